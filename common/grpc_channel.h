@@ -1,0 +1,33 @@
+#ifndef KSEARCH_COMMON_GRPC_CHANNEL_H_
+#define KSEARCH_COMMON_GRPC_CHANNEL_H_
+
+#include <grpcpp/grpcpp.h>
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+
+namespace ksearch {
+
+// Largest message either side accepts.
+inline constexpr int kMaxMessageBytes = 16 << 20;
+
+// A channel with keepalive (a silent peer is noticed within about 20 s), reconnect backoff capped
+// at 1 s, and the message limit above. Does not connect yet.
+std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address);
+
+// The matching server settings: keepalive permitted as MakeChannel uses it, SO_REUSEPORT off so
+// that a second coordinator on the port fails, message limit.
+void ApplyServerSettings(grpc::ServerBuilder* builder);
+
+// Every unary call has a deadline.
+std::unique_ptr<grpc::ClientContext> ContextWithDeadline(absl::Duration timeout);
+
+absl::Status FromGrpc(const grpc::Status& status);
+grpc::Status ToGrpc(const absl::Status& status);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COMMON_GRPC_CHANNEL_H_

@@ -1,0 +1,159 @@
+#include "common/textproto.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "common/digest.h"
+#include "common/status_macros.h"
+#include "common/unique_fd.h"
+#include "google/protobuf/io/tokenizer.h"
+#include "google/protobuf/text_format.h"
+#include "google/protobuf/util/json_util.h"
+
+namespace ksearch {
+namespace {
+
+class CollectErrors final : public google::protobuf::io::ErrorCollector {
+ public:
+  explicit CollectErrors(absl::string_view name) : name_(name) {}
+  void AddError(int line, int column, const std::string& message) override {
+    if (errors_.size() < 10) {
+      errors_.push_back(absl::StrCat(name_, ":", line + 1, ":", column + 1, ": ", message));
+    }
+  }
+  std::string Joined() const { return absl::StrJoin(errors_, "; "); }
+
+ private:
+  std::string name_;
+  std::vector<std::string> errors_;
+};
+
+absl::Status WriteAll(int fd, absl::string_view content, const std::string& path) {
+  while (!content.empty()) {
+    const ssize_t n = ::write(fd, content.data(), content.size());
+    if (n < 0) {
+      if (errno == EINTR) continue;
+      return ErrnoStatus(errno, absl::StrCat("write ", path));
+    }
+    content.remove_prefix(static_cast<size_t>(n));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ParseTextproto(absl::string_view text, absl::string_view name,
+                            google::protobuf::Message* message) {
+  CollectErrors errors(name);
+  google::protobuf::TextFormat::Parser parser;
+  parser.RecordErrorsTo(&errors);
+  parser.SetRecursionLimit(64);
+  if (!parser.ParseFromString(std::string(text), message)) {
+    return absl::InvalidArgumentError(errors.Joined());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadTextproto(const std::string& path, google::protobuf::Message* message) {
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path, int64_t{1} << 20));
+  return ParseTextproto(text, path, message);
+}
+
+std::string ToTextproto(const google::protobuf::Message& message) {
+  std::string text;
+  google::protobuf::TextFormat::PrintToString(message, &text);
+  return text;
+}
+
+std::string ToJson(const google::protobuf::Message& message, bool with_defaults, bool pretty) {
+  google::protobuf::util::JsonPrintOptions options;
+  options.add_whitespace = pretty;
+  options.preserve_proto_field_names = true;
+  options.always_print_primitive_fields = with_defaults;
+  std::string json;
+  const auto status = google::protobuf::util::MessageToJsonString(message, &json, options);
+  if (!status.ok()) return "{}";
+  return json;
+}
+
+absl::StatusOr<std::string> ReadFile(const std::string& path, int64_t max_bytes) {
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.ok()) return ErrnoStatus(errno, absl::StrCat("open ", path));
+  struct stat info;
+  if (::fstat(fd.get(), &info) != 0) return ErrnoStatus(errno, absl::StrCat("stat ", path));
+  if (S_ISDIR(info.st_mode)) {
+    return absl::InvalidArgumentError(absl::StrCat(path, " is a folder, not a file"));
+  }
+  std::string content;
+  std::string buffer(64 << 10, '\0');
+  while (true) {
+    const ssize_t n = ::read(fd.get(), buffer.data(), buffer.size());
+    if (n < 0) {
+      if (errno == EINTR) continue;
+      return ErrnoStatus(errno, absl::StrCat("read ", path));
+    }
+    if (n == 0) return content;
+    content.append(buffer.data(), static_cast<size_t>(n));
+    if (static_cast<int64_t>(content.size()) > max_bytes) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat(path, " is larger than ", max_bytes, " bytes"));
+    }
+  }
+}
+
+absl::Status WriteFileAtomically(const std::string& path, absl::string_view content) {
+  const std::string temporary = absl::StrCat(path, ".tmp-", RandomHex(6));
+  UniqueFd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+  if (!fd.ok()) return ErrnoStatus(errno, absl::StrCat("create ", temporary));
+  absl::Status status = WriteAll(fd.get(), content, temporary);
+  if (status.ok() && ::fsync(fd.get()) != 0) {
+    status = ErrnoStatus(errno, absl::StrCat("fsync ", temporary));
+  }
+  fd.Reset();
+  if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0) {
+    status = ErrnoStatus(errno, absl::StrCat("rename to ", path));
+  }
+  if (!status.ok()) {
+    ::unlink(temporary.c_str());
+    return status;
+  }
+  const size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  UniqueFd folder_fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder_fd.ok() || ::fsync(folder_fd.get()) != 0) {
+    return ErrnoStatus(errno, absl::StrCat("fsync folder of ", path));
+  }
+  return absl::OkStatus();
+}
+
+absl::Duration FromProto(const google::protobuf::Duration& duration) {
+  return absl::Seconds(duration.seconds()) + absl::Nanoseconds(duration.nanos());
+}
+
+google::protobuf::Duration ToProto(absl::Duration duration) {
+  google::protobuf::Duration proto;
+  const int64_t seconds = absl::IDivDuration(duration, absl::Seconds(1), &duration);
+  proto.set_seconds(seconds);
+  proto.set_nanos(static_cast<int32_t>(absl::ToInt64Nanoseconds(duration)));
+  return proto;
+}
+
+absl::Time FromProto(const google::protobuf::Timestamp& time) {
+  return absl::FromUnixSeconds(time.seconds()) + absl::Nanoseconds(time.nanos());
+}
+
+google::protobuf::Timestamp ToProto(absl::Time time) {
+  const absl::Duration since = time - absl::UnixEpoch();
+  const int64_t seconds = absl::ToInt64Seconds(absl::Floor(since, absl::Seconds(1)));
+  google::protobuf::Timestamp proto;
+  proto.set_seconds(seconds);
+  proto.set_nanos(static_cast<int32_t>(absl::ToInt64Nanoseconds(since - absl::Seconds(seconds))));
+  return proto;
+}
+
+}  // namespace ksearch

@@ -1,0 +1,74 @@
+#ifndef KSEARCH_COORDINATOR_PROPOSER_PROMPT_H_
+#define KSEARCH_COORDINATOR_PROPOSER_PROMPT_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "proto/result.pb.h"
+#include "proto/task.pb.h"
+#include "proto/world_model.pb.h"
+
+namespace ksearch {
+
+// A finished prompt.
+struct Prompt {
+  std::string system;
+  std::string user;
+  std::vector<std::string> dropped_parts;  // "part: kept N of M tokens", one per part cut
+};
+
+// Code shown in a prompt, with what is known of it.
+struct ShownCode {
+  v1::Sources sources;
+  std::string candidate_id;
+  std::optional<double> score;  // absent: did not pass
+  std::optional<double> latency_us;
+};
+
+// Facts that are the same for every prompt of a run.
+struct PromptFacts {
+  v1::Task task;  // held-out workloads must not be shown
+  v1::Language language = v1::LANGUAGE_CPP;
+  std::string kernel_header;
+  std::string target_hardware;
+  bool paper = false;  // the paper's rules of what is shown (ksearch reference 2 and 4)
+};
+
+enum class CodePromptKind { kActionFromSpec, kActionOnBase, kDebug, kImprove };
+
+struct CodePromptContext {
+  CodePromptKind kind = CodePromptKind::kActionFromSpec;
+  v1::Node node;                             // the chosen action
+  std::optional<ShownCode> base;             // parent's code, or the cycle's best
+  std::optional<ShownCode> current;          // the code to debug or improve
+  std::optional<v1::JobResult> last_result;  // of `current`
+  int attempt = 1;
+  int attempts_hint = 5;
+  const v1::WorldModel* world_model = nullptr;  // may be null
+  // Non-empty: the previous reply was unusable for this reason; ask for the whole answer again.
+  std::string complaint;
+};
+
+enum class WorldModelPromptKind { kInit, kPropose, kRefine, kTooHard };
+
+struct WorldModelPromptContext {
+  WorldModelPromptKind kind = WorldModelPromptKind::kInit;
+  const v1::WorldModel* world_model = nullptr;  // null for kInit
+  std::string node_id;  // just solved or given up; empty for init and propose
+  std::optional<ShownCode> code;
+  std::optional<v1::JobResult> result;
+  std::vector<std::string> lessons;  // of the cycle's failed attempts
+  int round = 0;
+  int max_new_nodes = 3;
+  std::string requirement;  // extra demand, e.g. "give node x an open child"
+  std::string complaint;    // errors of the previous, rejected reply, in full
+};
+
+// Pure functions of their arguments.
+Prompt BuildCodePrompt(const PromptFacts& facts, const CodePromptContext& context);
+Prompt BuildWorldModelPrompt(const PromptFacts& facts, const WorldModelPromptContext& context);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_PROPOSER_PROMPT_H_

@@ -1,0 +1,96 @@
+#ifndef KSEARCH_COORDINATOR_SEARCH_SEARCH_STRATEGY_H_
+#define KSEARCH_COORDINATOR_SEARCH_SEARCH_STRATEGY_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "coordinator/llm/llm_client.h"
+#include "proto/config.pb.h"
+#include "proto/result.pb.h"
+#include "proto/search_service.pb.h"
+#include "proto/task.pb.h"
+#include "proto/world_model.pb.h"
+
+namespace ksearch {
+
+// A question to a model. The engine commits it, sends it, and feeds the answer back.
+struct AskModel {
+  int64_t call_number = 0;  // counted by the strategy from 1; names the call within the run
+  std::string role;         // "world_model" or "code"
+  LlmLabels labels;
+  std::string system;
+  std::string user;
+  std::vector<std::string>
+      dropped_parts;  // prompt parts cut to fit, e.g. "logs: 5120 of 9000 chars"
+};
+
+// A candidate to screen. The engine builds the job, answers duplicates from the store.
+struct ScreenCandidate {
+  std::string tag;  // unique within the run; comes back with the result
+  v1::Sources sources;
+  std::string candidate_id;
+  std::string node_id;
+  std::string parent_candidate_id;
+  int64_t call_number = 0;
+  int cycle = 0;
+  int round = 0;
+  int attempt = 0;
+};
+
+// What one input leads to. Everything in it is committed with the strategy's new state, then done.
+struct StepOutput {
+  std::vector<AskModel> asks;
+  std::vector<ScreenCandidate> screens;
+  std::vector<v1::RunEvent> events;  // kind, text, cycle, round, node_id, candidate_id, score
+  bool finished = false;             // nothing more will be asked; reason below
+  std::string finish_reason;
+};
+
+struct ModelAnswer {
+  int64_t call_number = 0;
+  absl::Status status;  // non-OK: the call failed for good
+  LlmReply reply;
+};
+
+struct ScreenResult {
+  std::string tag;
+  v1::JobResult result;
+};
+
+// What a strategy knows from the start; constant for a run.
+struct SearchContext {
+  v1::RunConfig config;  // every default filled in
+  v1::Task task;
+  std::string kernel_header;    // KernelHeader() of the task
+  std::string target_hardware;  // in words, for prompts
+};
+
+// Decides what to try next. A deterministic state machine: no I/O, no clock, no threads; random
+// numbers from a counter-based generator seeded by config.seed whose position is part of the state.
+// The same inputs in the same order give the same outputs, so a saved state resumes exactly.
+// Thread-compatible; called from one thread.
+class SearchStrategy {
+ public:
+  virtual ~SearchStrategy() = default;
+
+  // Begins a new search. Called once, unless Restore is.
+  virtual StepOutput Start() = 0;
+  virtual StepOutput OnAnswer(const ModelAnswer& answer) = 0;
+  virtual StepOutput OnScreened(const ScreenResult& result) = 0;
+  // Everything the strategy knows, to be given to Restore of a new object with the same context
+  // (rounds may have grown). Restore returns what to do at once (usually nothing: calls and jobs in
+  // flight are remembered by the engine); DATA_LOSS if unreadable.
+  virtual std::string Save() const = 0;
+  virtual absl::StatusOr<StepOutput> Restore(const std::string& state) = 0;
+  // Fills rounds_done, cycles, nodes, open_actions, best_screened, candidates, passed.
+  virtual void Describe(v1::RunStatus* status) const = 0;
+  // The tree; null for strategies that have none.
+  virtual const v1::WorldModel* world_model() const = 0;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_SEARCH_SEARCH_STRATEGY_H_

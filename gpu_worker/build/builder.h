@@ -1,0 +1,41 @@
+#ifndef KSEARCH_GPU_WORKER_BUILD_BUILDER_H_
+#define KSEARCH_GPU_WORKER_BUILD_BUILDER_H_
+
+#include <stop_token>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "proto/job.pb.h"
+#include "proto/result.pb.h"
+#include "proto/task.pb.h"
+
+namespace ksearch {
+
+struct BuildRequest {
+  v1::Sources sources;
+  std::string kernel_header;  // becomes ksearch_task.h beside the sources
+  v1::Limits limits;
+};
+
+struct BuildResult {
+  // PASSED, INVALID_SOURCE, COMPILE_ERROR, COMPILE_TIMEOUT or COMPILE_LIMIT.
+  v1::Outcome outcome = v1::OUTCOME_UNSPECIFIED;
+  std::string message;
+  v1::BuildReport report;
+  std::string artifact_path;  // absolute; stays valid while the worker lives. Only if PASSED
+};
+
+// Turns sources into a loadable object. Implementations: toolchains, and the cache around them.
+// A compiler error, timeout or limit is an ordinary BuildResult; non-OK means this worker could not
+// even try (no compiler, no disk) and the job should go elsewhere. Thread-safe.
+class Builder {
+ public:
+  virtual ~Builder() = default;
+  virtual absl::StatusOr<BuildResult> Build(const BuildRequest& request, std::stop_token stop) = 0;
+  // Everything beside the sources that decides the artifact: compiler version, flags, target.
+  virtual std::string fingerprint() const = 0;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_BUILD_BUILDER_H_

@@ -1,0 +1,72 @@
+#ifndef KSEARCH_GPU_WORKER_SANDBOX_SANDBOX_H_
+#define KSEARCH_GPU_WORKER_SANDBOX_SANDBOX_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "proto/result.pb.h"
+
+namespace ksearch {
+
+// What to start and what it may touch. Everything not named is out of reach.
+struct SandboxSpec {
+  std::vector<std::string> argv;  // argv[0] absolute, as seen inside
+  std::map<std::string, std::string> environment;
+  struct Bind {
+    std::string host_path;
+    std::string inside_path;
+    bool writable = false;
+    bool device = false;  // bind with device access (GPU nodes)
+  };
+  std::vector<Bind> binds;  // beside the system's /usr, /lib, /lib64, read-only
+  std::vector<std::pair<int, int>> inherited_fds;  // parent's fd -> fd inside
+  std::string working_directory = "/tmp";
+  // Limits.
+  absl::Duration cpu_time = absl::Seconds(60);
+  int64_t memory_bytes = int64_t{4} << 30;  // cgroup if there is one
+  // RLIMIT_AS; 0 = none (CUDA reserves huge ranges).
+  int64_t address_space_bytes = 0;
+  int64_t file_bytes = int64_t{256} << 20;
+  int64_t tmp_bytes = int64_t{256} << 20;     // /tmp and /dev/shm, each
+  int64_t output_bytes = int64_t{256} << 10;  // stdout + stderr kept; more is read and dropped
+  int max_processes = 64;
+  int max_open_files = 256;
+};
+
+struct SandboxExit {
+  bool signaled = false;
+  int code = 0;
+  bool memory_limit_hit = false;  // as the cgroup tells
+  bool output_limit_hit = false;
+  std::string output;  // stdout and stderr, interleaved, at most output_bytes
+  bool output_truncated = false;
+};
+
+// One running sandbox. The destructor kills everything inside and reaps. Thread-compatible; Kill
+// may be called from any thread.
+class SandboxedProcess {
+ public:
+  virtual ~SandboxedProcess() = default;
+  // nullopt: still running at `deadline` (Clock::SteadyNow() scale).
+  virtual std::optional<SandboxExit> Wait(absl::Time deadline) = 0;
+  virtual void Kill() = 0;
+};
+
+// Thread-safe. Launch is non-OK only if nothing could be started (never for what the program does).
+class Sandbox {
+ public:
+  virtual ~Sandbox() = default;
+  virtual absl::StatusOr<std::unique_ptr<SandboxedProcess>> Launch(const SandboxSpec& spec) = 0;
+  virtual v1::IsolationLevel isolation() const = 0;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_SANDBOX_SANDBOX_H_
