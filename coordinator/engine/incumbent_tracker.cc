@@ -1,0 +1,158 @@
+#include "coordinator/engine/incumbent_tracker.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+
+namespace ksearch {
+namespace {
+
+// Challengers kept in line; a search that floods the line only loses its weakest.
+constexpr int kMaxWaiting = 16;
+
+const v1::Comparison* FindComparison(const v1::JobResult& result, const std::string& rival) {
+  for (const v1::Comparison& comparison : result.comparisons()) {
+    if (comparison.rival_id() == rival) return &comparison;
+  }
+  return nullptr;
+}
+
+std::string SpeedupText(const v1::Comparison& comparison) {
+  return absl::StrFormat("%.2fx [%.2f, %.2f]", std::exp(comparison.log_speedup()),
+                         std::exp(comparison.ci_low()), std::exp(comparison.ci_high()));
+}
+
+v1::RunEvent EventAbout(v1::RunEvent::Kind kind,
+                        const v1::IncumbentState::Challenger& challenger) {
+  v1::RunEvent event;
+  event.set_kind(kind);
+  event.set_candidate_id(challenger.candidate_id());
+  event.set_node_id(challenger.node_id());
+  event.set_round(challenger.round());
+  event.set_score(challenger.score());
+  return event;
+}
+
+}  // namespace
+
+double ScreenedSpeedup(const v1::JobResult& result) {
+  double sum = 0;
+  for (const v1::WorkloadResult& workload : result.workloads()) {
+    const double candidate = workload.candidate().median_us();
+    const double baseline = workload.baseline().median_us();
+    if (!(candidate > 0) || !(baseline > 0)) return 0;
+    sum += std::log(baseline / candidate);
+  }
+  return result.workloads_size() == 0 ? 0 : std::exp(sum / result.workloads_size());
+}
+
+IncumbentTracker::Step IncumbentTracker::OnScreened(const v1::JobResult& result,
+                                                    const std::string& candidate_id,
+                                                    const std::string& node_id, int round,
+                                                    double score) {
+  Step step;
+  const bool in_line = std::any_of(
+      state_.waiting().begin(), state_.waiting().end(),
+      [&](const auto& waiting) { return waiting.candidate_id() == candidate_id; });
+  const bool settled =
+      std::find(state_.settled().begin(), state_.settled().end(), candidate_id) !=
+      state_.settled().end();
+  if (result.outcome() != v1::OUTCOME_PASSED || in_line || settled ||
+      state_.confirming().candidate_id() == candidate_id) {
+    return step;
+  }
+  v1::IncumbentState::Challenger challenger;
+  challenger.set_candidate_id(candidate_id);
+  challenger.set_score(score);
+  challenger.set_node_id(node_id);
+  challenger.set_round(round);
+  if (result.suspicions_size() > 0) {
+    v1::RunEvent event = EventAbout(v1::RunEvent::CONFIRMATION_REFUSED, challenger);
+    event.set_text(absl::StrCat("suspicious: ", absl::StrJoin(result.suspicions(), "; ")));
+    step.events.push_back(event);
+    return step;
+  }
+  *state_.add_waiting() = challenger;
+  std::stable_sort(state_.mutable_waiting()->begin(), state_.mutable_waiting()->end(),
+                   [](const auto& a, const auto& b) { return a.score() > b.score(); });
+  while (state_.waiting_size() > kMaxWaiting) state_.mutable_waiting()->RemoveLast();
+  StartNext(&step);
+  return step;
+}
+
+IncumbentTracker::Step IncumbentTracker::OnConfirmed(const std::string& tag,
+                                                     const v1::JobResult& result) {
+  Step step;
+  if (!busy() || tag != state_.confirming_tag()) return step;
+  const v1::IncumbentState::Challenger challenger = state_.confirming();
+  const bool first = state_.incumbent().candidate_id().empty();
+  const std::string rival = first ? "baseline" : state_.incumbent().candidate_id();
+  state_.add_settled(challenger.candidate_id());
+  state_.clear_confirming();
+  state_.clear_confirming_tag();
+
+  const v1::Comparison* over_rival = FindComparison(result, rival);
+  const v1::Comparison* over_baseline = FindComparison(result, "baseline");
+  v1::RunEvent event = EventAbout(v1::RunEvent::CONFIRMATION_REFUSED, challenger);
+  event.set_job_id(result.job_id());
+  if (result.outcome() != v1::OUTCOME_PASSED) {
+    event.set_text(absl::StrCat(v1::Outcome_Name(result.outcome()), ": ", result.message()));
+  } else if (result.suspicions_size() > 0) {
+    event.set_text(absl::StrCat("suspicious: ", absl::StrJoin(result.suspicions(), "; ")));
+  } else if (over_rival == nullptr || over_baseline == nullptr) {
+    event.set_text(absl::StrCat("the result lacks a comparison with ", rival));
+  } else if (over_rival->verdict() != v1::Comparison::IMPROVED) {
+    event.set_text(absl::StrCat(v1::Comparison::Verdict_Name(over_rival->verdict()), ": ",
+                                SpeedupText(*over_rival), " over ",
+                                first ? "the baseline" : "the incumbent"));
+  } else {
+    *state_.mutable_incumbent() = challenger;
+    *state_.mutable_over_baseline() = *over_baseline;
+    state_.set_confirmation_job_id(result.job_id());
+    event.set_kind(v1::RunEvent::NEW_INCUMBENT);
+    event.set_score(std::exp(over_baseline->log_speedup()));
+    event.set_text(absl::StrCat(
+        SpeedupText(*over_baseline), " over the baseline",
+        first ? "" : absl::StrCat(", ", SpeedupText(*over_rival), " over the incumbent before")));
+  }
+  step.events.push_back(event);
+  StartNext(&step);
+  return step;
+}
+
+void IncumbentTracker::StartNext(Step* step) {
+  if (busy() || state_.waiting_size() == 0) return;
+  const bool first = state_.incumbent().candidate_id().empty();
+  const double bar = (first ? 1.0 : state_.incumbent().score()) * (1 + min_gain_);
+  const v1::IncumbentState::Challenger challenger = state_.waiting(0);
+  if (challenger.score() <= bar) {
+    state_.clear_waiting();  // sorted by score: nobody in line looks faster
+    return;
+  }
+  state_.mutable_waiting()->DeleteSubrange(0, 1);
+  *state_.mutable_confirming() = challenger;
+  state_.set_confirmations(state_.confirmations() + 1);
+  state_.set_confirming_tag(absl::StrCat("confirm/", state_.confirmations()));
+  step->start = Confirmation{state_.confirming_tag(), challenger.candidate_id(),
+                             state_.incumbent().candidate_id()};
+  v1::RunEvent event = EventAbout(v1::RunEvent::CONFIRMATION_STARTED, challenger);
+  event.set_text(absl::StrFormat("screened at %.2fx of the baseline", challenger.score()));
+  step->events.push_back(event);
+}
+
+std::optional<v1::BestSummary> IncumbentTracker::best() const {
+  if (state_.incumbent().candidate_id().empty()) return std::nullopt;
+  v1::BestSummary best;
+  best.set_candidate_id(state_.incumbent().candidate_id());
+  best.set_node_id(state_.incumbent().node_id());
+  best.set_round(state_.incumbent().round());
+  best.set_speedup(std::exp(state_.over_baseline().log_speedup()));
+  best.set_speedup_low(std::exp(state_.over_baseline().ci_low()));
+  best.set_speedup_high(std::exp(state_.over_baseline().ci_high()));
+  return best;
+}
+
+}  // namespace ksearch

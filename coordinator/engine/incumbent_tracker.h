@@ -1,0 +1,59 @@
+#ifndef KSEARCH_COORDINATOR_ENGINE_INCUMBENT_TRACKER_H_
+#define KSEARCH_COORDINATOR_ENGINE_INCUMBENT_TRACKER_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "proto/result.pb.h"
+#include "proto/run_state.pb.h"
+#include "proto/search_service.pb.h"
+
+namespace ksearch {
+
+// Decides which screened candidates are worth a confirmation and which confirmed one is the best.
+// Screening numbers only choose who is confirmed next; they never enter the verdict (winner's curse,
+// evaluation reference 4.4). One confirmation at a time, best screened first. A pure state machine;
+// thread-compatible.
+class IncumbentTracker {
+ public:
+  struct Confirmation {
+    std::string tag;
+    std::string candidate_id;
+    std::string incumbent_id;  // empty: the baseline
+  };
+  struct Step {
+    std::optional<Confirmation> start;  // submit this job
+    std::vector<v1::RunEvent> events;
+  };
+
+  // A challenger's screened score must exceed (1 + min_gain) times the incumbent's.
+  explicit IncumbentTracker(double min_gain) : min_gain_(min_gain) {}
+
+  // A screening ended with `score` (speed-up over the baseline). Only passed, unsuspicious results
+  // of candidates not seen before matter.
+  Step OnScreened(const v1::JobResult& result, const std::string& candidate_id,
+                  const std::string& node_id, int round, double score);
+  // The confirmation with this tag ended.
+  Step OnConfirmed(const std::string& tag, const v1::JobResult& result);
+
+  bool busy() const { return !state_.confirming().candidate_id().empty(); }
+  // Absent until something is confirmed.
+  std::optional<v1::BestSummary> best() const;
+  const v1::IncumbentState& state() const { return state_; }
+  void Restore(const v1::IncumbentState& state) { state_ = state; }
+
+ private:
+  void StartNext(Step* step);
+
+  const double min_gain_;
+  v1::IncumbentState state_;
+};
+
+// Speed-up over the baseline by a screening: geometric mean over workloads of baseline / candidate;
+// 0 if any workload lacks a number.
+double ScreenedSpeedup(const v1::JobResult& result);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_ENGINE_INCUMBENT_TRACKER_H_

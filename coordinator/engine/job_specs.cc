@@ -1,0 +1,48 @@
+#include "coordinator/engine/job_specs.h"
+
+#include "common/identity.h"
+#include "common/measure_defaults.h"
+
+namespace ksearch {
+
+JobSpecs::JobSpecs(const v1::Task& task, const v1::MeasurePlan& plan, const v1::Limits& limits)
+    : task_(task),
+      task_sha256_(TaskDigest(task)),
+      plan_(WithDefaults(plan)),
+      limits_(WithDefaults(limits)) {}
+
+v1::JobSpec JobSpecs::Common(const v1::Sources& candidate) const {
+  v1::JobSpec spec;
+  spec.set_task_sha256(task_sha256_);
+  spec.set_task_name(task_.name());
+  *spec.mutable_candidate() = candidate;
+  *spec.mutable_plan() = plan_;
+  *spec.mutable_limits() = limits_;
+  spec.set_device(task_.device());
+  return spec;
+}
+
+v1::JobSpec JobSpecs::Screen(const v1::Sources& candidate) const {
+  v1::JobSpec spec = Common(candidate);
+  spec.set_kind(v1::JOB_KIND_SCREEN);
+  for (const v1::Workload& workload : task_.workloads()) {
+    if (!workload.held_out()) spec.add_workload_uuids(workload.uuid());
+  }
+  return spec;
+}
+
+v1::JobSpec JobSpecs::Confirm(const v1::Sources& candidate, const std::string& incumbent_id,
+                              const v1::Sources* incumbent) const {
+  v1::JobSpec spec = Common(candidate);
+  spec.set_kind(v1::JOB_KIND_CONFIRM);
+  for (const v1::Workload& workload : task_.workloads()) spec.add_workload_uuids(workload.uuid());
+  if (incumbent != nullptr) {
+    v1::Rival* rival = spec.add_rivals();
+    rival->set_rival_id(incumbent_id);
+    *rival->mutable_sources() = *incumbent;
+  }
+  spec.add_rivals()->set_rival_id("baseline");
+  return spec;
+}
+
+}  // namespace ksearch

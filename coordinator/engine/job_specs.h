@@ -1,0 +1,37 @@
+#ifndef KSEARCH_COORDINATOR_ENGINE_JOB_SPECS_H_
+#define KSEARCH_COORDINATOR_ENGINE_JOB_SPECS_H_
+
+#include <string>
+
+#include "proto/config.pb.h"
+#include "proto/job.pb.h"
+#include "proto/task.pb.h"
+
+namespace ksearch {
+
+// Builds the immutable jobs of a run or an evaluation: task, plan and limits with every default
+// filled in, so that equal questions have equal job ids. Borrows the task.
+class JobSpecs {
+ public:
+  JobSpecs(const v1::Task& task, const v1::MeasurePlan& plan, const v1::Limits& limits);
+
+  // Check, and time on the feedback workloads.
+  v1::JobSpec Screen(const v1::Sources& candidate) const;
+  // Check on every workload, then A/B against the incumbent (null: none yet) and the baseline.
+  v1::JobSpec Confirm(const v1::Sources& candidate, const std::string& incumbent_id,
+                      const v1::Sources* incumbent) const;
+
+  const std::string& task_sha256() const { return task_sha256_; }
+
+ private:
+  v1::JobSpec Common(const v1::Sources& candidate) const;
+
+  const v1::Task& task_;
+  const std::string task_sha256_;
+  const v1::MeasurePlan plan_;
+  const v1::Limits limits_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_ENGINE_JOB_SPECS_H_
