@@ -34,8 +34,11 @@ struct LlmCallRow {
   std::string role;  // "world_model" or "code"
   std::string provider;
   std::string model;
+  std::string system;  // stable rules, sent before the prompt; may be empty
   std::string prompt;
   std::string dropped_parts;  // which prompt parts were cut or dropped, one per line
+  int max_output_tokens = 0;
+  std::string reasoning_effort;
   absl::Time created;
   // Set by RecordReply:
   bool answered = false;
