@@ -1,0 +1,22 @@
+#ifndef KSEARCH_COORDINATOR_LLM_CLIENT_FACTORY_H_
+#define KSEARCH_COORDINATOR_LLM_CLIENT_FACTORY_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "common/clock.h"
+#include "coordinator/llm/llm_client.h"
+#include "proto/config.pb.h"
+
+namespace ksearch {
+
+// The client that `provider` describes, retries included; it has one I/O thread of its own.
+// INVALID_ARGUMENT names the field that is wrong, NOT_FOUND the key's variable or file that is
+// missing; both name the provider. `clock` must outlive the client. `seed` spreads retry delays.
+absl::StatusOr<std::unique_ptr<LlmClient>> MakeLlmClient(const v1::ModelProvider& provider,
+                                                         const Clock& clock, uint64_t seed);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_LLM_CLIENT_FACTORY_H_
