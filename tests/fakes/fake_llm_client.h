@@ -36,6 +36,7 @@ class FakeLlmClient final : public LlmClient {
     return LlmReply{.text = std::move(text),
                     .finish_reason = "stop",
                     .model = "fake",
+                    .response_id = "",
                     .input_tokens = 100,
                     .output_tokens = 50,
                     .usage_reported = true};
