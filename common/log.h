@@ -33,6 +33,11 @@ class LogLine {
   std::ostringstream stream_;
 };
 
+// Makes the streaming form of LOG a void expression.
+struct LogVoidify {
+  void operator&(std::ostream&) const {}
+};
+
 [[noreturn]] void CheckFailed(const char* file, int line, const char* condition,
                               absl::string_view message);
 
@@ -42,20 +47,21 @@ class LogLine {
 #define KSEARCH_LOG_LEVEL_INFO ::ksearch::LogLevel::kInfo
 #define KSEARCH_LOG_LEVEL_WARNING ::ksearch::LogLevel::kWarning
 #define KSEARCH_LOG_LEVEL_ERROR ::ksearch::LogLevel::kError
-#define LOG(level)                                         \
-  if (!::ksearch::LogEnabled(KSEARCH_LOG_LEVEL_##level)) { \
-  } else                                                   \
-    ::ksearch::LogLine(KSEARCH_LOG_LEVEL_##level, __FILE__, __LINE__).stream()
+#define LOG(level)                                  \
+  !::ksearch::LogEnabled(KSEARCH_LOG_LEVEL_##level) \
+      ? static_cast<void>(0)                        \
+      : ::ksearch::LogVoidify() &                   \
+            ::ksearch::LogLine(KSEARCH_LOG_LEVEL_##level, __FILE__, __LINE__).stream()
 
 // A broken invariant ends the process, in release builds too: state is in SQLite, a restart is
 // cheap.
 #define CHECK(condition) \
-  if (condition) {       \
-  } else                 \
-    ::ksearch::CheckFailed(__FILE__, __LINE__, #condition, "")
-#define CHECK_OK(expr)                                                          \
-  if (const auto& ksearch_check_status_ = (expr); ksearch_check_status_.ok()) { \
-  } else                                                                        \
-    ::ksearch::CheckFailed(__FILE__, __LINE__, #expr, ksearch_check_status_.ToString())
+  (condition) ? static_cast<void>(0) : ::ksearch::CheckFailed(__FILE__, __LINE__, #condition, "")
+#define CHECK_OK(expr)                                                                     \
+  do {                                                                                     \
+    const auto& ksearch_check_status_ = (expr);                                            \
+    if (!ksearch_check_status_.ok())                                                       \
+      ::ksearch::CheckFailed(__FILE__, __LINE__, #expr, ksearch_check_status_.ToString()); \
+  } while (false)
 
 #endif  // KSEARCH_COMMON_LOG_H_
