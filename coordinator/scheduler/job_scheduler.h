@@ -1,6 +1,8 @@
 #ifndef KSEARCH_COORDINATOR_SCHEDULER_JOB_SCHEDULER_H_
 #define KSEARCH_COORDINATOR_SCHEDULER_JOB_SCHEDULER_H_
 
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -27,11 +29,18 @@ struct AttemptStarted {
   std::string lease_id;
 };
 
+// A job given up: every attempt lost its worker, or was returned too often.
+struct GivenUp {
+  std::string job_id;
+  int attempts = 0;  // how many it had
+  std::string note;  // what became of the last one
+};
+
 struct SchedulerEffects {
-  std::vector<AttemptStarted> started;
+  std::vector<AttemptStarted> started;  // again for a lease that was taken back: rows are upserted
   std::vector<AttemptEnded> ended;
-  std::vector<std::string> worker_lost_jobs;  // attempts used up: record OUTCOME_WORKER_LOST
-  std::vector<std::string> workers_to_wake;   // have credits and work appeared: sync them now
+  std::vector<GivenUp> worker_lost_jobs;     // attempts used up: record OUTCOME_WORKER_LOST
+  std::vector<std::string> workers_to_wake;  // something to tell them: Poll them now
 };
 
 struct JobState {
@@ -49,34 +58,48 @@ class JobScheduler {
   struct Options {
     absl::Duration lease_ttl = absl::Seconds(30);
     absl::Duration report_interval = absl::Seconds(10);
+    // So many lost workers end a job. Returned attempts, which are not the job's fault, are counted
+    // apart and end it after kReturnsPerAttempt times as many.
     int max_attempts = 3;
+    // A job that was tried in an earlier life of the coordinator is held back this long, so that
+    // the worker that may still run it can reconnect and keep it (workers redial within 1 s).
+    absl::Duration adoption_grace = absl::Seconds(2);
     // Makes lease ids unique across restarts of the coordinator.
     std::string epoch;
     uint64_t seed = 1;
   };
 
+  static constexpr int kReturnsPerAttempt = 4;
+
   virtual ~JobScheduler() = default;
 
-  // Queues a job; `attempts` already used up by an earlier life. Known or done job: no effect.
-  // Oldest first; a worker that lost or returned the job gets it last.
+  // Queues a job; `attempts` already used up by an earlier life (it gets at least one more). Known
+  // or done job: no effect; a cancelled one is queued anew. Oldest first; a worker that lost or
+  // returned the job gets it last.
   virtual SchedulerEffects Submit(const std::string& job_id, const v1::JobSpec& spec, int attempts,
                                   absl::Time now) = 0;
   // No more attempts; a lease in flight is cancelled with the worker's next directive.
   virtual SchedulerEffects Cancel(const std::string& job_id) = 0;
-  // A result row is committed for the job (by anyone, late or not).
-  virtual SchedulerEffects MarkDone(const std::string& job_id) = 0;
+  // A result row is committed for the job, brought by `lease_id` (empty: by no lease), late or not.
+  // Another lease in flight for it is cancelled.
+  virtual SchedulerEffects MarkDone(const std::string& job_id, const std::string& lease_id) = 0;
 
-  // A session began. A new incarnation of a known worker loses its old leases at once.
+  // A session began. Its first report settles what is left of earlier sessions: leases it does not
+  // list are lost (all running ones, if the worker is a new incarnation), results that survived a
+  // restart on the worker's disk are not.
   virtual SchedulerEffects Hello(const v1::WorkerHello& hello, absl::Time now) = 0;
-  // Folds a report and says what to send back; `down->directive_seq` is set. An empty directive (no
-  // offers, cancels or settlements) may be dropped by the caller unless `always_reply`.
+  // Folds a report and says what to send back. `down->directive_seq` is 0 if there is nothing to
+  // say; else the directive must be sent, in the order of the numbers. The first report of a
+  // session always gets an answer. Reports older than one already folded are ignored.
   virtual SchedulerEffects Sync(const std::string& worker_id, const v1::WorkerReport& report,
                                 absl::Time now, v1::WorkerDown* down) = 0;
-  // More offers for a worker that has credits, without a report; false if there is nothing to send.
+  // The same without a report: new offers, cancellations, drain; false if there is nothing to send.
   virtual bool Poll(const std::string& worker_id, absl::Time now, v1::WorkerDown* down,
                     SchedulerEffects* effects) = 0;
-  // The stream ended; leases stay until their time is up.
+  // The stream ended; leases stay until their time is up. No effect for an older incarnation; the
+  // caller takes care not to report the end of an older session of the same incarnation.
   virtual void Disconnect(const std::string& worker_id, const std::string& incarnation) = 0;
+  // Finish and leave; until the worker restarts. Poll it afterwards.
   virtual void Drain(const std::string& worker_id) = 0;
   // Expires leases. Call at least once a second.
   virtual SchedulerEffects Tick(absl::Time now) = 0;
@@ -87,6 +110,8 @@ class JobScheduler {
   // Whether any connected, healthy worker could run the job.
   virtual bool CanPlace(const v1::JobSpec& spec) const = 0;
 };
+
+std::unique_ptr<JobScheduler> MakeJobScheduler(JobScheduler::Options options);
 
 }  // namespace ksearch
 

@@ -1,0 +1,62 @@
+#include "coordinator/scheduler/known_worker.h"
+
+#include <algorithm>
+
+namespace ksearch {
+
+absl::Duration ReturnDelay(int returns) {
+  return std::min(absl::Minutes(1), absl::Seconds(1) * (int64_t{1} << std::clamp(returns - 1, 0, 6)));
+}
+
+void KnownWorker::BeginSession(const v1::WorkerHello& hello, absl::Time now) {
+  // Restarting a worker takes it back into service.
+  if (hello.incarnation() != hello_.incarnation()) drain = false;
+  hello_ = hello;
+  connected_ = true;
+  reported_ = false;
+  directive_seq_ = 0;
+  applied_seq_ = 0;
+  free_slots_ = 0;
+  uncovered_offers_.clear();
+  drain_sent = false;
+  last_seen_ = now;
+}
+
+void KnownWorker::EndSession(absl::Time now) {
+  connected_ = false;
+  last_seen_ = now;
+}
+
+bool KnownWorker::IsCurrent(const v1::WorkerReport& report) const {
+  return report.applied_directive_seq() >= applied_seq_;
+}
+
+int64_t KnownWorker::AppliedSeq(const v1::WorkerReport& report) const {
+  return std::clamp<int64_t>(report.applied_directive_seq(), 0, directive_seq_);
+}
+
+void KnownWorker::Fold(const v1::WorkerReport& report, absl::Time now) {
+  reported_ = true;
+  applied_seq_ = AppliedSeq(report);
+  uncovered_offers_.erase(uncovered_offers_.begin(), uncovered_offers_.upper_bound(applied_seq_));
+  free_slots_ = report.free_slots();
+  healthy_ = !report.has_health() || report.health().healthy();
+  leaving_ = report.draining();
+  last_seen_ = now;
+}
+
+int KnownWorker::credits() const {
+  int credits = free_slots_;
+  for (const auto& [seq, offers] : uncovered_offers_) credits -= offers;
+  return std::max(0, credits);
+}
+
+bool KnownWorker::willing() const { return connected_ && healthy_ && !leaving_ && !drain; }
+
+void KnownWorker::CountReturn(absl::Time now) {
+  ++returns_in_a_row_;
+  // The first one may be the job's own trouble.
+  if (returns_in_a_row_ > 1) rest_until = now + ReturnDelay(returns_in_a_row_ - 1);
+}
+
+}  // namespace ksearch

@@ -1,0 +1,66 @@
+#ifndef KSEARCH_COORDINATOR_SCHEDULER_KNOWN_WORKER_H_
+#define KSEARCH_COORDINATOR_SCHEDULER_KNOWN_WORKER_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "absl/time/time.h"
+#include "proto/worker_service.pb.h"
+
+namespace ksearch {
+
+// What the scheduler knows of one worker. Fields of a session start anew with BeginSession.
+class KnownWorker {
+ public:
+  void BeginSession(const v1::WorkerHello& hello, absl::Time now);
+  void EndSession(absl::Time now);
+  // Takes the worker's word on credits and health. REQUIRES: IsCurrent(report).
+  void Fold(const v1::WorkerReport& report, absl::Time now);
+  // False for a report overtaken by a newer one of the session.
+  bool IsCurrent(const v1::WorkerReport& report) const;
+  // The newest directive the report covers; never more than was sent.
+  int64_t AppliedSeq(const v1::WorkerReport& report) const;
+
+  // Slots the worker reported free, less offers it may not have counted yet. Never negative.
+  int credits() const;
+  // Connected, healthy, staying.
+  bool willing() const;
+  bool MayTakeAt(absl::Time now) const { return willing() && now >= rest_until && credits() > 0; }
+
+  int64_t NextDirectiveSeq() { return ++directive_seq_; }
+  void CountOffers(int64_t directive_seq, int offers) { uncovered_offers_[directive_seq] = offers; }
+  // A worker that returns job after job rests, longer each time.
+  void CountReturn(absl::Time now);
+  void CountResult() { returns_in_a_row_ = 0; }
+
+  const v1::WorkerHello& hello() const { return hello_; }
+  bool connected() const { return connected_; }
+  bool reported() const { return reported_; }  // in this session
+  absl::Time last_seen() const { return last_seen_; }
+
+  bool drain = false;       // asked to leave
+  bool drain_sent = false;  // in this session
+  absl::Time rest_until = absl::InfinitePast();
+
+ private:
+  v1::WorkerHello hello_;
+  bool connected_ = false;
+  bool reported_ = false;
+  int64_t directive_seq_ = 0;
+  int64_t applied_seq_ = 0;
+  int free_slots_ = 0;
+  bool healthy_ = true;
+  bool leaving_ = false;  // the worker's own wish
+  std::map<int64_t, int> uncovered_offers_;  // directive_seq -> how many
+  int returns_in_a_row_ = 0;
+  absl::Time last_seen_ = absl::InfinitePast();
+};
+
+// How long after its `returns`-th return (from 1) a worker must wait before it may try again:
+// 1 s, doubled each time, at most a minute.
+absl::Duration ReturnDelay(int returns);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_SCHEDULER_KNOWN_WORKER_H_

@@ -1,0 +1,445 @@
+#include "coordinator/scheduler/leasing_scheduler.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "common/textproto.h"
+
+namespace ksearch {
+namespace {
+
+// A worker that failed a job is passed over in favour of others for this long at most, so that a
+// healthy but fully loaded one cannot keep the job waiting.
+constexpr absl::Duration kLongestAvoidance = absl::Minutes(2);
+
+// Done jobs remembered, so that a late Submit does not run them again (about 100 bytes each).
+constexpr size_t kDoneRemembered = 100'000;
+
+// A worker gone this long, with no lease left, is forgotten.
+constexpr absl::Duration kForgetWorkerAfter = absl::Hours(1);
+
+constexpr int kMaxNoteBytes = 512;
+
+void AddWake(const std::string& worker_id, SchedulerEffects* effects) {
+  auto& wakes = effects->workers_to_wake;
+  if (std::find(wakes.begin(), wakes.end(), worker_id) == wakes.end()) wakes.push_back(worker_id);
+}
+
+}  // namespace
+
+std::unique_ptr<JobScheduler> MakeJobScheduler(JobScheduler::Options options) {
+  return std::make_unique<LeasingScheduler>(std::move(options));
+}
+
+LeasingScheduler::LeasingScheduler(Options options)
+    : options_(std::move(options)), jitter_(options_.seed) {}
+
+SchedulerEffects LeasingScheduler::Submit(const std::string& job_id, const v1::JobSpec& spec,
+                                          int attempts, absl::Time now) {
+  SchedulerEffects effects;
+  now_ = std::max(now_, now);
+  if (jobs_.contains(job_id) || done_.contains(job_id)) return effects;
+  Job& job = jobs_[job_id];
+  job.spec = spec;
+  job.requirement = RequirementOf(spec);
+  job.order = next_order_++;
+  job.attempts = attempts;
+  // Some of them may have been returned rather than lost, so one more try is always fair.
+  job.earlier_losses = std::clamp(attempts, 0, options_.max_attempts - 1);
+  if (attempts > 0) job.not_before = now_ + options_.adoption_grace;
+  queue_.Push(job.requirement, job.order, job_id);
+  WakeFor(job, now_, &effects);
+  return effects;
+}
+
+SchedulerEffects LeasingScheduler::Cancel(const std::string& job_id) {
+  SchedulerEffects effects;
+  const auto it = jobs_.find(job_id);
+  if (it == jobs_.end()) return effects;
+  CancelLease(it->second, "the job was cancelled", &effects);
+  Forget(job_id, /*done=*/false);
+  return effects;
+}
+
+SchedulerEffects LeasingScheduler::MarkDone(const std::string& job_id,
+                                            const std::string& lease_id) {
+  SchedulerEffects effects;
+  if (const Lease* lease = leases_.Find(lease_id); lease != nullptr && lease->job_id == job_id) {
+    if (const auto worker = workers_.find(lease->worker_id); worker != workers_.end()) {
+      worker->second.CountResult();
+    }
+    leases_.Remove(lease_id);
+  }
+  if (const auto it = jobs_.find(job_id); it != jobs_.end() && it->second.lease_id != lease_id) {
+    CancelLease(it->second, "another attempt's result came first", &effects);
+  }
+  Forget(job_id, /*done=*/true);
+  return effects;
+}
+
+SchedulerEffects LeasingScheduler::Hello(const v1::WorkerHello& hello, absl::Time now) {
+  now_ = std::max(now_, now);
+  workers_[hello.worker_id()].BeginSession(hello, now_);
+  // Whatever was offered before has arrived or never will: the first report tells.
+  for (const std::string& lease_id : leases_.IdsOf(hello.worker_id())) {
+    Lease* lease = leases_.Find(lease_id);
+    lease->offer_seq = 0;
+    lease->cancel_sent = false;
+  }
+  return {};
+}
+
+SchedulerEffects LeasingScheduler::Sync(const std::string& worker_id,
+                                        const v1::WorkerReport& report, absl::Time now,
+                                        v1::WorkerDown* down) {
+  SchedulerEffects effects;
+  down->Clear();
+  now_ = std::max(now_, now);
+  const auto it = workers_.find(worker_id);
+  if (it == workers_.end() || !it->second.connected()) return effects;
+  KnownWorker& worker = it->second;
+  if (!worker.IsCurrent(report)) return effects;
+  const bool first = !worker.reported();
+  worker.Fold(report, now_);
+
+  absl::flat_hash_set<std::string> listed;
+  for (const v1::HeldLease& held : report.leases()) {
+    if (listed.insert(held.lease_id()).second) FoldHeld(worker_id, held, now_, down, &effects);
+  }
+  const int64_t applied = worker.AppliedSeq(report);
+  const std::set<std::string> known = leases_.IdsOf(worker_id);
+  for (const std::string& lease_id : known) {
+    const Lease* lease = leases_.Find(lease_id);
+    // An offer the report could not know of is not missing from it.
+    if (listed.contains(lease_id) || lease->offer_seq > applied) continue;
+    if (lease->cancelled) {
+      leases_.Remove(lease_id);
+    } else {
+      EndLease(lease_id, Ending::kLost, "the worker no longer has it", now_, &effects);
+    }
+  }
+  Offer(worker_id, &worker, now_, down, &effects);
+  Seal(&worker, /*always=*/first, down);
+  return effects;
+}
+
+bool LeasingScheduler::Poll(const std::string& worker_id, absl::Time now, v1::WorkerDown* down,
+                            SchedulerEffects* effects) {
+  down->Clear();
+  now_ = std::max(now_, now);
+  const auto it = workers_.find(worker_id);
+  // Before the first report nothing is known of what it holds.
+  if (it == workers_.end() || !it->second.connected() || !it->second.reported()) return false;
+  for (const std::string& lease_id : leases_.IdsOf(worker_id)) {
+    Lease* lease = leases_.Find(lease_id);
+    if (!lease->cancelled || lease->cancel_sent) continue;
+    lease->cancel_sent = true;
+    down->add_cancel_lease_ids(lease_id);
+  }
+  Offer(worker_id, &it->second, now_, down, effects);
+  return Seal(&it->second, /*always=*/false, down);
+}
+
+void LeasingScheduler::Disconnect(const std::string& worker_id, const std::string& incarnation) {
+  const auto it = workers_.find(worker_id);
+  if (it == workers_.end() || it->second.hello().incarnation() != incarnation) return;
+  it->second.EndSession(now_);
+}
+
+void LeasingScheduler::Drain(const std::string& worker_id) {
+  if (const auto it = workers_.find(worker_id); it != workers_.end()) it->second.drain = true;
+}
+
+SchedulerEffects LeasingScheduler::Tick(absl::Time now) {
+  SchedulerEffects effects;
+  now_ = std::max(now_, now);
+  for (const std::string& lease_id : leases_.Expired(now_)) {
+    if (leases_.Find(lease_id)->cancelled) {
+      leases_.Remove(lease_id);
+    } else {
+      EndLease(lease_id, Ending::kLost, "no report for the length of the lease", now_, &effects);
+    }
+  }
+  for (auto it = workers_.begin(); it != workers_.end();) {
+    const KnownWorker& worker = it->second;
+    if (!worker.connected() && now_ - worker.last_seen() > kForgetWorkerAfter &&
+        leases_.IdsOf(it->first).empty()) {
+      it = workers_.erase(it);
+      continue;
+    }
+    const auto accepts = [&](const Requirement& r) { return CanRun(worker.hello(), r); };
+    if (worker.MayTakeAt(now_) && queue_.HasAny(accepts)) AddWake(it->first, &effects);
+    ++it;
+  }
+  return effects;
+}
+
+JobState LeasingScheduler::State(const std::string& job_id) const {
+  JobState state;
+  const auto it = jobs_.find(job_id);
+  if (it == jobs_.end()) {
+    if (done_.contains(job_id)) state.phase = JobState::Phase::kDone;
+    return state;
+  }
+  state.phase = JobState::Phase::kQueued;
+  if (const Lease* lease = leases_.Find(it->second.lease_id); lease != nullptr) {
+    state.phase = JobState::Phase::kLeased;
+    state.worker_id = lease->worker_id;
+    state.lease_state = lease->state;
+  }
+  return state;
+}
+
+bool LeasingScheduler::CanPlace(const v1::JobSpec& spec) const {
+  const Requirement requirement = RequirementOf(spec);
+  return std::any_of(workers_.begin(), workers_.end(), [&](const auto& entry) {
+    return entry.second.willing() && CanRun(entry.second.hello(), requirement);
+  });
+}
+
+void LeasingScheduler::FoldHeld(const std::string& worker_id, const v1::HeldLease& held,
+                                absl::Time now, v1::WorkerDown* down, SchedulerEffects* effects) {
+  Lease* lease = leases_.Find(held.lease_id());
+  if (lease == nullptr || lease->worker_id != worker_id) {
+    FoldUnknown(worker_id, held, now, down, effects);
+    return;
+  }
+  lease->expiry = now + options_.lease_ttl;
+  lease->state = held.state();
+  lease->offer_seq = 0;
+  if (held.state() == v1::HeldLease::RETURNED) {
+    down->add_settled_lease_ids(held.lease_id());
+    if (lease->cancelled) {
+      leases_.Remove(held.lease_id());
+    } else {
+      EndLease(held.lease_id(), Ending::kReturned, held.returned(), now, effects);
+    }
+  } else if (lease->cancelled) {
+    // A finished one goes when its result is acknowledged.
+    if (held.state() == v1::HeldLease::FINISHED) return;
+    lease->cancel_sent = true;
+    down->add_cancel_lease_ids(held.lease_id());
+  }
+}
+
+void LeasingScheduler::FoldUnknown(const std::string& worker_id, const v1::HeldLease& held,
+                                   absl::Time now, v1::WorkerDown* down,
+                                   SchedulerEffects* effects) {
+  const auto it = jobs_.find(held.job_id());
+  Job* job = it == jobs_.end() ? nullptr : &it->second;
+  const Ending* ended = nullptr;
+  if (job != nullptr) {
+    const auto found = job->ended_leases.find(held.lease_id());
+    if (found != job->ended_leases.end()) ended = &found->second;
+  }
+  const bool waits = job != nullptr && job->lease_id.empty();
+
+  if (held.state() == v1::HeldLease::RETURNED) {
+    down->add_settled_lease_ids(held.lease_id());
+    if (waits && ended == nullptr) {
+      // Returned to an earlier life of the coordinator, which did not hear of it.
+      Adopt(worker_id, held, now, effects);
+      EndLease(held.lease_id(), Ending::kReturned, held.returned(), now, effects);
+    }
+    return;
+  }
+  if (waits && (ended == nullptr || *ended == Ending::kLost)) {
+    Adopt(worker_id, held, now, effects);
+    return;
+  }
+  // Its result, if finished, is as true as any: only work still to be done is stopped.
+  if (held.state() != v1::HeldLease::FINISHED) down->add_cancel_lease_ids(held.lease_id());
+}
+
+void LeasingScheduler::Adopt(const std::string& worker_id, const v1::HeldLease& held,
+                             absl::Time now, SchedulerEffects* effects) {
+  Job& job = jobs_.at(held.job_id());
+  queue_.Remove(job.requirement, job.order);
+  if (job.ended_leases.erase(held.lease_id()) > 0) --job.losses;
+  job.attempts = std::max(job.attempts, held.attempt());
+  job.lease_id = held.lease_id();
+  Lease lease;
+  lease.lease_id = held.lease_id();
+  lease.job_id = held.job_id();
+  lease.worker_id = worker_id;
+  lease.attempt = held.attempt();
+  lease.state = held.state();
+  lease.expiry = now + options_.lease_ttl;
+  leases_.Add(std::move(lease));
+  effects->started.push_back({held.job_id(), held.attempt(), worker_id, held.lease_id()});
+}
+
+void LeasingScheduler::EndLease(const std::string& lease_id, Ending ending, absl::string_view note,
+                                absl::Time now, SchedulerEffects* effects) {
+  const Lease lease = *leases_.Find(lease_id);
+  leases_.Remove(lease_id);
+  effects->ended.push_back({lease.job_id, lease.attempt, lease.worker_id, lease_id,
+                            ending == Ending::kLost ? "lost" : "returned",
+                            std::string(note.substr(0, kMaxNoteBytes))});
+  Job& job = jobs_.at(lease.job_id);
+  job.lease_id.clear();
+  job.ended_leases.emplace(lease_id, ending);
+  Requeue(lease.job_id, lease.worker_id, ending, note, now, effects);
+}
+
+void LeasingScheduler::Requeue(const std::string& job_id, const std::string& worker_id,
+                               Ending ending, absl::string_view note, absl::Time now,
+                               SchedulerEffects* effects) {
+  Job& job = jobs_.at(job_id);
+  Avoided& avoided = job.avoided[worker_id];
+  avoided.since = now;
+  if (ending == Ending::kReturned) {
+    ++job.returns;
+    avoided.not_before = now + ReturnDelay(++avoided.returns);
+    if (const auto it = workers_.find(worker_id); it != workers_.end()) it->second.CountReturn(now);
+  } else {
+    ++job.losses;
+  }
+  if (job.earlier_losses + job.losses >= options_.max_attempts ||
+      job.returns >= kReturnsPerAttempt * options_.max_attempts) {
+    effects->worker_lost_jobs.push_back(
+        {job_id, job.attempts,
+         absl::StrCat(ending == Ending::kLost ? "lost by " : "returned by ", worker_id, ": ",
+                      note.substr(0, kMaxNoteBytes))});
+    Forget(job_id, /*done=*/true);
+    return;
+  }
+  queue_.Push(job.requirement, job.order, job_id);
+  WakeFor(job, now, effects);
+}
+
+void LeasingScheduler::CancelLease(const Job& job, absl::string_view note,
+                                   SchedulerEffects* effects) {
+  Lease* lease = leases_.Find(job.lease_id);
+  if (lease == nullptr) return;
+  lease->cancelled = true;
+  effects->ended.push_back({lease->job_id, lease->attempt, lease->worker_id, lease->lease_id,
+                            "cancelled", std::string(note)});
+  AddWake(lease->worker_id, effects);
+}
+
+void LeasingScheduler::Forget(const std::string& job_id, bool done) {
+  if (const auto it = jobs_.find(job_id); it != jobs_.end()) {
+    queue_.Remove(it->second.requirement, it->second.order);
+    jobs_.erase(it);
+  }
+  if (!done || !done_.insert(job_id).second) return;
+  done_order_.push_back(job_id);
+  if (done_order_.size() > kDoneRemembered) {
+    done_.erase(done_order_.front());
+    done_order_.pop_front();
+  }
+}
+
+void LeasingScheduler::Offer(const std::string& worker_id, KnownWorker* worker, absl::Time now,
+                             v1::WorkerDown* down, SchedulerEffects* effects) {
+  if (!worker->MayTakeAt(now)) return;
+  const int credits = worker->credits();
+  int load = LoadOf(worker_id);
+  std::vector<std::string> chosen;
+  std::map<std::string, int> planned;
+  queue_.Visit([&](const Requirement& r) { return CanRun(worker->hello(), r); },
+               [&](const std::string& job_id) {
+                 const Job& job = jobs_.at(job_id);
+                 if (!MayTry(job, worker_id, now)) return true;
+                 const std::string idler = IdlerWorker(job, worker_id, load, now, planned);
+                 if (!idler.empty()) {
+                   ++planned[idler];
+                   AddWake(idler, effects);
+                   return true;
+                 }
+                 chosen.push_back(job_id);
+                 ++load;
+                 return static_cast<int>(chosen.size()) < credits;
+               });
+  if (chosen.empty()) return;
+  const int64_t seq = worker->NextDirectiveSeq();
+  down->set_directive_seq(seq);
+  worker->CountOffers(seq, static_cast<int>(chosen.size()));
+  for (const std::string& job_id : chosen) {
+    Job& job = jobs_.at(job_id);
+    queue_.Remove(job.requirement, job.order);
+    Lease lease;
+    lease.lease_id = absl::StrCat(options_.epoch, "-", next_lease_++);
+    lease.job_id = job_id;
+    lease.worker_id = worker_id;
+    lease.attempt = ++job.attempts;
+    lease.expiry = now + options_.lease_ttl;
+    lease.offer_seq = seq;
+    job.lease_id = lease.lease_id;
+    v1::JobOffer* offer = down->add_offers();
+    offer->set_lease_id(lease.lease_id);
+    offer->set_job_id(job_id);
+    offer->set_attempt(lease.attempt);
+    *offer->mutable_spec() = job.spec;
+    *offer->mutable_ttl() = ToProto(options_.lease_ttl);
+    effects->started.push_back({job_id, lease.attempt, worker_id, lease.lease_id});
+    leases_.Add(std::move(lease));
+  }
+}
+
+bool LeasingScheduler::MayTry(const Job& job, const std::string& worker_id, absl::Time now) const {
+  if (now < job.not_before) return false;
+  const auto avoided = job.avoided.find(worker_id);
+  if (avoided == job.avoided.end()) return true;
+  if (now < avoided->second.not_before) return false;
+  if (now - avoided->second.since >= kLongestAvoidance) return true;
+  return std::none_of(workers_.begin(), workers_.end(), [&](const auto& entry) {
+    return entry.second.willing() && !job.avoided.contains(entry.first) &&
+           CanRun(entry.second.hello(), job.requirement);
+  });
+}
+
+std::string LeasingScheduler::IdlerWorker(const Job& job, const std::string& than, int load,
+                                          absl::Time now,
+                                          const std::map<std::string, int>& planned) const {
+  if (load == 0) return "";
+  std::string best;
+  int best_load = load;
+  for (const auto& [id, worker] : workers_) {
+    if (id == than || !worker.MayTakeAt(now)) continue;
+    const auto plan = planned.find(id);
+    const int more = plan == planned.end() ? 0 : plan->second;
+    if (worker.credits() <= more || LoadOf(id) + more >= best_load) continue;
+    if (!CanRun(worker.hello(), job.requirement) || !MayTry(job, id, now)) continue;
+    best = id;
+    best_load = LoadOf(id) + more;
+  }
+  return best;
+}
+
+void LeasingScheduler::WakeFor(const Job& job, absl::Time now, SchedulerEffects* effects) const {
+  const std::string* best = nullptr;
+  int best_load = 0;
+  for (const auto& [id, worker] : workers_) {
+    if (!worker.MayTakeAt(now) || !CanRun(worker.hello(), job.requirement)) continue;
+    const int load = LoadOf(id);
+    if ((best != nullptr && load >= best_load) || !MayTry(job, id, now)) continue;
+    best = &id;
+    best_load = load;
+  }
+  if (best != nullptr) AddWake(*best, effects);
+}
+
+int LeasingScheduler::LoadOf(const std::string& worker_id) const {
+  return static_cast<int>(leases_.IdsOf(worker_id).size());
+}
+
+bool LeasingScheduler::Seal(KnownWorker* worker, bool always, v1::WorkerDown* down) {
+  const bool tell_drain = worker->drain && !worker->drain_sent;
+  if (!always && down->offers_size() == 0 && down->cancel_lease_ids_size() == 0 &&
+      down->settled_lease_ids_size() == 0 && !tell_drain) {
+    return false;
+  }
+  if (down->directive_seq() == 0) down->set_directive_seq(worker->NextDirectiveSeq());
+  down->set_drain(worker->drain);
+  worker->drain_sent = worker->drain;
+  // Up to a fifth early, so that workers started together do not report together for ever.
+  *down->mutable_report_within() =
+      ToProto(options_.report_interval * (0.8 + 0.2 * jitter_.NextDouble()));
+  return true;
+}
+
+}  // namespace ksearch

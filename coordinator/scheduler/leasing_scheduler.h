@@ -1,0 +1,113 @@
+#ifndef KSEARCH_COORDINATOR_SCHEDULER_LEASING_SCHEDULER_H_
+#define KSEARCH_COORDINATOR_SCHEDULER_LEASING_SCHEDULER_H_
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/string_view.h"
+#include "common/rng.h"
+#include "coordinator/scheduler/job_queue.h"
+#include "coordinator/scheduler/job_scheduler.h"
+#include "coordinator/scheduler/known_worker.h"
+#include "coordinator/scheduler/lease_table.h"
+#include "coordinator/scheduler/placement.h"
+
+namespace ksearch {
+
+// The one JobScheduler. A job is queued or has exactly one live lease; one that is done, given up
+// or cancelled is forgotten but for its id.
+class LeasingScheduler final : public JobScheduler {
+ public:
+  explicit LeasingScheduler(Options options);
+
+  SchedulerEffects Submit(const std::string& job_id, const v1::JobSpec& spec, int attempts,
+                          absl::Time now) override;
+  SchedulerEffects Cancel(const std::string& job_id) override;
+  SchedulerEffects MarkDone(const std::string& job_id, const std::string& lease_id) override;
+  SchedulerEffects Hello(const v1::WorkerHello& hello, absl::Time now) override;
+  SchedulerEffects Sync(const std::string& worker_id, const v1::WorkerReport& report,
+                        absl::Time now, v1::WorkerDown* down) override;
+  bool Poll(const std::string& worker_id, absl::Time now, v1::WorkerDown* down,
+            SchedulerEffects* effects) override;
+  void Disconnect(const std::string& worker_id, const std::string& incarnation) override;
+  void Drain(const std::string& worker_id) override;
+  SchedulerEffects Tick(absl::Time now) override;
+
+  JobState State(const std::string& job_id) const override;
+  int queued() const override { return queue_.size(); }
+  int leased() const override { return static_cast<int>(jobs_.size()) - queue_.size(); }
+  bool CanPlace(const v1::JobSpec& spec) const override;
+
+ private:
+  enum class Ending { kLost, kReturned };
+  // Why a worker gets a job last.
+  struct Avoided {
+    int returns = 0;
+    absl::Time not_before = absl::InfinitePast();
+    absl::Time since;
+  };
+  struct Job {
+    v1::JobSpec spec;
+    Requirement requirement;
+    int64_t order = 0;
+    int attempts = 0;        // highest attempt number so far
+    int earlier_losses = 0;  // from before a restart of the coordinator
+    int losses = 0;
+    int returns = 0;
+    std::string lease_id;  // the live lease; empty = queued
+    absl::Time not_before = absl::InfinitePast();
+    std::map<std::string, Avoided> avoided;                // by worker
+    absl::flat_hash_map<std::string, Ending> ended_leases;  // of this life
+  };
+
+  // Folds one reported lease.
+  void FoldHeld(const std::string& worker_id, const v1::HeldLease& held, absl::Time now,
+                v1::WorkerDown* down, SchedulerEffects* effects);
+  // One that is not in the table: taken back if the job still waits, else cancelled.
+  void FoldUnknown(const std::string& worker_id, const v1::HeldLease& held, absl::Time now,
+                   v1::WorkerDown* down, SchedulerEffects* effects);
+  void Adopt(const std::string& worker_id, const v1::HeldLease& held, absl::Time now,
+             SchedulerEffects* effects);
+  // Removes the lease; the job goes back to the queue or is given up.
+  void EndLease(const std::string& lease_id, Ending ending, absl::string_view note, absl::Time now,
+                SchedulerEffects* effects);
+  void Requeue(const std::string& job_id, const std::string& worker_id, Ending ending,
+               absl::string_view note, absl::Time now, SchedulerEffects* effects);
+  // Detaches the job's live lease, whose worker is told to stop.
+  void CancelLease(const Job& job, absl::string_view note, SchedulerEffects* effects);
+  void Forget(const std::string& job_id, bool done);
+
+  // Adds offers as far as credits go.
+  void Offer(const std::string& worker_id, KnownWorker* worker, absl::Time now,
+             v1::WorkerDown* down, SchedulerEffects* effects);
+  bool MayTry(const Job& job, const std::string& worker_id, absl::Time now) const;
+  // A worker other than `than` with fewer leases that could take the job now; empty if none.
+  // `planned` counts jobs already left to others.
+  std::string IdlerWorker(const Job& job, const std::string& than, int load, absl::Time now,
+                          const std::map<std::string, int>& planned) const;
+  // Wakes the best worker for a job that became available.
+  void WakeFor(const Job& job, absl::Time now, SchedulerEffects* effects) const;
+  int LoadOf(const std::string& worker_id) const;
+  // Completes and numbers a directive that says something, or any if `always`; false otherwise.
+  bool Seal(KnownWorker* worker, bool always, v1::WorkerDown* down);
+
+  const Options options_;
+  Rng jitter_;
+  int64_t next_order_ = 1;
+  int64_t next_lease_ = 1;
+  absl::Time now_ = absl::InfinitePast();  // newest time seen
+  absl::flat_hash_map<std::string, Job> jobs_;
+  JobQueue queue_;
+  LeaseTable leases_;
+  std::map<std::string, KnownWorker> workers_;
+  absl::flat_hash_set<std::string> done_;
+  std::deque<std::string> done_order_;  // oldest first; bounds done_
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_SCHEDULER_LEASING_SCHEDULER_H_

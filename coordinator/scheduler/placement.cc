@@ -1,0 +1,42 @@
+#include "coordinator/scheduler/placement.h"
+
+#include <algorithm>
+
+namespace ksearch {
+
+Requirement RequirementOf(const v1::JobSpec& spec) {
+  Requirement requirement;
+  requirement.device = spec.device();
+  requirement.architecture = spec.architecture();
+  requirement.languages.push_back(spec.candidate().language());
+  for (const v1::Rival& rival : spec.rivals()) {
+    if (rival.has_sources()) requirement.languages.push_back(rival.sources().language());
+  }
+  std::sort(requirement.languages.begin(), requirement.languages.end());
+  requirement.languages.erase(
+      std::unique(requirement.languages.begin(), requirement.languages.end()),
+      requirement.languages.end());
+  return requirement;
+}
+
+bool CanRun(const v1::WorkerHello& hello, const Requirement& requirement) {
+  for (const v1::DeviceCapability& device : hello.devices()) {
+    if (requirement.device != v1::DEVICE_CLASS_UNSPECIFIED &&
+        requirement.device != device.device_class()) {
+      continue;
+    }
+    if (!requirement.architecture.empty() &&
+        requirement.architecture != device.fingerprint().architecture()) {
+      continue;
+    }
+    const bool speaks_all =
+        std::all_of(requirement.languages.begin(), requirement.languages.end(), [&](int language) {
+          return std::find(device.languages().begin(), device.languages().end(), language) !=
+                 device.languages().end();
+        });
+    if (speaks_all) return true;
+  }
+  return false;
+}
+
+}  // namespace ksearch

@@ -1,0 +1,30 @@
+#ifndef KSEARCH_COORDINATOR_SCHEDULER_PLACEMENT_H_
+#define KSEARCH_COORDINATOR_SCHEDULER_PLACEMENT_H_
+
+#include <compare>
+#include <string>
+#include <vector>
+
+#include "proto/job.pb.h"
+#include "proto/worker_service.pb.h"
+
+namespace ksearch {
+
+// What a worker must have to run a job. Jobs of equal requirements queue together.
+struct Requirement {
+  v1::DeviceClass device = v1::DEVICE_CLASS_UNSPECIFIED;  // unspecified = any
+  std::string architecture;                               // empty = any
+  std::vector<int> languages;                             // v1::Language, sorted, no repetition
+
+  auto operator<=>(const Requirement&) const = default;
+};
+
+// Of the candidate and of every rival that brings sources.
+Requirement RequirementOf(const v1::JobSpec& spec);
+
+// Whether one device of the worker meets all of it.
+bool CanRun(const v1::WorkerHello& hello, const Requirement& requirement);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_SCHEDULER_PLACEMENT_H_
