@@ -5,7 +5,8 @@
 namespace ksearch {
 
 absl::Duration ReturnDelay(int returns) {
-  return std::min(absl::Minutes(1), absl::Seconds(1) * (int64_t{1} << std::clamp(returns - 1, 0, 6)));
+  return std::min(absl::Minutes(1),
+                  absl::Seconds(1) * (int64_t{1} << std::clamp(returns - 1, 0, 6)));
 }
 
 void KnownWorker::BeginSession(const v1::WorkerHello& hello, absl::Time now) {

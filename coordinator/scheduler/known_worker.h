@@ -51,7 +51,7 @@ class KnownWorker {
   int64_t applied_seq_ = 0;
   int free_slots_ = 0;
   bool healthy_ = true;
-  bool leaving_ = false;  // the worker's own wish
+  bool leaving_ = false;                     // the worker's own wish
   std::map<int64_t, int> uncovered_offers_;  // directive_seq -> how many
   int returns_in_a_row_ = 0;
   absl::Time last_seen_ = absl::InfinitePast();

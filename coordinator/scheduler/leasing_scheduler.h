@@ -60,7 +60,7 @@ class LeasingScheduler final : public JobScheduler {
     int returns = 0;
     std::string lease_id;  // the live lease; empty = queued
     absl::Time not_before = absl::InfinitePast();
-    std::map<std::string, Avoided> avoided;                // by worker
+    std::map<std::string, Avoided> avoided;                 // by worker
     absl::flat_hash_map<std::string, Ending> ended_leases;  // of this life
   };
 

@@ -1,0 +1,351 @@
+#include "tests/fakes/fake_store.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "common/status_macros.h"
+#include "common/textproto.h"
+
+namespace ksearch {
+
+void FakeStore::FailWrites(absl::Status status) {
+  MutexLock lock(&mu_);
+  write_failure_ = std::move(status);
+}
+
+std::vector<AttemptRow> FakeStore::attempts() const {
+  MutexLock lock(&mu_);
+  std::vector<AttemptRow> rows;
+  for (const auto& [key, row] : attempts_) rows.push_back(row);
+  return rows;
+}
+
+int FakeStore::results() const {
+  MutexLock lock(&mu_);
+  return static_cast<int>(results_.size());
+}
+
+void FakeStore::SetArrivalListener(std::function<void(const std::string& run_id)> listener) {
+  listener_ = std::move(listener);
+}
+
+void FakeStore::Tell(const std::vector<std::string>& run_ids) {
+  if (!listener_) return;
+  for (const std::string& run_id : run_ids) listener_(run_id);
+}
+
+absl::StatusOr<FakeStore::Run*> FakeStore::FindRun(const std::string& run_id) {
+  const auto it = runs_.find(run_id);
+  if (it == runs_.end()) return absl::NotFoundError(absl::StrCat("no run ", run_id));
+  return &it->second;
+}
+
+bool FakeStore::AddArrival(Run* run, Arrival::Kind kind, const std::string& ref,
+                           const std::string& tag) {
+  if (!run->arrived_refs.insert(ref).second) return false;
+  Arrival arrival;
+  arrival.seq = static_cast<int64_t>(run->arrivals.size()) + 1;
+  arrival.kind = kind;
+  arrival.ref = ref;
+  arrival.tag = tag;
+  run->arrivals.push_back(std::move(arrival));
+  return true;
+}
+
+absl::StatusOr<std::string> FakeStore::CreateRun(const RunRow& run) {
+  MutexLock lock(&mu_);
+  for (const auto& [id, known] : runs_) {
+    if (!run.request_id.empty() && known.row.request_id == run.request_id) return id;
+  }
+  Run& created = runs_[run.run_id];
+  created.row = run;
+  created.created = static_cast<int>(runs_.size());
+  return run.run_id;
+}
+
+absl::Status FakeStore::CommitStep(const StepCommit& step) {
+  bool arrived = false;
+  {
+    MutexLock lock(&mu_);
+    ASSIGN_OR_RETURN(Run * run, FindRun(step.run_id));
+    run->row.cursor = step.cursor;
+    run->row.state = step.state;
+    run->row.status = step.status;
+    if (step.world_model.has_value()) run->models.push_back(*step.world_model);
+    for (const LlmCallRow& call : step.calls) calls_.emplace(call.call_id, call);
+    for (const CandidateRow& candidate : step.candidates) {
+      const bool known = std::any_of(
+          run->candidates.begin(), run->candidates.end(),
+          [&](const CandidateRow& row) { return row.candidate_id == candidate.candidate_id; });
+      if (!known) run->candidates.push_back(candidate);
+    }
+    for (const JobRequestRow& job : step.jobs) {
+      jobs_.emplace(job.job_id, job.spec);
+      run->requests.emplace(job.job_id, job.tag);
+      if (results_.contains(job.job_id)) {
+        arrived |= AddArrival(run, Arrival::Kind::kResult, job.job_id, job.tag);
+      }
+    }
+    for (v1::RunEvent event : step.events) {
+      event.set_seq(static_cast<int64_t>(run->events.size()) + 1);
+      run->events.push_back(std::move(event));
+    }
+    run->row.status.set_last_event_seq(static_cast<int64_t>(run->events.size()));
+  }
+  if (arrived) Tell({step.run_id});
+  return absl::OkStatus();
+}
+
+absl::StatusOr<RunRow> FakeStore::ReadRun(const std::string& run_id) {
+  MutexLock lock(&mu_);
+  ASSIGN_OR_RETURN(Run * run, FindRun(run_id));
+  return run->row;
+}
+
+absl::StatusOr<std::string> FakeStore::ResolveRun(const std::string& prefix) {
+  MutexLock lock(&mu_);
+  std::vector<std::string> matches;
+  const Run* newest = nullptr;
+  for (const auto& [id, run] : runs_) {
+    if (id == prefix) return id;
+    if (absl::StartsWith(id, prefix)) matches.push_back(id);
+    if (newest == nullptr || run.created > newest->created) newest = &run;
+  }
+  if (prefix == "last" && newest != nullptr) return newest->row.run_id;
+  if (matches.empty()) return absl::NotFoundError(absl::StrCat("no run ", prefix));
+  if (matches.size() > 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(prefix, " is ambiguous: ", matches[0], ", ", matches[1]));
+  }
+  return matches[0];
+}
+
+absl::StatusOr<std::vector<v1::RunStatus>> FakeStore::ListRuns() {
+  MutexLock lock(&mu_);
+  std::vector<const Run*> runs;
+  for (const auto& [id, run] : runs_) runs.push_back(&run);
+  std::sort(runs.begin(), runs.end(),
+            [](const Run* a, const Run* b) { return a->created > b->created; });
+  std::vector<v1::RunStatus> statuses;
+  for (const Run* run : runs) statuses.push_back(run->row.status);
+  return statuses;
+}
+
+absl::StatusOr<std::vector<Arrival>> FakeStore::ReadArrivals(const std::string& run_id,
+                                                             int64_t after_seq, int limit) {
+  MutexLock lock(&mu_);
+  ASSIGN_OR_RETURN(Run * run, FindRun(run_id));
+  std::vector<Arrival> arrivals;
+  for (const Arrival& arrival : run->arrivals) {
+    if (arrival.seq > after_seq && static_cast<int>(arrivals.size()) < limit) {
+      arrivals.push_back(arrival);
+    }
+  }
+  return arrivals;
+}
+
+absl::StatusOr<std::vector<v1::RunEvent>> FakeStore::ReadEvents(const std::string& run_id,
+                                                                int64_t after_seq, int limit) {
+  MutexLock lock(&mu_);
+  ASSIGN_OR_RETURN(Run * run, FindRun(run_id));
+  std::vector<v1::RunEvent> events;
+  for (const v1::RunEvent& event : run->events) {
+    if (event.seq() > after_seq && static_cast<int>(events.size()) < limit) {
+      events.push_back(event);
+    }
+  }
+  return events;
+}
+
+absl::StatusOr<v1::WorldModel> FakeStore::ReadWorldModel(const std::string& run_id,
+                                                         int64_t revision) {
+  MutexLock lock(&mu_);
+  ASSIGN_OR_RETURN(Run * run, FindRun(run_id));
+  for (auto model = run->models.rbegin(); model != run->models.rend(); ++model) {
+    if (revision == 0 || model->revision() == revision) return *model;
+  }
+  return absl::NotFoundError(absl::StrCat(run_id, " has no world model ", revision));
+}
+
+absl::StatusOr<CandidateRow> FakeStore::ReadCandidate(const std::string& run_id,
+                                                      const std::string& prefix) {
+  MutexLock lock(&mu_);
+  ASSIGN_OR_RETURN(Run * run, FindRun(run_id));
+  for (const CandidateRow& candidate : run->candidates) {
+    if (absl::StartsWith(candidate.candidate_id, prefix)) return candidate;
+  }
+  return absl::NotFoundError(absl::StrCat("no candidate ", prefix));
+}
+
+absl::StatusOr<std::vector<CandidateRow>> FakeStore::ListCandidates(const std::string& run_id) {
+  MutexLock lock(&mu_);
+  ASSIGN_OR_RETURN(Run * run, FindRun(run_id));
+  return run->candidates;
+}
+
+void FakeStore::RecordReply(const LlmCallRow& call, absl::AnyInvocable<void(absl::Status)> done) {
+  std::optional<std::string> arrived;
+  absl::Status status;
+  {
+    MutexLock lock(&mu_);
+    status = write_failure_;
+    if (status.ok()) {
+      LlmCallRow& row = calls_[call.call_id];
+      if (!row.answered) {
+        row = call;
+        row.answered = true;
+      }
+      const auto run = runs_.find(call.run_id);
+      if (run != runs_.end() && AddArrival(&run->second, Arrival::Kind::kReply, call.call_id, "")) {
+        arrived = call.run_id;
+      }
+    }
+  }
+  if (done) done(status);
+  if (arrived.has_value()) Tell({*arrived});
+}
+
+absl::StatusOr<LlmCallRow> FakeStore::ReadCall(const std::string& call_id) {
+  MutexLock lock(&mu_);
+  const auto it = calls_.find(call_id);
+  if (it == calls_.end()) return absl::NotFoundError(absl::StrCat("no call ", call_id));
+  return it->second;
+}
+
+absl::StatusOr<std::vector<LlmCallRow>> FakeStore::ReadUnansweredCalls(const std::string& run_id) {
+  MutexLock lock(&mu_);
+  std::vector<LlmCallRow> rows;
+  for (const auto& [id, call] : calls_) {
+    if (call.run_id == run_id && !call.answered) rows.push_back(call);
+  }
+  return rows;
+}
+
+absl::Status FakeStore::AddJob(const std::string& job_id, const v1::JobSpec& spec) {
+  MutexLock lock(&mu_);
+  jobs_.emplace(job_id, spec);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<QueuedJob>> FakeStore::ReadUnfinishedJobs() {
+  MutexLock lock(&mu_);
+  std::vector<QueuedJob> jobs;
+  for (const auto& [id, spec] : jobs_) {
+    if (results_.contains(id)) continue;
+    QueuedJob job;
+    job.job_id = id;
+    job.spec = spec;
+    for (const auto& [key, attempt] : attempts_) {
+      if (key.first == id) job.attempts = std::max(job.attempts, attempt.attempt);
+    }
+    jobs.push_back(std::move(job));
+  }
+  return jobs;
+}
+
+void FakeStore::RecordResult(
+    const v1::JobResult& result, const std::string& lease_id,
+    absl::AnyInvocable<void(absl::StatusOr<v1::RecordResultReply::Disposition>)> done) {
+  absl::StatusOr<v1::RecordResultReply::Disposition> disposition = v1::RecordResultReply::RECORDED;
+  std::vector<std::string> arrived;
+  {
+    MutexLock lock(&mu_);
+    if (!write_failure_.ok()) {
+      disposition = write_failure_;
+    } else if (!jobs_.contains(result.job_id())) {
+      disposition = v1::RecordResultReply::UNKNOWN_JOB;
+    } else if (!results_.emplace(result.job_id(), result).second) {
+      disposition = v1::RecordResultReply::ALREADY_RECORDED;
+    } else {
+      for (auto& [key, attempt] : attempts_) {
+        if (attempt.lease_id == lease_id) attempt.ended = "recorded";
+      }
+      for (auto& [id, run] : runs_) {
+        const auto request = run.requests.find(result.job_id());
+        if (request != run.requests.end() &&
+            AddArrival(&run, Arrival::Kind::kResult, result.job_id(), request->second)) {
+          arrived.push_back(id);
+        }
+      }
+    }
+  }
+  if (done) done(disposition);
+  Tell(arrived);
+}
+
+void FakeStore::RecordAttempt(const AttemptRow& attempt,
+                              absl::AnyInvocable<void(absl::Status)> done) {
+  {
+    MutexLock lock(&mu_);
+    AttemptRow& row = attempts_[{attempt.job_id, attempt.attempt}];
+    // A result that is recorded stays the attempt's ending.
+    if (row.ended != "recorded" || row.lease_id != attempt.lease_id) row = attempt;
+  }
+  if (done) done(absl::OkStatus());
+}
+
+absl::StatusOr<std::optional<v1::JobResult>> FakeStore::ReadResult(const std::string& job_id) {
+  MutexLock lock(&mu_);
+  const auto it = results_.find(job_id);
+  if (it == results_.end()) return std::optional<v1::JobResult>();
+  return std::optional<v1::JobResult>(it->second);
+}
+
+absl::StatusOr<v1::JobSpec> FakeStore::ReadJob(const std::string& job_id) {
+  MutexLock lock(&mu_);
+  const auto it = jobs_.find(job_id);
+  if (it == jobs_.end()) return absl::NotFoundError(absl::StrCat("no job ", job_id));
+  return it->second;
+}
+
+absl::StatusOr<std::vector<v1::JobResult>> FakeStore::ReadResultsOf(
+    const std::string& run_id, const std::string& candidate_id) {
+  MutexLock lock(&mu_);
+  ASSIGN_OR_RETURN(Run * run, FindRun(run_id));
+  std::vector<v1::JobResult> results;
+  for (const Arrival& arrival : run->arrivals) {
+    if (arrival.kind != Arrival::Kind::kResult) continue;
+    for (const CandidateRow& candidate : run->candidates) {
+      if (candidate.candidate_id == candidate_id && candidate.job_id == arrival.ref) {
+        results.push_back(results_.at(arrival.ref));
+      }
+    }
+  }
+  return results;
+}
+
+absl::Status FakeStore::PutBlob(const std::string& sha256, const std::string& bytes) {
+  MutexLock lock(&mu_);
+  blobs_.emplace(sha256, bytes);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> FakeStore::ReadBlob(const std::string& sha256) {
+  MutexLock lock(&mu_);
+  const auto it = blobs_.find(sha256);
+  if (it == blobs_.end()) return absl::NotFoundError(absl::StrCat("no blob ", sha256));
+  return it->second;
+}
+
+absl::Status FakeStore::UpsertWorker(const v1::WorkerHello& hello, absl::Time seen) {
+  MutexLock lock(&mu_);
+  v1::WorkerStatus& status = workers_[hello.worker_id()];
+  status.set_worker_id(hello.worker_id());
+  status.set_name(hello.name());
+  *status.mutable_hello() = hello;
+  *status.mutable_last_report_at() = ToProto(seen);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<v1::WorkerStatus>> FakeStore::ListWorkers() {
+  MutexLock lock(&mu_);
+  std::vector<v1::WorkerStatus> workers;
+  for (const auto& [id, status] : workers_) workers.push_back(status);
+  return workers;
+}
+
+absl::Status FakeStore::Backup(const std::string& /*path*/) { return absl::OkStatus(); }
+
+}  // namespace ksearch

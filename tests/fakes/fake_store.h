@@ -1,0 +1,98 @@
+#ifndef KSEARCH_TESTS_FAKES_FAKE_STORE_H_
+#define KSEARCH_TESTS_FAKES_FAKE_STORE_H_
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/mutex.h"
+#include "coordinator/store/store.h"
+
+namespace ksearch {
+
+// Keeps everything in memory, with the rules of the real store (first result wins, one arrival per
+// run and job, sequence numbers from 1). Callbacks run on the calling thread, with no lock held.
+// Thread-safe. To play a restart of the coordinator, keep the object and make everything else anew.
+class FakeStore final : public Store {
+ public:
+  // Every later RecordResult and RecordReply fails with `status`, until called with OK.
+  void FailWrites(absl::Status status);
+  std::vector<AttemptRow> attempts() const;  // in order of (job, attempt)
+  int results() const;
+
+  void SetArrivalListener(std::function<void(const std::string& run_id)> listener) override;
+  absl::StatusOr<std::string> CreateRun(const RunRow& run) override;
+  absl::Status CommitStep(const StepCommit& step) override;
+  absl::StatusOr<RunRow> ReadRun(const std::string& run_id) override;
+  absl::StatusOr<std::string> ResolveRun(const std::string& prefix) override;
+  absl::StatusOr<std::vector<v1::RunStatus>> ListRuns() override;
+  absl::StatusOr<std::vector<Arrival>> ReadArrivals(const std::string& run_id, int64_t after_seq,
+                                                    int limit) override;
+  absl::StatusOr<std::vector<v1::RunEvent>> ReadEvents(const std::string& run_id, int64_t after_seq,
+                                                       int limit) override;
+  absl::StatusOr<v1::WorldModel> ReadWorldModel(const std::string& run_id,
+                                                int64_t revision) override;
+  absl::StatusOr<CandidateRow> ReadCandidate(const std::string& run_id,
+                                             const std::string& prefix) override;
+  absl::StatusOr<std::vector<CandidateRow>> ListCandidates(const std::string& run_id) override;
+
+  void RecordReply(const LlmCallRow& call, absl::AnyInvocable<void(absl::Status)> done) override;
+  absl::StatusOr<LlmCallRow> ReadCall(const std::string& call_id) override;
+  absl::StatusOr<std::vector<LlmCallRow>> ReadUnansweredCalls(const std::string& run_id) override;
+
+  absl::Status AddJob(const std::string& job_id, const v1::JobSpec& spec) override;
+  absl::StatusOr<std::vector<QueuedJob>> ReadUnfinishedJobs() override;
+  void RecordResult(
+      const v1::JobResult& result, const std::string& lease_id,
+      absl::AnyInvocable<void(absl::StatusOr<v1::RecordResultReply::Disposition>)> done) override;
+  void RecordAttempt(const AttemptRow& attempt,
+                     absl::AnyInvocable<void(absl::Status)> done) override;
+  absl::StatusOr<std::optional<v1::JobResult>> ReadResult(const std::string& job_id) override;
+  absl::StatusOr<v1::JobSpec> ReadJob(const std::string& job_id) override;
+  absl::StatusOr<std::vector<v1::JobResult>> ReadResultsOf(
+      const std::string& run_id, const std::string& candidate_id) override;
+
+  absl::Status PutBlob(const std::string& sha256, const std::string& bytes) override;
+  absl::StatusOr<std::string> ReadBlob(const std::string& sha256) override;
+  absl::Status UpsertWorker(const v1::WorkerHello& hello, absl::Time seen) override;
+  absl::StatusOr<std::vector<v1::WorkerStatus>> ListWorkers() override;
+
+  int schema_version() const override { return 1; }
+  absl::Status Backup(const std::string& path) override;
+
+ private:
+  struct Run {
+    RunRow row;
+    int created = 0;  // order
+    std::vector<Arrival> arrivals;
+    std::set<std::string> arrived_refs;
+    std::vector<v1::RunEvent> events;
+    std::vector<v1::WorldModel> models;
+    std::vector<CandidateRow> candidates;
+    std::map<std::string, std::string> requests;  // job_id -> tag
+  };
+
+  absl::StatusOr<Run*> FindRun(const std::string& run_id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Adds the arrival unless it is there; true if added.
+  static bool AddArrival(Run* run, Arrival::Kind kind, const std::string& ref,
+                         const std::string& tag);
+  void Tell(const std::vector<std::string>& run_ids);
+
+  mutable Mutex mu_;
+  std::function<void(const std::string&)> listener_;  // set before use
+  absl::Status write_failure_ ABSL_GUARDED_BY(mu_);
+  std::map<std::string, Run> runs_ ABSL_GUARDED_BY(mu_);
+  std::map<std::string, LlmCallRow> calls_ ABSL_GUARDED_BY(mu_);
+  std::map<std::string, v1::JobSpec> jobs_ ABSL_GUARDED_BY(mu_);
+  std::map<std::string, v1::JobResult> results_ ABSL_GUARDED_BY(mu_);
+  std::map<std::pair<std::string, int>, AttemptRow> attempts_ ABSL_GUARDED_BY(mu_);
+  std::map<std::string, std::string> blobs_ ABSL_GUARDED_BY(mu_);
+  std::map<std::string, v1::WorkerStatus> workers_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_TESTS_FAKES_FAKE_STORE_H_
