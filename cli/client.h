@@ -1,0 +1,51 @@
+#ifndef KSEARCH_CLI_CLIENT_H_
+#define KSEARCH_CLI_CLIENT_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "cli/options.h"
+#include "common/grpc_channel.h"
+#include "proto/search_service.grpc.pb.h"
+
+namespace ksearch {
+
+// One coordinator, seen from the command line. UNAVAILABLE errors name its address and what to do.
+class Client {
+ public:
+  explicit Client(const std::string& address);
+
+  // A unary call with a deadline of 30 s.
+  template <typename Request, typename Reply>
+  absl::StatusOr<Reply> Call(grpc::Status (v1::SearchService::Stub::*method)(grpc::ClientContext*,
+                                                                             const Request&,
+                                                                             Reply*),
+                             const Request& request) {
+    const auto context = ContextWithDeadline(absl::Seconds(30));
+    Reply reply;
+    const grpc::Status status = (stub_.get()->*method)(context.get(), request, &reply);
+    if (!status.ok()) return Explain(FromGrpc(status));
+    return reply;
+  }
+
+  v1::SearchService::Stub& stub() { return *stub_; }
+  absl::Status Explain(const absl::Status& status) const;
+  const std::string& address() const { return address_; }
+
+ private:
+  const std::string address_;
+  const std::unique_ptr<v1::SearchService::Stub> stub_;
+};
+
+// The exit code for a failed call.
+ExitCode ExitCodeFor(const absl::Status& status);
+
+// Prints "ksearch: <message>" on stderr and returns the exit code.
+int Fail(const absl::Status& status);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_CLI_CLIENT_H_

@@ -1,0 +1,35 @@
+#ifndef KSEARCH_CLI_COMMANDS_H_
+#define KSEARCH_CLI_COMMANDS_H_
+
+#include "cli/client.h"
+#include "cli/options.h"
+
+namespace ksearch {
+
+// One function per command, each in the file named after its group. They print on stdout (JSON with
+// --json), errors on stderr, and return the exit code.
+
+// run_commands.cc
+int RunCommand(Client* client, const Options& options);
+int WatchCommand(Client* client, const Options& options);
+int StopCommand(Client* client, const Options& options);
+int ResumeCommand(Client* client, const Options& options);
+
+// query_commands.cc
+int StatusCommand(Client* client, const Options& options);
+int TreeCommand(Client* client, const Options& options);
+int BestCommand(Client* client, const Options& options);
+int ShowCommand(Client* client, const Options& options);
+int LogCommand(Client* client, const Options& options);
+int WorkersCommand(Client* client, const Options& options);
+int TasksCommand(Client* client, const Options& options);
+
+// eval_command.cc
+int EvalCommand(Client* client, const Options& options);
+
+// doctor_command.cc
+int DoctorCommand(Client* client, const Options& options);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_CLI_COMMANDS_H_

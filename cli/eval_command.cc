@@ -1,0 +1,51 @@
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "cli/commands.h"
+#include "cli/source_files.h"
+#include "cli/text.h"
+#include "common/textproto.h"
+
+namespace ksearch {
+
+int EvalCommand(Client* client, const Options& options) {
+  v1::EvaluateRequest request;
+  request.set_task(options.task);
+  v1::Language language = v1::LANGUAGE_UNSPECIFIED;
+  v1::Language_Parse(absl::StrCat("LANGUAGE_", absl::AsciiStrToUpper(options.language)), &language);
+  request.mutable_sources()->set_language(language);
+  const auto files = ReadSourceFiles(options.files);
+  if (!files.ok()) return Fail(files.status());
+  for (const v1::SourceFile& file : *files) *request.mutable_sources()->add_files() = file;
+  request.set_kind(options.confirm      ? v1::JOB_KIND_CONFIRM
+                   : options.check_only ? v1::JOB_KIND_CHECK
+                                        : v1::JOB_KIND_SCREEN);
+  request.set_repeat(options.repeat);
+
+  grpc::ClientContext context;
+  const auto stream = client->stub().Evaluate(&context, request);
+  const bool tty = ::isatty(STDERR_FILENO) == 1;
+  v1::EvaluateReply reply;
+  v1::JobResult result;
+  bool have_result = false;
+  while (stream->Read(&reply)) {
+    if (reply.has_result()) {
+      result = reply.result();
+      have_result = true;
+    } else if (tty) {
+      std::fprintf(stderr, "\r\033[K%s", reply.progress().c_str());
+    }
+  }
+  if (tty) std::fprintf(stderr, "\r\033[K");
+  const grpc::Status status = stream->Finish();
+  if (!status.ok()) return Fail(client->Explain(FromGrpc(status)));
+  if (!have_result) return Fail(absl::InternalError("the coordinator sent no result"));
+  std::fputs(options.json ? (ToJson(result) + "\n").c_str() : ResultText(result).c_str(), stdout);
+  return result.outcome() == v1::OUTCOME_PASSED ? kExitOk : kExitNoCandidate;
+}
+
+}  // namespace ksearch

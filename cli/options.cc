@@ -1,0 +1,124 @@
+#include "cli/options.h"
+
+#include <CLI/CLI.hpp>
+#include <map>
+
+namespace ksearch {
+namespace {
+
+const std::map<std::string, v1::Language> kLanguages = {
+    {"cpp", v1::LANGUAGE_CPP}, {"cuda", v1::LANGUAGE_CUDA}, {"triton", v1::LANGUAGE_TRITON}};
+const std::map<std::string, v1::Preset> kPresets = {{"default", v1::PRESET_DEFAULT},
+                                                    {"paper", v1::PRESET_PAPER}};
+
+template <typename T>
+void Bind(CLI::App* app, const std::string& flag, const std::string& text,
+          std::function<void(T)> set) {
+  app->add_option_function<T>(
+      flag, [set](const T& value) { set(value); }, text);
+}
+
+void AddRun(CLI::App* app, Options* options) {
+  v1::RunConfig* run = &options->run;
+  Bind<std::string>(app, "--task", "what to optimise (see: ksearch tasks)",
+                    [run](const std::string& v) { run->set_task(v); });
+  app->add_option_function<std::string>(
+         "--language", [run](const std::string& v) { run->set_language(kLanguages.at(v)); },
+         "cpp, cuda or triton")
+      ->check(CLI::IsMember(kLanguages));
+  Bind<std::string>(app, "--strategy", "search strategy (default world_model)",
+                    [run](const std::string& v) { run->set_strategy(v); });
+  Bind<std::string>(app, "--provider", "model provider, by its name in the coordinator's config",
+                    [run](const std::string& v) { run->set_provider(v); });
+  Bind<std::string>(app, "--model", "model name",
+                    [run](const std::string& v) { run->set_model(v); });
+  Bind<int>(app, "--rounds", "budget: code replies + evaluations (default 20)",
+            [run](int v) { run->set_rounds(v); });
+  Bind<int>(app, "--parallel", "action cycles in flight (default 1)",
+            [run](int v) { run->set_parallel(v); });
+  Bind<uint64_t>(app, "--seed", "of every random choice (default 1)",
+                 [run](uint64_t v) { run->set_seed(v); });
+  app->add_option_function<std::string>(
+         "--preset",
+         [run](const std::string& v) { run->mutable_world_model()->set_preset(kPresets.at(v)); },
+         "default, or paper: K-Search as published")
+      ->check(CLI::IsMember(kPresets));
+  Bind<int>(app, "--stagnation", "attempts without progress that end a cycle (default 7)",
+            [run](int v) { run->mutable_world_model()->set_stagnation_window(v); });
+  Bind<std::string>(app, "--effort", "reasoning effort asked of the model",
+                    [run](const std::string& v) { run->set_reasoning_effort(v); });
+  Bind<std::string>(app, "--replay-order", "fold arrivals in the order of this earlier run",
+                    [run](const std::string& v) { run->set_replay_order_of(v); });
+  app->add_option("--seed-solution", options->seed_files, "start from this program");
+  app->add_option("--config", options->config_file, "RunConfig as textproto");
+  app->add_flag("--detach", options->detach, "print the run id and return");
+}
+
+void AddEval(CLI::App* app, Options* options) {
+  app->add_option("--task", options->task, "task to judge by")->required();
+  app->add_option("--language", options->language, "cpp, cuda or triton")
+      ->check(CLI::IsMember(kLanguages));
+  app->add_option("files", options->files, "source files")->required();
+  app->add_flag("--confirm", options->confirm,
+                "compare with the baseline, interleaved, on held-out workloads too");
+  app->add_flag("--check", options->check_only, "build and check, do not time");
+  app->add_flag("--repeat", options->repeat, "measure again even if recorded");
+}
+
+}  // namespace
+
+std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
+  Options options;
+  CLI::App app("Finds faster GPU kernels. Talks to a ksearch-coordinator.", "ksearch");
+  app.set_version_flag("--version", std::string(KSEARCH_VERSION));
+  app.require_subcommand(1);
+  app.fallthrough();
+  app.add_option("--coordinator", options.coordinator, "address of the coordinator")
+      ->envname("KSEARCH_COORDINATOR");
+  app.add_flag("--json", options.json, "print JSON");
+
+  const auto add = [&](const std::string& name, const std::string& text) {
+    CLI::App* sub = app.add_subcommand(name, text);
+    sub->callback([&options, name] { options.command = name; });
+    return sub;
+  };
+  const auto add_for_run = [&](const std::string& name, const std::string& text, bool required) {
+    CLI::App* sub = add(name, text);
+    auto* run = sub->add_option("run", options.run_id, "run id, a unique prefix, or 'last'");
+    if (required) run->required();
+    return sub;
+  };
+  AddRun(add("run", "start a search and watch it"), &options);
+  AddEval(add("eval", "build, check and time given sources"), &options);
+  add_for_run("status", "runs, or one run", false);
+  add_for_run("watch", "follow a run until it ends", true);
+  add_for_run("tree", "the world model of a run", true)
+      ->add_option("--revision", options.revision, "an earlier state of the tree");
+  add_for_run("best", "the best confirmed candidate", true)
+      ->add_flag("--source", options.source, "print its source");
+  auto* show = add_for_run("show", "one candidate: source, results, the call it came from", true);
+  show->add_option("candidate", options.candidate_id, "candidate id or a unique prefix")
+      ->required();
+  show->add_flag("--source", options.source, "print its source only");
+  add_for_run("log", "everything that happened in a run", true)
+      ->add_option("--limit", options.limit, "at most this many lines, newest last")
+      ->check(CLI::Range(1, 1000000));
+  add_for_run("stop", "stop a run; it can be resumed", true);
+  add_for_run("resume", "go on with a stopped or failed run", true)
+      ->add_option("--rounds", options.rounds, "new total budget");
+  add("workers", "workers and their devices")
+      ->add_option("--drain", options.drain_worker, "ask this worker to finish and leave");
+  add("tasks", "tasks that can be optimised");
+  add("doctor", "check the installation and say what to fix");
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const int code = app.exit(error);
+    *exit_code = code == 0 ? kExitOk : kExitUsage;
+    return std::nullopt;
+  }
+  return options;
+}
+
+}  // namespace ksearch

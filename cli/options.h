@@ -1,0 +1,63 @@
+#ifndef KSEARCH_CLI_OPTIONS_H_
+#define KSEARCH_CLI_OPTIONS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "proto/config.pb.h"
+
+namespace ksearch {
+
+// Exit codes of every command (stable contract).
+enum ExitCode {
+  kExitOk = 0,
+  kExitOther = 1,
+  kExitUsage = 2,
+  kExitConfig = 3,
+  kExitAuth = 4,
+  kExitUnavailable = 5,
+  kExitBudget = 6,
+  kExitNoCandidate = 7,
+};
+
+// What the command line said.
+struct Options {
+  std::string command;  // "run", "eval", "status", ...
+  std::string coordinator = "127.0.0.1:7400";
+  bool json = false;
+
+  // run
+  v1::RunConfig run;        // fields given on the command line
+  std::string config_file;  // RunConfig textproto; the command line wins
+  std::vector<std::string> seed_files;
+  bool detach = false;
+
+  // eval
+  std::string task;
+  std::string language = "cpp";
+  std::vector<std::string> files;
+  bool confirm = false;
+  bool check_only = false;
+  bool repeat = false;
+
+  // commands about one run
+  std::string run_id;
+  std::string candidate_id;
+  bool source = false;
+  int64_t revision = 0;
+  int rounds = 0;
+  int limit = 1000;
+
+  // workers
+  std::string drain_worker;
+};
+
+// Parses argv. nullopt: done already (help, version or a usage error was printed); *exit_code says
+// how to end. Every usage error names the argument.
+std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_CLI_OPTIONS_H_

@@ -1,0 +1,212 @@
+#include <cstdio>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/clock.h"
+#include "cli/commands.h"
+#include "cli/text.h"
+#include "common/textproto.h"
+
+namespace ksearch {
+namespace {
+
+using Stub = v1::SearchService::Stub;
+
+void Print(const std::string& text) { std::fputs(text.c_str(), stdout); }
+
+int PrintJson(const google::protobuf::Message& message) {
+  Print(ToJson(message) + "\n");
+  return kExitOk;
+}
+
+std::string Age(const google::protobuf::Timestamp& since) {
+  return absl::StrFormat("%.0fs ago", absl::ToDoubleSeconds(absl::Now() - FromProto(since)));
+}
+
+}  // namespace
+
+int StatusCommand(Client* client, const Options& options) {
+  if (!options.run_id.empty()) {
+    v1::GetRunRequest request;
+    request.set_run_id(options.run_id);
+    const auto status = client->Call<v1::GetRunRequest, v1::RunStatus>(&Stub::GetRun, request);
+    if (!status.ok()) return Fail(status.status());
+    if (options.json) return PrintJson(*status);
+    Print(absl::StrCat(status->run_id(), "  ", status->task(), "  ",
+                       LanguageText(status->language()), "  ", status->strategy(), "  ",
+                       status->provider(), "/", status->model(), "\n", StatusLine(*status), "\n"));
+    Print(absl::StrFormat(
+        "%d nodes, %d open actions; %d candidates, %d passed; %d model calls, %d + %d tokens; %d "
+        "jobs in flight\n",
+        status->nodes(), status->open_actions(), status->candidates(), status->passed(),
+        status->llm_calls(), status->input_tokens(), status->output_tokens(),
+        status->jobs_in_flight()));
+    if (!status->reason().empty()) Print(absl::StrCat("ended: ", status->reason(), "\n"));
+    return kExitOk;
+  }
+  const auto runs =
+      client->Call<v1::ListRunsRequest, v1::ListRunsReply>(&Stub::ListRuns, v1::ListRunsRequest());
+  if (!runs.ok()) return Fail(runs.status());
+  if (options.json) return PrintJson(*runs);
+  std::vector<std::vector<std::string>> rows = {{"run", "task", "state", "rounds", "best"}};
+  for (const v1::RunStatus& run : runs->runs()) {
+    rows.push_back({run.run_id(), run.task(), StateText(run.state()),
+                    absl::StrCat(run.rounds_done(), "/", run.rounds_total()),
+                    run.has_best() ? BestText(run.best()) : "-"});
+  }
+  Print(Table(rows));
+  return kExitOk;
+}
+
+int TreeCommand(Client* client, const Options& options) {
+  v1::GetTreeRequest request;
+  request.set_run_id(options.run_id);
+  request.set_revision(options.revision);
+  const auto tree = client->Call<v1::GetTreeRequest, v1::WorldModel>(&Stub::GetTree, request);
+  if (!tree.ok()) return Fail(tree.status());
+  if (options.json) return PrintJson(*tree);
+  Print(TreeText(*tree));
+  return kExitOk;
+}
+
+int BestCommand(Client* client, const Options& options) {
+  v1::GetBestRequest request;
+  request.set_run_id(options.run_id);
+  const auto best = client->Call<v1::GetBestRequest, v1::BestReply>(&Stub::GetBest, request);
+  if (!best.ok()) {
+    if (best.status().code() != absl::StatusCode::kNotFound) return Fail(best.status());
+    Fail(best.status());
+    return kExitNoCandidate;
+  }
+  if (options.json) return PrintJson(*best);
+  if (!options.source) {
+    Print(absl::StrCat(best->best().candidate_id(), "  ", best->best().node_id(), "  round ",
+                       best->best().round(), "\n", BestText(best->best()), " over the baseline of ",
+                       best->task(), "\n", ResultText(best->confirmation())));
+    return kExitOk;
+  }
+  for (const v1::SourceFile& file : best->sources().files()) Print(file.content());
+  return kExitOk;
+}
+
+int ShowCommand(Client* client, const Options& options) {
+  v1::GetCandidateRequest request;
+  request.set_run_id(options.run_id);
+  request.set_candidate_id(options.candidate_id);
+  const auto reply =
+      client->Call<v1::GetCandidateRequest, v1::CandidateReply>(&Stub::GetCandidate, request);
+  if (!reply.ok()) return Fail(reply.status());
+  if (options.json) return PrintJson(*reply);
+  if (!options.source) {
+    Print(absl::StrFormat("%s  node %s  cycle %d  round %d  attempt %d\n", reply->candidate_id(),
+                          reply->node_id(), reply->cycle(), reply->round(), reply->attempt()));
+    if (!reply->parent_candidate_id().empty()) {
+      Print(absl::StrCat("built on ", reply->parent_candidate_id(), "\n"));
+    }
+    if (!reply->call().call_id().empty()) {
+      Print(absl::StrCat("from call ", reply->call().call_id(), " (", reply->call().purpose(), ", ",
+                         reply->call().model(), ", ", reply->call().input_tokens(), " + ",
+                         reply->call().output_tokens(), " tokens)\n"));
+    }
+    for (const v1::JobResult& result : reply->results()) {
+      Print(absl::StrCat("\njob ", ShortId(result.job_id()), ": ", ResultText(result)));
+    }
+    Print("\n");
+  }
+  for (const v1::SourceFile& file : reply->sources().files()) {
+    if (!options.source) Print(absl::StrCat("---- ", file.path(), "\n"));
+    Print(file.content());
+  }
+  return kExitOk;
+}
+
+int LogCommand(Client* client, const Options& options) {
+  v1::ListEventsRequest request;
+  request.set_run_id(options.run_id);
+  std::vector<v1::RunEvent> events;
+  while (true) {
+    const auto page =
+        client->Call<v1::ListEventsRequest, v1::ListEventsReply>(&Stub::ListEvents, request);
+    if (!page.ok()) return Fail(page.status());
+    if (page->events_size() == 0) break;
+    request.set_after_seq(page->events(page->events_size() - 1).seq());
+    events.insert(events.end(), page->events().begin(), page->events().end());
+  }
+  const size_t limit = static_cast<size_t>(options.limit);
+  const size_t first = events.size() > limit ? events.size() - limit : 0;
+  for (size_t i = first; i < events.size(); ++i) {
+    if (options.json) {
+      Print(ToJson(events[i], false, false) + "\n");
+    } else {
+      Print(absl::StrCat(
+          absl::FormatTime("%H:%M:%E3S", FromProto(events[i].at()), absl::UTCTimeZone()), "  ",
+          EventText(events[i]), "\n"));
+    }
+  }
+  return kExitOk;
+}
+
+int WorkersCommand(Client* client, const Options& options) {
+  if (!options.drain_worker.empty()) {
+    v1::DrainWorkerRequest request;
+    request.set_worker_id(options.drain_worker);
+    const auto reply =
+        client->Call<v1::DrainWorkerRequest, v1::DrainWorkerReply>(&Stub::DrainWorker, request);
+    if (!reply.ok()) return Fail(reply.status());
+    Print(absl::StrCat("asked ", options.drain_worker, " to finish and leave\n"));
+    return kExitOk;
+  }
+  const auto reply = client->Call<v1::ListWorkersRequest, v1::ListWorkersReply>(
+      &Stub::ListWorkers, v1::ListWorkersRequest());
+  if (!reply.ok()) return Fail(reply.status());
+  if (options.json) return PrintJson(*reply);
+  std::vector<std::vector<std::string>> rows = {
+      {"worker", "name", "state", "device", "cores", "leases", "done", "isolation", "last report"}};
+  for (const v1::WorkerStatus& worker : reply->workers()) {
+    std::vector<std::string> devices;
+    int cores = 0;
+    for (const v1::DeviceCapability& device : worker.hello().devices()) {
+      devices.push_back(device.fingerprint().name());
+      cores += device.fingerprint().cores();
+    }
+    const v1::IsolationLevel& isolation = worker.hello().isolation();
+    rows.push_back({worker.worker_id(), worker.name(),
+                    !worker.connected()                   ? "gone"
+                    : worker.report().draining()          ? "draining"
+                    : !worker.report().health().healthy() ? worker.report().health().reason()
+                                                          : "ready",
+                    absl::StrJoin(devices, ", "), absl::StrCat(cores),
+                    absl::StrCat(worker.report().leases_size()), absl::StrCat(worker.jobs_done()),
+                    absl::StrCat(isolation.backend(), isolation.seccomp() ? "+seccomp" : "",
+                                 "+cgroup-", isolation.cgroup()),
+                    worker.has_last_report_at() ? Age(worker.last_report_at()) : "-"});
+  }
+  Print(Table(rows));
+  return kExitOk;
+}
+
+int TasksCommand(Client* client, const Options& options) {
+  const auto reply = client->Call<v1::ListTasksRequest, v1::ListTasksReply>(&Stub::ListTasks,
+                                                                            v1::ListTasksRequest());
+  if (!reply.ok()) return Fail(reply.status());
+  if (options.json) return PrintJson(*reply);
+  std::vector<std::vector<std::string>> rows = {
+      {"task", "device", "languages", "workloads", "held out", "title"}};
+  for (const v1::TaskSummary& task : reply->tasks()) {
+    std::vector<std::string> languages;
+    for (const int language : task.languages()) {
+      languages.push_back(LanguageText(static_cast<v1::Language>(language)));
+    }
+    rows.push_back(
+        {task.name(), task.device() == v1::DEVICE_CLASS_CUDA ? "cuda" : "cpu",
+         absl::StrJoin(languages, ","), absl::StrCat(task.feedback_workloads()),
+         absl::StrCat(task.held_out_workloads()),
+         task.error().empty() ? task.title() : absl::StrCat("UNUSABLE: ", task.error())});
+  }
+  Print(Table(rows));
+  return kExitOk;
+}
+
+}  // namespace ksearch

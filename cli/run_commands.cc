@@ -1,0 +1,105 @@
+#include <cstdio>
+
+#include "absl/strings/str_cat.h"
+#include "cli/commands.h"
+#include "cli/run_watcher.h"
+#include "cli/source_files.h"
+#include "cli/text.h"
+#include "common/digest.h"
+#include "common/textproto.h"
+
+namespace ksearch {
+namespace {
+
+using Stub = v1::SearchService::Stub;
+
+int ExitCodeOf(const v1::RunStatus& status) {
+  if (status.state() == v1::RUN_STATE_FAILED) return kExitUnavailable;
+  return status.has_best() ? kExitOk : kExitNoCandidate;
+}
+
+// Watches to the end, then prints the table of what happened.
+int Follow(Client* client, const std::string& run_id, bool json) {
+  const auto status = WatchRun(client, run_id, json);
+  if (!status.ok()) return Fail(status.status());
+  if (json) {
+    std::printf("%s\n", ToJson(*status).c_str());
+    return ExitCodeOf(*status);
+  }
+  v1::ListEventsReply all;
+  v1::ListEventsRequest request;
+  request.set_run_id(run_id);
+  while (true) {
+    const auto page =
+        client->Call<v1::ListEventsRequest, v1::ListEventsReply>(&Stub::ListEvents, request);
+    if (!page.ok()) return Fail(page.status());
+    if (page->events_size() == 0) break;
+    request.set_after_seq(page->events(page->events_size() - 1).seq());
+    all.MergeFrom(*page);
+  }
+  std::printf("\n%s", FinalTable(*status, all).c_str());
+  if (status->state() == v1::RUN_STATE_FAILED) {
+    std::fprintf(stderr, "ksearch: run %s failed: %s\n", run_id.c_str(), status->reason().c_str());
+  }
+  return ExitCodeOf(*status);
+}
+
+}  // namespace
+
+int RunCommand(Client* client, const Options& options) {
+  v1::StartRunRequest request;
+  if (!options.config_file.empty()) {
+    const absl::Status status = ReadTextproto(options.config_file, request.mutable_config());
+    if (!status.ok()) return Fail(absl::InvalidArgumentError(status.message()));
+  }
+  request.mutable_config()->MergeFrom(options.run);
+  if (!options.seed_files.empty()) {
+    const auto files = ReadSourceFiles(options.seed_files);
+    if (!files.ok()) return Fail(files.status());
+    for (const v1::SourceFile& file : *files) {
+      *request.mutable_config()->add_seed_solution() = file;
+    }
+  }
+  request.set_request_id(RandomHex(16));
+  const auto started =
+      client->Call<v1::StartRunRequest, v1::StartRunReply>(&Stub::StartRun, request);
+  if (!started.ok()) return Fail(started.status());
+  if (options.detach) {
+    std::printf("%s\n", options.json ? ToJson(*started).c_str() : started->run_id().c_str());
+    return kExitOk;
+  }
+  if (!options.json) {
+    std::printf("run %s (leaving this view does not stop it: ksearch stop %s)\n",
+                started->run_id().c_str(), started->run_id().c_str());
+  }
+  return Follow(client, started->run_id(), options.json);
+}
+
+int WatchCommand(Client* client, const Options& options) {
+  return Follow(client, options.run_id, options.json);
+}
+
+int StopCommand(Client* client, const Options& options) {
+  v1::StopRunRequest request;
+  request.set_run_id(options.run_id);
+  const auto status = client->Call<v1::StopRunRequest, v1::RunStatus>(&Stub::StopRun, request);
+  if (!status.ok()) return Fail(status.status());
+  std::printf("%s\n", options.json
+                          ? ToJson(*status).c_str()
+                          : absl::StrCat(status->run_id(), "  ", StatusLine(*status)).c_str());
+  return kExitOk;
+}
+
+int ResumeCommand(Client* client, const Options& options) {
+  v1::ResumeRunRequest request;
+  request.set_run_id(options.run_id);
+  request.set_rounds(options.rounds);
+  const auto status = client->Call<v1::ResumeRunRequest, v1::RunStatus>(&Stub::ResumeRun, request);
+  if (!status.ok()) return Fail(status.status());
+  std::printf("%s\n", options.json
+                          ? ToJson(*status).c_str()
+                          : absl::StrCat(status->run_id(), "  ", StatusLine(*status)).c_str());
+  return kExitOk;
+}
+
+}  // namespace ksearch

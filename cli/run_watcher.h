@@ -1,0 +1,22 @@
+#ifndef KSEARCH_CLI_RUN_WATCHER_H_
+#define KSEARCH_CLI_RUN_WATCHER_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "cli/client.h"
+#include "proto/search_service.pb.h"
+
+namespace ksearch {
+
+// Follows a run until it ends: a line per event, and on a terminal a progress bar below them. With
+// `json`, one JSON object per event. Reconnects when the coordinator goes away and comes back
+// within 60 s. Returns the final status.
+absl::StatusOr<v1::RunStatus> WatchRun(Client* client, const std::string& run_id, bool json);
+
+// What is said at the end of a run: a table of what happened and the best candidate.
+std::string FinalTable(const v1::RunStatus& status, const v1::ListEventsReply& events);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_CLI_RUN_WATCHER_H_

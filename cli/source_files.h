@@ -1,0 +1,18 @@
+#ifndef KSEARCH_CLI_SOURCE_FILES_H_
+#define KSEARCH_CLI_SOURCE_FILES_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "proto/task.pb.h"
+
+namespace ksearch {
+
+// Reads program files; each is named by its base name in the candidate. INVALID_ARGUMENT if two
+// have the same base name.
+absl::StatusOr<std::vector<v1::SourceFile>> ReadSourceFiles(const std::vector<std::string>& paths);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_CLI_SOURCE_FILES_H_

@@ -1,0 +1,182 @@
+#include "cli/text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
+
+namespace ksearch {
+namespace {
+
+std::string Lower(absl::string_view name, absl::string_view prefix) {
+  return absl::AsciiStrToLower(absl::StripPrefix(name, prefix));
+}
+
+void AppendNode(const v1::WorldModel& model,
+                const std::multimap<std::string, const v1::Node*>& children, const v1::Node& node,
+                int depth, std::string* text) {
+  if (depth > 64) return;
+  absl::StrAppend(text, std::string(static_cast<size_t>(depth) * 2, ' '));
+  const bool root = node.node_id() == model.root_id();
+  if (root) {
+    absl::StrAppend(text, node.node_id());
+    if (node.has_solution()) absl::StrAppendFormat(text, "  score %.2f", node.solution().score());
+  } else if (node.has_solution()) {
+    absl::StrAppendFormat(text, "[x] %s  %s  score %.2f  %s  (round %d)", node.node_id(),
+                          node.action().title(), node.solution().score(),
+                          ShortId(node.solution().candidate_id()), node.solution().round());
+  } else {
+    absl::StrAppendFormat(
+        text, "[%s] %s  %s  V %.2f  difficulty %d%s", node.closed_too_hard() ? "-" : " ",
+        node.node_id(), node.action().title(), node.action().score(), node.action().difficulty(),
+        node.too_hard_count() > 0 ? absl::StrCat("  too hard x", node.too_hard_count()) : "");
+  }
+  absl::StrAppend(text, "\n");
+  const auto range = children.equal_range(node.node_id());
+  for (auto it = range.first; it != range.second; ++it) {
+    AppendNode(model, children, *it->second, depth + 1, text);
+  }
+}
+
+}  // namespace
+
+std::string Table(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text;
+  const auto add_row = [&](const std::vector<std::string>& row) {
+    std::string line;
+    for (size_t i = 0; i < row.size(); ++i) {
+      absl::StrAppend(&line, row[i], std::string(widths[i] - row[i].size() + 2, ' '));
+    }
+    absl::StrAppend(&text, absl::StripTrailingAsciiWhitespace(line), "\n");
+  };
+  for (size_t r = 0; r < rows.size(); ++r) {
+    add_row(rows[r]);
+    if (r == 0) {
+      std::vector<std::string> rule;
+      for (const size_t width : widths) rule.emplace_back(width, '-');
+      add_row(rule);
+    }
+  }
+  return text;
+}
+
+std::string OutcomeText(v1::Outcome outcome) {
+  return Lower(v1::Outcome_Name(outcome), "OUTCOME_");
+}
+std::string StateText(v1::RunState state) { return Lower(v1::RunState_Name(state), "RUN_STATE_"); }
+std::string LanguageText(v1::Language language) {
+  return Lower(v1::Language_Name(language), "LANGUAGE_");
+}
+
+std::string ShortId(const std::string& id) { return id.substr(0, 12); }
+
+std::string BestText(const v1::BestSummary& best) {
+  return absl::StrFormat("%.2fx [%.2f, %.2f]", best.speedup(), best.speedup_low(),
+                         best.speedup_high());
+}
+
+std::string LatencyText(double microseconds) {
+  if (microseconds >= 1e6) return absl::StrFormat("%.3f s", microseconds / 1e6);
+  if (microseconds >= 1e3) return absl::StrFormat("%.3f ms", microseconds / 1e3);
+  return absl::StrFormat("%.2f us", microseconds);
+}
+
+std::string EventText(const v1::RunEvent& event) {
+  std::string text = Lower(v1::RunEvent::Kind_Name(event.kind()), "");
+  std::replace(text.begin(), text.end(), '_', ' ');
+  if (event.round() > 0) absl::StrAppend(&text, "  round ", event.round());
+  if (!event.node_id().empty()) absl::StrAppend(&text, "  ", event.node_id());
+  if (!event.candidate_id().empty()) absl::StrAppend(&text, "  ", ShortId(event.candidate_id()));
+  if (!event.text().empty()) absl::StrAppend(&text, "  ", event.text());
+  return text;
+}
+
+std::string StatusLine(const v1::RunStatus& status) {
+  std::vector<std::string> parts = {
+      StateText(status.state()),
+      absl::StrCat(status.rounds_done(), "/", status.rounds_total(), " rounds")};
+  if (status.has_best()) {
+    parts.push_back(absl::StrCat("best ", BestText(status.best())));
+  } else if (status.best_screened() > 0) {
+    parts.push_back(absl::StrFormat("best %.2fx (not confirmed)", status.best_screened()));
+  }
+  if (status.confirming()) parts.push_back("confirming");
+  for (const v1::CycleStatus& cycle : status.cycles()) {
+    parts.push_back(absl::StrCat(cycle.node_id().empty() ? "-" : cycle.node_id(), "#",
+                                 cycle.attempt(), " ", cycle.phase()));
+  }
+  return absl::StrJoin(parts, "  ");
+}
+
+std::string TreeText(const v1::WorldModel& model) {
+  std::multimap<std::string, const v1::Node*> children;
+  const v1::Node* root = nullptr;
+  for (const v1::Node& node : model.nodes()) {
+    if (node.node_id() == model.root_id()) {
+      root = &node;
+    } else {
+      children.emplace(node.parent_id(), &node);
+    }
+  }
+  std::string text = model.kernel_summary().empty() ? "" : model.kernel_summary() + "\n\n";
+  if (root != nullptr) AppendNode(model, children, *root, 0, &text);
+  if (model.tombstones_size() > 0) absl::StrAppend(&text, "\npruned:\n");
+  for (const v1::Tombstone& tombstone : model.tombstones()) {
+    absl::StrAppend(&text, "  ", tombstone.node_id(), "  ", tombstone.title(),
+                    tombstone.reason().empty() ? "" : absl::StrCat("  (", tombstone.reason(), ")"),
+                    "\n");
+  }
+  return text;
+}
+
+std::string ResultText(const v1::JobResult& result) {
+  std::string text = absl::StrCat(OutcomeText(result.outcome()),
+                                  result.message().empty() ? "" : ": ", result.message(), "\n");
+  for (const v1::Diagnostic& diagnostic : result.build().diagnostics()) {
+    absl::StrAppend(&text, "  ", diagnostic.file(), ":", diagnostic.line(), ": ",
+                    diagnostic.severity(), ": ", diagnostic.message(), "\n");
+  }
+  for (const std::string& suspicion : result.suspicions()) {
+    absl::StrAppend(&text, "  suspicious: ", suspicion, "\n");
+  }
+  if (result.workloads_size() > 0) {
+    std::vector<std::vector<std::string>> rows = {
+        {"workload", "outcome", "latency", "95 % interval", "baseline", "speed-up", "calls"}};
+    for (const v1::WorkloadResult& workload : result.workloads()) {
+      const v1::Samples& own = workload.candidate();
+      const double baseline = workload.baseline().median_us();
+      rows.push_back({ShortId(workload.workload_uuid()), OutcomeText(workload.outcome()),
+                      own.median_us() > 0 ? LatencyText(own.median_us()) : "-",
+                      own.median_us() > 0 ? absl::StrCat(LatencyText(own.ci_low_us()), " .. ",
+                                                         LatencyText(own.ci_high_us()),
+                                                         own.unstable() ? " unstable" : "")
+                                          : "-",
+                      baseline > 0 ? LatencyText(baseline) : "-",
+                      own.median_us() > 0 && baseline > 0
+                          ? absl::StrFormat("%.2fx", baseline / own.median_us())
+                          : "-",
+                      absl::StrCat(own.latency_us_size())});
+    }
+    absl::StrAppend(&text, Table(rows));
+  }
+  for (const v1::Comparison& comparison : result.comparisons()) {
+    absl::StrAppendFormat(&text, "over %s: %.2fx [%.2f, %.2f] %s (%d workloads, %d launches)\n",
+                          ShortId(comparison.rival_id()), std::exp(comparison.log_speedup()),
+                          std::exp(comparison.ci_low()), std::exp(comparison.ci_high()),
+                          Lower(v1::Comparison::Verdict_Name(comparison.verdict()), ""),
+                          comparison.workloads_size(), comparison.launches());
+  }
+  return text;
+}
+
+}  // namespace ksearch

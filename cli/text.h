@@ -1,0 +1,38 @@
+#ifndef KSEARCH_CLI_TEXT_H_
+#define KSEARCH_CLI_TEXT_H_
+
+#include <string>
+#include <vector>
+
+#include "proto/result.pb.h"
+#include "proto/search_service.pb.h"
+#include "proto/world_model.pb.h"
+
+namespace ksearch {
+
+// Left-aligned columns, two spaces apart, the first row underlined.
+std::string Table(const std::vector<std::vector<std::string>>& rows);
+
+// "passed", "compile_error", ...
+std::string OutcomeText(v1::Outcome outcome);
+std::string StateText(v1::RunState state);
+std::string LanguageText(v1::Language language);
+// First 12 characters.
+std::string ShortId(const std::string& id);
+// "6.42x [6.31, 6.55]".
+std::string BestText(const v1::BestSummary& best);
+// "12.3 us", "1.23 ms".
+std::string LatencyText(double microseconds);
+
+// One line of a run's log, without its time.
+std::string EventText(const v1::RunEvent& event);
+// "running  7/16 rounds  best 5.31x ...": one line.
+std::string StatusLine(const v1::RunStatus& status);
+// The tree with beliefs, one node a line, children indented.
+std::string TreeText(const v1::WorldModel& model);
+// A result in full: outcome, diagnostics, a line per workload, comparisons.
+std::string ResultText(const v1::JobResult& result);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_CLI_TEXT_H_
