@@ -25,8 +25,7 @@ std::string SpeedupText(const v1::Comparison& comparison) {
                          std::exp(comparison.ci_low()), std::exp(comparison.ci_high()));
 }
 
-v1::RunEvent EventAbout(v1::RunEvent::Kind kind,
-                        const v1::IncumbentState::Challenger& challenger) {
+v1::RunEvent EventAbout(v1::RunEvent::Kind kind, const v1::IncumbentState::Challenger& challenger) {
   v1::RunEvent event;
   event.set_kind(kind);
   event.set_candidate_id(challenger.candidate_id());
@@ -54,12 +53,11 @@ IncumbentTracker::Step IncumbentTracker::OnScreened(const v1::JobResult& result,
                                                     const std::string& node_id, int round,
                                                     double score) {
   Step step;
-  const bool in_line = std::any_of(
-      state_.waiting().begin(), state_.waiting().end(),
-      [&](const auto& waiting) { return waiting.candidate_id() == candidate_id; });
-  const bool settled =
-      std::find(state_.settled().begin(), state_.settled().end(), candidate_id) !=
-      state_.settled().end();
+  const bool in_line =
+      std::any_of(state_.waiting().begin(), state_.waiting().end(),
+                  [&](const auto& waiting) { return waiting.candidate_id() == candidate_id; });
+  const bool settled = std::find(state_.settled().begin(), state_.settled().end(), candidate_id) !=
+                       state_.settled().end();
   if (result.outcome() != v1::OUTCOME_PASSED || in_line || settled ||
       state_.confirming().candidate_id() == candidate_id) {
     return step;

@@ -12,9 +12,9 @@
 namespace ksearch {
 
 // Decides which screened candidates are worth a confirmation and which confirmed one is the best.
-// Screening numbers only choose who is confirmed next; they never enter the verdict (winner's curse,
-// evaluation reference 4.4). One confirmation at a time, best screened first. A pure state machine;
-// thread-compatible.
+// Screening numbers only choose who is confirmed next; they never enter the verdict (winner's
+// curse, evaluation reference 4.4). One confirmation at a time, best screened first. A pure state
+// machine; thread-compatible.
 class IncumbentTracker {
  public:
   struct Confirmation {

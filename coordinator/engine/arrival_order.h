@@ -1,0 +1,40 @@
+#ifndef KSEARCH_COORDINATOR_ENGINE_ARRIVAL_ORDER_H_
+#define KSEARCH_COORDINATOR_ENGINE_ARRIVAL_ORDER_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "coordinator/store/store.h"
+
+namespace ksearch {
+
+// Name of an arrival that is equal in every run of the same search: "call/<n>" or "job/<tag>".
+std::string ArrivalKey(const Arrival& arrival);
+
+// Which of the arrivals at hand is folded next. Without a recorded order: the first. With one: the
+// next recorded key that is outstanding, waited for even if others are there already; recorded keys
+// that were never asked for this time are skipped, and after the record's end order is natural.
+// Thread-compatible.
+class ArrivalOrder {
+ public:
+  ArrivalOrder(std::vector<std::string> recorded, int64_t position)
+      : recorded_(std::move(recorded)), position_(position) {}
+
+  // Index into `arrivals` of the next one, or nullopt: wait for more. `outstanding`: asked and not
+  // yet folded.
+  std::optional<size_t> Next(const std::vector<Arrival>& arrivals,
+                             const absl::flat_hash_set<std::string>& outstanding);
+  int64_t position() const { return position_; }
+
+ private:
+  std::vector<std::string> recorded_;
+  int64_t position_;  // index of the next recorded key
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_ENGINE_ARRIVAL_ORDER_H_

@@ -1,0 +1,76 @@
+#ifndef KSEARCH_COORDINATOR_ENGINE_RUN_REGISTRY_H_
+#define KSEARCH_COORDINATOR_ENGINE_RUN_REGISTRY_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "common/clock.h"
+#include "common/mutex.h"
+#include "coordinator/engine/search_run.h"
+#include "coordinator/tasks/task_suite.h"
+#include "proto/config.pb.h"
+
+namespace ksearch {
+
+// The runs of this coordinator, each on a thread of its own while it is active. Thread-safe.
+class RunRegistry {
+ public:
+  struct Parts {
+    Store* store;
+    JobQueue* jobs;
+    ModelCaller* models;
+    const TaskSuite* tasks;
+    const Clock* clock;
+    v1::RunConfig defaults;
+    // What the devices of connected workers are called, for prompts; empty if none is connected.
+    std::function<std::string()> target_hardware;
+  };
+  explicit RunRegistry(Parts parts);
+  // Stops every thread between two steps; the runs stay RUNNING and are taken up by the next life.
+  ~RunRegistry();
+
+  // Takes up every run that was active when the last coordinator ended.
+  absl::Status ResumeInterrupted();
+  // Idempotent by request_id. Returns the run id.
+  absl::StatusOr<std::string> Start(const std::string& request_id, const v1::RunConfig& request);
+  // Blocks until the run has stopped (at most one step). No effect on a run that has ended.
+  absl::Status Stop(const std::string& run_id);
+  // `rounds`: new total budget, 0 = unchanged.
+  absl::Status Resume(const std::string& run_id, int rounds);
+
+  // Something arrived for the run.
+  void Wake(const std::string& run_id);
+  // Returns when a step of the run was committed after `seen` steps, its thread ended, or the
+  // timeout passed; the number of steps known now.
+  int64_t WaitForStep(const std::string& run_id, int64_t seen, absl::Duration timeout);
+
+ private:
+  struct ActiveRun {
+    std::thread thread;
+    bool wake = false;
+    bool stop = false;
+    bool ended = false;
+    int64_t steps = 0;
+  };
+
+  absl::StatusOr<SearchContext> LoadContext(const RunRow& row, const v1::RunConfig& config) const;
+  absl::StatusOr<std::unique_ptr<SearchRun>> LoadRun(const std::string& run_id, int rounds) const;
+  absl::Status Launch(const std::string& run_id, int rounds);
+  void Loop(const std::string& run_id, ActiveRun* active, std::unique_ptr<SearchRun> run);
+
+  const Parts parts_;
+  Mutex mu_;
+  CondVar changed_;
+  bool closing_ ABSL_GUARDED_BY(mu_) = false;
+  std::map<std::string, std::unique_ptr<ActiveRun>> active_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_ENGINE_RUN_REGISTRY_H_

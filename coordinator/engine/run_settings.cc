@@ -1,0 +1,92 @@
+#include "coordinator/engine/run_settings.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "common/measure_defaults.h"
+
+namespace ksearch {
+namespace {
+
+template <typename T>
+T OrDefault(T value, T fallback) {
+  return value == T{} ? fallback : value;
+}
+
+void FillWorldModel(v1::WorldModelSettings* settings) {
+  if (settings->preset() == v1::PRESET_UNSPECIFIED) settings->set_preset(v1::PRESET_DEFAULT);
+  settings->set_stagnation_window(OrDefault(settings->stagnation_window(), 7));
+  settings->set_max_difficulty(OrDefault(settings->max_difficulty(), 4));
+  settings->set_too_hard_limit(OrDefault(settings->too_hard_limit(), 2));
+  settings->set_too_hard_decay(OrDefault(settings->too_hard_decay(), 0.5));
+  settings->set_virtual_loss(OrDefault(settings->virtual_loss(), 0.15));
+  settings->set_max_new_nodes(OrDefault(settings->max_new_nodes(), 3));
+  settings->set_max_edit_retries(OrDefault(settings->max_edit_retries(), 3));
+}
+
+class Faults {
+ public:
+  void Range(absl::string_view field, double value, double low, double high) {
+    if (value < low || value > high) {
+      faults_.push_back(absl::StrCat(field, " is ", value, ", must be in [", low, ", ", high, "]"));
+    }
+  }
+  void Require(bool condition, absl::string_view fault) {
+    if (!condition) faults_.emplace_back(fault);
+  }
+  absl::Status status() const {
+    if (faults_.empty()) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrJoin(faults_, "; "));
+  }
+
+ private:
+  std::vector<std::string> faults_;
+};
+
+}  // namespace
+
+absl::StatusOr<v1::RunConfig> CompleteRunConfig(const v1::RunConfig& request,
+                                                const v1::RunConfig& defaults) {
+  v1::RunConfig config = defaults;
+  config.MergeFrom(request);
+  if (config.language() == v1::LANGUAGE_UNSPECIFIED) config.set_language(v1::LANGUAGE_CPP);
+  if (config.strategy().empty()) config.set_strategy("world_model");
+  config.set_rounds(OrDefault(config.rounds(), 20));
+  config.set_parallel(OrDefault(config.parallel(), 1));
+  config.set_seed(OrDefault<uint64_t>(config.seed(), 1));
+  config.set_max_output_tokens(OrDefault(config.max_output_tokens(), 32000));
+  FillWorldModel(config.mutable_world_model());
+  *config.mutable_measure() = WithDefaults(config.measure());
+  *config.mutable_limits() = WithDefaults(config.limits());
+
+  Faults faults;
+  faults.Require(!config.task().empty(), "task is missing");
+  faults.Require(!config.provider().empty(),
+                 "provider is missing: name one of the coordinator's config, or set "
+                 "run_defaults.provider there");
+  faults.Range("rounds", config.rounds(), 1, 1e6);
+  faults.Range("parallel", config.parallel(), 1, 256);
+  faults.Range("max_output_tokens", config.max_output_tokens(), 16, 1e6);
+  const v1::WorldModelSettings& tree = config.world_model();
+  faults.Range("world_model.stagnation_window", tree.stagnation_window(), 1, 1000);
+  faults.Range("world_model.max_difficulty", tree.max_difficulty(), 1, 5);
+  faults.Range("world_model.too_hard_limit", tree.too_hard_limit(), 1, 1000);
+  faults.Range("world_model.too_hard_decay", tree.too_hard_decay(), 0, 1);
+  faults.Range("world_model.virtual_loss", tree.virtual_loss(), 0, 1);
+  faults.Range("world_model.max_new_nodes", tree.max_new_nodes(), 1, 100);
+  faults.Range("world_model.max_edit_retries", tree.max_edit_retries(), 1, 20);
+  const v1::MeasurePlan& plan = config.measure();
+  faults.Range("measure.target_half_width", plan.target_half_width(), 1e-5, 0.5);
+  faults.Range("measure.min_calls", plan.min_calls(), 1, 1e6);
+  faults.Range("measure.max_calls", plan.max_calls(), plan.min_calls(), 1e7);
+  faults.Range("measure.launches", plan.launches(), 1, 100);
+  faults.Range("measure.blocks_per_launch", plan.blocks_per_launch(), 2, 10000);
+  faults.Range("measure.min_effect", plan.min_effect(), 0, 10);
+  faults.Range("measure.confidence", plan.confidence(), 0.5, 0.99999);
+  if (absl::Status status = faults.status(); !status.ok()) return status;
+  return config;
+}
+
+}  // namespace ksearch

@@ -1,0 +1,317 @@
+#include "coordinator/engine/search_run.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "common/identity.h"
+#include "common/measure_defaults.h"
+#include "common/status_macros.h"
+#include "common/textproto.h"
+#include "coordinator/search/strategy_factory.h"
+
+namespace ksearch {
+namespace {
+
+constexpr int kArrivalsPerRead = 256;
+
+std::string CallId(const std::string& run_id, int64_t call_number) {
+  return absl::StrCat(run_id, "/", call_number);
+}
+
+SearchContext WithRounds(SearchContext context, int rounds) {
+  if (rounds > 0) context.config.set_rounds(rounds);
+  return context;
+}
+
+}  // namespace
+
+SearchRun::SearchRun(const Parts& parts, const RunRow& row, SearchContext context)
+    : parts_(parts),
+      run_id_(row.run_id),
+      context_(std::move(context)),
+      specs_(context_.task, context_.config.measure(), context_.config.limits()),
+      tracker_(WithDefaults(context_.config.measure()).min_effect()),
+      order_({}, 0),
+      status_(row.status),
+      cursor_(row.cursor) {}
+
+absl::StatusOr<std::unique_ptr<SearchRun>> SearchRun::Create(const Parts& parts, const RunRow& row,
+                                                             SearchContext context, int rounds,
+                                                             std::vector<std::string> order) {
+  v1::RunEngineState state;
+  if (!row.state.empty() && !state.ParseFromString(row.state)) {
+    return absl::DataLossError(absl::StrCat("state of run ", row.run_id, " is unreadable"));
+  }
+  if (rounds == 0) rounds = state.rounds();
+  auto run =
+      std::unique_ptr<SearchRun>(new SearchRun(parts, row, WithRounds(std::move(context), rounds)));
+  run->fresh_ = row.state.empty();
+  run->state_ = std::move(state);
+  run->state_.set_rounds(run->context_.config.rounds());
+  run->order_ = ArrivalOrder(std::move(order), run->state_.replay_position());
+  run->tracker_.Restore(run->state_.incumbent());
+  ASSIGN_OR_RETURN(run->strategy_, MakeStrategy(run->context_));
+  return run;
+}
+
+absl::Status SearchRun::Begin() {
+  RETURN_IF_ERROR(parts_.store->PutBlob(specs_.task_sha256(), context_.task.SerializeAsString()));
+  status_.set_state(v1::RUN_STATE_RUNNING);
+  status_.clear_reason();
+  status_.clear_ended_at();
+  v1::RunEvent event;
+  if (fresh_) {
+    event.set_kind(v1::RunEvent::RUN_STARTED);
+    event.set_text(absl::StrCat("task ", context_.task.name(), ", ", context_.config.rounds(),
+                                " rounds, ", context_.config.parallel(), " in flight, seed ",
+                                context_.config.seed()));
+    AddEvent(event);
+    state_.set_task_sha256(specs_.task_sha256());
+    RETURN_IF_ERROR(Take(strategy_->Start()));
+    EndIfDone();
+    return Commit();
+  }
+  event.set_kind(v1::RunEvent::RUN_RESUMED);
+  event.set_text(
+      absl::StrCat("at round ", status_.rounds_done(), " of ", context_.config.rounds()));
+  AddEvent(event);
+  state_.set_strategy_finished(false);
+  state_.set_strategy_failed(false);
+  ASSIGN_OR_RETURN(const StepOutput output, strategy_->Restore(state_.strategy_state()));
+  RETURN_IF_ERROR(Take(output));
+  EndIfDone();
+  RETURN_IF_ERROR(Commit());
+  ASSIGN_OR_RETURN(const auto calls, parts_.store->ReadUnansweredCalls(run_id_));
+  for (const LlmCallRow& call : calls) parts_.models->Send(call);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> SearchRun::FoldArrivals() {
+  while (!Ended()) {
+    ASSIGN_OR_RETURN(std::vector<Arrival> arrivals,
+                     parts_.store->ReadArrivals(run_id_, cursor_, kArrivalsPerRead));
+    const auto& ahead = state_.folded_ahead();
+    arrivals.erase(std::remove_if(arrivals.begin(), arrivals.end(),
+                                  [&](const Arrival& arrival) {
+                                    return std::find(ahead.begin(), ahead.end(), arrival.seq) !=
+                                           ahead.end();
+                                  }),
+                   arrivals.end());
+    const absl::flat_hash_set<std::string> outstanding(state_.outstanding().begin(),
+                                                       state_.outstanding().end());
+    const std::optional<size_t> next = order_.Next(arrivals, outstanding);
+    if (!next.has_value()) return false;
+    state_.set_replay_position(order_.position());
+    RETURN_IF_ERROR(Fold(arrivals[*next]));
+    if (*next == 0) {
+      cursor_ = arrivals[0].seq;
+    } else {
+      state_.add_folded_ahead(arrivals[*next].seq);
+    }
+    if (state_.folded_ahead_size() > 0) {
+      // Everything up to the first arrival not yet folded is behind the cursor now.
+      arrivals.erase(arrivals.begin() + static_cast<std::ptrdiff_t>(*next));
+      if (!arrivals.empty()) cursor_ = arrivals[0].seq - 1;
+      auto* folded = state_.mutable_folded_ahead();
+      folded->erase(std::remove_if(folded->begin(), folded->end(),
+                                   [&](int64_t seq) { return seq <= cursor_; }),
+                    folded->end());
+    }
+    EndIfDone();
+    RETURN_IF_ERROR(Commit());
+  }
+  return true;
+}
+
+absl::Status SearchRun::End(v1::RunState state, const std::string& reason) {
+  status_.set_state(state);
+  status_.set_reason(reason);
+  *status_.mutable_ended_at() = ToProto(parts_.clock->Now());
+  v1::RunEvent event;
+  event.set_kind(v1::RunEvent::RUN_ENDED);
+  event.set_text(absl::StrCat(state == v1::RUN_STATE_STOPPED  ? "stopped"
+                              : state == v1::RUN_STATE_FAILED ? "failed"
+                                                              : "finished",
+                              reason.empty() ? "" : ": ", reason));
+  AddEvent(event);
+  return Commit();
+}
+
+bool SearchRun::Ended() const {
+  return status_.state() != v1::RUN_STATE_RUNNING && status_.state() != v1::RUN_STATE_STOPPING;
+}
+
+absl::Status SearchRun::Fold(const Arrival& arrival) {
+  const std::string key = ArrivalKey(arrival);
+  auto* outstanding = state_.mutable_outstanding();
+  const auto it = std::find(outstanding->begin(), outstanding->end(), key);
+  if (it == outstanding->end()) return absl::OkStatus();  // nothing waits for it
+  outstanding->erase(it);
+  return arrival.kind == Arrival::Kind::kReply ? FoldReply(arrival) : FoldResult(arrival);
+}
+
+void SearchRun::EndIfDone() {
+  if (!state_.strategy_finished() || tracker_.busy() || state_.outstanding_size() > 0) return;
+  status_.set_state(state_.strategy_failed() ? v1::RUN_STATE_FAILED : v1::RUN_STATE_FINISHED);
+  status_.set_reason(state_.finish_reason());
+  *status_.mutable_ended_at() = ToProto(parts_.clock->Now());
+  v1::RunEvent event;
+  event.set_kind(v1::RunEvent::RUN_ENDED);
+  event.set_text(
+      absl::StrCat(state_.strategy_failed() ? "failed: " : "finished: ", state_.finish_reason()));
+  AddEvent(event);
+}
+
+absl::Status SearchRun::FoldReply(const Arrival& arrival) {
+  ASSIGN_OR_RETURN(const LlmCallRow call, parts_.store->ReadCall(arrival.ref));
+  ModelAnswer answer;
+  if (!absl::SimpleAtoi(call.call_id.substr(call.call_id.rfind('/') + 1), &answer.call_number)) {
+    return absl::DataLossError(absl::StrCat("call id '", call.call_id, "'"));
+  }
+  if (!call.error.empty()) answer.status = absl::UnavailableError(call.error);
+  answer.reply.text = call.reply;
+  answer.reply.finish_reason = call.finish_reason;
+  answer.reply.model = call.reply_model;
+  answer.reply.input_tokens = call.input_tokens;
+  answer.reply.output_tokens = call.output_tokens;
+  state_.set_input_tokens(state_.input_tokens() + call.input_tokens);
+  state_.set_output_tokens(state_.output_tokens() + call.output_tokens);
+  return Take(strategy_->OnAnswer(answer));
+}
+
+absl::Status SearchRun::FoldResult(const Arrival& arrival) {
+  ASSIGN_OR_RETURN(const std::optional<v1::JobResult> result,
+                   parts_.store->ReadResult(arrival.ref));
+  if (!result.has_value()) {
+    return absl::DataLossError(absl::StrCat("job ", arrival.ref, " has an arrival but no result"));
+  }
+  if (arrival.tag.rfind("confirm/", 0) == 0) {
+    return TakeTrackerStep(tracker_.OnConfirmed(arrival.tag, *result));
+  }
+  RETURN_IF_ERROR(Take(strategy_->OnScreened({arrival.tag, *result})));
+  ASSIGN_OR_RETURN(const v1::JobSpec spec, parts_.store->ReadJob(arrival.ref));
+  const std::string candidate_id = CandidateId(spec.candidate());
+  ASSIGN_OR_RETURN(const CandidateRow candidate,
+                   parts_.store->ReadCandidate(run_id_, candidate_id));
+  return TakeTrackerStep(tracker_.OnScreened(*result, candidate_id, candidate.node_id,
+                                             candidate.round, ScreenedSpeedup(*result)));
+}
+
+absl::Status SearchRun::Take(const StepOutput& output) {
+  for (const v1::RunEvent& event : output.events) AddEvent(event);
+  for (const AskModel& ask : output.asks) {
+    LlmCallRow call;
+    call.call_id = CallId(run_id_, ask.call_number);
+    call.run_id = run_id_;
+    call.purpose = ask.labels.purpose;
+    call.node_id = ask.labels.node_id;
+    call.attempt = ask.labels.attempt;
+    call.cycle = ask.labels.cycle;
+    call.role = ask.role;
+    call.provider = context_.config.provider();
+    call.model = context_.config.model();
+    call.system = ask.system;
+    call.prompt = ask.user;
+    call.max_output_tokens = context_.config.max_output_tokens();
+    call.reasoning_effort = context_.config.reasoning_effort();
+    call.dropped_parts = absl::StrJoin(ask.dropped_parts, "\n");
+    call.created = parts_.clock->Now();
+    state_.add_outstanding(absl::StrCat("call/", ask.call_number));
+    state_.set_llm_calls(state_.llm_calls() + 1);
+    pending_.calls.push_back(std::move(call));
+  }
+  for (const ScreenCandidate& screen : output.screens) {
+    JobRequestRow job;
+    job.spec = specs_.Screen(screen.sources);
+    job.job_id = JobId(job.spec);
+    job.tag = screen.tag;
+    CandidateRow candidate;
+    candidate.run_id = run_id_;
+    candidate.candidate_id = screen.candidate_id;
+    candidate.sources = screen.sources;
+    candidate.node_id = screen.node_id;
+    candidate.parent_candidate_id = screen.parent_candidate_id;
+    if (screen.call_number > 0) candidate.call_id = CallId(run_id_, screen.call_number);
+    candidate.cycle = screen.cycle;
+    candidate.round = screen.round;
+    candidate.attempt = screen.attempt;
+    candidate.job_id = job.job_id;
+    state_.add_outstanding(absl::StrCat("job/", screen.tag));
+    pending_.jobs.push_back(std::move(job));
+    pending_.candidates.push_back(std::move(candidate));
+  }
+  if (output.finished) {
+    state_.set_strategy_finished(true);
+    state_.set_strategy_failed(output.failed);
+    state_.set_finish_reason(output.finish_reason);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SearchRun::TakeTrackerStep(const IncumbentTracker::Step& step) {
+  for (const v1::RunEvent& event : step.events) AddEvent(event);
+  if (!step.start.has_value()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const CandidateRow candidate,
+                   parts_.store->ReadCandidate(run_id_, step.start->candidate_id));
+  CandidateRow incumbent;
+  const bool has_incumbent = !step.start->incumbent_id.empty();
+  if (has_incumbent) {
+    ASSIGN_OR_RETURN(incumbent, parts_.store->ReadCandidate(run_id_, step.start->incumbent_id));
+  }
+  JobRequestRow job;
+  job.spec = specs_.Confirm(candidate.sources, step.start->incumbent_id,
+                            has_incumbent ? &incumbent.sources : nullptr);
+  job.job_id = JobId(job.spec);
+  job.tag = step.start->tag;
+  state_.add_outstanding(absl::StrCat("job/", job.tag));
+  pending_.jobs.push_back(std::move(job));
+  return absl::OkStatus();
+}
+
+void SearchRun::AddEvent(v1::RunEvent event) {
+  *event.mutable_at() = ToProto(parts_.clock->Now());
+  pending_.events.push_back(std::move(event));
+}
+
+void SearchRun::FillStatus() {
+  strategy_->Describe(&status_);
+  status_.set_run_id(run_id_);
+  status_.set_rounds_total(context_.config.rounds());
+  status_.set_llm_calls(state_.llm_calls());
+  status_.set_input_tokens(state_.input_tokens());
+  status_.set_output_tokens(state_.output_tokens());
+  status_.set_confirming(tracker_.busy());
+  int jobs = 0;
+  for (const std::string& key : state_.outstanding()) jobs += key.rfind("job/", 0) == 0 ? 1 : 0;
+  status_.set_jobs_in_flight(jobs);
+  const auto best = tracker_.best();
+  if (best.has_value()) *status_.mutable_best() = *best;
+}
+
+absl::Status SearchRun::Commit() {
+  const v1::WorldModel* model = strategy_->world_model();
+  if (model != nullptr && model->revision() != state_.world_model_revision()) {
+    pending_.world_model = *model;
+    state_.set_world_model_revision(model->revision());
+  }
+  state_.set_strategy_state(strategy_->Save());
+  *state_.mutable_incumbent() = tracker_.state();
+  FillStatus();
+  pending_.run_id = run_id_;
+  pending_.cursor = cursor_;
+  pending_.state = state_.SerializeAsString();
+  pending_.status = status_;
+  const StepCommit step = std::exchange(pending_, StepCommit{});
+  RETURN_IF_ERROR(parts_.store->CommitStep(step));
+  for (const LlmCallRow& call : step.calls) parts_.models->Send(call);
+  for (const JobRequestRow& job : step.jobs) {
+    ASSIGN_OR_RETURN(const auto recorded, parts_.store->ReadResult(job.job_id));
+    if (!recorded.has_value()) parts_.jobs->Submit(job.job_id, job.spec);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace ksearch

@@ -1,0 +1,85 @@
+#ifndef KSEARCH_COORDINATOR_ENGINE_SEARCH_RUN_H_
+#define KSEARCH_COORDINATOR_ENGINE_SEARCH_RUN_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "common/clock.h"
+#include "coordinator/engine/arrival_order.h"
+#include "coordinator/engine/incumbent_tracker.h"
+#include "coordinator/engine/job_queue.h"
+#include "coordinator/engine/job_specs.h"
+#include "coordinator/engine/model_caller.h"
+#include "coordinator/search/search_strategy.h"
+#include "coordinator/store/store.h"
+#include "proto/run_state.pb.h"
+
+namespace ksearch {
+
+// One run: folds arrivals into the strategy and the incumbent tracker, one committed step each, and
+// carries out what they ask for. Only sequences calls; decides nothing about the search.
+//
+// Every step is one transaction (state, cursor, calls, candidates, jobs, events); calls are sent
+// and jobs submitted after it. A process killed between two steps loses nothing: Begin() of the
+// next life sends again what was committed and has no answer. Thread-compatible; used by one
+// thread.
+class SearchRun {
+ public:
+  // Borrows everything; `row` as read from the store.
+  struct Parts {
+    Store* store;
+    JobQueue* jobs;
+    ModelCaller* models;
+    const Clock* clock;
+  };
+  // `rounds`: a new budget, or 0 to keep the one in force. `order` may be empty (natural order).
+  static absl::StatusOr<std::unique_ptr<SearchRun>> Create(const Parts& parts, const RunRow& row,
+                                                           SearchContext context, int rounds,
+                                                           std::vector<std::string> order);
+
+  // Starts or takes up the run. Call once, first.
+  absl::Status Begin();
+  // Folds everything that has arrived. True if the run has ended (its status is committed).
+  absl::StatusOr<bool> FoldArrivals();
+  // Commits a final status: stopped by request, or failed with a reason.
+  absl::Status End(v1::RunState state, const std::string& reason);
+
+  const v1::RunStatus& status() const { return status_; }
+
+ private:
+  SearchRun(const Parts& parts, const RunRow& row, SearchContext context);
+
+  absl::Status Fold(const Arrival& arrival);
+  absl::Status FoldReply(const Arrival& arrival);
+  absl::Status FoldResult(const Arrival& arrival);
+  // Turns a strategy's output into rows of `pending_`.
+  absl::Status Take(const StepOutput& output);
+  absl::Status TakeTrackerStep(const IncumbentTracker::Step& step);
+  void AddEvent(v1::RunEvent event);
+  // Writes `pending_` with the new state, then sends and submits.
+  absl::Status Commit();
+  bool Ended() const;
+  // Marks the run finished or failed once nothing is outstanding.
+  void EndIfDone();
+  void FillStatus();
+
+  const Parts parts_;
+  const std::string run_id_;
+  const SearchContext context_;
+  const JobSpecs specs_;
+  std::unique_ptr<SearchStrategy> strategy_;
+  IncumbentTracker tracker_;
+  ArrivalOrder order_;
+  v1::RunEngineState state_;
+  v1::RunStatus status_;
+  int64_t cursor_ = 0;
+  StepCommit pending_;
+  bool fresh_ = true;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_ENGINE_SEARCH_RUN_H_
