@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Installs what building and running needs from Debian 12's own packages. Does nothing when all of
+# it is there. Works as root or with sudo. docs/dependencies.md says why each package is needed.
+set -euo pipefail
+
+packages=(
+  g++ cmake ninja-build ccache git ca-certificates
+  libgrpc++-dev protobuf-compiler-grpc libprotobuf-dev protobuf-compiler libabsl-dev
+  libcurl4-openssl-dev libsqlite3-dev libssl-dev nlohmann-json3-dev libcli11-dev libboost-dev
+  libgtest-dev libgmock-dev libbenchmark-dev
+  libseccomp-dev bubblewrap
+)
+# The sanitizer and fuzz presets are built with clang.
+if [ "${1:-}" = "--with-clang" ]; then
+  packages+=(clang clang-format libclang-rt-14-dev)
+fi
+
+missing=()
+for package in "${packages[@]}"; do
+  dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' ||
+    missing+=("$package")
+done
+[ "${#missing[@]}" -gt 0 ] || exit 0
+
+as_root=()
+if [ "$(id -u)" != 0 ]; then
+  command -v sudo >/dev/null || {
+    echo "install_deps.sh: these packages are missing: ${missing[*]}" >&2
+    echo "Run this script as root, or install sudo." >&2
+    exit 1
+  }
+  as_root=(sudo)
+fi
+echo "installing: ${missing[*]}" >&2
+"${as_root[@]}" apt-get update -qq
+DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -y -qq --no-install-recommends \
+  "${missing[@]}" >/dev/null

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Checks who includes whom: proto <- common <- {coordinator, gpu_worker, cli}, and each third-party
+# library only behind its fence. Prints every breach as file:line:include; exit 1 if there is any.
+# usage: include_fences.sh <source root>
+set -euo pipefail
+cd "$1"
+
+breaches=0
+# fence <what may not be included (regex after the opening quote or bracket)> <where it may (regex of paths)>
+fence() {
+  local pattern=$1 allowed=$2 found
+  found=$(grep -rnE "^[[:space:]]*#[[:space:]]*include[[:space:]]*[<\"]$pattern" \
+            --include='*.h' --include='*.cc' --include='*.cu' --include='*.cuh' \
+            common coordinator gpu_worker cli 2>/dev/null | grep -vE "^($allowed)" || true)
+  if [ -n "$found" ]; then
+    echo "not allowed here (fence: $allowed):"
+    echo "$found"
+    breaches=1
+  fi
+}
+
+fence 'coordinator/' 'coordinator/'
+fence 'gpu_worker/' 'gpu_worker/'
+fence 'cli/' 'cli/'
+fence 'tests/' 'none/'
+
+fence 'grpcpp|^grpc/|[^>"]*\.grpc\.pb\.h' 'coordinator/service/|coordinator/main|gpu_worker/session/|cli/|common/grpc_channel'
+fence 'sqlite3' 'coordinator/store/'
+fence 'curl/' 'coordinator/llm/'
+fence 'boost/' 'coordinator/dashboard/|coordinator/llm/model_server/'
+fence 'cuda|nvml|cublas' 'gpu_worker/verifier/|gpu_worker/runner/'
+fence 'seccomp\.h' 'gpu_worker/sandbox/'
+fence 'CLI/' 'cli/options\.cc'
+
+# Inside the coordinator.
+fence 'coordinator/(engine|service)/' 'coordinator/(engine|service)/|coordinator/main'
+fence 'coordinator/store/' 'coordinator/(store|engine|service)/|coordinator/main'
+fence 'coordinator/scheduler/' 'coordinator/(scheduler|service)/|coordinator/main'
+fence 'coordinator/search/' 'coordinator/(search|engine)/'
+fence 'coordinator/tasks/' 'coordinator/(tasks|engine|service)/|coordinator/main'
+fence 'coordinator/proposer/' 'coordinator/(proposer|search)/'
+fence 'coordinator/world_model/' 'coordinator/(world_model|proposer|search)/'
+# Inside the worker: the runner lives with the candidate and must know nothing else.
+fence 'gpu_worker/(session|executor|build|verifier)/' 'gpu_worker/(session|executor|build|verifier)/|gpu_worker/main'
+
+exit "$breaches"
