@@ -1,0 +1,446 @@
+#include "coordinator/world_model/edit.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "coordinator/world_model/text.h"
+#include "coordinator/world_model/world_model.h"
+
+namespace ksearch {
+namespace {
+
+constexpr int kDefaultDifficulty = 3;
+constexpr int kMaxSplitChildren = 8;
+// Bounds of one node's texts: the tree is sent with every prompt.
+constexpr size_t kMaxShortText = 300;
+constexpr size_t kMaxLongText = 4000;
+constexpr size_t kMaxSummary = 8000;
+constexpr int kMaxOpenQuestions = 32;
+
+double Clamped(double value, double low, double high) {
+  return std::isfinite(value) ? std::clamp(value, low, high) : low;
+}
+
+void MergeImpact(const v1::Impact& patch, v1::Impact* impact) {
+  // The message cannot tell 0 from absent; a merge keeps what is not given.
+  if (patch.rating() != 0) impact->set_rating(Clamped(patch.rating(), 0, 10));
+  if (!patch.risk().empty()) impact->set_risk(CutText(patch.risk(), kMaxShortText));
+  if (!patch.notes().empty()) impact->set_notes(CutText(patch.notes(), kMaxLongText));
+  if (!patch.hardware_notes().empty()) {
+    impact->set_hardware_notes(CutText(patch.hardware_notes(), kMaxLongText));
+  }
+}
+
+bool TouchesAction(const v1::NodePatch& patch) {
+  return patch.has_title() || patch.has_description() || patch.has_rationale() ||
+         patch.has_difficulty() || patch.has_score() || patch.has_expected_vs_baseline();
+}
+
+// Writes the patch's fields, each brought into its range. A first action gets the defaults of the
+// schema: difficulty 3, score = overall rating / 10 (K-Search reference 1).
+void Patch(const v1::NodePatch& patch, bool is_root, v1::Node* node) {
+  if (patch.has_decision() && !is_root) {
+    node->set_decision(CutText(patch.decision(), kMaxShortText));
+  }
+  if (patch.has_choice() && !is_root) node->set_choice(CutText(patch.choice(), kMaxShortText));
+  if (patch.has_overall_rating()) node->set_overall_rating(Clamped(patch.overall_rating(), 0, 10));
+  if (patch.has_confidence()) node->set_confidence(Clamped(patch.confidence(), 0, 1));
+  if (patch.has_notes()) node->set_notes(CutText(patch.notes(), kMaxLongText));
+  v1::Impacts* impacts = node->mutable_impacts();
+  if (patch.has_memory_bandwidth()) {
+    MergeImpact(patch.memory_bandwidth(), impacts->mutable_memory_bandwidth());
+  }
+  if (patch.has_register_pressure()) {
+    MergeImpact(patch.register_pressure(), impacts->mutable_register_pressure());
+  }
+  if (patch.has_compute_intensity()) {
+    MergeImpact(patch.compute_intensity(), impacts->mutable_compute_intensity());
+  }
+  if (!TouchesAction(patch)) return;
+  const bool first = !node->has_action();
+  v1::Action* action = node->mutable_action();
+  if (first) {
+    action->set_difficulty(kDefaultDifficulty);
+    action->set_score(node->overall_rating() / 10);
+  }
+  if (patch.has_title()) action->set_title(OneLine(patch.title(), kMaxShortText));
+  if (patch.has_description()) action->set_description(CutText(patch.description(), kMaxLongText));
+  if (patch.has_rationale()) action->set_rationale(CutText(patch.rationale(), kMaxLongText));
+  if (patch.has_difficulty()) action->set_difficulty(std::clamp(patch.difficulty(), 1, 5));
+  if (patch.has_score()) action->set_score(Clamped(patch.score(), 0, 1));
+  if (patch.has_expected_vs_baseline() && std::isfinite(patch.expected_vs_baseline())) {
+    action->set_expected_vs_baseline(patch.expected_vs_baseline());
+  }
+}
+
+// Applies one script to one tree, op by op.
+class Editor {
+ public:
+  Editor(const EditOptions& options, v1::WorldModel* model) : options_(options), model_(*model) {}
+
+  void Run(const v1::EditScript& script) {
+    for (int i = 0; i < script.ops_size(); ++i) {
+      where_ = absl::StrCat("ops[", i, "]");
+      const v1::EditOp& op = script.ops(i);
+      switch (op.op_case()) {
+        case v1::EditOp::kUpdate:
+          Update(op.update());
+          break;
+        case v1::EditOp::kInsert:
+          Insert(op.insert());
+          break;
+        case v1::EditOp::kSplit:
+          Split(op.split());
+          break;
+        case v1::EditOp::kRemove:
+          Remove(op.remove());
+          break;
+        case v1::EditOp::OP_NOT_SET:
+          Skip(&report_.skipped.invalid_insert, "is none of update, insert, split, delete");
+          break;
+      }
+    }
+    if (script.active_node_id().empty()) return;
+    where_ = "active_leaf_id";
+    if (const std::string id = Resolve(script.active_node_id()); !id.empty()) {
+      model_.set_active_node_id(id);
+    } else if (strict()) {
+      report_.errors.push_back(
+          absl::StrCat("active_leaf_id: there is no node \"", script.active_node_id(), "\""));
+    }
+  }
+
+  EditReport Finish() {
+    model_.set_revision(model_.revision() + 1);
+    return std::move(report_);
+  }
+
+  // One node under `parent_id`; `patch_where` names it in errors. Returns false if it was skipped.
+  bool Add(const std::string& parent_id, const std::string& parent_candidate_id,
+           const std::string& wanted_id, absl::string_view id_prefix, const v1::NodePatch& patch) {
+    if (new_nodes_ >= options_.max_new_nodes) {
+      return Skip(&report_.skipped.over_cap,
+                  absl::StrCat("more than ", options_.max_new_nodes, " new nodes in one script"));
+    }
+    const v1::Node* parent = FindNode(model_, parent_id);
+    const std::string& solution = parent->solution().candidate_id();
+    if (!parent_candidate_id.empty() && parent_candidate_id != solution) {
+      return Skip(&report_.skipped.parent_solution_mismatch,
+                  absl::StrCat("parent_solution_id \"", parent_candidate_id, "\" is not what node ",
+                               parent_id, " holds (",
+                               solution.empty() ? std::string("no solution") : solution, ")"));
+    }
+    if (strict() && !CheckPatch(patch)) return false;
+    v1::Node node;
+    node.set_parent_id(parent_id);
+    Patch(patch, /*is_root=*/false, &node);
+    if (!node.has_action()) {
+      node.mutable_action()->set_difficulty(kDefaultDifficulty);
+      node.mutable_action()->set_score(node.overall_rating() / 10);
+    }
+    if (strict()) {
+      if (node.action().title().empty() && node.decision().empty()) {
+        return Skip(&report_.skipped.invalid_insert,
+                    "a new node needs action.title (or a decision, for a grouping node)");
+      }
+      if (const v1::Tombstone* tombstone = FindTombstone(model_, node); tombstone != nullptr) {
+        return Skip(
+            &report_.skipped.invalid_insert,
+            absl::StrCat("\"", node.action().title(), "\" was pruned as node ",
+                         tombstone->node_id(), " in round ", tombstone->round(),
+                         tombstone->reason().empty() ? "" : " because: ", tombstone->reason(),
+                         "; propose something that differs from it, and say how"));
+      }
+    }
+    std::string id = SanitizedId(wanted_id);
+    if (id.empty() || FindNode(model_, id) != nullptr) {
+      id = FreshId(model_, id_prefix, options_.task, options_.round);
+    }
+    if (!wanted_id.empty() && id != wanted_id) aliases_.emplace(wanted_id, id);
+    node.set_node_id(id);
+    node.set_last_updated_round(options_.round);
+    AppendNode(&model_, std::move(node));
+    report_.inserted_ids.push_back(id);
+    ++new_nodes_;
+    return true;
+  }
+
+  bool Skip(int* counter, absl::string_view why) {
+    ++*counter;
+    report_.errors.push_back(absl::StrCat(where_, ": ", why));
+    return false;
+  }
+  bool SkipMissing(int* counter, absl::string_view id) {
+    return Skip(counter, absl::StrCat("there is no node \"", OneLine(id, 80), "\""));
+  }
+
+  void set_where(std::string where) { where_ = std::move(where); }
+  EditReport& report() { return report_; }
+  bool strict() const { return options_.mode == EditMode::kTransactional; }
+
+ private:
+  // The id of the node that `id` names: as written, or as it was changed on insertion; "" if none.
+  std::string Resolve(const std::string& id) const {
+    if (FindNode(model_, id) != nullptr) return id;
+    if (const auto alias = aliases_.find(id); alias != aliases_.end()) return alias->second;
+    return "";
+  }
+
+  bool CheckPatch(const v1::NodePatch& patch) {
+    bool good = true;
+    const auto check = [&](bool present, double value, double low, double high,
+                           absl::string_view field) {
+      if (!present || (value >= low && value <= high)) return;
+      good = Skip(&report_.skipped.invalid_insert,
+                  absl::StrCat(field, " ", value, " is outside [", low, ", ", high, "]"));
+    };
+    check(patch.has_overall_rating(), patch.overall_rating(), 0, 10, "overall_rating");
+    check(patch.has_confidence(), patch.confidence(), 0, 1, "confidence");
+    check(patch.has_score(), patch.score(), 0, 1, "action.score");
+    check(patch.has_difficulty(), patch.difficulty(), 1, 5, "action.difficulty");
+    check(patch.has_expected_vs_baseline(), patch.expected_vs_baseline(), 0, 1e6,
+          "action.expected_vs_baseline");
+    check(patch.has_memory_bandwidth(), patch.memory_bandwidth().rating(), 0, 10,
+          "memory_bandwidth.rating");
+    check(patch.has_register_pressure(), patch.register_pressure().rating(), 0, 10,
+          "register_pressure.rating");
+    check(patch.has_compute_intensity(), patch.compute_intensity().rating(), 0, 10,
+          "compute_intensity.rating");
+    return good;
+  }
+
+  // Patches an existing node; false if that is not allowed.
+  bool PatchNode(const std::string& id, const v1::NodePatch& patch) {
+    v1::Node* node = FindMutableNode(&model_, id);
+    const bool root = IsRoot(model_, *node);
+    if (strict()) {
+      v1::NodePatch beyond_notes = patch;
+      beyond_notes.clear_notes();
+      if (root && beyond_notes.ByteSizeLong() > 0) {
+        return Skip(&report_.skipped.invalid_insert, "of the root only the notes can change");
+      }
+      if (!CheckPatch(patch)) return false;
+      if (patch.has_title() && patch.title().empty() && !node->action().title().empty()) {
+        return Skip(&report_.skipped.invalid_insert, "action.title cannot be made empty");
+      }
+    }
+    // The root is no action: one that is never selected would only mislead.
+    v1::NodePatch allowed = patch;
+    if (root) {
+      allowed.clear_title();
+      allowed.clear_description();
+      allowed.clear_rationale();
+      allowed.clear_difficulty();
+      allowed.clear_score();
+      allowed.clear_expected_vs_baseline();
+    }
+    Patch(allowed, root, node);
+    node->set_last_updated_round(options_.round);
+    return true;
+  }
+
+  void Update(const v1::UpdateNode& op) {
+    const std::string id = Resolve(op.node_id());
+    if (id.empty()) {
+      SkipMissing(&report_.skipped.update_of_missing_node, op.node_id());
+      return;
+    }
+    if (PatchNode(id, op.patch())) ++report_.updates;
+  }
+
+  void Insert(const v1::InsertNode& op) {
+    // The published order of tests: the cap first, then the parent.
+    if (new_nodes_ < options_.max_new_nodes && Resolve(op.parent_id()).empty()) {
+      SkipMissing(&report_.skipped.missing_parent, op.parent_id());
+      return;
+    }
+    if (!strict() && !op.has_node()) {
+      Skip(&report_.skipped.invalid_insert, "insert_node without a node");
+      return;
+    }
+    if (Add(Resolve(op.parent_id()), op.parent_candidate_id(), op.node_id(), "node_", op.node())) {
+      ++report_.inserts;
+    }
+  }
+
+  void Split(const v1::SplitNode& op) {
+    const std::string id = Resolve(op.node_id());
+    if (id.empty()) {
+      SkipMissing(&report_.skipped.update_of_missing_node, op.node_id());
+      return;
+    }
+    if (op.children_size() == 0) {
+      Skip(&report_.skipped.invalid_split_children, "split_node needs at least one child");
+      if (strict()) return;
+    }
+    if (strict() && op.children_size() > kMaxSplitChildren) {
+      Skip(&report_.skipped.invalid_split_children,
+           absl::StrCat("split_node with more than ", kMaxSplitChildren, " children"));
+      return;
+    }
+    if (op.has_parent_patch() && PatchNode(id, op.parent_patch())) ++report_.updates;
+    const std::string where = where_;
+    for (int i = 0; i < std::min(op.children_size(), kMaxSplitChildren); ++i) {
+      where_ = absl::StrCat(where, ".children[", i, "]");
+      const v1::InsertNode& child = op.children(i);
+      if (!child.has_node()) {
+        Skip(&report_.skipped.invalid_split_children, "is no node");
+        continue;
+      }
+      if (Add(id, child.parent_candidate_id(), child.node_id(), "child_", child.node())) {
+        ++report_.split_children;
+      }
+    }
+  }
+
+  void Remove(const v1::DeleteNode& op) {
+    int* const counter = &report_.skipped.delete_not_allowed;
+    const std::string id = Resolve(op.node_id());
+    if (id.empty()) {
+      SkipMissing(counter, op.node_id());
+      return;
+    }
+    const v1::Node* node = FindNode(model_, id);
+    const auto& busy = options_.nodes_in_flight;
+    if (IsRoot(model_, *node)) {
+      Skip(counter, "the root cannot be deleted");
+    } else if (IsSolved(*node)) {
+      Skip(counter, absl::StrCat("node ", id, " holds a solution and cannot be deleted"));
+    } else if (!ChildrenOf(model_, id).empty()) {
+      Skip(counter, absl::StrCat("node ", id, " has children; delete them first"));
+    } else if (std::find(busy.begin(), busy.end(), id) != busy.end()) {
+      Skip(counter, absl::StrCat("node ", id, " is being worked on; lower its score instead"));
+    } else {
+      RemoveLeaf(&model_, id, OneLine(op.reason(), kMaxShortText), options_.round, strict());
+      report_.removed_ids.push_back(id);
+      ++report_.deletes;
+    }
+  }
+
+  const EditOptions& options_;
+  v1::WorldModel& model_;
+  EditReport report_;
+  std::string where_;
+  int new_nodes_ = 0;
+  std::map<std::string, std::string> aliases_;
+};
+
+void Describe(const v1::EditScript& script, v1::WorldModel* model) {
+  if (!script.kernel_summary().empty()) {
+    model->set_kernel_summary(CutText(script.kernel_summary(), kMaxSummary));
+  }
+  if (script.open_questions_size() == 0) return;
+  model->clear_open_questions();
+  for (const std::string& question : script.open_questions()) {
+    if (model->open_questions_size() == kMaxOpenQuestions) break;
+    if (!question.empty()) model->add_open_questions(OneLine(question, kMaxShortText));
+  }
+}
+
+// Inserts in an order in which every parent comes before its children; what is left over hangs on
+// no known node.
+std::vector<int> InsertionOrder(const v1::EditScript& script, const v1::WorldModel& model,
+                                std::vector<int>* orphans) {
+  std::set<std::string> known = {model.root_id()};
+  std::vector<int> order;
+  std::vector<int> waiting;
+  for (int i = 0; i < script.ops_size(); ++i) {
+    if (script.ops(i).has_insert()) waiting.push_back(i);
+  }
+  for (bool progress = true; progress;) {
+    progress = false;
+    std::vector<int> still;
+    for (const int i : waiting) {
+      const v1::InsertNode& insert = script.ops(i).insert();
+      if (!insert.parent_id().empty() && known.count(insert.parent_id()) == 0) {
+        still.push_back(i);
+        continue;
+      }
+      known.insert(insert.node_id());
+      order.push_back(i);
+      progress = true;
+    }
+    waiting = std::move(still);
+  }
+  *orphans = std::move(waiting);
+  return order;
+}
+
+}  // namespace
+
+EditReport ApplyEdits(const v1::EditScript& script, const EditOptions& options,
+                      v1::WorldModel* model) {
+  v1::WorldModel edited = *model;
+  Editor editor(options, &edited);
+  Describe(script, &edited);
+  editor.Run(script);
+  const bool strict = editor.strict();
+  EditReport report = editor.Finish();
+  report.applied = !strict || report.errors.empty();
+  if (report.applied) {
+    *model = std::move(edited);
+  } else {
+    report.inserted_ids.clear();
+    report.removed_ids.clear();
+  }
+  return report;
+}
+
+EditReport ApplyInitialModel(const v1::EditScript& script, const EditOptions& options,
+                             v1::WorldModel* model) {
+  v1::WorldModel edited = *model;
+  EditOptions initial = options;
+  if (options.mode == EditMode::kPaper) initial.max_new_nodes = script.ops_size();
+  Editor editor(initial, &edited);
+  Describe(script, &edited);
+
+  std::vector<int> orphans;
+  std::vector<int> order = InsertionOrder(script, edited, &orphans);
+  if (editor.strict()) {
+    for (const int i : orphans) {
+      editor.set_where(absl::StrCat("nodes[", i, "]"));
+      editor.SkipMissing(&editor.report().skipped.missing_parent,
+                         script.ops(i).insert().parent_id());
+    }
+  } else {
+    // Covers parent cycles too, which the published system leaves in the tree.
+    order.insert(order.end(), orphans.begin(), orphans.end());
+  }
+  std::map<std::string, std::string> final_ids;
+  for (const int i : order) {
+    const v1::InsertNode& insert = script.ops(i).insert();
+    editor.set_where(absl::StrCat("nodes[", i, "]"));
+    if (insert.node_id() == edited.root_id()) {
+      // The model describes the root as well: only its notes mean anything.
+      if (insert.node().has_notes()) {
+        v1::NodePatch notes;
+        notes.set_notes(insert.node().notes());
+        Patch(notes, /*is_root=*/true, FindMutableNode(&edited, edited.root_id()));
+      }
+      continue;
+    }
+    if (editor.strict() && final_ids.count(insert.node_id()) > 0 && !insert.node_id().empty()) {
+      editor.Skip(&editor.report().skipped.invalid_insert,
+                  absl::StrCat("node_id \"", insert.node_id(), "\" is used twice"));
+      continue;
+    }
+    const auto parent = final_ids.find(insert.parent_id());
+    if (editor.Add(parent == final_ids.end() ? edited.root_id() : parent->second, "",
+                   insert.node_id(), "node_", insert.node())) {
+      ++editor.report().inserts;
+      final_ids[insert.node_id()] = editor.report().inserted_ids.back();
+    }
+  }
+  const bool strict = editor.strict();
+  EditReport report = editor.Finish();
+  report.applied = !strict || report.errors.empty();
+  if (report.applied) *model = std::move(edited);
+  if (!report.applied) report.inserted_ids.clear();
+  return report;
+}
+
+}  // namespace ksearch

@@ -1,0 +1,73 @@
+#ifndef KSEARCH_COORDINATOR_WORLD_MODEL_EDIT_H_
+#define KSEARCH_COORDINATOR_WORLD_MODEL_EDIT_H_
+
+#include <string>
+#include <vector>
+
+#include "proto/world_model.pb.h"
+
+namespace ksearch {
+
+// How a model's edit script changes the tree. In neither mode can an edit write a solution, a
+// too-hard mark, a lesson, an insertion index or the round of the last update: v1::NodePatch has no
+// such fields, so the published system's forged solutions cannot be expressed.
+enum class EditMode {
+  // K-Search reference 2.2: ops in order, each bad one skipped and counted, the rest applied.
+  kPaper,
+  // All or nothing: any fault leaves the tree as it was, and every fault is told in words. Removed
+  // intents leave tombstones and may not come back as they were. The root's notes alone may change.
+  kTransactional,
+};
+
+struct EditOptions {
+  EditMode mode = EditMode::kTransactional;
+  int max_new_nodes = 3;  // inserts and split children together
+  int round = 0;          // recorded as last_updated_round, and part of fresh ids
+  std::string task;       // part of fresh ids
+  // Nodes that other cycles work on: they cannot be removed.
+  std::vector<std::string> nodes_in_flight;
+};
+
+// Operations that were skipped, by reason (paper), all zero in a clean script.
+struct SkipCounts {
+  int over_cap = 0;
+  int missing_parent = 0;
+  int parent_solution_mismatch = 0;
+  int update_of_missing_node = 0;
+  int invalid_insert = 0;
+  int invalid_split_children = 0;
+  int delete_not_allowed = 0;
+
+  int total() const {
+    return over_cap + missing_parent + parent_solution_mismatch + update_of_missing_node +
+           invalid_insert + invalid_split_children + delete_not_allowed;
+  }
+};
+
+struct EditReport {
+  // False only in transactional mode with errors; the model is unchanged then.
+  bool applied = false;
+  // One line per fault, naming the op ("ops[2]: ..."), for the model. Paper: the skipped ops.
+  std::vector<std::string> errors;
+  SkipCounts skipped;
+  int updates = 0;
+  int inserts = 0;
+  int split_children = 0;
+  int deletes = 0;
+  std::vector<std::string> inserted_ids;
+  std::vector<std::string> removed_ids;
+};
+
+EditReport ApplyEdits(const v1::EditScript& script, const EditOptions& options,
+                      v1::WorldModel* model);
+
+// Builds the first tree from an INIT reply: kernel summary, open questions and inserted nodes,
+// whose parents may be "root" or other inserted nodes in any order. `model` holds the root alone.
+// Paper: an unknown or missing parent becomes the root, no cap. Transactional: such a node, a
+// repeated id or too many nodes is an error; max_new_nodes is the cap of the whole script.
+EditReport ApplyInitialModel(const v1::EditScript& script, const EditOptions& options,
+                             v1::WorldModel* model);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_WORLD_MODEL_EDIT_H_

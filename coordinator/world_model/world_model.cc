@@ -1,0 +1,282 @@
+#include "coordinator/world_model/world_model.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "coordinator/world_model/text.h"
+
+namespace ksearch {
+namespace {
+
+// Keeps ids of long task names legal; the published system's own limit.
+constexpr int kMaxTaskInId = 48;
+
+bool IsIdCharacter(char c) {
+  return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-';
+}
+
+// Lower case, runs of anything but letters and digits as one space.
+std::string Folded(absl::string_view text) {
+  std::string folded;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (absl::ascii_isalnum(byte) || byte >= 0x80) {
+      folded.push_back(absl::ascii_tolower(byte));
+    } else if (!folded.empty() && folded.back() != ' ') {
+      folded.push_back(' ');
+    }
+  }
+  if (!folded.empty() && folded.back() == ' ') folded.pop_back();
+  return folded;
+}
+
+void Touch(v1::WorldModel* model) { model->set_revision(model->revision() + 1); }
+
+}  // namespace
+
+v1::WorldModel NewWorldModel() {
+  v1::WorldModel model;
+  model.set_root_id(kRootId);
+  model.set_active_node_id(kRootId);
+  v1::Node root;
+  root.set_node_id(kRootId);
+  AppendNode(&model, std::move(root));
+  return model;
+}
+
+const v1::Node* FindNode(const v1::WorldModel& model, absl::string_view node_id) {
+  for (const v1::Node& node : model.nodes()) {
+    if (node.node_id() == node_id) return &node;
+  }
+  return nullptr;
+}
+
+v1::Node* FindMutableNode(v1::WorldModel* model, absl::string_view node_id) {
+  for (v1::Node& node : *model->mutable_nodes()) {
+    if (node.node_id() == node_id) return &node;
+  }
+  return nullptr;
+}
+
+const v1::Node& RootOf(const v1::WorldModel& model) {
+  const v1::Node* root = FindNode(model, model.root_id());
+  return root == nullptr ? v1::Node::default_instance() : *root;
+}
+
+std::vector<const v1::Node*> ChildrenOf(const v1::WorldModel& model, absl::string_view node_id) {
+  std::vector<const v1::Node*> children;
+  for (const v1::Node& node : model.nodes()) {
+    if (!IsRoot(model, node) && node.parent_id() == node_id) children.push_back(&node);
+  }
+  return children;
+}
+
+std::vector<const v1::Node*> PathFromRoot(const v1::WorldModel& model, absl::string_view node_id) {
+  std::vector<const v1::Node*> path;
+  const v1::Node* node = FindNode(model, node_id);
+  // The bound ends the walk on a tree that is not one.
+  while (node != nullptr && static_cast<int>(path.size()) <= model.nodes_size()) {
+    path.push_back(node);
+    if (IsRoot(model, *node)) break;
+    node = FindNode(model, node->parent_id());
+  }
+  std::reverse(path.begin(), path.end());
+  return path;
+}
+
+bool IsRoot(const v1::WorldModel& model, const v1::Node& node) {
+  return node.node_id() == model.root_id();
+}
+
+bool IsSolved(const v1::Node& node) { return !node.solution().candidate_id().empty(); }
+
+bool IsOpenAction(const v1::WorldModel& model, const v1::Node& node) {
+  return !IsRoot(model, node) && !IsSolved(node) && !node.closed_too_hard() &&
+         !node.action().title().empty();
+}
+
+std::vector<const v1::Node*> Frontier(const v1::WorldModel& model) {
+  std::vector<const v1::Node*> frontier;
+  for (const v1::Node& node : model.nodes()) {
+    if (!IsOpenAction(model, node)) continue;
+    const v1::Node* parent = FindNode(model, node.parent_id());
+    if (parent != nullptr && (IsRoot(model, *parent) || IsSolved(*parent))) {
+      frontier.push_back(&node);
+    }
+  }
+  return frontier;
+}
+
+int CountOpenActions(const v1::WorldModel& model) {
+  return std::count_if(model.nodes().begin(), model.nodes().end(),
+                       [&](const v1::Node& node) { return IsOpenAction(model, node); });
+}
+
+bool HasOpenChild(const v1::WorldModel& model, absl::string_view node_id) {
+  return std::any_of(model.nodes().begin(), model.nodes().end(), [&](const v1::Node& node) {
+    return node.parent_id() == node_id && IsOpenAction(model, node);
+  });
+}
+
+const v1::Node* BestNode(const v1::WorldModel& model) {
+  const v1::Node* best = nullptr;
+  for (const v1::Node& node : model.nodes()) {
+    if (!IsSolved(node)) continue;
+    if (best == nullptr || node.solution().score() > best->solution().score() ||
+        (node.solution().score() == best->solution().score() && node.node_id() > best->node_id())) {
+      best = &node;
+    }
+  }
+  return best;
+}
+
+std::string SanitizedId(absl::string_view wanted) {
+  std::string id(absl::StripAsciiWhitespace(wanted).substr(0, kMaxNodeIdLength));
+  for (char& c : id) {
+    if (!IsIdCharacter(c)) c = '_';
+  }
+  return id;
+}
+
+std::string FreshId(const v1::WorldModel& model, absl::string_view prefix, absl::string_view task,
+                    int round, absl::string_view suffix) {
+  const std::string name = SanitizedId(task.substr(0, kMaxTaskInId));
+  for (int k = 1;; ++k) {
+    const std::string tail = absl::StrCat("_r", round, "_", suffix, k);
+    const size_t room = kMaxNodeIdLength - prefix.size() - tail.size();
+    const std::string id = absl::StrCat(prefix, name.substr(0, std::min(name.size(), room)), tail);
+    if (FindNode(model, id) == nullptr) return id;
+  }
+}
+
+v1::Node* AppendNode(v1::WorldModel* model, v1::Node node) {
+  node.set_insertion_index(model->next_insertion_index());
+  model->set_next_insertion_index(model->next_insertion_index() + 1);
+  Touch(model);
+  v1::Node* added = model->add_nodes();
+  *added = std::move(node);
+  return added;
+}
+
+absl::Status AttachSolution(v1::WorldModel* model, absl::string_view node_id,
+                            const v1::Solution& solution) {
+  v1::Node* node = FindMutableNode(model, node_id);
+  if (node == nullptr) return absl::NotFoundError(absl::StrCat("no node ", node_id));
+  if (IsSolved(*node)) {
+    return absl::FailedPreconditionError(absl::StrCat("node ", node_id, " is solved already"));
+  }
+  *node->mutable_solution() = solution;
+  node->set_last_updated_round(solution.round());
+  model->set_active_node_id(node->node_id());
+  Touch(model);
+  return absl::OkStatus();
+}
+
+void AddLesson(v1::WorldModel* model, absl::string_view node_id, absl::string_view lesson) {
+  v1::Node* node = FindMutableNode(model, node_id);
+  if (node == nullptr) return;
+  node->add_lessons(CutText(lesson, kMaxLessonBytes));
+  if (node->lessons_size() > kMaxLessons) {
+    node->mutable_lessons()->DeleteSubrange(0, node->lessons_size() - kMaxLessons);
+  }
+  Touch(model);
+}
+
+bool RecordTooHard(v1::WorldModel* model, absl::string_view node_id, double decay, int limit,
+                   int round) {
+  v1::Node* node = FindMutableNode(model, node_id);
+  if (node == nullptr || IsSolved(*node) || node->closed_too_hard()) return false;
+  node->mutable_action()->set_score(std::clamp(node->action().score() * decay, 0.0, 1.0));
+  node->set_too_hard_count(node->too_hard_count() + 1);
+  node->set_last_updated_round(round);
+  node->set_closed_too_hard(node->too_hard_count() >= limit);
+  Touch(model);
+  return node->closed_too_hard();
+}
+
+void RemoveLeaf(v1::WorldModel* model, absl::string_view node_id, absl::string_view reason,
+                int round, bool leave_tombstone) {
+  for (int i = 0; i < model->nodes_size(); ++i) {
+    const v1::Node& node = model->nodes(i);
+    if (node.node_id() != node_id) continue;
+    if (leave_tombstone) {
+      v1::Tombstone* tombstone = model->add_tombstones();
+      tombstone->set_node_id(node.node_id());
+      tombstone->set_parent_id(node.parent_id());
+      tombstone->set_decision(node.decision());
+      tombstone->set_choice(node.choice());
+      tombstone->set_title(node.action().title());
+      tombstone->set_reason(std::string(reason));
+      tombstone->set_round(round);
+    }
+    if (model->active_node_id() == node_id) model->set_active_node_id(node.parent_id());
+    model->mutable_nodes()->DeleteSubrange(i, 1);
+    Touch(model);
+    return;
+  }
+}
+
+const v1::Tombstone* FindTombstone(const v1::WorldModel& model, const v1::Node& intent) {
+  const std::string title = Folded(intent.action().title());
+  const std::string decision = Folded(intent.decision());
+  const std::string choice = Folded(intent.choice());
+  for (const v1::Tombstone& tombstone : model.tombstones()) {
+    const bool same_title = !title.empty() && Folded(tombstone.title()) == title;
+    const bool same_choice = Folded(tombstone.choice()) == choice;
+    const bool same_decision =
+        !choice.empty() && same_choice && Folded(tombstone.decision()) == decision;
+    if (same_title && same_choice) return &tombstone;
+    if (tombstone.parent_id() == intent.parent_id() && (same_title || same_decision)) {
+      return &tombstone;
+    }
+  }
+  return nullptr;
+}
+
+absl::Status CheckInvariants(const v1::WorldModel& model) {
+  std::vector<std::string> faults;
+  std::set<std::string> ids;
+  int last_index = -1;
+  for (const v1::Node& node : model.nodes()) {
+    const std::string& id = node.node_id();
+    if (id.empty() || SanitizedId(id) != id) faults.push_back(absl::StrCat("illegal id ", id));
+    if (!ids.insert(id).second) faults.push_back(absl::StrCat("two nodes ", id));
+    if (node.insertion_index() <= last_index) {
+      faults.push_back(absl::StrCat("node ", id, ": insertion index does not rise"));
+    }
+    last_index = node.insertion_index();
+    const auto in = [](double value, double low, double high) {
+      return value >= low && value <= high;
+    };
+    if (!in(node.overall_rating(), 0, 10) || !in(node.confidence(), 0, 1) ||
+        !in(node.action().score(), 0, 1) ||
+        !in(node.action().difficulty(), node.has_action() ? 1 : 0, 5)) {
+      faults.push_back(absl::StrCat("node ", id, ": a number is out of range"));
+    }
+    if (node.has_solution() && !IsSolved(node)) {
+      faults.push_back(absl::StrCat("node ", id, ": solution without candidate"));
+    }
+    if (IsRoot(model, node)) {
+      if (!node.parent_id().empty() || !node.decision().empty() || !node.choice().empty()) {
+        faults.push_back("the root has a parent or a decision");
+      }
+    } else {
+      const auto path = PathFromRoot(model, id);
+      if (path.empty() || !IsRoot(model, *path.front())) {
+        faults.push_back(absl::StrCat("node ", id, " does not hang on the root"));
+      }
+    }
+  }
+  if (ids.count(model.root_id()) == 0) faults.push_back("no root");
+  if (ids.count(model.active_node_id()) == 0) faults.push_back("active node does not exist");
+  if (model.next_insertion_index() <= last_index)
+    faults.push_back("next insertion index too small");
+  if (faults.empty()) return absl::OkStatus();
+  return absl::InternalError(absl::StrCat("world model: ", absl::StrJoin(faults, "; ")));
+}
+
+}  // namespace ksearch

@@ -1,0 +1,80 @@
+#ifndef KSEARCH_COORDINATOR_WORLD_MODEL_WORLD_MODEL_H_
+#define KSEARCH_COORDINATOR_WORLD_MODEL_WORLD_MODEL_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "proto/world_model.pb.h"
+
+namespace ksearch {
+
+// The world model as a value: questions about a v1::WorldModel and the changes the machine itself
+// makes to it. What a language model may change goes through edit.h. Pure functions, no I/O.
+// Pointers returned are into the argument and die with the next change of it.
+
+inline constexpr char kRootId[] = "root";
+inline constexpr int kMaxNodeIdLength = 64;
+// Lessons kept per node, newest win; and the length of one in bytes.
+inline constexpr int kMaxLessons = 16;
+inline constexpr int kMaxLessonBytes = 400;
+
+// A tree of the root alone.
+v1::WorldModel NewWorldModel();
+
+const v1::Node* FindNode(const v1::WorldModel& model, absl::string_view node_id);
+v1::Node* FindMutableNode(v1::WorldModel* model, absl::string_view node_id);
+const v1::Node& RootOf(const v1::WorldModel& model);
+// In order of insertion.
+std::vector<const v1::Node*> ChildrenOf(const v1::WorldModel& model, absl::string_view node_id);
+// Root first, the node itself last; empty for an unknown id.
+std::vector<const v1::Node*> PathFromRoot(const v1::WorldModel& model, absl::string_view node_id);
+
+bool IsRoot(const v1::WorldModel& model, const v1::Node& node);
+bool IsSolved(const v1::Node& node);
+// Open, with an action, and not given up as too hard.
+bool IsOpenAction(const v1::WorldModel& model, const v1::Node& node);
+// Open action nodes whose parent is the root or solved, in order of insertion.
+std::vector<const v1::Node*> Frontier(const v1::WorldModel& model);
+// Number of open action nodes, executable or not.
+int CountOpenActions(const v1::WorldModel& model);
+// Whether `node_id` has a child that is an open action.
+bool HasOpenChild(const v1::WorldModel& model, absl::string_view node_id);
+// The solved node with the greatest score, the larger id on a tie; null if none is solved.
+const v1::Node* BestNode(const v1::WorldModel& model);
+
+// A legal id made of `wanted`: illegal characters become '_', cut to kMaxNodeIdLength; may be
+// empty.
+std::string SanitizedId(absl::string_view wanted);
+// "<prefix><task>_r<round>_<suffix><k>" with the least k >= 1 that is free; the task's name is cut
+// to 48 characters, or to what keeps the id legal.
+std::string FreshId(const v1::WorldModel& model, absl::string_view prefix, absl::string_view task,
+                    int round, absl::string_view suffix = "");
+
+// Appends `node` (its id must be free, its parent known) and gives it its insertion index.
+v1::Node* AppendNode(v1::WorldModel* model, v1::Node node);
+// Closes an open node (or seeds the root) with the best passing candidate of its cycle and makes it
+// the active node. FAILED_PRECONDITION if it is solved already, NOT_FOUND if there is no such node.
+absl::Status AttachSolution(v1::WorldModel* model, absl::string_view node_id,
+                            const v1::Solution& solution);
+// Newest last; the oldest beyond kMaxLessons go.
+void AddLesson(v1::WorldModel* model, absl::string_view node_id, absl::string_view lesson);
+// A cycle ended without a pass: the action's score is multiplied by `decay`, and the node closes
+// once `limit` such cycles are counted. Returns true if it closed now.
+bool RecordTooHard(v1::WorldModel* model, absl::string_view node_id, double decay, int limit,
+                   int round);
+// Removes an open leaf and, if asked to, leaves a tombstone.
+void RemoveLeaf(v1::WorldModel* model, absl::string_view node_id, absl::string_view reason,
+                int round, bool leave_tombstone);
+// The tombstone that forbids this intent: the same title and choice anywhere, or the same title, or
+// the same decision and choice, under the same parent. Case and spacing do not count. Null if none.
+const v1::Tombstone* FindTombstone(const v1::WorldModel& model, const v1::Node& intent);
+
+// INTERNAL lists every broken invariant: one root, unique legal ids, known parents, no cycles,
+// numbers in range, rising insertion indices, solutions only with a candidate id.
+absl::Status CheckInvariants(const v1::WorldModel& model);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_WORLD_MODEL_WORLD_MODEL_H_
