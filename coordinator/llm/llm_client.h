@@ -27,8 +27,9 @@ struct LlmRequest {
 };
 
 struct LlmReply {
-  std::string text;           // visible text only; may be empty
-  std::string finish_reason;  // "stop", "length", "content_filter", ...
+  std::string text;           // visible text only; empty only if finish_reason is not "stop"
+  // "stop", "length" (cut off), "content_filter", "refusal" (`text` is then the refusal), ...
+  std::string finish_reason;
   std::string model;          // as the provider resolved it
   std::string response_id;
   int64_t input_tokens = 0;
