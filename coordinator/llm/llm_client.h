@@ -27,10 +27,10 @@ struct LlmRequest {
 };
 
 struct LlmReply {
-  std::string text;           // visible text only; empty only if finish_reason is not "stop"
+  std::string text;  // visible text only; empty only if finish_reason is not "stop"
   // "stop", "length" (cut off), "content_filter", "refusal" (`text` is then the refusal), ...
   std::string finish_reason;
-  std::string model;          // as the provider resolved it
+  std::string model;  // as the provider resolved it
   std::string response_id;
   int64_t input_tokens = 0;
   int64_t output_tokens = 0;  // reasoning included

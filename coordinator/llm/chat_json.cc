@@ -1,0 +1,180 @@
+#include "coordinator/llm/chat_json.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "nlohmann/json.hpp"
+
+namespace ksearch {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr size_t kMaxErrorMessageBytes = 600;
+
+Json Parse(absl::string_view body) {
+  return Json::parse(body.begin(), body.end(), nullptr, /*allow_exceptions=*/false);
+}
+
+// The member, or null if `object` is no object or has none.
+const Json& Member(const Json& object, const char* name) {
+  static const Json& null = *new Json();
+  if (!object.is_object()) return null;
+  const auto found = object.find(name);
+  return found == object.end() ? null : *found;
+}
+
+std::string Text(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_number_integer()) return absl::StrCat(value.get<int64_t>());
+  return "";
+}
+
+// A count of tokens: 0 if absent or senseless.
+int64_t Count(const Json& value) {
+  if (value.is_number_unsigned()) {
+    return static_cast<int64_t>(std::min<uint64_t>(value.get<uint64_t>(), int64_t{1} << 40));
+  }
+  return 0;
+}
+
+// Cuts at a UTF-8 boundary.
+std::string Shortened(std::string text, size_t max_bytes) {
+  if (text.size() <= max_bytes) return text;
+  size_t end = max_bytes;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  text.resize(end);
+  return absl::StrCat(text, "...");
+}
+
+// Text of a message: a string, or a list of parts of which those of type "text" count.
+std::string ContentText(const Json& content) {
+  if (content.is_string()) return content.get<std::string>();
+  std::string text;
+  if (content.is_array()) {
+    for (const Json& part : content) {
+      if (Text(Member(part, "type")) == "text") absl::StrAppend(&text, Text(Member(part, "text")));
+    }
+  }
+  return text;
+}
+
+// Servers without a reasoning parser leave the model's thoughts in front of the answer. If they
+// never end, the reply was cut off while thinking and has no visible text.
+std::string WithoutThoughts(std::string text, bool cut_off) {
+  const absl::string_view body = absl::StripLeadingAsciiWhitespace(text);
+  if (!absl::StartsWith(body, "<think>")) return text;
+  constexpr absl::string_view kEnd = "</think>";
+  const size_t end = body.find(kEnd);
+  if (end == absl::string_view::npos) return cut_off ? "" : text;
+  return std::string(absl::StripLeadingAsciiWhitespace(body.substr(end + kEnd.size())));
+}
+
+void ReadGoogleDetails(const Json& details, ChatError* error) {
+  if (!details.is_array()) return;
+  for (const Json& detail : details) {
+    absl::Duration delay;
+    if (absl::ParseDuration(Text(Member(detail, "retryDelay")), &delay) &&
+        delay >= absl::ZeroDuration()) {
+      error->retry_after = delay;
+    }
+    const Json& violations = Member(detail, "violations");
+    if (!violations.is_array()) continue;
+    for (const Json& violation : violations) {
+      if (absl::StrContains(Text(Member(violation, "quotaId")), "PerDay")) {
+        error->daily_quota = true;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::string ChatRequestJson(const LlmRequest& request, absl::string_view token_limit_field) {
+  Json messages = Json::array();
+  if (!request.system.empty()) {
+    messages.push_back({{"role", "system"}, {"content", request.system}});
+  }
+  messages.push_back({{"role", "user"}, {"content", request.user}});
+  Json body = {{"model", request.model}, {"messages", std::move(messages)}};
+  body[std::string(token_limit_field)] = request.max_output_tokens;
+  if (!request.reasoning_effort.empty()) body["reasoning_effort"] = request.reasoning_effort;
+  // Prompts carry compiler output, which need not be UTF-8.
+  return body.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::optional<ChatError> ParseChatError(absl::string_view body) {
+  const Json parsed = Parse(body);
+  if (parsed.is_discarded()) return std::nullopt;
+  const Json& root = parsed.is_array() && !parsed.empty() ? parsed.front() : parsed;
+  const Json& inner = Member(root, "error");
+  ChatError error;
+  if (inner.is_object()) {
+    error.message = Text(Member(inner, "message"));
+    error.code = Text(Member(inner, "code"));
+    error.type = Text(Member(inner, "type"));
+    // Google's `code` repeats the HTTP status; its `status` is the name.
+    if (error.type.empty()) error.type = Text(Member(inner, "status"));
+    ReadGoogleDetails(Member(inner, "details"), &error);
+  } else if (inner.is_string()) {
+    error.message = Text(inner);
+  } else if (Text(Member(root, "object")) == "error") {
+    error.message = Text(Member(root, "message"));
+    error.code = Text(Member(root, "code"));
+    error.type = Text(Member(root, "type"));
+  } else if (const Json& detail = Member(root, "detail"); !detail.is_null()) {
+    error.message = detail.is_string()
+                        ? Text(detail)
+                        : detail.dump(-1, ' ', false, Json::error_handler_t::replace);
+  } else {
+    return std::nullopt;
+  }
+  error.message = Shortened(std::move(error.message), kMaxErrorMessageBytes);
+  error.code = Shortened(std::move(error.code), 100);
+  error.type = Shortened(std::move(error.type), 100);
+  return error;
+}
+
+absl::StatusOr<LlmReply> ParseChatReply(absl::string_view body) {
+  const Json parsed = Parse(body);
+  if (parsed.is_discarded()) {
+    return absl::DataLossError(
+        absl::StrCat("the reply is not JSON (", body.size(), " bytes); is base_url right?"));
+  }
+  const Json& choices = Member(parsed, "choices");
+  if (!choices.is_array() || choices.empty()) {
+    return absl::DataLossError("the reply has no \"choices\"; is base_url right?");
+  }
+  const Json& choice = choices.front();
+  const Json& message = Member(choice, "message");  // absent if thinking used up the tokens
+
+  LlmReply reply;
+  reply.model = Text(Member(parsed, "model"));
+  reply.response_id = Text(Member(parsed, "id"));
+  reply.finish_reason = Text(Member(choice, "finish_reason"));
+  if (reply.finish_reason.empty()) reply.finish_reason = "stop";
+  const std::string refusal = Text(Member(message, "refusal"));
+  if (!refusal.empty()) {
+    reply.text = refusal;
+    reply.finish_reason = "refusal";
+  } else {
+    reply.text =
+        WithoutThoughts(ContentText(Member(message, "content")), reply.finish_reason == "length");
+  }
+  const Json& usage = Member(parsed, "usage");
+  if (usage.is_object()) {
+    reply.usage_reported = true;
+    reply.input_tokens = Count(Member(usage, "prompt_tokens"));
+    reply.output_tokens = std::max(Count(Member(usage, "completion_tokens")),
+                                   Count(Member(usage, "total_tokens")) - reply.input_tokens);
+  }
+  if (reply.finish_reason == "stop" && absl::StripAsciiWhitespace(reply.text).empty()) {
+    return absl::DataLossError("empty reply: the model stopped without any text");
+  }
+  return reply;
+}
+
+}  // namespace ksearch

@@ -1,0 +1,39 @@
+#ifndef KSEARCH_COORDINATOR_LLM_MODEL_SERVER_HTTP_SERVER_H_
+#define KSEARCH_COORDINATOR_LLM_MODEL_SERVER_HTTP_SERVER_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "coordinator/llm/model_server/chat_endpoint.h"
+
+namespace ksearch {
+
+// HTTP/1.1 on 127.0.0.1, a thread per connection; meant for tests and demonstrations. At most 512
+// connections at once and 64 MiB per request; more is refused.
+class HttpServer {
+ public:
+  // Called on connection threads, several at once.
+  using Answer = std::function<EndpointResponse(const EndpointRequest&)>;
+
+  // Listens at once. `port` 0 picks a free one. UNAVAILABLE if the port is taken.
+  static absl::StatusOr<std::unique_ptr<HttpServer>> Start(uint16_t port, Answer answer);
+
+  // Closes all connections, waiting replies included, and joins all threads.
+  ~HttpServer();
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+
+  uint16_t port() const;
+
+ private:
+  class Impl;
+  explicit HttpServer(std::unique_ptr<Impl> impl);
+
+  const std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_LLM_MODEL_SERVER_HTTP_SERVER_H_

@@ -1,0 +1,52 @@
+#ifndef KSEARCH_COORDINATOR_LLM_OPENAI_CHAT_CLIENT_H_
+#define KSEARCH_COORDINATOR_LLM_OPENAI_CHAT_CLIENT_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "common/clock.h"
+#include "coordinator/llm/api_key.h"
+#include "coordinator/llm/http_transport.h"
+#include "coordinator/llm/llm_client.h"
+
+namespace ksearch {
+
+// v1::OpenAiChat with its defaults filled in and its key read.
+struct OpenAiChatOptions {
+  std::string provider;  // name in the configuration, for messages
+  std::string base_url;  // without a slash at the end
+  ApiKey key;
+  std::string default_model;
+  absl::Duration connect_timeout = absl::Seconds(10);
+  absl::Duration total_timeout = absl::Minutes(30);
+  int64_t max_reply_bytes = int64_t{8} << 20;
+  bool label_headers = false;
+  std::string token_limit_field = "max_completion_tokens";
+};
+
+// POST {base_url}/chat/completions; one try per call. UNAVAILABLE means trying again may help and
+// carries the server's Retry-After (retry_after.h). Messages name the provider, the URL and the
+// fix.
+class OpenAiChatClient final : public LlmClient {
+ public:
+  // Both references must outlive calls in flight: destroy the transport before this client.
+  OpenAiChatClient(OpenAiChatOptions options, HttpTransport& transport, const Clock& clock);
+
+  void Complete(LlmRequest request, Done done) override;
+
+ private:
+  absl::StatusOr<LlmReply> Interpret(const absl::StatusOr<HttpResponse>& response,
+                                     absl::string_view model) const;
+  absl::Status HttpError(const HttpResponse& response, absl::string_view model) const;
+
+  const OpenAiChatOptions options_;
+  const std::string url_;
+  HttpTransport& transport_;
+  const Clock& clock_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_LLM_OPENAI_CHAT_CLIENT_H_
