@@ -1,0 +1,370 @@
+#include "coordinator/service/worker_gateway.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/digest.h"
+#include "common/log.h"
+#include "common/textproto.h"
+#include "coordinator/service/request_check.h"
+
+namespace ksearch {
+namespace {
+
+// How often a WORKER_LOST ending that the store refused is written again.
+constexpr absl::Duration kRewriteEvery = absl::Seconds(1);
+
+JobScheduler::Options WithEpoch(JobScheduler::Options options) {
+  if (options.epoch.empty()) options.epoch = RandomHex(6);
+  return options;
+}
+
+void LogFailedAttempt(const std::string& job_id, const absl::Status& status) {
+  if (!status.ok()) {
+    LOG(WARNING) << "msg=\"attempt not recorded\" job_id=" << job_id << " error=\"" << status
+                 << "\"";
+  }
+}
+
+}  // namespace
+
+WorkerGateway::WorkerGateway(Options options, Store* store, const Clock* clock)
+    : options_(std::move(options)),
+      store_(store),
+      clock_(clock),
+      scheduler_(MakeJobScheduler(WithEpoch(options_.scheduler))),
+      ticker_([this] { TickLoop(); }) {}
+
+WorkerGateway::~WorkerGateway() { Shutdown(); }
+
+void WorkerGateway::Submit(const std::string& job_id, const v1::JobSpec& spec, int attempts) {
+  std::vector<GivenUp> given_up;
+  {
+    MutexLock lock(&mu_);
+    if (shut_down_) return;
+    Apply(scheduler_->Submit(job_id, spec, attempts, clock_->SteadyNow()), &given_up);
+  }
+  WriteWorkerLost(given_up);
+}
+
+void WorkerGateway::Cancel(const std::string& job_id) {
+  std::vector<GivenUp> given_up;
+  {
+    MutexLock lock(&mu_);
+    if (shut_down_) return;
+    Apply(scheduler_->Cancel(job_id), &given_up);
+  }
+  WriteWorkerLost(given_up);
+}
+
+JobState WorkerGateway::State(const std::string& job_id) const {
+  MutexLock lock(&mu_);
+  return scheduler_->State(job_id);
+}
+
+bool WorkerGateway::CanPlace(const v1::JobSpec& spec) const {
+  MutexLock lock(&mu_);
+  return scheduler_->CanPlace(spec);
+}
+
+int WorkerGateway::queued() const {
+  MutexLock lock(&mu_);
+  return scheduler_->queued();
+}
+
+int WorkerGateway::leased() const {
+  MutexLock lock(&mu_);
+  return scheduler_->leased();
+}
+
+void WorkerGateway::SetResultListener(ResultListener listener) { listener_ = std::move(listener); }
+
+std::vector<v1::WorkerStatus> WorkerGateway::Workers() const {
+  MutexLock lock(&mu_);
+  std::vector<v1::WorkerStatus> workers;
+  workers.reserve(workers_.size());
+  for (const auto& [id, worker] : workers_) {
+    workers.push_back(worker.status);
+    workers.back().set_connected(worker.link != nullptr);
+  }
+  return workers;
+}
+
+absl::Status WorkerGateway::Drain(const std::string& worker_id) {
+  std::vector<GivenUp> given_up;
+  {
+    MutexLock lock(&mu_);
+    if (!workers_.contains(worker_id)) {
+      return absl::NotFoundError(
+          absl::StrCat("no worker ", worker_id, "; `ksearch workers` lists those known"));
+    }
+    scheduler_->Drain(worker_id);
+    SchedulerEffects effects;
+    effects.workers_to_wake.push_back(worker_id);
+    Apply(std::move(effects), &given_up);
+  }
+  LOG(INFO) << "msg=\"worker asked to drain\" worker=" << worker_id;
+  WriteWorkerLost(given_up);
+  return absl::OkStatus();
+}
+
+void WorkerGateway::Shutdown() {
+  {
+    MutexLock lock(&mu_);
+    shut_down_ = true;
+    changed_.NotifyAll();
+    for (auto& [id, worker] : workers_) {
+      if (worker.link != nullptr) {
+        worker.link->End(absl::UnavailableError("the coordinator is shutting down"));
+        worker.link = nullptr;
+      }
+    }
+    while (writes_ > 0) changed_.Wait(&mu_);
+  }
+  if (ticker_.joinable()) ticker_.join();
+  blocking_.Stop();
+}
+
+absl::Status WorkerGateway::BeginSession(const v1::WorkerHello& hello, WorkerLink* link) {
+  const absl::Status status = CheckHello(hello);
+  if (!status.ok()) {
+    LOG(WARNING) << "msg=\"worker refused\" worker=" << hello.worker_id().substr(0, 64)
+                 << " reason=\"" << status.message() << "\"";
+    return status;
+  }
+  bool restarted = false;
+  std::vector<GivenUp> given_up;
+  {
+    MutexLock lock(&mu_);
+    if (shut_down_) return absl::UnavailableError("the coordinator is shutting down");
+    Worker& worker = workers_[hello.worker_id()];
+    if (worker.link != nullptr) {
+      worker.link->End(
+          absl::AbortedError("a newer session of this worker_id took over; if two workers share a "
+                             "state_dir, give each its own"));
+    }
+    restarted =
+        worker.status.has_hello() && worker.status.hello().incarnation() != hello.incarnation();
+    worker.link = link;
+    worker.status.set_worker_id(hello.worker_id());
+    worker.status.set_name(hello.name());
+    *worker.status.mutable_hello() = hello;
+    worker.status.clear_report();
+    Apply(scheduler_->Hello(hello, clock_->SteadyNow()), &given_up);
+  }
+  LOG(INFO) << "msg=\"worker joined\" worker=" << hello.worker_id()
+            << " name=" << hello.name().substr(0, 64) << " restarted=" << restarted;
+  WriteWorkerLost(given_up);
+  NoteSeen(hello);
+  return absl::OkStatus();
+}
+
+absl::Status WorkerGateway::Report(const std::string& worker_id, WorkerLink* link,
+                                   const v1::WorkerReport& report) {
+  const absl::Status status = CheckReport(report);
+  if (!status.ok()) return status;
+  std::vector<GivenUp> given_up;
+  {
+    MutexLock lock(&mu_);
+    const auto it = workers_.find(worker_id);
+    if (it == workers_.end() || it->second.link != link) return absl::OkStatus();
+    Worker& worker = it->second;
+    *worker.status.mutable_report() = report;
+    *worker.status.mutable_last_report_at() = ToProto(clock_->Now());
+    v1::WorkerDown down;
+    SchedulerEffects effects = scheduler_->Sync(worker_id, report, clock_->SteadyNow(), &down);
+    if (down.directive_seq() > 0) link->Send(down);
+    Apply(std::move(effects), &given_up);
+  }
+  WriteWorkerLost(given_up);
+  return absl::OkStatus();
+}
+
+void WorkerGateway::EndSession(const std::string& worker_id, WorkerLink* link) {
+  v1::WorkerHello hello;
+  {
+    MutexLock lock(&mu_);
+    const auto it = workers_.find(worker_id);
+    if (it == workers_.end() || it->second.link != link) return;
+    it->second.link = nullptr;
+    hello = it->second.status.hello();
+    scheduler_->Disconnect(worker_id, hello.incarnation());
+  }
+  LOG(INFO) << "msg=\"worker left\" worker=" << worker_id;
+  NoteSeen(hello);
+}
+
+void WorkerGateway::RecordResult(const v1::RecordResultRequest& request, Recorded done) {
+  const absl::Status status = CheckResult(request);
+  if (!status.ok()) {
+    LOG(WARNING) << "msg=\"result refused\" job_id=" << request.result().job_id().substr(0, 64)
+                 << " worker=" << request.result().worker_id().substr(0, 64) << " reason=\""
+                 << status.message() << "\"";
+    done(status);
+    return;
+  }
+  if (!BeginWrite()) {
+    done(absl::UnavailableError("the coordinator is shutting down"));
+    return;
+  }
+  store_->RecordResult(
+      request.result(), request.lease_id(),
+      [this, result = request.result(), lease_id = request.lease_id(), done = std::move(done)](
+          absl::StatusOr<v1::RecordResultReply::Disposition> disposition) mutable {
+        if (disposition.ok()) OnRecorded(result, lease_id, *disposition);
+        done(std::move(disposition));
+        EndWrite();
+      });
+}
+
+void WorkerGateway::ReadBlob(const std::string& sha256,
+                             absl::AnyInvocable<void(absl::StatusOr<std::string>)> done) {
+  if (!IsSha256Hex(sha256)) {
+    done(absl::InvalidArgumentError("sha256: must be 64 lower-case hex digits"));
+    return;
+  }
+  if (!BeginWrite()) {
+    done(absl::UnavailableError("the coordinator is shutting down"));
+    return;
+  }
+  blocking_.Post([this, sha256, done = std::move(done)]() mutable {
+    done(store_->ReadBlob(sha256));
+    EndWrite();
+  });
+}
+
+void WorkerGateway::Apply(SchedulerEffects effects, std::vector<GivenUp>* given_up) {
+  std::vector<std::string> to_wake;
+  const auto take = [&](SchedulerEffects* taken) {
+    WriteAttempts(*taken);
+    for (GivenUp& job : taken->worker_lost_jobs) given_up->push_back(std::move(job));
+    for (std::string& id : taken->workers_to_wake) to_wake.push_back(std::move(id));
+  };
+  take(&effects);
+  while (!to_wake.empty()) {
+    const std::string worker_id = std::move(to_wake.back());
+    to_wake.pop_back();
+    const auto it = workers_.find(worker_id);
+    if (it == workers_.end() || it->second.link == nullptr) continue;
+    v1::WorkerDown down;
+    SchedulerEffects more;
+    if (scheduler_->Poll(worker_id, clock_->SteadyNow(), &down, &more)) {
+      it->second.link->Send(down);
+      take(&more);
+    }
+  }
+}
+
+// The rows are posted under the lock so that they reach the store in the order of events. Posting
+// does not block and the callbacks take no lock.
+void WorkerGateway::WriteAttempts(const SchedulerEffects& effects) {
+  for (const AttemptStarted& started : effects.started) {
+    AttemptRow row;
+    row.job_id = started.job_id;
+    row.attempt = started.attempt;
+    row.worker_id = started.worker_id;
+    row.lease_id = started.lease_id;
+    store_->RecordAttempt(row, [job_id = row.job_id](const absl::Status& status) {
+      LogFailedAttempt(job_id, status);
+    });
+  }
+  for (const AttemptEnded& ended : effects.ended) {
+    AttemptRow row;
+    row.job_id = ended.job_id;
+    row.attempt = ended.attempt;
+    row.worker_id = ended.worker_id;
+    row.lease_id = ended.lease_id;
+    row.ended = ended.ended;
+    row.note = ended.note;
+    store_->RecordAttempt(row, [job_id = row.job_id](const absl::Status& status) {
+      LogFailedAttempt(job_id, status);
+    });
+    LOG(INFO) << "msg=\"attempt ended\" how=" << ended.ended << " job_id=" << ended.job_id
+              << " attempt=" << ended.attempt << " worker=" << ended.worker_id << " note=\""
+              << ended.note << "\"";
+  }
+}
+
+void WorkerGateway::WriteWorkerLost(const std::vector<GivenUp>& given_up) {
+  for (const GivenUp& job : given_up) {
+    v1::JobResult result;
+    result.set_job_id(job.job_id);
+    result.set_attempt(job.attempts);
+    result.set_outcome(v1::OUTCOME_WORKER_LOST);
+    result.set_message(absl::StrCat("given up after ", job.attempts, " attempts; ", job.note));
+    *result.mutable_finished_at() = ToProto(clock_->Now());
+    if (!BeginWrite()) return;  // the job is unfinished in the store and starts anew
+    store_->RecordResult(
+        result, /*lease_id=*/"",
+        [this, job, result](const absl::StatusOr<v1::RecordResultReply::Disposition>& written) {
+          if (written.ok()) {
+            OnRecorded(result, "", *written);
+          } else {
+            LOG(WARNING) << "msg=\"ending not recorded, trying again\" job_id=" << job.job_id
+                         << " error=\"" << written.status() << "\"";
+            MutexLock lock(&mu_);
+            unwritten_.push_back(job);
+          }
+          EndWrite();
+        });
+  }
+}
+
+void WorkerGateway::OnRecorded(const v1::JobResult& result, const std::string& lease_id,
+                               v1::RecordResultReply::Disposition disposition) {
+  std::vector<GivenUp> given_up;
+  {
+    MutexLock lock(&mu_);
+    Apply(scheduler_->MarkDone(result.job_id(), lease_id), &given_up);
+    if (disposition == v1::RecordResultReply::RECORDED) {
+      const auto it = workers_.find(result.worker_id());
+      if (it != workers_.end()) it->second.status.set_jobs_done(it->second.status.jobs_done() + 1);
+    }
+  }
+  WriteWorkerLost(given_up);
+  if (disposition == v1::RecordResultReply::RECORDED && listener_) listener_(result);
+}
+
+void WorkerGateway::NoteSeen(const v1::WorkerHello& hello) {
+  blocking_.Post([this, hello, seen = clock_->Now()] {
+    const absl::Status status = store_->UpsertWorker(hello, seen);
+    if (!status.ok()) {
+      LOG(WARNING) << "msg=\"worker not recorded\" worker=" << hello.worker_id() << " error=\""
+                   << status << "\"";
+    }
+  });
+}
+
+void WorkerGateway::TickLoop() {
+  absl::Time last_rewrite = clock_->SteadyNow();
+  while (true) {
+    std::vector<GivenUp> given_up;
+    {
+      MutexLock lock(&mu_);
+      if (!shut_down_) changed_.WaitFor(&mu_, options_.tick);
+      if (shut_down_) return;
+      const absl::Time now = clock_->SteadyNow();
+      Apply(scheduler_->Tick(now), &given_up);
+      if (now - last_rewrite >= kRewriteEvery) {
+        last_rewrite = now;
+        given_up.insert(given_up.end(), unwritten_.begin(), unwritten_.end());
+        unwritten_.clear();
+      }
+    }
+    WriteWorkerLost(given_up);
+  }
+}
+
+bool WorkerGateway::BeginWrite() {
+  MutexLock lock(&mu_);
+  if (shut_down_) return false;
+  ++writes_;
+  return true;
+}
+
+void WorkerGateway::EndWrite() {
+  MutexLock lock(&mu_);
+  if (--writes_ == 0) changed_.NotifyAll();
+}
+
+}  // namespace ksearch

@@ -1,0 +1,136 @@
+#ifndef KSEARCH_COORDINATOR_SERVICE_WORKER_GATEWAY_H_
+#define KSEARCH_COORDINATOR_SERVICE_WORKER_GATEWAY_H_
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/clock.h"
+#include "common/mutex.h"
+#include "coordinator/scheduler/job_scheduler.h"
+#include "coordinator/service/work_thread.h"
+#include "coordinator/store/store.h"
+#include "proto/search_service.pb.h"
+#include "proto/worker_service.pb.h"
+
+namespace ksearch {
+
+// The down side of one worker's session. Both are called with the gateway's lock held: they hand
+// over and return, and must not call the gateway.
+class WorkerLink {
+ public:
+  virtual ~WorkerLink() = default;
+  virtual void Send(const v1::WorkerDown& down) = 0;
+  // Ends the session with this status; nothing is sent after it. Idempotent.
+  virtual void End(const absl::Status& status) = 0;
+};
+
+// Where jobs go to be done: joins the scheduler, the store and the workers' sessions. Knows nothing
+// of gRPC. Attempts, results and WORKER_LOST endings are written to the store; jobs must be there
+// before Submit. Thread-safe; no method blocks on the store.
+class WorkerGateway {
+ public:
+  struct Options {
+    JobScheduler::Options scheduler;  // an empty epoch is filled with random digits
+    // How often leases are looked over; also bounds how late a lost wake-up is made good.
+    absl::Duration tick = absl::Milliseconds(100);
+  };
+  using ResultListener = std::function<void(const v1::JobResult&)>;
+  using Recorded = absl::AnyInvocable<void(absl::StatusOr<v1::RecordResultReply::Disposition>)>;
+
+  // `store` and `clock` outlive it.
+  WorkerGateway(Options options, Store* store, const Clock* clock = &Clock::Real());
+  // Calls Shutdown.
+  ~WorkerGateway();
+  WorkerGateway(const WorkerGateway&) = delete;
+  WorkerGateway& operator=(const WorkerGateway&) = delete;
+
+  // ---- jobs
+  // `attempts`: used up earlier (QueuedJob::attempts). Known job: no effect.
+  void Submit(const std::string& job_id, const v1::JobSpec& spec, int attempts);
+  // No more attempts; the worker that has it is told to stop. Writes no result.
+  void Cancel(const std::string& job_id);
+  JobState State(const std::string& job_id) const;
+  // Whether a connected, healthy worker could run it.
+  bool CanPlace(const v1::JobSpec& spec) const;
+  int queued() const;
+  int leased() const;
+  // Called once per job after its result (WORKER_LOST too) is committed, on the store's writer
+  // thread; must not block. Set before the first Submit.
+  void SetResultListener(ResultListener listener);
+
+  // ---- workers
+  // Those seen in this life of the coordinator, by id.
+  std::vector<v1::WorkerStatus> Workers() const;
+  // NOT_FOUND: no such worker in this life.
+  absl::Status Drain(const std::string& worker_id);
+
+  // Ends every session with UNAVAILABLE, stops the threads, waits for writes under way. Idempotent.
+  void Shutdown();
+
+  // ---- sessions (for worker_service)
+  // Takes over from an older session of the same worker, which ends with ABORTED.
+  // INVALID_ARGUMENT, FAILED_PRECONDITION (protocol version), UNAVAILABLE (shut down). `link` stays
+  // valid until EndSession(link).
+  absl::Status BeginSession(const v1::WorkerHello& hello, WorkerLink* link);
+  // No effect if the session is no longer the worker's newest. INVALID_ARGUMENT.
+  absl::Status Report(const std::string& worker_id, WorkerLink* link,
+                      const v1::WorkerReport& report);
+  void EndSession(const std::string& worker_id, WorkerLink* link);
+  // `done` runs after commit, on the store's writer thread (or at once on refusal):
+  // INVALID_ARGUMENT, UNAVAILABLE, RESOURCE_EXHAUSTED.
+  void RecordResult(const v1::RecordResultRequest& request, Recorded done);
+  // Reads on a thread of the gateway's, where `done` runs too. INVALID_ARGUMENT, NOT_FOUND.
+  void ReadBlob(const std::string& sha256,
+                absl::AnyInvocable<void(absl::StatusOr<std::string>)> done);
+
+ private:
+  struct Worker {
+    v1::WorkerStatus status;
+    WorkerLink* link = nullptr;  // null: not connected
+  };
+
+  // Writes attempt rows and polls workers that were woken, until nobody has anything to say. Jobs
+  // given up are added to `given_up`, to be written once the lock is released.
+  void Apply(SchedulerEffects effects, std::vector<GivenUp>* given_up)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void WriteAttempts(const SchedulerEffects& effects) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void WriteWorkerLost(const std::vector<GivenUp>& given_up);
+  // After commit: tells scheduler and listener.
+  void OnRecorded(const v1::JobResult& result, const std::string& lease_id,
+                  v1::RecordResultReply::Disposition disposition);
+  void NoteSeen(const v1::WorkerHello& hello);
+  void TickLoop();
+  bool BeginWrite();  // false once shut down
+  void EndWrite();
+
+  const Options options_;
+  Store* const store_;
+  const Clock* const clock_;
+  ResultListener listener_;  // set before use
+
+  mutable Mutex mu_;  // before a link's and the store's own locks
+  CondVar changed_;   // shut_down_ set, or writes_ reached 0
+  const std::unique_ptr<JobScheduler> scheduler_ ABSL_PT_GUARDED_BY(mu_);
+  std::map<std::string, Worker> workers_ ABSL_GUARDED_BY(mu_);
+  std::vector<GivenUp> unwritten_ ABSL_GUARDED_BY(mu_);  // the store refused: again later
+  int writes_ ABSL_GUARDED_BY(mu_) = 0;                  // results under way in the store
+  bool shut_down_ ABSL_GUARDED_BY(mu_) = false;
+
+  WorkThread blocking_;  // own synchronization; for calls of the store that block
+  std::thread ticker_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_SERVICE_WORKER_GATEWAY_H_
