@@ -37,6 +37,8 @@ struct ChildPlan {
   size_t fd_count;
   const std::pair<int, rlim_t>* limits;
   size_t limit_count;
+  const int* cgroups;
+  size_t cgroup_count;
   int highest_target;
   int error_fd;
   pid_t parent;
@@ -55,6 +57,9 @@ struct ChildPlan {
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   ::signal(SIGPIPE, SIG_DFL);
+  for (size_t i = 0; i < plan.cgroup_count; ++i) {
+    if (::write(plan.cgroups[i], "0", 1) != 1) FailInChild(plan);
+  }
   // First move sources out of the way of targets, then put each in place.
   const int base = std::max(plan.highest_target, 2) + 1;
   int moved[64];
@@ -129,6 +134,8 @@ absl::StatusOr<std::unique_ptr<Subprocess>> Subprocess::Start(const SubprocessOp
   plan.fd_count = options.inherited_fds.size();
   plan.limits = options.limits.data();
   plan.limit_count = options.limits.size();
+  plan.cgroups = options.joined_cgroups.data();
+  plan.cgroup_count = options.joined_cgroups.size();
   plan.highest_target = 2;
   for (const auto& [from, to] : options.inherited_fds) {
     plan.highest_target = std::max(plan.highest_target, to);

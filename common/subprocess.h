@@ -28,6 +28,9 @@ struct SubprocessOptions {
   std::vector<std::pair<int, int>> inherited_fds;
   // (RLIMIT_*, soft = hard value), set before exec.
   std::vector<std::pair<int, rlim_t>> limits;
+  // Files opened for writing (cgroup.procs): the child writes "0" to each before exec, which moves
+  // it there before its first instruction. Failure is a failed start.
+  std::vector<int> joined_cgroups;
   bool die_with_parent = true;  // PR_SET_PDEATHSIG SIGKILL; follows the spawning *thread*
 };
 
