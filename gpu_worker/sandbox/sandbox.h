@@ -42,15 +42,18 @@ struct SandboxSpec {
 
 struct SandboxExit {
   bool signaled = false;
-  int code = 0;
+  int code = 0;  // exit status, or the signal's number if signaled
+  // The program never began: the sandbox could not be set up (`output` says why). The worker's
+  // trouble, not the program's.
+  bool setup_failed = false;
   bool memory_limit_hit = false;  // as the cgroup tells
   bool output_limit_hit = false;
   std::string output;  // stdout and stderr, interleaved, at most output_bytes
   bool output_truncated = false;
 };
 
-// One running sandbox. The destructor kills everything inside and reaps. Thread-compatible; Kill
-// may be called from any thread.
+// One running sandbox; must not outlive its Sandbox. The destructor kills everything inside and
+// reaps. Thread-compatible; Kill may be called from any thread.
 class SandboxedProcess {
  public:
   virtual ~SandboxedProcess() = default;

@@ -1,0 +1,90 @@
+#include "gpu_worker/sandbox/bubblewrap_process.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "absl/strings/match.h"
+#include "common/status_macros.h"
+
+namespace ksearch {
+namespace {
+
+// Killed processes let go of the output pipe within milliseconds; one stuck in the kernel may not.
+constexpr absl::Duration kOutputGrace = absl::Seconds(2);
+
+}  // namespace
+
+BubblewrapProcess::~BubblewrapProcess() {
+  Kill();
+  if (process_ != nullptr) process_->Wait(absl::InfiniteFuture());
+  capture_.reset();  // its thread may call Kill
+  MutexLock lock(&mu_);
+  attached_ = nullptr;
+}
+
+absl::Status BubblewrapProcess::StartCapture(int64_t keep_bytes) {
+  ASSIGN_OR_RETURN(capture_, OutputCapture::Start(keep_bytes, [this] { Kill(); }));
+  return absl::OkStatus();
+}
+
+void BubblewrapProcess::Attach(std::unique_ptr<Subprocess> process) {
+  process_ = std::move(process);
+  capture_->CloseWriteEnd();
+  bool kill_now = false;
+  {
+    MutexLock lock(&mu_);
+    attached_ = process_.get();
+    kill_now = kill_asked_;
+  }
+  if (kill_now) Kill();
+}
+
+void BubblewrapProcess::Kill() {
+  MutexLock lock(&mu_);
+  kill_asked_ = true;
+  if (attached_ == nullptr) return;
+  attached_->Kill();
+  if (cgroup_ != nullptr) cgroup_->Kill();
+}
+
+std::optional<SandboxExit> BubblewrapProcess::Wait(absl::Time deadline) {
+  if (exit_.has_value()) return exit_;
+  const std::optional<Subprocess::Exit> ended = process_->Wait(deadline);
+  if (!ended.has_value()) return std::nullopt;
+  SandboxExit exit;
+  exit.signaled = ended->signaled;
+  exit.code = ended->code;
+  if (!exit.signaled && exit.code > 128 && exit.code <= 128 + SIGRTMAX) {
+    exit.signaled = true;
+    exit.code -= 128;
+  }
+  if (cgroup_ != nullptr) {
+    exit.memory_limit_hit = cgroup_->memory_limit_hit();
+    cgroup_->Kill();
+  }
+  OutputCapture::Captured captured = capture_->Finish(kOutputGrace);
+  exit.output = std::move(captured.text);
+  exit.output_truncated = captured.truncated;
+  exit.output_limit_hit = captured.flooded;
+  // A killed bubblewrap reports nothing, and its program may or may not have begun.
+  exit.setup_failed = !ended->signaled && !ProgramRan();
+  exit_ = std::move(exit);
+  return exit_;
+}
+
+bool BubblewrapProcess::ProgramRan() {
+  // bubblewrap has ended, so all it had to say is in the pipe: two short JSON lines.
+  char text[4096];
+  size_t filled = 0;
+  while (filled < sizeof text) {
+    const ssize_t n = ::read(status_.get(), text + filled, sizeof text - filled);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    filled += static_cast<size_t>(n);
+  }
+  return absl::StrContains(absl::string_view(text, filled), "exit-code");
+}
+
+}  // namespace ksearch

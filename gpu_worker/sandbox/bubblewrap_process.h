@@ -1,0 +1,51 @@
+#ifndef KSEARCH_GPU_WORKER_SANDBOX_BUBBLEWRAP_PROCESS_H_
+#define KSEARCH_GPU_WORKER_SANDBOX_BUBBLEWRAP_PROCESS_H_
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "common/subprocess.h"
+#include "common/unique_fd.h"
+#include "gpu_worker/sandbox/cgroup.h"
+#include "gpu_worker/sandbox/output_capture.h"
+#include "gpu_worker/sandbox/sandbox.h"
+
+namespace ksearch {
+
+// A program under bubblewrap. The outer bubblewrap is our child; when it dies, the namespace's init
+// does, and the kernel then kills everything inside.
+class BubblewrapProcess : public SandboxedProcess {
+ public:
+  // `status` is the reading end of --json-status-fd. `cgroup` may be null.
+  BubblewrapProcess(std::unique_ptr<Cgroup> cgroup, UniqueFd status)
+      : cgroup_(std::move(cgroup)), status_(std::move(status)) {}
+  ~BubblewrapProcess() override;
+
+  // Both before any other method, once each: the capture first, since its flood kills through
+  // Kill.
+  absl::Status StartCapture(int64_t keep_bytes);
+  void Attach(std::unique_ptr<Subprocess> process);
+  OutputCapture& capture() { return *capture_; }
+  Cgroup* cgroup() { return cgroup_.get(); }
+
+  std::optional<SandboxExit> Wait(absl::Time deadline) override;
+  void Kill() override;
+
+ private:
+  // Whether bubblewrap reported that its child got as far as running.
+  bool ProgramRan();
+
+  std::unique_ptr<Cgroup> cgroup_;
+  UniqueFd status_;
+  Mutex mu_;
+  Subprocess* attached_ ABSL_GUARDED_BY(mu_) = nullptr;
+  bool kill_asked_ ABSL_GUARDED_BY(mu_) = false;
+  std::unique_ptr<Subprocess> process_;
+  std::unique_ptr<OutputCapture> capture_;
+  std::optional<SandboxExit> exit_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_SANDBOX_BUBBLEWRAP_PROCESS_H_

@@ -1,0 +1,157 @@
+#include "gpu_worker/sandbox/seccomp_filter.h"
+
+#include <sched.h>
+#include <seccomp.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+namespace ksearch {
+namespace {
+
+// Ways out of a namespace, into another process or into the kernel. No kernel candidate, compiler
+// or driver needs them.
+constexpr const char* kEscapeCalls[] = {
+    "mount",
+    "umount2",
+    "pivot_root",
+    "chroot",
+    "fsopen",
+    "fsconfig",
+    "fsmount",
+    "fspick",
+    "move_mount",
+    "open_tree",
+    "mount_setattr",
+    "unshare",
+    "setns",
+    "ptrace",
+    "process_vm_readv",
+    "process_vm_writev",
+    "bpf",
+    "perf_event_open",
+    "keyctl",
+    "add_key",
+    "request_key",
+    "userfaultfd",
+    "init_module",
+    "finit_module",
+    "delete_module",
+    "kexec_load",
+    "kexec_file_load",
+    "reboot",
+    "open_by_handle_at",
+    "io_uring_setup",
+    "io_uring_enter",
+    "io_uring_register",
+    "pidfd_getfd",
+    "process_madvise",
+};
+
+// Refused for good measure: all of them ask for privileges that are not there.
+constexpr const char* kPrivilegedCalls[] = {
+    "personality",   "acct",          "swapon",         "swapoff",       "quotactl",
+    "sethostname",   "setdomainname", "syslog",         "iopl",          "ioperm",
+    "fanotify_init", "settimeofday",  "clock_settime",  "clock_adjtime", "adjtimex",
+    "vhangup",       "nfsservctl",    "lookup_dcookie", "move_pages",    "migrate_pages",
+};
+
+// What only a program that leaves the kernel entry's contract would call. Refused, not killed:
+// libraries probe for some of them.
+constexpr const char* kTightRefusedCalls[] = {
+    "socket", "connect", "bind", "listen", "accept", "accept4", "fork", "vfork",
+};
+
+using FilterContext = std::unique_ptr<void, decltype(&seccomp_release)>;
+
+absl::Status AddRule(void* context, uint32_t action, const char* name,
+                     const std::vector<scmp_arg_cmp>& conditions = {}) {
+  const int number = seccomp_syscall_resolve_name(name);
+  if (number < 0) return absl::OkStatus();  // not a call of this architecture or library version
+  const int error =
+      seccomp_rule_add_array(context, action, number, static_cast<unsigned>(conditions.size()),
+                             conditions.empty() ? nullptr : conditions.data());
+  if (error == 0) return absl::OkStatus();
+  return absl::InternalError(absl::StrCat("seccomp rule for ", name, ": ", std::strerror(-error)));
+}
+
+absl::StatusOr<FilterContext> BaseFilter(uint32_t escape_action) {
+  FilterContext context(seccomp_init(SCMP_ACT_ALLOW), &seccomp_release);
+  if (context == nullptr) return absl::InternalError("seccomp_init failed");
+  const uint32_t refuse = SCMP_ACT_ERRNO(EPERM);
+  absl::Status status;
+  for (const char* name : kEscapeCalls) status.Update(AddRule(context.get(), escape_action, name));
+  for (const char* name : kPrivilegedCalls) status.Update(AddRule(context.get(), refuse, name));
+  // clone3 passes its flags in memory, where a filter cannot see them; on ENOSYS glibc falls back
+  // to clone.
+  status.Update(AddRule(context.get(), SCMP_ACT_ERRNO(ENOSYS), "clone3"));
+  status.Update(AddRule(context.get(), refuse, "clone",
+                        {SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_NEWUSER, CLONE_NEWUSER)}));
+  // Both push characters into a terminal, as if typed by its owner.
+  for (const uint64_t request : {uint64_t{TIOCSTI}, uint64_t{0x541C} /* TIOCLINUX */}) {
+    status.Update(AddRule(context.get(), refuse, "ioctl",
+                          {SCMP_A1(SCMP_CMP_MASKED_EQ, 0xFFFFFFFFu, request)}));
+  }
+  if (!status.ok()) return status;
+  return context;
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> LooseFilterProgram() {
+  absl::StatusOr<FilterContext> context = BaseFilter(SCMP_ACT_ERRNO(EPERM));
+  if (!context.ok()) return context.status();
+  const UniqueFd file(::memfd_create("ksearch-seccomp", MFD_CLOEXEC));
+  if (!file.ok()) return absl::InternalError("memfd_create for the seccomp filter failed");
+  if (const int error = seccomp_export_bpf(context->get(), file.get()); error != 0) {
+    return absl::InternalError(absl::StrCat("seccomp_export_bpf: ", std::strerror(-error)));
+  }
+  const off_t size = ::lseek(file.get(), 0, SEEK_END);
+  std::string program(size > 0 ? static_cast<size_t>(size) : 0, '\0');
+  if (size <= 0 || ::pread(file.get(), program.data(), program.size(), 0) != size) {
+    return absl::InternalError("the exported seccomp filter cannot be read back");
+  }
+  return program;
+}
+
+absl::StatusOr<UniqueFd> FilterFile(absl::string_view program) {
+  UniqueFd file(::memfd_create("ksearch-seccomp", MFD_CLOEXEC));
+  if (!file.ok() || ::pwrite(file.get(), program.data(), program.size(), 0) !=
+                        static_cast<ssize_t>(program.size())) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("in-memory file for the seccomp filter: ", std::strerror(errno)));
+  }
+  return file;
+}
+
+absl::Status InstallTightFilter() {
+  absl::StatusOr<FilterContext> context = BaseFilter(SCMP_ACT_KILL_PROCESS);
+  if (!context.ok()) return context.status();
+  absl::Status status;
+  for (const char* name : {"execve", "execveat"}) {
+    status.Update(AddRule(context->get(), SCMP_ACT_KILL_PROCESS, name));
+  }
+  for (const char* name : kTightRefusedCalls) {
+    status.Update(AddRule(context->get(), SCMP_ACT_ERRNO(EPERM), name));
+  }
+  status.Update(AddRule(context->get(), SCMP_ACT_ERRNO(EPERM), "clone",
+                        {SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)}));
+  if (!status.ok()) return status;
+  // Threads that libraries started before now must be bound as well.
+  if (const int error = seccomp_attr_set(context->get(), SCMP_FLTATR_CTL_TSYNC, 1); error != 0) {
+    return absl::InternalError(absl::StrCat("seccomp thread sync: ", std::strerror(-error)));
+  }
+  if (const int error = seccomp_load(context->get()); error != 0) {
+    return absl::InternalError(absl::StrCat("seccomp_load: ", std::strerror(-error)));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace ksearch

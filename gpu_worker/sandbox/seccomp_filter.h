@@ -1,0 +1,31 @@
+#ifndef KSEARCH_GPU_WORKER_SANDBOX_SECCOMP_FILTER_H_
+#define KSEARCH_GPU_WORKER_SANDBOX_SECCOMP_FILTER_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "common/unique_fd.h"
+
+namespace ksearch {
+
+// Two filters. The loose one holds for the whole life of a sandboxed process and must let a
+// compiler, a loader and a driver start: calls that reach for more privileges answer EPERM. The
+// tight one is added by the runner just before it loads the candidate: no new program, process or
+// socket, and the calls that only an escape needs kill the process.
+
+// The loose filter as a BPF program for `bwrap --seccomp`.
+absl::StatusOr<std::string> LooseFilterProgram();
+
+// An in-memory file that holds `program`, at offset 0. A reader moves the offset: one file a
+// launch.
+absl::StatusOr<UniqueFd> FilterFile(absl::string_view program);
+
+// Puts the tight filter on every thread of this process, for ever. Sets no_new_privs. Threads can
+// still be made; fork, execve, socket, connect and bind cannot.
+absl::Status InstallTightFilter();
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_SANDBOX_SECCOMP_FILTER_H_

@@ -1,0 +1,54 @@
+#include "gpu_worker/sandbox/seccomp_filter.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <vector>
+
+#include "common/clock.h"
+#include "common/subprocess.h"
+#include "tests/gpu_worker/sandbox/unprivileged_main.h"
+
+namespace ksearch {
+namespace {
+
+Subprocess::Exit Try(const std::string& what) {
+  SubprocessOptions options;
+  options.argv = {CopiedProgram("ksearch-tight-filter-program"), what};
+  auto process = Subprocess::Start(options);
+  EXPECT_TRUE(process.ok()) << process.status();
+  if (!process.ok()) return {};
+  return (*process)->Wait(Clock::Real().SteadyNow() + absl::Seconds(30)).value();
+}
+
+TEST(TightFilterTest, LetsThreadsStart) {
+  const Subprocess::Exit exit = Try("thread");
+  EXPECT_FALSE(exit.signaled);
+  EXPECT_EQ(exit.code, 0);
+}
+
+TEST(TightFilterTest, RefusesSocketsAndProcesses) {
+  for (const char* what : {"socket", "fork"}) {
+    const Subprocess::Exit exit = Try(what);
+    EXPECT_FALSE(exit.signaled) << what;
+    EXPECT_EQ(exit.code, 1) << what;
+  }
+}
+
+TEST(TightFilterTest, KillsWhatWouldEscape) {
+  for (const char* what : {"exec", "ptrace"}) {
+    const Subprocess::Exit exit = Try(what);
+    EXPECT_TRUE(exit.signaled) << what;
+    EXPECT_EQ(exit.code, SIGSYS) << what;
+  }
+}
+
+TEST(LooseFilterTest, IsAWholeNumberOfInstructions) {
+  const auto program = LooseFilterProgram();
+  ASSERT_TRUE(program.ok()) << program.status();
+  EXPECT_GT(program->size(), 8u * 20);
+  EXPECT_EQ(program->size() % 8, 0u);  // sizeof(struct sock_filter)
+}
+
+}  // namespace
+}  // namespace ksearch
