@@ -1,0 +1,23 @@
+// Three passes over each row: largest value, exponentials and their sum, division.
+#include <cmath>
+#include <cstdint>
+
+#include "ksearch_task.h"
+
+extern "C" int ksearch_run(const KsearchArgs* args) {
+  for (int64_t r = 0; r < args->rows; ++r) {
+    const float* x = args->x + r * args->cols;
+    float* y = args->y + r * args->cols;
+    float max = x[0];
+    for (int64_t c = 1; c < args->cols; ++c) {
+      if (x[c] > max) max = x[c];
+    }
+    float sum = 0;
+    for (int64_t c = 0; c < args->cols; ++c) {
+      y[c] = std::exp(x[c] - max);
+      sum += y[c];
+    }
+    for (int64_t c = 0; c < args->cols; ++c) y[c] = y[c] / sum;
+  }
+  return 0;
+}

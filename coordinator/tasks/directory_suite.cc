@@ -1,0 +1,166 @@
+#include "coordinator/tasks/directory_suite.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "common/status_macros.h"
+#include "coordinator/tasks/task_folder.h"
+
+namespace ksearch {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kMaxDepth = 3;
+constexpr size_t kMaxFolders = 10000;
+constexpr size_t kMaxNearNames = 5;
+
+struct Folder {
+  std::string name;
+  std::string path;
+};
+
+void FindFolders(const fs::path& dir, int depth, std::vector<Folder>* found) {
+  std::vector<fs::path> below;
+  std::error_code error;
+  bool is_task = false;
+  for (fs::directory_iterator it(dir, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    std::error_code ignored;
+    if (name == kDefinitionFile || name == kSettingsFile) is_task = true;
+    if (it->is_directory(ignored) && name[0] != '.') below.push_back(it->path());
+  }
+  if (is_task) {
+    if (found->size() < kMaxFolders) found->push_back({dir.filename().string(), dir.string()});
+    return;
+  }
+  if (depth == kMaxDepth) return;
+  std::sort(below.begin(), below.end());
+  for (const fs::path& path : below) FindFolders(path, depth + 1, found);
+}
+
+// Edits (insert, delete, replace) between two names.
+size_t EditDistance(const std::string& a, const std::string& b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t replace = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({replace, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+// The names most like `wanted`, best first.
+std::vector<std::string> NearNames(const std::string& wanted, const std::vector<Folder>& folders) {
+  constexpr size_t kMaxNameBytes = 200;
+  std::vector<std::pair<size_t, std::string>> ranked;
+  for (const Folder& folder : folders) {
+    const bool part = !wanted.empty() && absl::StrContains(folder.name, wanted);
+    const size_t distance = part ? 0 : EditDistance(wanted.substr(0, kMaxNameBytes), folder.name);
+    ranked.emplace_back(distance, folder.name);
+  }
+  std::sort(ranked.begin(), ranked.end());
+  std::vector<std::string> names;
+  for (const auto& [distance, name] : ranked) {
+    if (names.size() == kMaxNearNames) break;
+    if (names.empty() || names.back() != name) names.push_back(name);
+  }
+  return names;
+}
+
+v1::TaskSummary Summarize(const v1::Task& task) {
+  v1::TaskSummary summary;
+  summary.set_name(task.name());
+  summary.set_title(task.title());
+  summary.set_op_type(task.definition().op_type());
+  summary.set_device(task.device());
+  for (const v1::Sources& baseline : task.baselines()) {
+    summary.add_languages(baseline.language());
+  }
+  int held_out = 0;
+  for (const v1::Workload& workload : task.workloads()) held_out += workload.held_out() ? 1 : 0;
+  summary.set_held_out_workloads(held_out);
+  summary.set_feedback_workloads(task.workloads_size() - held_out);
+  return summary;
+}
+
+class DirectorySuite final : public TaskSuite {
+ public:
+  explicit DirectorySuite(std::vector<std::string> dirs) : dirs_(std::move(dirs)) {}
+
+  std::vector<v1::TaskSummary> List() const override {
+    std::vector<v1::TaskSummary> summaries;
+    absl::flat_hash_map<std::string, std::string> path_of_name;
+    for (const Folder& folder : Folders()) {
+      v1::TaskSummary summary;
+      const auto [first, fresh] = path_of_name.emplace(folder.name, folder.path);
+      if (!fresh) {
+        summary.set_error(
+            absl::StrCat(folder.path, ": hidden by the task of the same name in ", first->second));
+      } else if (const absl::StatusOr<v1::Task> task = LoadTaskFolder(folder.path); task.ok()) {
+        summary = Summarize(*task);
+      } else {
+        summary.set_error(std::string(task.status().message()));
+      }
+      summary.set_name(folder.name);
+      summary.set_path(folder.path);
+      summaries.push_back(std::move(summary));
+    }
+    std::stable_sort(
+        summaries.begin(), summaries.end(),
+        [](const v1::TaskSummary& a, const v1::TaskSummary& b) { return a.name() < b.name(); });
+    return summaries;
+  }
+
+  absl::StatusOr<v1::Task> Load(const std::string& name) const override {
+    const std::vector<Folder> folders = Folders();
+    for (const Folder& folder : folders) {
+      if (folder.name == name) return LoadTaskFolder(folder.path);
+    }
+    return absl::NotFoundError(absl::StrCat(
+        "no task '", name, "' in ", absl::StrJoin(dirs_, ", "),
+        folders.empty()
+            ? "; there is no task at all"
+            : absl::StrCat("; nearest: ", absl::StrJoin(NearNames(name, folders), ", "))));
+  }
+
+ private:
+  std::vector<Folder> Folders() const {
+    std::vector<Folder> folders;
+    for (const std::string& dir : dirs_) FindFolders(dir, 0, &folders);
+    return folders;
+  }
+
+  const std::vector<std::string> dirs_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<TaskSuite>> MakeDirectorySuite(std::vector<std::string> dirs) {
+  for (std::string& dir : dirs) {
+    std::error_code error;
+    const fs::file_status status = fs::status(dir, error);
+    if (!fs::exists(status)) {
+      return absl::NotFoundError(absl::StrCat("task folder ", dir, " does not exist"));
+    }
+    if (!fs::is_directory(status)) {
+      return absl::InvalidArgumentError(absl::StrCat("task folder ", dir, " is no folder"));
+    }
+    // A trailing slash would make the folder's own name empty.
+    while (dir.size() > 1 && dir.back() == '/') dir.pop_back();
+  }
+  return std::make_unique<DirectorySuite>(std::move(dirs));
+}
+
+}  // namespace ksearch

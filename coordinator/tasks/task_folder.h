@@ -1,0 +1,29 @@
+#ifndef KSEARCH_COORDINATOR_TASKS_TASK_FOLDER_H_
+#define KSEARCH_COORDINATOR_TASKS_TASK_FOLDER_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "proto/task.pb.h"
+
+namespace ksearch {
+
+// Files of a task's folder. Sources are reference.<ext> and baseline.<ext>, where <ext> tells the
+// language: cpp, cu (CUDA) or py (Triton).
+inline constexpr char kDefinitionFile[] = "definition.json";
+inline constexpr char kWorkloadsFile[] = "workloads.jsonl";
+inline constexpr char kSettingsFile[] = "task.textproto";
+
+// Largest reference or baseline.
+inline constexpr int64_t kMaxSourceBytes = 1 << 20;
+
+// Reads the folder (docs/task_format.md) and checks the task as a whole: the folder bears the
+// definition's name; a reference and a baseline exist and run on the task's device; held-out
+// workloads exist beside feedback ones; tolerance and work formulas make sense; buffers are of a
+// possible size; names fit the kernel header. NOT_FOUND if a file is missing, INVALID_ARGUMENT
+// "<file>:<line>: what" or "<file>: <field>: what".
+absl::StatusOr<v1::Task> LoadTaskFolder(const std::string& folder);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_TASKS_TASK_FOLDER_H_

@@ -1,0 +1,30 @@
+#ifndef KSEARCH_COORDINATOR_TASKS_WORKLOAD_JSONL_H_
+#define KSEARCH_COORDINATOR_TASKS_WORKLOAD_JSONL_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "proto/task.pb.h"
+
+namespace ksearch {
+
+inline constexpr int64_t kMaxWorkloadsBytes = 16 << 20;  // of a file
+inline constexpr int64_t kMaxWorkloadLineBytes = 1 << 20;
+inline constexpr size_t kMaxWorkloads = 10000;
+
+// Reads workloads of `definition`: FlashInfer-trace lines whose solution and evaluation are null or
+// absent, with the recipes of docs/task_format.md as extra members of {"type": "random"}. Blank
+// lines are skipped. In each workload axes and inputs come in definition order; held_out is false.
+// INVALID_ARGUMENT "<file>:<line>: workload.inputs.q: what".
+absl::StatusOr<std::vector<v1::Workload>> ParseWorkloadJsonl(absl::string_view text,
+                                                             absl::string_view file,
+                                                             const v1::Definition& definition);
+
+// One line without its newline; the inverse, but for held_out, which has no place there.
+std::string WorkloadToJsonLine(const std::string& definition_name, const v1::Workload& workload);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_TASKS_WORKLOAD_JSONL_H_

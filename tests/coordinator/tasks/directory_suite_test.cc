@@ -1,0 +1,178 @@
+#include "coordinator/tasks/directory_suite.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "common/identity.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace ksearch {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+constexpr char kDefinition[] = R"({"name": "copy", "op_type": "copy",
+  "axes": {"n": {"type": "var"}},
+  "inputs": {"x": {"shape": ["n"], "dtype": "float32"}},
+  "outputs": {"y": {"shape": ["n"], "dtype": "float32"}}})";
+constexpr char kSettings[] = R"(
+title: "Copy" device: DEVICE_CLASS_CPU held_out: "b"
+tolerance { atol: 0 rtol: 1e-5 }
+work { bytes: "8 * n" }
+)";
+
+std::string Line(absl::string_view uuid, absl::string_view n = "5") {
+  return absl::StrCat("{\"definition\": \"copy\", \"workload\": {\"uuid\": \"", uuid,
+                      "\", \"axes\": {\"n\": ", n,
+                      "}, \"inputs\": {\"x\": {\"type\": \"random\"}}}}\n");
+}
+
+// A folder of tasks with one good task, "copy", in it.
+class DirectorySuiteTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "ksearch-suite-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    root_ = pattern;
+    MakeTask(root_ / "cpu" / "copy");
+  }
+  void TearDown() override { fs::remove_all(root_); }
+
+  void MakeTask(const fs::path& folder) {
+    Write(folder / "definition.json", kDefinition);
+    Write(folder / "workloads.jsonl", Line("a") + Line("b"));
+    Write(folder / "task.textproto", kSettings);
+    Write(folder / "reference.cpp", "// reference");
+    Write(folder / "baseline.cpp", "// baseline");
+  }
+  void Write(const fs::path& path, absl::string_view text) {
+    fs::create_directories(path.parent_path());
+    std::ofstream(path, std::ios::binary) << text;
+  }
+  std::unique_ptr<TaskSuite> Suite() {
+    auto suite = MakeDirectorySuite({root_.string()});
+    EXPECT_TRUE(suite.ok()) << suite.status();
+    return std::move(suite).value();
+  }
+  std::string LoadError() { return std::string(Suite()->Load("copy").status().message()); }
+
+  fs::path root_;
+};
+
+TEST_F(DirectorySuiteTest, LoadsAWholeTask) {
+  const auto task = Suite()->Load("copy");
+  ASSERT_TRUE(task.ok()) << task.status();
+  EXPECT_EQ(task->name(), "copy");
+  EXPECT_EQ(task->title(), "Copy");
+  EXPECT_EQ(task->device(), v1::DEVICE_CLASS_CPU);
+  ASSERT_EQ(task->workloads_size(), 2);
+  EXPECT_FALSE(task->workloads(0).held_out());
+  EXPECT_TRUE(task->workloads(1).held_out());
+  ASSERT_EQ(task->references_size(), 1);
+  EXPECT_EQ(task->references(0).language(), v1::LANGUAGE_CPP);
+  EXPECT_EQ(task->references(0).files(0).path(), "reference.cpp");
+  EXPECT_EQ(task->baselines(0).files(0).content(), "// baseline");
+  EXPECT_EQ(TaskDigest(*task), TaskDigest(*Suite()->Load("copy")));
+}
+
+TEST_F(DirectorySuiteTest, ListsGoodAndBadTasks) {
+  MakeTask(root_ / "other" / "copy");
+  Write(root_ / "cpu" / "broken" / "definition.json", "{\n");
+  const auto tasks = Suite()->List();
+  ASSERT_EQ(tasks.size(), 3u);
+  EXPECT_EQ(tasks[0].name(), "broken");
+  EXPECT_THAT(tasks[0].error(), HasSubstr("broken/definition.json:"));
+  EXPECT_EQ(tasks[1].name(), "copy");
+  EXPECT_EQ(tasks[1].error(), "");
+  EXPECT_EQ(tasks[1].feedback_workloads(), 1);
+  EXPECT_EQ(tasks[1].held_out_workloads(), 1);
+  EXPECT_EQ(tasks[1].languages(0), v1::LANGUAGE_CPP);
+  EXPECT_THAT(tasks[2].error(), HasSubstr("hidden by the task of the same name"));
+}
+
+TEST_F(DirectorySuiteTest, AnUnknownTaskNamesNearOnes) {
+  const auto task = Suite()->Load("cpoy");
+  EXPECT_EQ(task.status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(task.status().message()), HasSubstr("nearest: copy"));
+  EXPECT_EQ(Suite()->Load("../cpu/copy").status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST_F(DirectorySuiteTest, EditsAreSeenWithoutANewSuite) {
+  const auto suite = Suite();
+  ASSERT_TRUE(suite->Load("copy").ok());
+  Write(root_ / "cpu" / "copy" / "workloads.jsonl", Line("a"));
+  EXPECT_THAT(std::string(suite->Load("copy").status().message()),
+              HasSubstr("task.textproto: held_out[0]: no workload has the uuid \"b\""));
+}
+
+TEST_F(DirectorySuiteTest, ErrorsNameFileAndField) {
+  const fs::path folder = root_ / "cpu" / "copy";
+  const auto with_settings = [&](absl::string_view text) {
+    Write(folder / "task.textproto", text);
+    return LoadError();
+  };
+  EXPECT_THAT(with_settings("device: DEVICE_CLASS_CPU"), HasSubstr("held_out: must name at least"));
+  EXPECT_THAT(with_settings("device: DEVICE_CLASS_CPU held_out: 'a' held_out: 'b'"),
+              HasSubstr("held_out: names every workload"));
+  EXPECT_THAT(with_settings("held_out: 'b'"), HasSubstr("device: is missing"));
+  EXPECT_THAT(with_settings("device: DEVICE_CLASS_CPU\nheld: 'b'"), HasSubstr("task.textproto:2:"));
+  EXPECT_THAT(with_settings("device: DEVICE_CLASS_CPU held_out: 'b' tolerance { rtol: -1 }"),
+              HasSubstr("tolerance.rtol: must be from 0"));
+  EXPECT_THAT(
+      with_settings("device: DEVICE_CLASS_CPU held_out: 'b' tolerance { max_rms_error_ratio: 3 }"),
+      HasSubstr("set both or none"));
+  EXPECT_THAT(with_settings("device: DEVICE_CLASS_CPU held_out: 'b' work { flops: '2 * m' }"),
+              HasSubstr("work.flops: column 5: unknown axis 'm'"));
+  EXPECT_THAT(with_settings("device: DEVICE_CLASS_CUDA held_out: 'b'"),
+              HasSubstr("reference.cpp: a program of this kind cannot run"));
+}
+
+TEST_F(DirectorySuiteTest, AMissingFileIsNamed) {
+  for (const char* name : {"workloads.jsonl", "task.textproto", "reference.cpp", "baseline.cpp"}) {
+    const fs::path path = root_ / "cpu" / "copy" / name;
+    fs::rename(path, root_ / "away");
+    const auto task = Suite()->Load("copy");
+    EXPECT_EQ(task.status().code(), absl::StatusCode::kNotFound) << name;
+    EXPECT_THAT(std::string(task.status().message()), HasSubstr(fs::path(name).stem().string()));
+    fs::rename(root_ / "away", path);
+  }
+}
+
+TEST_F(DirectorySuiteTest, RejectsBuffersOfImpossibleSize) {
+  Write(root_ / "cpu" / "copy" / "workloads.jsonl", Line("a", "1000000000000") + Line("b"));
+  EXPECT_THAT(LoadError(), HasSubstr("larger than 1 TiB"));
+}
+
+TEST_F(DirectorySuiteTest, TheFolderMustBearTheTasksName) {
+  fs::rename(root_ / "cpu" / "copy", root_ / "cpu" / "kopie");
+  EXPECT_THAT(std::string(Suite()->Load("kopie").status().message()),
+              HasSubstr("name: is \"copy\", but the folder is \"kopie\""));
+}
+
+TEST(MakeDirectorySuiteTest, RejectsAMissingFolder) {
+  EXPECT_EQ(MakeDirectorySuite({"/nonexistent/tasks"}).status().code(),
+            absl::StatusCode::kNotFound);
+}
+
+TEST(ShippedTasksTest, EveryOneLoads) {
+  auto suite =
+      MakeDirectorySuite({absl::StrCat(std::getenv("KSEARCH_SOURCE_DIR"), "/configs/tasks")});
+  ASSERT_TRUE(suite.ok()) << suite.status();
+  int tasks = 0;
+  for (const v1::TaskSummary& task : (*suite)->List()) {
+    EXPECT_EQ(task.error(), "") << task.path();
+    if (task.device() != v1::DEVICE_CLASS_CPU) continue;
+    ++tasks;
+    EXPECT_GE(task.feedback_workloads(), 5) << task.name();
+    EXPECT_GE(task.held_out_workloads(), 2) << task.name();
+  }
+  EXPECT_GE(tasks, 4);
+}
+
+}  // namespace
+}  // namespace ksearch
