@@ -32,9 +32,9 @@ namespace {
 
 constexpr absl::Duration kDrainTime = absl::Seconds(2);
 
-class GatewayQueue final : public JobQueue {
+class GatewaySink final : public JobSink {
  public:
-  explicit GatewayQueue(WorkerGateway* gateway) : gateway_(gateway) {}
+  explicit GatewaySink(WorkerGateway* gateway) : gateway_(gateway) {}
   void Submit(const std::string& job_id, const v1::JobSpec& spec) override {
     gateway_->Submit(job_id, spec, 0);
   }
@@ -100,7 +100,7 @@ absl::Status Run(const v1::CoordinatorConfig& config, ShutdownSignals* signals) 
   ResultWatch results;
   WorkerGateway gateway(GatewayOptions(config.scheduler()), store.get(), &clock);
   gateway.SetResultListener([&results](const v1::JobResult&) { results.Notify(); });
-  GatewayQueue queue(&gateway);
+  GatewaySink queue(&gateway);
   ModelCaller models(store.get(), clock, MakeProviders(config, clock));
   RunRegistry runs({store.get(), &queue, &models, tasks.get(), &clock, config.run_defaults(),
                     [&gateway] { return TargetHardware(gateway); }});

@@ -23,7 +23,7 @@ class RunRegistry {
  public:
   struct Parts {
     Store* store;
-    JobQueue* jobs;
+    JobSink* jobs;
     ModelCaller* models;
     const TaskSuite* tasks;
     const Clock* clock;

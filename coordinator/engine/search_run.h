@@ -10,7 +10,7 @@
 #include "common/clock.h"
 #include "coordinator/engine/arrival_order.h"
 #include "coordinator/engine/incumbent_tracker.h"
-#include "coordinator/engine/job_queue.h"
+#include "coordinator/engine/job_sink.h"
 #include "coordinator/engine/job_specs.h"
 #include "coordinator/engine/model_caller.h"
 #include "coordinator/search/search_strategy.h"
@@ -31,7 +31,7 @@ class SearchRun {
   // Borrows everything; `row` as read from the store.
   struct Parts {
     Store* store;
-    JobQueue* jobs;
+    JobSink* jobs;
     ModelCaller* models;
     const Clock* clock;
   };
