@@ -32,6 +32,23 @@ namespace {
 
 constexpr absl::Duration kDrainTime = absl::Seconds(2);
 
+// Between the store's writer thread, which outlives the registry, and the registry.
+class RunWaker {
+ public:
+  void Attach(RunRegistry* runs) {
+    MutexLock lock(&mu_);
+    runs_ = runs;
+  }
+  void Wake(const std::string& run_id) {
+    MutexLock lock(&mu_);
+    if (runs_ != nullptr) runs_->Wake(run_id);
+  }
+
+ private:
+  Mutex mu_;
+  RunRegistry* runs_ ABSL_GUARDED_BY(mu_) = nullptr;
+};
+
 class GatewaySink final : public JobSink {
  public:
   explicit GatewaySink(WorkerGateway* gateway) : gateway_(gateway) {}
@@ -92,11 +109,13 @@ absl::Status Run(const v1::CoordinatorConfig& config, ShutdownSignals* signals) 
   if (::mkdir(config.state_dir().c_str(), 0700) != 0 && errno != EEXIST) {
     return ErrnoStatus(errno, absl::StrCat("create state_dir ", config.state_dir()));
   }
+  RunWaker waker;
   Store::Options store_options;
   store_options.path = config.state_dir() + "/ksearch.db";
   ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, Store::Open(store_options, clock));
   ASSIGN_OR_RETURN(const std::unique_ptr<TaskSuite> tasks,
                    MakeDirectorySuite({config.task_dirs().begin(), config.task_dirs().end()}));
+  store->SetArrivalListener([&waker](const std::string& run_id) { waker.Wake(run_id); });
   ResultWatch results;
   WorkerGateway gateway(GatewayOptions(config.scheduler()), store.get(), &clock);
   gateway.SetResultListener([&results](const v1::JobResult&) { results.Notify(); });
@@ -104,7 +123,7 @@ absl::Status Run(const v1::CoordinatorConfig& config, ShutdownSignals* signals) 
   ModelCaller models(store.get(), clock, MakeProviders(config, clock));
   RunRegistry runs({store.get(), &queue, &models, tasks.get(), &clock, config.run_defaults(),
                     [&gateway] { return TargetHardware(gateway); }});
-  store->SetArrivalListener([&runs](const std::string& run_id) { runs.Wake(run_id); });
+  waker.Attach(&runs);
 
   SearchService::Parts parts = {store.get(), &runs, &gateway, tasks.get(), &results, {}};
   parts.facts.set_version(KSEARCH_VERSION);
@@ -154,7 +173,7 @@ absl::Status Run(const v1::CoordinatorConfig& config, ShutdownSignals* signals) 
   gateway.Shutdown();
   server->Shutdown(std::chrono::system_clock::now() + absl::ToChronoNanoseconds(kDrainTime));
   server->Wait();
-  store->SetArrivalListener([](const std::string&) {});
+  waker.Attach(nullptr);
   return absl::OkStatus();
 }
 
