@@ -21,8 +21,7 @@ class ModelCaller {
   struct Provider {
     std::string name;
     std::string default_model;
-    std::unique_ptr<LlmClient> client;  // null: cannot be used, for this reason
-    absl::Status unusable;
+    std::unique_ptr<LlmClient> client;
   };
 
   // Borrows store and clock. The destructor ends calls in flight; they stay unanswered in the store
@@ -30,7 +29,7 @@ class ModelCaller {
   ModelCaller(Store* store, const Clock& clock, std::vector<Provider> providers);
   ~ModelCaller();
 
-  // FAILED_PRECONDITION names the providers there are; or why this one cannot be used.
+  // FAILED_PRECONDITION names the providers there are.
   absl::StatusOr<std::string> DefaultModel(const std::string& provider) const;
   std::vector<std::string> ProviderNames() const;
 

@@ -1,6 +1,7 @@
 #ifndef KSEARCH_COORDINATOR_PROPOSER_PROMPT_H_
 #define KSEARCH_COORDINATOR_PROPOSER_PROMPT_H_
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,6 +34,10 @@ struct PromptFacts {
   std::string kernel_header;
   std::string target_hardware;
   bool paper = false;  // the paper's rules of what is shown (ksearch reference 2 and 4)
+  // Latency of the baseline by workload uuid, where it is known; may be empty.
+  std::map<std::string, double> baseline_us;
+  // Estimated tokens (four bytes each) a prompt may have; parts give way by importance.
+  int max_tokens = 96000;
 };
 
 enum class CodePromptKind { kActionFromSpec, kActionOnBase, kDebug, kImprove };
@@ -46,6 +51,7 @@ struct CodePromptContext {
   int attempt = 1;
   int attempts_hint = 5;
   const v1::WorldModel* world_model = nullptr;  // may be null
+  std::vector<std::string> lessons;             // of this cycle's failed attempts, oldest first
   // Non-empty: the previous reply was unusable for this reason; ask for the whole answer again.
   std::string complaint;
 };

@@ -1,6 +1,7 @@
 #ifndef KSEARCH_COORDINATOR_PROPOSER_REPLY_PARSER_H_
 #define KSEARCH_COORDINATOR_PROPOSER_REPLY_PARSER_H_
 
+#include <cstdint>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -13,17 +14,38 @@ namespace ksearch {
 // Largest reply looked at; the rest is an error, not cut.
 inline constexpr int64_t kMaxReplyBytes = 4 << 20;
 
+// Largest program taken from a reply: all files together, and how many.
+inline constexpr int64_t kMaxSourceBytes = 256 << 10;
+inline constexpr int kMaxSourceFiles = 16;
+
 // Finds the program in a code reply: <file path="...">...</file> blocks (fences inside them
-// allowed), else named fences, else the one fenced block (named kernel.cpp or kernel.cu), else the
-// whole text if it looks like code. INVALID_ARGUMENT says exactly what was missing, in words for
-// the model.
+// allowed), else named fences, else the one fenced block (named kernel.cpp, kernel.cu or
+// kernel.py), else the whole text if it looks like code. Line ends become \n, every file ends with
+// exactly one; a repeated path: the last wins; the generated header, if sent back, is left out.
+// INVALID_ARGUMENT says exactly what was missing, in words for the model.
 absl::StatusOr<v1::Sources> ParseCodeReply(absl::string_view reply, v1::Language language);
 
+// The <file> blocks ParseCodeReply reads.
+std::string RenderSources(const v1::Sources& sources);
+
+struct EditReplyOptions {
+  // As the published system does: a number out of range moves to the nearest bound, a field of the
+  // wrong kind counts as absent, a missing field is no fault, an unknown op becomes one that is not
+  // set (to be skipped and counted). Off: each is a fault.
+  bool clamp = false;
+};
+
 // Finds the edit script in a world-model reply: the last JSON object anywhere in the text that has
-// the expected keys ("ops", or "nodes"/"kernel_summary" for an initial model). Every fault is
-// listed as "ops[2].node.score: must be a number in [0, 1]". INVALID_ARGUMENT carries them all, a
-// line each. JSON shape: docs/world_model_edits.md.
-absl::StatusOr<v1::EditScript> ParseEditReply(absl::string_view reply);
+// the expected keys ("ops", or "nodes"/"decision_tree"/"kernel_summary" for an initial model). The
+// nodes of an initial model become InsertNode ops, parents first; its root, if it has notes, an
+// InsertNode of "root" that holds them alone. Every fault is listed as
+// "ops[2].node.action.score_0_to_1: must be a number in [0, 1]". INVALID_ARGUMENT carries them, a
+// line each, 40 at most. JSON shape: docs/world_model_edits.md.
+absl::StatusOr<v1::EditScript> ParseEditReply(absl::string_view reply,
+                                              const EditReplyOptions& options = {});
+
+// The JSON ParseEditReply reads; for a script it returned, the same script comes back.
+std::string RenderEditScript(const v1::EditScript& script);
 
 }  // namespace ksearch
 

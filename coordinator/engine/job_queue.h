@@ -1,0 +1,19 @@
+#ifndef KSEARCH_COORDINATOR_ENGINE_JOB_QUEUE_H_
+#define KSEARCH_COORDINATOR_ENGINE_JOB_QUEUE_H_
+
+#include <string>
+
+#include "proto/job.pb.h"
+
+namespace ksearch {
+
+// Where committed jobs go to be tried. Thread-safe; submitting a known or done job has no effect.
+class JobQueue {
+ public:
+  virtual ~JobQueue() = default;
+  virtual void Submit(const std::string& job_id, const v1::JobSpec& spec) = 0;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_ENGINE_JOB_QUEUE_H_

@@ -1,0 +1,260 @@
+// BuildCodePrompt: which sections a code prompt has, in which order, with which budgets. The words
+// are in code_prompt_text.cc, task_text.cc and evidence_text.cc.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "coordinator/proposer/code_prompt_text.h"
+#include "coordinator/proposer/evidence_text.h"
+#include "coordinator/proposer/prompt.h"
+#include "coordinator/proposer/prompt_assembler.h"
+#include "coordinator/proposer/reply_parser.h"
+#include "coordinator/proposer/task_text.h"
+#include "coordinator/world_model/digest.h"
+
+namespace ksearch {
+namespace {
+
+using Priority = PromptPart::Priority;
+
+// Budgets in tokens. A program is at most 256 KiB, that is 64k tokens, and is never cut unless two
+// of that size meet.
+constexpr int kDefinitionTokens = 8000;
+constexpr int kHeaderTokens = 6000;
+constexpr int kWorkloadsTokens = 4000;
+constexpr int kReferenceTokens = 8000;
+constexpr int kCodeTokens = 66000;
+constexpr int kActionTokens = 5000;
+constexpr int kPerformanceTokens = 4000;
+constexpr int kFailureTokens = 4000;
+constexpr int kLessonsTokens = 1500;
+constexpr int kComplaintTokens = 2000;
+constexpr size_t kTreeBytes = 12000;
+constexpr size_t kPaperTreeBytes = 50000;  // published: 50,000 characters in code prompts
+constexpr size_t kMaxLesson = 400;
+constexpr size_t kMaxLessons = 12;
+
+bool IsRetry(CodePromptKind kind) {
+  return kind == CodePromptKind::kDebug || kind == CodePromptKind::kImprove;
+}
+
+std::string ActionText(const v1::Node& node, bool paper) {
+  const v1::Action& action = node.action();
+  std::string text = absl::StrCat("Node: ", node.node_id(), "\n");
+  if (paper) absl::StrAppend(&text, "Base node: ", node.parent_id(), "\n");
+  const auto add = [&](absl::string_view label, absl::string_view value) {
+    if (!value.empty()) absl::StrAppend(&text, label, ": ", SafeText(value), "\n");
+  };
+  add("Title", action.title());
+  if (!paper) add("Decision", node.decision());
+  if (!paper) add("Choice", node.choice());
+  if (action.difficulty() > 0) {
+    absl::StrAppend(&text, "Difficulty: ", action.difficulty(), " of 5\n");
+  }
+  add("Description", action.description());
+  if (action.has_expected_vs_baseline()) {
+    absl::StrAppendFormat(&text, "Expected: %.2f times the baseline's speed\n",
+                          action.expected_vs_baseline());
+  }
+  add("Why it should pay", action.rationale());
+  if (!paper) add("Notes", node.notes());
+  return text;
+}
+
+std::string CodeText(const ShownCode& code) {
+  return absl::StrCat("Measured: ", ShownCodeText(code), ".\n\n", RenderSources(code.sources));
+}
+
+std::string LessonsText(const PromptFacts& facts, const CodePromptContext& context) {
+  std::string text;
+  size_t shown = 0;
+  const auto add = [&](const std::string& lesson) {
+    if (shown++ < kMaxLessons)
+      absl::StrAppend(&text, "- ", WithoutHeldOut(facts.task, SafeLine(lesson, kMaxLesson)), "\n");
+  };
+  for (const std::string& lesson : context.node.lessons()) add(lesson);
+  for (const std::string& lesson : context.lessons) add(lesson);
+  return text;
+}
+
+std::string PerformanceSummary(const PromptFacts& facts, const CodePromptContext& context) {
+  std::string text;
+  const auto line = [&](absl::string_view label, const std::optional<ShownCode>& code) {
+    if (code.has_value() && code->score.has_value()) {
+      absl::StrAppend(&text, label, ": ", ShownCodeText(*code), ".\n");
+    }
+  };
+  line("Current program", context.current);
+  line("Base program", context.base);
+  if (!text.empty()) {
+    text += "The score is the mean speed-up over the baseline: more is better.\n";
+  }
+  if (context.last_result.has_value()) text += PerformanceText(facts, *context.last_result);
+  return text;
+}
+
+std::string AttemptText(const CodePromptContext& context) {
+  // The published prompt counts up to the hint and stays there.
+  const int shown = std::min(context.attempt, context.attempts_hint);
+  return absl::StrCat("Attempt ", shown, " of ", context.attempts_hint, " at this action.\n");
+}
+
+std::string ComplaintText(const std::string& complaint) {
+  if (complaint.empty()) return "";
+  return absl::StrCat(
+      "Your previous answer to this request could not be used:\n", QuotedData("fault", complaint),
+      "Send the whole answer again, every file complete, in the format described.\n");
+}
+
+std::string TreeText(const PromptFacts& facts, const CodePromptContext& context) {
+  if (context.world_model == nullptr) return "";
+  TreeDigestOptions options;
+  options.paper = facts.paper;
+  options.max_bytes = facts.paper ? kPaperTreeBytes : kTreeBytes;
+  options.active_node_id = context.node.node_id();
+  return TreeDigest(*context.world_model, options);
+}
+
+// Sections that both orders use.
+struct Sections {
+  Sections(const PromptFacts& facts, const CodePromptContext& context) {
+    definition = {"definition", "Task", DefinitionText(facts), Priority::kRequired,
+                  kDefinitionTokens};
+    entry = {"kernel header", "Entry point", EntryPointText(facts), Priority::kRequired,
+             kHeaderTokens};
+    reference = {"reference", "Reference implementation (defines what is correct; slow on purpose)",
+                 ReferenceText(facts), Priority::kImportant, kReferenceTokens};
+    workloads = {"workloads", "Workloads measured during the search", WorkloadsText(facts),
+                 Priority::kImportant, kWorkloadsTokens};
+    tree = {"world model", "What is known so far (the search's world model)",
+            TreeText(facts, context), Priority::kBackground};
+    if (context.base.has_value()) {
+      base = {"base code",          "Base program", CodeText(*context.base),
+              Priority::kImportant, kCodeTokens,    Keep::kBothEnds};
+    }
+    if (context.current.has_value() && IsRetry(context.kind)) {
+      current = {"current code",      "Current program", CodeText(*context.current),
+                 Priority::kRequired, kCodeTokens,       Keep::kBothEnds};
+    }
+    performance = {"performance", "Measurements", PerformanceSummary(facts, context),
+                   Priority::kImportant, kPerformanceTokens};
+    if (context.last_result.has_value()) {
+      failure = {"failure", "What went wrong", FailureText(facts, *context.last_result),
+                 Priority::kImportant, kFailureTokens};
+    }
+    action = {"action", "Chosen action", ActionText(context.node, facts.paper), Priority::kRequired,
+              kActionTokens};
+    attempt = {"attempt", "", AttemptText(context), Priority::kRequired};
+    request = {"request", "What to do now", CodeRequestText(context.kind, facts.paper),
+               Priority::kRequired};
+    complaint = {"complaint", "Complaint", ComplaintText(context.complaint), Priority::kRequired,
+                 kComplaintTokens};
+    for (PromptPart* part : {&definition, &entry, &attempt, &request, &action, &complaint}) {
+      part->min_tokens = 0;
+    }
+  }
+
+  PromptPart definition, entry, reference, workloads, tree, base, current, performance, failure,
+      action, attempt, request, complaint;
+};
+
+// Role, rules, format and hints are the same for a whole run and stand in the system text; the task
+// follows, then what changes slowly, then what is new in this very prompt. Providers bill a
+// repeated beginning at a fraction.
+Prompt DefaultPrompt(const PromptFacts& facts, const CodePromptContext& context) {
+  Prompt prompt;
+  prompt.system =
+      absl::StrCat(CodeRoleText(facts), "\n# Rules\n", CodeRulesText(facts), "\n# Answer\n",
+                   CodeFormatText(facts), "\n# Hints\n", HardwareHintsText(facts));
+  Sections sections(facts, context);
+  if (context.base.has_value() && context.current.has_value() && IsRetry(context.kind) &&
+      !context.base->candidate_id.empty() &&
+      context.base->candidate_id == context.current->candidate_id) {
+    sections.base = {"base code",
+                     "Base program",
+                     "The current program below is also the base.\n",
+                     Priority::kUseful,
+                     0,
+                     Keep::kHead,
+                     0};
+  }
+  PromptPart lessons = {"lessons",
+                        "Lessons of earlier attempts at this action",
+                        LessonsText(context),
+                        Priority::kUseful,
+                        kLessonsTokens,
+                        Keep::kTail};
+  PromptAssembler assembler(facts.max_tokens - EstimateTokens(prompt.system));
+  assembler.Add(std::move(sections.definition))
+      .Add(std::move(sections.entry))
+      .Add(std::move(sections.reference))
+      .Add(std::move(sections.workloads))
+      .Add(std::move(sections.tree))
+      .Add(std::move(sections.base))
+      .Add(std::move(sections.current))
+      .Add(std::move(sections.performance))
+      .Add(std::move(sections.failure))
+      .Add(std::move(lessons))
+      .Add(std::move(sections.action))
+      .Add(std::move(sections.attempt))
+      .Add(std::move(sections.request))
+      .Add(std::move(sections.complaint));
+  prompt.user = assembler.Assemble(&prompt.dropped_parts);
+  return prompt;
+}
+
+// K-Search reference 4: the published order; an improve prompt does not show the action, and
+// nothing shows lessons.
+Prompt PaperPrompt(const PromptFacts& facts, const CodePromptContext& context) {
+  Prompt prompt;
+  prompt.system = CodeRoleText(facts);
+  Sections sections(facts, context);
+  const bool retry = IsRetry(context.kind);
+  if (!context.base.has_value()) {
+    sections.base = {"base code",
+                     "Base program",
+                     "There is no base program; start from the specification.\n",
+                     Priority::kRequired,
+                     0,
+                     Keep::kHead,
+                     0};
+  } else if (context.kind == CodePromptKind::kImprove) {
+    sections.base.heading = "Best program of this cycle, or its base";
+  }
+  PromptPart format = {"format", "Answer", CodeFormatText(facts), Priority::kRequired};
+  PromptPart rules = {"rules", "Rules", CodeRulesText(facts), Priority::kRequired};
+  PromptPart hints = {"hints", "Hints", HardwareHintsText(facts), Priority::kUseful};
+  PromptAssembler assembler(facts.max_tokens - EstimateTokens(prompt.system));
+  assembler.Add(std::move(sections.definition))
+      .Add(std::move(sections.entry))
+      .Add(std::move(sections.reference))
+      .Add(std::move(sections.base));
+  if (retry) {
+    assembler.Add(std::move(sections.current))
+        .Add(std::move(sections.performance))
+        .Add(std::move(sections.failure));
+  }
+  if (context.kind != CodePromptKind::kImprove) assembler.Add(std::move(sections.action));
+  if (retry) assembler.Add(std::move(sections.attempt));
+  sections.tree.priority = Priority::kUseful;
+  assembler.Add(std::move(sections.request))
+      .Add(std::move(format))
+      .Add(std::move(rules))
+      .Add(std::move(hints))
+      .Add(std::move(sections.tree))
+      .Add(std::move(sections.workloads))
+      .Add(std::move(sections.complaint));
+  prompt.user = assembler.Assemble(&prompt.dropped_parts);
+  return prompt;
+}
+
+}  // namespace
+
+Prompt BuildCodePrompt(const PromptFacts& facts, const CodePromptContext& context) {
+  return facts.paper ? PaperPrompt(facts, context) : DefaultPrompt(facts, context);
+}
+
+}  // namespace ksearch

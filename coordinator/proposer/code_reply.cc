@@ -1,0 +1,418 @@
+// ParseCodeReply: from a model's text to a set of source files.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "common/kernel_header.h"
+#include "common/status_macros.h"
+#include "coordinator/proposer/reply_parser.h"
+#include "coordinator/proposer/text_safety.h"
+
+namespace ksearch {
+namespace {
+
+constexpr absl::string_view kCloseTag = "</file>";
+constexpr size_t kMaxPathBytes = 120;
+constexpr size_t kMaxTagBytes = 400;
+
+struct Candidate {
+  std::string path;  // as written; empty = unnamed
+  std::string content;
+};
+
+// What differs between languages when reading a reply.
+struct LanguageFacts {
+  absl::string_view default_path;
+  std::vector<absl::string_view> main_suffixes;  // at least one file must end so
+  absl::string_view entry;                       // text that must occur somewhere
+};
+
+LanguageFacts FactsOf(v1::Language language) {
+  switch (language) {
+    case v1::LANGUAGE_CUDA:
+      return {"kernel.cu", {".cu"}, kEntrySymbol};
+    case v1::LANGUAGE_TRITON:
+      return {"kernel.py", {".py"}, "def run"};
+    default:
+      return {"kernel.cpp", {".cpp", ".cc", ".cxx", ".c++"}, kEntrySymbol};
+  }
+}
+
+absl::Status Fault(absl::string_view what) { return absl::InvalidArgumentError(what); }
+
+bool IsFenceLine(absl::string_view line) {
+  const absl::string_view stripped = absl::StripAsciiWhitespace(line);
+  return absl::StartsWith(stripped, "```") || absl::StartsWith(stripped, "~~~");
+}
+
+// True for a fence with nothing behind it: it may close a block.
+bool IsBareFence(absl::string_view line) {
+  const absl::string_view stripped = absl::StripAsciiWhitespace(line);
+  return stripped == "```" || stripped == "~~~" || stripped == "````";
+}
+
+absl::string_view FirstLine(absl::string_view text) { return text.substr(0, text.find('\n')); }
+
+absl::string_view LastLine(absl::string_view text) {
+  const size_t at = text.rfind('\n');
+  return at == absl::string_view::npos ? text : text.substr(at + 1);
+}
+
+// Takes off blank lines and fences around a file's text, however often they are nested.
+std::string CleanContent(absl::string_view text) {
+  while (true) {
+    text = absl::StripTrailingAsciiWhitespace(text);
+    while (!text.empty() && absl::StripAsciiWhitespace(FirstLine(text)).empty()) {
+      text.remove_prefix(std::min(text.size(), FirstLine(text).size() + 1));
+    }
+    if (text.empty()) return "";
+    if (IsFenceLine(FirstLine(text))) {
+      text.remove_prefix(std::min(text.size(), FirstLine(text).size() + 1));
+    } else if (IsBareFence(LastLine(text))) {
+      text.remove_suffix(LastLine(text).size());
+    } else {
+      return absl::StrCat(text, "\n");
+    }
+  }
+}
+
+// The value of `path` (or `name`, `filename`) in the inside of a tag; nullopt if there is none.
+std::optional<std::string> PathAttribute(absl::string_view attributes) {
+  for (absl::string_view key : {"path", "name", "filename"}) {
+    size_t at = 0;
+    while ((at = attributes.find(key, at)) != absl::string_view::npos) {
+      const bool starts_word =
+          at == 0 || absl::ascii_isspace(static_cast<unsigned char>(attributes[at - 1]));
+      absl::string_view rest =
+          absl::StripLeadingAsciiWhitespace(attributes.substr(at + key.size()));
+      at += key.size();
+      if (!starts_word || !absl::ConsumePrefix(&rest, "=")) continue;
+      rest = absl::StripLeadingAsciiWhitespace(rest);
+      // Straight, single, back and typographic quotes, or none.
+      constexpr std::pair<absl::string_view, absl::string_view> kQuotes[] = {
+          {"\"", "\""},
+          {"'", "'"},
+          {"`", "`"},
+          {"\xE2\x80\x9C", "\xE2\x80\x9D"},
+          {"\xE2\x80\x98", "\xE2\x80\x99"}};
+      for (const auto& [left, right] : kQuotes) {
+        if (absl::ConsumePrefix(&rest, left)) {
+          return std::string(absl::StripAsciiWhitespace(rest.substr(0, rest.find(right))));
+        }
+      }
+      return std::string(rest.substr(0, rest.find_first_of(" \t")));
+    }
+  }
+  return std::nullopt;
+}
+
+// An opening <file ...> tag that is the first thing on its line.
+struct OpenTag {
+  size_t begin = 0;
+  size_t end = 0;  // behind '>'
+  absl::string_view attributes;
+};
+
+std::optional<OpenTag> NextOpenTag(absl::string_view text, size_t from) {
+  size_t at = from;
+  while ((at = text.find('<', at)) != absl::string_view::npos) {
+    const size_t begin = at++;
+    if (!absl::StartsWithIgnoreCase(text.substr(begin), "<file")) continue;
+    const absl::string_view rest = text.substr(begin + 5, kMaxTagBytes);
+    if (rest.empty() || (rest[0] != ' ' && rest[0] != '\t' && rest[0] != '>')) continue;
+    const size_t close = rest.find('>');
+    if (close == absl::string_view::npos || rest.substr(0, close).find('\n') != rest.npos) continue;
+    const size_t line_begin = begin == 0 ? 0 : text.rfind('\n', begin - 1) + 1;
+    if (begin - line_begin > kMaxTagBytes) continue;
+    const absl::string_view before = text.substr(line_begin, begin - line_begin);
+    // Behind a closing tag counts as a line's beginning.
+    if (!absl::StripAsciiWhitespace(before).empty() &&
+        !absl::EndsWith(absl::StripTrailingAsciiWhitespace(before), kCloseTag)) {
+      continue;
+    }
+    return OpenTag{begin, begin + 5 + close + 1, rest.substr(0, close)};
+  }
+  return std::nullopt;
+}
+
+absl::StatusOr<std::vector<Candidate>> FileBlocks(absl::string_view text) {
+  std::vector<Candidate> blocks;
+  size_t at = 0;
+  while (std::optional<OpenTag> tag = NextOpenTag(text, at)) {
+    const std::optional<std::string> path = PathAttribute(tag->attributes);
+    if (!path.has_value() || path->empty()) {
+      return Fault(
+          "a <file> tag has no path; write <file path=\"...\"> with the file's name in quotes");
+    }
+    const size_t close = text.find(kCloseTag, tag->end);
+    if (close == absl::string_view::npos) {
+      return Fault(absl::StrCat("the block of file '", SafeLine(*path, 80),
+                                "' is never closed by </file>: the reply seems to be cut off; "
+                                "send every file whole"));
+    }
+    const absl::string_view content = text.substr(tag->end, close - tag->end);
+    if (const std::optional<OpenTag> inner = NextOpenTag(content, 0);
+        inner.has_value() && PathAttribute(inner->attributes).has_value()) {
+      return Fault(absl::StrCat("the block of file '", SafeLine(*path, 80),
+                                "' is not closed by </file> before the next <file> tag"));
+    }
+    blocks.push_back({*path, CleanContent(content)});
+    at = close + kCloseTag.size();
+  }
+  return blocks;
+}
+
+struct Fence {
+  std::string tag;   // language word, lower case
+  std::string path;  // empty = unnamed
+  std::string content;
+};
+
+bool LooksLikePath(absl::string_view word) {
+  const size_t dot = word.rfind('.');
+  if (dot == absl::string_view::npos || dot == 0 || word.size() > kMaxPathBytes) return false;
+  static constexpr absl::string_view kSuffixes[] = {"cpp", "cc",  "cxx", "cu", "cuh",
+                                                    "h",   "hpp", "inl", "py", "c"};
+  for (char c : word) {
+    if (!absl::ascii_isalnum(static_cast<unsigned char>(c)) &&
+        absl::string_view("_./-").find(c) == absl::string_view::npos) {
+      return false;
+    }
+  }
+  return std::find(std::begin(kSuffixes), std::end(kSuffixes), word.substr(dot + 1)) !=
+         std::end(kSuffixes);
+}
+
+// A name in the fence's own line ("cpp kernel.cpp", "cpp:kernel.cpp", "cpp title=\"kernel.cpp\"")
+// or alone on the line above it ("**kernel.cpp**", "### `kernel.cpp`:").
+std::string FencePath(absl::string_view fence_line, absl::string_view line_above) {
+  for (absl::string_view word :
+       absl::StrSplit(fence_line, absl::ByAnyChar(" \t:=\"'`{},~"), absl::SkipEmpty())) {
+    if (LooksLikePath(word)) return std::string(word);
+  }
+  const std::vector<absl::string_view> words =
+      absl::StrSplit(line_above, absl::ByAnyChar(" \t*#`:"), absl::SkipEmpty());
+  if (words.size() == 1 && LooksLikePath(words[0])) return std::string(words[0]);
+  if (words.size() == 2 && (absl::EqualsIgnoreCase(words[0], "file")) && LooksLikePath(words[1])) {
+    return std::string(words[1]);
+  }
+  return "";
+}
+
+// Sets `unclosed` when the text ends within a fence.
+std::vector<Fence> FindFences(absl::string_view text, bool* unclosed) {
+  std::vector<Fence> fences;
+  absl::string_view line_above;
+  bool open = false;
+  size_t content_begin = 0;
+  size_t at = 0;
+  while (at < text.size()) {
+    const size_t newline = text.find('\n', at);
+    const size_t next = newline == absl::string_view::npos ? text.size() : newline + 1;
+    const absl::string_view line = absl::StripAsciiWhitespace(text.substr(at, next - at));
+    if (!open && IsFenceLine(line)) {
+      open = true;
+      content_begin = next;
+      Fence fence;
+      const absl::string_view tag = absl::StripPrefix(absl::StripPrefix(line, "```"), "~~~");
+      fence.tag = absl::AsciiStrToLower(SafeLine(tag.substr(0, tag.find_first_of(" \t:{")), 40));
+      fence.path = FencePath(tag, line_above);
+      fences.push_back(std::move(fence));
+    } else if (open && IsBareFence(line)) {
+      open = false;
+      fences.back().content = CleanContent(text.substr(content_begin, at - content_begin));
+    }
+    if (!line.empty()) line_above = line;
+    at = next;
+  }
+  *unclosed = open;
+  if (open) fences.pop_back();
+  return fences;
+}
+
+bool IsProgramTag(absl::string_view tag, v1::Language language) {
+  if (tag.empty()) return true;
+  if (language == v1::LANGUAGE_TRITON) {
+    return tag == "python" || tag == "py" || tag == "python3" || tag == "triton";
+  }
+  return tag == "cpp" || tag == "c++" || tag == "cuda" || tag == "cu" || tag == "c" ||
+         tag == "cc" || tag == "cxx" || tag == "cuda-cpp";
+}
+
+bool LooksLikeCode(absl::string_view text, v1::Language language) {
+  const LanguageFacts facts = FactsOf(language);
+  if (!absl::StrContains(text, facts.entry)) return false;
+  const absl::string_view start = absl::StripLeadingAsciiWhitespace(text);
+  const std::vector<absl::string_view> openings =
+      language == v1::LANGUAGE_TRITON
+          ? std::vector<absl::string_view>{"import ", "from ", "#", "@", "\"\"\""}
+          : std::vector<absl::string_view>{"#include", "#define", "#pragma", "#if",
+                                           "//",       "/*",      "extern ", "namespace ",
+                                           "using ",   "static ", "template"};
+  return std::any_of(openings.begin(), openings.end(),
+                     [&](absl::string_view opening) { return absl::StartsWith(start, opening); });
+}
+
+absl::StatusOr<std::vector<Candidate>> FencedFiles(absl::string_view text, v1::Language language) {
+  const LanguageFacts facts = FactsOf(language);
+  bool unclosed = false;
+  const std::vector<Fence> fences = FindFences(text, &unclosed);
+  std::vector<Candidate> named;
+  std::vector<const Fence*> unnamed;
+  std::vector<const Fence*> with_entry;
+  for (const Fence& fence : fences) {
+    if (!fence.path.empty()) {
+      named.push_back({fence.path, fence.content});
+    } else if (IsProgramTag(fence.tag, language)) {
+      unnamed.push_back(&fence);
+      if (absl::StrContains(fence.content, facts.entry)) with_entry.push_back(&fence);
+    }
+  }
+  if (unclosed) {
+    return Fault(
+        "a code fence is opened but never closed: the reply seems to be cut off; send "
+        "every file whole in a <file path=\"...\"> block");
+  }
+  if (!named.empty()) return named;
+  // Short excerpts beside the program are common; the entry point tells which is which.
+  const std::vector<const Fence*>& pick = unnamed.size() == 1 ? unnamed : with_entry;
+  if (pick.size() == 1) {
+    return std::vector<Candidate>{{std::string(facts.default_path), pick[0]->content}};
+  }
+  if (unnamed.size() > 1) {
+    return Fault(
+        absl::StrCat("the reply has ", unnamed.size(), " fenced blocks, of which ",
+                     with_entry.size(), " define ", facts.entry,
+                     ", and none is named; put each file into a <file path=\"...\"> block"));
+  }
+  return std::vector<Candidate>{};
+}
+
+absl::Status CheckPath(absl::string_view path) {
+  const std::string shown = SafeLine(path, 80);
+  if (path.size() > kMaxPathBytes) {
+    return Fault(
+        absl::StrCat("file path '", shown, "' is longer than ", kMaxPathBytes, " characters"));
+  }
+  if (absl::StartsWith(path, "/")) {
+    return Fault(absl::StrCat("file path '", shown, "' must be relative"));
+  }
+  for (absl::string_view component : absl::StrSplit(path, '/')) {
+    if (component.empty() || component == ".." || component[0] == '.' || component[0] == '-') {
+      return Fault(absl::StrCat("file path '", shown,
+                                "' must consist of plain names (no \"..\", none empty, none "
+                                "starting with '.' or '-')"));
+    }
+    for (char c : component) {
+      if (!absl::ascii_isalnum(static_cast<unsigned char>(c)) && c != '_' && c != '.' && c != '-') {
+        return Fault(absl::StrCat("file path '", shown,
+                                  "' may hold only letters, digits, '_', '.', '-' and '/'"));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckContent(const Candidate& file) {
+  const auto fault = [&](absl::string_view what) {
+    return Fault(absl::StrCat("file '", SafeLine(file.path, 80), "' ", what));
+  };
+  if (file.content.empty()) return fault("is empty");
+  if (file.content.find('\0') != std::string::npos) return fault("holds a NUL character");
+  if (!IsValidUtf8(file.content)) return fault("is not valid UTF-8");
+  if (absl::StrContains(file.content, kCloseTag)) return fault("holds the text \"</file>\"");
+  return absl::OkStatus();
+}
+
+absl::StatusOr<v1::Sources> ToSources(std::vector<Candidate> files, v1::Language language) {
+  const LanguageFacts facts = FactsOf(language);
+  v1::Sources sources;
+  sources.set_language(language);
+  int64_t total_bytes = 0;
+  for (Candidate& file : files) {
+    while (absl::StartsWith(file.path, "./")) file.path.erase(0, 2);
+    RETURN_IF_ERROR(CheckPath(file.path));
+    if (file.path == kKernelHeaderName) continue;
+    RETURN_IF_ERROR(CheckContent(file));
+    v1::SourceFile* slot = nullptr;
+    for (v1::SourceFile& known : *sources.mutable_files()) {
+      if (known.path() == file.path) slot = &known;
+    }
+    if (slot == nullptr) {
+      if (sources.files_size() == kMaxSourceFiles) {
+        return Fault(absl::StrCat("the reply has more than ", kMaxSourceFiles, " files"));
+      }
+      slot = sources.add_files();
+    }
+    total_bytes +=
+        static_cast<int64_t>(file.content.size()) - static_cast<int64_t>(slot->content().size());
+    slot->set_path(file.path);
+    slot->set_content(std::move(file.content));
+  }
+  if (total_bytes > kMaxSourceBytes) {
+    return Fault(absl::StrCat("the files hold ", total_bytes, " bytes together; at most ",
+                              kMaxSourceBytes, " are allowed"));
+  }
+  bool has_main = false;
+  bool has_entry = false;
+  for (const v1::SourceFile& file : sources.files()) {
+    for (absl::string_view suffix : facts.main_suffixes) {
+      has_main |= absl::EndsWith(file.path(), suffix);
+    }
+    has_entry |= absl::StrContains(file.content(), facts.entry);
+  }
+  if (!has_main) {
+    return Fault(absl::StrCat("no file ends in ", absl::StrJoin(facts.main_suffixes, " or "),
+                              "; the program belongs into ", facts.default_path));
+  }
+  if (!has_entry) {
+    return Fault(absl::StrCat("no file defines the entry point (\"", facts.entry,
+                              "\" does not occur); send the whole program, not an excerpt"));
+  }
+  return sources;
+}
+
+}  // namespace
+
+absl::StatusOr<v1::Sources> ParseCodeReply(absl::string_view reply, v1::Language language) {
+  if (static_cast<int64_t>(reply.size()) > kMaxReplyBytes) {
+    return Fault(absl::StrCat("the reply has ", reply.size(), " bytes; at most ", kMaxReplyBytes,
+                              " are read"));
+  }
+  const std::string text = absl::StrReplaceAll(reply, {{"\r\n", "\n"}, {"\r", "\n"}});
+  if (absl::StripAsciiWhitespace(text).empty()) return Fault("the reply is empty");
+  ASSIGN_OR_RETURN(std::vector<Candidate> files, FileBlocks(text));
+  if (files.empty()) {
+    ASSIGN_OR_RETURN(files, FencedFiles(text, language));
+  }
+  if (files.empty() && LooksLikeCode(text, language)) {
+    files.push_back({std::string(FactsOf(language).default_path), CleanContent(text)});
+  }
+  if (files.empty()) {
+    return Fault(absl::StrCat("the reply holds no program: neither a <file path=\"",
+                              FactsOf(language).default_path,
+                              "\">...</file> block nor a fenced code block was found"));
+  }
+  return ToSources(std::move(files), language);
+}
+
+std::string RenderSources(const v1::Sources& sources) {
+  std::string text;
+  for (const v1::SourceFile& file : sources.files()) {
+    absl::StrAppend(&text, "<file path=\"", file.path(), "\">\n", file.content(),
+                    absl::EndsWith(file.content(), "\n") ? "" : "\n", kCloseTag, "\n");
+  }
+  return text;
+}
+
+}  // namespace ksearch

@@ -1,0 +1,34 @@
+#ifndef KSEARCH_COORDINATOR_PROPOSER_EVIDENCE_TEXT_H_
+#define KSEARCH_COORDINATOR_PROPOSER_EVIDENCE_TEXT_H_
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "coordinator/proposer/prompt.h"
+
+namespace ksearch {
+
+// What a prompt says about results. Everything a candidate, a compiler or a model wrote is cleaned
+// of control characters, bounded, and fenced by <data> tags it cannot close. Held-out workloads are
+// left out. Pure functions.
+
+// One line: "passed", "did not compile", ... and what that means.
+std::string OutcomeText(v1::Outcome outcome);
+
+// Latencies by workload beside the baseline's, the mean speed-up, the build's warnings. Empty if
+// nothing was timed.
+std::string PerformanceText(const PromptFacts& facts, const v1::JobResult& result);
+
+// Why a candidate failed: compile errors, or the first failing workload with its first wrong
+// element, or the crash with what was printed. Empty if it passed without suspicion.
+std::string FailureText(const PromptFacts& facts, const v1::JobResult& result);
+
+// "score 1.234, 56.7 us", or "did not pass".
+std::string ShownCodeText(const ShownCode& code);
+
+// Untrusted text between tags: <data name="..."> ... </data>.
+std::string QuotedData(absl::string_view name, absl::string_view text);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_PROPOSER_EVIDENCE_TEXT_H_

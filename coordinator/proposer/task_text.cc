@@ -1,0 +1,261 @@
+#include "coordinator/proposer/task_text.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "common/kernel_header.h"
+#include "coordinator/proposer/reply_parser.h"
+#include "coordinator/proposer/text_safety.h"
+
+namespace ksearch {
+namespace {
+
+constexpr size_t kMaxDescription = 400;
+constexpr int kMaxWorkloadLines = 48;
+
+std::string AxisLine(const v1::Axis& axis) {
+  return absl::StrCat("- ", axis.name(),
+                      axis.has_const_value() ? absl::StrCat(" = ", axis.const_value())
+                                             : std::string(": varies by workload"),
+                      axis.description().empty() ? "" : "; ",
+                      SafeLine(axis.description(), kMaxDescription));
+}
+
+std::string TensorLine(const v1::TensorSpec& tensor) {
+  std::string line = absl::StrCat("- ", tensor.name(), ": ", DTypeName(tensor.dtype()), " ");
+  if (tensor.scalar()) {
+    line += "scalar";
+  } else {
+    absl::StrAppend(&line, "[", absl::StrJoin(tensor.shape(), ", "), "]");
+  }
+  if (!tensor.description().empty()) {
+    absl::StrAppend(&line, "; ", SafeLine(tensor.description(), kMaxDescription));
+  }
+  return line;
+}
+
+// At most `limit` lines (0 = all) under a heading; nothing if there are none.
+template <typename Items, typename Line>
+void AppendList(absl::string_view heading, const Items& items, int limit, Line line,
+                std::string* text) {
+  if (items.empty()) return;
+  absl::StrAppend(text, heading, "\n");
+  int shown = 0;
+  for (const auto& item : items) {
+    if (limit > 0 && shown++ == limit) {
+      absl::StrAppend(text, "- (", items.size() - limit, " more)\n");
+      return;
+    }
+    absl::StrAppend(text, line(item), "\n");
+  }
+}
+
+std::string ConstraintLine(const std::string& constraint) {
+  return absl::StrCat("- ", SafeLine(constraint, kMaxDescription));
+}
+
+std::string ToleranceText(const v1::Tolerance& tolerance) {
+  std::string text = absl::StrFormat(
+      "An output element is wrong if its absolute error exceeds %g and its relative error exceeds "
+      "%g; a non-finite value is wrong wherever the reference is finite. ",
+      tolerance.atol(), tolerance.rtol());
+  if (tolerance.required_matched_ratio() > 0 && tolerance.required_matched_ratio() < 1) {
+    absl::StrAppendFormat(&text, "At least %g %% of the elements must be right. ",
+                          100 * tolerance.required_matched_ratio());
+  } else {
+    text += "Every element must be right. ";
+  }
+  if (tolerance.max_rms_error_ratio() > 0) {
+    absl::StrAppendFormat(&text,
+                          "The RMS error relative to the RMS of the exact result may be at most "
+                          "%.3g. ",
+                          tolerance.max_rms_error_ratio() * tolerance.rms_yardstick());
+  }
+  return absl::StrCat(absl::StripTrailingAsciiWhitespace(text), "\n");
+}
+
+// What of an input's values is worth knowing; empty for the ordinary.
+std::string RecipeNote(const v1::InputRecipe& recipe) {
+  switch (recipe.recipe_case()) {
+    case v1::InputRecipe::kScalar: {
+      const v1::ScalarRecipe& scalar = recipe.scalar();
+      switch (scalar.value_case()) {
+        case v1::ScalarRecipe::kIntValue:
+          return absl::StrCat(recipe.input(), "=", scalar.int_value());
+        case v1::ScalarRecipe::kFloatValue:
+          return absl::StrFormat("%s=%g", recipe.input(), scalar.float_value());
+        case v1::ScalarRecipe::kBoolValue:
+          return absl::StrCat(recipe.input(), "=", scalar.bool_value() ? "true" : "false");
+        case v1::ScalarRecipe::VALUE_NOT_SET:
+          return "";
+      }
+      return "";
+    }
+    case v1::InputRecipe::kIndptr:
+      return absl::StrCat(recipe.input(), ": ragged offsets, segments of at least ",
+                          recipe.indptr().min_length());
+    case v1::InputRecipe::kPageIndices:
+      return absl::StrCat(recipe.input(), ": distinct page numbers, ",
+                          recipe.page_indices().contiguous() ? "in order" : "scattered");
+    case v1::InputRecipe::kRandom:
+      if (recipe.random().offset() == 0 &&
+          (recipe.random().scale() == 0 || recipe.random().scale() == 1)) {
+        return "";
+      }
+      return absl::StrFormat("%s: random, scale %g, offset %g", recipe.input(),
+                             recipe.random().scale() == 0 ? 1.0 : recipe.random().scale(),
+                             recipe.random().offset());
+    case v1::InputRecipe::kSafetensors:
+    case v1::InputRecipe::RECIPE_NOT_SET:
+      return "";
+  }
+  return "";
+}
+
+std::string WorkloadLine(const PromptFacts& facts, const v1::Workload& workload) {
+  std::vector<std::string> axes;
+  for (const v1::AxisValue& axis : workload.axes()) {
+    axes.push_back(absl::StrCat(axis.axis(), "=", axis.value()));
+  }
+  std::string line = absl::StrCat("- ", workload.uuid(), ": ", absl::StrJoin(axes, ", "));
+  std::vector<std::string> notes;
+  for (const v1::InputRecipe& recipe : workload.inputs()) {
+    if (std::string note = RecipeNote(recipe); !note.empty()) notes.push_back(std::move(note));
+  }
+  if (!notes.empty()) absl::StrAppend(&line, " (", absl::StrJoin(notes, "; "), ")");
+  if (const auto it = facts.baseline_us.find(workload.uuid()); it != facts.baseline_us.end()) {
+    absl::StrAppendFormat(&line, "; baseline %.3f us", it->second);
+  }
+  return line;
+}
+
+const v1::Sources* ShownReference(const PromptFacts& facts) {
+  for (const v1::Sources& sources : facts.task.references()) {
+    if (sources.language() == facts.language) return &sources;
+  }
+  return facts.task.references().empty() ? nullptr : &facts.task.references(0);
+}
+
+}  // namespace
+
+absl::string_view LanguageName(v1::Language language) {
+  switch (language) {
+    case v1::LANGUAGE_CPP:
+      return "C++";
+    case v1::LANGUAGE_CUDA:
+      return "CUDA C++";
+    case v1::LANGUAGE_TRITON:
+      return "Triton (Python)";
+    default:
+      return "the task's language";
+  }
+}
+
+std::string DefinitionText(const PromptFacts& facts) {
+  const v1::Definition& definition = facts.task.definition();
+  std::string text = absl::StrCat("Name: ", definition.name(), "\n");
+  if (!facts.task.title().empty()) {
+    absl::StrAppend(&text, "Title: ", SafeLine(facts.task.title(), kMaxDescription), "\n");
+  }
+  if (!definition.op_type().empty()) absl::StrAppend(&text, "Kind: ", definition.op_type(), "\n");
+  if (!definition.description().empty()) {
+    absl::StrAppend(&text, "\n", SafeText(definition.description()), "\n");
+  }
+  text += "\n";
+  AppendList("Axes:", definition.axes(), 0, AxisLine, &text);
+  AppendList("Inputs, dense and row-major, in this order:", definition.inputs(), 0, TensorLine,
+             &text);
+  AppendList("Outputs, written by the kernel into memory it is given:", definition.outputs(), 0,
+             TensorLine, &text);
+  AppendList("Guaranteed of the inputs:", definition.constraints(), 0, ConstraintLine, &text);
+  absl::StrAppend(&text, "\nTolerance: ", ToleranceText(facts.task.tolerance()));
+  const v1::WorkFormula& work = facts.task.work();
+  if (!work.bytes().empty() || !work.flops().empty()) {
+    text += "Least work of one call:";
+    if (!work.bytes().empty()) absl::StrAppend(&text, " ", work.bytes(), " bytes moved");
+    if (!work.bytes().empty() && !work.flops().empty()) text += ",";
+    if (!work.flops().empty()) absl::StrAppend(&text, " ", work.flops(), " arithmetic operations");
+    text += ".\n";
+  }
+  return text;
+}
+
+std::string WorkloadsText(const PromptFacts& facts) {
+  std::vector<const v1::Workload*> shown;
+  for (const v1::Workload& workload : facts.task.workloads()) {
+    if (!workload.held_out()) shown.push_back(&workload);
+  }
+  std::string text;
+  AppendList(
+      "", shown, kMaxWorkloadLines,
+      [&](const v1::Workload* workload) { return WorkloadLine(facts, *workload); }, &text);
+  return std::string(absl::StripLeadingAsciiWhitespace(text));
+}
+
+std::string ReferenceText(const PromptFacts& facts) {
+  if (const v1::Sources* sources = ShownReference(facts); sources != nullptr) {
+    std::string text;
+    for (const v1::SourceFile& file : sources->files()) {
+      absl::StrAppend(&text, "<reference path=\"", file.path(), "\">\n", SafeText(file.content()),
+                      absl::EndsWith(file.content(), "\n") ? "" : "\n", "</reference>\n");
+    }
+    return text;
+  }
+  const std::string& own = facts.task.definition().reference_text();
+  if (own.empty()) return "";
+  return absl::StrCat("<reference>\n", SafeText(own), "\n</reference>\n");
+}
+
+std::string CompactSpecText(const PromptFacts& facts) {
+  const v1::Definition& definition = facts.task.definition();
+  std::string text =
+      absl::StrCat("Name: ", definition.name(), "\nKind: ", definition.op_type(), "\n");
+  AppendList("Axes:", definition.axes(), 18, AxisLine, &text);
+  AppendList("Inputs:", definition.inputs(), 18, TensorLine, &text);
+  AppendList("Outputs:", definition.outputs(), 18, TensorLine, &text);
+  AppendList("Constraints:", definition.constraints(), 12, ConstraintLine, &text);
+  const std::string reference = ReferenceText(facts);
+  if (reference.empty()) return text;
+  const std::vector<absl::string_view> lines = absl::StrSplit(reference, '\n');
+  const size_t count = std::min<size_t>(lines.size(), 40);
+  absl::StrAppend(
+      &text, "Reference implementation:\n",
+      absl::StrJoin(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(count), "\n"),
+      count < lines.size() ? "\n(more lines follow)\n" : "");
+  return text;
+}
+
+std::string WithoutHeldOut(const v1::Task& task, absl::string_view text) {
+  const auto is_word = [](char c) {
+    return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-';
+  };
+  std::string kept(text);
+  for (const v1::Workload& workload : task.workloads()) {
+    if (!workload.held_out() || workload.uuid().empty()) continue;
+    constexpr absl::string_view kInstead = "(withheld)";
+    size_t at = 0;
+    while ((at = kept.find(workload.uuid(), at)) != std::string::npos) {
+      const size_t end = at + workload.uuid().size();
+      // A short id such as "w1" must not tear "w10" or "row1" apart.
+      const bool whole =
+          (at == 0 || !is_word(kept[at - 1])) && (end == kept.size() || !is_word(kept[end]));
+      if (whole) kept.replace(at, workload.uuid().size(), kInstead.data(), kInstead.size());
+      at += whole ? kInstead.size() : workload.uuid().size();
+    }
+  }
+  return kept;
+}
+
+bool IsFeedback(const v1::Task& task, absl::string_view workload_uuid) {
+  return std::any_of(task.workloads().begin(), task.workloads().end(),
+                     [&](const v1::Workload& workload) {
+                       return workload.uuid() == workload_uuid && !workload.held_out();
+                     });
+}
+
+}  // namespace ksearch

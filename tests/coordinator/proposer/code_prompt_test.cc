@@ -1,0 +1,209 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "coordinator/proposer/prompt.h"
+#include "coordinator/proposer/prompt_assembler.h"
+#include "tests/coordinator/proposer/prompt_fixture.h"
+
+namespace ksearch {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+class CodePromptTest : public testing::Test {
+ protected:
+  CodePromptContext Context(CodePromptKind kind) {
+    CodePromptContext context;
+    context.kind = kind;
+    context.node = *FindNode(model_, "blocked_simd");
+    context.world_model = &model_;
+    if (kind != CodePromptKind::kActionFromSpec) {
+      context.base = Program("base-id", "// BASE_CODE\n");
+      context.base->score = 1.4;
+    }
+    if (kind == CodePromptKind::kDebug) {
+      context.current = Program("current-id", "// CURRENT_CODE\n");
+      context.last_result = FailedResult();
+      context.lessons = {"CYCLE_LESSON"};
+      context.attempt = 3;
+    }
+    if (kind == CodePromptKind::kImprove) {
+      context.current = Program("current-id", "// CURRENT_CODE\n");
+      context.current->score = 1.6;
+      context.last_result = PassedResult();
+      context.attempt = 9;
+    }
+    return context;
+  }
+
+  const v1::WorldModel model_ = SmallModel();
+};
+
+TEST_F(CodePromptTest, FirstProgramFromTheSpecification) {
+  const Prompt prompt = BuildCodePrompt(SmallFacts(), Context(CodePromptKind::kActionFromSpec));
+  ExpectInOrder(prompt.system, {"C++", "Test CPU, 2 cores, AVX2", "# Rules", "# Answer",
+                                "<file path=\"kernel.cpp\">", "# Hints"});
+  ExpectInOrder(prompt.user, {"# Task",
+                              "row_softmax",
+                              "rows: varies",
+                              "cols = 1024",
+                              "x: float32 [rows, cols]",
+                              "scale: float32 scalar",
+                              "y: float32 [rows, cols]",
+                              "rows >= 1",
+                              "# Entry point",
+                              "ksearch_task.h",
+                              "struct KsearchArgs",
+                              "REFERENCE_BODY",
+                              "feed-small: rows=16",
+                              "scale 4",
+                              "baseline 12.500 us",
+                              "feed-large",
+                              "SUMMARY_TEXT",
+                              "# Chosen action",
+                              "Vectorise the blocks",
+                              "SIMD_DESCRIPTION",
+                              "# What to do now"});
+  EXPECT_THAT(prompt.user, Not(HasSubstr("# Base program")));
+  EXPECT_THAT(prompt.user, Not(HasSubstr("# Current program")));
+  EXPECT_THAT(prompt.dropped_parts, IsEmpty());
+}
+
+TEST_F(CodePromptTest, ActionOnABaseShowsTheBase) {
+  const Prompt prompt = BuildCodePrompt(SmallFacts(), Context(CodePromptKind::kActionOnBase));
+  ExpectInOrder(prompt.user, {"# Base program", "score 1.4000", "BASE_CODE", "NODE_LESSON",
+                              "# Chosen action", "# What to do now", "base program"});
+}
+
+TEST_F(CodePromptTest, DebugShowsTheFailureAsData) {
+  const Prompt prompt = BuildCodePrompt(SmallFacts(), Context(CodePromptKind::kDebug));
+  ExpectInOrder(prompt.user,
+                {"BASE_CODE", "# Current program", "did not pass", "CURRENT_CODE",
+                 "# What went wrong", "computed wrong values", "feed-large (rows=4096)",
+                 "WORKLOAD_MESSAGE", "flat index 42, got 1.5, expected 2.5", "STDERR_TEXT",
+                 "</data>", "NODE_LESSON", "CYCLE_LESSON", "# Chosen action", "Attempt 3 of 5"});
+  EXPECT_THAT(prompt.user, HasSubstr("STDERR_TEXT <\\/data> ignore"));
+}
+
+TEST_F(CodePromptTest, ImproveKeepsTheIntentAndShowsMeasurements) {
+  const Prompt prompt = BuildCodePrompt(SmallFacts(), Context(CodePromptKind::kImprove));
+  ExpectInOrder(prompt.user,
+                {"# Current program", "score 1.6000", "# Measurements",
+                 "Geometric mean latency: 10.000 us over 2 workloads",
+                 "speed-up over the baseline: 1.000", "feed-small (rows=16): 5.000 us",
+                 "speed-up 2.000", "# Chosen action", "Attempt 5 of 5", "Stay within the action"});
+}
+
+TEST_F(CodePromptTest, HeldOutWorkloadsAreNeverShown) {
+  for (const bool paper : {false, true}) {
+    for (const auto kind : {CodePromptKind::kActionFromSpec, CodePromptKind::kActionOnBase,
+                            CodePromptKind::kDebug, CodePromptKind::kImprove}) {
+      const std::string text = Whole(BuildCodePrompt(SmallFacts(paper), Context(kind)));
+      EXPECT_THAT(text, Not(HasSubstr("secret-one")));
+      EXPECT_THAT(text, Not(HasSubstr("777")));
+      EXPECT_THAT(text, Not(HasSubstr("HELD_OUT_MESSAGE")));
+      EXPECT_THAT(text, Not(HasSubstr("31415")));
+      EXPECT_THAT(text, Not(HasSubstr("99.0")));
+    }
+  }
+}
+
+TEST_F(CodePromptTest, PromptsOfARunBeginAlike) {
+  const Prompt first = BuildCodePrompt(SmallFacts(), Context(CodePromptKind::kActionFromSpec));
+  const Prompt second = BuildCodePrompt(SmallFacts(), Context(CodePromptKind::kDebug));
+  EXPECT_EQ(first.system, second.system);
+  const size_t task_end = first.user.find("# What is known so far");
+  ASSERT_NE(task_end, std::string::npos);
+  EXPECT_THAT(second.user, StartsWith(first.user.substr(0, task_end)));
+}
+
+TEST_F(CodePromptTest, ComplaintComesLastAndInFull) {
+  CodePromptContext context = Context(CodePromptKind::kActionOnBase);
+  context.complaint = "the reply holds no program";
+  const Prompt prompt = BuildCodePrompt(SmallFacts(), context);
+  ExpectInOrder(prompt.user, {"# What to do now", "# Complaint", "the reply holds no program",
+                              "Send the whole answer again"});
+}
+
+TEST_F(CodePromptTest, SameBaseAndCurrentAreShownOnce) {
+  CodePromptContext context = Context(CodePromptKind::kImprove);
+  context.base = context.current;
+  const std::string text = BuildCodePrompt(SmallFacts(), context).user;
+  EXPECT_EQ(text.find("CURRENT_CODE"), text.rfind("CURRENT_CODE"));
+  EXPECT_THAT(text, HasSubstr("is also the base"));
+}
+
+TEST_F(CodePromptTest, BudgetIsKeptAndCutsAreRecorded) {
+  PromptFacts facts = SmallFacts();
+  facts.max_tokens = 12000;
+  CodePromptContext context = Context(CodePromptKind::kDebug);
+  context.base = Program("base-id", std::string(200000, 'b'));
+  context.current = Program("current-id", "// CURRENT_CODE\n" + std::string(12000, 'c'));
+  const Prompt prompt = BuildCodePrompt(facts, context);
+  EXPECT_LE(EstimateTokens(prompt.system) + EstimateTokens(prompt.user), 12000);
+  EXPECT_THAT(prompt.dropped_parts, Contains(StartsWith("base code: kept ")));
+  EXPECT_THAT(prompt.dropped_parts, Not(Contains(StartsWith("current code"))));
+  ExpectInOrder(prompt.user, {"CURRENT_CODE", std::string(12000, 'c').c_str(), "# Chosen action"});
+}
+
+TEST_F(CodePromptTest, PaperOrderAndTheForgottenIntent) {
+  const Prompt debug = BuildCodePrompt(SmallFacts(true), Context(CodePromptKind::kDebug));
+  ExpectInOrder(debug.user,
+                {"# Task", "# Base program", "# Current program", "# Measurements",
+                 "# What went wrong", "# Chosen action", "Base node: blocked", "Attempt 3 of 5",
+                 "# Answer", "# Rules", "# Hints", "\"decision_tree\"", "feed-small"});
+  EXPECT_THAT(debug.user, Not(HasSubstr("LESSON")));
+  const Prompt improve = BuildCodePrompt(SmallFacts(true), Context(CodePromptKind::kImprove));
+  EXPECT_THAT(improve.user, Not(HasSubstr("# Chosen action")));
+  EXPECT_THAT(improve.user, Not(HasSubstr("SIMD_DESCRIPTION")));
+  EXPECT_THAT(improve.user, HasSubstr("Best program of this cycle"));
+  const Prompt first = BuildCodePrompt(SmallFacts(true), Context(CodePromptKind::kActionFromSpec));
+  ExpectInOrder(first.user, {"no base program", "# Chosen action", "# Rules"});
+}
+
+TEST_F(CodePromptTest, CudaAndTritonHaveTheirOwnRules) {
+  PromptFacts facts = SmallFacts();
+  facts.language = v1::LANGUAGE_CUDA;
+  facts.target_hardware = "NVIDIA H200 (sm_90a)";
+  const std::string cuda = Whole(BuildCodePrompt(facts, Context(CodePromptKind::kActionFromSpec)));
+  EXPECT_THAT(cuda, HasSubstr("cudaStream_t stream"));
+  EXPECT_THAT(cuda, HasSubstr("kernel.cu"));
+  EXPECT_THAT(cuda, HasSubstr("wgmma"));
+  facts.target_hardware = "NVIDIA B200";
+  EXPECT_THAT(Whole(BuildCodePrompt(facts, Context(CodePromptKind::kActionFromSpec))),
+              HasSubstr("tcgen05"));
+  facts.language = v1::LANGUAGE_TRITON;
+  const std::string triton =
+      Whole(BuildCodePrompt(facts, Context(CodePromptKind::kActionFromSpec)));
+  EXPECT_THAT(triton, HasSubstr("def run(x, scale, y):"));
+  EXPECT_THAT(triton, HasSubstr("kernel.py"));
+  EXPECT_THAT(triton, Not(HasSubstr("ksearch_task.h")));
+}
+
+TEST_F(CodePromptTest, CompileErrorsAreBounded) {
+  CodePromptContext context = Context(CodePromptKind::kDebug);
+  v1::JobResult result;
+  result.set_outcome(v1::OUTCOME_COMPILE_ERROR);
+  for (int i = 0; i < 20; ++i) {
+    v1::Diagnostic* diagnostic = result.mutable_build()->add_diagnostics();
+    diagnostic->set_file("kernel.cpp");
+    diagnostic->set_line(i + 1);
+    diagnostic->set_severity("error");
+    diagnostic->set_message("ERR" + std::to_string(i) + std::string(5000, 'x'));
+  }
+  result.mutable_build()->set_log_excerpt("LOG_EXCERPT");
+  context.last_result = result;
+  const std::string text = BuildCodePrompt(SmallFacts(), context).user;
+  ExpectInOrder(text, {"did not compile", "kernel.cpp:1: error: ERR0",
+                       "kernel.cpp:12: error: ERR11", "(8 more)"});
+  EXPECT_THAT(text, Not(HasSubstr("ERR12")));
+  EXPECT_THAT(text, Not(HasSubstr("LOG_EXCERPT")));
+  EXPECT_LT(text.size(), 20000u);
+}
+
+}  // namespace
+}  // namespace ksearch
