@@ -21,7 +21,9 @@ ModelCaller::~ModelCaller() {
 
 absl::StatusOr<std::string> ModelCaller::DefaultModel(const std::string& provider) const {
   for (const Provider& known : providers_) {
-    if (known.name == provider) return known.default_model;
+    if (known.name != provider) continue;
+    if (known.client == nullptr) return known.unusable;
+    return known.default_model;
   }
   return absl::FailedPreconditionError(
       absl::StrCat("provider '", provider, "' is not in the coordinator's config (known: ",

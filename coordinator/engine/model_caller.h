@@ -21,7 +21,8 @@ class ModelCaller {
   struct Provider {
     std::string name;
     std::string default_model;
-    std::unique_ptr<LlmClient> client;
+    std::unique_ptr<LlmClient> client;  // null: cannot be used, for this reason
+    absl::Status unusable;
   };
 
   // Borrows store and clock. The destructor ends calls in flight; they stay unanswered in the store
@@ -29,7 +30,7 @@ class ModelCaller {
   ModelCaller(Store* store, const Clock& clock, std::vector<Provider> providers);
   ~ModelCaller();
 
-  // FAILED_PRECONDITION names the providers there are.
+  // FAILED_PRECONDITION names the providers there are; or why this one cannot be used.
   absl::StatusOr<std::string> DefaultModel(const std::string& provider) const;
   std::vector<std::string> ProviderNames() const;
 

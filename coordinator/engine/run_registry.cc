@@ -62,12 +62,17 @@ absl::Status RunRegistry::ResumeInterrupted() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<SearchContext> RunRegistry::LoadContext(const RunRow& row,
-                                                       const v1::RunConfig& config) const {
+absl::StatusOr<SearchContext> RunRegistry::LoadContext(const RunRow& row, int rounds) const {
+  const v1::RunConfig& config = row.config;
   SearchContext context;
   context.config = config;
   v1::RunEngineState state;
-  if (!row.state.empty() && state.ParseFromString(row.state) && !state.task_sha256().empty()) {
+  if (!state.ParseFromString(row.state)) {
+    return absl::DataLossError(absl::StrCat("state of run ", row.run_id, " is unreadable"));
+  }
+  if (rounds == 0) rounds = state.rounds();
+  if (rounds > 0) context.config.set_rounds(rounds);
+  if (!state.task_sha256().empty()) {
     // The task as it was when the run began, whatever its files say now.
     ASSIGN_OR_RETURN(const std::string bytes, parts_.store->ReadBlob(state.task_sha256()));
     if (!context.task.ParseFromString(bytes)) return absl::DataLossError("task blob unreadable");
@@ -104,12 +109,12 @@ absl::StatusOr<std::string> RunRegistry::Start(const std::string& request_id,
                      parts_.store->ResolveRun(config.replay_order_of()));
   }
   RunRow row;
-  ASSIGN_OR_RETURN(const SearchContext context, LoadContext(row, config));
+  row.config = config;
+  ASSIGN_OR_RETURN(const SearchContext context, LoadContext(row, 0));
   RETURN_IF_ERROR(MakeStrategy(context).status());
 
   row.run_id = absl::StrCat(config.task(), "-", RandomHex(3));
   row.request_id = request_id;
-  row.config = config;
   row.status.set_run_id(row.run_id);
   row.status.set_state(v1::RUN_STATE_RUNNING);
   row.status.set_task(config.task());
@@ -127,13 +132,14 @@ absl::StatusOr<std::string> RunRegistry::Start(const std::string& request_id,
 absl::StatusOr<std::unique_ptr<SearchRun>> RunRegistry::LoadRun(const std::string& run_id,
                                                                 int rounds) const {
   ASSIGN_OR_RETURN(const RunRow row, parts_.store->ReadRun(run_id));
-  ASSIGN_OR_RETURN(SearchContext context, LoadContext(row, row.config));
+  ASSIGN_OR_RETURN(SearchContext context, LoadContext(row, rounds));
+  ASSIGN_OR_RETURN(std::unique_ptr<SearchStrategy> strategy, MakeStrategy(context));
   std::vector<std::string> order;
   if (!row.config.replay_order_of().empty()) {
     ASSIGN_OR_RETURN(order, RecordedOrder(parts_.store, row.config.replay_order_of()));
   }
   return SearchRun::Create({parts_.store, parts_.jobs, parts_.models, parts_.clock}, row,
-                           std::move(context), rounds, std::move(order));
+                           std::move(context), std::move(strategy), std::move(order));
 }
 
 absl::Status RunRegistry::Launch(const std::string& run_id, int rounds) {

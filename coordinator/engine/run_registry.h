@@ -23,7 +23,7 @@ class RunRegistry {
  public:
   struct Parts {
     Store* store;
-    JobQueue* jobs;
+    JobSink* jobs;
     ModelCaller* models;
     const TaskSuite* tasks;
     const Clock* clock;
@@ -59,7 +59,8 @@ class RunRegistry {
     int64_t steps = 0;
   };
 
-  absl::StatusOr<SearchContext> LoadContext(const RunRow& row, const v1::RunConfig& config) const;
+  // `rounds`: a new budget, or 0 for the one in force.
+  absl::StatusOr<SearchContext> LoadContext(const RunRow& row, int rounds) const;
   absl::StatusOr<std::unique_ptr<SearchRun>> LoadRun(const std::string& run_id, int rounds) const;
   absl::Status Launch(const std::string& run_id, int rounds);
   void Loop(const std::string& run_id, ActiveRun* active, std::unique_ptr<SearchRun> run);

@@ -10,7 +10,6 @@
 #include "common/measure_defaults.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
-#include "coordinator/search/strategy_factory.h"
 
 namespace ksearch {
 namespace {
@@ -21,39 +20,34 @@ std::string CallId(const std::string& run_id, int64_t call_number) {
   return absl::StrCat(run_id, "/", call_number);
 }
 
-SearchContext WithRounds(SearchContext context, int rounds) {
-  if (rounds > 0) context.config.set_rounds(rounds);
-  return context;
-}
-
 }  // namespace
 
-SearchRun::SearchRun(const Parts& parts, const RunRow& row, SearchContext context)
+SearchRun::SearchRun(const Parts& parts, const RunRow& row, SearchContext context,
+                     std::unique_ptr<SearchStrategy> strategy)
     : parts_(parts),
       run_id_(row.run_id),
       context_(std::move(context)),
       specs_(context_.task, context_.config.measure(), context_.config.limits()),
+      strategy_(std::move(strategy)),
       tracker_(WithDefaults(context_.config.measure()).min_effect()),
       order_({}, 0),
       status_(row.status),
       cursor_(row.cursor) {}
 
-absl::StatusOr<std::unique_ptr<SearchRun>> SearchRun::Create(const Parts& parts, const RunRow& row,
-                                                             SearchContext context, int rounds,
-                                                             std::vector<std::string> order) {
+absl::StatusOr<std::unique_ptr<SearchRun>> SearchRun::Create(
+    const Parts& parts, const RunRow& row, SearchContext context,
+    std::unique_ptr<SearchStrategy> strategy, std::vector<std::string> order) {
   v1::RunEngineState state;
-  if (!row.state.empty() && !state.ParseFromString(row.state)) {
+  if (!state.ParseFromString(row.state)) {
     return absl::DataLossError(absl::StrCat("state of run ", row.run_id, " is unreadable"));
   }
-  if (rounds == 0) rounds = state.rounds();
-  auto run =
-      std::unique_ptr<SearchRun>(new SearchRun(parts, row, WithRounds(std::move(context), rounds)));
+  auto run = std::unique_ptr<SearchRun>(
+      new SearchRun(parts, row, std::move(context), std::move(strategy)));
   run->fresh_ = row.state.empty();
   run->state_ = std::move(state);
   run->state_.set_rounds(run->context_.config.rounds());
   run->order_ = ArrivalOrder(std::move(order), run->state_.replay_position());
   run->tracker_.Restore(run->state_.incumbent());
-  ASSIGN_OR_RETURN(run->strategy_, MakeStrategy(run->context_));
   return run;
 }
 

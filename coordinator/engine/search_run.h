@@ -10,7 +10,7 @@
 #include "common/clock.h"
 #include "coordinator/engine/arrival_order.h"
 #include "coordinator/engine/incumbent_tracker.h"
-#include "coordinator/engine/job_queue.h"
+#include "coordinator/engine/job_sink.h"
 #include "coordinator/engine/job_specs.h"
 #include "coordinator/engine/model_caller.h"
 #include "coordinator/search/search_strategy.h"
@@ -31,13 +31,15 @@ class SearchRun {
   // Borrows everything; `row` as read from the store.
   struct Parts {
     Store* store;
-    JobQueue* jobs;
+    JobSink* jobs;
     ModelCaller* models;
     const Clock* clock;
   };
-  // `rounds`: a new budget, or 0 to keep the one in force. `order` may be empty (natural order).
+  // `strategy` was made from `context`, whose config.rounds is the budget in force. `order` may be
+  // empty (natural order). DATA_LOSS: the saved state is unreadable.
   static absl::StatusOr<std::unique_ptr<SearchRun>> Create(const Parts& parts, const RunRow& row,
-                                                           SearchContext context, int rounds,
+                                                           SearchContext context,
+                                                           std::unique_ptr<SearchStrategy> strategy,
                                                            std::vector<std::string> order);
 
   // Starts or takes up the run. Call once, first.
@@ -50,7 +52,8 @@ class SearchRun {
   const v1::RunStatus& status() const { return status_; }
 
  private:
-  SearchRun(const Parts& parts, const RunRow& row, SearchContext context);
+  SearchRun(const Parts& parts, const RunRow& row, SearchContext context,
+            std::unique_ptr<SearchStrategy> strategy);
 
   absl::Status Fold(const Arrival& arrival);
   absl::Status FoldReply(const Arrival& arrival);
@@ -70,7 +73,7 @@ class SearchRun {
   const std::string run_id_;
   const SearchContext context_;
   const JobSpecs specs_;
-  std::unique_ptr<SearchStrategy> strategy_;
+  const std::unique_ptr<SearchStrategy> strategy_;
   IncumbentTracker tracker_;
   ArrivalOrder order_;
   v1::RunEngineState state_;

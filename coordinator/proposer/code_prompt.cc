@@ -183,7 +183,7 @@ Prompt DefaultPrompt(const PromptFacts& facts, const CodePromptContext& context)
   }
   PromptPart lessons = {"lessons",
                         "Lessons of earlier attempts at this action",
-                        LessonsText(context),
+                        LessonsText(facts, context),
                         Priority::kUseful,
                         kLessonsTokens,
                         Keep::kTail};

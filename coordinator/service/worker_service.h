@@ -25,9 +25,9 @@ class WorkerService final : public v1::WorkerService::CallbackService {
 
  private:
   // The synchronous forms of the generated base class: not to be hidden, nor used.
-  using CallbackService::FetchBlob;
-  using CallbackService::RecordResult;
-  using CallbackService::Session;
+  using v1::WorkerService::CallbackService::FetchBlob;
+  using v1::WorkerService::CallbackService::RecordResult;
+  using v1::WorkerService::CallbackService::Session;
 
   WorkerGateway* const gateway_;
 };

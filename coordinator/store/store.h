@@ -133,21 +133,25 @@ class Store {
     std::string path;  // file; created with its folder if missing
     absl::Duration lock_wait = absl::Seconds(5);
   };
-  // FAILED_PRECONDITION: another coordinator holds the file, or it was written by a newer version
-  // (the message says which). PERMISSION_DENIED: read-only file or folder. DATA_LOSS: not a
-  // database.
+  // FAILED_PRECONDITION: another coordinator holds the file, it was written by a newer version, or
+  // it belongs to another program (the message says which). PERMISSION_DENIED: read-only file or
+  // folder. DATA_LOSS: not a database.
   static absl::StatusOr<std::unique_ptr<Store>> Open(const Options& options,
                                                      const Clock& clock = Clock::Real());
   virtual ~Store() = default;
 
-  // Runs once for each arrival committed, on the writer thread; must not block. Set before use.
+  // Runs once for each arrival committed, on the writer thread; must not block nor call a blocking
+  // method. Set before use.
   virtual void SetArrivalListener(std::function<void(const std::string& run_id)> listener) = 0;
 
   // ---- runs (blocking until committed)
   // Idempotent by request_id: returns the id of the run that has it.
   virtual absl::StatusOr<std::string> CreateRun(const RunRow& run) = 0;
+  // All or nothing. FAILED_PRECONDITION: the cursor would go back, or a call_id, tag or world-model
+  // revision of the run already stands for something else. NOT_FOUND: no such run.
   virtual absl::Status CommitStep(const StepCommit& step) = 0;
   virtual absl::StatusOr<RunRow> ReadRun(const std::string& run_id) = 0;  // NOT_FOUND
+  // In all reads a `limit` <= 0 is none.
   // "last", a full id or a unique prefix -> id. NOT_FOUND; INVALID_ARGUMENT if ambiguous.
   virtual absl::StatusOr<std::string> ResolveRun(const std::string& prefix) = 0;
   virtual absl::StatusOr<std::vector<v1::RunStatus>> ListRuns() = 0;  // newest first
@@ -162,7 +166,8 @@ class Store {
   virtual absl::StatusOr<std::vector<CandidateRow>> ListCandidates(const std::string& run_id) = 0;
 
   // ---- model calls
-  // Records the reply (or final error) and its arrival. Idempotent: the first one wins.
+  // Records the reply (or final error) and its arrival. Idempotent: the first one wins. NOT_FOUND:
+  // no such call.
   virtual void RecordReply(const LlmCallRow& call, absl::AnyInvocable<void(absl::Status)> done) = 0;
   virtual absl::StatusOr<LlmCallRow> ReadCall(const std::string& call_id) = 0;
   virtual absl::StatusOr<std::vector<LlmCallRow>> ReadUnansweredCalls(
@@ -171,12 +176,15 @@ class Store {
   // ---- jobs
   // Stores a job outside any run (ksearch eval). Idempotent.
   virtual absl::Status AddJob(const std::string& job_id, const v1::JobSpec& spec) = 0;
+  // Jobs without a result, oldest first.
   virtual absl::StatusOr<std::vector<QueuedJob>> ReadUnfinishedJobs() = 0;
   // First row per job wins; adds one arrival per run that asked for it. `done` after commit, on the
   // writer thread; must not block.
   virtual void RecordResult(
       const v1::JobResult& result, const std::string& lease_id,
       absl::AnyInvocable<void(absl::StatusOr<v1::RecordResultReply::Disposition>)> done) = 0;
+  // One row per lease: inserted when it starts, ended once. A result recorded under the lease ends
+  // it as "recorded" by itself.
   virtual void RecordAttempt(const AttemptRow& attempt,
                              absl::AnyInvocable<void(absl::Status)> done) = 0;
   virtual absl::StatusOr<std::optional<v1::JobResult>> ReadResult(const std::string& job_id) = 0;

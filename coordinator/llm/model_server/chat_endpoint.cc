@@ -26,11 +26,9 @@ std::string Dump(const Json& json) {
 }
 
 EndpointResponse Error(int status, const std::string& message, const std::string& code) {
-  const Json body = {{"error",
-                      {{"message", message},
-                       {"type", "invalid_request_error"},
-                       {"param", nullptr},
-                       {"code", code}}}};
+  const Json error = {
+      {"message", message}, {"type", "invalid_request_error"}, {"param", nullptr}, {"code", code}};
+  const Json body = {{"error", error}};
   return {.status = status, .headers = {}, .body = Dump(body), .delay = {}};
 }
 
@@ -88,19 +86,18 @@ std::string ReplyJson(const Cassette::Entry& entry, const std::string& model,
   // About four bytes a token in English text and code.
   const int64_t input = entry.usage ? entry.usage->input_tokens() : prompt.size() / 4 + 1;
   const int64_t output = entry.usage ? entry.usage->output_tokens() : entry.text.size() / 4 + 1;
-  return Dump(
-      {{"id", absl::StrCat("cassette-line-", entry.line)},
-       {"object", "chat.completion"},
-       {"created", 0},
-       {"model", model},
-       {"choices",
-        {{{"index", 0},
-          {"finish_reason", entry.finish_reason},
-          {"message", {{"role", "assistant"}, {"content", entry.text}, {"refusal", nullptr}}}}}},
-       {"usage",
-        {{"prompt_tokens", input},
-         {"completion_tokens", output},
-         {"total_tokens", input + output}}}});
+  Json message = {{"role", "assistant"}, {"content", entry.text}, {"refusal", nullptr}};
+  Json choice = {
+      {"index", 0}, {"finish_reason", entry.finish_reason}, {"message", std::move(message)}};
+  Json usage = {
+      {"prompt_tokens", input}, {"completion_tokens", output}, {"total_tokens", input + output}};
+  Json reply = {{"id", absl::StrCat("cassette-line-", entry.line)},
+                {"object", "chat.completion"},
+                {"created", 0},
+                {"model", model},
+                {"choices", Json::array({std::move(choice)})},
+                {"usage", std::move(usage)}};
+  return Dump(reply);
 }
 
 EndpointResponse FaultResponse(const v1::CassetteFault& fault) {
@@ -126,12 +123,9 @@ EndpointResponse ChatEndpoint::Answer(const EndpointRequest& request) {
     return Error(405, absl::StrCat(path, " takes POST"), "method_not_allowed");
   }
   if (request.method == "GET" && path == "/v1/models") {
-    const Json list = {{"object", "list"},
-                       {"data",
-                        {{{"id", cassette_.model()},
-                          {"object", "model"},
-                          {"created", 0},
-                          {"owned_by", "cassette"}}}}};
+    const Json model = {
+        {"id", cassette_.model()}, {"object", "model"}, {"created", 0}, {"owned_by", "cassette"}};
+    const Json list = {{"object", "list"}, {"data", Json::array({model})}};
     return {.status = 200, .headers = {}, .body = Dump(list), .delay = {}};
   }
   if (request.method == "GET" && path == "/health") {

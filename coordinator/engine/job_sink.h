@@ -1,5 +1,5 @@
-#ifndef KSEARCH_COORDINATOR_ENGINE_JOB_QUEUE_H_
-#define KSEARCH_COORDINATOR_ENGINE_JOB_QUEUE_H_
+#ifndef KSEARCH_COORDINATOR_ENGINE_JOB_SINK_H_
+#define KSEARCH_COORDINATOR_ENGINE_JOB_SINK_H_
 
 #include <string>
 
@@ -8,12 +8,12 @@
 namespace ksearch {
 
 // Where committed jobs go to be tried. Thread-safe; submitting a known or done job has no effect.
-class JobQueue {
+class JobSink {
  public:
-  virtual ~JobQueue() = default;
+  virtual ~JobSink() = default;
   virtual void Submit(const std::string& job_id, const v1::JobSpec& spec) = 0;
 };
 
 }  // namespace ksearch
 
-#endif  // KSEARCH_COORDINATOR_ENGINE_JOB_QUEUE_H_
+#endif  // KSEARCH_COORDINATOR_ENGINE_JOB_SINK_H_

@@ -1,0 +1,107 @@
+#include "coordinator/coordinator_config.h"
+
+#include <sys/stat.h>
+
+#include <set>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "common/status_macros.h"
+#include "common/subprocess.h"
+#include "common/textproto.h"
+
+namespace ksearch {
+namespace {
+
+bool IsFolder(const std::string& path) {
+  struct stat facts;
+  return ::stat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode);
+}
+
+// configs/tasks of the tree or installation that the binary belongs to: <prefix>/bin/.. or
+// <source>/build/<preset>/bin/../../..
+std::string FindTaskFolder() {
+  const std::string bin = BinaryFolder();
+  for (const char* up :
+       {"/../share/ksearch/tasks", "/../configs/tasks", "/../../../configs/tasks"}) {
+    if (IsFolder(bin + up)) return bin + up;
+  }
+  return "configs/tasks";
+}
+
+absl::Status CheckListenAddress(const std::string& address) {
+  const size_t colon = address.rfind(':');
+  int port = 0;
+  if (colon == std::string::npos || colon == 0 ||
+      !absl::SimpleAtoi(address.substr(colon + 1), &port) || port < 0 || port > 65535) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("listen_address '", address, "' must be HOST:PORT, e.g. 127.0.0.1:7400"));
+  }
+  const std::string host = address.substr(0, colon);
+  if (host != "localhost" && host != "[::1]" && !absl::StartsWith(host, "127.")) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("listen_address '", address,
+                     "' is not a loopback address: workers elsewhere reach a loopback coordinator "
+                     "through an SSH "
+                     "tunnel (README, \"Workers on other machines\")"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<v1::CoordinatorConfig> LoadCoordinatorConfig(const std::vector<std::string>& args) {
+  v1::CoordinatorConfig config, given;
+  for (size_t i = 0; i < args.size(); ++i) {
+    std::string name = args[i], value;
+    const size_t equals = name.find('=');
+    if (equals != std::string::npos) {
+      value = name.substr(equals + 1);
+      name.resize(equals);
+    } else if (i + 1 < args.size()) {
+      value = args[++i];
+    } else {
+      return absl::InvalidArgumentError(absl::StrCat("argument ", name, " needs a value"));
+    }
+    if (name == "--config") {
+      const absl::Status status = ReadTextproto(value, &config);
+      if (!status.ok()) return absl::InvalidArgumentError(status.message());
+    } else if (name == "--listen") {
+      given.set_listen_address(value);
+    } else if (name == "--state-dir") {
+      given.set_state_dir(value);
+    } else if (name == "--task-dir") {
+      given.add_task_dirs(value);
+    } else {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "unknown argument ", name, " (known: --config, --listen, --state-dir, --task-dir)"));
+    }
+  }
+  if (given.task_dirs_size() > 0) config.clear_task_dirs();
+  config.MergeFrom(given);
+  if (config.listen_address().empty()) config.set_listen_address("127.0.0.1:7400");
+  if (config.state_dir().empty()) config.set_state_dir("ksearch-state");
+  if (config.task_dirs_size() == 0) config.add_task_dirs(FindTaskFolder());
+
+  std::vector<std::string> faults;
+  if (const absl::Status status = CheckListenAddress(config.listen_address()); !status.ok()) {
+    faults.emplace_back(status.message());
+  }
+  for (const std::string& folder : config.task_dirs()) {
+    if (!IsFolder(folder)) faults.push_back(absl::StrCat("task_dirs: no folder '", folder, "'"));
+  }
+  std::set<std::string> names;
+  for (int i = 0; i < config.providers_size(); ++i) {
+    const std::string& name = config.providers(i).name();
+    if (name.empty()) faults.push_back(absl::StrCat("providers[", i, "].name is missing"));
+    if (!names.insert(name).second) {
+      faults.push_back(absl::StrCat("providers[", i, "].name '", name, "' is used twice"));
+    }
+  }
+  if (!faults.empty()) return absl::InvalidArgumentError(absl::StrJoin(faults, "; "));
+  return config;
+}
+
+}  // namespace ksearch

@@ -1,0 +1,197 @@
+// ksearch-coordinator: builds the object graph from the config and runs it until a signal.
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "common/digest.h"
+#include "common/grpc_channel.h"
+#include "common/log.h"
+#include "common/shutdown.h"
+#include "common/status_macros.h"
+#include "common/textproto.h"
+#include "coordinator/coordinator_config.h"
+#include "coordinator/engine/model_caller.h"
+#include "coordinator/engine/run_registry.h"
+#include "coordinator/llm/client_factory.h"
+#include "coordinator/service/result_watch.h"
+#include "coordinator/service/search_service.h"
+#include "coordinator/service/worker_gateway.h"
+#include "coordinator/service/worker_service.h"
+#include "coordinator/store/store.h"
+#include "coordinator/tasks/directory_suite.h"
+
+namespace ksearch {
+namespace {
+
+constexpr absl::Duration kDrainTime = absl::Seconds(2);
+
+// Between the store's writer thread, which outlives the registry, and the registry.
+class RunWaker {
+ public:
+  void Attach(RunRegistry* runs) {
+    MutexLock lock(&mu_);
+    runs_ = runs;
+  }
+  void Wake(const std::string& run_id) {
+    MutexLock lock(&mu_);
+    if (runs_ != nullptr) runs_->Wake(run_id);
+  }
+
+ private:
+  Mutex mu_;
+  RunRegistry* runs_ ABSL_GUARDED_BY(mu_) = nullptr;
+};
+
+class GatewaySink final : public JobSink {
+ public:
+  explicit GatewaySink(WorkerGateway* gateway) : gateway_(gateway) {}
+  void Submit(const std::string& job_id, const v1::JobSpec& spec) override {
+    gateway_->Submit(job_id, spec, 0);
+  }
+
+ private:
+  WorkerGateway* const gateway_;
+};
+
+std::vector<ModelCaller::Provider> MakeProviders(const v1::CoordinatorConfig& config,
+                                                 const Clock& clock) {
+  std::vector<ModelCaller::Provider> providers;
+  for (const v1::ModelProvider& settings : config.providers()) {
+    ModelCaller::Provider provider;
+    provider.name = settings.name();
+    provider.default_model = settings.openai_chat().default_model();
+    auto client = MakeLlmClient(settings, clock, RandomUint64());
+    if (client.ok()) {
+      provider.client = *std::move(client);
+    } else {
+      // Other providers, workers and queries are still of use.
+      LOG(WARNING) << "provider=" << provider.name
+                   << " cannot be used: " << client.status().message();
+      provider.unusable = absl::FailedPreconditionError(client.status().message());
+    }
+    providers.push_back(std::move(provider));
+  }
+  return providers;
+}
+
+// "AMD EPYC, 2 cores, x86-64-v3, 32 MiB last-level cache", of the first connected worker.
+std::string TargetHardware(const WorkerGateway& gateway) {
+  for (const v1::WorkerStatus& worker : gateway.Workers()) {
+    if (!worker.connected()) continue;
+    for (const v1::DeviceCapability& device : worker.hello().devices()) {
+      const v1::DeviceFingerprint& facts = device.fingerprint();
+      return absl::StrCat(facts.name(), ", ", facts.cores(), " cores, ", facts.architecture(), ", ",
+                          facts.last_level_cache_bytes() >> 20, " MiB last-level cache");
+    }
+  }
+  return "x86-64 CPU";
+}
+
+WorkerGateway::Options GatewayOptions(const v1::SchedulerSettings& settings) {
+  WorkerGateway::Options options;
+  if (settings.has_lease_ttl()) options.scheduler.lease_ttl = FromProto(settings.lease_ttl());
+  if (settings.has_report_interval()) {
+    options.scheduler.report_interval = FromProto(settings.report_interval());
+  }
+  if (settings.max_attempts() > 0) options.scheduler.max_attempts = settings.max_attempts();
+  return options;
+}
+
+absl::Status Run(const v1::CoordinatorConfig& config, ShutdownSignals* signals) {
+  const Clock& clock = Clock::Real();
+  if (::mkdir(config.state_dir().c_str(), 0700) != 0 && errno != EEXIST) {
+    return ErrnoStatus(errno, absl::StrCat("create state_dir ", config.state_dir()));
+  }
+  RunWaker waker;
+  Store::Options store_options;
+  store_options.path = config.state_dir() + "/ksearch.db";
+  ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, Store::Open(store_options, clock));
+  ASSIGN_OR_RETURN(const std::unique_ptr<TaskSuite> tasks,
+                   MakeDirectorySuite({config.task_dirs().begin(), config.task_dirs().end()}));
+  store->SetArrivalListener([&waker](const std::string& run_id) { waker.Wake(run_id); });
+  ResultWatch results;
+  WorkerGateway gateway(GatewayOptions(config.scheduler()), store.get(), &clock);
+  gateway.SetResultListener([&results](const v1::JobResult&) { results.Notify(); });
+  GatewaySink queue(&gateway);
+  ModelCaller models(store.get(), clock, MakeProviders(config, clock));
+  RunRegistry runs({store.get(), &queue, &models, tasks.get(), &clock, config.run_defaults(),
+                    [&gateway] { return TargetHardware(gateway); }});
+  waker.Attach(&runs);
+
+  SearchService::Parts parts = {store.get(), &runs, &gateway, tasks.get(), &results, {}};
+  parts.facts.set_version(KSEARCH_VERSION);
+  parts.facts.set_state_dir(config.state_dir());
+  parts.facts.set_schema_version(store->schema_version());
+  for (const std::string& name : models.ProviderNames()) parts.facts.add_providers(name);
+  *parts.facts.mutable_started_at() = ToProto(clock.Now());
+  SearchService search_service(parts);
+  WorkerService worker_service(&gateway);
+
+  grpc::ServerBuilder builder;
+  ApplyServerSettings(&builder);
+  int port = 0;
+  builder.AddListeningPort(config.listen_address(), grpc::InsecureServerCredentials(), &port);
+  builder.RegisterService(&search_service);
+  builder.RegisterService(&worker_service);
+  const std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
+  if (server == nullptr || port == 0) {
+    return absl::AlreadyExistsError(
+        absl::StrCat("cannot listen on ", config.listen_address(),
+                     ": is another coordinator running there? (listen_address or --listen)"));
+  }
+  const std::string address = absl::StrCat(
+      config.listen_address().substr(0, config.listen_address().rfind(':')), ":", port);
+  RETURN_IF_ERROR(WriteFileAtomically(config.state_dir() + "/address", address + "\n"));
+
+  ASSIGN_OR_RETURN(const std::vector<QueuedJob> unfinished, store->ReadUnfinishedJobs());
+  for (const QueuedJob& job : unfinished) gateway.Submit(job.job_id, job.spec, job.attempts);
+  RETURN_IF_ERROR(runs.ResumeInterrupted());
+  LOG(INFO) << "listening address=" << address << " state_dir=" << config.state_dir()
+            << " unfinished_jobs=" << unfinished.size();
+
+  Mutex mu;
+  CondVar changed;
+  bool stop = false;
+  signals->Listen([&] {
+    MutexLock lock(&mu);
+    stop = true;
+    changed.NotifyAll();
+  });
+  {
+    MutexLock lock(&mu);
+    while (!stop) changed.Wait(&mu);
+  }
+  LOG(INFO) << "shutting down";
+  search_service.Shutdown();
+  gateway.Shutdown();
+  server->Shutdown(std::chrono::system_clock::now() + absl::ToChronoNanoseconds(kDrainTime));
+  server->Wait();
+  waker.Attach(nullptr);
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace ksearch
+
+int main(int argc, char** argv) {
+  ksearch::ShutdownSignals signals;
+  ksearch::SetLogName("ksearch-coordinator");
+  const std::vector<std::string> args(argv + 1, argv + argc);
+  if (args == std::vector<std::string>{"--version"}) {
+    std::printf("ksearch-coordinator %s\n", KSEARCH_VERSION);
+    return 0;
+  }
+  const auto config = ksearch::LoadCoordinatorConfig(args);
+  absl::Status status = config.status();
+  if (status.ok()) status = ksearch::Run(*config, &signals);
+  if (status.ok()) return 0;
+  std::fprintf(stderr, "ksearch-coordinator: %s\n", std::string(status.message()).c_str());
+  return 3;
+}

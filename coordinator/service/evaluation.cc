@@ -1,0 +1,44 @@
+#include "coordinator/service/evaluation.h"
+
+#include <algorithm>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "common/digest.h"
+#include "coordinator/engine/job_specs.h"
+
+namespace ksearch {
+
+absl::StatusOr<v1::JobSpec> EvaluationJob(const v1::Task& task,
+                                          const v1::EvaluateRequest& request) {
+  if (request.sources().files_size() == 0) {
+    return absl::InvalidArgumentError("sources.files is empty: give at least one source file");
+  }
+  const v1::Language language = request.sources().language();
+  if (std::none_of(task.references().begin(), task.references().end(),
+                   [&](const v1::Sources& sources) { return sources.language() == language; })) {
+    return absl::InvalidArgumentError(absl::StrCat("sources.language: task ", task.name(),
+                                                   " has no reference in ",
+                                                   v1::Language_Name(language)));
+  }
+  const JobSpecs specs(task, request.plan(), request.limits());
+  v1::JobSpec spec = request.kind() == v1::JOB_KIND_CONFIRM
+                         ? specs.Confirm(request.sources(), "", nullptr)
+                         : specs.Screen(request.sources());
+  if (request.kind() == v1::JOB_KIND_CHECK) spec.set_kind(v1::JOB_KIND_CHECK);
+  if (request.workload_uuids_size() > 0) {
+    spec.clear_workload_uuids();
+    for (const std::string& uuid : request.workload_uuids()) {
+      if (std::none_of(task.workloads().begin(), task.workloads().end(),
+                       [&](const v1::Workload& workload) { return workload.uuid() == uuid; })) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("workload_uuids: task ", task.name(), " has no workload '", uuid, "'"));
+      }
+      spec.add_workload_uuids(uuid);
+    }
+  }
+  if (request.repeat()) spec.set_salt(RandomHex(8));
+  return spec;
+}
+
+}  // namespace ksearch

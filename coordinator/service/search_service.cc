@@ -1,0 +1,310 @@
+#include "coordinator/service/search_service.h"
+
+#include <algorithm>
+#include <set>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "common/clock.h"
+#include "common/grpc_channel.h"
+#include "common/identity.h"
+#include "common/status_macros.h"
+#include "common/textproto.h"
+#include "coordinator/service/evaluation.h"
+
+namespace ksearch {
+namespace {
+
+constexpr int kMaxEventsPerReply = 1000;
+constexpr absl::Duration kPollInterval = absl::Milliseconds(100);
+constexpr absl::Duration kDefaultWaitForWorker = absl::Seconds(10);
+
+bool Ended(const v1::RunStatus& status) {
+  return status.state() != v1::RUN_STATE_RUNNING && status.state() != v1::RUN_STATE_STOPPING;
+}
+
+std::string ProgressText(const JobState& state) {
+  switch (state.phase) {
+    case JobState::Phase::kQueued:
+      return "queued: waits for a free worker";
+    case JobState::Phase::kLeased:
+      return absl::StrCat(absl::AsciiStrToLower(v1::HeldLease::State_Name(state.lease_state)),
+                          " on ", state.worker_id);
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<v1::RunStatus> SearchService::Status(const std::string& prefix) {
+  ASSIGN_OR_RETURN(const std::string run_id, parts_.store->ResolveRun(prefix));
+  ASSIGN_OR_RETURN(const RunRow row, parts_.store->ReadRun(run_id));
+  return row.status;
+}
+
+grpc::Status SearchService::StartRun(grpc::ServerContext*, const v1::StartRunRequest* request,
+                                     v1::StartRunReply* reply) {
+  const auto run_id = parts_.runs->Start(request->request_id(), request->config());
+  if (!run_id.ok()) return ToGrpc(run_id.status());
+  reply->set_run_id(*run_id);
+  return grpc::Status::OK;
+}
+
+grpc::Status SearchService::ListRuns(grpc::ServerContext*, const v1::ListRunsRequest*,
+                                     v1::ListRunsReply* reply) {
+  const auto runs = parts_.store->ListRuns();
+  if (!runs.ok()) return ToGrpc(runs.status());
+  for (const v1::RunStatus& run : *runs) *reply->add_runs() = run;
+  return grpc::Status::OK;
+}
+
+grpc::Status SearchService::GetRun(grpc::ServerContext*, const v1::GetRunRequest* request,
+                                   v1::RunStatus* reply) {
+  auto status = Status(request->run_id());
+  if (!status.ok()) return ToGrpc(status.status());
+  *reply = *std::move(status);
+  return grpc::Status::OK;
+}
+
+grpc::Status SearchService::WatchRun(grpc::ServerContext* context,
+                                     const v1::WatchRunRequest* request,
+                                     grpc::ServerWriter<v1::WatchRunReply>* writer) {
+  return ToGrpc(Watch(context, *request, writer));
+}
+
+absl::Status SearchService::Watch(grpc::ServerContext* context, const v1::WatchRunRequest& request,
+                                  grpc::ServerWriter<v1::WatchRunReply>* writer) {
+  ASSIGN_OR_RETURN(const std::string run_id, parts_.store->ResolveRun(request.run_id()));
+  int64_t after = request.after_seq();
+  int64_t steps = 0;
+  bool first = true;
+  while (!context->IsCancelled()) {
+    if (closing_) return absl::UnavailableError("the coordinator is shutting down");
+    // Status before events: an ended status means that its events are all there.
+    ASSIGN_OR_RETURN(const RunRow row, parts_.store->ReadRun(run_id));
+    ASSIGN_OR_RETURN(const auto events,
+                     parts_.store->ReadEvents(run_id, after, kMaxEventsPerReply));
+    v1::WatchRunReply reply;
+    *reply.mutable_status() = row.status;
+    if (first) writer->Write(reply);
+    first = false;
+    for (const v1::RunEvent& event : events) {
+      *reply.mutable_event() = event;
+      after = event.seq();
+      if (!writer->Write(reply)) return absl::OkStatus();
+    }
+    if (events.empty()) {
+      if (Ended(row.status)) return absl::OkStatus();
+      steps = parts_.runs->WaitForStep(run_id, steps, kPollInterval);
+    }
+  }
+  return absl::CancelledError("the caller went away");
+}
+
+grpc::Status SearchService::ListEvents(grpc::ServerContext*, const v1::ListEventsRequest* request,
+                                       v1::ListEventsReply* reply) {
+  const auto run_id = parts_.store->ResolveRun(request->run_id());
+  if (!run_id.ok()) return ToGrpc(run_id.status());
+  const int limit =
+      request->limit() > 0 ? std::min(request->limit(), kMaxEventsPerReply) : kMaxEventsPerReply;
+  const auto events = parts_.store->ReadEvents(*run_id, request->after_seq(), limit);
+  if (!events.ok()) return ToGrpc(events.status());
+  for (const v1::RunEvent& event : *events) *reply->add_events() = event;
+  return grpc::Status::OK;
+}
+
+grpc::Status SearchService::GetTree(grpc::ServerContext*, const v1::GetTreeRequest* request,
+                                    v1::WorldModel* reply) {
+  const auto run_id = parts_.store->ResolveRun(request->run_id());
+  if (!run_id.ok()) return ToGrpc(run_id.status());
+  auto tree = parts_.store->ReadWorldModel(*run_id, request->revision());
+  if (!tree.ok()) return ToGrpc(tree.status());
+  *reply = *std::move(tree);
+  return grpc::Status::OK;
+}
+
+grpc::Status SearchService::GetBest(grpc::ServerContext*, const v1::GetBestRequest* request,
+                                    v1::BestReply* reply) {
+  return ToGrpc(FillBest(request->run_id(), reply));
+}
+
+absl::Status SearchService::FillBest(const std::string& prefix, v1::BestReply* reply) {
+  ASSIGN_OR_RETURN(const v1::RunStatus status, Status(prefix));
+  reply->set_run_id(status.run_id());
+  reply->set_task(status.task());
+  if (!status.has_best()) {
+    return absl::NotFoundError(
+        absl::StrCat("run ", status.run_id(), " has no confirmed candidate yet"));
+  }
+  *reply->mutable_best() = status.best();
+  ASSIGN_OR_RETURN(const CandidateRow candidate,
+                   parts_.store->ReadCandidate(status.run_id(), status.best().candidate_id()));
+  *reply->mutable_sources() = candidate.sources;
+  ASSIGN_OR_RETURN(const auto results,
+                   parts_.store->ReadResultsOf(status.run_id(), status.best().candidate_id()));
+  for (const v1::JobResult& result : results) {
+    if (result.comparisons_size() > 0) *reply->mutable_confirmation() = result;
+  }
+  return absl::OkStatus();
+}
+
+grpc::Status SearchService::GetCandidate(grpc::ServerContext*,
+                                         const v1::GetCandidateRequest* request,
+                                         v1::CandidateReply* reply) {
+  return ToGrpc(FillCandidate(*request, reply));
+}
+
+absl::Status SearchService::FillCandidate(const v1::GetCandidateRequest& request,
+                                          v1::CandidateReply* reply) {
+  ASSIGN_OR_RETURN(const std::string run_id, parts_.store->ResolveRun(request.run_id()));
+  ASSIGN_OR_RETURN(const CandidateRow row,
+                   parts_.store->ReadCandidate(run_id, request.candidate_id()));
+  reply->set_candidate_id(row.candidate_id);
+  reply->set_node_id(row.node_id);
+  reply->set_cycle(row.cycle);
+  reply->set_round(row.round);
+  reply->set_attempt(row.attempt);
+  reply->set_parent_candidate_id(row.parent_candidate_id);
+  *reply->mutable_sources() = row.sources;
+  reply->set_score(row.score);
+  ASSIGN_OR_RETURN(const auto results, parts_.store->ReadResultsOf(run_id, row.candidate_id));
+  for (const v1::JobResult& result : results) *reply->add_results() = result;
+  if (!row.call_id.empty()) {
+    ASSIGN_OR_RETURN(const LlmCallRow call, parts_.store->ReadCall(row.call_id));
+    v1::LlmCallSummary* summary = reply->mutable_call();
+    summary->set_call_id(call.call_id);
+    summary->set_purpose(call.purpose);
+    summary->set_node_id(call.node_id);
+    summary->set_attempt(call.attempt);
+    summary->set_prompt(absl::StrCat(call.system, call.system.empty() ? "" : "\n\n", call.prompt));
+    summary->set_reply(call.reply);
+    summary->set_model(call.reply_model.empty() ? call.model : call.reply_model);
+    summary->set_input_tokens(call.input_tokens);
+    summary->set_output_tokens(call.output_tokens);
+  }
+  return absl::OkStatus();
+}
+
+grpc::Status SearchService::StopRun(grpc::ServerContext*, const v1::StopRunRequest* request,
+                                    v1::RunStatus* reply) {
+  const auto run_id = parts_.store->ResolveRun(request->run_id());
+  if (!run_id.ok()) return ToGrpc(run_id.status());
+  if (const absl::Status status = parts_.runs->Stop(*run_id); !status.ok()) return ToGrpc(status);
+  auto status = Status(*run_id);
+  if (!status.ok()) return ToGrpc(status.status());
+  *reply = *std::move(status);
+  return grpc::Status::OK;
+}
+
+grpc::Status SearchService::ResumeRun(grpc::ServerContext*, const v1::ResumeRunRequest* request,
+                                      v1::RunStatus* reply) {
+  const auto run_id = parts_.store->ResolveRun(request->run_id());
+  if (!run_id.ok()) return ToGrpc(run_id.status());
+  const absl::Status resumed = parts_.runs->Resume(*run_id, request->rounds());
+  if (!resumed.ok()) return ToGrpc(resumed);
+  auto status = Status(*run_id);
+  if (!status.ok()) return ToGrpc(status.status());
+  *reply = *std::move(status);
+  return grpc::Status::OK;
+}
+
+grpc::Status SearchService::ListWorkers(grpc::ServerContext*, const v1::ListWorkersRequest*,
+                                        v1::ListWorkersReply* reply) {
+  std::set<std::string> connected;
+  for (const v1::WorkerStatus& worker : parts_.workers->Workers()) {
+    connected.insert(worker.worker_id());
+    *reply->add_workers() = worker;
+  }
+  const auto known = parts_.store->ListWorkers();
+  if (!known.ok()) return ToGrpc(known.status());
+  for (const v1::WorkerStatus& worker : *known) {
+    if (!connected.contains(worker.worker_id())) {
+      *reply->add_workers() = worker;
+      continue;
+    }
+    for (v1::WorkerStatus& live : *reply->mutable_workers()) {
+      if (live.worker_id() == worker.worker_id()) live.set_jobs_done(worker.jobs_done());
+    }
+  }
+  return grpc::Status::OK;
+}
+
+grpc::Status SearchService::DrainWorker(grpc::ServerContext*, const v1::DrainWorkerRequest* request,
+                                        v1::DrainWorkerReply*) {
+  return ToGrpc(parts_.workers->Drain(request->worker_id()));
+}
+
+grpc::Status SearchService::ListTasks(grpc::ServerContext*, const v1::ListTasksRequest*,
+                                      v1::ListTasksReply* reply) {
+  for (const v1::TaskSummary& task : parts_.tasks->List()) *reply->add_tasks() = task;
+  return grpc::Status::OK;
+}
+
+grpc::Status SearchService::Evaluate(grpc::ServerContext* context,
+                                     const v1::EvaluateRequest* request,
+                                     grpc::ServerWriter<v1::EvaluateReply>* writer) {
+  return ToGrpc(Judge(context, *request, writer));
+}
+
+absl::Status SearchService::Judge(grpc::ServerContext* context, const v1::EvaluateRequest& request,
+                                  grpc::ServerWriter<v1::EvaluateReply>* writer) {
+  ASSIGN_OR_RETURN(const v1::Task task, parts_.tasks->Load(request.task()));
+  ASSIGN_OR_RETURN(const v1::JobSpec spec, EvaluationJob(task, request));
+  const std::string job_id = JobId(spec);
+  RETURN_IF_ERROR(parts_.store->PutBlob(spec.task_sha256(), task.SerializeAsString()));
+  RETURN_IF_ERROR(parts_.store->AddJob(job_id, spec));
+
+  const Clock& clock = Clock::Real();
+  const absl::Time give_up =
+      clock.SteadyNow() + (request.has_wait_for_worker() ? FromProto(request.wait_for_worker())
+                                                         : kDefaultWaitForWorker);
+  bool submitted = false;
+  int64_t seen = 0;
+  std::string said;
+  while (!context->IsCancelled()) {
+    if (closing_) return absl::UnavailableError("the coordinator is shutting down");
+    v1::EvaluateReply reply;
+    ASSIGN_OR_RETURN(const auto result, parts_.store->ReadResult(job_id));
+    if (result.has_value()) {
+      *reply.mutable_result() = *result;
+      writer->Write(reply);
+      return absl::OkStatus();
+    }
+    if (!submitted) {
+      if (parts_.workers->CanPlace(spec)) {
+        parts_.workers->Submit(job_id, spec, 0);
+        submitted = true;
+      } else if (clock.SteadyNow() >= give_up) {
+        return absl::FailedPreconditionError(
+            absl::StrCat("no connected worker can judge ",
+                         absl::AsciiStrToLower(absl::StripPrefix(
+                             v1::Language_Name(spec.candidate().language()), "LANGUAGE_")),
+                         " candidates; start one: ksearch-worker --coordinator ADDRESS"));
+      }
+    }
+    const std::string progress =
+        submitted ? ProgressText(parts_.workers->State(job_id)) : "waiting for a worker";
+    if (!progress.empty() && progress != said) {
+      reply.set_progress(progress);
+      writer->Write(reply);
+      said = progress;
+    }
+    seen = parts_.results->Wait(seen, kPollInterval);
+  }
+  return absl::CancelledError("the caller went away");
+}
+
+grpc::Status SearchService::GetServerFacts(grpc::ServerContext*, const v1::GetServerFactsRequest*,
+                                           v1::ServerFacts* reply) {
+  *reply = parts_.facts;
+  int connected = 0;
+  for (const v1::WorkerStatus& worker : parts_.workers->Workers()) connected += worker.connected();
+  reply->set_workers_connected(connected);
+  reply->set_jobs_queued(parts_.workers->queued());
+  reply->set_jobs_leased(parts_.workers->leased());
+  return grpc::Status::OK;
+}
+
+}  // namespace ksearch

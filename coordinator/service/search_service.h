@@ -1,0 +1,84 @@
+#ifndef KSEARCH_COORDINATOR_SERVICE_SEARCH_SERVICE_H_
+#define KSEARCH_COORDINATOR_SERVICE_SEARCH_SERVICE_H_
+
+#include <atomic>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "coordinator/engine/run_registry.h"
+#include "coordinator/service/result_watch.h"
+#include "coordinator/service/worker_gateway.h"
+#include "coordinator/store/store.h"
+#include "coordinator/tasks/task_suite.h"
+#include "proto/search_service.grpc.pb.h"
+
+namespace ksearch {
+
+// The RPCs people use. Translates between messages and store, registry, gateway; holds no state.
+// Synchronous: a handful of people and scripts call it, and each call may read SQLite, which a gRPC
+// reaction must not. Thread-safe; borrows everything.
+class SearchService final : public v1::SearchService::Service {
+ public:
+  struct Parts {
+    Store* store;
+    RunRegistry* runs;
+    WorkerGateway* workers;
+    const TaskSuite* tasks;
+    ResultWatch* results;
+    v1::ServerFacts facts;  // the constant ones
+  };
+  explicit SearchService(Parts parts) : parts_(std::move(parts)) {}
+
+  // Makes every stream end within about 100 ms; later streams end at once.
+  void Shutdown() { closing_ = true; }
+
+  grpc::Status StartRun(grpc::ServerContext* context, const v1::StartRunRequest* request,
+                        v1::StartRunReply* reply) override;
+  grpc::Status ListRuns(grpc::ServerContext* context, const v1::ListRunsRequest* request,
+                        v1::ListRunsReply* reply) override;
+  grpc::Status GetRun(grpc::ServerContext* context, const v1::GetRunRequest* request,
+                      v1::RunStatus* reply) override;
+  grpc::Status WatchRun(grpc::ServerContext* context, const v1::WatchRunRequest* request,
+                        grpc::ServerWriter<v1::WatchRunReply>* writer) override;
+  grpc::Status ListEvents(grpc::ServerContext* context, const v1::ListEventsRequest* request,
+                          v1::ListEventsReply* reply) override;
+  grpc::Status GetTree(grpc::ServerContext* context, const v1::GetTreeRequest* request,
+                       v1::WorldModel* reply) override;
+  grpc::Status GetBest(grpc::ServerContext* context, const v1::GetBestRequest* request,
+                       v1::BestReply* reply) override;
+  grpc::Status GetCandidate(grpc::ServerContext* context, const v1::GetCandidateRequest* request,
+                            v1::CandidateReply* reply) override;
+  grpc::Status StopRun(grpc::ServerContext* context, const v1::StopRunRequest* request,
+                       v1::RunStatus* reply) override;
+  grpc::Status ResumeRun(grpc::ServerContext* context, const v1::ResumeRunRequest* request,
+                         v1::RunStatus* reply) override;
+  grpc::Status ListWorkers(grpc::ServerContext* context, const v1::ListWorkersRequest* request,
+                           v1::ListWorkersReply* reply) override;
+  grpc::Status DrainWorker(grpc::ServerContext* context, const v1::DrainWorkerRequest* request,
+                           v1::DrainWorkerReply* reply) override;
+  grpc::Status ListTasks(grpc::ServerContext* context, const v1::ListTasksRequest* request,
+                         v1::ListTasksReply* reply) override;
+  grpc::Status Evaluate(grpc::ServerContext* context, const v1::EvaluateRequest* request,
+                        grpc::ServerWriter<v1::EvaluateReply>* writer) override;
+  grpc::Status GetServerFacts(grpc::ServerContext* context,
+                              const v1::GetServerFactsRequest* request,
+                              v1::ServerFacts* reply) override;
+
+ private:
+  absl::StatusOr<v1::RunStatus> Status(const std::string& prefix);
+  absl::Status Watch(grpc::ServerContext* context, const v1::WatchRunRequest& request,
+                     grpc::ServerWriter<v1::WatchRunReply>* writer);
+  absl::Status Judge(grpc::ServerContext* context, const v1::EvaluateRequest& request,
+                     grpc::ServerWriter<v1::EvaluateReply>* writer);
+  absl::Status FillBest(const std::string& prefix, v1::BestReply* reply);
+  absl::Status FillCandidate(const v1::GetCandidateRequest& request, v1::CandidateReply* reply);
+
+  const Parts parts_;
+  std::atomic<bool> closing_{false};
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_SERVICE_SEARCH_SERVICE_H_

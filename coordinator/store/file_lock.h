@@ -1,0 +1,29 @@
+#ifndef KSEARCH_COORDINATOR_STORE_FILE_LOCK_H_
+#define KSEARCH_COORDINATOR_STORE_FILE_LOCK_H_
+
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/unique_fd.h"
+
+namespace ksearch {
+
+// An exclusive flock on a file that holds the owner's process id. Released when destroyed or when
+// the process ends, however it ends; the file stays. Movable.
+class FileLock {
+ public:
+  // Creates `path` if missing and tries for up to `wait`. FAILED_PRECONDITION: held by another,
+  // the message names its pid. PERMISSION_DENIED: the file cannot be written.
+  static absl::StatusOr<FileLock> Acquire(const std::string& path, absl::Duration wait);
+
+ private:
+  explicit FileLock(UniqueFd fd) : fd_(std::move(fd)) {}
+
+  UniqueFd fd_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_STORE_FILE_LOCK_H_

@@ -1,0 +1,36 @@
+#ifndef KSEARCH_COORDINATOR_STORE_PROPOSAL_ROWS_H_
+#define KSEARCH_COORDINATOR_STORE_PROPOSAL_ROWS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "coordinator/store/database.h"
+#include "coordinator/store/store.h"
+
+// Rows of what was proposed: calls to models and the candidates that came of them. Every function
+// works inside the caller's transaction; contracts as in store.h.
+namespace ksearch::proposal_rows {
+
+// Idempotent for an equal prompt; FAILED_PRECONDITION if the id was used for another one.
+absl::Status InsertCall(Database& database, const LlmCallRow& call, absl::Time now);
+// Sets `run_id` to the run that got an arrival, or to "" if the reply was there before. NOT_FOUND:
+// no such call.
+absl::Status RecordReply(Database& database, const LlmCallRow& call, absl::Time now,
+                         std::string* run_id);
+absl::StatusOr<LlmCallRow> ReadCall(Database& database, const std::string& call_id);
+absl::StatusOr<std::vector<LlmCallRow>> ReadUnansweredCalls(Database& database,
+                                                            const std::string& run_id);
+
+// The first proposal of a candidate within a run is kept.
+absl::Status InsertCandidate(Database& database, const CandidateRow& candidate, absl::Time now);
+absl::StatusOr<CandidateRow> ReadCandidate(Database& database, const std::string& run_id,
+                                           const std::string& prefix);
+absl::StatusOr<std::vector<CandidateRow>> ListCandidates(Database& database,
+                                                         const std::string& run_id);
+
+}  // namespace ksearch::proposal_rows
+
+#endif  // KSEARCH_COORDINATOR_STORE_PROPOSAL_ROWS_H_

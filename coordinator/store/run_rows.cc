@@ -1,0 +1,245 @@
+#include "coordinator/store/run_rows.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/status_macros.h"
+#include "common/textproto.h"
+
+namespace ksearch::run_rows {
+namespace {
+
+absl::Status NoRun(const std::string& run_id) {
+  return absl::NotFoundError(absl::StrCat("no run \"", run_id, "\""));
+}
+
+// SQLite takes a negative LIMIT as none.
+int64_t Limit(int limit) { return limit > 0 ? limit : -1; }
+
+absl::Status InsertEvents(Database& database, const StepCommit& step, int64_t last_seq,
+                          absl::Time now) {
+  constexpr absl::string_view kInsert =
+      "INSERT INTO events (run_id, seq, kind, candidate_id, score, body) VALUES (?, ?, ?, ?, ?, ?)";
+  for (v1::RunEvent event : step.events) {
+    event.set_seq(++last_seq);
+    if (!event.has_at()) *event.mutable_at() = ToProto(now);
+    RETURN_IF_ERROR(database.Prepare(kInsert)
+                        .Text(step.run_id)
+                        .Int(event.seq())
+                        .Text(v1::RunEvent::Kind_Name(event.kind()))
+                        .Text(event.candidate_id())
+                        .Real(event.score())
+                        .Proto(event)
+                        .Run());
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> Insert(Database& database, const RunRow& run, absl::Time now) {
+  if (run.run_id.empty()) return absl::InvalidArgumentError("run_id is empty");
+  if (!run.request_id.empty()) {
+    Statement same = database.Prepare("SELECT run_id FROM runs WHERE request_id = ?");
+    ASSIGN_OR_RETURN(const bool found, same.Text(run.request_id).Next());
+    if (found) return same.TextAt(0);
+  }
+  Statement insert = database.Prepare(
+      "INSERT INTO runs (run_id, request_id, created_unix_us, config) VALUES (?, ?, ?, ?) "
+      "ON CONFLICT (run_id) DO NOTHING");
+  insert.Text(run.run_id);
+  if (run.request_id.empty()) {
+    insert.Null();
+  } else {
+    insert.Text(run.request_id);
+  }
+  RETURN_IF_ERROR(insert.Time(now).Proto(run.config).Run());
+  if (database.changes() == 0) {
+    return absl::AlreadyExistsError(
+        absl::StrCat("run_id \"", run.run_id, "\" belongs to a run with another request_id"));
+  }
+  RETURN_IF_ERROR(
+      database
+          .Prepare("INSERT INTO run_states (run_id, cursor, last_event_seq, updated_unix_us, "
+                   "status, state) VALUES (?, ?, 0, ?, ?, ?)")
+          .Text(run.run_id)
+          .Int(run.cursor)
+          .Time(now)
+          .Proto(run.status)
+          .Blob(run.state)
+          .Run());
+  return run.run_id;
+}
+
+absl::StatusOr<RunRow> Read(Database& database, const std::string& run_id) {
+  Statement select = database.Prepare(
+      "SELECT request_id, config, cursor, last_event_seq, status, state "
+      "FROM runs JOIN run_states USING (run_id) WHERE run_id = ?");
+  ASSIGN_OR_RETURN(const bool found, select.Text(run_id).Next());
+  if (!found) return NoRun(run_id);
+  RunRow run;
+  run.run_id = run_id;
+  run.request_id = select.TextAt(0);
+  RETURN_IF_ERROR(select.ProtoAt(1, &run.config));
+  run.cursor = select.IntAt(2);
+  RETURN_IF_ERROR(select.ProtoAt(4, &run.status));
+  run.status.set_run_id(run_id);
+  run.status.set_last_event_seq(select.IntAt(3));
+  run.state = select.TextAt(5);
+  return run;
+}
+
+absl::StatusOr<std::string> Resolve(Database& database, const std::string& prefix) {
+  if (prefix.empty()) {
+    return absl::InvalidArgumentError("run_id is empty; give an id, a unique prefix or \"last\"");
+  }
+  if (prefix == "last") {
+    Statement newest = database.Prepare("SELECT run_id FROM runs ORDER BY number DESC LIMIT 1");
+    ASSIGN_OR_RETURN(const bool found, newest.Next());
+    if (!found) return absl::NotFoundError("there is no run yet");
+    return newest.TextAt(0);
+  }
+  // The exact id first: it may be the prefix of another.
+  Statement select = database.Prepare(
+      "SELECT run_id FROM runs WHERE substr(run_id, 1, length(?1)) = ?1 "
+      "ORDER BY run_id = ?1 DESC, run_id LIMIT 3");
+  select.Text(prefix);
+  std::vector<std::string> matches;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool row, select.Next());
+    if (!row) break;
+    matches.push_back(select.TextAt(0));
+  }
+  if (matches.empty()) return NoRun(prefix);
+  if (matches.size() > 1 && matches[0] != prefix) {
+    return absl::InvalidArgumentError(absl::StrCat("\"", prefix,
+                                                   "\" is the beginning of several runs, e.g. ",
+                                                   matches[0], " and ", matches[1]));
+  }
+  return matches[0];
+}
+
+absl::StatusOr<std::vector<v1::RunStatus>> List(Database& database) {
+  Statement select = database.Prepare(
+      "SELECT run_id, last_event_seq, status FROM runs JOIN run_states USING (run_id) "
+      "ORDER BY number DESC");
+  std::vector<v1::RunStatus> runs;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool row, select.Next());
+    if (!row) return runs;
+    v1::RunStatus& status = runs.emplace_back();
+    RETURN_IF_ERROR(select.ProtoAt(2, &status));
+    status.set_run_id(select.TextAt(0));
+    status.set_last_event_seq(select.IntAt(1));
+  }
+}
+
+absl::Status Advance(Database& database, const StepCommit& step, absl::Time now) {
+  int64_t last_seq = 0;
+  {
+    Statement select =
+        database.Prepare("SELECT cursor, last_event_seq FROM run_states WHERE run_id = ?");
+    ASSIGN_OR_RETURN(const bool found, select.Text(step.run_id).Next());
+    if (!found) return NoRun(step.run_id);
+    if (step.cursor < select.IntAt(0)) {
+      return absl::FailedPreconditionError(absl::StrCat("run ", step.run_id, ": the step's cursor ",
+                                                        step.cursor, " is behind the committed ",
+                                                        select.IntAt(0)));
+    }
+    last_seq = select.IntAt(1);
+  }
+  RETURN_IF_ERROR(InsertEvents(database, step, last_seq, now));
+  return database
+      .Prepare(
+          "UPDATE run_states SET cursor = ?, last_event_seq = ?, updated_unix_us = ?, "
+          "status = ?, state = ? WHERE run_id = ?")
+      .Int(step.cursor)
+      .Int(last_seq + static_cast<int64_t>(step.events.size()))
+      .Time(now)
+      .Proto(step.status)
+      .Blob(step.state)
+      .Text(step.run_id)
+      .Run();
+}
+
+absl::Status InsertWorldModel(Database& database, const std::string& run_id,
+                              const v1::WorldModel& model) {
+  const std::string body = model.SerializeAsString();
+  RETURN_IF_ERROR(database
+                      .Prepare("INSERT INTO world_models (run_id, revision, body) VALUES (?, ?, ?) "
+                               "ON CONFLICT DO NOTHING")
+                      .Text(run_id)
+                      .Int(model.revision())
+                      .Blob(body)
+                      .Run());
+  if (database.changes() > 0) return absl::OkStatus();
+  Statement kept =
+      database.Prepare("SELECT body FROM world_models WHERE run_id = ? AND revision = ?");
+  ASSIGN_OR_RETURN(const bool found, kept.Text(run_id).Int(model.revision()).Next());
+  if (found && kept.TextAt(0) == body) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("run ", run_id, " already has another world model with revision ",
+                   model.revision(), "; a changed one needs the next revision"));
+}
+
+absl::StatusOr<v1::WorldModel> ReadWorldModel(Database& database, const std::string& run_id,
+                                              int64_t revision) {
+  Statement select = database.Prepare(
+      "SELECT body FROM world_models WHERE run_id = ?1 AND (revision = ?2 OR ?2 = 0) "
+      "ORDER BY revision DESC LIMIT 1");
+  ASSIGN_OR_RETURN(const bool found, select.Text(run_id).Int(revision).Next());
+  if (!found) {
+    return absl::NotFoundError(
+        revision == 0 ? absl::StrCat("run ", run_id, " has no world model")
+                      : absl::StrCat("run ", run_id, " has no world model of revision ", revision));
+  }
+  v1::WorldModel model;
+  RETURN_IF_ERROR(select.ProtoAt(0, &model));
+  return model;
+}
+
+absl::StatusOr<bool> InsertArrival(Database& database, const std::string& run_id,
+                                   Arrival::Kind kind, const std::string& ref,
+                                   const std::string& tag) {
+  RETURN_IF_ERROR(database
+                      .Prepare("INSERT INTO arrivals (run_id, kind, ref, tag) VALUES (?, ?, ?, ?) "
+                               "ON CONFLICT DO NOTHING")
+                      .Text(run_id)
+                      .Text(kind == Arrival::Kind::kReply ? "reply" : "result")
+                      .Text(ref)
+                      .Text(tag)
+                      .Run());
+  return database.changes() > 0;
+}
+
+absl::StatusOr<std::vector<Arrival>> ReadArrivals(Database& database, const std::string& run_id,
+                                                  int64_t after_seq, int limit) {
+  Statement select = database.Prepare(
+      "SELECT seq, kind, ref, tag FROM arrivals WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?");
+  select.Text(run_id).Int(after_seq).Int(Limit(limit));
+  std::vector<Arrival> arrivals;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool row, select.Next());
+    if (!row) return arrivals;
+    Arrival& arrival = arrivals.emplace_back();
+    arrival.seq = select.IntAt(0);
+    arrival.kind = select.TextAt(1) == "reply" ? Arrival::Kind::kReply : Arrival::Kind::kResult;
+    arrival.ref = select.TextAt(2);
+    arrival.tag = select.TextAt(3);
+  }
+}
+
+absl::StatusOr<std::vector<v1::RunEvent>> ReadEvents(Database& database, const std::string& run_id,
+                                                     int64_t after_seq, int limit) {
+  Statement select =
+      database.Prepare("SELECT body FROM events WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?");
+  select.Text(run_id).Int(after_seq).Int(Limit(limit));
+  std::vector<v1::RunEvent> events;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool row, select.Next());
+    if (!row) return events;
+    RETURN_IF_ERROR(select.ProtoAt(0, &events.emplace_back()));
+  }
+}
+
+}  // namespace ksearch::run_rows

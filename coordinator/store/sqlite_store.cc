@@ -1,0 +1,330 @@
+#include "coordinator/store/sqlite_store.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
+#include "common/log.h"
+#include "common/status_macros.h"
+#include "common/unique_fd.h"
+#include "coordinator/store/job_rows.h"
+#include "coordinator/store/migrations.h"
+#include "coordinator/store/proposal_rows.h"
+#include "coordinator/store/run_rows.h"
+
+namespace ksearch {
+namespace {
+
+// Readers kept open when idle; more are opened and closed as needed.
+constexpr size_t kMaxIdleReaders = 8;
+
+// The lock is on the file itself, whichever symbolic link leads to it.
+absl::StatusOr<std::string> MakeFolder(const std::string& path) {
+  if (path.empty()) return absl::InvalidArgumentError("the database has no path");
+  std::error_code error;
+  const std::filesystem::path absolute = std::filesystem::weakly_canonical(path, error);
+  if (error) return ErrnoStatus(error.value(), absl::StrCat("find ", path));
+  std::filesystem::create_directories(absolute.parent_path(), error);
+  if (error) {
+    return ErrnoStatus(error.value(),
+                       absl::StrCat("create folder ", absolute.parent_path().string()));
+  }
+  return absolute.string();
+}
+
+absl::Status CheckWritable(const std::string& path) {
+  if (::access(path.c_str(), F_OK) != 0 || ::access(path.c_str(), W_OK) == 0) {
+    return absl::OkStatus();
+  }
+  return absl::PermissionDeniedError(absl::StrCat(path, " is read-only for this account"));
+}
+
+// A row of a step belongs to the step's run, whether it says so or leaves it open.
+template <typename Row>
+absl::StatusOr<Row> OfRun(Row row, const std::string& run_id) {
+  if (!row.run_id.empty() && row.run_id != run_id) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a step of run ", run_id, " has a row of run ", row.run_id));
+  }
+  row.run_id = run_id;
+  return row;
+}
+
+absl::Status SyncPath(const std::string& path) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.ok() || ::fsync(fd.get()) != 0) return ErrnoStatus(errno, absl::StrCat("sync ", path));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Store>> Store::Open(const Options& options, const Clock& clock) {
+  return SqliteStore::Open(options, clock);
+}
+
+absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::Open(const Options& options,
+                                                               const Clock& clock) {
+  ASSIGN_OR_RETURN(const std::string path, MakeFolder(options.path));
+  ASSIGN_OR_RETURN(FileLock lock,
+                   FileLock::Acquire(absl::StrCat(path, ".lock"), options.lock_wait));
+  RETURN_IF_ERROR(CheckWritable(path));
+  ASSIGN_OR_RETURN(std::unique_ptr<Database> database,
+                   Database::Open(path, Database::Mode::kReadWriteCreate));
+  // Migrate looks before anything is written: a file that is not ours stays as it is.
+  ASSIGN_OR_RETURN(const int version, Migrate(*database, Migrations()));
+  // A power cut loses no acknowledged row with FULL; a commit costs about 100 us (measured, so
+  // operations are committed in groups). The log is cut back to 64 MiB after a burst.
+  RETURN_IF_ERROR(
+      database->Execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; "
+                        "PRAGMA journal_size_limit = 67108864; PRAGMA temp_store = MEMORY"));
+  return std::unique_ptr<SqliteStore>(
+      new SqliteStore(path, version, std::move(lock), std::move(database), clock));
+}
+
+SqliteStore::SqliteStore(std::string path, int schema_version, FileLock lock,
+                         std::unique_ptr<Database> writing, const Clock& clock)
+    : path_(std::move(path)),
+      schema_version_(schema_version),
+      clock_(clock),
+      lock_(std::move(lock)),
+      writer_(std::move(writing)) {}
+
+void SqliteStore::SetArrivalListener(std::function<void(const std::string& run_id)> listener) {
+  listener_ = std::move(listener);
+}
+
+void SqliteStore::Notify(const std::vector<std::string>& runs) const {
+  if (!listener_) return;
+  for (const std::string& run_id : runs) listener_(run_id);
+}
+
+// ---------------------------------------------------------------- reading
+
+absl::StatusOr<std::unique_ptr<Database>> SqliteStore::TakeReader() {
+  {
+    MutexLock lock(&readers_mu_);
+    if (!idle_readers_.empty()) {
+      std::unique_ptr<Database> reader = std::move(idle_readers_.back());
+      idle_readers_.pop_back();
+      return reader;
+    }
+  }
+  return Database::Open(path_, Database::Mode::kReadOnly);
+}
+
+void SqliteStore::GiveBackReader(std::unique_ptr<Database> reader) {
+  MutexLock lock(&readers_mu_);
+  if (idle_readers_.size() < kMaxIdleReaders) idle_readers_.push_back(std::move(reader));
+}
+
+template <typename Read>
+auto SqliteStore::Reading(Read read) -> decltype(read(std::declval<Database&>())) {
+  ASSIGN_OR_RETURN(std::unique_ptr<Database> reader, TakeReader());
+  auto rows = read(*reader);
+  GiveBackReader(std::move(reader));
+  return rows;
+}
+
+absl::StatusOr<RunRow> SqliteStore::ReadRun(const std::string& run_id) {
+  return Reading([&](Database& database) { return run_rows::Read(database, run_id); });
+}
+
+absl::StatusOr<std::string> SqliteStore::ResolveRun(const std::string& prefix) {
+  return Reading([&](Database& database) { return run_rows::Resolve(database, prefix); });
+}
+
+absl::StatusOr<std::vector<v1::RunStatus>> SqliteStore::ListRuns() {
+  return Reading([&](Database& database) { return run_rows::List(database); });
+}
+
+absl::StatusOr<std::vector<Arrival>> SqliteStore::ReadArrivals(const std::string& run_id,
+                                                               int64_t after_seq, int limit) {
+  return Reading([&](Database& database) {
+    return run_rows::ReadArrivals(database, run_id, after_seq, limit);
+  });
+}
+
+absl::StatusOr<std::vector<v1::RunEvent>> SqliteStore::ReadEvents(const std::string& run_id,
+                                                                  int64_t after_seq, int limit) {
+  return Reading(
+      [&](Database& database) { return run_rows::ReadEvents(database, run_id, after_seq, limit); });
+}
+
+absl::StatusOr<v1::WorldModel> SqliteStore::ReadWorldModel(const std::string& run_id,
+                                                           int64_t revision) {
+  return Reading(
+      [&](Database& database) { return run_rows::ReadWorldModel(database, run_id, revision); });
+}
+
+absl::StatusOr<CandidateRow> SqliteStore::ReadCandidate(const std::string& run_id,
+                                                        const std::string& prefix) {
+  return Reading(
+      [&](Database& database) { return proposal_rows::ReadCandidate(database, run_id, prefix); });
+}
+
+absl::StatusOr<std::vector<CandidateRow>> SqliteStore::ListCandidates(const std::string& run_id) {
+  return Reading(
+      [&](Database& database) { return proposal_rows::ListCandidates(database, run_id); });
+}
+
+absl::StatusOr<LlmCallRow> SqliteStore::ReadCall(const std::string& call_id) {
+  return Reading([&](Database& database) { return proposal_rows::ReadCall(database, call_id); });
+}
+
+absl::StatusOr<std::vector<LlmCallRow>> SqliteStore::ReadUnansweredCalls(
+    const std::string& run_id) {
+  return Reading(
+      [&](Database& database) { return proposal_rows::ReadUnansweredCalls(database, run_id); });
+}
+
+absl::StatusOr<std::vector<QueuedJob>> SqliteStore::ReadUnfinishedJobs() {
+  return Reading([&](Database& database) { return job_rows::ReadUnfinished(database); });
+}
+
+absl::StatusOr<std::optional<v1::JobResult>> SqliteStore::ReadResult(const std::string& job_id) {
+  return Reading([&](Database& database) { return job_rows::ReadResult(database, job_id); });
+}
+
+absl::StatusOr<v1::JobSpec> SqliteStore::ReadJob(const std::string& job_id) {
+  return Reading([&](Database& database) { return job_rows::Read(database, job_id); });
+}
+
+absl::StatusOr<std::vector<v1::JobResult>> SqliteStore::ReadResultsOf(
+    const std::string& run_id, const std::string& candidate_id) {
+  return Reading(
+      [&](Database& database) { return job_rows::ReadResultsOf(database, run_id, candidate_id); });
+}
+
+absl::StatusOr<std::string> SqliteStore::ReadBlob(const std::string& sha256) {
+  return Reading([&](Database& database) { return job_rows::ReadBlob(database, sha256); });
+}
+
+absl::StatusOr<std::vector<v1::WorkerStatus>> SqliteStore::ListWorkers() {
+  return Reading([&](Database& database) { return job_rows::ListWorkers(database); });
+}
+
+// ---------------------------------------------------------------- writing
+
+absl::StatusOr<std::string> SqliteStore::CreateRun(const RunRow& run) {
+  absl::StatusOr<std::string> run_id = absl::UnknownError("not written");
+  const absl::Time now = clock_.Now();
+  const absl::Status committed = writer_.Run([&](Database& database) {
+    run_id = run_rows::Insert(database, run, now);
+    return run_id.status();
+  });
+  if (!committed.ok()) return committed;
+  return run_id;
+}
+
+absl::Status SqliteStore::CommitStep(const StepCommit& step) {
+  const absl::Time now = clock_.Now();
+  std::vector<std::string> arrived;
+  return writer_.Run(
+      [&](Database& database) {
+        arrived.clear();
+        RETURN_IF_ERROR(run_rows::Advance(database, step, now));
+        if (step.world_model.has_value()) {
+          RETURN_IF_ERROR(run_rows::InsertWorldModel(database, step.run_id, *step.world_model));
+        }
+        for (const LlmCallRow& call : step.calls) {
+          ASSIGN_OR_RETURN(const LlmCallRow row, OfRun(call, step.run_id));
+          RETURN_IF_ERROR(proposal_rows::InsertCall(database, row, now));
+        }
+        for (const CandidateRow& candidate : step.candidates) {
+          ASSIGN_OR_RETURN(const CandidateRow row, OfRun(candidate, step.run_id));
+          RETURN_IF_ERROR(proposal_rows::InsertCandidate(database, row, now));
+        }
+        for (const JobRequestRow& job : step.jobs) {
+          ASSIGN_OR_RETURN(const bool done, job_rows::Request(database, step.run_id, job, now));
+          if (done) arrived.push_back(step.run_id);
+        }
+        return absl::OkStatus();
+      },
+      [&] { Notify(arrived); });
+}
+
+void SqliteStore::RecordReply(const LlmCallRow& call, absl::AnyInvocable<void(absl::Status)> done) {
+  auto arrived = std::make_shared<std::string>();  // of the operation and of its completion
+  const absl::Time now = clock_.Now();
+  writer_.Post(
+      [call, now, arrived](Database& database) {
+        return proposal_rows::RecordReply(database, call, now, arrived.get());
+      },
+      [this, arrived, done = std::move(done)](absl::Status status) mutable {
+        if (status.ok() && !arrived->empty()) Notify({*arrived});
+        done(std::move(status));
+      });
+}
+
+absl::Status SqliteStore::AddJob(const std::string& job_id, const v1::JobSpec& spec) {
+  const absl::Time now = clock_.Now();
+  return writer_.Run(
+      [&](Database& database) { return job_rows::Insert(database, job_id, spec, now); });
+}
+
+void SqliteStore::RecordResult(
+    const v1::JobResult& result, const std::string& lease_id,
+    absl::AnyInvocable<void(absl::StatusOr<v1::RecordResultReply::Disposition>)> done) {
+  struct Recorded {
+    v1::RecordResultReply::Disposition disposition = v1::RecordResultReply::DISPOSITION_UNSPECIFIED;
+    std::vector<std::string> runs;
+  };
+  auto recorded = std::make_shared<Recorded>();  // of the operation and of its completion
+  const absl::Time now = clock_.Now();
+  writer_.Post(
+      [result, lease_id, now, recorded](Database& database) -> absl::Status {
+        ASSIGN_OR_RETURN(recorded->disposition,
+                         job_rows::RecordResult(database, result, lease_id, now, &recorded->runs));
+        return absl::OkStatus();
+      },
+      [this, recorded, done = std::move(done)](absl::Status status) mutable {
+        if (!status.ok()) return done(std::move(status));
+        Notify(recorded->runs);
+        done(recorded->disposition);
+      });
+}
+
+void SqliteStore::RecordAttempt(const AttemptRow& attempt,
+                                absl::AnyInvocable<void(absl::Status)> done) {
+  const absl::Time now = clock_.Now();
+  writer_.Post([attempt, now](
+                   Database& database) { return job_rows::RecordAttempt(database, attempt, now); },
+               std::move(done));
+}
+
+absl::Status SqliteStore::PutBlob(const std::string& sha256, const std::string& bytes) {
+  return writer_.Run(
+      [&](Database& database) { return job_rows::PutBlob(database, sha256, bytes); });
+}
+
+absl::Status SqliteStore::UpsertWorker(const v1::WorkerHello& hello, absl::Time seen) {
+  return writer_.Run(
+      [&](Database& database) { return job_rows::UpsertWorker(database, hello, seen); });
+}
+
+absl::Status SqliteStore::Backup(const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string target, MakeFolder(path));
+  if (target == path_) {
+    return absl::InvalidArgumentError(absl::StrCat("cannot back up ", path_, " onto itself"));
+  }
+  // The copy appears whole or not at all.
+  const std::string part = absl::StrCat(target, ".part");
+  ::unlink(part.c_str());
+  absl::Status status =
+      Reading([&](Database& database) -> absl::Status { return database.CopyTo(part); });
+  if (status.ok()) status = SyncPath(part);
+  if (status.ok() && ::rename(part.c_str(), target.c_str()) != 0) {
+    status = ErrnoStatus(errno, absl::StrCat("rename ", part, " to ", target));
+  }
+  if (!status.ok()) {
+    ::unlink(part.c_str());
+    return Annotate(status, absl::StrCat("back up to ", target));
+  }
+  return SyncPath(std::filesystem::path(target).parent_path().string());
+}
+
+}  // namespace ksearch

@@ -1,0 +1,95 @@
+#ifndef KSEARCH_COORDINATOR_STORE_SQLITE_STORE_H_
+#define KSEARCH_COORDINATOR_STORE_SQLITE_STORE_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/mutex.h"
+#include "coordinator/store/database.h"
+#include "coordinator/store/file_lock.h"
+#include "coordinator/store/store.h"
+#include "coordinator/store/store_writer.h"
+
+namespace ksearch {
+
+// Store on one SQLite file: writes go through StoreWriter, reads through a pool of read-only
+// connections, one per read in progress. What the rows mean is in run_rows, proposal_rows and
+// job_rows.
+class SqliteStore final : public Store {
+ public:
+  static absl::StatusOr<std::unique_ptr<SqliteStore>> Open(const Options& options,
+                                                           const Clock& clock);
+
+  void SetArrivalListener(std::function<void(const std::string& run_id)> listener) override;
+  absl::StatusOr<std::string> CreateRun(const RunRow& run) override;
+  absl::Status CommitStep(const StepCommit& step) override;
+  absl::StatusOr<RunRow> ReadRun(const std::string& run_id) override;
+  absl::StatusOr<std::string> ResolveRun(const std::string& prefix) override;
+  absl::StatusOr<std::vector<v1::RunStatus>> ListRuns() override;
+  absl::StatusOr<std::vector<Arrival>> ReadArrivals(const std::string& run_id, int64_t after_seq,
+                                                    int limit) override;
+  absl::StatusOr<std::vector<v1::RunEvent>> ReadEvents(const std::string& run_id, int64_t after_seq,
+                                                       int limit) override;
+  absl::StatusOr<v1::WorldModel> ReadWorldModel(const std::string& run_id,
+                                                int64_t revision) override;
+  absl::StatusOr<CandidateRow> ReadCandidate(const std::string& run_id,
+                                             const std::string& prefix) override;
+  absl::StatusOr<std::vector<CandidateRow>> ListCandidates(const std::string& run_id) override;
+
+  void RecordReply(const LlmCallRow& call, absl::AnyInvocable<void(absl::Status)> done) override;
+  absl::StatusOr<LlmCallRow> ReadCall(const std::string& call_id) override;
+  absl::StatusOr<std::vector<LlmCallRow>> ReadUnansweredCalls(const std::string& run_id) override;
+
+  absl::Status AddJob(const std::string& job_id, const v1::JobSpec& spec) override;
+  absl::StatusOr<std::vector<QueuedJob>> ReadUnfinishedJobs() override;
+  void RecordResult(
+      const v1::JobResult& result, const std::string& lease_id,
+      absl::AnyInvocable<void(absl::StatusOr<v1::RecordResultReply::Disposition>)> done) override;
+  void RecordAttempt(const AttemptRow& attempt,
+                     absl::AnyInvocable<void(absl::Status)> done) override;
+  absl::StatusOr<std::optional<v1::JobResult>> ReadResult(const std::string& job_id) override;
+  absl::StatusOr<v1::JobSpec> ReadJob(const std::string& job_id) override;
+  absl::StatusOr<std::vector<v1::JobResult>> ReadResultsOf(
+      const std::string& run_id, const std::string& candidate_id) override;
+
+  absl::Status PutBlob(const std::string& sha256, const std::string& bytes) override;
+  absl::StatusOr<std::string> ReadBlob(const std::string& sha256) override;
+  absl::Status UpsertWorker(const v1::WorkerHello& hello, absl::Time seen) override;
+  absl::StatusOr<std::vector<v1::WorkerStatus>> ListWorkers() override;
+
+  int schema_version() const override { return schema_version_; }
+  absl::Status Backup(const std::string& path) override;
+
+ private:
+  SqliteStore(std::string path, int schema_version, FileLock lock,
+              std::unique_ptr<Database> writing, const Clock& clock);
+
+  absl::StatusOr<std::unique_ptr<Database>> TakeReader();
+  void GiveBackReader(std::unique_ptr<Database> reader);
+  // Calls `read(database)` with a read-only connection. Every read is one statement, hence sees
+  // one snapshot.
+  template <typename Read>
+  auto Reading(Read read) -> decltype(read(std::declval<Database&>()));
+  void Notify(const std::vector<std::string>& runs) const;
+
+  // Constant after construction (the listener: before use).
+  const std::string path_;
+  const int schema_version_;
+  const Clock& clock_;
+  std::function<void(const std::string& run_id)> listener_;
+
+  // Destroyed in reverse order: the readers close, the writer commits what is posted and closes
+  // last (which folds the write-ahead log into the file), then the lock goes.
+  const FileLock lock_;
+  StoreWriter writer_;
+  Mutex readers_mu_;
+  std::vector<std::unique_ptr<Database>> idle_readers_ ABSL_GUARDED_BY(readers_mu_);
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_STORE_SQLITE_STORE_H_

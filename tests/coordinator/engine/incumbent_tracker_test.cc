@@ -1,0 +1,137 @@
+#include "coordinator/engine/incumbent_tracker.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace ksearch {
+namespace {
+
+v1::JobResult Passed() {
+  v1::JobResult result;
+  result.set_outcome(v1::OUTCOME_PASSED);
+  return result;
+}
+
+v1::JobResult Confirmed(const std::string& rival, v1::Comparison::Verdict verdict, double speedup,
+                        double over_baseline) {
+  v1::JobResult result = Passed();
+  const auto add = [&](const std::string& id, v1::Comparison::Verdict v, double ratio) {
+    v1::Comparison* comparison = result.add_comparisons();
+    comparison->set_rival_id(id);
+    comparison->set_verdict(v);
+    comparison->set_log_speedup(std::log(ratio));
+    comparison->set_ci_low(std::log(ratio * 0.95));
+    comparison->set_ci_high(std::log(ratio * 1.05));
+  };
+  if (rival != "baseline") add(rival, verdict, speedup);
+  add("baseline", rival == "baseline" ? verdict : v1::Comparison::IMPROVED, over_baseline);
+  return result;
+}
+
+TEST(IncumbentTrackerTest, FasterCandidateIsConfirmedAgainstTheBaselineFirst) {
+  IncumbentTracker tracker(0.01);
+  const auto step = tracker.OnScreened(Passed(), "a", "node", 3, 2.0);
+  ASSERT_TRUE(step.start.has_value());
+  EXPECT_EQ(step.start->candidate_id, "a");
+  EXPECT_EQ(step.start->incumbent_id, "");
+  EXPECT_FALSE(tracker.best().has_value()) << "screening alone must not make a best";
+
+  const auto end =
+      tracker.OnConfirmed(step.start->tag, Confirmed("baseline", v1::Comparison::IMPROVED, 0, 1.9));
+  ASSERT_EQ(end.events.size(), 1u);
+  EXPECT_EQ(end.events[0].kind(), v1::RunEvent::NEW_INCUMBENT);
+  ASSERT_TRUE(tracker.best().has_value());
+  EXPECT_NEAR(tracker.best()->speedup(), 1.9, 1e-9);
+  EXPECT_NEAR(tracker.best()->speedup_low(), 1.9 * 0.95, 1e-9);
+}
+
+TEST(IncumbentTrackerTest, CandidateNotFasterThanTheBaselineIsNotConfirmed) {
+  IncumbentTracker tracker(0.01);
+  EXPECT_FALSE(tracker.OnScreened(Passed(), "a", "n", 1, 1.005).start.has_value());
+  EXPECT_FALSE(tracker.busy());
+}
+
+TEST(IncumbentTrackerTest, UnprovenChallengerLeavesTheIncumbent) {
+  for (const auto verdict :
+       {v1::Comparison::EQUAL, v1::Comparison::WORSE, v1::Comparison::UNDECIDED}) {
+    IncumbentTracker tracker(0.01);
+    auto step = tracker.OnScreened(Passed(), "a", "n", 1, 2.0);
+    tracker.OnConfirmed(step.start->tag, Confirmed("baseline", v1::Comparison::IMPROVED, 0, 2.0));
+    step = tracker.OnScreened(Passed(), "b", "n", 2, 2.5);
+    ASSERT_TRUE(step.start.has_value());
+    EXPECT_EQ(step.start->incumbent_id, "a");
+    step = tracker.OnConfirmed(step.start->tag, Confirmed("a", verdict, 1.0, 2.0));
+    EXPECT_EQ(step.events[0].kind(), v1::RunEvent::CONFIRMATION_REFUSED);
+    EXPECT_EQ(tracker.best()->candidate_id(), "a");
+  }
+}
+
+TEST(IncumbentTrackerTest, OneConfirmationAtATimeBestScreenedFirst) {
+  IncumbentTracker tracker(0.01);
+  auto step = tracker.OnScreened(Passed(), "a", "n", 1, 2.0);
+  EXPECT_FALSE(tracker.OnScreened(Passed(), "b", "n", 2, 2.5).start.has_value());
+  EXPECT_FALSE(tracker.OnScreened(Passed(), "c", "n", 3, 4.0).start.has_value());
+  step =
+      tracker.OnConfirmed(step.start->tag, Confirmed("baseline", v1::Comparison::IMPROVED, 0, 2.0));
+  ASSERT_TRUE(step.start.has_value());
+  EXPECT_EQ(step.start->candidate_id, "c");
+  step = tracker.OnConfirmed(step.start->tag, Confirmed("a", v1::Comparison::IMPROVED, 2.0, 4.0));
+  EXPECT_FALSE(step.start.has_value()) << "b looked slower than the new incumbent";
+  EXPECT_EQ(tracker.best()->candidate_id(), "c");
+}
+
+TEST(IncumbentTrackerTest, FailureOnHeldOutWorkloadsRefuses) {
+  IncumbentTracker tracker(0.01);
+  const auto step = tracker.OnScreened(Passed(), "a", "n", 1, 2.0);
+  v1::JobResult result;
+  result.set_outcome(v1::OUTCOME_INCORRECT);
+  result.set_message("wrong on a held-out workload");
+  const auto end = tracker.OnConfirmed(step.start->tag, result);
+  EXPECT_EQ(end.events[0].kind(), v1::RunEvent::CONFIRMATION_REFUSED);
+  EXPECT_THAT(end.events[0].text(), testing::HasSubstr("held-out"));
+  EXPECT_FALSE(tracker.best().has_value());
+  EXPECT_FALSE(tracker.OnScreened(Passed(), "a", "n", 5, 3.0).start.has_value())
+      << "a settled candidate is not confirmed again";
+}
+
+TEST(IncumbentTrackerTest, SuspiciousCandidateIsBarred) {
+  IncumbentTracker tracker(0.01);
+  v1::JobResult result = Passed();
+  result.add_suspicions("audit_clock: 3.1x");
+  const auto step = tracker.OnScreened(result, "a", "n", 1, 20.0);
+  EXPECT_FALSE(step.start.has_value());
+  ASSERT_EQ(step.events.size(), 1u);
+  EXPECT_THAT(step.events[0].text(), testing::HasSubstr("audit_clock"));
+}
+
+TEST(IncumbentTrackerTest, RestoredStateGoesOnAlike) {
+  IncumbentTracker tracker(0.01);
+  const auto step = tracker.OnScreened(Passed(), "a", "n", 1, 2.0);
+  tracker.OnScreened(Passed(), "b", "n", 2, 3.0);
+  IncumbentTracker other(0.01);
+  other.Restore(tracker.state());
+  const v1::JobResult result = Confirmed("baseline", v1::Comparison::IMPROVED, 0, 2.0);
+  const auto one = tracker.OnConfirmed(step.start->tag, result);
+  const auto two = other.OnConfirmed(step.start->tag, result);
+  ASSERT_TRUE(one.start.has_value() && two.start.has_value());
+  EXPECT_EQ(one.start->candidate_id, two.start->candidate_id);
+  EXPECT_EQ(tracker.state().SerializeAsString(), other.state().SerializeAsString());
+}
+
+TEST(ScreenedSpeedupTest, IsTheGeometricMeanAndZeroWhenANumberIsMissing) {
+  v1::JobResult result = Passed();
+  for (const auto& [candidate, baseline] : {std::pair{1.0, 2.0}, std::pair{1.0, 8.0}}) {
+    v1::WorkloadResult* workload = result.add_workloads();
+    workload->mutable_candidate()->set_median_us(candidate);
+    workload->mutable_baseline()->set_median_us(baseline);
+  }
+  EXPECT_NEAR(ScreenedSpeedup(result), 4.0, 1e-12);
+  result.add_workloads()->mutable_candidate()->set_median_us(1.0);
+  EXPECT_EQ(ScreenedSpeedup(result), 0);
+  EXPECT_EQ(ScreenedSpeedup(Passed()), 0);
+}
+
+}  // namespace
+}  // namespace ksearch

@@ -1,0 +1,47 @@
+#include "coordinator/engine/run_settings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace ksearch {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(CompleteRunConfigTest, RequestWinsOverDefaultsOverConstants) {
+  v1::RunConfig defaults, request;
+  defaults.set_provider("p");
+  defaults.set_rounds(50);
+  defaults.set_parallel(3);
+  defaults.mutable_world_model()->set_stagnation_window(5);
+  request.set_task("t");
+  request.set_rounds(9);
+  const auto config = CompleteRunConfig(request, defaults);
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->rounds(), 9);
+  EXPECT_EQ(config->parallel(), 3);
+  EXPECT_EQ(config->seed(), 1u);
+  EXPECT_EQ(config->strategy(), "world_model");
+  EXPECT_EQ(config->world_model().stagnation_window(), 5);
+  EXPECT_EQ(config->world_model().max_difficulty(), 4);
+  EXPECT_EQ(config->world_model().preset(), v1::PRESET_DEFAULT);
+  EXPECT_GT(config->measure().launches(), 0);
+  EXPECT_GT(config->limits().memory_bytes(), 0);
+}
+
+TEST(CompleteRunConfigTest, EveryFaultIsListedByField) {
+  v1::RunConfig request;
+  request.set_rounds(-1);
+  request.set_parallel(1000);
+  request.mutable_world_model()->set_max_difficulty(9);
+  const auto config = CompleteRunConfig(request, {});
+  ASSERT_EQ(config.status().code(), absl::StatusCode::kInvalidArgument);
+  const std::string message(config.status().message());
+  for (const char* field :
+       {"task", "provider", "rounds", "parallel", "world_model.max_difficulty"}) {
+    EXPECT_THAT(message, HasSubstr(field));
+  }
+}
+
+}  // namespace
+}  // namespace ksearch

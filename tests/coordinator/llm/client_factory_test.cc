@@ -1,0 +1,68 @@
+#include "coordinator/llm/client_factory.h"
+
+#include <cstdlib>
+#include <string>
+
+#include "common/textproto.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace ksearch {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+absl::Status Make(const std::string& textproto) {
+  v1::ModelProvider provider;
+  const absl::Status parsed = ParseTextproto(textproto, "test", &provider);
+  EXPECT_TRUE(parsed.ok()) << parsed;
+  return MakeLlmClient(provider, Clock::Real(), 1).status();
+}
+
+TEST(MakeLlmClientTest, DefaultsAreEnough) {
+  EXPECT_TRUE(Make(R"(name: "p" openai_chat {})").ok());
+  EXPECT_TRUE(Make(R"(name: "p" openai_chat { base_url: "http://localhost:8000/v1/" })").ok());
+  EXPECT_TRUE(Make(R"(name: "p" openai_chat { base_url: "http://[::1]:8000/v1" })").ok());
+}
+
+TEST(MakeLlmClientTest, FaultsNameProviderAndField) {
+  const struct {
+    const char* textproto;
+    const char* message;
+  } cases[] = {
+      {R"(openai_chat {})", "providers: an entry has no name"},
+      {R"(name: "p")", "provider \"p\": no kind"},
+      {R"(name: "p" openai_chat { base_url: "http://gpu-box:8000/v1" })",
+       "provider \"p\": openai_chat.base_url: URL http://gpu-box:8000/v1 is not allowed"},
+      {R"(name: "p" openai_chat { base_url: "http://127.0.0.1.evil.example/v1" })", "not allowed"},
+      {R"(name: "p" openai_chat { base_url: "ftp://x/v1" })", "is not allowed"},
+      {R"(name: "p" openai_chat { base_url: "api.openai.com/v1" })", "cannot be read"},
+      {R"(name: "p" openai_chat { base_url: "https://x/v1?key=1" })", "'?'"},
+      {R"(name: "p" openai_chat { base_url: "https://x/v1/chat/completions" })",
+       "leave out /chat/completions"},
+      {R"(name: "p" openai_chat { api_key_env: "KSEARCH_TEST_NO_KEY" })",
+       "environment variable KSEARCH_TEST_NO_KEY is not set"},
+      {R"(name: "p" openai_chat { api_key_file: "/nonexistent" })", "/nonexistent"},
+      {R"(name: "p" openai_chat { total_timeout {} })", "openai_chat.total_timeout"},
+      {R"(name: "p" openai_chat { connect_timeout { seconds: -1 } })",
+       "openai_chat.connect_timeout"},
+      {R"(name: "p" openai_chat { max_reply_bytes: -1 })", "openai_chat.max_reply_bytes"},
+      {R"(name: "p" openai_chat {} retry { max_attempts: -1 })", "retry.max_attempts"},
+      {R"(name: "p" openai_chat {} retry { max_delay {} })", "retry.max_delay"},
+  };
+  ::unsetenv("KSEARCH_TEST_NO_KEY");
+  for (const auto& c : cases) {
+    EXPECT_THAT(std::string(Make(c.textproto).message()), HasSubstr(c.message)) << c.textproto;
+  }
+}
+
+TEST(MakeLlmClientTest, CredentialsInAUrlAreRefusedAndNotShown) {
+  const absl::Status status =
+      Make(R"(name: "p" openai_chat { base_url: "https://me:hunter2@x/v1" })");
+  EXPECT_THAT(std::string(status.message()), HasSubstr("user name or password"));
+  EXPECT_THAT(std::string(status.message()), Not(HasSubstr("hunter2")));
+}
+
+}  // namespace
+}  // namespace ksearch
