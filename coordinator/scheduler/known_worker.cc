@@ -54,6 +54,11 @@ int KnownWorker::credits() const {
 
 bool KnownWorker::willing() const { return connected_ && healthy_ && !leaving_ && !drain; }
 
+void KnownWorker::ForgetOffer(int64_t directive_seq) {
+  const auto it = uncovered_offers_.find(directive_seq);
+  if (it != uncovered_offers_.end() && --it->second == 0) uncovered_offers_.erase(it);
+}
+
 void KnownWorker::CountReturn(absl::Time now) {
   ++returns_in_a_row_;
   // The first one may be the job's own trouble.

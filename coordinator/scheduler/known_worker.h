@@ -30,6 +30,8 @@ class KnownWorker {
 
   int64_t NextDirectiveSeq() { return ++directive_seq_; }
   void CountOffers(int64_t directive_seq, int offers) { uncovered_offers_[directive_seq] = offers; }
+  // An offer that was never acknowledged in all its time holds its slot no longer.
+  void ForgetOffer(int64_t directive_seq);
   // A worker that returns job after job rests, longer each time.
   void CountReturn(absl::Time now);
   void CountResult() { returns_in_a_row_ = 0; }

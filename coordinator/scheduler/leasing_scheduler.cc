@@ -156,7 +156,11 @@ SchedulerEffects LeasingScheduler::Tick(absl::Time now) {
   SchedulerEffects effects;
   now_ = std::max(now_, now);
   for (const std::string& lease_id : leases_.Expired(now_)) {
-    if (leases_.Find(lease_id)->cancelled) {
+    const Lease& lease = *leases_.Find(lease_id);
+    if (const auto worker = workers_.find(lease.worker_id); worker != workers_.end()) {
+      worker->second.ForgetOffer(lease.offer_seq);
+    }
+    if (lease.cancelled) {
       leases_.Remove(lease_id);
     } else {
       EndLease(lease_id, Ending::kLost, "no report for the length of the lease", now_, &effects);
@@ -257,7 +261,12 @@ void LeasingScheduler::Adopt(const std::string& worker_id, const v1::HeldLease& 
                              absl::Time now, SchedulerEffects* effects) {
   Job& job = jobs_.at(held.job_id());
   queue_.Remove(job.requirement, job.order);
-  if (job.ended_leases.erase(held.lease_id()) > 0) --job.losses;
+  // What was counted as lost, in this life or an earlier one, was not.
+  if (job.ended_leases.erase(held.lease_id()) > 0) {
+    --job.losses;
+  } else if (job.earlier_losses > 0) {
+    --job.earlier_losses;
+  }
   job.attempts = std::max(job.attempts, held.attempt());
   job.lease_id = held.lease_id();
   Lease lease;

@@ -73,10 +73,11 @@ absl::StatusOr<v1::JobSpec> Read(Database& database, const std::string& job_id) 
 }
 
 absl::StatusOr<std::vector<QueuedJob>> ReadUnfinished(Database& database) {
-  // An attempt still open when the coordinator ended may be picked up again: not used up.
+  // An attempt still open when the coordinator ended counts: its worker may come back with it, and
+  // until then the job has to wait and its number is taken.
   Statement select = database.Prepare(
       "SELECT job_id, spec, (SELECT count(*) FROM attempts AS a WHERE a.job_id = j.job_id AND "
-      "a.ended IN ('lost', 'returned')) FROM jobs AS j "
+      "a.ended IN ('', 'lost', 'returned')) FROM jobs AS j "
       "WHERE NOT EXISTS (SELECT 1 FROM results AS r WHERE r.job_id = j.job_id) ORDER BY number");
   std::vector<QueuedJob> jobs;
   while (true) {

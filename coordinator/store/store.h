@@ -107,7 +107,7 @@ struct RunRow {
 struct QueuedJob {
   std::string job_id;
   v1::JobSpec spec;
-  int attempts = 0;  // attempts that ended without a result
+  int attempts = 0;  // that ended without a result or are still open; cancelled ones do not count
 };
 
 struct AttemptRow {

@@ -238,7 +238,7 @@ absl::StatusOr<std::vector<QueuedJob>> FakeStore::ReadUnfinishedJobs() {
     job.job_id = id;
     job.spec = spec;
     for (const auto& [key, attempt] : attempts_) {
-      if (key.first == id) job.attempts = std::max(job.attempts, attempt.attempt);
+      if (key.first == id && attempt.ended != "cancelled") ++job.attempts;
     }
     jobs.push_back(std::move(job));
   }
@@ -260,7 +260,7 @@ void FakeStore::RecordResult(
       disposition = v1::RecordResultReply::ALREADY_RECORDED;
     } else {
       for (auto& [key, attempt] : attempts_) {
-        if (attempt.lease_id == lease_id) attempt.ended = "recorded";
+        if (attempt.lease_id == lease_id && attempt.ended.empty()) attempt.ended = "recorded";
       }
       for (auto& [id, run] : runs_) {
         const auto request = run.requests.find(result.job_id());
@@ -279,9 +279,8 @@ void FakeStore::RecordAttempt(const AttemptRow& attempt,
                               absl::AnyInvocable<void(absl::Status)> done) {
   {
     MutexLock lock(&mu_);
-    AttemptRow& row = attempts_[{attempt.job_id, attempt.attempt}];
-    // A result that is recorded stays the attempt's ending.
-    if (row.ended != "recorded" || row.lease_id != attempt.lease_id) row = attempt;
+    AttemptRow& row = attempts_[{attempt.job_id, attempt.lease_id}];
+    if (row.ended.empty()) row = attempt;  // the first ending stays
   }
   if (done) done(absl::OkStatus());
 }

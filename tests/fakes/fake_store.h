@@ -20,7 +20,7 @@ class FakeStore final : public Store {
  public:
   // Every later RecordResult and RecordReply fails with `status`, until called with OK.
   void FailWrites(absl::Status status);
-  std::vector<AttemptRow> attempts() const;  // in order of (job, attempt)
+  std::vector<AttemptRow> attempts() const;  // in order of (job, lease)
   int results() const;
 
   void SetArrivalListener(std::function<void(const std::string& run_id)> listener) override;
@@ -88,7 +88,7 @@ class FakeStore final : public Store {
   std::map<std::string, LlmCallRow> calls_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, v1::JobSpec> jobs_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, v1::JobResult> results_ ABSL_GUARDED_BY(mu_);
-  std::map<std::pair<std::string, int>, AttemptRow> attempts_ ABSL_GUARDED_BY(mu_);
+  std::map<std::pair<std::string, std::string>, AttemptRow> attempts_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, std::string> blobs_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, v1::WorkerStatus> workers_ ABSL_GUARDED_BY(mu_);
 };

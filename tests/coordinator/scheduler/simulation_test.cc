@@ -46,7 +46,7 @@ struct SimWorker {
   int down_for = 0;         // steps until restart
   int partitioned_for = 0;  // steps
   int64_t applied = 0;
-  bool undisturbed = true;  // no message of the present session was lost, doubled or overtaken
+  bool undisturbed = true;  // no message of the session was lost, doubled, overtaken or late
   bool changed = true;
   absl::Time last_report = absl::InfinitePast();
   std::map<std::string, SimLease> leases;
@@ -118,12 +118,16 @@ class Simulation {
 
   void Storm() {
     if (Chance(0.005)) Restart();
-    if (Chance(0.01)) now_ += absl::Seconds(1) * static_cast<int64_t>(rng_.NextBelow(90));
+    if (Chance(0.01)) {
+      now_ += absl::Seconds(1) * static_cast<int64_t>(rng_.NextBelow(90));
+      for (SimWorker& worker : workers_) worker.undisturbed = false;
+    }
     for (SimWorker& worker : workers_) {
       if (worker.up && Chance(0.01)) Crash(&worker);
       if (worker.connected && Chance(0.02)) Break(&worker);
       if (!worker.partitioned && Chance(0.01)) {
         worker.partitioned = true;
+        worker.undisturbed = false;
         worker.partitioned_for = 1 + static_cast<int>(rng_.NextBelow(120));
       }
       if (Chance(0.5)) continue;
@@ -229,7 +233,7 @@ class Simulation {
       worker->leases.emplace(offer.lease_id(), SimLease{offer.job_id(), offer.attempt()});
       int busy = 0;
       for (const auto& [id, lease] : worker->leases) busy += IsBusy(lease);
-      // A disturbed stream may overbook: offers the worker never saw are not counted for ever.
+      // A disturbed stream may overbook: an offer not seen in all its time is not counted longer.
       if (worker->undisturbed && busy > worker->slots) Fault(worker->id + " is overbooked");
       worker->changed = true;
     }

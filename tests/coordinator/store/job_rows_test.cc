@@ -98,10 +98,10 @@ TEST_F(JobRowsTest, JobOutsideAnyRunNotifiesNobody) {
   EXPECT_THAT(notified, IsEmpty());
 }
 
-TEST_F(JobRowsTest, OnlyAttemptsThatEndedWithoutAResultCount) {
+TEST_F(JobRowsTest, OpenLostAndReturnedAttemptsCount) {
   ASSERT_TRUE(store_->AddJob("j1", Spec("a")).ok());
   ASSERT_TRUE(Attempt(*store_, {"j1", 1, "w1", "l1", "", ""}).ok());
-  EXPECT_THAT(Unfinished(), ElementsAre("j1 0"));
+  EXPECT_THAT(Unfinished(), ElementsAre("j1 1"));
   ASSERT_TRUE(Attempt(*store_, {"j1", 1, "w1", "l1", "lost", "no report"}).ok());
   ASSERT_TRUE(Attempt(*store_, {"j1", 1, "w1", "l1", "lost", "again"}).ok());
   ASSERT_TRUE(Attempt(*store_, {"j1", 2, "w2", "l2", "returned", "no compiler"}).ok());
