@@ -1,0 +1,156 @@
+#include "coordinator/search/call_builder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "coordinator/search/action_cycle.h"
+#include "coordinator/world_model/world_model.h"
+
+namespace ksearch {
+namespace {
+
+// Of the chosen action's text in a published edit prompt; validation errors are appended to it
+// before the cut, so that they hardly ever arrive (K-Search reference 2.5).
+constexpr size_t kPaperActionText = 500;
+
+ShownCode Shown(const v1::ScreenedProgram& program) {
+  ShownCode code;
+  code.sources = program.sources();
+  code.candidate_id = program.candidate_id();
+  if (program.passed()) {
+    code.score = program.score();
+    if (program.has_latency_us()) code.latency_us = program.latency_us();
+  }
+  return code;
+}
+
+bool HasProgram(const v1::ScreenedProgram& program) { return program.sources().files_size() > 0; }
+
+void Show(const v1::ScreenedProgram& program, WorldModelPromptContext* context) {
+  if (!HasProgram(program)) return;
+  context->code = Shown(program);
+  if (program.has_result()) context->result = program.result();
+}
+
+std::string WhatIsLeftOfErrors(const v1::Action& action, const std::string& errors) {
+  const size_t used =
+      action.title().size() + action.description().size() + action.rationale().size();
+  return used >= kPaperActionText ? "" : errors.substr(0, kPaperActionText - used);
+}
+
+}  // namespace
+
+CallBuilder::CallBuilder(const SearchContext& context, const SearchSettings& settings,
+                         Proposer proposer)
+    : settings_(settings), proposer_(std::move(proposer)) {
+  facts_.task = context.task;
+  facts_.language = context.config.language();
+  facts_.kernel_header = context.kernel_header;
+  facts_.target_hardware = context.target_hardware;
+  facts_.paper = settings.paper;
+}
+
+AskModel CallBuilder::WorldModelCall(const WorldModelPromptContext& context,
+                                     const std::string& purpose, int attempt, int cycle) const {
+  Prompt prompt = proposer_.world_model_prompt(facts_, context);
+  AskModel ask;
+  ask.role = "world_model";
+  ask.labels = {purpose, context.node_id, attempt, cycle};
+  ask.system = std::move(prompt.system);
+  ask.user = std::move(prompt.user);
+  ask.dropped_parts = std::move(prompt.dropped_parts);
+  return ask;
+}
+
+AskModel CallBuilder::Init(const v1::SearchState& state) const {
+  WorldModelPromptContext context;
+  context.kind = WorldModelPromptKind::kInit;
+  context.max_new_nodes = settings_.init_max_new_nodes;
+  // The published system makes its first model blind to a program it continues from.
+  if (!settings_.paper) Show(state.seed(), &context);
+  context.complaint = settings_.paper ? "" : state.init_complaint();
+  return WorldModelCall(context, "init", state.init_attempts() + 1, 0);
+}
+
+AskModel CallBuilder::Propose(const v1::SearchState& state, const v1::WorldModel& tree,
+                              const std::string& requirement) const {
+  WorldModelPromptContext context;
+  context.kind = WorldModelPromptKind::kPropose;
+  context.world_model = &tree;
+  context.round = state.rounds_started() + 1;
+  context.max_new_nodes = settings_.max_new_nodes;
+  context.requirement = requirement;
+  context.complaint = state.propose().complaint();
+  if (settings_.paper) {
+    Show(state.last_program(), &context);
+    context.result.reset();
+  } else if (const v1::Node* best = BestNode(tree); best != nullptr) {
+    const auto solution = state.solutions().find(best->solution().candidate_id());
+    if (solution != state.solutions().end()) Show(solution->second, &context);
+  }
+  return WorldModelCall(context, "propose", state.propose().attempts() + 1,
+                        state.cycles_started() + 1);
+}
+
+AskModel CallBuilder::Revise(const v1::SearchState& state, const v1::CycleState& cycle) const {
+  const bool refine = cycle.phase() == v1::CycleState::REFINING;
+  WorldModelPromptContext context;
+  context.kind = refine ? WorldModelPromptKind::kRefine : WorldModelPromptKind::kTooHard;
+  context.world_model = &state.world_model();
+  context.node_id = cycle.node_id();
+  context.round = cycle.round();
+  context.max_new_nodes = settings_.max_new_nodes;
+  Show(refine ? cycle.best() : cycle.last(), &context);
+  if (settings_.paper) {
+    const v1::Node* node = FindNode(state.world_model(), cycle.node_id());
+    if (node != nullptr) context.complaint = WhatIsLeftOfErrors(node->action(), cycle.complaint());
+  } else {
+    context.lessons.assign(cycle.lessons().begin(), cycle.lessons().end());
+    context.complaint = cycle.complaint();
+  }
+  return WorldModelCall(context, refine ? "refine" : "too_hard", cycle.edit_attempts() + 1,
+                        cycle.cycle());
+}
+
+AskModel CallBuilder::Code(const v1::SearchState& state, const v1::CycleState& cycle) const {
+  const v1::CycleProgress& progress = cycle.progress();
+  CodePromptContext context;
+  const auto parent = state.solutions().find(cycle.base_candidate_id());
+  const bool has_base = parent != state.solutions().end();
+  context.kind = NextPromptKind(progress, has_base, HasProgram(cycle.last()));
+  if (const v1::Node* node = FindNode(state.world_model(), cycle.node_id()); node != nullptr) {
+    context.node = *node;
+  }
+  if (!settings_.paper) {
+    for (const std::string& lesson : cycle.lessons()) context.node.add_lessons(lesson);
+  }
+  if (BaseIsCycleBest(progress)) {
+    context.base = Shown(cycle.best());
+  } else if (has_base) {
+    context.base = Shown(parent->second);
+  }
+  if (context.kind == CodePromptKind::kDebug || context.kind == CodePromptKind::kImprove) {
+    // Published: always the last attempt, even if it failed and a better one exists.
+    const bool improve_best = !settings_.paper && context.kind == CodePromptKind::kImprove;
+    const v1::ScreenedProgram& current = improve_best ? cycle.best() : cycle.last();
+    context.current = Shown(current);
+    context.last_result = current.result();
+  }
+  context.attempt = progress.attempts() + 1;
+  context.world_model = &state.world_model();
+  context.complaint = cycle.complaint();
+
+  Prompt prompt = proposer_.code_prompt(facts_, context);
+  std::string purpose = "action";
+  if (context.kind == CodePromptKind::kDebug) purpose = "debug";
+  if (context.kind == CodePromptKind::kImprove) purpose = "improve";
+  AskModel ask;
+  ask.role = "code";
+  ask.labels = {purpose, cycle.node_id(), context.attempt, cycle.cycle()};
+  ask.system = std::move(prompt.system);
+  ask.user = std::move(prompt.user);
+  ask.dropped_parts = std::move(prompt.dropped_parts);
+  return ask;
+}
+
+}  // namespace ksearch

@@ -1,0 +1,50 @@
+#ifndef KSEARCH_COORDINATOR_SEARCH_CALL_BUILDER_H_
+#define KSEARCH_COORDINATOR_SEARCH_CALL_BUILDER_H_
+
+#include <functional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "coordinator/proposer/prompt.h"
+#include "coordinator/search/search_settings.h"
+#include "coordinator/search/search_strategy.h"
+#include "proto/search_state.pb.h"
+
+namespace ksearch {
+
+// The proposer as the search sees it: prompts out, typed replies in. Pure functions.
+struct Proposer {
+  std::function<Prompt(const PromptFacts&, const CodePromptContext&)> code_prompt;
+  std::function<Prompt(const PromptFacts&, const WorldModelPromptContext&)> world_model_prompt;
+  std::function<absl::StatusOr<v1::Sources>(const std::string& reply, v1::Language)> parse_code;
+  std::function<absl::StatusOr<v1::EditScript>(const std::string& reply)> parse_edits;
+};
+
+// Turns the state of a search into model calls: which prompt, which code in which role, which
+// complaint (K-Search reference 2 and 4). Pure; call numbers are given by the caller.
+class CallBuilder {
+ public:
+  CallBuilder(const SearchContext& context, const SearchSettings& settings, Proposer proposer);
+
+  AskModel Init(const v1::SearchState& state) const;
+  // `tree`: the world model to show, see TreeReviser::ProposedTree.
+  AskModel Propose(const v1::SearchState& state, const v1::WorldModel& tree,
+                   const std::string& requirement) const;
+  // REFINE or TOO-HARD, by the cycle's phase.
+  AskModel Revise(const v1::SearchState& state, const v1::CycleState& cycle) const;
+  AskModel Code(const v1::SearchState& state, const v1::CycleState& cycle) const;
+
+  const Proposer& proposer() const { return proposer_; }
+
+ private:
+  AskModel WorldModelCall(const WorldModelPromptContext& context, const std::string& purpose,
+                          int attempt, int cycle) const;
+
+  const SearchSettings& settings_;
+  const Proposer proposer_;
+  PromptFacts facts_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_SEARCH_CALL_BUILDER_H_

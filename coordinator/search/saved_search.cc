@@ -1,0 +1,79 @@
+#include "coordinator/search/saved_search.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "coordinator/world_model/world_model.h"
+#include "google/protobuf/io/coded_stream.h"
+#include "google/protobuf/io/zero_copy_stream_impl_lite.h"
+
+namespace ksearch {
+
+std::string EncodeSearchState(const v1::SearchState& state) {
+  std::string bytes;
+  {
+    google::protobuf::io::StringOutputStream stream(&bytes);
+    google::protobuf::io::CodedOutputStream coded(&stream);
+    coded.SetSerializationDeterministic(true);  // maps are sorted
+    state.SerializeToCodedStream(&coded);
+  }
+  return bytes;
+}
+
+absl::StatusOr<v1::SearchState> DecodeSearchState(const std::string& bytes) {
+  v1::SearchState state;
+  if (!state.ParseFromString(bytes)) {
+    return absl::DataLossError("the saved state of the search cannot be read");
+  }
+  if (state.version() != kSearchStateVersion) {
+    return absl::DataLossError(absl::StrCat("the saved state of the search has version ",
+                                            state.version(), ", this program reads version ",
+                                            kSearchStateVersion));
+  }
+  if (const absl::Status sound = CheckInvariants(state.world_model()); !sound.ok()) {
+    return absl::DataLossError(
+        absl::StrCat("saved state of the search: ", std::string(sound.message())));
+  }
+  return state;
+}
+
+void DescribeSearch(const v1::SearchState& state, v1::RunStatus* status) {
+  status->set_rounds_done(state.rounds_done());
+  status->set_best_screened(state.best_screened());
+  status->set_candidates(state.candidates());
+  status->set_passed(state.passed());
+  status->set_nodes(state.world_model().nodes_size());
+  status->set_open_actions(CountOpenActions(state.world_model()));
+  status->clear_cycles();
+  for (const v1::CycleState& cycle : state.cycles()) {
+    v1::CycleStatus* shown = status->add_cycles();
+    shown->set_cycle(cycle.cycle());
+    shown->set_node_id(cycle.node_id());
+    const v1::Node* node = FindNode(state.world_model(), cycle.node_id());
+    if (node != nullptr) shown->set_title(node->action().title());
+    const bool trying =
+        cycle.phase() == v1::CycleState::CODING || cycle.phase() == v1::CycleState::EVALUATING;
+    shown->set_attempt(cycle.progress().attempts() + (trying ? 1 : 0));
+    switch (cycle.phase()) {
+      case v1::CycleState::CODING:
+        shown->set_phase("coding");
+        break;
+      case v1::CycleState::EVALUATING:
+        shown->set_phase("evaluating");
+        break;
+      case v1::CycleState::REFINING:
+        shown->set_phase("refining");
+        break;
+      default:
+        shown->set_phase("too_hard");
+    }
+  }
+  if (state.proposing()) {
+    v1::CycleStatus* shown = status->add_cycles();
+    shown->set_cycle(state.cycles_started() + 1);
+    shown->set_attempt(state.propose().attempts() + 1);
+    shown->set_phase("proposing");
+  }
+}
+
+}  // namespace ksearch

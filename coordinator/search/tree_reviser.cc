@@ -1,0 +1,388 @@
+#include "coordinator/search/tree_reviser.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "coordinator/world_model/text.h"
+#include "coordinator/world_model/world_model.h"
+
+namespace ksearch {
+namespace {
+
+// Published constants (K-Search reference 2.4, 2.5).
+constexpr double kPromisingScore = 0.5;
+constexpr double kBestContinuationScore = 0.6;
+constexpr double kSolvedContinuationScore = 0.35;
+constexpr int kContinuationDifficulty = 2;
+constexpr double kLeastContinuationConfidence = 0.2;
+constexpr int kHopelessDifficulty = 5;  // a continuation must be easier
+constexpr size_t kPaperErrorLines = 12;
+
+constexpr int kWantedInitialActions = 3;
+constexpr double kDirectActionScore = 0.5;
+constexpr size_t kMaxEventText = 300;
+
+bool HasEasyOpenChild(const v1::WorldModel& model, absl::string_view node_id) {
+  for (const v1::Node* child : ChildrenOf(model, node_id)) {
+    if (IsOpenAction(model, *child) && child->action().difficulty() < kHopelessDifficulty) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool HasPromisingAction(const v1::WorldModel& model) {
+  const auto frontier = Frontier(model);
+  return std::any_of(frontier.begin(), frontier.end(),
+                     [](const v1::Node* node) { return node->action().score() > kPromisingScore; });
+}
+
+bool BestLacksChild(const v1::WorldModel& model) {
+  const v1::Node* best = BestNode(model);
+  return best != nullptr && !HasOpenChild(model, best->node_id());
+}
+
+v1::Node Continuation(const v1::Node& parent, double score, std::string id) {
+  v1::Node node;
+  node.set_node_id(std::move(id));
+  node.set_parent_id(parent.node_id());
+  node.set_decision("continuation");
+  node.set_choice("refine the program of the parent");
+  node.set_overall_rating(std::max(0.0, parent.overall_rating()));
+  node.set_confidence(std::max(kLeastContinuationConfidence, parent.confidence()));
+  v1::Action* action = node.mutable_action();
+  action->set_title(absl::StrCat("Refine the solution of ", parent.node_id()));
+  action->set_description(
+      "Keep what works in the parent's program. Find its largest remaining cost (memory traffic, "
+      "launch and tail effects, instruction count, occupancy) and remove that one cost.");
+  action->set_rationale("Inserted because the model proposed no continuation.");
+  action->set_difficulty(kContinuationDifficulty);
+  action->set_score(score);
+  return node;
+}
+
+std::string ErrorText(const std::vector<std::string>& errors) {
+  return absl::StrJoin(errors, "\n");
+}
+
+std::string PaperErrorText(std::vector<std::string> errors) {
+  if (errors.size() > kPaperErrorLines) errors.resize(kPaperErrorLines);
+  return absl::StrCat("[REFINE_VALIDATION_FAILED]\n", absl::StrJoin(errors, "\n"));
+}
+
+std::string NoContinuation(const std::string& node_id) {
+  return absl::StrCat("node ", node_id,
+                      " was just solved and needs at least one open child action with difficulty "
+                      "below 5: insert one under it (send the whole script again)");
+}
+
+}  // namespace
+
+v1::RunEvent* TreeReviser::AddEvent(v1::RunEvent::Kind kind, std::string text, int cycle, int round,
+                                    absl::string_view node_id) {
+  v1::RunEvent& event = out_.events.emplace_back();
+  event.set_kind(kind);
+  event.set_text(OneLine(text, kMaxEventText));
+  event.set_cycle(cycle);
+  event.set_round(round);
+  event.set_node_id(std::string(node_id));
+  return &event;
+}
+
+EditOptions TreeReviser::OptionsFor(int round, const v1::CycleState* own) const {
+  EditOptions options;
+  options.mode = settings_.paper ? EditMode::kPaper : EditMode::kTransactional;
+  options.max_new_nodes = settings_.max_new_nodes;
+  options.round = round;
+  options.task = settings_.task;
+  for (const v1::CycleState& cycle : state_.cycles()) {
+    if (own == nullptr || cycle.cycle() != own->cycle()) {
+      options.nodes_in_flight.push_back(cycle.node_id());
+    }
+  }
+  return options;
+}
+
+EditReport TreeReviser::Apply(const v1::EditScript& script, const EditOptions& options) {
+  return ApplyEdits(script, options, state_.mutable_world_model());
+}
+
+void TreeReviser::Report(const EditReport& report, int cycle, int round) {
+  for (const std::string& id : report.inserted_ids) {
+    // A script may remove what it has inserted.
+    const v1::Node* node = FindNode(state_.world_model(), id);
+    if (node == nullptr) continue;
+    AddEvent(v1::RunEvent::NODE_INSERTED,
+             absl::StrCat(node->action().title(), " (under ", node->parent_id(), ")"), cycle, round,
+             id);
+  }
+  for (const std::string& id : report.removed_ids) {
+    std::string text = "removed by the model";
+    for (const v1::Tombstone& tombstone : state_.world_model().tombstones()) {
+      if (tombstone.node_id() != id) continue;
+      text = tombstone.title();
+      if (!tombstone.reason().empty()) absl::StrAppend(&text, ": ", tombstone.reason());
+    }
+    AddEvent(v1::RunEvent::NODE_PRUNED, text, cycle, round, id);
+  }
+  if (!report.errors.empty()) {
+    AddEvent(v1::RunEvent::EDIT_REJECTED,
+             absl::StrCat(report.errors.size(),
+                          report.applied ? " operation(s) skipped: " : " fault(s): ",
+                          absl::StrJoin(report.errors, "; ")),
+             cycle, round, "");
+  }
+}
+
+void TreeReviser::Unusable(const absl::Status& status, int cycle, int round,
+                           absl::string_view node_id) {
+  AddEvent(v1::RunEvent::REPLY_UNUSABLE,
+           absl::StrCat("edit script: ", std::string(status.message())), cycle, round, node_id);
+}
+
+void TreeReviser::InsertMachineNode(v1::Node node, int cycle, int round, absl::string_view why) {
+  node.set_last_updated_round(round);
+  const v1::Node* added = AppendNode(state_.mutable_world_model(), std::move(node));
+  AddEvent(v1::RunEvent::NODE_INSERTED, absl::StrCat(added->action().title(), " (", why, ")"),
+           cycle, round, added->node_id());
+}
+
+void TreeReviser::InsertDirectAction(absl::string_view why) {
+  v1::Node node;
+  node.set_node_id(
+      FindNode(state_.world_model(), "direct") == nullptr
+          ? "direct"
+          : FreshId(state_.world_model(), "direct_", settings_.task, state_.rounds_started()));
+  node.set_parent_id(state_.world_model().root_id());
+  node.set_decision("approach");
+  node.set_choice("direct implementation");
+  node.set_overall_rating(10 * kDirectActionScore);
+  node.set_confidence(kDirectActionScore);
+  v1::Action* action = node.mutable_action();
+  action->set_title("Direct implementation");
+  action->set_description(
+      "Write a correct, simple program for the specification with the access pattern that suits "
+      "the hardware best, then improve it step by step.");
+  action->set_rationale("Inserted because the model gave no usable actions.");
+  action->set_difficulty(kContinuationDifficulty);
+  action->set_score(kDirectActionScore);
+  state_.set_direct_action_inserted(true);
+  AddEvent(v1::RunEvent::NOTE, std::string(why), 0, state_.rounds_started(), node.node_id());
+  InsertMachineNode(std::move(node), 0, state_.rounds_started(), "inserted by the machine");
+}
+
+// ---------------------------------------------------------------- INIT
+
+Revision TreeReviser::Initialize(const absl::StatusOr<v1::EditScript>& script, bool last) {
+  EditOptions options = OptionsFor(0, nullptr);
+  options.max_new_nodes = std::max(settings_.init_max_new_nodes, settings_.max_new_nodes);
+  Revision revision;
+  const auto ready = [&](const EditReport& report) {
+    Report(report, 0, 0);
+    revision.done = true;
+  };
+  if (!script.ok()) {
+    Unusable(script.status(), 0, 0, "");
+    revision.complaint = std::string(script.status().message());
+  } else {
+    v1::WorldModel trial = state_.world_model();
+    const EditReport report = ApplyInitialModel(*script, options, &trial);
+    const int actions = report.applied ? CountOpenActions(trial) : 0;
+    const bool usable = report.applied && !Frontier(trial).empty();
+    if (settings_.paper || (usable && actions >= kWantedInitialActions)) {
+      *state_.mutable_world_model() = std::move(trial);
+      ready(report);
+      return revision;
+    }
+    if (usable) {
+      *state_.mutable_init_kept_script() = *script;
+      state_.set_init_has_kept_script(true);
+      revision.complaint = absl::StrCat("the tree has ", actions, " open action node(s), at least ",
+                                        kWantedInitialActions,
+                                        " are needed: nodes with action.title, directly under "
+                                        "\"root\" (send the whole model again)");
+      AddEvent(v1::RunEvent::EDIT_REJECTED, revision.complaint, 0, 0, "");
+    } else if (report.applied) {
+      revision.complaint =
+          "no node can be worked on: put open action nodes directly under \"root\"";
+      AddEvent(v1::RunEvent::EDIT_REJECTED, revision.complaint, 0, 0, "");
+    } else {
+      revision.complaint = ErrorText(report.errors);
+      Report(report, 0, 0);
+    }
+  }
+  if (!last || settings_.paper) return revision;
+  if (state_.init_has_kept_script()) {
+    AddEvent(v1::RunEvent::NOTE, "the first world model has fewer actions than asked for", 0, 0,
+             "");
+    ready(ApplyInitialModel(state_.init_kept_script(), options, state_.mutable_world_model()));
+  } else {
+    InsertDirectAction("no usable world model came; going on with one plain action");
+    revision.done = true;
+  }
+  state_.clear_init_kept_script();
+  state_.clear_init_has_kept_script();
+  return revision;
+}
+
+// ---------------------------------------------------------------- PROPOSE
+
+bool TreeReviser::WantsProposals() const {
+  const v1::WorldModel& model = state_.world_model();
+  return static_cast<int>(Frontier(model).size()) < settings_.wanted_frontier ||
+         BestLacksChild(model);
+}
+
+v1::WorldModel TreeReviser::ProposedTree() const {
+  v1::WorldModel tree = state_.world_model();
+  for (const v1::EditScript& script : state_.propose().scripts()) {
+    ApplyEdits(script, OptionsFor(state_.rounds_started() + 1, nullptr), &tree);
+  }
+  return tree;
+}
+
+std::string TreeReviser::ProposeRequirement() const {
+  const v1::WorldModel tree = ProposedTree();
+  std::string text =
+      "Insert at least one executable action (its parent is the root or solved) with "
+      "a score above 0.5.";
+  if (!settings_.paper) {
+    const int have = Frontier(tree).size();
+    if (have < settings_.wanted_frontier) {
+      absl::StrAppend(&text, " The frontier has ", have, " action(s), ", settings_.wanted_frontier,
+                      " are wanted.");
+    }
+  }
+  if (BestLacksChild(tree)) {
+    absl::StrAppend(&text, " Node ", BestNode(tree)->node_id(),
+                    " holds the best solution and has no open child: give it one.");
+  }
+  return text;
+}
+
+Revision TreeReviser::Propose(const absl::StatusOr<v1::EditScript>& script) {
+  const int round = state_.rounds_started() + 1;
+  v1::ProposeState* propose = state_.mutable_propose();
+  Revision revision;
+  if (!script.ok()) {
+    Unusable(script.status(), 0, round, "");
+    revision.complaint = std::string(script.status().message());
+    if (settings_.paper) {
+      // Published: the tree stays as it was before the first attempt, without a fallback.
+      state_.clear_propose();
+      state_.set_proposing(false);
+      revision.done = true;
+    }
+    return revision;
+  }
+  if (settings_.paper) {
+    *propose->add_scripts() = *script;
+    const v1::WorldModel tree = ProposedTree();
+    revision.done = HasPromisingAction(tree) && !BestLacksChild(tree);
+    return revision;
+  }
+  const EditReport report = Apply(*script, OptionsFor(round, nullptr));
+  Report(report, 0, round);
+  revision.done = report.applied;
+  revision.complaint = ErrorText(report.errors);
+  return revision;
+}
+
+void TreeReviser::FinishPropose() {
+  const int round = state_.rounds_started() + 1;
+  for (const v1::EditScript& script : state_.propose().scripts()) {
+    Report(Apply(script, OptionsFor(round, nullptr)), 0, round);
+  }
+  if (BestLacksChild(state_.world_model())) {
+    const v1::Node& best = *BestNode(state_.world_model());
+    // Published id: node_best_cont_r<round>_<k>, without the task.
+    InsertMachineNode(Continuation(best, kBestContinuationScore,
+                                   FreshId(state_.world_model(), "node_best_cont", "", round)),
+                      0, round, "continues the best node");
+  }
+  if (!settings_.paper && Frontier(state_.world_model()).empty() && state_.cycles_size() == 0 &&
+      !state_.direct_action_inserted()) {
+    InsertDirectAction("the model proposed nothing to try; going on with one plain action");
+  }
+  state_.clear_propose();
+  state_.set_proposing(false);
+}
+
+// ---------------------------------------------------------------- REFINE, TOO-HARD
+
+Revision TreeReviser::Refine(const absl::StatusOr<v1::EditScript>& script, v1::CycleState* cycle) {
+  const EditOptions options = OptionsFor(cycle->round(), cycle);
+  Revision revision;
+  if (!script.ok()) {
+    Unusable(script.status(), cycle->cycle(), cycle->round(), cycle->node_id());
+    const std::string message(script.status().message());
+    revision.complaint = settings_.paper ? PaperErrorText({message}) : message;
+    return revision;
+  }
+  if (settings_.paper) {
+    // Every attempt stays applied, valid or not; the roots and solutions that the published
+    // validation checks cannot be touched by a typed edit.
+    const EditReport report = Apply(*script, options);
+    Report(report, cycle->cycle(), cycle->round());
+    std::vector<std::string> errors = report.errors;
+    if (!HasEasyOpenChild(state_.world_model(), cycle->node_id())) {
+      errors.push_back(NoContinuation(cycle->node_id()));
+    }
+    revision.done = errors.empty();
+    if (!revision.done) revision.complaint = PaperErrorText(errors);
+    return revision;
+  }
+  v1::WorldModel trial = state_.world_model();
+  const EditReport report = ApplyEdits(*script, options, &trial);
+  if (!report.applied) {
+    Report(report, cycle->cycle(), cycle->round());
+    revision.complaint = ErrorText(report.errors);
+  } else if (!HasEasyOpenChild(trial, cycle->node_id())) {
+    *cycle->mutable_kept_script() = *script;
+    cycle->set_keeps_script(true);
+    revision.complaint = NoContinuation(cycle->node_id());
+    AddEvent(v1::RunEvent::EDIT_REJECTED, revision.complaint, cycle->cycle(), cycle->round(),
+             cycle->node_id());
+  } else {
+    *state_.mutable_world_model() = std::move(trial);
+    Report(report, cycle->cycle(), cycle->round());
+    cycle->clear_kept_script();
+    cycle->set_keeps_script(false);
+    revision.done = true;
+  }
+  return revision;
+}
+
+void TreeReviser::FinishRefine(const v1::CycleState& cycle) {
+  if (cycle.keeps_script()) {
+    // The tree may have moved on since; a script that no longer fits is dropped.
+    Report(Apply(cycle.kept_script(), OptionsFor(cycle.round(), &cycle)), cycle.cycle(),
+           cycle.round());
+  }
+  const v1::WorldModel& model = state_.world_model();
+  if (HasEasyOpenChild(model, cycle.node_id())) return;
+  const v1::Node* node = FindNode(model, cycle.node_id());
+  InsertMachineNode(Continuation(*node, kSolvedContinuationScore,
+                                 FreshId(model, "node_", settings_.task, cycle.round(), "cont_")),
+                    cycle.cycle(), cycle.round(), "continues the solved node");
+}
+
+Revision TreeReviser::NoteTooHard(const absl::StatusOr<v1::EditScript>& script,
+                                  const v1::CycleState& cycle) {
+  Revision revision;
+  revision.done = settings_.paper;
+  if (!script.ok()) {
+    Unusable(script.status(), cycle.cycle(), cycle.round(), cycle.node_id());
+    revision.complaint = std::string(script.status().message());
+    return revision;
+  }
+  const EditReport report = Apply(*script, OptionsFor(cycle.round(), &cycle));
+  Report(report, cycle.cycle(), cycle.round());
+  revision.complaint = ErrorText(report.errors);
+  revision.done = revision.done || report.applied;
+  return revision;
+}
+
+}  // namespace ksearch

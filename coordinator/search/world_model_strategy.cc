@@ -1,0 +1,552 @@
+#include "coordinator/search/world_model_strategy.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "common/identity.h"
+#include "common/log.h"
+#include "common/status_macros.h"
+#include "coordinator/search/action_cycle.h"
+#include "coordinator/search/saved_search.h"
+#include "coordinator/search/score.h"
+#include "coordinator/world_model/selection.h"
+#include "coordinator/world_model/text.h"
+#include "coordinator/world_model/world_model.h"
+
+namespace ksearch {
+namespace {
+
+constexpr char kSeedTag[] = "seed";
+// Model calls that fail in a row before the search stops and waits for a person.
+constexpr int kMaxConsecutiveFailures = 3;
+// The published system asks for its first model once more when it could not read it (2.1).
+constexpr int kPaperInitAttempts = 2;
+// Of the reference text in the root's notes, as published.
+constexpr size_t kPaperReferenceInNotes = 1800;
+constexpr size_t kMaxEventText = 300;
+constexpr char kNothingToDo[] = "no executable open action nodes";
+
+v1::RunEvent* AddEvent(v1::RunEvent::Kind kind, absl::string_view text, StepOutput* out) {
+  v1::RunEvent& event = out->events.emplace_back();
+  event.set_kind(kind);
+  event.set_text(OneLine(text, kMaxEventText));
+  return &event;
+}
+
+v1::RunEvent* AddEvent(v1::RunEvent::Kind kind, absl::string_view text, const v1::CycleState& cycle,
+                       StepOutput* out) {
+  v1::RunEvent* event = AddEvent(kind, text, out);
+  event->set_cycle(cycle.cycle());
+  event->set_round(cycle.round());
+  event->set_node_id(cycle.node_id());
+  return event;
+}
+
+std::string ShortId(const std::string& candidate_id) { return candidate_id.substr(0, 12); }
+
+void AddVerdictEvent(const v1::ScreenedProgram& program, v1::RunEvent* event) {
+  event->set_kind(program.passed() ? v1::RunEvent::CANDIDATE_PASSED
+                                   : v1::RunEvent::CANDIDATE_FAILED);
+  event->set_candidate_id(program.candidate_id());
+  event->set_job_id(program.result().job_id());
+  if (program.passed()) event->set_score(program.score());
+}
+
+}  // namespace
+
+WorldModelStrategy::WorldModelStrategy(const SearchContext& context, Proposer proposer)
+    : context_(context), settings_(context_), calls_(context_, settings_, std::move(proposer)) {}
+
+StepOutput WorldModelStrategy::Start() {
+  state_.Clear();
+  state_.set_version(kSearchStateVersion);
+  *state_.mutable_world_model() = NewWorldModel();
+  state_.set_proposed_at_revision(-1);
+  state_.set_stage(context_.config.seed_solution_size() > 0 ? v1::SearchState::SEEDING
+                                                            : v1::SearchState::INIT);
+  StepOutput out;
+  Advance(&out);
+  return out;
+}
+
+// ---------------------------------------------------------------- inputs
+
+StepOutput WorldModelStrategy::OnAnswer(const ModelAnswer& answer) {
+  StepOutput out;
+  if (!answer.status.ok()) {
+    FoldFailedCall(answer, &out);
+    Advance(&out);
+    return out;
+  }
+  state_.set_consecutive_failures(0);
+  const int64_t call = answer.call_number;
+  const auto edits = [&] { return calls_.proposer().parse_edits(answer.reply.text); };
+  if (call != 0 && call == state_.init_call()) {
+    state_.set_init_call(0);
+    FoldInit(edits(), &out);
+  } else if (call != 0 && call == state_.propose().call_number()) {
+    state_.mutable_propose()->set_call_number(0);
+    FoldPropose(edits(), &out);
+  } else {
+    for (v1::CycleState& cycle : *state_.mutable_cycles()) {
+      if (call == 0 || cycle.call_number() != call) continue;
+      cycle.set_call_number(0);
+      if (cycle.phase() == v1::CycleState::CODING) {
+        cycle.set_code_call_number(call);
+        FoldCode(answer.reply, &cycle, &out);
+      } else {
+        FoldRevision(edits(), &cycle, &out);
+      }
+      break;
+    }
+  }
+  Advance(&out);
+  return out;
+}
+
+void WorldModelStrategy::FoldInit(const absl::StatusOr<v1::EditScript>& script, StepOutput* out) {
+  const int attempts = state_.init_attempts() + 1;
+  const int limit = settings_.paper ? kPaperInitAttempts : settings_.edit_attempts;
+  const Revision revision =
+      TreeReviser(settings_, &state_, out).Initialize(script, attempts >= limit);
+  state_.set_init_attempts(attempts);
+  state_.set_init_complaint(revision.complaint);
+  if (!revision.done) {
+    if (attempts >= limit) Finish(v1::SearchState::FINISHED, kNothingToDo);
+    return;
+  }
+  if (settings_.paper && !context_.task.definition().reference_text().empty()) {
+    v1::Node* root = FindMutableNode(state_.mutable_world_model(), kRootId);
+    root->set_notes(absl::StrCat(
+        root->notes(), root->notes().empty() ? "" : "\n", "Reference Implementation:\n",
+        CutText(context_.task.definition().reference_text(), kPaperReferenceInNotes)));
+  }
+  state_.clear_init_complaint();
+  state_.set_stage(v1::SearchState::CYCLING);
+  AddEvent(v1::RunEvent::WORLD_MODEL_READY,
+           absl::StrCat(state_.world_model().nodes_size(), " nodes, ",
+                        CountOpenActions(state_.world_model()), " open actions"),
+           out);
+}
+
+void WorldModelStrategy::FoldPropose(const absl::StatusOr<v1::EditScript>& script,
+                                     StepOutput* out) {
+  v1::ProposeState* propose = state_.mutable_propose();
+  const Revision revision = TreeReviser(settings_, &state_, out).Propose(script);
+  if (!state_.proposing()) {  // ended with the tree unchanged
+    state_.set_proposed_at_revision(state_.world_model().revision());
+    state_.set_proposed_for_cycle(state_.cycles_started() + 1);
+    return;
+  }
+  propose->set_attempts(propose->attempts() + 1);
+  propose->set_complaint(revision.complaint);
+  if (revision.done || propose->attempts() >= settings_.edit_attempts) EndPropose(out);
+}
+
+void WorldModelStrategy::EndPropose(StepOutput* out) {
+  TreeReviser(settings_, &state_, out).FinishPropose();
+  state_.set_proposed_at_revision(state_.world_model().revision());
+  state_.set_proposed_for_cycle(state_.cycles_started() + 1);
+}
+
+void WorldModelStrategy::FoldCode(const LlmReply& reply, v1::CycleState* cycle, StepOutput* out) {
+  absl::StatusOr<v1::Sources> sources =
+      calls_.proposer().parse_code(reply.text, context_.config.language());
+  if (sources.ok()) {
+    cycle->set_phase(v1::CycleState::EVALUATING);
+    cycle->set_awaited_candidate_id(CandidateId(*sources));
+    *cycle->mutable_awaited_sources() = *std::move(sources);
+    cycle->clear_complaint();
+    cycle->clear_asked_again();
+    return;
+  }
+  std::string fault(sources.status().message());
+  if (reply.finish_reason == "length") {
+    absl::StrAppend(&fault, " (the reply was cut off at the limit of its length: be brief)");
+  }
+  AddEvent(v1::RunEvent::REPLY_UNUSABLE, fault, *cycle, out);
+  cycle->set_complaint(fault);
+  if (!cycle->asked_again()) {
+    cycle->set_asked_again(true);
+    return;
+  }
+  AddEvent(v1::RunEvent::CANDIDATE_FAILED, absl::StrCat("no usable program: ", fault), *cycle, out);
+  EndAttempt(nullptr, absl::StrCat("reply without a usable program: ", fault), cycle, out);
+}
+
+void WorldModelStrategy::FoldRevision(const absl::StatusOr<v1::EditScript>& script,
+                                      v1::CycleState* cycle, StepOutput* out) {
+  TreeReviser reviser(settings_, &state_, out);
+  const bool refine = cycle->phase() == v1::CycleState::REFINING;
+  const Revision revision =
+      refine ? reviser.Refine(script, cycle) : reviser.NoteTooHard(script, *cycle);
+  cycle->set_edit_attempts(cycle->edit_attempts() + 1);
+  cycle->set_complaint(revision.complaint);
+  if (!revision.done && cycle->edit_attempts() < settings_.edit_attempts) return;
+  if (refine) reviser.FinishRefine(*cycle);
+  RemoveCycle(cycle->cycle());
+}
+
+// The third failure in a row folds nothing: what was asked is still wanted when the search is taken
+// up again.
+void WorldModelStrategy::FoldFailedCall(const ModelAnswer& answer, StepOutput* out) {
+  const int64_t call = answer.call_number;
+  v1::CycleState* cycle = nullptr;
+  for (v1::CycleState& candidate : *state_.mutable_cycles()) {
+    if (call != 0 && candidate.call_number() == call) cycle = &candidate;
+  }
+  const bool is_init = call != 0 && call == state_.init_call();
+  const bool is_propose = call != 0 && call == state_.propose().call_number();
+  if (cycle == nullptr && !is_init && !is_propose) return;
+  if (is_init) state_.set_init_call(0);
+  if (is_propose) state_.mutable_propose()->set_call_number(0);
+  if (cycle != nullptr) cycle->set_call_number(0);
+  const std::string why(answer.status.ToString());
+  v1::RunEvent* event =
+      AddEvent(v1::RunEvent::NOTE, absl::StrCat("model call ", call, " failed: ", why), out);
+  state_.set_consecutive_failures(state_.consecutive_failures() + 1);
+  if (cycle != nullptr) {
+    event->set_cycle(cycle->cycle());
+    event->set_node_id(cycle->node_id());
+  }
+  if (state_.consecutive_failures() >= kMaxConsecutiveFailures) {
+    Finish(v1::SearchState::FAILED, absl::StrCat("model unreachable: ", why));
+    return;
+  }
+  if (is_propose) {
+    // With nothing else to do it is simply asked again.
+    const bool idle = state_.cycles_size() == 0 && Frontier(state_.world_model()).empty();
+    if (settings_.paper || !idle) EndPropose(out);
+  } else if (cycle != nullptr && cycle->phase() == v1::CycleState::CODING) {
+    AddEvent(v1::RunEvent::CANDIDATE_FAILED, "no reply from the model", *cycle, out);
+    EndAttempt(nullptr, "", cycle, out);
+  } else if (cycle != nullptr) {
+    if (cycle->phase() == v1::CycleState::REFINING) {
+      TreeReviser(settings_, &state_, out).FinishRefine(*cycle);
+    }
+    RemoveCycle(cycle->cycle());
+  }
+}
+
+StepOutput WorldModelStrategy::OnScreened(const ScreenResult& result) {
+  StepOutput out;
+  if (state_.stage() == v1::SearchState::SEEDING && result.tag == state_.seed_tag()) {
+    FoldSeed(result.result, &out);
+  } else {
+    for (v1::CycleState& cycle : *state_.mutable_cycles()) {
+      if (result.tag.empty() || cycle.screen_tag() != result.tag) continue;
+      const v1::ScreenedProgram program = Record(result.result, cycle.awaited_candidate_id(),
+                                                 cycle.awaited_sources(), cycle.round());
+      AddVerdictEvent(program, AddEvent(v1::RunEvent::NOTE, Verdict(program), cycle, &out));
+      const bool lesson = !program.passed() && !IsInfrastructureOutcome(result.result.outcome());
+      EndAttempt(&program, lesson ? OutcomeLine(result.result) : "", &cycle, &out);
+      break;
+    }
+  }
+  Advance(&out);
+  return out;
+}
+
+void WorldModelStrategy::FoldSeed(const v1::JobResult& result, StepOutput* out) {
+  v1::Sources sources;
+  sources.set_language(context_.config.language());
+  *sources.mutable_files() = context_.config.seed_solution();
+  v1::ScreenedProgram program = Record(result, CandidateId(sources), sources, 0);
+  v1::RunEvent* event = AddEvent(v1::RunEvent::NOTE, absl::StrCat("seed: ", Verdict(program)), out);
+  AddVerdictEvent(program, event);
+  event->set_node_id(kRootId);
+  if (program.passed()) {
+    CHECK_OK(AttachSolution(state_.mutable_world_model(), kRootId, SolutionOf(program, "")));
+    (*state_.mutable_solutions())[program.candidate_id()] = program;
+    if (settings_.paper) *state_.mutable_last_program() = program;
+    *state_.mutable_seed() = std::move(program);
+  } else {
+    AddEvent(v1::RunEvent::NOTE, "the seed did not pass; starting from the specification", out);
+  }
+  state_.clear_seed_tag();
+  state_.set_stage(v1::SearchState::INIT);
+}
+
+v1::ScreenedProgram WorldModelStrategy::Record(const v1::JobResult& result,
+                                               const std::string& candidate_id,
+                                               const v1::Sources& sources, int round) {
+  v1::ScreenedProgram program = ScreenedProgramOf(result, candidate_id, round, settings_.preset);
+  state_.set_candidates(state_.candidates() + 1);
+  if (program.passed()) {
+    state_.set_passed(state_.passed() + 1);
+    state_.set_best_screened(std::max(state_.best_screened(), program.score()));
+  }
+  if (!IsInfrastructureOutcome(result.outcome())) {
+    (*state_.mutable_screened())[candidate_id] = Remembered(program);
+  }
+  *program.mutable_sources() = sources;
+  return program;
+}
+
+// ---------------------------------------------------------------- attempts and cycles
+
+void WorldModelStrategy::BeginAttempt(v1::CycleState* cycle) {
+  state_.set_rounds_started(state_.rounds_started() + 1);
+  cycle->set_round(state_.rounds_started());
+  cycle->set_phase(v1::CycleState::CODING);
+}
+
+void WorldModelStrategy::EndAttempt(const v1::ScreenedProgram* program, const std::string& lesson,
+                                    v1::CycleState* cycle, StepOutput* out) {
+  state_.set_rounds_done(state_.rounds_done() + 1);
+  cycle->clear_screen_tag();
+  cycle->clear_awaited_candidate_id();
+  cycle->clear_awaited_sources();
+  cycle->clear_asked_again();
+  AttemptOutcome outcome;
+  if (program != nullptr) {
+    outcome = {program->passed(), program->score()};
+    *cycle->mutable_last() = *program;
+    if (settings_.paper) *state_.mutable_last_program() = *program;
+  }
+  if (!lesson.empty()) cycle->add_lessons(absl::StrCat("round ", cycle->round(), ": ", lesson));
+  const AttemptEffect effect =
+      FoldAttempt(outcome, settings_.stagnation_window, cycle->mutable_progress());
+  if (effect.new_best) *cycle->mutable_best() = *program;
+  if (effect.stagnant || !rounds_left()) {
+    EndCycle(cycle, out);
+  } else {
+    BeginAttempt(cycle);
+  }
+}
+
+void WorldModelStrategy::EndCycle(v1::CycleState* cycle, StepOutput* out) {
+  v1::WorldModel* model = state_.mutable_world_model();
+  const std::string& node_id = cycle->node_id();
+  cycle->clear_complaint();
+  if (!settings_.paper) {
+    for (const std::string& lesson : cycle->lessons()) AddLesson(model, node_id, lesson);
+  }
+  const std::string tally = absl::StrCat(cycle->progress().attempts(), " attempt(s)");
+  if (cycle->progress().has_best()) {
+    const v1::ScreenedProgram& best = cycle->best();
+    CHECK_OK(AttachSolution(model, node_id, SolutionOf(best, cycle->base_candidate_id())));
+    (*state_.mutable_solutions())[best.candidate_id()] = best;
+    v1::RunEvent* event = AddEvent(v1::RunEvent::NODE_SOLVED,
+                                   absl::StrCat(Verdict(best), " after ", tally), *cycle, out);
+    event->set_candidate_id(best.candidate_id());
+    event->set_score(best.score());
+    cycle->set_phase(v1::CycleState::REFINING);
+  } else {
+    std::string text = absl::StrCat("nothing passed in ", tally);
+    if (!settings_.paper) {
+      const bool closed = RecordTooHard(model, node_id, settings_.too_hard_decay,
+                                        settings_.too_hard_limit, cycle->round());
+      absl::StrAppendFormat(&text, "; score lowered to %.2f",
+                            FindNode(*model, node_id)->action().score());
+      if (closed) absl::StrAppend(&text, "; closed");
+    }
+    AddEvent(v1::RunEvent::NODE_TOO_HARD, text, *cycle, out);
+    cycle->set_phase(v1::CycleState::TOO_HARD);
+  }
+  // A revision that no later round can use is not worth its price; if the budget is raised later,
+  // PROPOSE sees to the best node's continuation.
+  if (!settings_.paper && !rounds_left()) RemoveCycle(cycle->cycle());
+}
+
+void WorldModelStrategy::RemoveCycle(int cycle) {
+  auto* cycles = state_.mutable_cycles();
+  for (int i = 0; i < cycles->size(); ++i) {
+    if (cycles->Get(i).cycle() != cycle) continue;
+    cycles->DeleteSubrange(i, 1);
+    break;
+  }
+  state_.clear_proposed_for_cycle();
+}
+
+// ---------------------------------------------------------------- output
+
+void WorldModelStrategy::Advance(StepOutput* out) {
+  bool progress = true;
+  while (progress) {
+    progress = false;
+    if (state_.stage() == v1::SearchState::SEEDING && state_.seed_tag().empty()) {
+      ScreenCandidate screen;
+      screen.tag = kSeedTag;
+      screen.sources.set_language(context_.config.language());
+      *screen.sources.mutable_files() = context_.config.seed_solution();
+      screen.candidate_id = CandidateId(screen.sources);
+      screen.node_id = kRootId;
+      state_.set_seed_tag(kSeedTag);
+      v1::RunEvent* event =
+          AddEvent(v1::RunEvent::CANDIDATE_PROPOSED, "the given seed solution", out);
+      event->set_candidate_id(screen.candidate_id);
+      event->set_node_id(kRootId);
+      out->screens.push_back(std::move(screen));
+    } else if (state_.stage() == v1::SearchState::INIT && state_.init_call() == 0) {
+      state_.set_init_call(Ask(calls_.Init(state_), out));
+    } else if (state_.stage() == v1::SearchState::CYCLING) {
+      std::vector<int> numbers;
+      for (const v1::CycleState& cycle : state_.cycles()) numbers.push_back(cycle.cycle());
+      for (const int number : numbers) {
+        if (v1::CycleState* cycle = FindCycle(number); cycle != nullptr) {
+          progress = ServeCycle(cycle, out) || progress;
+        }
+      }
+      progress = StartCycle(out) || progress;
+    }
+  }
+  out->finished =
+      state_.stage() == v1::SearchState::FINISHED || state_.stage() == v1::SearchState::FAILED;
+  out->failed = state_.stage() == v1::SearchState::FAILED;
+  if (out->finished) out->finish_reason = state_.finish_reason();
+}
+
+// Returns true if the state changed in a way that may allow more.
+bool WorldModelStrategy::ServeCycle(v1::CycleState* cycle, StepOutput* out) {
+  if (cycle->phase() == v1::CycleState::EVALUATING) return ServeScreen(cycle, out);
+  if (cycle->call_number() != 0) return false;
+  cycle->set_call_number(Ask(cycle->phase() == v1::CycleState::CODING
+                                 ? calls_.Code(state_, *cycle)
+                                 : calls_.Revise(state_, *cycle),
+                             out));
+  return false;
+}
+
+bool WorldModelStrategy::ServeScreen(v1::CycleState* cycle, StepOutput* out) {
+  if (!cycle->screen_tag().empty()) return false;
+  const std::string candidate_id = cycle->awaited_candidate_id();
+  if (!settings_.paper) {
+    for (const v1::CycleState& other : state_.cycles()) {
+      const bool same = other.awaited_candidate_id() == candidate_id;
+      if (same && !other.screen_tag().empty()) return false;  // its result serves both
+    }
+    if (const auto known = state_.screened().find(candidate_id); known != state_.screened().end()) {
+      v1::ScreenedProgram program = known->second;
+      *program.mutable_sources() = cycle->awaited_sources();
+      const std::string text = absl::StrCat("the same program as in round ", program.round(), " (",
+                                            Verdict(program), ")");
+      AddEvent(v1::RunEvent::NOTE, absl::StrCat("duplicate, not evaluated again: ", text), *cycle,
+               out)
+          ->set_candidate_id(candidate_id);
+      cycle->set_complaint(absl::StrCat("your previous program was ", text,
+                                        "; it was not evaluated again. Write one that differs"));
+      EndAttempt(&program, absl::StrCat("repeated ", text), cycle, out);
+      return true;
+    }
+  }
+  ScreenCandidate screen;
+  screen.cycle = cycle->cycle();
+  screen.round = cycle->round();
+  screen.attempt = cycle->progress().attempts() + 1;
+  screen.tag = absl::StrCat("cycle/", screen.cycle, "/attempt/", screen.attempt);
+  screen.sources = cycle->awaited_sources();
+  screen.candidate_id = candidate_id;
+  screen.node_id = cycle->node_id();
+  screen.parent_candidate_id = cycle->base_candidate_id();
+  screen.call_number = cycle->code_call_number();
+  cycle->set_screen_tag(screen.tag);
+  AddEvent(v1::RunEvent::CANDIDATE_PROPOSED,
+           absl::StrCat("attempt ", screen.attempt, ": ", ShortId(candidate_id)), *cycle, out)
+      ->set_candidate_id(candidate_id);
+  out->screens.push_back(std::move(screen));
+  return false;
+}
+
+bool WorldModelStrategy::StartCycle(StepOutput* out) {
+  const bool free_slot = state_.cycles_size() < settings_.parallel;
+  if (!rounds_left()) {
+    // Intents that no round is left for are not asked for again.
+    if (state_.propose().call_number() == 0) state_.set_proposing(false);
+    if (state_.cycles_size() > 0 || state_.proposing()) return false;
+    Finish(v1::SearchState::FINISHED,
+           absl::StrCat("budget of ", settings_.rounds, " rounds is spent"));
+    return false;
+  }
+  TreeReviser reviser(settings_, &state_, out);
+  const bool asked_already = settings_.paper
+                                 ? state_.proposed_for_cycle() == state_.cycles_started() + 1
+                                 : state_.proposed_at_revision() == state_.world_model().revision();
+  if (free_slot && !state_.proposing() && !asked_already && reviser.WantsProposals()) {
+    state_.set_proposing(true);
+  }
+  if (state_.proposing() && state_.propose().call_number() == 0) {
+    const AskModel ask =
+        calls_.Propose(state_, reviser.ProposedTree(), reviser.ProposeRequirement());
+    state_.mutable_propose()->set_call_number(Ask(ask, out));
+  }
+  if (!free_slot || (settings_.paper && state_.proposing())) return false;
+
+  const v1::Node* node = SelectNode(state_.world_model(), settings_.selection, NodesInFlight());
+  if (node == nullptr) {
+    if (state_.cycles_size() == 0 && !state_.proposing()) {
+      Finish(v1::SearchState::FINISHED, kNothingToDo);
+    }
+    return false;
+  }
+  const v1::Node* parent = FindNode(state_.world_model(), node->parent_id());
+  state_.set_cycles_started(state_.cycles_started() + 1);
+  v1::CycleState* cycle = state_.add_cycles();
+  cycle->set_cycle(state_.cycles_started());
+  cycle->set_node_id(node->node_id());
+  cycle->set_base_candidate_id(parent->solution().candidate_id());
+  *cycle->mutable_progress() =
+      NewCycleProgress(IsSolved(*parent) ? parent->solution().score() : -1);
+  state_.mutable_world_model()->set_active_node_id(node->node_id());
+  BeginAttempt(cycle);
+  AddEvent(v1::RunEvent::CYCLE_STARTED,
+           absl::StrFormat("%s (score %.2f, difficulty %d)", node->action().title(),
+                           node->action().score(), node->action().difficulty()),
+           *cycle, out);
+  return true;
+}
+
+void WorldModelStrategy::Finish(v1::SearchState::Stage stage, std::string reason) {
+  state_.set_resume_stage(state_.stage());
+  state_.set_rounds_at_finish(settings_.rounds);
+  state_.set_stage(stage);
+  state_.set_finish_reason(OneLine(reason, kMaxEventText));
+}
+
+int64_t WorldModelStrategy::Ask(AskModel ask, StepOutput* out) {
+  state_.set_calls_made(state_.calls_made() + 1);
+  ask.call_number = state_.calls_made();
+  out->asks.push_back(std::move(ask));
+  return state_.calls_made();
+}
+
+std::vector<std::string> WorldModelStrategy::NodesInFlight() const {
+  std::vector<std::string> nodes;
+  for (const v1::CycleState& cycle : state_.cycles()) nodes.push_back(cycle.node_id());
+  return nodes;
+}
+
+v1::CycleState* WorldModelStrategy::FindCycle(int cycle) {
+  for (v1::CycleState& candidate : *state_.mutable_cycles()) {
+    if (candidate.cycle() == cycle) return &candidate;
+  }
+  return nullptr;
+}
+
+// ---------------------------------------------------------------- persistence, status
+
+std::string WorldModelStrategy::Save() const { return EncodeSearchState(state_); }
+
+absl::StatusOr<StepOutput> WorldModelStrategy::Restore(const std::string& state) {
+  ASSIGN_OR_RETURN(state_, DecodeSearchState(state));
+  const bool more_rounds = settings_.rounds > state_.rounds_at_finish();
+  if (state_.stage() == v1::SearchState::FAILED ||
+      (state_.stage() == v1::SearchState::FINISHED && more_rounds)) {
+    state_.set_stage(state_.resume_stage());
+    state_.clear_finish_reason();
+    state_.clear_consecutive_failures();
+    state_.set_proposed_at_revision(-1);
+    state_.clear_proposed_for_cycle();
+    // An INIT given up on is tried anew.
+    if (state_.stage() == v1::SearchState::INIT) state_.clear_init_attempts();
+  }
+  StepOutput out;
+  Advance(&out);
+  return out;
+}
+
+void WorldModelStrategy::Describe(v1::RunStatus* status) const { DescribeSearch(state_, status); }
+
+}  // namespace ksearch

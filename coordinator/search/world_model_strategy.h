@@ -1,0 +1,75 @@
+#ifndef KSEARCH_COORDINATOR_SEARCH_WORLD_MODEL_STRATEGY_H_
+#define KSEARCH_COORDINATOR_SEARCH_WORLD_MODEL_STRATEGY_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "coordinator/search/call_builder.h"
+#include "coordinator/search/search_settings.h"
+#include "coordinator/search/search_strategy.h"
+#include "coordinator/search/tree_reviser.h"
+#include "proto/search_state.pb.h"
+
+namespace ksearch {
+
+// K-Search: a tree of intents that a model revises after every cycle of attempts at one of them.
+//
+// Preset paper with parallel = 1 is the published serial loop (K-Search reference 2-4). Preset
+// default works on up to `parallel` intents at once, refuses invalid edits whole, closes intents
+// that keep failing, evaluates no program twice, and asks for new intents while others are worked
+// on. Rounds started never exceed config.rounds. All state is one v1::SearchState; every input
+// changes it, then Advance asks for whatever it lacks, so that a restored state goes on exactly.
+class WorldModelStrategy : public SearchStrategy {
+ public:
+  WorldModelStrategy(const SearchContext& context, Proposer proposer);
+
+  StepOutput Start() override;
+  StepOutput OnAnswer(const ModelAnswer& answer) override;
+  StepOutput OnScreened(const ScreenResult& result) override;
+  std::string Save() const override;
+  absl::StatusOr<StepOutput> Restore(const std::string& state) override;
+  void Describe(v1::RunStatus* status) const override;
+  const v1::WorldModel* world_model() const override { return &state_.world_model(); }
+
+ private:
+  // Inputs. Each only changes state_ and adds events.
+  void FoldInit(const absl::StatusOr<v1::EditScript>& script, StepOutput* out);
+  void FoldPropose(const absl::StatusOr<v1::EditScript>& script, StepOutput* out);
+  void FoldCode(const LlmReply& reply, v1::CycleState* cycle, StepOutput* out);
+  void FoldRevision(const absl::StatusOr<v1::EditScript>& script, v1::CycleState* cycle,
+                    StepOutput* out);
+  void FoldFailedCall(const ModelAnswer& answer, StepOutput* out);
+  void FoldSeed(const v1::JobResult& result, StepOutput* out);
+  v1::ScreenedProgram Record(const v1::JobResult& result, const std::string& candidate_id,
+                             const v1::Sources& sources, int round);
+
+  // Attempts and cycles.
+  void BeginAttempt(v1::CycleState* cycle);
+  void EndAttempt(const v1::ScreenedProgram* program, const std::string& lesson,
+                  v1::CycleState* cycle, StepOutput* out);
+  void EndCycle(v1::CycleState* cycle, StepOutput* out);
+  void RemoveCycle(int cycle);
+  void EndPropose(StepOutput* out);
+
+  // Output: asks for everything that is wanted and not under way.
+  void Advance(StepOutput* out);
+  bool ServeCycle(v1::CycleState* cycle, StepOutput* out);
+  bool ServeScreen(v1::CycleState* cycle, StepOutput* out);
+  bool StartCycle(StepOutput* out);
+  void Finish(v1::SearchState::Stage stage, std::string reason);
+  int64_t Ask(AskModel ask, StepOutput* out);
+
+  bool rounds_left() const { return state_.rounds_started() < settings_.rounds; }
+  std::vector<std::string> NodesInFlight() const;
+  v1::CycleState* FindCycle(int cycle);
+
+  const SearchContext context_;
+  const SearchSettings settings_;
+  const CallBuilder calls_;
+  v1::SearchState state_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_SEARCH_WORLD_MODEL_STRATEGY_H_
