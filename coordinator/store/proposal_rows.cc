@@ -12,7 +12,8 @@ namespace {
 constexpr absl::string_view kCallColumns =
     "SELECT call_id, run_id, purpose, node_id, attempt, cycle, role, provider, model, "
     "created_unix_us, prompt, dropped_parts, replied_unix_us, error, finish_reason, reply_model, "
-    "input_tokens, output_tokens, reply FROM llm_calls ";
+    "input_tokens, output_tokens, reply, max_output_tokens, reasoning_effort, system "
+    "FROM llm_calls ";
 
 // A candidate's score is that of its latest pass in the run; -1 = none.
 constexpr absl::string_view kCandidateColumns =
@@ -35,6 +36,9 @@ LlmCallRow CallAt(const Statement& row) {
   call.created = row.TimeAt(9);
   call.prompt = row.TextAt(10);
   call.dropped_parts = row.TextAt(11);
+  call.max_output_tokens = static_cast<int>(row.IntAt(19));
+  call.reasoning_effort = row.TextAt(20);
+  call.system = row.TextAt(21);
   call.answered = !row.IsNullAt(12);
   if (!call.answered) return call;
   call.replied = row.TimeAt(12);
@@ -71,8 +75,9 @@ absl::Status InsertCall(Database& database, const LlmCallRow& call, absl::Time n
   RETURN_IF_ERROR(
       database
           .Prepare("INSERT INTO llm_calls (call_id, run_id, purpose, node_id, attempt, cycle, "
-                   "role, provider, model, created_unix_us, prompt, dropped_parts) VALUES "
-                   "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (call_id) DO NOTHING")
+                   "role, provider, model, created_unix_us, max_output_tokens, reasoning_effort, "
+                   "system, prompt, dropped_parts) VALUES "
+                   "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (call_id) DO NOTHING")
           .Text(call.call_id)
           .Text(call.run_id)
           .Text(call.purpose)
@@ -83,12 +88,17 @@ absl::Status InsertCall(Database& database, const LlmCallRow& call, absl::Time n
           .Text(call.provider)
           .Text(call.model)
           .Time(GivenOr(call.created, now))
+          .Int(call.max_output_tokens)
+          .Text(call.reasoning_effort)
+          .Text(call.system)
           .Text(call.prompt)
           .Text(call.dropped_parts)
           .Run());
   if (database.changes() > 0) return absl::OkStatus();
   ASSIGN_OR_RETURN(const LlmCallRow kept, ReadCall(database, call.call_id));
-  if (kept.run_id == call.run_id && kept.prompt == call.prompt) return absl::OkStatus();
+  if (kept.run_id == call.run_id && kept.system == call.system && kept.prompt == call.prompt) {
+    return absl::OkStatus();
+  }
   return absl::FailedPreconditionError(
       absl::StrCat("call_id \"", call.call_id, "\" was used for another prompt"));
 }

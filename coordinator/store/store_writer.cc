@@ -64,7 +64,7 @@ absl::Status StoreWriter::Run(Operation operation, std::function<void()> committ
   });
   MutexLock lock(&wait->mu);
   while (!wait->done) wait->finished.Wait(&wait->mu);
-  return wait->status;
+  return std::move(wait->status);  // not shared with the completion's thread
 }
 
 void StoreWriter::Loop() {

@@ -28,27 +28,30 @@ CREATE TABLE world_models (
 ) STRICT;
 
 CREATE TABLE llm_calls (
-  number           INTEGER PRIMARY KEY AUTOINCREMENT,
-  call_id          TEXT NOT NULL UNIQUE,
-  run_id           TEXT NOT NULL REFERENCES runs (run_id),
-  purpose          TEXT NOT NULL,
-  node_id          TEXT NOT NULL,
-  attempt          INTEGER NOT NULL,
-  cycle            INTEGER NOT NULL,
-  role             TEXT NOT NULL,
-  provider         TEXT NOT NULL,
-  model            TEXT NOT NULL,
-  created_unix_us  INTEGER NOT NULL,
-  prompt           TEXT NOT NULL,
-  dropped_parts    TEXT NOT NULL,
+  number             INTEGER PRIMARY KEY AUTOINCREMENT,
+  call_id            TEXT NOT NULL UNIQUE,
+  run_id             TEXT NOT NULL REFERENCES runs (run_id),
+  purpose            TEXT NOT NULL,
+  node_id            TEXT NOT NULL,
+  attempt            INTEGER NOT NULL,
+  cycle              INTEGER NOT NULL,
+  role               TEXT NOT NULL,
+  provider           TEXT NOT NULL,
+  model              TEXT NOT NULL,
+  created_unix_us    INTEGER NOT NULL,
+  max_output_tokens  INTEGER NOT NULL,
+  reasoning_effort   TEXT NOT NULL,
+  system             TEXT NOT NULL,
+  prompt             TEXT NOT NULL,
+  dropped_parts      TEXT NOT NULL,
   -- Written once, together, when the reply (or the final error) is recorded; NULL before.
-  replied_unix_us  INTEGER,
-  error            TEXT,
-  finish_reason    TEXT,
-  reply_model      TEXT,
-  input_tokens     INTEGER,
-  output_tokens    INTEGER,
-  reply            TEXT
+  replied_unix_us    INTEGER,
+  error              TEXT,
+  finish_reason      TEXT,
+  reply_model        TEXT,
+  input_tokens       INTEGER,
+  output_tokens      INTEGER,
+  reply              TEXT
 ) STRICT;
 CREATE INDEX llm_calls_unanswered ON llm_calls (run_id, number) WHERE replied_unix_us IS NULL;
 

@@ -19,7 +19,10 @@ LlmCallRow Call(const std::string& call_id) {
   call.role = "code";
   call.provider = "scripted";
   call.model = "m";
+  call.system = "rules";
   call.prompt = "prompt of " + call_id;
+  call.max_output_tokens = 32000;
+  call.reasoning_effort = "high";
   call.dropped_parts = "lessons";
   call.created = absl::FromUnixMicros(1'700'000'000'000'001);
   return call;
@@ -74,6 +77,9 @@ TEST_F(ProposalRowsTest, CallIsKeptUnanswered) {
   EXPECT_EQ(call.model, "m");
   EXPECT_EQ(call.prompt, "prompt of r1/1");
   EXPECT_EQ(call.dropped_parts, "lessons");
+  EXPECT_EQ(call.system, "rules");
+  EXPECT_EQ(call.max_output_tokens, 32000);
+  EXPECT_EQ(call.reasoning_effort, "high");
   EXPECT_EQ(call.created, absl::FromUnixMicros(1'700'000'000'000'001));
   EXPECT_FALSE(call.answered);
   std::vector<std::string> unanswered;

@@ -79,7 +79,7 @@ Answer WaitFor(Post post) {
   });
   MutexLock lock(&waiting->mu);
   while (!waiting->answer.has_value()) waiting->answered.Wait(&waiting->mu);
-  return *waiting->answer;
+  return *std::move(waiting->answer);
 }
 
 inline absl::StatusOr<v1::RecordResultReply::Disposition> Record(Store& store,
