@@ -1,0 +1,22 @@
+#ifndef KSEARCH_GPU_WORKER_DEVICE_CPU_ARCHITECTURE_H_
+#define KSEARCH_GPU_WORKER_DEVICE_CPU_ARCHITECTURE_H_
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+namespace ksearch {
+
+// What /proc/cpuinfo says about the first processor.
+struct CpuModel {
+  std::string name;  // "model name"; empty if the text has none
+  // The micro-architecture level of the x86-64 psABI that all its requirements are met for, and
+  // extensions beyond it that kernels care about: "x86-64-v4+avx512_bf16". On other machines,
+  // `machine` (uname -m) itself.
+  std::string architecture;
+};
+CpuModel ParseCpuInfo(absl::string_view cpuinfo, absl::string_view machine);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_DEVICE_CPU_ARCHITECTURE_H_
