@@ -1,6 +1,7 @@
 #ifndef KSEARCH_GPU_WORKER_BUILD_BUILDER_H_
 #define KSEARCH_GPU_WORKER_BUILD_BUILDER_H_
 
+#include <memory>
 #include <stop_token>
 #include <string>
 
@@ -22,12 +23,15 @@ struct BuildResult {
   v1::Outcome outcome = v1::OUTCOME_UNSPECIFIED;
   std::string message;
   v1::BuildReport report;
-  std::string artifact_path;  // absolute; stays valid while the worker lives. Only if PASSED
+  std::string artifact_path;  // absolute; only if PASSED
+  // Keeps the artifact from being removed. Owners: this result, and those it was copied to.
+  std::shared_ptr<const void> artifact_hold;
 };
 
 // Turns sources into a loadable object. Implementations: toolchains, and the cache around them.
 // A compiler error, timeout or limit is an ordinary BuildResult; non-OK means this worker could not
-// even try (no compiler, no disk) and the job should go elsewhere. Thread-safe.
+// even try (no compiler, no disk) and the job should go elsewhere; CANCELLED after `stop`.
+// Thread-safe.
 class Builder {
  public:
   virtual ~Builder() = default;

@@ -1,0 +1,200 @@
+#include "gpu_worker/build/diagnostics.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+
+namespace ksearch {
+namespace {
+
+constexpr size_t kMaxLogBytes = 4 << 20;  // of input looked at
+constexpr size_t kMaxLineBytes = 400;     // template types can fill pages
+constexpr size_t kMaxMessageBytes = 1000;
+// What an error keeps of its surroundings. The first steps of a backtrace lead to the candidate's
+// own line; the rest is the library's inside.
+constexpr int kMaxBacktraceLines = 3;
+constexpr int kMaxNotes = 3;
+constexpr int kMaxCodeLines = 4;
+
+bool IsPathCharacter(char c) {
+  return absl::ascii_isalnum(static_cast<unsigned char>(c)) || absl::StrContains("_./+-", c);
+}
+
+// Keeps printable ASCII, tabs and bytes of UTF-8; reduces "/a/b/c.h" to "c.h".
+std::string CleanLine(absl::string_view line) {
+  std::string clean;
+  for (size_t i = 0; i < line.size() && clean.size() <= kMaxLineBytes;) {
+    const char c = line[i];
+    const bool starts_path = c == '/' && (i == 0 || !IsPathCharacter(line[i - 1]));
+    if (starts_path) {
+      size_t end = i;
+      while (end < line.size() && IsPathCharacter(line[end])) ++end;
+      const absl::string_view path = line.substr(i, end - i);
+      // A lone slash, or a comment, is an operator of the quoted code.
+      if (std::count(path.begin(), path.end(), '/') >= 2 && !absl::StartsWith(path, "//")) {
+        absl::StrAppend(&clean, path.substr(path.rfind('/') + 1));
+        i = end;
+        continue;
+      }
+    }
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte >= 0x20 && byte != 0x7F) || c == '\t') clean.push_back(c);
+    ++i;
+  }
+  if (clean.size() > kMaxLineBytes) {
+    size_t end = kMaxLineBytes;
+    while (end > 0 && (static_cast<unsigned char>(clean[end]) & 0xC0) == 0x80) --end;
+    clean.resize(end);
+    clean += " ...";
+  }
+  return clean;
+}
+
+// "file:line:column: severity: message", "file: severity: message", or a linker's complaint.
+std::optional<v1::Diagnostic> ParseHead(absl::string_view line) {
+  v1::Diagnostic diagnostic;
+  for (absl::string_view severity : {"fatal error", "internal compiler error", "error", "warning",
+                                     "note", "sorry, unimplemented"}) {
+    const std::string mark = absl::StrCat(": ", severity, ": ");
+    const size_t at = line.find(mark);
+    if (at == absl::string_view::npos) continue;
+    const std::vector<absl::string_view> where = absl::StrSplit(line.substr(0, at), ':');
+    // The place has no spaces: "error:" inside a quoted string is not a head.
+    if (absl::StrContains(where[0], " ")) continue;
+    int number = 0;
+    if (where.size() >= 2 && absl::SimpleAtoi(where[1], &number)) diagnostic.set_line(number);
+    diagnostic.set_file(std::string(where[0]));
+    diagnostic.set_severity(severity == "warning" || severity == "note" ? std::string(severity)
+                                                                        : "error");
+    diagnostic.set_message(std::string(line.substr(at + mark.size(), kMaxMessageBytes)));
+    return diagnostic;
+  }
+  for (absl::string_view mark : {"undefined reference to", "multiple definition of",
+                                 "cannot find -l", "relocation truncated"}) {
+    const size_t at = line.find(mark);
+    if (at == absl::string_view::npos) continue;
+    diagnostic.set_severity("error");
+    diagnostic.set_message(std::string(line.substr(at, kMaxMessageBytes)));
+    return diagnostic;
+  }
+  return std::nullopt;
+}
+
+bool IsContext(absl::string_view line) {
+  return absl::StartsWith(line, "In file included from ") ||
+         absl::StartsWith(absl::StripLeadingAsciiWhitespace(line), "from ") ||
+         absl::StrContains(line, ": In ") || absl::StrContains(line, ": At global scope") ||
+         absl::StrContains(line, "required from") || absl::StrContains(line, "required by") ||
+         absl::StrContains(line, ": in function ");
+}
+
+// One error or warning with the lines around it.
+struct Block {
+  v1::Diagnostic head;
+  std::vector<std::string> lines;
+};
+
+// Cuts the log into blocks, already shortened. Lines that belong to nothing are dropped.
+class BlockReader {
+ public:
+  void Read(std::string line) {
+    const std::optional<v1::Diagnostic> head = ParseHead(line);
+    if (!head.has_value()) {
+      if (IsContext(line)) {
+        if (++backtrace_ <= kMaxBacktraceLines) context_.push_back(std::move(line));
+        code_ = kMaxCodeLines;  // what follows a context line is not the block's code
+      } else if (!blocks_.empty() && code_ < kMaxCodeLines) {
+        ++code_;
+        blocks_.back().lines.push_back(std::move(line));
+      }
+      return;
+    }
+    if (head->severity() == "note") {
+      context_.clear();
+      backtrace_ = 0;
+      if (blocks_.empty() || ++notes_ > kMaxNotes) {
+        code_ = kMaxCodeLines;
+        return;
+      }
+      code_ = 0;
+      blocks_.back().lines.push_back(std::move(line));
+      return;
+    }
+    Block block;
+    block.head = *head;
+    block.lines = std::move(context_);
+    block.lines.push_back(std::move(line));
+    blocks_.push_back(std::move(block));
+    context_.clear();
+    backtrace_ = notes_ = code_ = 0;
+  }
+
+  std::vector<Block> Take() { return std::move(blocks_); }
+
+ private:
+  std::vector<Block> blocks_;
+  std::vector<std::string> context_;
+  int backtrace_ = 0, notes_ = 0, code_ = 0;
+};
+
+// The linker's last word says nothing that its errors have not said.
+bool Redundant(const v1::Diagnostic& head) {
+  return absl::StartsWith(head.message(), "ld returned") ||
+         absl::StartsWith(head.message(), "linker command failed");
+}
+
+void CutTo(size_t limit, std::string* text) {
+  if (text->size() <= limit) return;
+  size_t end = limit;
+  while (end > 0 && (static_cast<unsigned char>((*text)[end]) & 0xC0) == 0x80) --end;
+  text->resize(end);
+}
+
+}  // namespace
+
+CompilerLog DigestCompilerLog(absl::string_view log) {
+  BlockReader reader;
+  std::string plain;  // for a log without one recognisable error
+  for (absl::string_view raw : absl::StrSplit(log.substr(0, kMaxLogBytes), '\n')) {
+    std::string line = CleanLine(raw);
+    if (absl::StripAsciiWhitespace(line).empty()) continue;
+    if (plain.size() < kMaxLogExcerptBytes) absl::StrAppend(&plain, line, "\n");
+    reader.Read(std::move(line));
+  }
+  std::vector<Block> blocks = reader.Take();
+  std::stable_partition(blocks.begin(), blocks.end(),
+                        [](const Block& block) { return block.head.severity() == "error"; });
+  CompilerLog digest;
+  std::set<std::string> seen;
+  // Room for the closing line.
+  constexpr size_t kRoom = kMaxLogExcerptBytes - 100;
+  int left_out = 0;
+  for (Block& block : blocks) {
+    const bool only_redundant = Redundant(block.head) && !digest.diagnostics.empty();
+    const std::string key = absl::StrCat(block.head.file(), ":", block.head.line(), ":",
+                                         block.head.severity(), ":", block.head.message());
+    if (only_redundant || !seen.insert(key).second) continue;
+    if (digest.diagnostics.size() < kMaxDiagnostics) digest.diagnostics.push_back(block.head);
+    std::string text;
+    for (const std::string& line : block.lines) absl::StrAppend(&text, line, "\n");
+    if (digest.excerpt.empty()) CutTo(kRoom, &text);
+    if (left_out > 0 || digest.excerpt.size() + text.size() > kRoom) {
+      ++left_out;
+    } else {
+      digest.excerpt += text;
+    }
+  }
+  if (left_out > 0) absl::StrAppend(&digest.excerpt, "[", left_out, " more errors or warnings]\n");
+  if (digest.excerpt.empty()) digest.excerpt = std::move(plain);
+  CutTo(kMaxLogExcerptBytes, &digest.excerpt);
+  return digest;
+}
+
+}  // namespace ksearch

@@ -1,0 +1,27 @@
+#ifndef KSEARCH_GPU_WORKER_BUILD_DIAGNOSTICS_H_
+#define KSEARCH_GPU_WORKER_BUILD_DIAGNOSTICS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "proto/result.pb.h"
+
+namespace ksearch {
+
+inline constexpr size_t kMaxLogExcerptBytes = 6 << 10;  // BuildReport.log_excerpt
+inline constexpr int kMaxDiagnostics = 20;              // BuildReport.diagnostics
+
+struct CompilerLog {
+  std::vector<v1::Diagnostic> diagnostics;  // errors first, then warnings; no duplicates
+  std::string excerpt;
+};
+
+// Makes the log of GCC, Clang or a linker short enough for a model to read and act on: the first
+// real errors with the code they point at, template backtraces cut to their first steps, repeated
+// messages once, absolute paths reduced to file names, control characters dropped. For any bytes.
+CompilerLog DigestCompilerLog(absl::string_view log);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_BUILD_DIAGNOSTICS_H_

@@ -1,0 +1,55 @@
+#ifndef KSEARCH_GPU_WORKER_BUILD_GXX_TOOLCHAIN_H_
+#define KSEARCH_GPU_WORKER_BUILD_GXX_TOOLCHAIN_H_
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "gpu_worker/build/builder.h"
+#include "gpu_worker/sandbox/sandbox.h"
+
+namespace ksearch {
+
+// Builds C++ candidates into shared objects with GCC, inside the sandbox: sources can include and
+// embed any file the compiler can read. Floating point keeps IEEE rules but for contraction to
+// fused multiply-add, which GCC does by default and references do too.
+class GxxToolchain : public Builder {
+ public:
+  struct Options {
+    std::string compiler_path;             // empty: g++ on PATH
+    std::vector<std::string> extra_flags;  // appended
+    std::string work_dir;                  // made if missing; its "build-*" folders are ours
+    SandboxSpec sandbox_spec;              // limits that the job does not give
+  };
+
+  // Asks the compiler for its version and target. NOT_FOUND names the missing compiler. `sandbox`
+  // is borrowed.
+  static absl::StatusOr<std::unique_ptr<GxxToolchain>> Create(Options options, Sandbox* sandbox);
+  ~GxxToolchain() override;  // removes what it built
+
+  absl::StatusOr<BuildResult> Build(const BuildRequest& request, std::stop_token stop) override;
+  std::string fingerprint() const override { return fingerprint_; }
+
+ private:
+  struct Compiler {
+    std::string path;          // real path
+    std::string version_line;  // first line of --version
+    std::vector<std::string> flags;
+  };
+  GxxToolchain(Options options, Sandbox* sandbox, Compiler compiler, std::string fingerprint);
+  SandboxSpec CompileSpec(const BuildRequest& request, const std::string& folder) const;
+
+  const Options options_;
+  Sandbox* const sandbox_;
+  const Compiler compiler_;
+  const std::string fingerprint_;
+  const std::string folder_;  // of this process, below work_dir
+  std::atomic<int64_t> next_build_{0};
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_BUILD_GXX_TOOLCHAIN_H_

@@ -1,0 +1,63 @@
+#include "gpu_worker/build/toolchain_factory.h"
+
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "common/status_macros.h"
+#include "gpu_worker/build/build_cache.h"
+#include "gpu_worker/build/gxx_toolchain.h"
+#include "gpu_worker/sandbox/sandbox_factory.h"
+
+namespace ksearch {
+namespace {
+
+constexpr int64_t kDefaultCacheBytes = int64_t{2} << 30;
+
+absl::StatusOr<std::unique_ptr<Builder>> MakeToolchain(const v1::Toolchain& toolchain,
+                                                       const v1::SandboxSettings& sandbox_settings,
+                                                       const std::string& state_dir,
+                                                       Sandbox* sandbox) {
+  switch (toolchain.language()) {
+    case v1::LANGUAGE_CPP: {
+      GxxToolchain::Options options;
+      options.compiler_path = toolchain.compiler_path();
+      options.extra_flags.assign(toolchain.extra_flags().begin(), toolchain.extra_flags().end());
+      options.work_dir = state_dir + "/build";
+      options.sandbox_spec = SpecFromSettings(sandbox_settings);
+      ASSIGN_OR_RETURN(std::unique_ptr<Builder> builder,
+                       GxxToolchain::Create(std::move(options), sandbox));
+      return builder;
+    }
+    default:
+      return absl::InvalidArgumentError("this worker has no toolchain for that language");
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<Toolchains> MakeToolchains(const v1::WorkerConfig& config,
+                                          const std::string& state_dir, Sandbox* sandbox) {
+  v1::WorkerConfig wanted = config;
+  if (wanted.toolchains().empty()) wanted.add_toolchains()->set_language(v1::LANGUAGE_CPP);
+  Toolchains toolchains;
+  for (int i = 0; i < wanted.toolchains_size(); ++i) {
+    const v1::Toolchain& toolchain = wanted.toolchains(i);
+    const std::string name =
+        absl::StrCat("toolchains[", i, "] (", v1::Language_Name(toolchain.language()), ")");
+    auto builder = MakeToolchain(toolchain, wanted.sandbox(), state_dir, sandbox);
+    if (!builder.ok()) return Annotate(builder.status(), name);
+    auto cache = BuildCache::Create(
+        *std::move(builder),
+        absl::StrCat(state_dir, "/build_cache/",
+                     absl::AsciiStrToLower(v1::Language_Name(toolchain.language()))),
+        toolchain.cache_bytes() > 0 ? toolchain.cache_bytes() : kDefaultCacheBytes);
+    if (!cache.ok()) return Annotate(cache.status(), name);
+    if (!toolchains.emplace(toolchain.language(), *std::move(cache)).second) {
+      return absl::InvalidArgumentError(absl::StrCat(name, ": the language is named twice"));
+    }
+  }
+  return toolchains;
+}
+
+}  // namespace ksearch

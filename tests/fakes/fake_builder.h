@@ -1,0 +1,60 @@
+#ifndef KSEARCH_TESTS_FAKES_FAKE_BUILDER_H_
+#define KSEARCH_TESTS_FAKES_FAKE_BUILDER_H_
+
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "common/digest.h"
+#include "gpu_worker/build/builder.h"
+
+namespace ksearch {
+
+// "Builds" by copying the first source into a file. A source that begins with the name of an
+// outcome, such as "COMPILE_ERROR", ends so; one with "BROKEN_WORKER" is a non-OK status.
+// Thread-safe.
+class FakeBuilder : public Builder {
+ public:
+  explicit FakeBuilder(std::string folder) : folder_(std::move(folder)) {}
+
+  absl::StatusOr<BuildResult> Build(const BuildRequest& request, std::stop_token stop) override {
+    const int build = ++builds_;
+    if (during_build) during_build(stop);
+    if (stop.stop_requested()) return absl::CancelledError("cancelled");
+    BuildResult result;
+    const std::string& text = request.sources.files(0).content();
+    if (absl::StartsWith(text, "BROKEN_WORKER")) return absl::UnavailableError("no compiler");
+    const std::string word = text.substr(0, text.find_first_of(" \n"));
+    if (v1::Outcome_Parse("OUTCOME_" + word, &result.outcome)) {
+      result.message = text;
+      return result;
+    }
+    result.outcome = v1::OUTCOME_PASSED;
+    result.artifact_path = absl::StrCat(folder_, "/object-", build);
+    std::ofstream(result.artifact_path) << text;
+    result.report.set_artifact_sha256(Sha256Hex(text));
+    result.report.set_artifact_bytes(static_cast<int64_t>(text.size()));
+    return result;
+  }
+  std::string fingerprint() const override { return fingerprint_text; }
+
+  int builds() const { return builds_; }
+
+  // Set before use.
+  std::function<void(std::stop_token)> during_build;
+  std::string fingerprint_text = "fake 1";
+
+ private:
+  const std::string folder_;
+  std::atomic<int> builds_{0};
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_TESTS_FAKES_FAKE_BUILDER_H_

@@ -1,0 +1,204 @@
+#include "gpu_worker/build/gxx_toolchain.h"
+
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "absl/strings/str_cat.h"
+#include "common/digest.h"
+#include "common/textproto.h"
+#include "gpu_worker/build/toolchain_factory.h"
+#include "gpu_worker/sandbox/sandbox_factory.h"
+#include "tests/gpu_worker/sandbox/unprivileged_main.h"
+
+namespace ksearch {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr char kHeader[] =
+    "#pragma once\n"
+    "struct KsearchArgs { long long n; };\n"
+    "extern \"C\" __attribute__((visibility(\"default\"))) int ksearch_run(const KsearchArgs*);\n";
+
+BuildRequest Request(std::initializer_list<std::pair<std::string, std::string>> files) {
+  BuildRequest request;
+  request.sources.set_language(v1::LANGUAGE_CPP);
+  for (const auto& [path, content] : files) {
+    v1::SourceFile* file = request.sources.add_files();
+    file->set_path(path);
+    file->set_content(content);
+  }
+  request.kernel_header = kHeader;
+  *request.limits.mutable_build_time() = ToProto(absl::Seconds(60));
+  return request;
+}
+
+BuildRequest Kernel(const std::string& before, const std::string& body = "return 0;") {
+  return Request({{"kernel.cpp", absl::StrCat("#include \"ksearch_task.h\"\n", before,
+                                              "\nint ksearch_run(const KsearchArgs* args) {\n"
+                                              "  (void)args;\n  ",
+                                              body, "\n}\n")}});
+}
+
+class GxxToolchainTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto sandbox = MakeSandbox(v1::SandboxSettings());
+    ASSERT_TRUE(sandbox.ok()) << sandbox.status();
+    sandbox_ = *std::move(sandbox);
+    GxxToolchain::Options options;
+    options.work_dir = ScratchFolder() + "/build";
+    auto toolchain = GxxToolchain::Create(std::move(options), sandbox_.get());
+    ASSERT_TRUE(toolchain.ok()) << toolchain.status();
+    toolchain_ = *std::move(toolchain);
+  }
+
+  BuildResult Build(const BuildRequest& request) {
+    auto result = toolchain_->Build(request, {});
+    EXPECT_TRUE(result.ok()) << result.status();
+    return result.ok() ? *result : BuildResult();
+  }
+
+  std::unique_ptr<Sandbox> sandbox_;
+  std::unique_ptr<GxxToolchain> toolchain_;
+};
+
+TEST_F(GxxToolchainTest, BuildsALoadableObject) {
+  const BuildResult result = Build(
+      Request({{"kernel.cpp",
+                "#include \"ksearch_task.h\"\n#include \"sub/f.h\"\n"
+                "int ksearch_run(const KsearchArgs* args) { return f(args->n); }\n"},
+               {"sub/f.h", "int f(long long n);\n"},
+               {"sub/f.cc",
+                "#include \"ksearch_task.h\"\n#include <thread>\n"
+                "int f(long long n) { int r = 0; std::thread([&] { r = int(n) + 1; }).join(); "
+                "return r; }\n"}}));
+  ASSERT_EQ(result.outcome, v1::OUTCOME_PASSED) << result.message << result.report.log_excerpt();
+  const auto object = ReadFile(result.artifact_path, 16 << 20);
+  ASSERT_TRUE(object.ok()) << object.status();
+  EXPECT_EQ(result.report.artifact_sha256(), Sha256Hex(*object));
+  EXPECT_EQ(result.report.artifact_bytes(), static_cast<int64_t>(object->size()));
+  EXPECT_THAT(result.report.compiler(), HasSubstr("g++"));
+  EXPECT_THAT(result.report.flags(), HasSubstr("-O3"));
+  EXPECT_GT(FromProto(result.report.wall_time()), absl::ZeroDuration());
+  void* library = ::dlopen(result.artifact_path.c_str(), RTLD_NOW);
+  ASSERT_NE(library, nullptr) << ::dlerror();
+  struct {
+    long long n = 41;
+  } args;
+  const auto run = reinterpret_cast<int (*)(const void*)>(::dlsym(library, "ksearch_run"));
+  ASSERT_NE(run, nullptr);
+  EXPECT_EQ(run(&args), 42);
+  ::dlclose(library);
+}
+
+TEST_F(GxxToolchainTest, CompileErrorNamesFileAndLine) {
+  const BuildResult result = Build(Kernel("int broken = undeclared;"));
+  EXPECT_EQ(result.outcome, v1::OUTCOME_COMPILE_ERROR);
+  EXPECT_THAT(result.message, HasSubstr("kernel.cpp:2: "));
+  ASSERT_GE(result.report.diagnostics_size(), 1);
+  EXPECT_EQ(result.report.diagnostics(0).line(), 2);
+  EXPECT_THAT(result.report.log_excerpt(), HasSubstr("undeclared"));
+  EXPECT_EQ(result.artifact_path, "");
+}
+
+TEST_F(GxxToolchainTest, BadPathsNeverReachTheCompiler) {
+  const BuildResult result = Build(Request({{"../kernel.cpp", ""}}));
+  EXPECT_EQ(result.outcome, v1::OUTCOME_INVALID_SOURCE);
+  EXPECT_THAT(result.message, HasSubstr("../kernel.cpp"));
+}
+
+TEST_F(GxxToolchainTest, HostFilesCannotBeIncludedOrEmbedded) {
+  const std::string secret = ScratchFolder() + "/secret.h";
+  std::ofstream(secret) << "int hunter2;\n";
+  for (const std::string& path : {std::string("/etc/shadow"), std::string("/etc/passwd"), secret}) {
+    BuildResult result = Build(Kernel(absl::StrCat("#include \"", path, "\"")));
+    EXPECT_EQ(result.outcome, v1::OUTCOME_COMPILE_ERROR) << path;
+    EXPECT_THAT(result.report.log_excerpt(), HasSubstr("No such file")) << path;
+    result = Build(Kernel(absl::StrCat("asm(\".incbin \\\"", path, "\\\"\");")));
+    EXPECT_EQ(result.outcome, v1::OUTCOME_COMPILE_ERROR) << path;
+  }
+}
+
+TEST_F(GxxToolchainTest, SourcesCannotBeChangedByTheCompilation) {
+  // .incbin reads; the assembler cannot write. What a compiler writes goes to /out and /tmp only.
+  BuildRequest request = Kernel("");
+  request.sources.mutable_files(0)->set_content("#include \"/src/kernel.cpp\"\n");
+  EXPECT_EQ(Build(request).outcome, v1::OUTCOME_COMPILE_ERROR);  // endless include, bounded
+}
+
+TEST_F(GxxToolchainTest, EndlessCompilationIsATimeout) {
+  BuildRequest request = Kernel(
+      "constexpr int f(long n) { long s = 0; for (long i = 0; i < n; ++i) s += i; return int(s); "
+      "}\n"
+      "template <long N> struct S { static constexpr int v = f(250000) + S<N - 1>::v; };\n"
+      "template <> struct S<0> { static constexpr int v = 0; };\n"
+      "int x = S<500>::v;");
+  *request.limits.mutable_build_time() = ToProto(absl::Seconds(1));
+  const BuildResult result = Build(request);
+  EXPECT_EQ(result.outcome, v1::OUTCOME_COMPILE_TIMEOUT) << result.message;
+  EXPECT_THAT(result.message, HasSubstr("1s"));
+}
+
+TEST_F(GxxToolchainTest, HugeObjectsAreALimit) {
+  BuildRequest request = Kernel("char big[8 << 20] = {1};", "return big[0];");
+  request.limits.set_artifact_bytes(1 << 20);
+  const BuildResult result = Build(request);
+  EXPECT_EQ(result.outcome, v1::OUTCOME_COMPILE_LIMIT) << result.message;
+  EXPECT_EQ(result.artifact_path, "");
+  request = Kernel("char big[200 << 20] = {1};", "return big[0];");
+  request.limits.set_artifact_bytes(1 << 20);
+  EXPECT_EQ(Build(request).outcome, v1::OUTCOME_COMPILE_LIMIT);
+}
+
+TEST_F(GxxToolchainTest, StopCancels) {
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_EQ(toolchain_->Build(Kernel(""), stop.get_token()).status().code(),
+            absl::StatusCode::kCancelled);
+}
+
+TEST_F(GxxToolchainTest, ArtifactGoesWithTheLastHold) {
+  BuildResult result = Build(Kernel(""));
+  ASSERT_EQ(result.outcome, v1::OUTCOME_PASSED);
+  const std::string path = result.artifact_path;
+  EXPECT_TRUE(std::filesystem::exists(path));
+  result.artifact_hold.reset();
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST_F(GxxToolchainTest, MissingCompilerIsNamed) {
+  GxxToolchain::Options options;
+  options.compiler_path = "/no/such/g++";
+  options.work_dir = ScratchFolder() + "/build";
+  const auto made = GxxToolchain::Create(std::move(options), sandbox_.get());
+  EXPECT_EQ(made.status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(made.status().message()), HasSubstr("/no/such/g++"));
+}
+
+TEST_F(GxxToolchainTest, FactoryMakesACachedCppToolchainByDefault) {
+  const auto made = MakeToolchains(v1::WorkerConfig(), ScratchFolder() + "/state", sandbox_.get());
+  ASSERT_TRUE(made.ok()) << made.status();
+  ASSERT_EQ(made->size(), 1u);
+  const auto& builder = made->at(v1::LANGUAGE_CPP);
+  EXPECT_FALSE(builder->Build(Kernel(""), {})->report.cached());
+  const auto again = builder->Build(Kernel(""), {});
+  EXPECT_TRUE(again->report.cached());
+  EXPECT_TRUE(std::filesystem::exists(again->artifact_path));
+}
+
+TEST_F(GxxToolchainTest, FactoryNamesALanguageItCannotBuild) {
+  v1::WorkerConfig config;
+  config.add_toolchains()->set_language(v1::LANGUAGE_TRITON);
+  const auto made = MakeToolchains(config, ScratchFolder() + "/state", sandbox_.get());
+  EXPECT_EQ(made.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(made.status().message()), HasSubstr("toolchains[0] (LANGUAGE_TRITON)"));
+}
+
+}  // namespace
+}  // namespace ksearch
