@@ -1,0 +1,75 @@
+#include "gpu_worker/session/coordinator_link.h"
+
+#include "absl/strings/str_cat.h"
+#include "common/grpc_channel.h"
+
+namespace ksearch {
+namespace {
+
+constexpr absl::Duration kRecordDeadline = absl::Seconds(30);
+constexpr absl::Duration kFetchDeadline = absl::Seconds(60);
+constexpr size_t kMaxBlobBytes = size_t{64} << 20;
+
+}  // namespace
+
+class CoordinatorLink::OpenCall {
+ public:
+  OpenCall(CoordinatorLink* link, absl::Duration timeout)
+      : link_(link), context_(ContextWithDeadline(timeout)) {
+    MutexLock lock(&link_->mu_);
+    link_->calls_.insert(context_.get());
+    if (link_->closed_) context_->TryCancel();
+  }
+  ~OpenCall() {
+    MutexLock lock(&link_->mu_);
+    link_->calls_.erase(context_.get());
+  }
+  OpenCall(const OpenCall&) = delete;
+  OpenCall& operator=(const OpenCall&) = delete;
+
+  grpc::ClientContext* context() { return context_.get(); }
+
+ private:
+  CoordinatorLink* const link_;
+  const std::unique_ptr<grpc::ClientContext> context_;
+};
+
+CoordinatorLink::CoordinatorLink(const std::string& address)
+    : channel_(MakeChannel(address)), stub_(v1::WorkerService::NewStub(channel_)) {}
+
+absl::StatusOr<v1::RecordResultReply::Disposition> CoordinatorLink::RecordResult(
+    const v1::RecordResultRequest& request) {
+  OpenCall call(this, kRecordDeadline);
+  v1::RecordResultReply reply;
+  const grpc::Status status = stub_->RecordResult(call.context(), request, &reply);
+  if (!status.ok()) return FromGrpc(status);
+  return reply.disposition();
+}
+
+absl::StatusOr<std::string> CoordinatorLink::FetchBlob(const std::string& sha256) {
+  OpenCall call(this, kFetchDeadline);
+  v1::FetchBlobRequest request;
+  request.set_sha256(sha256);
+  const auto reader = stub_->FetchBlob(call.context(), request);
+  std::string blob;
+  v1::BlobChunk chunk;
+  while (reader->Read(&chunk)) {
+    if (blob.size() + chunk.content().size() > kMaxBlobBytes) {
+      call.context()->TryCancel();
+      return absl::ResourceExhaustedError(
+          absl::StrCat("blob ", sha256, " is larger than ", kMaxBlobBytes, " bytes"));
+    }
+    blob += chunk.content();
+  }
+  const grpc::Status status = reader->Finish();
+  if (!status.ok()) return FromGrpc(status);
+  return blob;
+}
+
+void CoordinatorLink::Close() {
+  MutexLock lock(&mu_);
+  closed_ = true;
+  for (grpc::ClientContext* context : calls_) context->TryCancel();
+}
+
+}  // namespace ksearch

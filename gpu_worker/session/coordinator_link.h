@@ -1,0 +1,43 @@
+#ifndef KSEARCH_GPU_WORKER_SESSION_COORDINATOR_LINK_H_
+#define KSEARCH_GPU_WORKER_SESSION_COORDINATOR_LINK_H_
+
+#include <grpcpp/grpcpp.h>
+
+#include <memory>
+#include <set>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "common/mutex.h"
+#include "proto/worker_service.grpc.pb.h"
+
+namespace ksearch {
+
+// One channel to the coordinator, dialled when needed. Thread-safe.
+class CoordinatorLink {
+ public:
+  explicit CoordinatorLink(const std::string& address);
+
+  // One try each.
+  absl::StatusOr<v1::RecordResultReply::Disposition> RecordResult(
+      const v1::RecordResultRequest& request);
+  absl::StatusOr<std::string> FetchBlob(const std::string& sha256);
+  // Ends calls under way, and later ones, with CANCELLED.
+  void Close();
+
+  v1::WorkerService::StubInterface& stub() { return *stub_; }
+
+ private:
+  // Keeps a call's context where Close finds it.
+  class OpenCall;
+
+  const std::shared_ptr<grpc::Channel> channel_;
+  const std::unique_ptr<v1::WorkerService::StubInterface> stub_;
+  Mutex mu_;
+  std::set<grpc::ClientContext*> calls_ ABSL_GUARDED_BY(mu_);
+  bool closed_ ABSL_GUARDED_BY(mu_) = false;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_SESSION_COORDINATOR_LINK_H_

@@ -1,0 +1,80 @@
+#ifndef KSEARCH_GPU_WORKER_SESSION_HELD_LEASES_H_
+#define KSEARCH_GPU_WORKER_SESSION_HELD_LEASES_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "common/mutex.h"
+#include "proto/worker_service.pb.h"
+
+namespace ksearch {
+
+// The worker's truth about its leases, and the report made of it:
+//
+//   offer -> QUEUED -> BUILDING/WAITING/RUNNING -> FINISHED -> dropped (acknowledged)
+//              |              |-> dropped (cancelled)
+//              |              `-> RETURNED -> dropped (settled)
+//              `-> dropped (cancelled) or RETURNED (the worker is leaving)
+//
+// Knows nothing of gRPC, disk or execution. Calls about a lease that is not held, or not in a state
+// they apply to, have no effect: messages cross. Thread-safe.
+class HeldLeases {
+ public:
+  // What a directive asks of the worker.
+  struct Orders {
+    std::vector<v1::JobOffer> start;  // newly held, in order
+    std::vector<std::string> stop;    // lease ids whose execution should end
+  };
+
+  explicit HeldLeases(int slots) : slots_(slots) {}
+
+  // A stream was opened: directives are numbered anew and the first report is due.
+  void BeginSession();
+  Orders Apply(const v1::WorkerDown& down);
+  // A result found in the spool at start.
+  void Restore(const std::string& lease_id, const std::string& job_id, int attempt);
+
+  // QUEUED -> BUILDING; false if it was cancelled or returned meanwhile: do not start.
+  bool Start(const std::string& lease_id);
+  // Only between the states of execution.
+  void Progress(const std::string& lease_id, v1::HeldLease::State state);
+  void Finish(const std::string& lease_id);
+  void Return(const std::string& lease_id, const std::string& why);
+  void Drop(const std::string& lease_id);
+
+  // Leave: what has not begun is returned, new offers are too, the rest is finished.
+  void Drain();
+  bool draining() const;
+
+  v1::WorkerReport Report(const v1::DeviceHealth& health) const;
+  // Leases that are queued or executing.
+  int busy() const;
+  bool empty() const;
+
+  // Rises with every change that belongs in a report.
+  int64_t version() const;
+  // Returns once version() differs from `seen`, or after `timeout`.
+  void WaitForChange(int64_t seen, absl::Duration timeout);
+  // Makes WaitForChange return.
+  void Touch();
+
+ private:
+  void Changed() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  v1::HeldLease* Find(const std::string& lease_id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  int BusyCount() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  const int slots_;
+  mutable Mutex mu_;
+  CondVar changed_;
+  std::map<std::string, v1::HeldLease> leases_ ABSL_GUARDED_BY(mu_);
+  int64_t applied_seq_ ABSL_GUARDED_BY(mu_) = 0;
+  bool draining_ ABSL_GUARDED_BY(mu_) = false;
+  int64_t version_ ABSL_GUARDED_BY(mu_) = 1;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_SESSION_HELD_LEASES_H_

@@ -1,0 +1,56 @@
+#ifndef KSEARCH_GPU_WORKER_SESSION_RESULT_SENDER_H_
+#define KSEARCH_GPU_WORKER_SESSION_RESULT_SENDER_H_
+
+#include <deque>
+#include <functional>
+#include <string>
+#include <thread>
+
+#include "absl/status/statusor.h"
+#include "common/backoff.h"
+#include "common/mutex.h"
+#include "gpu_worker/session/held_leases.h"
+#include "gpu_worker/session/result_spool.h"
+#include "proto/worker_service.pb.h"
+
+namespace ksearch {
+
+// Brings results to the coordinator: each is on disk before it is sent, and sent until it is
+// acknowledged, after restarts of either side too. One thread. Thread-safe.
+class ResultSender {
+ public:
+  // One call of RecordResult.
+  using Record = std::function<absl::StatusOr<v1::RecordResultReply::Disposition>(
+      const v1::RecordResultRequest& request)>;
+
+  // Takes over what `spool` holds from an earlier life. References outlive it; `retry` paces
+  // repetitions.
+  ResultSender(ResultSpool& spool, HeldLeases& held, Record record, Backoff retry);
+  // Joins; what is not acknowledged stays in the spool.
+  ~ResultSender();
+  ResultSender(const ResultSender&) = delete;
+  ResultSender& operator=(const ResultSender&) = delete;
+
+  // Spools the result and marks its lease finished. Non-OK: it could not be written.
+  absl::Status Add(const v1::RecordResultRequest& request);
+
+ private:
+  void Loop();
+  // True if this result needs no more attention.
+  bool Settle(const v1::RecordResultRequest& request,
+              const absl::StatusOr<v1::RecordResultReply::Disposition>& answer);
+
+  ResultSpool& spool_;
+  HeldLeases& held_;
+  const Record record_;
+  Backoff retry_;  // of the thread
+  Mutex mu_;
+  CondVar changed_;
+  std::deque<v1::RecordResultRequest> pending_ ABSL_GUARDED_BY(mu_);
+  bool closing_ ABSL_GUARDED_BY(mu_) = false;
+  std::thread thread_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_SESSION_RESULT_SENDER_H_

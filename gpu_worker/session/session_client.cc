@@ -1,0 +1,248 @@
+#include "gpu_worker/session/session_client.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/backoff.h"
+#include "common/clock.h"
+#include "common/digest.h"
+#include "common/grpc_channel.h"
+#include "common/log.h"
+#include "common/status_macros.h"
+#include "common/textproto.h"
+#include "gpu_worker/session/coordinator_link.h"
+
+namespace ksearch {
+namespace {
+
+constexpr int kProtocolVersion = 1;
+constexpr absl::Duration kDefaultReportWithin = absl::Seconds(10);
+constexpr absl::Duration kHealthEvery = absl::Seconds(1);
+// While leaving, how often the wait for acknowledgements is looked at.
+constexpr absl::Duration kLeaveCheckEvery = absl::Milliseconds(200);
+constexpr absl::Duration kLogFailureEvery = absl::Seconds(30);
+
+// Codes that no retry will mend (worker_service.proto).
+bool IsFinal(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kAborted:
+    case absl::StatusCode::kFailedPrecondition:
+    case absl::StatusCode::kUnauthenticated:
+    case absl::StatusCode::kPermissionDenied:
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kUnimplemented:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+// One open stream. Read and Write are each called from one thread; Cancel from any.
+class SessionStream {
+ public:
+  explicit SessionStream(v1::WorkerService::StubInterface& stub)
+      : stream_(stub.Session(&context_)) {}
+
+  bool Write(const v1::WorkerUp& up) { return stream_->Write(up); }
+  bool Read(v1::WorkerDown* down) { return stream_->Read(down); }
+  void WritesDone() { stream_->WritesDone(); }
+  void Cancel() { context_.TryCancel(); }
+  absl::Status Finish() { return FromGrpc(stream_->Finish()); }
+
+  std::atomic<bool> over{false};  // nothing more will be read
+
+ private:
+  grpc::ClientContext context_;
+  const std::unique_ptr<grpc::ClientReaderWriterInterface<v1::WorkerUp, v1::WorkerDown>> stream_;
+};
+
+absl::StatusOr<std::unique_ptr<SessionClient>> SessionClient::Create(Options options,
+                                                                     JobExecutor& executor) {
+  if (options.slots < 1) return absl::InvalidArgumentError("slots: must be 1 or more");
+  ASSIGN_OR_RETURN(auto state, StateFolder::Open(options.state_dir));
+  ASSIGN_OR_RETURN(auto spool, ResultSpool::Open(absl::StrCat(state->path(), "/spool")));
+  return std::unique_ptr<SessionClient>(
+      new SessionClient(std::move(options), std::move(state), std::move(spool), executor));
+}
+
+SessionClient::SessionClient(Options options, std::unique_ptr<StateFolder> state,
+                             std::unique_ptr<ResultSpool> spool, JobExecutor& executor)
+    : options_(std::move(options)),
+      state_(std::move(state)),
+      spool_(std::move(spool)),
+      hello_(options_.hello),
+      link_(std::make_unique<CoordinatorLink>(options_.address)),
+      held_(options_.slots),
+      tasks_([this](const std::string& sha256) { return link_->FetchBlob(sha256); }),
+      sender_(
+          *spool_, held_,
+          [this](const v1::RecordResultRequest& request) { return link_->RecordResult(request); },
+          Backoff(options_.first_backoff, options_.max_backoff, RandomUint64())),
+      runner_(options_.slots, state_->worker_id(), executor, tasks_, held_,
+              [this](const v1::RecordResultRequest& request, std::string* why) {
+                const absl::Status status = sender_.Add(request);
+                *why = std::string(status.message());
+                return status.ok();
+              }),
+      report_within_ns_(absl::ToInt64Nanoseconds(kDefaultReportWithin)) {
+  hello_.set_protocol_version(kProtocolVersion);
+  hello_.set_worker_id(state_->worker_id());
+  hello_.set_incarnation(RandomHex(8));
+}
+
+// A call that hangs must not hold up the threads that are joined now.
+SessionClient::~SessionClient() { link_->Close(); }
+
+absl::Status SessionClient::Run() {
+  Backoff backoff(options_.first_backoff, options_.max_backoff, RandomUint64());
+  absl::Time last_log = absl::InfinitePast();
+  while (!stopping()) {
+    if (ReadyToLeave()) {
+      if (!held_.empty())
+        LOG(WARNING) << "msg=\"leaving with results unacknowledged, kept on disk\"";
+      LOG(INFO) << "msg=\"drained\" worker=" << worker_id();
+      return absl::OkStatus();
+    }
+    const absl::Status status = RunSession();
+    if (stopping()) break;
+    if (IsFinal(status)) {
+      LOG(ERROR) << "msg=\"the coordinator refuses this worker\" worker=" << worker_id()
+                 << " coordinator=" << options_.address << " reason=\"" << status << "\"";
+      return status;
+    }
+    if (heard_) backoff.Reset();
+    const absl::Time now = Clock::Real().SteadyNow();
+    if (!status.ok() && (heard_ || now - last_log >= kLogFailureEvery)) {
+      last_log = now;
+      LOG(WARNING) << "msg=\"no session with the coordinator, dialling again\" coordinator="
+                   << options_.address << " reason=\"" << status.message() << "\"";
+    }
+    if (!ReadyToLeave()) Pause(backoff.Next());
+  }
+  return absl::OkStatus();
+}
+
+void SessionClient::Drain() {
+  {
+    MutexLock lock(&mu_);
+    if (drain_since_.has_value()) return;
+    drain_since_ = Clock::Real().SteadyNow();
+  }
+  LOG(INFO) << "msg=\"draining\" worker=" << worker_id() << " jobs=" << held_.busy();
+  held_.Drain();
+}
+
+void SessionClient::Stop() {
+  {
+    MutexLock lock(&mu_);
+    stop_ = true;
+    changed_.NotifyAll();
+    if (stream_ != nullptr) stream_->Cancel();
+  }
+  held_.Touch();
+}
+
+absl::Status SessionClient::RunSession() {
+  heard_ = false;
+  held_.BeginSession();
+  SessionStream stream(link_->stub());
+  {
+    MutexLock lock(&mu_);
+    stream_ = &stream;
+    if (stop_) stream.Cancel();
+  }
+  v1::WorkerUp up;
+  *up.mutable_hello() = hello_;
+  if (stream.Write(up)) {
+    std::thread reporter([this, &stream] { ReportLoop(&stream); });
+    v1::WorkerDown down;
+    while (stream.Read(&down)) {
+      if (!heard_.exchange(true)) {
+        LOG(INFO) << "msg=\"joined\" worker=" << worker_id() << " coordinator=" << options_.address;
+      }
+      Obey(down);
+    }
+    stream.over = true;
+    held_.Touch();
+    reporter.join();
+  }
+  {
+    MutexLock lock(&mu_);
+    stream_ = nullptr;
+  }
+  return stream.Finish();
+}
+
+void SessionClient::ReportLoop(SessionStream* stream) {
+  const absl::Time renew = Clock::Real().SteadyNow() + options_.longest_session;
+  while (!stream->over && !stopping()) {
+    const int64_t version = held_.version();
+    const bool leave = ReadyToLeave();
+    v1::WorkerUp up;
+    *up.mutable_report() = held_.Report(Health());
+    if (!stream->Write(up)) return;
+    const absl::Duration left = renew - Clock::Real().SteadyNow();
+    if (leave || left <= absl::ZeroDuration()) {
+      stream->WritesDone();  // the coordinator answers by ending the stream
+      return;
+    }
+    absl::Duration wait = absl::Nanoseconds(report_within_ns_.load());
+    if (held_.draining()) wait = std::min(wait, kLeaveCheckEvery);
+    held_.WaitForChange(version, std::min(wait, left));
+  }
+}
+
+v1::DeviceHealth SessionClient::Health() {
+  const absl::Time now = Clock::Real().SteadyNow();
+  if (now - health_sampled_ >= kHealthEvery) {
+    health_sampled_ = now;
+    if (options_.sample_health) {
+      health_ = options_.sample_health();
+    } else {
+      health_.set_healthy(true);
+    }
+  }
+  return health_;
+}
+
+bool SessionClient::ReadyToLeave() {
+  if (!held_.draining()) return false;
+  if (held_.empty()) return true;
+  MutexLock lock(&mu_);
+  return held_.busy() == 0 &&
+         Clock::Real().SteadyNow() - drain_since_.value_or(absl::InfiniteFuture()) >=
+             options_.drain_patience;
+}
+
+void SessionClient::Obey(const v1::WorkerDown& down) {
+  if (down.has_report_within()) {
+    // Never a busy loop, whatever the coordinator says.
+    const absl::Duration within =
+        std::clamp(FromProto(down.report_within()), absl::Milliseconds(10), absl::Minutes(1));
+    report_within_ns_ = absl::ToInt64Nanoseconds(within);
+  }
+  HeldLeases::Orders orders = held_.Apply(down);
+  for (v1::JobOffer& offer : orders.start) {
+    LOG(INFO) << "msg=\"job accepted\" job_id=" << offer.job_id()
+              << " lease_id=" << offer.lease_id() << " attempt=" << offer.attempt();
+    runner_.Enqueue(std::move(offer));
+  }
+  for (const std::string& lease_id : orders.stop) runner_.Stop(lease_id);
+  if (down.drain()) Drain();
+}
+
+void SessionClient::Pause(absl::Duration timeout) {
+  MutexLock lock(&mu_);
+  if (!stop_) changed_.WaitFor(&mu_, timeout);
+}
+
+bool SessionClient::stopping() {
+  MutexLock lock(&mu_);
+  return stop_;
+}
+
+}  // namespace ksearch

@@ -1,0 +1,107 @@
+#ifndef KSEARCH_GPU_WORKER_SESSION_SESSION_CLIENT_H_
+#define KSEARCH_GPU_WORKER_SESSION_SESSION_CLIENT_H_
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/mutex.h"
+#include "gpu_worker/executor/job_executor.h"
+#include "gpu_worker/session/held_leases.h"
+#include "gpu_worker/session/lease_runner.h"
+#include "gpu_worker/session/result_sender.h"
+#include "gpu_worker/session/result_spool.h"
+#include "gpu_worker/session/state_folder.h"
+#include "gpu_worker/session/task_cache.h"
+#include "proto/worker_service.pb.h"
+
+namespace ksearch {
+
+class CoordinatorLink;
+class SessionStream;
+
+// A worker's whole conversation with its coordinator: dials in, reports, executes what it is
+// offered, and brings the results home. Outlives any number of streams: jobs go on while the
+// coordinator is away.
+class SessionClient {
+ public:
+  struct Options {
+    std::string address;    // host:port of the coordinator
+    std::string state_dir;  // worker_id, lock, result spool
+    // name, version, devices and isolation; the rest is filled in here.
+    v1::WorkerHello hello;
+    int slots = 2;
+    // Asked before each report, at most once a second; may take 50 ms. Null: always healthy.
+    std::function<v1::DeviceHealth()> sample_health;
+    // Leaving, results the coordinator does not acknowledge for this long stay on disk.
+    absl::Duration drain_patience = absl::Seconds(30);
+    // Streams are renewed, so that reconnecting is nothing unusual.
+    absl::Duration longest_session = absl::Hours(1);
+    absl::Duration first_backoff = absl::Milliseconds(100);
+    absl::Duration max_backoff = absl::Seconds(1);
+  };
+
+  // `executor` outlives it. FAILED_PRECONDITION: another worker uses state_dir.
+  static absl::StatusOr<std::unique_ptr<SessionClient>> Create(Options options,
+                                                               JobExecutor& executor);
+  // REQUIRES: Run has returned or was never called. Jobs still executing are stopped, and lost.
+  ~SessionClient();
+  SessionClient(const SessionClient&) = delete;
+  SessionClient& operator=(const SessionClient&) = delete;
+
+  // Works until drained or stopped (OK), or until the coordinator refuses this worker for good: the
+  // status says why. Call once.
+  absl::Status Run();
+  // Finish what has begun, hand in the results, leave. From any thread; idempotent.
+  void Drain();
+  // Make Run return soon. From any thread; idempotent.
+  void Stop();
+
+  const std::string& worker_id() const { return state_->worker_id(); }
+
+ private:
+  SessionClient(Options options, std::unique_ptr<StateFolder> state,
+                std::unique_ptr<ResultSpool> spool, JobExecutor& executor);
+
+  // One stream from hello to end; how it ended.
+  absl::Status RunSession();
+  // Reports on change and at least every report_within, until the stream or the work is over.
+  void ReportLoop(SessionStream* stream);
+  v1::DeviceHealth Health();
+  // Leaving, and nothing is left that is worth waiting for.
+  bool ReadyToLeave();
+  void Obey(const v1::WorkerDown& down);
+  // Waits for `timeout` or until Stop.
+  void Pause(absl::Duration timeout);
+  bool stopping();
+
+  const Options options_;
+  const std::unique_ptr<StateFolder> state_;
+  const std::unique_ptr<ResultSpool> spool_;
+  v1::WorkerHello hello_;  // constant after construction
+  const std::unique_ptr<CoordinatorLink> link_;
+  HeldLeases held_;
+  TaskCache tasks_;
+  ResultSender sender_;
+  LeaseRunner runner_;
+
+  std::atomic<bool> heard_{false};         // a directive came in the present session
+  std::atomic<int64_t> report_within_ns_;  // as the last directive said
+  v1::DeviceHealth health_;                // of the report thread
+  absl::Time health_sampled_ = absl::InfinitePast();
+
+  Mutex mu_;
+  CondVar changed_;
+  bool stop_ ABSL_GUARDED_BY(mu_) = false;
+  std::optional<absl::Time> drain_since_ ABSL_GUARDED_BY(mu_);  // steady
+  SessionStream* stream_ ABSL_GUARDED_BY(mu_) = nullptr;        // to cancel it
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_SESSION_SESSION_CLIENT_H_

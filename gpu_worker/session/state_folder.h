@@ -1,0 +1,35 @@
+#ifndef KSEARCH_GPU_WORKER_SESSION_STATE_FOLDER_H_
+#define KSEARCH_GPU_WORKER_SESSION_STATE_FOLDER_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "common/unique_fd.h"
+
+namespace ksearch {
+
+// The folder a worker keeps its state in, locked for one process at a time, with the worker's
+// lasting id in <folder>/worker_id.
+class StateFolder {
+ public:
+  // Creates what is missing. FAILED_PRECONDITION: another worker uses the folder.
+  // INVALID_ARGUMENT: worker_id is not an id.
+  static absl::StatusOr<std::unique_ptr<StateFolder>> Open(const std::string& path);
+
+  const std::string& path() const { return path_; }
+  const std::string& worker_id() const { return worker_id_; }
+
+ private:
+  StateFolder(std::string path, std::string worker_id, UniqueFd lock)
+      : path_(std::move(path)), worker_id_(std::move(worker_id)), lock_(std::move(lock)) {}
+
+  const std::string path_;
+  const std::string worker_id_;
+  const UniqueFd lock_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_SESSION_STATE_FOLDER_H_

@@ -1,0 +1,46 @@
+#ifndef KSEARCH_GPU_WORKER_SESSION_TASK_CACHE_H_
+#define KSEARCH_GPU_WORKER_SESSION_TASK_CACHE_H_
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "common/mutex.h"
+#include "proto/task.pb.h"
+
+namespace ksearch {
+
+// Tasks by name, fetched once. The bytes of a task's blob are a serialized v1::Task, but its name
+// is TaskDigest(task), over the task's fields, not the SHA-256 of those bytes: serialized protos
+// are not stable across versions. So the check is made after parsing. Thread-safe.
+class TaskCache {
+ public:
+  // One try to get the blob; NOT_FOUND and UNAVAILABLE as WorkerService.FetchBlob.
+  using Fetch = std::function<absl::StatusOr<std::string>(const std::string& sha256)>;
+
+  explicit TaskCache(Fetch fetch) : fetch_(std::move(fetch)) {}
+
+  // UNAVAILABLE is tried again for half a minute. DATA_LOSS: the blob is not the task it is named
+  // for. CANCELLED by `stop`.
+  absl::StatusOr<std::shared_ptr<const v1::Task>> Get(const std::string& sha256,
+                                                      std::stop_token stop);
+
+ private:
+  absl::StatusOr<std::string> FetchPatiently(const std::string& sha256, std::stop_token stop)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  const Fetch fetch_;
+  // Held while fetching: whoever wants the same task waits for it instead of fetching it again.
+  Mutex mu_;
+  CondVar never_;
+  std::map<std::string, std::shared_ptr<const v1::Task>> tasks_ ABSL_GUARDED_BY(mu_);
+  std::deque<std::string> order_ ABSL_GUARDED_BY(mu_);  // oldest first
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_SESSION_TASK_CACHE_H_
