@@ -1,0 +1,213 @@
+// What people get wrong first: each gives one clear line and a stable exit code.
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "absl/strings/str_cat.h"
+#include "common/unique_fd.h"
+#include "tests/integration/local_cluster.h"
+
+namespace ksearch {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+class BadInputTest : public testing::Test {
+ protected:
+  CommandOutput Coordinator(std::vector<std::string> args) {
+    std::vector<std::string> argv = {cluster_.BinaryPath("ksearch-coordinator"), "--listen",
+                                     "127.0.0.1:0"};
+    argv.insert(argv.end(), args.begin(), args.end());
+    return RunProgram(argv);
+  }
+  std::string Write(const std::string& name, const std::string& text) {
+    const std::string path = cluster_.folder() + "/" + name;
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+    std::ofstream(path) << text;
+    return path;
+  }
+  // The one line on stderr that is not a log line.
+  static void ExpectOneLine(const CommandOutput& output, int code,
+                            const testing::Matcher<std::string>& text) {
+    EXPECT_EQ(output.exit.code, code) << output.err;
+    EXPECT_THAT(output.err, text);
+    EXPECT_EQ(std::count(output.err.begin(), output.err.end(), '\n'), 1) << output.err;
+  }
+  // A copy of the softmax task that the test may spoil.
+  std::string CopyTask() {
+    const std::string to = cluster_.folder() + "/tasks/cpu/softmax_rows_f32";
+    std::filesystem::create_directories(cluster_.folder() + "/tasks/cpu");
+    std::filesystem::copy(LocalCluster::SourcePath("configs/tasks/cpu/softmax_rows_f32"), to,
+                          std::filesystem::copy_options::recursive);
+    return to;
+  }
+  static void Replace(const std::string& path, const std::string& from, const std::string& to) {
+    std::ifstream in(path);
+    std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+    const size_t at = text.find(from);
+    ASSERT_NE(at, std::string::npos) << path << " has no " << from;
+    text.replace(at, from.size(), to);
+    std::ofstream(path) << text;
+  }
+
+  LocalCluster cluster_;
+};
+
+TEST_F(BadInputTest, UnknownConfigFieldNamesFileAndLine) {
+  const std::string config = Write("bad.textproto", "state_dir: \"x\"\nstate_dirs: \"y\"\n");
+  ExpectOneLine(Coordinator({"--config", config}), 3,
+                AllOf(HasSubstr("bad.textproto:2"), HasSubstr("state_dirs")));
+}
+
+TEST_F(BadInputTest, UnknownArgumentIsNamed) {
+  ExpectOneLine(Coordinator({"--stat-dir", "x"}), 3, HasSubstr("--stat-dir"));
+}
+
+TEST_F(BadInputTest, WorkerConfigWithUnknownFieldNamesFileAndLine) {
+  const std::string config = Write("worker.textproto", "slots: 2\nslotz: 3\n");
+  ExpectOneLine(
+      RunProgram({cluster_.BinaryPath("ksearch-worker"), "--config", config, "--coordinator",
+                  "127.0.0.1:9", "--state-dir", cluster_.folder() + "/w"}),
+      3, AllOf(HasSubstr("worker.textproto:2"), HasSubstr("slotz")));
+}
+
+TEST_F(BadInputTest, WorkerWithoutCoordinatorAddressSaysSo) {
+  ExpectOneLine(
+      RunProgram({cluster_.BinaryPath("ksearch-worker"), "--state-dir", cluster_.folder() + "/w"}),
+      3, HasSubstr("coordinator"));
+}
+
+TEST_F(BadInputTest, MissingCompilerIsNamed) {
+  const std::string config =
+      Write("worker.textproto",
+            "toolchains { language: LANGUAGE_CPP compiler_path: \"/nonexistent/g++-99\" }\n");
+  ExpectOneLine(
+      RunProgram({cluster_.BinaryPath("ksearch-worker"), "--config", config, "--coordinator",
+                  "127.0.0.1:9", "--state-dir", cluster_.folder() + "/w"}),
+      3, HasSubstr("/nonexistent/g++-99"));
+}
+
+TEST_F(BadInputTest, PortInUseIsSaid) {
+  UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  struct sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ASSERT_EQ(::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(::listen(socket.get(), 1), 0);
+  socklen_t size = sizeof address;
+  ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size);
+  const std::string listen = absl::StrCat("127.0.0.1:", ntohs(address.sin_port));
+  const CommandOutput output = RunProgram({cluster_.BinaryPath("ksearch-coordinator"), "--listen",
+                                           listen, "--state-dir", cluster_.folder() + "/s"});
+  EXPECT_EQ(output.exit.code, 3);
+  EXPECT_THAT(output.err, HasSubstr(absl::StrCat("cannot listen on ", listen)));
+}
+
+TEST_F(BadInputTest, NonLoopbackAddressIsRefused) {
+  ExpectOneLine(Coordinator({"--listen", "0.0.0.0:7400"}), 3, HasSubstr("not a loopback address"));
+}
+
+TEST_F(BadInputTest, NewerDatabaseIsRefusedUntouched) {
+  cluster_.StartCoordinator();
+  cluster_.Stop("coordinator");
+  const std::string path = cluster_.folder() + "/state/ksearch.db";
+  sqlite3* db = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &db), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(db, "PRAGMA user_version = 9999", nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(db);
+  ExpectOneLine(Coordinator({"--state-dir", cluster_.folder() + "/state"}), 3,
+                AllOf(HasSubstr("9999"), HasSubstr("ksearch.db")));
+}
+
+TEST_F(BadInputTest, FileThatIsNoDatabaseIsRefusedUntouched) {
+  const std::string text = "these are somebody's notes, and long enough to look like a file";
+  Write("state/ksearch.db", text);
+  ExpectOneLine(Coordinator({"--state-dir", cluster_.folder() + "/state"}), 3,
+                HasSubstr("ksearch.db"));
+  std::ifstream in(cluster_.folder() + "/state/ksearch.db");
+  EXPECT_EQ(std::string((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>()),
+            text);
+}
+
+TEST_F(BadInputTest, StateFolderThatCannotBeMadeIsNamed) {
+  ExpectOneLine(Coordinator({"--state-dir", "/proc/nowhere/state"}), 3,
+                HasSubstr("/proc/nowhere/state"));
+}
+
+TEST_F(BadInputTest, SecondCoordinatorOnTheSameStateIsRefused) {
+  cluster_.StartCoordinator();
+  ExpectOneLine(Coordinator({"--state-dir", cluster_.folder() + "/state"}), 3,
+                HasSubstr("another coordinator"));
+}
+
+TEST_F(BadInputTest, UnreachableCoordinatorSaysWhatToDo) {
+  const CommandOutput output =
+      RunProgram({cluster_.BinaryPath("ksearch"), "--coordinator", "127.0.0.1:9", "status"});
+  ExpectOneLine(output, 5, AllOf(HasSubstr("127.0.0.1:9"), HasSubstr("--coordinator")));
+}
+
+TEST_F(BadInputTest, UsageErrorsExitWith2) {
+  const std::string ksearch = cluster_.BinaryPath("ksearch");
+  EXPECT_EQ(RunProgram({ksearch}).exit.code, 2);
+  EXPECT_EQ(RunProgram({ksearch, "frobnicate"}).exit.code, 2);
+  EXPECT_EQ(RunProgram({ksearch, "run", "--rounds", "many"}).exit.code, 2);
+  EXPECT_EQ(RunProgram({ksearch, "run", "--language", "cobol"}).exit.code, 2);
+  EXPECT_EQ(RunProgram({ksearch, "best"}).exit.code, 2);
+}
+
+TEST_F(BadInputTest, MalformedTaskNamesFileAndLine) {
+  const std::string task = CopyTask();
+  std::ofstream(task + "/workloads.jsonl", std::ios::app) << "{\"definition\": oops}\n";
+  cluster_.StartCoordinator("", cluster_.folder() + "/tasks");
+  ExpectOneLine(cluster_.Cli({"run", "--task", "softmax_rows_f32"}), 3,
+                HasSubstr("workloads.jsonl:"));
+  const CommandOutput tasks = cluster_.Cli({"tasks"});
+  EXPECT_THAT(tasks.out, HasSubstr("UNUSABLE"));
+}
+
+TEST_F(BadInputTest, ShapeThatDoesNotMatchItsAxesNamesTheField) {
+  const std::string task = CopyTask();
+  Replace(task + "/definition.json", "        \"cols\"", "        \"no_such_axis\"");
+  cluster_.StartCoordinator("", cluster_.folder() + "/tasks");
+  ExpectOneLine(
+      cluster_.Cli({"run", "--task", "softmax_rows_f32"}), 3,
+      AllOf(HasSubstr("definition.json"), HasSubstr("shape"), HasSubstr("no_such_axis")));
+}
+
+TEST_F(BadInputTest, RunRequestsNameTheField) {
+  cluster_.StartCoordinator();
+  ExpectOneLine(cluster_.Cli({"run", "--task", "no_such_task"}), 3, HasSubstr("no_such_task"));
+  ExpectOneLine(cluster_.Cli({"run", "--task", "matmul_f32", "--rounds", "-3"}), 3,
+                HasSubstr("rounds"));
+  ExpectOneLine(cluster_.Cli({"run", "--task", "matmul_f32", "--provider", "nobody"}), 3,
+                AllOf(HasSubstr("nobody"), HasSubstr("scripted")));
+  ExpectOneLine(cluster_.Cli({"run", "--task", "matmul_f32", "--strategy", "luck"}), 3,
+                HasSubstr("luck"));
+  ExpectOneLine(cluster_.Cli({"run", "--task", "matmul_f32", "--language", "cuda"}), 3,
+                HasSubstr("LANGUAGE_CUDA"));
+  ExpectOneLine(cluster_.Cli({"status", "no-such-run"}), 3, HasSubstr("no-such-run"));
+  ExpectOneLine(cluster_.Cli({"eval", "--task", "matmul_f32", "/nonexistent.cpp"}), 3,
+                HasSubstr("/nonexistent.cpp"));
+}
+
+TEST_F(BadInputTest, UnreachableModelFailsTheRunWhichCanBeResumed) {
+  cluster_.StartCoordinator(
+      "providers { name: \"gone\" openai_chat { base_url: "
+      "\"http://127.0.0.1:9/v1\" default_model: \"m\" } "
+      "retry { max_attempts: 2 first_delay { nanos: 1000000 } } }\n");
+  const CommandOutput output =
+      cluster_.Cli({"run", "--task", "matmul_f32", "--provider", "gone", "--rounds", "2"});
+  EXPECT_EQ(output.exit.code, 5) << output.err;
+  EXPECT_THAT(output.err, AllOf(HasSubstr("model"), HasSubstr("127.0.0.1:9")));
+  EXPECT_EQ(cluster_.Cli({"resume", "last"}).exit.code, 0);
+}
+
+}  // namespace
+}  // namespace ksearch

@@ -1,0 +1,59 @@
+#ifndef KSEARCH_TESTS_INTEGRATION_LOCAL_CLUSTER_H_
+#define KSEARCH_TESTS_INTEGRATION_LOCAL_CLUSTER_H_
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/subprocess.h"
+
+namespace ksearch {
+
+// The real programs on this machine, in a folder of their own under /tmp: model server,
+// coordinator, workers, command line. Ports are picked by the system. The destructor kills
+// everything and, unless the test failed, removes the folder.
+class LocalCluster {
+ public:
+  LocalCluster();
+  ~LocalCluster();
+
+  const std::string& folder() const { return folder_; }
+  std::string BinaryPath(const std::string& name) const { return folder_ + "/bin/" + name; }
+  // A path in the source tree.
+  static std::string SourcePath(const std::string& relative);
+
+  // Each waits until the program is ready; a failure fails the test with its log.
+  void StartModelServer(const std::string& cassette, const std::vector<std::string>& args = {});
+  // `extra_config` is appended to the textproto. Keeps its address across restarts.
+  void StartCoordinator(const std::string& extra_config = "", const std::string& task_dir = "");
+  void StartWorker(const std::string& name, const std::vector<std::string>& args = {});
+
+  // SIGKILL, and waits until it is gone.
+  void Kill(const std::string& name);
+  // SIGTERM, and waits; returns the exit code, or -1 if it had to be killed after 30 s.
+  int Stop(const std::string& name);
+  bool Running(const std::string& name);
+  std::string Log(const std::string& name) const;
+
+  // Runs `ksearch args...` against the coordinator.
+  CommandOutput Cli(const std::vector<std::string>& args,
+                    absl::Duration timeout = absl::Minutes(3)) const;
+  const std::string& address() const { return address_; }
+
+ private:
+  void Start(const std::string& name, std::vector<std::string> argv);
+
+  std::string folder_;
+  std::string address_;
+  std::string model_url_;
+  std::map<std::string, std::unique_ptr<Subprocess>> processes_;
+};
+
+// Runs a program to its end and returns what it printed; fails the test if it does not start.
+CommandOutput RunProgram(const std::vector<std::string>& argv,
+                         absl::Duration timeout = absl::Seconds(30));
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_TESTS_INTEGRATION_LOCAL_CLUSTER_H_
