@@ -1,0 +1,91 @@
+#include "cli/text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace ksearch {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(TableTest, ColumnsLineUpAndTheHeaderIsUnderlined) {
+  EXPECT_EQ(Table({{"a", "bb"}, {"long", "x"}}), "a     bb\n----  --\nlong  x\n");
+}
+
+TEST(TextTest, EnumsReadLikeWords) {
+  EXPECT_EQ(OutcomeText(v1::OUTCOME_COMPILE_ERROR), "compile_error");
+  EXPECT_EQ(StateText(v1::RUN_STATE_FINISHED), "finished");
+  EXPECT_EQ(LanguageText(v1::LANGUAGE_CPP), "cpp");
+}
+
+TEST(TextTest, LatencyPicksItsUnit) {
+  EXPECT_EQ(LatencyText(12.345), "12.35 us");
+  EXPECT_EQ(LatencyText(12345), "12.345 ms");
+  EXPECT_EQ(LatencyText(2.5e6), "2.500 s");
+}
+
+TEST(StatusLineTest, TellsConfirmedFromScreened) {
+  v1::RunStatus status;
+  status.set_state(v1::RUN_STATE_RUNNING);
+  status.set_rounds_done(3);
+  status.set_rounds_total(9);
+  status.set_best_screened(2.5);
+  EXPECT_THAT(StatusLine(status), HasSubstr("2.50x (not confirmed)"));
+  status.mutable_best()->set_speedup(2.25);
+  status.mutable_best()->set_speedup_low(2);
+  status.mutable_best()->set_speedup_high(2.5);
+  EXPECT_THAT(StatusLine(status), HasSubstr("best 2.25x [2.00, 2.50]"));
+  EXPECT_THAT(StatusLine(status), HasSubstr("3/9 rounds"));
+}
+
+TEST(TreeTextTest, ShowsSolvedOpenClosedAndPruned) {
+  v1::WorldModel model;
+  model.set_root_id("root");
+  model.add_nodes()->set_node_id("root");
+  auto* solved = model.add_nodes();
+  solved->set_node_id("blocked");
+  solved->set_parent_id("root");
+  solved->mutable_solution()->set_score(3.5);
+  auto* open = model.add_nodes();
+  open->set_node_id("packed");
+  open->set_parent_id("blocked");
+  open->mutable_action()->set_score(0.7);
+  auto* closed = model.add_nodes();
+  closed->set_node_id("assembly");
+  closed->set_parent_id("root");
+  closed->set_closed_too_hard(true);
+  model.add_tombstones()->set_node_id("transpose");
+  const std::string text = TreeText(model);
+  EXPECT_THAT(text, HasSubstr("root\n  [x] blocked"));
+  EXPECT_THAT(text, HasSubstr("\n    [ ] packed"));
+  EXPECT_THAT(text, HasSubstr("\n  [-] assembly"));
+  EXPECT_THAT(text, HasSubstr("pruned:\n  transpose"));
+}
+
+TEST(ResultTextTest, NamesDiagnosticsWorkloadsAndRivals) {
+  v1::JobResult result;
+  result.set_outcome(v1::OUTCOME_COMPILE_ERROR);
+  result.set_message("1 error");
+  auto* diagnostic = result.mutable_build()->add_diagnostics();
+  diagnostic->set_file("kernel.cpp");
+  diagnostic->set_line(7);
+  diagnostic->set_severity("error");
+  diagnostic->set_message("expected ';'");
+  EXPECT_THAT(ResultText(result), HasSubstr("kernel.cpp:7: error: expected ';'"));
+
+  result.set_outcome(v1::OUTCOME_PASSED);
+  auto* workload = result.add_workloads();
+  workload->set_workload_uuid("m128");
+  workload->mutable_candidate()->set_median_us(10);
+  workload->mutable_baseline()->set_median_us(55);
+  auto* comparison = result.add_comparisons();
+  comparison->set_rival_id("baseline");
+  comparison->set_verdict(v1::Comparison::IMPROVED);
+  comparison->set_log_speedup(1.6094379);
+  EXPECT_THAT(ResultText(result), HasSubstr("5.50x"));
+  EXPECT_THAT(ResultText(result), HasSubstr("over baseline: 5.00x"));
+  EXPECT_THAT(ResultText(result), HasSubstr("improved"));
+}
+
+}  // namespace
+}  // namespace ksearch

@@ -1,0 +1,163 @@
+#include "common/kernel_header.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/identity.h"
+
+namespace ksearch {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+v1::Definition Attention() {
+  v1::Definition definition;
+  definition.set_name("attention");
+  auto* batch = definition.add_axes();
+  batch->set_name("B");
+  auto* dim = definition.add_axes();
+  dim->set_name("D");
+  dim->set_const_value(128);
+  auto* q = definition.add_inputs();
+  q->set_name("q");
+  q->set_dtype(v1::DTYPE_BFLOAT16);
+  q->add_shape("B");
+  q->add_shape("D");
+  auto* scale = definition.add_inputs();
+  scale->set_name("scale");
+  scale->set_scalar(true);
+  scale->set_dtype(v1::DTYPE_FLOAT32);
+  auto* out = definition.add_outputs();
+  out->set_name("out");
+  out->set_dtype(v1::DTYPE_FLOAT32);
+  out->add_shape("B");
+  return definition;
+}
+
+v1::Workload OneWorkload() {
+  v1::Workload workload;
+  workload.set_uuid("w");
+  auto* axis = workload.add_axes();
+  axis->set_axis("B");
+  axis->set_value(16);
+  workload.add_inputs()->set_input("q");
+  auto* scale = workload.add_inputs();
+  scale->set_input("scale");
+  scale->mutable_scalar()->set_float_value(0.25);
+  return workload;
+}
+
+TEST(KernelHeaderTest, FieldsFollowTheDocumentedOrder) {
+  const auto header = KernelHeader(Attention(), v1::DEVICE_CLASS_CPU);
+  ASSERT_TRUE(header.ok()) << header.status();
+  size_t at = 0;
+  for (const char* field : {"int64_t B;", "int64_t D;", "const uint16_t* q;", "double scale;",
+                            "float* out;", "void* workspace;", "int64_t workspace_bytes;",
+                            "int ksearch_run(const KsearchArgs* args);"}) {
+    const size_t found = header->find(field, at);
+    ASSERT_NE(found, std::string::npos) << field << "\n" << *header;
+    at = found;
+  }
+  EXPECT_THAT(*KernelHeader(Attention(), v1::DEVICE_CLASS_CUDA),
+              HasSubstr("ksearch_run(const KsearchArgs* args, cudaStream_t stream)"));
+}
+
+TEST(KernelHeaderTest, NamesThatAreNoIdentifiersAreRefused) {
+  v1::Definition definition = Attention();
+  definition.mutable_inputs(0)->set_name("q; system(\"x\")");
+  EXPECT_EQ(KernelHeader(definition, v1::DEVICE_CLASS_CPU).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  definition.mutable_inputs(0)->set_name("out");
+  EXPECT_THAT(std::string(KernelHeader(definition, v1::DEVICE_CLASS_CPU).status().message()),
+              HasSubstr("'out' is used twice"));
+}
+
+TEST(KernelArgumentsTest, SlotsMatchTheHeader) {
+  const auto slots = KernelArguments(Attention(), OneWorkload());
+  ASSERT_TRUE(slots.ok()) << slots.status();
+  ASSERT_EQ(slots->size(), 5u);
+  EXPECT_EQ((*slots)[0].int_value(), 16);
+  EXPECT_EQ((*slots)[1].int_value(), 128);
+  EXPECT_TRUE((*slots)[2].buffer());
+  EXPECT_EQ((*slots)[3].float_value(), 0.25);
+  EXPECT_TRUE((*slots)[4].buffer());
+}
+
+TEST(KernelArgumentsTest, MissingValuesAreNamed) {
+  v1::Workload workload = OneWorkload();
+  workload.clear_axes();
+  EXPECT_THAT(std::string(KernelArguments(Attention(), workload).status().message()),
+              HasSubstr("axis 'B'"));
+  workload = OneWorkload();
+  workload.mutable_inputs(1)->clear_recipe();
+  EXPECT_THAT(std::string(KernelArguments(Attention(), workload).status().message()),
+              HasSubstr("scalar 'scale'"));
+}
+
+TEST(TensorShapeTest, TakesConstantsAndWorkloadValues) {
+  const v1::Definition definition = Attention();
+  EXPECT_THAT(*TensorShape(definition, OneWorkload(), definition.inputs(0)), ElementsAre(16, 128));
+}
+
+TEST(DTypeTest, NamesRoundTrip) {
+  for (int i = v1::DTYPE_FLOAT32; i <= v1::DTYPE_BOOL; ++i) {
+    const auto dtype = static_cast<v1::DType>(i);
+    EXPECT_EQ(*DTypeFromName(DTypeName(dtype)), dtype);
+  }
+  EXPECT_FALSE(DTypeFromName("float12").ok());
+  EXPECT_FALSE(ElementBytes(v1::DTYPE_FLOAT4_E2M1).ok());
+}
+
+v1::JobSpec SomeJob() {
+  v1::JobSpec spec;
+  spec.set_kind(v1::JOB_KIND_SCREEN);
+  spec.set_task_sha256("t");
+  spec.mutable_candidate()->set_language(v1::LANGUAGE_CPP);
+  auto* file = spec.mutable_candidate()->add_files();
+  file->set_path("a.cpp");
+  file->set_content("int x;");
+  spec.add_workload_uuids("w");
+  return spec;
+}
+
+TEST(IdentityTest, CandidateIdDoesNotDependOnFileOrder) {
+  v1::Sources one, two;
+  for (v1::Sources* sources : {&one, &two}) sources->set_language(v1::LANGUAGE_CPP);
+  const auto add = [](v1::Sources& sources, const char* path, const char* content) {
+    auto* file = sources.add_files();
+    file->set_path(path);
+    file->set_content(content);
+  };
+  add(one, "a", "1");
+  add(one, "b", "2");
+  add(two, "b", "2");
+  add(two, "a", "1");
+  EXPECT_EQ(CandidateId(one), CandidateId(two));
+  two.set_language(v1::LANGUAGE_CUDA);
+  EXPECT_NE(CandidateId(one), CandidateId(two));
+}
+
+TEST(IdentityTest, EveryFieldOfAJobIsPartOfItsName) {
+  const std::string id = JobId(SomeJob());
+  const auto changed = [&](auto change) {
+    v1::JobSpec spec = SomeJob();
+    change(spec);
+    return JobId(spec) != id;
+  };
+  EXPECT_TRUE(changed([](auto& s) { s.set_kind(v1::JOB_KIND_CHECK); }));
+  EXPECT_TRUE(changed([](auto& s) { s.set_task_sha256("u"); }));
+  EXPECT_TRUE(changed([](auto& s) { s.mutable_candidate()->mutable_files(0)->set_content("y"); }));
+  EXPECT_TRUE(changed([](auto& s) { s.add_workload_uuids("v"); }));
+  EXPECT_TRUE(changed([](auto& s) { s.mutable_plan()->set_max_calls(9); }));
+  EXPECT_TRUE(changed([](auto& s) { s.mutable_plan()->set_confidence(0.9); }));
+  EXPECT_TRUE(changed([](auto& s) { s.mutable_limits()->mutable_call_time()->set_seconds(3); }));
+  EXPECT_TRUE(changed([](auto& s) { s.mutable_limits()->set_memory_bytes(3); }));
+  EXPECT_TRUE(changed([](auto& s) { s.add_rivals()->set_rival_id("baseline"); }));
+  EXPECT_TRUE(changed([](auto& s) { s.set_salt("again"); }));
+  EXPECT_TRUE(changed([](auto& s) { s.set_device(v1::DEVICE_CLASS_CPU); }));
+  EXPECT_TRUE(changed([](auto& s) { s.set_architecture("sm_90a"); }));
+}
+
+}  // namespace
+}  // namespace ksearch
