@@ -27,7 +27,32 @@ bool IsPathCharacter(char c) {
   return absl::ascii_isalnum(static_cast<unsigned char>(c)) || absl::StrContains("_./+-", c);
 }
 
-// Keeps printable ASCII, tabs and bytes of UTF-8; reduces "/a/b/c.h" to "c.h".
+// Bytes of the UTF-8 sequence `text` begins with; 0 if it begins with none.
+size_t Utf8Length(absl::string_view text) {
+  const auto byte = [text](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned first = byte(0);
+  const size_t length = first < 0x80   ? 1
+                        : first < 0xC2 ? 0
+                        : first < 0xE0 ? 2
+                        : first < 0xF0 ? 3
+                        : first < 0xF5 ? 4
+                                       : 0;
+  if (length > text.size()) return 0;
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  }
+  // Overlong forms, surrogates, beyond U+10FFFF.
+  if (length >= 3) {
+    const unsigned second = byte(1);
+    if ((first == 0xE0 && second < 0xA0) || (first == 0xED && second >= 0xA0) ||
+        (first == 0xF0 && second < 0x90) || (first == 0xF4 && second >= 0x90)) {
+      return 0;
+    }
+  }
+  return length;
+}
+
+// Keeps printable characters and tabs, with '?' for what is no UTF-8; reduces "/a/b/c.h" to "c.h".
 std::string CleanLine(absl::string_view line) {
   std::string clean;
   for (size_t i = 0; i < line.size() && clean.size() <= kMaxLineBytes;) {
@@ -44,14 +69,17 @@ std::string CleanLine(absl::string_view line) {
         continue;
       }
     }
+    const size_t length = Utf8Length(line.substr(i));
     const auto byte = static_cast<unsigned char>(c);
-    if ((byte >= 0x20 && byte != 0x7F) || c == '\t') clean.push_back(c);
-    ++i;
+    if (length == 0) {
+      clean.push_back('?');
+    } else if ((byte >= 0x20 && byte != 0x7F) || c == '\t') {
+      absl::StrAppend(&clean, line.substr(i, length));
+    }
+    i += std::max<size_t>(length, 1);
   }
   if (clean.size() > kMaxLineBytes) {
-    size_t end = kMaxLineBytes;
-    while (end > 0 && (static_cast<unsigned char>(clean[end]) & 0xC0) == 0x80) --end;
-    clean.resize(end);
+    CutUtf8(kMaxLineBytes, &clean);
     clean += " ...";
   }
   return clean;
@@ -150,14 +178,14 @@ bool Redundant(const v1::Diagnostic& head) {
          absl::StartsWith(head.message(), "linker command failed");
 }
 
-void CutTo(size_t limit, std::string* text) {
+}  // namespace
+
+void CutUtf8(size_t limit, std::string* text) {
   if (text->size() <= limit) return;
   size_t end = limit;
   while (end > 0 && (static_cast<unsigned char>((*text)[end]) & 0xC0) == 0x80) --end;
   text->resize(end);
 }
-
-}  // namespace
 
 CompilerLog DigestCompilerLog(absl::string_view log) {
   BlockReader reader;
@@ -184,7 +212,7 @@ CompilerLog DigestCompilerLog(absl::string_view log) {
     if (digest.diagnostics.size() < kMaxDiagnostics) digest.diagnostics.push_back(block.head);
     std::string text;
     for (const std::string& line : block.lines) absl::StrAppend(&text, line, "\n");
-    if (digest.excerpt.empty()) CutTo(kRoom, &text);
+    if (digest.excerpt.empty()) CutUtf8(kRoom, &text);
     if (left_out > 0 || digest.excerpt.size() + text.size() > kRoom) {
       ++left_out;
     } else {
@@ -193,7 +221,7 @@ CompilerLog DigestCompilerLog(absl::string_view log) {
   }
   if (left_out > 0) absl::StrAppend(&digest.excerpt, "[", left_out, " more errors or warnings]\n");
   if (digest.excerpt.empty()) digest.excerpt = std::move(plain);
-  CutTo(kMaxLogExcerptBytes, &digest.excerpt);
+  CutUtf8(kMaxLogExcerptBytes, &digest.excerpt);
   return digest;
 }
 

@@ -17,7 +17,7 @@
 #include "common/clock.h"
 #include "common/digest.h"
 #include "common/kernel_header.h"
-#include "common/log.h"
+#include "common/measure_defaults.h"
 #include "common/status_macros.h"
 #include "common/subprocess.h"
 #include "common/textproto.h"
@@ -47,8 +47,6 @@ constexpr const char* kFlags[] = {"-std=c++20",
                                   "-I.",
                                   "-Wl,-z,now"};
 
-constexpr absl::Duration kDefaultBuildTime = absl::Seconds(120);
-constexpr int64_t kDefaultArtifactBytes = int64_t{16} << 20;
 // A compiler's own needs; limits.memory_bytes is the runner's. Large Eigen-like units take 2 GiB.
 constexpr int64_t kCompileMemoryBytes = int64_t{4} << 30;
 // The compiler's log before it is digested.

@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "common/kernel_header.h"
+#include "common/measure_defaults.h"
 #include "common/status_macros.h"
 
 namespace ksearch {

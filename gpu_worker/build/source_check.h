@@ -12,7 +12,6 @@
 namespace ksearch {
 
 inline constexpr int kMaxSourceFiles = 64;
-inline constexpr int64_t kDefaultSourceBytes = int64_t{256} << 10;
 
 // Which files a language knows, by their endings (with the dot).
 struct SourceRules {

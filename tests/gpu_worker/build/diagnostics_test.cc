@@ -89,6 +89,17 @@ TEST(DiagnosticsTest, EverythingIsBounded) {
   EXPECT_THAT(log.excerpt, HasSubstr("more errors or warnings]"));
 }
 
+TEST(DiagnosticsTest, WhatIsNoUtf8BecomesAQuestionMark) {
+  EXPECT_EQ(DigestCompilerLog("a\xC3\xA9 \xFF\xC3 \xED\xA0\x80 \xE2\x82\xAC").excerpt,
+            "a\xC3\xA9 ?? ??? \xE2\x82\xAC\n");
+}
+
+TEST(DiagnosticsTest, CuttingKeepsWholeCharacters) {
+  std::string text = "ab\xE2\x82\xAC";
+  CutUtf8(4, &text);
+  EXPECT_EQ(text, "ab");
+}
+
 TEST(DiagnosticsTest, ControlCharactersAreDropped) {
   EXPECT_THAT(DigestCompilerLog("k.cpp:1:1: error: \x1b[31mred\x07\n").excerpt,
               HasSubstr("error: [31mred\n"));

@@ -1,0 +1,22 @@
+#ifndef KSEARCH_GPU_WORKER_EXECUTOR_MESSAGE_FRAMES_H_
+#define KSEARCH_GPU_WORKER_EXECUTOR_MESSAGE_FRAMES_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "google/protobuf/message_lite.h"
+
+namespace ksearch {
+
+// Messages on a stream socket: a little-endian uint32 length, then that many bytes.
+inline constexpr uint32_t kMaxMessageFrameBytes = uint32_t{64} << 20;
+
+// Both: DEADLINE_EXCEEDED after `deadline` (Clock::Real().SteadyNow() scale), UNAVAILABLE once the
+// other side is gone, DATA_LOSS for a frame that is too long or no such message.
+absl::Status SendMessage(int fd, const google::protobuf::MessageLite& message, absl::Time deadline);
+absl::Status ReceiveMessage(int fd, absl::Time deadline, google::protobuf::MessageLite* message);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_EXECUTOR_MESSAGE_FRAMES_H_

@@ -1,0 +1,127 @@
+#include "gpu_worker/executor/pipeline_executor.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/identity.h"
+#include "common/measure_defaults.h"
+#include "common/status_macros.h"
+#include "common/textproto.h"
+#include "gpu_worker/build/diagnostics.h"
+#include "gpu_worker/executor/program_builds.h"
+
+namespace ksearch {
+namespace {
+
+// The verifier keeps to limits.total_time itself, but for the reference, whose first runs of a task
+// take what they take. Beyond this it hangs.
+constexpr absl::Duration kVerifierMargin = absl::Minutes(5);
+constexpr size_t kMaxMessageBytes = 2 << 10;
+
+v1::VerifierRequest MakeRequest(const v1::JobSpec& spec, const v1::Task& task,
+                                const ProgramBuilds& builds) {
+  v1::VerifierRequest request;
+  *request.mutable_task() = task;
+  request.set_task_sha256(spec.task_sha256());
+  *request.mutable_job() = spec;
+  *request.mutable_candidate() = ArtifactOf(CandidateId(spec.candidate()), builds.candidate);
+  *request.mutable_reference() = ArtifactOf("reference", builds.reference);
+  if (builds.baseline.has_value()) {
+    *request.mutable_baseline() = ArtifactOf("baseline", *builds.baseline);
+  }
+  for (int i = 0; i < spec.rivals_size(); ++i) {
+    *request.add_rivals() =
+        ArtifactOf(spec.rivals(i).rival_id(), builds.rivals[static_cast<size_t>(i)]);
+  }
+  return request;
+}
+
+void TakeVerdict(v1::Verdict verdict, v1::JobResult* result) {
+  result->set_outcome(verdict.outcome());
+  result->set_message(verdict.message());
+  *result->mutable_workloads() = std::move(*verdict.mutable_workloads());
+  *result->mutable_comparisons() = std::move(*verdict.mutable_comparisons());
+  *result->mutable_suspicions() = std::move(*verdict.mutable_suspicions());
+  if (verdict.has_isolation()) *result->mutable_isolation() = verdict.isolation();
+  *result->mutable_stage_times()->mutable_check() = verdict.check_time();
+  *result->mutable_stage_times()->mutable_measure() = verdict.measure_time();
+  result->set_stderr_excerpt(verdict.stderr_excerpt());
+}
+
+absl::Status CheckJob(const v1::JobSpec& spec, const v1::Task& task, v1::DeviceClass device) {
+  if (task.device() != device) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("task ", task.name(), " is for ", v1::DeviceClass_Name(task.device()),
+                     ", this worker has ", v1::DeviceClass_Name(device)));
+  }
+  for (const std::string& uuid : spec.workload_uuids()) {
+    bool known = false;
+    for (const v1::Workload& workload : task.workloads()) known |= workload.uuid() == uuid;
+    if (!known) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("task ", task.name(), " has no workload ", uuid));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<v1::JobResult> PipelineExecutor::Execute(const v1::JobSpec& spec,
+                                                        const v1::Task& task,
+                                                        const ProgressSink& progress,
+                                                        std::stop_token stop) {
+  RETURN_IF_ERROR(CheckJob(spec, task, parts_.device_class));
+  const Clock& clock = *parts_.clock;
+  const absl::Time start = clock.SteadyNow();
+  v1::JobResult result;
+  v1::StageTimes& times = *result.mutable_stage_times();
+  *result.mutable_device() = parts_.monitor->Fingerprint();
+  *result.mutable_isolation() = parts_.isolation;
+  const auto finish = [&] {
+    CutUtf8(kMaxMessageBytes, result.mutable_message());
+    *times.mutable_total() = ToProto(clock.SteadyNow() - start);
+    *result.mutable_finished_at() = ToProto(clock.Now());
+    return std::move(result);
+  };
+
+  progress(v1::HeldLease::BUILDING);
+  std::optional<ProgramBuilds> builds;
+  {
+    // Compilers on the very processors that are measured would spoil the numbers.
+    std::optional<DeviceLock::Hold> shared;
+    if (parts_.device_class == v1::DEVICE_CLASS_CPU) {
+      ASSIGN_OR_RETURN(shared, parts_.lock->Acquire(DeviceLock::Mode::kShared, stop));
+    }
+    const absl::Time begin = clock.SteadyNow();
+    *times.mutable_queued() = ToProto(begin - start);
+    ASSIGN_OR_RETURN(builds, BuildPrograms(*parts_.toolchains, spec, task, stop));
+    *times.mutable_build() = ToProto(clock.SteadyNow() - begin);
+  }
+  *result.mutable_build() = builds->candidate.report;
+  if (builds->candidate.outcome != v1::OUTCOME_PASSED) {
+    result.set_outcome(builds->candidate.outcome);
+    result.set_message(builds->candidate.message);
+    return finish();
+  }
+
+  progress(v1::HeldLease::WAITING);
+  const absl::Time built = clock.SteadyNow();
+  ASSIGN_OR_RETURN(const DeviceLock::Hold device,
+                   parts_.lock->Acquire(DeviceLock::Mode::kExclusive, stop));
+  const absl::Time held = clock.SteadyNow();
+  *times.mutable_wait_device() = ToProto(held - built);
+  progress(v1::HeldLease::RUNNING);
+  const absl::Duration limit = FromProto(WithDefaults(spec.limits()).total_time());
+  ASSIGN_OR_RETURN(
+      v1::Verdict verdict,
+      parts_.verifier->Judge(MakeRequest(spec, task, *builds),
+                             Clock::Real().SteadyNow() + limit + kVerifierMargin, stop));
+  TakeVerdict(std::move(verdict), &result);
+  *times.mutable_device_held() = ToProto(clock.SteadyNow() - held);
+  return finish();
+}
+
+}  // namespace ksearch

@@ -1,0 +1,146 @@
+#include "gpu_worker/executor/program_builds.h"
+
+#include <future>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "common/kernel_header.h"
+#include "common/measure_defaults.h"
+#include "common/status_macros.h"
+
+namespace ksearch {
+namespace {
+
+using SourcesList = google::protobuf::RepeatedPtrField<v1::Sources>;
+
+// The task's own program in the language asked for, else in one there is a toolchain for.
+const v1::Sources* ChooseTrusted(const SourcesList& choices, v1::Language language,
+                                 const Toolchains& toolchains) {
+  const v1::Sources* usable = nullptr;
+  for (const v1::Sources& sources : choices) {
+    if (toolchains.count(sources.language()) == 0) continue;
+    if (sources.language() == language) return &sources;
+    if (usable == nullptr) usable = &sources;
+  }
+  return usable;
+}
+
+std::string FileNames(const v1::Sources& sources) {
+  return absl::StrJoin(sources.files(), ", ", [](std::string* out, const v1::SourceFile& file) {
+    out->append(file.path());
+  });
+}
+
+// A program other than the candidate must build: nothing can be said about the candidate without.
+absl::StatusOr<BuildResult> BuildRequired(Builder& builder, const BuildRequest& request,
+                                          const std::string& what, std::stop_token stop) {
+  auto built = builder.Build(request, stop);
+  if (!built.ok()) return Annotate(built.status(), what);
+  if (built->outcome == v1::OUTCOME_PASSED) return built;
+  return absl::FailedPreconditionError(
+      absl::StrCat(what, " (", FileNames(request.sources),
+                   ") does not build: ", v1::Outcome_Name(built->outcome), ": ", built->message));
+}
+
+}  // namespace
+
+absl::StatusOr<ProgramBuilds> BuildPrograms(const Toolchains& toolchains, const v1::JobSpec& spec,
+                                            const v1::Task& task, std::stop_token stop) {
+  const v1::Language language = spec.candidate().language();
+  const auto own = toolchains.find(language);
+  if (own == toolchains.end()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("this worker has no toolchain for ", v1::Language_Name(language)));
+  }
+  const v1::Sources* const reference = ChooseTrusted(task.references(), language, toolchains);
+  if (reference == nullptr) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "task ", task.name(), ": no reference in a language that this worker can build"));
+  }
+  const v1::Sources* const baseline = spec.kind() == v1::JOB_KIND_CHECK
+                                          ? nullptr
+                                          : ChooseTrusted(task.baselines(), language, toolchains);
+  auto header = KernelHeader(task.definition(), task.device());
+  if (!header.ok()) return Annotate(header.status(), absl::StrCat("task ", task.name()));
+
+  // The candidate's failure and the caller's stop both call the other builds off.
+  std::stop_source stop_others;
+  const std::stop_callback forward(stop, [&stop_others] { stop_others.request_stop(); });
+  const auto start = [&](const v1::Sources& sources, const v1::Limits& limits,
+                         const std::string& what) {
+    Builder& builder = *toolchains.at(sources.language());
+    return std::async(std::launch::async, [&builder, &stop_others, what,
+                                           request = BuildRequest{sources, *header, limits}] {
+      return BuildRequired(builder, request, what, stop_others.get_token());
+    });
+  };
+  using Build = std::future<absl::StatusOr<BuildResult>>;
+  const v1::Limits trusted_limits = WithDefaults(v1::Limits());
+  Build reference_build =
+      start(*reference, trusted_limits, absl::StrCat("task ", task.name(), ": reference"));
+  std::optional<Build> baseline_build;
+  if (baseline != nullptr) {
+    baseline_build =
+        start(*baseline, trusted_limits, absl::StrCat("task ", task.name(), ": baseline"));
+  }
+  std::vector<std::optional<Build>> rival_builds;
+  absl::Status rivals_usable;
+  for (const v1::Rival& rival : spec.rivals()) {
+    rival_builds.emplace_back();
+    if (!rival.has_sources()) {
+      if (baseline == nullptr) {
+        rivals_usable.Update(absl::FailedPreconditionError(
+            absl::StrCat("task ", task.name(), ": rival ", rival.rival_id(),
+                         " stands for a baseline that the "
+                         "task does not have")));
+      }
+    } else if (toolchains.count(rival.sources().language()) == 0) {
+      rivals_usable.Update(absl::FailedPreconditionError(
+          absl::StrCat("this worker has no toolchain for rival ", rival.rival_id())));
+    } else {
+      rival_builds.back() =
+          start(rival.sources(), spec.limits(), absl::StrCat("rival ", rival.rival_id()));
+    }
+  }
+
+  ProgramBuilds builds;
+  absl::StatusOr<BuildResult> candidate =
+      own->second->Build({spec.candidate(), *header, spec.limits()}, stop);
+  const bool wanted =
+      candidate.ok() && candidate->outcome == v1::OUTCOME_PASSED && rivals_usable.ok();
+  if (!wanted) stop_others.request_stop();
+  // Every future is waited for, whatever the others say.
+  absl::Status others;
+  const auto collect = [&others](Build& build, BuildResult* result) {
+    absl::StatusOr<BuildResult> built = build.get();
+    if (built.ok()) *result = *std::move(built);
+    others.Update(built.status());
+  };
+  collect(reference_build, &builds.reference);
+  if (baseline_build.has_value()) collect(*baseline_build, &builds.baseline.emplace());
+  for (std::optional<Build>& build : rival_builds) {
+    builds.rivals.emplace_back();
+    if (build.has_value()) {
+      collect(*build, &builds.rivals.back());
+    } else if (builds.baseline.has_value()) {
+      builds.rivals.back() = *builds.baseline;
+    }
+  }
+  if (!candidate.ok()) return candidate.status();
+  builds.candidate = *std::move(candidate);
+  if (builds.candidate.outcome != v1::OUTCOME_PASSED) return builds;
+  RETURN_IF_ERROR(rivals_usable);
+  RETURN_IF_ERROR(others);
+  return builds;
+}
+
+v1::Artifact ArtifactOf(const std::string& id, const BuildResult& build) {
+  v1::Artifact artifact;
+  artifact.set_id(id);
+  artifact.set_path(build.artifact_path);
+  artifact.set_sha256(build.report.artifact_sha256());
+  return artifact;
+}
+
+}  // namespace ksearch

@@ -1,0 +1,40 @@
+#ifndef KSEARCH_GPU_WORKER_EXECUTOR_PROGRAM_BUILDS_H_
+#define KSEARCH_GPU_WORKER_EXECUTOR_PROGRAM_BUILDS_H_
+
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "gpu_worker/build/builder.h"
+#include "gpu_worker/build/toolchain_factory.h"
+#include "proto/job.pb.h"
+#include "proto/runner.pb.h"
+#include "proto/task.pb.h"
+
+namespace ksearch {
+
+// Everything a job runs, built.
+struct ProgramBuilds {
+  BuildResult candidate;
+  // The rest is there only if the candidate passed.
+  BuildResult reference;
+  std::optional<BuildResult> baseline;  // absent for CHECK, or if the task has none
+  std::vector<BuildResult> rivals;      // as job.rivals
+};
+
+// Builds candidate, reference, baseline and rivals side by side; if the candidate fails, the others
+// are called off. Trusted programs are built with default limits, in the candidate's language if
+// the task has them in it, else in any that `toolchains` know. Non-OK: CANCELLED after `stop`,
+// FAILED_PRECONDITION without a toolchain for the language, or if a trusted program or a rival does
+// not build: the message names the task and the file.
+absl::StatusOr<ProgramBuilds> BuildPrograms(const Toolchains& toolchains, const v1::JobSpec& spec,
+                                            const v1::Task& task, std::stop_token stop);
+
+// The file a verifier is told to load.
+v1::Artifact ArtifactOf(const std::string& id, const BuildResult& build);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_EXECUTOR_PROGRAM_BUILDS_H_

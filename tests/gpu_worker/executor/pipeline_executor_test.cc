@@ -1,0 +1,229 @@
+#include "gpu_worker/executor/pipeline_executor.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <future>
+#include <latch>
+#include <thread>
+
+#include "absl/strings/match.h"
+#include "common/textproto.h"
+#include "tests/fakes/fake_builder.h"
+#include "tests/fakes/fake_verifier.h"
+
+namespace ksearch {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class FixedMonitor : public DeviceMonitor {
+ public:
+  v1::DeviceFingerprint Fingerprint() const override {
+    v1::DeviceFingerprint print;
+    print.set_device_id("cpu:test");
+    return print;
+  }
+  v1::DeviceHealth Sample() override { return {}; }
+};
+
+v1::Sources Cpp(const std::string& path, const std::string& text) {
+  v1::Sources sources;
+  sources.set_language(v1::LANGUAGE_CPP);
+  sources.add_files()->set_path(path);
+  sources.mutable_files(0)->set_content(text);
+  return sources;
+}
+
+class PipelineExecutorTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = testing::TempDir() + "pipeline_executor_test.XXXXXX";
+    ASSERT_NE(::mkdtemp(folder_.data()), nullptr);
+    auto builder = std::make_unique<FakeBuilder>(folder_);
+    builder_ = builder.get();
+    toolchains_[v1::LANGUAGE_CPP] = std::move(builder);
+    lock_ = DeviceLock::Create(folder_ + "/lock").value();
+    verifier_.answer->set_outcome(v1::OUTCOME_PASSED);
+    task_.set_name("add");
+    task_.set_device(v1::DEVICE_CLASS_CPU);
+    task_.mutable_definition()->set_name("add");
+    v1::Axis* axis = task_.mutable_definition()->add_axes();
+    axis->set_name("n");
+    for (const char* name : {"x", "y"}) {
+      v1::TensorSpec* tensor = name[0] == 'x' ? task_.mutable_definition()->add_inputs()
+                                              : task_.mutable_definition()->add_outputs();
+      tensor->set_name(name);
+      tensor->add_shape("n");
+      tensor->set_dtype(v1::DTYPE_FLOAT32);
+    }
+    task_.add_workloads()->set_uuid("w1");
+    *task_.add_references() = Cpp("reference.cpp", "reference text");
+    *task_.add_baselines() = Cpp("baseline.cpp", "baseline text");
+    spec_.set_kind(v1::JOB_KIND_SCREEN);
+    spec_.set_task_name("add");
+    spec_.set_task_sha256("abc");
+    *spec_.mutable_candidate() = Cpp("kernel.cpp", "candidate text");
+    spec_.add_workload_uuids("w1");
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  absl::StatusOr<v1::JobResult> Execute(std::stop_token stop = {}) {
+    PipelineExecutor executor(Parts());
+    return executor.Execute(
+        spec_, task_, [this](v1::HeldLease::State state) { states_.push_back(state); }, stop);
+  }
+  PipelineExecutor::Parts Parts() {
+    PipelineExecutor::Parts parts{&toolchains_, &monitor_,      lock_.get(),
+                                  &verifier_,   &Clock::Real(), {}};
+    parts.isolation.set_backend("builder's");
+    return parts;
+  }
+
+  std::string folder_;
+  Toolchains toolchains_;
+  FakeBuilder* builder_ = nullptr;
+  FixedMonitor monitor_;
+  std::unique_ptr<DeviceLock> lock_;
+  FakeVerifier verifier_;
+  v1::Task task_;
+  v1::JobSpec spec_;
+  std::vector<v1::HeldLease::State> states_;
+};
+
+TEST_F(PipelineExecutorTest, VerdictBecomesTheResult) {
+  verifier_.answer->set_outcome(v1::OUTCOME_INCORRECT);
+  verifier_.answer->set_message("3 elements differ");
+  verifier_.answer->add_workloads()->set_workload_uuid("w1");
+  verifier_.answer->add_suspicions("audit_clock: 3x");
+  verifier_.answer->mutable_isolation()->set_backend("runner's");
+  *verifier_.answer->mutable_check_time() = ToProto(absl::Seconds(2));
+  const auto result = Execute();
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->outcome(), v1::OUTCOME_INCORRECT);
+  EXPECT_EQ(result->message(), "3 elements differ");
+  EXPECT_EQ(result->workloads_size(), 1);
+  EXPECT_EQ(result->suspicions(0), "audit_clock: 3x");
+  EXPECT_EQ(result->isolation().backend(), "runner's");
+  EXPECT_EQ(result->device().device_id(), "cpu:test");
+  EXPECT_EQ(result->stage_times().check().seconds(), 2);
+  EXPECT_TRUE(result->has_finished_at());
+  EXPECT_THAT(states_,
+              ElementsAre(v1::HeldLease::BUILDING, v1::HeldLease::WAITING, v1::HeldLease::RUNNING));
+}
+
+TEST_F(PipelineExecutorTest, VerifierGetsEveryProgram) {
+  spec_.add_rivals()->set_rival_id("baseline");
+  v1::Rival* incumbent = spec_.add_rivals();
+  incumbent->set_rival_id("incumbent");
+  *incumbent->mutable_sources() = Cpp("kernel.cpp", "incumbent text");
+  verifier_.during_judge = [](std::stop_token) {};
+  ASSERT_TRUE(Execute().ok());
+  const v1::VerifierRequest request = verifier_.requests().at(0);
+  EXPECT_EQ(ReadFile(request.candidate().path(), 100).value(), "candidate text");
+  EXPECT_EQ(ReadFile(request.reference().path(), 100).value(), "reference text");
+  EXPECT_EQ(ReadFile(request.baseline().path(), 100).value(), "baseline text");
+  ASSERT_EQ(request.rivals_size(), 2);
+  EXPECT_EQ(request.rivals(0).path(), request.baseline().path());
+  EXPECT_EQ(request.rivals(0).id(), "baseline");
+  EXPECT_EQ(ReadFile(request.rivals(1).path(), 100).value(), "incumbent text");
+  EXPECT_EQ(request.task_sha256(), "abc");
+  EXPECT_EQ(request.candidate().sha256(), Sha256Hex("candidate text"));
+}
+
+TEST_F(PipelineExecutorTest, CheckNeedsNoBaseline) {
+  spec_.set_kind(v1::JOB_KIND_CHECK);
+  ASSERT_TRUE(Execute().ok());
+  EXPECT_FALSE(verifier_.requests().at(0).has_baseline());
+}
+
+TEST_F(PipelineExecutorTest, BrokenCandidateEndsBeforeTheDevice) {
+  *spec_.mutable_candidate() = Cpp("kernel.cpp", "COMPILE_ERROR line 3");
+  // The device is busy; nobody waits for it.
+  const auto busy = lock_->Acquire(DeviceLock::Mode::kShared, {});
+  const auto result = Execute();
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->outcome(), v1::OUTCOME_COMPILE_ERROR);
+  EXPECT_EQ(result->message(), "COMPILE_ERROR line 3");
+  EXPECT_EQ(result->isolation().backend(), "builder's");
+  EXPECT_TRUE(verifier_.requests().empty());
+  EXPECT_THAT(states_, ElementsAre(v1::HeldLease::BUILDING));
+}
+
+TEST_F(PipelineExecutorTest, BrokenReferenceIsNamedAndIsNoResult) {
+  *task_.mutable_references(0) = Cpp("reference.cpp", "COMPILE_ERROR oops");
+  const auto result = Execute();
+  EXPECT_EQ(result.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(result.status().message()),
+              HasSubstr("task add: reference (reference.cpp) does not build"));
+}
+
+TEST_F(PipelineExecutorTest, TroubleWithTheWorkerIsNoResult) {
+  *spec_.mutable_candidate() = Cpp("kernel.cpp", "BROKEN_WORKER");
+  EXPECT_EQ(Execute().status().code(), absl::StatusCode::kUnavailable);
+  *spec_.mutable_candidate() = Cpp("kernel.cpp", "fine");
+  verifier_.answer = absl::UnavailableError("verifier gone");
+  EXPECT_EQ(Execute().status().message(), "verifier gone");
+}
+
+TEST_F(PipelineExecutorTest, UnsuitableJobsAreReturnedWithTheReason) {
+  spec_.mutable_candidate()->set_language(v1::LANGUAGE_TRITON);
+  EXPECT_THAT(std::string(Execute().status().message()), HasSubstr("LANGUAGE_TRITON"));
+  spec_.mutable_candidate()->set_language(v1::LANGUAGE_CPP);
+  spec_.add_workload_uuids("w9");
+  EXPECT_THAT(std::string(Execute().status().message()), HasSubstr("no workload w9"));
+  task_.set_device(v1::DEVICE_CLASS_CUDA);
+  EXPECT_THAT(std::string(Execute().status().message()), HasSubstr("DEVICE_CLASS_CUDA"));
+}
+
+TEST_F(PipelineExecutorTest, RivalThatStandsForAMissingBaselineIsNamed) {
+  task_.clear_baselines();
+  spec_.add_rivals()->set_rival_id("baseline");
+  EXPECT_THAT(std::string(Execute().status().message()), HasSubstr("rival baseline"));
+}
+
+TEST_F(PipelineExecutorTest, StopCancelsWhileBuilding) {
+  std::stop_source stop;
+  std::latch building(1);
+  std::atomic<bool> first{true};
+  builder_->during_build = [&](std::stop_token token) {
+    if (first.exchange(false)) building.count_down();
+    while (!token.stop_requested()) std::this_thread::yield();
+  };
+  auto result = std::async(std::launch::async, [&] { return Execute(stop.get_token()); });
+  building.wait();
+  stop.request_stop();
+  EXPECT_EQ(result.get().status().code(), absl::StatusCode::kCancelled);
+}
+
+TEST_F(PipelineExecutorTest, OneJobMeasuresAtATimeWhileNoneBuilds) {
+  std::atomic<int> measuring{0}, building{0}, most{0};
+  std::atomic<bool> overlap{false};
+  builder_->during_build = [&](std::stop_token) {
+    ++building;
+    if (measuring > 0) overlap = true;
+    --building;
+  };
+  verifier_.during_judge = [&](std::stop_token) {
+    most = std::max<int>(most, ++measuring);
+    if (building > 0) overlap = true;
+    std::this_thread::yield();
+    --measuring;
+  };
+  PipelineExecutor executor(Parts());
+  std::vector<std::future<bool>> jobs;
+  for (int i = 0; i < 4; ++i) {
+    jobs.push_back(std::async(std::launch::async, [&] {
+      return executor.Execute(spec_, task_, [](v1::HeldLease::State) {}, {}).ok();
+    }));
+  }
+  for (auto& job : jobs) EXPECT_TRUE(job.get());
+  EXPECT_EQ(most, 1);
+  EXPECT_FALSE(overlap);
+}
+
+}  // namespace
+}  // namespace ksearch
