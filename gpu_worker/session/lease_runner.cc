@@ -69,12 +69,10 @@ void LeaseRunner::Execute(const v1::JobOffer& offer, std::stop_token stop) {
     return;
   }
   const auto task = tasks_.Get(offer.spec().task_sha256(), stop);
-  absl::StatusOr<v1::JobResult> result = task.status();
-  if (task.ok()) {
-    result = executor_.Execute(
-        offer.spec(), **task, [&](v1::HeldLease::State state) { held_.Progress(lease_id, state); },
-        stop);
-  }
+  const auto progress = [&](v1::HeldLease::State state) { held_.Progress(lease_id, state); };
+  absl::StatusOr<v1::JobResult> result =
+      task.ok() ? executor_.Execute(offer.spec(), **task, progress, stop)
+                : absl::StatusOr<v1::JobResult>(task.status());
   const bool cancelled =
       result.ok() ? result->outcome() == v1::OUTCOME_CANCELLED : absl::IsCancelled(result.status());
   if (cancelled && stop.stop_requested()) {

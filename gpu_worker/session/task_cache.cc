@@ -44,8 +44,8 @@ absl::StatusOr<std::string> TaskCache::FetchPatiently(const std::string& sha256,
                                                       std::stop_token stop) {
   const absl::Time give_up = Clock::Real().SteadyNow() + kPatience;
   while (true) {
-    if (stop.stop_requested()) return absl::CancelledError("cancelled");
     auto bytes = fetch_(sha256);
+    if (stop.stop_requested()) return absl::CancelledError("cancelled");
     if (bytes.ok() || bytes.status().code() != absl::StatusCode::kUnavailable ||
         Clock::Real().SteadyNow() >= give_up) {
       if (bytes.ok()) return bytes;
