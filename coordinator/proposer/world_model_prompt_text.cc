@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "coordinator/proposer/edit_fields.h"
+#include "coordinator/proposer/reply/edit_fields.h"
 #include "coordinator/proposer/task_text.h"
 #include "coordinator/proposer/text_safety.h"
 
@@ -114,7 +114,8 @@ constexpr absl::string_view kEditShape =
               "action": {"title": "...", "description": "...", "rationale": "...",
                          "difficulty_1_to_5": 2, "score_0_to_1": 0.6, "expected_vs_baseline_factor": 3.0}}},
     {"op": "split_node", "node_id": "too_broad", "parent_patch": {"notes": "..."},
-     "children": [{"node_id": "...", "decision": "...", "choice": "...", "action": {"title": "..."}}]},
+     "children": [{"node_id": "too_broad_tiles", "decision": "...", "choice": "...",
+                   "action": {"title": "...", "score_0_to_1": 0.5}}]},
     {"op": "delete_node", "node_id": "hopeless", "reason": "what showed it"}
   ]
 }
@@ -132,8 +133,8 @@ constexpr absl::string_view kParentSolution =
 constexpr absl::string_view kJsonRules =
     R"(- Ids are 1 to {id} characters out of letters, digits, '_', '.', '-', unique in the tree, and telling.
 - Numbers stay within the ranges in their names; the expected factor is positive. Fill in every number.
-- `decision`, `choice`, `title` and `risk` have at most {short} bytes, other texts {long}. No line breaks inside
-  strings except as \n.
+- `decision`, `choice`, `title` and `risk` are kept to 300 bytes, other texts to 4000; the rest is cut
+  off. No line breaks inside strings except as \n.
 - If any operation is invalid, the whole script is refused and you are told every fault.
 )";
 
@@ -182,6 +183,10 @@ out, delete it with the reason. Judge other nodes that share the difficulty alik
 nodes.
 )";
 
+std::string JsonRules() {
+  return absl::StrReplaceAll(kJsonRules, {{"{id}", absl::StrCat(edit_fields::kMaxNodeIdBytes)}});
+}
+
 }  // namespace
 
 std::string WorldModelRoleText(const PromptFacts& facts) {
@@ -192,14 +197,6 @@ std::string WorldModelRoleText(const PromptFacts& facts) {
 }
 
 absl::string_view TreeRulesText() { return kTreeRules; }
-
-namespace {
-std::string JsonRules() {
-  return absl::StrReplaceAll(kJsonRules, {{"{id}", absl::StrCat(edit_fields::kMaxNodeIdBytes)},
-                                          {"{short}", absl::StrCat(edit_fields::kMaxShortText)},
-                                          {"{long}", absl::StrCat(edit_fields::kMaxLongText)}});
-}
-}  // namespace
 
 std::string InitialModelShapeText() { return absl::StrCat(kInitialShape, "\n", JsonRules()); }
 

@@ -1,5 +1,5 @@
-#ifndef KSEARCH_COORDINATOR_PROPOSER_EDIT_FIELDS_H_
-#define KSEARCH_COORDINATOR_PROPOSER_EDIT_FIELDS_H_
+#ifndef KSEARCH_COORDINATOR_PROPOSER_REPLY_EDIT_FIELDS_H_
+#define KSEARCH_COORDINATOR_PROPOSER_REPLY_EDIT_FIELDS_H_
 
 // Names and bounds of the world-model JSON, shared by the parser that reads it and the prompt that
 // explains it. Names are those of the published system, so that its recorded replies still parse.
@@ -20,8 +20,6 @@ inline constexpr absl::string_view kMemoryBandwidth = "memory_bandwidth";
 inline constexpr absl::string_view kRegisterPressure = "register_pressure";
 inline constexpr absl::string_view kComputeIntensity = "compute_intensity_and_hw_fit";
 
-inline constexpr char kRootId[] = "root";
-
 // Largest expected factor taken seriously; a reference loop may be very slow, so it is generous.
 inline constexpr double kMaxExpectedFactor = 1e6;
 inline constexpr size_t kMaxShortText = 400;  // decision, choice, title, risk
@@ -35,4 +33,4 @@ inline constexpr size_t kMaxNodeIdBytes = 64;
 
 }  // namespace ksearch::edit_fields
 
-#endif  // KSEARCH_COORDINATOR_PROPOSER_EDIT_FIELDS_H_
+#endif  // KSEARCH_COORDINATOR_PROPOSER_REPLY_EDIT_FIELDS_H_

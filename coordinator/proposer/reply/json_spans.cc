@@ -1,4 +1,4 @@
-#include "coordinator/proposer/json_spans.h"
+#include "coordinator/proposer/reply/json_spans.h"
 
 #include <algorithm>
 

@@ -1,0 +1,216 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "coordinator/proposer/reply_parser.h"
+
+namespace ksearch {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Pair;
+
+constexpr char kProgram[] = "#include \"ksearch_task.h\"\nint ksearch_run(const KsearchArgs*) {}\n";
+
+std::map<std::string, std::string> Files(const std::string& reply,
+                                         v1::Language language = v1::LANGUAGE_CPP) {
+  const absl::StatusOr<v1::Sources> sources = ParseCodeReply(reply, language);
+  EXPECT_TRUE(sources.ok()) << sources.status() << "\nfor: " << reply;
+  std::map<std::string, std::string> files;
+  if (!sources.ok()) return files;
+  EXPECT_EQ(sources->language(), language);
+  for (const v1::SourceFile& file : sources->files()) files[file.path()] = file.content();
+  return files;
+}
+
+std::string Fault(const std::string& reply, v1::Language language = v1::LANGUAGE_CPP) {
+  const absl::StatusOr<v1::Sources> sources = ParseCodeReply(reply, language);
+  EXPECT_FALSE(sources.ok()) << "accepted: " << reply.substr(0, 200);
+  EXPECT_TRUE(sources.ok() || absl::IsInvalidArgument(sources.status()));
+  return std::string(sources.status().message());
+}
+
+std::string Block(const std::string& tag, const std::string& content) {
+  return tag + "\n" + content + "</file>\n";
+}
+
+TEST(CodeReplyTest, OneFileBlock) {
+  EXPECT_THAT(Files(Block("<file path=\"kernel.cpp\">", kProgram)),
+              ElementsAre(Pair("kernel.cpp", kProgram)));
+}
+
+TEST(CodeReplyTest, ProseAroundAndSeveralFiles) {
+  EXPECT_THAT(Files("First, use <file path=\"...\"> blocks.\n\n" +
+                    Block("<file path=\"kernel.cpp\">", kProgram) + "and\n" +
+                    Block("<file path=\"sub/tile.h\">", "#pragma once\n") + "Done."),
+              ElementsAre(Pair("kernel.cpp", kProgram), Pair("sub/tile.h", "#pragma once\n")));
+}
+
+TEST(CodeReplyTest, PathMayBeQuotedInManyWays) {
+  for (const std::string tag :
+       {"<file path=\"kernel.cpp\">", "<file path='kernel.cpp'>", "<file path=`kernel.cpp`>",
+        "<file path=kernel.cpp>", "<FILE  path = \"kernel.cpp\" >", "<file name=\"kernel.cpp\">",
+        "<file path=\"./kernel.cpp\" language=\"cpp\">",
+        "  <file language='cpp' path='kernel.cpp'>",
+        "<file path=\xE2\x80\x9Ckernel.cpp\xE2\x80\x9D>", "<file filename=\"kernel.cpp\">"}) {
+    EXPECT_THAT(Files(Block(tag, kProgram)), ElementsAre(Pair("kernel.cpp", kProgram))) << tag;
+  }
+}
+
+TEST(CodeReplyTest, FencesInsideABlockAreTakenOff) {
+  for (const std::string& content :
+       {std::string("```cpp\n") + kProgram + "```\n",
+        std::string("\n\n```\n") + kProgram + "```\n\n",
+        std::string("```cpp\n```c++\n") + kProgram + "```\n```\n",
+        std::string("```cpp\n") + kProgram, std::string(kProgram) + "  ```  \n"}) {
+    EXPECT_THAT(Files(Block("<file path=\"kernel.cpp\">", content)),
+                ElementsAre(Pair("kernel.cpp", kProgram)));
+  }
+}
+
+TEST(CodeReplyTest, BlocksInsideAFence) {
+  EXPECT_THAT(Files("```xml\n" + Block("<file path=\"kernel.cpp\">", kProgram) + "```\n"),
+              ElementsAre(Pair("kernel.cpp", kProgram)));
+}
+
+TEST(CodeReplyTest, LineEndsBecomeUnixOnes) {
+  EXPECT_THAT(Files("<file path=\"kernel.cpp\">\r\nint ksearch_run();\r\n\r\n</file>\r\n"),
+              ElementsAre(Pair("kernel.cpp", "int ksearch_run();\n")));
+}
+
+TEST(CodeReplyTest, ClosingTagOnTheLastLineOfCode) {
+  EXPECT_THAT(Files("<file path=\"kernel.cpp\">int ksearch_run() {\n}</file>"),
+              ElementsAre(Pair("kernel.cpp", "int ksearch_run() {\n}\n")));
+}
+
+TEST(CodeReplyTest, HtmlIsNotDecoded) {
+  EXPECT_THAT(Files("<file path=\"kernel.cpp\">\nint ksearch_run(); // a &lt; b\n</file>"),
+              ElementsAre(Pair("kernel.cpp", "int ksearch_run(); // a &lt; b\n")));
+}
+
+TEST(CodeReplyTest, OfARepeatedPathTheLastWins) {
+  EXPECT_THAT(Files(Block("<file path=\"kernel.cpp\">", "draft\n") +
+                    Block("<file path=\"kernel.cpp\">", kProgram)),
+              ElementsAre(Pair("kernel.cpp", kProgram)));
+}
+
+TEST(CodeReplyTest, TheGeneratedHeaderIsLeftOut) {
+  EXPECT_THAT(Files(Block("<file path=\"ksearch_task.h\">", "struct KsearchArgs;\n") +
+                    Block("<file path=\"kernel.cpp\">", kProgram)),
+              ElementsAre(Pair("kernel.cpp", kProgram)));
+}
+
+TEST(CodeReplyTest, TheOneFence) {
+  const std::string code = kProgram;
+  EXPECT_THAT(Files("Here:\n```cpp\n" + code + "```\nThat is all."),
+              ElementsAre(Pair("kernel.cpp", code)));
+  EXPECT_THAT(Files("~~~\n" + code + "~~~"), ElementsAre(Pair("kernel.cpp", code)));
+  EXPECT_THAT(Files("```cuda\n" + code + "```", v1::LANGUAGE_CUDA),
+              ElementsAre(Pair("kernel.cu", code)));
+  EXPECT_THAT(Files("```python\ndef run(x, y):\n  pass\n```", v1::LANGUAGE_TRITON),
+              ElementsAre(Pair("kernel.py", "def run(x, y):\n  pass\n")));
+}
+
+TEST(CodeReplyTest, ExcerptsBesideTheProgramAreTold) {
+  EXPECT_THAT(
+      Files("The old loop:\n```cpp\nfor (;;) {}\n```\nRun with\n```bash\nmake\n```\n```cpp\n" +
+            std::string(kProgram) + "```\n"),
+      ElementsAre(Pair("kernel.cpp", kProgram)));
+}
+
+TEST(CodeReplyTest, NamedFences) {
+  const std::string code = kProgram;
+  const std::string header = "```h tile.h\n#pragma once\n```\n";
+  for (const std::string& fence :
+       {"```cpp kernel.cpp\n" + code + "```\n", "```cpp:kernel.cpp\n" + code + "```\n",
+        "```cpp title=\"kernel.cpp\"\n" + code + "```\n",
+        "**kernel.cpp**\n```cpp\n" + code + "```\n",
+        "### `kernel.cpp`:\n\n```cpp\n" + code + "```\n",
+        "File: kernel.cpp\n```\n" + code + "```\n"}) {
+    EXPECT_THAT(Files(fence + header),
+                ElementsAre(Pair("kernel.cpp", code), Pair("tile.h", "#pragma once\n")))
+        << fence;
+  }
+}
+
+TEST(CodeReplyTest, BareCode) {
+  EXPECT_THAT(Files("\n" + std::string(kProgram)), ElementsAre(Pair("kernel.cpp", kProgram)));
+}
+
+TEST(CodeReplyTest, SaysWhatIsMissing) {
+  const std::string whole = Block("<file path=\"kernel.cpp\">", kProgram);
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"", "reply is empty"},
+      {" \r\n\t", "reply is empty"},
+      {"I cannot do that.", "holds no program"},
+      {"Call ksearch_run and be happy.", "holds no program"},
+      {"<file path=\"kernel.cpp\">\n#include <x>\n", "never closed"},
+      {"<file path=\"a.h\">\n<file path=\"kernel.cpp\">\nx\n</file>", "not closed"},
+      {"<file>\nint ksearch_run();\n</file>", "no path"},
+      {"<file path=\"\">\nint ksearch_run();\n</file>", "no path"},
+      {"```cpp\nint ksearch_run() {", "never closed"},
+      {"```cpp\nint ksearch_run();\n```\n```cpp\nint ksearch_run();\n```", "2 fenced blocks"},
+      {"<file path=\"kernel.cpp\">\nint run();\n</file>", "entry point"},
+      {"<file path=\"notes.txt\">\nksearch_run\n</file>", "no file ends in .cpp"},
+      {"<file path=\"kernel.cpp\">\n\n```\n```\n</file>", "is empty"},
+      {whole + Block("<file path=\"../x.h\">", "x\n"), "plain names"},
+      {whole + Block("<file path=\"/etc/passwd\">", "x\n"), "relative"},
+      {whole + Block("<file path=\"a//b.h\">", "x\n"), "plain names"},
+      {whole + Block("<file path=\"a/.hidden\">", "x\n"), "plain names"},
+      {whole + Block("<file path=\"-o.h\">", "x\n"), "plain names"},
+      {whole + Block("<file path=\"a b.h\">", "x\n"), "letters, digits"},
+      {whole + Block("<file path=\"a\\b.h\">", "x\n"), "letters, digits"},
+      {whole + Block("<file path=\"" + std::string(130, 'a') + ".h\">", "x\n"), "longer than"},
+      {Block("<file path=\"kernel.cpp\">", kProgram + std::string("\xFF\xFE\n")),
+       "not valid UTF-8"},
+      {Block("<file path=\"kernel.cpp\">", kProgram + std::string(1, '\0') + "\n"), "NUL"},
+  };
+  for (const auto& [reply, fault] : cases) {
+    EXPECT_THAT(Fault(reply), HasSubstr(fault)) << reply.substr(0, 100);
+  }
+  EXPECT_THAT(Fault("<file path=\"kernel.cpp\">\nx ksearch_run\n</file>", v1::LANGUAGE_CUDA),
+              HasSubstr("no file ends in .cu"));
+}
+
+TEST(CodeReplyTest, Limits) {
+  std::string many = Block("<file path=\"kernel.cpp\">", kProgram);
+  for (int i = 0; i < kMaxSourceFiles - 1; ++i) {
+    many += Block("<file path=\"h" + std::to_string(i) + ".h\">", "x\n");
+  }
+  EXPECT_EQ(Files(many).size(), static_cast<size_t>(kMaxSourceFiles));
+  EXPECT_THAT(Fault(many + Block("<file path=\"one_more.h\">", "x\n")), HasSubstr("more than 16"));
+  const std::string big(kMaxSourceBytes, 'x');
+  EXPECT_THAT(Fault(Block("<file path=\"kernel.cpp\">", kProgram + big)), HasSubstr("at most"));
+  EXPECT_THAT(Fault(std::string(kMaxReplyBytes + 1, 'x')), HasSubstr("at most"));
+}
+
+TEST(CodeReplyTest, RenderedSourcesParseBack) {
+  const absl::StatusOr<v1::Sources> sources =
+      ParseCodeReply(Block("<file path=\"kernel.cpp\">", kProgram) +
+                         Block("<file path=\"a/b.h\">", "\n// <file> & \"quotes\"\n"),
+                     v1::LANGUAGE_CPP);
+  ASSERT_TRUE(sources.ok()) << sources.status();
+  const absl::StatusOr<v1::Sources> again =
+      ParseCodeReply(RenderSources(*sources), v1::LANGUAGE_CPP);
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(again->SerializeAsString(), sources->SerializeAsString());
+}
+
+TEST(CodeReplyTest, HostileTextTakesLinearTime) {
+  std::string tags;
+  while (tags.size() < (1 << 20)) tags += "<file path=\"a\" ";
+  EXPECT_FALSE(ParseCodeReply(tags, v1::LANGUAGE_CPP).ok());
+  std::string fences;
+  while (fences.size() < (1 << 20)) fences += "```cpp\nx\n```\n";
+  EXPECT_FALSE(ParseCodeReply(fences, v1::LANGUAGE_CPP).ok());
+  std::string nested = "<file path=\"kernel.cpp\">\n";
+  while (nested.size() < (1 << 20)) nested += "```\n";
+  EXPECT_FALSE(ParseCodeReply(nested + "</file>", v1::LANGUAGE_CPP).ok());
+}
+
+}  // namespace
+}  // namespace ksearch

@@ -1,0 +1,68 @@
+#include "coordinator/proposer/evidence_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "coordinator/proposer/task_text.h"
+#include "tests/coordinator/proposer/prompt_fixture.h"
+
+namespace ksearch {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+TEST(EvidenceTextTest, EveryOutcomeHasItsOwnWords) {
+  std::set<std::string> texts;
+  for (int i = v1::OUTCOME_PASSED; v1::Outcome_IsValid(i); ++i) {
+    texts.insert(OutcomeText(static_cast<v1::Outcome>(i)));
+  }
+  EXPECT_EQ(texts.size(), static_cast<size_t>(v1::OUTCOME_CANCELLED));
+}
+
+TEST(EvidenceTextTest, QuotedTextCannotCloseItsTag) {
+  const std::string text = QuotedData("log", "a</data>\x1b b <data name=\"x\">");
+  EXPECT_EQ(text, "<data name=\"log\">\na<\\/data>? b <\\data name=\"x\">\n</data>\n");
+  EXPECT_THAT(QuotedData("log", " \n"), IsEmpty());
+}
+
+TEST(EvidenceTextTest, APassedResultHasNoFailureText) {
+  EXPECT_THAT(FailureText(SmallFacts(), PassedResult()), IsEmpty());
+  EXPECT_THAT(PerformanceText(SmallFacts(), FailedResult()), IsEmpty());
+}
+
+TEST(EvidenceTextTest, SuspicionsAreToldEvenOfAPass) {
+  v1::JobResult result = PassedResult();
+  result.add_suspicions("audit_clock: 3.1x");
+  EXPECT_THAT(FailureText(SmallFacts(), result), HasSubstr("audit_clock: 3.1x"));
+}
+
+TEST(EvidenceTextTest, LogIsShownWhenThereAreNoDiagnostics) {
+  v1::JobResult result;
+  result.set_outcome(v1::OUTCOME_COMPILE_ERROR);
+  result.mutable_build()->set_log_excerpt("FIRST" + std::string(9000, 'x') + "LAST");
+  const std::string text = FailureText(SmallFacts(), result);
+  EXPECT_THAT(text, HasSubstr("FIRST"));
+  EXPECT_THAT(text, Not(HasSubstr("LAST")));
+  EXPECT_LT(text.size(), 4000u);
+}
+
+TEST(EvidenceTextTest, KnownBaselineStandsInForAMissingOne) {
+  v1::JobResult result = PassedResult();
+  result.mutable_workloads(0)->clear_baseline();
+  EXPECT_THAT(PerformanceText(SmallFacts(), result),
+              HasSubstr("baseline 12.500 us, speed-up 2.500"));
+}
+
+TEST(EvidenceTextTest, HeldOutIdsAreReplacedAsWholeWords) {
+  v1::Task task = SmallTask();
+  task.mutable_workloads(2)->set_uuid("w1");
+  EXPECT_EQ(WithoutHeldOut(task, "w1: bad; w10, row1, w1"),
+            "(withheld): bad; w10, row1, (withheld)");
+}
+
+}  // namespace
+}  // namespace ksearch
