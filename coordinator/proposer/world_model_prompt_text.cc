@@ -102,7 +102,7 @@ constexpr absl::string_view kEditShape =
     R"(Answer with one JSON object, an edit script, nothing before or behind it:
 
 {
-  "active_leaf_id": "optional: the existing node your next bet is on",
+  "active_leaf_id": "blocked_rows",
   "ops": [
     {"op": "update_node", "node_id": "blocked_rows",
      "patch": {"overall_rating_0_to_10": 5, "confidence_0_to_1": 0.8, "notes": "replaces the old notes",
@@ -120,6 +120,7 @@ constexpr absl::string_view kEditShape =
   ]
 }
 
+- `active_leaf_id` is optional: the existing node that your next bet is on.
 - A patch names only what changes; `notes` is replaced whole, the fields of `impacts` and `action` one
   by one. A child in `split_node` is written like the `node` of an insert.
 - `delete_node` works on open leaves only: neither the root, nor solved nodes, nor nodes with children.
