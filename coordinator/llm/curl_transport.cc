@@ -275,8 +275,8 @@ bool CurlTransport::TakeSubmitted() {
 }
 
 void CurlTransport::Begin(std::unique_ptr<Transfer> transfer) {
-  const absl::Status prepared = transfer->Prepare();
-  if (!prepared.ok()) return std::move(transfer->done)(prepared);
+  absl::Status prepared = transfer->Prepare();
+  if (!prepared.ok()) return std::move(transfer->done)(std::move(prepared));
   CHECK(curl_multi_add_handle(multi_, transfer->easy) == CURLM_OK);
   Transfer* const key = transfer.get();
   transfers_.emplace(key, std::move(transfer));
@@ -297,12 +297,12 @@ void CurlTransport::CollectFinished() {
     long http_status = 0;
     curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &http_status);
     transfer->response.status = static_cast<int>(http_status);
-    const absl::Status status = transfer->StatusOf(code);
+    absl::Status status = transfer->StatusOf(code);
     curl_multi_remove_handle(multi_, easy);
     if (status.ok()) {
       std::move(transfer->done)(std::move(transfer->response));
     } else {
-      std::move(transfer->done)(status);
+      std::move(transfer->done)(std::move(status));
     }
   }
 }
@@ -317,13 +317,14 @@ void CurlTransport::FireDueTimers() {
 }
 
 void CurlTransport::CancelAll() {
-  const absl::Status cancelled = absl::CancelledError("the model client is shutting down");
+  // A status of its own for each, since the receivers may be on different threads.
+  const auto cancelled = [] { return absl::CancelledError("the model client is shutting down"); };
   for (auto& [key, transfer] : transfers_) {
     curl_multi_remove_handle(multi_, transfer->easy);
-    std::move(transfer->done)(cancelled);
+    std::move(transfer->done)(cancelled());
   }
   transfers_.clear();
-  for (auto& [due, done] : timers_) std::move(done)(cancelled);
+  for (auto& [due, done] : timers_) std::move(done)(cancelled());
   timers_.clear();
   for (;;) {  // callbacks may submit more
     std::vector<std::unique_ptr<Transfer>> transfers;
@@ -334,8 +335,8 @@ void CurlTransport::CancelAll() {
       timers.swap(submitted_timers_);
     }
     if (transfers.empty() && timers.empty()) return;
-    for (auto& transfer : transfers) std::move(transfer->done)(cancelled);
-    for (auto& [due, done] : timers) std::move(done)(cancelled);
+    for (auto& transfer : transfers) std::move(transfer->done)(cancelled());
+    for (auto& [due, done] : timers) std::move(done)(cancelled());
   }
 }
 

@@ -147,6 +147,19 @@ OpenAiChatClient::OpenAiChatClient(OpenAiChatOptions options, HttpTransport& tra
 
 void OpenAiChatClient::Complete(LlmRequest request, Done done) {
   if (request.model.empty()) request.model = options_.default_model;
+  if (request.model.empty()) {
+    // By way of the transport: `done` must not run on the caller's thread.
+    transport_.RunAfter(
+        absl::ZeroDuration(), [this, done = std::move(done)](absl::Status status) mutable {
+          if (status.ok()) {
+            status = absl::InvalidArgumentError(absl::StrCat(
+                "provider \"", options_.provider,
+                "\": no model; name one for the run, or set openai_chat.default_model"));
+          }
+          std::move(done)(std::move(status));
+        });
+    return;
+  }
   HttpRequest post{.url = url_,
                    .headers = {"Content-Type: application/json", "Accept: application/json"},
                    .body = ChatRequestJson(request, options_.token_limit_field),
@@ -188,7 +201,8 @@ absl::Status OpenAiChatClient::HttpError(const HttpResponse& response,
   const absl::StatusCode code = Classify(http_status, error);
 
   std::string said = parsed ? error.message : PrintableStart(response.body);
-  if (!error.code.empty()) absl::StrAppend(&said, " (", error.code, ")");
+  const std::string& kind = error.code.empty() ? error.type : error.code;
+  if (!kind.empty()) absl::StrAppend(&said, " (", kind, ")");
   std::string message = absl::StrCat("HTTP ", response.status, " from ", url_);
   if (response.status == 200) absl::StrAppend(&message, " with an error in it");
   if (!said.empty()) absl::StrAppend(&message, ": ", options_.key.Redacted(said));

@@ -61,7 +61,7 @@ void RetryingClient::OnResult(std::unique_ptr<Call> call, absl::StatusOr<LlmRepl
     not_before_ = std::max(not_before_, clock_.SteadyNow() + *asked);
   }
   if (!MayRetry(call.get(), status)) {
-    if (call->attempts == 1) return std::move(call->done)(status);
+    if (call->attempts == 1) return std::move(call->done)(std::move(reply));
     return std::move(call->done)(
         WithNote(status, absl::StrCat(" (after ", call->attempts, " attempts)")));
   }
@@ -83,7 +83,7 @@ void RetryingClient::OnResult(std::unique_ptr<Call> call, absl::StatusOr<LlmRepl
 
 void RetryingClient::Wait(std::unique_ptr<Call> call, absl::Duration delay) {
   timers_.RunAfter(delay, [this, call = std::move(call)](absl::Status status) mutable {
-    if (!status.ok()) return std::move(call->done)(status);
+    if (!status.ok()) return std::move(call->done)(std::move(status));
     StartWhenAllowed(std::move(call));
   });
 }

@@ -26,6 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 
   ksearch::OpenAiChatOptions options;
   options.base_url = "https://fuzz/v1";
+  options.default_model = "m";
   int replies = 0;
   ksearch::FakeHttpTransport transport;
   ksearch::OpenAiChatClient client(options, transport, ksearch::Clock::Real());

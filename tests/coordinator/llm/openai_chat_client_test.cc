@@ -192,6 +192,17 @@ TEST_F(OpenAiChatClientTest, RetryAfterComesFromHeadersOrBody) {
             absl::Seconds(2.5));
 }
 
+TEST_F(OpenAiChatClientTest, ACallNeedsAModel) {
+  OpenAiChatOptions options = Options();
+  options.default_model = "";
+  Start(options);
+  EXPECT_EQ(replies_, 0);  // never on the caller's thread
+  transport_.Fire();
+  EXPECT_EQ(reply_.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(reply_.status().message()), HasSubstr("openai_chat.default_model"));
+  EXPECT_TRUE(transport_.posts.empty());
+}
+
 TEST_F(OpenAiChatClientTest, TransportFailureNamesTheProvider) {
   Start();
   transport_.Answer(absl::UnavailableError("cannot connect to https://x"));

@@ -28,6 +28,7 @@ class RetryingClientTest : public testing::Test {
     OpenAiChatOptions chat;
     chat.provider = "p";
     chat.base_url = "http://127.0.0.1:1/v1";
+    chat.default_model = "m";
     client_.emplace(std::make_unique<OpenAiChatClient>(chat, *transport_, clock_), *transport_,
                     clock_, options, /*seed=*/7);
   }
