@@ -1,0 +1,11 @@
+// Hands an input back.
+#include <cstdint>
+
+#include "ksearch_task.h"
+
+extern "C" int ksearch_run(const KsearchArgs* args) {
+  for (int64_t i = 0; i < args->rows * args->cols; ++i) {
+    args->y[i] = args->x[i % (args->rows * args->cols)];
+  }
+  return 0;
+}
