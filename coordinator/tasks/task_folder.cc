@@ -55,7 +55,7 @@ absl::Status ReadSources(const std::string& folder, absl::string_view stem, v1::
           absl::StrCat(path, ": a program of this kind cannot run on the task's device, ",
                        v1::DeviceClass_Name(device)));
     }
-    ASSIGN_OR_RETURN(std::string content, ReadFile(path, kMaxSourceBytes));
+    ASSIGN_OR_RETURN(std::string content, ReadFile(path, kMaxTaskSourceBytes));
     if (content.empty()) return absl::InvalidArgumentError(absl::StrCat(path, ": is empty"));
     v1::Sources* sources = out->Add();
     sources->set_language(kind.language);

@@ -15,7 +15,7 @@ inline constexpr char kWorkloadsFile[] = "workloads.jsonl";
 inline constexpr char kSettingsFile[] = "task.textproto";
 
 // Largest reference or baseline.
-inline constexpr int64_t kMaxSourceBytes = 1 << 20;
+inline constexpr int64_t kMaxTaskSourceBytes = 1 << 20;
 
 // Reads the folder (docs/task_format.md) and checks the task as a whole: the folder bears the
 // definition's name; a reference and a baseline exist and run on the task's device; held-out
