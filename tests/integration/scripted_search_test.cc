@@ -238,7 +238,7 @@ TEST(DemoCassetteVariantsTest, AnswersEveryCall) {
   const v1::Task task = LoadTask("matmul_f32");
   for (const int parallel : {1, 2, 3}) {
     for (const int window : {1, 2, 3}) {
-      for (const int rounds : {16, 40}) {
+      for (const int rounds : {16, 18, 40}) {
         SCOPED_TRACE(absl::StrCat("parallel ", parallel, " window ", window, " rounds ", rounds));
         SimulatedSearch search(*cassette, task, rounds, parallel, window, MatmulFates(),
                                absl::Seconds(2));
