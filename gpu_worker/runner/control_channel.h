@@ -1,0 +1,31 @@
+#ifndef KSEARCH_GPU_WORKER_RUNNER_CONTROL_CHANNEL_H_
+#define KSEARCH_GPU_WORKER_RUNNER_CONTROL_CHANNEL_H_
+
+#include <string>
+#include <vector>
+
+#include "common/unique_fd.h"
+#include "proto/runner.pb.h"
+
+namespace ksearch {
+
+// The runner's end of the dialogue: one message a packet on a SOCK_SEQPACKET socket, descriptors
+// beside it. Thread-compatible.
+class ControlChannel {
+ public:
+  explicit ControlChannel(int fd) : fd_(fd) {}
+
+  // Waits for the next request. False when the verifier hung up or sent no request.
+  bool Receive(v1::RunnerRequest* request, std::vector<UniqueFd>* fds);
+  // False when the verifier hung up.
+  bool Send(const v1::RunnerReply& reply);
+
+ private:
+  const int fd_;
+  std::vector<char> packet_;
+  std::string out_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_RUNNER_CONTROL_CHANNEL_H_

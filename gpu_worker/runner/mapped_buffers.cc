@@ -1,0 +1,99 @@
+#include "gpu_worker/runner/mapped_buffers.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace ksearch {
+namespace {
+
+constexpr int64_t kPageBytes = 4096;
+// Enough to show reads of scratch memory that was never written, without long filling.
+constexpr int64_t kMaxPatternBytes = int64_t{64} << 20;
+constexpr int kWorkspacePattern = 0xFB;  // a NaN in no sign, a large negative number otherwise
+
+}  // namespace
+
+bool MappedBuffers::Map(const v1::MapRequest& request, const std::vector<UniqueFd>& fds,
+                        int* error_number, std::string* error) {
+  *error_number = EINVAL;
+  if (!request.append()) {
+    Clear();
+    blank_.clear();
+    for (const v1::ArgumentSlot& slot : request.slots()) {
+      uint64_t value = 0;
+      if (slot.value_case() == v1::ArgumentSlot::kIntValue) {
+        value = static_cast<uint64_t>(slot.int_value());
+      } else if (slot.value_case() == v1::ArgumentSlot::kFloatValue) {
+        const double number = slot.float_value();
+        std::memcpy(&value, &number, sizeof value);
+      }
+      blank_.push_back(value);
+    }
+    blank_.push_back(0);  // workspace
+    blank_.push_back(0);  // workspace_bytes
+    if (request.sets() < 1) {
+      *error = "a MAP needs at least one buffer set";
+      return false;
+    }
+    blocks_.assign(static_cast<size_t>(request.sets()), blank_);
+  }
+  if (static_cast<int>(fds.size()) != request.buffers_size()) {
+    *error = "descriptors and buffers differ in number";
+    return false;
+  }
+  for (int i = 0; i < request.buffers_size(); ++i) {
+    const v1::MappedBuffer& buffer = request.buffers(i);
+    if (buffer.set() < 0 || buffer.set() >= sets() || buffer.slot() < 0 ||
+        buffer.slot() + 2 >= static_cast<int>(blank_.size())) {
+      *error = "buffer of an unknown set or slot";
+      return false;
+    }
+    const size_t bytes = static_cast<size_t>(buffer.file_bytes());
+    // Populated: a page fault belongs to no timed call.
+    void* address = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
+                           fds[static_cast<size_t>(i)].get(), 0);
+    if (address == MAP_FAILED) {
+      *error_number = errno;
+      *error = std::string("mmap of a buffer: ") + std::strerror(errno);
+      return false;
+    }
+    mappings_.push_back({address, bytes});
+    blocks_[static_cast<size_t>(buffer.set())][static_cast<size_t>(buffer.slot())] =
+        reinterpret_cast<uint64_t>(static_cast<char*>(address) + buffer.offset());
+  }
+  return true;
+}
+
+bool MappedBuffers::AllocateWorkspace(int64_t bytes, int* error_number, std::string* error) {
+  if (bytes <= 0) return true;
+  const int64_t rounded = (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
+  const size_t total = static_cast<size_t>(rounded + 2 * kPageBytes);
+  void* base = ::mmap(nullptr, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (base != MAP_FAILED) mappings_.push_back({base, total});
+  char* const usable = static_cast<char*>(base) + kPageBytes;
+  if (base == MAP_FAILED ||
+      ::mprotect(usable, static_cast<size_t>(rounded), PROT_READ | PROT_WRITE) != 0) {
+    *error_number = errno;
+    *error = "no memory for a workspace of " + std::to_string(bytes) + " bytes";
+    return false;
+  }
+  std::memset(usable, kWorkspacePattern, static_cast<size_t>(std::min(rounded, kMaxPatternBytes)));
+  // Aligned to its end as far as 64-byte alignment allows, so that an overrun meets the last page.
+  char* const workspace = usable + (rounded - bytes) / 64 * 64;
+  for (std::vector<uint64_t>& block : blocks_) {
+    block[block.size() - 2] = reinterpret_cast<uint64_t>(workspace);
+    block[block.size() - 1] = static_cast<uint64_t>(bytes);
+  }
+  return true;
+}
+
+void MappedBuffers::Clear() {
+  for (const Mapping& mapping : mappings_) ::munmap(mapping.address, mapping.bytes);
+  mappings_.clear();
+  blocks_.clear();
+}
+
+}  // namespace ksearch

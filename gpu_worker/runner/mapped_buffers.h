@@ -1,0 +1,50 @@
+#ifndef KSEARCH_GPU_WORKER_RUNNER_MAPPED_BUFFERS_H_
+#define KSEARCH_GPU_WORKER_RUNNER_MAPPED_BUFFERS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/unique_fd.h"
+#include "proto/runner.pb.h"
+
+namespace ksearch {
+
+// The verifier's buffers for one workload, mapped, as one argument block per buffer set. The last
+// two slots of a block are the workspace and its size.
+class MappedBuffers {
+ public:
+  MappedBuffers() = default;
+  ~MappedBuffers() { Clear(); }
+  MappedBuffers(const MappedBuffers&) = delete;
+  MappedBuffers& operator=(const MappedBuffers&) = delete;
+
+  // Maps the request's buffers; without `append` everything mapped before goes first. False with
+  // errno in *error_number and the reason in *error.
+  bool Map(const v1::MapRequest& request, const std::vector<UniqueFd>& fds, int* error_number,
+           std::string* error);
+  // Gives every block `bytes` of scratch memory (0: none) between two inaccessible pages, filled
+  // with a pattern that is no sensible number.
+  bool AllocateWorkspace(int64_t bytes, int* error_number, std::string* error);
+
+  // A block with every pointer null, for asking the workspace size.
+  std::vector<uint64_t> BlankBlock() const { return blank_; }
+  int sets() const { return static_cast<int>(blocks_.size()); }
+  const std::vector<uint64_t>& block(int set) const { return blocks_[static_cast<size_t>(set)]; }
+
+ private:
+  struct Mapping {
+    void* address;
+    size_t bytes;
+  };
+  void Clear();
+
+  std::vector<Mapping> mappings_;
+  std::vector<uint64_t> blank_;
+  std::vector<std::vector<uint64_t>> blocks_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_RUNNER_MAPPED_BUFFERS_H_

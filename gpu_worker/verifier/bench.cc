@@ -1,0 +1,52 @@
+#include "gpu_worker/verifier/bench.h"
+
+#include "absl/strings/str_cat.h"
+#include "common/status_macros.h"
+#include "gpu_worker/verifier/harness_constants.h"
+#include "gpu_worker/verifier/timing/sampler.h"
+
+namespace ksearch {
+
+Bench::Bench(RunnerStarter& starter, BufferSetsFactory allocate, const Clock& clock,
+             Options options)
+    : starter_(starter),
+      allocate_(std::move(allocate)),
+      clock_(clock),
+      options_(options),
+      cases_(kCaseCacheBytes),
+      buffers_(options.max_rotation_bytes),
+      oracle_(starter, allocate_, clock, kOracleCacheBytes),
+      baselines_(options.max_baseline_age),
+      metronome_(starter, clock) {}
+
+absl::StatusOr<std::shared_ptr<const WorkloadCase>> Bench::Case(const v1::Task& task,
+                                                                const std::string& task_sha256,
+                                                                const v1::Workload& workload,
+                                                                const Seed& seed) {
+  const std::string key =
+      absl::StrCat(task_sha256, "/", workload.uuid(), "/", seed.high, ".", seed.low);
+  if (auto found = cases_.Find(key)) return found;
+  ASSIGN_OR_RETURN(std::shared_ptr<const WorkloadCase> made,
+                   WorkloadCase::Create(task, workload, task_sha256, seed));
+  cases_.Insert(key, made, made->pool_bytes());
+  return made;
+}
+
+absl::StatusOr<std::shared_ptr<BufferSets>> Bench::Buffers(
+    const std::shared_ptr<const WorkloadCase>& workload, int sets, const std::string& use) {
+  // Buffers know their case, hence its seed belongs to the key.
+  const std::string key = absl::StrCat(workload->key(), "/", workload->seed().high, ".",
+                                       workload->seed().low, "/", use);
+  auto found = buffers_.Find(key);
+  if (found != nullptr && found->sets() >= sets) return found;
+  ASSIGN_OR_RETURN(std::shared_ptr<BufferSets> made, allocate_(workload, sets));
+  buffers_.Insert(key, made, made->bytes());
+  return made;
+}
+
+int Bench::Sets(const WorkloadCase& workload, int sides) const {
+  return RotationSets(workload.footprint_bytes(), options_.last_level_cache_bytes,
+                      options_.max_rotation_bytes / sides);
+}
+
+}  // namespace ksearch

@@ -1,0 +1,70 @@
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_BENCH_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_BENCH_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "common/clock.h"
+#include "gpu_worker/verifier/byte_lru.h"
+#include "gpu_worker/verifier/oracle.h"
+#include "gpu_worker/verifier/runner_starter.h"
+#include "gpu_worker/verifier/tensors/buffer_sets.h"
+#include "gpu_worker/verifier/tensors/workload_case.h"
+#include "gpu_worker/verifier/timing/baseline_cache.h"
+#include "gpu_worker/verifier/timing/metronome.h"
+
+namespace ksearch {
+
+// What one device's verifier keeps from job to job: drawn inputs, shared buffers, oracle, baseline
+// timings. Buffers are handed on from one runner to the next only after the former is dead.
+// Thread-compatible.
+class Bench {
+ public:
+  struct Options {
+    int64_t last_level_cache_bytes = int64_t{32} << 20;
+    int64_t max_rotation_bytes = int64_t{512} << 20;
+    absl::Duration max_baseline_age = absl::Seconds(120);
+  };
+
+  // `allocate` makes the memory of this class of device.
+  Bench(RunnerStarter& starter, BufferSetsFactory allocate, const Clock& clock, Options options);
+
+  absl::StatusOr<std::shared_ptr<const WorkloadCase>> Case(const v1::Task& task,
+                                                           const std::string& task_sha256,
+                                                           const v1::Workload& workload,
+                                                           const Seed& seed);
+  // At least `sets` sets. `use` keeps buffers that are in use at one time apart.
+  absl::StatusOr<std::shared_ptr<BufferSets>> Buffers(
+      const std::shared_ptr<const WorkloadCase>& workload, int sets, const std::string& use);
+
+  // How many sets to rotate if `sides` runners are timed side by side.
+  int Sets(const WorkloadCase& workload, int sides) const;
+
+  RunnerStarter& starter() { return starter_; }
+  Oracle& oracle() { return oracle_; }
+  BaselineCache& baselines() { return baselines_; }
+  Metronome& metronome() { return metronome_; }
+  const Clock& clock() const { return clock_; }
+  // Of screening: every candidate of a task meets the same inputs, so that oracles serve all of
+  // them. A candidate's process never outlives its job, so none can tell the next.
+  const Seed& screening_seed() const { return screening_seed_; }
+
+ private:
+  RunnerStarter& starter_;
+  const BufferSetsFactory allocate_;
+  const Clock& clock_;
+  const Options options_;
+  const Seed screening_seed_ = Seed::Fresh();
+  ByteLru<const WorkloadCase> cases_;
+  ByteLru<BufferSets> buffers_;
+  Oracle oracle_;
+  BaselineCache baselines_;
+  Metronome metronome_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_BENCH_H_

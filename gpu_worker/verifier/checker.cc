@@ -1,0 +1,27 @@
+#include "gpu_worker/verifier/checker.h"
+
+#include "common/digest.h"
+#include "common/status_macros.h"
+#include "gpu_worker/verifier/dialogue/runner_reply.h"
+#include "gpu_worker/verifier/harness_constants.h"
+
+namespace ksearch {
+
+absl::StatusOr<v1::WorkloadResult> CheckWorkload(
+    Bench& bench, RunnerLink& link, const std::shared_ptr<const WorkloadCase>& workload,
+    const OracleEntries& oracles, const WorkloadSession::Limits& limits) {
+  ASSIGN_OR_RETURN(std::shared_ptr<BufferSets> buffers, bench.Buffers(workload, 1, "gate"));
+  WorkloadSession session(link, workload, std::move(buffers), bench.clock(), RandomUint64());
+  Ending ending = session.Map(1, limits);
+  for (int64_t content = 0; content < kGateContents && ending.passed(); ++content) {
+    ending = session.Run({{0, content}}, WorkloadSession::Mode::kGate, oracles, limits).ending;
+  }
+  v1::WorkloadResult result;
+  result.set_workload_uuid(workload->uuid());
+  result.set_outcome(ending.outcome);
+  result.set_message(CleanText(ending.message, kMaxMessageBytes));
+  if (session.correctness().has_value()) *result.mutable_correctness() = *session.correctness();
+  return result;
+}
+
+}  // namespace ksearch

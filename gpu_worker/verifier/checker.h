@@ -1,0 +1,22 @@
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_CHECKER_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_CHECKER_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "gpu_worker/verifier/bench.h"
+#include "gpu_worker/verifier/workload_session.h"
+#include "proto/result.pb.h"
+
+namespace ksearch {
+
+// The correctness gate on one workload: kGateContents contents through the same buffers, each with
+// freshly poisoned outputs, guard bands and inputs checked, outputs compared with the oracle. The
+// result's outcome is PASSED or the first failure. Non-OK if the machine has no memory for it.
+absl::StatusOr<v1::WorkloadResult> CheckWorkload(
+    Bench& bench, RunnerLink& link, const std::shared_ptr<const WorkloadCase>& workload,
+    const OracleEntries& oracles, const WorkloadSession::Limits& limits);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_CHECKER_H_

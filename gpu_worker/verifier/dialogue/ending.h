@@ -1,0 +1,19 @@
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_DIALOGUE_ENDING_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_DIALOGUE_ENDING_H_
+
+#include <string>
+
+#include "proto/result.pb.h"
+
+namespace ksearch {
+
+// How a step of a candidate ended. PASSED means: go on.
+struct Ending {
+  v1::Outcome outcome = v1::OUTCOME_PASSED;
+  std::string message;
+  bool passed() const { return outcome == v1::OUTCOME_PASSED; }
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_DIALOGUE_ENDING_H_

@@ -1,0 +1,267 @@
+#include "gpu_worker/verifier/dialogue/runner_link.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "common/digest.h"
+#include "common/kernel_header.h"
+#include "common/log.h"
+#include "common/status_macros.h"
+
+namespace ksearch {
+namespace {
+
+constexpr int kControlFdInRunner = 3;
+// A runner starts in about 10 ms; a machine under load may take long.
+constexpr absl::Duration kStartTimeout = absl::Seconds(20);
+// From end of file on the socket until the process is reaped.
+constexpr absl::Duration kReapTimeout = absl::Seconds(2);
+// Room for the largest MAP on the way in and for its descriptors.
+constexpr int kSocketBufferBytes = 1 << 20;
+
+std::string SignalName(int signal) {
+  const char* name = ::sigabbrev_np(signal);
+  return name == nullptr ? absl::StrCat("signal ", signal) : absl::StrCat("SIG", name);
+}
+
+}  // namespace
+
+uint64_t RunnerLink::NewNonce() { return RandomUint64(); }
+
+absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerLink::Start(Sandbox& sandbox, SandboxSpec spec,
+                                                              const Clock& clock) {
+  int pair[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
+    return ErrnoStatus(errno, "socketpair");
+  }
+  UniqueFd ours(pair[0]), theirs(pair[1]);
+  ::setsockopt(ours.get(), SOL_SOCKET, SO_SNDBUF, &kSocketBufferBytes, sizeof kSocketBufferBytes);
+  ::setsockopt(theirs.get(), SOL_SOCKET, SO_SNDBUF, &kSocketBufferBytes, sizeof kSocketBufferBytes);
+  const int on = 1;  // before the runner can send: credentials are attached at that time
+  ::setsockopt(ours.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof on);
+  spec.inherited_fds.emplace_back(theirs.get(), kControlFdInRunner);
+  ASSIGN_OR_RETURN(std::unique_ptr<SandboxedProcess> process, sandbox.Launch(spec));
+  theirs.Reset();
+  auto link =
+      std::unique_ptr<RunnerLink>(new RunnerLink(std::move(ours), std::move(process), clock));
+
+  const absl::Time deadline = clock.SteadyNow() + kStartTimeout;
+  v1::RunnerReply hello;
+  const Ending ending = link->ReceiveHello(deadline, &hello);
+  if (!ending.passed()) {
+    return absl::UnavailableError(absl::StrCat(
+        "the runner did not start: ", hello.has_error() ? hello.error().text() : ending.message,
+        "; it printed: ", link->EndAndReadOutput(1000)));
+  }
+  return link;
+}
+
+RunnerLink::~RunnerLink() = default;
+
+Ending RunnerLink::Load(const ProgramImage& program, absl::Time deadline) {
+  v1::RunnerRequest request;
+  request.mutable_load()->set_entry_symbol(kEntrySymbol.data(), kEntrySymbol.size());
+  request.mutable_load()->set_workspace_symbol(kWorkspaceSymbol.data(), kWorkspaceSymbol.size());
+  ExpectedReply expected;
+  expected.body = v1::RunnerReply::kLoaded;
+  v1::RunnerReply reply;
+  loading_ = true;
+  Ending ending = Exchange(&request, {program.fd()}, expected, deadline, &reply);
+  loading_ = false;
+  return ending;
+}
+
+Ending RunnerLink::Map(const std::vector<MapPacket>& packets, absl::Time deadline) {
+  for (const MapPacket& packet : packets) {
+    v1::RunnerRequest request;
+    *request.mutable_map() = packet.request;
+    ExpectedReply expected;
+    expected.body = v1::RunnerReply::kMapped;
+    v1::RunnerReply reply;
+    Ending ending = Exchange(&request, packet.fds, expected, deadline, &reply);
+    if (!ending.passed()) return ending;
+  }
+  return {};
+}
+
+RunnerLink::GoReply RunnerLink::Go(const std::vector<int>& set_order, absl::Time deadline) {
+  v1::RunnerRequest request;
+  request.mutable_go()->mutable_set_order()->Add(set_order.begin(), set_order.end());
+  ExpectedReply expected;
+  expected.body = v1::RunnerReply::kDone;
+  expected.calls = static_cast<int>(set_order.size());
+  v1::RunnerReply reply;
+  GoReply result;
+  const auto waited = [&] {
+    return own_delay_.Read() +
+           (runner_delay_.has_value() ? runner_delay_->Read() : absl::ZeroDuration());
+  };
+  const absl::Duration waited_before = waited();
+  const absl::Time start = clock_.SteadyNow();
+  result.ending = Exchange(&request, {}, expected, deadline, &reply);
+  result.audit = clock_.SteadyNow() - start;
+  result.waited = std::clamp(waited() - waited_before, absl::ZeroDuration(), result.audit);
+  if (result.ending.passed()) {
+    result.inner_ns.assign(reply.done().inner_ns().begin(), reply.done().inner_ns().end());
+  }
+  return result;
+}
+
+Ending RunnerLink::Exchange(v1::RunnerRequest* request, const std::vector<int>& fds,
+                            ExpectedReply expected, absl::Time deadline, v1::RunnerReply* reply) {
+  if (failure_.has_value()) return *failure_;
+  expected.nonce = nonce_;
+  expected.step = ++step_;
+  request->set_nonce(expected.nonce);
+  request->set_step(expected.step);
+  // A packet that is there before it was asked for was not sent by the runner's own code.
+  struct pollfd early = {socket_.get(), POLLIN, 0};
+  if (::poll(&early, 1, 0) > 0 && (early.revents & POLLIN) != 0) {
+    char first;
+    if (::recv(socket_.get(), &first, 1, MSG_PEEK | MSG_DONTWAIT) > 0) {
+      return Fail({v1::OUTCOME_CHEAT,
+                   "forged dialogue: a message before it was asked for; only the runner may use "
+                   "its control socket"});
+    }
+    return Fail(DescribeDeath());
+  }
+
+  std::string bytes = request->SerializeAsString();
+  struct iovec part = {bytes.data(), bytes.size()};
+  struct msghdr message = {};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  std::vector<char> control(fds.empty() ? 0 : CMSG_SPACE(fds.size() * sizeof(int)));
+  if (!fds.empty()) {
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    struct cmsghdr* header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(fds.size() * sizeof(int));
+    std::memcpy(CMSG_DATA(header), fds.data(), fds.size() * sizeof(int));
+  }
+  // One request is in flight at a time, so the buffer has room: no need to block.
+  ssize_t sent;
+  do {
+    sent = ::sendmsg(socket_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  } while (sent < 0 && errno == EINTR);
+  if (sent < 0) return Fail(DescribeDeath());
+
+  std::string packet;
+  Ending ending = ReceivePacket(deadline, &packet);
+  if (ending.passed()) ending = JudgeReply(packet, expected, reply);
+  return ending.passed() ? ending : Fail(std::move(ending));
+}
+
+Ending RunnerLink::ReceivePacket(absl::Time deadline, std::string* packet) {
+  while (true) {
+    struct pollfd ready = {socket_.get(), POLLIN, 0};
+    const struct timespec left =
+        absl::ToTimespec(std::max(deadline - clock_.SteadyNow(), absl::ZeroDuration()));
+    const int n = ::ppoll(&ready, 1, &left, nullptr);
+    if (n < 0 && errno == EINTR) continue;
+    if (n > 0) break;
+    if (clock_.SteadyNow() < deadline) continue;
+    process_->Kill();
+    return {v1::OUTCOME_TIMEOUT, loading_ ? "loading did not end within its limit"
+                                          : "a call did not end within its limit"};
+  }
+  packet->resize(static_cast<size_t>(kMaxReplyBytes));
+  struct iovec part = {packet->data(), packet->size()};
+  struct msghdr message = {};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  ssize_t n;
+  do {
+    n = ::recvmsg(socket_.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  } while (n < 0 && errno == EINTR);
+  if (n <= 0) return DescribeDeath();
+  // No room was given for descriptors: whatever was attached is closed already.
+  if ((message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) {
+    return {v1::OUTCOME_CHEAT, "forged dialogue: an oversized packet or one with descriptors"};
+  }
+  packet->resize(static_cast<size_t>(n));
+  return {};
+}
+
+Ending RunnerLink::ReceiveHello(absl::Time deadline, v1::RunnerReply* hello) {
+  struct pollfd ready = {socket_.get(), POLLIN, 0};
+  const struct timespec left =
+      absl::ToTimespec(std::max(deadline - clock_.SteadyNow(), absl::ZeroDuration()));
+  if (::ppoll(&ready, 1, &left, nullptr) > 0) {
+    char first;
+    struct iovec part = {&first, 1};
+    alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(struct ucred))];
+    struct msghdr message = {};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    if (::recvmsg(socket_.get(), &message, MSG_PEEK | MSG_DONTWAIT) > 0) {
+      const struct cmsghdr* header = CMSG_FIRSTHDR(&message);
+      if (header != nullptr && header->cmsg_type == SCM_CREDENTIALS) {
+        struct ucred sender;
+        std::memcpy(&sender, CMSG_DATA(header), sizeof sender);
+        runner_delay_.emplace(RunQueueDelay::OfProcess(sender.pid));
+      }
+    }
+  }
+  const int off = 0;  // later packets must come with nothing attached
+  ::setsockopt(socket_.get(), SOL_SOCKET, SO_PASSCRED, &off, sizeof off);
+  std::string packet;
+  Ending ending = ReceivePacket(deadline, &packet);
+  if (!ending.passed()) return ending;
+  ExpectedReply expected;
+  expected.body = v1::RunnerReply::kHello;
+  return JudgeReply(packet, expected, hello);
+}
+
+Ending RunnerLink::DescribeDeath() {
+  if (!exit_.has_value()) exit_ = process_->Wait(clock_.SteadyNow() + kReapTimeout);
+  const v1::Outcome outcome = loading_ ? v1::OUTCOME_LOAD_ERROR : v1::OUTCOME_RUNTIME_ERROR;
+  const absl::string_view where = loading_ ? "while loading" : "in a call";
+  if (!exit_.has_value()) {
+    process_->Kill();
+    return {v1::OUTCOME_CHEAT, "the candidate closed the runner's control socket"};
+  }
+  if (exit_->memory_limit_hit) {
+    return {v1::OUTCOME_RESOURCE_LIMIT, absl::StrCat("out of memory ", where)};
+  }
+  if (!exit_->signaled && exit_->code <= 128) {
+    return {outcome, absl::StrCat("the process exited with status ", exit_->code, " ", where)};
+  }
+  // A supervisor in between reports a signal as 128 + its number.
+  const int signal = exit_->signaled ? exit_->code : exit_->code - 128;
+  if (signal == SIGXCPU || signal == SIGXFSZ) {
+    return {v1::OUTCOME_RESOURCE_LIMIT,
+            absl::StrCat("killed by ", SignalName(signal), " ", where,
+                         signal == SIGXCPU ? ": processor time limit" : ": file size limit")};
+  }
+  if (signal == SIGSYS) {
+    return {outcome, absl::StrCat("killed by SIGSYS ", where,
+                                  ": used a system call that the sandbox forbids")};
+  }
+  return {outcome, absl::StrCat("killed by ", SignalName(signal), " ", where)};
+}
+
+Ending RunnerLink::Fail(Ending ending) {
+  failure_ = ending;
+  return ending;
+}
+
+std::string RunnerLink::EndAndReadOutput(int64_t max_bytes) {
+  process_->Kill();
+  if (!exit_.has_value()) exit_ = process_->Wait(clock_.SteadyNow() + kReapTimeout);
+  if (!failure_.has_value()) failure_ = Ending{v1::OUTCOME_RUNTIME_ERROR, "the runner has ended"};
+  return exit_.has_value() ? CleanText(exit_->output, max_bytes) : "";
+}
+
+}  // namespace ksearch

@@ -1,0 +1,87 @@
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_DIALOGUE_RUNNER_LINK_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_DIALOGUE_RUNNER_LINK_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/clock.h"
+#include "common/unique_fd.h"
+#include "gpu_worker/sandbox/sandbox.h"
+#include "gpu_worker/verifier/dialogue/ending.h"
+#include "gpu_worker/verifier/dialogue/program_image.h"
+#include "gpu_worker/verifier/dialogue/run_queue_delay.h"
+#include "gpu_worker/verifier/dialogue/runner_reply.h"
+#include "gpu_worker/verifier/tensors/buffer_sets.h"
+#include "proto/runner.pb.h"
+
+namespace ksearch {
+
+// The verifier's end of the dialogue with one runner, which is hostile from Load on. The first
+// ending that is not PASSED is final: later calls return it again. Silence past a deadline is
+// TIMEOUT, the runner's death RUNTIME_ERROR (LOAD_ERROR while loading; RESOURCE_LIMIT if the
+// sandbox says so), anything forged CHEAT. While a call waits, this process sleeps in poll(): it
+// takes no core from the candidate. Thread-compatible. Deadlines are on the Clock::SteadyNow()
+// scale.
+class RunnerLink {
+ public:
+  // Starts a runner and waits for its HELLO. `spec` needs argv and limits; the control socket is
+  // added. Non-OK is trouble of this machine.
+  static absl::StatusOr<std::unique_ptr<RunnerLink>> Start(Sandbox& sandbox, SandboxSpec spec,
+                                                           const Clock& clock);
+  ~RunnerLink();
+  RunnerLink(const RunnerLink&) = delete;
+  RunnerLink& operator=(const RunnerLink&) = delete;
+
+  Ending Load(const ProgramImage& program, absl::Time deadline);
+  Ending Map(const std::vector<MapPacket>& packets, absl::Time deadline);
+
+  struct GoReply {
+    Ending ending;
+    std::vector<uint64_t> inner_ns;  // the runner's clock: advisory
+    // This process' clock around the message and its answer.
+    absl::Duration audit;
+    // Part of `audit` in which this thread or the runner's main thread wanted a core and had none.
+    absl::Duration waited;
+  };
+  GoReply Go(const std::vector<int>& set_order, absl::Time deadline);
+
+  // Kills the runner and returns what the candidate printed, cleaned, at most `max_bytes`.
+  std::string EndAndReadOutput(int64_t max_bytes);
+
+ private:
+  RunnerLink(UniqueFd socket, std::unique_ptr<SandboxedProcess> process, const Clock& clock)
+      : socket_(std::move(socket)), process_(std::move(process)), clock_(clock) {}
+
+  // Sends, waits for the answer and judges it.
+  Ending Exchange(v1::RunnerRequest* request, const std::vector<int>& fds, ExpectedReply expected,
+                  absl::Time deadline, v1::RunnerReply* reply);
+  // Waits for one packet; an ending if there is none.
+  Ending ReceivePacket(absl::Time deadline, std::string* packet);
+  // Reads HELLO; its sender is the runner's main thread, by the kernel's word.
+  Ending ReceiveHello(absl::Time deadline, v1::RunnerReply* hello);
+  // What became of a runner that hung up.
+  Ending DescribeDeath();
+  Ending Fail(Ending ending);
+
+  UniqueFd socket_;
+  std::unique_ptr<SandboxedProcess> process_;
+  const Clock& clock_;
+  const uint64_t nonce_ = NewNonce();
+  static uint64_t NewNonce();
+  const RunQueueDelay own_delay_ = RunQueueDelay::OfThisThread();
+  std::optional<RunQueueDelay> runner_delay_;
+  uint32_t step_ = 0;
+  bool loading_ = false;
+  std::optional<Ending> failure_;
+  std::optional<SandboxExit> exit_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_DIALOGUE_RUNNER_LINK_H_

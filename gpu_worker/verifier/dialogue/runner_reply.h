@@ -1,0 +1,34 @@
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_DIALOGUE_RUNNER_REPLY_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_DIALOGUE_RUNNER_REPLY_H_
+
+#include <cstdint>
+
+#include "absl/strings/string_view.h"
+#include "gpu_worker/verifier/dialogue/ending.h"
+#include "proto/runner.pb.h"
+
+namespace ksearch {
+
+inline constexpr int64_t kMaxReplyBytes = int64_t{64} << 10;
+inline constexpr int64_t kMaxErrorTextBytes = int64_t{8} << 10;
+
+// What the verifier is waiting for.
+struct ExpectedReply {
+  v1::RunnerReply::BodyCase body = v1::RunnerReply::BODY_NOT_SET;
+  uint64_t nonce = 0;
+  uint32_t step = 0;
+  int calls = 0;  // of a GO
+};
+
+// Judges one packet of a hostile runner. PASSED fills *reply with the expected body. An honest
+// failure (RunnerError) becomes LOAD_ERROR, RUNTIME_ERROR or RESOURCE_LIMIT; whatever the trusted
+// part of the runner would never send is CHEAT. Pure; fuzzed.
+Ending JudgeReply(absl::string_view packet, const ExpectedReply& expected, v1::RunnerReply* reply);
+
+// Untrusted text made fit for people and models: control characters become spaces, cut to
+// `max_bytes` with a mark.
+std::string CleanText(absl::string_view text, int64_t max_bytes);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_DIALOGUE_RUNNER_REPLY_H_

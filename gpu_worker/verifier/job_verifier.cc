@@ -1,0 +1,275 @@
+#include "gpu_worker/verifier/job_verifier.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/digest.h"
+#include "common/log.h"
+#include "common/measure_defaults.h"
+#include "common/status_macros.h"
+#include "common/textproto.h"
+#include "gpu_worker/verifier/checker.h"
+#include "gpu_worker/verifier/dialogue/runner_reply.h"
+#include "gpu_worker/verifier/harness_constants.h"
+#include "gpu_worker/verifier/timing/sampler.h"
+
+namespace ksearch {
+namespace {
+
+constexpr absl::Duration kLoadTime = absl::Seconds(10);
+
+std::vector<int64_t> TimedOracles(const OracleEntries& oracles) {
+  std::vector<int64_t> contents;
+  for (const auto& [content, entry] : oracles) {
+    if (content >= kGateContents && content < kFirstFreshContent) contents.push_back(content);
+  }
+  std::sort(contents.begin(), contents.end());
+  return contents;
+}
+
+absl::StatusOr<const v1::Workload*> FindWorkload(const v1::Task& task, const std::string& uuid) {
+  for (const v1::Workload& workload : task.workloads()) {
+    if (workload.uuid() == uuid) return &workload;
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("task ", task.name(), " has no workload '", uuid, "'"));
+}
+
+}  // namespace
+
+absl::StatusOr<v1::Verdict> JobVerifier::Verify(const v1::VerifierRequest& request) {
+  Job job;
+  job.request = &request;
+  job.plan = WithDefaults(request.job().plan());
+  RETURN_IF_ERROR(Prepare(&job));
+  const Clock& clock = bench_.clock();
+  const v1::Limits limits = WithDefaults(request.job().limits());
+  job.limits.call_time = FromProto(limits.call_time());
+  job.limits.deadline = clock.SteadyNow() + FromProto(limits.total_time());
+  job.verdict.set_outcome(v1::OUTCOME_PASSED);
+  *job.verdict.mutable_isolation() = bench_.starter().isolation();
+
+  const absl::Time check_start = clock.SteadyNow();
+  ASSIGN_OR_RETURN(std::unique_ptr<RunnerLink> link, bench_.starter().Start(limits));
+  if (Ending loaded =
+          link->Load(*job.candidate, std::min(job.limits.deadline, clock.SteadyNow() + kLoadTime));
+      !loaded.passed()) {
+    Fail(loaded, &job);
+  } else {
+    RETURN_IF_ERROR(Check(*link, &job));
+  }
+  const absl::Time measure_start = clock.SteadyNow();
+  *job.verdict.mutable_check_time() = ToProto(measure_start - check_start);
+  if (job.verdict.outcome() == v1::OUTCOME_PASSED) {
+    if (request.job().kind() == v1::JOB_KIND_SCREEN) {
+      RETURN_IF_ERROR(TimeBaseline(&job));
+      RETURN_IF_ERROR(Screen(*link, &job));
+    } else if (request.job().kind() == v1::JOB_KIND_CONFIRM) {
+      job.verdict.set_stderr_excerpt(link->EndAndReadOutput(kMaxStderrBytes));
+      RETURN_IF_ERROR(Confirm(&job));
+    }
+  }
+  *job.verdict.mutable_measure_time() = ToProto(clock.SteadyNow() - measure_start);
+  if (job.verdict.stderr_excerpt().empty()) {
+    job.verdict.set_stderr_excerpt(link->EndAndReadOutput(kMaxStderrBytes));
+  }
+  for (v1::WorkloadResult& result : job.results) {
+    if (!result.workload_uuid().empty()) *job.verdict.add_workloads() = std::move(result);
+  }
+  return std::move(job.verdict);
+}
+
+absl::Status JobVerifier::Prepare(Job* job) {
+  const v1::VerifierRequest& request = *job->request;
+  if (request.job().kind() == v1::JOB_KIND_UNSPECIFIED) {
+    return absl::InvalidArgumentError("job.kind is not set");
+  }
+  if (request.job().workload_uuids().empty()) {
+    return absl::InvalidArgumentError("job.workload_uuids is empty");
+  }
+  if (request.job().rivals_size() != request.rivals_size()) {
+    return absl::InvalidArgumentError("job.rivals and rivals differ in number");
+  }
+  ASSIGN_OR_RETURN(ProgramImage candidate, ProgramImage::Open(request.candidate()));
+  ASSIGN_OR_RETURN(ProgramImage reference, ProgramImage::Open(request.reference()));
+  job->candidate.emplace(std::move(candidate));
+  job->reference.emplace(std::move(reference));
+  if (request.has_baseline()) {
+    ASSIGN_OR_RETURN(ProgramImage baseline, ProgramImage::Open(request.baseline()));
+    job->baseline.emplace(std::move(baseline));
+  }
+  // What was used to find a candidate must not be used to confirm it.
+  const bool confirm = request.job().kind() == v1::JOB_KIND_CONFIRM;
+  const Seed seed = confirm ? Seed::Fresh() : bench_.screening_seed();
+  const bool timed = request.job().kind() != v1::JOB_KIND_CHECK;
+  for (const std::string& uuid : request.job().workload_uuids()) {
+    ASSIGN_OR_RETURN(const v1::Workload* workload, FindWorkload(request.task(), uuid));
+    ASSIGN_OR_RETURN(CasePtr made,
+                     bench_.Case(request.task(), request.task_sha256(), *workload, seed));
+    OracleEntries oracles;
+    if (timed) {
+      ASSIGN_OR_RETURN(oracles, bench_.oracle().GetForTiming(*job->reference, made));
+    } else {
+      std::vector<int64_t> gate(kGateContents);
+      std::iota(gate.begin(), gate.end(), 0);
+      ASSIGN_OR_RETURN(oracles, bench_.oracle().Get(*job->reference, made, gate));
+    }
+    job->cases.push_back(std::move(made));
+    job->oracles.push_back(std::move(oracles));
+  }
+  bench_.oracle().Rest();
+  job->results.resize(job->cases.size());
+  return absl::OkStatus();
+}
+
+absl::Status JobVerifier::Check(RunnerLink& link, Job* job) {
+  size_t done = 0;
+  for (const size_t i : SmallestFirst(*job)) {
+    Report("check", done++, job->cases.size());
+    ASSIGN_OR_RETURN(job->results[i],
+                     CheckWorkload(bench_, link, job->cases[i], job->oracles[i], job->limits));
+    if (job->results[i].outcome() != v1::OUTCOME_PASSED) {
+      Fail({job->results[i].outcome(),
+            absl::StrCat("workload ", job->cases[i]->uuid(), ": ", job->results[i].message())},
+           job);
+      return absl::OkStatus();
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status JobVerifier::TimeBaseline(Job* job) {
+  if (!job->baseline.has_value()) return absl::OkStatus();
+  return OffTheClock(job, [&]() -> absl::Status {
+    std::unique_ptr<RunnerLink> link;
+    for (size_t i = 0; i < job->cases.size(); ++i) {
+      const CasePtr& workload = job->cases[i];
+      const std::string key = absl::StrCat(job->baseline->sha256(), "/", workload->key());
+      const Clock& clock = bench_.clock();
+      std::optional<BaselineCache::Timing> timing = bench_.baselines().Find(key, clock.SteadyNow());
+      if (!timing.has_value()) {
+        Report("baseline", i, job->cases.size());
+        WorkloadSession::Limits limits = job->limits;
+        limits.deadline = absl::InfiniteFuture();
+        const auto broken = [&](const Ending& ending) {
+          return absl::FailedPreconditionError(absl::StrCat(
+              "the baseline fails on workload ", workload->uuid(), ": ", ending.message));
+        };
+        if (link == nullptr) {
+          ASSIGN_OR_RETURN(link, bench_.starter().Start(RunnerStarter::TrustedLimits()));
+          if (Ending loaded = link->Load(*job->baseline, clock.SteadyNow() + kLoadTime);
+              !loaded.passed()) {
+            return broken(loaded);
+          }
+        }
+        const int sets = bench_.Sets(*workload, 2);
+        ASSIGN_OR_RETURN(std::shared_ptr<BufferSets> buffers,
+                         bench_.Buffers(workload, sets, "baseline"));
+        WorkloadSession session(*link, workload, std::move(buffers), clock, RandomUint64());
+        if (Ending mapped = session.Map(sets, limits); !mapped.passed()) return broken(mapped);
+        CallDealer dealer(sets, TimedOracles(job->oracles[i]), Rng(RandomUint64()));
+        ASSIGN_OR_RETURN(Sampling sampling, Sample(session, dealer, job->oracles[i], job->plan,
+                                                   nullptr, limits, clock));
+        if (!sampling.ending.passed()) return broken(sampling.ending);
+        timing = BaselineCache::Timing{std::move(sampling.samples), clock.SteadyNow()};
+        bench_.baselines().Store(key, *timing);
+      }
+      *job->results[i].mutable_baseline() = timing->samples;
+      *job->results[i].mutable_baseline_age() = ToProto(clock.SteadyNow() - timing->measured_at);
+    }
+    return absl::OkStatus();
+  });
+}
+
+absl::Status JobVerifier::Screen(RunnerLink& link, Job* job) {
+  const Clock& clock = bench_.clock();
+  for (size_t i = 0; i < job->cases.size(); ++i) {
+    Report("measure", i, job->cases.size());
+    const CasePtr& workload = job->cases[i];
+    v1::WorkloadResult& result = job->results[i];
+    const int sets = bench_.Sets(*workload, 2);
+    ASSIGN_OR_RETURN(std::shared_ptr<BufferSets> buffers,
+                     bench_.Buffers(workload, sets, "candidate"));
+    WorkloadSession session(link, workload, std::move(buffers), clock, RandomUint64());
+    Ending ending = session.Map(sets, job->limits);
+    Sampling sampling;
+    if (ending.passed()) {
+      CallDealer dealer(sets, TimedOracles(job->oracles[i]), Rng(RandomUint64()));
+      ASSIGN_OR_RETURN(sampling, Sample(session, dealer, job->oracles[i], job->plan,
+                                        &bench_.metronome(), job->limits, clock));
+      ending = sampling.ending;
+    }
+    if (ending.passed()) {
+      ASSIGN_OR_RETURN(ending, JudgeSuspects(session, i, job));
+    }
+    result.set_buffer_sets(sets);
+    result.set_audit_ratio(sampling.audit_ratio);
+    if (session.correctness().has_value()) {
+      MergeCorrectness(*session.correctness(), result.mutable_correctness());
+    }
+    if (!ending.passed()) {
+      result.set_outcome(ending.outcome);
+      result.set_message(CleanText(ending.message, kMaxMessageBytes));
+      if (ending.outcome == v1::OUTCOME_CHEAT) job->verdict.add_suspicions(result.message());
+      Fail({ending.outcome, absl::StrCat("workload ", workload->uuid(), ": ", ending.message)},
+           job);
+      return absl::OkStatus();
+    }
+    *result.mutable_candidate() = std::move(sampling.samples);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status JobVerifier::Confirm(Job*) { return absl::UnimplementedError("CONFIRM"); }
+
+absl::StatusOr<Ending> JobVerifier::JudgeSuspects(const WorkloadSession& session, size_t index,
+                                                  Job* job) {
+  for (const WorkloadSession::Suspect& suspect : session.suspects()) {
+    OracleEntries oracles;
+    RETURN_IF_ERROR(OffTheClock(job, [&]() -> absl::Status {
+      ASSIGN_OR_RETURN(oracles,
+                       bench_.oracle().Get(*job->reference, job->cases[index], {suspect.content}));
+      bench_.oracle().Rest();
+      return absl::OkStatus();
+    }));
+    const OutputComparison compared =
+        CompareOutputs(*job->cases[index], suspect.outputs, oracles[suspect.content]->outputs);
+    if (!compared.right) {
+      return Ending{v1::OUTCOME_CHEAT, absl::StrCat(kStaleOutput, compared.message)};
+    }
+  }
+  return Ending{};
+}
+
+absl::Status JobVerifier::OffTheClock(Job* job, const std::function<absl::Status()>& work) {
+  const absl::Time start = bench_.clock().SteadyNow();
+  const absl::Status status = work();
+  job->limits.deadline += bench_.clock().SteadyNow() - start;
+  return status;
+}
+
+void JobVerifier::Report(const char* stage, size_t done, size_t total) const {
+  v1::VerifierReply::Progress progress;
+  progress.set_stage(stage);
+  progress.set_done(static_cast<int>(done));
+  progress.set_total(static_cast<int>(total));
+  progress_(progress);
+}
+
+void JobVerifier::Fail(const Ending& ending, Job* job) {
+  job->verdict.set_outcome(ending.outcome);
+  job->verdict.set_message(CleanText(ending.message, kMaxMessageBytes));
+}
+
+std::vector<size_t> JobVerifier::SmallestFirst(const Job& job) {
+  std::vector<size_t> order(job.cases.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return job.cases[a]->footprint_bytes() < job.cases[b]->footprint_bytes();
+  });
+  return order;
+}
+
+}  // namespace ksearch

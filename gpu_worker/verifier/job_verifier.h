@@ -1,0 +1,60 @@
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_JOB_VERIFIER_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_JOB_VERIFIER_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "gpu_worker/verifier/bench.h"
+#include "gpu_worker/verifier/workload_session.h"
+#include "proto/runner.pb.h"
+
+namespace ksearch {
+
+// Carries out one VerifierRequest: CHECK, SCREEN or CONFIRM. Whatever the candidate does is part of
+// the verdict; non-OK is trouble of the task, the machine or the request. Thread-compatible.
+class JobVerifier {
+ public:
+  using Progress = std::function<void(const v1::VerifierReply::Progress&)>;
+
+  JobVerifier(Bench& bench, Progress progress) : bench_(bench), progress_(std::move(progress)) {}
+
+  absl::StatusOr<v1::Verdict> Verify(const v1::VerifierRequest& request);
+
+ private:
+  using CasePtr = std::shared_ptr<const WorkloadCase>;
+  // One request at work.
+  struct Job {
+    const v1::VerifierRequest* request = nullptr;
+    v1::MeasurePlan plan;
+    std::vector<CasePtr> cases;               // in the order of job.workload_uuids
+    std::vector<OracleEntries> oracles;       // same order
+    std::vector<v1::WorkloadResult> results;  // same order; empty uuid: not reached
+    WorkloadSession::Limits limits;
+    std::optional<ProgramImage> candidate, reference, baseline;
+    v1::Verdict verdict;
+  };
+
+  absl::Status Prepare(Job* job);
+  absl::Status Check(RunnerLink& link, Job* job);
+  absl::Status TimeBaseline(Job* job);
+  absl::Status Screen(RunnerLink& link, Job* job);
+  absl::Status Confirm(Job* job);
+  // Compares outputs of timed calls that looked stale with their oracles.
+  absl::StatusOr<Ending> JudgeSuspects(const WorkloadSession& session, size_t index, Job* job);
+  // A job's clock stands still while trusted programs run.
+  absl::Status OffTheClock(Job* job, const std::function<absl::Status()>& work);
+  void Report(const char* stage, size_t done, size_t total) const;
+  static void Fail(const Ending& ending, Job* job);
+  // Cases by index, smallest footprint first.
+  static std::vector<size_t> SmallestFirst(const Job& job);
+
+  Bench& bench_;
+  const Progress progress_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_JOB_VERIFIER_H_

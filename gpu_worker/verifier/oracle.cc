@@ -1,0 +1,104 @@
+#include "gpu_worker/verifier/oracle.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/status_macros.h"
+#include "gpu_worker/verifier/harness_constants.h"
+
+namespace ksearch {
+namespace {
+
+// References are written for clarity, not speed.
+constexpr absl::Duration kReferenceCallTime = absl::Seconds(120);
+
+absl::Status Broken(const WorkloadCase& workload, absl::string_view why) {
+  return absl::FailedPreconditionError(
+      absl::StrCat("the reference fails on workload ", workload.uuid(), ": ", why));
+}
+
+std::string CacheKey(const ProgramImage& reference, const WorkloadCase& workload, int64_t content) {
+  return absl::StrCat(reference.sha256(), "/", workload.key(), "/", workload.seed().high, ".",
+                      workload.seed().low, "/", content);
+}
+
+}  // namespace
+
+absl::StatusOr<OracleEntries> Oracle::Get(const ProgramImage& reference,
+                                          const std::shared_ptr<const WorkloadCase>& workload,
+                                          const std::vector<int64_t>& contents) {
+  OracleEntries entries;
+  std::vector<int64_t> missing;
+  for (const int64_t content : contents) {
+    if (auto entry = cache_.Find(CacheKey(reference, *workload, content))) {
+      entries[content] = std::move(entry);
+    } else {
+      missing.push_back(content);
+    }
+  }
+  if (!missing.empty()) RETURN_IF_ERROR(Answer(reference, workload, missing, &entries));
+  return entries;
+}
+
+absl::StatusOr<OracleEntries> Oracle::GetForTiming(
+    const ProgramImage& reference, const std::shared_ptr<const WorkloadCase>& workload) {
+  std::vector<int64_t> contents;
+  for (int i = 0; i < kGateContents; ++i) contents.push_back(i);
+  ASSIGN_OR_RETURN(const OracleEntries gate, Get(reference, workload, contents));
+  absl::Duration reference_time = absl::InfiniteDuration();
+  for (const auto& [content, entry] : gate) {
+    reference_time = std::min(reference_time, entry->reference_time);
+  }
+  const double affordable =
+      absl::FDivDuration(kOracleTimePerWorkload, std::max(reference_time, absl::Nanoseconds(1)));
+  const int timed =
+      static_cast<int>(std::clamp<double>(affordable, kMinTimedOracles, kMaxTimedOracles));
+  for (int i = 0; i < timed; ++i) contents.push_back(kGateContents + i);
+  return Get(reference, workload, contents);
+}
+
+absl::Status Oracle::Answer(const ProgramImage& reference,
+                            const std::shared_ptr<const WorkloadCase>& workload,
+                            const std::vector<int64_t>& contents, OracleEntries* entries) {
+  WorkloadSession::Limits limits;
+  limits.call_time = kReferenceCallTime;
+  limits.deadline = clock_.SteadyNow() + absl::Minutes(30);
+  if (link_ == nullptr || linked_program_ != reference.sha256()) {
+    link_.reset();
+    ASSIGN_OR_RETURN(link_, starter_.Start(RunnerStarter::TrustedLimits()));
+    linked_program_ = reference.sha256();
+    if (Ending loaded = link_->Load(reference, clock_.SteadyNow() + kReferenceCallTime);
+        !loaded.passed()) {
+      link_.reset();
+      return Broken(*workload, loaded.message);
+    }
+  }
+  ASSIGN_OR_RETURN(std::shared_ptr<BufferSets> buffers, allocate_(workload, 1));
+  WorkloadSession session(*link_, workload, buffers, clock_, workload->seed().low);
+  if (Ending mapped = session.Map(1, limits); !mapped.passed()) {
+    link_.reset();
+    return Broken(*workload, mapped.message);
+  }
+  for (const int64_t content : contents) {
+    const WorkloadSession::Batch batch =
+        session.Run({{0, content}}, WorkloadSession::Mode::kReference, {}, limits);
+    if (!batch.ending.passed()) {
+      link_.reset();
+      return Broken(*workload, batch.ending.message);
+    }
+    auto entry = std::make_shared<OracleEntry>();
+    entry->outputs = session.Outputs(0);
+    entry->reference_time = batch.audit;
+    if (const std::string name = OutputWithNan(*workload, entry->outputs); !name.empty()) {
+      return Broken(*workload, absl::StrCat("output '", name, "' holds a NaN"));
+    }
+    int64_t bytes = 0;
+    for (const auto& output : entry->outputs) bytes += static_cast<int64_t>(output.size());
+    cache_.Insert(CacheKey(reference, *workload, content), entry, bytes);
+    (*entries)[content] = std::move(entry);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace ksearch

@@ -1,0 +1,54 @@
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_ORACLE_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_ORACLE_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "gpu_worker/verifier/byte_lru.h"
+#include "gpu_worker/verifier/runner_starter.h"
+#include "gpu_worker/verifier/workload_session.h"
+
+namespace ksearch {
+
+// Answers of a task's reference. The reference runs in a runner of its own, sandboxed like a
+// candidate but never beside one that could read it: what it wrote stays in this process. Entries
+// are kept by (task, workload, seed, content). Thread-compatible.
+class Oracle {
+ public:
+  Oracle(RunnerStarter& starter, const BufferSetsFactory& allocate, const Clock& clock,
+         int64_t cache_bytes)
+      : starter_(starter), allocate_(allocate), clock_(clock), cache_(cache_bytes) {}
+
+  // Answers to every content in `contents`. FAILED_PRECONDITION if the reference fails, or answers
+  // with a NaN: then the task is broken.
+  absl::StatusOr<OracleEntries> Get(const ProgramImage& reference,
+                                    const std::shared_ptr<const WorkloadCase>& workload,
+                                    const std::vector<int64_t>& contents);
+
+  // Answers to the gate's contents and to as many timed ones as kOracleTimePerWorkload allows:
+  // contents 0 .. n-1 with n > kGateContents.
+  absl::StatusOr<OracleEntries> GetForTiming(const ProgramImage& reference,
+                                             const std::shared_ptr<const WorkloadCase>& workload);
+
+  // Ends the reference's runner, if there is one: call before anything is timed.
+  void Rest() { link_.reset(); }
+
+ private:
+  absl::Status Answer(const ProgramImage& reference,
+                      const std::shared_ptr<const WorkloadCase>& workload,
+                      const std::vector<int64_t>& contents, OracleEntries* entries);
+
+  RunnerStarter& starter_;
+  const BufferSetsFactory& allocate_;
+  const Clock& clock_;
+  ByteLru<const OracleEntry> cache_;
+  std::unique_ptr<RunnerLink> link_;
+  std::string linked_program_;  // SHA-256 of what link_ has loaded
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_ORACLE_H_

@@ -1,0 +1,34 @@
+#include "gpu_worker/verifier/runner_starter.h"
+
+#include "common/measure_defaults.h"
+#include "common/textproto.h"
+
+namespace ksearch {
+namespace {
+
+constexpr int64_t kTrustedMemoryBytes = int64_t{16} << 30;
+// Every core may be in use for the whole job.
+constexpr int kCpuTimePerWallTime = 64;
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::Start(const v1::Limits& limits) {
+  SandboxSpec spec;
+  spec.argv = {runner_path_};
+  spec.binds.push_back({runner_path_, runner_path_, false, false});
+  spec.memory_bytes = limits.memory_bytes();
+  spec.cpu_time = FromProto(limits.total_time()) * kCpuTimePerWallTime;
+  if (settings_.max_processes() > 0) spec.max_processes = settings_.max_processes();
+  if (settings_.tmp_bytes() > 0) spec.tmp_bytes = settings_.tmp_bytes();
+  if (settings_.output_bytes() > 0) spec.output_bytes = settings_.output_bytes();
+  return RunnerLink::Start(sandbox_, std::move(spec), clock_);
+}
+
+v1::Limits RunnerStarter::TrustedLimits() {
+  v1::Limits limits = WithDefaults(v1::Limits());
+  limits.set_memory_bytes(kTrustedMemoryBytes);
+  *limits.mutable_total_time() = ToProto(absl::Minutes(30));
+  return limits;
+}
+
+}  // namespace ksearch

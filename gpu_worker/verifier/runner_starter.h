@@ -1,0 +1,45 @@
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_RUNNER_STARTER_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_RUNNER_STARTER_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "common/clock.h"
+#include "gpu_worker/sandbox/sandbox.h"
+#include "gpu_worker/verifier/dialogue/runner_link.h"
+#include "proto/config.pb.h"
+#include "proto/job.pb.h"
+
+namespace ksearch {
+
+// Starts runners, each in a sandbox of its own. Thread-compatible.
+class RunnerStarter {
+ public:
+  // `runner_path`: the absolute path of ksearch-runner.
+  RunnerStarter(Sandbox& sandbox, std::string runner_path, const v1::SandboxSettings& settings,
+                const Clock& clock)
+      : sandbox_(sandbox),
+        runner_path_(std::move(runner_path)),
+        settings_(settings),
+        clock_(clock) {}
+
+  // A runner with nothing loaded. Non-OK is trouble of this machine.
+  absl::StatusOr<std::unique_ptr<RunnerLink>> Start(const v1::Limits& limits);
+
+  // For references and baselines: generous, since they are the task author's.
+  static v1::Limits TrustedLimits();
+
+  v1::IsolationLevel isolation() const { return sandbox_.isolation(); }
+
+ private:
+  Sandbox& sandbox_;
+  const std::string runner_path_;
+  const v1::SandboxSettings settings_;
+  const Clock& clock_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_RUNNER_STARTER_H_

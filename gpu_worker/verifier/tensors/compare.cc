@@ -1,0 +1,143 @@
+#include "gpu_worker/verifier/tensors/compare.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "gpu_worker/verifier/tensors/element.h"
+
+namespace ksearch {
+namespace {
+
+constexpr int64_t kStretch = 2048;  // elements decoded at a time: two arrays stay in L1
+
+struct TensorComparison {
+  double max_abs = 0;
+  double max_rel = 0;
+  int64_t wrong = 0;
+  int64_t first_wrong = -1;
+  double first_got = 0;
+  double first_expected = 0;
+  double error_squares = 0;
+  double oracle_squares = 0;
+};
+
+TensorComparison CompareTensor(const TensorArgument& tensor, const v1::Tolerance& tolerance,
+                               const std::byte* got, const std::byte* oracle) {
+  TensorComparison result;
+  const int64_t element_bytes = tensor.elements == 0 ? 0 : tensor.bytes / tensor.elements;
+  double a[kStretch], b[kStretch];
+  for (int64_t first = 0; first < tensor.elements; first += kStretch) {
+    const int64_t count = std::min(kStretch, tensor.elements - first);
+    DecodeElements(tensor.dtype, got + first * element_bytes, count, a);
+    DecodeElements(tensor.dtype, oracle + first * element_bytes, count, b);
+    for (int64_t i = 0; i < count; ++i) {
+      bool wrong;
+      if (!std::isfinite(a[i]) || !std::isfinite(b[i])) {
+        wrong = !(a[i] == b[i]);  // the same infinity is right; NaN equals nothing
+      } else {
+        const double abs = std::fabs(a[i] - b[i]);
+        const double rel = abs / (std::fabs(b[i]) + 1e-8);
+        wrong = abs > tolerance.atol() && rel > tolerance.rtol();
+        result.max_abs = std::max(result.max_abs, abs);
+        result.max_rel = std::max(result.max_rel, rel);
+        result.error_squares += abs * abs;
+        result.oracle_squares += b[i] * b[i];
+      }
+      if (wrong && result.wrong++ == 0) {
+        result.first_wrong = first + i;
+        result.first_got = a[i];
+        result.first_expected = b[i];
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+OutputComparison CompareOutputs(const WorkloadCase& workload, const OutputBytes& got,
+                                const OutputBytes& oracle) {
+  const v1::Tolerance& tolerance = workload.tolerance();
+  const double required =
+      tolerance.required_matched_ratio() == 0 ? 1.0 : tolerance.required_matched_ratio();
+  OutputComparison comparison;
+  v1::Correctness& correctness = comparison.correctness;
+  correctness.set_matched_ratio(1);
+  for (size_t i = 0; i < oracle.size(); ++i) {
+    const TensorArgument& tensor = workload.tensors()[static_cast<size_t>(workload.inputs()) + i];
+    const TensorComparison compared =
+        CompareTensor(tensor, tolerance, got[i].data(), oracle[i].data());
+    const double matched = tensor.elements == 0 ? 1.0
+                                                : 1.0 - static_cast<double>(compared.wrong) /
+                                                            static_cast<double>(tensor.elements);
+    correctness.set_max_abs_error(std::max(correctness.max_abs_error(), compared.max_abs));
+    correctness.set_max_rel_error(std::max(correctness.max_rel_error(), compared.max_rel));
+    if (matched < correctness.matched_ratio()) {
+      correctness.set_matched_ratio(matched);
+      correctness.set_worst_output(tensor.name);
+      correctness.set_first_wrong_index(compared.first_wrong);
+      correctness.set_first_wrong_got(compared.first_got);
+      correctness.set_first_wrong_expected(compared.first_expected);
+    }
+    if (matched < required && comparison.right) {
+      comparison.right = false;
+      comparison.message = absl::StrFormat(
+          "output '%s': %d of %d elements wrong; first at flat index %d: got %.9g, expected %.9g "
+          "(atol %g, rtol %g)",
+          tensor.name, compared.wrong, tensor.elements, compared.first_wrong, compared.first_got,
+          compared.first_expected, tolerance.atol(), tolerance.rtol());
+    }
+    const double yardstick = std::max(tolerance.rms_yardstick(), RelativeRounding(tensor.dtype));
+    if (tolerance.max_rms_error_ratio() <= 0 || yardstick <= 0) continue;
+    const double relative_rms =
+        compared.error_squares == 0
+            ? 0
+            : std::sqrt(compared.error_squares / std::max(compared.oracle_squares, 1e-300));
+    const double ratio = relative_rms / yardstick;
+    correctness.set_rms_error_ratio(std::max(correctness.rms_error_ratio(), ratio));
+    if (ratio > tolerance.max_rms_error_ratio() && comparison.right) {
+      comparison.right = false;
+      comparison.message = absl::StrFormat(
+          "output '%s': relative RMS error %.3g is %.1fx that of an honest kernel of this "
+          "precision (limit %.1fx): part of the work is skipped or done in too low a precision",
+          tensor.name, relative_rms, ratio, tolerance.max_rms_error_ratio());
+    }
+  }
+  return comparison;
+}
+
+void MergeCorrectness(const v1::Correctness& from, v1::Correctness* into) {
+  into->set_max_abs_error(std::max(into->max_abs_error(), from.max_abs_error()));
+  into->set_max_rel_error(std::max(into->max_rel_error(), from.max_rel_error()));
+  into->set_rms_error_ratio(std::max(into->rms_error_ratio(), from.rms_error_ratio()));
+  if (from.matched_ratio() >= into->matched_ratio()) return;
+  into->set_matched_ratio(from.matched_ratio());
+  into->set_worst_output(from.worst_output());
+  if (from.has_first_wrong_index()) {
+    into->set_first_wrong_index(from.first_wrong_index());
+    into->set_first_wrong_got(from.first_wrong_got());
+    into->set_first_wrong_expected(from.first_wrong_expected());
+  }
+}
+
+std::string OutputWithNan(const WorkloadCase& workload, const OutputBytes& outputs) {
+  double values[kStretch];
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const TensorArgument& tensor = workload.tensors()[static_cast<size_t>(workload.inputs()) + i];
+    if (!IsFloating(tensor.dtype)) continue;
+    const int64_t element_bytes = tensor.elements == 0 ? 0 : tensor.bytes / tensor.elements;
+    for (int64_t first = 0; first < tensor.elements; first += kStretch) {
+      const int64_t count = std::min(kStretch, tensor.elements - first);
+      DecodeElements(tensor.dtype, outputs[i].data() + first * element_bytes, count, values);
+      for (int64_t k = 0; k < count; ++k) {
+        if (std::isnan(values[k])) return tensor.name;
+      }
+    }
+  }
+  return "";
+}
+
+}  // namespace ksearch

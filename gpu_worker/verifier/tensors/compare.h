@@ -1,0 +1,38 @@
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_TENSORS_COMPARE_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_TENSORS_COMPARE_H_
+
+#include <string>
+#include <vector>
+
+#include "gpu_worker/verifier/tensors/buffer_sets.h"
+#include "gpu_worker/verifier/tensors/workload_case.h"
+#include "proto/result.pb.h"
+#include "proto/task.pb.h"
+
+namespace ksearch {
+
+struct OutputComparison {
+  bool right = true;
+  std::string message;  // why not; names output, index, got and expected
+  v1::Correctness correctness;
+};
+
+// Judges outputs by the FlashInfer rule (see v1::Tolerance) and the error-ratio test:
+//  * an element is wrong iff |got - oracle| > atol AND |got - oracle| / (|oracle| + 1e-8) > rtol;
+//  * where the oracle is infinite the element must be the same infinity; NaN is always wrong;
+//  * of each output at least required_matched_ratio of the elements must be right;
+//  * RMS(error) / RMS(oracle) over finite elements of each output, divided by rms_yardstick (or the
+//    output type's rounding, if that is larger), must not exceed max_rms_error_ratio, if set.
+OutputComparison CompareOutputs(const WorkloadCase& workload, const OutputBytes& got,
+                                const OutputBytes& oracle);
+
+// Two records of one workload in one: the larger errors, the smaller ratio, the first wrong
+// element.
+void MergeCorrectness(const v1::Correctness& from, v1::Correctness* into);
+
+// The name of the first output with a NaN; empty if there is none. An oracle must have none.
+std::string OutputWithNan(const WorkloadCase& workload, const OutputBytes& outputs);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_TENSORS_COMPARE_H_

@@ -1,0 +1,288 @@
+#include "gpu_worker/verifier/tensors/input_generator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numbers>
+#include <numeric>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "common/digest.h"
+#include "common/kernel_header.h"
+#include "common/rng.h"
+#include "common/status_macros.h"
+#include "gpu_worker/verifier/tensors/element.h"
+
+namespace ksearch {
+namespace {
+
+// A pool of elements; content c is the window that starts at a keyed offset.
+class WindowGenerator final : public InputGenerator {
+ public:
+  WindowGenerator(std::vector<std::byte> pool, int64_t bytes, int64_t element_bytes, uint64_t key)
+      : pool_(std::move(pool)), bytes_(bytes), element_bytes_(element_bytes), key_(key) {}
+
+  int64_t bytes() const override { return bytes_; }
+  int64_t pool_bytes() const override { return static_cast<int64_t>(pool_.size()); }
+  void Write(int64_t content, std::byte* out) const override {
+    std::memcpy(out, Window(content), static_cast<size_t>(bytes_));
+  }
+  bool Matches(int64_t content, const std::byte* memory) const override {
+    return std::memcmp(memory, Window(content), static_cast<size_t>(bytes_)) == 0;
+  }
+
+ private:
+  const std::byte* Window(int64_t content) const {
+    const int64_t windows = (static_cast<int64_t>(pool_.size()) - bytes_) / element_bytes_;
+    if (windows <= 0) return pool_.data();
+    // An odd multiplier modulo a power of two visits every offset once.
+    const uint64_t offset = ((static_cast<uint64_t>(content) * (key_ | 1)) + (key_ >> 32)) %
+                            static_cast<uint64_t>(windows);
+    return pool_.data() + static_cast<int64_t>(offset) * element_bytes_;
+  }
+
+  const std::vector<std::byte> pool_;
+  const int64_t bytes_;
+  const int64_t element_bytes_;
+  const uint64_t key_;
+};
+
+// Segment bounds of a ragged batch, drawn anew for each content: cut points uniform over the
+// elements that are free once every segment has its least length.
+class IndptrGenerator final : public InputGenerator {
+ public:
+  IndptrGenerator(v1::DType dtype, int64_t element_bytes, int64_t elements, int64_t total,
+                  int64_t min_length, uint64_t key)
+      : dtype_(dtype),
+        element_bytes_(element_bytes),
+        elements_(elements),
+        total_(total),
+        min_length_(min_length),
+        key_(key) {}
+
+  int64_t bytes() const override { return elements_ * element_bytes_; }
+  int64_t pool_bytes() const override { return 0; }
+  void Write(int64_t content, std::byte* out) const override {
+    const int64_t segments = elements_ - 1;
+    const int64_t free = total_ - min_length_ * segments;
+    std::vector<int64_t> cuts = {0};
+    Rng rng(key_, static_cast<uint64_t>(content) << 32);
+    for (int64_t i = 1; i < segments; ++i) {
+      cuts.push_back(static_cast<int64_t>(rng.NextBelow(static_cast<uint64_t>(free) + 1)));
+    }
+    std::sort(cuts.begin(), cuts.end());
+    for (int64_t i = 0; i < segments; ++i) {
+      EncodeElement(dtype_, static_cast<double>(cuts[static_cast<size_t>(i)] + i * min_length_),
+                    out + i * element_bytes_);
+    }
+    EncodeElement(dtype_, static_cast<double>(total_), out + segments * element_bytes_);
+  }
+  bool Matches(int64_t content, const std::byte* memory) const override {
+    std::vector<std::byte> expected(static_cast<size_t>(bytes()));
+    Write(content, expected.data());
+    return std::memcmp(memory, expected.data(), expected.size()) == 0;
+  }
+
+ private:
+  const v1::DType dtype_;
+  const int64_t element_bytes_, elements_, total_, min_length_;
+  const uint64_t key_;
+};
+
+// Four uniforms to four normals (Box-Muller).
+void FourNormals(const std::array<uint32_t, 4>& block, double scale, double offset, bool clamp,
+                 double* out) {
+  for (int pair = 0; pair < 2; ++pair) {
+    // In (0, 1]: the logarithm stays finite.
+    const float u =
+        (static_cast<float>(block[static_cast<size_t>(2 * pair)] >> 8) + 1.0f) * 0x1.0p-24f;
+    const float v = static_cast<float>(block[static_cast<size_t>(2 * pair + 1)] >> 8) * 0x1.0p-24f;
+    const float radius = std::sqrt(-2.0f * std::log(u));
+    const float angle = 2.0f * std::numbers::pi_v<float> * v;
+    out[2 * pair] = static_cast<double>(radius * std::cos(angle));
+    out[2 * pair + 1] = static_cast<double>(radius * std::sin(angle));
+  }
+  for (int i = 0; i < 4; ++i) {
+    if (clamp) out[i] = std::clamp(out[i], -2.0, 2.0);
+    out[i] = out[i] * scale + offset;
+  }
+}
+
+// Draws elements [begin, end) of a pool; begin is a multiple of 4.
+void DrawElements(v1::DType dtype, int64_t element_bytes, const v1::RandomRecipe& recipe,
+                  uint64_t key, int64_t begin, int64_t end, std::byte* pool) {
+  const Philox philox(key);
+  const double scale = recipe.scale() == 0 ? 1 : recipe.scale();
+  const bool floating = IsFloating(dtype);
+  const bool clamp = dtype == v1::DTYPE_FLOAT8_E4M3FN || dtype == v1::DTYPE_FLOAT8_E5M2;
+  for (int64_t first = begin; first < end; first += 4) {
+    const auto block = philox.Block(static_cast<uint64_t>(first / 4));
+    double values[4];
+    if (floating) {
+      FourNormals(block, scale, recipe.offset(), clamp, values);
+    } else {
+      for (size_t i = 0; i < 4; ++i) {
+        if (dtype == v1::DTYPE_BOOL) {
+          values[i] = block[i] >> 31;
+        } else if (dtype == v1::DTYPE_INT8) {
+          values[i] = static_cast<double>(block[i] >> 24) - 128;
+        } else {
+          values[i] = static_cast<double>(block[i] >> 21) - 1024;
+        }
+      }
+    }
+    const int64_t count = std::min<int64_t>(4, end - first);
+    for (int64_t i = 0; i < count; ++i) {
+      EncodeElement(dtype, values[i], pool + (first + i) * element_bytes);
+    }
+  }
+}
+
+std::vector<std::byte> DrawPool(v1::DType dtype, int64_t element_bytes, int64_t elements,
+                                const v1::RandomRecipe& recipe, uint64_t key) {
+  std::vector<std::byte> pool(static_cast<size_t>(elements * element_bytes));
+  const int64_t cores = std::max(1U, std::thread::hardware_concurrency());
+  const int64_t parts = std::clamp<int64_t>(elements / (int64_t{1} << 18), 1, cores);
+  const int64_t part = (elements / parts + 3) / 4 * 4;
+  std::vector<std::thread> threads;
+  for (int64_t i = 1; i < parts; ++i) {
+    threads.emplace_back(DrawElements, dtype, element_bytes, std::cref(recipe), key, i * part,
+                         i + 1 == parts ? elements : (i + 1) * part, pool.data());
+  }
+  DrawElements(dtype, element_bytes, recipe, key, 0, parts == 1 ? elements : part, pool.data());
+  for (std::thread& thread : threads) thread.join();
+  return pool;
+}
+
+absl::StatusOr<int64_t> AxisValueOf(const v1::Definition& definition, const v1::Workload& workload,
+                                    const std::string& name) {
+  for (const v1::Axis& axis : definition.axes()) {
+    if (axis.name() == name && axis.has_const_value()) return axis.const_value();
+  }
+  for (const v1::AxisValue& axis : workload.axes()) {
+    if (axis.axis() == name) return axis.value();
+  }
+  return absl::InvalidArgumentError(absl::StrCat("axis '", name, "' has no value"));
+}
+
+bool IsIndexType(v1::DType dtype) { return dtype == v1::DTYPE_INT32 || dtype == v1::DTYPE_INT64; }
+
+absl::StatusOr<std::unique_ptr<InputGenerator>> MakeIndptr(
+    const v1::Definition& definition, const v1::Workload& workload, const v1::TensorSpec& tensor,
+    const v1::IndptrRecipe& recipe, int64_t element_bytes, int64_t elements, uint64_t key) {
+  ASSIGN_OR_RETURN(const int64_t total, AxisValueOf(definition, workload, recipe.total_axis()));
+  if (!IsIndexType(tensor.dtype())) {
+    return absl::InvalidArgumentError("indptr needs dtype int32 or int64");
+  }
+  if (elements < 1 || recipe.min_length() < 0 || total < recipe.min_length() * (elements - 1) ||
+      (elements == 1 && total != 0)) {
+    return absl::InvalidArgumentError(absl::StrCat("cannot cut ", total, " into ", elements - 1,
+                                                   " segments of at least ", recipe.min_length()));
+  }
+  return std::make_unique<IndptrGenerator>(tensor.dtype(), element_bytes, elements, total,
+                                           recipe.min_length(), key);
+}
+
+absl::StatusOr<std::unique_ptr<InputGenerator>> MakePageIndices(
+    const v1::Definition& definition, const v1::Workload& workload, const v1::TensorSpec& tensor,
+    const v1::PageIndicesRecipe& recipe, int64_t element_bytes, int64_t elements, uint64_t key) {
+  ASSIGN_OR_RETURN(const int64_t pages, AxisValueOf(definition, workload, recipe.pool_axis()));
+  if (!IsIndexType(tensor.dtype())) {
+    return absl::InvalidArgumentError("page_indices needs dtype int32 or int64");
+  }
+  if (elements > pages) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("cannot draw ", elements, " distinct pages from ", pages));
+  }
+  std::vector<int64_t> order(static_cast<size_t>(pages));
+  std::iota(order.begin(), order.end(), 0);
+  int64_t window = elements;
+  if (!recipe.contiguous()) {
+    Rng rng(key);
+    for (size_t i = order.size(); i > 1; --i) {
+      std::swap(order[i - 1], order[static_cast<size_t>(rng.NextBelow(i))]);
+    }
+    // Continued cyclically, so that every window holds distinct pages.
+    window = elements + std::min(pages, InputGenerator::kContents);
+  }
+  std::vector<std::byte> pool(static_cast<size_t>(window * element_bytes));
+  for (int64_t i = 0; i < window; ++i) {
+    EncodeElement(tensor.dtype(), static_cast<double>(order[static_cast<size_t>(i % pages)]),
+                  pool.data() + i * element_bytes);
+  }
+  return std::make_unique<WindowGenerator>(std::move(pool), elements * element_bytes, element_bytes,
+                                           key);
+}
+
+absl::StatusOr<std::unique_ptr<InputGenerator>> Make(const v1::Definition& definition,
+                                                     const v1::Workload& workload,
+                                                     const v1::TensorSpec& tensor,
+                                                     const v1::InputRecipe& recipe,
+                                                     const Seed& seed) {
+  ASSIGN_OR_RETURN(const std::vector<int64_t> shape, TensorShape(definition, workload, tensor));
+  ASSIGN_OR_RETURN(const int64_t element_bytes, ElementBytes(tensor.dtype()));
+  int64_t elements = 1;
+  for (const int64_t extent : shape) {
+    if (__builtin_mul_overflow(elements, extent, &elements) || elements > (int64_t{1} << 40)) {
+      return absl::InvalidArgumentError("too large");
+    }
+  }
+  const uint64_t key = DeriveKey(seed, workload.uuid(), tensor.name(), "content");
+  switch (recipe.recipe_case()) {
+    case v1::InputRecipe::kRandom: {
+      std::vector<std::byte> pool =
+          DrawPool(tensor.dtype(), element_bytes, elements + InputGenerator::kContents,
+                   recipe.random(), DeriveKey(seed, workload.uuid(), tensor.name(), "pool"));
+      return std::make_unique<WindowGenerator>(std::move(pool), elements * element_bytes,
+                                               element_bytes, key);
+    }
+    case v1::InputRecipe::kIndptr:
+      return MakeIndptr(definition, workload, tensor, recipe.indptr(), element_bytes, elements,
+                        key);
+    case v1::InputRecipe::kPageIndices:
+      return MakePageIndices(definition, workload, tensor, recipe.page_indices(), element_bytes,
+                             elements, key);
+    case v1::InputRecipe::kSafetensors:
+      return absl::InvalidArgumentError(
+          absl::StrCat("the blob ", recipe.safetensors().path(), " is not on this worker"));
+    case v1::InputRecipe::kScalar:
+    case v1::InputRecipe::RECIPE_NOT_SET:
+      break;
+  }
+  return absl::InvalidArgumentError("a tensor needs a random, indptr or page_indices recipe");
+}
+
+}  // namespace
+
+Seed Seed::Fresh() { return {RandomUint64(), RandomUint64()}; }
+
+uint64_t DeriveKey(const Seed& seed, absl::string_view workload_uuid, absl::string_view input,
+                   absl::string_view purpose) {
+  const std::string digest = CanonicalBytes()
+                                 .Add(static_cast<int64_t>(seed.high))
+                                 .Add(static_cast<int64_t>(seed.low))
+                                 .Add(workload_uuid)
+                                 .Add(input)
+                                 .Add(purpose)
+                                 .Sha256();
+  return std::stoull(digest.substr(0, 16), nullptr, 16);
+}
+
+absl::StatusOr<std::unique_ptr<InputGenerator>> MakeInputGenerator(const v1::Definition& definition,
+                                                                   const v1::Workload& workload,
+                                                                   const v1::TensorSpec& tensor,
+                                                                   const v1::InputRecipe& recipe,
+                                                                   const Seed& seed) {
+  absl::StatusOr<std::unique_ptr<InputGenerator>> made =
+      Make(definition, workload, tensor, recipe, seed);
+  if (!made.ok()) {
+    return Annotate(made.status(),
+                    absl::StrCat("workload ", workload.uuid(), " input '", tensor.name(), "'"));
+  }
+  return made;
+}
+
+}  // namespace ksearch

@@ -1,0 +1,57 @@
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_TENSORS_INPUT_GENERATOR_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_TENSORS_INPUT_GENERATOR_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "proto/task.pb.h"
+
+namespace ksearch {
+
+// The secret all inputs follow from; never leaves the verifier.
+struct Seed {
+  uint64_t high = 0;
+  uint64_t low = 0;
+  static Seed Fresh();  // from the kernel
+};
+
+// A 64-bit key for one purpose, from which the seed cannot be found.
+uint64_t DeriveKey(const Seed& seed, absl::string_view workload_uuid, absl::string_view input,
+                   absl::string_view purpose);
+
+// Makes one input tensor of a workload, in as many different contents as one likes. Content c is a
+// pure function of (seed, workload, input, c).
+//
+// Timing wants every call to see values that no call saw before, else a candidate could remember
+// its answers; drawing millions of normal variates before each call would cost more than the call.
+// Hence random tensors are windows into a pool drawn once: content c starts at an offset of its
+// own. The pool is kContents elements longer than the tensor.
+class InputGenerator {
+ public:
+  // Distinct contents; after that they repeat.
+  static constexpr int64_t kContents = 16384;
+
+  virtual ~InputGenerator() = default;
+  virtual int64_t bytes() const = 0;
+  // Memory held for drawing contents.
+  virtual int64_t pool_bytes() const = 0;
+  virtual void Write(int64_t content, std::byte* out) const = 0;
+  // Whether `bytes()` bytes at `memory` still are content `content`.
+  virtual bool Matches(int64_t content, const std::byte* memory) const = 0;
+};
+
+// `elements` is the tensor's size under the workload. INVALID_ARGUMENT names the input and what
+// about its recipe cannot be done. Uses every core for large tensors.
+absl::StatusOr<std::unique_ptr<InputGenerator>> MakeInputGenerator(const v1::Definition& definition,
+                                                                   const v1::Workload& workload,
+                                                                   const v1::TensorSpec& tensor,
+                                                                   const v1::InputRecipe& recipe,
+                                                                   const Seed& seed);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_TENSORS_INPUT_GENERATOR_H_

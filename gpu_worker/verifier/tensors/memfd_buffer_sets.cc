@@ -1,0 +1,160 @@
+#include "gpu_worker/verifier/tensors/memfd_buffer_sets.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/status_macros.h"
+#include "gpu_worker/verifier/tensors/poison.h"
+
+namespace ksearch {
+namespace {
+
+constexpr int64_t kPageBytes = 4096;
+// Descriptors a packet: well under SCM_MAX_FD (253) and the runner's limit of open files.
+constexpr size_t kFdsPerPacket = 64;
+
+// Calls f(address, bytes) for both guard bands.
+template <typename F>
+void ForGuards(std::byte* base, int64_t file_bytes, int64_t tensor_bytes, F f) {
+  f(base, MemfdBufferSets::kGuardBytes);
+  const int64_t end = MemfdBufferSets::kGuardBytes + tensor_bytes;
+  f(base + end, file_bytes - end);
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<BufferSets>> MemfdBufferSets::Create(
+    std::shared_ptr<const WorkloadCase> workload, int sets) {
+  auto made = std::shared_ptr<MemfdBufferSets>(new MemfdBufferSets(std::move(workload), sets));
+  for (int set = 0; set < sets; ++set) {
+    for (const TensorArgument& tensor : made->workload_->tensors()) {
+      Buffer buffer;
+      buffer.file_bytes =
+          (2 * kGuardBytes + tensor.bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
+      buffer.fd.Reset(::memfd_create("ksearch-tensor", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+      if (!buffer.fd.ok()) return ErrnoStatus(errno, "memfd_create");
+      if (::ftruncate(buffer.fd.get(), buffer.file_bytes) != 0) {
+        return ErrnoStatus(errno, absl::StrCat("size a buffer of ", buffer.file_bytes, " bytes"));
+      }
+      if (::fcntl(buffer.fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+        return ErrnoStatus(errno, "seal a buffer");
+      }
+      void* base = ::mmap(nullptr, static_cast<size_t>(buffer.file_bytes), PROT_READ | PROT_WRITE,
+                          MAP_SHARED | MAP_POPULATE, buffer.fd.get(), 0);
+      if (base == MAP_FAILED) {
+        return absl::ResourceExhaustedError(
+            absl::StrCat("no memory for buffer '", tensor.name, "' of set ", set));
+      }
+      buffer.base = static_cast<std::byte*>(base);
+      made->bytes_ += buffer.file_bytes;
+      made->buffers_.push_back(std::move(buffer));
+    }
+  }
+  return std::shared_ptr<BufferSets>(std::move(made));
+}
+
+MemfdBufferSets::~MemfdBufferSets() {
+  for (const Buffer& buffer : buffers_) {
+    if (buffer.base != nullptr) ::munmap(buffer.base, static_cast<size_t>(buffer.file_bytes));
+  }
+}
+
+std::vector<MapPacket> MemfdBufferSets::Map(int sets) {
+  const auto& tensors = workload_->tensors();
+  std::vector<MapPacket> packets;
+  for (int set = 0; set < sets; ++set) {
+    for (size_t t = 0; t < tensors.size(); ++t) {
+      const Buffer& memory = buffer(set, t);
+      ForGuards(memory.base, memory.file_bytes, tensors[t].bytes,
+                [&](std::byte* band, int64_t bytes) { FillPoison(guard_word_, band, bytes); });
+      if (packets.empty() || packets.back().fds.size() == kFdsPerPacket) {
+        MapPacket& packet = packets.emplace_back();
+        packet.request.set_append(packets.size() > 1);
+        packet.request.set_sets(sets);
+        if (packets.size() == 1) {
+          for (const v1::ArgumentSlot& slot : workload_->slots()) {
+            *packet.request.add_slots() = slot;
+          }
+        }
+      }
+      v1::MappedBuffer* mapped = packets.back().request.add_buffers();
+      mapped->set_file_bytes(memory.file_bytes);
+      mapped->set_offset(kGuardBytes);
+      mapped->set_set(set);
+      mapped->set_slot(tensors[t].slot);
+      packets.back().fds.push_back(memory.fd.get());
+    }
+  }
+  return packets;
+}
+
+void MemfdBufferSets::Prepare(int set, int64_t content, uint64_t poison_salt) {
+  const auto& tensors = workload_->tensors();
+  for (size_t t = 0; t < tensors.size(); ++t) {
+    if (tensors[t].output) {
+      FillPoison(PoisonWord(tensors[t].dtype, poison_salt), tensor_memory(set, t),
+                 tensors[t].bytes);
+    } else {
+      workload_->generator(static_cast<int>(t)).Write(content, tensor_memory(set, t));
+    }
+  }
+}
+
+std::optional<std::string> MemfdBufferSets::BrokenGuard(int set) const {
+  const auto& tensors = workload_->tensors();
+  for (size_t t = 0; t < tensors.size(); ++t) {
+    const Buffer& memory = buffer(set, t);
+    std::optional<int64_t> changed;  // from the tensor's first byte
+    ForGuards(memory.base, memory.file_bytes, tensors[t].bytes,
+              [&](std::byte* band, int64_t bytes) {
+                const auto* word = reinterpret_cast<const std::byte*>(&guard_word_);
+                for (int64_t i = 0; i < bytes && !changed.has_value(); ++i) {
+                  if (band[i] != word[i % 8]) changed = band + i - memory.base - kGuardBytes;
+                }
+              });
+    if (!changed.has_value()) continue;
+    return *changed < 0
+               ? absl::StrCat("wrote ", -*changed, " bytes before '", tensors[t].name, "'")
+               : absl::StrCat("wrote ", *changed - tensors[t].bytes, " bytes past the end of '",
+                              tensors[t].name, "' (", tensors[t].bytes, " bytes long)");
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> MemfdBufferSets::ChangedInput(int set, int64_t content) const {
+  for (int t = 0; t < workload_->inputs(); ++t) {
+    if (!workload_->generator(t).Matches(content, tensor_memory(set, static_cast<size_t>(t)))) {
+      return workload_->tensors()[static_cast<size_t>(t)].name;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> MemfdBufferSets::UnwrittenOutput(int set, uint64_t poison_salt) const {
+  const auto& tensors = workload_->tensors();
+  for (size_t t = static_cast<size_t>(workload_->inputs()); t < tensors.size(); ++t) {
+    if (ShowsPoison(tensors[t].dtype, PoisonWord(tensors[t].dtype, poison_salt),
+                    tensor_memory(set, t), tensors[t].bytes)) {
+      return tensors[t].name;
+    }
+  }
+  return std::nullopt;
+}
+
+OutputBytes MemfdBufferSets::Outputs(int set, int64_t max_bytes) const {
+  const auto& tensors = workload_->tensors();
+  OutputBytes outputs;
+  for (size_t t = static_cast<size_t>(workload_->inputs()); t < tensors.size(); ++t) {
+    const std::byte* memory = tensor_memory(set, t);
+    outputs.emplace_back(memory, memory + std::min(tensors[t].bytes, max_bytes));
+  }
+  return outputs;
+}
+
+}  // namespace ksearch

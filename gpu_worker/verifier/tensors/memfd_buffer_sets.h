@@ -1,0 +1,61 @@
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_TENSORS_MEMFD_BUFFER_SETS_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_TENSORS_MEMFD_BUFFER_SETS_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/digest.h"
+#include "common/unique_fd.h"
+#include "gpu_worker/verifier/tensors/buffer_sets.h"
+
+namespace ksearch {
+
+// Host memory: one memfd per tensor and set, sealed against shrinking (a hostile runner could else
+// make the verifier fault). A guard band of kGuardBytes lies before a tensor's first byte and at
+// least as much right behind its last. The tensor starts on a page.
+class MemfdBufferSets final : public BufferSets {
+ public:
+  static constexpr int64_t kGuardBytes = 4096;
+
+  static absl::StatusOr<std::shared_ptr<BufferSets>> Create(
+      std::shared_ptr<const WorkloadCase> workload, int sets);
+  ~MemfdBufferSets() override;
+
+  int sets() const override { return sets_; }
+  int64_t bytes() const override { return bytes_; }
+  std::vector<MapPacket> Map(int sets) override;
+  void Prepare(int set, int64_t content, uint64_t poison_salt) override;
+  std::optional<std::string> BrokenGuard(int set) const override;
+  std::optional<std::string> ChangedInput(int set, int64_t content) const override;
+  std::optional<std::string> UnwrittenOutput(int set, uint64_t poison_salt) const override;
+  OutputBytes Outputs(int set, int64_t max_bytes) const override;
+
+ private:
+  struct Buffer {
+    UniqueFd fd;
+    std::byte* base = nullptr;
+    int64_t file_bytes = 0;
+  };
+
+  MemfdBufferSets(std::shared_ptr<const WorkloadCase> workload, int sets)
+      : workload_(std::move(workload)), sets_(sets), guard_word_(RandomUint64()) {}
+  const Buffer& buffer(int set, size_t tensor) const {
+    return buffers_[static_cast<size_t>(set) * workload_->tensors().size() + tensor];
+  }
+  std::byte* tensor_memory(int set, size_t tensor) const {
+    return buffer(set, tensor).base + kGuardBytes;
+  }
+
+  const std::shared_ptr<const WorkloadCase> workload_;
+  const int sets_;
+  const uint64_t guard_word_;
+  std::vector<Buffer> buffers_;
+  int64_t bytes_ = 0;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_TENSORS_MEMFD_BUFFER_SETS_H_

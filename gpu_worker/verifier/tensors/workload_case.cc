@@ -1,0 +1,72 @@
+#include "gpu_worker/verifier/tensors/workload_case.h"
+
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "common/kernel_header.h"
+#include "common/status_macros.h"
+
+namespace ksearch {
+
+absl::StatusOr<std::shared_ptr<const WorkloadCase>> WorkloadCase::Create(
+    const v1::Task& task, const v1::Workload& workload, const std::string& task_sha256,
+    const Seed& seed) {
+  const v1::Definition& definition = task.definition();
+  auto made = std::shared_ptr<WorkloadCase>(new WorkloadCase);
+  made->key_ = absl::StrCat(task_sha256, "/", workload.uuid());
+  made->uuid_ = workload.uuid();
+  made->held_out_ = workload.held_out();
+  made->seed_ = seed;
+  made->tolerance_ = task.tolerance();
+  ASSIGN_OR_RETURN(made->slots_, KernelArguments(definition, workload));
+
+  absl::flat_hash_map<std::string, const v1::InputRecipe*> recipes;
+  for (const v1::InputRecipe& recipe : workload.inputs()) recipes[recipe.input()] = &recipe;
+  int slot = definition.axes_size();
+  const auto add = [&](const v1::TensorSpec& tensor, bool output) -> absl::Status {
+    ASSIGN_OR_RETURN(const std::vector<int64_t> shape, TensorShape(definition, workload, tensor));
+    ASSIGN_OR_RETURN(const int64_t element_bytes, ElementBytes(tensor.dtype()));
+    int64_t elements = 1;
+    for (const int64_t extent : shape) {
+      if (extent < 0 || __builtin_mul_overflow(elements, extent, &elements) ||
+          elements > (int64_t{1} << 40)) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("workload ", workload.uuid(), ": '", tensor.name(), "' is too large"));
+      }
+    }
+    made->tensors_.push_back(
+        {tensor.name(), tensor.dtype(), slot, elements, elements * element_bytes, output});
+    made->footprint_bytes_ += elements * element_bytes;
+    return absl::OkStatus();
+  };
+  for (const v1::TensorSpec& tensor : definition.inputs()) {
+    if (!tensor.scalar()) {
+      RETURN_IF_ERROR(add(tensor, false));
+      const auto recipe = recipes.find(tensor.name());
+      if (recipe == recipes.end()) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "workload ", workload.uuid(), " has no recipe for input '", tensor.name(), "'"));
+      }
+      ASSIGN_OR_RETURN(std::unique_ptr<InputGenerator> generator,
+                       MakeInputGenerator(definition, workload, tensor, *recipe->second, seed));
+      made->pool_bytes_ += generator->pool_bytes();
+      made->generators_.push_back(std::move(generator));
+    }
+    ++slot;
+  }
+  for (const v1::TensorSpec& tensor : definition.outputs()) {
+    if (tensor.scalar()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("output '", tensor.name(), "' is a scalar; give it a shape of its own"));
+    }
+    RETURN_IF_ERROR(add(tensor, true));
+    ++slot;
+  }
+  if (made->outputs() == 0) {
+    return absl::InvalidArgumentError(absl::StrCat("task ", task.name(), " has no output"));
+  }
+  return std::shared_ptr<const WorkloadCase>(std::move(made));
+}
+
+}  // namespace ksearch

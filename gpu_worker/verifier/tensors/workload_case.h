@@ -1,0 +1,72 @@
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_TENSORS_WORKLOAD_CASE_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_TENSORS_WORKLOAD_CASE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "gpu_worker/verifier/tensors/input_generator.h"
+#include "proto/runner.pb.h"
+#include "proto/task.pb.h"
+
+namespace ksearch {
+
+// One tensor argument of ksearch_run under one workload.
+struct TensorArgument {
+  std::string name;
+  v1::DType dtype = v1::DTYPE_UNSPECIFIED;
+  int slot = 0;  // index into WorkloadCase::slots()
+  int64_t elements = 0;
+  int64_t bytes = 0;
+  bool output = false;
+};
+
+// One workload of a task under one secret seed, worked out: argument slots, tensor sizes, and what
+// draws the inputs. Immutable, so thread-safe.
+class WorkloadCase {
+ public:
+  // INVALID_ARGUMENT names the workload and what is wrong with it.
+  static absl::StatusOr<std::shared_ptr<const WorkloadCase>> Create(const v1::Task& task,
+                                                                    const v1::Workload& workload,
+                                                                    const std::string& task_sha256,
+                                                                    const Seed& seed);
+
+  // Equal for equal (task, workload).
+  const std::string& key() const { return key_; }
+  const std::string& uuid() const { return uuid_; }
+  bool held_out() const { return held_out_; }
+  const Seed& seed() const { return seed_; }
+  const v1::Tolerance& tolerance() const { return tolerance_; }
+  const std::vector<v1::ArgumentSlot>& slots() const { return slots_; }
+  // Inputs in definition order, then outputs.
+  const std::vector<TensorArgument>& tensors() const { return tensors_; }
+  int inputs() const { return static_cast<int>(generators_.size()); }
+  int outputs() const { return static_cast<int>(tensors_.size()) - inputs(); }
+  // Of input `tensor` (< inputs()).
+  const InputGenerator& generator(int tensor) const {
+    return *generators_[static_cast<size_t>(tensor)];
+  }
+  // All tensors, without guard bands.
+  int64_t footprint_bytes() const { return footprint_bytes_; }
+  int64_t pool_bytes() const { return pool_bytes_; }
+
+ private:
+  WorkloadCase() = default;
+
+  std::string key_;
+  std::string uuid_;
+  bool held_out_ = false;
+  Seed seed_;
+  v1::Tolerance tolerance_;
+  std::vector<v1::ArgumentSlot> slots_;
+  std::vector<TensorArgument> tensors_;
+  std::vector<std::unique_ptr<InputGenerator>> generators_;
+  int64_t footprint_bytes_ = 0;
+  int64_t pool_bytes_ = 0;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_TENSORS_WORKLOAD_CASE_H_

@@ -1,0 +1,40 @@
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_TIMING_BASELINE_CACHE_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_TIMING_BASELINE_CACHE_H_
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/time/time.h"
+#include "proto/result.pb.h"
+
+namespace ksearch {
+
+// Baseline timings of this verifier's session. A machine drifts (clocks, neighbours, temperature),
+// so they grow old. Keys name program, task and workload. Thread-compatible.
+class BaselineCache {
+ public:
+  struct Timing {
+    v1::Samples samples;
+    absl::Time measured_at;  // Clock::SteadyNow() scale
+  };
+
+  explicit BaselineCache(absl::Duration max_age) : max_age_(max_age) {}
+
+  // Absent if never timed, or longer ago than the age allowed.
+  std::optional<Timing> Find(const std::string& key, absl::Time now) const {
+    const auto it = timings_.find(key);
+    if (it == timings_.end() || now - it->second.measured_at > max_age_) return std::nullopt;
+    return it->second;
+  }
+  void Store(const std::string& key, Timing timing) { timings_[key] = std::move(timing); }
+
+ private:
+  const absl::Duration max_age_;
+  absl::flat_hash_map<std::string, Timing> timings_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_TIMING_BASELINE_CACHE_H_

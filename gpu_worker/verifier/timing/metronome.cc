@@ -1,0 +1,28 @@
+#include "gpu_worker/verifier/timing/metronome.h"
+
+#include "absl/strings/str_cat.h"
+#include "common/status_macros.h"
+
+namespace ksearch {
+namespace {
+
+constexpr absl::Duration kTickTimeout = absl::Seconds(10);
+
+}  // namespace
+
+absl::StatusOr<absl::Duration> Metronome::Tick() {
+  if (link_ == nullptr) {
+    ASSIGN_OR_RETURN(link_, starter_.Start(RunnerStarter::TrustedLimits()));
+    // The first one warms it up.
+    link_->Go({}, clock_.SteadyNow() + kTickTimeout);
+  }
+  const RunnerLink::GoReply reply = link_->Go({}, clock_.SteadyNow() + kTickTimeout);
+  if (!reply.ending.passed()) {
+    link_.reset();
+    return absl::UnavailableError(
+        absl::StrCat("the idle runner does not answer: ", reply.ending.message));
+  }
+  return reply.audit - reply.waited;
+}
+
+}  // namespace ksearch

@@ -1,0 +1,30 @@
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_TIMING_METRONOME_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_TIMING_METRONOME_H_
+
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "gpu_worker/verifier/runner_starter.h"
+
+namespace ksearch {
+
+// Tells what a GO costs apart from its calls: round trips to a runner that never loads anything.
+// The candidate's own runner cannot be asked, since it would gain by being slow. Thread-compatible.
+class Metronome {
+ public:
+  Metronome(RunnerStarter& starter, const Clock& clock) : starter_(starter), clock_(clock) {}
+
+  // One round trip, without waiting for a core. Starts the runner if there is none. Non-OK is
+  // trouble of this machine.
+  absl::StatusOr<absl::Duration> Tick();
+
+ private:
+  RunnerStarter& starter_;
+  const Clock& clock_;
+  std::unique_ptr<RunnerLink> link_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_TIMING_METRONOME_H_

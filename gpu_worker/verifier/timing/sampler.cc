@@ -1,0 +1,195 @@
+#include "gpu_worker/verifier/timing/sampler.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "common/status_macros.h"
+#include "common/textproto.h"
+#include "gpu_worker/verifier/harness_constants.h"
+#include "gpu_worker/verifier/timing/statistics.h"
+
+namespace ksearch {
+namespace {
+
+// A measurement has at least this many GOs, so that the audit has a median to take.
+constexpr int kGosPerMeasurement = 4;
+
+template <typename T>
+void Shuffle(std::vector<T>* values, Rng* rng) {
+  for (size_t i = values->size(); i > 1; --i) {
+    std::swap((*values)[i - 1], (*values)[static_cast<size_t>(rng->NextBelow(i))]);
+  }
+}
+
+double RelativeHalfWidth(const std::vector<double>& latency_us) {
+  const Interval interval = MedianInterval(latency_us, 0.95);
+  const double median = Median(latency_us);
+  return median <= 0 ? 0 : (interval.high - interval.low) / 2 / median;
+}
+
+struct Measurement {
+  Ending ending;
+  std::vector<double> latency_us;
+  absl::Duration inner;
+  ClockAudit audit;
+};
+
+absl::StatusOr<Measurement> Measure(WorkloadSession& session, CallDealer& dealer,
+                                    const OracleEntries& oracles, const v1::MeasurePlan& plan,
+                                    Metronome* metronome, const WorkloadSession::Limits& limits,
+                                    const Clock& clock, double call_us) {
+  Measurement measurement;
+  const absl::Duration max_time = FromProto(plan.max_time_per_workload());
+  const absl::Time wall_end = clock.SteadyNow() + max_time * kWallPerMeasureTime;
+  const double max_us = absl::ToDoubleMicroseconds(max_time);
+  // The last GO comes unannounced; it keeps some oracles for itself.
+  const int reserved = (dealer.oracled_left() + 2) / 3;
+  bool enough = false;
+  while (true) {
+    const int done = static_cast<int>(measurement.latency_us.size());
+    const double most = std::clamp(max_us / kGosPerMeasurement / std::max(call_us, 1e-3), 1.0,
+                                   static_cast<double>(std::max(1, plan.max_calls() - done)));
+    // Half to all of that: the length of a GO tells the candidate nothing.
+    const int calls = static_cast<int>(std::ceil(most * (0.5 + 0.5 * dealer.rng().NextDouble())));
+    const int oracled =
+        enough ? dealer.oracled_left() : std::min(2, std::max(0, dealer.oracled_left() - reserved));
+    if (metronome != nullptr) {
+      ASSIGN_OR_RETURN(const absl::Duration round_trip, metronome->Tick());
+      measurement.audit.AddRoundTrip(round_trip);
+    }
+    const WorkloadSession::Batch batch =
+        session.Run(dealer.Deal(std::max(calls, enough ? oracled : 1), oracled),
+                    WorkloadSession::Mode::kTimed, oracles, limits);
+    measurement.ending = batch.ending;
+    if (!batch.ending.passed()) return measurement;
+    measurement.latency_us.insert(measurement.latency_us.end(), batch.latency_us.begin(),
+                                  batch.latency_us.end());
+    measurement.inner += batch.inner;
+    measurement.audit.AddGo(batch);
+    if (enough) return measurement;
+    const int now_done = static_cast<int>(measurement.latency_us.size());
+    enough = now_done >= plan.min_calls() &&
+             (now_done >= plan.max_calls() || measurement.inner >= max_time ||
+              clock.SteadyNow() >= wall_end ||
+              RelativeHalfWidth(measurement.latency_us) <= plan.target_half_width());
+  }
+}
+
+}  // namespace
+
+int RotationSets(int64_t footprint_bytes, int64_t last_level_cache_bytes, int64_t max_bytes) {
+  const int64_t footprint = std::max<int64_t>(footprint_bytes, 1);
+  const int64_t wanted = (kCacheMultiples * last_level_cache_bytes + footprint - 1) / footprint + 1;
+  const int64_t sets = std::clamp<int64_t>(wanted, kMinSets, kMaxSets);
+  return static_cast<int>(std::clamp<int64_t>(max_bytes / footprint, 1, sets));
+}
+
+CallDealer::CallDealer(int sets, std::vector<int64_t> oracled, Rng rng)
+    : deck_(static_cast<size_t>(sets)),
+      dealt_(deck_.size()),
+      oracled_(std::move(oracled)),
+      next_fresh_(kFirstFreshContent),
+      rng_(rng) {
+  std::iota(deck_.begin(), deck_.end(), 0);
+}
+
+std::vector<WorkloadSession::Call> CallDealer::Deal(int calls, int oracled) {
+  if (dealt_ == deck_.size()) {
+    Shuffle(&deck_, &rng_);
+    dealt_ = 0;
+  }
+  std::vector<WorkloadSession::Call> dealt;
+  while (static_cast<int>(dealt.size()) < std::max(1, calls) && dealt_ < deck_.size()) {
+    dealt.push_back({deck_[dealt_++], next_fresh_++});
+  }
+  std::vector<size_t> places(dealt.size());
+  std::iota(places.begin(), places.end(), size_t{0});
+  Shuffle(&places, &rng_);
+  for (size_t i = 0; i < places.size() && oracled > 0 && !oracled_.empty(); ++i, --oracled) {
+    dealt[places[i]].content = oracled_.back();
+    oracled_.pop_back();
+  }
+  return dealt;
+}
+
+void ClockAudit::AddGo(const WorkloadSession::Batch& batch) {
+  gos_.push_back({batch.inner, batch.audit, batch.waited, batch.latency_us.size()});
+}
+
+absl::Duration ClockAudit::RoundTrip(double quantile) const {
+  std::vector<double> micros;
+  for (const absl::Duration trip : round_trips_) {
+    micros.push_back(absl::ToDoubleMicroseconds(trip));
+  }
+  return absl::Microseconds(Quantile(std::move(micros), quantile));
+}
+
+double ClockAudit::Ratio() const {
+  const absl::Duration round_trip = RoundTrip(0);
+  absl::Duration inner, audit;
+  for (const Go& go : gos_) {
+    inner += go.inner;
+    audit += std::max(go.audit - round_trip, absl::ZeroDuration());
+  }
+  return absl::FDivDuration(audit, std::max(inner, absl::Nanoseconds(1)));
+}
+
+bool ClockAudit::TimeEscaped() const {
+  const absl::Duration per_go = kAuditRoundTrips * RoundTrip(0.9) + kAuditPerGo;
+  std::vector<double> escaped_us;
+  for (const Go& go : gos_) {
+    const absl::Duration allowed =
+        kMaxAuditRatio * go.inner + per_go + kAuditPerCall * static_cast<double>(go.calls);
+    escaped_us.push_back(absl::ToDoubleMicroseconds(go.audit - go.waited - allowed));
+  }
+  return Median(std::move(escaped_us)) > 0;
+}
+
+Ending WarmUp(WorkloadSession& session, CallDealer& dealer, absl::Duration least,
+              const WorkloadSession::Limits& limits, const Clock& clock, double* call_us) {
+  const absl::Time end = clock.SteadyNow() + least;
+  std::vector<double> latency_us;
+  // One call first: how long a GO may be is not known yet.
+  int calls = 1;
+  do {
+    const WorkloadSession::Batch batch =
+        session.Run(dealer.Deal(calls, 0), WorkloadSession::Mode::kTimed, {}, limits);
+    if (!batch.ending.passed()) return batch.ending;
+    latency_us.insert(latency_us.end(), batch.latency_us.begin(), batch.latency_us.end());
+    *call_us = Median(latency_us);
+    calls = static_cast<int>(
+        std::clamp(absl::ToDoubleMicroseconds(least) / 4 / std::max(*call_us, 1e-3), 1.0, 64.0));
+  } while (clock.SteadyNow() < end || static_cast<int>(latency_us.size()) < kWarmUpCalls);
+  return {};
+}
+
+absl::StatusOr<Sampling> Sample(WorkloadSession& session, CallDealer& dealer,
+                                const OracleEntries& oracles, const v1::MeasurePlan& plan,
+                                Metronome* metronome, const WorkloadSession::Limits& limits,
+                                const Clock& clock) {
+  Sampling sampling;
+  double call_us = 0;
+  sampling.ending = WarmUp(session, dealer, kWarmUpTime, limits, clock, &call_us);
+  for (int attempt = 1; sampling.ending.passed(); ++attempt) {
+    ASSIGN_OR_RETURN(Measurement measurement,
+                     Measure(session, dealer, oracles, plan, metronome, limits, clock, call_us));
+    sampling.ending = measurement.ending;
+    sampling.samples = Summarise(std::move(measurement.latency_us));
+    if (metronome == nullptr || !sampling.ending.passed()) break;
+    sampling.audit_ratio = measurement.audit.Ratio();
+    if (!measurement.audit.TimeEscaped()) break;
+    if (attempt == kAuditAttempts) {
+      sampling.ending = {
+          v1::OUTCOME_CHEAT,
+          absl::StrFormat("audit clock: calls took %.2fx the time that they reported; work outside "
+                          "the timed call, or a forged clock",
+                          sampling.audit_ratio)};
+    }
+  }
+  return sampling;
+}
+
+}  // namespace ksearch

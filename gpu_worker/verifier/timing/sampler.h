@@ -1,0 +1,92 @@
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_TIMING_SAMPLER_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_TIMING_SAMPLER_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/clock.h"
+#include "common/rng.h"
+#include "gpu_worker/verifier/timing/metronome.h"
+#include "gpu_worker/verifier/workload_session.h"
+#include "proto/job.pb.h"
+#include "proto/result.pb.h"
+
+namespace ksearch {
+
+// How many buffer sets to rotate: clamp(ceil(3 * LLC / footprint) + 1, 2, 64), as far as
+// `max_bytes` allows, but at least one.
+int RotationSets(int64_t footprint_bytes, int64_t last_level_cache_bytes, int64_t max_bytes);
+
+// Deals out calls: every set once in random order, then again; contents that no call had before;
+// some of them with an oracle, at random places. Thread-compatible.
+class CallDealer {
+ public:
+  // `oracled`: contents with an oracle, each used once.
+  CallDealer(int sets, std::vector<int64_t> oracled, Rng rng);
+
+  // At most `calls` calls, at least one; fewer when the round of sets ends. Up to `oracled` of them
+  // get a content with an oracle, while there are any.
+  std::vector<WorkloadSession::Call> Deal(int calls, int oracled);
+
+  int oracled_left() const { return static_cast<int>(oracled_.size()); }
+  Rng& rng() { return rng_; }
+
+ private:
+  std::vector<int> deck_;
+  size_t dealt_ = 0;
+  std::vector<int64_t> oracled_;
+  int64_t next_fresh_;
+  Rng rng_;
+};
+
+// What timing one program on one workload gave.
+struct Sampling {
+  Ending ending;
+  v1::Samples samples;
+  // ClockAudit::Ratio(); 0 without a metronome.
+  double audit_ratio = 0;
+};
+
+// Times a session by the protocol of evaluation design 4.2: warm-up, then GOs of several calls
+// until the 95 % interval of the median is narrower than +-plan.target_half_width or
+// plan.max_time_per_workload is spent, but not before plan.min_calls. The outputs of every call are
+// judged. With a metronome (untrusted programs), time by the verifier's clock that the runner's
+// clock does not account for makes it CHEAT when it shows in kAuditAttempts measurements in a row.
+// Non-OK is trouble of this machine.
+absl::StatusOr<Sampling> Sample(WorkloadSession& session, CallDealer& dealer,
+                                const OracleEntries& oracles, const v1::MeasurePlan& plan,
+                                Metronome* metronome, const WorkloadSession::Limits& limits,
+                                const Clock& clock);
+
+// Warm-up alone: at least kWarmUpCalls calls and `least` of wall time. *call_us is the median call.
+Ending WarmUp(WorkloadSession& session, CallDealer& dealer, absl::Duration least,
+              const WorkloadSession::Limits& limits, const Clock& clock, double* call_us);
+
+// Compares the two clocks over many GOs.
+class ClockAudit {
+ public:
+  void AddGo(const WorkloadSession::Batch& batch);
+  void AddRoundTrip(absl::Duration idle_round_trip) { round_trips_.push_back(idle_round_trip); }
+  // Sum by the verifier's clock, less the least round trip per GO, over sum by the runner's clock.
+  double Ratio() const;
+  // Whether the median GO took longer than its calls and a wait for a core can account for.
+  bool TimeEscaped() const;
+
+ private:
+  absl::Duration RoundTrip(double quantile) const;
+
+  struct Go {
+    absl::Duration inner;
+    absl::Duration audit;
+    absl::Duration waited;
+    size_t calls = 0;
+  };
+  std::vector<Go> gos_;
+  std::vector<absl::Duration> round_trips_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_TIMING_SAMPLER_H_

@@ -1,0 +1,135 @@
+#include "gpu_worker/verifier/timing/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "gpu_worker/verifier/harness_constants.h"
+
+namespace ksearch {
+namespace {
+
+constexpr double kSamplesConfidence = 0.95;
+
+double SortedQuantile(const std::vector<double>& sorted, double share) {
+  if (sorted.empty()) return 0;
+  const double position = share * static_cast<double>(sorted.size() - 1);
+  const size_t below = static_cast<size_t>(position);
+  const size_t above = std::min(below + 1, sorted.size() - 1);
+  const double weight = position - static_cast<double>(below);
+  return sorted[below] * (1 - weight) + sorted[above] * weight;
+}
+
+double ResampledMean(const LaunchBlocks& launches, Rng* rng) {
+  double sum = 0;
+  for (size_t i = 0; i < launches.size(); ++i) {
+    const std::vector<double>& blocks = launches[rng->NextBelow(launches.size())];
+    double launch_sum = 0;
+    for (size_t k = 0; k < blocks.size(); ++k) launch_sum += blocks[rng->NextBelow(blocks.size())];
+    sum += blocks.empty() ? 0 : launch_sum / static_cast<double>(blocks.size());
+  }
+  return launches.empty() ? 0 : sum / static_cast<double>(launches.size());
+}
+
+LogRatio Bounds(std::vector<double> draws, double mean, double confidence) {
+  std::sort(draws.begin(), draws.end());
+  return {mean, {SortedQuantile(draws, 1 - confidence), SortedQuantile(draws, confidence)}};
+}
+
+double PlainMean(const LaunchBlocks& launches) {
+  std::vector<double> means;
+  for (const std::vector<double>& blocks : launches) means.push_back(Mean(blocks));
+  return Mean(means);
+}
+
+}  // namespace
+
+double Mean(const std::vector<double>& values) {
+  if (values.empty()) return 0;
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+double Quantile(std::vector<double> values, double share) {
+  std::sort(values.begin(), values.end());
+  return SortedQuantile(values, share);
+}
+
+double Median(std::vector<double> values) { return Quantile(std::move(values), 0.5); }
+
+Interval MedianInterval(std::vector<double> values, double confidence) {
+  if (values.empty()) return {};
+  std::sort(values.begin(), values.end());
+  const size_t n = values.size();
+  // Largest k with P(Binomial(n, 1/2) < k) <= (1 - confidence) / 2, counting in log space.
+  const double tail_limit = (1 - confidence) / 2;
+  double tail = 0;
+  size_t k = 0;
+  for (; k < n / 2; ++k) {
+    const double log_term =
+        std::lgamma(static_cast<double>(n) + 1) - std::lgamma(static_cast<double>(k) + 1) -
+        std::lgamma(static_cast<double>(n - k) + 1) - static_cast<double>(n) * std::log(2.0);
+    if (tail + std::exp(log_term) > tail_limit) break;
+    tail += std::exp(log_term);
+  }
+  // k order statistics may be cut off each end.
+  const size_t low = k == 0 ? 0 : k - 1;
+  return {values[low], values[n - 1 - low]};
+}
+
+v1::Samples Summarise(std::vector<double> latency_us) {
+  v1::Samples samples;
+  samples.mutable_latency_us()->Add(latency_us.begin(), latency_us.end());
+  const double median = Median(latency_us);
+  const Interval interval = MedianInterval(latency_us, kSamplesConfidence);
+  samples.set_median_us(median);
+  samples.set_ci_low_us(interval.low);
+  samples.set_ci_high_us(interval.high);
+  const auto slow = std::count_if(latency_us.begin(), latency_us.end(),
+                                  [&](double value) { return value > kUnstableFactor * median; });
+  samples.set_unstable(static_cast<double>(slow) >
+                       kUnstableShare * static_cast<double>(latency_us.size()));
+  return samples;
+}
+
+BootstrapResult HierarchicalBootstrap(const std::vector<LaunchBlocks>& workloads, double confidence,
+                                      int draws, Rng* rng) {
+  std::vector<std::vector<double>> drawn(workloads.size());
+  std::vector<double> combined;
+  for (int draw = 0; draw < draws; ++draw) {
+    double sum = 0;
+    for (size_t w = 0; w < workloads.size(); ++w) {
+      const double mean = ResampledMean(workloads[w], rng);
+      drawn[w].push_back(mean);
+      sum += mean;
+    }
+    combined.push_back(workloads.empty() ? 0 : sum / static_cast<double>(workloads.size()));
+  }
+  BootstrapResult result;
+  std::vector<double> means;
+  for (size_t w = 0; w < workloads.size(); ++w) {
+    means.push_back(PlainMean(workloads[w]));
+    result.workloads.push_back(Bounds(std::move(drawn[w]), means.back(), confidence));
+  }
+  result.combined = Bounds(std::move(combined), Mean(means), confidence);
+  return result;
+}
+
+v1::Comparison::Verdict Judge(const BootstrapResult& result, double min_effect,
+                              double worst_regression) {
+  const double effect = std::log1p(min_effect);
+  const Interval& interval = result.combined.interval;
+  if (interval.low > effect) {
+    for (const LogRatio& workload : result.workloads) {
+      if (workload.interval.high < std::log1p(-worst_regression)) {
+        return v1::Comparison::UNDECIDED;
+      }
+    }
+    return v1::Comparison::IMPROVED;
+  }
+  if (interval.high < -effect) return v1::Comparison::WORSE;
+  if (interval.low > -effect && interval.high < effect) return v1::Comparison::EQUAL;
+  return v1::Comparison::UNDECIDED;
+}
+
+}  // namespace ksearch

@@ -1,0 +1,55 @@
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_TIMING_STATISTICS_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_TIMING_STATISTICS_H_
+
+#include <vector>
+
+#include "common/rng.h"
+#include "proto/result.pb.h"
+
+namespace ksearch {
+
+// Pure functions on samples. Empty input gives 0.
+
+double Median(std::vector<double> values);
+double Mean(const std::vector<double>& values);
+// By linear interpolation between order statistics; share in [0, 1].
+double Quantile(std::vector<double> values, double share);
+
+struct Interval {
+  double low = 0;
+  double high = 0;
+};
+
+// Order-statistic interval of the median: the narrowest symmetric pair of order statistics that
+// covers it with at least `confidence`, whatever the distribution (binomial tail, p = 1/2). Fewer
+// samples than that needs (6 at 95 %) give the whole range.
+Interval MedianInterval(std::vector<double> values, double confidence);
+
+// Median, interval at 95 % and `unstable` of the raw samples.
+v1::Samples Summarise(std::vector<double> latency_us);
+
+// What was measured for one workload: log ratios of adjacent blocks, by launch.
+using LaunchBlocks = std::vector<std::vector<double>>;
+
+struct LogRatio {
+  double mean = 0;
+  Interval interval;
+};
+struct BootstrapResult {
+  std::vector<LogRatio> workloads;  // same order as the input
+  LogRatio combined;                // mean over workloads: log of the geometric mean
+};
+
+// Hierarchical bootstrap: a draw resamples launches of each workload with replacement, then blocks
+// within each launch, and takes the mean. Bounds are one-sided at `confidence` each.
+BootstrapResult HierarchicalBootstrap(const std::vector<LaunchBlocks>& workloads, double confidence,
+                                      int draws, Rng* rng);
+
+// min_effect is the relative speed-up worth having (0.01 = 1 %); worst_regression bars "improved"
+// if a workload's whole interval lies below ln(1 - worst_regression).
+v1::Comparison::Verdict Judge(const BootstrapResult& result, double min_effect,
+                              double worst_regression);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_TIMING_STATISTICS_H_

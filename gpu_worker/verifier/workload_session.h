@@ -1,0 +1,108 @@
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_WORKLOAD_SESSION_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_WORKLOAD_SESSION_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "common/clock.h"
+#include "common/rng.h"
+#include "gpu_worker/verifier/dialogue/runner_link.h"
+#include "gpu_worker/verifier/tensors/buffer_sets.h"
+#include "gpu_worker/verifier/tensors/compare.h"
+#include "gpu_worker/verifier/tensors/workload_case.h"
+
+namespace ksearch {
+
+// What the reference answers to one content.
+struct OracleEntry {
+  OutputBytes outputs;
+  absl::Duration reference_time;  // of the reference's call
+};
+// By content. A candidate's outputs are compared for these; other contents only need to be written.
+using OracleEntries = absl::flat_hash_map<int64_t, std::shared_ptr<const OracleEntry>>;
+
+// Said of a timed call that did no work of its own; what is wrong follows.
+inline constexpr absl::string_view kStaleOutput =
+    "a timed call returned the outputs of another call, whose inputs were different: ";
+
+// One runner on one workload: prepares buffers, has calls made, and judges what came of them.
+// Thread-compatible.
+class WorkloadSession {
+ public:
+  enum class Mode {
+    kReference,  // trusted: nothing is compared
+    kGate,       // wrong is INCORRECT
+    kTimed,      // after the gate: a missing output is CHEAT
+  };
+  struct Call {
+    int set = 0;
+    int64_t content = 0;
+  };
+  struct Batch {
+    Ending ending;
+    std::vector<double> latency_us;  // by the runner's clock
+    absl::Duration inner;            // their sum
+    absl::Duration audit;            // by the verifier's clock, message and answer included
+    absl::Duration waited;           // part of it spent waiting for a core
+  };
+  struct Limits {
+    absl::Duration call_time;
+    absl::Time deadline;  // of the whole job
+  };
+
+  WorkloadSession(RunnerLink& link, std::shared_ptr<const WorkloadCase> workload,
+                  std::shared_ptr<BufferSets> buffers, const Clock& clock, uint64_t salt)
+      : link_(link),
+        workload_(std::move(workload)),
+        buffers_(std::move(buffers)),
+        clock_(clock),
+        rng_(salt) {}
+
+  // Shows the first `sets` sets to the runner.
+  Ending Map(int sets, const Limits& limits);
+
+  // One GO. Sets are distinct. `oracles` may lack any content.
+  Batch Run(const std::vector<Call>& calls, Mode mode, const OracleEntries& oracles,
+            const Limits& limits);
+
+  // Of all comparisons so far; absent before the first.
+  const std::optional<v1::Correctness>& correctness() const { return correctness_; }
+  int compared() const { return compared_; }
+  // Timed calls that looked like another call's: their outputs, to be compared with oracles of
+  // their contents once nothing is being timed. At most kMaxSuspects.
+  struct Suspect {
+    int64_t content = 0;
+    OutputBytes outputs;
+  };
+  const std::vector<Suspect>& suspects() const { return suspects_; }
+  const WorkloadCase& workload() const { return *workload_; }
+  OutputBytes Outputs(int set) const { return buffers_->Outputs(set, INT64_MAX); }
+
+ private:
+  Ending Judge(const std::vector<Call>& calls, uint64_t salt, Mode mode,
+               const OracleEntries& oracles);
+  // Whether the outputs are those of an earlier call with other inputs.
+  bool IsRepeated(const Call& call, Mode mode);
+
+  RunnerLink& link_;
+  const std::shared_ptr<const WorkloadCase> workload_;
+  const std::shared_ptr<BufferSets> buffers_;
+  const Clock& clock_;
+  Rng rng_;
+  std::optional<v1::Correctness> correctness_;
+  int compared_ = 0;
+  // Beginnings of the outputs of every call, by hash, with the content they came from.
+  absl::flat_hash_map<size_t, int64_t> seen_outputs_;
+  std::vector<Suspect> suspects_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_WORKLOAD_SESSION_H_

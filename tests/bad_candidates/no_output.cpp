@@ -1,0 +1,2 @@
+#include <ksearch_task.h>
+int ksearch_run(const KsearchArgs*) { return 0; }

@@ -1,0 +1,181 @@
+#include "gpu_worker/verifier/job_verifier.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "common/textproto.h"
+#include "gpu_worker/verifier/tensors/memfd_buffer_sets.h"
+#include "tests/fakes/plain_sandbox.h"
+#include "tests/gpu_worker/verifier/matmul_task.h"
+
+namespace ksearch {
+namespace {
+
+using ::testing::Gt;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+// A verifier with real runner processes, without a sandbox. A small cache size keeps the number of
+// buffer sets low.
+class Verifier {
+ public:
+  Verifier()
+      : starter_(sandbox_, std::string(std::getenv("KSEARCH_BIN_DIR")) + "/ksearch-runner", {},
+                 Clock::Real()),
+        bench_(starter_, MemfdBufferSets::Create, Clock::Real(), Options()) {}
+
+  v1::Verdict Verify(const v1::VerifierRequest& request) {
+    JobVerifier verifier(bench_, [](const v1::VerifierReply::Progress&) {});
+    absl::StatusOr<v1::Verdict> verdict = verifier.Verify(request);
+    EXPECT_TRUE(verdict.ok()) << verdict.status();
+    return verdict.ok() ? *std::move(verdict) : v1::Verdict();
+  }
+  absl::Status Refuse(const v1::VerifierRequest& request) {
+    JobVerifier verifier(bench_, [](const v1::VerifierReply::Progress&) {});
+    return verifier.Verify(request).status();
+  }
+
+ private:
+  static Bench::Options Options() {
+    Bench::Options options;
+    options.last_level_cache_bytes = 256 << 10;
+    return options;
+  }
+
+  PlainSandbox sandbox_;
+  RunnerStarter starter_;
+  Bench bench_;
+};
+
+TEST(JobVerifierTest, HonestCandidatesPassAndAreTimed) {
+  Verifier verifier;
+  for (const char* name : {"honest", "honest_threads", "honest_workspace"}) {
+    const v1::Verdict verdict = verifier.Verify(ScreenRequest(name));
+    EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << name << ": " << verdict.message();
+    EXPECT_THAT(verdict.suspicions(), IsEmpty());
+    ASSERT_THAT(verdict.workloads(), SizeIs(2));
+    EXPECT_EQ(verdict.workloads(0).workload_uuid(), "medium");
+    for (const v1::WorkloadResult& workload : verdict.workloads()) {
+      EXPECT_EQ(workload.outcome(), v1::OUTCOME_PASSED);
+      EXPECT_GE(workload.candidate().latency_us_size(), 10);
+      EXPECT_THAT(workload.candidate().median_us(), Gt(0));
+      EXPECT_THAT(workload.baseline().median_us(), Gt(0));
+      EXPECT_THAT(workload.audit_ratio(), Gt(0.5));
+      EXPECT_EQ(workload.correctness().matched_ratio(), 1);
+      EXPECT_GE(workload.buffer_sets(), 2);
+    }
+  }
+}
+
+TEST(JobVerifierTest, CheckDoesNotTime) {
+  Verifier verifier;
+  v1::VerifierRequest request = ScreenRequest("honest");
+  request.mutable_job()->set_kind(v1::JOB_KIND_CHECK);
+  const v1::Verdict verdict = verifier.Verify(request);
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED);
+  ASSERT_THAT(verdict.workloads(), SizeIs(2));
+  EXPECT_FALSE(verdict.workloads(0).has_candidate());
+}
+
+struct BadCandidate {
+  std::string name;
+  v1::Outcome outcome;
+  std::string message;  // part of it
+};
+
+class BadCandidateTest : public ::testing::TestWithParam<BadCandidate> {};
+
+TEST_P(BadCandidateTest, IsFoundOut) {
+  Verifier verifier;
+  const v1::Verdict verdict = verifier.Verify(ScreenRequest(GetParam().name));
+  EXPECT_EQ(v1::Outcome_Name(verdict.outcome()), v1::Outcome_Name(GetParam().outcome))
+      << verdict.message();
+  EXPECT_THAT(verdict.message(), HasSubstr(GetParam().message));
+  for (const v1::WorkloadResult& workload : verdict.workloads()) {
+    if (workload.outcome() != v1::OUTCOME_PASSED) {
+      EXPECT_FALSE(workload.has_candidate());
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, BadCandidateTest,
+    ::testing::Values(
+        BadCandidate{"wrong_numbers", v1::OUTCOME_INCORRECT, "output 'c': "},
+        BadCandidate{"nan_output", v1::OUTCOME_INCORRECT, "flat index 24: got nan"},
+        BadCandidate{"no_output", v1::OUTCOME_INCORRECT, "'c' has elements that were never"},
+        BadCandidate{"partial_output", v1::OUTCOME_INCORRECT, "'c' has elements that were never"},
+        BadCandidate{"out_of_bounds", v1::OUTCOME_OUT_OF_BOUNDS, "bytes past the end of 'c'"},
+        BadCandidate{"input_modified", v1::OUTCOME_INPUT_MODIFIED, "input 'b'"},
+        BadCandidate{"crash", v1::OUTCOME_RUNTIME_ERROR, "killed by SIGSEGV in a call"},
+        BadCandidate{"nonzero_return", v1::OUTCOME_RUNTIME_ERROR, "ksearch_run returned 7"},
+        BadCandidate{"infinite_loop", v1::OUTCOME_TIMEOUT, "a call did not end"},
+        BadCandidate{"early_exit", v1::OUTCOME_RUNTIME_ERROR, "exited with status 0"},
+        BadCandidate{"missing_symbol", v1::OUTCOME_LOAD_ERROR, "no symbol 'ksearch_run'"},
+        BadCandidate{"constructor_crash", v1::OUTCOME_LOAD_ERROR, "while loading"},
+        BadCandidate{"memory_hog", v1::OUTCOME_RESOURCE_LIMIT, "workspace"},
+        BadCandidate{"forged_bytes", v1::OUTCOME_CHEAT, "forged dialogue"},
+        BadCandidate{"forged_done", v1::OUTCOME_CHEAT, "forged dialogue: a wrong nonce"},
+        BadCandidate{"closed_socket", v1::OUTCOME_CHEAT, "control socket"},
+        BadCandidate{"cached_by_pointer", v1::OUTCOME_INCORRECT, "output 'c'"},
+        BadCandidate{"stale_every_second", v1::OUTCOME_CHEAT, "outputs of another call"},
+        BadCandidate{"skipping_every_second", v1::OUTCOME_CHEAT, "before output 'c'"}),
+    [](const auto& test) { return test.param.name; });
+
+TEST(JobVerifierTest, ThreadsThatWorkAfterReturnAreFoundOut) {
+  Verifier verifier;
+  const v1::Verdict verdict = verifier.Verify(ScreenRequest("late_thread"));
+  EXPECT_NE(verdict.outcome(), v1::OUTCOME_PASSED);
+}
+
+TEST(JobVerifierTest, LoadingThatNeverEndsIsATimeout) {
+  Verifier verifier;
+  v1::VerifierRequest request = ScreenRequest("constructor_hang");
+  *request.mutable_job()->mutable_limits()->mutable_total_time() = ToProto(absl::Seconds(1));
+  EXPECT_EQ(verifier.Verify(request).outcome(), v1::OUTCOME_TIMEOUT);
+}
+
+TEST(JobVerifierTest, AForgedClockIsFoundOut) {
+  Verifier verifier;
+  const v1::Verdict verdict = verifier.Verify(ScreenRequest("forged_clock"));
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_CHEAT) << verdict.message();
+  EXPECT_THAT(verdict.suspicions(), Not(IsEmpty()));
+}
+
+TEST(JobVerifierTest, TheVerifierGoesOnAfterABadCandidate) {
+  Verifier verifier;
+  EXPECT_EQ(verifier.Verify(ScreenRequest("input_modified")).outcome(), v1::OUTCOME_INPUT_MODIFIED);
+  EXPECT_EQ(verifier.Verify(ScreenRequest("out_of_bounds")).outcome(), v1::OUTCOME_OUT_OF_BOUNDS);
+  EXPECT_EQ(verifier.Verify(ScreenRequest("honest")).outcome(), v1::OUTCOME_PASSED);
+}
+
+TEST(JobVerifierTest, ABrokenReferenceIsTroubleOfTheTask) {
+  Verifier verifier;
+  v1::VerifierRequest request = ScreenRequest("honest");
+  *request.mutable_reference() = CandidateArtifact("crash");
+  const absl::Status status = verifier.Refuse(request);
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("the reference fails on workload"));
+}
+
+TEST(JobVerifierTest, AnArtifactMustBeWhatItsDigestSays) {
+  Verifier verifier;
+  v1::VerifierRequest request = ScreenRequest("honest");
+  request.mutable_candidate()->set_path(request.reference().path());
+  EXPECT_EQ(verifier.Refuse(request).code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(JobVerifierTest, UnknownWorkloadIsRefused) {
+  Verifier verifier;
+  v1::VerifierRequest request = ScreenRequest("honest");
+  request.mutable_job()->add_workload_uuids("nowhere");
+  EXPECT_THAT(std::string(verifier.Refuse(request).message()), HasSubstr("'nowhere'"));
+}
+
+}  // namespace
+}  // namespace ksearch
