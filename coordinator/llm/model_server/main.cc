@@ -1,7 +1,8 @@
 // ksearch-model-server: plays a cassette as an OpenAI-compatible server on a loopback port, so that
 // searches run without a model: in tests, demonstrations and when trying a configuration.
 
-#include <csignal>
+#include <getopt.h>
+
 #include <cstdint>
 #include <iostream>
 #include <memory>
@@ -9,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "CLI/CLI.hpp"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "common/log.h"
 #include "common/mutex.h"
@@ -22,8 +23,21 @@
 namespace ksearch {
 namespace {
 
+constexpr int kExitUsage = 2;
 constexpr int kExitConfig = 3;
 constexpr int kExitUnavailable = 5;
+
+constexpr char kUsage[] =
+    R"(usage: ksearch-model-server --cassette FILE [options]
+Plays a cassette (format: proto/cassette.proto) as an OpenAI-compatible server on 127.0.0.1.
+  --cassette FILE       textproto file of replies
+  --port N              port to listen on; default 0 picks a free one
+  --port-file FILE      write the port here once listening
+  --delay-ms N          thinking time of every reply; default: as the cassette says
+  --record-misses FILE  append requests that have no entry here, as entries to fill in
+  --check               only validate the cassette and list its entries
+  --help                this text
+)";
 
 struct Flags {
   std::string cassette;
@@ -97,26 +111,75 @@ int Run(const Flags& flags) {
   return 0;
 }
 
+// A number from 0 to `max`; says so on stderr if `text` is none.
+std::optional<int> Number(const char* flag, const char* text, int max) {
+  int number = 0;
+  if (absl::SimpleAtoi(text, &number) && number >= 0 && number <= max) return number;
+  std::cerr << flag << ": \"" << text << "\" is not a number from 0 to " << max << std::endl;
+  return std::nullopt;
+}
+
+// Fills in `flags`; returns an exit code if there is nothing to run.
+std::optional<int> ParseFlags(int argc, char** argv, Flags* flags) {
+  enum Option { kCassette = 256, kPort, kPortFile, kDelayMs, kRecordMisses, kCheck, kHelp };
+  static constexpr option kOptions[] = {
+      {"cassette", required_argument, nullptr, kCassette},
+      {"port", required_argument, nullptr, kPort},
+      {"port-file", required_argument, nullptr, kPortFile},
+      {"delay-ms", required_argument, nullptr, kDelayMs},
+      {"record-misses", required_argument, nullptr, kRecordMisses},
+      {"check", no_argument, nullptr, kCheck},
+      {"help", no_argument, nullptr, kHelp},
+      {nullptr, 0, nullptr, 0},
+  };
+  constexpr int kDayMs = 24 * 3600 * 1000;
+  for (int code; (code = getopt_long(argc, argv, "", kOptions, nullptr)) != -1;) {
+    switch (code) {
+      case kCassette:
+        flags->cassette = optarg;
+        break;
+      case kPort: {
+        const std::optional<int> port = Number("--port", optarg, 65535);
+        if (!port) return kExitUsage;
+        flags->port = static_cast<uint16_t>(*port);
+        break;
+      }
+      case kPortFile:
+        flags->port_file = optarg;
+        break;
+      case kDelayMs:
+        flags->delay_ms = Number("--delay-ms", optarg, kDayMs);
+        if (!flags->delay_ms) return kExitUsage;
+        break;
+      case kRecordMisses:
+        flags->record_misses = optarg;
+        break;
+      case kCheck:
+        flags->check = true;
+        break;
+      case kHelp:
+        std::cout << kUsage;
+        return 0;
+      default:  // getopt_long has said what is wrong
+        return kExitUsage;
+    }
+  }
+  if (optind < argc) {
+    std::cerr << "unexpected argument \"" << argv[optind] << "\"\n" << kUsage;
+    return kExitUsage;
+  }
+  if (flags->cassette.empty()) {
+    std::cerr << "--cassette is missing\n" << kUsage;
+    return kExitUsage;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 }  // namespace ksearch
 
 int main(int argc, char** argv) {
-  CLI::App app(
-      "Plays a cassette (proto/cassette.proto) as an OpenAI-compatible server on 127.0.0.1.");
   ksearch::Flags flags;
-  app.add_option("--cassette", flags.cassette, "textproto file of replies")->required();
-  app.add_option("--port", flags.port, "port to listen on; 0 picks a free one")
-      ->capture_default_str();
-  app.add_option("--port-file", flags.port_file, "write the port here when listening");
-  app.add_option("--delay-ms", flags.delay_ms, "thinking time of every reply; default: cassette's")
-      ->check(CLI::Range(0, 24 * 3600 * 1000));
-  app.add_option("--record-misses", flags.record_misses,
-                 "append requests that have no entry to this file, as entries to fill in");
-  app.add_flag("--check", flags.check, "only validate the cassette and list its entries");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
+  if (const auto exit_code = ksearch::ParseFlags(argc, argv, &flags)) return *exit_code;
   return ksearch::Run(flags);
 }

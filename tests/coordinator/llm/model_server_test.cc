@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -52,9 +53,17 @@ TEST(ModelServerTest, FaultyCassettesAndFlagsEndWithTheirCodes) {
   ASSERT_TRUE(output.ok());
   EXPECT_EQ(output->exit.code, 3);
   EXPECT_THAT(output->err, HasSubstr(path + ":2: entry 1: purpose is missing"));
-  output = RunCommand(Command({"--port", "0"}), absl::Seconds(20));
-  ASSERT_TRUE(output.ok());
-  EXPECT_EQ(output->exit.code, 2);
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{"--port", "0"},
+                                             {"--cassette", path, "--port", "70000"},
+                                             {"--cassette", path, "--delay-ms", "soon"},
+                                             {"--cassette", path, "--speed", "1"},
+                                             {"--cassette", path, "stray"}}) {
+    output = RunCommand(Command(arguments), absl::Seconds(20));
+    ASSERT_TRUE(output.ok());
+    EXPECT_EQ(output->exit.code, 2) << arguments.back();
+    EXPECT_NE(output->err, "") << arguments.back();
+  }
 }
 
 TEST(ModelServerTest, PlaysTheExample) {
