@@ -176,9 +176,8 @@ TEST_F(BadInputTest, ShapeThatDoesNotMatchItsAxesNamesTheField) {
   const std::string task = CopyTask();
   Replace(task + "/definition.json", "        \"cols\"", "        \"no_such_axis\"");
   cluster_.StartCoordinator("", cluster_.folder() + "/tasks");
-  ExpectOneLine(
-      cluster_.Cli({"run", "--task", "softmax_rows_f32"}), 3,
-      AllOf(HasSubstr("definition.json"), HasSubstr("shape"), HasSubstr("no_such_axis")));
+  ExpectOneLine(cluster_.Cli({"run", "--task", "softmax_rows_f32"}), 3,
+                AllOf(HasSubstr("definition.json"), HasSubstr("shape"), HasSubstr("no_such_axis")));
 }
 
 TEST_F(BadInputTest, RunRequestsNameTheField) {
