@@ -38,8 +38,9 @@ absl::StatusOr<std::unique_ptr<Sandbox>> MakeSandbox(const v1::SandboxSettings& 
     } else if (wanted == "required") {
       return Annotate(parent.status(), "sandbox.cgroup is \"required\"");
     } else {
-      LOG(WARNING) << "msg=\"no cgroup limits; rlimits only\" reason=\""
-                   << parent.status().message() << "\"";
+      // isolation() says so to whoever asks; here only why.
+      LOG(DEBUG) << "msg=\"no cgroup limits; rlimits only\" reason=\""
+                 << parent.status().message() << "\"";
     }
   }
   return BubblewrapSandbox::Create(std::move(options));

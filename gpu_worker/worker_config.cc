@@ -1,0 +1,193 @@
+#include "gpu_worker/worker_config.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <optional>
+#include <set>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "common/log.h"
+#include "common/status_macros.h"
+#include "common/subprocess.h"
+#include "common/textproto.h"
+#include "gpu_worker/sandbox/cgroup.h"
+#include "gpu_worker/sandbox/privileges.h"
+
+namespace ksearch {
+namespace {
+
+constexpr int kDefaultSlots = 2;
+constexpr int kMaxSlots = 1024;
+
+std::string HostName() {
+  char name[256] = {};
+  return ::gethostname(name, sizeof name - 1) == 0 ? name : "worker";
+}
+
+void CheckAddress(const std::string& address, std::vector<std::string>* faults) {
+  const size_t colon = address.rfind(':');
+  int port = 0;
+  if (address.empty()) {
+    faults->push_back(
+        "coordinator_address is missing: give --coordinator HOST:PORT or set it in the config");
+  } else if (colon == std::string::npos || colon == 0 ||
+             !absl::SimpleAtoi(address.substr(colon + 1), &port) || port < 1 || port > 65535) {
+    faults->push_back(
+        absl::StrCat("coordinator_address '", address, "' must be HOST:PORT, e.g. 127.0.0.1:7400"));
+  }
+}
+
+void CheckNumbers(const v1::WorkerConfig& config, std::vector<std::string>* faults) {
+  const auto not_negative = [faults](absl::string_view field, int64_t value) {
+    if (value < 0) faults->push_back(absl::StrCat(field, ": ", value, " must not be negative"));
+  };
+  if (config.slots() < 1 || config.slots() > kMaxSlots) {
+    faults->push_back(absl::StrCat("slots: ", config.slots(), " must be 1 to ", kMaxSlots));
+  }
+  if (config.run_as_uid() < 1) faults->push_back("run_as_uid: must be 1 or more, root is refused");
+  if (config.run_as_gid() < 1) faults->push_back("run_as_gid: must be 1 or more, root is refused");
+  not_negative("sandbox.max_processes", config.sandbox().max_processes());
+  not_negative("sandbox.tmp_bytes", config.sandbox().tmp_bytes());
+  not_negative("sandbox.output_bytes", config.sandbox().output_bytes());
+  not_negative("device.max_rotation_bytes", config.device().max_rotation_bytes());
+  std::set<v1::Language> languages;
+  for (int i = 0; i < config.toolchains_size(); ++i) {
+    const v1::Toolchain& toolchain = config.toolchains(i);
+    const std::string field = absl::StrCat("toolchains[", i, "]");
+    not_negative(field + ".cache_bytes", toolchain.cache_bytes());
+    if (toolchain.language() != v1::LANGUAGE_CPP) {
+      faults->push_back(absl::StrCat(field, ".language: this worker builds LANGUAGE_CPP, not ",
+                                     v1::Language_Name(toolchain.language())));
+    }
+    if (!languages.insert(toolchain.language()).second) {
+      faults->push_back(absl::StrCat(field, ".language is given twice"));
+    }
+  }
+}
+
+absl::Status MakeStateFolder(const v1::WorkerConfig& config, bool as_root) {
+  const std::string& folder = config.state_dir();
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("cannot make state_dir ", folder, ": ", error.message()));
+  }
+  if (!as_root) return absl::OkStatus();
+  struct stat facts;
+  if (::stat(folder.c_str(), &facts) != 0) return ErrnoStatus(errno, absl::StrCat("stat ", folder));
+  const uid_t uid = static_cast<uid_t>(config.run_as_uid());
+  if (facts.st_uid == uid) return absl::OkStatus();
+  // Not a folder that is in use: giving away, say, /tmp would be worse than an error.
+  if (!std::filesystem::is_empty(folder, error) || error) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "state_dir ", folder, " belongs to uid ", facts.st_uid, ", but the worker runs as ", "uid ",
+        uid, ": run `chown -R ", uid, " ", folder, "` or choose another"));
+  }
+  if (::chown(folder.c_str(), uid, static_cast<gid_t>(config.run_as_gid())) != 0) {
+    return ErrnoStatus(errno, absl::StrCat("chown ", folder));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<v1::WorkerConfig> LoadWorkerConfig(const std::vector<std::string>& args) {
+  v1::WorkerConfig config, given;
+  std::vector<std::string> faults;
+  for (size_t i = 0; i < args.size(); ++i) {
+    std::string name = args[i], value;
+    const size_t equals = name.find('=');
+    if (equals != std::string::npos) {
+      value = name.substr(equals + 1);
+      name.resize(equals);
+    } else if (i + 1 < args.size()) {
+      value = args[++i];
+    } else {
+      faults.push_back(absl::StrCat("argument ", name, " needs a value"));
+      break;
+    }
+    int number = 0;
+    if (name == "--config") {
+      const absl::Status status = ReadTextproto(value, &config);
+      if (!status.ok()) return absl::InvalidArgumentError(status.message());
+    } else if (name == "--coordinator") {
+      given.set_coordinator_address(value);
+    } else if (name == "--state-dir") {
+      given.set_state_dir(value);
+    } else if (name == "--name") {
+      given.set_name(value);
+    } else if (name == "--slots") {
+      if (!absl::SimpleAtoi(value, &number) || number < 1) {
+        faults.push_back(absl::StrCat("--slots: '", value, "' must be a number of 1 or more"));
+      }
+      given.set_slots(number);
+    } else {
+      faults.push_back(
+          absl::StrCat("unknown argument ", name,
+                       " (known: --config, --coordinator, --state-dir, --name, --slots)"));
+    }
+  }
+  config.MergeFrom(given);
+  if (config.state_dir().empty()) config.set_state_dir("ksearch-worker-state");
+  config.set_state_dir(std::filesystem::absolute(config.state_dir()).lexically_normal());
+  if (config.binary_dir().empty()) config.set_binary_dir(BinaryFolder());
+  config.set_binary_dir(std::filesystem::absolute(config.binary_dir()).lexically_normal());
+  if (config.name().empty()) config.set_name(HostName());
+  if (config.slots() == 0) config.set_slots(kDefaultSlots);
+  if (config.run_as_uid() == 0) config.set_run_as_uid(kDefaultWorkerUid);
+  if (config.run_as_gid() == 0) config.set_run_as_gid(kDefaultWorkerUid);
+  CheckAddress(config.coordinator_address(), &faults);
+  CheckNumbers(config, &faults);
+  if (!faults.empty()) return absl::InvalidArgumentError(absl::StrJoin(faults, "\n"));
+  return config;
+}
+
+absl::Status TakeAccount(const v1::WorkerConfig& config) {
+  const bool as_root = ::geteuid() == 0;
+  RETURN_IF_ERROR(MakeStateFolder(config, as_root));
+  if (!as_root) return absl::OkStatus();
+  const uid_t uid = static_cast<uid_t>(config.run_as_uid());
+  const gid_t gid = static_cast<gid_t>(config.run_as_gid());
+  if (config.sandbox().cgroup() != "none") {
+    const absl::Status prepared = CgroupParent::Prepare(uid, gid);
+    // What it comes to shows when the sandbox is made, "required" or not.
+    LOG(DEBUG) << "msg=\"cgroup\" status=\"" << prepared << "\"";
+  }
+  return DropPrivileges(uid, gid);
+}
+
+absl::Status CheckPrograms(const v1::WorkerConfig& config) {
+  std::vector<std::string> faults;
+  const auto check = [&faults](const absl::Status& status, absl::string_view field) {
+    if (!status.ok()) faults.push_back(absl::StrCat(field, ": ", status.message()));
+  };
+  check(CheckExecutable(config.state_dir()), "state_dir");
+  for (const char* name : {"/ksearch-verifier", "/ksearch-runner"}) {
+    check(CheckExecutable(config.binary_dir() + name), "binary_dir");
+  }
+  const std::string& bubblewrap = config.sandbox().bubblewrap_path();
+  if (!FindOnPath(bubblewrap.empty() ? "bwrap" : bubblewrap).ok()) {
+    faults.push_back(absl::StrCat(
+        "sandbox.bubblewrap_path: ", bubblewrap.empty() ? "bwrap is not on PATH" : bubblewrap,
+        bubblewrap.empty() ? "" : " is no executable file", "; install the package bubblewrap"));
+  }
+  std::vector<std::string> compilers;
+  for (const v1::Toolchain& toolchain : config.toolchains()) {
+    compilers.push_back(toolchain.compiler_path());
+  }
+  if (compilers.empty()) compilers.emplace_back();
+  for (const std::string& compiler : compilers) {
+    const auto found = FindOnPath(compiler.empty() ? "g++" : compiler);
+    check(found.status(), "toolchains.compiler_path");
+  }
+  if (faults.empty()) return absl::OkStatus();
+  return absl::NotFoundError(absl::StrJoin(faults, "\n"));
+}
+
+}  // namespace ksearch

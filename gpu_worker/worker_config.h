@@ -1,0 +1,30 @@
+#ifndef KSEARCH_GPU_WORKER_WORKER_CONFIG_H_
+#define KSEARCH_GPU_WORKER_WORKER_CONFIG_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "proto/config.pb.h"
+
+namespace ksearch {
+
+// The command line of ksearch-worker over its config file over the defaults of config.proto, with
+// state_dir and binary_dir made absolute.
+//   --config FILE --coordinator ADDR --state-dir DIR --name N --slots N
+// INVALID_ARGUMENT lists every fault, one a line, each with its argument, field or
+// file:line:column.
+absl::StatusOr<v1::WorkerConfig> LoadWorkerConfig(const std::vector<std::string>& args);
+
+// Makes state_dir and, as root, gives it to the account of the config, prepares control groups and
+// becomes that account; as anyone else only makes state_dir. Before any thread is started.
+// FAILED_PRECONDITION if state_dir is someone else's.
+absl::Status TakeAccount(const v1::WorkerConfig& config);
+
+// OK, or NOT_FOUND with one line for every program or folder that this account cannot use.
+absl::Status CheckPrograms(const v1::WorkerConfig& config);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_WORKER_CONFIG_H_

@@ -1,0 +1,155 @@
+#include "gpu_worker/worker_config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "absl/strings/str_cat.h"
+
+namespace ksearch {
+namespace {
+
+using testing::HasSubstr;
+
+class WorkerConfigTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = testing::TempDir() + "worker_config_test.XXXXXX";
+    ASSERT_NE(::mkdtemp(folder_.data()), nullptr);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string Write(const std::string& text) {
+    const std::string path = folder_ + "/worker.textproto";
+    std::ofstream(path) << text;
+    return path;
+  }
+  static std::string Fault(const std::vector<std::string>& args) {
+    return std::string(LoadWorkerConfig(args).status().message());
+  }
+
+  std::string folder_;
+};
+
+TEST_F(WorkerConfigTest, ArgumentsWinOverTheFileAndDefaultsFillTheRest) {
+  const auto config =
+      LoadWorkerConfig({"--config", Write("slots: 5 name: \"file\" coordinator_address: \"a:1\""),
+                        "--name=given", "--coordinator", "127.0.0.1:7400"});
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->slots(), 5);
+  EXPECT_EQ(config->name(), "given");
+  EXPECT_EQ(config->coordinator_address(), "127.0.0.1:7400");
+  EXPECT_EQ(config->run_as_uid(), 64123);
+  EXPECT_EQ(config->state_dir()[0], '/');
+  EXPECT_EQ(config->binary_dir()[0], '/');
+}
+
+TEST_F(WorkerConfigTest, EveryFaultIsListed) {
+  const std::string fault = Fault({"--config",
+                                   Write("run_as_uid: -1 sandbox { max_processes: -2 } "
+                                         "toolchains { language: LANGUAGE_TRITON }"),
+                                   "--slots", "none", "--colour", "red"});
+  for (const char* part : {"--slots", "--colour", "run_as_uid", "sandbox.max_processes",
+                           "toolchains[0].language", "coordinator_address is missing"}) {
+    EXPECT_THAT(fault, HasSubstr(part));
+  }
+}
+
+TEST_F(WorkerConfigTest, UnknownFieldNamesFileAndLine) {
+  EXPECT_THAT(Fault({"--config", Write("slots: 1\nslotz: 2\n")}), HasSubstr("worker.textproto:2"));
+}
+
+TEST_F(WorkerConfigTest, AddressMustHaveAPort) {
+  for (const char* address : {"localhost", "localhost:", ":7400", "localhost:99999", "h:0"}) {
+    EXPECT_THAT(Fault({"--coordinator", address}), HasSubstr("HOST:PORT")) << address;
+  }
+}
+
+TEST_F(WorkerConfigTest, TheShippedConfigIsValid) {
+  const auto config = LoadWorkerConfig(
+      {"--config", absl::StrCat(std::getenv("KSEARCH_SOURCE_DIR"), "/configs/worker_cpu.textproto"),
+       "--coordinator", "127.0.0.1:7400"});
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->toolchains_size(), 1);
+}
+
+TEST_F(WorkerConfigTest, MissingProgramsAreNamedOneALine) {
+  auto config = LoadWorkerConfig({"--coordinator", "127.0.0.1:7400", "--state-dir", folder_});
+  ASSERT_TRUE(config.ok());
+  config->set_binary_dir("/no/such/folder");
+  config->mutable_sandbox()->set_bubblewrap_path("/no/bwrap");
+  config->add_toolchains()->set_compiler_path("/no/g++-99");
+  const std::string fault(CheckPrograms(*config).message());
+  for (const char* part : {"/no/such/folder/ksearch-verifier", "/no/such/folder/ksearch-runner",
+                           "/no/bwrap", "/no/g++-99"}) {
+    EXPECT_THAT(fault, HasSubstr(part));
+  }
+  EXPECT_EQ(std::count(fault.begin(), fault.end(), '\n'), 3);
+}
+
+// In a child process: what it does to its account cannot be undone. Exit status 0 = as expected.
+int InChild(const std::function<bool()>& expectation) {
+  const pid_t pid = ::fork();
+  if (pid == 0) ::_exit(expectation() ? 0 : 1);
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+class WorkerAccountTest : public WorkerConfigTest {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+    WorkerConfigTest::SetUp();
+    ::chmod(folder_.c_str(), 0755);
+    config_ =
+        *LoadWorkerConfig({"--coordinator", "127.0.0.1:7400", "--state-dir", folder_ + "/a/state"});
+    config_.mutable_sandbox()->set_cgroup("none");
+  }
+  v1::WorkerConfig config_;
+};
+
+TEST_F(WorkerAccountTest, RootIsLeftAndTheStateFolderGivenAway) {
+  EXPECT_EQ(InChild([&] {
+              return TakeAccount(config_).ok() && ::geteuid() == 64123 && ::getgid() == 64123 &&
+                     ::setuid(0) != 0 && ::access(config_.state_dir().c_str(), W_OK) == 0;
+            }),
+            0);
+  EXPECT_EQ(InChild([&] { return TakeAccount(config_).ok(); }), 0) << "the second start";
+}
+
+TEST_F(WorkerAccountTest, AFolderInUseIsNotGivenAway) {
+  std::filesystem::create_directories(config_.state_dir());
+  std::ofstream(config_.state_dir() + "/precious") << "x";
+  EXPECT_EQ(InChild([&] {
+              const absl::Status status = TakeAccount(config_);
+              return status.message().find("chown -R 64123") != absl::string_view::npos;
+            }),
+            0);
+}
+
+TEST_F(WorkerAccountTest, FolderThatBarsTheWayIsNamed) {
+  const std::string closed = folder_ + "/closed";
+  std::filesystem::create_directories(closed + "/bin");
+  for (const char* name : {"/bin/ksearch-verifier", "/bin/ksearch-runner"}) {
+    std::ofstream(closed + name) << "";
+    ::chmod((closed + name).c_str(), 0755);
+  }
+  ::chmod(closed.c_str(), 0700);
+  config_.set_binary_dir(closed + "/bin");
+  EXPECT_EQ(InChild([&] {
+              if (!TakeAccount(config_).ok()) return false;
+              const std::string message(CheckPrograms(config_).message());
+              return message.find(absl::StrCat("chmod o+x ", closed, "`")) != std::string::npos;
+            }),
+            0);
+}
+
+}  // namespace
+}  // namespace ksearch
