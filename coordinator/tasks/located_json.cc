@@ -5,6 +5,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <utility>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
@@ -125,8 +126,8 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::ordered_json> {
       parent.items.push_back(std::move(value));
       return &parent.items.back();
     }
-    parent.members.emplace_back(std::move(key_), std::move(value));
-    return &parent.members.back().second;
+    parent.members.push_back({std::move(key_), std::move(value)});
+    return &parent.members.back().value;
   }
   bool Open(LocatedJson value) {
     if (open_.size() >= static_cast<size_t>(kMaxJsonDepth)) {
@@ -223,8 +224,8 @@ LocatedJson LocatedJson::Object() {
 }
 
 LocatedJson& LocatedJson::Set(absl::string_view name, LocatedJson value) {
-  members.emplace_back(std::string(name), std::move(value));
-  return members.back().second;
+  members.push_back({std::string(name), std::move(value)});
+  return members.back().value;
 }
 
 const LocatedJson* LocatedJson::Find(absl::string_view name) const {

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -16,6 +15,7 @@ namespace ksearch {
 // integer stays distinct from a float (0 and 0.0), because FlashInfer-trace gives both a meaning.
 struct LocatedJson {
   enum class Kind { kNull, kBool, kInteger, kFloat, kString, kArray, kObject };
+  struct Member;
 
   Kind kind = Kind::kNull;
   int line = 0;  // from 1; 0 for values made here
@@ -24,7 +24,7 @@ struct LocatedJson {
   double number = 0;  // of kFloat; also of integers beyond int64
   std::string text;
   std::vector<LocatedJson> items;
-  std::vector<std::pair<std::string, LocatedJson>> members;
+  std::vector<Member> members;
 
   static LocatedJson Bool(bool value);
   static LocatedJson Integer(int64_t value);
@@ -37,6 +37,11 @@ struct LocatedJson {
   LocatedJson& Set(absl::string_view name, LocatedJson value);
   // The member, or null. Only for objects.
   const LocatedJson* Find(absl::string_view name) const;
+};
+
+struct LocatedJson::Member {
+  std::string name;
+  LocatedJson value;
 };
 
 // "an object", "a string", ... for error messages.

@@ -293,7 +293,7 @@ LocatedJson RecipeToJson(const v1::InputRecipe& recipe) {
       }
       break;
     case v1::InputRecipe::kScalar: {
-      json.members[0].second.text = "scalar";
+      json.members[0].value.text = "scalar";
       const v1::ScalarRecipe& scalar = recipe.scalar();
       switch (scalar.value_case()) {
         case v1::ScalarRecipe::kFloatValue:
@@ -320,7 +320,7 @@ LocatedJson RecipeToJson(const v1::InputRecipe& recipe) {
       json.Set("contiguous", LocatedJson::Bool(recipe.page_indices().contiguous()));
       break;
     case v1::InputRecipe::kSafetensors:
-      json.members[0].second.text = "safetensors";
+      json.members[0].value.text = "safetensors";
       json.Set("path", LocatedJson::String(recipe.safetensors().path()));
       json.Set("tensor_key", LocatedJson::String(recipe.safetensors().tensor_key()));
       break;

@@ -19,15 +19,15 @@ TEST(LocatedJsonTest, KeepsOrderKindsAndLines) {
   const auto json = ParseLocatedJson("{\"z\": 1,\n \"a\": [0.0,\n 2\n], \"m\":\nnull}", "f");
   ASSERT_TRUE(json.ok()) << json.status();
   ASSERT_EQ(json->members.size(), 3u);
-  EXPECT_EQ(json->members[0].first, "z");
-  EXPECT_EQ(json->members[1].first, "a");
-  EXPECT_EQ(json->members[0].second.kind, Kind::kInteger);
-  EXPECT_EQ(json->members[1].second.items[0].kind, Kind::kFloat);
-  EXPECT_EQ(json->members[1].second.items[1].kind, Kind::kInteger);
+  EXPECT_EQ(json->members[0].name, "z");
+  EXPECT_EQ(json->members[1].name, "a");
+  EXPECT_EQ(json->members[0].value.kind, Kind::kInteger);
+  EXPECT_EQ(json->members[1].value.items[0].kind, Kind::kFloat);
+  EXPECT_EQ(json->members[1].value.items[1].kind, Kind::kInteger);
   EXPECT_EQ(json->line, 1);
-  EXPECT_EQ(json->members[1].second.items[0].line, 2);
-  EXPECT_EQ(json->members[1].second.items[1].line, 3);
-  EXPECT_EQ(json->members[2].second.line, 5);
+  EXPECT_EQ(json->members[1].value.items[0].line, 2);
+  EXPECT_EQ(json->members[1].value.items[1].line, 3);
+  EXPECT_EQ(json->members[2].value.line, 5);
 }
 
 TEST(LocatedJsonTest, SyntaxErrorNamesFileAndLine) {
