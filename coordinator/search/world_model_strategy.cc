@@ -499,6 +499,10 @@ bool WorldModelStrategy::StartCycle(StepOutput* out) {
 }
 
 void WorldModelStrategy::Finish(v1::SearchState::Stage stage, std::string reason) {
+  // Calls still out may fail after the search has; the first reason is kept.
+  if (state_.stage() == v1::SearchState::FINISHED || state_.stage() == v1::SearchState::FAILED) {
+    return;
+  }
   state_.set_resume_stage(state_.stage());
   state_.set_rounds_at_finish(settings_.rounds);
   state_.set_stage(stage);

@@ -1,0 +1,59 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "coordinator/world_model/world_model.h"
+#include "tests/coordinator/search/random_replies.h"
+#include "tests/coordinator/search/search_driver.h"
+
+namespace ksearch {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::vector<std::string> Transcript(bool paper, int parallel, uint64_t seed, bool restart) {
+  SearchContext context = TestContext(paper, 25, parallel);
+  if (seed % 2 == 0) {
+    context.config.add_seed_solution()->set_path("kernel.cpp");
+    context.config.mutable_seed_solution(0)->set_content("seed score=0.6");
+  }
+  SearchDriver driver(context, RandomReplies(seed));
+  Rng order(seed);
+  driver.pick = [&](size_t count) { return static_cast<size_t>(order.NextBelow(count)); };
+  driver.restart_before_every_step = restart;
+  driver.Start();
+  driver.Run();
+  return driver.transcript;
+}
+
+TEST(ResumeTest, ARestartBeforeEveryEventChangesNothing) {
+  size_t steps = 0;
+  for (const bool paper : {false, true}) {
+    for (const int parallel : {1, 4}) {
+      for (uint64_t seed = 1; seed <= 8; ++seed) {
+        SCOPED_TRACE(absl::StrCat("paper ", paper, " parallel ", parallel, " seed ", seed));
+        const auto undisturbed = Transcript(paper, parallel, seed, false);
+        steps += undisturbed.size();
+        EXPECT_EQ(undisturbed, Transcript(paper, parallel, seed, true));
+      }
+    }
+  }
+  EXPECT_GT(steps, 1000u);
+}
+
+TEST(ResumeTest, GarbageAndOtherVersionsAreDataLoss) {
+  WorldModelStrategy strategy(TestContext(false, 5), FakeProposer());
+  EXPECT_EQ(strategy.Restore("\xff\xff garbage").status().code(), absl::StatusCode::kDataLoss);
+  v1::SearchState state;
+  state.set_version(99);
+  *state.mutable_world_model() = NewWorldModel();
+  const auto other = strategy.Restore(state.SerializeAsString());
+  EXPECT_EQ(other.status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(other.status().message()), HasSubstr("version 99"));
+  state.set_version(1);
+  state.mutable_world_model()->clear_nodes();
+  EXPECT_EQ(strategy.Restore(state.SerializeAsString()).status().code(),
+            absl::StatusCode::kDataLoss);
+}
+
+}  // namespace
+}  // namespace ksearch

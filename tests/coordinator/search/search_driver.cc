@@ -1,0 +1,206 @@
+#include "tests/coordinator/search/search_driver.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "common/textproto.h"
+
+namespace ksearch {
+namespace {
+
+std::string CodeText(const std::optional<ShownCode>& code) {
+  if (!code.has_value()) return "none";
+  return code->sources.files_size() == 0 ? "empty" : code->sources.files(0).content();
+}
+
+std::string Text(const StepOutput& out) {
+  std::string text;
+  for (const AskModel& ask : out.asks) {
+    absl::StrAppend(&text, "ask ", ask.call_number, " ", ask.role, " ", ask.labels.purpose, " ",
+                    ask.labels.node_id, " ", ask.labels.attempt, " ", ask.labels.cycle, "\n",
+                    ask.user, "\n");
+  }
+  for (const ScreenCandidate& screen : out.screens) {
+    absl::StrAppend(&text, "screen ", screen.tag, " ", screen.candidate_id, " ", screen.node_id,
+                    " ", screen.parent_candidate_id, " ", screen.call_number, " ", screen.cycle,
+                    " ", screen.round, " ", screen.attempt, "\n");
+  }
+  for (const v1::RunEvent& event : out.events) absl::StrAppend(&text, ToJson(event), "\n");
+  if (out.finished) absl::StrAppend(&text, "finished: ", out.finish_reason, " ", out.failed, "\n");
+  return text;
+}
+
+}  // namespace
+
+Proposer FakeProposer() {
+  Proposer proposer;
+  proposer.code_prompt = [](const PromptFacts&, const CodePromptContext& context) {
+    constexpr const char* kKinds[] = {"spec", "base", "debug", "improve"};
+    Prompt prompt;
+    prompt.user = absl::StrCat(
+        "kind=", kKinds[static_cast<int>(context.kind)], " node=", context.node.node_id(),
+        " base=[", CodeText(context.base), "] current=[", CodeText(context.current), "] result=",
+        context.last_result.has_value() ? v1::Outcome_Name(context.last_result->outcome()) : "none",
+        " attempt=", context.attempt, " lessons=", context.node.lessons_size(), " complaint=[",
+        context.complaint, "]");
+    return prompt;
+  };
+  proposer.world_model_prompt = [](const PromptFacts&, const WorldModelPromptContext& context) {
+    constexpr const char* kKinds[] = {"init", "propose", "refine", "too_hard"};
+    Prompt prompt;
+    prompt.user = absl::StrCat(
+        "kind=", kKinds[static_cast<int>(context.kind)], " node=", context.node_id, " code=[",
+        CodeText(context.code), "] result=",
+        context.result.has_value() ? v1::Outcome_Name(context.result->outcome()) : "none",
+        " round=", context.round, " lessons=", context.lessons.size(), " requirement=[",
+        context.requirement, "] complaint=[", context.complaint, "]");
+    return prompt;
+  };
+  proposer.parse_code = [](const std::string& reply,
+                           v1::Language language) -> absl::StatusOr<v1::Sources> {
+    if (absl::StartsWith(reply, "unusable")) return absl::InvalidArgumentError("no <file> block");
+    v1::Sources sources;
+    sources.set_language(language);
+    sources.add_files()->set_path("kernel.cpp");
+    sources.mutable_files(0)->set_content(reply);
+    return sources;
+  };
+  proposer.parse_edits = [](const std::string& reply) -> absl::StatusOr<v1::EditScript> {
+    if (absl::StartsWith(reply, "unusable")) return absl::InvalidArgumentError("no JSON object");
+    v1::EditScript script;
+    const absl::Status status = ParseTextproto(reply, "reply", &script);
+    if (!status.ok()) return status;
+    return script;
+  };
+  return proposer;
+}
+
+SearchContext TestContext(bool paper, int rounds, int parallel) {
+  SearchContext context;
+  context.task.set_name("vecadd");
+  context.config.set_task("vecadd");
+  context.config.set_language(v1::LANGUAGE_CPP);
+  context.config.set_rounds(rounds);
+  context.config.set_parallel(parallel);
+  v1::WorldModelSettings* settings = context.config.mutable_world_model();
+  settings->set_preset(paper ? v1::PRESET_PAPER : v1::PRESET_DEFAULT);
+  settings->set_stagnation_window(3);
+  settings->set_max_difficulty(4);
+  settings->set_too_hard_limit(2);
+  settings->set_too_hard_decay(0.5);
+  settings->set_virtual_loss(0.15);
+  settings->set_max_new_nodes(3);
+  settings->set_max_edit_retries(3);
+  return context;
+}
+
+v1::JobResult FakeScreening(const v1::Sources& sources) {
+  const std::string& text = sources.files(0).content();
+  v1::JobResult result;
+  const size_t at = text.rfind(" score=");
+  double score = 0;
+  if (at == std::string::npos || !absl::SimpleAtod(text.substr(at + 7), &score)) {
+    result.set_outcome(v1::OUTCOME_COMPILE_ERROR);
+    result.set_message("expected ';'");
+    return result;
+  }
+  result.set_outcome(v1::OUTCOME_PASSED);
+  v1::WorkloadResult* workload = result.add_workloads();
+  workload->set_outcome(v1::OUTCOME_PASSED);
+  workload->mutable_baseline()->set_median_us(100);
+  workload->mutable_candidate()->set_median_us(100 / score);
+  return result;
+}
+
+void SearchDriver::Take(StepOutput out) {
+  transcript.push_back(Text(out));
+  for (const AskModel& ask : out.asks) {
+    asks_.push_back(ask);
+    asked.push_back(ask);
+  }
+  for (const ScreenCandidate& screen_asked : out.screens) {
+    screens_.push_back(screen_asked);
+    screened.push_back(screen_asked);
+  }
+  events.insert(events.end(), out.events.begin(), out.events.end());
+  last_ = std::move(out);
+  after_step(*this);
+}
+
+bool SearchDriver::Step() {
+  if (outstanding() == 0) return false;
+  if (restart_before_every_step) Restart(context_);
+  const size_t chosen = pick(outstanding());
+  if (chosen < asks_.size()) {
+    const AskModel ask = asks_[chosen];
+    asks_.erase(asks_.begin() + chosen);
+    ModelAnswer answer;
+    answer.call_number = ask.call_number;
+    answer.status = fault(ask);
+    if (answer.status.ok()) {
+      answer.reply.text = reply_(ask);
+      answer.reply.finish_reason = "stop";
+    }
+    Take(strategy_->OnAnswer(answer));
+  } else {
+    const size_t index = chosen - asks_.size();
+    const ScreenCandidate screen_asked = screens_[index];
+    screens_.erase(screens_.begin() + index);
+    Take(strategy_->OnScreened({screen_asked.tag, screen(screen_asked)}));
+  }
+  return true;
+}
+
+void SearchDriver::Run(int max_steps) {
+  for (int i = 0; i < max_steps && Step(); ++i) {
+  }
+  EXPECT_EQ(outstanding(), 0u) << "the search does not end";
+  EXPECT_TRUE(finished()) << "the search hangs";
+}
+
+void SearchDriver::Restart(const SearchContext& context) {
+  const std::string state = strategy_->Save();
+  context_ = context;
+  strategy_ = std::make_unique<WorldModelStrategy>(context_, FakeProposer());
+  absl::StatusOr<StepOutput> out = strategy_->Restore(state);
+  ASSERT_TRUE(out.ok()) << out.status().ToString();
+  const bool silent = out->asks.empty() && out->screens.empty() && out->events.empty();
+  if (silent) {
+    EXPECT_EQ(strategy_->Save(), state);
+  } else {
+    Take(*std::move(out));
+  }
+}
+
+v1::SearchState SearchDriver::state() const {
+  v1::SearchState state;
+  EXPECT_TRUE(state.ParseFromString(strategy_->Save()));
+  return state;
+}
+
+std::vector<std::string> SearchDriver::Calls(const std::string& role) const {
+  std::vector<std::string> calls;
+  for (const AskModel& ask : asked) {
+    if (!role.empty() && ask.role != role) continue;
+    calls.push_back(
+        absl::StrCat(ask.labels.purpose, "/", ask.labels.node_id, "/", ask.labels.attempt));
+  }
+  return calls;
+}
+
+int SearchDriver::CountEvents(v1::RunEvent::Kind kind) const {
+  return std::count_if(events.begin(), events.end(),
+                       [&](const v1::RunEvent& event) { return event.kind() == kind; });
+}
+
+const v1::RunEvent* SearchDriver::FindEvent(v1::RunEvent::Kind kind) const {
+  const auto event = std::find_if(events.begin(), events.end(),
+                                  [&](const v1::RunEvent& e) { return e.kind() == kind; });
+  return event == events.end() ? nullptr : &*event;
+}
+
+}  // namespace ksearch

@@ -1,0 +1,90 @@
+#ifndef KSEARCH_TESTS_COORDINATOR_SEARCH_SEARCH_DRIVER_H_
+#define KSEARCH_TESTS_COORDINATOR_SEARCH_SEARCH_DRIVER_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "coordinator/search/call_builder.h"
+#include "coordinator/search/search_strategy.h"
+#include "coordinator/search/world_model_strategy.h"
+
+namespace ksearch {
+
+// A proposer without prompts: a prompt's text lists what it was built from, a code reply is the
+// program itself ("unusable..." has none), an edit reply is an EditScript as textproto.
+Proposer FakeProposer();
+
+// A context with one feedback workload in preset `paper` or default.
+SearchContext TestContext(bool paper, int rounds, int parallel = 1);
+
+// The outcome of screening a program whose text ends in " score=<x>" or " fail".
+v1::JobResult FakeScreening(const v1::Sources& sources);
+
+// Runs a strategy to its end by answering what it asks for. Replies come from `reply`; which of the
+// outstanding questions is answered next comes from `pick` (index below the count; default oldest).
+class SearchDriver {
+ public:
+  using Reply = std::function<std::string(const AskModel&)>;
+
+  SearchDriver(SearchContext context, Reply reply)
+      : context_(std::move(context)), reply_(std::move(reply)) {
+    strategy_ = std::make_unique<WorldModelStrategy>(context_, FakeProposer());
+  }
+
+  std::function<size_t(size_t)> pick = [](size_t) { return size_t{0}; };
+  // Fails a call for good if it returns a non-OK status.
+  std::function<absl::Status(const AskModel&)> fault = [](const AskModel&) {
+    return absl::OkStatus();
+  };
+  std::function<v1::JobResult(const ScreenCandidate&)> screen =
+      [](const ScreenCandidate& candidate) { return FakeScreening(candidate.sources); };
+  // Called after every step.
+  std::function<void(SearchDriver&)> after_step = [](SearchDriver&) {};
+  // Throws the strategy away and restores it from its saved state before every step.
+  bool restart_before_every_step = false;
+
+  void Start() { Take(strategy_->Start()); }
+  // Answers one question; false if none is outstanding.
+  bool Step();
+  // Until finished or nothing is outstanding; gives up after `max_steps`.
+  void Run(int max_steps = 10000);
+  // Replaces the strategy by one restored from its state, in `context`.
+  void Restart(const SearchContext& context);
+
+  WorldModelStrategy& strategy() { return *strategy_; }
+  const v1::WorldModel& tree() { return *strategy_->world_model(); }
+  v1::SearchState state() const;
+  bool finished() const { return last_.finished; }
+  bool failed() const { return last_.failed; }
+  const std::string& finish_reason() const { return last_.finish_reason; }
+  size_t outstanding() const { return asks_.size() + screens_.size(); }
+
+  // Everything that came out, in order.
+  std::vector<std::string> transcript;
+  std::vector<AskModel> asked;
+  std::vector<ScreenCandidate> screened;
+  std::vector<v1::RunEvent> events;
+
+  // "purpose/node/attempt" of every call, in order; only those of `role` if given.
+  std::vector<std::string> Calls(const std::string& role = "") const;
+  int CountEvents(v1::RunEvent::Kind kind) const;
+  const v1::RunEvent* FindEvent(v1::RunEvent::Kind kind) const;
+
+ private:
+  void Take(StepOutput out);
+
+  SearchContext context_;
+  Reply reply_;
+  std::unique_ptr<WorldModelStrategy> strategy_;
+  std::vector<AskModel> asks_;
+  std::vector<ScreenCandidate> screens_;
+  StepOutput last_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_TESTS_COORDINATOR_SEARCH_SEARCH_DRIVER_H_
