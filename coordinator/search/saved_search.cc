@@ -37,6 +37,19 @@ absl::StatusOr<v1::SearchState> DecodeSearchState(const std::string& bytes) {
   return state;
 }
 
+void TakeUpAgain(int rounds, v1::SearchState* state) {
+  const bool failed = state->stage() == v1::SearchState::FAILED;
+  const bool finished = state->stage() == v1::SearchState::FINISHED;
+  if (!failed && !(finished && rounds > state->rounds_at_finish())) return;
+  state->set_stage(state->resume_stage());
+  state->clear_finish_reason();
+  state->clear_consecutive_failures();
+  state->set_proposed_at_revision(-1);
+  state->clear_proposed_for_cycle();
+  // An INIT given up on is tried anew.
+  if (state->stage() == v1::SearchState::INIT) state->clear_init_attempts();
+}
+
 void DescribeSearch(const v1::SearchState& state, v1::RunStatus* status) {
   status->set_rounds_done(state.rounds_done());
   status->set_best_screened(state.best_screened());

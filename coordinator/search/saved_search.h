@@ -17,6 +17,10 @@ std::string EncodeSearchState(const v1::SearchState& state);
 // DATA_LOSS if the bytes are unreadable, of another version, or hold a broken tree.
 absl::StatusOr<v1::SearchState> DecodeSearchState(const std::string& bytes);
 
+// Makes a search that failed, or that finished with a budget smaller than `rounds`, go on where it
+// stopped; no effect on any other.
+void TakeUpAgain(int rounds, v1::SearchState* state);
+
 // The part of a run's status that the search knows, see SearchStrategy::Describe.
 void DescribeSearch(const v1::SearchState& state, v1::RunStatus* status);
 

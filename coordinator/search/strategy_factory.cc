@@ -22,7 +22,11 @@ std::unique_ptr<SearchStrategy> MakeWorldModel(const SearchContext& context) {
   proposer.parse_code = [](const std::string& reply, v1::Language language) {
     return ParseCodeReply(reply, language);
   };
-  proposer.parse_edits = [](const std::string& reply) { return ParseEditReply(reply); };
+  EditReplyOptions options;
+  options.clamp = context.config.world_model().preset() == v1::PRESET_PAPER;
+  proposer.parse_edits = [options](const std::string& reply) {
+    return ParseEditReply(reply, options);
+  };
   return std::make_unique<WorldModelStrategy>(context, std::move(proposer));
 }
 

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "coordinator/search/step_parts.h"
 #include "coordinator/world_model/text.h"
 #include "coordinator/world_model/world_model.h"
 
@@ -19,10 +20,10 @@ constexpr int kContinuationDifficulty = 2;
 constexpr double kLeastContinuationConfidence = 0.2;
 constexpr int kHopelessDifficulty = 5;  // a continuation must be easier
 constexpr size_t kPaperErrorLines = 12;
+constexpr size_t kPaperReferenceInNotes = 1800;
 
 constexpr int kWantedInitialActions = 3;
 constexpr double kDirectActionScore = 0.5;
-constexpr size_t kMaxEventText = 300;
 
 bool HasEasyOpenChild(const v1::WorldModel& model, absl::string_view node_id) {
   for (const v1::Node* child : ChildrenOf(model, node_id)) {
@@ -80,15 +81,12 @@ std::string NoContinuation(const std::string& node_id) {
 
 }  // namespace
 
-v1::RunEvent* TreeReviser::AddEvent(v1::RunEvent::Kind kind, std::string text, int cycle, int round,
-                                    absl::string_view node_id) {
-  v1::RunEvent& event = out_.events.emplace_back();
-  event.set_kind(kind);
-  event.set_text(OneLine(text, kMaxEventText));
-  event.set_cycle(cycle);
-  event.set_round(round);
-  event.set_node_id(std::string(node_id));
-  return &event;
+void TreeReviser::Tell(v1::RunEvent::Kind kind, absl::string_view text, int cycle, int round,
+                       absl::string_view node_id) {
+  v1::RunEvent* event = AddEvent(kind, text, &out_);
+  event->set_cycle(cycle);
+  event->set_round(round);
+  event->set_node_id(std::string(node_id));
 }
 
 EditOptions TreeReviser::OptionsFor(int round, const v1::CycleState* own) const {
@@ -114,9 +112,9 @@ void TreeReviser::Report(const EditReport& report, int cycle, int round) {
     // A script may remove what it has inserted.
     const v1::Node* node = FindNode(state_.world_model(), id);
     if (node == nullptr) continue;
-    AddEvent(v1::RunEvent::NODE_INSERTED,
-             absl::StrCat(node->action().title(), " (under ", node->parent_id(), ")"), cycle, round,
-             id);
+    Tell(v1::RunEvent::NODE_INSERTED,
+         absl::StrCat(node->action().title(), " (under ", node->parent_id(), ")"), cycle, round,
+         id);
   }
   for (const std::string& id : report.removed_ids) {
     std::string text = "removed by the model";
@@ -125,28 +123,28 @@ void TreeReviser::Report(const EditReport& report, int cycle, int round) {
       text = tombstone.title();
       if (!tombstone.reason().empty()) absl::StrAppend(&text, ": ", tombstone.reason());
     }
-    AddEvent(v1::RunEvent::NODE_PRUNED, text, cycle, round, id);
+    Tell(v1::RunEvent::NODE_PRUNED, text, cycle, round, id);
   }
   if (!report.errors.empty()) {
-    AddEvent(v1::RunEvent::EDIT_REJECTED,
-             absl::StrCat(report.errors.size(),
-                          report.applied ? " operation(s) skipped: " : " fault(s): ",
-                          absl::StrJoin(report.errors, "; ")),
-             cycle, round, "");
+    Tell(v1::RunEvent::EDIT_REJECTED,
+         absl::StrCat(report.errors.size(),
+                      report.applied ? " operation(s) skipped: " : " fault(s): ",
+                      absl::StrJoin(report.errors, "; ")),
+         cycle, round, "");
   }
 }
 
 void TreeReviser::Unusable(const absl::Status& status, int cycle, int round,
                            absl::string_view node_id) {
-  AddEvent(v1::RunEvent::REPLY_UNUSABLE,
-           absl::StrCat("edit script: ", std::string(status.message())), cycle, round, node_id);
+  Tell(v1::RunEvent::REPLY_UNUSABLE, absl::StrCat("edit script: ", std::string(status.message())),
+       cycle, round, node_id);
 }
 
 void TreeReviser::InsertMachineNode(v1::Node node, int cycle, int round, absl::string_view why) {
   node.set_last_updated_round(round);
   const v1::Node* added = AppendNode(state_.mutable_world_model(), std::move(node));
-  AddEvent(v1::RunEvent::NODE_INSERTED, absl::StrCat(added->action().title(), " (", why, ")"),
-           cycle, round, added->node_id());
+  Tell(v1::RunEvent::NODE_INSERTED, absl::StrCat(added->action().title(), " (", why, ")"), cycle,
+       round, added->node_id());
 }
 
 void TreeReviser::InsertDirectAction(absl::string_view why) {
@@ -169,7 +167,7 @@ void TreeReviser::InsertDirectAction(absl::string_view why) {
   action->set_difficulty(kContinuationDifficulty);
   action->set_score(kDirectActionScore);
   state_.set_direct_action_inserted(true);
-  AddEvent(v1::RunEvent::NOTE, std::string(why), 0, state_.rounds_started(), node.node_id());
+  Tell(v1::RunEvent::NOTE, why, 0, state_.rounds_started(), node.node_id());
   InsertMachineNode(std::move(node), 0, state_.rounds_started(), "inserted by the machine");
 }
 
@@ -203,11 +201,11 @@ Revision TreeReviser::Initialize(const absl::StatusOr<v1::EditScript>& script, b
                                         kWantedInitialActions,
                                         " are needed: nodes with action.title, directly under "
                                         "\"root\" (send the whole model again)");
-      AddEvent(v1::RunEvent::EDIT_REJECTED, revision.complaint, 0, 0, "");
+      Tell(v1::RunEvent::EDIT_REJECTED, revision.complaint, 0, 0, "");
     } else if (report.applied) {
       revision.complaint =
           "no node can be worked on: put open action nodes directly under \"root\"";
-      AddEvent(v1::RunEvent::EDIT_REJECTED, revision.complaint, 0, 0, "");
+      Tell(v1::RunEvent::EDIT_REJECTED, revision.complaint, 0, 0, "");
     } else {
       revision.complaint = ErrorText(report.errors);
       Report(report, 0, 0);
@@ -215,8 +213,7 @@ Revision TreeReviser::Initialize(const absl::StatusOr<v1::EditScript>& script, b
   }
   if (!last || settings_.paper) return revision;
   if (state_.init_has_kept_script()) {
-    AddEvent(v1::RunEvent::NOTE, "the first world model has fewer actions than asked for", 0, 0,
-             "");
+    Tell(v1::RunEvent::NOTE, "the first world model has fewer actions than asked for", 0, 0, "");
     ready(ApplyInitialModel(state_.init_kept_script(), options, state_.mutable_world_model()));
   } else {
     InsertDirectAction("no usable world model came; going on with one plain action");
@@ -343,8 +340,8 @@ Revision TreeReviser::Refine(const absl::StatusOr<v1::EditScript>& script, v1::C
     *cycle->mutable_kept_script() = *script;
     cycle->set_keeps_script(true);
     revision.complaint = NoContinuation(cycle->node_id());
-    AddEvent(v1::RunEvent::EDIT_REJECTED, revision.complaint, cycle->cycle(), cycle->round(),
-             cycle->node_id());
+    Tell(v1::RunEvent::EDIT_REJECTED, revision.complaint, cycle->cycle(), cycle->round(),
+         cycle->node_id());
   } else {
     *state_.mutable_world_model() = std::move(trial);
     Report(report, cycle->cycle(), cycle->round());
@@ -383,6 +380,14 @@ Revision TreeReviser::NoteTooHard(const absl::StatusOr<v1::EditScript>& script,
   revision.complaint = ErrorText(report.errors);
   revision.done = revision.done || report.applied;
   return revision;
+}
+
+void AppendReferenceToRoot(const std::string& reference_text, v1::WorldModel* model) {
+  v1::Node* root = FindMutableNode(model, kRootId);
+  if (reference_text.empty() || root == nullptr) return;
+  root->set_notes(absl::StrCat(root->notes(), root->notes().empty() ? "" : "\n",
+                               "Reference Implementation:\n",
+                               CutText(reference_text, kPaperReferenceInNotes)));
 }
 
 }  // namespace ksearch

@@ -50,19 +50,22 @@ class TreeReviser {
 
  private:
   EditOptions OptionsFor(int round, const v1::CycleState* own) const;
-  // Edits the state's tree, or, where only a trial is wanted, a copy of it.
   EditReport Apply(const v1::EditScript& script, const EditOptions& options);
   void Report(const EditReport& report, int cycle, int round);
   void Unusable(const absl::Status& status, int cycle, int round, absl::string_view node_id);
   void InsertMachineNode(v1::Node node, int cycle, int round, absl::string_view why);
   void InsertDirectAction(absl::string_view why);
-  v1::RunEvent* AddEvent(v1::RunEvent::Kind kind, std::string text, int cycle, int round,
-                         absl::string_view node_id);
+  void Tell(v1::RunEvent::Kind kind, absl::string_view text, int cycle, int round,
+            absl::string_view node_id);
 
   const SearchSettings& settings_;
   v1::SearchState& state_;
   StepOutput& out_;
 };
+
+// Appends the head of a task's reference text, if it has one, to the root's notes, as the published
+// system does after INIT.
+void AppendReferenceToRoot(const std::string& reference_text, v1::WorldModel* model);
 
 }  // namespace ksearch
 

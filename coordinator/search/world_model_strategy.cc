@@ -11,6 +11,7 @@
 #include "coordinator/search/action_cycle.h"
 #include "coordinator/search/saved_search.h"
 #include "coordinator/search/score.h"
+#include "coordinator/search/step_parts.h"
 #include "coordinator/world_model/selection.h"
 #include "coordinator/world_model/text.h"
 #include "coordinator/world_model/world_model.h"
@@ -18,41 +19,12 @@
 namespace ksearch {
 namespace {
 
-constexpr char kSeedTag[] = "seed";
 // Model calls that fail in a row before the search stops and waits for a person.
 constexpr int kMaxConsecutiveFailures = 3;
 // The published system asks for its first model once more when it could not read it (2.1).
 constexpr int kPaperInitAttempts = 2;
-// Of the reference text in the root's notes, as published.
-constexpr size_t kPaperReferenceInNotes = 1800;
 constexpr size_t kMaxEventText = 300;
 constexpr char kNothingToDo[] = "no executable open action nodes";
-
-v1::RunEvent* AddEvent(v1::RunEvent::Kind kind, absl::string_view text, StepOutput* out) {
-  v1::RunEvent& event = out->events.emplace_back();
-  event.set_kind(kind);
-  event.set_text(OneLine(text, kMaxEventText));
-  return &event;
-}
-
-v1::RunEvent* AddEvent(v1::RunEvent::Kind kind, absl::string_view text, const v1::CycleState& cycle,
-                       StepOutput* out) {
-  v1::RunEvent* event = AddEvent(kind, text, out);
-  event->set_cycle(cycle.cycle());
-  event->set_round(cycle.round());
-  event->set_node_id(cycle.node_id());
-  return event;
-}
-
-std::string ShortId(const std::string& candidate_id) { return candidate_id.substr(0, 12); }
-
-void AddVerdictEvent(const v1::ScreenedProgram& program, v1::RunEvent* event) {
-  event->set_kind(program.passed() ? v1::RunEvent::CANDIDATE_PASSED
-                                   : v1::RunEvent::CANDIDATE_FAILED);
-  event->set_candidate_id(program.candidate_id());
-  event->set_job_id(program.result().job_id());
-  if (program.passed()) event->set_score(program.score());
-}
 
 }  // namespace
 
@@ -117,11 +89,9 @@ void WorldModelStrategy::FoldInit(const absl::StatusOr<v1::EditScript>& script, 
     if (attempts >= limit) Finish(v1::SearchState::FINISHED, kNothingToDo);
     return;
   }
-  if (settings_.paper && !context_.task.definition().reference_text().empty()) {
-    v1::Node* root = FindMutableNode(state_.mutable_world_model(), kRootId);
-    root->set_notes(absl::StrCat(
-        root->notes(), root->notes().empty() ? "" : "\n", "Reference Implementation:\n",
-        CutText(context_.task.definition().reference_text(), kPaperReferenceInNotes)));
+  if (settings_.paper) {
+    AppendReferenceToRoot(context_.task.definition().reference_text(),
+                          state_.mutable_world_model());
   }
   state_.clear_init_complaint();
   state_.set_stage(v1::SearchState::CYCLING);
@@ -239,7 +209,7 @@ StepOutput WorldModelStrategy::OnScreened(const ScreenResult& result) {
       if (result.tag.empty() || cycle.screen_tag() != result.tag) continue;
       const v1::ScreenedProgram program = Record(result.result, cycle.awaited_candidate_id(),
                                                  cycle.awaited_sources(), cycle.round());
-      AddVerdictEvent(program, AddEvent(v1::RunEvent::NOTE, Verdict(program), cycle, &out));
+      TellVerdict(program, AddEvent(v1::RunEvent::NOTE, Verdict(program), cycle, &out));
       const bool lesson = !program.passed() && !IsInfrastructureOutcome(result.result.outcome());
       EndAttempt(&program, lesson ? OutcomeLine(result.result) : "", &cycle, &out);
       break;
@@ -250,12 +220,10 @@ StepOutput WorldModelStrategy::OnScreened(const ScreenResult& result) {
 }
 
 void WorldModelStrategy::FoldSeed(const v1::JobResult& result, StepOutput* out) {
-  v1::Sources sources;
-  sources.set_language(context_.config.language());
-  *sources.mutable_files() = context_.config.seed_solution();
+  const v1::Sources sources = SeedSources(context_.config);
   v1::ScreenedProgram program = Record(result, CandidateId(sources), sources, 0);
   v1::RunEvent* event = AddEvent(v1::RunEvent::NOTE, absl::StrCat("seed: ", Verdict(program)), out);
-  AddVerdictEvent(program, event);
+  TellVerdict(program, event);
   event->set_node_id(kRootId);
   if (program.passed()) {
     CHECK_OK(AttachSolution(state_.mutable_world_model(), kRootId, SolutionOf(program, "")));
@@ -368,13 +336,8 @@ void WorldModelStrategy::Advance(StepOutput* out) {
   while (progress) {
     progress = false;
     if (state_.stage() == v1::SearchState::SEEDING && state_.seed_tag().empty()) {
-      ScreenCandidate screen;
-      screen.tag = kSeedTag;
-      screen.sources.set_language(context_.config.language());
-      *screen.sources.mutable_files() = context_.config.seed_solution();
-      screen.candidate_id = CandidateId(screen.sources);
-      screen.node_id = kRootId;
-      state_.set_seed_tag(kSeedTag);
+      ScreenCandidate screen = SeedScreen(context_.config);
+      state_.set_seed_tag(screen.tag);
       v1::RunEvent* event =
           AddEvent(v1::RunEvent::CANDIDATE_PROPOSED, "the given seed solution", out);
       event->set_candidate_id(screen.candidate_id);
@@ -432,19 +395,10 @@ bool WorldModelStrategy::ServeScreen(v1::CycleState* cycle, StepOutput* out) {
       return true;
     }
   }
-  ScreenCandidate screen;
-  screen.cycle = cycle->cycle();
-  screen.round = cycle->round();
-  screen.attempt = cycle->progress().attempts() + 1;
-  screen.tag = absl::StrCat("cycle/", screen.cycle, "/attempt/", screen.attempt);
-  screen.sources = cycle->awaited_sources();
-  screen.candidate_id = candidate_id;
-  screen.node_id = cycle->node_id();
-  screen.parent_candidate_id = cycle->base_candidate_id();
-  screen.call_number = cycle->code_call_number();
+  ScreenCandidate screen = CycleScreen(*cycle);
   cycle->set_screen_tag(screen.tag);
   AddEvent(v1::RunEvent::CANDIDATE_PROPOSED,
-           absl::StrCat("attempt ", screen.attempt, ": ", ShortId(candidate_id)), *cycle, out)
+           absl::StrCat("attempt ", screen.attempt, ": ", candidate_id.substr(0, 12)), *cycle, out)
       ->set_candidate_id(candidate_id);
   out->screens.push_back(std::move(screen));
   return false;
@@ -535,17 +489,7 @@ std::string WorldModelStrategy::Save() const { return EncodeSearchState(state_);
 
 absl::StatusOr<StepOutput> WorldModelStrategy::Restore(const std::string& state) {
   ASSIGN_OR_RETURN(state_, DecodeSearchState(state));
-  const bool more_rounds = settings_.rounds > state_.rounds_at_finish();
-  if (state_.stage() == v1::SearchState::FAILED ||
-      (state_.stage() == v1::SearchState::FINISHED && more_rounds)) {
-    state_.set_stage(state_.resume_stage());
-    state_.clear_finish_reason();
-    state_.clear_consecutive_failures();
-    state_.set_proposed_at_revision(-1);
-    state_.clear_proposed_for_cycle();
-    // An INIT given up on is tried anew.
-    if (state_.stage() == v1::SearchState::INIT) state_.clear_init_attempts();
-  }
+  TakeUpAgain(settings_.rounds, &state_);
   StepOutput out;
   Advance(&out);
   return out;

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "coordinator/world_model/text.h"
 #include "coordinator/world_model/world_model.h"
@@ -15,6 +16,7 @@ namespace {
 
 constexpr int kDefaultDifficulty = 3;
 constexpr int kMaxSplitChildren = 8;
+constexpr size_t kLeastIdPrefix = 8;
 // Bounds of one node's texts: the tree is sent with every prompt.
 constexpr size_t kMaxShortText = 300;
 constexpr size_t kMaxLongText = 4000;
@@ -128,7 +130,7 @@ class Editor {
     }
     const v1::Node* parent = FindNode(model_, parent_id);
     const std::string& solution = parent->solution().candidate_id();
-    if (!parent_candidate_id.empty() && parent_candidate_id != solution) {
+    if (!parent_candidate_id.empty() && !NamesSolution(parent_candidate_id, solution)) {
       return Skip(&report_.skipped.parent_solution_mismatch,
                   absl::StrCat("parent_solution_id \"", parent_candidate_id, "\" is not what node ",
                                parent_id, " holds (",
@@ -183,6 +185,12 @@ class Editor {
   bool strict() const { return options_.mode == EditMode::kTransactional; }
 
  private:
+  // Prompts of the default preset show ids shortened.
+  bool NamesSolution(const std::string& id, const std::string& solution) const {
+    return id == solution ||
+           (strict() && id.size() >= kLeastIdPrefix && absl::StartsWith(solution, id));
+  }
+
   // The id of the node that `id` names: as written, or as it was changed on insertion; "" if none.
   std::string Resolve(const std::string& id) const {
     if (FindNode(model_, id) != nullptr) return id;

@@ -197,6 +197,18 @@ TEST(TransactionalEditTest, OneFaultRejectsAllAndEveryFaultIsTold) {
   EXPECT_THAT(report.inserted_ids, IsEmpty());
 }
 
+TEST(TransactionalEditTest, AParentsSolutionMayBeNamedByAPrefix) {
+  v1::WorldModel model = SmallTree();
+  FindMutableNode(&model, "a")->mutable_solution()->set_candidate_id("0123456789abcdef");
+  v1::EditScript script = Script(
+      R"(ops { insert { parent_id: "a" parent_candidate_id: "01234567" node { title: "t" } } })");
+  EXPECT_TRUE(ApplyEdits(script, Default(), &model).applied);
+  script.mutable_ops(0)->mutable_insert()->set_parent_candidate_id("0123");
+  EXPECT_FALSE(ApplyEdits(script, Default(), &model).applied);
+  script.mutable_ops(0)->mutable_insert()->set_parent_candidate_id("01234567");
+  EXPECT_EQ(ApplyEdits(script, Paper(), &model).skipped.parent_solution_mismatch, 1);
+}
+
 TEST(TransactionalEditTest, NotANumberIsAFault) {
   v1::WorldModel model = SmallTree();
   v1::EditScript script = Script(R"(ops { update { node_id: "b" patch { score: 0.1 } } })");

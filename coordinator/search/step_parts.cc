@@ -1,0 +1,70 @@
+#include "coordinator/search/step_parts.h"
+
+#include "absl/strings/str_cat.h"
+#include "common/identity.h"
+#include "coordinator/world_model/text.h"
+#include "coordinator/world_model/world_model.h"
+
+namespace ksearch {
+namespace {
+
+constexpr size_t kMaxEventText = 300;
+constexpr char kSeedTag[] = "seed";
+
+}  // namespace
+
+v1::RunEvent* AddEvent(v1::RunEvent::Kind kind, absl::string_view text, StepOutput* out) {
+  v1::RunEvent& event = out->events.emplace_back();
+  event.set_kind(kind);
+  event.set_text(OneLine(text, kMaxEventText));
+  return &event;
+}
+
+v1::RunEvent* AddEvent(v1::RunEvent::Kind kind, absl::string_view text, const v1::CycleState& cycle,
+                       StepOutput* out) {
+  v1::RunEvent* event = AddEvent(kind, text, out);
+  event->set_cycle(cycle.cycle());
+  event->set_round(cycle.round());
+  event->set_node_id(cycle.node_id());
+  return event;
+}
+
+void TellVerdict(const v1::ScreenedProgram& program, v1::RunEvent* event) {
+  event->set_kind(program.passed() ? v1::RunEvent::CANDIDATE_PASSED
+                                   : v1::RunEvent::CANDIDATE_FAILED);
+  event->set_candidate_id(program.candidate_id());
+  event->set_job_id(program.result().job_id());
+  if (program.passed()) event->set_score(program.score());
+}
+
+v1::Sources SeedSources(const v1::RunConfig& config) {
+  v1::Sources sources;
+  sources.set_language(config.language());
+  *sources.mutable_files() = config.seed_solution();
+  return sources;
+}
+
+ScreenCandidate SeedScreen(const v1::RunConfig& config) {
+  ScreenCandidate screen;
+  screen.tag = kSeedTag;
+  screen.sources = SeedSources(config);
+  screen.candidate_id = CandidateId(screen.sources);
+  screen.node_id = kRootId;
+  return screen;
+}
+
+ScreenCandidate CycleScreen(const v1::CycleState& cycle) {
+  ScreenCandidate screen;
+  screen.cycle = cycle.cycle();
+  screen.round = cycle.round();
+  screen.attempt = cycle.progress().attempts() + 1;
+  screen.tag = absl::StrCat("cycle/", screen.cycle, "/attempt/", screen.attempt);
+  screen.sources = cycle.awaited_sources();
+  screen.candidate_id = cycle.awaited_candidate_id();
+  screen.node_id = cycle.node_id();
+  screen.parent_candidate_id = cycle.base_candidate_id();
+  screen.call_number = cycle.code_call_number();
+  return screen;
+}
+
+}  // namespace ksearch

@@ -1,0 +1,30 @@
+#ifndef KSEARCH_COORDINATOR_SEARCH_STEP_PARTS_H_
+#define KSEARCH_COORDINATOR_SEARCH_STEP_PARTS_H_
+
+#include "absl/strings/string_view.h"
+#include "coordinator/search/search_strategy.h"
+#include "proto/search_state.pb.h"
+
+namespace ksearch {
+
+// Pieces of a StepOutput. An event's text is one line of at most 300 bytes; the event returned is
+// in `out` and moves with its next event.
+v1::RunEvent* AddEvent(v1::RunEvent::Kind kind, absl::string_view text, StepOutput* out);
+
+// The same, about a cycle: its number, round and node.
+v1::RunEvent* AddEvent(v1::RunEvent::Kind kind, absl::string_view text, const v1::CycleState& cycle,
+                       StepOutput* out);
+
+// Turns `event` into CANDIDATE_PASSED or CANDIDATE_FAILED.
+void TellVerdict(const v1::ScreenedProgram& program, v1::RunEvent* event);
+
+// The program a run starts from, and its screening: round 0 of no cycle, node root.
+v1::Sources SeedSources(const v1::RunConfig& config);
+ScreenCandidate SeedScreen(const v1::RunConfig& config);
+
+// The screening of the program that `cycle` awaits.
+ScreenCandidate CycleScreen(const v1::CycleState& cycle);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_SEARCH_STEP_PARTS_H_
