@@ -20,6 +20,7 @@ void KnownWorker::BeginSession(const v1::WorkerHello& hello, absl::Time now) {
   free_slots_ = 0;
   uncovered_offers_.clear();
   drain_sent = false;
+  silent_ = false;
   last_seen_ = now;
 }
 
@@ -38,6 +39,7 @@ int64_t KnownWorker::AppliedSeq(const v1::WorkerReport& report) const {
 
 void KnownWorker::Fold(const v1::WorkerReport& report, absl::Time now) {
   reported_ = true;
+  silent_ = false;
   applied_seq_ = AppliedSeq(report);
   uncovered_offers_.erase(uncovered_offers_.begin(), uncovered_offers_.upper_bound(applied_seq_));
   free_slots_ = report.free_slots();
@@ -52,7 +54,7 @@ int KnownWorker::credits() const {
   return std::max(0, credits);
 }
 
-bool KnownWorker::willing() const { return connected_ && healthy_ && !leaving_ && !drain; }
+bool KnownWorker::willing() const { return connected_ && !silent_ && healthy_ && !leaving_ && !drain; }
 
 void KnownWorker::ForgetOffer(int64_t directive_seq) {
   const auto it = uncovered_offers_.find(directive_seq);

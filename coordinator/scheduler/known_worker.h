@@ -24,12 +24,14 @@ class KnownWorker {
 
   // Slots the worker reported free, less offers it may not have counted yet. Never negative.
   int credits() const;
-  // Connected, healthy, staying.
+  // Connected, talking, healthy, staying.
   bool willing() const;
   bool MayTakeAt(absl::Time now) const { return willing() && now >= rest_until && credits() > 0; }
 
   int64_t NextDirectiveSeq() { return ++directive_seq_; }
   void CountOffers(int64_t directive_seq, int offers) { uncovered_offers_[directive_seq] = offers; }
+  // It let a lease run out: nothing more for it until it reports.
+  void MarkSilent() { silent_ = true; }
   // An offer that was never acknowledged in all its time holds its slot no longer.
   void ForgetOffer(int64_t directive_seq);
   // A worker that returns job after job rests, longer each time.
@@ -53,7 +55,8 @@ class KnownWorker {
   int64_t applied_seq_ = 0;
   int free_slots_ = 0;
   bool healthy_ = true;
-  bool leaving_ = false;                     // the worker's own wish
+  bool leaving_ = false;  // the worker's own wish
+  bool silent_ = false;
   std::map<int64_t, int> uncovered_offers_;  // directive_seq -> how many
   int returns_in_a_row_ = 0;
   absl::Time last_seen_ = absl::InfinitePast();

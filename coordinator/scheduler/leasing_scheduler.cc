@@ -159,6 +159,7 @@ SchedulerEffects LeasingScheduler::Tick(absl::Time now) {
     const Lease& lease = *leases_.Find(lease_id);
     if (const auto worker = workers_.find(lease.worker_id); worker != workers_.end()) {
       worker->second.ForgetOffer(lease.offer_seq);
+      worker->second.MarkSilent();
     }
     if (lease.cancelled) {
       leases_.Remove(lease_id);

@@ -175,6 +175,17 @@ TEST_F(LeasingSchedulerTest, LeaseExpiresWhenReportsStop) {
   EXPECT_EQ(PhaseOf("a"), Phase::kQueued);
 }
 
+TEST_F(LeasingSchedulerTest, SilentWorkerGetsNothingUntilItReports) {
+  Submit("a");
+  Join("w1", 1);
+  now_ += absl::Seconds(30);
+  Tick();
+  EXPECT_EQ(PhaseOf("a"), Phase::kQueued);
+  EXPECT_EQ(Poll("w1").offers_size(), 0);
+  EXPECT_FALSE(scheduler_->CanPlace(Spec()));
+  EXPECT_EQ(Sync("w1", Report(1, 1)).offers_size(), 1);
+}
+
 TEST_F(LeasingSchedulerTest, DisconnectAloneLosesNothing) {
   Submit("a");
   Join("w1", 1);
