@@ -308,7 +308,8 @@ absl::Status CheckPath(absl::string_view path) {
     return Fault(absl::StrCat("file path '", shown, "' must be relative"));
   }
   for (absl::string_view component : absl::StrSplit(path, '/')) {
-    if (component.empty() || component == ".." || component[0] == '.' || component[0] == '-') {
+    if (component.empty() || absl::StrContains(component, "..") || component[0] == '.' ||
+        component[0] == '-') {
       return Fault(absl::StrCat("file path '", shown,
                                 "' must consist of plain names (no \"..\", none empty, none "
                                 "starting with '.' or '-')"));

@@ -60,8 +60,9 @@ void ReadUpdate(const Struct& op, const std::string& path, FieldReader& reader, 
   const v1::NodePatch read = ReadPatch(patch->struct_value(), absl::StrCat(path, "patch."), reader);
   if (read.ByteSizeLong() == 0) {
     reader.MildFault(absl::StrCat(path, "patch"), "has no field that can be changed");
+  } else {
+    *update->mutable_patch() = read;
   }
-  *update->mutable_patch() = read;
 }
 
 // Where an insert hangs: the op's parent_id, else the node's own. An explicit null or "" is the

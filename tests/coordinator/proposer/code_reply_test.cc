@@ -159,6 +159,7 @@ TEST(CodeReplyTest, SaysWhatIsMissing) {
       {"<file path=\"kernel.cpp\">\n\n```\n```\n</file>", "is empty"},
       {whole + Block("<file path=\"../x.h\">", "x\n"), "plain names"},
       {whole + Block("<file path=\"/etc/passwd\">", "x\n"), "relative"},
+      {whole + Block("<file path=\"a..b.h\">", "x\n"), "plain names"},
       {whole + Block("<file path=\"a//b.h\">", "x\n"), "plain names"},
       {whole + Block("<file path=\"a/.hidden\">", "x\n"), "plain names"},
       {whole + Block("<file path=\"-o.h\">", "x\n"), "plain names"},

@@ -331,6 +331,14 @@ TEST(EditReplyTest, ClampingDoesWhatThePublishedSystemDoes) {
   EXPECT_THAT(Fault("{\"ops\": 5}", true), HasSubstr("must be an array"));
 }
 
+TEST(EditReplyTest, UnreadableOperationsSurviveARoundTripToo) {
+  const v1::EditScript script = Parsed(
+      R"({"ops": [{"op": "update_node", "node_id": ""}, {"op": "insert_node"}, {"op": "x"},
+                  {"op": "split_node", "children": [3]}]})",
+      /*clamp=*/true);
+  EXPECT_EQ(ToTextproto(Parsed(RenderEditScript(script), true)), ToTextproto(script));
+}
+
 TEST(EditReplyTest, RenderedScriptsParseBack) {
   for (const bool clamp : {false, true}) {
     const v1::EditScript script = Parsed(
