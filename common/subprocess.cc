@@ -24,7 +24,7 @@ namespace {
 int PollMillis(absl::Time deadline) {
   const absl::Duration left = deadline - Clock::Real().SteadyNow();
   if (left <= absl::ZeroDuration()) return 0;
-  return static_cast<int>(std::min<int64_t>(absl::ToInt64Milliseconds(left) + 1, 60'000));
+  return static_cast<int>(absl::ToInt64Milliseconds(std::min(left, absl::Minutes(1)))) + 1;
 }
 
 // Everything below runs between fork and exec: async-signal-safe calls only, no allocation.

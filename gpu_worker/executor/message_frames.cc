@@ -18,7 +18,7 @@ absl::Status AwaitReady(int fd, short events, absl::Time deadline) {
   while (true) {
     const absl::Duration left = deadline - Clock::Real().SteadyNow();
     if (left <= absl::ZeroDuration()) return absl::DeadlineExceededError("no answer in time");
-    const int64_t milliseconds = std::min<int64_t>(absl::ToInt64Milliseconds(left) + 1, 60'000);
+    const int64_t milliseconds = absl::ToInt64Milliseconds(std::min(left, absl::Minutes(1))) + 1;
     struct pollfd poll_fd = {fd, events, 0};
     const int ready = ::poll(&poll_fd, 1, static_cast<int>(milliseconds));
     if (ready > 0) return absl::OkStatus();

@@ -154,16 +154,15 @@ TEST_F(BubblewrapSandboxTest, MemoryHogIsKilledByTheCgroup) {
 }
 
 TEST_F(BubblewrapSandboxTest, MemoryHogMeetsTheAddressSpaceLimit) {
+#ifdef KSEARCH_SANITIZED
+  GTEST_SKIP() << "no address space limit in sanitized builds";
+#endif
   SandboxSpec spec = Misbehave({"memory", "1000"});
   spec.memory_bytes = 512 * kMiB;
   spec.address_space_bytes = 128 * kMiB;
   const SandboxExit exit = Run(spec);
-#ifndef KSEARCH_SANITIZED
   EXPECT_LT(NumberAfter(exit.output, "MEGABYTES"), 128);
   EXPECT_GT(NumberAfter(exit.output, "MEGABYTES"), 16);
-#else
-  EXPECT_TRUE(exit.signaled || exit.code == 0);
-#endif
 }
 
 TEST_F(BubblewrapSandboxTest, EndlessLoopEndsAtItsCpuTime) {

@@ -54,6 +54,7 @@ void MemoryHog(size_t megabytes) {
       return;
     }
     std::memset(block, 1, 1 << 20);
+    asm volatile("" : : "r"(block) : "memory");  // or the compiler drops block and memset
   }
   std::printf("MEGABYTES %zu\n", megabytes);
 }
