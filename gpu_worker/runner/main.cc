@@ -105,6 +105,8 @@ int RunnerMain() {
   if (const absl::Status tight = InstallTightFilter(); !tight.ok()) {
     SetError(&hello, v1::RunnerReply::RunnerError::SECCOMP_FAILED, 0,
              std::string(tight.message().data(), tight.message().size()));
+  } else {
+    hello.mutable_hello()->set_tight_seccomp(true);
   }
 #endif
   if (!channel.Send(hello)) return 1;

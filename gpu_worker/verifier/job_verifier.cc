@@ -13,6 +13,7 @@
 #include "gpu_worker/verifier/checker.h"
 #include "gpu_worker/verifier/dialogue/runner_reply.h"
 #include "gpu_worker/verifier/harness_constants.h"
+#include "gpu_worker/verifier/timing/confirmation.h"
 #include "gpu_worker/verifier/timing/sampler.h"
 
 namespace ksearch {
@@ -53,6 +54,7 @@ absl::StatusOr<v1::Verdict> JobVerifier::Verify(const v1::VerifierRequest& reque
 
   const absl::Time check_start = clock.SteadyNow();
   ASSIGN_OR_RETURN(std::unique_ptr<RunnerLink> link, bench_.starter().Start(limits));
+  job.verdict.mutable_isolation()->set_tight_seccomp(link->tight_filter());
   if (Ending loaded =
           link->Load(*job.candidate, std::min(job.limits.deadline, clock.SteadyNow() + kLoadTime));
       !loaded.passed()) {
@@ -131,9 +133,7 @@ absl::Status JobVerifier::Check(RunnerLink& link, Job* job) {
     ASSIGN_OR_RETURN(job->results[i],
                      CheckWorkload(bench_, link, job->cases[i], job->oracles[i], job->limits));
     if (job->results[i].outcome() != v1::OUTCOME_PASSED) {
-      Fail({job->results[i].outcome(),
-            absl::StrCat("workload ", job->cases[i]->uuid(), ": ", job->results[i].message())},
-           job);
+      FailWorkload({job->results[i].outcome(), job->results[i].message()}, i, job);
       return absl::OkStatus();
     }
   }
@@ -201,8 +201,9 @@ absl::Status JobVerifier::Screen(RunnerLink& link, Job* job) {
                                         &bench_.metronome(), job->limits, clock));
       ending = sampling.ending;
     }
-    if (ending.passed()) {
-      ASSIGN_OR_RETURN(ending, JudgeSuspects(session, i, job));
+    for (const WorkloadSession::Suspect& suspect : session.suspects()) {
+      if (!ending.passed()) break;
+      ASSIGN_OR_RETURN(ending, JudgeSuspect(suspect, i, job));
     }
     result.set_buffer_sets(sets);
     result.set_audit_ratio(sampling.audit_ratio);
@@ -210,11 +211,7 @@ absl::Status JobVerifier::Screen(RunnerLink& link, Job* job) {
       MergeCorrectness(*session.correctness(), result.mutable_correctness());
     }
     if (!ending.passed()) {
-      result.set_outcome(ending.outcome);
-      result.set_message(CleanText(ending.message, kMaxMessageBytes));
-      if (ending.outcome == v1::OUTCOME_CHEAT) job->verdict.add_suspicions(result.message());
-      Fail({ending.outcome, absl::StrCat("workload ", workload->uuid(), ": ", ending.message)},
-           job);
+      FailWorkload(ending, i, job);
       return absl::OkStatus();
     }
     *result.mutable_candidate() = std::move(sampling.samples);
@@ -222,25 +219,57 @@ absl::Status JobVerifier::Screen(RunnerLink& link, Job* job) {
   return absl::OkStatus();
 }
 
-absl::Status JobVerifier::Confirm(Job*) { return absl::UnimplementedError("CONFIRM"); }
-
-absl::StatusOr<Ending> JobVerifier::JudgeSuspects(const WorkloadSession& session, size_t index,
-                                                  Job* job) {
-  for (const WorkloadSession::Suspect& suspect : session.suspects()) {
-    OracleEntries oracles;
-    RETURN_IF_ERROR(OffTheClock(job, [&]() -> absl::Status {
-      ASSIGN_OR_RETURN(oracles,
-                       bench_.oracle().Get(*job->reference, job->cases[index], {suspect.content}));
-      bench_.oracle().Rest();
+absl::Status JobVerifier::Confirm(Job* job) {
+  const v1::VerifierRequest& request = *job->request;
+  std::vector<ConfirmationCase> cases;
+  for (size_t i = 0; i < job->cases.size(); ++i) {
+    cases.push_back({job->cases[i], job->oracles[i]});
+  }
+  Confirmation confirmation(bench_, job->plan, WithDefaults(request.job().limits()), job->limits);
+  for (int r = 0; r < request.rivals_size(); ++r) {
+    ASSIGN_OR_RETURN(const ProgramImage rival, ProgramImage::Open(request.rivals(r)));
+    const int launches = job->plan.launches();
+    ASSIGN_OR_RETURN(ConfirmationResult compared,
+                     confirmation.Compare(*job->candidate, rival, cases, [&](int launch) {
+                       Report("confirm", static_cast<size_t>(r * launches + launch),
+                              static_cast<size_t>(request.rivals_size() * launches));
+                     }));
+    for (const auto& [index, suspect] : compared.suspects) {
+      if (!compared.ending.passed()) break;
+      compared.failed_case = index;
+      ASSIGN_OR_RETURN(compared.ending, JudgeSuspect(suspect, index, job));
+    }
+    if (!compared.ending.passed()) {
+      FailWorkload(compared.ending, compared.failed_case, job);
       return absl::OkStatus();
-    }));
-    const OutputComparison compared =
-        CompareOutputs(*job->cases[index], suspect.outputs, oracles[suspect.content]->outputs);
-    if (!compared.right) {
-      return Ending{v1::OUTCOME_CHEAT, absl::StrCat(kStaleOutput, compared.message)};
+    }
+    const std::string& rival_id = request.job().rivals(r).rival_id();
+    compared.comparison.set_rival_id(rival_id);
+    *job->verdict.add_comparisons() = std::move(compared.comparison);
+    for (size_t i = 0; i < cases.size(); ++i) {
+      v1::WorkloadResult& result = job->results[i];
+      result.set_buffer_sets(bench_.Sets(*job->cases[i], 2));
+      result.set_audit_ratio(std::max(result.audit_ratio(), compared.audit_ratio[i]));
+      *result.mutable_candidate() = Summarise(compared.candidate_us[i]);
+      if (rival_id == "baseline") *result.mutable_baseline() = Summarise(compared.rival_us[i]);
     }
   }
-  return Ending{};
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Ending> JobVerifier::JudgeSuspect(const WorkloadSession::Suspect& suspect,
+                                                 size_t index, Job* job) {
+  OracleEntries oracles;
+  RETURN_IF_ERROR(OffTheClock(job, [&]() -> absl::Status {
+    ASSIGN_OR_RETURN(oracles,
+                     bench_.oracle().Get(*job->reference, job->cases[index], {suspect.content}));
+    bench_.oracle().Rest();
+    return absl::OkStatus();
+  }));
+  const OutputComparison compared =
+      CompareOutputs(*job->cases[index], suspect.outputs, oracles[suspect.content]->outputs);
+  if (compared.right) return Ending{};
+  return Ending{v1::OUTCOME_CHEAT, absl::StrCat(kStaleOutput, compared.message)};
 }
 
 absl::Status JobVerifier::OffTheClock(Job* job, const std::function<absl::Status()>& work) {
@@ -256,6 +285,16 @@ void JobVerifier::Report(const char* stage, size_t done, size_t total) const {
   progress.set_done(static_cast<int>(done));
   progress.set_total(static_cast<int>(total));
   progress_(progress);
+}
+
+void JobVerifier::FailWorkload(const Ending& ending, size_t index, Job* job) {
+  v1::WorkloadResult& result = job->results[index];
+  result.set_outcome(ending.outcome);
+  result.set_message(CleanText(ending.message, kMaxMessageBytes));
+  result.clear_candidate();
+  if (ending.outcome == v1::OUTCOME_CHEAT) job->verdict.add_suspicions(result.message());
+  Fail({ending.outcome, absl::StrCat("workload ", job->cases[index]->uuid(), ": ", ending.message)},
+       job);
 }
 
 void JobVerifier::Fail(const Ending& ending, Job* job) {

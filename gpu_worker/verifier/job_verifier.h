@@ -42,12 +42,14 @@ class JobVerifier {
   absl::Status TimeBaseline(Job* job);
   absl::Status Screen(RunnerLink& link, Job* job);
   absl::Status Confirm(Job* job);
-  // Compares outputs of timed calls that looked stale with their oracles.
-  absl::StatusOr<Ending> JudgeSuspects(const WorkloadSession& session, size_t index, Job* job);
+  // Compares outputs of a timed call that looked stale with the oracle of its content.
+  absl::StatusOr<Ending> JudgeSuspect(const WorkloadSession::Suspect& suspect, size_t index,
+                                      Job* job);
   // A job's clock stands still while trusted programs run.
   absl::Status OffTheClock(Job* job, const std::function<absl::Status()>& work);
   void Report(const char* stage, size_t done, size_t total) const;
   static void Fail(const Ending& ending, Job* job);
+  static void FailWorkload(const Ending& ending, size_t index, Job* job);
   // Cases by index, smallest footprint first.
   static std::vector<size_t> SmallestFirst(const Job& job);
 

@@ -1,8 +1,9 @@
 #include <ksearch_task.h>
-// Twice the work for the same answer.
+// Four times the work for the same answer.
 int ksearch_run(const KsearchArgs* args) {
-  Matmul(args);
-  asm volatile("" ::: "memory");
-  Matmul(args);
+  for (int i = 0; i < 4; ++i) {
+    Matmul(args);
+    asm volatile("" ::: "memory");
+  }
   return 0;
 }

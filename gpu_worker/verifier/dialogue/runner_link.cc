@@ -60,6 +60,7 @@ absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerLink::Start(Sandbox& sandbox, 
         "the runner did not start: ", hello.has_error() ? hello.error().text() : ending.message,
         "; it printed: ", link->EndAndReadOutput(1000)));
   }
+  link->tight_filter_ = hello.hello().tight_seccomp();
   return link;
 }
 

@@ -51,6 +51,9 @@ class RunnerLink {
   };
   GoReply Go(const std::vector<int>& set_order, absl::Time deadline);
 
+  // Whether the runner told, before it loaded anything, that its tight filter is in force.
+  bool tight_filter() const { return tight_filter_; }
+
   // Kills the runner and returns what the candidate printed, cleaned, at most `max_bytes`.
   std::string EndAndReadOutput(int64_t max_bytes);
 
@@ -78,6 +81,7 @@ class RunnerLink {
   std::optional<RunQueueDelay> runner_delay_;
   uint32_t step_ = 0;
   bool loading_ = false;
+  bool tight_filter_ = false;
   std::optional<Ending> failure_;
   std::optional<SandboxExit> exit_;
 };

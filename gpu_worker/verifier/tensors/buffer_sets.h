@@ -32,6 +32,8 @@ class BufferSets {
   virtual ~BufferSets() = default;
   virtual int sets() const = 0;
   virtual int64_t bytes() const = 0;  // all of it, guard bands too
+  // From now on for this case, whose tensors have the same sizes (another seed).
+  virtual void SetCase(std::shared_ptr<const WorkloadCase> workload) = 0;
   // For a runner that is to see the first `sets` sets; writes their guard bands anew.
   virtual std::vector<MapPacket> Map(int sets) = 0;
   // Writes the inputs of `content` and poisons the outputs.

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -26,6 +27,9 @@ class MemfdBufferSets final : public BufferSets {
 
   int sets() const override { return sets_; }
   int64_t bytes() const override { return bytes_; }
+  void SetCase(std::shared_ptr<const WorkloadCase> workload) override {
+    workload_ = std::move(workload);
+  }
   std::vector<MapPacket> Map(int sets) override;
   void Prepare(int set, int64_t content, uint64_t poison_salt) override;
   std::optional<std::string> BrokenGuard(int set) const override;
@@ -49,7 +53,7 @@ class MemfdBufferSets final : public BufferSets {
     return buffer(set, tensor).base + kGuardBytes;
   }
 
-  const std::shared_ptr<const WorkloadCase> workload_;
+  std::shared_ptr<const WorkloadCase> workload_;
   const int sets_;
   const uint64_t guard_word_;
   std::vector<Buffer> buffers_;

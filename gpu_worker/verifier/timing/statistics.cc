@@ -21,13 +21,24 @@ double SortedQuantile(const std::vector<double>& sorted, double share) {
   return sorted[below] * (1 - weight) + sorted[above] * weight;
 }
 
+// Reorders *values.
+double SmallMedian(std::vector<double>* values) {
+  if (values->empty()) return 0;
+  std::sort(values->begin(), values->end());
+  const size_t middle = values->size() / 2;
+  return values->size() % 2 == 1 ? (*values)[middle]
+                                 : ((*values)[middle - 1] + (*values)[middle]) / 2;
+}
+
 double ResampledMean(const LaunchBlocks& launches, Rng* rng) {
+  std::vector<double> drawn;
   double sum = 0;
   for (size_t i = 0; i < launches.size(); ++i) {
     const std::vector<double>& blocks = launches[rng->NextBelow(launches.size())];
-    double launch_sum = 0;
-    for (size_t k = 0; k < blocks.size(); ++k) launch_sum += blocks[rng->NextBelow(blocks.size())];
-    sum += blocks.empty() ? 0 : launch_sum / static_cast<double>(blocks.size());
+    drawn.clear();
+    for (size_t k = 0; k < blocks.size(); ++k)
+      drawn.push_back(blocks[rng->NextBelow(blocks.size())]);
+    sum += SmallMedian(&drawn);
   }
   return launches.empty() ? 0 : sum / static_cast<double>(launches.size());
 }
@@ -37,9 +48,9 @@ LogRatio Bounds(std::vector<double> draws, double mean, double confidence) {
   return {mean, {SortedQuantile(draws, 1 - confidence), SortedQuantile(draws, confidence)}};
 }
 
-double PlainMean(const LaunchBlocks& launches) {
+double MeanOfLaunches(const LaunchBlocks& launches) {
   std::vector<double> means;
-  for (const std::vector<double>& blocks : launches) means.push_back(Mean(blocks));
+  for (const std::vector<double>& blocks : launches) means.push_back(Median(blocks));
   return Mean(means);
 }
 
@@ -108,7 +119,7 @@ BootstrapResult HierarchicalBootstrap(const std::vector<LaunchBlocks>& workloads
   BootstrapResult result;
   std::vector<double> means;
   for (size_t w = 0; w < workloads.size(); ++w) {
-    means.push_back(PlainMean(workloads[w]));
+    means.push_back(MeanOfLaunches(workloads[w]));
     result.workloads.push_back(Bounds(std::move(drawn[w]), means.back(), confidence));
   }
   result.combined = Bounds(std::move(combined), Mean(means), confidence);

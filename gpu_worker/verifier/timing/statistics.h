@@ -41,7 +41,8 @@ struct BootstrapResult {
 };
 
 // Hierarchical bootstrap: a draw resamples launches of each workload with replacement, then blocks
-// within each launch, and takes the mean. Bounds are one-sided at `confidence` each.
+// within each launch, and takes the mean over launches of the median over blocks: a block that met
+// a pause of the machine does not move it. Bounds are one-sided at `confidence` each.
 BootstrapResult HierarchicalBootstrap(const std::vector<LaunchBlocks>& workloads, double confidence,
                                       int draws, Rng* rng);
 

@@ -35,6 +35,8 @@ void CopyPrograms(const std::string& folder) {
     std::error_code ignored;
     std::filesystem::copy_file(from + "/" + name, folder + "/" + name, ignored);
   }
+  std::error_code ignored;
+  std::filesystem::copy(from + "/../candidates", folder + "/../candidates", ignored);
 }
 
 }  // namespace

@@ -88,6 +88,8 @@ struct BadCandidate {
   std::string message;  // part of it
 };
 
+void PrintTo(const BadCandidate& candidate, std::ostream* out) { *out << candidate.name; }
+
 class BadCandidateTest : public ::testing::TestWithParam<BadCandidate> {};
 
 TEST_P(BadCandidateTest, IsFoundOut) {
@@ -142,9 +144,58 @@ TEST(JobVerifierTest, LoadingThatNeverEndsIsATimeout) {
 
 TEST(JobVerifierTest, AForgedClockIsFoundOut) {
   Verifier verifier;
-  const v1::Verdict verdict = verifier.Verify(ScreenRequest("forged_clock"));
+  v1::VerifierRequest request = ScreenRequest("forged_clock");
+  // Calls long enough to stand out from the round trips of a busy machine.
+  request.mutable_job()->clear_workload_uuids();
+  request.mutable_job()->add_workload_uuids("large");
+  const v1::Verdict verdict = verifier.Verify(request);
   EXPECT_EQ(verdict.outcome(), v1::OUTCOME_CHEAT) << verdict.message();
   EXPECT_THAT(verdict.suspicions(), Not(IsEmpty()));
+}
+
+TEST(JobVerifierTest, AFasterCandidateIsImproved) {
+  Verifier verifier;
+  const v1::Verdict verdict = verifier.Verify(ConfirmRequest("honest", "honest_slower"));
+  ASSERT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
+  ASSERT_THAT(verdict.comparisons(), SizeIs(1));
+  const v1::Comparison& comparison = verdict.comparisons(0);
+  EXPECT_EQ(comparison.verdict(), v1::Comparison::IMPROVED) << comparison.DebugString();
+  EXPECT_EQ(comparison.rival_id(), "baseline");
+  ASSERT_THAT(comparison.workloads(), SizeIs(3));
+  EXPECT_TRUE(comparison.workloads(2).held_out());
+  EXPECT_THAT(comparison.log_speedup(), Gt(0.2));
+  EXPECT_LE(comparison.ci_low(), comparison.log_speedup());
+  EXPECT_THAT(verdict.workloads(0).baseline().median_us(),
+              Gt(verdict.workloads(0).candidate().median_us()));
+}
+
+TEST(JobVerifierTest, ASlowerCandidateIsWorse) {
+  Verifier verifier;
+  const v1::Verdict verdict = verifier.Verify(ConfirmRequest("honest_slower", "honest"));
+  ASSERT_THAT(verdict.comparisons(), SizeIs(1)) << verdict.message();
+  EXPECT_EQ(verdict.comparisons(0).verdict(), v1::Comparison::WORSE);
+}
+
+TEST(JobVerifierTest, ACandidateIsNoImprovementOnItself) {
+  Verifier verifier;
+  const v1::Verdict verdict = verifier.Verify(ConfirmRequest("honest", "honest"));
+  ASSERT_THAT(verdict.comparisons(), SizeIs(1)) << verdict.message();
+  EXPECT_NE(verdict.comparisons(0).verdict(), v1::Comparison::IMPROVED)
+      << verdict.comparisons(0).DebugString();
+}
+
+TEST(JobVerifierTest, ConfirmationJudgesTimedOutputsToo) {
+  Verifier verifier;
+  const v1::Verdict verdict = verifier.Verify(ConfirmRequest("stale_every_second", "honest"));
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_CHEAT) << verdict.message();
+  EXPECT_THAT(verdict.comparisons(), IsEmpty());
+}
+
+TEST(JobVerifierTest, AFailingRivalIsTroubleOfTheTask) {
+  Verifier verifier;
+  const absl::Status status = verifier.Refuse(ConfirmRequest("honest", "no_output"));
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("rival 'no_output' fails"));
 }
 
 TEST(JobVerifierTest, TheVerifierGoesOnAfterABadCandidate) {

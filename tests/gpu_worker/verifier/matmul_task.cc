@@ -82,4 +82,15 @@ v1::VerifierRequest ScreenRequest(const std::string& candidate) {
   return request;
 }
 
+v1::VerifierRequest ConfirmRequest(const std::string& candidate, const std::string& rival) {
+  v1::VerifierRequest request = ScreenRequest(candidate);
+  v1::JobSpec* job = request.mutable_job();
+  job->set_kind(v1::JOB_KIND_CONFIRM);
+  job->add_workload_uuids("odd");
+  job->add_rivals()->set_rival_id("baseline");
+  *job->mutable_plan()->mutable_min_block_time() = ToProto(absl::Milliseconds(4));
+  *request.add_rivals() = CandidateArtifact(rival);
+  return request;
+}
+
 }  // namespace ksearch

@@ -1,0 +1,196 @@
+#include "gpu_worker/verifier/timing/confirmation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "common/digest.h"
+#include "common/rng.h"
+#include "common/status_macros.h"
+#include "common/textproto.h"
+#include "gpu_worker/verifier/harness_constants.h"
+#include "gpu_worker/verifier/timing/sampler.h"
+
+namespace ksearch {
+namespace {
+
+constexpr absl::Duration kLoadTime = absl::Seconds(10);
+constexpr int kSides = 2;
+
+absl::Status RivalFails(const ProgramImage& rival, const Ending& ending) {
+  return absl::FailedPreconditionError(
+      absl::StrCat("rival '", rival.id(), "' fails: ", ending.message));
+}
+
+}  // namespace
+
+// One of the two runners, and what it has mapped.
+struct Confirmation::Side {
+  bool is_candidate = false;
+  std::unique_ptr<RunnerLink> link;
+  std::unique_ptr<WorkloadSession> session;
+  std::unique_ptr<CallDealer> dealer;
+  ClockAudit audit;
+  absl::Duration least_round_trip;
+  double call_us = 0;
+};
+
+absl::StatusOr<std::unique_ptr<Confirmation::Side>> Confirmation::StartSide(
+    const ProgramImage& program, bool is_candidate) {
+  auto side = std::make_unique<Side>();
+  side->is_candidate = is_candidate;
+  ASSIGN_OR_RETURN(
+      side->link,
+      bench_.starter().Start(is_candidate ? candidate_limits_ : RunnerStarter::TrustedLimits()));
+  const Ending loaded = side->link->Load(program, bench_.clock().SteadyNow() + kLoadTime);
+  // It loaded a moment ago, in the gate or as an incumbent.
+  if (!loaded.passed()) return RivalFails(program, loaded);
+  return side;
+}
+
+Ending Confirmation::Open(Side* side, const ConfirmationCase& one, absl::Status* trouble) {
+  const int sets = bench_.Sets(*one.workload, kSides);
+  absl::StatusOr<std::shared_ptr<BufferSets>> buffers =
+      bench_.Buffers(one.workload, sets, side->is_candidate ? "candidate" : "rival");
+  if (!buffers.ok()) {
+    *trouble = buffers.status();
+    return {};
+  }
+  side->session = std::make_unique<WorkloadSession>(*side->link, one.workload, *std::move(buffers),
+                                                    bench_.clock(), RandomUint64());
+  std::vector<int64_t> oracled;
+  for (const auto& [content, entry] : one.oracles) {
+    if (content >= kGateContents && content < kFirstFreshContent) oracled.push_back(content);
+  }
+  side->dealer = std::make_unique<CallDealer>(sets, std::move(oracled), Rng(RandomUint64()));
+  side->audit = ClockAudit();
+  Ending ending = side->session->Map(sets, limits_);
+  if (!ending.passed()) return ending;
+  return WarmUp(*side->session, *side->dealer, kConfirmWarmUpTime, limits_, bench_.clock(),
+                &side->call_us);
+}
+
+Ending Confirmation::RunBlock(Side* side, const ConfirmationCase& one, int blocks_left,
+                              double* us_per_call) {
+  // Spreads the oracles over the blocks at random.
+  const bool oracled = side->dealer->rng().NextBelow(static_cast<uint64_t>(blocks_left)) <
+                       static_cast<uint64_t>(side->dealer->oracled_left());
+  const double block_us = absl::ToDoubleMicroseconds(FromProto(plan_.min_block_time()));
+  double spent_us = 0;
+  size_t calls_done = 0;
+  for (int go = 0; go < kMaxGosPerBlock && (go == 0 || spent_us < block_us); ++go) {
+    const double missing = (block_us - spent_us) / std::max(side->call_us, 1e-3);
+    const int calls = static_cast<int>(std::ceil(std::clamp<double>(missing, 1, kMaxSets)));
+    const WorkloadSession::Batch batch =
+        side->session->Run(side->dealer->Deal(calls, go == 0 && oracled ? 1 : 0),
+                           WorkloadSession::Mode::kTimed, one.oracles, limits_);
+    if (!batch.ending.passed()) return batch.ending;
+    side->audit.AddGo(batch);
+    // The same, trusted amount for both sides, so that short calls show.
+    spent_us += absl::ToDoubleMicroseconds(
+        std::max(batch.audit - side->least_round_trip, batch.audit / 10));
+    calls_done += batch.latency_us.size();
+  }
+  *us_per_call = spent_us / static_cast<double>(calls_done);
+  return {};
+}
+
+absl::Status Confirmation::RunLaunch(const ProgramImage& candidate, const ProgramImage& rival,
+                                     const std::vector<ConfirmationCase>& cases,
+                                     std::vector<LaunchBlocks>* log_ratios,
+                                     ConfirmationResult* result) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Side> a, StartSide(rival, false));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Side> b, StartSide(candidate, true));
+  absl::Duration least_round_trip = absl::InfiniteDuration();
+  for (size_t i = 0; i < cases.size(); ++i) {
+    absl::Status trouble;
+    const auto fail = [&](const Side& side, const Ending& ending) -> absl::Status {
+      if (!side.is_candidate) return RivalFails(rival, ending);
+      result->ending = ending;
+      result->failed_case = i;
+      return absl::OkStatus();
+    };
+    for (Side* side : {a.get(), b.get()}) {
+      const Ending ending = Open(side, cases[i], &trouble);
+      RETURN_IF_ERROR(trouble);
+      if (!ending.passed()) return fail(*side, ending);
+    }
+    std::vector<double> blocks;
+    for (int pair = 0; pair < plan_.blocks_per_launch(); ++pair) {
+      double a_us = 0, b_us = 0;
+      ASSIGN_OR_RETURN(const absl::Duration round_trip, bench_.metronome().Tick());
+      b->audit.AddRoundTrip(round_trip);
+      least_round_trip = std::min(least_round_trip, round_trip);
+      a->least_round_trip = b->least_round_trip = least_round_trip;
+      // A B, B A, A B, ...: a drift hits both alike.
+      for (const bool first : {true, false}) {
+        Side* side = (pair % 2 == 0) == first ? a.get() : b.get();
+        const Ending ending = RunBlock(side, cases[i], plan_.blocks_per_launch() - pair,
+                                       side->is_candidate ? &b_us : &a_us);
+        if (!ending.passed()) return fail(*side, ending);
+      }
+      blocks.push_back(std::log(a_us / b_us));
+      result->rival_us[i].push_back(a_us);
+      result->candidate_us[i].push_back(b_us);
+    }
+    (*log_ratios)[i].push_back(std::move(blocks));
+    result->audit_ratio[i] = std::max(result->audit_ratio[i], b->audit.Ratio());
+    if (b->audit.TimeEscaped()) ++result->escaped_launches[i];
+    for (const WorkloadSession::Suspect& suspect : b->session->suspects()) {
+      result->suspects.emplace_back(i, suspect);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ConfirmationResult> Confirmation::Compare(const ProgramImage& candidate,
+                                                         const ProgramImage& rival,
+                                                         const std::vector<ConfirmationCase>& cases,
+                                                         const std::function<void(int)>& progress) {
+  ConfirmationResult result;
+  result.candidate_us.resize(cases.size());
+  result.audit_ratio.resize(cases.size());
+  std::vector<LaunchBlocks> log_ratios(cases.size());
+  result.rival_us.resize(cases.size());
+  result.escaped_launches.resize(cases.size());
+  for (int launch = 0; launch < plan_.launches(); ++launch) {
+    progress(launch);
+    RETURN_IF_ERROR(RunLaunch(candidate, rival, cases, &log_ratios, &result));
+    if (!result.ending.passed()) return result;
+  }
+  for (size_t i = 0; i < cases.size(); ++i) {
+    if (result.escaped_launches[i] < plan_.launches()) continue;
+    result.failed_case = i;
+    result.ending = {v1::OUTCOME_CHEAT,
+                     absl::StrFormat("audit clock: calls took up to %.2fx the time that they "
+                                     "reported; work outside the timed call, or a forged clock",
+                                     result.audit_ratio[i])};
+    return result;
+  }
+  Rng rng(RandomUint64());
+  const BootstrapResult bootstrap =
+      HierarchicalBootstrap(log_ratios, plan_.confidence(), kBootstrapDraws, &rng);
+  v1::Comparison& comparison = result.comparison;
+  comparison.set_rival_id(rival.id());
+  comparison.set_verdict(Judge(bootstrap, plan_.min_effect(), kWorstRegression));
+  comparison.set_log_speedup(bootstrap.combined.mean);
+  comparison.set_ci_low(bootstrap.combined.interval.low);
+  comparison.set_ci_high(bootstrap.combined.interval.high);
+  comparison.set_launches(plan_.launches());
+  comparison.set_blocks(plan_.blocks_per_launch());
+  for (size_t i = 0; i < cases.size(); ++i) {
+    v1::Comparison::PerWorkload* workload = comparison.add_workloads();
+    workload->set_workload_uuid(cases[i].workload->uuid());
+    workload->set_held_out(cases[i].workload->held_out());
+    workload->set_log_speedup(bootstrap.workloads[i].mean);
+    workload->set_ci_low(bootstrap.workloads[i].interval.low);
+    workload->set_ci_high(bootstrap.workloads[i].interval.high);
+    workload->set_candidate_median_us(Median(result.candidate_us[i]));
+    workload->set_rival_median_us(Median(result.rival_us[i]));
+  }
+  return result;
+}
+
+}  // namespace ksearch

@@ -1,0 +1,74 @@
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_TIMING_CONFIRMATION_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_TIMING_CONFIRMATION_H_
+
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "gpu_worker/verifier/bench.h"
+#include "gpu_worker/verifier/timing/statistics.h"
+#include "gpu_worker/verifier/workload_session.h"
+#include "proto/job.pb.h"
+#include "proto/result.pb.h"
+
+namespace ksearch {
+
+// What a confirmation measures on: fresh inputs that no screening used.
+struct ConfirmationCase {
+  std::shared_ptr<const WorkloadCase> workload;
+  OracleEntries oracles;
+};
+
+// What came of timing a candidate against one rival.
+struct ConfirmationResult {
+  // Of the candidate; not PASSED: the comparison is void.
+  Ending ending;
+  size_t failed_case = 0;  // where
+  v1::Comparison comparison;
+  // Per case: the candidate's time per call of each block by the verifier's clock, and its audit.
+  std::vector<std::vector<double>> candidate_us;
+  std::vector<std::vector<double>> rival_us;
+  std::vector<double> audit_ratio;
+  std::vector<int> escaped_launches;  // in how many the audit failed
+  // Timed calls whose outputs look like another call's, by case.
+  std::vector<std::pair<size_t, WorkloadSession::Suspect>> suspects;
+};
+
+// Times candidate and rival side by side (evaluation design 4.4): plan.launches times two fresh
+// runner processes, both resident, one active; per workload plan.blocks_per_launch pairs of blocks
+// in ABBA order, a block lasting at least plan.min_block_time. Times are the verifier's own clock
+// alone, so a forged inner clock gains nothing. Log ratios of adjacent blocks go through a
+// hierarchical bootstrap. A candidate whose own clock misses time in every launch is CHEAT.
+class Confirmation {
+ public:
+  Confirmation(Bench& bench, const v1::MeasurePlan& plan, const v1::Limits& candidate_limits,
+               WorkloadSession::Limits limits)
+      : bench_(bench), plan_(plan), candidate_limits_(candidate_limits), limits_(limits) {}
+
+  // Non-OK is trouble of this machine or a failing rival. `progress` is told launches done.
+  absl::StatusOr<ConfirmationResult> Compare(const ProgramImage& candidate,
+                                             const ProgramImage& rival,
+                                             const std::vector<ConfirmationCase>& cases,
+                                             const std::function<void(int)>& progress);
+
+ private:
+  struct Side;
+  absl::StatusOr<std::unique_ptr<Side>> StartSide(const ProgramImage& program, bool is_candidate);
+  Ending Open(Side* side, const ConfirmationCase& one, absl::Status* trouble);
+  // One block, the last but `blocks_left`; *us_per_call by the verifier's clock.
+  Ending RunBlock(Side* side, const ConfirmationCase& one, int blocks_left, double* us_per_call);
+  absl::Status RunLaunch(const ProgramImage& candidate, const ProgramImage& rival,
+                         const std::vector<ConfirmationCase>& cases,
+                         std::vector<LaunchBlocks>* log_ratios, ConfirmationResult* result);
+
+  Bench& bench_;
+  const v1::MeasurePlan plan_;
+  const v1::Limits candidate_limits_;
+  const WorkloadSession::Limits limits_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_TIMING_CONFIRMATION_H_

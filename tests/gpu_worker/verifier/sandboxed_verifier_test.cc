@@ -1,0 +1,106 @@
+// The verifier program as a worker starts it: sandbox, filters and all.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/clock.h"
+#include "common/subprocess.h"
+#include "common/unique_fd.h"
+#include "gpu_worker/verifier/request_loop.h"
+#include "tests/gpu_worker/sandbox/unprivileged_main.h"
+#include "tests/gpu_worker/verifier/matmul_task.h"
+
+namespace ksearch {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class SandboxedVerifierTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    // Where this account may read the candidates.
+    ::setenv("KSEARCH_BIN_DIR", (ScratchFolder() + "/bin").c_str(), 1);
+    int pair[2];
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+    socket_.Reset(pair[0]);
+    const UniqueFd theirs(pair[1]);
+    SubprocessOptions options;
+    options.argv = {CopiedProgram("ksearch-verifier"), "--socket-fd=3"};
+    options.environment["PATH"] = "/usr/bin:/bin";
+    options.inherited_fds = {{theirs.get(), 3}, {2, 2}};
+    absl::StatusOr<std::unique_ptr<Subprocess>> started = Subprocess::Start(options);
+    ASSERT_TRUE(started.ok()) << started.status();
+    process_ = *std::move(started);
+  }
+
+  v1::Verdict Verify(const v1::VerifierRequest& request) {
+    EXPECT_TRUE(WriteFrame(socket_.get(), request).ok());
+    v1::VerifierReply reply;
+    while (true) {
+      const absl::StatusOr<bool> more = ReadFrame(socket_.get(), &reply);
+      EXPECT_TRUE(more.ok() && *more) << more.status();
+      if (!more.ok() || !*more) return {};
+      EXPECT_EQ(reply.request_id(), "test");
+      if (reply.has_progress()) {
+        stages_.push_back(reply.progress().stage());
+        continue;
+      }
+      EXPECT_EQ(reply.infrastructure_error(), "");
+      return reply.verdict();
+    }
+  }
+
+  UniqueFd socket_;
+  std::unique_ptr<Subprocess> process_;
+  std::vector<std::string> stages_;
+};
+
+TEST_F(SandboxedVerifierTest, HonestCandidatePasses) {
+  const v1::Verdict verdict = Verify(ScreenRequest("honest_threads"));
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
+  EXPECT_THAT(verdict.suspicions(), IsEmpty());
+  EXPECT_EQ(verdict.isolation().backend(), "bubblewrap");
+  EXPECT_TRUE(verdict.isolation().seccomp());
+#ifndef KSEARCH_SANITIZED
+  EXPECT_TRUE(verdict.isolation().tight_seccomp());
+#endif
+  EXPECT_TRUE(verdict.isolation().unprivileged_uid());
+  EXPECT_THAT(stages_, ::testing::Contains("measure"));
+}
+
+TEST_F(SandboxedVerifierTest, BadCandidatesAreToldApart) {
+  const std::pair<const char*, v1::Outcome> cases[] = {
+      {"crash", v1::OUTCOME_RUNTIME_ERROR},          {"early_exit", v1::OUTCOME_RUNTIME_ERROR},
+      {"constructor_crash", v1::OUTCOME_LOAD_ERROR}, {"missing_symbol", v1::OUTCOME_LOAD_ERROR},
+      {"infinite_loop", v1::OUTCOME_TIMEOUT},        {"forged_done", v1::OUTCOME_CHEAT},
+      {"out_of_bounds", v1::OUTCOME_OUT_OF_BOUNDS},  {"new_process", v1::OUTCOME_RUNTIME_ERROR},
+  };
+  for (const auto& [name, outcome] : cases) {
+    const v1::Verdict verdict = Verify(ScreenRequest(name));
+    EXPECT_EQ(v1::Outcome_Name(verdict.outcome()), v1::Outcome_Name(outcome))
+        << name << ": " << verdict.message();
+  }
+  EXPECT_EQ(Verify(ScreenRequest("honest")).outcome(), v1::OUTCOME_PASSED);
+}
+
+TEST_F(SandboxedVerifierTest, WhatACandidatePrintsIsKept) {
+  const v1::Verdict verdict = Verify(ScreenRequest("printing"));
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
+  EXPECT_THAT(verdict.stderr_excerpt(), HasSubstr("hello from the candidate"));
+}
+
+TEST_F(SandboxedVerifierTest, EndsWhenTheWorkerHangsUp) {
+  socket_.Reset();
+  const auto exit = process_->Wait(Clock::Real().SteadyNow() + absl::Seconds(20));
+  ASSERT_TRUE(exit.has_value());
+  EXPECT_EQ(exit->code, 0);
+}
+
+}  // namespace
+}  // namespace ksearch
