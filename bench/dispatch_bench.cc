@@ -1,0 +1,385 @@
+// ksearch_dispatch_bench: how fast jobs go out and results come home, with the real store
+// (synchronous=FULL), gateway and gRPC service, and trivial workers in another process on loopback.
+// Prints one line per figure.
+//
+//   ksearch_dispatch_bench [jobs]
+#include <grpcpp/grpcpp.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/clock.h"
+#include "common/clock.h"
+#include "common/digest.h"
+#include "common/grpc_channel.h"
+#include "common/identity.h"
+#include "common/log.h"
+#include "common/mutex.h"
+#include "common/subprocess.h"
+#include "coordinator/scheduler/job_scheduler.h"
+#include "coordinator/service/worker_gateway.h"
+#include "coordinator/service/worker_service.h"
+#include "coordinator/store/store.h"
+#include "proto/worker_service.grpc.pb.h"
+
+namespace ksearch {
+namespace {
+
+constexpr int kBusyWorkers = 64;
+constexpr int kIdleWorkers = 512;
+constexpr int kSlots = 2;
+constexpr int kLatencyJobs = 1000;
+constexpr absl::Duration kLatencyPace = absl::Milliseconds(5);
+constexpr int kPureWorkers = 64;
+constexpr int kPureJobs = 200'000;
+
+v1::WorkerHello HelloOf(int number) {
+  v1::WorkerHello hello;
+  hello.set_protocol_version(1);
+  hello.set_worker_id(absl::StrCat("bench-", ::getpid(), "-", number));
+  hello.set_incarnation("1");
+  v1::DeviceCapability* device = hello.add_devices();
+  device->set_device_class(v1::DEVICE_CLASS_CPU);
+  device->add_languages(v1::LANGUAGE_CPP);
+  return hello;
+}
+
+// About the size of a small kernel.
+v1::JobSpec SpecOf(const std::string& salt) {
+  v1::JobSpec spec;
+  spec.set_kind(v1::JOB_KIND_SCREEN);
+  spec.set_device(v1::DEVICE_CLASS_CPU);
+  spec.set_task_name("bench");
+  spec.set_salt(salt);
+  spec.mutable_candidate()->set_language(v1::LANGUAGE_CPP);
+  v1::SourceFile* file = spec.mutable_candidate()->add_files();
+  file->set_path("kernel.cpp");
+  file->set_content(std::string(2000, 'x'));
+  return spec;
+}
+
+int64_t SteadyNanos() {
+  return absl::ToUnixNanos(Clock::Real().SteadyNow());  // one clock for all processes of a machine
+}
+
+// ---------------------------------------------------------------- the workers' process
+
+// Answers an offer at once with a result that says when the offer came.
+class BenchWorker final : public grpc::ClientBidiReactor<v1::WorkerUp, v1::WorkerDown> {
+ public:
+  BenchWorker(const std::string& address, int number)
+      : channel_(MakeOwnChannel(address, number)),
+        stub_(v1::WorkerService::NewStub(channel_)),
+        hello_(HelloOf(number)) {
+    stub_->async()->Session(&context_, this);
+    v1::WorkerUp up;
+    *up.mutable_hello() = hello_;
+    MutexLock lock(&mu_);
+    Queue(std::move(up));
+    Report();
+    StartRead(&down_);
+    // Writes come from the threads of unary answers too.
+    AddHold();
+    StartCall();
+  }
+
+ private:
+  // Channels of equal address share a connection unless told otherwise; workers never do.
+  static std::shared_ptr<grpc::Channel> MakeOwnChannel(const std::string& address, int number) {
+    grpc::ChannelArguments arguments;
+    arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+    arguments.SetInt("ksearch.bench.number", number);
+    return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+  }
+
+  void OnReadDone(bool ok) override {
+    if (!ok) return;
+    const int64_t now = SteadyNanos();
+    {
+      MutexLock lock(&mu_);
+      applied_ = down_.directive_seq();
+      busy_ += down_.offers_size();
+    }
+    for (const v1::JobOffer& offer : down_.offers()) SendResult(offer, now);
+    StartRead(&down_);
+  }
+  void OnWriteDone(bool ok) override {
+    MutexLock lock(&mu_);
+    out_.pop_front();
+    if (ok && !out_.empty()) StartWrite(&out_.front());
+  }
+  void OnDone(const grpc::Status& /*status*/) override {}
+
+  void SendResult(const v1::JobOffer& offer, int64_t received_nanos) {
+    struct Call {
+      grpc::ClientContext context;
+      v1::RecordResultRequest request;
+      v1::RecordResultReply reply;
+    };
+    auto* const call = new Call;
+    call->request.set_lease_id(offer.lease_id());
+    v1::JobResult* result = call->request.mutable_result();
+    result->set_job_id(offer.job_id());
+    result->set_attempt(offer.attempt());
+    result->set_worker_id(hello_.worker_id());
+    result->set_outcome(v1::OUTCOME_PASSED);
+    result->set_message(absl::StrCat(received_nanos));
+    v1::Samples* samples = result->add_workloads()->mutable_candidate();
+    for (int i = 0; i < 200; ++i) samples->add_latency_us(10.0 + i);
+    stub_->async()->RecordResult(&call->context, &call->request, &call->reply,
+                                 [this, call](const grpc::Status& status) {
+                                   if (!status.ok()) {
+                                     LOG(ERROR) << "RecordResult: " << status.error_message();
+                                   }
+                                   delete call;
+                                   MutexLock lock(&mu_);
+                                   --busy_;
+                                   Report();
+                                 });
+  }
+  void Report() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    v1::WorkerUp up;
+    up.mutable_report()->set_applied_directive_seq(applied_);
+    up.mutable_report()->set_free_slots(kSlots - busy_);
+    Queue(std::move(up));
+  }
+  void Queue(v1::WorkerUp up) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    out_.push_back(std::move(up));
+    if (out_.size() == 1) StartWrite(&out_.front());
+  }
+
+  const std::shared_ptr<grpc::Channel> channel_;
+  const std::unique_ptr<v1::WorkerService::Stub> stub_;
+  const v1::WorkerHello hello_;
+  grpc::ClientContext context_;
+  v1::WorkerDown down_;
+  Mutex mu_;
+  std::deque<v1::WorkerUp> out_ ABSL_GUARDED_BY(mu_);
+  int64_t applied_ ABSL_GUARDED_BY(mu_) = 0;
+  int busy_ ABSL_GUARDED_BY(mu_) = 0;
+};
+
+// Until killed.
+[[noreturn]] void RunWorkers(const std::string& address, int count) {
+  std::vector<std::unique_ptr<BenchWorker>> workers;
+  for (int i = 0; i < count; ++i) workers.push_back(std::make_unique<BenchWorker>(address, i));
+  while (true) absl::SleepFor(absl::Seconds(1));
+}
+
+// ---------------------------------------------------------------- the coordinator's process
+
+int64_t ResidentKilobytes() {
+  std::ifstream status("/proc/self/status");
+  std::string word;
+  while (status >> word) {
+    int64_t kilobytes = 0;
+    if (word == "VmRSS:" && status >> kilobytes) return kilobytes;
+  }
+  return 0;
+}
+
+// Waits for results and keeps the latency of each: submitted -> offer received.
+class Results {
+ public:
+  void Submitted(const std::string& job_id) {
+    MutexLock lock(&mu_);
+    submitted_[job_id] = SteadyNanos();
+  }
+  void Take(const v1::JobResult& result) {
+    int64_t received = 0;
+    CHECK(absl::SimpleAtoi(result.message(), &received));
+    MutexLock lock(&mu_);
+    latencies_ms_.push_back(static_cast<double>(received - submitted_[result.job_id()]) / 1e6);
+    changed_.NotifyAll();
+  }
+  void WaitFor(size_t count) {
+    MutexLock lock(&mu_);
+    while (latencies_ms_.size() < count) changed_.Wait(&mu_);
+  }
+  // Sorted; starts anew.
+  std::vector<double> TakeLatencies() {
+    MutexLock lock(&mu_);
+    std::vector<double> latencies = std::move(latencies_ms_);
+    latencies_ms_.clear();
+    std::sort(latencies.begin(), latencies.end());
+    return latencies;
+  }
+
+ private:
+  Mutex mu_;
+  CondVar changed_;
+  std::map<std::string, int64_t> submitted_ ABSL_GUARDED_BY(mu_);
+  std::vector<double> latencies_ms_ ABSL_GUARDED_BY(mu_);
+};
+
+int Connected(const WorkerGateway& gateway) {
+  const std::vector<v1::WorkerStatus> workers = gateway.Workers();
+  return static_cast<int>(std::count_if(workers.begin(), workers.end(), [](const auto& worker) {
+    return worker.connected() && worker.has_report();
+  }));
+}
+
+std::unique_ptr<Subprocess> StartWorkers(const std::string& address, int count,
+                                         const WorkerGateway& gateway) {
+  SubprocessOptions options;
+  options.argv = {std::filesystem::read_symlink("/proc/self/exe").string(), "--workers",
+                  absl::StrCat(count), address};
+  options.inherited_fds = {{2, 2}};
+  auto child = Subprocess::Start(options);
+  CHECK_OK(child.status());
+  while (Connected(gateway) < count) absl::SleepFor(absl::Milliseconds(5));
+  return *std::move(child);
+}
+
+double At(const std::vector<double>& sorted, double fraction) {
+  return sorted[std::min(sorted.size() - 1,
+                         static_cast<size_t>(fraction * static_cast<double>(sorted.size())))];
+}
+
+std::vector<v1::JobSpec> AddJobs(Store* store, const std::string& name, int count) {
+  std::vector<v1::JobSpec> specs;
+  for (int i = 0; i < count; ++i) specs.push_back(SpecOf(absl::StrCat(name, i)));
+  // Many at once, so that the store can group them.
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 32; ++t) {
+    threads.emplace_back([&, t] {
+      for (size_t i = static_cast<size_t>(t); i < specs.size(); i += 32) {
+        CHECK_OK(store->AddJob(JobId(specs[i]), specs[i]));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return specs;
+}
+
+void BenchPureScheduler() {
+  JobScheduler::Options options;
+  options.epoch = "e";
+  const auto scheduler = MakeJobScheduler(options);
+  const absl::Time now = absl::UnixEpoch();
+  std::vector<v1::WorkerReport> reports(kPureWorkers);
+  std::vector<std::string> ids;
+  for (int i = 0; i < kPureWorkers; ++i) {
+    scheduler->Hello(HelloOf(i), now);
+    ids.push_back(HelloOf(i).worker_id());
+    reports[static_cast<size_t>(i)].set_free_slots(kSlots);
+  }
+  const v1::JobSpec spec = SpecOf("pure");
+  const int64_t begin = SteadyNanos();
+  for (int i = 0; i < kPureJobs; ++i) scheduler->Submit(absl::StrCat(i), spec, 0, now);
+  int done = 0;
+  while (done < kPureJobs) {
+    for (size_t w = 0; w < ids.size(); ++w) {
+      v1::WorkerDown down;
+      scheduler->Sync(ids[w], reports[w], now, &down);
+      if (down.directive_seq() > 0) reports[w].set_applied_directive_seq(down.directive_seq());
+      for (const v1::JobOffer& offer : down.offers()) {
+        scheduler->MarkDone(offer.job_id(), offer.lease_id());
+        ++done;
+      }
+    }
+  }
+  const double seconds = static_cast<double>(SteadyNanos() - begin) / 1e9;
+  std::printf("scheduler_decisions_per_s %.0f (submit + offer + done, %d workers, no I/O)\n",
+              kPureJobs / seconds, kPureWorkers);
+}
+
+void BenchDispatch(int jobs) {
+  const std::string folder =
+      (std::filesystem::temp_directory_path() / ("ksearch-bench-" + RandomHex(6))).string();
+  Store::Options store_options;
+  store_options.path = folder + "/ksearch.db";
+  auto store = Store::Open(store_options);
+  CHECK_OK(store.status());
+  {
+    Results results;
+    WorkerGateway gateway(WorkerGateway::Options(), store->get());
+    gateway.SetResultListener([&](const v1::JobResult& result) { results.Take(result); });
+    WorkerService service(&gateway);
+    grpc::ServerBuilder builder;
+    ApplyServerSettings(&builder);
+    int port = 0;
+    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+    builder.RegisterService(&service);
+    const std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
+    CHECK(server != nullptr && port != 0);
+    const std::string address = absl::StrCat("127.0.0.1:", port);
+
+    const int64_t before = ResidentKilobytes();
+    {
+      const auto idle = StartWorkers(address, kIdleWorkers, gateway);
+      std::printf("memory_per_idle_worker_kb %.1f (%d workers)\n",
+                  static_cast<double>(ResidentKilobytes() - before) / kIdleWorkers, kIdleWorkers);
+    }
+    while (Connected(gateway) > 0) absl::SleepFor(absl::Milliseconds(5));
+
+    const auto workers = StartWorkers(address, kBusyWorkers, gateway);
+    const auto submit = [&](const v1::JobSpec& spec) {
+      const std::string job_id = JobId(spec);
+      results.Submitted(job_id);
+      gateway.Submit(job_id, spec, 0);
+    };
+
+    const std::vector<v1::JobSpec> paced = AddJobs(store->get(), "paced", kLatencyJobs);
+    for (const v1::JobSpec& spec : paced) {
+      submit(spec);
+      absl::SleepFor(kLatencyPace);
+    }
+    results.WaitFor(paced.size());
+    const std::vector<double> latencies = results.TakeLatencies();
+    std::printf(
+        "dispatch_latency_ms p50 %.2f p99 %.2f (submit to offer received, %d idle workers, "
+        "%.0f jobs/s)\n",
+        At(latencies, 0.5), At(latencies, 0.99), kBusyWorkers,
+        1.0 / absl::ToDoubleSeconds(kLatencyPace));
+
+    const std::vector<v1::JobSpec> burst = AddJobs(store->get(), "burst", jobs);
+    const int64_t begin = SteadyNanos();
+    for (const v1::JobSpec& spec : burst) submit(spec);
+    results.WaitFor(burst.size());
+    const double seconds = static_cast<double>(SteadyNanos() - begin) / 1e9;
+    std::printf("durable_results_per_s %.0f (%d jobs, %d workers of %d slots, synchronous=FULL)\n",
+                static_cast<double>(jobs) / seconds, jobs, kBusyWorkers, kSlots);
+
+    workers->Kill();
+    gateway.Shutdown();
+    server->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(1));
+  }
+  store->reset();
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace ksearch
+
+int main(int argc, char** argv) {
+  ksearch::SetMinimumLogLevel(ksearch::LogLevel::kWarning);
+  const std::vector<std::string> args(argv + 1, argv + argc);
+  int count = 10'000;
+  if (args.size() == 3 && args[0] == "--workers" && absl::SimpleAtoi(args[1], &count)) {
+    ksearch::RunWorkers(args[2], count);
+  }
+  if (args.size() > 1 || (args.size() == 1 && (!absl::SimpleAtoi(args[0], &count) || count < 1))) {
+    std::fprintf(stderr, "usage: ksearch_dispatch_bench [jobs]\n");
+    return 2;
+  }
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  ksearch::BenchPureScheduler();
+  ksearch::BenchDispatch(count);
+  return 0;
+}
