@@ -235,23 +235,23 @@ void WorkerGateway::ReadBlob(const std::string& sha256,
 
 void WorkerGateway::Apply(SchedulerEffects effects, std::vector<GivenUp>* given_up) {
   std::vector<std::string> to_wake;
-  const auto take = [&](SchedulerEffects* taken) {
-    WriteAttempts(*taken);
-    for (GivenUp& job : taken->worker_lost_jobs) given_up->push_back(std::move(job));
-    for (std::string& id : taken->workers_to_wake) to_wake.push_back(std::move(id));
-  };
-  take(&effects);
-  while (!to_wake.empty()) {
-    const std::string worker_id = std::move(to_wake.back());
-    to_wake.pop_back();
-    const auto it = workers_.find(worker_id);
-    if (it == workers_.end() || it->second.link == nullptr) continue;
-    v1::WorkerDown down;
-    SchedulerEffects more;
-    if (scheduler_->Poll(worker_id, clock_->SteadyNow(), &down, &more)) {
-      it->second.link->Send(down);
-      take(&more);
+  while (true) {
+    WriteAttempts(effects);
+    for (GivenUp& job : effects.worker_lost_jobs) given_up->push_back(std::move(job));
+    for (std::string& id : effects.workers_to_wake) to_wake.push_back(std::move(id));
+    effects = {};
+    bool told = false;
+    while (!told && !to_wake.empty()) {
+      const std::string worker_id = std::move(to_wake.back());
+      to_wake.pop_back();
+      const auto it = workers_.find(worker_id);
+      if (it == workers_.end() || it->second.link == nullptr) continue;
+      v1::WorkerDown down;
+      told = scheduler_->Poll(worker_id, clock_->SteadyNow(), &down, &effects);
+      if (told) it->second.link->Send(down);
     }
+    // A worker with nothing to say may still have left jobs to idler ones.
+    if (!told && effects.workers_to_wake.empty()) return;
   }
 }
 

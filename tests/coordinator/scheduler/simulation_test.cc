@@ -300,8 +300,7 @@ class Simulation {
         if (worker.id != id || !worker.connected) continue;
         v1::WorkerDown down;
         SchedulerEffects more;
-        if (!scheduler_->Poll(id, now_, &down, &more)) continue;
-        worker.to_worker.push_back(down);
+        if (scheduler_->Poll(id, now_, &down, &more)) worker.to_worker.push_back(down);
         to_wake.insert(to_wake.end(), more.workers_to_wake.begin(), more.workers_to_wake.end());
         Note(more);
       }
