@@ -54,7 +54,9 @@ int KnownWorker::credits() const {
   return std::max(0, credits);
 }
 
-bool KnownWorker::willing() const { return connected_ && !silent_ && healthy_ && !leaving_ && !drain; }
+bool KnownWorker::willing() const {
+  return connected_ && !silent_ && healthy_ && !leaving_ && !drain;
+}
 
 void KnownWorker::ForgetOffer(int64_t directive_seq) {
   const auto it = uncovered_offers_.find(directive_seq);
