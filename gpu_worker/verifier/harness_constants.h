@@ -31,6 +31,7 @@ inline constexpr int kMaxSets = 64;
 // Warm-up: at least this many calls and this long, wall clock.
 inline constexpr int kWarmUpCalls = 3;
 inline constexpr absl::Duration kWarmUpTime = absl::Milliseconds(50);
+inline constexpr int kConfirmWarmUpCalls = 2;
 inline constexpr absl::Duration kConfirmWarmUpTime = absl::Milliseconds(15);
 // A workload may take this many times its measuring time, counting preparation and checks.
 inline constexpr double kWallPerMeasureTime = 2.5;
@@ -56,6 +57,12 @@ inline constexpr int kBootstrapDraws = 10'000;
 // A workload whose whole interval lies below this bars "improved" (design 4.4).
 inline constexpr double kWorstRegression = 0.03;
 inline constexpr int kMaxGosPerBlock = 16;
+// Both sides meet the same cache, so fewer sets do; mapping them costs more than calling.
+inline constexpr int kMaxConfirmSets = 16;
+// Fixed beforehand: when in each of this many launches every workload is this much faster, or every
+// one this much slower, further launches are spared.
+inline constexpr int kClearLaunches = 2;
+inline constexpr double kClearRatio = 1.5;
 
 // Bytes kept between jobs: drawn inputs, oracles. Buffers keep at most max_rotation_bytes.
 inline constexpr int64_t kCaseCacheBytes = int64_t{512} << 20;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -24,7 +25,25 @@ absl::Status RivalFails(const ProgramImage& rival, const Ending& ending) {
       absl::StrCat("rival '", rival.id(), "' fails: ", ending.message));
 }
 
+// Whether every workload of every launch says the same, loud and clear.
+bool IsClear(const std::vector<LaunchBlocks>& log_ratios) {
+  const double clear = std::log(kClearRatio);
+  double least = std::numeric_limits<double>::infinity(), most = -least;
+  for (const LaunchBlocks& launches : log_ratios) {
+    for (const std::vector<double>& blocks : launches) {
+      const double median = Median(blocks);
+      least = std::min(least, median);
+      most = std::max(most, median);
+    }
+  }
+  return least > clear || most < -clear;
+}
+
 }  // namespace
+
+int ConfirmationSets(const Bench& bench, const WorkloadCase& workload) {
+  return std::min(bench.Sets(workload, kSides), kMaxConfirmSets);
+}
 
 // One of the two runners, and what it has mapped.
 struct Confirmation::Side {
@@ -51,7 +70,7 @@ absl::StatusOr<std::unique_ptr<Confirmation::Side>> Confirmation::StartSide(
 }
 
 Ending Confirmation::Open(Side* side, const ConfirmationCase& one, absl::Status* trouble) {
-  const int sets = bench_.Sets(*one.workload, kSides);
+  const int sets = ConfirmationSets(bench_, *one.workload);
   absl::StatusOr<std::shared_ptr<BufferSets>> buffers =
       bench_.Buffers(one.workload, sets, side->is_candidate ? "candidate" : "rival");
   if (!buffers.ok()) {
@@ -68,8 +87,8 @@ Ending Confirmation::Open(Side* side, const ConfirmationCase& one, absl::Status*
   side->audit = ClockAudit();
   Ending ending = side->session->Map(sets, limits_);
   if (!ending.passed()) return ending;
-  return WarmUp(*side->session, *side->dealer, kConfirmWarmUpTime, limits_, bench_.clock(),
-                &side->call_us);
+  return WarmUp(*side->session, *side->dealer, kConfirmWarmUpCalls, kConfirmWarmUpTime, limits_,
+                bench_.clock(), &side->call_us);
 }
 
 Ending Confirmation::RunBlock(Side* side, const ConfirmationCase& one, int blocks_left,
@@ -155,13 +174,16 @@ absl::StatusOr<ConfirmationResult> Confirmation::Compare(const ProgramImage& can
   std::vector<LaunchBlocks> log_ratios(cases.size());
   result.rival_us.resize(cases.size());
   result.escaped_launches.resize(cases.size());
+  int launches = 0;
   for (int launch = 0; launch < plan_.launches(); ++launch) {
     progress(launch);
     RETURN_IF_ERROR(RunLaunch(candidate, rival, cases, &log_ratios, &result));
     if (!result.ending.passed()) return result;
+    launches = launch + 1;
+    if (launches >= kClearLaunches && IsClear(log_ratios)) break;
   }
   for (size_t i = 0; i < cases.size(); ++i) {
-    if (result.escaped_launches[i] < plan_.launches()) continue;
+    if (result.escaped_launches[i] < launches) continue;
     result.failed_case = i;
     result.ending = {v1::OUTCOME_CHEAT,
                      absl::StrFormat("audit clock: calls took up to %.2fx the time that they "
@@ -178,7 +200,7 @@ absl::StatusOr<ConfirmationResult> Confirmation::Compare(const ProgramImage& can
   comparison.set_log_speedup(bootstrap.combined.mean);
   comparison.set_ci_low(bootstrap.combined.interval.low);
   comparison.set_ci_high(bootstrap.combined.interval.high);
-  comparison.set_launches(plan_.launches());
+  comparison.set_launches(launches);
   comparison.set_blocks(plan_.blocks_per_launch());
   for (size_t i = 0; i < cases.size(); ++i) {
     v1::Comparison::PerWorkload* workload = comparison.add_workloads();

@@ -21,6 +21,9 @@ struct ConfirmationCase {
   OracleEntries oracles;
 };
 
+// How many buffer sets each side rotates.
+int ConfirmationSets(const Bench& bench, const WorkloadCase& workload);
+
 // What came of timing a candidate against one rival.
 struct ConfirmationResult {
   // Of the candidate; not PASSED: the comparison is void.

@@ -129,12 +129,12 @@ absl::Duration ClockAudit::RoundTrip(double quantile) const {
 
 double ClockAudit::Ratio() const {
   const absl::Duration round_trip = RoundTrip(0);
-  absl::Duration inner, audit;
+  absl::Duration inner, escaped;
   for (const Go& go : gos_) {
     inner += go.inner;
-    audit += std::max(go.audit - round_trip, absl::ZeroDuration());
+    escaped += std::max(go.audit - go.waited - round_trip - go.inner, absl::ZeroDuration());
   }
-  return absl::FDivDuration(audit, std::max(inner, absl::Nanoseconds(1)));
+  return 1 + absl::FDivDuration(escaped, std::max(inner, absl::Nanoseconds(1)));
 }
 
 bool ClockAudit::TimeEscaped() const {
@@ -148,7 +148,7 @@ bool ClockAudit::TimeEscaped() const {
   return Median(std::move(escaped_us)) > 0;
 }
 
-Ending WarmUp(WorkloadSession& session, CallDealer& dealer, absl::Duration least,
+Ending WarmUp(WorkloadSession& session, CallDealer& dealer, int least_calls, absl::Duration least,
               const WorkloadSession::Limits& limits, const Clock& clock, double* call_us) {
   const absl::Time end = clock.SteadyNow() + least;
   std::vector<double> latency_us;
@@ -162,7 +162,7 @@ Ending WarmUp(WorkloadSession& session, CallDealer& dealer, absl::Duration least
     *call_us = Median(latency_us);
     calls = static_cast<int>(
         std::clamp(absl::ToDoubleMicroseconds(least) / 4 / std::max(*call_us, 1e-3), 1.0, 64.0));
-  } while (clock.SteadyNow() < end || static_cast<int>(latency_us.size()) < kWarmUpCalls);
+  } while (clock.SteadyNow() < end || static_cast<int>(latency_us.size()) < least_calls);
   return {};
 }
 
@@ -172,7 +172,7 @@ absl::StatusOr<Sampling> Sample(WorkloadSession& session, CallDealer& dealer,
                                 const Clock& clock) {
   Sampling sampling;
   double call_us = 0;
-  sampling.ending = WarmUp(session, dealer, kWarmUpTime, limits, clock, &call_us);
+  sampling.ending = WarmUp(session, dealer, kWarmUpCalls, kWarmUpTime, limits, clock, &call_us);
   for (int attempt = 1; sampling.ending.passed(); ++attempt) {
     ASSIGN_OR_RETURN(Measurement measurement,
                      Measure(session, dealer, oracles, plan, metronome, limits, clock, call_us));

@@ -60,8 +60,9 @@ absl::StatusOr<Sampling> Sample(WorkloadSession& session, CallDealer& dealer,
                                 Metronome* metronome, const WorkloadSession::Limits& limits,
                                 const Clock& clock);
 
-// Warm-up alone: at least kWarmUpCalls calls and `least` of wall time. *call_us is the median call.
-Ending WarmUp(WorkloadSession& session, CallDealer& dealer, absl::Duration least,
+// Warm-up alone: at least `least_calls` calls and `least` of wall time. *call_us is the median
+// call.
+Ending WarmUp(WorkloadSession& session, CallDealer& dealer, int least_calls, absl::Duration least,
               const WorkloadSession::Limits& limits, const Clock& clock, double* call_us);
 
 // Compares the two clocks over many GOs.
@@ -69,7 +70,8 @@ class ClockAudit {
  public:
   void AddGo(const WorkloadSession::Batch& batch);
   void AddRoundTrip(absl::Duration idle_round_trip) { round_trips_.push_back(idle_round_trip); }
-  // Sum by the verifier's clock, less the least round trip per GO, over sum by the runner's clock.
+  // 1 + time that neither calls, nor the least round trip, nor waits for a core account for, as a
+  // share of the time by the runner's clock.
   double Ratio() const;
   // Whether the median GO took longer than its calls and a wait for a core can account for.
   bool TimeEscaped() const;
