@@ -1,0 +1,88 @@
+#include "gpu_worker/runner/mapped_buffers.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+
+namespace ksearch {
+namespace {
+
+std::vector<UniqueFd> Files(int count) {
+  std::vector<UniqueFd> fds;
+  for (int i = 0; i < count; ++i) {
+    fds.emplace_back(::memfd_create("test", MFD_CLOEXEC));
+    EXPECT_EQ(::ftruncate(fds.back().get(), 8192), 0);
+  }
+  return fds;
+}
+
+// Slots: an integer, a double, a buffer; two sets.
+v1::MapRequest Request() {
+  v1::MapRequest request;
+  request.add_slots()->set_int_value(-5);
+  request.add_slots()->set_float_value(0.25);
+  request.add_slots()->set_buffer(true);
+  request.set_sets(2);
+  for (int set = 0; set < 2; ++set) {
+    v1::MappedBuffer* buffer = request.add_buffers();
+    buffer->set_file_bytes(8192);
+    buffer->set_offset(4096);
+    buffer->set_set(set);
+    buffer->set_slot(2);
+  }
+  return request;
+}
+
+TEST(MappedBuffersTest, BlocksHoldValuesAndPointers) {
+  MappedBuffers buffers;
+  const std::vector<UniqueFd> fds = Files(2);
+  ASSERT_EQ(::pwrite(fds[1].get(), "second", 6, 4096), 6);
+  int error_number = 0;
+  std::string error;
+  ASSERT_TRUE(buffers.Map(Request(), fds, &error_number, &error)) << error;
+  ASSERT_EQ(buffers.sets(), 2);
+  const std::vector<uint64_t>& block = buffers.block(1);
+  ASSERT_EQ(block.size(), 5u);
+  EXPECT_EQ(static_cast<int64_t>(block[0]), -5);
+  double number;
+  std::memcpy(&number, &block[1], sizeof number);
+  EXPECT_EQ(number, 0.25);
+  EXPECT_STREQ(reinterpret_cast<const char*>(block[2]), "second");
+  EXPECT_EQ(block[3], 0u);
+  EXPECT_EQ(buffers.BlankBlock()[2], 0u);
+}
+
+TEST(MappedBuffersTest, WorkspaceIsAlignedAndEndsAtAGuardPage) {
+  MappedBuffers buffers;
+  int error_number = 0;
+  std::string error;
+  ASSERT_TRUE(buffers.Map(Request(), Files(2), &error_number, &error));
+  ASSERT_TRUE(buffers.AllocateWorkspace(1000, &error_number, &error));
+  const uint64_t workspace = buffers.block(0)[3];
+  EXPECT_EQ(workspace % 64, 0u);
+  EXPECT_EQ(buffers.block(0)[4], 1000u);
+  EXPECT_EQ(buffers.block(1)[3], workspace);
+  std::memset(reinterpret_cast<void*>(workspace), 1, 1000);
+  EXPECT_LT((workspace + 1000 + 63) % 4096, 127u);  // the page ends within 64 bytes
+}
+
+TEST(MappedBuffersTest, BadRequestsAreRefused) {
+  MappedBuffers buffers;
+  int error_number = 0;
+  std::string error;
+  EXPECT_FALSE(buffers.Map(Request(), Files(1), &error_number, &error));
+  v1::MapRequest request = Request();
+  request.mutable_buffers(0)->set_slot(3);  // the workspace's
+  EXPECT_FALSE(buffers.Map(request, Files(2), &error_number, &error));
+  request = Request();
+  request.mutable_buffers(0)->set_set(2);
+  EXPECT_FALSE(buffers.Map(request, Files(2), &error_number, &error));
+  ASSERT_TRUE(buffers.Map(Request(), Files(2), &error_number, &error));
+  EXPECT_FALSE(buffers.AllocateWorkspace(int64_t{1} << 50, &error_number, &error));
+  EXPECT_NE(error_number, 0);
+}
+
+}  // namespace
+}  // namespace ksearch

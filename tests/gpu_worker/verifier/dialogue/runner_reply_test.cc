@@ -1,0 +1,85 @@
+#include "gpu_worker/verifier/dialogue/runner_reply.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace ksearch {
+namespace {
+
+using ::testing::HasSubstr;
+
+ExpectedReply Done(int calls) {
+  ExpectedReply expected;
+  expected.body = v1::RunnerReply::kDone;
+  expected.nonce = 77;
+  expected.step = 5;
+  expected.calls = calls;
+  return expected;
+}
+
+v1::RunnerReply Honest() {
+  v1::RunnerReply reply;
+  reply.set_nonce(77);
+  reply.set_step(5);
+  reply.mutable_done()->add_inner_ns(10);
+  reply.mutable_done()->add_inner_ns(20);
+  return reply;
+}
+
+Ending JudgeMessage(const v1::RunnerReply& reply) {
+  v1::RunnerReply parsed;
+  return JudgeReply(reply.SerializeAsString(), Done(2), &parsed);
+}
+
+TEST(JudgeReplyTest, HonestReplyPasses) {
+  v1::RunnerReply parsed;
+  EXPECT_TRUE(JudgeReply(Honest().SerializeAsString(), Done(2), &parsed).passed());
+  EXPECT_EQ(parsed.done().inner_ns(1), 20u);
+}
+
+TEST(JudgeReplyTest, ForgeriesAreCheat) {
+  v1::RunnerReply reply = Honest();
+  reply.set_nonce(78);
+  EXPECT_EQ(JudgeMessage(reply).outcome, v1::OUTCOME_CHEAT);
+  reply = Honest();
+  reply.set_step(4);
+  EXPECT_EQ(JudgeMessage(reply).outcome, v1::OUTCOME_CHEAT);
+  reply = Honest();
+  reply.mutable_done()->add_inner_ns(1);
+  EXPECT_EQ(JudgeMessage(reply).outcome, v1::OUTCOME_CHEAT);
+  reply = Honest();
+  reply.mutable_hello();
+  EXPECT_EQ(JudgeMessage(reply).outcome, v1::OUTCOME_CHEAT);
+  v1::RunnerReply parsed;
+  EXPECT_EQ(JudgeReply("\xff\xff", Done(2), &parsed).outcome, v1::OUTCOME_CHEAT);
+  EXPECT_EQ(JudgeReply("", Done(2), &parsed).outcome, v1::OUTCOME_CHEAT);
+  EXPECT_EQ(JudgeReply(std::string(kMaxReplyBytes + 1, '\0'), Done(2), &parsed).outcome,
+            v1::OUTCOME_CHEAT);
+}
+
+TEST(JudgeReplyTest, ErrorsBecomeOutcomes) {
+  using Error = v1::RunnerReply::RunnerError;
+  const std::pair<Error::Code, v1::Outcome> cases[] = {
+      {Error::LOAD_FAILED, v1::OUTCOME_LOAD_ERROR},
+      {Error::CALL_RETURNED_NONZERO, v1::OUTCOME_RUNTIME_ERROR},
+      {Error::OUT_OF_MEMORY, v1::OUTCOME_RESOURCE_LIMIT},
+      {Error::MAP_FAILED, v1::OUTCOME_RESOURCE_LIMIT},
+      {Error::SECCOMP_FAILED, v1::OUTCOME_CHEAT},  // long past
+  };
+  for (const auto& [code, outcome] : cases) {
+    v1::RunnerReply reply = Honest();
+    reply.mutable_error()->set_code(code);
+    reply.mutable_error()->set_text("why\x1b[31m");
+    const Ending ending = JudgeMessage(reply);
+    EXPECT_EQ(ending.outcome, outcome);
+    EXPECT_THAT(ending.message, ::testing::Not(HasSubstr("\x1b")));
+  }
+}
+
+TEST(CleanTextTest, ControlCharactersGoAndLengthIsKept) {
+  EXPECT_EQ(CleanText("a\tb\nc\x01\xff", 100), "a b\nc ?");
+  EXPECT_EQ(CleanText(std::string(50, 'x'), 20), std::string(14, 'x') + " [...]");
+}
+
+}  // namespace
+}  // namespace ksearch

@@ -1,0 +1,109 @@
+#include "gpu_worker/verifier/tensors/compare.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <limits>
+
+#include "tests/gpu_worker/verifier/matmul_task.h"
+
+namespace ksearch {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+// The outputs of workload "small": 32 x 24 floats.
+OutputBytes Outputs(const std::vector<std::pair<size_t, float>>& changes) {
+  std::vector<float> values(32 * 24, 2.0f);
+  for (const auto& [index, value] : changes) values[index] = value;
+  OutputBytes bytes(1, std::vector<std::byte>(values.size() * sizeof(float)));
+  std::memcpy(bytes[0].data(), values.data(), bytes[0].size());
+  return bytes;
+}
+
+class CompareTest : public ::testing::Test {
+ protected:
+  OutputComparison Compare(const OutputBytes& got, const OutputBytes& oracle) {
+    const auto workload = *WorkloadCase::Create(task_, task_.workloads(0), "sha", Seed{1, 1});
+    return CompareOutputs(*workload, got, oracle);
+  }
+  CompareTest() {
+    task_.mutable_tolerance()->set_atol(0.1);
+    task_.mutable_tolerance()->set_rtol(0.01);
+    task_.mutable_tolerance()->set_max_rms_error_ratio(0);
+  }
+  v1::Task task_ = MatmulTask();
+};
+
+TEST_F(CompareTest, EqualOutputsAreRight) {
+  const OutputComparison compared = Compare(Outputs({}), Outputs({}));
+  EXPECT_TRUE(compared.right);
+  EXPECT_EQ(compared.correctness.matched_ratio(), 1);
+  EXPECT_EQ(compared.correctness.max_abs_error(), 0);
+}
+
+TEST_F(CompareTest, WrongNeedsBothErrorsBeyondTheirLimits) {
+  // 2 -> 2.05: relative 2.5 % beyond, absolute 0.05 within.
+  EXPECT_TRUE(Compare(Outputs({{3, 2.05f}}), Outputs({})).right);
+  // 100 -> 100.5: absolute 0.5 beyond, relative 0.5 % within.
+  EXPECT_TRUE(Compare(Outputs({{3, 100.5f}}), Outputs({{3, 100.0f}})).right);
+  const OutputComparison compared = Compare(Outputs({{3, 2.5f}, {9, 3.0f}}), Outputs({}));
+  EXPECT_FALSE(compared.right);
+  EXPECT_THAT(compared.message,
+              HasSubstr("output 'c': 2 of 768 elements wrong; first at flat index 3: got 2.5, "
+                        "expected 2"));
+  EXPECT_EQ(compared.correctness.first_wrong_index(), 3);
+  EXPECT_EQ(compared.correctness.worst_output(), "c");
+  EXPECT_DOUBLE_EQ(compared.correctness.max_abs_error(), 1.0);
+}
+
+TEST_F(CompareTest, NonFiniteValues) {
+  EXPECT_FALSE(Compare(Outputs({{0, kNan}}), Outputs({})).right);
+  EXPECT_FALSE(Compare(Outputs({{0, -kInf}}), Outputs({})).right);
+  EXPECT_TRUE(Compare(Outputs({{0, -kInf}}), Outputs({{0, -kInf}})).right);
+  EXPECT_FALSE(Compare(Outputs({{0, kInf}}), Outputs({{0, -kInf}})).right);
+  EXPECT_FALSE(Compare(Outputs({{0, kNan}}), Outputs({{0, kNan}})).right);
+  EXPECT_FALSE(Compare(Outputs({{0, -1e30f}}), Outputs({{0, -kInf}})).right);
+}
+
+TEST_F(CompareTest, RequiredMatchedRatioAllowsAFewWrongElements) {
+  task_.mutable_tolerance()->set_required_matched_ratio(0.995);  // 3.84 of 768
+  EXPECT_TRUE(Compare(Outputs({{0, 9}, {1, 9}, {2, 9}}), Outputs({})).right);
+  EXPECT_FALSE(Compare(Outputs({{0, 9}, {1, 9}, {2, 9}, {3, 9}}), Outputs({})).right);
+}
+
+TEST_F(CompareTest, ErrorRatioCatchesManySmallErrors) {
+  std::vector<std::pair<size_t, float>> off;
+  for (size_t i = 0; i < 768; ++i) off.emplace_back(i, 2.002f);  // relative RMS error 1e-3
+  EXPECT_TRUE(Compare(Outputs(off), Outputs({})).right);
+  task_.mutable_tolerance()->set_rms_yardstick(1e-4);
+  task_.mutable_tolerance()->set_max_rms_error_ratio(11);
+  EXPECT_TRUE(Compare(Outputs(off), Outputs({})).right);
+  task_.mutable_tolerance()->set_max_rms_error_ratio(9);
+  const OutputComparison compared = Compare(Outputs(off), Outputs({}));
+  EXPECT_FALSE(compared.right);
+  EXPECT_NEAR(compared.correctness.rms_error_ratio(), 10, 0.01);
+  EXPECT_THAT(compared.message, HasSubstr("relative RMS error"));
+}
+
+TEST_F(CompareTest, MergeKeepsTheWorst) {
+  v1::Correctness first = Compare(Outputs({}), Outputs({})).correctness;
+  MergeCorrectness(Compare(Outputs({{7, 4.0f}}), Outputs({})).correctness, &first);
+  MergeCorrectness(Compare(Outputs({}), Outputs({})).correctness, &first);
+  EXPECT_LT(first.matched_ratio(), 1);
+  EXPECT_EQ(first.first_wrong_index(), 7);
+  EXPECT_EQ(first.max_abs_error(), 2);
+}
+
+TEST_F(CompareTest, AnOracleWithNanIsNamed) {
+  const auto workload = *WorkloadCase::Create(task_, task_.workloads(0), "sha", Seed{1, 1});
+  EXPECT_EQ(OutputWithNan(*workload, Outputs({{700, kNan}})), "c");
+  EXPECT_EQ(OutputWithNan(*workload, Outputs({{700, kInf}})), "");
+}
+
+}  // namespace
+}  // namespace ksearch

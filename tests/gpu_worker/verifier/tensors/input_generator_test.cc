@@ -1,0 +1,175 @@
+#include "gpu_worker/verifier/tensors/input_generator.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <set>
+
+#include "common/log.h"
+#include "common/textproto.h"
+#include "gpu_worker/verifier/tensors/element.h"
+
+namespace ksearch {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr Seed kSeed = {1, 2};
+
+std::unique_ptr<InputGenerator> Make(v1::DType dtype, int64_t extent, const char* recipe_text,
+                                     const Seed& seed = kSeed, absl::Status* status = nullptr) {
+  v1::Definition definition;
+  definition.add_axes()->set_name("n");
+  definition.add_axes()->set_name("total");
+  v1::Workload workload;
+  workload.set_uuid("w");
+  const std::pair<const char*, int64_t> axes[] = {{"n", extent}, {"total", 1000}};
+  for (const auto& [name, value] : axes) {
+    v1::AxisValue* axis = workload.add_axes();
+    axis->set_axis(name);
+    axis->set_value(value);
+  }
+  v1::TensorSpec tensor;
+  tensor.set_name("x");
+  tensor.add_shape("n");
+  tensor.set_dtype(dtype);
+  v1::InputRecipe recipe;
+  CHECK_OK(ParseTextproto(recipe_text, "recipe", &recipe));
+  absl::StatusOr<std::unique_ptr<InputGenerator>> made =
+      MakeInputGenerator(definition, workload, tensor, recipe, seed);
+  if (status != nullptr) *status = made.status();
+  return made.ok() ? *std::move(made) : nullptr;
+}
+
+std::vector<double> Values(const InputGenerator& generator, v1::DType dtype, int64_t count,
+                           int64_t content) {
+  std::vector<std::byte> bytes(static_cast<size_t>(generator.bytes()));
+  generator.Write(content, bytes.data());
+  std::vector<double> values(static_cast<size_t>(count));
+  DecodeElements(dtype, bytes.data(), count, values.data());
+  return values;
+}
+
+TEST(InputGeneratorTest, FloatsAreStandardNormal) {
+  const int64_t count = 400'000;  // drawn by several threads
+  const auto generator = Make(v1::DTYPE_FLOAT32, count, "random {}");
+  const std::vector<double> values = Values(*generator, v1::DTYPE_FLOAT32, count, 0);
+  double sum = 0, squares = 0, fourth = 0;
+  for (const double value : values) {
+    sum += value;
+    squares += value * value;
+    fourth += value * value * value * value;
+  }
+  EXPECT_NEAR(sum / count, 0, 0.01);
+  EXPECT_NEAR(squares / count, 1, 0.02);
+  EXPECT_NEAR(fourth / count, 3, 0.15);
+}
+
+TEST(InputGeneratorTest, ScaleAndOffsetApply) {
+  const auto generator = Make(v1::DTYPE_FLOAT32, 10'000, "random { scale: 0.5 offset: 100 }");
+  double sum = 0;
+  for (const double value : Values(*generator, v1::DTYPE_FLOAT32, 10'000, 3)) {
+    EXPECT_LT(std::fabs(value - 100), 3.5);
+    sum += value;
+  }
+  EXPECT_NEAR(sum / 10'000, 100, 0.05);
+}
+
+TEST(InputGeneratorTest, RangesByType) {
+  for (const double value : Values(*Make(v1::DTYPE_FLOAT8_E4M3FN, 5000, "random {}"),
+                                   v1::DTYPE_FLOAT8_E4M3FN, 5000, 0)) {
+    EXPECT_LE(std::fabs(value), 2);
+  }
+  std::set<double> small, wide, truth;
+  for (const double v :
+       Values(*Make(v1::DTYPE_INT8, 20'000, "random {}"), v1::DTYPE_INT8, 20'000, 0)) {
+    small.insert(v);
+  }
+  EXPECT_EQ(small.size(), 256u);
+  for (const double v :
+       Values(*Make(v1::DTYPE_INT64, 50'000, "random {}"), v1::DTYPE_INT64, 50'000, 0)) {
+    wide.insert(v);
+  }
+  EXPECT_EQ(*wide.begin(), -1024);
+  EXPECT_EQ(*wide.rbegin(), 1023);
+  for (const double v : Values(*Make(v1::DTYPE_BOOL, 100, "random {}"), v1::DTYPE_BOOL, 100, 0)) {
+    truth.insert(v);
+  }
+  EXPECT_EQ(truth, (std::set<double>{0, 1}));
+}
+
+TEST(InputGeneratorTest, ContentsDifferAndRepeatExactly) {
+  const auto generator = Make(v1::DTYPE_FLOAT32, 64, "random {}");
+  std::set<std::vector<double>> contents;
+  for (int64_t content = 0; content < 2000; ++content) {
+    contents.insert(Values(*generator, v1::DTYPE_FLOAT32, 64, content));
+  }
+  EXPECT_EQ(contents.size(), 2000u);
+  const auto same = Make(v1::DTYPE_FLOAT32, 64, "random {}");
+  const auto other = Make(v1::DTYPE_FLOAT32, 64, "random {}", Seed{1, 3});
+  EXPECT_EQ(Values(*generator, v1::DTYPE_FLOAT32, 64, 5), Values(*same, v1::DTYPE_FLOAT32, 64, 5));
+  EXPECT_NE(Values(*generator, v1::DTYPE_FLOAT32, 64, 5), Values(*other, v1::DTYPE_FLOAT32, 64, 5));
+}
+
+TEST(InputGeneratorTest, MatchesSeesOneChangedBit) {
+  for (const char* recipe :
+       {"random {}", "indptr { total_axis: 'total' }", "page_indices { pool_axis: 'total' }"}) {
+    const auto generator = Make(v1::DTYPE_INT32, 9, recipe);
+    std::vector<std::byte> bytes(static_cast<size_t>(generator->bytes()));
+    generator->Write(7, bytes.data());
+    EXPECT_TRUE(generator->Matches(7, bytes.data()));
+    bytes[17] ^= std::byte{1};
+    EXPECT_FALSE(generator->Matches(7, bytes.data())) << recipe;
+  }
+}
+
+TEST(InputGeneratorTest, IndptrCoversTheTotalWithMinimumLengths) {
+  const auto generator = Make(v1::DTYPE_INT32, 17, "indptr { total_axis: 'total' min_length: 20 }");
+  for (int64_t content = 0; content < 50; ++content) {
+    const std::vector<double> values = Values(*generator, v1::DTYPE_INT32, 17, content);
+    EXPECT_EQ(values.front(), 0);
+    EXPECT_EQ(values.back(), 1000);
+    for (size_t i = 1; i < values.size(); ++i) EXPECT_GE(values[i] - values[i - 1], 20);
+  }
+  EXPECT_NE(Values(*generator, v1::DTYPE_INT32, 17, 0), Values(*generator, v1::DTYPE_INT32, 17, 1));
+}
+
+TEST(InputGeneratorTest, PageIndicesAreDistinct) {
+  const auto generator = Make(v1::DTYPE_INT64, 900, "page_indices { pool_axis: 'total' }");
+  for (int64_t content = 0; content < 20; ++content) {
+    const std::vector<double> values = Values(*generator, v1::DTYPE_INT64, 900, content);
+    const std::set<double> distinct(values.begin(), values.end());
+    EXPECT_EQ(distinct.size(), 900u);
+    EXPECT_GE(*distinct.begin(), 0);
+    EXPECT_LT(*distinct.rbegin(), 1000);
+  }
+  const auto contiguous =
+      Make(v1::DTYPE_INT32, 5, "page_indices { pool_axis: 'total' contiguous: true }");
+  EXPECT_EQ(Values(*contiguous, v1::DTYPE_INT32, 5, 11), (std::vector<double>{0, 1, 2, 3, 4}));
+}
+
+TEST(InputGeneratorTest, RecipesThatCannotBeDoneNameTheInput) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"indptr { total_axis: 'total' min_length: 500 }", "cannot cut 1000"},
+      {"indptr { total_axis: 'nowhere' }", "'nowhere'"},
+      {"page_indices { pool_axis: 'n' } ", ""},
+      {"safetensors { path: 'a.st' tensor_key: 'k' }", "a.st"},
+      {"scalar { int_value: 1 }", "needs a random"},
+  };
+  for (const auto& [recipe, message] : cases) {
+    absl::Status status;
+    const auto made = Make(v1::DTYPE_INT32, 9, recipe, kSeed, &status);
+    if (*message == '\0') {
+      EXPECT_TRUE(status.ok()) << status;
+      continue;
+    }
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << recipe;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(message));
+    EXPECT_THAT(std::string(status.message()), HasSubstr("workload w input 'x'"));
+  }
+}
+
+}  // namespace
+}  // namespace ksearch

@@ -1,0 +1,139 @@
+#include "gpu_worker/verifier/tensors/memfd_buffer_sets.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "gpu_worker/verifier/tensors/poison.h"
+#include "tests/gpu_worker/verifier/matmul_task.h"
+
+namespace ksearch {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Optional;
+
+// Sees the buffers as a runner would: through the descriptors.
+class Mapping {
+ public:
+  Mapping(const MapPacket& packet, int buffer)
+      : bytes_(static_cast<size_t>(packet.request.buffers(buffer).file_bytes())),
+        base_(static_cast<char*>(::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED,
+                                        packet.fds[static_cast<size_t>(buffer)], 0))),
+        tensor_(base_ + packet.request.buffers(buffer).offset()) {}
+  ~Mapping() { ::munmap(base_, bytes_); }
+  char* tensor() const { return tensor_; }
+  float* floats() const { return reinterpret_cast<float*>(tensor_); }
+
+ private:
+  size_t bytes_;
+  char* base_;
+  char* tensor_;
+};
+
+class MemfdBufferSetsTest : public ::testing::Test {
+ protected:
+  MemfdBufferSetsTest() {
+    const v1::Task task = MatmulTask();
+    workload_ = *WorkloadCase::Create(task, task.workloads(0), "sha", Seed{5, 6});
+    buffers_ = *MemfdBufferSets::Create(workload_, 3);
+  }
+  std::shared_ptr<const WorkloadCase> workload_;
+  std::shared_ptr<BufferSets> buffers_;
+};
+
+TEST_F(MemfdBufferSetsTest, MapNamesEverySlot) {
+  const std::vector<MapPacket> packets = buffers_->Map(2);
+  ASSERT_EQ(packets.size(), 1u);
+  const v1::MapRequest& request = packets[0].request;
+  EXPECT_FALSE(request.append());
+  EXPECT_EQ(request.sets(), 2);
+  EXPECT_EQ(request.slots_size(), 6);  // m n k a b c
+  ASSERT_EQ(request.buffers_size(), 6);
+  EXPECT_EQ(packets[0].fds.size(), 6u);
+  EXPECT_EQ(request.buffers(2).slot(), 5);
+  EXPECT_EQ(request.buffers(5).set(), 1);
+}
+
+TEST_F(MemfdBufferSetsTest, ManySetsTakeSeveralPackets) {
+  const auto many = *MemfdBufferSets::Create(workload_, 64);
+  const std::vector<MapPacket> packets = many->Map(64);
+  size_t fds = 0;
+  for (size_t i = 0; i < packets.size(); ++i) {
+    EXPECT_EQ(packets[i].request.append(), i > 0);
+    EXPECT_LE(packets[i].fds.size(), 250u);
+    fds += packets[i].fds.size();
+  }
+  EXPECT_EQ(fds, 3u * 64u);
+}
+
+TEST_F(MemfdBufferSetsTest, PreparedSetsAreIntactAndUnwritten) {
+  buffers_->Map(3);
+  buffers_->Prepare(1, 8, 99);
+  EXPECT_EQ(buffers_->BrokenGuard(1), std::nullopt);
+  EXPECT_EQ(buffers_->ChangedInput(1, 8), std::nullopt);
+  EXPECT_THAT(buffers_->ChangedInput(1, 9), Optional(std::string("a")));
+  EXPECT_THAT(buffers_->UnwrittenOutput(1, 99), Optional(std::string("c")));
+  EXPECT_EQ(buffers_->UnwrittenOutput(1, 98), std::nullopt);  // poison changes with the salt
+}
+
+TEST_F(MemfdBufferSetsTest, OneUnwrittenElementShows) {
+  const std::vector<MapPacket> packets = buffers_->Map(3);
+  buffers_->Prepare(0, 0, 7);
+  const Mapping c(packets[0], 2);
+  for (int i = 0; i < 32 * 24; ++i) {
+    if (i != 500) c.floats()[i] = 1.5f;
+  }
+  EXPECT_THAT(buffers_->UnwrittenOutput(0, 7), Optional(std::string("c")));
+  c.floats()[500] = 1.5f;
+  EXPECT_EQ(buffers_->UnwrittenOutput(0, 7), std::nullopt);
+  float last = 0;
+  const OutputBytes outputs = buffers_->Outputs(0, INT64_MAX);
+  std::memcpy(&last, outputs[0].data() + outputs[0].size() - sizeof last, sizeof last);
+  EXPECT_EQ(last, 1.5f);
+  EXPECT_EQ(buffers_->Outputs(0, 16)[0].size(), 16u);
+}
+
+TEST_F(MemfdBufferSetsTest, WritesOutsideATensorShow) {
+  const std::vector<MapPacket> packets = buffers_->Map(3);
+  const Mapping b(packets[0], 1);
+  b.tensor()[-1] ^= 1;
+  EXPECT_THAT(buffers_->BrokenGuard(0), Optional(HasSubstr("wrote 1 bytes before 'b'")));
+  EXPECT_EQ(buffers_->BrokenGuard(1), std::nullopt);
+  b.tensor()[-1] ^= 1;
+  b.tensor()[40 * 24 * 4] ^= 1;
+  EXPECT_THAT(buffers_->BrokenGuard(0), Optional(HasSubstr("past the end of 'b'")));
+  buffers_->Map(3);  // the next runner starts with whole guards
+  EXPECT_EQ(buffers_->BrokenGuard(0), std::nullopt);
+}
+
+TEST_F(MemfdBufferSetsTest, ARunnerCannotTakeTheMemoryAway) {
+  const std::vector<MapPacket> packets = buffers_->Map(1);
+  EXPECT_NE(::ftruncate(packets[0].fds[0], 0), 0);
+}
+
+TEST(PoisonTest, FloatPoisonIsNan) {
+  for (uint64_t salt = 0; salt < 100; ++salt) {
+    const uint64_t word = PoisonWord(v1::DTYPE_FLOAT32, salt);
+    float value;
+    std::memcpy(&value, &word, sizeof value);
+    EXPECT_NE(value, value);
+  }
+  EXPECT_NE(PoisonWord(v1::DTYPE_FLOAT32, 1), PoisonWord(v1::DTYPE_FLOAT32, 2));
+}
+
+TEST(PoisonTest, IntegersAreUnwrittenOnlyAsAWhole) {
+  const uint64_t word = PoisonWord(v1::DTYPE_INT32, 3);
+  std::vector<std::byte> memory(40);
+  FillPoison(word, memory.data(), 40);
+  EXPECT_TRUE(ShowsPoison(v1::DTYPE_INT32, word, memory.data(), 40));
+  memory[9] ^= std::byte{1};
+  EXPECT_FALSE(ShowsPoison(v1::DTYPE_INT32, word, memory.data(), 40));
+  EXPECT_FALSE(ShowsPoison(v1::DTYPE_INT8, word, memory.data(), 4));  // too short to tell
+}
+
+}  // namespace
+}  // namespace ksearch

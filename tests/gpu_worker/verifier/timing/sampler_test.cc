@@ -1,0 +1,111 @@
+#include "gpu_worker/verifier/timing/sampler.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "gpu_worker/verifier/harness_constants.h"
+
+namespace ksearch {
+namespace {
+
+constexpr int64_t kMiB = int64_t{1} << 20;
+
+TEST(RotationSetsTest, FollowsTheCacheWithinItsLimits) {
+  EXPECT_EQ(RotationSets(4 * kMiB, 32 * kMiB, 512 * kMiB), 25);
+  EXPECT_EQ(RotationSets(kMiB / 4, 32 * kMiB, 512 * kMiB), 64);
+  EXPECT_EQ(RotationSets(200 * kMiB, 32 * kMiB, 512 * kMiB), 2);
+  EXPECT_EQ(RotationSets(100 * kMiB, 512 * kMiB, 512 * kMiB), 5);
+  EXPECT_EQ(RotationSets(600 * kMiB, 32 * kMiB, 512 * kMiB), 1);
+  EXPECT_EQ(RotationSets(0, 32 * kMiB, 512 * kMiB), 64);
+}
+
+TEST(CallDealerTest, EverySetOnceARoundInAnotherOrder) {
+  CallDealer dealer(16, {}, Rng(1));
+  std::vector<std::vector<int>> rounds;
+  std::set<int64_t> contents;
+  for (int round = 0; round < 3; ++round) {
+    std::vector<int>& order = rounds.emplace_back();
+    while (order.size() < 16) {
+      for (const WorkloadSession::Call& call : dealer.Deal(5, 0)) {
+        order.push_back(call.set);
+        EXPECT_TRUE(contents.insert(call.content).second) << "a content came twice";
+      }
+    }
+    EXPECT_EQ(std::set<int>(order.begin(), order.end()).size(), 16u);
+  }
+  EXPECT_NE(rounds[0], rounds[1]);
+}
+
+TEST(CallDealerTest, OraclesAreUsedOnceAtRandomPlaces) {
+  std::set<size_t> places;
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    CallDealer dealer(8, {2, 3, 4}, Rng(seed));
+    std::multiset<int64_t> used;
+    for (int deal = 0; deal < 5; ++deal) {
+      const std::vector<WorkloadSession::Call> calls = dealer.Deal(8, 1);
+      for (size_t i = 0; i < calls.size(); ++i) {
+        if (calls[i].content >= kFirstFreshContent) continue;
+        used.insert(calls[i].content);
+        places.insert(i);
+      }
+    }
+    EXPECT_EQ(used, (std::multiset<int64_t>{2, 3, 4}));
+    EXPECT_EQ(dealer.oracled_left(), 0);
+  }
+  EXPECT_EQ(places.size(), 8u);
+}
+
+WorkloadSession::Batch Go(absl::Duration inner, absl::Duration audit, absl::Duration waited) {
+  WorkloadSession::Batch batch;
+  batch.latency_us.assign(10, absl::ToDoubleMicroseconds(inner) / 10);
+  batch.inner = inner;
+  batch.audit = audit;
+  batch.waited = waited;
+  return batch;
+}
+
+TEST(ClockAuditTest, HonestClocksPass) {
+  ClockAudit audit;
+  for (int i = 0; i < 9; ++i) {
+    audit.AddRoundTrip(absl::Microseconds(40 + i));
+    audit.AddGo(Go(absl::Milliseconds(1), absl::Microseconds(1050), absl::ZeroDuration()));
+  }
+  EXPECT_FALSE(audit.TimeEscaped());
+  EXPECT_NEAR(audit.Ratio(), 1.01, 1e-6);
+}
+
+TEST(ClockAuditTest, ABusyMachineIsNoCheat) {
+  ClockAudit audit;
+  for (int i = 0; i < 9; ++i) {
+    audit.AddRoundTrip(absl::Microseconds(40));
+    audit.AddGo(Go(absl::Milliseconds(1), absl::Milliseconds(9), absl::Microseconds(7960)));
+  }
+  EXPECT_FALSE(audit.TimeEscaped());
+  EXPECT_NEAR(audit.Ratio(), 1.0, 1e-6);
+}
+
+TEST(ClockAuditTest, AForgedClockShows) {
+  ClockAudit audit;
+  for (int i = 0; i < 9; ++i) {
+    audit.AddRoundTrip(absl::Microseconds(40));
+    audit.AddGo(Go(absl::Microseconds(500), absl::Milliseconds(1), absl::ZeroDuration()));
+  }
+  EXPECT_TRUE(audit.TimeEscaped());
+  EXPECT_NEAR(audit.Ratio(), 1.92, 1e-6);
+}
+
+TEST(ClockAuditTest, OnePauseOfManyDoesNotDecide) {
+  ClockAudit audit;
+  for (int i = 0; i < 9; ++i) {
+    audit.AddRoundTrip(absl::Microseconds(40));
+    audit.AddGo(Go(absl::Milliseconds(1),
+                   i == 4 ? absl::Milliseconds(30) : absl::Microseconds(1050),
+                   absl::ZeroDuration()));
+  }
+  EXPECT_FALSE(audit.TimeEscaped());
+}
+
+}  // namespace
+}  // namespace ksearch

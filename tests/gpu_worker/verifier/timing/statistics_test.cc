@@ -1,0 +1,119 @@
+#include "gpu_worker/verifier/timing/statistics.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace ksearch {
+namespace {
+
+std::vector<double> OneTo(int n) {
+  std::vector<double> values;
+  for (int i = n; i >= 1; --i) values.push_back(i);
+  return values;
+}
+
+TEST(StatisticsTest, MedianAndQuantiles) {
+  EXPECT_EQ(Median({}), 0);
+  EXPECT_EQ(Median({3}), 3);
+  EXPECT_EQ(Median({4, 1, 3, 2}), 2.5);
+  EXPECT_EQ(Quantile(OneTo(11), 0.9), 10);
+  EXPECT_EQ(Mean({1, 2, 6}), 3);
+}
+
+// Ranks from tables of the sign test, two-sided 95 %: n = 6 -> [1, 6], 10 -> [2, 9], 20 -> [6, 15],
+// 50 -> [18, 33].
+TEST(StatisticsTest, MedianIntervalMatchesTables) {
+  const std::tuple<int, double, double> rows[] = {
+      {3, 1, 3}, {6, 1, 6}, {10, 2, 9}, {20, 6, 15}, {50, 18, 33}};
+  for (const auto& [n, low, high] : rows) {
+    const Interval interval = MedianInterval(OneTo(n), 0.95);
+    EXPECT_EQ(interval.low, low) << n;
+    EXPECT_EQ(interval.high, high) << n;
+  }
+}
+
+TEST(StatisticsTest, MedianIntervalCoversTheMedianAsOftenAsItSays) {
+  Rng rng(7);
+  int covered = 0;
+  for (int trial = 0; trial < 2000; ++trial) {
+    std::vector<double> sample;
+    for (int i = 0; i < 25; ++i) sample.push_back(-std::log(1 - rng.NextDouble()));
+    const Interval interval = MedianInterval(sample, 0.95);
+    covered += interval.low <= std::log(2.0) && std::log(2.0) <= interval.high;
+  }
+  EXPECT_GE(covered, 1880);  // 94 %
+}
+
+TEST(StatisticsTest, SummaryFlagsUnstableTimings) {
+  std::vector<double> values(100, 10.0);
+  for (size_t i = 0; i < 5; ++i) values[i * 20] = 16;
+  EXPECT_FALSE(Summarise(values).unstable());
+  values[3] = 16;
+  const v1::Samples samples = Summarise(values);
+  EXPECT_TRUE(samples.unstable());
+  EXPECT_EQ(samples.median_us(), 10);
+  EXPECT_EQ(samples.latency_us(3), 16);  // call order is kept
+}
+
+// Blocks of `launches` launches: ln ratio `effect`, noise between launches and between blocks.
+LaunchBlocks Simulate(double effect, double launch_noise, double block_noise, Rng* rng) {
+  const auto normal = [&] {
+    return std::sqrt(-2 * std::log(1 - rng->NextDouble())) * std::cos(2 * M_PI * rng->NextDouble());
+  };
+  LaunchBlocks launches;
+  for (int i = 0; i < 3; ++i) {
+    const double shift = launch_noise * normal();
+    std::vector<double>& blocks = launches.emplace_back();
+    for (int k = 0; k < 7; ++k) blocks.push_back(effect + shift + block_noise * normal());
+  }
+  return launches;
+}
+
+TEST(StatisticsTest, BootstrapOfConstantDataHasNoWidth) {
+  Rng rng(1);
+  const BootstrapResult result =
+      HierarchicalBootstrap({{{0.5, 0.5}, {0.5, 0.5}}, {{0.1}, {0.1}}}, 0.975, 1000, &rng);
+  EXPECT_DOUBLE_EQ(result.combined.mean, 0.3);
+  EXPECT_DOUBLE_EQ(result.combined.interval.low, 0.3);
+  EXPECT_DOUBLE_EQ(result.workloads[1].interval.high, 0.1);
+}
+
+TEST(StatisticsTest, BootstrapSeesBothKindsOfNoise) {
+  Rng rng(2);
+  // Between launches only: -0.1, 0, 0.1. The mean of three draws lies within +-0.1.
+  const BootstrapResult result =
+      HierarchicalBootstrap({{{-0.1, -0.1}, {0, 0}, {0.1, 0.1}}}, 0.975, 10'000, &rng);
+  EXPECT_NEAR(result.combined.mean, 0, 1e-12);
+  EXPECT_NEAR(result.combined.interval.low, -0.0667, 0.034);
+  EXPECT_NEAR(result.combined.interval.high, 0.0667, 0.034);
+}
+
+TEST(StatisticsTest, EqualProgramsAreSeldomCalledImproved) {
+  Rng rng(3);
+  int improved = 0;
+  for (int trial = 0; trial < 300; ++trial) {
+    std::vector<LaunchBlocks> workloads;
+    for (int w = 0; w < 5; ++w) workloads.push_back(Simulate(0, 0.01, 0.02, &rng));
+    const BootstrapResult result = HierarchicalBootstrap(workloads, 0.975, 500, &rng);
+    improved += Judge(result, 0.01, 0.03) == v1::Comparison::IMPROVED;
+  }
+  EXPECT_LE(improved, 9);  // 3 %
+}
+
+TEST(StatisticsTest, VerdictsFollowTheInterval) {
+  const auto judge = [](double low, double high, double workload_high) {
+    BootstrapResult result;
+    result.combined = {0, {low, high}};
+    result.workloads = {{0, {-1, workload_high}}};
+    return Judge(result, 0.01, 0.03);
+  };
+  EXPECT_EQ(judge(0.02, 0.05, 0.1), v1::Comparison::IMPROVED);
+  EXPECT_EQ(judge(0.02, 0.05, -0.05), v1::Comparison::UNDECIDED);  // one workload got slower
+  EXPECT_EQ(judge(0.005, 0.05, 0.1), v1::Comparison::UNDECIDED);
+  EXPECT_EQ(judge(-0.005, 0.005, 0.1), v1::Comparison::EQUAL);
+  EXPECT_EQ(judge(-0.05, -0.02, 0.1), v1::Comparison::WORSE);
+}
+
+}  // namespace
+}  // namespace ksearch
