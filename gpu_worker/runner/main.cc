@@ -142,4 +142,13 @@ int RunnerMain() {
 }  // namespace
 }  // namespace ksearch
 
+#ifdef KSEARCH_SANITIZED
+// A candidate's signals must end this process as they would without a sanitizer.
+extern "C" const char* __asan_default_options();
+extern "C" const char* __asan_default_options() {
+  return "handle_segv=0:handle_sigbus=0:handle_sigill=0:handle_sigfpe=0:handle_abort=0:"
+         "detect_leaks=0:allow_user_segv_handler=1";
+}
+#endif
+
 int main() { return ksearch::RunnerMain(); }

@@ -12,6 +12,7 @@ namespace {
 constexpr int64_t kPageBytes = 4096;
 // Enough to show reads of scratch memory that was never written, without long filling.
 constexpr int64_t kMaxPatternBytes = int64_t{64} << 20;
+constexpr int64_t kMaxWorkspaceBytes = int64_t{1} << 40;
 constexpr int kWorkspacePattern = 0xFB;  // a NaN in no sign, a large negative number otherwise
 
 }  // namespace
@@ -69,12 +70,20 @@ bool MappedBuffers::Map(const v1::MapRequest& request, const std::vector<UniqueF
 
 bool MappedBuffers::AllocateWorkspace(int64_t bytes, int* error_number, std::string* error) {
   if (bytes <= 0) return true;
+  if (bytes > kMaxWorkspaceBytes) {
+    *error_number = ENOMEM;
+    *error = "a workspace of " + std::to_string(bytes) + " bytes is beyond any limit";
+    return false;
+  }
   const int64_t rounded = (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
   const size_t total = static_cast<size_t>(rounded + 2 * kPageBytes);
   void* base = ::mmap(nullptr, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (base != MAP_FAILED) mappings_.push_back({base, total});
-  char* const usable = static_cast<char*>(base) + kPageBytes;
-  if (base == MAP_FAILED ||
+  char* usable = nullptr;
+  if (base != MAP_FAILED) {
+    mappings_.push_back({base, total});
+    usable = static_cast<char*>(base) + kPageBytes;
+  }
+  if (usable == nullptr ||
       ::mprotect(usable, static_cast<size_t>(rounded), PROT_READ | PROT_WRITE) != 0) {
     *error_number = errno;
     *error = "no memory for a workspace of " + std::to_string(bytes) + " bytes";
