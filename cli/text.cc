@@ -155,7 +155,7 @@ std::string ResultText(const v1::JobResult& result) {
     for (const v1::WorkloadResult& workload : result.workloads()) {
       const v1::Samples& own = workload.candidate();
       const double baseline = workload.baseline().median_us();
-      rows.push_back({ShortId(workload.workload_uuid()), OutcomeText(workload.outcome()),
+      rows.push_back({workload.workload_uuid().substr(0, 24), OutcomeText(workload.outcome()),
                       own.median_us() > 0 ? LatencyText(own.median_us()) : "-",
                       own.median_us() > 0 ? absl::StrCat(LatencyText(own.ci_low_us()), " .. ",
                                                          LatencyText(own.ci_high_us()),
