@@ -90,7 +90,9 @@ absl::StatusOr<v1::CoordinatorConfig> LoadCoordinatorConfig(const std::vector<st
     faults.emplace_back(status.message());
   }
   for (const std::string& folder : config.task_dirs()) {
-    if (!IsFolder(folder)) faults.push_back(absl::StrCat("task_dirs: no folder '", folder, "'"));
+    if (!IsFolder(folder))
+      faults.push_back(absl::StrCat("task_dirs: no folder '", folder,
+                                    "' (give --task-dir, or task_dirs in the config)"));
   }
   std::set<std::string> names;
   for (int i = 0; i < config.providers_size(); ++i) {

@@ -23,7 +23,8 @@ class BadInputTest : public testing::Test {
  protected:
   CommandOutput Coordinator(std::vector<std::string> args) {
     std::vector<std::string> argv = {cluster_.BinaryPath("ksearch-coordinator"), "--listen",
-                                     "127.0.0.1:0"};
+                                     "127.0.0.1:0", "--task-dir",
+                                     LocalCluster::SourcePath("configs/tasks")};
     argv.insert(argv.end(), args.begin(), args.end());
     return RunProgram(argv);
   }
@@ -104,10 +105,15 @@ TEST_F(BadInputTest, PortInUseIsSaid) {
   socklen_t size = sizeof address;
   ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size);
   const std::string listen = absl::StrCat("127.0.0.1:", ntohs(address.sin_port));
-  const CommandOutput output = RunProgram({cluster_.BinaryPath("ksearch-coordinator"), "--listen",
-                                           listen, "--state-dir", cluster_.folder() + "/s"});
+  const CommandOutput output =
+      Coordinator({"--listen", listen, "--state-dir", cluster_.folder() + "/s"});
   EXPECT_EQ(output.exit.code, 3);
   EXPECT_THAT(output.err, HasSubstr(absl::StrCat("cannot listen on ", listen)));
+}
+
+TEST_F(BadInputTest, MissingTaskFolderIsNamed) {
+  ExpectOneLine(Coordinator({"--task-dir", "/nonexistent/tasks"}), 3,
+                AllOf(HasSubstr("/nonexistent/tasks"), HasSubstr("--task-dir")));
 }
 
 TEST_F(BadInputTest, NonLoopbackAddressIsRefused) {
@@ -206,6 +212,24 @@ TEST_F(BadInputTest, UnreachableModelFailsTheRunWhichCanBeResumed) {
   EXPECT_EQ(output.exit.code, 5) << output.err;
   EXPECT_THAT(output.err, AllOf(HasSubstr("model"), HasSubstr("127.0.0.1:9")));
   EXPECT_EQ(cluster_.Cli({"resume", "last"}).exit.code, 0);
+}
+
+TEST_F(BadInputTest, ModelThatSaysNothingCostsNothingButRounds) {
+  Write(
+      "silent.cassette.textproto",
+      "entries { purpose: \"init\" text: \"\\n\" }\nentries { purpose: \"action\" text: \"\\n\" }\n"
+      "entries { purpose: \"propose\" text: \"\\n\" }\nentries { purpose: \"debug\" text: \"\\n\" "
+      "}\n"
+      "entries { purpose: \"refine\" text: \"\\n\" }\nentries { purpose: \"improve\" text: \"\\n\" "
+      "}\n"
+      "entries { purpose: \"too_hard\" text: \"\\n\" }\n");
+  cluster_.StartModelServer(cluster_.folder() + "/silent.cassette.textproto");
+  cluster_.StartCoordinator();
+  const CommandOutput output = cluster_.Cli({"run", "--task", "matmul_f32", "--rounds", "3"});
+  // Every reply is blank: the run ends by itself, says so, and has no candidate.
+  EXPECT_THAT(output.exit.code, testing::AnyOf(5, 7)) << output.out << output.err;
+  EXPECT_THAT(cluster_.Cli({"log", "last"}).out,
+              testing::AnyOf(HasSubstr("empty"), HasSubstr("unusable")));
 }
 
 }  // namespace
