@@ -39,8 +39,8 @@ absl::StatusOr<std::unique_ptr<Sandbox>> MakeSandbox(const v1::SandboxSettings& 
       return Annotate(parent.status(), "sandbox.cgroup is \"required\"");
     } else {
       // isolation() says so to whoever asks; here only why.
-      LOG(DEBUG) << "msg=\"no cgroup limits; rlimits only\" reason=\""
-                 << parent.status().message() << "\"";
+      LOG(DEBUG) << "msg=\"no cgroup limits; rlimits only\" reason=\"" << parent.status().message()
+                 << "\"";
     }
   }
   return BubblewrapSandbox::Create(std::move(options));
