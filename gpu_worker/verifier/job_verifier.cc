@@ -46,6 +46,8 @@ absl::StatusOr<v1::Verdict> JobVerifier::Verify(const v1::VerifierRequest& reque
   job.plan = WithDefaults(request.job().plan());
   RETURN_IF_ERROR(Prepare(&job));
   const Clock& clock = bench_.clock();
+  // Before the candidate is there: it could slow the baseline down.
+  if (request.job().kind() == v1::JOB_KIND_SCREEN) RETURN_IF_ERROR(TimeBaseline(&job));
   const v1::Limits limits = WithDefaults(request.job().limits());
   job.limits.call_time = FromProto(limits.call_time());
   job.limits.deadline = clock.SteadyNow() + FromProto(limits.total_time());
@@ -66,7 +68,6 @@ absl::StatusOr<v1::Verdict> JobVerifier::Verify(const v1::VerifierRequest& reque
   *job.verdict.mutable_check_time() = ToProto(measure_start - check_start);
   if (job.verdict.outcome() == v1::OUTCOME_PASSED) {
     if (request.job().kind() == v1::JOB_KIND_SCREEN) {
-      RETURN_IF_ERROR(TimeBaseline(&job));
       RETURN_IF_ERROR(Screen(*link, &job));
     } else if (request.job().kind() == v1::JOB_KIND_CONFIRM) {
       job.verdict.set_stderr_excerpt(link->EndAndReadOutput(kMaxStderrBytes));
@@ -142,45 +143,42 @@ absl::Status JobVerifier::Check(RunnerLink& link, Job* job) {
 
 absl::Status JobVerifier::TimeBaseline(Job* job) {
   if (!job->baseline.has_value()) return absl::OkStatus();
-  return OffTheClock(job, [&]() -> absl::Status {
-    std::unique_ptr<RunnerLink> link;
-    for (size_t i = 0; i < job->cases.size(); ++i) {
-      const CasePtr& workload = job->cases[i];
-      const std::string key = absl::StrCat(job->baseline->sha256(), "/", workload->key());
-      const Clock& clock = bench_.clock();
-      std::optional<BaselineCache::Timing> timing = bench_.baselines().Find(key, clock.SteadyNow());
-      if (!timing.has_value()) {
-        Report("baseline", i, job->cases.size());
-        WorkloadSession::Limits limits = job->limits;
-        limits.deadline = absl::InfiniteFuture();
-        const auto broken = [&](const Ending& ending) {
-          return absl::FailedPreconditionError(absl::StrCat(
-              "the baseline fails on workload ", workload->uuid(), ": ", ending.message));
-        };
-        if (link == nullptr) {
-          ASSIGN_OR_RETURN(link, bench_.starter().Start(RunnerStarter::TrustedLimits()));
-          if (Ending loaded = link->Load(*job->baseline, clock.SteadyNow() + kLoadTime);
-              !loaded.passed()) {
-            return broken(loaded);
-          }
+  const Clock& clock = bench_.clock();
+  const WorkloadSession::Limits limits = {FromProto(RunnerStarter::TrustedLimits().total_time()),
+                                          absl::InfiniteFuture()};
+  std::unique_ptr<RunnerLink> link;
+  for (size_t i = 0; i < job->cases.size(); ++i) {
+    const CasePtr& workload = job->cases[i];
+    const std::string key = absl::StrCat(job->baseline->sha256(), "/", workload->key());
+    std::optional<BaselineCache::Timing> timing = bench_.baselines().Find(key, clock.SteadyNow());
+    if (!timing.has_value()) {
+      Report("baseline", i, job->cases.size());
+      const auto broken = [&](const Ending& ending) {
+        return absl::FailedPreconditionError(absl::StrCat("the baseline fails on workload ",
+                                                          workload->uuid(), ": ", ending.message));
+      };
+      if (link == nullptr) {
+        ASSIGN_OR_RETURN(link, bench_.starter().Start(RunnerStarter::TrustedLimits()));
+        if (Ending loaded = link->Load(*job->baseline, clock.SteadyNow() + kLoadTime);
+            !loaded.passed()) {
+          return broken(loaded);
         }
-        const int sets = bench_.Sets(*workload, 2);
-        ASSIGN_OR_RETURN(std::shared_ptr<BufferSets> buffers,
-                         bench_.Buffers(workload, sets, "baseline"));
-        WorkloadSession session(*link, workload, std::move(buffers), clock, RandomUint64());
-        if (Ending mapped = session.Map(sets, limits); !mapped.passed()) return broken(mapped);
-        CallDealer dealer(sets, TimedOracles(job->oracles[i]), Rng(RandomUint64()));
-        ASSIGN_OR_RETURN(Sampling sampling, Sample(session, dealer, job->oracles[i], job->plan,
-                                                   nullptr, limits, clock));
-        if (!sampling.ending.passed()) return broken(sampling.ending);
-        timing = BaselineCache::Timing{std::move(sampling.samples), clock.SteadyNow()};
-        bench_.baselines().Store(key, *timing);
       }
-      *job->results[i].mutable_baseline() = timing->samples;
-      *job->results[i].mutable_baseline_age() = ToProto(clock.SteadyNow() - timing->measured_at);
+      const int sets = bench_.Sets(*workload, 2);
+      ASSIGN_OR_RETURN(std::shared_ptr<BufferSets> buffers,
+                       bench_.Buffers(workload, sets, "baseline"));
+      WorkloadSession session(*link, workload, std::move(buffers), clock, RandomUint64());
+      if (Ending mapped = session.Map(sets, limits); !mapped.passed()) return broken(mapped);
+      CallDealer dealer(sets, TimedOracles(job->oracles[i]), Rng(RandomUint64()));
+      ASSIGN_OR_RETURN(Sampling sampling,
+                       Sample(session, dealer, job->oracles[i], job->plan, nullptr, limits, clock));
+      if (!sampling.ending.passed()) return broken(sampling.ending);
+      timing = BaselineCache::Timing{std::move(sampling.samples), clock.SteadyNow()};
+      bench_.baselines().Store(key, *timing);
     }
-    return absl::OkStatus();
-  });
+    job->baselines.push_back(*std::move(timing));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status JobVerifier::Screen(RunnerLink& link, Job* job) {
@@ -215,6 +213,10 @@ absl::Status JobVerifier::Screen(RunnerLink& link, Job* job) {
       return absl::OkStatus();
     }
     *result.mutable_candidate() = std::move(sampling.samples);
+    if (!job->baselines.empty()) {
+      *result.mutable_baseline() = job->baselines[i].samples;
+      *result.mutable_baseline_age() = ToProto(clock.SteadyNow() - job->baselines[i].measured_at);
+    }
   }
   return absl::OkStatus();
 }

@@ -32,6 +32,8 @@ class JobVerifier {
     std::vector<CasePtr> cases;               // in the order of job.workload_uuids
     std::vector<OracleEntries> oracles;       // same order
     std::vector<v1::WorkloadResult> results;  // same order; empty uuid: not reached
+    // Of a SCREEN with a baseline; same order.
+    std::vector<BaselineCache::Timing> baselines;
     WorkloadSession::Limits limits;
     std::optional<ProgramImage> candidate, reference, baseline;
     v1::Verdict verdict;

@@ -2,7 +2,9 @@
 
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -104,6 +106,7 @@ RunnerLink::GoReply RunnerLink::Go(const std::vector<int>& set_order, absl::Time
     return own_delay_.Read() +
            (runner_delay_.has_value() ? runner_delay_->Read() : absl::ZeroDuration());
   };
+  Resume();
   const absl::Duration waited_before = waited();
   const absl::Time start = clock_.SteadyNow();
   result.ending = Exchange(&request, {}, expected, deadline, &reply);
@@ -118,6 +121,7 @@ RunnerLink::GoReply RunnerLink::Go(const std::vector<int>& set_order, absl::Time
 Ending RunnerLink::Exchange(v1::RunnerRequest* request, const std::vector<int>& fds,
                             ExpectedReply expected, absl::Time deadline, v1::RunnerReply* reply) {
   if (failure_.has_value()) return *failure_;
+  Resume();
   expected.nonce = nonce_;
   expected.step = ++step_;
   request->set_nonce(expected.nonce);
@@ -158,6 +162,7 @@ Ending RunnerLink::Exchange(v1::RunnerRequest* request, const std::vector<int>& 
 
   std::string packet;
   Ending ending = ReceivePacket(deadline, &packet);
+  Pause();
   if (ending.passed()) ending = JudgeReply(packet, expected, reply);
   return ending.passed() ? ending : Fail(std::move(ending));
 }
@@ -212,6 +217,8 @@ Ending RunnerLink::ReceiveHello(absl::Time deadline, v1::RunnerReply* hello) {
         struct ucred sender;
         std::memcpy(&sender, CMSG_DATA(header), sizeof sender);
         runner_delay_.emplace(RunQueueDelay::OfProcess(sender.pid));
+        // It waits for our answer to HELLO, so the pid is still its own.
+        runner_pidfd_.Reset(static_cast<int>(::syscall(SYS_pidfd_open, sender.pid, 0)));
       }
     }
   }
@@ -251,6 +258,17 @@ Ending RunnerLink::DescribeDeath() {
                                   ": used a system call that the sandbox forbids")};
   }
   return {outcome, absl::StrCat("killed by ", SignalName(signal), " ", where)};
+}
+
+void RunnerLink::Pause() {
+  if (!runner_pidfd_.ok() || paused_) return;
+  paused_ = ::syscall(SYS_pidfd_send_signal, runner_pidfd_.get(), SIGSTOP, nullptr, 0) == 0;
+}
+
+void RunnerLink::Resume() {
+  if (!paused_) return;
+  ::syscall(SYS_pidfd_send_signal, runner_pidfd_.get(), SIGCONT, nullptr, 0);
+  paused_ = false;
 }
 
 Ending RunnerLink::Fail(Ending ending) {

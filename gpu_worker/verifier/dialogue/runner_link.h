@@ -26,8 +26,9 @@ namespace ksearch {
 // ending that is not PASSED is final: later calls return it again. Silence past a deadline is
 // TIMEOUT, the runner's death RUNTIME_ERROR (LOAD_ERROR while loading; RESOURCE_LIMIT if the
 // sandbox says so), anything forged CHEAT. While a call waits, this process sleeps in poll(): it
-// takes no core from the candidate. Thread-compatible. Deadlines are on the Clock::SteadyNow()
-// scale.
+// takes no core from the candidate; between calls, once something is loaded, the
+// runner is stopped (SIGSTOP): no thread of it can finish late work, or slow a rival.
+// Thread-compatible. Deadlines are on the Clock::SteadyNow() scale.
 class RunnerLink {
  public:
   // Starts a runner and waits for its HELLO. `spec` needs argv and limits; the control socket is
@@ -71,6 +72,8 @@ class RunnerLink {
   // What became of a runner that hung up.
   Ending DescribeDeath();
   Ending Fail(Ending ending);
+  void Pause();
+  void Resume();
 
   UniqueFd socket_;
   std::unique_ptr<SandboxedProcess> process_;
@@ -79,6 +82,8 @@ class RunnerLink {
   static uint64_t NewNonce();
   const RunQueueDelay own_delay_ = RunQueueDelay::OfThisThread();
   std::optional<RunQueueDelay> runner_delay_;
+  UniqueFd runner_pidfd_;
+  bool paused_ = false;
   uint32_t step_ = 0;
   bool loading_ = false;
   bool tight_filter_ = false;

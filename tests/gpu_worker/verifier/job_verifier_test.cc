@@ -131,8 +131,13 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(JobVerifierTest, ThreadsThatWorkAfterReturnAreFoundOut) {
   Verifier verifier;
-  const v1::Verdict verdict = verifier.Verify(ScreenRequest("late_thread"));
-  EXPECT_NE(verdict.outcome(), v1::OUTCOME_PASSED);
+  v1::VerifierRequest request = ScreenRequest("late_thread");
+  request.mutable_job()->clear_workload_uuids();
+  request.mutable_job()->add_workload_uuids("large");
+  const v1::Verdict verdict = verifier.Verify(request);
+  // Stopped before the thread is done.
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_INCORRECT) << verdict.message();
+  EXPECT_THAT(verdict.message(), HasSubstr("never written"));
 }
 
 TEST(JobVerifierTest, LoadingThatNeverEndsIsATimeout) {
