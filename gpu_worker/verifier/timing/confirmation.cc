@@ -48,6 +48,7 @@ int ConfirmationSets(const Bench& bench, const WorkloadCase& workload) {
 // One of the two runners, and what it has mapped.
 struct Confirmation::Side {
   bool is_candidate = false;
+  int buffers = 0;  // which of two sets of buffers
   std::unique_ptr<RunnerLink> link;
   std::unique_ptr<WorkloadSession> session;
   std::unique_ptr<CallDealer> dealer;
@@ -72,7 +73,7 @@ absl::StatusOr<std::unique_ptr<Confirmation::Side>> Confirmation::StartSide(
 Ending Confirmation::Open(Side* side, const ConfirmationCase& one, absl::Status* trouble) {
   const int sets = ConfirmationSets(bench_, *one.workload);
   absl::StatusOr<std::shared_ptr<BufferSets>> buffers =
-      bench_.Buffers(one.workload, sets, side->is_candidate ? "candidate" : "rival");
+      bench_.Buffers(one.workload, sets, absl::StrCat("side", side->buffers));
   if (!buffers.ok()) {
     *trouble = buffers.status();
     return {};
@@ -116,12 +117,20 @@ Ending Confirmation::RunBlock(Side* side, const ConfirmationCase& one, int block
   return {};
 }
 
-absl::Status Confirmation::RunLaunch(const ProgramImage& candidate, const ProgramImage& rival,
+absl::Status Confirmation::RunLaunch(int launch, const ProgramImage& candidate,
+                                     const ProgramImage& rival,
                                      const std::vector<ConfirmationCase>& cases,
                                      std::vector<LaunchBlocks>* log_ratios,
                                      ConfirmationResult* result) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<Side> a, StartSide(rival, false));
-  ASSIGN_OR_RETURN(const std::unique_ptr<Side> b, StartSide(candidate, true));
+  // Who starts first, who has which buffers and who begins changes from launch to launch: physical
+  // addresses alone make a difference of some percent.
+  std::unique_ptr<Side> a, b;
+  for (const bool is_candidate : {launch % 2 == 1, launch % 2 == 0}) {
+    ASSIGN_OR_RETURN((is_candidate ? b : a),
+                     StartSide(is_candidate ? candidate : rival, is_candidate));
+  }
+  a->buffers = launch % 2;
+  b->buffers = 1 - launch % 2;
   absl::Duration least_round_trip = absl::InfiniteDuration();
   for (size_t i = 0; i < cases.size(); ++i) {
     absl::Status trouble;
@@ -145,7 +154,7 @@ absl::Status Confirmation::RunLaunch(const ProgramImage& candidate, const Progra
       a->least_round_trip = b->least_round_trip = least_round_trip;
       // A B, B A, A B, ...: a drift hits both alike.
       for (const bool first : {true, false}) {
-        Side* side = (pair % 2 == 0) == first ? a.get() : b.get();
+        Side* side = ((pair + launch) % 2 == 0) == first ? a.get() : b.get();
         const Ending ending = RunBlock(side, cases[i], plan_.blocks_per_launch() - pair,
                                        side->is_candidate ? &b_us : &a_us);
         if (!ending.passed()) return fail(*side, ending);
@@ -177,7 +186,7 @@ absl::StatusOr<ConfirmationResult> Confirmation::Compare(const ProgramImage& can
   int launches = 0;
   for (int launch = 0; launch < plan_.launches(); ++launch) {
     progress(launch);
-    RETURN_IF_ERROR(RunLaunch(candidate, rival, cases, &log_ratios, &result));
+    RETURN_IF_ERROR(RunLaunch(launch, candidate, rival, cases, &log_ratios, &result));
     if (!result.ending.passed()) return result;
     launches = launch + 1;
     if (launches >= kClearLaunches && IsClear(log_ratios)) break;

@@ -62,7 +62,7 @@ class Confirmation {
   Ending Open(Side* side, const ConfirmationCase& one, absl::Status* trouble);
   // One block, the last but `blocks_left`; *us_per_call by the verifier's clock.
   Ending RunBlock(Side* side, const ConfirmationCase& one, int blocks_left, double* us_per_call);
-  absl::Status RunLaunch(const ProgramImage& candidate, const ProgramImage& rival,
+  absl::Status RunLaunch(int launch, const ProgramImage& candidate, const ProgramImage& rival,
                          const std::vector<ConfirmationCase>& cases,
                          std::vector<LaunchBlocks>* log_ratios, ConfirmationResult* result);
 

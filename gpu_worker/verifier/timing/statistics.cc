@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "common/log.h"
 #include "gpu_worker/verifier/harness_constants.h"
 
 namespace ksearch {
@@ -30,22 +31,26 @@ double SmallMedian(std::vector<double>* values) {
                                  : ((*values)[middle - 1] + (*values)[middle]) / 2;
 }
 
-double ResampledMean(const LaunchBlocks& launches, Rng* rng) {
+// Mean over the launches picked of the median of their resampled blocks.
+double ResampledMean(const LaunchBlocks& launches, const std::vector<size_t>& picks, Rng* rng) {
   std::vector<double> drawn;
   double sum = 0;
-  for (size_t i = 0; i < launches.size(); ++i) {
-    const std::vector<double>& blocks = launches[rng->NextBelow(launches.size())];
+  for (const size_t pick : picks) {
+    const std::vector<double>& blocks = launches[pick];
     drawn.clear();
-    for (size_t k = 0; k < blocks.size(); ++k)
+    for (size_t k = 0; k < blocks.size(); ++k) {
       drawn.push_back(blocks[rng->NextBelow(blocks.size())]);
+    }
     sum += SmallMedian(&drawn);
   }
-  return launches.empty() ? 0 : sum / static_cast<double>(launches.size());
+  return picks.empty() ? 0 : sum / static_cast<double>(picks.size());
 }
 
-LogRatio Bounds(std::vector<double> draws, double mean, double confidence) {
+LogRatio Bounds(std::vector<double> draws, double mean, double confidence, double widening) {
   std::sort(draws.begin(), draws.end());
-  return {mean, {SortedQuantile(draws, 1 - confidence), SortedQuantile(draws, confidence)}};
+  const double low = SortedQuantile(draws, 1 - confidence);
+  const double high = SortedQuantile(draws, confidence);
+  return {mean, {mean - widening * (mean - low), mean + widening * (high - mean)}};
 }
 
 double MeanOfLaunches(const LaunchBlocks& launches) {
@@ -105,24 +110,31 @@ v1::Samples Summarise(std::vector<double> latency_us) {
 
 BootstrapResult HierarchicalBootstrap(const std::vector<LaunchBlocks>& workloads, double confidence,
                                       int draws, Rng* rng) {
+  const size_t launches = workloads.empty() ? 0 : workloads.front().size();
+  for (const LaunchBlocks& blocks : workloads) CHECK(blocks.size() == launches);
   std::vector<std::vector<double>> drawn(workloads.size());
   std::vector<double> combined;
+  std::vector<size_t> picks(launches);
   for (int draw = 0; draw < draws; ++draw) {
+    for (size_t& pick : picks) pick = static_cast<size_t>(rng->NextBelow(launches));
     double sum = 0;
     for (size_t w = 0; w < workloads.size(); ++w) {
-      const double mean = ResampledMean(workloads[w], rng);
+      const double mean = ResampledMean(workloads[w], picks, rng);
       drawn[w].push_back(mean);
       sum += mean;
     }
     combined.push_back(workloads.empty() ? 0 : sum / static_cast<double>(workloads.size()));
   }
+  const double widening =
+      launches < 2 ? 1
+                   : std::sqrt(static_cast<double>(launches) / static_cast<double>(launches - 1));
   BootstrapResult result;
   std::vector<double> means;
   for (size_t w = 0; w < workloads.size(); ++w) {
     means.push_back(MeanOfLaunches(workloads[w]));
-    result.workloads.push_back(Bounds(std::move(drawn[w]), means.back(), confidence));
+    result.workloads.push_back(Bounds(std::move(drawn[w]), means.back(), confidence, widening));
   }
-  result.combined = Bounds(std::move(combined), Mean(means), confidence);
+  result.combined = Bounds(std::move(combined), Mean(means), confidence, widening);
   return result;
 }
 

@@ -40,9 +40,12 @@ struct BootstrapResult {
   LogRatio combined;                // mean over workloads: log of the geometric mean
 };
 
-// Hierarchical bootstrap: a draw resamples launches of each workload with replacement, then blocks
-// within each launch, and takes the mean over launches of the median over blocks: a block that met
-// a pause of the machine does not move it. Bounds are one-sided at `confidence` each.
+// Hierarchical bootstrap: a draw resamples launches with replacement, the same ones for every
+// workload (a launch's luck with addresses touches all of them), then blocks within each, and takes
+// the mean over launches of the median over blocks: a block that met a pause of the machine does
+// not move it. Bounds are one-sided at `confidence` each, and sqrt(n / (n - 1)) times as far from
+// the mean as drawn, since a bootstrap of n launches understates their variance by (n - 1) / n.
+// Every workload has the same number of launches.
 BootstrapResult HierarchicalBootstrap(const std::vector<LaunchBlocks>& workloads, double confidence,
                                       int draws, Rng* rng);
 

@@ -81,12 +81,16 @@ TEST(StatisticsTest, BootstrapOfConstantDataHasNoWidth) {
 
 TEST(StatisticsTest, BootstrapSeesBothKindsOfNoise) {
   Rng rng(2);
-  // Between launches only: -0.1, 0, 0.1. The mean of three draws lies within +-0.1.
-  const BootstrapResult result =
-      HierarchicalBootstrap({{{-0.1, -0.1}, {0, 0}, {0.1, 0.1}}}, 0.975, 10'000, &rng);
+  // Between launches only: -0.1, 0, 0.1. One draw in 27 takes the same extreme launch three times,
+  // more than 2.5 %, so the bound is that launch, widened by sqrt(3 / 2).
+  const LaunchBlocks launches = {{-0.1, -0.1}, {0, 0}, {0.1, 0.1}};
+  const BootstrapResult result = HierarchicalBootstrap({launches}, 0.975, 10'000, &rng);
   EXPECT_NEAR(result.combined.mean, 0, 1e-12);
-  EXPECT_NEAR(result.combined.interval.low, -0.0667, 0.034);
-  EXPECT_NEAR(result.combined.interval.high, 0.0667, 0.034);
+  EXPECT_NEAR(result.combined.interval.low, -0.1 * std::sqrt(1.5), 1e-9);
+  EXPECT_NEAR(result.combined.interval.high, 0.1 * std::sqrt(1.5), 1e-9);
+  // More workloads do not average out what a launch does to all of them.
+  const BootstrapResult both = HierarchicalBootstrap({launches, launches}, 0.975, 10'000, &rng);
+  EXPECT_NEAR(both.combined.interval.high, 0.1 * std::sqrt(1.5), 1e-9);
 }
 
 TEST(StatisticsTest, EqualProgramsAreSeldomCalledImproved) {
