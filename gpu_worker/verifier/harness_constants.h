@@ -23,7 +23,7 @@ inline constexpr absl::Duration kOracleTimePerWorkload = absl::Milliseconds(300)
 inline constexpr int64_t kFirstFreshContent = 1000;
 
 // Buffer sets: R = clamp(ceil(3 * LLC / footprint) + 1, 2, 64), so that a set is out of the last
-// level cache when its turn comes again (evaluation design 4.2).
+// level cache when its turn comes again.
 inline constexpr int kCacheMultiples = 3;
 inline constexpr int kMinSets = 2;
 inline constexpr int kMaxSets = 64;
@@ -37,7 +37,7 @@ inline constexpr absl::Duration kConfirmWarmUpTime = absl::Milliseconds(15);
 inline constexpr double kWallPerMeasureTime = 2.5;
 
 // Audit: the verifier's clock beyond this multiple of the runner's clock, plus the allowances
-// below, means that work escaped the runner's clock (evaluation design 4.3).
+// below, means that work escaped the runner's clock.
 inline constexpr double kMaxAuditRatio = 1.25;
 // For the loop around a call, and for a GO: so many times the 90 % quantile of idle round trips
 // measured in between, plus a constant.
@@ -54,7 +54,7 @@ inline constexpr double kUnstableFactor = 1.5;
 
 // Confirmation.
 inline constexpr int kBootstrapDraws = 10'000;
-// A workload whose whole interval lies below this bars "improved" (design 4.4).
+// A workload whose whole interval lies below this bars "improved".
 inline constexpr double kWorstRegression = 0.03;
 inline constexpr int kMaxGosPerBlock = 16;
 // Both sides meet the same cache, so fewer sets do; mapping them costs more than calling.

@@ -39,7 +39,7 @@ struct ConfirmationResult {
   std::vector<std::pair<size_t, WorkloadSession::Suspect>> suspects;
 };
 
-// Times candidate and rival side by side (evaluation design 4.4): plan.launches times two fresh
+// Times candidate and rival side by side (docs/measuring.md): plan.launches times two fresh
 // runner processes, both resident, one active; per workload plan.blocks_per_launch pairs of blocks
 // in ABBA order, a block lasting at least plan.min_block_time. Times are the verifier's own clock
 // alone, so a forged inner clock gains nothing. Log ratios of adjacent blocks go through a

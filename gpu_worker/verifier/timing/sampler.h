@@ -49,7 +49,7 @@ struct Sampling {
   double audit_ratio = 0;
 };
 
-// Times a session by the protocol of evaluation design 4.2: warm-up, then GOs of several calls
+// Times a session by the protocol of docs/measuring.md: warm-up, then GOs of several calls
 // until the 95 % interval of the median is narrower than +-plan.target_half_width or
 // plan.max_time_per_workload is spent, but not before plan.min_calls. The outputs of every call are
 // judged. With a metronome (untrusted programs), time by the verifier's clock that the runner's
