@@ -1,6 +1,8 @@
 #include "coordinator/engine/arrival_order.h"
 
 #include "absl/strings/str_cat.h"
+#include "common/status_macros.h"
+#include "proto/run_state.pb.h"
 
 namespace ksearch {
 
@@ -27,6 +29,30 @@ std::optional<size_t> ArrivalOrder::Next(const std::vector<Arrival>& arrivals,
     return std::nullopt;
   }
   return 0;
+}
+
+absl::StatusOr<std::vector<std::string>> RecordedOrder(Store* store, const std::string& run_id) {
+  ASSIGN_OR_RETURN(const RunRow row, store->ReadRun(run_id));
+  std::vector<std::string> order;
+  if (!row.config.replay_order_of().empty()) {
+    // Its arrivals are numbered as they came, not as it folded them.
+    v1::RunEngineState state;
+    if (!state.ParseFromString(row.state)) {
+      return absl::DataLossError(absl::StrCat("state of run ", run_id, " is unreadable"));
+    }
+    order.assign(state.fold_order().begin(), state.fold_order().end());
+  }
+  const absl::flat_hash_set<std::string> folded(order.begin(), order.end());
+  int64_t after = 0;
+  while (true) {
+    ASSIGN_OR_RETURN(const auto arrivals, store->ReadArrivals(run_id, after, 1000));
+    if (arrivals.empty()) return order;
+    for (const Arrival& arrival : arrivals) {
+      std::string key = ArrivalKey(arrival);
+      if (!folded.contains(key)) order.push_back(std::move(key));
+    }
+    after = arrivals.back().seq;
+  }
 }
 
 }  // namespace ksearch

@@ -8,12 +8,17 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/status/statusor.h"
 #include "coordinator/store/store.h"
 
 namespace ksearch {
 
 // Name of an arrival that is equal in every run of the same search: "call/<n>" or "job/<tag>".
 std::string ArrivalKey(const Arrival& arrival);
+
+// Every key of an earlier run's arrivals, in the order they were folded; after those, what has
+// arrived and is not folded yet. NOT_FOUND: no such run.
+absl::StatusOr<std::vector<std::string>> RecordedOrder(Store* store, const std::string& run_id);
 
 // Which of the arrivals at hand is folded next. Without a recorded order: the first. With one: the
 // next recorded key that is outstanding, waited for even if others are there already; recorded keys

@@ -8,15 +8,22 @@
 
 namespace ksearch {
 
-ModelCaller::ModelCaller(Store* store, const Clock& clock, std::vector<Provider> providers)
-    : store_(store), clock_(clock), providers_(std::move(providers)) {}
+ModelCaller::ModelCaller(Store* store, const Clock& clock, std::vector<Provider> providers,
+                         Options options)
+    : store_(store),
+      clock_(clock),
+      options_(options),
+      providers_(std::move(providers)),
+      rewriter_([this] { RewriteLoop(); }) {}
 
 ModelCaller::~ModelCaller() {
   {
-    MutexLock lock(&in_flight_->mu);
-    in_flight_->closing = true;
+    MutexLock lock(&shared_->mu);
+    shared_->closing = true;
+    shared_->changed.NotifyAll();
   }
   for (Provider& provider : providers_) provider.client.reset();
+  rewriter_.join();
 }
 
 absl::StatusOr<std::string> ModelCaller::DefaultModel(const std::string& provider) const {
@@ -36,56 +43,96 @@ std::vector<std::string> ModelCaller::ProviderNames() const {
   return names;
 }
 
+LlmClient* ModelCaller::ClientOf(const std::string& provider) const {
+  for (const Provider& known : providers_) {
+    if (known.name == provider) return known.client.get();
+  }
+  return nullptr;
+}
+
 void ModelCaller::Send(const LlmCallRow& call) {
   {
-    MutexLock lock(&in_flight_->mu);
-    if (in_flight_->closing || !in_flight_->call_ids.insert(call.call_id).second) return;
+    MutexLock lock(&shared_->mu);
+    if (shared_->closing || !shared_->sent.insert(call.call_id).second) return;
+    if (ClientOf(call.provider) != nullptr) {
+      shared_->waiting.push_back(call);
+      StartWaiting();
+      return;
+    }
   }
-  LlmClient* client = nullptr;
-  for (Provider& provider : providers_) {
-    if (provider.name == call.provider) client = provider.client.get();
+  Record(call, DefaultModel(call.provider).status());
+}
+
+void ModelCaller::StartWaiting() {
+  while (!shared_->closing && !shared_->waiting.empty() &&
+         shared_->in_flight < options_.max_in_flight) {
+    const LlmCallRow call = std::move(shared_->waiting.front());
+    shared_->waiting.pop_front();
+    ++shared_->in_flight;
+    LlmRequest request;
+    request.model = call.model;
+    request.system = call.system;
+    request.user = call.prompt;
+    request.max_output_tokens = call.max_output_tokens;
+    request.reasoning_effort = call.reasoning_effort;
+    request.labels = {call.purpose, call.node_id, call.attempt, call.cycle};
+    // Under the lock, so that no client is asked for anything once it is being destroyed.
+    ClientOf(call.provider)
+        ->Complete(std::move(request), [this, call](absl::StatusOr<LlmReply> reply) {
+          OnReply(call, std::move(reply));
+        });
   }
-  if (client == nullptr) {
-    OnReply(call, DefaultModel(call.provider).status());
-    return;
+}
+
+void ModelCaller::OnReply(const LlmCallRow& call, absl::StatusOr<LlmReply> reply) {
+  {
+    MutexLock lock(&shared_->mu);
+    --shared_->in_flight;
+    if (shared_->closing && !reply.ok()) return;  // cancelled by us: the next life asks again
+    StartWaiting();
   }
-  LlmRequest request;
-  request.model = call.model;
-  request.system = call.system;
-  request.user = call.prompt;
-  request.max_output_tokens = call.max_output_tokens;
-  request.reasoning_effort = call.reasoning_effort;
-  request.labels = {call.purpose, call.node_id, call.attempt, call.cycle};
-  client->Complete(std::move(request), [this, call](absl::StatusOr<LlmReply> reply) {
-    OnReply(call, std::move(reply));
+  Record(call, std::move(reply));
+}
+
+void ModelCaller::Record(const LlmCallRow& call, absl::StatusOr<LlmReply> reply) {
+  LlmCallRow answered = call;
+  answered.answered = true;
+  answered.replied = clock_.Now();
+  if (reply.ok()) {
+    answered.reply = std::move(reply->text);
+    answered.finish_reason = std::move(reply->finish_reason);
+    answered.reply_model = std::move(reply->model);
+    answered.input_tokens = reply->input_tokens;
+    answered.output_tokens = reply->output_tokens;
+  } else {
+    answered.error = reply.status().ToString();
+    LOG(WARNING) << "call=" << call.call_id << " purpose=" << call.purpose
+                 << " failed: " << answered.error;
+  }
+  Write(answered);
+}
+
+void ModelCaller::Write(const LlmCallRow& answered) {
+  store_->RecordReply(answered, [shared = shared_, answered](const absl::Status& status) {
+    if (status.ok()) return;
+    LOG(ERROR) << "call=" << answered.call_id << " reply not recorded: " << status.message();
+    if (absl::IsNotFound(status)) return;
+    MutexLock lock(&shared->mu);
+    shared->unwritten.push_back(answered);
   });
 }
 
-void ModelCaller::OnReply(LlmCallRow call, absl::StatusOr<LlmReply> reply) {
-  {
-    MutexLock lock(&in_flight_->mu);
-    if (in_flight_->closing && !reply.ok()) return;  // cancelled by us: the next life asks again
-  }
-  call.answered = true;
-  call.replied = clock_.Now();
-  if (reply.ok()) {
-    call.reply = std::move(reply->text);
-    call.finish_reason = std::move(reply->finish_reason);
-    call.reply_model = std::move(reply->model);
-    call.input_tokens = reply->input_tokens;
-    call.output_tokens = reply->output_tokens;
-  } else {
-    call.error = reply.status().ToString();
-    LOG(WARNING) << "call=" << call.call_id << " purpose=" << call.purpose
-                 << " failed: " << call.error;
-  }
-  store_->RecordReply(call, [in_flight = in_flight_, id = call.call_id](absl::Status status) {
-    if (!status.ok()) {
-      LOG(ERROR) << "call=" << id << " reply not recorded: " << status.message();
+void ModelCaller::RewriteLoop() {
+  while (true) {
+    std::vector<LlmCallRow> again;
+    {
+      MutexLock lock(&shared_->mu);
+      if (!shared_->closing) shared_->changed.WaitFor(&shared_->mu, options_.rewrite_every);
+      if (shared_->closing) return;
+      again.swap(shared_->unwritten);
     }
-    MutexLock lock(&in_flight->mu);
-    in_flight->call_ids.erase(id);
-  });
+    for (const LlmCallRow& answered : again) Write(answered);
+  }
 }
 
 }  // namespace ksearch

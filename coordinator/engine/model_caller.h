@@ -1,12 +1,15 @@
 #ifndef KSEARCH_COORDINATOR_ENGINE_MODEL_CALLER_H_
 #define KSEARCH_COORDINATOR_ENGINE_MODEL_CALLER_H_
 
+#include <deque>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "common/clock.h"
 #include "common/mutex.h"
 #include "coordinator/llm/llm_client.h"
@@ -14,8 +17,9 @@
 
 namespace ksearch {
 
-// Sends committed model calls and commits their replies. A reply becomes an arrival of its run, so
-// nothing else needs to know when it came. Thread-safe.
+// Sends committed model calls, a limited number at a time, and commits their replies. A reply
+// becomes an arrival of its run, so nothing else needs to know when it came. A reply that the store
+// refuses (disk full) is kept and written again: it has been paid for. Thread-safe.
 class ModelCaller {
  public:
   struct Provider {
@@ -24,34 +28,54 @@ class ModelCaller {
     std::unique_ptr<LlmClient> client;  // null: cannot be used, for this reason
     absl::Status unusable;
   };
+  struct Options {
+    int max_in_flight = 16;  // of all providers together; the rest waits in line
+    absl::Duration rewrite_every = absl::Seconds(1);
+  };
 
   // Borrows store and clock. The destructor ends calls in flight; they stay unanswered in the store
   // and are sent again by the next life.
-  ModelCaller(Store* store, const Clock& clock, std::vector<Provider> providers);
+  ModelCaller(Store* store, const Clock& clock, std::vector<Provider> providers, Options options);
+  ModelCaller(Store* store, const Clock& clock, std::vector<Provider> providers)
+      : ModelCaller(store, clock, std::move(providers), Options()) {}
   ~ModelCaller();
 
   // FAILED_PRECONDITION names the providers there are; or why this one cannot be used.
   absl::StatusOr<std::string> DefaultModel(const std::string& provider) const;
   std::vector<std::string> ProviderNames() const;
 
-  // Sends the call unless it is in flight already. The row must be committed.
+  // Sends the call unless it was sent in this life already. The row must be committed.
   void Send(const LlmCallRow& call);
 
  private:
   // Shared with the store's completions, which may run after this object is gone.
-  struct InFlight {
-    Mutex mu;
-    absl::flat_hash_set<std::string> call_ids ABSL_GUARDED_BY(mu);
+  struct Shared {
+    Mutex mu;  // before a client's own locks
+    CondVar changed;
+    // Sent in this life. Kept for ever: who finds a call unanswered in the store may ask for it
+    // after its reply has come.
+    absl::flat_hash_set<std::string> sent ABSL_GUARDED_BY(mu);
+    std::deque<LlmCallRow> waiting ABSL_GUARDED_BY(mu);
+    int in_flight ABSL_GUARDED_BY(mu) = 0;
+    std::vector<LlmCallRow> unwritten ABSL_GUARDED_BY(mu);  // the store refused: again later
     bool closing ABSL_GUARDED_BY(mu) = false;
   };
 
-  void OnReply(LlmCallRow call, absl::StatusOr<LlmReply> reply);
+  LlmClient* ClientOf(const std::string& provider) const;
+  // Starts calls in line while there is room.
+  void StartWaiting() ABSL_EXCLUSIVE_LOCKS_REQUIRED(shared_->mu);
+  void OnReply(const LlmCallRow& call, absl::StatusOr<LlmReply> reply);
+  void Record(const LlmCallRow& call, absl::StatusOr<LlmReply> reply);
+  void Write(const LlmCallRow& answered);
+  void RewriteLoop();
 
   Store* const store_;
   const Clock& clock_;
-  const std::shared_ptr<InFlight> in_flight_ = std::make_shared<InFlight>();
-  // Constant after construction. Last: clients end their calls before the rest goes.
+  const Options options_;
+  const std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
+  // Constant after construction.
   std::vector<Provider> providers_;
+  std::thread rewriter_;
 };
 
 }  // namespace ksearch

@@ -23,18 +23,6 @@ bool HasLanguage(const v1::Task& task, v1::Language language) {
   return in(task.references()) && in(task.baselines());
 }
 
-// Every key of an earlier run's arrivals, in the order they were folded.
-absl::StatusOr<std::vector<std::string>> RecordedOrder(Store* store, const std::string& run_id) {
-  std::vector<std::string> order;
-  int64_t after = 0;
-  while (true) {
-    ASSIGN_OR_RETURN(const auto arrivals, store->ReadArrivals(run_id, after, 1000));
-    if (arrivals.empty()) return order;
-    for (const Arrival& arrival : arrivals) order.push_back(ArrivalKey(arrival));
-    after = arrivals.back().seq;
-  }
-}
-
 }  // namespace
 
 RunRegistry::RunRegistry(Parts parts) : parts_(std::move(parts)) {}
@@ -58,6 +46,8 @@ absl::Status RunRegistry::ResumeInterrupted() {
     if (run.state() != v1::RUN_STATE_RUNNING && run.state() != v1::RUN_STATE_STOPPING) continue;
     const absl::Status status = Launch(run.run_id(), 0);
     LOG(INFO) << "run=" << run.run_id() << " taken up: " << status.ToString();
+    // Left RUNNING without a thread it could neither be stopped nor end.
+    if (!status.ok()) RecordFailure(run.run_id(), status);
   }
   return absl::OkStatus();
 }
@@ -125,8 +115,11 @@ absl::StatusOr<std::string> RunRegistry::Start(const std::string& request_id,
   row.status.set_rounds_total(config.rounds());
   *row.status.mutable_started_at() = ToProto(parts_.clock->Now());
   ASSIGN_OR_RETURN(const std::string run_id, parts_.store->CreateRun(row));
-  if (run_id == row.run_id) RETURN_IF_ERROR(Launch(run_id, 0));
-  return run_id;
+  if (run_id != row.run_id) return run_id;
+  const absl::Status launched = Launch(run_id, 0);
+  if (launched.ok()) return run_id;
+  RecordFailure(run_id, launched);
+  return launched;
 }
 
 absl::StatusOr<std::unique_ptr<SearchRun>> RunRegistry::LoadRun(const std::string& run_id,
@@ -142,14 +135,42 @@ absl::StatusOr<std::unique_ptr<SearchRun>> RunRegistry::LoadRun(const std::strin
                            std::move(context), std::move(strategy), std::move(order));
 }
 
+void RunRegistry::RecordFailure(const std::string& run_id, const absl::Status& why) {
+  const auto now = ToProto(parts_.clock->Now());
+  absl::StatusOr<RunRow> row = parts_.store->ReadRun(run_id);
+  absl::Status status = row.status();
+  if (status.ok()) {
+    StepCommit step;
+    step.run_id = run_id;
+    step.cursor = row->cursor;
+    step.state = row->state;
+    step.status = row->status;
+    step.status.set_state(v1::RUN_STATE_FAILED);
+    step.status.set_reason(absl::StrCat("cannot be taken up: ", std::string(why.message())));
+    *step.status.mutable_ended_at() = now;
+    v1::RunEvent& event = step.events.emplace_back();
+    event.set_kind(v1::RunEvent::RUN_ENDED);
+    event.set_text(absl::StrCat("failed: ", step.status.reason()));
+    *event.mutable_at() = now;
+    status = parts_.store->CommitStep(step);
+  }
+  if (!status.ok()) LOG(ERROR) << "run=" << run_id << " end not recorded: " << status.ToString();
+}
+
 absl::Status RunRegistry::Launch(const std::string& run_id, int rounds) {
+  // One at a time: what LoadRun read stays true until the thread has it.
+  MutexLock launching(&launch_mu_);
+  {
+    MutexLock lock(&mu_);
+    const auto it = active_.find(run_id);
+    if (it != active_.end() && !it->second->ended) return absl::OkStatus();
+  }
   ASSIGN_OR_RETURN(std::unique_ptr<SearchRun> run, LoadRun(run_id, rounds));
   std::thread old;
   {
     MutexLock lock(&mu_);
     if (closing_) return absl::UnavailableError("the coordinator is shutting down");
     std::unique_ptr<ActiveRun>& slot = active_[run_id];
-    if (slot != nullptr && !slot->ended) return absl::OkStatus();
     const int64_t steps = slot == nullptr ? 0 : slot->steps;
     if (slot != nullptr) old = std::move(slot->thread);
     slot = std::make_unique<ActiveRun>();
@@ -168,15 +189,17 @@ void RunRegistry::Loop(const std::string& run_id, ActiveRun* active,
   absl::Status status = run->Begin();
   bool ended = false;
   while (status.ok() && !ended) {
-    absl::StatusOr<bool> folded = run->FoldArrivals();
-    status = folded.status();
-    ended = status.ok() && *folded;
+    const absl::StatusOr<SearchRun::Progress> progress = run->FoldNext();
+    status = progress.status();
+    if (!status.ok()) break;
+    ended = *progress == SearchRun::Progress::kEnded;
     MutexLock lock(&mu_);
     ++active->steps;
     changed_.NotifyAll();
-    if (!status.ok() || ended) break;
-    while (!active->wake && !active->stop && !closing_) changed_.Wait(&mu_);
-    active->wake = false;
+    if (*progress == SearchRun::Progress::kWaiting) {
+      while (!active->wake && !active->stop && !closing_) changed_.Wait(&mu_);
+      active->wake = false;
+    }
     if (closing_ || active->stop) break;
   }
   bool stop = false;
@@ -233,11 +256,11 @@ int64_t RunRegistry::WaitForStep(const std::string& run_id, int64_t seen, absl::
   const absl::Time deadline = parts_.clock->SteadyNow() + timeout;
   MutexLock lock(&mu_);
   while (true) {
+    // A run without a thread takes no step, but may be taken up meanwhile.
     const auto it = active_.find(run_id);
-    if (it == active_.end()) return seen;
-    if (it->second->steps > seen || it->second->ended || closing_) return it->second->steps;
+    const int64_t steps = it == active_.end() ? seen : it->second->steps;
     const absl::Duration left = deadline - parts_.clock->SteadyNow();
-    if (left <= absl::ZeroDuration()) return it->second->steps;
+    if (steps > seen || closing_ || left <= absl::ZeroDuration()) return steps;
     changed_.WaitFor(&mu_, left);
   }
 }

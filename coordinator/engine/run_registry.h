@@ -46,8 +46,8 @@ class RunRegistry {
 
   // Something arrived for the run.
   void Wake(const std::string& run_id);
-  // Returns when a step of the run was committed after `seen` steps, its thread ended, or the
-  // timeout passed; the number of steps known now.
+  // Returns when a step of the run was committed after `seen` steps (its thread's end counts as
+  // one), the registry closes, or the timeout passed; the number of steps known now.
   int64_t WaitForStep(const std::string& run_id, int64_t seen, absl::Duration timeout);
 
  private:
@@ -62,10 +62,14 @@ class RunRegistry {
   // `rounds`: a new budget, or 0 for the one in force.
   absl::StatusOr<SearchContext> LoadContext(const RunRow& row, int rounds) const;
   absl::StatusOr<std::unique_ptr<SearchRun>> LoadRun(const std::string& run_id, int rounds) const;
+  // No effect if it is active already.
   absl::Status Launch(const std::string& run_id, int rounds);
+  // Ends a run that could not be launched.
+  void RecordFailure(const std::string& run_id, const absl::Status& why);
   void Loop(const std::string& run_id, ActiveRun* active, std::unique_ptr<SearchRun> run);
 
   const Parts parts_;
+  Mutex launch_mu_;  // before mu_
   Mutex mu_;
   CondVar changed_;
   bool closing_ ABSL_GUARDED_BY(mu_) = false;

@@ -32,7 +32,11 @@ SearchRun::SearchRun(const Parts& parts, const RunRow& row, SearchContext contex
       tracker_(WithDefaults(context_.config.measure()).min_effect()),
       order_({}, 0),
       status_(row.status),
-      cursor_(row.cursor) {}
+      cursor_(row.cursor),
+      committed_state_(row.state),
+      committed_status_(row.status),
+      committed_cursor_(row.cursor),
+      replays_(!row.config.replay_order_of().empty()) {}
 
 absl::StatusOr<std::unique_ptr<SearchRun>> SearchRun::Create(
     const Parts& parts, const RunRow& row, SearchContext context,
@@ -83,44 +87,49 @@ absl::Status SearchRun::Begin() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<bool> SearchRun::FoldArrivals() {
-  while (!Ended()) {
-    ASSIGN_OR_RETURN(std::vector<Arrival> arrivals,
-                     parts_.store->ReadArrivals(run_id_, cursor_, kArrivalsPerRead));
-    const auto& ahead = state_.folded_ahead();
-    arrivals.erase(std::remove_if(arrivals.begin(), arrivals.end(),
-                                  [&](const Arrival& arrival) {
-                                    return std::find(ahead.begin(), ahead.end(), arrival.seq) !=
-                                           ahead.end();
-                                  }),
-                   arrivals.end());
-    const absl::flat_hash_set<std::string> outstanding(state_.outstanding().begin(),
-                                                       state_.outstanding().end());
-    const std::optional<size_t> next = order_.Next(arrivals, outstanding);
-    if (!next.has_value()) return false;
-    state_.set_replay_position(order_.position());
-    RETURN_IF_ERROR(Fold(arrivals[*next]));
-    if (*next == 0) {
-      cursor_ = arrivals[0].seq;
-    } else {
-      state_.add_folded_ahead(arrivals[*next].seq);
-    }
-    if (state_.folded_ahead_size() > 0) {
-      // Everything up to the first arrival not yet folded is behind the cursor now.
-      arrivals.erase(arrivals.begin() + static_cast<std::ptrdiff_t>(*next));
-      if (!arrivals.empty()) cursor_ = arrivals[0].seq - 1;
-      auto* folded = state_.mutable_folded_ahead();
-      folded->erase(std::remove_if(folded->begin(), folded->end(),
-                                   [&](int64_t seq) { return seq <= cursor_; }),
-                    folded->end());
-    }
-    EndIfDone();
-    RETURN_IF_ERROR(Commit());
+absl::StatusOr<SearchRun::Progress> SearchRun::FoldNext() {
+  if (Ended()) return Progress::kEnded;
+  // Those folded ahead of their turn must not fill the page: what is waited for comes after them.
+  ASSIGN_OR_RETURN(std::vector<Arrival> arrivals,
+                   parts_.store->ReadArrivals(
+                       run_id_, cursor_,
+                       kArrivalsPerRead + state_.folded_ahead_size() + state_.outstanding_size()));
+  const auto& ahead = state_.folded_ahead();
+  arrivals.erase(std::remove_if(arrivals.begin(), arrivals.end(),
+                                [&](const Arrival& arrival) {
+                                  return std::find(ahead.begin(), ahead.end(), arrival.seq) !=
+                                         ahead.end();
+                                }),
+                 arrivals.end());
+  const absl::flat_hash_set<std::string> outstanding(state_.outstanding().begin(),
+                                                     state_.outstanding().end());
+  const std::optional<size_t> next = order_.Next(arrivals, outstanding);
+  if (!next.has_value()) return Progress::kWaiting;
+  state_.set_replay_position(order_.position());
+  if (replays_) state_.add_fold_order(ArrivalKey(arrivals[*next]));
+  RETURN_IF_ERROR(Fold(arrivals[*next]));
+  if (*next == 0) {
+    cursor_ = arrivals[0].seq;
+  } else {
+    state_.add_folded_ahead(arrivals[*next].seq);
   }
-  return true;
+  if (state_.folded_ahead_size() > 0) {
+    // Everything up to the first arrival not yet folded is behind the cursor now.
+    arrivals.erase(arrivals.begin() + static_cast<std::ptrdiff_t>(*next));
+    if (!arrivals.empty()) cursor_ = arrivals[0].seq - 1;
+    auto* folded = state_.mutable_folded_ahead();
+    folded->erase(
+        std::remove_if(folded->begin(), folded->end(), [&](int64_t seq) { return seq <= cursor_; }),
+        folded->end());
+  }
+  EndIfDone();
+  RETURN_IF_ERROR(Commit());
+  return Ended() ? Progress::kEnded : Progress::kFolded;
 }
 
 absl::Status SearchRun::End(v1::RunState state, const std::string& reason) {
+  pending_ = StepCommit{};
+  status_ = committed_status_;
   status_.set_state(state);
   status_.set_reason(reason);
   *status_.mutable_ended_at() = ToProto(parts_.clock->Now());
@@ -131,7 +140,11 @@ absl::Status SearchRun::End(v1::RunState state, const std::string& reason) {
                                                               : "finished",
                               reason.empty() ? "" : ": ", reason));
   AddEvent(event);
-  return Commit();
+  pending_.run_id = run_id_;
+  pending_.cursor = committed_cursor_;
+  pending_.state = committed_state_;
+  pending_.status = status_;
+  return parts_.store->CommitStep(pending_);
 }
 
 bool SearchRun::Ended() const {
@@ -300,10 +313,14 @@ absl::Status SearchRun::Commit() {
   pending_.status = status_;
   const StepCommit step = std::exchange(pending_, StepCommit{});
   RETURN_IF_ERROR(parts_.store->CommitStep(step));
+  committed_state_ = step.state;
+  committed_status_ = step.status;
+  committed_cursor_ = step.cursor;
   for (const LlmCallRow& call : step.calls) parts_.models->Send(call);
   for (const JobRequestRow& job : step.jobs) {
-    ASSIGN_OR_RETURN(const auto recorded, parts_.store->ReadResult(job.job_id));
-    if (!recorded.has_value()) parts_.jobs->Submit(job.job_id, job.spec);
+    const auto recorded = parts_.store->ReadResult(job.job_id);
+    // Unreadable: a job done twice is recorded once, one never submitted would be waited for.
+    if (!recorded.ok() || !recorded->has_value()) parts_.jobs->Submit(job.job_id, job.spec);
   }
   return absl::OkStatus();
 }

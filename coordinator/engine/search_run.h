@@ -44,9 +44,13 @@ class SearchRun {
 
   // Starts or takes up the run. Call once, first.
   absl::Status Begin();
-  // Folds everything that has arrived. True if the run has ended (its status is committed).
-  absl::StatusOr<bool> FoldArrivals();
-  // Commits a final status: stopped by request, or failed with a reason.
+  enum class Progress { kWaiting, kFolded, kEnded };
+  // Folds the next arrival, if its turn has come, in one committed step. kWaiting: nothing to fold
+  // yet; kEnded: the run's final status is committed.
+  absl::StatusOr<Progress> FoldNext();
+  // Commits a final status: stopped by request, or failed with a reason. The state stays as last
+  // committed, so that a step which failed half-way is folded again when the run is resumed. Call
+  // last.
   absl::Status End(v1::RunState state, const std::string& reason);
 
   const v1::RunStatus& status() const { return status_; }
@@ -80,6 +84,11 @@ class SearchRun {
   v1::RunStatus status_;
   int64_t cursor_ = 0;
   StepCommit pending_;
+  // As last committed.
+  std::string committed_state_;
+  v1::RunStatus committed_status_;
+  int64_t committed_cursor_ = 0;
+  const bool replays_;  // another run's order
   bool fresh_ = true;
 };
 

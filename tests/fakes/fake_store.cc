@@ -69,6 +69,7 @@ absl::Status FakeStore::CommitStep(const StepCommit& step) {
   bool arrived = false;
   {
     MutexLock lock(&mu_);
+    if (!write_failure_.ok()) return write_failure_;
     ASSIGN_OR_RETURN(Run * run, FindRun(step.run_id));
     run->row.cursor = step.cursor;
     run->row.state = step.state;

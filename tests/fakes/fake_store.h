@@ -18,7 +18,7 @@ namespace ksearch {
 // Thread-safe. To play a restart of the coordinator, keep the object and make everything else anew.
 class FakeStore final : public Store {
  public:
-  // Every later RecordResult and RecordReply fails with `status`, until called with OK.
+  // Every later CommitStep, RecordResult and RecordReply fails with `status`, until called with OK.
   void FailWrites(absl::Status status);
   std::vector<AttemptRow> attempts() const;  // in order of (job, lease)
   int results() const;

@@ -50,10 +50,7 @@ class FakeStrategy final : public SearchStrategy {
     event.set_text(result.tag);
     output.events.push_back(event);
     if (asked_ < rounds_) Ask(&output);
-    if (screened_ == rounds_) {
-      output.finished = true;
-      output.finish_reason = "budget spent";
-    }
+    Finish(&output);
     return output;
   }
 
@@ -65,12 +62,18 @@ class FakeStrategy final : public SearchStrategy {
     StepOutput output;
     // A larger budget than the one that was spent.
     if (asked_ == screened_ && asked_ < rounds_) Ask(&output);
+    Finish(&output);
     return output;
   }
   void Describe(v1::RunStatus* status) const override { status->set_rounds_done(screened_); }
   const v1::WorldModel* world_model() const override { return nullptr; }
 
  private:
+  void Finish(StepOutput* output) const {
+    if (screened_ < rounds_) return;
+    output->finished = true;
+    output->finish_reason = "budget spent";
+  }
   void Ask(StepOutput* output) {
     AskModel ask;
     ask.call_number = ++asked_;

@@ -78,7 +78,7 @@ class SearchRunTest : public testing::Test {
   }
 
   // A new life of the process: everything but store and workers is made anew.
-  void NewModels() {
+  void NewModels(ModelCaller::Options options = {}) {
     models_.reset();
     auto client = std::make_unique<FakeLlmClient>();
     client_ = client.get();
@@ -86,15 +86,17 @@ class SearchRunTest : public testing::Test {
     client->AnswerWith([this](const LlmRequest& request) {
       MutexLock lock(&mu_);
       ++asked_[request.user];
+      changed_.NotifyAll();
       return FakeLlmClient::Text(request.user.substr(9));
     });
     std::vector<ModelCaller::Provider> providers;
     providers.push_back({"p", "m", std::move(client), absl::OkStatus()});
-    models_ = std::make_unique<ModelCaller>(&store_, clock_, std::move(providers));
+    models_ = std::make_unique<ModelCaller>(&store_, clock_, std::move(providers), options);
   }
 
-  std::unique_ptr<SearchRun> NewRun(int rounds = 6, std::vector<std::string> order = {}) {
-    const auto row = store_.ReadRun("run");
+  std::unique_ptr<SearchRun> NewRun(int rounds = 6, std::vector<std::string> order = {},
+                                    const std::string& run_id = "run") {
+    const auto row = store_.ReadRun(run_id);
     EXPECT_TRUE(row.ok());
     SearchContext context;
     context.config = row->config;
@@ -119,10 +121,10 @@ class SearchRunTest : public testing::Test {
   void RunToEnd(SearchRun* run) {
     while (true) {
       const int seen = arrivals();
-      const auto ended = run->FoldArrivals();
-      ASSERT_TRUE(ended.ok()) << ended.status();
-      if (*ended) return;
-      AwaitArrivals(seen);
+      const auto progress = run->FoldNext();
+      ASSERT_TRUE(progress.ok()) << progress.status();
+      if (*progress == SearchRun::Progress::kEnded) return;
+      if (*progress == SearchRun::Progress::kWaiting) AwaitArrivals(seen);
     }
   }
 
@@ -169,10 +171,10 @@ TEST_F(SearchRunTest, KilledAfterEveryStepItAsksEverythingOnce) {
     const int seen = arrivals();
     const auto run = NewRun();
     ASSERT_TRUE(run->Begin().ok());
-    const auto ended = run->FoldArrivals();
-    ASSERT_TRUE(ended.ok()) << ended.status();
-    if (*ended) break;
-    AwaitArrivals(seen);
+    const auto progress = run->FoldNext();
+    ASSERT_TRUE(progress.ok()) << progress.status();
+    if (*progress == SearchRun::Progress::kEnded) break;
+    if (*progress == SearchRun::Progress::kWaiting) AwaitArrivals(seen);
     // The object goes away here; the store is all that the next life has. Calls in flight are
     // answered by the store's record, not asked again, because the caller outlives the run.
   }
@@ -232,8 +234,9 @@ TEST_F(SearchRunTest, RecordedOrderIsWaitedFor) {
   // Whatever came first, the second reply is folded first, and the first one waits for its job.
   while (workers_.submitted().empty()) {
     const int seen = arrivals();
-    ASSERT_TRUE(run->FoldArrivals().ok());
-    if (workers_.submitted().empty()) AwaitArrivals(seen);
+    const auto progress = run->FoldNext();
+    ASSERT_TRUE(progress.ok()) << progress.status();
+    if (*progress == SearchRun::Progress::kWaiting) AwaitArrivals(seen);
   }
   const auto unfinished = store_.ReadUnfinishedJobs();
   ASSERT_EQ(unfinished->size(), 1u);
@@ -241,6 +244,74 @@ TEST_F(SearchRunTest, RecordedOrderIsWaitedFor) {
   workers_.Hold(false);
   RunToEnd(run.get());
   EXPECT_EQ(run->status().rounds_done(), 2);
+}
+
+TEST_F(SearchRunTest, ReplayRecordsTheOrderItFoldedIn) {
+  row_.run_id = "replay";
+  row_.request_id = "another request";
+  row_.config.set_replay_order_of("run");
+  ASSERT_TRUE(store_.CreateRun(row_).ok());
+  const auto run =
+      NewRun(2, {"call/2", "job/screen/2", "call/1", "job/screen/1"}, /*run_id=*/"replay");
+  ASSERT_TRUE(run->Begin().ok());
+  RunToEnd(run.get());
+  // The replay of a replay must not follow the order in which things happened to come.
+  const auto order = RecordedOrder(&store_, "replay");
+  ASSERT_TRUE(order.ok()) << order.status();
+  EXPECT_THAT(*order, testing::ElementsAre("call/2", "job/screen/2", "call/1", "job/screen/1",
+                                           "job/confirm/1"));
+}
+
+TEST_F(SearchRunTest, StepThatCouldNotBeWrittenIsTakenAgain) {
+  const auto failed = NewRun();
+  ASSERT_TRUE(failed->Begin().ok());
+  AwaitArrivals(1);  // both replies are recorded: nothing is in flight
+  store_.FailWrites(absl::ResourceExhaustedError("disk full"));
+  const auto progress = failed->FoldNext();
+  ASSERT_EQ(progress.status().code(), absl::StatusCode::kResourceExhausted);
+  store_.FailWrites(absl::OkStatus());
+  ASSERT_TRUE(failed->End(v1::RUN_STATE_FAILED, "disk full").ok());
+  EXPECT_EQ(store_.ReadRun("run")->status.state(), v1::RUN_STATE_FAILED);
+  EXPECT_EQ(store_.ReadRun("run")->status.reason(), "disk full");
+
+  const auto run = NewRun();
+  ASSERT_TRUE(run->Begin().ok());
+  RunToEnd(run.get());
+  EXPECT_EQ(run->status().state(), v1::RUN_STATE_FINISHED);
+  EXPECT_EQ(EventTexts(), (std::multiset<std::string>{"screen/1", "screen/2", "screen/3",
+                                                      "screen/4", "screen/5", "screen/6"}));
+}
+
+TEST_F(SearchRunTest, ReplyThatCouldNotBeWrittenIsNotPaidTwice) {
+  NewModels({.max_in_flight = 16, .rewrite_every = absl::Milliseconds(1)});
+  client_->Hold(true);
+  const auto run = NewRun();
+  ASSERT_TRUE(run->Begin().ok());
+  client_->AwaitRequests(2);
+  store_.FailWrites(absl::ResourceExhaustedError("disk full"));
+  client_->Hold(false);
+  {
+    MutexLock lock(&mu_);
+    while (asked_.size() < 2) changed_.Wait(&mu_);
+  }
+  store_.FailWrites(absl::OkStatus());
+  RunToEnd(run.get());
+  EXPECT_EQ(run->status().state(), v1::RUN_STATE_FINISHED);
+  MutexLock lock(&mu_);
+  EXPECT_EQ(asked_.size(), 6u);
+  for (const auto& [question, times] : asked_) EXPECT_EQ(times, 1) << question;
+}
+
+TEST_F(SearchRunTest, NoMoreCallsInFlightThanAllowed) {
+  NewModels({.max_in_flight = 1, .rewrite_every = absl::Seconds(1)});
+  client_->Hold(true);
+  const auto run = NewRun();
+  ASSERT_TRUE(run->Begin().ok());
+  client_->AwaitRequests(1);
+  EXPECT_EQ(client_->requests().size(), 1u);  // the second waits in line
+  client_->Hold(false);
+  RunToEnd(run.get());
+  EXPECT_EQ(run->status().rounds_done(), 6);
 }
 
 }  // namespace
