@@ -94,6 +94,9 @@ absl::StatusOr<v1::CoordinatorConfig> LoadCoordinatorConfig(const std::vector<st
       faults.push_back(absl::StrCat("task_dirs: no folder '", folder,
                                     "' (give --task-dir, or task_dirs in the config)"));
   }
+  if (config.max_llm_calls_in_flight() < 0) {
+    faults.emplace_back("max_llm_calls_in_flight must not be negative (0: the default, 16)");
+  }
   std::set<std::string> names;
   for (int i = 0; i < config.providers_size(); ++i) {
     const std::string& name = config.providers(i).name();

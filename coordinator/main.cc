@@ -2,12 +2,12 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <condition_variable>
 #include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/digest.h"
@@ -35,6 +35,7 @@ constexpr absl::Duration kDrainTime = absl::Seconds(2);
 // Between the store's writer thread, which outlives the registry, and the registry.
 class RunWaker {
  public:
+  // nullptr: wakes nobody.
   void Attach(RunRegistry* runs) {
     MutexLock lock(&mu_);
     runs_ = runs;
@@ -120,10 +121,19 @@ absl::Status Run(const v1::CoordinatorConfig& config, ShutdownSignals* signals) 
   WorkerGateway gateway(GatewayOptions(config.scheduler()), store.get(), &clock);
   gateway.SetResultListener([&results](const v1::JobResult&) { results.Notify(); });
   GatewaySink queue(&gateway);
-  ModelCaller models(store.get(), clock, MakeProviders(config, clock));
+  ModelCaller::Options model_options;
+  if (config.max_llm_calls_in_flight() > 0) {
+    model_options.max_in_flight = config.max_llm_calls_in_flight();
+  }
+  ModelCaller models(store.get(), clock, MakeProviders(config, clock), model_options);
   RunRegistry runs({store.get(), &queue, &models, tasks.get(), &clock, config.run_defaults(),
                     [&gateway] { return TargetHardware(gateway); }});
   waker.Attach(&runs);
+  const auto detach = absl::MakeCleanup([&waker] { waker.Attach(nullptr); });
+
+  // Before a worker can come back with one of them in hand.
+  ASSIGN_OR_RETURN(const std::vector<QueuedJob> unfinished, store->ReadUnfinishedJobs());
+  for (const QueuedJob& job : unfinished) gateway.Submit(job.job_id, job.spec, job.attempts);
 
   SearchService::Parts parts = {store.get(), &runs, &gateway, tasks.get(), &results, {}};
   parts.facts.set_version(KSEARCH_VERSION);
@@ -150,30 +160,30 @@ absl::Status Run(const v1::CoordinatorConfig& config, ShutdownSignals* signals) 
       config.listen_address().substr(0, config.listen_address().rfind(':')), ":", port);
   RETURN_IF_ERROR(WriteFileAtomically(config.state_dir() + "/address", address + "\n"));
 
-  ASSIGN_OR_RETURN(const std::vector<QueuedJob> unfinished, store->ReadUnfinishedJobs());
-  for (const QueuedJob& job : unfinished) gateway.Submit(job.job_id, job.spec, job.attempts);
   RETURN_IF_ERROR(runs.ResumeInterrupted());
   LOG(INFO) << "listening address=" << address << " state_dir=" << config.state_dir()
             << " unfinished_jobs=" << unfinished.size();
 
-  Mutex mu;
-  CondVar changed;
-  bool stop = false;
-  signals->Listen([&] {
-    MutexLock lock(&mu);
-    stop = true;
-    changed.NotifyAll();
+  struct Stop {
+    Mutex mu;
+    CondVar changed;
+    bool wanted ABSL_GUARDED_BY(mu) = false;
+  };
+  const auto stop = std::make_shared<Stop>();  // the listening thread outlives this function
+  signals->Listen([stop] {
+    MutexLock lock(&stop->mu);
+    stop->wanted = true;
+    stop->changed.NotifyAll();
   });
   {
-    MutexLock lock(&mu);
-    while (!stop) changed.Wait(&mu);
+    MutexLock lock(&stop->mu);
+    while (!stop->wanted) stop->changed.Wait(&stop->mu);
   }
   LOG(INFO) << "shutting down";
   search_service.Shutdown();
   gateway.Shutdown();
   server->Shutdown(std::chrono::system_clock::now() + absl::ToChronoNanoseconds(kDrainTime));
   server->Wait();
-  waker.Attach(nullptr);
   return absl::OkStatus();
 }
 
@@ -186,6 +196,13 @@ int main(int argc, char** argv) {
   const std::vector<std::string> args(argv + 1, argv + argc);
   if (args == std::vector<std::string>{"--version"}) {
     std::printf("ksearch-coordinator %s\n", KSEARCH_VERSION);
+    return 0;
+  }
+  if (args == std::vector<std::string>{"--help"}) {
+    std::printf(
+        "usage: ksearch-coordinator [--config FILE] [--listen HOST:PORT] [--state-dir DIR]\n"
+        "                           [--task-dir DIR]... | --version\n"
+        "FILE is a CoordinatorConfig as textproto; arguments after it win.\n");
     return 0;
   }
   const auto config = ksearch::LoadCoordinatorConfig(args);
