@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "common/clock.h"
+#include "common/digest.h"
 #include "common/grpc_channel.h"
 #include "common/identity.h"
 #include "common/status_macros.h"
@@ -251,10 +252,13 @@ grpc::Status SearchService::Evaluate(grpc::ServerContext* context,
 absl::Status SearchService::Judge(grpc::ServerContext* context, const v1::EvaluateRequest& request,
                                   grpc::ServerWriter<v1::EvaluateReply>* writer) {
   ASSIGN_OR_RETURN(const v1::Task task, parts_.tasks->Load(request.task()));
-  ASSIGN_OR_RETURN(const v1::JobSpec spec, EvaluationJob(task, request));
+  ASSIGN_OR_RETURN(v1::JobSpec spec, EvaluationJob(task, request));
+  ASSIGN_OR_RETURN(const auto known, parts_.store->ReadResult(JobId(spec)));
+  if (known.has_value() && known->outcome() == v1::OUTCOME_WORKER_LOST) {
+    // Says nothing about the sources, and must not stand for them for ever.
+    spec.set_salt(RandomHex(8));
+  }
   const std::string job_id = JobId(spec);
-  RETURN_IF_ERROR(parts_.store->PutBlob(spec.task_sha256(), task.SerializeAsString()));
-  RETURN_IF_ERROR(parts_.store->AddJob(job_id, spec));
 
   const Clock& clock = Clock::Real();
   const absl::Time give_up =
@@ -274,6 +278,9 @@ absl::Status SearchService::Judge(grpc::ServerContext* context, const v1::Evalua
     }
     if (!submitted) {
       if (parts_.workers->CanPlace(spec)) {
+        // Not before: a job that is stored is taken up again by every later life.
+        RETURN_IF_ERROR(parts_.store->PutBlob(spec.task_sha256(), task.SerializeAsString()));
+        RETURN_IF_ERROR(parts_.store->AddJob(job_id, spec));
         parts_.workers->Submit(job_id, spec, 0);
         submitted = true;
       } else if (clock.SteadyNow() >= give_up) {
