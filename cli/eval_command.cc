@@ -45,6 +45,9 @@ int EvalCommand(Client* client, const Options& options) {
   if (!status.ok()) return Fail(client->Explain(FromGrpc(status)));
   if (!have_result) return Fail(absl::InternalError("the coordinator sent no result"));
   std::fputs(options.json ? (ToJson(result) + "\n").c_str() : ResultText(result).c_str(), stdout);
+  if (result.outcome() == v1::OUTCOME_WORKER_LOST || result.outcome() == v1::OUTCOME_CANCELLED) {
+    return kExitUnavailable;  // says nothing about the sources
+  }
   return result.outcome() == v1::OUTCOME_PASSED ? kExitOk : kExitNoCandidate;
 }
 

@@ -28,7 +28,7 @@ int Follow(Client* client, const std::string& run_id, bool json) {
   }
   v1::ListEventsReply all;
   v1::ListEventsRequest request;
-  request.set_run_id(run_id);
+  request.set_run_id(status->run_id());  // "last" may mean another run by now
   while (true) {
     const auto page =
         client->Call<v1::ListEventsRequest, v1::ListEventsReply>(&Stub::ListEvents, request);
@@ -39,7 +39,8 @@ int Follow(Client* client, const std::string& run_id, bool json) {
   }
   std::printf("\n%s", FinalTable(*status, all).c_str());
   if (status->state() == v1::RUN_STATE_FAILED) {
-    std::fprintf(stderr, "ksearch: run %s failed: %s\n", run_id.c_str(), status->reason().c_str());
+    std::fprintf(stderr, "ksearch: run %s failed: %s\n", status->run_id().c_str(),
+                 status->reason().c_str());
   }
   return ExitCodeOf(*status);
 }

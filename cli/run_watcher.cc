@@ -73,7 +73,8 @@ absl::StatusOr<v1::RunStatus> WatchRun(Client* client, const std::string& run_id
   while (true) {
     grpc::ClientContext context;
     v1::WatchRunRequest request;
-    request.set_run_id(run_id);
+    // "last" may mean another run after a reconnect.
+    request.set_run_id(latest.run_id().empty() ? run_id : latest.run_id());
     request.set_after_seq(seen);
     const auto stream = client->stub().WatchRun(&context, request);
     v1::WatchRunReply reply;
