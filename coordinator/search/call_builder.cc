@@ -50,9 +50,16 @@ CallBuilder::CallBuilder(const SearchContext& context, const SearchSettings& set
   facts_.paper = settings.paper;
 }
 
-AskModel CallBuilder::WorldModelCall(const WorldModelPromptContext& context,
+PromptFacts CallBuilder::FactsAt(const v1::SearchState& state) const {
+  PromptFacts facts = facts_;
+  facts.baseline_us.insert(state.baseline_us().begin(), state.baseline_us().end());
+  return facts;
+}
+
+AskModel CallBuilder::WorldModelCall(const v1::SearchState& state,
+                                     const WorldModelPromptContext& context,
                                      const std::string& purpose, int attempt, int cycle) const {
-  Prompt prompt = proposer_.world_model_prompt(facts_, context);
+  Prompt prompt = proposer_.world_model_prompt(FactsAt(state), context);
   AskModel ask;
   ask.role = "world_model";
   ask.labels = {purpose, context.node_id, attempt, cycle};
@@ -69,7 +76,7 @@ AskModel CallBuilder::Init(const v1::SearchState& state) const {
   // The published system makes its first model blind to a program it continues from.
   if (!settings_.paper) Show(state.seed(), &context);
   context.complaint = settings_.paper ? "" : state.init_complaint();
-  return WorldModelCall(context, "init", state.init_attempts() + 1, 0);
+  return WorldModelCall(state, context, "init", state.init_attempts() + 1, 0);
 }
 
 AskModel CallBuilder::Propose(const v1::SearchState& state, const v1::WorldModel& tree,
@@ -88,7 +95,7 @@ AskModel CallBuilder::Propose(const v1::SearchState& state, const v1::WorldModel
     const auto solution = state.solutions().find(best->solution().candidate_id());
     if (solution != state.solutions().end()) Show(solution->second, &context);
   }
-  return WorldModelCall(context, "propose", state.propose().attempts() + 1,
+  return WorldModelCall(state, context, "propose", state.propose().attempts() + 1,
                         state.cycles_started() + 1);
 }
 
@@ -108,7 +115,7 @@ AskModel CallBuilder::Revise(const v1::SearchState& state, const v1::CycleState&
     context.lessons.assign(cycle.lessons().begin(), cycle.lessons().end());
     context.complaint = cycle.complaint();
   }
-  return WorldModelCall(context, refine ? "refine" : "too_hard", cycle.edit_attempts() + 1,
+  return WorldModelCall(state, context, refine ? "refine" : "too_hard", cycle.edit_attempts() + 1,
                         cycle.cycle());
 }
 
@@ -140,7 +147,7 @@ AskModel CallBuilder::Code(const v1::SearchState& state, const v1::CycleState& c
   context.world_model = &state.world_model();
   context.complaint = cycle.complaint();
 
-  Prompt prompt = proposer_.code_prompt(facts_, context);
+  Prompt prompt = proposer_.code_prompt(FactsAt(state), context);
   std::string purpose = "action";
   if (context.kind == CodePromptKind::kDebug) purpose = "debug";
   if (context.kind == CodePromptKind::kImprove) purpose = "improve";

@@ -37,12 +37,14 @@ class CallBuilder {
   const Proposer& proposer() const { return proposer_; }
 
  private:
-  AskModel WorldModelCall(const WorldModelPromptContext& context, const std::string& purpose,
-                          int attempt, int cycle) const;
+  // The constant facts, with what has been measured since.
+  PromptFacts FactsAt(const v1::SearchState& state) const;
+  AskModel WorldModelCall(const v1::SearchState& state, const WorldModelPromptContext& context,
+                          const std::string& purpose, int attempt, int cycle) const;
 
   const SearchSettings& settings_;
   const Proposer proposer_;
-  PromptFacts facts_;
+  PromptFacts facts_;  // those known at the start
 };
 
 }  // namespace ksearch

@@ -86,6 +86,13 @@ bool IsInfrastructureOutcome(v1::Outcome outcome) {
   return outcome == v1::OUTCOME_WORKER_LOST || outcome == v1::OUTCOME_CANCELLED;
 }
 
+void NoteBaselines(const v1::JobResult& result, v1::SearchState* state) {
+  for (const v1::WorkloadResult& workload : result.workloads()) {
+    const double baseline = workload.baseline().median_us();
+    if (baseline > 0) state->mutable_baseline_us()->insert({workload.workload_uuid(), baseline});
+  }
+}
+
 v1::JobResult TrimmedResult(const v1::JobResult& result) {
   v1::JobResult trimmed = result;
   trimmed.clear_comparisons();

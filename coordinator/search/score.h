@@ -31,6 +31,10 @@ std::string OutcomeLine(const v1::JobResult& result);
 // True for an outcome that says nothing about the candidate (worker lost, cancelled).
 bool IsInfrastructureOutcome(v1::Outcome outcome);
 
+// Keeps the baseline's latencies for later prompts; the first number of a workload stays, so that
+// prompts do not flicker with the noise.
+void NoteBaselines(const v1::JobResult& result, v1::SearchState* state);
+
 // Without raw samples, comparisons and the like: what prompts and the saved state need.
 v1::JobResult TrimmedResult(const v1::JobResult& result);
 

@@ -242,6 +242,7 @@ v1::ScreenedProgram WorldModelStrategy::Record(const v1::JobResult& result,
                                                const v1::Sources& sources, int round) {
   v1::ScreenedProgram program = ScreenedProgramOf(result, candidate_id, round, settings_.preset);
   state_.set_candidates(state_.candidates() + 1);
+  NoteBaselines(result, &state_);
   if (program.passed()) {
     state_.set_passed(state_.passed() + 1);
     state_.set_best_screened(std::max(state_.best_screened(), program.score()));

@@ -3,6 +3,7 @@
 
 #include <deque>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "coordinator/search/strategy_factory.h"
 #include "coordinator/world_model/world_model.h"
@@ -46,16 +47,23 @@ TEST_P(ProposerStrategyTest, RunsToItsEndOnRepliesAsModelsWriteThem) {
   context.task.mutable_definition()->set_name("vecadd");
   context.kernel_header = "#pragma once\n";
   context.target_hardware = "a CPU";
+  context.task.add_workloads()->set_uuid("w1");
   auto strategy = MakeStrategy(context);
   ASSERT_TRUE(strategy.ok()) << strategy.status().ToString();
 
   std::deque<AskModel> asks;
   std::deque<ScreenCandidate> screens;
   int events_of_trouble = 0;
+  bool screened = false;
   StepOutput out = (*strategy)->Start();
   for (int step = 0; step < 200; ++step) {
     for (const AskModel& ask : out.asks) {
+      const std::string prompt = ask.system + ask.user;
       EXPECT_FALSE(ask.user.empty());
+      // The first measurement stays, so that prompts do not flicker with the noise.
+      // The published world-model prompts leave the baseline out.
+      const bool shown = screened && !(GetParam() && ask.role == "world_model");
+      EXPECT_EQ(absl::StrContains(prompt, "w1: ; baseline 100.000 us"), shown) << prompt;
       asks.push_back(ask);
     }
     for (const ScreenCandidate& screen : out.screens) screens.push_back(screen);
@@ -78,8 +86,10 @@ TEST_P(ProposerStrategyTest, RunsToItsEndOnRepliesAsModelsWriteThem) {
       result.set_outcome(screens.front().round % 4 == 1 ? v1::OUTCOME_PASSED
                                                         : v1::OUTCOME_INCORRECT);
       result.set_message("element 3 is wrong");
-      result.add_workloads()->mutable_candidate()->set_median_us(50.0 / screens.front().round);
-      result.mutable_workloads(0)->mutable_baseline()->set_median_us(100);
+      result.add_workloads()->set_workload_uuid("w1");
+      result.mutable_workloads(0)->mutable_candidate()->set_median_us(50.0 / screens.front().round);
+      result.mutable_workloads(0)->mutable_baseline()->set_median_us(screened ? 101 : 100);
+      screened = true;
       out = (*strategy)->OnScreened({screens.front().tag, result});
       screens.pop_front();
     }
