@@ -1,0 +1,116 @@
+#ifndef KSEARCH_COORDINATOR_STORE_ROWS_H_
+#define KSEARCH_COORDINATOR_STORE_ROWS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "proto/config.pb.h"
+#include "proto/job.pb.h"
+#include "proto/search_service.pb.h"
+#include "proto/task.pb.h"
+#include "proto/world_model.pb.h"
+
+namespace ksearch {
+
+// A call to a model. Committed before it is sent; its reply is committed before it is used.
+struct LlmCallRow {
+  std::string call_id;  // "<run_id>/<n>", n counted by the strategy
+  std::string run_id;
+  std::string purpose;
+  std::string node_id;
+  int attempt = 0;
+  int cycle = 0;
+  std::string role;  // "world_model" or "code"
+  std::string provider;
+  std::string model;
+  std::string system;  // stable rules, sent before the prompt; may be empty
+  std::string prompt;
+  std::string dropped_parts;  // which prompt parts were cut or dropped, one per line
+  int max_output_tokens = 0;
+  std::string reasoning_effort;
+  absl::Time created;
+  // Set by RecordReply:
+  bool answered = false;
+  std::string error;  // non-empty: the call failed for good (status text)
+  std::string reply;
+  std::string finish_reason;
+  std::string reply_model;
+  int64_t input_tokens = 0;
+  int64_t output_tokens = 0;
+  absl::Time replied;
+};
+
+struct CandidateRow {
+  std::string run_id;
+  std::string candidate_id;
+  v1::Sources sources;
+  std::string node_id;
+  std::string parent_candidate_id;
+  std::string call_id;  // the reply it came from; empty for a seed solution
+  int cycle = 0;
+  int round = 0;
+  int attempt = 0;
+  std::string job_id;  // its screening job
+  // From the run's CANDIDATE_PASSED event when read back; -1 = none. Ignored when written.
+  double score = -1;
+};
+
+// A job a run asks for, and as what.
+struct JobRequestRow {
+  std::string job_id;
+  v1::JobSpec spec;
+  std::string tag;  // the strategy's or engine's own name for it, e.g. "screen/3/2", "confirm/4"
+};
+
+// What arrived for a run, in the order of commit: the feed a search folds over, once each.
+struct Arrival {
+  int64_t seq = 0;
+  enum class Kind { kReply, kResult } kind = Kind::kReply;
+  std::string ref;  // call_id, or job_id
+  std::string tag;  // of the job request; empty for replies
+};
+
+// One step of a run: everything that follows from the arrivals up to `cursor`, in one transaction.
+struct StepCommit {
+  std::string run_id;
+  int64_t cursor = 0;                         // arrivals with seq <= cursor are folded into `state`
+  std::string state;                          // opaque to the store
+  v1::RunStatus status;                       // what GetRun shows
+  std::optional<v1::WorldModel> world_model;  // set when its revision changed; kept for ever
+  std::vector<LlmCallRow> calls;
+  std::vector<CandidateRow> candidates;
+  std::vector<JobRequestRow>
+      jobs;  // already recorded job: its arrival is added in this transaction
+  std::vector<v1::RunEvent> events;  // seq set by the store
+};
+
+struct RunRow {
+  std::string run_id;
+  std::string request_id;
+  v1::RunConfig config;
+  v1::RunStatus status;
+  std::string state;
+  int64_t cursor = 0;
+};
+
+struct QueuedJob {
+  std::string job_id;
+  v1::JobSpec spec;
+  int attempts = 0;  // that ended without a result or are still open; cancelled ones do not count
+};
+
+struct AttemptRow {
+  std::string job_id;
+  int attempt = 0;
+  std::string worker_id;
+  std::string lease_id;
+  std::string ended;  // "", "recorded", "lost", "returned", "cancelled"
+  std::string note;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_STORE_ROWS_H_
