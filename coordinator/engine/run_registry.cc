@@ -232,6 +232,10 @@ absl::Status RunRegistry::Stop(const std::string& run_id) {
 
 absl::Status RunRegistry::Resume(const std::string& run_id, int rounds) {
   ASSIGN_OR_RETURN(const RunRow row, parts_.store->ReadRun(run_id));
+  if (rounds > kMaxRounds) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("rounds is ", rounds, ", must be at most ", kMaxRounds));
+  }
   if (rounds < 0 || (rounds > 0 && rounds < row.status.rounds_done())) {
     return absl::InvalidArgumentError(absl::StrCat("rounds is ", rounds, ", but ",
                                                    row.status.rounds_done(), " are done already"));

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/measure_defaults.h"
+#include "common/textproto.h"
 
 namespace ksearch {
 namespace {
@@ -45,7 +46,36 @@ class Faults {
   std::vector<std::string> faults_;
 };
 
+double Seconds(const google::protobuf::Duration& duration) {
+  return absl::ToDoubleSeconds(FromProto(duration));
+}
+
+void CheckMeasurement(const v1::MeasurePlan& plan, const v1::Limits& limits, Faults* faults) {
+  faults->Range("measure.target_half_width", plan.target_half_width(), 1e-5, 0.5);
+  faults->Range("measure.min_calls", plan.min_calls(), 1, 1e6);
+  faults->Range("measure.max_calls", plan.max_calls(), plan.min_calls(), 1e7);
+  faults->Range("measure.launches", plan.launches(), 1, 100);
+  faults->Range("measure.blocks_per_launch", plan.blocks_per_launch(), 2, 10000);
+  faults->Range("measure.min_effect", plan.min_effect(), 0, 10);
+  faults->Range("measure.confidence", plan.confidence(), 0.5, 0.99999);
+  // Seconds and bytes. The upper ends keep a slip of the pen from holding a device for days.
+  faults->Range("measure.max_time_per_workload", Seconds(plan.max_time_per_workload()), 1e-3, 3600);
+  faults->Range("measure.min_block_time", Seconds(plan.min_block_time()), 1e-6, 60);
+  faults->Range("limits.build_time", Seconds(limits.build_time()), 1, 3600);
+  faults->Range("limits.call_time", Seconds(limits.call_time()), 1e-3, 3600);
+  faults->Range("limits.total_time", Seconds(limits.total_time()), 1, 86400);
+  faults->Range("limits.memory_bytes", static_cast<double>(limits.memory_bytes()), 1 << 20, 1e13);
+  faults->Range("limits.source_bytes", static_cast<double>(limits.source_bytes()), 1, 16 << 20);
+  faults->Range("limits.artifact_bytes", static_cast<double>(limits.artifact_bytes()), 1, 1 << 30);
+}
+
 }  // namespace
+
+absl::Status CheckMeasurement(const v1::MeasurePlan& plan, const v1::Limits& limits) {
+  Faults faults;
+  CheckMeasurement(plan, limits, &faults);
+  return faults.status();
+}
 
 absl::StatusOr<v1::RunConfig> CompleteRunConfig(const v1::RunConfig& request,
                                                 const v1::RunConfig& defaults) {
@@ -66,7 +96,7 @@ absl::StatusOr<v1::RunConfig> CompleteRunConfig(const v1::RunConfig& request,
   faults.Require(!config.provider().empty(),
                  "provider is missing: name one of the coordinator's config, or set "
                  "run_defaults.provider there");
-  faults.Range("rounds", config.rounds(), 1, 1e6);
+  faults.Range("rounds", config.rounds(), 1, kMaxRounds);
   faults.Range("parallel", config.parallel(), 1, 256);
   faults.Range("max_output_tokens", config.max_output_tokens(), 16, 1e6);
   const v1::WorldModelSettings& tree = config.world_model();
@@ -77,14 +107,7 @@ absl::StatusOr<v1::RunConfig> CompleteRunConfig(const v1::RunConfig& request,
   faults.Range("world_model.virtual_loss", tree.virtual_loss(), 0, 1);
   faults.Range("world_model.max_new_nodes", tree.max_new_nodes(), 1, 100);
   faults.Range("world_model.max_edit_retries", tree.max_edit_retries(), 1, 20);
-  const v1::MeasurePlan& plan = config.measure();
-  faults.Range("measure.target_half_width", plan.target_half_width(), 1e-5, 0.5);
-  faults.Range("measure.min_calls", plan.min_calls(), 1, 1e6);
-  faults.Range("measure.max_calls", plan.max_calls(), plan.min_calls(), 1e7);
-  faults.Range("measure.launches", plan.launches(), 1, 100);
-  faults.Range("measure.blocks_per_launch", plan.blocks_per_launch(), 2, 10000);
-  faults.Range("measure.min_effect", plan.min_effect(), 0, 10);
-  faults.Range("measure.confidence", plan.confidence(), 0.5, 0.99999);
+  CheckMeasurement(config.measure(), config.limits(), &faults);
   if (absl::Status status = faults.status(); !status.ok()) return status;
   return config;
 }

@@ -1,16 +1,25 @@
 #ifndef KSEARCH_COORDINATOR_ENGINE_RUN_SETTINGS_H_
 #define KSEARCH_COORDINATOR_ENGINE_RUN_SETTINGS_H_
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/config.pb.h"
+#include "proto/job.pb.h"
 
 namespace ksearch {
+
+// The largest budget of a run.
+inline constexpr int kMaxRounds = 1'000'000;
 
 // `request` over `defaults` over the defaults documented in config.proto; every field is set
 // afterwards except those that name other things (model, target_hardware, replay_order_of).
 // INVALID_ARGUMENT lists every field that is out of range.
 absl::StatusOr<v1::RunConfig> CompleteRunConfig(const v1::RunConfig& request,
                                                 const v1::RunConfig& defaults);
+
+// INVALID_ARGUMENT lists every field of a complete plan and complete limits (WithDefaults) that is
+// out of range.
+absl::Status CheckMeasurement(const v1::MeasurePlan& plan, const v1::Limits& limits);
 
 }  // namespace ksearch
 

@@ -5,7 +5,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/digest.h"
+#include "common/measure_defaults.h"
+#include "common/status_macros.h"
 #include "coordinator/engine/job_specs.h"
+#include "coordinator/engine/run_settings.h"
 
 namespace ksearch {
 
@@ -21,6 +24,7 @@ absl::StatusOr<v1::JobSpec> EvaluationJob(const v1::Task& task,
                                                    " has no reference in ",
                                                    v1::Language_Name(language)));
   }
+  RETURN_IF_ERROR(CheckMeasurement(WithDefaults(request.plan()), WithDefaults(request.limits())));
   const JobSpecs specs(task, request.plan(), request.limits());
   v1::JobSpec spec = request.kind() == v1::JOB_KIND_CONFIRM
                          ? specs.Confirm(request.sources(), "", nullptr)

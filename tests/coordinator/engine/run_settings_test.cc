@@ -34,11 +34,13 @@ TEST(CompleteRunConfigTest, EveryFaultIsListedByField) {
   request.set_rounds(-1);
   request.set_parallel(1000);
   request.mutable_world_model()->set_max_difficulty(9);
+  request.mutable_limits()->mutable_call_time()->set_seconds(-1);
+  request.mutable_limits()->set_memory_bytes(1);
   const auto config = CompleteRunConfig(request, {});
   ASSERT_EQ(config.status().code(), absl::StatusCode::kInvalidArgument);
   const std::string message(config.status().message());
-  for (const char* field :
-       {"task", "provider", "rounds", "parallel", "world_model.max_difficulty"}) {
+  for (const char* field : {"task", "provider", "rounds", "parallel", "world_model.max_difficulty",
+                            "limits.call_time", "limits.memory_bytes"}) {
     EXPECT_THAT(message, HasSubstr(field));
   }
 }
