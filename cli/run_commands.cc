@@ -18,6 +18,13 @@ int ExitCodeOf(const v1::RunStatus& status) {
   return status.has_best() ? kExitOk : kExitNoCandidate;
 }
 
+int PrintStatus(const absl::StatusOr<v1::RunStatus>& status, bool json) {
+  if (!status.ok()) return Fail(status.status());
+  std::printf("%s\n", json ? ToJson(*status).c_str()
+                           : absl::StrCat(status->run_id(), "  ", StatusLine(*status)).c_str());
+  return kExitOk;
+}
+
 // Watches to the end, then prints the table of what happened.
 int Follow(Client* client, const std::string& run_id, bool json) {
   const auto status = WatchRun(client, run_id, json);
@@ -84,11 +91,7 @@ int StopCommand(Client* client, const Options& options) {
   v1::StopRunRequest request;
   request.set_run_id(options.run_id);
   const auto status = client->Call<v1::StopRunRequest, v1::RunStatus>(&Stub::StopRun, request);
-  if (!status.ok()) return Fail(status.status());
-  std::printf("%s\n", options.json
-                          ? ToJson(*status).c_str()
-                          : absl::StrCat(status->run_id(), "  ", StatusLine(*status)).c_str());
-  return kExitOk;
+  return PrintStatus(status, options.json);
 }
 
 int ResumeCommand(Client* client, const Options& options) {
@@ -96,11 +99,7 @@ int ResumeCommand(Client* client, const Options& options) {
   request.set_run_id(options.run_id);
   request.set_rounds(options.rounds);
   const auto status = client->Call<v1::ResumeRunRequest, v1::RunStatus>(&Stub::ResumeRun, request);
-  if (!status.ok()) return Fail(status.status());
-  std::printf("%s\n", options.json
-                          ? ToJson(*status).c_str()
-                          : absl::StrCat(status->run_id(), "  ", StatusLine(*status)).c_str());
-  return kExitOk;
+  return PrintStatus(status, options.json);
 }
 
 }  // namespace ksearch

@@ -8,6 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "common/arguments.h"
 #include "common/status_macros.h"
 #include "common/subprocess.h"
 #include "common/textproto.h"
@@ -54,17 +55,8 @@ absl::Status CheckListenAddress(const std::string& address) {
 
 absl::StatusOr<v1::CoordinatorConfig> LoadCoordinatorConfig(const std::vector<std::string>& args) {
   v1::CoordinatorConfig config, given;
-  for (size_t i = 0; i < args.size(); ++i) {
-    std::string name = args[i], value;
-    const size_t equals = name.find('=');
-    if (equals != std::string::npos) {
-      value = name.substr(equals + 1);
-      name.resize(equals);
-    } else if (i + 1 < args.size()) {
-      value = args[++i];
-    } else {
-      return absl::InvalidArgumentError(absl::StrCat("argument ", name, " needs a value"));
-    }
+  ASSIGN_OR_RETURN(const auto arguments, SplitArguments(args));
+  for (const auto& [name, value] : arguments) {
     if (name == "--config") {
       const absl::Status status = ReadTextproto(value, &config);
       if (!status.ok()) return absl::InvalidArgumentError(status.message());

@@ -11,6 +11,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "common/arguments.h"
 #include "common/log.h"
 #include "common/status_macros.h"
 #include "common/subprocess.h"
@@ -100,18 +101,8 @@ absl::Status MakeStateFolder(const v1::WorkerConfig& config, bool as_root) {
 absl::StatusOr<v1::WorkerConfig> LoadWorkerConfig(const std::vector<std::string>& args) {
   v1::WorkerConfig config, given;
   std::vector<std::string> faults;
-  for (size_t i = 0; i < args.size(); ++i) {
-    std::string name = args[i], value;
-    const size_t equals = name.find('=');
-    if (equals != std::string::npos) {
-      value = name.substr(equals + 1);
-      name.resize(equals);
-    } else if (i + 1 < args.size()) {
-      value = args[++i];
-    } else {
-      faults.push_back(absl::StrCat("argument ", name, " needs a value"));
-      break;
-    }
+  ASSIGN_OR_RETURN(const auto arguments, SplitArguments(args));
+  for (const auto& [name, value] : arguments) {
     int number = 0;
     if (name == "--config") {
       const absl::Status status = ReadTextproto(value, &config);

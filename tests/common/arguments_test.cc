@@ -1,0 +1,26 @@
+#include "common/arguments.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace ksearch {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Pair;
+
+TEST(SplitArgumentsTest, BothFormsAreTakenInOrder) {
+  const auto split = SplitArguments({"--a", "1", "--b=2=3", "--c="});
+  ASSERT_TRUE(split.ok());
+  EXPECT_THAT(*split, ElementsAre(Pair("--a", "1"), Pair("--b", "2=3"), Pair("--c", "")));
+  EXPECT_TRUE(SplitArguments({})->empty());
+}
+
+TEST(SplitArgumentsTest, ArgumentWithoutAValueIsNamed) {
+  EXPECT_THAT(std::string(SplitArguments({"--a=1", "--last"}).status().message()),
+              HasSubstr("--last"));
+}
+
+}  // namespace
+}  // namespace ksearch
