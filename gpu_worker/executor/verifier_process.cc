@@ -9,8 +9,8 @@
 #include "common/clock.h"
 #include "common/digest.h"
 #include "common/log.h"
+#include "common/message_frames.h"
 #include "common/status_macros.h"
-#include "gpu_worker/executor/message_frames.h"
 
 namespace ksearch {
 namespace {

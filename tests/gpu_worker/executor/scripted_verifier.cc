@@ -9,7 +9,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/strip.h"
-#include "gpu_worker/executor/message_frames.h"
+#include "common/message_frames.h"
 #include "proto/runner.pb.h"
 
 int main(int argc, char** argv) {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "common/clock.h"
+#include "common/message_frames.h"
 #include "common/subprocess.h"
 #include "common/unique_fd.h"
-#include "gpu_worker/verifier/request_loop.h"
 #include "tests/gpu_worker/sandbox/unprivileged_main.h"
 #include "tests/gpu_worker/verifier/matmul_task.h"
 
@@ -40,12 +40,12 @@ class SandboxedVerifierTest : public ::testing::Test {
   }
 
   v1::Verdict Verify(const v1::VerifierRequest& request) {
-    EXPECT_TRUE(WriteFrame(socket_.get(), request).ok());
+    EXPECT_TRUE(SendMessage(socket_.get(), request, absl::InfiniteFuture()).ok());
     v1::VerifierReply reply;
     while (true) {
-      const absl::StatusOr<bool> more = ReadFrame(socket_.get(), &reply);
-      EXPECT_TRUE(more.ok() && *more) << more.status();
-      if (!more.ok() || !*more) return {};
+      const absl::Status received = ReceiveMessage(socket_.get(), absl::InfiniteFuture(), &reply);
+      EXPECT_TRUE(received.ok()) << received;
+      if (!received.ok()) return {};
       EXPECT_EQ(reply.request_id(), "test");
       if (reply.has_progress()) {
         stages_.push_back(reply.progress().stage());

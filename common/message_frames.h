@@ -1,5 +1,5 @@
-#ifndef KSEARCH_GPU_WORKER_EXECUTOR_MESSAGE_FRAMES_H_
-#define KSEARCH_GPU_WORKER_EXECUTOR_MESSAGE_FRAMES_H_
+#ifndef KSEARCH_COMMON_MESSAGE_FRAMES_H_
+#define KSEARCH_COMMON_MESSAGE_FRAMES_H_
 
 #include <cstdint>
 
@@ -12,11 +12,12 @@ namespace ksearch {
 // Messages on a stream socket: a little-endian uint32 length, then that many bytes.
 inline constexpr uint32_t kMaxMessageFrameBytes = uint32_t{64} << 20;
 
-// Both: DEADLINE_EXCEEDED after `deadline` (Clock::Real().SteadyNow() scale), UNAVAILABLE once the
-// other side is gone, DATA_LOSS for a frame that is too long or no such message.
+// Both: DEADLINE_EXCEEDED after `deadline` (Clock::Real().SteadyNow() scale), UNAVAILABLE if the
+// other side is gone, DATA_LOSS for a frame that is too long, cut short or no such message. A side
+// that hangs up between frames gives UNAVAILABLE. After any of these the stream is of no more use.
 absl::Status SendMessage(int fd, const google::protobuf::MessageLite& message, absl::Time deadline);
 absl::Status ReceiveMessage(int fd, absl::Time deadline, google::protobuf::MessageLite* message);
 
 }  // namespace ksearch
 
-#endif  // KSEARCH_GPU_WORKER_EXECUTOR_MESSAGE_FRAMES_H_
+#endif  // KSEARCH_COMMON_MESSAGE_FRAMES_H_

@@ -1,4 +1,4 @@
-#include "gpu_worker/executor/message_frames.h"
+#include "common/message_frames.h"
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -26,12 +26,15 @@ absl::Status AwaitReady(int fd, short events, absl::Time deadline) {
   }
 }
 
-absl::Status ReceiveBytes(int fd, absl::Time deadline, char* out, size_t bytes) {
+// `frame_begun`: bytes of the frame came before these.
+absl::Status ReceiveBytes(int fd, absl::Time deadline, bool frame_begun, char* out, size_t bytes) {
   while (bytes > 0) {
     RETURN_IF_ERROR(AwaitReady(fd, POLLIN, deadline));
     const ssize_t n = ::recv(fd, out, bytes, MSG_DONTWAIT);
     if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (n <= 0 && frame_begun) return absl::DataLossError("a frame was cut short");
     if (n <= 0) return absl::UnavailableError("the other side is gone");
+    frame_begun = true;
     out += n;
     bytes -= static_cast<size_t>(n);
   }
@@ -64,14 +67,14 @@ absl::Status SendMessage(int fd, const google::protobuf::MessageLite& message,
 
 absl::Status ReceiveMessage(int fd, absl::Time deadline, google::protobuf::MessageLite* message) {
   unsigned char head[4];
-  RETURN_IF_ERROR(ReceiveBytes(fd, deadline, reinterpret_cast<char*>(head), sizeof head));
+  RETURN_IF_ERROR(ReceiveBytes(fd, deadline, false, reinterpret_cast<char*>(head), sizeof head));
   uint32_t length = 0;
   for (int i = 3; i >= 0; --i) length = (length << 8) | head[i];
   if (length > kMaxMessageFrameBytes) {
     return absl::DataLossError(absl::StrCat("a frame of ", length, " bytes is too long"));
   }
   std::string body(length, '\0');
-  RETURN_IF_ERROR(ReceiveBytes(fd, deadline, body.data(), body.size()));
+  RETURN_IF_ERROR(ReceiveBytes(fd, deadline, true, body.data(), body.size()));
   if (!message->ParseFromString(body)) return absl::DataLossError("a frame is no such message");
   return absl::OkStatus();
 }
