@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <filesystem>
 #include <functional>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -94,10 +96,50 @@ BuildResult Ended(v1::Outcome outcome, std::string message) {
   return result;
 }
 
-bool RanOutOfMemory(const SandboxExit& exit) {
-  return exit.memory_limit_hit || absl::StrContains(exit.output, "out of memory allocating") ||
-         absl::StrContains(exit.output, "virtual memory exhausted") ||
-         absl::StrContains(exit.output, "std::bad_alloc");
+// A line of a compiler's log that repeats the source or speaks of a place in it: "  12 |  code",
+// "kernel.cpp:12:3: error: ...".
+bool IsAboutSource(absl::string_view line) {
+  absl::string_view rest = absl::StripLeadingAsciiWhitespace(line);
+  while (!rest.empty() && absl::ascii_isdigit(static_cast<unsigned char>(rest[0]))) {
+    rest.remove_prefix(1);
+  }
+  if (absl::StartsWith(absl::StripLeadingAsciiWhitespace(rest), "|")) return true;
+  const size_t colon = line.find(':');
+  return colon != absl::string_view::npos && colon + 1 < line.size() &&
+         absl::ascii_isdigit(static_cast<unsigned char>(line[colon + 1]));
+}
+
+// Whether compiler, assembler or linker say `words` of themselves. They hold spaces, so that no
+// name in the sources can be taken for them.
+bool ToolSays(absl::string_view log, absl::string_view words) {
+  for (absl::string_view line : absl::StrSplit(log, '\n')) {
+    if (absl::StrContains(line, words) && !IsAboutSource(line)) return true;
+  }
+  return false;
+}
+
+bool RanOutOfMemory(absl::string_view log) {
+  return ToolSays(log, "out of memory allocating") || ToolSays(log, "virtual memory exhausted") ||
+         ToolSays(log, "an instance of 'std::bad_alloc'");
+}
+
+// What this machine did to a compiler that failed and was neither out of its limits nor stopped by
+// us: no verdict on the sources.
+absl::Status MachineTrouble(const SandboxExit& exit, const SandboxSpec& spec,
+                            const std::string& folder) {
+  const bool killed = (exit.signaled && exit.code == SIGKILL) ||
+                      ToolSays(exit.output, "Killed signal terminated program");
+  if (killed && !exit.memory_limit_hit && !exit.output_limit_hit) {
+    return absl::UnavailableError(
+        "the compiler was killed from outside; is this machine short of memory?");
+  }
+  std::error_code error;
+  const auto space = std::filesystem::space(folder, error);
+  if (exit.code != 0 && ToolSays(exit.output, "No space left on device") && !error &&
+      space.available < static_cast<uintmax_t>(spec.file_bytes)) {
+    return absl::UnavailableError(absl::StrCat("the disk of ", folder, " is full"));
+  }
+  return absl::OkStatus();
 }
 
 // Judges an ended compiler; PASSED is decided by the artifact.
@@ -111,16 +153,17 @@ BuildResult Judge(const SandboxExit& exit, bool timed_out, const BuildRequest& r
   if (exit.output_limit_hit) {
     return Ended(v1::OUTCOME_COMPILE_LIMIT, "the compiler printed without end and was stopped");
   }
-  if (RanOutOfMemory(exit)) {
+  const bool failed = exit.signaled || exit.code != 0;
+  if (exit.memory_limit_hit || (failed && RanOutOfMemory(exit.output))) {
     return Ended(v1::OUTCOME_COMPILE_LIMIT,
                  absl::StrCat("the compiler needed more than ", kCompileMemoryBytes >> 20, " MiB"));
   }
-  if (absl::StrContains(exit.output, "File size limit exceeded") ||
-      absl::StrContains(exit.output, "No space left on device") ||
-      absl::StrContains(exit.output, "file truncated")) {
+  if (failed && (ToolSays(exit.output, "File size limit exceeded") ||
+                 ToolSays(exit.output, "No space left on device") ||
+                 ToolSays(exit.output, "file truncated"))) {
     return Ended(v1::OUTCOME_COMPILE_LIMIT, "the object or a temporary file became too large");
   }
-  if (exit.signaled || exit.code != 0) {
+  if (failed) {
     if (!log.diagnostics.empty()) {
       const v1::Diagnostic& first = log.diagnostics[0];
       return Ended(
@@ -274,7 +317,8 @@ absl::StatusOr<BuildResult> GxxToolchain::Build(const BuildRequest& request, std
   for (const v1::SourceFile& file : request.sources.files()) {
     RETURN_IF_ERROR(WriteSource(folder + "/src", file.path(), file.content()));
   }
-  ASSIGN_OR_RETURN(const auto process, sandbox_->Launch(CompileSpec(request, folder)));
+  const SandboxSpec spec = CompileSpec(request, folder);
+  ASSIGN_OR_RETURN(const auto process, sandbox_->Launch(spec));
   std::optional<SandboxExit> exit;
   bool timed_out = false;
   {
@@ -291,6 +335,7 @@ absl::StatusOr<BuildResult> GxxToolchain::Build(const BuildRequest& request, std
     return absl::UnavailableError(absl::StrCat("the sandbox for the compiler failed: ",
                                                exit.has_value() ? exit->output : "no exit"));
   }
+  if (!timed_out) RETURN_IF_ERROR(MachineTrouble(*exit, spec, folder));
   CompilerLog log = DigestCompilerLog(exit->output);
   BuildResult result = Judge(*exit, timed_out, request, log);
   result.report.set_compiler(compiler_.version_line);

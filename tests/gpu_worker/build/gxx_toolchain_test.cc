@@ -107,6 +107,20 @@ TEST_F(GxxToolchainTest, CompileErrorNamesFileAndLine) {
   EXPECT_EQ(result.artifact_path, "");
 }
 
+// What the log quotes from the sources must not be taken for the tools' own words.
+TEST_F(GxxToolchainTest, WordsOfTheSourcesAreNoLimit) {
+  const std::string words =
+      "#include <new>\n#warning out of memory allocating, No space left on device, file "
+      "truncated\n";
+  BuildResult result = Build(Kernel(words));
+  EXPECT_EQ(result.outcome, v1::OUTCOME_PASSED) << result.message;
+  result = Build(Kernel(
+      words,
+      "try { return undeclared; } catch (const std::bad_alloc&) { return undeclared_too; }"));
+  EXPECT_EQ(result.outcome, v1::OUTCOME_COMPILE_ERROR) << result.message;
+  EXPECT_THAT(result.message, HasSubstr("undeclared"));
+}
+
 TEST_F(GxxToolchainTest, BadPathsNeverReachTheCompiler) {
   const BuildResult result = Build(Request({{"../kernel.cpp", ""}}));
   EXPECT_EQ(result.outcome, v1::OUTCOME_INVALID_SOURCE);
