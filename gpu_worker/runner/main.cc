@@ -37,7 +37,13 @@ void SetError(v1::RunnerReply* reply, v1::RunnerReply::RunnerError::Code code, i
   v1::RunnerReply::RunnerError* error = reply->mutable_error();
   error->set_code(code);
   error->set_value(value);
-  error->set_text(text.substr(0, kMaxErrorBytes));
+  // The loader repeats names that the candidate chose; a message that is no UTF-8 would be taken
+  // for a forged one.
+  std::string clean = text.substr(0, kMaxErrorBytes);
+  for (char& c : clean) {
+    if (static_cast<unsigned char>(c) >= 0x80) c = '?';
+  }
+  error->set_text(clean);
 }
 
 void Load(const v1::LoadRequest& request, const std::vector<UniqueFd>& fds, LoadedKernel* kernel,

@@ -119,6 +119,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadCandidate{"infinite_loop", v1::OUTCOME_TIMEOUT, "a call did not end"},
         BadCandidate{"early_exit", v1::OUTCOME_RUNTIME_ERROR, "exited with status 0"},
         BadCandidate{"missing_symbol", v1::OUTCOME_LOAD_ERROR, "no symbol 'ksearch_run'"},
+        BadCandidate{"undefined_symbol", v1::OUTCOME_LOAD_ERROR, "undefined symbol: nowhere_?"},
         BadCandidate{"constructor_crash", v1::OUTCOME_LOAD_ERROR, "while loading"},
         BadCandidate{"memory_hog", v1::OUTCOME_RESOURCE_LIMIT, "workspace"},
         BadCandidate{"forged_bytes", v1::OUTCOME_CHEAT, "forged dialogue"},
