@@ -28,7 +28,13 @@ class BaselineCache {
     if (it == timings_.end() || now - it->second.measured_at > max_age_) return std::nullopt;
     return it->second;
   }
-  void Store(const std::string& key, Timing timing) { timings_[key] = std::move(timing); }
+  // Forgets those that have grown too old by then.
+  void Store(const std::string& key, Timing timing) {
+    absl::erase_if(timings_, [&](const auto& entry) {
+      return timing.measured_at - entry.second.measured_at > max_age_;
+    });
+    timings_[key] = std::move(timing);
+  }
 
  private:
   const absl::Duration max_age_;
