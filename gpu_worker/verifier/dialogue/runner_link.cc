@@ -25,6 +25,8 @@ constexpr int kControlFdInRunner = 3;
 constexpr absl::Duration kStartTimeout = absl::Seconds(20);
 // From end of file on the socket until the process is reaped.
 constexpr absl::Duration kReapTimeout = absl::Seconds(2);
+// The same for a runner that is known to have ended: its sandbox only waits for a core.
+constexpr absl::Duration kLateReapTimeout = absl::Seconds(30);
 // Room for the largest MAP on the way in and for its descriptors.
 constexpr int kSocketBufferBytes = 1 << 20;
 
@@ -234,6 +236,9 @@ Ending RunnerLink::ReceiveHello(absl::Time deadline, v1::RunnerReply* hello) {
 
 Ending RunnerLink::DescribeDeath() {
   if (!exit_.has_value()) exit_ = process_->Wait(clock_.SteadyNow() + kReapTimeout);
+  if (!exit_.has_value() && RunnerEnded()) {
+    exit_ = process_->Wait(clock_.SteadyNow() + kLateReapTimeout);
+  }
   const v1::Outcome outcome = loading_ ? v1::OUTCOME_LOAD_ERROR : v1::OUTCOME_RUNTIME_ERROR;
   const absl::string_view where = loading_ ? "while loading" : "in a call";
   if (!exit_.has_value()) {
@@ -258,6 +263,11 @@ Ending RunnerLink::DescribeDeath() {
                                   ": used a system call that the sandbox forbids")};
   }
   return {outcome, absl::StrCat("killed by ", SignalName(signal), " ", where)};
+}
+
+bool RunnerLink::RunnerEnded() const {
+  struct pollfd ended = {runner_pidfd_.get(), POLLIN, 0};
+  return runner_pidfd_.ok() && ::poll(&ended, 1, 0) > 0;
 }
 
 void RunnerLink::Pause() {

@@ -71,6 +71,8 @@ class RunnerLink {
   Ending ReceiveHello(absl::Time deadline, v1::RunnerReply* hello);
   // What became of a runner that hung up.
   Ending DescribeDeath();
+  // By the kernel's word, reaped or not.
+  bool RunnerEnded() const;
   Ending Fail(Ending ending);
   void Pause();
   void Resume();
