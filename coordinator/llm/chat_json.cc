@@ -6,49 +6,10 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "nlohmann/json.hpp"
+#include "coordinator/llm/json_fields.h"
 
 namespace ksearch {
 namespace {
-
-using Json = nlohmann::json;
-
-constexpr size_t kMaxErrorMessageBytes = 600;
-
-Json Parse(absl::string_view body) {
-  return Json::parse(body.begin(), body.end(), nullptr, /*allow_exceptions=*/false);
-}
-
-// The member, or null if `object` is no object or has none.
-const Json& Member(const Json& object, const char* name) {
-  static const Json& null = *new Json();
-  if (!object.is_object()) return null;
-  const auto found = object.find(name);
-  return found == object.end() ? null : *found;
-}
-
-std::string Text(const Json& value) {
-  if (value.is_string()) return value.get<std::string>();
-  if (value.is_number_integer()) return absl::StrCat(value.get<int64_t>());
-  return "";
-}
-
-// A count of tokens: 0 if absent or senseless.
-int64_t Count(const Json& value) {
-  if (value.is_number_unsigned()) {
-    return static_cast<int64_t>(std::min<uint64_t>(value.get<uint64_t>(), int64_t{1} << 40));
-  }
-  return 0;
-}
-
-// Cuts at a UTF-8 boundary.
-std::string Shortened(std::string text, size_t max_bytes) {
-  if (text.size() <= max_bytes) return text;
-  size_t end = max_bytes;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  text.resize(end);
-  return absl::StrCat(text, "...");
-}
 
 // Text of a message: a string, or a list of parts of which those of type "text" count.
 std::string ContentText(const Json& content) {
@@ -73,7 +34,7 @@ std::string WithoutThoughts(std::string text, bool cut_off) {
   return std::string(absl::StripLeadingAsciiWhitespace(body.substr(end + kEnd.size())));
 }
 
-void ReadGoogleDetails(const Json& details, ChatError* error) {
+void ReadGoogleDetails(const Json& details, ProviderError* error) {
   if (!details.is_array()) return;
   for (const Json& detail : details) {
     absl::Duration delay;
@@ -102,16 +63,15 @@ std::string ChatRequestJson(const LlmRequest& request, absl::string_view token_l
   Json body = {{"model", request.model}, {"messages", std::move(messages)}};
   body[std::string(token_limit_field)] = request.max_output_tokens;
   if (!request.reasoning_effort.empty()) body["reasoning_effort"] = request.reasoning_effort;
-  // Prompts carry compiler output, which need not be UTF-8.
-  return body.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return DumpJson(body);
 }
 
-std::optional<ChatError> ParseChatError(absl::string_view body) {
-  const Json parsed = Parse(body);
+std::optional<ProviderError> ParseChatError(absl::string_view body) {
+  const Json parsed = ParseJson(body);
   if (parsed.is_discarded()) return std::nullopt;
   const Json& root = parsed.is_array() && !parsed.empty() ? parsed.front() : parsed;
   const Json& inner = Member(root, "error");
-  ChatError error;
+  ProviderError error;
   if (inner.is_object()) {
     error.message = Text(Member(inner, "message"));
     error.code = Text(Member(inner, "code"));
@@ -126,20 +86,15 @@ std::optional<ChatError> ParseChatError(absl::string_view body) {
     error.code = Text(Member(root, "code"));
     error.type = Text(Member(root, "type"));
   } else if (const Json& detail = Member(root, "detail"); !detail.is_null()) {
-    error.message = detail.is_string()
-                        ? Text(detail)
-                        : detail.dump(-1, ' ', false, Json::error_handler_t::replace);
+    error.message = detail.is_string() ? Text(detail) : DumpJson(detail);
   } else {
     return std::nullopt;
   }
-  error.message = Shortened(std::move(error.message), kMaxErrorMessageBytes);
-  error.code = Shortened(std::move(error.code), 100);
-  error.type = Shortened(std::move(error.type), 100);
-  return error;
+  return WithinLimits(std::move(error));
 }
 
 absl::StatusOr<LlmReply> ParseChatReply(absl::string_view body) {
-  const Json parsed = Parse(body);
+  const Json parsed = ParseJson(body);
   if (parsed.is_discarded()) {
     return absl::DataLossError(
         absl::StrCat("the reply is not JSON (", body.size(), " bytes); is base_url right?"));

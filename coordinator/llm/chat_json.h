@@ -6,8 +6,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/time/time.h"
 #include "coordinator/llm/llm_client.h"
+#include "coordinator/llm/provider_error.h"
 
 namespace ksearch {
 
@@ -18,18 +18,9 @@ namespace ksearch {
 // `token_limit_field`, and reasoning_effort if asked for.
 std::string ChatRequestJson(const LlmRequest& request, absl::string_view token_limit_field);
 
-// What a server says went wrong.
-struct ChatError {
-  std::string message;  // at most 600 bytes
-  std::string code;     // e.g. "rate_limit_exceeded"; numbers as text
-  std::string type;
-  std::optional<absl::Duration> retry_after;  // google.rpc.RetryInfo
-  bool daily_quota = false;                   // google.rpc.QuotaFailure of a day's quota
-};
-
 // The error in `body`, if it holds one: {"error":{...}}, {"error":"..."}, the same within an array,
 // {"object":"error",...}, or {"detail":...}. nullopt for anything else.
-std::optional<ChatError> ParseChatError(absl::string_view body);
+std::optional<ProviderError> ParseChatError(absl::string_view body);
 
 // The reply in the body of a 200. DATA_LOSS says what is missing: no JSON, no choices, or no text
 // although the model says it stopped by itself. A leading <think>...</think> is cut. Output tokens

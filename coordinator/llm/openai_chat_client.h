@@ -5,24 +5,15 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/time/time.h"
 #include "common/clock.h"
-#include "coordinator/llm/api_key.h"
 #include "coordinator/llm/http_transport.h"
 #include "coordinator/llm/llm_client.h"
+#include "coordinator/llm/provider_request.h"
 
 namespace ksearch {
 
-// v1::OpenAiChat with its defaults filled in and its key read.
-struct OpenAiChatOptions {
-  std::string provider;  // name in the configuration, for messages
-  std::string base_url;  // without a slash at the end
-  ApiKey key;
-  std::string default_model;
-  absl::Duration connect_timeout = absl::Seconds(10);
-  absl::Duration total_timeout = absl::Minutes(30);
-  int64_t max_reply_bytes = int64_t{8} << 20;
-  bool label_headers = false;
+// v1::OpenAiChat with its defaults filled in.
+struct OpenAiChatOptions : ProviderOptions {
   std::string token_limit_field = "max_completion_tokens";
 };
 
@@ -39,7 +30,6 @@ class OpenAiChatClient final : public LlmClient {
  private:
   absl::StatusOr<LlmReply> Interpret(const absl::StatusOr<HttpResponse>& response,
                                      absl::string_view model) const;
-  absl::Status HttpError(const HttpResponse& response, absl::string_view model) const;
 
   const OpenAiChatOptions options_;
   const std::string url_;
