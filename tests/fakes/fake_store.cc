@@ -12,7 +12,8 @@ namespace ksearch {
 
 void FakeStore::FailWrites(absl::Status status) {
   MutexLock lock(&mu_);
-  write_failure_ = std::move(status);
+  failure_code_ = status.code();
+  failure_message_ = std::string(status.message());
 }
 
 std::vector<AttemptRow> FakeStore::attempts() const {
@@ -69,7 +70,7 @@ absl::Status FakeStore::CommitStep(const StepCommit& step) {
   bool arrived = false;
   {
     MutexLock lock(&mu_);
-    if (!write_failure_.ok()) return write_failure_;
+    if (failure_code_ != absl::StatusCode::kOk) return WriteFailure();
     ASSIGN_OR_RETURN(Run * run, FindRun(step.run_id));
     run->row.cursor = step.cursor;
     run->row.state = step.state;
@@ -191,7 +192,7 @@ void FakeStore::RecordReply(const LlmCallRow& call, absl::AnyInvocable<void(absl
   absl::Status status;
   {
     MutexLock lock(&mu_);
-    status = write_failure_;
+    status = WriteFailure();
     if (status.ok()) {
       LlmCallRow& row = calls_[call.call_id];
       if (!row.answered) {
@@ -253,8 +254,8 @@ void FakeStore::RecordResult(
   std::vector<std::string> arrived;
   {
     MutexLock lock(&mu_);
-    if (!write_failure_.ok()) {
-      disposition = write_failure_;
+    if (failure_code_ != absl::StatusCode::kOk) {
+      disposition = WriteFailure();
     } else if (!jobs_.contains(result.job_id())) {
       disposition = v1::RecordResultReply::UNKNOWN_JOB;
     } else if (!results_.emplace(result.job_id(), result).second) {

@@ -83,7 +83,13 @@ class FakeStore final : public Store {
 
   mutable Mutex mu_;
   std::function<void(const std::string&)> listener_;  // set before use
-  absl::Status write_failure_ ABSL_GUARDED_BY(mu_);
+  // Made anew for each call: a Status shared between threads looks like a race to ThreadSanitizer,
+  // since the distribution's Abseil is not instrumented.
+  absl::Status WriteFailure() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    return absl::Status(failure_code_, failure_message_);
+  }
+  absl::StatusCode failure_code_ ABSL_GUARDED_BY(mu_) = absl::StatusCode::kOk;
+  std::string failure_message_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, Run> runs_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, LlmCallRow> calls_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, v1::JobSpec> jobs_ ABSL_GUARDED_BY(mu_);
