@@ -58,7 +58,6 @@ absl::Status Build(const v1::WorkerConfig& config, Worker* worker) {
   ASSIGN_OR_RETURN(worker->monitor, MakeDeviceMonitor(config.device()));
   ASSIGN_OR_RETURN(worker->lock, MakeDeviceLock(config.device()));
   const std::string verifier_config = config.state_dir() + "/verifier.textproto";
-  RETURN_IF_ERROR(WriteFileAtomically(verifier_config, ToTextproto(config)));
   worker->verifier = std::make_unique<VerifierProcess>(VerifierProcess::Options{
       .binary_path = config.binary_dir() + "/ksearch-verifier", .config_path = verifier_config});
   const v1::IsolationLevel isolation = worker->sandbox->isolation();
@@ -76,7 +75,8 @@ absl::Status Build(const v1::WorkerConfig& config, Worker* worker) {
   options.slots = config.slots();
   options.sample_health = [monitor = worker->monitor.get()] { return monitor->Sample(); };
   ASSIGN_OR_RETURN(worker->session, SessionClient::Create(std::move(options), *worker->executor));
-  return absl::OkStatus();
+  // Only now is the folder known to be ours: another worker's verifier reads this file too.
+  return WriteFileAtomically(verifier_config, ToTextproto(config));
 }
 
 absl::Status Prepare(const v1::WorkerConfig& config, Worker* worker) {
