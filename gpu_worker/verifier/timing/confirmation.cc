@@ -58,15 +58,13 @@ struct Confirmation::Side {
 };
 
 absl::StatusOr<std::unique_ptr<Confirmation::Side>> Confirmation::StartSide(
-    const ProgramImage& program, bool is_candidate) {
+    const ProgramImage& program, bool is_candidate, Ending* ending) {
   auto side = std::make_unique<Side>();
   side->is_candidate = is_candidate;
   ASSIGN_OR_RETURN(
       side->link,
       bench_.starter().Start(is_candidate ? candidate_limits_ : RunnerStarter::TrustedLimits()));
-  const Ending loaded = side->link->Load(program, bench_.clock().SteadyNow() + kLoadTime);
-  // It loaded a moment ago, in the gate or as an incumbent.
-  if (!loaded.passed()) return RivalFails(program, loaded);
+  *ending = side->link->Load(program, bench_.clock().SteadyNow() + kLoadTime);
   return side;
 }
 
@@ -126,8 +124,14 @@ absl::Status Confirmation::RunLaunch(int launch, const ProgramImage& candidate,
   // addresses alone make a difference of some percent.
   std::unique_ptr<Side> a, b;
   for (const bool is_candidate : {launch % 2 == 1, launch % 2 == 0}) {
+    Ending loaded;
     ASSIGN_OR_RETURN((is_candidate ? b : a),
-                     StartSide(is_candidate ? candidate : rival, is_candidate));
+                     StartSide(is_candidate ? candidate : rival, is_candidate, &loaded));
+    if (loaded.passed()) continue;
+    if (!is_candidate) return RivalFails(rival, loaded);
+    // It loaded in the gate, a moment ago: still no fault of this machine.
+    result->ending = std::move(loaded);
+    return absl::OkStatus();
   }
   a->buffers = launch % 2;
   b->buffers = 1 - launch % 2;

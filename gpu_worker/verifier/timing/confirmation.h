@@ -58,7 +58,9 @@ class Confirmation {
 
  private:
   struct Side;
-  absl::StatusOr<std::unique_ptr<Side>> StartSide(const ProgramImage& program, bool is_candidate);
+  // *ending: of loading the program.
+  absl::StatusOr<std::unique_ptr<Side>> StartSide(const ProgramImage& program, bool is_candidate,
+                                                  Ending* ending);
   Ending Open(Side* side, const ConfirmationCase& one, absl::Status* trouble);
   // One block, the last but `blocks_left`; *us_per_call by the verifier's clock.
   Ending RunBlock(Side* side, const ConfirmationCase& one, int blocks_left, double* us_per_call);

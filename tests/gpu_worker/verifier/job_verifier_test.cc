@@ -2,10 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "common/textproto.h"
 #include "gpu_worker/verifier/tensors/memfd_buffer_sets.h"
 #include "tests/fakes/plain_sandbox.h"
@@ -195,6 +197,16 @@ TEST(JobVerifierTest, ConfirmationJudgesTimedOutputsToo) {
   const v1::Verdict verdict = verifier.Verify(ConfirmRequest("stale_every_second", "honest"));
   EXPECT_EQ(verdict.outcome(), v1::OUTCOME_CHEAT) << verdict.message();
   EXPECT_THAT(verdict.comparisons(), IsEmpty());
+}
+
+TEST(JobVerifierTest, ACandidateThatLoadsOnlyOnceFails) {
+  const std::string mark = absl::StrCat("/tmp/ksearch_second_load_", ::getpid());
+  ::unlink(mark.c_str());
+  Verifier verifier;
+  const v1::Verdict verdict = verifier.Verify(ConfirmRequest("second_load_crash", "honest"));
+  ::unlink(mark.c_str());
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_LOAD_ERROR) << verdict.message();
+  EXPECT_THAT(verdict.message(), HasSubstr("SIGABRT while loading"));
 }
 
 TEST(JobVerifierTest, AFailingRivalIsTroubleOfTheTask) {
