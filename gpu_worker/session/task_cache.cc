@@ -31,8 +31,8 @@ absl::StatusOr<std::shared_ptr<const v1::Task>> TaskCache::Get(const std::string
                                             task->name().substr(0, 128), "\" with digest ", digest,
                                             "; are worker and coordinator of the same release?"));
   }
-  tasks_[sha256] = task;
-  order_.push_back(sha256);
+  // Another thread may have been here between two tries of this one.
+  if (tasks_.emplace(sha256, task).second) order_.push_back(sha256);
   if (order_.size() > kMaxTasks) {
     tasks_.erase(order_.front());
     order_.pop_front();
