@@ -78,6 +78,7 @@ TEST(ResultTextTest, NamesDiagnosticsWorkloadsAndRivals) {
   workload->set_workload_uuid("m128");
   workload->mutable_candidate()->set_median_us(10);
   workload->mutable_baseline()->set_median_us(55);
+  EXPECT_THAT(ResultText(result), HasSubstr("5.50x the baseline's speed"));
   auto* comparison = result.add_comparisons();
   comparison->set_rival_id("baseline");
   comparison->set_verdict(v1::Comparison::IMPROVED);
