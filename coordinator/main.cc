@@ -67,7 +67,7 @@ std::vector<ModelCaller::Provider> MakeProviders(const v1::CoordinatorConfig& co
   for (const v1::ModelProvider& settings : config.providers()) {
     ModelCaller::Provider provider;
     provider.name = settings.name();
-    provider.default_model = settings.openai_chat().default_model();
+    provider.default_model = DefaultModel(settings);
     auto client = MakeLlmClient(settings, clock, RandomUint64());
     if (client.ok()) {
       provider.client = *std::move(client);

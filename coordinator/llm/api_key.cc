@@ -66,6 +66,8 @@ std::string ApiKey::AuthorizationHeader() const {
   return absl::StrCat("Authorization: Bearer ", value_);
 }
 
+std::string ApiKey::XApiKeyHeader() const { return absl::StrCat("X-Api-Key: ", value_); }
+
 std::string ApiKey::Redacted(absl::string_view text) const {
   const size_t stretch = std::min(kRedactedStretch, value_.size());
   if (stretch == 0) return std::string(text);

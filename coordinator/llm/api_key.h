@@ -20,8 +20,9 @@ class ApiKey {
   static absl::StatusOr<ApiKey> Read(const std::string& env, const std::string& file);
 
   bool empty() const { return value_.empty(); }
-  // "Authorization: Bearer <key>". Hand it to the transport only.
+  // "Authorization: Bearer <key>" and "X-Api-Key: <key>". Hand them to the transport only.
   std::string AuthorizationHeader() const;
+  std::string XApiKeyHeader() const;
   // Where it came from, for messages: "environment variable OPENAI_API_KEY", "file /run/key".
   const std::string& source() const { return source_; }
   // `text` with every stretch of the key of 6 or more characters replaced by "[key]": servers echo

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
@@ -9,9 +10,11 @@
 #include "absl/strings/strip.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
+#include "coordinator/llm/anthropic_client.h"
 #include "coordinator/llm/api_key.h"
 #include "coordinator/llm/curl_transport.h"
 #include "coordinator/llm/openai_chat_client.h"
+#include "coordinator/llm/provider_request.h"
 #include "coordinator/llm/retrying_client.h"
 
 namespace ksearch {
@@ -20,10 +23,10 @@ namespace {
 // A provider's client with its retries and its transport.
 class ProviderClient final : public LlmClient {
  public:
-  ProviderClient(OpenAiChatOptions chat, RetryOptions retry,
+  // `client` uses `transport`.
+  ProviderClient(std::unique_ptr<LlmClient> client, RetryOptions retry,
                  std::unique_ptr<CurlTransport> transport, const Clock& clock, uint64_t seed)
-      : client_(std::make_unique<OpenAiChatClient>(std::move(chat), *transport, clock), *transport,
-                clock, retry, seed),
+      : client_(std::move(client), *transport, clock, retry, seed),
         transport_(std::move(transport)) {}
 
   void Complete(LlmRequest request, Done done) override {
@@ -60,49 +63,102 @@ absl::StatusOr<RetryOptions> MakeRetryOptions(const v1::RetrySettings& settings)
   return options;
 }
 
-absl::StatusOr<OpenAiChatOptions> MakeOpenAiChatOptions(const std::string& name,
-                                                        const v1::OpenAiChat& settings) {
-  OpenAiChatOptions options;
+// Where a kind's server is.
+struct Endpoint {
+  absl::string_view kind;  // the field of ModelProvider, for messages
+  absl::string_view default_base_url;
+  std::vector<absl::string_view> added;  // to base_url, which must not end in it
+};
+
+// `Settings` is a kind's message: what they have in common has the same names in all of them.
+template <typename Settings>
+absl::StatusOr<ProviderOptions> MakeProviderOptions(const std::string& name,
+                                                    const Settings& settings,
+                                                    const Endpoint& endpoint) {
+  const auto field = [&endpoint](absl::string_view field_name) {
+    return absl::StrCat(endpoint.kind, ".", field_name);
+  };
+  ProviderOptions options;
   options.provider = name;
   options.base_url =
-      settings.base_url().empty() ? "https://api.openai.com/v1" : settings.base_url();
+      settings.base_url().empty() ? std::string(endpoint.default_base_url) : settings.base_url();
   while (absl::EndsWith(options.base_url, "/")) options.base_url.pop_back();
-  RETURN_IF_ERROR(Annotate(CheckUrlAllowed(options.base_url), "openai_chat.base_url"));
-  if (absl::EndsWith(options.base_url, "/chat/completions")) {
-    return absl::InvalidArgumentError(
-        "openai_chat.base_url: leave out /chat/completions, it is added to every call");
+  RETURN_IF_ERROR(Annotate(CheckUrlAllowed(options.base_url), field("base_url")));
+  for (absl::string_view end : endpoint.added) {
+    if (absl::EndsWith(options.base_url, end)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(field("base_url"), ": leave out ", end, ", it is added to every call"));
+    }
   }
   absl::StatusOr<ApiKey> key = ApiKey::Read(settings.api_key_env(), settings.api_key_file());
-  if (!key.ok()) return Annotate(key.status(), "openai_chat");
+  if (!key.ok()) return Annotate(key.status(), endpoint.kind);
   options.key = *std::move(key);
   options.default_model = settings.default_model();
   ASSIGN_OR_RETURN(options.connect_timeout,
                    PositiveDuration(settings.has_connect_timeout(), settings.connect_timeout(),
-                                    options.connect_timeout, "openai_chat.connect_timeout"));
+                                    options.connect_timeout, field("connect_timeout")));
   ASSIGN_OR_RETURN(options.total_timeout,
                    PositiveDuration(settings.has_total_timeout(), settings.total_timeout(),
-                                    options.total_timeout, "openai_chat.total_timeout"));
+                                    options.total_timeout, field("total_timeout")));
   if (settings.max_reply_bytes() < 0) {
-    return absl::InvalidArgumentError("openai_chat.max_reply_bytes: must not be negative");
+    return absl::InvalidArgumentError(
+        absl::StrCat(field("max_reply_bytes"), ": must not be negative"));
   }
   if (settings.max_reply_bytes() > 0) options.max_reply_bytes = settings.max_reply_bytes();
   options.label_headers = settings.label_headers();
-  if (!settings.token_limit_field().empty()) {
-    options.token_limit_field = settings.token_limit_field();
-  }
   return options;
 }
 
 absl::StatusOr<std::unique_ptr<LlmClient>> MakeOpenAiChat(const v1::ModelProvider& provider,
-                                                          const Clock& clock, uint64_t seed) {
-  absl::StatusOr<OpenAiChatOptions> chat =
-      MakeOpenAiChatOptions(provider.name(), provider.openai_chat());
-  if (!chat.ok()) return chat.status();
-  absl::StatusOr<RetryOptions> retry = MakeRetryOptions(provider.retry());
-  if (!retry.ok()) return retry.status();
+                                                          HttpTransport& transport,
+                                                          const Clock& clock) {
+  OpenAiChatOptions options;
+  ASSIGN_OR_RETURN(static_cast<ProviderOptions&>(options),
+                   MakeProviderOptions(provider.name(), provider.openai_chat(),
+                                       {.kind = "openai_chat",
+                                        .default_base_url = "https://api.openai.com/v1",
+                                        .added = {"/chat/completions"}}));
+  if (!provider.openai_chat().token_limit_field().empty()) {
+    options.token_limit_field = provider.openai_chat().token_limit_field();
+  }
+  return std::make_unique<OpenAiChatClient>(std::move(options), transport, clock);
+}
+
+absl::StatusOr<std::unique_ptr<LlmClient>> MakeAnthropic(const v1::ModelProvider& provider,
+                                                         HttpTransport& transport,
+                                                         const Clock& clock) {
+  absl::StatusOr<ProviderOptions> options =
+      MakeProviderOptions(provider.name(), provider.anthropic(),
+                          {.kind = "anthropic",
+                           .default_base_url = "https://api.anthropic.com",
+                           .added = {"/v1/messages", "/v1"}});
+  if (!options.ok()) return options.status();
+  return std::make_unique<AnthropicClient>(*std::move(options), transport, clock);
+}
+
+// The client of the provider's kind, without retries.
+absl::StatusOr<std::unique_ptr<LlmClient>> MakeKind(const v1::ModelProvider& provider,
+                                                    HttpTransport& transport, const Clock& clock) {
+  switch (provider.kind_case()) {
+    case v1::ModelProvider::kOpenaiChat:
+      return MakeOpenAiChat(provider, transport, clock);
+    case v1::ModelProvider::kAnthropic:
+      return MakeAnthropic(provider, transport, clock);
+    case v1::ModelProvider::KIND_NOT_SET:
+      break;
+  }
+  return absl::InvalidArgumentError("no kind; add openai_chat { base_url: \"...\" }");
+}
+
+absl::StatusOr<std::unique_ptr<LlmClient>> MakeWithRetries(const v1::ModelProvider& provider,
+                                                           const Clock& clock, uint64_t seed) {
   absl::StatusOr<std::unique_ptr<CurlTransport>> transport = CurlTransport::Create();
   if (!transport.ok()) return transport.status();
-  return std::make_unique<ProviderClient>(*std::move(chat), *retry, *std::move(transport), clock,
+  absl::StatusOr<std::unique_ptr<LlmClient>> client = MakeKind(provider, **transport, clock);
+  if (!client.ok()) return client.status();
+  absl::StatusOr<RetryOptions> retry = MakeRetryOptions(provider.retry());
+  if (!retry.ok()) return retry.status();
+  return std::make_unique<ProviderClient>(*std::move(client), *retry, *std::move(transport), clock,
                                           seed);
 }
 
@@ -113,19 +169,16 @@ absl::StatusOr<std::unique_ptr<LlmClient>> MakeLlmClient(const v1::ModelProvider
   if (provider.name().empty()) {
     return absl::InvalidArgumentError("providers: an entry has no name; runs refer to it by name");
   }
-  absl::StatusOr<std::unique_ptr<LlmClient>> client;
-  switch (provider.kind_case()) {
-    case v1::ModelProvider::kOpenaiChat:
-      client = MakeOpenAiChat(provider, clock, seed);
-      break;
-    case v1::ModelProvider::KIND_NOT_SET:
-      client = absl::InvalidArgumentError("no kind; add openai_chat { base_url: \"...\" }");
-      break;
-  }
+  absl::StatusOr<std::unique_ptr<LlmClient>> client = MakeWithRetries(provider, clock, seed);
   if (!client.ok()) {
     return Annotate(client.status(), absl::StrCat("provider \"", provider.name(), "\""));
   }
   return client;
+}
+
+const std::string& DefaultModel(const v1::ModelProvider& provider) {
+  return provider.has_anthropic() ? provider.anthropic().default_model()
+                                  : provider.openai_chat().default_model();
 }
 
 }  // namespace ksearch

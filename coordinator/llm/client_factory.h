@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "common/clock.h"
@@ -16,6 +17,9 @@ namespace ksearch {
 // missing; both name the provider. `clock` must outlive the client. `seed` spreads retry delays.
 absl::StatusOr<std::unique_ptr<LlmClient>> MakeLlmClient(const v1::ModelProvider& provider,
                                                          const Clock& clock, uint64_t seed);
+
+// The model that `provider` names for runs that name none; may be empty.
+const std::string& DefaultModel(const v1::ModelProvider& provider);
 
 }  // namespace ksearch
 

@@ -24,6 +24,8 @@ TEST(MakeLlmClientTest, DefaultsAreEnough) {
   EXPECT_TRUE(Make(R"(name: "p" openai_chat {})").ok());
   EXPECT_TRUE(Make(R"(name: "p" openai_chat { base_url: "http://localhost:8000/v1/" })").ok());
   EXPECT_TRUE(Make(R"(name: "p" openai_chat { base_url: "http://[::1]:8000/v1" })").ok());
+  EXPECT_TRUE(Make(R"(name: "p" anthropic {})").ok());
+  EXPECT_TRUE(Make(R"(name: "p" anthropic { base_url: "http://localhost:8000/" })").ok());
 }
 
 TEST(MakeLlmClientTest, FaultsNameProviderAndField) {
@@ -48,6 +50,14 @@ TEST(MakeLlmClientTest, FaultsNameProviderAndField) {
       {R"(name: "p" openai_chat { connect_timeout { seconds: -1 } })",
        "openai_chat.connect_timeout"},
       {R"(name: "p" openai_chat { max_reply_bytes: -1 })", "openai_chat.max_reply_bytes"},
+      {R"(name: "p" anthropic { base_url: "http://gpu-box" })",
+       "provider \"p\": anthropic.base_url: URL http://gpu-box is not allowed"},
+      {R"(name: "p" anthropic { base_url: "https://x/v1/messages" })", "leave out /v1/messages"},
+      {R"(name: "p" anthropic { base_url: "https://x/v1/" })", "leave out /v1"},
+      {R"(name: "p" anthropic { api_key_env: "KSEARCH_TEST_NO_KEY" })",
+       "provider \"p\": anthropic: api_key_env: environment variable KSEARCH_TEST_NO_KEY"},
+      {R"(name: "p" anthropic { total_timeout {} })", "anthropic.total_timeout"},
+      {R"(name: "p" anthropic { max_reply_bytes: -1 })", "anthropic.max_reply_bytes"},
       {R"(name: "p" openai_chat {} retry { max_attempts: -1 })", "retry.max_attempts"},
       {R"(name: "p" openai_chat {} retry { max_delay {} })", "retry.max_delay"},
   };
@@ -62,6 +72,15 @@ TEST(MakeLlmClientTest, CredentialsInAUrlAreRefusedAndNotShown) {
       Make(R"(name: "p" openai_chat { base_url: "https://me:hunter2@x/v1" })");
   EXPECT_THAT(std::string(status.message()), HasSubstr("user name or password"));
   EXPECT_THAT(std::string(status.message()), Not(HasSubstr("hunter2")));
+}
+
+TEST(DefaultModelTest, IsReadFromTheProvidersKind) {
+  v1::ModelProvider provider;
+  EXPECT_EQ(DefaultModel(provider), "");
+  provider.mutable_openai_chat()->set_default_model("m");
+  EXPECT_EQ(DefaultModel(provider), "m");
+  provider.mutable_anthropic()->set_default_model("c");
+  EXPECT_EQ(DefaultModel(provider), "c");
 }
 
 }  // namespace

@@ -48,7 +48,8 @@ class ScriptedServer {
                 return response;
               }).value();
   }
-  std::string base_url() const { return absl::StrCat("http://127.0.0.1:", server_->port(), "/v1"); }
+  std::string origin() const { return absl::StrCat("http://127.0.0.1:", server_->port()); }
+  std::string base_url() const { return absl::StrCat(origin(), "/v1"); }
   std::vector<EndpointRequest> requests() {
     MutexLock lock(&mu_);
     return requests_;
@@ -195,6 +196,40 @@ TEST(LlmHttpTest, ASlowReplyIsATimeout) {
   const auto reply = Ask(*client);
   EXPECT_EQ(reply.status().code(), absl::StatusCode::kDeadlineExceeded);
   EXPECT_THAT(FailureOf(reply), HasSubstr("did not answer within 50ms"));
+}
+
+TEST(LlmHttpTest, TheMessagesApiIsAskedAgainAfterAnErrorInItsStream) {
+  const std::map<std::string, std::string> stream = {{"Content-Type", "text/event-stream"}};
+  ScriptedServer server(
+      {Response(200,
+                "event: error\ndata: {\"type\":\"error\",\"error\":"
+                "{\"type\":\"overloaded_error\",\"message\":\"busy\"}}\n\n",
+                stream),
+       Response(200,
+                "event: content_block_delta\r\ndata: {\"type\":\"content_block_delta\",\"delta\":"
+                "{\"type\":\"text_delta\",\"text\":\"hi\"}}\r\n\r\n"
+                "event: message_delta\r\ndata: {\"type\":\"message_delta\",\"delta\":"
+                "{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":2}}\r\n\r\n",
+                stream)});
+  ::setenv("KSEARCH_TEST_KEY", kKey, 1);
+  v1::ModelProvider provider;
+  provider.set_name("local");
+  provider.mutable_anthropic()->set_base_url(server.origin());
+  provider.mutable_anthropic()->set_api_key_env("KSEARCH_TEST_KEY");
+  provider.mutable_anthropic()->set_default_model("c");
+  provider.mutable_retry()->mutable_first_delay()->set_nanos(1000000);
+  auto client = MakeLlmClient(provider, Clock::Real(), 1).value();
+  const auto reply = Ask(*client);
+  ASSERT_TRUE(reply.ok()) << reply.status();
+  EXPECT_EQ(reply->text, "hi");
+  EXPECT_EQ(reply->output_tokens, 2);
+  ASSERT_EQ(server.requests().size(), 2u);
+  const EndpointRequest seen = server.requests().at(1);
+  EXPECT_EQ(seen.target, "/v1/messages");
+  EXPECT_EQ(seen.headers.at("x-api-key"), kKey);
+  EXPECT_EQ(seen.headers.at("anthropic-version"), "2023-06-01");
+  EXPECT_EQ(seen.headers.count("authorization"), 0u);
+  EXPECT_THAT(seen.body, HasSubstr("\"stream\":true"));
 }
 
 // A port that was free a moment ago and that nobody listens on: bound, not listening.
