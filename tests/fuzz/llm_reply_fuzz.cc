@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <iterator>
 #include <string>
-#include <utility>
 
 #include "absl/strings/string_view.h"
 #include "common/clock.h"
 #include "common/log.h"
+#include "coordinator/llm/anthropic_client.h"
 #include "coordinator/llm/openai_chat_client.h"
 #include "tests/fakes/fake_http_transport.h"
 
@@ -27,15 +28,18 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   ksearch::OpenAiChatOptions options;
   options.base_url = "https://fuzz/v1";
   options.default_model = "m";
-  int replies = 0;
   ksearch::FakeHttpTransport transport;
-  ksearch::OpenAiChatClient client(options, transport, ksearch::Clock::Real());
-  client.Complete({}, [&replies](absl::StatusOr<ksearch::LlmReply> reply) {
-    ++replies;
-    CHECK(!reply.ok() || reply->finish_reason != "stop" || !reply->text.empty());
-    CHECK(!reply.ok() || (reply->input_tokens >= 0 && reply->output_tokens >= 0));
-  });
-  transport.Answer(std::move(response));
-  CHECK(replies == 1);
+  ksearch::OpenAiChatClient chat(options, transport, ksearch::Clock::Real());
+  ksearch::AnthropicClient messages(options, transport, ksearch::Clock::Real());
+  for (ksearch::LlmClient* client : std::initializer_list<ksearch::LlmClient*>{&chat, &messages}) {
+    int replies = 0;
+    client->Complete({}, [&replies](absl::StatusOr<ksearch::LlmReply> reply) {
+      ++replies;
+      CHECK(!reply.ok() || reply->finish_reason != "stop" || !reply->text.empty());
+      CHECK(!reply.ok() || (reply->input_tokens >= 0 && reply->output_tokens >= 0));
+    });
+    transport.Answer(response);
+    CHECK(replies == 1);
+  }
   return 0;
 }
