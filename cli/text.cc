@@ -63,6 +63,7 @@ std::string Table(const std::vector<std::vector<std::string>>& rows) {
     add_row(rows[r]);
     if (r == 0) {
       std::vector<std::string> rule;
+      rule.reserve(widths.size());
       for (const size_t width : widths) rule.emplace_back(width, '-');
       add_row(rule);
     }
