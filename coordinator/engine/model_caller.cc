@@ -102,8 +102,8 @@ void ModelCaller::Record(const LlmCallRow& call, absl::StatusOr<LlmReply> reply)
     answered.reply = std::move(reply->text);
     answered.finish_reason = std::move(reply->finish_reason);
     answered.reply_model = std::move(reply->model);
-    answered.input_tokens = reply->input_tokens;
-    answered.output_tokens = reply->output_tokens;
+    answered.input_tokens = reply->usage.input();
+    answered.output_tokens = reply->usage.output();
   } else {
     answered.error = reply.status().ToString();
     LOG(WARNING) << "call=" << call.call_id << " purpose=" << call.purpose

@@ -182,8 +182,8 @@ absl::Status SearchRun::FoldReply(const Arrival& arrival) {
   answer.reply.text = call.reply;
   answer.reply.finish_reason = call.finish_reason;
   answer.reply.model = call.reply_model;
-  answer.reply.input_tokens = call.input_tokens;
-  answer.reply.output_tokens = call.output_tokens;
+  answer.reply.usage.uncached_input = call.input_tokens;
+  answer.reply.usage.visible_output = call.output_tokens;
   state_.set_input_tokens(state_.input_tokens() + call.input_tokens);
   state_.set_output_tokens(state_.output_tokens() + call.output_tokens);
   return Take(strategy_->OnAnswer(answer));

@@ -10,12 +10,12 @@
 #include "absl/strings/strip.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
-#include "coordinator/llm/anthropic_client.h"
-#include "coordinator/llm/api_key.h"
-#include "coordinator/llm/curl_transport.h"
-#include "coordinator/llm/openai_chat_client.h"
-#include "coordinator/llm/provider_request.h"
-#include "coordinator/llm/retrying_client.h"
+#include "coordinator/llm/anthropic/anthropic_client.h"
+#include "coordinator/llm/flow/retrying_client.h"
+#include "coordinator/llm/http/curl_transport.h"
+#include "coordinator/llm/openai/openai_chat_client.h"
+#include "coordinator/llm/provider/api_key.h"
+#include "coordinator/llm/provider/provider_request.h"
 
 namespace ksearch {
 namespace {

@@ -26,15 +26,31 @@ struct LlmRequest {
   LlmLabels labels;
 };
 
+// Tokens of a call in disjoint parts, so that its cost is a sum of products. Whatever the
+// provider's own counts include, none of these includes another; none is negative.
+struct TokenUsage {
+  int64_t uncached_input = 0;  // neither read from nor written to the provider's prompt cache
+  int64_t cache_read = 0;
+  int64_t cache_write_5m = 0;    // kept for minutes; also where a provider tells no duration
+  int64_t cache_write_1h = 0;    // kept for an hour
+  int64_t visible_output = 0;    // the text of the reply, and what else is no thinking
+  int64_t reasoning_output = 0;  // 0 also where a provider does not tell it apart
+  // The provider's counts contradict each other (a part larger than its whole); clamped at 0.
+  bool inconsistent = false;
+
+  int64_t input() const { return uncached_input + cache_read + cache_write_5m + cache_write_1h; }
+  int64_t output() const { return visible_output + reasoning_output; }
+  friend bool operator==(const TokenUsage&, const TokenUsage&) = default;
+};
+
 struct LlmReply {
   std::string text;  // visible text only; empty only if finish_reason is not "stop"
   // "stop", "length" (cut off), "content_filter", "refusal" (`text` is then the refusal), ...
   std::string finish_reason;
   std::string model;  // as the provider resolved it
   std::string response_id;
-  int64_t input_tokens = 0;
-  int64_t output_tokens = 0;  // reasoning included
-  bool usage_reported = false;
+  TokenUsage usage;
+  bool usage_reported = false;  // false: `usage` is empty
 };
 
 // Asks a model. Thread-safe.

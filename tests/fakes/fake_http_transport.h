@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "coordinator/llm/http_transport.h"
+#include "coordinator/llm/http/http_transport.h"
 
 namespace ksearch {
 

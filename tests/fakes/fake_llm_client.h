@@ -37,8 +37,7 @@ class FakeLlmClient final : public LlmClient {
                     .finish_reason = "stop",
                     .model = "fake",
                     .response_id = "",
-                    .input_tokens = 100,
-                    .output_tokens = 50,
+                    .usage = {.uncached_input = 100, .visible_output = 50},
                     .usage_reported = true};
   }
 

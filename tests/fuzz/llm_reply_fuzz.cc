@@ -10,8 +10,8 @@
 #include "absl/strings/string_view.h"
 #include "common/clock.h"
 #include "common/log.h"
-#include "coordinator/llm/anthropic_client.h"
-#include "coordinator/llm/openai_chat_client.h"
+#include "coordinator/llm/anthropic/anthropic_client.h"
+#include "coordinator/llm/openai/openai_chat_client.h"
 #include "tests/fakes/fake_http_transport.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -36,7 +36,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     client->Complete({}, [&replies](absl::StatusOr<ksearch::LlmReply> reply) {
       ++replies;
       CHECK(!reply.ok() || reply->finish_reason != "stop" || !reply->text.empty());
-      CHECK(!reply.ok() || (reply->input_tokens >= 0 && reply->output_tokens >= 0));
+      CHECK(!reply.ok() || (reply->usage.input() >= 0 && reply->usage.output() >= 0));
     });
     transport.Answer(response);
     CHECK(replies == 1);

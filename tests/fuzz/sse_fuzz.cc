@@ -8,7 +8,7 @@
 
 #include "absl/strings/string_view.h"
 #include "common/log.h"
-#include "coordinator/llm/sse_parser.h"
+#include "coordinator/llm/http/sse_parser.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < 2) return 0;

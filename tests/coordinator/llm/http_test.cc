@@ -17,7 +17,7 @@
 #include "common/textproto.h"
 #include "common/unique_fd.h"
 #include "coordinator/llm/client_factory.h"
-#include "coordinator/llm/curl_transport.h"
+#include "coordinator/llm/http/curl_transport.h"
 #include "coordinator/llm/model_server/http_server.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -222,7 +222,7 @@ TEST(LlmHttpTest, TheMessagesApiIsAskedAgainAfterAnErrorInItsStream) {
   const auto reply = Ask(*client);
   ASSERT_TRUE(reply.ok()) << reply.status();
   EXPECT_EQ(reply->text, "hi");
-  EXPECT_EQ(reply->output_tokens, 2);
+  EXPECT_EQ(reply->usage.output(), 2);
   ASSERT_EQ(server.requests().size(), 2u);
   const EndpointRequest seen = server.requests().at(1);
   EXPECT_EQ(seen.target, "/v1/messages");

@@ -1,0 +1,64 @@
+#ifndef KSEARCH_COORDINATOR_LLM_HTTP_CURL_TRANSPORT_H_
+#define KSEARCH_COORDINATOR_LLM_HTTP_CURL_TRANSPORT_H_
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/mutex.h"
+#include "coordinator/llm/http/http_transport.h"
+
+namespace ksearch {
+
+// OK if a secret may be sent to `url`: https, or http to a loopback address; no user name or
+// password, query or fragment in it. INVALID_ARGUMENT says what is wrong.
+absl::Status CheckUrlAllowed(const std::string& url);
+
+// libcurl's multi interface on one I/O thread. Any number of transfers; each has a connection of
+// its own while it lasts (HTTP/1.1), kept for the next. Proxies come from the environment
+// (HTTPS_PROXY, NO_PROXY), never for loopback.
+class CurlTransport final : public HttpTransport {
+ public:
+  static absl::StatusOr<std::unique_ptr<CurlTransport>> Create();
+  ~CurlTransport() override;
+
+  void Post(HttpRequest request, PostDone done) override;
+  void RunAfter(absl::Duration delay, TimerDone done) override;
+
+ private:
+  struct Transfer;
+
+  explicit CurlTransport(void* multi);  // CURLM*, owned
+
+  void Run();
+  // Moves what was submitted into transfers_ and timers_. Returns false when stopping.
+  bool TakeSubmitted();
+  void Begin(std::unique_ptr<Transfer> transfer);
+  void CollectFinished();
+  void FireDueTimers();
+  void CancelAll();
+  int PollTimeoutMilliseconds() const;
+
+  void* const multi_;  // used by the I/O thread; curl_multi_wakeup by any
+
+  Mutex mu_;
+  bool stopping_ ABSL_GUARDED_BY(mu_) = false;
+  std::vector<std::unique_ptr<Transfer>> submitted_ ABSL_GUARDED_BY(mu_);
+  std::vector<std::pair<absl::Time, TimerDone>> submitted_timers_ ABSL_GUARDED_BY(mu_);
+
+  // The I/O thread's own.
+  std::map<Transfer*, std::unique_ptr<Transfer>> transfers_;
+  std::multimap<absl::Time, TimerDone> timers_;  // by due time, SteadyNow scale
+
+  std::thread thread_;  // last: started when all else is ready
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_LLM_HTTP_CURL_TRANSPORT_H_

@@ -1,0 +1,42 @@
+#ifndef KSEARCH_COORDINATOR_LLM_OPENAI_OPENAI_CHAT_CLIENT_H_
+#define KSEARCH_COORDINATOR_LLM_OPENAI_OPENAI_CHAT_CLIENT_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "common/clock.h"
+#include "coordinator/llm/http/http_transport.h"
+#include "coordinator/llm/llm_client.h"
+#include "coordinator/llm/provider/provider_request.h"
+
+namespace ksearch {
+
+// v1::OpenAiChat with its defaults filled in.
+struct OpenAiChatOptions : ProviderOptions {
+  std::string token_limit_field = "max_completion_tokens";
+};
+
+// POST {base_url}/chat/completions; one try per call. UNAVAILABLE means trying again may help and
+// carries the server's Retry-After (retry_after.h). Messages name the provider, the URL and the
+// fix.
+class OpenAiChatClient final : public LlmClient {
+ public:
+  // Both references must outlive calls in flight: destroy the transport before this client.
+  OpenAiChatClient(OpenAiChatOptions options, HttpTransport& transport, const Clock& clock);
+
+  void Complete(LlmRequest request, Done done) override;
+
+ private:
+  absl::StatusOr<LlmReply> Interpret(const absl::StatusOr<HttpResponse>& response,
+                                     absl::string_view model) const;
+
+  const OpenAiChatOptions options_;
+  const std::string url_;
+  HttpTransport& transport_;
+  const Clock& clock_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_LLM_OPENAI_OPENAI_CHAT_CLIENT_H_

@@ -1,0 +1,33 @@
+#ifndef KSEARCH_COORDINATOR_LLM_PROVIDER_PROVIDER_ERROR_H_
+#define KSEARCH_COORDINATOR_LLM_PROVIDER_PROVIDER_ERROR_H_
+
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "coordinator/llm/http/http_transport.h"
+#include "coordinator/llm/provider/api_key.h"
+
+namespace ksearch {
+
+// What a provider's server says went wrong.
+struct ProviderError {
+  std::string message;                        // at most 600 bytes
+  std::string code;                           // e.g. "rate_limit_exceeded"; numbers as text
+  std::string type;                           // e.g. "authentication_error"
+  std::optional<absl::Duration> retry_after;  // google.rpc.RetryInfo
+  bool daily_quota = false;                   // google.rpc.QuotaFailure of a day's quota
+};
+
+// The status, with LlmClient's codes, of a call that `response` ended: an HTTP status other than
+// 200, or a 200 with `error` in it. UNAVAILABLE carries the server's Retry-After (retry_after.h).
+// The message names `url`, what the server said, and the fix; `key` is taken out of all of it.
+absl::Status HttpFailure(const HttpResponse& response, const std::optional<ProviderError>& error,
+                         const ApiKey& key, absl::string_view url, absl::string_view model,
+                         absl::Time now);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_LLM_PROVIDER_PROVIDER_ERROR_H_

@@ -1,0 +1,51 @@
+#include "coordinator/llm/provider/provider_request.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace ksearch {
+namespace {
+
+// Labels come from our own tree, but a line break in one would forge a header.
+std::string HeaderLine(absl::string_view name, absl::string_view value) {
+  std::string line = absl::StrCat(name, ": ", value.substr(0, 200));
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return c < ' ' || c > '~'; }, '_');
+  return line;
+}
+
+}  // namespace
+
+HttpRequest JsonPost(const ProviderOptions& options, absl::string_view url, std::string body,
+                     const LlmLabels& labels) {
+  HttpRequest post{.url = std::string(url),
+                   .headers = {"Content-Type: application/json"},
+                   .body = std::move(body),
+                   .connect_timeout = options.connect_timeout,
+                   .total_timeout = options.total_timeout,
+                   .max_reply_bytes = options.max_reply_bytes};
+  if (options.label_headers) {
+    post.headers.push_back(HeaderLine("X-Ksearch-Purpose", labels.purpose));
+    post.headers.push_back(HeaderLine("X-Ksearch-Attempt", absl::StrCat(labels.attempt)));
+    post.headers.push_back(HeaderLine("X-Ksearch-Cycle", absl::StrCat(labels.cycle)));
+    if (!labels.node_id.empty()) {
+      post.headers.push_back(HeaderLine("X-Ksearch-Node", labels.node_id));
+    }
+  }
+  return post;
+}
+
+void RefuseWithoutModel(const ProviderOptions& options, absl::string_view kind,
+                        HttpTransport& transport, LlmClient::Done done) {
+  const absl::Status refusal = absl::InvalidArgumentError(
+      absl::StrCat("provider \"", options.provider, "\": no model; name one for the run, or set ",
+                   kind, ".default_model"));
+  transport.RunAfter(absl::ZeroDuration(),
+                     [refusal, done = std::move(done)](absl::Status status) mutable {
+                       std::move(done)(status.ok() ? refusal : std::move(status));
+                     });
+}
+
+}  // namespace ksearch

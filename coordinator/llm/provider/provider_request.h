@@ -1,0 +1,39 @@
+#ifndef KSEARCH_COORDINATOR_LLM_PROVIDER_PROVIDER_REQUEST_H_
+#define KSEARCH_COORDINATOR_LLM_PROVIDER_PROVIDER_REQUEST_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "coordinator/llm/http/http_transport.h"
+#include "coordinator/llm/llm_client.h"
+#include "coordinator/llm/provider/api_key.h"
+
+namespace ksearch {
+
+// What every kind of provider has in v1::ModelProvider, with defaults filled in and the key read.
+struct ProviderOptions {
+  std::string provider;  // name in the configuration, for messages
+  std::string base_url;  // without a slash at the end
+  ApiKey key;
+  std::string default_model;
+  absl::Duration connect_timeout = absl::Seconds(10);
+  absl::Duration total_timeout = absl::Minutes(30);
+  int64_t max_reply_bytes = int64_t{8} << 20;
+  bool label_headers = false;
+};
+
+// A POST of JSON `body` to `url`, with the labels as headers if the options say so, and without
+// the key: its header differs by kind.
+HttpRequest JsonPost(const ProviderOptions& options, absl::string_view url, std::string body,
+                     const LlmLabels& labels);
+
+// Ends a call that names no model, where `kind` has no default. By way of the transport, as `done`
+// must not run on the caller's thread.
+void RefuseWithoutModel(const ProviderOptions& options, absl::string_view kind,
+                        HttpTransport& transport, LlmClient::Done done);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_LLM_PROVIDER_PROVIDER_REQUEST_H_

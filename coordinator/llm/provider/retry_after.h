@@ -1,0 +1,29 @@
+#ifndef KSEARCH_COORDINATOR_LLM_PROVIDER_RETRY_AFTER_H_
+#define KSEARCH_COORDINATOR_LLM_PROVIDER_RETRY_AFTER_H_
+
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/cord.h"
+#include "absl/time/time.h"
+
+namespace ksearch {
+
+inline constexpr char kRetryAfterPayload[] = "ksearch.v1/retry_after";
+
+// Attaches the server's wish to be left alone for `delay` to a failed call's status.
+inline void SetRetryAfter(absl::Status* status, absl::Duration delay) {
+  status->SetPayload(kRetryAfterPayload, absl::Cord(absl::FormatDuration(delay)));
+}
+
+inline std::optional<absl::Duration> GetRetryAfter(const absl::Status& status) {
+  const auto payload = status.GetPayload(kRetryAfterPayload);
+  absl::Duration delay;
+  if (!payload || !absl::ParseDuration(std::string(*payload), &delay)) return std::nullopt;
+  return delay;
+}
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_LLM_PROVIDER_RETRY_AFTER_H_
