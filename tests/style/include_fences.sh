@@ -28,7 +28,7 @@ fence 'grpcpp|^grpc/|[^>"]*\.grpc\.pb\.h' 'coordinator/service/|coordinator/main
 fence 'sqlite3' 'coordinator/store/'
 fence 'curl/' 'coordinator/llm/'
 fence 'boost/' 'coordinator/dashboard/|coordinator/llm/model_server/'
-fence 'cuda|nvml|cublas' 'gpu_worker/verifier/|gpu_worker/runner/'
+fence 'cuda|nvml|cublas' 'gpu_worker/(cuda|verifier|runner|device)/'
 fence 'seccomp\.h' 'gpu_worker/sandbox/'
 fence 'CLI/' 'cli/options\.cc'
 
@@ -40,7 +40,9 @@ fence 'coordinator/search/' 'coordinator/(search|engine)/'
 fence 'coordinator/tasks/' 'coordinator/(tasks|engine|service)/|coordinator/main'
 fence 'coordinator/proposer/' 'coordinator/(proposer|search)/'
 fence 'coordinator/world_model/' 'coordinator/(world_model|proposer|search)/'
-# Inside the worker: the runner lives with the candidate and must know nothing else.
+# Inside the worker: the driver's wrappers know nothing of what they are used for.
+fence 'gpu_worker/(session|executor|build|verifier|runner|sandbox)/' 'gpu_worker/(session|executor|build|verifier|runner|sandbox|device)/|gpu_worker/(main|worker_config)'
+# The runner lives with the candidate and must know nothing else.
 fence 'gpu_worker/(session|executor|build|verifier)/' 'gpu_worker/(session|executor|build|verifier)/|gpu_worker/main'
 
 exit "$breaches"
