@@ -2,6 +2,7 @@
 
 #include <cctype>
 #include <limits>
+#include <set>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
@@ -16,21 +17,23 @@ struct DTypeFacts {
   v1::DType dtype;
   absl::string_view name;
   absl::string_view c_type;
+  absl::string_view cuda_type;
   int64_t bytes;
+  absl::string_view cuda_include = {};
 };
 
 constexpr DTypeFacts kDTypes[] = {
-    {v1::DTYPE_FLOAT32, "float32", "float", 4},
-    {v1::DTYPE_FLOAT16, "float16", "uint16_t", 2},
-    {v1::DTYPE_BFLOAT16, "bfloat16", "uint16_t", 2},
-    {v1::DTYPE_FLOAT8_E4M3FN, "float8_e4m3fn", "uint8_t", 1},
-    {v1::DTYPE_FLOAT8_E5M2, "float8_e5m2", "uint8_t", 1},
-    {v1::DTYPE_FLOAT4_E2M1, "float4_e2m1", "uint8_t", 0},
-    {v1::DTYPE_INT64, "int64", "int64_t", 8},
-    {v1::DTYPE_INT32, "int32", "int32_t", 4},
-    {v1::DTYPE_INT16, "int16", "int16_t", 2},
-    {v1::DTYPE_INT8, "int8", "int8_t", 1},
-    {v1::DTYPE_BOOL, "bool", "uint8_t", 1},
+    {v1::DTYPE_FLOAT32, "float32", "float", "float", 4},
+    {v1::DTYPE_FLOAT16, "float16", "uint16_t", "__half", 2, "cuda_fp16.h"},
+    {v1::DTYPE_BFLOAT16, "bfloat16", "uint16_t", "__nv_bfloat16", 2, "cuda_bf16.h"},
+    {v1::DTYPE_FLOAT8_E4M3FN, "float8_e4m3fn", "uint8_t", "__nv_fp8_e4m3", 1, "cuda_fp8.h"},
+    {v1::DTYPE_FLOAT8_E5M2, "float8_e5m2", "uint8_t", "__nv_fp8_e5m2", 1, "cuda_fp8.h"},
+    {v1::DTYPE_FLOAT4_E2M1, "float4_e2m1", "uint8_t", "uint8_t", 0},
+    {v1::DTYPE_INT64, "int64", "int64_t", "int64_t", 8},
+    {v1::DTYPE_INT32, "int32", "int32_t", "int32_t", 4},
+    {v1::DTYPE_INT16, "int16", "int16_t", "int16_t", 2},
+    {v1::DTYPE_INT8, "int8", "int8_t", "int8_t", 1},
+    {v1::DTYPE_BOOL, "bool", "uint8_t", "uint8_t", 1},
 };
 
 const DTypeFacts* FindDType(v1::DType dtype) {
@@ -56,6 +59,7 @@ bool IsFloating(v1::DType dtype) {
 }  // namespace
 
 absl::StatusOr<std::string> KernelHeader(const v1::Definition& definition, v1::DeviceClass device) {
+  const bool cuda = device == v1::DEVICE_CLASS_CUDA;
   absl::flat_hash_set<std::string> names = {"workspace", "workspace_bytes"};
   std::string fields;
   const auto add = [&](const std::string& name) -> absl::Status {
@@ -74,6 +78,8 @@ absl::StatusOr<std::string> KernelHeader(const v1::Definition& definition, v1::D
         axis.has_const_value() ? absl::StrCat("  /* always ", axis.const_value(), " */") : "",
         "\n");
   }
+  // Each of these headers adds to every build: only what the task has.
+  std::set<absl::string_view> includes_used;
   const auto add_tensor = [&](const v1::TensorSpec& tensor, bool output) -> absl::Status {
     RETURN_IF_ERROR(add(tensor.name()));
     if (tensor.scalar()) {
@@ -86,8 +92,9 @@ absl::StatusOr<std::string> KernelHeader(const v1::Definition& definition, v1::D
       return absl::InvalidArgumentError(
           absl::StrCat("dtype of '", tensor.name(), "' is not supported"));
     }
-    absl::StrAppend(&fields, "  ", output ? "" : "const ", facts->c_type, "* ", tensor.name(),
-                    ";  /* ", facts->name, " [");
+    if (cuda && !facts->cuda_include.empty()) includes_used.insert(facts->cuda_include);
+    absl::StrAppend(&fields, "  ", output ? "" : "const ", cuda ? facts->cuda_type : facts->c_type,
+                    "* ", tensor.name(), ";  /* ", facts->name, " [");
     for (int i = 0; i < tensor.shape_size(); ++i) {
       absl::StrAppend(&fields, i == 0 ? "" : ", ", tensor.shape(i));
     }
@@ -99,18 +106,29 @@ absl::StatusOr<std::string> KernelHeader(const v1::Definition& definition, v1::D
   for (const v1::TensorSpec& tensor : definition.outputs())
     RETURN_IF_ERROR(add_tensor(tensor, true));
 
-  const bool cuda = device == v1::DEVICE_CLASS_CUDA;
+  std::string includes;
+  for (absl::string_view include : includes_used) {
+    absl::StrAppend(&includes, "#include <", include, ">\n");
+  }
+  if (cuda) includes += "#include <cuda_runtime.h>\n";
   const absl::string_view stream = cuda ? ", cudaStream_t stream" : "";
   return absl::StrCat(
       "/* Arguments of task ", definition.name(), ". Every field is 8 bytes wide. */\n",
-      "#ifndef KSEARCH_TASK_H_\n#define KSEARCH_TASK_H_\n#include <stdint.h>\n",
-      cuda ? "#include <cuda_runtime.h>\n" : "", "\n", "typedef struct KsearchArgs {\n", fields,
-      "  void* workspace;          /* ksearch_workspace_bytes() bytes, 64-byte aligned, contents\n"
+      "#ifndef KSEARCH_TASK_H_\n#define KSEARCH_TASK_H_\n#include <stdint.h>\n", includes, "\n",
+      "typedef struct KsearchArgs {\n", fields,
+      "  void* workspace;          /* ksearch_workspace_bytes() bytes",
+      cuda ? " of device memory" : "", ", ", cuda ? 256 : 64,
+      "-byte aligned, contents\n"
       "                               undefined at every call */\n"
       "  int64_t workspace_bytes;\n} KsearchArgs;\n\n",
       "#ifdef __cplusplus\nextern \"C\" {\n#endif\n",
-      "/* Writes every element of every output, then returns 0. */\n", "int ", kEntrySymbol,
-      "(const KsearchArgs* args", stream, ");\n",
+      cuda ? "/* Puts all work on `stream` and returns a cudaError_t (0 = success) without "
+             "waiting. When\n"
+             "   the stream gets there, every element of every output is written. Tensors are "
+             "device\n"
+             "   memory, 256-byte aligned. */\n"
+           : "/* Writes every element of every output, then returns 0. */\n",
+      "int ", kEntrySymbol, "(const KsearchArgs* args", stream, ");\n",
       "/* Optional: bytes of scratch memory for these sizes; pointers in args are null. */\n",
       "int64_t ", kWorkspaceSymbol, "(const KsearchArgs* args);\n",
       "#ifdef __cplusplus\n}\n#endif\n#endif\n");

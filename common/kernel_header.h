@@ -12,6 +12,8 @@
 namespace ksearch {
 
 inline constexpr absl::string_view kKernelHeaderName = "ksearch_task.h";
+// Our own CUDA header, beside the other one for sources that want it.
+inline constexpr absl::string_view kCudaHeaderName = "ksearch_cuda.h";
 inline constexpr absl::string_view kEntrySymbol = "ksearch_run";
 inline constexpr absl::string_view kWorkspaceSymbol = "ksearch_workspace_bytes";
 
@@ -21,8 +23,9 @@ inline constexpr absl::string_view kWorkspaceSymbol = "ksearch_workspace_bytes";
 // KsearchArgs is a sequence of 8-byte slots, in this order: every axis of the definition as int64_t
 // (constants too), every tensor input and output as a typed pointer and every scalar as int64_t or
 // double (definition order: inputs, then outputs), then void* workspace, int64_t workspace_bytes.
-// fp16, bf16 are uint16_t and fp8 uint8_t in a CPU header. The text depends on the definition only.
-// INVALID_ARGUMENT if a name is no C identifier, or names clash.
+// fp16, bf16 are uint16_t and fp8 uint8_t in a CPU header; in a CUDA one they are __half,
+// __nv_bfloat16, __nv_fp8_e4m3 and __nv_fp8_e5m2, and pointers are device memory. The text depends
+// on the definition only. INVALID_ARGUMENT if a name is no C identifier, or names clash.
 absl::StatusOr<std::string> KernelHeader(const v1::Definition& definition, v1::DeviceClass device);
 
 // The slots of one workload in that order, without the two workspace slots. Buffer slots appear as

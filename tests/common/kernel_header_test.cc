@@ -63,6 +63,18 @@ TEST(KernelHeaderTest, FieldsFollowTheDocumentedOrder) {
               HasSubstr("ksearch_run(const KsearchArgs* args, cudaStream_t stream)"));
 }
 
+TEST(KernelHeaderTest, CudaHasRealTypesAndOnlyTheirHeaders) {
+  const std::string header = *KernelHeader(Attention(), v1::DEVICE_CLASS_CUDA);
+  EXPECT_THAT(header, HasSubstr("const __nv_bfloat16* q;"));
+  EXPECT_THAT(header, HasSubstr("#include <cuda_bf16.h>"));
+  EXPECT_EQ(header.find("cuda_fp8.h"), std::string::npos);
+  v1::Definition definition = Attention();
+  definition.mutable_inputs(0)->set_dtype(v1::DTYPE_FLOAT8_E5M2);
+  EXPECT_THAT(*KernelHeader(definition, v1::DEVICE_CLASS_CUDA),
+              HasSubstr("const __nv_fp8_e5m2* q;"));
+  EXPECT_EQ(KernelHeader(definition, v1::DEVICE_CLASS_CPU)->find("cuda"), std::string::npos);
+}
+
 TEST(KernelHeaderTest, NamesThatAreNoIdentifiersAreRefused) {
   v1::Definition definition = Attention();
   definition.mutable_inputs(0)->set_name("q; system(\"x\")");
