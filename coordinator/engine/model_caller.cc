@@ -7,6 +7,34 @@
 #include "common/log.h"
 
 namespace ksearch {
+namespace {
+
+// A call's state in its row.
+class StoredProviderState final : public ProviderState {
+ public:
+  StoredProviderState(Store* store, const LlmCallRow& call)
+      : store_(store), call_id_(call.call_id), state_(call.provider_state) {}
+
+  std::string Load() const override {
+    MutexLock lock(&mu_);
+    return state_;
+  }
+  void Save(std::string state, absl::AnyInvocable<void(absl::Status)> stored) override {
+    {
+      MutexLock lock(&mu_);
+      state_ = state;
+    }
+    store_->SaveProviderState(call_id_, state, std::move(stored));
+  }
+
+ private:
+  Store* const store_;
+  const std::string call_id_;
+  mutable Mutex mu_;
+  std::string state_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace
 
 ModelCaller::ModelCaller(Store* store, const Clock& clock, std::vector<Provider> providers,
                          Options options)
@@ -75,6 +103,7 @@ void ModelCaller::StartWaiting() {
     request.user = call.prompt;
     request.max_output_tokens = call.max_output_tokens;
     request.reasoning_effort = call.reasoning_effort;
+    request.state = std::make_shared<StoredProviderState>(store_, call);
     request.labels = {call.purpose, call.node_id, call.attempt, call.cycle};
     // Under the lock, so that no client is asked for anything once it is being destroyed.
     ClientOf(call.provider)

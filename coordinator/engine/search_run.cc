@@ -20,6 +20,18 @@ std::string CallId(const std::string& run_id, int64_t call_number) {
   return absl::StrCat(run_id, "/", call_number);
 }
 
+// The status whose text a failed call's row keeps: "NOT_FOUND: no such model". Empty: OK.
+absl::Status CallFailure(const std::string& error) {
+  if (error.empty()) return absl::OkStatus();
+  const std::string name = error.substr(0, error.find(':'));
+  for (int number = 1; number <= static_cast<int>(absl::StatusCode::kUnauthenticated); ++number) {
+    const auto code = static_cast<absl::StatusCode>(number);
+    if (absl::StatusCodeToString(code) != name || error.size() < name.size() + 2) continue;
+    return absl::Status(code, error.substr(name.size() + 2));
+  }
+  return absl::UnavailableError(error);
+}
+
 }  // namespace
 
 SearchRun::SearchRun(const Parts& parts, const RunRow& row, SearchContext context,
@@ -178,7 +190,7 @@ absl::Status SearchRun::FoldReply(const Arrival& arrival) {
   if (!absl::SimpleAtoi(call.call_id.substr(call.call_id.rfind('/') + 1), &answer.call_number)) {
     return absl::DataLossError(absl::StrCat("call id '", call.call_id, "'"));
   }
-  if (!call.error.empty()) answer.status = absl::UnavailableError(call.error);
+  answer.status = CallFailure(call.error);
   answer.reply.text = call.reply;
   answer.reply.finish_reason = call.finish_reason;
   answer.reply.model = call.reply_model;

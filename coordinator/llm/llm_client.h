@@ -2,9 +2,11 @@
 #define KSEARCH_COORDINATOR_LLM_LLM_CLIENT_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 namespace ksearch {
@@ -17,6 +19,19 @@ struct LlmLabels {
   int cycle = 0;
 };
 
+// What a provider must remember of one call beyond this process, such as the id of a reply that it
+// is still working on. Thread-safe.
+class ProviderState {
+ public:
+  virtual ~ProviderState() = default;
+
+  // As last saved, in this process or an earlier one; empty: nothing.
+  virtual std::string Load() const = 0;
+  // Load returns `state` at once; `stored` runs once, on any thread, when a crash cannot lose it
+  // any more, or could not be kept from losing it. Does not block.
+  virtual void Save(std::string state, absl::AnyInvocable<void(absl::Status)> stored) = 0;
+};
+
 struct LlmRequest {
   std::string model;
   std::string system;  // stable rules; may be empty
@@ -24,6 +39,7 @@ struct LlmRequest {
   int max_output_tokens = 32000;
   std::string reasoning_effort;  // empty = provider's default
   LlmLabels labels;
+  std::shared_ptr<ProviderState> state;  // null: the call is forgotten with the process
 };
 
 // Tokens of a call in disjoint parts, so that its cost is a sum of products. Whatever the
@@ -53,6 +69,15 @@ struct LlmReply {
   bool usage_reported = false;  // false: `usage` is empty
 };
 
+// True for failures that any further call to the same model would meet too, until a person mends
+// something: a wrong key, an unknown model, no credit.
+inline bool IsTerminalLlmError(absl::StatusCode code) {
+  return code == absl::StatusCode::kUnauthenticated ||
+         code == absl::StatusCode::kPermissionDenied || code == absl::StatusCode::kNotFound ||
+         code == absl::StatusCode::kResourceExhausted ||
+         code == absl::StatusCode::kFailedPrecondition;
+}
+
 // Asks a model. Thread-safe.
 class LlmClient {
  public:
@@ -63,9 +88,10 @@ class LlmClient {
   // Starts a call. `done` runs exactly once, on a thread of the client's; it must not block. After
   // the destructor returns no `done` is running; calls in flight end with CANCELLED.
   // Codes: UNAVAILABLE (transient; retries used up), RESOURCE_EXHAUSTED (quota or money; terminal),
-  // UNAUTHENTICATED / PERMISSION_DENIED / NOT_FOUND (key, model or URL; terminal, the message names
-  // the fix), INVALID_ARGUMENT (request refused), OUT_OF_RANGE (context overflow),
-  // DATA_LOSS (unreadable reply), DEADLINE_EXCEEDED, CANCELLED. Never contains the key.
+  // UNAUTHENTICATED / PERMISSION_DENIED / NOT_FOUND / FAILED_PRECONDITION (key, model, URL or
+  // configuration; terminal, the message names the fix), INVALID_ARGUMENT (request refused),
+  // OUT_OF_RANGE (context overflow), DATA_LOSS (unreadable reply), DEADLINE_EXCEEDED, CANCELLED.
+  // Never contains the key.
   virtual void Complete(LlmRequest request, Done done) = 0;
 };
 

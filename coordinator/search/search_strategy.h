@@ -54,7 +54,8 @@ struct StepOutput {
 
 struct ModelAnswer {
   int64_t call_number = 0;
-  absl::Status status;  // non-OK: the call failed for good
+  // Non-OK: the call failed for good, with LlmClient's codes.
+  absl::Status status;
   LlmReply reply;
 };
 

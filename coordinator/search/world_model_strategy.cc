@@ -121,9 +121,20 @@ void WorldModelStrategy::EndPropose(StepOutput* out) {
   state_.set_proposed_for_cycle(state_.cycles_started() + 1);
 }
 
+// Half a kernel is no candidate, even if what is there of it compiles.
+absl::StatusOr<v1::Sources> WorldModelStrategy::CodeOf(const LlmReply& reply) const {
+  if (reply.finish_reason == "length") {
+    return absl::OutOfRangeError("the reply was cut off at the limit of its length: be brief");
+  }
+  if (reply.finish_reason == "refusal" || reply.finish_reason == "content_filter") {
+    return absl::PermissionDeniedError(absl::StrCat("the model refused (", reply.finish_reason,
+                                                    "): ", OneLine(reply.text, kMaxEventText)));
+  }
+  return calls_.proposer().parse_code(reply.text, context_.config.language());
+}
+
 void WorldModelStrategy::FoldCode(const LlmReply& reply, v1::CycleState* cycle, StepOutput* out) {
-  absl::StatusOr<v1::Sources> sources =
-      calls_.proposer().parse_code(reply.text, context_.config.language());
+  absl::StatusOr<v1::Sources> sources = CodeOf(reply);
   if (sources.ok()) {
     cycle->set_phase(v1::CycleState::EVALUATING);
     cycle->set_awaited_candidate_id(CandidateId(*sources));
@@ -132,10 +143,7 @@ void WorldModelStrategy::FoldCode(const LlmReply& reply, v1::CycleState* cycle, 
     cycle->clear_asked_again();
     return;
   }
-  std::string fault(sources.status().message());
-  if (reply.finish_reason == "length") {
-    absl::StrAppend(&fault, " (the reply was cut off at the limit of its length: be brief)");
-  }
+  const std::string fault(sources.status().message());
   AddEvent(v1::RunEvent::REPLY_UNUSABLE, fault, *cycle, out);
   cycle->set_complaint(fault);
   if (!cycle->asked_again()) {
@@ -159,8 +167,8 @@ void WorldModelStrategy::FoldRevision(const absl::StatusOr<v1::EditScript>& scri
   RemoveCycle(cycle->cycle());
 }
 
-// The third failure in a row folds nothing: what was asked is still wanted when the search is taken
-// up again.
+// A failure that every call would meet, or the third in a row, folds nothing: what was asked is
+// still wanted when the search is taken up again.
 void WorldModelStrategy::FoldFailedCall(const ModelAnswer& answer, StepOutput* out) {
   const int64_t call = answer.call_number;
   v1::CycleState* cycle = nullptr;
@@ -181,8 +189,10 @@ void WorldModelStrategy::FoldFailedCall(const ModelAnswer& answer, StepOutput* o
     event->set_cycle(cycle->cycle());
     event->set_node_id(cycle->node_id());
   }
-  if (state_.consecutive_failures() >= kMaxConsecutiveFailures) {
-    Finish(v1::SearchState::FAILED, absl::StrCat("model unreachable: ", why));
+  const bool terminal = IsTerminalLlmError(answer.status.code());
+  if (terminal || state_.consecutive_failures() >= kMaxConsecutiveFailures) {
+    Finish(v1::SearchState::FAILED,
+           absl::StrCat(terminal ? "the model cannot be used: " : "model unreachable: ", why));
     return;
   }
   if (is_propose) {

@@ -12,8 +12,8 @@ namespace {
 constexpr absl::string_view kCallColumns =
     "SELECT call_id, run_id, purpose, node_id, attempt, cycle, role, provider, model, "
     "created_unix_us, prompt, dropped_parts, replied_unix_us, error, finish_reason, reply_model, "
-    "input_tokens, output_tokens, reply, max_output_tokens, reasoning_effort, system "
-    "FROM llm_calls ";
+    "input_tokens, output_tokens, reply, max_output_tokens, reasoning_effort, system, "
+    "provider_state FROM llm_calls ";
 
 // A candidate's score is that of its latest pass in the run; -1 = none.
 constexpr absl::string_view kCandidateColumns =
@@ -39,6 +39,7 @@ LlmCallRow CallAt(const Statement& row) {
   call.max_output_tokens = static_cast<int>(row.IntAt(19));
   call.reasoning_effort = row.TextAt(20);
   call.system = row.TextAt(21);
+  call.provider_state = row.TextAt(22);
   call.answered = !row.IsNullAt(12);
   if (!call.answered) return call;
   call.replied = row.TimeAt(12);
@@ -131,6 +132,18 @@ absl::Status RecordReply(Database& database, const LlmCallRow& call, absl::Time 
       run_rows::InsertArrival(database, owner, Arrival::Kind::kReply, call.call_id, ""));
   if (arrived) *run_id = owner;
   return absl::OkStatus();
+}
+
+absl::Status SaveProviderState(Database& database, const std::string& call_id,
+                               const std::string& state) {
+  RETURN_IF_ERROR(database
+                      .Prepare("UPDATE llm_calls SET provider_state = ? "
+                               "WHERE call_id = ? AND replied_unix_us IS NULL")
+                      .Text(state)
+                      .Text(call_id)
+                      .Run());
+  if (database.changes() > 0) return absl::OkStatus();
+  return ReadCall(database, call_id).status();
 }
 
 absl::StatusOr<LlmCallRow> ReadCall(Database& database, const std::string& call_id) {

@@ -20,6 +20,8 @@ absl::Status InsertCall(Database& database, const LlmCallRow& call, absl::Time n
 // no such call.
 absl::Status RecordReply(Database& database, const LlmCallRow& call, absl::Time now,
                          std::string* run_id);
+absl::Status SaveProviderState(Database& database, const std::string& call_id,
+                               const std::string& state);
 absl::StatusOr<LlmCallRow> ReadCall(Database& database, const std::string& call_id);
 absl::StatusOr<std::vector<LlmCallRow>> ReadUnansweredCalls(Database& database,
                                                             const std::string& run_id);

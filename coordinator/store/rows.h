@@ -32,6 +32,8 @@ struct LlmCallRow {
   int max_output_tokens = 0;
   std::string reasoning_effort;
   absl::Time created;
+  // Set by SaveProviderState: what the provider needs to go on with the call after a restart.
+  std::string provider_state;
   // Set by RecordReply:
   bool answered = false;
   std::string error;  // non-empty: the call failed for good (status text)

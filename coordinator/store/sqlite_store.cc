@@ -260,6 +260,15 @@ void SqliteStore::RecordReply(const LlmCallRow& call, absl::AnyInvocable<void(ab
       });
 }
 
+void SqliteStore::SaveProviderState(const std::string& call_id, const std::string& state,
+                                    absl::AnyInvocable<void(absl::Status)> done) {
+  writer_.Post(
+      [call_id, state](Database& database) {
+        return proposal_rows::SaveProviderState(database, call_id, state);
+      },
+      std::move(done));
+}
+
 absl::Status SqliteStore::AddJob(const std::string& job_id, const v1::JobSpec& spec) {
   const absl::Time now = clock_.Now();
   return writer_.Run(

@@ -41,6 +41,8 @@ class SqliteStore final : public Store {
   absl::StatusOr<std::vector<CandidateRow>> ListCandidates(const std::string& run_id) override;
 
   void RecordReply(const LlmCallRow& call, absl::AnyInvocable<void(absl::Status)> done) override;
+  void SaveProviderState(const std::string& call_id, const std::string& state,
+                         absl::AnyInvocable<void(absl::Status)> done) override;
   absl::StatusOr<LlmCallRow> ReadCall(const std::string& call_id) override;
   absl::StatusOr<std::vector<LlmCallRow>> ReadUnansweredCalls(const std::string& run_id) override;
 

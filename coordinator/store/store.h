@@ -70,6 +70,10 @@ class Store {
   // Records the reply (or final error) and its arrival. Idempotent: the first one wins. NOT_FOUND:
   // no such call.
   virtual void RecordReply(const LlmCallRow& call, absl::AnyInvocable<void(absl::Status)> done) = 0;
+  // Replaces the provider_state of an unanswered call; of an answered one it is dropped. `done`
+  // after commit, on the writer thread; must not block. NOT_FOUND: no such call.
+  virtual void SaveProviderState(const std::string& call_id, const std::string& state,
+                                 absl::AnyInvocable<void(absl::Status)> done) = 0;
   virtual absl::StatusOr<LlmCallRow> ReadCall(const std::string& call_id) = 0;
   virtual absl::StatusOr<std::vector<LlmCallRow>> ReadUnansweredCalls(
       const std::string& run_id) = 0;

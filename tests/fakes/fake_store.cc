@@ -209,6 +209,21 @@ void FakeStore::RecordReply(const LlmCallRow& call, absl::AnyInvocable<void(absl
   if (arrived.has_value()) Tell({*arrived});
 }
 
+void FakeStore::SaveProviderState(const std::string& call_id, const std::string& state,
+                                  absl::AnyInvocable<void(absl::Status)> done) {
+  absl::Status status;
+  {
+    MutexLock lock(&mu_);
+    status = WriteFailure();
+    const auto call = calls_.find(call_id);
+    if (status.ok() && call == calls_.end()) {
+      status = absl::NotFoundError(absl::StrCat("no call ", call_id));
+    }
+    if (status.ok() && !call->second.answered) call->second.provider_state = state;
+  }
+  done(std::move(status));
+}
+
 absl::StatusOr<LlmCallRow> FakeStore::ReadCall(const std::string& call_id) {
   MutexLock lock(&mu_);
   const auto it = calls_.find(call_id);

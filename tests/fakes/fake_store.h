@@ -18,7 +18,8 @@ namespace ksearch {
 // Thread-safe. To play a restart of the coordinator, keep the object and make everything else anew.
 class FakeStore final : public Store {
  public:
-  // Every later CommitStep, RecordResult and RecordReply fails with `status`, until called with OK.
+  // Every later CommitStep, RecordResult, RecordReply and SaveProviderState fails with `status`,
+  // until called with OK.
   void FailWrites(absl::Status status);
   std::vector<AttemptRow> attempts() const;  // in order of (job, lease)
   int results() const;
@@ -40,6 +41,8 @@ class FakeStore final : public Store {
   absl::StatusOr<std::vector<CandidateRow>> ListCandidates(const std::string& run_id) override;
 
   void RecordReply(const LlmCallRow& call, absl::AnyInvocable<void(absl::Status)> done) override;
+  void SaveProviderState(const std::string& call_id, const std::string& state,
+                         absl::AnyInvocable<void(absl::Status)> done) override;
   absl::StatusOr<LlmCallRow> ReadCall(const std::string& call_id) override;
   absl::StatusOr<std::vector<LlmCallRow>> ReadUnansweredCalls(const std::string& run_id) override;
 

@@ -227,6 +227,25 @@ TEST_F(SearchRunTest, UnreachableModelFailsTheRun) {
   EXPECT_THAT(run->status().reason(), testing::HasSubstr("the key was refused"));
 }
 
+TEST_F(SearchRunTest, WhatAProviderSavedComesBackInTheNextLife) {
+  client_->Hold(true);
+  {
+    const auto run = NewRun();
+    ASSERT_TRUE(run->Begin().ok());
+    client_->AwaitRequests(1);
+    const LlmRequest request = client_->requests()[0];
+    EXPECT_EQ(request.state->Load(), "");
+    request.state->Save("resp_7", [](const absl::Status& status) { EXPECT_TRUE(status.ok()); });
+    EXPECT_EQ(request.state->Load(), "resp_7");
+  }
+  NewModels();
+  const auto run = NewRun();
+  ASSERT_TRUE(run->Begin().ok());
+  RunToEnd(run.get());
+  EXPECT_EQ(client_->requests()[0].state->Load(), "resp_7");
+  EXPECT_EQ(client_->requests()[1].state->Load(), "");
+}
+
 TEST_F(SearchRunTest, RecordedOrderIsWaitedFor) {
   workers_.Hold(true);
   const auto run = NewRun(2, {"call/2", "job/screen/2", "call/1", "job/screen/1"});

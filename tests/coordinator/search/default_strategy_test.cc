@@ -327,7 +327,7 @@ TEST(DefaultStrategyTest, AnUnreachableModelAtTheStartFailsTheRun) {
   bool down = true;
   SearchDriver driver(TestContext(false, 2), Script{});
   driver.fault = [&](const AskModel&) {
-    return down ? absl::UnauthenticatedError("bad key") : absl::OkStatus();
+    return down ? absl::UnavailableError("no route") : absl::OkStatus();
   };
   driver.Start();
   driver.Run();
@@ -338,6 +338,26 @@ TEST(DefaultStrategyTest, AnUnreachableModelAtTheStartFailsTheRun) {
   driver.Run();
   EXPECT_FALSE(driver.failed());
   EXPECT_EQ(driver.state().rounds_done(), 2);
+}
+
+TEST(DefaultStrategyTest, WhatAPersonMustMendEndsTheRunAtOnce) {
+  for (const absl::Status& fault :
+       {absl::UnauthenticatedError("bad key"), absl::ResourceExhaustedError("no credit"),
+        absl::NotFoundError("no such model")}) {
+    bool down = true;
+    SearchDriver driver(TestContext(false, 2), Script{});
+    driver.fault = [&](const AskModel&) { return down ? fault : absl::OkStatus(); };
+    driver.Start();
+    driver.Run();
+    EXPECT_TRUE(driver.failed());
+    EXPECT_THAT(driver.asked, SizeIs(1));
+    EXPECT_THAT(driver.finish_reason(), HasSubstr(std::string(fault.message())));
+    down = false;
+    driver.Restart(TestContext(false, 2));
+    driver.Run();
+    EXPECT_FALSE(driver.failed());
+    EXPECT_EQ(driver.state().rounds_done(), 2);
+  }
 }
 
 TEST(DefaultStrategyTest, ALargerBudgetContinuesAFinishedSearch) {

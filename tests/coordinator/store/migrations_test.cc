@@ -54,6 +54,23 @@ TEST_F(MigrationsTest, OldFileIsBroughtUpWithItsRows) {
   EXPECT_EQ(Migrate(*database_, {first, second}).value(), 2);  // again: nothing to do
 }
 
+TEST_F(MigrationsTest, CallsOfTheFirstVersionHaveNoProviderState) {
+  const std::vector<Migration> first(Migrations().begin(), Migrations().begin() + 1);
+  ASSERT_TRUE(Migrate(*database_, first).ok());
+  ASSERT_TRUE(
+      database_
+          ->Execute("INSERT INTO runs (run_id, created_unix_us, config) VALUES ('r', 0, x'');"
+                    "INSERT INTO llm_calls (call_id, run_id, purpose, node_id, attempt, cycle, "
+                    "role, provider, model, created_unix_us, max_output_tokens, "
+                    "reasoning_effort, system, prompt, dropped_parts) VALUES "
+                    "('r/1', 'r', 'init', '', 1, 0, '', '', '', 0, 1, '', '', 'hello', '')")
+          .ok());
+  ASSERT_TRUE(Migrate(*database_, Migrations()).ok());
+  EXPECT_EQ(Number("SELECT count(*) FROM llm_calls WHERE prompt = 'hello' AND "
+                   "provider_state IS NULL"),
+            1);
+}
+
 TEST_F(MigrationsTest, FailedMigrationLeavesTheOldVersion) {
   const Migration first = {1, "0001_a.sql", "CREATE TABLE t (k TEXT) STRICT;"};
   const Migration broken = {2, "0002_broken.sql", "CREATE TABLE u (k TEXT) STRICT; SELEKT;"};

@@ -118,6 +118,26 @@ TEST_F(ProposalRowsTest, ReplyIsRecordedOnceAndArrivesOnce) {
   EXPECT_THAT(*store_->ReadUnansweredCalls("r1"), IsEmpty());
 }
 
+TEST_F(ProposalRowsTest, ProviderStateIsKeptUntilTheReply) {
+  ASSERT_TRUE(Commit({Call("r1/1")}).ok());
+  const auto save = [&](const std::string& call_id, const std::string& state) {
+    return WaitFor<absl::Status>(
+        [&](auto done) { store_->SaveProviderState(call_id, state, done); });
+  };
+  EXPECT_EQ(store_->ReadCall("r1/1")->provider_state, "");
+  EXPECT_TRUE(save("r1/1", "resp_1").ok());
+  EXPECT_TRUE(save("r1/1", "resp_2").ok());
+  EXPECT_EQ(save("r1/9", "x").code(), absl::StatusCode::kNotFound);
+  Reopen();
+  EXPECT_EQ(store_->ReadUnansweredCalls("r1")->at(0).provider_state, "resp_2");
+  LlmCallRow reply;
+  reply.call_id = "r1/1";
+  reply.reply = "done";
+  ASSERT_TRUE(Reply(*store_, reply).ok());
+  EXPECT_TRUE(save("r1/1", "late").ok());
+  EXPECT_EQ(store_->ReadCall("r1/1")->provider_state, "resp_2");
+}
+
 TEST_F(ProposalRowsTest, FinalErrorIsAReply) {
   ASSERT_TRUE(Commit({Call("r1/1")}).ok());
   LlmCallRow reply;
