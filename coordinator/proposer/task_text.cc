@@ -79,6 +79,23 @@ std::string ToleranceText(const v1::Tolerance& tolerance) {
   return absl::StrCat(absl::StripTrailingAsciiWhitespace(text), "\n");
 }
 
+std::string RandomNote(const std::string& input, const v1::RandomRecipe& random) {
+  std::string note;
+  if (random.offset() != 0 || (random.scale() != 0 && random.scale() != 1)) {
+    note = absl::StrFormat(", scale %g, offset %g", random.scale() == 0 ? 1.0 : random.scale(),
+                           random.offset());
+  }
+  if (random.distribution() == v1::RandomRecipe::CAUCHY) note += ", Cauchy distributed";
+  if (random.probability() != 0) {
+    note += absl::StrFormat(", true with probability %g", random.probability());
+  }
+  if (random.raise_count() > 0) {
+    note += absl::StrFormat(", columns %d to %d larger by %g", random.raise_first(),
+                            random.raise_first() + random.raise_count() - 1, random.raise());
+  }
+  return note.empty() ? "" : absl::StrCat(input, ": random", note);
+}
+
 // What of an input's values is worth knowing; empty for the ordinary.
 std::string RecipeNote(const v1::InputRecipe& recipe) {
   switch (recipe.recipe_case()) {
@@ -98,18 +115,15 @@ std::string RecipeNote(const v1::InputRecipe& recipe) {
     }
     case v1::InputRecipe::kIndptr:
       return absl::StrCat(recipe.input(), ": ragged offsets, segments of at least ",
-                          recipe.indptr().min_length());
+                          recipe.indptr().min_length(),
+                          recipe.indptr().plus().empty()
+                              ? ""
+                              : absl::StrCat(" more than those of ", recipe.indptr().plus()));
     case v1::InputRecipe::kPageIndices:
       return absl::StrCat(recipe.input(), ": distinct page numbers, ",
                           recipe.page_indices().contiguous() ? "in order" : "scattered");
     case v1::InputRecipe::kRandom:
-      if (recipe.random().offset() == 0 &&
-          (recipe.random().scale() == 0 || recipe.random().scale() == 1)) {
-        return "";
-      }
-      return absl::StrFormat("%s: random, scale %g, offset %g", recipe.input(),
-                             recipe.random().scale() == 0 ? 1.0 : recipe.random().scale(),
-                             recipe.random().offset());
+      return RandomNote(recipe.input(), recipe.random());
     case v1::InputRecipe::kSafetensors:
     case v1::InputRecipe::RECIPE_NOT_SET:
       return "";

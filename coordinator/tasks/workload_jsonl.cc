@@ -53,6 +53,12 @@ class WorkloadParser {
                            v1::InputRecipe* recipe);
   absl::Status ParseScalar(const JsonFields& fields, const LocatedJson& json,
                            const v1::TensorSpec& tensor, v1::ScalarRecipe* scalar);
+  // Distribution, probability and raised columns.
+  absl::Status ParseShape(const JsonFields& fields, const LocatedJson& json,
+                          const v1::TensorSpec& tensor, const v1::Workload& workload,
+                          v1::RandomRecipe* random);
+  absl::Status ParsePlus(const JsonFields& fields, const v1::TensorSpec& tensor,
+                         const v1::Workload& workload, v1::IndptrRecipe* recipe);
   absl::Status ParseRandom(const JsonFields& fields, const LocatedJson& json,
                            const v1::TensorSpec& tensor, const v1::Workload& workload,
                            v1::InputRecipe* recipe);
@@ -142,6 +148,83 @@ absl::Status WorkloadParser::ParseScalar(const JsonFields& fields, const Located
                                             DTypeName(tensor.dtype())));
 }
 
+absl::Status WorkloadParser::ParseShape(const JsonFields& fields, const LocatedJson& json,
+                                        const v1::TensorSpec& tensor, const v1::Workload& workload,
+                                        v1::RandomRecipe* random) {
+  const auto number = [](const JsonFields& in, const LocatedJson& of,
+                         absl::string_view name) -> absl::StatusOr<double> {
+    const LocatedJson* value = of.Find(name);
+    if (value == nullptr) return in.Error(name, "is missing");
+    if (value->kind == Kind::kFloat) return value->number;
+    if (value->kind == Kind::kInteger) return static_cast<double>(value->integer);
+    return in.Error(name, absl::StrCat("must be a number, is ", KindName(value->kind)));
+  };
+  if (json.Find("distribution") != nullptr) {
+    ASSIGN_OR_RETURN(const std::string name, fields.RequiredText("distribution", kMaxNameBytes));
+    if (!IsFloat(tensor.dtype())) {
+      return fields.Error("distribution", "is for floating-point inputs only");
+    }
+    if (name == "cauchy") {
+      random->set_distribution(v1::RandomRecipe::CAUCHY);
+    } else if (name != "normal") {
+      return fields.Error("distribution",
+                          absl::StrCat("must be \"normal\" or \"cauchy\", is \"", name, "\""));
+    }
+  }
+  if (json.Find("probability") != nullptr) {
+    ASSIGN_OR_RETURN(const double value, number(fields, json, "probability"));
+    if (tensor.dtype() != v1::DTYPE_BOOL) {
+      return fields.Error("probability", "is for bool inputs only");
+    }
+    if (!(value > 0 && value <= 1)) return fields.Error("probability", "must be in (0, 1]");
+    random->set_probability(value);
+  }
+  if (json.Find("raise") == nullptr) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const LocatedJson* raise, fields.Required("raise", Kind::kObject));
+  const JsonFields of_raise(file_, *raise, fields.Path("raise"));
+  for (const auto& [name, value] : raise->members) {
+    if (name != "first" && name != "count" && name != "by") {
+      return of_raise.Error(name, "is no setting of raise");
+    }
+  }
+  if (!IsFloat(tensor.dtype()) || tensor.shape().empty()) {
+    return fields.Error("raise", "is for floating-point inputs with a dimension only");
+  }
+  ASSIGN_OR_RETURN(const LocatedJson* first, of_raise.Required("first", Kind::kInteger));
+  ASSIGN_OR_RETURN(const LocatedJson* count, of_raise.Required("count", Kind::kInteger));
+  ASSIGN_OR_RETURN(const double by, number(of_raise, *raise, "by"));
+  const std::string& axis = tensor.shape(tensor.shape_size() - 1);
+  const int64_t row = AxisExtent(axis, workload);
+  if (first->integer < 0 || count->integer < 1 || first->integer > row ||
+      count->integer > row - first->integer) {
+    return fields.Error("raise", absl::StrCat("must lie within the ", row, " of '", axis, "'"));
+  }
+  random->set_raise(by);
+  random->set_raise_first(first->integer);
+  random->set_raise_count(count->integer);
+  return absl::OkStatus();
+}
+
+absl::Status WorkloadParser::ParsePlus(const JsonFields& fields, const v1::TensorSpec& tensor,
+                                       const v1::Workload& workload, v1::IndptrRecipe* recipe) {
+  ASSIGN_OR_RETURN(*recipe->mutable_plus(), fields.RequiredText("plus", kMaxNameBytes));
+  const v1::InputRecipe* other = nullptr;
+  for (const v1::InputRecipe& each : workload.inputs()) {
+    if (each.input() == recipe->plus() && each.has_indptr()) other = &each;
+  }
+  const v1::TensorSpec* shape = nullptr;
+  for (const v1::TensorSpec& each : definition_.inputs()) {
+    if (each.name() == recipe->plus()) shape = &each;
+  }
+  if (other == nullptr || recipe->plus() == tensor.name() || !other->indptr().plus().empty() ||
+      AxisExtent(shape->shape(0), workload) != AxisExtent(tensor.shape(0), workload)) {
+    return fields.Error("plus",
+                        "must name an earlier input with an indptr recipe of as many segments that "
+                        "has no \"plus\" itself");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status WorkloadParser::ParseRandom(const JsonFields& fields, const LocatedJson& json,
                                          const v1::TensorSpec& tensor, const v1::Workload& workload,
                                          v1::InputRecipe* recipe) {
@@ -155,8 +238,9 @@ absl::Status WorkloadParser::ParseRandom(const JsonFields& fields, const Located
   };
   ASSIGN_OR_RETURN(const std::string kind, fields.OptionalText("recipe", kMaxNameBytes));
   if (kind.empty()) {
-    RETURN_IF_ERROR(only({"scale", "offset"}));
+    RETURN_IF_ERROR(only({"scale", "offset", "distribution", "probability", "raise"}));
     v1::RandomRecipe* random = recipe->mutable_random();
+    RETURN_IF_ERROR(ParseShape(fields, json, tensor, workload, random));
     for (const absl::string_view name : {"scale", "offset"}) {
       const LocatedJson* value = json.Find(name);
       if (value == nullptr) continue;
@@ -175,7 +259,7 @@ absl::Status WorkloadParser::ParseRandom(const JsonFields& fields, const Located
     return absl::OkStatus();
   }
   if (kind == "indptr") {
-    RETURN_IF_ERROR(only({"total_axis", "min_length"}));
+    RETURN_IF_ERROR(only({"total_axis", "min_length", "plus"}));
     RETURN_IF_ERROR(CheckIndexVector(fields, tensor));
     ASSIGN_OR_RETURN(const auto total, NamedAxis(fields, "total_axis", workload));
     int64_t min_length = 0;
@@ -188,12 +272,21 @@ absl::Status WorkloadParser::ParseRandom(const JsonFields& fields, const Located
       return fields.Error("recipe",
                           absl::StrCat("axis '", tensor.shape(0), "' must be at least 2"));
     }
-    if (min_length < 0 || (min_length > 0 && segments > total.second / min_length)) {
-      return fields.Error("min_length", absl::StrCat(segments, " segments of ", min_length,
-                                                     " do not fit into ", total.second));
+    v1::IndptrRecipe* indptr = recipe->mutable_indptr();
+    int64_t free = total.second;
+    if (json.Find("plus") != nullptr) {
+      RETURN_IF_ERROR(ParsePlus(fields, tensor, workload, indptr));
+      for (const v1::InputRecipe& other : workload.inputs()) {
+        if (other.input() != indptr->plus()) continue;
+        free -= AxisExtent(other.indptr().total_axis(), workload);
+      }
     }
-    recipe->mutable_indptr()->set_total_axis(total.first);
-    recipe->mutable_indptr()->set_min_length(min_length);
+    if (free < 0 || min_length < 0 || (min_length > 0 && segments > free / min_length)) {
+      return fields.Error("min_length", absl::StrCat(segments, " segments of ", min_length,
+                                                     " do not fit into ", free));
+    }
+    indptr->set_total_axis(total.first);
+    indptr->set_min_length(min_length);
     return absl::OkStatus();
   }
   if (kind == "page_indices") {
@@ -291,6 +384,18 @@ LocatedJson RecipeToJson(const v1::InputRecipe& recipe) {
       if (recipe.random().offset() != 0) {
         json.Set("offset", LocatedJson::Float(recipe.random().offset()));
       }
+      if (recipe.random().distribution() == v1::RandomRecipe::CAUCHY) {
+        json.Set("distribution", LocatedJson::String("cauchy"));
+      }
+      if (recipe.random().probability() != 0) {
+        json.Set("probability", LocatedJson::Float(recipe.random().probability()));
+      }
+      if (recipe.random().raise_count() > 0) {
+        LocatedJson& raise = json.Set("raise", LocatedJson::Object());
+        raise.Set("first", LocatedJson::Integer(recipe.random().raise_first()));
+        raise.Set("count", LocatedJson::Integer(recipe.random().raise_count()));
+        raise.Set("by", LocatedJson::Float(recipe.random().raise()));
+      }
       break;
     case v1::InputRecipe::kScalar: {
       json.members[0].value.text = "scalar";
@@ -312,6 +417,9 @@ LocatedJson RecipeToJson(const v1::InputRecipe& recipe) {
       json.Set("total_axis", LocatedJson::String(recipe.indptr().total_axis()));
       if (recipe.indptr().min_length() != 0) {
         json.Set("min_length", LocatedJson::Integer(recipe.indptr().min_length()));
+      }
+      if (!recipe.indptr().plus().empty()) {
+        json.Set("plus", LocatedJson::String(recipe.indptr().plus()));
       }
       break;
     case v1::InputRecipe::kPageIndices:

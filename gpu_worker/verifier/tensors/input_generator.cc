@@ -54,31 +54,41 @@ class WindowGenerator final : public InputGenerator {
 // elements that are free once every segment has its least length.
 class IndptrGenerator final : public InputGenerator {
  public:
-  IndptrGenerator(v1::DType dtype, int64_t element_bytes, int64_t elements, int64_t total,
-                  int64_t min_length, uint64_t key)
+  // How bounds follow from a key: `total` cut into segments of at least `min_length`.
+  struct Cuts {
+    int64_t total = 0;
+    int64_t min_length = 0;
+    uint64_t key = 0;
+  };
+  // The bounds are the sums of those of all `terms`.
+  IndptrGenerator(v1::DType dtype, int64_t element_bytes, int64_t elements, std::vector<Cuts> terms)
       : dtype_(dtype),
         element_bytes_(element_bytes),
         elements_(elements),
-        total_(total),
-        min_length_(min_length),
-        key_(key) {}
+        terms_(std::move(terms)) {}
 
   int64_t bytes() const override { return elements_ * element_bytes_; }
   int64_t pool_bytes() const override { return 0; }
   void Write(int64_t content, std::byte* out) const override {
     const int64_t segments = elements_ - 1;
-    const int64_t free = total_ - min_length_ * segments;
-    std::vector<int64_t> cuts = {0};
-    Rng rng(key_, static_cast<uint64_t>(content) << 32);
-    for (int64_t i = 1; i < segments; ++i) {
-      cuts.push_back(static_cast<int64_t>(rng.NextBelow(static_cast<uint64_t>(free) + 1)));
+    std::vector<int64_t> bounds(static_cast<size_t>(elements_));
+    for (const Cuts& term : terms_) {
+      const int64_t free = term.total - term.min_length * segments;
+      std::vector<int64_t> cuts = {0};
+      Rng rng(term.key, static_cast<uint64_t>(content) << 32);
+      for (int64_t i = 1; i < segments; ++i) {
+        cuts.push_back(static_cast<int64_t>(rng.NextBelow(static_cast<uint64_t>(free) + 1)));
+      }
+      std::sort(cuts.begin(), cuts.end());
+      for (int64_t i = 0; i < segments; ++i) {
+        bounds[static_cast<size_t>(i)] += cuts[static_cast<size_t>(i)] + i * term.min_length;
+      }
+      bounds[static_cast<size_t>(segments)] += term.total;
     }
-    std::sort(cuts.begin(), cuts.end());
-    for (int64_t i = 0; i < segments; ++i) {
-      EncodeElement(dtype_, static_cast<double>(cuts[static_cast<size_t>(i)] + i * min_length_),
+    for (int64_t i = 0; i < elements_; ++i) {
+      EncodeElement(dtype_, static_cast<double>(bounds[static_cast<size_t>(i)]),
                     out + i * element_bytes_);
     }
-    EncodeElement(dtype_, static_cast<double>(total_), out + segments * element_bytes_);
   }
   bool Matches(int64_t content, const std::byte* memory) const override {
     std::vector<std::byte> expected(static_cast<size_t>(bytes()));
@@ -88,9 +98,17 @@ class IndptrGenerator final : public InputGenerator {
 
  private:
   const v1::DType dtype_;
-  const int64_t element_bytes_, elements_, total_, min_length_;
-  const uint64_t key_;
+  const int64_t element_bytes_, elements_;
+  const std::vector<Cuts> terms_;
 };
+
+// Four uniforms to four Cauchy variates; the uniforms are never 0 or 1, so all are finite.
+void FourCauchys(const std::array<uint32_t, 4>& block, double scale, double offset, double* out) {
+  for (size_t i = 0; i < 4; ++i) {
+    const double u = (static_cast<double>(block[i] >> 8) + 0.5) * 0x1.0p-24;
+    out[i] = std::tan(std::numbers::pi * (u - 0.5)) * scale + offset;
+  }
+}
 
 // Four uniforms to four normals (Box-Muller).
 void FourNormals(const std::array<uint32_t, 4>& block, double scale, double offset, bool clamp,
@@ -111,22 +129,29 @@ void FourNormals(const std::array<uint32_t, 4>& block, double scale, double offs
   }
 }
 
-// Draws elements [begin, end) of a pool; begin is a multiple of 4.
-void DrawElements(v1::DType dtype, int64_t element_bytes, const v1::RandomRecipe& recipe,
-                  uint64_t key, int64_t begin, int64_t end, std::byte* pool) {
+// Draws elements [begin, end) of a pool of rows; begin is a multiple of 4.
+void DrawElements(v1::DType dtype, int64_t element_bytes, int64_t row,
+                  const v1::RandomRecipe& recipe, uint64_t key, int64_t begin, int64_t end,
+                  std::byte* pool) {
   const Philox philox(key);
   const double scale = recipe.scale() == 0 ? 1 : recipe.scale();
   const bool floating = IsFloating(dtype);
+  const bool cauchy = recipe.distribution() == v1::RandomRecipe::CAUCHY;
   const bool clamp = dtype == v1::DTYPE_FLOAT8_E4M3FN || dtype == v1::DTYPE_FLOAT8_E5M2;
+  // A bool is true when its 32 bits are at or above this.
+  const double probability = recipe.probability() == 0 ? 0.5 : recipe.probability();
+  const uint64_t true_from = static_cast<uint64_t>((1 - probability) * 0x1.0p32);
   for (int64_t first = begin; first < end; first += 4) {
     const auto block = philox.Block(static_cast<uint64_t>(first / 4));
     double values[4];
-    if (floating) {
+    if (floating && cauchy) {
+      FourCauchys(block, scale, recipe.offset(), values);
+    } else if (floating) {
       FourNormals(block, scale, recipe.offset(), clamp, values);
     } else {
       for (size_t i = 0; i < 4; ++i) {
         if (dtype == v1::DTYPE_BOOL) {
-          values[i] = block[i] >> 31;
+          values[i] = block[i] >= true_from ? 1 : 0;
         } else if (dtype == v1::DTYPE_INT8) {
           values[i] = static_cast<double>(block[i] >> 24) - 128;
         } else {
@@ -136,23 +161,28 @@ void DrawElements(v1::DType dtype, int64_t element_bytes, const v1::RandomRecipe
     }
     const int64_t count = std::min<int64_t>(4, end - first);
     for (int64_t i = 0; i < count; ++i) {
+      if (recipe.raise_count() > 0) {
+        const int64_t column = (first + i) % row - recipe.raise_first();
+        if (column >= 0 && column < recipe.raise_count()) values[i] += recipe.raise();
+      }
       EncodeElement(dtype, values[i], pool + (first + i) * element_bytes);
     }
   }
 }
 
-std::vector<std::byte> DrawPool(v1::DType dtype, int64_t element_bytes, int64_t elements,
-                                const v1::RandomRecipe& recipe, uint64_t key) {
+std::vector<std::byte> DrawPool(v1::DType dtype, int64_t element_bytes, int64_t row,
+                                int64_t elements, const v1::RandomRecipe& recipe, uint64_t key) {
   std::vector<std::byte> pool(static_cast<size_t>(elements * element_bytes));
   const int64_t cores = std::max(1U, std::thread::hardware_concurrency());
   const int64_t parts = std::clamp<int64_t>(elements / (int64_t{1} << 18), 1, cores);
   const int64_t part = (elements / parts + 3) / 4 * 4;
   std::vector<std::thread> threads;
   for (int64_t i = 1; i < parts; ++i) {
-    threads.emplace_back(DrawElements, dtype, element_bytes, std::cref(recipe), key, i * part,
+    threads.emplace_back(DrawElements, dtype, element_bytes, row, std::cref(recipe), key, i * part,
                          i + 1 == parts ? elements : (i + 1) * part, pool.data());
   }
-  DrawElements(dtype, element_bytes, recipe, key, 0, parts == 1 ? elements : part, pool.data());
+  DrawElements(dtype, element_bytes, row, recipe, key, 0, parts == 1 ? elements : part,
+               pool.data());
   for (std::thread& thread : threads) thread.join();
   return pool;
 }
@@ -170,20 +200,48 @@ absl::StatusOr<int64_t> AxisValueOf(const v1::Definition& definition, const v1::
 
 bool IsIndexType(v1::DType dtype) { return dtype == v1::DTYPE_INT32 || dtype == v1::DTYPE_INT64; }
 
-absl::StatusOr<std::unique_ptr<InputGenerator>> MakeIndptr(
-    const v1::Definition& definition, const v1::Workload& workload, const v1::TensorSpec& tensor,
-    const v1::IndptrRecipe& recipe, int64_t element_bytes, int64_t elements, uint64_t key) {
-  ASSIGN_OR_RETURN(const int64_t total, AxisValueOf(definition, workload, recipe.total_axis()));
-  if (!IsIndexType(tensor.dtype())) {
-    return absl::InvalidArgumentError("indptr needs dtype int32 or int64");
-  }
+// One recipe's cuts, checked. `taken` of the total is another input's.
+absl::StatusOr<IndptrGenerator::Cuts> MakeCuts(const v1::Definition& definition,
+                                               const v1::Workload& workload,
+                                               const std::string& input,
+                                               const v1::IndptrRecipe& recipe, int64_t elements,
+                                               int64_t taken, const Seed& seed) {
+  ASSIGN_OR_RETURN(int64_t total, AxisValueOf(definition, workload, recipe.total_axis()));
+  total -= taken;
   if (elements < 1 || recipe.min_length() < 0 || total < recipe.min_length() * (elements - 1) ||
       (elements == 1 && total != 0)) {
     return absl::InvalidArgumentError(absl::StrCat("cannot cut ", total, " into ", elements - 1,
                                                    " segments of at least ", recipe.min_length()));
   }
-  return std::make_unique<IndptrGenerator>(tensor.dtype(), element_bytes, elements, total,
-                                           recipe.min_length(), key);
+  return IndptrGenerator::Cuts{total, recipe.min_length(),
+                               DeriveKey(seed, workload.uuid(), input, "content")};
+}
+
+absl::StatusOr<std::unique_ptr<InputGenerator>> MakeIndptr(
+    const v1::Definition& definition, const v1::Workload& workload, const v1::TensorSpec& tensor,
+    const v1::IndptrRecipe& recipe, int64_t element_bytes, int64_t elements, const Seed& seed) {
+  if (!IsIndexType(tensor.dtype())) {
+    return absl::InvalidArgumentError("indptr needs dtype int32 or int64");
+  }
+  std::vector<IndptrGenerator::Cuts> terms;
+  if (!recipe.plus().empty()) {
+    for (const v1::InputRecipe& other : workload.inputs()) {
+      if (other.input() != recipe.plus() || !other.has_indptr()) continue;
+      ASSIGN_OR_RETURN(IndptrGenerator::Cuts cuts, MakeCuts(definition, workload, other.input(),
+                                                            other.indptr(), elements, 0, seed));
+      terms.push_back(cuts);
+    }
+    if (terms.empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("'", recipe.plus(), "' is no input with an indptr recipe"));
+    }
+  }
+  ASSIGN_OR_RETURN(IndptrGenerator::Cuts cuts,
+                   MakeCuts(definition, workload, tensor.name(), recipe, elements,
+                            terms.empty() ? 0 : terms[0].total, seed));
+  terms.push_back(cuts);
+  return std::make_unique<IndptrGenerator>(tensor.dtype(), element_bytes, elements,
+                                           std::move(terms));
 }
 
 absl::StatusOr<std::unique_ptr<InputGenerator>> MakePageIndices(
@@ -233,15 +291,18 @@ absl::StatusOr<std::unique_ptr<InputGenerator>> Make(const v1::Definition& defin
   const uint64_t key = DeriveKey(seed, workload.uuid(), tensor.name(), "content");
   switch (recipe.recipe_case()) {
     case v1::InputRecipe::kRandom: {
+      // Windows of an input with raised columns begin at rows, so that the columns stay.
+      const bool by_rows = recipe.random().raise_count() > 0 && !shape.empty() && elements > 0;
+      const int64_t row = by_rows ? shape.back() : 1;
       std::vector<std::byte> pool =
-          DrawPool(tensor.dtype(), element_bytes, elements + InputGenerator::kContents,
+          DrawPool(tensor.dtype(), element_bytes, row, elements + row * InputGenerator::kContents,
                    recipe.random(), DeriveKey(seed, workload.uuid(), tensor.name(), "pool"));
       return std::make_unique<WindowGenerator>(std::move(pool), elements * element_bytes,
-                                               element_bytes, key);
+                                               row * element_bytes, key);
     }
     case v1::InputRecipe::kIndptr:
       return MakeIndptr(definition, workload, tensor, recipe.indptr(), element_bytes, elements,
-                        key);
+                        seed);
     case v1::InputRecipe::kPageIndices:
       return MakePageIndices(definition, workload, tensor, recipe.page_indices(), element_bytes,
                              elements, key);

@@ -69,6 +69,50 @@ TEST(WorkloadJsonlTest, AnIntegerScalarStaysAnInteger) {
   EXPECT_EQ(workloads->front().inputs(3).scalar().value_case(), v1::ScalarRecipe::kIntValue);
 }
 
+TEST(WorkloadJsonlTest, ReadsTheShapeOfRandomValues) {
+  const v1::Definition definition = ParseDefinitionJson(R"({"name": "decode", "op_type": "x",
+      "axes": {"n": {"type": "var"}, "l": {"type": "var"}, "m": {"type": "var"}},
+      "inputs": {"x": {"shape": ["n"], "dtype": "float32"}, "mask": {"shape": ["n"], "dtype": "bool"},
+                 "q": {"shape": ["l"], "dtype": "int32"}, "k": {"shape": ["l"], "dtype": "int32"}},
+      "outputs": {"y": {"shape": ["n"], "dtype": "float32"}}})",
+                                                        "d.json")
+                                        .value();
+  const std::string line =
+      R"({"definition": "decode", "workload": {"uuid": "w", "axes": {"n": 8, "l": 3, "m": 10}, )"
+      R"("inputs": {"x": {"type": "random", "distribution": "cauchy", )"
+      R"("raise": {"first": 2, "count": 3, "by": 0.5}}, )"
+      R"("mask": {"type": "random", "probability": 1}, )"
+      R"("q": {"type": "random", "recipe": "indptr", "total_axis": "n"}, )"
+      R"("k": {"type": "random", "recipe": "indptr", "total_axis": "m", "min_length": 1, "plus": "q"}}}})";
+  const auto workloads = ParseWorkloadJsonl(line, "w", definition);
+  ASSERT_TRUE(workloads.ok()) << workloads.status();
+  const v1::Workload& workload = workloads->front();
+  EXPECT_EQ(workload.inputs(0).random().distribution(), v1::RandomRecipe::CAUCHY);
+  EXPECT_EQ(workload.inputs(0).random().raise(), 0.5);
+  EXPECT_EQ(workload.inputs(0).random().raise_first(), 2);
+  EXPECT_EQ(workload.inputs(0).random().raise_count(), 3);
+  EXPECT_EQ(workload.inputs(1).random().probability(), 1);
+  EXPECT_EQ(workload.inputs(3).indptr().plus(), "q");
+  const auto again = ParseWorkloadJsonl(WorkloadToJsonLine("decode", workload), "w", definition);
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(again->front().SerializeAsString(), workload.SerializeAsString());
+
+  const auto error_after = [&](absl::string_view from, absl::string_view to) {
+    const std::string changed = absl::StrReplaceAll(line, {{from, to}});
+    EXPECT_NE(changed, line) << from;
+    return std::string(ParseWorkloadJsonl(changed, "w", definition).status().message());
+  };
+  EXPECT_THAT(error_after("\"cauchy\"", "\"flat\""), HasSubstr("inputs.x.distribution"));
+  EXPECT_THAT(error_after("\"count\": 3", "\"count\": 7"),
+              HasSubstr("inputs.x.raise: must lie within the 8 of 'n'"));
+  EXPECT_THAT(error_after("\"by\": 0.5", "\"more\": 0.5"), HasSubstr("inputs.x.raise.more"));
+  EXPECT_THAT(error_after("\"probability\": 1", "\"probability\": 0"),
+              HasSubstr("inputs.mask.probability: must be in (0, 1]"));
+  EXPECT_THAT(error_after("\"plus\": \"q\"", "\"plus\": \"x\""),
+              HasSubstr("inputs.k.plus: must name an earlier input"));
+  EXPECT_THAT(error_after("\"m\": 10", "\"m\": 9"), HasSubstr("2 segments of 1 do not fit into 1"));
+}
+
 TEST(WorkloadJsonlTest, WrittenLineReadsBackEqual) {
   const auto workloads = ParseWorkloadJsonl(kLine, "w.jsonl", Decode());
   ASSERT_TRUE(workloads.ok()) << workloads.status();

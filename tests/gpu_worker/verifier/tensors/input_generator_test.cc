@@ -136,6 +136,75 @@ TEST(InputGeneratorTest, IndptrCoversTheTotalWithMinimumLengths) {
   EXPECT_NE(Values(*generator, v1::DTYPE_INT32, 17, 0), Values(*generator, v1::DTYPE_INT32, 17, 1));
 }
 
+TEST(InputGeneratorTest, IndptrOfKeysIsNowhereShorterThanThatOfQueries) {
+  v1::Definition definition;
+  v1::Workload workload;
+  workload.set_uuid("w");
+  const std::pair<const char*, int64_t> axes[] = {{"len", 30}, {"queries", 100}, {"keys", 160}};
+  for (const auto& [name, value] : axes) {
+    definition.add_axes()->set_name(name);
+    v1::AxisValue* axis = workload.add_axes();
+    axis->set_axis(name);
+    axis->set_value(value);
+  }
+  const char* const recipes[] = {
+      "input: 'q_indptr' indptr { total_axis: 'queries' }",
+      "input: 'k_indptr' indptr { total_axis: 'keys' min_length: 1 plus: 'q_indptr' }"};
+  std::vector<std::vector<double>> bounds;
+  for (const char* text : recipes) {
+    CHECK_OK(ParseTextproto(text, "recipe", workload.add_inputs()));
+  }
+  for (const v1::InputRecipe& recipe : workload.inputs()) {
+    v1::TensorSpec tensor;
+    tensor.set_name(recipe.input());
+    tensor.add_shape("len");
+    tensor.set_dtype(v1::DTYPE_INT32);
+    const auto generator = MakeInputGenerator(definition, workload, tensor, recipe, kSeed);
+    ASSERT_TRUE(generator.ok()) << generator.status();
+    bounds.push_back(Values(**generator, v1::DTYPE_INT32, 30, 7));
+  }
+  EXPECT_EQ(bounds[0][29], 100);
+  EXPECT_EQ(bounds[1][0], 0);
+  EXPECT_EQ(bounds[1][29], 160);
+  for (size_t i = 1; i < 30; ++i) {
+    EXPECT_GE(bounds[1][i] - bounds[1][i - 1], bounds[0][i] - bounds[0][i - 1] + 1);
+  }
+}
+
+TEST(InputGeneratorTest, RaisedColumnsStayInEveryContent) {
+  const auto generator =
+      Make(v1::DTYPE_FLOAT32, 8, "random { scale: 0.01 raise: 5 raise_first: 2 raise_count: 3 }");
+  for (int64_t content = 0; content < 50; ++content) {
+    const std::vector<double> values = Values(*generator, v1::DTYPE_FLOAT32, 8, content);
+    for (size_t i = 0; i < 8; ++i) EXPECT_NEAR(values[i], i >= 2 && i < 5 ? 5 : 0, 0.1);
+  }
+}
+
+TEST(InputGeneratorTest, CauchyHasHeavyTailsAndQuartilesAtItsScale) {
+  const int64_t count = 100'000;
+  const auto generator =
+      Make(v1::DTYPE_FLOAT32, count, "random { distribution: CAUCHY scale: 2 offset: 1 }");
+  int64_t within = 0, far = 0;
+  for (const double value : Values(*generator, v1::DTYPE_FLOAT32, count, 0)) {
+    ASSERT_TRUE(std::isfinite(value));
+    within += std::fabs(value - 1) < 2 ? 1 : 0;
+    far += std::fabs(value - 1) > 200 ? 1 : 0;
+  }
+  EXPECT_NEAR(static_cast<double>(within) / count, 0.5, 0.01);
+  EXPECT_NEAR(static_cast<double>(far) / count, 2 / (3.14159 * 100), 0.002);
+}
+
+TEST(InputGeneratorTest, BoolsAreTrueAsOftenAsAsked) {
+  for (const auto& [recipe, share] :
+       {std::pair{"random {}", 0.5}, std::pair{"random { probability: 1 }", 1.0},
+        std::pair{"random { probability: 0.9 }", 0.9}}) {
+    const auto generator = Make(v1::DTYPE_BOOL, 50'000, recipe);
+    double sum = 0;
+    for (const double value : Values(*generator, v1::DTYPE_BOOL, 50'000, 1)) sum += value;
+    EXPECT_NEAR(sum / 50'000, share, share == 1 ? 0 : 0.01) << recipe;
+  }
+}
+
 TEST(InputGeneratorTest, PageIndicesAreDistinct) {
   const auto generator = Make(v1::DTYPE_INT64, 900, "page_indices { pool_axis: 'total' }");
   for (int64_t content = 0; content < 20; ++content) {
