@@ -10,6 +10,10 @@ packages=(
   libgtest-dev libgmock-dev libbenchmark-dev
   libseccomp-dev bubblewrap
 )
+# deploy/worker_bundle.sh makes bubblewrap find its libraries beside itself.
+if [ "${1:-}" = "--with-bundle" ]; then
+  packages+=(patchelf)
+fi
 # The sanitizer and fuzz presets are built with clang.
 if [ "${1:-}" = "--with-clang" ]; then
   packages+=(clang clang-format libclang-rt-14-dev)

@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# Builds and packs a GPU node's worker: ksearch-worker, -verifier, -runner and bubblewrap with its
+# libraries, configs and a systemd unit. The bundle runs on x86-64 Ubuntu 22.04, 24.04 and Debian 12
+# without any package installed; building CUDA candidates there takes a CUDA toolkit and g++.
+#   deploy/worker_bundle.sh [--with-coordinator] [--skip-build] [--out FOLDER]
+#     --with-coordinator  packs coordinator, command line, scripted model server, tasks and the GPU
+#                         tests too (needs libcurl.so.4 where it runs)
+#     --skip-build        packs what build/bundle holds
+#     --out FOLDER        where the archive goes (default: build/bundle)
+# Prints the archive's path. Installs nothing; needs patchelf beside what a build needs
+# (deploy/install_deps.sh --with-bundle).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+with_coordinator=0
+build=1
+out=build/bundle
+while [ $# -gt 0 ]; do
+  case $1 in
+    --with-coordinator) with_coordinator=1 ;;
+    --skip-build) build=0 ;;
+    --out) out=${2:?--out needs a folder}; shift ;;
+    *) sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0" >&2; exit 2 ;;
+  esac
+  shift
+done
+fail() { echo "worker_bundle.sh: $*" >&2; exit 1; }
+
+for tool in cmake patchelf strip tar gzip bwrap; do
+  command -v "$tool" >/dev/null ||
+    fail "$tool is not installed; run deploy/install_deps.sh --with-bundle"
+done
+
+programs=(ksearch-worker ksearch-verifier ksearch-runner)
+kind=worker
+if [ "$with_coordinator" = 1 ]; then
+  programs+=(ksearch-coordinator ksearch ksearch-model-server)
+  kind=all
+fi
+if [ "$build" = 1 ]; then
+  cmake --preset bundle >&2
+  targets=("${programs[@]}")
+  [ "$with_coordinator" = 0 ] || targets+=(ksearch_gpu_tests)
+  cmake --build --preset bundle --target "${targets[@]}" >&2
+fi
+built=build/bundle/bin
+version=$("$built/ksearch-worker" --version | cut -d' ' -f2)
+name=ksearch-$kind-$version-linux-x86_64
+
+stage=$(mktemp -d)
+trap 'rm -rf "$stage"' EXIT
+root=$stage/$name
+mkdir -p "$root"/{bin,lib,configs,systemd,apparmor}
+chmod 755 "$stage" "$root"
+
+for program in "${programs[@]}"; do
+  strip -s -o "$root/bin/$program" "$built/$program"
+done
+
+# Bubblewrap as Debian builds it, with the libraries it wants beyond the C library. It finds them
+# relative to itself, so that nothing in the environment of a job has to say where they are.
+cp -L "$(command -v bwrap)" "$root/bin/bwrap"
+ldd "$root/bin/bwrap" | awk '$2 == "=>" {print $1, $3}' | while read -r library path; do
+  case $library in
+    libc.so.* | libm.so.* | libdl.so.* | libpthread.so.*) ;;
+    *) cp -L "$path" "$root/lib/$library" ;;
+  esac
+done
+patchelf --set-rpath "\$ORIGIN/../lib" "$root/bin/bwrap"
+for library in "$root"/lib/*; do patchelf --set-rpath "\$ORIGIN" "$library"; done
+
+cp configs/worker_*.textproto "$root/configs/"
+cp deploy/systemd/ksearch-worker.service "$root/systemd/"
+cp deploy/apparmor/ksearch-bwrap "$root/apparmor/"
+cp docs/gpu_workers.md LICENSE "$root/"
+for notices in bubblewrap libselinux1 libcap2 libpcre2-8-0; do
+  mkdir -p "$root/licenses"
+  cp -L "/usr/share/doc/$notices/copyright" "$root/licenses/$notices" 2>/dev/null || true
+done
+if [ "$with_coordinator" = 1 ]; then
+  cp configs/coordinator.textproto "$root/configs/"
+  cp -r configs/tasks configs/demo "$root/configs/"
+  # The tests of a machine with a GPU, if this tree has them.
+  if [ -d build/bundle/gpu_tests ]; then
+    mkdir -p "$root/gpu_tests"
+    for program in build/bundle/gpu_tests/*; do
+      [ -f "$program" ] || continue
+      strip -s -o "$root/gpu_tests/${program##*/}" "$program" 2>/dev/null ||
+        cp "$program" "$root/gpu_tests/"
+    done
+  fi
+fi
+# A worker started as root becomes another account, which must be able to read all this.
+chmod -R u+w,go-w,a+rX "$root"
+
+mkdir -p "$out"
+archive=$out/$name.tar.gz
+tar -C "$stage" --owner=0 --group=0 --sort=name -cf - "$name" | gzip -9 >"$archive.part"
+mv "$archive.part" "$archive"
+bytes=$(stat -c %s "$archive")
+[ "$with_coordinator" = 1 ] || [ "$bytes" -le $((40 << 20)) ] ||
+  fail "$archive has $bytes bytes, more than the 40 MiB promised"
+echo "packed $((bytes >> 10)) KiB" >&2
+echo "$archive"
