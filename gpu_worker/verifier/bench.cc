@@ -10,13 +10,16 @@ namespace ksearch {
 Bench::Bench(RunnerStarter& starter, BufferSetsFactory allocate, const Clock& clock,
              Options options)
     : starter_(starter),
-      allocate_(std::move(allocate)),
+      allocate_([this, allocate = std::move(allocate)](
+                    const std::shared_ptr<const WorkloadCase>& workload, int sets) {
+        return Allocate(allocate, workload, sets);
+      }),
       clock_(clock),
-      options_(options),
+      options_(std::move(options)),
       cases_(kCaseCacheBytes),
-      buffers_(options.max_rotation_bytes),
-      oracle_(starter, allocate_, clock, kOracleCacheBytes),
-      baselines_(options.max_baseline_age),
+      buffers_(options_.max_rotation_bytes),
+      oracle_(starter, allocate_, clock, options_.oracle_cache_bytes),
+      baselines_(options_.max_baseline_age),
       metronome_(starter, clock) {}
 
 absl::StatusOr<std::shared_ptr<const WorkloadCase>> Bench::Case(const v1::Task& task,
@@ -44,6 +47,16 @@ absl::StatusOr<std::shared_ptr<BufferSets>> Bench::Buffers(
   ASSIGN_OR_RETURN(std::shared_ptr<BufferSets> made, allocate_(workload, sets));
   buffers_.Insert(key, made, made->bytes());
   return made;
+}
+
+absl::StatusOr<std::shared_ptr<BufferSets>> Bench::Allocate(
+    const BufferSetsFactory& allocate, const std::shared_ptr<const WorkloadCase>& workload,
+    int sets) {
+  absl::StatusOr<std::shared_ptr<BufferSets>> made = allocate(workload, sets);
+  if (made.ok() || !absl::IsResourceExhausted(made.status())) return made;
+  buffers_.Clear();
+  oracle_.DropCache();
+  return allocate(workload, sets);
 }
 
 int Bench::Sets(const WorkloadCase& workload, int sides) const {

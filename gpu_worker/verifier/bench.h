@@ -2,13 +2,16 @@
 #define KSEARCH_GPU_WORKER_VERIFIER_BENCH_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "common/clock.h"
 #include "gpu_worker/verifier/byte_lru.h"
+#include "gpu_worker/verifier/harness_constants.h"
 #include "gpu_worker/verifier/oracle.h"
 #include "gpu_worker/verifier/runner_starter.h"
 #include "gpu_worker/verifier/tensors/buffer_sets.h"
@@ -27,9 +30,13 @@ class Bench {
     int64_t last_level_cache_bytes = int64_t{32} << 20;
     int64_t max_rotation_bytes = int64_t{512} << 20;
     absl::Duration max_baseline_age = absl::Seconds(120);
+    int64_t oracle_cache_bytes = kOracleCacheBytes;
+    // Non-OK once the device failed: what was found since then means nothing.
+    std::function<absl::Status()> device_health = [] { return absl::OkStatus(); };
   };
 
-  // `allocate` makes the memory of this class of device.
+  // `allocate` makes the memory of this class of device. When it has none left, what is kept for
+  // later jobs is dropped and it is asked again.
   Bench(RunnerStarter& starter, BufferSetsFactory allocate, const Clock& clock, Options options);
 
   absl::StatusOr<std::shared_ptr<const WorkloadCase>> Case(const v1::Task& task,
@@ -43,6 +50,8 @@ class Bench {
   // How many sets to rotate if `sides` runners are timed side by side.
   int Sets(const WorkloadCase& workload, int sides) const;
 
+  absl::Status DeviceHealth() const { return options_.device_health(); }
+
   RunnerStarter& starter() { return starter_; }
   Oracle& oracle() { return oracle_; }
   BaselineCache& baselines() { return baselines_; }
@@ -53,6 +62,10 @@ class Bench {
   const Seed& screening_seed() const { return screening_seed_; }
 
  private:
+  absl::StatusOr<std::shared_ptr<BufferSets>> Allocate(
+      const BufferSetsFactory& allocate, const std::shared_ptr<const WorkloadCase>& workload,
+      int sets);
+
   RunnerStarter& starter_;
   const BufferSetsFactory allocate_;
   const Clock& clock_;

@@ -44,6 +44,12 @@ class ByteLru {
     entries_.erase(it);
   }
 
+  void Clear() {
+    entries_.clear();
+    order_.clear();
+    bytes_ = 0;
+  }
+
   int64_t bytes() const { return bytes_; }
 
  private:

@@ -40,7 +40,14 @@ absl::StatusOr<const v1::Workload*> FindWorkload(const v1::Task& task, const std
 
 }  // namespace
 
+// A device that fails makes anything of a verdict.
 absl::StatusOr<v1::Verdict> JobVerifier::Verify(const v1::VerifierRequest& request) {
+  absl::StatusOr<v1::Verdict> verdict = Judge(request);
+  RETURN_IF_ERROR(bench_.DeviceHealth());
+  return verdict;
+}
+
+absl::StatusOr<v1::Verdict> JobVerifier::Judge(const v1::VerifierRequest& request) {
   Job job;
   job.request = &request;
   job.plan = WithDefaults(request.job().plan());
@@ -268,8 +275,9 @@ absl::StatusOr<Ending> JobVerifier::JudgeSuspect(const WorkloadSession::Suspect&
     bench_.oracle().Rest();
     return absl::OkStatus();
   }));
-  const OutputComparison compared =
-      CompareOutputs(*job->cases[index], suspect.outputs, oracles[suspect.content]->outputs);
+  const WorkloadCase& workload = *job->cases[index];
+  const OutputComparison compared = JudgeOutputs(
+      workload, suspect.outputs->CompareWith(workload, *oracles[suspect.content]->outputs));
   if (compared.right) return Ending{};
   return Ending{v1::OUTCOME_CHEAT, absl::StrCat(kStaleOutput, compared.message)};
 }

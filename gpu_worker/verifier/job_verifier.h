@@ -39,6 +39,7 @@ class JobVerifier {
     v1::Verdict verdict;
   };
 
+  absl::StatusOr<v1::Verdict> Judge(const v1::VerifierRequest& request);
   absl::Status Prepare(Job* job);
   absl::Status Check(RunnerLink& link, Job* job);
   absl::Status TimeBaseline(Job* job);

@@ -17,8 +17,8 @@
 #include "common/textproto.h"
 #include "gpu_worker/sandbox/sandbox_factory.h"
 #include "gpu_worker/verifier/bench.h"
+#include "gpu_worker/verifier/host/memfd_buffer_sets.h"
 #include "gpu_worker/verifier/request_loop.h"
-#include "gpu_worker/verifier/tensors/memfd_buffer_sets.h"
 #include "proto/config.pb.h"
 
 namespace ksearch {

@@ -88,14 +88,12 @@ absl::Status Oracle::Answer(const ProgramImage& reference,
       return Broken(*workload, batch.ending.message);
     }
     auto entry = std::make_shared<OracleEntry>();
-    entry->outputs = session.Outputs(0);
+    ASSIGN_OR_RETURN(entry->outputs, session.Outputs(0));
     entry->reference_time = batch.audit;
-    if (const std::string name = OutputWithNan(*workload, entry->outputs); !name.empty()) {
+    if (const std::string name = OutputWithNan(*workload, *entry->outputs); !name.empty()) {
       return Broken(*workload, absl::StrCat("output '", name, "' holds a NaN"));
     }
-    int64_t bytes = 0;
-    for (const auto& output : entry->outputs) bytes += static_cast<int64_t>(output.size());
-    cache_.Insert(CacheKey(reference, *workload, content), entry, bytes);
+    cache_.Insert(CacheKey(reference, *workload, content), entry, entry->outputs->bytes());
     (*entries)[content] = std::move(entry);
   }
   return absl::OkStatus();

@@ -35,6 +35,7 @@ class Oracle {
 
   // Ends the reference's runner, if there is one: call before anything is timed.
   void Rest() { link_.reset(); }
+  void DropCache() { cache_.Clear(); }
 
  private:
   absl::Status Answer(const ProgramImage& reference,

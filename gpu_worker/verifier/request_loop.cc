@@ -35,6 +35,8 @@ absl::Status ServeRequests(int fd, Bench& bench) {
       reply.set_infrastructure_error(std::string(verdict.status().message()));
     }
     RETURN_IF_ERROR(SendMessage(fd, reply, absl::InfiniteFuture()));
+    // A new process gets a new context.
+    RETURN_IF_ERROR(bench.DeviceHealth());
   }
 }
 

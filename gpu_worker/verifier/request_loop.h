@@ -7,7 +7,8 @@
 namespace ksearch {
 
 // Reads VerifierRequests from `fd`, one at a time, and answers each with progress and then a
-// verdict or an infrastructure_error. Returns OK when the worker hangs up between requests.
+// verdict or an infrastructure_error. Returns OK when the worker hangs up between requests, and what
+// is wrong with the device once it failed.
 absl::Status ServeRequests(int fd, Bench& bench);
 
 }  // namespace ksearch

@@ -3,31 +3,18 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
+#include "common/log.h"
 #include "gpu_worker/verifier/harness_constants.h"
 
 namespace ksearch {
 namespace {
 
-// Enough of each output to tell two calls apart.
-constexpr int64_t kFingerprintBytes = 512;
 // A stale candidate shows it at every opportunity.
 constexpr size_t kMaxSuspects = 2;
 // Of a GO, beyond its calls: preparation is done, so this is scheduling only.
 constexpr absl::Duration kGoSlack = absl::Milliseconds(500);
 constexpr absl::Duration kMapTimeout = absl::Seconds(30);
-
-size_t Fingerprint(const OutputBytes& outputs) {
-  size_t hash = 0;
-  for (const std::vector<std::byte>& output : outputs) {
-    const size_t bytes = std::min<size_t>(output.size(), static_cast<size_t>(kFingerprintBytes));
-    hash =
-        absl::HashOf(hash, absl::string_view(reinterpret_cast<const char*>(output.data()), bytes));
-  }
-  return hash;
-}
 
 }  // namespace
 
@@ -40,10 +27,8 @@ WorkloadSession::Batch WorkloadSession::Run(const std::vector<Call>& calls, Mode
                                             const OracleEntries& oracles, const Limits& limits) {
   const uint64_t salt = rng_.Next();
   std::vector<int> order;
-  for (const Call& call : calls) {
-    buffers_->Prepare(call.set, call.content, salt);
-    order.push_back(call.set);
-  }
+  for (const Call& call : calls) order.push_back(call.set);
+  buffers_->Prepare(calls, salt);
   const absl::Time go_deadline =
       clock_.SteadyNow() + limits.call_time * static_cast<double>(calls.size()) + kGoSlack;
   RunnerLink::GoReply reply = link_.Go(order, std::min(limits.deadline, go_deadline));
@@ -67,35 +52,33 @@ WorkloadSession::Batch WorkloadSession::Run(const std::vector<Call>& calls, Mode
 
 Ending WorkloadSession::Judge(const std::vector<Call>& calls, uint64_t salt, Mode mode,
                               const OracleEntries& oracles) {
-  // Latest call first: whoever still works on it after "done" has had the least time.
-  for (auto call = calls.rbegin(); call != calls.rend(); ++call) {
-    if (const auto output = buffers_->UnwrittenOutput(call->set, salt)) {
-      if (mode == Mode::kTimed) {
-        return {v1::OUTCOME_CHEAT, absl::StrCat("a timed call returned before output '", *output,
-                                                "' was completely written")};
-      }
-      return {v1::OUTCOME_INCORRECT,
-              absl::StrCat("output '", *output, "' has elements that were never written")};
+  const std::vector<CallFindings> findings = buffers_->Collect(calls, salt);
+  for (const CallFindings& found : findings) {
+    if (found.unwritten.empty()) continue;
+    if (mode == Mode::kTimed) {
+      return {v1::OUTCOME_CHEAT, absl::StrCat("a timed call returned before output '",
+                                              found.unwritten, "' was completely written")};
     }
+    return {v1::OUTCOME_INCORRECT,
+            absl::StrCat("output '", found.unwritten, "' has elements that were never written")};
   }
-  for (const Call& call : calls) {
-    if (const auto guard = buffers_->BrokenGuard(call.set)) {
-      return {v1::OUTCOME_OUT_OF_BOUNDS, *guard};
-    }
+  for (const CallFindings& found : findings) {
+    if (!found.broken_guard.empty()) return {v1::OUTCOME_OUT_OF_BOUNDS, found.broken_guard};
   }
   // Of a long batch any one: a change helps only if it is made every time.
   const Call& watched = calls[static_cast<size_t>(rng_.NextBelow(calls.size()))];
-  if (const auto input = buffers_->ChangedInput(watched.set, watched.content)) {
+  if (const auto input = buffers_->ChangedInput(watched)) {
     return {v1::OUTCOME_INPUT_MODIFIED,
             absl::StrCat("input '", *input, "' was modified; inputs are read-only")};
   }
   if (mode == Mode::kReference) return {};
-  for (const Call& call : calls) {
-    const bool repeated = IsRepeated(call, mode);
+  for (size_t i = 0; i < calls.size(); ++i) {
+    const Call& call = calls[i];
+    const bool repeated = IsRepeated(call, findings[i].fingerprint, mode);
     const auto oracle = oracles.find(call.content);
     if (oracle == oracles.end()) continue;
     const OutputComparison compared =
-        CompareOutputs(*workload_, Outputs(call.set), oracle->second->outputs);
+        JudgeOutputs(*workload_, buffers_->Compare(call.set, *oracle->second->outputs));
     ++compared_;
     if (correctness_.has_value()) {
       MergeCorrectness(compared.correctness, &*correctness_);
@@ -115,12 +98,17 @@ Ending WorkloadSession::Judge(const std::vector<Call>& calls, uint64_t salt, Mod
 
 // Equal outputs of calls with different inputs may be honest (few possible answers) or stale; only
 // an oracle can tell.
-bool WorkloadSession::IsRepeated(const Call& call, Mode mode) {
-  const size_t fingerprint = Fingerprint(buffers_->Outputs(call.set, kFingerprintBytes));
+bool WorkloadSession::IsRepeated(const Call& call, uint64_t fingerprint, Mode mode) {
   const auto [seen, fresh] = seen_outputs_.emplace(fingerprint, call.content);
   if (fresh || seen->second == call.content) return false;
   if (mode == Mode::kTimed && suspects_.size() < kMaxSuspects) {
-    suspects_.push_back({call.content, Outputs(call.set)});
+    absl::StatusOr<std::shared_ptr<const SavedOutputs>> outputs = buffers_->Save(call.set);
+    if (outputs.ok()) {
+      suspects_.push_back({call.content, *std::move(outputs)});
+    } else {
+      LOG(ERROR) << "msg=\"cannot keep the outputs of a call that looks stale\" error=\""
+                 << outputs.status().message() << "\"";
+    }
   }
   return true;
 }

@@ -22,7 +22,7 @@ namespace ksearch {
 
 // What the reference answers to one content.
 struct OracleEntry {
-  OutputBytes outputs;
+  std::shared_ptr<const SavedOutputs> outputs;
   absl::Duration reference_time;  // of the reference's call
 };
 // By content. A candidate's outputs are compared for these; other contents only need to be written.
@@ -41,10 +41,7 @@ class WorkloadSession {
     kGate,       // wrong is INCORRECT
     kTimed,      // after the gate: a missing output is CHEAT
   };
-  struct Call {
-    int set = 0;
-    int64_t content = 0;
-  };
+  using Call = SetContent;
   struct Batch {
     Ending ending;
     std::vector<double> latency_us;  // by the runner's clock
@@ -79,17 +76,20 @@ class WorkloadSession {
   // their contents once nothing is being timed. At most kMaxSuspects.
   struct Suspect {
     int64_t content = 0;
-    OutputBytes outputs;
+    std::shared_ptr<const SavedOutputs> outputs;
   };
   const std::vector<Suspect>& suspects() const { return suspects_; }
   const WorkloadCase& workload() const { return *workload_; }
-  OutputBytes Outputs(int set) const { return buffers_->Outputs(set, INT64_MAX); }
+  // Of a call of the last Run.
+  absl::StatusOr<std::shared_ptr<const SavedOutputs>> Outputs(int set) const {
+    return buffers_->Save(set);
+  }
 
  private:
   Ending Judge(const std::vector<Call>& calls, uint64_t salt, Mode mode,
                const OracleEntries& oracles);
   // Whether the outputs are those of an earlier call with other inputs.
-  bool IsRepeated(const Call& call, Mode mode);
+  bool IsRepeated(const Call& call, uint64_t fingerprint, Mode mode);
 
   RunnerLink& link_;
   const std::shared_ptr<const WorkloadCase> workload_;
@@ -99,7 +99,7 @@ class WorkloadSession {
   std::optional<v1::Correctness> correctness_;
   int compared_ = 0;
   // Beginnings of the outputs of every call, by hash, with the content they came from.
-  absl::flat_hash_map<size_t, int64_t> seen_outputs_;
+  absl::flat_hash_map<uint64_t, int64_t> seen_outputs_;
   std::vector<Suspect> suspects_;
 };
 

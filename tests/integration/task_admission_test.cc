@@ -19,8 +19,8 @@
 #include "common/subprocess.h"
 #include "common/textproto.h"
 #include "coordinator/tasks/directory_suite.h"
+#include "gpu_worker/verifier/host/memfd_buffer_sets.h"
 #include "gpu_worker/verifier/job_verifier.h"
-#include "gpu_worker/verifier/tensors/memfd_buffer_sets.h"
 #include "tests/fakes/plain_sandbox.h"
 
 namespace ksearch {

@@ -1,7 +1,6 @@
 #ifndef KSEARCH_GPU_WORKER_VERIFIER_TENSORS_BUFFER_SETS_H_
 #define KSEARCH_GPU_WORKER_VERIFIER_TENSORS_BUFFER_SETS_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -21,12 +20,45 @@ struct MapPacket {
   std::vector<int> fds;
 };
 
-// Bytes of every output of one call, in definition order.
-using OutputBytes = std::vector<std::vector<std::byte>>;
+// One call of a batch: inputs of `content` in set `set`. The sets of a batch are distinct.
+struct SetContent {
+  int set = 0;
+  int64_t content = 0;
+};
+
+// How far one output is from the oracle's, element by element; the rules are in compare.h.
+struct TensorComparison {
+  double max_abs = 0;  // over elements that are finite on both sides
+  double max_rel = 0;
+  int64_t wrong = 0;
+  int64_t first_wrong = -1;  // flat index
+  double first_got = 0;
+  double first_expected = 0;
+  double error_squares = 0;
+  double oracle_squares = 0;
+};
+
+// The outputs of one call, copied to where no runner sees them. Immutable.
+class SavedOutputs {
+ public:
+  virtual ~SavedOutputs() = default;
+  virtual int64_t bytes() const = 0;
+  // One comparison per output. `oracle` is of the same workload and from the same class of memory.
+  virtual std::vector<TensorComparison> CompareWith(const WorkloadCase& workload,
+                                                    const SavedOutputs& oracle) const = 0;
+};
+
+// What is seen of a call without knowing the right answer.
+struct CallFindings {
+  std::string unwritten;     // the first output that still shows its poison; empty if none does
+  std::string broken_guard;  // a sentence about the first guard band that changed; empty if none
+  uint64_t fingerprint = 0;  // of the outputs' beginnings: differs where they differ
+};
 
 // Memory that verifier and runner share for one workload: `sets` sets of its tensors, each tensor
 // between guard bands. Implementations: memfd for CPU; device memory exported by descriptor for
-// GPUs. All calls act on one set and return when the memory is as asked. Thread-compatible.
+// GPUs, where trouble of the device shows in Bench::Options::device_health. All calls return when
+// they are done. Thread-compatible.
 class BufferSets {
  public:
   virtual ~BufferSets() = default;
@@ -36,16 +68,18 @@ class BufferSets {
   virtual void SetCase(std::shared_ptr<const WorkloadCase> workload) = 0;
   // For a runner that is to see the first `sets` sets; writes their guard bands anew.
   virtual std::vector<MapPacket> Map(int sets) = 0;
-  // Writes the inputs of `content` and poisons the outputs.
-  virtual void Prepare(int set, int64_t content, uint64_t poison_salt) = 0;
-  // A sentence about the first guard band that changed, if any did.
-  virtual std::optional<std::string> BrokenGuard(int set) const = 0;
-  // The first input that no longer is `content`.
-  virtual std::optional<std::string> ChangedInput(int set, int64_t content) const = 0;
-  // The first output that still shows the poison of `poison_salt`.
-  virtual std::optional<std::string> UnwrittenOutput(int set, uint64_t poison_salt) const = 0;
-  // A private copy of every output, or of the first `max_bytes` bytes of each.
-  virtual OutputBytes Outputs(int set, int64_t max_bytes) const = 0;
+  // Writes inputs and poisons outputs, in the order in which the calls will come.
+  virtual void Prepare(const std::vector<SetContent>& calls, uint64_t poison_salt) = 0;
+  // Right after the calls: looks them over, in their order. Compare and Save go by the outputs as
+  // they are now, whatever a runner may still write.
+  virtual std::vector<CallFindings> Collect(const std::vector<SetContent>& calls,
+                                            uint64_t poison_salt) = 0;
+  // The first input that no longer is what Prepare wrote.
+  virtual std::optional<std::string> ChangedInput(const SetContent& call) const = 0;
+  // The outputs of a collected call against the oracle's, one comparison per output.
+  virtual std::vector<TensorComparison> Compare(int set, const SavedOutputs& oracle) const = 0;
+  // A copy of the outputs of a collected call. RESOURCE_EXHAUSTED if there is no room for it.
+  virtual absl::StatusOr<std::shared_ptr<const SavedOutputs>> Save(int set) const = 0;
 };
 
 // Allocates; RESOURCE_EXHAUSTED if there is not enough memory.

@@ -2,74 +2,23 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "gpu_worker/verifier/tensors/element.h"
 
 namespace ksearch {
-namespace {
-
-constexpr int64_t kStretch = 2048;  // elements decoded at a time: two arrays stay in L1
-
-struct TensorComparison {
-  double max_abs = 0;
-  double max_rel = 0;
-  int64_t wrong = 0;
-  int64_t first_wrong = -1;
-  double first_got = 0;
-  double first_expected = 0;
-  double error_squares = 0;
-  double oracle_squares = 0;
-};
-
-TensorComparison CompareTensor(const TensorArgument& tensor, const v1::Tolerance& tolerance,
-                               const std::byte* got, const std::byte* oracle) {
-  TensorComparison result;
-  const int64_t element_bytes = tensor.elements == 0 ? 0 : tensor.bytes / tensor.elements;
-  double a[kStretch], b[kStretch];
-  for (int64_t first = 0; first < tensor.elements; first += kStretch) {
-    const int64_t count = std::min(kStretch, tensor.elements - first);
-    DecodeElements(tensor.dtype, got + first * element_bytes, count, a);
-    DecodeElements(tensor.dtype, oracle + first * element_bytes, count, b);
-    for (int64_t i = 0; i < count; ++i) {
-      bool wrong;
-      if (!std::isfinite(a[i]) || !std::isfinite(b[i])) {
-        wrong = !(a[i] == b[i]);  // the same infinity is right; NaN equals nothing
-      } else {
-        const double abs = std::fabs(a[i] - b[i]);
-        const double rel = abs / (std::fabs(b[i]) + 1e-8);
-        wrong = abs > tolerance.atol() && rel > tolerance.rtol();
-        result.max_abs = std::max(result.max_abs, abs);
-        result.max_rel = std::max(result.max_rel, rel);
-        result.error_squares += abs * abs;
-        result.oracle_squares += b[i] * b[i];
-      }
-      if (wrong && result.wrong++ == 0) {
-        result.first_wrong = first + i;
-        result.first_got = a[i];
-        result.first_expected = b[i];
-      }
-    }
-  }
-  return result;
-}
-
-}  // namespace
-
-OutputComparison CompareOutputs(const WorkloadCase& workload, const OutputBytes& got,
-                                const OutputBytes& oracle) {
+OutputComparison JudgeOutputs(const WorkloadCase& workload,
+                              const std::vector<TensorComparison>& comparisons) {
   const v1::Tolerance& tolerance = workload.tolerance();
   const double required =
       tolerance.required_matched_ratio() == 0 ? 1.0 : tolerance.required_matched_ratio();
   OutputComparison comparison;
   v1::Correctness& correctness = comparison.correctness;
   correctness.set_matched_ratio(1);
-  for (size_t i = 0; i < oracle.size(); ++i) {
+  for (size_t i = 0; i < comparisons.size(); ++i) {
     const TensorArgument& tensor = workload.tensors()[static_cast<size_t>(workload.inputs()) + i];
-    const TensorComparison compared =
-        CompareTensor(tensor, tolerance, got[i].data(), oracle[i].data());
+    const TensorComparison& compared = comparisons[i];
     const double matched = tensor.elements == 0 ? 1.0
                                                 : 1.0 - static_cast<double>(compared.wrong) /
                                                             static_cast<double>(tensor.elements);
@@ -123,18 +72,12 @@ void MergeCorrectness(const v1::Correctness& from, v1::Correctness* into) {
   }
 }
 
-std::string OutputWithNan(const WorkloadCase& workload, const OutputBytes& outputs) {
-  double values[kStretch];
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const TensorArgument& tensor = workload.tensors()[static_cast<size_t>(workload.inputs()) + i];
-    if (!IsFloating(tensor.dtype)) continue;
-    const int64_t element_bytes = tensor.elements == 0 ? 0 : tensor.bytes / tensor.elements;
-    for (int64_t first = 0; first < tensor.elements; first += kStretch) {
-      const int64_t count = std::min(kStretch, tensor.elements - first);
-      DecodeElements(tensor.dtype, outputs[i].data() + first * element_bytes, count, values);
-      for (int64_t k = 0; k < count; ++k) {
-        if (std::isnan(values[k])) return tensor.name;
-      }
+// Whatever else an element is, it equals itself.
+std::string OutputWithNan(const WorkloadCase& workload, const SavedOutputs& outputs) {
+  const std::vector<TensorComparison> comparisons = outputs.CompareWith(workload, outputs);
+  for (size_t i = 0; i < comparisons.size(); ++i) {
+    if (comparisons[i].wrong > 0) {
+      return workload.tensors()[static_cast<size_t>(workload.inputs()) + i].name;
     }
   }
   return "";

@@ -23,15 +23,16 @@ struct OutputComparison {
 //  * of each output at least required_matched_ratio of the elements must be right;
 //  * RMS(error) / RMS(oracle) over finite elements of each output, divided by rms_yardstick (or the
 //    output type's rounding, if that is larger), must not exceed max_rms_error_ratio, if set.
-OutputComparison CompareOutputs(const WorkloadCase& workload, const OutputBytes& got,
-                                const OutputBytes& oracle);
+// `comparisons`: one per output, in definition order.
+OutputComparison JudgeOutputs(const WorkloadCase& workload,
+                              const std::vector<TensorComparison>& comparisons);
 
 // Two records of one workload in one: the larger errors, the smaller ratio, the first wrong
 // element.
 void MergeCorrectness(const v1::Correctness& from, v1::Correctness* into);
 
 // The name of the first output with a NaN; empty if there is none. An oracle must have none.
-std::string OutputWithNan(const WorkloadCase& workload, const OutputBytes& outputs);
+std::string OutputWithNan(const WorkloadCase& workload, const SavedOutputs& outputs);
 
 }  // namespace ksearch
 

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <mutex>
 #include <numbers>
 #include <numeric>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -20,21 +22,12 @@ namespace ksearch {
 namespace {
 
 // A pool of elements; content c is the window that starts at a keyed offset.
-class WindowGenerator final : public InputGenerator {
+class Windows {
  public:
-  WindowGenerator(std::vector<std::byte> pool, int64_t bytes, int64_t element_bytes, uint64_t key)
+  Windows(std::vector<std::byte> pool, int64_t bytes, int64_t element_bytes, uint64_t key)
       : pool_(std::move(pool)), bytes_(bytes), element_bytes_(element_bytes), key_(key) {}
 
-  int64_t bytes() const override { return bytes_; }
-  int64_t pool_bytes() const override { return static_cast<int64_t>(pool_.size()); }
-  void Write(int64_t content, std::byte* out) const override {
-    std::memcpy(out, Window(content), static_cast<size_t>(bytes_));
-  }
-  bool Matches(int64_t content, const std::byte* memory) const override {
-    return std::memcmp(memory, Window(content), static_cast<size_t>(bytes_)) == 0;
-  }
-
- private:
+  int64_t pool_bytes() const { return static_cast<int64_t>(pool_.size()); }
   const std::byte* Window(int64_t content) const {
     const int64_t windows = (static_cast<int64_t>(pool_.size()) - bytes_) / element_bytes_;
     if (windows <= 0) return pool_.data();
@@ -44,10 +37,66 @@ class WindowGenerator final : public InputGenerator {
     return pool_.data() + static_cast<int64_t>(offset) * element_bytes_;
   }
 
+ private:
   const std::vector<std::byte> pool_;
   const int64_t bytes_;
   const int64_t element_bytes_;
   const uint64_t key_;
+};
+
+std::vector<std::byte> DrawPool(const RandomDraw& draw, int64_t element_bytes, int64_t elements);
+
+class RandomGenerator final : public InputGenerator {
+ public:
+  RandomGenerator(const RandomDraw& draw, int64_t element_bytes, int64_t elements, uint64_t key)
+      : draw_(draw), element_bytes_(element_bytes), elements_(elements), key_(key) {}
+
+  int64_t bytes() const override { return elements_ * element_bytes_; }
+  const RandomDraw* random() const override { return &draw_; }
+  int64_t pool_bytes() const override {
+    return (elements_ + draw_.row * kContents) * element_bytes_;
+  }
+  void Write(int64_t content, std::byte* out) const override {
+    std::memcpy(out, windows().Window(content), static_cast<size_t>(bytes()));
+  }
+  bool Matches(int64_t content, const std::byte* memory) const override {
+    return std::memcmp(memory, windows().Window(content), static_cast<size_t>(bytes())) == 0;
+  }
+
+ private:
+  const Windows& windows() const {
+    std::call_once(drawn_, [this] {
+      windows_.emplace(DrawPool(draw_, element_bytes_, elements_ + draw_.row * kContents), bytes(),
+                       draw_.row * element_bytes_, key_);
+    });
+    return *windows_;
+  }
+
+  const RandomDraw draw_;
+  const int64_t element_bytes_, elements_;
+  const uint64_t key_;
+  mutable std::once_flag drawn_;
+  mutable std::optional<Windows> windows_;
+};
+
+class PageIndexGenerator final : public InputGenerator {
+ public:
+  PageIndexGenerator(std::vector<std::byte> pool, int64_t bytes, int64_t element_bytes,
+                     uint64_t key)
+      : bytes_(bytes), windows_(std::move(pool), bytes, element_bytes, key) {}
+
+  int64_t bytes() const override { return bytes_; }
+  int64_t pool_bytes() const override { return windows_.pool_bytes(); }
+  void Write(int64_t content, std::byte* out) const override {
+    std::memcpy(out, windows_.Window(content), static_cast<size_t>(bytes_));
+  }
+  bool Matches(int64_t content, const std::byte* memory) const override {
+    return std::memcmp(memory, windows_.Window(content), static_cast<size_t>(bytes_)) == 0;
+  }
+
+ private:
+  const int64_t bytes_;
+  const Windows windows_;
 };
 
 // Segment bounds of a ragged batch, drawn anew for each content: cut points uniform over the
@@ -130,10 +179,11 @@ void FourNormals(const std::array<uint32_t, 4>& block, double scale, double offs
 }
 
 // Draws elements [begin, end) of a pool of rows; begin is a multiple of 4.
-void DrawElements(v1::DType dtype, int64_t element_bytes, int64_t row,
-                  const v1::RandomRecipe& recipe, uint64_t key, int64_t begin, int64_t end,
+void DrawElements(const RandomDraw& draw, int64_t element_bytes, int64_t begin, int64_t end,
                   std::byte* pool) {
-  const Philox philox(key);
+  const Philox philox(draw.key);
+  const v1::DType dtype = draw.dtype;
+  const v1::RandomRecipe& recipe = draw.recipe;
   const double scale = recipe.scale() == 0 ? 1 : recipe.scale();
   const bool floating = IsFloating(dtype);
   const bool cauchy = recipe.distribution() == v1::RandomRecipe::CAUCHY;
@@ -162,7 +212,7 @@ void DrawElements(v1::DType dtype, int64_t element_bytes, int64_t row,
     const int64_t count = std::min<int64_t>(4, end - first);
     for (int64_t i = 0; i < count; ++i) {
       if (recipe.raise_count() > 0) {
-        const int64_t column = (first + i) % row - recipe.raise_first();
+        const int64_t column = (first + i) % draw.row - recipe.raise_first();
         if (column >= 0 && column < recipe.raise_count()) values[i] += recipe.raise();
       }
       EncodeElement(dtype, values[i], pool + (first + i) * element_bytes);
@@ -170,19 +220,17 @@ void DrawElements(v1::DType dtype, int64_t element_bytes, int64_t row,
   }
 }
 
-std::vector<std::byte> DrawPool(v1::DType dtype, int64_t element_bytes, int64_t row,
-                                int64_t elements, const v1::RandomRecipe& recipe, uint64_t key) {
+std::vector<std::byte> DrawPool(const RandomDraw& draw, int64_t element_bytes, int64_t elements) {
   std::vector<std::byte> pool(static_cast<size_t>(elements * element_bytes));
   const int64_t cores = std::max(1U, std::thread::hardware_concurrency());
   const int64_t parts = std::clamp<int64_t>(elements / (int64_t{1} << 18), 1, cores);
   const int64_t part = (elements / parts + 3) / 4 * 4;
   std::vector<std::thread> threads;
   for (int64_t i = 1; i < parts; ++i) {
-    threads.emplace_back(DrawElements, dtype, element_bytes, row, std::cref(recipe), key, i * part,
+    threads.emplace_back(DrawElements, std::cref(draw), element_bytes, i * part,
                          i + 1 == parts ? elements : (i + 1) * part, pool.data());
   }
-  DrawElements(dtype, element_bytes, row, recipe, key, 0, parts == 1 ? elements : part,
-               pool.data());
+  DrawElements(draw, element_bytes, 0, parts == 1 ? elements : part, pool.data());
   for (std::thread& thread : threads) thread.join();
   return pool;
 }
@@ -271,8 +319,8 @@ absl::StatusOr<std::unique_ptr<InputGenerator>> MakePageIndices(
     EncodeElement(tensor.dtype(), static_cast<double>(order[static_cast<size_t>(i % pages)]),
                   pool.data() + i * element_bytes);
   }
-  return std::make_unique<WindowGenerator>(std::move(pool), elements * element_bytes, element_bytes,
-                                           key);
+  return std::make_unique<PageIndexGenerator>(std::move(pool), elements * element_bytes,
+                                              element_bytes, key);
 }
 
 absl::StatusOr<std::unique_ptr<InputGenerator>> Make(const v1::Definition& definition,
@@ -291,14 +339,14 @@ absl::StatusOr<std::unique_ptr<InputGenerator>> Make(const v1::Definition& defin
   const uint64_t key = DeriveKey(seed, workload.uuid(), tensor.name(), "content");
   switch (recipe.recipe_case()) {
     case v1::InputRecipe::kRandom: {
+      RandomDraw draw;
+      draw.dtype = tensor.dtype();
+      draw.key = DeriveKey(seed, workload.uuid(), tensor.name(), "pool");
+      draw.recipe = recipe.random();
       // Windows of an input with raised columns begin at rows, so that the columns stay.
       const bool by_rows = recipe.random().raise_count() > 0 && !shape.empty() && elements > 0;
-      const int64_t row = by_rows ? shape.back() : 1;
-      std::vector<std::byte> pool =
-          DrawPool(tensor.dtype(), element_bytes, row, elements + row * InputGenerator::kContents,
-                   recipe.random(), DeriveKey(seed, workload.uuid(), tensor.name(), "pool"));
-      return std::make_unique<WindowGenerator>(std::move(pool), elements * element_bytes,
-                                               row * element_bytes, key);
+      draw.row = by_rows ? shape.back() : 1;
+      return std::make_unique<RandomGenerator>(draw, element_bytes, elements, key);
     }
     case v1::InputRecipe::kIndptr:
       return MakeIndptr(definition, workload, tensor, recipe.indptr(), element_bytes, elements,

@@ -23,13 +23,22 @@ struct Seed {
 uint64_t DeriveKey(const Seed& seed, absl::string_view workload_uuid, absl::string_view input,
                    absl::string_view purpose);
 
+// What it takes to draw a tensor of random numbers elsewhere than on the host.
+struct RandomDraw {
+  v1::DType dtype = v1::DTYPE_UNSPECIFIED;
+  uint64_t key = 0;
+  int64_t row = 1;  // elements of the last axis if columns are raised
+  v1::RandomRecipe recipe;
+};
+
 // Makes one input tensor of a workload, in as many different contents as one likes. Content c is a
 // pure function of (seed, workload, input, c).
 //
 // Timing wants every call to see values that no call saw before, else a candidate could remember
-// its answers; drawing millions of normal variates before each call would cost more than the call.
-// Hence random tensors are windows into a pool drawn once: content c starts at an offset of its
-// own. The pool is kContents elements longer than the tensor.
+// its answers; drawing millions of normal variates before each call would cost a CPU more than the
+// call. Hence, on the host, random tensors are windows into a pool drawn once: content c starts at
+// an offset of its own. The pool is kContents elements longer than the tensor. A device draws every
+// content anew. Thread-safe.
 class InputGenerator {
  public:
   // Distinct contents; after that they repeat.
@@ -37,7 +46,10 @@ class InputGenerator {
 
   virtual ~InputGenerator() = default;
   virtual int64_t bytes() const = 0;
-  // Memory held for drawing contents.
+  // Null unless the tensor's elements are independent random numbers.
+  virtual const RandomDraw* random() const { return nullptr; }
+  // Memory for drawing contents on the host. That of random tensors is taken, and the pool drawn,
+  // when one is first needed.
   virtual int64_t pool_bytes() const = 0;
   virtual void Write(int64_t content, std::byte* out) const = 0;
   // Whether `bytes()` bytes at `memory` still are content `content`.

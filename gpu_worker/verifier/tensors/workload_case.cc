@@ -50,7 +50,8 @@ absl::StatusOr<std::shared_ptr<const WorkloadCase>> WorkloadCase::Create(
       }
       ASSIGN_OR_RETURN(std::unique_ptr<InputGenerator> generator,
                        MakeInputGenerator(definition, workload, tensor, *recipe->second, seed));
-      made->pool_bytes_ += generator->pool_bytes();
+      const bool on_host = task.device() != v1::DEVICE_CLASS_CUDA || generator->random() == nullptr;
+      if (on_host) made->pool_bytes_ += generator->pool_bytes();
       made->generators_.push_back(std::move(generator));
     }
     ++slot;

@@ -50,6 +50,7 @@ class WorkloadCase {
   }
   // All tensors, without guard bands.
   int64_t footprint_bytes() const { return footprint_bytes_; }
+  // What drawing inputs may take of this process' memory.
   int64_t pool_bytes() const { return pool_bytes_; }
 
  private:

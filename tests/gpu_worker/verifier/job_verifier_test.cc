@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/textproto.h"
-#include "gpu_worker/verifier/tensors/memfd_buffer_sets.h"
+#include "gpu_worker/verifier/host/memfd_buffer_sets.h"
 #include "tests/fakes/plain_sandbox.h"
 #include "tests/gpu_worker/verifier/matmul_task.h"
 

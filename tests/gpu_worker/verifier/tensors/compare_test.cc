@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "gpu_worker/verifier/host/host_outputs.h"
 #include "tests/gpu_worker/verifier/matmul_task.h"
 
 namespace ksearch {
@@ -17,19 +18,19 @@ constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 // The outputs of workload "small": 32 x 24 floats.
-OutputBytes Outputs(const std::vector<std::pair<size_t, float>>& changes) {
+HostOutputs Outputs(const std::vector<std::pair<size_t, float>>& changes) {
   std::vector<float> values(32 * 24, 2.0f);
   for (const auto& [index, value] : changes) values[index] = value;
-  OutputBytes bytes(1, std::vector<std::byte>(values.size() * sizeof(float)));
-  std::memcpy(bytes[0].data(), values.data(), bytes[0].size());
-  return bytes;
+  std::vector<std::byte> bytes(values.size() * sizeof(float));
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  return HostOutputs({std::move(bytes)});
 }
 
 class CompareTest : public ::testing::Test {
  protected:
-  OutputComparison Compare(const OutputBytes& got, const OutputBytes& oracle) {
+  OutputComparison Compare(const HostOutputs& got, const HostOutputs& oracle) {
     const auto workload = *WorkloadCase::Create(task_, task_.workloads(0), "sha", Seed{1, 1});
-    return CompareOutputs(*workload, got, oracle);
+    return JudgeOutputs(*workload, got.CompareWith(*workload, oracle));
   }
   CompareTest() {
     task_.mutable_tolerance()->set_atol(0.1);

@@ -1,4 +1,4 @@
-#include "gpu_worker/verifier/tensors/memfd_buffer_sets.h"
+#include "gpu_worker/verifier/host/memfd_buffer_sets.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -41,6 +41,8 @@ class MemfdBufferSetsTest : public ::testing::Test {
     workload_ = *WorkloadCase::Create(task, task.workloads(0), "sha", Seed{5, 6});
     buffers_ = *MemfdBufferSets::Create(workload_, 3);
   }
+  CallFindings Findings(int set, uint64_t salt) { return buffers_->Collect({{set, 0}}, salt)[0]; }
+
   std::shared_ptr<const WorkloadCase> workload_;
   std::shared_ptr<BufferSets> buffers_;
 };
@@ -72,42 +74,57 @@ TEST_F(MemfdBufferSetsTest, ManySetsTakeSeveralPackets) {
 
 TEST_F(MemfdBufferSetsTest, PreparedSetsAreIntactAndUnwritten) {
   buffers_->Map(3);
-  buffers_->Prepare(1, 8, 99);
-  EXPECT_EQ(buffers_->BrokenGuard(1), std::nullopt);
-  EXPECT_EQ(buffers_->ChangedInput(1, 8), std::nullopt);
-  EXPECT_THAT(buffers_->ChangedInput(1, 9), Optional(std::string("a")));
-  EXPECT_THAT(buffers_->UnwrittenOutput(1, 99), Optional(std::string("c")));
-  EXPECT_EQ(buffers_->UnwrittenOutput(1, 98), std::nullopt);  // poison changes with the salt
+  buffers_->Prepare({{1, 8}, {2, 9}}, 99);
+  EXPECT_EQ(Findings(1, 99).broken_guard, "");
+  EXPECT_EQ(buffers_->ChangedInput({1, 8}), std::nullopt);
+  EXPECT_EQ(buffers_->ChangedInput({2, 9}), std::nullopt);
+  EXPECT_THAT(buffers_->ChangedInput({1, 9}), Optional(std::string("a")));
+  EXPECT_EQ(Findings(1, 99).unwritten, "c");
+  EXPECT_EQ(Findings(1, 98).unwritten, "");  // poison changes with the salt
 }
 
 TEST_F(MemfdBufferSetsTest, OneUnwrittenElementShows) {
   const std::vector<MapPacket> packets = buffers_->Map(3);
-  buffers_->Prepare(0, 0, 7);
+  buffers_->Prepare({{0, 0}, {1, 1}}, 7);
   const Mapping c(packets[0], 2);
   for (int i = 0; i < 32 * 24; ++i) {
     if (i != 500) c.floats()[i] = 1.5f;
   }
-  EXPECT_THAT(buffers_->UnwrittenOutput(0, 7), Optional(std::string("c")));
+  const std::vector<CallFindings> findings = buffers_->Collect({{1, 1}, {0, 0}}, 7);
+  EXPECT_EQ(findings[0].unwritten, "c");
+  EXPECT_EQ(findings[1].unwritten, "c");
+  EXPECT_NE(findings[0].fingerprint, findings[1].fingerprint);
   c.floats()[500] = 1.5f;
-  EXPECT_EQ(buffers_->UnwrittenOutput(0, 7), std::nullopt);
-  float last = 0;
-  const OutputBytes outputs = buffers_->Outputs(0, INT64_MAX);
-  std::memcpy(&last, outputs[0].data() + outputs[0].size() - sizeof last, sizeof last);
-  EXPECT_EQ(last, 1.5f);
-  EXPECT_EQ(buffers_->Outputs(0, 16)[0].size(), 16u);
+  EXPECT_EQ(Findings(0, 7).unwritten, "");
+}
+
+TEST_F(MemfdBufferSetsTest, OutputsAreComparedWithSavedOnes) {
+  const std::vector<MapPacket> packets = buffers_->Map(1);
+  const Mapping c(packets[0], 2);
+  for (int i = 0; i < 32 * 24; ++i) c.floats()[i] = 1.5f;
+  const std::shared_ptr<const SavedOutputs> saved = *buffers_->Save(0);
+  EXPECT_EQ(saved->bytes(), 32 * 24 * 4);
+  c.floats()[32 * 24 - 1] = 400.0f;
+  EXPECT_EQ(saved->CompareWith(*workload_, *saved)[0].wrong, 0);
+  const TensorComparison compared = buffers_->Compare(0, *saved)[0];
+  EXPECT_EQ(compared.wrong, 1);
+  EXPECT_EQ(compared.first_wrong, 32 * 24 - 1);
+  EXPECT_EQ(compared.first_got, 400.0);
+  EXPECT_EQ(compared.first_expected, 1.5);
+  EXPECT_EQ(compared.max_abs, 398.5);
 }
 
 TEST_F(MemfdBufferSetsTest, WritesOutsideATensorShow) {
   const std::vector<MapPacket> packets = buffers_->Map(3);
   const Mapping b(packets[0], 1);
   b.tensor()[-1] ^= 1;
-  EXPECT_THAT(buffers_->BrokenGuard(0), Optional(HasSubstr("wrote 1 bytes before 'b'")));
-  EXPECT_EQ(buffers_->BrokenGuard(1), std::nullopt);
+  EXPECT_THAT(Findings(0, 1).broken_guard, HasSubstr("wrote 1 bytes before 'b'"));
+  EXPECT_EQ(Findings(1, 1).broken_guard, "");
   b.tensor()[-1] ^= 1;
   b.tensor()[40 * 24 * 4] ^= 1;
-  EXPECT_THAT(buffers_->BrokenGuard(0), Optional(HasSubstr("past the end of 'b'")));
+  EXPECT_THAT(Findings(0, 1).broken_guard, HasSubstr("past the end of 'b'"));
   buffers_->Map(3);  // the next runner starts with whole guards
-  EXPECT_EQ(buffers_->BrokenGuard(0), std::nullopt);
+  EXPECT_EQ(Findings(0, 1).broken_guard, "");
 }
 
 TEST_F(MemfdBufferSetsTest, ARunnerCannotTakeTheMemoryAway) {

@@ -1,5 +1,5 @@
-#ifndef KSEARCH_GPU_WORKER_VERIFIER_TENSORS_MEMFD_BUFFER_SETS_H_
-#define KSEARCH_GPU_WORKER_VERIFIER_TENSORS_MEMFD_BUFFER_SETS_H_
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_HOST_MEMFD_BUFFER_SETS_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_HOST_MEMFD_BUFFER_SETS_H_
 
 #include <memory>
 #include <optional>
@@ -31,11 +31,13 @@ class MemfdBufferSets final : public BufferSets {
     workload_ = std::move(workload);
   }
   std::vector<MapPacket> Map(int sets) override;
-  void Prepare(int set, int64_t content, uint64_t poison_salt) override;
-  std::optional<std::string> BrokenGuard(int set) const override;
-  std::optional<std::string> ChangedInput(int set, int64_t content) const override;
-  std::optional<std::string> UnwrittenOutput(int set, uint64_t poison_salt) const override;
-  OutputBytes Outputs(int set, int64_t max_bytes) const override;
+  void Prepare(const std::vector<SetContent>& calls, uint64_t poison_salt) override;
+  // The runner is stopped meanwhile, so that nothing needs to be copied.
+  std::vector<CallFindings> Collect(const std::vector<SetContent>& calls,
+                                    uint64_t poison_salt) override;
+  std::optional<std::string> ChangedInput(const SetContent& call) const override;
+  std::vector<TensorComparison> Compare(int set, const SavedOutputs& oracle) const override;
+  absl::StatusOr<std::shared_ptr<const SavedOutputs>> Save(int set) const override;
 
  private:
   struct Buffer {
@@ -49,6 +51,9 @@ class MemfdBufferSets final : public BufferSets {
   const Buffer& buffer(int set, size_t tensor) const {
     return buffers_[static_cast<size_t>(set) * workload_->tensors().size() + tensor];
   }
+  std::optional<std::string> BrokenGuard(int set) const;
+  std::optional<std::string> UnwrittenOutput(int set, uint64_t poison_salt) const;
+  uint64_t Fingerprint(int set) const;
   std::byte* tensor_memory(int set, size_t tensor) const {
     return buffer(set, tensor).base + kGuardBytes;
   }
@@ -62,4 +67,4 @@ class MemfdBufferSets final : public BufferSets {
 
 }  // namespace ksearch
 
-#endif  // KSEARCH_GPU_WORKER_VERIFIER_TENSORS_MEMFD_BUFFER_SETS_H_
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_HOST_MEMFD_BUFFER_SETS_H_

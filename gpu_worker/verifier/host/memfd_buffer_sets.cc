@@ -1,4 +1,4 @@
-#include "gpu_worker/verifier/tensors/memfd_buffer_sets.h"
+#include "gpu_worker/verifier/host/memfd_buffer_sets.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -8,8 +8,11 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "common/status_macros.h"
+#include "gpu_worker/verifier/host/host_outputs.h"
 #include "gpu_worker/verifier/tensors/poison.h"
 
 namespace ksearch {
@@ -18,6 +21,8 @@ namespace {
 constexpr int64_t kPageBytes = 4096;
 // Descriptors a packet: well under SCM_MAX_FD (253) and the runner's limit of open files.
 constexpr size_t kFdsPerPacket = 64;
+// Enough of each output to tell two calls apart.
+constexpr int64_t kFingerprintBytes = 512;
 
 // Calls f(address, bytes) for both guard bands.
 template <typename F>
@@ -94,16 +99,32 @@ std::vector<MapPacket> MemfdBufferSets::Map(int sets) {
   return packets;
 }
 
-void MemfdBufferSets::Prepare(int set, int64_t content, uint64_t poison_salt) {
+void MemfdBufferSets::Prepare(const std::vector<SetContent>& calls, uint64_t poison_salt) {
   const auto& tensors = workload_->tensors();
-  for (size_t t = 0; t < tensors.size(); ++t) {
-    if (tensors[t].output) {
-      FillPoison(PoisonWord(tensors[t].dtype, poison_salt), tensor_memory(set, t),
-                 tensors[t].bytes);
-    } else {
-      workload_->generator(static_cast<int>(t)).Write(content, tensor_memory(set, t));
+  for (const SetContent& call : calls) {
+    for (size_t t = 0; t < tensors.size(); ++t) {
+      std::byte* const memory = tensor_memory(call.set, t);
+      if (tensors[t].output) {
+        FillPoison(PoisonWord(tensors[t].dtype, poison_salt), memory, tensors[t].bytes);
+      } else {
+        workload_->generator(static_cast<int>(t)).Write(call.content, memory);
+      }
     }
   }
+}
+
+std::vector<CallFindings> MemfdBufferSets::Collect(const std::vector<SetContent>& calls,
+                                                   uint64_t poison_salt) {
+  std::vector<CallFindings> findings(calls.size());
+  // Latest call first: whoever still works on it after "done" has had the least time.
+  for (size_t i = calls.size(); i-- > 0;) {
+    findings[i].unwritten = UnwrittenOutput(calls[i].set, poison_salt).value_or("");
+  }
+  for (size_t i = 0; i < calls.size(); ++i) {
+    findings[i].broken_guard = BrokenGuard(calls[i].set).value_or("");
+    findings[i].fingerprint = Fingerprint(calls[i].set);
+  }
+  return findings;
 }
 
 std::optional<std::string> MemfdBufferSets::BrokenGuard(int set) const {
@@ -127,9 +148,10 @@ std::optional<std::string> MemfdBufferSets::BrokenGuard(int set) const {
   return std::nullopt;
 }
 
-std::optional<std::string> MemfdBufferSets::ChangedInput(int set, int64_t content) const {
+std::optional<std::string> MemfdBufferSets::ChangedInput(const SetContent& call) const {
   for (int t = 0; t < workload_->inputs(); ++t) {
-    if (!workload_->generator(t).Matches(content, tensor_memory(set, static_cast<size_t>(t)))) {
+    if (!workload_->generator(t).Matches(call.content,
+                                         tensor_memory(call.set, static_cast<size_t>(t)))) {
       return workload_->tensors()[static_cast<size_t>(t)].name;
     }
   }
@@ -147,14 +169,36 @@ std::optional<std::string> MemfdBufferSets::UnwrittenOutput(int set, uint64_t po
   return std::nullopt;
 }
 
-OutputBytes MemfdBufferSets::Outputs(int set, int64_t max_bytes) const {
+uint64_t MemfdBufferSets::Fingerprint(int set) const {
   const auto& tensors = workload_->tensors();
-  OutputBytes outputs;
+  size_t hash = 0;
+  for (size_t t = static_cast<size_t>(workload_->inputs()); t < tensors.size(); ++t) {
+    const auto bytes = static_cast<size_t>(std::min(tensors[t].bytes, kFingerprintBytes));
+    hash = absl::HashOf(
+        hash, absl::string_view(reinterpret_cast<const char*>(tensor_memory(set, t)), bytes));
+  }
+  return hash;
+}
+
+std::vector<TensorComparison> MemfdBufferSets::Compare(int set, const SavedOutputs& oracle) const {
+  const auto& right = static_cast<const HostOutputs&>(oracle);
+  const size_t inputs = static_cast<size_t>(workload_->inputs());
+  std::vector<TensorComparison> comparisons;
+  for (size_t t = inputs; t < workload_->tensors().size(); ++t) {
+    comparisons.push_back(CompareTensor(workload_->tensors()[t], workload_->tolerance(),
+                                        tensor_memory(set, t), right.output(t - inputs).data()));
+  }
+  return comparisons;
+}
+
+absl::StatusOr<std::shared_ptr<const SavedOutputs>> MemfdBufferSets::Save(int set) const {
+  const auto& tensors = workload_->tensors();
+  std::vector<std::vector<std::byte>> outputs;
   for (size_t t = static_cast<size_t>(workload_->inputs()); t < tensors.size(); ++t) {
     const std::byte* memory = tensor_memory(set, t);
-    outputs.emplace_back(memory, memory + std::min(tensors[t].bytes, max_bytes));
+    outputs.emplace_back(memory, memory + tensors[t].bytes);
   }
-  return outputs;
+  return std::make_shared<const HostOutputs>(std::move(outputs));
 }
 
 }  // namespace ksearch

@@ -1,0 +1,35 @@
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_HOST_HOST_OUTPUTS_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_HOST_HOST_OUTPUTS_H_
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "gpu_worker/verifier/tensors/buffer_sets.h"
+#include "gpu_worker/verifier/tensors/workload_case.h"
+
+namespace ksearch {
+
+// The comparison of one tensor in host memory by the rule of compare.h.
+TensorComparison CompareTensor(const TensorArgument& tensor, const v1::Tolerance& tolerance,
+                               const std::byte* got, const std::byte* oracle);
+
+// Outputs of one call in this process' memory.
+class HostOutputs final : public SavedOutputs {
+ public:
+  // Bytes of every output, in definition order.
+  explicit HostOutputs(std::vector<std::vector<std::byte>> outputs)
+      : outputs_(std::move(outputs)) {}
+
+  int64_t bytes() const override;
+  std::vector<TensorComparison> CompareWith(const WorkloadCase& workload,
+                                            const SavedOutputs& oracle) const override;
+  const std::vector<std::byte>& output(size_t index) const { return outputs_[index]; }
+
+ private:
+  const std::vector<std::vector<std::byte>> outputs_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_HOST_HOST_OUTPUTS_H_
