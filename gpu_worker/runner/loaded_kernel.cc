@@ -16,7 +16,7 @@ bool LoadedKernel::Load(int fd, const std::string& entry_symbol,
   entry_ = reinterpret_cast<int (*)(const void*)>(::dlsym(object, entry_symbol.c_str()));
   if (entry_ == nullptr) {
     *error = "no symbol '" + entry_symbol + "': define extern \"C\" int " + entry_symbol +
-             "(const KsearchArgs*)";
+             "(" + parameters_ + ")";
     return false;
   }
   workspace_bytes_ =

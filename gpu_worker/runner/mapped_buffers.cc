@@ -22,24 +22,7 @@ bool MappedBuffers::Map(const v1::MapRequest& request, const std::vector<UniqueF
   *error_number = EINVAL;
   if (!request.append()) {
     Clear();
-    blank_.clear();
-    for (const v1::ArgumentSlot& slot : request.slots()) {
-      uint64_t value = 0;
-      if (slot.value_case() == v1::ArgumentSlot::kIntValue) {
-        value = static_cast<uint64_t>(slot.int_value());
-      } else if (slot.value_case() == v1::ArgumentSlot::kFloatValue) {
-        const double number = slot.float_value();
-        std::memcpy(&value, &number, sizeof value);
-      }
-      blank_.push_back(value);
-    }
-    blank_.push_back(0);  // workspace
-    blank_.push_back(0);  // workspace_bytes
-    if (request.sets() < 1) {
-      *error = "a MAP needs at least one buffer set";
-      return false;
-    }
-    blocks_.assign(static_cast<size_t>(request.sets()), blank_);
+    if (!blocks_.Start(request, error)) return false;
   }
   if (static_cast<int>(fds.size()) != request.buffers_size()) {
     *error = "descriptors and buffers differ in number";
@@ -47,8 +30,7 @@ bool MappedBuffers::Map(const v1::MapRequest& request, const std::vector<UniqueF
   }
   for (int i = 0; i < request.buffers_size(); ++i) {
     const v1::MappedBuffer& buffer = request.buffers(i);
-    if (buffer.set() < 0 || buffer.set() >= sets() || buffer.slot() < 0 ||
-        buffer.slot() + 2 >= static_cast<int>(blank_.size())) {
+    if (!blocks_.Knows(buffer)) {
       *error = "buffer of an unknown set or slot";
       return false;
     }
@@ -62,8 +44,8 @@ bool MappedBuffers::Map(const v1::MapRequest& request, const std::vector<UniqueF
       return false;
     }
     mappings_.push_back({address, bytes});
-    blocks_[static_cast<size_t>(buffer.set())][static_cast<size_t>(buffer.slot())] =
-        reinterpret_cast<uint64_t>(static_cast<char*>(address) + buffer.offset());
+    blocks_.SetBuffer(buffer,
+                      reinterpret_cast<uint64_t>(static_cast<char*>(address) + buffer.offset()));
   }
   return true;
 }
@@ -92,17 +74,14 @@ bool MappedBuffers::AllocateWorkspace(int64_t bytes, int* error_number, std::str
   std::memset(usable, kWorkspacePattern, static_cast<size_t>(std::min(rounded, kMaxPatternBytes)));
   // Aligned to its end as far as 64-byte alignment allows, so that an overrun meets the last page.
   char* const workspace = usable + (rounded - bytes) / 64 * 64;
-  for (std::vector<uint64_t>& block : blocks_) {
-    block[block.size() - 2] = reinterpret_cast<uint64_t>(workspace);
-    block[block.size() - 1] = static_cast<uint64_t>(bytes);
-  }
+  blocks_.SetWorkspace(reinterpret_cast<uint64_t>(workspace), bytes);
   return true;
 }
 
 void MappedBuffers::Clear() {
   for (const Mapping& mapping : mappings_) ::munmap(mapping.address, mapping.bytes);
   mappings_.clear();
-  blocks_.clear();
+  blocks_.Clear();
 }
 
 }  // namespace ksearch

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "common/unique_fd.h"
+#include "gpu_worker/runner/argument_blocks.h"
 #include "proto/runner.pb.h"
 
 namespace ksearch {
 
-// The verifier's buffers for one workload, mapped, as one argument block per buffer set. The last
-// two slots of a block are the workspace and its size.
+// The verifier's buffers for one workload, mapped, as one argument block per buffer set.
 class MappedBuffers {
  public:
   MappedBuffers() = default;
@@ -29,9 +29,9 @@ class MappedBuffers {
   bool AllocateWorkspace(int64_t bytes, int* error_number, std::string* error);
 
   // A block with every pointer null, for asking the workspace size.
-  std::vector<uint64_t> BlankBlock() const { return blank_; }
-  int sets() const { return static_cast<int>(blocks_.size()); }
-  const std::vector<uint64_t>& block(int set) const { return blocks_[static_cast<size_t>(set)]; }
+  std::vector<uint64_t> BlankBlock() const { return blocks_.blank(); }
+  int sets() const { return blocks_.sets(); }
+  const std::vector<uint64_t>& block(int set) const { return blocks_.block(set); }
 
  private:
   struct Mapping {
@@ -41,8 +41,7 @@ class MappedBuffers {
   void Clear();
 
   std::vector<Mapping> mappings_;
-  std::vector<uint64_t> blank_;
-  std::vector<std::vector<uint64_t>> blocks_;
+  ArgumentBlocks blocks_;
 };
 
 }  // namespace ksearch

@@ -1,0 +1,38 @@
+#ifndef KSEARCH_GPU_WORKER_RUNNER_ARGUMENT_BLOCKS_H_
+#define KSEARCH_GPU_WORKER_RUNNER_ARGUMENT_BLOCKS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "proto/runner.pb.h"
+
+namespace ksearch {
+
+// The argument blocks of ksearch_run for one workload, one per buffer set, as 8-byte slots. The
+// last two slots of a block are the workspace and its size.
+class ArgumentBlocks {
+ public:
+  // Forgets everything and makes the blocks that a MAP without `append` asks for. False with the
+  // reason in *error.
+  bool Start(const v1::MapRequest& request, std::string* error);
+  // Whether set and slot are among those of Start.
+  bool Knows(const v1::MappedBuffer& buffer) const;
+  // `address`: of the tensor's first byte.
+  void SetBuffer(const v1::MappedBuffer& buffer, uint64_t address);
+  void SetWorkspace(uint64_t address, int64_t bytes);
+
+  // A block with every pointer null, for asking the workspace size.
+  const std::vector<uint64_t>& blank() const { return blank_; }
+  int sets() const { return static_cast<int>(blocks_.size()); }
+  const std::vector<uint64_t>& block(int set) const { return blocks_[static_cast<size_t>(set)]; }
+  void Clear() { blocks_.clear(); }
+
+ private:
+  std::vector<uint64_t> blank_;
+  std::vector<std::vector<uint64_t>> blocks_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_RUNNER_ARGUMENT_BLOCKS_H_

@@ -1,0 +1,74 @@
+#include "gpu_worker/runner/host_execution.h"
+
+#include <time.h>
+
+namespace ksearch {
+namespace {
+
+constexpr size_t kMaxErrorBytes = 2048;
+
+uint64_t MonotonicNanos() {
+  struct timespec now;
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+}  // namespace
+
+void SetError(v1::RunnerReply* reply, v1::RunnerReply::RunnerError::Code code, int value,
+              const std::string& text) {
+  v1::RunnerReply::RunnerError* error = reply->mutable_error();
+  error->set_code(code);
+  error->set_value(value);
+  // The loader repeats names that the candidate chose; a message that is no UTF-8 would be taken
+  // for a forged one.
+  std::string clean = text.substr(0, kMaxErrorBytes);
+  for (char& c : clean) {
+    if (static_cast<unsigned char>(c) >= 0x80) c = '?';
+  }
+  error->set_text(clean);
+}
+
+void HostExecution::Map(const v1::MapRequest& request, const std::vector<UniqueFd>& fds,
+                        const LoadedKernel& kernel, v1::RunnerReply* reply) {
+  int error_number = 0;
+  std::string error;
+  if (!buffers_.Map(request, fds, &error_number, &error)) {
+    SetError(reply, v1::RunnerReply::RunnerError::MAP_FAILED, error_number, error);
+    return;
+  }
+  reply->mutable_mapped();
+  if (request.append() || !kernel.has_workspace_symbol()) return;
+  const int64_t bytes = kernel.WorkspaceBytes(buffers_.BlankBlock().data());
+  if (!buffers_.AllocateWorkspace(bytes, &error_number, &error)) {
+    SetError(reply, v1::RunnerReply::RunnerError::OUT_OF_MEMORY, error_number, error);
+    return;
+  }
+  reply->mutable_mapped()->set_workspace_bytes(bytes);
+}
+
+// An empty GO is allowed at any time; before LOAD it tells the verifier what a round trip costs.
+bool HostExecution::Go(const v1::GoRequest& request, const LoadedKernel& kernel,
+                       v1::RunnerReply* reply) {
+  v1::RunnerReply::Done* done = reply->mutable_done();
+  done->mutable_inner_ns()->Reserve(request.set_order_size());
+  std::vector<uint64_t> arguments;
+  for (const int set : request.set_order()) {
+    if (!kernel.loaded() || set < 0 || set >= buffers_.sets()) {
+      SetError(reply, v1::RunnerReply::RunnerError::MAP_FAILED, 0, "GO before LOAD and MAP");
+      return true;
+    }
+    arguments = buffers_.block(set);
+    const uint64_t start = MonotonicNanos();
+    const int returned = kernel.Run(arguments.data());
+    const uint64_t end = MonotonicNanos();
+    if (returned != 0) {
+      SetError(reply, v1::RunnerReply::RunnerError::CALL_RETURNED_NONZERO, returned, "");
+      return true;
+    }
+    done->add_inner_ns(end - start);
+  }
+  return true;
+}
+
+}  // namespace ksearch

@@ -1,0 +1,27 @@
+#ifndef KSEARCH_GPU_WORKER_RUNNER_HOST_EXECUTION_H_
+#define KSEARCH_GPU_WORKER_RUNNER_HOST_EXECUTION_H_
+
+#include <string>
+#include <vector>
+
+#include "gpu_worker/runner/execution.h"
+#include "gpu_worker/runner/mapped_buffers.h"
+
+namespace ksearch {
+
+// Candidates that run on this machine's cores.
+class HostExecution final : public Execution {
+ public:
+  std::string EntryParameters() const override { return "const KsearchArgs*"; }
+  void Map(const v1::MapRequest& request, const std::vector<UniqueFd>& fds,
+           const LoadedKernel& kernel, v1::RunnerReply* reply) override;
+  bool Go(const v1::GoRequest& request, const LoadedKernel& kernel,
+          v1::RunnerReply* reply) override;
+
+ private:
+  MappedBuffers buffers_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_RUNNER_HOST_EXECUTION_H_
