@@ -73,6 +73,8 @@ std::string JobId(const v1::JobSpec& spec) {
   bytes.Add(int64_t{plan.launches()}).Add(int64_t{plan.blocks_per_launch()});
   AddDuration(bytes, plan.min_block_time());
   bytes.AddDouble(plan.min_effect()).AddDouble(plan.confidence());
+  // Absent in older jobs, whose names stay.
+  if (plan.early_stop_ratio() > 0) bytes.Add("early_stop").AddDouble(plan.early_stop_ratio());
   const v1::Limits& limits = spec.limits();
   AddDuration(bytes, limits.build_time());
   AddDuration(bytes, limits.call_time());

@@ -13,10 +13,10 @@ bool LoadedKernel::Load(int fd, const std::string& entry_symbol,
     *error = reason == nullptr ? "dlopen failed" : reason;
     return false;
   }
-  entry_ = reinterpret_cast<int (*)(const void*)>(::dlsym(object, entry_symbol.c_str()));
+  entry_ = ::dlsym(object, entry_symbol.c_str());
   if (entry_ == nullptr) {
-    *error = "no symbol '" + entry_symbol + "': define extern \"C\" int " + entry_symbol +
-             "(" + parameters_ + ")";
+    *error = "no symbol '" + entry_symbol + "': define extern \"C\" int " + entry_symbol + "(" +
+             parameters_ + ")";
     return false;
   }
   workspace_bytes_ =

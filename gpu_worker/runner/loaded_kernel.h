@@ -21,7 +21,9 @@ class LoadedKernel {
   bool loaded() const { return entry_ != nullptr; }
   bool has_workspace_symbol() const { return workspace_bytes_ != nullptr; }
   // `arguments` is the block that KsearchArgs describes.
-  int Run(const uint64_t* arguments) const { return entry_(arguments); }
+  int Run(const uint64_t* arguments) const {
+    return reinterpret_cast<int (*)(const void*)>(entry_)(arguments);
+  }
   // The entry of a CUDA candidate; `stream` is a CUstream.
   int RunOnStream(const uint64_t* arguments, void* stream) const {
     return reinterpret_cast<int (*)(const void*, void*)>(entry_)(arguments, stream);
@@ -33,7 +35,7 @@ class LoadedKernel {
 
  private:
   std::string parameters_;
-  int (*entry_)(const void*) = nullptr;
+  void* entry_ = nullptr;
   int64_t (*workspace_bytes_)(const void*) = nullptr;
 };
 

@@ -1,20 +1,23 @@
-// ksearch-runner: loads one candidate and calls it on the verifier's buffers, as told over the
-// SOCK_SEQPACKET socket on descriptor 3. Everything after LOAD is in the candidate's hands: the
-// verifier believes nothing it says but "done".
+// ksearch-runner [--gpu=UUID]: loads one candidate and calls it on the verifier's buffers, as told
+// over the SOCK_SEQPACKET socket on descriptor 3. Everything after LOAD is in the candidate's
+// hands: the verifier believes nothing it says but "done".
 #include <sys/prctl.h>
-#include <time.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "common/unique_fd.h"
 #include "gpu_worker/runner/control_channel.h"
+#include "gpu_worker/runner/execution.h"
+#include "gpu_worker/runner/host_execution.h"
 #include "gpu_worker/runner/loaded_kernel.h"
-#include "gpu_worker/runner/mapped_buffers.h"
+#ifdef KSEARCH_CUDA
+#include "gpu_worker/runner/cuda/cuda_execution.h"
+#endif
 #ifdef KSEARCH_TIGHT_FILTER
 #include "gpu_worker/sandbox/seccomp_filter.h"
 #endif
@@ -24,26 +27,25 @@ namespace {
 
 constexpr int kControlFd = 3;
 constexpr int kDialogueVersion = 1;
-constexpr size_t kMaxErrorBytes = 2048;
+constexpr char kGpuFlag[] = "--gpu=";
 
-uint64_t MonotonicNanos() {
-  struct timespec now;
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
-
-void SetError(v1::RunnerReply* reply, v1::RunnerReply::RunnerError::Code code, int value,
-              const std::string& text) {
-  v1::RunnerReply::RunnerError* error = reply->mutable_error();
-  error->set_code(code);
-  error->set_value(value);
-  // The loader repeats names that the candidate chose; a message that is no UTF-8 would be taken
-  // for a forged one.
-  std::string clean = text.substr(0, kMaxErrorBytes);
-  for (char& c : clean) {
-    if (static_cast<unsigned char>(c) >= 0x80) c = '?';
+// Null with a reason if the device cannot be had.
+std::unique_ptr<Execution> MakeExecution(int argc, char** argv, std::string* error) {
+  std::string gpu;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strncmp(argv[i], kGpuFlag, sizeof kGpuFlag - 1) == 0) {
+      gpu = argv[i] + sizeof kGpuFlag - 1;
+    }
   }
-  error->set_text(clean);
+  if (gpu.empty()) return std::make_unique<HostExecution>();
+#ifdef KSEARCH_CUDA
+  auto execution = CudaExecution::Open(gpu);
+  if (execution.ok()) return *std::move(execution);
+  *error = std::string(execution.status().message().data(), execution.status().message().size());
+#else
+  *error = "this ksearch-runner was built without CUDA; build it where a CUDA toolkit is installed";
+#endif
+  return nullptr;
 }
 
 void Load(const v1::LoadRequest& request, const std::vector<UniqueFd>& fds, LoadedKernel* kernel,
@@ -57,48 +59,7 @@ void Load(const v1::LoadRequest& request, const std::vector<UniqueFd>& fds, Load
   reply->mutable_loaded()->set_has_workspace_symbol(kernel->has_workspace_symbol());
 }
 
-void Map(const v1::MapRequest& request, const std::vector<UniqueFd>& fds,
-         const LoadedKernel& kernel, MappedBuffers* buffers, v1::RunnerReply* reply) {
-  int error_number = 0;
-  std::string error;
-  if (!buffers->Map(request, fds, &error_number, &error)) {
-    SetError(reply, v1::RunnerReply::RunnerError::MAP_FAILED, error_number, error);
-    return;
-  }
-  reply->mutable_mapped();
-  if (request.append() || !kernel.has_workspace_symbol()) return;
-  const int64_t bytes = kernel.WorkspaceBytes(buffers->BlankBlock().data());
-  if (!buffers->AllocateWorkspace(bytes, &error_number, &error)) {
-    SetError(reply, v1::RunnerReply::RunnerError::OUT_OF_MEMORY, error_number, error);
-    return;
-  }
-  reply->mutable_mapped()->set_workspace_bytes(bytes);
-}
-
-// An empty GO is allowed at any time; before LOAD it tells the verifier what a round trip costs.
-void Go(const v1::GoRequest& request, const LoadedKernel& kernel, const MappedBuffers& buffers,
-        v1::RunnerReply* reply) {
-  v1::RunnerReply::Done* done = reply->mutable_done();
-  done->mutable_inner_ns()->Reserve(request.set_order_size());
-  std::vector<uint64_t> arguments;
-  for (const int set : request.set_order()) {
-    if (!kernel.loaded() || set < 0 || set >= buffers.sets()) {
-      SetError(reply, v1::RunnerReply::RunnerError::MAP_FAILED, 0, "GO before LOAD and MAP");
-      return;
-    }
-    arguments = buffers.block(set);
-    const uint64_t start = MonotonicNanos();
-    const int returned = kernel.Run(arguments.data());
-    const uint64_t end = MonotonicNanos();
-    if (returned != 0) {
-      SetError(reply, v1::RunnerReply::RunnerError::CALL_RETURNED_NONZERO, returned, "");
-      return;
-    }
-    done->add_inner_ns(end - start);
-  }
-}
-
-int RunnerMain() {
+int RunnerMain(int argc, char** argv) {
   ::prctl(PR_SET_DUMPABLE, 0);
   // One thread now, so that whatever the C library sets up for threads is there before the filter.
   std::thread([] {}).join();
@@ -107,6 +68,13 @@ int RunnerMain() {
   v1::RunnerReply hello;
   hello.mutable_hello()->set_version(kDialogueVersion);
   hello.mutable_hello()->set_pid(::getpid());
+  std::string trouble;
+  const std::unique_ptr<Execution> execution = MakeExecution(argc, argv, &trouble);
+  if (execution == nullptr) {
+    SetError(&hello, v1::RunnerReply::RunnerError::DEVICE_FAILED, 0, trouble);
+    channel.Send(hello);
+    return 1;
+  }
 #ifdef KSEARCH_TIGHT_FILTER
   if (const absl::Status tight = InstallTightFilter(); !tight.ok()) {
     SetError(&hello, v1::RunnerReply::RunnerError::SECCOMP_FAILED, 0,
@@ -117,11 +85,11 @@ int RunnerMain() {
 #endif
   if (!channel.Send(hello)) return 1;
 
-  LoadedKernel kernel;
-  MappedBuffers buffers;
+  LoadedKernel kernel(execution->EntryParameters());
   v1::RunnerRequest request;
   std::vector<UniqueFd> fds;
-  while (channel.Receive(&request, &fds)) {
+  bool usable = true;
+  while (usable && channel.Receive(&request, &fds)) {
     v1::RunnerReply reply;
     reply.set_nonce(request.nonce());
     reply.set_step(request.step());
@@ -130,10 +98,10 @@ int RunnerMain() {
         Load(request.load(), fds, &kernel, &reply);
         break;
       case v1::RunnerRequest::kMap:
-        Map(request.map(), fds, kernel, &buffers, &reply);
+        execution->Map(request.map(), fds, kernel, &reply);
         break;
       case v1::RunnerRequest::kGo:
-        Go(request.go(), kernel, buffers, &reply);
+        usable = execution->Go(request.go(), kernel, &reply);
         break;
       case v1::RunnerRequest::kExit:
       case v1::RunnerRequest::BODY_NOT_SET:
@@ -157,4 +125,4 @@ extern "C" const char* __asan_default_options() {
 }
 #endif
 
-int main() { return ksearch::RunnerMain(); }
+int main(int argc, char** argv) { return ksearch::RunnerMain(argc, argv); }

@@ -21,6 +21,10 @@ absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::Start(const v1::Limit
   if (settings_.max_processes() > 0) spec.max_processes = settings_.max_processes();
   if (settings_.tmp_bytes() > 0) spec.tmp_bytes = settings_.tmp_bytes();
   if (settings_.output_bytes() > 0) spec.output_bytes = settings_.output_bytes();
+  if (!gpu_uuid_.empty()) {
+    spec.argv.push_back("--gpu=" + gpu_uuid_);
+    AddGpu(gpu_binds_, gpu_uuid_, &spec);
+  }
   return RunnerLink::Start(sandbox_, std::move(spec), clock_);
 }
 

@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "common/clock.h"
+#include "gpu_worker/sandbox/gpu_binds.h"
 #include "gpu_worker/sandbox/sandbox.h"
 #include "gpu_worker/verifier/dialogue/runner_link.h"
 #include "proto/config.pb.h"
@@ -25,6 +26,12 @@ class RunnerStarter {
         settings_(settings),
         clock_(clock) {}
 
+  // From now on runners use this GPU, and see no other.
+  void UseGpu(std::string uuid, GpuBinds binds) {
+    gpu_uuid_ = std::move(uuid);
+    gpu_binds_ = std::move(binds);
+  }
+
   // A runner with nothing loaded. Non-OK is trouble of this machine.
   absl::StatusOr<std::unique_ptr<RunnerLink>> Start(const v1::Limits& limits);
 
@@ -38,6 +45,8 @@ class RunnerStarter {
   const std::string runner_path_;
   const v1::SandboxSettings settings_;
   const Clock& clock_;
+  std::string gpu_uuid_;  // empty: none
+  GpuBinds gpu_binds_;
 };
 
 }  // namespace ksearch

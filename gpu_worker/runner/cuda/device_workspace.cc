@@ -46,9 +46,9 @@ absl::StatusOr<DeviceWorkspace> DeviceWorkspace::Create(const CudaDevice& device
   properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
   properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
   properties.location.id = device.handle();
-  RETURN_IF_CUDA_ERROR(
-      api, api.cuMemCreate(&made.handle_, static_cast<size_t>(rounded), &properties, 0),
-      absl::StrCat("allocate a workspace of ", bytes, " bytes"));
+  RETURN_IF_CUDA_ERROR(api,
+                       api.cuMemCreate(&made.handle_, static_cast<size_t>(rounded), &properties, 0),
+                       absl::StrCat("allocate a workspace of ", bytes, " bytes"));
   made.has_handle_ = true;
   const CUdeviceptr usable = made.reserved_ + static_cast<CUdeviceptr>(unit);
   RETURN_IF_CUDA_ERROR(api, api.cuMemMap(usable, static_cast<size_t>(rounded), 0, made.handle_, 0),

@@ -11,6 +11,9 @@ namespace ksearch {
 struct Ending {
   v1::Outcome outcome = v1::OUTCOME_PASSED;
   std::string message;
+  // The device or its driver failed, whatever ran on it: no fault of the candidate, if the device
+  // itself says so too.
+  bool device_failed = false;
   bool passed() const { return outcome == v1::OUTCOME_PASSED; }
 };
 

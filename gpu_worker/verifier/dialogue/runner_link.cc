@@ -16,6 +16,7 @@
 #include "common/kernel_header.h"
 #include "common/log.h"
 #include "common/status_macros.h"
+#include "gpu_worker/verifier/harness_constants.h"
 
 namespace ksearch {
 namespace {
@@ -33,6 +34,28 @@ constexpr int kSocketBufferBytes = 1 << 20;
 std::string SignalName(int signal) {
   const char* name = ::sigabbrev_np(signal);
   return name == nullptr ? absl::StrCat("signal ", signal) : absl::StrCat("SIG", name);
+}
+
+// What the runner's own code sends for this GO. A recording that failed may have made fewer calls.
+void ExpectTimings(const v1::GoRequest& go, ExpectedReply* expected) {
+  const int calls = go.set_order_size();
+  switch (go.mode()) {
+    case v1::GoRequest::SYNCED:
+    case v1::GoRequest::EVENTS:
+      expected->timings = expected->host_times = calls;
+      break;
+    case v1::GoRequest::FREE:
+      expected->timings = calls > 0 ? 1 : 0;
+      expected->host_times = calls;
+      break;
+    case v1::GoRequest::CAPTURE:
+      break;
+    case v1::GoRequest::REPLAY:
+      expected->timings = calls > 0 ? 1 : 0;
+      break;
+    default:
+      expected->timings = calls;
+  }
 }
 
 }  // namespace
@@ -97,11 +120,17 @@ Ending RunnerLink::Map(const std::vector<MapPacket>& packets, absl::Time deadlin
 }
 
 RunnerLink::GoReply RunnerLink::Go(const std::vector<int>& set_order, absl::Time deadline) {
+  v1::GoRequest go;
+  go.mutable_set_order()->Add(set_order.begin(), set_order.end());
+  return Go(go, deadline);
+}
+
+RunnerLink::GoReply RunnerLink::Go(const v1::GoRequest& go, absl::Time deadline) {
   v1::RunnerRequest request;
-  request.mutable_go()->mutable_set_order()->Add(set_order.begin(), set_order.end());
+  *request.mutable_go() = go;
   ExpectedReply expected;
   expected.body = v1::RunnerReply::kDone;
-  expected.calls = static_cast<int>(set_order.size());
+  ExpectTimings(go, &expected);
   v1::RunnerReply reply;
   GoReply result;
   const auto waited = [&] {
@@ -116,6 +145,9 @@ RunnerLink::GoReply RunnerLink::Go(const std::vector<int>& set_order, absl::Time
   result.waited = std::clamp(waited() - waited_before, absl::ZeroDuration(), result.audit);
   if (result.ending.passed()) {
     result.inner_ns.assign(reply.done().inner_ns().begin(), reply.done().inner_ns().end());
+    result.host_ns.assign(reply.done().host_ns().begin(), reply.done().host_ns().end());
+    result.queued = reply.done().queued();
+    result.not_captured = CleanText(reply.done().not_captured(), kMaxMessageBytes);
   }
   return result;
 }

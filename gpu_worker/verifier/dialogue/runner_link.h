@@ -44,13 +44,19 @@ class RunnerLink {
 
   struct GoReply {
     Ending ending;
-    std::vector<uint64_t> inner_ns;  // the runner's clock: advisory
+    // By the runner's clock: advisory. One per call; of FREE and REPLAY one in all.
+    std::vector<uint64_t> inner_ns;
+    // GPU, also the runner's word: of each call, the time that the host spent in it.
+    std::vector<uint64_t> host_ns;
+    bool queued = false;       // EVENTS: no call waited for the host
+    std::string not_captured;  // CAPTURE: why not; empty: done
     // This process' clock around the message and its answer.
     absl::Duration audit;
     // Part of `audit` in which this thread or the runner's main thread wanted a core and had none.
     absl::Duration waited;
   };
   GoReply Go(const std::vector<int>& set_order, absl::Time deadline);
+  GoReply Go(const v1::GoRequest& go, absl::Time deadline);
 
   // Whether the runner told, before it loaded anything, that its tight filter is in force.
   bool tight_filter() const { return tight_filter_; }

@@ -1,5 +1,7 @@
 #include "gpu_worker/verifier/dialogue/runner_reply.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -12,6 +14,29 @@ Ending Cheat(absl::string_view what) {
           absl::StrCat("forged dialogue: ", what, "; only the runner may use its control socket")};
 }
 
+// Numbers of CUresult, which this library does not include: errors of the device or its driver that
+// no program can bring about.
+constexpr int kDeviceErrors[] = {
+    46,   // DEVICE_UNAVAILABLE
+    100,  // NO_DEVICE
+    214,  // ECC_UNCORRECTABLE
+    220,  // NVLINK_UNCORRECTABLE
+    721,  // CONTAINED
+    802,  // SYSTEM_NOT_READY
+    803,  // SYSTEM_DRIVER_MISMATCH
+};
+constexpr int kCudaOutOfMemory = 2;
+
+Ending FromCudaError(int value, const std::string& text) {
+  Ending ending;
+  ending.outcome =
+      value == kCudaOutOfMemory ? v1::OUTCOME_RESOURCE_LIMIT : v1::OUTCOME_RUNTIME_ERROR;
+  ending.message = text;
+  ending.device_failed = std::find(std::begin(kDeviceErrors), std::end(kDeviceErrors), value) !=
+                         std::end(kDeviceErrors);
+  return ending;
+}
+
 Ending FromError(const v1::RunnerReply::RunnerError& error) {
   const std::string text = CleanText(error.text(), kMaxErrorTextBytes);
   switch (error.code()) {
@@ -19,7 +44,10 @@ Ending FromError(const v1::RunnerReply::RunnerError& error) {
       return {v1::OUTCOME_LOAD_ERROR, text};
     case v1::RunnerReply::RunnerError::CALL_RETURNED_NONZERO:
       return {v1::OUTCOME_RUNTIME_ERROR,
-              absl::StrCat("ksearch_run returned ", error.value(), " (0 means success)")};
+              absl::StrCat("ksearch_run returned ", error.value(), " (0 means success)",
+                           text.empty() ? "" : "; among CUDA errors that is ", text)};
+    case v1::RunnerReply::RunnerError::CUDA_ERROR:
+      return FromCudaError(error.value(), text);
     case v1::RunnerReply::RunnerError::OUT_OF_MEMORY:
       return {v1::OUTCOME_RESOURCE_LIMIT, text};
     case v1::RunnerReply::RunnerError::MAP_FAILED:
@@ -40,7 +68,9 @@ Ending JudgeReply(absl::string_view packet, const ExpectedReply& expected, v1::R
   if (reply->step() != expected.step) return Cheat("a wrong step number");
   if (reply->body_case() == v1::RunnerReply::kError) return FromError(reply->error());
   if (reply->body_case() != expected.body) return Cheat("an unexpected message");
-  if (expected.body == v1::RunnerReply::kDone && reply->done().inner_ns_size() != expected.calls) {
+  if (expected.body == v1::RunnerReply::kDone &&
+      (reply->done().inner_ns_size() != expected.timings ||
+       reply->done().host_ns_size() != expected.host_times)) {
     return Cheat("a wrong number of timings");
   }
   return {};

@@ -17,7 +17,9 @@ struct ExpectedReply {
   v1::RunnerReply::BodyCase body = v1::RunnerReply::BODY_NOT_SET;
   uint64_t nonce = 0;
   uint32_t step = 0;
-  int calls = 0;  // of a GO
+  // Of a GO: how many timings and host times belong in the answer.
+  int timings = 0;
+  int host_times = 0;
 };
 
 // Judges one packet of a hostile runner. PASSED fills *reply with the expected body. An honest

@@ -14,9 +14,9 @@ absl::StatusOr<absl::Duration> Metronome::Tick() {
   if (link_ == nullptr) {
     ASSIGN_OR_RETURN(link_, starter_.Start(RunnerStarter::TrustedLimits()));
     // The first one warms it up.
-    link_->Go({}, clock_.SteadyNow() + kTickTimeout);
+    link_->Go(std::vector<int>(), clock_.SteadyNow() + kTickTimeout);
   }
-  const RunnerLink::GoReply reply = link_->Go({}, clock_.SteadyNow() + kTickTimeout);
+  const RunnerLink::GoReply reply = link_->Go(std::vector<int>(), clock_.SteadyNow() + kTickTimeout);
   if (!reply.ending.passed()) {
     link_.reset();
     return absl::UnavailableError(

@@ -13,7 +13,7 @@ ExpectedReply Done(int calls) {
   expected.body = v1::RunnerReply::kDone;
   expected.nonce = 77;
   expected.step = 5;
-  expected.calls = calls;
+  expected.timings = calls;
   return expected;
 }
 
@@ -74,6 +74,29 @@ TEST(JudgeReplyTest, ErrorsBecomeOutcomes) {
     EXPECT_EQ(ending.outcome, outcome);
     EXPECT_THAT(ending.message, ::testing::Not(HasSubstr("\x1b")));
   }
+}
+
+TEST(JudgeReplyTest, CudaErrorsOfTheDeviceAreKeptApart) {
+  const auto judge = [](int value) {
+    v1::RunnerReply reply = Honest();
+    reply.mutable_error()->set_code(v1::RunnerReply::RunnerError::CUDA_ERROR);
+    reply.mutable_error()->set_value(value);
+    reply.mutable_error()->set_text("waiting for the calls: CUDA_ERROR_X");
+    return JudgeMessage(reply);
+  };
+  const Ending illegal_address = judge(700);
+  EXPECT_EQ(illegal_address.outcome, v1::OUTCOME_RUNTIME_ERROR);
+  EXPECT_THAT(illegal_address.message, HasSubstr("CUDA_ERROR_X"));
+  EXPECT_FALSE(illegal_address.device_failed);
+  EXPECT_EQ(judge(2).outcome, v1::OUTCOME_RESOURCE_LIMIT);
+  EXPECT_TRUE(judge(214).device_failed);
+  EXPECT_TRUE(judge(46).device_failed);
+}
+
+TEST(JudgeReplyTest, HostTimesOutOfTurnAreForged) {
+  v1::RunnerReply reply = Honest();
+  reply.mutable_done()->add_host_ns(5);
+  EXPECT_EQ(JudgeMessage(reply).outcome, v1::OUTCOME_CHEAT);
 }
 
 TEST(CleanTextTest, ControlCharactersGoAndLengthIsKept) {
