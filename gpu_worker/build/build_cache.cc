@@ -143,13 +143,14 @@ void BuildCache::ScanFolder() {
 
 std::string BuildCache::Key(const BuildRequest& request) const {
   return CanonicalBytes()
-      .Add("build 1")
+      .Add("build 2")
       .Add(builder_->fingerprint())
       .Add(CandidateId(request.sources))
       .Add(request.kernel_header)
       .Add(absl::ToInt64Milliseconds(FromProto(request.limits.build_time())))
       .Add(request.limits.source_bytes())
       .Add(request.limits.artifact_bytes())
+      .Add(request.architecture)
       .Sha256();
 }
 

@@ -16,6 +16,8 @@ struct BuildRequest {
   v1::Sources sources;
   std::string kernel_header;  // becomes ksearch_task.h beside the sources
   v1::Limits limits;
+  // CUDA: what to build for, e.g. "sm_90a"; empty: the toolchain's default.
+  std::string architecture = {};
 };
 
 struct BuildResult {

@@ -85,8 +85,63 @@ std::string CleanLine(absl::string_view line) {
   return clean;
 }
 
+// As nvcc's front end writes it: "kernel.cu(12): error: message", "kernel.cu(12): warning #177-D:
+// message"; and its other tools: "ptxas error   : message", "ptxas /tmp/x.ptx, line 27; error   :
+// message" (a line of PTX, which the author does not see), "nvcc fatal   : message".
+std::optional<v1::Diagnostic> ParseNvccHead(absl::string_view line) {
+  v1::Diagnostic diagnostic;
+  for (absl::string_view tool : {"ptxas ", "nvcc ", "nvlink ", "fatbinary "}) {
+    if (!absl::StartsWith(line, tool)) continue;
+    for (absl::string_view severity : {"error", "fatal", "warning"}) {
+      const size_t at = line.find(severity);
+      if (at == absl::string_view::npos) continue;
+      const absl::string_view before = line.substr(0, at);
+      absl::string_view message = line.substr(at + severity.size());
+      message = absl::StripLeadingAsciiWhitespace(message);
+      if (!absl::ConsumePrefix(&message, ":")) continue;
+      if (before != tool && !absl::EndsWith(before, "; ")) continue;
+      diagnostic.set_severity(severity == "warning" ? "warning" : "error");
+      diagnostic.set_message(
+          absl::StrCat(absl::StripAsciiWhitespace(tool), ": ",
+                       absl::StripAsciiWhitespace(message).substr(0, kMaxMessageBytes - 16)));
+      return diagnostic;
+    }
+    return std::nullopt;
+  }
+  const size_t open = line.find('(');
+  if (open == absl::string_view::npos || open == 0) return std::nullopt;
+  const absl::string_view file = line.substr(0, open);
+  absl::string_view rest = line.substr(open + 1);
+  size_t digits = 0;
+  while (digits < rest.size() && absl::ascii_isdigit(static_cast<unsigned char>(rest[digits]))) {
+    ++digits;
+  }
+  int number = 0;
+  if (absl::StrContains(file, " ") || !absl::SimpleAtoi(rest.substr(0, digits), &number)) {
+    return std::nullopt;
+  }
+  rest.remove_prefix(digits);
+  if (!absl::ConsumePrefix(&rest, "): ")) return std::nullopt;
+  for (absl::string_view severity :
+       {"error", "warning", "remark", "catastrophic error", "internal error"}) {
+    absl::string_view message = rest;
+    if (!absl::ConsumePrefix(&message, severity)) continue;
+    if (absl::StartsWith(message, " #")) {  // the number of the message
+      message.remove_prefix(std::min(message.find(':'), message.size()));
+    }
+    if (!absl::ConsumePrefix(&message, ": ")) continue;
+    diagnostic.set_file(std::string(file));
+    diagnostic.set_line(number);
+    diagnostic.set_severity(severity == "warning" || severity == "remark" ? "warning" : "error");
+    diagnostic.set_message(std::string(message.substr(0, kMaxMessageBytes)));
+    return diagnostic;
+  }
+  return std::nullopt;
+}
+
 // "file:line:column: severity: message", "file: severity: message", or a linker's complaint.
 std::optional<v1::Diagnostic> ParseHead(absl::string_view line) {
+  if (auto nvcc = ParseNvccHead(line)) return nvcc;
   v1::Diagnostic diagnostic;
   for (absl::string_view severity : {"fatal error", "internal compiler error", "error", "warning",
                                      "note", "sorry, unimplemented"}) {
@@ -105,7 +160,7 @@ std::optional<v1::Diagnostic> ParseHead(absl::string_view line) {
     return diagnostic;
   }
   for (absl::string_view mark : {"undefined reference to", "multiple definition of",
-                                 "cannot find -l", "relocation truncated"}) {
+                                 "cannot find -l", "relocation truncated", "required symbol"}) {
     const size_t at = line.find(mark);
     if (at == absl::string_view::npos) continue;
     diagnostic.set_severity("error");
@@ -175,6 +230,7 @@ class BlockReader {
 // The linker's last word says nothing that its errors have not said.
 bool Redundant(const v1::Diagnostic& head) {
   return absl::StartsWith(head.message(), "ld returned") ||
+         absl::StrContains(head.message(), "Ptx assembly aborted") ||
          absl::StartsWith(head.message(), "linker command failed");
 }
 
@@ -192,7 +248,10 @@ CompilerLog DigestCompilerLog(absl::string_view log) {
   std::string plain;  // for a log without one recognisable error
   for (absl::string_view raw : absl::StrSplit(log.substr(0, kMaxLogBytes), '\n')) {
     std::string line = CleanLine(raw);
-    if (absl::StripAsciiWhitespace(line).empty()) continue;
+    if (absl::StripAsciiWhitespace(line).empty() ||
+        absl::StartsWith(line, "Remark: The warnings can be suppressed")) {
+      continue;
+    }
     if (plain.size() < kMaxLogExcerptBytes) absl::StrAppend(&plain, line, "\n");
     reader.Read(std::move(line));
   }

@@ -1,7 +1,6 @@
 #ifndef KSEARCH_GPU_WORKER_BUILD_GXX_TOOLCHAIN_H_
 #define KSEARCH_GPU_WORKER_BUILD_GXX_TOOLCHAIN_H_
 
-#include <atomic>
 #include <memory>
 #include <string>
 #include <utility>
@@ -9,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "gpu_worker/build/builder.h"
+#include "gpu_worker/build/compile/build_folder.h"
 #include "gpu_worker/sandbox/sandbox.h"
 
 namespace ksearch {
@@ -28,7 +28,6 @@ class GxxToolchain : public Builder {
   // Asks the compiler for its version and target. NOT_FOUND names the missing compiler. `sandbox`
   // is borrowed.
   static absl::StatusOr<std::unique_ptr<GxxToolchain>> Create(Options options, Sandbox* sandbox);
-  ~GxxToolchain() override;  // removes what it built
 
   absl::StatusOr<BuildResult> Build(const BuildRequest& request, std::stop_token stop) override;
   std::string fingerprint() const override { return fingerprint_; }
@@ -39,15 +38,20 @@ class GxxToolchain : public Builder {
     std::string version_line;  // first line of --version
     std::vector<std::string> flags;
   };
-  GxxToolchain(Options options, Sandbox* sandbox, Compiler compiler, std::string fingerprint);
-  SandboxSpec CompileSpec(const BuildRequest& request, const std::string& folder) const;
+  GxxToolchain(Options options, Sandbox* sandbox, Compiler compiler, std::string fingerprint,
+               std::unique_ptr<BuildFolders> folders)
+      : options_(std::move(options)),
+        sandbox_(sandbox),
+        compiler_(std::move(compiler)),
+        fingerprint_(std::move(fingerprint)),
+        folders_(std::move(folders)) {}
+  SandboxSpec CompilerSpec(const BuildRequest& request, const BuildFolder& folder) const;
 
   const Options options_;
   Sandbox* const sandbox_;
   const Compiler compiler_;
   const std::string fingerprint_;
-  const std::string folder_;  // of this process, below work_dir
-  std::atomic<int64_t> next_build_{0};
+  const std::unique_ptr<BuildFolders> folders_;
 };
 
 }  // namespace ksearch

@@ -46,8 +46,8 @@ absl::Status CheckPath(absl::string_view path) {
       return Refuse(path, "no part of a path may begin with '.' or '-'");
     }
   }
-  if (path == kKernelHeaderName) {
-    return Refuse(path, "the name is reserved for the generated header; only include it");
+  if (path == kKernelHeaderName || path == kCudaHeaderName) {
+    return Refuse(path, "the name is reserved for a header that is provided; only include it");
   }
   return absl::OkStatus();
 }
@@ -57,6 +57,12 @@ absl::Status CheckPath(absl::string_view path) {
 const SourceRules& CppSourceRules() {
   static const auto* const rules =
       new SourceRules{{".cpp", ".cc"}, {".h", ".hpp", ".hh", ".inc", ".inl"}};
+  return *rules;
+}
+
+const SourceRules& CudaSourceRules() {
+  static const auto* const rules =
+      new SourceRules{{".cu", ".cpp", ".cc"}, {".cuh", ".h", ".hpp", ".hh", ".inc", ".inl"}};
   return *rules;
 }
 

@@ -19,6 +19,7 @@ struct SourceRules {
   std::vector<absl::string_view> included;
 };
 const SourceRules& CppSourceRules();
+const SourceRules& CudaSourceRules();
 
 // OK, or INVALID_ARGUMENT with the first reason why these sources never reach a compiler: no file
 // or too many, too large, an unsafe, reserved or repeated path, an unknown ending, a NUL byte,

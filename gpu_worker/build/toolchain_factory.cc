@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
 #include "gpu_worker/build/build_cache.h"
+#include "gpu_worker/build/cuda/nvcc_toolchain.h"
 #include "gpu_worker/build/gxx_toolchain.h"
 #include "gpu_worker/sandbox/sandbox_factory.h"
 
@@ -27,6 +28,18 @@ absl::StatusOr<std::unique_ptr<Builder>> MakeToolchain(const v1::Toolchain& tool
       options.sandbox_spec = SpecFromSettings(sandbox_settings);
       ASSIGN_OR_RETURN(std::unique_ptr<Builder> builder,
                        GxxToolchain::Create(std::move(options), sandbox));
+      return builder;
+    }
+    case v1::LANGUAGE_CUDA: {
+      NvccToolchain::Options options;
+      options.compiler_path = toolchain.compiler_path();
+      options.host_compiler_path = toolchain.host_compiler_path();
+      options.architecture = toolchain.architecture();
+      options.extra_flags.assign(toolchain.extra_flags().begin(), toolchain.extra_flags().end());
+      options.work_dir = state_dir + "/build";
+      options.sandbox_spec = SpecFromSettings(sandbox_settings);
+      ASSIGN_OR_RETURN(std::unique_ptr<Builder> builder,
+                       NvccToolchain::Create(std::move(options), sandbox));
       return builder;
     }
     default:

@@ -50,7 +50,13 @@ void TakeVerdict(v1::Verdict verdict, v1::JobResult* result) {
   result->set_stderr_excerpt(verdict.stderr_excerpt());
 }
 
-absl::Status CheckJob(const v1::JobSpec& spec, const v1::Task& task, v1::DeviceClass device) {
+absl::Status CheckJob(const v1::JobSpec& spec, const v1::Task& task, v1::DeviceClass device,
+                      bool builds_only) {
+  if (builds_only && spec.kind() != v1::JOB_KIND_BUILD) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("this worker only builds (compile_only), it has no device for ",
+                     v1::JobKind_Name(spec.kind())));
+  }
   if (task.device() != device) {
     return absl::FailedPreconditionError(
         absl::StrCat("task ", task.name(), " is for ", v1::DeviceClass_Name(task.device()),
@@ -73,7 +79,7 @@ absl::StatusOr<v1::JobResult> PipelineExecutor::Execute(const v1::JobSpec& spec,
                                                         const v1::Task& task,
                                                         const ProgressSink& progress,
                                                         std::stop_token stop) {
-  RETURN_IF_ERROR(CheckJob(spec, task, parts_.device_class));
+  RETURN_IF_ERROR(CheckJob(spec, task, parts_.device_class, parts_.verifier == nullptr));
   const Clock& clock = *parts_.clock;
   const absl::Time start = clock.SteadyNow();
   v1::JobResult result;
@@ -87,23 +93,33 @@ absl::StatusOr<v1::JobResult> PipelineExecutor::Execute(const v1::JobSpec& spec,
     return std::move(result);
   };
 
+  std::string architecture = spec.architecture();
+  if (architecture.empty() && parts_.device_class == v1::DEVICE_CLASS_CUDA &&
+      parts_.verifier != nullptr) {
+    architecture = result.device().architecture();
+  }
   progress(v1::HeldLease::BUILDING);
   std::optional<ProgramBuilds> builds;
   {
-    // Compilers on the very processors that are measured would spoil the numbers.
+    // Compilers on the very processors that are measured would spoil the numbers. A GPU does not
+    // care: there builds go on beside the measurement.
     std::optional<DeviceLock::Hold> shared;
-    if (parts_.device_class == v1::DEVICE_CLASS_CPU) {
+    if (parts_.device_class == v1::DEVICE_CLASS_CPU && parts_.lock != nullptr) {
       ASSIGN_OR_RETURN(shared, parts_.lock->Acquire(DeviceLock::Mode::kShared, stop));
     }
     const absl::Time begin = clock.SteadyNow();
     *times.mutable_queued() = ToProto(begin - start);
-    ASSIGN_OR_RETURN(builds, BuildPrograms(*parts_.toolchains, spec, task, stop));
+    ASSIGN_OR_RETURN(builds, BuildPrograms(*parts_.toolchains, spec, task, architecture, stop));
     *times.mutable_build() = ToProto(clock.SteadyNow() - begin);
   }
   *result.mutable_build() = builds->candidate.report;
   if (builds->candidate.outcome != v1::OUTCOME_PASSED) {
     result.set_outcome(builds->candidate.outcome);
     result.set_message(builds->candidate.message);
+    return finish();
+  }
+  if (spec.kind() == v1::JOB_KIND_BUILD) {
+    result.set_outcome(v1::OUTCOME_PASSED);
     return finish();
   }
 

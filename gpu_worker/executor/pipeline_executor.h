@@ -18,8 +18,8 @@ class PipelineExecutor : public JobExecutor {
   struct Parts {
     const Toolchains* toolchains;
     DeviceMonitor* monitor;
-    DeviceLock* lock;
-    Verifier* verifier;
+    DeviceLock* lock;    // null if `verifier` is
+    Verifier* verifier;  // null: there is no device, only BUILD jobs are carried out
     const Clock* clock;
     // Of the builds, for results that end there; a verdict brings its own.
     v1::IsolationLevel isolation;

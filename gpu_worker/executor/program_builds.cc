@@ -46,12 +46,22 @@ absl::StatusOr<BuildResult> BuildRequired(Builder& builder, const BuildRequest& 
 }  // namespace
 
 absl::StatusOr<ProgramBuilds> BuildPrograms(const Toolchains& toolchains, const v1::JobSpec& spec,
-                                            const v1::Task& task, std::stop_token stop) {
+                                            const v1::Task& task, const std::string& architecture,
+                                            std::stop_token stop) {
   const v1::Language language = spec.candidate().language();
   const auto own = toolchains.find(language);
   if (own == toolchains.end()) {
     return absl::FailedPreconditionError(
         absl::StrCat("this worker has no toolchain for ", v1::Language_Name(language)));
+  }
+  auto header = KernelHeader(task.definition(), task.device());
+  if (!header.ok()) return Annotate(header.status(), absl::StrCat("task ", task.name()));
+  if (spec.kind() == v1::JOB_KIND_BUILD) {
+    ProgramBuilds alone;
+    ASSIGN_OR_RETURN(
+        alone.candidate,
+        own->second->Build({spec.candidate(), *header, spec.limits(), architecture}, stop));
+    return alone;
   }
   const v1::Sources* const reference = ChooseTrusted(task.references(), language, toolchains);
   if (reference == nullptr) {
@@ -61,8 +71,6 @@ absl::StatusOr<ProgramBuilds> BuildPrograms(const Toolchains& toolchains, const 
   const v1::Sources* const baseline = spec.kind() == v1::JOB_KIND_CHECK
                                           ? nullptr
                                           : ChooseTrusted(task.baselines(), language, toolchains);
-  auto header = KernelHeader(task.definition(), task.device());
-  if (!header.ok()) return Annotate(header.status(), absl::StrCat("task ", task.name()));
 
   // The candidate's failure and the caller's stop both call the other builds off.
   std::stop_source stop_others;
@@ -70,10 +78,11 @@ absl::StatusOr<ProgramBuilds> BuildPrograms(const Toolchains& toolchains, const 
   const auto start = [&](const v1::Sources& sources, const v1::Limits& limits,
                          const std::string& what) {
     Builder& builder = *toolchains.at(sources.language());
-    return std::async(std::launch::async, [&builder, &stop_others, what,
-                                           request = BuildRequest{sources, *header, limits}] {
-      return BuildRequired(builder, request, what, stop_others.get_token());
-    });
+    return std::async(std::launch::async,
+                      [&builder, &stop_others, what,
+                       request = BuildRequest{sources, *header, limits, architecture}] {
+                        return BuildRequired(builder, request, what, stop_others.get_token());
+                      });
   };
   using Build = std::future<absl::StatusOr<BuildResult>>;
   const v1::Limits trusted_limits = WithDefaults(v1::Limits());
@@ -106,7 +115,7 @@ absl::StatusOr<ProgramBuilds> BuildPrograms(const Toolchains& toolchains, const 
 
   ProgramBuilds builds;
   absl::StatusOr<BuildResult> candidate =
-      own->second->Build({spec.candidate(), *header, spec.limits()}, stop);
+      own->second->Build({spec.candidate(), *header, spec.limits(), architecture}, stop);
   const bool wanted =
       candidate.ok() && candidate->outcome == v1::OUTCOME_PASSED && rivals_usable.ok();
   if (!wanted) stop_others.request_stop();

@@ -18,7 +18,7 @@ namespace ksearch {
 // Everything a job runs, built.
 struct ProgramBuilds {
   BuildResult candidate;
-  // The rest is there only if the candidate passed.
+  // The rest is there only if the candidate passed and the job is more than BUILD.
   BuildResult reference;
   std::optional<BuildResult> baseline;  // absent for CHECK, or if the task has none
   std::vector<BuildResult> rivals;      // as job.rivals
@@ -26,11 +26,13 @@ struct ProgramBuilds {
 
 // Builds candidate, reference, baseline and rivals side by side; if the candidate fails, the others
 // are called off. Trusted programs are built with default limits, in the candidate's language if
-// the task has them in it, else in any that `toolchains` know. Non-OK: CANCELLED after `stop`,
+// the task has them in it, else in any that `toolchains` know. All for `architecture` (empty: each
+// toolchain's default). A BUILD job builds its candidate alone. Non-OK: CANCELLED after `stop`,
 // FAILED_PRECONDITION without a toolchain for the language, or if a trusted program or a rival does
 // not build: the message names the task and the file.
 absl::StatusOr<ProgramBuilds> BuildPrograms(const Toolchains& toolchains, const v1::JobSpec& spec,
-                                            const v1::Task& task, std::stop_token stop);
+                                            const v1::Task& task, const std::string& architecture,
+                                            std::stop_token stop);
 
 // The file a verifier is told to load.
 v1::Artifact ArtifactOf(const std::string& id, const BuildResult& build);

@@ -28,6 +28,7 @@ class FakeBuilder : public Builder {
     if (during_build) during_build(stop);
     if (stop.stop_requested()) return absl::CancelledError("cancelled");
     BuildResult result;
+    result.report.set_architecture(request.architecture);
     const std::string& text = request.sources.files(0).content();
     if (absl::StartsWith(text, "BROKEN_WORKER")) return absl::UnavailableError("no compiler");
     const std::string word = text.substr(0, text.find_first_of(" \n"));

@@ -25,9 +25,11 @@ class FixedMonitor : public DeviceMonitor {
   v1::DeviceFingerprint Fingerprint() const override {
     v1::DeviceFingerprint print;
     print.set_device_id("cpu:test");
+    print.set_architecture(architecture);
     return print;
   }
   v1::DeviceHealth Sample() override { return {}; }
+  std::string architecture;
 };
 
 v1::Sources Cpp(const std::string& path, const std::string& text) {
@@ -138,6 +140,41 @@ TEST_F(PipelineExecutorTest, CheckNeedsNoBaseline) {
   spec_.set_kind(v1::JOB_KIND_CHECK);
   ASSERT_TRUE(Execute().ok());
   EXPECT_FALSE(verifier_.requests().at(0).has_baseline());
+}
+
+TEST_F(PipelineExecutorTest, BuildJobsNeedNeitherDeviceNorReference) {
+  spec_.set_kind(v1::JOB_KIND_BUILD);
+  task_.clear_references();
+  PipelineExecutor::Parts parts = Parts();
+  parts.verifier = nullptr;
+  parts.lock = nullptr;
+  parts.device_class = v1::DEVICE_CLASS_CUDA;
+  task_.set_device(v1::DEVICE_CLASS_CUDA);
+  PipelineExecutor executor(parts);
+  const auto result = executor.Execute(
+      spec_, task_, [](v1::HeldLease::State) {}, std::stop_token());
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->outcome(), v1::OUTCOME_PASSED);
+  EXPECT_EQ(builder_->builds(), 1);
+  spec_.set_kind(v1::JOB_KIND_SCREEN);
+  const auto refused = executor.Execute(
+      spec_, task_, [](v1::HeldLease::State) {}, std::stop_token());
+  EXPECT_EQ(refused.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(refused.status().message()), HasSubstr("only builds"));
+}
+
+TEST_F(PipelineExecutorTest, CudaBuildsGoOnBesideAMeasurementForTheDevicesArchitecture) {
+  task_.set_device(v1::DEVICE_CLASS_CUDA);
+  *spec_.mutable_candidate() = Cpp("kernel.cpp", "COMPILE_ERROR line 3");
+  monitor_.architecture = "sm_90a";
+  PipelineExecutor::Parts parts = Parts();
+  parts.device_class = v1::DEVICE_CLASS_CUDA;
+  const auto measuring = lock_->Acquire(DeviceLock::Mode::kExclusive, {});
+  const auto result = PipelineExecutor(parts).Execute(
+      spec_, task_, [](v1::HeldLease::State) {}, std::stop_token());
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->outcome(), v1::OUTCOME_COMPILE_ERROR);
+  EXPECT_EQ(result->build().architecture(), "sm_90a");
 }
 
 TEST_F(PipelineExecutorTest, BrokenCandidateEndsBeforeTheDevice) {

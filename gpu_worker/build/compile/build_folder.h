@@ -1,0 +1,56 @@
+#ifndef KSEARCH_GPU_WORKER_BUILD_COMPILE_BUILD_FOLDER_H_
+#define KSEARCH_GPU_WORKER_BUILD_COMPILE_BUILD_FOLDER_H_
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "proto/task.pb.h"
+
+namespace ksearch {
+
+// The folder of one build: "src", which a compiler sees read-only, and "out", which it writes.
+// Removed when destroyed.
+class BuildFolder {
+ public:
+  explicit BuildFolder(std::string path) : path_(std::move(path)) {}
+  ~BuildFolder();
+  BuildFolder(const BuildFolder&) = delete;
+  BuildFolder& operator=(const BuildFolder&) = delete;
+
+  // Makes src/<path> with its folders. `path` has passed CheckSources.
+  absl::Status WriteSource(absl::string_view path, absl::string_view content) const;
+
+  const std::string& path() const { return path_; }
+  std::string src() const { return path_ + "/src"; }
+  std::string out() const { return path_ + "/out"; }
+
+ private:
+  const std::string path_;
+};
+
+// Where one toolchain of this process builds: a folder of its own below `work_dir`, removed at the
+// end. Thread-safe.
+class BuildFolders {
+ public:
+  // Removes what dead processes left in `work_dir`, which is made if missing. UNAVAILABLE if it
+  // cannot be written.
+  static absl::StatusOr<std::unique_ptr<BuildFolders>> Create(const std::string& work_dir);
+  ~BuildFolders();
+
+  // A fresh build with these sources written.
+  absl::StatusOr<std::shared_ptr<const BuildFolder>> Make(const v1::Sources& sources);
+
+ private:
+  explicit BuildFolders(std::string path) : path_(std::move(path)) {}
+
+  const std::string path_;
+  std::atomic<int64_t> next_build_{0};
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_BUILD_COMPILE_BUILD_FOLDER_H_

@@ -1,0 +1,235 @@
+#include "gpu_worker/build/compile/compile_step.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <optional>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "common/clock.h"
+#include "common/digest.h"
+#include "common/measure_defaults.h"
+#include "common/status_macros.h"
+#include "common/subprocess.h"
+#include "common/textproto.h"
+#include "gpu_worker/build/diagnostics.h"
+
+namespace ksearch {
+namespace {
+
+// The compiler's log before it is digested.
+constexpr int64_t kCompileOutputBytes = int64_t{1} << 20;
+
+// The compiler wrote into this folder: what lies there may be anything.
+absl::StatusOr<std::string> ReadArtifact(const std::string& path, int64_t max_bytes) {
+  struct stat status;
+  if (::lstat(path.c_str(), &status) != 0) {
+    return absl::NotFoundError("the compiler made no object");
+  }
+  if (!S_ISREG(status.st_mode)) return absl::NotFoundError("the object is not a regular file");
+  return ReadFile(path, max_bytes);
+}
+
+BuildResult Ended(v1::Outcome outcome, std::string message) {
+  BuildResult result;
+  result.outcome = outcome;
+  result.message = std::move(message);
+  return result;
+}
+
+// A line of a compiler's log that repeats the source or speaks of a place in it: "  12 |  code",
+// "kernel.cpp:12:3: error: ...", "kernel.cu(12): error: ...".
+bool IsAboutSource(absl::string_view line) {
+  // nvcc quotes indented; no tool speaks so of itself.
+  if (absl::StartsWith(line, " ")) return true;
+  absl::string_view rest = absl::StripLeadingAsciiWhitespace(line);
+  while (!rest.empty() && absl::ascii_isdigit(static_cast<unsigned char>(rest[0]))) {
+    rest.remove_prefix(1);
+  }
+  if (absl::StartsWith(absl::StripLeadingAsciiWhitespace(rest), "|")) return true;
+  const size_t mark = line.find_first_of(":(");
+  return mark != absl::string_view::npos && mark + 1 < line.size() &&
+         absl::ascii_isdigit(static_cast<unsigned char>(line[mark + 1]));
+}
+
+// Whether compiler, assembler or linker say `words` of themselves. They hold spaces, so that no
+// name in the sources can be taken for them.
+bool ToolSays(absl::string_view log, absl::string_view words) {
+  for (absl::string_view line : absl::StrSplit(log, '\n')) {
+    if (absl::StrContains(line, words) && !IsAboutSource(line)) return true;
+  }
+  return false;
+}
+
+bool RanOutOfMemory(absl::string_view log) {
+  return ToolSays(log, "out of memory allocating") || ToolSays(log, "virtual memory exhausted") ||
+         ToolSays(log, "an instance of 'std::bad_alloc'") ||
+         ToolSays(log, "LLVM ERROR: out of memory");
+}
+
+// What this machine did to a compiler that failed and was neither out of its limits nor stopped by
+// us: no verdict on the sources.
+absl::Status MachineTrouble(const SandboxExit& exit, const SandboxSpec& spec,
+                            const std::string& folder) {
+  const bool killed = (exit.signaled && exit.code == SIGKILL) ||
+                      ToolSays(exit.output, "Killed signal terminated program") ||
+                      ToolSays(exit.output, "died due to signal 9 (Kill signal)");
+  if (killed && !exit.memory_limit_hit && !exit.output_limit_hit) {
+    return absl::UnavailableError(
+        "the compiler was killed from outside; is this machine short of memory?");
+  }
+  std::error_code error;
+  const auto space = std::filesystem::space(folder, error);
+  if (exit.code != 0 && ToolSays(exit.output, "No space left on device") && !error &&
+      space.available < static_cast<uintmax_t>(spec.file_bytes)) {
+    return absl::UnavailableError(absl::StrCat("the disk of ", folder, " is full"));
+  }
+  return absl::OkStatus();
+}
+
+// Judges an ended compiler; PASSED is decided by the artifact.
+BuildResult Judge(const CompilerRun& run, const v1::Limits& limits, int64_t memory_bytes,
+                  const CompilerLog& log) {
+  const SandboxExit& exit = run.exit;
+  if (run.timed_out) {
+    return Ended(
+        v1::OUTCOME_COMPILE_TIMEOUT,
+        absl::StrCat("the compiler did not end within ", absl::FormatDuration(BuildTime(limits))));
+  }
+  if (exit.output_limit_hit) {
+    return Ended(v1::OUTCOME_COMPILE_LIMIT, "the compiler printed without end and was stopped");
+  }
+  const bool failed = exit.signaled || exit.code != 0;
+  if (exit.memory_limit_hit || (failed && RanOutOfMemory(exit.output))) {
+    return Ended(v1::OUTCOME_COMPILE_LIMIT,
+                 absl::StrCat("the compiler needed more than ", memory_bytes >> 20, " MiB"));
+  }
+  if (failed && (ToolSays(exit.output, "File size limit exceeded") ||
+                 ToolSays(exit.output, "No space left on device") ||
+                 ToolSays(exit.output, "file truncated"))) {
+    return Ended(v1::OUTCOME_COMPILE_LIMIT, "the object or a temporary file became too large");
+  }
+  if (failed) {
+    if (!log.diagnostics.empty()) {
+      const v1::Diagnostic& first = log.diagnostics[0];
+      return Ended(
+          v1::OUTCOME_COMPILE_ERROR,
+          absl::StrCat(first.file(), first.file().empty() ? "" : ":",
+                       first.line() > 0 ? absl::StrCat(first.line(), ": ") : " ", first.message()));
+    }
+    return Ended(
+        v1::OUTCOME_COMPILE_ERROR,
+        absl::StrCat("the compiler ended with ", exit.signaled ? "signal " : "status ", exit.code));
+  }
+  return Ended(v1::OUTCOME_PASSED, "");
+}
+
+}  // namespace
+
+absl::Duration BuildTime(const v1::Limits& limits) {
+  const absl::Duration time = FromProto(limits.build_time());
+  return time > absl::ZeroDuration() ? time : kDefaultBuildTime;
+}
+
+int64_t ArtifactBytes(const v1::Limits& limits) {
+  return limits.artifact_bytes() > 0 ? limits.artifact_bytes() : kDefaultArtifactBytes;
+}
+
+SandboxSpec CompileSpec(const SandboxSpec& base, const BuildFolder& folder,
+                        const v1::Limits& limits, int64_t memory_bytes) {
+  SandboxSpec spec = base;
+  spec.environment = {{"LC_ALL", "C"}, {"TMPDIR", "/tmp"}};
+  spec.binds.push_back({.host_path = folder.src(), .inside_path = "/src"});
+  spec.binds.push_back({.host_path = folder.out(), .inside_path = "/out", .writable = true});
+  spec.working_directory = "/src";
+  spec.cpu_time = BuildTime(limits) + absl::Seconds(5);
+  spec.memory_bytes = memory_bytes;
+  spec.address_space_bytes = memory_bytes;
+  // Temporary objects may be larger than what is left after linking.
+  spec.file_bytes = 2 * ArtifactBytes(limits) + (int64_t{16} << 20);
+  spec.output_bytes = kCompileOutputBytes;
+  return spec;
+}
+
+absl::StatusOr<std::string> OutputOf(std::vector<std::string> argv) {
+  SubprocessOptions options;
+  options.argv = std::move(argv);
+  options.environment = {{"PATH", "/usr/local/bin:/usr/bin:/bin"}, {"LC_ALL", "C"}};
+  const std::string command = absl::StrJoin(options.argv, " ");
+  ASSIGN_OR_RETURN(const CommandOutput output, RunCommand(std::move(options), absl::Seconds(30)));
+  if (output.timed_out || output.exit.signaled || output.exit.code != 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("`", command, "` failed: ", output.err.substr(0, 500)));
+  }
+  return output.out;
+}
+
+absl::StatusOr<std::string> FindCompiler(const std::string& name) {
+  ASSIGN_OR_RETURN(const std::string found, FindOnPath(name));
+  std::error_code error;
+  const std::string path = std::filesystem::canonical(found, error);
+  if (error) return absl::NotFoundError(absl::StrCat("compiler ", found, ": ", error.message()));
+  return path;
+}
+
+absl::StatusOr<CompilerRun> RunCompiler(Sandbox& sandbox, const SandboxSpec& spec,
+                                        const BuildFolder& folder, absl::Time deadline,
+                                        std::stop_token stop) {
+  ASSIGN_OR_RETURN(const auto process, sandbox.Launch(spec));
+  CompilerRun run;
+  std::optional<SandboxExit> exit;
+  {
+    const std::stop_callback on_stop(stop, [&process] { process->Kill(); });
+    exit = process->Wait(deadline);
+    if (!exit.has_value()) {
+      run.timed_out = true;
+      process->Kill();
+      exit = process->Wait(absl::InfiniteFuture());
+    }
+  }
+  if (stop.stop_requested()) return absl::CancelledError("build cancelled");
+  if (!exit.has_value() || exit->setup_failed) {
+    return absl::UnavailableError(absl::StrCat("the sandbox for the compiler failed: ",
+                                               exit.has_value() ? exit->output : "no exit"));
+  }
+  if (!run.timed_out) RETURN_IF_ERROR(MachineTrouble(*exit, spec, folder.path()));
+  run.exit = *std::move(exit);
+  return run;
+}
+
+BuildResult JudgeCompiler(const CompilerRun& run, absl::string_view log, const v1::Limits& limits,
+                          int64_t memory_bytes) {
+  CompilerLog digest = DigestCompilerLog(log);
+  BuildResult result = Judge(run, limits, memory_bytes, digest);
+  for (v1::Diagnostic& diagnostic : digest.diagnostics) {
+    *result.report.add_diagnostics() = std::move(diagnostic);
+  }
+  result.report.set_log_excerpt(std::move(digest.excerpt));
+  return result;
+}
+
+void TakeArtifact(std::shared_ptr<const BuildFolder> folder, const v1::Limits& limits,
+                  BuildResult* result) {
+  const std::string path = absl::StrCat(folder->out(), "/", kArtifactName);
+  const auto artifact = ReadArtifact(path, ArtifactBytes(limits));
+  if (artifact.ok()) {
+    result->report.set_artifact_bytes(static_cast<int64_t>(artifact->size()));
+    result->report.set_artifact_sha256(Sha256Hex(*artifact));
+    result->artifact_path = path;
+    result->artifact_hold = std::move(folder);
+    return;
+  }
+  const bool too_large = absl::IsResourceExhausted(artifact.status());
+  result->outcome = too_large ? v1::OUTCOME_COMPILE_LIMIT : v1::OUTCOME_COMPILE_ERROR;
+  result->message = too_large
+                        ? absl::StrCat("the object has more than ", ArtifactBytes(limits), " bytes")
+                        : std::string(artifact.status().message());
+}
+
+}  // namespace ksearch

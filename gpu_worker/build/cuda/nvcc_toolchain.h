@@ -1,0 +1,76 @@
+#ifndef KSEARCH_GPU_WORKER_BUILD_CUDA_NVCC_TOOLCHAIN_H_
+#define KSEARCH_GPU_WORKER_BUILD_CUDA_NVCC_TOOLCHAIN_H_
+
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "gpu_worker/build/builder.h"
+#include "gpu_worker/build/compile/build_folder.h"
+#include "gpu_worker/sandbox/sandbox.h"
+
+namespace ksearch {
+
+// Builds CUDA candidates with nvcc, inside the sandbox: machine code for one architecture and a
+// host part with the CUDA runtime linked in, in one shared object. No PTX is kept: what runs is
+// what was built. Sources see the task's header, ksearch_cuda.h and the toolkit, nothing else.
+class NvccToolchain : public Builder {
+ public:
+  struct Options {
+    std::string compiler_path;             // empty: nvcc on PATH, else in /usr/local/cuda
+    std::string host_compiler_path;        // empty: g++ on PATH
+    std::string architecture;              // for requests without one; empty: kDefaultArchitecture
+    std::vector<std::string> extra_flags;  // appended
+    std::string work_dir;                  // made if missing; its "build-*" folders are ours
+    SandboxSpec sandbox_spec;              // limits that the job does not give
+    bool trial_build = true;               // Create builds an empty kernel
+  };
+  static constexpr char kDefaultArchitecture[] = "sm_90a";
+
+  // NOT_FOUND names a compiler that is missing, INVALID_ARGUMENT an architecture that this nvcc
+  // does not know, FAILED_PRECONDITION what hinders an empty kernel from being built (for example a
+  // host compiler too new for this nvcc). `sandbox` is borrowed.
+  static absl::StatusOr<std::unique_ptr<NvccToolchain>> Create(Options options, Sandbox* sandbox);
+
+  // FAILED_PRECONDITION for an architecture that this nvcc does not know.
+  absl::StatusOr<BuildResult> Build(const BuildRequest& request, std::stop_token stop) override;
+  std::string fingerprint() const override { return fingerprint_; }
+
+ private:
+  struct Compiler {
+    std::string path;                      // real path
+    std::string host_path;                 // real path
+    std::string disassembler_path;         // cuobjdump; empty if there is none
+    std::string version_line;              // e.g. "nvcc release 13.0, V13.0.88; g++ (Debian ...)"
+    std::set<std::string> architectures;   // without a letter, e.g. "sm_90"
+    std::vector<SandboxSpec::Bind> binds;  // the toolkit, where the sandbox does not have it
+  };
+  NvccToolchain(Options options, Sandbox* sandbox, Compiler compiler, std::string fingerprint,
+                std::unique_ptr<BuildFolders> folders)
+      : options_(std::move(options)),
+        sandbox_(sandbox),
+        compiler_(std::move(compiler)),
+        fingerprint_(std::move(fingerprint)),
+        folders_(std::move(folders)) {}
+  static absl::StatusOr<Compiler> FindTools(const Options& options);
+  absl::Status CheckArchitecture(const std::string& architecture) const;
+  absl::Status TrialBuild();
+  std::vector<std::string> Flags(const std::string& architecture) const;
+  // Counts the instructions of the object's kernels, if there is a disassembler and time.
+  void AddSassFacts(const BuildFolder& folder, const BuildRequest& request, absl::Time deadline,
+                    std::stop_token stop, const std::vector<std::string>& symbols,
+                    v1::BuildReport* report);
+
+  const Options options_;
+  Sandbox* const sandbox_;
+  const Compiler compiler_;
+  const std::string fingerprint_;
+  const std::unique_ptr<BuildFolders> folders_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_BUILD_CUDA_NVCC_TOOLCHAIN_H_
