@@ -28,7 +28,7 @@ fence 'grpcpp|^grpc/|[^>"]*\.grpc\.pb\.h' 'coordinator/service/|coordinator/main
 fence 'sqlite3' 'coordinator/store/'
 fence 'curl/' 'coordinator/llm/'
 fence 'boost/' 'coordinator/dashboard/|coordinator/llm/model_server/'
-fence 'cuda|nvml|cublas' 'gpu_worker/(cuda|verifier|runner|device)/'
+fence 'cuda|nvml|cublas' 'gpu_worker/(cuda|verifier|runner|device)/|gpu_worker/build/cuda/ksearch_cuda\.h'
 fence 'seccomp\.h' 'gpu_worker/sandbox/'
 fence 'CLI/' 'cli/options\.cc'
 
