@@ -1,11 +1,14 @@
-// ksearch-verifier --socket-fd=N --config=FILE: one per device. Takes VerifierRequests from the
-// worker and answers them one after another, until the worker hangs up.
+// ksearch-verifier --socket-fd=N --config=FILE [--gpu=UUID]: one per device. Takes VerifierRequests
+// from the worker and answers them one after another, until the worker hangs up. Without --gpu the
+// device is the CPU.
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -19,6 +22,11 @@
 #include "gpu_worker/verifier/bench.h"
 #include "gpu_worker/verifier/host/memfd_buffer_sets.h"
 #include "gpu_worker/verifier/request_loop.h"
+#ifdef KSEARCH_CUDA
+#include "gpu_worker/sandbox/gpu_binds.h"
+#include "gpu_worker/verifier/cuda/cuda_buffer_sets.h"
+#include "gpu_worker/verifier/cuda/verifier_device.h"
+#endif
 #include "proto/config.pb.h"
 
 namespace ksearch {
@@ -27,6 +35,7 @@ namespace {
 struct Flags {
   int socket_fd = -1;
   std::string config_path;
+  std::string gpu_uuid;  // empty: the CPU
 };
 
 absl::StatusOr<Flags> ParseFlags(int argc, char** argv) {
@@ -39,6 +48,9 @@ absl::StatusOr<Flags> ParseFlags(int argc, char** argv) {
       }
     } else if (absl::ConsumePrefix(&value, "--config=")) {
       flags.config_path = std::string(value);
+    } else if (absl::ConsumePrefix(&value, "--gpu=")) {
+      if (value.empty()) return absl::InvalidArgumentError("--gpu= needs a GPU's UUID");
+      flags.gpu_uuid = std::string(value);
     } else {
       return absl::InvalidArgumentError(absl::StrCat("unknown argument '", argv[i], "'"));
     }
@@ -66,6 +78,40 @@ Bench::Options BenchOptions(const v1::DeviceSettings& device) {
   return options;
 }
 
+#ifdef KSEARCH_CUDA
+// Shares of the device's free memory; candidates and their workspaces need the rest.
+constexpr double kRotationShare = 0.3;
+constexpr double kOracleShare = 0.15;
+
+absl::StatusOr<BufferSetsFactory> UseGpu(const std::string& uuid, bool rotation_is_set,
+                                         Bench::Options* options, RunnerStarter* starter) {
+  ASSIGN_OR_RETURN(GpuBinds binds, FindGpuBinds(uuid, std::nullopt, GpuHost()));
+  ASSIGN_OR_RETURN(std::shared_ptr<VerifierDevice> gpu, VerifierDevice::Open(uuid));
+  ASSIGN_OR_RETURN(const int64_t free_bytes, gpu->device().FreeBytes());
+  starter->UseGpu(uuid, std::move(binds));
+  if (gpu->device().l2_bytes() > 0) options->last_level_cache_bytes = gpu->device().l2_bytes();
+  if (!rotation_is_set) {
+    options->max_rotation_bytes =
+        static_cast<int64_t>(static_cast<double>(free_bytes) * kRotationShare);
+  }
+  options->oracle_cache_bytes =
+      static_cast<int64_t>(static_cast<double>(free_bytes) * kOracleShare);
+  options->device_health = [gpu] { return gpu->health(); };
+  LOG(INFO) << "msg=\"device opened\" gpu=" << gpu->device().uuid() << " name=\""
+            << gpu->device().name() << "\" free_bytes=" << free_bytes
+            << " l2_bytes=" << gpu->device().l2_bytes();
+  return BufferSetsFactory([gpu](std::shared_ptr<const WorkloadCase> workload, int sets) {
+    return CudaBufferSets::Create(gpu, std::move(workload), sets);
+  });
+}
+#else
+absl::StatusOr<BufferSetsFactory> UseGpu(const std::string& uuid, bool, Bench::Options*,
+                                         RunnerStarter*) {
+  return absl::FailedPreconditionError(
+      absl::StrCat("cannot use GPU ", uuid, ": this program was built without CUDA"));
+}
+#endif
+
 absl::Status Run(int argc, char** argv) {
   ASSIGN_OR_RETURN(const Flags flags, ParseFlags(argc, argv));
   v1::WorkerConfig config;
@@ -75,7 +121,16 @@ absl::Status Run(int argc, char** argv) {
   const std::string folder = config.binary_dir().empty() ? BinaryFolder() : config.binary_dir();
   const Clock& clock = Clock::Real();
   RunnerStarter starter(*sandbox, folder + "/ksearch-runner", config.sandbox(), clock);
-  Bench bench(starter, MemfdBufferSets::Create, clock, BenchOptions(config.device()));
+  Bench::Options options = BenchOptions(config.device());
+  BufferSetsFactory allocate = MemfdBufferSets::Create;
+  if (!flags.gpu_uuid.empty()) {
+    const bool rotation_is_set = config.device().max_rotation_bytes() > 0;
+    absl::StatusOr<BufferSetsFactory> on_gpu =
+        UseGpu(flags.gpu_uuid, rotation_is_set, &options, &starter);
+    if (!on_gpu.ok()) return RefuseRequest(flags.socket_fd, on_gpu.status());
+    allocate = *std::move(on_gpu);
+  }
+  Bench bench(starter, std::move(allocate), clock, std::move(options));
   return ServeRequests(flags.socket_fd, bench);
 }
 

@@ -40,4 +40,16 @@ absl::Status ServeRequests(int fd, Bench& bench) {
   }
 }
 
+absl::Status RefuseRequest(int fd, const absl::Status& trouble) {
+  v1::VerifierRequest request;
+  const absl::Status received = ReceiveMessage(fd, absl::InfiniteFuture(), &request);
+  if (absl::IsUnavailable(received)) return trouble;
+  RETURN_IF_ERROR(received);
+  v1::VerifierReply reply;
+  reply.set_request_id(request.request_id());
+  reply.set_infrastructure_error(std::string(trouble.message()));
+  RETURN_IF_ERROR(SendMessage(fd, reply, absl::InfiniteFuture()));
+  return trouble;
+}
+
 }  // namespace ksearch

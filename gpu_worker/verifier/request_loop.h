@@ -7,9 +7,14 @@
 namespace ksearch {
 
 // Reads VerifierRequests from `fd`, one at a time, and answers each with progress and then a
-// verdict or an infrastructure_error. Returns OK when the worker hangs up between requests, and what
-// is wrong with the device once it failed.
+// verdict or an infrastructure_error. Returns OK when the worker hangs up between requests, and
+// what is wrong with the device once it failed.
 absl::Status ServeRequests(int fd, Bench& bench);
+
+// For a verifier that cannot work: answers the first request with `trouble` as its
+// infrastructure_error and returns `trouble`, so that the worker's next request meets a new
+// process.
+absl::Status RefuseRequest(int fd, const absl::Status& trouble);
 
 }  // namespace ksearch
 

@@ -1,0 +1,288 @@
+#include "gpu_worker/verifier/cuda/cuda_buffer_sets.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/status_macros.h"
+#include "gpu_worker/verifier/tensors/element.h"
+#include "gpu_worker/verifier/tensors/poison.h"
+
+namespace ksearch {
+namespace {
+
+// Descriptors a packet: well under SCM_MAX_FD (253) and the runner's limit of open files.
+constexpr size_t kFdsPerPacket = 64;
+
+using Kernel = VerifierDevice::Kernel;
+
+device::DrawRow DrawRowOf(const TensorArgument& tensor, const InputGenerator& generator) {
+  device::DrawRow row = {};
+  row.kind = DeviceKind(tensor.dtype);
+  row.elements = tensor.elements;
+  const RandomDraw* const draw = generator.random();
+  if (draw == nullptr) return row;
+  const v1::RandomRecipe& recipe = draw->recipe;
+  row.drawn = 1;
+  row.key = draw->key;
+  row.cauchy = recipe.distribution() == v1::RandomRecipe::CAUCHY ? 1 : 0;
+  row.scale = recipe.scale() == 0 ? 1.0f : static_cast<float>(recipe.scale());
+  row.offset = static_cast<float>(recipe.offset());
+  const double probability = recipe.probability() == 0 ? 0.5 : recipe.probability();
+  row.true_from = static_cast<uint64_t>((1 - probability) * 0x1.0p32);
+  row.row = draw->row;
+  row.raise = static_cast<float>(recipe.raise());
+  row.raise_first = recipe.raise_first();
+  row.raise_count = recipe.raise_count();
+  return row;
+}
+
+// Work for a kernel that handles 16 bytes a thread and turn.
+int64_t Chunks(int64_t bytes) { return (bytes + 15) / 16; }
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<BufferSets>> CudaBufferSets::Create(
+    std::shared_ptr<VerifierDevice> device, std::shared_ptr<const WorkloadCase> workload,
+    int sets) {
+  RETURN_IF_ERROR(device->health());
+  if (sets > device::kMaxCalls) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(sets, " buffer sets; at most ", device::kMaxCalls, " are possible"));
+  }
+  if (workload->outputs() > device::kMaxOutputs) {
+    return absl::InvalidArgumentError(absl::StrCat("workload ", workload->uuid(), " has more than ",
+                                                   device::kMaxOutputs, " outputs"));
+  }
+  auto made = std::shared_ptr<CudaBufferSets>(
+      new CudaBufferSets(std::move(device), std::move(workload), sets));
+  RETURN_IF_ERROR(made->Allocate());
+  return std::shared_ptr<BufferSets>(std::move(made));
+}
+
+absl::Status CudaBufferSets::Allocate() {
+  const DriverApi& api = device_->api();
+  const int64_t granularity = device_->device().granularity();
+  const auto& tensors = workload_->tensors();
+  const auto inputs = static_cast<size_t>(workload_->inputs());
+  ASSIGN_OR_RETURN(copies_, AllocateCudaBlock(api, std::max<int64_t>(sets_ * layout_.bytes, 1)));
+  bytes_ = sets_ * layout_.bytes;
+  std::vector<device::TensorRow> rows;
+  for (int set = 0; set < sets_; ++set) {
+    for (size_t t = 0; t < tensors.size(); ++t) {
+      Buffer buffer;
+      const int64_t wanted = 2 * kGuardBytes + tensors[t].bytes;
+      ASSIGN_OR_RETURN(buffer.memory, DeviceMemory::Create(
+                                          api, device_->device().handle(),
+                                          (wanted + granularity - 1) / granularity * granularity));
+      ASSIGN_OR_RETURN(buffer.fd, buffer.memory.Export());
+      device::TensorRow row = {};
+      row.mapping = buffer.memory.address();
+      row.mapping_bytes = buffer.memory.bytes();
+      row.address = row.mapping + kGuardBytes;
+      row.bytes = tensors[t].bytes;
+      if (t >= inputs) {
+        row.copy = copy_address(set) + static_cast<uint64_t>(layout_.offsets[t - inputs]);
+      }
+      rows.push_back(row);
+      bytes_ += buffer.memory.bytes();
+      buffers_.push_back(std::move(buffer));
+    }
+  }
+  const auto rows_bytes = static_cast<int64_t>(rows.size() * sizeof rows[0]);
+  ASSIGN_OR_RETURN(rows_, AllocateCudaBlock(api, rows_bytes));
+  ASSIGN_OR_RETURN(
+      draws_, AllocateCudaBlock(api, static_cast<int64_t>((inputs + 1) * sizeof(device::DrawRow))));
+  device_->ToDevice(rows_.get(), rows.data(), rows_bytes);
+  tables_.tensors = reinterpret_cast<const device::TensorRow*>(rows_.get());
+  tables_.draws = reinterpret_cast<const device::DrawRow*>(draws_.get());
+  tables_.inputs = workload_->inputs();
+  tables_.outputs = workload_->outputs();
+  SetCase(workload_);
+  return device_->health();
+}
+
+void CudaBufferSets::SetCase(std::shared_ptr<const WorkloadCase> workload) {
+  workload_ = std::move(workload);
+  std::vector<device::DrawRow> draws;
+  for (int input = 0; input < workload_->inputs(); ++input) {
+    draws.push_back(
+        DrawRowOf(workload_->tensors()[static_cast<size_t>(input)], workload_->generator(input)));
+  }
+  device_->ToDevice(draws_.get(), draws.data(),
+                    static_cast<int64_t>(draws.size() * sizeof(device::DrawRow)));
+}
+
+std::vector<MapPacket> CudaBufferSets::Map(int sets) {
+  const auto& tensors = workload_->tensors();
+  std::vector<SetContent> all;
+  for (int set = 0; set < sets; ++set) all.push_back({set, 0});
+  device::CallList list = List(all);
+  uint64_t word = guard_word_;
+  CUdeviceptr none = 0;
+  device_->Launch(Kernel::kGuards, Chunks(device_->device().granularity()),
+                  sets * static_cast<int>(tensors.size()), {&tables_, &list, &word, &none});
+  device_->Synchronize();
+  std::vector<MapPacket> packets;
+  for (int set = 0; set < sets; ++set) {
+    for (size_t t = 0; t < tensors.size(); ++t) {
+      const Buffer& buffer = buffers_[static_cast<size_t>(set) * tensors.size() + t];
+      if (packets.empty() || packets.back().fds.size() == kFdsPerPacket) {
+        MapPacket& packet = packets.emplace_back();
+        packet.request.set_append(packets.size() > 1);
+        packet.request.set_sets(sets);
+        if (packets.size() == 1) {
+          for (const v1::ArgumentSlot& slot : workload_->slots()) {
+            *packet.request.add_slots() = slot;
+          }
+        }
+      }
+      v1::MappedBuffer* mapped = packets.back().request.add_buffers();
+      mapped->set_file_bytes(buffer.memory.bytes());
+      mapped->set_offset(kGuardBytes);
+      mapped->set_set(set);
+      mapped->set_slot(tensors[t].slot);
+      packets.back().fds.push_back(buffer.fd.get());
+    }
+  }
+  return packets;
+}
+
+void CudaBufferSets::Prepare(const std::vector<SetContent>& calls, uint64_t poison_salt) {
+  const auto& tensors = workload_->tensors();
+  device::CallList list = List(calls);
+  device::PoisonList poison = Poison(poison_salt);
+  CUdeviceptr none = 0;
+  device_->Launch(Kernel::kDraw, Chunks(LargestBytes(false)), list.count * tables_.inputs,
+                  {&tables_, &list, &none});
+  device_->Launch(Kernel::kPoison, Chunks(LargestBytes(true)), list.count * tables_.outputs,
+                  {&tables_, &list, &poison});
+  for (const SetContent& call : calls) {
+    for (int input = 0; input < workload_->inputs(); ++input) {
+      if (DrawnOnDevice(input)) continue;
+      const auto t = static_cast<size_t>(input);
+      device_->ToDevice(tensor_address(call.set, t), tensors[t].bytes, [&](std::byte* out) {
+        workload_->generator(input).Write(call.content, out);
+      });
+    }
+  }
+  device_->ClearCache();
+  device_->Synchronize();
+}
+
+std::vector<CallFindings> CudaBufferSets::Collect(const std::vector<SetContent>& calls,
+                                                  uint64_t poison_salt) {
+  const auto& tensors = workload_->tensors();
+  std::vector<CallFindings> findings(calls.size());
+  device::CallList list = List(calls);
+  device::PoisonList poison = Poison(poison_salt);
+  uint64_t word = guard_word_;
+  const int64_t stride = device::FindingsOfACall(tables_.inputs, tables_.outputs);
+  const int64_t count = stride * list.count;
+  CUdeviceptr found = device_->FreshFindings(count);
+  device_->Launch(Kernel::kCollect, Chunks(LargestBytes(true)), list.count * tables_.outputs,
+                  {&tables_, &list, &poison, &found});
+  device_->Launch(Kernel::kGuards, Chunks(device_->device().granularity()),
+                  list.count * static_cast<int>(tensors.size()), {&tables_, &list, &word, &found});
+  constexpr int kHashThreads = static_cast<int>(device::kFingerprintBytes / 8);
+  device_->Launch(Kernel::kFingerprint, int64_t{kHashThreads} * list.count, 1,
+                  {&tables_, &list, &found}, kHashThreads);
+  const std::byte* const bytes = device_->FromDevice(found, count * 8);
+  if (bytes == nullptr) return findings;
+  for (size_t i = 0; i < calls.size(); ++i) {
+    std::vector<uint64_t> values(static_cast<size_t>(stride));
+    std::memcpy(values.data(), bytes + static_cast<int64_t>(i) * stride * 8,
+                values.size() * sizeof values[0]);
+    for (size_t t = 0; t < tensors.size() && findings[i].broken_guard.empty(); ++t) {
+      if (values[t] == device::kNothing) continue;
+      findings[i].broken_guard = DescribeGuard(t, static_cast<int64_t>(values[t]));
+    }
+    for (int output = 0; output < tables_.outputs && findings[i].unwritten.empty(); ++output) {
+      const TensorArgument& tensor = tensors[static_cast<size_t>(tables_.inputs + output)];
+      const bool nothing = values[tensors.size() + static_cast<size_t>(output)] == device::kNothing;
+      // Of a `whole` one something that is no poison was looked for.
+      const bool unwritten = poison.whole[output] != 0 ? nothing && tensor.bytes >= 8 : !nothing;
+      if (unwritten) findings[i].unwritten = tensor.name;
+    }
+    findings[i].fingerprint = values.back();
+  }
+  return findings;
+}
+
+std::optional<std::string> CudaBufferSets::ChangedInput(const SetContent& call) const {
+  const auto& tensors = workload_->tensors();
+  const int inputs = workload_->inputs();
+  if (inputs == 0) return std::nullopt;
+  device::CallList list = List({call});
+  device::Tables tables = tables_;
+  CUdeviceptr found = device_->FreshFindings(inputs);
+  device_->Launch(Kernel::kDraw, Chunks(LargestBytes(false)), inputs, {&tables, &list, &found});
+  const std::byte* const bytes = device_->FromDevice(found, inputs * 8);
+  if (bytes == nullptr) return std::nullopt;
+  std::vector<uint64_t> changed(static_cast<size_t>(inputs));
+  std::memcpy(changed.data(), bytes, changed.size() * sizeof changed[0]);
+  for (int input = 0; input < inputs; ++input) {
+    const auto t = static_cast<size_t>(input);
+    if (DrawnOnDevice(input) || tensors[t].bytes == 0) {
+      if (changed[t] != device::kNothing) return tensors[t].name;
+      continue;
+    }
+    const std::byte* const there =
+        device_->FromDevice(tensor_address(call.set, t), tensors[t].bytes);
+    if (there != nullptr && !workload_->generator(input).Matches(call.content, there)) {
+      return tensors[t].name;
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<TensorComparison> CudaBufferSets::Compare(int set, const SavedOutputs& oracle) const {
+  return static_cast<const DeviceOutputs&>(oracle).CompareAsOracle(*workload_, copy_address(set));
+}
+
+absl::StatusOr<std::shared_ptr<const SavedOutputs>> CudaBufferSets::Save(int set) const {
+  return DeviceOutputs::Copy(device_, *workload_, copy_address(set));
+}
+
+device::CallList CudaBufferSets::List(const std::vector<SetContent>& calls) const {
+  device::CallList list = {};
+  for (const SetContent& call : calls) {
+    list.set[list.count] = call.set;
+    list.content[list.count] = call.content;
+    ++list.count;
+  }
+  return list;
+}
+
+device::PoisonList CudaBufferSets::Poison(uint64_t salt) const {
+  device::PoisonList list = {};
+  for (int output = 0; output < tables_.outputs; ++output) {
+    const TensorArgument& tensor =
+        workload_->tensors()[static_cast<size_t>(tables_.inputs + output)];
+    list.word[output] = PoisonWord(tensor.dtype, salt);
+    list.element_bytes[output] =
+        static_cast<int32_t>(tensor.elements == 0 ? 1 : tensor.bytes / tensor.elements);
+    list.whole[output] = IsFloating(tensor.dtype) || tensor.dtype == v1::DTYPE_BOOL ? 0 : 1;
+  }
+  return list;
+}
+
+std::string CudaBufferSets::DescribeGuard(size_t tensor, int64_t position) const {
+  const TensorArgument& argument = workload_->tensors()[tensor];
+  const int64_t from_start = position - kGuardBytes;
+  return from_start < 0
+             ? absl::StrCat("wrote ", -from_start, " bytes before '", argument.name, "'")
+             : absl::StrCat("wrote ", from_start - argument.bytes, " bytes past the end of '",
+                            argument.name, "' (", argument.bytes, " bytes long)");
+}
+
+int64_t CudaBufferSets::LargestBytes(bool outputs) const {
+  int64_t largest = 0;
+  for (const TensorArgument& tensor : workload_->tensors()) {
+    if (tensor.output == outputs) largest = std::max(largest, tensor.bytes);
+  }
+  return largest;
+}
+
+}  // namespace ksearch

@@ -1,0 +1,90 @@
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_CUDA_CUDA_BUFFER_SETS_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_CUDA_CUDA_BUFFER_SETS_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/digest.h"
+#include "common/unique_fd.h"
+#include "gpu_worker/cuda/device_memory.h"
+#include "gpu_worker/cuda/handles.h"
+#include "gpu_worker/verifier/cuda/device_outputs.h"
+#include "gpu_worker/verifier/cuda/verifier_device.h"
+#include "gpu_worker/verifier/tensors/buffer_sets.h"
+
+namespace ksearch {
+
+// Device memory: one allocation per tensor and set, exported by descriptor, the tensor between a
+// guard band of kGuardBytes in front and one of at least as much up to the allocation's end.
+// Trusted kernels do all the work: random inputs are drawn in place, each content anew; outputs are
+// copied to memory of the verifier's own as soon as the calls are done, and judged there. Small
+// inputs with structure (offsets, page indices) are drawn on the host.
+class CudaBufferSets final : public BufferSets {
+ public:
+  static constexpr int64_t kGuardBytes = 4096;
+
+  // INVALID_ARGUMENT for more sets than device::kMaxCalls or outputs than device::kMaxOutputs.
+  static absl::StatusOr<std::shared_ptr<BufferSets>> Create(
+      std::shared_ptr<VerifierDevice> device, std::shared_ptr<const WorkloadCase> workload,
+      int sets);
+
+  int sets() const override { return sets_; }
+  int64_t bytes() const override { return bytes_; }
+  void SetCase(std::shared_ptr<const WorkloadCase> workload) override;
+  std::vector<MapPacket> Map(int sets) override;
+  // Leaves the L2 cache without any of it.
+  void Prepare(const std::vector<SetContent>& calls, uint64_t poison_salt) override;
+  std::vector<CallFindings> Collect(const std::vector<SetContent>& calls,
+                                    uint64_t poison_salt) override;
+  std::optional<std::string> ChangedInput(const SetContent& call) const override;
+  std::vector<TensorComparison> Compare(int set, const SavedOutputs& oracle) const override;
+  absl::StatusOr<std::shared_ptr<const SavedOutputs>> Save(int set) const override;
+
+ private:
+  struct Buffer {
+    DeviceMemory memory;
+    UniqueFd fd;
+  };
+
+  CudaBufferSets(std::shared_ptr<VerifierDevice> device,
+                 std::shared_ptr<const WorkloadCase> workload, int sets)
+      : device_(std::move(device)),
+        workload_(std::move(workload)),
+        layout_(*workload_),
+        sets_(sets),
+        guard_word_(RandomUint64()) {}
+  absl::Status Allocate();
+  CUdeviceptr tensor_address(int set, size_t tensor) const {
+    return buffers_[static_cast<size_t>(set) * workload_->tensors().size() + tensor]
+               .memory.address() +
+           kGuardBytes;
+  }
+  // Of the outputs of `set` as they were collected.
+  CUdeviceptr copy_address(int set) const {
+    return copies_.get() + static_cast<CUdeviceptr>(set * layout_.bytes);
+  }
+  bool DrawnOnDevice(int input) const { return workload_->generator(input).random() != nullptr; }
+  device::CallList List(const std::vector<SetContent>& calls) const;
+  device::PoisonList Poison(uint64_t salt) const;
+  std::string DescribeGuard(size_t tensor, int64_t position) const;
+  int64_t LargestBytes(bool outputs) const;
+
+  const std::shared_ptr<VerifierDevice> device_;
+  std::shared_ptr<const WorkloadCase> workload_;
+  const OutputLayout layout_;
+  const int sets_;
+  const uint64_t guard_word_;
+  std::vector<Buffer> buffers_;
+  CudaBlock copies_;
+  CudaBlock rows_;
+  CudaBlock draws_;
+  device::Tables tables_ = {};
+  int64_t bytes_ = 0;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_CUDA_CUDA_BUFFER_SETS_H_

@@ -1,0 +1,56 @@
+#include "gpu_worker/verifier/cuda/device_outputs.h"
+
+#include <algorithm>
+
+#include "common/status_macros.h"
+
+namespace ksearch {
+
+OutputLayout::OutputLayout(const WorkloadCase& workload) {
+  for (const TensorArgument& tensor : workload.tensors()) {
+    if (!tensor.output) continue;
+    offsets.push_back(bytes);
+    bytes += (tensor.bytes + 255) / 256 * 256;
+  }
+}
+
+absl::StatusOr<std::shared_ptr<const SavedOutputs>> DeviceOutputs::Copy(
+    std::shared_ptr<VerifierDevice> device, const WorkloadCase& workload, CUdeviceptr source) {
+  RETURN_IF_ERROR(device->health());
+  const DriverApi& api = device->api();
+  OutputLayout layout(workload);
+  ASSIGN_OR_RETURN(CudaBlock memory, AllocateCudaBlock(api, std::max<int64_t>(layout.bytes, 1)));
+  device->Keep(api.cuMemcpyDtoDAsync(memory.get(), source, static_cast<size_t>(layout.bytes),
+                                     device->stream()),
+               "keep outputs");
+  device->Synchronize();
+  RETURN_IF_ERROR(device->health());
+  return std::shared_ptr<const SavedOutputs>(
+      new DeviceOutputs(std::move(device), std::move(layout), std::move(memory)));
+}
+
+DeviceOutputs::~DeviceOutputs() {
+  device_->Keep(device_->api().cuMemsetD8Async(memory_.get(), 0, static_cast<size_t>(layout_.bytes),
+                                               device_->stream()),
+                "overwrite outputs");
+  device_->Synchronize();
+}
+
+std::vector<TensorComparison> DeviceOutputs::CompareWith(const WorkloadCase& workload,
+                                                         const SavedOutputs& oracle) const {
+  return static_cast<const DeviceOutputs&>(oracle).CompareAsOracle(workload, memory_.get());
+}
+
+std::vector<TensorComparison> DeviceOutputs::CompareAsOracle(const WorkloadCase& workload,
+                                                             CUdeviceptr got) const {
+  std::vector<TensorComparison> comparisons;
+  for (size_t i = 0; i < layout_.offsets.size(); ++i) {
+    const TensorArgument& tensor = workload.tensors()[static_cast<size_t>(workload.inputs()) + i];
+    const auto offset = static_cast<CUdeviceptr>(layout_.offsets[i]);
+    comparisons.push_back(device_->Compare(tensor.dtype, got + offset, memory_.get() + offset,
+                                           tensor.elements, workload.tolerance()));
+  }
+  return comparisons;
+}
+
+}  // namespace ksearch

@@ -1,0 +1,51 @@
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_CUDA_DEVICE_OUTPUTS_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_CUDA_DEVICE_OUTPUTS_H_
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "gpu_worker/cuda/handles.h"
+#include "gpu_worker/verifier/cuda/verifier_device.h"
+#include "gpu_worker/verifier/tensors/buffer_sets.h"
+
+namespace ksearch {
+
+// Where each output lies in private memory that holds all outputs of a call, one behind the other,
+// each at a multiple of 256 bytes.
+struct OutputLayout {
+  explicit OutputLayout(const WorkloadCase& workload);
+  std::vector<int64_t> offsets;
+  int64_t bytes = 0;
+};
+
+// The outputs of one call in memory of the verifier's context, which no other process can reach;
+// overwritten before it is given back.
+class DeviceOutputs final : public SavedOutputs {
+ public:
+  // Copies from `source`, laid out the same way.
+  static absl::StatusOr<std::shared_ptr<const SavedOutputs>> Copy(
+      std::shared_ptr<VerifierDevice> device, const WorkloadCase& workload, CUdeviceptr source);
+  ~DeviceOutputs() override;
+
+  int64_t bytes() const override { return layout_.bytes; }
+  std::vector<TensorComparison> CompareWith(const WorkloadCase& workload,
+                                            const SavedOutputs& oracle) const override;
+  // Of outputs at `got`, laid out the same way.
+  std::vector<TensorComparison> CompareAsOracle(const WorkloadCase& workload,
+                                                CUdeviceptr got) const;
+
+ private:
+  DeviceOutputs(std::shared_ptr<VerifierDevice> device, OutputLayout layout, CudaBlock memory)
+      : device_(std::move(device)), layout_(std::move(layout)), memory_(std::move(memory)) {}
+
+  const std::shared_ptr<VerifierDevice> device_;
+  const OutputLayout layout_;
+  const CudaBlock memory_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_CUDA_DEVICE_OUTPUTS_H_
