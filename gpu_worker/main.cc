@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "common/clock.h"
 #include "common/log.h"
@@ -13,6 +14,7 @@
 #include "common/textproto.h"
 #include "gpu_worker/build/toolchain_factory.h"
 #include "gpu_worker/device/device_factory.h"
+#include "gpu_worker/executor/device_pool.h"
 #include "gpu_worker/executor/pipeline_executor.h"
 #include "gpu_worker/executor/verifier_process.h"
 #include "gpu_worker/sandbox/sandbox_factory.h"
@@ -27,15 +29,24 @@ constexpr int kConfigError = 3;
 constexpr int kNotAuthorised = 4;
 constexpr int kUnavailable = 5;
 
-v1::WorkerHello MakeHello(const v1::WorkerConfig& config, const DeviceMonitor& monitor,
+// Which device a language's programs run on.
+v1::DeviceClass DeviceOf(v1::Language language) {
+  return language == v1::LANGUAGE_CPP ? v1::DEVICE_CLASS_CPU : v1::DEVICE_CLASS_CUDA;
+}
+
+v1::WorkerHello MakeHello(const v1::WorkerConfig& config, const std::vector<Device>& devices,
                           const Toolchains& toolchains, const v1::IsolationLevel& isolation) {
   v1::WorkerHello hello;
   hello.set_name(config.name());
   hello.set_version(KSEARCH_VERSION);
-  v1::DeviceCapability* device = hello.add_devices();
-  device->set_device_class(v1::DEVICE_CLASS_CPU);
-  *device->mutable_fingerprint() = monitor.Fingerprint();
-  for (const auto& [language, builder] : toolchains) device->add_languages(language);
+  for (const Device& device : devices) {
+    v1::DeviceCapability* capability = hello.add_devices();
+    capability->set_device_class(device.device_class());
+    *capability->mutable_fingerprint() = device.monitor->Fingerprint();
+    for (const auto& [language, builder] : toolchains) {
+      if (DeviceOf(language) == device.device_class()) capability->add_languages(language);
+    }
+  }
   *hello.mutable_isolation() = isolation;
   return hello;
 }
@@ -44,39 +55,55 @@ v1::WorkerHello MakeHello(const v1::WorkerConfig& config, const DeviceMonitor& m
 struct Worker {
   std::unique_ptr<Sandbox> sandbox;
   Toolchains toolchains;
-  std::unique_ptr<DeviceMonitor> monitor;
-  std::unique_ptr<DeviceLock> lock;
-  std::unique_ptr<Verifier> verifier;
+  std::vector<Device> devices;
+  std::vector<std::unique_ptr<Verifier>> verifiers;  // as devices
+  std::unique_ptr<DevicePool> pool;
   std::unique_ptr<JobExecutor> executor;
   std::unique_ptr<SessionClient> session;
 };
+
+// A verifier is told of its own device alone.
+std::string VerifierConfigPath(const v1::WorkerConfig& config, size_t device) {
+  return absl::StrCat(config.state_dir(), "/verifier-", device, ".textproto");
+}
 
 absl::Status Build(const v1::WorkerConfig& config, Worker* worker) {
   ASSIGN_OR_RETURN(worker->sandbox, MakeSandbox(config.sandbox()));
   ASSIGN_OR_RETURN(worker->toolchains,
                    MakeToolchains(config, config.state_dir(), worker->sandbox.get()));
-  ASSIGN_OR_RETURN(worker->monitor, MakeDeviceMonitor(config.device()));
-  ASSIGN_OR_RETURN(worker->lock, MakeDeviceLock(config.device()));
-  const std::string verifier_config = config.state_dir() + "/verifier.textproto";
-  worker->verifier = std::make_unique<VerifierProcess>(VerifierProcess::Options{
-      .binary_path = config.binary_dir() + "/ksearch-verifier", .config_path = verifier_config});
+  ASSIGN_OR_RETURN(worker->devices, MakeDevices(config));
+  std::vector<DevicePool::Slot> slots;
+  for (size_t i = 0; i < worker->devices.size(); ++i) {
+    const Device& device = worker->devices[i];
+    worker->verifiers.push_back(std::make_unique<VerifierProcess>(
+        VerifierProcess::Options{.binary_path = config.binary_dir() + "/ksearch-verifier",
+                                 .config_path = VerifierConfigPath(config, i),
+                                 .gpu_uuid = device.gpu_uuid}));
+    slots.push_back({device.device_class(), device.monitor.get(), device.lock.get(),
+                     worker->verifiers.back().get()});
+  }
+  worker->pool = std::make_unique<DevicePool>(std::move(slots));
   const v1::IsolationLevel isolation = worker->sandbox->isolation();
   worker->executor =
       std::make_unique<PipelineExecutor>(PipelineExecutor::Parts{.toolchains = &worker->toolchains,
-                                                                 .monitor = worker->monitor.get(),
-                                                                 .lock = worker->lock.get(),
-                                                                 .verifier = worker->verifier.get(),
+                                                                 .devices = worker->pool.get(),
                                                                  .clock = &Clock::Real(),
                                                                  .isolation = isolation});
   SessionClient::Options options;
   options.address = config.coordinator_address();
   options.state_dir = config.state_dir();
-  options.hello = MakeHello(config, *worker->monitor, worker->toolchains, isolation);
-  options.slots = config.slots();
-  options.sample_health = [monitor = worker->monitor.get()] { return monitor->Sample(); };
+  options.hello = MakeHello(config, worker->devices, worker->toolchains, isolation);
+  options.slots = SlotsOf(config, worker->devices.size());
+  options.sample_health = [pool = worker->pool.get()] { return pool->Health(); };
   ASSIGN_OR_RETURN(worker->session, SessionClient::Create(std::move(options), *worker->executor));
-  // Only now is the folder known to be ours: another worker's verifier reads this file too.
-  return WriteFileAtomically(verifier_config, ToTextproto(config));
+  // Only now is the folder known to be ours: another worker's verifiers read these files too.
+  for (size_t i = 0; i < worker->devices.size(); ++i) {
+    v1::WorkerConfig of_one = config;
+    *of_one.mutable_device() = worker->devices[i].settings;
+    of_one.clear_more_devices();
+    RETURN_IF_ERROR(WriteFileAtomically(VerifierConfigPath(config, i), ToTextproto(of_one)));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Prepare(const v1::WorkerConfig& config, Worker* worker) {
@@ -103,9 +130,13 @@ int Run(const std::vector<std::string>& args, std::unique_ptr<ShutdownSignals> s
   const v1::IsolationLevel isolation = worker.sandbox->isolation();
   LOG(INFO) << "msg=\"worker ready\" worker=" << worker.session->worker_id()
             << " name=" << config->name() << " coordinator=" << config->coordinator_address()
-            << " slots=" << config->slots() << " isolation=" << isolation.backend()
-            << " cgroup=" << isolation.cgroup() << " device=\""
-            << worker.monitor->Fingerprint().name() << "\"";
+            << " slots=" << SlotsOf(*config, worker.devices.size())
+            << " isolation=" << isolation.backend() << " cgroup=" << isolation.cgroup();
+  for (const Device& device : worker.devices) {
+    const v1::DeviceFingerprint print = device.monitor->Fingerprint();
+    LOG(INFO) << "msg=\"device\" id=" << print.device_id() << " name=\"" << print.name()
+              << "\" architecture=" << print.architecture();
+  }
   if (isolation.cgroup() == "none") {
     LOG(WARNING) << "msg=\"no control groups: memory and processes of a job are limited by rlimits "
                     "only\"";

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <optional>
@@ -22,7 +23,7 @@
 namespace ksearch {
 namespace {
 
-constexpr int kDefaultSlots = 2;
+constexpr int kDefaultSlotsOfADevice = 2;
 constexpr int kMaxSlots = 1024;
 
 std::string HostName() {
@@ -43,11 +44,24 @@ void CheckAddress(const std::string& address, std::vector<std::string>* faults) 
   }
 }
 
+void CheckDevice(const std::string& field, const v1::DeviceSettings& device,
+                 std::vector<std::string>* faults) {
+  if (device.max_rotation_bytes() < 0) {
+    faults->push_back(absl::StrCat(field, ".max_rotation_bytes: ", device.max_rotation_bytes(),
+                                   " must not be negative"));
+  }
+  const bool cuda = device.device_class() == v1::DEVICE_CLASS_CUDA;
+  if (!cuda && (!device.gpus().empty() || device.allow_busy())) {
+    faults->push_back(absl::StrCat(field, ".gpus and ", field,
+                                   ".allow_busy are for device_class: DEVICE_CLASS_CUDA"));
+  }
+}
+
 void CheckNumbers(const v1::WorkerConfig& config, std::vector<std::string>* faults) {
   const auto not_negative = [faults](absl::string_view field, int64_t value) {
     if (value < 0) faults->push_back(absl::StrCat(field, ": ", value, " must not be negative"));
   };
-  if (config.slots() < 1 || config.slots() > kMaxSlots) {
+  if (config.slots() < 0 || config.slots() > kMaxSlots) {
     faults->push_back(absl::StrCat("slots: ", config.slots(), " must be 1 to ", kMaxSlots));
   }
   if (config.run_as_uid() < 1) faults->push_back("run_as_uid: must be 1 or more, root is refused");
@@ -55,7 +69,10 @@ void CheckNumbers(const v1::WorkerConfig& config, std::vector<std::string>* faul
   not_negative("sandbox.max_processes", config.sandbox().max_processes());
   not_negative("sandbox.tmp_bytes", config.sandbox().tmp_bytes());
   not_negative("sandbox.output_bytes", config.sandbox().output_bytes());
-  not_negative("device.max_rotation_bytes", config.device().max_rotation_bytes());
+  CheckDevice("device", config.device(), faults);
+  for (int i = 0; i < config.more_devices_size(); ++i) {
+    CheckDevice(absl::StrCat("more_devices[", i, "]"), config.more_devices(i), faults);
+  }
   std::set<v1::Language> languages;
   for (int i = 0; i < config.toolchains_size(); ++i) {
     const v1::Toolchain& toolchain = config.toolchains(i);
@@ -130,13 +147,22 @@ absl::StatusOr<v1::WorkerConfig> LoadWorkerConfig(const std::vector<std::string>
   if (config.binary_dir().empty()) config.set_binary_dir(BinaryFolder());
   config.set_binary_dir(std::filesystem::absolute(config.binary_dir()).lexically_normal());
   if (config.name().empty()) config.set_name(HostName());
-  if (config.slots() == 0) config.set_slots(kDefaultSlots);
+  if (config.sandbox().bubblewrap_path().empty()) {
+    // A bundle brings its own: newer than some distributions', which cannot do what is asked.
+    const std::string own = config.binary_dir() + "/bwrap";
+    if (CheckExecutable(own).ok()) config.mutable_sandbox()->set_bubblewrap_path(own);
+  }
   if (config.run_as_uid() == 0) config.set_run_as_uid(kDefaultWorkerUid);
   if (config.run_as_gid() == 0) config.set_run_as_gid(kDefaultWorkerUid);
   CheckAddress(config.coordinator_address(), &faults);
   CheckNumbers(config, &faults);
   if (!faults.empty()) return absl::InvalidArgumentError(absl::StrJoin(faults, "\n"));
   return config;
+}
+
+int SlotsOf(const v1::WorkerConfig& config, size_t devices) {
+  if (config.slots() > 0) return config.slots();
+  return std::min(kMaxSlots, kDefaultSlotsOfADevice * static_cast<int>(devices));
 }
 
 absl::Status TakeAccount(const v1::WorkerConfig& config) {

@@ -11,11 +11,16 @@
 namespace ksearch {
 
 // The command line of ksearch-worker over its config file over the defaults of config.proto, with
-// state_dir and binary_dir made absolute.
+// state_dir and binary_dir made absolute and the bubblewrap beside the binaries taken if there is
+// one.
 //   --config FILE --coordinator ADDR --state-dir DIR --name N --slots N
 // INVALID_ARGUMENT lists every fault, one a line, each with its argument, field or
 // file:line:column.
 absl::StatusOr<v1::WorkerConfig> LoadWorkerConfig(const std::vector<std::string>& args);
+
+// Jobs in hand at once: as the config says, else two a device, so that one builds while another is
+// measured.
+int SlotsOf(const v1::WorkerConfig& config, size_t devices);
 
 // Makes state_dir and, as root, gives it to the account of the config, prepares control groups and
 // becomes that account; as anyone else only makes state_dir. Before any thread is started.

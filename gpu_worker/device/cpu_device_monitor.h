@@ -7,11 +7,9 @@
 
 #include "absl/status/statusor.h"
 #include "gpu_worker/device/device_monitor.h"
+#include "gpu_worker/device/harness_version.h"
 
 namespace ksearch {
-
-// Rises when timing or checking changes meaning: numbers of different versions do not compare.
-inline constexpr char kHarnessVersion[] = "1";
 
 // The processors of this machine as one device. Unhealthy while hardly any memory is left.
 class CpuDeviceMonitor : public DeviceMonitor {

@@ -2,6 +2,9 @@
 #define KSEARCH_GPU_WORKER_DEVICE_DEVICE_FACTORY_H_
 
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "gpu_worker/device/device_lock.h"
@@ -10,12 +13,36 @@
 
 namespace ksearch {
 
-// INVALID_ARGUMENT for a class of device this build does not know.
-absl::StatusOr<std::unique_ptr<DeviceMonitor>> MakeDeviceMonitor(
-    const v1::DeviceSettings& settings);
+// One device of this worker.
+struct Device {
+  v1::DeviceSettings settings;  // what it came from; of GPUs narrowed to this one
+  std::string gpu_uuid;         // empty: the processors
+  std::unique_ptr<DeviceMonitor> monitor;
+  std::unique_ptr<DeviceLock> lock;
 
-// The lock of `settings.lock_path`, or of its default for this account.
-absl::StatusOr<std::unique_ptr<DeviceLock>> MakeDeviceLock(const v1::DeviceSettings& settings);
+  v1::DeviceClass device_class() const { return settings.device_class(); }
+};
+
+// Where the driver is looked for.
+struct GpuSurroundings {
+  std::string nvml_library = "libnvidia-ml.so.1";
+  std::string driver_library = "libcuda.so.1";
+  std::string device_folder = "/dev";
+  std::optional<std::string> visible_devices;  // CUDA_VISIBLE_DEVICES
+  // False in a build without the CUDA toolkit: GPUs are refused.
+  bool built_with_cuda;
+
+  static GpuSurroundings OfThisProcess();
+};
+
+// The devices of `config.device` and `config.more_devices`, in that order, each with the lock of
+// its settings. Errors name the field and say what to do: INVALID_ARGUMENT for a class that this
+// build does not know or a device named twice; NOT_FOUND for no driver or a GPU that is not here;
+// FAILED_PRECONDITION for device nodes that are missing or barred, and GPUs that are busy or split.
+// Without NVML, GPUs are found through the driver and not watched; a line is logged.
+absl::StatusOr<std::vector<Device>> MakeDevices(
+    const v1::WorkerConfig& config,
+    const GpuSurroundings& surroundings = GpuSurroundings::OfThisProcess());
 
 }  // namespace ksearch
 

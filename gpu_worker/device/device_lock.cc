@@ -50,6 +50,17 @@ absl::StatusOr<std::unique_ptr<DeviceLock>> DeviceLock::Create(const std::string
   return std::unique_ptr<DeviceLock>(new DeviceLock(path));
 }
 
+absl::StatusOr<std::optional<DeviceLock::Hold>> DeviceLock::TryAcquireExclusive() {
+  ASSIGN_OR_RETURN(const UniqueFd gate, OpenLockFile(path_ + ".gate"));
+  ASSIGN_OR_RETURN(UniqueFd file, OpenLockFile(path_));
+  for (const UniqueFd* one : {&gate, static_cast<const UniqueFd*>(&file)}) {
+    if (::flock(one->get(), LOCK_EX | LOCK_NB) == 0) continue;
+    if (errno == EWOULDBLOCK) return std::optional<Hold>();
+    return ErrnoStatus(errno, "flock of device lock");
+  }
+  return std::optional<Hold>(Hold(std::move(file)));
+}
+
 absl::StatusOr<DeviceLock::Hold> DeviceLock::Acquire(Mode mode, std::stop_token stop) {
   if (stop.stop_requested()) return absl::CancelledError("cancelled while waiting for the device");
   // Everyone passes the gate; whoever waits to measure stands in it until the builds before have

@@ -2,6 +2,7 @@
 #define KSEARCH_GPU_WORKER_DEVICE_DEVICE_LOCK_H_
 
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -32,6 +33,8 @@ class DeviceLock {
   // it.
   static absl::StatusOr<std::unique_ptr<DeviceLock>> Create(const std::string& path);
 
+  // Exclusive, or nothing while anybody else holds the lock or waits for it.
+  absl::StatusOr<std::optional<Hold>> TryAcquireExclusive();
   // Waits for as long as it takes; CANCELLED once `stop` is requested.
   absl::StatusOr<Hold> Acquire(Mode mode, std::stop_token stop);
 

@@ -50,18 +50,7 @@ void TakeVerdict(v1::Verdict verdict, v1::JobResult* result) {
   result->set_stderr_excerpt(verdict.stderr_excerpt());
 }
 
-absl::Status CheckJob(const v1::JobSpec& spec, const v1::Task& task, v1::DeviceClass device,
-                      bool builds_only) {
-  if (builds_only && spec.kind() != v1::JOB_KIND_BUILD) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("this worker only builds (compile_only), it has no device for ",
-                     v1::JobKind_Name(spec.kind())));
-  }
-  if (task.device() != device) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("task ", task.name(), " is for ", v1::DeviceClass_Name(task.device()),
-                     ", this worker has ", v1::DeviceClass_Name(device)));
-  }
+absl::Status CheckWorkloads(const v1::JobSpec& spec, const v1::Task& task) {
   for (const std::string& uuid : spec.workload_uuids()) {
     bool known = false;
     for (const v1::Workload& workload : task.workloads()) known |= workload.uuid() == uuid;
@@ -79,12 +68,22 @@ absl::StatusOr<v1::JobResult> PipelineExecutor::Execute(const v1::JobSpec& spec,
                                                         const v1::Task& task,
                                                         const ProgressSink& progress,
                                                         std::stop_token stop) {
-  RETURN_IF_ERROR(CheckJob(spec, task, parts_.device_class, parts_.verifier == nullptr));
+  RETURN_IF_ERROR(CheckWorkloads(spec, task));
+  const bool only_build = spec.kind() == v1::JOB_KIND_BUILD;
+  const auto example =
+      parts_.devices->Example(task.device(), only_build ? "" : spec.architecture());
+  if (!example.ok()) return Annotate(example.status(), absl::StrCat("task ", task.name()));
+  const bool has_device = (*example)->verifier != nullptr;
+  if (!has_device && !only_build) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("this worker only builds (compile_only), it has no device for ",
+                     v1::JobKind_Name(spec.kind())));
+  }
   const Clock& clock = *parts_.clock;
   const absl::Time start = clock.SteadyNow();
   v1::JobResult result;
   v1::StageTimes& times = *result.mutable_stage_times();
-  *result.mutable_device() = parts_.monitor->Fingerprint();
+  *result.mutable_device() = (*example)->monitor->Fingerprint();
   *result.mutable_isolation() = parts_.isolation;
   const auto finish = [&] {
     CutUtf8(kMaxMessageBytes, result.mutable_message());
@@ -94,8 +93,7 @@ absl::StatusOr<v1::JobResult> PipelineExecutor::Execute(const v1::JobSpec& spec,
   };
 
   std::string architecture = spec.architecture();
-  if (architecture.empty() && parts_.device_class == v1::DEVICE_CLASS_CUDA &&
-      parts_.verifier != nullptr) {
+  if (architecture.empty() && task.device() == v1::DEVICE_CLASS_CUDA && has_device) {
     architecture = result.device().architecture();
   }
   progress(v1::HeldLease::BUILDING);
@@ -103,10 +101,8 @@ absl::StatusOr<v1::JobResult> PipelineExecutor::Execute(const v1::JobSpec& spec,
   {
     // Compilers on the very processors that are measured would spoil the numbers. A GPU does not
     // care: there builds go on beside the measurement.
-    std::optional<DeviceLock::Hold> shared;
-    if (parts_.device_class == v1::DEVICE_CLASS_CPU && parts_.lock != nullptr) {
-      ASSIGN_OR_RETURN(shared, parts_.lock->Acquire(DeviceLock::Mode::kShared, stop));
-    }
+    ASSIGN_OR_RETURN(const std::optional<DeviceLock::Hold> shared,
+                     parts_.devices->HoldForBuild(stop));
     const absl::Time begin = clock.SteadyNow();
     *times.mutable_queued() = ToProto(begin - start);
     ASSIGN_OR_RETURN(builds, BuildPrograms(*parts_.toolchains, spec, task, architecture, stop));
@@ -125,16 +121,18 @@ absl::StatusOr<v1::JobResult> PipelineExecutor::Execute(const v1::JobSpec& spec,
 
   progress(v1::HeldLease::WAITING);
   const absl::Time built = clock.SteadyNow();
-  ASSIGN_OR_RETURN(const DeviceLock::Hold device,
-                   parts_.lock->Acquire(DeviceLock::Mode::kExclusive, stop));
+  // What was built for one architecture runs on no other.
+  ASSIGN_OR_RETURN(const DevicePool::Taken device,
+                   parts_.devices->Take(task.device(), result.device().architecture(), stop));
+  *result.mutable_device() = device.slot->monitor->Fingerprint();
   const absl::Time held = clock.SteadyNow();
   *times.mutable_wait_device() = ToProto(held - built);
   progress(v1::HeldLease::RUNNING);
   const absl::Duration limit = FromProto(WithDefaults(spec.limits()).total_time());
   ASSIGN_OR_RETURN(
       v1::Verdict verdict,
-      parts_.verifier->Judge(MakeRequest(spec, task, *builds),
-                             Clock::Real().SteadyNow() + limit + kVerifierMargin, stop));
+      device.slot->verifier->Judge(MakeRequest(spec, task, *builds),
+                                   Clock::Real().SteadyNow() + limit + kVerifierMargin, stop));
   TakeVerdict(std::move(verdict), &result);
   *times.mutable_device_held() = ToProto(clock.SteadyNow() - held);
   return finish();

@@ -3,27 +3,22 @@
 
 #include "common/clock.h"
 #include "gpu_worker/build/toolchain_factory.h"
-#include "gpu_worker/device/device_lock.h"
-#include "gpu_worker/device/device_monitor.h"
+#include "gpu_worker/executor/device_pool.h"
 #include "gpu_worker/executor/job_executor.h"
-#include "gpu_worker/executor/verifier.h"
 
 namespace ksearch {
 
-// Build, then wait for the device, then check and measure. Several jobs may be building while one
-// holds the device. Thread-safe.
+// Build, then wait for a device that fits, then check and measure. Several jobs may be building
+// while others hold the devices. Thread-safe.
 class PipelineExecutor : public JobExecutor {
  public:
   // All borrowed.
   struct Parts {
     const Toolchains* toolchains;
-    DeviceMonitor* monitor;
-    DeviceLock* lock;    // null if `verifier` is
-    Verifier* verifier;  // null: there is no device, only BUILD jobs are carried out
+    DevicePool* devices;
     const Clock* clock;
     // Of the builds, for results that end there; a verdict brings its own.
     v1::IsolationLevel isolation;
-    v1::DeviceClass device_class = v1::DEVICE_CLASS_CPU;
   };
   explicit PipelineExecutor(Parts parts) : parts_(std::move(parts)) {}
 

@@ -45,10 +45,16 @@ absl::Status VerifierProcess::EnsureStarted() {
     const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
     if (value != nullptr) options.environment[name] = value;
   }
+  if (!options_.gpu_uuid.empty()) {
+    options.argv.push_back(absl::StrCat("--gpu=", options_.gpu_uuid));
+    options.environment["CUDA_VISIBLE_DEVICES"] = options_.gpu_uuid;
+    options.environment["CUDA_MODULE_LOADING"] = "EAGER";
+  }
   options.inherited_fds = {{theirs.get(), kSocketInChild}, {STDERR_FILENO, STDERR_FILENO}};
   ASSIGN_OR_RETURN(process_, spawner_.Start(options));
   socket_ = std::move(ours);
-  LOG(INFO) << "msg=\"verifier started\" pid=" << process_->pid();
+  LOG(INFO) << "msg=\"verifier started\" pid=" << process_->pid()
+            << (options_.gpu_uuid.empty() ? "" : " gpu=") << options_.gpu_uuid;
   return absl::OkStatus();
 }
 

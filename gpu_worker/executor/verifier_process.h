@@ -22,6 +22,7 @@ class VerifierProcess : public Verifier {
   struct Options {
     std::string binary_path;
     std::string config_path;  // textproto WorkerConfig
+    std::string gpu_uuid;     // the one GPU that it sees; empty: none
   };
   explicit VerifierProcess(Options options) : options_(std::move(options)) {}
 

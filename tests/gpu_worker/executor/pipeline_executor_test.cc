@@ -49,6 +49,7 @@ class PipelineExecutorTest : public testing::Test {
     builder_ = builder.get();
     toolchains_[v1::LANGUAGE_CPP] = std::move(builder);
     lock_ = DeviceLock::Create(folder_ + "/lock").value();
+    slot_ = {v1::DEVICE_CLASS_CPU, &monitor_, lock_.get(), &verifier_};
     verifier_.answer->set_outcome(v1::OUTCOME_PASSED);
     task_.set_name("add");
     task_.set_device(v1::DEVICE_CLASS_CPU);
@@ -79,8 +80,8 @@ class PipelineExecutorTest : public testing::Test {
         spec_, task_, [this](v1::HeldLease::State state) { states_.push_back(state); }, stop);
   }
   PipelineExecutor::Parts Parts() {
-    PipelineExecutor::Parts parts{&toolchains_, &monitor_,      lock_.get(),
-                                  &verifier_,   &Clock::Real(), {}};
+    devices_ = std::make_unique<DevicePool>(std::vector<DevicePool::Slot>{slot_});
+    PipelineExecutor::Parts parts{&toolchains_, devices_.get(), &Clock::Real(), {}};
     parts.isolation.set_backend("builder's");
     return parts;
   }
@@ -91,6 +92,8 @@ class PipelineExecutorTest : public testing::Test {
   FixedMonitor monitor_;
   std::unique_ptr<DeviceLock> lock_;
   FakeVerifier verifier_;
+  DevicePool::Slot slot_;
+  std::unique_ptr<DevicePool> devices_;  // of slot_, as Parts found it
   v1::Task task_;
   v1::JobSpec spec_;
   std::vector<v1::HeldLease::State> states_;
@@ -145,12 +148,9 @@ TEST_F(PipelineExecutorTest, CheckNeedsNoBaseline) {
 TEST_F(PipelineExecutorTest, BuildJobsNeedNeitherDeviceNorReference) {
   spec_.set_kind(v1::JOB_KIND_BUILD);
   task_.clear_references();
-  PipelineExecutor::Parts parts = Parts();
-  parts.verifier = nullptr;
-  parts.lock = nullptr;
-  parts.device_class = v1::DEVICE_CLASS_CUDA;
+  slot_ = {v1::DEVICE_CLASS_CUDA, &monitor_, nullptr, nullptr};
   task_.set_device(v1::DEVICE_CLASS_CUDA);
-  PipelineExecutor executor(parts);
+  PipelineExecutor executor(Parts());
   const auto result = executor.Execute(
       spec_, task_, [](v1::HeldLease::State) {}, std::stop_token());
   ASSERT_TRUE(result.ok()) << result.status();
@@ -167,10 +167,9 @@ TEST_F(PipelineExecutorTest, CudaBuildsGoOnBesideAMeasurementForTheDevicesArchit
   task_.set_device(v1::DEVICE_CLASS_CUDA);
   *spec_.mutable_candidate() = Cpp("kernel.cpp", "COMPILE_ERROR line 3");
   monitor_.architecture = "sm_90a";
-  PipelineExecutor::Parts parts = Parts();
-  parts.device_class = v1::DEVICE_CLASS_CUDA;
+  slot_.device_class = v1::DEVICE_CLASS_CUDA;
   const auto measuring = lock_->Acquire(DeviceLock::Mode::kExclusive, {});
-  const auto result = PipelineExecutor(parts).Execute(
+  const auto result = PipelineExecutor(Parts()).Execute(
       spec_, task_, [](v1::HeldLease::State) {}, std::stop_token());
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(result->outcome(), v1::OUTCOME_COMPILE_ERROR);

@@ -1,0 +1,11 @@
+#ifndef KSEARCH_GPU_WORKER_DEVICE_HARNESS_VERSION_H_
+#define KSEARCH_GPU_WORKER_DEVICE_HARNESS_VERSION_H_
+
+namespace ksearch {
+
+// Rises when timing or checking changes meaning: numbers of different versions do not compare.
+inline constexpr char kHarnessVersion[] = "1";
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_DEVICE_HARNESS_VERSION_H_
