@@ -42,6 +42,7 @@ v1::WorkerHello MakeHello(const v1::WorkerConfig& config, const std::vector<Devi
   for (const Device& device : devices) {
     v1::DeviceCapability* capability = hello.add_devices();
     capability->set_device_class(device.device_class());
+    capability->set_build_only(config.compile_only());
     *capability->mutable_fingerprint() = device.monitor->Fingerprint();
     for (const auto& [language, builder] : toolchains) {
       if (DeviceOf(language) == device.device_class()) capability->add_languages(language);
@@ -75,10 +76,12 @@ absl::Status Build(const v1::WorkerConfig& config, Worker* worker) {
   std::vector<DevicePool::Slot> slots;
   for (size_t i = 0; i < worker->devices.size(); ++i) {
     const Device& device = worker->devices[i];
-    worker->verifiers.push_back(std::make_unique<VerifierProcess>(
-        VerifierProcess::Options{.binary_path = config.binary_dir() + "/ksearch-verifier",
-                                 .config_path = VerifierConfigPath(config, i),
-                                 .gpu_uuid = device.gpu_uuid}));
+    worker->verifiers.push_back(config.compile_only()
+                                    ? nullptr
+                                    : std::make_unique<VerifierProcess>(VerifierProcess::Options{
+                                          .binary_path = config.binary_dir() + "/ksearch-verifier",
+                                          .config_path = VerifierConfigPath(config, i),
+                                          .gpu_uuid = device.gpu_uuid}));
     slots.push_back({device.device_class(), device.monitor.get(), device.lock.get(),
                      worker->verifiers.back().get()});
   }

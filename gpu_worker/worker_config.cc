@@ -78,8 +78,10 @@ void CheckNumbers(const v1::WorkerConfig& config, std::vector<std::string>* faul
     const v1::Toolchain& toolchain = config.toolchains(i);
     const std::string field = absl::StrCat("toolchains[", i, "]");
     not_negative(field + ".cache_bytes", toolchain.cache_bytes());
-    if (toolchain.language() != v1::LANGUAGE_CPP) {
-      faults->push_back(absl::StrCat(field, ".language: this worker builds LANGUAGE_CPP, not ",
+    if (toolchain.language() != v1::LANGUAGE_CPP && toolchain.language() != v1::LANGUAGE_CUDA) {
+      faults->push_back(absl::StrCat(field,
+                                     ".language: this worker builds LANGUAGE_CPP and "
+                                     "LANGUAGE_CUDA, not ",
                                      v1::Language_Name(toolchain.language())));
     }
     if (!languages.insert(toolchain.language()).second) {
@@ -194,14 +196,12 @@ absl::Status CheckPrograms(const v1::WorkerConfig& config) {
         "sandbox.bubblewrap_path: ", bubblewrap.empty() ? "bwrap is not on PATH" : bubblewrap,
         bubblewrap.empty() ? "" : " is no executable file", "; install the package bubblewrap"));
   }
-  std::vector<std::string> compilers;
+  if (config.toolchains().empty()) check(FindOnPath("g++").status(), "toolchains.compiler_path");
   for (const v1::Toolchain& toolchain : config.toolchains()) {
-    compilers.push_back(toolchain.compiler_path());
-  }
-  if (compilers.empty()) compilers.emplace_back();
-  for (const std::string& compiler : compilers) {
-    const auto found = FindOnPath(compiler.empty() ? "g++" : compiler);
-    check(found.status(), "toolchains.compiler_path");
+    const std::string& compiler = toolchain.compiler_path();
+    // nvcc without a path is looked for where it usually is, too: the toolchain says so itself.
+    if (toolchain.language() == v1::LANGUAGE_CUDA && compiler.empty()) continue;
+    check(FindOnPath(compiler.empty() ? "g++" : compiler).status(), "toolchains.compiler_path");
   }
   if (faults.empty()) return absl::OkStatus();
   return absl::NotFoundError(absl::StrJoin(faults, "\n"));

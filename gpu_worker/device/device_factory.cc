@@ -101,6 +101,15 @@ GpuSurroundings GpuSurroundings::OfThisProcess() {
 absl::StatusOr<std::vector<Device>> MakeDevices(const v1::WorkerConfig& config,
                                                 const GpuSurroundings& surroundings) {
   std::vector<Device> devices;
+  if (config.compile_only()) {
+    Device& machine = devices.emplace_back();
+    machine.settings = config.device();
+    if (machine.device_class() == v1::DEVICE_CLASS_UNSPECIFIED) {
+      machine.settings.set_device_class(v1::DEVICE_CLASS_CPU);
+    }
+    ASSIGN_OR_RETURN(machine.monitor, CpuDeviceMonitor::Create());
+    return devices;
+  }
   RETURN_IF_ERROR(Annotate(AddDevices(config.device(), surroundings, &devices), "device"));
   for (int i = 0; i < config.more_devices_size(); ++i) {
     RETURN_IF_ERROR(Annotate(AddDevices(config.more_devices(i), surroundings, &devices),

@@ -18,7 +18,7 @@ struct Device {
   v1::DeviceSettings settings;  // what it came from; of GPUs narrowed to this one
   std::string gpu_uuid;         // empty: the processors
   std::unique_ptr<DeviceMonitor> monitor;
-  std::unique_ptr<DeviceLock> lock;
+  std::unique_ptr<DeviceLock> lock;  // null if nothing is measured (compile_only)
 
   v1::DeviceClass device_class() const { return settings.device_class(); }
 };
@@ -36,10 +36,12 @@ struct GpuSurroundings {
 };
 
 // The devices of `config.device` and `config.more_devices`, in that order, each with the lock of
-// its settings. Errors name the field and say what to do: INVALID_ARGUMENT for a class that this
-// build does not know or a device named twice; NOT_FOUND for no driver or a GPU that is not here;
-// FAILED_PRECONDITION for device nodes that are missing or barred, and GPUs that are busy or split.
-// Without NVML, GPUs are found through the driver and not watched; a line is logged.
+// its settings. With `config.compile_only` one that stands for the class of `config.device`; its
+// monitor watches the machine that builds. Errors name the field and say what to do:
+// INVALID_ARGUMENT for a class that this build does not know or a device named twice; NOT_FOUND for
+// no driver or a GPU that is not here; FAILED_PRECONDITION for device nodes that are missing or
+// barred, and GPUs that are busy or split. Without NVML, GPUs are found through the driver and not
+// watched; a line is logged.
 absl::StatusOr<std::vector<Device>> MakeDevices(
     const v1::WorkerConfig& config,
     const GpuSurroundings& surroundings = GpuSurroundings::OfThisProcess());

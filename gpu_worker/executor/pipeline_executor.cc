@@ -68,11 +68,11 @@ absl::StatusOr<v1::JobResult> PipelineExecutor::Execute(const v1::JobSpec& spec,
                                                         const v1::Task& task,
                                                         const ProgressSink& progress,
                                                         std::stop_token stop) {
-  RETURN_IF_ERROR(CheckWorkloads(spec, task));
   const bool only_build = spec.kind() == v1::JOB_KIND_BUILD;
   const auto example =
       parts_.devices->Example(task.device(), only_build ? "" : spec.architecture());
   if (!example.ok()) return Annotate(example.status(), absl::StrCat("task ", task.name()));
+  RETURN_IF_ERROR(CheckWorkloads(spec, task));
   const bool has_device = (*example)->verifier != nullptr;
   if (!has_device && !only_build) {
     return absl::FailedPreconditionError(

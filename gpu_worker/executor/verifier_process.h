@@ -21,8 +21,8 @@ class VerifierProcess : public Verifier {
  public:
   struct Options {
     std::string binary_path;
-    std::string config_path;  // textproto WorkerConfig
-    std::string gpu_uuid;     // the one GPU that it sees; empty: none
+    std::string config_path;    // textproto WorkerConfig
+    std::string gpu_uuid = {};  // the one GPU that it sees; empty: none
   };
   explicit VerifierProcess(Options options) : options_(std::move(options)) {}
 

@@ -82,17 +82,10 @@ TEST_F(CpuDeviceMonitorTest, UnhealthyWithoutMemory) {
 }
 
 TEST(DeviceFactoryTest, ThisMachineHasAnArchitecture) {
-  const auto monitor = MakeDeviceMonitor(v1::DeviceSettings());
-  ASSERT_TRUE(monitor.ok()) << monitor.status();
-  EXPECT_FALSE((*monitor)->Fingerprint().architecture().empty());
-}
-
-TEST(DeviceFactoryTest, UnknownClassIsNamed) {
-  v1::DeviceSettings settings;
-  settings.set_device_class(v1::DEVICE_CLASS_CUDA);
-  const auto monitor = MakeDeviceMonitor(settings);
-  EXPECT_EQ(monitor.status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(monitor.status().message()), testing::HasSubstr("DEVICE_CLASS_CUDA"));
+  const auto devices = MakeDevices(v1::WorkerConfig());
+  ASSERT_TRUE(devices.ok()) << devices.status();
+  ASSERT_EQ(devices->size(), 1u);
+  EXPECT_FALSE((*devices)[0].monitor->Fingerprint().architecture().empty());
 }
 
 }  // namespace
