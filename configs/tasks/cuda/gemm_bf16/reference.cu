@@ -65,5 +65,5 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
                                           reinterpret_cast<const __nv_bfloat16*>(args->B), args->M,
                                           args->N, args->K,
                                           reinterpret_cast<__nv_bfloat16*>(args->C));
-  return cudaGetLastError() == cudaSuccess ? 0 : 1;
+  return cudaGetLastError();
 }

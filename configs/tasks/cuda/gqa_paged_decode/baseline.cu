@@ -107,5 +107,5 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   const dim3 rows(static_cast<unsigned>(args->batch_size * args->num_qo_heads));
   Join<<<rows, kHeadDim, 0, stream>>>(partials, reinterpret_cast<__nv_bfloat16*>(args->output),
                                       args->lse);
-  return cudaGetLastError() == cudaSuccess ? 0 : 1;
+  return cudaGetLastError();
 }

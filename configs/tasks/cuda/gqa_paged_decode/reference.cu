@@ -86,5 +86,5 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   Attend<<<grid, kThreads, 0, stream>>>(reinterpret_cast<const __nv_bfloat16*>(args->q), cache,
                                         args->num_qo_heads, args->sm_scale,
                                         reinterpret_cast<__nv_bfloat16*>(args->output), args->lse);
-  return cudaGetLastError() == cudaSuccess ? 0 : 1;
+  return cudaGetLastError();
 }

@@ -93,5 +93,5 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
                                         reinterpret_cast<const __nv_bfloat16*>(args->q_pe), cache,
                                         static_cast<float>(args->sm_scale),
                                         reinterpret_cast<__nv_bfloat16*>(args->output), args->lse);
-  return cudaGetLastError() == cudaSuccess ? 0 : 1;
+  return cudaGetLastError();
 }

@@ -278,7 +278,7 @@ extern "C" int64_t ksearch_workspace_bytes(const KsearchArgs* args) { return Car
 
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   if (args->seq_len == 0) return 0;
-  if (args->num_experts > kMaxExperts) return 1;
+  if (args->num_experts > kMaxExperts) return cudaErrorInvalidValue;
   const Scratch scratch = Carve(args);
   const unsigned experts = static_cast<unsigned>(args->num_local_experts);
   cudaMemsetAsync(scratch.count, 0, experts * sizeof(int32_t), stream);
@@ -295,5 +295,5 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   const dim3 tokens(static_cast<unsigned>(args->seq_len));
   Combine<<<tokens, kThreads, 0, stream>>>(args->hidden_size, scratch,
                                            reinterpret_cast<__nv_bfloat16*>(args->output));
-  return cudaGetLastError() == cudaSuccess ? 0 : 1;
+  return cudaGetLastError();
 }

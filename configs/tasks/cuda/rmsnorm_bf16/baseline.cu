@@ -45,5 +45,5 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
       reinterpret_cast<const __nv_bfloat16*>(args->hidden_states),
       reinterpret_cast<const __nv_bfloat16*>(args->weight), static_cast<int>(args->hidden_size),
       reinterpret_cast<__nv_bfloat16*>(args->output));
-  return cudaGetLastError() == cudaSuccess ? 0 : 1;
+  return cudaGetLastError();
 }

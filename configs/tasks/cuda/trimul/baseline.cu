@@ -226,7 +226,7 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   const int64_t n = args->seq_len, dim = args->dim, hidden = args->hidden_dim;
   const int64_t cells = n * n, pairs = args->batch_size * cells;
   if (pairs == 0) return 0;
-  if (dim % 8 != 0 || hidden % kTile != 0) return 1;
+  if (dim % 8 != 0 || hidden % kTile != 0) return cudaErrorInvalidValue;
   const uint8_t* mask = reinterpret_cast<const uint8_t*>(args->mask);
 
   const float* const sources[] = {args->left_proj,  args->left_gate, args->right_proj,
@@ -264,5 +264,5 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   const dim3 outer(Parts(pairs, kTile), Parts(dim, kTile));
   ProjectOut<<<outer, kThreads, 0, stream>>>(scratch.z, w + 5 * size, pairs, dim, hidden,
                                              args->output);
-  return cudaGetLastError() == cudaSuccess ? 0 : 1;
+  return cudaGetLastError();
 }

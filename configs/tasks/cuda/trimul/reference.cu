@@ -223,5 +223,5 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   const dim3 outer(Parts(pairs, kTile), Parts(dim, kTile));
   ProjectOut<<<outer, kThreads, 0, stream>>>(scratch.z, args->to_out, pairs, dim, hidden,
                                              args->output);
-  return cudaGetLastError() == cudaSuccess ? 0 : 1;
+  return cudaGetLastError();
 }
