@@ -1,4 +1,5 @@
 // ksearch-worker: builds the object graph from the config and serves a coordinator until a signal.
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -18,6 +19,7 @@
 #include "gpu_worker/executor/pipeline_executor.h"
 #include "gpu_worker/executor/verifier_process.h"
 #include "gpu_worker/sandbox/sandbox_factory.h"
+#include "gpu_worker/selftest/self_test.h"
 #include "gpu_worker/session/session_client.h"
 #include "gpu_worker/worker_config.h"
 
@@ -123,6 +125,29 @@ int Fail(const absl::Status& status, int code) {
   return code;
 }
 
+// --selftest [--json], beside the arguments of a worker.
+int SelfTest(std::vector<std::string> args) {
+  const auto take = [&args](const std::string& flag) {
+    const auto end = std::remove(args.begin(), args.end(), flag);
+    const bool given = end != args.end();
+    args.erase(end, args.end());
+    return given;
+  };
+  take("--selftest");
+  const bool json = take("--json");
+  std::vector<Finding> findings;
+  const auto config = LoadWorkerConfig(args, /*need_coordinator=*/false);
+  if (config.ok()) {
+    findings = RunSelfTest(*config);
+  } else {
+    findings.push_back(Finding::Fail("config", std::string(config.status().message()), ""));
+  }
+  const bool usable = Usable(findings);
+  std::printf("%s", json ? FindingsJson(findings).c_str() : FindingsText(findings).c_str());
+  if (!json) std::printf("%s\n", usable ? "This worker can start." : "Correct what FAILed.");
+  return usable ? 0 : kConfigError;
+}
+
 int Run(const std::vector<std::string>& args, std::unique_ptr<ShutdownSignals> signals) {
   const auto config = LoadWorkerConfig(args);
   if (!config.ok()) return Fail(config.status(), kConfigError);
@@ -164,6 +189,9 @@ int main(int argc, char** argv) {
   if (args == std::vector<std::string>{"--version"}) {
     std::printf("ksearch-worker %s\n", KSEARCH_VERSION);
     return 0;
+  }
+  if (std::find(args.begin(), args.end(), "--selftest") != args.end()) {
+    return ksearch::SelfTest(args);
   }
   return ksearch::Run(args, std::move(signals));
 }

@@ -117,7 +117,8 @@ absl::Status MakeStateFolder(const v1::WorkerConfig& config, bool as_root) {
 
 }  // namespace
 
-absl::StatusOr<v1::WorkerConfig> LoadWorkerConfig(const std::vector<std::string>& args) {
+absl::StatusOr<v1::WorkerConfig> LoadWorkerConfig(const std::vector<std::string>& args,
+                                                  bool need_coordinator) {
   v1::WorkerConfig config, given;
   std::vector<std::string> faults;
   ASSIGN_OR_RETURN(const auto arguments, SplitArguments(args));
@@ -156,7 +157,9 @@ absl::StatusOr<v1::WorkerConfig> LoadWorkerConfig(const std::vector<std::string>
   }
   if (config.run_as_uid() == 0) config.set_run_as_uid(kDefaultWorkerUid);
   if (config.run_as_gid() == 0) config.set_run_as_gid(kDefaultWorkerUid);
-  CheckAddress(config.coordinator_address(), &faults);
+  if (need_coordinator || !config.coordinator_address().empty()) {
+    CheckAddress(config.coordinator_address(), &faults);
+  }
   CheckNumbers(config, &faults);
   if (!faults.empty()) return absl::InvalidArgumentError(absl::StrJoin(faults, "\n"));
   return config;

@@ -16,7 +16,9 @@ namespace ksearch {
 //   --config FILE --coordinator ADDR --state-dir DIR --name N --slots N
 // INVALID_ARGUMENT lists every fault, one a line, each with its argument, field or
 // file:line:column.
-absl::StatusOr<v1::WorkerConfig> LoadWorkerConfig(const std::vector<std::string>& args);
+// Without `need_coordinator` its address may be absent.
+absl::StatusOr<v1::WorkerConfig> LoadWorkerConfig(const std::vector<std::string>& args,
+                                                  bool need_coordinator = true);
 
 // Jobs in hand at once: as the config says, else two a device, so that one builds while another is
 // measured.

@@ -1,0 +1,25 @@
+#ifndef KSEARCH_GPU_WORKER_SELFTEST_GPU_CHECKS_H_
+#define KSEARCH_GPU_WORKER_SELFTEST_GPU_CHECKS_H_
+
+#include <string>
+#include <vector>
+
+#include "gpu_worker/device/device_factory.h"
+#include "gpu_worker/sandbox/sandbox.h"
+#include "gpu_worker/selftest/finding.h"
+#include "proto/config.pb.h"
+
+namespace ksearch {
+
+// Driver, NVML, every GPU that `settings` choose (device nodes, strangers, clocks), and what a
+// sandbox is given of it.
+std::vector<Finding> CheckGpus(const v1::DeviceSettings& settings,
+                               const GpuSurroundings& surroundings);
+
+// The tools of the CUDA toolkit beside nvcc: compute-sanitizer, ncu and cuobjdump. Without them
+// results say less. `params`: where the driver tells who may profile.
+std::vector<Finding> CheckCudaTools(const std::string& params = "/proc/driver/nvidia/params");
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_SELFTEST_GPU_CHECKS_H_

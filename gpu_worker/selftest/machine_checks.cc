@@ -1,0 +1,190 @@
+#include "gpu_worker/selftest/machine_checks.h"
+
+#include <netdb.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/statvfs.h>
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "common/clock.h"
+#include "common/textproto.h"
+#include "common/unique_fd.h"
+#include "gpu_worker/build/toolchain_factory.h"
+#include "gpu_worker/sandbox/privileges.h"
+#include "gpu_worker/sandbox/sandbox_factory.h"
+
+namespace ksearch {
+namespace {
+
+constexpr int64_t kGiB = int64_t{1} << 30;
+constexpr int64_t kTooLittleDisk = kGiB / 4;
+constexpr int64_t kLittleDisk = 4 * kGiB;
+constexpr int kConnectMilliseconds = 3000;
+
+std::string Setting(const std::string& name) {
+  const std::string text = ReadFile("/proc/sys/" + name, 64).value_or("");
+  return std::string(absl::StripAsciiWhitespace(text));
+}
+
+// What bars an unprivileged account from making user namespaces, as far as the kernel tells.
+std::string NamespaceFix() {
+  if (Setting("kernel/apparmor_restrict_unprivileged_userns") == "1") {
+    return "AppArmor bars user namespaces: install the profile apparmor/ksearch-bwrap of the "
+           "bundle, or set kernel.apparmor_restrict_unprivileged_userns=0 (sysctl)";
+  }
+  if (Setting("kernel/unprivileged_userns_clone") == "0") {
+    return "set kernel.unprivileged_userns_clone=1 (sysctl)";
+  }
+  if (Setting("user/max_user_namespaces") == "0") {
+    return "set user.max_user_namespaces=15000 (sysctl)";
+  }
+  return "in a container, allow user namespaces and mounts (docker: --security-opt "
+         "seccomp=unconfined --security-opt systempaths=unconfined)";
+}
+
+Finding CheckFolder(const std::string& what, const std::string& folder) {
+  struct statvfs facts;
+  if (::statvfs(folder.c_str(), &facts) != 0) {
+    return Finding::Fail(what, absl::StrCat(folder, ": ", std::strerror(errno)), "make the folder");
+  }
+  const int64_t free = static_cast<int64_t>(facts.f_bavail) * static_cast<int64_t>(facts.f_frsize);
+  const std::string text = absl::StrFormat("%s has %.1f GiB free", folder,
+                                           static_cast<double>(free) / static_cast<double>(kGiB));
+  if (free < kTooLittleDisk)
+    return Finding::Fail(what, text, "free some, or set another state_dir");
+  if (free < kLittleDisk) return Finding::Warn(what, text, "builds and results need a few GiB");
+  return Finding::Ok(what, text);
+}
+
+}  // namespace
+
+Finding CheckBinaries(const v1::WorkerConfig& config) {
+  for (const char* const name : {"/ksearch-verifier", "/ksearch-runner"}) {
+    const absl::Status usable = CheckExecutable(config.binary_dir() + name);
+    if (!usable.ok()) {
+      return Finding::Fail("programs", std::string(usable.message()),
+                           "set binary_dir to the folder of ksearch-verifier and ksearch-runner");
+    }
+  }
+  return Finding::Ok("programs", "ksearch-verifier and ksearch-runner in " + config.binary_dir());
+}
+
+Finding CheckSandbox(const v1::SandboxSettings& settings, std::unique_ptr<Sandbox>* sandbox) {
+  auto made = MakeSandbox(settings);
+  if (!made.ok()) {
+    return Finding::Fail("sandbox", std::string(made.status().message()),
+                         absl::IsUnavailable(made.status()) ? NamespaceFix() : "");
+  }
+  *sandbox = *std::move(made);
+  SandboxSpec spec = SpecFromSettings(settings);
+  spec.argv = {"/usr/bin/cat", "/proc/self/uid_map"};
+  auto process = (*sandbox)->Launch(spec);
+  if (!process.ok()) {
+    return Finding::Fail("sandbox", std::string(process.status().message()), NamespaceFix());
+  }
+  const auto exit = (*process)->Wait(Clock::Real().SteadyNow() + absl::Seconds(10));
+  if (!exit.has_value() || exit->setup_failed || exit->code != 0) {
+    return Finding::Fail("sandbox",
+                         exit.has_value() ? absl::StrCat("a program does not start in it: ",
+                                                         absl::StripAsciiWhitespace(exit->output))
+                                          : "a program in it does not end",
+                         NamespaceFix());
+  }
+  const v1::IsolationLevel level = (*sandbox)->isolation();
+  return Finding::Ok("sandbox", absl::StrCat(level.backend(), " starts programs in namespaces of ",
+                                             "their own", level.seccomp() ? ", seccomp" : ""));
+}
+
+Finding CheckCgroup(const Sandbox& sandbox) {
+  const std::string version = sandbox.isolation().cgroup();
+  if (version != "none") return Finding::Ok("cgroups", version + ", limits memory and processes");
+  return Finding::Warn("cgroups", "none: only rlimits bound a job's memory and processes",
+                       "start the worker as root, or as a systemd unit with Delegate=yes");
+}
+
+std::vector<Finding> CheckDisk(const std::string& state_dir) {
+  std::vector<Finding> findings;
+  findings.push_back(CheckFolder("disk", state_dir));
+  const Finding temporary = CheckFolder("disk", "/tmp");
+  if (temporary.level != Finding::Level::kOk) findings.push_back(temporary);
+  return findings;
+}
+
+std::vector<Finding> CheckCompilers(const v1::WorkerConfig& config, const std::string& folder,
+                                    Sandbox* sandbox) {
+  std::vector<v1::Toolchain> wanted(config.toolchains().begin(), config.toolchains().end());
+  if (wanted.empty()) wanted.emplace_back().set_language(v1::LANGUAGE_CPP);
+  std::vector<Finding> findings;
+  for (const v1::Toolchain& toolchain : wanted) {
+    v1::WorkerConfig one = config;
+    one.clear_toolchains();
+    *one.add_toolchains() = toolchain;
+    const absl::Time begin = Clock::Real().SteadyNow();
+    const auto made = MakeToolchains(one, folder, sandbox);
+    if (!made.ok()) {
+      findings.push_back(Finding::Fail(
+          "compiler", std::string(made.status().message()),
+          toolchain.language() == v1::LANGUAGE_CUDA
+              ? "install a CUDA toolkit and g++, or set compiler_path and host_compiler_path"
+              : "install g++, or set compiler_path"));
+      continue;
+    }
+    const std::string version = made->begin()->second->fingerprint();
+    findings.push_back(Finding::Ok(
+        "compiler",
+        absl::StrFormat("%s builds; ready after %.1f s (%s)",
+                        absl::AsciiStrToLower(v1::Language_Name(toolchain.language()).substr(9)),
+                        absl::ToDoubleSeconds(Clock::Real().SteadyNow() - begin),
+                        version.substr(0, version.find(" | ")))));
+  }
+  return findings;
+}
+
+Finding CheckCoordinator(const std::string& address) {
+  if (address.empty()) {
+    return Finding::Warn("coordinator", "none is configured", "give --coordinator HOST:PORT");
+  }
+  const size_t colon = address.rfind(':');
+  const std::string host = address.substr(0, colon);
+  const std::string port = colon == std::string::npos ? "" : address.substr(colon + 1);
+  const auto unreachable = [&address](const std::string& why) {
+    return Finding::Warn("coordinator", absl::StrCat(address, ": ", why),
+                         "start it, or look at address and firewall; a worker waits for it");
+  };
+  addrinfo hints = {};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const int error = ::getaddrinfo(host.c_str(), port.c_str(), &hints, &found);
+  if (error != 0) return unreachable(::gai_strerror(error));
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> list(found, &::freeaddrinfo);
+  std::string why = "no address";
+  for (const addrinfo* one = list.get(); one != nullptr; one = one->ai_next) {
+    const UniqueFd socket(
+        ::socket(one->ai_family, one->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    int result = 0;
+    if (::connect(socket.get(), one->ai_addr, one->ai_addrlen) != 0) {
+      result = errno;
+      if (result == EINPROGRESS) {
+        pollfd waiting = {socket.get(), POLLOUT, 0};
+        socklen_t bytes = sizeof result;
+        if (::poll(&waiting, 1, kConnectMilliseconds) != 1) {
+          result = ETIMEDOUT;
+        } else if (::getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &result, &bytes) != 0) {
+          result = errno;
+        }
+      }
+    }
+    if (result == 0) return Finding::Ok("coordinator", address + " listens");
+    why = std::strerror(result);
+  }
+  return unreachable(why);
+}
+
+}  // namespace ksearch

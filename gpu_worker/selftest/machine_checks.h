@@ -1,0 +1,29 @@
+#ifndef KSEARCH_GPU_WORKER_SELFTEST_MACHINE_CHECKS_H_
+#define KSEARCH_GPU_WORKER_SELFTEST_MACHINE_CHECKS_H_
+
+#include <string>
+#include <vector>
+
+#include "gpu_worker/sandbox/sandbox.h"
+#include "gpu_worker/selftest/finding.h"
+#include "proto/config.pb.h"
+
+namespace ksearch {
+
+// ksearch-verifier and ksearch-runner.
+Finding CheckBinaries(const v1::WorkerConfig& config);
+// Starts a program in the sandbox of `settings`, kept in `sandbox` if it works. Says which setting
+// of the kernel bars user namespaces.
+Finding CheckSandbox(const v1::SandboxSettings& settings, std::unique_ptr<Sandbox>* sandbox);
+Finding CheckCgroup(const Sandbox& sandbox);
+// Free space where results and builds are kept, and in /tmp.
+std::vector<Finding> CheckDisk(const std::string& state_dir);
+// Builds an empty program with every toolchain of the config, in `folder`.
+std::vector<Finding> CheckCompilers(const v1::WorkerConfig& config, const std::string& folder,
+                                    Sandbox* sandbox);
+// Whether something listens at HOST:PORT; waits at most 3 s.
+Finding CheckCoordinator(const std::string& address);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_SELFTEST_MACHINE_CHECKS_H_

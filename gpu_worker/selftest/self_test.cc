@@ -1,0 +1,79 @@
+#include "gpu_worker/selftest/self_test.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gpu_worker/device/cpu_device_monitor.h"
+#include "gpu_worker/selftest/gpu_checks.h"
+#include "gpu_worker/selftest/machine_checks.h"
+#include "gpu_worker/worker_config.h"
+
+namespace ksearch {
+namespace {
+
+Finding CheckProcessors() {
+  const auto monitor = CpuDeviceMonitor::Create();
+  if (!monitor.ok())
+    return Finding::Fail("processors", std::string(monitor.status().message()), "");
+  const v1::DeviceFingerprint print = (*monitor)->Fingerprint();
+  return Finding::Ok("processors",
+                     absl::StrCat(print.cores(), " x ", print.name(), ", ", print.architecture()));
+}
+
+void Append(std::vector<Finding> more, std::vector<Finding>* findings) {
+  findings->insert(findings->end(), more.begin(), more.end());
+}
+
+}  // namespace
+
+std::vector<Finding> RunSelfTest(const v1::WorkerConfig& config) {
+  std::vector<Finding> findings;
+  const absl::Status account = TakeAccount(config);
+  if (!account.ok()) {
+    findings.push_back(Finding::Fail("account", std::string(account.message()), ""));
+    return findings;
+  }
+  findings.push_back(
+      Finding::Ok("account", absl::StrCat("uid ", ::geteuid(), ", state in ", config.state_dir())));
+  Append(CheckDisk(config.state_dir()), &findings);
+  if (!config.compile_only()) findings.push_back(CheckBinaries(config));
+
+  std::unique_ptr<Sandbox> sandbox;
+  findings.push_back(CheckSandbox(config.sandbox(), &sandbox));
+  if (sandbox != nullptr) {
+    findings.push_back(CheckCgroup(*sandbox));
+    // Not in the folders of a worker that may be running: a toolchain tidies its own.
+    std::string folder = config.state_dir() + "/selftest.XXXXXX";
+    if (::mkdtemp(folder.data()) == nullptr) {
+      findings.push_back(Finding::Fail("compiler", "cannot write to " + config.state_dir(), ""));
+    } else {
+      Append(CheckCompilers(config, folder, sandbox.get()), &findings);
+      std::error_code ignored;
+      std::filesystem::remove_all(folder, ignored);
+    }
+  }
+
+  bool gpus = false;
+  const auto look_at = [&](const v1::DeviceSettings& device) {
+    if (device.device_class() == v1::DEVICE_CLASS_CUDA) {
+      gpus = true;
+      Append(CheckGpus(device, GpuSurroundings::OfThisProcess()), &findings);
+    } else {
+      findings.push_back(CheckProcessors());
+    }
+  };
+  if (!config.compile_only()) {
+    look_at(config.device());
+    for (const v1::DeviceSettings& device : config.more_devices()) look_at(device);
+  }
+  if (gpus) Append(CheckCudaTools(), &findings);
+  findings.push_back(CheckCoordinator(config.coordinator_address()));
+  return findings;
+}
+
+}  // namespace ksearch
