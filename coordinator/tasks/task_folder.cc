@@ -14,7 +14,7 @@
 #include "common/status_macros.h"
 #include "common/textproto.h"
 #include "coordinator/tasks/definition_json.h"
-#include "coordinator/tasks/work_formula.h"
+#include "common/work_formula.h"
 #include "coordinator/tasks/workload_jsonl.h"
 
 namespace ksearch {

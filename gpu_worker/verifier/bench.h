@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -17,6 +18,7 @@
 #include "gpu_worker/verifier/tensors/buffer_sets.h"
 #include "gpu_worker/verifier/tensors/workload_case.h"
 #include "gpu_worker/verifier/timing/baseline_cache.h"
+#include "gpu_worker/verifier/timing/device/gpu_timing.h"
 #include "gpu_worker/verifier/timing/metronome.h"
 
 namespace ksearch {
@@ -33,6 +35,8 @@ class Bench {
     int64_t oracle_cache_bytes = kOracleCacheBytes;
     // Non-OK once the device failed: what was found since then means nothing.
     std::function<absl::Status()> device_health = [] { return absl::OkStatus(); };
+    // Present: programs run on a GPU.
+    std::optional<GpuTiming> gpu;
   };
 
   // `allocate` makes the memory of this class of device. When it has none left, what is kept for
@@ -51,6 +55,8 @@ class Bench {
   int Sets(const WorkloadCase& workload, int sides) const;
 
   absl::Status DeviceHealth() const { return options_.device_health(); }
+  // Null: no GPU.
+  const GpuTiming* gpu() const { return options_.gpu.has_value() ? &*options_.gpu : nullptr; }
 
   RunnerStarter& starter() { return starter_; }
   Oracle& oracle() { return oracle_; }

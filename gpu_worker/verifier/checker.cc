@@ -1,5 +1,7 @@
 #include "gpu_worker/verifier/checker.h"
 
+#include <utility>
+
 #include "common/digest.h"
 #include "common/status_macros.h"
 #include "gpu_worker/verifier/dialogue/runner_reply.h"
@@ -9,7 +11,7 @@ namespace ksearch {
 
 absl::StatusOr<v1::WorkloadResult> CheckWorkload(
     Bench& bench, RunnerLink& link, const std::shared_ptr<const WorkloadCase>& workload,
-    const OracleEntries& oracles, const WorkloadSession::Limits& limits) {
+    const OracleEntries& oracles, const WorkloadSession::Limits& limits, Ending* ended) {
   ASSIGN_OR_RETURN(std::shared_ptr<BufferSets> buffers, bench.Buffers(workload, 1, "gate"));
   WorkloadSession session(link, workload, std::move(buffers), bench.clock(), RandomUint64());
   Ending ending = session.Map(1, limits);
@@ -21,6 +23,7 @@ absl::StatusOr<v1::WorkloadResult> CheckWorkload(
   result.set_outcome(ending.outcome);
   result.set_message(CleanText(ending.message, kMaxMessageBytes));
   if (session.correctness().has_value()) *result.mutable_correctness() = *session.correctness();
+  *ended = std::move(ending);
   return result;
 }
 

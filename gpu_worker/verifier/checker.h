@@ -15,7 +15,7 @@ namespace ksearch {
 // result's outcome is PASSED or the first failure. Non-OK if the machine has no memory for it.
 absl::StatusOr<v1::WorkloadResult> CheckWorkload(
     Bench& bench, RunnerLink& link, const std::shared_ptr<const WorkloadCase>& workload,
-    const OracleEntries& oracles, const WorkloadSession::Limits& limits);
+    const OracleEntries& oracles, const WorkloadSession::Limits& limits, Ending* ended);
 
 }  // namespace ksearch
 

@@ -48,6 +48,46 @@ inline constexpr absl::Duration kAuditPerGo = absl::Microseconds(20);
 // forged.
 inline constexpr int kAuditAttempts = 3;
 
+// ---- GPUs. Where no other source is named: measured on one H200, or derived from that.
+
+// Calls below this are timed by replayed graphs: events resolve 0.5 us and cost 1.3 us a pair.
+inline constexpr double kShortCallMicros = 20;
+// More than this many times the device's time spent by the host makes a call host-bound.
+inline constexpr double kHostBound = 1.5;
+// Graphs recorded a workload, each with calls in an order of its own; one replay lasts at least
+// this long if there are buffer sets enough.
+inline constexpr int kGraphs = 4;
+inline constexpr double kGraphMicros = 200;
+inline constexpr int kMinGraphCalls = 8;
+// One sample a GO (replays, the verifier's clock): at least twice the 6 that an order-statistic
+// interval at 95 % needs; more than the upper number no longer narrow it.
+inline constexpr size_t kMinDeviceGos = 12;
+inline constexpr size_t kMaxDeviceGos = 40;
+// Clocks are steady when the means of two windows of this length differ by less than this; after
+// the longest warm-up they are taken as they are. Later workloads of the same process find a warm
+// device.
+inline constexpr absl::Duration kClockWindow = absl::Milliseconds(10);
+inline constexpr double kSteadyClock = 0.01;
+inline constexpr absl::Duration kMaxWarmUpTime = absl::Milliseconds(500);
+inline constexpr absl::Duration kRewarmTime = absl::Milliseconds(10);
+// A GO does not count if the SM clock is below this share of the measurement's median, or NVML
+// gives one of these reasons: hardware slowdown 0x8, software thermal 0x20, hardware thermal 0x40,
+// power brake 0x80. The software power cap (0x4) is recorded only: it is how the device works.
+inline constexpr double kLeastClock = 0.97;
+inline constexpr uint64_t kThrottleReasons = 0x8 | 0x20 | 0x40 | 0x80;
+inline constexpr absl::Duration kThrottlePause = absl::Milliseconds(250);
+inline constexpr int kMaxThrottled = 5;
+// Audit: a call queued behind others may cost this much beside its device time.
+inline constexpr absl::Duration kDeviceAuditPerCall = absl::Microseconds(5);
+// Calls made one at a time, each looked over before the next is prepared.
+inline constexpr int kLockStepCalls = 16;
+inline constexpr int kMinLockStepCalls = 4;
+inline constexpr absl::Duration kLockStepTime = absl::Milliseconds(100);
+// Faster than this share of the physical floor is impossible.
+inline constexpr double kImpossible = 0.9;
+// MeasurePlan.early_stop_ratio is judged after this many calls.
+inline constexpr int kEarlyStopCalls = 8;
+
 // More than this share of calls beyond 1.5x the median: `unstable`.
 inline constexpr double kUnstableShare = 0.05;
 inline constexpr double kUnstableFactor = 1.5;

@@ -14,7 +14,9 @@
 #include "gpu_worker/verifier/dialogue/runner_reply.h"
 #include "gpu_worker/verifier/harness_constants.h"
 #include "gpu_worker/verifier/timing/confirmation.h"
+#include "gpu_worker/verifier/timing/device/roofline.h"
 #include "gpu_worker/verifier/timing/sampler.h"
+#include "gpu_worker/verifier/timing/workload_timing.h"
 
 namespace ksearch {
 namespace {
@@ -44,6 +46,10 @@ absl::StatusOr<const v1::Workload*> FindWorkload(const v1::Task& task, const std
 absl::StatusOr<v1::Verdict> JobVerifier::Verify(const v1::VerifierRequest& request) {
   absl::StatusOr<v1::Verdict> verdict = Judge(request);
   RETURN_IF_ERROR(bench_.DeviceHealth());
+  if (verdict.ok() && bench_.gpu() != nullptr && verdict->outcome() != v1::OUTCOME_PASSED) {
+    // Whatever was killed or failed there: the next job must find the device alive.
+    RETURN_IF_ERROR(Annotate(bench_.gpu()->probe(), "after a candidate failed"));
+  }
   return verdict;
 }
 
@@ -75,12 +81,13 @@ absl::StatusOr<v1::Verdict> JobVerifier::Judge(const v1::VerifierRequest& reques
   *job.verdict.mutable_check_time() = ToProto(measure_start - check_start);
   if (job.verdict.outcome() == v1::OUTCOME_PASSED) {
     if (request.job().kind() == v1::JOB_KIND_SCREEN) {
-      RETURN_IF_ERROR(Screen(*link, &job));
+      RETURN_IF_ERROR(Screen(&link, &job));
     } else if (request.job().kind() == v1::JOB_KIND_CONFIRM) {
       job.verdict.set_stderr_excerpt(link->EndAndReadOutput(kMaxStderrBytes));
       RETURN_IF_ERROR(Confirm(&job));
     }
   }
+  if (!job.device_failure.empty()) return absl::UnavailableError(job.device_failure);
   *job.verdict.mutable_measure_time() = ToProto(clock.SteadyNow() - measure_start);
   if (job.verdict.stderr_excerpt().empty()) {
     job.verdict.set_stderr_excerpt(link->EndAndReadOutput(kMaxStderrBytes));
@@ -138,10 +145,12 @@ absl::Status JobVerifier::Check(RunnerLink& link, Job* job) {
   size_t done = 0;
   for (const size_t i : SmallestFirst(*job)) {
     Report("check", done++, job->cases.size());
-    ASSIGN_OR_RETURN(job->results[i],
-                     CheckWorkload(bench_, link, job->cases[i], job->oracles[i], job->limits));
-    if (job->results[i].outcome() != v1::OUTCOME_PASSED) {
-      FailWorkload({job->results[i].outcome(), job->results[i].message()}, i, job);
+    Ending ending;
+    ASSIGN_OR_RETURN(
+        job->results[i],
+        CheckWorkload(bench_, link, job->cases[i], job->oracles[i], job->limits, &ending));
+    if (!ending.passed()) {
+      FailWorkload(ending, i, job);
       return absl::OkStatus();
     }
   }
@@ -154,6 +163,7 @@ absl::Status JobVerifier::TimeBaseline(Job* job) {
   const WorkloadSession::Limits limits = {FromProto(RunnerStarter::TrustedLimits().total_time()),
                                           absl::InfiniteFuture()};
   std::unique_ptr<RunnerLink> link;
+  bool first = true, allow_graphs = true;
   for (size_t i = 0; i < job->cases.size(); ++i) {
     const CasePtr& workload = job->cases[i];
     const std::string key = absl::StrCat(job->baseline->sha256(), "/", workload->key());
@@ -171,16 +181,28 @@ absl::Status JobVerifier::TimeBaseline(Job* job) {
           return broken(loaded);
         }
       }
+      TimingRole role;
+      role.trusted = true;
+      role.first_workload = first;
+      role.allow_graphs = allow_graphs;
+      first = false;
       const int sets = bench_.Sets(*workload, 2);
       ASSIGN_OR_RETURN(std::shared_ptr<BufferSets> buffers,
                        bench_.Buffers(workload, sets, "baseline"));
       WorkloadSession session(*link, workload, std::move(buffers), clock, RandomUint64());
       if (Ending mapped = session.Map(sets, limits); !mapped.passed()) return broken(mapped);
       CallDealer dealer(sets, TimedOracles(job->oracles[i]), Rng(RandomUint64()));
-      ASSIGN_OR_RETURN(Sampling sampling,
-                       Sample(session, dealer, job->oracles[i], job->plan, nullptr, limits, clock));
-      if (!sampling.ending.passed()) return broken(sampling.ending);
-      timing = BaselineCache::Timing{std::move(sampling.samples), clock.SteadyNow()};
+      ASSIGN_OR_RETURN(WorkloadTiming timed, TimeWorkload(bench_, session, dealer, job->oracles[i],
+                                                          job->plan, limits, role));
+      if (timed.spoiled) {
+        allow_graphs = false;
+        first = true;
+        link.reset();
+        --i;
+        continue;
+      }
+      if (!timed.ending.passed()) return broken(timed.ending);
+      timing = BaselineCache::Timing{timed.facts.candidate(), clock.SteadyNow()};
       bench_.baselines().Store(key, *timing);
     }
     job->baselines.push_back(*std::move(timing));
@@ -188,30 +210,49 @@ absl::Status JobVerifier::TimeBaseline(Job* job) {
   return absl::OkStatus();
 }
 
-absl::Status JobVerifier::Screen(RunnerLink& link, Job* job) {
+absl::Status JobVerifier::Screen(std::unique_ptr<RunnerLink>* link, Job* job) {
   const Clock& clock = bench_.clock();
+  TimingRole role;
+  size_t slow = 0;
   for (size_t i = 0; i < job->cases.size(); ++i) {
     Report("measure", i, job->cases.size());
     const CasePtr& workload = job->cases[i];
     v1::WorkloadResult& result = job->results[i];
+    if (!job->baselines.empty()) {
+      role.slow_us = job->plan.early_stop_ratio() * job->baselines[i].samples.median_us();
+    }
+    role.floor_us = Floor(*job, i);
     const int sets = bench_.Sets(*workload, 2);
     ASSIGN_OR_RETURN(std::shared_ptr<BufferSets> buffers,
                      bench_.Buffers(workload, sets, "candidate"));
-    WorkloadSession session(link, workload, std::move(buffers), clock, RandomUint64());
+    WorkloadSession session(**link, workload, std::move(buffers), clock, RandomUint64());
     Ending ending = session.Map(sets, job->limits);
-    Sampling sampling;
+    WorkloadTiming timed;
     if (ending.passed()) {
       CallDealer dealer(sets, TimedOracles(job->oracles[i]), Rng(RandomUint64()));
-      ASSIGN_OR_RETURN(sampling, Sample(session, dealer, job->oracles[i], job->plan,
-                                        &bench_.metronome(), job->limits, clock));
-      ending = sampling.ending;
+      ASSIGN_OR_RETURN(timed, TimeWorkload(bench_, session, dealer, job->oracles[i], job->plan,
+                                           job->limits, role));
+      ending = timed.ending;
     }
+    if (timed.spoiled && ending.passed()) {
+      role.allow_graphs = false;
+      role.first_workload = true;
+      link->reset();
+      ASSIGN_OR_RETURN(*link, bench_.starter().Start(WithDefaults(job->request->job().limits())));
+      ending = (*link)->Load(*job->candidate,
+                             std::min(job->limits.deadline, clock.SteadyNow() + kLoadTime));
+      if (ending.passed()) {
+        --i;
+        continue;
+      }
+    }
+    role.first_workload = false;
     for (const WorkloadSession::Suspect& suspect : session.suspects()) {
       if (!ending.passed()) break;
       ASSIGN_OR_RETURN(ending, JudgeSuspect(suspect, i, job));
     }
+    result.MergeFrom(timed.facts);
     result.set_buffer_sets(sets);
-    result.set_audit_ratio(sampling.audit_ratio);
     if (session.correctness().has_value()) {
       MergeCorrectness(*session.correctness(), result.mutable_correctness());
     }
@@ -219,13 +260,26 @@ absl::Status JobVerifier::Screen(RunnerLink& link, Job* job) {
       FailWorkload(ending, i, job);
       return absl::OkStatus();
     }
-    *result.mutable_candidate() = std::move(sampling.samples);
     if (!job->baselines.empty()) {
       *result.mutable_baseline() = job->baselines[i].samples;
       *result.mutable_baseline_age() = ToProto(clock.SteadyNow() - job->baselines[i].measured_at);
     }
+    if (timed.slow) ++slow;
+    role.coarse = 2 * slow >= job->cases.size() && slow > 0;
   }
   return absl::OkStatus();
+}
+
+double JobVerifier::Floor(const Job& job, size_t index) const {
+  if (bench_.gpu() == nullptr) return 0;
+  const v1::Task& task = job.request->task();
+  const auto workload = FindWorkload(task, job.cases[index]->uuid());
+  if (!workload.ok()) return 0;
+  const double floor_us = FloorMicros(task, **workload, bench_.gpu()->peaks);
+  // A baseline below it shows that the task's formulas, or the peaks, are wrong.
+  const bool believable =
+      job.baselines.empty() || job.baselines[index].samples.median_us() >= floor_us;
+  return believable ? floor_us : 0;
 }
 
 absl::Status JobVerifier::Confirm(Job* job) {
@@ -303,11 +357,13 @@ void JobVerifier::FailWorkload(const Ending& ending, size_t index, Job* job) {
   result.set_message(CleanText(ending.message, kMaxMessageBytes));
   result.clear_candidate();
   if (ending.outcome == v1::OUTCOME_CHEAT) job->verdict.add_suspicions(result.message());
-  Fail({ending.outcome, absl::StrCat("workload ", job->cases[index]->uuid(), ": ", ending.message)},
-       job);
+  Ending with_place = ending;
+  with_place.message = absl::StrCat("workload ", job->cases[index]->uuid(), ": ", ending.message);
+  Fail(with_place, job);
 }
 
 void JobVerifier::Fail(const Ending& ending, Job* job) {
+  if (ending.device_failed) job->device_failure = ending.message;
   job->verdict.set_outcome(ending.outcome);
   job->verdict.set_message(CleanText(ending.message, kMaxMessageBytes));
 }

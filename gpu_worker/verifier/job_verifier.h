@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -37,13 +38,17 @@ class JobVerifier {
     WorkloadSession::Limits limits;
     std::optional<ProgramImage> candidate, reference, baseline;
     v1::Verdict verdict;
+    std::string device_failure;  // what a runner said of it
   };
 
   absl::StatusOr<v1::Verdict> Judge(const v1::VerifierRequest& request);
   absl::Status Prepare(Job* job);
   absl::Status Check(RunnerLink& link, Job* job);
   absl::Status TimeBaseline(Job* job);
-  absl::Status Screen(RunnerLink& link, Job* job);
+  // *link is replaced if the candidate needs a new process.
+  absl::Status Screen(std::unique_ptr<RunnerLink>* link, Job* job);
+  // No call of this workload can be faster, in microseconds; 0: unknown.
+  double Floor(const Job& job, size_t index) const;
   absl::Status Confirm(Job* job);
   // Compares outputs of a timed call that looked stale with the oracle of its content.
   absl::StatusOr<Ending> JudgeSuspect(const WorkloadSession::Suspect& suspect, size_t index,

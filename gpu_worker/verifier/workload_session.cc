@@ -23,15 +23,17 @@ Ending WorkloadSession::Map(int sets, const Limits& limits) {
                    std::min(limits.deadline, clock_.SteadyNow() + kMapTimeout));
 }
 
-WorkloadSession::Batch WorkloadSession::Run(const std::vector<Call>& calls, Mode mode,
+WorkloadSession::Batch WorkloadSession::Run(const std::vector<Call>& calls, Mode mode, const Go& go,
                                             const OracleEntries& oracles, const Limits& limits) {
   const uint64_t salt = rng_.Next();
-  std::vector<int> order;
-  for (const Call& call : calls) order.push_back(call.set);
+  v1::GoRequest request;
+  request.set_mode(go.mode);
+  request.set_graph(go.graph);
+  for (const Call& call : calls) request.add_set_order(call.set);
   buffers_->Prepare(calls, salt);
   const absl::Time go_deadline =
       clock_.SteadyNow() + limits.call_time * static_cast<double>(calls.size()) + kGoSlack;
-  RunnerLink::GoReply reply = link_.Go(order, std::min(limits.deadline, go_deadline));
+  RunnerLink::GoReply reply = link_.Go(request, std::min(limits.deadline, go_deadline));
   Batch batch;
   batch.ending = std::move(reply.ending);
   if (batch.ending.outcome == v1::OUTCOME_TIMEOUT && limits.deadline < go_deadline) {
@@ -39,8 +41,13 @@ WorkloadSession::Batch WorkloadSession::Run(const std::vector<Call>& calls, Mode
   }
   if (!batch.ending.passed()) return batch;
   uint64_t inner_ns = 0;
+  batch.calls = calls.size();
+  batch.queued = reply.queued;
+  const double calls_a_time = static_cast<double>(calls.size()) /
+                              static_cast<double>(std::max<size_t>(1, reply.inner_ns.size()));
+  for (const uint64_t ns : reply.host_ns) batch.host_us.push_back(static_cast<double>(ns) / 1e3);
   for (const uint64_t ns : reply.inner_ns) {
-    batch.latency_us.push_back(static_cast<double>(ns) / 1e3);
+    batch.latency_us.push_back(static_cast<double>(ns) / 1e3 / calls_a_time);
     inner_ns += std::min<uint64_t>(ns, uint64_t{1} << 50);
   }
   batch.inner = absl::Nanoseconds(inner_ns);
@@ -48,6 +55,17 @@ WorkloadSession::Batch WorkloadSession::Run(const std::vector<Call>& calls, Mode
   batch.waited = reply.waited;
   batch.ending = Judge(calls, salt, mode, oracles);
   return batch;
+}
+
+WorkloadSession::Recording WorkloadSession::Record(const std::vector<int>& sets, int graph,
+                                                   const Limits& limits) {
+  v1::GoRequest request;
+  request.set_mode(v1::GoRequest::CAPTURE);
+  request.set_graph(graph);
+  request.mutable_set_order()->Add(sets.begin(), sets.end());
+  RunnerLink::GoReply reply = link_.Go(
+      request, std::min(limits.deadline, clock_.SteadyNow() + limits.call_time + kMapTimeout));
+  return {std::move(reply.ending), std::move(reply.not_captured)};
 }
 
 Ending WorkloadSession::Judge(const std::vector<Call>& calls, uint64_t salt, Mode mode,

@@ -44,10 +44,14 @@ class WorkloadSession {
   using Call = SetContent;
   struct Batch {
     Ending ending;
-    std::vector<double> latency_us;  // by the runner's clock
-    absl::Duration inner;            // their sum
-    absl::Duration audit;            // by the verifier's clock, message and answer included
-    absl::Duration waited;           // part of it spent waiting for a core
+    size_t calls = 0;
+    // By the runner's clock, one per call; where it has one clock for all of them, their mean.
+    std::vector<double> latency_us;
+    std::vector<double> host_us;  // GPU: time of the host within each call, by the runner's word
+    bool queued = false;          // GPU, EVENTS: no call waited for the host
+    absl::Duration inner;         // their sum
+    absl::Duration audit;         // by the verifier's clock, message and answer included
+    absl::Duration waited;        // part of it spent waiting for a core
   };
   struct Limits {
     absl::Duration call_time;
@@ -65,9 +69,26 @@ class WorkloadSession {
   // Shows the first `sets` sets to the runner.
   Ending Map(int sets, const Limits& limits);
 
+  // How a GPU makes the calls; the words are GoRequest's.
+  struct Go {
+    v1::GoRequest::Mode mode = v1::GoRequest::MODE_UNSPECIFIED;
+    int graph = 0;
+  };
+
   // One GO. Sets are distinct. `oracles` may lack any content.
   Batch Run(const std::vector<Call>& calls, Mode mode, const OracleEntries& oracles,
+            const Limits& limits) {
+    return Run(calls, mode, Go(), oracles, limits);
+  }
+  Batch Run(const std::vector<Call>& calls, Mode mode, const Go& go, const OracleEntries& oracles,
             const Limits& limits);
+
+  struct Recording {
+    Ending ending;
+    std::string reason;  // why the calls cannot be recorded; empty: they were
+  };
+  // GPU: records calls on these sets, in this order, as a graph for REPLAY.
+  Recording Record(const std::vector<int>& sets, int graph, const Limits& limits);
 
   // Of all comparisons so far; absent before the first.
   const std::optional<v1::Correctness>& correctness() const { return correctness_; }

@@ -109,7 +109,7 @@ Ending Confirmation::RunBlock(Side* side, const ConfirmationCase& one, int block
     // The same, trusted amount for both sides, so that short calls show.
     spent_us += absl::ToDoubleMicroseconds(
         std::max(batch.audit - side->least_round_trip, batch.audit / 10));
-    calls_done += batch.latency_us.size();
+    calls_done += batch.calls;
   }
   *us_per_call = spent_us / static_cast<double>(calls_done);
   return {};

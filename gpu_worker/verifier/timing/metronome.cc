@@ -16,7 +16,8 @@ absl::StatusOr<absl::Duration> Metronome::Tick() {
     // The first one warms it up.
     link_->Go(std::vector<int>(), clock_.SteadyNow() + kTickTimeout);
   }
-  const RunnerLink::GoReply reply = link_->Go(std::vector<int>(), clock_.SteadyNow() + kTickTimeout);
+  const RunnerLink::GoReply reply =
+      link_->Go(std::vector<int>(), clock_.SteadyNow() + kTickTimeout);
   if (!reply.ending.passed()) {
     link_.reset();
     return absl::UnavailableError(

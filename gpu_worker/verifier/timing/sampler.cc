@@ -105,18 +105,37 @@ std::vector<WorkloadSession::Call> CallDealer::Deal(int calls, int oracled) {
   while (static_cast<int>(dealt.size()) < std::max(1, calls) && dealt_ < deck_.size()) {
     dealt.push_back({deck_[dealt_++], next_fresh_++});
   }
-  std::vector<size_t> places(dealt.size());
-  std::iota(places.begin(), places.end(), size_t{0});
-  Shuffle(&places, &rng_);
-  for (size_t i = 0; i < places.size() && oracled > 0 && !oracled_.empty(); ++i, --oracled) {
-    dealt[places[i]].content = oracled_.back();
-    oracled_.pop_back();
-  }
+  PutOracles(oracled, &dealt);
   return dealt;
 }
 
+std::vector<WorkloadSession::Call> CallDealer::DealTo(const std::vector<int>& sets, int oracled) {
+  std::vector<WorkloadSession::Call> dealt;
+  for (const int set : sets) dealt.push_back({set, next_fresh_++});
+  PutOracles(oracled, &dealt);
+  return dealt;
+}
+
+std::vector<int> CallDealer::PickSets(int count) {
+  std::vector<int> sets(deck_.size());
+  std::iota(sets.begin(), sets.end(), 0);
+  Shuffle(&sets, &rng_);
+  sets.resize(std::min(sets.size(), static_cast<size_t>(std::max(1, count))));
+  return sets;
+}
+
+void CallDealer::PutOracles(int oracled, std::vector<WorkloadSession::Call>* calls) {
+  std::vector<size_t> places(calls->size());
+  std::iota(places.begin(), places.end(), size_t{0});
+  Shuffle(&places, &rng_);
+  for (size_t i = 0; i < places.size() && oracled > 0 && !oracled_.empty(); ++i, --oracled) {
+    (*calls)[places[i]].content = oracled_.back();
+    oracled_.pop_back();
+  }
+}
+
 void ClockAudit::AddGo(const WorkloadSession::Batch& batch) {
-  gos_.push_back({batch.inner, batch.audit, batch.waited, batch.latency_us.size()});
+  gos_.push_back({batch.inner, batch.audit, batch.waited, batch.calls});
 }
 
 absl::Duration ClockAudit::RoundTrip(double quantile) const {

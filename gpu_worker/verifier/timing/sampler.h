@@ -30,10 +30,17 @@ class CallDealer {
   // get a content with an oracle, while there are any.
   std::vector<WorkloadSession::Call> Deal(int calls, int oracled);
 
+  // Calls on these sets, with contents as Deal gives them; the round of sets is left as it is.
+  std::vector<WorkloadSession::Call> DealTo(const std::vector<int>& sets, int oracled);
+  // Some sets in random order, distinct.
+  std::vector<int> PickSets(int count);
+
   int oracled_left() const { return static_cast<int>(oracled_.size()); }
   Rng& rng() { return rng_; }
 
  private:
+  void PutOracles(int oracled, std::vector<WorkloadSession::Call>* calls);
+
   std::vector<int> deck_;
   size_t dealt_ = 0;
   std::vector<int64_t> oracled_;

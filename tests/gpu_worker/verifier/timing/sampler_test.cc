@@ -59,6 +59,7 @@ TEST(CallDealerTest, OraclesAreUsedOnceAtRandomPlaces) {
 
 WorkloadSession::Batch Go(absl::Duration inner, absl::Duration audit, absl::Duration waited) {
   WorkloadSession::Batch batch;
+  batch.calls = 10;
   batch.latency_us.assign(10, absl::ToDoubleMicroseconds(inner) / 10);
   batch.inner = inner;
   batch.audit = audit;

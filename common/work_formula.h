@@ -1,5 +1,5 @@
-#ifndef KSEARCH_COORDINATOR_TASKS_WORK_FORMULA_H_
-#define KSEARCH_COORDINATOR_TASKS_WORK_FORMULA_H_
+#ifndef KSEARCH_COMMON_WORK_FORMULA_H_
+#define KSEARCH_COMMON_WORK_FORMULA_H_
 
 #include <cstdint>
 #include <string>
@@ -18,4 +18,4 @@ absl::StatusOr<double> EvaluateWorkFormula(
 
 }  // namespace ksearch
 
-#endif  // KSEARCH_COORDINATOR_TASKS_WORK_FORMULA_H_
+#endif  // KSEARCH_COMMON_WORK_FORMULA_H_

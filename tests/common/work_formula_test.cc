@@ -1,4 +1,4 @@
-#include "coordinator/tasks/work_formula.h"
+#include "common/work_formula.h"
 
 #include <string>
 

@@ -1,0 +1,58 @@
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_TIMING_DEVICE_CLOCK_WATCH_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_TIMING_DEVICE_CLOCK_WATCH_H_
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "common/clock.h"
+#include "gpu_worker/verifier/timing/device/clock_reader.h"
+
+namespace ksearch {
+
+// Tells whether the GPU's clocks are fit for measuring: steady after a warm-up, and not pulled down
+// by heat or power while timing. One per measurement of a workload. Without a reader, or with one
+// that fails, clocks count as fit and nothing is recorded. Thread-compatible.
+class ClockWatch {
+ public:
+  // `reader` may be null. `pause` waits that long, wall clock.
+  ClockWatch(ClockReader* reader, const Clock& clock, std::function<void(absl::Duration)> pause)
+      : reader_(reader), clock_(clock), pause_(std::move(pause)) {}
+
+  // To be asked again and again while load is on the device: whether the mean clock of the last
+  // two windows of kClockWindow is the same within kSteadyClock.
+  bool Steady();
+
+  enum class Fit {
+    kGood,
+    kThrottled,  // what was just measured does not count; a pause was made
+    kDegraded,   // kMaxThrottled times in a row: the device is not fit for measuring
+  };
+  // After each timed GO.
+  Fit Judge();
+
+  // Of the timed GOs that count: median clock, and all event reasons seen.
+  double median_mhz() const;
+  uint64_t reasons() const { return reasons_; }
+
+ private:
+  struct Window {
+    absl::Time start;
+    double sum_mhz = 0;
+    int readings = 0;
+  };
+
+  ClockReader* const reader_;
+  const Clock& clock_;
+  const std::function<void(absl::Duration)> pause_;
+  std::vector<Window> windows_;
+  std::vector<double> good_mhz_;
+  uint64_t reasons_ = 0;
+  int throttled_ = 0;  // in a row
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_TIMING_DEVICE_CLOCK_WATCH_H_

@@ -1,0 +1,42 @@
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_TIMING_DEVICE_DEVICE_AUDIT_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_TIMING_DEVICE_DEVICE_AUDIT_H_
+
+#include <vector>
+
+#include "absl/time/time.h"
+#include "gpu_worker/verifier/workload_session.h"
+
+namespace ksearch {
+
+// Holds the time per call that a GPU's runner reported against the verifier's clock around GOs that
+// had nothing in them but calls. Thread-compatible.
+class DeviceAudit {
+ public:
+  void AddRoundTrip(absl::Duration idle_round_trip);
+  // A GO of FREE calls (`per_call`), or a replay of a graph, whose calls are one unit.
+  void AddGo(const WorkloadSession::Batch& batch, bool per_call);
+
+  // The verifier's time over the reported one, `call_us` a call.
+  double Ratio(double call_us) const;
+  // Whether the median GO took longer than its calls can account for. `host_us`: time of the host
+  // per call, which may be longer than the device's.
+  bool TimeEscaped(double call_us, double host_us) const;
+  // Time per call of each GO by the verifier's clock alone.
+  std::vector<double> VerifierMicros() const;
+  size_t gos() const { return gos_.size(); }
+
+ private:
+  struct Go {
+    double micros = 0;  // without waits for a core
+    double calls = 0;
+    double allowed_calls = 0;  // that may each cost a little more
+  };
+  double RoundTrip(double quantile) const;
+
+  std::vector<Go> gos_;
+  std::vector<double> round_trips_us_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_TIMING_DEVICE_DEVICE_AUDIT_H_

@@ -1,0 +1,43 @@
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_TIMING_DEVICE_DEVICE_CALLS_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_TIMING_DEVICE_DEVICE_CALLS_H_
+
+#include <vector>
+
+#include "gpu_worker/verifier/workload_session.h"
+
+namespace ksearch {
+
+// Calls of one program on one workload of a GPU, as the sampler sees them: prepared, made and
+// judged. Thread-compatible.
+class DeviceCalls {
+ public:
+  virtual ~DeviceCalls() = default;
+  virtual WorkloadSession::Batch Run(const std::vector<WorkloadSession::Call>& calls,
+                                     WorkloadSession::Mode mode, const WorkloadSession::Go& go) = 0;
+  virtual WorkloadSession::Recording Record(const std::vector<int>& sets, int graph) = 0;
+};
+
+// By a session.
+class SessionCalls final : public DeviceCalls {
+ public:
+  SessionCalls(WorkloadSession& session, const OracleEntries& oracles,
+               const WorkloadSession::Limits& limits)
+      : session_(session), oracles_(oracles), limits_(limits) {}
+
+  WorkloadSession::Batch Run(const std::vector<WorkloadSession::Call>& calls,
+                             WorkloadSession::Mode mode, const WorkloadSession::Go& go) override {
+    return session_.Run(calls, mode, go, oracles_, limits_);
+  }
+  WorkloadSession::Recording Record(const std::vector<int>& sets, int graph) override {
+    return session_.Record(sets, graph, limits_);
+  }
+
+ private:
+  WorkloadSession& session_;
+  const OracleEntries& oracles_;
+  const WorkloadSession::Limits limits_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_TIMING_DEVICE_DEVICE_CALLS_H_

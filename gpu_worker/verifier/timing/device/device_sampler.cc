@@ -1,0 +1,236 @@
+#include "gpu_worker/verifier/timing/device/device_sampler.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "common/status_macros.h"
+#include "common/textproto.h"
+#include "gpu_worker/verifier/harness_constants.h"
+#include "gpu_worker/verifier/timing/statistics.h"
+
+namespace ksearch {
+namespace {
+
+// A measurement has at least this many GOs, so that the audit has a median to take.
+constexpr int kGosPerMeasurement = 4;
+// Blocks of calls behind each other are no independent samples, but GOs are.
+constexpr double kSampleConfidence = 0.95;
+
+}  // namespace
+
+absl::StatusOr<DeviceSampler::Sampled> DeviceSampler::Sample() {
+  Sampled sampled;
+  warm_ = WarmUpDevice(calls_, dealer_, options_.warm_up, watch_, clock_);
+  sampled.ending = warm_.ending;
+  sampled.host_us = warm_.host_us;
+  sampled.host_bound = warm_.host_bound();
+  if (!sampled.ending.passed()) return sampled;
+  if (warm_.wants_graph() && options_.allow_graphs) {
+    graphs_ = RecordGraphs(calls_, dealer_, warm_.call_us, kGraphs);
+    sampled.ending = graphs_.ending;
+    sampled.spoiled = graphs_.spoiled;
+    if (!sampled.ending.passed() || sampled.spoiled) return sampled;
+  }
+  if (!graphs_.sets.empty()) {
+    way_ = Way::kGraph;
+  } else if (warm_.host_bound()) {
+    way_ = Way::kVerifierClock;
+  }
+  constexpr const char* kNames[] = {"events", "graph", "verifier_clock"};
+  sampled.timing = kNames[static_cast<int>(way_)];
+
+  for (int attempt = 1;; ++attempt) {
+    RETURN_IF_ERROR(Measure(&sampled));
+    if (!sampled.ending.passed()) break;
+    const double call_us = sampled.samples.median_us();
+    sampled.audit_ratio = audit_.Ratio(call_us);
+    if (options_.trusted || way_ == Way::kVerifierClock) break;
+    // A replay has no host time of the candidate in it. Elsewhere that time is its own word: more
+    // than kHostBound of it was not there in the warm-up, which chose this way.
+    const double host_us =
+        way_ == Way::kGraph ? 0 : std::min(Median(host_us_), kHostBound * call_us);
+    if (!audit_.TimeEscaped(call_us, host_us)) break;
+    if (attempt == kAuditAttempts) {
+      sampled.ending = {
+          v1::OUTCOME_CHEAT,
+          absl::StrFormat("audit clock: calls took %.2fx the time that they reported; work outside "
+                          "the timed call, or a forged clock",
+                          sampled.audit_ratio)};
+      break;
+    }
+  }
+  if (sampled.ending.passed() && !options_.trusted) RETURN_IF_ERROR(LockStep(&sampled));
+  if (sampled.ending.passed() && sampled.samples.median_us() < kImpossible * options_.floor_us) {
+    sampled.ending = {
+        v1::OUTCOME_CHEAT,
+        absl::StrFormat("faster than this device can be: %.2f us a call, but moving the task's "
+                        "bytes and doing its operations takes at least %.2f us",
+                        sampled.samples.median_us(), options_.floor_us)};
+  }
+  sampled.host_us = Median(host_us_);
+  sampled.sm_clock_mhz = watch_.median_mhz();
+  sampled.throttle_reasons = watch_.reasons();
+  return sampled;
+}
+
+absl::Status DeviceSampler::Measure(Sampled* sampled) {
+  audit_ = DeviceAudit();
+  latency_us_.clear();
+  host_us_.clear();
+  if (way_ == Way::kGraph) host_us_.push_back(warm_.host_us);
+  calls_done_ = 0;
+  measured_us_ = 0;
+  const absl::Time wall_end =
+      clock_.SteadyNow() + FromProto(options_.plan.max_time_per_workload()) * kWallPerMeasureTime;
+  // The last GO comes unannounced; it keeps some oracles for itself.
+  const int reserved = (dealer_.oracled_left() + 2) / 3;
+  bool enough = false;
+  while (true) {
+    const int oracled = enough ? dealer_.oracled_left()
+                               : std::min(2, std::max(0, dealer_.oracled_left() - reserved));
+    bool counted = false;
+    RETURN_IF_ERROR(MeasureOnce(oracled, &sampled->ending, &counted));
+    if (!sampled->ending.passed()) return absl::OkStatus();
+    if (!counted) continue;
+    if (enough) break;
+    if (options_.slow_us > 0 && calls_done_ >= kEarlyStopCalls &&
+        Median(Samples()) > options_.slow_us) {
+      sampled->slow = true;
+    }
+    enough = Enough(wall_end);
+  }
+  sampled->samples = Summarise(Samples());
+  return absl::OkStatus();
+}
+
+absl::Status DeviceSampler::MeasureOnce(int oracled, Ending* ending, bool* counted) {
+  WorkloadSession::Batch batch;
+  if (way_ == Way::kGraph) {
+    const auto graph = static_cast<size_t>(dealer_.rng().NextBelow(graphs_.sets.size()));
+    RETURN_IF_ERROR(RunAudited(dealer_.DealTo(graphs_.sets[graph], oracled),
+                               {v1::GoRequest::REPLAY, static_cast<int>(graph)}, &batch, counted));
+  } else if (way_ == Way::kVerifierClock) {
+    RETURN_IF_ERROR(
+        RunAudited(dealer_.Deal(CallsOfGo(), oracled), {v1::GoRequest::FREE, 0}, &batch, counted));
+  } else {
+    batch = calls_.Run(dealer_.Deal(CallsOfGo(), oracled), WorkloadSession::Mode::kTimed,
+                       {v1::GoRequest::EVENTS, 0});
+    if (batch.ending.passed()) {
+      const ClockWatch::Fit fit = watch_.Judge();
+      *counted = fit == ClockWatch::Fit::kGood;
+      if (fit == ClockWatch::Fit::kDegraded) {
+        return absl::UnavailableError("the GPU is degraded: its clocks stay down (heat or power)");
+      }
+    }
+  }
+  *ending = batch.ending;
+  if (!ending->passed() || !*counted) return absl::OkStatus();
+  latency_us_.insert(latency_us_.end(), batch.latency_us.begin(), batch.latency_us.end());
+  host_us_.insert(host_us_.end(), batch.host_us.begin(), batch.host_us.end());
+  calls_done_ += batch.calls;
+  for (const double us : batch.latency_us) {
+    measured_us_ +=
+        us * static_cast<double>(batch.calls) / static_cast<double>(batch.latency_us.size());
+  }
+  if (way_ != Way::kEvents || options_.trusted) return absl::OkStatus();
+  bool audited = false;
+  RETURN_IF_ERROR(
+      RunAudited(dealer_.Deal(CallsOfGo(), 0), {v1::GoRequest::FREE, 0}, &batch, &audited));
+  *ending = batch.ending;
+  return absl::OkStatus();
+}
+
+absl::Status DeviceSampler::RunAudited(const std::vector<WorkloadSession::Call>& calls,
+                                       const WorkloadSession::Go& go, WorkloadSession::Batch* batch,
+                                       bool* counted) {
+  ASSIGN_OR_RETURN(const absl::Duration round_trip, round_trip_());
+  *batch = calls_.Run(calls, WorkloadSession::Mode::kTimed, go);
+  if (!batch->ending.passed()) return absl::OkStatus();
+  switch (watch_.Judge()) {
+    case ClockWatch::Fit::kDegraded:
+      return absl::UnavailableError("the GPU is degraded: its clocks stay down (heat or power)");
+    case ClockWatch::Fit::kThrottled:
+      return absl::OkStatus();
+    case ClockWatch::Fit::kGood:
+      break;
+  }
+  audit_.AddRoundTrip(round_trip);
+  audit_.AddGo(*batch, go.mode == v1::GoRequest::FREE);
+  *counted = true;
+  return absl::OkStatus();
+}
+
+// Calls one by one, each prepared only after the one before was looked over: work that is put off
+// to a later call, or done for several at once, is missing here.
+absl::Status DeviceSampler::LockStep(Sampled* sampled) {
+  const double call_us = sampled->samples.median_us();
+  DeviceAudit audit;
+  const absl::Time end = clock_.SteadyNow() + kLockStepTime;
+  for (int i = 0; i < kLockStepCalls; ++i) {
+    if (i >= kMinLockStepCalls && clock_.SteadyNow() >= end) break;
+    ASSIGN_OR_RETURN(const absl::Duration round_trip, round_trip_());
+    const WorkloadSession::Batch batch =
+        calls_.Run(dealer_.Deal(1, 0), WorkloadSession::Mode::kTimed, {v1::GoRequest::FREE, 0});
+    sampled->ending = batch.ending;
+    if (!batch.ending.passed()) return absl::OkStatus();
+    audit.AddRoundTrip(round_trip);
+    audit.AddGo(batch, true);
+    // Of a graph, the host's time is no part of what was measured, but here it is.
+    host_us_.insert(host_us_.end(), batch.host_us.begin(), batch.host_us.end());
+  }
+  if (way_ == Way::kVerifierClock) return absl::OkStatus();
+  double host_us = Median(host_us_);
+  if (way_ == Way::kEvents) host_us = std::min(host_us, kHostBound * call_us);
+  // One after the other: nothing hides the host's time here.
+  if (!audit.TimeEscaped(call_us, host_us + call_us)) return absl::OkStatus();
+  sampled->audit_ratio = std::max(sampled->audit_ratio, audit.Ratio(call_us));
+  sampled->ending = {
+      v1::OUTCOME_CHEAT,
+      absl::StrFormat(
+          "audit clock: calls made one at a time took %.2fx as long as they reported "
+          "when made together; work is put off to later calls, or hidden from the clock",
+          audit.Ratio(call_us))};
+  return absl::OkStatus();
+}
+
+bool DeviceSampler::Enough(absl::Time wall_end) const {
+  const v1::MeasurePlan& plan = options_.plan;
+  const auto done = static_cast<int>(calls_done_);
+  if (options_.coarse) return done >= kEarlyStopCalls;
+  if (clock_.SteadyNow() >= wall_end) return true;
+  const std::vector<double> samples = Samples();
+  if (way_ != Way::kEvents) {
+    // One sample a GO: the plan's numbers are of calls.
+    if (samples.size() < kMinDeviceGos) return false;
+    if (samples.size() >= kMaxDeviceGos) return true;
+  } else {
+    if (done < plan.min_calls()) return false;
+    if (done >= plan.max_calls()) return true;
+  }
+  if (measured_us_ >= absl::ToDoubleMicroseconds(FromProto(plan.max_time_per_workload()))) {
+    return true;
+  }
+  const Interval interval = MedianInterval(samples, kSampleConfidence);
+  const double median = Median(samples);
+  return median <= 0 || (interval.high - interval.low) / 2 / median <= plan.target_half_width();
+}
+
+// Half to all of what the plan allows: the length of a GO tells the candidate nothing.
+int DeviceSampler::CallsOfGo() {
+  const double max_us =
+      absl::ToDoubleMicroseconds(FromProto(options_.plan.max_time_per_workload()));
+  const double left = std::max(
+      1.0, static_cast<double>(options_.plan.max_calls()) - static_cast<double>(calls_done_));
+  double most = std::clamp(max_us / kGosPerMeasurement / std::max(warm_.call_us, 1e-3), 1.0,
+                           std::max(left, static_cast<double>(kEarlyStopCalls)));
+  if (options_.coarse) most = std::min(most, static_cast<double>(kEarlyStopCalls));
+  return static_cast<int>(std::ceil(most * (0.5 + 0.5 * dealer_.rng().NextDouble())));
+}
+
+std::vector<double> DeviceSampler::Samples() const {
+  return way_ == Way::kVerifierClock ? audit_.VerifierMicros() : latency_us_;
+}
+
+}  // namespace ksearch

@@ -1,0 +1,27 @@
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_TIMING_DEVICE_GPU_TIMING_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_TIMING_DEVICE_GPU_TIMING_H_
+
+#include <functional>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "gpu_worker/verifier/timing/device/clock_reader.h"
+#include "gpu_worker/verifier/timing/device/roofline.h"
+
+namespace ksearch {
+
+// What timing on a GPU needs beside runners.
+struct GpuTiming {
+  std::shared_ptr<ClockReader> clocks;  // null: clocks are not watched
+  DevicePeaks peaks;
+  // Runs a small kernel of the verifier's own: whether the device still answers after a candidate
+  // was killed on it. Non-OK: it does not.
+  std::function<absl::Status()> probe = [] { return absl::OkStatus(); };
+  std::function<void(absl::Duration)> pause = [](absl::Duration time) { absl::SleepFor(time); };
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_TIMING_DEVICE_GPU_TIMING_H_

@@ -1,0 +1,41 @@
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_TIMING_WORKLOAD_TIMING_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_TIMING_WORKLOAD_TIMING_H_
+
+#include "absl/status/statusor.h"
+#include "gpu_worker/verifier/bench.h"
+#include "gpu_worker/verifier/timing/sampler.h"
+#include "gpu_worker/verifier/workload_session.h"
+#include "proto/result.pb.h"
+
+namespace ksearch {
+
+// What the caller knows of a program when it has it timed. GPU only, but for `trusted`.
+struct TimingRole {
+  bool trusted = false;  // a baseline: its clock is believed
+  bool allow_graphs = true;
+  bool first_workload = true;  // of its process
+  bool coarse = false;         // as few calls as tell anything
+  double slow_us = 0;          // slower is worth telling; 0: never
+  double floor_us = 0;         // faster is impossible; 0: unknown
+};
+
+struct WorkloadTiming {
+  Ending ending;
+  // candidate, audit_ratio, timing and the facts behind it.
+  v1::WorkloadResult facts;
+  bool slow = false;
+  // Nothing was timed: recording its calls broke the program. A new process, without graphs.
+  bool spoiled = false;
+};
+
+// Times a session's program as its class of device asks for (docs/measuring.md). Non-OK is trouble
+// of this machine.
+absl::StatusOr<WorkloadTiming> TimeWorkload(Bench& bench, WorkloadSession& session,
+                                            CallDealer& dealer, const OracleEntries& oracles,
+                                            const v1::MeasurePlan& plan,
+                                            const WorkloadSession::Limits& limits,
+                                            const TimingRole& role);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_TIMING_WORKLOAD_TIMING_H_

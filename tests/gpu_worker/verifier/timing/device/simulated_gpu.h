@@ -1,0 +1,101 @@
+#ifndef KSEARCH_TESTS_GPU_WORKER_VERIFIER_TIMING_DEVICE_SIMULATED_GPU_H_
+#define KSEARCH_TESTS_GPU_WORKER_VERIFIER_TIMING_DEVICE_SIMULATED_GPU_H_
+
+#include <map>
+#include <vector>
+
+#include "gpu_worker/verifier/timing/device/clock_reader.h"
+#include "gpu_worker/verifier/timing/device/device_calls.h"
+#include "tests/fakes/fake_clock.h"
+
+namespace ksearch {
+
+// A program on a GPU as arithmetic: calls take device_us on the device and host_us on the host, and
+// move a fake clock. What it reports of itself can be made to differ.
+class SimulatedGpu final : public DeviceCalls, public ClockReader {
+ public:
+  double device_us = 50;
+  double host_us = 4;
+  double reported = 1;  // share of the device's time that events see
+  bool recordable = true;
+  bool breaks_when_recorded = false;
+  bool defers = false;  // does the work of a call only when the next one comes
+  double mhz = 1980;
+  uint64_t reasons = 0;
+  int throttled_readings = 0;  // that many readings are throttled, once timing has begun
+
+  static constexpr double kRoundTripMicros = 16;
+
+  FakeClock& clock() { return clock_; }
+  const std::map<v1::GoRequest::Mode, int>& gos() const { return gos_; }
+  int calls() const { return calls_; }
+
+  absl::StatusOr<absl::Duration> RoundTrip() {
+    clock_.Advance(absl::Microseconds(kRoundTripMicros));
+    return absl::Microseconds(kRoundTripMicros);
+  }
+
+  WorkloadSession::Batch Run(const std::vector<WorkloadSession::Call>& calls,
+                             WorkloadSession::Mode mode, const WorkloadSession::Go& go) override {
+    ++gos_[go.mode];
+    const auto n = static_cast<double>(calls.size());
+    calls_ += static_cast<int>(calls.size());
+    WorkloadSession::Batch batch;
+    batch.calls = calls.size();
+    if (broken_) {
+      batch.ending = {v1::OUTCOME_RUNTIME_ERROR, "ksearch_run returned 900"};
+      return batch;
+    }
+    if (defers && calls.size() == 1 && mode == WorkloadSession::Mode::kTimed &&
+        go.mode == v1::GoRequest::FREE) {
+      batch.ending = {v1::OUTCOME_CHEAT, "a timed call returned before output 'c' was written"};
+      return batch;
+    }
+    double wall = kRoundTripMicros;
+    switch (go.mode) {
+      case v1::GoRequest::EVENTS:
+        batch.latency_us.assign(calls.size(), device_us * reported);
+        batch.host_us.assign(calls.size(), host_us);
+        wall += n * (device_us + host_us);
+        break;
+      case v1::GoRequest::REPLAY:
+        batch.latency_us = {device_us * reported};
+        wall += n * device_us;
+        break;
+      default:
+        batch.latency_us = {std::max(device_us * reported, host_us)};
+        batch.host_us.assign(calls.size(), host_us);
+        wall += std::max(n * device_us, n * host_us) + std::min(device_us, host_us);
+    }
+    batch.audit = absl::Microseconds(wall);
+    clock_.Advance(absl::Microseconds(wall + 100));
+    return batch;
+  }
+
+  WorkloadSession::Recording Record(const std::vector<int>& sets, int) override {
+    ++gos_[v1::GoRequest::CAPTURE];
+    recorded_calls = static_cast<int>(sets.size());
+    broken_ = breaks_when_recorded;
+    return {{}, recordable ? "" : "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"};
+  }
+  int recorded_calls = 0;
+
+  absl::StatusOr<ClockReading> Read() override {
+    clock_.Advance(absl::Milliseconds(1));
+    if (throttled_readings > 0 && gos_.count(v1::GoRequest::FREE) > 0) {
+      --throttled_readings;
+      return ClockReading{mhz, 0x40};
+    }
+    return ClockReading{mhz, reasons};
+  }
+
+ private:
+  FakeClock clock_;
+  std::map<v1::GoRequest::Mode, int> gos_;
+  int calls_ = 0;
+  bool broken_ = false;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_TESTS_GPU_WORKER_VERIFIER_TIMING_DEVICE_SIMULATED_GPU_H_
