@@ -88,7 +88,12 @@ absl::Status Oracle::Answer(const ProgramImage& reference,
       return Broken(*workload, batch.ending.message);
     }
     auto entry = std::make_shared<OracleEntry>();
-    ASSIGN_OR_RETURN(entry->outputs, session.Outputs(0));
+    absl::StatusOr<std::shared_ptr<const SavedOutputs>> outputs = session.Outputs(0);
+    if (absl::IsResourceExhausted(outputs.status())) {
+      DropCache();
+      outputs = session.Outputs(0);
+    }
+    ASSIGN_OR_RETURN(entry->outputs, std::move(outputs));
     entry->reference_time = batch.audit;
     if (const std::string name = OutputWithNan(*workload, *entry->outputs); !name.empty()) {
       return Broken(*workload, absl::StrCat("output '", name, "' holds a NaN"));

@@ -1,0 +1,89 @@
+#include "gpu_worker/verifier/bench.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <string>
+
+#include "common/clock.h"
+#include "common/message_frames.h"
+#include "common/unique_fd.h"
+#include "gpu_worker/verifier/host/memfd_buffer_sets.h"
+#include "gpu_worker/verifier/job_verifier.h"
+#include "gpu_worker/verifier/request_loop.h"
+#include "tests/fakes/plain_sandbox.h"
+#include "tests/gpu_worker/verifier/matmul_task.h"
+
+namespace ksearch {
+namespace {
+
+using ::testing::HasSubstr;
+
+class BenchTest : public ::testing::Test {
+ protected:
+  std::shared_ptr<const WorkloadCase> CaseOf(int workload) {
+    return *WorkloadCase::Create(task_, task_.workloads(workload), "sha", Seed{1, 1});
+  }
+  PlainSandbox sandbox_;
+  RunnerStarter starter_{sandbox_, "/nonexistent/runner", {}, Clock::Real()};
+  const v1::Task task_ = MatmulTask();
+};
+
+TEST_F(BenchTest, MemoryKeptForLaterJobsGoesBeforeAnAllocationFails) {
+  int64_t used = 0;
+  int calls = 0;
+  constexpr int64_t kRoom = 400 << 10;
+  Bench bench(
+      starter_,
+      [&](std::shared_ptr<const WorkloadCase> workload,
+          int sets) -> absl::StatusOr<std::shared_ptr<BufferSets>> {
+        ++calls;
+        if (used + workload->footprint_bytes() * sets > kRoom) {
+          return absl::ResourceExhaustedError("no room");
+        }
+        used += workload->footprint_bytes() * sets;
+        const int64_t bytes = workload->footprint_bytes() * sets;
+        auto made = *MemfdBufferSets::Create(std::move(workload), sets);
+        return std::shared_ptr<BufferSets>(made.get(),
+                                           [made, bytes, &used](BufferSets*) { used -= bytes; });
+      },
+      Clock::Real(), Bench::Options());
+  const auto medium = CaseOf(1);
+  ASSERT_LT(medium->footprint_bytes() * 5, kRoom);
+  ASSERT_TRUE(bench.Buffers(medium, 4, "gate").ok());
+  EXPECT_EQ(calls, 1);
+  // Not beside the first, which nobody uses any more.
+  ASSERT_TRUE(bench.Buffers(medium, 4, "candidate").ok());
+  EXPECT_EQ(calls, 3);
+  // Too large in any case.
+  EXPECT_EQ(bench.Buffers(medium, 64, "candidate").status().code(),
+            absl::StatusCode::kResourceExhausted);
+}
+
+TEST_F(BenchTest, AFailedDeviceMakesNoVerdict) {
+  Bench::Options options;
+  options.device_health = [] { return absl::AbortedError("the device fell off the bus"); };
+  Bench bench(starter_, MemfdBufferSets::Create, Clock::Real(), options);
+  JobVerifier verifier(bench, [](const v1::VerifierReply::Progress&) {});
+  EXPECT_THAT(std::string(verifier.Verify(v1::VerifierRequest()).status().message()),
+              HasSubstr("the device fell off the bus"));
+}
+
+TEST(RequestLoopTest, AVerifierThatCannotWorkSaysWhy) {
+  int pair[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+  const UniqueFd worker(pair[0]), verifier(pair[1]);
+  v1::VerifierRequest request;
+  request.set_request_id("r1");
+  ASSERT_TRUE(SendMessage(worker.get(), request, absl::InfiniteFuture()).ok());
+  EXPECT_EQ(RefuseRequest(verifier.get(), absl::NotFoundError("no CUDA driver")).code(),
+            absl::StatusCode::kNotFound);
+  v1::VerifierReply reply;
+  ASSERT_TRUE(ReceiveMessage(worker.get(), absl::InfiniteFuture(), &reply).ok());
+  EXPECT_EQ(reply.request_id(), "r1");
+  EXPECT_EQ(reply.infrastructure_error(), "no CUDA driver");
+}
+
+}  // namespace
+}  // namespace ksearch
