@@ -580,7 +580,6 @@ KS_DEVICE void wgmma_m64n256k32_e4m3(float (&d)[128], uint64_t a, uint64_t b, in
 
 /* ---------------------------------------------------------------- host: tensor maps */
 
-#ifndef __CUDA_ARCH__
 /* A row-major [rows][columns] tensor, rows `row_bytes` apart (a multiple of 16), base 16-byte
    aligned; box [box_rows][box_columns], each at most 256. `type` e.g.
    CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 (fp8: ..._UINT8). With a swizzle of n bytes a box row has at
@@ -614,7 +613,6 @@ inline cudaError_t make_tensor_map_2d(CUtensorMap* map, CUtensorMapDataType type
              CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
 }
-#endif
 
 }  // namespace ks
 

@@ -1,0 +1,26 @@
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+
+#include "gpu_worker/build/cuda/kernel_name.h"
+#include "gpu_worker/build/cuda/ptxas_report.h"
+#include "gpu_worker/build/cuda/sass_facts.h"
+
+// Any bytes give few kernels with short printable names and numbers that are not negative.
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const absl::string_view text(reinterpret_cast<const char*>(data), size);
+  const ksearch::PtxasReport report = ksearch::ReadPtxasReport(text);
+  if (report.kernels.size() > static_cast<size_t>(ksearch::kMaxKernels)) std::abort();
+  if (report.other_lines.size() > 2 * size + 64) std::abort();
+  for (const ksearch::PtxasKernel& kernel : report.kernels) {
+    if (kernel.facts.name().size() > ksearch::kMaxKernelNameBytes) std::abort();
+    if (kernel.facts.registers() < 0 || kernel.facts.spill_load_bytes() < 0) std::abort();
+  }
+  for (const char c : ksearch::KernelName(text)) {
+    if (c < 0x20 || c > 0x7e) std::abort();
+  }
+  for (const auto& [symbol, facts] : ksearch::CountSass(text)) {
+    if (facts.tensor() > facts.instructions()) std::abort();
+  }
+  return 0;
+}
