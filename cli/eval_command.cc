@@ -22,9 +22,11 @@ int EvalCommand(Client* client, const Options& options) {
   if (!files.ok()) return Fail(files.status());
   for (const v1::SourceFile& file : *files) *request.mutable_sources()->add_files() = file;
   request.set_kind(options.confirm      ? v1::JOB_KIND_CONFIRM
+                   : options.build_only ? v1::JOB_KIND_BUILD
                    : options.check_only ? v1::JOB_KIND_CHECK
                                         : v1::JOB_KIND_SCREEN);
   request.set_repeat(options.repeat);
+  request.set_architecture(options.architecture);
 
   grpc::ClientContext context;
   const auto stream = client->stub().Evaluate(&context, request);

@@ -62,6 +62,10 @@ void AddEval(CLI::App* app, Options* options) {
   app->add_flag("--confirm", options->confirm,
                 "compare with the baseline, interleaved, on held-out workloads too");
   app->add_flag("--check", options->check_only, "build and check, do not time");
+  app->add_flag("--build-only", options->build_only,
+                "build and show what the compiler says; needs no device");
+  app->add_option("--architecture", options->architecture,
+                  "only on a device of this kind, or build for it; e.g. sm_90a");
   app->add_flag("--repeat", options->repeat, "measure again even if recorded");
 }
 

@@ -40,6 +40,8 @@ struct Options {
   std::vector<std::string> files;
   bool confirm = false;
   bool check_only = false;
+  bool build_only = false;
+  std::string architecture;
   bool repeat = false;
 
   // commands about one run

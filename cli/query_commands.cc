@@ -168,7 +168,8 @@ int WorkersCommand(Client* client, const Options& options) {
     std::vector<std::string> devices;
     int cores = 0;
     for (const v1::DeviceCapability& device : worker.hello().devices()) {
-      devices.push_back(device.fingerprint().name());
+      devices.push_back(
+          absl::StrCat(device.fingerprint().name(), device.build_only() ? " (builds only)" : ""));
       cores += device.fingerprint().cores();
     }
     const v1::IsolationLevel& isolation = worker.hello().isolation();

@@ -43,6 +43,32 @@ void AppendNode(const v1::WorldModel& model,
   }
 }
 
+// "  decode<128>: 128 registers, spills 8 B out 12 B in, ..."; one line per kernel.
+void AppendKernels(const v1::BuildReport& build, std::string* text) {
+  if (build.kernels_size() > 0 && !build.architecture().empty()) {
+    absl::StrAppend(text, "kernels for ", build.architecture(), ":\n");
+  }
+  for (const v1::KernelFacts& kernel : build.kernels()) {
+    absl::StrAppend(text, "  ", kernel.name(), ": ", kernel.registers(), " registers, ",
+                    kernel.static_shared_bytes(), " B static shared");
+    if (kernel.stack_bytes() > 0) absl::StrAppend(text, ", ", kernel.stack_bytes(), " B stack");
+    if (kernel.spill_store_bytes() + kernel.spill_load_bytes() > 0) {
+      absl::StrAppend(text, ", spills ", kernel.spill_store_bytes(), " B out ",
+                      kernel.spill_load_bytes(), " B in");
+    }
+    if (kernel.has_sass()) {
+      const v1::SassFacts& sass = kernel.sass();
+      absl::StrAppend(text, "; ", sass.instructions(), " instructions, ", sass.tensor(),
+                      " tensor (", sass.warpgroup_tensor(), " warpgroup), wide loads ",
+                      sass.wide_global_loads(), "/", sass.global_loads(), ", wide stores ",
+                      sass.wide_global_stores(), "/", sass.global_stores(), ", async copies ",
+                      sass.async_copies(), "+", sass.bulk_copies(), ", local ",
+                      sass.local_loads() + sass.local_stores());
+    }
+    absl::StrAppend(text, "\n");
+  }
+}
+
 }  // namespace
 
 std::string Table(const std::vector<std::vector<std::string>>& rows) {
@@ -147,6 +173,7 @@ std::string ResultText(const v1::JobResult& result) {
     absl::StrAppend(&text, "  ", diagnostic.file(), ":", diagnostic.line(), ": ",
                     diagnostic.severity(), ": ", diagnostic.message(), "\n");
   }
+  AppendKernels(result.build(), &text);
   for (const std::string& suspicion : result.suspicions()) {
     absl::StrAppend(&text, "  suspicious: ", suspicion, "\n");
   }

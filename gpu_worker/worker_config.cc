@@ -121,7 +121,11 @@ absl::StatusOr<v1::WorkerConfig> LoadWorkerConfig(const std::vector<std::string>
                                                   bool need_coordinator) {
   v1::WorkerConfig config, given;
   std::vector<std::string> faults;
-  ASSIGN_OR_RETURN(const auto arguments, SplitArguments(args));
+  std::vector<std::string> words = args;
+  // The one argument without a value.
+  std::replace(words.begin(), words.end(), std::string("--compile-only"),
+               std::string("--compile-only=true"));
+  ASSIGN_OR_RETURN(const auto arguments, SplitArguments(words));
   for (const auto& [name, value] : arguments) {
     int number = 0;
     if (name == "--config") {
@@ -138,10 +142,15 @@ absl::StatusOr<v1::WorkerConfig> LoadWorkerConfig(const std::vector<std::string>
         faults.push_back(absl::StrCat("--slots: '", value, "' must be a number of 1 or more"));
       }
       given.set_slots(number);
+    } else if (name == "--compile-only") {
+      if (value != "true" && value != "false") {
+        faults.push_back(absl::StrCat("--compile-only: '", value, "' must be true or false"));
+      }
+      given.set_compile_only(value == "true");
     } else {
-      faults.push_back(
-          absl::StrCat("unknown argument ", name,
-                       " (known: --config, --coordinator, --state-dir, --name, --slots)"));
+      faults.push_back(absl::StrCat(
+          "unknown argument ", name,
+          " (known: --config, --coordinator, --state-dir, --name, --slots, --compile-only)"));
     }
   }
   config.MergeFrom(given);
@@ -191,6 +200,7 @@ absl::Status CheckPrograms(const v1::WorkerConfig& config) {
   };
   check(CheckExecutable(config.state_dir()), "state_dir");
   for (const char* name : {"/ksearch-verifier", "/ksearch-runner"}) {
+    if (config.compile_only()) break;
     check(CheckExecutable(config.binary_dir() + name), "binary_dir");
   }
   const std::string& bubblewrap = config.sandbox().bubblewrap_path();

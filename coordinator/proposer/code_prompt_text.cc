@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "common/kernel_header.h"
+#include "coordinator/proposer/cuda/cuda_text.h"
 #include "coordinator/proposer/task_text.h"
 #include "coordinator/proposer/text_safety.h"
 
@@ -55,17 +56,6 @@ constexpr absl::string_view kRulesCpp = R"(For C++:
 - Threads may be started with std::thread and must all be joined before the call returns. Starting
   one costs some 10 to 50 microseconds, so small workloads are better off without.
 - Return 0. Let no exception leave the entry point.
-)";
-
-constexpr absl::string_view kRulesCuda = R"(For CUDA:
-- CUDA C++ with the runtime API, cooperative groups, inline PTX and the toolkit's device headers is
-  available; torch headers and prebuilt libraries (cuBLAS, cuDNN, CUTLASS) are not.
-- Put all work on the stream you are given. Work on a stream of your own must begin after and be
-  joined into that stream by events before the call returns. Do not synchronise the device.
-- Do not allocate device memory in the call; ask for scratch memory with ksearch_workspace_bytes.
-- Check launches with cudaGetLastError() and return it as an int if it is not cudaSuccess, else 0.
-- A kernel that needs more than 48 KiB of dynamic shared memory must be given leave with
-  cudaFuncSetAttribute in the same call.
 )";
 
 constexpr absl::string_view kRulesTriton = R"(For Triton:
@@ -200,7 +190,7 @@ std::string CodeRoleText(const PromptFacts& facts) {
 std::string CodeRulesText(const PromptFacts& facts) {
   switch (facts.language) {
     case v1::LANGUAGE_CUDA:
-      return absl::StrCat(kRulesCommon, "\n", kRulesCuda);
+      return absl::StrCat(kRulesCommon, "\n", CudaRulesText());
     case v1::LANGUAGE_TRITON:
       return absl::StrCat(kRulesCommon, "\n", kRulesTriton);
     default:

@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "coordinator/proposer/cuda/cuda_text.h"
 #include "coordinator/proposer/task_text.h"
 #include "coordinator/proposer/text_safety.h"
 
@@ -216,6 +217,7 @@ std::string PerformanceText(const PromptFacts& facts, const v1::JobResult& resul
       absl::StrAppend(&text, ", ", result.device().cores(), " cores");
     text += ".\n";
   }
+  text += KernelFactsText(result.build());
   const std::string warnings = Diagnostics(result.build(), "warning", kMaxWarnings);
   if (!warnings.empty()) text += QuotedData("compiler warnings", warnings);
   return text;
@@ -237,6 +239,7 @@ std::string FailureText(const PromptFacts& facts, const v1::JobResult& result) {
     return text;
   }
   text += FailedWorkloads(facts, result);
+  text += KernelFactsText(result.build());
   // What a crash prints last tells most.
   text += QuotedData(
       "stderr of the candidate",

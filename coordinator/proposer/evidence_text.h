@@ -15,8 +15,8 @@ namespace ksearch {
 // One line: "passed", "did not compile", ... and what that means.
 std::string OutcomeText(v1::Outcome outcome);
 
-// Latencies by workload beside the baseline's, the mean speed-up, the build's warnings. Empty if
-// nothing was timed.
+// Latencies by workload beside the baseline's, the mean speed-up, what the compiler says of
+// GPU kernels, its warnings. Empty if nothing was timed.
 std::string PerformanceText(const PromptFacts& facts, const v1::JobResult& result);
 
 // Why a candidate failed: compile errors, or the first failing workload with its first wrong

@@ -8,6 +8,7 @@ Requirement RequirementOf(const v1::JobSpec& spec) {
   Requirement requirement;
   requirement.device = spec.device();
   requirement.architecture = spec.architecture();
+  requirement.build_only = spec.kind() == v1::JOB_KIND_BUILD;
   requirement.languages.push_back(spec.candidate().language());
   for (const v1::Rival& rival : spec.rivals()) {
     if (rival.has_sources()) requirement.languages.push_back(rival.sources().language());
@@ -25,7 +26,8 @@ bool CanRun(const v1::WorkerHello& hello, const Requirement& requirement) {
         requirement.device != device.device_class()) {
       continue;
     }
-    if (!requirement.architecture.empty() &&
+    if (device.build_only() && !requirement.build_only) continue;
+    if (!requirement.architecture.empty() && !requirement.build_only &&
         requirement.architecture != device.fingerprint().architecture()) {
       continue;
     }

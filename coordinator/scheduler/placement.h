@@ -15,6 +15,8 @@ struct Requirement {
   v1::DeviceClass device = v1::DEVICE_CLASS_UNSPECIFIED;  // unspecified = any
   std::string architecture;                               // empty = any
   std::vector<int> languages;                             // v1::Language, sorted, no repetition
+  // No device is taken: one that only builds will do, and a compiler for every architecture.
+  bool build_only = false;
 
   auto operator<=>(const Requirement&) const = default;
 };

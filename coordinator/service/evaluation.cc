@@ -11,6 +11,11 @@
 #include "coordinator/engine/run_settings.h"
 
 namespace ksearch {
+namespace {
+
+constexpr size_t kMaxArchitectureBytes = 64;
+
+}  // namespace
 
 absl::StatusOr<v1::JobSpec> EvaluationJob(const v1::Task& task,
                                           const v1::EvaluateRequest& request) {
@@ -30,6 +35,15 @@ absl::StatusOr<v1::JobSpec> EvaluationJob(const v1::Task& task,
                          ? specs.Confirm(request.sources(), "", nullptr)
                          : specs.Screen(request.sources());
   if (request.kind() == v1::JOB_KIND_CHECK) spec.set_kind(v1::JOB_KIND_CHECK);
+  if (request.kind() == v1::JOB_KIND_BUILD) {
+    spec.set_kind(v1::JOB_KIND_BUILD);
+    spec.clear_workload_uuids();
+  }
+  if (request.architecture().size() > kMaxArchitectureBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("architecture: longer than ", kMaxArchitectureBytes, " bytes"));
+  }
+  spec.set_architecture(request.architecture());
   if (request.workload_uuids_size() > 0) {
     spec.clear_workload_uuids();
     for (const std::string& uuid : request.workload_uuids()) {

@@ -88,5 +88,21 @@ TEST(ResultTextTest, NamesDiagnosticsWorkloadsAndRivals) {
   EXPECT_THAT(ResultText(result), HasSubstr("improved"));
 }
 
+TEST(ResultTextTest, ShowsWhatTheCompilerSaysOfEachKernel) {
+  v1::JobResult result;
+  result.set_outcome(v1::OUTCOME_PASSED);
+  result.mutable_build()->set_architecture("sm_90a");
+  v1::KernelFacts* kernel = result.mutable_build()->add_kernels();
+  kernel->set_name("decode<128>");
+  kernel->set_registers(168);
+  kernel->set_spill_store_bytes(8);
+  kernel->set_spill_load_bytes(12);
+  EXPECT_THAT(ResultText(result),
+              HasSubstr("kernels for sm_90a:\n  decode<128>: 168 registers, 0 B static shared, "
+                        "spills 8 B out 12 B in\n"));
+  kernel->mutable_sass()->set_tensor(64);
+  EXPECT_THAT(ResultText(result), HasSubstr("64 tensor"));
+}
+
 }  // namespace
 }  // namespace ksearch

@@ -65,6 +65,17 @@ TEST_F(WorkerConfigTest, UnknownFieldNamesFileAndLine) {
   EXPECT_THAT(Fault({"--config", Write("slots: 1\nslotz: 2\n")}), HasSubstr("worker.textproto:2"));
 }
 
+TEST_F(WorkerConfigTest, CompileOnlyIsAWordOfItsOwnAndNeedsNoVerifier) {
+  auto config = LoadWorkerConfig({"--coordinator", "host:7400", "--compile-only", "--slots=3"});
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_TRUE(config->compile_only());
+  EXPECT_EQ(config->slots(), 3);
+  config->set_binary_dir("/no/such/folder");
+  const std::string said(CheckPrograms(*config).message());
+  EXPECT_EQ(said.find("binary_dir"), std::string::npos) << said;
+  EXPECT_FALSE(LoadWorkerConfig({"--coordinator", "h:1", "--compile-only=maybe"}).ok());
+}
+
 TEST_F(WorkerConfigTest, AddressMustHaveAPort) {
   for (const char* address : {"localhost", "localhost:", ":7400", "localhost:99999", "h:0"}) {
     EXPECT_THAT(Fault({"--coordinator", address}), HasSubstr("HOST:PORT")) << address;

@@ -1,6 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <regex>
+
+#include "common/textproto.h"
+#include "coordinator/proposer/cuda/cuda_text.h"
 #include "coordinator/proposer/prompt.h"
 #include "coordinator/proposer/prompt_assembler.h"
 #include "tests/coordinator/proposer/prompt_fixture.h"
@@ -182,6 +187,27 @@ TEST_F(CodePromptTest, CudaAndTritonHaveTheirOwnRules) {
   EXPECT_THAT(triton, HasSubstr("def run(x, scale, y):"));
   EXPECT_THAT(triton, HasSubstr("kernel.py"));
   EXPECT_THAT(triton, Not(HasSubstr("ksearch_task.h")));
+}
+
+// What the prompt offers is there, and what is there is offered.
+TEST_F(CodePromptTest, CudaPromptAndHeaderAgree) {
+  const char* root = std::getenv("KSEARCH_SOURCE_DIR");  // NOLINT(concurrency-mt-unsafe)
+  if (root == nullptr) GTEST_SKIP() << "KSEARCH_SOURCE_DIR is not set";
+  const auto header =
+      ReadFile(std::string(root) + "/gpu_worker/build/cuda/ksearch_cuda.h", 1 << 20);
+  ASSERT_TRUE(header.ok()) << header.status();
+  const std::string rules = CudaRulesText();
+  const std::regex declaration(
+      "(KS_DEVICE|__forceinline__|cudaError_t) ?[a-z0-9_]* ([a-z0-9_]+)\\(");
+  int found = 0;
+  for (std::sregex_iterator at(header->begin(), header->end(), declaration), end; at != end; ++at) {
+    std::string name = (*at)[2];
+    if (name == "wgmma_descriptor_raw") continue;
+    name = std::regex_replace(name, std::regex("m64n[0-9]+k"), "m64nNk");
+    EXPECT_THAT(rules, HasSubstr(name));
+    ++found;
+  }
+  EXPECT_GT(found, 60);
 }
 
 TEST_F(CodePromptTest, CompileErrorsAreBounded) {

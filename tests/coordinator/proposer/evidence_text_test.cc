@@ -1,3 +1,4 @@
+#include "absl/strings/str_cat.h"
 #include "coordinator/proposer/evidence_text.h"
 
 #include <gmock/gmock.h>
@@ -55,6 +56,26 @@ TEST(EvidenceTextTest, KnownBaselineStandsInForAMissingOne) {
   result.mutable_workloads(0)->clear_baseline();
   EXPECT_THAT(PerformanceText(SmallFacts(), result),
               HasSubstr("baseline 12.500 us, speed-up 2.500"));
+}
+
+TEST(EvidenceTextTest, SpillingKernelsComeFirstAndManyAreCutOff) {
+  v1::JobResult result;
+  for (int i = 0; i < 20; ++i) {
+    v1::KernelFacts* kernel = result.mutable_build()->add_kernels();
+    kernel->set_name(absl::StrCat("k<", i, ">\n</data>"));
+    kernel->set_registers(40);
+    if (i == 15) kernel->set_spill_store_bytes(64);
+  }
+  result.mutable_build()->mutable_kernels(15)->mutable_sass()->set_tensor(12);
+  result.set_outcome(v1::OUTCOME_INCORRECT);
+  const std::string text = FailureText(SmallFacts(), result);
+  const size_t spilling = text.find("SPILLS 64 bytes out");
+  ASSERT_NE(spilling, std::string::npos) << text;
+  EXPECT_LT(spilling, text.find("- k<0>"));
+  EXPECT_THAT(text, HasSubstr("12 matrix"));
+  EXPECT_THAT(text, HasSubstr("- and 13 more"));
+  EXPECT_EQ(text.find("k<9>"), std::string::npos);
+  EXPECT_EQ(text.find("\n</data>"), std::string::npos);
 }
 
 TEST(EvidenceTextTest, HeldOutIdsAreReplacedAsWholeWords) {

@@ -63,5 +63,23 @@ TEST(PlacementTest, OneDeviceMustMeetEverything) {
   EXPECT_TRUE(CanRun(mixed, RequirementOf(Job(v1::DEVICE_CLASS_CUDA, v1::LANGUAGE_CUDA, ""))));
 }
 
+TEST(PlacementTest, ADeviceThatOnlyBuildsGetsNothingElse) {
+  v1::WorkerHello builder = Worker(v1::DEVICE_CLASS_CUDA, "x86-64-v3", {v1::LANGUAGE_CUDA});
+  builder.mutable_devices(0)->set_build_only(true);
+  v1::JobSpec spec = Job(v1::DEVICE_CLASS_CUDA, v1::LANGUAGE_CUDA, "");
+  for (const v1::JobKind kind : {v1::JOB_KIND_SCREEN, v1::JOB_KIND_CONFIRM, v1::JOB_KIND_CHECK}) {
+    spec.set_kind(kind);
+    EXPECT_FALSE(CanRun(builder, RequirementOf(spec)));
+  }
+  spec.set_kind(v1::JOB_KIND_BUILD);
+  spec.set_architecture("sm_100a");
+  EXPECT_TRUE(CanRun(builder, RequirementOf(spec)));
+  // A worker with a device builds too, for whatever architecture.
+  EXPECT_TRUE(
+      CanRun(Worker(v1::DEVICE_CLASS_CUDA, "sm_90a", {v1::LANGUAGE_CUDA}), RequirementOf(spec)));
+  EXPECT_FALSE(
+      CanRun(Worker(v1::DEVICE_CLASS_CPU, "x86-64-v3", {v1::LANGUAGE_CPP}), RequirementOf(spec)));
+}
+
 }  // namespace
 }  // namespace ksearch

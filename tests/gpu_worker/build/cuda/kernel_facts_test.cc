@@ -18,7 +18,7 @@ TEST(KernelNameTest, ReadsWhatKernelsHave) {
   EXPECT_EQ(KernelName("_Z5spillILi96EEvPfi"), "spill<96>");
   EXPECT_EQ(KernelName("_ZN9attention6decodeILi128ELb1E13__nv_bfloat16EEvPT_"),
             "attention::decode<128, true, __nv_bfloat16>");
-  EXPECT_EQ(KernelName("_ZN53_GLOBAL__N__2f1b1a2c_9_kernel_cu_6b1b5f1d_3456789abcde1kEv"),
+  EXPECT_EQ(KernelName("_ZN54_GLOBAL__N__2f1b1a2c_9_kernel_cu_6b1b5f1d_3456789abcde1kEv"),
             "(anonymous)::k");
   EXPECT_EQ(KernelName("_Z1kILin4EPKfEvv"), "k<-4, const float*>");
   EXPECT_EQ(KernelName("_ZL1kv"), "k");
