@@ -143,10 +143,8 @@ absl::StatusOr<v1::WorkerConfig> LoadWorkerConfig(const std::vector<std::string>
       }
       given.set_slots(number);
     } else if (name == "--compile-only") {
-      if (value != "true" && value != "false") {
-        faults.push_back(absl::StrCat("--compile-only: '", value, "' must be true or false"));
-      }
-      given.set_compile_only(value == "true");
+      if (value != "true") faults.push_back("--compile-only takes no value");
+      given.set_compile_only(true);
     } else {
       faults.push_back(absl::StrCat(
           "unknown argument ", name,
