@@ -82,12 +82,56 @@ TEST_F(WorkerConfigTest, AddressMustHaveAPort) {
   }
 }
 
-TEST_F(WorkerConfigTest, TheShippedConfigIsValid) {
-  const auto config = LoadWorkerConfig(
-      {"--config", absl::StrCat(std::getenv("KSEARCH_SOURCE_DIR"), "/configs/worker_cpu.textproto"),
-       "--coordinator", "127.0.0.1:7400"});
-  ASSERT_TRUE(config.ok()) << config.status();
-  EXPECT_EQ(config->toolchains_size(), 1);
+TEST_F(WorkerConfigTest, TheShippedConfigsAreValid) {
+  for (const char* name : {"worker_cpu", "worker_h200"}) {
+    const auto config = LoadWorkerConfig(
+        {"--config",
+         absl::StrCat(std::getenv("KSEARCH_SOURCE_DIR"), "/configs/", name, ".textproto"),
+         "--coordinator", "127.0.0.1:7400"});
+    ASSERT_TRUE(config.ok()) << config.status();
+    EXPECT_EQ(config->toolchains_size(), 1);
+  }
+}
+
+TEST_F(WorkerConfigTest, ASelfTestNeedsNoCoordinator) {
+  EXPECT_TRUE(LoadWorkerConfig({}, /*need_coordinator=*/false).ok());
+  EXPECT_FALSE(LoadWorkerConfig({"--coordinator", "nonsense"}, /*need_coordinator=*/false).ok());
+}
+
+TEST_F(WorkerConfigTest, GpuFieldsBelongToGpus) {
+  const std::string fault =
+      Fault({"--coordinator", "a:1", "--config",
+             Write("device { gpus: \"0\" } "
+                   "more_devices { device_class: DEVICE_CLASS_CUDA gpus: \"0\" } "
+                   "more_devices { max_rotation_bytes: -1 allow_busy: true }")});
+  EXPECT_THAT(fault, HasSubstr("device.gpus"));
+  EXPECT_THAT(fault, HasSubstr("more_devices[1].max_rotation_bytes"));
+  EXPECT_THAT(fault, HasSubstr("more_devices[1].allow_busy"));
+  EXPECT_THAT(fault, testing::Not(HasSubstr("more_devices[0]")));
+}
+
+TEST_F(WorkerConfigTest, BubblewrapBesideTheBinariesIsTakenUnlessOneIsNamed) {
+  const std::string own = folder_ + "/bwrap";
+  std::ofstream(own) << "#!/bin/sh\n";
+  ASSERT_EQ(::chmod(own.c_str(), 0755), 0);
+  const std::string text = absl::StrCat("binary_dir: \"", folder_, "\" ");
+  EXPECT_EQ(LoadWorkerConfig({"--config", Write(text), "--coordinator", "a:1"})
+                ->sandbox()
+                .bubblewrap_path(),
+            own);
+  const std::string named = text + "sandbox { bubblewrap_path: \"/usr/bin/bwrap\" }";
+  EXPECT_EQ(LoadWorkerConfig({"--config", Write(named), "--coordinator", "a:1"})
+                ->sandbox()
+                .bubblewrap_path(),
+            "/usr/bin/bwrap");
+}
+
+TEST_F(WorkerConfigTest, SlotsAreTwoADeviceUnlessGiven) {
+  EXPECT_EQ(SlotsOf(v1::WorkerConfig(), 1), 2);
+  EXPECT_EQ(SlotsOf(v1::WorkerConfig(), 8), 16);
+  v1::WorkerConfig config;
+  config.set_slots(3);
+  EXPECT_EQ(SlotsOf(config, 8), 3);
 }
 
 TEST_F(WorkerConfigTest, MissingProgramsAreNamedOneALine) {
