@@ -18,8 +18,8 @@ constexpr absl::string_view kRules = R"(For CUDA:
   is available; torch headers and prebuilt libraries (cuBLAS, cuDNN, CUTLASS) are not. Nothing but
   the CUDA runtime is linked: a symbol that is not defined in your files does not build.
 - The files are compiled by nvcc for exactly one architecture (sm_90a on H100 and H200, sm_100a on
-  B200), without relocatable device code and so without kernels that launch kernels. Include few
-  headers: each costs build time.
+  B200), without relocatable device code and so without kernels that launch kernels, and without
+  __device__ lambdas written in host code. Include few headers: each costs build time.
 - Put all work on the stream you are given. Work on a stream of your own must begin after and be
   joined into that stream by events before the call returns. Do not synchronise the device or a
   stream: the call returns while the kernels run.
