@@ -64,11 +64,12 @@ class GatewaySink final : public JobSink {
 std::vector<ModelCaller::Provider> MakeProviders(const v1::CoordinatorConfig& config,
                                                  const Clock& clock) {
   std::vector<ModelCaller::Provider> providers;
+  const auto gates = std::make_shared<CallGates>();
   for (const v1::ModelProvider& settings : config.providers()) {
     ModelCaller::Provider provider;
     provider.name = settings.name();
     provider.default_model = DefaultModel(settings);
-    auto client = MakeLlmClient(settings, clock, RandomUint64());
+    auto client = MakeLlmClient(settings, clock, RandomUint64(), gates);
     if (client.ok()) {
       provider.client = *std::move(client);
     } else {

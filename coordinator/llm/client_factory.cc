@@ -1,5 +1,8 @@
 #include "coordinator/llm/client_factory.h"
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,9 +14,12 @@
 #include "common/status_macros.h"
 #include "common/textproto.h"
 #include "coordinator/llm/anthropic/anthropic_client.h"
+#include "coordinator/llm/flow/call_gate.h"
 #include "coordinator/llm/flow/retrying_client.h"
 #include "coordinator/llm/http/curl_transport.h"
+#include "coordinator/llm/http/url_check.h"
 #include "coordinator/llm/openai/openai_chat_client.h"
+#include "coordinator/llm/openai/openai_responses_client.h"
 #include "coordinator/llm/provider/api_key.h"
 #include "coordinator/llm/provider/provider_request.h"
 
@@ -25,8 +31,9 @@ class ProviderClient final : public LlmClient {
  public:
   // `client` uses `transport`.
   ProviderClient(std::unique_ptr<LlmClient> client, RetryOptions retry,
-                 std::unique_ptr<CurlTransport> transport, const Clock& clock, uint64_t seed)
-      : client_(std::move(client), *transport, clock, retry, seed),
+                 RetryingClient::GateOf gate_of, std::unique_ptr<CurlTransport> transport,
+                 const Clock& clock, uint64_t seed)
+      : client_(std::move(client), *transport, clock, retry, std::move(gate_of), seed),
         transport_(std::move(transport)) {}
 
   void Complete(LlmRequest request, Done done) override {
@@ -60,6 +67,30 @@ absl::StatusOr<RetryOptions> MakeRetryOptions(const v1::RetrySettings& settings)
   ASSIGN_OR_RETURN(options.max_delay,
                    PositiveDuration(settings.has_max_delay(), settings.max_delay(),
                                     options.max_delay, "retry.max_delay"));
+  ASSIGN_OR_RETURN(options.call_deadline,
+                   PositiveDuration(settings.has_call_deadline(), settings.call_deadline(),
+                                    options.call_deadline, "retry.call_deadline"));
+  return options;
+}
+
+// `*value`, unless `given` is 0; it must not be negative.
+absl::Status TakeCount(int given, absl::string_view field, int* value) {
+  if (given < 0) return absl::InvalidArgumentError(absl::StrCat(field, ": must not be negative"));
+  if (given > 0) *value = given;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<GateOptions> MakeGateOptions(const v1::FlowSettings& settings) {
+  GateOptions options;
+  RETURN_IF_ERROR(TakeCount(settings.initial_concurrency(), "flow.initial_concurrency",
+                            &options.initial_concurrency));
+  RETURN_IF_ERROR(
+      TakeCount(settings.max_concurrency(), "flow.max_concurrency", &options.max_concurrency));
+  RETURN_IF_ERROR(
+      TakeCount(settings.breaker_failures(), "flow.breaker_failures", &options.breaker_failures));
+  ASSIGN_OR_RETURN(options.breaker_pause,
+                   PositiveDuration(settings.has_breaker_pause(), settings.breaker_pause(),
+                                    options.breaker_pause, "flow.breaker_pause"));
   return options;
 }
 
@@ -83,7 +114,7 @@ absl::StatusOr<ProviderOptions> MakeProviderOptions(const std::string& name,
   options.base_url =
       settings.base_url().empty() ? std::string(endpoint.default_base_url) : settings.base_url();
   while (absl::EndsWith(options.base_url, "/")) options.base_url.pop_back();
-  RETURN_IF_ERROR(Annotate(CheckUrlAllowed(options.base_url), field("base_url")));
+  RETURN_IF_ERROR(Annotate(CheckUrl(options.base_url).status(), field("base_url")));
   for (absl::string_view end : endpoint.added) {
     if (absl::EndsWith(options.base_url, end)) {
       return absl::InvalidArgumentError(
@@ -94,12 +125,27 @@ absl::StatusOr<ProviderOptions> MakeProviderOptions(const std::string& name,
   if (!key.ok()) return Annotate(key.status(), endpoint.kind);
   options.key = *std::move(key);
   options.default_model = settings.default_model();
-  ASSIGN_OR_RETURN(options.connect_timeout,
+  HttpTimeouts& timeouts = options.timeouts;
+  ASSIGN_OR_RETURN(timeouts.connect,
                    PositiveDuration(settings.has_connect_timeout(), settings.connect_timeout(),
-                                    options.connect_timeout, field("connect_timeout")));
-  ASSIGN_OR_RETURN(options.total_timeout,
+                                    timeouts.connect, field("connect_timeout")));
+  ASSIGN_OR_RETURN(
+      timeouts.first_byte,
+      PositiveDuration(settings.has_first_byte_timeout(), settings.first_byte_timeout(),
+                       timeouts.first_byte, field("first_byte_timeout")));
+  ASSIGN_OR_RETURN(timeouts.idle,
+                   PositiveDuration(settings.has_idle_timeout(), settings.idle_timeout(),
+                                    timeouts.idle, field("idle_timeout")));
+  ASSIGN_OR_RETURN(timeouts.total,
                    PositiveDuration(settings.has_total_timeout(), settings.total_timeout(),
-                                    options.total_timeout, field("total_timeout")));
+                                    timeouts.total, field("total_timeout")));
+  if (!settings.ca_file().empty() && ::access(settings.ca_file().c_str(), R_OK) != 0) {
+    return Annotate(ErrnoStatus(errno, absl::StrCat("open ", settings.ca_file())),
+                    field("ca_file"));
+  }
+  options.ca_file = settings.ca_file();
+  RETURN_IF_ERROR(Annotate(CheckExtraBody(settings.extra_body_json()), field("extra_body_json")));
+  options.extra_body = settings.extra_body_json();
   if (settings.max_reply_bytes() < 0) {
     return absl::InvalidArgumentError(
         absl::StrCat(field("max_reply_bytes"), ": must not be negative"));
@@ -109,9 +155,24 @@ absl::StatusOr<ProviderOptions> MakeProviderOptions(const std::string& name,
   return options;
 }
 
-absl::StatusOr<std::unique_ptr<LlmClient>> MakeOpenAiChat(const v1::ModelProvider& provider,
-                                                          HttpTransport& transport,
-                                                          const Clock& clock) {
+// A kind's client, without retries, and what its gates are named by.
+struct KindClient {
+  std::unique_ptr<LlmClient> client;
+  std::string gate_prefix;  // of the same server and key
+  std::string default_model;
+};
+
+template <typename Client, typename Options>
+KindClient MakeKindClient(Options options, HttpTransport& transport, const Clock& clock) {
+  KindClient made;
+  made.gate_prefix = absl::StrCat(options.base_url, "\n", options.key.Fingerprint(), "\n");
+  made.default_model = options.default_model;
+  made.client = std::make_unique<Client>(std::move(options), transport, clock);
+  return made;
+}
+
+absl::StatusOr<KindClient> MakeOpenAiChat(const v1::ModelProvider& provider,
+                                          HttpTransport& transport, const Clock& clock) {
   OpenAiChatOptions options;
   ASSIGN_OR_RETURN(static_cast<ProviderOptions&>(options),
                    MakeProviderOptions(provider.name(), provider.openai_chat(),
@@ -121,27 +182,48 @@ absl::StatusOr<std::unique_ptr<LlmClient>> MakeOpenAiChat(const v1::ModelProvide
   if (!provider.openai_chat().token_limit_field().empty()) {
     options.token_limit_field = provider.openai_chat().token_limit_field();
   }
-  return std::make_unique<OpenAiChatClient>(std::move(options), transport, clock);
+  if (provider.openai_chat().has_stream()) options.stream = provider.openai_chat().stream();
+  return MakeKindClient<OpenAiChatClient>(std::move(options), transport, clock);
 }
 
-absl::StatusOr<std::unique_ptr<LlmClient>> MakeAnthropic(const v1::ModelProvider& provider,
-                                                         HttpTransport& transport,
-                                                         const Clock& clock) {
-  absl::StatusOr<ProviderOptions> options =
-      MakeProviderOptions(provider.name(), provider.anthropic(),
-                          {.kind = "anthropic",
-                           .default_base_url = "https://api.anthropic.com",
-                           .added = {"/v1/messages", "/v1"}});
-  if (!options.ok()) return options.status();
-  return std::make_unique<AnthropicClient>(*std::move(options), transport, clock);
+absl::StatusOr<KindClient> MakeOpenAiResponses(const v1::ModelProvider& provider,
+                                               HttpTransport& transport, const Clock& clock) {
+  const v1::OpenAiResponses& settings = provider.openai_responses();
+  OpenAiResponsesOptions options;
+  ASSIGN_OR_RETURN(static_cast<ProviderOptions&>(options),
+                   MakeProviderOptions(provider.name(), settings,
+                                       {.kind = "openai_responses",
+                                        .default_base_url = "https://api.openai.com/v1",
+                                        .added = {"/responses"}}));
+  options.background = settings.background();
+  ASSIGN_OR_RETURN(options.poll_interval,
+                   PositiveDuration(settings.has_poll_interval(), settings.poll_interval(),
+                                    options.poll_interval, "openai_responses.poll_interval"));
+  return MakeKindClient<OpenAiResponsesClient>(std::move(options), transport, clock);
 }
 
-// The client of the provider's kind, without retries.
-absl::StatusOr<std::unique_ptr<LlmClient>> MakeKind(const v1::ModelProvider& provider,
-                                                    HttpTransport& transport, const Clock& clock) {
+absl::StatusOr<KindClient> MakeAnthropic(const v1::ModelProvider& provider,
+                                         HttpTransport& transport, const Clock& clock) {
+  AnthropicOptions options;
+  ASSIGN_OR_RETURN(static_cast<ProviderOptions&>(options),
+                   MakeProviderOptions(provider.name(), provider.anthropic(),
+                                       {.kind = "anthropic",
+                                        .default_base_url = "https://api.anthropic.com",
+                                        .added = {"/v1/messages", "/v1"}}));
+  options.cache_ttl = provider.anthropic().cache_ttl();
+  if (!options.cache_ttl.empty() && options.cache_ttl != "5m" && options.cache_ttl != "1h") {
+    return absl::InvalidArgumentError("anthropic.cache_ttl: must be \"5m\" or \"1h\"");
+  }
+  return MakeKindClient<AnthropicClient>(std::move(options), transport, clock);
+}
+
+absl::StatusOr<KindClient> MakeKind(const v1::ModelProvider& provider, HttpTransport& transport,
+                                    const Clock& clock) {
   switch (provider.kind_case()) {
     case v1::ModelProvider::kOpenaiChat:
       return MakeOpenAiChat(provider, transport, clock);
+    case v1::ModelProvider::kOpenaiResponses:
+      return MakeOpenAiResponses(provider, transport, clock);
     case v1::ModelProvider::kAnthropic:
       return MakeAnthropic(provider, transport, clock);
     case v1::ModelProvider::KIND_NOT_SET:
@@ -151,25 +233,35 @@ absl::StatusOr<std::unique_ptr<LlmClient>> MakeKind(const v1::ModelProvider& pro
 }
 
 absl::StatusOr<std::unique_ptr<LlmClient>> MakeWithRetries(const v1::ModelProvider& provider,
-                                                           const Clock& clock, uint64_t seed) {
+                                                           const Clock& clock, uint64_t seed,
+                                                           std::shared_ptr<CallGates> gates) {
   absl::StatusOr<std::unique_ptr<CurlTransport>> transport = CurlTransport::Create();
   if (!transport.ok()) return transport.status();
-  absl::StatusOr<std::unique_ptr<LlmClient>> client = MakeKind(provider, **transport, clock);
-  if (!client.ok()) return client.status();
-  absl::StatusOr<RetryOptions> retry = MakeRetryOptions(provider.retry());
+  absl::StatusOr<KindClient> kind = MakeKind(provider, **transport, clock);
+  if (!kind.ok()) return kind.status();
+  const absl::StatusOr<RetryOptions> retry = MakeRetryOptions(provider.retry());
   if (!retry.ok()) return retry.status();
-  return std::make_unique<ProviderClient>(*std::move(client), *retry, *std::move(transport), clock,
-                                          seed);
+  const absl::StatusOr<GateOptions> gate = MakeGateOptions(provider.flow());
+  if (!gate.ok()) return gate.status();
+  auto gate_of = [gates = std::move(gates), prefix = kind->gate_prefix,
+                  default_model = kind->default_model, options = *gate](const std::string& model) {
+    return gates->Named(absl::StrCat(prefix, model.empty() ? default_model : model), options);
+  };
+  return std::make_unique<ProviderClient>(std::move(kind->client), *retry, std::move(gate_of),
+                                          *std::move(transport), clock, seed);
 }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<LlmClient>> MakeLlmClient(const v1::ModelProvider& provider,
-                                                         const Clock& clock, uint64_t seed) {
+                                                         const Clock& clock, uint64_t seed,
+                                                         std::shared_ptr<CallGates> gates) {
+  if (gates == nullptr) gates = std::make_shared<CallGates>();
   if (provider.name().empty()) {
     return absl::InvalidArgumentError("providers: an entry has no name; runs refer to it by name");
   }
-  absl::StatusOr<std::unique_ptr<LlmClient>> client = MakeWithRetries(provider, clock, seed);
+  absl::StatusOr<std::unique_ptr<LlmClient>> client =
+      MakeWithRetries(provider, clock, seed, std::move(gates));
   if (!client.ok()) {
     return Annotate(client.status(), absl::StrCat("provider \"", provider.name(), "\""));
   }
@@ -177,8 +269,14 @@ absl::StatusOr<std::unique_ptr<LlmClient>> MakeLlmClient(const v1::ModelProvider
 }
 
 const std::string& DefaultModel(const v1::ModelProvider& provider) {
-  return provider.has_anthropic() ? provider.anthropic().default_model()
-                                  : provider.openai_chat().default_model();
+  switch (provider.kind_case()) {
+    case v1::ModelProvider::kAnthropic:
+      return provider.anthropic().default_model();
+    case v1::ModelProvider::kOpenaiResponses:
+      return provider.openai_responses().default_model();
+    default:
+      return provider.openai_chat().default_model();
+  }
 }
 
 }  // namespace ksearch

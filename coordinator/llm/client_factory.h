@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "common/clock.h"
+#include "coordinator/llm/flow/call_gate.h"
 #include "coordinator/llm/llm_client.h"
 #include "proto/config.pb.h"
 
@@ -15,8 +16,10 @@ namespace ksearch {
 // The client that `provider` describes, retries included; it has one I/O thread of its own.
 // INVALID_ARGUMENT names the field that is wrong, NOT_FOUND the key's variable or file that is
 // missing; both name the provider. `clock` must outlive the client. `seed` spreads retry delays.
-absl::StatusOr<std::unique_ptr<LlmClient>> MakeLlmClient(const v1::ModelProvider& provider,
-                                                         const Clock& clock, uint64_t seed);
+// Clients with the same `gates` share the bounds of v1::FlowSettings; null: this one has its own.
+absl::StatusOr<std::unique_ptr<LlmClient>> MakeLlmClient(
+    const v1::ModelProvider& provider, const Clock& clock, uint64_t seed,
+    std::shared_ptr<CallGates> gates = nullptr);
 
 // The model that `provider` names for runs that name none; may be empty.
 const std::string& DefaultModel(const v1::ModelProvider& provider);

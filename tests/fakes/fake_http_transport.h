@@ -11,7 +11,7 @@
 
 namespace ksearch {
 
-// Posts and timers wait until the test answers or fires them, on the test's thread. Not
+// Requests and timers wait until the test answers or fires them, on the test's thread. Not
 // thread-safe.
 class FakeHttpTransport final : public HttpTransport {
  public:
@@ -21,7 +21,7 @@ class FakeHttpTransport final : public HttpTransport {
     while (!timers.empty()) Fire(absl::CancelledError("transport is being destroyed"));
   }
 
-  void Post(HttpRequest request, PostDone done) override {
+  void Send(HttpRequest request, SendDone done) override {
     if (stopping_) return std::move(done)(absl::CancelledError("transport is being destroyed"));
     posts.emplace_back(std::move(request), std::move(done));
   }
@@ -32,8 +32,15 @@ class FakeHttpTransport final : public HttpTransport {
 
   // Answers the oldest post.
   void Answer(absl::StatusOr<HttpResponse> response) {
-    PostDone done = std::move(posts.front().second);
+    HttpRequest request = std::move(posts.front().first);
+    SendDone done = std::move(posts.front().second);
     posts.pop_front();
+    if (response.ok() && response->status == 200 && request.on_event_stream != nullptr &&
+        response->headers["content-type"] == "text/event-stream") {
+      const absl::Status read = request.on_event_stream(response->body);
+      response->body.clear();
+      if (!read.ok()) return std::move(done)(read);
+    }
     std::move(done)(std::move(response));
   }
   void Answer(int status, std::string body) {
@@ -46,7 +53,7 @@ class FakeHttpTransport final : public HttpTransport {
     std::move(done)(std::move(status));
   }
 
-  std::deque<std::pair<HttpRequest, PostDone>> posts;
+  std::deque<std::pair<HttpRequest, SendDone>> posts;
   std::deque<std::pair<absl::Duration, TimerDone>> timers;
 
  private:

@@ -12,6 +12,7 @@
 #include "common/log.h"
 #include "coordinator/llm/anthropic/anthropic_client.h"
 #include "coordinator/llm/openai/openai_chat_client.h"
+#include "coordinator/llm/openai/openai_responses_client.h"
 #include "tests/fakes/fake_http_transport.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -25,18 +26,31 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   response.headers["x-request-id"] = response.headers["retry-after"];
   response.body = std::string(rest.substr(std::min<size_t>(rest.size(), data[1] % 40)));
 
+  // Half of the bodies come as an event stream.
+  if (data[1] % 2 == 0) response.headers["content-type"] = "text/event-stream";
+
   ksearch::OpenAiChatOptions options;
   options.base_url = "https://fuzz/v1";
   options.default_model = "m";
+  ksearch::AnthropicOptions messages_options;
+  static_cast<ksearch::ProviderOptions&>(messages_options) = options;
+  ksearch::OpenAiResponsesOptions responses_options;
+  static_cast<ksearch::ProviderOptions&>(responses_options) = options;
   ksearch::FakeHttpTransport transport;
-  ksearch::OpenAiChatClient chat(options, transport, ksearch::Clock::Real());
-  ksearch::AnthropicClient messages(options, transport, ksearch::Clock::Real());
-  for (ksearch::LlmClient* client : std::initializer_list<ksearch::LlmClient*>{&chat, &messages}) {
+  const ksearch::Clock& clock = ksearch::Clock::Real();
+  ksearch::OpenAiChatClient chat(options, transport, clock);
+  ksearch::AnthropicClient messages(messages_options, transport, clock);
+  ksearch::OpenAiResponsesClient responses(responses_options, transport, clock);
+  for (ksearch::LlmClient* client :
+       std::initializer_list<ksearch::LlmClient*>{&chat, &messages, &responses}) {
     int replies = 0;
     client->Complete({}, [&replies](absl::StatusOr<ksearch::LlmReply> reply) {
       ++replies;
       CHECK(!reply.ok() || reply->finish_reason != "stop" || !reply->text.empty());
-      CHECK(!reply.ok() || (reply->usage.input() >= 0 && reply->usage.output() >= 0));
+      if (!reply.ok()) return;
+      const ksearch::TokenUsage& usage = reply->usage;
+      CHECK(usage.uncached_input >= 0 && usage.cache_read >= 0 && usage.cache_write_5m >= 0);
+      CHECK(usage.cache_write_1h >= 0 && usage.visible_output >= 0 && usage.reasoning_output >= 0);
     });
     transport.Answer(response);
     CHECK(replies == 1);

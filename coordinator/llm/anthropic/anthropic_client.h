@@ -3,8 +3,6 @@
 
 #include <string>
 
-#include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "common/clock.h"
 #include "coordinator/llm/http/http_transport.h"
 #include "coordinator/llm/llm_client.h"
@@ -12,20 +10,22 @@
 
 namespace ksearch {
 
+// v1::Anthropic with its defaults filled in.
+struct AnthropicOptions : ProviderOptions {
+  std::string cache_ttl;  // "5m", "1h", or empty
+};
+
 // POST {base_url}/v1/messages; one try per call. Errors as OpenAiChatClient's, whether they come as
 // an HTTP status or as an event of the stream.
 class AnthropicClient final : public LlmClient {
  public:
   // Both references must outlive calls in flight: destroy the transport before this client.
-  AnthropicClient(ProviderOptions options, HttpTransport& transport, const Clock& clock);
+  AnthropicClient(AnthropicOptions options, HttpTransport& transport, const Clock& clock);
 
   void Complete(LlmRequest request, Done done) override;
 
  private:
-  absl::StatusOr<LlmReply> Interpret(const absl::StatusOr<HttpResponse>& response,
-                                     absl::string_view model) const;
-
-  const ProviderOptions options_;
+  const AnthropicOptions options_;
   const std::string url_;
   HttpTransport& transport_;
   const Clock& clock_;

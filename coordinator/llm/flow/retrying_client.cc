@@ -11,15 +11,52 @@
 namespace ksearch {
 namespace {
 
+// Another client may leave the gate unseen by us.
+constexpr absl::Duration kLongestWait = absl::Seconds(1);
+// A server that asks for more is worth a line in the log.
+constexpr absl::Duration kParked = absl::Seconds(120);
+
 absl::Status WithNote(const absl::Status& status, absl::string_view note) {
   return absl::Status(status.code(), absl::StrCat(status.message(), note));
 }
 
+AttemptEnd EndOf(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kCancelled:
+      return AttemptEnd::kCancelled;
+    case absl::StatusCode::kUnavailable:
+      return IsThrottled(status) ? AttemptEnd::kThrottled : AttemptEnd::kFailed;
+    case absl::StatusCode::kDeadlineExceeded:
+      return AttemptEnd::kFailed;
+    default:
+      return AttemptEnd::kAnswered;
+  }
+}
+
 }  // namespace
 
+struct RetryingClient::Call {
+  LlmRequest request;
+  Done done;
+  Backoff backoff;
+  absl::Time deadline;  // SteadyNow scale
+  absl::Time entered;   // the gate, last
+  int attempts = 0;
+  int costly_failures = 0;  // of the kinds that are retried once
+  absl::Status last = absl::OkStatus();
+};
+
 RetryingClient::RetryingClient(std::unique_ptr<LlmClient> inner, HttpTransport& timers,
-                               const Clock& clock, RetryOptions options, uint64_t seed)
-    : inner_(std::move(inner)), timers_(timers), clock_(clock), options_(options), seeds_(seed) {}
+                               const Clock& clock, RetryOptions options, GateOf gate_of,
+                               uint64_t seed)
+    : inner_(std::move(inner)),
+      timers_(timers),
+      clock_(clock),
+      options_(options),
+      gate_of_(std::move(gate_of)),
+      seeds_(seed) {}
+
+RetryingClient::~RetryingClient() = default;
 
 void RetryingClient::Complete(LlmRequest request, Done done) {
   uint64_t seed;
@@ -27,20 +64,77 @@ void RetryingClient::Complete(LlmRequest request, Done done) {
     MutexLock lock(&mu_);
     seed = seeds_.Next();
   }
-  StartWhenAllowed(std::unique_ptr<Call>(
+  Enqueue(std::unique_ptr<Call>(
       new Call{.request = std::move(request),
                .done = std::move(done),
-               .backoff = Backoff(options_.first_delay, options_.max_delay, seed)}));
+               .backoff = Backoff(options_.first_delay, options_.max_delay, seed),
+               .deadline = clock_.SteadyNow() + options_.call_deadline,
+               .entered = {}}));
 }
 
-void RetryingClient::StartWhenAllowed(std::unique_ptr<Call> call) {
-  absl::Duration wait;
+void RetryingClient::Enqueue(std::unique_ptr<Call> call) {
+  const std::string model = call->request.model;
   {
     MutexLock lock(&mu_);
-    wait = not_before_ - clock_.SteadyNow();
+    Lane& lane = lanes_[model];
+    if (lane.gate == nullptr) lane.gate = gate_of_(model);
+    lane.waiting.push_back(std::move(call));
   }
-  if (wait <= absl::ZeroDuration()) return Start(std::move(call));
-  Wait(std::move(call), wait);
+  Pump(model);
+}
+
+void RetryingClient::Pump(const std::string& model) {
+  while (true) {
+    std::unique_ptr<Call> call;
+    absl::Duration wait;
+    {
+      MutexLock lock(&mu_);
+      Lane& lane = lanes_[model];
+      if (lane.waiting.empty()) return;
+      const absl::Time now = clock_.SteadyNow();
+      wait = lane.gate->TryEnter(now);
+      const bool too_late =
+          wait == absl::InfiniteDuration() ? false : now + wait > lane.waiting.front()->deadline;
+      if (wait == absl::ZeroDuration()) ++lane.in_flight;
+      if (wait > absl::ZeroDuration() && !too_late) {
+        // Our own calls wake us when they end.
+        if (lane.timer_set || (wait == absl::InfiniteDuration() && lane.in_flight > 0)) return;
+        lane.timer_set = true;
+      } else {
+        call = std::move(lane.waiting.front());
+        lane.waiting.pop_front();
+        call->entered = now;
+      }
+    }
+    if (call == nullptr) {
+      return timers_.RunAfter(std::min(wait, kLongestWait), [this, model](absl::Status status) {
+        {
+          MutexLock lock(&mu_);
+          lanes_[model].timer_set = false;
+        }
+        if (!status.ok()) return CancelWaiting(model, status);
+        Pump(model);
+      });
+    }
+    if (wait == absl::ZeroDuration()) {
+      Start(std::move(call));
+      continue;
+    }
+    std::move(call->done)(absl::UnavailableError(absl::StrCat(
+        call->last.message(), call->last.ok() ? "" : "; ", "the provider is not to be asked for ",
+        absl::FormatDuration(wait), ", longer than the call may wait (retry.call_deadline)")));
+  }
+}
+
+void RetryingClient::CancelWaiting(const std::string& model, const absl::Status& status) {
+  std::deque<std::unique_ptr<Call>> waiting;
+  {
+    MutexLock lock(&mu_);
+    waiting.swap(lanes_[model].waiting);
+  }
+  for (auto& call : waiting) {
+    std::move(call->done)(absl::Status(status.code(), status.message()));
+  }
 }
 
 void RetryingClient::Start(std::unique_ptr<Call> call) {
@@ -53,43 +147,54 @@ void RetryingClient::Start(std::unique_ptr<Call> call) {
 }
 
 void RetryingClient::OnResult(std::unique_ptr<Call> call, absl::StatusOr<LlmReply> reply) {
-  if (reply.ok()) return std::move(call->done)(std::move(reply));
-  const absl::Status& status = reply.status();
-  const std::optional<absl::Duration> asked = GetRetryAfter(status);
-  if (asked && *asked <= options_.max_retry_after) {
+  const std::string model = call->request.model;
+  const absl::Time now = clock_.SteadyNow();
+  const std::optional<absl::Duration> asked = GetRetryAfter(reply.status());
+  {
     MutexLock lock(&mu_);
-    not_before_ = std::max(not_before_, clock_.SteadyNow() + *asked);
+    Lane& lane = lanes_[model];
+    --lane.in_flight;
+    lane.gate->Leave(EndOf(reply.status()), call->entered, now);
+    if (asked) lane.gate->CloseUntil(now + *asked);
   }
-  if (!MayRetry(call.get(), status)) {
-    if (call->attempts == 1) return std::move(call->done)(std::move(reply));
-    return std::move(call->done)(
-        WithNote(status, absl::StrCat(" (after ", call->attempts, " attempts)")));
-  }
-  if (asked && *asked > options_.max_retry_after) {
-    return std::move(call->done)(WithNote(
-        status, absl::StrCat("; the server asks to wait ", absl::FormatDuration(*asked),
-                             ", more than ", absl::FormatDuration(options_.max_retry_after))));
-  }
-  absl::Duration delay = call->backoff.Next();
-  if (asked && *asked > delay) {
+  const absl::Status status = reply.status();
+  if (status.ok()) {
+    std::move(call->done)(std::move(reply));
+  } else if (!MayRetry(call.get(), status)) {
+    std::move(call->done)(
+        call->attempts == 1
+            ? status
+            : WithNote(status, absl::StrCat(" (after ", call->attempts, " attempts)")));
+  } else {
+    absl::Duration delay = call->backoff.Next();
     // Spread the calls that were all told the same.
-    delay = *asked + 0.1 * std::min(delay, *asked);
+    if (asked && *asked > delay) delay = *asked + 0.1 * std::min(delay, *asked);
+    if (now + delay > call->deadline) {
+      std::move(call->done)(WithNote(
+          status, absl::StrCat("; the next try would be in ", absl::FormatDuration(delay),
+                               ", after the end of the call's time (retry.call_deadline)")));
+    } else {
+      LOG(WARNING) << "msg=\"model call failed, trying again\" purpose="
+                   << call->request.labels.purpose << " node=" << call->request.labels.node_id
+                   << " try=" << call->attempts << " delay=" << delay
+                   << (asked && *asked > kParked ? " provider=parked" : "") << " error=\""
+                   << status.message() << "\"";
+      call->last = status;
+      RetryAfter(std::move(call), delay);
+    }
   }
-  LOG(WARNING) << "msg=\"model call failed, trying again\" purpose=" << call->request.labels.purpose
-               << " node=" << call->request.labels.node_id << " try=" << call->attempts
-               << " delay=" << delay << " error=\"" << status.message() << "\"";
-  Wait(std::move(call), delay);
+  Pump(model);
 }
 
-void RetryingClient::Wait(std::unique_ptr<Call> call, absl::Duration delay) {
+void RetryingClient::RetryAfter(std::unique_ptr<Call> call, absl::Duration delay) {
   timers_.RunAfter(delay, [this, call = std::move(call)](absl::Status status) mutable {
     if (!status.ok()) return std::move(call->done)(std::move(status));
-    StartWhenAllowed(std::move(call));
+    Enqueue(std::move(call));
   });
 }
 
 bool RetryingClient::MayRetry(Call* call, const absl::Status& status) const {
-  if (call->attempts >= options_.max_attempts) return false;
+  if (call->attempts >= options_.max_attempts || IsFinal(status)) return false;
   switch (status.code()) {
     case absl::StatusCode::kUnavailable:
       return true;

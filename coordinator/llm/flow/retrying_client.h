@@ -2,7 +2,11 @@
 #define KSEARCH_COORDINATOR_LLM_FLOW_RETRYING_CLIENT_H_
 
 #include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
 #include <memory>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -11,6 +15,7 @@
 #include "common/clock.h"
 #include "common/mutex.h"
 #include "common/rng.h"
+#include "coordinator/llm/flow/call_gate.h"
 #include "coordinator/llm/http/http_transport.h"
 #include "coordinator/llm/llm_client.h"
 
@@ -21,46 +26,55 @@ struct RetryOptions {
   int max_attempts = 5;
   absl::Duration first_delay = absl::Seconds(1);
   absl::Duration max_delay = absl::Seconds(60);
-  // A server that asks for more is not waited for: the call fails, and the caller decides.
-  absl::Duration max_retry_after = absl::Seconds(120);
+  // From the call's beginning, all attempts and waits: none starts later.
+  absl::Duration call_deadline = absl::Hours(2);
 };
 
-// Tries calls again that may yet succeed: UNAVAILABLE up to max_attempts, DATA_LOSS and
-// DEADLINE_EXCEEDED once (the provider may have billed the lost reply). Anything else is final.
-// Waits max(Retry-After, full jitter); while one call has been told to wait, the others wait too.
+// Lets calls start when their model's gate does, and tries them again that may yet succeed:
+// UNAVAILABLE up to max_attempts, DATA_LOSS and DEADLINE_EXCEEDED once (the provider may have
+// billed the lost reply). Anything else is final. Waits max(Retry-After, full jitter); when the
+// server asks to be left alone, the gate closes for all calls.
 class RetryingClient final : public LlmClient {
  public:
+  // The gate of a model, "" being the provider's default.
+  using GateOf = std::function<std::shared_ptr<CallGate>(const std::string& model)>;
+
   // `timers` and `clock` are borrowed. Destroy the transport of `inner` and `timers` (one object,
   // usually) before this client.
   RetryingClient(std::unique_ptr<LlmClient> inner, HttpTransport& timers, const Clock& clock,
-                 RetryOptions options, uint64_t seed);
+                 RetryOptions options, GateOf gate_of, uint64_t seed);
+  ~RetryingClient() override;
 
   void Complete(LlmRequest request, Done done) override;
 
  private:
-  struct Call {
-    LlmRequest request;
-    Done done;
-    Backoff backoff;
-    int attempts = 0;
-    int costly_failures = 0;  // of the kinds that are retried once
+  struct Call;
+  // Calls to one model that wait for its gate, in order.
+  struct Lane {
+    std::shared_ptr<CallGate> gate;
+    std::deque<std::unique_ptr<Call>> waiting;
+    int in_flight = 0;  // ours; the gate may have let in more for others
+    bool timer_set = false;
   };
 
-  // Starts the next attempt when the provider may be asked again.
-  void StartWhenAllowed(std::unique_ptr<Call> call);
+  void Enqueue(std::unique_ptr<Call> call);
+  // Starts what the gate lets in; sees to it that it is asked again for the rest.
+  void Pump(const std::string& model);
   void Start(std::unique_ptr<Call> call);
   void OnResult(std::unique_ptr<Call> call, absl::StatusOr<LlmReply> reply);
-  void Wait(std::unique_ptr<Call> call, absl::Duration delay);
+  void RetryAfter(std::unique_ptr<Call> call, absl::Duration delay);
+  void CancelWaiting(const std::string& model, const absl::Status& status);
   bool MayRetry(Call* call, const absl::Status& status) const;
 
   const std::unique_ptr<LlmClient> inner_;
   HttpTransport& timers_;
   const Clock& clock_;
   const RetryOptions options_;
+  const GateOf gate_of_;
 
   Mutex mu_;
   Rng seeds_ ABSL_GUARDED_BY(mu_);
-  absl::Time not_before_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();  // SteadyNow scale
+  std::map<std::string, Lane> lanes_ ABSL_GUARDED_BY(mu_);  // by the request's model
 };
 
 }  // namespace ksearch

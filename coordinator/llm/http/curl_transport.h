@@ -3,7 +3,6 @@
 
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -16,9 +15,7 @@
 
 namespace ksearch {
 
-// OK if a secret may be sent to `url`: https, or http to a loopback address; no user name or
-// password, query or fragment in it. INVALID_ARGUMENT says what is wrong.
-absl::Status CheckUrlAllowed(const std::string& url);
+class CurlTransfer;
 
 // libcurl's multi interface on one I/O thread. Any number of transfers; each has a connection of
 // its own while it lasts (HTTP/1.1), kept for the next. Proxies come from the environment
@@ -28,19 +25,18 @@ class CurlTransport final : public HttpTransport {
   static absl::StatusOr<std::unique_ptr<CurlTransport>> Create();
   ~CurlTransport() override;
 
-  void Post(HttpRequest request, PostDone done) override;
+  void Send(HttpRequest request, SendDone done) override;
   void RunAfter(absl::Duration delay, TimerDone done) override;
 
  private:
-  struct Transfer;
-
   explicit CurlTransport(void* multi);  // CURLM*, owned
 
   void Run();
   // Moves what was submitted into transfers_ and timers_. Returns false when stopping.
   bool TakeSubmitted();
-  void Begin(std::unique_ptr<Transfer> transfer);
+  void Begin(std::unique_ptr<CurlTransfer> transfer);
   void CollectFinished();
+  void ExpireTransfers();
   void FireDueTimers();
   void CancelAll();
   int PollTimeoutMilliseconds() const;
@@ -49,11 +45,11 @@ class CurlTransport final : public HttpTransport {
 
   Mutex mu_;
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
-  std::vector<std::unique_ptr<Transfer>> submitted_ ABSL_GUARDED_BY(mu_);
+  std::vector<std::unique_ptr<CurlTransfer>> submitted_ ABSL_GUARDED_BY(mu_);
   std::vector<std::pair<absl::Time, TimerDone>> submitted_timers_ ABSL_GUARDED_BY(mu_);
 
   // The I/O thread's own.
-  std::map<Transfer*, std::unique_ptr<Transfer>> transfers_;
+  std::map<CurlTransfer*, std::unique_ptr<CurlTransfer>> transfers_;
   std::multimap<absl::Time, TimerDone> timers_;  // by due time, SteadyNow scale
 
   std::thread thread_;  // last: started when all else is ready

@@ -70,17 +70,43 @@ TokenUsage ReadChatUsage(const Json& counts) {
   return usage;
 }
 
+// What is the same for both ways of sending a reply.
+absl::StatusOr<LlmReply> Completed(LlmReply reply, const std::string& refusal) {
+  if (!refusal.empty()) {
+    reply.text = refusal;
+    reply.finish_reason = "refusal";
+  } else {
+    reply.text = WithoutThoughts(std::move(reply.text), reply.finish_reason == "length");
+  }
+  if (reply.finish_reason == "stop" && absl::StripAsciiWhitespace(reply.text).empty()) {
+    return absl::DataLossError("empty reply: the model stopped without any text");
+  }
+  return reply;
+}
+
+void ReadUsage(const Json& usage, LlmReply* reply) {
+  if (!usage.is_object()) return;
+  reply->usage_reported = true;
+  reply->usage = ReadChatUsage(usage);
+}
+
 }  // namespace
 
-std::string ChatRequestJson(const LlmRequest& request, absl::string_view token_limit_field) {
+std::string ChatRequestJson(const LlmRequest& request, const ChatRequestOptions& options) {
   Json messages = Json::array();
   if (!request.system.empty()) {
     messages.push_back({{"role", "system"}, {"content", request.system}});
   }
   messages.push_back({{"role", "user"}, {"content", request.user}});
   Json body = {{"model", request.model}, {"messages", std::move(messages)}};
-  body[std::string(token_limit_field)] = request.max_output_tokens;
+  body[options.token_limit_field] = request.max_output_tokens;
   if (!request.reasoning_effort.empty()) body["reasoning_effort"] = request.reasoning_effort;
+  if (options.stream) {
+    body["stream"] = true;
+    body["stream_options"] = {{"include_usage", true}};
+    if (options.no_obfuscation) body["stream_options"]["include_obfuscation"] = false;
+  }
+  AddExtraBody(options.extra_body, &body);
   return DumpJson(body);
 }
 
@@ -129,23 +155,53 @@ absl::StatusOr<LlmReply> ParseChatReply(absl::string_view body) {
   reply.response_id = Text(Member(parsed, "id"));
   reply.finish_reason = Text(Member(choice, "finish_reason"));
   if (reply.finish_reason.empty()) reply.finish_reason = "stop";
-  const std::string refusal = Text(Member(message, "refusal"));
-  if (!refusal.empty()) {
-    reply.text = refusal;
-    reply.finish_reason = "refusal";
-  } else {
-    reply.text =
-        WithoutThoughts(ContentText(Member(message, "content")), reply.finish_reason == "length");
+  reply.text = ContentText(Member(message, "content"));
+  ReadUsage(Member(parsed, "usage"), &reply);
+  return Completed(std::move(reply), Text(Member(message, "refusal")));
+}
+
+std::optional<ProviderError> ChatReader::ParseError(absl::string_view body) const {
+  return ParseChatError(body);
+}
+
+absl::Status ChatReader::OnEvent(const SseEvent& event) {
+  if (error_ || event.data == "[DONE]") return absl::OkStatus();
+  const Json chunk = ParseJson(event.data);
+  if (chunk.is_discarded()) {
+    return absl::DataLossError("a chunk of the reply's stream is not JSON");
   }
-  const Json& usage = Member(parsed, "usage");
-  if (usage.is_object()) {
-    reply.usage_reported = true;
-    reply.usage = ReadChatUsage(usage);
+  if (std::optional<ProviderError> error = ParseChatError(event.data)) {
+    error_ = std::move(error);
+    return absl::OkStatus();
   }
-  if (reply.finish_reason == "stop" && absl::StripAsciiWhitespace(reply.text).empty()) {
-    return absl::DataLossError("empty reply: the model stopped without any text");
+  if (reply_.model.empty()) reply_.model = Text(Member(chunk, "model"));
+  if (reply_.response_id.empty()) reply_.response_id = Text(Member(chunk, "id"));
+  ReadUsage(Member(chunk, "usage"), &reply_);
+  const Json& choices = Member(chunk, "choices");
+  if (!choices.is_array() || choices.empty()) return absl::OkStatus();
+  const Json& delta = Member(choices.front(), "delta");
+  absl::StrAppend(&reply_.text, ContentText(Member(delta, "content")));
+  absl::StrAppend(&refusal_, Text(Member(delta, "refusal")));
+  const std::string reason = Text(Member(choices.front(), "finish_reason"));
+  if (!reason.empty()) reply_.finish_reason = reason;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ReplyOutcome> ChatReader::EndOfStream() {
+  if (error_) return ReplyOutcome{.reply = {}, .error = error_};
+  if (reply_.finish_reason.empty()) {
+    return absl::DataLossError(
+        "the reply's stream breaks off: no chunk says why the model stopped");
   }
-  return reply;
+  absl::StatusOr<LlmReply> reply = Completed(std::move(reply_), refusal_);
+  if (!reply.ok()) return reply.status();
+  return ReplyOutcome{.reply = *std::move(reply), .error = std::nullopt};
+}
+
+absl::StatusOr<ReplyOutcome> ChatReader::ReadWhole(absl::string_view body) {
+  absl::StatusOr<LlmReply> reply = ParseChatReply(body);
+  if (!reply.ok()) return reply.status();
+  return ReplyOutcome{.reply = *std::move(reply), .error = std::nullopt};
 }
 
 }  // namespace ksearch

@@ -8,15 +8,26 @@
 #include "absl/strings/string_view.h"
 #include "coordinator/llm/llm_client.h"
 #include "coordinator/llm/provider/provider_error.h"
+#include "coordinator/llm/provider/reply_reader.h"
 
 namespace ksearch {
 
 // The JSON of POST /chat/completions, and nothing of HTTP. All functions are pure and take any
 // bytes; strings that come out are UTF-8.
 
-// Only fields that every server known to us accepts: model, messages, the token cap under
-// `token_limit_field`, and reasoning_effort if asked for.
-std::string ChatRequestJson(const LlmRequest& request, absl::string_view token_limit_field);
+struct ChatRequestOptions {
+  std::string token_limit_field = "max_completion_tokens";
+  bool stream = false;
+  // OpenAI pads streamed events with random text, which is of no use within TLS. Other servers
+  // refuse the field that turns it off.
+  bool no_obfuscation = false;
+  // JSON object whose members are added, or replace ours; may be empty.
+  std::string extra_body = "";
+};
+
+// Only fields that every server known to us accepts: model, messages, the token cap, streaming with
+// a report of usage, and reasoning_effort if asked for.
+std::string ChatRequestJson(const LlmRequest& request, const ChatRequestOptions& options);
 
 // The error in `body`, if it holds one: {"error":{...}}, {"error":"..."}, the same within an array,
 // {"object":"error",...}, or {"detail":...}. nullopt for anything else.
@@ -26,6 +37,26 @@ std::optional<ProviderError> ParseChatError(absl::string_view body);
 // although the model says it stopped by itself. A leading <think>...</think> is cut. Output tokens
 // are max(completion, total - prompt), since some servers leave reasoning out of the former.
 absl::StatusOr<LlmReply> ParseChatReply(absl::string_view body);
+
+// The same of one that is streamed as chunks, ended by "[DONE]". A stream that breaks off before a
+// chunk gives the reason why the model stopped is DATA_LOSS; one that breaks off later has no
+// usage.
+class ChatReader final : public ReplyReader {
+ public:
+  explicit ChatReader(size_t max_event_bytes = size_t{8} << 20) : ReplyReader(max_event_bytes) {}
+
+  bool complete() const override { return !reply_.finish_reason.empty() || error_.has_value(); }
+  std::optional<ProviderError> ParseError(absl::string_view body) const override;
+
+ private:
+  absl::Status OnEvent(const SseEvent& event) override;
+  absl::StatusOr<ReplyOutcome> EndOfStream() override;
+  absl::StatusOr<ReplyOutcome> ReadWhole(absl::string_view body) override;
+
+  LlmReply reply_;
+  std::string refusal_;
+  std::optional<ProviderError> error_;
+};
 
 }  // namespace ksearch
 

@@ -3,11 +3,10 @@
 
 #include <string>
 
-#include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "common/clock.h"
 #include "coordinator/llm/http/http_transport.h"
 #include "coordinator/llm/llm_client.h"
+#include "coordinator/llm/openai/chat_json.h"
 #include "coordinator/llm/provider/provider_request.h"
 
 namespace ksearch {
@@ -15,6 +14,7 @@ namespace ksearch {
 // v1::OpenAiChat with its defaults filled in.
 struct OpenAiChatOptions : ProviderOptions {
   std::string token_limit_field = "max_completion_tokens";
+  bool stream = true;
 };
 
 // POST {base_url}/chat/completions; one try per call. UNAVAILABLE means trying again may help and
@@ -28,10 +28,8 @@ class OpenAiChatClient final : public LlmClient {
   void Complete(LlmRequest request, Done done) override;
 
  private:
-  absl::StatusOr<LlmReply> Interpret(const absl::StatusOr<HttpResponse>& response,
-                                     absl::string_view model) const;
-
   const OpenAiChatOptions options_;
+  const ChatRequestOptions request_options_;
   const std::string url_;
   HttpTransport& transport_;
   const Clock& clock_;

@@ -7,6 +7,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "common/digest.h"
 #include "common/log.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
@@ -61,6 +62,8 @@ absl::StatusOr<ApiKey> ApiKey::Read(const std::string& env, const std::string& f
   }
   return ApiKey(std::move(value), std::move(source));
 }
+
+std::string ApiKey::Fingerprint() const { return Sha256Hex(value_); }
 
 std::string ApiKey::AuthorizationHeader() const {
   return absl::StrCat("Authorization: Bearer ", value_);

@@ -56,6 +56,12 @@ int64_t TakePart(int64_t part, int64_t* whole, TokenUsage* usage) {
   return part;
 }
 
+void AddExtraBody(absl::string_view extra, Json* body) {
+  if (extra.empty()) return;
+  const Json members = ParseJson(extra);
+  if (members.is_object()) body->update(members);
+}
+
 ProviderError WithinLimits(ProviderError error) {
   error.message = Shortened(std::move(error.message), kMaxErrorMessageBytes);
   error.code = Shortened(std::move(error.code), kMaxErrorNameBytes);

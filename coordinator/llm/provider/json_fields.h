@@ -35,6 +35,10 @@ int64_t Count(const Json& value);
 // leaves 0, and is noted in `usage`.
 int64_t TakePart(int64_t part, int64_t* whole, TokenUsage* usage);
 
+// Adds the members of the JSON object `extra` to `body`, in place of those of the same name.
+// `extra` may be empty; what is no object adds nothing.
+void AddExtraBody(absl::string_view extra, Json* body);
+
 // Cuts the error's texts to the lengths that messages have room for.
 ProviderError WithinLimits(ProviderError error);
 

@@ -77,7 +77,11 @@ int ImpliedHttpStatus(const ProviderError& error) {
   if (error.type == "authentication_error") return 401;
   if (error.type == "permission_error") return 403;
   if (error.type == "not_found_error") return 404;
-  if (OutOfMoney(error)) return 429;
+  if (OutOfMoney(error) || OneOf(error.code, {"rate_limit_exceeded", "slow_down"}) ||
+      error.type == "rate_limit_error") {
+    return 429;
+  }
+  if (OneOf(error.code, {"invalid_prompt", "invalid_request"})) return 400;
   return 500;
 }
 
@@ -101,8 +105,17 @@ std::string Fix(absl::StatusCode code, int http_status, const ApiKey& key,
   }
 }
 
-// Seconds, an HTTP date, or milliseconds in a header of its own.
-std::optional<absl::Duration> RetryAfterHeader(const HttpResponse& response, absl::Time now) {
+std::string PrintableStart(absl::string_view body) {
+  std::string start(body.substr(0, 120));
+  for (char& c : start) {
+    if (c < ' ' || c > '~') c = ' ';
+  }
+  return start;
+}
+
+}  // namespace
+
+std::optional<absl::Duration> ServerDelay(const HttpResponse& response, absl::Time now) {
   double number = 0;
   if (const auto ms = response.headers.find("retry-after-ms");
       ms != response.headers.end() && absl::SimpleAtod(ms->second, &number) && number >= 0) {
@@ -117,16 +130,6 @@ std::optional<absl::Duration> RetryAfterHeader(const HttpResponse& response, abs
   }
   return std::nullopt;
 }
-
-std::string PrintableStart(absl::string_view body) {
-  std::string start(body.substr(0, 120));
-  for (char& c : start) {
-    if (c < ' ' || c > '~') c = ' ';
-  }
-  return start;
-}
-
-}  // namespace
 
 absl::Status HttpFailure(const HttpResponse& response, const std::optional<ProviderError>& found,
                          const ApiKey& key, absl::string_view url, absl::string_view model,
@@ -150,9 +153,16 @@ absl::Status HttpFailure(const HttpResponse& response, const std::optional<Provi
   absl::StrAppend(&message, Fix(code, http_status, key, model));
 
   absl::Status status(code, message);
-  std::optional<absl::Duration> retry_after = RetryAfterHeader(response, now);
+  std::optional<absl::Duration> retry_after = ServerDelay(response, now);
   if (!retry_after) retry_after = error.retry_after;
-  if (code == absl::StatusCode::kUnavailable && retry_after) SetRetryAfter(&status, *retry_after);
+  if (code == absl::StatusCode::kUnavailable) {
+    if (retry_after) SetRetryAfter(&status, *retry_after);
+    if (http_status == 429 || http_status == 529) SetThrottled(&status);
+    const auto should_retry = response.headers.find("x-should-retry");
+    if (should_retry != response.headers.end() && should_retry->second == "false") {
+      SetFinal(&status);
+    }
+  }
   return status;
 }
 

@@ -22,11 +22,16 @@ struct ProviderError {
 };
 
 // The status, with LlmClient's codes, of a call that `response` ended: an HTTP status other than
-// 200, or a 200 with `error` in it. UNAVAILABLE carries the server's Retry-After (retry_after.h).
-// The message names `url`, what the server said, and the fix; `key` is taken out of all of it.
+// 200, or a 200 with `error` in it. UNAVAILABLE carries what the server says about trying again
+// (retry_after.h). The message names `url`, what the server said, and the fix; `key` is taken out
+// of all of it.
 absl::Status HttpFailure(const HttpResponse& response, const std::optional<ProviderError>& error,
                          const ApiKey& key, absl::string_view url, absl::string_view model,
                          absl::Time now);
+
+// How long the response's headers ask to be left alone: retry-after-ms, or Retry-After in seconds
+// or as an HTTP date.
+std::optional<absl::Duration> ServerDelay(const HttpResponse& response, absl::Time now);
 
 }  // namespace ksearch
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "coordinator/llm/provider/json_fields.h"
 
 namespace ksearch {
 namespace {
@@ -23,9 +24,9 @@ HttpRequest JsonPost(const ProviderOptions& options, absl::string_view url, std:
   HttpRequest post{.url = std::string(url),
                    .headers = {"Content-Type: application/json"},
                    .body = std::move(body),
-                   .connect_timeout = options.connect_timeout,
-                   .total_timeout = options.total_timeout,
-                   .max_reply_bytes = options.max_reply_bytes};
+                   .timeouts = options.timeouts,
+                   .max_reply_bytes = options.max_reply_bytes,
+                   .ca_file = options.ca_file};
   if (options.label_headers) {
     post.headers.push_back(HeaderLine("X-Ksearch-Purpose", labels.purpose));
     post.headers.push_back(HeaderLine("X-Ksearch-Attempt", absl::StrCat(labels.attempt)));
@@ -35,6 +36,11 @@ HttpRequest JsonPost(const ProviderOptions& options, absl::string_view url, std:
     }
   }
   return post;
+}
+
+absl::Status CheckExtraBody(absl::string_view text) {
+  if (text.empty() || ParseJson(text).is_object()) return absl::OkStatus();
+  return absl::InvalidArgumentError("must be a JSON object, such as {\"service_tier\": \"flex\"}");
 }
 
 void RefuseWithoutModel(const ProviderOptions& options, absl::string_view kind,

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "absl/time/time.h"
 #include "coordinator/llm/http/http_transport.h"
 #include "coordinator/llm/llm_client.h"
 #include "coordinator/llm/provider/api_key.h"
@@ -18,9 +18,10 @@ struct ProviderOptions {
   std::string base_url;  // without a slash at the end
   ApiKey key;
   std::string default_model;
-  absl::Duration connect_timeout = absl::Seconds(10);
-  absl::Duration total_timeout = absl::Minutes(30);
+  HttpTimeouts timeouts;
   int64_t max_reply_bytes = int64_t{8} << 20;
+  std::string ca_file;     // as in HttpRequest
+  std::string extra_body;  // JSON object, members of every request; may be empty
   bool label_headers = false;
 };
 
@@ -28,6 +29,9 @@ struct ProviderOptions {
 // the key: its header differs by kind.
 HttpRequest JsonPost(const ProviderOptions& options, absl::string_view url, std::string body,
                      const LlmLabels& labels);
+
+// INVALID_ARGUMENT unless `text` is empty or a JSON object.
+absl::Status CheckExtraBody(absl::string_view text);
 
 // Ends a call that names no model, where `kind` has no default. By way of the transport, as `done`
 // must not run on the caller's thread.

@@ -24,6 +24,22 @@ inline std::optional<absl::Duration> GetRetryAfter(const absl::Status& status) {
   return delay;
 }
 
+// The server said that there are too many calls, not that something is broken.
+inline constexpr char kThrottledPayload[] = "ksearch.v1/throttled";
+inline void SetThrottled(absl::Status* status) {
+  status->SetPayload(kThrottledPayload, absl::Cord("1"));
+}
+inline bool IsThrottled(const absl::Status& status) {
+  return status.GetPayload(kThrottledPayload).has_value();
+}
+
+// The server said that trying again is of no use, whatever the code.
+inline constexpr char kFinalPayload[] = "ksearch.v1/final";
+inline void SetFinal(absl::Status* status) { status->SetPayload(kFinalPayload, absl::Cord("1")); }
+inline bool IsFinal(const absl::Status& status) {
+  return status.GetPayload(kFinalPayload).has_value();
+}
+
 }  // namespace ksearch
 
 #endif  // KSEARCH_COORDINATOR_LLM_PROVIDER_RETRY_AFTER_H_

@@ -68,7 +68,9 @@ std::unique_ptr<LlmClient> MakeClient(const std::string& base_url, const std::st
   const absl::Status parsed = ParseTextproto(
       absl::StrCat("name: \"local\" openai_chat { base_url: \"", base_url,
                    "\" api_key_env: \"KSEARCH_TEST_KEY\" default_model: \"m\" label_headers: true ",
-                   more, "} retry { max_attempts: 3 first_delay { nanos: 1000000 } }"),
+                   more,
+                   "} retry { max_attempts: 3 first_delay { nanos: 1000000 } } "
+                   "flow { initial_concurrency: 200 max_concurrency: 200 }"),
       "test", &provider);
   EXPECT_TRUE(parsed.ok()) << parsed;
   return MakeLlmClient(provider, Clock::Real(), 1).value();
@@ -306,7 +308,7 @@ TEST(CurlTransportTest, ForbiddenUrlsAreNotAsked) {
   Mutex mu;
   CondVar changed;
   absl::StatusCode code = absl::StatusCode::kOk;
-  transport->Post({.url = "http://192.0.2.1/v1", .headers = {}, .body = ""},
+  transport->Send({.url = "http://192.0.2.1/v1", .headers = {}, .body = ""},
                   [&](absl::StatusOr<HttpResponse> response) {
                     MutexLock lock(&mu);
                     code = response.status().code();

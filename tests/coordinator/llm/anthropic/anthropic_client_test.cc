@@ -29,9 +29,9 @@ constexpr char kHi[] =
     "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":"
     "{\"stop_reason\":\"end_turn\"}}\n\n";
 
-ProviderOptions Options() {
+AnthropicOptions Options() {
   ::setenv("KSEARCH_TEST_KEY", kKey, 1);
-  ProviderOptions options;
+  AnthropicOptions options;
   options.provider = "example";
   options.base_url = "https://api.example.com";
   options.key = ApiKey::Read("KSEARCH_TEST_KEY", "").value();
@@ -47,7 +47,7 @@ std::string ErrorJson(absl::string_view type, absl::string_view message = "m") {
 // One call over a fake transport.
 class AnthropicClientTest : public testing::Test {
  protected:
-  void Start(ProviderOptions options = Options(), LlmRequest request = {}) {
+  void Start(AnthropicOptions options = Options(), LlmRequest request = {}) {
     client_.emplace(std::move(options), transport_, clock_);
     client_->Complete(std::move(request), [this](absl::StatusOr<LlmReply> reply) {
       ++replies_;
@@ -81,7 +81,7 @@ class AnthropicClientTest : public testing::Test {
 };
 
 TEST_F(AnthropicClientTest, SendsKeyVersionModelAndLabels) {
-  ProviderOptions options = Options();
+  AnthropicOptions options = Options();
   options.label_headers = true;
   LlmRequest request;
   request.labels.node_id = "n1";
@@ -127,7 +127,7 @@ TEST_F(AnthropicClientTest, PartsOfTheKeyAreTakenOutEverywhere) {
       EXPECT_THAT(std::string(Failure(http_status, body).message()), HasSubstr("[key]"));
     }
   }
-  EXPECT_THAT(std::string(Failure(200, part).message()), HasSubstr("not an event stream"));
+  EXPECT_THAT(std::string(Failure(200, part).message()), HasSubstr("nor an event stream"));
 }
 
 TEST_F(AnthropicClientTest, ErrorsAreClassifiedByStatusAndType) {
@@ -185,7 +185,7 @@ TEST_F(AnthropicClientTest, GarbageIsDataLossAndNamesTheUrl) {
 }
 
 TEST_F(AnthropicClientTest, ACallNeedsAModel) {
-  ProviderOptions options = Options();
+  AnthropicOptions options = Options();
   options.default_model = "";
   Start(options);
   EXPECT_EQ(replies_, 0);  // never on the caller's thread

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -37,6 +38,22 @@ std::string End(absl::string_view stop_reason, absl::string_view usage = R"({"ou
       Event("message_delta", absl::StrCat(R"(,"delta":{"stop_reason":")", stop_reason,
                                           R"(","stop_details":)", details, R"(},"usage":)", usage)),
       Event("message_stop"));
+}
+
+// In pieces of one byte, too, it must be the same.
+absl::StatusOr<ReplyOutcome> ParseAnthropicStream(absl::string_view body) {
+  AnthropicReader whole;
+  absl::StatusOr<ReplyOutcome> outcome = whole.Finish(body);
+  AnthropicReader pieces;
+  absl::Status pushed = absl::OkStatus();
+  for (size_t i = 0; i < body.size() && pushed.ok(); ++i) pushed = pieces.Push(body.substr(i, 1));
+  const absl::StatusOr<ReplyOutcome> same = pieces.Finish("");
+  if (outcome.ok() && !absl::StartsWith(body, "{")) {
+    EXPECT_TRUE(same.ok()) << same.status();
+    EXPECT_EQ(same->reply.text, outcome->reply.text);
+    EXPECT_EQ(same->reply.usage, outcome->reply.usage);
+  }
+  return outcome;
 }
 
 LlmReply Reply(const std::string& stream) {
@@ -91,7 +108,7 @@ TEST(ParseAnthropicStreamTest, StopReasonsHaveTheNamesOfLlmReply) {
     const char* stop_reason;
     const char* finish_reason;
   } cases[] = {{"end_turn", "stop"},     {"stop_sequence", "stop"},
-               {"max_tokens", "length"}, {"model_context_window_exceeded", "length"},
+               {"max_tokens", "length"}, {"model_context_window_exceeded", "context_overflow"},
                {"refusal", "refusal"},   {"pause_turn", "pause_turn"}};
   for (const auto& c : cases) {
     const LlmReply reply = Reply(absl::StrCat(Start(), Text("x"), End(c.stop_reason)));
@@ -151,9 +168,10 @@ TEST(ParseAnthropicStreamTest, WhatIsNoWholeReplyIsDataLoss) {
     std::string body;
     const char* message;
   } cases[] = {
-      {"", "not an event stream (0 bytes)"},
+      {"", "nor an event stream (0 bytes)"},
       {"<html>\n\nlogin</html>", "is base_url right?"},
-      {R"({"content":[]})", "not an event stream"},
+      {R"({"content":[]})", "breaks off"},
+      {R"({"message":"hello"})", "nor an event stream"},
       {Start() + Text("half"), "breaks off"},
       {Start() + "data: [DONE]\n\ndata: {\n\n", "not JSON"},
       {Start() + End("end_turn"), "empty reply"},

@@ -29,8 +29,9 @@ class RetryingClientTest : public testing::Test {
     chat.provider = "p";
     chat.base_url = "http://127.0.0.1:1/v1";
     chat.default_model = "m";
-    client_.emplace(std::make_unique<OpenAiChatClient>(chat, *transport_, clock_), *transport_,
-                    clock_, options, /*seed=*/7);
+    client_.emplace(
+        std::make_unique<OpenAiChatClient>(chat, *transport_, clock_), *transport_, clock_, options,
+        [this](const std::string&) { return gate_; }, /*seed=*/7);
   }
   // Callbacks may not outlive the client.
   ~RetryingClientTest() override { transport_.reset(); }
@@ -46,6 +47,7 @@ class RetryingClientTest : public testing::Test {
   }
 
   FakeClock clock_;
+  std::shared_ptr<CallGate> gate_ = std::make_shared<CallGate>(GateOptions());
   std::unique_ptr<FakeHttpTransport> transport_ = std::make_unique<FakeHttpTransport>();
   std::optional<RetryingClient> client_;
   std::vector<absl::StatusOr<LlmReply>> replies_;
@@ -130,22 +132,84 @@ TEST_F(RetryingClientTest, OtherCallsWaitToo) {
   transport_->Answer(HttpResponse{.status = 429, .headers = {{"retry-after", "20"}}, .body = "{}"});
   Start();
   EXPECT_TRUE(transport_->posts.empty());
-  ASSERT_EQ(transport_->timers.size(), 2u);
-  EXPECT_EQ(transport_->timers.back().first, absl::Seconds(20));
+  ASSERT_EQ(transport_->timers.size(), 2u);  // the retry, and a look at the gate
   clock_.Advance(absl::Seconds(30));
   transport_->Fire();
   transport_->Fire();
   EXPECT_EQ(transport_->posts.size(), 2u);
 }
 
-TEST_F(RetryingClientTest, TooLongAWaitIsTheCallersDecision) {
+TEST_F(RetryingClientTest, ALongWaitParksTheProviderNotTheCall) {
   Start();
   transport_->Answer(
       HttpResponse{.status = 429, .headers = {{"retry-after", "3600"}}, .body = "{}"});
+  EXPECT_TRUE(replies_.empty());
+  EXPECT_GE(NextTimer(), absl::Hours(1));
+  FireTimer();
+  transport_->Answer(200, kGood);
+  ASSERT_EQ(replies_.size(), 1u);
+  EXPECT_TRUE(replies_[0].ok());
+}
+
+TEST_F(RetryingClientTest, AWaitLongerThanTheCallsTimeEndsIt) {
+  Start();
+  transport_->Answer(
+      HttpResponse{.status = 429, .headers = {{"retry-after", "36000"}}, .body = "{}"});
   ASSERT_EQ(replies_.size(), 1u);
   EXPECT_EQ(replies_[0].status().code(), absl::StatusCode::kUnavailable);
-  EXPECT_THAT(std::string(replies_[0].status().message()), HasSubstr("asks to wait 1h"));
-  Start();  // and holds up nobody else
+  EXPECT_THAT(std::string(replies_[0].status().message()), HasSubstr("retry.call_deadline"));
+  Start();  // and so do those that come later, without asking
+  EXPECT_TRUE(transport_->posts.empty());
+  ASSERT_EQ(replies_.size(), 2u);
+  EXPECT_THAT(std::string(replies_[1].status().message()), HasSubstr("not to be asked for 10h"));
+}
+
+TEST_F(RetryingClientTest, MoreCallsThanTheGateLetsInWaitInLine) {
+  for (int i = 0; i < 6; ++i) Start();
+  EXPECT_EQ(transport_->posts.size(), 4u);
+  transport_->Answer(200, kGood);
+  EXPECT_EQ(transport_->posts.size(), 4u);
+  while (!transport_->posts.empty()) transport_->Answer(200, kGood);
+  EXPECT_EQ(replies_.size(), 6u);
+  EXPECT_TRUE(transport_->timers.empty());
+}
+
+TEST_F(RetryingClientTest, WhatTheServerCallsFinalIsFinal) {
+  Start();
+  transport_->Answer(
+      HttpResponse{.status = 500, .headers = {{"x-should-retry", "false"}}, .body = "{}"});
+  EXPECT_EQ(replies_.size(), 1u);
+}
+
+TEST_F(RetryingClientTest, AGateFullOfOthersIsLookedAtAgain) {
+  for (int i = 0; i < 4; ++i) gate_->TryEnter(clock_.SteadyNow());
+  Start();
+  EXPECT_TRUE(transport_->posts.empty());
+  FireTimer();
+  EXPECT_TRUE(transport_->posts.empty());
+  gate_->Leave(AttemptEnd::kAnswered, clock_.SteadyNow(), clock_.SteadyNow());
+  FireTimer();
+  EXPECT_EQ(transport_->posts.size(), 1u);
+}
+
+TEST_F(RetryingClientTest, ABrokenServerIsLeftAloneThenTriedByOneCall) {
+  Start();
+  Start();
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    for (int call = 0; call < 2; ++call) transport_->Answer(500, "oops");
+    FireTimer();
+    FireTimer();
+  }
+  transport_->Answer(500, "oops");  // the fifth in a row
+  while (!transport_->posts.empty()) transport_->Answer(500, "oops");
+  clock_.Advance(absl::Seconds(10));
+  const size_t waiting = transport_->timers.size();
+  for (size_t i = 0; i < waiting; ++i) transport_->Fire();
+  EXPECT_TRUE(transport_->posts.empty());
+  clock_.Advance(absl::Seconds(31));
+  transport_->Fire();
+  EXPECT_EQ(transport_->posts.size(), 1u);
+  transport_->Answer(200, kGood);
   EXPECT_EQ(transport_->posts.size(), 1u);
 }
 

@@ -23,7 +23,7 @@ TEST(ChatRequestJsonTest, HoldsOnlyWhatEveryServerTakes) {
   request.system = "rules";
   request.user = "task";
   request.max_output_tokens = 77;
-  EXPECT_EQ(ChatRequestJson(request, "max_tokens"),
+  EXPECT_EQ(ChatRequestJson(request, {.token_limit_field = "max_tokens"}),
             R"({"max_tokens":77,"messages":[{"content":"rules","role":"system"},)"
             R"({"content":"task","role":"user"}],"model":"m"})");
 }
@@ -31,7 +31,7 @@ TEST(ChatRequestJsonTest, HoldsOnlyWhatEveryServerTakes) {
 TEST(ChatRequestJsonTest, ReasoningEffortIsSentWhenAskedForAndSystemOnlyIfThere) {
   LlmRequest request;
   request.reasoning_effort = "high";
-  const std::string json = ChatRequestJson(request, "max_completion_tokens");
+  const std::string json = ChatRequestJson(request, {});
   EXPECT_THAT(json, HasSubstr(R"("reasoning_effort":"high")"));
   EXPECT_THAT(json, HasSubstr(R"("max_completion_tokens":32000)"));
   EXPECT_THAT(json, Not(HasSubstr("system")));
@@ -40,7 +40,8 @@ TEST(ChatRequestJsonTest, ReasoningEffortIsSentWhenAskedForAndSystemOnlyIfThere)
 TEST(ChatRequestJsonTest, BytesThatAreNotUtf8AreReplaced) {
   LlmRequest request;
   request.user = "error: \xff\xfe here";
-  EXPECT_THAT(ChatRequestJson(request, "max_tokens"), HasSubstr("error: \xEF\xBF\xBD"));
+  EXPECT_THAT(ChatRequestJson(request, {.token_limit_field = "max_tokens"}),
+              HasSubstr("error: \xEF\xBF\xBD"));
 }
 
 TEST(ParseChatReplyTest, ReadsTextModelFinishAndUsage) {

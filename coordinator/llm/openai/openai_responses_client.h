@@ -1,0 +1,63 @@
+#ifndef KSEARCH_COORDINATOR_LLM_OPENAI_OPENAI_RESPONSES_CLIENT_H_
+#define KSEARCH_COORDINATOR_LLM_OPENAI_OPENAI_RESPONSES_CLIENT_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/clock.h"
+#include "coordinator/llm/http/http_transport.h"
+#include "coordinator/llm/llm_client.h"
+#include "coordinator/llm/provider/provider_call.h"
+#include "coordinator/llm/provider/provider_request.h"
+
+namespace ksearch {
+
+// v1::OpenAiResponses with its defaults filled in.
+struct OpenAiResponsesOptions : ProviderOptions {
+  bool background = false;
+  absl::Duration poll_interval = absl::Seconds(5);
+};
+
+// POST {base_url}/responses; one try per call. Errors as OpenAiChatClient's.
+//
+// In the background, the id of the response is saved as the call's state before it is asked for,
+// and a call that comes with a state asks for that response instead of for a new one. So neither a
+// restart nor a failed poll pays twice. One that the server has lost, or that has failed, is
+// forgotten: the next try begins anew.
+class OpenAiResponsesClient final : public LlmClient {
+ public:
+  // Both references must outlive calls in flight: destroy the transport before this client.
+  OpenAiResponsesClient(OpenAiResponsesOptions options, HttpTransport& transport,
+                        const Clock& clock);
+
+  void Complete(LlmRequest request, Done done) override;
+
+ private:
+  struct Job;  // a response in the background
+
+  HttpRequest NewRequest(HttpRequest::Method method, const std::string& url, std::string body,
+                         const LlmLabels& labels) const;
+  void Begin(std::unique_ptr<Job> job);
+  void OnBegun(std::unique_ptr<Job> job, absl::StatusOr<HttpResponse> response);
+  void PollAfter(std::unique_ptr<Job> job, absl::Duration delay);
+  void Poll(std::unique_ptr<Job> job);
+  void OnPolled(std::unique_ptr<Job> job, absl::StatusOr<HttpResponse> response);
+  // Ends the call if `response` says how it ended; else gives `job` back, to be asked again.
+  std::unique_ptr<Job> FinishIfOver(std::unique_ptr<Job> job,
+                                    const absl::StatusOr<HttpResponse>& response);
+  void GiveUp(std::unique_ptr<Job> job);
+  std::string ResponseUrl(const Job& job) const;
+  ProviderContext context() const { return {options_, transport_, clock_}; }
+
+  const OpenAiResponsesOptions options_;
+  const std::string url_;
+  HttpTransport& transport_;
+  const Clock& clock_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_LLM_OPENAI_OPENAI_RESPONSES_CLIENT_H_

@@ -1,0 +1,40 @@
+#ifndef KSEARCH_COORDINATOR_LLM_PROVIDER_PROVIDER_CALL_H_
+#define KSEARCH_COORDINATOR_LLM_PROVIDER_PROVIDER_CALL_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "common/clock.h"
+#include "coordinator/llm/http/http_transport.h"
+#include "coordinator/llm/llm_client.h"
+#include "coordinator/llm/provider/provider_request.h"
+#include "coordinator/llm/provider/reply_reader.h"
+
+namespace ksearch {
+
+// What one attempt is made with; all must outlive calls in flight.
+struct ProviderContext {
+  const ProviderOptions& options;
+  HttpTransport& transport;
+  const Clock& clock;
+};
+
+// Sends `request` and reads its reply with `reader`, as it streams in or whole. Statuses have
+// LlmClient's codes, name the provider, the URL and the fix, and never hold the key.
+void SendForReply(const ProviderContext& context, HttpRequest request, std::string model,
+                  std::shared_ptr<ReplyReader> reader, LlmClient::Done done);
+
+// The outcome of a request whose reply `reader` has read, or will from the response's body.
+absl::StatusOr<LlmReply> ReadResponse(const ProviderContext& context, absl::string_view url,
+                                      absl::string_view model,
+                                      const absl::StatusOr<HttpResponse>& response,
+                                      ReplyReader& reader);
+
+// "provider "name": <what was said>".
+absl::Status OfProvider(const ProviderOptions& options, const absl::Status& status);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_LLM_PROVIDER_PROVIDER_CALL_H_

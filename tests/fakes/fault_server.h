@@ -1,0 +1,52 @@
+#ifndef KSEARCH_TESTS_FAKES_FAULT_SERVER_H_
+#define KSEARCH_TESTS_FAKES_FAULT_SERVER_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+
+namespace ksearch {
+
+// What a server does to one connection after it has read one request there.
+struct Fault {
+  absl::Duration silence;     // before the first byte
+  std::string bytes;          // sent as they are
+  int64_t padding_bytes = 0;  // zeros sent after that
+  bool hold = false;          // keeps the connection open until the server ends, instead of closing
+};
+
+// A response that closes its connection.
+std::string HttpReply(int status, absl::string_view body,
+                      const std::vector<std::string>& headers = {});
+// One chunk per piece, of an event stream, without the last, empty chunk if `cut`.
+std::string ChunkedStream(const std::vector<std::string>& pieces, bool cut = false);
+
+// A TCP or TLS server on a loopback port that says whatever the test wants, byte by byte. A thread
+// per connection.
+class FaultServer {
+ public:
+  // Called on connection threads, several at once, with the request's head and body and its number
+  // from 0.
+  using Script = std::function<Fault(const std::string& request, int number)>;
+  enum class Tls { kNone, kSelfSigned };
+
+  explicit FaultServer(Script script, Tls tls = Tls::kNone);
+  ~FaultServer();
+
+  std::string origin() const;       // "http://127.0.0.1:1234"
+  std::string certificate() const;  // PEM; of a TLS server, made for it alone
+  int requests() const;
+
+ private:
+  class Impl;
+  const std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_TESTS_FAKES_FAULT_SERVER_H_
