@@ -75,9 +75,6 @@ absl::StatusOr<std::string> PromptOf(const std::string& body) {
     }
     texts.push_back(content->get<std::string>());
   }
-  if (request.value("stream", Json()) == Json(true)) {
-    return absl::InvalidArgumentError("\"stream\" is not supported");
-  }
   return absl::StrJoin(texts, "\n\n");
 }
 

@@ -35,7 +35,8 @@ struct ChatEndpointOptions {
 };
 
 // Plays a cassette as an OpenAI-compatible server: POST /v1/chat/completions, GET /v1/models,
-// GET /health. Bodies are any bytes; errors are error objects in OpenAI's form. Thread-safe.
+// GET /health. Bodies are any bytes; errors are error objects in OpenAI's form. Replies come whole,
+// also where a stream is asked for. Thread-safe.
 class ChatEndpoint {
  public:
   ChatEndpoint(Cassette cassette, ChatEndpointOptions options);
