@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "cli/text.h"
+#include "common/run_facts.h"
 #include "common/textproto.h"
 
 namespace ksearch {
@@ -18,10 +19,6 @@ namespace {
 
 constexpr absl::Duration kReconnectFor = absl::Seconds(60);
 constexpr int kBarCells = 24;
-
-bool Ended(const v1::RunStatus& status) {
-  return status.state() != v1::RUN_STATE_RUNNING && status.state() != v1::RUN_STATE_STOPPING;
-}
 
 // Draws below the last event line; erased before the next one.
 class ProgressBar {
@@ -34,7 +31,7 @@ class ProgressBar {
     drawn_ = false;
   }
   void Draw(const v1::RunStatus& status) {
-    if (!on_ || Ended(status)) return;
+    if (!on_ || HasEnded(status.state())) return;
     const int total = std::max(status.rounds_total(), 1);
     const int filled = std::min(kBarCells, status.rounds_done() * kBarCells / total);
     std::string line = absl::StrCat("[", std::string(static_cast<size_t>(filled), '#'),

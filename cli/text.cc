@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "common/run_facts.h"
 
 namespace ksearch {
 namespace {
@@ -196,18 +197,10 @@ std::string ResultText(const v1::JobResult& result) {
                       absl::StrCat(own.latency_us_size())});
     }
     absl::StrAppend(&text, Table(rows));
-    double log_sum = 0;
-    int timed = 0;
-    for (const v1::WorkloadResult& workload : result.workloads()) {
-      const double own = workload.candidate().median_us();
-      const double baseline = workload.baseline().median_us();
-      if (own <= 0 || baseline <= 0) continue;
-      log_sum += std::log(baseline / own);
-      ++timed;
-    }
-    if (timed == result.workloads_size() && result.comparisons_size() == 0) {
+    const std::optional<double> speedup = SpeedupOverBaseline(result);
+    if (speedup.has_value() && result.comparisons_size() == 0) {
       absl::StrAppendFormat(&text, "%.2fx the baseline's speed, geometric mean (screened)\n",
-                            std::exp(log_sum / timed));
+                            *speedup);
     }
   }
   for (const v1::Comparison& comparison : result.comparisons()) {

@@ -37,17 +37,6 @@ v1::RunEvent EventAbout(v1::RunEvent::Kind kind, const v1::IncumbentState::Chall
 
 }  // namespace
 
-double ScreenedSpeedup(const v1::JobResult& result) {
-  double sum = 0;
-  for (const v1::WorkloadResult& workload : result.workloads()) {
-    const double candidate = workload.candidate().median_us();
-    const double baseline = workload.baseline().median_us();
-    if (!(candidate > 0) || !(baseline > 0)) return 0;
-    sum += std::log(baseline / candidate);
-  }
-  return result.workloads_size() == 0 ? 0 : std::exp(sum / result.workloads_size());
-}
-
 IncumbentTracker::Step IncumbentTracker::OnScreened(const v1::JobResult& result,
                                                     const std::string& candidate_id,
                                                     const std::string& node_id, int round,

@@ -50,10 +50,6 @@ class IncumbentTracker {
   v1::IncumbentState state_;
 };
 
-// Speed-up over the baseline by a screening: geometric mean over workloads of baseline / candidate;
-// 0 if any workload lacks a number.
-double ScreenedSpeedup(const v1::JobResult& result);
-
 }  // namespace ksearch
 
 #endif  // KSEARCH_COORDINATOR_ENGINE_INCUMBENT_TRACKER_H_

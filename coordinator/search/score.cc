@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
+#include "common/run_facts.h"
 #include "coordinator/world_model/text.h"
 
 namespace ksearch {
@@ -34,26 +35,18 @@ Score ScoreOf(const v1::JobResult& result, v1::Preset preset) {
   score.passed = result.outcome() == v1::OUTCOME_PASSED && result.suspicions_size() == 0;
   if (!score.passed || result.workloads_size() == 0) return score;
   double sum_of_ratios = 0;
-  double sum_of_logs = 0;
   double sum_of_latency_logs = 0;
-  bool has_latency = true;
-  bool has_baseline = true;
   for (const v1::WorkloadResult& workload : result.workloads()) {
     const double candidate = workload.candidate().median_us();
-    const double baseline = workload.baseline().median_us();
-    has_latency = has_latency && candidate > 0;
-    has_baseline = has_baseline && candidate > 0 && baseline > 0;
-    if (!has_latency) return score;
+    if (!(candidate > 0)) return score;
+    sum_of_ratios += workload.baseline().median_us() / candidate;
     sum_of_latency_logs += std::log(candidate);
-    if (!has_baseline) continue;
-    sum_of_ratios += baseline / candidate;
-    sum_of_logs += std::log(baseline / candidate);
   }
   const double count = result.workloads_size();
   score.latency_us = std::exp(sum_of_latency_logs / count);
-  if (has_baseline) {
-    score.vs_baseline =
-        preset == v1::PRESET_PAPER ? sum_of_ratios / count : std::exp(sum_of_logs / count);
+  score.vs_baseline = SpeedupOverBaseline(result);
+  if (score.vs_baseline.has_value()) {
+    if (preset == v1::PRESET_PAPER) score.vs_baseline = sum_of_ratios / count;
     score.value = *score.vs_baseline;
   } else {
     score.value = 1000 / *score.latency_us;

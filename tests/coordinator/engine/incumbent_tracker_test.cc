@@ -120,18 +120,5 @@ TEST(IncumbentTrackerTest, RestoredStateGoesOnAlike) {
   EXPECT_EQ(tracker.state().SerializeAsString(), other.state().SerializeAsString());
 }
 
-TEST(ScreenedSpeedupTest, IsTheGeometricMeanAndZeroWhenANumberIsMissing) {
-  v1::JobResult result = Passed();
-  for (const auto& [candidate, baseline] : {std::pair{1.0, 2.0}, std::pair{1.0, 8.0}}) {
-    v1::WorkloadResult* workload = result.add_workloads();
-    workload->mutable_candidate()->set_median_us(candidate);
-    workload->mutable_baseline()->set_median_us(baseline);
-  }
-  EXPECT_NEAR(ScreenedSpeedup(result), 4.0, 1e-12);
-  result.add_workloads()->mutable_candidate()->set_median_us(1.0);
-  EXPECT_EQ(ScreenedSpeedup(result), 0);
-  EXPECT_EQ(ScreenedSpeedup(Passed()), 0);
-}
-
 }  // namespace
 }  // namespace ksearch

@@ -1,0 +1,22 @@
+#ifndef KSEARCH_COMMON_RUN_FACTS_H_
+#define KSEARCH_COMMON_RUN_FACTS_H_
+
+#include <optional>
+
+#include "proto/result.pb.h"
+#include "proto/search_service.pb.h"
+
+namespace ksearch {
+
+// Facts about runs and results that coordinator and command line must see alike.
+
+// Nothing more will happen in the run unless it is resumed.
+bool HasEnded(v1::RunState state);
+
+// Geometric mean over the result's workloads of baseline / candidate (medians); absent unless every
+// workload, and at least one, has both timings.
+std::optional<double> SpeedupOverBaseline(const v1::JobResult& result);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COMMON_RUN_FACTS_H_
