@@ -31,8 +31,6 @@ ExitCode ExitCodeFor(const absl::Status& status) {
     case absl::StatusCode::kUnavailable:
     case absl::StatusCode::kDeadlineExceeded:
       return kExitUnavailable;
-    case absl::StatusCode::kResourceExhausted:
-      return kExitBudget;
     default:
       return kExitOther;
   }

@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <map>
 
+#include "cli/budget_options.h"
+
 namespace ksearch {
 namespace {
 
@@ -32,7 +34,7 @@ void AddRun(CLI::App* app, Options* options) {
                     [run](const std::string& v) { run->set_provider(v); });
   Bind<std::string>(app, "--model", "model name",
                     [run](const std::string& v) { run->set_model(v); });
-  Bind<int>(app, "--rounds", "budget: code replies + evaluations (default 20)",
+  Bind<int>(app, "--rounds", "evaluations: rounds of one code reply and its test (default 20)",
             [run](int v) { run->set_rounds(v); });
   Bind<int>(app, "--parallel", "action cycles in flight (default 1)",
             [run](int v) { run->set_parallel(v); });
@@ -52,6 +54,10 @@ void AddRun(CLI::App* app, Options* options) {
   app->add_option("--seed-solution", options->seed_files, "start from this program");
   app->add_option("--config", options->config_file, "RunConfig as textproto");
   app->add_flag("--detach", options->detach, "print the run id and return");
+  app->add_flag("--dry-run", options->dry_run,
+                "estimate what the run would cost, and start nothing");
+  AddModelOptions(app, run);
+  AddBudgetOptions(app, run->mutable_budget());
 }
 
 void AddEval(CLI::App* app, Options* options) {
@@ -108,8 +114,9 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
       ->add_option("--limit", options.limit, "at most this many lines, newest last")
       ->check(CLI::Range(1, 1000000));
   add_for_run("stop", "stop a run; it can be resumed", true);
-  add_for_run("resume", "go on with a stopped or failed run", true)
-      ->add_option("--rounds", options.rounds, "new total budget");
+  auto* resume = add_for_run("resume", "go on with a stopped or failed run, or one at a cap", true);
+  resume->add_option("--rounds", options.rounds, "new total budget");
+  AddBudgetOptions(resume, &options.budget);
   add("workers", "workers and their devices")
       ->add_option("--drain", options.drain_worker, "ask this worker to finish and leave");
   add("tasks", "tasks that can be optimised");

@@ -33,6 +33,7 @@ struct Options {
   std::string config_file;  // RunConfig textproto; the command line wins
   std::vector<std::string> seed_files;
   bool detach = false;
+  bool dry_run = false;
 
   // eval
   std::string task;
@@ -50,6 +51,7 @@ struct Options {
   bool source = false;
   int64_t revision = 0;
   int rounds = 0;
+  v1::Budget budget;  // of resume
   int limit = 1000;
 
   // workers

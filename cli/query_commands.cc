@@ -5,6 +5,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
+#include "cli/budget_text.h"
 #include "cli/commands.h"
 #include "cli/text.h"
 #include "common/textproto.h"
@@ -43,6 +44,7 @@ int StatusCommand(Client* client, const Options& options) {
         status->nodes(), status->open_actions(), status->candidates(), status->passed(),
         status->llm_calls(), status->input_tokens(), status->output_tokens(),
         status->jobs_in_flight()));
+    Print(LedgerText(status->ledger()));
     if (!status->reason().empty()) Print(absl::StrCat("ended: ", status->reason(), "\n"));
     return kExitOk;
   }

@@ -1,6 +1,7 @@
 #include <cstdio>
 
 #include "absl/strings/str_cat.h"
+#include "cli/budget_text.h"
 #include "cli/commands.h"
 #include "cli/run_watcher.h"
 #include "cli/source_files.h"
@@ -15,6 +16,7 @@ using Stub = v1::SearchService::Stub;
 
 int ExitCodeOf(const v1::RunStatus& status) {
   if (status.state() == v1::RUN_STATE_FAILED) return kExitUnavailable;
+  if (status.state() == v1::RUN_STATE_OUT_OF_BUDGET) return kExitBudget;
   return status.has_best() ? kExitOk : kExitNoCandidate;
 }
 
@@ -49,7 +51,21 @@ int Follow(Client* client, const std::string& run_id, bool json) {
     std::fprintf(stderr, "ksearch: run %s failed: %s\n", status->run_id().c_str(),
                  status->reason().c_str());
   }
+  if (status->state() == v1::RUN_STATE_OUT_OF_BUDGET) {
+    std::fprintf(
+        stderr,
+        "ksearch: run %s is at a cap (%s); go on with: ksearch resume %s and a larger one\n",
+        status->run_id().c_str(), status->reason().c_str(), status->run_id().c_str());
+  }
   return ExitCodeOf(*status);
+}
+
+int PrintEstimate(Client* client, const v1::StartRunRequest& request, bool json) {
+  const auto estimate =
+      client->Call<v1::StartRunRequest, v1::RunEstimate>(&Stub::EstimateRun, request);
+  if (!estimate.ok()) return Fail(estimate.status());
+  std::printf("%s", json ? (ToJson(*estimate) + "\n").c_str() : EstimateText(*estimate).c_str());
+  return kExitOk;
 }
 
 }  // namespace
@@ -68,6 +84,7 @@ int RunCommand(Client* client, const Options& options) {
       *request.mutable_config()->add_seed_solution() = file;
     }
   }
+  if (options.dry_run) return PrintEstimate(client, request, options.json);
   request.set_request_id(RandomHex(16));
   const auto started =
       client->Call<v1::StartRunRequest, v1::StartRunReply>(&Stub::StartRun, request);
@@ -98,6 +115,7 @@ int ResumeCommand(Client* client, const Options& options) {
   v1::ResumeRunRequest request;
   request.set_run_id(options.run_id);
   request.set_rounds(options.rounds);
+  *request.mutable_budget() = options.budget;
   const auto status = client->Call<v1::ResumeRunRequest, v1::RunStatus>(&Stub::ResumeRun, request);
   return PrintStatus(status, options.json);
 }

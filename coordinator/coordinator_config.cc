@@ -21,15 +21,14 @@ bool IsFolder(const std::string& path) {
   return ::stat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode);
 }
 
-// configs/tasks of the tree or installation that the binary belongs to: <prefix>/bin/.. or
+// configs/<name> of the tree or installation that the binary belongs to: <prefix>/bin/.. or
 // <source>/build/<preset>/bin/../../..
-std::string FindTaskFolder() {
+std::string FindFolder(const std::string& name) {
   const std::string bin = BinaryFolder();
-  for (const char* up :
-       {"/../share/ksearch/tasks", "/../configs/tasks", "/../../../configs/tasks"}) {
-    if (IsFolder(bin + up)) return bin + up;
+  for (const char* up : {"/../share/ksearch/", "/../configs/", "/../../../configs/"}) {
+    if (IsFolder(bin + up + name)) return bin + up + name;
   }
-  return "configs/tasks";
+  return "configs/" + name;
 }
 
 absl::Status CheckListenAddress(const std::string& address) {
@@ -75,7 +74,12 @@ absl::StatusOr<v1::CoordinatorConfig> LoadCoordinatorConfig(const std::vector<st
   config.MergeFrom(given);
   if (config.listen_address().empty()) config.set_listen_address("127.0.0.1:7400");
   if (config.state_dir().empty()) config.set_state_dir("ksearch-state");
-  if (config.task_dirs_size() == 0) config.add_task_dirs(FindTaskFolder());
+  if (config.task_dirs_size() == 0) config.add_task_dirs(FindFolder("tasks"));
+  if (config.price_dirs_size() == 0) {
+    // A tree without prices is of use all the same: what needs one says so.
+    const std::string folder = FindFolder("prices");
+    if (IsFolder(folder)) config.add_price_dirs(folder);
+  }
 
   std::vector<std::string> faults;
   if (const absl::Status status = CheckListenAddress(config.listen_address()); !status.ok()) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "common/digest.h"
 #include "common/grpc_channel.h"
 #include "common/log.h"
+#include "common/run_facts.h"
 #include "common/shutdown.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
@@ -56,6 +58,9 @@ class GatewaySink final : public JobSink {
   void Submit(const std::string& job_id, const v1::JobSpec& spec) override {
     gateway_->Submit(job_id, spec, 0);
   }
+  void CancelQueued(const std::string& job_id) override {
+    if (gateway_->State(job_id).phase == JobState::Phase::kQueued) gateway_->Cancel(job_id);
+  }
 
  private:
   WorkerGateway* const gateway_;
@@ -96,6 +101,15 @@ std::string TargetHardware(const WorkerGateway& gateway) {
   return "x86-64 CPU";
 }
 
+absl::StatusOr<std::set<std::string>> ActiveRuns(Store* store) {
+  ASSIGN_OR_RETURN(const auto runs, store->ListRuns());
+  std::set<std::string> active;
+  for (const v1::RunStatus& run : runs) {
+    if (!HasEnded(run.state())) active.insert(run.run_id());
+  }
+  return active;
+}
+
 WorkerGateway::Options GatewayOptions(const v1::SchedulerSettings& settings) {
   WorkerGateway::Options options;
   if (settings.has_lease_ttl()) options.scheduler.lease_ttl = FromProto(settings.lease_ttl());
@@ -127,14 +141,24 @@ absl::Status Run(const v1::CoordinatorConfig& config, ShutdownSignals* signals) 
     model_options.max_in_flight = config.max_llm_calls_in_flight();
   }
   ModelCaller models(store.get(), clock, MakeProviders(config, clock), model_options);
+  ASSIGN_OR_RETURN(const PriceBook prices,
+                   PriceBook::Load({config.price_dirs().begin(), config.price_dirs().end()},
+                                   {config.providers().begin(), config.providers().end()}));
   RunRegistry runs({store.get(), &queue, &models, tasks.get(), &clock, config.run_defaults(),
-                    [&gateway] { return TargetHardware(gateway); }});
+                    [&gateway] { return TargetHardware(gateway); }, &prices});
   waker.Attach(&runs);
   const auto detach = absl::MakeCleanup([&waker] { waker.Attach(nullptr); });
 
   // Before a worker can come back with one of them in hand.
   ASSIGN_OR_RETURN(const std::vector<QueuedJob> unfinished, store->ReadUnfinishedJobs());
-  for (const QueuedJob& job : unfinished) gateway.Submit(job.job_id, job.spec, job.attempts);
+  ASSIGN_OR_RETURN(const std::set<std::string> active, ActiveRuns(store.get()));
+  for (const QueuedJob& job : unfinished) {
+    // What only ended runs asked for waits until one of them is resumed.
+    const bool wanted = job.run_ids.empty() ||
+                        std::any_of(job.run_ids.begin(), job.run_ids.end(),
+                                    [&](const std::string& id) { return active.contains(id); });
+    if (wanted) gateway.Submit(job.job_id, job.spec, job.attempts);
+  }
 
   SearchService::Parts parts = {store.get(), &runs, &gateway, tasks.get(), &results, {}};
   parts.facts.set_version(KSEARCH_VERSION);

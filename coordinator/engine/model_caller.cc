@@ -5,6 +5,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/log.h"
+#include "coordinator/ledger/call_cost.h"
+#include "coordinator/llm/provider/billed_tries.h"
 
 namespace ksearch {
 namespace {
@@ -34,6 +36,23 @@ class StoredProviderState final : public ProviderState {
   std::string state_ ABSL_GUARDED_BY(mu_);
 };
 
+// What a reply costs, and what the ledger counts for it: never less than the truth. A try of which
+// the provider told no usage may have cost all that was reserved.
+void Settle(const v1::ResolvedPrice& price, const absl::StatusOr<LlmReply>& reply,
+            LlmCallRow* call) {
+  int64_t in_full = reply.ok() ? reply->billed_tries : BilledTries(reply.status());
+  if (reply.ok() && reply->usage_reported) {
+    call->cost_nano = CostNano(price, reply->usage);
+    call->counted_tokens = reply->usage.input() + reply->usage.output();
+    call->cost_basis = price.basis();
+  } else {
+    if (reply.ok()) ++in_full;
+    call->cost_basis = in_full > 0 ? "estimated" : "refused";
+  }
+  call->cost_nano += in_full * call->reserved_nano;
+  call->counted_tokens += in_full * call->reserved_tokens;
+}
+
 }  // namespace
 
 ModelCaller::ModelCaller(Store* store, const Clock& clock, std::vector<Provider> providers,
@@ -49,6 +68,7 @@ ModelCaller::~ModelCaller() {
     MutexLock lock(&shared_->mu);
     shared_->closing = true;
     shared_->changed.NotifyAll();
+    while (shared_->noting > 0) shared_->changed.Wait(&shared_->mu);
   }
   for (Provider& provider : providers_) provider.client.reset();
   rewriter_.join();
@@ -78,64 +98,105 @@ LlmClient* ModelCaller::ClientOf(const std::string& provider) const {
   return nullptr;
 }
 
-void ModelCaller::Send(const LlmCallRow& call) {
+void ModelCaller::Send(const LlmCallRow& call, const v1::ResolvedPrice& price) {
   {
     MutexLock lock(&shared_->mu);
     if (shared_->closing || !shared_->sent.insert(call.call_id).second) return;
-    if (ClientOf(call.provider) != nullptr) {
-      shared_->waiting.push_back(call);
-      StartWaiting();
-      return;
+    if (ClientOf(call.provider) != nullptr) shared_->waiting.push_back({call, price});
+  }
+  if (ClientOf(call.provider) != nullptr) return StartWaiting();
+  Record({call, price}, DefaultModel(call.provider).status());
+}
+
+bool ModelCaller::Knows(const std::string& call_id) const {
+  MutexLock lock(&shared_->mu);
+  return shared_->sent.contains(call_id);
+}
+
+void ModelCaller::Forget(const std::string& run_id) {
+  MutexLock lock(&shared_->mu);
+  std::deque<Call> kept;
+  for (Call& call : shared_->waiting) {
+    if (call.row.run_id == run_id) {
+      shared_->sent.erase(call.row.call_id);
+    } else {
+      kept.push_back(std::move(call));
     }
   }
-  Record(call, DefaultModel(call.provider).status());
+  shared_->waiting.swap(kept);
 }
 
 void ModelCaller::StartWaiting() {
-  while (!shared_->closing && !shared_->waiting.empty() &&
-         shared_->in_flight < options_.max_in_flight) {
-    const LlmCallRow call = std::move(shared_->waiting.front());
-    shared_->waiting.pop_front();
-    ++shared_->in_flight;
-    LlmRequest request;
-    request.model = call.model;
-    request.system = call.system;
-    request.user = call.prompt;
-    request.max_output_tokens = call.max_output_tokens;
-    request.reasoning_effort = call.reasoning_effort;
-    request.state = std::make_shared<StoredProviderState>(store_, call);
-    request.labels = {call.purpose, call.node_id, call.attempt, call.cycle};
-    // Under the lock, so that no client is asked for anything once it is being destroyed.
-    ClientOf(call.provider)
-        ->Complete(std::move(request), [this, call](absl::StatusOr<LlmReply> reply) {
-          OnReply(call, std::move(reply));
-        });
+  while (true) {
+    Call call;
+    {
+      MutexLock lock(&shared_->mu);
+      if (shared_->closing || shared_->waiting.empty() ||
+          shared_->in_flight >= options_.max_in_flight) {
+        return;
+      }
+      call = std::move(shared_->waiting.front());
+      shared_->waiting.pop_front();
+      ++shared_->in_flight;
+      ++shared_->noting;
+    }
+    const std::string call_id = call.row.call_id;
+    store_->RecordSend(call_id, [this, call = std::move(call)](const absl::Status& status) {
+      OnNoted(call, status);
+    });
   }
 }
 
-void ModelCaller::OnReply(const LlmCallRow& call, absl::StatusOr<LlmReply> reply) {
+void ModelCaller::OnNoted(const Call& call, const absl::Status& status) {
+  // Under the lock, so that no client is asked for anything once it is being destroyed.
+  MutexLock lock(&shared_->mu);
+  --shared_->noting;
+  shared_->changed.NotifyAll();
+  if (shared_->closing || !status.ok()) {
+    --shared_->in_flight;
+    if (status.ok() || absl::IsNotFound(status)) return;
+    LOG(ERROR) << "call=" << call.row.call_id << " not sent: " << status.message();
+    shared_->waiting.push_front(call);  // the rewriter tries again
+    return;
+  }
+  LlmRequest request;
+  request.model = call.row.model;
+  request.system = call.row.system;
+  request.user = call.row.prompt;
+  request.max_output_tokens = call.row.max_output_tokens;
+  request.reasoning_effort = call.row.reasoning_effort;
+  request.state = std::make_shared<StoredProviderState>(store_, call.row);
+  request.labels = {call.row.purpose, call.row.node_id, call.row.attempt, call.row.cycle};
+  ClientOf(call.row.provider)
+      ->Complete(std::move(request),
+                 [this, call](absl::StatusOr<LlmReply> reply) { OnReply(call, std::move(reply)); });
+}
+
+void ModelCaller::OnReply(const Call& call, absl::StatusOr<LlmReply> reply) {
   {
     MutexLock lock(&shared_->mu);
     --shared_->in_flight;
     if (shared_->closing && !reply.ok()) return;  // cancelled by us: the next life asks again
-    StartWaiting();
   }
+  StartWaiting();
   Record(call, std::move(reply));
 }
 
-void ModelCaller::Record(const LlmCallRow& call, absl::StatusOr<LlmReply> reply) {
-  LlmCallRow answered = call;
+void ModelCaller::Record(const Call& call, absl::StatusOr<LlmReply> reply) {
+  LlmCallRow answered = call.row;
   answered.answered = true;
   answered.replied = clock_.Now();
+  Settle(call.price, reply, &answered);
   if (reply.ok()) {
     answered.reply = std::move(reply->text);
     answered.finish_reason = std::move(reply->finish_reason);
     answered.reply_model = std::move(reply->model);
     answered.input_tokens = reply->usage.input();
     answered.output_tokens = reply->usage.output();
+    answered.usage = reply->usage;
   } else {
     answered.error = reply.status().ToString();
-    LOG(WARNING) << "call=" << call.call_id << " purpose=" << call.purpose
+    LOG(WARNING) << "call=" << answered.call_id << " purpose=" << answered.purpose
                  << " failed: " << answered.error;
   }
   Write(answered);
@@ -161,6 +222,7 @@ void ModelCaller::RewriteLoop() {
       again.swap(shared_->unwritten);
     }
     for (const LlmCallRow& answered : again) Write(answered);
+    StartWaiting();
   }
 }
 

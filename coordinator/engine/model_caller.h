@@ -14,12 +14,14 @@
 #include "common/mutex.h"
 #include "coordinator/llm/llm_client.h"
 #include "coordinator/store/store.h"
+#include "proto/config.pb.h"
 
 namespace ksearch {
 
 // Sends committed model calls, a limited number at a time, and commits their replies. A reply
-// becomes an arrival of its run, so nothing else needs to know when it came. A reply that the store
-// refuses (disk full) is kept and written again: it has been paid for. Thread-safe.
+// becomes an arrival of its run, so nothing else needs to know when it came. That a call is sent is
+// committed first, so that a reply lost with this process is counted as paid for. A reply that the
+// store refuses (disk full) is kept and written again: it has been paid for. Thread-safe.
 class ModelCaller {
  public:
   struct Provider {
@@ -44,10 +46,19 @@ class ModelCaller {
   absl::StatusOr<std::string> DefaultModel(const std::string& provider) const;
   std::vector<std::string> ProviderNames() const;
 
-  // Sends the call unless it was sent in this life already. The row must be committed.
-  void Send(const LlmCallRow& call);
+  // Sends the call unless it was sent in this life already. The row must be committed. Its cost is
+  // settled by `price`.
+  void Send(const LlmCallRow& call, const v1::ResolvedPrice& price);
+  // Whether the call was given to Send in this life (and not taken back): its reply will come.
+  bool Knows(const std::string& call_id) const;
+  // Takes back the run's calls that still wait in line; they may be given to Send again.
+  void Forget(const std::string& run_id);
 
  private:
+  struct Call {
+    LlmCallRow row;
+    v1::ResolvedPrice price;
+  };
   // Shared with the store's completions, which may run after this object is gone.
   struct Shared {
     Mutex mu;  // before a client's own locks
@@ -55,17 +66,20 @@ class ModelCaller {
     // Sent in this life. Kept for ever: who finds a call unanswered in the store may ask for it
     // after its reply has come.
     absl::flat_hash_set<std::string> sent ABSL_GUARDED_BY(mu);
-    std::deque<LlmCallRow> waiting ABSL_GUARDED_BY(mu);
+    std::deque<Call> waiting ABSL_GUARDED_BY(mu);
     int in_flight ABSL_GUARDED_BY(mu) = 0;
+    int noting ABSL_GUARDED_BY(mu) = 0;  // of those: the store is writing down that they are sent
     std::vector<LlmCallRow> unwritten ABSL_GUARDED_BY(mu);  // the store refused: again later
     bool closing ABSL_GUARDED_BY(mu) = false;
   };
 
   LlmClient* ClientOf(const std::string& provider) const;
   // Starts calls in line while there is room.
-  void StartWaiting() ABSL_EXCLUSIVE_LOCKS_REQUIRED(shared_->mu);
-  void OnReply(const LlmCallRow& call, absl::StatusOr<LlmReply> reply);
-  void Record(const LlmCallRow& call, absl::StatusOr<LlmReply> reply);
+  void StartWaiting() ABSL_LOCKS_EXCLUDED(shared_->mu);
+  // It is committed, or not, that the call is sent.
+  void OnNoted(const Call& call, const absl::Status& status);
+  void OnReply(const Call& call, absl::StatusOr<LlmReply> reply);
+  void Record(const Call& call, absl::StatusOr<LlmReply> reply);
   void Write(const LlmCallRow& answered);
   void RewriteLoop();
 

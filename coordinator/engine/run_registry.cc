@@ -1,14 +1,17 @@
 #include "coordinator/engine/run_registry.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "common/digest.h"
 #include "common/kernel_header.h"
 #include "common/log.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
+#include "coordinator/engine/run_estimate.h"
 #include "coordinator/engine/run_settings.h"
 #include "coordinator/search/strategy_factory.h"
 
@@ -44,7 +47,7 @@ absl::Status RunRegistry::ResumeInterrupted() {
   ASSIGN_OR_RETURN(const auto runs, parts_.store->ListRuns());
   for (const v1::RunStatus& run : runs) {
     if (run.state() != v1::RUN_STATE_RUNNING && run.state() != v1::RUN_STATE_STOPPING) continue;
-    const absl::Status status = Launch(run.run_id(), 0);
+    const absl::Status status = Launch(run.run_id(), Limits());
     LOG(INFO) << "run=" << run.run_id() << " taken up: " << status.ToString();
     // Left RUNNING without a thread it could neither be stopped nor end.
     if (!status.ok()) RecordFailure(run.run_id(), status);
@@ -52,7 +55,57 @@ absl::Status RunRegistry::ResumeInterrupted() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<SearchContext> RunRegistry::LoadContext(const RunRow& row, int rounds) const {
+absl::Status RunRegistry::ResolveModels(v1::RunConfig* config) const {
+  if (config->model().empty()) {
+    // Needed only if some role falls back on it.
+    const auto model = parts_.models->DefaultModel(config->provider());
+    if (!model.ok()) return model.status();
+    config->set_model(*model);
+  }
+  for (int i = 0; i < config->models_size(); ++i) {
+    v1::ModelUse* use = config->mutable_models(i);
+    if (use->provider().empty()) use->set_provider(config->provider());
+    ASSIGN_OR_RETURN(const std::string model, parts_.models->DefaultModel(use->provider()));
+    if (use->model().empty()) use->set_model(model);
+  }
+  ASSIGN_OR_RETURN(const RunCaps caps, ReadCaps(config->budget()));
+  config->clear_resolved_prices();
+  v1::ResolvedPrices* prices = config->mutable_resolved_prices();
+  std::set<std::string> names;
+  for (const v1::ModelUse& use : AllUses(*config)) {
+    RETURN_IF_ERROR(parts_.models->DefaultModel(use.provider()).status());
+    if (use.model().empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("model is missing: give --model, or default_model of provider '",
+                       use.provider(), "' in the coordinator's config"));
+    }
+    names.insert(use.model());
+    const auto& known = prices->prices();
+    const bool found = std::any_of(known.begin(), known.end(), [&](const v1::ResolvedPrice& price) {
+      return price.provider() == use.provider() && price.model() == use.model();
+    });
+    if (found) continue;
+    ASSIGN_OR_RETURN(
+        *prices->add_prices(),
+        parts_.prices->Find(use.provider(), use.model(), config->prices(), parts_.clock->Now()));
+    const bool capped = caps.run.nano_usd.has_value() ||
+                        caps.ForModel(use.provider(), use.model()).nano_usd.has_value();
+    if (capped && prices->prices().rbegin()->basis() == "unknown") {
+      return parts_.prices->UnknownPrice(use.provider(), use.model());
+    }
+  }
+  for (const RunCaps::Model& capped : caps.models) {
+    if (names.contains(capped.model)) continue;
+    return absl::InvalidArgumentError(absl::StrCat("budget.models names '", capped.model,
+                                                   "', but the run asks only ",
+                                                   absl::StrJoin(names, ", ")));
+  }
+  SealPrices(prices);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<SearchContext> RunRegistry::LoadContext(const RunRow& row,
+                                                       const Limits& limits) const {
   const v1::RunConfig& config = row.config;
   SearchContext context;
   context.config = config;
@@ -60,8 +113,10 @@ absl::StatusOr<SearchContext> RunRegistry::LoadContext(const RunRow& row, int ro
   if (!state.ParseFromString(row.state)) {
     return absl::DataLossError(absl::StrCat("state of run ", row.run_id, " is unreadable"));
   }
-  if (rounds == 0) rounds = state.rounds();
+  const int rounds = limits.rounds > 0 ? limits.rounds : state.rounds();
   if (rounds > 0) context.config.set_rounds(rounds);
+  *context.config.mutable_budget() =
+      MergedBudget(state.has_budget() ? state.budget() : config.budget(), limits.budget);
   if (!state.task_sha256().empty()) {
     // The task as it was when the run began, whatever its files say now.
     ASSIGN_OR_RETURN(const std::string bytes, parts_.store->ReadBlob(state.task_sha256()));
@@ -80,29 +135,35 @@ absl::StatusOr<SearchContext> RunRegistry::LoadContext(const RunRow& row, int ro
   return context;
 }
 
-absl::StatusOr<std::string> RunRegistry::Start(const std::string& request_id,
-                                               const v1::RunConfig& request) {
-  if (request_id.empty() || request_id.size() > 128) {
-    return absl::InvalidArgumentError("request_id must have 1 to 128 characters");
-  }
+absl::StatusOr<v1::RunConfig> RunRegistry::Complete(const v1::RunConfig& request) const {
   ASSIGN_OR_RETURN(v1::RunConfig config, CompleteRunConfig(request, parts_.defaults));
-  ASSIGN_OR_RETURN(const std::string model, parts_.models->DefaultModel(config.provider()));
-  if (config.model().empty()) config.set_model(model);
-  if (config.model().empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("model is missing: give --model, or default_model of provider '",
-                     config.provider(), "' in the coordinator's config"));
-  }
+  RETURN_IF_ERROR(ResolveModels(&config));
   if (config.target_hardware().empty()) config.set_target_hardware(parts_.target_hardware());
   if (!config.replay_order_of().empty()) {
     ASSIGN_OR_RETURN(*config.mutable_replay_order_of(),
                      parts_.store->ResolveRun(config.replay_order_of()));
   }
+  return config;
+}
+
+absl::StatusOr<v1::RunEstimate> RunRegistry::Estimate(const v1::RunConfig& request) const {
+  RunRow row;
+  ASSIGN_OR_RETURN(row.config, Complete(request));
+  ASSIGN_OR_RETURN(const SearchContext context, LoadContext(row, Limits()));
+  ASSIGN_OR_RETURN(const std::unique_ptr<SearchStrategy> strategy, MakeStrategy(context));
+  return EstimateRun(row.config, strategy->Start());
+}
+
+absl::StatusOr<std::string> RunRegistry::Start(const std::string& request_id,
+                                               const v1::RunConfig& request) {
+  if (request_id.empty() || request_id.size() > 128) {
+    return absl::InvalidArgumentError("request_id must have 1 to 128 characters");
+  }
+  ASSIGN_OR_RETURN(const v1::RunConfig config, Complete(request));
   RunRow row;
   row.config = config;
-  ASSIGN_OR_RETURN(const SearchContext context, LoadContext(row, 0));
+  ASSIGN_OR_RETURN(const SearchContext context, LoadContext(row, Limits()));
   RETURN_IF_ERROR(MakeStrategy(context).status());
-
   row.run_id = absl::StrCat(config.task(), "-", RandomHex(3));
   row.request_id = request_id;
   row.status.set_run_id(row.run_id);
@@ -116,16 +177,16 @@ absl::StatusOr<std::string> RunRegistry::Start(const std::string& request_id,
   *row.status.mutable_started_at() = ToProto(parts_.clock->Now());
   ASSIGN_OR_RETURN(const std::string run_id, parts_.store->CreateRun(row));
   if (run_id != row.run_id) return run_id;
-  const absl::Status launched = Launch(run_id, 0);
+  const absl::Status launched = Launch(run_id, Limits());
   if (launched.ok()) return run_id;
   RecordFailure(run_id, launched);
   return launched;
 }
 
 absl::StatusOr<std::unique_ptr<SearchRun>> RunRegistry::LoadRun(const std::string& run_id,
-                                                                int rounds) const {
+                                                                const Limits& limits) const {
   ASSIGN_OR_RETURN(const RunRow row, parts_.store->ReadRun(run_id));
-  ASSIGN_OR_RETURN(SearchContext context, LoadContext(row, rounds));
+  ASSIGN_OR_RETURN(SearchContext context, LoadContext(row, limits));
   ASSIGN_OR_RETURN(std::unique_ptr<SearchStrategy> strategy, MakeStrategy(context));
   std::vector<std::string> order;
   if (!row.config.replay_order_of().empty()) {
@@ -157,7 +218,7 @@ void RunRegistry::RecordFailure(const std::string& run_id, const absl::Status& w
   if (!status.ok()) LOG(ERROR) << "run=" << run_id << " end not recorded: " << status.ToString();
 }
 
-absl::Status RunRegistry::Launch(const std::string& run_id, int rounds) {
+absl::Status RunRegistry::Launch(const std::string& run_id, const Limits& limits) {
   // One at a time: what LoadRun read stays true until the thread has it.
   MutexLock launching(&launch_mu_);
   {
@@ -165,7 +226,7 @@ absl::Status RunRegistry::Launch(const std::string& run_id, int rounds) {
     const auto it = active_.find(run_id);
     if (it != active_.end() && !it->second->ended) return absl::OkStatus();
   }
-  ASSIGN_OR_RETURN(std::unique_ptr<SearchRun> run, LoadRun(run_id, rounds));
+  ASSIGN_OR_RETURN(std::unique_ptr<SearchRun> run, LoadRun(run_id, limits));
   std::thread old;
   {
     MutexLock lock(&mu_);
@@ -212,6 +273,7 @@ void RunRegistry::Loop(const std::string& run_id, ActiveRun* active,
     status = run->End(v1::RUN_STATE_FAILED, status.ToString());
   } else if (stop && !ended) {
     status = run->End(v1::RUN_STATE_STOPPED, "by request");
+    if (status.ok()) status = run->CancelWaiting();
   }
   if (!status.ok()) LOG(ERROR) << "run=" << run_id << " end not recorded: " << status.ToString();
   MutexLock lock(&mu_);
@@ -230,7 +292,7 @@ absl::Status RunRegistry::Stop(const std::string& run_id) {
   return absl::OkStatus();
 }
 
-absl::Status RunRegistry::Resume(const std::string& run_id, int rounds) {
+absl::Status RunRegistry::Resume(const std::string& run_id, int rounds, const v1::Budget& budget) {
   ASSIGN_OR_RETURN(const RunRow row, parts_.store->ReadRun(run_id));
   if (rounds > kMaxRounds) {
     return absl::InvalidArgumentError(
@@ -245,7 +307,27 @@ absl::Status RunRegistry::Resume(const std::string& run_id, int rounds) {
         absl::StrCat("run ", run_id, " is finished (", row.status.reason(),
                      "); give a budget above ", row.status.rounds_total(), " rounds to go on"));
   }
-  return Launch(run_id, rounds);
+  ASSIGN_OR_RETURN(const RunCaps caps, ReadCaps(budget));
+  if (row.status.state() == v1::RUN_STATE_OUT_OF_BUDGET && budget.ByteSizeLong() == 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("run ", run_id, " is out of budget (", row.status.reason(),
+                     "); give a larger cap to go on, e.g. --budget-usd"));
+  }
+  if (caps.caps_money()) {
+    for (const v1::ResolvedPrice& price : row.config.resolved_prices().prices()) {
+      if (price.basis() != "unknown") continue;
+      return absl::FailedPreconditionError(
+          absl::StrCat("run ", run_id, " was started without a known price of model '",
+                       price.model(), "' of provider '", price.provider(),
+                       "', so a money cap cannot hold; cap its calls or "
+                       "tokens, or start a new run with --price"));
+    }
+    if (row.config.resolved_prices().prices_size() == 0) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "run ", run_id, " was started by a version without prices; cap its calls or tokens"));
+    }
+  }
+  return Launch(run_id, {rounds, budget});
 }
 
 void RunRegistry::Wake(const std::string& run_id) {

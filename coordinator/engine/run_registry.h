@@ -13,6 +13,7 @@
 #include "common/clock.h"
 #include "common/mutex.h"
 #include "coordinator/engine/search_run.h"
+#include "coordinator/ledger/price_book.h"
 #include "coordinator/tasks/task_suite.h"
 #include "proto/config.pb.h"
 
@@ -30,6 +31,7 @@ class RunRegistry {
     v1::RunConfig defaults;
     // What the devices of connected workers are called, for prompts; empty if none is connected.
     std::function<std::string()> target_hardware;
+    const PriceBook* prices;
   };
   explicit RunRegistry(Parts parts);
   // Stops every thread between two steps; the runs stay RUNNING and are taken up by the next life.
@@ -39,10 +41,13 @@ class RunRegistry {
   absl::Status ResumeInterrupted();
   // Idempotent by request_id. Returns the run id.
   absl::StatusOr<std::string> Start(const std::string& request_id, const v1::RunConfig& request);
+  // What Start of the same request would begin: every default filled in, models and prices found.
+  absl::StatusOr<v1::RunEstimate> Estimate(const v1::RunConfig& request) const;
   // Blocks until the run has stopped (at most one step). No effect on a run that has ended.
   absl::Status Stop(const std::string& run_id);
-  // `rounds`: new total budget, 0 = unchanged.
-  absl::Status Resume(const std::string& run_id, int rounds);
+  // `rounds`: new total budget, 0 = unchanged; caps in `budget` replace those in force.
+  // FAILED_PRECONDITION: the run ended at a limit that neither raises.
+  absl::Status Resume(const std::string& run_id, int rounds, const v1::Budget& budget);
 
   // Something arrived for the run.
   void Wake(const std::string& run_id);
@@ -59,11 +64,21 @@ class RunRegistry {
     int64_t steps = 0;
   };
 
-  // `rounds`: a new budget, or 0 for the one in force.
-  absl::StatusOr<SearchContext> LoadContext(const RunRow& row, int rounds) const;
-  absl::StatusOr<std::unique_ptr<SearchRun>> LoadRun(const std::string& run_id, int rounds) const;
+  // What a resume asks for; 0 and absent caps: as in force.
+  struct Limits {
+    int rounds = 0;
+    v1::Budget budget;
+  };
+
+  absl::StatusOr<v1::RunConfig> Complete(const v1::RunConfig& request) const;
+  // Fills in the models' names and what they cost. FAILED_PRECONDITION: a provider is unknown, or a
+  // price is and money is capped.
+  absl::Status ResolveModels(v1::RunConfig* config) const;
+  absl::StatusOr<SearchContext> LoadContext(const RunRow& row, const Limits& limits) const;
+  absl::StatusOr<std::unique_ptr<SearchRun>> LoadRun(const std::string& run_id,
+                                                     const Limits& limits) const;
   // No effect if it is active already.
-  absl::Status Launch(const std::string& run_id, int rounds);
+  absl::Status Launch(const std::string& run_id, const Limits& limits);
   // Ends a run that could not be launched.
   void RecordFailure(const std::string& run_id, const absl::Status& why);
   void Loop(const std::string& run_id, ActiveRun* active, std::unique_ptr<SearchRun> run);

@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "common/measure_defaults.h"
 #include "common/textproto.h"
+#include "coordinator/ledger/run_caps.h"
 
 namespace ksearch {
 namespace {
@@ -69,6 +70,27 @@ void CheckMeasurement(const v1::MeasurePlan& plan, const v1::Limits& limits, Fau
   faults->Range("limits.artifact_bytes", static_cast<double>(limits.artifact_bytes()), 1, 1 << 30);
 }
 
+void CheckModels(const v1::RunConfig& config, Faults* faults) {
+  for (int i = 0; i < config.models_size(); ++i) {
+    const v1::ModelUse& use = config.models(i);
+    const std::string field = absl::StrCat("models[", i, "]");
+    faults->Require(
+        use.role().empty() || use.role() == "world_model" || use.role() == "code",
+        absl::StrCat(field, ".role is '", use.role(), "', must be world_model, code or empty"));
+    faults->Range(field + ".weight", use.weight(), 0, 1e6);
+    if (use.max_output_tokens() != 0) {
+      faults->Range(field + ".max_output_tokens", use.max_output_tokens(), 16, 1e6);
+    }
+  }
+  const v1::UcbSettings& ucb = config.ucb();
+  faults->Range("ucb.cost_weight", ucb.cost_weight(), 0, 1);
+  faults->Range("ucb.exploration", ucb.exploration(), 0, 100);
+  faults->Range("ucb.epsilon", ucb.epsilon(), 0, 1);
+  faults->Range("ucb.decay", ucb.has_decay() ? ucb.decay() : 1, 0.01, 1);
+  const auto caps = ReadCaps(config.budget());
+  faults->Require(caps.ok(), std::string(caps.status().message()));
+}
+
 }  // namespace
 
 absl::Status CheckMeasurement(const v1::MeasurePlan& plan, const v1::Limits& limits) {
@@ -80,7 +102,19 @@ absl::Status CheckMeasurement(const v1::MeasurePlan& plan, const v1::Limits& lim
 absl::StatusOr<v1::RunConfig> CompleteRunConfig(const v1::RunConfig& request,
                                                 const v1::RunConfig& defaults) {
   v1::RunConfig config = defaults;
+  // Lists replace; budgets merge cap by cap.
+  if (request.models_size() > 0) config.clear_models();
+  if (request.seed_solution_size() > 0) config.clear_seed_solution();
+  const v1::Budget budget = MergedBudget(defaults.budget(), request.budget());
   config.MergeFrom(request);
+  if (defaults.has_budget() || request.has_budget()) *config.mutable_budget() = budget;
+  config.clear_resolved_prices();
+  if (config.provider().empty() && config.models_size() > 0) {
+    config.set_provider(config.models(0).provider());
+  }
+  if (config.model_choice() == v1::MODEL_CHOICE_UNSPECIFIED) {
+    config.set_model_choice(v1::MODEL_CHOICE_WEIGHTS);
+  }
   if (config.language() == v1::LANGUAGE_UNSPECIFIED) config.set_language(v1::LANGUAGE_CPP);
   if (config.strategy().empty()) config.set_strategy("world_model");
   config.set_rounds(OrDefault(config.rounds(), 20));
@@ -108,6 +142,7 @@ absl::StatusOr<v1::RunConfig> CompleteRunConfig(const v1::RunConfig& request,
   faults.Range("world_model.max_new_nodes", tree.max_new_nodes(), 1, 100);
   faults.Range("world_model.max_edit_retries", tree.max_edit_retries(), 1, 20);
   CheckMeasurement(config.measure(), config.limits(), &faults);
+  CheckModels(config, &faults);
   if (absl::Status status = faults.status(); !status.ok()) return status;
   return config;
 }

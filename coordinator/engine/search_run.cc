@@ -8,8 +8,10 @@
 #include "absl/strings/str_join.h"
 #include "common/identity.h"
 #include "common/measure_defaults.h"
+#include "common/run_facts.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
+#include "coordinator/engine/ledger_status.h"
 
 namespace ksearch {
 namespace {
@@ -32,15 +34,22 @@ absl::Status CallFailure(const std::string& error) {
   return absl::UnavailableError(error);
 }
 
+absl::StatusOr<int64_t> CallNumber(const std::string& call_id) {
+  int64_t number = 0;
+  if (absl::SimpleAtoi(call_id.substr(call_id.rfind('/') + 1), &number)) return number;
+  return absl::DataLossError(absl::StrCat("call id '", call_id, "'"));
+}
+
 }  // namespace
 
 SearchRun::SearchRun(const Parts& parts, const RunRow& row, SearchContext context,
-                     std::unique_ptr<SearchStrategy> strategy)
+                     std::unique_ptr<SearchStrategy> strategy, BudgetGate gate)
     : parts_(parts),
       run_id_(row.run_id),
       context_(std::move(context)),
       specs_(context_.task, context_.config.measure(), context_.config.limits()),
       strategy_(std::move(strategy)),
+      gate_(std::move(gate)),
       tracker_(WithDefaults(context_.config.measure()).min_effect()),
       order_({}, 0),
       status_(row.status),
@@ -48,6 +57,7 @@ SearchRun::SearchRun(const Parts& parts, const RunRow& row, SearchContext contex
       committed_state_(row.state),
       committed_status_(row.status),
       committed_cursor_(row.cursor),
+      counted_(parts.clock->SteadyNow()),
       replays_(!row.config.replay_order_of().empty()) {}
 
 absl::StatusOr<std::unique_ptr<SearchRun>> SearchRun::Create(
@@ -57,11 +67,13 @@ absl::StatusOr<std::unique_ptr<SearchRun>> SearchRun::Create(
   if (!state.ParseFromString(row.state)) {
     return absl::DataLossError(absl::StrCat("state of run ", row.run_id, " is unreadable"));
   }
+  ASSIGN_OR_RETURN(BudgetGate gate, BudgetGate::Create(context.config));
   auto run = std::unique_ptr<SearchRun>(
-      new SearchRun(parts, row, std::move(context), std::move(strategy)));
+      new SearchRun(parts, row, std::move(context), std::move(strategy), std::move(gate)));
   run->fresh_ = row.state.empty();
   run->state_ = std::move(state);
   run->state_.set_rounds(run->context_.config.rounds());
+  *run->state_.mutable_budget() = run->context_.config.budget();
   run->order_ = ArrivalOrder(std::move(order), run->state_.replay_position());
   run->tracker_.Restore(run->state_.incumbent());
   return run;
@@ -72,6 +84,7 @@ absl::Status SearchRun::Begin() {
   status_.set_state(v1::RUN_STATE_RUNNING);
   status_.clear_reason();
   status_.clear_ended_at();
+  pending_.caps = gate_.StoreCaps();
   v1::RunEvent event;
   if (fresh_) {
     event.set_kind(v1::RunEvent::RUN_STARTED);
@@ -81,7 +94,6 @@ absl::Status SearchRun::Begin() {
     AddEvent(event);
     state_.set_task_sha256(specs_.task_sha256());
     RETURN_IF_ERROR(Take(strategy_->Start()));
-    EndIfDone();
     return Commit();
   }
   event.set_kind(v1::RunEvent::RUN_RESUMED);
@@ -90,17 +102,57 @@ absl::Status SearchRun::Begin() {
   AddEvent(event);
   state_.set_strategy_finished(false);
   state_.set_strategy_failed(false);
+  RETURN_IF_ERROR(TakeUpCalls());
   ASSIGN_OR_RETURN(const StepOutput output, strategy_->Restore(state_.strategy_state()));
   RETURN_IF_ERROR(Take(output));
-  EndIfDone();
   RETURN_IF_ERROR(Commit());
+  return TakeUpJobs();
+}
+
+absl::Status SearchRun::TakeUpCalls() {
   ASSIGN_OR_RETURN(const auto calls, parts_.store->ReadUnansweredCalls(run_id_));
-  for (const LlmCallRow& call : calls) parts_.models->Send(call);
+  for (const LlmCallRow& call : calls) {
+    if (!call.admitted || parts_.models->Knows(call.call_id)) continue;
+    // What the provider noted of the call lets it fetch the reply, in place of another one.
+    if (call.sent == absl::Time() || !call.provider_state.empty()) {
+      parts_.models->Send(call, gate_.PriceOf(call.provider, call.model));
+      continue;
+    }
+    v1::HeldAsk* ask = state_.add_held_asks();
+    ASSIGN_OR_RETURN(const int64_t number, CallNumber(call.call_id));
+    ask->set_call_number(number);
+    ask->set_again(true);
+    pending_.lost_calls.push_back(call.call_id);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SearchRun::TakeUpJobs() {
+  if (HasEnded(status_.state())) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const auto jobs, parts_.store->ReadUnfinishedJobs());
+  for (const QueuedJob& job : jobs) {
+    const auto& runs = job.run_ids;
+    if (std::find(runs.begin(), runs.end(), run_id_) != runs.end()) {
+      parts_.jobs->Submit(job.job_id, job.spec);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SearchRun::CancelWaiting() {
+  parts_.models->Forget(run_id_);
+  ASSIGN_OR_RETURN(const auto jobs, parts_.store->ReadUnfinishedJobs());
+  for (const QueuedJob& job : jobs) {
+    const bool ours =
+        !job.run_ids.empty() && std::all_of(job.run_ids.begin(), job.run_ids.end(),
+                                            [&](const std::string& id) { return id == run_id_; });
+    if (ours) parts_.jobs->CancelQueued(job.job_id);
+  }
   return absl::OkStatus();
 }
 
 absl::StatusOr<SearchRun::Progress> SearchRun::FoldNext() {
-  if (Ended()) return Progress::kEnded;
+  if (HasEnded(status_.state())) return Progress::kEnded;
   // Those folded ahead of their turn must not fill the page: what is waited for comes after them.
   ASSIGN_OR_RETURN(std::vector<Arrival> arrivals,
                    parts_.store->ReadArrivals(
@@ -134,24 +186,14 @@ absl::StatusOr<SearchRun::Progress> SearchRun::FoldNext() {
         std::remove_if(folded->begin(), folded->end(), [&](int64_t seq) { return seq <= cursor_; }),
         folded->end());
   }
-  EndIfDone();
   RETURN_IF_ERROR(Commit());
-  return Ended() ? Progress::kEnded : Progress::kFolded;
+  return HasEnded(status_.state()) ? Progress::kEnded : Progress::kFolded;
 }
 
 absl::Status SearchRun::End(v1::RunState state, const std::string& reason) {
   pending_ = StepCommit{};
   status_ = committed_status_;
-  status_.set_state(state);
-  status_.set_reason(reason);
-  *status_.mutable_ended_at() = ToProto(parts_.clock->Now());
-  v1::RunEvent event;
-  event.set_kind(v1::RunEvent::RUN_ENDED);
-  event.set_text(absl::StrCat(state == v1::RUN_STATE_STOPPED  ? "stopped"
-                              : state == v1::RUN_STATE_FAILED ? "failed"
-                                                              : "finished",
-                              reason.empty() ? "" : ": ", reason));
-  AddEvent(event);
+  SetEnded(state, reason);
   pending_.run_id = run_id_;
   pending_.cursor = committed_cursor_;
   pending_.state = committed_state_;
@@ -159,8 +201,18 @@ absl::Status SearchRun::End(v1::RunState state, const std::string& reason) {
   return parts_.store->CommitStep(pending_);
 }
 
-bool SearchRun::Ended() const {
-  return status_.state() != v1::RUN_STATE_RUNNING && status_.state() != v1::RUN_STATE_STOPPING;
+void SearchRun::SetEnded(v1::RunState state, const std::string& reason) {
+  status_.set_state(state);
+  status_.set_reason(reason);
+  *status_.mutable_ended_at() = ToProto(parts_.clock->Now());
+  const char* how = state == v1::RUN_STATE_STOPPED         ? "stopped"
+                    : state == v1::RUN_STATE_FAILED        ? "failed"
+                    : state == v1::RUN_STATE_OUT_OF_BUDGET ? "out of budget"
+                                                           : "finished";
+  v1::RunEvent event;
+  event.set_kind(v1::RunEvent::RUN_ENDED);
+  event.set_text(absl::StrCat(how, reason.empty() ? "" : ": ", reason));
+  AddEvent(event);
 }
 
 absl::Status SearchRun::Fold(const Arrival& arrival) {
@@ -172,33 +224,33 @@ absl::Status SearchRun::Fold(const Arrival& arrival) {
   return arrival.kind == Arrival::Kind::kReply ? FoldReply(arrival) : FoldResult(arrival);
 }
 
-void SearchRun::EndIfDone() {
+void SearchRun::EndIfDone(const std::string& blocked) {
+  const int held = state_.held_asks_size() + state_.held_jobs_size();
+  if (held > 0 && state_.outstanding_size() <= held) {
+    return SetEnded(v1::RUN_STATE_OUT_OF_BUDGET, blocked);
+  }
   if (!state_.strategy_finished() || tracker_.busy() || state_.outstanding_size() > 0) return;
-  status_.set_state(state_.strategy_failed() ? v1::RUN_STATE_FAILED : v1::RUN_STATE_FINISHED);
-  status_.set_reason(state_.finish_reason());
-  *status_.mutable_ended_at() = ToProto(parts_.clock->Now());
-  v1::RunEvent event;
-  event.set_kind(v1::RunEvent::RUN_ENDED);
-  event.set_text(
-      absl::StrCat(state_.strategy_failed() ? "failed: " : "finished: ", state_.finish_reason()));
-  AddEvent(event);
+  SetEnded(state_.strategy_failed() ? v1::RUN_STATE_FAILED : v1::RUN_STATE_FINISHED,
+           state_.finish_reason());
 }
 
 absl::Status SearchRun::FoldReply(const Arrival& arrival) {
   ASSIGN_OR_RETURN(const LlmCallRow call, parts_.store->ReadCall(arrival.ref));
   ModelAnswer answer;
-  if (!absl::SimpleAtoi(call.call_id.substr(call.call_id.rfind('/') + 1), &answer.call_number)) {
-    return absl::DataLossError(absl::StrCat("call id '", call.call_id, "'"));
-  }
+  ASSIGN_OR_RETURN(answer.call_number, CallNumber(call.call_id));
   answer.status = CallFailure(call.error);
   answer.reply.text = call.reply;
   answer.reply.finish_reason = call.finish_reason;
   answer.reply.model = call.reply_model;
-  answer.reply.usage.uncached_input = call.input_tokens;
-  answer.reply.usage.visible_output = call.output_tokens;
+  answer.reply.usage = call.usage;
   state_.set_input_tokens(state_.input_tokens() + call.input_tokens);
   state_.set_output_tokens(state_.output_tokens() + call.output_tokens);
-  return Take(strategy_->OnAnswer(answer));
+  const StepOutput output = strategy_->OnAnswer(answer);
+  const bool screened = std::any_of(
+      output.screens.begin(), output.screens.end(),
+      [&](const ScreenCandidate& screen) { return screen.call_number == answer.call_number; });
+  gate_.NoteReply(call, call.error.empty() && (screened || call.role != "code"), &state_);
+  return Take(output);
 }
 
 absl::Status SearchRun::FoldResult(const Arrival& arrival) {
@@ -215,38 +267,50 @@ absl::Status SearchRun::FoldResult(const Arrival& arrival) {
   const std::string candidate_id = CandidateId(spec.candidate());
   ASSIGN_OR_RETURN(const CandidateRow candidate,
                    parts_.store->ReadCandidate(run_id_, candidate_id));
+  RETURN_IF_ERROR(NoteGain(candidate, *result));
   return TakeTrackerStep(tracker_.OnScreened(*result, candidate_id, candidate.node_id,
-                                             candidate.round, ScreenedSpeedup(*result)));
+                                             candidate.round,
+                                             SpeedupOverBaseline(*result).value_or(0)));
+}
+
+absl::Status SearchRun::NoteGain(const CandidateRow& candidate, const v1::JobResult& result) {
+  const bool passed = result.outcome() == v1::OUTCOME_PASSED && result.suspicions_size() == 0;
+  const double speedup = passed ? SpeedupOverBaseline(result).value_or(0) : 0;
+  if (candidate.call_id.empty()) {
+    state_.set_seed_score(speedup);
+    return absl::OkStatus();
+  }
+  double before = state_.seed_score();
+  if (!candidate.parent_candidate_id.empty()) {
+    const auto parent = parts_.store->ReadCandidate(run_id_, candidate.parent_candidate_id);
+    if (parent.ok()) before = std::max(before, parent->score);
+  }
+  ASSIGN_OR_RETURN(const LlmCallRow call, parts_.store->ReadCall(candidate.call_id));
+  gate_.NoteGain(call, std::max(speedup - before, 0.0), &state_);
+  return absl::OkStatus();
 }
 
 absl::Status SearchRun::Take(const StepOutput& output) {
   for (const v1::RunEvent& event : output.events) AddEvent(event);
   for (const AskModel& ask : output.asks) {
-    LlmCallRow call;
-    call.call_id = CallId(run_id_, ask.call_number);
-    call.run_id = run_id_;
-    call.purpose = ask.labels.purpose;
-    call.node_id = ask.labels.node_id;
-    call.attempt = ask.labels.attempt;
-    call.cycle = ask.labels.cycle;
-    call.role = ask.role;
-    call.provider = context_.config.provider();
-    call.model = context_.config.model();
-    call.system = ask.system;
-    call.prompt = ask.user;
-    call.max_output_tokens = context_.config.max_output_tokens();
-    call.reasoning_effort = context_.config.reasoning_effort();
-    call.dropped_parts = absl::StrJoin(ask.dropped_parts, "\n");
-    call.created = parts_.clock->Now();
+    v1::HeldAsk* held = state_.add_held_asks();
+    held->set_call_number(ask.call_number);
+    held->set_role(ask.role);
+    held->set_purpose(ask.labels.purpose);
+    held->set_node_id(ask.labels.node_id);
+    held->set_attempt(ask.labels.attempt);
+    held->set_cycle(ask.labels.cycle);
+    held->set_system(ask.system);
+    held->set_user(ask.user);
+    held->set_dropped_parts(absl::StrJoin(ask.dropped_parts, "\n"));
     state_.add_outstanding(absl::StrCat("call/", ask.call_number));
     state_.set_llm_calls(state_.llm_calls() + 1);
-    pending_.calls.push_back(std::move(call));
   }
   for (const ScreenCandidate& screen : output.screens) {
-    JobRequestRow job;
-    job.spec = specs_.Screen(screen.sources);
-    job.job_id = JobId(job.spec);
-    job.tag = screen.tag;
+    v1::HeldJob* job = state_.add_held_jobs();
+    *job->mutable_spec() = specs_.Screen(screen.sources);
+    job->set_job_id(JobId(job->spec()));
+    job->set_tag(screen.tag);
     CandidateRow candidate;
     candidate.run_id = run_id_;
     candidate.candidate_id = screen.candidate_id;
@@ -257,9 +321,8 @@ absl::Status SearchRun::Take(const StepOutput& output) {
     candidate.cycle = screen.cycle;
     candidate.round = screen.round;
     candidate.attempt = screen.attempt;
-    candidate.job_id = job.job_id;
+    candidate.job_id = job->job_id();
     state_.add_outstanding(absl::StrCat("job/", screen.tag));
-    pending_.jobs.push_back(std::move(job));
     pending_.candidates.push_back(std::move(candidate));
   }
   if (output.finished) {
@@ -280,13 +343,12 @@ absl::Status SearchRun::TakeTrackerStep(const IncumbentTracker::Step& step) {
   if (has_incumbent) {
     ASSIGN_OR_RETURN(incumbent, parts_.store->ReadCandidate(run_id_, step.start->incumbent_id));
   }
-  JobRequestRow job;
-  job.spec = specs_.Confirm(candidate.sources, step.start->incumbent_id,
-                            has_incumbent ? &incumbent.sources : nullptr);
-  job.job_id = JobId(job.spec);
-  job.tag = step.start->tag;
-  state_.add_outstanding(absl::StrCat("job/", job.tag));
-  pending_.jobs.push_back(std::move(job));
+  v1::HeldJob* job = state_.add_held_jobs();
+  *job->mutable_spec() = specs_.Confirm(candidate.sources, step.start->incumbent_id,
+                                        has_incumbent ? &incumbent.sources : nullptr);
+  job->set_job_id(JobId(job->spec()));
+  job->set_tag(step.start->tag);
+  state_.add_outstanding(absl::StrCat("job/", step.start->tag));
   return absl::OkStatus();
 }
 
@@ -295,7 +357,13 @@ void SearchRun::AddEvent(v1::RunEvent event) {
   pending_.events.push_back(std::move(event));
 }
 
-void SearchRun::FillStatus() {
+void SearchRun::CountWallTime() {
+  const absl::Time now = parts_.clock->SteadyNow();
+  state_.set_wall_us(state_.wall_us() + absl::ToInt64Microseconds(now - counted_));
+  counted_ = now;
+}
+
+void SearchRun::FillStatus(const std::vector<LedgerRow>& ledger) {
   strategy_->Describe(&status_);
   status_.set_run_id(run_id_);
   status_.set_rounds_total(context_.config.rounds());
@@ -305,12 +373,22 @@ void SearchRun::FillStatus() {
   status_.set_confirming(tracker_.busy());
   int jobs = 0;
   for (const std::string& key : state_.outstanding()) jobs += key.rfind("job/", 0) == 0 ? 1 : 0;
-  status_.set_jobs_in_flight(jobs);
+  status_.set_jobs_in_flight(jobs - state_.held_jobs_size());
+  v1::Ledger* shown = status_.mutable_ledger();
+  FillLedger(ledger, shown);
+  *shown->mutable_wall_time() = ToProto(absl::Microseconds(state_.wall_us()));
+  const RunCaps& caps = gate_.caps();
+  shown->clear_gpu_time_cap();
+  shown->clear_wall_time_cap();
+  if (caps.gpu_time.has_value()) *shown->mutable_gpu_time_cap() = ToProto(*caps.gpu_time);
+  if (caps.wall_time.has_value()) *shown->mutable_wall_time_cap() = ToProto(*caps.wall_time);
+  shown->set_unpriced(gate_.unpriced());
   const auto best = tracker_.best();
   if (best.has_value()) *status_.mutable_best() = *best;
 }
 
 absl::Status SearchRun::Commit() {
+  CountWallTime();
   const v1::WorldModel* model = strategy_->world_model();
   if (model != nullptr && model->revision() != state_.world_model_revision()) {
     pending_.world_model = *model;
@@ -318,7 +396,41 @@ absl::Status SearchRun::Commit() {
   }
   state_.set_strategy_state(strategy_->Save());
   *state_.mutable_incumbent() = tracker_.state();
-  FillStatus();
+  // A reply that cost more than was reserved may have used up, between look and commit, what a call
+  // was to have: then nothing passes in this step, and the next one looks again.
+  const v1::RunEngineState state = state_;
+  const v1::RunStatus status = status_;
+  const StepCommit pending = pending_;
+  const absl::Status committed = CommitOnce(/*closed=*/false);
+  if (!absl::IsOutOfRange(committed)) return committed;
+  state_ = state;
+  status_ = status;
+  pending_ = pending;
+  return CommitOnce(/*closed=*/true);
+}
+
+absl::Status SearchRun::CommitOnce(bool closed) {
+  ASSIGN_OR_RETURN(std::vector<LedgerRow> ledger, parts_.store->ReadLedger(run_id_));
+  // What this step loses is spent, once it is committed.
+  std::vector<std::pair<int64_t, LlmCallRow>> again;
+  for (const v1::HeldAsk& ask : state_.held_asks()) {
+    if (!ask.again()) continue;
+    ASSIGN_OR_RETURN(LlmCallRow call, parts_.store->ReadCall(CallId(run_id_, ask.call_number())));
+    again.emplace_back(ask.call_number(), std::move(call));
+  }
+  const absl::Duration wall_time = absl::Microseconds(state_.wall_us());
+  BudgetGate::Passed passed = gate_.Pass(ledger, wall_time, again, closed, &state_);
+  for (size_t i = 0; i < passed.calls.size(); ++i) {
+    LlmCallRow& call = passed.calls[i];
+    call.call_id = CallId(run_id_, passed.call_numbers[i]);
+    call.run_id = run_id_;
+    if (call.created == absl::Time()) call.created = parts_.clock->Now();
+    pending_.calls.push_back(std::move(call));
+  }
+  for (JobRequestRow& job : passed.jobs) pending_.jobs.push_back(std::move(job));
+  for (v1::RunEvent& event : gate_.Warnings(ledger, wall_time, &state_)) AddEvent(std::move(event));
+  EndIfDone(passed.blocked);
+  FillStatus(ledger);
   pending_.run_id = run_id_;
   pending_.cursor = cursor_;
   pending_.state = state_.SerializeAsString();
@@ -328,7 +440,9 @@ absl::Status SearchRun::Commit() {
   committed_state_ = step.state;
   committed_status_ = step.status;
   committed_cursor_ = step.cursor;
-  for (const LlmCallRow& call : step.calls) parts_.models->Send(call);
+  for (const LlmCallRow& call : step.calls) {
+    parts_.models->Send(call, gate_.PriceOf(call.provider, call.model));
+  }
   for (const JobRequestRow& job : step.jobs) {
     const auto recorded = parts_.store->ReadResult(job.job_id);
     // Unreadable: a job done twice is recorded once, one never submitted would be waited for.

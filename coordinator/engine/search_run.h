@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "common/clock.h"
 #include "coordinator/engine/arrival_order.h"
+#include "coordinator/engine/budget_gate.h"
 #include "coordinator/engine/incumbent_tracker.h"
 #include "coordinator/engine/job_sink.h"
 #include "coordinator/engine/job_specs.h"
@@ -35,8 +36,8 @@ class SearchRun {
     ModelCaller* models;
     const Clock* clock;
   };
-  // `strategy` was made from `context`, whose config.rounds is the budget in force. `order` may be
-  // empty (natural order). DATA_LOSS: the saved state is unreadable.
+  // `strategy` was made from `context`, whose config.rounds and config.budget are those in force.
+  // `order` may be empty (natural order). DATA_LOSS: the saved state is unreadable.
   static absl::StatusOr<std::unique_ptr<SearchRun>> Create(const Parts& parts, const RunRow& row,
                                                            SearchContext context,
                                                            std::unique_ptr<SearchStrategy> strategy,
@@ -52,13 +53,19 @@ class SearchRun {
   // committed, so that a step which failed half-way is folded again when the run is resumed. Call
   // last.
   absl::Status End(v1::RunState state, const std::string& reason);
+  // Takes back jobs that no worker has yet and calls that wait in line; a resumed run starts them
+  // again. After End.
+  absl::Status CancelWaiting();
 
   const v1::RunStatus& status() const { return status_; }
 
  private:
   SearchRun(const Parts& parts, const RunRow& row, SearchContext context,
-            std::unique_ptr<SearchStrategy> strategy);
+            std::unique_ptr<SearchStrategy> strategy, BudgetGate gate);
 
+  // Takes up what an earlier life left: sends again, or has admitted again, calls without a reply.
+  absl::Status TakeUpCalls();
+  absl::Status TakeUpJobs();
   absl::Status Fold(const Arrival& arrival);
   absl::Status FoldReply(const Arrival& arrival);
   absl::Status FoldResult(const Arrival& arrival);
@@ -66,18 +73,25 @@ class SearchRun {
   absl::Status Take(const StepOutput& output);
   absl::Status TakeTrackerStep(const IncumbentTracker::Step& step);
   void AddEvent(v1::RunEvent event);
-  // Writes `pending_` with the new state, then sends and submits.
+  // Tells the models' arms what the call of a screened candidate brought.
+  absl::Status NoteGain(const CandidateRow& candidate, const v1::JobResult& result);
+  // Lets through what the budget allows, writes `pending_` with the new state, then sends and
+  // submits.
   absl::Status Commit();
-  bool Ended() const;
-  // Marks the run finished or failed once nothing is outstanding.
-  void EndIfDone();
-  void FillStatus();
+  absl::Status CommitOnce(bool closed);
+  // Marks the run finished or failed once nothing is outstanding, and out of budget once all that
+  // is outstanding waits for a cap to be raised.
+  void EndIfDone(const std::string& blocked);
+  void SetEnded(v1::RunState state, const std::string& reason);
+  void CountWallTime();
+  void FillStatus(const std::vector<LedgerRow>& ledger);
 
   const Parts parts_;
   const std::string run_id_;
   const SearchContext context_;
   const JobSpecs specs_;
   const std::unique_ptr<SearchStrategy> strategy_;
+  const BudgetGate gate_;
   IncumbentTracker tracker_;
   ArrivalOrder order_;
   v1::RunEngineState state_;
@@ -88,6 +102,7 @@ class SearchRun {
   std::string committed_state_;
   v1::RunStatus committed_status_;
   int64_t committed_cursor_ = 0;
+  absl::Time counted_;  // steady: up to here the wall time is counted
   const bool replays_;  // another run's order
   bool fresh_ = true;
 };

@@ -67,6 +67,8 @@ struct LlmReply {
   std::string response_id;
   TokenUsage usage;
   bool usage_reported = false;  // false: `usage` is empty
+  // Earlier tries of this call that failed and may have been billed all the same.
+  int billed_tries = 0;
 };
 
 // True for failures that any further call to the same model would meet too, until a person mends

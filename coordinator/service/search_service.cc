@@ -10,8 +10,10 @@
 #include "common/digest.h"
 #include "common/grpc_channel.h"
 #include "common/identity.h"
+#include "common/run_facts.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
+#include "coordinator/engine/ledger_status.h"
 #include "coordinator/service/evaluation.h"
 
 namespace ksearch {
@@ -20,10 +22,6 @@ namespace {
 constexpr int kMaxEventsPerReply = 1000;
 constexpr absl::Duration kPollInterval = absl::Milliseconds(100);
 constexpr absl::Duration kDefaultWaitForWorker = absl::Seconds(10);
-
-bool Ended(const v1::RunStatus& status) {
-  return status.state() != v1::RUN_STATE_RUNNING && status.state() != v1::RUN_STATE_STOPPING;
-}
 
 std::string ProgressText(const JobState& state) {
   switch (state.phase) {
@@ -41,7 +39,10 @@ std::string ProgressText(const JobState& state) {
 
 absl::StatusOr<v1::RunStatus> SearchService::Status(const std::string& prefix) {
   ASSIGN_OR_RETURN(const std::string run_id, parts_.store->ResolveRun(prefix));
-  ASSIGN_OR_RETURN(const RunRow row, parts_.store->ReadRun(run_id));
+  ASSIGN_OR_RETURN(RunRow row, parts_.store->ReadRun(run_id));
+  // As of now, not as of the run's last step: what is reserved and settled between is money too.
+  ASSIGN_OR_RETURN(const std::vector<LedgerRow> ledger, parts_.store->ReadLedger(run_id));
+  FillLedger(ledger, row.status.mutable_ledger());
   return row.status;
 }
 
@@ -50,6 +51,14 @@ grpc::Status SearchService::StartRun(grpc::ServerContext*, const v1::StartRunReq
   const auto run_id = parts_.runs->Start(request->request_id(), request->config());
   if (!run_id.ok()) return ToGrpc(run_id.status());
   reply->set_run_id(*run_id);
+  return grpc::Status::OK;
+}
+
+grpc::Status SearchService::EstimateRun(grpc::ServerContext*, const v1::StartRunRequest* request,
+                                        v1::RunEstimate* reply) {
+  auto estimate = parts_.runs->Estimate(request->config());
+  if (!estimate.ok()) return ToGrpc(estimate.status());
+  *reply = *std::move(estimate);
   return grpc::Status::OK;
 }
 
@@ -97,7 +106,7 @@ absl::Status SearchService::Watch(grpc::ServerContext* context, const v1::WatchR
       if (!writer->Write(reply)) return absl::OkStatus();
     }
     if (events.empty()) {
-      if (Ended(row.status)) return absl::OkStatus();
+      if (HasEnded(row.status.state())) return absl::OkStatus();
       steps = parts_.runs->WaitForStep(run_id, steps, kPollInterval);
     }
   }
@@ -203,7 +212,7 @@ grpc::Status SearchService::ResumeRun(grpc::ServerContext*, const v1::ResumeRunR
                                       v1::RunStatus* reply) {
   const auto run_id = parts_.store->ResolveRun(request->run_id());
   if (!run_id.ok()) return ToGrpc(run_id.status());
-  const absl::Status resumed = parts_.runs->Resume(*run_id, request->rounds());
+  const absl::Status resumed = parts_.runs->Resume(*run_id, request->rounds(), request->budget());
   if (!resumed.ok()) return ToGrpc(resumed);
   auto status = Status(*run_id);
   if (!status.ok()) return ToGrpc(status.status());

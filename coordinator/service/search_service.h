@@ -36,6 +36,8 @@ class SearchService final : public v1::SearchService::Service {
 
   grpc::Status StartRun(grpc::ServerContext* context, const v1::StartRunRequest* request,
                         v1::StartRunReply* reply) override;
+  grpc::Status EstimateRun(grpc::ServerContext* context, const v1::StartRunRequest* request,
+                           v1::RunEstimate* reply) override;
   grpc::Status ListRuns(grpc::ServerContext* context, const v1::ListRunsRequest* request,
                         v1::ListRunsReply* reply) override;
   grpc::Status GetRun(grpc::ServerContext* context, const v1::GetRunRequest* request,

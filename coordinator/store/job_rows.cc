@@ -3,9 +3,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "common/identity.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
+#include "coordinator/store/ledger_rows.h"
 #include "coordinator/store/run_rows.h"
 
 namespace ksearch::job_rows {
@@ -48,7 +50,8 @@ absl::StatusOr<bool> Request(Database& database, const std::string& run_id,
                       .Text(request.tag)
                       .Text(request.job_id)
                       .Run());
-  if (database.changes() == 0) {
+  const bool fresh = database.changes() > 0;
+  if (!fresh) {
     Statement kept =
         database.Prepare("SELECT job_id FROM job_requests WHERE run_id = ? AND tag = ?");
     ASSIGN_OR_RETURN(const bool found, kept.Text(run_id).Text(request.tag).Next());
@@ -58,7 +61,10 @@ absl::StatusOr<bool> Request(Database& database, const std::string& run_id,
     }
   }
   ASSIGN_OR_RETURN(const bool done, Exists(database, kResultExists, request.job_id));
-  if (!done) return false;
+  if (!done) {
+    if (fresh) RETURN_IF_ERROR(ledger_rows::AddEvaluations(database, run_id, 1, 0));
+    return false;
+  }
   return run_rows::InsertArrival(database, run_id, Arrival::Kind::kResult, request.job_id,
                                  request.tag);
 }
@@ -77,7 +83,8 @@ absl::StatusOr<std::vector<QueuedJob>> ReadUnfinished(Database& database) {
   // until then the job has to wait and its number is taken.
   Statement select = database.Prepare(
       "SELECT job_id, spec, (SELECT count(*) FROM attempts AS a WHERE a.job_id = j.job_id AND "
-      "a.ended IN ('', 'lost', 'returned')) FROM jobs AS j "
+      "a.ended IN ('', 'lost', 'returned')), ifnull((SELECT group_concat(q.run_id, char(10)) FROM "
+      "job_requests AS q WHERE q.job_id = j.job_id), '') FROM jobs AS j "
       "WHERE NOT EXISTS (SELECT 1 FROM results AS r WHERE r.job_id = j.job_id) ORDER BY number");
   std::vector<QueuedJob> jobs;
   while (true) {
@@ -87,6 +94,7 @@ absl::StatusOr<std::vector<QueuedJob>> ReadUnfinished(Database& database) {
     job.job_id = select.TextAt(0);
     RETURN_IF_ERROR(select.ProtoAt(1, &job.spec));
     job.attempts = static_cast<int>(select.IntAt(2));
+    job.run_ids = absl::StrSplit(select.TextAt(3), '\n', absl::SkipEmpty());
   }
 }
 
@@ -120,13 +128,20 @@ absl::StatusOr<v1::RecordResultReply::Disposition> RecordResult(Database& databa
                       .Text(lease_id)
                       .Text(job_id)
                       .Run());
+  const int64_t device_us =
+      absl::ToInt64Microseconds(FromProto(result.stage_times().device_held()));
   Statement requests = database.Prepare(
       "SELECT run_id, tag FROM job_requests WHERE job_id = ? ORDER BY run_id, tag");
   requests.Text(job_id);
+  std::string charged;  // once, however often the run asked for it
   while (true) {
     ASSIGN_OR_RETURN(const bool row, requests.Next());
     if (!row) return v1::RecordResultReply::RECORDED;
     const std::string run_id = requests.TextAt(0);
+    if (run_id != charged) {
+      RETURN_IF_ERROR(ledger_rows::AddEvaluations(database, run_id, 0, device_us));
+      charged = run_id;
+    }
     ASSIGN_OR_RETURN(const bool arrived,
                      run_rows::InsertArrival(database, run_id, Arrival::Kind::kResult, job_id,
                                              requests.TextAt(1)));

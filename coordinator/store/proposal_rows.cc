@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
+#include "coordinator/store/ledger_rows.h"
 #include "coordinator/store/run_rows.h"
 
 namespace ksearch::proposal_rows {
@@ -13,7 +14,11 @@ constexpr absl::string_view kCallColumns =
     "SELECT call_id, run_id, purpose, node_id, attempt, cycle, role, provider, model, "
     "created_unix_us, prompt, dropped_parts, replied_unix_us, error, finish_reason, reply_model, "
     "input_tokens, output_tokens, reply, max_output_tokens, reasoning_effort, system, "
-    "provider_state FROM llm_calls ";
+    "provider_state, admitted, reserved_tokens, reserved_nano, sent_unix_us, lost_sends, "
+    "lost_tokens, lost_nano, "
+    "uncached_input, cache_read, cache_write_5m, cache_write_1h, visible_output, reasoning_output, "
+    "cost_nano, cost_basis "
+    "FROM llm_calls ";
 
 // A candidate's score is that of its latest pass in the run; -1 = none.
 constexpr absl::string_view kCandidateColumns =
@@ -40,6 +45,13 @@ LlmCallRow CallAt(const Statement& row) {
   call.reasoning_effort = row.TextAt(20);
   call.system = row.TextAt(21);
   call.provider_state = row.TextAt(22);
+  call.admitted = row.IntAt(23) != 0;
+  call.reserved_tokens = row.IntAt(24);
+  call.reserved_nano = row.IntAt(25);
+  if (!row.IsNullAt(26)) call.sent = row.TimeAt(26);
+  call.lost_sends = static_cast<int>(row.IntAt(27));
+  call.lost_tokens = row.IntAt(28);
+  call.lost_nano = row.IntAt(29);
   call.answered = !row.IsNullAt(12);
   if (!call.answered) return call;
   call.replied = row.TimeAt(12);
@@ -49,6 +61,14 @@ LlmCallRow CallAt(const Statement& row) {
   call.input_tokens = row.IntAt(16);
   call.output_tokens = row.IntAt(17);
   call.reply = row.TextAt(18);
+  call.usage.uncached_input = row.IntAt(30);
+  call.usage.cache_read = row.IntAt(31);
+  call.usage.cache_write_5m = row.IntAt(32);
+  call.usage.cache_write_1h = row.IntAt(33);
+  call.usage.visible_output = row.IntAt(34);
+  call.usage.reasoning_output = row.IntAt(35);
+  call.cost_nano = row.IntAt(36);
+  call.cost_basis = row.TextAt(37);
   return call;
 }
 
@@ -77,8 +97,9 @@ absl::Status InsertCall(Database& database, const LlmCallRow& call, absl::Time n
       database
           .Prepare("INSERT INTO llm_calls (call_id, run_id, purpose, node_id, attempt, cycle, "
                    "role, provider, model, created_unix_us, max_output_tokens, reasoning_effort, "
-                   "system, prompt, dropped_parts) VALUES "
-                   "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (call_id) DO NOTHING")
+                   "system, prompt, dropped_parts, reserved_tokens, reserved_nano) VALUES "
+                   "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+                   "ON CONFLICT (call_id) DO NOTHING")
           .Text(call.call_id)
           .Text(call.run_id)
           .Text(call.purpose)
@@ -94,30 +115,70 @@ absl::Status InsertCall(Database& database, const LlmCallRow& call, absl::Time n
           .Text(call.system)
           .Text(call.prompt)
           .Text(call.dropped_parts)
+          .Int(call.reserved_tokens)
+          .Int(call.reserved_nano)
           .Run());
-  if (database.changes() > 0) return absl::OkStatus();
+  if (database.changes() > 0) return ledger_rows::Reserve(database, call);
   ASSIGN_OR_RETURN(const LlmCallRow kept, ReadCall(database, call.call_id));
-  if (kept.run_id == call.run_id && kept.system == call.system && kept.prompt == call.prompt) {
-    return absl::OkStatus();
+  if (kept.run_id != call.run_id || kept.system != call.system || kept.prompt != call.prompt) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("call_id \"", call.call_id, "\" was used for another prompt"));
   }
-  return absl::FailedPreconditionError(
-      absl::StrCat("call_id \"", call.call_id, "\" was used for another prompt"));
+  if (kept.admitted || kept.answered) return absl::OkStatus();
+  RETURN_IF_ERROR(ledger_rows::Reserve(database, call));
+  return database
+      .Prepare(
+          "UPDATE llm_calls SET admitted = 1, reserved_tokens = ?, reserved_nano = ? "
+          "WHERE call_id = ?")
+      .Int(call.reserved_tokens)
+      .Int(call.reserved_nano)
+      .Text(call.call_id)
+      .Run();
+}
+
+absl::Status RecordSend(Database& database, const std::string& call_id, absl::Time now) {
+  RETURN_IF_ERROR(database
+                      .Prepare("UPDATE llm_calls SET sent_unix_us = ? WHERE call_id = ? AND "
+                               "replied_unix_us IS NULL")
+                      .Time(now)
+                      .Text(call_id)
+                      .Run());
+  if (database.changes() > 0) return absl::OkStatus();
+  return absl::NotFoundError(absl::StrCat("no call \"", call_id, "\" without an answer"));
+}
+
+absl::Status LoseCall(Database& database, const std::string& run_id, const std::string& call_id) {
+  ASSIGN_OR_RETURN(const LlmCallRow call, ReadCall(database, call_id));
+  if (call.run_id != run_id) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a step of run ", run_id, " loses a call of run ", call.run_id));
+  }
+  if (call.answered || call.sent == absl::Time()) return absl::OkStatus();
+  RETURN_IF_ERROR(ledger_rows::Settle(database, call, call.reserved_tokens, call.reserved_nano));
+  return database
+      .Prepare(
+          "UPDATE llm_calls SET admitted = 0, sent_unix_us = NULL, "
+          "lost_sends = lost_sends + 1, lost_tokens = lost_tokens + reserved_tokens, "
+          "lost_nano = lost_nano + reserved_nano, reserved_tokens = 0, reserved_nano = 0 "
+          "WHERE call_id = ?")
+      .Text(call_id)
+      .Run();
 }
 
 absl::Status RecordReply(Database& database, const LlmCallRow& call, absl::Time now,
                          std::string* run_id) {
   run_id->clear();
-  // The call's own row says whose it is.
-  Statement select =
-      database.Prepare("SELECT run_id, replied_unix_us FROM llm_calls WHERE call_id = ?");
-  ASSIGN_OR_RETURN(const bool found, select.Text(call.call_id).Next());
-  if (!found) return absl::NotFoundError(absl::StrCat("no call \"", call.call_id, "\""));
-  if (!select.IsNullAt(1)) return absl::OkStatus();
-  const std::string owner = select.TextAt(0);
+  // The call's own row says whose it is and what is reserved for it.
+  ASSIGN_OR_RETURN(const LlmCallRow kept, ReadCall(database, call.call_id));
+  if (kept.answered) return absl::OkStatus();
+  const std::string& owner = kept.run_id;
   RETURN_IF_ERROR(database
                       .Prepare("UPDATE llm_calls SET replied_unix_us = ?, error = ?, "
                                "finish_reason = ?, reply_model = ?, input_tokens = ?, "
-                               "output_tokens = ?, reply = ? WHERE call_id = ?")
+                               "output_tokens = ?, reply = ?, uncached_input = ?, cache_read = ?, "
+                               "cache_write_5m = ?, cache_write_1h = ?, visible_output = ?, "
+                               "reasoning_output = ?, cost_nano = ?, cost_basis = ? "
+                               "WHERE call_id = ?")
                       .Time(GivenOr(call.replied, now))
                       .Text(call.error)
                       .Text(call.finish_reason)
@@ -125,8 +186,17 @@ absl::Status RecordReply(Database& database, const LlmCallRow& call, absl::Time 
                       .Int(call.input_tokens)
                       .Int(call.output_tokens)
                       .Text(call.reply)
+                      .Int(call.usage.uncached_input)
+                      .Int(call.usage.cache_read)
+                      .Int(call.usage.cache_write_5m)
+                      .Int(call.usage.cache_write_1h)
+                      .Int(call.usage.visible_output)
+                      .Int(call.usage.reasoning_output)
+                      .Int(call.cost_nano)
+                      .Text(call.cost_basis)
                       .Text(call.call_id)
                       .Run());
+  RETURN_IF_ERROR(ledger_rows::Settle(database, kept, call.counted_tokens, call.cost_nano));
   ASSIGN_OR_RETURN(
       const bool arrived,
       run_rows::InsertArrival(database, owner, Arrival::Kind::kReply, call.call_id, ""));

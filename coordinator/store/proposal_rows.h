@@ -14,8 +14,14 @@
 // works inside the caller's transaction; contracts as in store.h.
 namespace ksearch::proposal_rows {
 
-// Idempotent for an equal prompt; FAILED_PRECONDITION if the id was used for another one.
+// Counts its reservation in the ledger (OUT_OF_RANGE: does not fit). Idempotent for an equal
+// prompt, but that a call which waits to be admitted is; FAILED_PRECONDITION if the id was used for
+// another one.
 absl::Status InsertCall(Database& database, const LlmCallRow& call, absl::Time now);
+// The call is about to be sent. NOT_FOUND: no such call without an answer.
+absl::Status RecordSend(Database& database, const std::string& call_id, absl::Time now);
+// The reply to what was sent is lost. No effect on a call that is answered or was not sent.
+absl::Status LoseCall(Database& database, const std::string& run_id, const std::string& call_id);
 // Sets `run_id` to the run that got an arrival, or to "" if the reply was there before. NOT_FOUND:
 // no such call.
 absl::Status RecordReply(Database& database, const LlmCallRow& call, absl::Time now,

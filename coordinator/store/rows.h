@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "coordinator/llm/llm_client.h"
 #include "proto/config.pb.h"
 #include "proto/job.pb.h"
 #include "proto/search_service.pb.h"
@@ -34,6 +35,16 @@ struct LlmCallRow {
   absl::Time created;
   // Set by SaveProviderState: what the provider needs to go on with the call after a restart.
   std::string provider_state;
+  // The most it can take; counted in the ledger from the transaction that admits the call to the
+  // one that settles it.
+  int64_t reserved_tokens = 0;
+  int64_t reserved_nano = 0;  // nano-dollars
+  bool admitted = true;       // false: was sent by an earlier life and waits to be reserved again
+  absl::Time sent;            // the epoch: not sent since it was admitted
+  // Sends whose reply was lost, and what was counted for them.
+  int lost_sends = 0;
+  int64_t lost_tokens = 0;
+  int64_t lost_nano = 0;
   // Set by RecordReply:
   bool answered = false;
   std::string error;  // non-empty: the call failed for good (status text)
@@ -42,7 +53,33 @@ struct LlmCallRow {
   std::string reply_model;
   int64_t input_tokens = 0;
   int64_t output_tokens = 0;
+  TokenUsage usage;  // of which these are the sums, if the provider told
+  int64_t cost_nano = 0;
+  // What the cost rests on: that of the price ("table", "given", ...), "estimated" (no usage was
+  // told: the reservation stands), "refused" (not billed).
+  std::string cost_basis;
+  int64_t counted_tokens = 0;  // in the ledger; those above unless estimated
   absl::Time replied;
+};
+
+struct LedgerCaps {
+  std::string scope;  // "": the run; else "PROVIDER/MODEL"
+  std::optional<int64_t> calls;
+  std::optional<int64_t> tokens;
+  std::optional<int64_t> nano_usd;
+};
+
+// What a run, or one model of it, has used.
+struct LedgerRow {
+  std::string scope;
+  int64_t calls = 0;
+  int64_t tokens_spent = 0;
+  int64_t tokens_reserved = 0;
+  int64_t nano_spent = 0;
+  int64_t nano_reserved = 0;
+  int64_t evaluations = 0;  // of the run's own row only
+  int64_t device_us = 0;    // likewise
+  LedgerCaps caps;
 };
 
 struct CandidateRow {
@@ -82,7 +119,12 @@ struct StepCommit {
   std::string state;                          // opaque to the store
   v1::RunStatus status;                       // what GetRun shows
   std::optional<v1::WorldModel> world_model;  // set when its revision changed; kept for ever
-  std::vector<LlmCallRow> calls;
+  // The run's caps from now on, all of them.
+  std::optional<std::vector<LedgerCaps>> caps;
+  // Ids of unanswered calls that were sent by an earlier life: their reservations are spent, and
+  // they wait to be admitted again (by being in `calls`, of this step or a later one).
+  std::vector<std::string> lost_calls;
+  std::vector<LlmCallRow> calls;  // new ones, and those that wait to be admitted
   std::vector<CandidateRow> candidates;
   std::vector<JobRequestRow>
       jobs;  // already recorded job: its arrival is added in this transaction
@@ -102,6 +144,7 @@ struct QueuedJob {
   std::string job_id;
   v1::JobSpec spec;
   int attempts = 0;  // that ended without a result or are still open; cancelled ones do not count
+  std::vector<std::string> run_ids;  // that asked for it; empty: none did (ksearch eval)
 };
 
 struct AttemptRow {

@@ -68,6 +68,8 @@ absl::StatusOr<std::string> Insert(Database& database, const RunRow& run, absl::
           .Proto(run.status)
           .Blob(run.state)
           .Run());
+  RETURN_IF_ERROR(
+      database.Prepare("INSERT INTO ledger (run_id, scope) VALUES (?, '')").Text(run.run_id).Run());
   return run.run_id;
 }
 

@@ -12,6 +12,7 @@
 #include "common/status_macros.h"
 #include "common/unique_fd.h"
 #include "coordinator/store/job_rows.h"
+#include "coordinator/store/ledger_rows.h"
 #include "coordinator/store/migrations.h"
 #include "coordinator/store/proposal_rows.h"
 #include "coordinator/store/run_rows.h"
@@ -171,6 +172,10 @@ absl::StatusOr<std::vector<CandidateRow>> SqliteStore::ListCandidates(const std:
       [&](Database& database) { return proposal_rows::ListCandidates(database, run_id); });
 }
 
+absl::StatusOr<std::vector<LedgerRow>> SqliteStore::ReadLedger(const std::string& run_id) {
+  return Reading([&](Database& database) { return ledger_rows::Read(database, run_id); });
+}
+
 absl::StatusOr<LlmCallRow> SqliteStore::ReadCall(const std::string& call_id) {
   return Reading([&](Database& database) { return proposal_rows::ReadCall(database, call_id); });
 }
@@ -230,6 +235,12 @@ absl::Status SqliteStore::CommitStep(const StepCommit& step) {
         if (step.world_model.has_value()) {
           RETURN_IF_ERROR(run_rows::InsertWorldModel(database, step.run_id, *step.world_model));
         }
+        if (step.caps.has_value()) {
+          RETURN_IF_ERROR(ledger_rows::SetCaps(database, step.run_id, *step.caps));
+        }
+        for (const std::string& call_id : step.lost_calls) {
+          RETURN_IF_ERROR(proposal_rows::LoseCall(database, step.run_id, call_id));
+        }
         for (const LlmCallRow& call : step.calls) {
           ASSIGN_OR_RETURN(const LlmCallRow row, OfRun(call, step.run_id));
           RETURN_IF_ERROR(proposal_rows::InsertCall(database, row, now));
@@ -245,6 +256,16 @@ absl::Status SqliteStore::CommitStep(const StepCommit& step) {
         return absl::OkStatus();
       },
       [&] { Notify(arrived); });
+}
+
+void SqliteStore::RecordSend(const std::string& call_id,
+                             absl::AnyInvocable<void(absl::Status)> done) {
+  const absl::Time now = clock_.Now();
+  writer_.Post(
+      [call_id, now](Database& database) {
+        return proposal_rows::RecordSend(database, call_id, now);
+      },
+      std::move(done));
 }
 
 void SqliteStore::RecordReply(const LlmCallRow& call, absl::AnyInvocable<void(absl::Status)> done) {

@@ -40,6 +40,8 @@ class SqliteStore final : public Store {
                                              const std::string& prefix) override;
   absl::StatusOr<std::vector<CandidateRow>> ListCandidates(const std::string& run_id) override;
 
+  absl::StatusOr<std::vector<LedgerRow>> ReadLedger(const std::string& run_id) override;
+  void RecordSend(const std::string& call_id, absl::AnyInvocable<void(absl::Status)> done) override;
   void RecordReply(const LlmCallRow& call, absl::AnyInvocable<void(absl::Status)> done) override;
   void SaveProviderState(const std::string& call_id, const std::string& state,
                          absl::AnyInvocable<void(absl::Status)> done) override;

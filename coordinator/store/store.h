@@ -49,7 +49,8 @@ class Store {
   // Idempotent by request_id: returns the id of the run that has it.
   virtual absl::StatusOr<std::string> CreateRun(const RunRow& run) = 0;
   // All or nothing. FAILED_PRECONDITION: the cursor would go back, or a call_id, tag or world-model
-  // revision of the run already stands for something else. NOT_FOUND: no such run.
+  // revision of the run already stands for something else. NOT_FOUND: no such run. OUT_OF_RANGE: a
+  // call's reservation does not fit under a cap of the run or of its model.
   virtual absl::Status CommitStep(const StepCommit& step) = 0;
   virtual absl::StatusOr<RunRow> ReadRun(const std::string& run_id) = 0;  // NOT_FOUND
   // In all reads a `limit` <= 0 is none.
@@ -66,9 +67,16 @@ class Store {
                                                      const std::string& prefix) = 0;
   virtual absl::StatusOr<std::vector<CandidateRow>> ListCandidates(const std::string& run_id) = 0;
 
+  // What the run has used so far: its own row first, then one per model.
+  virtual absl::StatusOr<std::vector<LedgerRow>> ReadLedger(const std::string& run_id) = 0;
+
   // ---- model calls
-  // Records the reply (or final error) and its arrival. Idempotent: the first one wins. NOT_FOUND:
-  // no such call.
+  // The call is about to be sent: if its reply is lost, it counts as spent. NOT_FOUND: no such call
+  // without an answer.
+  virtual void RecordSend(const std::string& call_id,
+                          absl::AnyInvocable<void(absl::Status)> done) = 0;
+  // Records the reply (or final error) and its arrival, and settles what was reserved for the call.
+  // Idempotent: the first one wins. NOT_FOUND: no such call.
   virtual void RecordReply(const LlmCallRow& call, absl::AnyInvocable<void(absl::Status)> done) = 0;
   // Replaces the provider_state of an unanswered call; of an answered one it is dropped. `done`
   // after commit, on the writer thread; must not block. NOT_FOUND: no such call.

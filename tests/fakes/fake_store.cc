@@ -72,11 +72,38 @@ absl::Status FakeStore::CommitStep(const StepCommit& step) {
     MutexLock lock(&mu_);
     if (failure_code_ != absl::StatusCode::kOk) return WriteFailure();
     ASSIGN_OR_RETURN(Run * run, FindRun(step.run_id));
+    const std::map<std::string, LedgerRow> ledger = run->ledger;
+    const std::map<std::string, LlmCallRow> calls = calls_;
+    if (step.caps.has_value()) {
+      for (auto& [scope, row] : run->ledger) row.caps = LedgerCaps();
+      for (const LedgerCaps& caps : *step.caps) run->ledger[caps.scope].caps = caps;
+    }
+    for (const std::string& call_id : step.lost_calls) {
+      LlmCallRow& call = calls_.at(call_id);
+      if (call.answered || call.sent == absl::Time()) continue;
+      Settle(run, call, call.reserved_tokens, call.reserved_nano);
+      call.admitted = false;
+      call.sent = absl::Time();
+      ++call.lost_sends;
+      call.lost_tokens += std::exchange(call.reserved_tokens, 0);
+      call.lost_nano += std::exchange(call.reserved_nano, 0);
+    }
+    for (const LlmCallRow& call : step.calls) {
+      const auto [known, inserted] = calls_.emplace(call.call_id, call);
+      if (!inserted && (known->second.admitted || known->second.answered)) continue;
+      known->second.admitted = true;
+      known->second.reserved_tokens = call.reserved_tokens;
+      known->second.reserved_nano = call.reserved_nano;
+      if (const absl::Status status = Reserve(run, call); !status.ok()) {
+        run->ledger = ledger;
+        calls_ = calls;
+        return status;
+      }
+    }
     run->row.cursor = step.cursor;
     run->row.state = step.state;
     run->row.status = step.status;
     if (step.world_model.has_value()) run->models.push_back(*step.world_model);
-    for (const LlmCallRow& call : step.calls) calls_.emplace(call.call_id, call);
     for (const CandidateRow& candidate : step.candidates) {
       const bool known = std::any_of(
           run->candidates.begin(), run->candidates.end(),
@@ -85,7 +112,9 @@ absl::Status FakeStore::CommitStep(const StepCommit& step) {
     }
     for (const JobRequestRow& job : step.jobs) {
       jobs_.emplace(job.job_id, job.spec);
-      run->requests.emplace(job.job_id, job.tag);
+      if (run->requests.emplace(job.job_id, job.tag).second && !results_.contains(job.job_id)) {
+        ++run->ledger[""].evaluations;
+      }
       if (results_.contains(job.job_id)) {
         arrived |= AddArrival(run, Arrival::Kind::kResult, job.job_id, job.tag);
       }
@@ -187,6 +216,61 @@ absl::StatusOr<std::vector<CandidateRow>> FakeStore::ListCandidates(const std::s
   return run->candidates;
 }
 
+absl::Status FakeStore::Reserve(Run* run, const LlmCallRow& call) {
+  for (const std::string& scope : {std::string(), absl::StrCat(call.provider, "/", call.model)}) {
+    LedgerRow& row = run->ledger[scope];
+    row.scope = scope;
+    row.calls += 1;
+    row.tokens_reserved += call.reserved_tokens;
+    row.nano_reserved += call.reserved_nano;
+    if (row.calls > row.caps.calls.value_or(row.calls) ||
+        row.tokens_spent + row.tokens_reserved > row.caps.tokens.value_or(INT64_MAX) ||
+        row.nano_spent + row.nano_reserved > row.caps.nano_usd.value_or(INT64_MAX)) {
+      return absl::OutOfRangeError(absl::StrCat(call.call_id, " does not fit"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+void FakeStore::Settle(Run* run, const LlmCallRow& reserved, int64_t tokens, int64_t nano) {
+  for (const std::string& scope :
+       {std::string(), absl::StrCat(reserved.provider, "/", reserved.model)}) {
+    LedgerRow& row = run->ledger[scope];
+    row.scope = scope;
+    row.tokens_reserved -= reserved.reserved_tokens;
+    row.nano_reserved -= reserved.reserved_nano;
+    row.tokens_spent += tokens;
+    row.nano_spent += nano;
+  }
+}
+
+absl::StatusOr<std::vector<LedgerRow>> FakeStore::ReadLedger(const std::string& run_id) {
+  MutexLock lock(&mu_);
+  ASSIGN_OR_RETURN(Run * run, FindRun(run_id));
+  run->ledger[""].scope = "";
+  std::vector<LedgerRow> rows;
+  for (const auto& [scope, row] : run->ledger) {
+    rows.push_back(row);
+    rows.back().scope = scope;
+  }
+  return rows;
+}
+
+void FakeStore::RecordSend(const std::string& call_id,
+                           absl::AnyInvocable<void(absl::Status)> done) {
+  absl::Status status;
+  {
+    MutexLock lock(&mu_);
+    status = WriteFailure();
+    const auto it = calls_.find(call_id);
+    if (status.ok() && (it == calls_.end() || it->second.answered)) {
+      status = absl::NotFoundError(absl::StrCat("no call ", call_id, " without an answer"));
+    }
+    if (status.ok()) it->second.sent = absl::FromUnixSeconds(1);
+  }
+  done(status);
+}
+
 void FakeStore::RecordReply(const LlmCallRow& call, absl::AnyInvocable<void(absl::Status)> done) {
   std::optional<std::string> arrived;
   absl::Status status;
@@ -195,11 +279,12 @@ void FakeStore::RecordReply(const LlmCallRow& call, absl::AnyInvocable<void(absl
     status = WriteFailure();
     if (status.ok()) {
       LlmCallRow& row = calls_[call.call_id];
+      const auto run = runs_.find(call.run_id);
       if (!row.answered) {
+        if (run != runs_.end()) Settle(&run->second, row, call.counted_tokens, call.cost_nano);
         row = call;
         row.answered = true;
       }
-      const auto run = runs_.find(call.run_id);
       if (run != runs_.end() && AddArrival(&run->second, Arrival::Kind::kReply, call.call_id, "")) {
         arrived = call.run_id;
       }
@@ -257,6 +342,9 @@ absl::StatusOr<std::vector<QueuedJob>> FakeStore::ReadUnfinishedJobs() {
     for (const auto& [key, attempt] : attempts_) {
       if (key.first == id && attempt.ended != "cancelled") ++job.attempts;
     }
+    for (const auto& [run_id, run] : runs_) {
+      if (run.requests.contains(id)) job.run_ids.push_back(run_id);
+    }
     jobs.push_back(std::move(job));
   }
   return jobs;
@@ -281,6 +369,10 @@ void FakeStore::RecordResult(
       }
       for (auto& [id, run] : runs_) {
         const auto request = run.requests.find(result.job_id());
+        if (request != run.requests.end()) {
+          run.ledger[""].device_us +=
+              absl::ToInt64Microseconds(FromProto(result.stage_times().device_held()));
+        }
         if (request != run.requests.end() &&
             AddArrival(&run, Arrival::Kind::kResult, result.job_id(), request->second)) {
           arrived.push_back(id);

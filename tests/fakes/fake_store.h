@@ -40,6 +40,8 @@ class FakeStore final : public Store {
                                              const std::string& prefix) override;
   absl::StatusOr<std::vector<CandidateRow>> ListCandidates(const std::string& run_id) override;
 
+  absl::StatusOr<std::vector<LedgerRow>> ReadLedger(const std::string& run_id) override;
+  void RecordSend(const std::string& call_id, absl::AnyInvocable<void(absl::Status)> done) override;
   void RecordReply(const LlmCallRow& call, absl::AnyInvocable<void(absl::Status)> done) override;
   void SaveProviderState(const std::string& call_id, const std::string& state,
                          absl::AnyInvocable<void(absl::Status)> done) override;
@@ -76,7 +78,12 @@ class FakeStore final : public Store {
     std::vector<v1::WorldModel> models;
     std::vector<CandidateRow> candidates;
     std::map<std::string, std::string> requests;  // job_id -> tag
+    std::map<std::string, LedgerRow> ledger;      // by scope
   };
+
+  // The real store's rules, for one run.
+  static absl::Status Reserve(Run* run, const LlmCallRow& call);
+  static void Settle(Run* run, const LlmCallRow& reserved, int64_t tokens, int64_t nano);
 
   absl::StatusOr<Run*> FindRun(const std::string& run_id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Adds the arrival unless it is there; true if added.

@@ -28,6 +28,11 @@ class InstantWorkers final : public JobSink {
     }
     Record(job_id, spec);
   }
+  void CancelQueued(const std::string& job_id) override {
+    held_.erase(std::remove_if(held_.begin(), held_.end(),
+                               [&](const auto& held) { return held.first == job_id; }),
+                held_.end());
+  }
   void Hold(bool hold) {
     hold_ = hold;
     if (hold) return;

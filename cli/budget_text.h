@@ -1,0 +1,20 @@
+#ifndef KSEARCH_CLI_BUDGET_TEXT_H_
+#define KSEARCH_CLI_BUDGET_TEXT_H_
+
+#include <cstdint>
+#include <string>
+
+#include "proto/search_service.pb.h"
+
+namespace ksearch {
+
+// "$0.0213"
+std::string MoneyText(int64_t nano_usd);
+// What a run has used and may use, a few lines.
+std::string LedgerText(const v1::Ledger& ledger);
+// The table of an estimate with its assumptions.
+std::string EstimateText(const v1::RunEstimate& estimate);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_CLI_BUDGET_TEXT_H_
