@@ -60,7 +60,6 @@ void Load(const v1::LoadRequest& request, const std::vector<UniqueFd>& fds, Load
 }
 
 int RunnerMain(int argc, char** argv) {
-  ::prctl(PR_SET_DUMPABLE, 0);
   // One thread now, so that whatever the C library sets up for threads is there before the filter.
   std::thread([] {}).join();
 
@@ -75,6 +74,9 @@ int RunnerMain(int argc, char** argv) {
     channel.Send(hello);
     return 1;
   }
+  // Not before: it gives the process' own entries in /proc to root, and the CUDA driver writes to
+  // them.
+  ::prctl(PR_SET_DUMPABLE, 0);
 #ifdef KSEARCH_TIGHT_FILTER
   if (const absl::Status tight = InstallTightFilter(); !tight.ok()) {
     SetError(&hello, v1::RunnerReply::RunnerError::SECCOMP_FAILED, 0,

@@ -23,7 +23,8 @@ absl::StatusOr<std::string> LooseFilterProgram();
 absl::StatusOr<UniqueFd> FilterFile(absl::string_view program);
 
 // Puts the tight filter on every thread of this process, for ever. Sets no_new_privs. Threads can
-// still be made; fork, execve, socket, connect and bind cannot.
+// still be made; fork, execve, socket, connect and bind cannot. A GPU's driver can go on, once it
+// has opened its device, made its context and run a kernel.
 absl::Status InstallTightFilter();
 
 }  // namespace ksearch

@@ -57,6 +57,7 @@ inline constexpr double kHostBound = 1.5;
 // Graphs recorded a workload, each with calls in an order of its own; one replay lasts at least
 // this long if there are buffer sets enough.
 inline constexpr int kGraphs = 4;
+inline constexpr int kConfirmGraphs = 2;
 inline constexpr double kGraphMicros = 200;
 inline constexpr int kMinGraphCalls = 8;
 // One sample a GO (replays, the verifier's clock): at least twice the 6 that an order-statistic

@@ -25,6 +25,7 @@
 #ifdef KSEARCH_CUDA
 #include "gpu_worker/sandbox/gpu_binds.h"
 #include "gpu_worker/verifier/cuda/cuda_buffer_sets.h"
+#include "gpu_worker/verifier/cuda/device_timing.h"
 #include "gpu_worker/verifier/cuda/verifier_device.h"
 #endif
 #include "proto/config.pb.h"
@@ -97,6 +98,7 @@ absl::StatusOr<BufferSetsFactory> UseGpu(const std::string& uuid, bool rotation_
   options->oracle_cache_bytes =
       static_cast<int64_t>(static_cast<double>(free_bytes) * kOracleShare);
   options->device_health = [gpu] { return gpu->health(); };
+  ASSIGN_OR_RETURN(options->gpu, MakeGpuTiming(gpu));
   LOG(INFO) << "msg=\"device opened\" gpu=" << gpu->device().uuid() << " name=\""
             << gpu->device().name() << "\" free_bytes=" << free_bytes
             << " l2_bytes=" << gpu->device().l2_bytes();

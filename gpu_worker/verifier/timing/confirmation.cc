@@ -12,6 +12,7 @@
 #include "common/status_macros.h"
 #include "common/textproto.h"
 #include "gpu_worker/verifier/harness_constants.h"
+#include "gpu_worker/verifier/timing/device/device_warm_up.h"
 #include "gpu_worker/verifier/timing/sampler.h"
 
 namespace ksearch {
@@ -42,7 +43,9 @@ bool IsClear(const std::vector<LaunchBlocks>& log_ratios) {
 }  // namespace
 
 int ConfirmationSets(const Bench& bench, const WorkloadCase& workload) {
-  return std::min(bench.Sets(workload, kSides), kMaxConfirmSets);
+  const int sets = bench.Sets(workload, kSides);
+  // On a GPU a set is mapped in no time, and a GO of many calls makes its round trip small.
+  return bench.gpu() != nullptr ? sets : std::min(sets, kMaxConfirmSets);
 }
 
 // One of the two runners, and what it has mapped.
@@ -55,6 +58,9 @@ struct Confirmation::Side {
   ClockAudit audit;
   absl::Duration least_round_trip;
   double call_us = 0;
+  // GPU.
+  WarmDevice warm;
+  DeviceGraphs graphs;
 };
 
 absl::StatusOr<std::unique_ptr<Confirmation::Side>> Confirmation::StartSide(
@@ -86,8 +92,60 @@ Ending Confirmation::Open(Side* side, const ConfirmationCase& one, absl::Status*
   side->audit = ClockAudit();
   Ending ending = side->session->Map(sets, limits_);
   if (!ending.passed()) return ending;
+  if (bench_.gpu() != nullptr) {
+    SessionCalls calls(*side->session, one.oracles, limits_);
+    ClockWatch unwatched(nullptr, bench_.clock(), bench_.gpu()->pause);
+    side->graphs = DeviceGraphs();
+    side->warm = WarmUpDevice(calls, *side->dealer, kConfirmWarmUpTime, unwatched, bench_.clock());
+    side->call_us = side->warm.call_us;
+    return side->warm.ending;
+  }
   return WarmUp(*side->session, *side->dealer, kConfirmWarmUpCalls, kConfirmWarmUpTime, limits_,
                 bench_.clock(), &side->call_us);
+}
+
+// Both sides alike: replays of graphs and calls one by one give numbers of different meaning.
+Ending Confirmation::ChooseWay(const ConfirmationCase& one, Side* a, Side* b, Side** failed) {
+  const bool graphs = graphs_allowed_ && (a->warm.wants_graph() || b->warm.wants_graph());
+  for (Side* side : {a, b}) {
+    if (!graphs) break;
+    SessionCalls calls(*side->session, one.oracles, limits_);
+    side->graphs = RecordGraphs(calls, *side->dealer, side->warm.call_us, kConfirmGraphs);
+    *failed = side;
+    if (!side->graphs.ending.passed()) return side->graphs.ending;
+    if (side->graphs.spoiled) graphs_allowed_ = false;
+  }
+  if (a->graphs.sets.empty() || b->graphs.sets.empty()) {
+    a->graphs.sets.clear();
+    b->graphs.sets.clear();
+  }
+  return {};
+}
+
+WorkloadSession::Batch Confirmation::RunGo(Side* side, const ConfirmationCase& one, int calls,
+                                           int oracled) {
+  WorkloadSession::Go go;
+  if (bench_.gpu() != nullptr) go.mode = v1::GoRequest::FREE;
+  if (side->graphs.sets.empty()) {
+    return side->session->Run(side->dealer->Deal(calls, oracled), WorkloadSession::Mode::kTimed, go,
+                              one.oracles, limits_);
+  }
+  const auto graph = static_cast<size_t>(side->dealer->rng().NextBelow(side->graphs.sets.size()));
+  go = {v1::GoRequest::REPLAY, static_cast<int>(graph)};
+  return side->session->Run(side->dealer->DealTo(side->graphs.sets[graph], oracled),
+                            WorkloadSession::Mode::kTimed, go, one.oracles, limits_);
+}
+
+// Of the candidate: calls one by one, each looked over before the next is prepared, so that work
+// put off to a later call is missing.
+Ending Confirmation::LockStep(Side* side, const ConfirmationCase& one) {
+  for (int i = 0; i < kLockStepCalls; ++i) {
+    const WorkloadSession::Batch batch =
+        side->session->Run(side->dealer->Deal(1, 0), WorkloadSession::Mode::kTimed,
+                           {v1::GoRequest::FREE, 0}, one.oracles, limits_);
+    if (!batch.ending.passed()) return batch.ending;
+  }
+  return {};
 }
 
 Ending Confirmation::RunBlock(Side* side, const ConfirmationCase& one, int blocks_left,
@@ -101,9 +159,7 @@ Ending Confirmation::RunBlock(Side* side, const ConfirmationCase& one, int block
   for (int go = 0; go < kMaxGosPerBlock && (go == 0 || spent_us < block_us); ++go) {
     const double missing = (block_us - spent_us) / std::max(side->call_us, 1e-3);
     const int calls = static_cast<int>(std::ceil(std::clamp<double>(missing, 1, kMaxSets)));
-    const WorkloadSession::Batch batch =
-        side->session->Run(side->dealer->Deal(calls, go == 0 && oracled ? 1 : 0),
-                           WorkloadSession::Mode::kTimed, one.oracles, limits_);
+    const WorkloadSession::Batch batch = RunGo(side, one, calls, go == 0 && oracled ? 1 : 0);
     if (!batch.ending.passed()) return batch.ending;
     side->audit.AddGo(batch);
     // The same, trusted amount for both sides, so that short calls show.
@@ -148,6 +204,20 @@ absl::Status Confirmation::RunLaunch(int launch, const ProgramImage& candidate,
       const Ending ending = Open(side, cases[i], &trouble);
       RETURN_IF_ERROR(trouble);
       if (!ending.passed()) return fail(*side, ending);
+    }
+    if (bench_.gpu() != nullptr) {
+      Side* failed = nullptr;
+      Ending ending = ChooseWay(cases[i], a.get(), b.get(), &failed);
+      if (!ending.passed()) return fail(*failed, ending);
+      if (a->graphs.spoiled || b->graphs.spoiled) {
+        // New processes, without graphs from now on.
+        a.reset();
+        b.reset();
+        for (LaunchBlocks& launches : *log_ratios) launches.resize(static_cast<size_t>(launch));
+        return RunLaunch(launch, candidate, rival, cases, log_ratios, result);
+      }
+      if (launch == 0) ending = LockStep(b.get(), cases[i]);
+      if (!ending.passed()) return fail(*b, ending);
     }
     std::vector<double> blocks;
     for (int pair = 0; pair < plan_.blocks_per_launch(); ++pair) {

@@ -62,6 +62,10 @@ class Confirmation {
   absl::StatusOr<std::unique_ptr<Side>> StartSide(const ProgramImage& program, bool is_candidate,
                                                   Ending* ending);
   Ending Open(Side* side, const ConfirmationCase& one, absl::Status* trouble);
+  // GPU: whether both sides replay graphs. *failed: whose ending it is.
+  Ending ChooseWay(const ConfirmationCase& one, Side* a, Side* b, Side** failed);
+  Ending LockStep(Side* side, const ConfirmationCase& one);
+  WorkloadSession::Batch RunGo(Side* side, const ConfirmationCase& one, int calls, int oracled);
   // One block, the last but `blocks_left`; *us_per_call by the verifier's clock.
   Ending RunBlock(Side* side, const ConfirmationCase& one, int blocks_left, double* us_per_call);
   absl::Status RunLaunch(int launch, const ProgramImage& candidate, const ProgramImage& rival,
@@ -72,6 +76,8 @@ class Confirmation {
   const v1::MeasurePlan plan_;
   const v1::Limits candidate_limits_;
   const WorkloadSession::Limits limits_;
+  // False once a recording broke a program.
+  bool graphs_allowed_ = true;
 };
 
 }  // namespace ksearch

@@ -27,8 +27,14 @@ TEST(TightFilterTest, LetsThreadsStart) {
   EXPECT_EQ(exit.code, 0);
 }
 
+TEST(TightFilterTest, LetsADriverWork) {
+  const Subprocess::Exit exit = Try("driver");
+  EXPECT_FALSE(exit.signaled) << exit.code;
+  EXPECT_EQ(exit.code, 0);
+}
+
 TEST(TightFilterTest, RefusesSocketsAndProcesses) {
-  for (const char* what : {"socket", "fork"}) {
+  for (const char* what : {"socket", "inet", "fork"}) {
     const Subprocess::Exit exit = Try(what);
     EXPECT_FALSE(exit.signaled) << what;
     EXPECT_EQ(exit.code, 1) << what;

@@ -120,6 +120,17 @@ TEST(DeviceSamplerTest, TimeThatEventsDoNotSeeIsFoundByTheOtherClock) {
   }
 }
 
+TEST(DeviceSamplerTest, WorkOnAnotherStreamIsNoHostBoundCall) {
+  SimulatedGpu gpu;  // events see almost nothing, nor can anything be recorded
+  gpu.device_us = 80;
+  gpu.host_us = 4;
+  gpu.reported = 0.02;
+  gpu.recordable = false;
+  const DeviceSampler::Sampled sampled = Timing(&gpu).SampleOk();
+  EXPECT_EQ(sampled.timing, "verifier_clock");
+  EXPECT_EQ(sampled.ending.outcome, v1::OUTCOME_CHEAT);
+}
+
 TEST(DeviceSamplerTest, WorkPutOffToTheNextCallIsMissingInLockStep) {
   SimulatedGpu gpu;
   gpu.defers = true;

@@ -1,0 +1,75 @@
+#include "gpu_worker/verifier/cuda/device_timing.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/status_macros.h"
+#include "gpu_worker/device/nvml/nvml_gpu.h"
+
+namespace ksearch {
+namespace {
+
+constexpr absl::Duration kBandwidthTime = absl::Milliseconds(150);
+// Dense bf16 operations of one multiprocessor in one clock, NVIDIA's data sheets: H100 989 TFLOP/s
+// with 132 at 1.83 GHz; B200 2.25 PFLOP/s with 148 at 1.85 GHz. 8-bit types do twice as many.
+constexpr double kHopperFlopsPerClock = 4096;
+constexpr double kBlackwellFlopsPerClock = 8192;
+
+class NvmlClockReader final : public ClockReader {
+ public:
+  explicit NvmlClockReader(NvmlGpu gpu) : gpu_(std::move(gpu)) {}
+  absl::StatusOr<ClockReading> Read() override {
+    ASSIGN_OR_RETURN(const DeviceClocks clocks, gpu_.Clocks());
+    return ClockReading{static_cast<double>(clocks.sm_mhz), clocks.throttle_reason_bits};
+  }
+
+ private:
+  const NvmlGpu gpu_;
+};
+
+absl::StatusOr<NvmlGpu> FindNvmlGpu(const VerifierDevice& device) {
+  ASSIGN_OR_RETURN(std::shared_ptr<const NvmlApi> api, NvmlApi::Load());
+  return NvmlGpu::Find(std::move(api), device.device().uuid());
+}
+
+double FlopsPerClock(const std::string& architecture) {
+  if (architecture == "sm_90") return kHopperFlopsPerClock;
+  if (architecture == "sm_100") return kBlackwellFlopsPerClock;
+  return 0;  // no floor by operations
+}
+
+}  // namespace
+
+absl::StatusOr<GpuTiming> MakeGpuTiming(std::shared_ptr<VerifierDevice> device) {
+  GpuTiming timing;
+  // Again and again: an idle device needs some time to raise its clocks.
+  const absl::Time end = Clock::Real().SteadyNow() + kBandwidthTime;
+  do {
+    ASSIGN_OR_RETURN(const double bytes_per_second, device->MeasureCopyBandwidth());
+    timing.peaks.bytes_per_second = std::max(timing.peaks.bytes_per_second, bytes_per_second);
+  } while (Clock::Real().SteadyNow() < end);
+  absl::StatusOr<NvmlGpu> gpu = FindNvmlGpu(*device);
+  if (gpu.ok()) {
+    if (const absl::StatusOr<int> mhz = gpu->MaxSmMhz(); mhz.ok()) {
+      timing.peaks.half_flops_per_second = FlopsPerClock(device->device().architecture()) *
+                                           device->device().multiprocessors() * *mhz * 1e6;
+      timing.peaks.byte_flops_per_second = 2 * timing.peaks.half_flops_per_second;
+    }
+    timing.clocks = std::make_shared<NvmlClockReader>(*std::move(gpu));
+  } else {
+    LOG(WARNING) << "msg=\"clocks are not watched while timing\" error=\"" << gpu.status().message()
+                 << "\"";
+  }
+  timing.probe = [device]() -> absl::Status {
+    device->ClearCache();
+    device->Synchronize();
+    return device->health();
+  };
+  LOG(INFO) << "msg=\"device measured\" bytes_per_second=" << timing.peaks.bytes_per_second
+            << " half_flops_per_second=" << timing.peaks.half_flops_per_second;
+  return timing;
+}
+
+}  // namespace ksearch

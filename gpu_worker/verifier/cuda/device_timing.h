@@ -1,0 +1,19 @@
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_CUDA_DEVICE_TIMING_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_CUDA_DEVICE_TIMING_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "gpu_worker/verifier/cuda/verifier_device.h"
+#include "gpu_worker/verifier/timing/device/gpu_timing.h"
+
+namespace ksearch {
+
+// What timing on this device needs: its clocks by NVML (without NVML they are not watched, which is
+// logged), the speed of its memory as measured now, the most its multiprocessors can do, and a
+// probe. Non-OK: the device does not work.
+absl::StatusOr<GpuTiming> MakeGpuTiming(std::shared_ptr<VerifierDevice> device);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_CUDA_DEVICE_TIMING_H_

@@ -1,0 +1,295 @@
+// Real runners in the real sandbox on a real GPU, with candidates built here by nvcc. Skips without
+// a driver, nvcc or bubblewrap. Started as root it becomes an ordinary account first.
+//   KSEARCH_BIN_DIR=<folder of ksearch-runner> [KSEARCH_BWRAP=<bwrap>] gpu_cuda_runner_test
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "common/digest.h"
+#include "common/identity.h"
+#include "common/kernel_header.h"
+#include "common/log.h"
+#include "common/status_macros.h"
+#include "common/subprocess.h"
+#include "common/textproto.h"
+#include "gpu_worker/sandbox/gpu_binds.h"
+#include "gpu_worker/sandbox/sandbox_factory.h"
+#include "gpu_worker/verifier/cuda/cuda_buffer_sets.h"
+#include "gpu_worker/verifier/cuda/device_timing.h"
+#include "gpu_worker/verifier/job_verifier.h"
+#include "tests/gpu/cuda_candidates.h"
+#include "tests/gpu_worker/sandbox/unprivileged_main.h"
+
+namespace ksearch {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Gt;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Lt;
+
+constexpr char kTask[] = R"(
+  name: "scale" device: DEVICE_CLASS_CUDA
+  definition {
+    name: "scale" op_type: "elementwise"
+    axes { name: "n" }
+    inputs { name: "x" shape: "n" dtype: DTYPE_FLOAT32 }
+    outputs { name: "y" shape: "n" dtype: DTYPE_FLOAT32 }
+  }
+  tolerance { atol: 1e-5 rtol: 1e-5 }
+  workloads { uuid: "short" axes { axis: "n" value: 100003 } inputs { input: "x" random {} } }
+  workloads { uuid: "long" axes { axis: "n" value: 60000001 } inputs { input: "x" random {} } }
+  work { bytes: "8 * n" }
+)";
+
+std::string Nvcc() {
+  for (const char* path : {"/usr/local/cuda/bin/nvcc", "/usr/bin/nvcc"}) {
+    if (std::ifstream(path).good()) return path;
+  }
+  const absl::StatusOr<std::string> found = FindOnPath("nvcc");
+  return found.ok() ? *found : "";
+}
+
+// One verifier for all tests, as for all jobs.
+class Lab {
+ public:
+  static Lab& Get() {
+    static Lab* const lab = new Lab;
+    return *lab;
+  }
+  const std::string& why_not() const { return why_not_; }
+
+  v1::Artifact Build(const std::string& name, const std::string& body, bool raw = false) {
+    const std::string base = absl::StrCat(ScratchFolder(), "/", name);
+    std::ofstream(base + ".cu") << (raw ? "" : kScale) << body;
+    const std::string command = absl::StrCat(
+        "TMPDIR=", ScratchFolder(), " HOME=", ScratchFolder(), " ", Nvcc(),
+        " -std=c++17 -O3 -shared -Xcompiler -fPIC -gencode=arch=compute_", number_, "a,code=sm_",
+        number_, "a -I", ScratchFolder(), " -o ", base, ".so ", base, ".cu 2>&1");
+    EXPECT_EQ(std::system(command.c_str()), 0) << command;
+    v1::Artifact artifact;
+    artifact.set_id(name);
+    artifact.set_path(base + ".so");
+    const auto bytes = ReadFile(artifact.path(), int64_t{64} << 20);
+    EXPECT_TRUE(bytes.ok()) << bytes.status();
+    if (bytes.ok()) artifact.set_sha256(Sha256Hex(*bytes));
+    return artifact;
+  }
+
+  v1::VerifierRequest Request(v1::JobKind kind, const v1::Artifact& candidate,
+                              const std::vector<std::string>& workloads) {
+    v1::VerifierRequest request;
+    request.set_request_id("test");
+    *request.mutable_task() = task_;
+    request.set_task_sha256(TaskDigest(task_));
+    v1::JobSpec* job = request.mutable_job();
+    job->set_kind(kind);
+    for (const std::string& workload : workloads) job->add_workload_uuids(workload);
+    *job->mutable_limits()->mutable_call_time() = ToProto(absl::Seconds(1));
+    *request.mutable_candidate() = candidate;
+    *request.mutable_reference() = reference_;
+    if (kind != v1::JOB_KIND_CHECK) *request.mutable_baseline() = reference_;
+    return request;
+  }
+  v1::Verdict Verify(const v1::VerifierRequest& request) {
+    JobVerifier verifier(*bench_, [](const v1::VerifierReply::Progress&) {});
+    const absl::Time start = Clock::Real().SteadyNow();
+    absl::StatusOr<v1::Verdict> verdict = verifier.Verify(request);
+    EXPECT_TRUE(verdict.ok()) << verdict.status();
+    if (!verdict.ok()) return v1::Verdict();
+    std::printf("%s: %s in %.2f s: %s\n", request.candidate().id().c_str(),
+                v1::Outcome_Name(verdict->outcome()).c_str(),
+                absl::ToDoubleSeconds(Clock::Real().SteadyNow() - start),
+                verdict->message().c_str());
+    for (const v1::WorkloadResult& workload : verdict->workloads()) {
+      std::printf(
+          "  %s: %s n=%d median=%.3f us [%.3f, %.3f] baseline=%.3f host=%.2f audit=%.3f "
+          "floor=%.2f clock=%.0f sets=%d\n",
+          workload.workload_uuid().c_str(), workload.timing().c_str(),
+          workload.candidate().latency_us_size(), workload.candidate().median_us(),
+          workload.candidate().ci_low_us(), workload.candidate().ci_high_us(),
+          workload.baseline().median_us(), workload.host_us(), workload.audit_ratio(),
+          workload.floor_us(), workload.sm_clock_mhz(), workload.buffer_sets());
+    }
+    if (!verdict->stderr_excerpt().empty()) {
+      std::printf("  it printed: %s\n", verdict->stderr_excerpt().c_str());
+    }
+    return *std::move(verdict);
+  }
+  const v1::Artifact& reference() const { return reference_; }
+
+ private:
+  Lab() {
+    const absl::Status opened = Open();
+    if (!opened.ok()) why_not_ = std::string(opened.message());
+  }
+
+  absl::Status Open() {
+    if (Nvcc().empty()) return absl::NotFoundError("no nvcc");
+    ASSIGN_OR_RETURN(device_, VerifierDevice::Open(""));
+    const std::string& uuid = device_->device().uuid();
+    number_ = device_->device().architecture().substr(3);
+    v1::SandboxSettings settings;
+    if (const char* bwrap = std::getenv("KSEARCH_BWRAP")) settings.set_bubblewrap_path(bwrap);
+    ASSIGN_OR_RETURN(sandbox_, MakeSandbox(settings));
+    ASSIGN_OR_RETURN(GpuBinds binds, FindGpuBinds(uuid, std::nullopt, GpuHost()));
+    for (const SandboxSpec::Bind& bind : binds.binds)
+      std::printf("bind %s\n", bind.host_path.c_str());
+    starter_ = std::make_unique<RunnerStarter>(*sandbox_, CopiedProgram("ksearch-runner"), settings,
+                                               Clock::Real());
+    starter_->UseGpu(uuid, std::move(binds));
+    Bench::Options options;
+    options.last_level_cache_bytes = device_->device().l2_bytes();
+    options.max_rotation_bytes = int64_t{16} << 30;
+    options.device_health = [this] { return device_->health(); };
+    ASSIGN_OR_RETURN(options.gpu, MakeGpuTiming(device_));
+    std::printf("%s: %.0f GB/s, %.0f TFLOP/s, clocks %s\n", device_->device().name().c_str(),
+                options.gpu->peaks.bytes_per_second / 1e9,
+                options.gpu->peaks.half_flops_per_second / 1e12,
+                options.gpu->clocks == nullptr ? "not read" : "read");
+    bench_ = std::make_unique<Bench>(
+        *starter_,
+        [this](std::shared_ptr<const WorkloadCase> workload, int sets) {
+          return CudaBufferSets::Create(device_, std::move(workload), sets);
+        },
+        Clock::Real(), std::move(options));
+    RETURN_IF_ERROR(ParseTextproto(kTask, "task", &task_));
+    ASSIGN_OR_RETURN(const std::string header,
+                     KernelHeader(task_.definition(), v1::DEVICE_CLASS_CUDA));
+    std::ofstream(ScratchFolder() + "/ksearch_task.h") << header;
+    reference_ = Build("reference", kHonest);
+    return absl::OkStatus();
+  }
+
+  std::string why_not_;
+  std::string number_;
+  std::shared_ptr<VerifierDevice> device_;
+  std::unique_ptr<Sandbox> sandbox_;
+  std::unique_ptr<RunnerStarter> starter_;
+  std::unique_ptr<Bench> bench_;
+  v1::Task task_;
+  v1::Artifact reference_;
+};
+
+class CudaRunnerTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!Lab::Get().why_not().empty()) GTEST_SKIP() << Lab::Get().why_not();
+  }
+  static v1::Verdict Run(v1::JobKind kind, const std::string& name, const char* body,
+                         const std::vector<std::string>& workloads = {"short"}) {
+    Lab& lab = Lab::Get();
+    return lab.Verify(lab.Request(kind, lab.Build(name, body), workloads));
+  }
+};
+
+TEST_F(CudaRunnerTest, AnHonestProgramIsRightAndTimed) {
+  const v1::Verdict verdict = Run(v1::JOB_KIND_SCREEN, "honest", kHonest, {"short", "long"});
+  ASSERT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
+  EXPECT_THAT(verdict.suspicions(), IsEmpty());
+  EXPECT_TRUE(verdict.isolation().tight_seccomp());
+  EXPECT_EQ(verdict.workloads(0).timing(), "graph");
+  EXPECT_EQ(verdict.workloads(1).timing(), "events");
+  for (const v1::WorkloadResult& workload : verdict.workloads()) {
+    // Against itself.
+    EXPECT_NEAR(workload.candidate().median_us() / workload.baseline().median_us(), 1, 0.1);
+    EXPECT_THAT(workload.audit_ratio(), AllOf(Gt(0.9), Lt(1.5)));
+  }
+}
+
+TEST_F(CudaRunnerTest, AKnownTimeIsFoundByEventsGraphsAndTheOtherClock) {
+  const v1::Verdict events = Run(v1::JOB_KIND_SCREEN, "wait100", kWait100);
+  ASSERT_EQ(events.outcome(), v1::OUTCOME_PASSED) << events.message();
+  EXPECT_EQ(events.workloads(0).timing(), "events");
+  EXPECT_THAT(events.workloads(0).candidate().median_us(), AllOf(Gt(99), Lt(108)));
+  EXPECT_THAT(events.workloads(0).audit_ratio(), AllOf(Gt(0.95), Lt(1.15)));
+  const v1::Verdict graph = Run(v1::JOB_KIND_SCREEN, "wait10", kWait10);
+  ASSERT_EQ(graph.outcome(), v1::OUTCOME_PASSED) << graph.message();
+  EXPECT_EQ(graph.workloads(0).timing(), "graph");
+  EXPECT_THAT(graph.workloads(0).candidate().median_us(), AllOf(Gt(9.9), Lt(14)));
+}
+
+TEST_F(CudaRunnerTest, FailuresHaveTheDriversWords) {
+  v1::Verdict verdict = Run(v1::JOB_KIND_CHECK, "illegal_address", kIllegalAddress);
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_RUNTIME_ERROR);
+  EXPECT_THAT(verdict.message(), HasSubstr("CUDA_ERROR_ILLEGAL_ADDRESS"));
+  verdict = Run(v1::JOB_KIND_CHECK, "nonzero", kNonzero);
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_RUNTIME_ERROR);
+  EXPECT_THAT(verdict.message(), HasSubstr("ksearch_run returned 7"));
+  verdict = Run(v1::JOB_KIND_CHECK, "bad_launch", kBadLaunch);
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_RUNTIME_ERROR);
+  EXPECT_THAT(verdict.message(), HasSubstr("ksearch_run returned 9"));
+  verdict = Run(v1::JOB_KIND_CHECK, "beyond_workspace", kBeyondWorkspace);
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_RUNTIME_ERROR);
+  EXPECT_THAT(verdict.message(), HasSubstr("CUDA_ERROR"));
+  verdict = Run(v1::JOB_KIND_CHECK, "huge_workspace", kHugeWorkspace);
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_RESOURCE_LIMIT);
+  Lab& lab = Lab::Get();
+  verdict =
+      lab.Verify(lab.Request(v1::JOB_KIND_CHECK, lab.Build("no_entry", kNoEntry, true), {"short"}));
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_LOAD_ERROR);
+  EXPECT_THAT(verdict.message(), HasSubstr("cudaStream_t"));
+}
+
+TEST_F(CudaRunnerTest, AKernelThatSpinsForEverIsKilledAndTheDeviceGoesOn) {
+  const v1::Verdict verdict = Run(v1::JOB_KIND_CHECK, "spin", kSpin);
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_TIMEOUT);
+  EXPECT_EQ(Run(v1::JOB_KIND_CHECK, "after_spin", kHonest).outcome(), v1::OUTCOME_PASSED);
+}
+
+TEST_F(CudaRunnerTest, HonestProgramsMayUseWhatCudaOffers) {
+  for (const auto& [name, body] : {std::pair{"own_memory", kOwnMemory},
+                                   {"own_stream", kOwnStream},
+                                   {"own_graph", kOwnGraph},
+                                   {"workspace", kWorkspace},
+                                   {"default_stream", kDefaultStream}}) {
+    const v1::Verdict verdict = Run(v1::JOB_KIND_SCREEN, name, body);
+    EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << name << ": " << verdict.message();
+    EXPECT_THAT(verdict.suspicions(), IsEmpty()) << name;
+  }
+}
+
+TEST_F(CudaRunnerTest, TheSandboxHolds) {
+  EXPECT_EQ(Run(v1::JOB_KIND_CHECK, "socket", kSocket).outcome(), v1::OUTCOME_PASSED);
+  for (const auto& [name, body] : {std::pair{"exec", kExec}, {"ptrace", kPtrace}}) {
+    const v1::Verdict verdict = Run(v1::JOB_KIND_CHECK, name, body);
+    EXPECT_EQ(verdict.outcome(), v1::OUTCOME_RUNTIME_ERROR) << name;
+    EXPECT_THAT(verdict.message(), HasSubstr("SIGSYS")) << name;
+  }
+}
+
+TEST_F(CudaRunnerTest, WorkOnAStreamOfItsOwnDoesNotEscapeTheClock) {
+  const v1::Verdict verdict = Run(v1::JOB_KIND_SCREEN, "foreign_stream", kForeignStream);
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_CHEAT) << verdict.message();
+}
+
+TEST_F(CudaRunnerTest, AConfirmationTellsFasterFromEqual) {
+  Lab& lab = Lab::Get();
+  const auto confirm = [&](const v1::Artifact& candidate, const v1::Artifact& rival) {
+    v1::VerifierRequest request = lab.Request(v1::JOB_KIND_CONFIRM, candidate, {"short", "long"});
+    request.mutable_job()->add_rivals()->set_rival_id("baseline");
+    *request.add_rivals() = rival;
+    const v1::Verdict verdict = lab.Verify(request);
+    EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
+    if (verdict.comparisons().empty()) return v1::Comparison::VERDICT_UNSPECIFIED;
+    const v1::Comparison& comparison = verdict.comparisons(0);
+    std::printf("  %s: %+.4f [%+.4f, %+.4f]\n",
+                v1::Comparison::Verdict_Name(comparison.verdict()).c_str(),
+                comparison.log_speedup(), comparison.ci_low(), comparison.ci_high());
+    return comparison.verdict();
+  };
+  const v1::Artifact slower = lab.Build("wait100", kWait100);
+  EXPECT_NE(confirm(lab.reference(), lab.reference()), v1::Comparison::IMPROVED);
+  EXPECT_EQ(confirm(lab.reference(), slower), v1::Comparison::IMPROVED);
+}
+
+}  // namespace
+}  // namespace ksearch
