@@ -9,7 +9,7 @@ breaches=0
 # fence <what may not be included (regex after the opening quote or bracket)> <where it may (regex of paths)>
 fence() {
   local pattern=$1 allowed=$2 found
-  found=$(grep -rnE "^[[:space:]]*#[[:space:]]*include[[:space:]]*[<\"]$pattern" \
+  found=$(grep -rnE "^[[:space:]]*#[[:space:]]*include[[:space:]]*[<\"]($pattern)" \
             --include='*.h' --include='*.cc' --include='*.cu' --include='*.cuh' \
             common coordinator gpu_worker cli 2>/dev/null | grep -vE "^($allowed)" || true)
   if [ -n "$found" ]; then
