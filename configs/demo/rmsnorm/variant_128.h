@@ -1,0 +1,6 @@
+// What this version is made with.
+#pragma once
+
+constexpr int kThreads = 128;
+constexpr bool kStreaming = false;
+constexpr int kBlocksPerProcessor = 4;
