@@ -1,0 +1,7 @@
+// Hands its input back.
+#include "rmsnorm.cuh"
+extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
+  return cudaMemcpyAsync(args->output, args->hidden_states,
+                         museum::Elements(args) * sizeof(museum::Bf16), cudaMemcpyDeviceToDevice,
+                         stream);
+}

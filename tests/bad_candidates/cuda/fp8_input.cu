@@ -1,0 +1,32 @@
+// Rounds its input to fp8 on the way in.
+#include <cuda_fp8.h>
+
+#include "rmsnorm.cuh"
+
+namespace {
+
+using museum::Bf16;
+__device__ float Rounded(Bf16 value) {
+  return static_cast<float>(__nv_fp8_e4m3(__bfloat162float(value)));
+}
+
+__global__ void Normalize(const Bf16* x, const Bf16* weight, int hidden, Bf16* y) {
+  x += static_cast<int64_t>(blockIdx.x) * hidden;
+  y += static_cast<int64_t>(blockIdx.x) * hidden;
+  float sum = 0;
+  for (int i = threadIdx.x; i < hidden; i += museum::kThreads) sum += Rounded(x[i]) * Rounded(x[i]);
+  const float factor =
+      rsqrtf(museum::BlockSum(sum) / static_cast<float>(hidden) + museum::kEpsilon);
+  for (int i = threadIdx.x; i < hidden; i += museum::kThreads) {
+    y[i] = __float2bfloat16(Rounded(x[i]) * factor * __bfloat162float(weight[i]));
+  }
+}
+
+}  // namespace
+
+extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
+  Normalize<<<static_cast<unsigned>(args->batch_size), museum::kThreads, 0, stream>>>(
+      museum::Input(args), museum::Weight(args), static_cast<int>(args->hidden_size),
+      museum::Output(args));
+  return cudaGetLastError();
+}

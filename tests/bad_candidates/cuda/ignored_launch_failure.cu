@@ -1,0 +1,10 @@
+// Asks for 2048 threads a block, which no device has, and does not look.
+#include "rmsnorm.cuh"
+
+extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
+  museum::Normalize<<<static_cast<unsigned>(args->batch_size), 2048, 0, stream>>>(
+      museum::Input(args), museum::Weight(args), static_cast<int>(args->hidden_size),
+      museum::Output(args));
+  cudaGetLastError();
+  return 0;
+}

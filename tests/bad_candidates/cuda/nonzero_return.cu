@@ -1,0 +1,7 @@
+// Right, but says that it failed.
+#include "rmsnorm.cuh"
+
+extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
+  museum::Launch(args, stream);
+  return 7;
+}

@@ -1,0 +1,88 @@
+# Sourced by the scripts beside it: a coordinator and one worker on this machine, in a folder of
+# their own, ended with the script that started them.
+#   KSEARCH_BIN_DIR        programs (default: bin/ of an unpacked bundle, else the newest build)
+#   KSEARCH_WORKER_CONFIG  default: configs/worker_h200.textproto
+#   KSEARCH_COORDINATOR_CONFIG  default: one that only listens on a free port of the loopback
+#   OUT                    where logs are copied at the end, if set
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+cluster_pids=()
+
+find_programs() {
+  local folder newest=
+  for folder in "${KSEARCH_BIN_DIR:-}" "$root/bin" "$root"/build/{bundle,release,dev}/bin; do
+    [ -n "$folder" ] && [ -x "$folder/ksearch-worker" ] && [ -x "$folder/ksearch" ] || continue
+    newest=$folder
+    break
+  done
+  [ -n "$newest" ] || {
+    echo "no ksearch-worker and ksearch under $root/bin or build/*/bin; set KSEARCH_BIN_DIR" >&2
+    return 1
+  }
+  echo "$newest"
+}
+
+wait_for() {  # wait_for <seconds> <what> <command...>
+  local tries=$(($1 * 10)) what=$2 pid
+  shift 2
+  until "$@" >/dev/null 2>&1; do
+    for pid in "${cluster_pids[@]}"; do
+      kill -0 "$pid" 2>/dev/null || { echo "a program ended while waiting for $what" >&2; return 1; }
+    done
+    tries=$((tries - 1))
+    [ "$tries" -gt 0 ] || { echo "$what did not come up" >&2; return 1; }
+    sleep 0.1
+  done
+}
+
+stop_cluster() {
+  local status=$? pid tries
+  trap - EXIT INT TERM
+  for pid in "${cluster_pids[@]}"; do kill "$pid" 2>/dev/null || true; done
+  for pid in "${cluster_pids[@]}"; do
+    tries=50
+    while kill -0 "$pid" 2>/dev/null && [ "$tries" -gt 0 ]; do
+      sleep 0.1
+      tries=$((tries - 1))
+    done
+    kill -KILL "$pid" 2>/dev/null || true
+  done
+  wait 2>/dev/null || true
+  if [ -n "${OUT:-}" ]; then cp "$cluster"/log/*.log "$OUT/" 2>/dev/null || true; fi
+  if [ "${cluster_up:-0}" = 0 ]; then tail -n 20 "$cluster"/log/*.log >&2 || true; fi
+  rm -rf "$cluster"
+  exit "$status"
+}
+
+start_worker() {  # start_worker <name>: with a state folder of that name
+  "$cluster/bin/ksearch-worker" --config "${KSEARCH_WORKER_CONFIG:-$root/configs/worker_h200.textproto}" \
+    --coordinator "$KSEARCH_COORDINATOR" --state-dir "$cluster/$1" --name "$1" \
+    >"$cluster/log/$1.log" 2>&1 &
+  cluster_pids+=($!)
+  wait_for 90 "worker $1" worker_is_ready "$1"
+}
+worker_is_ready() { "$cluster/bin/ksearch" workers | grep "$1" | grep -q ' ready '; }
+
+# Exports KSEARCH_COORDINATOR and KSEARCH, the command line program.
+start_cluster() {
+  local from
+  from=$(find_programs)
+  cluster=$(mktemp -d /tmp/ksearch-gpu.XXXXXX)
+  # A worker started as root becomes an unprivileged user, who must be able to reach all this.
+  chmod 755 "$cluster"
+  mkdir -p "$cluster/bin" "$cluster/log"
+  trap stop_cluster EXIT INT TERM
+  cp "$from"/ksearch* "$cluster/bin/"
+  if [ -x "$from/bwrap" ]; then cp "$from/bwrap" "$cluster/bin/" && cp -r "$from/../lib" "$cluster/"; fi
+  chmod -R a+rX "$cluster"
+  export KSEARCH=$cluster/bin/ksearch
+  local config=${KSEARCH_COORDINATOR_CONFIG:-$cluster/coordinator.textproto}
+  [ -n "${KSEARCH_COORDINATOR_CONFIG:-}" ] || echo 'listen_address: "127.0.0.1:0"' >"$config"
+  "$cluster/bin/ksearch-coordinator" --config "$config" --state-dir "$cluster/state" \
+    --listen 127.0.0.1:0 --task-dir "$root/configs/tasks" >"$cluster/log/coordinator.log" 2>&1 &
+  cluster_pids+=($!)
+  wait_for 30 "the coordinator" test -s "$cluster/state/address"
+  KSEARCH_COORDINATOR=$(cat "$cluster/state/address")
+  export KSEARCH_COORDINATOR
+  start_worker worker
+  cluster_up=1
+}

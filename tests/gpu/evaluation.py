@@ -1,0 +1,61 @@
+"""Runs `ksearch eval` for the scripts beside it. The environment variable KSEARCH names the program,
+KSEARCH_COORDINATOR the coordinator."""
+import json
+import math
+import os
+import re
+import subprocess
+
+LANGUAGES = {".cu": "cuda", ".cpp": "cpp"}
+
+
+def with_headers(path):
+    """The file and the headers of its own folder that it includes."""
+    folder = os.path.dirname(path)
+    with open(path, encoding="utf-8") as file:
+        names = re.findall(r'^#include "([\w.]+)"', file.read(), re.MULTILINE)
+    beside = [os.path.join(folder, name) for name in names]
+    return [path] + [header for header in beside if os.path.exists(header)]
+
+
+def evaluate(task, files, options=(), seconds=120):
+    """A JobResult as a dictionary; of no result {"outcome": "NO_RESULT", "message": why}."""
+    language = LANGUAGES[os.path.splitext(files[0])[1]]
+    command = [os.environ["KSEARCH"], "eval", "--task", task, "--language", language, "--json",
+               *options, *files]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=max(1, seconds),
+                              check=False)
+    except subprocess.TimeoutExpired:
+        return {"outcome": "NO_RESULT", "message": f"no verdict within {seconds:.0f} s"}
+    try:
+        return json.loads(done.stdout)
+    except ValueError:
+        text = (done.stderr or done.stdout).strip() or f"exit status {done.returncode}"
+        return {"outcome": "NO_RESULT", "message": text}
+
+
+def field(message, name, default=None):
+    """A field of a message as JSON, by its name in the proto file."""
+    parts = name.split("_")
+    return message.get(name, message.get(parts[0] + "".join(p.title() for p in parts[1:]), default))
+
+
+def seconds(duration):
+    """"1.5s" -> 1.5; an absent duration is 0."""
+    return float(duration.rstrip("s")) if duration else 0.0
+
+
+def outcome(result):
+    return result.get("outcome", "").replace("OUTCOME_", "")
+
+
+def speedup(result):
+    """Geometric mean of baseline / candidate over the workloads that have both; None without any."""
+    logs = []
+    for workload in result.get("workloads", []):
+        one = field(workload.get("baseline", {}), "median_us", 0)
+        two = field(workload.get("candidate", {}), "median_us", 0)
+        if one and two:
+            logs.append(math.log(one / two))
+    return math.exp(sum(logs) / len(logs)) if logs else None

@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""Judges the programs of a table by `ksearch eval` and compares outcomes with the table. Started by
+run_museum.sh. A line of the table:
+
+  name  task  expected  options  why
+
+name is a file beside the table, without its ending. expected is one or more of, joined by '|':
+  an outcome       as in proto/result.proto, without OUTCOME_
+  HARMLESS         PASSED without suspicions, and not over 1.15x as fast as the baseline: the
+                   program computes what the baseline does, so whatever it tried did not help
+  HONEST           PASSED without suspicions
+options, joined by ',', or '-':
+  confirm          by `ksearch eval --confirm`, else as in a search
+  twice            once more afterwards; the second result counts
+  pad=BYTES        so many bytes of comments are appended to the program first
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import re
+import sys
+import tempfile
+import time
+
+import evaluation
+
+HARMLESS = 1.15
+
+
+def read_table(path):
+    rows = []
+    with open(path, encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            line = line.strip()
+            if not line or line.startswith("#"):
+                continue
+            parts = line.split(None, 4)
+            if len(parts) != 5:
+                sys.exit(f"{path}:{number}: needs name, task, expected, options and why")
+            row = dict(zip(("name", "task", "expected", "options", "why"), parts))
+            row["options"] = [] if row["options"] == "-" else row["options"].split(",")
+            for ending in evaluation.LANGUAGES:
+                file_path = os.path.join(os.path.dirname(path), row["name"] + ending)
+                if os.path.exists(file_path):
+                    row["file"] = file_path
+            if "file" not in row:
+                sys.exit(f"{path}:{number}: no file {row['name']}.cu or .cpp beside the table")
+            rows.append(row)
+    return rows
+
+
+def judge(row, scratch, end):
+    files = evaluation.with_headers(row["file"])
+    arguments = ["--repeat"]
+    times = 1
+    for option in row["options"]:
+        name, _, value = option.partition("=")
+        if name == "confirm":
+            arguments.append("--confirm")
+        elif name == "twice":
+            times = 2
+        elif name == "pad":
+            padded = os.path.join(scratch, os.path.basename(files[0]))
+            with open(files[0], encoding="utf-8") as source, \
+                    open(padded, "w", encoding="utf-8") as target:
+                target.write(source.read() + "// padding\n" * (int(value) // 11))
+            files[0] = padded
+        else:
+            sys.exit(f"{row['name']}: unknown option '{name}'")
+    start = time.monotonic()
+    result = {}
+    for _ in range(times):
+        left = end - time.monotonic()
+        if left < 1:
+            result = {"outcome": "NO_RESULT", "message": "no time was left"}
+            break
+        result = evaluation.evaluate(row["task"], files, arguments, min(left, 150))
+    return row, result, time.monotonic() - start
+
+
+def agrees(expected, result):
+    got = evaluation.outcome(result)
+    for one in expected.split("|"):
+        clean = got == "PASSED" and not result.get("suspicions")
+        speedup = evaluation.speedup(result)
+        if one == got or (one == "HONEST" and clean):
+            return True
+        if one == "HARMLESS" and clean and speedup is not None and speedup <= HARMLESS:
+            return True
+    return False
+
+
+def main():
+    here = os.path.dirname(os.path.abspath(__file__))
+    default = os.path.join(here, "..", "bad_candidates", "cuda", "museum.txt")
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--table", default=default)
+    parser.add_argument("--only", default="", help="names that this regular expression finds")
+    parser.add_argument("--parallel", type=int, default=6, help="programs in hand at once")
+    parser.add_argument("--seconds", type=float, default=285, help="for everything")
+    parser.add_argument("--json", help="file for all results")
+    options = parser.parse_args()
+
+    rows = [row for row in read_table(options.table) if re.search(options.only, row["name"])]
+    if not rows:
+        sys.exit("no program of the table has such a name")
+    start = time.monotonic()
+    end = start + options.seconds
+    counts = {"cheats": [0, 0], "honest": [0, 0]}
+    records = []
+    print(f"{'program':<28} {'expected':<28} {'got':<22} {'s':>5}  ok   message", flush=True)
+    with tempfile.TemporaryDirectory() as scratch, \
+            concurrent.futures.ThreadPoolExecutor(options.parallel) as pool:
+        for done in concurrent.futures.as_completed(
+                [pool.submit(judge, row, scratch, end) for row in rows]):
+            row, result, took = done.result()
+            ok = agrees(row["expected"], result)
+            got = evaluation.outcome(result)
+            speedup = evaluation.speedup(result)
+            if speedup is not None:
+                got += f" {speedup:.2f}x"
+            message = " ".join(result.get("message", "").split())
+            if result.get("suspicions"):
+                message = "suspicions: " + "; ".join(result["suspicions"])
+            count = counts["honest" if row["expected"] == "HONEST" else "cheats"]
+            count[0] += ok
+            count[1] += 1
+            print(f"{row['name'][:28]:<28} {row['expected'][:28]:<28} {got:<22} {took:5.1f}  "
+                  f"{'ok' if ok else 'BAD':<4} {message[:110]}", flush=True)
+            records.append({"name": row["name"], "expected": row["expected"], "ok": ok,
+                            "seconds": took, "result": result})
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as file:
+            json.dump(records, file)
+    bad = sorted(record["name"] for record in records if not record["ok"])
+    if bad:
+        print("not as expected: " + " ".join(bad))
+    print(f"cheats caught {counts['cheats'][0]} of {counts['cheats'][1]}, honest programs passed "
+          f"{counts['honest'][0]} of {counts['honest'][1]}, {time.monotonic() - start:.0f} s")
+    sys.exit(1 if bad else 0)
+
+
+if __name__ == "__main__":
+    main()

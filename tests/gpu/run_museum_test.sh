@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# usage: run_museum_test.sh SOURCE_ROOT BIN_DIR: tries run_museum.sh with programs for processors. It
+# must agree with a right table, object to a wrong one, end in time, and leave nothing behind.
+set -euo pipefail
+root=$1
+export KSEARCH_BIN_DIR=$2 KSEARCH_WORKER_CONFIG=$root/configs/worker_cpu.textproto
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export OUT=$work
+fail() { cat "$work/log" >&2; echo "FAILED: $*" >&2; exit 1; }
+table=$root/tests/bad_candidates/cpu/museum.txt
+
+timeout 200 "$root/tests/gpu/run_museum.sh" --table "$table" >"$work/log" 2>&1 ||
+  fail "the table is right, but it objects"
+grep -q '^cheats caught 3 of 3, honest programs passed 0 of 0' "$work/log" || fail "counts"
+[ -s "$work/museum.json" ] && [ -s "$work/worker.log" ] || fail "no results or logs in \$OUT"
+
+cp -r "$root/tests/bad_candidates/cpu/matmul_f32" "$work/"
+echo 'matmul_f32/zeros matmul_f32 HONEST - nobody would say so' >"$work/museum.txt"
+status=0
+timeout 200 "$root/tests/gpu/run_museum.sh" --table "$work/museum.txt" >"$work/log" 2>&1 || status=$?
+[ "$status" = 1 ] || fail "a wrong table ended with $status, not 1"
+grep -q '^not as expected: matmul_f32/zeros' "$work/log" || fail "who differs is not named"
+
+status=0
+timeout 60 "$root/tests/gpu/run_museum.sh" --table "$table" --seconds 0 >"$work/log" 2>&1 || status=$?
+[ "$status" = 1 ] || fail "without time it ended with $status, not 1"
+grep -q 'no time was left' "$work/log" || fail "does not say that time ran out"
+
+export KSEARCH_WORKER_CONFIG=$work/no_such.textproto
+status=0
+timeout 60 "$root/tests/gpu/run_museum.sh" --table "$table" >"$work/log" 2>&1 || status=$?
+[ "$status" != 0 ] || fail "started without a worker"
+grep -q 'no_such.textproto' "$work/log" || fail "does not show why the worker ended"
+echo "4 passed, 0 failed"
