@@ -34,25 +34,24 @@ if grep -rlE '/(home|root|work)/[a-z]' "$root"/opt/ksearch/{configs,systemd,appa
   fail "these name folders of the building machine"
 fi
 
-# The C library, and of programs a shell and prlimit, which every Linux has.
+# The C library, and of programs a shell and the few that every Linux has.
 libraries=/lib/x86_64-linux-gnu
 cp -L $libraries/{libc.so.6,libm.so.6} "$root$libraries/"
 cp -L /lib64/ld-linux-x86-64.so.2 "$root/lib64/"
 cp -L /bin/dash "$root/bin/sh"
-for tool in prlimit cat; do
-  cp -L "$(command -v $tool)" "$root/usr/bin/$tool"
+for tool in prlimit cat true; do
+  cp -L "/usr/bin/$tool" "$root/usr/bin/$tool"
   ldd "$root/usr/bin/$tool" | awk '$2 == "=>" {print $3}' | while read -r path; do
     [ -e "$root$libraries/${path##*/}" ] || cp -L "$path" "$root$libraries/"
   done
 done
+# The machine's /proc: one that bubblewrap covers in part could not be mounted anew inside.
 inside() {
-  bwrap --unshare-user --unshare-pid --unshare-ipc --uid 1000 --gid 1000 --clearenv \
-    --setenv PATH /usr/bin --bind "$root" / --proc /proc --dev /dev --tmpfs /tmp "$@"
+  bwrap --unshare-user --unshare-ipc --uid 1000 --gid 1000 --clearenv \
+    --setenv PATH /usr/bin --bind "$root" / --dev-bind /proc /proc --dev /dev --tmpfs /tmp "$@"
 }
-for program in worker; do
-  inside "/opt/ksearch/bin/ksearch-$program" --version | grep -q "^ksearch-$program [0-9]" ||
-    fail "ksearch-$program does not start"
-done
+inside /opt/ksearch/bin/ksearch-worker --version | grep -q '^ksearch-worker [0-9]' ||
+  fail "ksearch-worker does not start"
 ok "the worker starts"
 inside /opt/ksearch/bin/bwrap --version | grep -q '^bubblewrap 0\.' || fail "bwrap does not start"
 inside /opt/ksearch/bin/bwrap --unshare-all --unshare-user --disable-userns --ro-bind / / --proc /proc \
@@ -61,7 +60,11 @@ ok "its bubblewrap makes a sandbox"
 for program in verifier runner; do
   status=0
   inside "/opt/ksearch/bin/ksearch-$program" --no-such 2>"$work/log" || status=$?
-  [ "$status" = 2 ] || { cat "$work/log" >&2; fail "ksearch-$program ended with $status, not 2"; }
+  # They refuse the argument by themselves; the loader would end with 127.
+  case $status in
+    1 | 2) ;;
+    *) cat "$work/log" >&2; fail "ksearch-$program ended with $status" ;;
+  esac
 done
 ok "verifier and runner start"
 
