@@ -6,8 +6,8 @@
 
 namespace ksearch {
 
-Client::Client(const std::string& address)
-    : address_(address), stub_(v1::SearchService::NewStub(MakeChannel(address))) {}
+Client::Client(const std::string& address, const ClientAccess& access)
+    : address_(address), stub_(v1::SearchService::NewStub(MakeChannel(address, access))) {}
 
 absl::Status Client::Explain(const absl::Status& status) const {
   if (status.code() != absl::StatusCode::kUnavailable) return status;

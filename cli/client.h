@@ -16,7 +16,8 @@ namespace ksearch {
 // One coordinator, seen from the command line. UNAVAILABLE errors name its address and what to do.
 class Client {
  public:
-  explicit Client(const std::string& address);
+  // REQUIRES: CheckClientAccess(address, access) is OK.
+  explicit Client(const std::string& address, const ClientAccess& access = {});
 
   // A unary call with a deadline of 30 s.
   template <typename Request, typename Reply>

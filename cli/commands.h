@@ -27,6 +27,12 @@ int TasksCommand(Client* client, const Options& options);
 // eval_command.cc
 int EvalCommand(Client* client, const Options& options);
 
+// token_command.cc: works on the coordinator's token file; asks no coordinator.
+int TokenCommand(Client* client, const Options& options);
+
+// pki_command.cc: makes files; asks no coordinator.
+int PkiCommand(Client* client, const Options& options);
+
 // doctor_command.cc
 int DoctorCommand(Client* client, const Options& options);
 

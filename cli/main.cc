@@ -5,6 +5,7 @@
 #include "cli/client.h"
 #include "cli/commands.h"
 #include "cli/options.h"
+#include "common/access/client_access.h"
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_DFL);  // `ksearch log | head` ends quietly
@@ -20,8 +21,17 @@ int main(int argc, char** argv) {
       {"best", ksearch::BestCommand},     {"show", ksearch::ShowCommand},
       {"log", ksearch::LogCommand},       {"workers", ksearch::WorkersCommand},
       {"tasks", ksearch::TasksCommand},   {"eval", ksearch::EvalCommand},
-      {"doctor", ksearch::DoctorCommand},
+      {"doctor", ksearch::DoctorCommand}, {"token", ksearch::TokenCommand},
+      {"pki", ksearch::PkiCommand},
   };
-  ksearch::Client client(options->coordinator);
+  ksearch::ClientAccess access;
+  if (options->command != "token" && options->command != "pki") {
+    const auto read = ksearch::ReadClientAccess(options->access);
+    if (!read.ok()) return ksearch::Fail(read.status());
+    access = *read;
+    const absl::Status safe = ksearch::CheckClientAccess(options->coordinator, access);
+    if (!safe.ok()) return ksearch::Fail(safe);
+  }
+  ksearch::Client client(options->coordinator, access);
   return kCommands.at(options->command)(&client, *options);
 }

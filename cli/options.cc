@@ -75,6 +75,60 @@ void AddEval(CLI::App* app, Options* options) {
   app->add_flag("--repeat", options->repeat, "measure again even if recorded");
 }
 
+// Secrets come from files or the environment, never from arguments, which every user of the machine
+// can read.
+void AddAccess(CLI::App* app, ClientAccessFiles* access) {
+  app->add_option("--token-file", access->token_file,
+                  "file with your access token (or its text in KSEARCH_TOKEN)")
+      ->envname("KSEARCH_TOKEN_FILE");
+  app->add_option("--ca-file", access->ca_file, "PEM of the authority to believe; means TLS")
+      ->envname("KSEARCH_CA_FILE");
+  app->add_option("--server-name", access->server_name,
+                  "name in the coordinator's certificate, if not the host of its address")
+      ->envname("KSEARCH_SERVER_NAME");
+  app->add_option("--cert-file", access->certificate_file, "PEM of your own certificate, if asked");
+  app->add_option("--key-file", access->key_file, "PEM of its key");
+}
+
+void AddToken(CLI::App* app, Options* options) {
+  app->require_subcommand(1);
+  app->add_option("--token-db", options->token_db, "the coordinator's token file")
+      ->default_val("ksearch-state/tokens.textproto");
+  CLI::App* create = app->add_subcommand("create", "make a token and print it, once");
+  create->callback([options] { options->action = "create"; });
+  create->add_option("--role", options->role, "read, submit, admin or worker")
+      ->required()
+      ->check(CLI::IsMember({"read", "submit", "admin", "worker"}));
+  create->add_option("--name", options->name, "whose it is, for the list");
+  create->add_option("--days", options->days, "how long it is good (default 365)")
+      ->check(CLI::Range(1, 36500));
+  create->add_option("--out", options->out, "write it to this new file instead of printing it");
+  app->add_subcommand("list", "tokens, without their secrets")->callback([options] {
+    options->action = "list";
+  });
+  CLI::App* revoke = app->add_subcommand("revoke", "end a token; a running coordinator notices");
+  revoke->callback([options] { options->action = "revoke"; });
+  revoke->add_option("id", options->token_id, "id of the token, see list")->required();
+}
+
+void AddPki(CLI::App* app, Options* options) {
+  app->require_subcommand(1);
+  app->add_option("--ca-dir", options->ca_dir, "folder of the authority")
+      ->default_val("ksearch-pki");
+  CLI::App* init = app->add_subcommand("init", "make an authority: ca.pem and ca.key");
+  init->callback([options] { options->action = "init"; });
+  CLI::App* issue = app->add_subcommand("issue", "make a certificate and its key");
+  issue->callback([options] { options->action = "issue"; });
+  auto* server = issue->add_option("--server", options->hosts,
+                                   "for a coordinator: host names and addresses that are dialled");
+  issue->add_option("--worker", options->worker, "for the worker of this name")->excludes(server);
+  issue->add_option("--out", options->out, "folder for the two files (default: the authority's)");
+  for (CLI::App* sub : {init, issue}) {
+    sub->add_option("--days", options->days, "how long it is good (init 3650, issue 365)")
+        ->check(CLI::Range(1, 36500));
+  }
+}
+
 }  // namespace
 
 std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
@@ -86,6 +140,7 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   app.add_option("--coordinator", options.coordinator, "address of the coordinator")
       ->envname("KSEARCH_COORDINATOR");
   app.add_flag("--json", options.json, "print JSON");
+  AddAccess(&app, &options.access);
 
   const auto add = [&](const std::string& name, const std::string& text) {
     CLI::App* sub = app.add_subcommand(name, text);
@@ -121,6 +176,9 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
       ->add_option("--drain", options.drain_worker, "ask this worker to finish and leave");
   add("tasks", "tasks that can be optimised");
   add("doctor", "check the installation and say what to fix");
+
+  AddToken(add("token", "access tokens of a coordinator (docs/security.md)"), &options);
+  AddPki(add("pki", "certificates for a cluster that has no authority of its own"), &options);
 
   try {
     app.parse(argc, argv);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "common/access/client_access.h"
 #include "proto/config.pb.h"
 
 namespace ksearch {
@@ -26,7 +27,20 @@ enum ExitCode {
 struct Options {
   std::string command;  // "run", "eval", "status", ...
   std::string coordinator = "127.0.0.1:7400";
+  ClientAccessFiles access;
   bool json = false;
+
+  // token and pki
+  std::string action;    // "create", "list", "revoke"; "init", "issue"
+  std::string token_db;  // the coordinator's token file
+  std::string role;
+  std::string name;
+  std::string token_id;
+  int days = 0;                    // 0: as the action's default
+  std::string out;                 // folder, or file of a token
+  std::string ca_dir;              // where `pki init` put the authority
+  std::vector<std::string> hosts;  // of a server's certificate
+  std::string worker;              // name in a worker's certificate
 
   // run
   v1::RunConfig run;        // fields given on the command line

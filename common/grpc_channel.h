@@ -8,18 +8,21 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "common/access/client_access.h"
 
 namespace ksearch {
 
 // Largest message either side accepts.
 inline constexpr int kMaxMessageBytes = 16 << 20;
 
-// A channel with keepalive (a silent peer is noticed within about 20 s), reconnect backoff capped
-// at 1 s, and the message limit above. Does not connect yet.
-std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address);
+// A channel with keepalive (a silent peer is noticed within about 4 s), reconnect backoff capped
+// at 1 s, and the message limit above. TLS if `access` names a CA; its token goes with every call.
+// Does not connect yet. REQUIRES: CheckClientAccess(address, access) is OK.
+std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address,
+                                           const ClientAccess& access = {});
 
 // The matching server settings: keepalive permitted as MakeChannel uses it, SO_REUSEPORT off so
-// that a second coordinator on the port fails, message limit.
+// that a second coordinator on the port fails, message limit, short handshakes.
 void ApplyServerSettings(grpc::ServerBuilder* builder);
 
 // Every unary call has a deadline.

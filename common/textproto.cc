@@ -106,9 +106,9 @@ absl::StatusOr<std::string> ReadFile(const std::string& path, int64_t max_bytes)
   }
 }
 
-absl::Status WriteFileAtomically(const std::string& path, absl::string_view content) {
+absl::Status WriteFileAtomically(const std::string& path, absl::string_view content, int mode) {
   const std::string temporary = absl::StrCat(path, ".tmp-", RandomHex(6));
-  UniqueFd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+  UniqueFd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
   if (!fd.ok()) return ErrnoStatus(errno, absl::StrCat("create ", temporary));
   absl::Status status = WriteAll(fd.get(), content, temporary);
   if (status.ok() && ::fsync(fd.get()) != 0) {

@@ -31,9 +31,10 @@ std::string ToJson(const google::protobuf::Message& message, bool with_defaults 
 // Whole file; RESOURCE_EXHAUSTED if larger than `max_bytes`.
 absl::StatusOr<std::string> ReadFile(const std::string& path, int64_t max_bytes);
 
-// Makes `path` hold `content` or leaves it as it was: temporary file in the same folder, fsync,
-// rename, fsync of the folder.
-absl::Status WriteFileAtomically(const std::string& path, absl::string_view content);
+// Makes `path` hold `content` or leaves it as it was: temporary file in the same folder, with
+// `mode` (less the umask), fsync, rename, fsync of the folder.
+absl::Status WriteFileAtomically(const std::string& path, absl::string_view content,
+                                 int mode = 0644);
 
 absl::Duration FromProto(const google::protobuf::Duration& duration);
 google::protobuf::Duration ToProto(absl::Duration duration);

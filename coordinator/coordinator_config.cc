@@ -32,20 +32,14 @@ std::string FindFolder(const std::string& name) {
 }
 
 absl::Status CheckListenAddress(const std::string& address) {
+  if (absl::StartsWith(address, "unix:") && address.size() > 5) return absl::OkStatus();
   const size_t colon = address.rfind(':');
   int port = 0;
   if (colon == std::string::npos || colon == 0 ||
       !absl::SimpleAtoi(address.substr(colon + 1), &port) || port < 0 || port > 65535) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("listen_address '", address, "' must be HOST:PORT, e.g. 127.0.0.1:7400"));
-  }
-  const std::string host = address.substr(0, colon);
-  if (host != "localhost" && host != "[::1]" && !absl::StartsWith(host, "127.")) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("listen_address '", address,
-                     "' is not a loopback address: workers elsewhere reach a loopback coordinator "
-                     "through an SSH "
-                     "tunnel (README, \"Workers on other machines\")"));
+    return absl::InvalidArgumentError(absl::StrCat("listen_address '", address,
+                                                   "' must be HOST:PORT, e.g. 127.0.0.1:7400, or "
+                                                   "unix:PATH"));
   }
   return absl::OkStatus();
 }
@@ -89,6 +83,9 @@ absl::StatusOr<v1::CoordinatorConfig> LoadCoordinatorConfig(const std::vector<st
     if (!IsFolder(folder))
       faults.push_back(absl::StrCat("task_dirs: no folder '", folder,
                                     "' (give --task-dir, or task_dirs in the config)"));
+  }
+  if (config.max_connections() < 0) {
+    faults.emplace_back("max_connections must not be negative (0: the default, 1024)");
   }
   if (config.max_llm_calls_in_flight() < 0) {
     faults.emplace_back("max_llm_calls_in_flight must not be negative (0: the default, 16)");

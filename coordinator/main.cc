@@ -12,7 +12,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/digest.h"
-#include "common/grpc_channel.h"
 #include "common/log.h"
 #include "common/run_facts.h"
 #include "common/shutdown.h"
@@ -22,6 +21,7 @@
 #include "coordinator/engine/model_caller.h"
 #include "coordinator/engine/run_registry.h"
 #include "coordinator/llm/client_factory.h"
+#include "coordinator/service/access/grpc_server.h"
 #include "coordinator/service/result_watch.h"
 #include "coordinator/service/search_service.h"
 #include "coordinator/service/worker_gateway.h"
@@ -122,6 +122,7 @@ WorkerGateway::Options GatewayOptions(const v1::SchedulerSettings& settings) {
 
 absl::Status Run(const v1::CoordinatorConfig& config, ShutdownSignals* signals) {
   const Clock& clock = Clock::Real();
+  ASSIGN_OR_RETURN(const std::unique_ptr<AccessControl> access, MakeAccessControl(config));
   if (::mkdir(config.state_dir().c_str(), 0700) != 0 && errno != EEXIST) {
     return ErrnoStatus(errno, absl::StrCat("create state_dir ", config.state_dir()));
   }
@@ -160,34 +161,32 @@ absl::Status Run(const v1::CoordinatorConfig& config, ShutdownSignals* signals) 
     if (wanted) gateway.Submit(job.job_id, job.spec, job.attempts);
   }
 
-  SearchService::Parts parts = {store.get(), &runs, &gateway, tasks.get(), &results, {}};
+  SearchService::Parts parts = {store.get(), &runs, &gateway,    tasks.get(),
+                                &results,    {},    access.get()};
   parts.facts.set_version(KSEARCH_VERSION);
   parts.facts.set_state_dir(config.state_dir());
   parts.facts.set_schema_version(store->schema_version());
   for (const std::string& name : models.ProviderNames()) parts.facts.add_providers(name);
   *parts.facts.mutable_started_at() = ToProto(clock.Now());
   SearchService search_service(parts);
-  WorkerService worker_service(&gateway);
-
-  grpc::ServerBuilder builder;
-  ApplyServerSettings(&builder);
-  int port = 0;
-  builder.AddListeningPort(config.listen_address(), grpc::InsecureServerCredentials(), &port);
-  builder.RegisterService(&search_service);
-  builder.RegisterService(&worker_service);
-  const std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
-  if (server == nullptr || port == 0) {
-    return absl::AlreadyExistsError(
-        absl::StrCat("cannot listen on ", config.listen_address(),
-                     ": is another coordinator running there? (listen_address or --listen)"));
+  WorkerService worker_service(&gateway, access.get());
+  if (access != nullptr) {
+    access->SetEndedListener(
+        [&gateway](const std::string& token_id) { gateway.EndSessionsOf(token_id); });
   }
-  const std::string address = absl::StrCat(
-      config.listen_address().substr(0, config.listen_address().rfind(':')), ":", port);
+  const auto no_listener = absl::MakeCleanup([&access] {
+    if (access != nullptr) access->SetEndedListener(nullptr);
+  });
+
+  ASSIGN_OR_RETURN(const std::unique_ptr<GrpcServer> server,
+                   GrpcServer::Start(config, access.get(), {&search_service, &worker_service}));
+  const std::string& address = server->address();
   RETURN_IF_ERROR(WriteFileAtomically(config.state_dir() + "/address", address + "\n"));
 
   RETURN_IF_ERROR(runs.ResumeInterrupted());
   LOG(INFO) << "listening address=" << address << " state_dir=" << config.state_dir()
-            << " unfinished_jobs=" << unfinished.size();
+            << " unfinished_jobs=" << unfinished.size() << " tls=" << config.has_tls()
+            << " tokens=" << (access != nullptr);
 
   struct Stop {
     Mutex mu;
@@ -207,8 +206,7 @@ absl::Status Run(const v1::CoordinatorConfig& config, ShutdownSignals* signals) 
   LOG(INFO) << "shutting down";
   search_service.Shutdown();
   gateway.Shutdown();
-  server->Shutdown(std::chrono::system_clock::now() + absl::ToChronoNanoseconds(kDrainTime));
-  server->Wait();
+  server->Shutdown(kDrainTime);
   return absl::OkStatus();
 }
 

@@ -1,4 +1,6 @@
 // ksearch-worker: builds the object graph from the config and serves a coordinator until a signal.
+#include <stdlib.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -70,7 +72,7 @@ std::string VerifierConfigPath(const v1::WorkerConfig& config, size_t device) {
   return absl::StrCat(config.state_dir(), "/verifier-", device, ".textproto");
 }
 
-absl::Status Build(const v1::WorkerConfig& config, Worker* worker) {
+absl::Status Build(const v1::WorkerConfig& config, const ClientAccess& access, Worker* worker) {
   ASSIGN_OR_RETURN(worker->sandbox, MakeSandbox(config.sandbox()));
   ASSIGN_OR_RETURN(worker->toolchains,
                    MakeToolchains(config, config.state_dir(), worker->sandbox.get()));
@@ -96,6 +98,7 @@ absl::Status Build(const v1::WorkerConfig& config, Worker* worker) {
                                                                  .isolation = isolation});
   SessionClient::Options options;
   options.address = config.coordinator_address();
+  options.access = access;
   options.state_dir = config.state_dir();
   options.hello = MakeHello(config, worker->devices, worker->toolchains, isolation);
   options.slots = SlotsOf(config, worker->devices.size());
@@ -112,9 +115,11 @@ absl::Status Build(const v1::WorkerConfig& config, Worker* worker) {
 }
 
 absl::Status Prepare(const v1::WorkerConfig& config, Worker* worker) {
+  ASSIGN_OR_RETURN(const ClientAccess access, ReadWorkerAccess(config));
+  ::unsetenv("KSEARCH_TOKEN");  // a sandbox inherits nothing, but nor shall a helper program
   RETURN_IF_ERROR(TakeAccount(config));
   RETURN_IF_ERROR(CheckPrograms(config));
-  return Build(config, worker);
+  return Build(config, access, worker);
 }
 
 int Fail(const absl::Status& status, int code) {

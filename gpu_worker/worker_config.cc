@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -32,6 +33,7 @@ std::string HostName() {
 }
 
 void CheckAddress(const std::string& address, std::vector<std::string>* faults) {
+  if (absl::StartsWith(address, "unix:")) return;
   const size_t colon = address.rfind(':');
   int port = 0;
   if (address.empty()) {
@@ -137,6 +139,12 @@ absl::StatusOr<v1::WorkerConfig> LoadWorkerConfig(const std::vector<std::string>
       given.set_state_dir(value);
     } else if (name == "--name") {
       given.set_name(value);
+    } else if (name == "--token-file") {
+      given.set_token_file(value);
+    } else if (name == "--ca-file") {
+      given.mutable_tls()->set_ca_file(value);
+    } else if (name == "--server-name") {
+      given.mutable_tls()->set_server_name(value);
     } else if (name == "--slots") {
       if (!absl::SimpleAtoi(value, &number) || number < 1) {
         faults.push_back(absl::StrCat("--slots: '", value, "' must be a number of 1 or more"));
@@ -148,7 +156,8 @@ absl::StatusOr<v1::WorkerConfig> LoadWorkerConfig(const std::vector<std::string>
     } else {
       faults.push_back(absl::StrCat(
           "unknown argument ", name,
-          " (known: --config, --coordinator, --state-dir, --name, --slots, --compile-only)"));
+          " (known: --config, --coordinator, --state-dir, --name, --slots, --compile-only, "
+          "--token-file, --ca-file, --server-name)"));
     }
   }
   config.MergeFrom(given);
@@ -175,6 +184,18 @@ absl::StatusOr<v1::WorkerConfig> LoadWorkerConfig(const std::vector<std::string>
 int SlotsOf(const v1::WorkerConfig& config, size_t devices) {
   if (config.slots() > 0) return config.slots();
   return std::min(kMaxSlots, kDefaultSlotsOfADevice * static_cast<int>(devices));
+}
+
+absl::StatusOr<ClientAccess> ReadWorkerAccess(const v1::WorkerConfig& config) {
+  ClientAccessFiles files;
+  files.token_file = config.token_file();
+  files.ca_file = config.tls().ca_file();
+  files.certificate_file = config.tls().certificate_file();
+  files.key_file = config.tls().key_file();
+  files.server_name = config.tls().server_name();
+  ASSIGN_OR_RETURN(ClientAccess access, ReadClientAccess(files));
+  RETURN_IF_ERROR(CheckClientAccess(config.coordinator_address(), access));
+  return access;
 }
 
 absl::Status TakeAccount(const v1::WorkerConfig& config) {

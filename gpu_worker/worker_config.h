@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "common/access/client_access.h"
 #include "proto/config.pb.h"
 
 namespace ksearch {
@@ -14,6 +15,7 @@ namespace ksearch {
 // state_dir and binary_dir made absolute and the bubblewrap beside the binaries taken if there is
 // one.
 //   --config FILE --coordinator ADDR --state-dir DIR --name N --slots N
+//   --token-file FILE --ca-file FILE --server-name N
 // INVALID_ARGUMENT lists every fault, one a line, each with its argument, field or
 // file:line:column.
 // Without `need_coordinator` its address may be absent.
@@ -23,6 +25,10 @@ absl::StatusOr<v1::WorkerConfig> LoadWorkerConfig(const std::vector<std::string>
 // Jobs in hand at once: as the config says, else two a device, so that one builds while another is
 // measured.
 int SlotsOf(const v1::WorkerConfig& config, size_t devices);
+
+// Reads the token and certificates that the config names; errors of ReadClientAccess and
+// CheckClientAccess. Before TakeAccount: files of root's may be given.
+absl::StatusOr<ClientAccess> ReadWorkerAccess(const v1::WorkerConfig& config);
 
 // Makes state_dir and, as root, gives it to the account of the config, prepares control groups and
 // becomes that account; as anyone else only makes state_dir. Before any thread is started.

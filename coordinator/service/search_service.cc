@@ -14,6 +14,7 @@
 #include "common/status_macros.h"
 #include "common/textproto.h"
 #include "coordinator/engine/ledger_status.h"
+#include "coordinator/service/access/call_check.h"
 #include "coordinator/service/evaluation.h"
 
 namespace ksearch {
@@ -44,6 +45,12 @@ absl::StatusOr<v1::RunStatus> SearchService::Status(const std::string& prefix) {
   ASSIGN_OR_RETURN(const std::vector<LedgerRow> ledger, parts_.store->ReadLedger(run_id));
   FillLedger(ledger, row.status.mutable_ledger());
   return row.status;
+}
+
+absl::Status SearchService::MayGoOn(const grpc::ServerContext& context) const {
+  if (closing_) return absl::UnavailableError("the coordinator is shutting down");
+  if (parts_.access == nullptr) return absl::OkStatus();
+  return CallerOf(*parts_.access, context).status();
 }
 
 grpc::Status SearchService::StartRun(grpc::ServerContext*, const v1::StartRunRequest* request,
@@ -91,7 +98,7 @@ absl::Status SearchService::Watch(grpc::ServerContext* context, const v1::WatchR
   int64_t steps = 0;
   bool first = true;
   while (!context->IsCancelled()) {
-    if (closing_) return absl::UnavailableError("the coordinator is shutting down");
+    RETURN_IF_ERROR(MayGoOn(*context));
     // Status before events: an ended status means that its events are all there.
     ASSIGN_OR_RETURN(const RunRow row, parts_.store->ReadRun(run_id));
     ASSIGN_OR_RETURN(const auto events,
@@ -277,7 +284,7 @@ absl::Status SearchService::Judge(grpc::ServerContext* context, const v1::Evalua
   int64_t seen = 0;
   std::string said;
   while (!context->IsCancelled()) {
-    if (closing_) return absl::UnavailableError("the coordinator is shutting down");
+    RETURN_IF_ERROR(MayGoOn(*context));
     v1::EvaluateReply reply;
     ASSIGN_OR_RETURN(const auto result, parts_.store->ReadResult(job_id));
     if (result.has_value()) {

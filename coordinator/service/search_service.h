@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "coordinator/engine/run_registry.h"
+#include "coordinator/service/access/access_control.h"
 #include "coordinator/service/result_watch.h"
 #include "coordinator/service/worker_gateway.h"
 #include "coordinator/store/store.h"
@@ -27,7 +28,8 @@ class SearchService final : public v1::SearchService::Service {
     WorkerGateway* workers;
     const TaskSuite* tasks;
     ResultWatch* results;
-    v1::ServerFacts facts;  // the constant ones
+    v1::ServerFacts facts;                  // the constant ones
+    const AccessControl* access = nullptr;  // null: no tokens are asked for
   };
   explicit SearchService(Parts parts) : parts_(std::move(parts)) {}
 
@@ -70,6 +72,9 @@ class SearchService final : public v1::SearchService::Service {
 
  private:
   absl::StatusOr<v1::RunStatus> Status(const std::string& prefix);
+  // Whether a stream may go on: UNAVAILABLE when shutting down, UNAUTHENTICATED when the caller's
+  // token has ended.
+  absl::Status MayGoOn(const grpc::ServerContext& context) const;
   absl::Status Watch(grpc::ServerContext* context, const v1::WatchRunRequest& request,
                      grpc::ServerWriter<v1::WatchRunReply>* writer);
   absl::Status Judge(grpc::ServerContext* context, const v1::EvaluateRequest& request,

@@ -42,6 +42,9 @@ void WorkerGateway::Submit(const std::string& job_id, const v1::JobSpec& spec, i
   {
     MutexLock lock(&mu_);
     if (shut_down_) return;
+    if (scheduler_->State(job_id).phase != JobState::Phase::kDone) {
+      open_jobs_[job_id].task_sha256 = spec.task_sha256();
+    }
     Apply(scheduler_->Submit(job_id, spec, attempts, clock_->SteadyNow()), &given_up);
   }
   WriteWorkerLost(given_up);
@@ -125,7 +128,10 @@ void WorkerGateway::Shutdown() {
   blocking_.Stop();
 }
 
-absl::Status WorkerGateway::BeginSession(const v1::WorkerHello& hello, WorkerLink* link) {
+absl::Status WorkerGateway::BeginSession(const v1::WorkerHello& said, WorkerLink* link,
+                                         const WorkerIdentity& identity) {
+  v1::WorkerHello hello = said;
+  if (!identity.certified_name.empty()) hello.set_name(identity.certified_name);
   const absl::Status status = CheckHello(hello);
   if (!status.ok()) {
     LOG(WARNING) << "msg=\"worker refused\" worker=" << hello.worker_id().substr(0, 64)
@@ -138,6 +144,16 @@ absl::Status WorkerGateway::BeginSession(const v1::WorkerHello& hello, WorkerLin
     MutexLock lock(&mu_);
     if (shut_down_) return absl::UnavailableError("the coordinator is shutting down");
     Worker& worker = workers_[hello.worker_id()];
+    if (worker.status.has_hello() && !worker.free_for_all &&
+        worker.identity.Owner() != identity.Owner()) {
+      return absl::PermissionDeniedError(
+          absl::StrCat("worker_id ", hello.worker_id(),
+                       " belongs to a worker with other credentials: give each worker a state_dir "
+                       "of its own; if "
+                       "this is the same worker with a new token, revoke its old one first"));
+    }
+    worker.identity = identity;
+    worker.free_for_all = false;
     if (worker.link != nullptr) {
       worker.link->End(
           absl::AbortedError("a newer session of this worker_id took over; if two workers share a "
@@ -194,8 +210,52 @@ void WorkerGateway::EndSession(const std::string& worker_id, WorkerLink* link) {
   NoteSeen(hello);
 }
 
-void WorkerGateway::RecordResult(const v1::RecordResultRequest& request, Recorded done) {
-  const absl::Status status = CheckResult(request);
+void WorkerGateway::EndSessionsOf(const std::string& token_id) {
+  MutexLock lock(&mu_);
+  for (auto& [id, worker] : workers_) {
+    if (worker.identity.token_id != token_id) continue;
+    worker.free_for_all = worker.identity.certified_name.empty();
+    if (worker.link == nullptr) continue;
+    worker.link->End(absl::UnauthenticatedError(
+        absl::StrCat("token ", token_id, " is no longer good: it was revoked or has expired")));
+  }
+}
+
+absl::Status WorkerGateway::CheckOwner(const v1::RecordResultRequest& request,
+                                       const WorkerIdentity& identity) {
+  const v1::JobResult& result = request.result();
+  MutexLock lock(&mu_);
+  if (!identity.Owner().empty()) {
+    const auto worker = workers_.find(result.worker_id());
+    if (worker == workers_.end()) {
+      return absl::UnavailableError(absl::StrCat("worker ", result.worker_id(),
+                                                 " has not said hello in this life of the "
+                                                 "coordinator"));
+    }
+    if (worker->second.identity.Owner() != identity.Owner()) {
+      return absl::PermissionDeniedError(absl::StrCat(
+          "result.worker_id: ", result.worker_id(), " belongs to a worker with other credentials"));
+    }
+  }
+  // A job that is done keeps the result it has, whoever brings another.
+  const auto job = open_jobs_.find(result.job_id());
+  if (job == open_jobs_.end()) return absl::OkStatus();
+  const auto lease = job->second.worker_of_lease.find(request.lease_id());
+  const bool given = lease != job->second.worker_of_lease.end();
+  // Without credentials a lease of an unknown life is believed: the worker may have outlived the
+  // database it came from.
+  if (given ? lease->second == result.worker_id() : identity.Owner().empty()) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat("lease_id: ", request.lease_id(), " of job ",
+                                                 result.job_id(), " was not given to worker ",
+                                                 result.worker_id()));
+}
+
+void WorkerGateway::RecordResult(const v1::RecordResultRequest& request, Recorded done,
+                                 const WorkerIdentity& identity) {
+  absl::Status status = CheckResult(request);
+  if (status.ok()) status = CheckOwner(request, identity);
   if (!status.ok()) {
     LOG(WARNING) << "msg=\"result refused\" job_id=" << request.result().job_id().substr(0, 64)
                  << " worker=" << request.result().worker_id().substr(0, 64) << " reason=\""
@@ -218,9 +278,15 @@ void WorkerGateway::RecordResult(const v1::RecordResultRequest& request, Recorde
 }
 
 void WorkerGateway::ReadBlob(const std::string& sha256,
-                             absl::AnyInvocable<void(absl::StatusOr<std::string>)> done) {
+                             absl::AnyInvocable<void(absl::StatusOr<std::string>)> done,
+                             const WorkerIdentity& identity) {
   if (!IsSha256Hex(sha256)) {
     done(absl::InvalidArgumentError("sha256: must be 64 lower-case hex digits"));
+    return;
+  }
+  if (!MayRead(sha256, identity)) {
+    done(absl::PermissionDeniedError(
+        absl::StrCat("sha256: ", sha256, " is not the task of a lease that was given to you")));
     return;
   }
   if (!BeginWrite()) {
@@ -231,6 +297,15 @@ void WorkerGateway::ReadBlob(const std::string& sha256,
     done(store_->ReadBlob(sha256));
     EndWrite();
   });
+}
+
+bool WorkerGateway::MayRead(const std::string& sha256, const WorkerIdentity& identity) {
+  if (identity.Owner().empty()) return true;
+  MutexLock lock(&mu_);
+  for (const auto& [id, worker] : workers_) {
+    if (worker.identity.Owner() == identity.Owner() && worker.tasks.contains(sha256)) return true;
+  }
+  return false;
 }
 
 void WorkerGateway::Apply(SchedulerEffects effects, std::vector<GivenUp>* given_up) {
@@ -264,6 +339,11 @@ void WorkerGateway::WriteAttempts(const SchedulerEffects& effects) {
     row.attempt = started.attempt;
     row.worker_id = started.worker_id;
     row.lease_id = started.lease_id;
+    if (const auto job = open_jobs_.find(started.job_id); job != open_jobs_.end()) {
+      job->second.worker_of_lease[started.lease_id] = started.worker_id;
+      const auto worker = workers_.find(started.worker_id);
+      if (worker != workers_.end()) worker->second.tasks.insert(job->second.task_sha256);
+    }
     store_->RecordAttempt(row, [job_id = row.job_id](const absl::Status& status) {
       LogFailedAttempt(job_id, status);
     });
@@ -315,6 +395,7 @@ void WorkerGateway::OnRecorded(const v1::JobResult& result, const std::string& l
   std::vector<GivenUp> given_up;
   {
     MutexLock lock(&mu_);
+    open_jobs_.erase(result.job_id());
     Apply(scheduler_->MarkDone(result.job_id(), lease_id), &given_up);
     if (disposition == v1::RecordResultReply::RECORDED) {
       const auto it = workers_.find(result.worker_id());

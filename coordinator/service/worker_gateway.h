@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -33,6 +34,19 @@ class WorkerLink {
   virtual void Send(const v1::WorkerDown& down) = 0;
   // Ends the session with this status; nothing is sent after it. Idempotent.
   virtual void End(const absl::Status& status) = 0;
+};
+
+// Whose call it is, while tokens are in use; empty otherwise.
+struct WorkerIdentity {
+  std::string token_id;
+  std::string certified_name;  // of the worker's certificate; "" without mutual TLS
+
+  // Who a worker_id belongs to. Workers that share a token are one owner, unless they have
+  // certificates.
+  std::string Owner() const {
+    if (!certified_name.empty()) return "certificate/" + certified_name;
+    return token_id.empty() ? "" : "token/" + token_id;
+  }
 };
 
 // Where jobs go to be done: joins the scheduler, the store and the workers' sessions. Knows nothing
@@ -80,24 +94,41 @@ class WorkerGateway {
 
   // ---- sessions (for worker_service)
   // Takes over from an older session of the same worker, which ends with ABORTED.
-  // INVALID_ARGUMENT, FAILED_PRECONDITION (protocol version), UNAVAILABLE (shut down). `link` stays
-  // valid until EndSession(link).
-  absl::Status BeginSession(const v1::WorkerHello& hello, WorkerLink* link);
+  // INVALID_ARGUMENT, FAILED_PRECONDITION (protocol version), PERMISSION_DENIED (the worker_id came
+  // with other credentials before, in this life), UNAVAILABLE (shut down). `link` stays valid until
+  // EndSession(link). A certified name stands in place of the one in `hello`.
+  absl::Status BeginSession(const v1::WorkerHello& hello, WorkerLink* link,
+                            const WorkerIdentity& identity = {});
   // No effect if the session is no longer the worker's newest. INVALID_ARGUMENT.
   absl::Status Report(const std::string& worker_id, WorkerLink* link,
                       const v1::WorkerReport& report);
   void EndSession(const std::string& worker_id, WorkerLink* link);
   // `done` runs after commit, on the store's writer thread (or at once on refusal):
-  // INVALID_ARGUMENT, UNAVAILABLE, RESOURCE_EXHAUSTED.
-  void RecordResult(const v1::RecordResultRequest& request, Recorded done);
-  // Reads on a thread of the gateway's, where `done` runs too. INVALID_ARGUMENT, NOT_FOUND.
+  // INVALID_ARGUMENT (also: another worker's lease), PERMISSION_DENIED (another owner's worker_id),
+  // UNAVAILABLE, RESOURCE_EXHAUSTED.
+  void RecordResult(const v1::RecordResultRequest& request, Recorded done,
+                    const WorkerIdentity& identity = {});
+  // Reads on a thread of the gateway's, where `done` runs too. INVALID_ARGUMENT, NOT_FOUND,
+  // PERMISSION_DENIED (not the task of a lease of the caller's).
   void ReadBlob(const std::string& sha256,
-                absl::AnyInvocable<void(absl::StatusOr<std::string>)> done);
+                absl::AnyInvocable<void(absl::StatusOr<std::string>)> done,
+                const WorkerIdentity& identity = {});
+  // The token is no longer good: ends the sessions that began with it with UNAUTHENTICATED. Their
+  // worker_ids may come back with another token.
+  void EndSessionsOf(const std::string& token_id);
 
  private:
   struct Worker {
     v1::WorkerStatus status;
-    WorkerLink* link = nullptr;  // null: not connected
+    WorkerLink* link = nullptr;   // null: not connected
+    WorkerIdentity identity;      // of its latest session
+    bool free_for_all = false;    // its token has ended: any other may take its place
+    std::set<std::string> tasks;  // of the leases it was given; digests
+  };
+  // An unfinished job: its task, and who was given a lease of it.
+  struct OpenJob {
+    std::string task_sha256;
+    std::map<std::string, std::string> worker_of_lease;
   };
 
   // Writes attempt rows and polls workers that were woken, until nobody has anything to say. Jobs
@@ -111,6 +142,9 @@ class WorkerGateway {
                   v1::RecordResultReply::Disposition disposition);
   void NoteSeen(const v1::WorkerHello& hello);
   void TickLoop();
+  // Whether the caller may hand in this result.
+  absl::Status CheckOwner(const v1::RecordResultRequest& request, const WorkerIdentity& identity);
+  bool MayRead(const std::string& sha256, const WorkerIdentity& identity);
   bool BeginWrite();  // false once shut down
   void EndWrite();
 
@@ -123,8 +157,9 @@ class WorkerGateway {
   CondVar changed_;   // shut_down_ set, or writes_ reached 0
   const std::unique_ptr<JobScheduler> scheduler_ ABSL_PT_GUARDED_BY(mu_);
   std::map<std::string, Worker> workers_ ABSL_GUARDED_BY(mu_);
-  std::vector<GivenUp> unwritten_ ABSL_GUARDED_BY(mu_);  // the store refused: again later
-  int writes_ ABSL_GUARDED_BY(mu_) = 0;                  // results under way in the store
+  std::map<std::string, OpenJob> open_jobs_ ABSL_GUARDED_BY(mu_);  // by job_id
+  std::vector<GivenUp> unwritten_ ABSL_GUARDED_BY(mu_);            // the store refused: again later
+  int writes_ ABSL_GUARDED_BY(mu_) = 0;                            // results under way in the store
   bool shut_down_ ABSL_GUARDED_BY(mu_) = false;
 
   WorkThread blocking_;  // own synchronization; for calls of the store that block

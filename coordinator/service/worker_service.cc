@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "common/grpc_channel.h"
+#include "common/status_macros.h"
+#include "coordinator/service/access/call_check.h"
 #include "coordinator/service/worker_session.h"
 
 namespace ksearch {
@@ -48,31 +50,63 @@ class BlobStream final : public grpc::ServerWriteReactor<v1::BlobChunk> {
   v1::BlobChunk chunk_;
 };
 
+class RefusedSession final : public grpc::ServerBidiReactor<v1::WorkerUp, v1::WorkerDown> {
+ public:
+  explicit RefusedSession(const grpc::Status& status) { Finish(status); }
+
+ private:
+  void OnDone() override { delete this; }
+};
+
 }  // namespace
 
+absl::StatusOr<WorkerIdentity> WorkerService::Identify(
+    const grpc::CallbackServerContext& context) const {
+  WorkerIdentity identity;
+  if (access_ == nullptr) return identity;
+  ASSIGN_OR_RETURN(const AccessControl::Caller caller, CallerOf(*access_, context));
+  identity.token_id = caller.token_id;
+  identity.certified_name = CertifiedWorkerName(*context.auth_context());
+  return identity;
+}
+
 grpc::ServerBidiReactor<v1::WorkerUp, v1::WorkerDown>* WorkerService::Session(
-    grpc::CallbackServerContext* /*context*/) {
-  return new WorkerSession(gateway_);
+    grpc::CallbackServerContext* context) {
+  auto identity = Identify(*context);
+  if (!identity.ok()) return new RefusedSession(ToGrpc(identity.status()));
+  return new WorkerSession(gateway_, *std::move(identity));
 }
 
 grpc::ServerUnaryReactor* WorkerService::RecordResult(grpc::CallbackServerContext* context,
                                                       const v1::RecordResultRequest* request,
                                                       v1::RecordResultReply* reply) {
   grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
+  const auto identity = Identify(*context);
+  if (!identity.ok()) {
+    reactor->Finish(ToGrpc(identity.status()));
+    return reactor;
+  }
   gateway_->RecordResult(
-      *request, [reactor, reply](absl::StatusOr<v1::RecordResultReply::Disposition> disposition) {
+      *request,
+      [reactor, reply](absl::StatusOr<v1::RecordResultReply::Disposition> disposition) {
         if (disposition.ok()) reply->set_disposition(*disposition);
         reactor->Finish(ToGrpc(disposition.status()));
-      });
+      },
+      *identity);
   return reactor;
 }
 
 grpc::ServerWriteReactor<v1::BlobChunk>* WorkerService::FetchBlob(
-    grpc::CallbackServerContext* /*context*/, const v1::FetchBlobRequest* request) {
+    grpc::CallbackServerContext* context, const v1::FetchBlobRequest* request) {
   auto* const stream = new BlobStream;
-  gateway_->ReadBlob(request->sha256(), [stream](absl::StatusOr<std::string> blob) {
-    stream->Begin(std::move(blob));
-  });
+  const auto identity = Identify(*context);
+  if (!identity.ok()) {
+    stream->Begin(identity.status());
+    return stream;
+  }
+  gateway_->ReadBlob(
+      request->sha256(),
+      [stream](absl::StatusOr<std::string> blob) { stream->Begin(std::move(blob)); }, *identity);
   return stream;
 }
 

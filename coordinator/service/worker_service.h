@@ -3,6 +3,8 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include "absl/status/statusor.h"
+#include "coordinator/service/access/access_control.h"
 #include "coordinator/service/worker_gateway.h"
 #include "proto/worker_service.grpc.pb.h"
 
@@ -12,8 +14,9 @@ namespace ksearch {
 // down, then the server. Thread-safe.
 class WorkerService final : public v1::WorkerService::CallbackService {
  public:
-  // `gateway` outlives the server that has this service.
-  explicit WorkerService(WorkerGateway* gateway) : gateway_(gateway) {}
+  // Both outlive the server that has this service. `access` null: no credentials are asked for.
+  explicit WorkerService(WorkerGateway* gateway, const AccessControl* access = nullptr)
+      : gateway_(gateway), access_(access) {}
 
   grpc::ServerBidiReactor<v1::WorkerUp, v1::WorkerDown>* Session(
       grpc::CallbackServerContext* context) override;
@@ -29,7 +32,11 @@ class WorkerService final : public v1::WorkerService::CallbackService {
   using v1::WorkerService::CallbackService::RecordResult;
   using v1::WorkerService::CallbackService::Session;
 
+  // Whose call it is; the call was let in already. UNAUTHENTICATED: its token has just ended.
+  absl::StatusOr<WorkerIdentity> Identify(const grpc::CallbackServerContext& context) const;
+
   WorkerGateway* const gateway_;
+  const AccessControl* const access_;
 };
 
 }  // namespace ksearch

@@ -1,10 +1,15 @@
 #include "coordinator/service/worker_session.h"
 
+#include <utility>
+
 #include "common/grpc_channel.h"
 
 namespace ksearch {
 
-WorkerSession::WorkerSession(WorkerGateway* gateway) : gateway_(gateway) { StartRead(&in_); }
+WorkerSession::WorkerSession(WorkerGateway* gateway, WorkerIdentity identity)
+    : gateway_(gateway), identity_(std::move(identity)) {
+  StartRead(&in_);
+}
 
 void WorkerSession::Send(const v1::WorkerDown& down) {
   MutexLock lock(&mu_);
@@ -37,7 +42,7 @@ absl::Status WorkerSession::TakeMessage() {
     if (!in_.has_hello()) {
       return absl::InvalidArgumentError("the first message of a session must be a hello");
     }
-    const absl::Status status = gateway_->BeginSession(in_.hello(), this);
+    const absl::Status status = gateway_->BeginSession(in_.hello(), this, identity_);
     if (status.ok()) worker_id_ = in_.hello().worker_id();
     return status;
   }

@@ -19,7 +19,7 @@ class WorkerSession final : public grpc::ServerBidiReactor<v1::WorkerUp, v1::Wor
                             public WorkerLink {
  public:
   // `gateway` outlives the server.
-  explicit WorkerSession(WorkerGateway* gateway);
+  WorkerSession(WorkerGateway* gateway, WorkerIdentity identity);
 
   void Send(const v1::WorkerDown& down) override;
   void End(const absl::Status& status) override;
@@ -36,6 +36,7 @@ class WorkerSession final : public grpc::ServerBidiReactor<v1::WorkerUp, v1::Wor
   void FinishIfIdle() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   WorkerGateway* const gateway_;
+  const WorkerIdentity identity_;
   // Touched by the chain of reads only.
   v1::WorkerUp in_;
   std::string worker_id_;  // empty before the hello

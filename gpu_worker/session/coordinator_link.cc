@@ -34,8 +34,8 @@ class CoordinatorLink::OpenCall {
   const std::unique_ptr<grpc::ClientContext> context_;
 };
 
-CoordinatorLink::CoordinatorLink(const std::string& address)
-    : channel_(MakeChannel(address)), stub_(v1::WorkerService::NewStub(channel_)) {}
+CoordinatorLink::CoordinatorLink(const std::string& address, const ClientAccess& access)
+    : channel_(MakeChannel(address, access)), stub_(v1::WorkerService::NewStub(channel_)) {}
 
 absl::StatusOr<v1::RecordResultReply::Disposition> CoordinatorLink::RecordResult(
     const v1::RecordResultRequest& request) {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "common/access/client_access.h"
 #include "common/mutex.h"
 #include "proto/worker_service.grpc.pb.h"
 
@@ -16,7 +17,7 @@ namespace ksearch {
 // One channel to the coordinator, dialled when needed. Thread-safe.
 class CoordinatorLink {
  public:
-  explicit CoordinatorLink(const std::string& address);
+  explicit CoordinatorLink(const std::string& address, const ClientAccess& access = {});
 
   // One try each.
   absl::StatusOr<v1::RecordResultReply::Disposition> RecordResult(

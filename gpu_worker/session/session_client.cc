@@ -62,6 +62,7 @@ class SessionStream {
 
 absl::StatusOr<std::unique_ptr<SessionClient>> SessionClient::Create(Options options,
                                                                      JobExecutor& executor) {
+  RETURN_IF_ERROR(CheckClientAccess(options.address, options.access));
   if (options.slots < 1) return absl::InvalidArgumentError("slots: must be 1 or more");
   ASSIGN_OR_RETURN(auto state, StateFolder::Open(options.state_dir));
   ASSIGN_OR_RETURN(auto spool, ResultSpool::Open(absl::StrCat(state->path(), "/spool")));
@@ -75,7 +76,7 @@ SessionClient::SessionClient(Options options, std::unique_ptr<StateFolder> state
       state_(std::move(state)),
       spool_(std::move(spool)),
       hello_(options_.hello),
-      link_(std::make_unique<CoordinatorLink>(options_.address)),
+      link_(std::make_unique<CoordinatorLink>(options_.address, options_.access)),
       held_(options_.slots),
       tasks_([this](const std::string& sha256) { return link_->FetchBlob(sha256); }),
       sender_(

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "common/access/client_access.h"
 #include "common/mutex.h"
 #include "gpu_worker/executor/job_executor.h"
 #include "gpu_worker/session/held_leases.h"
@@ -32,6 +33,7 @@ class SessionClient {
  public:
   struct Options {
     std::string address;    // host:port of the coordinator
+    ClientAccess access;    // token and TLS
     std::string state_dir;  // worker_id, lock, result spool
     // name, version, devices and isolation; the rest is filled in here.
     v1::WorkerHello hello;

@@ -1,0 +1,52 @@
+#ifndef KSEARCH_COMMON_ACCESS_CERTIFICATES_H_
+#define KSEARCH_COMMON_ACCESS_CERTIFICATES_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+
+namespace ksearch {
+
+// A small certificate authority of one's own, for clusters that have none: P-256 keys, SHA-256
+// signatures, X.509 version 3. Made with the OpenSSL library.
+
+// PEM texts.
+struct KeyPair {
+  std::string certificate;
+  std::string key;  // PKCS #8, not encrypted: files of it get mode 0600
+};
+
+struct CertificateRequest {
+  enum class Use { kServer, kWorker };
+  Use use = Use::kServer;
+  std::string name;  // common name; a worker's also goes into URI:ksearch://worker/NAME
+  // Server only: host names and addresses that clients dial. INVALID_ARGUMENT if empty.
+  std::vector<std::string> hosts;
+  absl::Time not_before;
+  absl::Time not_after;
+};
+
+// A self-signed authority that may sign no further authorities.
+absl::StatusOr<KeyPair> MakeAuthority(absl::string_view name, absl::Time not_before,
+                                      absl::Time not_after);
+
+// INVALID_ARGUMENT: a name with characters other than [A-Za-z0-9_.-], no hosts, or an authority
+// that cannot be read or whose key does not fit.
+absl::StatusOr<KeyPair> IssueCertificate(const KeyPair& authority,
+                                         const CertificateRequest& request);
+
+// INVALID_ARGUMENT, naming `what`: not PEM, the key is not the certificate's, or the certificate is
+// not valid at `now`.
+absl::Status CheckKeyPair(const KeyPair& pair, absl::Time now, absl::string_view what);
+
+// NAME of "ksearch://worker/NAME"; nullopt for any other URI.
+std::optional<std::string> WorkerNameOfUri(absl::string_view uri);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COMMON_ACCESS_CERTIFICATES_H_

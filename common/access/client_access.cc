@@ -1,0 +1,88 @@
+#include "common/access/client_access.h"
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "common/access/access_token.h"
+#include "common/status_macros.h"
+#include "common/textproto.h"
+
+namespace ksearch {
+namespace {
+
+constexpr int64_t kMaxFileBytes = 1 << 20;
+
+absl::StatusOr<std::string> ReadPem(const std::string& path, absl::string_view what) {
+  if (path.empty()) return std::string();
+  ASSIGN_OR_RETURN(std::string pem, ReadFile(path, kMaxFileBytes));
+  if (!absl::StrContains(pem, absl::StrCat("-----BEGIN ")) || !absl::StrContains(pem, what)) {
+    return absl::InvalidArgumentError(absl::StrCat(path, " holds no ", what, " in PEM form"));
+  }
+  return pem;
+}
+
+absl::StatusOr<std::string> ReadToken(const std::string& path) {
+  std::string token, from;
+  if (!path.empty()) {
+    ASSIGN_OR_RETURN(token, ReadFile(path, kMaxFileBytes));
+    from = path;
+  } else if (const char* value = ::getenv("KSEARCH_TOKEN"); value != nullptr && *value != '\0') {
+    token = value;
+    from = "KSEARCH_TOKEN";
+  } else {
+    return std::string();
+  }
+  token = std::string(absl::StripAsciiWhitespace(token));
+  // Bytes that are no token may be another secret: they must not be sent, nor shown.
+  if (!TokenIdOf(token).has_value()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(from,
+                     " holds no access token (ks_<role>_<id>_<secret>, in one line; "
+                     "`ksearch token create` makes one)"));
+  }
+  return token;
+}
+
+}  // namespace
+
+absl::StatusOr<ClientAccess> ReadClientAccess(const ClientAccessFiles& files) {
+  ClientAccess access;
+  ASSIGN_OR_RETURN(access.token, ReadToken(files.token_file));
+  ASSIGN_OR_RETURN(access.ca, ReadPem(files.ca_file, "CERTIFICATE"));
+  ASSIGN_OR_RETURN(access.certificate, ReadPem(files.certificate_file, "CERTIFICATE"));
+  ASSIGN_OR_RETURN(access.key, ReadPem(files.key_file, "PRIVATE KEY"));
+  access.server_name = files.server_name;
+  if (access.certificate.empty() != access.key.empty()) {
+    return absl::InvalidArgumentError("tls: certificate_file and key_file go together");
+  }
+  if (access.ca.empty() && (!access.certificate.empty() || !access.server_name.empty())) {
+    return absl::InvalidArgumentError(
+        "tls: ca_file is missing: it says which certificates to believe");
+  }
+  return access;
+}
+
+bool IsLocalAddress(absl::string_view address) {
+  if (absl::StartsWith(address, "unix:")) return true;
+  if (address == "::1" || absl::StartsWith(address, "[::1]")) return true;
+  const std::string host(address.substr(0, address.find(':')));
+  in_addr ipv4;
+  // Not by prefix: 127.0.0.1.example.com is somebody else.
+  return host == "localhost" ||
+         (::inet_pton(AF_INET, host.c_str(), &ipv4) == 1 && (ntohl(ipv4.s_addr) >> 24) == 127);
+}
+
+absl::Status CheckClientAccess(const std::string& address, const ClientAccess& access) {
+  if (access.token.empty() || !access.ca.empty() || IsLocalAddress(address)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("the access token would go to ", address,
+                   " in clear text: name the authority that signed the coordinator's certificate "
+                   "(--ca-file, or tls.ca_file in a worker's config)"));
+}
+
+}  // namespace ksearch

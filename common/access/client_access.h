@@ -1,0 +1,44 @@
+#ifndef KSEARCH_COMMON_ACCESS_CLIENT_ACCESS_H_
+#define KSEARCH_COMMON_ACCESS_CLIENT_ACCESS_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace ksearch {
+
+// What a client shows and whom it believes. Secrets: never log it.
+struct ClientAccess {
+  std::string token;  // empty: none
+  // PEM. A CA means TLS; all empty means plain TCP or a Unix-domain socket.
+  std::string ca;
+  std::string certificate;  // the client's own, with `key`
+  std::string key;
+  std::string server_name;  // expected of the server; empty: the host of the address
+};
+
+// Where the parts of a ClientAccess come from. Empty names are left out.
+struct ClientAccessFiles {
+  std::string token_file;  // one line
+  std::string ca_file;
+  std::string certificate_file;
+  std::string key_file;
+  std::string server_name;
+};
+
+// Reads the files; without token_file the environment variable KSEARCH_TOKEN is taken, if set. The
+// errors name the file: NOT_FOUND, PERMISSION_DENIED, INVALID_ARGUMENT (no token in it, no PEM,
+// a certificate without its key, or TLS without a CA).
+absl::StatusOr<ClientAccess> ReadClientAccess(const ClientAccessFiles& files);
+
+// True for 127.0.0.0/8, [::1], localhost and unix: addresses, with or without a port: what stays on
+// this machine.
+bool IsLocalAddress(absl::string_view address);
+
+// OK, or INVALID_ARGUMENT if the token would cross a network in clear text.
+absl::Status CheckClientAccess(const std::string& address, const ClientAccess& access);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COMMON_ACCESS_CLIENT_ACCESS_H_

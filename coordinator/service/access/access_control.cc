@@ -1,0 +1,185 @@
+#include "coordinator/service/access/access_control.h"
+
+#include <sys/stat.h>
+
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "common/access/access_token.h"
+#include "common/access/token_file.h"
+#include "common/log.h"
+#include "common/status_macros.h"
+#include "common/textproto.h"
+#include "proto/search_service.pb.h"
+#include "proto/worker_service.pb.h"
+
+namespace ksearch {
+namespace {
+
+// The same to whoever has no token, a made-up one, or one with a wrong secret.
+absl::Status Stranger() {
+  return absl::UnauthenticatedError(
+      "this coordinator needs an access token, and this call had none that it knows: give "
+      "--token-file or KSEARCH_TOKEN (a worker: token_file); `ksearch token create` makes one");
+}
+
+void AddService(const google::protobuf::FileDescriptor* file,
+                std::map<std::string, v1::Role, std::less<>>* needs) {
+  for (int i = 0; i < file->service_count(); ++i) {
+    const google::protobuf::ServiceDescriptor* service = file->service(i);
+    for (int j = 0; j < service->method_count(); ++j) {
+      const google::protobuf::MethodDescriptor* method = service->method(j);
+      (*needs)[absl::StrCat("/", service->full_name(), "/", method->name())] =
+          method->options().GetExtension(v1::needs);
+    }
+  }
+}
+
+// The file is replaced by renaming, so a change shows as another inode at the latest.
+std::string VersionOf(const std::string& path) {
+  struct stat facts;
+  if (::stat(path.c_str(), &facts) != 0) return "none";
+  return absl::StrCat(facts.st_ino, "/", facts.st_size, "/", facts.st_mtim.tv_sec, ".",
+                      facts.st_mtim.tv_nsec, "/", facts.st_mode);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<AccessControl>> AccessControl::Create(Options options,
+                                                                     const Clock* clock) {
+  RETURN_IF_ERROR(ReadTokenFile(options.token_file).status());
+  auto access = std::unique_ptr<AccessControl>(new AccessControl(std::move(options), clock));
+  access->Look();
+  access->looker_ = std::thread([control = access.get()] { control->LookLoop(); });
+  return access;
+}
+
+AccessControl::AccessControl(Options options, const Clock* clock)
+    : options_(std::move(options)), clock_(clock) {
+  AddService(v1::ListRunsRequest::descriptor()->file(), &needs_);
+  AddService(v1::WorkerHello::descriptor()->file(), &needs_);
+}
+
+AccessControl::~AccessControl() {
+  {
+    MutexLock lock(&mu_);
+    closing_ = true;
+    changed_.NotifyAll();
+  }
+  if (looker_.joinable()) looker_.join();
+}
+
+void AccessControl::SetEndedListener(Ended listener) {
+  MutexLock lock(&listener_mu_);
+  listener_ = std::move(listener);
+}
+
+absl::StatusOr<AccessControl::Caller> AccessControl::Authenticate(
+    absl::string_view authorization) const {
+  if (!absl::ConsumePrefix(&authorization, "Bearer ")) return Stranger();
+  const auto id = TokenIdOf(authorization);
+  if (!id.has_value()) return Stranger();
+  v1::AccessToken record;
+  {
+    MutexLock lock(&mu_);
+    const auto it = tokens_.find(*id);
+    if (it != tokens_.end()) record = it->second;
+  }
+  // An unknown id takes the time of a known one.
+  if (record.sha256().empty()) record.set_sha256(std::string(64, '0'));
+  if (!TokenMatches(authorization, record)) return Stranger();
+  RETURN_IF_ERROR(CheckRecord(record));
+  return Caller{record.token_id(), record.role(), record.name()};
+}
+
+absl::StatusOr<AccessControl::Caller> AccessControl::Authorize(absl::string_view authorization,
+                                                               absl::string_view path) const {
+  ASSIGN_OR_RETURN(Caller caller, Authenticate(authorization));
+  const v1::Role needed = RoleNeeded(path);
+  if (needed == v1::ROLE_UNSPECIFIED) {
+    return absl::PermissionDeniedError(absl::StrCat("nobody may call ", path.substr(0, 128)));
+  }
+  if (!RoleCovers(caller.role, needed)) {
+    return absl::PermissionDeniedError(absl::StrCat(
+        path.substr(path.rfind('/') + 1), " needs a token with role ", RoleName(needed), ", token ",
+        caller.token_id, " has role ", RoleName(caller.role)));
+  }
+  return caller;
+}
+
+absl::Status AccessControl::CheckStillGood(const std::string& token_id) const {
+  MutexLock lock(&mu_);
+  const auto it = tokens_.find(token_id);
+  if (it == tokens_.end()) return Stranger();
+  return CheckRecord(it->second);
+}
+
+v1::Role AccessControl::RoleNeeded(absl::string_view path) const {
+  const auto it = needs_.find(path);
+  return it == needs_.end() ? v1::ROLE_UNSPECIFIED : it->second;
+}
+
+absl::Status AccessControl::CheckRecord(const v1::AccessToken& record) const {
+  if (record.has_revoked_at()) {
+    return absl::UnauthenticatedError(
+        absl::StrCat("token ", record.token_id(), " was revoked at ",
+                     absl::FormatTime(FromProto(record.revoked_at()), absl::UTCTimeZone())));
+  }
+  if (record.has_expires_at() && FromProto(record.expires_at()) <= clock_->Now()) {
+    return absl::UnauthenticatedError(
+        absl::StrCat("token ", record.token_id(), " expired at ",
+                     absl::FormatTime(FromProto(record.expires_at()), absl::UTCTimeZone())));
+  }
+  return absl::OkStatus();
+}
+
+void AccessControl::Look() {
+  const std::string version = VersionOf(options_.token_file);
+  std::vector<std::string> ended;
+  {
+    MutexLock lock(&mu_);
+    if (version != version_) {
+      version_ = version;
+      const auto list = ReadTokenFile(options_.token_file);
+      if (list.ok()) {
+        tokens_.clear();
+        for (const v1::AccessToken& token : list->tokens()) tokens_[token.token_id()] = token;
+        LOG(INFO) << "msg=\"access tokens read\" file=" << options_.token_file
+                  << " tokens=" << tokens_.size();
+      } else {
+        LOG(ERROR) << "msg=\"access tokens cannot be read, the ones read before stay in force\" "
+                      "error=\""
+                   << list.status().message() << "\"";
+      }
+    }
+    std::set<std::string> good;
+    for (const auto& [id, record] : tokens_) {
+      if (CheckRecord(record).ok()) good.insert(id);
+    }
+    for (const std::string& id : good_) {
+      if (!good.contains(id)) ended.push_back(id);
+    }
+    good_ = std::move(good);
+  }
+  for (const std::string& id : ended) {
+    LOG(INFO) << "msg=\"access token is no longer good\" token=" << id;
+    MutexLock lock(&listener_mu_);
+    if (listener_) listener_(id);
+  }
+}
+
+void AccessControl::LookLoop() {
+  while (true) {
+    {
+      MutexLock lock(&mu_);
+      if (!closing_) changed_.WaitFor(&mu_, options_.look_every);
+      if (closing_) return;
+    }
+    Look();
+  }
+}
+
+}  // namespace ksearch

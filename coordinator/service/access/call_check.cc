@@ -1,0 +1,76 @@
+#include "coordinator/service/access/call_check.h"
+
+#include "common/access/certificates.h"
+#include "common/grpc_channel.h"
+#include "common/log.h"
+#include "common/status_macros.h"
+
+namespace ksearch {
+namespace {
+
+constexpr absl::Duration kLogEvery = absl::Seconds(1);
+
+// Which gRPC gives to processors beside the headers.
+constexpr char kPath[] = ":path";
+constexpr char kAuthorization[] = "authorization";
+constexpr char kUriProperty[] = "x509_uri";
+
+absl::string_view View(grpc::string_ref text) { return {text.data(), text.size()}; }
+
+// Empty if there is none, or more than one: which of them counts must not be a matter of luck.
+absl::string_view Only(const std::multimap<grpc::string_ref, grpc::string_ref>& metadata,
+                       const char* name) {
+  const auto [begin, end] = metadata.equal_range(name);
+  if (begin == end || std::next(begin) != end) return "";
+  return View(begin->second);
+}
+
+}  // namespace
+
+grpc::Status CallCheck::Process(const InputMetadata& metadata, grpc::AuthContext* context,
+                                OutputMetadata* /*consumed*/, OutputMetadata* /*response*/) {
+  const absl::Status status = Check(metadata, *context);
+  if (!status.ok()) LogRefusal(status);
+  return ToGrpc(status);
+}
+
+absl::Status CallCheck::Check(const InputMetadata& metadata,
+                              const grpc::AuthContext& context) const {
+  ASSIGN_OR_RETURN(const AccessControl::Caller caller,
+                   access_->Authorize(Only(metadata, kAuthorization), Only(metadata, kPath)));
+  if (worker_certificates_ && caller.role == v1::ROLE_WORKER &&
+      CertifiedWorkerName(context).empty()) {
+    return absl::UnauthenticatedError(
+        "a worker must show a certificate with its name (URI:ksearch://worker/NAME) here; "
+        "`ksearch pki issue --worker NAME` makes one, tls.certificate_file and tls.key_file of its "
+        "config name it");
+  }
+  return absl::OkStatus();
+}
+
+void CallCheck::LogRefusal(const absl::Status& status) {
+  const absl::Time now = Clock::Real().SteadyNow();
+  MutexLock lock(&mu_);
+  if (now - last_log_ < kLogEvery) {
+    ++unlogged_;
+    return;
+  }
+  LOG(WARNING) << "msg=\"call refused\" reason=\"" << status.message()
+               << "\" refused_since_last_line=" << unlogged_;
+  last_log_ = now;
+  unlogged_ = 0;
+}
+
+absl::StatusOr<AccessControl::Caller> CallerOf(const AccessControl& access,
+                                               const grpc::ServerContextBase& context) {
+  return access.Authenticate(Only(context.client_metadata(), kAuthorization));
+}
+
+std::string CertifiedWorkerName(const grpc::AuthContext& context) {
+  for (const grpc::string_ref& uri : context.FindPropertyValues(kUriProperty)) {
+    if (auto name = WorkerNameOfUri(View(uri)); name.has_value()) return *name;
+  }
+  return "";
+}
+
+}  // namespace ksearch

@@ -1,0 +1,50 @@
+#ifndef KSEARCH_COORDINATOR_SERVICE_ACCESS_CALL_CHECK_H_
+#define KSEARCH_COORDINATOR_SERVICE_ACCESS_CALL_CHECK_H_
+
+#include <grpcpp/grpcpp.h>
+#include <grpcpp/security/auth_metadata_processor.h>
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "common/mutex.h"
+#include "coordinator/service/access/access_control.h"
+
+namespace ksearch {
+
+// Asked by gRPC about every call before its handler sees it, so that no handler can forget to ask.
+// Thread-safe.
+class CallCheck final : public grpc::AuthMetadataProcessor {
+ public:
+  // `access` outlives the server. With `worker_certificates` a worker's calls need a certificate
+  // with a worker's name too.
+  CallCheck(const AccessControl* access, bool worker_certificates)
+      : access_(access), worker_certificates_(worker_certificates) {}
+
+  // Takes microseconds: it needs no thread of its own.
+  bool IsBlocking() const override { return false; }
+  grpc::Status Process(const InputMetadata& metadata, grpc::AuthContext* context,
+                       OutputMetadata* consumed, OutputMetadata* response) override;
+
+ private:
+  absl::Status Check(const InputMetadata& metadata, const grpc::AuthContext& context) const;
+  void LogRefusal(const absl::Status& status);
+
+  const AccessControl* const access_;
+  const bool worker_certificates_;
+
+  Mutex mu_;
+  absl::Time last_log_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();  // steady
+  int64_t unlogged_ ABSL_GUARDED_BY(mu_) = 0;
+};
+
+// The token of a call that CallCheck let through. UNAUTHENTICATED if it has ended meanwhile.
+absl::StatusOr<AccessControl::Caller> CallerOf(const AccessControl& access,
+                                               const grpc::ServerContextBase& context);
+
+// The worker's name in the certificate that the peer showed; "" if none.
+std::string CertifiedWorkerName(const grpc::AuthContext& context);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_SERVICE_ACCESS_CALL_CHECK_H_

@@ -1,0 +1,208 @@
+#include "coordinator/service/access/grpc_server.h"
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "common/access/certificates.h"
+#include "common/access/client_access.h"
+#include "common/grpc_channel.h"
+#include "common/log.h"
+#include "common/status_macros.h"
+#include "common/textproto.h"
+#include "coordinator/service/access/call_check.h"
+
+namespace ksearch {
+namespace {
+
+constexpr int kDefaultMaxConnections = 1024;
+// For the database, model calls, logs and gRPC's own.
+constexpr int kOtherDescriptors = 256;
+constexpr unsigned kRereadSeconds = 60;
+constexpr int64_t kMaxPemBytes = 1 << 20;
+
+std::string TokenPath(const v1::CoordinatorConfig& config) {
+  return config.token_file().empty() ? config.state_dir() + "/tokens.textproto"
+                                     : config.token_file();
+}
+
+absl::Status CheckExposure(const v1::CoordinatorConfig& config, bool has_tokens) {
+  if (IsLocalAddress(config.listen_address())) return absl::OkStatus();
+  std::string missing;
+  if (config.tls().certificate_file().empty() || config.tls().key_file().empty()) {
+    missing =
+        "a certificate and key (tls { certificate_file: ... key_file: ... } in the config; "
+        "`ksearch pki init` and `ksearch pki issue --server HOST` make them)";
+  }
+  if (!has_tokens) {
+    absl::StrAppend(&missing, missing.empty() ? "" : " and ",
+                    "access tokens (`ksearch token create "
+                    "--role admin --token-db ",
+                    TokenPath(config), "`)");
+  }
+  if (missing.empty()) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      "listen_address '", config.listen_address(),
+      "' is not a loopback address: whoever reaches it could run programs on every worker, so it "
+      "needs ",
+      missing,
+      ". Or listen on 127.0.0.1 and reach it through an SSH tunnel; see docs/security.md"));
+}
+
+absl::Status CheckTlsFiles(const v1::ServerTls& tls) {
+  KeyPair pair;
+  if (tls.certificate_file().empty() != tls.key_file().empty()) {
+    return absl::InvalidArgumentError("tls: certificate_file and key_file go together");
+  }
+  if (tls.certificate_file().empty()) {
+    return absl::InvalidArgumentError("tls: certificate_file and key_file are missing");
+  }
+  ASSIGN_OR_RETURN(pair.certificate, ReadFile(tls.certificate_file(), kMaxPemBytes));
+  ASSIGN_OR_RETURN(pair.key, ReadFile(tls.key_file(), kMaxPemBytes));
+  RETURN_IF_ERROR(CheckKeyPair(
+      pair, absl::Now(), absl::StrCat("tls: ", tls.certificate_file(), " with ", tls.key_file())));
+  if (tls.client_ca_file().empty()) return absl::OkStatus();
+  ClientAccessFiles authority;
+  authority.ca_file = tls.client_ca_file();
+  return ReadClientAccess(authority).status();
+}
+
+std::shared_ptr<grpc::ServerCredentials> TlsCredentials(const v1::ServerTls& tls) {
+  using grpc::experimental::FileWatcherCertificateProvider;
+  const bool clients = !tls.client_ca_file().empty();
+  auto provider = std::make_shared<FileWatcherCertificateProvider>(
+      tls.key_file(), tls.certificate_file(), tls.client_ca_file(), kRereadSeconds);
+  grpc::experimental::TlsServerCredentialsOptions options(provider);
+  options.watch_identity_key_cert_pairs();
+  if (clients) {
+    options.watch_root_certs();
+    // Not required of everybody: people show tokens only.
+    options.set_cert_request_type(GRPC_SSL_REQUEST_CLIENT_CERTIFICATE_AND_VERIFY);
+  } else {
+    options.set_cert_request_type(GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE);
+  }
+  return grpc::experimental::TlsServerCredentials(options);
+}
+
+// Credentials that know no encryption, but let calls be checked; a peer that is not local is cut
+// off by gRPC.
+std::shared_ptr<grpc::ServerCredentials> LocalCredentials(bool unix_socket) {
+  return grpc::experimental::LocalServerCredentials(unix_socket ? UDS : LOCAL_TCP);
+}
+
+// Descriptors for as many connections as configured, or as many connections as there can be
+// descriptors.
+int ConnectionLimit(int wanted) {
+  if (wanted <= 0) wanted = kDefaultMaxConnections;
+  rlimit limit;
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return wanted;
+  const rlim_t needed = static_cast<rlim_t>(wanted + kOtherDescriptors);
+  if (limit.rlim_cur < needed) {
+    limit.rlim_cur = std::min(needed, limit.rlim_max);
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+  }
+  if (limit.rlim_cur >= needed) return wanted;
+  const int possible = std::max<int>(16, static_cast<int>(limit.rlim_cur) - kOtherDescriptors);
+  LOG(WARNING) << "msg=\"fewer connections than configured: the limit on open files is low\" "
+                  "max_connections="
+               << possible << " open_files=" << limit.rlim_cur;
+  return possible;
+}
+
+absl::Status CannotListen(const v1::CoordinatorConfig& config, absl::string_view why) {
+  return absl::AlreadyExistsError(
+      absl::StrCat("cannot listen on ", config.listen_address(), why.empty() ? "" : " (", why,
+                   why.empty() ? "" : ")",
+                   ": is another coordinator running there? (listen_address or --listen)"));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<AccessControl>> MakeAccessControl(
+    const v1::CoordinatorConfig& config) {
+  AccessControl::Options options;
+  options.token_file = TokenPath(config);
+  if (config.token_file().empty() && ::access(options.token_file.c_str(), F_OK) != 0) {
+    RETURN_IF_ERROR(CheckExposure(config, /*has_tokens=*/false));
+    return std::unique_ptr<AccessControl>();
+  }
+  RETURN_IF_ERROR(CheckExposure(config, /*has_tokens=*/true));
+  return AccessControl::Create(std::move(options));
+}
+
+absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(
+    const v1::CoordinatorConfig& config, const AccessControl* access,
+    const std::vector<grpc::Service*>& services) {
+  RETURN_IF_ERROR(CheckExposure(config, access != nullptr));
+  const bool unix_socket = absl::StartsWith(config.listen_address(), "unix:");
+  std::shared_ptr<grpc::ServerCredentials> credentials;
+  if (config.has_tls()) {
+    RETURN_IF_ERROR(CheckTlsFiles(config.tls()));
+    credentials = TlsCredentials(config.tls());
+  } else if (access != nullptr) {
+    credentials = LocalCredentials(unix_socket);
+  } else {
+    credentials = grpc::InsecureServerCredentials();
+  }
+  if (access != nullptr) {
+    credentials->SetAuthMetadataProcessor(
+        std::make_shared<CallCheck>(access, !config.tls().client_ca_file().empty()));
+  }
+
+  auto server = std::unique_ptr<GrpcServer>(new GrpcServer);
+  grpc::ServerBuilder builder;
+  ApplyServerSettings(&builder);
+  for (grpc::Service* service : services) builder.RegisterService(service);
+  if (unix_socket) {
+    int bound = 0;
+    // Whoever may open the socket may do anything: nobody but this account, from the first moment.
+    const mode_t mask = ::umask(0177);
+    builder.AddListeningPort(config.listen_address(), credentials, &bound);
+    server->server_ = builder.BuildAndStart();
+    ::umask(mask);
+    if (server->server_ == nullptr || bound == 0) return CannotListen(config, "");
+    server->address_ = config.listen_address();
+    return server;
+  }
+  const size_t colon = config.listen_address().rfind(':');
+  const std::string host = config.listen_address().substr(0, colon);
+  ConnectionDoor::Options door;
+  door.host = std::string(absl::StripSuffix(absl::StripPrefix(host, "["), "]"));
+  if (!absl::SimpleAtoi(config.listen_address().substr(colon + 1), &door.port)) {
+    return absl::InvalidArgumentError("listen_address must be HOST:PORT");
+  }
+  door.max_connections = ConnectionLimit(config.max_connections());
+  auto listening = ConnectionDoor::Listen(std::move(door));
+  if (!listening.ok()) return CannotListen(config, listening.status().message());
+  server->acceptor_ = builder.experimental().AddExternalConnectionAcceptor(
+      grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD, credentials);
+  server->server_ = builder.BuildAndStart();
+  if (server->server_ == nullptr) return absl::InternalError("gRPC cannot start");
+  server->door_ = *std::move(listening);
+  server->address_ = absl::StrCat(host, ":", server->door_->port());
+  server->door_->Open([acceptor = server->acceptor_.get()](int listener_fd, UniqueFd fd) {
+    grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
+    connection.listener_fd = listener_fd;
+    connection.fd = fd.Release();
+    acceptor->HandleNewConnection(&connection);
+  });
+  return server;
+}
+
+GrpcServer::~GrpcServer() { Shutdown(absl::ZeroDuration()); }
+
+void GrpcServer::Shutdown(absl::Duration patience) {
+  door_.reset();
+  if (server_ == nullptr) return;  // Start failed half-way
+  server_->Shutdown(std::chrono::system_clock::now() + absl::ToChronoNanoseconds(patience));
+  server_->Wait();
+}
+
+}  // namespace ksearch

@@ -1,0 +1,167 @@
+// While tokens are in use, a worker touches its own worker_id, leases and tasks, and nobody else's.
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/identity.h"
+#include "common/log.h"
+#include "coordinator/service/worker_gateway.h"
+#include "gtest/gtest.h"
+#include "tests/fakes/fake_clock.h"
+#include "tests/fakes/fake_store.h"
+
+namespace ksearch {
+namespace {
+
+class KeptLink final : public WorkerLink {
+ public:
+  void Send(const v1::WorkerDown& down) override {
+    for (const v1::JobOffer& offer : down.offers()) offers.push_back(offer);
+  }
+  void End(const absl::Status& status) override { ended = status; }
+  std::vector<v1::JobOffer> offers;
+  absl::Status ended;
+};
+
+class WorkerOwnershipTest : public ::testing::Test {
+ protected:
+  WorkerOwnershipTest() : gateway_(Slow(), &store_, &clock_) {}
+  ~WorkerOwnershipTest() override { gateway_.Shutdown(); }
+
+  // Ticks would call the links on another thread.
+  static WorkerGateway::Options Slow() {
+    WorkerGateway::Options options;
+    options.tick = absl::Hours(1);
+    return options;
+  }
+  absl::Status Join(const std::string& worker, KeptLink* link, const WorkerIdentity& identity) {
+    v1::WorkerHello hello;
+    hello.set_protocol_version(1);
+    hello.set_worker_id(worker);
+    hello.set_name("said");
+    hello.set_incarnation("i");
+    hello.add_devices()->set_device_class(v1::DEVICE_CLASS_CPU);
+    hello.mutable_devices(0)->add_languages(v1::LANGUAGE_CPP);
+    const absl::Status status = gateway_.BeginSession(hello, link, identity);
+    if (!status.ok()) return status;
+    v1::WorkerReport report;
+    report.set_free_slots(1);
+    return gateway_.Report(worker, link, report);
+  }
+  void Submit(const std::string& task) {
+    v1::JobSpec spec;
+    spec.set_device(v1::DEVICE_CLASS_CPU);
+    spec.mutable_candidate()->set_language(v1::LANGUAGE_CPP);
+    spec.set_task_sha256(task);
+    CHECK_OK(store_.PutBlob(task, "task"));
+    CHECK_OK(store_.AddJob(JobId(spec), spec));
+    gateway_.Submit(JobId(spec), spec, 0);
+  }
+  absl::Status Record(const v1::JobOffer& offer, const std::string& worker,
+                      const WorkerIdentity& identity) {
+    v1::RecordResultRequest request;
+    request.set_lease_id(offer.lease_id());
+    request.mutable_result()->set_job_id(offer.job_id());
+    request.mutable_result()->set_attempt(1);
+    request.mutable_result()->set_worker_id(worker);
+    request.mutable_result()->set_outcome(v1::OUTCOME_PASSED);
+    absl::Status answer;
+    gateway_.RecordResult(
+        request, [&](auto disposition) { answer = disposition.status(); }, identity);
+    return answer;
+  }
+  absl::Status Read(const std::string& task, const WorkerIdentity& identity) {
+    Mutex mu;
+    CondVar done;
+    std::optional<absl::Status> status;
+    gateway_.ReadBlob(
+        task,
+        [&](const absl::StatusOr<std::string>& blob) {
+          MutexLock lock(&mu);
+          status = blob.status();
+          done.NotifyAll();
+        },
+        identity);
+    MutexLock lock(&mu);
+    while (!status.has_value()) done.Wait(&mu);
+    return *status;
+  }
+
+  const WorkerIdentity one_{"t1", ""};
+  const WorkerIdentity two_{"t2", ""};
+  const std::string task_ = std::string(64, 'a');
+  FakeClock clock_;
+  FakeStore store_;
+  KeptLink link_, other_;
+  WorkerGateway gateway_;
+};
+
+TEST_F(WorkerOwnershipTest, WorkerIdBelongsToTheTokenItCameWith) {
+  ASSERT_TRUE(Join("w1", &link_, one_).ok());
+  EXPECT_TRUE(absl::IsPermissionDenied(Join("w1", &other_, two_)));
+  EXPECT_TRUE(link_.ended.ok()) << "the owner's session goes on: " << link_.ended;
+  EXPECT_TRUE(Join("w1", &other_, one_).ok());
+  EXPECT_TRUE(absl::IsAborted(link_.ended));
+}
+
+TEST_F(WorkerOwnershipTest, CertifiedNameCountsMoreThanTheToken) {
+  ASSERT_TRUE(Join("w1", &link_, {"t1", "node1"}).ok());
+  EXPECT_EQ(gateway_.Workers()[0].name(), "node1");
+  EXPECT_EQ(gateway_.Workers()[0].hello().name(), "node1");
+  EXPECT_TRUE(absl::IsPermissionDenied(Join("w1", &other_, {"t1", "node2"})));
+  EXPECT_TRUE(Join("w1", &other_, {"t9", "node1"}).ok()) << "a new token, the same certificate";
+}
+
+TEST_F(WorkerOwnershipTest, ResultIsTakenFromTheWorkerThatHasTheLeaseOnly) {
+  ASSERT_TRUE(Join("w1", &link_, one_).ok());
+  Submit(task_);
+  ASSERT_EQ(link_.offers.size(), 1u);
+  EXPECT_TRUE(absl::IsUnavailable(Record(link_.offers[0], "w2", two_))) << "no hello yet";
+  ASSERT_TRUE(Join("w2", &other_, two_).ok());
+  EXPECT_TRUE(absl::IsPermissionDenied(Record(link_.offers[0], "w1", two_)));
+  EXPECT_TRUE(absl::IsInvalidArgument(Record(link_.offers[0], "w2", two_)));
+  v1::JobOffer made_up = link_.offers[0];
+  made_up.set_lease_id("made-up");
+  EXPECT_TRUE(absl::IsInvalidArgument(Record(made_up, "w2", two_)));
+  EXPECT_EQ(store_.results(), 0);
+  EXPECT_TRUE(Record(link_.offers[0], "w1", one_).ok());
+  EXPECT_EQ(store_.results(), 1);
+  EXPECT_TRUE(Record(link_.offers[0], "w1", one_).ok()) << "an acknowledgement may be lost";
+}
+
+TEST_F(WorkerOwnershipTest, LeaseOfAnotherWorkerIsRefusedWithoutTokensToo) {
+  ASSERT_TRUE(Join("w1", &link_, {}).ok());
+  ASSERT_TRUE(Join("w2", &other_, {}).ok());
+  Submit(task_);
+  const bool first = !link_.offers.empty();
+  const v1::JobOffer& offer = first ? link_.offers.at(0) : other_.offers.at(0);
+  EXPECT_TRUE(absl::IsInvalidArgument(Record(offer, first ? "w2" : "w1", {})));
+  EXPECT_TRUE(Record(offer, first ? "w1" : "w2", {}).ok());
+}
+
+TEST_F(WorkerOwnershipTest, OnlyTasksOfOwnLeasesCanBeRead) {
+  ASSERT_TRUE(Join("w1", &link_, one_).ok());
+  Submit(task_);
+  ASSERT_EQ(link_.offers.size(), 1u);
+  ASSERT_TRUE(Join("w2", &other_, two_).ok());
+  EXPECT_TRUE(Read(task_, one_).ok());
+  EXPECT_TRUE(absl::IsPermissionDenied(Read(task_, two_)));
+  const std::string unasked(64, 'b');
+  ASSERT_TRUE(store_.PutBlob(unasked, "another task").ok());
+  EXPECT_TRUE(absl::IsPermissionDenied(Read(unasked, one_)));
+  EXPECT_TRUE(Read(unasked, {}).ok()) << "no tokens in use";
+}
+
+TEST_F(WorkerOwnershipTest, EndOfATokenEndsItsSessionsAndFreesItsWorkerIds) {
+  ASSERT_TRUE(Join("w1", &link_, one_).ok());
+  ASSERT_TRUE(Join("w2", &other_, two_).ok());
+  gateway_.EndSessionsOf("t1");
+  EXPECT_TRUE(absl::IsUnauthenticated(link_.ended));
+  EXPECT_TRUE(other_.ended.ok());
+  KeptLink again;
+  EXPECT_TRUE(Join("w1", &again, {"t3", ""}).ok()) << "the same worker with a new token";
+}
+
+}  // namespace
+}  // namespace ksearch
