@@ -46,7 +46,9 @@ absl::Status CheckListenAddress(const std::string& address) {
 
 }  // namespace
 
-absl::StatusOr<v1::CoordinatorConfig> LoadCoordinatorConfig(const std::vector<std::string>& args) {
+absl::StatusOr<v1::CoordinatorConfig> LoadCoordinatorConfig(const std::vector<std::string>& args,
+                                                            std::string* backup) {
+  backup->clear();
   v1::CoordinatorConfig config, given;
   ASSIGN_OR_RETURN(const auto arguments, SplitArguments(args));
   for (const auto& [name, value] : arguments) {
@@ -57,11 +59,14 @@ absl::StatusOr<v1::CoordinatorConfig> LoadCoordinatorConfig(const std::vector<st
       given.set_listen_address(value);
     } else if (name == "--state-dir") {
       given.set_state_dir(value);
+    } else if (name == "--backup") {
+      *backup = value;
     } else if (name == "--task-dir") {
       given.add_task_dirs(value);
     } else {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "unknown argument ", name, " (known: --config, --listen, --state-dir, --task-dir)"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("unknown argument ", name,
+                       " (known: --config, --listen, --state-dir, --task-dir, --backup)"));
     }
   }
   if (given.task_dirs_size() > 0) config.clear_task_dirs();

@@ -32,6 +32,7 @@
 namespace ksearch {
 namespace {
 
+constexpr char kDatabaseName[] = "/ksearch.db";
 constexpr absl::Duration kDrainTime = absl::Seconds(2);
 
 // Between the store's writer thread, which outlives the registry, and the registry.
@@ -128,7 +129,7 @@ absl::Status Run(const v1::CoordinatorConfig& config, ShutdownSignals* signals) 
   }
   RunWaker waker;
   Store::Options store_options;
-  store_options.path = config.state_dir() + "/ksearch.db";
+  store_options.path = config.state_dir() + kDatabaseName;
   ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, Store::Open(store_options, clock));
   ASSIGN_OR_RETURN(const std::unique_ptr<TaskSuite> tasks,
                    MakeDirectorySuite({config.task_dirs().begin(), config.task_dirs().end()}));
@@ -224,13 +225,19 @@ int main(int argc, char** argv) {
   if (args == std::vector<std::string>{"--help"}) {
     std::printf(
         "usage: ksearch-coordinator [--config FILE] [--listen HOST:PORT] [--state-dir DIR]\n"
-        "                           [--task-dir DIR]... | --version\n"
-        "FILE is a CoordinatorConfig as textproto; arguments after it win.\n");
+        "                           [--task-dir DIR]... [--backup COPY] | --version\n"
+        "FILE is a CoordinatorConfig as textproto; arguments after it win. --backup copies the\n"
+        "database of the state folder to COPY, which may be in use meanwhile, and ends.\n");
     return 0;
   }
-  const auto config = ksearch::LoadCoordinatorConfig(args);
+  std::string backup;
+  const auto config = ksearch::LoadCoordinatorConfig(args, &backup);
   absl::Status status = config.status();
-  if (status.ok()) status = ksearch::Run(*config, &signals);
+  if (status.ok()) {
+    status = backup.empty()
+                 ? ksearch::Run(*config, &signals)
+                 : ksearch::Store::BackupFile(config->state_dir() + ksearch::kDatabaseName, backup);
+  }
   if (status.ok()) return 0;
   std::fprintf(stderr, "ksearch-coordinator: %s\n", std::string(status.message()).c_str());
   return 3;

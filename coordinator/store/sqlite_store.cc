@@ -61,10 +61,47 @@ absl::Status SyncPath(const std::string& path) {
   return absl::OkStatus();
 }
 
+// The copy appears whole or not at all.
+absl::Status CopyWhole(Database& database, const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string target, MakeFolder(path));
+  if (target == database.path()) {
+    return absl::InvalidArgumentError(absl::StrCat("cannot back up ", target, " onto itself"));
+  }
+  const std::string part = absl::StrCat(target, ".part");
+  ::unlink(part.c_str());
+  absl::Status status = database.CopyTo(part);
+  if (status.ok()) status = SyncPath(part);
+  if (status.ok() && ::rename(part.c_str(), target.c_str()) != 0) {
+    status = ErrnoStatus(errno, absl::StrCat("rename ", part, " to ", target));
+  }
+  if (!status.ok()) {
+    ::unlink(part.c_str());
+    return Annotate(status, absl::StrCat("back up to ", target));
+  }
+  return SyncPath(std::filesystem::path(target).parent_path().string());
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Store>> Store::Open(const Options& options, const Clock& clock) {
   return SqliteStore::Open(options, clock);
+}
+
+absl::Status Store::BackupFile(const std::string& path, const std::string& target) {
+  std::error_code error;
+  const std::string source = std::filesystem::canonical(path, error).string();
+  if (error) return ErrnoStatus(error.value(), absl::StrCat("back up ", path));
+  ASSIGN_OR_RETURN(std::unique_ptr<Database> database,
+                   Database::Open(source, Database::Mode::kReadOnly));
+  {
+    auto id = database->Prepare("PRAGMA application_id");
+    ASSIGN_OR_RETURN(const bool found, id.Next());
+    if (!found || id.IntAt(0) != kApplicationId) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(path, " is no database of a ksearch coordinator"));
+    }
+  }
+  return CopyWhole(*database, target);
 }
 
 absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::Open(const Options& options,
@@ -337,24 +374,7 @@ absl::Status SqliteStore::UpsertWorker(const v1::WorkerHello& hello, absl::Time 
 }
 
 absl::Status SqliteStore::Backup(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string target, MakeFolder(path));
-  if (target == path_) {
-    return absl::InvalidArgumentError(absl::StrCat("cannot back up ", path_, " onto itself"));
-  }
-  // The copy appears whole or not at all.
-  const std::string part = absl::StrCat(target, ".part");
-  ::unlink(part.c_str());
-  absl::Status status =
-      Reading([&](Database& database) -> absl::Status { return database.CopyTo(part); });
-  if (status.ok()) status = SyncPath(part);
-  if (status.ok() && ::rename(part.c_str(), target.c_str()) != 0) {
-    status = ErrnoStatus(errno, absl::StrCat("rename ", part, " to ", target));
-  }
-  if (!status.ok()) {
-    ::unlink(part.c_str());
-    return Annotate(status, absl::StrCat("back up to ", target));
-  }
-  return SyncPath(std::filesystem::path(target).parent_path().string());
+  return Reading([&](Database& database) { return CopyWhole(database, path); });
 }
 
 }  // namespace ksearch
