@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "cli/commands.h"
 #include "cli/text.h"
@@ -26,6 +27,34 @@ Finding CheckProgram(const std::string& program, const std::string& package) {
   if (path.ok()) return {true, absl::StrCat(program, ": ", *path), ""};
   return {false, absl::StrCat(program, ": not on PATH"),
           absl::StrCat("a worker on this machine needs it: apt-get install ", package)};
+}
+
+// One call, which costs next to nothing.
+Finding CheckProvider(Client* client, const Options& options) {
+  v1::CheckProviderRequest request;
+  request.set_provider(options.check_provider);
+  request.set_model(options.check_model);
+  const auto reply =
+      client->Call<v1::CheckProviderRequest, v1::CheckProviderReply>(&Stub::CheckProvider, request);
+  const std::string who = absl::StrCat("provider ", options.check_provider, ": ");
+  if (!reply.ok()) {
+    return {false, absl::StrCat(who, reply.status().message()),
+            "is the coordinator running, and does it reach the provider?"};
+  }
+  if (!reply->error().empty()) {
+    // The message ends with the fix.
+    const std::string& error = reply->error();
+    const size_t fix = error.rfind("; ");
+    if (fix == std::string::npos) {
+      return {false, who + error, "see docs/providers.md, \"First mistakes\""};
+    }
+    return {false, who + error.substr(0, fix), error.substr(fix + 2)};
+  }
+  return {true,
+          absl::StrCat(who, "model ", reply->model(), " answered in ",
+                       absl::StrFormat("%.1f", reply->seconds()), " s, ", reply->input_tokens(),
+                       " + ", reply->output_tokens(), " tokens (", reply->finish_reason(), ")"),
+          ""};
 }
 
 std::vector<Finding> Examine(Client* client) {
@@ -86,7 +115,9 @@ std::vector<Finding> Examine(Client* client) {
 }  // namespace
 
 int DoctorCommand(Client* client, const Options& options) {
-  const std::vector<Finding> findings = Examine(client);
+  const std::vector<Finding> findings = options.check_provider.empty()
+                                            ? Examine(client)
+                                            : std::vector<Finding>{CheckProvider(client, options)};
   bool all_ok = true;
   google::protobuf::ListValue json;
   for (const Finding& finding : findings) {

@@ -175,7 +175,10 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   add("workers", "workers and their devices")
       ->add_option("--drain", options.drain_worker, "ask this worker to finish and leave");
   add("tasks", "tasks that can be optimised");
-  add("doctor", "check the installation and say what to fix");
+  CLI::App* doctor = add("doctor", "check the installation and say what to fix");
+  auto* provider = doctor->add_option("--provider", options.check_provider,
+                                      "make one cheap call to this model provider");
+  doctor->add_option("--model", options.check_model, "the model to call")->needs(provider);
 
   AddToken(add("token", "access tokens of a coordinator (docs/security.md)"), &options);
   AddPki(add("pki", "certificates for a cluster that has no authority of its own"), &options);

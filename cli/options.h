@@ -68,6 +68,10 @@ struct Options {
   v1::Budget budget;  // of resume
   int limit = 1000;
 
+  // doctor
+  std::string check_provider;
+  std::string check_model;
+
   // workers
   std::string drain_worker;
 };

@@ -162,8 +162,8 @@ absl::Status Run(const v1::CoordinatorConfig& config, ShutdownSignals* signals) 
     if (wanted) gateway.Submit(job.job_id, job.spec, job.attempts);
   }
 
-  SearchService::Parts parts = {store.get(), &runs, &gateway,    tasks.get(),
-                                &results,    {},    access.get()};
+  SearchService::Parts parts = {store.get(), &runs,   &gateway, tasks.get(),
+                                &results,    &models, {},       access.get()};
   parts.facts.set_version(KSEARCH_VERSION);
   parts.facts.set_state_dir(config.state_dir());
   parts.facts.set_schema_version(store->schema_version());

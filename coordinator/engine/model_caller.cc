@@ -98,6 +98,20 @@ LlmClient* ModelCaller::ClientOf(const std::string& provider) const {
   return nullptr;
 }
 
+void ModelCaller::Check(const std::string& provider, const std::string& model,
+                        LlmClient::Done done) {
+  const absl::StatusOr<std::string> default_model = DefaultModel(provider);
+  if (!default_model.ok()) return std::move(done)(default_model.status());
+  LlmRequest request;
+  request.model = model.empty() ? *default_model : model;
+  request.user = "Answer with the word OK.";
+  request.max_output_tokens = 256;  // a few thoughts included
+  request.labels.purpose = "check";
+  MutexLock lock(&shared_->mu);
+  if (shared_->closing) return std::move(done)(absl::CancelledError("shutting down"));
+  ClientOf(provider)->Complete(std::move(request), std::move(done));
+}
+
 void ModelCaller::Send(const LlmCallRow& call, const v1::ResolvedPrice& price) {
   {
     MutexLock lock(&shared_->mu);

@@ -46,6 +46,10 @@ class ModelCaller {
   absl::StatusOr<std::string> DefaultModel(const std::string& provider) const;
   std::vector<std::string> ProviderNames() const;
 
+  // One cheap call outside any run, which is not recorded. `done` runs once, on the client's thread
+  // or this one; errors as of DefaultModel and LlmClient.
+  void Check(const std::string& provider, const std::string& model, LlmClient::Done done);
+
   // Sends the call unless it was sent in this life already. The row must be committed. Its cost is
   // settled by `price`.
   void Send(const LlmCallRow& call, const v1::ResolvedPrice& price);

@@ -1,15 +1,19 @@
 #include "coordinator/service/search_service.h"
 
 #include <algorithm>
+#include <memory>
+#include <optional>
 #include <set>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "absl/time/clock.h"
 #include "common/clock.h"
 #include "common/digest.h"
 #include "common/grpc_channel.h"
 #include "common/identity.h"
+#include "common/mutex.h"
 #include "common/run_facts.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
@@ -317,6 +321,45 @@ absl::Status SearchService::Judge(grpc::ServerContext* context, const v1::Evalua
     seen = parts_.results->Wait(seen, kPollInterval);
   }
   return absl::CancelledError("the caller went away");
+}
+
+grpc::Status SearchService::CheckProvider(grpc::ServerContext* context,
+                                          const v1::CheckProviderRequest* request,
+                                          v1::CheckProviderReply* reply) {
+  constexpr absl::Duration kLongest = absl::Seconds(25);
+  struct Answer {
+    Mutex mu;
+    CondVar changed;
+    std::optional<absl::StatusOr<LlmReply>> reply ABSL_GUARDED_BY(mu);
+  };
+  const auto answer = std::make_shared<Answer>();  // the call may outlive this one
+  const absl::Time start = absl::Now();
+  parts_.models->Check(request->provider(), request->model(),
+                       [answer](absl::StatusOr<LlmReply> said) {
+                         MutexLock lock(&answer->mu);
+                         answer->reply = std::move(said);
+                         answer->changed.NotifyAll();
+                       });
+  MutexLock lock(&answer->mu);
+  while (!answer->reply.has_value()) {
+    if (closing_ || context->IsCancelled() || absl::Now() - start > kLongest) {
+      return ToGrpc(absl::DeadlineExceededError(
+          absl::StrCat("provider '", request->provider(), "' has not answered within ",
+                       absl::FormatDuration(absl::Now() - start),
+                       "; the coordinator's log says what it is waiting for")));
+    }
+    answer->changed.WaitFor(&answer->mu, absl::Milliseconds(100));
+  }
+  reply->set_seconds(absl::ToDoubleSeconds(absl::Now() - start));
+  if (!answer->reply->ok()) {
+    reply->set_error(std::string(answer->reply->status().message()));
+    return grpc::Status::OK;
+  }
+  reply->set_model((*answer->reply)->model);
+  reply->set_finish_reason((*answer->reply)->finish_reason);
+  reply->set_input_tokens((*answer->reply)->usage.input());
+  reply->set_output_tokens((*answer->reply)->usage.output());
+  return grpc::Status::OK;
 }
 
 grpc::Status SearchService::GetServerFacts(grpc::ServerContext*, const v1::GetServerFactsRequest*,

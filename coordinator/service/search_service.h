@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "coordinator/engine/model_caller.h"
 #include "coordinator/engine/run_registry.h"
 #include "coordinator/service/access/access_control.h"
 #include "coordinator/service/result_watch.h"
@@ -28,6 +29,7 @@ class SearchService final : public v1::SearchService::Service {
     WorkerGateway* workers;
     const TaskSuite* tasks;
     ResultWatch* results;
+    ModelCaller* models;
     v1::ServerFacts facts;                  // the constant ones
     const AccessControl* access = nullptr;  // null: no tokens are asked for
   };
@@ -66,6 +68,8 @@ class SearchService final : public v1::SearchService::Service {
                          v1::ListTasksReply* reply) override;
   grpc::Status Evaluate(grpc::ServerContext* context, const v1::EvaluateRequest* request,
                         grpc::ServerWriter<v1::EvaluateReply>* writer) override;
+  grpc::Status CheckProvider(grpc::ServerContext* context, const v1::CheckProviderRequest* request,
+                             v1::CheckProviderReply* reply) override;
   grpc::Status GetServerFacts(grpc::ServerContext* context,
                               const v1::GetServerFactsRequest* request,
                               v1::ServerFacts* reply) override;
