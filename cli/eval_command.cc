@@ -21,6 +21,12 @@ int EvalCommand(Client* client, const Options& options) {
   const auto files = ReadSourceFiles(options.files);
   if (!files.ok()) return Fail(files.status());
   for (const v1::SourceFile& file : *files) *request.mutable_sources()->add_files() = file;
+  if (!options.rival_files.empty()) {
+    const auto rival = ReadSourceFiles(options.rival_files);
+    if (!rival.ok()) return Fail(rival.status());
+    request.mutable_rival()->set_language(language);
+    for (const v1::SourceFile& file : *rival) *request.mutable_rival()->add_files() = file;
+  }
   request.set_kind(options.confirm      ? v1::JOB_KIND_CONFIRM
                    : options.build_only ? v1::JOB_KIND_BUILD
                    : options.check_only ? v1::JOB_KIND_CHECK

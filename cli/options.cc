@@ -67,6 +67,10 @@ void AddEval(CLI::App* app, Options* options) {
   app->add_option("files", options->files, "source files")->required();
   app->add_flag("--confirm", options->confirm,
                 "compare with the baseline, interleaved, on held-out workloads too");
+  app->add_option("--rival", options->rival_files,
+                  "with --confirm: a file of a program to compare with instead of the baseline; "
+                  "may be repeated")
+      ->allow_extra_args(false);
   app->add_flag("--check", options->check_only, "build and check, do not time");
   app->add_flag("--build-only", options->build_only,
                 "build and show what the compiler says; needs no device");

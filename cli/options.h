@@ -54,6 +54,7 @@ struct Options {
   std::string language = "cpp";
   std::vector<std::string> files;
   bool confirm = false;
+  std::vector<std::string> rival_files;
   bool check_only = false;
   bool build_only = false;
   std::string architecture;

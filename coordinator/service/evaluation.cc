@@ -29,11 +29,24 @@ absl::StatusOr<v1::JobSpec> EvaluationJob(const v1::Task& task,
                                                    " has no reference in ",
                                                    v1::Language_Name(language)));
   }
+  if (request.has_rival() && request.kind() != v1::JOB_KIND_CONFIRM) {
+    return absl::InvalidArgumentError("rival: only a confirmation compares; ask for one");
+  }
+  if (request.has_rival() &&
+      (request.rival().files_size() == 0 || request.rival().language() != language)) {
+    return absl::InvalidArgumentError("rival: needs files in the candidate's language");
+  }
   RETURN_IF_ERROR(CheckMeasurement(WithDefaults(request.plan()), WithDefaults(request.limits())));
   const JobSpecs specs(task, request.plan(), request.limits());
   v1::JobSpec spec = request.kind() == v1::JOB_KIND_CONFIRM
                          ? specs.Confirm(request.sources(), "", nullptr)
                          : specs.Screen(request.sources());
+  if (request.has_rival()) {
+    spec.clear_rivals();
+    v1::Rival* rival = spec.add_rivals();
+    rival->set_rival_id("rival");
+    *rival->mutable_sources() = request.rival();
+  }
   if (request.kind() == v1::JOB_KIND_CHECK) spec.set_kind(v1::JOB_KIND_CHECK);
   if (request.kind() == v1::JOB_KIND_BUILD) {
     spec.set_kind(v1::JOB_KIND_BUILD);

@@ -62,8 +62,8 @@ start_worker() {  # start_worker <name>: with a state folder of that name
 }
 worker_is_ready() { "$cluster/bin/ksearch" workers | grep "$1" | grep -q ' ready '; }
 
-# Exports KSEARCH_COORDINATOR and KSEARCH, the command line program.
-start_cluster() {
+# Copies the programs into a new folder, $cluster, which goes when the script ends.
+make_cluster() {
   local from
   from=$(find_programs)
   cluster=$(mktemp -d /tmp/ksearch-gpu.XXXXXX)
@@ -75,6 +75,20 @@ start_cluster() {
   if [ -x "$from/bwrap" ]; then cp "$from/bwrap" "$cluster/bin/" && cp -r "$from/../lib" "$cluster/"; fi
   chmod -R a+rX "$cluster"
   export KSEARCH=$cluster/bin/ksearch
+}
+
+# Between the two others: a scripted model for the coordinator, whose configuration has @MODEL_PORT@.
+start_model_server() {  # start_model_server <cassette> <coordinator configuration>
+  "$cluster/bin/ksearch-model-server" --cassette "$1" --port 0 --port-file "$cluster/model.port" \
+    >"$cluster/log/model-server.log" 2>&1 &
+  cluster_pids+=($!)
+  wait_for 30 "the model server" test -s "$cluster/model.port"
+  sed "s|@MODEL_PORT@|$(cat "$cluster/model.port")|" "$2" >"$cluster/coordinator.textproto"
+  KSEARCH_COORDINATOR_CONFIG=$cluster/coordinator.textproto
+}
+
+# Exports KSEARCH_COORDINATOR. KSEARCH, the command line program, is there since make_cluster.
+start_cluster() {
   local config=${KSEARCH_COORDINATOR_CONFIG:-$cluster/coordinator.textproto}
   [ -n "${KSEARCH_COORDINATOR_CONFIG:-}" ] || echo 'listen_address: "127.0.0.1:0"' >"$config"
   "$cluster/bin/ksearch-coordinator" --config "$config" --state-dir "$cluster/state" \

@@ -35,12 +35,6 @@ def evaluate(task, files, options=(), seconds=120):
         return {"outcome": "NO_RESULT", "message": text}
 
 
-def field(message, name, default=None):
-    """A field of a message as JSON, by its name in the proto file."""
-    parts = name.split("_")
-    return message.get(name, message.get(parts[0] + "".join(p.title() for p in parts[1:]), default))
-
-
 def seconds(duration):
     """"1.5s" -> 1.5; an absent duration is 0."""
     return float(duration.rstrip("s")) if duration else 0.0
@@ -54,8 +48,8 @@ def speedup(result):
     """Geometric mean of baseline / candidate over the workloads that have both; None without any."""
     logs = []
     for workload in result.get("workloads", []):
-        one = field(workload.get("baseline", {}), "median_us", 0)
-        two = field(workload.get("candidate", {}), "median_us", 0)
+        one = workload.get("baseline", {}).get("median_us", 0)
+        two = workload.get("candidate", {}).get("median_us", 0)
         if one and two:
             logs.append(math.log(one / two))
     return math.exp(sum(logs) / len(logs)) if logs else None

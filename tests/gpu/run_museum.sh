@@ -7,5 +7,6 @@
 # --with-coordinator) in bin/, or a build; what else can be set: tests/gpu/cluster.sh.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/cluster.sh"
+make_cluster
 start_cluster
 PYTHONDONTWRITEBYTECODE=1 python3 "$root/tests/gpu/museum.py" "$@" ${OUT:+--json "$OUT/museum.json"}
