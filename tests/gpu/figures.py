@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The measurements of figures.sh that go through `ksearch`; see there."""
+"""The measurements of figures.sh that go through `ksearch`; see there. Arguments that `search` does
+not know go to `ksearch run`."""
 import argparse
 import collections
 import concurrent.futures
@@ -308,8 +309,9 @@ def main():
     parser.add_argument("--task", help="of aa: several, joined by ','")
     parser.add_argument("--program", help="of slow: the slower program")
     parser.add_argument("--rival", help="of slow: what it is compared with")
-    parser.add_argument("more", nargs="*", help="of search, after --: arguments for ksearch run")
-    options = parser.parse_args()
+    options, options.more = parser.parse_known_args()
+    if options.more and options.part != "search":
+        parser.error(f"unknown arguments: {' '.join(options.more)}")
     if options.part == "report":
         sys.exit(report())
     measure = {"eval": measure_eval, "search": measure_search, "aa": measure_aa,
