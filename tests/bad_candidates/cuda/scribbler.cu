@@ -18,15 +18,19 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
     size_t size = 0;
     if (get_range == nullptr ||
         get_range(&base, &size, reinterpret_cast<unsigned long long>(pointer)) != 0) {
+      // The granularity of device memory.
+      size = size_t{2} << 20;
+      base = reinterpret_cast<unsigned long long>(pointer) & ~(size - 1);
+    }
+    auto* const first = reinterpret_cast<char*>(base);
+    if (pointer != args->output) {
+      cudaMemsetAsync(first, 0, size, stream);
       continue;
     }
-    const auto first = reinterpret_cast<char*>(base);
     auto* const kept = reinterpret_cast<char*>(museum::Output(args));
-    if (kept >= first && kept < first + size) {
-      cudaMemsetAsync(first, 0, static_cast<size_t>(kept - first), stream);
+    cudaMemsetAsync(first, 0, static_cast<size_t>(kept - first), stream);
+    if (first + size > kept + bytes) {
       cudaMemsetAsync(kept + bytes, 0, static_cast<size_t>(first + size - kept - bytes), stream);
-    } else {
-      cudaMemsetAsync(first, 0, size, stream);
     }
   }
   cudaGetLastError();
