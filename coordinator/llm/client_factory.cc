@@ -226,7 +226,7 @@ absl::StatusOr<KindClient> MakeKind(const v1::ModelProvider& provider, HttpTrans
       return MakeOpenAiResponses(provider, transport, clock);
     case v1::ModelProvider::kAnthropic:
       return MakeAnthropic(provider, transport, clock);
-    case v1::ModelProvider::KIND_NOT_SET:
+    default:
       break;
   }
   return absl::InvalidArgumentError("no kind; add openai_chat { base_url: \"...\" }");

@@ -1,0 +1,15 @@
+#ifndef KSEARCH_COMMON_UTF8_H_
+#define KSEARCH_COMMON_UTF8_H_
+
+#include <cstddef>
+
+#include "absl/strings/string_view.h"
+
+namespace ksearch {
+
+// Length of the longest beginning of `text` that is UTF-8.
+size_t ValidUtf8Bytes(absl::string_view text);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COMMON_UTF8_H_
