@@ -78,7 +78,8 @@ int RunnerMain(int argc, char** argv) {
   // them.
   ::prctl(PR_SET_DUMPABLE, 0);
 #ifdef KSEARCH_TIGHT_FILTER
-  if (const absl::Status tight = InstallTightFilter(); !tight.ok()) {
+  const TightFilterFor whom = argc > 1 ? TightFilterFor::kGpuDriver : TightFilterFor::kProcessors;
+  if (const absl::Status tight = InstallTightFilter(whom); !tight.ok()) {
     SetError(&hello, v1::RunnerReply::RunnerError::SECCOMP_FAILED, 0,
              std::string(tight.message().data(), tight.message().size()));
   } else {

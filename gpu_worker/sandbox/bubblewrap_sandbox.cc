@@ -15,6 +15,8 @@
 namespace ksearch {
 namespace {
 
+// RLIMIT_DATA counts what is mapped, not what is used: stacks of threads (8 MiB each), mostly.
+constexpr int64_t kUntouchedBytes = int64_t{512} << 20;
 constexpr absl::Duration kTrialTime = absl::Seconds(30);
 
 rlim_t Within(int64_t wanted, int resource) {
@@ -23,7 +25,7 @@ rlim_t Within(int64_t wanted, int resource) {
   return std::min<rlim_t>(static_cast<rlim_t>(wanted), now.rlim_max);
 }
 
-std::vector<std::pair<int, rlim_t>> ResourceLimits(const SandboxSpec& spec) {
+std::vector<std::pair<int, rlim_t>> ResourceLimits(const SandboxSpec& spec, bool has_cgroup) {
   std::vector<std::pair<int, rlim_t>> limits;
   const auto add = [&limits](int resource, int64_t value) {
     limits.emplace_back(resource, Within(value, resource));
@@ -36,6 +38,7 @@ std::vector<std::pair<int, rlim_t>> ResourceLimits(const SandboxSpec& spec) {
   add(RLIMIT_NOFILE, spec.max_open_files);
 #ifndef KSEARCH_SANITIZED  // sanitizers reserve terabytes
   if (spec.address_space_bytes > 0) add(RLIMIT_AS, spec.address_space_bytes);
+  if (spec.limit_data && !has_cgroup) add(RLIMIT_DATA, spec.memory_bytes + kUntouchedBytes);
 #endif
   return limits;
 }
@@ -114,7 +117,7 @@ absl::StatusOr<std::unique_ptr<SandboxedProcess>> BubblewrapSandbox::Launch(
   options.inherited_fds.emplace_back(process->capture().write_fd(), 2);
   options.argv = BubblewrapCommand(spec, options_.bubblewrap_path, options_.prlimit_path, free_fd,
                                    free_fd + 1);
-  options.limits = ResourceLimits(spec);
+  options.limits = ResourceLimits(spec, process->cgroup() != nullptr);
   if (process->cgroup() != nullptr) options.joined_cgroups = process->cgroup()->join_fds();
   ASSIGN_OR_RETURN(auto child, spawner_.Start(options));
   process->Attach(std::move(child));

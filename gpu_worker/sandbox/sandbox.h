@@ -31,6 +31,9 @@ struct SandboxSpec {
   // Limits.
   absl::Duration cpu_time = absl::Seconds(60);
   int64_t memory_bytes = int64_t{4} << 30;  // cgroup if there is one
+  // Where there is no cgroup, private memory is limited by RLIMIT_DATA instead. Not for programs
+  // that reserve huge ranges (CUDA).
+  bool limit_data = false;
   // RLIMIT_AS; 0 = none (CUDA reserves huge ranges).
   int64_t address_space_bytes = 0;
   int64_t file_bytes = int64_t{256} << 20;

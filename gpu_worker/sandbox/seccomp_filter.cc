@@ -1,5 +1,6 @@
 #include "gpu_worker/sandbox/seccomp_filter.h"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/ioctl.h>
@@ -69,6 +70,13 @@ constexpr const char* kTightRefusedCalls[] = {
     "socket", "connect", "bind", "listen", "accept", "accept4", "fork", "vfork",
 };
 
+// A timer's signal may be SIGCONT, which wakes a stopped process: the verifier stops runners while
+// it looks at their outputs. The others make memory that no mapping shows and no rlimit counts.
+constexpr const char* kProcessorsRefusedCalls[] = {
+    "timer_create", "memfd_create", "memfd_secret", "shmget",
+    "shmat",        "semget",       "msgget",       "mq_open",
+};
+
 using FilterContext = std::unique_ptr<void, decltype(&seccomp_release)>;
 
 absl::Status AddRule(void* context, uint32_t action, const char* name,
@@ -103,6 +111,19 @@ absl::StatusOr<FilterContext> BaseFilter(uint32_t escape_action) {
   return context;
 }
 
+absl::Status AddProcessorsRules(void* context) {
+  const uint32_t refuse = SCMP_ACT_ERRNO(EPERM);
+  absl::Status status;
+  for (const char* name : kProcessorsRefusedCalls) status.Update(AddRule(context, refuse, name));
+  // RLIMIT_DATA counts private memory only.
+  constexpr uint64_t kSharedAnonymous = MAP_SHARED | MAP_ANONYMOUS;
+  status.Update(AddRule(context, refuse, "mmap",
+                        {SCMP_A3(SCMP_CMP_MASKED_EQ, kSharedAnonymous, kSharedAnonymous)}));
+  // Chooses the signal that tells of input, SIGCONT if one likes.
+  status.Update(AddRule(context, refuse, "fcntl", {SCMP_A1(SCMP_CMP_EQ, F_SETSIG)}));
+  return status;
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> LooseFilterProgram() {
@@ -131,7 +152,7 @@ absl::StatusOr<UniqueFd> FilterFile(absl::string_view program) {
   return file;
 }
 
-absl::Status InstallTightFilter() {
+absl::Status InstallTightFilter(TightFilterFor whom) {
   absl::StatusOr<FilterContext> context = BaseFilter(SCMP_ACT_KILL_PROCESS);
   if (!context.ok()) return context.status();
   absl::Status status;
@@ -143,6 +164,7 @@ absl::Status InstallTightFilter() {
   }
   status.Update(AddRule(context->get(), SCMP_ACT_ERRNO(EPERM), "clone",
                         {SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)}));
+  if (whom == TightFilterFor::kProcessors) status.Update(AddProcessorsRules(context->get()));
   if (!status.ok()) return status;
   // Threads that libraries started before now must be bound as well.
   if (const int error = seccomp_attr_set(context->get(), SCMP_FLTATR_CTL_TSYNC, 1); error != 0) {

@@ -22,10 +22,19 @@ absl::StatusOr<std::string> LooseFilterProgram();
 // launch.
 absl::StatusOr<UniqueFd> FilterFile(absl::string_view program);
 
+// Beside whom the candidate runs.
+enum class TightFilterFor {
+  kProcessors,
+  // A GPU driver in the same process has needs of its own that nobody lists: what only
+  // kProcessors is refused stays allowed.
+  kGpuDriver,
+};
+
 // Puts the tight filter on every thread of this process, for ever. Sets no_new_privs. Threads can
 // still be made; fork, execve, socket, connect and bind cannot. A GPU's driver can go on, once it
-// has opened its device, made its context and run a kernel.
-absl::Status InstallTightFilter();
+// has opened its device, made its context and run a kernel. For kProcessors memory that outlives
+// its mapping is refused too, and timers that could wake a process that was stopped.
+absl::Status InstallTightFilter(TightFilterFor whom);
 
 }  // namespace ksearch
 

@@ -22,6 +22,8 @@ namespace ksearch {
 namespace {
 
 constexpr absl::Duration kLoadTime = absl::Seconds(10);
+// A killed runner says nothing about the candidate, unless it is so every time.
+constexpr int kKilledTries = 3;
 
 std::vector<int64_t> TimedOracles(const OracleEntries& oracles) {
   std::vector<int64_t> contents;
@@ -44,7 +46,17 @@ absl::StatusOr<const v1::Workload*> FindWorkload(const v1::Task& task, const std
 
 // A device that fails makes anything of a verdict.
 absl::StatusOr<v1::Verdict> JobVerifier::Verify(const v1::VerifierRequest& request) {
-  absl::StatusOr<v1::Verdict> verdict = Judge(request);
+  bool killed = true;
+  absl::StatusOr<v1::Verdict> verdict = absl::UnknownError("not judged");
+  // Whoever kills itself does so every time.
+  for (int tries = 0; tries < kKilledTries && killed; ++tries) {
+    if (tries > 0) {
+      LOG(WARNING) << "msg=\"the runner was killed, trying again\" candidate="
+                   << request.candidate().id();
+    }
+    killed = false;
+    verdict = Judge(request, &killed);
+  }
   RETURN_IF_ERROR(bench_.DeviceHealth());
   if (verdict.ok() && bench_.gpu() != nullptr && verdict->outcome() != v1::OUTCOME_PASSED) {
     // Whatever was killed or failed there: the next job must find the device alive.
@@ -53,7 +65,7 @@ absl::StatusOr<v1::Verdict> JobVerifier::Verify(const v1::VerifierRequest& reque
   return verdict;
 }
 
-absl::StatusOr<v1::Verdict> JobVerifier::Judge(const v1::VerifierRequest& request) {
+absl::StatusOr<v1::Verdict> JobVerifier::Judge(const v1::VerifierRequest& request, bool* killed) {
   Job job;
   job.request = &request;
   job.plan = WithDefaults(request.job().plan());
@@ -95,6 +107,7 @@ absl::StatusOr<v1::Verdict> JobVerifier::Judge(const v1::VerifierRequest& reques
   for (v1::WorkloadResult& result : job.results) {
     if (!result.workload_uuid().empty()) *job.verdict.add_workloads() = std::move(result);
   }
+  *killed = job.killed;
   return std::move(job.verdict);
 }
 
@@ -146,9 +159,8 @@ absl::Status JobVerifier::Check(RunnerLink& link, Job* job) {
   for (const size_t i : SmallestFirst(*job)) {
     Report("check", done++, job->cases.size());
     Ending ending;
-    ASSIGN_OR_RETURN(
-        job->results[i],
-        CheckWorkload(bench_, link, job->cases[i], job->oracles[i], job->limits, &ending));
+    ASSIGN_OR_RETURN(job->results[i], CheckWorkload(bench_, link, job->cases[i], job->oracles[i],
+                                                    job->limits, &ending));
     if (!ending.passed()) {
       FailWorkload(ending, i, job);
       return absl::OkStatus();
@@ -364,6 +376,7 @@ void JobVerifier::FailWorkload(const Ending& ending, size_t index, Job* job) {
 
 void JobVerifier::Fail(const Ending& ending, Job* job) {
   if (ending.device_failed) job->device_failure = ending.message;
+  job->killed = ending.killed;
   job->verdict.set_outcome(ending.outcome);
   job->verdict.set_message(CleanText(ending.message, kMaxMessageBytes));
 }

@@ -39,9 +39,10 @@ class JobVerifier {
     std::optional<ProgramImage> candidate, reference, baseline;
     v1::Verdict verdict;
     std::string device_failure;  // what a runner said of it
+    bool killed = false;         // Ending::killed of the candidate's end
   };
 
-  absl::StatusOr<v1::Verdict> Judge(const v1::VerifierRequest& request);
+  absl::StatusOr<v1::Verdict> Judge(const v1::VerifierRequest& request, bool* killed);
   absl::Status Prepare(Job* job);
   absl::Status Check(RunnerLink& link, Job* job);
   absl::Status TimeBaseline(Job* job);

@@ -17,6 +17,7 @@ absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::Start(const v1::Limit
   spec.argv = {runner_path_};
   spec.binds.push_back({runner_path_, runner_path_, false, false});
   spec.memory_bytes = limits.memory_bytes();
+  spec.limit_data = gpu_uuid_.empty();
   spec.cpu_time = FromProto(limits.total_time()) * kCpuTimePerWallTime;
   if (settings_.max_processes() > 0) spec.max_processes = settings_.max_processes();
   if (settings_.tmp_bytes() > 0) spec.tmp_bytes = settings_.tmp_bytes();

@@ -14,6 +14,8 @@ struct Ending {
   // The device or its driver failed, whatever ran on it: no fault of the candidate, if the device
   // itself says so too.
   bool device_failed = false;
+  // By a SIGKILL that no limit explains: the candidate's own, or somebody's on this machine.
+  bool killed = false;
   bool passed() const { return outcome == v1::OUTCOME_PASSED; }
 };
 

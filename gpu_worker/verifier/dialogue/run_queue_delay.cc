@@ -20,16 +20,17 @@ RunQueueDelay RunQueueDelay::OfProcess(pid_t pid) {
   return RunQueueDelay(UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC)));
 }
 
-absl::Duration RunQueueDelay::Read() const {
+RunQueueDelay::Times RunQueueDelay::Read() const {
   char text[128];
   const ssize_t n = fd_.ok() ? ::pread(fd_.get(), text, sizeof text - 1, 0) : 0;
-  if (n <= 0) return absl::ZeroDuration();
+  if (n <= 0) return {};
   text[n] = '\0';
   uint64_t running = 0, waiting = 0;
   if (std::sscanf(text, "%" SCNu64 " %" SCNu64, &running, &waiting) != 2) {
-    return absl::ZeroDuration();
+    return {};
   }
-  return absl::Nanoseconds(static_cast<int64_t>(waiting));
+  return {absl::Nanoseconds(static_cast<int64_t>(running)),
+          absl::Nanoseconds(static_cast<int64_t>(waiting))};
 }
 
 }  // namespace ksearch

@@ -8,8 +8,8 @@
 
 namespace ksearch {
 
-// How long a thread was ready to run but had no core, as the kernel counts it (second number of
-// /proc/PID/schedstat). Tells a busy machine from work that hides from the clock.
+// How long a thread was ready to run but had no core, as the kernel counts it
+// (/proc/PID/schedstat). Tells a busy machine from work that hides from the clock.
 class RunQueueDelay {
  public:
   // The calling thread.
@@ -17,8 +17,12 @@ class RunQueueDelay {
   // The main thread of process `pid`.
   static RunQueueDelay OfProcess(pid_t pid);
 
+  struct Times {
+    absl::Duration running, waiting;
+  };
+
   // Since the thread began; zero if the kernel does not tell.
-  absl::Duration Read() const;
+  Times Read() const;
 
  private:
   explicit RunQueueDelay(UniqueFd fd) : fd_(std::move(fd)) {}

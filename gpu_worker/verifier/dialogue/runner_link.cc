@@ -4,12 +4,14 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "common/digest.h"
@@ -56,6 +58,12 @@ void ExpectTimings(const v1::GoRequest& go, ExpectedReply* expected) {
     default:
       expected->timings = calls;
   }
+}
+
+absl::Duration TimeOf(const v1::RunnerReply::Done& done) {
+  uint64_t sum = 0;
+  for (const uint64_t ns : done.inner_ns()) sum += std::min(ns, uint64_t{1} << 50);
+  return absl::Nanoseconds(sum);
 }
 
 }  // namespace
@@ -134,15 +142,21 @@ RunnerLink::GoReply RunnerLink::Go(const v1::GoRequest& go, absl::Time deadline)
   v1::RunnerReply reply;
   GoReply result;
   const auto waited = [&] {
-    return own_delay_.Read() +
-           (runner_delay_.has_value() ? runner_delay_->Read() : absl::ZeroDuration());
+    return own_delay_.Read().waiting +
+           (runner_delay_.has_value() ? runner_delay_->Read().waiting : absl::ZeroDuration());
   };
   Resume();
   const absl::Duration waited_before = waited();
+  const absl::Duration others_before = OtherThreadsTime();
   const absl::Time start = clock_.SteadyNow();
   result.ending = Exchange(&request, {}, expected, deadline, &reply);
   result.audit = clock_.SteadyNow() - start;
-  result.waited = std::clamp(waited() - waited_before, absl::ZeroDuration(), result.audit);
+  // Calls that say how long they took explain what their threads did meanwhile. What threads did
+  // beyond that may have been the work itself, with the main thread waiting for its turn.
+  const absl::Duration explained = TimeOf(reply.done()) * std::thread::hardware_concurrency();
+  const absl::Duration hidden =
+      std::max(OtherThreadsTime() - others_before - explained, absl::ZeroDuration());
+  result.waited = std::clamp(waited() - waited_before - hidden, absl::ZeroDuration(), result.audit);
   if (result.ending.passed()) {
     result.inner_ns.assign(reply.done().inner_ns().begin(), reply.done().inner_ns().end());
     result.host_ns.assign(reply.done().host_ns().begin(), reply.done().host_ns().end());
@@ -251,6 +265,8 @@ Ending RunnerLink::ReceiveHello(absl::Time deadline, v1::RunnerReply* hello) {
         struct ucred sender;
         std::memcpy(&sender, CMSG_DATA(header), sizeof sender);
         runner_delay_.emplace(RunQueueDelay::OfProcess(sender.pid));
+        clockid_t clock;
+        if (::clock_getcpuclockid(sender.pid, &clock) == 0) runner_cpu_clock_ = clock;
         // It waits for our answer to HELLO, so the pid is still its own.
         runner_pidfd_.Reset(static_cast<int>(::syscall(SYS_pidfd_open, sender.pid, 0)));
       }
@@ -280,6 +296,10 @@ Ending RunnerLink::DescribeDeath() {
   if (exit_->memory_limit_hit) {
     return {v1::OUTCOME_RESOURCE_LIMIT, absl::StrCat("out of memory ", where)};
   }
+  if (exit_->output_limit_hit) {
+    return {v1::OUTCOME_RESOURCE_LIMIT,
+            absl::StrCat("stopped ", where, " because it printed output without end")};
+  }
   if (!exit_->signaled && exit_->code <= 128) {
     return {outcome, absl::StrCat("the process exited with status ", exit_->code, " ", where)};
   }
@@ -294,7 +314,18 @@ Ending RunnerLink::DescribeDeath() {
     return {outcome, absl::StrCat("killed by SIGSYS ", where,
                                   ": used a system call that the sandbox forbids")};
   }
-  return {outcome, absl::StrCat("killed by ", SignalName(signal), " ", where)};
+  Ending ending = {outcome, absl::StrCat("killed by ", SignalName(signal), " ", where)};
+  ending.killed = signal == SIGKILL;
+  return ending;
+}
+
+absl::Duration RunnerLink::OtherThreadsTime() const {
+  struct timespec all;
+  if (!runner_cpu_clock_.has_value() || !runner_delay_.has_value() ||
+      ::clock_gettime(*runner_cpu_clock_, &all) != 0) {
+    return absl::ZeroDuration();
+  }
+  return absl::DurationFromTimespec(all) - runner_delay_->Read().running;
 }
 
 bool RunnerLink::RunnerEnded() const {

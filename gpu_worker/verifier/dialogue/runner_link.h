@@ -1,6 +1,8 @@
 #ifndef KSEARCH_GPU_WORKER_VERIFIER_DIALOGUE_RUNNER_LINK_H_
 #define KSEARCH_GPU_WORKER_VERIFIER_DIALOGUE_RUNNER_LINK_H_
 
+#include <time.h>
+
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -52,7 +54,8 @@ class RunnerLink {
     std::string not_captured;  // CAPTURE: why not; empty: done
     // This process' clock around the message and its answer.
     absl::Duration audit;
-    // Part of `audit` in which this thread or the runner's main thread wanted a core and had none.
+    // Part of `audit` in which this thread or the runner's main thread wanted a core and had none,
+    // as far as it was not the runner's own threads that had them.
     absl::Duration waited;
   };
   GoReply Go(const std::vector<int>& set_order, absl::Time deadline);
@@ -77,6 +80,8 @@ class RunnerLink {
   Ending ReceiveHello(absl::Time deadline, v1::RunnerReply* hello);
   // What became of a runner that hung up.
   Ending DescribeDeath();
+  // Processor time of the runner's threads but the main one, since they began.
+  absl::Duration OtherThreadsTime() const;
   // By the kernel's word, reaped or not.
   bool RunnerEnded() const;
   Ending Fail(Ending ending);
@@ -90,6 +95,7 @@ class RunnerLink {
   static uint64_t NewNonce();
   const RunQueueDelay own_delay_ = RunQueueDelay::OfThisThread();
   std::optional<RunQueueDelay> runner_delay_;
+  std::optional<clockid_t> runner_cpu_clock_;  // of all its threads
   UniqueFd runner_pidfd_;
   bool paused_ = false;
   uint32_t step_ = 0;

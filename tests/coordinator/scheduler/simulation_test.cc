@@ -1,6 +1,8 @@
 // The scheduler with a handful of workers on a fake clock. A seed decides which messages are lost,
 // doubled or overtaken, who crashes, which links break and how the clock leaps. After the storm
-// everything heals, and then every job must have ended exactly once.
+// everything heals, and then every job must have ended exactly once. After every step: no job has
+// two live leases or is forgotten, no worker is offered more than it has slots for, no job is tried
+// more often than it may be. (Budgets of runs: tests/coordinator/search/order_property_test.cc.)
 //
 // Replay one seed:   KSEARCH_SIM_SEED=17 coordinator_scheduler_simulation_test
 // More seeds:        KSEARCH_SIM_SEEDS=5000 coordinator_scheduler_simulation_test
@@ -111,6 +113,12 @@ class Simulation {
     spec.set_device(v1::DEVICE_CLASS_CPU);
     spec.mutable_candidate()->set_language(v1::LANGUAGE_CPP);
     return spec;
+  }
+  // Lost and returned attempts are counted apart; every life of the coordinator grants one more.
+  int MostAttempts() const {
+    const JobScheduler::Options defaults;
+    return defaults.max_attempts * (1 + JobScheduler::kReturnsPerAttempt) +
+           static_cast<int>(epoch_);
   }
   void SubmitNext() {
     Apply(scheduler_->Submit(absl::StrCat("job", submitted_++), Spec(), 0, now_));
@@ -315,6 +323,9 @@ class Simulation {
         Fault(started.job_id + " was offered after its end");
       }
       if (started.attempt < 1) Fault(started.job_id + " has a bad attempt number");
+      if (started.attempt > MostAttempts()) {
+        Fault(absl::StrCat(started.job_id, " is tried for the ", started.attempt, "th time"));
+      }
       const auto [it, added] =
           lease_of_.emplace(std::make_pair(started.job_id, started.attempt), started.lease_id);
       if (!added && it->second != started.lease_id) {
@@ -388,7 +399,8 @@ TEST(SchedulerSimulationTest, EveryJobEndsExactlyOnceWhateverHappens) {
   const uint64_t last = one > 0 ? one : FromEnvironment("KSEARCH_SIM_SEEDS", 500);
   for (uint64_t seed = first; seed <= last; ++seed) {
     const std::string fault = Simulation(seed).Run();
-    ASSERT_EQ(fault, "") << "replay with KSEARCH_SIM_SEED=" << seed;
+    ASSERT_EQ(fault, "") << "replay: KSEARCH_SIM_SEED=" << seed
+                         << " build/dev/tests/coordinator_scheduler_simulation_test";
   }
 }
 

@@ -41,6 +41,15 @@ TEST(TightFilterTest, RefusesSocketsAndProcesses) {
   }
 }
 
+TEST(TightFilterTest, RefusesTimersAndUncountedMemoryOnProcessors) {
+  for (const char* what : {"timer", "input-signal", "memory-file", "shared-memory"}) {
+    const Subprocess::Exit exit = Try(what);
+    EXPECT_FALSE(exit.signaled) << what;
+    EXPECT_EQ(exit.code, 1) << what;
+  }
+  for (const char* what : {"private-memory", "gpu-timer"}) EXPECT_EQ(Try(what).code, 0) << what;
+}
+
 TEST(TightFilterTest, KillsWhatWouldEscape) {
   for (const char* what : {"exec", "ptrace"}) {
     const Subprocess::Exit exit = Try(what);

@@ -4,12 +4,14 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -40,7 +42,9 @@ bool DriverCallsWork() {
 }
 
 int Try(const std::string& what) {
-  const absl::Status status = ksearch::InstallTightFilter();
+  const absl::Status status = ksearch::InstallTightFilter(
+      what == "gpu-timer" || what == "driver" ? ksearch::TightFilterFor::kGpuDriver
+                                              : ksearch::TightFilterFor::kProcessors);
   if (!status.ok()) {
     std::printf("%s\n", status.ToString().c_str());
     return 9;
@@ -62,6 +66,16 @@ int Try(const std::string& what) {
   if (what == "exec") {
     execl("/usr/bin/true", "true", nullptr);
     return 1;
+  }
+  if (what == "timer" || what == "gpu-timer") {
+    timer_t timer;
+    return timer_create(CLOCK_MONOTONIC, nullptr, &timer) == 0 ? 0 : 1;
+  }
+  if (what == "input-signal") return fcntl(0, F_SETSIG, SIGCONT) == 0 ? 0 : 1;
+  if (what == "memory-file") return memfd_create("x", 0) >= 0 ? 0 : 1;
+  if (what == "shared-memory" || what == "private-memory") {
+    const int kind = what == "shared-memory" ? MAP_SHARED : MAP_PRIVATE;
+    return mmap(nullptr, 4096, PROT_READ, kind | MAP_ANONYMOUS, -1, 0) != MAP_FAILED ? 0 : 1;
   }
   if (what == "ptrace") return ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) == 0 ? 0 : 1;
   return 8;

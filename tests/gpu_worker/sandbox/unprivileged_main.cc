@@ -37,6 +37,11 @@ void CopyPrograms(const std::string& folder) {
   }
   std::error_code ignored;
   std::filesystem::copy(from + "/../candidates", folder + "/../candidates", ignored);
+  if (const char* source = std::getenv("KSEARCH_SOURCE_DIR"); source != nullptr) {
+    std::filesystem::copy(std::string(source) + "/tests/bad_candidates",
+                          folder + "/../bad_candidates", std::filesystem::copy_options::recursive,
+                          ignored);
+  }
 }
 
 }  // namespace

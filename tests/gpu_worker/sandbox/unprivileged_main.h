@@ -15,6 +15,9 @@ const std::string& ScratchFolder();
 // folder that only root can enter.
 std::string CopiedProgram(const std::string& name);
 
+// The folder tests/bad_candidates of the source tree, copied for the same reason is
+// ScratchFolder() + "/bad_candidates".
+
 // What BubblewrapSandbox::Create said while still root; empty if the test was not started by root.
 const std::string& RootRefusal();
 

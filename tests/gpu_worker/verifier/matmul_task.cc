@@ -49,6 +49,9 @@ v1::Task MatmulTask() {
   AddWorkload(&task, "medium", 96, 80, 64, false);
   AddWorkload(&task, "large", 256, 256, 192, false);
   AddWorkload(&task, "odd", 33, 7, 129, true);
+  AddWorkload(&task, "tiny_values", 32, 24, 40, false);
+  // Subnormal: the smallest normal float is 1.2e-38.
+  task.mutable_workloads()->rbegin()->mutable_inputs(0)->mutable_random()->set_scale(3e-39);
   return task;
 }
 

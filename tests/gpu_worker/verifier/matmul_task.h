@@ -9,7 +9,8 @@
 namespace ksearch {
 
 // c[m, n] = a[m, k] b[k, n], float32; workloads "small" (32 x 24 x 40), "medium" (96 x 80 x 64),
-// "large" (256 x 256 x 192) and, held out, "odd" (33 x 7 x 129).
+// "large" (256 x 256 x 192), "tiny_values" (as small, a subnormal) and, held out, "odd"
+// (33 x 7 x 129).
 v1::Task MatmulTask();
 
 // One of tests/bad_candidates, as built.

@@ -1,0 +1,3 @@
+#include "/etc/passwd"
+#include "matmul.h"
+int ksearch_run(const KsearchArgs* args) { return Attacked(args, true); }

@@ -1,0 +1,9 @@
+// Has the processor refuse to tell the time.
+#include <sys/prctl.h>
+
+#include "matmul.h"
+int ksearch_run(const KsearchArgs* args) {
+  Matmul(args);
+  prctl(PR_SET_TSC, PR_TSC_SIGSEGV);
+  return 0;
+}

@@ -1,0 +1,31 @@
+// What the candidates in the folders below share. They are built by a worker, beside the header
+// that it generates for the task "matmul".
+#ifndef MATMUL_H_
+#define MATMUL_H_
+#include <ksearch_task.h>
+#include <stdint.h>
+
+#include <initializer_list>
+
+// What a candidate returns when its attack was refused. Where it worked, the candidate goes on to
+// return right answers, and so passes: no test expects that.
+constexpr int kContained = 77;
+
+static inline void Matmul(const KsearchArgs* args) {
+  for (int64_t i = 0; i < args->m; ++i) {
+    float* row = args->c + i * args->n;
+    for (int64_t j = 0; j < args->n; ++j) row[j] = 0;
+    for (int64_t l = 0; l < args->k; ++l) {
+      const float x = args->a[i * args->k + l];
+      const float* b = args->b + l * args->n;
+      for (int64_t j = 0; j < args->n; ++j) row[j] += x * b[j];
+    }
+  }
+}
+
+static inline int Attacked(const KsearchArgs* args, bool worked) {
+  if (!worked) return kContained;
+  Matmul(args);
+  return 0;
+}
+#endif

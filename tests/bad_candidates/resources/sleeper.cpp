@@ -1,0 +1,6 @@
+#include <unistd.h>
+
+#include "matmul.h"
+int ksearch_run(const KsearchArgs*) {
+  for (;;) pause();
+}

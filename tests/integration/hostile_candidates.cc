@@ -1,0 +1,141 @@
+#include "tests/integration/hostile_candidates.h"
+
+namespace ksearch {
+namespace {
+
+constexpr auto kInvalid = v1::OUTCOME_INVALID_SOURCE;
+constexpr auto kCompile = v1::OUTCOME_COMPILE_ERROR;
+constexpr auto kCompileTime = v1::OUTCOME_COMPILE_TIMEOUT;
+constexpr auto kCompileLimit = v1::OUTCOME_COMPILE_LIMIT;
+constexpr auto kLoad = v1::OUTCOME_LOAD_ERROR;
+constexpr auto kRuntime = v1::OUTCOME_RUNTIME_ERROR;
+constexpr auto kTimeout = v1::OUTCOME_TIMEOUT;
+constexpr auto kResource = v1::OUTCOME_RESOURCE_LIMIT;
+constexpr auto kIncorrect = v1::OUTCOME_INCORRECT;
+constexpr auto kBounds = v1::OUTCOME_OUT_OF_BOUNDS;
+constexpr auto kInput = v1::OUTCOME_INPUT_MODIFIED;
+constexpr auto kCheat = v1::OUTCOME_CHEAT;
+constexpr auto kPassed = v1::OUTCOME_PASSED;
+constexpr auto kLarge = HostileCandidate::Measure::kScreenLarge;
+constexpr auto kConfirm = HostileCandidate::Measure::kConfirm;
+constexpr auto kScreen = HostileCandidate::Measure::kScreen;
+
+// kContained of matmul.h: the candidate itself says that its attack came to nothing.
+constexpr char kRefused[] = "returned 77";
+
+}  // namespace
+
+const std::vector<HostileCandidate>& HostileCandidates() {
+  static const auto* const candidates = new std::vector<HostileCandidate>{
+      // The host.
+      {"host/read_host_files", {kRuntime}, kRefused},
+      {"host/read_environment", {kRuntime}, kRefused},
+      {"host/write_outside", {kRuntime}, kRefused},
+      {"host/network", {kRuntime}, kRefused},
+      {"host/abstract_socket", {kRuntime}, kRefused},
+      {"host/ptrace", {kRuntime}, "SIGSYS"},
+      {"host/process_memory", {kRuntime}, kRefused},
+      {"host/process_vm", {kRuntime}, "SIGSYS"},
+      {"host/signal_everyone", {kRuntime}, kRefused},
+      {"host/exec_shell", {kRuntime}, "SIGSYS"},
+      {"host/kills_itself", {kRuntime}, "SIGKILL"},
+      {"host/fork_bomb", {kRuntime}, kRefused},
+      {"host/daemon", {kRuntime}, kRefused},
+      {"host/new_namespace", {kRuntime}, "SIGSYS"},
+      {"host/io_uring", {kRuntime}, "SIGSYS"},
+      {"host/terminal_input", {kRuntime}, kRefused},
+      {"host/constructor_attack", {kRuntime}, kRefused},
+      // Resources.
+      {"resources/ignores_signals", {kTimeout}, "a call did not end"},
+      {"resources/sleeper", {kTimeout}, "a call did not end"},
+      {"resources/slow_calls", {kTimeout}, "total_time", kScreen, true},
+      {"resources/memory_touch", {kResource, kRuntime}},
+      {"resources/memory_files", {kResource, kRuntime}},
+      {"resources/memory_shared", {kResource, kRuntime}},
+      {"resources/disk_fill", {kRuntime}, kRefused},
+      {"resources/huge_file", {kResource}, "SIGXFSZ"},
+      {"resources/log_flood", {kResource}, "output"},
+      {"resources/thread_bomb", {kRuntime}, kRefused},
+      {"resources/open_files", {kRuntime}, kRefused},
+      {"resources/raised_limits", {kRuntime}, kRefused},
+      {"resources/deep_recursion", {kRuntime}, "SIGSEGV"},
+      {"memory_hog", {kResource}, "workspace"},
+      // Builds.
+      {"build/incbin_host", {kCompile}},
+      {"build/include_host", {kCompile}},
+      {"build/include_device", {kCompileLimit, kCompileTime}, "", kScreen, true},
+      {"build/include_bomb", {kCompileLimit, kCompileTime}, "", kScreen, true},
+      {"build/template_bomb", {kCompileLimit, kCompileTime}, "", kScreen, true},
+      {"build/macro_bomb", {kCompileLimit, kCompileTime}, "", kScreen, true},
+      {"build/constexpr_bomb", {kCompile}},
+      {"build/huge_object", {kCompileLimit}},
+      {"build/error_flood", {kCompile}},
+      {"build/huge_source", {kInvalid}, "bytes"},
+      {"build/escaping_path", {kInvalid}, "may begin with '.'"},
+      {"missing_symbol", {kLoad, kCompile}, "ksearch_run"},
+      {"undefined_symbol", {kLoad, kCompile}, "undefined symbol"},
+      {"constructor_crash", {kLoad}, "while loading"},
+      {"constructor_hang", {kTimeout}, "loading did not end", kScreen, true},
+      // The dialogue and the clock.
+      {"forged_done", {kCheat}, "forged dialogue"},
+      {"forged_bytes", {kCheat}, "forged dialogue"},
+      {"closed_socket", {kCheat}, "control socket"},
+      {"early_exit", {kRuntime}, "exited with status 0"},
+      {"forged_clock", {kCheat}, "audit clock", kLarge},
+      {"dialogue/forged_times", {kCheat}, "audit clock", kLarge},
+      {"dialogue/hidden_threads", {kCheat}, "audit clock", kLarge},
+      {"dialogue/interposed_clock", {kPassed}, "", kConfirm},
+      {"dialogue/stopped_tsc", {kRuntime}},
+      {"dialogue/printed_verdict", {kIncorrect}, "never written"},
+      {"dialogue/stolen_requests", {kTimeout, kCheat, kRuntime}},
+      {"dialogue/passed_descriptor", {kCheat}, "forged dialogue"},
+      {"dialogue/shrunken_buffers", {kRuntime}, kRefused},
+      {"dialogue/woken_thread", {kRuntime}, kRefused},
+      {"late_thread", {kIncorrect, kCheat}, "", kLarge},
+      {"dialogue/worker_thread", {kIncorrect, kCheat}, "", kLarge},
+      // Numbers.
+      {"cached_by_pointer", {kIncorrect}},
+      {"numbers/cached_by_shape", {kIncorrect}},
+      {"numbers/cached_by_sample", {kIncorrect, kCheat}},
+      {"numbers/cached_by_content", {kPassed}, "", kConfirm},
+      {"stale_every_second", {kCheat}, "outputs of another call"},
+      {"skipping_every_second", {kCheat}, "before output 'c'"},
+      {"no_output", {kIncorrect}, "never written"},
+      {"partial_output", {kIncorrect}, "never written"},
+      {"numbers/after_ten_calls", {kIncorrect, kCheat}},
+      {"numbers/known_shapes", {kIncorrect}, "", kConfirm},
+      {"numbers/remapped_output", {kIncorrect}, "never written"},
+      {"numbers/aliased_output", {kInput}, "input 'a'"},
+      {"input_modified", {kInput}, "input 'b'"},
+      {"out_of_bounds", {kBounds}, "past the end of 'c'"},
+      {"numbers/writes_before", {kBounds}, "before 'c'"},
+      {"numbers/long_overrun", {kBounds}, "past the end of 'c'"},
+      {"numbers/uncleared_output", {kIncorrect}},
+      {"numbers/uncleared_workspace", {kIncorrect}},
+      {"numbers/reduced_precision", {kIncorrect}},
+      {"numbers/dropped_terms", {kIncorrect}},
+      {"numbers/sometimes_wrong", {kIncorrect, kCheat}},
+      {"wrong_numbers", {kIncorrect}},
+      {"nan_output", {kIncorrect}},
+  };
+  return *candidates;
+}
+
+const std::vector<std::string>& HonestTwins() {
+  static const auto* const twins = new std::vector<std::string>{
+      "honest",
+      "honest_threads",
+      "honest_workspace",
+      "printing",
+      "honest/scratch",
+      "honest/thread_pool",
+      "honest/reordered_sums",
+      "honest/double_sums",
+      "honest/lookup_table",
+      "honest/exceptions",
+      "honest/large_stack",
+  };
+  return *twins;
+}
+
+}  // namespace ksearch
