@@ -20,9 +20,9 @@
 #include "absl/strings/str_cat.h"
 #include "common/kernel_header.h"
 #include "common/subprocess.h"
+#include "common/work_formula.h"
 #include "coordinator/tasks/directory_suite.h"
 #include "coordinator/tasks/task_folder.h"
-#include "coordinator/tasks/work_formula.h"
 
 namespace ksearch {
 namespace {
