@@ -1,5 +1,5 @@
 // While tokens are in use, a worker touches its own worker_id, leases and tasks, and nobody else's.
-#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -93,7 +93,7 @@ class WorkerOwnershipTest : public ::testing::Test {
   const std::string task_ = std::string(64, 'a');
   FakeClock clock_;
   FakeStore store_;
-  KeptLink link_, other_;
+  KeptLink link_, other_, again_;  // outlive the gateway
   WorkerGateway gateway_;
 };
 
@@ -159,8 +159,7 @@ TEST_F(WorkerOwnershipTest, EndOfATokenEndsItsSessionsAndFreesItsWorkerIds) {
   gateway_.EndSessionsOf("t1");
   EXPECT_TRUE(absl::IsUnauthenticated(link_.ended));
   EXPECT_TRUE(other_.ended.ok());
-  KeptLink again;
-  EXPECT_TRUE(Join("w1", &again, {"t3", ""}).ok()) << "the same worker with a new token";
+  EXPECT_TRUE(Join("w1", &again_, {"t3", ""}).ok()) << "the same worker with a new token";
 }
 
 }  // namespace
