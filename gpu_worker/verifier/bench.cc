@@ -1,5 +1,7 @@
 #include "gpu_worker/verifier/bench.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
 #include "gpu_worker/verifier/harness_constants.h"
@@ -62,6 +64,12 @@ absl::StatusOr<std::shared_ptr<BufferSets>> Bench::Allocate(
 int Bench::Sets(const WorkloadCase& workload, int sides) const {
   return RotationSets(workload.footprint_bytes(), options_.last_level_cache_bytes,
                       options_.max_rotation_bytes / sides);
+}
+
+int Bench::MostSets(const WorkloadCase& workload, int sides, int sets) const {
+  const int64_t room = options_.max_rotation_bytes / sides;
+  return static_cast<int>(std::clamp<int64_t>(
+      room / std::max<int64_t>(1, workload.footprint_bytes()), 1, std::max(1, sets)));
 }
 
 }  // namespace ksearch

@@ -53,6 +53,8 @@ class Bench {
 
   // How many sets to rotate if `sides` runners are timed side by side.
   int Sets(const WorkloadCase& workload, int sides) const;
+  // At most `sets`, as far as memory for rotation allows; at least one.
+  int MostSets(const WorkloadCase& workload, int sides, int sets) const;
 
   absl::Status DeviceHealth() const { return options_.device_health(); }
   // Null: no GPU.

@@ -98,6 +98,20 @@ inline constexpr int kBootstrapDraws = 10'000;
 // A workload whose whole interval lies below this bars "improved".
 inline constexpr double kWorstRegression = 0.03;
 inline constexpr int kMaxGosPerBlock = 16;
+// On a GPU the switch from the verifier's context to the runner's takes 180 to 250 us, one time in
+// five 350 to 450: it happens in a lead-in before the clock starts. A lead-in of more than so many
+// times the median of one of a runner without a program voids the GO; if that happens more often
+// than this in a block, the excess counts as time of the calls.
+inline constexpr double kMaxLeadIn = 1.25;
+inline constexpr absl::Duration kLeastLeadIn = absl::Microseconds(280);  // always allowed
+inline constexpr int kMaxVoidGosPerBlock = 12;
+inline constexpr size_t kFirstLeadIns = 7;
+// What is left of a GO's own cost, about 20 us, varies by a few: a GO is this long if there are
+// buffer sets enough, of the same number of calls on both sides, and a block takes the median of
+// its GOs. Sets are up to kMaxSets, as far as this many bytes a side allow.
+inline constexpr double kConfirmGoMicros = 2500;
+inline constexpr int64_t kConfirmSetsBytes = int64_t{8} << 30;
+inline constexpr int kMaxDeviceGosPerBlock = 16;
 // Both sides meet the same cache, so fewer sets do; mapping them costs more than calling.
 inline constexpr int kMaxConfirmSets = 16;
 // Fixed beforehand: when in each of this many launches every workload is this much faster, or every

@@ -69,8 +69,10 @@ absl::StatusOr<v1::Verdict> JobVerifier::Judge(const v1::VerifierRequest& reques
   Job job;
   job.request = &request;
   job.plan = WithDefaults(request.job().plan());
-  RETURN_IF_ERROR(Prepare(&job));
   const Clock& clock = bench_.clock();
+  const absl::Time prepare_start = clock.SteadyNow();
+  RETURN_IF_ERROR(Prepare(&job));
+  const absl::Time baseline_start = clock.SteadyNow();
   // Before the candidate is there: it could slow the baseline down.
   if (request.job().kind() == v1::JOB_KIND_SCREEN) RETURN_IF_ERROR(TimeBaseline(&job));
   const v1::Limits limits = WithDefaults(request.job().limits());
@@ -81,6 +83,7 @@ absl::StatusOr<v1::Verdict> JobVerifier::Judge(const v1::VerifierRequest& reques
 
   const absl::Time check_start = clock.SteadyNow();
   ASSIGN_OR_RETURN(std::unique_ptr<RunnerLink> link, bench_.starter().Start(limits));
+  const absl::Time load_start = clock.SteadyNow();
   job.verdict.mutable_isolation()->set_tight_seccomp(link->tight_filter());
   if (Ending loaded =
           link->Load(*job.candidate, std::min(job.limits.deadline, clock.SteadyNow() + kLoadTime));
@@ -100,7 +103,13 @@ absl::StatusOr<v1::Verdict> JobVerifier::Judge(const v1::VerifierRequest& reques
     }
   }
   if (!job.device_failure.empty()) return absl::UnavailableError(job.device_failure);
-  *job.verdict.mutable_measure_time() = ToProto(clock.SteadyNow() - measure_start);
+  const absl::Time measure_end = clock.SteadyNow();
+  *job.verdict.mutable_measure_time() = ToProto(measure_end - measure_start);
+  LOG(INFO) << "msg=\"stages\" kind=" << v1::JobKind_Name(request.job().kind())
+            << " oracle=" << baseline_start - prepare_start
+            << " baseline=" << check_start - baseline_start
+            << " start=" << load_start - check_start << " check=" << measure_start - load_start
+            << " measure=" << measure_end - measure_start;
   if (job.verdict.stderr_excerpt().empty()) {
     job.verdict.set_stderr_excerpt(link->EndAndReadOutput(kMaxStderrBytes));
   }

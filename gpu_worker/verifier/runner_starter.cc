@@ -1,6 +1,7 @@
 #include "gpu_worker/verifier/runner_starter.h"
 
 #include "common/measure_defaults.h"
+#include "common/status_macros.h"
 #include "common/textproto.h"
 
 namespace ksearch {
@@ -26,7 +27,10 @@ absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::Start(const v1::Limit
     spec.argv.push_back("--gpu=" + gpu_uuid_);
     AddGpu(gpu_binds_, gpu_uuid_, &spec);
   }
-  return RunnerLink::Start(sandbox_, std::move(spec), clock_);
+  ASSIGN_OR_RETURN(std::unique_ptr<RunnerLink> link,
+                   RunnerLink::Start(sandbox_, std::move(spec), clock_));
+  if (!gpu_uuid_.empty()) link->WaitAwake();
+  return link;
 }
 
 v1::Limits RunnerStarter::TrustedLimits() {

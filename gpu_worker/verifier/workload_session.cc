@@ -33,8 +33,9 @@ WorkloadSession::Batch WorkloadSession::Run(const std::vector<Call>& calls, Mode
   buffers_->Prepare(calls, salt);
   const absl::Time go_deadline =
       clock_.SteadyNow() + limits.call_time * static_cast<double>(calls.size()) + kGoSlack;
-  RunnerLink::GoReply reply = link_.Go(request, std::min(limits.deadline, go_deadline));
   Batch batch;
+  if (go.lead_in) batch.lead_in = link_.LeadIn(std::min(limits.deadline, go_deadline));
+  RunnerLink::GoReply reply = link_.Go(request, std::min(limits.deadline, go_deadline));
   batch.ending = std::move(reply.ending);
   if (batch.ending.outcome == v1::OUTCOME_TIMEOUT && limits.deadline < go_deadline) {
     batch.ending.message = "the whole job took longer than limits.total_time";

@@ -52,6 +52,7 @@ class WorkloadSession {
     absl::Duration inner;         // their sum
     absl::Duration audit;         // by the verifier's clock, message and answer included
     absl::Duration waited;        // part of it spent waiting for a core
+    absl::Duration lead_in;       // of a GO that has one
   };
   struct Limits {
     absl::Duration call_time;
@@ -73,6 +74,8 @@ class WorkloadSession {
   struct Go {
     v1::GoRequest::Mode mode = v1::GoRequest::MODE_UNSPECIFIED;
     int graph = 0;
+    // RunnerLink::LeadIn before it: the switch from the verifier's context is no part of the GO.
+    bool lead_in = false;
   };
 
   // One GO. Sets are distinct. `oracles` may lack any content.

@@ -97,13 +97,14 @@ bool CudaExecution::Go(const v1::GoRequest& request, const LoadedKernel& kernel,
 CudaExecution::Failure CudaExecution::Run(const v1::GoRequest& request, const LoadedKernel& kernel,
                                           v1::RunnerReply::Done* done) {
   const std::vector<int> order(request.set_order().begin(), request.set_order().end());
+  // Whatever the candidate did to it in the last GO.
+  if (!led_in_) api().cuCtxResetPersistingL2Cache();
+  led_in_ = order.empty();
   if (order.empty()) {
     // One that has loaded nothing yet gives the cost of a launch and a wait.
     if (!gate_.LaunchNothing(stream_.get()).ok()) return Synchronize();
     return Synchronize();
   }
-  // Whatever the candidate did to it in the last GO.
-  api().cuCtxResetPersistingL2Cache();
   switch (request.mode()) {
     case v1::GoRequest::EVENTS:
       return RunEvents(order, kernel, done);

@@ -80,6 +80,7 @@ class CudaExecution final : public Execution {
   // A candidate that waits for the device within a call has opened the gate once; asking it again
   // costs milliseconds.
   bool gate_useful_ = true;
+  bool led_in_ = false;  // the last GO was empty
 };
 
 }  // namespace ksearch

@@ -28,8 +28,8 @@ namespace ksearch {
 // ending that is not PASSED is final: later calls return it again. Silence past a deadline is
 // TIMEOUT, the runner's death RUNTIME_ERROR (LOAD_ERROR while loading; RESOURCE_LIMIT if the
 // sandbox says so), anything forged CHEAT. While a call waits, this process sleeps in poll(): it
-// takes no core from the candidate; between calls, once something is loaded, the
-// runner is stopped (SIGSTOP): no thread of it can finish late work, or slow a rival.
+// takes no core from the candidate (but see WaitAwake); between calls, once something is loaded,
+// the runner is stopped (SIGSTOP): no thread of it can finish late work, or slow a rival.
 // Thread-compatible. Deadlines are on the Clock::SteadyNow() scale.
 class RunnerLink {
  public:
@@ -40,6 +40,10 @@ class RunnerLink {
   ~RunnerLink();
   RunnerLink(const RunnerLink&) = delete;
   RunnerLink& operator=(const RunnerLink&) = delete;
+
+  // Answers are waited for without sleep, at most 50 ms each: for programs that need the device
+  // and not every core.
+  void WaitAwake() { spin_ = true; }
 
   Ending Load(const ProgramImage& program, absl::Time deadline);
   Ending Map(const std::vector<MapPacket>& packets, absl::Time deadline);
@@ -58,6 +62,10 @@ class RunnerLink {
     // as far as it was not the runner's own threads that had them.
     absl::Duration waited;
   };
+  // GPU: has the runner's own empty kernel run, and does not stop the runner afterwards: the device
+  // and both processes are ready for a GO that follows at once. Returns how long that took; the
+  // candidate's threads have that time too.
+  absl::Duration LeadIn(absl::Time deadline);
   GoReply Go(const std::vector<int>& set_order, absl::Time deadline);
   GoReply Go(const v1::GoRequest& go, absl::Time deadline);
 
@@ -98,6 +106,8 @@ class RunnerLink {
   std::optional<clockid_t> runner_cpu_clock_;  // of all its threads
   UniqueFd runner_pidfd_;
   bool paused_ = false;
+  bool spin_ = false;
+  bool leading_in_ = false;
   uint32_t step_ = 0;
   bool loading_ = false;
   bool tight_filter_ = false;

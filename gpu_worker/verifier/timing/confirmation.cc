@@ -12,6 +12,7 @@
 #include "common/status_macros.h"
 #include "common/textproto.h"
 #include "gpu_worker/verifier/harness_constants.h"
+#include "gpu_worker/verifier/timing/device/clock_watch.h"
 #include "gpu_worker/verifier/timing/device/device_warm_up.h"
 #include "gpu_worker/verifier/timing/sampler.h"
 
@@ -44,8 +45,11 @@ bool IsClear(const std::vector<LaunchBlocks>& log_ratios) {
 
 int ConfirmationSets(const Bench& bench, const WorkloadCase& workload) {
   const int sets = bench.Sets(workload, kSides);
-  // On a GPU a set is mapped in no time, and a GO of many calls makes its round trip small.
-  return bench.gpu() != nullptr ? sets : std::min(sets, kMaxConfirmSets);
+  if (bench.gpu() == nullptr) return std::min(sets, kMaxConfirmSets);
+  // A set is mapped in no time, and a GO of many calls makes its round trip small.
+  const int64_t more = kConfirmSetsBytes / std::max<int64_t>(1, workload.footprint_bytes());
+  return std::max(
+      sets, bench.MostSets(workload, kSides, static_cast<int>(std::min<int64_t>(more, kMaxSets))));
 }
 
 // One of the two runners, and what it has mapped.
@@ -59,6 +63,13 @@ struct Confirmation::Side {
   absl::Duration least_round_trip;
   double call_us = 0;
   // GPU.
+  int calls_of_go = 1;
+  // Of the block at work: time per call of each GO that counts, their sum, those that did not
+  // count.
+  std::vector<double> go_us;
+  std::vector<double> event_us;  // the same by the runner's events
+  double spent_us = 0;
+  int voided = 0;
   WarmDevice warm;
   DeviceGraphs graphs;
 };
@@ -97,11 +108,18 @@ Ending Confirmation::Open(Side* side, const ConfirmationCase& one, absl::Status*
     ClockWatch unwatched(nullptr, bench_.clock(), bench_.gpu()->pause);
     side->graphs = DeviceGraphs();
     side->warm = WarmUpDevice(calls, *side->dealer, kConfirmWarmUpTime, unwatched, bench_.clock());
-    side->call_us = side->warm.call_us;
+    side->call_us = std::max(side->warm.call_us, side->warm.host_us);
     return side->warm.ending;
   }
   return WarmUp(*side->session, *side->dealer, kConfirmWarmUpCalls, kConfirmWarmUpTime, limits_,
                 bench_.clock(), &side->call_us);
+}
+
+// As many calls a GO on both sides, so that what a GO costs beside them is shared by as many.
+int Confirmation::CallsOfGo(const ConfirmationCase& one, const Side& a, const Side& b) const {
+  const double slower = std::max(a.call_us, b.call_us);
+  const double calls = std::ceil(kConfirmGoMicros / std::max(slower, 0.1));
+  return static_cast<int>(std::clamp<double>(calls, 1, ConfirmationSets(bench_, *one.workload)));
 }
 
 // Both sides alike: replays of graphs and calls one by one give numbers of different meaning.
@@ -110,7 +128,8 @@ Ending Confirmation::ChooseWay(const ConfirmationCase& one, Side* a, Side* b, Si
   for (Side* side : {a, b}) {
     if (!graphs) break;
     SessionCalls calls(*side->session, one.oracles, limits_);
-    side->graphs = RecordGraphs(calls, *side->dealer, side->warm.call_us, kConfirmGraphs);
+    side->graphs = RecordGraphs(calls, *side->dealer, side->warm.call_us, kConfirmGraphs,
+                                CallsOfGo(one, *a, *b));
     *failed = side;
     if (!side->graphs.ending.passed()) return side->graphs.ending;
     if (side->graphs.spoiled) graphs_allowed_ = false;
@@ -125,13 +144,18 @@ Ending Confirmation::ChooseWay(const ConfirmationCase& one, Side* a, Side* b, Si
 WorkloadSession::Batch Confirmation::RunGo(Side* side, const ConfirmationCase& one, int calls,
                                            int oracled) {
   WorkloadSession::Go go;
-  if (bench_.gpu() != nullptr) go.mode = v1::GoRequest::FREE;
-  if (side->graphs.sets.empty()) {
+  if (bench_.gpu() == nullptr) {
     return side->session->Run(side->dealer->Deal(calls, oracled), WorkloadSession::Mode::kTimed, go,
                               one.oracles, limits_);
   }
+  if (side->graphs.sets.empty()) {
+    // Not Deal, which stops at the end of a round.
+    go = {v1::GoRequest::FREE, 0, true};
+    return side->session->Run(side->dealer->DealTo(side->dealer->PickSets(calls), oracled),
+                              WorkloadSession::Mode::kTimed, go, one.oracles, limits_);
+  }
   const auto graph = static_cast<size_t>(side->dealer->rng().NextBelow(side->graphs.sets.size()));
-  go = {v1::GoRequest::REPLAY, static_cast<int>(graph)};
+  go = {v1::GoRequest::REPLAY, static_cast<int>(graph), true};
   return side->session->Run(side->dealer->DealTo(side->graphs.sets[graph], oracled),
                             WorkloadSession::Mode::kTimed, go, one.oracles, limits_);
 }
@@ -169,6 +193,73 @@ Ending Confirmation::RunBlock(Side* side, const ConfirmationCase& one, int block
   }
   *us_per_call = spent_us / static_cast<double>(calls_done);
   return {};
+}
+
+// The sides take turns from GO to GO: what a switch of contexts costs drifts.
+Ending Confirmation::RunDeviceBlocks(Side* first, Side* second, const ConfirmationCase& one,
+                                     int blocks_left, Side** failed) {
+  const double block_us = absl::ToDoubleMicroseconds(FromProto(plan_.min_block_time()));
+  for (Side* side : {first, second}) {
+    side->go_us.clear();
+    side->event_us.clear();
+    side->spent_us = 0;
+    side->voided = 0;
+  }
+  const auto wants_more = [&](const Side& side) {
+    return side.go_us.empty() ||
+           (side.spent_us < block_us && side.go_us.size() < kMaxDeviceGosPerBlock);
+  };
+  while (wants_more(*first) || wants_more(*second)) {
+    for (Side* side : {first, second}) {
+      *failed = side;
+      const size_t had = side->go_us.size();
+      while (side->go_us.size() == had) {
+        Ending ending = RunDeviceGo(side, one, had == 0 ? blocks_left : 0);
+        if (!ending.passed()) return ending;
+      }
+    }
+    std::swap(first, second);
+  }
+  return {};
+}
+
+Ending Confirmation::RunDeviceGo(Side* side, const ConfirmationCase& one, int blocks_left) {
+  // Spreads the oracles over the blocks at random.
+  const bool oracled =
+      blocks_left > 0 && side->dealer->rng().NextBelow(static_cast<uint64_t>(blocks_left)) <
+                             static_cast<uint64_t>(side->dealer->oracled_left());
+  const WorkloadSession::Batch batch = RunGo(side, one, side->calls_of_go, oracled ? 1 : 0);
+  if (!batch.ending.passed()) return batch.ending;
+  side->audit.AddGo(batch);
+  // In its lead-in a hostile runner could begin with work.
+  const double excess_us =
+      std::max(0.0, absl::ToDoubleMicroseconds(batch.lead_in) - kMaxLeadIn * Median(lead_ins_us_));
+  // Now and then it takes long by itself.
+  if (excess_us > 0 && side->voided < kMaxVoidGosPerBlock) {
+    ++side->voided;
+    return {};
+  }
+  // The same, trusted amount for both sides, so that short calls show.
+  const absl::Duration calls = std::max(batch.audit - side->least_round_trip, batch.audit / 10);
+  const double go_us = absl::ToDoubleMicroseconds(calls) + excess_us;
+  side->go_us.push_back(go_us / static_cast<double>(batch.calls));
+  side->event_us.push_back(absl::ToDoubleMicroseconds(batch.inner) /
+                           static_cast<double>(batch.calls));
+  side->spent_us += go_us;
+  return {};
+}
+
+absl::StatusOr<absl::Duration> Confirmation::RoundTrip() {
+  if (bench_.gpu() == nullptr) return bench_.metronome().Tick();
+  const size_t had = lead_ins_us_.size();
+  Metronome::Pace pace;
+  do {
+    // As before a GO: the verifier's context has the device.
+    RETURN_IF_ERROR(bench_.gpu()->probe());
+    ASSIGN_OR_RETURN(pace, bench_.metronome().TickAfterLeadIn());
+    lead_ins_us_.push_back(absl::ToDoubleMicroseconds(pace.lead_in));
+  } while (had == 0 && lead_ins_us_.size() < kFirstLeadIns);
+  return pace.round_trip;
 }
 
 absl::Status Confirmation::RunLaunch(int launch, const ProgramImage& candidate,
@@ -219,25 +310,54 @@ absl::Status Confirmation::RunLaunch(int launch, const ProgramImage& candidate,
       if (launch == 0) ending = LockStep(b.get(), cases[i]);
       if (!ending.passed()) return fail(*b, ending);
     }
-    std::vector<double> blocks;
+    a->calls_of_go = b->calls_of_go = CallsOfGo(cases[i], *a, *b);
+    ClockWatch watch(bench_.gpu() == nullptr ? nullptr : bench_.gpu()->clocks.get(), bench_.clock(),
+                     bench_.gpu() == nullptr ? nullptr : bench_.gpu()->pause);
+    std::vector<double> blocks, event_blocks;
     for (int pair = 0; pair < plan_.blocks_per_launch(); ++pair) {
       double a_us = 0, b_us = 0;
-      ASSIGN_OR_RETURN(const absl::Duration round_trip, bench_.metronome().Tick());
+      ASSIGN_OR_RETURN(const absl::Duration round_trip, RoundTrip());
       b->audit.AddRoundTrip(round_trip);
       least_round_trip = std::min(least_round_trip, round_trip);
       a->least_round_trip = b->least_round_trip = least_round_trip;
       // A B, B A, A B, ...: a drift hits both alike.
+      const bool a_first = (pair + launch) % 2 == 0;
+      if (bench_.gpu() != nullptr) {
+        Side* failed = nullptr;
+        const Ending ending =
+            RunDeviceBlocks(a_first ? a.get() : b.get(), a_first ? b.get() : a.get(), cases[i],
+                            plan_.blocks_per_launch() - pair, &failed);
+        if (!ending.passed()) return fail(*failed, ending);
+        a_us = Median(a->go_us);
+        b_us = Median(b->go_us);
+      }
       for (const bool first : {true, false}) {
-        Side* side = ((pair + launch) % 2 == 0) == first ? a.get() : b.get();
+        if (bench_.gpu() != nullptr) break;
+        Side* side = a_first == first ? a.get() : b.get();
         const Ending ending = RunBlock(side, cases[i], plan_.blocks_per_launch() - pair,
                                        side->is_candidate ? &b_us : &a_us);
         if (!ending.passed()) return fail(*side, ending);
       }
+      // What was measured while heat or power pulled the clocks down does not count.
+      const ClockWatch::Fit fit = watch.Judge();
+      if (fit == ClockWatch::Fit::kDegraded) {
+        return absl::UnavailableError("the GPU is degraded: its clocks stay down (heat or power)");
+      }
+      if (fit == ClockWatch::Fit::kThrottled) {
+        --pair;
+        continue;
+      }
       blocks.push_back(std::log(a_us / b_us));
+      if (bench_.gpu() != nullptr) {
+        event_blocks.push_back(
+            std::log(std::max(Median(a->event_us), 1e-3) / std::max(Median(b->event_us), 1e-3)));
+      }
       result->rival_us[i].push_back(a_us);
       result->candidate_us[i].push_back(b_us);
     }
     (*log_ratios)[i].push_back(std::move(blocks));
+    event_log_ratios_[i].resize((*log_ratios)[i].size());
+    event_log_ratios_[i].back() = std::move(event_blocks);
     result->audit_ratio[i] = std::max(result->audit_ratio[i], b->audit.Ratio());
     if (b->audit.TimeEscaped()) ++result->escaped_launches[i];
     for (const WorkloadSession::Suspect& suspect : b->session->suspects()) {
@@ -255,6 +375,7 @@ absl::StatusOr<ConfirmationResult> Confirmation::Compare(const ProgramImage& can
   result.candidate_us.resize(cases.size());
   result.audit_ratio.resize(cases.size());
   std::vector<LaunchBlocks> log_ratios(cases.size());
+  event_log_ratios_.assign(cases.size(), {});
   result.rival_us.resize(cases.size());
   result.escaped_launches.resize(cases.size());
   int launches = 0;
@@ -275,11 +396,25 @@ absl::StatusOr<ConfirmationResult> Confirmation::Compare(const ProgramImage& can
     return result;
   }
   Rng rng(RandomUint64());
-  const BootstrapResult bootstrap =
+  BootstrapResult bootstrap =
       HierarchicalBootstrap(log_ratios, plan_.confidence(), kBootstrapDraws, &rng);
+  v1::Comparison::Verdict verdict = Judge(bootstrap, plan_.min_effect(), kWorstRegression);
+  if (bench_.gpu() != nullptr && verdict == v1::Comparison::UNDECIDED) {
+    // Events are more exact, but the runner's word: it is taken where it gains a candidate nothing
+    // and the verifier's clock does not contradict.
+    BootstrapResult by_events =
+        HierarchicalBootstrap(event_log_ratios_, plan_.confidence(), kBootstrapDraws, &rng);
+    const Interval ours = bootstrap.combined.interval, theirs = by_events.combined.interval;
+    const v1::Comparison::Verdict said = Judge(by_events, plan_.min_effect(), kWorstRegression);
+    if ((said == v1::Comparison::EQUAL || said == v1::Comparison::WORSE) &&
+        ours.low <= theirs.high && theirs.low <= ours.high) {
+      verdict = said;
+      bootstrap = std::move(by_events);
+    }
+  }
   v1::Comparison& comparison = result.comparison;
   comparison.set_rival_id(rival.id());
-  comparison.set_verdict(Judge(bootstrap, plan_.min_effect(), kWorstRegression));
+  comparison.set_verdict(verdict);
   comparison.set_log_speedup(bootstrap.combined.mean);
   comparison.set_ci_low(bootstrap.combined.interval.low);
   comparison.set_ci_high(bootstrap.combined.interval.high);

@@ -62,12 +62,20 @@ class Confirmation {
   absl::StatusOr<std::unique_ptr<Side>> StartSide(const ProgramImage& program, bool is_candidate,
                                                   Ending* ending);
   Ending Open(Side* side, const ConfirmationCase& one, absl::Status* trouble);
+  int CallsOfGo(const ConfirmationCase& one, const Side& a, const Side& b) const;
   // GPU: whether both sides replay graphs. *failed: whose ending it is.
   Ending ChooseWay(const ConfirmationCase& one, Side* a, Side* b, Side** failed);
   Ending LockStep(Side* side, const ConfirmationCase& one);
   WorkloadSession::Batch RunGo(Side* side, const ConfirmationCase& one, int calls, int oracled);
   // One block, the last but `blocks_left`; *us_per_call by the verifier's clock.
   Ending RunBlock(Side* side, const ConfirmationCase& one, int blocks_left, double* us_per_call);
+  absl::StatusOr<absl::Duration> RoundTrip();
+  // GPU: a block of each side, as Side::go_us.
+  Ending RunDeviceBlocks(Side* first, Side* second, const ConfirmationCase& one, int blocks_left,
+                         Side** failed);
+  // Time over the usual in its lead-in voids a GO, or is charged if that happens often.
+  // `blocks_left` 0: without an oracle.
+  Ending RunDeviceGo(Side* side, const ConfirmationCase& one, int blocks_left);
   absl::Status RunLaunch(int launch, const ProgramImage& candidate, const ProgramImage& rival,
                          const std::vector<ConfirmationCase>& cases,
                          std::vector<LaunchBlocks>* log_ratios, ConfirmationResult* result);
@@ -76,6 +84,10 @@ class Confirmation {
   const v1::MeasurePlan plan_;
   const v1::Limits candidate_limits_;
   const WorkloadSession::Limits limits_;
+  // GPU: of a runner that never loads anything.
+  std::vector<double> lead_ins_us_;
+  // GPU, by case, as log_ratios of RunLaunch: by the runner's events.
+  std::vector<LaunchBlocks> event_log_ratios_;
   // False once a recording broke a program.
   bool graphs_allowed_ = true;
 };

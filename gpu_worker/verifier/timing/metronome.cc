@@ -10,12 +10,16 @@ constexpr absl::Duration kTickTimeout = absl::Seconds(10);
 
 }  // namespace
 
+absl::Status Metronome::Wake() {
+  if (link_ != nullptr) return absl::OkStatus();
+  ASSIGN_OR_RETURN(link_, starter_.Start(RunnerStarter::TrustedLimits()));
+  // The first one warms it up.
+  link_->Go(std::vector<int>(), clock_.SteadyNow() + kTickTimeout);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<absl::Duration> Metronome::Tick() {
-  if (link_ == nullptr) {
-    ASSIGN_OR_RETURN(link_, starter_.Start(RunnerStarter::TrustedLimits()));
-    // The first one warms it up.
-    link_->Go(std::vector<int>(), clock_.SteadyNow() + kTickTimeout);
-  }
+  RETURN_IF_ERROR(Wake());
   const RunnerLink::GoReply reply =
       link_->Go(std::vector<int>(), clock_.SteadyNow() + kTickTimeout);
   if (!reply.ending.passed()) {
@@ -24,6 +28,14 @@ absl::StatusOr<absl::Duration> Metronome::Tick() {
         absl::StrCat("the idle runner does not answer: ", reply.ending.message));
   }
   return reply.audit - reply.waited;
+}
+
+absl::StatusOr<Metronome::Pace> Metronome::TickAfterLeadIn() {
+  RETURN_IF_ERROR(Wake());
+  Pace pace;
+  pace.lead_in = link_->LeadIn(clock_.SteadyNow() + kTickTimeout);
+  ASSIGN_OR_RETURN(pace.round_trip, Tick());
+  return pace;
 }
 
 }  // namespace ksearch

@@ -19,7 +19,15 @@ class Metronome {
   // trouble of this machine.
   absl::StatusOr<absl::Duration> Tick();
 
+  // GPU: a lead-in and the round trip right after it.
+  struct Pace {
+    absl::Duration lead_in;
+    absl::Duration round_trip;
+  };
+  absl::StatusOr<Pace> TickAfterLeadIn();
+
  private:
+  absl::Status Wake();
   RunnerStarter& starter_;
   const Clock& clock_;
   std::unique_ptr<RunnerLink> link_;

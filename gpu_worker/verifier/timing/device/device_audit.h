@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "gpu_worker/verifier/timing/metronome.h"
 #include "gpu_worker/verifier/workload_session.h"
 
 namespace ksearch {
@@ -12,7 +13,7 @@ namespace ksearch {
 // had nothing in them but calls. Thread-compatible.
 class DeviceAudit {
  public:
-  void AddRoundTrip(absl::Duration idle_round_trip);
+  void AddPace(const Metronome::Pace& idle);
   // A GO of FREE calls (`per_call`), or a replay of a graph, whose calls are one unit.
   void AddGo(const WorkloadSession::Batch& batch, bool per_call);
 
@@ -28,12 +29,16 @@ class DeviceAudit {
  private:
   struct Go {
     double micros = 0;  // without waits for a core
+    double lead_in_us = 0;
     double calls = 0;
     double allowed_calls = 0;  // that may each cost a little more
   };
   double RoundTrip(double quantile) const;
+  // With what its lead-in took over kMaxLeadIn times that of an idle runner.
+  double Micros(const Go& go) const;
 
   std::vector<Go> gos_;
+  std::vector<double> lead_ins_us_;
   std::vector<double> round_trips_us_;
 };
 

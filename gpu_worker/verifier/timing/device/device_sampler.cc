@@ -114,10 +114,11 @@ absl::Status DeviceSampler::MeasureOnce(int oracled, Ending* ending, bool* count
   if (way_ == Way::kGraph) {
     const auto graph = static_cast<size_t>(dealer_.rng().NextBelow(graphs_.sets.size()));
     RETURN_IF_ERROR(RunAudited(dealer_.DealTo(graphs_.sets[graph], oracled),
-                               {v1::GoRequest::REPLAY, static_cast<int>(graph)}, &batch, counted));
+                               {v1::GoRequest::REPLAY, static_cast<int>(graph), true}, &batch,
+                               counted));
   } else if (way_ == Way::kVerifierClock) {
-    RETURN_IF_ERROR(
-        RunAudited(dealer_.Deal(CallsOfGo(), oracled), {v1::GoRequest::FREE, 0}, &batch, counted));
+    RETURN_IF_ERROR(RunAudited(dealer_.Deal(CallsOfGo(), oracled), {v1::GoRequest::FREE, 0, true},
+                               &batch, counted));
   } else {
     batch = calls_.Run(dealer_.Deal(CallsOfGo(), oracled), WorkloadSession::Mode::kTimed,
                        {v1::GoRequest::EVENTS, 0});
@@ -141,7 +142,7 @@ absl::Status DeviceSampler::MeasureOnce(int oracled, Ending* ending, bool* count
   if (way_ != Way::kEvents || options_.trusted) return absl::OkStatus();
   bool audited = false;
   RETURN_IF_ERROR(
-      RunAudited(dealer_.Deal(CallsOfGo(), 0), {v1::GoRequest::FREE, 0}, &batch, &audited));
+      RunAudited(dealer_.Deal(CallsOfGo(), 0), {v1::GoRequest::FREE, 0, true}, &batch, &audited));
   *ending = batch.ending;
   return absl::OkStatus();
 }
@@ -149,7 +150,7 @@ absl::Status DeviceSampler::MeasureOnce(int oracled, Ending* ending, bool* count
 absl::Status DeviceSampler::RunAudited(const std::vector<WorkloadSession::Call>& calls,
                                        const WorkloadSession::Go& go, WorkloadSession::Batch* batch,
                                        bool* counted) {
-  ASSIGN_OR_RETURN(const absl::Duration round_trip, round_trip_());
+  ASSIGN_OR_RETURN(const Metronome::Pace idle, round_trip_());
   *batch = calls_.Run(calls, WorkloadSession::Mode::kTimed, go);
   if (!batch->ending.passed()) return absl::OkStatus();
   switch (watch_.Judge()) {
@@ -160,7 +161,7 @@ absl::Status DeviceSampler::RunAudited(const std::vector<WorkloadSession::Call>&
     case ClockWatch::Fit::kGood:
       break;
   }
-  audit_.AddRoundTrip(round_trip);
+  audit_.AddPace(idle);
   audit_.AddGo(*batch, go.mode == v1::GoRequest::FREE);
   *counted = true;
   return absl::OkStatus();
@@ -174,12 +175,12 @@ absl::Status DeviceSampler::LockStep(Sampled* sampled) {
   const absl::Time end = clock_.SteadyNow() + kLockStepTime;
   for (int i = 0; i < kLockStepCalls; ++i) {
     if (i >= kMinLockStepCalls && clock_.SteadyNow() >= end) break;
-    ASSIGN_OR_RETURN(const absl::Duration round_trip, round_trip_());
-    const WorkloadSession::Batch batch =
-        calls_.Run(dealer_.Deal(1, 0), WorkloadSession::Mode::kTimed, {v1::GoRequest::FREE, 0});
+    ASSIGN_OR_RETURN(const Metronome::Pace idle, round_trip_());
+    const WorkloadSession::Batch batch = calls_.Run(
+        dealer_.Deal(1, 0), WorkloadSession::Mode::kTimed, {v1::GoRequest::FREE, 0, true});
     sampled->ending = batch.ending;
     if (!batch.ending.passed()) return absl::OkStatus();
-    audit.AddRoundTrip(round_trip);
+    audit.AddPace(idle);
     audit.AddGo(batch, true);
     // Of a graph, the host's time is no part of what was measured, but here it is.
     host_us_.insert(host_us_.end(), batch.host_us.begin(), batch.host_us.end());

@@ -52,8 +52,9 @@ class DeviceSampler {
     // Nothing was timed: a recording broke the program. A new process, without graphs.
     bool spoiled = false;
   };
-  // Idle round trips of a GO; non-OK is trouble of the machine.
-  using RoundTrip = std::function<absl::StatusOr<absl::Duration>()>;
+  // What an idle runner's lead-in and GO take when the verifier's context had the device; non-OK is
+  // trouble of the machine.
+  using RoundTrip = std::function<absl::StatusOr<Metronome::Pace>()>;
 
   DeviceSampler(DeviceCalls& calls, CallDealer& dealer, ClockWatch& watch, RoundTrip round_trip,
                 const Clock& clock, Options options)

@@ -48,15 +48,17 @@ WarmDevice WarmUpDevice(DeviceCalls& calls, CallDealer& dealer, absl::Duration l
   }
 }
 
-DeviceGraphs RecordGraphs(DeviceCalls& calls, CallDealer& dealer, double call_us, int count) {
+DeviceGraphs RecordGraphs(DeviceCalls& calls, CallDealer& dealer, double call_us, int count,
+                          int exactly) {
   DeviceGraphs graphs;
   const int sets = static_cast<int>(dealer.PickSets(kMaxSets).size());
   // Long enough that a replay is well above the resolution of events, if there are sets enough.
   const int least = std::clamp(static_cast<int>(std::ceil(kGraphMicros / std::max(call_us, 0.1))),
                                std::min(kMinGraphCalls, sets), sets);
   for (int graph = 0; graph < count; ++graph) {
-    const int calls_in_it =
-        least + static_cast<int>(dealer.rng().NextBelow(static_cast<uint64_t>(sets - least + 1)));
+    const int calls_in_it = exactly > 0 ? std::min(exactly, sets)
+                                        : least + static_cast<int>(dealer.rng().NextBelow(
+                                                      static_cast<uint64_t>(sets - least + 1)));
     std::vector<int> order = dealer.PickSets(calls_in_it);
     WorkloadSession::Recording recording = calls.Record(order, graph);
     graphs.ending = recording.ending;

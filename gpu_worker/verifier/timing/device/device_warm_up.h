@@ -35,7 +35,9 @@ struct DeviceGraphs {
   // An honest program may not survive a recording that failed: it needs a new process.
   bool spoiled = false;
 };
-DeviceGraphs RecordGraphs(DeviceCalls& calls, CallDealer& dealer, double call_us, int count);
+// `exactly` > 0: that many calls each, or as many as there are sets.
+DeviceGraphs RecordGraphs(DeviceCalls& calls, CallDealer& dealer, double call_us, int count,
+                          int exactly = 0);
 
 }  // namespace ksearch
 

@@ -120,6 +120,14 @@ TEST(DeviceSamplerTest, TimeThatEventsDoNotSeeIsFoundByTheOtherClock) {
   }
 }
 
+TEST(DeviceSamplerTest, WorkBegunInTheLeadInCounts) {
+  SimulatedGpu gpu;
+  gpu.device_us = 400;
+  gpu.begun_us = 200;
+  gpu.reported = 0.5;
+  EXPECT_EQ(Timing(&gpu).SampleOk().ending.outcome, v1::OUTCOME_CHEAT);
+}
+
 TEST(DeviceSamplerTest, WorkOnAnotherStreamIsNoHostBoundCall) {
   SimulatedGpu gpu;  // events see almost nothing, nor can anything be recorded
   gpu.device_us = 80;

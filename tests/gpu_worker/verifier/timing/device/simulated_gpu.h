@@ -24,15 +24,19 @@ class SimulatedGpu final : public DeviceCalls, public ClockReader {
   uint64_t reasons = 0;
   int throttled_readings = 0;  // that many readings are throttled, once timing has begun
 
+  // Done of each call before the clock starts, while the lead-in is drawn out.
+  double begun_us = 0;
+
   static constexpr double kRoundTripMicros = 16;
+  static constexpr double kLeadInMicros = 220;  // of an idle runner
 
   FakeClock& clock() { return clock_; }
   const std::map<v1::GoRequest::Mode, int>& gos() const { return gos_; }
   int calls() const { return calls_; }
 
-  absl::StatusOr<absl::Duration> RoundTrip() {
-    clock_.Advance(absl::Microseconds(kRoundTripMicros));
-    return absl::Microseconds(kRoundTripMicros);
+  absl::StatusOr<Metronome::Pace> RoundTrip() {
+    clock_.Advance(absl::Microseconds(kLeadInMicros + kRoundTripMicros));
+    return Metronome::Pace{absl::Microseconds(kLeadInMicros), absl::Microseconds(kRoundTripMicros)};
   }
 
   WorkloadSession::Batch Run(const std::vector<WorkloadSession::Call>& calls,
@@ -66,6 +70,10 @@ class SimulatedGpu final : public DeviceCalls, public ClockReader {
         batch.latency_us = {std::max(device_us * reported, host_us)};
         batch.host_us.assign(calls.size(), host_us);
         wall += std::max(n * device_us, n * host_us) + std::min(device_us, host_us);
+    }
+    if (go.lead_in) {
+      wall -= n * begun_us;
+      batch.lead_in = absl::Microseconds(kLeadInMicros + n * begun_us);
     }
     batch.audit = absl::Microseconds(wall);
     clock_.Advance(absl::Microseconds(wall + 100));
