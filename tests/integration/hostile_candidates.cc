@@ -49,9 +49,10 @@ const std::vector<HostileCandidate>& HostileCandidates() {
       {"resources/ignores_signals", {kTimeout}, "a call did not end"},
       {"resources/sleeper", {kTimeout}, "a call did not end"},
       {"resources/slow_calls", {kTimeout}, "total_time", kScreen, true},
-      {"resources/memory_touch", {kResource, kRuntime}},
-      {"resources/memory_files", {kResource, kRuntime}},
-      {"resources/memory_shared", {kResource, kRuntime}},
+      // A busy kernel takes seconds to kill for want of memory.
+      {"resources/memory_touch", {kResource, kRuntime, kTimeout}},
+      {"resources/memory_files", {kResource, kRuntime, kTimeout}},
+      {"resources/memory_shared", {kResource, kRuntime, kTimeout}},
       {"resources/disk_fill", {kRuntime}, kRefused},
       {"resources/huge_file", {kResource}, "SIGXFSZ"},
       {"resources/log_flood", {kResource}, "output"},

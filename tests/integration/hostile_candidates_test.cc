@@ -196,8 +196,7 @@ v1::JobSpec JobFor(const Worker& worker, const HostileCandidate& candidate) {
   v1::JobSpec job = candidate.measure == Measure::kScreenLarge
                         ? worker.Job(candidate.path, v1::JOB_KIND_SCREEN, {"large"})
                         : worker.Job(candidate.path, v1::JOB_KIND_SCREEN, {"medium", "small"});
-  const bool hangs = std::find(candidate.outcomes.begin(), candidate.outcomes.end(),
-                               v1::OUTCOME_TIMEOUT) != candidate.outcomes.end();
+  const bool hangs = candidate.outcomes.front() == v1::OUTCOME_TIMEOUT;
   // A busy machine takes its time to hand out gigabytes.
   if (!hangs) *job.mutable_limits()->mutable_call_time() = ToProto(absl::Seconds(10));
   if (candidate.heavy) {

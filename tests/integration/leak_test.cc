@@ -80,7 +80,7 @@ class LeakTest : public testing::Test {
         break;
     }
     const CommandOutput output = cluster_.Cli(
-        {"eval", "--task", "softmax_rows_f32", "--check", "--repeat", path}, absl::Minutes(2));
+        {"eval", "--task", "softmax_rows_f32", "--check", "--repeat", path}, absl::Minutes(10));
     ASSERT_EQ(output.exit.code, expected) << number << "\n" << output.out << output.err;
   }
   std::string Write(const std::string& name, const std::string& text) {
