@@ -400,17 +400,10 @@ absl::StatusOr<ConfirmationResult> Confirmation::Compare(const ProgramImage& can
       HierarchicalBootstrap(log_ratios, plan_.confidence(), kBootstrapDraws, &rng);
   v1::Comparison::Verdict verdict = Judge(bootstrap, plan_.min_effect(), kWorstRegression);
   if (bench_.gpu() != nullptr && verdict == v1::Comparison::UNDECIDED) {
-    // Events are more exact, but the runner's word: it is taken where it gains a candidate nothing
-    // and the verifier's clock does not contradict.
     BootstrapResult by_events =
         HierarchicalBootstrap(event_log_ratios_, plan_.confidence(), kBootstrapDraws, &rng);
-    const Interval ours = bootstrap.combined.interval, theirs = by_events.combined.interval;
-    const v1::Comparison::Verdict said = Judge(by_events, plan_.min_effect(), kWorstRegression);
-    if ((said == v1::Comparison::EQUAL || said == v1::Comparison::WORSE) &&
-        ours.low <= theirs.high && theirs.low <= ours.high) {
-      verdict = said;
-      bootstrap = std::move(by_events);
-    }
+    verdict = JudgeUndecided(bootstrap, by_events, plan_.min_effect(), kWorstRegression);
+    if (verdict != v1::Comparison::UNDECIDED) bootstrap = std::move(by_events);
   }
   v1::Comparison& comparison = result.comparison;
   comparison.set_rival_id(rival.id());

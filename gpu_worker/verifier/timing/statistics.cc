@@ -155,4 +155,15 @@ v1::Comparison::Verdict Judge(const BootstrapResult& result, double min_effect,
   return v1::Comparison::UNDECIDED;
 }
 
+v1::Comparison::Verdict JudgeUndecided(const BootstrapResult& by_verifier,
+                                       const BootstrapResult& by_runners, double min_effect,
+                                       double worst_regression) {
+  const v1::Comparison::Verdict said = Judge(by_runners, min_effect, worst_regression);
+  const Interval& ours = by_verifier.combined.interval;
+  const Interval& theirs = by_runners.combined.interval;
+  const bool overlap = ours.low <= theirs.high && theirs.low <= ours.high;
+  const bool harmless = said == v1::Comparison::EQUAL || said == v1::Comparison::WORSE;
+  return harmless && overlap ? said : v1::Comparison::UNDECIDED;
+}
+
 }  // namespace ksearch

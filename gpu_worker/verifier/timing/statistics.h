@@ -54,6 +54,13 @@ BootstrapResult HierarchicalBootstrap(const std::vector<LaunchBlocks>& workloads
 v1::Comparison::Verdict Judge(const BootstrapResult& result, double min_effect,
                               double worst_regression);
 
+// What the runners' own clocks may add to a result of the verifier's clock that is UNDECIDED. They
+// are more exact, but a candidate's word: it is taken where it gains a candidate nothing (EQUAL,
+// WORSE) and the intervals overlap; else UNDECIDED.
+v1::Comparison::Verdict JudgeUndecided(const BootstrapResult& by_verifier,
+                                       const BootstrapResult& by_runners, double min_effect,
+                                       double worst_regression);
+
 }  // namespace ksearch
 
 #endif  // KSEARCH_GPU_WORKER_VERIFIER_TIMING_STATISTICS_H_

@@ -105,6 +105,19 @@ TEST(StatisticsTest, EqualProgramsAreSeldomCalledImproved) {
   EXPECT_LE(improved, 9);  // 3 %
 }
 
+TEST(StatisticsTest, TheRunnersWordCountsOnlyWhereItGainsNothing) {
+  const auto judge = [](Interval by_verifier, Interval by_runners) {
+    BootstrapResult ours, theirs;
+    ours.combined = {0, by_verifier};
+    theirs.combined = {0, by_runners};
+    return JudgeUndecided(ours, theirs, 0.01, 0.03);
+  };
+  EXPECT_EQ(judge({-0.014, 0.002}, {-0.004, 0.003}), v1::Comparison::EQUAL);
+  EXPECT_EQ(judge({-0.03, -0.005}, {-0.02, -0.015}), v1::Comparison::WORSE);
+  EXPECT_EQ(judge({0.005, 0.03}, {0.015, 0.02}), v1::Comparison::UNDECIDED);    // would gain
+  EXPECT_EQ(judge({0.005, 0.03}, {-0.002, 0.002}), v1::Comparison::UNDECIDED);  // contradicted
+}
+
 TEST(StatisticsTest, VerdictsFollowTheInterval) {
   const auto judge = [](double low, double high, double workload_high) {
     BootstrapResult result;
