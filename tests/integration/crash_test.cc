@@ -70,7 +70,7 @@ class Search {
 
   bool Finished() { return Status().state() == v1::RUN_STATE_FINISHED; }
   void WatchToTheEnd() {
-    EXPECT_EQ(cluster_.Cli({"watch", "last"}, absl::Minutes(5)).exit.code, 0);
+    EXPECT_EQ(cluster_.Cli({"watch", "last"}, absl::Minutes(15)).exit.code, 0);
     EXPECT_EQ(Status().state(), v1::RUN_STATE_FINISHED) << Status().ShortDebugString();
   }
 
