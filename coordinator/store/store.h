@@ -39,9 +39,9 @@ class Store {
   // folder. DATA_LOSS: not a database.
   static absl::StatusOr<std::unique_ptr<Store>> Open(const Options& options,
                                                      const Clock& clock = Clock::Real());
-  // Copies the database at `path` to `target` without opening it as a coordinator would: another may
-  // be using it. `target` appears whole or not at all; an older one is replaced. NOT_FOUND: no such
-  // database. FAILED_PRECONDITION: it belongs to another program.
+  // Copies the database at `path` to `target` without opening it as a coordinator would: another
+  // may be using it. `target` appears whole or not at all; an older one is replaced. NOT_FOUND: no
+  // such database. FAILED_PRECONDITION: it belongs to another program.
   static absl::Status BackupFile(const std::string& path, const std::string& target);
   virtual ~Store() = default;
 

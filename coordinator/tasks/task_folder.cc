@@ -13,8 +13,8 @@
 #include "common/kernel_header.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
-#include "coordinator/tasks/definition_json.h"
 #include "common/work_formula.h"
+#include "coordinator/tasks/definition_json.h"
 #include "coordinator/tasks/workload_jsonl.h"
 
 namespace ksearch {

@@ -107,8 +107,8 @@ absl::StatusOr<v1::Verdict> JobVerifier::Judge(const v1::VerifierRequest& reques
   *job.verdict.mutable_measure_time() = ToProto(measure_end - measure_start);
   LOG(INFO) << "msg=\"stages\" kind=" << v1::JobKind_Name(request.job().kind())
             << " oracle=" << baseline_start - prepare_start
-            << " baseline=" << check_start - baseline_start
-            << " start=" << load_start - check_start << " check=" << measure_start - load_start
+            << " baseline=" << check_start - baseline_start << " start=" << load_start - check_start
+            << " check=" << measure_start - load_start
             << " measure=" << measure_end - measure_start;
   if (job.verdict.stderr_excerpt().empty()) {
     job.verdict.set_stderr_excerpt(link->EndAndReadOutput(kMaxStderrBytes));

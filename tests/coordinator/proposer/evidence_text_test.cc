@@ -1,4 +1,3 @@
-#include "absl/strings/str_cat.h"
 #include "coordinator/proposer/evidence_text.h"
 
 #include <gmock/gmock.h>
@@ -6,6 +5,7 @@
 
 #include <set>
 
+#include "absl/strings/str_cat.h"
 #include "coordinator/proposer/task_text.h"
 #include "tests/coordinator/proposer/prompt_fixture.h"
 
