@@ -282,8 +282,11 @@ void FakeStore::RecordReply(const LlmCallRow& call, absl::AnyInvocable<void(absl
       const auto run = runs_.find(call.run_id);
       if (!row.answered) {
         if (run != runs_.end()) Settle(&run->second, row, call.counted_tokens, call.cost_nano);
-        row = call;
+        const LlmCallRow kept = std::exchange(row, call);
         row.answered = true;
+        row.lost_sends = kept.lost_sends;
+        row.lost_tokens = kept.lost_tokens;
+        row.lost_nano = kept.lost_nano;
       }
       if (run != runs_.end() && AddArrival(&run->second, Arrival::Kind::kReply, call.call_id, "")) {
         arrived = call.run_id;

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/log.h"
+#include "coordinator/llm/provider/billed_tries.h"
 #include "coordinator/llm/provider/retry_after.h"
 
 namespace ksearch {
@@ -17,7 +18,9 @@ constexpr absl::Duration kLongestWait = absl::Seconds(1);
 constexpr absl::Duration kParked = absl::Seconds(120);
 
 absl::Status WithNote(const absl::Status& status, absl::string_view note) {
-  return absl::Status(status.code(), absl::StrCat(status.message(), note));
+  absl::Status noted(status.code(), absl::StrCat(status.message(), note));
+  SetBilledTries(&noted, BilledTries(status));
+  return noted;
 }
 
 AttemptEnd EndOf(const absl::Status& status) {
@@ -43,6 +46,7 @@ struct RetryingClient::Call {
   absl::Time entered;   // the gate, last
   int attempts = 0;
   int costly_failures = 0;  // of the kinds that are retried once
+  int billed_tries = 0;     // that failed, and may have been billed all the same
   absl::Status last = absl::OkStatus();
 };
 
@@ -120,9 +124,11 @@ void RetryingClient::Pump(const std::string& model) {
       Start(std::move(call));
       continue;
     }
-    std::move(call->done)(absl::UnavailableError(absl::StrCat(
+    absl::Status late = absl::UnavailableError(absl::StrCat(
         call->last.message(), call->last.ok() ? "" : "; ", "the provider is not to be asked for ",
-        absl::FormatDuration(wait), ", longer than the call may wait (retry.call_deadline)")));
+        absl::FormatDuration(wait), ", longer than the call may wait (retry.call_deadline)"));
+    SetBilledTries(&late, call->billed_tries);
+    std::move(call->done)(std::move(late));
   }
 }
 
@@ -157,8 +163,11 @@ void RetryingClient::OnResult(std::unique_ptr<Call> call, absl::StatusOr<LlmRepl
     lane.gate->Leave(EndOf(reply.status()), call->entered, now);
     if (asked) lane.gate->CloseUntil(now + *asked);
   }
-  const absl::Status status = reply.status();
+  absl::Status status = reply.status();
+  call->billed_tries += BilledTries(status);
+  SetBilledTries(&status, call->billed_tries);
   if (status.ok()) {
+    reply->billed_tries += call->billed_tries;
     std::move(call->done)(std::move(reply));
   } else if (!MayRetry(call.get(), status)) {
     std::move(call->done)(

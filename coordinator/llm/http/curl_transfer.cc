@@ -13,6 +13,7 @@
 #include "common/clock.h"
 #include "common/status_macros.h"
 #include "coordinator/llm/http/url_check.h"
+#include "coordinator/llm/provider/billed_tries.h"
 
 namespace ksearch {
 namespace {
@@ -209,7 +210,10 @@ absl::Status CurlTransfer::StatusOf(CURLcode code) const {
       break;
   }
   if (last_byte_ == absl::InfinitePast()) {
-    return absl::UnavailableError(absl::StrCat("talking to ", url, ": ", detail));
+    // The request may have reached the model, which may be paid for a reply that nobody hears.
+    absl::Status status = absl::UnavailableError(absl::StrCat("talking to ", url, ": ", detail));
+    SetBilledTries(&status, 1);
+    return status;
   }
   return absl::DataLossError(
       absl::StrCat("the reply of ", url, " was cut off after ", body_bytes_, " bytes: ", detail));

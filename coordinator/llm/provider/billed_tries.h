@@ -19,6 +19,7 @@ inline void SetBilledTries(absl::Status* status, int tries) {
 // reached the model (timeout, cancelled, unreadable reply) and 0 if it was refused or never got
 // there. Money is counted by this: rather too much than too little.
 inline int BilledTries(const absl::Status& status) {
+  if (status.ok()) return 0;
   if (const auto noted = status.GetPayload(kBilledTriesPayload); noted.has_value()) {
     int tries = 0;
     if (absl::SimpleAtoi(std::string(*noted), &tries)) return tries;

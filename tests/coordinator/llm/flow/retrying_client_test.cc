@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "coordinator/llm/openai/openai_chat_client.h"
+#include "coordinator/llm/provider/billed_tries.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/fakes/fake_clock.h"
@@ -52,6 +53,29 @@ class RetryingClientTest : public testing::Test {
   std::optional<RetryingClient> client_;
   std::vector<absl::StatusOr<LlmReply>> replies_;
 };
+
+TEST_F(RetryingClientTest, TriesThatMayHaveBeenBilledAreTold) {
+  absl::Status lost = absl::UnavailableError("talking to it: connection reset");
+  SetBilledTries(&lost, 1);
+  Start();
+  transport_->Answer(lost);
+  FireTimer();
+  transport_->Answer(503, "");  // was not worked on
+  FireTimer();
+  transport_->Answer(200, kGood);
+  ASSERT_EQ(replies_.size(), 1u);
+  ASSERT_TRUE(replies_[0].ok()) << replies_[0].status();
+  EXPECT_EQ(replies_[0]->billed_tries, 1);
+
+  Start();
+  transport_->Answer(lost);
+  FireTimer();
+  transport_->Answer(absl::DeadlineExceededError("no answer"));
+  FireTimer();
+  transport_->Answer(401, "");
+  ASSERT_EQ(replies_.size(), 2u);
+  EXPECT_EQ(BilledTries(replies_[1].status()), 2);
+}
 
 TEST_F(RetryingClientTest, SuccessNeedsNoTimer) {
   Start();

@@ -1,0 +1,175 @@
+#ifndef KSEARCH_TESTS_COORDINATOR_ENGINE_SEARCH_RUN_FIXTURE_H_
+#define KSEARCH_TESTS_COORDINATOR_ENGINE_SEARCH_RUN_FIXTURE_H_
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "coordinator/engine/search_run.h"
+#include "tests/fakes/fake_clock.h"
+#include "tests/fakes/fake_llm_client.h"
+#include "tests/fakes/fake_store.h"
+#include "tests/fakes/fake_strategy.h"
+
+namespace ksearch {
+
+// Answers every job at once: candidate n is n times as fast as the baseline, and every confirmation
+// says "improved".
+class InstantWorkers final : public JobSink {
+ public:
+  explicit InstantWorkers(Store* store) : store_(store) {}
+
+  void Submit(const std::string& job_id, const v1::JobSpec& spec) override {
+    ++submitted_[job_id];
+    if (hold_) {
+      held_.emplace_back(job_id, spec);
+      return;
+    }
+    Record(job_id, spec);
+  }
+  void CancelQueued(const std::string& job_id) override {
+    held_.erase(std::remove_if(held_.begin(), held_.end(),
+                               [&](const auto& held) { return held.first == job_id; }),
+                held_.end());
+  }
+  void Hold(bool hold) {
+    hold_ = hold;
+    if (hold) return;
+    for (const auto& [id, spec] : std::exchange(held_, {})) Record(id, spec);
+  }
+  const std::map<std::string, int>& submitted() const { return submitted_; }
+
+ private:
+  void Record(const std::string& job_id, const v1::JobSpec& spec) {
+    v1::JobResult result;
+    result.set_job_id(job_id);
+    result.set_attempt(1);
+    result.set_outcome(v1::OUTCOME_PASSED);
+    result.mutable_stage_times()->mutable_device_held()->set_seconds(1);
+    v1::WorkloadResult* workload = result.add_workloads();
+    workload->mutable_candidate()->set_median_us(100.0 /
+                                                 std::stoi(spec.candidate().files(0).content()));
+    workload->mutable_baseline()->set_median_us(100.0);
+    for (const v1::Rival& rival : spec.rivals()) {
+      v1::Comparison* comparison = result.add_comparisons();
+      comparison->set_rival_id(rival.rival_id());
+      comparison->set_verdict(v1::Comparison::IMPROVED);
+      comparison->set_log_speedup(0.7);
+    }
+    store_->RecordResult(result, "lease", [](auto) {});
+  }
+
+  Store* const store_;
+  bool hold_ = false;
+  std::vector<std::pair<std::string, v1::JobSpec>> held_;
+  std::map<std::string, int> submitted_;
+};
+
+class SearchRunTest : public testing::Test {
+ protected:
+  SearchRunTest() : workers_(&store_) {
+    row_.run_id = "run";
+    row_.request_id = "request";
+    row_.config.set_provider("p");
+    row_.config.set_rounds(6);
+    row_.status.set_state(v1::RUN_STATE_RUNNING);
+    EXPECT_TRUE(store_.CreateRun(row_).ok());
+    store_.SetArrivalListener([this](const std::string&) {
+      MutexLock lock(&mu_);
+      ++arrivals_;
+      changed_.NotifyAll();
+    });
+    NewModels();
+  }
+
+  // A new life of the process: everything but store and workers is made anew.
+  void NewModels(ModelCaller::Options options = {}) {
+    models_.reset();
+    auto client = std::make_unique<FakeLlmClient>();
+    client_ = client.get();
+    // The reply is the number of the question.
+    client->AnswerWith([this](const LlmRequest& request) {
+      MutexLock lock(&mu_);
+      ++asked_[request.user];
+      changed_.NotifyAll();
+      return FakeLlmClient::Text(request.user.substr(9));
+    });
+    std::vector<ModelCaller::Provider> providers;
+    providers.push_back({"p", "m", std::move(client), absl::OkStatus()});
+    models_ = std::make_unique<ModelCaller>(&store_, clock_, std::move(providers), options);
+  }
+
+  std::unique_ptr<SearchRun> NewRun(int rounds = 6, std::vector<std::string> order = {},
+                                    const std::string& run_id = "run") {
+    const auto row = store_.ReadRun(run_id);
+    EXPECT_TRUE(row.ok());
+    SearchContext context;
+    context.config = row->config;
+    context.config.set_rounds(rounds);
+    if (budget_.has_value()) *context.config.mutable_budget() = *budget_;
+    context.task.mutable_workloads()->Add()->set_uuid("w");
+    auto run = SearchRun::Create({&store_, &workers_, models_.get(), &clock_}, *row, context,
+                                 std::make_unique<FakeStrategy>(rounds, 2), std::move(order));
+    EXPECT_TRUE(run.ok()) << run.status();
+    return *std::move(run);
+  }
+
+  v1::RunEngineState State(const std::string& run_id = "run") {
+    v1::RunEngineState state;
+    EXPECT_TRUE(state.ParseFromString(store_.ReadRun(run_id)->state));
+    return state;
+  }
+
+  int arrivals() {
+    MutexLock lock(&mu_);
+    return arrivals_;
+  }
+  void AwaitArrivals(int more_than) {
+    MutexLock lock(&mu_);
+    while (arrivals_ <= more_than) changed_.Wait(&mu_);
+  }
+
+  // Folds until the run ends.
+  void RunToEnd(SearchRun* run) {
+    while (true) {
+      const int seen = arrivals();
+      const auto progress = run->FoldNext();
+      ASSERT_TRUE(progress.ok()) << progress.status();
+      if (*progress == SearchRun::Progress::kEnded) return;
+      if (*progress == SearchRun::Progress::kWaiting) AwaitArrivals(seen);
+    }
+  }
+
+  std::multiset<std::string> EventTexts() {
+    std::multiset<std::string> texts;
+    const auto events = store_.ReadEvents("run", 0, 1000);
+    for (const v1::RunEvent& event : *events) {
+      if (event.kind() == v1::RunEvent::CANDIDATE_PASSED) texts.insert(event.text());
+    }
+    return texts;
+  }
+
+  std::optional<v1::Budget> budget_;  // in force for runs made from now on
+  FakeClock clock_;
+  FakeStore store_;
+  InstantWorkers workers_;
+  FakeLlmClient* client_ = nullptr;
+  std::unique_ptr<ModelCaller> models_;
+  RunRow row_;
+  Mutex mu_;
+  CondVar changed_;
+  int arrivals_ ABSL_GUARDED_BY(mu_) = 0;
+  std::map<std::string, int> asked_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_TESTS_COORDINATOR_ENGINE_SEARCH_RUN_FIXTURE_H_
