@@ -209,7 +209,7 @@ void ModelCaller::Record(const Call& call, absl::StatusOr<LlmReply> reply) {
     answered.output_tokens = reply->usage.output();
     answered.usage = reply->usage;
   } else {
-    answered.error = reply.status().ToString();
+    answered.error = reply.status().ToString(absl::StatusToStringMode::kWithNoExtraData);
     LOG(WARNING) << "call=" << answered.call_id << " purpose=" << answered.purpose
                  << " failed: " << answered.error;
   }

@@ -120,11 +120,13 @@ class MoneyCrashTest : public testing::Test {
         spin_us_ =
             *at == PayingServer::Moment::kReplied ? static_cast<int>(rng.NextBelow(4000)) : 0;
         armed_ = true;
-        StartRun(kill);
+        CommandOutput started = StartRun(kill);
+        // A loaded machine may be too slow for the connection; nothing was asked for then.
+        for (int i = 0; i < 5 && started.exit.code == 5 && !killed_; ++i) started = StartRun(kill);
         for (int i = 0; i < 2000 && !killed_; ++i) {
           std::this_thread::sleep_for(std::chrono::milliseconds(10));
         }
-        ASSERT_TRUE(killed_) << cluster_.Log("coordinator");
+        ASSERT_TRUE(killed_) << started.out << started.err << cluster_.Log("coordinator");
       } else {
         std::thread starter([&] { StartRun(kill); });
         std::this_thread::sleep_for(std::chrono::microseconds(20'000 + rng.NextBelow(25'000)));
@@ -139,16 +141,22 @@ class MoneyCrashTest : public testing::Test {
         ASSERT_NE(store, nullptr);
         const auto newest = store->ResolveRun("last");
         if (newest.ok()) run = *newest;
-        if (run.empty() || store->ReadRun(run)->config.seed() != static_cast<uint64_t>(kill)) {
-          StartCoordinator();  // it died before the run was there
-          EXPECT_EQ(Requests(), asked_before);
-          continue;
+        if (!run.empty() && store->ReadRun(run)->config.seed() != static_cast<uint64_t>(kill)) {
+          run.clear();  // an earlier one
         }
-        const auto call = store->ReadCall(run + "/1");
-        answered = call.ok() && call->answered;
-        const LedgerRow ledger = store->ReadLedger(run)->front();
-        // Counted already, as spent or as reserved: all that was asked.
-        EXPECT_GE(ledger.nano_spent + ledger.nano_reserved, (Requests() - asked_before) * kBilled);
+        if (!run.empty()) {
+          const auto call = store->ReadCall(run + "/1");
+          answered = call.ok() && call->answered;
+          const LedgerRow ledger = store->ReadLedger(run)->front();
+          // Counted already, as spent or as reserved: all that was asked.
+          EXPECT_GE(ledger.nano_spent + ledger.nano_reserved,
+                    (Requests() - asked_before) * kBilled);
+        }
+      }
+      if (run.empty()) {  // it died before the run was there
+        EXPECT_EQ(Requests(), asked_before);
+        StartCoordinator();
+        continue;
       }
       const int asked_at_kill = Requests();
       StartCoordinator();
@@ -161,7 +169,9 @@ class MoneyCrashTest : public testing::Test {
         ASSERT_TRUE(call.ok()) << call.status();
         EXPECT_TRUE(call->answered);
         EXPECT_EQ(call->cost_nano, kBilled);
-        if (answered) EXPECT_EQ(Requests(), asked_at_kill) << "answered, and asked again";
+        if (answered) {
+          EXPECT_EQ(Requests(), asked_at_kill) << "answered, and asked again";
+        }
         const int asked = Requests() - asked_before;
         EXPECT_GE(asked, 1);
         EXPECT_LE(asked, 1 + call->lost_sends);
