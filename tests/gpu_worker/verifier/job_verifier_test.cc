@@ -161,9 +161,22 @@ TEST(JobVerifierTest, AForgedClockIsFoundOut) {
   EXPECT_THAT(verdict.suspicions(), Not(IsEmpty()));
 }
 
+// Of up to four tries, the first that a busy machine did not leave undecided.
+v1::Verdict Decided(Verifier& verifier, const v1::VerifierRequest& request) {
+  v1::Verdict verdict;
+  for (int tries = 0; tries < 4; ++tries) {
+    verdict = verifier.Verify(request);
+    if (verdict.comparisons().empty() ||
+        verdict.comparisons(0).verdict() != v1::Comparison::UNDECIDED) {
+      break;
+    }
+  }
+  return verdict;
+}
+
 TEST(JobVerifierTest, AFasterCandidateIsImproved) {
   Verifier verifier;
-  const v1::Verdict verdict = verifier.Verify(ConfirmRequest("honest", "honest_slower"));
+  const v1::Verdict verdict = Decided(verifier, ConfirmRequest("honest", "honest_slower"));
   ASSERT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
   ASSERT_THAT(verdict.comparisons(), SizeIs(1));
   const v1::Comparison& comparison = verdict.comparisons(0);
@@ -179,7 +192,7 @@ TEST(JobVerifierTest, AFasterCandidateIsImproved) {
 
 TEST(JobVerifierTest, ASlowerCandidateIsWorse) {
   Verifier verifier;
-  const v1::Verdict verdict = verifier.Verify(ConfirmRequest("honest_slower", "honest"));
+  const v1::Verdict verdict = Decided(verifier, ConfirmRequest("honest_slower", "honest"));
   ASSERT_THAT(verdict.comparisons(), SizeIs(1)) << verdict.message();
   EXPECT_EQ(verdict.comparisons(0).verdict(), v1::Comparison::WORSE);
 }
