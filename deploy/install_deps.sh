@@ -16,7 +16,7 @@ if [ "${1:-}" = "--with-bundle" ]; then
 fi
 # The sanitizer and fuzz presets are built with clang.
 if [ "${1:-}" = "--with-clang" ]; then
-  packages+=(clang clang-format libclang-rt-14-dev)
+  packages+=(clang lld clang-format libclang-rt-14-dev)
 fi
 
 missing=()

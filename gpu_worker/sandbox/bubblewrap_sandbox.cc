@@ -25,7 +25,8 @@ rlim_t Within(int64_t wanted, int resource) {
   return std::min<rlim_t>(static_cast<rlim_t>(wanted), now.rlim_max);
 }
 
-std::vector<std::pair<int, rlim_t>> ResourceLimits(const SandboxSpec& spec, bool has_cgroup) {
+std::vector<std::pair<int, rlim_t>> ResourceLimits(const SandboxSpec& spec,
+                                                   [[maybe_unused]] bool has_cgroup) {
   std::vector<std::pair<int, rlim_t>> limits;
   const auto add = [&limits](int resource, int64_t value) {
     limits.emplace_back(resource, Within(value, resource));

@@ -120,7 +120,7 @@ absl::Status AddProcessorsRules(void* context) {
   status.Update(AddRule(context, refuse, "mmap",
                         {SCMP_A3(SCMP_CMP_MASKED_EQ, kSharedAnonymous, kSharedAnonymous)}));
   // Chooses the signal that tells of input, SIGCONT if one likes.
-  status.Update(AddRule(context, refuse, "fcntl", {SCMP_A1(SCMP_CMP_EQ, F_SETSIG)}));
+  status.Update(AddRule(context, refuse, "fcntl", {SCMP_A1(SCMP_CMP_EQ, F_SETSIG, 0)}));
   return status;
 }
 

@@ -128,7 +128,9 @@ TEST_F(MailboxFolderTest, NamesSayWhatAnAnswerIs) {
     Write(std::string("inbox/") + name, "x");
   }
   std::vector<std::string> ids;
-  for (const auto& delivery : *folder.Inbox()) ids.push_back(delivery.id);
+  const auto inbox = folder.Inbox();
+  ASSERT_TRUE(inbox.ok());
+  for (const auto& delivery : *inbox) ids.push_back(delivery.id);
   EXPECT_THAT(ids, ElementsAre("a.1", "a.2", "a.3", "a.4", "a.5"));
 }
 

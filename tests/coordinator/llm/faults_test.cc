@@ -26,7 +26,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 constexpr char kKey[] = "sk-verysecret-0123456789abcdef";
-constexpr absl::StatusCode kOk = absl::StatusCode::kOk;
 
 struct Kind {
   const char* name;
