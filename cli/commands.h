@@ -33,6 +33,14 @@ int TokenCommand(Client* client, const Options& options);
 // pki_command.cc: makes files; asks no coordinator.
 int PkiCommand(Client* client, const Options& options);
 
+// export_command.cc
+int ExportCommand(Client* client, const Options& options);
+// The settings of the run that a cassette records. INVALID_ARGUMENT and NOT_FOUND name the file.
+absl::StatusOr<v1::RunConfig> RecordedConfig(const std::string& path);
+
+// mailbox_command.cc
+int MailboxCommand(Client* client, const Options& options);
+
 // doctor_command.cc
 int DoctorCommand(Client* client, const Options& options);
 

@@ -22,7 +22,8 @@ int main(int argc, char** argv) {
       {"log", ksearch::LogCommand},       {"workers", ksearch::WorkersCommand},
       {"tasks", ksearch::TasksCommand},   {"eval", ksearch::EvalCommand},
       {"doctor", ksearch::DoctorCommand}, {"token", ksearch::TokenCommand},
-      {"pki", ksearch::PkiCommand},
+      {"pki", ksearch::PkiCommand},       {"mailbox", ksearch::MailboxCommand},
+      {"export", ksearch::ExportCommand},
   };
   ksearch::ClientAccess access;
   if (options->command != "token" && options->command != "pki") {

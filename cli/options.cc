@@ -53,6 +53,8 @@ void AddRun(CLI::App* app, Options* options) {
                     [run](const std::string& v) { run->set_replay_order_of(v); });
   app->add_option("--seed-solution", options->seed_files, "start from this program");
   app->add_option("--config", options->config_file, "RunConfig as textproto");
+  app->add_option("--like-cassette", options->cassette,
+                  "with the settings of the run recorded in this file; other arguments win");
   app->add_flag("--detach", options->detach, "print the run id and return");
   app->add_flag("--dry-run", options->dry_run,
                 "estimate what the run would cost, and start nothing");
@@ -133,6 +135,32 @@ void AddPki(CLI::App* app, Options* options) {
   }
 }
 
+void AddMailbox(CLI::App* mailbox, Options* options) {
+  mailbox->require_subcommand(1);
+  mailbox->fallthrough();
+  const auto add = [&](const std::string& verb, const std::string& text) {
+    CLI::App* sub = mailbox->add_subcommand(verb, text);
+    sub->callback([options, verb] { options->action = verb; });
+    sub->add_option("--dir", options->mailbox_dir,
+                    "the mailbox, or a state folder with one: without a coordinator");
+    return sub;
+  };
+  const auto add_for_prompt = [&](const std::string& verb, const std::string& text) {
+    CLI::App* sub = add(verb, text);
+    sub->add_option("id", options->prompt_id, "of the prompt, or a unique prefix")->required();
+    return sub;
+  };
+  add("list", "prompts that wait for an answer")
+      ->add_option("--run", options->run_id, "of this run only");
+  add_for_prompt("show", "one prompt, to be read or pasted");
+  CLI::App* answer = add_for_prompt("answer", "answer a prompt");
+  answer->add_option("file", options->answer_file,
+                     "the whole reply as text, or NAME.json; - is standard input; without it: your "
+                     "$EDITOR on a terminal, else standard input");
+  answer->add_option("--by", options->answered_by, "who answers, for the record");
+  answer->add_option("--model", options->answer_model, "the model that made the answer");
+}
+
 }  // namespace
 
 std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
@@ -173,12 +201,18 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
       ->add_option("--limit", options.limit, "at most this many lines, newest last")
       ->check(CLI::Range(1, 1000000));
   add_for_run("stop", "stop a run; it can be resumed", true);
+  auto* export_run = add_for_run("export", "record a run, to be replayed without a network", true);
+  export_run->add_option("--cassette", options.cassette, "the file to write; - is standard output")
+      ->required();
+  export_run->add_flag("--without-results", options.without_results,
+                       "leave out what the evaluations said");
   auto* resume = add_for_run("resume", "go on with a stopped or failed run, or one at a cap", true);
   resume->add_option("--rounds", options.rounds, "new total budget");
   AddBudgetOptions(resume, &options.budget);
   add("workers", "workers and their devices")
       ->add_option("--drain", options.drain_worker, "ask this worker to finish and leave");
   add("tasks", "tasks that can be optimised");
+  AddMailbox(add("mailbox", "prompts that people answer"), &options);
   CLI::App* doctor = add("doctor", "check the installation and say what to fix");
   auto* provider = doctor->add_option("--provider", options.check_provider,
                                       "make one cheap call to this model provider");

@@ -73,6 +73,17 @@ struct Options {
   std::string check_provider;
   std::string check_model;
 
+  // run, export
+  std::string cassette;
+  bool without_results = false;
+
+  // mailbox; `action` is list, show or answer
+  std::string mailbox_dir;  // empty: ask the coordinator
+  std::string prompt_id;
+  std::string answer_file;  // empty: an editor on a terminal, else standard input
+  std::string answered_by;
+  std::string answer_model;
+
   // workers
   std::string drain_worker;
 };

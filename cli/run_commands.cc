@@ -72,6 +72,15 @@ int PrintEstimate(Client* client, const v1::StartRunRequest& request, bool json)
 
 int RunCommand(Client* client, const Options& options) {
   v1::StartRunRequest request;
+  if (!options.cassette.empty()) {
+    const auto recorded = RecordedConfig(options.cassette);
+    if (!recorded.ok()) return Fail(recorded.status());
+    *request.mutable_config() = *recorded;
+    // The replies of every model it asked come from the one provider now.
+    for (v1::ModelUse& use : *request.mutable_config()->mutable_models()) {
+      if (!options.run.provider().empty()) use.set_provider(options.run.provider());
+    }
+  }
   if (!options.config_file.empty()) {
     const absl::Status status = ReadTextproto(options.config_file, request.mutable_config());
     if (!status.ok()) return Fail(absl::InvalidArgumentError(status.message()));

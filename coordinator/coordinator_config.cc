@@ -47,10 +47,18 @@ absl::Status CheckListenAddress(const std::string& address) {
 }  // namespace
 
 absl::StatusOr<v1::CoordinatorConfig> LoadCoordinatorConfig(const std::vector<std::string>& args,
-                                                            std::string* backup) {
-  backup->clear();
+                                                            CommandLineActions* actions) {
+  *actions = CommandLineActions();
   v1::CoordinatorConfig config, given;
-  ASSIGN_OR_RETURN(const auto arguments, SplitArguments(args));
+  std::vector<std::string> with_values;
+  for (const std::string& arg : args) {
+    if (arg == "--exit-when-waiting") {
+      actions->exit_when_waiting = true;
+    } else {
+      with_values.push_back(arg);
+    }
+  }
+  ASSIGN_OR_RETURN(const auto arguments, SplitArguments(with_values));
   for (const auto& [name, value] : arguments) {
     if (name == "--config") {
       const absl::Status status = ReadTextproto(value, &config);
@@ -60,13 +68,13 @@ absl::StatusOr<v1::CoordinatorConfig> LoadCoordinatorConfig(const std::vector<st
     } else if (name == "--state-dir") {
       given.set_state_dir(value);
     } else if (name == "--backup") {
-      *backup = value;
+      actions->backup = value;
     } else if (name == "--task-dir") {
       given.add_task_dirs(value);
     } else {
-      return absl::InvalidArgumentError(
-          absl::StrCat("unknown argument ", name,
-                       " (known: --config, --listen, --state-dir, --task-dir, --backup)"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "unknown argument ", name,
+          " (known: --config, --listen, --state-dir, --task-dir, --backup, --exit-when-waiting)"));
     }
   }
   if (given.task_dirs_size() > 0) config.clear_task_dirs();
@@ -95,12 +103,16 @@ absl::StatusOr<v1::CoordinatorConfig> LoadCoordinatorConfig(const std::vector<st
   if (config.max_llm_calls_in_flight() < 0) {
     faults.emplace_back("max_llm_calls_in_flight must not be negative (0: the default, 16)");
   }
-  std::set<std::string> names;
+  std::set<std::string> names, mailboxes;
   for (int i = 0; i < config.providers_size(); ++i) {
     const std::string& name = config.providers(i).name();
     if (name.empty()) faults.push_back(absl::StrCat("providers[", i, "].name is missing"));
     if (!names.insert(name).second) {
       faults.push_back(absl::StrCat("providers[", i, "].name '", name, "' is used twice"));
+    }
+    if (config.providers(i).has_mailbox() &&
+        !mailboxes.insert(config.providers(i).mailbox().folder()).second) {
+      faults.push_back(absl::StrCat("providers[", i, "].mailbox.folder: another mailbox has it"));
     }
   }
   if (!faults.empty()) return absl::InvalidArgumentError(absl::StrJoin(faults, "; "));

@@ -9,12 +9,18 @@
 
 namespace ksearch {
 
+// What the command line asks for beside the configuration.
+struct CommandLineActions {
+  std::string backup;  // copy the database to here and end; empty: do not
+  bool exit_when_waiting = false;
+};
+
 // The command line of ksearch-coordinator over its config file over the defaults of config.proto.
 //   --config FILE --listen ADDR --state-dir DIR --task-dir DIR (repeatable) --backup FILE
-// `*backup` is set to the last argument's value, else to "".
+//   --exit-when-waiting (without a value)
 // INVALID_ARGUMENT lists every fault, each with its argument or file:line:column.
 absl::StatusOr<v1::CoordinatorConfig> LoadCoordinatorConfig(const std::vector<std::string>& args,
-                                                            std::string* backup);
+                                                            CommandLineActions* actions);
 
 }  // namespace ksearch
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -19,8 +20,11 @@
 #include "common/textproto.h"
 #include "coordinator/coordinator_config.h"
 #include "coordinator/engine/model_caller.h"
+#include "coordinator/engine/run_recording.h"
 #include "coordinator/engine/run_registry.h"
+#include "coordinator/engine/waiting_watch.h"
 #include "coordinator/llm/client_factory.h"
+#include "coordinator/llm/offline_factory.h"
 #include "coordinator/service/access/grpc_server.h"
 #include "coordinator/service/result_watch.h"
 #include "coordinator/service/search_service.h"
@@ -33,6 +37,7 @@ namespace ksearch {
 namespace {
 
 constexpr char kDatabaseName[] = "/ksearch.db";
+constexpr absl::Duration kWaitingLookInterval = absl::Milliseconds(200);
 constexpr absl::Duration kDrainTime = absl::Seconds(2);
 
 // Between the store's writer thread, which outlives the registry, and the registry.
@@ -67,15 +72,38 @@ class GatewaySink final : public JobSink {
   WorkerGateway* const gateway_;
 };
 
-std::vector<ModelCaller::Provider> MakeProviders(const v1::CoordinatorConfig& config,
-                                                 const Clock& clock) {
+std::vector<ModelCaller::Provider> MakeProviders(const v1::CoordinatorConfig& config, Store* store,
+                                                 const Clock& clock,
+                                                 std::vector<std::string>* mailboxes) {
   std::vector<ModelCaller::Provider> providers;
   const auto gates = std::make_shared<CallGates>();
   for (const v1::ModelProvider& settings : config.providers()) {
     ModelCaller::Provider provider;
     provider.name = settings.name();
-    provider.default_model = DefaultModel(settings);
-    auto client = MakeLlmClient(settings, clock, RandomUint64(), gates);
+    absl::StatusOr<std::unique_ptr<LlmClient>> client = absl::UnknownError("");
+    if (IsOffline(settings)) {
+      auto offline = MakeOfflineProvider(settings, config.state_dir(), clock);
+      if (!offline.ok()) {
+        client = offline.status();
+      } else {
+        client = std::move(offline->client);
+        provider.default_model = offline->default_model;
+        provider.unlimited = true;
+        provider.repeatable = !settings.has_command();
+        if (!offline->mailbox.empty()) mailboxes->push_back(offline->mailbox);
+        if (offline->recording != nullptr) {
+          const auto& order = offline->recording->header.order();
+          provider.recorded_order.assign(order.begin(), order.end());
+          if (settings.replay().import_results()) {
+            const absl::Status imported = ImportResults(*offline->recording, store);
+            if (!imported.ok()) client = Annotate(imported, settings.name());
+          }
+        }
+      }
+    } else {
+      provider.default_model = DefaultModel(settings);
+      client = MakeLlmClient(settings, clock, RandomUint64(), gates);
+    }
     if (client.ok()) {
       provider.client = *std::move(client);
     } else {
@@ -121,7 +149,8 @@ WorkerGateway::Options GatewayOptions(const v1::SchedulerSettings& settings) {
   return options;
 }
 
-absl::Status Run(const v1::CoordinatorConfig& config, ShutdownSignals* signals) {
+absl::Status Run(const v1::CoordinatorConfig& config, bool exit_when_waiting,
+                 ShutdownSignals* signals) {
   const Clock& clock = Clock::Real();
   ASSIGN_OR_RETURN(const std::unique_ptr<AccessControl> access, MakeAccessControl(config));
   if (::mkdir(config.state_dir().c_str(), 0700) != 0 && errno != EEXIST) {
@@ -142,7 +171,9 @@ absl::Status Run(const v1::CoordinatorConfig& config, ShutdownSignals* signals) 
   if (config.max_llm_calls_in_flight() > 0) {
     model_options.max_in_flight = config.max_llm_calls_in_flight();
   }
-  ModelCaller models(store.get(), clock, MakeProviders(config, clock), model_options);
+  std::vector<std::string> mailboxes;
+  ModelCaller models(store.get(), clock, MakeProviders(config, store.get(), clock, &mailboxes),
+                     model_options);
   ASSIGN_OR_RETURN(const PriceBook prices,
                    PriceBook::Load({config.price_dirs().begin(), config.price_dirs().end()},
                                    {config.providers().begin(), config.providers().end()}));
@@ -162,8 +193,8 @@ absl::Status Run(const v1::CoordinatorConfig& config, ShutdownSignals* signals) 
     if (wanted) gateway.Submit(job.job_id, job.spec, job.attempts);
   }
 
-  SearchService::Parts parts = {store.get(), &runs,   &gateway, tasks.get(),
-                                &results,    &models, {},       access.get()};
+  SearchService::Parts parts = {store.get(), &runs, &gateway,     tasks.get(), &results,
+                                &models,     {},    access.get(), mailboxes};
   parts.facts.set_version(KSEARCH_VERSION);
   parts.facts.set_state_dir(config.state_dir());
   parts.facts.set_schema_version(store->schema_version());
@@ -200,14 +231,25 @@ absl::Status Run(const v1::CoordinatorConfig& config, ShutdownSignals* signals) 
     stop->wanted = true;
     stop->changed.NotifyAll();
   });
+  const WaitingWatch watch(&runs, &models,
+                           [&gateway] { return gateway.queued() + gateway.leased(); });
+  std::optional<std::string> waits;
   {
     MutexLock lock(&stop->mu);
-    while (!stop->wanted) stop->changed.Wait(&stop->mu);
+    while (!stop->wanted && !waits.has_value()) {
+      if (!exit_when_waiting) {
+        stop->changed.Wait(&stop->mu);
+        continue;
+      }
+      stop->changed.WaitFor(&stop->mu, kWaitingLookInterval);
+      waits = watch.Look();
+    }
   }
   LOG(INFO) << "shutting down";
   search_service.Shutdown();
   gateway.Shutdown();
   server->Shutdown(kDrainTime);
+  if (waits.has_value()) std::printf("ksearch-coordinator: %s\n", waits->c_str());
   return absl::OkStatus();
 }
 
@@ -225,18 +267,22 @@ int main(int argc, char** argv) {
   if (args == std::vector<std::string>{"--help"}) {
     std::printf(
         "usage: ksearch-coordinator [--config FILE] [--listen HOST:PORT] [--state-dir DIR]\n"
-        "                           [--task-dir DIR]... [--backup COPY] | --version\n"
+        "                           [--task-dir DIR]... [--exit-when-waiting]\n"
+        "                           [--backup COPY] | --version\n"
         "FILE is a CoordinatorConfig as textproto; arguments after it win. --backup copies the\n"
-        "database of the state folder to COPY, which may be in use meanwhile, and ends.\n");
+        "database of the state folder to COPY, which may be in use meanwhile, and ends.\n"
+        "--exit-when-waiting ends the coordinator once every run waits for prompts in a mailbox\n"
+        "(docs/mailbox.md); the next start goes on from there.\n");
     return 0;
   }
-  std::string backup;
-  const auto config = ksearch::LoadCoordinatorConfig(args, &backup);
+  ksearch::CommandLineActions actions;
+  const auto config = ksearch::LoadCoordinatorConfig(args, &actions);
   absl::Status status = config.status();
   if (status.ok()) {
-    status = backup.empty()
-                 ? ksearch::Run(*config, &signals)
-                 : ksearch::Store::BackupFile(config->state_dir() + ksearch::kDatabaseName, backup);
+    status = actions.backup.empty()
+                 ? ksearch::Run(*config, actions.exit_when_waiting, &signals)
+                 : ksearch::Store::BackupFile(config->state_dir() + ksearch::kDatabaseName,
+                                              actions.backup);
   }
   if (status.ok()) return 0;
   std::fprintf(stderr, "ksearch-coordinator: %s\n", std::string(status.message()).c_str());

@@ -34,14 +34,13 @@ std::optional<size_t> ArrivalOrder::Next(const std::vector<Arrival>& arrivals,
 absl::StatusOr<std::vector<std::string>> RecordedOrder(Store* store, const std::string& run_id) {
   ASSIGN_OR_RETURN(const RunRow row, store->ReadRun(run_id));
   std::vector<std::string> order;
-  if (!row.config.replay_order_of().empty()) {
-    // Its arrivals are numbered as they came, not as it folded them.
-    v1::RunEngineState state;
-    if (!state.ParseFromString(row.state)) {
-      return absl::DataLossError(absl::StrCat("state of run ", run_id, " is unreadable"));
-    }
-    order.assign(state.fold_order().begin(), state.fold_order().end());
+  v1::RunEngineState state;
+  if (!state.ParseFromString(row.state)) {
+    return absl::DataLossError(absl::StrCat("state of run ", run_id, " is unreadable"));
   }
+  // Of a run that was itself replayed: its arrivals are numbered as they came, not as it folded
+  // them.
+  order.assign(state.fold_order().begin(), state.fold_order().end());
   const absl::flat_hash_set<std::string> folded(order.begin(), order.end());
   int64_t after = 0;
   while (true) {

@@ -1,5 +1,6 @@
 #include "coordinator/engine/model_caller.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -91,9 +92,19 @@ std::vector<std::string> ModelCaller::ProviderNames() const {
   return names;
 }
 
+std::vector<std::string> ModelCaller::RecordedOrder(const std::string& provider) const {
+  const Provider* known = Find(provider);
+  return known == nullptr ? std::vector<std::string>() : known->recorded_order;
+}
+
 LlmClient* ModelCaller::ClientOf(const std::string& provider) const {
+  const Provider* known = Find(provider);
+  return known == nullptr ? nullptr : known->client.get();
+}
+
+const ModelCaller::Provider* ModelCaller::Find(const std::string& provider) const {
   for (const Provider& known : providers_) {
-    if (known.name == provider) return known.client.get();
+    if (known.name == provider) return &known;
   }
   return nullptr;
 }
@@ -110,6 +121,15 @@ void ModelCaller::Check(const std::string& provider, const std::string& model,
   MutexLock lock(&shared_->mu);
   if (shared_->closing) return std::move(done)(absl::CancelledError("shutting down"));
   ClientOf(provider)->Complete(std::move(request), std::move(done));
+}
+
+absl::flat_hash_set<std::string> ModelCaller::ParkedCalls() const {
+  absl::flat_hash_set<std::string> parked;
+  for (const Provider& provider : providers_) {
+    if (provider.client == nullptr) continue;
+    for (std::string& call_id : provider.client->ParkedCalls()) parked.insert(std::move(call_id));
+  }
+  return parked;
 }
 
 void ModelCaller::Send(const LlmCallRow& call, const v1::ResolvedPrice& price) {
@@ -145,14 +165,20 @@ void ModelCaller::StartWaiting() {
     Call call;
     {
       MutexLock lock(&shared_->mu);
-      if (shared_->closing || shared_->waiting.empty() ||
-          shared_->in_flight >= options_.max_in_flight) {
-        return;
-      }
-      call = std::move(shared_->waiting.front());
-      shared_->waiting.pop_front();
-      ++shared_->in_flight;
+      if (shared_->closing) return;
+      const bool room = shared_->in_flight < options_.max_in_flight;
+      const auto next = std::find_if(
+          shared_->waiting.begin(), shared_->waiting.end(),
+          [&](const Call& waiting) { return room || Find(waiting.row.provider)->unlimited; });
+      if (next == shared_->waiting.end()) return;
+      call = std::move(*next);
+      shared_->waiting.erase(next);
+      if (!Find(call.row.provider)->unlimited) ++shared_->in_flight;
       ++shared_->noting;
+    }
+    if (Find(call.row.provider)->repeatable) {
+      OnNoted(call, absl::OkStatus());
+      continue;
     }
     const std::string call_id = call.row.call_id;
     store_->RecordSend(call_id, [this, call = std::move(call)](const absl::Status& status) {
@@ -167,13 +193,14 @@ void ModelCaller::OnNoted(const Call& call, const absl::Status& status) {
   --shared_->noting;
   shared_->changed.NotifyAll();
   if (shared_->closing || !status.ok()) {
-    --shared_->in_flight;
+    if (!Find(call.row.provider)->unlimited) --shared_->in_flight;
     if (status.ok() || absl::IsNotFound(status)) return;
     LOG(ERROR) << "call=" << call.row.call_id << " not sent: " << status.message();
     shared_->waiting.push_front(call);  // the rewriter tries again
     return;
   }
   LlmRequest request;
+  request.call_id = call.row.call_id;
   request.model = call.row.model;
   request.system = call.row.system;
   request.user = call.row.prompt;
@@ -189,7 +216,7 @@ void ModelCaller::OnNoted(const Call& call, const absl::Status& status) {
 void ModelCaller::OnReply(const Call& call, absl::StatusOr<LlmReply> reply) {
   {
     MutexLock lock(&shared_->mu);
-    --shared_->in_flight;
+    if (!Find(call.row.provider)->unlimited) --shared_->in_flight;
     if (shared_->closing && !reply.ok()) return;  // cancelled by us: the next life asks again
   }
   StartWaiting();

@@ -29,6 +29,11 @@ class ModelCaller {
     std::string default_model;
     std::unique_ptr<LlmClient> client;  // null: cannot be used, for this reason
     absl::Status unusable;
+    std::vector<std::string> recorded_order;  // of the run that it replays; empty: none
+    // Its calls do not count against max_in_flight.
+    bool unlimited = false;
+    // Asking again costs nothing: a call whose reply is lost need not count as spent.
+    bool repeatable = false;
   };
   struct Options {
     int max_in_flight = 16;  // of all providers together; the rest waits in line
@@ -45,6 +50,11 @@ class ModelCaller {
   // FAILED_PRECONDITION names the providers there are; or why this one cannot be used.
   absl::StatusOr<std::string> DefaultModel(const std::string& provider) const;
   std::vector<std::string> ProviderNames() const;
+  // In which order a run that asks this provider takes in what arrives; empty: as it comes.
+  std::vector<std::string> RecordedOrder(const std::string& provider) const;
+
+  // Ids of calls sent that wait for people (LlmClient::ParkedCalls).
+  absl::flat_hash_set<std::string> ParkedCalls() const;
 
   // One cheap call outside any run, which is not recorded. `done` runs once, on the client's thread
   // or this one; errors as of DefaultModel and LlmClient.
@@ -78,6 +88,7 @@ class ModelCaller {
   };
 
   LlmClient* ClientOf(const std::string& provider) const;
+  const Provider* Find(const std::string& provider) const;
   // Starts calls in line while there is room.
   void StartWaiting() ABSL_LOCKS_EXCLUDED(shared_->mu);
   // It is committed, or not, that the call is sent.

@@ -191,6 +191,8 @@ absl::StatusOr<std::unique_ptr<SearchRun>> RunRegistry::LoadRun(const std::strin
   std::vector<std::string> order;
   if (!row.config.replay_order_of().empty()) {
     ASSIGN_OR_RETURN(order, RecordedOrder(parts_.store, row.config.replay_order_of()));
+  } else {
+    order = parts_.models->RecordedOrder(row.config.provider());
   }
   return SearchRun::Create({parts_.store, parts_.jobs, parts_.models, parts_.clock}, row,
                            std::move(context), std::move(strategy), std::move(order));
@@ -258,7 +260,10 @@ void RunRegistry::Loop(const std::string& run_id, ActiveRun* active,
     ++active->steps;
     changed_.NotifyAll();
     if (*progress == SearchRun::Progress::kWaiting) {
+      active->awaited = run->awaited();
+      active->waiting = true;
       while (!active->wake && !active->stop && !closing_) changed_.Wait(&mu_);
+      active->waiting = false;
       active->wake = false;
     }
     if (closing_ || active->stop) break;
@@ -328,6 +333,22 @@ absl::Status RunRegistry::Resume(const std::string& run_id, int rounds, const v1
     }
   }
   return Launch(run_id, {rounds, budget});
+}
+
+RunRegistry::Standing RunRegistry::standing() {
+  Standing standing;
+  MutexLock lock(&mu_);
+  for (const auto& [id, active] : active_) {
+    standing.any_yet = true;
+    if (active->ended) continue;
+    ++standing.active;
+    standing.all_wait = standing.all_wait && active->waiting && !active->wake && !active->stop;
+    const SearchRun::Awaited& awaited = active->awaited;
+    standing.awaited.calls.insert(standing.awaited.calls.end(), awaited.calls.begin(),
+                                  awaited.calls.end());
+    standing.awaited.evaluations += awaited.evaluations;
+  }
+  return standing;
 }
 
 void RunRegistry::Wake(const std::string& run_id) {

@@ -49,6 +49,16 @@ class RunRegistry {
   // FAILED_PRECONDITION: the run ended at a limit that neither raises.
   absl::Status Resume(const std::string& run_id, int rounds, const v1::Budget& budget);
 
+  // What the active runs are doing.
+  struct Standing {
+    bool any_yet = false;  // a run was active in this life
+    int active = 0;        // have not ended
+    // Every active run waits for something; then `awaited` is what they wait for, together.
+    bool all_wait = true;
+    SearchRun::Awaited awaited;
+  };
+  Standing standing();
+
   // Something arrived for the run.
   void Wake(const std::string& run_id);
   // Returns when a step of the run was committed after `seen` steps (its thread's end counts as
@@ -61,6 +71,8 @@ class RunRegistry {
     bool wake = false;
     bool stop = false;
     bool ended = false;
+    bool waiting = false;  // for `awaited`, unless `wake`
+    SearchRun::Awaited awaited;
     int64_t steps = 0;
   };
 

@@ -57,8 +57,7 @@ SearchRun::SearchRun(const Parts& parts, const RunRow& row, SearchContext contex
       committed_state_(row.state),
       committed_status_(row.status),
       committed_cursor_(row.cursor),
-      counted_(parts.clock->SteadyNow()),
-      replays_(!row.config.replay_order_of().empty()) {}
+      counted_(parts.clock->SteadyNow()) {}
 
 absl::StatusOr<std::unique_ptr<SearchRun>> SearchRun::Create(
     const Parts& parts, const RunRow& row, SearchContext context,
@@ -74,6 +73,7 @@ absl::StatusOr<std::unique_ptr<SearchRun>> SearchRun::Create(
   run->state_ = std::move(state);
   run->state_.set_rounds(run->context_.config.rounds());
   *run->state_.mutable_budget() = run->context_.config.budget();
+  run->replays_ = !order.empty() || run->state_.fold_order_size() > 0;
   run->order_ = ArrivalOrder(std::move(order), run->state_.replay_position());
   run->tracker_.Restore(run->state_.incumbent());
   return run;
@@ -149,6 +149,18 @@ absl::Status SearchRun::CancelWaiting() {
     if (ours) parts_.jobs->CancelQueued(job.job_id);
   }
   return absl::OkStatus();
+}
+
+SearchRun::Awaited SearchRun::awaited() const {
+  Awaited awaited;
+  for (const std::string& key : state_.outstanding()) {
+    if (key.rfind("call/", 0) == 0) {
+      awaited.calls.push_back(absl::StrCat(run_id_, "/", key.substr(5)));
+    } else {
+      ++awaited.evaluations;
+    }
+  }
+  return awaited;
 }
 
 absl::StatusOr<SearchRun::Progress> SearchRun::FoldNext() {

@@ -49,6 +49,12 @@ class SearchRun {
   // Folds the next arrival, if its turn has come, in one committed step. kWaiting: nothing to fold
   // yet; kEnded: the run's final status is committed.
   absl::StatusOr<Progress> FoldNext();
+  // What was asked for and has not been folded.
+  struct Awaited {
+    std::vector<std::string> calls;  // ids
+    int evaluations = 0;
+  };
+  Awaited awaited() const;
   // Commits a final status: stopped by request, or failed with a reason. The state stays as last
   // committed, so that a step which failed half-way is folded again when the run is resumed. Call
   // last.
@@ -102,8 +108,8 @@ class SearchRun {
   std::string committed_state_;
   v1::RunStatus committed_status_;
   int64_t committed_cursor_ = 0;
-  absl::Time counted_;  // steady: up to here the wall time is counted
-  const bool replays_;  // another run's order
+  absl::Time counted_;    // steady: up to here the wall time is counted
+  bool replays_ = false;  // a recorded order
   bool fresh_ = true;
 };
 

@@ -124,7 +124,7 @@ absl::StatusOr<PriceBook> PriceBook::Load(const std::vector<std::string>& folder
   }
   for (const v1::ModelProvider& provider : providers) {
     Provider& own = book.providers_[provider.name()];
-    own.free = provider.free();
+    own.free = provider.free() || provider.has_mailbox() || provider.has_replay();
     for (const v1::ModelPrice& price : provider.prices()) {
       for (const std::string& fault : Faults(price, false)) {
         faults.push_back(absl::StrCat("provider '", provider.name(), "': prices: model '",

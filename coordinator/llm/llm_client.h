@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
@@ -33,6 +34,7 @@ class ProviderState {
 };
 
 struct LlmRequest {
+  std::string call_id;  // "<run>/<number>": the same in every life of a call; empty: none
   std::string model;
   std::string system;  // stable rules; may be empty
   std::string user;
@@ -95,6 +97,10 @@ class LlmClient {
   // OUT_OF_RANGE (context overflow), DATA_LOSS (unreadable reply), DEADLINE_EXCEEDED, CANCELLED.
   // Never contains the key.
   virtual void Complete(LlmRequest request, Done done) = 0;
+
+  // Ids of the calls that wait for a person, who may take days: nothing is lost if the process ends
+  // meanwhile, and the next one finds the answer. Such a client has any number of calls in flight.
+  virtual std::vector<std::string> ParkedCalls() { return {}; }
 };
 
 }  // namespace ksearch

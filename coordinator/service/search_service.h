@@ -32,6 +32,7 @@ class SearchService final : public v1::SearchService::Service {
     ModelCaller* models;
     v1::ServerFacts facts;                  // the constant ones
     const AccessControl* access = nullptr;  // null: no tokens are asked for
+    std::vector<std::string> mailboxes;     // folders
   };
   explicit SearchService(Parts parts) : parts_(std::move(parts)) {}
 
@@ -70,6 +71,14 @@ class SearchService final : public v1::SearchService::Service {
                         grpc::ServerWriter<v1::EvaluateReply>* writer) override;
   grpc::Status CheckProvider(grpc::ServerContext* context, const v1::CheckProviderRequest* request,
                              v1::CheckProviderReply* reply) override;
+  grpc::Status ListPrompts(grpc::ServerContext* context, const v1::ListPromptsRequest* request,
+                           v1::ListPromptsReply* reply) override;
+  grpc::Status GetPrompt(grpc::ServerContext* context, const v1::GetPromptRequest* request,
+                         v1::MailboxEntry* reply) override;
+  grpc::Status AnswerPrompt(grpc::ServerContext* context, const v1::AnswerPromptRequest* request,
+                            v1::AnswerPromptReply* reply) override;
+  grpc::Status ExportRun(grpc::ServerContext* context, const v1::ExportRunRequest* request,
+                         grpc::ServerWriter<v1::RecordedLine>* writer) override;
   grpc::Status GetServerFacts(grpc::ServerContext* context,
                               const v1::GetServerFactsRequest* request,
                               v1::ServerFacts* reply) override;

@@ -130,6 +130,14 @@ void LocalCluster::StartCoordinator(const std::string& extra_config, const std::
   })) << Log("coordinator");
 }
 
+void LocalCluster::StartCoordinatorUntilItWaits(const std::string& state_dir) {
+  std::filesystem::remove(folder_ + "/coordinator.log");
+  Start("coordinator",
+        {BinaryPath("ksearch-coordinator"), "--config", folder_ + "/coordinator.textproto",
+         "--state-dir", state_dir, "--listen", address_, "--task-dir", SourcePath("configs/tasks"),
+         "--exit-when-waiting"});
+}
+
 void LocalCluster::StartWorker(const std::string& name, const std::vector<std::string>& args) {
   std::vector<std::string> argv = {BinaryPath("ksearch-worker"),
                                    "--config",
@@ -163,6 +171,13 @@ int LocalCluster::Stop(const std::string& name) {
   const auto exit = processes_[name]->Wait(Clock::Real().SteadyNow() + absl::Seconds(30));
   processes_.erase(name);
   return exit.has_value() && !exit->signaled ? exit->code : -1;
+}
+
+std::string LocalCluster::WaitForEnd(const std::string& name) {
+  const auto exit = processes_[name]->Wait(Clock::Real().SteadyNow() + absl::Minutes(3));
+  EXPECT_TRUE(exit.has_value() && !exit->signaled && exit->code == 0) << Log(name);
+  processes_.erase(name);
+  return Log(name);
 }
 
 bool LocalCluster::Running(const std::string& name) {

@@ -27,12 +27,16 @@ class LocalCluster {
   void StartModelServer(const std::string& cassette, const std::vector<std::string>& args = {});
   // `extra_config` is appended to the textproto. Keeps its address across restarts.
   void StartCoordinator(const std::string& extra_config = "", const std::string& task_dir = "");
+  // With another state folder, and --exit-when-waiting. Does not wait until it is ready.
+  void StartCoordinatorUntilItWaits(const std::string& state_dir);
   void StartWorker(const std::string& name, const std::vector<std::string>& args = {});
 
   // SIGKILL, and waits until it is gone.
   void Kill(const std::string& name);
   // SIGTERM, and waits; returns the exit code, or -1 if it had to be killed after 30 s.
   int Stop(const std::string& name);
+  // Waits until it ends by itself, with 0; what it has printed since it was started.
+  std::string WaitForEnd(const std::string& name);
   bool Running(const std::string& name);
   std::string Log(const std::string& name) const;
 

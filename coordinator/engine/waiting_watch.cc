@@ -1,0 +1,27 @@
+#include "coordinator/engine/waiting_watch.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "common/mailbox/mailbox_folder.h"
+
+namespace ksearch {
+
+std::optional<std::string> WaitingWatch::Look() const {
+  const RunRegistry::Standing standing = runs_->standing();
+  if (!standing.any_yet || !standing.all_wait || standing.awaited.evaluations > 0 ||
+      evaluations_() > 0) {
+    return std::nullopt;
+  }
+  if (standing.active == 0) return "no run is active any more";
+  // After the runs: an answer that came before they were looked at is no longer parked.
+  const auto parked = models_->ParkedCalls();
+  std::vector<std::string> ids;
+  for (const std::string& call_id : standing.awaited.calls) {
+    if (!parked.contains(call_id)) return std::nullopt;
+    ids.push_back(MailboxFolder::IdOf(call_id));
+  }
+  return absl::StrCat(ids.size(), ids.size() == 1 ? " prompt waits" : " prompts wait",
+                      " for an answer in the mailbox: ", absl::StrJoin(ids, ", "));
+}
+
+}  // namespace ksearch

@@ -1,0 +1,68 @@
+#ifndef KSEARCH_COORDINATOR_LLM_COMMAND_COMMAND_CLIENT_H_
+#define KSEARCH_COORDINATOR_LLM_COMMAND_COMMAND_CLIENT_H_
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/mutex.h"
+#include "common/unique_fd.h"
+#include "coordinator/llm/llm_client.h"
+
+namespace ksearch {
+
+// v1::AgentCommand with its defaults filled in.
+struct CommandOptions {
+  std::vector<std::string> argv;
+  std::map<std::string, std::string> environment;  // all of it
+  std::string working_directory;                   // empty: a new folder for each call
+  absl::Duration timeout = absl::Minutes(30);
+  int64_t max_reply_bytes = int64_t{8} << 20;
+  int max_concurrency = 4;
+  std::string default_model = "command";
+  bool json_output = false;
+  int max_attempts = 2;  // at UNAVAILABLE and DATA_LOSS
+  absl::Duration retry_delay = absl::Seconds(1);
+};
+
+// Asks a program for each reply: UNAVAILABLE if it fails (its exit code and the end of its standard
+// error in the message), DEADLINE_EXCEEDED, FAILED_PRECONDITION if it cannot be started, DATA_LOSS
+// if what it prints is no reply. Values of variables that look like secrets are taken out of errors
+// and replies. Nothing that it started outlives the call, except by leaving its process group.
+class CommandClient final : public LlmClient {
+ public:
+  explicit CommandClient(CommandOptions options);
+  // Kills what runs.
+  ~CommandClient() override;
+
+  void Complete(LlmRequest request, Done done) override;
+
+ private:
+  struct Call {
+    LlmRequest request;
+    Done done;
+  };
+
+  void Loop();
+  absl::StatusOr<LlmReply> Run(const LlmRequest& request) const;
+  std::string Redacted(std::string text) const;
+
+  const CommandOptions options_;
+  const UniqueFd stop_;  // readable once closing
+  Mutex mu_;
+  CondVar changed_;
+  bool closing_ ABSL_GUARDED_BY(mu_) = false;
+  std::deque<Call> waiting_ ABSL_GUARDED_BY(mu_);
+  // Processes die with the thread that started them, so these live as long as the client.
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_LLM_COMMAND_COMMAND_CLIENT_H_

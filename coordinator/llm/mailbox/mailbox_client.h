@@ -1,0 +1,95 @@
+#ifndef KSEARCH_COORDINATOR_LLM_MAILBOX_MAILBOX_CLIENT_H_
+#define KSEARCH_COORDINATOR_LLM_MAILBOX_MAILBOX_CLIENT_H_
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/clock.h"
+#include "common/mailbox/mailbox_folder.h"
+#include "common/mutex.h"
+#include "common/unique_fd.h"
+#include "coordinator/llm/llm_client.h"
+
+namespace ksearch {
+
+struct MailboxOptions {
+  std::string default_model = "any";
+  absl::Duration poll_interval = absl::Seconds(1);
+  absl::Duration settle_time = absl::Seconds(1);
+  int64_t max_answer_bytes = kMaxAnswerBytes;
+};
+
+// Asks people, or programs of theirs, through a folder. A call that was asked in an earlier life is
+// not asked again: its prompt is found by the call's id, and so is an answer given meanwhile. A
+// prompt that cannot be written (full disk) is tried again until it can. A call
+// without an id asks nobody, and is told where the prompts go.
+class MailboxClient final : public LlmClient {
+ public:
+  // `clock` must outlive the client.
+  MailboxClient(MailboxFolder folder, MailboxOptions options, const Clock& clock);
+  ~MailboxClient() override;
+
+  void Complete(LlmRequest request, Done done) override;
+  // Those whose prompt is on disk, and for which the inbox held nothing when it was last read.
+  std::vector<std::string> ParkedCalls() override;
+
+ private:
+  struct Call {
+    LlmRequest request;
+    Done done;
+    std::string id;  // of the prompt
+    bool published = false;
+  };
+  // A plain text answer that may still be written to.
+  struct Unsettled {
+    MailboxFolder::Delivery seen;
+    absl::Time since;  // SteadyNow scale
+  };
+
+  void Loop();
+  // Moves new calls to calls_, or ends those that it cannot take.
+  void TakeNewCalls();
+  // Publishes what is not, or answers it from what was taken in an earlier life.
+  void Publish();
+  // Takes the answers to calls_ out of the inbox; false: some have not settled.
+  bool ReadInbox();
+  bool Settled(const MailboxFolder::Delivery& delivery);
+  // Handles one settled delivery to a waiting call.
+  void Receive(const MailboxFolder::Delivery& delivery);
+  // A second answer to a prompt that has been answered.
+  void PutAside(const MailboxFolder::Delivery& delivery);
+  void Finish(const std::string& id, const v1::MailboxAnswer& answer);
+  void NoteParked(const std::set<std::string>& delivered);
+  void Sleep(absl::Duration limit);
+  // Logs a failure of the folder, at most one a minute.
+  void Complain(const absl::Status& status);
+
+  const MailboxFolder folder_;
+  const MailboxOptions options_;
+  const Clock& clock_;
+  const UniqueFd wake_;
+  UniqueFd changes_;  // of the inbox (inotify); not ok: only polling
+
+  Mutex mu_;
+  bool closing_ ABSL_GUARDED_BY(mu_) = false;
+  std::vector<Call> new_calls_ ABSL_GUARDED_BY(mu_);
+  std::vector<std::string> parked_ ABSL_GUARDED_BY(mu_);
+
+  // Of the thread.
+  std::map<std::string, Call> calls_;           // by prompt id
+  std::map<std::string, Unsettled> unsettled_;  // by file name
+  absl::Time complained_ = absl::InfinitePast();
+  std::thread thread_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_LLM_MAILBOX_MAILBOX_CLIENT_H_

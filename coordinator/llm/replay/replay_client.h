@@ -1,0 +1,54 @@
+#ifndef KSEARCH_COORDINATOR_LLM_REPLAY_REPLAY_CLIENT_H_
+#define KSEARCH_COORDINATOR_LLM_REPLAY_REPLAY_CLIENT_H_
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "common/mutex.h"
+#include "coordinator/llm/llm_client.h"
+#include "coordinator/llm/replay/recording.h"
+
+namespace ksearch {
+
+// Answers from a recorded run. A request gets the reply recorded for an equal one (RequestKey); of
+// several, that of the same call number, else the first not played yet. So a run that asks what the
+// recorded run asked hears what that heard, whatever the order of threads, and again after a
+// restart. Any other request fails with FAILED_PRECONDITION, which ends the run; the message shows
+// the nearest recorded request.
+class ReplayClient final : public LlmClient {
+ public:
+  explicit ReplayClient(std::shared_ptr<const Recording> recording);
+  ~ReplayClient() override;
+
+  void Complete(LlmRequest request, Done done) override;
+
+ private:
+  struct Call {
+    LlmRequest request;
+    Done done;
+  };
+
+  void Loop();
+  absl::StatusOr<LlmReply> Find(const LlmRequest& request);
+
+  const std::shared_ptr<const Recording> recording_;
+  std::map<std::string, std::vector<const v1::RecordedCall*>> by_key_;  // constant
+  // By run; of the thread.
+  std::set<std::pair<std::string, const v1::RecordedCall*>> played_;
+
+  Mutex mu_;
+  CondVar changed_;
+  bool closing_ ABSL_GUARDED_BY(mu_) = false;
+  std::deque<Call> waiting_ ABSL_GUARDED_BY(mu_);
+  std::thread thread_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_LLM_REPLAY_REPLAY_CLIENT_H_
