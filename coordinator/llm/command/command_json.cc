@@ -13,7 +13,8 @@ absl::StatusOr<LlmReply> ParseCommandJson(absl::string_view output) {
   }
   LlmReply reply;
   for (const char* name : {"result", "answer", "response", "text"}) {
-    reply.text = Text(Member(body, name));
+    const Json& text = Member(body, name);
+    if (text.is_string()) reply.text = text.get<std::string>();
     if (!reply.text.empty()) break;
   }
   const Json& is_error = Member(body, "is_error");
