@@ -82,7 +82,7 @@ absl::Status RecordRun(Store* store, const std::string& run_id, bool with_result
     v1::RecordedJob* job = line.mutable_job();
     job->set_job_id(job_id);
     ASSIGN_OR_RETURN(*job->mutable_spec(), store->ReadJob(job_id));
-    *job->mutable_result() = *result;
+    job->set_result(result->SerializeAsString());
     if (!write(line)) return absl::CancelledError("the reader went away");
   }
   return absl::OkStatus();
@@ -90,7 +90,9 @@ absl::Status RecordRun(Store* store, const std::string& run_id, bool with_result
 
 absl::Status ImportResults(const Recording& recording, Store* store) {
   for (const v1::RecordedJob& job : recording.jobs) {
-    if (JobId(job.spec()) != job.job_id() || job.result().job_id() != job.job_id()) {
+    v1::JobResult result;
+    if (!result.ParseFromString(job.result()) || JobId(job.spec()) != job.job_id() ||
+        result.job_id() != job.job_id()) {
       return absl::InvalidArgumentError(
           absl::StrCat("recorded job ", job.job_id(), " is not what its id says"));
     }
@@ -98,7 +100,7 @@ absl::Status ImportResults(const Recording& recording, Store* store) {
     if (known.has_value()) continue;
     RETURN_IF_ERROR(store->AddJob(job.job_id(), job.spec()));
     std::promise<absl::Status> recorded;
-    store->RecordResult(job.result(), "", [&recorded](const auto& disposition) {
+    store->RecordResult(result, "", [&recorded](const auto& disposition) {
       recorded.set_value(disposition.status());
     });
     RETURN_IF_ERROR(recorded.get_future().get());
