@@ -35,13 +35,14 @@ class MailboxTest : public testing::Test {
   static std::string CassettePath() {
     return LocalCluster::SourcePath("tests/integration/data/softmax.cassette.textproto");
   }
-  std::vector<std::string> RunArgs(std::vector<std::string> extra) const {
+  std::vector<std::string> RunArgs(std::vector<std::string> extra,
+                                   const std::string& rounds = "6") const {
     std::vector<std::string> args = {
         "run",
         "--task",
         "softmax_rows_f32",
         "--rounds",
-        "6",
+        rounds,
         "--stagnation",
         "2",
         "--config",
@@ -133,9 +134,9 @@ TEST_F(MailboxTest, SearchInManyAlternationsBetweenTwoPlaces) {
   cluster_.StartModelServer(CassettePath());
   cluster_.StartCoordinator("providers { name: \"people\" mailbox {} }");
   cluster_.StartWorker("w1");  // stays, and finds every later coordinator
-  ASSERT_EQ(
-      cluster_.Cli(RunArgs({"--provider", "people", "--model", "scripted", "--detach"})).exit.code,
-      0);
+  ASSERT_EQ(cluster_.Cli(RunArgs({"--provider", "people", "--model", "scripted", "--detach"}, "10"))
+                .exit.code,
+            0);
   const std::string run = Status("last").run_id();
   ASSERT_TRUE(Eventually([&] {
     return FromJson<v1::ListPromptsReply>(cluster_.Cli({"mailbox", "list", "--json"}).out)
@@ -165,8 +166,8 @@ TEST_F(MailboxTest, SearchInManyAlternationsBetweenTwoPlaces) {
   cluster_.StartCoordinator();
   const v1::RunStatus status = Status(run);
   EXPECT_EQ(status.state(), v1::RUN_STATE_FINISHED) << status.reason();
-  EXPECT_EQ(status.rounds_done(), 6);
-  const CommandOutput again = cluster_.Cli(RunArgs({"--model", "scripted"}));
+  EXPECT_EQ(status.rounds_done(), 10);
+  const CommandOutput again = cluster_.Cli(RunArgs({"--model", "scripted"}, "10"));
   ASSERT_EQ(again.exit.code, 0) << again.out << again.err;
   EXPECT_EQ(TreeJson("last"), TreeJson(run));
   EXPECT_EQ(Story("last"), Story(run));
