@@ -29,7 +29,7 @@ class ModelCaller {
     std::string default_model;
     std::unique_ptr<LlmClient> client;  // null: cannot be used, for this reason
     absl::Status unusable;
-    std::vector<std::string> recorded_order;  // of the run that it replays; empty: none
+    std::vector<std::string> recorded_order = {};  // of the run that it replays; empty: none
     // Its calls do not count against max_in_flight.
     bool unlimited = false;
     // Asking again costs nothing: a call whose reply is lost need not count as spent.
