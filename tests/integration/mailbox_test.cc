@@ -160,6 +160,7 @@ TEST_F(MailboxTest, SearchInManyAlternationsBetweenTwoPlaces) {
     ++alternations;
   }
   EXPECT_GE(alternations, 10);
+  RecordProperty("alternations", alternations);
 
   // What it found is what the same replies give to a search that is never interrupted.
   fs::copy(places.home(), cluster_.folder() + "/state", fs::copy_options::recursive);
@@ -168,7 +169,8 @@ TEST_F(MailboxTest, SearchInManyAlternationsBetweenTwoPlaces) {
   EXPECT_EQ(status.state(), v1::RUN_STATE_FINISHED) << status.reason();
   EXPECT_EQ(status.rounds_done(), 10);
   const CommandOutput again = cluster_.Cli(RunArgs({"--model", "scripted"}, "10"));
-  ASSERT_EQ(again.exit.code, 0) << again.out << again.err;
+  // Whether a busy machine confirms a candidate is not what is tested here.
+  ASSERT_EQ(again.exit.code, status.has_best() ? 0 : 7) << again.out << again.err;
   EXPECT_EQ(TreeJson("last"), TreeJson(run));
   EXPECT_EQ(Story("last"), Story(run));
 }
@@ -178,7 +180,8 @@ TEST_F(MailboxTest, RecordedRunIsReplayedWithoutModelAndWithoutWorker) {
   cluster_.StartCoordinator();
   cluster_.StartWorker("w1");
   cluster_.StartWorker("w2");
-  ASSERT_EQ(cluster_.Cli(RunArgs({"--parallel", "3"})).exit.code, 0);
+  const CommandOutput recorded = cluster_.Cli(RunArgs({"--parallel", "3"}));
+  ASSERT_EQ(recorded.exit.code, Status("last").has_best() ? 0 : 7) << recorded.err;
   const std::string tree = TreeJson("last");
   const auto story = Story("last");
   const std::string file = cluster_.folder() + "/run.jsonl";
@@ -191,7 +194,7 @@ TEST_F(MailboxTest, RecordedRunIsReplayedWithoutModelAndWithoutWorker) {
                                          file, "\" import_results: true } }"));
   const CommandOutput replayed =
       cluster_.Cli({"run", "--like-cassette", file, "--provider", "recorded"});
-  ASSERT_EQ(replayed.exit.code, 0) << replayed.out << replayed.err;
+  ASSERT_EQ(replayed.exit.code, recorded.exit.code) << replayed.out << replayed.err;
   EXPECT_EQ(TreeJson("last"), tree);
   EXPECT_EQ(Story("last"), story);
 
