@@ -1,7 +1,10 @@
 #include "coordinator/engine/job_specs.h"
 
+#include "absl/strings/str_cat.h"
 #include "common/identity.h"
 #include "common/measure_defaults.h"
+#include "common/status_macros.h"
+#include "coordinator/search/score.h"
 
 namespace ksearch {
 
@@ -43,6 +46,16 @@ v1::JobSpec JobSpecs::Confirm(const v1::Sources& candidate, const std::string& i
   }
   spec.add_rivals()->set_rival_id("baseline");
   return spec;
+}
+
+absl::StatusOr<std::string> IdOfJobToTry(Store& store, v1::JobSpec* spec) {
+  const std::string salt = spec->salt();
+  for (int lost = 1;; ++lost) {
+    const std::string job_id = JobId(*spec);
+    ASSIGN_OR_RETURN(const auto known, store.ReadResult(job_id));
+    if (!known.has_value() || !IsInfrastructureOutcome(known->outcome())) return job_id;
+    spec->set_salt(absl::StrCat(salt, "again/", lost));
+  }
 }
 
 }  // namespace ksearch

@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "absl/status/statusor.h"
+#include "coordinator/store/store.h"
 #include "proto/config.pb.h"
 #include "proto/job.pb.h"
 #include "proto/task.pb.h"
@@ -31,6 +33,11 @@ class JobSpecs {
   const v1::MeasurePlan plan_;
   const v1::Limits limits_;
 };
+
+// The id of `spec`, which is salted first if a job of this content was given up before: lost with
+// its workers or cancelled, which says nothing about the candidate and must not stand for it. Every
+// caller is led to the same new job, until that one is lost too.
+absl::StatusOr<std::string> IdOfJobToTry(Store& store, v1::JobSpec* spec);
 
 }  // namespace ksearch
 

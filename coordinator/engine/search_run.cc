@@ -321,7 +321,7 @@ absl::Status SearchRun::Take(const StepOutput& output) {
   for (const ScreenCandidate& screen : output.screens) {
     v1::HeldJob* job = state_.add_held_jobs();
     *job->mutable_spec() = specs_.Screen(screen.sources);
-    job->set_job_id(JobId(job->spec()));
+    ASSIGN_OR_RETURN(*job->mutable_job_id(), IdOfJobToTry(*parts_.store, job->mutable_spec()));
     job->set_tag(screen.tag);
     CandidateRow candidate;
     candidate.run_id = run_id_;
@@ -358,7 +358,7 @@ absl::Status SearchRun::TakeTrackerStep(const IncumbentTracker::Step& step) {
   v1::HeldJob* job = state_.add_held_jobs();
   *job->mutable_spec() = specs_.Confirm(candidate.sources, step.start->incumbent_id,
                                         has_incumbent ? &incumbent.sources : nullptr);
-  job->set_job_id(JobId(job->spec()));
+  ASSIGN_OR_RETURN(*job->mutable_job_id(), IdOfJobToTry(*parts_.store, job->mutable_spec()));
   job->set_tag(step.start->tag);
   state_.add_outstanding(absl::StrCat("job/", step.start->tag));
   return absl::OkStatus();

@@ -10,13 +10,12 @@
 #include "absl/strings/strip.h"
 #include "absl/time/clock.h"
 #include "common/clock.h"
-#include "common/digest.h"
 #include "common/grpc_channel.h"
-#include "common/identity.h"
 #include "common/mutex.h"
 #include "common/run_facts.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
+#include "coordinator/engine/job_specs.h"
 #include "coordinator/engine/ledger_status.h"
 #include "coordinator/service/access/call_check.h"
 #include "coordinator/service/evaluation.h"
@@ -273,12 +272,7 @@ absl::Status SearchService::Judge(grpc::ServerContext* context, const v1::Evalua
                                   grpc::ServerWriter<v1::EvaluateReply>* writer) {
   ASSIGN_OR_RETURN(const v1::Task task, parts_.tasks->Load(request.task()));
   ASSIGN_OR_RETURN(v1::JobSpec spec, EvaluationJob(task, request));
-  ASSIGN_OR_RETURN(const auto known, parts_.store->ReadResult(JobId(spec)));
-  if (known.has_value() && known->outcome() == v1::OUTCOME_WORKER_LOST) {
-    // Says nothing about the sources, and must not stand for them for ever.
-    spec.set_salt(RandomHex(8));
-  }
-  const std::string job_id = JobId(spec);
+  ASSIGN_OR_RETURN(const std::string job_id, IdOfJobToTry(*parts_.store, &spec));
 
   const Clock& clock = Clock::Real();
   const absl::Time give_up =

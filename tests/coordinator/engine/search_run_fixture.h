@@ -45,6 +45,8 @@ class InstantWorkers final : public JobSink {
     if (hold) return;
     for (const auto& [id, spec] : std::exchange(held_, {})) Record(id, spec);
   }
+  // From now on every job loses its workers.
+  void Lose(bool lose) { lose_ = lose; }
   const std::map<std::string, int>& submitted() const { return submitted_; }
 
  private:
@@ -52,6 +54,11 @@ class InstantWorkers final : public JobSink {
     v1::JobResult result;
     result.set_job_id(job_id);
     result.set_attempt(1);
+    if (lose_) {
+      result.set_outcome(v1::OUTCOME_WORKER_LOST);
+      store_->RecordResult(result, "", [](auto) {});
+      return;
+    }
     result.set_outcome(v1::OUTCOME_PASSED);
     result.mutable_stage_times()->mutable_device_held()->set_seconds(1);
     v1::WorkloadResult* workload = result.add_workloads();
@@ -69,6 +76,7 @@ class InstantWorkers final : public JobSink {
 
   Store* const store_;
   bool hold_ = false;
+  bool lose_ = false;
   std::vector<std::pair<std::string, v1::JobSpec>> held_;
   std::map<std::string, int> submitted_;
 };

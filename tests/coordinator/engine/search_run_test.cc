@@ -135,6 +135,37 @@ TEST_F(SearchRunTest, ReplayRecordsTheOrderItFoldedIn) {
                                            "job/confirm/1"));
 }
 
+TEST_F(SearchRunTest, JobsLostWithTheirWorkersAreTriedAgainByALaterRun) {
+  workers_.Lose(true);
+  const auto lost = NewRun();
+  ASSERT_TRUE(lost->Begin().ok());
+  RunToEnd(lost.get());
+  EXPECT_FALSE(lost->status().has_best());
+  EXPECT_EQ(workers_.submitted().size(), 6u);
+
+  workers_.Lose(false);
+  const auto screenings_of = [this](const std::string& run_id) {
+    std::set<std::string> jobs;
+    const auto candidates = store_.ListCandidates(run_id);
+    for (const CandidateRow& candidate : *candidates) jobs.insert(candidate.job_id);
+    return jobs;
+  };
+  for (const std::string run_id : {"second", "third"}) {
+    row_.run_id = row_.request_id = run_id;
+    ASSERT_TRUE(store_.CreateRun(row_).ok());
+    const auto run = NewRun(6, {}, run_id);
+    ASSERT_TRUE(run->Begin().ok());
+    RunToEnd(run.get());
+    EXPECT_TRUE(run->status().has_best()) << run_id;
+  }
+  EXPECT_EQ(screenings_of("second").size(), 6u);
+  for (const std::string& job_id : screenings_of("second")) {
+    EXPECT_FALSE(screenings_of("run").contains(job_id));
+  }
+  EXPECT_EQ(screenings_of("third"), screenings_of("second")) << "what was tried again is known";
+  for (const auto& [job_id, times] : workers_.submitted()) EXPECT_EQ(times, 1) << job_id;
+}
+
 TEST_F(SearchRunTest, StepThatCouldNotBeWrittenIsTakenAgain) {
   const auto failed = NewRun();
   ASSERT_TRUE(failed->Begin().ok());
