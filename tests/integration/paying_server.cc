@@ -97,7 +97,7 @@ void PayingServer::Answer(int connection) {
   const std::string answer =
       body.empty() ? "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
                    : absl::StrCat(
-                         "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+                         "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
                          "Connection: close\r\nContent-Length: ",
                          body.size(), "\r\n\r\n", body);
   if (body.empty()) {

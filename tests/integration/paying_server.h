@@ -13,7 +13,7 @@ namespace ksearch {
 
 // A model server on loopback that counts, by the text of the request, what a provider would bill,
 // and calls back at the moments at which a test may want to pull the plug. Answers one connection
-// at a time. Chat Completions, answered whole.
+// at a time. Chat Completions, streamed.
 class PayingServer {
  public:
   enum class Moment {
@@ -23,7 +23,7 @@ class PayingServer {
   };
   using Hook = std::function<void(Moment moment)>;
 
-  // `reply`: the JSON body of the answer to a request's JSON body; empty: HTTP 401.
+  // `reply`: the event stream that answers a request's JSON body; empty: HTTP 401.
   PayingServer(std::function<std::string(const std::string& body)> reply, Hook hook);
   ~PayingServer();
 
