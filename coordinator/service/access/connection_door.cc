@@ -1,20 +1,21 @@
 #include "coordinator/service/access/connection_door.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/tcp.h>  // glibc's lacks tcpi_bytes_received
 #include <netdb.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/status_macros.h"
@@ -23,7 +24,8 @@ namespace ksearch {
 namespace {
 
 constexpr int kBacklog = 512;
-constexpr int kTcpClosed = 7;  // TCP_CLOSE of the kernel's tcp_states.h
+// How often, with no room left, it is looked who has gone.
+constexpr absl::Duration kLookEvery = absl::Milliseconds(100);
 constexpr absl::Duration kLogEvery = absl::Seconds(1);
 // When the process has no descriptor left, so that the loop does not spin.
 constexpr int kPauseMillis = 50;
@@ -53,17 +55,39 @@ absl::StatusOr<UniqueFd> ListenOn(const addrinfo& address, int* port) {
   return fd;
 }
 
-// Bytes the peer has sent; nullopt if `fd` is not that connection any more.
-std::optional<uint64_t> Received(int fd, ino_t inode) {
+// Whether `fd` is still that connection.
+bool IsPresent(int fd, ino_t inode) {
   struct stat facts;
-  if (::fstat(fd, &facts) != 0 || facts.st_ino != inode || !S_ISSOCK(facts.st_mode)) {
-    return std::nullopt;
-  }
+  if (::fstat(fd, &facts) != 0 || facts.st_ino != inode || !S_ISSOCK(facts.st_mode)) return false;
   tcp_info info = {};
   socklen_t size = sizeof info;
-  if (::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return 0;
-  if (info.tcpi_state == kTcpClosed) return std::nullopt;
-  return info.tcpi_bytes_received;
+  return ::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 || info.tcpi_state != TCP_CLOSE;
+}
+
+// "127.0.0.1" and "127.0.0.1:2345", "::1" and "[::1]:2345".
+struct PeerName {
+  std::string host, name;
+};
+
+PeerName NameOf(const sockaddr_storage& from) {
+  char text[INET6_ADDRSTRLEN] = "";
+  if (from.ss_family == AF_INET6) {
+    const auto* six = reinterpret_cast<const sockaddr_in6*>(&from);
+    ::inet_ntop(AF_INET6, &six->sin6_addr, text, sizeof text);
+    return {text, absl::StrCat("[", text, "]:", ntohs(six->sin6_port))};
+  }
+  const auto* four = reinterpret_cast<const sockaddr_in*>(&from);
+  ::inet_ntop(AF_INET, &four->sin_addr, text, sizeof text);
+  return {text, absl::StrCat(text, ":", ntohs(four->sin_port))};
+}
+
+// The same name out of gRPC's, which quotes brackets and adds the interface to some addresses.
+std::string NameOf(absl::string_view peer) {
+  peer.remove_prefix(peer.find(':') == absl::string_view::npos ? 0 : peer.find(':') + 1);
+  std::string name = absl::StrReplaceAll(peer, {{"%5B", "["}, {"%5D", "]"}});
+  const size_t zone = name.find('%');
+  if (zone != std::string::npos) name.erase(zone, name.find(']') - zone);
+  return name;
 }
 
 }  // namespace
@@ -107,7 +131,9 @@ ConnectionDoor::ConnectionDoor(Options options, std::vector<UniqueFd> listeners,
       wake_read_(std::move(wake_read)),
       wake_write_(std::move(wake_write)) {}
 
-ConnectionDoor::~ConnectionDoor() {
+ConnectionDoor::~ConnectionDoor() { Close(); }
+
+void ConnectionDoor::Close() {
   if (!thread_.joinable()) return;
   // The pipe is empty until now, so this cannot fail.
   CHECK(::write(wake_write_.get(), "x", 1) == 1);
@@ -138,53 +164,82 @@ void ConnectionDoor::Loop() {
   }
 }
 
+void ConnectionDoor::MakeKnown(absl::string_view peer) {
+  MutexLock lock(&mu_);
+  const auto it = guests_.find(NameOf(peer));
+  if (it != guests_.end()) it->second.known = true;
+}
+
 void ConnectionDoor::Admit(int listener_fd, UniqueFd fd) {
-  if (!MakeRoom()) {
-    ++turned_away_;
-    fd.Reset();
-  }
   const absl::Time now = Clock::Real().SteadyNow();
-  if (turned_away_ + made_room_ > 0 && now - last_log_ >= kLogEvery) {
-    LOG(WARNING) << "msg=\"all connections are taken\" max_connections=" << options_.max_connections
-                 << " turned_away=" << turned_away_ << " silent_ones_closed=" << made_room_;
-    turned_away_ = made_room_ = 0;
-    last_log_ = now;
-  }
+  sockaddr_storage from = {};
+  socklen_t size = sizeof from;
   struct stat facts;
-  if (!fd.ok() || ::fstat(fd.get(), &facts) != 0) return;
+  if (::getpeername(fd.get(), reinterpret_cast<sockaddr*>(&from), &size) != 0 ||
+      ::fstat(fd.get(), &facts) != 0) {
+    return;  // gone already
+  }
+  const PeerName peer = NameOf(from);
+  bool room;
+  {
+    MutexLock lock(&mu_);
+    room = MakeRoom(now);
+    if (room) guests_[peer.name] = {fd.get(), facts.st_ino, next_number_++, peer.host};
+  }
+  if (!room) ++turned_away_;
+  LogCrowd(now);
+  if (!room) return;
   const int on = 1;
   ::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  guests_.push_back({fd.get(), facts.st_ino, now});
   welcome_(listener_fd, std::move(fd));
 }
 
-bool ConnectionDoor::MakeRoom() {
+bool ConnectionDoor::MakeRoom(absl::Time now) {
   const size_t most = static_cast<size_t>(options_.max_connections);
   if (guests_.size() < most) return true;
-  const absl::Time now = Clock::Real().SteadyNow();
-  std::vector<Guest> present;
-  const Guest* silent = nullptr;
-  uint64_t fewest = 0;
-  for (const Guest& guest : guests_) {
-    const auto received = Received(guest.fd, guest.inode);
-    if (!received.has_value()) continue;
-    present.push_back(guest);
-    if (now - guest.since < options_.grace) continue;
-    if (silent == nullptr || *received < fewest) {
-      silent = &guest;
-      fewest = *received;
-    }
+  if (now - last_look_ >= kLookEvery) {
+    last_look_ = now;
+    ForgetWhoLeft();
+    if (guests_.size() < most) return true;
   }
-  const bool full = present.size() >= most;
+  absl::flat_hash_map<absl::string_view, int> strangers;
+  for (const auto& [name, guest] : guests_) {
+    if (!guest.known) ++strangers[guest.host];
+  }
+  auto first = guests_.end();
+  int company = 0;
+  for (auto it = guests_.begin(); it != guests_.end(); ++it) {
+    if (it->second.known) continue;
+    const int here = strangers[it->second.host];
+    if (here < company) continue;
+    if (here == company && it->second.number > first->second.number) continue;
+    first = it;
+    company = here;
+  }
+  if (first == guests_.end()) {
+    ForgetWhoLeft();
+    return guests_.size() < most;
+  }
   // The descriptor is gRPC's: it notices the end and closes it.
-  if (full && silent != nullptr) {
-    ::shutdown(silent->fd, SHUT_RDWR);
-    std::erase_if(present, [silent](const Guest& guest) { return guest.inode == silent->inode; });
+  if (IsPresent(first->second.fd, first->second.inode)) {
+    ::shutdown(first->second.fd, SHUT_RDWR);
     ++made_room_;
   }
-  const bool room = present.size() < most;
-  guests_ = std::move(present);
-  return room;
+  guests_.erase(first);
+  return true;
+}
+
+void ConnectionDoor::ForgetWhoLeft() {
+  absl::erase_if(guests_,
+                 [](const auto& entry) { return !IsPresent(entry.second.fd, entry.second.inode); });
+}
+
+void ConnectionDoor::LogCrowd(absl::Time now) {
+  if (turned_away_ + made_room_ == 0 || now - last_log_ < kLogEvery) return;
+  LOG(WARNING) << "msg=\"all connections are taken\" max_connections=" << options_.max_connections
+               << " turned_away=" << turned_away_ << " strangers_closed=" << made_room_;
+  turned_away_ = made_room_ = 0;
+  last_log_ = now;
 }
 
 }  // namespace ksearch

@@ -9,38 +9,45 @@
 #include <thread>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "common/mutex.h"
 #include "common/unique_fd.h"
 
 namespace ksearch {
 
 // Accepts TCP connections and hands them on, never more than a number at once, so that strangers
 // cannot take all descriptors of the process (after which gRPC 1.51 would stop listening for good).
-// When full, a newcomer takes the place of the connection that has received fewest bytes of those
-// older than `grace`, which is never one that does work; if there is none, it is turned away. One
-// thread.
+// When full, a newcomer takes the place of a stranger: of those from the address with most of them,
+// the one that came first. Who was made known is never put out; if all are, the newcomer is turned
+// away. Thread-safe.
 class ConnectionDoor {
  public:
   struct Options {
     std::string host;  // name or address, IPv6 without brackets
     int port = 0;      // 0: a free one
     int max_connections = 1024;
-    absl::Duration grace = absl::Seconds(2);
   };
   // Takes over `fd`: connected, non-blocking, close-on-exec. On the door's thread.
   using Welcome = std::function<void(int listener_fd, UniqueFd fd)>;
 
   // Binds and listens; nobody is let in before Open. ALREADY_EXISTS: the port is taken.
   static absl::StatusOr<std::unique_ptr<ConnectionDoor>> Listen(Options options);
-  // Lets nobody in any more; connections handed on stay.
+  // Connections handed on stay.
   ~ConnectionDoor();
   ConnectionDoor(const ConnectionDoor&) = delete;
   ConnectionDoor& operator=(const ConnectionDoor&) = delete;
 
   // Call once.
   void Open(Welcome welcome);
+  // Lets nobody in any more. Idempotent.
+  void Close();
+  // A call that came from there was let in: no stranger any more. `peer` as gRPC writes it:
+  // "ipv4:127.0.0.1:2345", "ipv6:%5B::1%5D:2345".
+  void MakeKnown(absl::string_view peer);
   int port() const { return port_; }
 
  private:
@@ -49,7 +56,9 @@ class ConnectionDoor {
   struct Guest {
     int fd;
     ino_t inode;
-    absl::Time since;
+    int64_t number;  // in order of arrival
+    std::string host;
+    bool known = false;
   };
 
   ConnectionDoor(Options options, std::vector<UniqueFd> listeners, int port, UniqueFd wake_read,
@@ -57,15 +66,23 @@ class ConnectionDoor {
   void Loop();
   void Admit(int listener_fd, UniqueFd fd);
   // Whether there is room for one more, making it if need be.
-  bool MakeRoom();
+  bool MakeRoom(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void ForgetWhoLeft() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void LogCrowd(absl::Time now);
 
   const Options options_;
   const std::vector<UniqueFd> listeners_;
   const int port_;
   const UniqueFd wake_read_, wake_write_;
-  Welcome welcome_;            // set before thread_
-  std::vector<Guest> guests_;  // of thread_
-  int64_t turned_away_ = 0;    // of thread_, since the last line in the log
+  Welcome welcome_;  // set before thread_
+
+  Mutex mu_;
+  absl::flat_hash_map<std::string, Guest> guests_ ABSL_GUARDED_BY(mu_);  // by "address:port"
+
+  // Of thread_.
+  int64_t next_number_ = 0;
+  absl::Time last_look_ = absl::InfinitePast();  // steady; at who left
+  int64_t turned_away_ = 0;                      // since the last line in the log
   int64_t made_room_ = 0;
   absl::Time last_log_ = absl::InfinitePast();
   std::thread thread_;

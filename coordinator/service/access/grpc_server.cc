@@ -1,5 +1,6 @@
 #include "coordinator/service/access/grpc_server.h"
 
+#include <grpcpp/support/server_interceptor.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -25,7 +26,7 @@ namespace {
 constexpr int kDefaultMaxConnections = 1024;
 // For the database, model calls, logs and gRPC's own.
 constexpr int kOtherDescriptors = 256;
-constexpr unsigned kRereadSeconds = 60;
+constexpr unsigned kRereadSeconds = 5;
 constexpr int64_t kMaxPemBytes = 1 << 20;
 
 std::string TokenPath(const v1::CoordinatorConfig& config) {
@@ -116,6 +117,36 @@ int ConnectionLimit(int wanted) {
   return possible;
 }
 
+// Tells the door of each call that was let in, so that its connection is no stranger's.
+class CallerIsKnown final : public grpc::experimental::Interceptor {
+ public:
+  CallerIsKnown(ConnectionDoor* door, grpc::experimental::ServerRpcInfo* call)
+      : door_(door), call_(call) {}
+  void Intercept(grpc::experimental::InterceptorBatchMethods* methods) override {
+    if (methods->QueryInterceptionHookPoint(
+            grpc::experimental::InterceptionHookPoints::POST_RECV_INITIAL_METADATA)) {
+      door_->MakeKnown(call_->server_context()->peer());
+    }
+    methods->Proceed();
+  }
+
+ private:
+  ConnectionDoor* const door_;
+  grpc::experimental::ServerRpcInfo* const call_;
+};
+
+class CallersAreKnown final : public grpc::experimental::ServerInterceptorFactoryInterface {
+ public:
+  explicit CallersAreKnown(ConnectionDoor* door) : door_(door) {}
+  grpc::experimental::Interceptor* CreateServerInterceptor(
+      grpc::experimental::ServerRpcInfo* call) override {
+    return new CallerIsKnown(door_, call);
+  }
+
+ private:
+  ConnectionDoor* const door_;
+};
+
 absl::Status CannotListen(const v1::CoordinatorConfig& config, absl::string_view why) {
   return absl::AlreadyExistsError(
       absl::StrCat("cannot listen on ", config.listen_address(), why.empty() ? "" : " (", why,
@@ -183,9 +214,12 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(
   if (!listening.ok()) return CannotListen(config, listening.status().message());
   server->acceptor_ = builder.experimental().AddExternalConnectionAcceptor(
       grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD, credentials);
+  server->door_ = *std::move(listening);
+  std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> interceptors;
+  interceptors.push_back(std::make_unique<CallersAreKnown>(server->door_.get()));
+  builder.experimental().SetInterceptorCreators(std::move(interceptors));
   server->server_ = builder.BuildAndStart();
   if (server->server_ == nullptr) return absl::InternalError("gRPC cannot start");
-  server->door_ = *std::move(listening);
   server->address_ = absl::StrCat(host, ":", server->door_->port());
   server->door_->Open([acceptor = server->acceptor_.get()](int listener_fd, UniqueFd fd) {
     grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
@@ -199,7 +233,7 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(
 GrpcServer::~GrpcServer() { Shutdown(absl::ZeroDuration()); }
 
 void GrpcServer::Shutdown(absl::Duration patience) {
-  door_.reset();
+  if (door_ != nullptr) door_->Close();
   if (server_ == nullptr) return;  // Start failed half-way
   server_->Shutdown(std::chrono::system_clock::now() + absl::ToChronoNanoseconds(patience));
   server_->Wait();

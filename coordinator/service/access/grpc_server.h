@@ -38,8 +38,8 @@ class GrpcServer {
 
   std::string address_;
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;
+  std::unique_ptr<ConnectionDoor> door_;  // outlives server_, which tells it of calls
   std::unique_ptr<grpc::Server> server_;
-  std::unique_ptr<ConnectionDoor> door_;
 };
 
 // The access control of a config: null if its token file is not there and none is named, so that a
