@@ -26,7 +26,9 @@ void WorkerSession::End(const absl::Status& status) {
 
 void WorkerSession::OnReadDone(bool ok) {
   if (!ok) {
-    End(absl::OkStatus());  // half-closed, or gone
+    // Half-closed, gone, or a message that could not be read.
+    End(worker_id_.empty() ? absl::InvalidArgumentError("no hello came that could be read")
+                           : absl::OkStatus());
     return;
   }
   const absl::Status status = TakeMessage();

@@ -1,5 +1,7 @@
 #include "coordinator/service/access/call_check.h"
 
+#include <grpc/grpc_security_constants.h>
+
 #include "common/access/certificates.h"
 #include "common/grpc_channel.h"
 #include "common/log.h"
@@ -13,7 +15,6 @@ constexpr absl::Duration kLogEvery = absl::Seconds(1);
 // Which gRPC gives to processors beside the headers.
 constexpr char kPath[] = ":path";
 constexpr char kAuthorization[] = "authorization";
-constexpr char kUriProperty[] = "x509_uri";
 
 absl::string_view View(grpc::string_ref text) { return {text.data(), text.size()}; }
 
@@ -67,7 +68,7 @@ absl::StatusOr<AccessControl::Caller> CallerOf(const AccessControl& access,
 }
 
 std::string CertifiedWorkerName(const grpc::AuthContext& context) {
-  for (const grpc::string_ref& uri : context.FindPropertyValues(kUriProperty)) {
+  for (const grpc::string_ref& uri : context.FindPropertyValues(GRPC_PEER_URI_PROPERTY_NAME)) {
     if (auto name = WorkerNameOfUri(View(uri)); name.has_value()) return *name;
   }
   return "";
