@@ -185,6 +185,11 @@ bool LocalCluster::Running(const std::string& name) {
   return it != processes_.end() && !it->second->Wait(absl::InfinitePast()).has_value();
 }
 
+int LocalCluster::Pid(const std::string& name) const {
+  const auto it = processes_.find(name);
+  return it == processes_.end() ? 0 : it->second->pid();
+}
+
 std::string LocalCluster::Log(const std::string& name) const {
   return ReadFile(folder_ + "/" + name + ".log", int64_t{16} << 20).value_or("");
 }
@@ -192,6 +197,7 @@ std::string LocalCluster::Log(const std::string& name) const {
 CommandOutput LocalCluster::Cli(const std::vector<std::string>& args,
                                 absl::Duration timeout) const {
   std::vector<std::string> argv = {BinaryPath("ksearch"), "--coordinator", address_};
+  argv.insert(argv.end(), cli_args_.begin(), cli_args_.end());
   argv.insert(argv.end(), args.begin(), args.end());
   return RunProgram(argv, timeout);
 }

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/subprocess.h"
@@ -44,12 +45,17 @@ class LocalCluster {
   CommandOutput Cli(const std::vector<std::string>& args,
                     absl::Duration timeout = absl::Minutes(3)) const;
   const std::string& address() const { return address_; }
+  // Put before the arguments of every Cli call from now on, e.g. {"--token-file", FILE}.
+  void SetCliArgs(std::vector<std::string> args) { cli_args_ = std::move(args); }
+  // Of a program that runs; 0 if none of that name does.
+  int Pid(const std::string& name) const;
 
  private:
   void Start(const std::string& name, std::vector<std::string> argv);
 
   std::string folder_;
   std::string address_;
+  std::vector<std::string> cli_args_;
   std::string model_url_;
   std::map<std::string, std::unique_ptr<Subprocess>> processes_;
 };
