@@ -62,7 +62,8 @@ bool ResultSender::Settle(const v1::RecordResultRequest& request,
   if (answer.ok()) {
     LOG(INFO) << "msg=\"result acknowledged\" job_id=" << job_id
               << " outcome=" << v1::Outcome_Name(request.result().outcome())
-              << " as=" << v1::RecordResultReply::Disposition_Name(*answer);
+              << " as=" << v1::RecordResultReply::Disposition_Name(*answer) << " message=\""
+              << request.result().message() << "\"";
     spool_.Remove(request.lease_id());
     held_.Drop(request.lease_id());
     return true;

@@ -47,6 +47,10 @@ inline constexpr absl::Duration kAuditPerGo = absl::Microseconds(20);
 // A shared machine may be busy for a while: a workload is measured again before it is called
 // forged.
 inline constexpr int kAuditAttempts = 3;
+// On the CPU, whose other users are less under control, after ever longer runs of calls that look
+// like the measured ones (a pause would tell the candidate that it is suspected).
+inline constexpr int kCpuAuditAttempts = 5;
+inline constexpr absl::Duration kAuditCoolDown = absl::Milliseconds(30);
 
 // ---- GPUs. Where no other source is named: measured on one H200, or derived from that.
 

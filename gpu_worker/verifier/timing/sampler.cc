@@ -200,13 +200,16 @@ absl::StatusOr<Sampling> Sample(WorkloadSession& session, CallDealer& dealer,
     if (metronome == nullptr || !sampling.ending.passed()) break;
     sampling.audit_ratio = measurement.audit.Ratio();
     if (!measurement.audit.TimeEscaped()) break;
-    if (attempt == kAuditAttempts) {
+    if (attempt == kCpuAuditAttempts) {
       sampling.ending = {
           v1::OUTCOME_CHEAT,
           absl::StrFormat("audit clock: calls took %.2fx the time that they reported; work outside "
                           "the timed call, or a forged clock",
                           sampling.audit_ratio)};
+      break;
     }
+    sampling.ending = WarmUp(session, dealer, kWarmUpCalls,
+                             kAuditCoolDown * (1 << (2 * (attempt - 1))), limits, clock, &call_us);
   }
   return sampling;
 }
