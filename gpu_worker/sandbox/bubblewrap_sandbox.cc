@@ -16,7 +16,7 @@ namespace ksearch {
 namespace {
 
 // RLIMIT_DATA counts what is mapped, not what is used: stacks of threads (8 MiB each), mostly.
-constexpr int64_t kUntouchedBytes = int64_t{512} << 20;
+[[maybe_unused]] constexpr int64_t kUntouchedBytes = int64_t{512} << 20;
 constexpr absl::Duration kTrialTime = absl::Seconds(30);
 
 rlim_t Within(int64_t wanted, int resource) {
