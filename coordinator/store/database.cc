@@ -222,9 +222,13 @@ absl::Status Database::CopyTo(const std::string& path) {
 }
 
 absl::Status Database::Error(int code, absl::string_view doing) const {
-  return absl::Status(CodeOf(code, sqlite3_system_errno(connection_)),
-                      absl::StrCat(path_, ": ", sqlite3_errmsg(connection_), " (SQLite ",
-                                   sqlite3_errstr(code), ", code ", code, "; ", doing, ")"));
+  const absl::StatusCode kind = CodeOf(code, sqlite3_system_errno(connection_));
+  // SQLite says "disk I/O error" where it is the log that cannot grow.
+  const bool full = kind == absl::StatusCode::kResourceExhausted && (code & 0xff) != SQLITE_NOMEM;
+  return absl::Status(
+      kind, absl::StrCat(path_, ": ", full ? "the disk is full, make room there: " : "",
+                         sqlite3_errmsg(connection_), " (SQLite ", sqlite3_errstr(code), ", code ",
+                         code, "; ", doing, ")"));
 }
 
 }  // namespace ksearch

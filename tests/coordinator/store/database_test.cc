@@ -107,7 +107,9 @@ TEST_F(DatabaseTest, BytesThatAreNoMessageAreDataLoss) {
 }
 
 TEST_F(DatabaseTest, CorruptedPagesAreDataLoss) {
+  ASSERT_TRUE(database_->Execute("BEGIN").ok());
   for (int i = 0; i < 2000; ++i) ASSERT_TRUE(Insert(absl::StrCat("key ", i)).ok());
+  ASSERT_TRUE(database_->Execute("COMMIT").ok());
   database_.reset();
   {
     std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
