@@ -26,6 +26,12 @@ bool HasLanguage(const v1::Task& task, v1::Language language) {
   return in(task.references()) && in(task.baselines());
 }
 
+// Of the store: the disk is full, or somebody holds the file. It may be good again in a while, and
+// nothing of what could not be written has happened.
+bool MayPass(const absl::Status& status) {
+  return absl::IsResourceExhausted(status) || absl::IsUnavailable(status);
+}
+
 }  // namespace
 
 RunRegistry::RunRegistry(Parts parts) : parts_(std::move(parts)) {}
@@ -239,16 +245,15 @@ absl::Status RunRegistry::Launch(const std::string& run_id, const Limits& limits
     slot = std::make_unique<ActiveRun>();
     slot->steps = steps;
     ActiveRun* active = slot.get();
-    slot->thread = std::thread([this, run_id, active, owned = std::move(run)]() mutable {
-      Loop(run_id, active, std::move(owned));
+    slot->thread = std::thread([this, run_id, limits, active, owned = std::move(run)]() mutable {
+      Loop(run_id, limits, active, std::move(owned));
     });
   }
   if (old.joinable()) old.join();
   return absl::OkStatus();
 }
 
-void RunRegistry::Loop(const std::string& run_id, ActiveRun* active,
-                       std::unique_ptr<SearchRun> run) {
+absl::StatusOr<bool> RunRegistry::Drive(ActiveRun* active, SearchRun* run) {
   absl::Status status = run->Begin();
   bool ended = false;
   while (status.ok() && !ended) {
@@ -268,23 +273,64 @@ void RunRegistry::Loop(const std::string& run_id, ActiveRun* active,
     }
     if (closing_ || active->stop) break;
   }
+  if (!status.ok()) return status;
+  return ended;
+}
+
+void RunRegistry::Loop(const std::string& run_id, const Limits& limits, ActiveRun* active,
+                       std::unique_ptr<SearchRun> run) {
+  absl::StatusOr<bool> ended = Drive(active, run.get());
+  // What was committed stands and nothing else was done: the run goes on as after a restart.
+  while (MayPass(ended.status()) && Rest(active)) {
+    LOG(WARNING) << "run=" << run_id << " msg=\"tried again after a failed write\" error=\""
+                 << ended.status().message() << "\"";
+    auto loaded = LoadRun(run_id, limits);
+    if (loaded.ok()) {
+      run = *std::move(loaded);
+      ended = Drive(active, run.get());
+    } else {
+      ended = loaded.status();
+    }
+  }
   bool stop = false;
+  bool closing = false;
   {
     MutexLock lock(&mu_);
     stop = active->stop;
+    closing = closing_;
   }
-  if (!status.ok()) {
-    LOG(ERROR) << "run=" << run_id << " failed: " << status.ToString();
-    status = run->End(v1::RUN_STATE_FAILED, status.ToString());
-  } else if (stop && !ended) {
-    status = run->End(v1::RUN_STATE_STOPPED, "by request");
+  absl::Status status;
+  if (!ended.ok() && !MayPass(ended.status())) {
+    LOG(ERROR) << "run=" << run_id << " failed: " << ended.status().ToString();
+    status = End(run.get(), v1::RUN_STATE_FAILED, ended.status().ToString());
+  } else if (stop && !(ended.ok() && *ended)) {
+    status = End(run.get(), v1::RUN_STATE_STOPPED, "by request");
     if (status.ok()) status = run->CancelWaiting();
+  } else if (!ended.ok() && closing) {
+    LOG(WARNING) << "run=" << run_id << " left to the next life: " << ended.status().ToString();
   }
   if (!status.ok()) LOG(ERROR) << "run=" << run_id << " end not recorded: " << status.ToString();
   MutexLock lock(&mu_);
   active->ended = true;
   ++active->steps;
   changed_.NotifyAll();
+}
+
+absl::Status RunRegistry::End(SearchRun* run, v1::RunState state, const std::string& reason) {
+  absl::Status status = run->End(state, reason);
+  while (MayPass(status) && Rest(nullptr)) status = run->End(state, reason);
+  return status;
+}
+
+bool RunRegistry::Rest(const ActiveRun* active) {
+  const absl::Time until = parts_.clock->SteadyNow() + parts_.store_retry;
+  MutexLock lock(&mu_);
+  while (!closing_ && (active == nullptr || !active->stop)) {
+    const absl::Duration left = until - parts_.clock->SteadyNow();
+    if (left <= absl::ZeroDuration()) return true;
+    changed_.WaitFor(&mu_, left);
+  }
+  return false;
 }
 
 absl::Status RunRegistry::Stop(const std::string& run_id) {

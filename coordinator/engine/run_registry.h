@@ -32,6 +32,7 @@ class RunRegistry {
     // What the devices of connected workers are called, for prompts; empty if none is connected.
     std::function<std::string()> target_hardware;
     const PriceBook* prices;
+    absl::Duration store_retry = absl::Seconds(2);  // until a failed write is tried again
   };
   explicit RunRegistry(Parts parts);
   // Stops every thread between two steps; the runs stay RUNNING and are taken up by the next life.
@@ -93,7 +94,17 @@ class RunRegistry {
   absl::Status Launch(const std::string& run_id, const Limits& limits);
   // Ends a run that could not be launched.
   void RecordFailure(const std::string& run_id, const absl::Status& why);
-  void Loop(const std::string& run_id, ActiveRun* active, std::unique_ptr<SearchRun> run);
+  // The body of a run's thread. A write that fails for want of space is tried again until there is
+  // some, or the run is stopped, or this closes.
+  void Loop(const std::string& run_id, const Limits& limits, ActiveRun* active,
+            std::unique_ptr<SearchRun> run);
+  // Begins the run and folds until it ends (true), is to stop, or this closes (false).
+  absl::StatusOr<bool> Drive(ActiveRun* active, SearchRun* run);
+  // SearchRun::End, tried again as long as need be.
+  absl::Status End(SearchRun* run, v1::RunState state, const std::string& reason);
+  // Waits until the next try. False: not to be tried again, since `active` (if given) is to stop or
+  // this closes.
+  bool Rest(const ActiveRun* active);
 
   const Parts parts_;
   Mutex launch_mu_;  // before mu_

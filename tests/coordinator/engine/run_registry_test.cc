@@ -1,0 +1,102 @@
+// A store that takes no writes for a while: runs wait for it and go on.
+#include "coordinator/engine/run_registry.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "coordinator/tasks/directory_suite.h"
+#include "tests/fakes/fake_llm_client.h"
+#include "tests/fakes/fake_store.h"
+
+namespace ksearch {
+namespace {
+
+class NoJobs final : public JobSink {
+ public:
+  void Submit(const std::string&, const v1::JobSpec&) override {}
+  void CancelQueued(const std::string&) override {}
+};
+
+class RunRegistryTest : public testing::Test {
+ protected:
+  RunRegistryTest()
+      : tasks_(
+            MakeDirectorySuite({std::string(std::getenv("KSEARCH_SOURCE_DIR")) + "/configs/tasks"})
+                .value()) {
+    auto client = std::make_unique<FakeLlmClient>();
+    client_ = client.get();
+    client->Hold(true);
+    std::vector<ModelCaller::Provider> providers;
+    providers.push_back({"p", "m", std::move(client), absl::OkStatus()});
+    models_ = std::make_unique<ModelCaller>(&store_, Clock::Real(), std::move(providers),
+                                            ModelCaller::Options());
+    runs_ = std::make_unique<RunRegistry>(RunRegistry::Parts{
+        &store_, &jobs_, models_.get(), tasks_.get(), &Clock::Real(), v1::RunConfig(),
+        [] { return "a machine"; }, &prices_, /*store_retry=*/absl::Milliseconds(1)});
+  }
+
+  std::string Start() {
+    v1::RunConfig config;
+    config.set_task("softmax_rows_f32");
+    config.set_provider("p");
+    const auto run_id = runs_->Start("request", config);
+    EXPECT_TRUE(run_id.ok()) << run_id.status();
+    return run_id.value_or("");
+  }
+  v1::RunState State(const std::string& run_id) { return store_.ReadRun(run_id)->status.state(); }
+  std::vector<std::string> Events(const std::string& run_id) {
+    std::vector<std::string> kinds;
+    const auto events = store_.ReadEvents(run_id, 0, 100);
+    for (const v1::RunEvent& event : *events) {
+      kinds.push_back(v1::RunEvent::Kind_Name(event.kind()));
+    }
+    return kinds;
+  }
+
+  FakeStore store_;
+  NoJobs jobs_;
+  FakeLlmClient* client_ = nullptr;
+  const std::unique_ptr<TaskSuite> tasks_;
+  const PriceBook prices_;
+  std::unique_ptr<ModelCaller> models_;
+  std::unique_ptr<RunRegistry> runs_;
+};
+
+TEST_F(RunRegistryTest, RunWaitsForRoomOnTheDiskAndGoesOn) {
+  store_.FailWrites(absl::ResourceExhaustedError("the disk is full"));
+  const std::string run_id = Start();
+  EXPECT_EQ(State(run_id), v1::RUN_STATE_RUNNING);
+  EXPECT_TRUE(client_->requests().empty());  // nothing is asked that is not committed
+  store_.FailWrites(absl::OkStatus());
+  client_->AwaitRequests(1);
+  EXPECT_EQ(State(run_id), v1::RUN_STATE_RUNNING);
+  EXPECT_THAT(Events(run_id), testing::ElementsAre("RUN_STARTED"));
+  ASSERT_TRUE(runs_->Stop(run_id).ok());
+  EXPECT_EQ(State(run_id), v1::RUN_STATE_STOPPED);
+}
+
+TEST_F(RunRegistryTest, RunOfAFullDiskCanBeLeftToTheNextLife) {
+  store_.FailWrites(absl::ResourceExhaustedError("the disk is full"));
+  const std::string run_id = Start();
+  runs_.reset();
+  EXPECT_EQ(State(run_id), v1::RUN_STATE_RUNNING);
+  store_.FailWrites(absl::OkStatus());
+  EXPECT_TRUE(Events(run_id).empty());
+}
+
+TEST_F(RunRegistryTest, FaultThatDoesNotPassEndsTheRun) {
+  store_.FailWrites(absl::FailedPreconditionError("the cursor would go back"));
+  const std::string run_id = Start();
+  // Its thread has ended, so that it can be taken up again.
+  EXPECT_TRUE(runs_->Stop(run_id).ok());
+  store_.FailWrites(absl::OkStatus());
+  ASSERT_TRUE(runs_->Resume(run_id, 0, v1::Budget()).ok());
+  client_->AwaitRequests(1);
+  ASSERT_TRUE(runs_->Stop(run_id).ok());
+  EXPECT_EQ(State(run_id), v1::RUN_STATE_STOPPED);
+}
+
+}  // namespace
+}  // namespace ksearch
