@@ -1,5 +1,7 @@
 #include "gpu_worker/session/coordinator_link.h"
 
+#include <chrono>
+
 #include "absl/strings/str_cat.h"
 #include "common/grpc_channel.h"
 
@@ -64,6 +66,11 @@ absl::StatusOr<std::string> CoordinatorLink::FetchBlob(const std::string& sha256
   const grpc::Status status = reader->Finish();
   if (!status.ok()) return FromGrpc(status);
   return blob;
+}
+
+bool CoordinatorLink::WaitUntilConnected(absl::Duration timeout) {
+  return channel_->WaitForConnected(std::chrono::system_clock::now() +
+                                    absl::ToChronoNanoseconds(timeout));
 }
 
 void CoordinatorLink::Close() {

@@ -23,6 +23,10 @@ class CoordinatorLink {
   absl::StatusOr<v1::RecordResultReply::Disposition> RecordResult(
       const v1::RecordResultRequest& request);
   absl::StatusOr<std::string> FetchBlob(const std::string& sha256);
+  // Waits until there is a connection, or for `timeout`; false: there is none. Calls fail at once
+  // while there is none, and without anybody waiting gRPC looks at a connection in the making every
+  // 5 s only.
+  bool WaitUntilConnected(absl::Duration timeout);
   // Ends calls under way, and later ones, with CANCELLED.
   void Close();
 

@@ -122,7 +122,7 @@ absl::Status SessionClient::Run() {
       LOG(WARNING) << "msg=\"no session with the coordinator, dialling again\" coordinator="
                    << options_.address << " reason=\"" << status.message() << "\"";
     }
-    if (!ReadyToLeave()) Pause(backoff.Next());
+    if (!ReadyToLeave()) AwaitNextTry(backoff.Next());
   }
   return absl::OkStatus();
 }
@@ -236,9 +236,14 @@ void SessionClient::Obey(const v1::WorkerDown& down) {
   if (down.drain()) Drain();
 }
 
-void SessionClient::Pause(absl::Duration timeout) {
+void SessionClient::AwaitNextTry(absl::Duration delay) {
+  // gRPC spaces its dialling by itself.
+  if (!link_->WaitUntilConnected(absl::ZeroDuration())) {
+    link_->WaitUntilConnected(options_.max_backoff);
+    return;
+  }
   MutexLock lock(&mu_);
-  if (!stop_) changed_.WaitFor(&mu_, timeout);
+  if (!stop_) changed_.WaitFor(&mu_, delay);
 }
 
 bool SessionClient::stopping() {

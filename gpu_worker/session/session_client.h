@@ -78,8 +78,10 @@ class SessionClient {
   // Leaving, and nothing is left that is worth waiting for.
   bool ReadyToLeave();
   void Obey(const v1::WorkerDown& down);
-  // Waits for `timeout` or until Stop.
-  void Pause(absl::Duration timeout);
+  // After a session, or a try at one: until there is a connection, for `max_backoff` at most. With
+  // a connection, which means that the coordinator did not want a session, for `delay` or until
+  // Stop.
+  void AwaitNextTry(absl::Duration delay);
   bool stopping();
 
   const Options options_;
