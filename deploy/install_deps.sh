@@ -8,7 +8,7 @@ packages=(
   libgrpc++-dev protobuf-compiler-grpc libprotobuf-dev protobuf-compiler libabsl-dev
   libcurl4-openssl-dev libsqlite3-dev libssl-dev nlohmann-json3-dev libcli11-dev libboost-dev
   libgtest-dev libgmock-dev libbenchmark-dev
-  libseccomp-dev bubblewrap
+  libseccomp-dev bubblewrap iproute2
 )
 # deploy/worker_bundle.sh makes bubblewrap find its libraries beside itself.
 if [ "${1:-}" = "--with-bundle" ]; then
