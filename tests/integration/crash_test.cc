@@ -1,19 +1,19 @@
 // Real programs, killed with SIGKILL at random instants of a scripted search. Each search must end
-// as the undisturbed one did: the same tree, every candidate evaluated once, no call of the model
-// repeated that had an answer.
+// as the undisturbed one did: the same tree and the same best, every candidate evaluated once, no
+// call of the model repeated that had an answer.
 //
-// Kills a victim (default 2):   KSEARCH_CRASHES=20 integration_crash_test
-// Other instants:               KSEARCH_CRASH_SEED=7 integration_crash_test
+// Kills of each kind (default 2):   KSEARCH_CRASHES=20 integration_crash_test
+// Other instants:                   KSEARCH_CRASH_SEED=7 integration_crash_test
 #include <gmock/gmock.h>
-#include <google/protobuf/util/json_util.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sqlite3.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,16 +21,22 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
+#include "common/clock.h"
 #include "common/rng.h"
 #include "common/textproto.h"
-#include "proto/search_service.pb.h"
-#include "tests/integration/local_cluster.h"
+#include "tests/integration/scripted_run.h"
 
 namespace ksearch {
 namespace {
 
-using testing::ElementsAreArray;
+using testing::IsEmpty;
+
+// A search takes seconds; on a machine that is busy many times over, minutes.
+constexpr absl::Duration kLongestSearch = absl::Minutes(10);
+// How long a kill waits for its victim to exist.
+constexpr absl::Duration kLongestWait = absl::Seconds(2);
 
 int FromEnvironment(const char* name, int otherwise) {
   const char* text = std::getenv(name);
@@ -38,8 +44,7 @@ int FromEnvironment(const char* name, int otherwise) {
   return text != nullptr && absl::SimpleAtoi(text, &value) ? value : otherwise;
 }
 
-// Processes whose command line names `program` of this cluster. A sandboxed runner is two: the
-// sandbox around it, and itself, which comes last.
+// Processes that run `program`, and the sandboxes around it: their command lines name it too.
 std::vector<pid_t> ProcessesOf(const std::string& program) {
   std::vector<pid_t> pids;
   std::error_code ignored;
@@ -47,226 +52,223 @@ std::vector<pid_t> ProcessesOf(const std::string& program) {
     int pid = 0;
     if (!absl::SimpleAtoi(entry.path().filename().string(), &pid)) continue;
     const auto command = ReadFile(entry.path().string() + "/cmdline", 1 << 20);
-    if (command.ok() && absl::StartsWith(*command, program)) pids.push_back(pid);
+    if (command.ok() && absl::StrContains(*command, program)) pids.push_back(pid);
   }
   return pids;
 }
 
-// One search on a cluster and a store of its own.
-class Search {
- public:
-  Search() {
-    cluster_.StartModelServer(
-        LocalCluster::SourcePath("tests/integration/data/softmax.cassette.textproto"),
-        {"--delay-ms", "20"});
-    cluster_.StartCoordinator();
-    cluster_.StartWorker("w1");
-    const CommandOutput started = cluster_.Cli(
-        {"run", "--task", "softmax_rows_f32", "--rounds", "6", "--stagnation", "2", "--config",
-         LocalCluster::SourcePath("tests/integration/data/quick_run.textproto"), "--detach"});
-    EXPECT_EQ(started.exit.code, 0) << started.err;
-  }
-  ~Search() { sqlite3_close(database_); }
+// What a search comes to, without what was measured.
+struct Story {
+  std::vector<std::string> tree;         // parent > node : solution, and what was pruned
+  std::vector<std::string> calls;        // what was asked of the model, in order
+  std::vector<std::string> evaluations;  // every job with its outcome, in order
+  std::string best;
 
-  bool Finished() { return Status().state() == v1::RUN_STATE_FINISHED; }
-  void WatchToTheEnd() {
-    EXPECT_EQ(cluster_.Cli({"watch", "last"}, absl::Minutes(15)).exit.code, 0);
-    EXPECT_EQ(Status().state(), v1::RUN_STATE_FINISHED) << Status().ShortDebugString();
+  bool operator==(const Story& other) const = default;
+};
+
+void PrintTo(const Story& story, std::ostream* out) {
+  for (const auto* part : {&story.tree, &story.calls, &story.evaluations}) {
+    for (const std::string& line : *part) *out << "\n  " << line;
   }
+  *out << "\n  best " << story.best;
+}
+
+class Search : public ScriptedRun {
+ public:
+  // Programs whose outcomes no load changes: one does not compile, one is wrong, one is some times
+  // faster than the baseline and one much more than that.
+  Search()
+      : ScriptedRun("small_softmax_f32", "tests/integration/data/small_softmax.cassette.textproto",
+                    "tests/integration/data/crash_run.textproto",
+                    {"--rounds", "6", "--stagnation", "2"}) {}
 
   void KillCoordinator() {
-    cluster_.Kill("coordinator");
-    cluster_.StartCoordinator();
+    cluster().Kill("coordinator");
+    StartCoordinator();
   }
   void KillWorker() {
-    cluster_.Kill("w1");
-    cluster_.StartWorker("w1");
+    cluster().Kill("w1");
+    cluster().StartWorker("w1");
   }
-  // False: there is none at this moment.
-  bool KillAnother(const std::string& program, Rng* rng) {
-    const std::vector<pid_t> pids = ProcessesOf(cluster_.BinaryPath(program));
-    if (pids.empty()) return false;
-    return ::kill(pids[rng->NextBelow(pids.size())], SIGKILL) == 0;
+  // False: none came to be.
+  bool KillOneOf(const std::string& program, Rng* rng) {
+    const absl::Time give_up = absl::Now() + kLongestWait;
+    while (absl::Now() < give_up) {
+      const std::vector<pid_t> pids = ProcessesOf(cluster().BinaryPath(program));
+      if (!pids.empty() && ::kill(pids[rng->NextBelow(pids.size())], SIGKILL) == 0) return true;
+      // Not always as soon as there is one.
+      absl::SleepFor(absl::Milliseconds(static_cast<int64_t>(rng->NextBelow(50))));
+    }
+    return false;
   }
 
-  // The tree without what was measured: ids, parents, and which candidate solved which node.
-  std::vector<std::string> Shape() {
-    v1::WorldModel tree;
-    Ask({"tree", "last", "--json"}, &tree);
-    std::vector<std::string> shape;
+  Story Tell() const {
+    Story story;
+    const v1::WorldModel tree = Tree();
     for (const v1::Node& node : tree.nodes()) {
-      shape.push_back(absl::StrCat(node.parent_id(), " > ", node.node_id(), " : ",
-                                   node.solution().candidate_id()));
+      story.tree.push_back(absl::StrCat(node.parent_id(), " > ", node.node_id(), " : ",
+                                        node.solution().candidate_id()));
     }
     for (const v1::Tombstone& tombstone : tree.tombstones()) {
-      shape.push_back(absl::StrCat("pruned ", tombstone.node_id()));
+      story.tree.push_back(absl::StrCat("pruned ", tombstone.node_id()));
     }
-    return shape;
-  }
-  // What was asked of the model, in order.
-  std::vector<std::string> Calls() {
-    return Rows(
+    story.calls = Rows(
         "SELECT purpose || ' ' || node_id || ' ' || attempt || ' ' || finish_reason "
         "FROM llm_calls ORDER BY number");
+    story.evaluations = Rows(
+        "SELECT kind || ' ' || candidate_id || ' ' || outcome FROM jobs JOIN results USING "
+        "(job_id) ORDER BY jobs.number");
+    story.best = Status().best().candidate_id();
+    return story;
   }
-  // Candidates with the outcome of every job about them.
-  std::vector<std::string> Evaluations() {
-    return Rows(
-        "SELECT c.round || ' ' || c.candidate_id || ' ' || r.outcome FROM candidates c "
-        "JOIN results r ON r.job_id = c.job_id ORDER BY c.number");
-  }
-  void ExpectNothingLostOrDoubled() {
+
+  void ExpectNothingLostOrDoubled() const {
     EXPECT_THAT(Rows("SELECT job_id FROM jobs WHERE job_id NOT IN (SELECT job_id FROM results)"),
-                testing::IsEmpty())
+                IsEmpty())
         << "jobs without a result";
     EXPECT_THAT(Rows("SELECT job_id FROM attempts WHERE ended = 'recorded' GROUP BY job_id "
                      "HAVING COUNT(*) > 1"),
-                testing::IsEmpty())
+                IsEmpty())
         << "jobs recorded twice";
-    EXPECT_THAT(Rows("SELECT lease_id FROM attempts WHERE ended = ''"), testing::IsEmpty())
+    EXPECT_THAT(Rows("SELECT job_id FROM results WHERE job_id NOT IN (SELECT job_id FROM attempts "
+                     "WHERE ended = 'recorded')"),
+                IsEmpty())
+        << "results of no attempt";
+    EXPECT_THAT(Rows("SELECT lease_id FROM attempts WHERE ended = ''"), IsEmpty())
         << "leases left open";
+    EXPECT_THAT(Rows("SELECT candidate_id FROM candidates GROUP BY candidate_id HAVING COUNT(*) <> "
+                     "1"),
+                IsEmpty())
+        << "candidates recorded twice";
     EXPECT_THAT(Rows("SELECT call_id FROM llm_calls WHERE replied_unix_us IS NULL OR error <> ''"),
-                testing::IsEmpty())
+                IsEmpty())
         << "calls without a reply";
-    EXPECT_THAT(Rows("SELECT job_id FROM results WHERE outcome LIKE '%WORKER_LOST'"),
-                testing::IsEmpty());
-  }
-  std::string Attempts() {
-    return absl::StrCat(Rows("SELECT lease_id FROM attempts").size(), " attempts for ",
-                        Rows("SELECT job_id FROM jobs").size(), " jobs");
   }
 
- private:
-  v1::RunStatus Status() {
-    v1::RunStatus status;
-    Ask({"status", "last", "--json"}, &status);
-    return status;
-  }
-  // A coordinator that has just come back may keep the first question waiting for too long.
-  template <typename Message>
-  void Ask(const std::vector<std::string>& args, Message* message) {
-    CommandOutput answer;
-    for (int tries = 0; tries < 10; ++tries) {
-      answer = cluster_.Cli(args);
-      if (answer.exit.code != 0) continue;
-      const auto status = google::protobuf::util::JsonStringToMessage(answer.out, message);
-      EXPECT_TRUE(status.ok()) << status.ToString() << "\n" << answer.out;
-      return;
+  // A call is sent again only if its reply was lost with the process that waited for it. Returns
+  // how many were.
+  int ExpectNoAnswerAskedForAgain() const {
+    // By name: how often it may have been sent.
+    std::map<std::string, int> allowed;
+    int lost = 0;
+    for (const std::string& call :
+         Rows("SELECT lost_sends || ' ' || purpose || '/' || node_id || '/' || attempt || '/' || "
+              "cycle FROM llm_calls")) {
+      const std::pair<std::string, std::string> parts =
+          absl::StrSplit(call, absl::MaxSplits(' ', 1));
+      int lost_sends = 0;
+      EXPECT_TRUE(absl::SimpleAtoi(parts.first, &lost_sends)) << call;
+      EXPECT_TRUE(allowed.emplace(parts.second, 1 + lost_sends).second) << "two calls " << call;
+      lost += lost_sends;
     }
-    ADD_FAILURE() << args[0] << " exits with " << answer.exit.code << ": " << answer.err;
-  }
-  std::vector<std::string> Rows(const std::string& query) {
-    if (database_ == nullptr) {
-      for (const auto& entry : std::filesystem::directory_iterator(cluster_.folder() + "/state")) {
-        const std::string extension = entry.path().extension().string();
-        if (extension == ".db" || extension == ".sqlite") {
-          EXPECT_EQ(
-              sqlite3_open_v2(entry.path().c_str(), &database_, SQLITE_OPEN_READONLY, nullptr),
-              SQLITE_OK);
-        }
-      }
-    }
-    std::vector<std::string> rows;
-    sqlite3_stmt* statement = nullptr;
-    EXPECT_EQ(sqlite3_prepare_v2(database_, query.c_str(), -1, &statement, nullptr), SQLITE_OK)
-        << query << ": " << sqlite3_errmsg(database_);
-    while (statement != nullptr && sqlite3_step(statement) == SQLITE_ROW) {
-      const unsigned char* text = sqlite3_column_text(statement, 0);
-      rows.emplace_back(text == nullptr ? "NULL" : reinterpret_cast<const char*>(text));
-    }
-    sqlite3_finalize(statement);
-    return rows;
+    const std::map<std::string, int> sent = calls();
+    EXPECT_EQ(sent.size(), allowed.size());
+    for (const auto& [call, times] : sent) EXPECT_LE(times, allowed[call]) << call;
+    return lost;
   }
 
-  LocalCluster cluster_;
-  sqlite3* database_ = nullptr;
+  int Events() const { return static_cast<int>(Rows("SELECT seq FROM events").size()); }
+  int Attempts() const { return static_cast<int>(Rows("SELECT lease_id FROM attempts").size()); }
+};
+
+struct Victim {
+  std::string name;
+  // So few that no job loses its third worker, or its third runner: that would be the end of it.
+  int most_per_search = 2;
+  std::function<bool(Search&, Rng*)> kill;
 };
 
 class CrashTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
+    const absl::Time start = Clock::Real().SteadyNow();
     Search search;
-    search.WatchToTheEnd();
+    search.AwaitEnd(kLongestSearch);
+    undisturbed_time = Clock::Real().SteadyNow() - start;
     search.ExpectNothingLostOrDoubled();
-    shape = new std::vector<std::string>(search.Shape());
-    calls = new std::vector<std::string>(search.Calls());
-    evaluations = new std::vector<std::string>(search.Evaluations());
-    ASSERT_FALSE(shape->empty());
-    ASSERT_FALSE(calls->empty());
-    ASSERT_GT(evaluations->size(), 3u);
+    EXPECT_EQ(search.ExpectNoAnswerAskedForAgain(), 0);
+    undisturbed = new Story(search.Tell());
+    undisturbed_events = search.Events();
+    ASSERT_GE(undisturbed->tree.size(), 4u);
+    ASSERT_EQ(undisturbed->evaluations.size(), 5u) << testing::PrintToString(*undisturbed);
+    ASSERT_FALSE(undisturbed->best.empty());
+    std::printf("undisturbed: %d attempts, %zu calls, %d events, %s\n", search.Attempts(),
+                undisturbed->calls.size(), undisturbed_events,
+                absl::FormatDuration(undisturbed_time).c_str());
   }
-  static void TearDownTestSuite() {
-    delete shape;
-    delete calls;
-    delete evaluations;
-  }
+  static void TearDownTestSuite() { delete undisturbed; }
 
-  // Runs searches, each with kills at random instants, until there were enough kills. `kill`
-  // returns false if there was nothing to kill.
-  void Survives(const std::string& victim, const std::function<bool(Search&, Rng*)>& kill) {
+  // Runs searches, each with kills at random instants, until there were enough kills.
+  void Survives(const Victim& victim) {
     const int wanted = FromEnvironment("KSEARCH_CRASHES", 2);
     Rng rng(static_cast<uint64_t>(FromEnvironment("KSEARCH_CRASH_SEED", 1)));
-    int kills = 0, searches = 0;
-    for (; kills < wanted && searches < 3 * wanted && !HasFailure(); ++searches) {
+    int kills = 0, searches = 0, attempts = 0, evaluations = 0, lost_calls = 0;
+    while (kills < wanted && searches < 2 * wanted && !HasFailure()) {
       Search search;
-      int here = 0;
-      // A few each, so that the next life gets somewhere before it ends.
-      const int at_most = std::min(5, wanted - kills);
-      while (here < at_most && !search.Finished()) {
-        absl::SleepFor(absl::Milliseconds(static_cast<int64_t>(rng.NextBelow(1500))));
-        if (search.Finished()) break;
-        for (int tries = 0; tries < 200; ++tries) {
-          if (kill(search, &rng)) {
-            ++here;
-            break;
-          }
-          absl::SleepFor(absl::Milliseconds(5));
-        }
+      // An instant is a number of events that the search has come to, and a while more.
+      std::vector<int> instants(std::min(victim.most_per_search, wanted - kills));
+      for (int& instant : instants) {
+        instant = static_cast<int>(rng.NextBelow(static_cast<uint64_t>(undisturbed_events - 2)));
       }
-      kills += here;
-      search.WatchToTheEnd();
+      std::sort(instants.begin(), instants.end());
+      int here = 0;
+      for (const int instant : instants) {
+        while (search.Events() < instant && !search.Ended()) {
+          absl::SleepFor(absl::Milliseconds(20));
+        }
+        absl::SleepFor(rng.NextDouble() * undisturbed_time / undisturbed_events);
+        if (search.Ended() || HasFailure()) break;
+        here += victim.kill(search, &rng);
+      }
+      search.AwaitEnd(kLongestSearch);
       search.ExpectNothingLostOrDoubled();
-      EXPECT_THAT(search.Shape(), ElementsAreArray(*shape)) << victim;
-      EXPECT_THAT(search.Calls(), ElementsAreArray(*calls)) << victim;
-      EXPECT_THAT(search.Evaluations(), ElementsAreArray(*evaluations)) << victim;
-      std::printf("%s: %d kills, %s\n", victim.c_str(), here, search.Attempts().c_str());
-      std::fflush(stdout);
+      lost_calls += search.ExpectNoAnswerAskedForAgain();
+      const Story story = search.Tell();
+      EXPECT_EQ(story, *undisturbed) << victim.name;
+      kills += here;
+      ++searches;
+      attempts += search.Attempts();
+      evaluations += static_cast<int>(story.evaluations.size());
     }
     EXPECT_GE(kills, wanted);
-    std::printf("%s: %d kills in %d searches\n", victim.c_str(), kills, searches);
+    EXPECT_LE(lost_calls, victim.name == "coordinator" ? kills : 0);
+    std::printf("%s: %d kills in %d searches, %d attempts for %d jobs, %d calls in flight lost\n",
+                victim.name.c_str(), kills, searches, attempts, evaluations, lost_calls);
+    std::fflush(stdout);
   }
 
-  static const std::vector<std::string>* shape;
-  static const std::vector<std::string>* calls;
-  static const std::vector<std::string>* evaluations;
+  static const Story* undisturbed;
+  static absl::Duration undisturbed_time;
+  static int undisturbed_events;
 };
 
-const std::vector<std::string>* CrashTest::shape = nullptr;
-const std::vector<std::string>* CrashTest::calls = nullptr;
-const std::vector<std::string>* CrashTest::evaluations = nullptr;
+const Story* CrashTest::undisturbed = nullptr;
+absl::Duration CrashTest::undisturbed_time;
+int CrashTest::undisturbed_events = 0;
 
 TEST_F(CrashTest, Coordinator) {
-  Survives("coordinator", [](Search& search, Rng*) {
-    search.KillCoordinator();
-    return true;
-  });
+  Survives({"coordinator", 5, [](Search& search, Rng*) {
+              search.KillCoordinator();
+              return true;
+            }});
 }
 
 TEST_F(CrashTest, Worker) {
-  Survives("worker", [](Search& search, Rng*) {
-    search.KillWorker();
-    return true;
-  });
+  Survives({"worker", 2, [](Search& search, Rng*) {
+              search.KillWorker();
+              return true;
+            }});
 }
 
 TEST_F(CrashTest, Verifier) {
-  Survives("verifier",
-           [](Search& search, Rng* rng) { return search.KillAnother("ksearch-verifier", rng); });
+  Survives({"verifier", 5,
+            [](Search& search, Rng* rng) { return search.KillOneOf("ksearch-verifier", rng); }});
 }
 
 TEST_F(CrashTest, Runner) {
-  Survives("runner",
-           [](Search& search, Rng* rng) { return search.KillAnother("ksearch-runner", rng); });
+  Survives({"runner", 2,
+            [](Search& search, Rng* rng) { return search.KillOneOf("ksearch-runner", rng); }});
 }
 
 }  // namespace

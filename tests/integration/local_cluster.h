@@ -24,6 +24,13 @@ class LocalCluster {
   // A path in the source tree.
   static std::string SourcePath(const std::string& relative);
 
+  // Workers started from now on lock a device of this cluster's own, and so wait for no other
+  // worker of this machine: for tests that look at outcomes more than at times.
+  void UseOwnDevice();
+
+  // A model server of the caller's ("http://127.0.0.1:PORT/v1"), in place of StartModelServer.
+  void UseModelServer(const std::string& url) { model_url_ = url; }
+
   // Each waits until the program is ready; a failure fails the test with its log.
   void StartModelServer(const std::string& cassette, const std::vector<std::string>& args = {});
   // `extra_config` is appended to the textproto. Keeps its address across restarts.
@@ -57,6 +64,7 @@ class LocalCluster {
   std::string address_;
   std::vector<std::string> cli_args_;
   std::string model_url_;
+  std::string worker_config_;
   std::map<std::string, std::unique_ptr<Subprocess>> processes_;
 };
 

@@ -1,0 +1,2 @@
+#include "matmul.h"
+#include "attack.h"

@@ -1,0 +1,89 @@
+#include "tests/integration/scripted_run.h"
+
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+
+namespace ksearch {
+namespace {
+
+constexpr absl::Duration kThinkingTime = absl::Milliseconds(100);
+constexpr int kBusyMs = 30'000;  // a coordinator that comes back recovers its log first
+constexpr absl::Duration kLookEvery = absl::Milliseconds(50);
+
+}  // namespace
+
+ScriptedRun::ScriptedRun(const std::string& task, const std::string& cassette,
+                         const std::string& config, const std::vector<std::string>& args) {
+  auto models = CountingModelServer::Start(LocalCluster::SourcePath(cassette), kThinkingTime);
+  EXPECT_TRUE(models.ok()) << models.status();
+  models_ = *std::move(models);
+  cluster_.UseModelServer(models_->url());
+  cluster_.UseOwnDevice();
+  StartCoordinator();
+  cluster_.StartWorker("w1");
+  std::vector<std::string> words = {
+      "run", "--task", task, "--config", LocalCluster::SourcePath(config), "--detach"};
+  words.insert(words.end(), args.begin(), args.end());
+  const CommandOutput started = cluster_.Cli(words);
+  EXPECT_EQ(started.exit.code, 0) << started.err;
+}
+
+void ScriptedRun::StartCoordinator() {
+  cluster_.StartCoordinator("", LocalCluster::SourcePath("tests/integration/data/tasks"));
+}
+
+v1::RunStatus ScriptedRun::Status() const {
+  return ReadMessage<v1::RunStatus>("SELECT status FROM run_states");
+}
+
+bool ScriptedRun::Ended() const { return Status().state() != v1::RUN_STATE_RUNNING; }
+
+void ScriptedRun::AwaitEnd(absl::Duration limit) {
+  const absl::Time give_up = absl::Now() + limit;
+  while (!Ended() && absl::Now() < give_up) absl::SleepFor(kLookEvery);
+  const v1::RunStatus status = Status();
+  EXPECT_EQ(status.state(), v1::RUN_STATE_FINISHED) << status.ShortDebugString();
+}
+
+v1::WorldModel ScriptedRun::Tree() const {
+  return ReadMessage<v1::WorldModel>(
+      "SELECT body FROM world_models ORDER BY revision DESC LIMIT 1");
+}
+
+template <typename Message>
+Message ScriptedRun::ReadMessage(const std::string& query) const {
+  Message message;
+  const std::vector<std::string> rows = Rows(query);
+  EXPECT_EQ(rows.size(), 1u) << query;
+  const bool parsed = !rows.empty() && message.ParseFromString(rows[0]);
+  EXPECT_TRUE(parsed) << query;
+  return message;
+}
+
+std::vector<std::string> ScriptedRun::Rows(const std::string& query) const {
+  // Opened for each question: another connection that lives on would spare a killed coordinator's
+  // successor the recovery that is being tested.
+  sqlite3* database = nullptr;
+  const std::string path = cluster_.folder() + "/state/ksearch.db";
+  EXPECT_EQ(sqlite3_open_v2(path.c_str(), &database, SQLITE_OPEN_READONLY, nullptr), SQLITE_OK);
+  sqlite3_busy_timeout(database, kBusyMs);
+  std::vector<std::string> rows;
+  sqlite3_stmt* statement = nullptr;
+  EXPECT_EQ(sqlite3_prepare_v2(database, query.c_str(), -1, &statement, nullptr), SQLITE_OK)
+      << query << ": " << sqlite3_errmsg(database);
+  int stepped = SQLITE_DONE;
+  while (statement != nullptr && (stepped = sqlite3_step(statement)) == SQLITE_ROW) {
+    const void* bytes = sqlite3_column_blob(statement, 0);
+    const auto size = static_cast<size_t>(sqlite3_column_bytes(statement, 0));
+    rows.emplace_back(static_cast<const char*>(bytes), bytes == nullptr ? 0 : size);
+  }
+  EXPECT_EQ(stepped, SQLITE_DONE) << query << ": " << sqlite3_errmsg(database);
+  sqlite3_finalize(statement);
+  sqlite3_close(database);
+  return rows;
+}
+
+}  // namespace ksearch
