@@ -12,6 +12,7 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
 #include "common/digest.h"
 #include "common/log.h"
 #include "common/run_facts.h"
@@ -139,6 +140,13 @@ absl::StatusOr<std::set<std::string>> ActiveRuns(Store* store) {
   return active;
 }
 
+// Whether somebody can still come with these credentials. Without tokens in use nobody owns
+// anything.
+bool IsGoodOwner(const AccessControl* access, absl::string_view owner) {
+  if (access == nullptr) return false;
+  return !absl::ConsumePrefix(&owner, "token/") || access->CheckStillGood(std::string(owner)).ok();
+}
+
 WorkerGateway::Options GatewayOptions(const v1::SchedulerSettings& settings) {
   WorkerGateway::Options options;
   if (settings.has_lease_ttl()) options.scheduler.lease_ttl = FromProto(settings.lease_ttl());
@@ -185,6 +193,10 @@ absl::Status Run(const v1::CoordinatorConfig& config, bool exit_when_waiting,
   // Before a worker can come back with one of them in hand.
   ASSIGN_OR_RETURN(const std::vector<QueuedJob> unfinished, store->ReadUnfinishedJobs());
   ASSIGN_OR_RETURN(const std::set<std::string> active, ActiveRuns(store.get()));
+  ASSIGN_OR_RETURN(auto owners, store->ReadWorkerOwners());
+  std::erase_if(owners,
+                [&access](const auto& entry) { return !IsGoodOwner(access.get(), entry.second); });
+  gateway.Restore(unfinished, std::move(owners));
   for (const QueuedJob& job : unfinished) {
     // What only ended runs asked for waits until one of them is resumed.
     const bool wanted = job.run_ids.empty() ||

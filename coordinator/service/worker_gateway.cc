@@ -37,6 +37,15 @@ WorkerGateway::WorkerGateway(Options options, Store* store, const Clock* clock)
 
 WorkerGateway::~WorkerGateway() { Shutdown(); }
 
+void WorkerGateway::Restore(const std::vector<QueuedJob>& unfinished,
+                            std::map<std::string, std::string> owners) {
+  MutexLock lock(&mu_);
+  for (const QueuedJob& job : unfinished) {
+    open_jobs_[job.job_id] = {job.spec.task_sha256(), job.worker_of_lease};
+  }
+  earlier_owners_ = std::move(owners);
+}
+
 void WorkerGateway::Submit(const std::string& job_id, const v1::JobSpec& spec, int attempts) {
   std::vector<GivenUp> given_up;
   {
@@ -143,15 +152,16 @@ absl::Status WorkerGateway::BeginSession(const v1::WorkerHello& said, WorkerLink
   {
     MutexLock lock(&mu_);
     if (shut_down_) return absl::UnavailableError("the coordinator is shutting down");
-    Worker& worker = workers_[hello.worker_id()];
-    if (worker.status.has_hello() && !worker.free_for_all &&
-        worker.identity.Owner() != identity.Owner()) {
+    const std::string owner = OwnerOf(hello.worker_id());
+    if (!owner.empty() && owner != identity.Owner()) {
       return absl::PermissionDeniedError(
           absl::StrCat("worker_id ", hello.worker_id(),
                        " belongs to a worker with other credentials: give each worker a state_dir "
                        "of its own; if "
                        "this is the same worker with a new token, revoke its old one first"));
     }
+    earlier_owners_.erase(hello.worker_id());
+    Worker& worker = workers_[hello.worker_id()];
     worker.identity = identity;
     worker.free_for_all = false;
     if (worker.link != nullptr) {
@@ -171,20 +181,22 @@ absl::Status WorkerGateway::BeginSession(const v1::WorkerHello& said, WorkerLink
   LOG(INFO) << "msg=\"worker joined\" worker=" << hello.worker_id()
             << " name=" << hello.name().substr(0, 64) << " restarted=" << restarted;
   WriteWorkerLost(given_up);
-  NoteSeen(hello);
+  NoteSeen(hello, identity.Owner());
   return absl::OkStatus();
 }
 
 absl::Status WorkerGateway::Report(const std::string& worker_id, WorkerLink* link,
-                                   const v1::WorkerReport& report) {
-  const absl::Status status = CheckReport(report);
+                                   const v1::WorkerReport& said) {
+  const absl::Status status = CheckReport(said);
   if (!status.ok()) return status;
+  v1::WorkerReport report = said;
   std::vector<GivenUp> given_up;
   {
     MutexLock lock(&mu_);
     const auto it = workers_.find(worker_id);
     if (it == workers_.end() || it->second.link != link) return absl::OkStatus();
     Worker& worker = it->second;
+    if (!worker.identity.Owner().empty()) DisownForeignLeases(worker_id, &report);
     *worker.status.mutable_report() = report;
     *worker.status.mutable_last_report_at() = ToProto(clock_->Now());
     v1::WorkerDown down;
@@ -198,26 +210,51 @@ absl::Status WorkerGateway::Report(const std::string& worker_id, WorkerLink* lin
 
 void WorkerGateway::EndSession(const std::string& worker_id, WorkerLink* link) {
   v1::WorkerHello hello;
+  std::string owner;
   {
     MutexLock lock(&mu_);
     const auto it = workers_.find(worker_id);
     if (it == workers_.end() || it->second.link != link) return;
     it->second.link = nullptr;
     hello = it->second.status.hello();
+    owner = it->second.identity.Owner();
     scheduler_->Disconnect(worker_id, hello.incarnation());
   }
   LOG(INFO) << "msg=\"worker left\" worker=" << worker_id;
-  NoteSeen(hello);
+  NoteSeen(hello, owner);
 }
 
 void WorkerGateway::EndSessionsOf(const std::string& token_id) {
   MutexLock lock(&mu_);
+  std::erase_if(earlier_owners_, [owner = WorkerIdentity::OfToken(token_id)](const auto& entry) {
+    return entry.second == owner;
+  });
   for (auto& [id, worker] : workers_) {
     if (worker.identity.token_id != token_id) continue;
     worker.free_for_all = worker.identity.certified_name.empty();
     if (worker.link == nullptr) continue;
     worker.link->End(absl::UnauthenticatedError(
         absl::StrCat("token ", token_id, " is no longer good: it was revoked or has expired")));
+  }
+}
+
+std::string WorkerGateway::OwnerOf(const std::string& worker_id) const {
+  if (const auto it = workers_.find(worker_id); it != workers_.end()) {
+    return it->second.free_for_all ? "" : it->second.identity.Owner();
+  }
+  const auto it = earlier_owners_.find(worker_id);
+  return it == earlier_owners_.end() ? "" : it->second;
+}
+
+void WorkerGateway::DisownForeignLeases(const std::string& worker_id,
+                                        v1::WorkerReport* report) const {
+  for (v1::HeldLease& held : *report->mutable_leases()) {
+    const auto job = open_jobs_.find(held.job_id());
+    if (job == open_jobs_.end()) continue;
+    const auto lease = job->second.worker_of_lease.find(held.lease_id());
+    if (lease == job->second.worker_of_lease.end() || lease->second != worker_id) {
+      held.clear_job_id();
+    }
   }
 }
 
@@ -302,8 +339,11 @@ void WorkerGateway::ReadBlob(const std::string& sha256,
 bool WorkerGateway::MayRead(const std::string& sha256, const WorkerIdentity& identity) {
   if (identity.Owner().empty()) return true;
   MutexLock lock(&mu_);
-  for (const auto& [id, worker] : workers_) {
-    if (worker.identity.Owner() == identity.Owner() && worker.tasks.contains(sha256)) return true;
+  for (const auto& [job_id, job] : open_jobs_) {
+    if (job.task_sha256 != sha256) continue;
+    for (const auto& [lease_id, worker_id] : job.worker_of_lease) {
+      if (OwnerOf(worker_id) == identity.Owner()) return true;
+    }
   }
   return false;
 }
@@ -341,8 +381,6 @@ void WorkerGateway::WriteAttempts(const SchedulerEffects& effects) {
     row.lease_id = started.lease_id;
     if (const auto job = open_jobs_.find(started.job_id); job != open_jobs_.end()) {
       job->second.worker_of_lease[started.lease_id] = started.worker_id;
-      const auto worker = workers_.find(started.worker_id);
-      if (worker != workers_.end()) worker->second.tasks.insert(job->second.task_sha256);
     }
     store_->RecordAttempt(row, [job_id = row.job_id](const absl::Status& status) {
       LogFailedAttempt(job_id, status);
@@ -406,9 +444,9 @@ void WorkerGateway::OnRecorded(const v1::JobResult& result, const std::string& l
   if (disposition == v1::RecordResultReply::RECORDED && listener_) listener_(result);
 }
 
-void WorkerGateway::NoteSeen(const v1::WorkerHello& hello) {
-  blocking_.Post([this, hello, seen = clock_->Now()] {
-    const absl::Status status = store_->UpsertWorker(hello, seen);
+void WorkerGateway::NoteSeen(const v1::WorkerHello& hello, const std::string& owner) {
+  blocking_.Post([this, hello, owner, seen = clock_->Now()] {
+    const absl::Status status = store_->UpsertWorker(hello, owner, seen);
     if (!status.ok()) {
       LOG(WARNING) << "msg=\"worker not recorded\" worker=" << hello.worker_id() << " error=\""
                    << status << "\"";

@@ -41,11 +41,12 @@ struct WorkerIdentity {
   std::string token_id;
   std::string certified_name;  // of the worker's certificate; "" without mutual TLS
 
+  static std::string OfToken(const std::string& token_id) { return "token/" + token_id; }
   // Who a worker_id belongs to. Workers that share a token are one owner, unless they have
   // certificates.
   std::string Owner() const {
     if (!certified_name.empty()) return "certificate/" + certified_name;
-    return token_id.empty() ? "" : "token/" + token_id;
+    return token_id.empty() ? "" : OfToken(token_id);
   }
 };
 
@@ -68,6 +69,10 @@ class WorkerGateway {
   ~WorkerGateway();
   WorkerGateway(const WorkerGateway&) = delete;
   WorkerGateway& operator=(const WorkerGateway&) = delete;
+
+  // What an earlier life left behind: whom the leases of unfinished jobs were given to, and whose
+  // the worker_ids are (Store::ReadWorkerOwners). Call before the first Submit.
+  void Restore(const std::vector<QueuedJob>& unfinished, std::map<std::string, std::string> owners);
 
   // ---- jobs
   // `attempts`: used up earlier (QueuedJob::attempts). Known job: no effect.
@@ -95,7 +100,7 @@ class WorkerGateway {
   // ---- sessions (for worker_service)
   // Takes over from an older session of the same worker, which ends with ABORTED.
   // INVALID_ARGUMENT, FAILED_PRECONDITION (protocol version), PERMISSION_DENIED (the worker_id came
-  // with other credentials before, in this life), UNAVAILABLE (shut down). `link` stays valid until
+  // with other credentials before), UNAVAILABLE (shut down). `link` stays valid until
   // EndSession(link). A certified name stands in place of the one in `hello`.
   absl::Status BeginSession(const v1::WorkerHello& hello, WorkerLink* link,
                             const WorkerIdentity& identity = {});
@@ -120,10 +125,9 @@ class WorkerGateway {
  private:
   struct Worker {
     v1::WorkerStatus status;
-    WorkerLink* link = nullptr;   // null: not connected
-    WorkerIdentity identity;      // of its latest session
-    bool free_for_all = false;    // its token has ended: any other may take its place
-    std::set<std::string> tasks;  // of the leases it was given; digests
+    WorkerLink* link = nullptr;  // null: not connected
+    WorkerIdentity identity;     // of its latest session
+    bool free_for_all = false;   // its token has ended: any other may take its place
   };
   // An unfinished job: its task, and who was given a lease of it.
   struct OpenJob {
@@ -140,8 +144,14 @@ class WorkerGateway {
   // After commit: tells scheduler and listener.
   void OnRecorded(const v1::JobResult& result, const std::string& lease_id,
                   v1::RecordResultReply::Disposition disposition);
-  void NoteSeen(const v1::WorkerHello& hello);
+  void NoteSeen(const v1::WorkerHello& hello, const std::string& owner);
   void TickLoop();
+  // "": anybody's.
+  std::string OwnerOf(const std::string& worker_id) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Leases of jobs in the report that were given to others become leases of no job, which the
+  // worker is told to drop.
+  void DisownForeignLeases(const std::string& worker_id, v1::WorkerReport* report) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Whether the caller may hand in this result.
   absl::Status CheckOwner(const v1::RecordResultRequest& request, const WorkerIdentity& identity);
   bool MayRead(const std::string& sha256, const WorkerIdentity& identity);
@@ -157,6 +167,8 @@ class WorkerGateway {
   CondVar changed_;   // shut_down_ set, or writes_ reached 0
   const std::unique_ptr<JobScheduler> scheduler_ ABSL_PT_GUARDED_BY(mu_);
   std::map<std::string, Worker> workers_ ABSL_GUARDED_BY(mu_);
+  // By worker_id; of those that have not come in this life.
+  std::map<std::string, std::string> earlier_owners_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, OpenJob> open_jobs_ ABSL_GUARDED_BY(mu_);  // by job_id
   std::vector<GivenUp> unwritten_ ABSL_GUARDED_BY(mu_);            // the store refused: again later
   int writes_ ABSL_GUARDED_BY(mu_) = 0;                            // results under way in the store

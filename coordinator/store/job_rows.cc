@@ -95,6 +95,14 @@ absl::StatusOr<std::vector<QueuedJob>> ReadUnfinished(Database& database) {
     RETURN_IF_ERROR(select.ProtoAt(1, &job.spec));
     job.attempts = static_cast<int>(select.IntAt(2));
     job.run_ids = absl::StrSplit(select.TextAt(3), '\n', absl::SkipEmpty());
+    Statement attempts =
+        database.Prepare("SELECT lease_id, worker_id FROM attempts WHERE job_id = ?");
+    attempts.Text(job.job_id);
+    while (true) {
+      ASSIGN_OR_RETURN(const bool attempt, attempts.Next());
+      if (!attempt) break;
+      job.worker_of_lease[attempts.TextAt(0)] = attempts.TextAt(1);
+    }
   }
 }
 
@@ -210,17 +218,29 @@ absl::StatusOr<std::string> ReadBlob(Database& database, const std::string& sha2
   return select.TextAt(0);
 }
 
-absl::Status UpsertWorker(Database& database, const v1::WorkerHello& hello, absl::Time seen) {
+absl::Status UpsertWorker(Database& database, const v1::WorkerHello& hello,
+                          const std::string& owner, absl::Time seen) {
   if (hello.worker_id().empty()) return absl::InvalidArgumentError("worker_id is empty");
   return database
       .Prepare(
-          "INSERT INTO workers (worker_id, seen_unix_us, hello) VALUES (?, ?, ?) "
+          "INSERT INTO workers (worker_id, seen_unix_us, hello, owner) VALUES (?, ?, ?, ?) "
           "ON CONFLICT (worker_id) DO UPDATE SET seen_unix_us = excluded.seen_unix_us, "
-          "hello = excluded.hello")
+          "hello = excluded.hello, owner = excluded.owner")
       .Text(hello.worker_id())
       .Time(seen)
       .Proto(hello)
+      .Text(owner)
       .Run();
+}
+
+absl::StatusOr<std::map<std::string, std::string>> ReadWorkerOwners(Database& database) {
+  Statement select = database.Prepare("SELECT worker_id, owner FROM workers WHERE owner != ''");
+  std::map<std::string, std::string> owners;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool row, select.Next());
+    if (!row) return owners;
+    owners[select.TextAt(0)] = select.TextAt(1);
+  }
 }
 
 absl::StatusOr<std::vector<v1::WorkerStatus>> ListWorkers(Database& database) {

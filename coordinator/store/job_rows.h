@@ -39,7 +39,9 @@ absl::StatusOr<std::vector<v1::JobResult>> ReadResultsOf(Database& database,
 
 absl::Status PutBlob(Database& database, const std::string& sha256, const std::string& bytes);
 absl::StatusOr<std::string> ReadBlob(Database& database, const std::string& sha256);
-absl::Status UpsertWorker(Database& database, const v1::WorkerHello& hello, absl::Time seen);
+absl::Status UpsertWorker(Database& database, const v1::WorkerHello& hello,
+                          const std::string& owner, absl::Time seen);
+absl::StatusOr<std::map<std::string, std::string>> ReadWorkerOwners(Database& database);
 absl::StatusOr<std::vector<v1::WorkerStatus>> ListWorkers(Database& database);
 
 }  // namespace ksearch::job_rows

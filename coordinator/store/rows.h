@@ -145,6 +145,7 @@ struct QueuedJob {
   v1::JobSpec spec;
   int attempts = 0;  // that ended without a result or are still open; cancelled ones do not count
   std::vector<std::string> run_ids;  // that asked for it; empty: none did (ksearch eval)
+  std::map<std::string, std::string> worker_of_lease;  // of all its attempts
 };
 
 struct AttemptRow {

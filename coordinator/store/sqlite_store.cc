@@ -245,6 +245,10 @@ absl::StatusOr<std::string> SqliteStore::ReadBlob(const std::string& sha256) {
   return Reading([&](Database& database) { return job_rows::ReadBlob(database, sha256); });
 }
 
+absl::StatusOr<std::map<std::string, std::string>> SqliteStore::ReadWorkerOwners() {
+  return Reading([&](Database& database) { return job_rows::ReadWorkerOwners(database); });
+}
+
 absl::StatusOr<std::vector<v1::WorkerStatus>> SqliteStore::ListWorkers() {
   return Reading([&](Database& database) { return job_rows::ListWorkers(database); });
 }
@@ -368,9 +372,10 @@ absl::Status SqliteStore::PutBlob(const std::string& sha256, const std::string& 
       [&](Database& database) { return job_rows::PutBlob(database, sha256, bytes); });
 }
 
-absl::Status SqliteStore::UpsertWorker(const v1::WorkerHello& hello, absl::Time seen) {
+absl::Status SqliteStore::UpsertWorker(const v1::WorkerHello& hello, const std::string& owner,
+                                       absl::Time seen) {
   return writer_.Run(
-      [&](Database& database) { return job_rows::UpsertWorker(database, hello, seen); });
+      [&](Database& database) { return job_rows::UpsertWorker(database, hello, owner, seen); });
 }
 
 absl::Status SqliteStore::Backup(const std::string& path) {

@@ -62,8 +62,10 @@ class SqliteStore final : public Store {
 
   absl::Status PutBlob(const std::string& sha256, const std::string& bytes) override;
   absl::StatusOr<std::string> ReadBlob(const std::string& sha256) override;
-  absl::Status UpsertWorker(const v1::WorkerHello& hello, absl::Time seen) override;
+  absl::Status UpsertWorker(const v1::WorkerHello& hello, const std::string& owner,
+                            absl::Time seen) override;
   absl::StatusOr<std::vector<v1::WorkerStatus>> ListWorkers() override;
+  absl::StatusOr<std::map<std::string, std::string>> ReadWorkerOwners() override;
 
   int schema_version() const override { return schema_version_; }
   absl::Status Backup(const std::string& path) override;

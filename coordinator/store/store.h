@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -114,8 +115,12 @@ class Store {
   virtual absl::Status PutBlob(const std::string& sha256,
                                const std::string& bytes) = 0;  // idempotent
   virtual absl::StatusOr<std::string> ReadBlob(const std::string& sha256) = 0;
-  virtual absl::Status UpsertWorker(const v1::WorkerHello& hello, absl::Time seen) = 0;
+  // `owner`: whose credentials it came with; empty: none are in use.
+  virtual absl::Status UpsertWorker(const v1::WorkerHello& hello, const std::string& owner,
+                                    absl::Time seen) = 0;
   virtual absl::StatusOr<std::vector<v1::WorkerStatus>> ListWorkers() = 0;  // as last seen
+  // By worker_id, of those that have one.
+  virtual absl::StatusOr<std::map<std::string, std::string>> ReadWorkerOwners() = 0;
 
   virtual int schema_version() const = 0;
   // Copies the database to `path` while in use (SQLite backup API).

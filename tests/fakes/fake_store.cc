@@ -343,7 +343,9 @@ absl::StatusOr<std::vector<QueuedJob>> FakeStore::ReadUnfinishedJobs() {
     job.job_id = id;
     job.spec = spec;
     for (const auto& [key, attempt] : attempts_) {
-      if (key.first == id && attempt.ended != "cancelled") ++job.attempts;
+      if (key.first != id) continue;
+      if (attempt.ended != "cancelled") ++job.attempts;
+      job.worker_of_lease[attempt.lease_id] = attempt.worker_id;
     }
     for (const auto& [run_id, run] : runs_) {
       if (run.requests.contains(id)) job.run_ids.push_back(run_id);
@@ -440,8 +442,10 @@ absl::StatusOr<std::string> FakeStore::ReadBlob(const std::string& sha256) {
   return it->second;
 }
 
-absl::Status FakeStore::UpsertWorker(const v1::WorkerHello& hello, absl::Time seen) {
+absl::Status FakeStore::UpsertWorker(const v1::WorkerHello& hello, const std::string& owner,
+                                     absl::Time seen) {
   MutexLock lock(&mu_);
+  owners_[hello.worker_id()] = owner;
   v1::WorkerStatus& status = workers_[hello.worker_id()];
   status.set_worker_id(hello.worker_id());
   status.set_name(hello.name());
@@ -455,6 +459,13 @@ absl::StatusOr<std::vector<v1::WorkerStatus>> FakeStore::ListWorkers() {
   std::vector<v1::WorkerStatus> workers;
   for (const auto& [id, status] : workers_) workers.push_back(status);
   return workers;
+}
+
+absl::StatusOr<std::map<std::string, std::string>> FakeStore::ReadWorkerOwners() {
+  MutexLock lock(&mu_);
+  std::map<std::string, std::string> owners = owners_;
+  std::erase_if(owners, [](const auto& entry) { return entry.second.empty(); });
+  return owners;
 }
 
 absl::Status FakeStore::Backup(const std::string& /*path*/) { return absl::OkStatus(); }

@@ -62,8 +62,10 @@ class FakeStore final : public Store {
 
   absl::Status PutBlob(const std::string& sha256, const std::string& bytes) override;
   absl::StatusOr<std::string> ReadBlob(const std::string& sha256) override;
-  absl::Status UpsertWorker(const v1::WorkerHello& hello, absl::Time seen) override;
+  absl::Status UpsertWorker(const v1::WorkerHello& hello, const std::string& owner,
+                            absl::Time seen) override;
   absl::StatusOr<std::vector<v1::WorkerStatus>> ListWorkers() override;
+  absl::StatusOr<std::map<std::string, std::string>> ReadWorkerOwners() override;
 
   int schema_version() const override { return 1; }
   absl::Status Backup(const std::string& path) override;
@@ -107,6 +109,7 @@ class FakeStore final : public Store {
   std::map<std::pair<std::string, std::string>, AttemptRow> attempts_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, std::string> blobs_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, v1::WorkerStatus> workers_ ABSL_GUARDED_BY(mu_);
+  std::map<std::string, std::string> owners_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace ksearch

@@ -1,4 +1,5 @@
 // While tokens are in use, a worker touches its own worker_id, leases and tasks, and nobody else's.
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "common/log.h"
 #include "coordinator/service/worker_gateway.h"
 #include "gtest/gtest.h"
+#include "tests/fakes/eventually.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_store.h"
 
@@ -18,16 +20,41 @@ class KeptLink final : public WorkerLink {
  public:
   void Send(const v1::WorkerDown& down) override {
     for (const v1::JobOffer& offer : down.offers()) offers.push_back(offer);
+    for (const std::string& lease_id : down.cancel_lease_ids()) cancelled.push_back(lease_id);
   }
   void End(const absl::Status& status) override { ended = status; }
   std::vector<v1::JobOffer> offers;
+  std::vector<std::string> cancelled;
   absl::Status ended;
 };
 
 class WorkerOwnershipTest : public ::testing::Test {
  protected:
-  WorkerOwnershipTest() : gateway_(Slow(), &store_, &clock_) {}
-  ~WorkerOwnershipTest() override { gateway_.Shutdown(); }
+  WorkerOwnershipTest() : gateway_(std::make_unique<WorkerGateway>(Slow(), &store_, &clock_)) {}
+  ~WorkerOwnershipTest() override { gateway_->Shutdown(); }
+
+  // Another life on the same database, as main.cc makes it; all tokens but `ended` are good.
+  void Restart(const std::string& ended = "") {
+    gateway_->Shutdown();
+    gateway_ = std::make_unique<WorkerGateway>(Slow(), &store_, &clock_);
+    const auto unfinished = store_.ReadUnfinishedJobs();
+    auto owners = *store_.ReadWorkerOwners();
+    std::erase_if(owners, [&](const auto& owner) { return owner.second == "token/" + ended; });
+    gateway_->Restore(*unfinished, owners);
+    for (const QueuedJob& job : *unfinished) {
+      gateway_->Submit(job.job_id, job.spec, job.attempts);
+    }
+  }
+  absl::Status ReportLease(const std::string& worker, KeptLink* link, const v1::JobOffer& offer) {
+    v1::WorkerReport report;
+    report.set_applied_directive_seq(1);
+    v1::HeldLease* held = report.add_leases();
+    held->set_lease_id(offer.lease_id());
+    held->set_job_id(offer.job_id());
+    held->set_attempt(1);
+    held->set_state(v1::HeldLease::RUNNING);
+    return gateway_->Report(worker, link, report);
+  }
 
   // Ticks would call the links on another thread.
   static WorkerGateway::Options Slow() {
@@ -43,11 +70,11 @@ class WorkerOwnershipTest : public ::testing::Test {
     hello.set_incarnation("i");
     hello.add_devices()->set_device_class(v1::DEVICE_CLASS_CPU);
     hello.mutable_devices(0)->add_languages(v1::LANGUAGE_CPP);
-    const absl::Status status = gateway_.BeginSession(hello, link, identity);
+    const absl::Status status = gateway_->BeginSession(hello, link, identity);
     if (!status.ok()) return status;
     v1::WorkerReport report;
     report.set_free_slots(1);
-    return gateway_.Report(worker, link, report);
+    return gateway_->Report(worker, link, report);
   }
   void Submit(const std::string& task) {
     v1::JobSpec spec;
@@ -56,7 +83,7 @@ class WorkerOwnershipTest : public ::testing::Test {
     spec.set_task_sha256(task);
     CHECK_OK(store_.PutBlob(task, "task"));
     CHECK_OK(store_.AddJob(JobId(spec), spec));
-    gateway_.Submit(JobId(spec), spec, 0);
+    gateway_->Submit(JobId(spec), spec, 0);
   }
   absl::Status Record(const v1::JobOffer& offer, const std::string& worker,
                       const WorkerIdentity& identity) {
@@ -67,7 +94,7 @@ class WorkerOwnershipTest : public ::testing::Test {
     request.mutable_result()->set_worker_id(worker);
     request.mutable_result()->set_outcome(v1::OUTCOME_PASSED);
     absl::Status answer;
-    gateway_.RecordResult(
+    gateway_->RecordResult(
         request, [&](auto disposition) { answer = disposition.status(); }, identity);
     return answer;
   }
@@ -75,7 +102,7 @@ class WorkerOwnershipTest : public ::testing::Test {
     Mutex mu;
     CondVar done;
     std::optional<absl::Status> status;
-    gateway_.ReadBlob(
+    gateway_->ReadBlob(
         task,
         [&](const absl::StatusOr<std::string>& blob) {
           MutexLock lock(&mu);
@@ -94,7 +121,7 @@ class WorkerOwnershipTest : public ::testing::Test {
   FakeClock clock_;
   FakeStore store_;
   KeptLink link_, other_, again_;  // outlive the gateway
-  WorkerGateway gateway_;
+  std::unique_ptr<WorkerGateway> gateway_;
 };
 
 TEST_F(WorkerOwnershipTest, WorkerIdBelongsToTheTokenItCameWith) {
@@ -107,8 +134,8 @@ TEST_F(WorkerOwnershipTest, WorkerIdBelongsToTheTokenItCameWith) {
 
 TEST_F(WorkerOwnershipTest, CertifiedNameCountsMoreThanTheToken) {
   ASSERT_TRUE(Join("w1", &link_, {"t1", "node1"}).ok());
-  EXPECT_EQ(gateway_.Workers()[0].name(), "node1");
-  EXPECT_EQ(gateway_.Workers()[0].hello().name(), "node1");
+  EXPECT_EQ(gateway_->Workers()[0].name(), "node1");
+  EXPECT_EQ(gateway_->Workers()[0].hello().name(), "node1");
   EXPECT_TRUE(absl::IsPermissionDenied(Join("w1", &other_, {"t1", "node2"})));
   EXPECT_TRUE(Join("w1", &other_, {"t9", "node1"}).ok()) << "a new token, the same certificate";
 }
@@ -156,10 +183,58 @@ TEST_F(WorkerOwnershipTest, OnlyTasksOfOwnLeasesCanBeRead) {
 TEST_F(WorkerOwnershipTest, EndOfATokenEndsItsSessionsAndFreesItsWorkerIds) {
   ASSERT_TRUE(Join("w1", &link_, one_).ok());
   ASSERT_TRUE(Join("w2", &other_, two_).ok());
-  gateway_.EndSessionsOf("t1");
+  gateway_->EndSessionsOf("t1");
   EXPECT_TRUE(absl::IsUnauthenticated(link_.ended));
   EXPECT_TRUE(other_.ended.ok());
   EXPECT_TRUE(Join("w1", &again_, {"t3", ""}).ok()) << "the same worker with a new token";
+}
+
+TEST_F(WorkerOwnershipTest, OwnersAndLeasesOutliveTheCoordinator) {
+  ASSERT_TRUE(Join("w1", &link_, one_).ok());
+  Submit(task_);
+  ASSERT_EQ(link_.offers.size(), 1u);
+  const v1::JobOffer offer = link_.offers[0];
+  ASSERT_TRUE(Eventually([&] { return store_.ReadWorkerOwners()->contains("w1"); }));
+  Restart();
+  EXPECT_TRUE(absl::IsPermissionDenied(Join("w1", &other_, two_)));
+  ASSERT_TRUE(Join("w2", &other_, two_).ok());
+  EXPECT_TRUE(absl::IsPermissionDenied(Read(task_, two_)));
+  EXPECT_TRUE(absl::IsInvalidArgument(Record(offer, "w2", two_)));
+  ASSERT_TRUE(ReportLease("w2", &other_, offer).ok());
+  EXPECT_EQ(other_.cancelled, std::vector<std::string>{offer.lease_id()});
+  EXPECT_EQ(gateway_->State(offer.job_id()).phase, JobState::Phase::kQueued);
+  EXPECT_EQ(store_.results(), 0);
+
+  // The result may come before the first report, the task may not have been fetched yet.
+  EXPECT_TRUE(Read(task_, one_).ok());
+  ASSERT_TRUE(Join("w1", &again_, one_).ok());
+  EXPECT_TRUE(Record(offer, "w1", one_).ok());
+  EXPECT_EQ(store_.results(), 1);
+}
+
+TEST_F(WorkerOwnershipTest, WorkerKeepsItsLeaseAcrossARestart) {
+  ASSERT_TRUE(Join("w1", &link_, one_).ok());
+  Submit(task_);
+  ASSERT_EQ(link_.offers.size(), 1u);
+  Restart();
+  v1::JobOffer made_up = link_.offers[0];
+  made_up.set_lease_id("made-up");
+  ASSERT_TRUE(Join("w1", &again_, one_).ok());
+  ASSERT_TRUE(ReportLease("w1", &again_, made_up).ok());
+  EXPECT_EQ(gateway_->State(made_up.job_id()).phase, JobState::Phase::kQueued);
+  ASSERT_TRUE(ReportLease("w1", &again_, link_.offers[0]).ok());
+  EXPECT_EQ(gateway_->State(made_up.job_id()).phase, JobState::Phase::kLeased);
+  EXPECT_EQ(gateway_->State(made_up.job_id()).worker_id, "w1");
+}
+
+TEST_F(WorkerOwnershipTest, EndedTokenOwnsNothingInTheNextLife) {
+  ASSERT_TRUE(Join("w1", &link_, one_).ok());
+  ASSERT_TRUE(Eventually([&] { return store_.ReadWorkerOwners()->contains("w1"); }));
+  Restart("t1");
+  EXPECT_TRUE(Join("w1", &other_, two_).ok()) << "revoked while the coordinator was down";
+  Restart();
+  gateway_->EndSessionsOf("t2");
+  EXPECT_TRUE(Join("w1", &again_, {"t3", ""}).ok()) << "revoked before the worker was back";
 }
 
 }  // namespace

@@ -106,6 +106,9 @@ TEST_F(JobRowsTest, OpenLostAndReturnedAttemptsCount) {
   ASSERT_TRUE(Attempt(*store_, {"j1", 1, "w1", "l1", "lost", "again"}).ok());
   ASSERT_TRUE(Attempt(*store_, {"j1", 2, "w2", "l2", "returned", "no compiler"}).ok());
   ASSERT_TRUE(Attempt(*store_, {"j1", 3, "w2", "l3", "cancelled", ""}).ok());
+  EXPECT_THAT(
+      store_->ReadUnfinishedJobs()->at(0).worker_of_lease,
+      ElementsAre(testing::Pair("l1", "w1"), testing::Pair("l2", "w2"), testing::Pair("l3", "w2")));
   Reopen();
   EXPECT_THAT(Unfinished(), ElementsAre("j1 2"));
 }
@@ -158,9 +161,9 @@ TEST_F(JobRowsTest, WorkersAreListedAsLastSeen) {
   v1::WorkerHello hello;
   hello.set_worker_id("w1");
   hello.set_name("old");
-  ASSERT_TRUE(store_->UpsertWorker(hello, absl::FromUnixSeconds(10)).ok());
+  ASSERT_TRUE(store_->UpsertWorker(hello, "token/t1", absl::FromUnixSeconds(10)).ok());
   hello.set_name("node-7");
-  ASSERT_TRUE(store_->UpsertWorker(hello, absl::FromUnixSeconds(20)).ok());
+  ASSERT_TRUE(store_->UpsertWorker(hello, "token/t2", absl::FromUnixSeconds(20)).ok());
   ASSERT_TRUE(store_->AddJob("j1", Spec("a")).ok());
   ASSERT_TRUE(Record(*store_, Result("j1", "w1")).ok());
   Reopen();
@@ -172,7 +175,10 @@ TEST_F(JobRowsTest, WorkersAreListedAsLastSeen) {
   EXPECT_EQ(workers[0].last_report_at().seconds(), 20);
   EXPECT_EQ(workers[0].jobs_done(), 1);
   EXPECT_FALSE(workers[0].connected());
-  EXPECT_EQ(store_->UpsertWorker(v1::WorkerHello(), absl::Now()).code(),
+  hello.set_worker_id("w2");
+  ASSERT_TRUE(store_->UpsertWorker(hello, "", absl::FromUnixSeconds(20)).ok());
+  EXPECT_THAT(store_->ReadWorkerOwners().value(), ElementsAre(testing::Pair("w1", "token/t2")));
+  EXPECT_EQ(store_->UpsertWorker(v1::WorkerHello(), "", absl::Now()).code(),
             absl::StatusCode::kInvalidArgument);
 }
 
