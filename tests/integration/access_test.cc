@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -19,7 +20,7 @@
 #include "common/textproto.h"
 #include "common/unique_fd.h"
 #include "proto/search_service.pb.h"
-#include "proto/worker_service.pb.h"
+#include "proto/worker_service.grpc.pb.h"
 #include "tests/fakes/eventually.h"
 #include "tests/integration/local_cluster.h"
 
@@ -313,6 +314,106 @@ int64_t ResidentKib(int pid) {
     if (word == "VmRSS:" && file >> kib) return kib;
   }
   return -1;
+}
+
+// A worker of which the test plays every word.
+class PlayedWorker {
+ public:
+  PlayedWorker(std::shared_ptr<grpc::Channel> channel, const std::string& worker_id)
+      : stub_(v1::WorkerService::NewStub(channel)), worker_id_(worker_id) {}
+  ~PlayedWorker() { context_.TryCancel(); }
+
+  // The first offer, or how the session ended without one.
+  absl::StatusOr<v1::JobOffer> Join(int free_slots) {
+    stream_ = stub_->Session(&context_);
+    v1::WorkerUp up;
+    v1::WorkerHello* hello = up.mutable_hello();
+    hello->set_protocol_version(1);
+    hello->set_worker_id(worker_id_);
+    hello->set_name(worker_id_);
+    hello->set_incarnation("played");
+    hello->add_devices()->set_device_class(v1::DEVICE_CLASS_CPU);
+    hello->mutable_devices(0)->add_languages(v1::LANGUAGE_CPP);
+    stream_->Write(up);
+    up.mutable_report()->set_free_slots(free_slots);
+    up.mutable_report()->mutable_health()->set_healthy(true);
+    stream_->Write(up);
+    v1::WorkerDown down;
+    while (stream_->Read(&down)) {
+      if (down.offers_size() > 0) return down.offers(0);
+      if (free_slots == 0) return v1::JobOffer();
+    }
+    return FromGrpc(stream_->Finish());
+  }
+  absl::StatusCode Fetch(const v1::JobOffer& offer) {
+    grpc::ClientContext context;
+    v1::FetchBlobRequest request;
+    request.set_sha256(offer.spec().task_sha256());
+    const auto reader = stub_->FetchBlob(&context, request);
+    v1::BlobChunk chunk;
+    while (reader->Read(&chunk)) {
+    }
+    return FromGrpc(reader->Finish()).code();
+  }
+  absl::StatusCode Record(const v1::JobOffer& offer, const std::string& worker_id) {
+    v1::RecordResultRequest request;
+    request.set_lease_id(offer.lease_id());
+    request.mutable_result()->set_job_id(offer.job_id());
+    request.mutable_result()->set_attempt(offer.attempt());
+    request.mutable_result()->set_worker_id(worker_id);
+    request.mutable_result()->set_outcome(v1::OUTCOME_COMPILE_ERROR);
+    grpc::ClientContext context;
+    v1::RecordResultReply reply;
+    const absl::Status status = FromGrpc(stub_->RecordResult(&context, request, &reply));
+    EXPECT_TRUE(!status.ok() || reply.disposition() == v1::RecordResultReply::RECORDED);
+    return status.code();
+  }
+
+ private:
+  const std::unique_ptr<v1::WorkerService::Stub> stub_;
+  const std::string worker_id_;
+  grpc::ClientContext context_;
+  std::unique_ptr<grpc::ClientReaderWriter<v1::WorkerUp, v1::WorkerDown>> stream_;
+};
+
+TEST_F(AccessTest, WorkerTouchesItsOwnLeasesOnlyInLaterLivesOfTheCoordinatorToo) {
+  using absl::StatusCode;
+  const std::string other = Make(v1::ROLE_WORKER, absl::Now() + absl::Hours(1)).token;
+  const std::string& own = tokens_[v1::ROLE_WORKER].token;
+  cluster_.StartCoordinator();
+  const std::string source = cluster_.folder() + "/k.cpp";
+  std::ofstream(source) << "int x;\n";
+  std::thread asker([&] {
+    cluster_.Cli({"eval", "--task", "softmax_rows_f32", "--build-only", source});
+  });
+  v1::JobOffer offer;
+  {
+    PlayedWorker owner(Channel(own), "w-owner");
+    const auto offered = owner.Join(1);
+    EXPECT_TRUE(offered.ok()) << offered.status();
+    offer = offered.value_or(v1::JobOffer());
+    PlayedWorker thief(Channel(other), "w-thief");
+    EXPECT_TRUE(thief.Join(0).ok());
+    EXPECT_EQ(PlayedWorker(Channel(other), "w-owner").Join(1).status().code(),
+              StatusCode::kPermissionDenied);
+    EXPECT_EQ(thief.Fetch(offer), StatusCode::kPermissionDenied);
+    EXPECT_EQ(thief.Record(offer, "w-thief"), StatusCode::kInvalidArgument);
+    EXPECT_EQ(thief.Record(offer, "w-owner"), StatusCode::kPermissionDenied);
+    EXPECT_EQ(owner.Fetch(offer), StatusCode::kOk);
+  }
+  cluster_.Kill("coordinator");
+  asker.join();
+  cluster_.StartCoordinator();
+  PlayedWorker thief(Channel(other), "w-thief");
+  EXPECT_TRUE(thief.Join(0).ok());
+  EXPECT_EQ(PlayedWorker(Channel(other), "w-owner").Join(1).status().code(),
+            StatusCode::kPermissionDenied);
+  EXPECT_EQ(thief.Fetch(offer), StatusCode::kPermissionDenied);
+  EXPECT_EQ(thief.Record(offer, "w-thief"), StatusCode::kInvalidArgument);
+  EXPECT_NE(thief.Record(offer, "w-owner"), StatusCode::kOk);
+  PlayedWorker owner(Channel(own), "w-owner");
+  EXPECT_TRUE(owner.Join(0).ok());
+  EXPECT_EQ(owner.Record(offer, "w-owner"), StatusCode::kOk);
 }
 
 // Strangers hold every connection they can get, half of them speaking HTTP/2 without a token.
