@@ -31,7 +31,7 @@ void FillWorldModel(v1::WorldModelSettings* settings) {
 class Faults {
  public:
   void Range(absl::string_view field, double value, double low, double high) {
-    if (value < low || value > high) {
+    if (!(value >= low && value <= high)) {  // so that NaN is outside, too
       faults_.push_back(absl::StrCat(field, " is ", value, ", must be in [", low, ", ", high, "]"));
     }
   }

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 namespace ksearch {
 namespace {
 
@@ -42,6 +45,20 @@ TEST(CompleteRunConfigTest, EveryFaultIsListedByField) {
   for (const char* field : {"task", "provider", "rounds", "parallel", "world_model.max_difficulty",
                             "limits.call_time", "limits.memory_bytes"}) {
     EXPECT_THAT(message, HasSubstr(field));
+  }
+}
+
+TEST(CompleteRunConfigTest, NotANumberIsOutsideEveryRange) {
+  v1::RunConfig request;
+  request.set_task("t");
+  request.set_provider("p");
+  request.mutable_measure()->set_confidence(std::nan(""));
+  request.mutable_ucb()->set_exploration(-std::numeric_limits<double>::infinity());
+  request.add_models()->set_weight(std::nan(""));
+  const auto config = CompleteRunConfig(request, {});
+  ASSERT_EQ(config.status().code(), absl::StatusCode::kInvalidArgument);
+  for (const char* field : {"measure.confidence", "ucb.exploration", "models[0].weight"}) {
+    EXPECT_THAT(std::string(config.status().message()), HasSubstr(field));
   }
 }
 

@@ -49,8 +49,7 @@ TEST(CudaErrorTest, TextHasNameNumberAndDescription) {
   DriverApi mute;
   mute.cuGetErrorName = NoName;
   mute.cuGetErrorString = NoName;
-  EXPECT_EQ(CudaErrorText(mute, static_cast<CUresult>(12345)),
-            "CUDA error (12345): no description");
+  EXPECT_EQ(CudaErrorText(mute, static_cast<CUresult>(998)), "CUDA error (998): no description");
 }
 
 }  // namespace
