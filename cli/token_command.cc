@@ -1,4 +1,7 @@
+#include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <string>
@@ -30,12 +33,22 @@ std::string StateOf(const v1::AccessToken& token) {
   return absl::StrCat(expired ? "expired " : "good until ", Date(token.expires_at()));
 }
 
+// The coordinator that will use the file may not have been started yet.
+absl::Status MakeFolderOf(const std::string& path) {
+  const std::string folder = path.substr(0, path.rfind('/') + 1);
+  if (!folder.empty() && ::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
+    return ErrnoStatus(errno, absl::StrCat("create folder ", folder));
+  }
+  return absl::OkStatus();
+}
+
 // The file is made before the record: a token that nobody can read must not be in force.
 absl::Status Create(const Options& options, NewToken* made) {
   const absl::Time now = absl::Now();
   const int days = options.days > 0 ? options.days : kDefaultDays;
   *made =
       MakeAccessToken(*RoleOfName(options.role), options.name, now, now + absl::Hours(24) * days);
+  RETURN_IF_ERROR(MakeFolderOf(options.token_db));
   if (!options.out.empty()) {
     if (ReadFile(options.out, 1 << 20).ok()) {
       return absl::FailedPreconditionError(
@@ -43,10 +56,12 @@ absl::Status Create(const Options& options, NewToken* made) {
     }
     RETURN_IF_ERROR(WriteFileAtomically(options.out, made->token + "\n", 0600));
   }
-  return UpdateTokenFile(options.token_db, [made](v1::AccessTokens* list) {
+  const absl::Status status = UpdateTokenFile(options.token_db, [made](v1::AccessTokens* list) {
     *list->add_tokens() = made->record;
     return absl::OkStatus();
   });
+  if (!status.ok() && !options.out.empty()) ::unlink(options.out.c_str());
+  return status;
 }
 
 absl::Status Revoke(const Options& options) {

@@ -19,10 +19,12 @@
 #include "common/grpc_channel.h"
 #include "common/textproto.h"
 #include "common/unique_fd.h"
+#include "proto/config.pb.h"
 #include "proto/search_service.pb.h"
-#include "proto/worker_service.grpc.pb.h"
+#include "proto/worker_service.pb.h"
 #include "tests/fakes/eventually.h"
 #include "tests/integration/local_cluster.h"
+#include "tests/integration/played_worker.h"
 
 namespace ksearch {
 namespace {
@@ -295,6 +297,31 @@ TEST_F(AccessTest, OtherThanLoopbackNeedsTlsAndTokens) {
                 testing::AllOf(HasSubstr("certificate"), testing::Not(HasSubstr("token create"))));
   }
   EXPECT_FALSE(std::filesystem::exists(cluster_.folder() + "/fresh")) << "nothing was touched";
+  // The examples that the README starts with have what is needed.
+  v1::CoordinatorConfig coordinator;
+  v1::WorkerConfig worker;
+  const auto example = [](const char* side) {
+    return LocalCluster::SourcePath(absl::StrCat("configs/", side, "_network.textproto"));
+  };
+  ASSERT_TRUE(ReadTextproto(example("coordinator"), &coordinator).ok());
+  ASSERT_TRUE(ReadTextproto(example("worker"), &worker).ok());
+  EXPECT_EQ(coordinator.tls().key_file(), "ksearch-pki/coordinator.key");
+  EXPECT_EQ(worker.tls().ca_file(), "ca.pem");
+  // Tokens may be made before the coordinator's first start.
+  const std::string db = cluster_.folder() + "/later/tokens.textproto";
+  const std::string out = cluster_.folder() + "/made.token";
+  const std::vector<std::string> create = {cluster_.BinaryPath("ksearch"),
+                                           "token",
+                                           "--token-db",
+                                           db,
+                                           "create",
+                                           "--role",
+                                           "worker",
+                                           "--out",
+                                           out};
+  EXPECT_EQ(RunProgram(create).exit.code, 0);
+  EXPECT_THAT(RunProgram(create).err, HasSubstr(out + " exists"));
+  EXPECT_EQ(ReadTokenFile(db)->tokens_size(), 1);
 }
 
 int64_t CountFds(int pid) {
@@ -315,66 +342,6 @@ int64_t ResidentKib(int pid) {
   }
   return -1;
 }
-
-// A worker of which the test plays every word.
-class PlayedWorker {
- public:
-  PlayedWorker(std::shared_ptr<grpc::Channel> channel, const std::string& worker_id)
-      : stub_(v1::WorkerService::NewStub(channel)), worker_id_(worker_id) {}
-  ~PlayedWorker() { context_.TryCancel(); }
-
-  // The first offer, or how the session ended without one.
-  absl::StatusOr<v1::JobOffer> Join(int free_slots) {
-    stream_ = stub_->Session(&context_);
-    v1::WorkerUp up;
-    v1::WorkerHello* hello = up.mutable_hello();
-    hello->set_protocol_version(1);
-    hello->set_worker_id(worker_id_);
-    hello->set_name(worker_id_);
-    hello->set_incarnation("played");
-    hello->add_devices()->set_device_class(v1::DEVICE_CLASS_CPU);
-    hello->mutable_devices(0)->add_languages(v1::LANGUAGE_CPP);
-    stream_->Write(up);
-    up.mutable_report()->set_free_slots(free_slots);
-    up.mutable_report()->mutable_health()->set_healthy(true);
-    stream_->Write(up);
-    v1::WorkerDown down;
-    while (stream_->Read(&down)) {
-      if (down.offers_size() > 0) return down.offers(0);
-      if (free_slots == 0) return v1::JobOffer();
-    }
-    return FromGrpc(stream_->Finish());
-  }
-  absl::StatusCode Fetch(const v1::JobOffer& offer) {
-    grpc::ClientContext context;
-    v1::FetchBlobRequest request;
-    request.set_sha256(offer.spec().task_sha256());
-    const auto reader = stub_->FetchBlob(&context, request);
-    v1::BlobChunk chunk;
-    while (reader->Read(&chunk)) {
-    }
-    return FromGrpc(reader->Finish()).code();
-  }
-  absl::StatusCode Record(const v1::JobOffer& offer, const std::string& worker_id) {
-    v1::RecordResultRequest request;
-    request.set_lease_id(offer.lease_id());
-    request.mutable_result()->set_job_id(offer.job_id());
-    request.mutable_result()->set_attempt(offer.attempt());
-    request.mutable_result()->set_worker_id(worker_id);
-    request.mutable_result()->set_outcome(v1::OUTCOME_COMPILE_ERROR);
-    grpc::ClientContext context;
-    v1::RecordResultReply reply;
-    const absl::Status status = FromGrpc(stub_->RecordResult(&context, request, &reply));
-    EXPECT_TRUE(!status.ok() || reply.disposition() == v1::RecordResultReply::RECORDED);
-    return status.code();
-  }
-
- private:
-  const std::unique_ptr<v1::WorkerService::Stub> stub_;
-  const std::string worker_id_;
-  grpc::ClientContext context_;
-  std::unique_ptr<grpc::ClientReaderWriter<v1::WorkerUp, v1::WorkerDown>> stream_;
-};
 
 TEST_F(AccessTest, WorkerTouchesItsOwnLeasesOnlyInLaterLivesOfTheCoordinatorToo) {
   using absl::StatusCode;
