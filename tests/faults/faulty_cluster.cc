@@ -32,8 +32,7 @@
 namespace ksearch {
 namespace {
 
-constexpr int kJobs = 1000;
-constexpr int kAdders = 10;  // threads, so that the store groups their commits
+constexpr int kAdders = 50;  // threads, so that the store groups their commits
 constexpr char kTask[] = "softmax_rows_f32";
 constexpr int64_t kMaxLogBytes = int64_t{64} << 20;
 
@@ -91,11 +90,11 @@ absl::StatusOr<v1::JobSpec> BuildJob(const v1::Task& task, int number) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<FaultyCluster>> FaultyCluster::Start(
-    std::unique_ptr<FaultyNetwork> network) {
+    std::unique_ptr<FaultyNetwork> network, int jobs) {
   auto cluster = std::unique_ptr<FaultyCluster>(new FaultyCluster);
   cluster->network_ = std::move(network);
   RETURN_IF_ERROR(cluster->WriteFiles());
-  RETURN_IF_ERROR(cluster->AddJobs());
+  RETURN_IF_ERROR(cluster->AddJobs(jobs));
   // Workers first: they have to wait for it.
   for (int i = 1; i <= kWorkers; ++i) RETURN_IF_ERROR(cluster->StartWorker(i));
   RETURN_IF_ERROR(cluster->StartCoordinator());
@@ -164,7 +163,7 @@ absl::Status FaultyCluster::WriteFiles() {
   return absl::OkStatus();
 }
 
-absl::Status FaultyCluster::AddJobs() const {
+absl::Status FaultyCluster::AddJobs(int jobs) const {
   ASSIGN_OR_RETURN(const auto suite,
                    MakeDirectorySuite({Environment("KSEARCH_SOURCE_DIR") + "/configs/tasks"}));
   ASSIGN_OR_RETURN(const v1::Task task, suite->Load(kTask));
@@ -174,7 +173,7 @@ absl::Status FaultyCluster::AddJobs() const {
   std::vector<std::thread> adders;
   for (int adder = 0; adder < kAdders; ++adder) {
     adders.emplace_back([&, adder] {
-      for (int i = adder; i < kJobs && failures[adder].ok(); i += kAdders) {
+      for (int i = adder; i < jobs && failures[adder].ok(); i += kAdders) {
         const auto spec = BuildJob(task, i);
         failures[adder] = spec.ok() ? store->AddJob(JobId(*spec), *spec) : spec.status();
       }

@@ -16,16 +16,17 @@
 namespace ksearch {
 
 // A real coordinator and two real workers, "w1" and "w2", on machines 0, 1 and 2 of a faulty
-// network, with TLS and a token for each worker. The coordinator has a thousand small programs to
-// get compiled, more than a test takes.
+// network, with TLS and a token for each worker. The coordinator has many small programs to get
+// compiled.
 class FaultyCluster {
  public:
   static constexpr int kCoordinator = 0;
   static constexpr int kWorkers = 2;
 
-  // REQUIRES: `network` has 1 + kWorkers machines.
+  // REQUIRES: `network` has 1 + kWorkers machines. `jobs` should be more than the test takes: one
+  // is done in some 0.1 s.
   static absl::StatusOr<std::unique_ptr<FaultyCluster>> Start(
-      std::unique_ptr<FaultyNetwork> network);
+      std::unique_ptr<FaultyNetwork> network, int jobs);
   // Kills all programs.
   ~FaultyCluster();
 
@@ -59,7 +60,7 @@ class FaultyCluster {
  private:
   FaultyCluster() = default;
   absl::Status WriteFiles();
-  absl::Status AddJobs() const;
+  absl::Status AddJobs(int jobs) const;
   absl::Status StartProgram(int machine, const std::string& name, std::vector<std::string> argv);
   std::string Path(const std::string& name) const;
 

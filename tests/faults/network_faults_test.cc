@@ -34,7 +34,7 @@ class NetworkFaultsTest : public ::testing::Test {
     allowed_ = network.ok();
     absl::Status status = network.status();
     if (network.ok()) {
-      auto cluster = FaultyCluster::Start(*std::move(network));
+      auto cluster = FaultyCluster::Start(*std::move(network), All() ? 10'000 : 1000);
       status = cluster.status();
       if (cluster.ok()) cluster_ = cluster->release();
     }
