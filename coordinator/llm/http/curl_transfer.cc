@@ -77,6 +77,11 @@ absl::Status CurlTransfer::Prepare() {
   set(CURLOPT_SSL_VERIFYPEER, 1L);
   set(CURLOPT_SSL_VERIFYHOST, 2L);
   if (!request_.ca_file.empty()) set(CURLOPT_CAINFO, request_.ca_file.c_str());
+  // Beside a folder of authorities libcurl reads the file anew for every connection: 0.1 s and
+  // 0.9 MB each with Debian's, which holds the same in both. The file alone is read once.
+  if (!request_.ca_file.empty() || curl_version_info(CURLVERSION_NOW)->cainfo != nullptr) {
+    set(CURLOPT_CAPATH, static_cast<const char*>(nullptr));
+  }
   set(CURLOPT_CONNECTTIMEOUT_MS, Milliseconds(request_.timeouts.connect));
   set(CURLOPT_TIMEOUT_MS, Milliseconds(request_.timeouts.total));
   set(CURLOPT_TCP_KEEPALIVE, 1L);
@@ -210,9 +215,11 @@ absl::Status CurlTransfer::StatusOf(CURLcode code) const {
       break;
   }
   if (last_byte_ == absl::InfinitePast()) {
-    // The request may have reached the model, which may be paid for a reply that nobody hears.
     absl::Status status = absl::UnavailableError(absl::StrCat("talking to ", url, ": ", detail));
-    SetBilledTries(&status, 1);
+    curl_off_t connected_us = 0;
+    curl_easy_getinfo(easy_, CURLINFO_PRETRANSFER_TIME_T, &connected_us);
+    // The request may have reached the model, which may be paid for a reply that nobody hears.
+    if (connected_us > 0) SetBilledTries(&status, 1);
     return status;
   }
   return absl::DataLossError(
