@@ -8,6 +8,7 @@
 #include "common/log.h"
 #include "coordinator/ledger/call_cost.h"
 #include "coordinator/llm/provider/billed_tries.h"
+#include "coordinator/llm/provider/raw_reply.h"
 
 namespace ksearch {
 namespace {
@@ -236,6 +237,7 @@ void ModelCaller::Record(const Call& call, absl::StatusOr<LlmReply> reply) {
     answered.output_tokens = reply->usage.output();
     answered.usage = reply->usage;
   } else {
+    answered.reply = RawReply(reply.status());  // for people
     answered.error = reply.status().ToString(absl::StatusToStringMode::kWithNoExtraData);
     LOG(WARNING) << "call=" << answered.call_id << " purpose=" << answered.purpose
                  << " failed: " << answered.error;

@@ -9,6 +9,7 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 
 namespace ksearch {
 
@@ -71,6 +72,8 @@ struct LlmReply {
   bool usage_reported = false;  // false: `usage` is empty
   // Earlier tries of this call that failed and may have been billed all the same.
   int billed_tries = 0;
+  // How long the provider's rate limits want the next call to wait.
+  absl::Duration pause = absl::ZeroDuration();
 };
 
 // True for failures that any further call to the same model would meet too, until a person mends

@@ -27,7 +27,7 @@ void AnthropicClient::Complete(LlmRequest request, Done done) {
   post.headers.push_back("Accept: text/event-stream");
   post.headers.push_back("anthropic-version: 2023-06-01");
   if (!options_.key.empty()) post.headers.push_back(options_.key.XApiKeyHeader());
-  SendForReply({options_, transport_, clock_}, std::move(post), std::move(request.model),
+  SendForReply({options_, transport_, clock_, refused_}, std::move(post), std::move(request.model),
                std::make_shared<AnthropicReader>(static_cast<size_t>(options_.max_reply_bytes)),
                std::move(done));
 }

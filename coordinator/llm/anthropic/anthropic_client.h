@@ -7,6 +7,7 @@
 #include "coordinator/llm/http/http_transport.h"
 #include "coordinator/llm/llm_client.h"
 #include "coordinator/llm/provider/provider_request.h"
+#include "coordinator/llm/provider/refused_fields.h"
 
 namespace ksearch {
 
@@ -27,6 +28,7 @@ class AnthropicClient final : public LlmClient {
  private:
   const AnthropicOptions options_;
   const std::string url_;
+  RefusedFields refused_{{"output_config.effort", "output_config", "thinking"}};
   HttpTransport& transport_;
   const Clock& clock_;
 };

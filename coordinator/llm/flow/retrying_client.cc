@@ -19,8 +19,17 @@ constexpr absl::Duration kParked = absl::Seconds(120);
 
 absl::Status WithNote(const absl::Status& status, absl::string_view note) {
   absl::Status noted(status.code(), absl::StrCat(status.message(), note));
-  SetBilledTries(&noted, BilledTries(status));
+  status.ForEachPayload([&noted](absl::string_view name, const absl::Cord& payload) {
+    noted.SetPayload(name, payload);
+  });
   return noted;
+}
+
+// How long the provider wants to be left alone, if it says so.
+std::optional<absl::Duration> AskedPause(const absl::StatusOr<LlmReply>& reply) {
+  if (!reply.ok()) return GetRetryAfter(reply.status());
+  if (reply->pause > absl::ZeroDuration()) return reply->pause;
+  return std::nullopt;
 }
 
 AttemptEnd EndOf(const absl::Status& status) {
@@ -155,7 +164,7 @@ void RetryingClient::Start(std::unique_ptr<Call> call) {
 void RetryingClient::OnResult(std::unique_ptr<Call> call, absl::StatusOr<LlmReply> reply) {
   const std::string model = call->request.model;
   const absl::Time now = clock_.SteadyNow();
-  const std::optional<absl::Duration> asked = GetRetryAfter(reply.status());
+  const std::optional<absl::Duration> asked = AskedPause(reply);
   {
     MutexLock lock(&mu_);
     Lane& lane = lanes_[model];
@@ -169,6 +178,9 @@ void RetryingClient::OnResult(std::unique_ptr<Call> call, absl::StatusOr<LlmRepl
   if (status.ok()) {
     reply->billed_tries += call->billed_tries;
     std::move(call->done)(std::move(reply));
+  } else if (IsMended(status)) {
+    --call->attempts;
+    return Enqueue(std::move(call));
   } else if (!MayRetry(call.get(), status)) {
     std::move(call->done)(
         call->attempts == 1

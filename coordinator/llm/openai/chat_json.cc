@@ -120,6 +120,7 @@ std::optional<ProviderError> ParseChatError(absl::string_view body) {
     error.message = Text(Member(inner, "message"));
     error.code = Text(Member(inner, "code"));
     error.type = Text(Member(inner, "type"));
+    error.parameter = Text(Member(inner, "param"));
     // Google's `code` repeats the HTTP status; its `status` is the name.
     if (error.type.empty()) error.type = Text(Member(inner, "status"));
     ReadGoogleDetails(Member(inner, "details"), &error);
@@ -129,6 +130,7 @@ std::optional<ProviderError> ParseChatError(absl::string_view body) {
     error.message = Text(Member(root, "message"));
     error.code = Text(Member(root, "code"));
     error.type = Text(Member(root, "type"));
+    error.parameter = Text(Member(root, "param"));
   } else if (const Json& detail = Member(root, "detail"); !detail.is_null()) {
     error.message = detail.is_string() ? Text(detail) : DumpJson(detail);
   } else {

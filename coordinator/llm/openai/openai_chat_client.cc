@@ -31,7 +31,7 @@ void OpenAiChatClient::Complete(LlmRequest request, Done done) {
   post.headers.push_back(options_.stream ? "Accept: text/event-stream, application/json"
                                          : "Accept: application/json");
   if (!options_.key.empty()) post.headers.push_back(options_.key.AuthorizationHeader());
-  SendForReply({options_, transport_, clock_}, std::move(post), std::move(request.model),
+  SendForReply({options_, transport_, clock_, refused_}, std::move(post), std::move(request.model),
                std::make_shared<ChatReader>(static_cast<size_t>(options_.max_reply_bytes)),
                std::move(done));
 }

@@ -8,6 +8,7 @@
 #include "coordinator/llm/llm_client.h"
 #include "coordinator/llm/openai/chat_json.h"
 #include "coordinator/llm/provider/provider_request.h"
+#include "coordinator/llm/provider/refused_fields.h"
 
 namespace ksearch {
 
@@ -31,6 +32,8 @@ class OpenAiChatClient final : public LlmClient {
   const OpenAiChatOptions options_;
   const ChatRequestOptions request_options_;
   const std::string url_;
+  RefusedFields refused_{
+      {"stream_options.include_obfuscation", "stream_options", "reasoning_effort"}};
   HttpTransport& transport_;
   const Clock& clock_;
 };

@@ -31,6 +31,7 @@ struct OpenAiResponsesClient::Job {
   std::string id;  // empty: not begun
   absl::Time started;
   int failed_polls = 0;
+  std::vector<std::string> sent_optional;  // of the request that began it
   // Shared with the store, which may answer when this client is gone.
   std::shared_ptr<std::atomic<StoreProgress>> stored =
       std::make_shared<std::atomic<StoreProgress>>(kStored);
@@ -91,9 +92,11 @@ void OpenAiResponsesClient::Complete(LlmRequest request, Done done) {
 }
 
 void OpenAiResponsesClient::Begin(std::unique_ptr<Job> job) {
-  HttpRequest post = NewRequest(HttpRequest::Method::kPost, url_,
-                                ResponsesRequestJson(job->request, true, options_.extra_body),
-                                job->request.labels);
+  RefusedFields::Body body = refused_.Without(
+      job->request.model, ResponsesRequestJson(job->request, true, options_.extra_body));
+  job->sent_optional = std::move(body.optional);
+  HttpRequest post =
+      NewRequest(HttpRequest::Method::kPost, url_, std::move(body.json), job->request.labels);
   transport_.Send(std::move(post),
                   [this, job = std::move(job)](absl::StatusOr<HttpResponse> response) mutable {
                     OnBegun(std::move(job), std::move(response));
@@ -115,7 +118,12 @@ void OpenAiResponsesClient::OnBegun(std::unique_ptr<Job> job,
     }
   }
   ResponsesReader reader;
-  std::move(job->done)(ReadResponse(context(), url_, job->request.model, response, reader));
+  absl::StatusOr<LlmReply> reply =
+      ReadResponse(context(), url_, job->request.model, response, reader);
+  if (!reply.ok()) {
+    reply = LearnRefusal(context(), job->request.model, job->sent_optional, reply.status());
+  }
+  std::move(job->done)(std::move(reply));
 }
 
 void OpenAiResponsesClient::PollAfter(std::unique_ptr<Job> job, absl::Duration delay) {

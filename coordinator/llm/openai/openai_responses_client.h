@@ -50,10 +50,11 @@ class OpenAiResponsesClient final : public LlmClient {
                                     const absl::StatusOr<HttpResponse>& response);
   void GiveUp(std::unique_ptr<Job> job);
   std::string ResponseUrl(const Job& job) const;
-  ProviderContext context() const { return {options_, transport_, clock_}; }
+  ProviderContext context() { return {options_, transport_, clock_, refused_}; }
 
   const OpenAiResponsesOptions options_;
   const std::string url_;
+  RefusedFields refused_{{"reasoning.effort", "reasoning"}};
   HttpTransport& transport_;
   const Clock& clock_;
 };

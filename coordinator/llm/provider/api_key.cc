@@ -7,6 +7,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "common/digest.h"
 #include "common/log.h"
 #include "common/status_macros.h"
@@ -70,6 +71,11 @@ std::string ApiKey::AuthorizationHeader() const {
 }
 
 std::string ApiKey::XApiKeyHeader() const { return absl::StrCat("X-Api-Key: ", value_); }
+
+std::string ApiKey::WithoutWholeKey(std::string text) const {
+  if (value_.empty() || text.find(value_) == std::string::npos) return text;
+  return absl::StrReplaceAll(text, {{value_, "[key]"}});
+}
 
 std::string ApiKey::Redacted(absl::string_view text) const {
   const size_t stretch = std::min(kRedactedStretch, value_.size());

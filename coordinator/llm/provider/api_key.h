@@ -30,6 +30,8 @@ class ApiKey {
   // `text` with every stretch of the key of 6 or more characters replaced by "[key]": servers echo
   // keys, and parts of them, in their messages.
   std::string Redacted(absl::string_view text) const;
+  // `text` with the whole key replaced, for texts in which a part of it may stand by chance.
+  std::string WithoutWholeKey(std::string text) const;
 
  private:
   ApiKey(std::string value, std::string source)

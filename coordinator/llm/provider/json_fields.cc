@@ -66,6 +66,7 @@ ProviderError WithinLimits(ProviderError error) {
   error.message = Shortened(std::move(error.message), kMaxErrorMessageBytes);
   error.code = Shortened(std::move(error.code), kMaxErrorNameBytes);
   error.type = Shortened(std::move(error.type), kMaxErrorNameBytes);
+  error.parameter = Shortened(std::move(error.parameter), kMaxErrorNameBytes);
   return error;
 }
 

@@ -5,9 +5,28 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
+#include "common/utf8.h"
+#include "coordinator/llm/flow/rate_limit.h"
 #include "coordinator/llm/provider/provider_error.h"
+#include "coordinator/llm/provider/raw_reply.h"
+#include "coordinator/llm/provider/retry_after.h"
 
 namespace ksearch {
+namespace {
+
+// `bytes` with what is not UTF-8 replaced.
+std::string AsUtf8(absl::string_view bytes) {
+  std::string text;
+  while (true) {
+    const size_t valid = ValidUtf8Bytes(bytes);
+    absl::StrAppend(&text, bytes.substr(0, valid));
+    if (valid == bytes.size()) return text;
+    text += '?';
+    bytes.remove_prefix(valid + 1);
+  }
+}
+
+}  // namespace
 
 absl::Status OfProvider(const ProviderOptions& options, const absl::Status& status) {
   return Annotate(status, absl::StrCat("provider \"", options.provider, "\""));
@@ -27,18 +46,45 @@ absl::StatusOr<LlmReply> ReadResponse(const ProviderContext& context, absl::stri
   absl::StatusOr<ReplyOutcome> outcome = reader.Finish(response.ok() ? response->body : "");
   if (!outcome.ok()) return OfProvider(options, Annotate(outcome.status(), url));
   if (outcome->error) return failure(outcome->error);
-  return std::move(outcome->reply);
+  LlmReply reply = std::move(outcome->reply);
+  reply.text = options.key.WithoutWholeKey(std::move(reply.text));
+  return reply;
+}
+
+absl::Status LearnRefusal(const ProviderContext& context, const std::string& model,
+                          const std::vector<std::string>& sent, absl::Status failure) {
+  if (context.refused.Learn(model, sent, failure)) SetMended(&failure);
+  return failure;
 }
 
 void SendForReply(const ProviderContext& context, HttpRequest request, std::string model,
                   std::shared_ptr<ReplyReader> reader, LlmClient::Done done) {
-  request.on_event_stream = [reader](absl::string_view bytes) { return reader->Push(bytes); };
+  RefusedFields::Body body = context.refused.Without(model, std::move(request.body));
+  request.body = std::move(body.json);
+  const auto raw = std::make_shared<std::string>();  // the stream's beginning
+  request.on_event_stream = [reader, raw](absl::string_view bytes) {
+    absl::StrAppend(raw.get(), bytes.substr(0, kMaxRawReplyBytes - raw->size()));
+    return reader->Push(bytes);
+  };
   std::string url = request.url;
-  context.transport.Send(std::move(request),
-                         [context, url = std::move(url), model = std::move(model), reader,
-                          done = std::move(done)](absl::StatusOr<HttpResponse> response) mutable {
-                           std::move(done)(ReadResponse(context, url, model, response, *reader));
-                         });
+  context.transport.Send(
+      std::move(request),
+      [context, url = std::move(url), model = std::move(model), sent = std::move(body.optional),
+       reader, raw, done = std::move(done)](absl::StatusOr<HttpResponse> response) mutable {
+        absl::StatusOr<LlmReply> reply = ReadResponse(context, url, model, response, *reader);
+        if (reply.ok()) {
+          if (response.ok()) {
+            reply->pause = RateLimitPause(response->headers, reply->usage, context.clock.Now());
+          }
+          return std::move(done)(std::move(reply));
+        }
+        absl::Status status = LearnRefusal(context, model, sent, reply.status());
+        if (absl::IsDataLoss(status)) {
+          if (raw->empty() && response.ok()) *raw = response->body.substr(0, kMaxRawReplyBytes);
+          SetRawReply(&status, AsUtf8(context.options.key.Redacted(*raw)));
+        }
+        std::move(done)(std::move(status));
+      });
 }
 
 }  // namespace ksearch

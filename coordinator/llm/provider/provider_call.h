@@ -10,6 +10,7 @@
 #include "coordinator/llm/http/http_transport.h"
 #include "coordinator/llm/llm_client.h"
 #include "coordinator/llm/provider/provider_request.h"
+#include "coordinator/llm/provider/refused_fields.h"
 #include "coordinator/llm/provider/reply_reader.h"
 
 namespace ksearch {
@@ -19,10 +20,13 @@ struct ProviderContext {
   const ProviderOptions& options;
   HttpTransport& transport;
   const Clock& clock;
+  RefusedFields& refused;
 };
 
-// Sends `request` and reads its reply with `reader`, as it streams in or whole. Statuses have
-// LlmClient's codes, name the provider, the URL and the fix, and never hold the key.
+// Sends `request`, without what `model` is known to refuse, and reads its reply with `reader`, as
+// it streams in or whole. Statuses have LlmClient's codes, name the provider, the URL and the fix,
+// and never hold the key. They carry what came if it is unreadable (raw_reply.h), and say whether
+// the request would now be sent without what was refused (IsMended).
 void SendForReply(const ProviderContext& context, HttpRequest request, std::string model,
                   std::shared_ptr<ReplyReader> reader, LlmClient::Done done);
 
@@ -31,6 +35,10 @@ absl::StatusOr<LlmReply> ReadResponse(const ProviderContext& context, absl::stri
                                       absl::string_view model,
                                       const absl::StatusOr<HttpResponse>& response,
                                       ReplyReader& reader);
+
+// `failure` of a request that had the optional members `sent`; mended if the model refuses one.
+absl::Status LearnRefusal(const ProviderContext& context, const std::string& model,
+                          const std::vector<std::string>& sent, absl::Status failure);
 
 // "provider "name": <what was said>".
 absl::Status OfProvider(const ProviderOptions& options, const absl::Status& status);

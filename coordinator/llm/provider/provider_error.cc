@@ -8,6 +8,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "coordinator/llm/flow/rate_limit.h"
+#include "coordinator/llm/provider/refused_fields.h"
 #include "coordinator/llm/provider/retry_after.h"
 
 namespace ksearch {
@@ -155,6 +157,14 @@ absl::Status HttpFailure(const HttpResponse& response, const std::optional<Provi
   absl::Status status(code, message);
   std::optional<absl::Duration> retry_after = ServerDelay(response, now);
   if (!retry_after) retry_after = error.retry_after;
+  if (!retry_after && http_status == 429) {
+    const absl::Duration pause =
+        RateLimitPause(response.headers, TokenUsage{.uncached_input = 1, .visible_output = 1}, now);
+    if (pause > absl::ZeroDuration()) retry_after = pause;
+  }
+  if (code == absl::StatusCode::kInvalidArgument) {
+    NoteRefusal(error.code, error.parameter, key.Redacted(error.message), &status);
+  }
   if (code == absl::StatusCode::kUnavailable) {
     if (retry_after) SetRetryAfter(&status, *retry_after);
     if (http_status == 429 || http_status == 529) SetThrottled(&status);

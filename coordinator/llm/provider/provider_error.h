@@ -17,6 +17,7 @@ struct ProviderError {
   std::string message;                        // at most 600 bytes
   std::string code;                           // e.g. "rate_limit_exceeded"; numbers as text
   std::string type;                           // e.g. "authentication_error"
+  std::string parameter;                      // the one that it is about, if named apart
   std::optional<absl::Duration> retry_after;  // google.rpc.RetryInfo
   bool daily_quota = false;                   // google.rpc.QuotaFailure of a day's quota
 };

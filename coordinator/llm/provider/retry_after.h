@@ -33,6 +33,13 @@ inline bool IsThrottled(const absl::Status& status) {
   return status.GetPayload(kThrottledPayload).has_value();
 }
 
+// The request has been mended since: it is to be sent again at once, as if it had not been sent.
+inline constexpr char kMendedPayload[] = "ksearch.v1/mended";
+inline void SetMended(absl::Status* status) { status->SetPayload(kMendedPayload, absl::Cord("1")); }
+inline bool IsMended(const absl::Status& status) {
+  return status.GetPayload(kMendedPayload).has_value();
+}
+
 // The server said that trying again is of no use, whatever the code.
 inline constexpr char kFinalPayload[] = "ksearch.v1/final";
 inline void SetFinal(absl::Status* status) { status->SetPayload(kFinalPayload, absl::Cord("1")); }

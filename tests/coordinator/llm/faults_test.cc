@@ -6,14 +6,18 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/time/clock.h"
 #include "common/mutex.h"
 #include "common/textproto.h"
 #include "coordinator/llm/client_factory.h"
+#include "coordinator/llm/provider/billed_tries.h"
+#include "coordinator/llm/provider/raw_reply.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/fakes/fault_server.h"
@@ -102,11 +106,11 @@ class FaultsTest : public testing::Test {
     return MakeLlmClient(provider, Clock::Real(), 1).value();
   }
 
-  static absl::StatusOr<LlmReply> Ask(LlmClient& client) {
+  static absl::StatusOr<LlmReply> Ask(LlmClient& client, LlmRequest request = {}) {
     Mutex mu;
     CondVar changed;
     std::optional<absl::StatusOr<LlmReply>> result;
-    client.Complete({}, [&](absl::StatusOr<LlmReply> reply) {
+    client.Complete(std::move(request), [&](absl::StatusOr<LlmReply> reply) {
       MutexLock lock(&mu);
       result = std::move(reply);
       changed.NotifyAll();
@@ -136,10 +140,13 @@ TEST_F(FaultsTest, EveryStatusEndsAsTheTableSays) {
       {402, absl::StatusCode::kResourceExhausted, 1, "add credit"},
       {403, absl::StatusCode::kPermissionDenied, 1, "may not use model"},
       {404, absl::StatusCode::kNotFound, 1, "check model"},
+      {405, absl::StatusCode::kNotFound, 1, "base_url"},
       {408, absl::StatusCode::kUnavailable, 3, "after 3 attempts"},
       {409, absl::StatusCode::kUnavailable, 3, "after 3 attempts"},
       {413, absl::StatusCode::kInvalidArgument, 1, "HTTP 413"},
       {422, absl::StatusCode::kInvalidArgument, 1, "HTTP 422"},
+      {418, absl::StatusCode::kInvalidArgument, 1, "HTTP 418"},
+      {425, absl::StatusCode::kUnavailable, 3, "after 3 attempts"},
       {429, absl::StatusCode::kUnavailable, 3, "after 3 attempts"},
       {500, absl::StatusCode::kUnavailable, 3, "after 3 attempts"},
       {502, absl::StatusCode::kUnavailable, 3, "after 3 attempts"},
@@ -188,6 +195,13 @@ TEST_F(FaultsTest, MoneyAndOverflowAreToldFromBusyAndWrong) {
        absl::StatusCode::kOutOfRange},
       // A prompt that is echoed proves nothing.
       {400, R"({"error":{"message":"bad prompt: HTTP 429 insufficient_quota"}})",
+       absl::StatusCode::kInvalidArgument},
+      {429, R"({"error":{"message":"m","code":"slow_down"}})", absl::StatusCode::kUnavailable},
+      {400, R"({"error":{"message":"m","code":"spend_limit_reached"}})",
+       absl::StatusCode::kResourceExhausted},
+      {400, R"({"error":{"message":"the prompt exceeds the available context size"}})",
+       absl::StatusCode::kOutOfRange},
+      {400, R"({"error":{"message":"m","code":"string_above_max_length"}})",
        absl::StatusCode::kInvalidArgument},
       {503, R"({"error":{"message":"m","code":"server_is_overloaded"}})",
        absl::StatusCode::kUnavailable},
@@ -258,8 +272,37 @@ TEST_F(FaultsTest, AStreamCutAnywhereIsWholeOrAnError) {
   }
 }
 
+// All kinds at once, each twice: with a clock for the first byte that runs out, and with one for
+// the rest of the reply alone.
+TEST_F(FaultsTest, TenSecondsOfSilence) {
+  std::vector<std::thread> askers;
+  for (const Kind& kind : Kinds()) {
+    for (const bool patient : {false, true}) {
+      askers.emplace_back([kind, patient] {
+        FaultServer server([&](const std::string&, int) {
+          Fault fault = Bytes(ChunkedStream(kind.stream));
+          fault.silence = absl::Seconds(10);
+          return fault;
+        });
+        const auto client =
+            Client(kind, server,
+                   patient ? "idle_timeout { seconds: 5 }" : "first_byte_timeout { seconds: 4 }",
+                   /*attempts=*/1);
+        const auto reply = Ask(*client);
+        if (patient) {
+          EXPECT_TRUE(reply.ok()) << kind.name << ": " << reply.status();
+        } else {
+          EXPECT_EQ(reply.status().code(), absl::StatusCode::kDeadlineExceeded) << kind.name;
+          EXPECT_THAT(reply.status().ToString(), HasSubstr("within 4s (first_byte_timeout)"));
+        }
+      });
+    }
+  }
+  for (std::thread& asker : askers) asker.join();
+}
+
 // The clocks are scaled: 100 ms stand for minutes.
-TEST_F(FaultsTest, SilenceBeforeTheFirstByteHasAClockOfItsOwn) {
+TEST_F(FaultsTest, SilenceBeforeTheFirstByteIsTriedOnceMore) {
   for (const Kind& kind : Kinds()) {
     FaultServer server([&](const std::string&, int) {
       Fault fault = Bytes(ChunkedStream(kind.stream));
@@ -270,9 +313,6 @@ TEST_F(FaultsTest, SilenceBeforeTheFirstByteHasAClockOfItsOwn) {
     EXPECT_EQ(late.status().code(), absl::StatusCode::kDeadlineExceeded);
     EXPECT_THAT(late.status().ToString(), HasSubstr("(first_byte_timeout)"));
     EXPECT_EQ(server.requests(), 2);  // may have been billed: once more, no oftener
-    // A model that thinks is silent, and no clock of the stream runs.
-    const auto reply = Ask(*Client(kind, server, "idle_timeout { nanos: 100000000 }"));
-    EXPECT_TRUE(reply.ok()) << reply.status();
   }
 }
 
@@ -289,6 +329,74 @@ TEST_F(FaultsTest, AStreamThatStopsAndOneThatNeverEndsHaveClocks) {
   const auto total = Ask(*Client(kind, server, "total_timeout { nanos: 100000000 }"));
   EXPECT_EQ(total.status().code(), absl::StatusCode::kDeadlineExceeded);
   EXPECT_THAT(total.status().ToString(), HasSubstr("(total_timeout)"));
+}
+
+TEST_F(FaultsTest, AParameterThatIsRefusedIsLeftOutFromThenOn) {
+  const char* const names[] = {"reasoning_effort", "reasoning", "output_config"};
+  for (size_t i = 0; i < 3; ++i) {
+    const Kind kind = Kinds()[i];
+    const std::string name = names[i];
+    FaultServer server([&](const std::string& request, int) {
+      const bool asked = request.find("\"" + name + "\"") != std::string::npos;
+      return Bytes(asked
+                       ? HttpReply(400, absl::StrCat(R"({"error":{"type":"invalid_request_error",)",
+                                                     R"("message":"Unsupported parameter: ')", name,
+                                                     R"('"}})"))
+                       : ChunkedStream(kind.stream));
+    });
+    const auto client = Client(kind, server, "", /*attempts=*/1);
+    LlmRequest request;
+    request.reasoning_effort = "high";
+    for (int requests : {2, 3}) {
+      const auto reply = Ask(*client, request);
+      EXPECT_TRUE(reply.ok()) << kind.name << ": " << reply.status();
+      EXPECT_EQ(server.requests(), requests) << kind.name;
+    }
+  }
+}
+
+TEST_F(FaultsTest, AReplyThatHoldsTheKeyIsGivenWithoutIt) {
+  const Kind kind = Kinds()[0];
+  FaultServer server([&](const std::string&, int) {
+    return Bytes(HttpReply(200, absl::StrCat(R"({"choices":[{"finish_reason":"stop","message":)",
+                                             R"({"content":"you sent )", kKey, R"("}}]})")));
+  });
+  const auto reply = Ask(*Client(kind, server));
+  ASSERT_TRUE(reply.ok()) << reply.status();
+  EXPECT_EQ(reply->text, "you sent [key]");
+}
+
+TEST_F(FaultsTest, AnUnreadableReplyIsKept) {
+  for (const Kind& kind : Kinds()) {
+    const std::string said = absl::StrCat("<html>\xff no such key: ", kKey);
+    for (const bool streamed : {false, true}) {
+      FaultServer server([&](const std::string&, int) {
+        return Bytes(streamed ? ChunkedStream({"data: " + said + "\n\n"}) : HttpReply(200, said));
+      });
+      const auto reply = Ask(*Client(kind, server));
+      EXPECT_EQ(reply.status().code(), absl::StatusCode::kDataLoss) << kind.name;
+      EXPECT_THAT(RawReply(reply.status()), HasSubstr("<html>? no such key: [key]")) << kind.name;
+    }
+  }
+}
+
+TEST_F(FaultsTest, WhatIsNoTlsIsTriedAgainAndWasNotBilled) {
+  const Kind kind = Kinds()[0];
+  FaultServer server([&](const std::string&, int) { return Bytes("what?\r\n\r\n"); });
+  ::setenv("KSEARCH_TEST_KEY", kKey, 1);
+  v1::ModelProvider provider;
+  provider.set_name("p");
+  provider.mutable_openai_chat()->set_base_url(
+      absl::StrReplaceAll(server.origin(), {{"http:", "https:"}}) + kind.path);
+  provider.mutable_openai_chat()->set_api_key_env("KSEARCH_TEST_KEY");
+  provider.mutable_openai_chat()->set_default_model("m");
+  provider.mutable_openai_chat()->mutable_connect_timeout()->set_nanos(300'000'000);
+  provider.mutable_retry()->set_max_attempts(2);
+  provider.mutable_retry()->mutable_first_delay()->set_nanos(1'000'000);
+  const auto reply = Ask(*MakeLlmClient(provider, Clock::Real(), 1).value());
+  EXPECT_EQ(reply.status().code(), absl::StatusCode::kUnavailable) << reply.status();
+  EXPECT_THAT(reply.status().ToString(), HasSubstr("after 2 attempts"));
+  EXPECT_EQ(BilledTries(reply.status()), 0);
 }
 
 TEST_F(FaultsTest, GarbageIsToldAndTriedOnceMore) {

@@ -17,6 +17,7 @@ namespace ksearch {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr char kGood[] = R"({"choices":[{"finish_reason":"stop","message":{"content":"hi"}}]})";
 
@@ -149,6 +150,50 @@ TEST_F(RetryingClientTest, WaitsAtLeastAsLongAsTheServerAsks) {
   FireTimer();
   transport_->Answer(200, kGood);
   EXPECT_EQ(replies_.size(), 1u);
+}
+
+TEST_F(RetryingClientTest, WhatAModelRefusesIsLeftOutAtOnce) {
+  LlmRequest request;
+  request.reasoning_effort = "high";
+  const auto ask = [&] {
+    client_->Complete(
+        request, [this](absl::StatusOr<LlmReply> reply) { replies_.push_back(std::move(reply)); });
+  };
+  ask();
+  ask();
+  constexpr char kRefusal[] =
+      R"({"error":{"message":"no","code":"unsupported_parameter","param":"reasoning_effort"}})";
+  for (int call = 0; call < 2; ++call) {
+    EXPECT_THAT(transport_->posts.front().first.body, HasSubstr("reasoning_effort"));
+    transport_->Answer(400, kRefusal);
+  }
+  EXPECT_TRUE(transport_->timers.empty());
+  ASSERT_EQ(transport_->posts.size(), 2u);
+  EXPECT_THAT(transport_->posts.front().first.body, Not(HasSubstr("reasoning_effort")));
+  transport_->Answer(200, kGood);
+  ASSERT_EQ(replies_.size(), 1u);
+  EXPECT_TRUE(replies_[0].ok());
+  // One that is refused all the same is final.
+  transport_->Answer(400, kRefusal);
+  ASSERT_EQ(replies_.size(), 2u);
+  EXPECT_EQ(replies_[1].status().code(), absl::StatusCode::kInvalidArgument);
+  ask();
+  EXPECT_THAT(transport_->posts.front().first.body, Not(HasSubstr("reasoning_effort")));
+}
+
+TEST_F(RetryingClientTest, RateLimitsUsedUpMakeLaterCallsWait) {
+  Start();
+  transport_->Answer(HttpResponse{.status = 200,
+                                  .headers = {{"x-ratelimit-limit-requests", "6"},
+                                              {"x-ratelimit-remaining-requests", "0"},
+                                              {"x-ratelimit-reset-requests", "60s"}},
+                                  .body = kGood});
+  EXPECT_EQ(replies_.size(), 1u);
+  Start();
+  EXPECT_TRUE(transport_->posts.empty());
+  clock_.Advance(absl::Seconds(10));
+  transport_->Fire();
+  EXPECT_EQ(transport_->posts.size(), 1u);
 }
 
 TEST_F(RetryingClientTest, OtherCallsWaitToo) {

@@ -1,0 +1,29 @@
+#ifndef KSEARCH_COORDINATOR_LLM_PROVIDER_RAW_REPLY_H_
+#define KSEARCH_COORDINATOR_LLM_PROVIDER_RAW_REPLY_H_
+
+#include <cstddef>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/cord.h"
+
+namespace ksearch {
+
+inline constexpr char kRawReplyPayload[] = "ksearch.v1/raw_reply";
+// Of an unreadable reply no more is kept.
+inline constexpr size_t kMaxRawReplyBytes = 64 << 10;
+
+// Attaches to a failure what the provider sent in place of a reply, for people: UTF-8, no key.
+inline void SetRawReply(absl::Status* status, std::string bytes) {
+  if (!status->ok()) status->SetPayload(kRawReplyPayload, absl::Cord(std::move(bytes)));
+}
+
+// As attached; empty: nothing.
+inline std::string RawReply(const absl::Status& status) {
+  const auto payload = status.GetPayload(kRawReplyPayload);
+  return payload.has_value() ? std::string(*payload) : "";
+}
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_LLM_PROVIDER_RAW_REPLY_H_
