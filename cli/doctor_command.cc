@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "cli/commands.h"
 #include "cli/text.h"
 #include "common/subprocess.h"
@@ -53,7 +54,8 @@ Finding CheckProvider(Client* client, const Options& options) {
   return {true,
           absl::StrCat(who, "model ", reply->model(), " answered in ",
                        absl::StrFormat("%.1f", reply->seconds()), " s, ", reply->input_tokens(),
-                       " + ", reply->output_tokens(), " tokens (", reply->finish_reason(), ")"),
+                       " + ", reply->output_tokens(), " tokens (", reply->finish_reason(),
+                       "): ", absl::StrReplaceAll(reply->text(), {{"\n", " "}})),
           ""};
 }
 

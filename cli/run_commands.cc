@@ -15,7 +15,11 @@ namespace {
 using Stub = v1::SearchService::Stub;
 
 int ExitCodeOf(const v1::RunStatus& status) {
-  if (status.state() == v1::RUN_STATE_FAILED) return kExitUnavailable;
+  if (status.state() == v1::RUN_STATE_FAILED) {
+    const ExitCode code =
+        ExitCodeFor(absl::Status(static_cast<absl::StatusCode>(status.failure_code()), ""));
+    return code == kExitConfig || code == kExitAuth ? code : kExitUnavailable;
+  }
   if (status.state() == v1::RUN_STATE_OUT_OF_BUDGET) return kExitBudget;
   return status.has_best() ? kExitOk : kExitNoCandidate;
 }

@@ -83,6 +83,7 @@ absl::Status SearchRun::Begin() {
   RETURN_IF_ERROR(parts_.store->PutBlob(specs_.task_sha256(), context_.task.SerializeAsString()));
   status_.set_state(v1::RUN_STATE_RUNNING);
   status_.clear_reason();
+  status_.clear_failure_code();
   status_.clear_ended_at();
   pending_.caps = gate_.StoreCaps();
   v1::RunEvent event;
@@ -261,6 +262,9 @@ absl::Status SearchRun::FoldReply(const Arrival& arrival) {
   const bool screened = std::any_of(
       output.screens.begin(), output.screens.end(),
       [&](const ScreenCandidate& screen) { return screen.call_number == answer.call_number; });
+  if (output.failed && status_.failure_code() == 0) {
+    status_.set_failure_code(static_cast<int>(answer.status.code()));
+  }
   gate_.NoteReply(call, call.error.empty() && (screened || call.role != "code"), &state_);
   return Take(output);
 }

@@ -15,6 +15,7 @@
 #include "common/run_facts.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
+#include "common/utf8.h"
 #include "coordinator/engine/job_specs.h"
 #include "coordinator/engine/ledger_status.h"
 #include "coordinator/service/access/call_check.h"
@@ -349,6 +350,8 @@ grpc::Status SearchService::CheckProvider(grpc::ServerContext* context,
     reply->set_error(std::string(answer->reply->status().message()));
     return grpc::Status::OK;
   }
+  const std::string text = (*answer->reply)->text.substr(0, 120);
+  reply->set_text(text.substr(0, ValidUtf8Bytes(text)));
   reply->set_model((*answer->reply)->model);
   reply->set_finish_reason((*answer->reply)->finish_reason);
   reply->set_input_tokens((*answer->reply)->usage.input());

@@ -89,6 +89,7 @@ void LocalCluster::Start(const std::string& name, std::vector<std::string> argv)
   SubprocessOptions options;
   options.argv = std::move(argv);
   options.environment = ChildEnvironment();
+  for (const auto& [variable, value] : environment_) options.environment[variable] = value;
   options.working_directory = folder_;
   options.inherited_fds = {{log.get(), 1}, {log.get(), 2}};
   auto process = Subprocess::Start(options);
@@ -149,6 +150,10 @@ void LocalCluster::StartCoordinatorUntilItWaits(const std::string& state_dir) {
         {BinaryPath("ksearch-coordinator"), "--config", folder_ + "/coordinator.textproto",
          "--state-dir", state_dir, "--listen", address_, "--task-dir", SourcePath("configs/tasks"),
          "--exit-when-waiting"});
+}
+
+void LocalCluster::SetEnvironment(const std::string& name, const std::string& value) {
+  environment_[name] = value;
 }
 
 void LocalCluster::StartWorker(const std::string& name, const std::vector<std::string>& args) {

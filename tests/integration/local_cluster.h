@@ -37,6 +37,8 @@ class LocalCluster {
   void StartCoordinator(const std::string& extra_config = "", const std::string& task_dir = "");
   // With another state folder, and --exit-when-waiting. Does not wait until it is ready.
   void StartCoordinatorUntilItWaits(const std::string& state_dir);
+  // In what is started from now on.
+  void SetEnvironment(const std::string& name, const std::string& value);
   void StartWorker(const std::string& name, const std::vector<std::string>& args = {});
 
   // SIGKILL, and waits until it is gone.
@@ -65,6 +67,7 @@ class LocalCluster {
   std::vector<std::string> cli_args_;
   std::string model_url_;
   std::string worker_config_;
+  std::map<std::string, std::string> environment_;
   std::map<std::string, std::unique_ptr<Subprocess>> processes_;
 };
 
