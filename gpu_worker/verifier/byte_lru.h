@@ -2,6 +2,7 @@
 #define KSEARCH_GPU_WORKER_VERIFIER_BYTE_LRU_H_
 
 #include <cstdint>
+#include <iterator>
 #include <list>
 #include <memory>
 #include <string>
@@ -42,6 +43,16 @@ class ByteLru {
     bytes_ -= it->second.bytes;
     order_.erase(it->second.position);
     entries_.erase(it);
+  }
+
+  // `unwanted` says of a key whether its value goes.
+  template <typename Unwanted>
+  void EraseIf(const Unwanted& unwanted) {
+    for (auto key = order_.begin(); key != order_.end();) {
+      const auto next = std::next(key);
+      if (unwanted(*key)) Erase(std::string(*key));
+      key = next;
+    }
   }
 
   void Clear() {

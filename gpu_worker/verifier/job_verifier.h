@@ -30,6 +30,7 @@ class JobVerifier {
   struct Job {
     const v1::VerifierRequest* request = nullptr;
     v1::MeasurePlan plan;
+    std::optional<Seed> own_seed;             // of the inputs, if no other job has it
     std::vector<CasePtr> cases;               // in the order of job.workload_uuids
     std::vector<OracleEntries> oracles;       // same order
     std::vector<v1::WorkloadResult> results;  // same order; empty uuid: not reached

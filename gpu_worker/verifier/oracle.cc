@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
 #include "gpu_worker/verifier/harness_constants.h"
@@ -18,9 +19,10 @@ absl::Status Broken(const WorkloadCase& workload, absl::string_view why) {
       absl::StrCat("the reference fails on workload ", workload.uuid(), ": ", why));
 }
 
+std::string SeedText(const Seed& seed) { return absl::StrCat("/", seed.high, ".", seed.low, "/"); }
+
 std::string CacheKey(const ProgramImage& reference, const WorkloadCase& workload, int64_t content) {
-  return absl::StrCat(reference.sha256(), "/", workload.key(), "/", workload.seed().high, ".",
-                      workload.seed().low, "/", content);
+  return absl::StrCat(reference.sha256(), "/", workload.key(), SeedText(workload.seed()), content);
 }
 
 }  // namespace
@@ -56,6 +58,11 @@ absl::StatusOr<OracleEntries> Oracle::GetForTiming(
       static_cast<int>(std::clamp<double>(affordable, kMinTimedOracles, kMaxTimedOracles));
   for (int i = 0; i < timed; ++i) contents.push_back(kGateContents + i);
   return Get(reference, workload, contents);
+}
+
+void Oracle::Forget(const Seed& seed) {
+  cache_.EraseIf(
+      [text = SeedText(seed)](const std::string& key) { return absl::StrContains(key, text); });
 }
 
 absl::Status Oracle::Answer(const ProgramImage& reference,

@@ -36,6 +36,9 @@ class Oracle {
   // Ends the reference's runner, if there is one: call before anything is timed.
   void Rest() { link_.reset(); }
   void DropCache() { cache_.Clear(); }
+  // Drops the answers for inputs of a seed that does not come again.
+  void Forget(const Seed& seed);
+  int64_t cached_bytes() const { return cache_.bytes(); }
 
  private:
   absl::Status Answer(const ProgramImage& reference,

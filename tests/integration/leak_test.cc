@@ -63,7 +63,8 @@ class LeakTest : public testing::Test {
  protected:
   void Evaluate(int number) {
     // Mostly programs that were built before, since there are more jobs than programs in a search;
-    // every fifth is new, some do not pass, some are timed.
+    // every fifth is new, some do not pass, some are timed or
+    // confirmed.
     const std::string task = "tests/integration/data/tasks/small_softmax_f32";
     std::string path = LocalCluster::SourcePath(task + "/reference.cpp");
     int expected = 0;
@@ -87,6 +88,7 @@ class LeakTest : public testing::Test {
         break;
     }
     if (number % 5 != 4) args.push_back("--check");
+    if (number % 10 == 9) args.push_back("--confirm");
     args.push_back(path);
     const CommandOutput output = cluster_.Cli(args, absl::Minutes(10));
     ASSERT_EQ(output.exit.code, expected) << number << "\n" << output.out << output.err;
@@ -174,7 +176,10 @@ TEST_F(LeakTest, ManyEvaluationsLeaveNothingBehind) {
   const Usage early = Now();
   ASSERT_GT(early.worker_kib, 0);
   ASSERT_GT(early.verifier_kib, 0);
-  for (int i = warm_up; i < evaluations && !HasFatalFailure(); ++i) Evaluate(i);
+  for (int i = warm_up; i < evaluations && !HasFatalFailure(); ++i) {
+    Evaluate(i);
+    if (i % 100 == 0) Now();  // for who reads along
+  }
   const Usage late = Settled(early);
 #ifndef KSEARCH_SANITIZED  // sanitizers keep freed memory for a while
   EXPECT_LE(late.worker_kib, early.worker_kib + kMemorySlackKib);

@@ -21,5 +21,15 @@ TEST(ByteLruTest, DropsWhatWasUsedLongestAgo) {
   EXPECT_NE(lru.Find("c"), nullptr);
 }
 
+TEST(ByteLruTest, ErasesWhatIsUnwanted) {
+  ByteLru<int> lru(10);
+  for (const char* key : {"a/1", "b/1", "a/2"}) lru.Insert(key, std::make_shared<int>(1), 2);
+  lru.EraseIf([](const std::string& key) { return key[0] == 'a'; });
+  EXPECT_EQ(lru.Find("a/1"), nullptr);
+  EXPECT_EQ(lru.Find("a/2"), nullptr);
+  EXPECT_NE(lru.Find("b/1"), nullptr);
+  EXPECT_EQ(lru.bytes(), 2);
+}
+
 }  // namespace
 }  // namespace ksearch

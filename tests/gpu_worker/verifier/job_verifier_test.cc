@@ -37,6 +37,7 @@ class Verifier {
     EXPECT_TRUE(verdict.ok()) << verdict.status();
     return verdict.ok() ? *std::move(verdict) : v1::Verdict();
   }
+  int64_t oracle_bytes() { return bench_.oracle().cached_bytes(); }
   absl::Status Refuse(const v1::VerifierRequest& request) {
     JobVerifier verifier(bench_, [](const v1::VerifierReply::Progress&) {});
     return verifier.Verify(request).status();
@@ -172,6 +173,15 @@ v1::Verdict Decided(Verifier& verifier, const v1::VerifierRequest& request) {
     }
   }
   return verdict;
+}
+
+TEST(JobVerifierTest, AConfirmationLeavesNoAnswersBehind) {
+  Verifier verifier;
+  verifier.Verify(ScreenRequest("honest"));
+  const int64_t of_screening = verifier.oracle_bytes();
+  EXPECT_GT(of_screening, 0);
+  verifier.Verify(ConfirmRequest("honest", "honest_slower"));
+  EXPECT_EQ(verifier.oracle_bytes(), of_screening);
 }
 
 TEST(JobVerifierTest, AFasterCandidateIsImproved) {
