@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "coordinator/search/score.h"
 
 namespace ksearch {
 namespace {
@@ -62,12 +63,16 @@ IncumbentTracker::Step IncumbentTracker::OnScreened(const v1::JobResult& result,
     step.events.push_back(event);
     return step;
   }
+  PutInLine(challenger);
+  StartNext(&step);
+  return step;
+}
+
+void IncumbentTracker::PutInLine(const v1::IncumbentState::Challenger& challenger) {
   *state_.add_waiting() = challenger;
   std::stable_sort(state_.mutable_waiting()->begin(), state_.mutable_waiting()->end(),
                    [](const auto& a, const auto& b) { return a.score() > b.score(); });
   while (state_.waiting_size() > kMaxWaiting) state_.mutable_waiting()->RemoveLast();
-  StartNext(&step);
-  return step;
 }
 
 IncumbentTracker::Step IncumbentTracker::OnConfirmed(const std::string& tag,
@@ -77,9 +82,22 @@ IncumbentTracker::Step IncumbentTracker::OnConfirmed(const std::string& tag,
   const v1::IncumbentState::Challenger challenger = state_.confirming();
   const bool first = state_.incumbent().candidate_id().empty();
   const std::string rival = first ? "baseline" : state_.incumbent().candidate_id();
-  state_.add_settled(challenger.candidate_id());
   state_.clear_confirming();
   state_.clear_confirming_tag();
+  const bool lost_before = std::find(state_.lost().begin(), state_.lost().end(),
+                                     challenger.candidate_id()) != state_.lost().end();
+  if (IsInfrastructureOutcome(result.outcome()) && !lost_before) {
+    state_.add_lost(challenger.candidate_id());
+    v1::RunEvent event = EventAbout(v1::RunEvent::NOTE, challenger);
+    event.set_job_id(result.job_id());
+    event.set_text(absl::StrCat("confirmation to be tried once more: ",
+                                v1::Outcome_Name(result.outcome()), ": ", result.message()));
+    step.events.push_back(event);
+    PutInLine(challenger);
+    StartNext(&step);
+    return step;
+  }
+  state_.add_settled(challenger.candidate_id());
 
   const v1::Comparison* over_rival = FindComparison(result, rival);
   const v1::Comparison* over_baseline = FindComparison(result, "baseline");

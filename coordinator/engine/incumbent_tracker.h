@@ -34,7 +34,7 @@ class IncumbentTracker {
   // of candidates not seen before matter.
   Step OnScreened(const v1::JobResult& result, const std::string& candidate_id,
                   const std::string& node_id, int round, double score);
-  // The confirmation with this tag ended.
+  // The confirmation with this tag ended. One that was lost with its workers is tried once more.
   Step OnConfirmed(const std::string& tag, const v1::JobResult& result);
 
   bool busy() const { return !state_.confirming().candidate_id().empty(); }
@@ -44,6 +44,7 @@ class IncumbentTracker {
   void Restore(const v1::IncumbentState& state) { state_ = state; }
 
  private:
+  void PutInLine(const v1::IncumbentState::Challenger& challenger);
   void StartNext(Step* step);
 
   const double min_gain_;

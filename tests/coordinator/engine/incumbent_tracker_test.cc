@@ -96,6 +96,27 @@ TEST(IncumbentTrackerTest, FailureOnHeldOutWorkloadsRefuses) {
       << "a settled candidate is not confirmed again";
 }
 
+TEST(IncumbentTrackerTest, ALostConfirmationIsTriedOnceMore) {
+  IncumbentTracker tracker(0.01);
+  const auto first = tracker.OnScreened(Passed(), "a", "n", 1, 2.0);
+  v1::JobResult lost;
+  lost.set_outcome(v1::OUTCOME_WORKER_LOST);
+  const auto again = tracker.OnConfirmed(first.start->tag, lost);
+  ASSERT_TRUE(again.start.has_value());
+  EXPECT_EQ(again.start->candidate_id, "a");
+  EXPECT_NE(again.start->tag, first.start->tag);
+  // A program that takes its workers with it is not tried for ever.
+  IncumbentTracker twice(0.01);
+  twice.Restore(tracker.state());
+  const auto end = twice.OnConfirmed(again.start->tag, lost);
+  EXPECT_FALSE(end.start.has_value());
+  EXPECT_EQ(end.events[0].kind(), v1::RunEvent::CONFIRMATION_REFUSED);
+
+  tracker.OnConfirmed(again.start->tag, Confirmed("baseline", v1::Comparison::IMPROVED, 0, 2.0));
+  ASSERT_TRUE(tracker.best().has_value());
+  EXPECT_EQ(tracker.best()->candidate_id(), "a");
+}
+
 TEST(IncumbentTrackerTest, SuspiciousCandidateIsBarred) {
   IncumbentTracker tracker(0.01);
   v1::JobResult result = Passed();
