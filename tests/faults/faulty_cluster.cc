@@ -120,6 +120,8 @@ absl::Status FaultyCluster::WriteFiles() {
   ::chmod(folder_.c_str(), 0755);
   std::filesystem::create_directory(Path("bin"));
   std::filesystem::create_directory(Path("state"));
+  std::filesystem::create_directory(Path("locks"));
+  ::chmod(Path("locks").c_str(), 0777);
   for (const char* name :
        {"ksearch-coordinator", "ksearch-worker", "ksearch-verifier", "ksearch-runner"}) {
     std::filesystem::copy_file(Environment("KSEARCH_BIN_DIR") + "/" + name,
@@ -157,8 +159,8 @@ absl::Status FaultyCluster::WriteFiles() {
         << "\" tls { ca_file: \"" << Path("ca.pem")
         << "\" } slots: 2 run_as_uid: 64123 run_as_gid: 64123\n"
         << "toolchains { language: LANGUAGE_CPP }\n"
-        << "device { device_class: DEVICE_CLASS_CPU lock_path: \"/tmp/" << name << "-"
-        << folder_.substr(folder_.size() - 6) << ".lock\" }\n";
+        << "device { device_class: DEVICE_CLASS_CPU lock_path: \"" << Path("locks/" + name)
+        << "\" }\n";
   }
   return absl::OkStatus();
 }
