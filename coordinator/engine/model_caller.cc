@@ -7,8 +7,8 @@
 #include "absl/strings/str_join.h"
 #include "common/log.h"
 #include "coordinator/ledger/call_cost.h"
-#include "coordinator/llm/provider/billed_tries.h"
-#include "coordinator/llm/provider/raw_reply.h"
+#include "coordinator/llm/failure/billed_tries.h"
+#include "coordinator/llm/failure/raw_reply.h"
 
 namespace ksearch {
 namespace {

@@ -18,7 +18,7 @@
 #include "common/utf8.h"
 #include "coordinator/llm/command/command_json.h"
 #include "coordinator/llm/command/program.h"
-#include "coordinator/llm/provider/billed_tries.h"
+#include "coordinator/llm/failure/billed_tries.h"
 
 namespace ksearch {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/log.h"
-#include "coordinator/llm/provider/billed_tries.h"
-#include "coordinator/llm/provider/retry_after.h"
+#include "coordinator/llm/failure/billed_tries.h"
+#include "coordinator/llm/failure/retry_after.h"
 
 namespace ksearch {
 namespace {

@@ -12,8 +12,8 @@
 #include "absl/strings/str_cat.h"
 #include "common/clock.h"
 #include "common/status_macros.h"
+#include "coordinator/llm/failure/billed_tries.h"
 #include "coordinator/llm/http/url_check.h"
-#include "coordinator/llm/provider/billed_tries.h"
 
 namespace ksearch {
 namespace {

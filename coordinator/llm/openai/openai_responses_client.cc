@@ -7,8 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "common/log.h"
+#include "coordinator/llm/failure/retry_after.h"
 #include "coordinator/llm/openai/responses_json.h"
-#include "coordinator/llm/provider/retry_after.h"
 
 namespace ksearch {
 namespace {

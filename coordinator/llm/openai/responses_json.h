@@ -7,8 +7,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "coordinator/llm/failure/provider_error.h"
 #include "coordinator/llm/llm_client.h"
-#include "coordinator/llm/provider/provider_error.h"
 #include "coordinator/llm/provider/reply_reader.h"
 
 namespace ksearch {

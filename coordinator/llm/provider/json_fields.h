@@ -5,8 +5,8 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "coordinator/llm/failure/provider_error.h"
 #include "coordinator/llm/llm_client.h"
-#include "coordinator/llm/provider/provider_error.h"
 #include "nlohmann/json.hpp"
 
 namespace ksearch {

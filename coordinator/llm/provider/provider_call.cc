@@ -6,10 +6,10 @@
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
 #include "common/utf8.h"
+#include "coordinator/llm/failure/provider_error.h"
+#include "coordinator/llm/failure/raw_reply.h"
+#include "coordinator/llm/failure/retry_after.h"
 #include "coordinator/llm/flow/rate_limit.h"
-#include "coordinator/llm/provider/provider_error.h"
-#include "coordinator/llm/provider/raw_reply.h"
-#include "coordinator/llm/provider/retry_after.h"
 
 namespace ksearch {
 namespace {

@@ -8,9 +8,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "coordinator/llm/failure/provider_error.h"
 #include "coordinator/llm/http/sse_parser.h"
 #include "coordinator/llm/llm_client.h"
-#include "coordinator/llm/provider/provider_error.h"
 
 namespace ksearch {
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "coordinator/llm/failure/billed_tries.h"
 #include "coordinator/llm/openai/openai_chat_client.h"
-#include "coordinator/llm/provider/billed_tries.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/fakes/fake_clock.h"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/strings/match.h"
-#include "coordinator/llm/provider/retry_after.h"
+#include "coordinator/llm/failure/retry_after.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/fakes/fake_clock.h"

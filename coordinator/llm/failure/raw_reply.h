@@ -1,5 +1,5 @@
-#ifndef KSEARCH_COORDINATOR_LLM_PROVIDER_RAW_REPLY_H_
-#define KSEARCH_COORDINATOR_LLM_PROVIDER_RAW_REPLY_H_
+#ifndef KSEARCH_COORDINATOR_LLM_FAILURE_RAW_REPLY_H_
+#define KSEARCH_COORDINATOR_LLM_FAILURE_RAW_REPLY_H_
 
 #include <cstddef>
 #include <string>
@@ -26,4 +26,4 @@ inline std::string RawReply(const absl::Status& status) {
 
 }  // namespace ksearch
 
-#endif  // KSEARCH_COORDINATOR_LLM_PROVIDER_RAW_REPLY_H_
+#endif  // KSEARCH_COORDINATOR_LLM_FAILURE_RAW_REPLY_H_

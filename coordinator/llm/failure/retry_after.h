@@ -1,5 +1,5 @@
-#ifndef KSEARCH_COORDINATOR_LLM_PROVIDER_RETRY_AFTER_H_
-#define KSEARCH_COORDINATOR_LLM_PROVIDER_RETRY_AFTER_H_
+#ifndef KSEARCH_COORDINATOR_LLM_FAILURE_RETRY_AFTER_H_
+#define KSEARCH_COORDINATOR_LLM_FAILURE_RETRY_AFTER_H_
 
 #include <optional>
 #include <string>
@@ -49,4 +49,4 @@ inline bool IsFinal(const absl::Status& status) {
 
 }  // namespace ksearch
 
-#endif  // KSEARCH_COORDINATOR_LLM_PROVIDER_RETRY_AFTER_H_
+#endif  // KSEARCH_COORDINATOR_LLM_FAILURE_RETRY_AFTER_H_

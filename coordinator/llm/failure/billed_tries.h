@@ -1,5 +1,5 @@
-#ifndef KSEARCH_COORDINATOR_LLM_PROVIDER_BILLED_TRIES_H_
-#define KSEARCH_COORDINATOR_LLM_PROVIDER_BILLED_TRIES_H_
+#ifndef KSEARCH_COORDINATOR_LLM_FAILURE_BILLED_TRIES_H_
+#define KSEARCH_COORDINATOR_LLM_FAILURE_BILLED_TRIES_H_
 
 #include "absl/status/status.h"
 #include "absl/strings/cord.h"
@@ -38,4 +38,4 @@ inline int BilledTries(const absl::Status& status) {
 
 }  // namespace ksearch
 
-#endif  // KSEARCH_COORDINATOR_LLM_PROVIDER_BILLED_TRIES_H_
+#endif  // KSEARCH_COORDINATOR_LLM_FAILURE_BILLED_TRIES_H_

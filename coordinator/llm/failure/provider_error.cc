@@ -1,4 +1,4 @@
-#include "coordinator/llm/provider/provider_error.h"
+#include "coordinator/llm/failure/provider_error.h"
 
 #include <algorithm>
 #include <initializer_list>
@@ -8,9 +8,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "coordinator/llm/failure/retry_after.h"
 #include "coordinator/llm/flow/rate_limit.h"
 #include "coordinator/llm/provider/refused_fields.h"
-#include "coordinator/llm/provider/retry_after.h"
 
 namespace ksearch {
 namespace {

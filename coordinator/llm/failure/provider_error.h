@@ -1,5 +1,5 @@
-#ifndef KSEARCH_COORDINATOR_LLM_PROVIDER_PROVIDER_ERROR_H_
-#define KSEARCH_COORDINATOR_LLM_PROVIDER_PROVIDER_ERROR_H_
+#ifndef KSEARCH_COORDINATOR_LLM_FAILURE_PROVIDER_ERROR_H_
+#define KSEARCH_COORDINATOR_LLM_FAILURE_PROVIDER_ERROR_H_
 
 #include <optional>
 #include <string>
@@ -36,4 +36,4 @@ std::optional<absl::Duration> ServerDelay(const HttpResponse& response, absl::Ti
 
 }  // namespace ksearch
 
-#endif  // KSEARCH_COORDINATOR_LLM_PROVIDER_PROVIDER_ERROR_H_
+#endif  // KSEARCH_COORDINATOR_LLM_FAILURE_PROVIDER_ERROR_H_
