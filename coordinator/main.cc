@@ -1,5 +1,5 @@
 // ksearch-coordinator: builds the object graph from the config and runs it until a signal.
-#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -270,10 +270,9 @@ absl::Status Run(const v1::CoordinatorConfig& config, bool exit_when_waiting,
 }  // namespace ksearch
 
 int main(int argc, char** argv) {
-#ifndef KSEARCH_SANITIZED
-  // A core dump would hold the providers' keys. (A leak sanitizer cannot look into such a process.)
-  ::prctl(PR_SET_DUMPABLE, 0);
-#endif
+  // A core dump would hold the providers' keys.
+  const rlimit none = {0, 0};
+  (void)::setrlimit(RLIMIT_CORE, &none);
   ksearch::ShutdownSignals signals;
   ksearch::SetLogName("ksearch-coordinator");
   const std::vector<std::string> args(argv + 1, argv + argc);
