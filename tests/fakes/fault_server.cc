@@ -77,7 +77,7 @@ std::string ChunkedStream(const std::vector<std::string>& pieces, bool cut) {
 
 class FaultServer::Impl {
  public:
-  Impl(Script script, Tls tls) : script_(std::move(script)) {
+  Impl(Script script, Tls tls) : script_(std::move(script)), tls_(tls) {
     if (tls == Tls::kSelfSigned) {
       context_ = SSL_CTX_new(TLS_server_method());
       MakeSelfSigned(context_, &certificate_);
@@ -108,7 +108,7 @@ class FaultServer::Impl {
   }
 
   std::string origin() const {
-    return absl::StrCat(context_ == nullptr ? "http" : "https", "://127.0.0.1:", port_);
+    return absl::StrCat(tls_ == Tls::kNone ? "http" : "https", "://127.0.0.1:", port_);
   }
   const std::string& certificate() const { return certificate_; }
   int requests() const { return requests_; }
@@ -179,7 +179,7 @@ class FaultServer::Impl {
 
   void Answer(const Stream& stream) {
     std::string request;
-    while (!Whole(request)) {
+    while (tls_ != Tls::kSpeaksFirst && !Whole(request)) {
       if (!stream.Read(&request)) return;
     }
     const Fault fault = script_(request, requests_++);
@@ -216,6 +216,7 @@ class FaultServer::Impl {
   }
 
   const Script script_;
+  const Tls tls_;
   SSL_CTX* context_ = nullptr;
   std::string certificate_;
   UniqueFd listener_;

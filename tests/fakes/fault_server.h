@@ -33,7 +33,8 @@ class FaultServer {
   // Called on connection threads, several at once, with the request's head and body and its number
   // from 0.
   using Script = std::function<Fault(const std::string& request, int number)>;
-  enum class Tls { kNone, kSelfSigned };
+  // kSpeaksFirst: has an https address, and answers a connection before it has read anything.
+  enum class Tls { kNone, kSelfSigned, kSpeaksFirst };
 
   explicit FaultServer(Script script, Tls tls = Tls::kNone);
   ~FaultServer();
