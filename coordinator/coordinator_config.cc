@@ -93,9 +93,11 @@ absl::StatusOr<v1::CoordinatorConfig> LoadCoordinatorConfig(const std::vector<st
     faults.emplace_back(status.message());
   }
   for (const std::string& folder : config.task_dirs()) {
-    if (!IsFolder(folder))
+    // A backup asks for no tasks.
+    if (actions->backup.empty() && !IsFolder(folder)) {
       faults.push_back(absl::StrCat("task_dirs: no folder '", folder,
                                     "' (give --task-dir, or task_dirs in the config)"));
+    }
   }
   if (config.max_connections() < 0) {
     faults.emplace_back("max_connections must not be negative (0: the default, 1024)");
