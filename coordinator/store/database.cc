@@ -225,10 +225,13 @@ absl::Status Database::Error(int code, absl::string_view doing) const {
   const absl::StatusCode kind = CodeOf(code, sqlite3_system_errno(connection_));
   // SQLite says "disk I/O error" where it is the log that cannot grow.
   const bool full = kind == absl::StatusCode::kResourceExhausted && (code & 0xff) != SQLITE_NOMEM;
-  return absl::Status(
-      kind, absl::StrCat(path_, ": ", full ? "the disk is full, make room there: " : "",
-                         sqlite3_errmsg(connection_), " (SQLite ", sqlite3_errstr(code), ", code ",
-                         code, "; ", doing, ")"));
+  const bool busy = (code & 0xff) == SQLITE_BUSY;
+  const char* const advice = full   ? "the disk is full, make room there: "
+                             : busy ? "another program is in a transaction on it, end that: "
+                                    : "";
+  return absl::Status(kind,
+                      absl::StrCat(path_, ": ", advice, sqlite3_errmsg(connection_), " (SQLite ",
+                                   sqlite3_errstr(code), ", code ", code, "; ", doing, ")"));
 }
 
 }  // namespace ksearch

@@ -90,6 +90,13 @@ void StoreWriter::Loop() {
 void StoreWriter::CommitGroup(absl::Span<Posted> group) {
   const absl::Status status = TryCommit(group);
   if (status.ok()) return;
+  if (absl::IsUnavailable(status)) {
+    // Somebody holds the file: each would wait for as long as all have.
+    LOG(ERROR) << "msg=\"nothing written\" operations=" << group.size() << " error=\""
+               << status.message() << "\"";
+    for (Posted& posted : group) posted.status = absl::UnavailableError(status.message());
+    return;
+  }
   if (group.size() > 1) {
     // One operation may have been too large for what is left of the disk: let the others in.
     for (Posted& posted : group) CommitGroup(absl::MakeSpan(&posted, 1));

@@ -134,6 +134,21 @@ TEST(StoreOpenTest, ReadOnlyFileIsPermissionDenied) {
             static_cast<int>(absl::StatusCode::kPermissionDenied));
 }
 
+class BusyTest : public StoreTest {};
+
+// Takes the 5 s for which a writer waits.
+TEST_F(BusyTest, TransactionOfAnotherProgramIsSaidAndOutlived) {
+  auto shell = Database::Open(path(), Database::Mode::kReadWriteCreate);
+  ASSERT_TRUE(shell.ok());
+  ASSERT_TRUE((*shell)->Execute("BEGIN IMMEDIATE").ok());
+  const absl::Status status = store_->AddJob("j1", Spec("a"));
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("another program"));
+  EXPECT_TRUE(store_->ListRuns().ok());
+  ASSERT_TRUE((*shell)->Execute("ROLLBACK").ok());
+  EXPECT_TRUE(store_->AddJob("j1", Spec("a")).ok());
+}
+
 class BackupTest : public StoreTest {};
 
 TEST_F(BackupTest, CopyHasEverythingCommittedAndOpens) {

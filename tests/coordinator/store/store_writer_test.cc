@@ -134,6 +134,24 @@ TEST_F(StoreWriterTest, GroupLostAsAWholeIsTriedAgainOneByOne) {
   EXPECT_THAT(Keys(), ElementsAre("a", "b"));
 }
 
+// What is posted while another program has the file waits with it once, 5 s, not one after another.
+TEST_F(StoreWriterTest, GroupThatCannotBeginFailsAsAWhole) {
+  auto shell = Database::Open(path_, Database::Mode::kReadWriteCreate);
+  ASSERT_TRUE(shell.ok());
+  ASSERT_TRUE((*shell)->Execute("BEGIN IMMEDIATE").ok());
+  std::vector<absl::StatusCode> codes;
+  for (int i = 0; i < 100; ++i) {
+    writer_->Post(Insert(absl::StrCat("k", i)),
+                  [&](absl::Status status) { codes.push_back(status.code()); });
+  }
+  EXPECT_EQ(writer_->Run(Insert("last")).code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(codes, testing::Each(absl::StatusCode::kUnavailable));
+  EXPECT_EQ(codes.size(), 100u);
+  ASSERT_TRUE((*shell)->Execute("ROLLBACK").ok());
+  ASSERT_TRUE(writer_->Run(Insert("a")).ok());
+  EXPECT_THAT(Keys(), ElementsAre("a"));
+}
+
 TEST_F(StoreWriterTest, ClosingCommitsWhatIsPostedAndRefusesMore) {
   Hold();
   std::vector<absl::StatusCode> codes;
