@@ -193,6 +193,9 @@ absl::Status FaultyCluster::StartProgram(int machine, const std::string& name,
   SubprocessOptions options;
   options.argv = std::move(argv);
   options.environment = {{"PATH", Environment("PATH")}};
+  for (const char* variable : {"ASAN_OPTIONS", "UBSAN_OPTIONS"}) {
+    if (!Environment(variable).empty()) options.environment[variable] = Environment(variable);
+  }
   options.working_directory = folder_;
   options.inherited_fds = {{log.get(), 1}, {log.get(), 2}};
   absl::Status status;

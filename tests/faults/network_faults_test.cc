@@ -19,7 +19,11 @@ namespace {
 
 constexpr int kCoordinator = FaultyCluster::kCoordinator;
 constexpr int kWorkers = FaultyCluster::kWorkers;
+#ifdef KSEARCH_SANITIZED
+constexpr absl::Duration kResumeWithin = absl::Seconds(6);  // slowed by its instruments
+#else
 constexpr absl::Duration kResumeWithin = absl::Seconds(2);
+#endif
 // A busy machine is slow for reasons of its own: a fault is tried again before it counts.
 constexpr int kTries = 3;
 
