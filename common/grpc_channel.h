@@ -15,7 +15,7 @@ namespace ksearch {
 // Largest message either side accepts.
 inline constexpr int kMaxMessageBytes = 16 << 20;
 
-// A channel with keepalive (a silent peer is noticed within about 4 s), reconnect backoff capped
+// A channel with keepalive (a silent peer is noticed within about 3 s), reconnect backoff capped
 // at 1 s, and the message limit above. TLS if `access` names a CA; its token goes with every call.
 // Does not connect yet. REQUIRES: CheckClientAccess(address, access) is OK.
 std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address,
