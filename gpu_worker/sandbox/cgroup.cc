@@ -30,6 +30,8 @@ constexpr absl::string_view kJobPrefix = "job-";
 
 // Killed processes leave their group when they have been torn down; big ones take a while.
 constexpr absl::Duration kEmptyingTime = absl::Seconds(5);
+// What others left behind is worth less waiting.
+constexpr absl::Duration kClearingTime = absl::Seconds(1);
 
 absl::Status WriteTo(const std::string& path, absl::string_view text) {
   const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
@@ -65,11 +67,34 @@ bool OwnerGone(absl::string_view name, absl::string_view prefix) {
   return absl::SimpleAtoi(parts[0], &pid) && !Exists(absl::StrCat("/proc/", pid));
 }
 
+void KillMembers(const std::string& folder) {
+  const std::string pids = ReadFile(folder + "/cgroup.procs", 1 << 20).value_or("");
+  for (const absl::string_view line : absl::StrSplit(pids, '\n', absl::SkipEmpty())) {
+    int pid = 0;  // stays 0 for a process of another PID namespace
+    if (absl::SimpleAtoi(line, &pid) && pid > 0) ::kill(pid, SIGKILL);
+  }
+}
+
+// Jobs of processes that are no more. A sandbox that was just being made may have outlived them.
+void RemoveAbandonedJobs(const std::string& group) {
+  const absl::Time deadline = absl::Now() + kClearingTime;
+  for (const std::string& name : ChildrenWithPrefix(group, kJobPrefix)) {
+    if (!OwnerGone(name, kJobPrefix)) continue;
+    const std::string job = absl::StrCat(group, "/", name);
+    KillMembers(job);
+    while (::rmdir(job.c_str()) != 0 && errno == EBUSY && absl::Now() < deadline) {
+      absl::SleepFor(absl::Milliseconds(1));
+      KillMembers(job);
+    }
+  }
+}
+
 // Groups of workers that ended without being able to remove them.
 void RemoveAbandonedGroups(const std::string& base) {
   for (const std::string& name : ChildrenWithPrefix(base, kGroupPrefix)) {
     if (!OwnerGone(name, kGroupPrefix)) continue;
     const std::string group = absl::StrCat(base, "/", name);
+    RemoveAbandonedJobs(group);
     for (const std::string& child : ChildrenWithPrefix(group, "")) {
       if (child != "." && child != "..") ::rmdir(absl::StrCat(group, "/", child).c_str());
     }
@@ -192,11 +217,7 @@ absl::StatusOr<std::unique_ptr<CgroupParent>> CgroupParent::Find() {
     folders.push_back(std::move(group));
   }
   std::unique_ptr<CgroupParent> parent(new CgroupParent(hierarchies.version, std::move(folders)));
-  for (const std::string& folder : parent->folders_) {
-    for (const std::string& name : ChildrenWithPrefix(folder, kJobPrefix)) {
-      if (OwnerGone(name, kJobPrefix)) ::rmdir(absl::StrCat(folder, "/", name).c_str());
-    }
-  }
+  for (const std::string& folder : parent->folders_) RemoveAbandonedJobs(folder);
   // Writable folders do not yet mean usable limits: try.
   const auto trial = parent->MakeChild({.memory_bytes = 64 << 20, .max_processes = 8});
   if (!trial.ok()) return absl::UnavailableError(trial.status().message());
@@ -226,12 +247,7 @@ std::vector<int> Cgroup::join_fds() const {
 
 void Cgroup::Kill() {
   for (const std::string& folder : folders_) {
-    if (WriteTo(folder + "/cgroup.kill", "1").ok()) continue;
-    const std::string pids = ReadFile(folder + "/cgroup.procs", 1 << 20).value_or("");
-    for (absl::string_view line : absl::StrSplit(pids, '\n', absl::SkipEmpty())) {
-      int pid = 0;
-      if (absl::SimpleAtoi(line, &pid) && pid > 0) ::kill(pid, SIGKILL);
-    }
+    if (!WriteTo(folder + "/cgroup.kill", "1").ok()) KillMembers(folder);
   }
 }
 
