@@ -27,7 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Allocators keep what they were once given; a leak of a page an evaluation would show.
-constexpr int64_t kMemorySlackKib = 4096;
+[[maybe_unused]] constexpr int64_t kMemorySlackKib = 4096;
 
 // A connection more or less; a leak of one descriptor an evaluation would show.
 constexpr int kFdSlack = 2;
