@@ -430,7 +430,9 @@ TEST_F(AccessTest, StrangersNeitherFillNorBlockTheCoordinator) {
   EXPECT_GE(strangers.size(), static_cast<size_t>(wanted_strangers) * 99 / 100);
   // Those made to leave are closed by gRPC, a moment later.
   EXPECT_LE(most_fds, fds_before + kMaxConnections + 200);
+#ifndef KSEARCH_SANITIZED  // sanitizers keep freed memory for a while
   EXPECT_LE(most_kib - kib_before, 128 * 1024);
+#endif
   EXPECT_EQ(served, 10);
   EXPECT_TRUE(cluster_.Running("coordinator"));
   EXPECT_TRUE(cluster_.Running("w1"));
