@@ -14,7 +14,7 @@ namespace ksearch {
 
 // Writes the run as the lines of a cassette, in order, to `write`, which returns false to end it
 // (CANCELLED then): the header, every answered call, and `with_results` every job that has a
-// result. NOT_FOUND: no such run. INVALID_ARGUMENT: the run has no answered call.
+// result. NOT_FOUND: no such run.
 absl::Status RecordRun(Store* store, const std::string& run_id, bool with_results, absl::Time now,
                        const std::function<bool(const v1::RecordedLine&)>& write);
 
