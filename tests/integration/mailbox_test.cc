@@ -1,7 +1,6 @@
 // Whole searches without a model that can be called: answered by mail between two copies of the
 // state folder, and replayed from a recording. Real programs.
 #include <gmock/gmock.h>
-#include <google/protobuf/util/json_util.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -14,6 +13,7 @@
 #include "coordinator/llm/model_server/cassette.h"
 #include "proto/search_service.pb.h"
 #include "tests/fakes/eventually.h"
+#include "tests/integration/from_json.h"
 #include "tests/integration/local_cluster.h"
 
 namespace ksearch {
@@ -21,14 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
-
-template <typename Message>
-Message FromJson(const std::string& json) {
-  Message message;
-  const auto status = google::protobuf::util::JsonStringToMessage(json, &message);
-  EXPECT_TRUE(status.ok()) << status.ToString() << "\n" << json;
-  return message;
-}
 
 class MailboxTest : public testing::Test {
  protected:

@@ -1,7 +1,6 @@
 // Whole searches with the real programs: a scripted model server, a coordinator, workers, real
 // compiles in the real sandbox, the real verifier.
 #include <gmock/gmock.h>
-#include <google/protobuf/util/json_util.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,20 +9,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "proto/search_service.pb.h"
+#include "tests/integration/from_json.h"
 #include "tests/integration/local_cluster.h"
 
 namespace ksearch {
 namespace {
 
 using testing::HasSubstr;
-
-template <typename Message>
-Message FromJson(const std::string& json) {
-  Message message;
-  const auto status = google::protobuf::util::JsonStringToMessage(json, &message);
-  EXPECT_TRUE(status.ok()) << status.ToString() << "\n" << json;
-  return message;
-}
 
 class SearchTest : public testing::Test {
  protected:

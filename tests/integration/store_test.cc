@@ -17,6 +17,7 @@
 #include "absl/time/clock.h"
 #include "coordinator/store/database.h"
 #include "proto/search_service.pb.h"
+#include "tests/fakes/database_rows.h"
 #include "tests/integration/local_cluster.h"
 
 namespace ksearch {
@@ -28,21 +29,6 @@ using testing::IsEmpty;
 using testing::IsSupersetOf;
 
 constexpr int kRounds = 6;
-
-// First column of every row, in a file that others may be writing to.
-std::vector<std::string> Rows(const std::string& path, const std::string& sql) {
-  std::vector<std::string> rows;
-  auto database = Database::Open(path, Database::Mode::kReadOnly);
-  EXPECT_TRUE(database.ok()) << database.status();
-  if (!database.ok()) return rows;
-  Statement select = (*database)->Prepare(sql);
-  while (true) {
-    const auto more = select.Next();
-    EXPECT_TRUE(more.ok()) << more.status();
-    if (!more.ok() || !*more) return rows;
-    rows.push_back(select.TextAt(0));
-  }
-}
 
 // What has been acknowledged: results to workers, replies to the run.
 std::vector<std::string> Results(const std::string& path) {

@@ -64,37 +64,19 @@ CommandClient::CommandClient(CommandOptions options)
 }
 
 CommandClient::~CommandClient() {
-  std::deque<Call> waiting;
-  {
-    MutexLock lock(&mu_);
-    closing_ = true;
-    waiting.swap(waiting_);
-    changed_.NotifyAll();
-  }
+  calls_.Close();
   ::eventfd_write(stop_.get(), 1);
   for (std::thread& thread : threads_) thread.join();
-  for (Call& call : waiting) {
-    call.done(absl::CancelledError("the coordinator is shutting down"));
-  }
+  calls_.CancelRest();
 }
 
 void CommandClient::Complete(LlmRequest request, Done done) {
-  MutexLock lock(&mu_);
-  waiting_.push_back({std::move(request), std::move(done)});
-  changed_.NotifyOne();
+  calls_.Add(std::move(request), std::move(done));
 }
 
 void CommandClient::Loop() {
-  while (true) {
-    Call call;
-    {
-      MutexLock lock(&mu_);
-      while (waiting_.empty() && !closing_) changed_.Wait(&mu_);
-      if (closing_) return;
-      call = std::move(waiting_.front());
-      waiting_.pop_front();
-    }
-    absl::StatusOr<LlmReply> reply = Run(call.request);
+  while (auto call = calls_.Take()) {
+    absl::StatusOr<LlmReply> reply = Run(call->request);
     int lost = 0;  // tries that the program may have paid for
     for (int attempt = 2; attempt <= options_.max_attempts; ++attempt) {
       if (!absl::IsUnavailable(reply.status()) && !absl::IsDataLoss(reply.status())) break;
@@ -104,7 +86,7 @@ void CommandClient::Loop() {
         reply = absl::CancelledError("the coordinator is shutting down");
         break;
       }
-      reply = Run(call.request);
+      reply = Run(call->request);
     }
     if (reply.ok()) {
       reply->billed_tries = lost;
@@ -113,7 +95,7 @@ void CommandClient::Loop() {
       SetBilledTries(&status, absl::IsFailedPrecondition(status) ? lost : lost + 1);
       reply = std::move(status);
     }
-    call.done(std::move(reply));
+    call->done(std::move(reply));
   }
 }
 

@@ -2,7 +2,6 @@
 #define KSEARCH_COORDINATOR_LLM_COMMAND_COMMAND_CLIENT_H_
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <string>
 #include <thread>
@@ -11,9 +10,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "common/mutex.h"
 #include "common/unique_fd.h"
 #include "coordinator/llm/llm_client.h"
+#include "coordinator/llm/provider/call_queue.h"
 
 namespace ksearch {
 
@@ -44,21 +43,13 @@ class CommandClient final : public LlmClient {
   void Complete(LlmRequest request, Done done) override;
 
  private:
-  struct Call {
-    LlmRequest request;
-    Done done;
-  };
-
   void Loop();
   absl::StatusOr<LlmReply> Run(const LlmRequest& request) const;
   std::string Redacted(std::string text) const;
 
   const CommandOptions options_;
   const UniqueFd stop_;  // readable once closing
-  Mutex mu_;
-  CondVar changed_;
-  bool closing_ ABSL_GUARDED_BY(mu_) = false;
-  std::deque<Call> waiting_ ABSL_GUARDED_BY(mu_);
+  CallQueue calls_;
   // Processes die with the thread that started them, so these live as long as the client.
   std::vector<std::thread> threads_;
 };

@@ -47,37 +47,17 @@ ReplayClient::ReplayClient(std::shared_ptr<const Recording> recording)
 }
 
 ReplayClient::~ReplayClient() {
-  std::deque<Call> waiting;
-  {
-    MutexLock lock(&mu_);
-    closing_ = true;
-    waiting.swap(waiting_);
-    changed_.NotifyAll();
-  }
+  calls_.Close();
   thread_.join();
-  for (Call& call : waiting) {
-    call.done(absl::CancelledError("the coordinator is shutting down"));
-  }
+  calls_.CancelRest();
 }
 
 void ReplayClient::Complete(LlmRequest request, Done done) {
-  MutexLock lock(&mu_);
-  waiting_.push_back({std::move(request), std::move(done)});
-  changed_.NotifyAll();
+  calls_.Add(std::move(request), std::move(done));
 }
 
 void ReplayClient::Loop() {
-  while (true) {
-    Call call;
-    {
-      MutexLock lock(&mu_);
-      while (waiting_.empty() && !closing_) changed_.Wait(&mu_);
-      if (closing_) return;
-      call = std::move(waiting_.front());
-      waiting_.pop_front();
-    }
-    call.done(Find(call.request));
-  }
+  while (auto call = calls_.Take()) call->done(Find(call->request));
 }
 
 absl::StatusOr<LlmReply> ReplayClient::Find(const LlmRequest& request) {

@@ -1,7 +1,6 @@
 #ifndef KSEARCH_COORDINATOR_LLM_REPLAY_REPLAY_CLIENT_H_
 #define KSEARCH_COORDINATOR_LLM_REPLAY_REPLAY_CLIENT_H_
 
-#include <deque>
 #include <map>
 #include <memory>
 #include <set>
@@ -10,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/mutex.h"
 #include "coordinator/llm/llm_client.h"
+#include "coordinator/llm/provider/call_queue.h"
 #include "coordinator/llm/replay/recording.h"
 
 namespace ksearch {
@@ -29,11 +28,6 @@ class ReplayClient final : public LlmClient {
   void Complete(LlmRequest request, Done done) override;
 
  private:
-  struct Call {
-    LlmRequest request;
-    Done done;
-  };
-
   void Loop();
   absl::StatusOr<LlmReply> Find(const LlmRequest& request);
 
@@ -42,10 +36,7 @@ class ReplayClient final : public LlmClient {
   // By run; of the thread.
   std::set<std::pair<std::string, const v1::RecordedCall*>> played_;
 
-  Mutex mu_;
-  CondVar changed_;
-  bool closing_ ABSL_GUARDED_BY(mu_) = false;
-  std::deque<Call> waiting_ ABSL_GUARDED_BY(mu_);
+  CallQueue calls_;
   std::thread thread_;
 };
 

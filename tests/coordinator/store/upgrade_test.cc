@@ -9,6 +9,7 @@
 #include "coordinator/store/database.h"
 #include "coordinator/store/migrations.h"
 #include "tests/coordinator/store/store_fixture.h"
+#include "tests/fakes/database_rows.h"
 
 namespace ksearch {
 namespace {
@@ -17,21 +18,6 @@ std::string FixturePath(int version) {
   const char* source = ::getenv("KSEARCH_SOURCE_DIR");
   return absl::StrCat(source == nullptr ? "." : source, "/tests/coordinator/store/fixtures/schema_",
                       version, ".db");
-}
-
-// One row of text a row; columns as text.
-std::vector<std::string> Rows(const std::string& path, const std::string& sql) {
-  auto database = Database::Open(path, Database::Mode::kReadOnly);
-  EXPECT_TRUE(database.ok()) << database.status();
-  std::vector<std::string> rows;
-  if (!database.ok()) return rows;
-  Statement select = (*database)->Prepare(sql);
-  while (true) {
-    const auto more = select.Next();
-    EXPECT_TRUE(more.ok()) << more.status();
-    if (!more.ok() || !*more) return rows;
-    rows.push_back(select.TextAt(0));
-  }
 }
 
 std::vector<std::string> Schema(const std::string& path) {

@@ -1,0 +1,37 @@
+#ifndef KSEARCH_COORDINATOR_LLM_PROVIDER_CALL_QUEUE_H_
+#define KSEARCH_COORDINATOR_LLM_PROVIDER_CALL_QUEUE_H_
+
+#include <deque>
+#include <optional>
+
+#include "common/mutex.h"
+#include "coordinator/llm/llm_client.h"
+
+namespace ksearch {
+
+// Calls that wait for the threads of a client that answers them itself, first come first served.
+// Thread-safe. At the end: Close, join the threads, CancelRest.
+class CallQueue {
+ public:
+  struct Call {
+    LlmRequest request;
+    LlmClient::Done done;
+  };
+
+  void Add(LlmRequest request, LlmClient::Done done);
+  // Waits for a call; nullopt once closed, whatever still waits.
+  std::optional<Call> Take();
+  void Close();
+  // Answers what waits with CANCELLED.
+  void CancelRest();
+
+ private:
+  Mutex mu_;
+  CondVar changed_;
+  bool closed_ ABSL_GUARDED_BY(mu_) = false;
+  std::deque<Call> waiting_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_LLM_PROVIDER_CALL_QUEUE_H_
