@@ -48,6 +48,14 @@ void TakeVerdict(v1::Verdict verdict, v1::JobResult* result) {
   *result->mutable_stage_times()->mutable_check() = verdict.check_time();
   *result->mutable_stage_times()->mutable_measure() = verdict.measure_time();
   result->set_stderr_excerpt(verdict.stderr_excerpt());
+  if (verdict.has_profile()) *result->mutable_profile() = std::move(*verdict.mutable_profile());
+}
+
+// What is true of this worker is an answer, not a failure of the job.
+void SetNoProfile(v1::Profile::Absence absence, absl::string_view note, v1::JobResult* result) {
+  result->set_outcome(v1::OUTCOME_PASSED);
+  result->mutable_profile()->set_absence(absence);
+  result->mutable_profile()->set_note(std::string(note));
 }
 
 absl::Status CheckWorkloads(const v1::JobSpec& spec, const v1::Task& task) {
@@ -73,6 +81,9 @@ absl::StatusOr<v1::JobResult> PipelineExecutor::Execute(const v1::JobSpec& spec,
       parts_.devices->Example(task.device(), only_build ? "" : spec.architecture());
   if (!example.ok()) return Annotate(example.status(), absl::StrCat("task ", task.name()));
   RETURN_IF_ERROR(CheckWorkloads(spec, task));
+  if (spec.kind() == v1::JOB_KIND_PROFILE && spec.workload_uuids_size() != 1) {
+    return absl::InvalidArgumentError("a JOB_KIND_PROFILE job names exactly one workload");
+  }
   const bool has_device = (*example)->verifier != nullptr;
   if (!has_device && !only_build) {
     return absl::FailedPreconditionError(
@@ -118,6 +129,11 @@ absl::StatusOr<v1::JobResult> PipelineExecutor::Execute(const v1::JobSpec& spec,
     result.set_outcome(v1::OUTCOME_PASSED);
     return finish();
   }
+  if (spec.kind() == v1::JOB_KIND_PROFILE && task.device() != v1::DEVICE_CLASS_CUDA) {
+    SetNoProfile(v1::Profile::NOT_SUPPORTED, "the task runs on no GPU: nothing to profile",
+                 &result);
+    return finish();
+  }
 
   progress(v1::HeldLease::WAITING);
   const absl::Time built = clock.SteadyNow();
@@ -134,6 +150,14 @@ absl::StatusOr<v1::JobResult> PipelineExecutor::Execute(const v1::JobSpec& spec,
       device.slot->verifier->Judge(MakeRequest(spec, task, *builds),
                                    Clock::Real().SteadyNow() + limit + kVerifierMargin, stop));
   TakeVerdict(std::move(verdict), &result);
+  if (spec.kind() == v1::JOB_KIND_PROFILE) {
+    if (!result.has_profile() && result.outcome() == v1::OUTCOME_PASSED) {
+      SetNoProfile(v1::Profile::NO_PROFILER, "this worker has no profiler", &result);
+    }
+    if (result.has_profile()) {
+      result.mutable_profile()->set_workload_uuid(spec.workload_uuids(0));
+    }
+  }
   *times.mutable_device_held() = ToProto(clock.SteadyNow() - held);
   return finish();
 }

@@ -68,9 +68,9 @@ absl::StatusOr<ProgramBuilds> BuildPrograms(const Toolchains& toolchains, const 
     return absl::FailedPreconditionError(absl::StrCat(
         "task ", task.name(), ": no reference in a language that this worker can build"));
   }
-  const v1::Sources* const baseline = spec.kind() == v1::JOB_KIND_CHECK
-                                          ? nullptr
-                                          : ChooseTrusted(task.baselines(), language, toolchains);
+  const bool compares = spec.kind() != v1::JOB_KIND_CHECK && spec.kind() != v1::JOB_KIND_PROFILE;
+  const v1::Sources* const baseline =
+      compares ? ChooseTrusted(task.baselines(), language, toolchains) : nullptr;
 
   // The candidate's failure and the caller's stop both call the other builds off.
   std::stop_source stop_others;

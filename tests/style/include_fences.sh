@@ -41,8 +41,8 @@ fence 'coordinator/tasks/' 'coordinator/(tasks|engine|service)/|coordinator/main
 fence 'coordinator/proposer/' 'coordinator/(proposer|search)/'
 fence 'coordinator/world_model/' 'coordinator/(world_model|proposer|search)/'
 # Inside the worker: the driver's wrappers know nothing of what they are used for.
-fence 'gpu_worker/(session|executor|build|verifier|runner|sandbox)/' 'gpu_worker/(session|executor|build|verifier|runner|sandbox|device|selftest)/|gpu_worker/(main|worker_config)'
+fence 'gpu_worker/(session|executor|build|verifier|profile|runner|sandbox)/' 'gpu_worker/(session|executor|build|verifier|profile|runner|sandbox|device|selftest)/|gpu_worker/(main|worker_config)'
 # The runner lives with the candidate and must know nothing else.
-fence 'gpu_worker/(session|executor|build|verifier)/' 'gpu_worker/(session|executor|build|verifier|selftest)/|gpu_worker/main'
+fence 'gpu_worker/(session|executor|build|verifier|profile)/' 'gpu_worker/(session|executor|build|verifier|profile|selftest)/|gpu_worker/main'
 
 exit "$breaches"

@@ -163,6 +163,32 @@ TEST_F(PipelineExecutorTest, BuildJobsNeedNeitherDeviceNorReference) {
   EXPECT_THAT(std::string(refused.status().message()), HasSubstr("only builds"));
 }
 
+TEST_F(PipelineExecutorTest, ProfilesComeWithTheVerdictOrANoteSaysWhyThereIsNone) {
+  spec_.set_kind(v1::JOB_KIND_PROFILE);
+  auto result = Execute();
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->outcome(), v1::OUTCOME_PASSED);
+  EXPECT_EQ(result->profile().absence(), v1::Profile::NOT_SUPPORTED);
+  EXPECT_TRUE(verifier_.requests().empty());
+
+  task_.set_device(v1::DEVICE_CLASS_CUDA);
+  slot_.device_class = v1::DEVICE_CLASS_CUDA;
+  result = Execute();
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->profile().absence(), v1::Profile::NO_PROFILER);
+  EXPECT_EQ(result->profile().workload_uuid(), "w1");
+  EXPECT_FALSE(verifier_.requests().at(0).has_baseline());
+
+  verifier_.answer->mutable_profile()->add_kernels()->set_name("decode");
+  result = Execute();
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->profile().absence(), v1::Profile::ABSENCE_UNSPECIFIED);
+  EXPECT_EQ(result->profile().kernels(0).name(), "decode");
+
+  spec_.clear_workload_uuids();
+  EXPECT_EQ(Execute().status().code(), absl::StatusCode::kInvalidArgument);
+}
+
 TEST_F(PipelineExecutorTest, CudaBuildsGoOnBesideAMeasurementForTheDevicesArchitecture) {
   task_.set_device(v1::DEVICE_CLASS_CUDA);
   *spec_.mutable_candidate() = Cpp("kernel.cpp", "COMPILE_ERROR line 3");

@@ -1,0 +1,39 @@
+#ifndef KSEARCH_GPU_WORKER_PROFILE_NCU_METRICS_H_
+#define KSEARCH_GPU_WORKER_PROFILE_NCU_METRICS_H_
+
+#include <vector>
+
+#include "proto/profile.pb.h"
+
+namespace ksearch {
+
+// One metric that Nsight Compute is asked for, and where its number goes. A metric that a device or
+// a version of the tool does not know is reported as "n/a" and simply stays absent.
+struct NcuMetric {
+  // How the numbers of several launches become one.
+  enum Merge {
+    kMean,           // counts: mean of the launches
+    kTimeWeighted,   // ratios: weighted with the launches' durations
+    kLongestLaunch,  // properties of the launch
+  };
+  const char* name;
+  Merge merge;
+  void (*set)(double value, v1::KernelProfile* kernel);
+  // Nothing is missed if it is absent: it does not exist on every device, or another stands in.
+  bool optional = false;
+};
+
+inline constexpr char kNcuDurationMetric[] = "gpu__time_duration.sum";
+// Warps waiting for REASON per issued instruction: kNcuStallPrefix REASON kNcuStallSuffix. Its
+// share of the sum over all reasons is the share of the warps' time.
+inline constexpr char kNcuStallPrefix[] = "smsp__average_warps_issue_stalled_";
+inline constexpr char kNcuStallSuffix[] = "_per_issue_active.ratio";
+
+// In the order in which they are asked for; without the duration and the stalls.
+const std::vector<NcuMetric>& NcuMetrics();
+// "selected", the reason of a warp that issues, is among them.
+const std::vector<const char*>& NcuStallReasons();
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_PROFILE_NCU_METRICS_H_
