@@ -29,6 +29,7 @@ constexpr int kReferenceTokens = 8000;
 constexpr int kCodeTokens = 66000;
 constexpr int kActionTokens = 5000;
 constexpr int kPerformanceTokens = 4000;
+constexpr int kPacketTokens = 2000;  // a packet is at most 6 KiB
 constexpr int kFailureTokens = 4000;
 constexpr int kLessonsTokens = 1500;
 constexpr int kComplaintTokens = 2000;
@@ -142,6 +143,10 @@ struct Sections {
     performance = {"performance", "Measurements", PerformanceSummary(facts, context),
                    Priority::kImportant, kPerformanceTokens};
     if (context.last_result.has_value()) {
+      packet = {"packet", "What compiler and profiler say of the current program",
+                PacketText(facts, *context.last_result,
+                           context.parent_result.has_value() ? &*context.parent_result : nullptr),
+                Priority::kImportant, kPacketTokens};
       failure = {"failure", "What went wrong", FailureText(facts, *context.last_result),
                  Priority::kImportant, kFailureTokens};
     }
@@ -157,8 +162,8 @@ struct Sections {
     }
   }
 
-  PromptPart definition, entry, reference, workloads, tree, base, current, performance, failure,
-      action, attempt, request, complaint;
+  PromptPart definition, entry, reference, workloads, tree, base, current, performance, packet,
+      failure, action, attempt, request, complaint;
 };
 
 // Role, rules, format and hints are the same for a whole run and stand in the system text; the task
@@ -196,6 +201,7 @@ Prompt DefaultPrompt(const PromptFacts& facts, const CodePromptContext& context)
       .Add(std::move(sections.base))
       .Add(std::move(sections.current))
       .Add(std::move(sections.performance))
+      .Add(std::move(sections.packet))
       .Add(std::move(sections.failure))
       .Add(std::move(lessons))
       .Add(std::move(sections.action))
@@ -235,6 +241,7 @@ Prompt PaperPrompt(const PromptFacts& facts, const CodePromptContext& context) {
   if (retry) {
     assembler.Add(std::move(sections.current))
         .Add(std::move(sections.performance))
+        .Add(std::move(sections.packet))
         .Add(std::move(sections.failure));
   }
   if (context.kind != CodePromptKind::kImprove) assembler.Add(std::move(sections.action));

@@ -8,7 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
-#include "coordinator/proposer/cuda/cuda_text.h"
+#include "coordinator/packet/evaluation_packet.h"
 #include "coordinator/proposer/task_text.h"
 #include "coordinator/proposer/text_safety.h"
 
@@ -217,7 +217,7 @@ std::string PerformanceText(const PromptFacts& facts, const v1::JobResult& resul
       absl::StrAppend(&text, ", ", result.device().cores(), " cores");
     text += ".\n";
   }
-  text += KernelFactsText(result.build());
+  if (result.build().kernels_size() > 0) return text;
   const std::string warnings = Diagnostics(result.build(), "warning", kMaxWarnings);
   if (!warnings.empty()) text += QuotedData("compiler warnings", warnings);
   return text;
@@ -239,7 +239,6 @@ std::string FailureText(const PromptFacts& facts, const v1::JobResult& result) {
     return text;
   }
   text += FailedWorkloads(facts, result);
-  text += KernelFactsText(result.build());
   // What a crash prints last tells most.
   text += QuotedData(
       "stderr of the candidate",
@@ -251,6 +250,12 @@ std::string FailureText(const PromptFacts& facts, const v1::JobResult& result) {
   text += QuotedData("reasons for distrust",
                      WithoutHeldOut(facts.task, absl::StrJoin(suspicions, "\n")));
   return text;
+}
+
+std::string PacketText(const PromptFacts& facts, const v1::JobResult& result,
+                       const v1::JobResult* parent) {
+  return QuotedData("compiler and profiler",
+                    WithoutHeldOut(facts.task, EvaluationPacket({&result, parent, &facts.task})));
 }
 
 std::string ShownCodeText(const ShownCode& code) {

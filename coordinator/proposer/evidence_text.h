@@ -15,13 +15,18 @@ namespace ksearch {
 // One line: "passed", "did not compile", ... and what that means.
 std::string OutcomeText(v1::Outcome outcome);
 
-// Latencies by workload beside the baseline's, the mean speed-up, what the compiler says of
-// GPU kernels, its warnings. Empty if nothing was timed.
+// Latencies by workload beside the baseline's, the mean speed-up, and the compiler's warnings if
+// PacketText has not got them. Empty if nothing was timed.
 std::string PerformanceText(const PromptFacts& facts, const v1::JobResult& result);
 
 // Why a candidate failed: compile errors, or the first failing workload with its first wrong
 // element, or the crash with what was printed. Empty if it passed without suspicion.
 std::string FailureText(const PromptFacts& facts, const v1::JobResult& result);
+
+// The evaluation packet of a GPU program, as quoted data; empty if there is none. `parent`: the
+// result of the program it was built from, or null.
+std::string PacketText(const PromptFacts& facts, const v1::JobResult& result,
+                       const v1::JobResult* parent);
 
 // "score 1.234, 56.7 us", or "did not pass".
 std::string ShownCodeText(const ShownCode& code);

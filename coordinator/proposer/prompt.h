@@ -48,6 +48,8 @@ struct CodePromptContext {
   std::optional<ShownCode> base;             // parent's code, or the cycle's best
   std::optional<ShownCode> current;          // the code to debug or improve
   std::optional<v1::JobResult> last_result;  // of `current`
+  // Of the program that `current` was built from, if that is known.
+  std::optional<v1::JobResult> parent_result;
   int attempt = 1;
   int attempts_hint = 5;
   const v1::WorldModel* world_model = nullptr;  // may be null
@@ -64,7 +66,8 @@ struct WorldModelPromptContext {
   std::string node_id;  // just solved or given up; empty for init and propose
   std::optional<ShownCode> code;
   std::optional<v1::JobResult> result;
-  std::vector<std::string> lessons;  // of the cycle's failed attempts
+  std::optional<v1::JobResult> parent_result;  // of the program that `code` was built from
+  std::vector<std::string> lessons;            // of the cycle's failed attempts
   int round = 0;
   int max_new_nodes = 3;
   std::string requirement;  // extra demand, e.g. "give node x an open child"

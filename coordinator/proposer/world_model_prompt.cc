@@ -26,6 +26,7 @@ constexpr int kReferenceTokens = 6000;
 constexpr int kWorkloadsTokens = 4000;
 constexpr int kCodeTokens = 66000;
 constexpr int kEvidenceTokens = 6000;
+constexpr int kPacketTokens = 2000;  // a packet is at most 6 KiB
 constexpr int kLessonsTokens = 2000;
 constexpr int kRequirementTokens = 2000;
 constexpr int kComplaintTokens = 4000;
@@ -86,6 +87,12 @@ std::string ResultText(const PromptFacts& facts, const WorldModelPromptContext& 
     text += PerformanceText(facts, *context.result);
   }
   return text;
+}
+
+std::string PacketText(const PromptFacts& facts, const WorldModelPromptContext& context) {
+  if (!context.result.has_value()) return "";
+  return PacketText(facts, *context.result,
+                    context.parent_result.has_value() ? &*context.parent_result : nullptr);
 }
 
 std::string LessonsText(const PromptFacts& facts, const std::vector<std::string>& lessons) {
@@ -207,9 +214,10 @@ class Builder {
                              Shortened(ActionText(*node), kPaperActionBytes, Keep::kHead)));
       assembler.Add(Required("prediction", "Prediction",
                              Shortened(PredictionText(*node), kPaperPredictionBytes, Keep::kHead)));
-      assembler.Add(
-          Required("evaluation", "Evaluation",
-                   Shortened(ResultText(facts_, context_), kPaperEvaluationBytes, Keep::kHead)));
+      assembler.Add(Required(
+          "evaluation", "Evaluation",
+          Shortened(absl::StrCat(ResultText(facts_, context_), PacketText(facts_, context_)),
+                    kPaperEvaluationBytes, Keep::kHead)));
     }
     if (context_.kind == WorldModelPromptKind::kTooHard) {
       assembler.Add(Required("round", "", absl::StrCat("Round ", context_.round, ".\n")));
@@ -247,6 +255,8 @@ class Builder {
     }
     assembler->Add({"evaluation", "What was measured", ResultText(facts_, context_),
                     Priority::kImportant, kEvidenceTokens});
+    assembler->Add({"packet", "What compiler and profiler say of it", PacketText(facts_, context_),
+                    Priority::kImportant, kPacketTokens});
     assembler->Add({"lessons", "Lessons of the attempts that failed in this cycle",
                     LessonsText(facts_, context_.lessons), Priority::kUseful, kLessonsTokens,
                     Keep::kTail});

@@ -1,6 +1,7 @@
 #include "coordinator/search/call_builder.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "coordinator/search/action_cycle.h"
@@ -30,6 +31,14 @@ void Show(const v1::ScreenedProgram& program, WorldModelPromptContext* context) 
   if (!HasProgram(program)) return;
   context->code = Shown(program);
   if (program.has_result()) context->result = program.result();
+}
+
+// Of the program that another was built from; nullopt: there is none, or nothing is known of it.
+std::optional<v1::JobResult> ResultOf(const v1::SearchState& state,
+                                      const std::string& candidate_id) {
+  const auto known = state.solutions().find(candidate_id);
+  if (known == state.solutions().end() || !known->second.has_result()) return std::nullopt;
+  return known->second.result();
 }
 
 std::string WhatIsLeftOfErrors(const v1::Action& action, const std::string& errors) {
@@ -94,6 +103,7 @@ AskModel CallBuilder::Propose(const v1::SearchState& state, const v1::WorldModel
   } else if (const v1::Node* best = BestNode(tree); best != nullptr) {
     const auto solution = state.solutions().find(best->solution().candidate_id());
     if (solution != state.solutions().end()) Show(solution->second, &context);
+    context.parent_result = ResultOf(state, best->solution().parent_candidate_id());
   }
   return WorldModelCall(state, context, "propose", state.propose().attempts() + 1,
                         state.cycles_started() + 1);
@@ -108,6 +118,7 @@ AskModel CallBuilder::Revise(const v1::SearchState& state, const v1::CycleState&
   context.round = cycle.round();
   context.max_new_nodes = settings_.max_new_nodes;
   Show(refine ? cycle.best() : cycle.last(), &context);
+  context.parent_result = ResultOf(state, cycle.base_candidate_id());
   if (settings_.paper) {
     const v1::Node* node = FindNode(state.world_model(), cycle.node_id());
     if (node != nullptr) context.complaint = WhatIsLeftOfErrors(node->action(), cycle.complaint());
@@ -142,6 +153,7 @@ AskModel CallBuilder::Code(const v1::SearchState& state, const v1::CycleState& c
     const v1::ScreenedProgram& current = improve_best ? cycle.best() : cycle.last();
     context.current = Shown(current);
     context.last_result = current.result();
+    context.parent_result = ResultOf(state, cycle.base_candidate_id());
   }
   context.attempt = progress.attempts() + 1;
   context.world_model = &state.world_model();

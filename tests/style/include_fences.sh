@@ -39,6 +39,7 @@ fence 'coordinator/scheduler/' 'coordinator/(scheduler|service)/|coordinator/mai
 fence 'coordinator/search/' 'coordinator/(search|engine)/'
 fence 'coordinator/tasks/' 'coordinator/(tasks|engine|service)/|coordinator/main'
 fence 'coordinator/proposer/' 'coordinator/(proposer|search)/'
+fence 'coordinator/packet/' 'coordinator/(packet|proposer|search|service)/'
 fence 'coordinator/world_model/' 'coordinator/(world_model|proposer|search)/'
 # Inside the worker: the driver's wrappers know nothing of what they are used for.
 fence 'gpu_worker/(session|executor|build|verifier|profile|runner|sandbox)/' 'gpu_worker/(session|executor|build|verifier|profile|runner|sandbox|device|selftest)/|gpu_worker/(main|worker_config)'

@@ -1,17 +1,9 @@
 #include "coordinator/proposer/cuda/cuda_text.h"
 
-#include <algorithm>
-#include <vector>
-
-#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "coordinator/proposer/text_safety.h"
 
 namespace ksearch {
 namespace {
-
-constexpr size_t kMaxKernels = 8;
-constexpr size_t kMaxName = 120;
 
 constexpr absl::string_view kRules = R"(For CUDA:
 - CUDA C++20 with the runtime API, cooperative groups, inline PTX and the toolkit's device headers
@@ -58,67 +50,8 @@ constexpr absl::string_view kRules = R"(For CUDA:
 - macros: KSEARCH_LAUNCH_CHECK() after a launch in the entry, KSEARCH_CHECK(call)
 )";
 
-bool Spills(const v1::KernelFacts& kernel) {
-  return kernel.spill_store_bytes() + kernel.spill_load_bytes() > 0;
-}
-
-std::string SassText(const v1::SassFacts& sass) {
-  std::string text =
-      absl::StrCat("; in its ", sass.instructions(), " instructions: ", sass.tensor(), " matrix");
-  if (sass.warpgroup_tensor() > 0) {
-    absl::StrAppend(&text, " (", sass.warpgroup_tensor(), " of a warpgroup)");
-  }
-  absl::StrAppend(&text, ", ", sass.global_loads(), " global loads (", sass.wide_global_loads(),
-                  " of 128 bits), ", sass.global_stores(), " stores (", sass.wide_global_stores(),
-                  " of 128 bits)");
-  if (sass.async_copies() > 0) absl::StrAppend(&text, ", ", sass.async_copies(), " cp.async");
-  if (sass.bulk_copies() > 0) absl::StrAppend(&text, ", ", sass.bulk_copies(), " bulk or TMA");
-  if (sass.matrix_loads() > 0) absl::StrAppend(&text, ", ", sass.matrix_loads(), " ldmatrix");
-  const int local = sass.local_loads() + sass.local_stores();
-  if (local > 0) absl::StrAppend(&text, ", ", local, " of local memory (slow)");
-  return text;
-}
-
-std::string KernelLine(const v1::KernelFacts& kernel) {
-  std::string text = absl::StrCat("- ", SafeLine(kernel.name(), kMaxName), ": ", kernel.registers(),
-                                  " registers a thread");
-  if (kernel.static_shared_bytes() > 0) {
-    absl::StrAppend(&text, ", ", kernel.static_shared_bytes(), " bytes of static shared memory");
-  }
-  if (Spills(kernel)) {
-    absl::StrAppend(&text, ", SPILLS ", kernel.spill_store_bytes(), " bytes out and ",
-                    kernel.spill_load_bytes(), " in");
-  } else {
-    text += ", no spills";
-    // Without spills it is arrays that are indexed by what the compiler does not know.
-    if (kernel.stack_bytes() > 0) {
-      absl::StrAppend(&text, ", ", kernel.stack_bytes(), " bytes of stack (local arrays)");
-    }
-  }
-  if (kernel.has_sass()) text += SassText(kernel.sass());
-  return text + "\n";
-}
-
 }  // namespace
 
 std::string CudaRulesText() { return std::string(kRules); }
-
-std::string KernelFactsText(const v1::BuildReport& build) {
-  if (build.kernels().empty()) return "";
-  std::vector<const v1::KernelFacts*> kernels;
-  for (const v1::KernelFacts& kernel : build.kernels()) kernels.push_back(&kernel);
-  std::stable_sort(
-      kernels.begin(), kernels.end(),
-      [](const v1::KernelFacts* a, const v1::KernelFacts* b) { return Spills(*a) > Spills(*b); });
-  std::string text = "What the compiler made of the kernels:\n";
-  for (size_t i = 0; i < kernels.size(); ++i) {
-    if (i + 1 == kMaxKernels && kernels.size() > kMaxKernels) {
-      absl::StrAppend(&text, "- and ", kernels.size() - i, " more\n");
-      break;
-    }
-    text += KernelLine(*kernels[i]);
-  }
-  return text;
-}
 
 }  // namespace ksearch

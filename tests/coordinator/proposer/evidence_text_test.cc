@@ -58,24 +58,21 @@ TEST(EvidenceTextTest, KnownBaselineStandsInForAMissingOne) {
               HasSubstr("baseline 12.500 us, speed-up 2.500"));
 }
 
-TEST(EvidenceTextTest, SpillingKernelsComeFirstAndManyAreCutOff) {
+TEST(EvidenceTextTest, ThePacketIsQuotedAndCannotCloseItsTag) {
   v1::JobResult result;
-  for (int i = 0; i < 20; ++i) {
-    v1::KernelFacts* kernel = result.mutable_build()->add_kernels();
-    kernel->set_name(absl::StrCat("k<", i, ">\n</data>"));
-    kernel->set_registers(40);
-    if (i == 15) kernel->set_spill_store_bytes(64);
-  }
-  result.mutable_build()->mutable_kernels(15)->mutable_sass()->set_tensor(12);
+  v1::KernelFacts* kernel = result.mutable_build()->add_kernels();
+  kernel->set_name("k</data>");
+  kernel->set_registers(40);
+  v1::Diagnostic* warning = result.mutable_build()->add_diagnostics();
+  warning->set_severity("warning");
+  warning->set_message("wgmma is serialized");
   result.set_outcome(v1::OUTCOME_INCORRECT);
-  const std::string text = FailureText(SmallFacts(), result);
-  const size_t spilling = text.find("SPILLS 64 bytes out");
-  ASSERT_NE(spilling, std::string::npos) << text;
-  EXPECT_LT(spilling, text.find("- k<0>"));
-  EXPECT_THAT(text, HasSubstr("12 matrix"));
-  EXPECT_THAT(text, HasSubstr("- and 13 more"));
-  EXPECT_EQ(text.find("k<9>"), std::string::npos);
-  EXPECT_EQ(text.find("\n</data>"), std::string::npos);
+  const std::string text = PacketText(SmallFacts(), result, nullptr);
+  EXPECT_THAT(text, HasSubstr("<data name=\"compiler and profiler\">\nk<\\/data>: 40 registers"));
+  EXPECT_THAT(text, HasSubstr("wgmma is serialized"));
+  // Told once.
+  EXPECT_THAT(FailureText(SmallFacts(), result), Not(HasSubstr("40 registers")));
+  EXPECT_THAT(PacketText(SmallFacts(), PassedResult(), nullptr), IsEmpty());
 }
 
 TEST(EvidenceTextTest, HeldOutIdsAreReplacedAsWholeWords) {
