@@ -92,6 +92,13 @@ std::vector<Finding> Examine(Client* client) {
                                        healthy ? "healthy" : worker.report().health().reason(),
                                        ", sandbox ", level.backend(), ", cgroup ", level.cgroup()),
                           healthy ? "" : "see the worker's log"});
+      for (const v1::SickDevice& device : worker.report().health().sick_devices()) {
+        if (!healthy) break;
+        findings.push_back({false,
+                            absl::StrCat("worker ", worker.name(), ": ", device.device_id(),
+                                         " takes no jobs: ", device.reason()),
+                            "its other devices go on; see the worker's log"});
+      }
     }
   }
   findings.push_back(

@@ -164,6 +164,7 @@ int WorkersCommand(Client* client, const Options& options) {
       &Stub::ListWorkers, v1::ListWorkersRequest());
   if (!reply.ok()) return Fail(reply.status());
   if (options.json) return PrintJson(*reply);
+  std::string sick;
   std::vector<std::vector<std::string>> rows = {
       {"worker", "name", "state", "device", "cores", "leases", "done", "isolation", "last report"}};
   for (const v1::WorkerStatus& worker : reply->workers()) {
@@ -185,8 +186,14 @@ int WorkersCommand(Client* client, const Options& options) {
                     absl::StrCat(isolation.backend(), isolation.seccomp() ? "+seccomp" : "",
                                  "+cgroup-", isolation.cgroup()),
                     worker.has_last_report_at() ? Age(worker.last_report_at()) : "-"});
+    if (!worker.connected()) continue;
+    for (const v1::SickDevice& device : worker.report().health().sick_devices()) {
+      absl::StrAppend(&sick, worker.name(), ": ", device.device_id(),
+                      " takes no jobs: ", device.reason(), "\n");
+    }
   }
   Print(Table(rows));
+  Print(sick);
   return kExitOk;
 }
 

@@ -72,11 +72,12 @@ std::string VerifierConfigPath(const v1::WorkerConfig& config, size_t device) {
   return absl::StrCat(config.state_dir(), "/verifier-", device, ".textproto");
 }
 
-absl::Status Build(const v1::WorkerConfig& config, const ClientAccess& access, Worker* worker) {
+absl::Status Build(const v1::WorkerConfig& config, const ClientAccess& access,
+                   const GpuSurroundings& surroundings, Worker* worker) {
   ASSIGN_OR_RETURN(worker->sandbox, MakeSandbox(config.sandbox()));
   ASSIGN_OR_RETURN(worker->toolchains,
                    MakeToolchains(config, config.state_dir(), worker->sandbox.get()));
-  ASSIGN_OR_RETURN(worker->devices, MakeDevices(config));
+  ASSIGN_OR_RETURN(worker->devices, MakeDevices(config, surroundings));
   std::vector<DevicePool::Slot> slots;
   for (size_t i = 0; i < worker->devices.size(); ++i) {
     const Device& device = worker->devices[i];
@@ -111,15 +112,17 @@ absl::Status Build(const v1::WorkerConfig& config, const ClientAccess& access, W
     of_one.clear_more_devices();
     RETURN_IF_ERROR(WriteFileAtomically(VerifierConfigPath(config, i), ToTextproto(of_one)));
   }
+  if (!config.compile_only()) worker->pool->DoubtAll();
   return absl::OkStatus();
 }
 
 absl::Status Prepare(const v1::WorkerConfig& config, Worker* worker) {
   ASSIGN_OR_RETURN(const ClientAccess access, ReadWorkerAccess(config));
   ::unsetenv("KSEARCH_TOKEN");  // a sandbox inherits nothing, but nor shall a helper program
+  const GpuSurroundings surroundings = GpuSurroundings::OfThisProcess();
   RETURN_IF_ERROR(TakeAccount(config));
   RETURN_IF_ERROR(CheckPrograms(config));
-  return Build(config, access, worker);
+  return Build(config, access, surroundings, worker);
 }
 
 int Fail(const absl::Status& status, int code) {

@@ -101,6 +101,15 @@ absl::Status CheckReport(const v1::WorkerReport& report) {
   }
   if (report.leases_size() > kMaxLeases) return Refuse("report.leases", "too many");
   RETURN_IF_ERROR(CheckText("report.health.reason", report.health().reason(), 4 * kMaxTextBytes));
+  if (report.health().sick_devices_size() > kMaxSlots) {
+    return Refuse("report.health.sick_devices", "too many");
+  }
+  for (int i = 0; i < report.health().sick_devices_size(); ++i) {
+    const v1::SickDevice& device = report.health().sick_devices(i);
+    const std::string field = absl::StrCat("report.health.sick_devices[", i, "]");
+    RETURN_IF_ERROR(CheckText(field + ".device_id", device.device_id(), kMaxTextBytes));
+    RETURN_IF_ERROR(CheckText(field + ".reason", device.reason(), 4 * kMaxTextBytes));
+  }
   for (int i = 0; i < report.leases_size(); ++i) {
     const v1::HeldLease& lease = report.leases(i);
     const std::string field = absl::StrCat("report.leases[", i, "]");

@@ -2,16 +2,18 @@
 
 #include <sys/utsname.h>
 
-#include <algorithm>
-#include <iterator>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/log.h"
+#include "common/status_macros.h"
+#include "gpu_worker/device/gpu_probe.h"
 #include "gpu_worker/device/gpu_processes.h"
 #include "gpu_worker/device/harness_version.h"
+#include "gpu_worker/device/xid/xid_table.h"
 
 namespace ksearch {
 namespace {
@@ -32,65 +34,94 @@ v1::DeviceFingerprint FingerprintOf(const GpuFacts& facts) {
   return fingerprint;
 }
 
-}  // namespace
+// The Xid of a contained memory error and NVML's count of errors may come one before the other.
+constexpr absl::Duration kTimeToExplain = absl::Seconds(5);
 
-// After NVIDIA's "Xid Errors" document: memory (48, 63, 64, 94, 95), NVLink (74), fallen off the
-// bus (79), firmware of the GPU (119, 120), and a GPU that asks for a reset (154).
-bool XidIsOfTheDevice(uint64_t xid) {
-  constexpr uint64_t kOfTheDevice[] = {8, 46, 48, 63, 64, 74, 79, 94, 95, 109, 119, 120, 154};
-  return std::find(std::begin(kOfTheDevice), std::end(kOfTheDevice), xid) != std::end(kOfTheDevice);
-}
+}  // namespace
 
 CudaDeviceMonitor::CudaDeviceMonitor(const GpuFacts& facts, std::optional<NvmlGpu> gpu,
                                      Options options)
-    : fingerprint_(FingerprintOf(facts)), gpu_(std::move(gpu)), options_(options) {
-  if (!gpu_.has_value()) return;
+    : facts_(facts),
+      fingerprint_(FingerprintOf(facts)),
+      gpu_(std::move(gpu)),
+      options_(std::move(options)),
+      xids_(gpu_, options_.kernel_log) {
   MutexLock lock(&mu_);
-  first_ecc_errors_ = gpu_->UncorrectedEccErrors().value_or(0);
-  const NvmlApi& api = gpu_->api();
-  if (api.EventSetCreate == nullptr || api.RegisterEvents == nullptr ||
-      api.EventSetWait == nullptr || api.EventSetFree == nullptr ||
-      api.EventSetCreate(&events_) != kNvmlSuccess) {
-    events_ = nullptr;
-    return;
-  }
-  if (api.RegisterEvents(gpu_->handle(), kNvmlXidEvent, events_) != kNvmlSuccess) {
-    api.EventSetFree(events_);
-    events_ = nullptr;
-  }
+  if (gpu_.has_value()) known_memory_errors_ = gpu_->UncorrectedEccErrors().value_or(0);
 }
 
-CudaDeviceMonitor::~CudaDeviceMonitor() {
+std::string CudaDeviceMonitor::xid_source() const {
   MutexLock lock(&mu_);
-  if (events_ != nullptr) gpu_->api().EventSetFree(events_);
+  return xids_.source();
 }
 
-std::string CudaDeviceMonitor::LastingFault() {
-  if (!lasting_.empty()) return lasting_;
-  constexpr int kMostEvents = 64;  // of one look; more are found at the next
-  for (int i = 0; i < kMostEvents && events_ != nullptr; ++i) {
-    NvmlEvent event = {};
-    if (gpu_->api().EventSetWait(events_, &event, 0) != kNvmlSuccess) break;
-    LOG(WARNING) << "msg=\"driver error\" gpu=" << gpu_->uuid() << " xid=" << event.payload;
-    if (XidIsOfTheDevice(event.payload)) {
-      lasting_ = absl::StrCat("the driver reported Xid ", event.payload,
+void CudaDeviceMonitor::Fault(absl::Time now, std::string what) {
+  last_fault_at_ = now;
+  last_fault_ = std::move(what);
+}
+
+void CudaDeviceMonitor::TakeXids(absl::Time now) {
+  for (const uint64_t number : xids_.Take()) {
+    const Xid xid = DescribeXid(number);
+    const std::string text = absl::StrCat("Xid ", number, " (", xid.what, ")");
+    if (xid.xid_class == XidClass::kCleanUp) {
+      LOG(DEBUG) << "msg=\"" << text << "\" gpu=" << facts_.uuid;
+      continue;
+    }
+    LOG(WARNING) << "msg=\"driver error\" gpu=" << facts_.uuid << " xid=" << number << " what=\""
+                 << xid.what << "\"";
+    if (xid.xid_class == XidClass::kContained) {
+      contained_error_ = now;
+      Fault(now, text);
+    } else if (xid.xid_class == XidClass::kDevice) {
+      Fault(now, text);
+      lasting_ = absl::StrCat("the driver reported ", text,
                               ", an error of the GPU itself; see dmesg, then restart the worker");
     }
   }
-  const auto temperature = gpu_->TemperatureCelsius();
-  if (absl::IsDataLoss(temperature.status())) {
+}
+
+void CudaDeviceMonitor::TakeMemoryErrors(absl::Time now) {
+  const int64_t errors = gpu_->UncorrectedEccErrors().value_or(known_memory_errors_);
+  if (errors <= known_memory_errors_) {
+    unexplained_since_.reset();
+    return;
+  }
+  if (now - contained_error_ <= kTimeToExplain) {
+    known_memory_errors_ = errors;
+    unexplained_since_.reset();
+    return;
+  }
+  const std::string what =
+      absl::StrCat(errors - known_memory_errors_, " uncorrected memory errors");
+  if (!unexplained_since_.has_value()) {
+    unexplained_since_ = now;
+    Fault(now, what);
+  }
+  if (xids_.source() == "nothing" || now - *unexplained_since_ >= kTimeToExplain) {
+    lasting_ = absl::StrCat(what,
+                            " since the worker started; have the GPU looked at, then restart "
+                            "the worker");
+  }
+}
+
+void CudaDeviceMonitor::Look() {
+  if (!gpu_.has_value() || !lasting_.empty()) return;
+  const absl::Time now = options_.clock->SteadyNow();
+  TakeXids(now);
+  TakeMemoryErrors(now);
+  if (absl::IsDataLoss(gpu_->TemperatureCelsius().status())) {
     lasting_ = "the GPU has fallen off the bus; reboot the machine";
+    Fault(now, "the GPU has fallen off the bus");
   }
-  const int64_t errors = gpu_->UncorrectedEccErrors().value_or(first_ecc_errors_);
-  if (errors > first_ecc_errors_) {
-    lasting_ = absl::StrCat(errors - first_ecc_errors_,
-                            " uncorrected memory errors since the worker started; have the GPU "
-                            "looked at, then restart the worker");
-  }
-  return lasting_;
 }
 
 std::string CudaDeviceMonitor::PassingFault() const {
+  const absl::Status nodes = CheckDeviceNodes(options_.device_folder, facts_);
+  if (!nodes.ok()) return std::string(nodes.message());
+  if (!gpu_.has_value()) return "";
+  const absl::Status usable = CheckGpuIsWhole(*gpu_);
+  if (!usable.ok()) return std::string(usable.message());
   const int celsius = gpu_->TemperatureCelsius().value_or(0);
   if (celsius >= kTooHotCelsius) {
     return absl::StrCat(celsius, " C, takes no jobs from ", kTooHotCelsius, " C on");
@@ -109,27 +140,37 @@ std::string CudaDeviceMonitor::PassingFault() const {
 
 v1::DeviceHealth CudaDeviceMonitor::Sample() {
   v1::DeviceHealth health;
-  health.set_healthy(true);
-  if (!gpu_.has_value()) return health;
   std::string reason;
   {
     MutexLock lock(&mu_);
-    reason = LastingFault();
+    Look();
+    reason = lasting_;
+    if (reason.empty() && unexplained_since_.has_value()) reason = last_fault_;
   }
   if (reason.empty()) reason = PassingFault();
+  health.set_healthy(reason.empty());
   if (!reason.empty()) {
-    health.set_healthy(false);
-    health.set_reason(absl::StrCat("GPU ", gpu_->uuid(), ": ", reason));
+    const std::string name = absl::StrCat("GPU ", facts_.uuid);
+    health.set_reason(absl::StartsWith(reason, name) ? reason : absl::StrCat(name, ": ", reason));
   }
   return health;
 }
 
+std::string CudaDeviceMonitor::FaultSince(absl::Time begin) {
+  MutexLock lock(&mu_);
+  Look();
+  return last_fault_at_ >= begin ? last_fault_ : "";
+}
+
+absl::Status CheckGpuIsWhole(const NvmlGpu& gpu) {
+  if (!gpu.MigEnabled().value_or(false)) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      "GPU ", gpu.uuid(), " is split by MIG, so its times would say nothing about ",
+      "the whole; choose another, or turn MIG off (nvidia-smi -i ", gpu.index(), " -mig 0)"));
+}
+
 absl::Status CheckGpuIsFree(const NvmlGpu& gpu, bool allow_busy) {
-  if (gpu.MigEnabled().value_or(false)) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "GPU ", gpu.uuid(), " is split by MIG, so its times would say nothing about ",
-        "the whole; choose another, or turn MIG off (nvidia-smi -i ", gpu.index(), " -mig 0)"));
-  }
+  RETURN_IF_ERROR(CheckGpuIsWhole(gpu));
   const auto pids = gpu.ComputeProcesses();
   if (!pids.ok() || allow_busy) return absl::OkStatus();
   const std::vector<std::string> foreign = ForeignProcesses(*pids, /*unseen_too=*/true);

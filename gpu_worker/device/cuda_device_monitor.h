@@ -7,52 +7,72 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/clock.h"
 #include "common/mutex.h"
 #include "gpu_worker/device/device_monitor.h"
 #include "gpu_worker/device/gpu_facts.h"
 #include "gpu_worker/device/nvml/nvml_gpu.h"
+#include "gpu_worker/device/xid/kernel_log.h"
+#include "gpu_worker/device/xid/xid_watch.h"
 
 namespace ksearch {
 
 // At or above this a GPU takes no jobs until it has cooled.
 inline constexpr int kTooHotCelsius = 85;
 
-// Whether the driver's error number speaks of the GPU itself. Others (13, 31, 43, 45, 69 ...) are
-// what a faulty or killed program leaves behind.
-bool XidIsOfTheDevice(uint64_t xid);
-
 // One NVIDIA GPU, watched through NVML. It is unhealthy while too hot, while a stranger computes on
-// it, and, until the worker is started again, after an error of the device itself: lost from the
-// bus, a new uncorrected memory error, an Xid of the device. Without NVML it knows the facts only
-// and calls the GPU healthy.
+// it, while its device nodes are missing or barred, while MIG splits it, and, until the worker is
+// started again, after an error of the device itself: lost from the bus, a new uncorrected memory
+// error that is not a contained one, an Xid of the device (xid_table.h). Without NVML it knows the
+// facts only and calls the GPU healthy while its nodes are there.
 class CudaDeviceMonitor : public DeviceMonitor {
  public:
   struct Options {
     // A stranger on the GPU is no reason: for a machine shared on purpose.
     bool allow_busy = false;
+    std::string device_folder = "/dev";
+    // Where NVML gives no Xid events; null: cannot be read.
+    std::shared_ptr<KernelLog> kernel_log = nullptr;
+    const Clock* clock = &Clock::Real();
   };
-  // `gpu`: absent without NVML. Registers for the GPU's Xid events.
+  // `gpu`: absent without NVML. Xids are watched from now on.
   CudaDeviceMonitor(const GpuFacts& facts, std::optional<NvmlGpu> gpu, Options options);
-  ~CudaDeviceMonitor() override;
 
   v1::DeviceFingerprint Fingerprint() const override { return fingerprint_; }
   v1::DeviceHealth Sample() override;
+  std::string FaultSince(absl::Time begin) override;
+  // Where Xids come from, as XidWatch::source.
+  std::string xid_source() const;
 
  private:
-  // Why this GPU must not be used until somebody has looked; empty: no reason.
-  std::string LastingFault() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Takes in what has happened to the device.
+  void Look() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void TakeXids(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void TakeMemoryErrors(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Fault(absl::Time now, std::string what) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Why this GPU takes no jobs at the moment; empty: no reason.
   std::string PassingFault() const;
 
+  const GpuFacts facts_;
   const v1::DeviceFingerprint fingerprint_;
   const std::optional<NvmlGpu> gpu_;
   const Options options_;
-  Mutex mu_;
-  NvmlEventSet events_ ABSL_GUARDED_BY(mu_) = nullptr;
-  int64_t first_ecc_errors_ ABSL_GUARDED_BY(mu_) = 0;
+  mutable Mutex mu_;
+  XidWatch xids_ ABSL_GUARDED_BY(mu_);
+  int64_t known_memory_errors_ ABSL_GUARDED_BY(mu_) = 0;
+  absl::Time contained_error_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();  // the last
+  // Since when there are memory errors that no Xid explains.
+  std::optional<absl::Time> unexplained_since_ ABSL_GUARDED_BY(mu_);
+  absl::Time last_fault_at_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();
+  std::string last_fault_ ABSL_GUARDED_BY(mu_);
+  // Why this GPU must not be used until somebody has looked; empty: no reason.
   std::string lasting_ ABSL_GUARDED_BY(mu_);
 };
 
-// OK, or FAILED_PRECONDITION with what to do: strangers on the GPU, MIG is on. For the start,
+// OK, or FAILED_PRECONDITION with what to do: MIG is on.
+absl::Status CheckGpuIsWhole(const NvmlGpu& gpu);
+// The same, and for strangers on the GPU. For the start,
 // before anything of ours runs on it.
 absl::Status CheckGpuIsFree(const NvmlGpu& gpu, bool allow_busy);
 

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "common/log.h"
 #include "common/status_macros.h"
 #include "gpu_worker/device/cpu_device_monitor.h"
 #include "gpu_worker/device/cuda_device_monitor.h"
@@ -28,18 +30,48 @@ absl::StatusOr<Device> MakeCpu(const v1::DeviceSettings& settings) {
   return device;
 }
 
+// One that NVML counts and that answers nothing: nothing to watch until the driver finds it again.
+class UnreachableGpu : public DeviceMonitor {
+ public:
+  explicit UnreachableGpu(const PresentGpu& gpu) {
+    fingerprint_.set_device_id(gpu.facts.uuid);
+    fingerprint_.set_name(gpu.facts.name);
+    fingerprint_.set_driver(gpu.facts.driver);
+    health_.set_reason(std::string(gpu.reachable.message()));
+  }
+  v1::DeviceFingerprint Fingerprint() const override { return fingerprint_; }
+  v1::DeviceHealth Sample() override { return health_; }
+
+ private:
+  v1::DeviceFingerprint fingerprint_;
+  v1::DeviceHealth health_;
+};
+
+// OK, or why this GPU cannot be used as the worker starts.
+absl::Status CheckGpu(const v1::DeviceSettings& settings, const PresentGpu& gpu,
+                      const GpuSurroundings& surroundings) {
+  RETURN_IF_ERROR(gpu.reachable);
+  RETURN_IF_ERROR(CheckDeviceNodes(surroundings.device_folder, gpu.facts));
+  if (!gpu.nvml.has_value()) return absl::OkStatus();
+  return CheckGpuIsFree(*gpu.nvml, settings.allow_busy());
+}
+
 absl::StatusOr<Device> MakeGpu(const v1::DeviceSettings& settings, const PresentGpu& gpu,
                                const GpuSurroundings& surroundings) {
-  RETURN_IF_ERROR(CheckDeviceNodes(surroundings.device_folder, gpu.facts));
-  if (gpu.nvml.has_value()) RETURN_IF_ERROR(CheckGpuIsFree(*gpu.nvml, settings.allow_busy()));
   Device device;
   device.settings = settings;
   device.settings.clear_gpus();
   device.settings.add_gpus(gpu.facts.uuid);
   device.gpu_uuid = gpu.facts.uuid;
-  CudaDeviceMonitor::Options options;
-  options.allow_busy = settings.allow_busy();
-  device.monitor = std::make_unique<CudaDeviceMonitor>(gpu.facts, gpu.nvml, options);
+  if (gpu.reachable.ok()) {
+    CudaDeviceMonitor::Options options;
+    options.allow_busy = settings.allow_busy();
+    options.device_folder = surroundings.device_folder;
+    options.kernel_log = surroundings.kernel_log;
+    device.monitor = std::make_unique<CudaDeviceMonitor>(gpu.facts, gpu.nvml, options);
+  } else {
+    device.monitor = std::make_unique<UnreachableGpu>(gpu);
+  }
   const std::string path = settings.lock_path().empty() ? DefaultLockPath() : settings.lock_path();
   ASSIGN_OR_RETURN(device.lock,
                    DeviceLock::Create(absl::StrCat(path, "-", gpu.facts.uuid, ".lock")));
@@ -60,14 +92,27 @@ absl::Status AddGpus(const v1::DeviceSettings& settings, const GpuSurroundings& 
   ASSIGN_OR_RETURN(const std::vector<GpuFacts> chosen,
                    SelectGpus(facts, {settings.gpus().begin(), settings.gpus().end()},
                               surroundings.visible_devices));
+  std::vector<absl::Status> troubles;
   for (const GpuFacts& wanted : chosen) {
     for (const PresentGpu& gpu : present) {
       if (gpu.facts.uuid != wanted.uuid) continue;
+      absl::Status trouble = CheckGpu(settings, gpu, surroundings);
+      if (!trouble.ok()) troubles.push_back(std::move(trouble));
       ASSIGN_OR_RETURN(Device device, MakeGpu(settings, gpu, surroundings));
       devices->push_back(std::move(device));
     }
   }
-  return absl::OkStatus();
+  if (troubles.size() < chosen.size()) {
+    for (const absl::Status& trouble : troubles) {
+      LOG(WARNING) << "msg=\"the worker starts without a GPU\" reason=\"" << trouble.message()
+                   << "\"";
+    }
+    return absl::OkStatus();
+  }
+  return absl::Status(troubles[0].code(),
+                      absl::StrJoin(troubles, "\n", [](std::string* out, const absl::Status& one) {
+                        absl::StrAppend(out, one.message());
+                      }));
 }
 
 absl::Status AddDevices(const v1::DeviceSettings& settings, const GpuSurroundings& surroundings,
@@ -95,6 +140,7 @@ GpuSurroundings GpuSurroundings::OfThisProcess() {
   surroundings.built_with_cuda = BuiltWithCuda();
   const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");  // NOLINT(concurrency-mt-unsafe)
   if (visible != nullptr) surroundings.visible_devices = visible;
+  if (auto log = KernelLog::Open(); log.ok()) surroundings.kernel_log = *std::move(log);
   return surroundings;
 }
 

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "gpu_worker/device/device_lock.h"
 #include "gpu_worker/device/device_monitor.h"
+#include "gpu_worker/device/xid/kernel_log.h"
 #include "proto/config.pb.h"
 
 namespace ksearch {
@@ -23,7 +24,7 @@ struct Device {
   v1::DeviceClass device_class() const { return settings.device_class(); }
 };
 
-// Where the driver is looked for.
+// Where the driver is looked for, and its kernel log.
 struct GpuSurroundings {
   std::string nvml_library = "libnvidia-ml.so.1";
   std::string driver_library = "libcuda.so.1";
@@ -31,7 +32,9 @@ struct GpuSurroundings {
   std::optional<std::string> visible_devices;  // CUDA_VISIBLE_DEVICES
   // False in a build without the CUDA toolkit: GPUs are refused.
   bool built_with_cuda;
+  std::shared_ptr<KernelLog> kernel_log;  // null: this account may not read it
 
+  // While still root, if this is root: others may not open the kernel's log everywhere.
   static GpuSurroundings OfThisProcess();
 };
 
@@ -40,11 +43,11 @@ struct GpuSurroundings {
 // monitor watches the machine that builds. Errors name the field and say what to do:
 // INVALID_ARGUMENT for a class that this build does not know or a device named twice; NOT_FOUND for
 // no driver or a GPU that is not here; FAILED_PRECONDITION for device nodes that are missing or
-// barred, and GPUs that are busy or split. Without NVML, GPUs are found through the driver and not
-// watched; a line is logged.
-absl::StatusOr<std::vector<Device>> MakeDevices(
-    const v1::WorkerConfig& config,
-    const GpuSurroundings& surroundings = GpuSurroundings::OfThisProcess());
+// barred, and GPUs that are busy or split; all this only if none of the chosen GPUs is usable: else
+// those that are not are among the devices, unhealthy, with a line in the log. Without NVML, GPUs
+// are found through the driver and not watched; a line is logged.
+absl::StatusOr<std::vector<Device>> MakeDevices(const v1::WorkerConfig& config,
+                                                const GpuSurroundings& surroundings);
 
 }  // namespace ksearch
 

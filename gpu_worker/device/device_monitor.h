@@ -1,7 +1,10 @@
 #ifndef KSEARCH_GPU_WORKER_DEVICE_DEVICE_MONITOR_H_
 #define KSEARCH_GPU_WORKER_DEVICE_DEVICE_MONITOR_H_
 
+#include <string>
+
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "proto/result.pb.h"
 #include "proto/worker_service.pb.h"
 
@@ -14,6 +17,12 @@ class DeviceMonitor {
   virtual v1::DeviceFingerprint Fingerprint() const = 0;
   // Takes less than 50 ms.
   virtual v1::DeviceHealth Sample() = 0;
+  // A fault of the device itself that was noticed at `begin` (Clock::SteadyNow() scale) or later,
+  // in words: what ran on it since says nothing about the program. Empty: none. As quick as Sample.
+  virtual std::string FaultSince(absl::Time begin) {
+    static_cast<void>(begin);
+    return "";
+  }
 };
 
 }  // namespace ksearch

@@ -26,7 +26,8 @@ absl::StatusOr<std::vector<PresentGpu>> FromNvml(const std::string& library) {
   char driver[128] = {};
   RETURN_IF_ERROR(
       api->ToStatus(api->DriverVersion(driver, sizeof driver - 1), "version of the driver"));
-  ASSIGN_OR_RETURN(const std::vector<NvmlGpu> gpus, NvmlGpu::List(api));
+  std::vector<NvmlGpu::Unreachable> unreachable;
+  ASSIGN_OR_RETURN(const std::vector<NvmlGpu> gpus, NvmlGpu::List(api, &unreachable));
   std::vector<PresentGpu> present;
   for (const NvmlGpu& gpu : gpus) {
     PresentGpu& found = present.emplace_back();
@@ -42,6 +43,16 @@ absl::StatusOr<std::vector<PresentGpu>> FromNvml(const std::string& library) {
     facts.memory_bytes = gpu.memory_bytes().value_or(0);
     facts.multiprocessors = gpu.multiprocessors().value_or(0);
     facts.l2_bytes = KnownL2Bytes(gpu.name());
+  }
+  for (const NvmlGpu::Unreachable& gpu : unreachable) {
+    PresentGpu& found = present.emplace_back();
+    found.facts.index = gpu.index;
+    found.facts.uuid = absl::StrCat("unreachable-", gpu.index);
+    found.facts.name = "GPU that does not answer";
+    found.facts.driver = driver;
+    found.reachable = absl::FailedPreconditionError(
+        absl::StrCat("GPU ", gpu.index, " does not answer (", gpu.why.message(),
+                     "); see dmesg, mend it and restart the worker"));
   }
   return present;
 }

@@ -18,11 +18,13 @@ bool BuiltWithCuda();
 struct PresentGpu {
   GpuFacts facts;
   std::optional<NvmlGpu> nvml;  // absent: found through the driver alone
+  // Not OK: NVML counts it and no more; of the facts only the index and a made-up UUID are there.
+  absl::Status reachable = absl::OkStatus();
 };
 
-// Every GPU of this machine, through NVML, or without it through the driver, which makes no context
-// for that; a line is logged then. NOT_FOUND: there is neither; FAILED_PRECONDITION: they are there
-// and do not start. Messages say what to do.
+// Every GPU of this machine, those that do not answer last, through NVML, or without it through the
+// driver, which makes no context for that; a line is logged then. NOT_FOUND: there is neither;
+// FAILED_PRECONDITION: they are there and do not start. Messages say what to do.
 absl::StatusOr<std::vector<PresentGpu>> FindGpus(const std::string& nvml_library,
                                                  const std::string& driver_library);
 

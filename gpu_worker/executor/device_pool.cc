@@ -1,11 +1,14 @@
 #include "gpu_worker/executor/device_pool.h"
 
 #include <condition_variable>
+#include <map>
 #include <mutex>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
+#include "common/clock.h"
+#include "common/log.h"
 #include "common/status_macros.h"
 
 namespace ksearch {
@@ -15,6 +18,17 @@ namespace {
 // a measurement (seconds), long against asking (some microseconds a device).
 constexpr absl::Duration kAskAgain = absl::Milliseconds(5);
 
+// A verifier that has to be started first opens the device in under a second; a device that is busy
+// resetting takes longer.
+constexpr absl::Duration kProbeTime = absl::Seconds(30);
+
+// A device that is unwell is not looked at by every turn of a job that waits for another.
+constexpr absl::Duration kLookAgain = absl::Milliseconds(500);
+struct Sick {
+  std::string reason;
+  absl::Time look_again;
+};
+
 void Rest(std::stop_token stop) {
   std::mutex mutex;
   std::condition_variable_any wake;
@@ -23,6 +37,13 @@ void Rest(std::stop_token stop) {
 }
 
 }  // namespace
+
+DevicePool::DevicePool(std::vector<Slot> slots, absl::Duration first_rest)
+    : slots_(std::move(slots)),
+      reported_(slots_.size()),
+      prober_(
+          [this](size_t number, std::stop_token stop) { return Probe(number, std::move(stop)); },
+          first_rest) {}
 
 absl::StatusOr<std::vector<const DevicePool::Slot*>> DevicePool::Fitting(
     v1::DeviceClass device_class, const std::string& architecture) const {
@@ -43,33 +64,79 @@ absl::StatusOr<std::vector<const DevicePool::Slot*>> DevicePool::Fitting(
                    })));
 }
 
+absl::Status DevicePool::State(const Slot& slot) {
+  const v1::DeviceHealth health = slot.monitor->Sample();
+  if (!health.healthy()) return absl::FailedPreconditionError(health.reason());
+  const std::optional<DeviceProber::Doubt> doubt = prober_.Find(NumberOf(slot));
+  if (!doubt.has_value()) return absl::OkStatus();
+  return doubt->probed ? absl::FailedPreconditionError(doubt->why)
+                       : absl::UnavailableError(doubt->why);
+}
+
 absl::StatusOr<DevicePool::Taken> DevicePool::Take(v1::DeviceClass device_class,
                                                    const std::string& architecture,
                                                    std::stop_token stop) {
   ASSIGN_OR_RETURN(const std::vector<const Slot*> fitting, Fitting(device_class, architecture));
-  if (fitting.size() == 1) {
-    // The lock itself knows how to wait, and lets those who measure go first.
-    ASSIGN_OR_RETURN(DeviceLock::Hold hold,
-                     fitting[0]->lock->Acquire(DeviceLock::Mode::kExclusive, stop));
-    return Taken{fitting[0], std::move(hold)};
-  }
+  std::map<const Slot*, Sick> sick;
   while (true) {
-    std::vector<std::string> reasons;
     for (const Slot* const slot : fitting) {
       if (stop.stop_requested())
         return absl::CancelledError("cancelled while waiting for a device");
-      ASSIGN_OR_RETURN(std::optional<DeviceLock::Hold> hold, slot->lock->TryAcquireExclusive());
-      if (!hold.has_value()) continue;
-      // Asked only when free: a device that others hold is none of our business now.
-      const v1::DeviceHealth health = slot->monitor->Sample();
-      if (health.healthy()) return Taken{slot, *std::move(hold)};
-      reasons.push_back(health.reason());
+      const auto known = sick.find(slot);
+      if (known != sick.end() && Clock::Real().SteadyNow() < known->second.look_again) continue;
+      std::optional<DeviceLock::Hold> hold;
+      if (!prober_.Find(NumberOf(*slot)).has_value()) {
+        if (fitting.size() == 1) {
+          // The lock itself knows how to wait, and lets those who measure go first.
+          ASSIGN_OR_RETURN(hold, slot->lock->Acquire(DeviceLock::Mode::kExclusive, stop));
+        } else {
+          ASSIGN_OR_RETURN(hold, slot->lock->TryAcquireExclusive());
+        }
+        if (!hold.has_value()) {
+          // Whoever holds it found it well.
+          sick.erase(slot);
+          continue;
+        }
+      }
+      const absl::Status state = State(*slot);
+      if (state.ok() && hold.has_value()) return Taken{slot, *std::move(hold)};
+      sick.erase(slot);
+      if (!state.ok() && !absl::IsUnavailable(state)) {
+        sick[slot] = {std::string(state.message()), Clock::Real().SteadyNow() + kLookAgain};
+      }
     }
-    if (reasons.size() == fitting.size()) {
-      return absl::UnavailableError(absl::StrJoin(reasons, "; "));
+    if (sick.size() == fitting.size()) {
+      return absl::UnavailableError(absl::StrJoin(
+          sick, "; ",
+          [](std::string* out, const auto& one) { absl::StrAppend(out, one.second.reason); }));
     }
     Rest(stop);
   }
+}
+
+void DevicePool::Doubt(const Slot& slot, const std::string& why) {
+  if (slot.verifier != nullptr) prober_.Add(NumberOf(slot), why);
+}
+
+void DevicePool::DoubtAll() {
+  std::vector<const Slot*> gpus;
+  for (const Slot& slot : slots_) {
+    if (slot.device_class == v1::DEVICE_CLASS_CUDA) gpus.push_back(&slot);
+  }
+  if (gpus.size() < 2) return;
+  for (const Slot* const slot : gpus) Doubt(*slot, "not asked yet");
+}
+
+absl::Status DevicePool::Probe(size_t number, std::stop_token stop) {
+  const Slot& slot = slots_[number];
+  ASSIGN_OR_RETURN(const std::optional<DeviceLock::Hold> hold, slot.lock->TryAcquireExclusive());
+  if (!hold.has_value()) return absl::UnavailableError("a job holds the device");
+  // Its monitor says enough; it is asked once that calls it well.
+  if (!slot.monitor->Sample().healthy()) return absl::UnavailableError("the device is unwell");
+  const absl::Status answer =
+      slot.verifier->Probe(Clock::Real().SteadyNow() + kProbeTime, std::move(stop));
+  // Whatever the code: it was asked.
+  return answer.ok() ? answer : absl::FailedPreconditionError(answer.message());
 }
 
 absl::StatusOr<std::optional<DeviceLock::Hold>> DevicePool::HoldForBuild(std::stop_token stop) {
@@ -89,16 +156,31 @@ absl::StatusOr<const DevicePool::Slot*> DevicePool::Example(v1::DeviceClass devi
 
 v1::DeviceHealth DevicePool::Health() {
   v1::DeviceHealth health;
+  health.set_devices(static_cast<int32_t>(slots_.size()));
+  MutexLock lock(&mu_);
   std::vector<std::string> reasons;
-  for (const Slot& slot : slots_) {
-    const v1::DeviceHealth one = slot.monitor->Sample();
-    if (one.healthy()) {
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    const absl::Status state = State(slots_[i]);
+    const bool serves = state.ok() || absl::IsUnavailable(state);
+    const std::string reason = serves ? "" : std::string(state.message());
+    const std::string id = slots_[i].monitor->Fingerprint().device_id();
+    if (serves) {
       health.set_healthy(true);
     } else {
-      reasons.push_back(one.reason());
+      reasons.push_back(reason);
+      v1::SickDevice& sick = *health.add_sick_devices();
+      sick.set_device_id(id);
+      sick.set_reason(reason);
+    }
+    if (reason.empty() != reported_[i].empty()) {
+      if (serves) {
+        LOG(INFO) << "msg=\"device back in service\" id=" << id;
+      } else {
+        LOG(WARNING) << "msg=\"device out of service\" id=" << id << " reason=\"" << reason << "\"";
+      }
+      reported_[i] = reason;
     }
   }
-  // A healthy worker gives no reason, by protocol; the sick device shows in the worker's log.
   if (!health.healthy()) health.set_reason(absl::StrJoin(reasons, "; "));
   return health;
 }

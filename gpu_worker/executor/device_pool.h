@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "common/mutex.h"
 #include "gpu_worker/device/device_lock.h"
 #include "gpu_worker/device/device_monitor.h"
+#include "gpu_worker/executor/device_prober.h"
 #include "gpu_worker/executor/verifier.h"
 
 namespace ksearch {
@@ -30,11 +32,12 @@ class DevicePool {
     const Slot* slot = nullptr;
     DeviceLock::Hold hold;
   };
-  explicit DevicePool(std::vector<Slot> slots) : slots_(std::move(slots)) {}
+  // `first_rest`: of DeviceProber.
+  explicit DevicePool(std::vector<Slot> slots, absl::Duration first_rest = absl::Seconds(2));
 
-  // Waits for as long as it takes. `architecture`: empty fits every device of the class.
-  // FAILED_PRECONDITION: this worker has no such device. UNAVAILABLE: every one that fits is
-  // unhealthy; the message says why. CANCELLED after `stop`.
+  // Waits for as long as it takes, also while a device in doubt is being probed. `architecture`:
+  // empty fits every device of the class. FAILED_PRECONDITION: this worker has no such device.
+  // UNAVAILABLE: every one that fits is unhealthy; the message says why. CANCELLED after `stop`.
   absl::StatusOr<Taken> Take(v1::DeviceClass device_class, const std::string& architecture,
                              std::stop_token stop);
   // For the time of a build: keeps the processors from being measured meanwhile. Nothing to hold
@@ -45,16 +48,28 @@ class DevicePool {
   // FAILED_PRECONDITION: this worker has no such device.
   absl::StatusOr<const Slot*> Example(v1::DeviceClass device_class,
                                       const std::string& architecture) const;
-  // Healthy while any device is; the reasons of all that are not.
+  // Healthy while any device is; every one that is not, with the reason. Logs what changes.
   v1::DeviceHealth Health();
+  // A job had trouble that may be the device's: it takes no more jobs until its verifier has seen
+  // it answer.
+  void Doubt(const Slot& slot, const std::string& why);
+  // Doubts every GPU, if there are several: one that does not work is found before a job meets it.
+  void DoubtAll();
 
   const std::vector<Slot>& slots() const { return slots_; }
 
  private:
   absl::StatusOr<std::vector<const Slot*>> Fitting(v1::DeviceClass device_class,
                                                    const std::string& architecture) const;
+  size_t NumberOf(const Slot& slot) const { return static_cast<size_t>(&slot - slots_.data()); }
+  // Why a device takes no jobs, itself or in doubt; OK: it does. UNAVAILABLE: not known yet.
+  absl::Status State(const Slot& slot);
+  absl::Status Probe(size_t number, std::stop_token stop);
 
   const std::vector<Slot> slots_;
+  Mutex mu_;
+  std::vector<std::string> reported_ ABSL_GUARDED_BY(mu_);  // reasons, as last logged; by slot
+  DeviceProber prober_;                                     // last: its thread uses the others
 };
 
 }  // namespace ksearch

@@ -145,11 +145,19 @@ absl::StatusOr<v1::JobResult> PipelineExecutor::Execute(const v1::JobSpec& spec,
   *times.mutable_wait_device() = ToProto(held - built);
   progress(v1::HeldLease::RUNNING);
   const absl::Duration limit = FromProto(WithDefaults(spec.limits()).total_time());
-  ASSIGN_OR_RETURN(
-      v1::Verdict verdict,
-      device.slot->verifier->Judge(MakeRequest(spec, task, *builds),
-                                   Clock::Real().SteadyNow() + limit + kVerifierMargin, stop));
-  TakeVerdict(std::move(verdict), &result);
+  absl::StatusOr<v1::Verdict> verdict = device.slot->verifier->Judge(
+      MakeRequest(spec, task, *builds), Clock::Real().SteadyNow() + limit + kVerifierMargin, stop);
+  if (absl::IsCancelled(verdict.status())) return verdict.status();
+  if (!verdict.ok()) parts_.devices->Doubt(*device.slot, std::string(verdict.status().message()));
+  // Whatever became of the candidate, it was not its own doing.
+  const std::string fault = device.slot->monitor->FaultSince(held);
+  if (!fault.empty()) {
+    return absl::UnavailableError(absl::StrCat(
+        "device ", result.device().device_id(), " failed while the job was on it: ", fault,
+        verdict.ok() ? "" : absl::StrCat(" (", verdict.status().message(), ")")));
+  }
+  RETURN_IF_ERROR(verdict.status());
+  TakeVerdict(*std::move(verdict), &result);
   if (spec.kind() == v1::JOB_KIND_PROFILE) {
     if (!result.has_profile() && result.outcome() == v1::OUTCOME_PASSED) {
       SetNoProfile(v1::Profile::NO_PROFILER, "this worker has no profiler", &result);

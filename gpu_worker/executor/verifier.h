@@ -17,6 +17,8 @@ class Verifier {
   virtual ~Verifier() = default;
   virtual absl::StatusOr<v1::Verdict> Judge(v1::VerifierRequest request, absl::Time deadline,
                                             std::stop_token stop) = 0;
+  // Whether the device answers: OK, or why not.
+  virtual absl::Status Probe(absl::Time deadline, std::stop_token stop) = 0;
 };
 
 }  // namespace ksearch

@@ -125,4 +125,10 @@ absl::StatusOr<v1::Verdict> VerifierProcess::Judge(v1::VerifierRequest request, 
       absl::StrCat("the verifier ", how, ", ", kAttempts, " times in a row; its log is on stderr"));
 }
 
+absl::Status VerifierProcess::Probe(absl::Time deadline, std::stop_token stop) {
+  v1::VerifierRequest request;
+  request.set_probe(true);
+  return Judge(std::move(request), deadline, stop).status();
+}
+
 }  // namespace ksearch

@@ -28,6 +28,7 @@ class VerifierProcess : public Verifier {
 
   absl::StatusOr<v1::Verdict> Judge(v1::VerifierRequest request, absl::Time deadline,
                                     std::stop_token stop) override;
+  absl::Status Probe(absl::Time deadline, std::stop_token stop) override;
 
  private:
   absl::Status EnsureStarted() ABSL_EXCLUSIVE_LOCKS_REQUIRED(turn_);

@@ -1,5 +1,6 @@
 #include "gpu_worker/selftest/gpu_checks.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -9,6 +10,7 @@
 #include "common/textproto.h"
 #include "gpu_worker/device/cuda_device_monitor.h"
 #include "gpu_worker/device/gpu_probe.h"
+#include "gpu_worker/device/xid/xid_watch.h"
 #include "gpu_worker/sandbox/gpu_binds.h"
 #include "gpu_worker/sandbox/privileges.h"
 #ifdef KSEARCH_CUDA
@@ -52,9 +54,23 @@ Finding CheckClocks(const NvmlGpu& gpu) {
   return Finding::Ok("clocks", text);
 }
 
+Finding CheckXidSource(const std::string& name, const std::string& source) {
+  if (source != "nothing")
+    return Finding::Ok("xid", name + ": driver errors are heard of by " + source);
+  return Finding::Warn("xid",
+                       name +
+                           ": neither NVML events nor the kernel's log (/dev/kmsg) tell of the "
+                           "driver's errors, so only ECC counters and a lost GPU are noticed",
+                       "start the worker as root where /dev/kmsg is");
+}
+
 void CheckOneGpu(const PresentGpu& gpu, const v1::DeviceSettings& settings,
                  const GpuSurroundings& surroundings, std::vector<Finding>* findings) {
   const std::string name = absl::StrCat("GPU ", gpu.facts.index, " ", gpu.facts.uuid);
+  if (!gpu.reachable.ok()) {
+    findings->push_back(Finding::Fail("gpu", std::string(gpu.reachable.message()), ""));
+    return;
+  }
   const absl::Status nodes = CheckDeviceNodes(surroundings.device_folder, gpu.facts);
   findings->push_back(nodes.ok()
                           ? Finding::Ok("nodes", name + ": this account may open its device nodes")
@@ -70,6 +86,7 @@ void CheckOneGpu(const PresentGpu& gpu, const v1::DeviceSettings& settings,
                                               gpu.facts.driver, ", nobody else computes on it"))
             : Finding::Fail("gpu", std::string(free.message()), ""));
     findings->push_back(CheckClocks(*gpu.nvml));
+    findings->push_back(CheckXidSource(name, XidWatch(gpu.nvml, surroundings.kernel_log).source()));
   }
   GpuHost host;
   host.dev = surroundings.device_folder;
@@ -115,9 +132,21 @@ std::vector<Finding> CheckGpus(const v1::DeviceSettings& settings,
     findings.push_back(Finding::Fail("gpu", std::string(chosen.status().message()), ""));
     return findings;
   }
+  std::vector<std::vector<Finding>> by_gpu;
   for (const GpuFacts& wanted : *chosen) {
     for (const PresentGpu& gpu : *present) {
-      if (gpu.facts.uuid == wanted.uuid) CheckOneGpu(gpu, settings, surroundings, &findings);
+      if (gpu.facts.uuid != wanted.uuid) continue;
+      CheckOneGpu(gpu, settings, surroundings, &by_gpu.emplace_back());
+    }
+  }
+  const bool one_works = std::any_of(by_gpu.begin(), by_gpu.end(), Usable);
+  for (std::vector<Finding>& of_one : by_gpu) {
+    for (Finding& finding : of_one) {
+      if (one_works && finding.level == Finding::Level::kFail) {
+        finding.level = Finding::Level::kWarn;
+        finding.text += " (this GPU takes no jobs until that is mended; the others do)";
+      }
+      findings.push_back(std::move(finding));
     }
   }
   return findings;

@@ -33,6 +33,7 @@ void Append(std::vector<Finding> more, std::vector<Finding>* findings) {
 
 std::vector<Finding> RunSelfTest(const v1::WorkerConfig& config) {
   std::vector<Finding> findings;
+  const GpuSurroundings surroundings = GpuSurroundings::OfThisProcess();
   const absl::Status account = TakeAccount(config);
   if (!account.ok()) {
     findings.push_back(Finding::Fail("account", std::string(account.message()), ""));
@@ -62,7 +63,7 @@ std::vector<Finding> RunSelfTest(const v1::WorkerConfig& config) {
   const auto look_at = [&](const v1::DeviceSettings& device) {
     if (device.device_class() == v1::DEVICE_CLASS_CUDA) {
       gpus = true;
-      Append(CheckGpus(device, GpuSurroundings::OfThisProcess()), &findings);
+      Append(CheckGpus(device, surroundings), &findings);
     } else {
       findings.push_back(CheckProcessors());
     }

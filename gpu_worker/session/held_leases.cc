@@ -136,6 +136,13 @@ bool HeldLeases::draining() const {
   return draining_;
 }
 
+int HeldLeases::SlotsOf(const v1::DeviceHealth& health) const {
+  const int devices = health.devices();
+  const int sick = std::min(health.sick_devices_size(), devices);
+  // Rounded up: what is left of the devices should not want for work.
+  return devices == 0 ? slots_ : (slots_ * (devices - sick) + devices - 1) / devices;
+}
+
 v1::WorkerReport HeldLeases::Report(const v1::DeviceHealth& health) const {
   MutexLock lock(&mu_);
   v1::WorkerReport report;
@@ -146,7 +153,7 @@ v1::WorkerReport HeldLeases::Report(const v1::DeviceHealth& health) const {
     unacknowledged += lease.state() == v1::HeldLease::FINISHED;
   }
   const bool willing = !draining_ && health.healthy() && unacknowledged < kMaxUnacknowledged;
-  report.set_free_slots(willing ? std::max(0, slots_ - BusyCount()) : 0);
+  report.set_free_slots(willing ? std::max(0, SlotsOf(health) - BusyCount()) : 0);
   *report.mutable_health() = health;
   report.set_draining(draining_);
   return report;

@@ -49,6 +49,7 @@ class HeldLeases {
   void Drain();
   bool draining() const;
 
+  // Slots of sick devices are not offered.
   v1::WorkerReport Report(const v1::DeviceHealth& health) const;
   // Leases that are queued or executing.
   int busy() const;
@@ -62,6 +63,7 @@ class HeldLeases {
   void Touch();
 
  private:
+  int SlotsOf(const v1::DeviceHealth& health) const;
   void Changed() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   v1::HeldLease* Find(const std::string& lease_id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   int BusyCount() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

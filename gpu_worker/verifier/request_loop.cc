@@ -11,6 +11,15 @@
 #include "proto/runner.pb.h"
 
 namespace ksearch {
+namespace {
+
+absl::Status Probe(Bench& bench) {
+  if (bench.gpu() != nullptr) RETURN_IF_ERROR(bench.gpu()->probe());
+  return bench.DeviceHealth();
+}
+
+}  // namespace
+
 absl::Status ServeRequests(int fd, Bench& bench) {
   v1::VerifierRequest request;
   while (true) {
@@ -19,6 +28,17 @@ absl::Status ServeRequests(int fd, Bench& bench) {
     RETURN_IF_ERROR(received);
     v1::VerifierReply reply;
     reply.set_request_id(request.request_id());
+    if (request.probe()) {
+      const absl::Status answer = Probe(bench);
+      if (answer.ok()) {
+        reply.mutable_verdict()->set_outcome(v1::OUTCOME_PASSED);
+      } else {
+        reply.set_infrastructure_error(std::string(answer.message()));
+      }
+      RETURN_IF_ERROR(SendMessage(fd, reply, absl::InfiniteFuture()));
+      RETURN_IF_ERROR(bench.DeviceHealth());
+      continue;
+    }
     JobVerifier verifier(bench, [&](const v1::VerifierReply::Progress& progress) {
       v1::VerifierReply update;
       update.set_request_id(request.request_id());

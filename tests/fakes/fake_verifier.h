@@ -22,6 +22,20 @@ class FakeVerifier : public Verifier {
     return answer;
   }
 
+  absl::Status Probe(absl::Time, std::stop_token) override {
+    MutexLock lock(&mu_);
+    ++probes_;
+    return probe_answer_;
+  }
+  void set_probe_answer(absl::Status status) {
+    MutexLock lock(&mu_);
+    probe_answer_ = std::move(status);
+  }
+  int probes() {
+    MutexLock lock(&mu_);
+    return probes_;
+  }
+
   std::vector<v1::VerifierRequest> requests() {
     MutexLock lock(&mu_);
     return requests_;
@@ -34,6 +48,8 @@ class FakeVerifier : public Verifier {
  private:
   Mutex mu_;
   std::vector<v1::VerifierRequest> requests_ ABSL_GUARDED_BY(mu_);
+  absl::Status probe_answer_ ABSL_GUARDED_BY(mu_);
+  int probes_ ABSL_GUARDED_BY(mu_) = 0;
 };
 
 }  // namespace ksearch

@@ -125,7 +125,7 @@ class Worker {
     auto toolchains = MakeToolchains(config_, config_.state_dir(), sandbox_.get());
     if (!toolchains.ok()) return toolchains.status();
     toolchains_ = *std::move(toolchains);
-    auto devices = MakeDevices(config_);
+    auto devices = MakeDevices(config_, GpuSurroundings::OfThisProcess());
     if (!devices.ok()) return devices.status();
     devices_ = *std::move(devices);
     const std::string verifier_config = config_.state_dir() + "/verifier.textproto";

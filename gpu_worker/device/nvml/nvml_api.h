@@ -33,6 +33,11 @@ struct NvmlProcess {  // nvmlProcessInfo_v2_t
   unsigned long long used_gpu_memory;
   unsigned int gpu_instance_id, compute_instance_id;
 };
+struct NvmlPci {  // nvmlPciInfo_t
+  char legacy_bus_id[16];
+  unsigned int domain, bus, device, device_id, subsystem_id;
+  char bus_id[32];
+};
 struct NvmlEvent {  // nvmlEventData_t
   NvmlHandle device;
   unsigned long long type, payload;  // of an Xid event, the Xid
@@ -55,6 +60,7 @@ enum NvmlClock : int { kNvmlSmClock = 1, kNvmlMemoryClock = 2 };
 #define KSEARCH_NVML_OPTIONAL(F)                                                                \
   F(CudaVersion, "nvmlSystemGetCudaDriverVersion_v2", (int*))                                   \
   F(MinorNumber, "nvmlDeviceGetMinorNumber", (NvmlHandle, unsigned int*))                       \
+  F(PciInfo, "nvmlDeviceGetPciInfo_v3", (NvmlHandle, NvmlPci*))                                 \
   F(MemoryInfo, "nvmlDeviceGetMemoryInfo", (NvmlHandle, NvmlMemory*))                           \
   F(CoreCount, "nvmlDeviceGetNumGpuCores", (NvmlHandle, unsigned int*))                         \
   F(Temperature, "nvmlDeviceGetTemperature", (NvmlHandle, int, unsigned int*))                  \

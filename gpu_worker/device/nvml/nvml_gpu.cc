@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "common/status_macros.h"
 
@@ -21,24 +22,34 @@ absl::Status Absent(absl::string_view what) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<NvmlGpu>> NvmlGpu::List(std::shared_ptr<const NvmlApi> api) {
+absl::Status NvmlGpu::Identify(int index) {
+  index_ = index;
+  char text[kTextBytes] = {};
+  RETURN_IF_ERROR(api_->ToStatus(api_->DeviceByIndex(static_cast<unsigned int>(index), &handle_),
+                                 absl::StrCat("GPU ", index)));
+  RETURN_IF_ERROR(api_->ToStatus(api_->Uuid(handle_, text, sizeof text - 1),
+                                 absl::StrCat("UUID of GPU ", index)));
+  uuid_ = text;
+  RETURN_IF_ERROR(api_->ToStatus(api_->Name(handle_, text, sizeof text - 1),
+                                 absl::StrCat("name of GPU ", index)));
+  name_ = text;
+  return api_->ToStatus(api_->ComputeCapability(handle_, &major_, &minor_),
+                        absl::StrCat("compute capability of GPU ", index));
+}
+
+absl::StatusOr<std::vector<NvmlGpu>> NvmlGpu::List(std::shared_ptr<const NvmlApi> api,
+                                                   std::vector<Unreachable>* unreachable) {
   unsigned int count = 0;
   RETURN_IF_ERROR(api->ToStatus(api->DeviceCount(&count), "counting GPUs"));
   std::vector<NvmlGpu> gpus;
-  for (unsigned int i = 0; i < count; ++i) {
+  for (int i = 0; i < static_cast<int>(count); ++i) {
     NvmlGpu gpu(api);
-    gpu.index_ = static_cast<int>(i);
-    char text[kTextBytes] = {};
-    RETURN_IF_ERROR(api->ToStatus(api->DeviceByIndex(i, &gpu.handle_), absl::StrCat("GPU ", i)));
-    RETURN_IF_ERROR(api->ToStatus(api->Uuid(gpu.handle_, text, sizeof text - 1),
-                                  absl::StrCat("UUID of GPU ", i)));
-    gpu.uuid_ = text;
-    RETURN_IF_ERROR(api->ToStatus(api->Name(gpu.handle_, text, sizeof text - 1),
-                                  absl::StrCat("name of GPU ", i)));
-    gpu.name_ = text;
-    RETURN_IF_ERROR(api->ToStatus(api->ComputeCapability(gpu.handle_, &gpu.major_, &gpu.minor_),
-                                  absl::StrCat("compute capability of GPU ", i)));
-    gpus.push_back(std::move(gpu));
+    absl::Status found = gpu.Identify(i);
+    if (found.ok()) {
+      gpus.push_back(std::move(gpu));
+    } else if (unreachable != nullptr) {
+      unreachable->push_back({i, std::move(found)});
+    }
   }
   return gpus;
 }
@@ -66,6 +77,12 @@ absl::StatusOr<int> NvmlGpu::Number(NvmlResult (*function)(NvmlHandle, unsigned 
 std::optional<int> NvmlGpu::node_number() const {
   const auto number = Number(api_->MinorNumber, "minor number");
   return number.ok() ? std::optional<int>(*number) : std::nullopt;
+}
+
+std::string NvmlGpu::pci_address() const {
+  NvmlPci pci = {};
+  if (api_->PciInfo == nullptr || api_->PciInfo(handle_, &pci) != kNvmlSuccess) return "";
+  return absl::StrFormat("%08x:%02x:%02x.0", pci.domain, pci.bus, pci.device);
 }
 
 std::optional<int64_t> NvmlGpu::memory_bytes() const {

@@ -30,9 +30,15 @@ inline constexpr uint64_t kSlowdownReasons = 0x8 | 0x20 | 0x40 | 0x80;
 // are absent. Thread-safe.
 class NvmlGpu {
  public:
-  // Every GPU of this machine or container, in NVML's (nvidia-smi's) order. A GPU that has fallen
-  // off the bus fails the whole listing: its index would be another's.
-  static absl::StatusOr<std::vector<NvmlGpu>> List(std::shared_ptr<const NvmlApi> api);
+  // A GPU that NVML counts but that does not answer, as one that has fallen off the bus.
+  struct Unreachable {
+    int index = 0;
+    absl::Status why;
+  };
+  // Every GPU of this machine or container that answers, in NVML's (nvidia-smi's) order; the others
+  // in `unreachable`, if given.
+  static absl::StatusOr<std::vector<NvmlGpu>> List(std::shared_ptr<const NvmlApi> api,
+                                                   std::vector<Unreachable>* unreachable = nullptr);
   // The one with this UUID; NOT_FOUND names those there are.
   static absl::StatusOr<NvmlGpu> Find(std::shared_ptr<const NvmlApi> api, absl::string_view uuid);
 
@@ -43,6 +49,8 @@ class NvmlGpu {
   int compute_minor() const { return minor_; }
   // N of /dev/nvidiaN.
   std::optional<int> node_number() const;
+  // "00000000:0a:00.0"; empty if not known.
+  std::string pci_address() const;
   std::optional<int64_t> memory_bytes() const;
   std::optional<int> multiprocessors() const;
 
@@ -64,6 +72,7 @@ class NvmlGpu {
 
  private:
   explicit NvmlGpu(std::shared_ptr<const NvmlApi> api) : api_(std::move(api)) {}
+  absl::Status Identify(int index);
   absl::StatusOr<int> Number(NvmlResult (*function)(NvmlHandle, unsigned int*),
                              absl::string_view what) const;
 

@@ -82,7 +82,7 @@ TEST_F(CpuDeviceMonitorTest, UnhealthyWithoutMemory) {
 }
 
 TEST(DeviceFactoryTest, ThisMachineHasAnArchitecture) {
-  const auto devices = MakeDevices(v1::WorkerConfig());
+  const auto devices = MakeDevices(v1::WorkerConfig(), GpuSurroundings::OfThisProcess());
   ASSERT_TRUE(devices.ok()) << devices.status();
   ASSERT_EQ(devices->size(), 1u);
   EXPECT_FALSE((*devices)[0].monitor->Fingerprint().architecture().empty());

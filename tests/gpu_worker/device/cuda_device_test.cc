@@ -9,11 +9,16 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <memory>
 
 #include "common/subprocess.h"
 #include "gpu_worker/device/cuda_device_monitor.h"
 #include "gpu_worker/device/device_factory.h"
 #include "gpu_worker/device/gpu_processes.h"
+#include "gpu_worker/device/xid/kernel_log.h"
+#include "gpu_worker/device/xid/xid_table.h"
+#include "tests/fakes/fake_clock.h"
 #include "tests/gpu_worker/device/fake_nvml.h"
 
 namespace ksearch {
@@ -146,6 +151,7 @@ TEST_F(CudaDeviceTest, StartUpFaultsSayWhatToDo) {
   EXPECT_THAT(Fault(), HasSubstr("built without CUDA"));
   surroundings_.built_with_cuda = true;
   std::filesystem::remove(folder_ + "/nvidia-uvm");
+  state_->count = 1;
   EXPECT_THAT(Fault(), testing::AllOf(HasSubstr("/nvidia-uvm missing"), HasSubstr("modprobe")));
 }
 
@@ -154,6 +160,7 @@ TEST_F(CudaDeviceTest, BusyAndSplitGpusAreRefused) {
   options.argv = {"/bin/sleep", "60"};
   const auto other = Subprocess::Start(options);
   ASSERT_TRUE(other.ok());
+  config_.mutable_device()->add_gpus("1");
   state_->gpus[1].process_count = 1;
   // A stranger: neither of this project nor begun by this process, like init.
   state_->gpus[1].processes[0] = 1;
@@ -164,8 +171,42 @@ TEST_F(CudaDeviceTest, BusyAndSplitGpusAreRefused) {
   config_.mutable_device()->set_allow_busy(false);
   state_->gpus[1].processes[0] = static_cast<unsigned>((*other)->pid());
   EXPECT_TRUE(Make().ok()) << Fault();  // our own child
-  state_->gpus[0].mig = true;
+  state_->gpus[1].mig = true;
   EXPECT_THAT(Fault(), HasSubstr("MIG"));
+}
+
+TEST_F(CudaDeviceTest, AWorkerStartsWithTheGpusThatAreWell) {
+  std::filesystem::remove(folder_ + "/nvidia1");
+  const auto devices = Make();
+  ASSERT_TRUE(devices.ok()) << devices.status();
+  ASSERT_EQ(devices->size(), 2u);
+  EXPECT_TRUE(devices->at(0).monitor->Sample().healthy());
+  EXPECT_THAT(devices->at(1).monitor->Sample().reason(),
+              testing::AllOf(HasSubstr("GPU-bbbb2222-0000"), HasSubstr("/nvidia1 missing")));
+  // Mended, it serves without a restart.
+  std::ofstream(folder_ + "/nvidia1") << "";
+  EXPECT_TRUE(devices->at(1).monitor->Sample().healthy());
+  state_->gpus[1].mig = true;
+  EXPECT_THAT(devices->at(1).monitor->Sample().reason(), HasSubstr("MIG"));
+  state_->gpus[0].mig = true;
+  EXPECT_THAT(Fault(), testing::AllOf(HasSubstr("GPU-aaaa1111-0000 is split"),
+                                      HasSubstr("\nGPU GPU-bbbb2222-0000 is split")));
+}
+
+TEST_F(CudaDeviceTest, AGpuThatDoesNotAnswerIsLeftOut) {
+  state_->gpus[0].lost = true;
+  EXPECT_THAT(Ids(Make()), testing::UnorderedElementsAre("GPU-bbbb2222-0000", "unreachable-0"));
+  const auto devices = Make();
+  for (const Device& device : *devices) {
+    const v1::DeviceHealth health = device.monitor->Sample();
+    EXPECT_EQ(health.healthy(), device.gpu_uuid == "GPU-bbbb2222-0000");
+    if (health.healthy()) continue;
+    EXPECT_THAT(health.reason(), HasSubstr("GPU 0 does not answer"));
+  }
+  config_.mutable_device()->add_gpus("1");
+  EXPECT_THAT(Ids(Make()), ElementsAre("GPU-bbbb2222-0000"));
+  config_.mutable_device()->set_gpus(0, "0");
+  EXPECT_THAT(Fault(), HasSubstr("GPU 0 does not answer"));
 }
 
 TEST_F(CudaDeviceTest, HealthFollowsTheGpu) {
@@ -195,10 +236,114 @@ TEST_F(CudaDeviceTest, ErrorsOfTheGpuItselfLast) {
   EXPECT_THAT(devices->at(0).monitor->Sample().reason(),
               testing::AllOf(HasSubstr("Xid 79"), HasSubstr("GPU-aaaa1111-0000")));
   EXPECT_FALSE(devices->at(0).monitor->Sample().healthy());
-  state_->gpus[1].ecc_errors = 2;
-  EXPECT_THAT(devices->at(1).monitor->Sample().reason(), HasSubstr("2 uncorrected memory errors"));
-  state_->gpus[1].ecc_errors = 0;
-  EXPECT_FALSE(devices->at(1).monitor->Sample().healthy());
+  EXPECT_THAT(devices->at(0).monitor->Sample().reason(), HasSubstr("fallen off the bus"));
+}
+
+// A monitor with a clock that stands still, of the first GPU.
+std::unique_ptr<CudaDeviceMonitor> Watch(const std::string& folder, const FakeClock* clock,
+                                         std::shared_ptr<KernelLog> log = nullptr) {
+  const auto api = NvmlApi::Load(KSEARCH_FAKE_NVML);
+  GpuFacts facts;
+  facts.uuid = "GPU-aaaa1111-0000";
+  return std::make_unique<CudaDeviceMonitor>(
+      facts, NvmlGpu::Find(*api, facts.uuid).value(),
+      CudaDeviceMonitor::Options{
+          .device_folder = folder, .kernel_log = std::move(log), .clock = clock});
+}
+
+TEST_F(CudaDeviceTest, MemoryErrorsThatNothingExplainsLast) {
+  const FakeClock first;
+  FakeClock clock;
+  const auto monitor = Watch(folder_, &clock);
+  state_->gpus[0].ecc_errors = 2;
+  EXPECT_THAT(monitor->Sample().reason(), HasSubstr("2 uncorrected memory errors"));
+  EXPECT_THAT(monitor->FaultSince(first.SteadyNow()), HasSubstr("2 uncorrected memory errors"));
+  clock.Advance(absl::Seconds(6));
+  EXPECT_THAT(monitor->Sample().reason(), HasSubstr("restart the worker"));
+  state_->gpus[0].ecc_errors = 0;
+  EXPECT_FALSE(monitor->Sample().healthy());
+}
+
+TEST_F(CudaDeviceTest, AContainedErrorCostsTheJobAndNotTheGpu) {
+  FakeClock clock;
+  const auto monitor = Watch(folder_, &clock);
+  const absl::Time before = clock.SteadyNow();
+  clock.Advance(absl::Seconds(1));
+  // The count may rise before the driver says why.
+  state_->gpus[0].ecc_errors = 1;
+  EXPECT_FALSE(monitor->Sample().healthy());
+  state_->gpus[0].pending_xid = 94;
+  clock.Advance(absl::Seconds(1));
+  EXPECT_TRUE(monitor->Sample().healthy());
+  EXPECT_EQ(monitor->FaultSince(before), "Xid 94 (contained memory error)");
+  clock.Advance(absl::Seconds(10));
+  EXPECT_TRUE(monitor->Sample().healthy());
+  EXPECT_EQ(monitor->FaultSince(clock.SteadyNow()), "");
+}
+
+TEST_F(CudaDeviceTest, EveryListedXidDoesWhatItsClassSays) {
+  const FakeClock clock;
+  for (const Xid& xid : XidTable()) {
+    SCOPED_TRACE(xid.number);
+    const auto monitor = Watch(folder_, &clock);
+    state_->gpus[0].pending_xid = xid.number;
+    const bool of_the_device = xid.xid_class == XidClass::kDevice;
+    const bool fault = of_the_device || xid.xid_class == XidClass::kContained;
+    EXPECT_EQ(monitor->FaultSince(clock.SteadyNow()).empty(), !fault);
+    EXPECT_EQ(monitor->Sample().healthy(), !of_the_device) << monitor->Sample().reason();
+  }
+  const auto monitor = Watch(folder_, &clock);
+  state_->gpus[0].pending_xid = 9999;
+  EXPECT_TRUE(monitor->Sample().healthy());
+}
+
+TEST_F(CudaDeviceTest, XidsComeFromTheKernelLogWhereNvmlHasNone) {
+  const FakeClock clock;
+  EXPECT_EQ(Watch(folder_, &clock)->xid_source(), "NVML events");
+  state_->gives_events = false;
+  EXPECT_EQ(Watch(folder_, &clock)->xid_source(), "nothing");
+  const std::string path = folder_ + "/kmsg";
+  std::ofstream out(path);
+  out << "4,1,1,-;NVRM: Xid (PCI:0000:0a:00): 79, pid=1, of an earlier day\n" << std::flush;
+  const auto log = KernelLog::Open(path);
+  ASSERT_TRUE(log.ok()) << log.status();
+  const auto monitor = Watch(folder_, &clock, *log);
+  EXPECT_EQ(monitor->xid_source(), "the kernel's log");
+  out << "4,2,2,-;NVRM: Xid (PCI:0000:0b:00): 79, pid='<unknown>', name=<unknown>, of the other\n"
+      << "4,3,3,-;NVRM: Xid (PCI:0000:0a:00): 31, pid=2, name=ksearch-runner, Ch 0008\n"
+      << std::flush;
+  EXPECT_TRUE(monitor->Sample().healthy());
+  out << "4,4,4,-;NVRM: Xid (PCI:0000:0a:00): 119, pid=2, name=x, Timeout\n" << std::flush;
+  EXPECT_THAT(monitor->Sample().reason(), HasSubstr("Xid 119 (the GPU's firmware"));
+  EXPECT_THAT((*log)->TakeXids({0, 0x0b, 0}), ElementsAre(79u));
+}
+
+TEST(XidTableTest, IsWhatTheDesignSays) {
+  std::map<XidClass, std::vector<uint64_t>> by_class;
+  uint64_t last = 0;
+  for (const Xid& xid : XidTable()) {
+    EXPECT_GT(xid.number, last) << "once each, in order";
+    last = xid.number;
+    by_class[xid.xid_class].push_back(xid.number);
+  }
+  EXPECT_THAT(by_class[XidClass::kProgram], ElementsAre(13u, 31u, 43u, 69u));
+  EXPECT_THAT(by_class[XidClass::kCleanUp], ElementsAre(45u));
+  EXPECT_THAT(by_class[XidClass::kContained], ElementsAre(94u));
+  EXPECT_THAT(by_class[XidClass::kDevice],
+              ElementsAre(8u, 46u, 48u, 63u, 64u, 74u, 79u, 95u, 109u, 119u, 120u, 154u));
+  EXPECT_EQ(DescribeXid(7).xid_class, XidClass::kUnlisted);
+}
+
+TEST(KernelLogTest, OnlyXidLinesAreRead) {
+  const auto record = ParseXidLine("[ 12.3] NVRM: Xid (PCI:0001:C1:00): 154, GPU recovery action");
+  ASSERT_TRUE(record.has_value());
+  EXPECT_EQ(record->xid, 154u);
+  EXPECT_EQ(record->gpu, (PciAddress{1, 0xc1, 0}));
+  EXPECT_EQ(ParsePciAddress("00000001:C1:00.0"), record->gpu);
+  for (const char* line : {"", "NVRM: Xid (PCI:0000:0a:00)", "NVRM: Xid (PCI:0a): 13, x",
+                           "NVRM: Xid (PCI:0000:0a:00): , x", "usb 1-1: new device"}) {
+    EXPECT_FALSE(ParseXidLine(line).has_value()) << line;
+  }
 }
 
 TEST_F(CudaDeviceTest, ALostGpuIsSaidToBeLost) {

@@ -58,6 +58,7 @@ NvmlResult nvmlDeviceGetCount_v2(unsigned* count) {
 }
 NvmlResult nvmlDeviceGetHandleByIndex_v2(unsigned index, NvmlHandle* handle) {
   if (index >= state.count) return kInvalidArgument;
+  if (state.gpus[index].lost) return kNvmlGpuIsLost;
   *handle = reinterpret_cast<NvmlHandle>(&state.gpus[index]);
   return kNvmlSuccess;
 }
@@ -74,6 +75,11 @@ NvmlResult nvmlDeviceGetCudaComputeCapability(NvmlHandle handle, int* major, int
 }
 NvmlResult nvmlDeviceGetMinorNumber(NvmlHandle handle, unsigned* number) {
   *number = static_cast<unsigned>(&Gpu(handle) - state.gpus);
+  return kNvmlSuccess;
+}
+NvmlResult nvmlDeviceGetPciInfo_v3(NvmlHandle handle, ksearch::NvmlPci* pci) {
+  *pci = {};
+  pci->bus = 0x0a + static_cast<unsigned>(&Gpu(handle) - state.gpus);
   return kNvmlSuccess;
 }
 NvmlResult nvmlDeviceGetMemoryInfo(NvmlHandle, NvmlMemory* memory) {
@@ -129,6 +135,7 @@ NvmlResult nvmlEventSetFree(NvmlEventSet set) {
 }
 NvmlResult nvmlDeviceRegisterEvents(NvmlHandle handle, unsigned long long types, NvmlEventSet set) {
   if (types != ksearch::kNvmlXidEvent) return kInvalidArgument;
+  if (!state.gives_events) return ksearch::kNvmlNotSupported;
   *reinterpret_cast<NvmlHandle*>(set) = handle;
   return kNvmlSuccess;
 }

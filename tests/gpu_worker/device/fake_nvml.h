@@ -24,6 +24,7 @@ struct FakeNvmlState {
   int init_result = 0;
   int running = 0;  // nvmlInit without nvmlShutdown
   unsigned count = 0;
+  bool gives_events = true;
   FakeGpu gpus[8];
 };
 

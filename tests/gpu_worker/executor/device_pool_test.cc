@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "tests/fakes/eventually.h"
 #include "tests/fakes/fake_verifier.h"
 
 namespace ksearch {
@@ -64,7 +65,7 @@ class DevicePoolTest : public testing::Test {
       slots.push_back({device.device_class, monitors_.back().get(), locks_.back().get(),
                        verifiers_.back().get()});
     }
-    pool_ = std::make_unique<DevicePool>(slots);
+    pool_ = std::make_unique<DevicePool>(slots, /*first_rest=*/absl::Milliseconds(1));
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
@@ -168,6 +169,60 @@ TEST_F(DevicePoolTest, ManyJobsNeverShareADevice) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_FALSE(shared);
+}
+
+TEST_F(DevicePoolTest, SickDevicesAreNamedBesideHealthyOnes) {
+  EXPECT_EQ(pool_->Health().devices(), 4);
+  EXPECT_TRUE(pool_->Health().sick_devices().empty());
+  monitors_[1]->healthy = false;
+  const v1::DeviceHealth health = pool_->Health();
+  EXPECT_TRUE(health.healthy());
+  EXPECT_EQ(health.reason(), "");
+  ASSERT_EQ(health.sick_devices_size(), 1);
+  EXPECT_EQ(health.sick_devices(0).device_id(), "GPU-2");
+  EXPECT_EQ(health.sick_devices(0).reason(), "GPU-2 is too hot");
+  monitors_[1]->healthy = true;
+  EXPECT_TRUE(pool_->Health().sick_devices().empty());
+}
+
+TEST_F(DevicePoolTest, ADeviceInDoubtServesAgainOnceItAnswers) {
+  verifiers_[0]->set_probe_answer(absl::UnavailableError("no context"));
+  pool_->Doubt(pool_->slots()[0], "the verifier ended with signal 6");
+  ASSERT_TRUE(Eventually([&] { return pool_->Health().sick_devices_size() == 1; }));
+  EXPECT_EQ(pool_->Health().sick_devices(0).reason(), "no context");
+  EXPECT_TRUE(pool_->Health().healthy());
+  {
+    const auto first = Take("sm_90a");
+    EXPECT_EQ(IdOf(first), "GPU-2");
+    // Nothing else fits, so a second job waits for GPU-2 until GPU-1 answers.
+    auto second = std::async(std::launch::async, [this] { return IdOf(Take("sm_90a")); });
+    verifiers_[0]->set_probe_answer(absl::OkStatus());
+    EXPECT_EQ(second.get(), "GPU-1");
+  }
+  EXPECT_TRUE(pool_->Health().sick_devices().empty());
+  EXPECT_GE(verifiers_[0]->probes(), 2);
+}
+
+TEST_F(DevicePoolTest, AJobWaitsWhileItsOnlyDeviceIsAsked) {
+  pool_->Doubt(pool_->slots()[2], "trouble");
+  EXPECT_EQ(IdOf(Take("sm_100a")), "GPU-3");
+  EXPECT_EQ(verifiers_[2]->probes(), 1);
+  verifiers_[2]->set_probe_answer(absl::UnavailableError("dead"));
+  pool_->Doubt(pool_->slots()[2], "more trouble");
+  EXPECT_EQ(Take("sm_100a").status().message(), "dead");
+  monitors_[2]->healthy = false;
+  EXPECT_EQ(Take("sm_100a").status().message(), "GPU-3 is too hot");
+}
+
+TEST_F(DevicePoolTest, GpusAreAskedBeforeTheirFirstJob) {
+  verifiers_[1]->set_probe_answer(absl::UnavailableError("broken from the start"));
+  pool_->DoubtAll();
+  ASSERT_TRUE(Eventually([&] { return pool_->Health().sick_devices_size() == 1; }));
+  EXPECT_EQ(pool_->Health().sick_devices(0).device_id(), "GPU-2");
+  const auto first = Take(), second = Take();
+  EXPECT_EQ((std::set<std::string>{IdOf(first), IdOf(second)}),
+            (std::set<std::string>{"GPU-1", "GPU-3"}));
+  EXPECT_EQ(verifiers_[3]->probes(), 0);  // the processors
 }
 
 }  // namespace

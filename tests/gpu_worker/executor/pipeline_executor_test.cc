@@ -28,8 +28,16 @@ class FixedMonitor : public DeviceMonitor {
     print.set_architecture(architecture);
     return print;
   }
-  v1::DeviceHealth Sample() override { return {}; }
+  v1::DeviceHealth Sample() override {
+    v1::DeviceHealth health;
+    health.set_healthy(true);
+    return health;
+  }
+  std::string FaultSince(absl::Time begin) override {
+    return begin > absl::InfinitePast() ? fault : "";
+  }
   std::string architecture;
+  std::string fault;
 };
 
 v1::Sources Cpp(const std::string& path, const std::string& text) {
@@ -229,6 +237,17 @@ TEST_F(PipelineExecutorTest, TroubleWithTheWorkerIsNoResult) {
   *spec_.mutable_candidate() = Cpp("kernel.cpp", "fine");
   verifier_.answer = absl::UnavailableError("verifier gone");
   EXPECT_EQ(Execute().status().message(), "verifier gone");
+}
+
+TEST_F(PipelineExecutorTest, WhatADeviceFaultDidToACandidateIsNoResult) {
+  verifier_.answer->set_outcome(v1::OUTCOME_RUNTIME_ERROR);
+  EXPECT_EQ(Execute()->outcome(), v1::OUTCOME_RUNTIME_ERROR);
+  monitor_.fault = "Xid 94 (contained memory error)";
+  EXPECT_EQ(Execute().status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(Execute().status().message()),
+              HasSubstr("device cpu:test failed while the job was on it: Xid 94"));
+  verifier_.answer->set_outcome(v1::OUTCOME_PASSED);
+  EXPECT_FALSE(Execute().ok());
 }
 
 TEST_F(PipelineExecutorTest, UnsuitableJobsAreReturnedWithTheReason) {

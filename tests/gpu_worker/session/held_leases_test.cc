@@ -179,5 +179,18 @@ TEST(HeldLeasesTest, PileOfUnacknowledgedResultsStopsNewWork) {
   EXPECT_EQ(held.Report(Healthy()).free_slots(), 0);
 }
 
+TEST(HeldLeasesTest, SlotsOfSickDevicesAreNotOffered) {
+  HeldLeases held(4);
+  v1::DeviceHealth health = Healthy();
+  health.set_devices(2);
+  EXPECT_EQ(held.Report(health).free_slots(), 4);
+  health.add_sick_devices()->set_device_id("GPU-2");
+  EXPECT_EQ(held.Report(health).free_slots(), 2);
+  health.set_devices(3);
+  EXPECT_EQ(held.Report(health).free_slots(), 3);
+  health.clear_sick_devices();
+  EXPECT_EQ(held.Report(health).free_slots(), 4);
+}
+
 }  // namespace
 }  // namespace ksearch

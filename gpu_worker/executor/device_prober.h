@@ -1,0 +1,66 @@
+#ifndef KSEARCH_GPU_WORKER_EXECUTOR_DEVICE_PROBER_H_
+#define KSEARCH_GPU_WORKER_EXECUTOR_DEVICE_PROBER_H_
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "common/clock.h"
+#include "common/mutex.h"
+
+namespace ksearch {
+
+// Devices in doubt: one under which a job had trouble is out of service until a probe of it passes,
+// and is probed until then, at once and later ever more seldom. Thread-safe.
+class DeviceProber {
+ public:
+  // Whether the device with this number answers. UNAVAILABLE means that it could not be asked,
+  // which counts as no try; anything else that is not OK says why it stays out of service.
+  using Probe = std::function<absl::Status(size_t device, std::stop_token stop)>;
+  // What is known of a device in doubt.
+  struct Doubt {
+    std::string why;
+    bool probed = false;  // and did not answer; else nobody has asked it yet
+  };
+
+  // `first_rest`: after its first failed probe a device rests so long, then twice as long each
+  // time, but no more than 30 times.
+  DeviceProber(Probe probe, absl::Duration first_rest)
+      : probe_(std::move(probe)), first_rest_(first_rest) {}
+  ~DeviceProber();
+  DeviceProber(const DeviceProber&) = delete;
+  DeviceProber& operator=(const DeviceProber&) = delete;
+
+  void Add(size_t device, std::string why);
+  // Nothing: in service.
+  std::optional<Doubt> Find(size_t device) const;
+
+ private:
+  struct Entry {
+    Doubt doubt;
+    absl::Time next = absl::InfinitePast();  // Clock::SteadyNow() scale
+    int failures = 0;
+    int not_asked = 0;  // in a row
+  };
+  void Loop(std::stop_token stop);
+  // The device whose turn it is; nothing once stopped.
+  std::optional<size_t> AwaitNext(const std::stop_token& stop);
+  void Settle(size_t device, const absl::Status& answer) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  const Probe probe_;
+  const absl::Duration first_rest_;
+  mutable Mutex mu_;
+  CondVar changed_;
+  std::map<size_t, Entry> entries_ ABSL_GUARDED_BY(mu_);
+  std::jthread thread_ ABSL_GUARDED_BY(mu_);  // from the first doubt on
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_EXECUTOR_DEVICE_PROBER_H_
