@@ -2,6 +2,7 @@
 #include "tests/gpu_worker/device/fake_nvml.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "gpu_worker/device/nvml/nvml_api.h"
@@ -21,6 +22,23 @@ using ksearch::NvmlResult;
 constexpr NvmlResult kInvalidArgument = 2;
 
 ksearch::FakeNvmlState state;
+
+// For programs that take this library for NVML: so many GPUs, all well.
+struct FromEnvironment {
+  FromEnvironment() {
+    static constexpr const char* kUuids[] = {
+        "GPU-00000000-0000-0000-0000-000000000000", "GPU-00000001-0000-0000-0000-000000000001",
+        "GPU-00000002-0000-0000-0000-000000000002", "GPU-00000003-0000-0000-0000-000000000003"};
+    const char* const wanted = std::getenv("KSEARCH_FAKE_GPUS");  // NOLINT(concurrency-mt-unsafe)
+    if (wanted == nullptr) return;
+    state.count = static_cast<unsigned>(std::clamp(std::atoi(wanted), 0, 4));
+    for (unsigned i = 0; i < state.count; ++i) {
+      state.gpus[i].uuid = kUuids[i];
+      state.gpus[i].name = "NVIDIA H200";
+      state.gpus[i].major = 9;
+    }
+  }
+} from_environment;
 
 FakeGpu& Gpu(NvmlHandle handle) { return *reinterpret_cast<FakeGpu*>(handle); }
 
