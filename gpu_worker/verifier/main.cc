@@ -23,6 +23,7 @@
 #include "gpu_worker/verifier/host/memfd_buffer_sets.h"
 #include "gpu_worker/verifier/request_loop.h"
 #ifdef KSEARCH_CUDA
+#include "gpu_worker/device/nvml/nvml_gpu.h"
 #include "gpu_worker/sandbox/gpu_binds.h"
 #include "gpu_worker/verifier/cuda/cuda_buffer_sets.h"
 #include "gpu_worker/verifier/cuda/device_timing.h"
@@ -84,9 +85,17 @@ Bench::Options BenchOptions(const v1::DeviceSettings& device) {
 constexpr double kRotationShare = 0.3;
 constexpr double kOracleShare = 0.15;
 
+// Not every container shows /proc/driver/nvidia, where it is written as well.
+std::optional<int> NodeNumber(const std::string& uuid) {
+  auto api = NvmlApi::Load();
+  if (!api.ok()) return std::nullopt;
+  const auto gpu = NvmlGpu::Find(*std::move(api), uuid);
+  return gpu.ok() ? gpu->node_number() : std::nullopt;
+}
+
 absl::StatusOr<BufferSetsFactory> UseGpu(const std::string& uuid, bool rotation_is_set,
                                          Bench::Options* options, RunnerStarter* starter) {
-  ASSIGN_OR_RETURN(GpuBinds binds, FindGpuBinds(uuid, std::nullopt, GpuHost()));
+  ASSIGN_OR_RETURN(GpuBinds binds, FindGpuBinds(uuid, NodeNumber(uuid), GpuHost()));
   ASSIGN_OR_RETURN(std::shared_ptr<VerifierDevice> gpu, VerifierDevice::Open(uuid));
   ASSIGN_OR_RETURN(const int64_t free_bytes, gpu->device().FreeBytes());
   starter->UseGpu(uuid, std::move(binds));
