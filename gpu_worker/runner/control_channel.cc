@@ -1,10 +1,13 @@
 #include "gpu_worker/runner/control_channel.h"
 
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <utility>
 
 namespace ksearch {
 namespace {
@@ -12,10 +15,13 @@ namespace {
 constexpr size_t kMaxRequestBytes = size_t{1} << 20;
 // SCM_MAX_FD of Linux.
 constexpr size_t kMaxFds = 253;
+// The request after a lead-in comes within some ten microseconds.
+constexpr std::chrono::milliseconds kAwakeTime(2);
 
 }  // namespace
 
 bool ControlChannel::Receive(v1::RunnerRequest* request, std::vector<UniqueFd>* fds) {
+  if (std::exchange(awake_, false)) WaitAwake();
   packet_.resize(kMaxRequestBytes);
   fds->clear();
   struct iovec part = {packet_.data(), packet_.size()};
@@ -42,6 +48,14 @@ bool ControlChannel::Receive(v1::RunnerRequest* request, std::vector<UniqueFd>* 
   }
   if ((message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) return false;
   return request->ParseFromArray(packet_.data(), static_cast<int>(n));
+}
+
+void ControlChannel::WaitAwake() const {
+  const auto asleep_from = std::chrono::steady_clock::now() + kAwakeTime;
+  do {
+    struct pollfd ready = {fd_, POLLIN, 0};
+    if (::poll(&ready, 1, 0) != 0) return;
+  } while (std::chrono::steady_clock::now() < asleep_from);
 }
 
 bool ControlChannel::Send(const v1::RunnerReply& reply) {

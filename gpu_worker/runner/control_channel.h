@@ -19,11 +19,17 @@ class ControlChannel {
   bool Receive(v1::RunnerRequest* request, std::vector<UniqueFd>* fds);
   // False when the verifier hung up.
   bool Send(const v1::RunnerReply& reply);
+  // The next request is expected within microseconds: Receive looks for it for a while before it
+  // sleeps, since waking up takes a time of its own.
+  void StayAwake() { awake_ = true; }
 
  private:
+  void WaitAwake() const;
+
   const int fd_;
   std::vector<char> packet_;
   std::string out_;
+  bool awake_ = false;
 };
 
 }  // namespace ksearch

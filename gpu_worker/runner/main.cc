@@ -67,6 +67,7 @@ int RunnerMain(int argc, char** argv) {
   v1::RunnerReply hello;
   hello.mutable_hello()->set_version(kDialogueVersion);
   hello.mutable_hello()->set_pid(::getpid());
+  const bool has_gpu = argc > 1;
   std::string trouble;
   const std::unique_ptr<Execution> execution = MakeExecution(argc, argv, &trouble);
   if (execution == nullptr) {
@@ -78,7 +79,7 @@ int RunnerMain(int argc, char** argv) {
   // them.
   ::prctl(PR_SET_DUMPABLE, 0);
 #ifdef KSEARCH_TIGHT_FILTER
-  const TightFilterFor whom = argc > 1 ? TightFilterFor::kGpuDriver : TightFilterFor::kProcessors;
+  const TightFilterFor whom = has_gpu ? TightFilterFor::kGpuDriver : TightFilterFor::kProcessors;
   if (const absl::Status tight = InstallTightFilter(whom); !tight.ok()) {
     SetError(&hello, v1::RunnerReply::RunnerError::SECCOMP_FAILED, 0,
              std::string(tight.message().data(), tight.message().size()));
@@ -105,6 +106,8 @@ int RunnerMain(int argc, char** argv) {
         break;
       case v1::RunnerRequest::kGo:
         usable = execution->Go(request.go(), kernel, &reply);
+        // A lead-in; a runner for processors must leave them to others.
+        if (has_gpu && request.go().set_order().empty()) channel.StayAwake();
         break;
       case v1::RunnerRequest::kExit:
       case v1::RunnerRequest::BODY_NOT_SET:

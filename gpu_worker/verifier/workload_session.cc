@@ -36,6 +36,7 @@ WorkloadSession::Batch WorkloadSession::Run(const std::vector<Call>& calls, Mode
   Batch batch;
   if (go.lead_in) batch.lead_in = link_.LeadIn(std::min(limits.deadline, go_deadline));
   RunnerLink::GoReply reply = link_.Go(request, std::min(limits.deadline, go_deadline));
+  const absl::Time done = clock_.SteadyNow();
   batch.ending = std::move(reply.ending);
   if (batch.ending.outcome == v1::OUTCOME_TIMEOUT && limits.deadline < go_deadline) {
     batch.ending.message = "the whole job took longer than limits.total_time";
@@ -54,8 +55,16 @@ WorkloadSession::Batch WorkloadSession::Run(const std::vector<Call>& calls, Mode
   batch.inner = absl::Nanoseconds(inner_ns);
   batch.audit = reply.audit;
   batch.waited = reply.waited;
-  batch.ending = Judge(calls, salt, mode, oracles);
+  const std::vector<CallFindings> findings = buffers_->Collect(calls, salt);
+  batch.look_over = clock_.SteadyNow() - done;
+  batch.ending = Judge(calls, findings, mode, oracles);
   return batch;
+}
+
+absl::Duration WorkloadSession::LookOver(const std::vector<Call>& calls) {
+  const absl::Time start = clock_.SteadyNow();
+  buffers_->Collect(calls, rng_.Next());
+  return clock_.SteadyNow() - start;
 }
 
 WorkloadSession::Recording WorkloadSession::Record(const std::vector<int>& sets, int graph,
@@ -69,9 +78,9 @@ WorkloadSession::Recording WorkloadSession::Record(const std::vector<int>& sets,
   return {std::move(reply.ending), std::move(reply.not_captured)};
 }
 
-Ending WorkloadSession::Judge(const std::vector<Call>& calls, uint64_t salt, Mode mode,
+Ending WorkloadSession::Judge(const std::vector<Call>& calls,
+                              const std::vector<CallFindings>& findings, Mode mode,
                               const OracleEntries& oracles) {
-  const std::vector<CallFindings> findings = buffers_->Collect(calls, salt);
   for (const CallFindings& found : findings) {
     if (found.unwritten.empty()) continue;
     if (mode == Mode::kTimed) {

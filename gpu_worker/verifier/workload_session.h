@@ -53,6 +53,8 @@ class WorkloadSession {
     absl::Duration audit;         // by the verifier's clock, message and answer included
     absl::Duration waited;        // part of it spent waiting for a core
     absl::Duration lead_in;       // of a GO that has one
+    // From "done" until the outputs were looked over. Work that still has the device delays it.
+    absl::Duration look_over;
   };
   struct Limits {
     absl::Duration call_time;
@@ -86,6 +88,9 @@ class WorkloadSession {
   Batch Run(const std::vector<Call>& calls, Mode mode, const Go& go, const OracleEntries& oracles,
             const Limits& limits);
 
+  // What looking these calls over takes if nothing is at work.
+  absl::Duration LookOver(const std::vector<Call>& calls);
+
   struct Recording {
     Ending ending;
     std::string reason;  // why the calls cannot be recorded; empty: they were
@@ -110,7 +115,7 @@ class WorkloadSession {
   }
 
  private:
-  Ending Judge(const std::vector<Call>& calls, uint64_t salt, Mode mode,
+  Ending Judge(const std::vector<Call>& calls, const std::vector<CallFindings>& findings, Mode mode,
                const OracleEntries& oracles);
   // Whether the outputs are those of an earlier call with other inputs.
   bool IsRepeated(const Call& call, uint64_t fingerprint, Mode mode);

@@ -295,11 +295,12 @@ TEST_F(CudaRunnerTest, AConfirmationTellsFasterFromEqual) {
   EXPECT_EQ(confirm(lab.reference(), slower), v1::Comparison::IMPROVED);
 }
 
-// KSEARCH_AA=N: N confirmations of a program against itself and N against one that does 2 % more.
+// KSEARCH_AA=N: N confirmations of a program against itself and N, or KSEARCH_AA_SLOWER=N, against
+// one that does 2 % more.
 TEST_F(CudaRunnerTest, ConfirmationsOfEquals) {
   const char* const wanted = std::getenv("KSEARCH_AA");
   if (wanted == nullptr) GTEST_SKIP() << "KSEARCH_AA=N: how many";
-  const int count = std::atoi(wanted);
+  const char* const wanted_slower = std::getenv("KSEARCH_AA_SLOWER");
   std::vector<std::string> workloads = {"mid", "large", "long"};
   if (const char* names = std::getenv("KSEARCH_AA_WORKLOADS")) {
     workloads = absl::StrSplit(names, ',');
@@ -309,6 +310,7 @@ TEST_F(CudaRunnerTest, ConfirmationsOfEquals) {
   for (const v1::Artifact* candidate : {&lab.reference(), &slower}) {
     std::map<std::string, int> verdicts;
     const bool slow = candidate == &slower;
+    const int count = std::atoi(slow && wanted_slower != nullptr ? wanted_slower : wanted);
     for (int i = 0; i < count; ++i) {
       // The slow one is now the candidate, now the rival.
       const bool turned = slow && i % 2 == 1;
@@ -332,6 +334,7 @@ TEST_F(CudaRunnerTest, ConfirmationsOfEquals) {
                     workload.log_speedup(), workload.ci_low(), workload.ci_high());
       }
       std::printf("\n");
+      std::fflush(stdout);
     }
     for (const auto& [name, times] : verdicts) {
       std::printf("AA %s total: %s %d of %d\n", slow ? "slower" : "same", name.c_str(), times,

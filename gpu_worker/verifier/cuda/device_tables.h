@@ -11,7 +11,7 @@
 namespace ksearch {
 namespace device {
 
-inline constexpr int kMaxCalls = 64;    // a batch; also the most sets of one BufferSets
+inline constexpr int kMaxCalls = 192;   // a batch; also the most sets of one BufferSets
 inline constexpr int kMaxOutputs = 32;  // of one task
 inline constexpr uint64_t kNothing = ~uint64_t{0};
 inline constexpr int kThreads = 256;

@@ -8,12 +8,14 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "common/digest.h"
+#include "common/log.h"
 #include "common/rng.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
 #include "gpu_worker/verifier/harness_constants.h"
 #include "gpu_worker/verifier/timing/device/clock_watch.h"
 #include "gpu_worker/verifier/timing/device/device_warm_up.h"
+#include "gpu_worker/verifier/timing/device/late_work.h"
 #include "gpu_worker/verifier/timing/sampler.h"
 
 namespace ksearch {
@@ -44,18 +46,18 @@ bool IsClear(const std::vector<LaunchBlocks>& log_ratios) {
 }  // namespace
 
 int ConfirmationSets(const Bench& bench, const WorkloadCase& workload) {
-  const int sets = bench.Sets(workload, kSides);
-  if (bench.gpu() == nullptr) return std::min(sets, kMaxConfirmSets);
+  if (bench.gpu() == nullptr) return std::min(bench.Sets(workload, kSides), kMaxConfirmSets);
   // A set is mapped in no time, and a GO of many calls makes its round trip small.
   const int64_t more = kConfirmSetsBytes / std::max<int64_t>(1, workload.footprint_bytes());
-  return std::max(
-      sets, bench.MostSets(workload, kSides, static_cast<int>(std::min<int64_t>(more, kMaxSets))));
+  return std::max(bench.Sets(workload, 1),
+                  bench.MostSets(workload, 1,
+                                 static_cast<int>(std::min<int64_t>(more, kMaxConfirmDeviceSets))));
 }
 
 // One of the two runners, and what it has mapped.
 struct Confirmation::Side {
   bool is_candidate = false;
-  int buffers = 0;  // which of two sets of buffers
+  int buffers = 0;  // CPU: which of two sets of buffers
   std::unique_ptr<RunnerLink> link;
   std::unique_ptr<WorkloadSession> session;
   std::unique_ptr<CallDealer> dealer;
@@ -67,7 +69,8 @@ struct Confirmation::Side {
   // Of the block at work: time per call of each GO that counts, their sum, those that did not
   // count.
   std::vector<double> go_us;
-  std::vector<double> event_us;  // the same by the runner's events
+  std::vector<double> event_us;            // the same by the runner's events
+  std::vector<absl::Duration> look_overs;  // after each
   double spent_us = 0;
   int voided = 0;
   WarmDevice warm;
@@ -125,11 +128,12 @@ int Confirmation::CallsOfGo(const ConfirmationCase& one, const Side& a, const Si
 // Both sides alike: replays of graphs and calls one by one give numbers of different meaning.
 Ending Confirmation::ChooseWay(const ConfirmationCase& one, Side* a, Side* b, Side** failed) {
   const bool graphs = graphs_allowed_ && (a->warm.wants_graph() || b->warm.wants_graph());
+  std::vector<std::vector<int>> orders;
+  if (graphs) orders = OrdersOfGraphs(*a->dealer, 0, kConfirmGraphs, CallsOfGo(one, *a, *b));
   for (Side* side : {a, b}) {
     if (!graphs) break;
     SessionCalls calls(*side->session, one.oracles, limits_);
-    side->graphs = RecordGraphs(calls, *side->dealer, side->warm.call_us, kConfirmGraphs,
-                                CallsOfGo(one, *a, *b));
+    side->graphs = RecordGraphs(calls, *side->dealer, orders);
     *failed = side;
     if (!side->graphs.ending.passed()) return side->graphs.ending;
     if (side->graphs.spoiled) graphs_allowed_ = false;
@@ -141,23 +145,20 @@ Ending Confirmation::ChooseWay(const ConfirmationCase& one, Side* a, Side* b, Si
   return {};
 }
 
-WorkloadSession::Batch Confirmation::RunGo(Side* side, const ConfirmationCase& one, int calls,
-                                           int oracled) {
-  WorkloadSession::Go go;
-  if (bench_.gpu() == nullptr) {
-    return side->session->Run(side->dealer->Deal(calls, oracled), WorkloadSession::Mode::kTimed, go,
-                              one.oracles, limits_);
-  }
-  if (side->graphs.sets.empty()) {
-    // Not Deal, which stops at the end of a round.
-    go = {v1::GoRequest::FREE, 0, true};
-    return side->session->Run(side->dealer->DealTo(side->dealer->PickSets(calls), oracled),
-                              WorkloadSession::Mode::kTimed, go, one.oracles, limits_);
-  }
-  const auto graph = static_cast<size_t>(side->dealer->rng().NextBelow(side->graphs.sets.size()));
-  go = {v1::GoRequest::REPLAY, static_cast<int>(graph), true};
-  return side->session->Run(side->dealer->DealTo(side->graphs.sets[graph], oracled),
-                            WorkloadSession::Mode::kTimed, go, one.oracles, limits_);
+Confirmation::Turn Confirmation::PickTurn(const Side& side) {
+  // Not Deal, which stops at the end of a round.
+  if (side.graphs.sets.empty()) return {0, side.dealer->PickSets(side.calls_of_go)};
+  const auto graph = static_cast<size_t>(side.dealer->rng().NextBelow(side.graphs.sets.size()));
+  return {graph, side.graphs.sets[graph]};
+}
+
+WorkloadSession::Batch Confirmation::RunTurn(Side* side, const ConfirmationCase& one,
+                                             const Turn& turn, int oracled) {
+  const bool replay = !side->graphs.sets.empty();
+  const WorkloadSession::Go go = {replay ? v1::GoRequest::REPLAY : v1::GoRequest::FREE,
+                                  static_cast<int>(turn.graph), true};
+  return side->session->Run(side->dealer->DealTo(turn.sets, oracled), WorkloadSession::Mode::kTimed,
+                            go, one.oracles, limits_);
 }
 
 // Of the candidate: calls one by one, each looked over before the next is prepared, so that work
@@ -183,7 +184,9 @@ Ending Confirmation::RunBlock(Side* side, const ConfirmationCase& one, int block
   for (int go = 0; go < kMaxGosPerBlock && (go == 0 || spent_us < block_us); ++go) {
     const double missing = (block_us - spent_us) / std::max(side->call_us, 1e-3);
     const int calls = static_cast<int>(std::ceil(std::clamp<double>(missing, 1, kMaxSets)));
-    const WorkloadSession::Batch batch = RunGo(side, one, calls, go == 0 && oracled ? 1 : 0);
+    const WorkloadSession::Batch batch =
+        side->session->Run(side->dealer->Deal(calls, go == 0 && oracled ? 1 : 0),
+                           WorkloadSession::Mode::kTimed, one.oracles, limits_);
     if (!batch.ending.passed()) return batch.ending;
     side->audit.AddGo(batch);
     // The same, trusted amount for both sides, so that short calls show.
@@ -198,10 +201,12 @@ Ending Confirmation::RunBlock(Side* side, const ConfirmationCase& one, int block
 // The sides take turns from GO to GO: what a switch of contexts costs drifts.
 Ending Confirmation::RunDeviceBlocks(Side* first, Side* second, const ConfirmationCase& one,
                                      int blocks_left, Side** failed) {
-  const double block_us = absl::ToDoubleMicroseconds(FromProto(plan_.min_block_time()));
+  const double block_us =
+      kEnoughOfBlock * absl::ToDoubleMicroseconds(FromProto(plan_.min_block_time()));
   for (Side* side : {first, second}) {
     side->go_us.clear();
     side->event_us.clear();
+    side->look_overs.clear();
     side->spent_us = 0;
     side->voided = 0;
   }
@@ -210,11 +215,12 @@ Ending Confirmation::RunDeviceBlocks(Side* first, Side* second, const Confirmati
            (side.spent_us < block_us && side.go_us.size() < kMaxDeviceGosPerBlock);
   };
   while (wants_more(*first) || wants_more(*second)) {
+    const Turn turn = PickTurn(*first);
     for (Side* side : {first, second}) {
       *failed = side;
       const size_t had = side->go_us.size();
       while (side->go_us.size() == had) {
-        Ending ending = RunDeviceGo(side, one, had == 0 ? blocks_left : 0);
+        Ending ending = RunDeviceGo(side, one, turn, had == 0 ? blocks_left : 0);
         if (!ending.passed()) return ending;
       }
     }
@@ -223,12 +229,13 @@ Ending Confirmation::RunDeviceBlocks(Side* first, Side* second, const Confirmati
   return {};
 }
 
-Ending Confirmation::RunDeviceGo(Side* side, const ConfirmationCase& one, int blocks_left) {
+Ending Confirmation::RunDeviceGo(Side* side, const ConfirmationCase& one, const Turn& turn,
+                                 int blocks_left) {
   // Spreads the oracles over the blocks at random.
   const bool oracled =
       blocks_left > 0 && side->dealer->rng().NextBelow(static_cast<uint64_t>(blocks_left)) <
                              static_cast<uint64_t>(side->dealer->oracled_left());
-  const WorkloadSession::Batch batch = RunGo(side, one, side->calls_of_go, oracled ? 1 : 0);
+  const WorkloadSession::Batch batch = RunTurn(side, one, turn, oracled ? 1 : 0);
   if (!batch.ending.passed()) return batch.ending;
   side->audit.AddGo(batch);
   // In its lead-in a hostile runner could begin with work.
@@ -245,6 +252,7 @@ Ending Confirmation::RunDeviceGo(Side* side, const ConfirmationCase& one, int bl
   side->go_us.push_back(go_us / static_cast<double>(batch.calls));
   side->event_us.push_back(absl::ToDoubleMicroseconds(batch.inner) /
                            static_cast<double>(batch.calls));
+  side->look_overs.push_back(batch.look_over);
   side->spent_us += go_us;
   return {};
 }
@@ -262,13 +270,28 @@ absl::StatusOr<absl::Duration> Confirmation::RoundTrip() {
   return pace.round_trip;
 }
 
+absl::StatusOr<Ending> Confirmation::RunAlone(const ProgramImage& program,
+                                              const ConfirmationCase& one) {
+  Ending ending;
+  ASSIGN_OR_RETURN(const std::unique_ptr<Side> side, StartSide(program, false, &ending));
+  if (!ending.passed()) return ending;
+  absl::Status trouble;
+  ending = Open(side.get(), one, &trouble);
+  RETURN_IF_ERROR(trouble);
+  side->calls_of_go = CallsOfGo(one, *side, *side);
+  for (int go = 0; ending.passed() && go < kMaxDeviceGosPerBlock; ++go) {
+    ending = RunTurn(side.get(), one, PickTurn(*side), go == 0 ? 1 : 0).ending;
+  }
+  return ending;
+}
+
 absl::Status Confirmation::RunLaunch(int launch, const ProgramImage& candidate,
                                      const ProgramImage& rival,
                                      const std::vector<ConfirmationCase>& cases,
                                      std::vector<LaunchBlocks>* log_ratios,
                                      ConfirmationResult* result) {
-  // Who starts first, who has which buffers and who begins changes from launch to launch: physical
-  // addresses alone make a difference of some percent.
+  // Who starts first, who begins and, on the CPU, who has which buffers changes from launch to
+  // launch: physical addresses alone make a difference of some percent.
   std::unique_ptr<Side> a, b;
   for (const bool is_candidate : {launch % 2 == 1, launch % 2 == 0}) {
     Ending loaded;
@@ -280,15 +303,26 @@ absl::Status Confirmation::RunLaunch(int launch, const ProgramImage& candidate,
     result->ending = std::move(loaded);
     return absl::OkStatus();
   }
-  a->buffers = launch % 2;
-  b->buffers = 1 - launch % 2;
+  if (bench_.gpu() == nullptr) {
+    a->buffers = launch % 2;
+    b->buffers = 1 - launch % 2;
+  }
   absl::Duration least_round_trip = absl::InfiniteDuration();
   for (size_t i = 0; i < cases.size(); ++i) {
     absl::Status trouble;
     const auto fail = [&](const Side& side, const Ending& ending) -> absl::Status {
-      if (!side.is_candidate) return RivalFails(rival, ending);
-      result->ending = ending;
       result->failed_case = i;
+      result->ending = ending;
+      if (side.is_candidate) return absl::OkStatus();
+      if (bench_.gpu() == nullptr) return RivalFails(rival, ending);
+      // Both use the same memory: the candidate may have left something at work there.
+      a.reset();
+      b.reset();
+      ASSIGN_OR_RETURN(const Ending alone, RunAlone(rival, cases[i]));
+      if (!alone.passed()) return RivalFails(rival, alone);
+      result->ending = {v1::OUTCOME_CHEAT,
+                        absl::StrCat("interferes with other programs: only beside it, rival '",
+                                     rival.id(), "' fails: ", ending.message)};
       return absl::OkStatus();
     };
     for (Side* side : {a.get(), b.get()}) {
@@ -313,7 +347,8 @@ absl::Status Confirmation::RunLaunch(int launch, const ProgramImage& candidate,
     a->calls_of_go = b->calls_of_go = CallsOfGo(cases[i], *a, *b);
     ClockWatch watch(bench_.gpu() == nullptr ? nullptr : bench_.gpu()->clocks.get(), bench_.clock(),
                      bench_.gpu() == nullptr ? nullptr : bench_.gpu()->pause);
-    std::vector<double> blocks, event_blocks;
+    std::vector<double> a_blocks, b_blocks, event_blocks;
+    LateWork late_work;
     for (int pair = 0; pair < plan_.blocks_per_launch(); ++pair) {
       double a_us = 0, b_us = 0;
       ASSIGN_OR_RETURN(const absl::Duration round_trip, RoundTrip());
@@ -347,14 +382,30 @@ absl::Status Confirmation::RunLaunch(int launch, const ProgramImage& candidate,
         --pair;
         continue;
       }
-      blocks.push_back(std::log(a_us / b_us));
-      if (bench_.gpu() != nullptr) {
-        event_blocks.push_back(
-            std::log(std::max(Median(a->event_us), 1e-3) / std::max(Median(b->event_us), 1e-3)));
+      a_blocks.push_back(a_us);
+      b_blocks.push_back(b_us);
+      if (bench_.gpu() == nullptr) continue;
+      event_blocks.push_back(
+          std::log(std::max(Median(a->event_us), 1e-3) / std::max(Median(b->event_us), 1e-3)));
+      for (size_t go = 0; go < std::min(a->look_overs.size(), b->look_overs.size()); ++go) {
+        late_work.Add(b->look_overs[go], a->look_overs[go]);
       }
-      result->rival_us[i].push_back(a_us);
-      result->candidate_us[i].push_back(b_us);
     }
+    if (bench_.gpu() != nullptr) {
+      LOG(INFO) << "msg=\"launch compared\" workload=" << cases[i].workload->uuid()
+                << " launch=" << launch << " calls=" << b->calls_of_go
+                << " rival_us=" << Median(a_blocks) << " candidate_us=" << Median(b_blocks)
+                << " events_log_ratio=" << Median(event_blocks)
+                << " spread=" << Quantile(event_blocks, 1) - Quantile(event_blocks, 0)
+                << " late_us=" << late_work.RawMicrosAGo();
+    }
+    std::vector<double> blocks;
+    for (size_t block = 0; block < b_blocks.size(); ++block) {
+      b_blocks[block] += late_work.MicrosAGo() / b->calls_of_go;
+      blocks.push_back(std::log(a_blocks[block] / b_blocks[block]));
+    }
+    result->rival_us[i].insert(result->rival_us[i].end(), a_blocks.begin(), a_blocks.end());
+    result->candidate_us[i].insert(result->candidate_us[i].end(), b_blocks.begin(), b_blocks.end());
     (*log_ratios)[i].push_back(std::move(blocks));
     event_log_ratios_[i].resize((*log_ratios)[i].size());
     event_log_ratios_[i].back() = std::move(event_blocks);
@@ -365,6 +416,21 @@ absl::Status Confirmation::RunLaunch(int launch, const ProgramImage& candidate,
     }
   }
   return absl::OkStatus();
+}
+
+Confirmation::Judgement Confirmation::Judge(const std::vector<LaunchBlocks>& log_ratios,
+                                            double confidence) const {
+  Rng rng(RandomUint64());
+  Judgement judged;
+  judged.bootstrap = HierarchicalBootstrap(log_ratios, confidence, kBootstrapDraws, &rng);
+  judged.verdict = ksearch::Judge(judged.bootstrap, plan_.min_effect(), kWorstRegression);
+  if (bench_.gpu() == nullptr || judged.verdict != v1::Comparison::UNDECIDED) return judged;
+  BootstrapResult by_events =
+      HierarchicalBootstrap(event_log_ratios_, confidence, kBootstrapDraws, &rng);
+  judged.verdict =
+      JudgeUndecided(judged.bootstrap, by_events, plan_.min_effect(), kWorstRegression);
+  if (judged.verdict != v1::Comparison::UNDECIDED) judged.bootstrap = std::move(by_events);
+  return judged;
 }
 
 absl::StatusOr<ConfirmationResult> Confirmation::Compare(const ProgramImage& candidate,
@@ -378,13 +444,23 @@ absl::StatusOr<ConfirmationResult> Confirmation::Compare(const ProgramImage& can
   event_log_ratios_.assign(cases.size(), {});
   result.rival_us.resize(cases.size());
   result.escaped_launches.resize(cases.size());
+  const int looks = bench_.gpu() == nullptr ? 1 : kMaxLooks;
+  const double confidence = 1 - (1 - plan_.confidence()) / looks;
+  const absl::Time start = bench_.clock().SteadyNow();
+  Judgement judged;
   int launches = 0;
-  for (int launch = 0; launch < plan_.launches(); ++launch) {
-    progress(launch);
-    RETURN_IF_ERROR(RunLaunch(launch, candidate, rival, cases, &log_ratios, &result));
-    if (!result.ending.passed()) return result;
-    launches = launch + 1;
-    if (launches >= kClearLaunches && IsClear(log_ratios)) break;
+  for (int look = 1; look <= looks; ++look) {
+    bool clear = false;
+    for (int launch = 0; launch < plan_.launches() && !clear; ++launch, ++launches) {
+      progress(std::min(launches, plan_.launches()));
+      RETURN_IF_ERROR(RunLaunch(launches, candidate, rival, cases, &log_ratios, &result));
+      if (!result.ending.passed()) return result;
+      clear = launches + 1 >= kClearLaunches && IsClear(log_ratios);
+    }
+    judged = Judge(log_ratios, confidence);
+    const absl::Time now = bench_.clock().SteadyNow();
+    const bool time_left = now + 2 * (now - start) / look < limits_.deadline;
+    if (judged.verdict != v1::Comparison::UNDECIDED || !time_left) break;
   }
   for (size_t i = 0; i < cases.size(); ++i) {
     if (result.escaped_launches[i] < launches) continue;
@@ -395,19 +471,10 @@ absl::StatusOr<ConfirmationResult> Confirmation::Compare(const ProgramImage& can
                                      result.audit_ratio[i])};
     return result;
   }
-  Rng rng(RandomUint64());
-  BootstrapResult bootstrap =
-      HierarchicalBootstrap(log_ratios, plan_.confidence(), kBootstrapDraws, &rng);
-  v1::Comparison::Verdict verdict = Judge(bootstrap, plan_.min_effect(), kWorstRegression);
-  if (bench_.gpu() != nullptr && verdict == v1::Comparison::UNDECIDED) {
-    BootstrapResult by_events =
-        HierarchicalBootstrap(event_log_ratios_, plan_.confidence(), kBootstrapDraws, &rng);
-    verdict = JudgeUndecided(bootstrap, by_events, plan_.min_effect(), kWorstRegression);
-    if (verdict != v1::Comparison::UNDECIDED) bootstrap = std::move(by_events);
-  }
+  const BootstrapResult& bootstrap = judged.bootstrap;
   v1::Comparison& comparison = result.comparison;
   comparison.set_rival_id(rival.id());
-  comparison.set_verdict(verdict);
+  comparison.set_verdict(judged.verdict);
   comparison.set_log_speedup(bootstrap.combined.mean);
   comparison.set_ci_low(bootstrap.combined.interval.low);
   comparison.set_ci_high(bootstrap.combined.interval.high);

@@ -40,7 +40,8 @@ struct ConfirmationResult {
 };
 
 // Times candidate and rival side by side (docs/measuring.md): plan.launches times two fresh
-// runner processes, both resident, one active; per workload plan.blocks_per_launch pairs of blocks
+// runner processes, both resident, one active, and on a GPU as many again while the verdict is
+// "undecided", at most kMaxLooks times; per workload plan.blocks_per_launch pairs of blocks
 // in ABBA order, a block lasting at least plan.min_block_time. Times are the verifier's own clock
 // alone, so a forged inner clock gains nothing. Log ratios of adjacent blocks go through a
 // hierarchical bootstrap. A candidate whose own clock misses time in every launch is CHEAT.
@@ -66,16 +67,30 @@ class Confirmation {
   // GPU: whether both sides replay graphs. *failed: whose ending it is.
   Ending ChooseWay(const ConfirmationCase& one, Side* a, Side* b, Side** failed);
   Ending LockStep(Side* side, const ConfirmationCase& one);
-  WorkloadSession::Batch RunGo(Side* side, const ConfirmationCase& one, int calls, int oracled);
   // One block, the last but `blocks_left`; *us_per_call by the verifier's clock.
   Ending RunBlock(Side* side, const ConfirmationCase& one, int blocks_left, double* us_per_call);
   absl::StatusOr<absl::Duration> RoundTrip();
+  // GPU: what one GO is to be of, the same for both sides.
+  struct Turn {
+    size_t graph = 0;
+    std::vector<int> sets;
+  };
+  static Turn PickTurn(const Side& side);
+  WorkloadSession::Batch RunTurn(Side* side, const ConfirmationCase& one, const Turn& turn,
+                                 int oracled);
   // GPU: a block of each side, as Side::go_us.
   Ending RunDeviceBlocks(Side* first, Side* second, const ConfirmationCase& one, int blocks_left,
                          Side** failed);
   // Time over the usual in its lead-in voids a GO, or is charged if that happens often.
   // `blocks_left` 0: without an oracle.
-  Ending RunDeviceGo(Side* side, const ConfirmationCase& one, int blocks_left);
+  Ending RunDeviceGo(Side* side, const ConfirmationCase& one, const Turn& turn, int blocks_left);
+  // GPU: how calls of a program end while no other is loaded.
+  absl::StatusOr<Ending> RunAlone(const ProgramImage& program, const ConfirmationCase& one);
+  struct Judgement {
+    BootstrapResult bootstrap;
+    v1::Comparison::Verdict verdict = v1::Comparison::UNDECIDED;
+  };
+  Judgement Judge(const std::vector<LaunchBlocks>& log_ratios, double confidence) const;
   absl::Status RunLaunch(int launch, const ProgramImage& candidate, const ProgramImage& rival,
                          const std::vector<ConfirmationCase>& cases,
                          std::vector<LaunchBlocks>* log_ratios, ConfirmationResult* result);

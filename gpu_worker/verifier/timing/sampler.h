@@ -35,6 +35,7 @@ class CallDealer {
   // Some sets in random order, distinct.
   std::vector<int> PickSets(int count);
 
+  int sets() const { return static_cast<int>(deck_.size()); }
   int oracled_left() const { return static_cast<int>(oracled_.size()); }
   Rng& rng() { return rng_; }
 

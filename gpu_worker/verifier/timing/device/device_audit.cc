@@ -12,14 +12,15 @@ void DeviceAudit::AddPace(const Metronome::Pace& idle) {
   round_trips_us_.push_back(absl::ToDoubleMicroseconds(idle.round_trip));
 }
 
-void DeviceAudit::AddGo(const WorkloadSession::Batch& batch, bool per_call) {
+void DeviceAudit::AddGo(const WorkloadSession::Batch& batch, bool per_call, absl::Duration idle) {
+  late_work_.Add(batch.look_over, idle);
   const auto calls = static_cast<double>(batch.calls);
   gos_.push_back({absl::ToDoubleMicroseconds(batch.audit - batch.waited),
                   absl::ToDoubleMicroseconds(batch.lead_in), calls, per_call ? calls : 1});
 }
 
 double DeviceAudit::Micros(const Go& go) const {
-  return go.micros +
+  return go.micros + late_work_.MicrosAGo() +
          std::max(0.0, go.lead_in_us - std::max(kMaxLeadIn * Median(lead_ins_us_),
                                                 absl::ToDoubleMicroseconds(kLeastLeadIn)));
 }

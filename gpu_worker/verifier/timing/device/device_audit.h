@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "gpu_worker/verifier/timing/device/late_work.h"
 #include "gpu_worker/verifier/timing/metronome.h"
 #include "gpu_worker/verifier/workload_session.h"
 
@@ -15,7 +16,8 @@ class DeviceAudit {
  public:
   void AddPace(const Metronome::Pace& idle);
   // A GO of FREE calls (`per_call`), or a replay of a graph, whose calls are one unit.
-  void AddGo(const WorkloadSession::Batch& batch, bool per_call);
+  // `idle`: what looking over as many calls takes if nothing is at work.
+  void AddGo(const WorkloadSession::Batch& batch, bool per_call, absl::Duration idle);
 
   // The verifier's time over the reported one, `call_us` a call.
   double Ratio(double call_us) const;
@@ -24,7 +26,7 @@ class DeviceAudit {
   bool TimeEscaped(double call_us, double host_us) const;
   // Time per call of each GO by the verifier's clock alone.
   std::vector<double> VerifierMicros() const;
-  size_t gos() const { return gos_.size(); }
+  const LateWork& late_work() const { return late_work_; }
 
  private:
   struct Go {
@@ -34,10 +36,11 @@ class DeviceAudit {
     double allowed_calls = 0;  // that may each cost a little more
   };
   double RoundTrip(double quantile) const;
-  // With what its lead-in took over kMaxLeadIn times that of an idle runner.
+  // With what its lead-in took over kMaxLeadIn times that of an idle runner, and with late work.
   double Micros(const Go& go) const;
 
   std::vector<Go> gos_;
+  LateWork late_work_;
   std::vector<double> lead_ins_us_;
   std::vector<double> round_trips_us_;
 };

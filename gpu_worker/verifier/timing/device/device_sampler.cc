@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "common/log.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
 #include "gpu_worker/verifier/harness_constants.h"
@@ -28,7 +29,7 @@ absl::StatusOr<DeviceSampler::Sampled> DeviceSampler::Sample() {
   sampled.host_bound = warm_.host_bound();
   if (!sampled.ending.passed()) return sampled;
   if (warm_.wants_graph() && options_.allow_graphs) {
-    graphs_ = RecordGraphs(calls_, dealer_, warm_.call_us, kGraphs);
+    graphs_ = RecordGraphs(calls_, dealer_, OrdersOfGraphs(dealer_, warm_.call_us, kGraphs));
     sampled.ending = graphs_.ending;
     sampled.spoiled = graphs_.spoiled;
     if (!sampled.ending.passed() || sampled.spoiled) return sampled;
@@ -64,6 +65,11 @@ absl::StatusOr<DeviceSampler::Sampled> DeviceSampler::Sample() {
                           sampled.audit_ratio)};
       break;
     }
+  }
+  if (!options_.trusted) {
+    LOG(INFO) << "msg=\"audited\" timing=" << sampled.timing
+              << " median_us=" << sampled.samples.median_us() << " ratio=" << sampled.audit_ratio
+              << " late_us=" << audit_.late_work().RawMicrosAGo();
   }
   if (sampled.ending.passed() && !options_.trusted) RETURN_IF_ERROR(LockStep(&sampled));
   if (sampled.ending.passed() && sampled.samples.median_us() < kImpossible * options_.floor_us) {
@@ -151,6 +157,7 @@ absl::Status DeviceSampler::RunAudited(const std::vector<WorkloadSession::Call>&
                                        const WorkloadSession::Go& go, WorkloadSession::Batch* batch,
                                        bool* counted) {
   ASSIGN_OR_RETURN(const Metronome::Pace idle, round_trip_());
+  const absl::Duration idle_look = calls_.LookOver(calls);
   *batch = calls_.Run(calls, WorkloadSession::Mode::kTimed, go);
   if (!batch->ending.passed()) return absl::OkStatus();
   switch (watch_.Judge()) {
@@ -162,7 +169,7 @@ absl::Status DeviceSampler::RunAudited(const std::vector<WorkloadSession::Call>&
       break;
   }
   audit_.AddPace(idle);
-  audit_.AddGo(*batch, go.mode == v1::GoRequest::FREE);
+  audit_.AddGo(*batch, go.mode == v1::GoRequest::FREE, idle_look);
   *counted = true;
   return absl::OkStatus();
 }
@@ -176,17 +183,20 @@ absl::Status DeviceSampler::LockStep(Sampled* sampled) {
   for (int i = 0; i < kLockStepCalls; ++i) {
     if (i >= kMinLockStepCalls && clock_.SteadyNow() >= end) break;
     ASSIGN_OR_RETURN(const Metronome::Pace idle, round_trip_());
-    const WorkloadSession::Batch batch = calls_.Run(
-        dealer_.Deal(1, 0), WorkloadSession::Mode::kTimed, {v1::GoRequest::FREE, 0, true});
+    const std::vector<WorkloadSession::Call> call = dealer_.Deal(1, 0);
+    const absl::Duration idle_look = calls_.LookOver(call);
+    const WorkloadSession::Batch batch =
+        calls_.Run(call, WorkloadSession::Mode::kTimed, {v1::GoRequest::FREE, 0, true});
     sampled->ending = batch.ending;
     if (!batch.ending.passed()) return absl::OkStatus();
     audit.AddPace(idle);
-    audit.AddGo(batch, true);
+    audit.AddGo(batch, true, idle_look);
     // Of a graph, the host's time is no part of what was measured, but here it is.
     host_us_.insert(host_us_.end(), batch.host_us.begin(), batch.host_us.end());
   }
   double host_us = Median(host_us_);
   if (way_ == Way::kEvents) host_us = std::min(host_us, kHostBound * call_us);
+  LOG(INFO) << "msg=\"in lock-step\" late_us=" << audit.late_work().RawMicrosAGo();
   // One after the other: nothing hides the host's time here.
   if (!audit.TimeEscaped(call_us, host_us + call_us)) return absl::OkStatus();
   sampled->audit_ratio = std::max(sampled->audit_ratio, audit.Ratio(call_us));

@@ -48,18 +48,27 @@ WarmDevice WarmUpDevice(DeviceCalls& calls, CallDealer& dealer, absl::Duration l
   }
 }
 
-DeviceGraphs RecordGraphs(DeviceCalls& calls, CallDealer& dealer, double call_us, int count,
-                          int exactly) {
-  DeviceGraphs graphs;
-  const int sets = static_cast<int>(dealer.PickSets(kMaxSets).size());
-  // Long enough that a replay is well above the resolution of events, if there are sets enough.
+std::vector<std::vector<int>> OrdersOfGraphs(CallDealer& dealer, double call_us, int count,
+                                             int exactly) {
+  std::vector<std::vector<int>> orders;
+  const int sets = dealer.sets();
   const int least = std::clamp(static_cast<int>(std::ceil(kGraphMicros / std::max(call_us, 0.1))),
                                std::min(kMinGraphCalls, sets), sets);
   for (int graph = 0; graph < count; ++graph) {
     const int calls_in_it = exactly > 0 ? std::min(exactly, sets)
                                         : least + static_cast<int>(dealer.rng().NextBelow(
                                                       static_cast<uint64_t>(sets - least + 1)));
-    std::vector<int> order = dealer.PickSets(calls_in_it);
+    orders.push_back(dealer.PickSets(calls_in_it));
+  }
+  return orders;
+}
+
+DeviceGraphs RecordGraphs(DeviceCalls& calls, CallDealer& dealer,
+                          const std::vector<std::vector<int>>& orders) {
+  DeviceGraphs graphs;
+  for (size_t i = 0; i < orders.size(); ++i) {
+    const std::vector<int>& order = orders[i];
+    const auto graph = static_cast<int>(i);
     WorkloadSession::Recording recording = calls.Record(order, graph);
     graphs.ending = recording.ending;
     if (!graphs.ending.passed()) return graphs;
@@ -82,7 +91,7 @@ DeviceGraphs RecordGraphs(DeviceCalls& calls, CallDealer& dealer, double call_us
       graphs.spoiled = !after.ending.passed();
       return graphs;
     }
-    graphs.sets.push_back(std::move(order));
+    graphs.sets.push_back(order);
   }
   return graphs;
 }

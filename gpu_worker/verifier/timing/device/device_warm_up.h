@@ -27,7 +27,13 @@ struct WarmDevice {
 WarmDevice WarmUpDevice(DeviceCalls& calls, CallDealer& dealer, absl::Duration least,
                         ClockWatch& watch, const Clock& clock);
 
-// Graphs 0 .. count-1 of `calls` calls each at most, recorded and tried.
+// The sets of `count` graphs, each in an order of its own: enough calls that a replay is well above
+// the resolution of events, if there are sets enough. `exactly` > 0: that many calls each, or as
+// many as there are sets.
+std::vector<std::vector<int>> OrdersOfGraphs(CallDealer& dealer, double call_us, int count,
+                                             int exactly = 0);
+
+// Graphs, recorded and tried.
 struct DeviceGraphs {
   Ending ending;
   std::vector<std::vector<int>> sets;  // of each graph; empty: no graphs, see `reason`
@@ -35,9 +41,9 @@ struct DeviceGraphs {
   // An honest program may not survive a recording that failed: it needs a new process.
   bool spoiled = false;
 };
-// `exactly` > 0: that many calls each, or as many as there are sets.
-DeviceGraphs RecordGraphs(DeviceCalls& calls, CallDealer& dealer, double call_us, int count,
-                          int exactly = 0);
+// Graph i is of orders[i].
+DeviceGraphs RecordGraphs(DeviceCalls& calls, CallDealer& dealer,
+                          const std::vector<std::vector<int>>& orders);
 
 }  // namespace ksearch
 

@@ -128,6 +128,16 @@ TEST(DeviceSamplerTest, WorkBegunInTheLeadInCounts) {
   EXPECT_EQ(Timing(&gpu).SampleOk().ending.outcome, v1::OUTCOME_CHEAT);
 }
 
+TEST(DeviceSamplerTest, WorkThatGoesOnAfterDoneCounts) {
+  for (const double device_us : {8.0, 400.0}) {
+    SimulatedGpu gpu;
+    gpu.device_us = device_us;
+    gpu.late_us = device_us / 2;
+    gpu.reported = 0.5;
+    EXPECT_EQ(Timing(&gpu).SampleOk().ending.outcome, v1::OUTCOME_CHEAT) << device_us;
+  }
+}
+
 TEST(DeviceSamplerTest, WorkOnAnotherStreamIsNoHostBoundCall) {
   SimulatedGpu gpu;  // events see almost nothing, nor can anything be recorded
   gpu.device_us = 80;

@@ -27,7 +27,11 @@ class SimulatedGpu final : public DeviceCalls, public ClockReader {
   // Done of each call before the clock starts, while the lead-in is drawn out.
   double begun_us = 0;
 
+  // Done of each call after "done": neither the runner's clock nor the verifier's GO sees it.
+  double late_us = 0;
+
   static constexpr double kRoundTripMicros = 16;
+  static constexpr double kLookOverMicros = 150;
   static constexpr double kLeadInMicros = 220;  // of an idle runner
 
   FakeClock& clock() { return clock_; }
@@ -75,7 +79,9 @@ class SimulatedGpu final : public DeviceCalls, public ClockReader {
       wall -= n * begun_us;
       batch.lead_in = absl::Microseconds(kLeadInMicros + n * begun_us);
     }
+    wall -= n * late_us;
     batch.audit = absl::Microseconds(wall);
+    batch.look_over = absl::Microseconds(kLookOverMicros + n * late_us);
     clock_.Advance(absl::Microseconds(wall + 100));
     return batch;
   }
@@ -87,6 +93,10 @@ class SimulatedGpu final : public DeviceCalls, public ClockReader {
     return {{}, recordable ? "" : "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"};
   }
   int recorded_calls = 0;
+
+  absl::Duration LookOver(const std::vector<WorkloadSession::Call>&) override {
+    return absl::Microseconds(kLookOverMicros);
+  }
 
   absl::StatusOr<ClockReading> Read() override {
     clock_.Advance(absl::Milliseconds(1));
