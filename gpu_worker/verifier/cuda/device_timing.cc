@@ -7,6 +7,7 @@
 #include "common/log.h"
 #include "common/status_macros.h"
 #include "gpu_worker/device/nvml/nvml_gpu.h"
+#include "gpu_worker/verifier/cuda/peak/measured_peak.h"
 
 namespace ksearch {
 namespace {
@@ -14,6 +15,8 @@ namespace {
 constexpr absl::Duration kBandwidthTime = absl::Milliseconds(150);
 // Dense bf16 operations of one multiprocessor in one clock, NVIDIA's data sheets: H100 989 TFLOP/s
 // with 132 at 1.83 GHz; B200 2.25 PFLOP/s with 148 at 1.85 GHz. 8-bit types do twice as many.
+// Others are measured alone; of those from 10.0 on mma.sync may not be the fastest, so they have no
+// floor.
 constexpr double kHopperFlopsPerClock = 4096;
 constexpr double kBlackwellFlopsPerClock = 8192;
 
@@ -34,10 +37,15 @@ absl::StatusOr<NvmlGpu> FindNvmlGpu(const VerifierDevice& device) {
   return NvmlGpu::Find(std::move(api), device.device().uuid());
 }
 
-double FlopsPerClock(const std::string& architecture) {
+double KnownPerClock(const std::string& architecture) {
   if (architecture == "sm_90") return kHopperFlopsPerClock;
-  if (architecture == "sm_100") return kBlackwellFlopsPerClock;
-  return 0;  // no floor by operations
+  if (architecture == "sm_100" || architecture == "sm_103") return kBlackwellFlopsPerClock;
+  return 0;
+}
+
+// mma.sync is all they have.
+bool MeasuringIsEnough(const std::string& architecture) {
+  return architecture == "sm_120" || architecture == "sm_121";
 }
 
 }  // namespace
@@ -50,12 +58,18 @@ absl::StatusOr<GpuTiming> MakeGpuTiming(std::shared_ptr<VerifierDevice> device) 
     ASSIGN_OR_RETURN(const double bytes_per_second, device->MeasureCopyBandwidth());
     timing.peaks.bytes_per_second = std::max(timing.peaks.bytes_per_second, bytes_per_second);
   } while (Clock::Real().SteadyNow() < end);
+  ASSIGN_OR_RETURN(const MeasuredPeak measured, MeasurePeak(device.get()));
   absl::StatusOr<NvmlGpu> gpu = FindNvmlGpu(*device);
   if (gpu.ok()) {
-    if (const absl::StatusOr<int> mhz = gpu->MaxSmMhz(); mhz.ok()) {
-      timing.peaks.half_flops_per_second = FlopsPerClock(device->device().architecture()) *
-                                           device->device().multiprocessors() * *mhz * 1e6;
-      timing.peaks.byte_flops_per_second = 2 * timing.peaks.half_flops_per_second;
+    const std::string architecture = device->device().architecture();
+    const double known = KnownPerClock(architecture);
+    const absl::StatusOr<int> mhz = gpu->MaxSmMhz();
+    if (mhz.ok() && (known > 0 || MeasuringIsEnough(architecture))) {
+      const double clocks = device->device().multiprocessors() * *mhz * 1e6;
+      timing.peaks.half_flops_per_second =
+          PeakPerClock(measured.halves.operations_per_clock, known) * clocks;
+      timing.peaks.byte_flops_per_second =
+          PeakPerClock(measured.bytes.operations_per_clock, 2 * known) * clocks;
     }
     timing.clocks = std::make_shared<NvmlClockReader>(*std::move(gpu));
   } else {
@@ -68,7 +82,12 @@ absl::StatusOr<GpuTiming> MakeGpuTiming(std::shared_ptr<VerifierDevice> device) 
     return device->health();
   };
   LOG(INFO) << "msg=\"device measured\" bytes_per_second=" << timing.peaks.bytes_per_second
-            << " half_flops_per_second=" << timing.peaks.half_flops_per_second;
+            << " half_flops_per_second=" << timing.peaks.half_flops_per_second
+            << " byte_flops_per_second=" << timing.peaks.byte_flops_per_second
+            << " measured_halves_per_clock=" << measured.halves.operations_per_clock
+            << " measured_bytes_per_clock=" << measured.bytes.operations_per_clock
+            << " measured_halves_per_second=" << measured.halves.operations_per_second
+            << " measured_bytes_per_second=" << measured.bytes.operations_per_second;
   return timing;
 }
 

@@ -24,7 +24,14 @@ double Micros(const std::string& formula, const absl::flat_hash_map<std::string,
   return work.ok() ? std::max(0.0, *work / per_second * 1e6) : 0;
 }
 
+// What a kernel of mma.sync alone reaches at least, of an architecture that has nothing faster.
+constexpr double kLeastShareOfPeak = 0.8;
+
 }  // namespace
+
+double PeakPerClock(double measured, double known) {
+  return known > 0 ? std::max(measured, known) : measured / kLeastShareOfPeak;
+}
 
 double FloorMicros(const v1::Task& task, const v1::Workload& workload, const DevicePeaks& peaks) {
   absl::flat_hash_map<std::string, int64_t> axes;

@@ -8,11 +8,18 @@ namespace ksearch {
 // What a device can do at best. 0: unknown.
 struct DevicePeaks {
   double bytes_per_second = 0;  // of its memory, measured
-  // Dense tensor operations on 16-bit and on 8-bit floats: by the number of multiprocessors and the
-  // highest clock, which no program exceeds.
+  // Dense tensor operations on 16-bit and on 8-bit floats: PeakPerClock times the number of
+  // multiprocessors times the highest clock, which no program exceeds.
   double half_flops_per_second = 0;
   double byte_flops_per_second = 0;
 };
+
+// Operations that a multiprocessor does in a clock at most. `measured`: by kernels of nothing but
+// matrix instructions, counted in clocks, so that a device slowed down by its power limit (H200:
+// 790 of 989 TFLOP/s on dense random numbers) measures the same; `known`: what the maker says of
+// this architecture. 0: not known. A measurement only raises what is known, since a candidate may
+// have instructions that the kernels have not; where nothing is known it counts as 0.8 of the peak.
+double PeakPerClock(double measured, double known);
 
 // No call of the task can take less, in microseconds: its bytes at the memory's speed or its
 // operations at the fastest rate that its input types could be worth. 0 where formulas or peaks are

@@ -37,6 +37,14 @@ TEST(FloorMicrosTest, TheSlowerOfMovingAndComputing) {
   EXPECT_NEAR(FloorMicros(Gemm(v1::DTYPE_FLOAT8_E4M3FN), Square(10000), peaks), 100, 1e-9);
 }
 
+TEST(PeakPerClockTest, MeasuringOnlyRaisesTheBound) {
+  EXPECT_EQ(PeakPerClock(3900, 4096), 4096);
+  EXPECT_EQ(PeakPerClock(4200, 4096), 4200);
+  EXPECT_EQ(PeakPerClock(0, 4096), 4096);
+  EXPECT_EQ(PeakPerClock(800, 0), 1000);
+  EXPECT_EQ(PeakPerClock(0, 0), 0);
+}
+
 TEST(FloorMicrosTest, WhatIsNotKnownGivesNoFloor) {
   DevicePeaks peaks;
   EXPECT_EQ(FloorMicros(Gemm(v1::DTYPE_FLOAT32), Square(10), peaks), 0);
