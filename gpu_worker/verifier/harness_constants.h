@@ -46,10 +46,9 @@ inline constexpr double kAuditRoundTrips = 1.5;
 inline constexpr absl::Duration kAuditPerGo = absl::Microseconds(20);
 // A shared machine may be busy for a while: a workload is measured again before it is called
 // forged.
-inline constexpr int kAuditAttempts = 3;
-// On the CPU, whose other users are less under control, after ever longer runs of calls that look
-// like the measured ones (a pause would tell the candidate that it is suspected).
-inline constexpr int kCpuAuditAttempts = 5;
+// After ever longer runs of calls that look like the measured ones (a pause would tell the
+// candidate that it is suspected).
+inline constexpr int kAuditAttempts = 5;
 inline constexpr absl::Duration kAuditCoolDown = absl::Milliseconds(30);
 
 // ---- GPUs. Where no other source is named: measured on one H200, or derived from that.
@@ -62,7 +61,7 @@ inline constexpr double kHostBound = 1.5;
 // this long if there are buffer sets enough.
 inline constexpr int kGraphs = 4;
 inline constexpr int kConfirmGraphs = 2;
-inline constexpr double kGraphMicros = 200;
+inline constexpr double kGraphMicros = 500;
 inline constexpr int kMinGraphCalls = 8;
 // One sample a GO (replays, the verifier's clock): at least twice the 6 that an order-statistic
 // interval at 95 % needs; more than the upper number no longer narrow it.
@@ -84,6 +83,9 @@ inline constexpr absl::Duration kThrottlePause = absl::Milliseconds(250);
 inline constexpr int kMaxThrottled = 5;
 // Audit: a call queued behind others may cost this much beside its device time.
 inline constexpr absl::Duration kDeviceAuditPerCall = absl::Microseconds(5);
+// And a GO beside its calls, an idle round trip and kAuditPerGo: 5 to 100 us where compilers keep
+// the processors busy. A confirmation does without the runner's clock.
+inline constexpr absl::Duration kDeviceAuditPerGo = absl::Microseconds(50);
 // Looking outputs over may take so much longer than when nothing was at work: of 300 medians of
 // honest programs' GOs none was 15 us longer, their standard deviation was 4 us.
 inline constexpr absl::Duration kMaxLateWork = absl::Microseconds(30);

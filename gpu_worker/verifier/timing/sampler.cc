@@ -200,7 +200,7 @@ absl::StatusOr<Sampling> Sample(WorkloadSession& session, CallDealer& dealer,
     if (metronome == nullptr || !sampling.ending.passed()) break;
     sampling.audit_ratio = measurement.audit.Ratio();
     if (!measurement.audit.TimeEscaped()) break;
-    if (attempt == kCpuAuditAttempts) {
+    if (attempt == kAuditAttempts) {
       sampling.ending = {
           v1::OUTCOME_CHEAT,
           absl::StrFormat("audit clock: calls took %.2fx the time that they reported; work outside "

@@ -61,7 +61,7 @@ struct Sampling {
 // until the 95 % interval of the median is narrower than +-plan.target_half_width or
 // plan.max_time_per_workload is spent, but not before plan.min_calls. The outputs of every call are
 // judged. With a metronome (untrusted programs), time by the verifier's clock that the runner's
-// clock does not account for makes it CHEAT when it shows in kCpuAuditAttempts measurements in a
+// clock does not account for makes it CHEAT when it shows in kAuditAttempts measurements in a
 // row. Non-OK is trouble of this machine.
 absl::StatusOr<Sampling> Sample(WorkloadSession& session, CallDealer& dealer,
                                 const OracleEntries& oracles, const v1::MeasurePlan& plan,

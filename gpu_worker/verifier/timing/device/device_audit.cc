@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_format.h"
 #include "gpu_worker/verifier/harness_constants.h"
 #include "gpu_worker/verifier/timing/statistics.h"
 
@@ -21,7 +22,7 @@ void DeviceAudit::AddGo(const WorkloadSession::Batch& batch, bool per_call, absl
 
 double DeviceAudit::Micros(const Go& go) const {
   return go.micros + late_work_.MicrosAGo() +
-         std::max(0.0, go.lead_in_us - std::max(kMaxLeadIn * Median(lead_ins_us_),
+         std::max(0.0, go.lead_in_us - std::max(kMaxLeadIn * Quantile(lead_ins_us_, 0.9),
                                                 absl::ToDoubleMicroseconds(kLeastLeadIn)));
 }
 
@@ -37,13 +38,27 @@ double DeviceAudit::Ratio(double call_us) const {
 }
 
 bool DeviceAudit::TimeEscaped(double call_us, double host_us) const {
-  const double per_go = kAuditRoundTrips * RoundTrip(0.9) + absl::ToDoubleMicroseconds(kAuditPerGo);
+  const double per_go = kAuditRoundTrips * RoundTrip(0.9) +
+                        absl::ToDoubleMicroseconds(kAuditPerGo + kDeviceAuditPerGo);
   std::vector<double> escaped;
   for (const Go& go : gos_) {
     escaped.push_back(Micros(go) - per_go - kMaxAuditRatio * go.calls * std::max(call_us, host_us) -
                       go.allowed_calls * absl::ToDoubleMicroseconds(kDeviceAuditPerCall));
   }
   return !escaped.empty() && Median(std::move(escaped)) > 0;
+}
+
+std::string DeviceAudit::Summary(double call_us) const {
+  std::vector<double> lead_ins_us, beside_us;
+  for (const Go& go : gos_) {
+    lead_ins_us.push_back(go.lead_in_us);
+    beside_us.push_back(go.micros - go.calls * call_us);
+  }
+  return absl::StrFormat(
+      "gos=%d beside_calls_us=%.0f idle_round_trip_us=%.0f idle_round_trip_p90_us=%.0f "
+      "lead_in_us=%.0f idle_lead_in_us=%.0f idle_lead_in_p90_us=%.0f late_us=%.0f",
+      gos_.size(), Median(beside_us), RoundTrip(0.5), RoundTrip(0.9), Median(lead_ins_us),
+      Median(lead_ins_us_), Quantile(lead_ins_us_, 0.9), late_work_.RawMicrosAGo());
 }
 
 std::vector<double> DeviceAudit::VerifierMicros() const {

@@ -1,6 +1,7 @@
 #ifndef KSEARCH_GPU_WORKER_VERIFIER_TIMING_DEVICE_DEVICE_AUDIT_H_
 #define KSEARCH_GPU_WORKER_VERIFIER_TIMING_DEVICE_DEVICE_AUDIT_H_
 
+#include <string>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -26,7 +27,8 @@ class DeviceAudit {
   bool TimeEscaped(double call_us, double host_us) const;
   // Time per call of each GO by the verifier's clock alone.
   std::vector<double> VerifierMicros() const;
-  const LateWork& late_work() const { return late_work_; }
+  // For the log: medians over GOs; a call is taken to last `call_us`.
+  std::string Summary(double call_us) const;
 
  private:
   struct Go {
@@ -36,7 +38,8 @@ class DeviceAudit {
     double allowed_calls = 0;  // that may each cost a little more
   };
   double RoundTrip(double quantile) const;
-  // With what its lead-in took over kMaxLeadIn times that of an idle runner, and with late work.
+  // With what its lead-in took over kMaxLeadIn times that of an idle runner (9 of 10), and with
+  // late work.
   double Micros(const Go& go) const;
 
   std::vector<Go> gos_;

@@ -78,7 +78,8 @@ class DeviceSampler {
   absl::Status RunAudited(const std::vector<WorkloadSession::Call>& calls,
                           const WorkloadSession::Go& go, WorkloadSession::Batch* batch,
                           bool* counted);
-  absl::Status LockStep(Sampled* sampled);
+  // *escaped_ratio: of the verifier's clock over the runner's if time escaped, else left.
+  absl::Status LockStep(Sampled* sampled, double* escaped_ratio);
   bool Enough(absl::Time wall_end) const;
   int CallsOfGo();
   std::vector<double> Samples() const;
