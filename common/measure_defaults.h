@@ -19,6 +19,9 @@ inline constexpr absl::Duration kDefaultMaxTimePerWorkload = absl::Milliseconds(
 inline constexpr int kDefaultMinCalls = 10;
 inline constexpr int kDefaultMaxCalls = 200;
 
+// Searches on a GPU: a candidate so many times slower than the baseline is judged by a few calls.
+inline constexpr double kSearchEarlyStopRatio = 5;
+
 // Confirmation. Three launches sample code placement and allocator layout, which differ between
 // processes by more than calls do within one.
 inline constexpr int kDefaultLaunches = 3;

@@ -58,6 +58,7 @@ void CheckMeasurement(const v1::MeasurePlan& plan, const v1::Limits& limits, Fau
   faults->Range("measure.launches", plan.launches(), 1, 100);
   faults->Range("measure.blocks_per_launch", plan.blocks_per_launch(), 2, 10000);
   faults->Range("measure.min_effect", plan.min_effect(), 0, 10);
+  faults->Range("measure.early_stop_ratio", plan.early_stop_ratio(), 0, 1e9);
   faults->Range("measure.confidence", plan.confidence(), 0.5, 0.99999);
   // Seconds and bytes. The upper ends keep a slip of the pen from holding a device for days.
   faults->Range("measure.max_time_per_workload", Seconds(plan.max_time_per_workload()), 1e-3, 3600);
@@ -123,6 +124,9 @@ absl::StatusOr<v1::RunConfig> CompleteRunConfig(const v1::RunConfig& request,
   config.set_max_output_tokens(OrDefault(config.max_output_tokens(), 32000));
   FillWorldModel(config.mutable_world_model());
   *config.mutable_measure() = WithDefaults(config.measure());
+  if (config.language() == v1::LANGUAGE_CUDA && config.measure().early_stop_ratio() == 0) {
+    config.mutable_measure()->set_early_stop_ratio(kSearchEarlyStopRatio);
+  }
   *config.mutable_limits() = WithDefaults(config.limits());
 
   Faults faults;

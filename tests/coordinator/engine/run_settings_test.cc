@@ -32,6 +32,17 @@ TEST(CompleteRunConfigTest, RequestWinsOverDefaultsOverConstants) {
   EXPECT_GT(config->limits().memory_bytes(), 0);
 }
 
+TEST(CompleteRunConfigTest, OnlySearchesForCudaKernelsStopEarly) {
+  v1::RunConfig request;
+  request.set_task("t");
+  request.set_provider("p");
+  EXPECT_EQ(CompleteRunConfig(request, {})->measure().early_stop_ratio(), 0);
+  request.set_language(v1::LANGUAGE_CUDA);
+  EXPECT_EQ(CompleteRunConfig(request, {})->measure().early_stop_ratio(), 5);
+  request.mutable_measure()->set_early_stop_ratio(1e6);
+  EXPECT_EQ(CompleteRunConfig(request, {})->measure().early_stop_ratio(), 1e6);
+}
+
 TEST(CompleteRunConfigTest, EveryFaultIsListedByField) {
   v1::RunConfig request;
   request.set_rounds(-1);
