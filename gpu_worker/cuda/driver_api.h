@@ -2,6 +2,7 @@
 #define KSEARCH_GPU_WORKER_CUDA_DRIVER_API_H_
 
 #include <cuda.h>
+#include <cudaProfiler.h>
 
 #include <memory>
 
@@ -91,7 +92,9 @@ namespace ksearch {
   F(cuMemAddressFree)                            \
   F(cuMemMap)                                    \
   F(cuMemUnmap)                                  \
-  F(cuMemSetAccess)
+  F(cuMemSetAccess)                              \
+  F(cuProfilerStart)                             \
+  F(cuProfilerStop)
 
 // The CUDA driver as a table of functions, found by dlopen: no binary links libcuda, so all of them
 // start on machines without it. Fields have the names of cuda.h: `api.cuMemFree(p)`. Immutable

@@ -49,6 +49,9 @@ void TakeVerdict(v1::Verdict verdict, v1::JobResult* result) {
   *result->mutable_stage_times()->mutable_measure() = verdict.measure_time();
   result->set_stderr_excerpt(verdict.stderr_excerpt());
   if (verdict.has_profile()) *result->mutable_profile() = std::move(*verdict.mutable_profile());
+  if (verdict.has_sanitizer()) {
+    *result->mutable_sanitizer() = std::move(*verdict.mutable_sanitizer());
+  }
 }
 
 // What is true of this worker is an answer, not a failure of the job.

@@ -1,6 +1,9 @@
-// ksearch-runner [--gpu=UUID]: loads one candidate and calls it on the verifier's buffers, as told
-// over the SOCK_SEQPACKET socket on descriptor 3. Everything after LOAD is in the candidate's
-// hands: the verifier believes nothing it says but "done".
+// ksearch-runner [--gpu=UUID] [--instrumented]: loads one candidate and calls it on the verifier's
+// buffers, as told over the SOCK_SEQPACKET socket on descriptor 3. Everything after LOAD is in the
+// candidate's hands: the verifier believes nothing it says but "done". --instrumented: it was
+// started by a program that looks on (compute-sanitizer, ncu) and needs calls that the tight filter
+// forbids; on a GPU tensors are allocations of this process then, each exactly as long as the
+// tensor.
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -28,18 +31,29 @@ namespace {
 constexpr int kControlFd = 3;
 constexpr int kDialogueVersion = 1;
 constexpr char kGpuFlag[] = "--gpu=";
+constexpr char kInstrumentedFlag[] = "--instrumented";
 
-// Null with a reason if the device cannot be had.
-std::unique_ptr<Execution> MakeExecution(int argc, char** argv, std::string* error) {
-  std::string gpu;
+struct Flags {
+  std::string gpu;  // empty: none
+  bool instrumented = false;
+};
+
+Flags ParseFlags(int argc, char** argv) {
+  Flags flags;
   for (int i = 1; i < argc; ++i) {
     if (std::strncmp(argv[i], kGpuFlag, sizeof kGpuFlag - 1) == 0) {
-      gpu = argv[i] + sizeof kGpuFlag - 1;
+      flags.gpu = argv[i] + sizeof kGpuFlag - 1;
     }
+    if (std::strcmp(argv[i], kInstrumentedFlag) == 0) flags.instrumented = true;
   }
-  if (gpu.empty()) return std::make_unique<HostExecution>();
+  return flags;
+}
+
+// Null with a reason if the device cannot be had.
+std::unique_ptr<Execution> MakeExecution(const Flags& flags, std::string* error) {
+  if (flags.gpu.empty()) return std::make_unique<HostExecution>();
 #ifdef KSEARCH_CUDA
-  auto execution = CudaExecution::Open(gpu);
+  auto execution = CudaExecution::Open(flags.gpu, flags.instrumented);
   if (execution.ok()) return *std::move(execution);
   *error = std::string(execution.status().message().data(), execution.status().message().size());
 #else
@@ -63,13 +77,14 @@ int RunnerMain(int argc, char** argv) {
   // One thread now, so that whatever the C library sets up for threads is there before the filter.
   std::thread([] {}).join();
 
+  const Flags flags = ParseFlags(argc, argv);
   ControlChannel channel(kControlFd);
   v1::RunnerReply hello;
   hello.mutable_hello()->set_version(kDialogueVersion);
   hello.mutable_hello()->set_pid(::getpid());
-  const bool has_gpu = argc > 1;
+  const bool has_gpu = !flags.gpu.empty();
   std::string trouble;
-  const std::unique_ptr<Execution> execution = MakeExecution(argc, argv, &trouble);
+  const std::unique_ptr<Execution> execution = MakeExecution(flags, &trouble);
   if (execution == nullptr) {
     SetError(&hello, v1::RunnerReply::RunnerError::DEVICE_FAILED, 0, trouble);
     channel.Send(hello);
@@ -77,14 +92,17 @@ int RunnerMain(int argc, char** argv) {
   }
   // Not before: it gives the process' own entries in /proc to root, and the CUDA driver writes to
   // them.
-  ::prctl(PR_SET_DUMPABLE, 0);
+  if (!flags.instrumented) ::prctl(PR_SET_DUMPABLE, 0);
 #ifdef KSEARCH_TIGHT_FILTER
-  const TightFilterFor whom = has_gpu ? TightFilterFor::kGpuDriver : TightFilterFor::kProcessors;
-  if (const absl::Status tight = InstallTightFilter(whom); !tight.ok()) {
-    SetError(&hello, v1::RunnerReply::RunnerError::SECCOMP_FAILED, 0,
-             std::string(tight.message().data(), tight.message().size()));
-  } else {
-    hello.mutable_hello()->set_tight_seccomp(true);
+  if (!flags.instrumented) {
+    const TightFilterFor whom =
+        has_gpu ? TightFilterFor::kGpuDriver : TightFilterFor::kProcessors;
+    if (const absl::Status tight = InstallTightFilter(whom); !tight.ok()) {
+      SetError(&hello, v1::RunnerReply::RunnerError::SECCOMP_FAILED, 0,
+               std::string(tight.message().data(), tight.message().size()));
+    } else {
+      hello.mutable_hello()->set_tight_seccomp(true);
+    }
   }
 #endif
   if (!channel.Send(hello)) return 1;

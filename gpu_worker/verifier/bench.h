@@ -13,6 +13,7 @@
 #include "common/clock.h"
 #include "gpu_worker/verifier/byte_lru.h"
 #include "gpu_worker/verifier/harness_constants.h"
+#include "gpu_worker/verifier/instruments/instrument.h"
 #include "gpu_worker/verifier/oracle.h"
 #include "gpu_worker/verifier/runner_starter.h"
 #include "gpu_worker/verifier/tensors/buffer_sets.h"
@@ -37,6 +38,9 @@ class Bench {
     std::function<absl::Status()> device_health = [] { return absl::OkStatus(); };
     // Present: programs run on a GPU.
     std::optional<GpuTiming> gpu;
+    // Programs that look on while a candidate runs; non-OK: why there is none.
+    absl::StatusOr<Instrument> sanitizer = absl::UnimplementedError("not on this device");
+    absl::StatusOr<Instrument> profiler = absl::UnimplementedError("not on this device");
   };
 
   // `allocate` makes the memory of this class of device. When it has none left, what is kept for
@@ -59,6 +63,8 @@ class Bench {
   absl::Status DeviceHealth() const { return options_.device_health(); }
   // Null: no GPU.
   const GpuTiming* gpu() const { return options_.gpu.has_value() ? &*options_.gpu : nullptr; }
+  const absl::StatusOr<Instrument>& sanitizer() const { return options_.sanitizer; }
+  const absl::StatusOr<Instrument>& profiler() const { return options_.profiler; }
 
   RunnerStarter& starter() { return starter_; }
   Oracle& oracle() { return oracle_; }

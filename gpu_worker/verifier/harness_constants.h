@@ -136,6 +136,13 @@ inline constexpr int kMaxConfirmSets = 16;
 inline constexpr int kClearLaunches = 2;
 inline constexpr double kClearRatio = 1.5;
 
+// compute-sanitizer at a confirmation: all tools together, and one of them. A small kernel takes
+// less than two seconds a tool.
+inline constexpr absl::Duration kSanitizerTime = absl::Seconds(120);
+inline constexpr absl::Duration kSanitizerToolTime = absl::Seconds(50);
+// A profile by ncu.
+inline constexpr absl::Duration kProfileTime = absl::Seconds(60);
+
 // Bytes kept between jobs: drawn inputs, oracles. Buffers keep at most max_rotation_bytes.
 inline constexpr int64_t kCaseCacheBytes = int64_t{512} << 20;
 inline constexpr int64_t kOracleCacheBytes = int64_t{512} << 20;

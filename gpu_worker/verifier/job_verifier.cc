@@ -14,6 +14,7 @@
 #include "gpu_worker/verifier/checker.h"
 #include "gpu_worker/verifier/dialogue/runner_reply.h"
 #include "gpu_worker/verifier/harness_constants.h"
+#include "gpu_worker/verifier/instruments/memory_check.h"
 #include "gpu_worker/verifier/timing/confirmation.h"
 #include "gpu_worker/verifier/timing/device/roofline.h"
 #include "gpu_worker/verifier/timing/sampler.h"
@@ -104,7 +105,8 @@ absl::StatusOr<v1::Verdict> JobVerifier::Judge(const v1::VerifierRequest& reques
       RETURN_IF_ERROR(Screen(&link, &job));
     } else if (request.job().kind() == v1::JOB_KIND_CONFIRM) {
       job.verdict.set_stderr_excerpt(link->EndAndReadOutput(kMaxStderrBytes));
-      RETURN_IF_ERROR(Confirm(&job));
+      RETURN_IF_ERROR(Sanitize(&job));
+      if (job.verdict.outcome() == v1::OUTCOME_PASSED) RETURN_IF_ERROR(Confirm(&job));
     }
   }
   if (!job.device_failure.empty()) return absl::UnavailableError(job.device_failure);
@@ -344,6 +346,27 @@ absl::Status JobVerifier::Confirm(Job* job) {
       if (rival_id == "baseline") *result.mutable_baseline() = Summarise(compared.rival_us[i]);
     }
   }
+  return absl::OkStatus();
+}
+
+absl::Status JobVerifier::Sanitize(Job* job) {
+  const absl::StatusOr<Instrument>& sanitizer = bench_.sanitizer();
+  if (!sanitizer.ok()) {
+    if (bench_.gpu() == nullptr) return absl::OkStatus();
+    job->verdict.mutable_sanitizer()->set_note(
+        absl::StrCat("not checked by compute-sanitizer: ", sanitizer.status().message()));
+    return absl::OkStatus();
+  }
+  Report("sanitize", 0, 1);
+  const size_t smallest = SmallestFirst(*job)[0];
+  MemoryCheck check;
+  RETURN_IF_ERROR(OffTheClock(job, [&]() -> absl::Status {
+    ASSIGN_OR_RETURN(check, CheckMemory(bench_, *sanitizer, *job->candidate, job->cases[smallest],
+                                        WithDefaults(job->request->job().limits())));
+    return absl::OkStatus();
+  }));
+  *job->verdict.mutable_sanitizer() = std::move(check.report);
+  if (!check.ending.passed()) FailWorkload(check.ending, smallest, job);
   return absl::OkStatus();
 }
 

@@ -52,6 +52,8 @@ class JobVerifier {
   // No call of this workload can be faster, in microseconds; 0: unknown.
   double Floor(const Job& job, size_t index) const;
   absl::Status Confirm(Job* job);
+  // compute-sanitizer on the smallest workload. A confirmation goes on whatever this cannot do.
+  absl::Status Sanitize(Job* job);
   // Compares outputs of a timed call that looked stale with the oracle of its content.
   absl::StatusOr<Ending> JudgeSuspect(const WorkloadSession::Suspect& suspect, size_t index,
                                       Job* job);

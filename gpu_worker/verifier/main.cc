@@ -80,6 +80,14 @@ Bench::Options BenchOptions(const v1::DeviceSettings& device) {
   return options;
 }
 
+// As configured; empty: whatever is found.
+std::string CudaCompiler(const v1::WorkerConfig& config) {
+  for (const v1::Toolchain& toolchain : config.toolchains()) {
+    if (toolchain.language() == v1::LANGUAGE_CUDA) return toolchain.compiler_path();
+  }
+  return "";
+}
+
 #ifdef KSEARCH_CUDA
 // Shares of the device's free memory; candidates and their workspaces need the rest.
 constexpr double kRotationShare = 0.3;
@@ -93,8 +101,9 @@ std::optional<int> NodeNumber(const std::string& uuid) {
   return gpu.ok() ? gpu->node_number() : std::nullopt;
 }
 
-absl::StatusOr<BufferSetsFactory> UseGpu(const std::string& uuid, bool rotation_is_set,
-                                         Bench::Options* options, RunnerStarter* starter) {
+absl::StatusOr<BufferSetsFactory> UseGpu(const std::string& uuid, const std::string& compiler_path,
+                                         bool rotation_is_set, Bench::Options* options,
+                                         RunnerStarter* starter) {
   ASSIGN_OR_RETURN(GpuBinds binds, FindGpuBinds(uuid, NodeNumber(uuid), GpuHost()));
   ASSIGN_OR_RETURN(std::shared_ptr<VerifierDevice> gpu, VerifierDevice::Open(uuid));
   ASSIGN_OR_RETURN(const int64_t free_bytes, gpu->device().FreeBytes());
@@ -107,6 +116,8 @@ absl::StatusOr<BufferSetsFactory> UseGpu(const std::string& uuid, bool rotation_
   options->oracle_cache_bytes =
       static_cast<int64_t>(static_cast<double>(free_bytes) * kOracleShare);
   options->device_health = [gpu] { return gpu->health(); };
+  options->sanitizer = FindInstrument("compute-sanitizer", compiler_path);
+  options->profiler = FindInstrument("ncu", compiler_path);
   ASSIGN_OR_RETURN(options->gpu, MakeGpuTiming(gpu));
   LOG(INFO) << "msg=\"device opened\" gpu=" << gpu->device().uuid() << " name=\""
             << gpu->device().name() << "\" free_bytes=" << free_bytes
@@ -116,8 +127,8 @@ absl::StatusOr<BufferSetsFactory> UseGpu(const std::string& uuid, bool rotation_
   });
 }
 #else
-absl::StatusOr<BufferSetsFactory> UseGpu(const std::string& uuid, bool, Bench::Options*,
-                                         RunnerStarter*) {
+absl::StatusOr<BufferSetsFactory> UseGpu(const std::string& uuid, const std::string&, bool,
+                                         Bench::Options*, RunnerStarter*) {
   return absl::FailedPreconditionError(
       absl::StrCat("cannot use GPU ", uuid, ": this program was built without CUDA"));
 }
@@ -137,7 +148,7 @@ absl::Status Run(int argc, char** argv) {
   if (!flags.gpu_uuid.empty()) {
     const bool rotation_is_set = config.device().max_rotation_bytes() > 0;
     absl::StatusOr<BufferSetsFactory> on_gpu =
-        UseGpu(flags.gpu_uuid, rotation_is_set, &options, &starter);
+        UseGpu(flags.gpu_uuid, CudaCompiler(config), rotation_is_set, &options, &starter);
     if (!on_gpu.ok()) return RefuseRequest(flags.socket_fd, on_gpu.status());
     allocate = *std::move(on_gpu);
   }

@@ -1,5 +1,7 @@
 #include "gpu_worker/verifier/runner_starter.h"
 
+#include <algorithm>
+
 #include "common/measure_defaults.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
@@ -10,10 +12,14 @@ namespace {
 constexpr int64_t kTrustedMemoryBytes = int64_t{16} << 30;
 // Every core may be in use for the whole job.
 constexpr int kCpuTimePerWallTime = 64;
+// What a program that looks on needs beyond the runner.
+constexpr int64_t kInstrumentMemoryBytes = int64_t{16} << 30;
+constexpr int64_t kInstrumentTmpBytes = int64_t{1} << 30;
+constexpr int kInstrumentProcesses = 512;
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::Start(const v1::Limits& limits) {
+SandboxSpec RunnerStarter::Spec(const v1::Limits& limits) const {
   SandboxSpec spec;
   spec.argv = {runner_path_};
   spec.binds.push_back({runner_path_, runner_path_, false, false});
@@ -27,10 +33,31 @@ absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::Start(const v1::Limit
     spec.argv.push_back("--gpu=" + gpu_uuid_);
     AddGpu(gpu_binds_, gpu_uuid_, &spec);
   }
+  return spec;
+}
+
+absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::Start(const v1::Limits& limits) {
+  SandboxSpec spec = Spec(limits);
   ASSIGN_OR_RETURN(std::unique_ptr<RunnerLink> link,
                    RunnerLink::Start(sandbox_, std::move(spec), clock_));
   if (!gpu_uuid_.empty()) link->WaitAwake();
   return link;
+}
+
+absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::StartUnder(
+    const InstrumentCommand& instrument, int report, const v1::Limits& limits) {
+  SandboxSpec spec = Spec(limits);
+  spec.argv.push_back("--instrumented");
+  spec.argv.insert(spec.argv.begin(), instrument.words.begin(), instrument.words.end());
+  for (const std::string& folder : instrument.folders) {
+    spec.binds.push_back({folder, folder, false, false});
+  }
+  spec.memory_bytes += kInstrumentMemoryBytes;
+  spec.limit_data = false;
+  spec.max_processes = std::max(spec.max_processes, kInstrumentProcesses);
+  spec.tmp_bytes = std::max(spec.tmp_bytes, kInstrumentTmpBytes);
+  spec.inherited_fds.emplace_back(report, kInstrumentReportFd);
+  return RunnerLink::Start(sandbox_, std::move(spec), clock_);
 }
 
 v1::Limits RunnerStarter::TrustedLimits() {

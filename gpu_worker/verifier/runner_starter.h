@@ -10,6 +10,7 @@
 #include "gpu_worker/sandbox/gpu_binds.h"
 #include "gpu_worker/sandbox/sandbox.h"
 #include "gpu_worker/verifier/dialogue/runner_link.h"
+#include "gpu_worker/verifier/instruments/instrument.h"
 #include "proto/config.pb.h"
 #include "proto/job.pb.h"
 
@@ -35,12 +36,19 @@ class RunnerStarter {
   // A runner with nothing loaded. Non-OK is trouble of this machine.
   absl::StatusOr<std::unique_ptr<RunnerLink>> Start(const v1::Limits& limits);
 
+  // The same under a program that looks on, and without the tight filter (which such programs
+  // cannot do with). `report`, an open file, is there as kInstrumentReport.
+  absl::StatusOr<std::unique_ptr<RunnerLink>> StartUnder(const InstrumentCommand& instrument,
+                                                         int report, const v1::Limits& limits);
+
   // For references and baselines: generous, since they are the task author's.
   static v1::Limits TrustedLimits();
 
   v1::IsolationLevel isolation() const { return sandbox_.isolation(); }
 
  private:
+  SandboxSpec Spec(const v1::Limits& limits) const;
+
   Sandbox& sandbox_;
   const std::string runner_path_;
   const v1::SandboxSettings settings_;

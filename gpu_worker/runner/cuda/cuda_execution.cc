@@ -34,7 +34,8 @@ std::string MessageOf(const absl::Status& status) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<CudaExecution>> CudaExecution::Open(const std::string& gpu_uuid) {
+absl::StatusOr<std::unique_ptr<CudaExecution>> CudaExecution::Open(const std::string& gpu_uuid,
+                                                                   bool instrumented) {
   ASSIGN_OR_RETURN(auto loaded, DriverApi::Load());
   ASSIGN_OR_RETURN(auto device, CudaDevice::Open(std::move(loaded), gpu_uuid));
   const DriverApi& api = device->api();
@@ -43,7 +44,7 @@ absl::StatusOr<std::unique_ptr<CudaExecution>> CudaExecution::Open(const std::st
   CudaStream stream(api, raw);
   ASSIGN_OR_RETURN(Gate gate, Gate::Create(*device));
   auto execution = std::unique_ptr<CudaExecution>(
-      new CudaExecution(std::move(device), std::move(gate), std::move(stream)));
+      new CudaExecution(std::move(device), std::move(gate), std::move(stream), instrumented));
   for (size_t i = 0; i < 2 * kGroup; ++i) {
     ASSIGN_OR_RETURN(CudaEvent event, MakeCudaEvent(api));
     execution->events_.push_back(std::move(event));
@@ -130,12 +131,25 @@ CudaExecution::Failure CudaExecution::Call(int set, const LoadedKernel& kernel,
   return {true, true, returned, "the call"};
 }
 
+CudaExecution::Failure CudaExecution::CallInstrumented(int set, const LoadedKernel& kernel,
+                                                       v1::RunnerReply::Done* done) {
+  Failure failure = Check(buffers_.CopyIn(set), "copying inputs");
+  // Not every device has a profiler to tell.
+  api().cuProfilerStart();
+  if (!failure.failed) failure = Call(set, kernel, done);
+  if (!failure.failed) failure = Synchronize();
+  api().cuProfilerStop();
+  return failure.failed ? failure : Check(buffers_.CopyOut(set), "copying outputs");
+}
+
 CudaExecution::Failure CudaExecution::RunSynced(const std::vector<int>& order,
                                                 const LoadedKernel& kernel,
                                                 v1::RunnerReply::Done* done) {
   for (const int set : order) {
     Failure failure = Check(api().cuEventRecord(events_[0].get(), stream_.get()), "a call");
-    if (!failure.failed) failure = Call(set, kernel, done);
+    if (!failure.failed) {
+      failure = instrumented_ ? CallInstrumented(set, kernel, done) : Call(set, kernel, done);
+    }
     if (!failure.failed) {
       failure = Check(api().cuEventRecord(events_[1].get(), stream_.get()), "a call");
     }

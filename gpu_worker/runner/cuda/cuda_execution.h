@@ -21,8 +21,11 @@ namespace ksearch {
 class CudaExecution final : public Execution {
  public:
   // Context, stream, events and one trusted kernel: after this the driver has opened its files and
-  // started its threads, so a tight filter may follow.
-  static absl::StatusOr<std::unique_ptr<CudaExecution>> Open(const std::string& gpu_uuid);
+  // started its threads, so a tight filter may follow. `instrumented`: under a program that looks
+  // on. Tensors are copied to allocations of this process for each call and back, and what a
+  // profiler sees is the calls alone.
+  static absl::StatusOr<std::unique_ptr<CudaExecution>> Open(const std::string& gpu_uuid,
+                                                             bool instrumented);
 
   std::string EntryParameters() const override { return "const KsearchArgs*, cudaStream_t"; }
   void Map(const v1::MapRequest& request, const std::vector<UniqueFd>& fds,
@@ -44,11 +47,13 @@ class CudaExecution final : public Execution {
     std::string doing;
   };
 
-  CudaExecution(std::shared_ptr<const CudaDevice> device, Gate gate, CudaStream stream)
+  CudaExecution(std::shared_ptr<const CudaDevice> device, Gate gate, CudaStream stream,
+                bool instrumented)
       : device_(std::move(device)),
         gate_(std::move(gate)),
         stream_(std::move(stream)),
-        buffers_(device_) {}
+        instrumented_(instrumented),
+        buffers_(device_, instrumented) {}
 
   const DriverApi& api() const { return device_->api(); }
   Failure Run(const v1::GoRequest& request, const LoadedKernel& kernel,
@@ -64,6 +69,7 @@ class CudaExecution final : public Execution {
   Failure Replay(const std::vector<int>& order, int graph, v1::RunnerReply::Done* done);
   // One call; adds its host time.
   Failure Call(int set, const LoadedKernel& kernel, v1::RunnerReply::Done* done);
+  Failure CallInstrumented(int set, const LoadedKernel& kernel, v1::RunnerReply::Done* done);
   Failure Synchronize();
   Failure ReadEventPair(size_t first, v1::RunnerReply::Done* done);
   Failure Check(CUresult result, const char* doing) const;
@@ -75,6 +81,7 @@ class CudaExecution final : public Execution {
   CudaStream stream_;
   std::vector<CudaEvent> events_;
   std::vector<uint64_t> arguments_;
+  const bool instrumented_;
   DeviceBuffers buffers_;
   std::array<Graph, kGraphs> graphs_;
   // A candidate that waits for the device within a call has opened the gate once; asking it again

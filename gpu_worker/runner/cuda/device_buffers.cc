@@ -9,6 +9,8 @@ namespace ksearch {
 absl::Status DeviceBuffers::Map(const v1::MapRequest& request, const std::vector<UniqueFd>& fds) {
   if (!request.append()) {
     workspace_.reset();
+    own_workspace_ = CudaBlock();
+    copies_.clear();
     imported_.clear();
     std::string error;
     if (!blocks_.Start(request, &error)) return absl::InvalidArgumentError(error);
@@ -24,14 +26,58 @@ absl::Status DeviceBuffers::Map(const v1::MapRequest& request, const std::vector
     ASSIGN_OR_RETURN(DeviceMemory memory,
                      DeviceMemory::Import(device_->api(), device_->handle(),
                                           fds[static_cast<size_t>(i)].get(), buffer.file_bytes()));
-    blocks_.SetBuffer(buffer, memory.address() + static_cast<uint64_t>(buffer.offset()));
+    const CUdeviceptr tensor = memory.address() + static_cast<uint64_t>(buffer.offset());
+    blocks_.SetBuffer(buffer, tensor);
+    if (own_copies_ && buffer.tensor_bytes() > 0) RETURN_IF_ERROR(AddOwnCopy(buffer, tensor));
     imported_.push_back(std::move(memory));
   }
   return absl::OkStatus();
 }
 
+absl::Status DeviceBuffers::AddOwnCopy(const v1::MappedBuffer& buffer, CUdeviceptr shared) {
+  if (buffer.offset() < 0 || buffer.tensor_bytes() > buffer.file_bytes() - buffer.offset()) {
+    return absl::InvalidArgumentError("a tensor beyond its buffer");
+  }
+  OwnCopy copy;
+  ASSIGN_OR_RETURN(copy.memory, AllocateCudaBlock(device_->api(), buffer.tensor_bytes()));
+  copy.shared = shared;
+  copy.bytes = buffer.tensor_bytes();
+  copy.set = buffer.set();
+  copy.output = buffer.output();
+  blocks_.SetBuffer(buffer, copy.memory.get());
+  copies_.push_back(std::move(copy));
+  return absl::OkStatus();
+}
+
+CUresult DeviceBuffers::CopyIn(int set) const {
+  for (const OwnCopy& copy : copies_) {
+    if (copy.set != set || copy.output) continue;
+    const CUresult result = device_->api().cuMemcpyDtoD(copy.memory.get(), copy.shared,
+                                                        static_cast<size_t>(copy.bytes));
+    if (result != CUDA_SUCCESS) return result;
+  }
+  return device_->api().cuCtxSynchronize();
+}
+
+CUresult DeviceBuffers::CopyOut(int set) const {
+  for (const OwnCopy& copy : copies_) {
+    if (copy.set != set) continue;
+    // Inputs too: the verifier wants to see whether they were changed.
+    const CUresult result = device_->api().cuMemcpyDtoD(copy.shared, copy.memory.get(),
+                                                        static_cast<size_t>(copy.bytes));
+    if (result != CUDA_SUCCESS) return result;
+  }
+  return device_->api().cuCtxSynchronize();
+}
+
 absl::Status DeviceBuffers::AllocateWorkspace(int64_t bytes) {
   if (bytes <= 0) return absl::OkStatus();
+  if (own_copies_) {
+    // Not filled: who reads what he has not written is to be found out.
+    ASSIGN_OR_RETURN(own_workspace_, AllocateCudaBlock(device_->api(), bytes));
+    blocks_.SetWorkspace(own_workspace_.get(), bytes);
+    return absl::OkStatus();
+  }
   ASSIGN_OR_RETURN(DeviceWorkspace workspace, DeviceWorkspace::Create(*device_, bytes));
   blocks_.SetWorkspace(workspace.address(), bytes);
   workspace_ = std::move(workspace);

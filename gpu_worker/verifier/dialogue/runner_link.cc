@@ -363,6 +363,24 @@ Ending RunnerLink::Fail(Ending ending) {
   return ending;
 }
 
+bool RunnerLink::End(absl::Time deadline) {
+  Resume();
+  if (!exit_.has_value()) {
+    v1::RunnerRequest request;
+    request.set_nonce(nonce_);
+    request.set_step(++step_);
+    request.mutable_exit();
+    const std::string bytes = request.SerializeAsString();
+    // A runner that is gone already needs no request.
+    ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    exit_ = process_->Wait(deadline);
+  }
+  if (!failure_.has_value()) failure_ = Ending{v1::OUTCOME_RUNTIME_ERROR, "the runner has ended"};
+  if (exit_.has_value()) return true;
+  process_->Kill();
+  return false;
+}
+
 std::string RunnerLink::EndAndReadOutput(int64_t max_bytes) {
   process_->Kill();
   if (!exit_.has_value()) exit_ = process_->Wait(clock_.SteadyNow() + kReapTimeout);

@@ -72,6 +72,10 @@ class RunnerLink {
   // Whether the runner told, before it loaded anything, that its tight filter is in force.
   bool tight_filter() const { return tight_filter_; }
 
+  // Asks the runner to end and waits until its sandbox has: a program around the runner may then
+  // still write its report. Kills it at `deadline`, and answers false then. Nothing else but
+  // EndAndReadOutput may follow.
+  bool End(absl::Time deadline);
   // Kills the runner and returns what the candidate printed, cleaned, at most `max_bytes`.
   std::string EndAndReadOutput(int64_t max_bytes);
 

@@ -1,0 +1,81 @@
+#include "gpu_worker/verifier/instruments/instrumented_run.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "absl/strings/str_cat.h"
+#include "common/digest.h"
+#include "common/status_macros.h"
+#include "common/unique_fd.h"
+#include "gpu_worker/verifier/harness_constants.h"
+#include "gpu_worker/verifier/workload_session.h"
+
+namespace ksearch {
+namespace {
+
+// From the runner's end until its instrument has written its report.
+constexpr absl::Duration kReportTime = absl::Seconds(10);
+constexpr int64_t kOutputBytes = 2048;
+
+std::string ReadWhole(int fd, int64_t max_bytes) {
+  const off_t size = ::lseek(fd, 0, SEEK_END);
+  std::string text(static_cast<size_t>(std::clamp<int64_t>(size, 0, max_bytes)), '\0');
+  size_t have = 0;
+  while (have < text.size()) {
+    const ssize_t n = ::pread(fd, text.data() + have, text.size() - have, static_cast<off_t>(have));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    have += static_cast<size_t>(n);
+  }
+  text.resize(have);
+  return text;
+}
+
+Ending MakeCalls(Bench& bench, RunnerLink& link, const ProgramImage& candidate,
+                 const std::shared_ptr<const WorkloadCase>& workload,
+                 std::shared_ptr<BufferSets> buffers, int calls, absl::Time deadline) {
+  const Clock& clock = bench.clock();
+  if (Ending loaded = link.Load(candidate, deadline); !loaded.passed()) return loaded;
+  WorkloadSession session(link, workload, std::move(buffers), clock, RandomUint64());
+  const WorkloadSession::Limits limits = {deadline - clock.SteadyNow(), deadline};
+  Ending ending = session.Map(1, limits);
+  for (int64_t content = 0; content < calls && ending.passed(); ++content) {
+    ending = session.Run({{0, content}}, WorkloadSession::Mode::kReference, {}, limits).ending;
+  }
+  return ending;
+}
+
+}  // namespace
+
+absl::StatusOr<InstrumentedRun> RunInstrumented(Bench& bench, const InstrumentCommand& instrument,
+                                                const ProgramImage& candidate,
+                                                const std::shared_ptr<const WorkloadCase>& workload,
+                                                int calls, const v1::Limits& limits,
+                                                absl::Time deadline, int64_t max_report_bytes) {
+  ASSIGN_OR_RETURN(std::shared_ptr<BufferSets> buffers, bench.Buffers(workload, 1, "gate"));
+  const UniqueFd report(::memfd_create("ksearch-report", MFD_CLOEXEC));
+  if (!report.ok()) return ErrnoStatus(errno, "memfd_create for a report");
+  InstrumentedRun run;
+  absl::StatusOr<std::unique_ptr<RunnerLink>> link =
+      bench.starter().StartUnder(instrument, report.get(), limits);
+  if (!link.ok()) {
+    run.trouble = CleanText(absl::string_view(link.status().message()), kMaxMessageBytes);
+    run.report = ReadWhole(report.get(), max_report_bytes);
+    return run;
+  }
+  const Ending ending =
+      MakeCalls(bench, **link, candidate, workload, std::move(buffers), calls, deadline);
+  if (!ending.passed()) run.trouble = ending.message;
+  if (!(*link)->End(std::max(deadline, bench.clock().SteadyNow() + kReportTime)) &&
+      run.trouble.empty()) {
+    run.trouble = "it did not come to its end in time";
+  }
+  run.output = (*link)->EndAndReadOutput(kOutputBytes);
+  run.report = ReadWhole(report.get(), max_report_bytes);
+  return run;
+}
+
+}  // namespace ksearch

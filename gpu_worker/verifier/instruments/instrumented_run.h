@@ -1,0 +1,38 @@
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_INSTRUMENTS_INSTRUMENTED_RUN_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_INSTRUMENTS_INSTRUMENTED_RUN_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "gpu_worker/verifier/bench.h"
+#include "gpu_worker/verifier/dialogue/program_image.h"
+#include "gpu_worker/verifier/instruments/instrument.h"
+#include "gpu_worker/verifier/tensors/workload_case.h"
+#include "proto/job.pb.h"
+
+namespace ksearch {
+
+// What a program that looked on has to say. Nothing of it can be trusted: it shares a process with
+// the candidate.
+struct InstrumentedRun {
+  std::string report;  // as it wrote it, at most `max_report_bytes`
+  std::string output;  // of candidate and instrument, cleaned; at most 2 KiB
+  // Why there is no whole report: the instrument did not start, a call failed, time was up. Empty:
+  // everything came to its end.
+  std::string trouble;
+};
+
+// Runs `calls` calls of a candidate, which has passed the gate, one after another under an
+// instrument, in the sandbox without its tight filter. No other runner may be alive. Non-OK if
+// there is no memory for the buffers.
+absl::StatusOr<InstrumentedRun> RunInstrumented(Bench& bench, const InstrumentCommand& instrument,
+                                                const ProgramImage& candidate,
+                                                const std::shared_ptr<const WorkloadCase>& workload,
+                                                int calls, const v1::Limits& limits,
+                                                absl::Time deadline, int64_t max_report_bytes);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_INSTRUMENTS_INSTRUMENTED_RUN_H_

@@ -1,0 +1,36 @@
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_INSTRUMENTS_MEMORY_CHECK_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_INSTRUMENTS_MEMORY_CHECK_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "gpu_worker/verifier/bench.h"
+#include "gpu_worker/verifier/dialogue/ending.h"
+#include "gpu_worker/verifier/dialogue/program_image.h"
+#include "gpu_worker/verifier/instruments/instrument.h"
+#include "gpu_worker/verifier/tensors/workload_case.h"
+#include "proto/job.pb.h"
+#include "proto/result.pb.h"
+
+namespace ksearch {
+
+struct MemoryCheck {
+  v1::SanitizerReport report;
+  Ending ending;  // PASSED, or what the findings mean
+};
+
+// Runs a candidate that has passed the gate under the tools of compute-sanitizer, one after
+// another, each for a share of kSanitizerTime, until one finds an error. A tool that cannot do its
+// work is named in the report's note and says nothing about the candidate. No other runner may be
+// alive. Non-OK if there is no memory for the buffers.
+absl::StatusOr<MemoryCheck> CheckMemory(Bench& bench, const Instrument& sanitizer,
+                                        const ProgramImage& candidate,
+                                        const std::shared_ptr<const WorkloadCase>& workload,
+                                        const v1::Limits& limits);
+
+// What a finding means for the candidate: PASSED for a warning.
+Ending Judge(const v1::SanitizerFinding& finding);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_INSTRUMENTS_MEMORY_CHECK_H_

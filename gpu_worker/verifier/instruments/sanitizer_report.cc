@@ -1,0 +1,181 @@
+#include "gpu_worker/verifier/instruments/sanitizer_report.h"
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+
+namespace ksearch {
+namespace {
+
+using Finding = v1::SanitizerFinding;
+
+constexpr absl::string_view kMark = "=========";
+constexpr size_t kMaxKernelBytes = 200;
+constexpr size_t kMaxTextBytes = 500;
+// Of one finding, beyond its first line.
+constexpr size_t kMaxDetails = 4;
+
+std::string Printable(absl::string_view text, size_t max_bytes) {
+  std::string clean;
+  for (const char c : text) {
+    if (clean.size() == max_bytes) break;
+    clean.push_back(c >= 0x20 && c < 0x7F ? c : '?');
+  }
+  return clean;
+}
+
+// "void ns::sum<(int)4>(float *, int)" -> "ns::sum<(int)4>".
+absl::string_view WithoutSignature(absl::string_view name) {
+  int depth = 0;
+  size_t end = name.size(), begin = 0;
+  for (size_t i = 0; i < name.size(); ++i) {
+    if (name[i] == '<') ++depth;
+    if (name[i] == '>' && depth > 0) --depth;
+    if (depth > 0) continue;
+    if (name[i] == ' ' && i + 1 < name.size() && name[i + 1] != '(') begin = i + 1;
+    if (name[i] == '(' && !absl::StartsWith(name.substr(i), "(anonymous namespace)")) {
+      end = i;
+      break;
+    }
+  }
+  // "(anonymous namespace)" holds a space of its own.
+  if (absl::StartsWith(name, "(anonymous")) begin = 0;
+  return name.substr(std::min(begin, end), end - std::min(begin, end));
+}
+
+// The kernel in "... at NAME+0x1a0 in FILE:LINE" or, as older versions have it, "at 0x1a0 in
+// FILE:LINE:NAME".
+std::string KernelIn(absl::string_view line) {
+  const size_t at = absl::StartsWith(line, "at ") ? 0 : line.find(" at ");
+  if (at == absl::string_view::npos) return "";
+  absl::string_view place = line.substr(at);
+  absl::ConsumePrefix(&place, " ");
+  absl::ConsumePrefix(&place, "at ");
+  if (absl::StartsWith(place, "0x")) {
+    const size_t in = place.find(" in ");
+    if (in == absl::string_view::npos) return "";
+    place.remove_prefix(in + 4);
+    const size_t colon = place.find(':');
+    const size_t next = colon == absl::string_view::npos ? colon : place.find(':', colon + 1);
+    if (next == absl::string_view::npos) return "";
+    place.remove_prefix(next + 1);
+  } else {
+    const size_t offset = place.find("+0x");
+    if (offset == absl::string_view::npos) return "";
+    place = place.substr(0, offset);
+  }
+  return Printable(WithoutSignature(place), kMaxKernelBytes);
+}
+
+// One finding as it is being read.
+struct Draft {
+  absl::string_view head;
+  std::vector<absl::string_view> details;
+};
+
+bool HasDetail(const Draft& draft, absl::string_view part) {
+  return std::any_of(draft.details.begin(), draft.details.end(),
+                     [part](absl::string_view line) { return absl::StrContains(line, part); });
+}
+
+// False if it is nothing that a candidate did.
+bool Classify(const std::string& tool, const Draft& draft, Finding* finding) {
+  const absl::string_view head = draft.head;
+  if (absl::StartsWith(head, "Invalid __") || absl::StartsWith(head, "Invalid async") ||
+      absl::StartsWith(head, "Invalid bulk")) {
+    finding->set_kind(HasDetail(draft, "misaligned") ? Finding::BAD_ACCESS
+                                                     : Finding::OUT_OF_BOUNDS);
+    return true;
+  }
+  if (absl::StartsWith(head, "Uninitialized ")) {
+    finding->set_kind(Finding::UNINITIALIZED);
+    return true;
+  }
+  for (const absl::string_view severity : {"Error: ", "Warning: ", "Info: "}) {
+    if (!absl::StartsWith(head, severity)) continue;
+    const bool race =
+        absl::StrContains(head, "Race reported") || absl::StrContains(head, "hazard detected");
+    if (!race || severity == "Info: ") return false;
+    finding->set_kind(Finding::RACE);
+    finding->set_warning(severity != "Error: ");
+    return true;
+  }
+  // What is found in a kernel names a thread.
+  if (!HasDetail(draft, "by thread")) return false;
+  if (tool == "synccheck") {
+    finding->set_kind(Finding::BAD_SYNCHRONIZATION);
+  } else if (tool == "memcheck") {
+    finding->set_kind(Finding::BAD_ACCESS);
+  } else {
+    finding->set_kind(Finding::OTHER);
+    finding->set_warning(true);
+  }
+  return true;
+}
+
+void Keep(const std::string& tool, const Draft& draft, SanitizerLog* log) {
+  if (draft.head.empty()) return;
+  const absl::string_view head = draft.head;
+  if (absl::StrContains(head, " SUMMARY:")) {
+    log->complete = true;
+    return;
+  }
+  Finding finding;
+  if (!Classify(tool, draft, &finding)) {
+    const bool own = absl::StartsWith(head, "Error: ") || absl::StartsWith(head, "Fatal") ||
+                     absl::StrContains(head, "Internal Sanitizer Error");
+    if (own && log->trouble.empty()) log->trouble = Printable(head, kMaxTextBytes);
+    return;
+  }
+  finding.set_tool(tool);
+  std::string text(head);
+  finding.set_kernel(KernelIn(head));
+  for (const absl::string_view line : draft.details) {
+    absl::StrAppend(&text, "; ", line);
+    if (finding.kernel().empty()) finding.set_kernel(KernelIn(line));
+  }
+  finding.set_text(Printable(text, kMaxTextBytes));
+  for (const Finding& other : log->findings) {
+    if (other.kind() == finding.kind() && other.kernel() == finding.kernel() &&
+        other.warning() == finding.warning()) {
+      return;
+    }
+  }
+  if (!finding.warning()) {
+    const auto first_warning = std::find_if(log->findings.begin(), log->findings.end(),
+                                            [](const Finding& other) { return other.warning(); });
+    log->findings.insert(first_warning, std::move(finding));
+  } else {
+    log->findings.push_back(std::move(finding));
+  }
+  if (log->findings.size() > static_cast<size_t>(kMaxSanitizerFindings)) log->findings.pop_back();
+}
+
+}  // namespace
+
+SanitizerLog ReadSanitizerReport(const std::string& tool, absl::string_view text) {
+  SanitizerLog log;
+  Draft draft;
+  for (absl::string_view line : absl::StrSplit(text.substr(0, kMaxSanitizerReportBytes), '\n')) {
+    if (!absl::ConsumePrefix(&line, kMark)) continue;
+    absl::ConsumePrefix(&line, " ");
+    line = absl::StripTrailingAsciiWhitespace(line);
+    if (line.empty()) continue;
+    if (line[0] == ' ' || line[0] == '\t') {
+      if (draft.details.size() < kMaxDetails) {
+        draft.details.push_back(absl::StripLeadingAsciiWhitespace(line));
+      }
+      continue;
+    }
+    Keep(tool, draft, &log);
+    draft = {line, {}};
+  }
+  Keep(tool, draft, &log);
+  return log;
+}
+
+}  // namespace ksearch

@@ -1,0 +1,46 @@
+#ifndef KSEARCH_TESTS_GPU_GPU_BENCH_H_
+#define KSEARCH_TESTS_GPU_GPU_BENCH_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "gpu_worker/sandbox/sandbox.h"
+#include "gpu_worker/verifier/bench.h"
+#include "gpu_worker/verifier/cuda/verifier_device.h"
+#include "gpu_worker/verifier/runner_starter.h"
+#include "proto/runner.pb.h"
+#include "proto/task.pb.h"
+
+namespace ksearch {
+
+// A verifier's bench on the first GPU, for all tests of a process, and nvcc. KSEARCH_BWRAP names
+// another bubblewrap; the account must not be root.
+class GpuBench {
+ public:
+  static GpuBench& Get();
+  // Why there is none; empty: there is one.
+  const std::string& why_not() const { return why_not_; }
+  Bench& bench() { return *bench_; }
+
+  // Writes ksearch_task.h for what is built from now on.
+  absl::Status UseTask(const v1::Task& task);
+  // A shared object as a worker would build it, of a file of tests/bad_candidates/cuda.
+  absl::StatusOr<v1::Artifact> Build(const std::string& path);
+
+ private:
+  GpuBench();
+  absl::Status Open();
+
+  std::string why_not_;
+  std::string nvcc_;
+  std::shared_ptr<VerifierDevice> device_;
+  std::unique_ptr<Sandbox> sandbox_;
+  std::unique_ptr<RunnerStarter> starter_;
+  std::unique_ptr<Bench> bench_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_TESTS_GPU_GPU_BENCH_H_
