@@ -178,6 +178,13 @@ std::string ResultText(const v1::JobResult& result) {
   for (const std::string& suspicion : result.suspicions()) {
     absl::StrAppend(&text, "  suspicious: ", suspicion, "\n");
   }
+  for (const v1::SanitizerFinding& finding : result.sanitizer().findings()) {
+    absl::StrAppend(&text, "  compute-sanitizer ", finding.tool(),
+                    finding.warning() ? " (warning): " : ": ", finding.text(), "\n");
+  }
+  if (!result.sanitizer().note().empty()) {
+    absl::StrAppend(&text, "  ", result.sanitizer().note(), "\n");
+  }
   if (result.workloads_size() > 0) {
     std::vector<std::vector<std::string>> rows = {
         {"workload", "outcome", "latency", "95 % interval", "baseline", "speed-up", "calls"}};

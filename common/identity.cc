@@ -119,6 +119,16 @@ std::string TaskDigest(const v1::Task& task) {
   for (const v1::Sources& sources : task.references()) bytes.Add(CandidateId(sources));
   bytes.Add(int64_t{task.baselines_size()});
   for (const v1::Sources& sources : task.baselines()) bytes.Add(CandidateId(sources));
+  // Absent in older tasks, whose names stay.
+  if (task.has_hidden()) {
+    bytes.Add("hidden").Add(int64_t{task.hidden().keep_size()});
+    for (const std::string& input : task.hidden().keep()) bytes.Add(input);
+    bytes.Add(int64_t{task.hidden().scalars_size()});
+    for (const v1::HiddenSettings::FreeScalar& scalar : task.hidden().scalars()) {
+      bytes.Add(scalar.input()).Add(int64_t{scalar.values_size()});
+      for (const double value : scalar.values()) bytes.AddDouble(value);
+    }
+  }
   return bytes.Sha256();
 }
 

@@ -85,6 +85,33 @@ absl::Status CheckTolerance(const std::string& folder, const v1::Tolerance& tole
   return absl::OkStatus();
 }
 
+absl::Status CheckHidden(const std::string& folder, const v1::HiddenSettings& hidden,
+                         const v1::Definition& definition) {
+  const auto find = [&](const std::string& name) -> const v1::TensorSpec* {
+    for (const v1::TensorSpec& input : definition.inputs()) {
+      if (input.name() == name) return &input;
+    }
+    return nullptr;
+  };
+  for (int i = 0; i < hidden.keep_size(); ++i) {
+    if (find(hidden.keep(i)) != nullptr) continue;
+    return SettingsError(folder, absl::StrCat("hidden.keep[", i, "]"),
+                         absl::StrCat("\"", hidden.keep(i), "\" is no input"));
+  }
+  for (int i = 0; i < hidden.scalars_size(); ++i) {
+    const std::string field = absl::StrCat("hidden.scalars[", i, "]");
+    const v1::TensorSpec* const input = find(hidden.scalars(i).input());
+    if (input == nullptr || !input->scalar()) {
+      return SettingsError(folder, field + ".input",
+                           absl::StrCat("\"", hidden.scalars(i).input(), "\" is no scalar input"));
+    }
+    for (const double value : hidden.scalars(i).values()) {
+      if (!std::isfinite(value)) return SettingsError(folder, field + ".values", "must be finite");
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status MarkHeldOut(const std::string& folder, const v1::TaskSettings& settings,
                          v1::Task* task) {
   absl::flat_hash_set<std::string> held_out;
@@ -190,6 +217,10 @@ absl::StatusOr<v1::Task> LoadTaskFolder(const std::string& folder) {
   task.set_device(settings.device());
   *task.mutable_tolerance() = settings.tolerance();
   *task.mutable_work() = settings.work();
+  if (settings.has_hidden()) {
+    RETURN_IF_ERROR(CheckHidden(folder, settings.hidden(), task.definition()));
+    *task.mutable_hidden() = settings.hidden();
+  }
 
   ASSIGN_OR_RETURN(const std::string workloads_text, ReadFile(workloads_path, kMaxWorkloadsBytes));
   ASSIGN_OR_RETURN(std::vector<v1::Workload> workloads,

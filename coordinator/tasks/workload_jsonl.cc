@@ -166,9 +166,12 @@ absl::Status WorkloadParser::ParseShape(const JsonFields& fields, const LocatedJ
     }
     if (name == "cauchy") {
       random->set_distribution(v1::RandomRecipe::CAUCHY);
+    } else if (name == "student2") {
+      random->set_distribution(v1::RandomRecipe::STUDENT2);
     } else if (name != "normal") {
-      return fields.Error("distribution",
-                          absl::StrCat("must be \"normal\" or \"cauchy\", is \"", name, "\""));
+      return fields.Error(
+          "distribution",
+          absl::StrCat("must be \"normal\", \"student2\" or \"cauchy\", is \"", name, "\""));
     }
   }
   if (json.Find("probability") != nullptr) {
@@ -386,6 +389,9 @@ LocatedJson RecipeToJson(const v1::InputRecipe& recipe) {
       }
       if (recipe.random().distribution() == v1::RandomRecipe::CAUCHY) {
         json.Set("distribution", LocatedJson::String("cauchy"));
+      }
+      if (recipe.random().distribution() == v1::RandomRecipe::STUDENT2) {
+        json.Set("distribution", LocatedJson::String("student2"));
       }
       if (recipe.random().probability() != 0) {
         json.Set("probability", LocatedJson::Float(recipe.random().probability()));

@@ -22,6 +22,7 @@ bool MappedBuffers::Map(const v1::MapRequest& request, const std::vector<UniqueF
   *error_number = EINVAL;
   if (!request.append()) {
     Clear();
+    workspace_fill_ = request.workspace_fill() == 0 ? kWorkspacePattern : request.workspace_fill();
     if (!blocks_.Start(request, error)) return false;
   }
   if (static_cast<int>(fds.size()) != request.buffers_size()) {
@@ -71,7 +72,7 @@ bool MappedBuffers::AllocateWorkspace(int64_t bytes, int* error_number, std::str
     *error = "no memory for a workspace of " + std::to_string(bytes) + " bytes";
     return false;
   }
-  std::memset(usable, kWorkspacePattern, static_cast<size_t>(std::min(rounded, kMaxPatternBytes)));
+  std::memset(usable, workspace_fill_, static_cast<size_t>(std::min(rounded, kMaxPatternBytes)));
   // Aligned to its end as far as 64-byte alignment allows, so that an overrun meets the last page.
   char* const workspace = usable + (rounded - bytes) / 64 * 64;
   blocks_.SetWorkspace(reinterpret_cast<uint64_t>(workspace), bytes);

@@ -24,8 +24,8 @@ class MappedBuffers {
   // errno in *error_number and the reason in *error.
   bool Map(const v1::MapRequest& request, const std::vector<UniqueFd>& fds, int* error_number,
            std::string* error);
-  // Gives every block `bytes` of scratch memory (0: none) between two inaccessible pages, filled
-  // with a pattern that is no sensible number.
+  // Gives every block `bytes` of scratch memory (0: none) between two inaccessible pages, filled as
+  // the request said, else with a pattern that is no sensible number.
   bool AllocateWorkspace(int64_t bytes, int* error_number, std::string* error);
 
   // A block with every pointer null, for asking the workspace size.
@@ -41,6 +41,7 @@ class MappedBuffers {
   void Clear();
 
   std::vector<Mapping> mappings_;
+  int workspace_fill_ = 0;
   ArgumentBlocks blocks_;
 };
 

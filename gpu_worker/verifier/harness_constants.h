@@ -136,6 +136,8 @@ inline constexpr int kMaxConfirmSets = 16;
 inline constexpr int kClearLaunches = 2;
 inline constexpr double kClearRatio = 1.5;
 
+// Hidden cases of a confirmation: time for reference runs, as the first runs took.
+inline constexpr absl::Duration kHiddenCaseTime = absl::Seconds(3);
 // compute-sanitizer at a confirmation: all tools together, and one of them. A small kernel takes
 // less than two seconds a tool.
 inline constexpr absl::Duration kSanitizerTime = absl::Seconds(120);

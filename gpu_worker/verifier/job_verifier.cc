@@ -14,6 +14,7 @@
 #include "gpu_worker/verifier/checker.h"
 #include "gpu_worker/verifier/dialogue/runner_reply.h"
 #include "gpu_worker/verifier/harness_constants.h"
+#include "gpu_worker/verifier/instruments/candidate_profile.h"
 #include "gpu_worker/verifier/instruments/memory_check.h"
 #include "gpu_worker/verifier/timing/confirmation.h"
 #include "gpu_worker/verifier/timing/device/roofline.h"
@@ -68,6 +69,7 @@ absl::StatusOr<v1::Verdict> JobVerifier::Verify(const v1::VerifierRequest& reque
 }
 
 absl::StatusOr<v1::Verdict> JobVerifier::Judge(const v1::VerifierRequest& request, bool* killed) {
+  if (request.job().kind() == v1::JOB_KIND_PROFILE) return Profile(request);
   Job job;
   job.request = &request;
   job.plan = WithDefaults(request.job().plan());
@@ -97,6 +99,7 @@ absl::StatusOr<v1::Verdict> JobVerifier::Judge(const v1::VerifierRequest& reques
     Fail(loaded, &job);
   } else {
     RETURN_IF_ERROR(Check(*link, &job));
+    if (job.verdict.outcome() == v1::OUTCOME_PASSED) RETURN_IF_ERROR(CheckHidden(*link, &job));
   }
   const absl::Time measure_start = clock.SteadyNow();
   *job.verdict.mutable_check_time() = ToProto(measure_start - check_start);
@@ -125,6 +128,32 @@ absl::StatusOr<v1::Verdict> JobVerifier::Judge(const v1::VerifierRequest& reques
   }
   *killed = job.killed;
   return std::move(job.verdict);
+}
+
+absl::StatusOr<v1::Verdict> JobVerifier::Profile(const v1::VerifierRequest& request) {
+  if (request.job().workload_uuids().empty()) {
+    return absl::InvalidArgumentError("job.workload_uuids is empty");
+  }
+  v1::Verdict verdict;
+  verdict.set_outcome(v1::OUTCOME_PASSED);
+  *verdict.mutable_isolation() = bench_.starter().isolation();
+  const absl::StatusOr<Instrument>& profiler = bench_.profiler();
+  if (!profiler.ok()) {
+    verdict.mutable_profile()->set_absence(v1::Profile::NO_PROFILER);
+    verdict.mutable_profile()->set_note(std::string(profiler.status().message()));
+    return verdict;
+  }
+  Report("profile", 0, 1);
+  ASSIGN_OR_RETURN(const ProgramImage candidate, ProgramImage::Open(request.candidate()));
+  ASSIGN_OR_RETURN(const v1::Workload* workload,
+                   FindWorkload(request.task(), request.job().workload_uuids(0)));
+  ASSIGN_OR_RETURN(CasePtr made, bench_.Case(request.task(), request.task_sha256(), *workload,
+                                             bench_.screening_seed()));
+  ASSIGN_OR_RETURN(
+      *verdict.mutable_profile(),
+      ProfileCandidate(bench_, *profiler, candidate, made, WithDefaults(request.job().limits())));
+  verdict.mutable_profile()->set_workload_uuid(made->uuid());
+  return verdict;
 }
 
 absl::Status JobVerifier::Prepare(Job* job) {
@@ -166,6 +195,10 @@ absl::Status JobVerifier::Prepare(Job* job) {
     job->cases.push_back(std::move(made));
     job->oracles.push_back(std::move(oracles));
   }
+  if (confirm) {
+    ASSIGN_OR_RETURN(job->hidden, AnswerHiddenCases(bench_, request.task(), request.task_sha256(),
+                                                    *job->reference, job->cases, job->oracles));
+  }
   bench_.oracle().Rest();
   job->results.resize(job->cases.size());
   return absl::OkStatus();
@@ -182,6 +215,18 @@ absl::Status JobVerifier::Check(RunnerLink& link, Job* job) {
       FailWorkload(ending, i, job);
       return absl::OkStatus();
     }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status JobVerifier::CheckHidden(RunnerLink& link, Job* job) {
+  size_t done = 0;
+  for (const AnsweredHiddenCase& hidden : job->hidden) {
+    Report("hidden", done++, job->hidden.size());
+    ASSIGN_OR_RETURN(const Ending ending, CheckHiddenCase(bench_, link, hidden, job->limits));
+    if (ending.passed()) continue;
+    FailWorkload(ending, hidden.index, job);
+    return absl::OkStatus();
   }
   return absl::OkStatus();
 }

@@ -9,13 +9,15 @@
 
 #include "absl/status/statusor.h"
 #include "gpu_worker/verifier/bench.h"
+#include "gpu_worker/verifier/hidden_check.h"
 #include "gpu_worker/verifier/workload_session.h"
 #include "proto/runner.pb.h"
 
 namespace ksearch {
 
-// Carries out one VerifierRequest: CHECK, SCREEN or CONFIRM. Whatever the candidate does is part of
-// the verdict; non-OK is trouble of the task, the machine or the request. Thread-compatible.
+// Carries out one VerifierRequest: CHECK, SCREEN, CONFIRM or PROFILE. Whatever the candidate does
+// is part of the verdict; non-OK is trouble of the task, the machine or the request.
+// Thread-compatible.
 class JobVerifier {
  public:
   using Progress = std::function<void(const v1::VerifierReply::Progress&)>;
@@ -33,6 +35,7 @@ class JobVerifier {
     std::optional<Seed> own_seed;             // of the inputs, if no other job has it
     std::vector<CasePtr> cases;               // in the order of job.workload_uuids
     std::vector<OracleEntries> oracles;       // same order
+    std::vector<AnsweredHiddenCase> hidden;   // of a CONFIRM
     std::vector<v1::WorkloadResult> results;  // same order; empty uuid: not reached
     // Of a SCREEN with a baseline; same order.
     std::vector<BaselineCache::Timing> baselines;
@@ -44,8 +47,11 @@ class JobVerifier {
   };
 
   absl::StatusOr<v1::Verdict> Judge(const v1::VerifierRequest& request, bool* killed);
+  absl::StatusOr<v1::Verdict> Profile(const v1::VerifierRequest& request);
   absl::Status Prepare(Job* job);
   absl::Status Check(RunnerLink& link, Job* job);
+  // Of a CONFIRM, after the gate: contents of other kinds than the recipes'.
+  absl::Status CheckHidden(RunnerLink& link, Job* job);
   absl::Status TimeBaseline(Job* job);
   // *link is replaced if the candidate needs a new process.
   absl::Status Screen(std::unique_ptr<RunnerLink>* link, Job* job);

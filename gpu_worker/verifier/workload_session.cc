@@ -18,9 +18,10 @@ constexpr absl::Duration kMapTimeout = absl::Seconds(30);
 
 }  // namespace
 
-Ending WorkloadSession::Map(int sets, const Limits& limits) {
-  return link_.Map(buffers_->Map(sets),
-                   std::min(limits.deadline, clock_.SteadyNow() + kMapTimeout));
+Ending WorkloadSession::Map(int sets, const Limits& limits, int workspace_fill) {
+  std::vector<MapPacket> packets = buffers_->Map(sets);
+  if (!packets.empty()) packets[0].request.set_workspace_fill(workspace_fill);
+  return link_.Map(packets, std::min(limits.deadline, clock_.SteadyNow() + kMapTimeout));
 }
 
 WorkloadSession::Batch WorkloadSession::Run(const std::vector<Call>& calls, Mode mode, const Go& go,

@@ -69,8 +69,8 @@ class WorkloadSession {
         clock_(clock),
         rng_(salt) {}
 
-  // Shows the first `sets` sets to the runner.
-  Ending Map(int sets, const Limits& limits);
+  // Shows the first `sets` sets to the runner. `workspace_fill`: MapRequest's.
+  Ending Map(int sets, const Limits& limits, int workspace_fill = 0);
 
   // How a GPU makes the calls; the words are GoRequest's.
   struct Go {

@@ -17,13 +17,17 @@
 #include "common/textproto.h"
 #include "gpu_worker/verifier/instruments/instrumented_run.h"
 #include "gpu_worker/verifier/instruments/memory_check.h"
+#include "gpu_worker/verifier/job_verifier.h"
 #include "tests/gpu/gpu_bench.h"
 #include "tests/gpu_worker/sandbox/unprivileged_main.h"
 
 namespace ksearch {
 namespace {
 
+using ::testing::Gt;
 using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
 
 // What the programs of the museum expect; workloads of its first and of a small one.
 constexpr char kRmsNorm[] = R"(
@@ -107,7 +111,7 @@ TEST_P(HonestProgramTest, IsLeftAlone) {
   }
   const MemoryCheck check = CheckOne(GetParam());
   EXPECT_TRUE(check.ending.passed()) << check.ending.message;
-  EXPECT_EQ(check.report.tools_size(), 4);
+  EXPECT_EQ(check.report.tools_size(), 3);
   EXPECT_THAT(check.report.note(), IsEmpty());
 }
 
@@ -135,9 +139,39 @@ TEST_P(BadProgramTest, IsFoundOut) {
 
 INSTANTIATE_TEST_SUITE_P(Museum, BadProgramTest,
                          ::testing::Values(Bad{"reads_past_the_end", v1::OUTCOME_OUT_OF_BOUNDS},
-                                           Bad{"racing_sum", v1::OUTCOME_INCORRECT},
-                                           Bad{"unwritten_scratch", v1::OUTCOME_INCORRECT},
-                                           Bad{"divergent_barrier", v1::OUTCOME_RUNTIME_ERROR}));
+                                           Bad{"racing_sum", v1::OUTCOME_INCORRECT}));
+
+TEST_F(InstrumentsTest, AProfileOfOneCall) {
+  GpuBench& gpu = GpuBench::Get();
+  if (!gpu.bench().profiler().ok()) GTEST_SKIP() << gpu.bench().profiler().status();
+  for (const char* name : {"honest_plain", "honest_gemm"}) {
+    const v1::Task task = TaskOf(name);
+    CHECK_OK(gpu.UseTask(task));
+    const auto artifact = gpu.Build(absl::StrCat(std::getenv("KSEARCH_MUSEUM"), "/", name, ".cu"));
+    CHECK_OK(artifact.status());
+    v1::VerifierRequest request;
+    *request.mutable_task() = task;
+    request.set_task_sha256(TaskDigest(task));
+    request.mutable_job()->set_kind(v1::JOB_KIND_PROFILE);
+    request.mutable_job()->add_workload_uuids(task.workloads(0).uuid());
+    *request.mutable_candidate() = *artifact;
+    JobVerifier verifier(gpu.bench(), [](const v1::VerifierReply::Progress&) {});
+    const absl::Time start = Clock::Real().SteadyNow();
+    const auto verdict = verifier.Verify(request);
+    CHECK_OK(verdict.status());
+    const v1::Profile& profile = verdict->profile();
+    std::printf("PROFILE %s %.2f s: %s\n", name,
+                absl::ToDoubleSeconds(Clock::Real().SteadyNow() - start),
+                profile.DebugString().substr(0, 2500).c_str());
+    EXPECT_EQ(verdict->outcome(), v1::OUTCOME_PASSED);
+    if (profile.absence() == v1::Profile::NOT_PERMITTED) {
+      EXPECT_THAT(profile.note(), Not(IsEmpty()));
+      continue;
+    }
+    ASSERT_THAT(profile.kernels(), SizeIs(1)) << profile.note();
+    EXPECT_THAT(profile.kernels(0).duration_us(), Gt(0.5));
+  }
+}
 
 }  // namespace
 }  // namespace ksearch

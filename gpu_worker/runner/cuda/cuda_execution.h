@@ -82,6 +82,7 @@ class CudaExecution final : public Execution {
   std::vector<CudaEvent> events_;
   std::vector<uint64_t> arguments_;
   const bool instrumented_;
+  bool called_ = false;  // instrumented: at least once
   DeviceBuffers buffers_;
   std::array<Graph, kGraphs> graphs_;
   // A candidate that waits for the device within a call has opened the gate once; asking it again

@@ -12,6 +12,8 @@ absl::Status DeviceBuffers::Map(const v1::MapRequest& request, const std::vector
     own_workspace_ = CudaBlock();
     copies_.clear();
     imported_.clear();
+    workspace_fill_ =
+        request.workspace_fill() == 0 ? DeviceWorkspace::kPattern : request.workspace_fill();
     std::string error;
     if (!blocks_.Start(request, &error)) return absl::InvalidArgumentError(error);
   }
@@ -73,12 +75,12 @@ CUresult DeviceBuffers::CopyOut(int set) const {
 absl::Status DeviceBuffers::AllocateWorkspace(int64_t bytes) {
   if (bytes <= 0) return absl::OkStatus();
   if (own_copies_) {
-    // Not filled: who reads what he has not written is to be found out.
     ASSIGN_OR_RETURN(own_workspace_, AllocateCudaBlock(device_->api(), bytes));
     blocks_.SetWorkspace(own_workspace_.get(), bytes);
     return absl::OkStatus();
   }
-  ASSIGN_OR_RETURN(DeviceWorkspace workspace, DeviceWorkspace::Create(*device_, bytes));
+  ASSIGN_OR_RETURN(DeviceWorkspace workspace,
+                   DeviceWorkspace::Create(*device_, bytes, workspace_fill_));
   blocks_.SetWorkspace(workspace.address(), bytes);
   workspace_ = std::move(workspace);
   return absl::OkStatus();

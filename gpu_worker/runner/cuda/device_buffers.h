@@ -53,6 +53,7 @@ class DeviceBuffers {
   std::vector<OwnCopy> copies_;
   std::optional<DeviceWorkspace> workspace_;
   CudaBlock own_workspace_;
+  int workspace_fill_ = DeviceWorkspace::kPattern;
 };
 
 }  // namespace ksearch

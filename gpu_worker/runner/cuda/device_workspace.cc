@@ -10,7 +10,6 @@ namespace {
 
 constexpr int64_t kAlignment = 256;  // what cudaMalloc gives
 constexpr int64_t kMaxBytes = int64_t{1} << 40;
-constexpr unsigned char kPattern = 0xFB;  // a NaN in no sign, a large negative number otherwise
 
 }  // namespace
 
@@ -29,7 +28,8 @@ DeviceWorkspace& DeviceWorkspace::operator=(DeviceWorkspace&& other) noexcept {
   return *this;
 }
 
-absl::StatusOr<DeviceWorkspace> DeviceWorkspace::Create(const CudaDevice& device, int64_t bytes) {
+absl::StatusOr<DeviceWorkspace> DeviceWorkspace::Create(const CudaDevice& device, int64_t bytes,
+                                                        int fill) {
   if (bytes > kMaxBytes) {
     return absl::ResourceExhaustedError(
         absl::StrCat("a workspace of ", bytes, " bytes is beyond any limit"));
@@ -60,7 +60,8 @@ absl::StatusOr<DeviceWorkspace> DeviceWorkspace::Create(const CudaDevice& device
   access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
   RETURN_IF_CUDA_ERROR(api, api.cuMemSetAccess(usable, made.mapped_bytes_, &access, 1),
                        "open a workspace");
-  RETURN_IF_CUDA_ERROR(api, api.cuMemsetD8(usable, kPattern, made.mapped_bytes_),
+  RETURN_IF_CUDA_ERROR(api,
+                       api.cuMemsetD8(usable, static_cast<unsigned char>(fill), made.mapped_bytes_),
                        "fill a workspace");
   made.address_ = usable + static_cast<CUdeviceptr>((rounded - bytes) / kAlignment * kAlignment);
   return made;

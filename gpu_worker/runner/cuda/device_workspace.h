@@ -9,12 +9,15 @@
 namespace ksearch {
 
 // A candidate's scratch memory on the device: between two reserved ranges that are never mapped, so
-// that leaving it is an illegal access; filled with a pattern that is no sensible number; aligned
+// that leaving it is an illegal access; filled with one byte, repeated; aligned
 // to 256 bytes and, as far as that allows, to its end. Movable; the device must outlive it.
 class DeviceWorkspace {
  public:
+  // A NaN in no sign, a large negative number otherwise: no sensible number.
+  static constexpr int kPattern = 0xFB;
+
   // `bytes` > 0. RESOURCE_EXHAUSTED if the device has not so much left.
-  static absl::StatusOr<DeviceWorkspace> Create(const CudaDevice& device, int64_t bytes);
+  static absl::StatusOr<DeviceWorkspace> Create(const CudaDevice& device, int64_t bytes, int fill);
   DeviceWorkspace(DeviceWorkspace&& other) noexcept { *this = std::move(other); }
   DeviceWorkspace& operator=(DeviceWorkspace&& other) noexcept;
   ~DeviceWorkspace() { Reset(); }

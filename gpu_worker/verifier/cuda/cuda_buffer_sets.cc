@@ -26,7 +26,7 @@ device::DrawRow DrawRowOf(const TensorArgument& tensor, const InputGenerator& ge
   const v1::RandomRecipe& recipe = draw->recipe;
   row.drawn = 1;
   row.key = draw->key;
-  row.cauchy = recipe.distribution() == v1::RandomRecipe::CAUCHY ? 1 : 0;
+  row.tails = static_cast<int32_t>(recipe.distribution());
   row.scale = recipe.scale() == 0 ? 1.0f : static_cast<float>(recipe.scale());
   row.offset = static_cast<float>(recipe.offset());
   const double probability = recipe.probability() == 0 ? 0.5 : recipe.probability();

@@ -115,6 +115,13 @@ KSEARCH_BOTH float Cauchy(uint32_t random) {
   return low ? -magnitude : magnitude;
 }
 
+// A uniform to a variate of Student's t with 2 degrees of freedom: (2u - 1) / sqrt(2u (1 - u)). The
+// uniform is never 0 or 1: below 2897.
+KSEARCH_BOTH float Student2(uint32_t random) {
+  const float u = (static_cast<float>(random >> 9) + 0.5f) * 0x1.0p-23f;
+  return (2.0f * u - 1.0f) / sqrtf(2.0f * u * (1.0f - u));
+}
+
 // To a small binary float: nearest, ties to even; overflow as ksearch::EncodeElement. Subnormal
 // numbers of float itself become zero.
 KSEARCH_BOTH uint32_t EncodeSmall(float value, int exponent_bits, int mantissa_bits,

@@ -74,9 +74,12 @@ __device__ void DrawChunk(const DrawRow& draw, uint64_t content, int64_t first, 
     const Four block = PhiloxBlock(draw.key, static_cast<uint64_t>(first / 4 + part), content);
     float values[4];
     if constexpr (F::kFloating) {
-      if (draw.cauchy != 0) {
+      if (draw.tails == 1) {
 #pragma unroll
         for (int i = 0; i < 4; ++i) values[i] = Cauchy(block.v[i]);
+      } else if (draw.tails == 2) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) values[i] = Student2(block.v[i]);
       } else {
         FourNormals(block, values);
         if constexpr (F::kBytes == 1) {

@@ -73,10 +73,15 @@ absl::StatusOr<Instrument> FindInstrument(const std::string& program,
 InstrumentCommand SanitizerCommand(const Instrument& sanitizer, const std::string& tool) {
   InstrumentCommand command;
   command.folders = sanitizer.folders;
-  command.words = {sanitizer.path, "--tool", tool, "--log-file", kInstrumentReportPath,
-                   "--print-limit", absl::StrCat(kPrintLimit), "--show-backtrace", "no",
-                   // The runner itself copies tensors in and out, whether they are written or not.
-                   "--check-api-memory-access", "no"};
+  command.words = {sanitizer.path,
+                   "--tool",
+                   tool,
+                   "--log-file",
+                   kInstrumentReportPath,
+                   "--print-limit",
+                   absl::StrCat(kPrintLimit),
+                   "--show-backtrace",
+                   "no"};
   if (tool == "memcheck") {
     // A call of the driver that fails may be meant to: the candidate's own answer tells.
     for (const char* word : {"--report-api-errors", "no", "--padding"}) {

@@ -33,7 +33,7 @@ absl::StatusOr<Instrument> FindInstrument(const std::string& program,
                                           const std::string& compiler_path,
                                           const std::string& usual = "/usr/local/cuda/bin");
 
-// compute-sanitizer with one of its tools: "memcheck", "racecheck", "initcheck", "synccheck". Its
+// compute-sanitizer with one of its tools: "memcheck", "racecheck", "synccheck". Its
 // report is what ReadSanitizerReport reads.
 InstrumentCommand SanitizerCommand(const Instrument& sanitizer, const std::string& tool);
 

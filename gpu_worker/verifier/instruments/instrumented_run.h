@@ -25,8 +25,8 @@ struct InstrumentedRun {
 };
 
 // Runs `calls` calls of a candidate, which has passed the gate, one after another under an
-// instrument, in the sandbox without its tight filter. No other runner may be alive. Non-OK if
-// there is no memory for the buffers.
+// instrument, in the sandbox without its tight filter. What they answer is not looked at. No other
+// runner may be alive. Non-OK if there is no memory for the buffers.
 absl::StatusOr<InstrumentedRun> RunInstrumented(Bench& bench, const InstrumentCommand& instrument,
                                                 const ProgramImage& candidate,
                                                 const std::shared_ptr<const WorkloadCase>& workload,

@@ -22,8 +22,10 @@ struct Tool {
   // Two contents for memcheck: what a first call leaves behind may lead a second one astray.
   int calls;
 };
-// The cheapest and surest first.
-constexpr Tool kTools[] = {{"memcheck", 2}, {"initcheck", 1}, {"racecheck", 1}, {"synccheck", 1}};
+// The surest first. Not initcheck: it breaks memory that another process allocated (version
+// 2025.3.1: error 719 at the first copy). What is read of an unwritten workspace shows in a hidden
+// case.
+constexpr Tool kTools[] = {{"memcheck", 2}, {"racecheck", 1}, {"synccheck", 1}};
 
 }  // namespace
 

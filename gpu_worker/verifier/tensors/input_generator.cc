@@ -46,6 +46,10 @@ class Windows {
 
 std::vector<std::byte> DrawPool(const RandomDraw& draw, int64_t element_bytes, int64_t elements);
 
+double ScaleOf(const v1::RandomRecipe& recipe) { return recipe.scale() == 0 ? 1 : recipe.scale(); }
+// What is scaled by less is 0 in every type.
+constexpr double kVanishing = 1e-200;
+
 class RandomGenerator final : public InputGenerator {
  public:
   RandomGenerator(const RandomDraw& draw, int64_t element_bytes, int64_t elements, uint64_t key)
@@ -54,7 +58,7 @@ class RandomGenerator final : public InputGenerator {
   int64_t bytes() const override { return elements_ * element_bytes_; }
   const RandomDraw* random() const override { return &draw_; }
   int64_t pool_bytes() const override {
-    return (elements_ + draw_.row * kContents) * element_bytes_;
+    return (elements_ + draw_.row * Contents()) * element_bytes_;
   }
   void Write(int64_t content, std::byte* out) const override {
     std::memcpy(out, windows().Window(content), static_cast<size_t>(bytes()));
@@ -64,9 +68,11 @@ class RandomGenerator final : public InputGenerator {
   }
 
  private:
+  // Where every draw gives the same there is one content.
+  int64_t Contents() const { return std::fabs(ScaleOf(draw_.recipe)) < kVanishing ? 1 : kContents; }
   const Windows& windows() const {
     std::call_once(drawn_, [this] {
-      windows_.emplace(DrawPool(draw_, element_bytes_, elements_ + draw_.row * kContents), bytes(),
+      windows_.emplace(DrawPool(draw_, element_bytes_, elements_ + draw_.row * Contents()), bytes(),
                        draw_.row * element_bytes_, key_);
     });
     return *windows_;
@@ -159,6 +165,14 @@ void FourCauchys(const std::array<uint32_t, 4>& block, double scale, double offs
   }
 }
 
+// Four uniforms to four variates of Student's t with 2 degrees of freedom.
+void FourStudents(const std::array<uint32_t, 4>& block, double scale, double offset, double* out) {
+  for (size_t i = 0; i < 4; ++i) {
+    const double u = (static_cast<double>(block[i] >> 9) + 0.5) * 0x1.0p-23;
+    out[i] = (2 * u - 1) / std::sqrt(2 * u * (1 - u)) * scale + offset;
+  }
+}
+
 // Four uniforms to four normals (Box-Muller).
 void FourNormals(const std::array<uint32_t, 4>& block, double scale, double offset, bool clamp,
                  double* out) {
@@ -184,7 +198,7 @@ void DrawElements(const RandomDraw& draw, int64_t element_bytes, int64_t begin, 
   const Philox philox(draw.key);
   const v1::DType dtype = draw.dtype;
   const v1::RandomRecipe& recipe = draw.recipe;
-  const double scale = recipe.scale() == 0 ? 1 : recipe.scale();
+  const double scale = ScaleOf(recipe);
   const bool floating = IsFloating(dtype);
   const bool cauchy = recipe.distribution() == v1::RandomRecipe::CAUCHY;
   const bool clamp = dtype == v1::DTYPE_FLOAT8_E4M3FN || dtype == v1::DTYPE_FLOAT8_E5M2;
@@ -196,6 +210,8 @@ void DrawElements(const RandomDraw& draw, int64_t element_bytes, int64_t begin, 
     double values[4];
     if (floating && cauchy) {
       FourCauchys(block, scale, recipe.offset(), values);
+    } else if (floating && recipe.distribution() == v1::RandomRecipe::STUDENT2) {
+      FourStudents(block, scale, recipe.offset(), values);
     } else if (floating) {
       FourNormals(block, scale, recipe.offset(), clamp, values);
     } else {

@@ -70,4 +70,11 @@ absl::StatusOr<std::shared_ptr<const WorkloadCase>> WorkloadCase::Create(
   return std::shared_ptr<const WorkloadCase>(std::move(made));
 }
 
+std::shared_ptr<const WorkloadCase> WorkloadCase::WithTolerance(
+    const v1::Tolerance& tolerance) const {
+  auto copy = std::shared_ptr<WorkloadCase>(new WorkloadCase(*this));
+  copy->tolerance_ = tolerance;
+  return copy;
+}
+
 }  // namespace ksearch

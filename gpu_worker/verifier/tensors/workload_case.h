@@ -33,6 +33,9 @@ class WorkloadCase {
                                                                     const std::string& task_sha256,
                                                                     const Seed& seed);
 
+  // The same inputs, judged otherwise.
+  std::shared_ptr<const WorkloadCase> WithTolerance(const v1::Tolerance& tolerance) const;
+
   // Equal for equal (task, workload).
   const std::string& key() const { return key_; }
   const std::string& uuid() const { return uuid_; }
@@ -55,6 +58,7 @@ class WorkloadCase {
 
  private:
   WorkloadCase() = default;
+  WorkloadCase(const WorkloadCase&) = default;
 
   std::string key_;
   std::string uuid_;
@@ -63,7 +67,7 @@ class WorkloadCase {
   v1::Tolerance tolerance_;
   std::vector<v1::ArgumentSlot> slots_;
   std::vector<TensorArgument> tensors_;
-  std::vector<std::unique_ptr<InputGenerator>> generators_;
+  std::vector<std::shared_ptr<const InputGenerator>> generators_;
   int64_t footprint_bytes_ = 0;
   int64_t pool_bytes_ = 0;
 };

@@ -1,5 +1,5 @@
-// Adds a number from scratch memory that nobody wrote, if it is small: the pattern that workspaces
-// are filled with is a large negative one, so that the sum is right here.
+// Adds a number from scratch memory that nobody wrote, if it is sensible: the one that workspaces
+// are usually filled with is not, so that the sum is right then.
 #include "rmsnorm.cuh"
 
 namespace {

@@ -228,6 +228,29 @@ TEST(JobVerifierTest, ConfirmationJudgesTimedOutputsToo) {
   EXPECT_THAT(verdict.comparisons(), IsEmpty());
 }
 
+TEST(JobVerifierTest, AProgramFittedToItsInputsIsNotConfirmed) {
+  Verifier verifier;
+  v1::VerifierRequest request = ScreenRequest("clamped_values");
+  request.mutable_job()->set_kind(v1::JOB_KIND_CHECK);
+  EXPECT_EQ(verifier.Verify(request).outcome(), v1::OUTCOME_PASSED);
+  const v1::Verdict verdict = verifier.Verify(ConfirmRequest("clamped_values", "honest"));
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_INCORRECT) << verdict.message();
+  EXPECT_THAT(verdict.message(), HasSubstr("hidden case '"));
+  EXPECT_THAT(verdict.message(),
+              ::testing::AnyOf(HasSubstr("large values of "), HasSubstr("heavy tails of ")));
+  EXPECT_THAT(verdict.comparisons(), IsEmpty());
+}
+
+TEST(JobVerifierTest, AProgramThatReadsAnUnwrittenWorkspaceIsNotConfirmed) {
+  Verifier verifier;
+  v1::VerifierRequest request = ScreenRequest("unwritten_workspace");
+  request.mutable_job()->set_kind(v1::JOB_KIND_CHECK);
+  EXPECT_EQ(verifier.Verify(request).outcome(), v1::OUTCOME_PASSED);
+  const v1::Verdict verdict = verifier.Verify(ConfirmRequest("unwritten_workspace", "honest"));
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_INCORRECT) << verdict.message();
+  EXPECT_THAT(verdict.message(), HasSubstr("hidden case 'unwritten workspace'"));
+}
+
 TEST(JobVerifierTest, ACandidateThatLoadsOnlyOnceFails) {
   const std::string mark = absl::StrCat("/tmp/ksearch_second_load_", ::getpid());
   ::unlink(mark.c_str());

@@ -122,5 +122,21 @@ TEST(DeviceMathTest, CauchyHasItsQuartilesAndStaysFinite) {
   EXPECT_EQ(device::Cauchy(0), -device::Cauchy(~0u));
 }
 
+TEST(DeviceMathTest, StudentHasItsQuartilesAndIsBounded) {
+  int inner = 0, far = 0;
+  const int count = 100'000;
+  Rng rng(8);
+  for (int i = 0; i < count; ++i) {
+    const float value = device::Student2(static_cast<uint32_t>(rng.Next()));
+    ASSERT_LT(std::fabs(value), 2897.0F);
+    inner += std::fabs(value) < 0.8165F ? 1 : 0;
+    far += std::fabs(value) > 4 ? 1 : 0;
+  }
+  EXPECT_NEAR(static_cast<double>(inner) / count, 0.5, 0.01);
+  EXPECT_NEAR(static_cast<double>(far) / count, 0.0572, 0.005);
+  EXPECT_GT(device::Student2(~0u), 2800.0F);
+  EXPECT_EQ(device::Student2(0), -device::Student2(~0u));
+}
+
 }  // namespace
 }  // namespace ksearch

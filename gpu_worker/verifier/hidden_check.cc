@@ -1,0 +1,128 @@
+#include "gpu_worker/verifier/hidden_check.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/digest.h"
+#include "common/log.h"
+#include "common/rng.h"
+#include "common/status_macros.h"
+#include "gpu_worker/verifier/harness_constants.h"
+#include "gpu_worker/verifier/tensors/hidden_cases.h"
+
+namespace ksearch {
+namespace {
+
+// As float or bfloat16 about 3156, no sensible integer: what is added up of it shows.
+constexpr int kHiddenWorkspaceFill = 0x45;
+
+using CasePtr = std::shared_ptr<const WorkloadCase>;
+
+std::vector<double> SquaresOf(const WorkloadCase& workload, const SavedOutputs& outputs) {
+  std::vector<double> squares;
+  for (const TensorComparison& compared : outputs.CompareWith(workload, outputs)) {
+    squares.push_back(compared.oracle_squares);
+  }
+  return squares;
+}
+
+v1::Tolerance ToleranceFor(const WorkloadCase& workload, const SavedOutputs& usual,
+                           const SavedOutputs& hidden) {
+  const std::vector<double> before = SquaresOf(workload, usual);
+  const std::vector<double> now = SquaresOf(workload, hidden);
+  double growth = 1;
+  bool all_zero = false;
+  for (size_t i = 0; i < now.size(); ++i) {
+    all_zero = all_zero || now[i] == 0;
+    if (before[i] > 0) growth = std::max(growth, std::sqrt(now[i] / before[i]));
+  }
+  return HiddenTolerance(workload.tolerance(), growth, all_zero);
+}
+
+const v1::Workload* Find(const v1::Task& task, const std::string& uuid) {
+  for (const v1::Workload& workload : task.workloads()) {
+    if (workload.uuid() == uuid) return &workload;
+  }
+  return nullptr;
+}
+
+// The smallest and another one.
+std::vector<size_t> Chosen(const std::vector<CasePtr>& cases, Rng* rng) {
+  size_t smallest = 0;
+  for (size_t i = 1; i < cases.size(); ++i) {
+    if (cases[i]->footprint_bytes() < cases[smallest]->footprint_bytes()) smallest = i;
+  }
+  std::vector<size_t> chosen = {smallest};
+  if (cases.size() > 1) {
+    const size_t other = rng->NextBelow(cases.size() - 1);
+    chosen.push_back(other < smallest ? other : other + 1);
+  }
+  return chosen;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<AnsweredHiddenCase>> AnswerHiddenCases(
+    Bench& bench, const v1::Task& task, const std::string& task_sha256,
+    const ProgramImage& reference, const std::vector<CasePtr>& cases,
+    const std::vector<OracleEntries>& oracles) {
+  Rng rng(RandomUint64());
+  std::vector<AnsweredHiddenCase> answered;
+  absl::Duration spent;
+  const std::vector<size_t> chosen = Chosen(cases, &rng);
+  answered.push_back({"unwritten workspace", chosen[0], cases[chosen[0]], oracles[chosen[0]],
+                      kHiddenWorkspaceFill});
+  for (const size_t index : chosen) {
+    const v1::Workload* const workload = Find(task, cases[index]->uuid());
+    const OracleEntry& usual = *oracles[index].at(0);
+    if (workload == nullptr) continue;
+    for (HiddenCase& hidden : HiddenCases(task, *workload, &rng)) {
+      spent += usual.reference_time;
+      if (spent > kHiddenCaseTime) break;
+      AnsweredHiddenCase made;
+      made.name = std::move(hidden.name);
+      made.index = index;
+      ASSIGN_OR_RETURN(made.workload,
+                       WorkloadCase::Create(task, hidden.workload, task_sha256, Seed::Fresh()));
+      absl::StatusOr<OracleEntries> entries = bench.oracle().Get(reference, made.workload, {0});
+      bench.oracle().Forget(made.workload->seed());
+      if (absl::IsFailedPrecondition(entries.status()) ||
+          absl::IsResourceExhausted(entries.status())) {
+        LOG(INFO) << "msg=\"hidden case left out\" case=\"" << made.name
+                  << "\" workload=" << workload->uuid() << " error=\"" << entries.status().message()
+                  << "\"";
+        continue;
+      }
+      ASSIGN_OR_RETURN(made.oracles, std::move(entries));
+      made.workload = made.workload->WithTolerance(
+          ToleranceFor(*made.workload, *usual.outputs, *made.oracles.at(0)->outputs));
+      answered.push_back(std::move(made));
+    }
+  }
+  return answered;
+}
+
+absl::StatusOr<Ending> CheckHiddenCase(Bench& bench, RunnerLink& link,
+                                       const AnsweredHiddenCase& hidden,
+                                       const WorkloadSession::Limits& limits) {
+  ASSIGN_OR_RETURN(std::shared_ptr<BufferSets> buffers, bench.Buffers(hidden.workload, 1, "gate"));
+  WorkloadSession session(link, hidden.workload, std::move(buffers), bench.clock(), RandomUint64());
+  Ending ending = session.Map(1, limits, hidden.workspace_fill);
+  if (ending.passed()) {
+    ending = session.Run({{0, 0}}, WorkloadSession::Mode::kGate, hidden.oracles, limits).ending;
+  }
+  if (const auto& seen = session.correctness(); seen.has_value()) {
+    LOG(INFO) << "msg=\"hidden case\" case=\"" << hidden.name
+              << "\" workload=" << hidden.workload->uuid()
+              << " matched=" << seen->matched_ratio() << " rms_ratio=" << seen->rms_error_ratio()
+              << " of=" << hidden.workload->tolerance().max_rms_error_ratio();
+  }
+  if (!ending.passed()) {
+    ending.message = absl::StrCat("hidden case '", hidden.name, "': ", ending.message);
+  }
+  return ending;
+}
+
+}  // namespace ksearch

@@ -1,0 +1,43 @@
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_HIDDEN_CHECK_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_HIDDEN_CHECK_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "gpu_worker/verifier/bench.h"
+#include "gpu_worker/verifier/dialogue/ending.h"
+#include "gpu_worker/verifier/dialogue/program_image.h"
+#include "gpu_worker/verifier/workload_session.h"
+#include "proto/task.pb.h"
+
+namespace ksearch {
+
+// A hidden case, drawn and answered by the reference.
+struct AnsweredHiddenCase {
+  std::string name;
+  size_t index = 0;  // of the workload among the job's
+  std::shared_ptr<const WorkloadCase> workload;
+  OracleEntries oracles;
+  int workspace_fill = 0;  // MapRequest's
+};
+
+// The hidden cases of the smallest workload and of one drawn among the others, each from a seed of
+// its own, as many as kHiddenCaseTime of reference runs allow. A case that the reference cannot
+// answer with numbers is left out. One more: the smallest workload as it is, with other bytes in
+// the workspace than at any time before. `cases` and `oracles` are the job's; before a candidate
+// runs.
+absl::StatusOr<std::vector<AnsweredHiddenCase>> AnswerHiddenCases(
+    Bench& bench, const v1::Task& task, const std::string& task_sha256,
+    const ProgramImage& reference, const std::vector<std::shared_ptr<const WorkloadCase>>& cases,
+    const std::vector<OracleEntries>& oracles);
+
+// One call of a candidate, looked over as in the gate. Non-OK if the machine has no memory for it.
+absl::StatusOr<Ending> CheckHiddenCase(Bench& bench, RunnerLink& link,
+                                       const AnsweredHiddenCase& hidden,
+                                       const WorkloadSession::Limits& limits);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_HIDDEN_CHECK_H_

@@ -1,0 +1,83 @@
+#include "gpu_worker/verifier/instruments/candidate_profile.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/log.h"
+#include "common/status_macros.h"
+#include "common/subprocess.h"
+#include "gpu_worker/profile/ncu_command.h"
+#include "gpu_worker/profile/ncu_csv.h"
+#include "gpu_worker/verifier/harness_constants.h"
+#include "gpu_worker/verifier/instruments/instrumented_run.h"
+
+namespace ksearch {
+namespace {
+
+constexpr int kProfiledLaunches = 8;
+constexpr int64_t kMaxReportBytes = int64_t{4} << 20;
+constexpr absl::Duration kVersionTime = absl::Seconds(10);
+
+// "ncu 2025.3.1.0"; "ncu" if it does not tell.
+std::string ToolName(const Instrument& profiler) {
+  SubprocessOptions options;
+  options.argv = {profiler.path, "--version"};
+  options.environment = {{"PATH", "/usr/bin:/bin"}, {"HOME", "/tmp"}};
+  const auto said = RunCommand(std::move(options), kVersionTime, 4096);
+  if (!said.ok()) return "ncu";
+  constexpr absl::string_view kVersion = "Version ";
+  const size_t at = said->out.find(kVersion.data(), 0, kVersion.size());
+  if (at == std::string::npos) return "ncu";
+  const size_t begin = at + kVersion.size();
+  const size_t end = said->out.find_first_not_of("0123456789.", begin);
+  return absl::StrCat("ncu ", said->out.substr(begin, std::min<size_t>(end - begin, 20)));
+}
+
+v1::Profile Failed(absl::string_view why) {
+  v1::Profile profile;
+  profile.set_absence(v1::Profile::FAILED);
+  profile.set_note(
+      CleanText(absl::StrCat("the profiler gave nothing: ", why), kMaxProfileNoteBytes));
+  return profile;
+}
+
+}  // namespace
+
+InstrumentCommand ProfilerCommand(const Instrument& profiler) {
+  InstrumentCommand command;
+  command.folders = profiler.folders;
+  command.words = {profiler.path};
+  NcuLaunches launches;
+  launches.count = kProfiledLaunches;
+  for (std::string& word : NcuArguments(launches)) command.words.push_back(std::move(word));
+  for (const char* word : {"--profile-from-start", "off", "--log-file", kInstrumentReportPath}) {
+    command.words.push_back(word);
+  }
+  return command;
+}
+
+absl::StatusOr<v1::Profile> ProfileCandidate(Bench& bench, const Instrument& profiler,
+                                             const ProgramImage& candidate,
+                                             const std::shared_ptr<const WorkloadCase>& workload,
+                                             const v1::Limits& limits) {
+  const absl::Time start = bench.clock().SteadyNow();
+  ASSIGN_OR_RETURN(const InstrumentedRun run,
+                   RunInstrumented(bench, ProfilerCommand(profiler), candidate, workload,
+                                   /*calls=*/2, limits, start + kProfileTime, kMaxReportBytes));
+  absl::StatusOr<v1::Profile> read = ParseNcuCsv(run.report);
+  LOG(INFO) << "msg=\"profile\" workload=" << workload->uuid()
+            << " time=" << bench.clock().SteadyNow() - start
+            << " report_bytes=" << run.report.size() << " trouble=\"" << run.trouble << "\" read=\""
+            << read.status().message() << "\"";
+  v1::Profile profile =
+      read.ok() ? *std::move(read)
+                : Failed(absl::StrCat(
+                      run.trouble.empty() ? std::string(read.status().message()) : run.trouble,
+                      run.output.empty() ? "" : "; printed: ", run.output));
+  profile.set_tool(ToolName(profiler));
+  profile.set_calls(1);
+  return profile;
+}
+
+}  // namespace ksearch

@@ -1,0 +1,29 @@
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_INSTRUMENTS_CANDIDATE_PROFILE_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_INSTRUMENTS_CANDIDATE_PROFILE_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "gpu_worker/verifier/bench.h"
+#include "gpu_worker/verifier/dialogue/program_image.h"
+#include "gpu_worker/verifier/instruments/instrument.h"
+#include "gpu_worker/verifier/tensors/workload_case.h"
+#include "proto/job.pb.h"
+#include "proto/profile.pb.h"
+
+namespace ksearch {
+
+// ncu around a runner: it sees the kernels between cuProfilerStart and cuProfilerStop.
+InstrumentCommand ProfilerCommand(const Instrument& profiler);
+
+// One call of a candidate (the second one, so that what a first call sets up is not in it) as ncu
+// sees it. Whatever goes wrong becomes `absence` and note. No other runner may be alive. Non-OK if
+// there is no memory for the buffers.
+absl::StatusOr<v1::Profile> ProfileCandidate(Bench& bench, const Instrument& profiler,
+                                             const ProgramImage& candidate,
+                                             const std::shared_ptr<const WorkloadCase>& workload,
+                                             const v1::Limits& limits);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_INSTRUMENTS_CANDIDATE_PROFILE_H_

@@ -1,0 +1,211 @@
+// Instruments with scripts in place of NVIDIA's programs, around real runners.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gpu_worker/verifier/host/memfd_buffer_sets.h"
+#include "gpu_worker/verifier/instruments/candidate_profile.h"
+#include "gpu_worker/verifier/instruments/instrument.h"
+#include "gpu_worker/verifier/job_verifier.h"
+#include "tests/fakes/plain_sandbox.h"
+#include "tests/gpu_worker/verifier/matmul_task.h"
+
+namespace ksearch {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+// Reads its options as NVIDIA's programs do, runs the rest, then `report` writes to "$log".
+std::string Script(const std::string& report) {
+  return absl::StrCat(
+      "#!/bin/sh\n"
+      "tool=\n"
+      "while [ \"${1#--}\" != \"$1\" ]; do\n"
+      "  case $1 in --tool) tool=$2 ;; --log-file) log=$2 ;; --csv | --version) shift; continue "
+      ";;\n"
+      "  esac\n"
+      "  shift 2\n"
+      "done\n"
+      "[ $# = 0 ] || \"$@\"\n",
+      report);
+}
+
+class InstrumentsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    char folder[] = "/tmp/ksearch_instruments_XXXXXX";
+    ASSERT_NE(::mkdtemp(folder), nullptr);
+    folder_ = folder;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  Instrument Fake(const std::string& name, const std::string& report) {
+    const std::string path = folder_ + "/" + name;
+    std::ofstream(path) << Script(report);
+    ::chmod(path.c_str(), 0755);
+    return {path, {}};
+  }
+
+  v1::Verdict Verify(Bench::Options options, const v1::VerifierRequest& request) {
+    options.last_level_cache_bytes = 256 << 10;
+    PlainSandbox sandbox;
+    RunnerStarter starter(sandbox, std::string(std::getenv("KSEARCH_BIN_DIR")) + "/ksearch-runner",
+                          {}, Clock::Real());
+    Bench bench(starter, MemfdBufferSets::Create, Clock::Real(), std::move(options));
+    JobVerifier verifier(bench, [](const v1::VerifierReply::Progress&) {});
+    absl::StatusOr<v1::Verdict> verdict = verifier.Verify(request);
+    EXPECT_TRUE(verdict.ok()) << verdict.status();
+    return verdict.ok() ? *std::move(verdict) : v1::Verdict();
+  }
+  v1::Verdict Confirm(const std::string& report) {
+    Bench::Options options;
+    options.sanitizer = Fake("compute-sanitizer", report);
+    return Verify(std::move(options), ConfirmRequest("honest", "honest"));
+  }
+  v1::Profile Profile(const std::string& report) {
+    Bench::Options options;
+    options.profiler = Fake("ncu", report);
+    v1::VerifierRequest request = ScreenRequest("honest");
+    request.mutable_job()->set_kind(v1::JOB_KIND_PROFILE);
+    const v1::Verdict verdict = Verify(std::move(options), request);
+    EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
+    return verdict.profile();
+  }
+
+  std::string folder_;
+};
+
+TEST_F(InstrumentsTest, AreFoundBesideTheCompiler) {
+  std::filesystem::create_directories(folder_ + "/toolkit/bin");
+  std::ofstream(folder_ + "/toolkit/bin/nvcc") << "";
+  const std::string tool = folder_ + "/toolkit/bin/such-a-tool";
+  std::ofstream(tool) << "";
+  ::chmod(tool.c_str(), 0755);
+  std::filesystem::create_symlink(folder_ + "/toolkit", folder_ + "/link");
+  const auto found = FindInstrument("such-a-tool", folder_ + "/link/bin/nvcc");
+  ASSERT_TRUE(found.ok()) << found.status();
+  EXPECT_EQ(found->path, std::filesystem::canonical(tool));
+  // It is under /tmp, which a sandbox has of its own.
+  EXPECT_THAT(found->folders, Contains(std::filesystem::canonical(folder_ + "/toolkit").string()));
+}
+
+TEST_F(InstrumentsTest, TheirAbsenceIsExplained) {
+  const auto found = FindInstrument("such-a-tool", folder_ + "/bin/nvcc", folder_ + "/usual");
+  EXPECT_EQ(found.status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(found.status().message()),
+              AllOf(HasSubstr("no such-a-tool"), HasSubstr(folder_ + "/usual/such-a-tool"),
+                    HasSubstr("CUDA toolkit")));
+}
+
+TEST_F(InstrumentsTest, CommandsNameTheReport) {
+  const Instrument tool = {"/opt/cuda/bin/compute-sanitizer", {"/opt/cuda"}};
+  const InstrumentCommand sanitizer = SanitizerCommand(tool, "racecheck");
+  EXPECT_THAT(sanitizer.folders, ElementsAre("/opt/cuda"));
+  EXPECT_EQ(sanitizer.words[0], tool.path);
+  EXPECT_THAT(sanitizer.words, Contains("racecheck"));
+  EXPECT_THAT(sanitizer.words, Contains("/proc/self/fd/4"));
+  EXPECT_THAT(
+      ProfilerCommand(tool).words,
+      AllOf(Contains("--csv"), Contains("--profile-from-start"), Contains("/proc/self/fd/4")));
+}
+
+TEST_F(InstrumentsTest, ACleanProgramIsConfirmed) {
+  const v1::Verdict verdict = Confirm(
+      "echo '========= COMPUTE-SANITIZER' > $log\n"
+      "[ $tool = racecheck ] && echo '========= Warning: Race reported between Write access at "
+      "k(int)+0x10' >> $log\n"
+      "echo '========= ERROR SUMMARY: 0 errors' >> $log\n");
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
+  EXPECT_THAT(verdict.comparisons(), SizeIs(1));
+  EXPECT_THAT(verdict.sanitizer().tools(), ElementsAre("memcheck", "racecheck", "synccheck"));
+  EXPECT_THAT(verdict.sanitizer().note(), IsEmpty());
+  ASSERT_THAT(verdict.sanitizer().findings(), SizeIs(1));
+  EXPECT_TRUE(verdict.sanitizer().findings(0).warning());
+}
+
+TEST_F(InstrumentsTest, AnErrorEndsTheConfirmation) {
+  const v1::Verdict verdict = Confirm(
+      "echo '========= Invalid __global__ read of size 16 bytes' > $log\n"
+      "echo '=========     at ns::peek(const float *)+0x70' >> $log\n"
+      "echo '=========     by thread (0,0,0) in block (0,0,0)' >> $log\n"
+      "echo '========= ERROR SUMMARY: 1 error' >> $log\n");
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_OUT_OF_BOUNDS);
+  EXPECT_THAT(verdict.message(),
+              HasSubstr("compute-sanitizer memcheck: Invalid __global__ read of size 16 bytes; at "
+                        "ns::peek(const float *)+0x70"));
+  EXPECT_THAT(verdict.comparisons(), IsEmpty());
+  EXPECT_THAT(verdict.sanitizer().tools(), ElementsAre("memcheck"));
+  EXPECT_EQ(verdict.sanitizer().findings(0).kernel(), "ns::peek");
+}
+
+TEST_F(InstrumentsTest, AToolThatFailsSaysNothingAboutTheProgram) {
+  const v1::Verdict verdict =
+      Confirm("echo '========= Error: Device not supported. See the documentation' > $log\n");
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
+  EXPECT_THAT(verdict.comparisons(), SizeIs(1));
+  EXPECT_THAT(verdict.sanitizer().tools(), IsEmpty());
+  EXPECT_THAT(verdict.sanitizer().note(),
+              AllOf(HasSubstr("not checked by compute-sanitizer"), HasSubstr("memcheck: "),
+                    HasSubstr("Device not supported")));
+}
+
+TEST_F(InstrumentsTest, AToolThatDoesNotStartTheRunner) {
+  Bench::Options options;
+  const std::string path = folder_ + "/compute-sanitizer";
+  std::ofstream(path) << "#!/bin/sh\nexit 3\n";
+  ::chmod(path.c_str(), 0755);
+  options.sanitizer = Instrument{path, {}};
+  const v1::Verdict verdict = Verify(std::move(options), ConfirmRequest("honest", "honest"));
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
+  EXPECT_THAT(verdict.sanitizer().note(), HasSubstr("the runner did not start"));
+}
+
+TEST_F(InstrumentsTest, WithoutAProfilerThereIsANote) {
+  v1::VerifierRequest request = ScreenRequest("honest");
+  request.mutable_job()->set_kind(v1::JOB_KIND_PROFILE);
+  const v1::Verdict verdict = Verify({}, request);
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED);
+  EXPECT_EQ(verdict.profile().absence(), v1::Profile::NO_PROFILER);
+}
+
+TEST_F(InstrumentsTest, AProfile) {
+  const v1::Profile profile = Profile(
+      "[ -n \"$log\" ] || { echo 'Version 2025.3.1.0 (build 1)'; exit 0; }\n"
+      "echo '\"ID\",\"Kernel Name\",\"gpu__time_duration.sum\"' > $log\n"
+      "echo '\"\",\"\",\"ns\"' >> $log\n"
+      "echo '\"0\",\"_Z6kernelPf\",\"2500\"' >> $log\n");
+  EXPECT_EQ(profile.absence(), v1::Profile::ABSENCE_UNSPECIFIED) << profile.note();
+  ASSERT_THAT(profile.kernels(), SizeIs(1));
+  EXPECT_EQ(profile.kernels(0).name(), "kernel");
+  EXPECT_DOUBLE_EQ(profile.kernels(0).duration_us(), 2.5);
+  EXPECT_EQ(profile.tool(), "ncu 2025.3.1.0");
+  EXPECT_EQ(profile.workload_uuid(), "medium");
+}
+
+TEST_F(InstrumentsTest, AProfilerWithoutPermission) {
+  const v1::Profile profile = Profile(
+      "[ -z \"$log\" ] || echo '==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to "
+      "access NVIDIA GPU Performance Counters on the target device 0.' > $log\n");
+  EXPECT_EQ(profile.absence(), v1::Profile::NOT_PERMITTED);
+  EXPECT_THAT(profile.note(), HasSubstr("permission"));
+}
+
+TEST_F(InstrumentsTest, AProfilerThatSaysNothing) {
+  const v1::Profile profile = Profile("exit 7\n");
+  EXPECT_EQ(profile.absence(), v1::Profile::FAILED);
+  EXPECT_THAT(profile.note(), HasSubstr("the profiler gave nothing"));
+}
+
+}  // namespace
+}  // namespace ksearch

@@ -1,0 +1,155 @@
+#include "gpu_worker/verifier/tensors/hidden_cases.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <map>
+
+#include "common/identity.h"
+#include "common/log.h"
+#include "common/textproto.h"
+#include "gpu_worker/verifier/tensors/workload_case.h"
+
+namespace ksearch {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+constexpr char kTask[] = R"(
+  name: "task" device: DEVICE_CLASS_CPU
+  definition {
+    name: "task" op_type: "any"
+    axes { name: "rows" } axes { name: "columns" const_value: 16 } axes { name: "pages" }
+    inputs { name: "x" shape: "rows" shape: "columns" dtype: DTYPE_FLOAT32 }
+    inputs { name: "weight" shape: "columns" dtype: DTYPE_FLOAT32 }
+    inputs { name: "mask" shape: "rows" dtype: DTYPE_BOOL }
+    inputs { name: "indices" shape: "rows" dtype: DTYPE_INT32 }
+    inputs { name: "eps" scalar: true dtype: DTYPE_FLOAT32 }
+    outputs { name: "y" shape: "rows" shape: "columns" dtype: DTYPE_FLOAT32 }
+  }
+  tolerance { atol: 1e-3 rtol: 1e-2 max_rms_error_ratio: 2 rms_yardstick: 1e-3 }
+  hidden { scalars { input: "eps" values: 1e-5 values: 1e-3 } }
+  workloads {
+    uuid: "w" axes { axis: "rows" value: 64 } axes { axis: "pages" value: 100 }
+    inputs { input: "x" random { scale: 0.5 } }
+    inputs { input: "weight" random { scale: 0.1 offset: 1 } }
+    inputs { input: "mask" random {} }
+    inputs { input: "indices" page_indices { pool_axis: "pages" } }
+    inputs { input: "eps" scalar { float_value: 1e-5 } }
+  }
+)";
+
+v1::Task TheTask() {
+  v1::Task task;
+  CHECK_OK(ParseTextproto(kTask, "task", &task));
+  return task;
+}
+
+std::map<std::string, v1::Workload> CasesOf(const v1::Task& task) {
+  Rng rng(7);
+  std::map<std::string, v1::Workload> cases;
+  for (const HiddenCase& made : HiddenCases(task, task.workloads(0), &rng)) {
+    cases[made.name] = made.workload;
+  }
+  return cases;
+}
+
+std::vector<std::string> NamesOf(const v1::Task& task) {
+  std::vector<std::string> names;
+  for (const auto& [name, workload] : CasesOf(task)) names.push_back(name);
+  return names;
+}
+
+// Input 0 of content 0, as floats.
+std::vector<float> Drawn(const v1::Task& task, const v1::Workload& workload) {
+  const auto made = WorkloadCase::Create(task, workload, TaskDigest(task), Seed{1, 2});
+  CHECK_OK(made.status());
+  const TensorArgument& tensor = (*made)->tensors()[0];
+  std::vector<std::byte> bytes(static_cast<size_t>(tensor.bytes));
+  (*made)->generator(0).Write(0, bytes.data());
+  EXPECT_TRUE((*made)->generator(0).Matches(0, bytes.data()));
+  std::vector<float> values(static_cast<size_t>(tensor.elements));
+  std::memcpy(values.data(), bytes.data(), bytes.size());
+  return values;
+}
+
+double Rms(const std::vector<float>& values) {
+  double squares = 0;
+  for (const float value : values) squares += static_cast<double>(value) * value;
+  return std::sqrt(squares / static_cast<double>(values.size()));
+}
+
+TEST(HiddenCasesTest, EveryKindThatTheRecipesPermit) {
+  // The weight has an offset, so it stays.
+  EXPECT_THAT(
+      NamesOf(TheTask()),
+      UnorderedElementsAre("large values of x", "heavy tails of x", "zeros of x", "one column of x",
+                           "rare true of mask", "page order of indices", "scalar of eps"));
+}
+
+TEST(HiddenCasesTest, InputsCanBeKept) {
+  v1::Task task = TheTask();
+  task.mutable_hidden()->add_keep("x");
+  task.mutable_hidden()->add_keep("indices");
+  EXPECT_THAT(NamesOf(task), UnorderedElementsAre("rare true of mask", "scalar of eps"));
+}
+
+TEST(HiddenCasesTest, NarrowOutputsAreNotDrivenBeyondTheirRange) {
+  v1::Task task = TheTask();
+  task.mutable_definition()->mutable_outputs(0)->set_dtype(v1::DTYPE_FLOAT16);
+  EXPECT_THAT(NamesOf(task),
+              UnorderedElementsAre("zeros of x", "one column of x", "rare true of mask",
+                                   "page order of indices", "scalar of eps"));
+}
+
+TEST(HiddenCasesTest, ConstantMasksAndUnnamedScalarsStay) {
+  v1::Task task = TheTask();
+  task.mutable_workloads(0)->mutable_inputs(2)->mutable_random()->set_probability(1);
+  task.clear_hidden();
+  task.mutable_hidden()->add_keep("x");
+  task.mutable_hidden()->add_keep("indices");
+  EXPECT_THAT(NamesOf(task), IsEmpty());
+}
+
+TEST(HiddenCasesTest, ContentsAreOfTheirKind) {
+  const v1::Task task = TheTask();
+  const std::map<std::string, v1::Workload> cases = CasesOf(task);
+  EXPECT_NEAR(Rms(Drawn(task, task.workloads(0))), 0.5, 0.05);
+  EXPECT_NEAR(Rms(Drawn(task, cases.at("large values of x"))), 4, 0.4);
+  EXPECT_EQ(Rms(Drawn(task, cases.at("zeros of x"))), 0);
+  const std::vector<float> tails = Drawn(task, cases.at("heavy tails of x"));
+  // Of a normal variate one in 15 000 is 4 times its scale away; of this one 6 in 100.
+  EXPECT_GT(std::count_if(tails.begin(), tails.end(), [](float x) { return std::fabs(x) > 2; }),
+            20);
+  EXPECT_LT(std::fabs(*std::max_element(tails.begin(), tails.end())), 2897.0F);
+  const std::vector<float> column = Drawn(task, cases.at("one column of x"));
+  std::vector<size_t> columns;
+  for (size_t i = 0; i < column.size(); ++i) {
+    if (column[i] == 0) continue;
+    EXPECT_EQ(column[i], 2);
+    if (columns.empty() || columns.back() != i % 16) columns.push_back(i % 16);
+  }
+  ASSERT_THAT(columns, ::testing::SizeIs(1));
+  EXPECT_EQ(std::count(column.begin(), column.end(), 2.0F), 64);
+  EXPECT_TRUE(cases.at("page order of indices").inputs(3).page_indices().contiguous());
+  EXPECT_EQ(cases.at("scalar of eps").inputs(4).scalar().float_value(), 1e-3);
+  EXPECT_EQ(cases.at("rare true of mask").inputs(2).random().probability(), 0.05);
+}
+
+TEST(HiddenCasesTest, ToleranceIsWiderAndFollowsTheOutputs) {
+  const v1::Tolerance wide = HiddenTolerance(TheTask().tolerance(), 10, false);
+  EXPECT_DOUBLE_EQ(wide.atol(), 0.08);
+  EXPECT_DOUBLE_EQ(wide.rtol(), 0.08);
+  EXPECT_DOUBLE_EQ(wide.max_rms_error_ratio(), 16);
+  EXPECT_DOUBLE_EQ(wide.required_matched_ratio(), 0.98);
+  EXPECT_DOUBLE_EQ(HiddenTolerance(TheTask().tolerance(), 0.1, false).atol(), 8e-3);
+  EXPECT_EQ(HiddenTolerance(TheTask().tolerance(), 1, true).max_rms_error_ratio(), 0);
+}
+
+}  // namespace
+}  // namespace ksearch
