@@ -95,8 +95,7 @@ int RunnerMain(int argc, char** argv) {
   if (!flags.instrumented) ::prctl(PR_SET_DUMPABLE, 0);
 #ifdef KSEARCH_TIGHT_FILTER
   if (!flags.instrumented) {
-    const TightFilterFor whom =
-        has_gpu ? TightFilterFor::kGpuDriver : TightFilterFor::kProcessors;
+    const TightFilterFor whom = has_gpu ? TightFilterFor::kGpuDriver : TightFilterFor::kProcessors;
     if (const absl::Status tight = InstallTightFilter(whom); !tight.ok()) {
       SetError(&hello, v1::RunnerReply::RunnerError::SECCOMP_FAILED, 0,
                std::string(tight.message().data(), tight.message().size()));

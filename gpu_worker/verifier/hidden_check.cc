@@ -115,8 +115,8 @@ absl::StatusOr<Ending> CheckHiddenCase(Bench& bench, RunnerLink& link,
   }
   if (const auto& seen = session.correctness(); seen.has_value()) {
     LOG(INFO) << "msg=\"hidden case\" case=\"" << hidden.name
-              << "\" workload=" << hidden.workload->uuid()
-              << " matched=" << seen->matched_ratio() << " rms_ratio=" << seen->rms_error_ratio()
+              << "\" workload=" << hidden.workload->uuid() << " matched=" << seen->matched_ratio()
+              << " rms_ratio=" << seen->rms_error_ratio()
               << " of=" << hidden.workload->tolerance().max_rms_error_ratio();
   }
   if (!ending.passed()) {

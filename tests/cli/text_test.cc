@@ -88,6 +88,19 @@ TEST(ResultTextTest, NamesDiagnosticsWorkloadsAndRivals) {
   EXPECT_THAT(ResultText(result), HasSubstr("improved"));
 }
 
+TEST(ResultTextTest, ShowsWhatComputeSanitizerSays) {
+  v1::JobResult result;
+  result.set_outcome(v1::OUTCOME_PASSED);
+  result.mutable_sanitizer()->set_note("not checked by compute-sanitizer: synccheck: no summary");
+  v1::SanitizerFinding* finding = result.mutable_sanitizer()->add_findings();
+  finding->set_tool("racecheck");
+  finding->set_warning(true);
+  finding->set_text("Warning: Race reported");
+  EXPECT_THAT(ResultText(result),
+              HasSubstr("  compute-sanitizer racecheck (warning): Warning: Race reported\n"));
+  EXPECT_THAT(ResultText(result), HasSubstr("  not checked by compute-sanitizer: synccheck"));
+}
+
 TEST(ResultTextTest, ShowsWhatTheCompilerSaysOfEachKernel) {
   v1::JobResult result;
   result.set_outcome(v1::OUTCOME_PASSED);

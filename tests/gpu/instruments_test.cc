@@ -1,8 +1,10 @@
-// compute-sanitizer and ncu around real runners in the real sandbox on a real GPU, with programs of
-// tests/bad_candidates/cuda. Skips without a driver, nvcc, bubblewrap or the tool; about a minute.
+// What only confirmations and profiles do, in the real sandbox on a real GPU: hidden cases,
+// compute-sanitizer, ncu; with programs of the museum and the baselines of all tasks. Skips without
+// a driver, nvcc or bubblewrap. About 5 s a program, longer for the large tasks: see
+// --gtest_filter.
 //   KSEARCH_BIN_DIR=<folder of ksearch-runner> KSEARCH_MUSEUM=<source>/tests/bad_candidates/cuda
-//   KSEARCH_CUDA_HEADERS=<source>/gpu_worker/build/cuda [KSEARCH_BWRAP=<bwrap>]
-//   gpu_instruments_test
+//   KSEARCH_TASKS=<source>/configs/tasks KSEARCH_CUDA_HEADERS=<source>/gpu_worker/build/cuda
+//   [KSEARCH_BWRAP=<bwrap>] gpu_instruments_test
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,10 +15,8 @@
 #include "absl/strings/str_cat.h"
 #include "common/identity.h"
 #include "common/log.h"
-#include "common/measure_defaults.h"
 #include "common/textproto.h"
-#include "gpu_worker/verifier/instruments/instrumented_run.h"
-#include "gpu_worker/verifier/instruments/memory_check.h"
+#include "coordinator/tasks/directory_suite.h"
 #include "gpu_worker/verifier/job_verifier.h"
 #include "tests/gpu/gpu_bench.h"
 #include "tests/gpu_worker/sandbox/unprivileged_main.h"
@@ -25,94 +25,91 @@ namespace ksearch {
 namespace {
 
 using ::testing::Gt;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-// What the programs of the museum expect; workloads of its first and of a small one.
-constexpr char kRmsNorm[] = R"(
-  name: "rmsnorm_bf16" device: DEVICE_CLASS_CUDA
-  definition {
-    name: "rmsnorm_bf16" op_type: "rmsnorm"
-    axes { name: "batch_size" } axes { name: "hidden_size" const_value: 4096 }
-    inputs { name: "hidden_states" shape: "batch_size" shape: "hidden_size" dtype: DTYPE_BFLOAT16 }
-    inputs { name: "weight" shape: "hidden_size" dtype: DTYPE_BFLOAT16 }
-    outputs { name: "output" shape: "batch_size" shape: "hidden_size" dtype: DTYPE_BFLOAT16 }
-  }
-  tolerance { atol: 1e-2 rtol: 1e-2 }
-  workloads {
-    uuid: "b7" axes { axis: "batch_size" value: 7 }
-    inputs { input: "hidden_states" random {} } inputs { input: "weight" random {} }
-  }
-)";
-constexpr char kGemm[] = R"(
-  name: "gemm_bf16" device: DEVICE_CLASS_CUDA
-  definition {
-    name: "gemm_bf16" op_type: "gemm"
-    axes { name: "M" } axes { name: "N" const_value: 4096 } axes { name: "K" const_value: 4096 }
-    inputs { name: "A" shape: "M" shape: "K" dtype: DTYPE_BFLOAT16 }
-    inputs { name: "B" shape: "N" shape: "K" dtype: DTYPE_BFLOAT16 }
-    outputs { name: "C" shape: "M" shape: "N" dtype: DTYPE_BFLOAT16 }
-  }
-  tolerance { atol: 1e-2 rtol: 1e-2 }
-  workloads {
-    uuid: "m16" axes { axis: "M" value: 16 }
-    inputs { input: "A" random {} } inputs { input: "B" random { scale: 0.015625 } }
-  }
-)";
-
 class InstrumentsTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (std::getenv("KSEARCH_MUSEUM") == nullptr) GTEST_SKIP() << "KSEARCH_MUSEUM is not set";
+    for (const char* name : {"KSEARCH_MUSEUM", "KSEARCH_TASKS", "KSEARCH_CUDA_HEADERS"}) {
+      if (std::getenv(name) == nullptr) GTEST_SKIP() << name << " is not set";
+    }
     if (!GpuBench::Get().why_not().empty()) GTEST_SKIP() << GpuBench::Get().why_not();
   }
 
-  static v1::Task TaskOf(const std::string& name) {
-    v1::Task task;
-    const bool gemm = name.find("gemm") != std::string::npos || name == "honest_split_k";
-    CHECK_OK(ParseTextproto(gemm ? kGemm : kRmsNorm, "task", &task));
-    return task;
+  static v1::Task Load(const std::string& name) {
+    auto suite = MakeDirectorySuite({std::getenv("KSEARCH_TASKS")});
+    CHECK_OK(suite.status());
+    auto task = (*suite)->Load(name);
+    CHECK_OK(task.status());
+    CHECK_OK(GpuBench::Get().UseTask(*task));
+    return *std::move(task);
+  }
+  // Of a program of the museum.
+  static std::string TaskOf(const std::string& program) {
+    const bool gemm = program.find("gemm") != std::string::npos || program == "honest_split_k";
+    return gemm ? "gemm_bf16" : "rmsnorm_bf16";
+  }
+  static v1::Artifact Build(const std::string& path) {
+    auto artifact = GpuBench::Get().Build(path);
+    CHECK_OK(artifact.status());
+    return *std::move(artifact);
+  }
+  static std::string Museum(const std::string& program) {
+    return absl::StrCat(std::getenv("KSEARCH_MUSEUM"), "/", program, ".cu");
+  }
+  static std::string Trusted(const std::string& task, const std::string& which) {
+    return absl::StrCat(std::getenv("KSEARCH_TASKS"), "/cuda/", task, "/", which, ".cu");
   }
 
-  // Of a program of the museum.
-  static MemoryCheck CheckOne(const std::string& name) {
-    GpuBench& gpu = GpuBench::Get();
-    const v1::Task task = TaskOf(name);
-    CHECK_OK(gpu.UseTask(task));
-    const auto artifact = gpu.Build(absl::StrCat(std::getenv("KSEARCH_MUSEUM"), "/", name, ".cu"));
-    CHECK_OK(artifact.status());
-    const auto image = ProgramImage::Open(*artifact);
-    CHECK_OK(image.status());
-    const auto workload =
-        WorkloadCase::Create(task, task.workloads(0), TaskDigest(task), Seed::Fresh());
-    CHECK_OK(workload.status());
-    const auto check = CheckMemory(gpu.bench(), *gpu.bench().sanitizer(), *image, *workload,
-                                   WithDefaults(v1::Limits()));
-    CHECK_OK(check.status());
-    std::printf("CHECK %s: %s %.2f s tools=%d note=%s %s\n", name.c_str(),
-                v1::Outcome_Name(check->ending.outcome).c_str(),
-                absl::ToDoubleSeconds(FromProto(check->report.time())), check->report.tools_size(),
-                check->report.note().c_str(), check->ending.message.c_str());
-    for (const v1::SanitizerFinding& finding : check->report.findings()) {
+  static v1::Verdict Verify(v1::JobKind kind, const v1::Task& task,
+                            const std::vector<std::string>& workloads,
+                            const v1::Artifact& candidate, const v1::Artifact& reference) {
+    v1::VerifierRequest request;
+    *request.mutable_task() = task;
+    request.set_task_sha256(TaskDigest(task));
+    request.mutable_job()->set_kind(kind);
+    for (const std::string& uuid : workloads) request.mutable_job()->add_workload_uuids(uuid);
+    *request.mutable_candidate() = candidate;
+    *request.mutable_reference() = reference;
+    JobVerifier verifier(GpuBench::Get().bench(), [](const v1::VerifierReply::Progress&) {});
+    const absl::Time start = Clock::Real().SteadyNow();
+    const auto verdict = verifier.Verify(request);
+    CHECK_OK(verdict.status());
+    std::printf("%s %s: %s %.2f s, sanitizer %.2f s tools=%d %s; %s\n", task.name().c_str(),
+                candidate.id().c_str(), v1::Outcome_Name(verdict->outcome()).c_str(),
+                absl::ToDoubleSeconds(Clock::Real().SteadyNow() - start),
+                absl::ToDoubleSeconds(FromProto(verdict->sanitizer().time())),
+                verdict->sanitizer().tools_size(), verdict->sanitizer().note().c_str(),
+                verdict->message().c_str());
+    for (const v1::SanitizerFinding& finding : verdict->sanitizer().findings()) {
       std::printf("  %s\n", finding.ShortDebugString().c_str());
     }
     std::fflush(stdout);
-    return *check;
+    return *verdict;
+  }
+  // A confirmation without rivals: the gate, hidden cases and compute-sanitizer; nothing is timed.
+  static v1::Verdict Confirm(const std::string& program) {
+    const v1::Task task = Load(TaskOf(program));
+    const std::vector<std::string> workloads =
+        task.name() == "gemm_bf16" ? std::vector<std::string>{"m1", "m16", "m128"}
+                                   : std::vector<std::string>{"b1", "b997", "b8192"};
+    return Verify(v1::JOB_KIND_CONFIRM, task, workloads, Build(Museum(program)),
+                  Build(Trusted(task.name(), "reference")));
   }
 };
 
 class HonestProgramTest : public InstrumentsTest,
                           public ::testing::WithParamInterface<const char*> {};
 
-TEST_P(HonestProgramTest, IsLeftAlone) {
-  if (!GpuBench::Get().bench().sanitizer().ok()) {
-    GTEST_SKIP() << GpuBench::Get().bench().sanitizer().status();
-  }
-  const MemoryCheck check = CheckOne(GetParam());
-  EXPECT_TRUE(check.ending.passed()) << check.ending.message;
-  EXPECT_EQ(check.report.tools_size(), 3);
-  EXPECT_THAT(check.report.note(), IsEmpty());
+TEST_P(HonestProgramTest, StandsAConfirmation) {
+  const v1::Verdict verdict = Confirm(GetParam());
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
+  if (!GpuBench::Get().bench().sanitizer().ok()) return;
+  EXPECT_EQ(verdict.sanitizer().tools_size(), 3);
+  EXPECT_THAT(verdict.sanitizer().note(), IsEmpty());
 }
 
 INSTANTIATE_TEST_SUITE_P(Museum, HonestProgramTest,
@@ -127,43 +124,54 @@ INSTANTIATE_TEST_SUITE_P(Museum, HonestProgramTest,
 struct Bad {
   const char* name;
   v1::Outcome outcome;
+  const char* message;
 };
 class BadProgramTest : public InstrumentsTest, public ::testing::WithParamInterface<Bad> {};
 
 TEST_P(BadProgramTest, IsFoundOut) {
-  if (!GpuBench::Get().bench().sanitizer().ok()) {
-    GTEST_SKIP() << GpuBench::Get().bench().sanitizer().status();
-  }
-  EXPECT_EQ(CheckOne(GetParam().name).ending.outcome, GetParam().outcome);
+  const v1::Verdict verdict = Confirm(GetParam().name);
+  EXPECT_EQ(verdict.outcome(), GetParam().outcome);
+  EXPECT_THAT(verdict.message(), HasSubstr(GetParam().message));
 }
 
 INSTANTIATE_TEST_SUITE_P(Museum, BadProgramTest,
-                         ::testing::Values(Bad{"reads_past_the_end", v1::OUTCOME_OUT_OF_BOUNDS},
-                                           Bad{"racing_sum", v1::OUTCOME_INCORRECT}));
+                         ::testing::Values(Bad{"reads_past_the_end", v1::OUTCOME_OUT_OF_BOUNDS,
+                                               "compute-sanitizer memcheck: Invalid"},
+                                           Bad{"racing_sum", v1::OUTCOME_INCORRECT,
+                                               "compute-sanitizer racecheck: Error: Race"},
+                                           Bad{"unwritten_scratch", v1::OUTCOME_INCORRECT,
+                                               "hidden case 'unwritten workspace'"}));
+
+class BaselineTest : public InstrumentsTest, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(BaselineTest, StandsAConfirmationOnEveryWorkload) {
+  const v1::Task task = Load(GetParam());
+  std::vector<std::string> workloads;
+  for (const v1::Workload& workload : task.workloads()) workloads.push_back(workload.uuid());
+  const v1::Verdict verdict =
+      Verify(v1::JOB_KIND_CONFIRM, task, workloads, Build(Trusted(task.name(), "baseline")),
+             Build(Trusted(task.name(), "reference")));
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
+}
+
+INSTANTIATE_TEST_SUITE_P(Tasks, BaselineTest,
+                         ::testing::Values("rmsnorm_bf16", "gemm_bf16", "gqa_paged_decode",
+                                           "mla_paged_decode", "mla_paged_prefill", "trimul",
+                                           "trimul_upstream", "moe_fp8_block_scale"));
 
 TEST_F(InstrumentsTest, AProfileOfOneCall) {
-  GpuBench& gpu = GpuBench::Get();
-  if (!gpu.bench().profiler().ok()) GTEST_SKIP() << gpu.bench().profiler().status();
+  if (!GpuBench::Get().bench().profiler().ok()) {
+    GTEST_SKIP() << GpuBench::Get().bench().profiler().status();
+  }
   for (const char* name : {"honest_plain", "honest_gemm"}) {
-    const v1::Task task = TaskOf(name);
-    CHECK_OK(gpu.UseTask(task));
-    const auto artifact = gpu.Build(absl::StrCat(std::getenv("KSEARCH_MUSEUM"), "/", name, ".cu"));
-    CHECK_OK(artifact.status());
-    v1::VerifierRequest request;
-    *request.mutable_task() = task;
-    request.set_task_sha256(TaskDigest(task));
-    request.mutable_job()->set_kind(v1::JOB_KIND_PROFILE);
-    request.mutable_job()->add_workload_uuids(task.workloads(0).uuid());
-    *request.mutable_candidate() = *artifact;
-    JobVerifier verifier(gpu.bench(), [](const v1::VerifierReply::Progress&) {});
-    const absl::Time start = Clock::Real().SteadyNow();
-    const auto verdict = verifier.Verify(request);
-    CHECK_OK(verdict.status());
-    const v1::Profile& profile = verdict->profile();
-    std::printf("PROFILE %s %.2f s: %s\n", name,
-                absl::ToDoubleSeconds(Clock::Real().SteadyNow() - start),
-                profile.DebugString().substr(0, 2500).c_str());
-    EXPECT_EQ(verdict->outcome(), v1::OUTCOME_PASSED);
+    const v1::Task task = Load(TaskOf(name));
+    const v1::Artifact program = Build(Museum(name));
+    const v1::Verdict verdict =
+        Verify(v1::JOB_KIND_PROFILE, task, {TaskOf(name) == "gemm_bf16" ? "m128" : "b64"}, program,
+               program);
+    const v1::Profile& profile = verdict.profile();
+    std::printf("%s\n", profile.DebugString().substr(0, 2500).c_str());
+    EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED);
     if (profile.absence() == v1::Profile::NOT_PERMITTED) {
       EXPECT_THAT(profile.note(), Not(IsEmpty()));
       continue;

@@ -140,18 +140,19 @@ TEST_P(TaskAdmissionTest, AcceptsItsBaselineOnEveryWorkload) {
   }
 }
 
-// Contents of other kinds than the recipes', as confirmations draw them. KSEARCH_HIDDEN_REPEATS=N
-// draws them N times.
-TEST_P(TaskAdmissionTest, ItsBaselineStandsHiddenCasesOnEveryWorkload) {
+// Contents of other kinds than the recipes', as a confirmation draws them: on two of the workloads.
+// KSEARCH_HIDDEN_REPEATS=N: on every workload, N times.
+TEST_P(TaskAdmissionTest, ItsBaselineStandsHiddenCases) {
   TaskBench bench(GetParam());
-  const char* const wanted = std::getenv("KSEARCH_HIDDEN_REPEATS");
-  const int repeats = wanted == nullptr ? 1 : std::atoi(wanted);
-  for (int i = 0; i < repeats; ++i) {
-    for (const std::string& uuid : bench.AllWorkloads()) {
-      // Without rivals nothing is timed.
-      const v1::Verdict verdict = bench.Judge(bench.baseline(), v1::JOB_KIND_CONFIRM, {uuid});
-      EXPECT_EQ(v1::Outcome_Name(verdict.outcome()), "OUTCOME_PASSED") << verdict.message();
-    }
+  const auto stands = [&](const std::vector<std::string>& workloads) {
+    // Without rivals nothing is timed.
+    const v1::Verdict verdict = bench.Judge(bench.baseline(), v1::JOB_KIND_CONFIRM, workloads);
+    EXPECT_EQ(v1::Outcome_Name(verdict.outcome()), "OUTCOME_PASSED") << verdict.message();
+  };
+  stands(bench.AllWorkloads());
+  const char* const repeats = std::getenv("KSEARCH_HIDDEN_REPEATS");
+  for (int i = 0; repeats != nullptr && i < std::atoi(repeats); ++i) {
+    for (const std::string& uuid : bench.AllWorkloads()) stands({uuid});
   }
 }
 
@@ -204,8 +205,7 @@ void ExpectFates(const std::string& task, const std::string& folder,
       continue;
     }
     // As a confirmation checks it; without rivals nothing is timed.
-    const v1::Verdict verdict =
-        bench.Judge(candidate, v1::JOB_KIND_CONFIRM, bench.AllWorkloads());
+    const v1::Verdict verdict = bench.Judge(candidate, v1::JOB_KIND_CONFIRM, bench.AllWorkloads());
     EXPECT_EQ(v1::Outcome_Name(verdict.outcome()), expected->second) << verdict.message();
   }
   EXPECT_EQ(programs, outcomes.size());
