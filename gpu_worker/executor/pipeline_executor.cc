@@ -10,6 +10,7 @@
 #include "common/status_macros.h"
 #include "common/textproto.h"
 #include "gpu_worker/build/diagnostics.h"
+#include "gpu_worker/build/marks/source_marks.h"
 #include "gpu_worker/executor/program_builds.h"
 
 namespace ksearch {
@@ -161,6 +162,12 @@ absl::StatusOr<v1::JobResult> PipelineExecutor::Execute(const v1::JobSpec& spec,
   }
   RETURN_IF_ERROR(verdict.status());
   TakeVerdict(*std::move(verdict), &result);
+  // One that failed has its label.
+  if (result.outcome() == v1::OUTCOME_PASSED) {
+    for (std::string& mark : SourceMarks(spec.candidate())) {
+      result.add_suspicions(std::move(mark));
+    }
+  }
   if (spec.kind() == v1::JOB_KIND_PROFILE) {
     if (!result.has_profile() && result.outcome() == v1::OUTCOME_PASSED) {
       SetNoProfile(v1::Profile::NO_PROFILER, "this worker has no profiler", &result);

@@ -8,6 +8,8 @@ name is a file beside the table, without its ending. expected is one or more of,
   an outcome       as in proto/result.proto, without OUTCOME_
   HARMLESS         PASSED without suspicions, and not over 1.15x as fast as the baseline: the
                    program computes what the baseline does, so whatever it tried did not help
+  LABELLED         PASSED, but with suspicions of its text (gpu_worker/build/marks), so that it never
+                   becomes the best: whatever it tried is neutralised
   HONEST           PASSED without suspicions
 options, joined by ',', or '-':
   confirm          by `ksearch eval --confirm`, else as in a search
@@ -85,6 +87,9 @@ def agrees(expected, result):
         clean = got == "PASSED" and not result.get("suspicions")
         speedup = evaluation.speedup(result)
         if one == got or (one == "HONEST" and clean):
+            return True
+        if one == "LABELLED" and got == "PASSED" and any(
+                suspicion.startswith("source: ") for suspicion in result.get("suspicions", [])):
             return True
         if one == "HARMLESS" and clean and speedup is not None and speedup <= HARMLESS:
             return True

@@ -239,6 +239,14 @@ TEST_F(PipelineExecutorTest, TroubleWithTheWorkerIsNoResult) {
   EXPECT_EQ(Execute().status().message(), "verifier gone");
 }
 
+TEST_F(PipelineExecutorTest, WhatNoKernelNeedsIsASuspicion) {
+  *spec_.mutable_candidate() = Cpp("kernel.cpp", "int f() { return fork(); }");
+  EXPECT_THAT(Execute()->suspicions(),
+              ElementsAre("source: starts processes: fork at kernel.cpp:1"));
+  verifier_.answer->set_outcome(v1::OUTCOME_INCORRECT);
+  EXPECT_THAT(Execute()->suspicions(), testing::IsEmpty());
+}
+
 TEST_F(PipelineExecutorTest, WhatADeviceFaultDidToACandidateIsNoResult) {
   verifier_.answer->set_outcome(v1::OUTCOME_RUNTIME_ERROR);
   EXPECT_EQ(Execute()->outcome(), v1::OUTCOME_RUNTIME_ERROR);

@@ -1,0 +1,26 @@
+#ifndef KSEARCH_GPU_WORKER_BUILD_MARKS_CODE_WORDS_H_
+#define KSEARCH_GPU_WORKER_BUILD_MARKS_CODE_WORDS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+
+namespace ksearch {
+
+// One word of C++ text, as the preprocessor would see it.
+struct CodeWord {
+  enum class Kind { kName, kText, kOther };
+  Kind kind = Kind::kOther;
+  std::string word;  // of a text (string literal) what stands between the quotes, as written
+  int line = 1;
+};
+
+// The names, string literals and single other characters of `code`, without comments, numbers and
+// character literals. Lines that end in a backslash are joined. Any text will do: what is no C++
+// gives some words.
+std::vector<CodeWord> CodeWords(absl::string_view code);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_BUILD_MARKS_CODE_WORDS_H_

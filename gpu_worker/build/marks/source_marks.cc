@@ -1,0 +1,333 @@
+#include "gpu_worker/build/marks/source_marks.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "gpu_worker/build/marks/code_words.h"
+
+namespace ksearch {
+namespace {
+
+struct Rule {
+  enum class Seen {
+    kCall,       // the name, followed by '(', not a member of something nor in a namespace but std
+    kName,       // the name, anywhere
+    kText,       // within a string literal
+    kStd,        // the name, directly in std
+    kAttribute,  // the name, in an attribute
+  };
+  const char* what;
+  Seen seen;
+  bool gpu_only;  // programs for processors have honest uses of it
+  std::vector<absl::string_view> words;
+};
+
+// Every kind of mark. The reasons:
+//   opens files, looks at the machine   inputs and outputs come as arguments
+//   starts processes, threads           a call's work is on its stream when it returns
+//   talks to others                     there is nobody to talk to
+//   looks up functions of other libraries  the driver's clock and the harness can be reached so;
+//                                       cudaGetDriverEntryPoint, which tensor maps need, is no mark
+//   changes the memory of its process   functions of others are overwritten so
+//   traces, handles signals, system calls  the same from another side
+//   reserves L2 cache                   makes a cold call warm; cache hints of single accesses do
+//   not asks whether it is being recorded   to do something else when timed; recording works
+//   without stands in for functions of others   a function of the same name that others may be
+//   bound to runs while it is loaded             before inputs are there works on a stream that it
+//   never joins  what is done there is not in order with the call
+const std::vector<Rule>& Rules() {
+  using Seen = Rule::Seen;
+  static const auto* const rules = new std::vector<Rule>{
+      {"opens files",
+       Seen::kCall,
+       false,
+       {"open", "fopen", "fopen64", "freopen", "openat", "open64", "openat2", "creat", "opendir",
+        "fdopen", "tmpfile", "mkstemp", "shm_open"}},
+      {"opens files",
+       Seen::kName,
+       false,
+       {"ifstream", "ofstream", "fstream", "filebuf", "O_RDONLY", "O_WRONLY", "O_RDWR", "O_CREAT"}},
+      {"looks at the machine",
+       Seen::kText,
+       false,
+       {"/proc", "/sys/", "/dev/", "/etc/", "/home", "/root", "/tmp", "LD_PRELOAD", "libcuda.so"}},
+      {"looks at the machine",
+       Seen::kCall,
+       false,
+       {"getenv", "secure_getenv", "setenv", "putenv", "unsetenv", "getpid", "getppid",
+        "gethostname", "readlink", "dl_iterate_phdr", "getauxval"}},
+      {"looks at the machine", Seen::kName, false, {"environ", "__environ"}},
+      {"starts processes",
+       Seen::kCall,
+       false,
+       {"fork", "vfork", "execl", "execle", "execlp", "execv", "execve", "execvp", "execvpe",
+        "execveat", "fexecve", "posix_spawn", "posix_spawnp", "popen", "system", "daemon", "setsid",
+        "waitpid"}},
+      {"starts threads", Seen::kName, true, {"pthread_create", "thrd_create", "jthread"}},
+      {"starts threads", Seen::kStd, true, {"thread", "async"}},
+      {"talks to others",
+       Seen::kName,
+       false,
+       {"AF_INET", "AF_INET6", "AF_UNIX", "AF_LOCAL", "AF_NETLINK", "SOCK_STREAM", "SOCK_DGRAM",
+        "recvmsg", "sendmsg", "shmget", "mq_open", "SCM_RIGHTS"}},
+      {"looks up functions of other libraries",
+       Seen::kCall,
+       false,
+       {"dlopen", "dlmopen", "dlsym", "dlvsym", "dladdr", "dladdr1", "dlinfo", "cuGetProcAddress",
+        "cuGetProcAddress_v2"}},
+      {"looks up functions of other libraries", Seen::kName, false, {"RTLD_NEXT", "RTLD_DEFAULT"}},
+      {"changes the memory of its process",
+       Seen::kCall,
+       true,
+       {"mprotect", "pkey_mprotect", "mmap", "mmap64", "mremap", "memfd_create", "userfaultfd"}},
+      {"changes the memory of its process", Seen::kName, false, {"PROT_EXEC"}},
+      {"traces, handles signals, system calls",
+       Seen::kCall,
+       false,
+       {"ptrace", "process_vm_readv", "process_vm_writev", "syscall", "sigaction", "signal",
+        "sigprocmask", "timer_create", "setitimer", "alarm", "prctl", "arch_prctl", "raise", "kill",
+        "tgkill", "perf_event_open"}},
+      {"traces, handles signals, system calls", Seen::kText, false, {"syscall", "int $0x80"}},
+      {"reserves L2 cache",
+       Seen::kName,
+       true,
+       {"cudaLimitPersistingL2CacheSize", "CU_LIMIT_PERSISTING_L2_CACHE_SIZE",
+        "cudaAccessPropertyPersisting", "CU_ACCESS_PROPERTY_PERSISTING", "accessPolicyWindow",
+        "cudaCtxResetPersistingL2Cache", "cuCtxResetPersistingL2Cache"}},
+      {"asks whether it is being recorded",
+       Seen::kName,
+       true,
+       {"cudaStreamIsCapturing", "cudaStreamGetCaptureInfo", "cudaStreamGetCaptureInfo_v2",
+        "cudaStreamGetCaptureInfo_v3", "cuStreamIsCapturing", "cuStreamGetCaptureInfo",
+        "cudaStreamCaptureStatus", "CUstreamCaptureStatus"}},
+      {"runs while it is loaded",
+       Seen::kAttribute,
+       false,
+       {"__constructor__", "constructor", "ifunc", "__ifunc__"}},
+  };
+  return *rules;
+}
+
+// Functions that others call under these names.
+const std::set<absl::string_view>& NamesOfOthers() {
+  static const auto* const names = new std::set<absl::string_view>{
+      "clock_gettime", "gettimeofday", "clock",   "time",    "clock_nanosleep", "nanosleep",
+      "rdtsc",         "dlsym",        "dlopen",  "mmap",    "ioctl",           "poll",
+      "read",          "write",        "recvmsg", "sendmsg", "malloc",          "free",
+      "memcmp",        "memcpy",       "abort",   "exit",    "_exit",           "open"};
+  return *names;
+}
+
+// Names of the table that a program may well give to functions of its own; then those are meant.
+bool IsOrdinary(absl::string_view name) {
+  static const auto* const names = new std::set<absl::string_view>{
+      "open", "system", "signal", "raise", "kill", "alarm", "daemon", "readlink"};
+  return names->count(name) > 0;
+}
+
+using RulesByWord = std::multimap<absl::string_view, const Rule*>;
+const RulesByWord& NameRules() {
+  static const auto* const by_word = [] {
+    auto* const rules = new RulesByWord;
+    for (const Rule& rule : Rules()) {
+      if (rule.seen == Rule::Seen::kText) continue;
+      for (const absl::string_view word : rule.words) rules->emplace(word, &rule);
+    }
+    return rules;
+  }();
+  return *by_word;
+}
+
+bool AnyOf(const std::set<std::string>& names, std::initializer_list<const char*> words) {
+  return std::any_of(words.begin(), words.end(),
+                     [&names](const char* word) { return names.count(word) > 0; });
+}
+
+struct Found {
+  std::string word;
+  std::string path;
+  int line = 0;
+};
+
+// The files of one candidate.
+class Scanner {
+ public:
+  explicit Scanner(bool gpu) : gpu_(gpu) {}
+
+  // Once for every file, before the first Scan: what the program calls its own functions.
+  void Learn(const std::vector<CodeWord>& words) {
+    words_ = &words;
+    linkage_.clear();
+    for (size_t at = 0; at < words.size(); ++at) {
+      Follow(at);
+      if (!IsName(at)) continue;
+      names_.insert(words[at].word);
+      if (IsOrdinary(words[at].word) && IsDefinition(at) && !IsOfC(at)) own_.insert(words[at].word);
+    }
+  }
+  void Scan(const std::string& path, const std::vector<CodeWord>& words) {
+    words_ = &words;
+    linkage_.clear();
+    for (size_t at = 0; at < words.size(); ++at) {
+      Follow(at);
+      if (words[at].kind == CodeWord::Kind::kText) {
+        for (const Rule& rule : Rules()) {
+          if (rule.seen != Rule::Seen::kText || (rule.gpu_only && !gpu_)) continue;
+          for (const absl::string_view part : rule.words) {
+            if (absl::StrContains(words[at].word, part)) Add(rule.what, part, path, at);
+          }
+        }
+      } else if (IsName(at)) {
+        const auto [begin, end] = NameRules().equal_range(words[at].word);
+        for (auto rule = begin; rule != end; ++rule) {
+          if (Applies(*rule->second, at)) Add(rule->second->what, words[at].word, path, at);
+        }
+        if (StandsIn(at)) Add(kStandsIn, words[at].word, path, at);
+      }
+      if (gpu_ && absl::StrContains(words[at].word, "StreamCreate") && IsName(at)) {
+        stream_ = stream_.value_or(Found{words[at].word, path, words[at].line});
+      }
+    }
+  }
+  std::vector<std::string> Marks() {
+    if (stream_.has_value() &&
+        !AnyOf(names_, {"cudaStreamWaitEvent", "cudaStreamSynchronize", "cudaEventSynchronize",
+                        "cudaDeviceSynchronize", "cudaStreamEndCapture", "cuStreamWaitEvent",
+                        "cuStreamSynchronize", "cuEventSynchronize", "cuCtxSynchronize",
+                        "cuStreamEndCapture"})) {
+      found_.try_emplace(kUnjoined, *stream_);
+    }
+    std::vector<std::string> marks;
+    for (const auto& [what, found] : found_) {
+      marks.push_back(
+          absl::StrCat("source: ", what, ": ", found.word, " at ", found.path, ":", found.line));
+    }
+    return marks;
+  }
+
+ private:
+  static constexpr char kStandsIn[] = "stands in for functions of others";
+  static constexpr char kUnjoined[] = "works on a stream that it never joins";
+
+  const CodeWord& Word(size_t at) const { return (*words_)[at]; }
+  bool Is(size_t at, absl::string_view word) const {
+    return at < words_->size() && Word(at).kind != CodeWord::Kind::kText && Word(at).word == word;
+  }
+  bool IsName(size_t at) const {
+    return at < words_->size() && Word(at).kind == CodeWord::Kind::kName;
+  }
+  bool IsExternC(size_t at) const {
+    return Is(at, "extern") && at + 1 < words_->size() &&
+           Word(at + 1).kind == CodeWord::Kind::kText && Word(at + 1).word == "C";
+  }
+  // Keeps count of the braces around the words, and whether they are those of extern "C".
+  void Follow(size_t at) {
+    if (Is(at, "{")) linkage_.push_back(at >= 2 && IsExternC(at - 2));
+    if (Is(at, "}") && !linkage_.empty()) linkage_.pop_back();
+  }
+  // Whether the function that is declared here can be what others are bound to.
+  bool IsOfC(size_t at) const {
+    if (!linkage_.empty() && linkage_.back()) return true;
+    for (size_t i = at; i > 0 && !Is(i, ";") && !Is(i, "}") && !Is(i, "{"); --i) {
+      if (IsExternC(i - 1)) return true;
+    }
+    return false;
+  }
+  // After "." or "->", or within a namespace or class that is not std.
+  bool BelongsToSomething(size_t at) const {
+    if (at >= 1 && Is(at - 1, ".")) return true;
+    if (at >= 2 && Is(at - 1, ">") && Is(at - 2, "-")) return true;
+    return at >= 3 && Is(at - 1, ":") && Is(at - 2, ":") && IsName(at - 3) && !Is(at - 3, "std");
+  }
+  // "int open(", "T* open(": a function of the program's own, or its declaration.
+  bool IsDeclared(size_t at) const {
+    if (at == 0 || !Is(at + 1, "(")) return false;
+    if (IsName(at - 1)) {
+      const absl::string_view before = Word(at - 1).word;
+      return before != "return" && before != "else" && before != "do" && before != "case" &&
+             before != "throw" && before != "co_return";
+    }
+    size_t type = at - 1;
+    while (type > 0 && (Is(type, "*") || Is(type, "&"))) --type;
+    // "a * f(b)" looks alike; nobody multiplies by one of these functions.
+    return type < at - 1 && IsName(type) && !Is(type, "return");
+  }
+  // Its body follows.
+  bool IsDefinition(size_t at) const {
+    if (!IsDeclared(at) || BelongsToSomething(at)) return false;
+    int depth = 0;
+    size_t end = at + 1;
+    for (; end < words_->size(); ++end) {
+      if (Is(end, "(")) ++depth;
+      if (Is(end, ")") && --depth == 0) break;
+    }
+    while (end < words_->size() && !Is(end, "{") && !Is(end, ";") && !Is(end, ",")) ++end;
+    return Is(end, "{");
+  }
+  bool IsAttribute(size_t at) const {
+    for (size_t i = at; i > 0 && at - i < 16 && !Is(i, ";") && !Is(i, "}"); --i) {
+      if (Is(i - 1, "__attribute__") || Is(i - 1, "gnu")) return true;
+    }
+    return false;
+  }
+  bool Applies(const Rule& rule, size_t at) const {
+    if (rule.gpu_only && !gpu_) return false;
+    switch (rule.seen) {
+      case Rule::Seen::kName:
+        return true;
+      case Rule::Seen::kStd:
+        return at >= 3 && Is(at - 1, ":") && Is(at - 2, ":") && Is(at - 3, "std") &&
+               !Is(at + 1, ":");
+      case Rule::Seen::kAttribute:
+        return IsAttribute(at);
+      default:
+        return Is(at + 1, "(") && !BelongsToSomething(at) && !IsDeclared(at) &&
+               own_.count(Word(at).word) == 0;
+    }
+  }
+  // int clock_gettime(...) {, cudaError_t cudaEventElapsedTime(...) {
+  bool StandsIn(size_t at) const {
+    const absl::string_view name = Word(at).word;
+    const auto upper = [&name](size_t i) {
+      return name.size() > i && absl::ascii_isupper(static_cast<unsigned char>(name[i]));
+    };
+    const bool driver =
+        (absl::StartsWith(name, "cu") && upper(2)) || (absl::StartsWith(name, "cuda") && upper(4));
+    return (driver || NamesOfOthers().count(name) > 0) && IsDefinition(at) && IsOfC(at);
+  }
+  void Add(const char* what, absl::string_view word, const std::string& path, size_t at) {
+    found_.try_emplace(what, Found{std::string(word), path, Word(at).line});
+  }
+
+  const bool gpu_;
+  const std::vector<CodeWord>* words_ = nullptr;
+  std::vector<bool> linkage_;
+  std::set<std::string> names_;         // all that appear
+  std::set<std::string> own_;           // ordinary names that are functions of the program's own
+  std::optional<Found> stream_;         // where one is made
+  std::map<std::string, Found> found_;  // by what
+};
+
+}  // namespace
+
+std::vector<std::string> SourceMarks(const v1::Sources& sources) {
+  Scanner scanner(sources.language() == v1::LANGUAGE_CUDA);
+  std::vector<std::vector<CodeWord>> files;
+  for (const v1::SourceFile& file : sources.files()) {
+    files.push_back(CodeWords(file.content()));
+    scanner.Learn(files.back());
+  }
+  for (int i = 0; i < sources.files_size(); ++i) {
+    scanner.Scan(sources.files(i).path(), files[static_cast<size_t>(i)]);
+  }
+  return scanner.Marks();
+}
+
+}  // namespace ksearch

@@ -1,0 +1,20 @@
+#ifndef KSEARCH_GPU_WORKER_BUILD_MARKS_SOURCE_MARKS_H_
+#define KSEARCH_GPU_WORKER_BUILD_MARKS_SOURCE_MARKS_H_
+
+#include <string>
+#include <vector>
+
+#include "proto/job.pb.h"
+
+namespace ksearch {
+
+// What the text of a candidate does that no kernel needs, for people and prompts: "source: opens
+// files: fopen at kernel.cu:12". The first place of each kind, the kinds in
+// alphabetical order; the table is in the .cc. This only raises the bar for whoever tries: what
+// must not happen is prevented elsewhere, and text can be disguised. A candidate with marks is
+// never the best one.
+std::vector<std::string> SourceMarks(const v1::Sources& sources);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_BUILD_MARKS_SOURCE_MARKS_H_

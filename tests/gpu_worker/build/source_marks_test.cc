@@ -1,0 +1,180 @@
+#include "gpu_worker/build/marks/source_marks.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "common/textproto.h"
+#include "gpu_worker/build/marks/code_words.h"
+
+namespace ksearch {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+std::vector<std::string> Marks(const std::string& text, v1::Language language = v1::LANGUAGE_CUDA) {
+  v1::Sources sources;
+  sources.set_language(language);
+  sources.add_files()->set_path("kernel.cu");
+  sources.mutable_files(0)->set_content(text);
+  return SourceMarks(sources);
+}
+
+TEST(CodeWordsTest, CommentsAndNumbersAreNoWords) {
+  std::string words;
+  for (const CodeWord& word :
+       CodeWords("a /* b \n */ c // d \\\n e\nf 1'000u 'g' \"h\\\"i\" \"j\"\n"
+                 "R\"x(k)\" l)x\" u8\"m\" n\\\no .")) {
+    absl::StrAppend(&words, word.word, word.kind == CodeWord::Kind::kText ? "\"" : "", "@",
+                    word.line, " ");
+  }
+  EXPECT_EQ(words, "a@1 c@2 f@4 h\\\"ij\"@4 k)\" l\"@5 u8@5 m\"@5 no@5 .@6 ");
+  for (const char* broken : {"\"", "'", "/*", "R\"", "R\"(", "\\", "'\\", "\"\\"})
+    CodeWords(broken);
+}
+
+TEST(SourceMarksTest, EachKindNamesItsFirstPlace) {
+  EXPECT_THAT(Marks("int f() {\n  return fopen(\"x\", \"r\") != 0 || open(p, 0) > 0;\n}"),
+              ElementsAre("source: opens files: fopen at kernel.cu:2"));
+  EXPECT_THAT(Marks("void f() { std::thread(g).detach(); if (fork() == 0) return; }"),
+              ElementsAre("source: starts processes: fork at kernel.cu:1",
+                          "source: starts threads: thread at kernel.cu:1"));
+  EXPECT_THAT(Marks("const char* p = \"/pr\" \"oc/self\";"),
+              ElementsAre("source: looks at the machine: /proc at kernel.cu:1"));
+  EXPECT_THAT(
+      Marks("extern \"C\" int clock_gettime(clockid_t, timespec* t) noexcept { return 0; }"),
+      ElementsAre(StartsWith("source: stands in for functions of others: clock_gettime")));
+  EXPECT_THAT(
+      Marks("extern \"C\" {\nint cuEventElapsedTime(float* m, void*, void*) { return 0; }\n}"),
+      ElementsAre(StartsWith("source: stands in for functions of others: cuEventEl")));
+  EXPECT_THAT(Marks("__attribute__((constructor)) static void Early() {}"),
+              ElementsAre(StartsWith("source: runs while it is loaded")));
+  EXPECT_THAT(Marks("asm volatile(\"syscall\");"), ElementsAre(StartsWith("source: traces")));
+  EXPECT_THAT(Marks("cudaStreamCreate(&own);\nk<<<1, 1, 0, own>>>();"),
+              ElementsAre("source: works on a stream that it never joins: cudaStreamCreate at "
+                          "kernel.cu:1"));
+}
+
+TEST(SourceMarksTest, HonestUsesOfTheSameWords) {
+  EXPECT_THAT(Marks("// fopen(\"/proc\")\n/* fork() */ const char* s = \"fopen(x)\";"), IsEmpty());
+  EXPECT_THAT(
+      Marks("__device__ void signal(int* f) { *f = 1; }\n"
+            "__global__ void k(int* f) { signal(f); pipe.open(f); q->kill(3); x::raise(); }"),
+      IsEmpty());
+  EXPECT_THAT(Marks("static __device__ float clock(int x) { return x; }\nint thread = 3;"),
+              IsEmpty());
+  EXPECT_THAT(Marks("cudaStreamCreate(&own);\ncudaStreamWaitEvent(own, begin, 0);"), IsEmpty());
+  EXPECT_THAT(Marks("asm volatile(\"ld.global.L2::evict_last.b32 %0, [%1];\" : : );"), IsEmpty());
+  EXPECT_THAT(
+      Marks("cudaGetDriverEntryPointByVersion(\"cuTensorMapEncodeTiled\", &f, 12000, 0, &q);"),
+      IsEmpty());
+}
+
+TEST(SourceMarksTest, ProgramsForProcessorsHaveTheirThreadsAndMappings) {
+  EXPECT_THAT(Marks("std::thread t(f); void* p = mmap(0, 1, 3, 34, -1, 0);", v1::LANGUAGE_CPP),
+              IsEmpty());
+  EXPECT_THAT(Marks("int f() { return open(\"x\", 0); }", v1::LANGUAGE_CPP),
+              ElementsAre(StartsWith("source: opens files: open")));
+}
+
+class RepositoryTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const char* source = std::getenv("KSEARCH_SOURCE_DIR");
+    if (source == nullptr) GTEST_SKIP() << "KSEARCH_SOURCE_DIR is not set";
+    root_ = source;
+  }
+  // The file and the headers of its folder, as tests/gpu/museum.py sends them.
+  static std::vector<std::string> MarksOf(const fs::path& path) {
+    v1::Sources sources;
+    sources.set_language(path.extension() == ".cu" ? v1::LANGUAGE_CUDA : v1::LANGUAGE_CPP);
+    const auto add = [&sources](const fs::path& file) {
+      v1::SourceFile& one = *sources.add_files();
+      one.set_path(file.filename());
+      one.set_content(ReadFile(file.string(), 1 << 20).value());
+    };
+    add(path);
+    for (const auto& entry : fs::directory_iterator(path.parent_path())) {
+      const bool header = entry.path().extension() == ".cuh" || entry.path().extension() == ".h";
+      if (header &&
+          absl::StrContains(sources.files(0).content(), entry.path().filename().string())) {
+        add(entry.path());
+      }
+    }
+    return SourceMarks(sources);
+  }
+  fs::path root_;
+};
+
+TEST_F(RepositoryTest, NoHonestProgramIsMarked) {
+  int programs = 0;
+  const auto expect_none = [&programs](const fs::path& path) {
+    ++programs;
+    EXPECT_THAT(MarksOf(path), IsEmpty()) << path;
+  };
+  for (const auto& entry : fs::directory_iterator(root_ / "tests/bad_candidates/cuda")) {
+    const std::string name = entry.path().filename();
+    if (absl::StartsWith(name, "honest_") && entry.path().extension() == ".cu") {
+      expect_none(entry.path());
+    }
+  }
+  for (const auto& entry : fs::recursive_directory_iterator(root_ / "tests/bad_candidates")) {
+    const std::string name = entry.path().lexically_relative(root_ / "tests/bad_candidates");
+    if (absl::StartsWith(name, "honest") && entry.path().extension() == ".cpp") {
+      expect_none(entry.path());
+    }
+  }
+  for (const auto& entry : fs::recursive_directory_iterator(root_ / "configs/tasks")) {
+    if (entry.path().extension() == ".cu" || entry.path().extension() == ".cpp") {
+      expect_none(entry.path());
+    }
+  }
+  EXPECT_GE(programs, 30);
+  // Recorded replies are prose with programs in them: more words, no marks all the same.
+  for (const auto& entry : fs::directory_iterator(root_ / "configs/demo")) {
+    if (!absl::StrContains(entry.path().filename().string(), "cassette")) continue;
+    v1::Sources sources;
+    sources.set_language(v1::LANGUAGE_CUDA);
+    sources.add_files()->set_path(entry.path().filename());
+    std::string text = ReadFile(entry.path().string(), 8 << 20).value();
+    sources.mutable_files(0)->set_content(text);
+    if (!absl::StrContains(text, "cuda")) sources.set_language(v1::LANGUAGE_CPP);
+    EXPECT_THAT(SourceMarks(sources), IsEmpty()) << entry.path();
+  }
+}
+
+TEST_F(RepositoryTest, TheMuseumSaysWhoIsMarked) {
+  const std::string table =
+      ReadFile((root_ / "tests/bad_candidates/cuda/museum.txt").string(), 1 << 20).value();
+  int labelled = 0;
+  for (const absl::string_view line : absl::StrSplit(table, '\n')) {
+    const std::vector<std::string> fields = absl::StrSplit(line, ' ', absl::SkipEmpty());
+    if (fields.size() < 4 || fields[0] == "#") continue;
+    const std::vector<std::string> outcomes = absl::StrSplit(fields[2], '|');
+    const std::set<std::string> expected(outcomes.begin(), outcomes.end());
+    const auto marks =
+        MarksOf(root_ / "tests/bad_candidates/cuda" / absl::StrCat(fields[0], ".cu"));
+    // A program that passes is either marked or has nothing that could be marked.
+    if (expected.count("LABELLED") > 0) {
+      ++labelled;
+      EXPECT_FALSE(marks.empty()) << fields[0];
+    }
+    if (expected.count("HARMLESS") > 0) {
+      EXPECT_THAT(marks, IsEmpty()) << fields[0] << " passes: LABELLED";
+    }
+  }
+  EXPECT_GE(labelled, 8);
+}
+
+}  // namespace
+}  // namespace ksearch
