@@ -227,6 +227,13 @@ class Scanner {
     return Is(at, "extern") && at + 1 < words_->size() &&
            Word(at + 1).kind == CodeWord::Kind::kText && Word(at + 1).word == "C";
   }
+  // "#include <fstream>": what is not used does nothing.
+  bool IsIncluded(size_t at) const {
+    for (size_t i = at; i > 1 && Word(i - 1).line == Word(at).line; --i) {
+      if (Is(i - 1, "include") && Is(i - 2, "#")) return true;
+    }
+    return false;
+  }
   // Keeps count of the braces around the words, and whether they are those of extern "C".
   void Follow(size_t at) {
     if (Is(at, "{")) linkage_.push_back(at >= 2 && IsExternC(at - 2));
@@ -278,7 +285,7 @@ class Scanner {
     return false;
   }
   bool Applies(const Rule& rule, size_t at) const {
-    if (rule.gpu_only && !gpu_) return false;
+    if ((rule.gpu_only && !gpu_) || IsIncluded(at)) return false;
     switch (rule.seen) {
       case Rule::Seen::kName:
         return true;

@@ -73,6 +73,7 @@ TEST(SourceMarksTest, HonestUsesOfTheSameWords) {
       IsEmpty());
   EXPECT_THAT(Marks("static __device__ float clock(int x) { return x; }\nint thread = 3;"),
               IsEmpty());
+  EXPECT_THAT(Marks("#include <fstream>\n#include <thread>\nint x;"), IsEmpty());
   EXPECT_THAT(Marks("cudaStreamCreate(&own);\ncudaStreamWaitEvent(own, begin, 0);"), IsEmpty());
   EXPECT_THAT(Marks("asm volatile(\"ld.global.L2::evict_last.b32 %0, [%1];\" : : );"), IsEmpty());
   EXPECT_THAT(
