@@ -1,9 +1,15 @@
 #include "gpu_worker/verifier/instruments/candidate_profile.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "common/log.h"
 #include "common/status_macros.h"
 #include "common/subprocess.h"
@@ -16,6 +22,7 @@ namespace ksearch {
 namespace {
 
 constexpr int kProfiledLaunches = 8;
+constexpr int kTries = 8;
 constexpr int64_t kMaxReportBytes = int64_t{4} << 20;
 constexpr absl::Duration kVersionTime = absl::Seconds(10);
 
@@ -32,6 +39,36 @@ std::string ToolName(const Instrument& profiler) {
   const size_t begin = at + kVersion.size();
   const size_t end = said->out.find_first_not_of("0123456789.", begin);
   return absl::StrCat("ncu ", said->out.substr(begin, std::min<size_t>(end - begin, 20)));
+}
+
+// The metric that this version of ncu does not know, without what follows its first dot; empty:
+// that is not what it complains of.
+std::string UnknownMetric(absl::string_view report) {
+  constexpr absl::string_view kComplaint = "Failed to find metric ";
+  const size_t at = report.find(kComplaint);
+  if (at == absl::string_view::npos) return "";
+  report.remove_prefix(at + kComplaint.size());
+  absl::ConsumePrefix(&report, "regex:^");
+  const auto end = std::find_if_not(report.begin(), report.end(),
+                                    [](char c) { return absl::ascii_isalnum(c) || c == '_'; });
+  return std::string(report.begin(), end);
+}
+
+// Leaves it out of --metrics. False if it is not there.
+bool RemoveMetric(const std::string& base, InstrumentCommand* command) {
+  for (std::string& word : command->words) {
+    std::vector<std::string> metrics = absl::StrSplit(word, ',');
+    if (metrics.size() < 2) continue;
+    const auto unknown = [&](const std::string& metric) {
+      return metric.substr(0, metric.find('.')) == base;
+    };
+    const auto end = std::remove_if(metrics.begin(), metrics.end(), unknown);
+    if (end == metrics.end()) continue;
+    metrics.erase(end, metrics.end());
+    word = absl::StrJoin(metrics, ",");
+    return true;
+  }
+  return false;
 }
 
 v1::Profile Failed(absl::string_view why) {
@@ -62,9 +99,19 @@ absl::StatusOr<v1::Profile> ProfileCandidate(Bench& bench, const Instrument& pro
                                              const std::shared_ptr<const WorkloadCase>& workload,
                                              const v1::Limits& limits) {
   const absl::Time start = bench.clock().SteadyNow();
-  ASSIGN_OR_RETURN(const InstrumentedRun run,
-                   RunInstrumented(bench, ProfilerCommand(profiler), candidate, workload,
-                                   /*calls=*/2, limits, start + kProfileTime, kMaxReportBytes));
+  InstrumentCommand command = ProfilerCommand(profiler);
+  InstrumentedRun run;
+  // A metric that a version does not know is no reason to do without the others.
+  for (int tries = 0; tries < kTries; ++tries) {
+    ASSIGN_OR_RETURN(run, RunInstrumented(bench, command, candidate, workload, /*calls=*/2, limits,
+                                          start + kProfileTime, kMaxReportBytes));
+    const std::string unknown = UnknownMetric(run.report);
+    if (unknown.empty() || bench.clock().SteadyNow() > start + kProfileTime / 2 ||
+        !RemoveMetric(unknown, &command)) {
+      break;
+    }
+    LOG(INFO) << "msg=\"the profiler does not know a metric\" metric=" << unknown;
+  }
   absl::StatusOr<v1::Profile> read = ParseNcuCsv(run.report);
   LOG(INFO) << "msg=\"profile\" workload=" << workload->uuid()
             << " time=" << bench.clock().SteadyNow() - start

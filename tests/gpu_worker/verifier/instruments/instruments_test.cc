@@ -32,8 +32,9 @@ std::string Script(const std::string& report) {
       "#!/bin/sh\n"
       "tool=\n"
       "while [ \"${1#--}\" != \"$1\" ]; do\n"
-      "  case $1 in --tool) tool=$2 ;; --log-file) log=$2 ;; --csv | --version) shift; continue "
-      ";;\n"
+      "  case $1 in\n"
+      "    --tool) tool=$2 ;; --log-file) log=$2 ;; --metrics) metrics=$2 ;;\n"
+      "    --csv | --version) shift; continue ;;\n"
       "  esac\n"
       "  shift 2\n"
       "done\n"
@@ -191,6 +192,21 @@ TEST_F(InstrumentsTest, AProfile) {
   EXPECT_DOUBLE_EQ(profile.kernels(0).duration_us(), 2.5);
   EXPECT_EQ(profile.tool(), "ncu 2025.3.1.0");
   EXPECT_EQ(profile.workload_uuid(), "medium");
+}
+
+TEST_F(InstrumentsTest, AMetricThatTheProfilerDoesNotKnowIsLeftOut) {
+  const v1::Profile profile = Profile(
+      "[ -n \"$log\" ] || exit 0\n"
+      "for name in sm__throughput lts__throughput; do\n"
+      "  case $metrics in *$name.*)\n"
+      "    echo \"Failed to find metric regex:^$name-and-more\" > $log; exit 9 ;;\n"
+      "  esac\n"
+      "done\n"
+      "echo '\"ID\",\"Kernel Name\",\"gpu__time_duration.sum\"' > $log\n"
+      "echo '\"\",\"\",\"ns\"' >> $log\n"
+      "echo '\"0\",\"_Z6kernelPf\",\"2500\"' >> $log\n");
+  EXPECT_EQ(profile.absence(), v1::Profile::ABSENCE_UNSPECIFIED) << profile.note();
+  EXPECT_THAT(profile.kernels(), SizeIs(1));
 }
 
 TEST_F(InstrumentsTest, AProfilerWithoutPermission) {
