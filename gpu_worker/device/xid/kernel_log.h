@@ -1,6 +1,7 @@
 #ifndef KSEARCH_GPU_WORKER_DEVICE_XID_KERNEL_LOG_H_
 #define KSEARCH_GPU_WORKER_DEVICE_XID_KERNEL_LOG_H_
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <memory>
