@@ -241,6 +241,19 @@ TEST(JobVerifierTest, AProgramFittedToItsInputsIsNotConfirmed) {
   EXPECT_THAT(verdict.comparisons(), IsEmpty());
 }
 
+TEST(JobVerifierTest, HonestCandidatesStandHiddenCases) {
+  Verifier verifier;
+  for (const char* name : {"honest", "honest_threads", "honest_workspace"}) {
+    v1::VerifierRequest request = ConfirmRequest(name, "honest");
+    // Without rivals nothing is timed.
+    request.mutable_job()->clear_rivals();
+    request.clear_rivals();
+    const v1::Verdict verdict = verifier.Verify(request);
+    EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << name << ": " << verdict.message();
+    EXPECT_THAT(verdict.comparisons(), IsEmpty());
+  }
+}
+
 TEST(JobVerifierTest, AProgramThatReadsAnUnwrittenWorkspaceIsNotConfirmed) {
   Verifier verifier;
   v1::VerifierRequest request = ScreenRequest("unwritten_workspace");
