@@ -42,6 +42,7 @@ struct ChildPlan {
   int highest_target;
   int error_fd;
   pid_t parent;
+  int niceness;
   bool die_with_parent;
 };
 
@@ -88,6 +89,7 @@ struct ChildPlan {
       FailInChild(late);
     }
   }
+  if (plan.niceness != 0) ::setpriority(PRIO_PROCESS, 0, plan.niceness);
   if (plan.working_directory != nullptr && ::chdir(plan.working_directory) != 0) FailInChild(late);
   if (plan.die_with_parent) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -134,6 +136,7 @@ absl::StatusOr<std::unique_ptr<Subprocess>> Subprocess::Start(const SubprocessOp
   plan.fd_count = options.inherited_fds.size();
   plan.limits = options.limits.data();
   plan.limit_count = options.limits.size();
+  plan.niceness = options.niceness;
   plan.cgroups = options.joined_cgroups.data();
   plan.cgroup_count = options.joined_cgroups.size();
   plan.highest_target = 2;

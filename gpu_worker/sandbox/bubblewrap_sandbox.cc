@@ -118,6 +118,7 @@ absl::StatusOr<std::unique_ptr<SandboxedProcess>> BubblewrapSandbox::Launch(
   options.inherited_fds.emplace_back(process->capture().write_fd(), 2);
   options.argv = BubblewrapCommand(spec, options_.bubblewrap_path, options_.prlimit_path, free_fd,
                                    free_fd + 1);
+  options.niceness = spec.niceness;
   options.limits = ResourceLimits(spec, process->cgroup() != nullptr);
   if (process->cgroup() != nullptr) options.joined_cgroups = process->cgroup()->join_fds();
   ASSIGN_OR_RETURN(auto child, spawner_.Start(options));

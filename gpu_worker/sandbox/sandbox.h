@@ -28,6 +28,7 @@ struct SandboxSpec {
   std::vector<Bind> binds;  // beside the system's /usr, /lib, /lib64, read-only
   std::vector<std::pair<int, int>> inherited_fds;  // parent's fd -> fd inside
   std::string working_directory = "/tmp";
+  int niceness = 0;  // as SubprocessOptions
   // Limits.
   absl::Duration cpu_time = absl::Seconds(60);
   int64_t memory_bytes = int64_t{4} << 30;  // cgroup if there is one

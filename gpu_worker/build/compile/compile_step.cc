@@ -23,6 +23,7 @@
 namespace ksearch {
 namespace {
 
+constexpr int kCompilerNiceness = 10;
 // The compiler's log before it is digested.
 constexpr int64_t kCompileOutputBytes = int64_t{1} << 20;
 
@@ -148,6 +149,8 @@ SandboxSpec CompileSpec(const SandboxSpec& base, const BuildFolder& folder,
   spec.binds.push_back({.host_path = folder.src(), .inside_path = "/src"});
   spec.binds.push_back({.host_path = folder.out(), .inside_path = "/out", .writable = true});
   spec.working_directory = "/src";
+  // What is being measured at the same time needs a core at once.
+  spec.niceness = kCompilerNiceness;
   spec.cpu_time = BuildTime(limits) + absl::Seconds(5);
   spec.memory_bytes = memory_bytes;
   spec.address_space_bytes = memory_bytes;

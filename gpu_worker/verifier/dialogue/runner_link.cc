@@ -133,7 +133,7 @@ absl::Duration RunnerLink::LeadIn(absl::Time deadline) {
   leading_in_ = true;
   const GoReply reply = Go(v1::GoRequest(), deadline);
   leading_in_ = false;
-  return reply.audit;
+  return reply.audit - reply.waited;
 }
 
 RunnerLink::GoReply RunnerLink::Go(const std::vector<int>& set_order, absl::Time deadline) {

@@ -63,8 +63,9 @@ class RunnerLink {
     absl::Duration waited;
   };
   // GPU: has the runner's own empty kernel run, and does not stop the runner afterwards: the device
-  // and both processes are ready for a GO that follows at once. Returns how long that took; the
-  // candidate's threads have that time too.
+  // and both processes are ready for a GO that follows at once. Returns how long that took, without
+  // waits for a core (2 ms each where compilers keep them busy, since a program that spins has no
+  // claim to a core at once); the candidate's threads have that time too.
   absl::Duration LeadIn(absl::Time deadline);
   GoReply Go(const std::vector<int>& set_order, absl::Time deadline);
   GoReply Go(const v1::GoRequest& go, absl::Time deadline);

@@ -298,6 +298,13 @@ TEST_F(BubblewrapSandboxTest, DaemonsDieWithTheJob) {
   EXPECT_EQ(before.st_size, after.st_size);
 }
 
+TEST_F(BubblewrapSandboxTest, ProgramsCanBeMadeToYieldTheirCore) {
+  SandboxSpec spec;
+  spec.argv = {"/usr/bin/nice"};  // prints its own
+  spec.niceness = 10;
+  EXPECT_EQ(Run(spec).output, "10\n");
+}
+
 TEST_F(BubblewrapSandboxTest, OutputBeyondTheCapIsDropped) {
   SandboxSpec spec = Misbehave({"flood", "1"});
   spec.output_bytes = 64 << 10;
