@@ -32,6 +32,7 @@ int EvalCommand(Client* client, const Options& options) {
                    : options.check_only ? v1::JOB_KIND_CHECK
                                         : v1::JOB_KIND_SCREEN);
   request.set_repeat(options.repeat);
+  request.set_profile(options.profile);
   request.set_architecture(options.architecture);
 
   grpc::ClientContext context;
@@ -40,10 +41,13 @@ int EvalCommand(Client* client, const Options& options) {
   v1::EvaluateReply reply;
   v1::JobResult result;
   bool have_result = false;
+  std::string packet;
   while (stream->Read(&reply)) {
     if (reply.has_result()) {
       result = reply.result();
       have_result = true;
+    } else if (reply.has_packet()) {
+      packet = reply.packet();
     } else if (tty) {
       std::fprintf(stderr, "\r\033[K%s", reply.progress().c_str());
     }
@@ -52,7 +56,8 @@ int EvalCommand(Client* client, const Options& options) {
   const grpc::Status status = stream->Finish();
   if (!status.ok()) return Fail(client->Explain(FromGrpc(status)));
   if (!have_result) return Fail(absl::InternalError("the coordinator sent no result"));
-  std::fputs(options.json ? (ToJson(result) + "\n").c_str() : ResultText(result).c_str(), stdout);
+  const std::string shown = options.json ? ToJson(result) + "\n" : ResultText(result, packet);
+  std::fputs(shown.c_str(), stdout);
   if (result.outcome() == v1::OUTCOME_WORKER_LOST || result.outcome() == v1::OUTCOME_CANCELLED) {
     return kExitUnavailable;  // says nothing about the sources
   }

@@ -12,6 +12,10 @@ const std::map<std::string, v1::Language> kLanguages = {
     {"cpp", v1::LANGUAGE_CPP}, {"cuda", v1::LANGUAGE_CUDA}, {"triton", v1::LANGUAGE_TRITON}};
 const std::map<std::string, v1::Preset> kPresets = {{"default", v1::PRESET_DEFAULT},
                                                     {"paper", v1::PRESET_PAPER}};
+const std::map<std::string, v1::ProfilePolicy> kProfilePolicies = {
+    {"auto", v1::PROFILE_POLICY_AUTO},
+    {"all", v1::PROFILE_POLICY_ALL},
+    {"never", v1::PROFILE_POLICY_NEVER}};
 
 template <typename T>
 void Bind(CLI::App* app, const std::string& flag, const std::string& text,
@@ -51,6 +55,10 @@ void AddRun(CLI::App* app, Options* options) {
                     [run](const std::string& v) { run->set_reasoning_effort(v); });
   Bind<std::string>(app, "--replay-order", "fold arrivals in the order of this earlier run",
                     [run](const std::string& v) { run->set_replay_order_of(v); });
+  app->add_option_function<std::string>(
+         "--profile", [run](const std::string& v) { run->set_profile(kProfilePolicies.at(v)); },
+         "which candidates are profiled: auto (default; the best quarter, on a GPU), all or never")
+      ->check(CLI::IsMember(kProfilePolicies));
   app->add_option("--seed-solution", options->seed_files, "start from this program");
   app->add_option("--config", options->config_file, "RunConfig as textproto");
   app->add_option("--like-cassette", options->cassette,
@@ -79,6 +87,8 @@ void AddEval(CLI::App* app, Options* options) {
   app->add_option("--architecture", options->architecture,
                   "only on a device of this kind, or build for it; e.g. sm_90a");
   app->add_flag("--repeat", options->repeat, "measure again even if recorded");
+  app->add_flag("--profile", options->profile,
+                "then profile it (ncu) on its slowest workload and print what holds it back");
 }
 
 // Secrets come from files or the environment, never from arguments, which every user of the machine

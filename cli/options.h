@@ -59,6 +59,7 @@ struct Options {
   bool build_only = false;
   std::string architecture;
   bool repeat = false;
+  bool profile = false;
 
   // commands about one run
   std::string run_id;

@@ -112,9 +112,12 @@ int ShowCommand(Client* client, const Options& options) {
                          reply->call().model(), ", ", reply->call().input_tokens(), " + ",
                          reply->call().output_tokens(), " tokens)\n"));
     }
-    for (const v1::JobResult& result : reply->results()) {
+    for (v1::JobResult result : reply->results()) {
+      // The packet has them, too.
+      if (!reply->packet().empty()) result.mutable_build()->clear_kernels();
       Print(absl::StrCat("\njob ", ShortId(result.job_id()), ": ", ResultText(result)));
     }
+    if (!reply->packet().empty()) Print(absl::StrCat("\n", reply->packet()));
     Print("\n");
   }
   for (const v1::SourceFile& file : reply->sources().files()) {

@@ -80,6 +80,10 @@ int RunCommand(Client* client, const Options& options) {
     const auto recorded = RecordedConfig(options.cassette);
     if (!recorded.ok()) return Fail(recorded.status());
     *request.mutable_config() = *recorded;
+    // Recorded before there were profiles.
+    if (recorded->profile() == v1::PROFILE_POLICY_UNSPECIFIED) {
+      request.mutable_config()->set_profile(v1::PROFILE_POLICY_NEVER);
+    }
     // The replies of every model it asked come from the one provider now.
     for (v1::ModelUse& use : *request.mutable_config()->mutable_models()) {
       if (!options.run.provider().empty()) use.set_provider(options.run.provider());

@@ -70,6 +70,16 @@ void AppendKernels(const v1::BuildReport& build, std::string* text) {
   }
 }
 
+// One line; the packet says the rest.
+void AppendProfile(const v1::Profile& profile, std::string* text) {
+  if (profile.kernels_size() > 0) {
+    absl::StrAppend(text, "profiled on ", profile.workload_uuid(), ": ",
+                    int64_t{profile.kernels_size()} + profile.other_kernels(), " kernel(s)\n");
+  } else if (profile.absence() != v1::Profile::ABSENCE_UNSPECIFIED) {
+    absl::StrAppend(text, "not profiled: ", profile.note(), "\n");
+  }
+}
+
 }  // namespace
 
 std::string Table(const std::vector<std::vector<std::string>>& rows) {
@@ -167,14 +177,14 @@ std::string TreeText(const v1::WorldModel& model) {
   return text;
 }
 
-std::string ResultText(const v1::JobResult& result) {
+std::string ResultText(const v1::JobResult& result, const std::string& packet) {
   std::string text = absl::StrCat(OutcomeText(result.outcome()),
                                   result.message().empty() ? "" : ": ", result.message(), "\n");
   for (const v1::Diagnostic& diagnostic : result.build().diagnostics()) {
     absl::StrAppend(&text, "  ", diagnostic.file(), ":", diagnostic.line(), ": ",
                     diagnostic.severity(), ": ", diagnostic.message(), "\n");
   }
-  AppendKernels(result.build(), &text);
+  if (packet.empty()) AppendKernels(result.build(), &text);
   for (const std::string& suspicion : result.suspicions()) {
     absl::StrAppend(&text, "  suspicious: ", suspicion, "\n");
   }
@@ -217,6 +227,8 @@ std::string ResultText(const v1::JobResult& result) {
                           Lower(v1::Comparison::Verdict_Name(comparison.verdict()), ""),
                           comparison.workloads_size(), comparison.launches());
   }
+  AppendProfile(result.profile(), &text);
+  if (!packet.empty()) absl::StrAppend(&text, "\n", packet);
   return text;
 }
 

@@ -30,8 +30,9 @@ std::string EventText(const v1::RunEvent& event);
 std::string StatusLine(const v1::RunStatus& status);
 // The tree with beliefs, one node a line, children indented.
 std::string TreeText(const v1::WorldModel& model);
-// A result in full: outcome, diagnostics, a line per workload, comparisons.
-std::string ResultText(const v1::JobResult& result);
+// A result in full: outcome, diagnostics, a line per workload, comparisons; then the packet, which
+// takes the place of the compiler's facts.
+std::string ResultText(const v1::JobResult& result, const std::string& packet = "");
 
 }  // namespace ksearch
 

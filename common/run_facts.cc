@@ -2,6 +2,10 @@
 
 #include <cmath>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+
 namespace ksearch {
 
 bool HasEnded(v1::RunState state) {
@@ -18,6 +22,32 @@ std::optional<double> SpeedupOverBaseline(const v1::JobResult& result) {
   }
   if (result.workloads_size() == 0) return std::nullopt;
   return std::exp(sum_of_logs / result.workloads_size());
+}
+
+v1::Profile ProfileIn(const v1::JobResult& profiled) {
+  v1::Profile profile = profiled.profile();
+  if (profile.kernels_size() > 0) return profile;
+  if (profile.absence() == v1::Profile::ABSENCE_UNSPECIFIED) {
+    profile.set_absence(v1::Profile::FAILED);
+  }
+  if (profile.note().empty()) {
+    profile.set_note(absl::StrCat(
+        "the candidate did not run under the profiler: ",
+        absl::AsciiStrToLower(absl::StripPrefix(v1::Outcome_Name(profiled.outcome()), "OUTCOME_")),
+        profiled.message().empty() ? "" : ": ", profiled.message()));
+  }
+  return profile;
+}
+
+std::string SlowestWorkload(const v1::JobResult& result) {
+  std::string slowest;
+  double most_us = 0;
+  for (const v1::WorkloadResult& workload : result.workloads()) {
+    if (!(workload.candidate().median_us() > most_us)) continue;
+    most_us = workload.candidate().median_us();
+    slowest = workload.workload_uuid();
+  }
+  return slowest;
 }
 
 }  // namespace ksearch

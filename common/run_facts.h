@@ -2,6 +2,7 @@
 #define KSEARCH_COMMON_RUN_FACTS_H_
 
 #include <optional>
+#include <string>
 
 #include "proto/result.pb.h"
 #include "proto/search_service.pb.h"
@@ -16,6 +17,13 @@ bool HasEnded(v1::RunState state);
 // Geometric mean over the result's workloads of baseline / candidate (medians); absent unless every
 // workload, and at least one, has both timings.
 std::optional<double> SpeedupOverBaseline(const v1::JobResult& result);
+
+// What a PROFILE job brought: kernels, or else a reason why there are none, in `absence` and
+// `note`.
+v1::Profile ProfileIn(const v1::JobResult& profiled);
+
+// Uuid of the workload on which the candidate took longest; empty if none was timed.
+std::string SlowestWorkload(const v1::JobResult& result);
 
 }  // namespace ksearch
 

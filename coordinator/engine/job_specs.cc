@@ -1,12 +1,21 @@
 #include "coordinator/engine/job_specs.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "common/identity.h"
 #include "common/measure_defaults.h"
 #include "common/status_macros.h"
+#include "common/textproto.h"
 #include "coordinator/search/score.h"
 
 namespace ksearch {
+namespace {
+
+constexpr absl::Duration kMaxProfileTime = absl::Minutes(2);
+
+}  // namespace
 
 JobSpecs::JobSpecs(const v1::Task& task, const v1::MeasurePlan& plan, const v1::Limits& limits)
     : task_(task),
@@ -48,6 +57,19 @@ v1::JobSpec JobSpecs::Confirm(const v1::Sources& candidate, const std::string& i
   return spec;
 }
 
+v1::JobSpec JobSpecs::Profile(const v1::Sources& candidate, const std::string& workload_uuid,
+                              const std::string& architecture) const {
+  v1::JobSpec spec = Common(candidate);
+  spec.set_kind(v1::JOB_KIND_PROFILE);
+  spec.add_workload_uuids(workload_uuid);
+  spec.set_architecture(architecture);
+  *spec.mutable_plan() = WithDefaults(v1::MeasurePlan());
+  // The search waits for it.
+  *spec.mutable_limits()->mutable_total_time() =
+      ToProto(std::min(FromProto(limits_.total_time()), kMaxProfileTime));
+  return spec;
+}
+
 absl::StatusOr<std::string> IdOfJobToTry(Store& store, v1::JobSpec* spec) {
   const std::string salt = spec->salt();
   for (int lost = 1;; ++lost) {
@@ -55,6 +77,22 @@ absl::StatusOr<std::string> IdOfJobToTry(Store& store, v1::JobSpec* spec) {
     ASSIGN_OR_RETURN(const auto known, store.ReadResult(job_id));
     if (!known.has_value() || !IsInfrastructureOutcome(known->outcome())) return job_id;
     spec->set_salt(absl::StrCat(salt, "again/", lost));
+  }
+}
+
+absl::StatusOr<std::string> IdOfProfileToTry(Store& store, bool replays, v1::JobSpec* spec) {
+  const std::string salt = spec->salt();
+  for (int lost = 1;; ++lost) {
+    const std::string job_id = JobId(*spec);
+    ASSIGN_OR_RETURN(const auto known, store.ReadResult(job_id));
+    if (!known.has_value() || known->profile().kernels_size() > 0) return job_id;
+    v1::JobSpec next = *spec;
+    next.set_salt(absl::StrCat(salt, "again/", lost));
+    if (replays) {
+      ASSIGN_OR_RETURN(const auto later, store.ReadResult(JobId(next)));
+      if (!later.has_value()) return job_id;
+    }
+    *spec = std::move(next);
   }
 }
 

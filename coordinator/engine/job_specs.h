@@ -23,6 +23,11 @@ class JobSpecs {
   v1::JobSpec Confirm(const v1::Sources& candidate, const std::string& incumbent_id,
                       const v1::Sources* incumbent) const;
 
+  // Under the profiler on one workload. `architecture`: of the device; empty: any. Does not depend
+  // on how the run measures.
+  v1::JobSpec Profile(const v1::Sources& candidate, const std::string& workload_uuid,
+                      const std::string& architecture) const;
+
   const std::string& task_sha256() const { return task_sha256_; }
 
  private:
@@ -38,6 +43,11 @@ class JobSpecs {
 // its workers or cancelled, which says nothing about the candidate and must not stand for it. Every
 // caller is led to the same new job, until that one is lost too.
 absl::StatusOr<std::string> IdOfJobToTry(Store& store, v1::JobSpec* spec);
+
+// The same for a PROFILE job. One that brought no profile says nothing about the candidate either:
+// it is tried anew, as permissions may have changed. `replays`: the run repeats a recorded one, so
+// the last job that has a result is taken, whatever it brought.
+absl::StatusOr<std::string> IdOfProfileToTry(Store& store, bool replays, v1::JobSpec* spec);
 
 }  // namespace ksearch
 

@@ -148,6 +148,13 @@ absl::StatusOr<v1::RunConfig> RunRegistry::Complete(const v1::RunConfig& request
   if (!config.replay_order_of().empty()) {
     ASSIGN_OR_RETURN(*config.mutable_replay_order_of(),
                      parts_.store->ResolveRun(config.replay_order_of()));
+    // Its order holds the profiles that it had, and no others.
+    if (request.profile() == v1::PROFILE_POLICY_UNSPECIFIED) {
+      ASSIGN_OR_RETURN(const RunRow earlier, parts_.store->ReadRun(config.replay_order_of()));
+      config.set_profile(earlier.config.profile() == v1::PROFILE_POLICY_UNSPECIFIED
+                             ? v1::PROFILE_POLICY_NEVER
+                             : earlier.config.profile());
+    }
   }
   return config;
 }

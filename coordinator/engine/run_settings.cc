@@ -118,6 +118,9 @@ absl::StatusOr<v1::RunConfig> CompleteRunConfig(const v1::RunConfig& request,
   }
   if (config.language() == v1::LANGUAGE_UNSPECIFIED) config.set_language(v1::LANGUAGE_CPP);
   if (config.strategy().empty()) config.set_strategy("world_model");
+  if (config.profile() == v1::PROFILE_POLICY_UNSPECIFIED) {
+    config.set_profile(v1::PROFILE_POLICY_AUTO);
+  }
   config.set_rounds(OrDefault(config.rounds(), 20));
   config.set_parallel(OrDefault(config.parallel(), 1));
   config.set_seed(OrDefault<uint64_t>(config.seed(), 1));
@@ -134,6 +137,9 @@ absl::StatusOr<v1::RunConfig> CompleteRunConfig(const v1::RunConfig& request,
   faults.Require(!config.provider().empty(),
                  "provider is missing: name one of the coordinator's config, or set "
                  "run_defaults.provider there");
+  faults.Require(v1::ProfilePolicy_IsValid(config.profile()),
+                 absl::StrCat("profile is ", static_cast<int>(config.profile()),
+                              ", must be PROFILE_POLICY_AUTO, _ALL or _NEVER"));
   faults.Range("rounds", config.rounds(), 1, kMaxRounds);
   faults.Range("parallel", config.parallel(), 1, 256);
   faults.Range("max_output_tokens", config.max_output_tokens(), 16, 1e6);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -278,6 +279,9 @@ absl::Status SearchRun::FoldResult(const Arrival& arrival) {
   if (arrival.tag.rfind("confirm/", 0) == 0) {
     return TakeTrackerStep(tracker_.OnConfirmed(arrival.tag, *result));
   }
+  if (absl::EndsWith(arrival.tag, kProfileTagEnd)) {
+    return Take(strategy_->OnProfiled({arrival.tag, *result}));
+  }
   RETURN_IF_ERROR(Take(strategy_->OnScreened({arrival.tag, *result})));
   ASSIGN_OR_RETURN(const v1::JobSpec spec, parts_.store->ReadJob(arrival.ref));
   const std::string candidate_id = CandidateId(spec.candidate());
@@ -340,6 +344,15 @@ absl::Status SearchRun::Take(const StepOutput& output) {
     candidate.job_id = job->job_id();
     state_.add_outstanding(absl::StrCat("job/", screen.tag));
     pending_.candidates.push_back(std::move(candidate));
+  }
+  for (const ProfileCandidate& profile : output.profiles) {
+    v1::HeldJob* job = state_.add_held_jobs();
+    *job->mutable_spec() =
+        specs_.Profile(profile.sources, profile.workload_uuid, profile.architecture);
+    ASSIGN_OR_RETURN(*job->mutable_job_id(),
+                     IdOfProfileToTry(*parts_.store, replays_, job->mutable_spec()));
+    job->set_tag(profile.tag);
+    state_.add_outstanding(absl::StrCat("job/", profile.tag));
   }
   if (output.finished) {
     state_.set_strategy_finished(true);

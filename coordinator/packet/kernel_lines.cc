@@ -83,8 +83,6 @@ std::string ResourceLine(const v1::KernelProfile& kernel, const v1::KernelFacts*
   if (kernel.has_registers()) parts.Add(absl::StrCat(kernel.registers(), " registers a thread"));
   if (facts != nullptr) {
     parts.Add(SpillText(*facts));
-  } else if (kernel.spill_instructions() > 0) {
-    parts.Add(absl::StrCat("SPILLS: ", Count(kernel.spill_instructions()), " instructions"));
   }
   if (kernel.has_static_shared_bytes() || kernel.has_dynamic_shared_bytes()) {
     parts.Add(absl::StrCat("shared memory ", kernel.static_shared_bytes(), " static + ",
@@ -148,12 +146,13 @@ std::string MemoryLine(const v1::KernelProfile& kernel) {
   if (kernel.sectors_per_load() > 0) {
     parts.Add(Number(kernel.sectors_per_load()) + " sectors a global load");
   }
-  // Below a hundredth it is alignment at the edges.
-  if (kernel.sectors() > 0 && kernel.excess_sectors() > 0.01 * kernel.sectors()) {
-    parts.Add(
-        absl::StrCat("UNCOALESCED: ", Percent(100 * kernel.excess_sectors() / kernel.sectors()),
-                     " of ", Count(kernel.sectors()), " sectors in excess"));
-  }
+  // A little less than 32 is alignment at the edges; 0: there are none of these accesses.
+  const auto coalescing = [&parts](const char* name, double used) {
+    if (!(used > 0 && used < 31)) return;
+    parts.Add(absl::StrCat("UNCOALESCED ", name, ": ", Number(used), " of 32 bytes a sector used"));
+  };
+  coalescing("loads", kernel.load_bytes_per_sector());
+  coalescing("stores", kernel.store_bytes_per_sector());
   if (kernel.shared_wavefronts() > 0 &&
       kernel.bank_conflicts() > 0.01 * kernel.shared_wavefronts()) {
     parts.Add(absl::StrCat("bank conflicts ",

@@ -103,7 +103,7 @@ std::vector<Item> ProfileItems(const v1::KernelProfile& now, const v1::KernelPro
   KSEARCH_MOVED("waves", kPlain, waves);
   KSEARCH_MOVED("DRAM read", kBytes, dram_read_bytes);
   KSEARCH_MOVED("DRAM written", kBytes, dram_written_bytes);
-  KSEARCH_MOVED("excess sectors", kPlain, excess_sectors);
+  KSEARCH_MOVED("bytes used of a loaded sector", kPlain, load_bytes_per_sector);
   KSEARCH_MOVED("bank conflicts", kPlain, bank_conflicts);
   KSEARCH_MOVED("L2 hits", kPercent, l2_hit_percent);
 #undef KSEARCH_MOVED

@@ -72,7 +72,7 @@ void DescribeSearch(const v1::SearchState& state, v1::RunStatus* status) {
         shown->set_phase("coding");
         break;
       case v1::CycleState::EVALUATING:
-        shown->set_phase("evaluating");
+        shown->set_phase(cycle.profile_tag().empty() ? "evaluating" : "profiling");
         break;
       case v1::CycleState::REFINING:
         shown->set_phase("refining");

@@ -31,6 +31,8 @@ struct SearchSettings {
     selection.virtual_loss = or_default(model.virtual_loss(), 0.15);
     wanted_frontier = paper ? 3 : parallel + 2;
     task = context.task.name();
+    on_gpu = context.task.device() == v1::DEVICE_CLASS_CUDA;
+    profile = config.profile();
   }
 
   v1::Preset preset;
@@ -46,6 +48,9 @@ struct SearchSettings {
   int wanted_frontier;
   SelectionOptions selection;
   std::string task;
+  bool on_gpu;
+  // Unspecified in runs that began before there were profiles: they get none.
+  v1::ProfilePolicy profile;
 };
 
 }  // namespace ksearch

@@ -40,10 +40,23 @@ struct ScreenCandidate {
   int attempt = 0;
 };
 
+// A screened candidate to run under a profiler. Its result has a profile, or a reason why not.
+struct ProfileCandidate {
+  std::string tag;  // that of its screening and kProfileTagEnd
+  v1::Sources sources;
+  std::string candidate_id;
+  std::string workload_uuid;
+  std::string architecture;  // of the device that screened it; empty: any
+};
+
+// What tags of profiles, and no others, end with.
+inline constexpr char kProfileTagEnd[] = "/profile";
+
 // What one input leads to. Everything in it is committed with the strategy's new state, then done.
 struct StepOutput {
   std::vector<AskModel> asks;
   std::vector<ScreenCandidate> screens;
+  std::vector<ProfileCandidate> profiles;
   std::vector<v1::RunEvent> events;  // kind, text, cycle, round, node_id, candidate_id, score
   bool finished = false;             // nothing more will be asked; reason below
   std::string finish_reason;
@@ -84,6 +97,8 @@ class SearchStrategy {
   virtual StepOutput Start() = 0;
   virtual StepOutput OnAnswer(const ModelAnswer& answer) = 0;
   virtual StepOutput OnScreened(const ScreenResult& result) = 0;
+  // Only strategies that ask for profiles get any.
+  virtual StepOutput OnProfiled(const ScreenResult& /*result*/) { return {}; }
   // Everything the strategy knows, to be given to Restore of a new object with the same context
   // (rounds may have grown). Restore returns what to do at once (usually nothing: calls and jobs in
   // flight are remembered by the engine); DATA_LOSS if unreadable.

@@ -9,6 +9,7 @@
 #include "common/log.h"
 #include "common/status_macros.h"
 #include "coordinator/search/action_cycle.h"
+#include "coordinator/search/profiling.h"
 #include "coordinator/search/saved_search.h"
 #include "coordinator/search/score.h"
 #include "coordinator/search/step_parts.h"
@@ -220,8 +221,39 @@ StepOutput WorldModelStrategy::OnScreened(const ScreenResult& result) {
       const v1::ScreenedProgram program = Record(result.result, cycle.awaited_candidate_id(),
                                                  cycle.awaited_sources(), cycle.round());
       TellVerdict(program, AddEvent(v1::RunEvent::NOTE, Verdict(program), cycle, &out));
+      // The attempt ends with the profile: whatever shows the program shows that, too.
+      if (WantsProfile(settings_, state_, program, rounds_left())) {
+        out.profiles.push_back(ProfilingOf(settings_, program, result.tag));
+        cycle.set_profile_tag(out.profiles.back().tag);
+        *cycle.mutable_profiling() = program;
+        break;
+      }
       const bool lesson = !program.passed() && !IsInfrastructureOutcome(result.result.outcome());
       EndAttempt(&program, lesson ? OutcomeLine(result.result) : "", &cycle, &out);
+      break;
+    }
+  }
+  Advance(&out);
+  return out;
+}
+
+StepOutput WorldModelStrategy::OnProfiled(const ScreenResult& result) {
+  StepOutput out;
+  if (!result.tag.empty() && result.tag == state_.seed_profile_tag()) {
+    state_.clear_seed_profile_tag();
+    v1::ScreenedProgram program = state_.seed();
+    AddEvent(v1::RunEvent::NOTE, TakeProfile(result.result, &program, &state_), &out)
+        ->set_candidate_id(program.candidate_id());
+    SettleSeed(std::move(program), &out);
+  } else {
+    for (v1::CycleState& cycle : *state_.mutable_cycles()) {
+      if (result.tag.empty() || cycle.profile_tag() != result.tag) continue;
+      v1::ScreenedProgram program = cycle.profiling();
+      cycle.clear_profile_tag();
+      cycle.clear_profiling();
+      AddEvent(v1::RunEvent::NOTE, TakeProfile(result.result, &program, &state_), cycle, &out)
+          ->set_candidate_id(program.candidate_id());
+      EndAttempt(&program, "", &cycle, &out);
       break;
     }
   }
@@ -235,6 +267,16 @@ void WorldModelStrategy::FoldSeed(const v1::JobResult& result, StepOutput* out) 
   v1::RunEvent* event = AddEvent(v1::RunEvent::NOTE, absl::StrCat("seed: ", Verdict(program)), out);
   TellVerdict(program, event);
   event->set_node_id(kRootId);
+  if (WantsProfile(settings_, state_, program, /*shown=*/true)) {
+    out->profiles.push_back(ProfilingOf(settings_, program, state_.seed_tag()));
+    state_.set_seed_profile_tag(out->profiles.back().tag);
+    *state_.mutable_seed() = std::move(program);
+    return;
+  }
+  SettleSeed(std::move(program), out);
+}
+
+void WorldModelStrategy::SettleSeed(v1::ScreenedProgram program, StepOutput* out) {
   if (program.passed()) {
     CHECK_OK(AttachSolution(state_.mutable_world_model(), kRootId, SolutionOf(program, "")));
     (*state_.mutable_solutions())[program.candidate_id()] = program;

@@ -27,6 +27,7 @@ class WorldModelStrategy : public SearchStrategy {
   StepOutput Start() override;
   StepOutput OnAnswer(const ModelAnswer& answer) override;
   StepOutput OnScreened(const ScreenResult& result) override;
+  StepOutput OnProfiled(const ScreenResult& result) override;
   std::string Save() const override;
   absl::StatusOr<StepOutput> Restore(const std::string& state) override;
   void Describe(v1::RunStatus* status) const override;
@@ -42,6 +43,8 @@ class WorldModelStrategy : public SearchStrategy {
                     StepOutput* out);
   void FoldFailedCall(const ModelAnswer& answer, StepOutput* out);
   void FoldSeed(const v1::JobResult& result, StepOutput* out);
+  // The seed is screened, and profiled if it is to be.
+  void SettleSeed(v1::ScreenedProgram program, StepOutput* out);
   v1::ScreenedProgram Record(const v1::JobResult& result, const std::string& candidate_id,
                              const v1::Sources& sources, int round);
 

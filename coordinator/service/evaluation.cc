@@ -6,14 +6,19 @@
 #include "absl/strings/str_cat.h"
 #include "common/digest.h"
 #include "common/measure_defaults.h"
+#include "common/run_facts.h"
 #include "common/status_macros.h"
 #include "coordinator/engine/job_specs.h"
 #include "coordinator/engine/run_settings.h"
+#include "coordinator/packet/evaluation_packet.h"
 
 namespace ksearch {
 namespace {
 
 constexpr size_t kMaxArchitectureBytes = 64;
+
+// A worker's own answer to a PROFILE job always has one; a job that was lost tells nothing.
+bool IsProfiling(const v1::JobResult& result) { return result.has_profile(); }
 
 }  // namespace
 
@@ -28,6 +33,13 @@ absl::StatusOr<v1::JobSpec> EvaluationJob(const v1::Task& task,
     return absl::InvalidArgumentError(absl::StrCat("sources.language: task ", task.name(),
                                                    " has no reference in ",
                                                    v1::Language_Name(language)));
+  }
+  if (request.kind() == v1::JOB_KIND_PROFILE) {
+    return absl::InvalidArgumentError("kind: set `profile` and leave the kind to be SCREEN");
+  }
+  if (request.profile() &&
+      (request.kind() == v1::JOB_KIND_CHECK || request.kind() == v1::JOB_KIND_BUILD)) {
+    return absl::InvalidArgumentError("profile: only what is timed can be profiled");
   }
   if (request.has_rival() && request.kind() != v1::JOB_KIND_CONFIRM) {
     return absl::InvalidArgumentError("rival: only a confirmation compares; ask for one");
@@ -70,6 +82,39 @@ absl::StatusOr<v1::JobSpec> EvaluationJob(const v1::Task& task,
   }
   if (request.repeat()) spec.set_salt(RandomHex(8));
   return spec;
+}
+
+std::optional<v1::JobSpec> ProfileJob(const v1::Task& task, const v1::EvaluateRequest& request,
+                                      const v1::JobResult& result) {
+  const std::string workload = SlowestWorkload(result);
+  if (!request.profile() || workload.empty()) return std::nullopt;
+  const bool on_gpu = task.device() == v1::DEVICE_CLASS_CUDA;
+  v1::JobSpec spec =
+      JobSpecs(task, request.plan(), request.limits())
+          .Profile(request.sources(), workload, on_gpu ? result.device().architecture() : "");
+  if (request.repeat()) spec.set_salt(RandomHex(8));
+  return spec;
+}
+
+std::string CandidatePacket(const v1::Task* task, const std::vector<v1::JobResult>& results,
+                            const std::vector<v1::JobResult>& parent) {
+  const auto merged = [](const std::vector<v1::JobResult>& all) {
+    std::optional<v1::JobResult> screening;
+    for (const v1::JobResult& result : all) {
+      if (!screening.has_value() && !IsProfiling(result) && result.comparisons_size() == 0) {
+        screening = result;
+      }
+    }
+    for (const v1::JobResult& result : all) {
+      if (!screening.has_value() || !IsProfiling(result)) continue;
+      *screening->mutable_profile() = ProfileIn(result);
+    }
+    return screening;
+  };
+  const std::optional<v1::JobResult> own = merged(results);
+  const std::optional<v1::JobResult> before = merged(parent);
+  if (!own.has_value()) return "";
+  return EvaluationPacket({&*own, before.has_value() ? &*before : nullptr, task});
 }
 
 }  // namespace ksearch

@@ -18,6 +18,7 @@
 #include "common/utf8.h"
 #include "coordinator/engine/job_specs.h"
 #include "coordinator/engine/ledger_status.h"
+#include "coordinator/packet/evaluation_packet.h"
 #include "coordinator/service/access/call_check.h"
 #include "coordinator/service/evaluation.h"
 
@@ -192,6 +193,7 @@ absl::Status SearchService::FillCandidate(const v1::GetCandidateRequest& request
   reply->set_score(row.score);
   ASSIGN_OR_RETURN(const auto results, parts_.store->ReadResultsOf(run_id, row.candidate_id));
   for (const v1::JobResult& result : results) *reply->add_results() = result;
+  reply->set_packet(PacketOf(run_id, row, results));
   if (!row.call_id.empty()) {
     ASSIGN_OR_RETURN(const LlmCallRow call, parts_.store->ReadCall(row.call_id));
     v1::LlmCallSummary* summary = reply->mutable_call();
@@ -206,6 +208,23 @@ absl::Status SearchService::FillCandidate(const v1::GetCandidateRequest& request
     summary->set_output_tokens(call.output_tokens);
   }
   return absl::OkStatus();
+}
+
+// What cannot be read any more is left out: the results are there all the same.
+std::string SearchService::PacketOf(const std::string& run_id, const CandidateRow& row,
+                                    const std::vector<v1::JobResult>& results) {
+  std::vector<v1::JobResult> parent;
+  if (!row.parent_candidate_id.empty()) {
+    if (auto read = parts_.store->ReadResultsOf(run_id, row.parent_candidate_id); read.ok()) {
+      parent = *std::move(read);
+    }
+  }
+  v1::Task task;
+  const auto spec = parts_.store->ReadJob(row.job_id);
+  const auto blob = spec.ok() ? parts_.store->ReadBlob(spec->task_sha256())
+                              : absl::StatusOr<std::string>(spec.status());
+  const bool known = blob.ok() && task.ParseFromString(*blob);
+  return CandidatePacket(known ? &task : nullptr, results, parent);
 }
 
 grpc::Status SearchService::StopRun(grpc::ServerContext*, const v1::StopRunRequest* request,
@@ -276,9 +295,33 @@ absl::Status SearchService::Judge(grpc::ServerContext* context, const v1::Evalua
   ASSIGN_OR_RETURN(const std::string job_id, IdOfJobToTry(*parts_.store, &spec));
 
   const Clock& clock = Clock::Real();
-  const absl::Time give_up =
-      clock.SteadyNow() + (request.has_wait_for_worker() ? FromProto(request.wait_for_worker())
-                                                         : kDefaultWaitForWorker);
+  const absl::Duration wait =
+      request.has_wait_for_worker() ? FromProto(request.wait_for_worker()) : kDefaultWaitForWorker;
+  v1::EvaluateReply reply;
+  ASSIGN_OR_RETURN(*reply.mutable_result(),
+                   Await(context, task, job_id, spec, clock.SteadyNow() + wait, writer));
+  if (std::optional<v1::JobSpec> profile = ProfileJob(task, request, reply.result());
+      profile.has_value()) {
+    ASSIGN_OR_RETURN(const std::string profile_id,
+                     IdOfProfileToTry(*parts_.store, /*replays=*/false, &*profile));
+    ASSIGN_OR_RETURN(const v1::JobResult profiled,
+                     Await(context, task, profile_id, *profile, clock.SteadyNow() + wait, writer));
+    *reply.mutable_result()->mutable_profile() = ProfileIn(profiled);
+  }
+  const std::string packet =
+      request.profile() ? EvaluationPacket({&reply.result(), nullptr, &task}) : "";
+  writer->Write(reply);
+  if (packet.empty()) return absl::OkStatus();
+  reply.set_packet(packet);
+  writer->Write(reply);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<v1::JobResult> SearchService::Await(grpc::ServerContext* context,
+                                                   const v1::Task& task, const std::string& job_id,
+                                                   const v1::JobSpec& spec, absl::Time give_up,
+                                                   grpc::ServerWriter<v1::EvaluateReply>* writer) {
+  const Clock& clock = Clock::Real();
   bool submitted = false;
   int64_t seen = 0;
   std::string said;
@@ -286,11 +329,7 @@ absl::Status SearchService::Judge(grpc::ServerContext* context, const v1::Evalua
     RETURN_IF_ERROR(MayGoOn(*context));
     v1::EvaluateReply reply;
     ASSIGN_OR_RETURN(const auto result, parts_.store->ReadResult(job_id));
-    if (result.has_value()) {
-      *reply.mutable_result() = *result;
-      writer->Write(reply);
-      return absl::OkStatus();
-    }
+    if (result.has_value()) return *result;
     if (!submitted) {
       if (parts_.workers->CanPlace(spec)) {
         // Not before: a job that is stored is taken up again by every later life.

@@ -92,8 +92,16 @@ class SearchService final : public v1::SearchService::Service {
                      grpc::ServerWriter<v1::WatchRunReply>* writer);
   absl::Status Judge(grpc::ServerContext* context, const v1::EvaluateRequest& request,
                      grpc::ServerWriter<v1::EvaluateReply>* writer);
+  // The result of the job once there is one, submitting it as soon as a worker can take it;
+  // progress goes to the caller. FAILED_PRECONDITION: none can by `give_up` (steady).
+  absl::StatusOr<v1::JobResult> Await(grpc::ServerContext* context, const v1::Task& task,
+                                      const std::string& job_id, const v1::JobSpec& spec,
+                                      absl::Time give_up,
+                                      grpc::ServerWriter<v1::EvaluateReply>* writer);
   absl::Status FillBest(const std::string& prefix, v1::BestReply* reply);
   absl::Status FillCandidate(const v1::GetCandidateRequest& request, v1::CandidateReply* reply);
+  std::string PacketOf(const std::string& run_id, const CandidateRow& row,
+                       const std::vector<v1::JobResult>& results);
 
   const Parts parts_;
   std::atomic<bool> closing_{false};

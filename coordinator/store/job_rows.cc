@@ -62,7 +62,10 @@ absl::StatusOr<bool> Request(Database& database, const std::string& run_id,
   }
   ASSIGN_OR_RETURN(const bool done, Exists(database, kResultExists, request.job_id));
   if (!done) {
-    if (fresh) RETURN_IF_ERROR(ledger_rows::AddEvaluations(database, run_id, 1, 0));
+    // A profile is none; its device time is counted with its result all the same.
+    if (fresh && request.spec.kind() != v1::JOB_KIND_PROFILE) {
+      RETURN_IF_ERROR(ledger_rows::AddEvaluations(database, run_id, 1, 0));
+    }
     return false;
   }
   return run_rows::InsertArrival(database, run_id, Arrival::Kind::kResult, request.job_id,

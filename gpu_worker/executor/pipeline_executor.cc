@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/identity.h"
 #include "common/measure_defaults.h"
+#include "common/run_facts.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
 #include "gpu_worker/build/diagnostics.h"
@@ -101,6 +102,10 @@ absl::StatusOr<v1::JobResult> PipelineExecutor::Execute(const v1::JobSpec& spec,
   *result.mutable_device() = (*example)->monitor->Fingerprint();
   *result.mutable_isolation() = parts_.isolation;
   const auto finish = [&] {
+    if (spec.kind() == v1::JOB_KIND_PROFILE) {
+      *result.mutable_profile() = ProfileIn(result);
+      result.mutable_profile()->set_workload_uuid(spec.workload_uuids(0));
+    }
     CutUtf8(kMaxMessageBytes, result.mutable_message());
     *times.mutable_total() = ToProto(clock.SteadyNow() - start);
     *result.mutable_finished_at() = ToProto(clock.Now());
@@ -171,9 +176,6 @@ absl::StatusOr<v1::JobResult> PipelineExecutor::Execute(const v1::JobSpec& spec,
   if (spec.kind() == v1::JOB_KIND_PROFILE) {
     if (!result.has_profile() && result.outcome() == v1::OUTCOME_PASSED) {
       SetNoProfile(v1::Profile::NO_PROFILER, "this worker has no profiler", &result);
-    }
-    if (result.has_profile()) {
-      result.mutable_profile()->set_workload_uuid(spec.workload_uuids(0));
     }
   }
   *times.mutable_device_held() = ToProto(clock.SteadyNow() - held);

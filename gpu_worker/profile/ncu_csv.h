@@ -1,6 +1,8 @@
 #ifndef KSEARCH_GPU_WORKER_PROFILE_NCU_CSV_H_
 #define KSEARCH_GPU_WORKER_PROFILE_NCU_CSV_H_
 
+#include <cstddef>
+
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "proto/profile.pb.h"

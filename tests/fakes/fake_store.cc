@@ -112,7 +112,8 @@ absl::Status FakeStore::CommitStep(const StepCommit& step) {
     }
     for (const JobRequestRow& job : step.jobs) {
       jobs_.emplace(job.job_id, job.spec);
-      if (run->requests.emplace(job.job_id, job.tag).second && !results_.contains(job.job_id)) {
+      if (run->requests.emplace(job.job_id, job.tag).second && !results_.contains(job.job_id) &&
+          job.spec.kind() != v1::JOB_KIND_PROFILE) {
         ++run->ledger[""].evaluations;
       }
       if (results_.contains(job.job_id)) {

@@ -14,7 +14,9 @@ namespace ksearch {
 // until `rounds` candidates are screened. Its state is three numbers.
 class FakeStrategy final : public SearchStrategy {
  public:
-  FakeStrategy(int rounds, int parallel) : rounds_(rounds), parallel_(parallel) {}
+  // `profiles`: every candidate is profiled before the next question is asked.
+  FakeStrategy(int rounds, int parallel, bool profiles = false)
+      : rounds_(rounds), parallel_(parallel), profiles_(profiles) {}
 
   StepOutput Start() override {
     StepOutput output;
@@ -48,6 +50,29 @@ class FakeStrategy final : public SearchStrategy {
     v1::RunEvent event;
     event.set_kind(v1::RunEvent::CANDIDATE_PASSED);
     event.set_text(result.tag);
+    output.events.push_back(event);
+    if (profiles_) {
+      ProfileCandidate profile;
+      profile.tag = result.tag + kProfileTagEnd;
+      profile.sources.set_language(v1::LANGUAGE_CPP);
+      v1::SourceFile* file = profile.sources.add_files();
+      file->set_path("kernel.cpp");
+      file->set_content(result.tag.substr(7));
+      profile.candidate_id = CandidateId(profile.sources);
+      profile.workload_uuid = "w";
+      output.profiles.push_back(profile);
+      return output;
+    }
+    if (asked_ < rounds_) Ask(&output);
+    Finish(&output);
+    return output;
+  }
+
+  StepOutput OnProfiled(const ScreenResult& result) override {
+    StepOutput output;
+    v1::RunEvent event;
+    event.set_kind(v1::RunEvent::NOTE);
+    event.set_text(absl::StrCat(result.tag, " ", result.result.profile().kernels_size()));
     output.events.push_back(event);
     if (asked_ < rounds_) Ask(&output);
     Finish(&output);
@@ -86,6 +111,7 @@ class FakeStrategy final : public SearchStrategy {
 
   const int rounds_;
   const int parallel_;
+  const bool profiles_;
   int asked_ = 0;
   int screened_ = 0;
 };

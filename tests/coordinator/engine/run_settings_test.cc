@@ -28,6 +28,7 @@ TEST(CompleteRunConfigTest, RequestWinsOverDefaultsOverConstants) {
   EXPECT_EQ(config->world_model().stagnation_window(), 5);
   EXPECT_EQ(config->world_model().max_difficulty(), 4);
   EXPECT_EQ(config->world_model().preset(), v1::PRESET_DEFAULT);
+  EXPECT_EQ(config->profile(), v1::PROFILE_POLICY_AUTO);
   EXPECT_GT(config->measure().launches(), 0);
   EXPECT_GT(config->limits().memory_bytes(), 0);
 }
@@ -47,14 +48,16 @@ TEST(CompleteRunConfigTest, EveryFaultIsListedByField) {
   v1::RunConfig request;
   request.set_rounds(-1);
   request.set_parallel(1000);
+  request.set_profile(static_cast<v1::ProfilePolicy>(7));
   request.mutable_world_model()->set_max_difficulty(9);
   request.mutable_limits()->mutable_call_time()->set_seconds(-1);
   request.mutable_limits()->set_memory_bytes(1);
   const auto config = CompleteRunConfig(request, {});
   ASSERT_EQ(config.status().code(), absl::StatusCode::kInvalidArgument);
   const std::string message(config.status().message());
-  for (const char* field : {"task", "provider", "rounds", "parallel", "world_model.max_difficulty",
-                            "limits.call_time", "limits.memory_bytes"}) {
+  for (const char* field :
+       {"task", "provider", "rounds", "parallel", "profile is 7", "world_model.max_difficulty",
+        "limits.call_time", "limits.memory_bytes"}) {
     EXPECT_THAT(message, HasSubstr(field));
   }
 }

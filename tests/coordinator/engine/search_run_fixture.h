@@ -47,6 +47,8 @@ class InstantWorkers final : public JobSink {
   }
   // From now on every job loses its workers.
   void Lose(bool lose) { lose_ = lose; }
+  void MayProfile(bool may) { may_profile_ = may; }
+  int profiles() const { return profiles_; }
   const std::map<std::string, int>& submitted() const { return submitted_; }
 
  private:
@@ -60,6 +62,17 @@ class InstantWorkers final : public JobSink {
       return;
     }
     result.set_outcome(v1::OUTCOME_PASSED);
+    if (spec.kind() == v1::JOB_KIND_PROFILE) {
+      ++profiles_;
+      if (may_profile_) {
+        result.mutable_profile()->add_kernels()->set_name("k");
+      } else {
+        result.mutable_profile()->set_absence(v1::Profile::NOT_PERMITTED);
+      }
+      result.mutable_stage_times()->mutable_device_held()->set_seconds(10);
+      store_->RecordResult(result, "lease", [](auto) {});
+      return;
+    }
     result.mutable_stage_times()->mutable_device_held()->set_seconds(1);
     v1::WorkloadResult* workload = result.add_workloads();
     workload->mutable_candidate()->set_median_us(100.0 /
@@ -77,6 +90,8 @@ class InstantWorkers final : public JobSink {
   Store* const store_;
   bool hold_ = false;
   bool lose_ = false;
+  bool may_profile_ = true;
+  int profiles_ = 0;
   std::vector<std::pair<std::string, v1::JobSpec>> held_;
   std::map<std::string, int> submitted_;
 };
@@ -124,8 +139,9 @@ class SearchRunTest : public testing::Test {
     context.config.set_rounds(rounds);
     if (budget_.has_value()) *context.config.mutable_budget() = *budget_;
     context.task.mutable_workloads()->Add()->set_uuid("w");
-    auto run = SearchRun::Create({&store_, &workers_, models_.get(), &clock_}, *row, context,
-                                 std::make_unique<FakeStrategy>(rounds, 2), std::move(order));
+    auto run =
+        SearchRun::Create({&store_, &workers_, models_.get(), &clock_}, *row, context,
+                          std::make_unique<FakeStrategy>(rounds, 2, profiles_), std::move(order));
     EXPECT_TRUE(run.ok()) << run.status();
     return *std::move(run);
   }
@@ -165,6 +181,7 @@ class SearchRunTest : public testing::Test {
     return texts;
   }
 
+  bool profiles_ = false;             // of the strategies made from now on
   std::optional<v1::Budget> budget_;  // in force for runs made from now on
   FakeClock clock_;
   FakeStore store_;

@@ -40,6 +40,66 @@ TEST_F(SearchRunTest, KilledAfterEveryStepItAsksEverythingOnce) {
   for (const auto& [question, times] : asked_) EXPECT_EQ(times, 1) << question;
 }
 
+TEST_F(SearchRunTest, ProfilesCountAsDeviceTimeButNotAsEvaluations) {
+  profiles_ = true;
+  const auto run = NewRun();
+  ASSERT_TRUE(run->Begin().ok());
+  RunToEnd(run.get());
+  EXPECT_EQ(run->status().state(), v1::RUN_STATE_FINISHED);
+  EXPECT_EQ(workers_.profiles(), 6);
+  const auto ledger = store_.ReadLedger("run");
+  ASSERT_TRUE(ledger.ok());
+  const int confirmations = static_cast<int>(workers_.submitted().size()) - 12;
+  EXPECT_EQ(ledger->at(0).evaluations, 6 + confirmations);
+  EXPECT_EQ(ledger->at(0).device_us, (6 * 10 + 6 + confirmations) * 1'000'000);
+}
+
+TEST_F(SearchRunTest, ProfilesSurviveAKillAfterEveryStep) {
+  profiles_ = true;
+  for (int life = 0; life < 200; ++life) {
+    const int seen = arrivals();
+    const auto run = NewRun();
+    ASSERT_TRUE(run->Begin().ok());
+    const auto progress = run->FoldNext();
+    ASSERT_TRUE(progress.ok()) << progress.status();
+    if (*progress == SearchRun::Progress::kEnded) break;
+    if (*progress == SearchRun::Progress::kWaiting) AwaitArrivals(seen);
+  }
+  EXPECT_EQ(store_.ReadRun("run")->status.state(), v1::RUN_STATE_FINISHED);
+  EXPECT_EQ(workers_.profiles(), 6);
+  EXPECT_EQ(EventTexts().size(), 6u);
+}
+
+TEST_F(SearchRunTest, AProfileThatWasRefusedIsAskedForAnewByALaterRunButNotByAReplay) {
+  const auto run_it = [&](const std::string& run_id, std::vector<std::string> order) {
+    row_.run_id = row_.request_id = run_id;
+    if (run_id != "run") {
+      EXPECT_TRUE(store_.CreateRun(row_).ok());
+    }
+    const auto run = NewRun(6, std::move(order), run_id);
+    EXPECT_TRUE(run->Begin().ok());
+    RunToEnd(run.get());
+    const auto events = store_.ReadEvents(run_id, 0, 1000);
+    int with_kernels = 0;
+    for (const v1::RunEvent& event : *events) {
+      with_kernels += event.kind() == v1::RunEvent::NOTE && event.text().back() == '1' ? 1 : 0;
+    }
+    return with_kernels;
+  };
+  profiles_ = true;
+  workers_.MayProfile(false);
+  EXPECT_EQ(run_it("run", {}), 0);
+  const auto order = RecordedOrder(&store_, "run");
+  ASSERT_TRUE(order.ok());
+  EXPECT_EQ(run_it("replay", *order), 0);
+  EXPECT_EQ(workers_.profiles(), 6);
+  workers_.MayProfile(true);
+  EXPECT_EQ(run_it("second", {}), 6);
+  EXPECT_EQ(workers_.profiles(), 12);
+  EXPECT_EQ(run_it("third", {}), 6) << "answered from the store";
+  EXPECT_EQ(workers_.profiles(), 12);
+}
+
 TEST_F(SearchRunTest, CallsWithoutAnAnswerAreSentAgainByTheNextLife) {
   client_->Hold(true);
   {

@@ -58,8 +58,8 @@ v1::KernelProfile* AddDecode(v1::JobResult* result) {
   kernel->set_dram_read_bytes(50e6);
   kernel->set_dram_written_bytes(1e6);
   kernel->set_dram_bytes_per_second(1.9e12);
-  kernel->set_sectors(2e6);
-  kernel->set_excess_sectors(5e5);
+  kernel->set_load_bytes_per_sector(8);
+  kernel->set_store_bytes_per_sector(32);
   return kernel;
 }
 
@@ -119,8 +119,8 @@ TEST(EvaluationPacket, SaysWhatHoldsTheKernelsBack) {
            "shared memory, 3.88 waves, occupancy 12 % of 12 % possible\n",
            "  of peak: SM 22 %, memory 41 %, DRAM 41 %, tensor pipe 3 %\n",
            "  warps wait for: long_scoreboard 25 %, barrier 17 %, wait 12 %\n",
-           "  memory: DRAM 50.0 MB read and 1.00 MB written at 1.90 TB/s, UNCOALESCED: 25 % of "
-           "2.00M sectors in excess\n",
+           "  memory: DRAM 50.0 MB read and 1.00 MB written at 1.90 TB/s, UNCOALESCED loads: 8.00 "
+           "of 32 bytes a sector used\n",
            "  code: 900 instructions: 64 matrix (64 of a warpgroup), 0 global loads",
            "compiler warning: Potential Performance Loss: wgmma",
        }) {

@@ -10,8 +10,12 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::vector<std::string> Transcript(bool paper, int parallel, uint64_t seed, bool restart) {
+std::vector<std::string> Transcript(bool paper, int parallel, uint64_t seed, bool restart,
+                                    size_t* profiles) {
   SearchContext context = TestContext(paper, 25, parallel);
+  // Every third search is profiled as on a GPU, every third throughout.
+  context.task.set_device(seed % 3 == 1 ? v1::DEVICE_CLASS_CUDA : v1::DEVICE_CLASS_CPU);
+  context.config.set_profile(seed % 3 == 2 ? v1::PROFILE_POLICY_ALL : v1::PROFILE_POLICY_AUTO);
   if (seed % 2 == 0) {
     context.config.add_seed_solution()->set_path("kernel.cpp");
     context.config.mutable_seed_solution(0)->set_content("seed score=0.6");
@@ -22,22 +26,25 @@ std::vector<std::string> Transcript(bool paper, int parallel, uint64_t seed, boo
   driver.restart_before_every_step = restart;
   driver.Start();
   driver.Run();
+  *profiles += driver.profiled.size();
   return driver.transcript;
 }
 
 TEST(ResumeTest, ARestartBeforeEveryEventChangesNothing) {
   size_t steps = 0;
+  size_t profiles = 0;
   for (const bool paper : {false, true}) {
     for (const int parallel : {1, 4}) {
       for (uint64_t seed = 1; seed <= 8; ++seed) {
         SCOPED_TRACE(absl::StrCat("paper ", paper, " parallel ", parallel, " seed ", seed));
-        const auto undisturbed = Transcript(paper, parallel, seed, false);
+        const auto undisturbed = Transcript(paper, parallel, seed, false, &profiles);
         steps += undisturbed.size();
-        EXPECT_EQ(undisturbed, Transcript(paper, parallel, seed, true));
+        EXPECT_EQ(undisturbed, Transcript(paper, parallel, seed, true, &profiles));
       }
     }
   }
   EXPECT_GT(steps, 1000u);
+  EXPECT_GT(profiles, 50u);
 }
 
 TEST(ResumeTest, GarbageAndOtherVersionsAreDataLoss) {

@@ -17,6 +17,14 @@ std::string CodeText(const std::optional<ShownCode>& code) {
   return code->sources.files_size() == 0 ? "empty" : code->sources.files(0).content();
 }
 
+// Empty without one, as most tests have it.
+std::string ProfileText(const std::optional<v1::JobResult>& result) {
+  if (!result.has_value() || !result->has_profile()) return "";
+  const v1::Profile& profile = result->profile();
+  return profile.kernels_size() > 0 ? absl::StrCat(" profile=", profile.kernels(0).name())
+                                    : absl::StrCat(" profile=none:", profile.note());
+}
+
 std::string Text(const StepOutput& out) {
   std::string text;
   for (const AskModel& ask : out.asks) {
@@ -28,6 +36,10 @@ std::string Text(const StepOutput& out) {
     absl::StrAppend(&text, "screen ", screen.tag, " ", screen.candidate_id, " ", screen.node_id,
                     " ", screen.parent_candidate_id, " ", screen.call_number, " ", screen.cycle,
                     " ", screen.round, " ", screen.attempt, "\n");
+  }
+  for (const ProfileCandidate& profile : out.profiles) {
+    absl::StrAppend(&text, "profile ", profile.tag, " ", profile.candidate_id, " ",
+                    profile.workload_uuid, " ", profile.architecture, "\n");
   }
   for (const v1::RunEvent& event : out.events) absl::StrAppend(&text, ToJson(event), "\n");
   if (out.finished) absl::StrAppend(&text, "finished: ", out.finish_reason, " ", out.failed, "\n");
@@ -45,8 +57,10 @@ Proposer FakeProposer() {
         "kind=", kKinds[static_cast<int>(context.kind)], " node=", context.node.node_id(),
         " base=[", CodeText(context.base), "] current=[", CodeText(context.current), "] result=",
         context.last_result.has_value() ? v1::Outcome_Name(context.last_result->outcome()) : "none",
-        " attempt=", context.attempt, " lessons=", context.node.lessons_size(), " complaint=[",
-        context.complaint, "]");
+        ProfileText(context.last_result),
+        context.parent_result.has_value() && context.parent_result->has_profile() ? " parent" : "",
+        ProfileText(context.parent_result), " attempt=", context.attempt,
+        " lessons=", context.node.lessons_size(), " complaint=[", context.complaint, "]");
     return prompt;
   };
   proposer.world_model_prompt = [](const PromptFacts&, const WorldModelPromptContext& context) {
@@ -56,8 +70,8 @@ Proposer FakeProposer() {
         "kind=", kKinds[static_cast<int>(context.kind)], " node=", context.node_id, " code=[",
         CodeText(context.code), "] result=",
         context.result.has_value() ? v1::Outcome_Name(context.result->outcome()) : "none",
-        " round=", context.round, " lessons=", context.lessons.size(), " requirement=[",
-        context.requirement, "] complaint=[", context.complaint, "]");
+        ProfileText(context.result), " round=", context.round, " lessons=", context.lessons.size(),
+        " requirement=[", context.requirement, "] complaint=[", context.complaint, "]");
     return prompt;
   };
   proposer.parse_code = [](const std::string& reply,
@@ -110,6 +124,7 @@ v1::JobResult FakeScreening(const v1::Sources& sources) {
   }
   result.set_outcome(v1::OUTCOME_PASSED);
   v1::WorkloadResult* workload = result.add_workloads();
+  workload->set_workload_uuid("w");
   workload->set_outcome(v1::OUTCOME_PASSED);
   workload->mutable_baseline()->set_median_us(100);
   workload->mutable_candidate()->set_median_us(100 / score);
@@ -125,6 +140,10 @@ void SearchDriver::Take(StepOutput out) {
   for (const ScreenCandidate& screen_asked : out.screens) {
     screens_.push_back(screen_asked);
     screened.push_back(screen_asked);
+  }
+  for (const ProfileCandidate& profile_asked : out.profiles) {
+    profiles_.push_back(profile_asked);
+    profiled.push_back(profile_asked);
   }
   events.insert(events.end(), out.events.begin(), out.events.end());
   last_ = std::move(out);
@@ -146,6 +165,11 @@ bool SearchDriver::Step() {
       answer.reply.finish_reason = "stop";
     }
     Take(strategy_->OnAnswer(answer));
+  } else if (chosen >= asks_.size() + screens_.size()) {
+    const size_t index = chosen - asks_.size() - screens_.size();
+    const ProfileCandidate profile_asked = profiles_[index];
+    profiles_.erase(profiles_.begin() + index);
+    Take(strategy_->OnProfiled({profile_asked.tag, profile(profile_asked)}));
   } else {
     const size_t index = chosen - asks_.size();
     const ScreenCandidate screen_asked = screens_[index];
@@ -168,7 +192,8 @@ void SearchDriver::Restart(const SearchContext& context) {
   strategy_ = std::make_unique<WorldModelStrategy>(context_, FakeProposer());
   absl::StatusOr<StepOutput> out = strategy_->Restore(state);
   ASSERT_TRUE(out.ok()) << out.status().ToString();
-  const bool silent = out->asks.empty() && out->screens.empty() && out->events.empty();
+  const bool silent =
+      out->asks.empty() && out->screens.empty() && out->profiles.empty() && out->events.empty();
   if (silent) {
     EXPECT_EQ(strategy_->Save(), state);
   } else {

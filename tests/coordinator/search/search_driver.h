@@ -42,6 +42,14 @@ class SearchDriver {
   };
   std::function<v1::JobResult(const ScreenCandidate&)> screen =
       [](const ScreenCandidate& candidate) { return FakeScreening(candidate.sources); };
+  std::function<v1::JobResult(const ProfileCandidate&)> profile = [](const ProfileCandidate&) {
+    v1::JobResult result;
+    result.set_outcome(v1::OUTCOME_PASSED);
+    v1::KernelProfile* kernel = result.mutable_profile()->add_kernels();
+    kernel->set_name("decode");
+    kernel->set_share(1);
+    return result;
+  };
   // Called after every step.
   std::function<void(SearchDriver&)> after_step = [](SearchDriver&) {};
   // Throws the strategy away and restores it from its saved state before every step.
@@ -61,12 +69,13 @@ class SearchDriver {
   bool finished() const { return last_.finished; }
   bool failed() const { return last_.failed; }
   const std::string& finish_reason() const { return last_.finish_reason; }
-  size_t outstanding() const { return asks_.size() + screens_.size(); }
+  size_t outstanding() const { return asks_.size() + screens_.size() + profiles_.size(); }
 
   // Everything that came out, in order.
   std::vector<std::string> transcript;
   std::vector<AskModel> asked;
   std::vector<ScreenCandidate> screened;
+  std::vector<ProfileCandidate> profiled;
   std::vector<v1::RunEvent> events;
 
   // "purpose/node/attempt" of every call, in order; only those of `role` if given.
@@ -82,6 +91,7 @@ class SearchDriver {
   std::unique_ptr<WorldModelStrategy> strategy_;
   std::vector<AskModel> asks_;
   std::vector<ScreenCandidate> screens_;
+  std::vector<ProfileCandidate> profiles_;
   StepOutput last_;
 };
 

@@ -1,5 +1,6 @@
 #include "coordinator/service/evaluation.h"
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -61,6 +62,58 @@ TEST(EvaluationJob, RefusesARivalThatCannotBeComparedWith) {
   *request.mutable_rival() = Program("rival");
   request.mutable_rival()->set_language(v1::LANGUAGE_CUDA);
   EXPECT_THAT(EvaluationJob(SomeTask(), request).status().ToString(), HasSubstr("rival: needs"));
+}
+
+TEST(EvaluationJob, ProfilesOnlyWhatIsTimed) {
+  v1::EvaluateRequest request = Confirmation();
+  request.set_profile(true);
+  EXPECT_TRUE(EvaluationJob(SomeTask(), request).ok());
+  request.set_kind(v1::JOB_KIND_CHECK);
+  EXPECT_THAT(std::string(EvaluationJob(SomeTask(), request).status().message()),
+              HasSubstr("profile: only what is timed"));
+  request.set_kind(v1::JOB_KIND_PROFILE);
+  EXPECT_EQ(EvaluationJob(SomeTask(), request).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(ProfileJob, TakesTheSlowestWorkloadOnTheDeviceOfTheScreening) {
+  v1::Task task = SomeTask();
+  task.set_device(v1::DEVICE_CLASS_CUDA);
+  v1::EvaluateRequest request = Confirmation();
+  v1::JobResult result;
+  result.mutable_device()->set_architecture("sm_90a");
+  for (const double us : {3.0, 7.0, 5.0}) {
+    v1::WorkloadResult* workload = result.add_workloads();
+    workload->set_workload_uuid(absl::StrCat("w", us));
+    workload->mutable_candidate()->set_median_us(us);
+  }
+  EXPECT_FALSE(ProfileJob(task, request, result).has_value());
+  request.set_profile(true);
+  const auto spec = ProfileJob(task, request, result);
+  ASSERT_TRUE(spec.has_value());
+  EXPECT_EQ(spec->kind(), v1::JOB_KIND_PROFILE);
+  EXPECT_EQ(spec->workload_uuids_size(), 1);
+  EXPECT_EQ(spec->workload_uuids(0), "w7");
+  EXPECT_EQ(spec->architecture(), "sm_90a");
+  EXPECT_EQ(spec->limits().total_time().seconds(), 120);
+  result.clear_workloads();
+  EXPECT_FALSE(ProfileJob(task, request, result).has_value());
+}
+
+TEST(CandidatePacket, PutsScreeningAndProfileTogether) {
+  v1::JobResult screening, confirmation, profiled;
+  screening.mutable_build()->add_kernels()->set_name("decode");
+  confirmation.add_comparisons();
+  profiled.mutable_profile()->set_workload_uuid("w");
+  v1::KernelProfile* kernel = profiled.mutable_profile()->add_kernels();
+  kernel->set_name("decode");
+  kernel->set_registers(40);
+  v1::JobResult parent_profiled = profiled;
+  parent_profiled.mutable_profile()->mutable_kernels(0)->set_registers(80);
+  const std::string packet =
+      CandidatePacket(nullptr, {screening, confirmation, profiled}, {screening, parent_profiled});
+  EXPECT_THAT(packet, HasSubstr("40 registers a thread, no spills"));
+  EXPECT_THAT(packet, HasSubstr("registers 80 -> 40"));
+  EXPECT_EQ(CandidatePacket(nullptr, {}, {}), "");
 }
 
 }  // namespace

@@ -111,6 +111,20 @@ TEST_F(LedgerTest, EvaluationsAreCountedOnceWithTheirTimeOnTheDevice) {
   EXPECT_EQ(Run().evaluations, 2);
 }
 
+TEST_F(LedgerTest, AProfileIsNoEvaluationButTakesTimeOnTheDevice) {
+  NewRun("r");
+  StepCommit step = Step("r");
+  v1::JobSpec spec;
+  spec.set_kind(v1::JOB_KIND_PROFILE);
+  step.jobs.push_back({"p1", spec, "screen/1/profile"});
+  ASSERT_TRUE(store_->CommitStep(step).ok());
+  v1::JobResult result = Result("p1");
+  result.mutable_stage_times()->mutable_device_held()->set_seconds(7);
+  ASSERT_TRUE(Record(*store_, result).ok());
+  EXPECT_EQ(Run().evaluations, 0);
+  EXPECT_EQ(Run().device_us, 7'000'000);
+}
+
 // 64 callers, a cap of ten calls' worth: whatever the order, no more is ever spent or reserved.
 TEST_F(LedgerTest, ParallelCallersNeverPassTheCap) {
   constexpr int kCallers = 64;

@@ -1,0 +1,32 @@
+#ifndef KSEARCH_COORDINATOR_SEARCH_PROFILING_H_
+#define KSEARCH_COORDINATOR_SEARCH_PROFILING_H_
+
+#include <string>
+
+#include "coordinator/search/search_settings.h"
+#include "coordinator/search/search_strategy.h"
+#include "proto/search_state.pb.h"
+
+namespace ksearch {
+
+// Which screened programs a search has profiled, and what it keeps of a profile. Functions of state
+// and settings alone, so that a resumed search decides as it would have.
+
+// Whether `program`, just recorded among state.screened, is to be profiled. `shown`: some later
+// prompt may show it. See ProfilePolicy in proto/config.proto.
+bool WantsProfile(const SearchSettings& settings, const v1::SearchState& state,
+                  const v1::ScreenedProgram& program, bool shown);
+
+// Its profiling, on the workload that took longest, on the kind of device that screened it.
+ProfileCandidate ProfilingOf(const SearchSettings& settings, const v1::ScreenedProgram& program,
+                             const std::string& screen_tag);
+
+// Puts the profile, or why there is none, into `program` and into what the state remembers of it.
+// A worker that cannot profile is remembered: nothing is profiled any more. Returns the line to
+// tell.
+std::string TakeProfile(const v1::JobResult& result, v1::ScreenedProgram* program,
+                        v1::SearchState* state);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_SEARCH_PROFILING_H_
