@@ -15,11 +15,14 @@ namespace ksearch {
 int EvalCommand(Client* client, const Options& options) {
   v1::EvaluateRequest request;
   request.set_task(options.task);
-  v1::Language language = v1::LANGUAGE_UNSPECIFIED;
-  v1::Language_Parse(absl::StrCat("LANGUAGE_", absl::AsciiStrToUpper(options.language)), &language);
-  request.mutable_sources()->set_language(language);
   const auto files = ReadSourceFiles(options.files);
   if (!files.ok()) return Fail(files.status());
+  v1::Language language = LanguageOf(*files);
+  if (!options.language.empty()) {
+    v1::Language_Parse(absl::StrCat("LANGUAGE_", absl::AsciiStrToUpper(options.language)),
+                       &language);
+  }
+  request.mutable_sources()->set_language(language);
   for (const v1::SourceFile& file : *files) *request.mutable_sources()->add_files() = file;
   if (!options.rival_files.empty()) {
     const auto rival = ReadSourceFiles(options.rival_files);

@@ -72,7 +72,8 @@ void AddRun(CLI::App* app, Options* options) {
 
 void AddEval(CLI::App* app, Options* options) {
   app->add_option("--task", options->task, "task to judge by")->required();
-  app->add_option("--language", options->language, "cpp, cuda or triton")
+  app->add_option("--language", options->language,
+                  "cpp, cuda or triton (default: as the files end)")
       ->check(CLI::IsMember(kLanguages));
   app->add_option("files", options->files, "source files")->required();
   app->add_flag("--confirm", options->confirm,

@@ -51,7 +51,7 @@ struct Options {
 
   // eval
   std::string task;
-  std::string language = "cpp";
+  std::string language;  // empty: what the files' endings say
   std::vector<std::string> files;
   bool confirm = false;
   std::vector<std::string> rival_files;

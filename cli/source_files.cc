@@ -1,5 +1,6 @@
 #include "cli/source_files.h"
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
@@ -20,6 +21,14 @@ absl::StatusOr<std::vector<v1::SourceFile>> ReadSourceFiles(const std::vector<st
     files.push_back(std::move(file));
   }
   return files;
+}
+
+v1::Language LanguageOf(const std::vector<v1::SourceFile>& files) {
+  for (const v1::SourceFile& file : files) {
+    if (absl::EndsWith(file.path(), ".cu")) return v1::LANGUAGE_CUDA;
+    if (absl::EndsWith(file.path(), ".py")) return v1::LANGUAGE_TRITON;
+  }
+  return v1::LANGUAGE_CPP;
 }
 
 }  // namespace ksearch

@@ -13,6 +13,9 @@ namespace ksearch {
 // have the same base name.
 absl::StatusOr<std::vector<v1::SourceFile>> ReadSourceFiles(const std::vector<std::string>& paths);
 
+// CUDA if a file ends in .cu, TRITON if one ends in .py, else CPP.
+v1::Language LanguageOf(const std::vector<v1::SourceFile>& files);
+
 }  // namespace ksearch
 
 #endif  // KSEARCH_CLI_SOURCE_FILES_H_

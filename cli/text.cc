@@ -181,8 +181,12 @@ std::string ResultText(const v1::JobResult& result, const std::string& packet) {
   std::string text = absl::StrCat(OutcomeText(result.outcome()),
                                   result.message().empty() ? "" : ": ", result.message(), "\n");
   for (const v1::Diagnostic& diagnostic : result.build().diagnostics()) {
-    absl::StrAppend(&text, "  ", diagnostic.file(), ":", diagnostic.line(), ": ",
-                    diagnostic.severity(), ": ", diagnostic.message(), "\n");
+    absl::StrAppend(&text, "  ");
+    // Linkers speak of no line.
+    if (!diagnostic.file().empty()) {
+      absl::StrAppend(&text, diagnostic.file(), ":", diagnostic.line(), ": ");
+    }
+    absl::StrAppend(&text, diagnostic.severity(), ": ", diagnostic.message(), "\n");
   }
   if (packet.empty()) AppendKernels(result.build(), &text);
   for (const std::string& suspicion : result.suspicions()) {

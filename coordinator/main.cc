@@ -119,17 +119,19 @@ std::vector<ModelCaller::Provider> MakeProviders(const v1::CoordinatorConfig& co
   return providers;
 }
 
-// "AMD EPYC, 2 cores, x86-64-v3, 32 MiB last-level cache", of the first connected worker.
-std::string TargetHardware(const WorkerGateway& gateway) {
+// "AMD EPYC, 2 cores, x86-64-v3, 32 MiB last-level cache", of the first connected worker with such
+// a device.
+std::string TargetHardware(const WorkerGateway& gateway, v1::DeviceClass device_class) {
   for (const v1::WorkerStatus& worker : gateway.Workers()) {
     if (!worker.connected()) continue;
     for (const v1::DeviceCapability& device : worker.hello().devices()) {
+      if (device.build_only() || device.device_class() != device_class) continue;
       const v1::DeviceFingerprint& facts = device.fingerprint();
       return absl::StrCat(facts.name(), ", ", facts.cores(), " cores, ", facts.architecture(), ", ",
                           facts.last_level_cache_bytes() >> 20, " MiB last-level cache");
     }
   }
-  return "x86-64 CPU";
+  return device_class == v1::DEVICE_CLASS_CUDA ? "NVIDIA GPU" : "x86-64 CPU";
 }
 
 absl::StatusOr<std::set<std::string>> ActiveRuns(Store* store) {
@@ -156,6 +158,62 @@ WorkerGateway::Options GatewayOptions(const v1::SchedulerSettings& settings) {
   }
   if (settings.max_attempts() > 0) options.scheduler.max_attempts = settings.max_attempts();
   return options;
+}
+
+// Takes up the jobs of an earlier life, before a worker can come back with one of them in hand.
+absl::Status RestoreJobs(Store* store, const AccessControl* access, WorkerGateway* gateway,
+                         size_t* unfinished_jobs) {
+  ASSIGN_OR_RETURN(const std::vector<QueuedJob> unfinished, store->ReadUnfinishedJobs());
+  ASSIGN_OR_RETURN(const std::set<std::string> active, ActiveRuns(store));
+  ASSIGN_OR_RETURN(auto owners, store->ReadWorkerOwners());
+  std::erase_if(owners, [&](const auto& entry) { return !IsGoodOwner(access, entry.second); });
+  gateway->Restore(unfinished, std::move(owners));
+  for (const QueuedJob& job : unfinished) {
+    // What only ended runs asked for waits until one of them is resumed.
+    const bool wanted = job.run_ids.empty() ||
+                        std::any_of(job.run_ids.begin(), job.run_ids.end(),
+                                    [&](const std::string& id) { return active.contains(id); });
+    if (wanted) gateway->Submit(job.job_id, job.spec, job.attempts);
+  }
+  *unfinished_jobs = unfinished.size();
+  return absl::OkStatus();
+}
+
+v1::ServerFacts FactsOf(const v1::CoordinatorConfig& config, const Store& store,
+                        const ModelCaller& models, const Clock& clock) {
+  v1::ServerFacts facts;
+  facts.set_version(KSEARCH_VERSION);
+  facts.set_state_dir(config.state_dir());
+  facts.set_schema_version(store.schema_version());
+  for (const std::string& name : models.ProviderNames()) facts.add_providers(name);
+  *facts.mutable_started_at() = ToProto(clock.Now());
+  return facts;
+}
+
+// Returns when a signal has come; with `watch`, also once every run waits, and then says for what.
+std::optional<std::string> WaitForEnd(ShutdownSignals* signals, const WaitingWatch* watch) {
+  struct Stop {
+    Mutex mu;
+    CondVar changed;
+    bool wanted ABSL_GUARDED_BY(mu) = false;
+  };
+  const auto stop = std::make_shared<Stop>();  // the listening thread outlives this function
+  signals->Listen([stop] {
+    MutexLock lock(&stop->mu);
+    stop->wanted = true;
+    stop->changed.NotifyAll();
+  });
+  std::optional<std::string> waits;
+  MutexLock lock(&stop->mu);
+  while (!stop->wanted && !waits.has_value()) {
+    if (watch == nullptr) {
+      stop->changed.Wait(&stop->mu);
+      continue;
+    }
+    stop->changed.WaitFor(&stop->mu, kWaitingLookInterval);
+    waits = watch->Look();
+  }
+  return waits;
 }
 
 absl::Status Run(const v1::CoordinatorConfig& config, bool exit_when_waiting,
@@ -187,32 +245,17 @@ absl::Status Run(const v1::CoordinatorConfig& config, bool exit_when_waiting,
                    PriceBook::Load({config.price_dirs().begin(), config.price_dirs().end()},
                                    {config.providers().begin(), config.providers().end()}));
   RunRegistry runs({store.get(), &queue, &models, tasks.get(), &clock, config.run_defaults(),
-                    [&gateway] { return TargetHardware(gateway); }, &prices});
+                    [&gateway](v1::DeviceClass device) { return TargetHardware(gateway, device); },
+                    &prices});
   waker.Attach(&runs);
   const auto detach = absl::MakeCleanup([&waker] { waker.Attach(nullptr); });
 
-  // Before a worker can come back with one of them in hand.
-  ASSIGN_OR_RETURN(const std::vector<QueuedJob> unfinished, store->ReadUnfinishedJobs());
-  ASSIGN_OR_RETURN(const std::set<std::string> active, ActiveRuns(store.get()));
-  ASSIGN_OR_RETURN(auto owners, store->ReadWorkerOwners());
-  std::erase_if(owners,
-                [&access](const auto& entry) { return !IsGoodOwner(access.get(), entry.second); });
-  gateway.Restore(unfinished, std::move(owners));
-  for (const QueuedJob& job : unfinished) {
-    // What only ended runs asked for waits until one of them is resumed.
-    const bool wanted = job.run_ids.empty() ||
-                        std::any_of(job.run_ids.begin(), job.run_ids.end(),
-                                    [&](const std::string& id) { return active.contains(id); });
-    if (wanted) gateway.Submit(job.job_id, job.spec, job.attempts);
-  }
+  size_t unfinished_jobs = 0;
+  RETURN_IF_ERROR(RestoreJobs(store.get(), access.get(), &gateway, &unfinished_jobs));
 
   SearchService::Parts parts = {store.get(), &runs, &gateway,     tasks.get(), &results,
                                 &models,     {},    access.get(), mailboxes};
-  parts.facts.set_version(KSEARCH_VERSION);
-  parts.facts.set_state_dir(config.state_dir());
-  parts.facts.set_schema_version(store->schema_version());
-  for (const std::string& name : models.ProviderNames()) parts.facts.add_providers(name);
-  *parts.facts.mutable_started_at() = ToProto(clock.Now());
+  parts.facts = FactsOf(config, *store, models, clock);
   SearchService search_service(parts);
   WorkerService worker_service(&gateway, access.get());
   if (access != nullptr) {
@@ -230,34 +273,13 @@ absl::Status Run(const v1::CoordinatorConfig& config, bool exit_when_waiting,
 
   RETURN_IF_ERROR(runs.ResumeInterrupted());
   LOG(INFO) << "listening address=" << address << " state_dir=" << config.state_dir()
-            << " unfinished_jobs=" << unfinished.size() << " tls=" << config.has_tls()
+            << " unfinished_jobs=" << unfinished_jobs << " tls=" << config.has_tls()
             << " tokens=" << (access != nullptr);
 
-  struct Stop {
-    Mutex mu;
-    CondVar changed;
-    bool wanted ABSL_GUARDED_BY(mu) = false;
-  };
-  const auto stop = std::make_shared<Stop>();  // the listening thread outlives this function
-  signals->Listen([stop] {
-    MutexLock lock(&stop->mu);
-    stop->wanted = true;
-    stop->changed.NotifyAll();
-  });
   const WaitingWatch watch(&runs, &models,
                            [&gateway] { return gateway.queued() + gateway.leased(); });
-  std::optional<std::string> waits;
-  {
-    MutexLock lock(&stop->mu);
-    while (!stop->wanted && !waits.has_value()) {
-      if (!exit_when_waiting) {
-        stop->changed.Wait(&stop->mu);
-        continue;
-      }
-      stop->changed.WaitFor(&stop->mu, kWaitingLookInterval);
-      waits = watch.Look();
-    }
-  }
+  const std::optional<std::string> waits =
+      WaitForEnd(signals, exit_when_waiting ? &watch : nullptr);
   LOG(INFO) << "shutting down";
   search_service.Shutdown();
   gateway.Shutdown();

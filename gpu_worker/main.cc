@@ -33,6 +33,19 @@ constexpr int kConfigError = 3;
 constexpr int kNotAuthorised = 4;
 constexpr int kUnavailable = 5;
 
+constexpr char kUsage[] =
+    "usage: ksearch-worker --coordinator HOST:PORT [--config FILE] [--state-dir DIR] [--name "
+    "NAME]\n"
+    "                      [--slots N] [--compile-only] [--token-file FILE] [--ca-file FILE]\n"
+    "                      [--server-name NAME]\n"
+    "       ksearch-worker --selftest [--json] [the arguments above]\n"
+    "       ksearch-worker --version\n"
+    "FILE is a WorkerConfig as textproto; arguments after it win. --selftest tries what this "
+    "machine\n"
+    "can do and says what to correct. --compile-only serves builds alone and needs no GPU.\n"
+    "It ends with 3 if something here has to be corrected, 4 if the coordinator does not let it "
+    "in.\n";
+
 // Which device a language's programs run on.
 v1::DeviceClass DeviceOf(v1::Language language) {
   return language == v1::LANGUAGE_CPP ? v1::DEVICE_CLASS_CPU : v1::DEVICE_CLASS_CUDA;
@@ -49,7 +62,11 @@ v1::WorkerHello MakeHello(const v1::WorkerConfig& config, const std::vector<Devi
     capability->set_build_only(config.compile_only());
     *capability->mutable_fingerprint() = device.monitor->Fingerprint();
     for (const auto& [language, builder] : toolchains) {
-      if (DeviceOf(language) == device.device_class()) capability->add_languages(language);
+      if (DeviceOf(language) != device.device_class()) continue;
+      capability->add_languages(language);
+      for (std::string& name : builder->architectures()) {
+        capability->add_build_architectures(std::move(name));
+      }
     }
   }
   *hello.mutable_isolation() = isolation;
@@ -196,6 +213,10 @@ int main(int argc, char** argv) {
   const std::vector<std::string> args(argv + 1, argv + argc);
   if (args == std::vector<std::string>{"--version"}) {
     std::printf("ksearch-worker %s\n", KSEARCH_VERSION);
+    return 0;
+  }
+  if (args == std::vector<std::string>{"--help"}) {
+    std::printf("%s", ksearch::kUsage);
     return 0;
   }
   if (std::find(args.begin(), args.end(), "--selftest") != args.end()) {

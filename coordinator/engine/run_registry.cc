@@ -142,9 +142,21 @@ absl::StatusOr<SearchContext> RunRegistry::LoadContext(const RunRow& row,
 }
 
 absl::StatusOr<v1::RunConfig> RunRegistry::Complete(const v1::RunConfig& request) const {
-  ASSIGN_OR_RETURN(v1::RunConfig config, CompleteRunConfig(request, parts_.defaults));
+  v1::RunConfig wanted = request;
+  if (request.language() == v1::LANGUAGE_UNSPECIFIED &&
+      parts_.defaults.language() == v1::LANGUAGE_UNSPECIFIED) {
+    // Of tasks that can be written in one language only, that one.
+    const auto task = parts_.tasks->Load(request.task());
+    if (task.ok() && task->references_size() == 1) {
+      wanted.set_language(task->references(0).language());
+    }
+  }
+  ASSIGN_OR_RETURN(v1::RunConfig config, CompleteRunConfig(wanted, parts_.defaults));
   RETURN_IF_ERROR(ResolveModels(&config));
-  if (config.target_hardware().empty()) config.set_target_hardware(parts_.target_hardware());
+  if (config.target_hardware().empty()) {
+    config.set_target_hardware(parts_.target_hardware(
+        config.language() == v1::LANGUAGE_CPP ? v1::DEVICE_CLASS_CPU : v1::DEVICE_CLASS_CUDA));
+  }
   if (!config.replay_order_of().empty()) {
     ASSIGN_OR_RETURN(*config.mutable_replay_order_of(),
                      parts_.store->ResolveRun(config.replay_order_of()));

@@ -29,8 +29,8 @@ class RunRegistry {
     const TaskSuite* tasks;
     const Clock* clock;
     v1::RunConfig defaults;
-    // What the devices of connected workers are called, for prompts; empty if none is connected.
-    std::function<std::string()> target_hardware;
+    // What such devices of connected workers are called, for prompts.
+    std::function<std::string(v1::DeviceClass)> target_hardware;
     const PriceBook* prices;
     absl::Duration store_retry = absl::Seconds(2);  // until a failed write is tried again
   };

@@ -20,6 +20,20 @@ Requirement RequirementOf(const v1::JobSpec& spec) {
   return requirement;
 }
 
+namespace {
+
+bool MeetsArchitecture(const v1::DeviceCapability& device, const Requirement& requirement) {
+  if (requirement.architecture.empty()) return true;
+  if (!requirement.build_only) {
+    return requirement.architecture == device.fingerprint().architecture();
+  }
+  const auto& known = device.build_architectures();
+  return known.empty() ||
+         std::find(known.begin(), known.end(), requirement.architecture) != known.end();
+}
+
+}  // namespace
+
 bool CanRun(const v1::WorkerHello& hello, const Requirement& requirement) {
   for (const v1::DeviceCapability& device : hello.devices()) {
     if (requirement.device != v1::DEVICE_CLASS_UNSPECIFIED &&
@@ -27,10 +41,7 @@ bool CanRun(const v1::WorkerHello& hello, const Requirement& requirement) {
       continue;
     }
     if (device.build_only() && !requirement.build_only) continue;
-    if (!requirement.architecture.empty() && !requirement.build_only &&
-        requirement.architecture != device.fingerprint().architecture()) {
-      continue;
-    }
+    if (!MeetsArchitecture(device, requirement)) continue;
     const bool speaks_all =
         std::all_of(requirement.languages.begin(), requirement.languages.end(), [&](int language) {
           return std::find(device.languages().begin(), device.languages().end(), language) !=

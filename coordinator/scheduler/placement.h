@@ -13,9 +13,9 @@ namespace ksearch {
 // What a worker must have to run a job. Jobs of equal requirements queue together.
 struct Requirement {
   v1::DeviceClass device = v1::DEVICE_CLASS_UNSPECIFIED;  // unspecified = any
-  std::string architecture;                               // empty = any
-  std::vector<int> languages;                             // v1::Language, sorted, no repetition
-  // No device is taken: one that only builds will do, and a compiler for every architecture.
+  std::string architecture;    // empty = any; of build_only: to build for
+  std::vector<int> languages;  // v1::Language, sorted, no repetition
+  // No device is taken: one that only builds will do, whatever it is, if its compiler can.
   bool build_only = false;
 
   auto operator<=>(const Requirement&) const = default;

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <string>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "common/digest.h"
 #include "common/measure_defaults.h"
 #include "common/run_facts.h"
@@ -20,7 +23,44 @@ constexpr size_t kMaxArchitectureBytes = 64;
 // A worker's own answer to a PROFILE job always has one; a job that was lost tells nothing.
 bool IsProfiling(const v1::JobResult& result) { return result.has_profile(); }
 
+// "sm_", digits, at most one letter: what nvcc calls a real architecture. Which of them there are,
+// compilers know.
+bool IsCudaArchitecture(absl::string_view name) {
+  if (!absl::ConsumePrefix(&name, "sm_")) return false;
+  if (!name.empty() && (name.back() == 'a' || name.back() == 'f')) name.remove_suffix(1);
+  return name.size() >= 2 && std::all_of(name.begin(), name.end(), [](char c) {
+           return absl::ascii_isdigit(static_cast<unsigned char>(c));
+         });
+}
+
+absl::Status CheckArchitecture(const std::string& architecture, v1::Language language) {
+  if (architecture.size() > kMaxArchitectureBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("architecture: longer than ", kMaxArchitectureBytes, " bytes"));
+  }
+  if (language == v1::LANGUAGE_CUDA && !architecture.empty() && !IsCudaArchitecture(architecture)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("architecture: '", absl::CEscape(architecture),
+                     "' is no CUDA architecture; write sm_90a (H100, H200) or sm_100a (B200)"));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
+
+std::string NobodyFor(const v1::JobSpec& spec) {
+  const bool build = spec.kind() == v1::JOB_KIND_BUILD;
+  return absl::StrCat(
+      "no connected worker can ", build ? "build " : "judge ",
+      absl::AsciiStrToLower(
+          absl::StripPrefix(v1::Language_Name(spec.candidate().language()), "LANGUAGE_")),
+      " candidates",
+      spec.architecture().empty() ? ""
+      : build                     ? " for "
+                                  : " on ",
+      spec.architecture(),
+      "; `ksearch workers` lists who is there; start one: ksearch-worker --coordinator ADDRESS");
+}
 
 absl::StatusOr<v1::JobSpec> EvaluationJob(const v1::Task& task,
                                           const v1::EvaluateRequest& request) {
@@ -64,10 +104,7 @@ absl::StatusOr<v1::JobSpec> EvaluationJob(const v1::Task& task,
     spec.set_kind(v1::JOB_KIND_BUILD);
     spec.clear_workload_uuids();
   }
-  if (request.architecture().size() > kMaxArchitectureBytes) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("architecture: longer than ", kMaxArchitectureBytes, " bytes"));
-  }
+  RETURN_IF_ERROR(CheckArchitecture(request.architecture(), language));
   spec.set_architecture(request.architecture());
   if (request.workload_uuids_size() > 0) {
     spec.clear_workload_uuids();

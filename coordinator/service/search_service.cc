@@ -338,11 +338,7 @@ absl::StatusOr<v1::JobResult> SearchService::Await(grpc::ServerContext* context,
         parts_.workers->Submit(job_id, spec, 0);
         submitted = true;
       } else if (clock.SteadyNow() >= give_up) {
-        return absl::FailedPreconditionError(
-            absl::StrCat("no connected worker can judge ",
-                         absl::AsciiStrToLower(absl::StripPrefix(
-                             v1::Language_Name(spec.candidate().language()), "LANGUAGE_")),
-                         " candidates; start one: ksearch-worker --coordinator ADDRESS"));
+        return absl::FailedPreconditionError(NobodyFor(spec));
       }
     }
     const std::string progress =

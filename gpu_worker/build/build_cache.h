@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
@@ -29,6 +30,7 @@ class BuildCache : public Builder {
 
   absl::StatusOr<BuildResult> Build(const BuildRequest& request, std::stop_token stop) override;
   std::string fingerprint() const override { return builder_->fingerprint(); }
+  std::vector<std::string> architectures() const override { return builder_->architectures(); }
 
  private:
   struct Building {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "proto/job.pb.h"
@@ -40,6 +41,8 @@ class Builder {
   virtual absl::StatusOr<BuildResult> Build(const BuildRequest& request, std::stop_token stop) = 0;
   // Everything beside the sources that decides the artifact: compiler version, flags, target.
   virtual std::string fingerprint() const = 0;
+  // What BuildRequest.architecture may be; empty: it is not looked at.
+  virtual std::vector<std::string> architectures() const { return {}; }
 };
 
 }  // namespace ksearch

@@ -99,6 +99,7 @@ absl::StatusOr<BuildResult> GxxToolchain::Build(const BuildRequest& request, std
                    RunCompiler(*sandbox_, CompilerSpec(request, *folder), *folder,
                                start + BuildTime(request.limits), stop));
   BuildResult result = JudgeCompiler(run, run.exit.output, request.limits, kCompileMemoryBytes);
+  ExplainEntry("const KsearchArgs* args", &result);
   result.report.set_compiler(compiler_.version_line);
   result.report.set_flags(absl::StrJoin(compiler_.flags, " "));
   if (result.outcome == v1::OUTCOME_PASSED) TakeArtifact(folder, request.limits, &result);

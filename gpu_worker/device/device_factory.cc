@@ -19,14 +19,22 @@ namespace {
 
 std::string DefaultLockPath() { return absl::StrCat("/tmp/ksearch-device-", ::geteuid()); }
 
+absl::StatusOr<std::unique_ptr<DeviceLock>> MakeLock(const std::string& path) {
+  auto lock = DeviceLock::Create(path);
+  if (lock.ok()) return lock;
+  return absl::FailedPreconditionError(absl::StrCat(lock.status().message(),
+                                                    "; set lock_path to a file that uid ",
+                                                    ::geteuid(), " may open or make"));
+}
+
 absl::StatusOr<Device> MakeCpu(const v1::DeviceSettings& settings) {
   Device device;
   device.settings = settings;
   device.settings.set_device_class(v1::DEVICE_CLASS_CPU);
   ASSIGN_OR_RETURN(device.monitor, CpuDeviceMonitor::Create());
   ASSIGN_OR_RETURN(device.lock,
-                   DeviceLock::Create(settings.lock_path().empty() ? DefaultLockPath() + "-cpu.lock"
-                                                                   : settings.lock_path()));
+                   MakeLock(settings.lock_path().empty() ? DefaultLockPath() + "-cpu.lock"
+                                                         : settings.lock_path()));
   return device;
 }
 
@@ -73,8 +81,7 @@ absl::StatusOr<Device> MakeGpu(const v1::DeviceSettings& settings, const Present
     device.monitor = std::make_unique<UnreachableGpu>(gpu);
   }
   const std::string path = settings.lock_path().empty() ? DefaultLockPath() : settings.lock_path();
-  ASSIGN_OR_RETURN(device.lock,
-                   DeviceLock::Create(absl::StrCat(path, "-", gpu.facts.uuid, ".lock")));
+  ASSIGN_OR_RETURN(device.lock, MakeLock(absl::StrCat(path, "-", gpu.facts.uuid, ".lock")));
   return device;
 }
 

@@ -18,9 +18,6 @@
 namespace ksearch {
 namespace {
 
-constexpr char kInstallDriver[] =
-    "install NVIDIA's driver; in a container, start it with the GPUs (docker: --gpus all)";
-
 absl::StatusOr<std::vector<PresentGpu>> FromNvml(const std::string& library) {
   ASSIGN_OR_RETURN(const std::shared_ptr<const NvmlApi> api, NvmlApi::Load(library));
   char driver[128] = {};
@@ -130,11 +127,16 @@ absl::StatusOr<std::vector<PresentGpu>> FindGpus(const std::string& nvml_library
     return by_driver;
   }
   const bool absent = absl::IsNotFound(by_nvml.status()) && absl::IsNotFound(by_driver.status());
-  return absl::Status(
-      absent ? absl::StatusCode::kNotFound : absl::StatusCode::kFailedPrecondition,
-      absl::StrCat(absent ? "there is no NVIDIA driver here" : "the NVIDIA driver does not work",
-                   " (", by_nvml.status().message(), "; ", by_driver.status().message(),
-                   "): ", kInstallDriver));
+  if (absent) {
+    return absl::NotFoundError(absl::StrCat(
+        "there is no NVIDIA driver here (neither ", nvml_library, " nor ", driver_library,
+        "): install it, or in a container start that with the GPUs (docker: --gpus all); a node "
+        "without a GPU may build: --compile-only"));
+  }
+  return absl::FailedPreconditionError(absl::StrCat(
+      "the NVIDIA driver does not work (", by_nvml.status().message(), "; ",
+      by_driver.status().message(), "): see that the kernel module is loaded and of the same ",
+      "version as the libraries (nvidia-smi), in a container start it with the GPUs"));
 }
 
 absl::Status CheckDeviceNodes(const std::string& folder, const GpuFacts& gpu) {

@@ -5,8 +5,10 @@
 // forbids; on a GPU tensors are allocations of this process then, each exactly as long as the
 // tensor.
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -148,4 +150,16 @@ extern "C" const char* __asan_default_options() {
 }
 #endif
 
-int main(int argc, char** argv) { return ksearch::RunnerMain(argc, argv); }
+int main(int argc, char** argv) {
+  if (argc == 2 && std::strcmp(argv[1], "--version") == 0) {
+    std::printf("ksearch-runner %s\n", KSEARCH_VERSION);
+    return 0;
+  }
+  struct stat facts;
+  const bool started = ::fstat(ksearch::kControlFd, &facts) == 0 && S_ISSOCK(facts.st_mode);
+  if (started) return ksearch::RunnerMain(argc, argv);
+  std::fprintf(stderr,
+               "ksearch-runner loads one candidate for ksearch-verifier, which starts it with a "
+               "socket;\nit is of no use by itself.\n");
+  return 2;
+}

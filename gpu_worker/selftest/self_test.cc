@@ -2,13 +2,16 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "gpu_worker/device/cpu_device_monitor.h"
+#include "gpu_worker/device/device_factory.h"
 #include "gpu_worker/selftest/gpu_checks.h"
 #include "gpu_worker/selftest/machine_checks.h"
 #include "gpu_worker/worker_config.h"
@@ -23,6 +26,19 @@ Finding CheckProcessors() {
   const v1::DeviceFingerprint print = (*monitor)->Fingerprint();
   return Finding::Ok("processors",
                      absl::StrCat(print.cores(), " x ", print.name(), ", ", print.architecture()));
+}
+
+// Whether a worker could open the lock of each of these devices, and whatever else it begins with.
+void CheckStart(const v1::WorkerConfig& config, const v1::DeviceSettings& device,
+                const GpuSurroundings& surroundings, std::vector<Finding>* findings) {
+  const auto faulty = [](const Finding& finding) { return finding.level == Finding::Level::kFail; };
+  if (std::any_of(findings->begin(), findings->end(), faulty)) return;  // said already
+  v1::WorkerConfig one = config;
+  *one.mutable_device() = device;
+  one.clear_more_devices();
+  const auto devices = MakeDevices(one, surroundings);
+  if (devices.ok()) return;
+  findings->push_back(Finding::Fail("device", std::string(devices.status().message()), ""));
 }
 
 void Append(std::vector<Finding> more, std::vector<Finding>* findings) {
@@ -61,12 +77,15 @@ std::vector<Finding> RunSelfTest(const v1::WorkerConfig& config) {
 
   bool gpus = false;
   const auto look_at = [&](const v1::DeviceSettings& device) {
+    std::vector<Finding> of_device;
     if (device.device_class() == v1::DEVICE_CLASS_CUDA) {
       gpus = true;
-      Append(CheckGpus(device, surroundings), &findings);
+      of_device = CheckGpus(device, surroundings);
     } else {
-      findings.push_back(CheckProcessors());
+      of_device.push_back(CheckProcessors());
     }
+    CheckStart(config, device, surroundings, &of_device);
+    Append(std::move(of_device), &findings);
   };
   if (!config.compile_only()) {
     look_at(config.device());

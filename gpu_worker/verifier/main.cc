@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <optional>
@@ -160,6 +161,17 @@ absl::Status Run(int argc, char** argv) {
 }  // namespace ksearch
 
 int main(int argc, char** argv) {
+  if (argc == 2 && std::string(argv[1]) == "--version") {
+    std::printf("ksearch-verifier %s\n", KSEARCH_VERSION);
+    return EXIT_SUCCESS;
+  }
+  if (argc == 2 && std::string(argv[1]) == "--help") {
+    std::printf(
+        "ksearch-verifier checks and times candidates on one device. ksearch-worker starts it;\n"
+        "it is of no use by itself.\n"
+        "usage: ksearch-verifier --socket-fd=N [--config=FILE] [--gpu=UUID] | --version\n");
+    return EXIT_SUCCESS;
+  }
   ksearch::SetLogName("ksearch-verifier");
   const absl::Status status = ksearch::Run(argc, argv);
   if (status.ok()) return EXIT_SUCCESS;

@@ -14,6 +14,7 @@
 #include "absl/strings/str_split.h"
 #include "common/clock.h"
 #include "common/digest.h"
+#include "common/kernel_header.h"
 #include "common/measure_defaults.h"
 #include "common/status_macros.h"
 #include "common/subprocess.h"
@@ -215,6 +216,18 @@ BuildResult JudgeCompiler(const CompilerRun& run, absl::string_view log, const v
   }
   result.report.set_log_excerpt(std::move(digest.excerpt));
   return result;
+}
+
+void ExplainEntry(absl::string_view parameters, BuildResult* result) {
+  if (result->outcome != v1::OUTCOME_COMPILE_ERROR) return;
+  if (absl::StrContains(result->message, kWorkspaceSymbol)) {
+    absl::StrAppend(&result->message, "; it must be: extern \"C\" int64_t ", kWorkspaceSymbol,
+                    "(const KsearchArgs* args)");
+  } else if (absl::StrContains(result->message, kEntrySymbol) ||
+             absl::StrContains(result->message, "distinguished by return type alone")) {
+    absl::StrAppend(&result->message, "; the entry must be: extern \"C\" int ", kEntrySymbol, "(",
+                    parameters, ")");
+  }
 }
 
 void TakeArtifact(std::shared_ptr<const BuildFolder> folder, const v1::Limits& limits,

@@ -51,6 +51,10 @@ absl::StatusOr<CompilerRun> RunCompiler(Sandbox& sandbox, const SandboxSpec& spe
 BuildResult JudgeCompiler(const CompilerRun& run, absl::string_view log, const v1::Limits& limits,
                           int64_t memory_bytes);
 
+// Compilers say of an entry of other parameters only that it differs from its declaration: adds
+// what it has to be, with these `parameters`.
+void ExplainEntry(absl::string_view parameters, BuildResult* result);
+
 // Takes the object of a build that PASSED so far: the result points at it and keeps `folder`, or
 // says what is wrong with it.
 void TakeArtifact(std::shared_ptr<const BuildFolder> folder, const v1::Limits& limits,

@@ -6,9 +6,11 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "common/clock.h"
 #include "common/digest.h"
 #include "common/kernel_header.h"
@@ -49,6 +51,7 @@ constexpr const char* kFlags[] = {
 // cicc and cudafe++ take 1 to 3 GiB for large template libraries.
 constexpr int64_t kCompileMemoryBytes = int64_t{8} << 30;
 
+constexpr char kEntryParameters[] = "const KsearchArgs* args, cudaStream_t stream";
 constexpr char kUsualPath[] = "/usr/local/cuda/bin/nvcc";
 // Listings of large template kernels; what is beyond is not counted.
 constexpr int64_t kListingBytes = int64_t{24} << 20;
@@ -87,18 +90,20 @@ std::vector<SandboxSpec::Bind> ToolkitBinds(const std::string& nvcc) {
   return binds;
 }
 
-// "sm_90a": sm_, digits, at most one letter a or f. Its base is "sm_90".
-bool SplitArchitecture(absl::string_view name, std::string* base) {
-  absl::string_view digits = name;
-  if (!absl::ConsumePrefix(&digits, "sm_")) return false;
-  if (absl::EndsWith(digits, "a") || absl::EndsWith(digits, "f")) digits.remove_suffix(1);
-  if (digits.size() < 2 || digits.size() > 3 ||
-      !std::all_of(digits.begin(), digits.end(),
-                   [](char c) { return absl::ascii_isdigit(static_cast<unsigned char>(c)); })) {
-    return false;
+// What `nvcc --list-gpu-code` names, and what it does not but builds for: sm_90 has sm_90a beside
+// it (features of this architecture alone), sm_100 and later sm_100f as well (of its family).
+std::set<std::string> Architectures(absl::string_view listed) {
+  std::set<std::string> names;
+  for (absl::string_view line : absl::StrSplit(listed, '\n', absl::SkipWhitespace())) {
+    const std::string name(absl::StripAsciiWhitespace(line));
+    names.insert(name);
+    int number = 0;
+    absl::string_view digits = name;
+    if (!absl::ConsumePrefix(&digits, "sm_") || !absl::SimpleAtoi(digits, &number)) continue;
+    if (number >= 90) names.insert(name + "a");
+    if (number >= 100) names.insert(name + "f");
   }
-  *base = absl::StrCat("sm_", digits);
-  return true;
+  return names;
 }
 
 BuildResult Refused(const absl::Status& reason) {
@@ -131,9 +136,7 @@ absl::StatusOr<NvccToolchain::Compiler> NvccToolchain::FindTools(const Options& 
   compiler.version_line =
       absl::StrCat(VersionLine(version), "; ", host_version.substr(0, host_version.find('\n')));
   ASSIGN_OR_RETURN(const std::string codes, OutputOf({compiler.path, "--list-gpu-code"}));
-  for (absl::string_view code : absl::StrSplit(codes, '\n', absl::SkipWhitespace())) {
-    compiler.architectures.insert(std::string(absl::StripAsciiWhitespace(code)));
-  }
+  compiler.architectures = Architectures(codes);
   const std::string beside = fs::path(compiler.path).parent_path() / "cuobjdump";
   for (const std::string& name : {beside, std::string("cuobjdump")}) {
     const auto found = FindCompiler(name);
@@ -164,13 +167,10 @@ absl::StatusOr<std::unique_ptr<NvccToolchain>> NvccToolchain::Create(Options opt
 }
 
 absl::Status NvccToolchain::CheckArchitecture(const std::string& architecture) const {
-  std::string base;
-  if (SplitArchitecture(architecture, &base) && compiler_.architectures.count(base) > 0) {
-    return absl::OkStatus();
-  }
-  return absl::FailedPreconditionError(absl::StrCat(
-      "architecture '", architecture.substr(0, 40), "' is not known to ", compiler_.path,
-      "; it knows ", absl::StrJoin(compiler_.architectures, " "), ", from sm_90 on also with 'a'"));
+  if (compiler_.architectures.contains(architecture)) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("architecture '", architecture.substr(0, 40), "' is not known to ",
+                   compiler_.path, "; it knows ", absl::StrJoin(compiler_.architectures, " ")));
 }
 
 absl::Status NvccToolchain::TrialBuild() {
@@ -226,10 +226,11 @@ absl::StatusOr<BuildResult> NvccToolchain::Build(const BuildRequest& request,
 
   const PtxasReport ptxas = ReadPtxasReport(run.exit.output);
   BuildResult result = JudgeCompiler(run, ptxas.other_lines, request.limits, kCompileMemoryBytes);
+  ExplainEntry(kEntryParameters, &result);
   if (result.outcome == v1::OUTCOME_COMPILE_ERROR &&
       absl::StrContains(result.message, "required symbol")) {
     result.message = absl::StrCat("the entry is missing: define extern \"C\" int ", kEntrySymbol,
-                                  "(const KsearchArgs* args, cudaStream_t stream)");
+                                  "(", kEntryParameters, ")");
   }
   result.report.set_compiler(compiler_.version_line);
   result.report.set_flags(absl::StrJoin(flags, " "));

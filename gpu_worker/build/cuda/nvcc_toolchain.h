@@ -38,6 +38,9 @@ class NvccToolchain : public Builder {
   // FAILED_PRECONDITION for an architecture that this nvcc does not know.
   absl::StatusOr<BuildResult> Build(const BuildRequest& request, std::stop_token stop) override;
   std::string fingerprint() const override { return fingerprint_; }
+  std::vector<std::string> architectures() const override {
+    return {compiler_.architectures.begin(), compiler_.architectures.end()};
+  }
 
  private:
   struct Compiler {
@@ -45,7 +48,7 @@ class NvccToolchain : public Builder {
     std::string host_path;                 // real path
     std::string disassembler_path;         // cuobjdump; empty if there is none
     std::string version_line;              // e.g. "nvcc release 13.0, V13.0.88; g++ (Debian ...)"
-    std::set<std::string> architectures;   // without a letter, e.g. "sm_90"
+    std::set<std::string> architectures;   // e.g. "sm_90", "sm_90a"
     std::vector<SandboxSpec::Bind> binds;  // the toolkit, where the sandbox does not have it
   };
   NvccToolchain(Options options, Sandbox* sandbox, Compiler compiler, std::string fingerprint,

@@ -32,9 +32,10 @@ class RunRegistryTest : public testing::Test {
     providers.push_back({"p", "m", std::move(client), absl::OkStatus()});
     models_ = std::make_unique<ModelCaller>(&store_, Clock::Real(), std::move(providers),
                                             ModelCaller::Options());
-    runs_ = std::make_unique<RunRegistry>(RunRegistry::Parts{
-        &store_, &jobs_, models_.get(), tasks_.get(), &Clock::Real(), v1::RunConfig(),
-        [] { return "a machine"; }, &prices_, /*store_retry=*/absl::Milliseconds(1)});
+    runs_ = std::make_unique<RunRegistry>(
+        RunRegistry::Parts{&store_, &jobs_, models_.get(), tasks_.get(), &Clock::Real(),
+                           v1::RunConfig(), [](v1::DeviceClass) { return "a machine"; }, &prices_,
+                           /*store_retry=*/absl::Milliseconds(1)});
   }
 
   std::string Start() {

@@ -81,5 +81,19 @@ TEST(PlacementTest, ADeviceThatOnlyBuildsGetsNothingElse) {
       CanRun(Worker(v1::DEVICE_CLASS_CPU, "x86-64-v3", {v1::LANGUAGE_CPP}), RequirementOf(spec)));
 }
 
+TEST(PlacementTest, BuildsGoWhereTheCompilerKnowsTheArchitecture) {
+  v1::WorkerHello worker = Worker(v1::DEVICE_CLASS_CUDA, "sm_90a", {v1::LANGUAGE_CUDA});
+  worker.mutable_devices(0)->add_build_architectures("sm_90a");
+  worker.mutable_devices(0)->add_build_architectures("sm_100a");
+  v1::JobSpec spec = Job(v1::DEVICE_CLASS_CUDA, v1::LANGUAGE_CUDA, "sm_100a");
+  EXPECT_FALSE(CanRun(worker, RequirementOf(spec)));
+  spec.set_kind(v1::JOB_KIND_BUILD);
+  EXPECT_TRUE(CanRun(worker, RequirementOf(spec)));
+  spec.set_architecture("sm_999");
+  EXPECT_FALSE(CanRun(worker, RequirementOf(spec)));
+  spec.set_architecture("");
+  EXPECT_TRUE(CanRun(worker, RequirementOf(spec)));
+}
+
 }  // namespace
 }  // namespace ksearch

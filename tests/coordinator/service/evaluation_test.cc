@@ -116,5 +116,33 @@ TEST(CandidatePacket, PutsScreeningAndProfileTogether) {
   EXPECT_EQ(CandidatePacket(nullptr, {}, {}), "");
 }
 
+TEST(EvaluationJob, ArchitecturesOfCudaAreWrittenAsNvccDoes) {
+  v1::Task task = SomeTask();
+  task.mutable_references(0)->set_language(v1::LANGUAGE_CUDA);
+  v1::EvaluateRequest request;
+  request.set_kind(v1::JOB_KIND_BUILD);
+  *request.mutable_sources() = Program("candidate");
+  request.mutable_sources()->set_language(v1::LANGUAGE_CUDA);
+  for (const char* name : {"", "sm_90a", "sm_100f", "sm_75"}) {
+    request.set_architecture(name);
+    EXPECT_TRUE(EvaluationJob(task, request).ok()) << name;
+  }
+  for (const char* name : {"90a", "sm_", "sm_9", "sm_90ab", "sm_90a --x", "hopper"}) {
+    request.set_architecture(name);
+    EXPECT_THAT(EvaluationJob(task, request).status().ToString(), HasSubstr("write sm_90a"))
+        << name;
+  }
+}
+
+TEST(EvaluationJob, WhatNobodyCanDoIsSaidWithWhatItTakes) {
+  v1::JobSpec spec;
+  spec.mutable_candidate()->set_language(v1::LANGUAGE_CUDA);
+  EXPECT_THAT(NobodyFor(spec), HasSubstr("can judge cuda candidates; "));
+  spec.set_architecture("sm_100a");
+  EXPECT_THAT(NobodyFor(spec), HasSubstr("can judge cuda candidates on sm_100a; "));
+  spec.set_kind(v1::JOB_KIND_BUILD);
+  EXPECT_THAT(NobodyFor(spec), HasSubstr("can build cuda candidates for sm_100a; "));
+}
+
 }  // namespace
 }  // namespace ksearch

@@ -107,6 +107,17 @@ TEST_F(GxxToolchainTest, CompileErrorNamesFileAndLine) {
   EXPECT_EQ(result.artifact_path, "");
 }
 
+TEST_F(GxxToolchainTest, AnEntryOfAnotherInterfaceIsToldWhatItMustBe) {
+  const BuildResult result =
+      Build(Request({{"kernel.cpp",
+                      "#include \"ksearch_task.h\"\n"
+                      "extern \"C\" int ksearch_run(float* x) { return 0; }\n"}}));
+  EXPECT_EQ(result.outcome, v1::OUTCOME_COMPILE_ERROR);
+  EXPECT_THAT(
+      result.message,
+      HasSubstr("the entry must be: extern \"C\" int ksearch_run(const KsearchArgs* args)"));
+}
+
 // What the log quotes from the sources must not be taken for the tools' own words.
 TEST_F(GxxToolchainTest, WordsOfTheSourcesAreNoLimit) {
   const std::string words =

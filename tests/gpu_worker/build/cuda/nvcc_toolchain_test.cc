@@ -175,6 +175,17 @@ TEST_F(NvccToolchainTest, WhatIsMissingIsSaid) {
   result = Build(Kernel("extern \"C\" int elsewhere();", "return elsewhere();"));
   EXPECT_EQ(result.outcome, v1::OUTCOME_COMPILE_ERROR);
   EXPECT_THAT(result.message, HasSubstr("undefined reference to `elsewhere'"));
+  // Another interface than the header declares.
+  for (const char* entry : {"int ksearch_run(float* x, int n) { return n; }",
+                            "void ksearch_run(const KsearchArgs* args, cudaStream_t stream) {}"}) {
+    result = Build(Request(
+        {{"kernel.cu", absl::StrCat("#include \"ksearch_task.h\"\nextern \"C\" ", entry, "\n")}}));
+    EXPECT_EQ(result.outcome, v1::OUTCOME_COMPILE_ERROR) << entry;
+    EXPECT_THAT(result.message, HasSubstr("the entry must be: extern \"C\" int ksearch_run("));
+  }
+  result = Build(Kernel("extern \"C\" int ksearch_workspace_bytes(int n) { return n; }"));
+  EXPECT_THAT(result.message,
+              HasSubstr("it must be: extern \"C\" int64_t ksearch_workspace_bytes("));
   result = Build(Kernel("#include <torch/extension.h>"));
   EXPECT_THAT(Log(result), HasSubstr("torch/extension.h: No such file"));
 }
@@ -242,7 +253,9 @@ TEST_F(NvccToolchainTest, HugeAndUnsafeSourcesNeverReachTheCompiler) {
 
 TEST_F(NvccToolchainTest, UnknownArchitectureIsNamed) {
   BuildRequest request = Kernel("");
-  for (const char* name : {"sm_999", "90a", "sm_90a --keep", ""}) {
+  EXPECT_THAT(toolchain_->architectures(),
+              AllOf(testing::Contains("sm_90a"), Not(testing::Contains("sm_80a"))));
+  for (const char* name : {"sm_999", "90a", "sm_80a", "sm_90a --keep", ""}) {
     request.architecture = name;
     const auto built = toolchain_->Build(request, {});
     if (request.architecture.empty()) continue;
