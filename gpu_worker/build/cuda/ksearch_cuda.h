@@ -51,6 +51,8 @@
 #define KS_HAS_SETMAXNREG 1
 #endif
 
+/* Later parts use earlier ones. */
+/* clang-format off */
 #include "header/conversions.h"
 #include "header/block.h"
 #include "header/async_copy.h"
@@ -60,5 +62,6 @@
 #include "header/wgmma_bf16.h"
 #include "header/wgmma_fp8.h"
 #include "header/tensor_map.h"
+/* clang-format on */
 
 #endif  // KSEARCH_CUDA_H_

@@ -1,0 +1,235 @@
+#!/usr/bin/env bash
+# usage: bare_systems.sh ARCHIVE [SYSTEM...]: judges a worker bundle in the smallest installations of
+# whole systems, of which nothing is installed but what makes them start. SYSTEM is bookworm (Debian
+# 12), jammy (Ubuntu 22.04) or noble (Ubuntu 24.04); all three if none is given. For each:
+#   bare       every program starts, the self-test names what is missing, bubblewrap of the bundle
+#              starts a runner in a sandbox;
+#   with g++   after `apt-get install g++`: the self-test is content, a worker joins a coordinator of
+#              this machine, a program for the processors passes;
+#   with nvcc  if this machine has a CUDA toolkit, which is shown to the system: a worker without a
+#              GPU builds CUDA programs for two architectures.
+# Needs root, debootstrap, bubblewrap, a mirror of each system, and ksearch-coordinator and ksearch in
+# KSEARCH_BIN_DIR (default: build/bundle/bin). About two minutes a system. Exit status 77, with the
+# reason, where that cannot be had.
+#   KSEARCH_ROOTS      a folder where fresh systems are kept for the next time (default: none kept)
+#   KSEARCH_DEBIAN, KSEARCH_UBUNTU   mirrors
+set -euo pipefail
+archive=$(realpath "${1:?usage: bare_systems.sh ARCHIVE [SYSTEM...]}")
+shift
+source_root=$(cd "$(dirname "$0")/../.." && pwd)
+bin_dir=${KSEARCH_BIN_DIR:-$source_root/build/bundle/bin}
+systems=("$@")
+[ "${#systems[@]}" -gt 0 ] || systems=(bookworm jammy noble)
+debian=${KSEARCH_DEBIAN:-http://deb.debian.org/debian}
+ubuntu=${KSEARCH_UBUNTU:-http://archive.ubuntu.com/ubuntu}
+ubuntu_keyring=pool/main/u/ubuntu-keyring/ubuntu-keyring_2021.03.26_all.deb
+
+skip() { echo "SKIPPED: $*"; exit 77; }
+[ "$(id -u)" = 0 ] || skip "debootstrap needs root"
+for tool in debootstrap bwrap; do
+  command -v $tool >/dev/null || skip "$tool is not installed"
+done
+for program in ksearch-coordinator ksearch; do
+  [ -x "$bin_dir/$program" ] || skip "there is no $bin_dir/$program"
+done
+
+work=$(mktemp -d /tmp/ksearch-bare.XXXXXX)
+chmod 755 "$work"
+pids=()
+cleanup() {
+  status=$?
+  for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done
+  wait 2>/dev/null || true
+  rm -rf "$work"
+  exit "$status"
+}
+trap cleanup EXIT
+passed=0
+failed=0
+ok() { passed=$((passed + 1)); echo "PASS: $system: $*"; }
+bad() {
+  failed=$((failed + 1))
+  echo "FAIL: $system: $1"
+  if [ $# -gt 1 ]; then sed 's/^/    /' "$2"; fi
+}
+judge() { if "$2"; then ok "$1"; else bad "$1" "$work/log"; fi; }
+
+make_root() {  # make_root <system> <folder>: 0, or not with the reason in $work/log
+  local options=(--variant=minbase)
+  case $1 in
+    bookworm)
+      debootstrap "${options[@]}" "$1" "$2" "$debian" >"$work/log" 2>&1 ;;
+    jammy | noble)
+      if [ ! -d "$work/keyring" ]; then
+        curl -fsS -m 60 -o "$work/keyring.deb" "$ubuntu/$ubuntu_keyring" 2>"$work/log" &&
+          dpkg-deb -x "$work/keyring.deb" "$work/keyring" || return 1
+      fi
+      options+=(--keyring="$work/keyring/usr/share/keyrings/ubuntu-archive-keyring.gpg")
+      # The script of all Ubuntu releases: a new one may be unknown to an old debootstrap.
+      debootstrap "${options[@]}" "$1" "$2" "$ubuntu" gutsy >"$work/log" 2>&1 ;;
+    *) skip "unknown system $1: bookworm, jammy or noble" ;;
+  esac
+}
+
+# A command as root of the system. Not chroot: from inside one no user namespace can be made. The
+# machine's /proc, since one that is covered in part could not be mounted anew in a sandbox inside.
+inside() { (inside_instead "$@"); }
+inside_instead() {  # in place of this shell
+  local binds=()
+  if [ -n "${toolkit:-}" ]; then binds=(--ro-bind "$toolkit" /usr/local/cuda); fi
+  exec bwrap --bind "$root" / --dev-bind /proc /proc --bind /sys /sys --dev /dev --perms 1777 --tmpfs /tmp \
+    "${binds[@]}" --bind "$work/shared" /shared --cap-add ALL --unshare-ipc --unshare-uts \
+    --hostname "$system" --die-with-parent --clearenv --setenv PATH /usr/sbin:/usr/bin:/sbin:/bin \
+    --setenv DEBIAN_FRONTEND noninteractive "$@"
+}
+ours=/opt/ksearch/bin
+
+programs_start() {
+  local program
+  for program in ksearch-worker ksearch-verifier ksearch-runner bwrap; do
+    inside $ours/$program --version >"$work/log" 2>&1 || return 1
+    grep -qE "^(ksearch-[a-z]*|bubblewrap) [0-9]+\.[0-9]" "$work/log" || return 1
+  done
+  for program in ksearch-worker ksearch-verifier; do
+    inside $ours/$program --help >"$work/log" 2>&1 || return 1
+    grep -q "^usage: " "$work/log" || return 1
+  done
+}
+
+self_test() {  # self_test <expected status> <config>
+  local status=0
+  inside $ours/ksearch-worker --config "/opt/ksearch/configs/$2" --selftest --state-dir /tmp/state \
+    >"$work/log" 2>&1 || status=$?
+  [ "$status" = "$1" ]
+}
+names_what_is_missing() {
+  self_test 3 worker_cpu.textproto && grep -q '^OK  *sandbox' "$work/log" &&
+    grep -q '^FAIL  *compiler .*g++' "$work/log" && [ "$(grep -c ^FAIL "$work/log")" = 1 ]
+}
+names_the_driver() {
+  self_test 3 worker_h200.textproto && grep -q '^FAIL  *driver .*install' "$work/log" &&
+    grep -q '^FAIL  *compiler .*nvcc' "$work/log"
+}
+is_content() { self_test 0 worker_cpu.textproto && ! grep -q ^FAIL "$work/log"; }
+
+# As ksearch-verifier does: a socket as descriptor 3, no network, no files but the system's, no
+# account. The runner says who it is, and that its filter is in force.
+runner_answers() {
+  cat >"$work/shared/call.pl" <<'PERL'
+use Socket;
+use POSIX;
+socketpair(my $ours, my $theirs, AF_UNIX, SOCK_SEQPACKET, 0) or die "socketpair: $!";
+my $pid = fork();
+if (!$pid) {
+  POSIX::dup2(fileno($theirs), 3);
+  exec(@ARGV);
+  die "exec: $!";
+}
+close($theirs);
+$SIG{ALRM} = sub { die "no word from the runner\n" };
+alarm(20);
+defined(recv($ours, my $hello, 65536, 0)) or die "recv: $!";
+close($ours);
+waitpid($pid, 0);
+printf "hello of %d bytes, ended with %d\n", length($hello), $?;
+exit(length($hello) > 0 && $? == 0 ? 0 : 1);
+PERL
+  inside perl /shared/call.pl $ours/bwrap --unshare-all --unshare-user --disable-userns \
+    --uid 65534 --gid 65534 --cap-drop ALL --clearenv --ro-bind /usr /usr --symlink usr/lib /lib \
+    --symlink usr/lib64 /lib64 --symlink usr/bin /bin --proc /proc --dev /dev --tmpfs /tmp \
+    --ro-bind $ours/ksearch-runner /runner --remount-ro / -- /runner >"$work/log" 2>&1
+}
+
+wait_until() {  # wait_until <seconds> <command...>
+  local tries=$(($1 * 5))
+  shift
+  until "$@" >/dev/null 2>&1; do
+    tries=$((tries - 1))
+    [ "$tries" -gt 0 ] || return 1
+    sleep 0.2
+  done
+}
+worker_ready() { "$bin_dir/ksearch" workers | grep " $1 " | grep -q ' ready '; }
+start_worker() {  # start_worker <name> <config>
+  inside_instead $ours/ksearch-worker --config "/opt/ksearch/configs/$2" \
+    --coordinator "$KSEARCH_COORDINATOR" --state-dir /tmp/state --name "$1" --slots 2 \
+    >"$work/log" 2>&1 &
+  pids+=($!)
+  wait_until 90 worker_ready "$1"
+}
+stop_worker() {
+  kill "${pids[-1]}" 2>/dev/null || true
+  wait "${pids[-1]}" 2>/dev/null || true
+}
+program_passes() {
+  local task=$source_root/configs/tasks/cpu/softmax_rows_f32
+  start_worker "$system" worker_cpu.textproto || return 1
+  timeout 120 "$bin_dir/ksearch" eval --repeat --task softmax_rows_f32 "$task/baseline.cpp" \
+    >"$work/log" 2>&1 && grep -q '^passed' "$work/log"
+}
+cuda_builds() {
+  local task=$source_root/configs/tasks/cuda/rmsnorm_bf16 architecture
+  start_worker "$system-builds" worker_build.textproto || return 1
+  for architecture in sm_90a sm_100a; do
+    timeout 120 "$bin_dir/ksearch" eval --repeat --build-only --architecture $architecture \
+      --task rmsnorm_bf16 "$task/baseline.cu" >"$work/log" 2>&1 || return 1
+    grep -q "^kernels for $architecture" "$work/log" || return 1
+  done
+}
+
+"$bin_dir/ksearch-coordinator" --state-dir "$work/coordinator" --listen 127.0.0.1:0 \
+  --task-dir "$source_root/configs/tasks" >"$work/coordinator.log" 2>&1 &
+pids+=($!)
+wait_until 30 test -s "$work/coordinator/address" || { cat "$work/coordinator.log"; exit 1; }
+KSEARCH_COORDINATOR=$(cat "$work/coordinator/address")
+export KSEARCH_COORDINATOR
+nvcc=$(readlink -f "$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)")
+machines_toolkit=
+[ ! -x "$nvcc" ] || machines_toolkit=${nvcc%/bin/nvcc}
+
+tried=0
+for system in "${systems[@]}"; do
+  root=$work/$system
+  toolkit=
+  kept=${KSEARCH_ROOTS:+$KSEARCH_ROOTS/$system.tar}
+  if [ -n "$kept" ] && [ -s "$kept" ]; then
+    mkdir -p "$root" && tar -C "$root" -xpf "$kept"
+  elif make_root "$system" "$root"; then
+    if [ -n "$kept" ]; then
+      mkdir -p "$KSEARCH_ROOTS" && tar -C "$root" -cpf "$kept.part" . && mv "$kept.part" "$kept"
+    fi
+  else
+    echo "SKIP: $system: no such system could be made: $(tail -n 1 "$work/log")"
+    continue
+  fi
+  tried=$((tried + 1))
+  chmod 755 "$root"
+  rm -rf "$work/shared" && mkdir -p "$root/opt/ksearch" "$root/shared" "$work/shared"
+  tar -C "$root/opt/ksearch" --strip-components=1 -xzf "$archive"
+  echo "---- $system: $(sed -n 's/^PRETTY_NAME=//p' "$root/etc/os-release"), $(inside ldd --version |
+    head -n 1)"
+
+  judge "every program starts" programs_start
+  judge "the self-test names the compiler that is missing, and nothing else" names_what_is_missing
+  judge "the self-test names driver and nvcc on a node for GPUs" names_the_driver
+  judge "bubblewrap of the bundle starts a runner in a sandbox" runner_answers
+
+  if ! { inside apt-get update && inside apt-get install -y --no-install-recommends g++; } \
+    >"$work/log" 2>&1; then
+    echo "SKIP: $system: g++ cannot be installed: $(tail -n 1 "$work/log")"
+    continue
+  fi
+  judge "with g++ the self-test finds no fault" is_content
+  judge "a worker joins, and a program passes" program_passes
+  stop_worker
+  if [ -z "$machines_toolkit" ]; then
+    echo "SKIP: $system: this machine has no CUDA toolkit to show it"
+    continue
+  fi
+  toolkit=$machines_toolkit
+  judge "with a CUDA toolkit it builds for sm_90a and sm_100a without a GPU" cuda_builds
+  stop_worker
+done
+[ "$tried" -gt 0 ] || skip "no system could be made"
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
