@@ -9,7 +9,7 @@
 #   with nvcc  if this machine has a CUDA toolkit, which is shown to the system: a worker without a
 #              GPU builds CUDA programs for two architectures.
 # Needs root, debootstrap, bubblewrap, a mirror of each system, and ksearch-coordinator and ksearch in
-# KSEARCH_BIN_DIR (default: build/bundle/bin). About two minutes a system. Exit status 77, with the
+# KSEARCH_BIN_DIR (default: build/bundle/bin). One to three minutes a system. Exit status 77, with the
 # reason, where that cannot be had.
 #   KSEARCH_ROOTS      a folder where fresh systems are kept for the next time (default: none kept)
 #   KSEARCH_DEBIAN, KSEARCH_UBUNTU   mirrors
@@ -36,10 +36,17 @@ done
 work=$(mktemp -d /tmp/ksearch-bare.XXXXXX)
 chmod 755 "$work"
 pids=()
+# Bubblewrap does not pass signals on to what it has started, and that has become another account.
+end_program() {
+  local child
+  child=$(ps -o pid= --ppid "$1" || true)
+  # shellcheck disable=SC2086
+  kill $child "$1" 2>/dev/null || true
+  wait "$1" 2>/dev/null || true
+}
 cleanup() {
   status=$?
-  for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done
-  wait 2>/dev/null || true
+  for pid in "${pids[@]}"; do end_program "$pid"; done
   rm -rf "$work"
   exit "$status"
 }
@@ -158,8 +165,8 @@ start_worker() {  # start_worker <name> <config>
   wait_until 90 worker_ready "$1"
 }
 stop_worker() {
-  kill "${pids[-1]}" 2>/dev/null || true
-  wait "${pids[-1]}" 2>/dev/null || true
+  end_program "${pids[-1]}"
+  unset 'pids[-1]'
 }
 program_passes() {
   local task=$source_root/configs/tasks/cpu/softmax_rows_f32
