@@ -1,6 +1,7 @@
 #include "coordinator/packet/kernel_lines.h"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -178,7 +179,7 @@ std::string CodeLine(const v1::SassFacts& sass) {
   if (sass.async_copies() > 0) absl::StrAppend(&text, ", ", sass.async_copies(), " cp.async");
   if (sass.bulk_copies() > 0) absl::StrAppend(&text, ", ", sass.bulk_copies(), " bulk or TMA");
   if (sass.matrix_loads() > 0) absl::StrAppend(&text, ", ", sass.matrix_loads(), " ldmatrix");
-  const int local = sass.local_loads() + sass.local_stores();
+  const int64_t local = int64_t{sass.local_loads()} + sass.local_stores();
   if (local > 0) absl::StrAppend(&text, ", ", local, " of local memory (slow)");
   return text;
 }
@@ -197,7 +198,7 @@ const v1::KernelFacts* FactsOf(const v1::BuildReport& build, const std::string& 
 }
 
 bool Spills(const v1::KernelFacts& kernel) {
-  return kernel.spill_store_bytes() + kernel.spill_load_bytes() > 0;
+  return kernel.spill_store_bytes() > 0 || kernel.spill_load_bytes() > 0;
 }
 
 std::vector<std::string> ProfiledKernelLines(const v1::KernelProfile& kernel,

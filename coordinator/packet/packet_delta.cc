@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <optional>
 #include <utility>
 
@@ -62,7 +63,10 @@ std::vector<Item> BuildItems(const v1::KernelFacts& now, const v1::KernelFacts& 
   std::vector<Item> items = {
       both("registers", [](const auto& k) { return k.registers(); }),
       both("spilled bytes",
-           [](const auto& k) { return k.spill_store_bytes() + k.spill_load_bytes(); }),
+           [](const auto& k) {
+             return static_cast<double>(k.spill_store_bytes()) +
+                    static_cast<double>(k.spill_load_bytes());
+           }),
       both("static shared bytes", [](const auto& k) { return k.static_shared_bytes(); }),
   };
   if (now.has_sass() && before.has_sass()) {
@@ -72,7 +76,7 @@ std::vector<Item> BuildItems(const v1::KernelFacts& now, const v1::KernelFacts& 
     items.push_back(
         both("wide global loads", [](const auto& k) { return k.sass().wide_global_loads(); }));
     items.push_back(both("asynchronous copies", [](const auto& k) {
-      return k.sass().async_copies() + k.sass().bulk_copies();
+      return int64_t{k.sass().async_copies()} + k.sass().bulk_copies();
     }));
   }
   return items;
