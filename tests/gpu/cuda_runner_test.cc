@@ -14,19 +14,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "common/digest.h"
 #include "common/identity.h"
-#include "common/kernel_header.h"
 #include "common/log.h"
 #include "common/status_macros.h"
-#include "common/subprocess.h"
 #include "common/textproto.h"
-#include "gpu_worker/sandbox/gpu_binds.h"
-#include "gpu_worker/sandbox/sandbox_factory.h"
-#include "gpu_worker/verifier/cuda/cuda_buffer_sets.h"
-#include "gpu_worker/verifier/cuda/device_timing.h"
 #include "gpu_worker/verifier/job_verifier.h"
 #include "tests/gpu/cuda_candidates.h"
+#include "tests/gpu/gpu_bench.h"
 #include "tests/gpu_worker/sandbox/unprivileged_main.h"
 
 namespace ksearch {
@@ -54,14 +48,6 @@ constexpr char kTask[] = R"(
   work { bytes: "8 * n" }
 )";
 
-std::string Nvcc() {
-  for (const char* path : {"/usr/local/cuda/bin/nvcc", "/usr/bin/nvcc"}) {
-    if (std::ifstream(path).good()) return path;
-  }
-  const absl::StatusOr<std::string> found = FindOnPath("nvcc");
-  return found.ok() ? *found : "";
-}
-
 // One verifier for all tests, as for all jobs.
 class Lab {
  public:
@@ -72,20 +58,11 @@ class Lab {
   const std::string& why_not() const { return why_not_; }
 
   v1::Artifact Build(const std::string& name, const std::string& body, bool raw = false) {
-    const std::string base = absl::StrCat(ScratchFolder(), "/", name);
-    std::ofstream(base + ".cu") << (raw ? "" : kScale) << body;
-    const std::string command = absl::StrCat(
-        "TMPDIR=", ScratchFolder(), " HOME=", ScratchFolder(), " ", Nvcc(),
-        " -std=c++17 -O3 -shared -Xcompiler -fPIC -gencode=arch=compute_", number_, "a,code=sm_",
-        number_, "a -I", ScratchFolder(), " -o ", base, ".so ", base, ".cu 2>&1");
-    EXPECT_EQ(std::system(command.c_str()), 0) << command;
-    v1::Artifact artifact;
-    artifact.set_id(name);
-    artifact.set_path(base + ".so");
-    const auto bytes = ReadFile(artifact.path(), int64_t{64} << 20);
-    EXPECT_TRUE(bytes.ok()) << bytes.status();
-    if (bytes.ok()) artifact.set_sha256(Sha256Hex(*bytes));
-    return artifact;
+    const std::string path = absl::StrCat(ScratchFolder(), "/", name, ".cu");
+    std::ofstream(path) << (raw ? "" : kScale) << body;
+    const absl::StatusOr<v1::Artifact> built = bench_.Build(path);
+    EXPECT_TRUE(built.ok()) << built.status();
+    return built.value_or(v1::Artifact());
   }
 
   v1::VerifierRequest Request(v1::JobKind kind, const v1::Artifact& candidate,
@@ -104,7 +81,7 @@ class Lab {
     return request;
   }
   v1::Verdict Verify(const v1::VerifierRequest& request) {
-    JobVerifier verifier(*bench_, [](const v1::VerifierReply::Progress&) {});
+    JobVerifier verifier(bench_.bench(), [](const v1::VerifierReply::Progress&) {});
     const absl::Time start = Clock::Real().SteadyNow();
     absl::StatusOr<v1::Verdict> verdict = verifier.Verify(request);
     EXPECT_TRUE(verdict.ok()) << verdict.status();
@@ -137,48 +114,15 @@ class Lab {
   }
 
   absl::Status Open() {
-    if (Nvcc().empty()) return absl::NotFoundError("no nvcc");
-    ASSIGN_OR_RETURN(device_, VerifierDevice::Open(""));
-    const std::string& uuid = device_->device().uuid();
-    number_ = device_->device().architecture().substr(3);
-    v1::SandboxSettings settings;
-    if (const char* bwrap = std::getenv("KSEARCH_BWRAP")) settings.set_bubblewrap_path(bwrap);
-    ASSIGN_OR_RETURN(sandbox_, MakeSandbox(settings));
-    ASSIGN_OR_RETURN(GpuBinds binds, FindGpuBinds(uuid, std::nullopt, GpuHost()));
-    for (const SandboxSpec::Bind& bind : binds.binds)
-      std::printf("bind %s\n", bind.host_path.c_str());
-    starter_ = std::make_unique<RunnerStarter>(*sandbox_, CopiedProgram("ksearch-runner"), settings,
-                                               Clock::Real());
-    starter_->UseGpu(uuid, std::move(binds));
-    Bench::Options options;
-    options.last_level_cache_bytes = device_->device().l2_bytes();
-    options.max_rotation_bytes = int64_t{16} << 30;
-    options.device_health = [this] { return device_->health(); };
-    ASSIGN_OR_RETURN(options.gpu, MakeGpuTiming(device_));
-    std::printf("%s: %.0f GB/s, %.0f TFLOP/s, clocks %s\n", device_->device().name().c_str(),
-                options.gpu->peaks.bytes_per_second / 1e9,
-                options.gpu->peaks.half_flops_per_second / 1e12,
-                options.gpu->clocks == nullptr ? "not read" : "read");
-    bench_ = std::make_unique<Bench>(
-        *starter_,
-        [this](std::shared_ptr<const WorkloadCase> workload, int sets) {
-          return CudaBufferSets::Create(device_, std::move(workload), sets);
-        },
-        Clock::Real(), std::move(options));
+    if (!bench_.why_not().empty()) return absl::NotFoundError(bench_.why_not());
     RETURN_IF_ERROR(ParseTextproto(kTask, "task", &task_));
-    ASSIGN_OR_RETURN(const std::string header,
-                     KernelHeader(task_.definition(), v1::DEVICE_CLASS_CUDA));
-    std::ofstream(ScratchFolder() + "/ksearch_task.h") << header;
+    RETURN_IF_ERROR(bench_.UseTask(task_));
     reference_ = Build("reference", kHonest);
     return absl::OkStatus();
   }
 
+  GpuBench bench_{GpuBench::Instruments::kNone};
   std::string why_not_;
-  std::string number_;
-  std::shared_ptr<VerifierDevice> device_;
-  std::unique_ptr<Sandbox> sandbox_;
-  std::unique_ptr<RunnerStarter> starter_;
-  std::unique_ptr<Bench> bench_;
   v1::Task task_;
   v1::Artifact reference_;
 };

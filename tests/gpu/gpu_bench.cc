@@ -1,5 +1,6 @@
 #include "tests/gpu/gpu_bench.h"
 
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -28,17 +29,12 @@ std::string FindNvcc() {
 
 }  // namespace
 
-GpuBench& GpuBench::Get() {
-  static GpuBench* const bench = new GpuBench;
-  return *bench;
-}
-
-GpuBench::GpuBench() : nvcc_(FindNvcc()) {
-  const absl::Status opened = Open();
+GpuBench::GpuBench(Instruments instruments) : nvcc_(FindNvcc()) {
+  const absl::Status opened = Open(instruments);
   if (!opened.ok()) why_not_ = std::string(opened.message());
 }
 
-absl::Status GpuBench::Open() {
+absl::Status GpuBench::Open(Instruments instruments) {
   if (nvcc_.empty()) return absl::NotFoundError("no nvcc");
   ASSIGN_OR_RETURN(device_, VerifierDevice::Open(""));
   const std::string& uuid = device_->device().uuid();
@@ -46,6 +42,9 @@ absl::Status GpuBench::Open() {
   if (const char* bwrap = std::getenv("KSEARCH_BWRAP")) settings.set_bubblewrap_path(bwrap);
   ASSIGN_OR_RETURN(sandbox_, MakeSandbox(settings));
   ASSIGN_OR_RETURN(GpuBinds binds, FindGpuBinds(uuid, std::nullopt, GpuHost()));
+  for (const SandboxSpec::Bind& bind : binds.binds) {
+    std::printf("bind %s\n", bind.host_path.c_str());
+  }
   starter_ = std::make_unique<RunnerStarter>(*sandbox_, CopiedProgram("ksearch-runner"), settings,
                                              Clock::Real());
   starter_->UseGpu(uuid, std::move(binds));
@@ -54,8 +53,14 @@ absl::Status GpuBench::Open() {
   options.max_rotation_bytes = int64_t{16} << 30;
   options.device_health = [this] { return device_->health(); };
   ASSIGN_OR_RETURN(options.gpu, MakeGpuTiming(device_));
-  options.sanitizer = FindInstrument("compute-sanitizer", nvcc_);
-  options.profiler = FindInstrument("ncu", nvcc_);
+  std::printf("%s: %.0f GB/s, %.0f TFLOP/s, clocks %s\n", device_->device().name().c_str(),
+              options.gpu->peaks.bytes_per_second / 1e9,
+              options.gpu->peaks.half_flops_per_second / 1e12,
+              options.gpu->clocks == nullptr ? "not read" : "read");
+  if (instruments == Instruments::kThoseThere) {
+    options.sanitizer = FindInstrument("compute-sanitizer", nvcc_);
+    options.profiler = FindInstrument("ncu", nvcc_);
+  }
   bench_ = std::make_unique<Bench>(
       *starter_,
       [this](std::shared_ptr<const WorkloadCase> workload, int sets) {
@@ -77,11 +82,12 @@ absl::StatusOr<v1::Artifact> GpuBench::Build(const std::string& path) {
   artifact.set_id(std::filesystem::path(path).stem());
   artifact.set_path(absl::StrCat(ScratchFolder(), "/", artifact.id(), ".so"));
   const std::string number = device_->device().architecture().substr(3);
+  const char* const headers = std::getenv("KSEARCH_CUDA_HEADERS");
   const std::string command = absl::StrCat(
       "TMPDIR=", ScratchFolder(), " HOME=", ScratchFolder(), " ", nvcc_,
       " -std=c++17 -O3 -shared -Xcompiler -fPIC -gencode=arch=compute_", number, "a,code=sm_",
-      number, "a -I", ScratchFolder(), " -I", std::getenv("KSEARCH_CUDA_HEADERS"), " -o ",
-      artifact.path(), " ", path, " 2>&1");
+      number, "a -I", ScratchFolder(), headers == nullptr ? "" : absl::StrCat(" -I", headers),
+      " -o ", artifact.path(), " ", path, " 2>&1");
   if (std::system(command.c_str()) != 0) {  // NOLINT(concurrency-mt-unsafe)
     return absl::InternalError(absl::StrCat("cannot build: ", command));
   }

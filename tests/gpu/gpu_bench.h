@@ -15,23 +15,25 @@
 
 namespace ksearch {
 
-// A verifier's bench on the first GPU, for all tests of a process, and nvcc. KSEARCH_BWRAP names
-// another bubblewrap; the account must not be root.
+// A verifier's bench on the first GPU, for all tests of a process (one of a kind), and nvcc.
+// KSEARCH_BWRAP names another bubblewrap; the account must not be root.
 class GpuBench {
  public:
-  static GpuBench& Get();
+  // With compute-sanitizer and ncu, as far as they are there, or without.
+  enum class Instruments { kNone, kThoseThere };
+  explicit GpuBench(Instruments instruments);
   // Why there is none; empty: there is one.
   const std::string& why_not() const { return why_not_; }
   Bench& bench() { return *bench_; }
 
   // Writes ksearch_task.h for what is built from now on.
   absl::Status UseTask(const v1::Task& task);
-  // A shared object as a worker would build it, of a file of tests/bad_candidates/cuda.
+  // A shared object of a source, as a worker would build it; with the headers of the folder
+  // KSEARCH_CUDA_HEADERS, if that is set.
   absl::StatusOr<v1::Artifact> Build(const std::string& path);
 
  private:
-  GpuBench();
-  absl::Status Open();
+  absl::Status Open(Instruments instruments);
 
   std::string why_not_;
   std::string nvcc_;

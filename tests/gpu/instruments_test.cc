@@ -30,13 +30,18 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
+GpuBench& TheBench() {
+  static GpuBench* const bench = new GpuBench(GpuBench::Instruments::kThoseThere);
+  return *bench;
+}
+
 class InstrumentsTest : public ::testing::Test {
  protected:
   void SetUp() override {
     for (const char* name : {"KSEARCH_MUSEUM", "KSEARCH_TASKS", "KSEARCH_CUDA_HEADERS"}) {
       if (std::getenv(name) == nullptr) GTEST_SKIP() << name << " is not set";
     }
-    if (!GpuBench::Get().why_not().empty()) GTEST_SKIP() << GpuBench::Get().why_not();
+    if (!TheBench().why_not().empty()) GTEST_SKIP() << TheBench().why_not();
   }
 
   static v1::Task Load(const std::string& name) {
@@ -44,7 +49,7 @@ class InstrumentsTest : public ::testing::Test {
     CHECK_OK(suite.status());
     auto task = (*suite)->Load(name);
     CHECK_OK(task.status());
-    CHECK_OK(GpuBench::Get().UseTask(*task));
+    CHECK_OK(TheBench().UseTask(*task));
     return *std::move(task);
   }
   // Of a program of the museum.
@@ -53,7 +58,7 @@ class InstrumentsTest : public ::testing::Test {
     return gemm ? "gemm_bf16" : "rmsnorm_bf16";
   }
   static v1::Artifact Build(const std::string& path) {
-    auto artifact = GpuBench::Get().Build(path);
+    auto artifact = TheBench().Build(path);
     CHECK_OK(artifact.status());
     return *std::move(artifact);
   }
@@ -74,7 +79,7 @@ class InstrumentsTest : public ::testing::Test {
     for (const std::string& uuid : workloads) request.mutable_job()->add_workload_uuids(uuid);
     *request.mutable_candidate() = candidate;
     *request.mutable_reference() = reference;
-    JobVerifier verifier(GpuBench::Get().bench(), [](const v1::VerifierReply::Progress&) {});
+    JobVerifier verifier(TheBench().bench(), [](const v1::VerifierReply::Progress&) {});
     const absl::Time start = Clock::Real().SteadyNow();
     const auto verdict = verifier.Verify(request);
     CHECK_OK(verdict.status());
@@ -107,7 +112,7 @@ class HonestProgramTest : public InstrumentsTest,
 TEST_P(HonestProgramTest, StandsAConfirmation) {
   const v1::Verdict verdict = Confirm(GetParam());
   EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
-  if (!GpuBench::Get().bench().sanitizer().ok()) return;
+  if (!TheBench().bench().sanitizer().ok()) return;
   EXPECT_EQ(verdict.sanitizer().tools_size(), 3);
   EXPECT_THAT(verdict.sanitizer().note(), IsEmpty());
 }
@@ -160,8 +165,8 @@ INSTANTIATE_TEST_SUITE_P(Tasks, BaselineTest,
                                            "trimul_upstream", "moe_fp8_block_scale"));
 
 TEST_F(InstrumentsTest, AProfileOfOneCall) {
-  if (!GpuBench::Get().bench().profiler().ok()) {
-    GTEST_SKIP() << GpuBench::Get().bench().profiler().status();
+  if (!TheBench().bench().profiler().ok()) {
+    GTEST_SKIP() << TheBench().bench().profiler().status();
   }
   for (const char* name : {"honest_plain", "honest_gemm"}) {
     const v1::Task task = Load(TaskOf(name));

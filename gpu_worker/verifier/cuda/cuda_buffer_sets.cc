@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
+#include "gpu_worker/verifier/harness_constants.h"
 #include "gpu_worker/verifier/tensors/element.h"
 #include "gpu_worker/verifier/tensors/poison.h"
 
@@ -14,6 +15,7 @@ namespace {
 
 // Descriptors a packet: well under SCM_MAX_FD (253) and the runner's limit of open files.
 constexpr size_t kFdsPerPacket = 64;
+static_assert(kMaxSets <= device::kMaxCalls && kMaxConfirmDeviceSets <= device::kMaxCalls);
 
 using Kernel = VerifierDevice::Kernel;
 
