@@ -172,6 +172,22 @@ class SearchRunTest : public testing::Test {
     }
   }
 
+  // The same, killed after every step.
+  void RunToEndInLivesOfOneStep() {
+    for (int life = 0; life < 200; ++life) {
+      const int seen = arrivals();
+      const auto run = NewRun();
+      ASSERT_TRUE(run->Begin().ok());
+      const auto progress = run->FoldNext();
+      ASSERT_TRUE(progress.ok()) << progress.status();
+      if (*progress == SearchRun::Progress::kEnded) return;
+      if (*progress == SearchRun::Progress::kWaiting) AwaitArrivals(seen);
+      // The object goes away here; the store is all that the next life has. Calls in flight are
+      // answered by the store's record, not asked again, because the caller outlives the run.
+    }
+    FAIL() << "the run does not end";
+  }
+
   std::multiset<std::string> EventTexts() {
     std::multiset<std::string> texts;
     const auto events = store_.ReadEvents("run", 0, 1000);

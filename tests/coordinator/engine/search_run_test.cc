@@ -21,17 +21,7 @@ TEST_F(SearchRunTest, RunsToTheEndAndConfirmsTheBest) {
 }
 
 TEST_F(SearchRunTest, KilledAfterEveryStepItAsksEverythingOnce) {
-  for (int life = 0; life < 200; ++life) {
-    const int seen = arrivals();
-    const auto run = NewRun();
-    ASSERT_TRUE(run->Begin().ok());
-    const auto progress = run->FoldNext();
-    ASSERT_TRUE(progress.ok()) << progress.status();
-    if (*progress == SearchRun::Progress::kEnded) break;
-    if (*progress == SearchRun::Progress::kWaiting) AwaitArrivals(seen);
-    // The object goes away here; the store is all that the next life has. Calls in flight are
-    // answered by the store's record, not asked again, because the caller outlives the run.
-  }
+  RunToEndInLivesOfOneStep();
   EXPECT_EQ(store_.ReadRun("run")->status.state(), v1::RUN_STATE_FINISHED);
   EXPECT_EQ(EventTexts(), (std::multiset<std::string>{"screen/1", "screen/2", "screen/3",
                                                       "screen/4", "screen/5", "screen/6"}));
@@ -56,15 +46,7 @@ TEST_F(SearchRunTest, ProfilesCountAsDeviceTimeButNotAsEvaluations) {
 
 TEST_F(SearchRunTest, ProfilesSurviveAKillAfterEveryStep) {
   profiles_ = true;
-  for (int life = 0; life < 200; ++life) {
-    const int seen = arrivals();
-    const auto run = NewRun();
-    ASSERT_TRUE(run->Begin().ok());
-    const auto progress = run->FoldNext();
-    ASSERT_TRUE(progress.ok()) << progress.status();
-    if (*progress == SearchRun::Progress::kEnded) break;
-    if (*progress == SearchRun::Progress::kWaiting) AwaitArrivals(seen);
-  }
+  RunToEndInLivesOfOneStep();
   EXPECT_EQ(store_.ReadRun("run")->status.state(), v1::RUN_STATE_FINISHED);
   EXPECT_EQ(workers_.profiles(), 6);
   EXPECT_EQ(EventTexts().size(), 6u);
