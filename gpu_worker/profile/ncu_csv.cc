@@ -401,6 +401,8 @@ absl::StatusOr<v1::Profile> ParseNcuCsv(absl::string_view text) {
     return profile;
   }
   Summarise(table.launches(), &profile);
+  // With its launches profiled, how the program ended says nothing of them.
+  if (absl::StartsWith(complaint.text, "The application returned")) complaint.text.clear();
   std::string note = Missing(table.launches());
   if (!complaint.text.empty()) {
     note = absl::StrCat(complaint.text, note.empty() ? "" : "; ", note);

@@ -111,6 +111,14 @@ TEST(ParseNcuCsv, ARecordingOfEveryMetricThereIs) {
             "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio");
 }
 
+TEST(ParseNcuCsv, HowAProfiledProgramEndedIsNotSaid) {
+  const auto profile = ParseNcuCsv(absl::StrCat(
+      "==ERROR== The application returned an error code (18).\n", Recorded("h200_raw.txt")));
+  ASSERT_TRUE(profile.ok()) << profile.status();
+  EXPECT_EQ(profile->kernels_size(), 3);
+  EXPECT_THAT(profile->note(), testing::Not(HasSubstr("18")));
+}
+
 TEST(ParseNcuCsv, OneUnknownMetricLeavesNothing) {
   const auto profile = ParseNcuCsv(Recorded("h200_missing_metric.txt"));
   ASSERT_TRUE(profile.ok()) << profile.status();
