@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -24,6 +25,16 @@ const v1::Comparison* FindComparison(const v1::JobResult& result, const std::str
 std::string SpeedupText(const v1::Comparison& comparison) {
   return absl::StrFormat("%.2fx [%.2f, %.2f]", std::exp(comparison.log_speedup()),
                          std::exp(comparison.ci_low()), std::exp(comparison.ci_high()));
+}
+
+// Of a MIXED comparison: the workload that bars it.
+std::string SlowestText(const v1::Comparison& comparison) {
+  const auto& workloads = comparison.workloads();
+  const auto worst = absl::c_min_element(
+      workloads, [](const auto& a, const auto& b) { return a.ci_high() < b.ci_high(); });
+  if (comparison.verdict() != v1::Comparison::MIXED || worst == workloads.end()) return "";
+  return absl::StrFormat(", but %.2fx on %s", std::exp(worst->log_speedup()),
+                         worst->held_out() ? "a held-out workload" : worst->workload_uuid());
 }
 
 v1::RunEvent EventAbout(v1::RunEvent::Kind kind, const v1::IncumbentState::Challenger& challenger) {
@@ -110,9 +121,9 @@ IncumbentTracker::Step IncumbentTracker::OnConfirmed(const std::string& tag,
   } else if (over_rival == nullptr || over_baseline == nullptr) {
     event.set_text(absl::StrCat("the result lacks a comparison with ", rival));
   } else if (over_rival->verdict() != v1::Comparison::IMPROVED) {
-    event.set_text(absl::StrCat(v1::Comparison::Verdict_Name(over_rival->verdict()), ": ",
-                                SpeedupText(*over_rival), " over ",
-                                first ? "the baseline" : "the incumbent"));
+    event.set_text(absl::StrCat(
+        v1::Comparison::Verdict_Name(over_rival->verdict()), ": ", SpeedupText(*over_rival),
+        " over ", first ? "the baseline" : "the incumbent", SlowestText(*over_rival)));
   } else {
     *state_.mutable_incumbent() = challenger;
     *state_.mutable_over_baseline() = *over_baseline;

@@ -104,7 +104,7 @@ inline constexpr double kUnstableFactor = 1.5;
 
 // Confirmation.
 inline constexpr int kBootstrapDraws = 10'000;
-// A workload whose whole interval lies below this bars "improved".
+// A workload whose whole interval lies below this makes "improved" "mixed".
 inline constexpr double kWorstRegression = 0.03;
 inline constexpr int kMaxGosPerBlock = 16;
 // On a GPU the switch from the verifier's context to the runner's takes 180 to 250 us, one time in

@@ -145,7 +145,7 @@ v1::Comparison::Verdict Judge(const BootstrapResult& result, double min_effect,
   if (interval.low > effect) {
     for (const LogRatio& workload : result.workloads) {
       if (workload.interval.high < std::log1p(-worst_regression)) {
-        return v1::Comparison::UNDECIDED;
+        return v1::Comparison::MIXED;
       }
     }
     return v1::Comparison::IMPROVED;
@@ -162,8 +162,7 @@ v1::Comparison::Verdict JudgeUndecided(const BootstrapResult& by_verifier,
   const Interval& ours = by_verifier.combined.interval;
   const Interval& theirs = by_runners.combined.interval;
   const bool overlap = ours.low <= theirs.high && theirs.low <= ours.high;
-  const bool harmless = said == v1::Comparison::EQUAL || said == v1::Comparison::WORSE;
-  return harmless && overlap ? said : v1::Comparison::UNDECIDED;
+  return said != v1::Comparison::IMPROVED && overlap ? said : v1::Comparison::UNDECIDED;
 }
 
 }  // namespace ksearch

@@ -49,14 +49,14 @@ struct BootstrapResult {
 BootstrapResult HierarchicalBootstrap(const std::vector<LaunchBlocks>& workloads, double confidence,
                                       int draws, Rng* rng);
 
-// min_effect is the relative speed-up worth having (0.01 = 1 %); worst_regression bars "improved"
-// if a workload's whole interval lies below ln(1 - worst_regression).
+// min_effect is the relative speed-up worth having (0.01 = 1 %). What would be IMPROVED is MIXED if
+// a workload's whole interval lies below ln(1 - worst_regression).
 v1::Comparison::Verdict Judge(const BootstrapResult& result, double min_effect,
                               double worst_regression);
 
 // What the runners' own clocks may add to a result of the verifier's clock that is UNDECIDED. They
-// are more exact, but a candidate's word: it is taken where it gains a candidate nothing (EQUAL,
-// WORSE) and the intervals overlap; else UNDECIDED.
+// are more exact, but a candidate's word: it is taken where it gains a candidate nothing (not
+// IMPROVED) and the intervals overlap; else UNDECIDED.
 v1::Comparison::Verdict JudgeUndecided(const BootstrapResult& by_verifier,
                                        const BootstrapResult& by_runners, double min_effect,
                                        double worst_regression);

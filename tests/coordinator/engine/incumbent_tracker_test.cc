@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include "absl/strings/str_cat.h"
+
 namespace ksearch {
 namespace {
 
@@ -54,8 +56,8 @@ TEST(IncumbentTrackerTest, CandidateNotFasterThanTheBaselineIsNotConfirmed) {
 }
 
 TEST(IncumbentTrackerTest, UnprovenChallengerLeavesTheIncumbent) {
-  for (const auto verdict :
-       {v1::Comparison::EQUAL, v1::Comparison::WORSE, v1::Comparison::UNDECIDED}) {
+  for (const auto verdict : {v1::Comparison::EQUAL, v1::Comparison::WORSE,
+                             v1::Comparison::UNDECIDED, v1::Comparison::MIXED}) {
     IncumbentTracker tracker(0.01);
     auto step = tracker.OnScreened(Passed(), "a", "n", 1, 2.0);
     tracker.OnConfirmed(step.start->tag, Confirmed("baseline", v1::Comparison::IMPROVED, 0, 2.0));
@@ -65,6 +67,26 @@ TEST(IncumbentTrackerTest, UnprovenChallengerLeavesTheIncumbent) {
     step = tracker.OnConfirmed(step.start->tag, Confirmed("a", verdict, 1.0, 2.0));
     EXPECT_EQ(step.events[0].kind(), v1::RunEvent::CONFIRMATION_REFUSED);
     EXPECT_EQ(tracker.best()->candidate_id(), "a");
+  }
+}
+
+TEST(IncumbentTrackerTest, AMixedResultNamesTheWorkloadThatBarsIt) {
+  for (const bool held_out : {false, true}) {
+    IncumbentTracker tracker(0.01);
+    const auto step = tracker.OnScreened(Passed(), "a", "n", 1, 2.0);
+    v1::JobResult result = Confirmed("baseline", v1::Comparison::MIXED, 0, 2.0);
+    for (const double speedup : {3.0, 0.8, 2.0}) {
+      auto* workload = result.mutable_comparisons(0)->add_workloads();
+      workload->set_workload_uuid(absl::StrCat("w", speedup));
+      workload->set_log_speedup(std::log(speedup));
+      workload->set_ci_high(std::log(speedup));
+      workload->set_held_out(held_out);
+    }
+    const auto end = tracker.OnConfirmed(step.start->tag, result);
+    EXPECT_THAT(end.events[0].text(), testing::StartsWith("MIXED: 2.00x"));
+    EXPECT_THAT(
+        end.events[0].text(),
+        testing::HasSubstr(held_out ? "but 0.80x on a held-out workload" : "but 0.80x on w0.8"));
   }
 }
 

@@ -126,7 +126,7 @@ TEST(StatisticsTest, VerdictsFollowTheInterval) {
     return Judge(result, 0.01, 0.03);
   };
   EXPECT_EQ(judge(0.02, 0.05, 0.1), v1::Comparison::IMPROVED);
-  EXPECT_EQ(judge(0.02, 0.05, -0.05), v1::Comparison::UNDECIDED);  // one workload got slower
+  EXPECT_EQ(judge(0.02, 0.05, -0.05), v1::Comparison::MIXED);  // one workload got slower
   EXPECT_EQ(judge(0.005, 0.05, 0.1), v1::Comparison::UNDECIDED);
   EXPECT_EQ(judge(-0.005, 0.005, 0.1), v1::Comparison::EQUAL);
   EXPECT_EQ(judge(-0.05, -0.02, 0.1), v1::Comparison::WORSE);
