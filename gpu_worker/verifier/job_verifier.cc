@@ -25,8 +25,17 @@ namespace ksearch {
 namespace {
 
 constexpr absl::Duration kLoadTime = absl::Seconds(10);
-// A killed runner says nothing about the candidate, unless it is so every time.
-constexpr int kKilledTries = 3;
+// A runner that was killed, or met an error of the device, says nothing about the candidate, unless
+// it is so every time.
+constexpr int kUnexplainedTries = 3;
+
+void BlameForDeviceError(v1::Verdict* verdict) {
+  verdict->set_message(
+      CleanText(absl::StrCat("the program reported a device error which the device does not know "
+                             "of: ",
+                             verdict->message()),
+                kMaxMessageBytes));
+}
 
 std::vector<int64_t> TimedOracles(const OracleEntries& oracles) {
   std::vector<int64_t> contents;
@@ -49,26 +58,39 @@ absl::StatusOr<const v1::Workload*> FindWorkload(const v1::Task& task, const std
 
 // A device that fails makes anything of a verdict.
 absl::StatusOr<v1::Verdict> JobVerifier::Verify(const v1::VerifierRequest& request) {
-  bool killed = true;
+  Tries tries;
   absl::StatusOr<v1::Verdict> verdict = absl::UnknownError("not judged");
-  // Whoever kills itself does so every time.
-  for (int tries = 0; tries < kKilledTries && killed; ++tries) {
-    if (tries > 0) {
-      LOG(WARNING) << "msg=\"the runner was killed, trying again\" candidate="
-                   << request.candidate().id();
+  // Whoever kills itself, or makes up device errors, does so every time.
+  while (true) {
+    tries.again.clear();
+    ++tries.begun;
+    verdict = Judge(request, &tries);
+    if (!verdict.ok() || tries.again.empty()) break;
+    // A candidate can have its own process say anything: the device is asked itself.
+    if (tries.device_error) {
+      RETURN_IF_ERROR(AskDevice(absl::StrCat("after a runner said '", tries.again, "'")));
     }
-    killed = false;
-    verdict = Judge(request, &killed);
+    if (tries.begun == kUnexplainedTries || bench_.clock().SteadyNow() >= *tries.deadline) {
+      if (tries.device_error) BlameForDeviceError(&*verdict);
+      break;
+    }
+    LOG(WARNING) << "msg=\"a runner ended for no reason of its own, trying again\" candidate="
+                 << request.candidate().id() << " error=\"" << tries.again << "\"";
   }
   RETURN_IF_ERROR(bench_.DeviceHealth());
-  if (verdict.ok() && bench_.gpu() != nullptr && verdict->outcome() != v1::OUTCOME_PASSED) {
+  if (verdict.ok() && verdict->outcome() != v1::OUTCOME_PASSED) {
     // Whatever was killed or failed there: the next job must find the device alive.
-    RETURN_IF_ERROR(Annotate(bench_.gpu()->probe(), "after a candidate failed"));
+    RETURN_IF_ERROR(AskDevice("after a candidate failed"));
   }
   return verdict;
 }
 
-absl::StatusOr<v1::Verdict> JobVerifier::Judge(const v1::VerifierRequest& request, bool* killed) {
+absl::Status JobVerifier::AskDevice(absl::string_view when) const {
+  RETURN_IF_ERROR(Annotate(bench_.DeviceHealth(), when));
+  return bench_.gpu() == nullptr ? absl::OkStatus() : Annotate(bench_.gpu()->probe(), when);
+}
+
+absl::StatusOr<v1::Verdict> JobVerifier::Judge(const v1::VerifierRequest& request, Tries* tries) {
   if (request.job().kind() == v1::JOB_KIND_PROFILE) return Profile(request);
   Job job;
   job.request = &request;
@@ -85,9 +107,17 @@ absl::StatusOr<v1::Verdict> JobVerifier::Judge(const v1::VerifierRequest& reques
   if (request.job().kind() == v1::JOB_KIND_SCREEN) RETURN_IF_ERROR(TimeBaseline(&job));
   const v1::Limits limits = WithDefaults(request.job().limits());
   job.limits.call_time = FromProto(limits.call_time());
-  job.limits.deadline = clock.SteadyNow() + FromProto(limits.total_time());
+  // All tries have the time of one; preparing another try counts, too.
+  if (!tries->deadline.has_value()) {
+    tries->deadline = clock.SteadyNow() + FromProto(limits.total_time());
+  }
+  job.limits.deadline = *tries->deadline;
   job.verdict.set_outcome(v1::OUTCOME_PASSED);
   *job.verdict.mutable_isolation() = bench_.starter().isolation();
+  if (clock.SteadyNow() >= job.limits.deadline) {
+    Fail({v1::OUTCOME_TIMEOUT, "the whole job took longer than limits.total_time"}, &job);
+    return std::move(job.verdict);
+  }
 
   const absl::Time check_start = clock.SteadyNow();
   ASSIGN_OR_RETURN(std::unique_ptr<RunnerLink> link, bench_.starter().Start(limits));
@@ -112,7 +142,6 @@ absl::StatusOr<v1::Verdict> JobVerifier::Judge(const v1::VerifierRequest& reques
       if (job.verdict.outcome() == v1::OUTCOME_PASSED) RETURN_IF_ERROR(Confirm(&job));
     }
   }
-  if (!job.device_failure.empty()) return absl::UnavailableError(job.device_failure);
   const absl::Time measure_end = clock.SteadyNow();
   *job.verdict.mutable_measure_time() = ToProto(measure_end - measure_start);
   LOG(INFO) << "msg=\"stages\" kind=" << v1::JobKind_Name(request.job().kind())
@@ -126,7 +155,9 @@ absl::StatusOr<v1::Verdict> JobVerifier::Judge(const v1::VerifierRequest& reques
   for (v1::WorkloadResult& result : job.results) {
     if (!result.workload_uuid().empty()) *job.verdict.add_workloads() = std::move(result);
   }
-  *killed = job.killed;
+  tries->deadline = job.limits.deadline;
+  tries->again = std::move(job.unexplained);
+  tries->device_error = job.device_error;
   return std::move(job.verdict);
 }
 
@@ -458,8 +489,8 @@ void JobVerifier::FailWorkload(const Ending& ending, size_t index, Job* job) {
 }
 
 void JobVerifier::Fail(const Ending& ending, Job* job) {
-  if (ending.device_failed) job->device_failure = ending.message;
-  job->killed = ending.killed;
+  if (ending.device_failed || ending.killed) job->unexplained = ending.message;
+  job->device_error = ending.device_failed;
   job->verdict.set_outcome(ending.outcome);
   job->verdict.set_message(CleanText(ending.message, kMaxMessageBytes));
 }

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "gpu_worker/verifier/bench.h"
 #include "gpu_worker/verifier/hidden_check.h"
 #include "gpu_worker/verifier/workload_session.h"
@@ -42,11 +44,21 @@ class JobVerifier {
     WorkloadSession::Limits limits;
     std::optional<ProgramImage> candidate, reference, baseline;
     v1::Verdict verdict;
-    std::string device_failure;  // what a runner said of it
-    bool killed = false;         // Ending::killed of the candidate's end
+    std::string unexplained;    // Tries::again
+    bool device_error = false;  // Tries::device_error
+  };
+  // What one try at a request leaves for the next.
+  struct Tries {
+    int begun = 0;
+    std::optional<absl::Time> deadline;  // of all of them
+    // How the candidate ended, if it may not have been its own doing; empty: that is known.
+    std::string again;
+    bool device_error = false;  // its process said that the device failed
   };
 
-  absl::StatusOr<v1::Verdict> Judge(const v1::VerifierRequest& request, bool* killed);
+  absl::StatusOr<v1::Verdict> Judge(const v1::VerifierRequest& request, Tries* tries);
+  // Whether the device itself is well; `when` goes before what it says.
+  absl::Status AskDevice(absl::string_view when) const;
   absl::StatusOr<v1::Verdict> Profile(const v1::VerifierRequest& request);
   absl::Status Prepare(Job* job);
   absl::Status Check(RunnerLink& link, Job* job);
