@@ -10,6 +10,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "gpu_worker/build/marks/code_words.h"
 
 namespace ksearch {
@@ -20,7 +21,8 @@ struct Rule {
     kCall,       // the name, followed by '(', not a member of something nor in a namespace but std
     kName,       // the name, anywhere
     kText,       // within a string literal
-    kStd,        // the name, directly in std
+    kStd,        // the name, directly in std, by whatever name that goes
+    kDriver,     // the driver's function of that name, of any version; also within a string literal
     kAttribute,  // the name, in an attribute
   };
   const char* what;
@@ -37,6 +39,8 @@ struct Rule {
 //                                       cudaGetDriverEntryPoint, which tensor maps need, is no mark
 //   changes the memory of its process   functions of others are overwritten so
 //   traces, handles signals, system calls  the same from another side
+//   makes a context of its own          a runner waits for the work of its own context only;
+//                                       a literal names what cudaGetDriverEntryPoint is asked for
 //   reserves L2 cache                   makes a cold call warm; cache hints of single accesses do
 //   not asks whether it is being recorded   to do something else when timed; recording works
 //   without stands in for functions of others   a function of the same name that others may be
@@ -95,6 +99,11 @@ const std::vector<Rule>& Rules() {
         "sigprocmask", "timer_create", "setitimer", "alarm", "prctl", "arch_prctl", "raise", "kill",
         "tgkill", "perf_event_open"}},
       {"traces, handles signals, system calls", Seen::kText, false, {"syscall", "int $0x80"}},
+      {"makes a context of its own",
+       Seen::kDriver,
+       true,
+       {"cuCtxCreate", "cuCtxAttach", "cuCtxSetCurrent", "cuCtxPushCurrent",
+        "cuDevicePrimaryCtxRetain", "cuGreenCtxCreate", "cudaGreenCtxCreate", "cuCtxFromGreenCtx"}},
       {"reserves L2 cache",
        Seen::kName,
        true,
@@ -145,6 +154,17 @@ const RulesByWord& NameRules() {
   return *by_word;
 }
 
+// "cuCtxCreate" for cuCtxCreate_v2 and PFN_cuCtxCreate_v3020.
+absl::string_view WithoutVersion(absl::string_view name) {
+  absl::ConsumePrefix(&name, "PFN_");
+  const size_t end = name.find_last_not_of("0123456789");
+  if (end != absl::string_view::npos && end + 1 < name.size() && end > 0 &&
+      absl::EndsWith(name.substr(0, end + 1), "_v")) {
+    name.remove_suffix(name.size() - (end - 1));
+  }
+  return name;
+}
+
 bool AnyOf(const std::set<std::string>& names, std::initializer_list<const char*> words) {
   return std::any_of(words.begin(), words.end(),
                      [&names](const char* word) { return names.count(word) > 0; });
@@ -169,6 +189,7 @@ class Scanner {
       Follow(at);
       if (!IsName(at)) continue;
       names_.insert(words[at].word);
+      LearnStd(at);
       if (IsOrdinary(words[at].word) && IsDefinition(at) && !IsOfC(at)) own_.insert(words[at].word);
     }
   }
@@ -179,15 +200,23 @@ class Scanner {
       Follow(at);
       if (words[at].kind == CodeWord::Kind::kText) {
         for (const Rule& rule : Rules()) {
-          if (rule.seen != Rule::Seen::kText || (rule.gpu_only && !gpu_)) continue;
+          const bool of_text = rule.seen == Rule::Seen::kText || rule.seen == Rule::Seen::kDriver;
+          if (!of_text || (rule.gpu_only && !gpu_)) continue;
           for (const absl::string_view part : rule.words) {
             if (absl::StrContains(words[at].word, part)) Add(rule.what, part, path, at);
           }
         }
       } else if (IsName(at)) {
-        const auto [begin, end] = NameRules().equal_range(words[at].word);
-        for (auto rule = begin; rule != end; ++rule) {
-          if (Applies(*rule->second, at)) Add(rule->second->what, words[at].word, path, at);
+        const absl::string_view base = WithoutVersion(words[at].word);
+        for (const absl::string_view name : {absl::string_view(words[at].word), base}) {
+          const auto [begin, end] = NameRules().equal_range(name);
+          for (auto rule = begin; rule != end; ++rule) {
+            const bool is_meant =
+                name == words[at].word || rule->second->seen == Rule::Seen::kDriver;
+            if (is_meant && Applies(*rule->second, at)) {
+              Add(rule->second->what, words[at].word, path, at);
+            }
+          }
         }
         if (StandsIn(at)) Add(kStandsIn, words[at].word, path, at);
       }
@@ -284,14 +313,40 @@ class Scanner {
     }
     return false;
   }
+  // "namespace s = std", "using namespace std": std may be written "::std".
+  void LearnStd(size_t at) {
+    if (std_names_.count(Word(at).word) == 0) return;
+    size_t before = at;
+    if (before >= 2 && Is(before - 1, ":") && Is(before - 2, ":")) before -= 2;
+    if (before >= 2 && Is(before - 1, "namespace") && Is(before - 2, "using")) std_is_open_ = true;
+    if (before >= 3 && Is(before - 1, "=") && IsName(before - 2) && Is(before - 3, "namespace")) {
+      std_names_.insert(Word(before - 2).word);
+    }
+  }
+  bool IsInStd(size_t at) const {
+    return at >= 3 && Is(at - 1, ":") && Is(at - 2, ":") && IsName(at - 3) &&
+           std_names_.count(Word(at - 3).word) > 0 && !Is(at + 1, ":");
+  }
+  // As a type or a function, not as a variable's name: "thread t(f)", "thread(f)", "async(f)",
+  // "vector<thread>".
+  bool IsUsedBare(size_t at) const {
+    if (at == 0 || Is(at - 1, ".") || Is(at - 1, ":")) return false;
+    if (Is(at - 1, ">") && at >= 2 && Is(at - 2, "-")) return false;
+    if (IsName(at + 1) || (Is(at - 1, "<") && (Is(at + 1, ">") || Is(at + 1, ",")))) return true;
+    if (Is(at + 1, "*") && IsName(at + 2) && (Is(at - 1, ";") || Is(at - 1, "{"))) return true;
+    if (!Is(at + 1, "(") && !Is(at + 1, "{")) return false;
+    return !IsName(at - 1) || Is(at - 1, "new") || Is(at - 1, "return") || Is(at - 1, "else") ||
+           Is(at - 1, "do");
+  }
   bool Applies(const Rule& rule, size_t at) const {
     if ((rule.gpu_only && !gpu_) || IsIncluded(at)) return false;
     switch (rule.seen) {
       case Rule::Seen::kName:
         return true;
+      case Rule::Seen::kDriver:
+        return true;
       case Rule::Seen::kStd:
-        return at >= 3 && Is(at - 1, ":") && Is(at - 2, ":") && Is(at - 3, "std") &&
-               !Is(at + 1, ":");
+        return IsInStd(at) || (std_is_open_ && IsUsedBare(at));
       case Rule::Seen::kAttribute:
         return IsAttribute(at);
       default:
@@ -316,8 +371,10 @@ class Scanner {
   const bool gpu_;
   const std::vector<CodeWord>* words_ = nullptr;
   std::vector<bool> linkage_;
-  std::set<std::string> names_;         // all that appear
-  std::set<std::string> own_;           // ordinary names that are functions of the program's own
+  std::set<std::string> names_;  // all that appear
+  std::set<std::string> own_;    // ordinary names that are functions of the program's own
+  std::set<std::string> std_names_ = {"std"};
+  bool std_is_open_ = false;            // using namespace std, in some file
   std::optional<Found> stream_;         // where one is made
   std::map<std::string, Found> found_;  // by what
 };

@@ -81,6 +81,78 @@ TEST(SourceMarksTest, HonestUsesOfTheSameWords) {
       IsEmpty());
 }
 
+TEST(SourceMarksTest, ThreadsByAnyNameOfStd) {
+  const auto threads = ElementsAre(StartsWith("source: starts threads: "));
+  for (const char* text : {
+           "using namespace std;\nvoid f() { thread t(g); t.detach(); }",
+           "using namespace ::std;\nvoid f() { thread(g).detach(); }",
+           "void f() { using namespace std; thread{g}.detach(); }",
+           "using namespace std; void f() { static vector<thread> all; }",
+           "using namespace std; void f() { auto* t = new thread(g); }",
+           "using namespace std; void f() { jthread t(g); }",
+           "using namespace std; void f() { auto later = async(g); }",
+           "using namespace std; auto f() { return async(g); }",
+           "using std::thread;\nvoid f() { thread t(g); }",
+           "using std::async;",
+           "using std::jthread;",
+           "namespace s = std; void f() { s::thread t(g); }",
+           "namespace s = ::std; using namespace s; void f() { thread t(g); }",
+           "void f() { ::std::thread t(g); }",
+       }) {
+    EXPECT_THAT(Marks(text), threads) << text;
+    EXPECT_THAT(Marks(text, v1::LANGUAGE_CPP), IsEmpty()) << text;
+  }
+  for (const char* text : {
+           "// using namespace std;\nstruct thread { int x; }; thread t(3);",
+           "using namespace std; // thread t(g);\n/* async(g) */ const char* s = \"thread t(g)\";",
+           "using namespace std; __global__ void k() { int thread = threadIdx.x; f(thread); }",
+           "using namespace std; __global__ void k(int n) { for (int thread(0); thread < n;) ; }",
+           "using namespace std; void f(bool async) { if (async) g(x.async(1), q->async(2)); }",
+           "using namespace std; int n = thread::hardware_concurrency(); int m = my::thread(3);",
+           "using namespace metal; void f() { thread t(g); async(h); }",
+       }) {
+    EXPECT_THAT(Marks(text), IsEmpty()) << text;
+  }
+  v1::Sources sources;
+  sources.set_language(v1::LANGUAGE_CUDA);
+  for (const char* text : {"void f() { thread t(g); }", "using namespace std;"}) {
+    sources.add_files()->set_path(absl::StrCat("part", sources.files_size(), ".cu"));
+    sources.mutable_files()->rbegin()->set_content(text);
+  }
+  EXPECT_THAT(SourceMarks(sources), ElementsAre("source: starts threads: thread at part1.cu:1"));
+}
+
+TEST(SourceMarksTest, ContextsOfItsOwn) {
+  for (const char* text : {
+           "int f() { return cuCtxCreate(&context, 0, 0); }",
+           "int f() { return cuCtxCreate_v2(&context, 0, 0); }",
+           "int f() { return cuCtxCreate_v4(&context, nullptr, 0, 0); }",
+           "int f() { return cuDevicePrimaryCtxRetain(&context, 0); }",
+           "auto* set = &cuCtxSetCurrent;",
+           "int f() { return cuCtxPushCurrent_v2(context); }",
+           "int f() { return cuGreenCtxCreate(&green, desc, 0, 0); }",
+           "int f() { return cuCtxAttach(&context, 0); }",
+           "void f() { cudaGetDriverEntryPoint(\"cuCtxCreate\", &p, 0, nullptr); }",
+           "void f() { cudaGetDriverEntryPointByVersion(\"cuCtx\" \"SetCurrent\", &p, 0, 0, 0); }",
+           "const char* names[] = {R\"(cuGreenCtxCreate)\"};",
+       }) {
+    EXPECT_THAT(Marks(text), ElementsAre(StartsWith("source: makes a context of its own: cu")))
+        << text;
+    EXPECT_THAT(Marks(text, v1::LANGUAGE_CPP), IsEmpty()) << text;
+  }
+  EXPECT_THAT(
+      Marks("PFN_cuCtxCreate_v3020 create;"),
+      ElementsAre("source: makes a context of its own: PFN_cuCtxCreate_v3020 at kernel.cu:1"));
+  for (const char* text : {
+           "// cuCtxCreate(&context, 0, 0)\n/* \"cuCtxSetCurrent\" */ int x;",
+           "int f() { return cuCtxGetCurrent(&context) + cuCtxSynchronize(); }",
+           "int f() { return open_v2(3) + PFN_fork(); }",
+           "int cuCtxCreate_version, cuCtxCreateFlags_v2, PFN_, _v2, v2;",
+       }) {
+    EXPECT_THAT(Marks(text), IsEmpty()) << text;
+  }
+}
+
 TEST(SourceMarksTest, ProgramsForProcessorsHaveTheirThreadsAndMappings) {
   EXPECT_THAT(Marks("std::thread t(f); void* p = mmap(0, 1, 3, 34, -1, 0);", v1::LANGUAGE_CPP),
               IsEmpty());
