@@ -330,8 +330,7 @@ class Scanner {
   // As a type or a function, not as a variable's name: "thread t(f)", "thread(f)", "async(f)",
   // "vector<thread>".
   bool IsUsedBare(size_t at) const {
-    if (at == 0 || Is(at - 1, ".") || Is(at - 1, ":")) return false;
-    if (Is(at - 1, ">") && at >= 2 && Is(at - 2, "-")) return false;
+    if (at == 0 || BelongsToSomething(at)) return false;
     if (IsName(at + 1) || (Is(at - 1, "<") && (Is(at + 1, ">") || Is(at + 1, ",")))) return true;
     if (Is(at + 1, "*") && IsName(at + 2) && (Is(at - 1, ";") || Is(at - 1, "{"))) return true;
     if (!Is(at + 1, "(") && !Is(at + 1, "{")) return false;

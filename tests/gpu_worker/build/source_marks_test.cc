@@ -92,6 +92,8 @@ TEST(SourceMarksTest, ThreadsByAnyNameOfStd) {
            "using namespace std; void f() { jthread t(g); }",
            "using namespace std; void f() { auto later = async(g); }",
            "using namespace std; auto f() { return async(g); }",
+           "using namespace std; void f(int n) { switch (n) { case 1: thread(g).detach(); } }",
+           "using namespace std; class Worker { private: thread t_; };",
            "using std::thread;\nvoid f() { thread t(g); }",
            "using std::async;",
            "using std::jthread;",
@@ -247,6 +249,8 @@ TEST_F(RepositoryTest, TheMuseumSaysWhoIsMarked) {
     }
   }
   EXPECT_GE(labelled, 8);
+  EXPECT_THAT(MarksOf(root_ / "tests/bad_candidates/cuda/second_context.cu"),
+              Contains(StartsWith("source: makes a context of its own: cuCtxCreate at second_")));
 }
 
 }  // namespace
