@@ -65,16 +65,15 @@ constexpr const char* kPrivilegedCalls[] = {
 };
 
 // What only a program that leaves the kernel entry's contract would call. Refused, not killed:
-// libraries probe for some of them.
+// libraries probe for some of them. A timer's signal may be SIGCONT, which wakes a stopped process:
+// the verifier stops runners while it looks at their outputs.
 constexpr const char* kTightRefusedCalls[] = {
-    "socket", "connect", "bind", "listen", "accept", "accept4", "fork", "vfork",
+    "socket", "connect", "bind", "listen", "accept", "accept4", "fork", "vfork", "timer_create",
 };
 
-// A timer's signal may be SIGCONT, which wakes a stopped process: the verifier stops runners while
-// it looks at their outputs. The others make memory that no mapping shows and no rlimit counts.
+// Makers of memory that no mapping shows and no rlimit counts.
 constexpr const char* kProcessorsRefusedCalls[] = {
-    "timer_create", "memfd_create", "memfd_secret", "shmget",
-    "shmat",        "semget",       "msgget",       "mq_open",
+    "memfd_create", "memfd_secret", "shmget", "shmat", "semget", "msgget", "mq_open",
 };
 
 using FilterContext = std::unique_ptr<void, decltype(&seccomp_release)>;
@@ -119,8 +118,6 @@ absl::Status AddProcessorsRules(void* context) {
   constexpr uint64_t kSharedAnonymous = MAP_SHARED | MAP_ANONYMOUS;
   status.Update(AddRule(context, refuse, "mmap",
                         {SCMP_A3(SCMP_CMP_MASKED_EQ, kSharedAnonymous, kSharedAnonymous)}));
-  // Chooses the signal that tells of input, SIGCONT if one likes.
-  status.Update(AddRule(context, refuse, "fcntl", {SCMP_A1(SCMP_CMP_EQ, F_SETSIG, 0)}));
   return status;
 }
 
@@ -162,6 +159,9 @@ absl::Status InstallTightFilter(TightFilterFor whom) {
   for (const char* name : kTightRefusedCalls) {
     status.Update(AddRule(context->get(), SCMP_ACT_ERRNO(EPERM), name));
   }
+  // Chooses the signal that tells of input, SIGCONT if one likes.
+  status.Update(AddRule(context->get(), SCMP_ACT_ERRNO(EPERM), "fcntl",
+                        {SCMP_A1(SCMP_CMP_EQ, F_SETSIG, 0)}));
   status.Update(AddRule(context->get(), SCMP_ACT_ERRNO(EPERM), "clone",
                         {SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)}));
   if (whom == TightFilterFor::kProcessors) status.Update(AddProcessorsRules(context->get()));

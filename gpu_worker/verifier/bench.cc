@@ -51,6 +51,20 @@ absl::StatusOr<std::shared_ptr<BufferSets>> Bench::Buffers(
   return made;
 }
 
+absl::StatusOr<Metronome::Pace> Bench::IdlePace() {
+  RETURN_IF_ERROR(gpu()->probe());
+  return metronome_.TickAfterLeadIn();
+}
+
+absl::StatusOr<IdlePaces> Bench::IdlePacesNow() {
+  IdlePaces paces;
+  while (paces.count() < kFirstLeadIns) {
+    ASSIGN_OR_RETURN(const Metronome::Pace pace, IdlePace());
+    paces.Add(pace);
+  }
+  return paces;
+}
+
 absl::StatusOr<std::shared_ptr<BufferSets>> Bench::Allocate(
     const BufferSetsFactory& allocate, const std::shared_ptr<const WorkloadCase>& workload,
     int sets) {

@@ -20,6 +20,7 @@
 #include "gpu_worker/verifier/tensors/workload_case.h"
 #include "gpu_worker/verifier/timing/baseline_cache.h"
 #include "gpu_worker/verifier/timing/device/gpu_timing.h"
+#include "gpu_worker/verifier/timing/device/idle_paces.h"
 #include "gpu_worker/verifier/timing/metronome.h"
 
 namespace ksearch {
@@ -70,6 +71,10 @@ class Bench {
   Oracle& oracle() { return oracle_; }
   BaselineCache& baselines() { return baselines_; }
   Metronome& metronome() { return metronome_; }
+  // GPU: that of an idle runner, as before a GO: the verifier's context has the device.
+  absl::StatusOr<Metronome::Pace> IdlePace();
+  // GPU: some of them. While no candidate is there they are what the device's own ways cost.
+  absl::StatusOr<IdlePaces> IdlePacesNow();
   const Clock& clock() const { return clock_; }
   // Of screening: every candidate of a task meets the same inputs, so that oracles serve all of
   // them. A candidate's process never outlives its job, so none can tell the next.

@@ -119,6 +119,9 @@ absl::StatusOr<v1::Verdict> JobVerifier::Judge(const v1::VerifierRequest& reques
     return std::move(job.verdict);
   }
 
+  if (bench_.gpu() != nullptr && request.job().kind() == v1::JOB_KIND_SCREEN) {
+    ASSIGN_OR_RETURN(job.alone, bench_.IdlePacesNow());
+  }
   const absl::Time check_start = clock.SteadyNow();
   ASSIGN_OR_RETURN(std::unique_ptr<RunnerLink> link, bench_.starter().Start(limits));
   const absl::Time load_start = clock.SteadyNow();
@@ -318,6 +321,7 @@ absl::Status JobVerifier::TimeBaseline(Job* job) {
 absl::Status JobVerifier::Screen(std::unique_ptr<RunnerLink>* link, Job* job) {
   const Clock& clock = bench_.clock();
   TimingRole role;
+  role.alone = job->alone;
   size_t slow = 0;
   for (size_t i = 0; i < job->cases.size(); ++i) {
     Report("measure", i, job->cases.size());
@@ -391,7 +395,7 @@ absl::Status JobVerifier::Confirm(Job* job) {
   const v1::VerifierRequest& request = *job->request;
   std::vector<ConfirmationCase> cases;
   for (size_t i = 0; i < job->cases.size(); ++i) {
-    cases.push_back({job->cases[i], job->oracles[i]});
+    cases.push_back({job->cases[i], job->oracles[i], Floor(*job, i)});
   }
   Confirmation confirmation(bench_, job->plan, WithDefaults(request.job().limits()), job->limits);
   for (int r = 0; r < request.rivals_size(); ++r) {
@@ -459,6 +463,9 @@ absl::StatusOr<Ending> JobVerifier::JudgeSuspect(const WorkloadSession::Suspect&
   const OutputComparison compared = JudgeOutputs(
       workload, suspect.outputs->CompareWith(workload, *oracles[suspect.content]->outputs));
   if (compared.right) return Ending{};
+  if (!suspect.repeated) {
+    return Ending{v1::OUTCOME_INCORRECT, absl::StrCat("in a timed call: ", compared.message)};
+  }
   return Ending{v1::OUTCOME_CHEAT, absl::StrCat(kStaleOutput, compared.message)};
 }
 

@@ -41,6 +41,7 @@ class JobVerifier {
     std::vector<v1::WorkloadResult> results;  // same order; empty uuid: not reached
     // Of a SCREEN with a baseline; same order.
     std::vector<BaselineCache::Timing> baselines;
+    IdlePaces alone;  // GPU, of a SCREEN: before the candidate was there
     WorkloadSession::Limits limits;
     std::optional<ProgramImage> candidate, reference, baseline;
     v1::Verdict verdict;

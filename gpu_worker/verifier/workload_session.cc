@@ -11,7 +11,7 @@ namespace ksearch {
 namespace {
 
 // A stale candidate shows it at every opportunity.
-constexpr size_t kMaxSuspects = 2;
+constexpr int kMaxSuspects = 2;
 // Of a GO, beyond its calls: preparation is done, so this is scheduling only.
 constexpr absl::Duration kGoSlack = absl::Milliseconds(500);
 constexpr absl::Duration kMapTimeout = absl::Seconds(30);
@@ -59,6 +59,11 @@ WorkloadSession::Batch WorkloadSession::Run(const std::vector<Call>& calls, Mode
   const std::vector<CallFindings> findings = buffers_->Collect(calls, salt);
   batch.look_over = clock_.SteadyNow() - done;
   batch.ending = Judge(calls, findings, mode, oracles);
+  if (checks_later_ && batch.ending.passed()) {
+    checks_later_ = false;
+    KeepSuspect(calls[static_cast<size_t>(rng_.NextBelow(calls.size()))], false);
+  }
+  if (wipes_outputs_) buffers_->Wipe(calls);
   return batch;
 }
 
@@ -130,16 +135,21 @@ Ending WorkloadSession::Judge(const std::vector<Call>& calls,
 bool WorkloadSession::IsRepeated(const Call& call, uint64_t fingerprint, Mode mode) {
   const auto [seen, fresh] = seen_outputs_.emplace(fingerprint, call.content);
   if (fresh || seen->second == call.content) return false;
-  if (mode == Mode::kTimed && suspects_.size() < kMaxSuspects) {
-    absl::StatusOr<std::shared_ptr<const SavedOutputs>> outputs = buffers_->Save(call.set);
-    if (outputs.ok()) {
-      suspects_.push_back({call.content, *std::move(outputs)});
-    } else {
-      LOG(ERROR) << "msg=\"cannot keep the outputs of a call that looks stale\" error=\""
-                 << outputs.status().message() << "\"";
-    }
+  if (mode == Mode::kTimed && repeated_ < kMaxSuspects) {
+    ++repeated_;
+    KeepSuspect(call, true);
   }
   return true;
+}
+
+void WorkloadSession::KeepSuspect(const Call& call, bool repeated) {
+  absl::StatusOr<std::shared_ptr<const SavedOutputs>> outputs = buffers_->Save(call.set);
+  if (outputs.ok()) {
+    suspects_.push_back({call.content, *std::move(outputs), repeated});
+  } else {
+    LOG(ERROR) << "msg=\"cannot keep the outputs of a call for later\" error=\""
+               << outputs.status().message() << "\"";
+  }
 }
 
 }  // namespace ksearch

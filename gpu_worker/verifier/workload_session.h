@@ -69,6 +69,9 @@ class WorkloadSession {
         clock_(clock),
         rng_(salt) {}
 
+  // From now on outputs are wiped once they are judged: another runner sees the same sets.
+  void WipeOutputs() { wipes_outputs_ = true; }
+
   // Shows the first `sets` sets to the runner. `workspace_fill`: MapRequest's.
   Ending Map(int sets, const Limits& limits, int workspace_fill = 0);
 
@@ -88,6 +91,9 @@ class WorkloadSession {
   Batch Run(const std::vector<Call>& calls, Mode mode, const Go& go, const OracleEntries& oracles,
             const Limits& limits);
 
+  // Of the next Run one call, at random, joins suspects(): for want of oracles.
+  void CheckLater() { checks_later_ = true; }
+
   // What looking these calls over takes if nothing is at work.
   absl::Duration LookOver(const std::vector<Call>& calls);
 
@@ -101,11 +107,12 @@ class WorkloadSession {
   // Of all comparisons so far; absent before the first.
   const std::optional<v1::Correctness>& correctness() const { return correctness_; }
   int compared() const { return compared_; }
-  // Timed calls that looked like another call's: their outputs, to be compared with oracles of
-  // their contents once nothing is being timed. At most kMaxSuspects.
+  // Timed calls whose outputs are to be compared with oracles of their contents once nothing is
+  // being timed: at most kMaxSuspects that looked like another call's, and what CheckLater chose.
   struct Suspect {
     int64_t content = 0;
     std::shared_ptr<const SavedOutputs> outputs;
+    bool repeated = true;  // looked like another call's
   };
   const std::vector<Suspect>& suspects() const { return suspects_; }
   const WorkloadCase& workload() const { return *workload_; }
@@ -117,6 +124,7 @@ class WorkloadSession {
  private:
   Ending Judge(const std::vector<Call>& calls, const std::vector<CallFindings>& findings, Mode mode,
                const OracleEntries& oracles);
+  void KeepSuspect(const Call& call, bool repeated);
   // Whether the outputs are those of an earlier call with other inputs.
   bool IsRepeated(const Call& call, uint64_t fingerprint, Mode mode);
 
@@ -125,11 +133,14 @@ class WorkloadSession {
   const std::shared_ptr<BufferSets> buffers_;
   const Clock& clock_;
   Rng rng_;
+  bool wipes_outputs_ = false;
+  bool checks_later_ = false;
   std::optional<v1::Correctness> correctness_;
   int compared_ = 0;
   // Beginnings of the outputs of every call, by hash, with the content they came from.
   absl::flat_hash_map<uint64_t, int64_t> seen_outputs_;
   std::vector<Suspect> suspects_;
+  int repeated_ = 0;  // of them
 };
 
 }  // namespace ksearch

@@ -102,6 +102,22 @@ TEST_F(CudaBufferSetsTest, PreparedSetsAreIntactAndUnwritten) {
   EXPECT_NE(Findings(2, 98).unwritten, "out0");
 }
 
+TEST_F(CudaBufferSetsTest, NobodyFindsAnswersOfOthers) {
+  Make(EveryType(kOddElements), 2);
+  for (int o = 0; o < kTypeCount; ++o) {
+    const auto bytes = static_cast<size_t>(Tensor(kTypeCount + o).bytes);
+    const std::vector<std::byte> answer(bytes, std::byte{7});
+    const View first = Shared(0, kTypeCount + o), second = Shared(1, kTypeCount + o);
+    first.Write(0, answer);
+    second.Write(0, answer);
+    buffers_->Wipe({{1, 8}});
+    EXPECT_EQ(first.Read(0, Tensor(kTypeCount + o).bytes), answer);
+    EXPECT_NE(second.Read(0, Tensor(kTypeCount + o).bytes), answer);
+    buffers_->Map(2);  // for the next runner
+    EXPECT_NE(first.Read(0, Tensor(kTypeCount + o).bytes), answer);
+  }
+}
+
 TEST_F(CudaBufferSetsTest, OneUnwrittenElementShows) {
   Make(EveryType(kOddElements), 1);
   constexpr uint64_t kSalt = 5;

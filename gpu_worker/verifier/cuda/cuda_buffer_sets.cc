@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "common/digest.h"
 #include "common/status_macros.h"
 #include "gpu_worker/verifier/harness_constants.h"
 #include "gpu_worker/verifier/tensors/element.h"
@@ -125,7 +126,7 @@ std::vector<MapPacket> CudaBufferSets::Map(int sets) {
   CUdeviceptr none = 0;
   device_->Launch(Kernel::kGuards, Chunks(device_->device().granularity()),
                   sets * static_cast<int>(tensors.size()), {&tables_, &list, &word, &none});
-  device_->Synchronize();
+  Wipe(all);
   std::vector<MapPacket> packets;
   for (int set = 0; set < sets; ++set) {
     for (size_t t = 0; t < tensors.size(); ++t) {
@@ -212,6 +213,14 @@ std::vector<CallFindings> CudaBufferSets::Collect(const std::vector<SetContent>&
     findings[i].fingerprint = values.back();
   }
   return findings;
+}
+
+void CudaBufferSets::Wipe(const std::vector<SetContent>& calls) {
+  device::CallList list = List(calls);
+  device::PoisonList poison = Poison(RandomUint64());
+  device_->Launch(Kernel::kPoison, Chunks(LargestBytes(true)), list.count * tables_.outputs,
+                  {&tables_, &list, &poison});
+  device_->Synchronize();
 }
 
 std::optional<std::string> CudaBufferSets::ChangedInput(const SetContent& call) const {

@@ -11,6 +11,7 @@
 #include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "common/digest.h"
 #include "common/status_macros.h"
 #include "gpu_worker/verifier/host/host_outputs.h"
 #include "gpu_worker/verifier/tensors/poison.h"
@@ -74,6 +75,7 @@ std::vector<MapPacket> MemfdBufferSets::Map(int sets) {
   const auto& tensors = workload_->tensors();
   std::vector<MapPacket> packets;
   for (int set = 0; set < sets; ++set) {
+    Wipe({{set, 0}});
     for (size_t t = 0; t < tensors.size(); ++t) {
       const Buffer& memory = buffer(set, t);
       ForGuards(memory.base, memory.file_bytes, tensors[t].bytes,
@@ -125,6 +127,16 @@ std::vector<CallFindings> MemfdBufferSets::Collect(const std::vector<SetContent>
     findings[i].fingerprint = Fingerprint(calls[i].set);
   }
   return findings;
+}
+
+void MemfdBufferSets::Wipe(const std::vector<SetContent>& calls) {
+  const auto& tensors = workload_->tensors();
+  const uint64_t salt = RandomUint64();
+  for (const SetContent& call : calls) {
+    for (size_t t = static_cast<size_t>(workload_->inputs()); t < tensors.size(); ++t) {
+      FillPoison(PoisonWord(tensors[t].dtype, salt), tensor_memory(call.set, t), tensors[t].bytes);
+    }
+  }
 }
 
 std::optional<std::string> MemfdBufferSets::BrokenGuard(int set) const {

@@ -66,7 +66,8 @@ class BufferSets {
   virtual int64_t bytes() const = 0;  // all of it, guard bands too
   // From now on for this case, whose tensors have the same sizes (another seed).
   virtual void SetCase(std::shared_ptr<const WorkloadCase> workload) = 0;
-  // For a runner that is to see the first `sets` sets; writes their guard bands anew.
+  // For a runner that is to see the first `sets` sets: writes their guard bands anew, and wipes
+  // outputs, which may be another program's right answers to the same contents.
   virtual std::vector<MapPacket> Map(int sets) = 0;
   // Writes inputs and poisons outputs, in the order in which the calls will come.
   virtual void Prepare(const std::vector<SetContent>& calls, uint64_t poison_salt) = 0;
@@ -74,6 +75,9 @@ class BufferSets {
   // they are now, whatever a runner may still write.
   virtual std::vector<CallFindings> Collect(const std::vector<SetContent>& calls,
                                             uint64_t poison_salt) = 0;
+  // Overwrites the outputs of these calls, so that no other runner finds them there. Compare and
+  // Save may have them no longer.
+  virtual void Wipe(const std::vector<SetContent>& calls) = 0;
   // The first input that no longer is what Prepare wrote.
   virtual std::optional<std::string> ChangedInput(const SetContent& call) const = 0;
   // The outputs of a collected call against the oracle's, one comparison per output.

@@ -16,6 +16,7 @@
 #include "gpu_worker/verifier/timing/device/clock_watch.h"
 #include "gpu_worker/verifier/timing/device/device_warm_up.h"
 #include "gpu_worker/verifier/timing/device/late_work.h"
+#include "gpu_worker/verifier/timing/device/roofline.h"
 #include "gpu_worker/verifier/timing/sampler.h"
 
 namespace ksearch {
@@ -73,6 +74,7 @@ struct Confirmation::Side {
   std::vector<absl::Duration> look_overs;  // after each
   double spent_us = 0;
   int voided = 0;
+  int oracle_go = -1;  // which of them has an oracle among its calls
   WarmDevice warm;
   DeviceGraphs graphs;
 };
@@ -104,6 +106,8 @@ Ending Confirmation::Open(Side* side, const ConfirmationCase& one, absl::Status*
   }
   side->dealer = std::make_unique<CallDealer>(sets, std::move(oracled), Rng(RandomUint64()));
   side->audit = ClockAudit();
+  // On a GPU both sides see the same buffers, and calls of the same contents.
+  if (bench_.gpu() != nullptr) side->session->WipeOutputs();
   Ending ending = side->session->Map(sets, limits_);
   if (!ending.passed()) return ending;
   if (bench_.gpu() != nullptr) {
@@ -204,6 +208,13 @@ Ending Confirmation::RunDeviceBlocks(Side* first, Side* second, const Confirmati
   const double block_us =
       kEnoughOfBlock * absl::ToDoubleMicroseconds(FromProto(plan_.min_block_time()));
   for (Side* side : {first, second}) {
+    // Spreads the oracles over the blocks, and over a block's GOs as far as their number is known,
+    // at random: which GO is compared must not show.
+    const uint64_t usual_gos = std::max<size_t>(side->go_us.size(), 1);
+    Rng& rng = side->dealer->rng();
+    const bool oracled = rng.NextBelow(static_cast<uint64_t>(blocks_left)) <
+                         static_cast<uint64_t>(side->dealer->oracled_left());
+    side->oracle_go = oracled ? static_cast<int>(rng.NextBelow(usual_gos)) : -1;
     side->go_us.clear();
     side->event_us.clear();
     side->look_overs.clear();
@@ -220,7 +231,7 @@ Ending Confirmation::RunDeviceBlocks(Side* first, Side* second, const Confirmati
       *failed = side;
       const size_t had = side->go_us.size();
       while (side->go_us.size() == had) {
-        Ending ending = RunDeviceGo(side, one, turn, had == 0 ? blocks_left : 0);
+        Ending ending = RunDeviceGo(side, one, turn, static_cast<int>(had) == side->oracle_go);
         if (!ending.passed()) return ending;
       }
     }
@@ -230,22 +241,20 @@ Ending Confirmation::RunDeviceBlocks(Side* first, Side* second, const Confirmati
 }
 
 Ending Confirmation::RunDeviceGo(Side* side, const ConfirmationCase& one, const Turn& turn,
-                                 int blocks_left) {
-  // Spreads the oracles over the blocks at random.
-  const bool oracled =
-      blocks_left > 0 && side->dealer->rng().NextBelow(static_cast<uint64_t>(blocks_left)) <
-                             static_cast<uint64_t>(side->dealer->oracled_left());
+                                 bool oracled) {
   const WorkloadSession::Batch batch = RunTurn(side, one, turn, oracled ? 1 : 0);
   if (!batch.ending.passed()) return batch.ending;
   side->audit.AddGo(batch);
   // In its lead-in a hostile runner could begin with work.
-  const double excess_us =
-      std::max(0.0, absl::ToDoubleMicroseconds(batch.lead_in) - kMaxLeadIn * Median(lead_ins_us_));
+  double excess_us = std::max(
+      0.0, absl::ToDoubleMicroseconds(batch.lead_in) - kMaxLeadIn * alone_.LeadInMicros(0.5));
   // Now and then it takes long by itself.
   if (excess_us > 0 && side->voided < kMaxVoidGosPerBlock) {
     ++side->voided;
     return {};
   }
+  // The rival cannot be held up to the candidate's profit.
+  if (!side->is_candidate) excess_us = 0;
   // The same, trusted amount for both sides, so that short calls show.
   const absl::Duration calls = std::max(batch.audit - side->least_round_trip, batch.audit / 10);
   const double go_us = absl::ToDoubleMicroseconds(calls) + excess_us;
@@ -259,14 +268,8 @@ Ending Confirmation::RunDeviceGo(Side* side, const ConfirmationCase& one, const 
 
 absl::StatusOr<absl::Duration> Confirmation::RoundTrip() {
   if (bench_.gpu() == nullptr) return bench_.metronome().Tick();
-  const size_t had = lead_ins_us_.size();
-  Metronome::Pace pace;
-  do {
-    // As before a GO: the verifier's context has the device.
-    RETURN_IF_ERROR(bench_.gpu()->probe());
-    ASSIGN_OR_RETURN(pace, bench_.metronome().TickAfterLeadIn());
-    lead_ins_us_.push_back(absl::ToDoubleMicroseconds(pace.lead_in));
-  } while (had == 0 && lead_ins_us_.size() < kFirstLeadIns);
+  ASSIGN_OR_RETURN(const Metronome::Pace pace, bench_.IdlePace());
+  between_.Add(pace);
   return pace.round_trip;
 }
 
@@ -285,6 +288,32 @@ absl::StatusOr<Ending> Confirmation::RunAlone(const ProgramImage& program,
   return ending;
 }
 
+absl::Status Confirmation::TakeFailure(bool of_candidate, Ending ending, const ProgramImage& rival,
+                                       const std::vector<ConfirmationCase>& cases, size_t i,
+                                       ConfirmationResult* result) {
+  result->failed_case = i;
+  if (!of_candidate && bench_.clock().SteadyNow() >= limits_.deadline) {
+    // Tried again it would not end any sooner.
+    ending = {v1::OUTCOME_TIMEOUT, "the whole job took longer than limits.total_time"};
+    of_candidate = true;
+  }
+  if (of_candidate) {
+    result->ending = std::move(ending);
+    return absl::OkStatus();
+  }
+  if (bench_.gpu() == nullptr || ending.killed) return RivalFails(rival, ending);
+  // Both used the same memory: the candidate may have left something at work there.
+  ASSIGN_OR_RETURN(const Ending alone, RunAlone(rival, cases[i]));
+  if (!alone.passed()) return RivalFails(rival, alone);
+  // Once may be an accident.
+  if (++interferences_ > 1) {
+    result->ending = {v1::OUTCOME_CHEAT,
+                      absl::StrCat("interferes with other programs: only beside it, rival '",
+                                   rival.id(), "' fails: ", ending.message)};
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Confirmation::RunLaunch(int launch, const ProgramImage& candidate,
                                      const ProgramImage& rival,
                                      const std::vector<ConfirmationCase>& cases,
@@ -292,6 +321,10 @@ absl::Status Confirmation::RunLaunch(int launch, const ProgramImage& candidate,
                                      ConfirmationResult* result) {
   // Who starts first, who begins and, on the CPU, who has which buffers changes from launch to
   // launch: physical addresses alone make a difference of some percent.
+  if (bench_.gpu() != nullptr) {
+    ASSIGN_OR_RETURN(alone_, bench_.IdlePacesNow());
+    between_ = IdlePaces();
+  }
   std::unique_ptr<Side> a, b;
   for (const bool is_candidate : {launch % 2 == 1, launch % 2 == 0}) {
     Ending loaded;
@@ -310,20 +343,18 @@ absl::Status Confirmation::RunLaunch(int launch, const ProgramImage& candidate,
   absl::Duration least_round_trip = absl::InfiniteDuration();
   for (size_t i = 0; i < cases.size(); ++i) {
     absl::Status trouble;
-    const auto fail = [&](const Side& side, const Ending& ending) -> absl::Status {
-      result->failed_case = i;
-      result->ending = ending;
-      if (side.is_candidate) return absl::OkStatus();
-      if (bench_.gpu() == nullptr) return RivalFails(rival, ending);
-      // Both use the same memory: the candidate may have left something at work there.
+    const auto again = [&] {
       a.reset();
       b.reset();
-      ASSIGN_OR_RETURN(const Ending alone, RunAlone(rival, cases[i]));
-      if (!alone.passed()) return RivalFails(rival, alone);
-      result->ending = {v1::OUTCOME_CHEAT,
-                        absl::StrCat("interferes with other programs: only beside it, rival '",
-                                     rival.id(), "' fails: ", ending.message)};
-      return absl::OkStatus();
+      for (LaunchBlocks& launches : *log_ratios) launches.resize(static_cast<size_t>(launch));
+      return RunLaunch(launch, candidate, rival, cases, log_ratios, result);
+    };
+    const auto fail = [&](const Side& side, const Ending& ending) -> absl::Status {
+      const bool of_candidate = side.is_candidate;
+      a.reset();
+      b.reset();
+      RETURN_IF_ERROR(TakeFailure(of_candidate, ending, rival, cases, i, result));
+      return result->ending.passed() ? again() : absl::OkStatus();
     };
     for (Side* side : {a.get(), b.get()}) {
       const Ending ending = Open(side, cases[i], &trouble);
@@ -336,10 +367,7 @@ absl::Status Confirmation::RunLaunch(int launch, const ProgramImage& candidate,
       if (!ending.passed()) return fail(*failed, ending);
       if (a->graphs.spoiled || b->graphs.spoiled) {
         // New processes, without graphs from now on.
-        a.reset();
-        b.reset();
-        for (LaunchBlocks& launches : *log_ratios) launches.resize(static_cast<size_t>(launch));
-        return RunLaunch(launch, candidate, rival, cases, log_ratios, result);
+        return again();
       }
       if (launch == 0) ending = LockStep(b.get(), cases[i]);
       if (!ending.passed()) return fail(*b, ending);
@@ -415,6 +443,11 @@ absl::Status Confirmation::RunLaunch(int launch, const ProgramImage& candidate,
       result->suspects.emplace_back(i, suspect);
     }
   }
+  if (between_.KeptBusy(alone_)) {
+    ++busy_launches_;
+    LOG(WARNING) << "msg=\"the device is kept busy\" launch=" << launch << " "
+                 << KeptBusyText(between_, alone_);
+  }
   return absl::OkStatus();
 }
 
@@ -442,6 +475,7 @@ absl::StatusOr<ConfirmationResult> Confirmation::Compare(const ProgramImage& can
   result.audit_ratio.resize(cases.size());
   std::vector<LaunchBlocks> log_ratios(cases.size());
   event_log_ratios_.assign(cases.size(), {});
+  busy_launches_ = interferences_ = 0;
   result.rival_us.resize(cases.size());
   result.escaped_launches.resize(cases.size());
   const int looks = bench_.gpu() == nullptr ? 1 : kMaxLooks;
@@ -461,6 +495,21 @@ absl::StatusOr<ConfirmationResult> Confirmation::Compare(const ProgramImage& can
     const absl::Time now = bench_.clock().SteadyNow();
     const bool time_left = now + 2 * (now - start) / look < limits_.deadline;
     if (judged.verdict != v1::Comparison::UNDECIDED || !time_left) break;
+  }
+  if (busy_launches_ >= launches) {
+    result.ending = {v1::OUTCOME_CHEAT, KeptBusyText(between_, alone_)};
+    return result;
+  }
+  for (size_t i = 0; i < cases.size(); ++i) {
+    const double candidate_us = Median(result.candidate_us[i]);
+    // A rival below it shows that the task's formulas, or the peaks, are wrong.
+    if (candidate_us >= kImpossible * cases[i].floor_us ||
+        Median(result.rival_us[i]) < cases[i].floor_us) {
+      continue;
+    }
+    result.failed_case = i;
+    result.ending = {v1::OUTCOME_CHEAT, FasterThanFloorText(candidate_us, cases[i].floor_us)};
+    return result;
   }
   for (size_t i = 0; i < cases.size(); ++i) {
     if (result.escaped_launches[i] < launches) continue;

@@ -19,6 +19,7 @@ namespace ksearch {
 struct ConfirmationCase {
   std::shared_ptr<const WorkloadCase> workload;
   OracleEntries oracles;
+  double floor_us = 0;  // no call can be faster; 0: unknown
 };
 
 // How many buffer sets each side rotates.
@@ -69,6 +70,7 @@ class Confirmation {
   Ending LockStep(Side* side, const ConfirmationCase& one);
   // One block, the last but `blocks_left`; *us_per_call by the verifier's clock.
   Ending RunBlock(Side* side, const ConfirmationCase& one, int blocks_left, double* us_per_call);
+  // Of an idle runner. GPU: remembered among those of this launch.
   absl::StatusOr<absl::Duration> RoundTrip();
   // GPU: what one GO is to be of, the same for both sides.
   struct Turn {
@@ -81,9 +83,14 @@ class Confirmation {
   // GPU: a block of each side, as Side::go_us.
   Ending RunDeviceBlocks(Side* first, Side* second, const ConfirmationCase& one, int blocks_left,
                          Side** failed);
-  // Time over the usual in its lead-in voids a GO, or is charged if that happens often.
-  // `blocks_left` 0: without an oracle.
-  Ending RunDeviceGo(Side* side, const ConfirmationCase& one, const Turn& turn, int blocks_left);
+  // Time over the usual in its lead-in voids a GO, or is charged to the candidate if that happens
+  // often.
+  Ending RunDeviceGo(Side* side, const ConfirmationCase& one, const Turn& turn, bool oracled);
+  // What to make of one side's `ending` in cases[i] of this launch: trouble, or *result, or both
+  // untouched if the launch is to be made again.
+  absl::Status TakeFailure(bool of_candidate, Ending ending, const ProgramImage& rival,
+                           const std::vector<ConfirmationCase>& cases, size_t i,
+                           ConfirmationResult* result);
   // GPU: how calls of a program end while no other is loaded.
   absl::StatusOr<Ending> RunAlone(const ProgramImage& program, const ConfirmationCase& one);
   struct Judgement {
@@ -99,8 +106,12 @@ class Confirmation {
   const v1::MeasurePlan plan_;
   const v1::Limits candidate_limits_;
   const WorkloadSession::Limits limits_;
-  // GPU: of a runner that never loads anything.
-  std::vector<double> lead_ins_us_;
+  // GPU: of an idle runner, before either side of this launch was there, and between their GOs.
+  IdlePaces alone_;
+  IdlePaces between_;
+  // In so many launches the candidate kept the device; so often the rival failed beside it alone.
+  int busy_launches_ = 0;
+  int interferences_ = 0;
   // GPU, by case, as log_ratios of RunLaunch: by the runner's events.
   std::vector<LaunchBlocks> event_log_ratios_;
   // False once a recording broke a program.

@@ -44,13 +44,9 @@ absl::StatusOr<WorkloadTiming> TimeWorkload(Bench& bench, WorkloadSession& sessi
   options.coarse = role.coarse;
   options.slow_us = role.slow_us;
   options.floor_us = role.floor_us;
+  options.alone = role.alone;
   DeviceSampler sampler(
-      calls, dealer, watch,
-      [&bench]() -> absl::StatusOr<Metronome::Pace> {
-        RETURN_IF_ERROR(bench.gpu()->probe());
-        return bench.metronome().TickAfterLeadIn();
-      },
-      bench.clock(), options);
+      calls, dealer, watch, [&bench] { return bench.IdlePace(); }, bench.clock(), options);
   ASSIGN_OR_RETURN(DeviceSampler::Sampled sampled, sampler.Sample());
   WorkloadTiming timing;
   timing.ending = std::move(sampled.ending);

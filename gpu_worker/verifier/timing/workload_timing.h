@@ -3,6 +3,7 @@
 
 #include "absl/status/statusor.h"
 #include "gpu_worker/verifier/bench.h"
+#include "gpu_worker/verifier/timing/device/idle_paces.h"
 #include "gpu_worker/verifier/timing/sampler.h"
 #include "gpu_worker/verifier/workload_session.h"
 #include "proto/result.pb.h"
@@ -17,6 +18,7 @@ struct TimingRole {
   bool coarse = false;         // as few calls as tell anything
   double slow_us = 0;          // slower is worth telling; 0: never
   double floor_us = 0;         // faster is impossible; 0: unknown
+  IdlePaces alone;             // taken before the program was there
 };
 
 struct WorkloadTiming {

@@ -8,11 +8,6 @@
 
 namespace ksearch {
 
-void DeviceAudit::AddPace(const Metronome::Pace& idle) {
-  lead_ins_us_.push_back(absl::ToDoubleMicroseconds(idle.lead_in));
-  round_trips_us_.push_back(absl::ToDoubleMicroseconds(idle.round_trip));
-}
-
 void DeviceAudit::AddGo(const WorkloadSession::Batch& batch, bool per_call, absl::Duration idle) {
   late_work_.Add(batch.look_over, idle);
   const auto calls = static_cast<double>(batch.calls);
@@ -22,23 +17,21 @@ void DeviceAudit::AddGo(const WorkloadSession::Batch& batch, bool per_call, absl
 
 double DeviceAudit::Micros(const Go& go) const {
   return go.micros + late_work_.MicrosAGo() +
-         std::max(0.0, go.lead_in_us - std::max(kMaxLeadIn * Quantile(lead_ins_us_, 0.9),
+         std::max(0.0, go.lead_in_us - std::max(kMaxLeadIn * paces_.LeadInMicros(0.9),
                                                 absl::ToDoubleMicroseconds(kLeastLeadIn)));
 }
-
-double DeviceAudit::RoundTrip(double quantile) const { return Quantile(round_trips_us_, quantile); }
 
 double DeviceAudit::Ratio(double call_us) const {
   double micros = 0, calls = 0;
   for (const Go& go : gos_) {
-    micros += std::max(0.0, Micros(go) - RoundTrip(0));
+    micros += std::max(0.0, Micros(go) - paces_.RoundTripMicros(0));
     calls += go.calls;
   }
   return calls == 0 || call_us <= 0 ? 0 : micros / (calls * call_us);
 }
 
 bool DeviceAudit::TimeEscaped(double call_us, double host_us) const {
-  const double per_go = kAuditRoundTrips * RoundTrip(0.9) +
+  const double per_go = kAuditRoundTrips * paces_.RoundTripMicros(0.9) +
                         absl::ToDoubleMicroseconds(kAuditPerGo + kDeviceAuditPerGo);
   std::vector<double> escaped;
   for (const Go& go : gos_) {
@@ -57,15 +50,16 @@ std::string DeviceAudit::Summary(double call_us) const {
   return absl::StrFormat(
       "gos=%d beside_calls_us=%.0f idle_round_trip_us=%.0f idle_round_trip_p90_us=%.0f "
       "lead_in_us=%.0f idle_lead_in_us=%.0f idle_lead_in_p90_us=%.0f late_us=%.0f",
-      gos_.size(), Median(beside_us), RoundTrip(0.5), RoundTrip(0.9), Median(lead_ins_us),
-      Median(lead_ins_us_), Quantile(lead_ins_us_, 0.9), late_work_.RawMicrosAGo());
+      gos_.size(), Median(beside_us), paces_.RoundTripMicros(0.5), paces_.RoundTripMicros(0.9),
+      Median(lead_ins_us), paces_.LeadInMicros(0.5), paces_.LeadInMicros(0.9),
+      late_work_.RawMicrosAGo());
 }
 
 std::vector<double> DeviceAudit::VerifierMicros() const {
   std::vector<double> micros;
   for (const Go& go : gos_) {
     const double all = Micros(go);
-    micros.push_back(std::max(all - RoundTrip(0), all / 10) / go.calls);
+    micros.push_back(std::max(all - paces_.RoundTripMicros(0), all / 10) / go.calls);
   }
   return micros;
 }

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "gpu_worker/verifier/timing/device/idle_paces.h"
 #include "gpu_worker/verifier/timing/device/late_work.h"
-#include "gpu_worker/verifier/timing/metronome.h"
 #include "gpu_worker/verifier/workload_session.h"
 
 namespace ksearch {
@@ -15,7 +15,7 @@ namespace ksearch {
 // had nothing in them but calls. Thread-compatible.
 class DeviceAudit {
  public:
-  void AddPace(const Metronome::Pace& idle);
+  void AddPace(const Metronome::Pace& idle) { paces_.Add(idle); }
   // A GO of FREE calls (`per_call`), or a replay of a graph, whose calls are one unit.
   // `idle`: what looking over as many calls takes if nothing is at work.
   void AddGo(const WorkloadSession::Batch& batch, bool per_call, absl::Duration idle);
@@ -25,6 +25,7 @@ class DeviceAudit {
   // Whether the median GO took longer than its calls can account for. `host_us`: time of the host
   // per call, which may be longer than the device's.
   bool TimeEscaped(double call_us, double host_us) const;
+  const IdlePaces& paces() const { return paces_; }
   // Time per call of each GO by the verifier's clock alone.
   std::vector<double> VerifierMicros() const;
   // For the log: medians over GOs; a call is taken to last `call_us`.
@@ -37,15 +38,13 @@ class DeviceAudit {
     double calls = 0;
     double allowed_calls = 0;  // that may each cost a little more
   };
-  double RoundTrip(double quantile) const;
   // With what its lead-in took over kMaxLeadIn times that of an idle runner (9 of 10), and with
   // late work.
   double Micros(const Go& go) const;
 
   std::vector<Go> gos_;
   LateWork late_work_;
-  std::vector<double> lead_ins_us_;
-  std::vector<double> round_trips_us_;
+  IdlePaces paces_;
 };
 
 }  // namespace ksearch

@@ -15,6 +15,8 @@ class DeviceCalls {
   virtual WorkloadSession::Batch Run(const std::vector<WorkloadSession::Call>& calls,
                                      WorkloadSession::Mode mode, const WorkloadSession::Go& go) = 0;
   virtual WorkloadSession::Recording Record(const std::vector<int>& sets, int graph) = 0;
+  // One call of the next Run is compared with an oracle when nothing is timed any more.
+  virtual void CheckLater() = 0;
   // What looking these calls over takes if nothing is at work.
   virtual absl::Duration LookOver(const std::vector<WorkloadSession::Call>& calls) = 0;
 };
@@ -33,6 +35,7 @@ class SessionCalls final : public DeviceCalls {
   WorkloadSession::Recording Record(const std::vector<int>& sets, int graph) override {
     return session_.Record(sets, graph, limits_);
   }
+  void CheckLater() override { session_.CheckLater(); }
   absl::Duration LookOver(const std::vector<WorkloadSession::Call>& calls) override {
     return session_.LookOver(calls);
   }

@@ -9,6 +9,7 @@
 #include "common/status_macros.h"
 #include "common/textproto.h"
 #include "gpu_worker/verifier/harness_constants.h"
+#include "gpu_worker/verifier/timing/device/roofline.h"
 #include "gpu_worker/verifier/timing/statistics.h"
 
 namespace ksearch {
@@ -58,10 +59,15 @@ absl::StatusOr<DeviceSampler::Sampled> DeviceSampler::Sample() {
     if (way_ == Way::kGraph) host_us = 0;
     if (way_ == Way::kEvents) host_us = std::min(host_us, kHostBound * call_us);
     if (way_ == Way::kVerifierClock) events_us = warm_.call_us;
-    if (!audit_.TimeEscaped(events_us, host_us)) break;
+    const bool busy = audit_.paces().KeptBusy(options_.alone);
+    if (!busy && !audit_.TimeEscaped(events_us, host_us)) break;
     sampled.audit_ratio = audit_.Ratio(std::max(events_us, host_us));
     LOG(WARNING) << "msg=\"time escapes\" attempt=" << attempt << " timing=" << sampled.timing
                  << " " << audit_.Summary(call_us);
+    if (attempt == kAuditAttempts && busy) {
+      sampled.ending = {v1::OUTCOME_CHEAT, KeptBusyText(audit_.paces(), options_.alone)};
+      break;
+    }
     if (attempt == kAuditAttempts) {
       sampled.ending = {
           v1::OUTCOME_CHEAT,
@@ -95,11 +101,8 @@ absl::StatusOr<DeviceSampler::Sampled> DeviceSampler::Sample() {
             escaped_ratio)};
   }
   if (sampled.ending.passed() && sampled.samples.median_us() < kImpossible * options_.floor_us) {
-    sampled.ending = {
-        v1::OUTCOME_CHEAT,
-        absl::StrFormat("faster than this device can be: %.2f us a call, but moving the task's "
-                        "bytes and doing its operations takes at least %.2f us",
-                        sampled.samples.median_us(), options_.floor_us)};
+    sampled.ending = {v1::OUTCOME_CHEAT,
+                      FasterThanFloorText(sampled.samples.median_us(), options_.floor_us)};
   }
   sampled.host_us = Median(host_us_);
   sampled.sm_clock_mhz = watch_.median_mhz();
@@ -118,8 +121,11 @@ absl::Status DeviceSampler::Measure(Sampled* sampled) {
       clock_.SteadyNow() + FromProto(options_.plan.max_time_per_workload()) * kWallPerMeasureTime;
   // The last GO comes unannounced; it keeps some oracles for itself.
   const int reserved = (dealer_.oracled_left() + 2) / 3;
+  // An attempt before this one has used the oracles up.
+  const bool checks_later = dealer_.oracled_left() == 0 && !options_.trusted;
   bool enough = false;
   while (true) {
+    if (checks_later && (calls_done_ == 0 || enough)) calls_.CheckLater();
     const int oracled = enough ? dealer_.oracled_left()
                                : std::min(2, std::max(0, dealer_.oracled_left() - reserved));
     bool counted = false;

@@ -38,6 +38,8 @@ class DeviceSampler {
     // Slower than this after kEarlyStopCalls: told, see Sampled::slow. 0: never.
     double slow_us = 0;
     double floor_us = 0;  // no call can be faster; 0: unknown
+    // Taken before the program was there.
+    IdlePaces alone;
   };
   struct Sampled {
     Ending ending;

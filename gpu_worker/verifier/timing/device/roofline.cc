@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_format.h"
 #include "common/work_formula.h"
 
 namespace ksearch {
@@ -43,6 +44,13 @@ double FloorMicros(const v1::Task& task, const v1::Workload& workload, const Dev
       HasByteFloats(task.definition()) ? peaks.byte_flops_per_second : peaks.half_flops_per_second;
   return std::max(Micros(task.work().bytes(), axes, peaks.bytes_per_second),
                   Micros(task.work().flops(), axes, flops));
+}
+
+std::string FasterThanFloorText(double call_us, double floor_us) {
+  return absl::StrFormat(
+      "faster than this device can be: %.2f us a call, but moving the task's bytes and doing its "
+      "operations takes at least %.2f us",
+      call_us, floor_us);
 }
 
 }  // namespace ksearch

@@ -1,6 +1,8 @@
 #ifndef KSEARCH_GPU_WORKER_VERIFIER_TIMING_DEVICE_ROOFLINE_H_
 #define KSEARCH_GPU_WORKER_VERIFIER_TIMING_DEVICE_ROOFLINE_H_
 
+#include <string>
+
 #include "proto/task.pb.h"
 
 namespace ksearch {
@@ -26,6 +28,9 @@ double PeakPerClock(double measured, double known);
 // not known. Formulas were checked when the task was admitted; one that fails here counts as
 // unknown.
 double FloorMicros(const v1::Task& task, const v1::Workload& workload, const DevicePeaks& peaks);
+
+// What to say of a program that is faster.
+std::string FasterThanFloorText(double call_us, double floor_us);
 
 }  // namespace ksearch
 

@@ -72,6 +72,18 @@ TEST_F(MemfdBufferSetsTest, ManySetsTakeSeveralPackets) {
   EXPECT_EQ(fds, 3u * 64u);
 }
 
+TEST_F(MemfdBufferSetsTest, NobodyFindsAnswersOfOthers) {
+  const std::vector<MapPacket> packets = buffers_->Map(2);
+  const Mapping first(packets[0], 2), second(packets[0], 5);  // the outputs
+  buffers_->Prepare({{0, 7}, {1, 8}}, 1);
+  first.floats()[0] = second.floats()[0] = 42;
+  buffers_->Wipe({{1, 8}});
+  EXPECT_EQ(first.floats()[0], 42);
+  EXPECT_NE(second.floats()[0], 42);
+  buffers_->Map(2);  // for the next runner
+  EXPECT_NE(first.floats()[0], 42);
+}
+
 TEST_F(MemfdBufferSetsTest, PreparedSetsAreIntactAndUnwritten) {
   buffers_->Map(3);
   buffers_->Prepare({{1, 8}, {2, 9}}, 99);

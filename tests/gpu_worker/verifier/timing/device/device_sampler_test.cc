@@ -138,6 +138,30 @@ TEST(DeviceSamplerTest, WorkThatGoesOnAfterDoneCounts) {
   }
 }
 
+TEST(DeviceSamplerTest, KeepingTheDeviceBetweenCallsIsACheat) {
+  SimulatedGpu gpu;
+  gpu.kept_us = 1500;
+  Timing timing(&gpu);
+  const DeviceSampler::Sampled sampled = timing.SampleOk();
+  EXPECT_EQ(sampled.ending.outcome, v1::OUTCOME_CHEAT);
+  EXPECT_THAT(sampled.ending.message, HasSubstr("keeps the device busy"));
+
+  // Unless it was so before the program came.
+  timing.options.alone.Add({absl::Microseconds(1400), absl::Microseconds(20)});
+  EXPECT_TRUE(timing.SampleOk().ending.passed());
+}
+
+TEST(DeviceSamplerTest, AnAttemptWithoutOraclesIsCheckedLater) {
+  SimulatedGpu honest;
+  EXPECT_TRUE(Timing(&honest).SampleOk().ending.passed());
+  EXPECT_EQ(honest.checks_later(), 0);
+
+  SimulatedGpu gpu;
+  gpu.kept_us = 1500;  // audited again and again
+  Timing(&gpu).SampleOk();
+  EXPECT_EQ(gpu.checks_later(), 2 * (kAuditAttempts - 1));
+}
+
 TEST(DeviceSamplerTest, WorkOnAnotherStreamIsNoHostBoundCall) {
   SimulatedGpu gpu;  // events see almost nothing, nor can anything be recorded
   gpu.device_us = 80;

@@ -38,10 +38,16 @@ class SimulatedGpu final : public DeviceCalls, public ClockReader {
   const std::map<v1::GoRequest::Mode, int>& gos() const { return gos_; }
   int calls() const { return calls_; }
 
+  // What an idle runner waits for a device that the program keeps, though it is stopped.
+  double kept_us = 0;
+
   absl::StatusOr<Metronome::Pace> RoundTrip() {
-    clock_.Advance(absl::Microseconds(kLeadInMicros + kRoundTripMicros));
-    return Metronome::Pace{absl::Microseconds(kLeadInMicros), absl::Microseconds(kRoundTripMicros)};
+    clock_.Advance(absl::Microseconds(kLeadInMicros + kept_us + kRoundTripMicros));
+    return Metronome::Pace{absl::Microseconds(kLeadInMicros + kept_us),
+                           absl::Microseconds(kRoundTripMicros)};
   }
+  void CheckLater() override { ++checks_later_; }
+  int checks_later() const { return checks_later_; }
 
   WorkloadSession::Batch Run(const std::vector<WorkloadSession::Call>& calls,
                              WorkloadSession::Mode mode, const WorkloadSession::Go& go) override {
@@ -111,6 +117,7 @@ class SimulatedGpu final : public DeviceCalls, public ClockReader {
   FakeClock clock_;
   std::map<v1::GoRequest::Mode, int> gos_;
   int calls_ = 0;
+  int checks_later_ = 0;
   bool broken_ = false;
 };
 
