@@ -31,9 +31,10 @@ enum class TightFilterFor {
 };
 
 // Puts the tight filter on every thread of this process, for ever. Sets no_new_privs. Threads can
-// still be made; fork, execve, socket, connect and bind cannot. A GPU's driver can go on, once it
-// has opened its device, made its context and run a kernel. For kProcessors memory that outlives
-// its mapping is refused too, and timers that could wake a process that was stopped.
+// still be made; fork, execve, socket, connect and bind cannot, nor timers and signals of input,
+// which could wake a process that was stopped. A GPU's driver can go on, once it has opened its
+// device, made its context and run a kernel. For kProcessors memory that outlives its mapping is
+// refused too.
 absl::Status InstallTightFilter(TightFilterFor whom);
 
 }  // namespace ksearch

@@ -119,6 +119,9 @@ inline constexpr int kMaxGosPerBlock = 16;
 // times the median of one of a runner without a program voids the GO; if that happens more often
 // than this in a block, the excess counts as time of the calls.
 inline constexpr double kMaxLeadIn = 1.25;
+// The median of a confirmation is that between GOs, as far as it is no more than so many times that
+// of the same runner before candidate and rival were there.
+inline constexpr double kMaxCrowdedLeadIn = 1.5;
 inline constexpr absl::Duration kLeastLeadIn = absl::Microseconds(280);  // always allowed
 inline constexpr int kMaxVoidGosPerBlock = 12;
 inline constexpr size_t kFirstLeadIns = 7;

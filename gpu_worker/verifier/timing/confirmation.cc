@@ -74,6 +74,7 @@ struct Confirmation::Side {
   std::vector<absl::Duration> look_overs;  // after each
   double spent_us = 0;
   int voided = 0;
+  int all_voided = 0;  // on this workload
   int oracle_go = -1;  // which of them has an oracle among its calls
   WarmDevice warm;
   DeviceGraphs graphs;
@@ -106,6 +107,7 @@ Ending Confirmation::Open(Side* side, const ConfirmationCase& one, absl::Status*
   }
   side->dealer = std::make_unique<CallDealer>(sets, std::move(oracled), Rng(RandomUint64()));
   side->audit = ClockAudit();
+  side->all_voided = 0;
   // On a GPU both sides see the same buffers, and calls of the same contents.
   if (bench_.gpu() != nullptr) side->session->WipeOutputs();
   Ending ending = side->session->Map(sets, limits_);
@@ -246,11 +248,16 @@ Ending Confirmation::RunDeviceGo(Side* side, const ConfirmationCase& one, const 
   if (!batch.ending.passed()) return batch.ending;
   side->audit.AddGo(batch);
   // In its lead-in a hostile runner could begin with work.
-  double excess_us = std::max(
-      0.0, absl::ToDoubleMicroseconds(batch.lead_in) - kMaxLeadIn * alone_.LeadInMicros(0.5));
+  // It takes longer with more processes on the device, but not whatever they please.
+  const double alone_us = alone_.LeadInMicros(0.5);
+  const double usual_us =
+      std::clamp(between_.LeadInMicros(0.5), alone_us, kMaxCrowdedLeadIn * alone_us);
+  double excess_us =
+      std::max(0.0, absl::ToDoubleMicroseconds(batch.lead_in) - kMaxLeadIn * usual_us);
   // Now and then it takes long by itself.
   if (excess_us > 0 && side->voided < kMaxVoidGosPerBlock) {
     ++side->voided;
+    ++side->all_voided;
     return {};
   }
   // The rival cannot be held up to the candidate's profit.
@@ -425,7 +432,9 @@ absl::Status Confirmation::RunLaunch(int launch, const ProgramImage& candidate,
                 << " rival_us=" << Median(a_blocks) << " candidate_us=" << Median(b_blocks)
                 << " events_log_ratio=" << Median(event_blocks)
                 << " spread=" << Quantile(event_blocks, 1) - Quantile(event_blocks, 0)
-                << " late_us=" << late_work.RawMicrosAGo();
+                << " late_us=" << late_work.RawMicrosAGo() << " voided=" << a->all_voided << "+"
+                << b->all_voided << " lead_in_us=" << alone_.LeadInMicros(0.5) << "/"
+                << between_.LeadInMicros(0.5);
     }
     std::vector<double> blocks;
     for (size_t block = 0; block < b_blocks.size(); ++block) {

@@ -28,7 +28,7 @@ TEST(TightFilterTest, LetsThreadsStart) {
 }
 
 TEST(TightFilterTest, LetsADriverWork) {
-  const Subprocess::Exit exit = Try("driver");
+  const Subprocess::Exit exit = Try("gpu-driver");
   EXPECT_FALSE(exit.signaled) << exit.code;
   EXPECT_EQ(exit.code, 0);
 }
@@ -41,13 +41,16 @@ TEST(TightFilterTest, RefusesSocketsAndProcesses) {
   }
 }
 
-TEST(TightFilterTest, RefusesTimersAndUncountedMemoryOnProcessors) {
-  for (const char* what : {"timer", "input-signal", "memory-file", "shared-memory"}) {
+TEST(TightFilterTest, RefusesTimersEverywhereAndUncountedMemoryOnProcessors) {
+  for (const char* what :
+       {"timer", "gpu-timer", "input-signal", "gpu-input-signal", "memory-file", "shared-memory"}) {
     const Subprocess::Exit exit = Try(what);
     EXPECT_FALSE(exit.signaled) << what;
     EXPECT_EQ(exit.code, 1) << what;
   }
-  for (const char* what : {"private-memory", "gpu-timer"}) EXPECT_EQ(Try(what).code, 0) << what;
+  for (const char* what : {"private-memory", "gpu-memory-file"}) {
+    EXPECT_EQ(Try(what).code, 0) << what;
+  }
 }
 
 TEST(TightFilterTest, KillsWhatWouldEscape) {
