@@ -160,8 +160,8 @@ absl::Status InstallTightFilter(TightFilterFor whom) {
     status.Update(AddRule(context->get(), SCMP_ACT_ERRNO(EPERM), name));
   }
   // Chooses the signal that tells of input, SIGCONT if one likes.
-  status.Update(AddRule(context->get(), SCMP_ACT_ERRNO(EPERM), "fcntl",
-                        {SCMP_A1(SCMP_CMP_EQ, F_SETSIG, 0)}));
+  status.Update(
+      AddRule(context->get(), SCMP_ACT_ERRNO(EPERM), "fcntl", {SCMP_A1(SCMP_CMP_EQ, F_SETSIG, 0)}));
   status.Update(AddRule(context->get(), SCMP_ACT_ERRNO(EPERM), "clone",
                         {SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)}));
   if (whom == TightFilterFor::kProcessors) status.Update(AddProcessorsRules(context->get()));
