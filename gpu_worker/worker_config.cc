@@ -90,6 +90,20 @@ void CheckNumbers(const v1::WorkerConfig& config, std::vector<std::string>* faul
       faults->push_back(absl::StrCat(field, ".language is given twice"));
     }
   }
+  // Without any the default builds programs for processors.
+  const auto needs_cuda = [&](const std::string& field, const v1::DeviceSettings& device) {
+    if (device.device_class() != v1::DEVICE_CLASS_CUDA || languages.count(v1::LANGUAGE_CUDA) > 0) {
+      return;
+    }
+    faults->push_back(absl::StrCat(field,
+                                   ".device_class: DEVICE_CLASS_CUDA runs CUDA candidates, but no "
+                                   "toolchain builds them: add toolchains { language: "
+                                   "LANGUAGE_CUDA }"));
+  };
+  needs_cuda("device", config.device());
+  for (int i = 0; i < config.more_devices_size(); ++i) {
+    needs_cuda(absl::StrCat("more_devices[", i, "]"), config.more_devices(i));
+  }
 }
 
 absl::Status MakeStateFolder(const v1::WorkerConfig& config, bool as_root) {

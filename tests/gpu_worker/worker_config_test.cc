@@ -103,11 +103,22 @@ TEST_F(WorkerConfigTest, GpuFieldsBelongToGpus) {
       Fault({"--coordinator", "a:1", "--config",
              Write("device { gpus: \"0\" } "
                    "more_devices { device_class: DEVICE_CLASS_CUDA gpus: \"0\" } "
-                   "more_devices { max_rotation_bytes: -1 allow_busy: true }")});
+                   "more_devices { max_rotation_bytes: -1 allow_busy: true } "
+                   "toolchains { language: LANGUAGE_CUDA }")});
   EXPECT_THAT(fault, HasSubstr("device.gpus"));
   EXPECT_THAT(fault, HasSubstr("more_devices[1].max_rotation_bytes"));
   EXPECT_THAT(fault, HasSubstr("more_devices[1].allow_busy"));
   EXPECT_THAT(fault, testing::Not(HasSubstr("more_devices[0]")));
+}
+
+TEST_F(WorkerConfigTest, AGpuNeedsAToolchainForIt) {
+  for (const std::string toolchain : {"", "toolchains { language: LANGUAGE_CPP }"}) {
+    EXPECT_THAT(
+        Fault({"--coordinator", "a:1", "--config",
+               Write("device { device_class: DEVICE_CLASS_CUDA gpus: \"0\" } " + toolchain)}),
+        testing::AllOf(HasSubstr("device.device_class"),
+                       HasSubstr("toolchains { language: LANGUAGE_CUDA }")));
+  }
 }
 
 TEST_F(WorkerConfigTest, BubblewrapBesideTheBinariesIsTakenUnlessOneIsNamed) {
