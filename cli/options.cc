@@ -76,15 +76,20 @@ void AddEval(CLI::App* app, Options* options) {
                   "cpp, cuda or triton (default: as the files end)")
       ->check(CLI::IsMember(kLanguages));
   app->add_option("files", options->files, "source files")->required();
-  app->add_flag("--confirm", options->confirm,
-                "compare with the baseline, interleaved, on held-out workloads too");
+  CLI::Option* const confirm =
+      app->add_flag("--confirm", options->confirm,
+                    "compare with the baseline, interleaved, on held-out workloads too");
   app->add_option("--rival", options->rival_files,
                   "with --confirm: a file of a program to compare with instead of the baseline; "
                   "may be repeated")
       ->allow_extra_args(false);
-  app->add_flag("--check", options->check_only, "build and check, do not time");
+  CLI::Option* const check =
+      app->add_flag("--check", options->check_only, "build and check, do not time")
+          ->excludes(confirm);
   app->add_flag("--build-only", options->build_only,
-                "build and show what the compiler says; needs no device");
+                "build and show what the compiler says; needs no device")
+      ->excludes(confirm)
+      ->excludes(check);
   app->add_option("--architecture", options->architecture,
                   "only on a device of this kind, or build for it; e.g. sm_90a");
   app->add_flag("--repeat", options->repeat, "measure again even if recorded");

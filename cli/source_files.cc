@@ -4,8 +4,15 @@
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
+#include "common/utf8.h"
 
 namespace ksearch {
+namespace {
+
+// More than any worker would build.
+constexpr int64_t kMaxFileBytes = int64_t{1} << 20;
+
+}  // namespace
 
 absl::StatusOr<std::vector<v1::SourceFile>> ReadSourceFiles(const std::vector<std::string>& paths) {
   std::vector<v1::SourceFile> files;
@@ -17,7 +24,16 @@ absl::StatusOr<std::vector<v1::SourceFile>> ReadSourceFiles(const std::vector<st
         return absl::InvalidArgumentError(absl::StrCat("two files are named ", file.path()));
       }
     }
-    ASSIGN_OR_RETURN(*file.mutable_content(), ReadFile(path, int64_t{1} << 20));
+    absl::StatusOr<std::string> content = ReadFile(path, kMaxFileBytes);
+    if (absl::IsResourceExhausted(content.status())) {
+      return absl::InvalidArgumentError(content.status().message());
+    }
+    RETURN_IF_ERROR(content.status());
+    if (const size_t text = ValidUtf8Bytes(*content); text < content->size()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(path, " is no UTF-8 text: see byte ", text, " of ", content->size()));
+    }
+    file.set_content(*std::move(content));
     files.push_back(std::move(file));
   }
   return files;

@@ -15,7 +15,8 @@ absl::StatusOr<std::vector<std::pair<std::string, std::string>>> SplitArguments(
       split.emplace_back(args[i], args[i + 1]);
       ++i;
     } else {
-      return absl::InvalidArgumentError(absl::StrCat("argument ", args[i], " needs a value"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("argument ", args[i], " needs a value, or is none of this program's"));
     }
   }
   return split;
