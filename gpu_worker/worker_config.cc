@@ -46,7 +46,7 @@ void CheckAddress(const std::string& address, std::vector<std::string>* faults) 
   }
 }
 
-void CheckDevice(const std::string& field, const v1::DeviceSettings& device,
+void CheckDevice(const std::string& field, const v1::DeviceSettings& device, bool builds_cuda,
                  std::vector<std::string>* faults) {
   if (device.max_rotation_bytes() < 0) {
     faults->push_back(absl::StrCat(field, ".max_rotation_bytes: ", device.max_rotation_bytes(),
@@ -56,6 +56,13 @@ void CheckDevice(const std::string& field, const v1::DeviceSettings& device,
   if (!cuda && (!device.gpus().empty() || device.allow_busy())) {
     faults->push_back(absl::StrCat(field, ".gpus and ", field,
                                    ".allow_busy are for device_class: DEVICE_CLASS_CUDA"));
+  }
+  // Without any toolchain the default builds programs for processors.
+  if (cuda && !builds_cuda) {
+    faults->push_back(absl::StrCat(field,
+                                   ".device_class: DEVICE_CLASS_CUDA runs CUDA candidates, but no "
+                                   "toolchain builds them: add toolchains { language: "
+                                   "LANGUAGE_CUDA }"));
   }
 }
 
@@ -71,10 +78,6 @@ void CheckNumbers(const v1::WorkerConfig& config, std::vector<std::string>* faul
   not_negative("sandbox.max_processes", config.sandbox().max_processes());
   not_negative("sandbox.tmp_bytes", config.sandbox().tmp_bytes());
   not_negative("sandbox.output_bytes", config.sandbox().output_bytes());
-  CheckDevice("device", config.device(), faults);
-  for (int i = 0; i < config.more_devices_size(); ++i) {
-    CheckDevice(absl::StrCat("more_devices[", i, "]"), config.more_devices(i), faults);
-  }
   std::set<v1::Language> languages;
   for (int i = 0; i < config.toolchains_size(); ++i) {
     const v1::Toolchain& toolchain = config.toolchains(i);
@@ -90,19 +93,10 @@ void CheckNumbers(const v1::WorkerConfig& config, std::vector<std::string>* faul
       faults->push_back(absl::StrCat(field, ".language is given twice"));
     }
   }
-  // Without any the default builds programs for processors.
-  const auto needs_cuda = [&](const std::string& field, const v1::DeviceSettings& device) {
-    if (device.device_class() != v1::DEVICE_CLASS_CUDA || languages.count(v1::LANGUAGE_CUDA) > 0) {
-      return;
-    }
-    faults->push_back(absl::StrCat(field,
-                                   ".device_class: DEVICE_CLASS_CUDA runs CUDA candidates, but no "
-                                   "toolchain builds them: add toolchains { language: "
-                                   "LANGUAGE_CUDA }"));
-  };
-  needs_cuda("device", config.device());
+  const bool builds_cuda = languages.count(v1::LANGUAGE_CUDA) > 0;
+  CheckDevice("device", config.device(), builds_cuda, faults);
   for (int i = 0; i < config.more_devices_size(); ++i) {
-    needs_cuda(absl::StrCat("more_devices[", i, "]"), config.more_devices(i));
+    CheckDevice(absl::StrCat("more_devices[", i, "]"), config.more_devices(i), builds_cuda, faults);
   }
 }
 

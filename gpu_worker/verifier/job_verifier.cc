@@ -46,14 +46,6 @@ std::vector<int64_t> TimedOracles(const OracleEntries& oracles) {
   return contents;
 }
 
-absl::StatusOr<const v1::Workload*> FindWorkload(const v1::Task& task, const std::string& uuid) {
-  for (const v1::Workload& workload : task.workloads()) {
-    if (workload.uuid() == uuid) return &workload;
-  }
-  return absl::InvalidArgumentError(
-      absl::StrCat("task ", task.name(), " has no workload '", uuid, "'"));
-}
-
 }  // namespace
 
 // A device that fails makes anything of a verdict.
@@ -91,7 +83,9 @@ absl::Status JobVerifier::AskDevice(absl::string_view when) const {
 }
 
 absl::StatusOr<v1::Verdict> JobVerifier::Judge(const v1::VerifierRequest& request, Tries* tries) {
-  if (request.job().kind() == v1::JOB_KIND_PROFILE) return Profile(request);
+  if (request.job().kind() == v1::JOB_KIND_PROFILE) {
+    return CarryOutProfile(bench_, request, [this] { Report("profile", 0, 1); });
+  }
   Job job;
   job.request = &request;
   job.plan = WithDefaults(request.job().plan());
@@ -162,32 +156,6 @@ absl::StatusOr<v1::Verdict> JobVerifier::Judge(const v1::VerifierRequest& reques
   tries->again = std::move(job.unexplained);
   tries->device_error = job.device_error;
   return std::move(job.verdict);
-}
-
-absl::StatusOr<v1::Verdict> JobVerifier::Profile(const v1::VerifierRequest& request) {
-  if (request.job().workload_uuids().empty()) {
-    return absl::InvalidArgumentError("job.workload_uuids is empty");
-  }
-  v1::Verdict verdict;
-  verdict.set_outcome(v1::OUTCOME_PASSED);
-  *verdict.mutable_isolation() = bench_.starter().isolation();
-  const absl::StatusOr<Instrument>& profiler = bench_.profiler();
-  if (!profiler.ok()) {
-    verdict.mutable_profile()->set_absence(v1::Profile::NO_PROFILER);
-    verdict.mutable_profile()->set_note(std::string(profiler.status().message()));
-    return verdict;
-  }
-  Report("profile", 0, 1);
-  ASSIGN_OR_RETURN(const ProgramImage candidate, ProgramImage::Open(request.candidate()));
-  ASSIGN_OR_RETURN(const v1::Workload* workload,
-                   FindWorkload(request.task(), request.job().workload_uuids(0)));
-  ASSIGN_OR_RETURN(CasePtr made, bench_.Case(request.task(), request.task_sha256(), *workload,
-                                             bench_.screening_seed()));
-  ASSIGN_OR_RETURN(
-      *verdict.mutable_profile(),
-      ProfileCandidate(bench_, *profiler, candidate, made, WithDefaults(request.job().limits())));
-  verdict.mutable_profile()->set_workload_uuid(made->uuid());
-  return verdict;
 }
 
 absl::Status JobVerifier::Prepare(Job* job) {

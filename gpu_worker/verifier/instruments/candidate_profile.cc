@@ -11,6 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "common/log.h"
+#include "common/measure_defaults.h"
 #include "common/status_macros.h"
 #include "common/subprocess.h"
 #include "gpu_worker/profile/ncu_command.h"
@@ -125,6 +126,34 @@ absl::StatusOr<v1::Profile> ProfileCandidate(Bench& bench, const Instrument& pro
   profile.set_tool(ToolName(profiler));
   profile.set_calls(1);
   return profile;
+}
+
+absl::StatusOr<v1::Verdict> CarryOutProfile(Bench& bench, const v1::VerifierRequest& request,
+                                            const std::function<void()>& begins) {
+  if (request.job().workload_uuids().empty()) {
+    return absl::InvalidArgumentError("job.workload_uuids is empty");
+  }
+  v1::Verdict verdict;
+  verdict.set_outcome(v1::OUTCOME_PASSED);
+  *verdict.mutable_isolation() = bench.starter().isolation();
+  const absl::StatusOr<Instrument>& profiler = bench.profiler();
+  if (!profiler.ok()) {
+    verdict.mutable_profile()->set_absence(v1::Profile::NO_PROFILER);
+    verdict.mutable_profile()->set_note(std::string(profiler.status().message()));
+    return verdict;
+  }
+  begins();
+  ASSIGN_OR_RETURN(const ProgramImage candidate, ProgramImage::Open(request.candidate()));
+  ASSIGN_OR_RETURN(const v1::Workload* workload,
+                   FindWorkload(request.task(), request.job().workload_uuids(0)));
+  ASSIGN_OR_RETURN(
+      const std::shared_ptr<const WorkloadCase> made,
+      bench.Case(request.task(), request.task_sha256(), *workload, bench.screening_seed()));
+  ASSIGN_OR_RETURN(
+      *verdict.mutable_profile(),
+      ProfileCandidate(bench, *profiler, candidate, made, WithDefaults(request.job().limits())));
+  verdict.mutable_profile()->set_workload_uuid(made->uuid());
+  return verdict;
 }
 
 }  // namespace ksearch

@@ -1,6 +1,7 @@
 #ifndef KSEARCH_GPU_WORKER_VERIFIER_INSTRUMENTS_CANDIDATE_PROFILE_H_
 #define KSEARCH_GPU_WORKER_VERIFIER_INSTRUMENTS_CANDIDATE_PROFILE_H_
 
+#include <functional>
 #include <memory>
 
 #include "absl/status/statusor.h"
@@ -10,6 +11,7 @@
 #include "gpu_worker/verifier/tensors/workload_case.h"
 #include "proto/job.pb.h"
 #include "proto/profile.pb.h"
+#include "proto/runner.pb.h"
 
 namespace ksearch {
 
@@ -23,6 +25,11 @@ absl::StatusOr<v1::Profile> ProfileCandidate(Bench& bench, const Instrument& pro
                                              const ProgramImage& candidate,
                                              const std::shared_ptr<const WorkloadCase>& workload,
                                              const v1::Limits& limits);
+
+// The whole of a request of JOB_KIND_PROFILE. `begins` is called once it is clear that there is a
+// profiler. Non-OK if the request names no workload of the task, or as ProfileCandidate.
+absl::StatusOr<v1::Verdict> CarryOutProfile(Bench& bench, const v1::VerifierRequest& request,
+                                            const std::function<void()>& begins);
 
 }  // namespace ksearch
 

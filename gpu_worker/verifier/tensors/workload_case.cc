@@ -77,4 +77,12 @@ std::shared_ptr<const WorkloadCase> WorkloadCase::WithTolerance(
   return copy;
 }
 
+absl::StatusOr<const v1::Workload*> FindWorkload(const v1::Task& task, const std::string& uuid) {
+  for (const v1::Workload& workload : task.workloads()) {
+    if (workload.uuid() == uuid) return &workload;
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("task ", task.name(), " has no workload '", uuid, "'"));
+}
+
 }  // namespace ksearch

@@ -72,6 +72,9 @@ class WorkloadCase {
   int64_t pool_bytes_ = 0;
 };
 
+// INVALID_ARGUMENT if the task has none of that name.
+absl::StatusOr<const v1::Workload*> FindWorkload(const v1::Task& task, const std::string& uuid);
+
 }  // namespace ksearch
 
 #endif  // KSEARCH_GPU_WORKER_VERIFIER_TENSORS_WORKLOAD_CASE_H_
