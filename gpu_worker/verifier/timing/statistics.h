@@ -35,10 +35,11 @@ struct LogRatio {
   double mean = 0;
   Interval interval;
 };
-struct BootstrapResult {
+struct SpeedupEstimate {
   std::vector<LogRatio> workloads;  // same order as the input
   LogRatio combined;                // mean over workloads: log of the geometric mean
 };
+using BootstrapResult = SpeedupEstimate;
 
 // Hierarchical bootstrap: a draw resamples launches with replacement, the same ones for every
 // workload (a launch's luck with addresses touches all of them), then blocks within each, and takes

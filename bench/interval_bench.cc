@@ -1,0 +1,122 @@
+// How often the intervals of a confirmation cover the truth, and what its verdicts are, simulated.
+//   ksearch_interval_bench [TRIALS]
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#include "common/rng.h"
+#include "gpu_worker/verifier/timing/speedup_estimate.h"
+
+namespace ksearch {
+namespace {
+
+constexpr double kConfidence = 0.975;  // of each bound
+constexpr double kMinEffect = 0.01;
+constexpr double kWorstRegression = 0.03;
+constexpr int kWorkloads = 5;
+constexpr int kBlocks = 3;
+constexpr int kMostLaunches = 8;
+
+struct Noise {
+  double launch = 0;  // standard deviation of a log ratio, between launches
+  double block = 0;   // between the blocks of a launch
+};
+
+double Normal(Rng* rng) {
+  return std::sqrt(-2 * std::log(1 - rng->NextDouble())) * std::cos(2 * M_PI * rng->NextDouble());
+}
+
+// A launch moves all workloads alike by one half of its variance.
+void AddLaunch(double effect, const Noise& noise, Rng* rng, std::vector<LaunchBlocks>* workloads) {
+  const double part = noise.launch * std::sqrt(0.5);
+  const double shared = part * Normal(rng);
+  for (LaunchBlocks& launches : *workloads) {
+    const double shift = effect + shared + part * Normal(rng);
+    std::vector<double>& launch = launches.emplace_back();
+    for (int k = 0; k < kBlocks; ++k) launch.push_back(shift + noise.block * Normal(rng));
+  }
+}
+
+bool Covers(const LogRatio& ratio, double effect) {
+  return ratio.interval.low <= effect && effect <= ratio.interval.high;
+}
+
+void PrintCoverage(int trials) {
+  std::printf("Coverage in percent of intervals of nominally 95 %%, number of launches fixed\n");
+  std::printf("launch noise  block noise |    3     4     6     8 launches\n");
+  uint64_t seed = 0;
+  for (const double block : {0.003, 0.01}) {
+    for (const double times : {0.0, 0.3, 1.0, 3.0, 10.0}) {
+      const Noise noise = {times * block, block};
+      std::printf("%10.2f %%  %9.2f %% |", 100 * noise.launch, 100 * noise.block);
+      for (const int launches : {3, 4, 6, 8}) {
+        Rng rng(++seed);
+        int covered = 0;
+        for (int trial = 0; trial < trials; ++trial) {
+          std::vector<LaunchBlocks> workloads(kWorkloads);
+          for (int i = 0; i < launches; ++i) AddLaunch(0.1, noise, &rng, &workloads);
+          covered += Covers(EstimateSpeedup(workloads, kConfidence).combined, 0.1);
+        }
+        std::printf(" %5.1f", 100.0 * covered / trials);
+      }
+      std::printf("\n");
+    }
+  }
+}
+
+void PrintVerdicts(int trials) {
+  std::printf(
+      "\nWhole confirmations of up to %d launches: verdicts, coverage at the end (percent), mean "
+      "launches\n"
+      "    truth  launch noise  block noise | improved equal worse undecided mixed | covered | "
+      "launches\n",
+      kMostLaunches);
+  uint64_t seed = 1000;
+  const std::vector<int> looks = LooksAt(kMostLaunches);
+  const double confidence = ConfidenceOfLook(kConfidence, static_cast<int>(looks.size()));
+  for (const double ratio : {1.0, 0.98, 1.01, 1.03, 1.5}) {
+    for (const Noise noise : {Noise{0.002, 0.002}, {0.006, 0.002}, {0.01, 0.01}, {0.03, 0.01}}) {
+      Rng rng(++seed);
+      const double effect = std::log(ratio);
+      int verdicts[v1::Comparison::Verdict_ARRAYSIZE] = {};
+      int covered = 0, all_launches = 0;
+      for (int trial = 0; trial < trials; ++trial) {
+        std::vector<LaunchBlocks> workloads(kWorkloads);
+        SpeedupEstimate estimate;
+        v1::Comparison::Verdict verdict = v1::Comparison::UNDECIDED;
+        int launches = 0;
+        for (const int look : looks) {
+          for (; launches < look; ++launches) AddLaunch(effect, noise, &rng, &workloads);
+          estimate = EstimateSpeedup(workloads, confidence);
+          verdict = Judge(estimate, kMinEffect, kWorstRegression);
+          if (IsSettled(estimate, verdict, kWorstRegression)) break;
+        }
+        ++verdicts[verdict];
+        covered += Covers(estimate.combined, effect);
+        all_launches += launches;
+      }
+      const auto percent = [&](int count) { return 100.0 * count / trials; };
+      std::printf(
+          "%8.2fx %11.2f %%  %9.2f %% | %8.1f %5.1f %5.1f %9.1f %5.1f | %7.1f | %.1f\n", ratio,
+          100 * noise.launch, 100 * noise.block, percent(verdicts[v1::Comparison::IMPROVED]),
+          percent(verdicts[v1::Comparison::EQUAL]), percent(verdicts[v1::Comparison::WORSE]),
+          percent(verdicts[v1::Comparison::UNDECIDED]), percent(verdicts[v1::Comparison::MIXED]),
+          percent(covered), static_cast<double>(all_launches) / trials);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ksearch
+
+int main(int argc, char** argv) {
+  const int trials = argc > 1 ? std::atoi(argv[1]) : 10'000;
+  if (argc > 2 || trials < 1) {
+    std::fprintf(stderr, "usage: ksearch_interval_bench [TRIALS]\n");
+    return 2;
+  }
+  ksearch::PrintCoverage(trials);
+  ksearch::PrintVerdicts(trials);
+  return 0;
+}

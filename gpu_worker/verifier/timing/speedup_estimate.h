@@ -1,0 +1,36 @@
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_TIMING_SPEEDUP_ESTIMATE_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_TIMING_SPEEDUP_ESTIMATE_H_
+
+#include <vector>
+
+#include "gpu_worker/verifier/timing/statistics.h"
+#include "proto/result.pb.h"
+
+namespace ksearch {
+
+// What the launches of a confirmation say. A launch, one pair of processes, is one observation: it
+// counts with the median of its blocks, so that a block that met a pause of the machine does not
+// move it. The mean over n launches has an interval by Student's t with n - 1 degrees of freedom,
+// which holds whatever share of the noise is between launches and whatever within them, because the
+// launches' own scatter has both in it. A launch's luck with addresses touches all workloads, so
+// the combined value of a launch is the mean over its workloads.
+// Bounds are one-sided at `confidence` each. Every workload has the same number of launches, at
+// least 1; of one launch nothing is known of the scatter, and the interval is infinite.
+SpeedupEstimate EstimateSpeedup(const std::vector<LaunchBlocks>& workloads, double confidence);
+
+// After how many launches the results are looked at, rising; the last is `most_launches`.
+// Measuring ends with the first look that is settled.
+std::vector<int> LooksAt(int most_launches);
+
+// Confidence of the bounds at each look, such that all `looks` together err no more often than one
+// at `confidence`: they share the error in equal parts (Bonferroni).
+double ConfidenceOfLook(double confidence, int looks);
+
+// Whether further launches are spared. Not while undecided, nor while an improved program may be
+// MIXED: a workload's mean is beyond the regression allowed, but its interval is not yet.
+bool IsSettled(const SpeedupEstimate& estimate, v1::Comparison::Verdict verdict,
+               double worst_regression);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_TIMING_SPEEDUP_ESTIMATE_H_

@@ -1,0 +1,177 @@
+#include "gpu_worker/verifier/timing/speedup_estimate.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "common/rng.h"
+#include "gpu_worker/verifier/timing/student_t.h"
+
+namespace ksearch {
+namespace {
+
+TEST(StudentQuantileTest, MatchesTables) {
+  const std::tuple<double, int, double> rows[] = {
+      {0.5, 3, 0},          {0.025, 1, 12.7062}, {0.025, 2, 4.3027},   {0.025, 3, 3.1824},
+      {0.025, 5, 2.5706},   {0.025, 9, 2.2622},  {0.025, 30, 2.0423},  {0.025, 1000, 1.9623},
+      {0.0001, 3, 22.2037}, {0.001, 4, 7.1732},  {0.00001, 2, 223.60}, {0.0005, 10, 4.5869},
+  };
+  for (const auto& [tail, degrees, expected] : rows) {
+    EXPECT_NEAR(StudentQuantile(tail, degrees), expected, 6e-5 * std::max(1.0, expected))
+        << tail << " " << degrees;
+  }
+}
+
+double Normal(Rng* rng) {
+  return std::sqrt(-2 * std::log(1 - rng->NextDouble())) * std::cos(2 * M_PI * rng->NextDouble());
+}
+
+// Adds one launch of `blocks` blocks to every workload. Of the noise between launches one half of
+// the variance is the same for all workloads.
+void AddLaunch(double effect, double launch_noise, double block_noise, int blocks, Rng* rng,
+               std::vector<LaunchBlocks>* workloads) {
+  const double shared = launch_noise * std::sqrt(0.5) * Normal(rng);
+  for (LaunchBlocks& launches : *workloads) {
+    const double shift = shared + launch_noise * std::sqrt(0.5) * Normal(rng);
+    std::vector<double>& launch = launches.emplace_back();
+    for (int k = 0; k < blocks; ++k) launch.push_back(effect + shift + block_noise * Normal(rng));
+  }
+}
+
+TEST(SpeedupEstimateTest, ConstantLaunchesHaveNoWidth) {
+  const SpeedupEstimate estimate =
+      EstimateSpeedup({{{0.5, 0.5}, {0.5, 0.5}}, {{0.1}, {0.1}}}, 0.975);
+  EXPECT_DOUBLE_EQ(estimate.combined.mean, 0.3);
+  EXPECT_NEAR(estimate.combined.interval.low, 0.3, 1e-12);
+  EXPECT_NEAR(estimate.workloads[1].interval.high, 0.1, 1e-12);
+}
+
+TEST(SpeedupEstimateTest, IsTheTIntervalOfTheLaunches) {
+  // The third block of the last launch met a pause. Launches -0.1, 0, 0.1: error 0.1 / sqrt(3).
+  const LaunchBlocks launches = {{-0.1, -0.1}, {0, 0}, {0.1, 0.1, 5}};
+  const double half = 4.30265273 * 0.1 / std::sqrt(3);
+  const SpeedupEstimate one = EstimateSpeedup({launches}, 0.975);
+  EXPECT_NEAR(one.combined.mean, 0, 1e-12);
+  EXPECT_NEAR(one.combined.interval.low, -half, 1e-8);
+  EXPECT_NEAR(one.combined.interval.high, half, 1e-8);
+  // More workloads do not average out what a launch does to all of them.
+  const SpeedupEstimate both = EstimateSpeedup({launches, launches}, 0.975);
+  EXPECT_NEAR(both.combined.interval.high, half, 1e-8);
+}
+
+TEST(SpeedupEstimateTest, OneLaunchSaysNothingOfItsScatter) {
+  const SpeedupEstimate estimate = EstimateSpeedup({{{1, 1, 1}}}, 0.975);
+  EXPECT_EQ(estimate.combined.mean, 1);
+  EXPECT_TRUE(std::isinf(estimate.combined.interval.high));
+  EXPECT_EQ(Judge(estimate, 0.01, 0.03), v1::Comparison::UNDECIDED);
+}
+
+// Bounds at 97.5 % each make an interval of 95 %. A share of 2000 trials has a standard error of
+// 0.5 %.
+TEST(SpeedupEstimateTest, CoversAsOftenAsItSaysWhateverTheNoise) {
+  constexpr int kTrials = 2000;
+  constexpr double kEffect = 0.1;
+  uint64_t seed = 1;
+  for (const int launches : {3, 4, 8}) {
+    for (const double launch_noise : {0.0, 0.01, 0.03}) {
+      for (const double block_noise : {0.003, 0.01}) {
+        Rng rng(++seed);
+        int covered = 0, of_workload = 0;
+        for (int trial = 0; trial < kTrials; ++trial) {
+          std::vector<LaunchBlocks> workloads(2);
+          for (int i = 0; i < launches; ++i) {
+            AddLaunch(kEffect, launch_noise, block_noise, 3, &rng, &workloads);
+          }
+          const SpeedupEstimate estimate = EstimateSpeedup(workloads, 0.975);
+          const auto covers = [](const LogRatio& ratio) {
+            return ratio.interval.low <= kEffect && kEffect <= ratio.interval.high;
+          };
+          covered += covers(estimate.combined);
+          of_workload += covers(estimate.workloads[0]);
+        }
+        EXPECT_GE(covered, kTrials * 93 / 100)
+            << launches << " " << launch_noise << " " << block_noise;
+        EXPECT_LE(covered, kTrials * 97 / 100)
+            << launches << " " << launch_noise << " " << block_noise;
+        EXPECT_GE(of_workload, kTrials * 93 / 100);
+        EXPECT_LE(of_workload, kTrials * 97 / 100);
+      }
+    }
+  }
+}
+
+TEST(LooksTest, EndWithTheMostLaunchesAllowed) {
+  EXPECT_EQ(LooksAt(1), std::vector<int>({1}));
+  EXPECT_EQ(LooksAt(4), std::vector<int>({4}));
+  EXPECT_EQ(LooksAt(5), std::vector<int>({4, 5}));
+  EXPECT_EQ(LooksAt(8), std::vector<int>({4, 6, 8}));
+  EXPECT_DOUBLE_EQ(ConfidenceOfLook(0.97, 3), 0.99);
+}
+
+TEST(LooksTest, AnImprovementThatMayBeMixedIsNotSettled) {
+  SpeedupEstimate estimate;
+  estimate.workloads = {{0.5, {0.4, 0.6}}, {-0.05, {-0.1, 0}}};
+  EXPECT_FALSE(IsSettled(estimate, v1::Comparison::IMPROVED, 0.03));
+  EXPECT_TRUE(IsSettled(estimate, v1::Comparison::MIXED, 0.03));
+  EXPECT_FALSE(IsSettled(estimate, v1::Comparison::UNDECIDED, 0.03));
+  estimate.workloads[1].mean = -0.02;
+  EXPECT_TRUE(IsSettled(estimate, v1::Comparison::IMPROVED, 0.03));
+}
+
+struct Sequence {
+  SpeedupEstimate estimate;
+  v1::Comparison::Verdict verdict = v1::Comparison::UNDECIDED;
+};
+
+// A whole confirmation: looks after 4, 6 and 8 launches, ending with the first that is settled.
+Sequence Confirm(double effect, double launch_noise, double block_noise, Rng* rng) {
+  std::vector<LaunchBlocks> workloads(3);
+  Sequence sequence;
+  const std::vector<int> looks = LooksAt(8);
+  int launches = 0;
+  for (const int look : looks) {
+    for (; launches < look; ++launches) {
+      AddLaunch(effect, launch_noise, block_noise, 3, rng, &workloads);
+    }
+    sequence.estimate =
+        EstimateSpeedup(workloads, ConfidenceOfLook(0.975, static_cast<int>(looks.size())));
+    sequence.verdict = Judge(sequence.estimate, 0.01, 0.03);
+    if (IsSettled(sequence.estimate, sequence.verdict, 0.03)) break;
+  }
+  return sequence;
+}
+
+TEST(LooksTest, LookingAgainDoesNotMakeErrorsMoreFrequent) {
+  constexpr int kTrials = 2000;
+  uint64_t seed = 100;
+  for (const double launch_noise : {0.0, 0.004, 0.03}) {
+    Rng rng(++seed);
+    int improved = 0, covered = 0;
+    for (int trial = 0; trial < kTrials; ++trial) {
+      // The least that may be called improved, from below.
+      const double effect = std::log(1.01);
+      const Sequence sequence = Confirm(effect, launch_noise, 0.01, &rng);
+      improved += sequence.verdict == v1::Comparison::IMPROVED;
+      covered += sequence.estimate.combined.interval.low <= effect &&
+                 effect <= sequence.estimate.combined.interval.high;
+    }
+    EXPECT_LE(improved, kTrials * 35 / 1000) << launch_noise;  // 2.5 % and two standard errors
+    EXPECT_GE(covered, kTrials * 94 / 100) << launch_noise;
+    EXPECT_LE(covered, kTrials * 99 / 100) << launch_noise;
+  }
+}
+
+TEST(LooksTest, EqualAndSlightlySlowerProgramsAreToldApart) {
+  constexpr int kTrials = 300;
+  Rng rng(7);
+  int equal = 0, worse = 0;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    equal += Confirm(0, 0.004, 0.004, &rng).verdict == v1::Comparison::EQUAL;
+    worse += Confirm(-0.02, 0.004, 0.004, &rng).verdict == v1::Comparison::WORSE;
+  }
+  EXPECT_GE(equal, kTrials * 97 / 100);
+  EXPECT_GE(worse, kTrials * 95 / 100);
+}
+
+}  // namespace
+}  // namespace ksearch
