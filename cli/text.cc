@@ -1,7 +1,6 @@
 #include "cli/text.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "absl/strings/ascii.h"
@@ -119,8 +118,7 @@ std::string LanguageText(v1::Language language) {
 std::string ShortId(const std::string& id) { return id.substr(0, 12); }
 
 std::string BestText(const v1::BestSummary& best) {
-  return absl::StrFormat("%.2fx [%.2f, %.2f]", best.speedup(), best.speedup_low(),
-                         best.speedup_high());
+  return RatioText(best.speedup(), best.speedup_low(), best.speedup_high(), best.confidence());
 }
 
 std::string LatencyText(double microseconds) {
@@ -225,9 +223,8 @@ std::string ResultText(const v1::JobResult& result, const std::string& packet) {
     }
   }
   for (const v1::Comparison& comparison : result.comparisons()) {
-    absl::StrAppendFormat(&text, "over %s: %.2fx [%.2f, %.2f] %s (%d workloads, %d launches)\n",
-                          ShortId(comparison.rival_id()), std::exp(comparison.log_speedup()),
-                          std::exp(comparison.ci_low()), std::exp(comparison.ci_high()),
+    absl::StrAppendFormat(&text, "over %s: %s %s (%d workloads, %d launches)\n",
+                          ShortId(comparison.rival_id()), RatioText(comparison),
                           Lower(v1::Comparison::Verdict_Name(comparison.verdict()), ""),
                           comparison.workloads_size(), comparison.launches());
   }

@@ -19,7 +19,7 @@ std::string StateText(v1::RunState state);
 std::string LanguageText(v1::Language language);
 // First 12 characters.
 std::string ShortId(const std::string& id);
-// "6.42x [6.31, 6.55]".
+// "6.42x [6.31, 6.55] at 95 %".
 std::string BestText(const v1::BestSummary& best);
 // "12.3 us", "1.23 ms".
 std::string LatencyText(double microseconds);

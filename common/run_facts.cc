@@ -4,6 +4,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
 
 namespace ksearch {
@@ -22,6 +23,21 @@ std::optional<double> SpeedupOverBaseline(const v1::JobResult& result) {
   }
   if (result.workloads_size() == 0) return std::nullopt;
   return std::exp(sum_of_logs / result.workloads_size());
+}
+
+std::string RatioText(double ratio, double low, double high, double confidence) {
+  std::string text = absl::StrFormat("%.2fx [%.2f, %.2f]", ratio, low, high);
+  if (confidence > 0) {
+    constexpr double kRounding = 1e-9;  // 0.975 makes 95, not 94.9
+    const double tenths = std::floor(1000 * (2 * confidence - 1) + kRounding);
+    absl::StrAppendFormat(&text, " at %g %%", tenths / 10);
+  }
+  return text;
+}
+
+std::string RatioText(const v1::Comparison& comparison) {
+  return RatioText(std::exp(comparison.log_speedup()), std::exp(comparison.ci_low()),
+                   std::exp(comparison.ci_high()), comparison.confidence());
 }
 
 v1::Profile ProfileIn(const v1::JobResult& profiled) {

@@ -18,6 +18,11 @@ bool HasEnded(v1::RunState state);
 // workload, and at least one, has both timings.
 std::optional<double> SpeedupOverBaseline(const v1::JobResult& result);
 
+// "6.42x [6.31, 6.55] at 95 %": a ratio, its interval, and how often such an interval covers the
+// truth, rounded down. `confidence`: of each bound, one-sided; 0, unknown, leaves the level out.
+std::string RatioText(double ratio, double low, double high, double confidence);
+std::string RatioText(const v1::Comparison& comparison);
+
 // What a PROFILE job brought: kernels, or else a reason why there are none, in `absence` and
 // `note`.
 v1::Profile ProfileIn(const v1::JobResult& profiled);

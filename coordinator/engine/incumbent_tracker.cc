@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "common/run_facts.h"
 #include "coordinator/search/score.h"
 
 namespace ksearch {
@@ -22,10 +23,8 @@ const v1::Comparison* FindComparison(const v1::JobResult& result, const std::str
   return nullptr;
 }
 
-std::string SpeedupText(const v1::Comparison& comparison) {
-  return absl::StrFormat("%.2fx [%.2f, %.2f]", std::exp(comparison.log_speedup()),
-                         std::exp(comparison.ci_low()), std::exp(comparison.ci_high()));
-}
+// Of the run's error, for its n-th confirmation: all of them sum up to 1.
+double ShareOf(int n) { return 6 / (M_PI * M_PI * n * n); }
 
 // Of a MIXED comparison: the workload that bars it.
 std::string SlowestText(const v1::Comparison& comparison) {
@@ -95,6 +94,8 @@ IncumbentTracker::Step IncumbentTracker::OnConfirmed(const std::string& tag,
   const std::string rival = first ? "baseline" : state_.incumbent().candidate_id();
   state_.clear_confirming();
   state_.clear_confirming_tag();
+  const double share = state_.confirming_share();
+  state_.clear_confirming_share();
   const bool lost_before = std::find(state_.lost().begin(), state_.lost().end(),
                                      challenger.candidate_id()) != state_.lost().end();
   if (IsInfrastructureOutcome(result.outcome()) && !lost_before) {
@@ -104,6 +105,7 @@ IncumbentTracker::Step IncumbentTracker::OnConfirmed(const std::string& tag,
     event.set_text(absl::StrCat("confirmation to be tried once more: ",
                                 v1::Outcome_Name(result.outcome()), ": ", result.message()));
     step.events.push_back(event);
+    state_.set_carried_share(share);
     PutInLine(challenger);
     StartNext(&step);
     return step;
@@ -114,6 +116,8 @@ IncumbentTracker::Step IncumbentTracker::OnConfirmed(const std::string& tag,
   const v1::Comparison* over_baseline = FindComparison(result, "baseline");
   v1::RunEvent event = EventAbout(v1::RunEvent::CONFIRMATION_REFUSED, challenger);
   event.set_job_id(result.job_id());
+  // Spent only by a comparison that might have called the challenger improved and did not.
+  state_.set_carried_share(share);
   if (result.outcome() != v1::OUTCOME_PASSED) {
     event.set_text(absl::StrCat(v1::Outcome_Name(result.outcome()), ": ", result.message()));
   } else if (result.suspicions_size() > 0) {
@@ -121,9 +125,10 @@ IncumbentTracker::Step IncumbentTracker::OnConfirmed(const std::string& tag,
   } else if (over_rival == nullptr || over_baseline == nullptr) {
     event.set_text(absl::StrCat("the result lacks a comparison with ", rival));
   } else if (over_rival->verdict() != v1::Comparison::IMPROVED) {
+    state_.clear_carried_share();
     event.set_text(absl::StrCat(
-        v1::Comparison::Verdict_Name(over_rival->verdict()), ": ", SpeedupText(*over_rival),
-        " over ", first ? "the baseline" : "the incumbent", SlowestText(*over_rival)));
+        v1::Comparison::Verdict_Name(over_rival->verdict()), ": ", RatioText(*over_rival), " over ",
+        first ? "the baseline" : "the incumbent", SlowestText(*over_rival)));
   } else {
     *state_.mutable_incumbent() = challenger;
     *state_.mutable_over_baseline() = *over_baseline;
@@ -131,8 +136,8 @@ IncumbentTracker::Step IncumbentTracker::OnConfirmed(const std::string& tag,
     event.set_kind(v1::RunEvent::NEW_INCUMBENT);
     event.set_score(std::exp(over_baseline->log_speedup()));
     event.set_text(absl::StrCat(
-        SpeedupText(*over_baseline), " over the baseline",
-        first ? "" : absl::StrCat(", ", SpeedupText(*over_rival), " over the incumbent before")));
+        RatioText(*over_baseline), " over the baseline",
+        first ? "" : absl::StrCat(", ", RatioText(*over_rival), " over the incumbent before")));
   }
   step.events.push_back(event);
   StartNext(&step);
@@ -152,8 +157,10 @@ void IncumbentTracker::StartNext(Step* step) {
   *state_.mutable_confirming() = challenger;
   state_.set_confirmations(state_.confirmations() + 1);
   state_.set_confirming_tag(absl::StrCat("confirm/", state_.confirmations()));
+  state_.set_confirming_share(state_.carried_share() + ShareOf(state_.confirmations()));
+  state_.clear_carried_share();
   step->start = Confirmation{state_.confirming_tag(), challenger.candidate_id(),
-                             state_.incumbent().candidate_id()};
+                             state_.incumbent().candidate_id(), state_.confirming_share()};
   v1::RunEvent event = EventAbout(v1::RunEvent::CONFIRMATION_STARTED, challenger);
   event.set_text(absl::StrFormat("screened at %.2fx of the baseline", challenger.score()));
   step->events.push_back(event);
@@ -168,6 +175,7 @@ std::optional<v1::BestSummary> IncumbentTracker::best() const {
   best.set_speedup(std::exp(state_.over_baseline().log_speedup()));
   best.set_speedup_low(std::exp(state_.over_baseline().ci_low()));
   best.set_speedup_high(std::exp(state_.over_baseline().ci_high()));
+  best.set_confidence(state_.over_baseline().confidence());
   return best;
 }
 

@@ -44,8 +44,12 @@ v1::JobSpec JobSpecs::Screen(const v1::Sources& candidate) const {
 }
 
 v1::JobSpec JobSpecs::Confirm(const v1::Sources& candidate, const std::string& incumbent_id,
-                              const v1::Sources* incumbent) const {
+                              const v1::Sources* incumbent, double error_share) const {
   v1::JobSpec spec = Common(candidate);
+  // Exactly the plan's where all may be spent, so that equal questions have equal job ids.
+  if (error_share < 1) {
+    spec.mutable_plan()->set_confidence(1 - (1 - plan_.confidence()) * error_share);
+  }
   spec.set_kind(v1::JOB_KIND_CONFIRM);
   for (const v1::Workload& workload : task_.workloads()) spec.add_workload_uuids(workload.uuid());
   if (incumbent != nullptr) {

@@ -19,9 +19,10 @@ class JobSpecs {
 
   // Check, and time on the feedback workloads.
   v1::JobSpec Screen(const v1::Sources& candidate) const;
-  // Check on every workload, then A/B against the incumbent (null: none yet) and the baseline.
+  // Check on every workload, then A/B against the incumbent (null: none yet) and the baseline. The
+  // comparisons may err with `error_share`, in (0, 1], of what the plan's confidence allows.
   v1::JobSpec Confirm(const v1::Sources& candidate, const std::string& incumbent_id,
-                      const v1::Sources* incumbent) const;
+                      const v1::Sources* incumbent, double error_share) const;
 
   // Under the profiler on one workload. `architecture`: of the device; empty: any. Does not depend
   // on how the run measures.

@@ -373,8 +373,9 @@ absl::Status SearchRun::TakeTrackerStep(const IncumbentTracker::Step& step) {
     ASSIGN_OR_RETURN(incumbent, parts_.store->ReadCandidate(run_id_, step.start->incumbent_id));
   }
   v1::HeldJob* job = state_.add_held_jobs();
-  *job->mutable_spec() = specs_.Confirm(candidate.sources, step.start->incumbent_id,
-                                        has_incumbent ? &incumbent.sources : nullptr);
+  *job->mutable_spec() =
+      specs_.Confirm(candidate.sources, step.start->incumbent_id,
+                     has_incumbent ? &incumbent.sources : nullptr, step.start->error_share);
   ASSIGN_OR_RETURN(*job->mutable_job_id(), IdOfJobToTry(*parts_.store, job->mutable_spec()));
   job->set_tag(step.start->tag);
   state_.add_outstanding(absl::StrCat("job/", step.start->tag));

@@ -91,7 +91,7 @@ absl::StatusOr<v1::JobSpec> EvaluationJob(const v1::Task& task,
   RETURN_IF_ERROR(CheckMeasurement(WithDefaults(request.plan()), WithDefaults(request.limits())));
   const JobSpecs specs(task, request.plan(), request.limits());
   v1::JobSpec spec = request.kind() == v1::JOB_KIND_CONFIRM
-                         ? specs.Confirm(request.sources(), "", nullptr)
+                         ? specs.Confirm(request.sources(), "", nullptr, 1)
                          : specs.Screen(request.sources());
   if (request.has_rival()) {
     spec.clear_rivals();

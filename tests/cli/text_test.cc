@@ -34,7 +34,8 @@ TEST(StatusLineTest, TellsConfirmedFromScreened) {
   status.mutable_best()->set_speedup(2.25);
   status.mutable_best()->set_speedup_low(2);
   status.mutable_best()->set_speedup_high(2.5);
-  EXPECT_THAT(StatusLine(status), HasSubstr("best 2.25x [2.00, 2.50]"));
+  status.mutable_best()->set_confidence(0.985);
+  EXPECT_THAT(StatusLine(status), HasSubstr("best 2.25x [2.00, 2.50] at 97 %"));
   EXPECT_THAT(StatusLine(status), HasSubstr("3/9 rounds"));
 }
 
@@ -84,7 +85,10 @@ TEST(ResultTextTest, NamesDiagnosticsWorkloadsAndRivals) {
   comparison->set_verdict(v1::Comparison::IMPROVED);
   comparison->set_log_speedup(1.6094379);
   EXPECT_THAT(ResultText(result), HasSubstr("5.50x"));
-  EXPECT_THAT(ResultText(result), HasSubstr("over baseline: 5.00x"));
+  comparison->set_ci_low(1.6094379);
+  comparison->set_ci_high(1.6094379);
+  comparison->set_confidence(0.975);
+  EXPECT_THAT(ResultText(result), HasSubstr("over baseline: 5.00x [5.00, 5.00] at 95 % improved"));
   EXPECT_THAT(ResultText(result), HasSubstr("improved"));
 }
 

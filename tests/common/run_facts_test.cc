@@ -29,5 +29,13 @@ TEST(HasEndedTest, OnlyARunningOrStoppingRunHasNot) {
   }
 }
 
+TEST(RatioTextTest, NamesTheLevelOfTheIntervalRoundedDown) {
+  EXPECT_EQ(RatioText(1.5, 1.42, 1.561, 0.975), "1.50x [1.42, 1.56] at 95 %");
+  EXPECT_EQ(RatioText(1.5, 1.42, 1.56, 1 - 0.025 * 0.608), "1.50x [1.42, 1.56] at 96.9 %");
+  EXPECT_EQ(RatioText(1.5, 1.42, 1.56, 0.99999), "1.50x [1.42, 1.56] at 99.9 %");
+  v1::Comparison measured_before_levels_were_recorded;
+  EXPECT_EQ(RatioText(measured_before_levels_were_recorded), "1.00x [1.00, 1.00]");
+}
+
 }  // namespace
 }  // namespace ksearch

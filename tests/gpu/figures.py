@@ -168,7 +168,8 @@ def measure_search(options):
           f"{median([j['wait'] for j in held]):.2f} s, held {median([j['held'] for j in held]):.2f} s")
     if best_summary:
         print(f"confirmed best {best_summary['candidate_id'][:12]}: {best_summary['speedup']:.3f}x "
-              f"[{best_summary['speedup_low']:.3f}, {best_summary['speedup_high']:.3f}]")
+              f"[{best_summary['speedup_low']:.3f}, {best_summary['speedup_high']:.3f}] "
+              f"at {100 * (2 * best_summary.get('confidence', 0.5) - 1):.1f} %")
     else:
         print("no confirmed best")
     write("search", figures)

@@ -26,6 +26,7 @@ v1::JobResult Confirmed(const std::string& rival, v1::Comparison::Verdict verdic
     comparison->set_log_speedup(std::log(ratio));
     comparison->set_ci_low(std::log(ratio * 0.95));
     comparison->set_ci_high(std::log(ratio * 1.05));
+    comparison->set_confidence(0.985);
   };
   if (rival != "baseline") add(rival, verdict, speedup);
   add("baseline", rival == "baseline" ? verdict : v1::Comparison::IMPROVED, over_baseline);
@@ -47,6 +48,7 @@ TEST(IncumbentTrackerTest, FasterCandidateIsConfirmedAgainstTheBaselineFirst) {
   ASSERT_TRUE(tracker.best().has_value());
   EXPECT_NEAR(tracker.best()->speedup(), 1.9, 1e-9);
   EXPECT_NEAR(tracker.best()->speedup_low(), 1.9 * 0.95, 1e-9);
+  EXPECT_EQ(tracker.best()->confidence(), 0.985);
 }
 
 TEST(IncumbentTrackerTest, CandidateNotFasterThanTheBaselineIsNotConfirmed) {
@@ -149,6 +151,48 @@ TEST(IncumbentTrackerTest, SuspiciousCandidateIsBarred) {
   EXPECT_THAT(step.events[0].text(), testing::HasSubstr("audit_clock"));
 }
 
+// Share of the n-th confirmation if nothing is left by the one before.
+double Fresh(int n) { return 6 / (M_PI * M_PI * n * n); }
+
+TEST(IncumbentTrackerTest, OnlyComparisonsThatFailSpendTheErrorOfARun) {
+  IncumbentTracker tracker(0.01);
+  auto step = tracker.OnScreened(Passed(), "a", "n", 1, 2.0);
+  double share = Fresh(1);
+  EXPECT_DOUBLE_EQ(step.start->error_share, share);
+  tracker.OnConfirmed(step.start->tag, Confirmed("baseline", v1::Comparison::IMPROVED, 0, 2.0));
+  // Improved: left to the next.
+  step = tracker.OnScreened(Passed(), "b", "n", 2, 3.0);
+  share += Fresh(2);
+  EXPECT_DOUBLE_EQ(step.start->error_share, share);
+  v1::JobResult wrong;
+  wrong.set_outcome(v1::OUTCOME_INCORRECT);
+  tracker.OnConfirmed(step.start->tag, wrong);
+  // Not compared: the same.
+  step = tracker.OnScreened(Passed(), "c", "n", 3, 3.0);
+  share += Fresh(3);
+  EXPECT_DOUBLE_EQ(step.start->error_share, share);
+  tracker.OnConfirmed(step.start->tag, Confirmed("a", v1::Comparison::EQUAL, 1.0, 2.0));
+  // It might have been called improved by mistake: spent.
+  step = tracker.OnScreened(Passed(), "d", "n", 4, 3.0);
+  EXPECT_DOUBLE_EQ(step.start->error_share, Fresh(4));
+  v1::JobResult lost;
+  lost.set_outcome(v1::OUTCOME_WORKER_LOST);
+  step = tracker.OnConfirmed(step.start->tag, lost);
+  EXPECT_DOUBLE_EQ(step.start->error_share, Fresh(4) + Fresh(5));
+}
+
+TEST(IncumbentTrackerTest, ARunThatFailsForEverSpendsNoMoreThanItsError) {
+  IncumbentTracker tracker(0.01);
+  double spent = 0;
+  for (int i = 0; i < 1000; ++i) {
+    auto step = tracker.OnScreened(Passed(), absl::StrCat("c", i), "n", i, 2.0);
+    spent += step.start->error_share;
+    tracker.OnConfirmed(step.start->tag, Confirmed("baseline", v1::Comparison::UNDECIDED, 0, 1.0));
+  }
+  EXPECT_LT(spent, 1);
+  EXPECT_GT(spent, 0.999);
+}
+
 TEST(IncumbentTrackerTest, RestoredStateGoesOnAlike) {
   IncumbentTracker tracker(0.01);
   const auto step = tracker.OnScreened(Passed(), "a", "n", 1, 2.0);
@@ -160,6 +204,7 @@ TEST(IncumbentTrackerTest, RestoredStateGoesOnAlike) {
   const auto two = other.OnConfirmed(step.start->tag, result);
   ASSERT_TRUE(one.start.has_value() && two.start.has_value());
   EXPECT_EQ(one.start->candidate_id, two.start->candidate_id);
+  EXPECT_EQ(one.start->error_share, two.start->error_share);
   EXPECT_EQ(tracker.state().SerializeAsString(), other.state().SerializeAsString());
 }
 
