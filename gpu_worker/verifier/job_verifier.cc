@@ -388,7 +388,7 @@ absl::Status JobVerifier::Confirm(Job* job) {
     *job->verdict.add_comparisons() = std::move(compared.comparison);
     for (size_t i = 0; i < cases.size(); ++i) {
       v1::WorkloadResult& result = job->results[i];
-      result.set_buffer_sets(ConfirmationSets(bench_, *job->cases[i]));
+      result.set_buffer_sets(confirmation.Sets(*job->cases[i]));
       result.set_audit_ratio(std::max(result.audit_ratio(), compared.audit_ratio[i]));
       *result.mutable_candidate() = Summarise(compared.candidate_us[i]);
       if (rival_id == "baseline") *result.mutable_baseline() = Summarise(compared.rival_us[i]);

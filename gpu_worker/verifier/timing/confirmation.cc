@@ -13,10 +13,6 @@
 #include "common/status_macros.h"
 #include "common/textproto.h"
 #include "gpu_worker/verifier/harness_constants.h"
-#include "gpu_worker/verifier/timing/confirmation_side.h"
-#include "gpu_worker/verifier/timing/device/clock_watch.h"
-#include "gpu_worker/verifier/timing/device/device_warm_up.h"
-#include "gpu_worker/verifier/timing/device/late_work.h"
 #include "gpu_worker/verifier/timing/device/roofline.h"
 #include "gpu_worker/verifier/timing/sampler.h"
 
@@ -24,11 +20,15 @@ namespace ksearch {
 namespace {
 
 constexpr absl::Duration kLoadTime = absl::Seconds(10);
-constexpr int kSides = 2;
-
 absl::Status RivalFails(const ProgramImage& rival, const Ending& ending) {
   return absl::FailedPreconditionError(
       absl::StrCat("rival '", rival.id(), "' fails: ", ending.message));
+}
+
+bool HasBlocks(const std::vector<LaunchBlocks>& workloads) {
+  return std::all_of(workloads.begin(), workloads.end(), [](const LaunchBlocks& launches) {
+    return !launches.empty() && !launches.front().empty();
+  });
 }
 
 // Whether every workload of every launch says the same, loud and clear.
@@ -47,18 +47,9 @@ bool IsClear(const std::vector<LaunchBlocks>& log_ratios) {
 
 }  // namespace
 
-int ConfirmationSets(const Bench& bench, const WorkloadCase& workload) {
-  if (bench.gpu() == nullptr) return std::min(bench.Sets(workload, kSides), kMaxConfirmSets);
-  // A set is mapped in no time, and a GO of many calls makes its round trip small.
-  const int64_t more = kConfirmSetsBytes / std::max<int64_t>(1, workload.footprint_bytes());
-  return std::max(bench.Sets(workload, 1),
-                  bench.MostSets(workload, 1,
-                                 static_cast<int>(std::min<int64_t>(more, kMaxConfirmDeviceSets))));
-}
-
-absl::StatusOr<std::unique_ptr<Confirmation::Side>> Confirmation::StartSide(
+absl::StatusOr<std::unique_ptr<ConfirmationSide>> Confirmation::StartSide(
     const ProgramImage& program, bool is_candidate, Ending* ending) {
-  auto side = std::make_unique<Side>();
+  auto side = std::make_unique<ConfirmationSide>();
   side->is_candidate = is_candidate;
   ASSIGN_OR_RETURN(
       side->link,
@@ -67,15 +58,16 @@ absl::StatusOr<std::unique_ptr<Confirmation::Side>> Confirmation::StartSide(
   return side;
 }
 
-Ending Confirmation::Open(Side* side, const ConfirmationCase& one, absl::Status* trouble) {
-  const int sets = ConfirmationSets(bench_, *one.workload);
-  absl::StatusOr<std::shared_ptr<BufferSets>> buffers =
-      bench_.Buffers(one.workload, sets, absl::StrCat("side", side->buffers));
-  if (!buffers.ok()) {
-    *trouble = buffers.status();
-    return {};
-  }
-  side->session = std::make_unique<WorkloadSession>(*side->link, one.workload, *std::move(buffers),
+absl::StatusOr<Ending> Confirmation::Open(ConfirmationSide* side, const ConfirmationCase& one,
+                                          int launch) {
+  const int sets = timer_->Sets(*one.workload);
+  // Who has which buffers changes from launch to launch: physical addresses alone make a difference
+  // of some percent.
+  const int buffers_of_side =
+      timer_->SharesMemory() ? 0 : (launch + (side->is_candidate ? 1 : 0)) % 2;
+  ASSIGN_OR_RETURN(std::shared_ptr<BufferSets> buffers,
+                   bench_.Buffers(one.workload, sets, absl::StrCat("side", buffers_of_side)));
+  side->session = std::make_unique<WorkloadSession>(*side->link, one.workload, std::move(buffers),
                                                     bench_.clock(), RandomUint64());
   std::vector<int64_t> oracled;
   for (const auto& [content, entry] : one.oracles) {
@@ -83,43 +75,21 @@ Ending Confirmation::Open(Side* side, const ConfirmationCase& one, absl::Status*
   }
   side->dealer = std::make_unique<CallDealer>(sets, std::move(oracled), Rng(RandomUint64()));
   side->audit = ClockAudit();
-  side->all_voided = 0;
-  // On a GPU both sides see the same buffers, and calls of the same contents.
-  if (bench_.gpu() != nullptr) side->session->WipeOutputs();
+  // Both sides are called with the same contents.
+  if (timer_->SharesMemory()) side->session->WipeOutputs();
   Ending ending = side->session->Map(sets, limits_);
   if (!ending.passed()) return ending;
-  if (bench_.gpu() != nullptr) {
-    SessionCalls calls(*side->session, one.oracles, limits_);
-    ClockWatch unwatched(nullptr, bench_.clock(), bench_.gpu()->pause);
-    side->graphs = DeviceGraphs();
-    side->warm = WarmUpDevice(calls, *side->dealer, kConfirmWarmUpTime, unwatched, bench_.clock());
-    side->call_us = std::max(side->warm.call_us, side->warm.host_us);
-    return side->warm.ending;
-  }
-  return WarmUp(*side->session, *side->dealer, kConfirmWarmUpCalls, kConfirmWarmUpTime, limits_,
-                bench_.clock(), &side->call_us);
-}
-
-absl::StatusOr<absl::Duration> Confirmation::RoundTrip() {
-  if (bench_.gpu() == nullptr) return bench_.metronome().Tick();
-  ASSIGN_OR_RETURN(const Metronome::Pace pace, bench_.IdlePace());
-  between_.Add(pace);
-  return pace.round_trip;
+  return timer_->OpenSide(side, one);
 }
 
 absl::StatusOr<Ending> Confirmation::RunAlone(const ProgramImage& program,
                                               const ConfirmationCase& one) {
   Ending ending;
-  ASSIGN_OR_RETURN(const std::unique_ptr<Side> side, StartSide(program, false, &ending));
+  ASSIGN_OR_RETURN(const std::unique_ptr<ConfirmationSide> side,
+                   StartSide(program, false, &ending));
   if (!ending.passed()) return ending;
-  absl::Status trouble;
-  ending = Open(side.get(), one, &trouble);
-  RETURN_IF_ERROR(trouble);
-  side->calls_of_go = CallsOfGo(one, *side, *side);
-  for (int go = 0; ending.passed() && go < kMaxDeviceGosPerBlock; ++go) {
-    ending = RunTurn(side.get(), one, PickTurn(*side), go == 0 ? 1 : 0).ending;
-  }
-  return ending;
+  ASSIGN_OR_RETURN(ending, Open(side.get(), one, 0));
+  return ending.passed() ? timer_->RunAlone(side.get(), one) : ending;
 }
 
 absl::Status Confirmation::TakeFailure(bool of_candidate, Ending ending, const ProgramImage& rival,
@@ -135,8 +105,8 @@ absl::Status Confirmation::TakeFailure(bool of_candidate, Ending ending, const P
     result->ending = std::move(ending);
     return absl::OkStatus();
   }
-  if (bench_.gpu() == nullptr || ending.killed) return RivalFails(rival, ending);
-  // Both used the same memory: the candidate may have left something at work there.
+  if (!timer_->SharesMemory() || ending.killed) return RivalFails(rival, ending);
+  // The candidate may have left something at work in the memory of both.
   ASSIGN_OR_RETURN(const Ending alone, RunAlone(rival, cases[i]));
   if (!alone.passed()) return RivalFails(rival, alone);
   // Once may be an accident.
@@ -150,156 +120,159 @@ absl::Status Confirmation::TakeFailure(bool of_candidate, Ending ending, const P
 
 absl::Status Confirmation::RunLaunch(int launch, const ProgramImage& candidate,
                                      const ProgramImage& rival,
-                                     const std::vector<ConfirmationCase>& cases,
-                                     std::vector<LaunchBlocks>* log_ratios,
+                                     const std::vector<ConfirmationCase>& cases, Measured* measured,
                                      ConfirmationResult* result) {
-  if (bench_.gpu() != nullptr) {
-    ASSIGN_OR_RETURN(alone_, bench_.IdlePacesNow());
-    between_ = IdlePaces();
+  while (true) {
+    ASSIGN_OR_RETURN(Launch tried, TryLaunch(launch, candidate, rival, cases));
+    if (tried.start_again) continue;
+    if (tried.ending.passed()) {
+      Keep(std::move(tried), measured, result);
+      return absl::OkStatus();
+    }
+    RETURN_IF_ERROR(TakeFailure(tried.ended_by_candidate, std::move(tried.ending), rival, cases,
+                                tried.failed_case, result));
+    if (!result->ending.passed()) return absl::OkStatus();
   }
-  // Who starts first, who begins and, on the CPU, who has which buffers changes from launch to
-  // launch: physical addresses alone make a difference of some percent.
-  std::unique_ptr<Side> a, b;
-  for (const bool is_candidate : {launch % 2 == 1, launch % 2 == 0}) {
-    Ending loaded;
-    ASSIGN_OR_RETURN((is_candidate ? b : a),
-                     StartSide(is_candidate ? candidate : rival, is_candidate, &loaded));
-    if (loaded.passed()) continue;
-    if (!is_candidate) return RivalFails(rival, loaded);
-    // It loaded in the gate, a moment ago: still no fault of this machine.
-    result->ending = std::move(loaded);
-    return absl::OkStatus();
-  }
-  if (bench_.gpu() == nullptr) {
-    a->buffers = launch % 2;
-    b->buffers = 1 - launch % 2;
-  }
-  absl::Duration least_round_trip = absl::InfiniteDuration();
-  for (size_t i = 0; i < cases.size(); ++i) {
-    absl::Status trouble;
-    const auto again = [&] {
-      a.reset();
-      b.reset();
-      for (LaunchBlocks& launches : *log_ratios) launches.resize(static_cast<size_t>(launch));
-      return RunLaunch(launch, candidate, rival, cases, log_ratios, result);
-    };
-    const auto fail = [&](const Side& side, const Ending& ending) -> absl::Status {
-      const bool of_candidate = side.is_candidate;
-      a.reset();
-      b.reset();
-      RETURN_IF_ERROR(TakeFailure(of_candidate, ending, rival, cases, i, result));
-      return result->ending.passed() ? again() : absl::OkStatus();
-    };
-    for (Side* side : {a.get(), b.get()}) {
-      const Ending ending = Open(side, cases[i], &trouble);
-      RETURN_IF_ERROR(trouble);
-      if (!ending.passed()) return fail(*side, ending);
-    }
-    if (bench_.gpu() != nullptr) {
-      Side* failed = nullptr;
-      Ending ending = ChooseWay(cases[i], a.get(), b.get(), &failed);
-      if (!ending.passed()) return fail(*failed, ending);
-      if (a->graphs.spoiled || b->graphs.spoiled) {
-        // New processes, without graphs from now on.
-        return again();
-      }
-      if (launch == 0) ending = LockStep(b.get(), cases[i]);
-      if (!ending.passed()) return fail(*b, ending);
-    }
-    a->calls_of_go = b->calls_of_go = CallsOfGo(cases[i], *a, *b);
-    ClockWatch watch(bench_.gpu() == nullptr ? nullptr : bench_.gpu()->clocks.get(), bench_.clock(),
-                     bench_.gpu() == nullptr ? nullptr : bench_.gpu()->pause);
-    std::vector<double> a_blocks, b_blocks, event_blocks;
-    LateWork late_work;
-    for (int pair = 0; pair < plan_.blocks_per_launch(); ++pair) {
-      double a_us = 0, b_us = 0;
-      ASSIGN_OR_RETURN(const absl::Duration round_trip, RoundTrip());
-      b->audit.AddRoundTrip(round_trip);
-      least_round_trip = std::min(least_round_trip, round_trip);
-      a->least_round_trip = b->least_round_trip = least_round_trip;
-      // A B, B A, A B, ...: a drift hits both alike.
-      const bool a_first = (pair + launch) % 2 == 0;
-      if (bench_.gpu() != nullptr) {
-        Side* failed = nullptr;
-        const Ending ending =
-            RunDeviceBlocks(a_first ? a.get() : b.get(), a_first ? b.get() : a.get(), cases[i],
-                            plan_.blocks_per_launch() - pair, &failed);
-        if (!ending.passed()) return fail(*failed, ending);
-        a_us = Median(a->go_us);
-        b_us = Median(b->go_us);
-      }
-      for (const bool first : {true, false}) {
-        if (bench_.gpu() != nullptr) break;
-        Side* side = a_first == first ? a.get() : b.get();
-        const Ending ending = RunBlock(side, cases[i], plan_.blocks_per_launch() - pair,
-                                       side->is_candidate ? &b_us : &a_us);
-        if (!ending.passed()) return fail(*side, ending);
-      }
-      // What was measured while heat or power pulled the clocks down does not count.
-      const ClockWatch::Fit fit = watch.Judge();
-      if (fit == ClockWatch::Fit::kDegraded) {
-        return absl::UnavailableError("the GPU is degraded: its clocks stay down (heat or power)");
-      }
-      if (fit == ClockWatch::Fit::kThrottled) {
-        --pair;
-        continue;
-      }
-      a_blocks.push_back(a_us);
-      b_blocks.push_back(b_us);
-      if (bench_.gpu() == nullptr) continue;
-      event_blocks.push_back(
-          std::log(std::max(Median(a->event_us), 1e-3) / std::max(Median(b->event_us), 1e-3)));
-      for (size_t go = 0; go < std::min(a->look_overs.size(), b->look_overs.size()); ++go) {
-        late_work.Add(b->look_overs[go], a->look_overs[go]);
-      }
-    }
-    if (bench_.gpu() != nullptr) {
-      LOG(INFO) << "msg=\"launch compared\" workload=" << cases[i].workload->uuid()
-                << " launch=" << launch << " calls=" << b->calls_of_go
-                << " rival_us=" << Median(a_blocks) << " candidate_us=" << Median(b_blocks)
-                << " events_log_ratio=" << Median(event_blocks)
-                << " spread=" << Quantile(event_blocks, 1) - Quantile(event_blocks, 0)
-                << " late_us=" << late_work.RawMicrosAGo() << " voided=" << a->all_voided << "+"
-                << b->all_voided << " lead_in_us=" << alone_.LeadInMicros(0.5) << "/"
-                << between_.LeadInMicros(0.5);
-    }
-    std::vector<double> blocks;
-    for (size_t block = 0; block < b_blocks.size(); ++block) {
-      b_blocks[block] += late_work.MicrosAGo() / b->calls_of_go;
-      blocks.push_back(std::log(a_blocks[block] / b_blocks[block]));
-    }
-    result->rival_us[i].insert(result->rival_us[i].end(), a_blocks.begin(), a_blocks.end());
-    result->candidate_us[i].insert(result->candidate_us[i].end(), b_blocks.begin(), b_blocks.end());
-    (*log_ratios)[i].push_back(std::move(blocks));
-    event_log_ratios_[i].resize((*log_ratios)[i].size());
-    event_log_ratios_[i].back() = std::move(event_blocks);
-    result->audit_ratio[i] = std::max(result->audit_ratio[i], b->audit.Ratio());
-    if (b->audit.TimeEscaped()) ++result->escaped_launches[i];
-    for (const WorkloadSession::Suspect& suspect : b->session->suspects()) {
-      result->suspects.emplace_back(i, suspect);
-    }
-  }
-  if (between_.KeptBusy(alone_)) {
-    ++busy_launches_;
-    LOG(WARNING) << "msg=\"the device is kept busy\" launch=" << launch << " "
-                 << KeptBusyText(between_, alone_);
-  }
-  return absl::OkStatus();
 }
 
-Confirmation::Judgement Confirmation::Judge(const std::vector<LaunchBlocks>& log_ratios,
-                                            double confidence) const {
+absl::StatusOr<Confirmation::Launch> Confirmation::TryLaunch(
+    int launch, const ProgramImage& candidate, const ProgramImage& rival,
+    const std::vector<ConfirmationCase>& cases) {
+  Launch tried;
+  RETURN_IF_ERROR(timer_->BeginLaunch(launch));
+  // Who starts first changes from launch to launch, as does who begins.
+  std::unique_ptr<ConfirmationSide> a, b;
+  for (const bool is_candidate : {launch % 2 == 1, launch % 2 == 0}) {
+    ASSIGN_OR_RETURN((is_candidate ? b : a),
+                     StartSide(is_candidate ? candidate : rival, is_candidate, &tried.ending));
+    if (tried.ending.passed()) continue;
+    if (!is_candidate) return RivalFails(rival, tried.ending);
+    // It loaded in the gate, a moment ago: still no fault of this machine.
+    tried.ended_by_candidate = true;
+    return tried;
+  }
+  for (size_t i = 0; i < cases.size(); ++i) {
+    CaseBlocks blocks;
+    ASSIGN_OR_RETURN(SideEnding ended,
+                     RunCase(launch, cases[i], a.get(), b.get(), &tried.start_again, &blocks));
+    if (tried.start_again) return tried;
+    if (!ended.passed()) {
+      tried.ending = std::move(ended.ending);
+      tried.ended_by_candidate = ended.side->is_candidate;
+      tried.failed_case = i;
+      return tried;
+    }
+    tried.cases.push_back(std::move(blocks));
+  }
+  tried.disturbance = timer_->EndLaunch();
+  if (!tried.disturbance.empty()) {
+    LOG(WARNING) << "msg=\"the device is kept busy\" launch=" << launch << " " << tried.disturbance;
+  }
+  return tried;
+}
+
+absl::StatusOr<SideEnding> Confirmation::RunCase(int launch, const ConfirmationCase& one,
+                                                 ConfirmationSide* rival,
+                                                 ConfirmationSide* candidate, bool* start_again,
+                                                 CaseBlocks* blocks) {
+  for (ConfirmationSide* side : {rival, candidate}) {
+    ASSIGN_OR_RETURN(Ending opened, Open(side, one, launch));
+    if (!opened.passed()) return SideEnding{std::move(opened), side};
+  }
+  SideEnding chosen = timer_->Choose(one, rival, candidate, start_again);
+  if (!chosen.passed() || *start_again) return chosen;
+  while (static_cast<int>(blocks->rival_us.size()) < plan_.blocks_per_launch()) {
+    const int done = static_cast<int>(blocks->rival_us.size());
+    ASSIGN_OR_RETURN(const absl::Duration round_trip, timer_->RoundTrip());
+    candidate->audit.AddRoundTrip(round_trip);
+    rival->least_round_trip = candidate->least_round_trip =
+        std::min(candidate->least_round_trip, round_trip);
+    // A B, B A, A B, ...: a drift hits both alike.
+    const bool rival_first = (done + launch) % 2 == 0;
+    ASSIGN_OR_RETURN(BlockTimer::Pair pair, timer_->RunPair(one, rival_first ? rival : candidate,
+                                                            rival_first ? candidate : rival,
+                                                            plan_.blocks_per_launch() - done));
+    if (!pair.ended.passed()) return std::move(pair.ended);
+    if (!pair.counts) continue;
+    blocks->rival_us.push_back(pair.rival_us);
+    blocks->candidate_us.push_back(pair.candidate_us);
+    if (pair.log_ratio_by_runners.has_value()) {
+      blocks->by_runners.push_back(*pair.log_ratio_by_runners);
+    }
+  }
+  for (double& candidate_us : blocks->candidate_us) candidate_us += timer_->LateMicrosACall();
+  blocks->audit_ratio = candidate->audit.Ratio();
+  blocks->time_escaped = candidate->audit.TimeEscaped();
+  blocks->suspects = candidate->session->suspects();
+  LOG(INFO) << "msg=\"launch compared\" workload=" << one.workload->uuid() << " launch=" << launch
+            << " rival_us=" << Median(blocks->rival_us)
+            << " candidate_us=" << Median(blocks->candidate_us)
+            << " by_runners=" << Median(blocks->by_runners)
+            << " spread=" << Quantile(blocks->by_runners, 1) - Quantile(blocks->by_runners, 0)
+            << " " << timer_->Summary();
+  return SideEnding{};
+}
+
+void Confirmation::Keep(Launch launch, Measured* measured, ConfirmationResult* result) {
+  for (size_t i = 0; i < launch.cases.size(); ++i) {
+    CaseBlocks& blocks = launch.cases[i];
+    std::vector<double> log_ratios;
+    for (size_t block = 0; block < blocks.rival_us.size(); ++block) {
+      log_ratios.push_back(std::log(blocks.rival_us[block] / blocks.candidate_us[block]));
+    }
+    measured->by_verifier[i].push_back(std::move(log_ratios));
+    measured->by_runners[i].push_back(std::move(blocks.by_runners));
+    std::vector<double>& rival_us = result->rival_us[i];
+    rival_us.insert(rival_us.end(), blocks.rival_us.begin(), blocks.rival_us.end());
+    std::vector<double>& candidate_us = result->candidate_us[i];
+    candidate_us.insert(candidate_us.end(), blocks.candidate_us.begin(), blocks.candidate_us.end());
+    result->audit_ratio[i] = std::max(result->audit_ratio[i], blocks.audit_ratio);
+    if (blocks.time_escaped) ++result->escaped_launches[i];
+    for (WorkloadSession::Suspect& suspect : blocks.suspects) {
+      result->suspects.emplace_back(i, std::move(suspect));
+    }
+  }
+  if (launch.disturbance.empty()) return;
+  ++disturbed_launches_;
+  disturbance_ = std::move(launch.disturbance);
+}
+
+Confirmation::Judgement Confirmation::Judge(const Measured& measured, double confidence) const {
   Rng rng(RandomUint64());
   Judgement judged;
-  judged.bootstrap = HierarchicalBootstrap(log_ratios, confidence, kBootstrapDraws, &rng);
+  judged.bootstrap = HierarchicalBootstrap(measured.by_verifier, confidence, kBootstrapDraws, &rng);
   judged.verdict = ksearch::Judge(judged.bootstrap, plan_.min_effect(), kWorstRegression);
-  if (bench_.gpu() == nullptr || judged.verdict != v1::Comparison::UNDECIDED) return judged;
-  BootstrapResult by_events =
-      HierarchicalBootstrap(event_log_ratios_, confidence, kBootstrapDraws, &rng);
+  if (judged.verdict != v1::Comparison::UNDECIDED || !HasBlocks(measured.by_runners)) return judged;
+  BootstrapResult by_runners =
+      HierarchicalBootstrap(measured.by_runners, confidence, kBootstrapDraws, &rng);
   judged.verdict =
-      JudgeUndecided(judged.bootstrap, by_events, plan_.min_effect(), kWorstRegression);
-  if (judged.verdict != v1::Comparison::UNDECIDED) judged.bootstrap = std::move(by_events);
+      JudgeUndecided(judged.bootstrap, by_runners, plan_.min_effect(), kWorstRegression);
+  if (judged.verdict != v1::Comparison::UNDECIDED) judged.bootstrap = std::move(by_runners);
   return judged;
+}
+
+Ending Confirmation::JudgeCandidate(const std::vector<ConfirmationCase>& cases, int launches,
+                                    ConfirmationResult* result) const {
+  if (disturbed_launches_ >= launches) return {v1::OUTCOME_CHEAT, disturbance_};
+  for (size_t i = 0; i < cases.size(); ++i) {
+    const double candidate_us = Median(result->candidate_us[i]);
+    // A rival below it shows that the task's formulas, or the peaks, are wrong.
+    if (candidate_us >= kImpossible * cases[i].floor_us ||
+        Median(result->rival_us[i]) < cases[i].floor_us) {
+      continue;
+    }
+    result->failed_case = i;
+    return {v1::OUTCOME_CHEAT, FasterThanFloorText(candidate_us, cases[i].floor_us)};
+  }
+  for (size_t i = 0; i < cases.size(); ++i) {
+    if (result->escaped_launches[i] < launches) continue;
+    result->failed_case = i;
+    return {v1::OUTCOME_CHEAT,
+            absl::StrFormat("audit clock: calls took up to %.2fx the time that they reported; work "
+                            "outside the timed call, or a forged clock",
+                            result->audit_ratio[i])};
+  }
+  return {};
 }
 
 absl::StatusOr<ConfirmationResult> Confirmation::Compare(const ProgramImage& candidate,
@@ -309,12 +282,12 @@ absl::StatusOr<ConfirmationResult> Confirmation::Compare(const ProgramImage& can
   ConfirmationResult result;
   result.candidate_us.resize(cases.size());
   result.audit_ratio.resize(cases.size());
-  std::vector<LaunchBlocks> log_ratios(cases.size());
-  event_log_ratios_.assign(cases.size(), {});
-  busy_launches_ = interferences_ = 0;
   result.rival_us.resize(cases.size());
   result.escaped_launches.resize(cases.size());
-  const int looks = bench_.gpu() == nullptr ? 1 : kMaxLooks;
+  Measured measured{std::vector<LaunchBlocks>(cases.size()),
+                    std::vector<LaunchBlocks>(cases.size())};
+  disturbed_launches_ = interferences_ = 0;
+  const int looks = timer_->MaxLooks();
   const double confidence = 1 - (1 - plan_.confidence()) / looks;
   const absl::Time start = bench_.clock().SteadyNow();
   Judgement judged;
@@ -323,39 +296,17 @@ absl::StatusOr<ConfirmationResult> Confirmation::Compare(const ProgramImage& can
     bool clear = false;
     for (int launch = 0; launch < plan_.launches() && !clear; ++launch, ++launches) {
       progress(std::min(launches, plan_.launches()));
-      RETURN_IF_ERROR(RunLaunch(launches, candidate, rival, cases, &log_ratios, &result));
+      RETURN_IF_ERROR(RunLaunch(launches, candidate, rival, cases, &measured, &result));
       if (!result.ending.passed()) return result;
-      clear = launches + 1 >= kClearLaunches && IsClear(log_ratios);
+      clear = launches + 1 >= kClearLaunches && IsClear(measured.by_verifier);
     }
-    judged = Judge(log_ratios, confidence);
+    judged = Judge(measured, confidence);
     const absl::Time now = bench_.clock().SteadyNow();
     const bool time_left = now + 2 * (now - start) / look < limits_.deadline;
     if (judged.verdict != v1::Comparison::UNDECIDED || !time_left) break;
   }
-  if (busy_launches_ >= launches) {
-    result.ending = {v1::OUTCOME_CHEAT, KeptBusyText(between_, alone_)};
-    return result;
-  }
-  for (size_t i = 0; i < cases.size(); ++i) {
-    const double candidate_us = Median(result.candidate_us[i]);
-    // A rival below it shows that the task's formulas, or the peaks, are wrong.
-    if (candidate_us >= kImpossible * cases[i].floor_us ||
-        Median(result.rival_us[i]) < cases[i].floor_us) {
-      continue;
-    }
-    result.failed_case = i;
-    result.ending = {v1::OUTCOME_CHEAT, FasterThanFloorText(candidate_us, cases[i].floor_us)};
-    return result;
-  }
-  for (size_t i = 0; i < cases.size(); ++i) {
-    if (result.escaped_launches[i] < launches) continue;
-    result.failed_case = i;
-    result.ending = {v1::OUTCOME_CHEAT,
-                     absl::StrFormat("audit clock: calls took up to %.2fx the time that they "
-                                     "reported; work outside the timed call, or a forged clock",
-                                     result.audit_ratio[i])};
-    return result;
-  }
+  result.ending = JudgeCandidate(cases, launches, &result);
+  if (!result.ending.passed()) return result;
   const BootstrapResult& bootstrap = judged.bootstrap;
   v1::Comparison& comparison = result.comparison;
   comparison.set_rival_id(rival.id());

@@ -3,27 +3,20 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "gpu_worker/verifier/bench.h"
+#include "gpu_worker/verifier/timing/block_timer.h"
+#include "gpu_worker/verifier/timing/confirmation_side.h"
 #include "gpu_worker/verifier/timing/statistics.h"
 #include "gpu_worker/verifier/workload_session.h"
 #include "proto/job.pb.h"
 #include "proto/result.pb.h"
 
 namespace ksearch {
-
-// What a confirmation measures on: fresh inputs that no screening used.
-struct ConfirmationCase {
-  std::shared_ptr<const WorkloadCase> workload;
-  OracleEntries oracles;
-  double floor_us = 0;  // no call can be faster; 0: unknown
-};
-
-// How many buffer sets each side rotates.
-int ConfirmationSets(const Bench& bench, const WorkloadCase& workload);
 
 // What came of timing a candidate against one rival.
 struct ConfirmationResult {
@@ -49,8 +42,15 @@ struct ConfirmationResult {
 class Confirmation {
  public:
   Confirmation(Bench& bench, const v1::MeasurePlan& plan, const v1::Limits& candidate_limits,
-               WorkloadSession::Limits limits)
-      : bench_(bench), plan_(plan), candidate_limits_(candidate_limits), limits_(limits) {}
+               const WorkloadSession::Limits& limits)
+      : bench_(bench),
+        plan_(plan),
+        candidate_limits_(candidate_limits),
+        limits_(limits),
+        timer_(MakeBlockTimer(bench, plan, limits)) {}
+
+  // How many buffer sets each side rotates.
+  int Sets(const WorkloadCase& workload) const { return timer_->Sets(workload); }
 
   // Non-OK is trouble of this machine or a failing rival. `progress` is told launches done.
   absl::StatusOr<ConfirmationResult> Compare(const ProgramImage& candidate,
@@ -59,63 +59,72 @@ class Confirmation {
                                              const std::function<void(int)>& progress);
 
  private:
-  struct Side;
-  // *ending: of loading the program.
-  absl::StatusOr<std::unique_ptr<Side>> StartSide(const ProgramImage& program, bool is_candidate,
-                                                  Ending* ending);
-  Ending Open(Side* side, const ConfirmationCase& one, absl::Status* trouble);
-  int CallsOfGo(const ConfirmationCase& one, const Side& a, const Side& b) const;
-  // GPU: whether both sides replay graphs. *failed: whose ending it is.
-  Ending ChooseWay(const ConfirmationCase& one, Side* a, Side* b, Side** failed);
-  Ending LockStep(Side* side, const ConfirmationCase& one);
-  // One block, the last but `blocks_left`; *us_per_call by the verifier's clock.
-  Ending RunBlock(Side* side, const ConfirmationCase& one, int blocks_left, double* us_per_call);
-  // Of an idle runner. GPU: remembered among those of this launch.
-  absl::StatusOr<absl::Duration> RoundTrip();
-  // GPU: what one GO is to be of, the same for both sides.
-  struct Turn {
-    size_t graph = 0;
-    std::vector<int> sets;
+  // Of one comparison, by case.
+  struct Measured {
+    std::vector<LaunchBlocks> by_verifier;  // log ratios
+    std::vector<LaunchBlocks> by_runners;   // the same by the runners' clocks; blocks may be absent
   };
-  static Turn PickTurn(const Side& side);
-  WorkloadSession::Batch RunTurn(Side* side, const ConfirmationCase& one, const Turn& turn,
-                                 int oracled);
-  // GPU: a block of each side, as Side::go_us.
-  Ending RunDeviceBlocks(Side* first, Side* second, const ConfirmationCase& one, int blocks_left,
-                         Side** failed);
-  // Time over the usual in its lead-in voids a GO, or is charged to the candidate if that happens
-  // often.
-  Ending RunDeviceGo(Side* side, const ConfirmationCase& one, const Turn& turn, bool oracled);
-  // What to make of one side's `ending` in cases[i] of this launch: trouble, or *result, or both
-  // untouched if the launch is to be made again.
-  absl::Status TakeFailure(bool of_candidate, Ending ending, const ProgramImage& rival,
-                           const std::vector<ConfirmationCase>& cases, size_t i,
-                           ConfirmationResult* result);
-  // GPU: how calls of a program end while no other is loaded.
-  absl::StatusOr<Ending> RunAlone(const ProgramImage& program, const ConfirmationCase& one);
+  // What one launch gave on one case.
+  struct CaseBlocks {
+    std::vector<double> rival_us;
+    std::vector<double> candidate_us;
+    std::vector<double> by_runners;
+    double audit_ratio = 0;
+    bool time_escaped = false;
+    std::vector<WorkloadSession::Suspect> suspects;
+  };
+  struct Launch {
+    Ending ending;
+    bool ended_by_candidate = false;  // if it is not PASSED
+    size_t failed_case = 0;           // where
+    bool start_again = false;         // BlockTimer::Choose
+    std::vector<CaseBlocks> cases;
+    std::string disturbance;  // BlockTimer::EndLaunch
+  };
   struct Judgement {
     BootstrapResult bootstrap;
     v1::Comparison::Verdict verdict = v1::Comparison::UNDECIDED;
   };
-  Judgement Judge(const std::vector<LaunchBlocks>& log_ratios, double confidence) const;
+
+  // *ending: of loading the program.
+  absl::StatusOr<std::unique_ptr<ConfirmationSide>> StartSide(const ProgramImage& program,
+                                                              bool is_candidate, Ending* ending);
+  // Maps a workload and warms up.
+  absl::StatusOr<Ending> Open(ConfirmationSide* side, const ConfirmationCase& one, int launch);
+  // Until a launch is whole, or it is known why there can be none: *result's ending.
   absl::Status RunLaunch(int launch, const ProgramImage& candidate, const ProgramImage& rival,
-                         const std::vector<ConfirmationCase>& cases,
-                         std::vector<LaunchBlocks>* log_ratios, ConfirmationResult* result);
+                         const std::vector<ConfirmationCase>& cases, Measured* measured,
+                         ConfirmationResult* result);
+  // One try at it.
+  absl::StatusOr<Launch> TryLaunch(int launch, const ProgramImage& candidate,
+                                   const ProgramImage& rival,
+                                   const std::vector<ConfirmationCase>& cases);
+  absl::StatusOr<SideEnding> RunCase(int launch, const ConfirmationCase& one,
+                                     ConfirmationSide* rival, ConfirmationSide* candidate,
+                                     bool* start_again, CaseBlocks* blocks);
+  void Keep(Launch launch, Measured* measured, ConfirmationResult* result);
+  // What to make of one side's `ending` in cases[i]: trouble, or *result, or both untouched if the
+  // launch is to be made again.
+  absl::Status TakeFailure(bool of_candidate, Ending ending, const ProgramImage& rival,
+                           const std::vector<ConfirmationCase>& cases, size_t i,
+                           ConfirmationResult* result);
+  // How calls of a program end while no other is loaded.
+  absl::StatusOr<Ending> RunAlone(const ProgramImage& program, const ConfirmationCase& one);
+  Judgement Judge(const Measured& measured, double confidence) const;
+  // Looks at the medians, the audit and disturbances of all launches.
+  Ending JudgeCandidate(const std::vector<ConfirmationCase>& cases, int launches,
+                        ConfirmationResult* result) const;
 
   Bench& bench_;
   const v1::MeasurePlan plan_;
   const v1::Limits candidate_limits_;
   const WorkloadSession::Limits limits_;
-  // GPU: of an idle runner, before either side of this launch was there, and between their GOs.
-  IdlePaces alone_;
-  IdlePaces between_;
-  // In so many launches the candidate kept the device; so often the rival failed beside it alone.
-  int busy_launches_ = 0;
+  const std::unique_ptr<BlockTimer> timer_;
+  // In so many launches the candidate disturbed the machine, the last time so; so often the rival
+  // failed beside it alone.
+  int disturbed_launches_ = 0;
+  std::string disturbance_;
   int interferences_ = 0;
-  // GPU, by case, as log_ratios of RunLaunch: by the runner's events.
-  std::vector<LaunchBlocks> event_log_ratios_;
-  // False once a recording broke a program.
-  bool graphs_allowed_ = true;
 };
 
 }  // namespace ksearch

@@ -2,37 +2,38 @@
 #define KSEARCH_GPU_WORKER_VERIFIER_TIMING_CONFIRMATION_SIDE_H_
 
 #include <memory>
-#include <vector>
 
-#include "gpu_worker/verifier/timing/confirmation.h"
-#include "gpu_worker/verifier/timing/device/device_warm_up.h"
 #include "gpu_worker/verifier/timing/sampler.h"
+#include "gpu_worker/verifier/workload_session.h"
 
 namespace ksearch {
 
-// One of the two runners, and what it has mapped.
-struct Confirmation::Side {
+// What a confirmation measures on: fresh inputs that no screening used.
+struct ConfirmationCase {
+  std::shared_ptr<const WorkloadCase> workload;
+  OracleEntries oracles;
+  double floor_us = 0;  // no call can be faster; 0: unknown
+};
+
+// One of the two runners of a launch, and the workload that it has mapped.
+struct ConfirmationSide {
   bool is_candidate = false;
-  int buffers = 0;  // CPU: which of two sets of buffers
   std::unique_ptr<RunnerLink> link;
+  // Of the workload at work.
   std::unique_ptr<WorkloadSession> session;
   std::unique_ptr<CallDealer> dealer;
   ClockAudit audit;
-  absl::Duration least_round_trip;
-  double call_us = 0;
-  // GPU.
-  int calls_of_go = 1;
-  // Of the block at work: time per call of each GO that counts, their sum, those that did not
-  // count.
-  std::vector<double> go_us;
-  std::vector<double> event_us;            // the same by the runner's events
-  std::vector<absl::Duration> look_overs;  // after each
-  double spent_us = 0;
-  int voided = 0;
-  int all_voided = 0;  // on this workload
-  int oracle_go = -1;  // which of them has an oracle among its calls
-  WarmDevice warm;
-  DeviceGraphs graphs;
+  double call_us = 0;  // as the warm-up found it
+  // What a GO costs apart from its calls, the same for both sides: the least round trip of an idle
+  // runner in this launch.
+  absl::Duration least_round_trip = absl::InfiniteDuration();
+};
+
+// How a call, or a block of calls, of one of two sides ended.
+struct SideEnding {
+  Ending ending;
+  const ConfirmationSide* side = nullptr;  // whose ending it is, if it is not PASSED
+  bool passed() const { return ending.passed(); }
 };
 
 }  // namespace ksearch

@@ -1,0 +1,101 @@
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_TIMING_DEVICE_DEVICE_BLOCK_TIMER_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_TIMING_DEVICE_DEVICE_BLOCK_TIMER_H_
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gpu_worker/verifier/timing/block_timer.h"
+#include "gpu_worker/verifier/timing/device/clock_watch.h"
+#include "gpu_worker/verifier/timing/device/device_warm_up.h"
+#include "gpu_worker/verifier/timing/device/idle_paces.h"
+#include "gpu_worker/verifier/timing/device/late_work.h"
+
+namespace ksearch {
+
+// On a GPU: the sides take turns from GO to GO, since what a switch of contexts costs drifts, and
+// use the same buffers, since physical addresses alone make a difference. GOs are replays of graphs
+// where one side's calls are short or host-bound, else calls one behind the other.
+class DeviceBlockTimer final : public BlockTimer {
+ public:
+  // `bench` has a GPU.
+  DeviceBlockTimer(Bench& bench, const v1::MeasurePlan& plan, const WorkloadSession::Limits& limits)
+      : bench_(bench), plan_(plan), limits_(limits) {}
+
+  int Sets(const WorkloadCase& workload) const override;
+  int MaxLooks() const override;
+  bool SharesMemory() const override { return true; }
+  absl::Status BeginLaunch(int launch) override;
+  Ending OpenSide(ConfirmationSide* side, const ConfirmationCase& one) override;
+  SideEnding Choose(const ConfirmationCase& one, ConfirmationSide* rival,
+                    ConfirmationSide* candidate, bool* start_again) override;
+  absl::StatusOr<absl::Duration> RoundTrip() override;
+  absl::StatusOr<Pair> RunPair(const ConfirmationCase& one, ConfirmationSide* first,
+                               ConfirmationSide* second, int pairs_left) override;
+  double LateMicrosACall() const override;
+  std::string Summary() const override;
+  std::string EndLaunch() override;
+  Ending RunAlone(ConfirmationSide* side, const ConfirmationCase& one) override;
+
+ private:
+  // What one GO is to be of, the same for both sides.
+  struct Turn {
+    size_t graph = 0;
+    std::vector<int> sets;
+  };
+  // Of a side's block at work.
+  struct Block {
+    // Of each GO that counts: time per call by the verifier's clock and by the runner's events, and
+    // how long its outputs were looked over.
+    std::vector<double> go_us;
+    std::vector<double> event_us;
+    std::vector<absl::Duration> look_overs;
+    double spent_us = 0;
+    int voided = 0;      // GOs that do not count
+    int oracle_go = -1;  // which GO has an oracle among its calls
+  };
+  struct SideState {
+    WarmDevice warm;
+    Block block;
+    int voided = 0;  // GOs that do not count, on this workload
+  };
+
+  SideState& StateOf(const ConfirmationSide& side) { return states_[side.is_candidate ? 1 : 0]; }
+  // As many calls a GO on both sides, so that what a GO costs beside them is shared by as many.
+  int CallsOfGo(const ConfirmationCase& one, const ConfirmationSide& a,
+                const ConfirmationSide& b) const;
+  SideEnding Record(const ConfirmationCase& one, ConfirmationSide* rival,
+                    ConfirmationSide* candidate, bool* start_again);
+  Ending LockStep(ConfirmationSide* side, const ConfirmationCase& one);
+  void BeginBlock(ConfirmationSide* side, int blocks_left);
+  bool WantsMore(const Block& block) const;
+  Turn PickTurn(const ConfirmationSide& side) const;
+  WorkloadSession::Batch RunTurn(ConfirmationSide* side, const ConfirmationCase& one,
+                                 const Turn& turn, int oracled);
+  // Time over the usual in its lead-in voids a GO, or is charged to the candidate if that happens
+  // often.
+  Ending RunGo(ConfirmationSide* side, const ConfirmationCase& one, const Turn& turn, bool oracled);
+
+  Bench& bench_;
+  const v1::MeasurePlan plan_;
+  const WorkloadSession::Limits limits_;
+
+  // False once a recording broke a program.
+  bool graphs_allowed_ = true;
+  int launch_ = 0;
+  // Of an idle runner, before either side of this launch was there, and between their GOs.
+  IdlePaces alone_;
+  IdlePaces between_;
+
+  // Of the workload at work.
+  std::array<SideState, 2> states_;  // rival, candidate
+  int calls_of_go_ = 1;
+  std::vector<std::vector<int>> graphs_;  // sets of each; empty: calls are made one by one
+  std::optional<ClockWatch> watch_;
+  LateWork late_work_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_TIMING_DEVICE_DEVICE_BLOCK_TIMER_H_

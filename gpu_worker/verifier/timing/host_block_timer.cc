@@ -1,0 +1,79 @@
+#include "gpu_worker/verifier/timing/host_block_timer.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/textproto.h"
+#include "gpu_worker/verifier/harness_constants.h"
+
+namespace ksearch {
+namespace {
+
+constexpr int kSides = 2;
+
+}  // namespace
+
+int HostBlockTimer::Sets(const WorkloadCase& workload) const {
+  return std::min(bench_.Sets(workload, kSides), kMaxConfirmSets);
+}
+
+absl::Status HostBlockTimer::BeginLaunch(int) { return absl::OkStatus(); }
+
+Ending HostBlockTimer::OpenSide(ConfirmationSide* side, const ConfirmationCase&) {
+  return WarmUp(*side->session, *side->dealer, kConfirmWarmUpCalls, kConfirmWarmUpTime, limits_,
+                bench_.clock(), &side->call_us);
+}
+
+// There is only one way.
+SideEnding HostBlockTimer::Choose(const ConfirmationCase&, ConfirmationSide*, ConfirmationSide*,
+                                  bool*) {
+  return {};
+}
+
+absl::StatusOr<absl::Duration> HostBlockTimer::RoundTrip() { return bench_.metronome().Tick(); }
+
+absl::StatusOr<BlockTimer::Pair> HostBlockTimer::RunPair(const ConfirmationCase& one,
+                                                         ConfirmationSide* first,
+                                                         ConfirmationSide* second, int pairs_left) {
+  Pair pair;
+  for (ConfirmationSide* side : {first, second}) {
+    pair.ended = {
+        RunBlock(side, one, pairs_left, side->is_candidate ? &pair.candidate_us : &pair.rival_us),
+        side};
+    if (!pair.ended.passed()) break;
+  }
+  return pair;
+}
+
+Ending HostBlockTimer::RunBlock(ConfirmationSide* side, const ConfirmationCase& one,
+                                int blocks_left, double* us_per_call) {
+  // Spreads the oracles over the blocks at random.
+  const bool oracled = side->dealer->rng().NextBelow(static_cast<uint64_t>(blocks_left)) <
+                       static_cast<uint64_t>(side->dealer->oracled_left());
+  const double block_us = absl::ToDoubleMicroseconds(FromProto(plan_.min_block_time()));
+  double spent_us = 0;
+  size_t calls_done = 0;
+  for (int go = 0; go < kMaxGosPerBlock && (go == 0 || spent_us < block_us); ++go) {
+    const double missing = (block_us - spent_us) / std::max(side->call_us, 1e-3);
+    const int calls = static_cast<int>(std::ceil(std::clamp<double>(missing, 1, kMaxSets)));
+    const WorkloadSession::Batch batch =
+        side->session->Run(side->dealer->Deal(calls, go == 0 && oracled ? 1 : 0),
+                           WorkloadSession::Mode::kTimed, one.oracles, limits_);
+    if (!batch.ending.passed()) return batch.ending;
+    side->audit.AddGo(batch);
+    // The same, trusted amount for both sides, so that short calls show.
+    spent_us += absl::ToDoubleMicroseconds(
+        std::max(batch.audit - side->least_round_trip, batch.audit / 10));
+    calls_done += batch.calls;
+  }
+  *us_per_call = spent_us / static_cast<double>(calls_done);
+  return {};
+}
+
+Ending HostBlockTimer::RunAlone(ConfirmationSide* side, const ConfirmationCase& one) {
+  double us_per_call = 0;
+  side->least_round_trip = absl::ZeroDuration();
+  return RunBlock(side, one, 1, &us_per_call);
+}
+
+}  // namespace ksearch

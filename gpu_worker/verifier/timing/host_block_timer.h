@@ -1,0 +1,43 @@
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_TIMING_HOST_BLOCK_TIMER_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_TIMING_HOST_BLOCK_TIMER_H_
+
+#include <string>
+
+#include "gpu_worker/verifier/timing/block_timer.h"
+
+namespace ksearch {
+
+// On a CPU: a side has all cores for a block of its own, and buffers of its own.
+class HostBlockTimer final : public BlockTimer {
+ public:
+  HostBlockTimer(Bench& bench, const v1::MeasurePlan& plan, const WorkloadSession::Limits& limits)
+      : bench_(bench), plan_(plan), limits_(limits) {}
+
+  int Sets(const WorkloadCase& workload) const override;
+  int MaxLooks() const override { return 1; }
+  bool SharesMemory() const override { return false; }
+  absl::Status BeginLaunch(int launch) override;
+  Ending OpenSide(ConfirmationSide* side, const ConfirmationCase& one) override;
+  SideEnding Choose(const ConfirmationCase& one, ConfirmationSide* rival,
+                    ConfirmationSide* candidate, bool* start_again) override;
+  absl::StatusOr<absl::Duration> RoundTrip() override;
+  absl::StatusOr<Pair> RunPair(const ConfirmationCase& one, ConfirmationSide* first,
+                               ConfirmationSide* second, int pairs_left) override;
+  double LateMicrosACall() const override { return 0; }
+  std::string Summary() const override { return ""; }
+  std::string EndLaunch() override { return ""; }
+  Ending RunAlone(ConfirmationSide* side, const ConfirmationCase& one) override;
+
+ private:
+  // *us_per_call by the verifier's clock.
+  Ending RunBlock(ConfirmationSide* side, const ConfirmationCase& one, int blocks_left,
+                  double* us_per_call);
+
+  Bench& bench_;
+  const v1::MeasurePlan plan_;
+  const WorkloadSession::Limits limits_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_TIMING_HOST_BLOCK_TIMER_H_
