@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "gpu_worker/verifier/bench.h"
-#include "gpu_worker/verifier/workload_session.h"
+#include "gpu_worker/verifier/dialogue/workload_session.h"
+#include "gpu_worker/verifier/timing/bench.h"
 #include "proto/result.pb.h"
 
 namespace ksearch {

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "gpu_worker/verifier/bench.h"
 #include "gpu_worker/verifier/dialogue/ending.h"
 #include "gpu_worker/verifier/dialogue/program_image.h"
-#include "gpu_worker/verifier/workload_session.h"
+#include "gpu_worker/verifier/dialogue/workload_session.h"
+#include "gpu_worker/verifier/timing/bench.h"
 #include "proto/task.pb.h"
 
 namespace ksearch {

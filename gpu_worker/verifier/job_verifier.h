@@ -10,9 +10,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "gpu_worker/verifier/bench.h"
+#include "gpu_worker/verifier/dialogue/workload_session.h"
 #include "gpu_worker/verifier/hidden_check.h"
-#include "gpu_worker/verifier/workload_session.h"
+#include "gpu_worker/verifier/timing/bench.h"
 #include "proto/runner.pb.h"
 
 namespace ksearch {

@@ -20,9 +20,10 @@
 #include "common/subprocess.h"
 #include "common/textproto.h"
 #include "gpu_worker/sandbox/sandbox_factory.h"
-#include "gpu_worker/verifier/bench.h"
 #include "gpu_worker/verifier/host/memfd_buffer_sets.h"
+#include "gpu_worker/verifier/instruments/instrument.h"
 #include "gpu_worker/verifier/request_loop.h"
+#include "gpu_worker/verifier/timing/bench.h"
 #ifdef KSEARCH_CUDA
 #include "gpu_worker/device/nvml/nvml_gpu.h"
 #include "gpu_worker/sandbox/gpu_binds.h"

@@ -2,7 +2,7 @@
 #define KSEARCH_GPU_WORKER_VERIFIER_REQUEST_LOOP_H_
 
 #include "absl/status/status.h"
-#include "gpu_worker/verifier/bench.h"
+#include "gpu_worker/verifier/timing/bench.h"
 
 namespace ksearch {
 

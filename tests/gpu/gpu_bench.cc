@@ -15,6 +15,7 @@
 #include "gpu_worker/sandbox/sandbox_factory.h"
 #include "gpu_worker/verifier/cuda/cuda_buffer_sets.h"
 #include "gpu_worker/verifier/cuda/device_timing.h"
+#include "gpu_worker/verifier/instruments/instrument.h"
 #include "tests/gpu_worker/sandbox/unprivileged_main.h"
 
 namespace ksearch {

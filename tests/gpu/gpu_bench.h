@@ -7,9 +7,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "gpu_worker/sandbox/sandbox.h"
-#include "gpu_worker/verifier/bench.h"
 #include "gpu_worker/verifier/cuda/verifier_device.h"
-#include "gpu_worker/verifier/runner_starter.h"
+#include "gpu_worker/verifier/dialogue/runner_starter.h"
+#include "gpu_worker/verifier/timing/bench.h"
 #include "proto/runner.pb.h"
 #include "proto/task.pb.h"
 

@@ -22,6 +22,10 @@ expect_breach coordinator/engine/a.cc '#include <grpcpp/grpcpp.h>'
 expect_breach coordinator/engine/b.cc '#include "proto/search_service.grpc.pb.h"'
 expect_breach coordinator/store/a.cc '  #  include <curl/curl.h>'
 expect_breach gpu_worker/runner/a.cc '#include "gpu_worker/verifier/x.h"'
+expect_breach gpu_worker/verifier/tensors/a.h '#include "gpu_worker/verifier/dialogue/x.h"'
+expect_breach gpu_worker/verifier/dialogue/a.h '#include "gpu_worker/verifier/timing/device/x.h"'
+expect_breach gpu_worker/verifier/timing/device/a.h '#include "gpu_worker/verifier/instruments/x.h"'
+expect_breach gpu_worker/verifier/instruments/a.cc '#include "gpu_worker/verifier/job_verifier.h"'
 expect_breach cli/a.cc '#include <CLI/CLI.hpp>'
 
 rm -rf "${tree:?}"/*

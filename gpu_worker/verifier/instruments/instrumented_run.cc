@@ -10,8 +10,8 @@
 #include "common/digest.h"
 #include "common/status_macros.h"
 #include "common/unique_fd.h"
+#include "gpu_worker/verifier/dialogue/workload_session.h"
 #include "gpu_worker/verifier/harness_constants.h"
-#include "gpu_worker/verifier/workload_session.h"
 
 namespace ksearch {
 namespace {

@@ -6,10 +6,10 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "gpu_worker/verifier/bench.h"
 #include "gpu_worker/verifier/dialogue/program_image.h"
 #include "gpu_worker/verifier/instruments/instrument.h"
 #include "gpu_worker/verifier/tensors/workload_case.h"
+#include "gpu_worker/verifier/timing/bench.h"
 #include "proto/job.pb.h"
 
 namespace ksearch {

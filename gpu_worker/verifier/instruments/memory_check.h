@@ -4,11 +4,11 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "gpu_worker/verifier/bench.h"
 #include "gpu_worker/verifier/dialogue/ending.h"
 #include "gpu_worker/verifier/dialogue/program_image.h"
 #include "gpu_worker/verifier/instruments/instrument.h"
 #include "gpu_worker/verifier/tensors/workload_case.h"
+#include "gpu_worker/verifier/timing/bench.h"
 #include "proto/job.pb.h"
 #include "proto/result.pb.h"
 

@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "gpu_worker/verifier/bench.h"
+#include "gpu_worker/verifier/timing/bench.h"
 #include "gpu_worker/verifier/timing/confirmation_side.h"
 #include "proto/job.pb.h"
 

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "gpu_worker/verifier/bench.h"
+#include "gpu_worker/verifier/dialogue/workload_session.h"
+#include "gpu_worker/verifier/timing/bench.h"
 #include "gpu_worker/verifier/timing/block_timer.h"
 #include "gpu_worker/verifier/timing/confirmation_side.h"
 #include "gpu_worker/verifier/timing/statistics.h"
-#include "gpu_worker/verifier/workload_session.h"
 #include "proto/job.pb.h"
 #include "proto/result.pb.h"
 

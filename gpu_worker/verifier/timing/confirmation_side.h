@@ -3,8 +3,8 @@
 
 #include <memory>
 
+#include "gpu_worker/verifier/dialogue/workload_session.h"
 #include "gpu_worker/verifier/timing/sampler.h"
-#include "gpu_worker/verifier/workload_session.h"
 
 namespace ksearch {
 

@@ -5,7 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "gpu_worker/verifier/runner_starter.h"
+#include "gpu_worker/verifier/dialogue/runner_starter.h"
 
 namespace ksearch {
 

@@ -8,8 +8,8 @@
 #include "absl/time/time.h"
 #include "common/clock.h"
 #include "common/rng.h"
+#include "gpu_worker/verifier/dialogue/workload_session.h"
 #include "gpu_worker/verifier/timing/metronome.h"
-#include "gpu_worker/verifier/workload_session.h"
 #include "proto/job.pb.h"
 #include "proto/result.pb.h"
 

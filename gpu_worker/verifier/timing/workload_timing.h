@@ -2,10 +2,10 @@
 #define KSEARCH_GPU_WORKER_VERIFIER_TIMING_WORKLOAD_TIMING_H_
 
 #include "absl/status/statusor.h"
-#include "gpu_worker/verifier/bench.h"
+#include "gpu_worker/verifier/dialogue/workload_session.h"
+#include "gpu_worker/verifier/timing/bench.h"
 #include "gpu_worker/verifier/timing/device/idle_paces.h"
 #include "gpu_worker/verifier/timing/sampler.h"
-#include "gpu_worker/verifier/workload_session.h"
 #include "proto/result.pb.h"
 
 namespace ksearch {

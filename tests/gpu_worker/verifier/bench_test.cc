@@ -1,4 +1,4 @@
-#include "gpu_worker/verifier/bench.h"
+#include "gpu_worker/verifier/timing/bench.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "gpu_worker/verifier/dialogue/workload_session.h"
 #include "gpu_worker/verifier/timing/device/idle_paces.h"
 #include "gpu_worker/verifier/timing/device/late_work.h"
-#include "gpu_worker/verifier/workload_session.h"
 
 namespace ksearch {
 

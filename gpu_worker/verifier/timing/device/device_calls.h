@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "gpu_worker/verifier/workload_session.h"
+#include "gpu_worker/verifier/dialogue/workload_session.h"
 
 namespace ksearch {
 

@@ -1,4 +1,4 @@
-#include "gpu_worker/verifier/oracle.h"
+#include "gpu_worker/verifier/dialogue/oracle.h"
 
 #include <algorithm>
 #include <utility>

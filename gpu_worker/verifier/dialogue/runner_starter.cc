@@ -1,4 +1,4 @@
-#include "gpu_worker/verifier/runner_starter.h"
+#include "gpu_worker/verifier/dialogue/runner_starter.h"
 
 #include <algorithm>
 

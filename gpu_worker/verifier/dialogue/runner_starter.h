@@ -1,5 +1,5 @@
-#ifndef KSEARCH_GPU_WORKER_VERIFIER_RUNNER_STARTER_H_
-#define KSEARCH_GPU_WORKER_VERIFIER_RUNNER_STARTER_H_
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_DIALOGUE_RUNNER_STARTER_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_DIALOGUE_RUNNER_STARTER_H_
 
 #include <memory>
 #include <string>
@@ -9,8 +9,8 @@
 #include "common/clock.h"
 #include "gpu_worker/sandbox/gpu_binds.h"
 #include "gpu_worker/sandbox/sandbox.h"
+#include "gpu_worker/verifier/dialogue/instrument_command.h"
 #include "gpu_worker/verifier/dialogue/runner_link.h"
-#include "gpu_worker/verifier/instruments/instrument.h"
 #include "proto/config.pb.h"
 #include "proto/job.pb.h"
 
@@ -59,4 +59,4 @@ class RunnerStarter {
 
 }  // namespace ksearch
 
-#endif  // KSEARCH_GPU_WORKER_VERIFIER_RUNNER_STARTER_H_
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_DIALOGUE_RUNNER_STARTER_H_

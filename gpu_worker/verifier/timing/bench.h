@@ -1,5 +1,5 @@
-#ifndef KSEARCH_GPU_WORKER_VERIFIER_BENCH_H_
-#define KSEARCH_GPU_WORKER_VERIFIER_BENCH_H_
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_TIMING_BENCH_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_TIMING_BENCH_H_
 
 #include <cstdint>
 #include <functional>
@@ -12,10 +12,10 @@
 #include "absl/status/statusor.h"
 #include "common/clock.h"
 #include "gpu_worker/verifier/byte_lru.h"
+#include "gpu_worker/verifier/dialogue/instrument_command.h"
+#include "gpu_worker/verifier/dialogue/oracle.h"
+#include "gpu_worker/verifier/dialogue/runner_starter.h"
 #include "gpu_worker/verifier/harness_constants.h"
-#include "gpu_worker/verifier/instruments/instrument.h"
-#include "gpu_worker/verifier/oracle.h"
-#include "gpu_worker/verifier/runner_starter.h"
 #include "gpu_worker/verifier/tensors/buffer_sets.h"
 #include "gpu_worker/verifier/tensors/workload_case.h"
 #include "gpu_worker/verifier/timing/baseline_cache.h"
@@ -99,4 +99,4 @@ class Bench {
 
 }  // namespace ksearch
 
-#endif  // KSEARCH_GPU_WORKER_VERIFIER_BENCH_H_
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_TIMING_BENCH_H_

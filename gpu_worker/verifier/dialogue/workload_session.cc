@@ -1,4 +1,4 @@
-#include "gpu_worker/verifier/workload_session.h"
+#include "gpu_worker/verifier/dialogue/workload_session.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,5 +1,5 @@
-#ifndef KSEARCH_GPU_WORKER_VERIFIER_ORACLE_H_
-#define KSEARCH_GPU_WORKER_VERIFIER_ORACLE_H_
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_DIALOGUE_ORACLE_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_DIALOGUE_ORACLE_H_
 
 #include <memory>
 #include <string>
@@ -8,8 +8,8 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "gpu_worker/verifier/byte_lru.h"
-#include "gpu_worker/verifier/runner_starter.h"
-#include "gpu_worker/verifier/workload_session.h"
+#include "gpu_worker/verifier/dialogue/runner_starter.h"
+#include "gpu_worker/verifier/dialogue/workload_session.h"
 
 namespace ksearch {
 
@@ -55,4 +55,4 @@ class Oracle {
 
 }  // namespace ksearch
 
-#endif  // KSEARCH_GPU_WORKER_VERIFIER_ORACLE_H_
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_DIALOGUE_ORACLE_H_
