@@ -19,14 +19,33 @@ inline constexpr int kMinTimedOracles = 1;
 inline constexpr int kMaxTimedOracles = 6;
 // Time one workload may spend on reference runs for timed calls.
 inline constexpr absl::Duration kOracleTimePerWorkload = absl::Milliseconds(300);
-// Timed calls without an oracle take contents from here on, each once.
+// Calls chosen after they were made, of all that count, whose outputs are compared with oracles
+// made for them: as many as this time of reference runs allows, a workload of a screening and all
+// launches of a workload of a confirmation; where not even one is, one with at least this
+// likelihood.
+inline constexpr absl::Duration kLateOracleTime = absl::Milliseconds(150);
+inline constexpr double kMaxLateComparisons = 2;
+inline constexpr double kMinLateComparisons = 0.25;
+// Screenings share oracles by sharing seeds: one job in so many draws a fresh one, and at most so
+// many are in use.
+inline constexpr int kJobsPerScreeningSeed = 4;
+inline constexpr int kScreeningSeeds = 4;
+// Timed calls without an oracle take contents from here on, each once, beginning anywhere among so
+// many.
 inline constexpr int64_t kFirstFreshContent = 1000;
+inline constexpr uint64_t kFreshBeginnings = 8192;
 
 // Buffer sets: R = clamp(ceil(3 * LLC / footprint) + 1, 2, 64), so that a set is out of the last
 // level cache when its turn comes again.
 inline constexpr int kCacheMultiples = 3;
 inline constexpr int kMinSets = 2;
 inline constexpr int kMaxSets = 64;
+
+// A timed GO may take this many times as long as its calls should by what the slowest GO before it
+// took a call, and this much more: a hang inside a large GO must not hold the device for
+// limits.call_time times its calls.
+inline constexpr double kHangFactor = 20;
+inline constexpr absl::Duration kHangSlack = absl::Seconds(2);
 
 // Warm-up: at least this many calls and this long, wall clock.
 inline constexpr int kWarmUpCalls = 3;
@@ -64,9 +83,11 @@ inline constexpr int kConfirmGraphs = 2;
 inline constexpr double kGraphMicros = 500;
 inline constexpr int kMinGraphCalls = 8;
 // One sample a GO (replays, the verifier's clock): at least twice the 6 that an order-statistic
-// interval at 95 % needs; more than the upper number no longer narrow it.
+// interval at 95 % needs; more than the upper number, drawn between these two for every
+// measurement so that no GO is known to be the last, no longer narrow it.
 inline constexpr size_t kMinDeviceGos = 12;
-inline constexpr size_t kMaxDeviceGos = 40;
+inline constexpr size_t kLeastMaxDeviceGos = 28;
+inline constexpr size_t kMostMaxDeviceGos = 44;
 // Clocks are steady when the means of two windows of this length differ by less than this; after
 // the longest warm-up they are taken as they are. Later workloads of the same process find a warm
 // device.

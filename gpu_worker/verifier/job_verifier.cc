@@ -180,7 +180,7 @@ absl::Status JobVerifier::Prepare(Job* job) {
   // What was used to find a candidate must not be used to confirm it.
   const bool confirm = request.job().kind() == v1::JOB_KIND_CONFIRM;
   if (confirm) job->own_seed = Seed::Fresh();
-  const Seed seed = job->own_seed.value_or(bench_.screening_seed());
+  const Seed seed = confirm ? *job->own_seed : bench_.DrawScreeningSeed();
   const bool timed = request.job().kind() != v1::JOB_KIND_CHECK;
   for (const std::string& uuid : request.job().workload_uuids()) {
     ASSIGN_OR_RETURN(const v1::Workload* workload, FindWorkload(request.task(), uuid));
@@ -291,6 +291,8 @@ absl::Status JobVerifier::Screen(std::unique_ptr<RunnerLink>* link, Job* job) {
   TimingRole role;
   role.alone = job->alone;
   size_t slow = 0;
+  Suspects suspects;
+  Rng rng(RandomUint64());
   for (size_t i = 0; i < job->cases.size(); ++i) {
     Report("measure", i, job->cases.size());
     const CasePtr& workload = job->cases[i];
@@ -299,6 +301,7 @@ absl::Status JobVerifier::Screen(std::unique_ptr<RunnerLink>* link, Job* job) {
       role.slow_us = job->plan.early_stop_ratio() * job->baselines[i].samples.median_us();
     }
     role.floor_us = Floor(*job, i);
+    role.late_comparisons = LateComparisons(job->oracles[i], 1, &rng);
     const int sets = bench_.Sets(*workload, 2);
     ASSIGN_OR_RETURN(std::shared_ptr<BufferSets> buffers,
                      bench_.Buffers(workload, sets, "candidate"));
@@ -324,9 +327,8 @@ absl::Status JobVerifier::Screen(std::unique_ptr<RunnerLink>* link, Job* job) {
       }
     }
     role.first_workload = false;
-    for (const WorkloadSession::Suspect& suspect : session.suspects()) {
-      if (!ending.passed()) break;
-      ASSIGN_OR_RETURN(ending, JudgeSuspect(suspect, i, job));
+    for (WorkloadSession::Suspect& suspect : session.suspects()) {
+      suspects.emplace_back(i, std::move(suspect));
     }
     result.MergeFrom(timed.facts);
     result.set_buffer_sets(sets);
@@ -344,7 +346,8 @@ absl::Status JobVerifier::Screen(std::unique_ptr<RunnerLink>* link, Job* job) {
     if (timed.slow) ++slow;
     role.coarse = 2 * slow >= job->cases.size() && slow > 0;
   }
-  return absl::OkStatus();
+  job->verdict.set_stderr_excerpt((*link)->EndAndReadOutput(kMaxStderrBytes));
+  return JudgeSuspects(suspects, job);
 }
 
 double JobVerifier::Floor(const Job& job, size_t index) const {
@@ -374,15 +377,12 @@ absl::Status JobVerifier::Confirm(Job* job) {
                        Report("confirm", static_cast<size_t>(r * launches + launch),
                               static_cast<size_t>(request.rivals_size() * launches));
                      }));
-    for (const auto& [index, suspect] : compared.suspects) {
-      if (!compared.ending.passed()) break;
-      compared.failed_case = index;
-      ASSIGN_OR_RETURN(compared.ending, JudgeSuspect(suspect, index, job));
-    }
     if (!compared.ending.passed()) {
       FailWorkload(compared.ending, compared.failed_case, job);
       return absl::OkStatus();
     }
+    RETURN_IF_ERROR(JudgeSuspects(compared.suspects, job));
+    if (job->verdict.outcome() != v1::OUTCOME_PASSED) return absl::OkStatus();
     const std::string& rival_id = request.job().rivals(r).rival_id();
     compared.comparison.set_rival_id(rival_id);
     *job->verdict.add_comparisons() = std::move(compared.comparison);
@@ -418,23 +418,34 @@ absl::Status JobVerifier::Sanitize(Job* job) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Ending> JobVerifier::JudgeSuspect(const WorkloadSession::Suspect& suspect,
-                                                 size_t index, Job* job) {
-  OracleEntries oracles;
+absl::Status JobVerifier::JudgeSuspects(const Suspects& suspects, Job* job) {
+  if (suspects.empty()) return absl::OkStatus();
+  std::vector<std::vector<int64_t>> contents(job->cases.size());
+  for (const auto& [index, suspect] : suspects) contents[index].push_back(suspect.content);
+  std::vector<OracleEntries> oracles(job->cases.size());
   RETURN_IF_ERROR(OffTheClock(job, [&]() -> absl::Status {
-    ASSIGN_OR_RETURN(oracles,
-                     bench_.oracle().Get(*job->reference, job->cases[index], {suspect.content}));
+    for (size_t i = 0; i < contents.size(); ++i) {
+      if (contents[i].empty()) continue;
+      ASSIGN_OR_RETURN(oracles[i],
+                       bench_.oracle().GetOnce(*job->reference, job->cases[i], contents[i]));
+    }
     bench_.oracle().Rest();
     return absl::OkStatus();
   }));
-  const WorkloadCase& workload = *job->cases[index];
-  const OutputComparison compared = JudgeOutputs(
-      workload, suspect.outputs->CompareWith(workload, *oracles[suspect.content]->outputs));
-  if (compared.right) return Ending{};
-  if (!suspect.repeated) {
-    return Ending{v1::OUTCOME_INCORRECT, absl::StrCat("in a timed call: ", compared.message)};
+  for (const auto& [index, suspect] : suspects) {
+    const WorkloadCase& workload = *job->cases[index];
+    const OracleEntry& oracle = *oracles[index].at(suspect.content);
+    const OutputComparison compared =
+        JudgeOutputs(workload, suspect.outputs->CompareWith(workload, *oracle.outputs));
+    if (compared.right) continue;
+    Ending ending = {v1::OUTCOME_INCORRECT, absl::StrCat("in a timed call: ", compared.message)};
+    if (suspect.repeated) {
+      ending = {v1::OUTCOME_CHEAT, absl::StrCat(kStaleOutput, compared.message)};
+    }
+    FailWorkload(ending, index, job);
+    return absl::OkStatus();
   }
-  return Ending{v1::OUTCOME_CHEAT, absl::StrCat(kStaleOutput, compared.message)};
+  return absl::OkStatus();
 }
 
 absl::Status JobVerifier::OffTheClock(Job* job, const std::function<absl::Status()>& work) {

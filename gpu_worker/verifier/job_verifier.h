@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -72,9 +73,10 @@ class JobVerifier {
   absl::Status Confirm(Job* job);
   // compute-sanitizer on the smallest workload. A confirmation goes on whatever this cannot do.
   absl::Status Sanitize(Job* job);
-  // Compares outputs of a timed call that looked stale with the oracle of its content.
-  absl::StatusOr<Ending> JudgeSuspect(const WorkloadSession::Suspect& suspect, size_t index,
-                                      Job* job);
+  using Suspects = std::vector<std::pair<size_t, WorkloadSession::Suspect>>;  // by case
+  // Compares outputs of timed calls with oracles of their contents, made now; the first that is
+  // wrong fails the job. No candidate may be there.
+  absl::Status JudgeSuspects(const Suspects& suspects, Job* job);
   // A job's clock stands still while trusted programs run.
   absl::Status OffTheClock(Job* job, const std::function<absl::Status()>& work);
   void Report(const char* stage, size_t done, size_t total) const;

@@ -27,9 +27,34 @@ std::string CacheKey(const ProgramImage& reference, const WorkloadCase& workload
 
 }  // namespace
 
+absl::Duration ReferenceTime(const OracleEntries& oracles) {
+  absl::Duration least = absl::InfiniteDuration();
+  for (const auto& [content, entry] : oracles) least = std::min(least, entry->reference_time);
+  return least;
+}
+
+int LateComparisons(const OracleEntries& oracles, int sessions, Rng* rng) {
+  const absl::Duration each = std::max(ReferenceTime(oracles), absl::Nanoseconds(1)) * sessions;
+  const double wanted = std::clamp(absl::FDivDuration(kLateOracleTime, each), kMinLateComparisons,
+                                   kMaxLateComparisons);
+  return static_cast<int>(wanted + rng->NextDouble());
+}
+
 absl::StatusOr<OracleEntries> Oracle::Get(const ProgramImage& reference,
                                           const std::shared_ptr<const WorkloadCase>& workload,
                                           const std::vector<int64_t>& contents) {
+  return FindOrAnswer(reference, workload, contents, true);
+}
+
+absl::StatusOr<OracleEntries> Oracle::GetOnce(const ProgramImage& reference,
+                                              const std::shared_ptr<const WorkloadCase>& workload,
+                                              const std::vector<int64_t>& contents) {
+  return FindOrAnswer(reference, workload, contents, false);
+}
+
+absl::StatusOr<OracleEntries> Oracle::FindOrAnswer(
+    const ProgramImage& reference, const std::shared_ptr<const WorkloadCase>& workload,
+    const std::vector<int64_t>& contents, bool keep) {
   OracleEntries entries;
   std::vector<int64_t> missing;
   for (const int64_t content : contents) {
@@ -39,7 +64,7 @@ absl::StatusOr<OracleEntries> Oracle::Get(const ProgramImage& reference,
       missing.push_back(content);
     }
   }
-  if (!missing.empty()) RETURN_IF_ERROR(Answer(reference, workload, missing, &entries));
+  if (!missing.empty()) RETURN_IF_ERROR(Answer(reference, workload, missing, keep, &entries));
   return entries;
 }
 
@@ -48,12 +73,8 @@ absl::StatusOr<OracleEntries> Oracle::GetForTiming(
   std::vector<int64_t> contents;
   for (int i = 0; i < kGateContents; ++i) contents.push_back(i);
   ASSIGN_OR_RETURN(const OracleEntries gate, Get(reference, workload, contents));
-  absl::Duration reference_time = absl::InfiniteDuration();
-  for (const auto& [content, entry] : gate) {
-    reference_time = std::min(reference_time, entry->reference_time);
-  }
-  const double affordable =
-      absl::FDivDuration(kOracleTimePerWorkload, std::max(reference_time, absl::Nanoseconds(1)));
+  const double affordable = absl::FDivDuration(kOracleTimePerWorkload,
+                                               std::max(ReferenceTime(gate), absl::Nanoseconds(1)));
   const int timed =
       static_cast<int>(std::clamp<double>(affordable, kMinTimedOracles, kMaxTimedOracles));
   for (int i = 0; i < timed; ++i) contents.push_back(kGateContents + i);
@@ -67,7 +88,8 @@ void Oracle::Forget(const Seed& seed) {
 
 absl::Status Oracle::Answer(const ProgramImage& reference,
                             const std::shared_ptr<const WorkloadCase>& workload,
-                            const std::vector<int64_t>& contents, OracleEntries* entries) {
+                            const std::vector<int64_t>& contents, bool keep,
+                            OracleEntries* entries) {
   WorkloadSession::Limits limits;
   limits.call_time = kReferenceCallTime;
   limits.deadline = clock_.SteadyNow() + absl::Minutes(30);
@@ -105,7 +127,9 @@ absl::Status Oracle::Answer(const ProgramImage& reference,
     if (const std::string name = OutputWithNan(*workload, *entry->outputs); !name.empty()) {
       return Broken(*workload, absl::StrCat("output '", name, "' holds a NaN"));
     }
-    cache_.Insert(CacheKey(reference, *workload, content), entry, entry->outputs->bytes());
+    if (keep) {
+      cache_.Insert(CacheKey(reference, *workload, content), entry, entry->outputs->bytes());
+    }
     (*entries)[content] = std::move(entry);
   }
   return absl::OkStatus();

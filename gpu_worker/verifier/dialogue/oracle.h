@@ -7,11 +7,19 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "common/rng.h"
 #include "gpu_worker/verifier/byte_lru.h"
 #include "gpu_worker/verifier/dialogue/runner_starter.h"
 #include "gpu_worker/verifier/dialogue/workload_session.h"
 
 namespace ksearch {
+
+// Of the quickest run behind these answers, of which there is at least one.
+absl::Duration ReferenceTime(const OracleEntries& oracles);
+
+// How many of the calls of one of `sessions` sessions on a workload to compare after they were made
+// (kLateOracleTime for all of them together), drawn at random where it is no whole number.
+int LateComparisons(const OracleEntries& oracles, int sessions, Rng* rng);
 
 // Answers of a task's reference. The reference runs in a runner of its own, sandboxed like a
 // candidate but never beside one that could read it: what it wrote stays in this process. Entries
@@ -28,6 +36,11 @@ class Oracle {
                                     const std::shared_ptr<const WorkloadCase>& workload,
                                     const std::vector<int64_t>& contents);
 
+  // The same for contents that nobody asks for again: what is not there already is not kept.
+  absl::StatusOr<OracleEntries> GetOnce(const ProgramImage& reference,
+                                        const std::shared_ptr<const WorkloadCase>& workload,
+                                        const std::vector<int64_t>& contents);
+
   // Answers to the gate's contents and to as many timed ones as kOracleTimePerWorkload allows:
   // contents 0 .. n-1 with n > kGateContents.
   absl::StatusOr<OracleEntries> GetForTiming(const ProgramImage& reference,
@@ -41,9 +54,12 @@ class Oracle {
   int64_t cached_bytes() const { return cache_.bytes(); }
 
  private:
+  absl::StatusOr<OracleEntries> FindOrAnswer(const ProgramImage& reference,
+                                             const std::shared_ptr<const WorkloadCase>& workload,
+                                             const std::vector<int64_t>& contents, bool keep);
   absl::Status Answer(const ProgramImage& reference,
                       const std::shared_ptr<const WorkloadCase>& workload,
-                      const std::vector<int64_t>& contents, OracleEntries* entries);
+                      const std::vector<int64_t>& contents, bool keep, OracleEntries* entries);
 
   RunnerStarter& starter_;
   const BufferSetsFactory& allocate_;

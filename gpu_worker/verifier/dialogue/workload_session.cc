@@ -11,7 +11,7 @@ namespace ksearch {
 namespace {
 
 // A stale candidate shows it at every opportunity.
-constexpr int kMaxSuspects = 2;
+constexpr size_t kMaxSuspects = 2;
 // Of a GO, beyond its calls: preparation is done, so this is scheduling only.
 constexpr absl::Duration kGoSlack = absl::Milliseconds(500);
 constexpr absl::Duration kMapTimeout = absl::Seconds(30);
@@ -32,8 +32,7 @@ WorkloadSession::Batch WorkloadSession::Run(const std::vector<Call>& calls, Mode
   request.set_graph(go.graph);
   for (const Call& call : calls) request.add_set_order(call.set);
   buffers_->Prepare(calls, salt);
-  const absl::Time go_deadline =
-      clock_.SteadyNow() + limits.call_time * static_cast<double>(calls.size()) + kGoSlack;
+  const absl::Time go_deadline = GoDeadline(calls.size(), mode, limits);
   Batch batch;
   if (go.lead_in) batch.lead_in = link_.LeadIn(std::min(limits.deadline, go_deadline));
   RunnerLink::GoReply reply = link_.Go(request, std::min(limits.deadline, go_deadline));
@@ -59,9 +58,10 @@ WorkloadSession::Batch WorkloadSession::Run(const std::vector<Call>& calls, Mode
   const std::vector<CallFindings> findings = buffers_->Collect(calls, salt);
   batch.look_over = clock_.SteadyNow() - done;
   batch.ending = Judge(calls, findings, mode, oracles);
-  if (checks_later_ && batch.ending.passed()) {
-    checks_later_ = false;
-    KeepSuspect(calls[static_cast<size_t>(rng_.NextBelow(calls.size()))], false);
+  if (mode == Mode::kTimed && batch.ending.passed()) {
+    Sample(calls);
+    slowest_call_ = std::max(slowest_call_,
+                             batch.audit / static_cast<double>(std::max<size_t>(1, batch.calls)));
   }
   if (wipes_outputs_) buffers_->Wipe(calls);
   return batch;
@@ -135,21 +135,49 @@ Ending WorkloadSession::Judge(const std::vector<Call>& calls,
 bool WorkloadSession::IsRepeated(const Call& call, uint64_t fingerprint, Mode mode) {
   const auto [seen, fresh] = seen_outputs_.emplace(fingerprint, call.content);
   if (fresh || seen->second == call.content) return false;
-  if (mode == Mode::kTimed && repeated_ < kMaxSuspects) {
-    ++repeated_;
-    KeepSuspect(call, true);
+  if (mode == Mode::kTimed && repeated_.size() < kMaxSuspects) {
+    if (std::optional<Suspect> suspect = MakeSuspect(call, true)) {
+      repeated_.push_back(*std::move(suspect));
+    }
   }
   return true;
 }
 
-void WorkloadSession::KeepSuspect(const Call& call, bool repeated) {
+std::optional<WorkloadSession::Suspect> WorkloadSession::MakeSuspect(const Call& call,
+                                                                     bool repeated) const {
   absl::StatusOr<std::shared_ptr<const SavedOutputs>> outputs = buffers_->Save(call.set);
-  if (outputs.ok()) {
-    suspects_.push_back({call.content, *std::move(outputs), repeated});
-  } else {
-    LOG(ERROR) << "msg=\"cannot keep the outputs of a call for later\" error=\""
-               << outputs.status().message() << "\"";
+  if (outputs.ok()) return Suspect{call.content, *std::move(outputs), repeated};
+  LOG(ERROR) << "msg=\"cannot keep the outputs of a call for later\" error=\""
+             << outputs.status().message() << "\"";
+  return std::nullopt;
+}
+
+void WorkloadSession::CompareLater(int count) {
+  sample_.Begin(count);
+  sampled_.assign(static_cast<size_t>(count), std::nullopt);
+}
+
+void WorkloadSession::Sample(const std::vector<Call>& calls) {
+  for (const CallSample::Choice& choice : sample_.Add(calls.size(), &rng_)) {
+    sampled_[choice.place] = MakeSuspect(calls[choice.call], false);
   }
+}
+
+std::vector<WorkloadSession::Suspect> WorkloadSession::suspects() const {
+  std::vector<Suspect> suspects = repeated_;
+  for (const std::optional<Suspect>& one : sampled_) {
+    if (one.has_value()) suspects.push_back(*one);
+  }
+  return suspects;
+}
+
+absl::Time WorkloadSession::GoDeadline(size_t calls, Mode mode, const Limits& limits) const {
+  const auto count = static_cast<double>(calls);
+  absl::Duration time = limits.call_time * count + kGoSlack;
+  if (mode == Mode::kTimed && slowest_call_ > absl::ZeroDuration()) {
+    time = std::min(time, kHangFactor * count * slowest_call_ + kHangSlack);
+  }
+  return clock_.SteadyNow() + time;
 }
 
 }  // namespace ksearch

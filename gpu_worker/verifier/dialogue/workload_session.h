@@ -13,6 +13,7 @@
 #include "absl/time/time.h"
 #include "common/clock.h"
 #include "common/rng.h"
+#include "gpu_worker/verifier/dialogue/call_sample.h"
 #include "gpu_worker/verifier/dialogue/runner_link.h"
 #include "gpu_worker/verifier/tensors/buffer_sets.h"
 #include "gpu_worker/verifier/tensors/compare.h"
@@ -91,8 +92,9 @@ class WorkloadSession {
   Batch Run(const std::vector<Call>& calls, Mode mode, const Go& go, const OracleEntries& oracles,
             const Limits& limits);
 
-  // Of the next Run one call, at random, joins suspects(): for want of oracles.
-  void CheckLater() { checks_later_ = true; }
+  // From now on `count` of the timed calls, any of them, are chosen after they were made and join
+  // suspects(); those chosen before no longer do. 0: none.
+  void CompareLater(int count);
 
   // What looking these calls over takes if nothing is at work.
   absl::Duration LookOver(const std::vector<Call>& calls);
@@ -108,13 +110,13 @@ class WorkloadSession {
   const std::optional<v1::Correctness>& correctness() const { return correctness_; }
   int compared() const { return compared_; }
   // Timed calls whose outputs are to be compared with oracles of their contents once nothing is
-  // being timed: at most kMaxSuspects that looked like another call's, and what CheckLater chose.
+  // being timed: at most kMaxSuspects that looked like another call's, and what CompareLater chose.
   struct Suspect {
     int64_t content = 0;
     std::shared_ptr<const SavedOutputs> outputs;
     bool repeated = true;  // looked like another call's
   };
-  const std::vector<Suspect>& suspects() const { return suspects_; }
+  std::vector<Suspect> suspects() const;
   const WorkloadCase& workload() const { return *workload_; }
   // Of a call of the last Run.
   absl::StatusOr<std::shared_ptr<const SavedOutputs>> Outputs(int set) const {
@@ -124,7 +126,10 @@ class WorkloadSession {
  private:
   Ending Judge(const std::vector<Call>& calls, const std::vector<CallFindings>& findings, Mode mode,
                const OracleEntries& oracles);
-  void KeepSuspect(const Call& call, bool repeated);
+  std::optional<Suspect> MakeSuspect(const Call& call, bool repeated) const;
+  void Sample(const std::vector<Call>& calls);
+  // By when calls that take no longer than those before them are certainly done.
+  absl::Time GoDeadline(size_t calls, Mode mode, const Limits& limits) const;
   // Whether the outputs are those of an earlier call with other inputs.
   bool IsRepeated(const Call& call, uint64_t fingerprint, Mode mode);
 
@@ -134,13 +139,14 @@ class WorkloadSession {
   const Clock& clock_;
   Rng rng_;
   bool wipes_outputs_ = false;
-  bool checks_later_ = false;
   std::optional<v1::Correctness> correctness_;
   int compared_ = 0;
   // Beginnings of the outputs of every call, by hash, with the content they came from.
   absl::flat_hash_map<uint64_t, int64_t> seen_outputs_;
-  std::vector<Suspect> suspects_;
-  int repeated_ = 0;  // of them
+  std::vector<Suspect> repeated_;
+  CallSample sample_;
+  std::vector<std::optional<Suspect>> sampled_;
+  absl::Duration slowest_call_;  // mean of the timed GO with the longest; 0: there was none
 };
 
 }  // namespace ksearch

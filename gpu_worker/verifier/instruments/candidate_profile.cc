@@ -148,7 +148,7 @@ absl::StatusOr<v1::Verdict> CarryOutProfile(Bench& bench, const v1::VerifierRequ
                    FindWorkload(request.task(), request.job().workload_uuids(0)));
   ASSIGN_OR_RETURN(
       const std::shared_ptr<const WorkloadCase> made,
-      bench.Case(request.task(), request.task_sha256(), *workload, bench.screening_seed()));
+      bench.Case(request.task(), request.task_sha256(), *workload, bench.DrawScreeningSeed()));
   ASSIGN_OR_RETURN(
       *verdict.mutable_profile(),
       ProfileCandidate(bench, *profiler, candidate, made, WithDefaults(request.job().limits())));

@@ -2,12 +2,20 @@
 
 #include <algorithm>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "common/digest.h"
+#include "common/rng.h"
 #include "common/status_macros.h"
 #include "gpu_worker/verifier/harness_constants.h"
 #include "gpu_worker/verifier/timing/sampler.h"
 
 namespace ksearch {
+namespace {
+
+std::string SeedText(const Seed& seed) { return absl::StrCat("/", seed.high, ".", seed.low); }
+
+}  // namespace
 
 Bench::Bench(RunnerStarter& starter, BufferSetsFactory allocate, const Clock& clock,
              Options options)
@@ -18,6 +26,7 @@ Bench::Bench(RunnerStarter& starter, BufferSetsFactory allocate, const Clock& cl
       }),
       clock_(clock),
       options_(std::move(options)),
+      screening_seeds_(kScreeningSeeds, kJobsPerScreeningSeed, Rng(RandomUint64())),
       cases_(kCaseCacheBytes),
       buffers_(options_.max_rotation_bytes),
       oracle_(starter, allocate_, clock, options_.oracle_cache_bytes),
@@ -28,14 +37,23 @@ absl::StatusOr<std::shared_ptr<const WorkloadCase>> Bench::Case(const v1::Task& 
                                                                 const std::string& task_sha256,
                                                                 const v1::Workload& workload,
                                                                 const Seed& seed) {
-  const std::string key =
-      absl::StrCat(task_sha256, "/", workload.uuid(), "/", seed.high, ".", seed.low);
+  const std::string key = absl::StrCat(task_sha256, "/", workload.uuid(), SeedText(seed));
   if (auto found = cases_.Find(key)) return found;
   ASSIGN_OR_RETURN(std::shared_ptr<const WorkloadCase> made,
                    WorkloadCase::Create(task, workload, task_sha256, seed));
-  const bool comes_again = seed.high == screening_seed_.high && seed.low == screening_seed_.low;
-  if (comes_again) cases_.Insert(key, made, made->pool_bytes());
+  if (screening_seeds_.Contains(seed)) cases_.Insert(key, made, made->pool_bytes());
   return made;
+}
+
+Seed Bench::DrawScreeningSeed() {
+  std::optional<Seed> retired;
+  const Seed seed = screening_seeds_.Draw(&retired);
+  if (retired.has_value()) {
+    oracle_.Forget(*retired);
+    cases_.EraseIf(
+        [text = SeedText(*retired)](const std::string& key) { return absl::EndsWith(key, text); });
+  }
+  return seed;
 }
 
 absl::StatusOr<std::shared_ptr<BufferSets>> Bench::Buffers(

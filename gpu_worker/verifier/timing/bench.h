@@ -17,6 +17,7 @@
 #include "gpu_worker/verifier/dialogue/runner_starter.h"
 #include "gpu_worker/verifier/harness_constants.h"
 #include "gpu_worker/verifier/tensors/buffer_sets.h"
+#include "gpu_worker/verifier/tensors/seed_pool.h"
 #include "gpu_worker/verifier/tensors/workload_case.h"
 #include "gpu_worker/verifier/timing/baseline_cache.h"
 #include "gpu_worker/verifier/timing/device/gpu_timing.h"
@@ -76,9 +77,8 @@ class Bench {
   // GPU: some of them. While no candidate is there they are what the device's own ways cost.
   absl::StatusOr<IdlePaces> IdlePacesNow();
   const Clock& clock() const { return clock_; }
-  // Of screening: every candidate of a task meets the same inputs, so that oracles serve all of
-  // them. A candidate's process never outlives its job, so none can tell the next.
-  const Seed& screening_seed() const { return screening_seed_; }
+  // Of one screening's inputs: fresh, or that of others before it, so that oracles serve several.
+  Seed DrawScreeningSeed();
 
  private:
   absl::StatusOr<std::shared_ptr<BufferSets>> Allocate(
@@ -89,7 +89,7 @@ class Bench {
   const BufferSetsFactory allocate_;
   const Clock& clock_;
   const Options options_;
-  const Seed screening_seed_ = Seed::Fresh();
+  SeedPool screening_seeds_;
   ByteLru<const WorkloadCase> cases_;
   ByteLru<BufferSets> buffers_;
   Oracle oracle_;

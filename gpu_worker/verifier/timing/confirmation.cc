@@ -73,7 +73,11 @@ absl::StatusOr<Ending> Confirmation::Open(ConfirmationSide* side, const Confirma
   for (const auto& [content, entry] : one.oracles) {
     if (content >= kGateContents && content < kFirstFreshContent) oracled.push_back(content);
   }
-  side->dealer = std::make_unique<CallDealer>(sets, std::move(oracled), Rng(RandomUint64()));
+  Rng rng(RandomUint64());
+  // A rival's calls are its task's word.
+  side->session->CompareLater(
+      side->is_candidate ? LateComparisons(one.oracles, plan_.launches(), &rng) : 0);
+  side->dealer = std::make_unique<CallDealer>(sets, std::move(oracled), rng);
   side->audit = ClockAudit();
   // Both sides are called with the same contents.
   if (timer_->SharesMemory()) side->session->WipeOutputs();

@@ -14,6 +14,7 @@
 namespace ksearch {
 namespace {
 
+constexpr uint64_t kMaxOraclesPerGo = 2;
 // A measurement has at least this many GOs, so that the audit has a median to take.
 constexpr int kGosPerMeasurement = 4;
 
@@ -45,20 +46,15 @@ absl::StatusOr<Measurement> Measure(WorkloadSession& session, CallDealer& dealer
   const absl::Duration max_time = FromProto(plan.max_time_per_workload());
   const absl::Time wall_end = clock.SteadyNow() + max_time * kWallPerMeasureTime;
   const double max_us = absl::ToDoubleMicroseconds(max_time);
-  // The last GO comes unannounced; it keeps some oracles for itself.
-  const int reserved = (dealer.oracled_left() + 2) / 3;
-  // An attempt before this one has used the oracles up.
-  const bool checks_later = dealer.oracled_left() == 0 && metronome != nullptr;
   bool enough = false;
   while (true) {
-    if (checks_later && (measurement.latency_us.empty() || enough)) session.CheckLater();
     const int done = static_cast<int>(measurement.latency_us.size());
     const double most = std::clamp(max_us / kGosPerMeasurement / std::max(call_us, 1e-3), 1.0,
                                    static_cast<double>(std::max(1, plan.max_calls() - done)));
     // Half to all of that: the length of a GO tells the candidate nothing.
     const int calls = static_cast<int>(std::ceil(most * (0.5 + 0.5 * dealer.rng().NextDouble())));
-    const int oracled =
-        enough ? dealer.oracled_left() : std::min(2, std::max(0, dealer.oracled_left() - reserved));
+    // The last GO comes unannounced.
+    const int oracled = enough ? dealer.oracled_left() : dealer.DrawOracles();
     if (metronome != nullptr) {
       ASSIGN_OR_RETURN(const absl::Duration round_trip, metronome->Tick());
       measurement.audit.AddRoundTrip(round_trip);
@@ -94,9 +90,14 @@ CallDealer::CallDealer(int sets, std::vector<int64_t> oracled, Rng rng)
     : deck_(static_cast<size_t>(sets)),
       dealt_(deck_.size()),
       oracled_(std::move(oracled)),
-      next_fresh_(kFirstFreshContent),
+      next_fresh_(kFirstFreshContent + static_cast<int64_t>(rng.NextBelow(kFreshBeginnings))),
       rng_(rng) {
   std::iota(deck_.begin(), deck_.end(), 0);
+  Shuffle(&oracled_, &rng_);
+}
+
+int CallDealer::DrawOracles() {
+  return std::min(oracled_left(), static_cast<int>(rng_.NextBelow(kMaxOraclesPerGo + 1)));
 }
 
 std::vector<WorkloadSession::Call> CallDealer::Deal(int calls, int oracled) {
@@ -190,12 +191,13 @@ Ending WarmUp(WorkloadSession& session, CallDealer& dealer, int least_calls, abs
 
 absl::StatusOr<Sampling> Sample(WorkloadSession& session, CallDealer& dealer,
                                 const OracleEntries& oracles, const v1::MeasurePlan& plan,
-                                Metronome* metronome, const WorkloadSession::Limits& limits,
-                                const Clock& clock) {
+                                Metronome* metronome, int late_comparisons,
+                                const WorkloadSession::Limits& limits, const Clock& clock) {
   Sampling sampling;
   double call_us = 0;
   sampling.ending = WarmUp(session, dealer, kWarmUpCalls, kWarmUpTime, limits, clock, &call_us);
   for (int attempt = 1; sampling.ending.passed(); ++attempt) {
+    session.CompareLater(late_comparisons);
     ASSIGN_OR_RETURN(Measurement measurement,
                      Measure(session, dealer, oracles, plan, metronome, limits, clock, call_us));
     sampling.ending = measurement.ending;

@@ -23,7 +23,7 @@ int RotationSets(int64_t footprint_bytes, int64_t last_level_cache_bytes, int64_
 // some of them with an oracle, at random places. Thread-compatible.
 class CallDealer {
  public:
-  // `oracled`: contents with an oracle, each used once.
+  // `oracled`: contents with an oracle, each used once, in random order.
   CallDealer(int sets, std::vector<int64_t> oracled, Rng rng);
 
   // At most `calls` calls, at least one; fewer when the round of sets ends. Up to `oracled` of them
@@ -35,6 +35,8 @@ class CallDealer {
   // Some sets in random order, distinct.
   std::vector<int> PickSets(int count);
 
+  // With how many oracles a GO is to be dealt, at random, so that no GO is known to have some.
+  int DrawOracles();
   int sets() const { return static_cast<int>(deck_.size()); }
   int oracled_left() const { return static_cast<int>(oracled_.size()); }
   Rng& rng() { return rng_; }
@@ -62,11 +64,12 @@ struct Sampling {
 // plan.max_time_per_workload is spent, but not before plan.min_calls. The outputs of every call are
 // judged. With a metronome (untrusted programs), time by the verifier's clock that the runner's
 // clock does not account for makes it CHEAT when it shows in kAuditAttempts measurements in a
-// row. Non-OK is trouble of this machine.
+// row. The session keeps `late_comparisons` of the calls that count. Non-OK is trouble of this
+// machine.
 absl::StatusOr<Sampling> Sample(WorkloadSession& session, CallDealer& dealer,
                                 const OracleEntries& oracles, const v1::MeasurePlan& plan,
-                                Metronome* metronome, const WorkloadSession::Limits& limits,
-                                const Clock& clock);
+                                Metronome* metronome, int late_comparisons,
+                                const WorkloadSession::Limits& limits, const Clock& clock);
 
 // Warm-up alone: at least `least_calls` calls and `least` of wall time. *call_us is the median
 // call.

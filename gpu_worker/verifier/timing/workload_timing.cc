@@ -14,9 +14,9 @@ absl::StatusOr<WorkloadTiming> TimeOnHost(Bench& bench, WorkloadSession& session
                                           const v1::MeasurePlan& plan,
                                           const WorkloadSession::Limits& limits,
                                           const TimingRole& role) {
-  ASSIGN_OR_RETURN(Sampling sampling,
-                   Sample(session, dealer, oracles, plan,
-                          role.trusted ? nullptr : &bench.metronome(), limits, bench.clock()));
+  ASSIGN_OR_RETURN(Sampling sampling, Sample(session, dealer, oracles, plan,
+                                             role.trusted ? nullptr : &bench.metronome(),
+                                             role.late_comparisons, limits, bench.clock()));
   WorkloadTiming timing;
   timing.ending = std::move(sampling.ending);
   *timing.facts.mutable_candidate() = std::move(sampling.samples);
@@ -34,7 +34,7 @@ absl::StatusOr<WorkloadTiming> TimeWorkload(Bench& bench, WorkloadSession& sessi
                                             const TimingRole& role) {
   const GpuTiming* const gpu = bench.gpu();
   if (gpu == nullptr) return TimeOnHost(bench, session, dealer, oracles, plan, limits, role);
-  SessionCalls calls(session, oracles, limits);
+  SessionCalls calls(session, oracles, limits, role.late_comparisons);
   ClockWatch watch(gpu->clocks.get(), bench.clock(), gpu->pause);
   DeviceSampler::Options options;
   options.plan = plan;

@@ -18,6 +18,7 @@ struct TimingRole {
   bool coarse = false;         // as few calls as tell anything
   double slow_us = 0;          // slower is worth telling; 0: never
   double floor_us = 0;         // faster is impossible; 0: unknown
+  int late_comparisons = 0;    // WorkloadSession::CompareLater, of the calls that count
   IdlePaces alone;             // taken before the program was there
 };
 

@@ -15,18 +15,22 @@ class DeviceCalls {
   virtual WorkloadSession::Batch Run(const std::vector<WorkloadSession::Call>& calls,
                                      WorkloadSession::Mode mode, const WorkloadSession::Go& go) = 0;
   virtual WorkloadSession::Recording Record(const std::vector<int>& sets, int graph) = 0;
-  // One call of the next Run is compared with an oracle when nothing is timed any more.
-  virtual void CheckLater() = 0;
+  // A measurement begins: some of its timed calls are compared with oracles once nothing is timed
+  // any more; of calls before it none are.
+  virtual void BeginMeasurement() = 0;
   // What looking these calls over takes if nothing is at work.
   virtual absl::Duration LookOver(const std::vector<WorkloadSession::Call>& calls) = 0;
 };
 
-// By a session.
+// By a session, which keeps `late_comparisons` calls of the measurement that counts.
 class SessionCalls final : public DeviceCalls {
  public:
   SessionCalls(WorkloadSession& session, const OracleEntries& oracles,
-               const WorkloadSession::Limits& limits)
-      : session_(session), oracles_(oracles), limits_(limits) {}
+               const WorkloadSession::Limits& limits, int late_comparisons = 0)
+      : session_(session),
+        oracles_(oracles),
+        limits_(limits),
+        late_comparisons_(late_comparisons) {}
 
   WorkloadSession::Batch Run(const std::vector<WorkloadSession::Call>& calls,
                              WorkloadSession::Mode mode, const WorkloadSession::Go& go) override {
@@ -35,7 +39,7 @@ class SessionCalls final : public DeviceCalls {
   WorkloadSession::Recording Record(const std::vector<int>& sets, int graph) override {
     return session_.Record(sets, graph, limits_);
   }
-  void CheckLater() override { session_.CheckLater(); }
+  void BeginMeasurement() override { session_.CompareLater(late_comparisons_); }
   absl::Duration LookOver(const std::vector<WorkloadSession::Call>& calls) override {
     return session_.LookOver(calls);
   }
@@ -44,6 +48,7 @@ class SessionCalls final : public DeviceCalls {
   WorkloadSession& session_;
   const OracleEntries& oracles_;
   const WorkloadSession::Limits limits_;
+  const int late_comparisons_;
 };
 
 }  // namespace ksearch

@@ -119,15 +119,13 @@ absl::Status DeviceSampler::Measure(Sampled* sampled) {
   measured_us_ = 0;
   const absl::Time wall_end =
       clock_.SteadyNow() + FromProto(options_.plan.max_time_per_workload()) * kWallPerMeasureTime;
-  // The last GO comes unannounced; it keeps some oracles for itself.
-  const int reserved = (dealer_.oracled_left() + 2) / 3;
-  // An attempt before this one has used the oracles up.
-  const bool checks_later = dealer_.oracled_left() == 0 && !options_.trusted;
+  calls_.BeginMeasurement();
+  max_gos_ =
+      kLeastMaxDeviceGos + dealer_.rng().NextBelow(kMostMaxDeviceGos - kLeastMaxDeviceGos + 1);
   bool enough = false;
   while (true) {
-    if (checks_later && (calls_done_ == 0 || enough)) calls_.CheckLater();
-    const int oracled = enough ? dealer_.oracled_left()
-                               : std::min(2, std::max(0, dealer_.oracled_left() - reserved));
+    // The last GO comes unannounced.
+    const int oracled = enough ? dealer_.oracled_left() : dealer_.DrawOracles();
     bool counted = false;
     RETURN_IF_ERROR(MeasureOnce(oracled, &sampled->ending, &counted));
     if (!sampled->ending.passed()) return absl::OkStatus();
@@ -241,7 +239,7 @@ bool DeviceSampler::Enough(absl::Time wall_end) const {
   if (way_ != Way::kEvents) {
     // One sample a GO: the plan's numbers are of calls.
     if (samples.size() < kMinDeviceGos) return false;
-    if (samples.size() >= kMaxDeviceGos) return true;
+    if (samples.size() >= max_gos_) return true;
   } else {
     if (done < plan.min_calls()) return false;
     if (done >= plan.max_calls()) return true;

@@ -100,6 +100,7 @@ class DeviceSampler {
   std::vector<double> latency_us_;
   std::vector<double> host_us_;
   size_t calls_done_ = 0;
+  size_t max_gos_ = 0;  // of this measurement
   double measured_us_ = 0;
 };
 

@@ -57,6 +57,22 @@ TEST(CallDealerTest, OraclesAreUsedOnceAtRandomPlaces) {
   EXPECT_EQ(places.size(), 8u);
 }
 
+TEST(CallDealerTest, WhichContentsComeWhenIsDrawn) {
+  std::set<int64_t> first_fresh, first_oracled;
+  std::set<int> counts;
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    CallDealer dealer(8, {2, 3, 4, 5}, Rng(seed));
+    counts.insert(dealer.DrawOracles());
+    first_fresh.insert(dealer.Deal(1, 0)[0].content);
+    first_oracled.insert(dealer.Deal(1, 1)[0].content);
+    dealer.Deal(6, 3);
+    EXPECT_EQ(dealer.DrawOracles(), 0) << "none is left";
+  }
+  EXPECT_EQ(counts, (std::set<int>{0, 1, 2}));
+  EXPECT_GT(first_fresh.size(), 30u);
+  EXPECT_EQ(first_oracled, (std::set<int64_t>{2, 3, 4, 5}));
+}
+
 WorkloadSession::Batch Go(absl::Duration inner, absl::Duration audit, absl::Duration waited) {
   WorkloadSession::Batch batch;
   batch.calls = 10;

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "common/measure_defaults.h"
 #include "gpu_worker/verifier/harness_constants.h"
 #include "tests/gpu_worker/verifier/timing/device/simulated_gpu.h"
@@ -20,7 +22,7 @@ class Timing {
   }
 
   absl::StatusOr<DeviceSampler::Sampled> Sample() {
-    CallDealer dealer(sets, {2, 3, 4}, Rng(7));
+    CallDealer dealer(sets, {2, 3, 4}, Rng(seed));
     ClockWatch watch(&gpu_, gpu_.clock(), [this](absl::Duration time) {
       paused += time;
       gpu_.clock().Advance(time);
@@ -37,6 +39,7 @@ class Timing {
 
   DeviceSampler::Options options;
   int sets = 32;
+  uint64_t seed = 7;
   absl::Duration paused;
 
  private:
@@ -151,15 +154,32 @@ TEST(DeviceSamplerTest, KeepingTheDeviceBetweenCallsIsACheat) {
   EXPECT_TRUE(timing.SampleOk().ending.passed());
 }
 
-TEST(DeviceSamplerTest, AnAttemptWithoutOraclesIsCheckedLater) {
+TEST(DeviceSamplerTest, EveryAttemptHasCallsThatAreComparedLater) {
   SimulatedGpu honest;
   EXPECT_TRUE(Timing(&honest).SampleOk().ending.passed());
-  EXPECT_EQ(honest.checks_later(), 0);
+  EXPECT_EQ(honest.measurements(), 1);
 
   SimulatedGpu gpu;
   gpu.kept_us = 1500;  // audited again and again
   Timing(&gpu).SampleOk();
-  EXPECT_EQ(gpu.checks_later(), 2 * (kAuditAttempts - 1));
+  EXPECT_EQ(gpu.measurements(), kAuditAttempts);
+}
+
+TEST(DeviceSamplerTest, TheNumberOfReplaysIsNotKnownBeforehand) {
+  std::set<int> samples;
+  for (uint64_t seed = 0; seed < 12; ++seed) {
+    SimulatedGpu gpu;
+    gpu.device_us = 5;
+    Timing timing(&gpu);
+    timing.seed = seed;
+    timing.options.plan.set_target_half_width(-1);  // never narrow enough
+    const int count = timing.SampleOk().samples.latency_us_size();
+    // And one more, unannounced.
+    EXPECT_GE(count, static_cast<int>(kLeastMaxDeviceGos) + 1);
+    EXPECT_LE(count, static_cast<int>(kMostMaxDeviceGos) + 1);
+    samples.insert(count);
+  }
+  EXPECT_GT(samples.size(), 3u);
 }
 
 TEST(DeviceSamplerTest, WorkOnAnotherStreamIsNoHostBoundCall) {

@@ -46,8 +46,8 @@ class SimulatedGpu final : public DeviceCalls, public ClockReader {
     return Metronome::Pace{absl::Microseconds(kLeadInMicros + kept_us),
                            absl::Microseconds(kRoundTripMicros)};
   }
-  void CheckLater() override { ++checks_later_; }
-  int checks_later() const { return checks_later_; }
+  void BeginMeasurement() override { ++measurements_; }
+  int measurements() const { return measurements_; }
 
   WorkloadSession::Batch Run(const std::vector<WorkloadSession::Call>& calls,
                              WorkloadSession::Mode mode, const WorkloadSession::Go& go) override {
@@ -117,7 +117,7 @@ class SimulatedGpu final : public DeviceCalls, public ClockReader {
   FakeClock clock_;
   std::map<v1::GoRequest::Mode, int> gos_;
   int calls_ = 0;
-  int checks_later_ = 0;
+  int measurements_ = 0;
   bool broken_ = false;
 };
 

@@ -1,0 +1,85 @@
+#include "gpu_worker/verifier/dialogue/workload_session.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <set>
+#include <string>
+
+#include "gpu_worker/verifier/dialogue/oracle.h"
+#include "gpu_worker/verifier/host/memfd_buffer_sets.h"
+#include "tests/fakes/plain_sandbox.h"
+#include "tests/gpu_worker/verifier/matmul_task.h"
+
+namespace ksearch {
+namespace {
+
+constexpr int kSets = 8;
+
+// A runner with a candidate that has the workload "small" mapped.
+class SessionTest : public ::testing::Test {
+ protected:
+  void Open(const std::string& candidate) {
+    link_ = *starter_.Start(RunnerStarter::TrustedLimits());
+    const ProgramImage program = *ProgramImage::Open(CandidateArtifact(candidate));
+    ASSERT_TRUE(link_->Load(program, absl::InfiniteFuture()).passed());
+    session_ = std::make_unique<WorkloadSession>(
+        *link_, workload_, *MemfdBufferSets::Create(workload_, kSets), Clock::Real(), 1);
+    ASSERT_TRUE(session_->Map(kSets, limits_).passed());
+  }
+  Ending RunTimed(int calls) {
+    std::vector<WorkloadSession::Call> made;
+    for (int set = 0; set < calls; ++set) made.push_back({set, next_content_++});
+    return session_->Run(made, WorkloadSession::Mode::kTimed, {}, limits_).ending;
+  }
+  // Whether the outputs kept are what the reference answers.
+  bool Right(const WorkloadSession::Suspect& suspect) {
+    const ProgramImage reference = *ProgramImage::Open(CandidateArtifact("honest"));
+    Oracle oracle(starter_, allocate_, Clock::Real(), 1 << 20);
+    const OracleEntries entries = *oracle.GetOnce(reference, workload_, {suspect.content});
+    EXPECT_EQ(oracle.cached_bytes(), 0);
+    return JudgeOutputs(*workload_, suspect.outputs->CompareWith(
+                                        *workload_, *entries.at(suspect.content)->outputs))
+        .right;
+  }
+
+  PlainSandbox sandbox_;
+  RunnerStarter starter_{
+      sandbox_, std::string(std::getenv("KSEARCH_BIN_DIR")) + "/ksearch-runner", {}, Clock::Real()};
+  const BufferSetsFactory allocate_ = MemfdBufferSets::Create;
+  const v1::Task task_ = MatmulTask();
+  const std::shared_ptr<const WorkloadCase> workload_ =
+      *WorkloadCase::Create(task_, task_.workloads(0), "sha", Seed{1, 1});
+  WorkloadSession::Limits limits_{absl::Minutes(10), absl::InfiniteFuture()};
+  std::unique_ptr<RunnerLink> link_;
+  std::unique_ptr<WorkloadSession> session_;
+  int64_t next_content_ = 100;
+};
+
+TEST_F(SessionTest, CallsAreChosenForComparisonAfterTheyWereMade) {
+  for (const bool honest : {true, false}) {
+    Open(honest ? "honest" : "wrong_numbers");
+    ASSERT_TRUE(RunTimed(kSets).passed());
+    EXPECT_TRUE(session_->suspects().empty());
+    session_->CompareLater(2);
+    const int64_t first = next_content_;
+    for (int go = 0; go < 5; ++go) ASSERT_TRUE(RunTimed(kSets).passed());
+    const std::vector<WorkloadSession::Suspect> suspects = session_->suspects();
+    ASSERT_EQ(suspects.size(), 2u);
+    for (const WorkloadSession::Suspect& suspect : suspects) {
+      EXPECT_GE(suspect.content, first);
+      EXPECT_FALSE(suspect.repeated);
+      EXPECT_EQ(Right(suspect), honest);
+    }
+  }
+}
+
+TEST_F(SessionTest, AGoIsNotWaitedForMuchLongerThanTheOnesBefore) {
+  Open("late_hang");
+  for (int go = 0; go < 3; ++go) ASSERT_TRUE(RunTimed(kSets).passed());
+  // Not after kSets times ten minutes.
+  EXPECT_EQ(RunTimed(kSets).outcome, v1::OUTCOME_TIMEOUT);
+}
+
+}  // namespace
+}  // namespace ksearch
