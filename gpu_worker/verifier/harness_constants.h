@@ -107,8 +107,11 @@ inline constexpr absl::Duration kDeviceAuditPerCall = absl::Microseconds(5);
 // And a GO beside its calls, an idle round trip and kAuditPerGo: 5 to 100 us where compilers keep
 // the processors busy. A confirmation does without the runner's clock.
 inline constexpr absl::Duration kDeviceAuditPerGo = absl::Microseconds(50);
-// Looking outputs over may take so much longer than when nothing was at work: of 300 medians of
-// honest programs' GOs none was 15 us longer, their standard deviation was 4 us.
+// Looking outputs over may take so much longer than when nothing was at work: this share of the
+// GO, but at least and at most so long. Of 300 medians of honest programs' GOs none was 15 us
+// longer, their standard deviation was 4 us. The GOs of a confirmation last 5 ms, or 192 calls.
+inline constexpr double kMaxLateShare = 0.005;
+inline constexpr absl::Duration kLeastLateWork = absl::Microseconds(12);
 inline constexpr absl::Duration kMaxLateWork = absl::Microseconds(30);
 // An idle runner's lead-in and round trip, one in ten of those between a program's GOs, beyond
 // these and beyond so many times the longest without the program: it keeps the device while it is
@@ -121,8 +124,11 @@ inline constexpr double kBusyFactor = 3;
 inline constexpr int kLockStepCalls = 16;
 inline constexpr int kMinLockStepCalls = 4;
 inline constexpr absl::Duration kLockStepTime = absl::Milliseconds(100);
-// Faster than this share of the physical floor is impossible.
+// Faster than this share of the physical floor is impossible. On a CPU the floor is measured with
+// reads and with multiply-adds alone: cores that store beside two loads move 1.5 times as much, and
+// clocks rise and fall.
 inline constexpr double kImpossible = 0.9;
+inline constexpr double kImpossibleOnHost = 0.5;
 // MeasurePlan.early_stop_ratio is judged after this many calls.
 inline constexpr int kEarlyStopCalls = 8;
 

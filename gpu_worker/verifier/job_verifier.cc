@@ -351,11 +351,10 @@ absl::Status JobVerifier::Screen(std::unique_ptr<RunnerLink>* link, Job* job) {
 }
 
 double JobVerifier::Floor(const Job& job, size_t index) const {
-  if (bench_.gpu() == nullptr) return 0;
   const v1::Task& task = job.request->task();
   const auto workload = FindWorkload(task, job.cases[index]->uuid());
   if (!workload.ok()) return 0;
-  const double floor_us = FloorMicros(task, **workload, bench_.gpu()->peaks);
+  const double floor_us = bench_.Floor(task, **workload);
   // A baseline below it shows that the task's formulas, or the peaks, are wrong.
   const bool believable =
       job.baselines.empty() || job.baselines[index].samples.median_us() >= floor_us;

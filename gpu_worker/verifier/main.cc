@@ -20,6 +20,7 @@
 #include "common/subprocess.h"
 #include "common/textproto.h"
 #include "gpu_worker/sandbox/sandbox_factory.h"
+#include "gpu_worker/verifier/host/host_peaks.h"
 #include "gpu_worker/verifier/host/memfd_buffer_sets.h"
 #include "gpu_worker/verifier/instruments/instrument.h"
 #include "gpu_worker/verifier/request_loop.h"
@@ -153,6 +154,12 @@ absl::Status Run(int argc, char** argv) {
         UseGpu(flags.gpu_uuid, CudaCompiler(config), rotation_is_set, &options, &starter);
     if (!on_gpu.ok()) return RefuseRequest(flags.socket_fd, on_gpu.status());
     allocate = *std::move(on_gpu);
+  } else {
+#ifndef KSEARCH_SANITIZED  // a candidate is faster than what this would measure
+    options.measure_host = [bytes = options.last_level_cache_bytes] {
+      return MeasureHostPeaks(bytes);
+    };
+#endif
   }
   Bench bench(starter, std::move(allocate), clock, std::move(options));
   return ServeRequests(flags.socket_fd, bench);

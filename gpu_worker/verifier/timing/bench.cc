@@ -5,6 +5,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/digest.h"
+#include "common/log.h"
 #include "common/rng.h"
 #include "common/status_macros.h"
 #include "gpu_worker/verifier/harness_constants.h"
@@ -31,7 +32,15 @@ Bench::Bench(RunnerStarter& starter, BufferSetsFactory allocate, const Clock& cl
       buffers_(options_.max_rotation_bytes),
       oracle_(starter, allocate_, clock, options_.oracle_cache_bytes),
       baselines_(options_.max_baseline_age),
-      metronome_(starter, clock) {}
+      metronome_(starter, clock) {
+  if (!options_.measure_host) return;
+  host_peaks_ = options_.measure_host();
+  LOG(INFO) << "msg=\"processors measured\" cache_bytes_per_second="
+            << host_peaks_.cache_bytes_per_second
+            << " memory_bytes_per_second=" << host_peaks_.memory_bytes_per_second
+            << " single_flops_per_second=" << host_peaks_.single_flops_per_second
+            << " has_tiles=" << host_peaks_.has_tiles;
+}
 
 absl::StatusOr<std::shared_ptr<const WorkloadCase>> Bench::Case(const v1::Task& task,
                                                                 const std::string& task_sha256,
@@ -67,6 +76,19 @@ absl::StatusOr<std::shared_ptr<BufferSets>> Bench::Buffers(
   ASSIGN_OR_RETURN(std::shared_ptr<BufferSets> made, allocate_(workload, sets));
   buffers_.Insert(key, made, made->bytes());
   return made;
+}
+
+double Bench::Floor(const v1::Task& task, const v1::Workload& workload) const {
+  return FloorMicros(task, workload, gpu() != nullptr ? gpu()->peaks : PeaksOf(host_peaks_));
+}
+
+bool Bench::IsImpossible(double call_us, double floor_us) {
+  if (gpu() != nullptr) return call_us < kImpossible * floor_us;
+  if (call_us >= kImpossibleOnHost * floor_us || !options_.measure_host) return false;
+  const double rise = Raise(options_.measure_host(), &host_peaks_);
+  LOG(WARNING) << "msg=\"a program is faster than the floor\" call_us=" << call_us
+               << " floor_us=" << floor_us << " measured_again=" << rise;
+  return call_us < kImpossibleOnHost * floor_us / rise;
 }
 
 absl::StatusOr<Metronome::Pace> Bench::IdlePace() {

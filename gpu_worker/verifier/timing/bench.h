@@ -16,6 +16,7 @@
 #include "gpu_worker/verifier/dialogue/oracle.h"
 #include "gpu_worker/verifier/dialogue/runner_starter.h"
 #include "gpu_worker/verifier/harness_constants.h"
+#include "gpu_worker/verifier/host/host_peaks.h"
 #include "gpu_worker/verifier/tensors/buffer_sets.h"
 #include "gpu_worker/verifier/tensors/seed_pool.h"
 #include "gpu_worker/verifier/tensors/workload_case.h"
@@ -38,6 +39,8 @@ class Bench {
     int64_t oracle_cache_bytes = kOracleCacheBytes;
     // Non-OK once the device failed: what was found since then means nothing.
     std::function<absl::Status()> device_health = [] { return absl::OkStatus(); };
+    // Of the processors that programs run on; absent: no call is too fast on a CPU.
+    std::function<HostPeaks()> measure_host;
     // Present: programs run on a GPU.
     std::optional<GpuTiming> gpu;
     // Programs that look on while a candidate runs; non-OK: why there is none.
@@ -72,6 +75,11 @@ class Bench {
   Oracle& oracle() { return oracle_; }
   BaselineCache& baselines() { return baselines_; }
   Metronome& metronome() { return metronome_; }
+  // No call of the workload can take less, in microseconds; 0: unknown.
+  double Floor(const v1::Task& task, const v1::Workload& workload) const;
+  // Whether no program can be that fast. A CPU that seems to be faster than it can be is measured
+  // once more: it may have been busy.
+  bool IsImpossible(double call_us, double floor_us);
   // GPU: that of an idle runner, as before a GO: the verifier's context has the device.
   absl::StatusOr<Metronome::Pace> IdlePace();
   // GPU: some of them. While no candidate is there they are what the device's own ways cost.
@@ -95,6 +103,7 @@ class Bench {
   Oracle oracle_;
   BaselineCache baselines_;
   Metronome metronome_;
+  HostPeaks host_peaks_;
 };
 
 }  // namespace ksearch

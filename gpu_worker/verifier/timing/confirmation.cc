@@ -261,10 +261,8 @@ Ending Confirmation::JudgeCandidate(const std::vector<ConfirmationCase>& cases, 
   for (size_t i = 0; i < cases.size(); ++i) {
     const double candidate_us = Median(result->candidate_us[i]);
     // A rival below it shows that the task's formulas, or the peaks, are wrong.
-    if (candidate_us >= kImpossible * cases[i].floor_us ||
-        Median(result->rival_us[i]) < cases[i].floor_us) {
-      continue;
-    }
+    const bool believable = Median(result->rival_us[i]) >= cases[i].floor_us;
+    if (!believable || !bench_.IsImpossible(candidate_us, cases[i].floor_us)) continue;
     result->failed_case = i;
     return {v1::OUTCOME_CHEAT, FasterThanFloorText(candidate_us, cases[i].floor_us)};
   }

@@ -5,6 +5,7 @@
 #include "common/status_macros.h"
 #include "gpu_worker/verifier/harness_constants.h"
 #include "gpu_worker/verifier/timing/device/device_sampler.h"
+#include "gpu_worker/verifier/timing/device/roofline.h"
 
 namespace ksearch {
 namespace {
@@ -22,6 +23,11 @@ absl::StatusOr<WorkloadTiming> TimeOnHost(Bench& bench, WorkloadSession& session
   *timing.facts.mutable_candidate() = std::move(sampling.samples);
   timing.facts.set_audit_ratio(sampling.audit_ratio);
   timing.facts.set_timing("clock");
+  timing.facts.set_floor_us(role.floor_us);
+  const double call_us = timing.facts.candidate().median_us();
+  if (timing.ending.passed() && !role.trusted && bench.IsImpossible(call_us, role.floor_us)) {
+    timing.ending = {v1::OUTCOME_CHEAT, FasterThanFloorText(call_us, role.floor_us)};
+  }
   return timing;
 }
 

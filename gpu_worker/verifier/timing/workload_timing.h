@@ -10,7 +10,8 @@
 
 namespace ksearch {
 
-// What the caller knows of a program when it has it timed. GPU only, but for `trusted`.
+// What the caller knows of a program when it has it timed. `allow_graphs`, `first_workload`,
+// `coarse`, `slow_us` and `alone` are for GPUs only.
 struct TimingRole {
   bool trusted = false;  // a baseline: its clock is believed
   bool allow_graphs = true;

@@ -70,6 +70,39 @@ TEST_F(BenchTest, AFailedDeviceMakesNoVerdict) {
               HasSubstr("the device fell off the bus"));
 }
 
+TEST_F(BenchTest, AMachineThatSeemsTooSlowIsMeasuredAgain) {
+  double speed = 1e9;
+  int measured = 0;
+  Bench::Options options;
+  options.measure_host = [&] {
+    ++measured;
+    HostPeaks peaks;
+    peaks.cache_bytes_per_second = speed;
+    return peaks;
+  };
+  Bench bench(starter_, MemfdBufferSets::Create, Clock::Real(), options);
+  v1::Task task = task_;
+  task.mutable_work()->set_bytes("1000000");
+  EXPECT_EQ(bench.Floor(task, task.workloads(0)), 1000);
+  EXPECT_FALSE(bench.IsImpossible(600, 1000));
+  EXPECT_EQ(measured, 1);
+  EXPECT_TRUE(bench.IsImpossible(400, 1000));
+  EXPECT_EQ(measured, 2);
+  // It was busy before.
+  speed = 2e9;
+  EXPECT_FALSE(bench.IsImpossible(400, 1000));
+  EXPECT_EQ(bench.Floor(task, task.workloads(0)), 500);
+  EXPECT_TRUE(bench.IsImpossible(200, 500));
+}
+
+TEST_F(BenchTest, WhatWasNotMeasuredForbidsNothing) {
+  Bench bench(starter_, MemfdBufferSets::Create, Clock::Real(), Bench::Options());
+  v1::Task task = task_;
+  task.mutable_work()->set_bytes("1000000");
+  EXPECT_EQ(bench.Floor(task, task.workloads(0)), 0);
+  EXPECT_FALSE(bench.IsImpossible(0, 0));
+}
+
 TEST(RequestLoopTest, AVerifierThatCannotWorkSaysWhy) {
   int pair[2];
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);

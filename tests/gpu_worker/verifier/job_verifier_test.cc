@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <functional>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "common/textproto.h"
@@ -26,10 +28,11 @@ using ::testing::SizeIs;
 // buffer sets low.
 class Verifier {
  public:
-  Verifier()
+  explicit Verifier(std::function<HostPeaks()> measure_host = nullptr)
       : starter_(sandbox_, std::string(std::getenv("KSEARCH_BIN_DIR")) + "/ksearch-runner", {},
                  Clock::Real()),
-        bench_(starter_, MemfdBufferSets::Create, Clock::Real(), Options()) {}
+        bench_(starter_, MemfdBufferSets::Create, Clock::Real(), Options(std::move(measure_host))) {
+  }
 
   v1::Verdict Verify(const v1::VerifierRequest& request) {
     JobVerifier verifier(bench_, [](const v1::VerifierReply::Progress&) {});
@@ -44,8 +47,9 @@ class Verifier {
   }
 
  private:
-  static Bench::Options Options() {
+  static Bench::Options Options(std::function<HostPeaks()> measure_host) {
     Bench::Options options;
+    options.measure_host = std::move(measure_host);
     options.last_level_cache_bytes = 256 << 10;
     return options;
   }
@@ -166,6 +170,26 @@ TEST(JobVerifierTest, AForgedClockIsFoundOut) {
 #endif
   EXPECT_EQ(verdict.outcome(), v1::OUTCOME_CHEAT) << verdict.message();
   EXPECT_THAT(verdict.suspicions(), Not(IsEmpty()));
+}
+
+TEST(JobVerifierTest, FasterThanTheProcessorsCanBeIsACheat) {
+  double speed = 1e3;
+  Verifier verifier([&speed] {
+    HostPeaks peaks;
+    peaks.cache_bytes_per_second = speed;
+    return peaks;
+  });
+  v1::VerifierRequest request = ScreenRequest("honest");
+  request.mutable_task()->mutable_work()->set_bytes("m * n");
+  request.clear_baseline();
+  v1::Verdict verdict = verifier.Verify(request);
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_CHEAT) << verdict.message();
+  EXPECT_THAT(verdict.message(), HasSubstr("faster than this device can be"));
+  EXPECT_THAT(verdict.suspicions(), Not(IsEmpty()));
+  // They only seemed to be that slow.
+  speed = 1e15;
+  verdict = verifier.Verify(request);
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
 }
 
 // Of up to four tries, the first that a busy machine did not leave undecided.

@@ -16,7 +16,7 @@ void DeviceAudit::AddGo(const WorkloadSession::Batch& batch, bool per_call, absl
 }
 
 double DeviceAudit::Micros(const Go& go) const {
-  return go.micros + late_work_.MicrosAGo() +
+  return go.micros + late_work_.MicrosAGo(go.micros) +
          std::max(0.0, go.lead_in_us - std::max(kMaxLeadIn * paces_.LeadInMicros(0.9),
                                                 absl::ToDoubleMicroseconds(kLeastLeadIn)));
 }

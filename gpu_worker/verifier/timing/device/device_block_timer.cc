@@ -51,6 +51,7 @@ SideEnding DeviceBlockTimer::Choose(const ConfirmationCase& one, ConfirmationSid
                                     ConfirmationSide* candidate, bool* start_again) {
   calls_of_go_ = CallsOfGo(one, *rival, *candidate);
   late_work_ = LateWork();
+  candidate_us_.clear();
   watch_.emplace(bench_.gpu()->clocks.get(), bench_.clock(), bench_.gpu()->pause);
   SideEnding ended = Record(one, rival, candidate, start_again);
   if (ended.passed() && !*start_again && launch_ == 0) {
@@ -166,6 +167,7 @@ absl::StatusOr<BlockTimer::Pair> DeviceBlockTimer::RunPair(const ConfirmationCas
   }
   pair.rival_us = Median(rival.go_us);
   pair.candidate_us = Median(candidate.go_us);
+  candidate_us_.push_back(pair.candidate_us);
   pair.log_ratio_by_runners =
       std::log(std::max(Median(rival.event_us), 1e-3) / std::max(Median(candidate.event_us), 1e-3));
   for (size_t go = 0; go < std::min(rival.look_overs.size(), candidate.look_overs.size()); ++go) {
@@ -207,7 +209,9 @@ Ending DeviceBlockTimer::RunGo(ConfirmationSide* side, const ConfirmationCase& o
   return {};
 }
 
-double DeviceBlockTimer::LateMicrosACall() const { return late_work_.MicrosAGo() / calls_of_go_; }
+double DeviceBlockTimer::LateMicrosACall() const {
+  return late_work_.MicrosAGo(calls_of_go_ * Median(candidate_us_)) / calls_of_go_;
+}
 
 std::string DeviceBlockTimer::Summary() const {
   return absl::StrCat("calls=", calls_of_go_, " graphs=", graphs_.size(),

@@ -94,6 +94,7 @@ class DeviceBlockTimer final : public BlockTimer {
   std::vector<std::vector<int>> graphs_;  // sets of each; empty: calls are made one by one
   std::optional<ClockWatch> watch_;
   LateWork late_work_;
+  std::vector<double> candidate_us_;  // a call, by block
 };
 
 }  // namespace ksearch

@@ -1,5 +1,7 @@
 #include "gpu_worker/verifier/timing/device/late_work.h"
 
+#include <algorithm>
+
 #include "gpu_worker/verifier/harness_constants.h"
 #include "gpu_worker/verifier/timing/statistics.h"
 
@@ -11,9 +13,12 @@ void LateWork::Add(absl::Duration look_over, absl::Duration idle) {
 
 double LateWork::RawMicrosAGo() const { return Median(longer_us_); }
 
-double LateWork::MicrosAGo() const {
+double LateWork::MicrosAGo(double go_us) const {
   const double late_us = RawMicrosAGo();
-  return late_us > absl::ToDoubleMicroseconds(kMaxLateWork) ? late_us : 0;
+  const double chance_us =
+      std::clamp(kMaxLateShare * go_us, absl::ToDoubleMicroseconds(kLeastLateWork),
+                 absl::ToDoubleMicroseconds(kMaxLateWork));
+  return late_us > chance_us ? late_us : 0;
 }
 
 }  // namespace ksearch

@@ -15,8 +15,9 @@ class LateWork {
  public:
   // After one GO, and over the same number of calls when nothing was at work.
   void Add(absl::Duration look_over, absl::Duration idle);
-  // What the median GO took longer; 0 as long as chance explains it (kMaxLateWork).
-  double MicrosAGo() const;
+  // What the median GO took longer; 0 as long as chance explains it (kMaxLateShare of a GO of
+  // `go_us`).
+  double MicrosAGo(double go_us) const;
   // The same, whatever explains it; may be negative.
   double RawMicrosAGo() const;
 

@@ -18,15 +18,33 @@ bool HasByteFloats(const v1::Definition& definition) {
       });
 }
 
-double Micros(const std::string& formula, const absl::flat_hash_map<std::string, int64_t>& axes,
-              double per_second) {
-  if (formula.empty() || per_second <= 0) return 0;
+bool HasOnlyWideNumbers(const v1::Definition& definition) {
+  return std::all_of(definition.inputs().begin(), definition.inputs().end(),
+                     [](const v1::TensorSpec& input) {
+                       return input.dtype() == v1::DTYPE_FLOAT32 ||
+                              input.dtype() == v1::DTYPE_INT32 || input.dtype() == v1::DTYPE_INT64;
+                     });
+}
+
+// 0: not known.
+double Work(const std::string& formula, const absl::flat_hash_map<std::string, int64_t>& axes) {
+  if (formula.empty()) return 0;
   const absl::StatusOr<double> work = EvaluateWorkFormula(formula, axes);
-  return work.ok() ? std::max(0.0, *work / per_second * 1e6) : 0;
+  return work.ok() ? std::max(0.0, *work) : 0;
+}
+
+double Micros(double work, double per_second) {
+  return per_second <= 0 ? 0 : std::max(0.0, work) / per_second * 1e6;
 }
 
 // What a kernel of mma.sync alone reaches at least, of an architecture that has nothing faster.
 constexpr double kLeastShareOfPeak = 0.8;
+
+// A CPU's operations on 16 and on 8 bits over those on 32; what matrix instructions (AMX on
+// bfloat16: 1024 multiply-adds a clock and core, against 32 of vectors) could do for any of them.
+constexpr double kHalfFactor = 2;
+constexpr double kByteFactor = 4;
+constexpr double kTileFactor = 32;
 
 }  // namespace
 
@@ -40,10 +58,29 @@ double FloorMicros(const v1::Task& task, const v1::Workload& workload, const Dev
     if (axis.has_const_value()) axes[axis.name()] = axis.const_value();
   }
   for (const v1::AxisValue& axis : workload.axes()) axes[axis.axis()] = axis.value();
-  const double flops =
-      HasByteFloats(task.definition()) ? peaks.byte_flops_per_second : peaks.half_flops_per_second;
-  return std::max(Micros(task.work().bytes(), axes, peaks.bytes_per_second),
-                  Micros(task.work().flops(), axes, flops));
+  double flops_per_second = peaks.half_flops_per_second;
+  if (HasByteFloats(task.definition())) {
+    flops_per_second = peaks.byte_flops_per_second;
+  } else if (peaks.single_flops_per_second > 0 && HasOnlyWideNumbers(task.definition())) {
+    flops_per_second = peaks.single_flops_per_second;
+  }
+  const double bytes = Work(task.work().bytes(), axes);
+  const double beyond_cache = bytes - static_cast<double>(peaks.cached_bytes);
+  return std::max({Micros(bytes, peaks.bytes_per_second),
+                   Micros(beyond_cache, peaks.memory_bytes_per_second),
+                   Micros(Work(task.work().flops(), axes), flops_per_second)});
+}
+
+DevicePeaks PeaksOf(const HostPeaks& host) {
+  const double flops = host.single_flops_per_second * (host.has_tiles ? kTileFactor : 1);
+  DevicePeaks peaks;
+  peaks.bytes_per_second = host.cache_bytes_per_second;
+  peaks.single_flops_per_second = flops;
+  peaks.half_flops_per_second = kHalfFactor * flops;
+  peaks.byte_flops_per_second = kByteFactor * flops;
+  peaks.memory_bytes_per_second = host.memory_bytes_per_second;
+  peaks.cached_bytes = host.last_level_cache_bytes;
+  return peaks;
 }
 
 std::string FasterThanFloorText(double call_us, double floor_us) {

@@ -1,20 +1,31 @@
 #ifndef KSEARCH_GPU_WORKER_VERIFIER_TIMING_DEVICE_ROOFLINE_H_
 #define KSEARCH_GPU_WORKER_VERIFIER_TIMING_DEVICE_ROOFLINE_H_
 
+#include <cstdint>
 #include <string>
 
+#include "gpu_worker/verifier/host/host_peaks.h"
 #include "proto/task.pb.h"
 
 namespace ksearch {
 
 // What a device can do at best. 0: unknown.
 struct DevicePeaks {
-  double bytes_per_second = 0;  // of its memory, measured
+  double bytes_per_second = 0;  // of its memory, measured; of a CPU that of its first caches
   // Dense tensor operations on 16-bit and on 8-bit floats: PeakPerClock times the number of
   // multiprocessors times the highest clock, which no program exceeds.
   double half_flops_per_second = 0;
   double byte_flops_per_second = 0;
+  // CPU. On numbers of 32 bits and more.
+  double single_flops_per_second = 0;
+  // CPU. Of what is beyond the first `cached_bytes` bytes of a call.
+  double memory_bytes_per_second = 0;
+  int64_t cached_bytes = 0;
 };
+
+// From what was measured on float32 vectors, with the most that narrower numbers and matrix
+// instructions could add.
+DevicePeaks PeaksOf(const HostPeaks& host);
 
 // Operations that a multiprocessor does in a clock at most. `measured`: by kernels of nothing but
 // matrix instructions, counted in clocks, so that a device slowed down by its power limit (H200:

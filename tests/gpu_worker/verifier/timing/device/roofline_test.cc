@@ -37,6 +37,24 @@ TEST(FloorMicrosTest, TheSlowerOfMovingAndComputing) {
   EXPECT_NEAR(FloorMicros(Gemm(v1::DTYPE_FLOAT8_E4M3FN), Square(10000), peaks), 100, 1e-9);
 }
 
+TEST(FloorMicrosTest, ACpuHasCachesAndIsSlowerOnWideNumbers) {
+  HostPeaks host;
+  host.cache_bytes_per_second = 1e12;
+  host.memory_bytes_per_second = 1e10;
+  host.last_level_cache_bytes = 4'000'000;
+  host.single_flops_per_second = 1e12;
+  // 6 MB, 2e9 operations.
+  EXPECT_NEAR(FloorMicros(Gemm(v1::DTYPE_FLOAT32), Square(1000), PeaksOf(host)), 2000, 1e-9);
+  EXPECT_NEAR(FloorMicros(Gemm(v1::DTYPE_BFLOAT16), Square(1000), PeaksOf(host)), 1000, 1e-9);
+  host.has_tiles = true;
+  EXPECT_NEAR(FloorMicros(Gemm(v1::DTYPE_FLOAT32), Square(1000), PeaksOf(host)), 200, 1e-9);
+  host.last_level_cache_bytes = 100'000'000;
+  EXPECT_NEAR(FloorMicros(Gemm(v1::DTYPE_FLOAT32), Square(1000), PeaksOf(host)), 62.5, 1e-9);
+  host.single_flops_per_second = 0;
+  EXPECT_NEAR(FloorMicros(Gemm(v1::DTYPE_FLOAT32), Square(1000), PeaksOf(host)), 6, 1e-9);
+  EXPECT_EQ(FloorMicros(Gemm(v1::DTYPE_FLOAT32), Square(1000), PeaksOf(HostPeaks())), 0);
+}
+
 TEST(PeakPerClockTest, MeasuringOnlyRaisesTheBound) {
   EXPECT_EQ(PeakPerClock(3900, 4096), 4096);
   EXPECT_EQ(PeakPerClock(4200, 4096), 4200);

@@ -1,0 +1,29 @@
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_HOST_HOST_PEAKS_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_HOST_HOST_PEAKS_H_
+
+#include <cstdint>
+
+namespace ksearch {
+
+// What the processors that this process may use do together, as measured. A busy machine measures
+// less than it can do: whoever is about to call something impossible measures again and goes by the
+// better of the two (Raise).
+struct HostPeaks {
+  double cache_bytes_per_second = 0;  // reads of what lies in each core's first cache
+  double memory_bytes_per_second =
+      0;  // reads of what lies in no cache; 0: too large a cache to tell
+  int64_t last_level_cache_bytes = 0;
+  double single_flops_per_second = 0;  // multiply-adds of float32 vectors, two operations each
+  bool has_tiles = false;              // matrix instructions (AMX), which are not measured
+};
+
+// Takes about 100 ms of every such processor.
+HostPeaks MeasureHostPeaks(int64_t last_level_cache_bytes);
+
+// Each speed of *peaks becomes that of `other` if that is higher. Returns by how many times at most
+// one of them rose, at least 1.
+double Raise(const HostPeaks& other, HostPeaks* peaks);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_HOST_HOST_PEAKS_H_
