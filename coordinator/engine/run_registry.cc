@@ -26,6 +26,9 @@ bool HasLanguage(const v1::Task& task, v1::Language language) {
   return in(task.references()) && in(task.baselines());
 }
 
+// How long a resume waits for the run's first step.
+constexpr absl::Duration kLongestBegin = absl::Seconds(5);
+
 // Of the store: the disk is full, or somebody holds the file. It may be good again in a while, and
 // nothing of what could not be written has happened.
 bool MayPass(const absl::Status& status) {
@@ -275,6 +278,11 @@ absl::Status RunRegistry::Launch(const std::string& run_id, const Limits& limits
 absl::StatusOr<bool> RunRegistry::Drive(ActiveRun* active, SearchRun* run) {
   absl::Status status = run->Begin();
   bool ended = false;
+  {
+    MutexLock lock(&mu_);
+    active->begun = true;
+    changed_.NotifyAll();
+  }
   while (status.ok() && !ended) {
     const absl::StatusOr<SearchRun::Progress> progress = run->FoldNext();
     status = progress.status();
@@ -377,6 +385,14 @@ absl::Status RunRegistry::Resume(const std::string& run_id, int rounds, const v1
         absl::StrCat("run ", run_id, " is finished (", row.status.reason(),
                      "); give a budget above ", row.status.rounds_total(), " rounds to go on"));
   }
+  // A call to a provider that is not there would end the run as failed.
+  for (const v1::ModelUse& use : AllUses(row.config)) {
+    if (const auto model = parts_.models->DefaultModel(use.provider()); !model.ok()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("run ", run_id, " cannot go on: ", std::string(model.status().message()),
+                       "; mend the coordinator's config, start it again and resume then"));
+    }
+  }
   ASSIGN_OR_RETURN(const RunCaps caps, ReadCaps(budget));
   if (row.status.state() == v1::RUN_STATE_OUT_OF_BUDGET && budget.ByteSizeLong() == 0) {
     return absl::FailedPreconditionError(
@@ -397,7 +413,18 @@ absl::Status RunRegistry::Resume(const std::string& run_id, int rounds, const v1
           "run ", run_id, " was started by a version without prices; cap its calls or tokens"));
     }
   }
-  return Launch(run_id, {rounds, budget});
+  RETURN_IF_ERROR(Launch(run_id, {rounds, budget}));
+  // So that whoever asks next is told that it runs.
+  const absl::Time give_up = parts_.clock->SteadyNow() + kLongestBegin;
+  MutexLock lock(&mu_);
+  while (!closing_) {
+    const ActiveRun& active = *active_[run_id];  // another call may have taken it up anew meanwhile
+    if (active.begun || active.ended) break;
+    const absl::Duration left = give_up - parts_.clock->SteadyNow();
+    if (left <= absl::ZeroDuration()) break;
+    changed_.WaitFor(&mu_, left);
+  }
+  return absl::OkStatus();
 }
 
 RunRegistry::Standing RunRegistry::standing() {

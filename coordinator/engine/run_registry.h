@@ -47,7 +47,8 @@ class RunRegistry {
   // Blocks until the run has stopped (at most one step). No effect on a run that has ended.
   absl::Status Stop(const std::string& run_id);
   // `rounds`: new total budget, 0 = unchanged; caps in `budget` replace those in force.
-  // FAILED_PRECONDITION: the run ended at a limit that neither raises.
+  // Returns once the run has begun again, or after a few seconds. FAILED_PRECONDITION: the run ended
+  // at a limit that neither raises, or one of its providers cannot be used; the run is as it was.
   absl::Status Resume(const std::string& run_id, int rounds, const v1::Budget& budget);
 
   // What the active runs are doing.
@@ -72,6 +73,7 @@ class RunRegistry {
     bool wake = false;
     bool stop = false;
     bool ended = false;
+    bool begun = false;    // its first step of this life was tried
     bool waiting = false;  // for `awaited`, unless `wake`
     SearchRun::Awaited awaited;
     int64_t steps = 0;

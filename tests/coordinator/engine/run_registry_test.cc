@@ -30,6 +30,12 @@ class RunRegistryTest : public testing::Test {
     client->Hold(true);
     std::vector<ModelCaller::Provider> providers;
     providers.push_back({"p", "m", std::move(client), absl::OkStatus()});
+    StartOver(std::move(providers));
+  }
+
+  // As a coordinator with these providers would start again.
+  void StartOver(std::vector<ModelCaller::Provider> providers) {
+    runs_.reset();
     models_ = std::make_unique<ModelCaller>(&store_, Clock::Real(), std::move(providers),
                                             ModelCaller::Options());
     runs_ = std::make_unique<RunRegistry>(
@@ -97,6 +103,37 @@ TEST_F(RunRegistryTest, FaultThatDoesNotPassEndsTheRun) {
   client_->AwaitRequests(1);
   ASSERT_TRUE(runs_->Stop(run_id).ok());
   EXPECT_EQ(State(run_id), v1::RUN_STATE_STOPPED);
+}
+
+TEST_F(RunRegistryTest, ResumeWithoutItsProviderIsRefusedAndSpoilsNothing) {
+  const std::string run_id = Start();
+  client_->AwaitRequests(1);
+  ASSERT_TRUE(runs_->Stop(run_id).ok());
+  const std::string before = store_.ReadRun(run_id)->status.SerializeAsString();
+  const std::vector<std::string> events = Events(run_id);
+  const auto refused = [&](const std::string& why) {
+    const absl::Status status = runs_->Resume(run_id, 40, v1::Budget());
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_THAT(std::string(status.message()),
+                testing::AllOf(testing::HasSubstr(run_id), testing::HasSubstr(why)));
+    EXPECT_EQ(store_.ReadRun(run_id)->status.SerializeAsString(), before);
+    EXPECT_EQ(Events(run_id), events);
+  };
+  StartOver({});
+  refused("provider 'p' is not in the coordinator's config (known: none)");
+  std::vector<ModelCaller::Provider> unusable;
+  unusable.push_back({"p", "m", nullptr, absl::FailedPreconditionError("no key in P_KEY")});
+  StartOver(std::move(unusable));
+  refused("no key in P_KEY");
+}
+
+TEST_F(RunRegistryTest, ResumedRunIsSeenToRun) {
+  const std::string run_id = Start();
+  client_->AwaitRequests(1);
+  ASSERT_TRUE(runs_->Stop(run_id).ok());
+  ASSERT_TRUE(runs_->Resume(run_id, 0, v1::Budget()).ok());
+  EXPECT_EQ(State(run_id), v1::RUN_STATE_RUNNING);
+  ASSERT_TRUE(runs_->Stop(run_id).ok());
 }
 
 }  // namespace
