@@ -3,10 +3,17 @@
 #include <CLI/CLI.hpp>
 #include <map>
 
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "cli/budget_options.h"
 
 namespace ksearch {
 namespace {
+
+// As the coordinator refuses more (coordinator/engine/run_settings.cc).
+constexpr int kMostRounds = 1'000'000;
+constexpr int kMostParallel = 256;
+constexpr int kMostStagnation = 1000;
 
 const std::map<std::string, v1::Language> kLanguages = {
     {"cpp", v1::LANGUAGE_CPP}, {"cuda", v1::LANGUAGE_CUDA}, {"triton", v1::LANGUAGE_TRITON}};
@@ -16,6 +23,24 @@ const std::map<std::string, v1::ProfilePolicy> kProfilePolicies = {
     {"auto", v1::PROFILE_POLICY_AUTO},
     {"all", v1::PROFILE_POLICY_ALL},
     {"never", v1::PROFILE_POLICY_NEVER}};
+
+// A whole number from 1 on. Zero stands for "not given" in requests, and minus signs for nothing.
+template <typename Number>
+void BindCount(CLI::App* app, const std::string& flag, const std::string& text, Number most,
+               std::function<void(Number)> set) {
+  app->add_option_function<std::string>(
+         flag,
+         [flag, most, set](const std::string& given) {
+           Number value = 0;
+           if (!absl::SimpleAtoi(given, &value) || value < 1 || value > most) {
+             throw CLI::ValidationError(
+                 flag, absl::StrCat("'", given, "' must be a whole number from 1 to ", most));
+           }
+           set(value);
+         },
+         text)
+      ->type_name("NUMBER");
+}
 
 template <typename T>
 void Bind(CLI::App* app, const std::string& flag, const std::string& text,
@@ -38,19 +63,20 @@ void AddRun(CLI::App* app, Options* options) {
                     [run](const std::string& v) { run->set_provider(v); });
   Bind<std::string>(app, "--model", "model name",
                     [run](const std::string& v) { run->set_model(v); });
-  Bind<int>(app, "--rounds", "evaluations: rounds of one code reply and its test (default 20)",
-            [run](int v) { run->set_rounds(v); });
-  Bind<int>(app, "--parallel", "action cycles in flight (default 1)",
-            [run](int v) { run->set_parallel(v); });
-  Bind<uint64_t>(app, "--seed", "of every random choice (default 1)",
-                 [run](uint64_t v) { run->set_seed(v); });
+  BindCount<int>(app, "--rounds", "evaluations: rounds of one code reply and its test (default 20)",
+                 kMostRounds, [run](int v) { run->set_rounds(v); });
+  BindCount<int>(app, "--parallel", "action cycles in flight (default 1)", kMostParallel,
+                 [run](int v) { run->set_parallel(v); });
+  BindCount<uint64_t>(app, "--seed", "seed of the search's random choices (default 1)", UINT64_MAX,
+                      [run](uint64_t v) { run->set_seed(v); });
   app->add_option_function<std::string>(
          "--preset",
          [run](const std::string& v) { run->mutable_world_model()->set_preset(kPresets.at(v)); },
          "default, or paper: K-Search as published")
       ->check(CLI::IsMember(kPresets));
-  Bind<int>(app, "--stagnation", "attempts without progress that end a cycle (default 7)",
-            [run](int v) { run->mutable_world_model()->set_stagnation_window(v); });
+  BindCount<int>(app, "--stagnation", "attempts without progress that end a cycle (default 7)",
+                 kMostStagnation,
+                 [run](int v) { run->mutable_world_model()->set_stagnation_window(v); });
   Bind<std::string>(app, "--effort", "reasoning effort asked of the model",
                     [run](const std::string& v) { run->set_reasoning_effort(v); });
   Bind<std::string>(app, "--replay-order", "fold arrivals in the order of this earlier run",
@@ -206,7 +232,8 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   add_for_run("status", "runs, or one run", false);
   add_for_run("watch", "follow a run until it ends", true);
   add_for_run("tree", "the world model of a run", true)
-      ->add_option("--revision", options.revision, "an earlier state of the tree");
+      ->add_option("--revision", options.revision, "an earlier state of the tree, from 1")
+      ->check(CLI::Range(int64_t{1}, INT64_MAX));
   add_for_run("best", "the best confirmed candidate", true)
       ->add_flag("--source", options.source, "print its source");
   auto* show = add_for_run("show", "one candidate: source, results, the call it came from", true);
@@ -223,7 +250,8 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   export_run->add_flag("--without-results", options.without_results,
                        "leave out what the evaluations said");
   auto* resume = add_for_run("resume", "go on with a stopped or failed run, or one at a cap", true);
-  resume->add_option("--rounds", options.rounds, "new total budget");
+  BindCount<int>(resume, "--rounds", "new total budget", kMostRounds,
+                 [&options](int v) { options.rounds = v; });
   AddBudgetOptions(resume, &options.budget);
   add("workers", "workers and their devices")
       ->add_option("--drain", options.drain_worker, "ask this worker to finish and leave");

@@ -24,6 +24,7 @@
 #include "coordinator/engine/model_caller.h"
 #include "coordinator/engine/run_recording.h"
 #include "coordinator/engine/run_registry.h"
+#include "coordinator/engine/run_settings.h"
 #include "coordinator/engine/waiting_watch.h"
 #include "coordinator/llm/client_factory.h"
 #include "coordinator/llm/offline_factory.h"
@@ -219,6 +220,11 @@ std::optional<std::string> WaitForEnd(ShutdownSignals* signals, const WaitingWat
 absl::Status Run(const v1::CoordinatorConfig& config, bool exit_when_waiting,
                  ShutdownSignals* signals) {
   const Clock& clock = Clock::Real();
+  std::vector<std::string> provider_names;
+  for (const v1::ModelProvider& provider : config.providers()) {
+    provider_names.push_back(provider.name());
+  }
+  RETURN_IF_ERROR(CheckRunDefaults(config.run_defaults(), provider_names));
   ASSIGN_OR_RETURN(const std::unique_ptr<AccessControl> access, MakeAccessControl(config));
   if (::mkdir(config.state_dir().c_str(), 0700) != 0 && errno != EEXIST) {
     return ErrnoStatus(errno, absl::StrCat("create state_dir ", config.state_dir()));

@@ -1,5 +1,6 @@
 #include "coordinator/engine/run_settings.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -155,6 +156,29 @@ absl::StatusOr<v1::RunConfig> CompleteRunConfig(const v1::RunConfig& request,
   CheckModels(config, &faults);
   if (absl::Status status = faults.status(); !status.ok()) return status;
   return config;
+}
+
+absl::Status CheckRunDefaults(const v1::RunConfig& defaults,
+                              const std::vector<std::string>& providers) {
+  Faults faults;
+  const auto known = [&](const std::string& field, const std::string& provider) {
+    if (provider.empty()) return;
+    faults.Require(std::find(providers.begin(), providers.end(), provider) != providers.end(),
+                   absl::StrCat(field, " is '", provider, "', which is not among providers (",
+                                providers.empty() ? "none" : absl::StrJoin(providers, ", "), ")"));
+  };
+  known("provider", defaults.provider());
+  for (int i = 0; i < defaults.models_size(); ++i) {
+    known(absl::StrCat("models[", i, "].provider"), defaults.models(i).provider());
+  }
+  v1::RunConfig request;
+  if (defaults.task().empty()) request.set_task("any");
+  if (defaults.provider().empty()) request.set_provider("any");
+  const absl::Status ranges = CompleteRunConfig(request, defaults).status();
+  faults.Require(ranges.ok(), ranges.message());
+  const absl::Status status = faults.status();
+  if (status.ok()) return status;
+  return absl::InvalidArgumentError(absl::StrCat("run_defaults: ", status.message()));
 }
 
 }  // namespace ksearch

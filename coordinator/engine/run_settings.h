@@ -1,6 +1,9 @@
 #ifndef KSEARCH_COORDINATOR_ENGINE_RUN_SETTINGS_H_
 #define KSEARCH_COORDINATOR_ENGINE_RUN_SETTINGS_H_
 
+#include <string>
+#include <vector>
+
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/config.pb.h"
@@ -16,6 +19,11 @@ inline constexpr int kMaxRounds = 1'000'000;
 // INVALID_ARGUMENT lists every field that is out of range.
 absl::StatusOr<v1::RunConfig> CompleteRunConfig(const v1::RunConfig& request,
                                                 const v1::RunConfig& defaults);
+
+// The same of `run_defaults` in a coordinator's config, which need name neither task nor provider.
+// INVALID_ARGUMENT lists every field that no run could have.
+absl::Status CheckRunDefaults(const v1::RunConfig& defaults,
+                              const std::vector<std::string>& providers);
 
 // INVALID_ARGUMENT lists every field of a complete plan and complete limits (WithDefaults) that is
 // out of range.
