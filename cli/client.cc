@@ -1,20 +1,57 @@
 #include "cli/client.h"
 
+#include <algorithm>
 #include <cstdio>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
 namespace ksearch {
 
 Client::Client(const std::string& address, const ClientAccess& access)
-    : address_(address), stub_(v1::SearchService::NewStub(MakeChannel(address, access))) {}
+    : address_(address),
+      tls_(!access.ca.empty()),
+      stub_(v1::SearchService::NewStub(MakeChannel(address, access))) {}
 
 absl::Status Client::Explain(const absl::Status& status) const {
   if (status.code() != absl::StatusCode::kUnavailable) return status;
+  // A server that speaks TLS ends a plain connection at its first bytes.
+  if (!tls_ && absl::StrContains(status.message(), "Socket closed")) {
+    return absl::UnavailableError(
+        absl::StrCat(address_,
+                     " closed the connection: if the coordinator there uses TLS, give --ca-file or "
+                     "KSEARCH_CA_FILE; else it was just stopped (",
+                     status.message(), ")"));
+  }
+  if (tls_ && absl::StrContains(absl::AsciiStrToLower(status.message()), "handshake")) {
+    return absl::UnavailableError(absl::StrCat("no TLS connection to ", address_,
+                                               ": is its certificate of the authority in "
+                                               "--ca-file, made for this address (--server-name), "
+                                               "and does the coordinator use TLS at all? (",
+                                               status.message(), ")"));
+  }
   return absl::UnavailableError(
       absl::StrCat("no coordinator answers at ", address_,
                    " (start ksearch-coordinator, or give --coordinator or KSEARCH_COORDINATOR): ",
                    status.message()));
+}
+
+absl::Status CheckAddress(const std::string& address) {
+  if (absl::StartsWith(address, "unix:") && address.size() > 5) return absl::OkStatus();
+  const size_t colon = address.rfind(':');
+  const std::string host = address.substr(0, std::min(colon, address.size()));
+  const bool whole_host =
+      !host.empty() && (host[0] == '[' ? host.back() == ']' : !absl::StrContains(host, ":"));
+  int port = 0;
+  if (colon == std::string::npos || !whole_host ||
+      !absl::SimpleAtoi(address.substr(colon + 1), &port) || port < 1 || port > 65535) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "address '", address,
+        "' must be HOST:PORT with a port from 1 to 65535, e.g. 127.0.0.1:7400, or unix:PATH"));
+  }
+  return absl::OkStatus();
 }
 
 ExitCode ExitCodeFor(const absl::Status& status) {
@@ -24,6 +61,8 @@ ExitCode ExitCodeFor(const absl::Status& status) {
     case absl::StatusCode::kInvalidArgument:
     case absl::StatusCode::kNotFound:
     case absl::StatusCode::kFailedPrecondition:
+    case absl::StatusCode::kAlreadyExists:
+    case absl::StatusCode::kOutOfRange:
       return kExitConfig;
     case absl::StatusCode::kUnauthenticated:
     case absl::StatusCode::kPermissionDenied:

@@ -16,7 +16,7 @@ namespace ksearch {
 // One coordinator, seen from the command line. UNAVAILABLE errors name its address and what to do.
 class Client {
  public:
-  // REQUIRES: CheckClientAccess(address, access) is OK.
+  // REQUIRES: CheckAddress(address) and CheckClientAccess(address, access) are OK.
   explicit Client(const std::string& address, const ClientAccess& access = {});
 
   // A unary call with a deadline of 30 s.
@@ -38,8 +38,12 @@ class Client {
 
  private:
   const std::string address_;
+  const bool tls_;
   const std::unique_ptr<v1::SearchService::Stub> stub_;
 };
+
+// OK for HOST:PORT, [IPV6]:PORT with a port from 1 to 65535, and unix:PATH; else INVALID_ARGUMENT.
+absl::Status CheckAddress(const std::string& address);
 
 // The exit code for a failed call.
 ExitCode ExitCodeFor(const absl::Status& status);

@@ -152,7 +152,11 @@ absl::StatusOr<std::string> AnswerText(Prompts* prompts, const Options& options)
     return AnswerFromEditor(entry.prompt());
   }
   const bool from_stdin = options.answer_file.empty() || options.answer_file == "-";
-  return ReadFile(from_stdin ? "/dev/stdin" : options.answer_file, kMaxAnswerBytes);
+  const auto text = ReadFile(from_stdin ? "/dev/stdin" : options.answer_file, kMaxAnswerBytes);
+  if (absl::IsResourceExhausted(text.status())) {
+    return absl::InvalidArgumentError(text.status().message());
+  }
+  return text;
 }
 
 int Answer(Prompts* prompts, const Options& options) {

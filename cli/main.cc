@@ -1,18 +1,19 @@
 // ksearch: the command line of a coordinator.
+#include <cerrno>
 #include <csignal>
+#include <cstdio>
+#include <iostream>
 #include <map>
 
 #include "cli/client.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "common/access/client_access.h"
+#include "common/status_macros.h"
 
-int main(int argc, char** argv) {
-  std::signal(SIGPIPE, SIG_DFL);  // `ksearch log | head` ends quietly
-  int exit_code = 0;
-  const auto options = ksearch::ParseOptions(argc, argv, &exit_code);
-  if (!options.has_value()) return exit_code;
+namespace {
 
+int RunNamedCommand(const ksearch::Options& options) {
   using Command = int (*)(ksearch::Client*, const ksearch::Options&);
   static const std::map<std::string, Command> kCommands = {
       {"run", ksearch::RunCommand},       {"watch", ksearch::WatchCommand},
@@ -26,13 +27,33 @@ int main(int argc, char** argv) {
       {"export", ksearch::ExportCommand},
   };
   ksearch::ClientAccess access;
-  if (options->command != "token" && options->command != "pki") {
-    const auto read = ksearch::ReadClientAccess(options->access);
+  if (options.command != "token" && options.command != "pki") {
+    const auto read = ksearch::ReadClientAccess(options.access);
     if (!read.ok()) return ksearch::Fail(read.status());
     access = *read;
-    const absl::Status safe = ksearch::CheckClientAccess(options->coordinator, access);
+    const absl::Status safe = ksearch::CheckClientAccess(options.coordinator, access);
     if (!safe.ok()) return ksearch::Fail(safe);
   }
-  ksearch::Client client(options->coordinator, access);
-  return kCommands.at(options->command)(&client, *options);
+  ksearch::Client client(options.coordinator, access);
+  return kCommands.at(options.command)(&client, options);
+}
+
+// What could not be written was not said, whatever else went well.
+int WithOutputWritten(int exit_code) {
+  errno = 0;
+  std::cout.flush();
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good()) return exit_code;
+  const absl::Status status = ksearch::ErrnoStatus(errno, "write standard output");
+  std::fprintf(stderr, "ksearch: %s\n", std::string(status.message()).c_str());
+  return ksearch::kExitOther;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_DFL);  // `ksearch log | head` ends quietly
+  int exit_code = 0;
+  const auto options = ksearch::ParseOptions(argc, argv, &exit_code);
+  if (options.has_value()) exit_code = RunNamedCommand(*options);
+  return WithOutputWritten(exit_code);
 }

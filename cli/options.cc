@@ -1,11 +1,14 @@
 #include "cli/options.h"
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <map>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "cli/budget_options.h"
+#include "cli/client.h"
 
 namespace ksearch {
 namespace {
@@ -139,7 +142,7 @@ void AddAccess(CLI::App* app, ClientAccessFiles* access) {
 }
 
 void AddToken(CLI::App* app, Options* options) {
-  app->require_subcommand(1);
+  app->require_subcommand(0, 1);
   app->add_option("--token-db", options->token_db, "the coordinator's token file")
       ->default_val("ksearch-state/tokens.textproto");
   CLI::App* create = app->add_subcommand("create", "make a token and print it, once");
@@ -160,16 +163,23 @@ void AddToken(CLI::App* app, Options* options) {
 }
 
 void AddPki(CLI::App* app, Options* options) {
-  app->require_subcommand(1);
+  app->require_subcommand(0, 1);
   app->add_option("--ca-dir", options->ca_dir, "folder of the authority")
       ->default_val("ksearch-pki");
   CLI::App* init = app->add_subcommand("init", "make an authority: ca.pem and ca.key");
   init->callback([options] { options->action = "init"; });
   CLI::App* issue = app->add_subcommand("issue", "make a certificate and its key");
-  issue->callback([options] { options->action = "issue"; });
   auto* server = issue->add_option("--server", options->hosts,
                                    "for a coordinator: host names and addresses that are dialled");
-  issue->add_option("--worker", options->worker, "for the worker of this name")->excludes(server);
+  auto* worker = issue->add_option("--worker", options->worker, "for the worker of this name")
+                     ->excludes(server);
+  issue->callback([options, server, worker] {
+    options->action = "issue";
+    if (server->count() + worker->count() == 0) {
+      throw CLI::RequiredError("pki issue: --server HOST... or --worker NAME",
+                               CLI::ExitCodes::RequiredError);
+    }
+  });
   issue->add_option("--out", options->out, "folder for the two files (default: the authority's)");
   for (CLI::App* sub : {init, issue}) {
     sub->add_option("--days", options->days, "how long it is good (init 3650, issue 365)")
@@ -178,7 +188,7 @@ void AddPki(CLI::App* app, Options* options) {
 }
 
 void AddMailbox(CLI::App* mailbox, Options* options) {
-  mailbox->require_subcommand(1);
+  mailbox->require_subcommand(0, 1);
   mailbox->fallthrough();
   const auto add = [&](const std::string& verb, const std::string& text) {
     CLI::App* sub = mailbox->add_subcommand(verb, text);
@@ -203,13 +213,48 @@ void AddMailbox(CLI::App* mailbox, Options* options) {
   answer->add_option("--model", options->answer_model, "the model that made the answer");
 }
 
+// Names of the commands below `app`: "run, watch, ...".
+std::string CommandNames(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands(nullptr)) names.push_back(command->get_name());
+  return absl::StrJoin(names, ", ");
+}
+
+// The innermost command that was given; `app` itself without one.
+const CLI::App* GivenCommand(const CLI::App* app) {
+  while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
+  return app;
+}
+
+void RequireCommand(const CLI::App* app) {
+  const CLI::App* given = GivenCommand(app);
+  const std::string names = CommandNames(*given);
+  if (names.empty()) return;
+  throw CLI::RequiredError(absl::StrCat(given == app ? "" : given->get_name() + ": ",
+                                        "a command is missing; give one of: ", names),
+                           CLI::ExitCodes::RequiredError);
+}
+
+// What to say if a word stands where a command must; empty if it was another mistake.
+std::string UnknownCommand(const CLI::App& app) {
+  const CLI::App* given = GivenCommand(&app);
+  const std::string names = CommandNames(*given);
+  if (names.empty()) return "";
+  for (const std::string& word : app.remaining(true)) {
+    if (word.empty() || word[0] == '-') continue;
+    return absl::StrCat("there is no command '", given == &app ? "" : given->get_name() + " ", word,
+                        "'; commands: ", names);
+  }
+  return "";
+}
+
 }  // namespace
 
 std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   Options options;
   CLI::App app("Finds faster GPU kernels. Talks to a ksearch-coordinator.", "ksearch");
   app.set_version_flag("--version", std::string(KSEARCH_VERSION));
-  app.require_subcommand(1);
+  app.require_subcommand(0, 1);  // that there is one is checked below, with a better message
   app.fallthrough();
   app.add_option("--coordinator", options.coordinator, "address of the coordinator")
       ->envname("KSEARCH_COORDINATOR");
@@ -267,9 +312,24 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
 
   try {
     app.parse(argc, argv);
+    RequireCommand(&app);
+  } catch (const CLI::ExtrasError& error) {
+    const std::string unknown = UnknownCommand(app);
+    *exit_code = kExitUsage;
+    if (unknown.empty()) {
+      app.exit(error);
+    } else {
+      std::fprintf(stderr, "ksearch: %s\n", unknown.c_str());
+    }
+    return std::nullopt;
   } catch (const CLI::ParseError& error) {
     const int code = app.exit(error);
     *exit_code = code == 0 ? kExitOk : kExitUsage;
+    return std::nullopt;
+  }
+  if (const absl::Status address = CheckAddress(options.coordinator); !address.ok()) {
+    std::fprintf(stderr, "ksearch: --coordinator: %s\n", std::string(address.message()).c_str());
+    *exit_code = kExitUsage;
     return std::nullopt;
   }
   return options;

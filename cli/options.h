@@ -11,16 +11,16 @@
 
 namespace ksearch {
 
-// Exit codes of every command (stable contract).
+// Exit codes of every command: a stable contract, explained in docs/cli.md.
 enum ExitCode {
   kExitOk = 0,
-  kExitOther = 1,
-  kExitUsage = 2,
-  kExitConfig = 3,
-  kExitAuth = 4,
-  kExitUnavailable = 5,
-  kExitBudget = 6,
-  kExitNoCandidate = 7,
+  kExitOther = 1,        // output that cannot be written, an unreadable store, a defect
+  kExitUsage = 2,        // the command line
+  kExitConfig = 3,       // a file, a configuration, or a request that the coordinator refuses
+  kExitAuth = 4,         // not allowed, here or by the model's provider
+  kExitUnavailable = 5,  // nobody answers, or not in time; the same command may work later
+  kExitBudget = 6,       // the run is at a cap
+  kExitNoCandidate = 7,  // no correct or no confirmed candidate
 };
 
 // What the command line said.

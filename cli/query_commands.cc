@@ -78,9 +78,14 @@ int BestCommand(Client* client, const Options& options) {
   request.set_run_id(options.run_id);
   const auto best = client->Call<v1::GetBestRequest, v1::BestReply>(&Stub::GetBest, request);
   if (!best.ok()) {
-    if (best.status().code() != absl::StatusCode::kNotFound) return Fail(best.status());
-    Fail(best.status());
-    return kExitNoCandidate;
+    const int code = Fail(best.status());
+    if (!absl::IsNotFound(best.status())) return code;
+    // Of a run that there is, only the candidate is missing.
+    v1::GetRunRequest run;
+    run.set_run_id(options.run_id);
+    return client->Call<v1::GetRunRequest, v1::RunStatus>(&Stub::GetRun, run).ok()
+               ? kExitNoCandidate
+               : code;
   }
   if (options.json) return PrintJson(*best);
   if (!options.source) {

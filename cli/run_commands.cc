@@ -105,7 +105,11 @@ int RunCommand(Client* client, const Options& options) {
   request.set_request_id(RandomHex(16));
   const auto started =
       client->Call<v1::StartRunRequest, v1::StartRunReply>(&Stub::StartRun, request);
-  if (!started.ok()) return Fail(started.status());
+  if (!started.ok()) {
+    const int code = Fail(started.status());
+    const bool no_task = request.config().task().empty();  // nor did the coordinator know one
+    return no_task && absl::IsInvalidArgument(started.status()) ? kExitUsage : code;
+  }
   if (options.detach) {
     std::printf("%s\n", options.json ? ToJson(*started).c_str() : started->run_id().c_str());
     return kExitOk;

@@ -42,7 +42,7 @@ absl::Status MakeFolderOf(const std::string& path) {
   return absl::OkStatus();
 }
 
-// The file is made before the record: a token that nobody can read must not be in force.
+// Written before the record is: a token that nobody can read must not be in force.
 absl::Status Create(const Options& options, NewToken* made) {
   const absl::Time now = absl::Now();
   const int days = options.days > 0 ? options.days : kDefaultDays;
@@ -55,6 +55,11 @@ absl::Status Create(const Options& options, NewToken* made) {
           absl::StrCat(options.out, " exists; choose another file"));
     }
     RETURN_IF_ERROR(WriteFileAtomically(options.out, made->token + "\n", 0600));
+  } else {
+    // Alone on stdout, so that `ksearch token create ... > file` is right too.
+    if (std::printf("%s\n", made->token.c_str()) < 0 || std::fflush(stdout) != 0) {
+      return ErrnoStatus(errno, "write standard output; no token was made");
+    }
   }
   const absl::Status status = UpdateTokenFile(options.token_db, [made](v1::AccessTokens* list) {
     *list->add_tokens() = made->record;
@@ -106,8 +111,6 @@ int TokenCommand(Client* /*client*/, const Options& options) {
   NewToken made;
   const absl::Status status = Create(options, &made);
   if (!status.ok()) return Fail(status);
-  // Alone on stdout, so that `ksearch token create ... > file` is right too.
-  if (options.out.empty()) std::printf("%s\n", made.token.c_str());
   std::fprintf(stderr, "token %s, role %s, in %s; it is not shown again\n",
                made.record.token_id().c_str(), options.role.c_str(), options.token_db.c_str());
   return kExitOk;

@@ -47,8 +47,9 @@ class RunRegistry {
   // Blocks until the run has stopped (at most one step). No effect on a run that has ended.
   absl::Status Stop(const std::string& run_id);
   // `rounds`: new total budget, 0 = unchanged; caps in `budget` replace those in force.
-  // Returns once the run has begun again, or after a few seconds. FAILED_PRECONDITION: the run ended
-  // at a limit that neither raises, or one of its providers cannot be used; the run is as it was.
+  // Returns once the run has begun again, or after a few seconds. FAILED_PRECONDITION: the run
+  // ended at a limit that neither raises, or one of its providers cannot be used; the run is as it
+  // was.
   absl::Status Resume(const std::string& run_id, int rounds, const v1::Budget& budget);
 
   // What the active runs are doing.

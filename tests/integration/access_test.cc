@@ -270,7 +270,14 @@ TEST_F(AccessTest, MutualTlsNamesWorkersByTheirCertificates) {
                                             "--ca-file",     pki + "/ca.pem",
                                             "--server-name", "renamed.example"};
   cluster_.SetCliArgs(renamed);
-  EXPECT_EQ(cluster_.Cli({"status"}).exit.code, 5);
+  const CommandOutput mistrusted = cluster_.Cli({"status"});
+  EXPECT_EQ(mistrusted.exit.code, 5);
+  EXPECT_THAT(mistrusted.err, HasSubstr("--server-name"));
+  cluster_.SetCliArgs({});
+  const CommandOutput plain = cluster_.Cli({"status"});
+  EXPECT_EQ(plain.exit.code, 5);
+  EXPECT_THAT(plain.err, HasSubstr("--ca-file"));
+  cluster_.SetCliArgs(renamed);
   run({"--ca-dir", pki, "issue", "--out", pki + "/new", "--server", "127.0.0.1",
        "renamed.example"});
   for (const char* name : {"/coordinator.key", "/coordinator.pem"}) {

@@ -179,12 +179,12 @@ TEST_F(BadInputTest, ZerosAndNegativesAreRefused) {
                                     HasSubstr("whole number from 1 to")));
     }
   }
-  for (const auto& args : std::vector<std::vector<std::string>>{
-           {"resume", "last", "--rounds", "0"},
-           {"tree", "last", "--revision", "-1"},
-           {"log", "last", "--limit", "0"},
-           {"run", "--task", "t", "--max-llm-calls", "0"},
-           {"run", "--task", "t", "--max-wall-time", "-5"}}) {
+  for (const auto& args :
+       std::vector<std::vector<std::string>>{{"resume", "last", "--rounds", "0"},
+                                             {"tree", "last", "--revision", "-1"},
+                                             {"log", "last", "--limit", "0"},
+                                             {"run", "--task", "t", "--max-llm-calls", "0"},
+                                             {"run", "--task", "t", "--max-wall-time", "-5"}}) {
     std::vector<std::string> argv = {ksearch};
     argv.insert(argv.end(), args.begin(), args.end());
     const CommandOutput output = RunProgram(argv);
