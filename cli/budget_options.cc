@@ -136,6 +136,11 @@ absl::StatusOr<v1::ModelBudget> ParseModelBudget(const std::string& text) {
   return budget;
 }
 
+CLI::Option* AddDuration(CLI::App* app, const std::string& flag, const std::string& help,
+                         std::function<void(const absl::Duration&)> take) {
+  return AddParsed<absl::Duration>(app, flag, help, ParseTime, std::move(take));
+}
+
 void AddBudgetOptions(CLI::App* app, v1::Budget* budget) {
   app->add_option_function<std::string>(
       "--budget-usd", [budget](const std::string& v) { budget->set_usd(v); },
@@ -147,12 +152,10 @@ void AddBudgetOptions(CLI::App* app, v1::Budget* budget) {
            [budget](int64_t v) { budget->set_llm_calls(v); });
   AddCount(app, "--max-tokens", "most tokens, input and output together",
            [budget](int64_t v) { budget->set_tokens(v); });
-  AddParsed<absl::Duration>(
-      app, "--max-gpu-seconds", "most time on devices, summed over evaluations", ParseTime,
-      [budget](const absl::Duration& v) { *budget->mutable_gpu_time() = ToProto(v); });
-  AddParsed<absl::Duration>(
-      app, "--max-wall-time", "most time the run is active, e.g. 90, 45m or 2h30m", ParseTime,
-      [budget](const absl::Duration& v) { *budget->mutable_wall_time() = ToProto(v); });
+  AddDuration(app, "--max-gpu-seconds", "most time on devices, summed over evaluations",
+              [budget](const absl::Duration& v) { *budget->mutable_gpu_time() = ToProto(v); });
+  AddDuration(app, "--max-wall-time", "most time the run is active, e.g. 90, 45m or 2h30m",
+              [budget](const absl::Duration& v) { *budget->mutable_wall_time() = ToProto(v); });
 }
 
 void AddModelOptions(CLI::App* app, v1::RunConfig* run) {

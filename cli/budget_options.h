@@ -1,6 +1,7 @@
 #ifndef KSEARCH_CLI_BUDGET_OPTIONS_H_
 #define KSEARCH_CLI_BUDGET_OPTIONS_H_
 
+#include <functional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -9,7 +10,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace ksearch {
 
@@ -17,6 +19,10 @@ namespace ksearch {
 void AddBudgetOptions(CLI::App* app, v1::Budget* budget);
 // Flags of `run` that say which models are asked, and for what price.
 void AddModelOptions(CLI::App* app, v1::RunConfig* run);
+
+// A flag whose value ParseTime reads. What `take` refers to outlives `app`.
+CLI::Option* AddDuration(CLI::App* app, const std::string& flag, const std::string& help,
+                         std::function<void(const absl::Duration&)> take);
 
 // "90", "1.5h", "2h30m" -> duration; a plain number is seconds. INVALID_ARGUMENT.
 absl::StatusOr<absl::Duration> ParseTime(const std::string& text);

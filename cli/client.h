@@ -19,13 +19,13 @@ class Client {
   // REQUIRES: CheckAddress(address) and CheckClientAccess(address, access) are OK.
   explicit Client(const std::string& address, const ClientAccess& access = {});
 
-  // A unary call with a deadline of 30 s.
+  // A unary call.
   template <typename Request, typename Reply>
   absl::StatusOr<Reply> Call(grpc::Status (v1::SearchService::Stub::*method)(grpc::ClientContext*,
                                                                              const Request&,
                                                                              Reply*),
-                             const Request& request) {
-    const auto context = ContextWithDeadline(absl::Seconds(30));
+                             const Request& request, absl::Duration deadline = absl::Seconds(30)) {
+    const auto context = ContextWithDeadline(deadline);
     Reply reply;
     const grpc::Status status = (stub_.get()->*method)(context.get(), request, &reply);
     if (!status.ok()) return Explain(FromGrpc(status));

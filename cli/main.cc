@@ -4,12 +4,13 @@
 #include <cstdio>
 #include <iostream>
 #include <map>
+#include <string>
+#include <system_error>
 
 #include "cli/client.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "common/access/client_access.h"
-#include "common/status_macros.h"
 
 namespace {
 
@@ -43,8 +44,9 @@ int WithOutputWritten(int exit_code) {
   errno = 0;
   std::cout.flush();
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good()) return exit_code;
-  const absl::Status status = ksearch::ErrnoStatus(errno, "write standard output");
-  std::fprintf(stderr, "ksearch: %s\n", std::string(status.message()).c_str());
+  // An earlier write may have failed, for a reason that is not known any more.
+  const std::string why = errno == 0 ? "" : ": " + std::generic_category().message(errno);
+  std::fprintf(stderr, "ksearch: standard output could not be written%s\n", why.c_str());
   return ksearch::kExitOther;
 }
 

@@ -92,6 +92,13 @@ void AddRun(CLI::App* app, Options* options) {
   app->add_option("--config", options->config_file, "RunConfig as textproto");
   app->add_option("--like-cassette", options->cassette,
                   "with the settings of the run recorded in this file; other arguments win");
+  CLI::Option* const wait = AddDuration(
+      app, "--wait-for-workers",
+      "wait so long until a worker is there that can judge the candidates, e.g. 10m (default 10 s)",
+      [options](const absl::Duration& time) { options->wait_for_workers = time; });
+  app->add_flag("--without-workers", options->without_workers,
+                "start although no worker is there; evaluations wait for one")
+      ->excludes(wait);
   app->add_flag("--detach", options->detach, "print the run id and return");
   app->add_flag("--dry-run", options->dry_run,
                 "estimate what the run would cost, and start nothing");

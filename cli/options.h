@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "common/access/client_access.h"
 #include "proto/config.pb.h"
 
@@ -46,6 +47,8 @@ struct Options {
   v1::RunConfig run;        // fields given on the command line
   std::string config_file;  // RunConfig textproto; the command line wins
   std::vector<std::string> seed_files;
+  std::optional<absl::Duration> wait_for_workers;
+  bool without_workers = false;
   bool detach = false;
   bool dry_run = false;
 

@@ -14,6 +14,9 @@ namespace {
 
 using Stub = v1::SearchService::Stub;
 
+// Workers that were started just before the run are found; a cluster without any is noticed soon.
+constexpr absl::Duration kWaitForWorkers = absl::Seconds(10);
+
 int ExitCodeOf(const v1::RunStatus& status) {
   if (status.state() == v1::RUN_STATE_FAILED) {
     const ExitCode code =
@@ -103,8 +106,15 @@ int RunCommand(Client* client, const Options& options) {
   }
   if (options.dry_run) return PrintEstimate(client, request, options.json);
   request.set_request_id(RandomHex(16));
-  const auto started =
-      client->Call<v1::StartRunRequest, v1::StartRunReply>(&Stub::StartRun, request);
+  request.set_without_workers(options.without_workers);
+  const absl::Duration wait = options.wait_for_workers.value_or(kWaitForWorkers);
+  *request.mutable_wait_for_workers() = ToProto(wait);
+  if (options.wait_for_workers.has_value()) {
+    std::fprintf(stderr, "waiting up to %s for a worker that can judge the candidates\n",
+                 absl::FormatDuration(wait).c_str());
+  }
+  const auto started = client->Call<v1::StartRunRequest, v1::StartRunReply>(
+      &Stub::StartRun, request, wait + absl::Seconds(30));
   if (!started.ok()) {
     const int code = Fail(started.status());
     const bool no_task = request.config().task().empty();  // nor did the coordinator know one

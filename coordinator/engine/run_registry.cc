@@ -11,6 +11,7 @@
 #include "common/log.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
+#include "coordinator/engine/job_specs.h"
 #include "coordinator/engine/run_estimate.h"
 #include "coordinator/engine/run_settings.h"
 #include "coordinator/search/strategy_factory.h"
@@ -180,6 +181,18 @@ absl::StatusOr<v1::RunEstimate> RunRegistry::Estimate(const v1::RunConfig& reque
   ASSIGN_OR_RETURN(const SearchContext context, LoadContext(row, Limits()));
   ASSIGN_OR_RETURN(const std::unique_ptr<SearchStrategy> strategy, MakeStrategy(context));
   return EstimateRun(row.config, strategy->Start());
+}
+
+absl::StatusOr<std::optional<v1::JobSpec>> RunRegistry::ScreeningJob(
+    const v1::RunConfig& request) const {
+  RunRow row;
+  ASSIGN_OR_RETURN(row.config, Complete(request));
+  ASSIGN_OR_RETURN(const SearchContext context, LoadContext(row, Limits()));
+  RETURN_IF_ERROR(MakeStrategy(context).status());
+  if (!parts_.models->RecordedOrder(row.config.provider()).empty()) return std::nullopt;
+  v1::Sources sources;
+  sources.set_language(row.config.language());
+  return JobSpecs(context.task, row.config.measure(), row.config.limits()).Screen(sources);
 }
 
 absl::StatusOr<std::string> RunRegistry::Start(const std::string& request_id,

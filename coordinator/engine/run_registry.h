@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -44,6 +45,10 @@ class RunRegistry {
   absl::StatusOr<std::string> Start(const std::string& request_id, const v1::RunConfig& request);
   // What Start of the same request would begin: every default filled in, models and prices found.
   absl::StatusOr<v1::RunEstimate> Estimate(const v1::RunConfig& request) const;
+  // The job by which such a run would screen a candidate, without sources: who can do it can do the
+  // run's work. nullopt: the run repeats a recorded one, which may need nobody. Fails as Start
+  // would.
+  absl::StatusOr<std::optional<v1::JobSpec>> ScreeningJob(const v1::RunConfig& request) const;
   // Blocks until the run has stopped (at most one step). No effect on a run that has ended.
   absl::Status Stop(const std::string& run_id);
   // `rounds`: new total budget, 0 = unchanged; caps in `budget` replace those in force.

@@ -58,8 +58,34 @@ absl::Status SearchService::MayGoOn(const grpc::ServerContext& context) const {
   return CallerOf(*parts_.access, context).status();
 }
 
-grpc::Status SearchService::StartRun(grpc::ServerContext*, const v1::StartRunRequest* request,
-                                     v1::StartRunReply* reply) {
+absl::Status SearchService::AwaitWorker(const grpc::ServerContext& context,
+                                        const v1::StartRunRequest& request) {
+  if (request.without_workers()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const auto spec, parts_.runs->ScreeningJob(request.config()));
+  if (!spec.has_value()) return absl::OkStatus();
+  const Clock& clock = Clock::Real();
+  const absl::Time give_up = clock.SteadyNow() + FromProto(request.wait_for_workers());
+  int64_t seen = 0;
+  while (!parts_.workers->CanPlace(*spec)) {
+    RETURN_IF_ERROR(MayGoOn(context));
+    if (context.IsCancelled()) return absl::CancelledError("the caller went away");
+    if (clock.SteadyNow() >= give_up) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(NobodyFor(*spec),
+                       ". No model was asked. --wait-for-workers 10m waits for one, "
+                       "--without-workers starts the "
+                       "run all the same"));
+    }
+    seen = parts_.results->Wait(seen, kPollInterval);
+  }
+  return absl::OkStatus();
+}
+
+grpc::Status SearchService::StartRun(grpc::ServerContext* context,
+                                     const v1::StartRunRequest* request, v1::StartRunReply* reply) {
+  if (const absl::Status status = AwaitWorker(*context, *request); !status.ok()) {
+    return ToGrpc(status);
+  }
   const auto run_id = parts_.runs->Start(request->request_id(), request->config());
   if (!run_id.ok()) return ToGrpc(run_id.status());
   reply->set_run_id(*run_id);

@@ -76,7 +76,7 @@ TEST_F(BackgroundReplyTest, IsFetchedByTheNextLifeAndPaidForOnce) {
   Start();
   const CommandOutput started =
       cluster_.Cli({"run", "--task", "softmax_rows_f32", "--rounds", "2", "--provider", "slow",
-                    "--budget-usd", "5", "--detach"});
+                    "--budget-usd", "5", "--detach", "--without-workers"});
   ASSERT_EQ(started.exit.code, 0) << started.err;
   for (int life = 1; life <= 3; ++life) {
     ASSERT_TRUE(PolledAgain()) << "life " << life;

@@ -239,8 +239,8 @@ TEST_F(BadInputTest, UnreachableModelFailsTheRunWhichCanBeResumed) {
       "providers { name: \"gone\" openai_chat { base_url: "
       "\"http://127.0.0.1:9/v1\" default_model: \"m\" } "
       "retry { max_attempts: 2 first_delay { nanos: 1000000 } } }\n");
-  const CommandOutput output =
-      cluster_.Cli({"run", "--task", "matmul_f32", "--provider", "gone", "--rounds", "2"});
+  const CommandOutput output = cluster_.Cli(
+      {"run", "--task", "matmul_f32", "--provider", "gone", "--rounds", "2", "--without-workers"});
   EXPECT_EQ(output.exit.code, 5) << output.err;
   EXPECT_THAT(output.err, AllOf(HasSubstr("model"), HasSubstr("127.0.0.1:9")));
   EXPECT_EQ(cluster_.Cli({"resume", "last"}).exit.code, 0);
@@ -257,7 +257,8 @@ TEST_F(BadInputTest, ModelThatSaysNothingCostsNothingButRounds) {
       "entries { purpose: \"too_hard\" text: \"\\n\" }\n");
   cluster_.StartModelServer(cluster_.folder() + "/silent.cassette.textproto");
   cluster_.StartCoordinator();
-  const CommandOutput output = cluster_.Cli({"run", "--task", "matmul_f32", "--rounds", "3"});
+  const CommandOutput output =
+      cluster_.Cli({"run", "--task", "matmul_f32", "--rounds", "3", "--without-workers"});
   // Every reply is blank: the run ends by itself, says so, and has no candidate.
   EXPECT_THAT(output.exit.code, testing::AnyOf(5, 7)) << output.out << output.err;
   EXPECT_THAT(cluster_.Cli({"log", "last"}).out,

@@ -90,9 +90,10 @@ class MoneyCrashTest : public testing::Test {
         "retry { max_attempts: 1 } }\n"));
   }
   CommandOutput StartRun(int number) {
-    return cluster_.Cli({"run", "--task", "softmax_rows_f32", "--rounds", "2", "--provider", "paid",
-                         "--budget-usd", "5", "--seed", absl::StrCat(number), "--detach"},
-                        absl::Seconds(20));
+    return cluster_.Cli(
+        {"run", "--task", "softmax_rows_f32", "--rounds", "2", "--provider", "paid", "--budget-usd",
+         "5", "--seed", absl::StrCat(number), "--detach", "--without-workers"},
+        absl::Seconds(20));
   }
   void AwaitEnd(const std::string& run) { cluster_.Cli({"watch", run}, absl::Seconds(60)); }
   // Opens the store of a coordinator that is not running.

@@ -73,13 +73,13 @@ class ProviderFaultsTest : public testing::Test {
   }
   CommandOutput Run(const std::string& provider, const std::string& model = "m") {
     return cluster_.Cli({"run", "--task", "softmax_rows_f32", "--provider", provider, "--model",
-                         model, "--rounds", "20"});
+                         model, "--rounds", "20", "--without-workers"});
   }
   // Starts a run, and stops it when it has asked `calls` times.
   std::string RunCalls(const std::string& provider, const std::string& model, int calls) {
     EXPECT_EQ(cluster_
                   .Cli({"run", "--task", "softmax_rows_f32", "--provider", provider, "--model",
-                        model, "--detach"})
+                        model, "--detach", "--without-workers"})
                   .exit.code,
               0);
     v1::RunStatus status;
