@@ -164,9 +164,20 @@ absl::StatusOr<v1::RunConfig> RunRegistry::Complete(const v1::RunConfig& request
   if (!config.replay_order_of().empty()) {
     ASSIGN_OR_RETURN(*config.mutable_replay_order_of(),
                      parts_.store->ResolveRun(config.replay_order_of()));
+    ASSIGN_OR_RETURN(const RunRow earlier, parts_.store->ReadRun(config.replay_order_of()));
+    // What changes the course of a search is as it was there, if nothing else is asked for.
+    const v1::WorldModelSettings& tree = earlier.config.world_model();
+    if (!request.world_model().has_learn_from_confirmations()) {
+      config.mutable_world_model()->clear_learn_from_confirmations();
+      if (tree.has_learn_from_confirmations()) {
+        config.mutable_world_model()->set_learn_from_confirmations(tree.learn_from_confirmations());
+      }
+    }
+    if (!request.world_model().has_dominated_ratio()) {
+      config.mutable_world_model()->set_dominated_ratio(tree.dominated_ratio());
+    }
     // Its order holds the profiles that it had, and no others.
     if (request.profile() == v1::PROFILE_POLICY_UNSPECIFIED) {
-      ASSIGN_OR_RETURN(const RunRow earlier, parts_.store->ReadRun(config.replay_order_of()));
       config.set_profile(earlier.config.profile() == v1::PROFILE_POLICY_UNSPECIFIED
                              ? v1::PROFILE_POLICY_NEVER
                              : earlier.config.profile());

@@ -27,6 +27,8 @@ void FillWorldModel(v1::WorldModelSettings* settings) {
   settings->set_virtual_loss(OrDefault(settings->virtual_loss(), 0.15));
   settings->set_max_new_nodes(OrDefault(settings->max_new_nodes(), 3));
   settings->set_max_edit_retries(OrDefault(settings->max_edit_retries(), 3));
+  if (!settings->has_learn_from_confirmations()) settings->set_learn_from_confirmations(true);
+  if (!settings->has_dominated_ratio()) settings->set_dominated_ratio(0.2);
 }
 
 class Faults {
@@ -152,6 +154,7 @@ absl::StatusOr<v1::RunConfig> CompleteRunConfig(const v1::RunConfig& request,
   faults.Range("world_model.virtual_loss", tree.virtual_loss(), 0, 1);
   faults.Range("world_model.max_new_nodes", tree.max_new_nodes(), 1, 100);
   faults.Range("world_model.max_edit_retries", tree.max_edit_retries(), 1, 20);
+  faults.Range("world_model.dominated_ratio", tree.dominated_ratio(), -1, 1);
   CheckMeasurement(config.measure(), config.limits(), &faults);
   CheckModels(config, &faults);
   if (absl::Status status = faults.status(); !status.ok()) return status;

@@ -13,6 +13,7 @@
 #include "common/status_macros.h"
 #include "common/textproto.h"
 #include "coordinator/engine/ledger_status.h"
+#include "coordinator/search/score.h"
 
 namespace ksearch {
 namespace {
@@ -277,7 +278,7 @@ absl::Status SearchRun::FoldResult(const Arrival& arrival) {
     return absl::DataLossError(absl::StrCat("job ", arrival.ref, " has an arrival but no result"));
   }
   if (arrival.tag.rfind("confirm/", 0) == 0) {
-    return TakeTrackerStep(tracker_.OnConfirmed(arrival.tag, *result));
+    return FoldConfirmation(arrival.tag, *result);
   }
   if (absl::EndsWith(arrival.tag, kProfileTagEnd)) {
     return Take(strategy_->OnProfiled({arrival.tag, *result}));
@@ -291,6 +292,19 @@ absl::Status SearchRun::FoldResult(const Arrival& arrival) {
   return TakeTrackerStep(tracker_.OnScreened(*result, candidate_id, candidate.node_id,
                                              candidate.round,
                                              SpeedupOverBaseline(*result).value_or(0)));
+}
+
+absl::Status SearchRun::FoldConfirmation(const std::string& tag, const v1::JobResult& result) {
+  const v1::IncumbentState& before = tracker_.state();
+  const bool awaited = tracker_.busy() && before.confirming_tag() == tag;
+  Confirmation confirmation;
+  confirmation.candidate_id = before.confirming().candidate_id();
+  confirmation.rival_id =
+      before.incumbent().candidate_id().empty() ? "baseline" : before.incumbent().candidate_id();
+  RETURN_IF_ERROR(TakeTrackerStep(tracker_.OnConfirmed(tag, result)));
+  if (!awaited || IsInfrastructureOutcome(result.outcome())) return absl::OkStatus();
+  confirmation.result = result;
+  return Take(strategy_->OnConfirmed(confirmation));
 }
 
 absl::Status SearchRun::NoteGain(const CandidateRow& candidate, const v1::JobResult& result) {

@@ -75,6 +75,7 @@ class SearchRun {
   absl::Status Fold(const Arrival& arrival);
   absl::Status FoldReply(const Arrival& arrival);
   absl::Status FoldResult(const Arrival& arrival);
+  absl::Status FoldConfirmation(const std::string& tag, const v1::JobResult& result);
   // Turns a strategy's output into rows of `pending_`.
   absl::Status Take(const StepOutput& output);
   absl::Status TakeTrackerStep(const IncumbentTracker::Step& step);

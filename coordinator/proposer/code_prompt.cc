@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "coordinator/proposer/code_prompt_text.h"
+#include "coordinator/proposer/confirmation_text.h"
 #include "coordinator/proposer/evidence_text.h"
 #include "coordinator/proposer/prompt.h"
 #include "coordinator/proposer/prompt_assembler.h"
@@ -32,14 +33,16 @@ constexpr int kPerformanceTokens = 4000;
 constexpr int kPacketTokens = 2000;  // a packet is at most 6 KiB
 constexpr int kFailureTokens = 4000;
 constexpr int kLessonsTokens = 1500;
-constexpr int kComplaintTokens = 2000;
+constexpr int kPaperComplaintTokens = 2000;
+constexpr int kComplaintTokens = 5000;  // 8 KiB of the answer, and its fault
 constexpr size_t kTreeBytes = 12000;
 constexpr size_t kPaperTreeBytes = 50000;  // published: 50,000 characters in code prompts
 constexpr size_t kMaxLesson = 400;
 constexpr size_t kMaxLessons = 12;
 
 bool IsRetry(CodePromptKind kind) {
-  return kind == CodePromptKind::kDebug || kind == CodePromptKind::kImprove;
+  return kind == CodePromptKind::kDebug || kind == CodePromptKind::kImprove ||
+         kind == CodePromptKind::kMend;
 }
 
 std::string ActionText(const v1::Node& node, bool paper) {
@@ -103,10 +106,11 @@ std::string AttemptText(const CodePromptContext& context) {
   return absl::StrCat("Attempt ", shown, " of ", context.attempts_hint, " at this action.\n");
 }
 
-std::string ComplaintText(const std::string& complaint) {
-  if (complaint.empty()) return "";
+std::string ComplaintText(const CodePromptContext& context) {
+  if (context.complaint.empty()) return "";
   return absl::StrCat(
-      "Your previous answer to this request could not be used:\n", QuotedData("fault", complaint),
+      "Your previous answer to this request could not be used:\n",
+      QuotedData("fault", context.complaint), QuotedData("your answer", context.refused_reply),
       "Send the whole answer again, every file complete, in the format described.\n");
 }
 
@@ -128,7 +132,8 @@ struct Sections {
              kHeaderTokens};
     reference = {"reference", "Reference implementation (defines what is correct; slow on purpose)",
                  ReferenceText(facts), Priority::kImportant, kReferenceTokens};
-    workloads = {"workloads", "Workloads measured during the search", WorkloadsText(facts),
+    workloads = {"workloads", "Workloads measured during the search",
+                 absl::StrCat(WorkloadsText(facts), facts.paper ? "" : UnseenSizesText(facts)),
                  Priority::kImportant, kWorkloadsTokens};
     tree = {"world model", "What is known so far (the search's world model)",
             TreeText(facts, context), Priority::kBackground};
@@ -150,20 +155,29 @@ struct Sections {
       failure = {"failure", "What went wrong", FailureText(facts, *context.last_result),
                  Priority::kImportant, kFailureTokens};
     }
+    if (context.confirmation.has_value()) {
+      confirmation = {"confirmation",
+                      "What the confirmation of the current program found",
+                      ConfirmationText(*context.confirmation),
+                      Priority::kRequired,
+                      kFailureTokens,
+                      Keep::kHead,
+                      0};
+    }
     action = {"action", "Chosen action", ActionText(context.node, facts.paper), Priority::kRequired,
               kActionTokens};
     attempt = {"attempt", "", AttemptText(context), Priority::kRequired};
     request = {"request", "What to do now", CodeRequestText(context.kind, facts.paper),
                Priority::kRequired};
-    complaint = {"complaint", "Complaint", ComplaintText(context.complaint), Priority::kRequired,
-                 kComplaintTokens};
+    complaint = {"complaint", "Complaint", ComplaintText(context), Priority::kRequired,
+                 facts.paper ? kPaperComplaintTokens : kComplaintTokens};
     for (PromptPart* part : {&definition, &entry, &attempt, &request, &action, &complaint}) {
       part->min_tokens = 0;
     }
   }
 
   PromptPart definition, entry, reference, workloads, tree, base, current, performance, packet,
-      failure, action, attempt, request, complaint;
+      failure, confirmation, action, attempt, request, complaint;
 };
 
 // Role, rules, format and hints are the same for a whole run and stand in the system text; the task
@@ -171,9 +185,9 @@ struct Sections {
 // repeated beginning at a fraction.
 Prompt DefaultPrompt(const PromptFacts& facts, const CodePromptContext& context) {
   Prompt prompt;
-  prompt.system =
-      absl::StrCat(CodeRoleText(facts), "\n# Rules\n", CodeRulesText(facts), "\n# Answer\n",
-                   CodeFormatText(facts), "\n# Hints\n", HardwareHintsText(facts));
+  prompt.system = absl::StrCat(CodeRoleText(facts), "\n# Rules\n", CodeRulesText(facts),
+                               "\n# Measuring\n", MeasuringText(facts), "\n# Answer\n",
+                               CodeFormatText(facts), "\n# Hints\n", HardwareHintsText(facts));
   Sections sections(facts, context);
   if (context.base.has_value() && context.current.has_value() && IsRetry(context.kind) &&
       !context.base->candidate_id.empty() &&
@@ -192,17 +206,22 @@ Prompt DefaultPrompt(const PromptFacts& facts, const CodePromptContext& context)
                         Priority::kUseful,
                         kLessonsTokens,
                         Keep::kTail};
+  PromptPart cycles = {"other cycles", "Other actions being worked on, and what they have reached",
+                       IsRetry(context.kind) ? InFlightText(facts, context.in_flight_text) : "",
+                       Priority::kUseful, kLessonsTokens};
   PromptAssembler assembler(facts.max_tokens - EstimateTokens(prompt.system));
   assembler.Add(std::move(sections.definition))
       .Add(std::move(sections.entry))
       .Add(std::move(sections.reference))
       .Add(std::move(sections.workloads))
       .Add(std::move(sections.tree))
+      .Add(std::move(cycles))
       .Add(std::move(sections.base))
       .Add(std::move(sections.current))
       .Add(std::move(sections.performance))
       .Add(std::move(sections.packet))
       .Add(std::move(sections.failure))
+      .Add(std::move(sections.confirmation))
       .Add(std::move(lessons))
       .Add(std::move(sections.action))
       .Add(std::move(sections.attempt))

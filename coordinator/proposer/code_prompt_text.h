@@ -15,6 +15,10 @@ std::string CodeRoleText(const PromptFacts& facts);
 // What a program may and may not do, in this language.
 std::string CodeRulesText(const PromptFacts& facts);
 // How the answer must look.
+// Rules and entry point as far as a plan depends on them.
+std::string PlanningRulesText(const PromptFacts& facts);
+// How a call is timed.
+std::string MeasuringText(const PromptFacts& facts);
 std::string CodeFormatText(const PromptFacts& facts);
 // What tends to pay on the target. Never empty.
 std::string HardwareHintsText(const PromptFacts& facts);

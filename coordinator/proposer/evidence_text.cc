@@ -258,6 +258,10 @@ std::string PacketText(const PromptFacts& facts, const v1::JobResult& result,
                     WithoutHeldOut(facts.task, EvaluationPacket({&result, parent, &facts.task})));
 }
 
+std::string InFlightText(const PromptFacts& facts, absl::string_view text) {
+  return QuotedData("other cycles", WithoutHeldOut(facts.task, text));
+}
+
 std::string ShownCodeText(const ShownCode& code) {
   if (!code.score.has_value()) return "did not pass";
   std::string text = absl::StrFormat("score %.4f", *code.score);

@@ -28,6 +28,9 @@ std::string FailureText(const PromptFacts& facts, const v1::JobResult& result);
 std::string PacketText(const PromptFacts& facts, const v1::JobResult& result,
                        const v1::JobResult* parent);
 
+// What other cycles have reached: partly in the words of models and tools.
+std::string InFlightText(const PromptFacts& facts, absl::string_view text);
+
 // "score 1.234, 56.7 us", or "did not pass".
 std::string ShownCodeText(const ShownCode& code);
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "proto/result.pb.h"
+#include "proto/search_state.pb.h"
 #include "proto/task.pb.h"
 #include "proto/world_model.pb.h"
 
@@ -36,11 +37,14 @@ struct PromptFacts {
   bool paper = false;  // the paper's rules of what is shown (ksearch reference 2 and 4)
   // Latency of the baseline by workload uuid, where it is known; may be empty.
   std::map<std::string, double> baseline_us;
+  // Time that no call on the device can beat, by workload uuid, where it is known; may be empty.
+  std::map<std::string, double> floor_us;
   // Estimated tokens (four bytes each) a prompt may have; parts give way by importance.
   int max_tokens = 96000;
 };
 
-enum class CodePromptKind { kActionFromSpec, kActionOnBase, kDebug, kImprove };
+// kMend: the current program passed its screening and was refused by its confirmation.
+enum class CodePromptKind { kActionFromSpec, kActionOnBase, kDebug, kImprove, kMend };
 
 struct CodePromptContext {
   CodePromptKind kind = CodePromptKind::kActionFromSpec;
@@ -50,12 +54,16 @@ struct CodePromptContext {
   std::optional<v1::JobResult> last_result;  // of `current`
   // Of the program that `current` was built from, if that is known.
   std::optional<v1::JobResult> parent_result;
+  // Of `current`; always there for kMend.
+  std::optional<v1::ConfirmedProgram> confirmation;
   int attempt = 1;
   int attempts_hint = 5;
   const v1::WorldModel* world_model = nullptr;  // may be null
   std::vector<std::string> lessons;             // of this cycle's failed attempts, oldest first
+  std::string in_flight_text;  // a line on each other cycle under way; may be empty
   // Non-empty: the previous reply was unusable for this reason; ask for the whole answer again.
   std::string complaint;
+  std::string refused_reply;  // that reply, bounded; may be empty
 };
 
 enum class WorldModelPromptKind { kInit, kPropose, kRefine, kTooHard };
@@ -66,12 +74,17 @@ struct WorldModelPromptContext {
   std::string node_id;  // just solved or given up; empty for init and propose
   std::optional<ShownCode> code;
   std::optional<v1::JobResult> result;
-  std::optional<v1::JobResult> parent_result;  // of the program that `code` was built from
-  std::vector<std::string> lessons;            // of the cycle's failed attempts
+  std::optional<v1::JobResult> parent_result;        // of the program that `code` was built from
+  std::optional<v1::ConfirmedProgram> confirmation;  // of `code`
+  std::vector<std::string> lessons;                  // of the cycle's failed attempts
+  // Nodes that cycles work on, and a line on each of those cycles.
+  std::vector<std::string> nodes_in_flight;
+  std::string in_flight_text;
   int round = 0;
   int max_new_nodes = 3;
-  std::string requirement;  // extra demand, e.g. "give node x an open child"
-  std::string complaint;    // errors of the previous, rejected reply, in full
+  std::string requirement;    // extra demand, e.g. "give node x an open child"
+  std::string complaint;      // errors of the previous, rejected reply, in full
+  std::string refused_reply;  // that reply, bounded; may be empty
 };
 
 // Pure functions of their arguments.

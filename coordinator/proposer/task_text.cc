@@ -145,6 +145,9 @@ std::string WorkloadLine(const PromptFacts& facts, const v1::Workload& workload)
   if (const auto it = facts.baseline_us.find(workload.uuid()); it != facts.baseline_us.end()) {
     absl::StrAppendFormat(&line, "; baseline %.3f us", it->second);
   }
+  if (const auto it = facts.floor_us.find(workload.uuid()); it != facts.floor_us.end()) {
+    absl::StrAppendFormat(&line, ", floor %.3f us", it->second);
+  }
   return line;
 }
 
@@ -223,6 +226,55 @@ std::string ReferenceText(const PromptFacts& facts) {
   const std::string& own = facts.task.definition().reference_text();
   if (own.empty()) return "";
   return absl::StrCat("<reference>\n", SafeText(own), "\n</reference>\n");
+}
+
+std::string UnseenSizesText(const PromptFacts& facts) {
+  std::vector<std::string> varying;
+  for (const v1::Axis& axis : facts.task.definition().axes()) {
+    if (!axis.has_const_value()) varying.push_back(axis.name());
+  }
+  std::string text;
+  if (!varying.empty()) {
+    absl::StrAppend(
+        &text, "Unseen sizes vary ", absl::StrJoin(varying, ", "),
+        " as far as the definition allows: expect values below, between and above those "
+        "listed, odd ones too, and uneven segments where there are offsets.\n");
+  }
+  // Recipes of one input are of one kind in all workloads; the first that is shown speaks for it.
+  for (const v1::Workload& workload : facts.task.workloads()) {
+    if (workload.held_out()) continue;
+    for (const v1::InputRecipe& recipe : workload.inputs()) {
+      if (recipe.has_indptr()) {
+        absl::StrAppend(&text, "Always: ", recipe.input(), "[0] = 0, ", recipe.input(),
+                        " never falls",
+                        recipe.indptr().total_axis().empty()
+                            ? ""
+                            : absl::StrCat(", its last value is ", recipe.indptr().total_axis()),
+                        ".\n");
+      } else if (recipe.has_page_indices() && !recipe.page_indices().pool_axis().empty()) {
+        absl::StrAppend(&text, "Always: ", recipe.input(), " are distinct and below ",
+                        recipe.page_indices().pool_axis(), ".\n");
+      }
+    }
+    break;
+  }
+  return text;
+}
+
+std::string BaselineText(const PromptFacts& facts, size_t max_bytes) {
+  const v1::Sources* shown = nullptr;
+  for (const v1::Sources& sources : facts.task.baselines()) {
+    if (shown == nullptr || sources.language() == facts.language) shown = &sources;
+    if (sources.language() == facts.language) break;
+  }
+  if (shown == nullptr) return "";
+  std::string text;
+  for (const v1::SourceFile& file : shown->files()) {
+    absl::StrAppend(&text, "<baseline path=\"", file.path(), "\">\n", SafeText(file.content()),
+                    absl::EndsWith(file.content(), "\n") ? "" : "\n", "</baseline>\n");
+  }
+  // The end is the entry, which shows how the kernels are launched.
+  return Shortened(text, max_bytes, Keep::kBothEnds);
 }
 
 std::string CompactSpecText(const PromptFacts& facts) {

@@ -17,6 +17,14 @@ std::string DefinitionText(const PromptFacts& facts);
 // One line per feedback workload: id, axis values, unusual inputs, baseline latency if known.
 std::string WorkloadsText(const PromptFacts& facts);
 
+// What may be relied on where the listed workloads do not show it: which axes vary beyond the list,
+// and what holds of offsets and page numbers. Follows from definition and feedback workloads alone.
+std::string UnseenSizesText(const PromptFacts& facts);
+
+// The baseline in the prompt's language (else any), at most `max_bytes` of it; empty if the task
+// has none to show.
+std::string BaselineText(const PromptFacts& facts, size_t max_bytes);
+
 // The reference in the prompt's language (else any language, else the definition's own text), as
 // source; its outputs are what "correct" means. Empty if the task has none to show.
 std::string ReferenceText(const PromptFacts& facts);

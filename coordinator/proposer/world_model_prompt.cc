@@ -7,6 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "coordinator/proposer/code_prompt_text.h"
+#include "coordinator/proposer/confirmation_text.h"
 #include "coordinator/proposer/evidence_text.h"
 #include "coordinator/proposer/prompt.h"
 #include "coordinator/proposer/prompt_assembler.h"
@@ -29,7 +31,9 @@ constexpr int kEvidenceTokens = 6000;
 constexpr int kPacketTokens = 2000;  // a packet is at most 6 KiB
 constexpr int kLessonsTokens = 2000;
 constexpr int kRequirementTokens = 2000;
-constexpr int kComplaintTokens = 4000;
+constexpr int kPaperComplaintTokens = 4000;
+constexpr int kComplaintTokens = 7000;  // 8 KiB of the answer, and its faults
+constexpr size_t kMaxBaselineBytes = 1800;
 constexpr size_t kTreeBytes = 24000;
 constexpr size_t kFrontierBytes = 6000;
 constexpr size_t kPathBytes = 2000;
@@ -86,6 +90,7 @@ std::string ResultText(const PromptFacts& facts, const WorldModelPromptContext& 
     text += FailureText(facts, *context.result);
     text += PerformanceText(facts, *context.result);
   }
+  if (context.confirmation.has_value()) text += ConfirmationText(*context.confirmation);
   return text;
 }
 
@@ -105,12 +110,20 @@ std::string LessonsText(const PromptFacts& facts, const std::vector<std::string>
   return text;
 }
 
-std::string ComplaintText(const std::string& complaint) {
+// The published complaint; the answer it is about is not shown.
+std::string PaperComplaintText(const std::string& complaint) {
   if (complaint.empty()) return "";
   return absl::StrCat(
       "Your previous answer was refused as a whole; nothing of it was applied. "
       "Its faults:\n",
       QuotedData("faults", complaint), "Answer again, complete, with every fault mended.\n");
+}
+
+std::string ComplaintText(const WorldModelPromptContext& context) {
+  if (context.complaint.empty()) return "";
+  return absl::StrCat(
+      "Your previous answer to this request had faults.\n", QuotedData("faults", context.complaint),
+      QuotedData("your answer", context.refused_reply), "Answer again, with every fault mended.\n");
 }
 
 PromptPart Required(std::string name, std::string heading, std::string text, int max_tokens = 0,
@@ -131,6 +144,7 @@ class Builder {
     Prompt prompt;
     prompt.system = absl::StrCat(WorldModelRoleText(facts_), "\n# The tree\n", TreeRulesText(),
                                  "\n# Answer\n", InitialModelShapeText());
+    AddProgramRules(&prompt);
     PromptAssembler assembler(facts_.max_tokens - EstimateTokens(prompt.system));
     AddTask(&assembler);
     // The published initial prompt is blind to a starting program.
@@ -146,6 +160,7 @@ class Builder {
     prompt.system = absl::StrCat(WorldModelRoleText(facts_), "\n# The tree\n", TreeRulesText(),
                                  "\n# Reflection\n", ReflectionText(), "\n# Answer\n",
                                  EditShapeText(/*paper=*/false));
+    AddProgramRules(&prompt);
     PromptAssembler assembler(facts_.max_tokens - EstimateTokens(prompt.system));
     AddTask(&assembler);
     if (context_.world_model != nullptr) {
@@ -155,8 +170,11 @@ class Builder {
       assembler.Add(Required("tree", "World model now", TreeDigest(*context_.world_model, tree)));
       FrontierDigestOptions frontier;
       frontier.max_bytes = kFrontierBytes;
+      frontier.in_flight = context_.nodes_in_flight;
       assembler.Add({"frontier", "Actions that can be picked now, most promising first",
                      FrontierDigest(*context_.world_model, frontier), Priority::kImportant});
+      assembler.Add({"cycles", "Being worked on now (cannot be picked)",
+                     InFlightText(facts_, context_.in_flight_text), Priority::kUseful});
       if (ActedOn(context_) != nullptr) {
         assembler.Add({"path", "Path to the node concerned",
                        PathDigest(*context_.world_model, context_.node_id, kPathBytes),
@@ -233,19 +251,29 @@ class Builder {
       assembler.Add(Required("requirement", "Required", context_.requirement, kRequirementTokens));
     }
     assembler.Add(Required("answer", "Answer", EditShapeText(/*paper=*/true)));
-    assembler.Add(
-        Required("complaint", "Complaint", ComplaintText(context_.complaint), kComplaintTokens));
+    assembler.Add(Required("complaint", "Complaint", PaperComplaintText(context_.complaint),
+                           kPaperComplaintTokens));
     prompt.user = assembler.Assemble(&prompt.dropped_parts);
     return prompt;
   }
 
  private:
+  // An intent that the rules of programs forbid is worth nothing.
+  void AddProgramRules(Prompt* prompt) const {
+    if (facts_.paper) return;
+    absl::StrAppend(&prompt->system, "\n# Programs\n", PlanningRulesText(facts_),
+                    MeasuringText(facts_));
+  }
+
   void AddTask(PromptAssembler* assembler) {
     assembler->Add(Required("definition", "Task", DefinitionText(facts_), kDefinitionTokens));
     assembler->Add({"reference", "Reference implementation (defines what is correct)",
                     ReferenceText(facts_), Priority::kUseful, kReferenceTokens});
     assembler->Add({"workloads", "Workloads measured during the search", WorkloadsText(facts_),
                     Priority::kImportant, kWorkloadsTokens});
+    if (facts_.paper) return;
+    assembler->Add({"baseline", "Baseline (1.0 times its speed is where the search begins)",
+                    BaselineText(facts_, kMaxBaselineBytes), Priority::kUseful});
   }
 
   void AddEvidence(std::string code_heading, PromptAssembler* assembler) {
@@ -269,7 +297,9 @@ class Builder {
     assembler->Add(Required("request", "What to do now", WorldModelRequestText(context_)));
     assembler->Add(Required("requirement", "Required", context_.requirement, kRequirementTokens));
     assembler->Add(
-        Required("complaint", "Complaint", ComplaintText(context_.complaint), kComplaintTokens));
+        Required("complaint", "Complaint",
+                 facts_.paper ? PaperComplaintText(context_.complaint) : ComplaintText(context_),
+                 facts_.paper ? kPaperComplaintTokens : kComplaintTokens));
   }
 
   const PromptFacts& facts_;

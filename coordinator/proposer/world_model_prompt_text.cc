@@ -136,8 +136,13 @@ constexpr absl::string_view kJsonRules =
 - Numbers stay within the ranges in their names; the expected factor is positive. Fill in every number.
 - `decision`, `choice`, `title` and `risk` are kept to 300 bytes, other texts to 4000; the rest is cut
   off. No line breaks inside strings except as \n.
-- If any operation is invalid, the whole script is refused and you are told every fault.
+{if_invalid}
 )";
+
+constexpr absl::string_view kRefusedWhole =
+    "- If any operation is invalid, the whole script is refused and you are told every fault.";
+constexpr absl::string_view kPartlyKept =
+    R"(- If anything is invalid you are told every fault, and what was applied all the same, and asked again.)";
 
 // ---------------------------------------------------------------- duties
 
@@ -184,8 +189,9 @@ out, delete it with the reason. Judge other nodes that share the difficulty alik
 nodes.
 )";
 
-std::string JsonRules() {
-  return absl::StrReplaceAll(kJsonRules, {{"{id}", absl::StrCat(edit_fields::kMaxNodeIdBytes)}});
+std::string JsonRules(absl::string_view if_invalid) {
+  return absl::StrReplaceAll(kJsonRules, {{"{id}", absl::StrCat(edit_fields::kMaxNodeIdBytes)},
+                                          {"{if_invalid}", if_invalid}});
 }
 
 }  // namespace
@@ -199,13 +205,15 @@ std::string WorldModelRoleText(const PromptFacts& facts) {
 
 absl::string_view TreeRulesText() { return kTreeRules; }
 
-std::string InitialModelShapeText() { return absl::StrCat(kInitialShape, "\n", JsonRules()); }
+std::string InitialModelShapeText() {
+  return absl::StrCat(kInitialShape, "\n", JsonRules(kRefusedWhole));
+}
 
 std::string EditShapeText(bool paper) {
   // Ids of solutions are long; the parent's is filled in when it is left out.
   return absl::StrCat(
       absl::StrReplaceAll(kEditShape, {{"{parent_solution}", paper ? kParentSolution : ""}}),
-      JsonRules());
+      JsonRules(paper ? kRefusedWhole : kPartlyKept));
 }
 
 absl::string_view AnalysisText() { return kAnalysis; }

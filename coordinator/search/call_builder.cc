@@ -2,9 +2,14 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "coordinator/search/action_cycle.h"
+#include "coordinator/world_model/text.h"
 #include "coordinator/world_model/world_model.h"
 
 namespace ksearch {
@@ -13,6 +18,11 @@ namespace {
 // Of the chosen action's text in a published edit prompt; validation errors are appended to it
 // before the cut, so that they hardly ever arrive (K-Search reference 2.5).
 constexpr size_t kPaperActionText = 500;
+
+constexpr size_t kMaxRefusedReply = 8 << 10;
+constexpr size_t kMaxCyclesShown = 12;
+constexpr size_t kMaxCycleTitle = 120;
+constexpr size_t kMaxCycleGain = 200;
 
 ShownCode Shown(const v1::ScreenedProgram& program) {
   ShownCode code;
@@ -41,6 +51,45 @@ std::optional<v1::JobResult> ResultOf(const v1::SearchState& state,
   return known->second.result();
 }
 
+std::optional<v1::ConfirmedProgram> ConfirmationOf(const v1::SearchState& state,
+                                                   const std::string& candidate_id) {
+  const auto known = state.confirmed().find(candidate_id);
+  if (known == state.confirmed().end()) return std::nullopt;
+  return known->second;
+}
+
+// A line on every cycle under way but `own` (0: on all), best first.
+std::string CyclesInFlight(const v1::SearchState& state, int own) {
+  std::vector<const v1::CycleState*> cycles;
+  for (const v1::CycleState& cycle : state.cycles()) {
+    if (cycle.cycle() != own) cycles.push_back(&cycle);
+  }
+  std::stable_sort(cycles.begin(), cycles.end(),
+                   [](const v1::CycleState* a, const v1::CycleState* b) {
+                     return a->progress().best_score() > b->progress().best_score();
+                   });
+  std::string text;
+  for (size_t i = 0; i < std::min(cycles.size(), kMaxCyclesShown); ++i) {
+    const v1::CycleState& cycle = *cycles[i];
+    const v1::Node* node = FindNode(state.world_model(), cycle.node_id());
+    absl::StrAppend(&text, "- ", cycle.node_id(), ": ",
+                    node == nullptr ? "" : OneLine(node->action().title(), kMaxCycleTitle), "; ",
+                    cycle.progress().attempts(), " attempt(s)");
+    if (cycle.progress().has_best()) {
+      absl::StrAppendFormat(&text, ", best score %.3f", cycle.progress().best_score());
+    } else if (cycle.lessons_size() > 0) {
+      absl::StrAppend(&text, ", none right; ",
+                      OneLine(cycle.lessons(cycle.lessons_size() - 1), kMaxCycleTitle));
+    }
+    if (node != nullptr && node->gains_size() > 0 && cycle.progress().has_best()) {
+      absl::StrAppend(&text, " (", OneLine(node->gains(node->gains_size() - 1), kMaxCycleGain),
+                      ")");
+    }
+    text += "\n";
+  }
+  return text;
+}
+
 std::string WhatIsLeftOfErrors(const v1::Action& action, const std::string& errors) {
   const size_t used =
       action.title().size() + action.description().size() + action.rationale().size();
@@ -48,6 +97,8 @@ std::string WhatIsLeftOfErrors(const v1::Action& action, const std::string& erro
 }
 
 }  // namespace
+
+std::string RefusedReply(const std::string& reply) { return CutMiddle(reply, kMaxRefusedReply); }
 
 CallBuilder::CallBuilder(const SearchContext& context, const SearchSettings& settings,
                          Proposer proposer)
@@ -62,13 +113,30 @@ CallBuilder::CallBuilder(const SearchContext& context, const SearchSettings& set
 PromptFacts CallBuilder::FactsAt(const v1::SearchState& state) const {
   PromptFacts facts = facts_;
   facts.baseline_us.insert(state.baseline_us().begin(), state.baseline_us().end());
+  if (settings_.paper) return facts;
+  for (const auto& [id, program] : state.screened()) {
+    for (const v1::WorkloadResult& workload : program.result().workloads()) {
+      if (!(workload.floor_us() > 0)) continue;
+      double& floor = facts.floor_us[workload.workload_uuid()];
+      floor = std::max(floor, workload.floor_us());
+    }
+  }
   return facts;
 }
 
 AskModel CallBuilder::WorldModelCall(const v1::SearchState& state,
                                      const WorldModelPromptContext& context,
                                      const std::string& purpose, int attempt, int cycle) const {
-  Prompt prompt = proposer_.world_model_prompt(FactsAt(state), context);
+  WorldModelPromptContext shown = context;
+  if (!settings_.paper) {
+    for (const v1::CycleState& other : state.cycles()) {
+      if (other.cycle() != cycle || purpose == "propose") {
+        shown.nodes_in_flight.push_back(other.node_id());
+      }
+    }
+    shown.in_flight_text = CyclesInFlight(state, purpose == "propose" ? 0 : cycle);
+  }
+  Prompt prompt = proposer_.world_model_prompt(FactsAt(state), shown);
   AskModel ask;
   ask.role = "world_model";
   ask.labels = {purpose, context.node_id, attempt, cycle};
@@ -84,7 +152,9 @@ AskModel CallBuilder::Init(const v1::SearchState& state) const {
   context.max_new_nodes = settings_.init_max_new_nodes;
   // The published system makes its first model blind to a program it continues from.
   if (!settings_.paper) Show(state.seed(), &context);
+  context.confirmation = ConfirmationOf(state, state.seed().candidate_id());
   context.complaint = settings_.paper ? "" : state.init_complaint();
+  context.refused_reply = state.init_refused_reply();
   return WorldModelCall(state, context, "init", state.init_attempts() + 1, 0);
 }
 
@@ -97,12 +167,14 @@ AskModel CallBuilder::Propose(const v1::SearchState& state, const v1::WorldModel
   context.max_new_nodes = settings_.max_new_nodes;
   context.requirement = requirement;
   context.complaint = state.propose().complaint();
+  context.refused_reply = state.propose().refused_reply();
   if (settings_.paper) {
     Show(state.last_program(), &context);
     context.result.reset();
   } else if (const v1::Node* best = BestNode(tree); best != nullptr) {
     const auto solution = state.solutions().find(best->solution().candidate_id());
     if (solution != state.solutions().end()) Show(solution->second, &context);
+    context.confirmation = ConfirmationOf(state, best->solution().candidate_id());
     context.parent_result = ResultOf(state, best->solution().parent_candidate_id());
   }
   return WorldModelCall(state, context, "propose", state.propose().attempts() + 1,
@@ -123,8 +195,12 @@ AskModel CallBuilder::Revise(const v1::SearchState& state, const v1::CycleState&
     const v1::Node* node = FindNode(state.world_model(), cycle.node_id());
     if (node != nullptr) context.complaint = WhatIsLeftOfErrors(node->action(), cycle.complaint());
   } else {
+    if (context.code.has_value()) {
+      context.confirmation = ConfirmationOf(state, context.code->candidate_id);
+    }
     context.lessons.assign(cycle.lessons().begin(), cycle.lessons().end());
     context.complaint = cycle.complaint();
+    context.refused_reply = cycle.refused_reply();
   }
   return WorldModelCall(state, context, refine ? "refine" : "too_hard", cycle.edit_attempts() + 1,
                         cycle.cycle());
@@ -147,21 +223,36 @@ AskModel CallBuilder::Code(const v1::SearchState& state, const v1::CycleState& c
   } else if (has_base) {
     context.base = Shown(parent->second);
   }
-  if (context.kind == CodePromptKind::kDebug || context.kind == CodePromptKind::kImprove) {
+  const std::string& mends = cycle.mends_candidate_id();
+  if (!mends.empty() && cycle.last().candidate_id() == mends) {
+    context.kind = CodePromptKind::kMend;
+  }
+  if (context.kind == CodePromptKind::kDebug || context.kind == CodePromptKind::kImprove ||
+      context.kind == CodePromptKind::kMend) {
     // Published: always the last attempt, even if it failed and a better one exists.
     const bool improve_best = !settings_.paper && context.kind == CodePromptKind::kImprove;
     const v1::ScreenedProgram& current = improve_best ? cycle.best() : cycle.last();
     context.current = Shown(current);
+    if (context.kind == CodePromptKind::kMend) {
+      context.current->score = current.score();
+      if (current.has_latency_us()) context.current->latency_us = current.latency_us();
+    }
     context.last_result = current.result();
     context.parent_result = ResultOf(state, cycle.base_candidate_id());
+    context.confirmation = ConfirmationOf(state, current.candidate_id());
   }
+  if (!settings_.paper) context.in_flight_text = CyclesInFlight(state, cycle.cycle());
   context.attempt = progress.attempts() + 1;
   context.world_model = &state.world_model();
   context.complaint = cycle.complaint();
+  context.refused_reply = cycle.refused_reply();
 
   Prompt prompt = proposer_.code_prompt(FactsAt(state), context);
   std::string purpose = "action";
-  if (context.kind == CodePromptKind::kDebug) purpose = "debug";
+  // A mend is a repair, too; recorded replies know no other name for it.
+  if (context.kind == CodePromptKind::kDebug || context.kind == CodePromptKind::kMend) {
+    purpose = "debug";
+  }
   if (context.kind == CodePromptKind::kImprove) purpose = "improve";
   AskModel ask;
   ask.role = "code";

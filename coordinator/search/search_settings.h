@@ -33,6 +33,9 @@ struct SearchSettings {
     task = context.task.name();
     on_gpu = context.task.device() == v1::DEVICE_CLASS_CUDA;
     profile = config.profile();
+    learn_from_confirmations = !paper && model.learn_from_confirmations();
+    revised_rules = !paper && model.has_learn_from_confirmations();
+    dominated_ratio = paper ? 0 : model.dominated_ratio();
   }
 
   v1::Preset preset;
@@ -51,6 +54,12 @@ struct SearchSettings {
   bool on_gpu;
   // Unspecified in runs that began before there were profiles: they get none.
   v1::ProfilePolicy profile;
+  // Absent, and so off, in runs that began before there were such.
+  bool learn_from_confirmations;
+  // Valid edits of a faulty script are kept, and no intents are asked for before the first result
+  // while every slot has one. Runs that began before keep the rules they began with.
+  bool revised_rules;
+  double dominated_ratio;
 };
 
 }  // namespace ksearch

@@ -77,6 +77,13 @@ struct ScreenResult {
   v1::JobResult result;
 };
 
+// How the confirmation of a screened candidate ended. Lost workers are no end.
+struct Confirmation {
+  std::string candidate_id;
+  std::string rival_id;  // whom it had to beat: "baseline", or the candidate id of the incumbent
+  v1::JobResult result;
+};
+
 // What a strategy knows from the start; constant for a run.
 struct SearchContext {
   v1::RunConfig config;  // every default filled in
@@ -99,6 +106,9 @@ class SearchStrategy {
   virtual StepOutput OnScreened(const ScreenResult& result) = 0;
   // Only strategies that ask for profiles get any.
   virtual StepOutput OnProfiled(const ScreenResult& /*result*/) { return {}; }
+  // Every confirmation that ended, in the order of their ends; a program that was refused should be
+  // built on no more. Held-out workloads in the result must not reach a model.
+  virtual StepOutput OnConfirmed(const Confirmation& /*confirmation*/) { return {}; }
   // Everything the strategy knows, to be given to Restore of a new object with the same context
   // (rounds may have grown). Restore returns what to do at once (usually nothing: calls and jobs in
   // flight are remembered by the engine); DATA_LOSS if unreadable.

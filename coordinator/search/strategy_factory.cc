@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "coordinator/proposer/confirmation_text.h"
 #include "coordinator/proposer/prompt.h"
 #include "coordinator/proposer/reply_parser.h"
 #include "coordinator/search/call_builder.h"
@@ -22,6 +23,7 @@ std::unique_ptr<SearchStrategy> MakeWorldModel(const SearchContext& context) {
   proposer.parse_code = [](const std::string& reply, v1::Language language) {
     return ParseCodeReply(reply, language);
   };
+  proposer.read_confirmation = ConfirmationFindings;
   EditReplyOptions options;
   options.clamp = context.config.world_model().preset() == v1::PRESET_PAPER;
   proposer.parse_edits = [options](const std::string& reply) {

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "coordinator/search/step_parts.h"
+#include "coordinator/world_model/selection.h"
 #include "coordinator/world_model/text.h"
 #include "coordinator/world_model/world_model.h"
 
@@ -64,8 +65,21 @@ v1::Node Continuation(const v1::Node& parent, double score, std::string id) {
   return node;
 }
 
-std::string ErrorText(const std::vector<std::string>& errors) {
-  return absl::StrJoin(errors, "\n");
+// `tell_kept`: with what was applied all the same.
+std::string ErrorText(const EditReport& report, bool tell_kept) {
+  if (report.errors.empty() || !tell_kept) return absl::StrJoin(report.errors, "\n");
+  return absl::StrCat(absl::StrJoin(report.errors, "\n"), "\n",
+                      report.kept.empty()
+                          ? "Nothing of the answer was applied: send it again as a whole."
+                          : absl::StrCat("Applied already, not to be sent again: ",
+                                         absl::StrJoin(report.kept, ", "), "."));
+}
+
+// Of a reply that could not be read.
+std::string UnreadableText(const absl::Status& status, bool tell_kept) {
+  EditReport report;
+  report.errors.emplace_back(status.message());
+  return ErrorText(report, tell_kept);
 }
 
 std::string PaperErrorText(std::vector<std::string> errors) {
@@ -95,6 +109,7 @@ EditOptions TreeReviser::OptionsFor(int round, const v1::CycleState* own) const 
   options.max_new_nodes = settings_.max_new_nodes;
   options.round = round;
   options.task = settings_.task;
+  options.keep_valid = settings_.revised_rules;
   for (const v1::CycleState& cycle : state_.cycles()) {
     if (own == nullptr || cycle.cycle() != own->cycle()) {
       options.nodes_in_flight.push_back(cycle.node_id());
@@ -176,6 +191,7 @@ void TreeReviser::InsertDirectAction(absl::string_view why) {
 Revision TreeReviser::Initialize(const absl::StatusOr<v1::EditScript>& script, bool last) {
   EditOptions options = OptionsFor(0, nullptr);
   options.max_new_nodes = std::max(settings_.init_max_new_nodes, settings_.max_new_nodes);
+  options.keep_valid = false;
   Revision revision;
   const auto ready = [&](const EditReport& report) {
     Report(report, 0, 0);
@@ -207,7 +223,7 @@ Revision TreeReviser::Initialize(const absl::StatusOr<v1::EditScript>& script, b
           "no node can be worked on: put open action nodes directly under \"root\"";
       Tell(v1::RunEvent::EDIT_REJECTED, revision.complaint, 0, 0, "");
     } else {
-      revision.complaint = ErrorText(report.errors);
+      revision.complaint = ErrorText(report, /*tell_kept=*/false);
       Report(report, 0, 0);
     }
   }
@@ -228,8 +244,12 @@ Revision TreeReviser::Initialize(const absl::StatusOr<v1::EditScript>& script, b
 
 bool TreeReviser::WantsProposals() const {
   const v1::WorldModel& model = state_.world_model();
-  return static_cast<int>(Frontier(model).size()) < settings_.wanted_frontier ||
-         BestLacksChild(model);
+  int wanted = settings_.wanted_frontier;
+  // Before anything is measured the model knows no more than when it made the tree.
+  if (settings_.revised_rules && state_.rounds_done() == 0) {
+    wanted = std::min(wanted, settings_.parallel);
+  }
+  return static_cast<int>(Frontier(model).size()) < wanted || BestLacksChild(model);
 }
 
 v1::WorldModel TreeReviser::ProposedTree() const {
@@ -242,9 +262,14 @@ v1::WorldModel TreeReviser::ProposedTree() const {
 
 std::string TreeReviser::ProposeRequirement() const {
   const v1::WorldModel tree = ProposedTree();
-  std::string text =
-      "Insert at least one executable action (its parent is the root or solved) with "
-      "a score above 0.5.";
+  std::vector<std::string> in_flight;
+  for (const v1::CycleState& cycle : state_.cycles()) in_flight.push_back(cycle.node_id());
+  const auto pickable = RankFrontier(tree, settings_.selection, in_flight);
+  const bool promising = std::any_of(pickable.begin(), pickable.end(), [](const v1::Node* node) {
+    return node->action().score() > kPromisingScore;
+  });
+  std::string text = "Insert at least one executable action (its parent is the root or solved)";
+  absl::StrAppend(&text, settings_.paper || !promising ? " with a score above 0.5." : ".");
   if (!settings_.paper) {
     const int have = Frontier(tree).size();
     if (have < settings_.wanted_frontier) {
@@ -265,7 +290,7 @@ Revision TreeReviser::Propose(const absl::StatusOr<v1::EditScript>& script) {
   Revision revision;
   if (!script.ok()) {
     Unusable(script.status(), 0, round, "");
-    revision.complaint = std::string(script.status().message());
+    revision.complaint = UnreadableText(script.status(), settings_.revised_rules);
     if (settings_.paper) {
       // Published: the tree stays as it was before the first attempt, without a fallback.
       state_.clear_propose();
@@ -283,7 +308,7 @@ Revision TreeReviser::Propose(const absl::StatusOr<v1::EditScript>& script) {
   const EditReport report = Apply(*script, OptionsFor(round, nullptr));
   Report(report, 0, round);
   revision.done = report.applied;
-  revision.complaint = ErrorText(report.errors);
+  revision.complaint = ErrorText(report, settings_.revised_rules);
   return revision;
 }
 
@@ -314,8 +339,8 @@ Revision TreeReviser::Refine(const absl::StatusOr<v1::EditScript>& script, v1::C
   Revision revision;
   if (!script.ok()) {
     Unusable(script.status(), cycle->cycle(), cycle->round(), cycle->node_id());
-    const std::string message(script.status().message());
-    revision.complaint = settings_.paper ? PaperErrorText({message}) : message;
+    revision.complaint = settings_.paper ? PaperErrorText({std::string(script.status().message())})
+                                         : UnreadableText(script.status(), settings_.revised_rules);
     return revision;
   }
   if (settings_.paper) {
@@ -334,8 +359,9 @@ Revision TreeReviser::Refine(const absl::StatusOr<v1::EditScript>& script, v1::C
   v1::WorldModel trial = state_.world_model();
   const EditReport report = ApplyEdits(*script, options, &trial);
   if (!report.applied) {
+    if (!report.kept.empty()) *state_.mutable_world_model() = std::move(trial);
     Report(report, cycle->cycle(), cycle->round());
-    revision.complaint = ErrorText(report.errors);
+    revision.complaint = ErrorText(report, settings_.revised_rules);
   } else if (!HasEasyOpenChild(trial, cycle->node_id())) {
     *cycle->mutable_kept_script() = *script;
     cycle->set_keeps_script(true);
@@ -361,6 +387,8 @@ void TreeReviser::FinishRefine(const v1::CycleState& cycle) {
   const v1::WorldModel& model = state_.world_model();
   if (HasEasyOpenChild(model, cycle.node_id())) return;
   const v1::Node* node = FindNode(model, cycle.node_id());
+  // Its program was refused meanwhile, and then the model deleted the open node.
+  if (node == nullptr) return;
   InsertMachineNode(Continuation(*node, kSolvedContinuationScore,
                                  FreshId(model, "node_", settings_.task, cycle.round(), "cont_")),
                     cycle.cycle(), cycle.round(), "continues the solved node");
@@ -372,12 +400,13 @@ Revision TreeReviser::NoteTooHard(const absl::StatusOr<v1::EditScript>& script,
   revision.done = settings_.paper;
   if (!script.ok()) {
     Unusable(script.status(), cycle.cycle(), cycle.round(), cycle.node_id());
-    revision.complaint = std::string(script.status().message());
+    revision.complaint = settings_.paper ? std::string(script.status().message())
+                                         : UnreadableText(script.status(), settings_.revised_rules);
     return revision;
   }
   const EditReport report = Apply(*script, OptionsFor(cycle.round(), &cycle));
   Report(report, cycle.cycle(), cycle.round());
-  revision.complaint = ErrorText(report.errors);
+  revision.complaint = ErrorText(report, settings_.revised_rules);
   revision.done = revision.done || report.applied;
   return revision;
 }

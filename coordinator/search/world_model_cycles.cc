@@ -1,4 +1,6 @@
 // WorldModelStrategy: the attempts of a cycle and its end.
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "common/log.h"
@@ -9,6 +11,29 @@
 #include "coordinator/world_model/world_model.h"
 
 namespace ksearch {
+
+namespace {
+
+// Two attempts show whether a program comes near the others; one may be a first draft.
+constexpr int kAttemptsToBeDominated = 2;
+constexpr double kTellingGain = 1.2;
+
+}  // namespace
+
+bool WorldModelStrategy::IsDominated(const v1::CycleState& cycle) const {
+  const v1::CycleProgress& progress = cycle.progress();
+  if (settings_.dominated_ratio <= 0 || progress.attempts() < kAttemptsToBeDominated ||
+      !progress.has_best() || !cycle.mends_candidate_id().empty()) {
+    return false;
+  }
+  // Not best_screened: a program that was refused must not end the cycles of honest ones.
+  double best = 0;
+  for (const auto& [id, program] : state_.solutions()) best = std::max(best, program.score());
+  for (const v1::CycleState& other : state_.cycles()) {
+    if (other.progress().has_best()) best = std::max(best, other.progress().best_score());
+  }
+  return progress.best_score() < settings_.dominated_ratio * best;
+}
 
 void WorldModelStrategy::BeginAttempt(v1::CycleState* cycle) {
   state_.set_rounds_started(state_.rounds_started() + 1);
@@ -26,14 +51,37 @@ void WorldModelStrategy::EndAttempt(const v1::ScreenedProgram* program, const st
   AttemptOutcome outcome;
   if (program != nullptr) {
     outcome = {program->passed(), program->score()};
-    *cycle->mutable_last() = *program;
+    // The next prompt is to show the refused program, not a failed variation of it.
+    if (program->passed() || !WasJustRefused(*cycle)) *cycle->mutable_last() = *program;
     if (settings_.paper) *state_.mutable_last_program() = *program;
   }
   if (!lesson.empty()) cycle->add_lessons(absl::StrCat("round ", cycle->round(), ": ", lesson));
+  const double before = cycle->progress().has_best() ? cycle->progress().best_score()
+                                                     : cycle->progress().base_score();
   const AttemptEffect effect =
       FoldAttempt(outcome, settings_.stagnation_window, cycle->mutable_progress());
-  if (effect.new_best) *cycle->mutable_best() = *program;
-  if (effect.stagnant || !rounds_left()) {
+  if (effect.new_best) {
+    *cycle->mutable_best() = *program;
+    if (!settings_.paper && before > 0 && program->score() >= kTellingGain * before) {
+      const int64_t revision = state_.world_model().revision();
+      AddGain(state_.mutable_world_model(), cycle->node_id(),
+              absl::StrFormat("%.2f became %.2f in round %d%s%s", before, program->score(),
+                              cycle->round(), cycle->plan().empty() ? "" : ": ", cycle->plan()));
+      KeepProposedSince(revision);
+    }
+  }
+  cycle->clear_plan();
+  const bool dominated = !effect.stagnant && IsDominated(*cycle);
+  if (dominated) {
+    AddEvent(v1::RunEvent::NOTE,
+             absl::StrFormat("ends early: its best, %.2f, is below %.0f %% of the run's",
+                             cycle->progress().best_score(), 100 * settings_.dominated_ratio),
+             *cycle, out);
+  }
+  // Closed meanwhile: confirmations refused one program of it after the other.
+  const v1::Node* node = FindNode(state_.world_model(), cycle->node_id());
+  const bool closed = node != nullptr && node->closed_too_hard();
+  if (effect.stagnant || dominated || closed || !rounds_left()) {
     EndCycle(cycle, out);
   } else {
     BeginAttempt(cycle);
@@ -44,6 +92,7 @@ void WorldModelStrategy::EndCycle(v1::CycleState* cycle, StepOutput* out) {
   v1::WorldModel* model = state_.mutable_world_model();
   const std::string& node_id = cycle->node_id();
   cycle->clear_complaint();
+  cycle->clear_refused_reply();
   if (!settings_.paper) {
     for (const std::string& lesson : cycle->lessons()) AddLesson(model, node_id, lesson);
   }
@@ -52,6 +101,11 @@ void WorldModelStrategy::EndCycle(v1::CycleState* cycle, StepOutput* out) {
     const v1::ScreenedProgram& best = cycle->best();
     CHECK_OK(AttachSolution(model, node_id, SolutionOf(best, cycle->base_candidate_id())));
     (*state_.mutable_solutions())[best.candidate_id()] = best;
+    state_.mutable_to_mend()->erase(node_id);
+    if (const auto confirmed = state_.confirmed().find(best.candidate_id());
+        confirmed != state_.confirmed().end() && confirmed->second.has_speedup()) {
+      NoteConfirmedSpeedup(model, best.candidate_id(), confirmed->second.speedup());
+    }
     v1::RunEvent* event = AddEvent(v1::RunEvent::NODE_SOLVED,
                                    absl::StrCat(Verdict(best), " after ", tally), *cycle, out);
     event->set_candidate_id(best.candidate_id());
@@ -64,7 +118,10 @@ void WorldModelStrategy::EndCycle(v1::CycleState* cycle, StepOutput* out) {
                                         settings_.too_hard_limit, cycle->round());
       absl::StrAppendFormat(&text, "; score lowered to %.2f",
                             FindNode(*model, node_id)->action().score());
-      if (closed) absl::StrAppend(&text, "; closed");
+      if (closed) {
+        state_.mutable_to_mend()->erase(node_id);
+        absl::StrAppend(&text, "; closed");
+      }
     }
     AddEvent(v1::RunEvent::NODE_TOO_HARD, text, *cycle, out);
     cycle->set_phase(v1::CycleState::TOO_HARD);

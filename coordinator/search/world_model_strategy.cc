@@ -9,6 +9,7 @@
 #include "common/log.h"
 #include "common/status_macros.h"
 #include "coordinator/search/action_cycle.h"
+#include "coordinator/search/confirmation.h"
 #include "coordinator/search/profiling.h"
 #include "coordinator/search/saved_search.h"
 #include "coordinator/search/score.h"
@@ -26,6 +27,12 @@ constexpr int kMaxConsecutiveFailures = 3;
 constexpr int kPaperInitAttempts = 2;
 constexpr size_t kMaxEventText = 300;
 constexpr char kNothingToDo[] = "no executable open action nodes";
+constexpr size_t kMaxPlan = 250;
+
+// What a reply says of its program before it begins.
+std::string PlanIn(const std::string& reply) {
+  return OneLine(reply.substr(0, reply.find("<file")), kMaxPlan);
+}
 
 }  // namespace
 
@@ -59,9 +66,19 @@ StepOutput WorldModelStrategy::OnAnswer(const ModelAnswer& answer) {
   if (call != 0 && call == state_.init_call()) {
     state_.set_init_call(0);
     FoldInit(edits(), &out);
+    if (!settings_.paper && !state_.init_complaint().empty()) {
+      state_.set_init_refused_reply(RefusedReply(answer.reply.text));
+    } else {
+      state_.clear_init_refused_reply();
+    }
   } else if (call != 0 && call == state_.propose().call_number()) {
     state_.mutable_propose()->set_call_number(0);
     FoldPropose(edits(), &out);
+    if (!settings_.paper && !state_.propose().complaint().empty()) {
+      state_.mutable_propose()->set_refused_reply(RefusedReply(answer.reply.text));
+    } else if (state_.has_propose()) {
+      state_.mutable_propose()->clear_refused_reply();
+    }
   } else {
     for (v1::CycleState& cycle : *state_.mutable_cycles()) {
       if (call == 0 || cycle.call_number() != call) continue;
@@ -70,6 +87,7 @@ StepOutput WorldModelStrategy::OnAnswer(const ModelAnswer& answer) {
         cycle.set_code_call_number(call);
         FoldCode(answer.reply, &cycle, &out);
       } else {
+        if (!settings_.paper) cycle.set_refused_reply(RefusedReply(answer.reply.text));
         FoldRevision(edits(), &cycle, &out);
       }
       break;
@@ -96,6 +114,7 @@ void WorldModelStrategy::FoldInit(const absl::StatusOr<v1::EditScript>& script, 
   }
   state_.clear_init_complaint();
   state_.set_stage(v1::SearchState::CYCLING);
+  InsertMendOfSeed(out);
   AddEvent(v1::RunEvent::WORLD_MODEL_READY,
            absl::StrCat(state_.world_model().nodes_size(), " nodes, ",
                         CountOpenActions(state_.world_model()), " open actions"),
@@ -137,16 +156,19 @@ absl::StatusOr<v1::Sources> WorldModelStrategy::CodeOf(const LlmReply& reply) co
 void WorldModelStrategy::FoldCode(const LlmReply& reply, v1::CycleState* cycle, StepOutput* out) {
   absl::StatusOr<v1::Sources> sources = CodeOf(reply);
   if (sources.ok()) {
+    if (!settings_.paper) cycle->set_plan(PlanIn(reply.text));
     cycle->set_phase(v1::CycleState::EVALUATING);
     cycle->set_awaited_candidate_id(CandidateId(*sources));
     *cycle->mutable_awaited_sources() = *std::move(sources);
     cycle->clear_complaint();
+    cycle->clear_refused_reply();
     cycle->clear_asked_again();
     return;
   }
   const std::string fault(sources.status().message());
   AddEvent(v1::RunEvent::REPLY_UNUSABLE, fault, *cycle, out);
   cycle->set_complaint(fault);
+  if (!settings_.paper) cycle->set_refused_reply(RefusedReply(reply.text));
   if (!cycle->asked_again()) {
     cycle->set_asked_again(true);
     return;
@@ -361,13 +383,17 @@ bool WorldModelStrategy::ServeScreen(v1::CycleState* cycle, StepOutput* out) {
     if (const auto known = state_.screened().find(candidate_id); known != state_.screened().end()) {
       v1::ScreenedProgram program = known->second;
       *program.mutable_sources() = cycle->awaited_sources();
-      const std::string text = absl::StrCat("the same program as in round ", program.round(), " (",
-                                            Verdict(program), ")");
+      const auto confirmed = state_.confirmed().find(candidate_id);
+      const bool refused = confirmed != state_.confirmed().end() && confirmed->second.refused();
+      const std::string text =
+          absl::StrCat("the same program as in round ", program.round(), " (",
+                       refused ? RefusalLine(confirmed->second) : Verdict(program), ")");
       AddEvent(v1::RunEvent::NOTE, absl::StrCat("duplicate, not evaluated again: ", text), *cycle,
                out)
           ->set_candidate_id(candidate_id);
       cycle->set_complaint(absl::StrCat("your previous program was ", text,
                                         "; it was not evaluated again. Write one that differs"));
+      cycle->clear_refused_reply();
       EndAttempt(&program, absl::StrCat("repeated ", text), cycle, out);
       return true;
     }
@@ -405,7 +431,10 @@ bool WorldModelStrategy::StartCycle(StepOutput* out) {
   }
   if (!free_slot || (settings_.paper && state_.proposing())) return false;
 
-  const v1::Node* node = SelectNode(state_.world_model(), settings_.selection, NodesInFlight());
+  const v1::Node* node = NodeToMend();
+  if (node == nullptr) {
+    node = SelectNode(state_.world_model(), settings_.selection, NodesInFlight());
+  }
   if (node == nullptr) {
     if (state_.cycles_size() == 0 && !state_.proposing()) {
       Finish(v1::SearchState::FINISHED, kNothingToDo);
@@ -420,6 +449,7 @@ bool WorldModelStrategy::StartCycle(StepOutput* out) {
   cycle->set_base_candidate_id(parent->solution().candidate_id());
   *cycle->mutable_progress() =
       NewCycleProgress(IsSolved(*parent) ? parent->solution().score() : -1);
+  BeginMend(cycle);
   state_.mutable_world_model()->set_active_node_id(node->node_id());
   BeginAttempt(cycle);
   AddEvent(v1::RunEvent::CYCLE_STARTED,

@@ -18,7 +18,9 @@ namespace ksearch {
 // Preset paper with parallel = 1 is the published serial loop (K-Search reference 2-4). Preset
 // default works on up to `parallel` intents at once, refuses invalid edits whole, closes intents
 // that keep failing, evaluates no program twice, and asks for new intents while others are worked
-// on. Rounds started never exceed config.rounds. All state is one v1::SearchState; every input
+// on. A program that its confirmation refused is no base and no solution any more: its node is open
+// again, and its next cycle, which goes before all others, starts by mending it. Rounds started
+// never exceed config.rounds. All state is one v1::SearchState; every input
 // changes it, then Advance asks for whatever it lacks, so that a restored state goes on exactly.
 class WorldModelStrategy : public SearchStrategy {
  public:
@@ -28,6 +30,7 @@ class WorldModelStrategy : public SearchStrategy {
   StepOutput OnAnswer(const ModelAnswer& answer) override;
   StepOutput OnScreened(const ScreenResult& result) override;
   StepOutput OnProfiled(const ScreenResult& result) override;
+  StepOutput OnConfirmed(const Confirmation& confirmation) override;
   std::string Save() const override;
   absl::StatusOr<StepOutput> Restore(const std::string& state) override;
   void Describe(v1::RunStatus* status) const override;
@@ -52,9 +55,29 @@ class WorldModelStrategy : public SearchStrategy {
   void BeginAttempt(v1::CycleState* cycle);
   void EndAttempt(const v1::ScreenedProgram* program, const std::string& lesson,
                   v1::CycleState* cycle, StepOutput* out);
+  // A cycle whose best program after two attempts is far behind the best one of the run: see
+  // WorldModelSettings.dominated_ratio.
+  bool IsDominated(const v1::CycleState& cycle) const;
   void EndCycle(v1::CycleState* cycle, StepOutput* out);
   void RemoveCycle(int cycle);
   void EndPropose(StepOutput* out);
+
+  // Confirmations. Withdraw takes a refused program out of every place that the search builds on.
+  void Withdraw(const std::string& candidate_id, const v1::ConfirmedProgram& confirmed,
+                StepOutput* out);
+  // After a change of the tree that is no reason to ask for intents again.
+  void KeepProposedSince(int64_t revision);
+  // If the seed was refused: a node of its own for its mend.
+  void InsertMendOfSeed(StepOutput* out);
+  // Gives the cycle the nearest program above it that still stands, or none.
+  void Rebase(v1::CycleState* cycle);
+  // The node whose refused program is to be mended next; null if none waits.
+  const v1::Node* NodeToMend() const;
+  // No attempt has ended since the cycle's best was refused: the one under way was asked for
+  // before.
+  static bool WasJustRefused(const v1::CycleState& cycle);
+  // A cycle on a node that waits for a mend begins with the refused program.
+  void BeginMend(v1::CycleState* cycle);
 
   // Output: asks for everything that is wanted and not under way.
   void Advance(StepOutput* out);

@@ -18,6 +18,7 @@ namespace {
 
 constexpr size_t kMaxTitle = 160;
 constexpr size_t kMaxDetail = 600;
+constexpr size_t kMaxActiveDetail = 4000;  // the active node's texts are shown whole
 constexpr size_t kMaxFrontierNotes = 140;  // published: 140
 constexpr int kPaperFrontierLines = 10;
 constexpr int kMaxUnexploredRootActions = 4;
@@ -29,10 +30,16 @@ std::string Status(const v1::WorldModel& model, const v1::Node& node) {
     if (node.solution().has_latency_us()) {
       absl::StrAppendFormat(&text, ", %.2f us", node.solution().latency_us());
     }
+    if (node.solution().has_confirmed_vs_baseline()) {
+      absl::StrAppendFormat(&text, ", confirmed %.3fx", node.solution().confirmed_vs_baseline());
+    }
     absl::StrAppend(&text, ", candidate ", node.solution().candidate_id().substr(0, 12));
     return text;
   }
   if (node.closed_too_hard()) {
+    if (node.refusals() > 0) {
+      return absl::StrCat("GIVEN UP, programs refused by confirmations: ", node.refusals());
+    }
     return absl::StrCat("GIVEN UP after ", node.too_hard_count(), " cycles");
   }
   if (node.action().title().empty()) return "grouping";
@@ -41,6 +48,7 @@ std::string Status(const v1::WorldModel& model, const v1::Node& node) {
   if (node.too_hard_count() > 0) {
     absl::StrAppend(&text, ", failed ", node.too_hard_count(), " cycle(s)");
   }
+  if (node.refusals() > 0) absl::StrAppend(&text, ", its program REFUSED and to be mended");
   return text;
 }
 
@@ -57,10 +65,12 @@ std::string Line(const v1::WorldModel& model, const v1::Node& node) {
 }
 
 // What a line leaves out, a line each.
-std::vector<std::string> Details(const v1::Node& node) {
+std::vector<std::string> Details(const v1::Node& node, bool active) {
   std::vector<std::string> lines;
   const auto add = [&](absl::string_view label, absl::string_view text) {
-    if (!text.empty()) lines.push_back(absl::StrCat(label, ": ", OneLine(text, kMaxDetail)));
+    if (text.empty()) return;
+    lines.push_back(
+        absl::StrCat(label, ": ", OneLine(text, active ? kMaxActiveDetail : kMaxDetail)));
   };
   add("what", node.action().description());
   add("why", node.action().rationale());
@@ -78,6 +88,7 @@ std::vector<std::string> Details(const v1::Node& node) {
   impact("compute", node.impacts().compute_intensity());
   add("notes", node.notes());
   for (const std::string& lesson : node.lessons()) add("lesson", lesson);
+  for (const std::string& gain : node.gains()) add("gain", gain);
   return lines;
 }
 
@@ -131,7 +142,7 @@ class Outline {
       if (lines_.count(id) == 0) continue;
       const v1::Node& node = *FindNode(model, id);
       size_t cost = 0;
-      for (const std::string& detail : Details(node)) {
+      for (const std::string& detail : Details(node, id == active)) {
         cost += Indented(node, absl::StrCat("    ", detail)).size();
       }
       if (used + cost > max_bytes) continue;
@@ -162,7 +173,7 @@ class Outline {
     absl::StrAppend(text, indent, Line(model_, node),
                     node.node_id() == active_ ? " <== active" : "", "\n");
     if (details_.count(node.node_id()) > 0) {
-      for (const std::string& detail : Details(node)) {
+      for (const std::string& detail : Details(node, node.node_id() == active_)) {
         absl::StrAppend(text, indent, "    ", detail, "\n");
       }
     }
@@ -346,7 +357,7 @@ std::string FrontierDigest(const v1::WorldModel& model, const FrontierDigestOpti
   } else {
     SelectionOptions selection;
     selection.max_difficulty = 5;
-    nodes = RankFrontier(model, selection, {});
+    nodes = RankFrontier(model, selection, options.in_flight);
   }
   if (nodes.empty()) return "(none)\n";
   std::vector<std::string> lines;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "proto/world_model.pb.h"
@@ -27,6 +28,7 @@ std::string TreeDigest(const v1::WorldModel& model, const TreeDigestOptions& opt
 struct FrontierDigestOptions {
   bool paper = false;       // shallowest first, 10 lines; default: most promising first, all
   size_t max_bytes = 4000;  // paper: 1200
+  std::vector<std::string> in_flight;  // nodes being worked on, left out; not in paper
 };
 // One line per executable action; "(none)" if there is none.
 std::string FrontierDigest(const v1::WorldModel& model, const FrontierDigestOptions& options);

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "coordinator/world_model/text.h"
@@ -88,6 +89,7 @@ class Editor {
     for (int i = 0; i < script.ops_size(); ++i) {
       where_ = absl::StrCat("ops[", i, "]");
       const v1::EditOp& op = script.ops(i);
+      const size_t faults_before = report_.errors.size();
       switch (op.op_case()) {
         case v1::EditOp::kUpdate:
           Update(op.update());
@@ -105,6 +107,7 @@ class Editor {
           Skip(&report_.skipped.invalid_insert, "is none of update, insert, split, delete");
           break;
       }
+      if (report_.errors.size() > faults_before) faulty_ops_.insert(i);
     }
     if (script.active_node_id().empty()) return;
     where_ = "active_leaf_id";
@@ -121,9 +124,12 @@ class Editor {
     return std::move(report_);
   }
 
+  const std::set<int>& faulty_ops() const { return faulty_ops_; }
+
   // One node under `parent_id`; `patch_where` names it in errors. Returns false if it was skipped.
   bool Add(const std::string& parent_id, const std::string& parent_candidate_id,
            const std::string& wanted_id, absl::string_view id_prefix, const v1::NodePatch& patch) {
+    if (options_.keep_valid && IsThere(parent_id, patch)) return false;
     if (new_nodes_ >= options_.max_new_nodes) {
       return Skip(&report_.skipped.over_cap,
                   absl::StrCat("more than ", options_.max_new_nodes, " new nodes in one script"));
@@ -185,6 +191,17 @@ class Editor {
   bool strict() const { return options_.mode == EditMode::kTransactional; }
 
  private:
+  bool IsThere(const std::string& parent_id, const v1::NodePatch& patch) const {
+    if (patch.title().empty()) return false;
+    const auto same = [](absl::string_view a, absl::string_view b) {
+      return absl::EqualsIgnoreCase(absl::StripAsciiWhitespace(a), absl::StripAsciiWhitespace(b));
+    };
+    const auto children = ChildrenOf(model_, parent_id);
+    return std::any_of(children.begin(), children.end(), [&](const v1::Node* child) {
+      return same(child->action().title(), patch.title()) && same(child->choice(), patch.choice());
+    });
+  }
+
   // Prompts of the default preset show ids shortened.
   bool NamesSolution(const std::string& id, const std::string& solution) const {
     return id == solution ||
@@ -335,7 +352,44 @@ class Editor {
   std::string where_;
   int new_nodes_ = 0;
   std::map<std::string, std::string> aliases_;
+  std::set<int> faulty_ops_;
 };
+
+std::string NameOf(const v1::EditOp& op, int index) {
+  return op.has_update()
+             ? absl::StrCat("ops[", index, "] (update of ", op.update().node_id(), ")")
+             : absl::StrCat("ops[", index, "] (insertion under ", op.insert().parent_id(), ")");
+}
+
+// The largest part of a refused script that applies without a fault: see EditOptions::keep_valid.
+void KeepValid(const v1::EditScript& script, const EditOptions& options, std::set<int> faulty,
+               EditReport* report, v1::WorldModel* model) {
+  for (int i = 0; i < script.ops_size(); ++i) {
+    if (!script.ops(i).has_update() && !script.ops(i).has_insert()) faulty.insert(i);
+  }
+  while (true) {
+    v1::EditScript valid;
+    std::vector<int> indices;
+    for (int i = 0; i < script.ops_size(); ++i) {
+      if (faulty.count(i) > 0) continue;
+      *valid.add_ops() = script.ops(i);
+      indices.push_back(i);
+    }
+    if (indices.empty()) return;
+    v1::WorldModel edited = *model;
+    Editor editor(options, &edited);
+    editor.Run(valid);
+    if (!editor.faulty_ops().empty()) {  // rested on what was refused
+      for (const int index : editor.faulty_ops()) faulty.insert(indices[index]);
+      continue;
+    }
+    const EditReport kept = editor.Finish();
+    *model = std::move(edited);
+    report->inserted_ids = kept.inserted_ids;
+    for (const int index : indices) report->kept.push_back(NameOf(script.ops(index), index));
+    return;
+  }
+}
 
 void Describe(const v1::EditScript& script, v1::WorldModel* model) {
   if (!script.kernel_summary().empty()) {
@@ -394,6 +448,7 @@ EditReport ApplyEdits(const v1::EditScript& script, const EditOptions& options,
   } else {
     report.inserted_ids.clear();
     report.removed_ids.clear();
+    if (options.keep_valid) KeepValid(script, options, editor.faulty_ops(), &report, model);
   }
   return report;
 }

@@ -24,6 +24,11 @@ struct EditOptions {
   int max_new_nodes = 3;  // inserts and split children together
   int round = 0;          // recorded as last_updated_round, and part of fresh ids
   std::string task;       // part of fresh ids
+  // Transactional: of a script with faults, updates and insertions that have none are applied, for
+  // as long as they do not rest on what is refused; the rest is refused, removals and splits
+  // always. An insertion of what is there already, under the same parent with the same title and
+  // choice, is passed over: models send a script again as a whole.
+  bool keep_valid = false;
   // Nodes that other cycles work on: they cannot be removed.
   std::vector<std::string> nodes_in_flight;
 };
@@ -45,8 +50,10 @@ struct SkipCounts {
 };
 
 struct EditReport {
-  // False only in transactional mode with errors; the model is unchanged then.
+  // False only in transactional mode with errors; the model is unchanged then, but for `kept`.
   bool applied = false;
+  // What keep_valid applied of a script with errors, for the model: "ops[0] (update of x)".
+  std::vector<std::string> kept;
   // One line per fault, naming the op ("ops[2]: ..."), for the model. Paper: the skipped ops.
   std::vector<std::string> errors;
   SkipCounts skipped;

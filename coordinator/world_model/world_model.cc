@@ -176,12 +176,47 @@ absl::Status AttachSolution(v1::WorldModel* model, absl::string_view node_id,
   return absl::OkStatus();
 }
 
+void WithdrawSolution(v1::WorldModel* model, absl::string_view node_id) {
+  v1::Node* node = FindMutableNode(model, node_id);
+  if (node == nullptr || !IsSolved(*node)) return;
+  node->clear_solution();
+  Touch(model);
+}
+
+void CountRefusal(v1::WorldModel* model, absl::string_view node_id, int limit) {
+  v1::Node* node = FindMutableNode(model, node_id);
+  if (node == nullptr) return;
+  node->set_refusals(node->refusals() + 1);
+  if (!IsRoot(*model, *node)) node->set_closed_too_hard(node->refusals() >= limit);
+  Touch(model);
+}
+
+void NoteConfirmedSpeedup(v1::WorldModel* model, const std::string& candidate_id, double speedup) {
+  bool changed = false;
+  for (v1::Node& node : *model->mutable_nodes()) {
+    if (node.solution().candidate_id() != candidate_id) continue;
+    node.mutable_solution()->set_confirmed_vs_baseline(speedup);
+    changed = true;
+  }
+  if (changed) Touch(model);
+}
+
 void AddLesson(v1::WorldModel* model, absl::string_view node_id, absl::string_view lesson) {
   v1::Node* node = FindMutableNode(model, node_id);
   if (node == nullptr) return;
   node->add_lessons(CutText(lesson, kMaxLessonBytes));
   if (node->lessons_size() > kMaxLessons) {
     node->mutable_lessons()->DeleteSubrange(0, node->lessons_size() - kMaxLessons);
+  }
+  Touch(model);
+}
+
+void AddGain(v1::WorldModel* model, absl::string_view node_id, absl::string_view gain) {
+  v1::Node* node = FindMutableNode(model, node_id);
+  if (node == nullptr) return;
+  node->add_gains(CutText(gain, kMaxLessonBytes));
+  if (node->gains_size() > kMaxLessons) {
+    node->mutable_gains()->DeleteSubrange(0, node->gains_size() - kMaxLessons);
   }
   Touch(model);
 }

@@ -58,8 +58,17 @@ v1::Node* AppendNode(v1::WorldModel* model, v1::Node node);
 // the active node. FAILED_PRECONDITION if it is solved already, NOT_FOUND if there is no such node.
 absl::Status AttachSolution(v1::WorldModel* model, absl::string_view node_id,
                             const v1::Solution& solution);
+// Takes a refused program from a node: a solved node is open again, the root has no program. No
+// effect on a node that is not solved.
+void WithdrawSolution(v1::WorldModel* model, absl::string_view node_id);
+// Counts a program of the node that a confirmation refused; the node closes with the `limit`-th.
+void CountRefusal(v1::WorldModel* model, absl::string_view node_id, int limit);
+// Records the confirmed speed-up over the baseline with every node that this program solved.
+void NoteConfirmedSpeedup(v1::WorldModel* model, const std::string& candidate_id, double speedup);
 // Newest last; the oldest beyond kMaxLessons go.
 void AddLesson(v1::WorldModel* model, absl::string_view node_id, absl::string_view lesson);
+// What made a program of this node faster; the same limits.
+void AddGain(v1::WorldModel* model, absl::string_view node_id, absl::string_view gain);
 // A cycle ended without a pass: the action's score is multiplied by `decay`, and the node closes
 // once `limit` such cycles are counted. Returns true if it closed now.
 bool RecordTooHard(v1::WorldModel* model, absl::string_view node_id, double decay, int limit,

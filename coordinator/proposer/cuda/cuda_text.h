@@ -6,8 +6,9 @@
 namespace ksearch {
 
 // What code prompts say of CUDA only: how a program is built and called, and what ksearch_cuda.h
-// offers. To change what models are told, edit cuda_text.cc.
-std::string CudaRulesText();
+// offers, with exact declarations (`paper`: by name). To change what models are told, edit
+// cuda_text.cc.
+std::string CudaRulesText(bool paper);
 
 }  // namespace ksearch
 

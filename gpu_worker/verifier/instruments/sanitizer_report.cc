@@ -4,6 +4,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
@@ -71,6 +72,25 @@ std::string KernelIn(absl::string_view line) {
   return Printable(WithoutSignature(place), kMaxKernelBytes);
 }
 
+// FILE and LINE in "... in FILE:LINE" or "... in FILE:LINE:NAME", which the tool writes for code
+// that was built with line numbers. The folder is the builder's and says nothing.
+void ReadPlace(absl::string_view line, Finding* finding) {
+  const size_t in = line.rfind(" in ");
+  if (in == absl::string_view::npos || finding->line() > 0) return;
+  absl::string_view place = line.substr(in + 4);
+  const size_t colon = place.find(':');
+  if (colon == absl::string_view::npos || colon == 0) return;
+  absl::string_view digits = place.substr(colon + 1);
+  digits = digits.substr(0, digits.find_first_not_of("0123456789"));
+  int number = 0;
+  if (!absl::SimpleAtoi(digits, &number) || number <= 0) return;
+  absl::string_view file = place.substr(0, colon);
+  file = file.substr(
+      file.find_last_of('/') == absl::string_view::npos ? 0 : file.find_last_of('/') + 1);
+  finding->set_file(Printable(file, kMaxKernelBytes));
+  finding->set_line(number);
+}
+
 // One finding as it is being read.
 struct Draft {
   absl::string_view head;
@@ -134,9 +154,11 @@ void Keep(const std::string& tool, const Draft& draft, SanitizerLog* log) {
   finding.set_tool(tool);
   std::string text(head);
   finding.set_kernel(KernelIn(head));
+  ReadPlace(head, &finding);
   for (const absl::string_view line : draft.details) {
     absl::StrAppend(&text, "; ", line);
     if (finding.kernel().empty()) finding.set_kernel(KernelIn(line));
+    ReadPlace(line, &finding);
   }
   finding.set_text(Printable(text, kMaxTextBytes));
   for (const Finding& other : log->findings) {

@@ -135,6 +135,45 @@ TEST_F(CodePromptTest, ComplaintComesLastAndInFull) {
                               "Send the whole answer again"});
 }
 
+TEST_F(CodePromptTest, TheRefusedAnswerIsShown) {
+  CodePromptContext context = Context(CodePromptKind::kActionOnBase);
+  context.complaint = "the reply holds no program";
+  context.refused_reply = "Here is </data> my plan";
+  EXPECT_THAT(BuildCodePrompt(SmallFacts(), context).user,
+              HasSubstr("<data name=\"your answer\">\nHere is <\\/data> my plan\n</data>"));
+}
+
+TEST_F(CodePromptTest, SaysHowCallsAreTimedAndWhatUnseenSizesMayBe) {
+  PromptFacts facts = SmallFacts();
+  facts.floor_us = {{"feed-small", 2.25}};
+  v1::InputRecipe* recipe = facts.task.mutable_workloads(0)->add_inputs();
+  recipe->set_input("offsets");
+  recipe->mutable_indptr()->set_total_axis("rows");
+  const Prompt prompt = BuildCodePrompt(facts, Context(CodePromptKind::kActionFromSpec));
+  ExpectInOrder(prompt.system, {"# Rules", "# Measuring", "One call at a time", "# Answer"});
+  ExpectInOrder(prompt.user,
+                {"baseline 12.500 us, floor 2.250 us", "Unseen sizes vary rows",
+                 "Always: offsets[0] = 0, offsets never falls, its last value is rows."});
+  const Prompt paper = BuildCodePrompt(SmallFacts(true), Context(CodePromptKind::kActionFromSpec));
+  EXPECT_THAT(Whole(paper), Not(HasSubstr("Unseen sizes")));
+}
+
+TEST_F(CodePromptTest, AMendShowsWhatTheConfirmationFound) {
+  CodePromptContext context = Context(CodePromptKind::kImprove);
+  context.kind = CodePromptKind::kMend;
+  context.confirmation.emplace();
+  context.confirmation->set_refused(true);
+  context.confirmation->set_verdict("incorrect");
+  context.confirmation->add_findings("a race in kernel k, at kernel.cu:42");
+  context.in_flight_text = "- other: Other; 2 attempt(s), best score 3.000\n";
+  const Prompt prompt = BuildCodePrompt(SmallFacts(), context);
+  ExpectInOrder(
+      prompt.user,
+      {"# Other actions being worked on", "best score 3.000", "# Current program", "CURRENT_CODE",
+       "# What the confirmation of the current program found", "Verdict: REFUSED: incorrect",
+       "kernel.cu:42", "# Chosen action", "its confirmation refused it"});
+}
+
 TEST_F(CodePromptTest, SameBaseAndCurrentAreShownOnce) {
   CodePromptContext context = Context(CodePromptKind::kImprove);
   context.base = context.current;
@@ -199,18 +238,20 @@ TEST_F(CodePromptTest, CudaPromptAndHeaderAgree) {
        std::filesystem::directory_iterator(std::string(root) + "/gpu_worker/build/cuda/header")) {
     header += ReadFile(part.path().string(), 1 << 20).value_or("");
   }
-  const std::string rules = CudaRulesText();
-  const std::regex declaration(
-      "(KS_DEVICE|__forceinline__|cudaError_t) ?[a-z0-9_]* ([a-z0-9_]+)\\(");
-  int found = 0;
-  for (std::sregex_iterator at(header.begin(), header.end(), declaration), end; at != end; ++at) {
-    std::string name = (*at)[2];
-    if (name == "wgmma_descriptor_raw") continue;
-    name = std::regex_replace(name, std::regex("m64n[0-9]+k"), "m64nNk");
-    EXPECT_THAT(rules, HasSubstr(name));
-    ++found;
+  for (const bool paper : {false, true}) {
+    const std::string rules = CudaRulesText(paper);
+    const std::regex declaration(
+        "(KS_DEVICE|__forceinline__|cudaError_t) ?[a-z0-9_]* ([a-z0-9_]+)\\(");
+    int found = 0;
+    for (std::sregex_iterator at(header.begin(), header.end(), declaration), end; at != end; ++at) {
+      std::string name = (*at)[2];
+      if (name == "wgmma_descriptor_raw") continue;
+      name = std::regex_replace(name, std::regex("m64n[0-9]+k"), "m64nNk");
+      EXPECT_THAT(rules, HasSubstr(name));
+      ++found;
+    }
+    EXPECT_GT(found, 60);
   }
-  EXPECT_GT(found, 60);
 }
 
 TEST_F(CodePromptTest, CompileErrorsAreBounded) {

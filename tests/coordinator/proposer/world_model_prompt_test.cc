@@ -91,6 +91,46 @@ TEST_F(WorldModelPromptTest, ComplaintIsLastAndNotCutByOtherCaps) {
   }
 }
 
+TEST_F(WorldModelPromptTest, PlannersAreToldRulesEntryAndBaseline) {
+  PromptFacts facts = SmallFacts();
+  v1::Sources* baseline = facts.task.add_baselines();
+  baseline->set_language(v1::LANGUAGE_CPP);
+  baseline->add_files()->set_path("baseline.cpp");
+  baseline->mutable_files(0)->set_content("// BASELINE_BODY\n");
+  for (const auto kind : {WorldModelPromptKind::kInit, WorldModelPromptKind::kPropose}) {
+    const Prompt prompt = BuildWorldModelPrompt(facts, Context(kind));
+    ExpectInOrder(prompt.system, {"# Programs", "ksearch_run(const KsearchArgs*)",
+                                  "keep\nnothing from one call to the next", "One call at a time"});
+    ExpectInOrder(prompt.user, {"# Baseline", "BASELINE_BODY"});
+  }
+  facts.paper = true;
+  EXPECT_THAT(Whole(BuildWorldModelPrompt(facts, Context(WorldModelPromptKind::kPropose))),
+              Not(HasSubstr("BASELINE_BODY")));
+}
+
+TEST_F(WorldModelPromptTest, ActionsInFlightAreNotPickable) {
+  WorldModelPromptContext context = Context(WorldModelPromptKind::kPropose);
+  EXPECT_THAT(BuildWorldModelPrompt(SmallFacts(), context).user,
+              HasSubstr("- blocked_simd (parent blocked"));
+  context.nodes_in_flight = {"blocked_simd"};
+  context.in_flight_text = "- blocked_simd: Vectorise; 1 attempt(s), best score 2.500\n";
+  const std::string user = BuildWorldModelPrompt(SmallFacts(), context).user;
+  EXPECT_THAT(user, Not(HasSubstr("- blocked_simd (parent blocked")));
+  ExpectInOrder(user, {"# Being worked on now", "best score 2.500"});
+}
+
+TEST_F(WorldModelPromptTest, TheRefusedAnswerAndTheConfirmationAreShown) {
+  WorldModelPromptContext context = Context(WorldModelPromptKind::kRefine);
+  context.complaint = "ops[1]: no";
+  context.refused_reply = "{\"ops\": 1}";
+  context.confirmation.emplace();
+  context.confirmation->set_verdict("confirmed, 3.20x");
+  context.confirmation->set_speedup(3.2);
+  const std::string user = BuildWorldModelPrompt(SmallFacts(), context).user;
+  ExpectInOrder(user, {"Verdict: confirmed, 3.20x", "unseen sizes included: 3.200", "# Complaint",
+                       "ops[1]: no", "{\"ops\": 1}", "every fault mended"});
+}
+
 TEST_F(WorldModelPromptTest, HeldOutWorkloadsAreNeverShown) {
   for (const bool paper : {false, true}) {
     for (const auto kind : {WorldModelPromptKind::kInit, WorldModelPromptKind::kPropose,

@@ -273,6 +273,104 @@ TEST(DefaultStrategyTest, ASmallFrontierIsFilledWhileWorkGoesOn) {
   EXPECT_NE(FindNode(driver.tree(), "p2"), nullptr);
 }
 
+// ---------------------------------------------------------------- rules of newer runs
+
+SearchContext NewerContext(int rounds, int parallel = 1) {
+  SearchContext context = TestContext(/*paper=*/false, rounds, parallel);
+  context.config.mutable_world_model()->set_learn_from_confirmations(true);
+  return context;
+}
+
+TEST(DefaultStrategyTest, ComplaintsShowTheAnswerAndWhatOfItWasKept) {
+  Script script;
+  const std::string faulty =
+      "ops { update { node_id: 'nowhere' } } ops { update { node_id: 'b' patch { score: 0.95 } } }";
+  script.too_hard = [&](const AskModel& ask) {
+    return ask.labels.attempt == 1 ? faulty : std::string();
+  };
+  script.programs = {{"b/1", "unusable reply"}};
+  SearchDriver driver(NewerContext(5), script);
+  driver.Start();
+  driver.Run();
+  const auto asked = Asked(driver, "too_hard");
+  ASSERT_THAT(asked, SizeIs(2));
+  EXPECT_THAT(asked[1]->user, HasSubstr("there is no node \"nowhere\"\nApplied already, not to be "
+                                        "sent again: ops[1] (update of b).]"));
+  EXPECT_THAT(asked[1]->user, HasSubstr(absl::StrCat("refused=[", faulty, "]")));
+  EXPECT_DOUBLE_EQ(FindNode(driver.tree(), "b")->action().score(), 0.95);
+  const auto code = Asked(driver, "action");
+  EXPECT_THAT(code.back()->user, HasSubstr("complaint=[no <file> block] refused=[unusable reply]"));
+}
+
+TEST(DefaultStrategyTest, NoIntentsAreAskedForBeforeTheFirstResultIfEverySlotHasOne) {
+  Script script;
+  script.init =
+      absl::StrCat(Child("root", "a", 0.9), Child("a", "deep", 0.5), Child("a", "er", 0.5));
+  SearchDriver driver(NewerContext(3), script);
+  driver.Start();
+  ASSERT_TRUE(driver.Step());
+  EXPECT_THAT(driver.Calls(), ElementsAre("init//1", "action/a/1"));
+  driver.Run();
+  EXPECT_THAT(Asked(driver, "propose"), Not(SizeIs(0)));
+}
+
+TEST(DefaultStrategyTest, ProposalsNeedNoHighScoreWhereOneIsThere) {
+  Script script;  // b, c and d stand at 0.7 and below, a is being worked on
+  SearchContext context = NewerContext(6, /*parallel=*/3);
+  SearchDriver driver(context, script);
+  driver.Start();
+  driver.Run();
+  const auto asked = Asked(driver, "propose");
+  ASSERT_THAT(asked, Not(SizeIs(0)));
+  EXPECT_THAT(asked[0]->user, HasSubstr("requirement=[Insert at least one executable action"));
+  EXPECT_THAT(asked[0]->user, HasSubstr("others=[- "));
+}
+
+TEST(DefaultStrategyTest, ACycleFarBehindTheBestEndsEarly) {
+  for (const double ratio : {0.2, 0.0}) {
+    Script script;
+    script.programs = {{"a/1", "a1 score=10"}, {"b/1", "b1 score=1"}};
+    SearchContext context = NewerContext(30);
+    context.config.mutable_world_model()->set_stagnation_window(4);
+    context.config.mutable_world_model()->set_dominated_ratio(ratio);
+    script.refine = [](const AskModel& ask) {
+      return Child(ask.labels.node_id, absl::StrCat(ask.labels.node_id, "x"), 0.1);
+    };
+    SearchDriver driver(context, script);
+    driver.Start();
+    driver.Run();
+    std::string told;
+    for (const v1::RunEvent& event : driver.events) {
+      if (event.kind() == v1::RunEvent::NODE_SOLVED && event.node_id() == "b") told = event.text();
+    }
+    EXPECT_THAT(told, HasSubstr(ratio > 0 ? "after 2 attempt(s)" : "after 5 attempt(s)"));
+  }
+}
+
+TEST(DefaultStrategyTest, GainsAreKeptWithTheNode) {
+  Script script;
+  script.programs = {
+      {"a/1", "a1 score=1.0"}, {"a/2", "wide loads score=3"}, {"a/3", "x score=3.1"}};
+  SearchDriver driver(NewerContext(8), script);
+  driver.Start();
+  driver.Run();
+  const v1::Node* a = FindNode(driver.tree(), "a");
+  ASSERT_EQ(a->gains_size(), 1);
+  EXPECT_THAT(a->gains(0), HasSubstr("1.00 became 3.00 in round 2: wide loads"));
+}
+
+TEST(DefaultStrategyTest, PromptsOfACycleTellWhatOthersHaveReached) {
+  Script script;
+  script.programs = {{"a/1", "a1 score=10"}, {"b/1", "b1 score=4"}};
+  SearchDriver driver(NewerContext(12, /*parallel=*/2), script);
+  driver.Start();
+  driver.Run();
+  std::string prompts;
+  for (const AskModel* ask : Asked(driver, "improve")) absl::StrAppend(&prompts, ask->user, "\n");
+  EXPECT_THAT(prompts, HasSubstr("- a: A; "));
+  EXPECT_THAT(prompts, HasSubstr("best score 10.000"));
+}
+
 // ---------------------------------------------------------------- budget, failures
 
 TEST(DefaultStrategyTest, AFailedCodeCallIsAFailedRound) {

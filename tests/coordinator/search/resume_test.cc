@@ -11,7 +11,7 @@ namespace {
 using ::testing::HasSubstr;
 
 std::vector<std::string> Transcript(bool paper, int parallel, uint64_t seed, bool restart,
-                                    size_t* profiles) {
+                                    size_t* profiles, size_t* mends) {
   SearchContext context = TestContext(paper, 25, parallel);
   // Every third search is profiled as on a GPU, every third throughout.
   context.task.set_device(seed % 3 == 1 ? v1::DEVICE_CLASS_CUDA : v1::DEVICE_CLASS_CPU);
@@ -20,31 +20,41 @@ std::vector<std::string> Transcript(bool paper, int parallel, uint64_t seed, boo
     context.config.add_seed_solution()->set_path("kernel.cpp");
     context.config.mutable_seed_solution(0)->set_content("seed score=0.6");
   }
+  context.config.mutable_world_model()->set_learn_from_confirmations(true);
   SearchDriver driver(context, RandomReplies(seed));
   Rng order(seed);
   driver.pick = [&](size_t count) { return static_cast<size_t>(order.NextBelow(count)); };
   driver.restart_before_every_step = restart;
+  if (!paper) {
+    driver.confirm = [](const v1::Sources& sources) {
+      return sources.files(0).content().size() % 3 == 0 ? v1::OUTCOME_INCORRECT
+                                                        : v1::OUTCOME_PASSED;
+    };
+  }
   driver.Start();
   driver.Run();
   *profiles += driver.profiled.size();
+  for (const AskModel& ask : driver.asked) *mends += ask.user.rfind("kind=mend", 0) == 0 ? 1 : 0;
   return driver.transcript;
 }
 
 TEST(ResumeTest, ARestartBeforeEveryEventChangesNothing) {
   size_t steps = 0;
   size_t profiles = 0;
+  size_t mends = 0;
   for (const bool paper : {false, true}) {
     for (const int parallel : {1, 4}) {
       for (uint64_t seed = 1; seed <= 8; ++seed) {
         SCOPED_TRACE(absl::StrCat("paper ", paper, " parallel ", parallel, " seed ", seed));
-        const auto undisturbed = Transcript(paper, parallel, seed, false, &profiles);
+        const auto undisturbed = Transcript(paper, parallel, seed, false, &profiles, &mends);
         steps += undisturbed.size();
-        EXPECT_EQ(undisturbed, Transcript(paper, parallel, seed, true, &profiles));
+        EXPECT_EQ(undisturbed, Transcript(paper, parallel, seed, true, &profiles, &mends));
       }
     }
   }
   EXPECT_GT(steps, 1000u);
   EXPECT_GT(profiles, 50u);
+  EXPECT_GT(mends, 10u);
 }
 
 TEST(ResumeTest, GarbageAndOtherVersionsAreDataLoss) {

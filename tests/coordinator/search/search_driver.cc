@@ -25,6 +25,17 @@ std::string ProfileText(const std::optional<v1::JobResult>& result) {
                                     : absl::StrCat(" profile=none:", profile.note());
 }
 
+std::string Named(const std::string& name, const std::string& text) {
+  return text.empty() ? "" : absl::StrCat(name, "=[", text, "]");
+}
+
+// Empty without one.
+std::string ConfirmationText(const std::optional<v1::ConfirmedProgram>& confirmed) {
+  if (!confirmed.has_value()) return "";
+  return absl::StrCat(" confirmation=", confirmed->refused() ? "refused:" : "",
+                      confirmed->findings_size() > 0 ? confirmed->findings(0) : "sound");
+}
+
 std::string Text(const StepOutput& out) {
   std::string text;
   for (const AskModel& ask : out.asks) {
@@ -51,7 +62,7 @@ std::string Text(const StepOutput& out) {
 Proposer FakeProposer() {
   Proposer proposer;
   proposer.code_prompt = [](const PromptFacts&, const CodePromptContext& context) {
-    constexpr const char* kKinds[] = {"spec", "base", "debug", "improve"};
+    constexpr const char* kKinds[] = {"spec", "base", "debug", "improve", "mend"};
     Prompt prompt;
     prompt.user = absl::StrCat(
         "kind=", kKinds[static_cast<int>(context.kind)], " node=", context.node.node_id(),
@@ -60,7 +71,9 @@ Proposer FakeProposer() {
         ProfileText(context.last_result),
         context.parent_result.has_value() && context.parent_result->has_profile() ? " parent" : "",
         ProfileText(context.parent_result), " attempt=", context.attempt,
-        " lessons=", context.node.lessons_size(), " complaint=[", context.complaint, "]");
+        " lessons=", context.node.lessons_size(), " complaint=[", context.complaint, "]",
+        ConfirmationText(context.confirmation), Named(" refused", context.refused_reply),
+        Named(" others", context.in_flight_text));
     return prompt;
   };
   proposer.world_model_prompt = [](const PromptFacts&, const WorldModelPromptContext& context) {
@@ -71,7 +84,9 @@ Proposer FakeProposer() {
         CodeText(context.code), "] result=",
         context.result.has_value() ? v1::Outcome_Name(context.result->outcome()) : "none",
         ProfileText(context.result), " round=", context.round, " lessons=", context.lessons.size(),
-        " requirement=[", context.requirement, "] complaint=[", context.complaint, "]");
+        " requirement=[", context.requirement, "] complaint=[", context.complaint, "]",
+        ConfirmationText(context.confirmation), Named(" refused", context.refused_reply),
+        Named(" others", context.in_flight_text));
     return prompt;
   };
   proposer.parse_code = [](const std::string& reply,
@@ -82,6 +97,11 @@ Proposer FakeProposer() {
     sources.add_files()->set_path("kernel.cpp");
     sources.mutable_files(0)->set_content(reply);
     return sources;
+  };
+  proposer.read_confirmation = [](const v1::Task&, const v1::JobResult& result,
+                                  const std::string&) -> std::vector<std::string> {
+    if (result.outcome() == v1::OUTCOME_PASSED) return {};
+    return {result.message()};
   };
   proposer.parse_edits = [](const std::string& reply) -> absl::StatusOr<v1::EditScript> {
     if (absl::StartsWith(reply, "unusable")) return absl::InvalidArgumentError("no JSON object");
@@ -165,6 +185,11 @@ bool SearchDriver::Step() {
       answer.reply.finish_reason = "stop";
     }
     Take(strategy_->OnAnswer(answer));
+  } else if (chosen >= asks_.size() + screens_.size() + profiles_.size()) {
+    const size_t index = chosen - asks_.size() - screens_.size() - profiles_.size();
+    const ScreenCandidate candidate = confirmations_[index];
+    confirmations_.erase(confirmations_.begin() + index);
+    Confirm(candidate.candidate_id, confirm(candidate.sources), "a race");
   } else if (chosen >= asks_.size() + screens_.size()) {
     const size_t index = chosen - asks_.size() - screens_.size();
     const ProfileCandidate profile_asked = profiles_[index];
@@ -174,9 +199,30 @@ bool SearchDriver::Step() {
     const size_t index = chosen - asks_.size();
     const ScreenCandidate screen_asked = screens_[index];
     screens_.erase(screens_.begin() + index);
-    Take(strategy_->OnScreened({screen_asked.tag, screen(screen_asked)}));
+    const v1::JobResult result = screen(screen_asked);
+    if (confirm && result.outcome() == v1::OUTCOME_PASSED &&
+        confirmed_.insert(screen_asked.candidate_id).second) {
+      confirmations_.push_back(screen_asked);
+    }
+    Take(strategy_->OnScreened({screen_asked.tag, result}));
   }
   return true;
+}
+
+void SearchDriver::Confirm(const std::string& candidate_id, v1::Outcome outcome,
+                           const std::string& message) {
+  Confirmation confirmation;
+  confirmation.candidate_id = candidate_id;
+  confirmation.rival_id = "baseline";
+  confirmation.result.set_outcome(outcome);
+  confirmation.result.set_message(message);
+  if (outcome == v1::OUTCOME_PASSED) {
+    v1::Comparison* comparison = confirmation.result.add_comparisons();
+    comparison->set_rival_id("baseline");
+    comparison->set_verdict(v1::Comparison::IMPROVED);
+    comparison->set_log_speedup(0.5);
+  }
+  Take(strategy_->OnConfirmed(confirmation));
 }
 
 void SearchDriver::Run(int max_steps) {

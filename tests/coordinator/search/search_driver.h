@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,8 @@ class SearchDriver {
     kernel->set_share(1);
     return result;
   };
+  // If set, every program that passes its screening is confirmed once, with this outcome.
+  std::function<v1::Outcome(const v1::Sources&)> confirm;
   // Called after every step.
   std::function<void(SearchDriver&)> after_step = [](SearchDriver&) {};
   // Throws the strategy away and restores it from its saved state before every step.
@@ -60,6 +63,9 @@ class SearchDriver {
   bool Step();
   // Until finished or nothing is outstanding; gives up after `max_steps`.
   void Run(int max_steps = 10000);
+  // A confirmation ends: with an improvement if it passed, else refused for `message`.
+  void Confirm(const std::string& candidate_id, v1::Outcome outcome,
+               const std::string& message = "");
   // Replaces the strategy by one restored from its state, in `context`.
   void Restart(const SearchContext& context);
 
@@ -69,7 +75,9 @@ class SearchDriver {
   bool finished() const { return last_.finished; }
   bool failed() const { return last_.failed; }
   const std::string& finish_reason() const { return last_.finish_reason; }
-  size_t outstanding() const { return asks_.size() + screens_.size() + profiles_.size(); }
+  size_t outstanding() const {
+    return asks_.size() + screens_.size() + profiles_.size() + confirmations_.size();
+  }
 
   // Everything that came out, in order.
   std::vector<std::string> transcript;
@@ -92,6 +100,8 @@ class SearchDriver {
   std::vector<AskModel> asks_;
   std::vector<ScreenCandidate> screens_;
   std::vector<ProfileCandidate> profiles_;
+  std::vector<ScreenCandidate> confirmations_;
+  std::set<std::string> confirmed_;
   StepOutput last_;
 };
 

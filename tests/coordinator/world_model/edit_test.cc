@@ -197,6 +197,54 @@ TEST(TransactionalEditTest, OneFaultRejectsAllAndEveryFaultIsTold) {
   EXPECT_THAT(report.inserted_ids, IsEmpty());
 }
 
+TEST(KeepValidEditTest, UpdatesAndInsertionsWithoutFaultAreKept) {
+  v1::WorldModel model = SmallTree();
+  EditOptions options = Default();
+  options.keep_valid = true;
+  const v1::EditScript script = Script(R"(
+    ops { update { node_id: "b" patch { score: 0.9 } } }
+    ops { update { node_id: "nowhere" patch { score: 0.9 } } }
+    ops { insert { parent_id: "a" node_id: "good" node { title: "Good" } } }
+    ops { insert { parent_id: "a" node_id: "bad" node { title: "Bad" score: 7 } } }
+    ops { insert { parent_id: "bad" node_id: "child" node { title: "Child" } } }
+    ops { remove { node_id: "c" } }
+    ops { split { node_id: "b" children { node { title: "Part" } } } }
+  )");
+  const EditReport report = ApplyEdits(script, options, &model);
+  EXPECT_FALSE(report.applied);
+  EXPECT_THAT(report.errors, SizeIs(3));
+  EXPECT_THAT(report.kept, ElementsAre("ops[0] (update of b)", "ops[2] (insertion under a)"));
+  EXPECT_THAT(report.inserted_ids, ElementsAre("good"));
+  EXPECT_DOUBLE_EQ(FindNode(model, "b")->action().score(), 0.9);
+  EXPECT_NE(FindNode(model, "good"), nullptr);
+  EXPECT_NE(FindNode(model, "c"), nullptr) << "a removal in a faulty script is not carried out";
+  EXPECT_THAT(ChildrenOf(model, "b"), IsEmpty());
+  EXPECT_TRUE(CheckInvariants(model).ok());
+
+  // Sent again as a whole, mended: what is there is not inserted twice.
+  v1::EditScript mended = script;
+  mended.mutable_ops(1)->mutable_update()->set_node_id("c");
+  mended.mutable_ops(3)->mutable_insert()->mutable_node()->set_score(0.7);
+  mended.mutable_ops()->DeleteSubrange(4, 3);
+  EXPECT_TRUE(ApplyEdits(mended, options, &model).applied);
+  EXPECT_THAT(ChildrenOf(model, "a"), SizeIs(3));
+}
+
+TEST(KeepValidEditTest, WhatRestsOnAFaultyOperationGoesWithIt) {
+  v1::WorldModel model = SmallTree();
+  EditOptions options = Default();
+  options.keep_valid = true;
+  // The update is valid only because of the insertion, which the cap refuses on its second child.
+  const EditReport report = ApplyEdits(Script(R"(
+    ops { split { node_id: "b" children { node_id: "s" node { title: "S" } } children {} } }
+    ops { update { node_id: "s" patch { score: 0.8 } } }
+  )"),
+                                       options, &model);
+  EXPECT_FALSE(report.applied);
+  EXPECT_THAT(report.kept, IsEmpty());
+  EXPECT_EQ(FindNode(model, "s"), nullptr);
+}
+
 TEST(TransactionalEditTest, AParentsSolutionMayBeNamedByAPrefix) {
   v1::WorldModel model = SmallTree();
   FindMutableNode(&model, "a")->mutable_solution()->set_candidate_id("0123456789abcdef");

@@ -83,6 +83,35 @@ TEST(SanitizerReportTest, RacesHaveASeverity) {
   EXPECT_EQ(log.findings[1].kernel(), "late");
 }
 
+TEST(SanitizerReportTest, SourceLinesWhereTheToolHasThem) {
+  const SanitizerLog log = ReadSanitizerReport(
+      "racecheck",
+      "========= Error: Race reported between Write access at sum(float *)+0x2a0 in "
+      "/build/x7/kernel.cu:42\n"
+      "=========     and Read access at sum(float *)+0x470 in /build/x7/kernel.cu:57 [508 "
+      "hazards]\n"
+      "========= RACECHECK SUMMARY: 1 hazard displayed (1 error, 0 warnings)\n");
+  ASSERT_THAT(log.findings, SizeIs(1));
+  EXPECT_EQ(log.findings[0].kernel(), "sum");
+  EXPECT_EQ(log.findings[0].file(), "kernel.cu");
+  EXPECT_EQ(log.findings[0].line(), 42);
+  const SanitizerLog older =
+      ReadSanitizerReport("memcheck",
+                          "========= Invalid __global__ write of size 4 bytes\n"
+                          "=========     at 0x160 in memcheck_demo.cu:6:unaligned_kernel(void)\n"
+                          "=========     by thread (0,0,0) in block (0,0,0)\n"
+                          "========= ERROR SUMMARY: 1 error\n");
+  ASSERT_THAT(older.findings, SizeIs(1));
+  EXPECT_EQ(older.findings[0].file(), "memcheck_demo.cu");
+  EXPECT_EQ(older.findings[0].line(), 6);
+  EXPECT_EQ(ReadSanitizerReport("memcheck",
+                                "========= Invalid __global__ write of size 4 bytes\n"
+                                "=========     at k(int)+0x70 in a.cu:99999999999\n")
+                .findings[0]
+                .line(),
+            0);
+}
+
 TEST(SanitizerReportTest, UninitializedReadsAndBarriers) {
   const SanitizerLog reads =
       ReadSanitizerReport("initcheck",
