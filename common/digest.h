@@ -27,6 +27,7 @@ class CanonicalBytes {
   CanonicalBytes& Add(int64_t field);
   CanonicalBytes& AddDouble(double field);  // by bit pattern
   std::string Sha256() const { return Sha256Hex(bytes_); }
+  const std::string& bytes() const { return bytes_; }
 
  private:
   std::string bytes_;

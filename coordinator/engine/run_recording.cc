@@ -91,7 +91,7 @@ absl::Status RecordRun(Store* store, const std::string& run_id, bool with_result
 absl::Status ImportResults(const Recording& recording, Store* store) {
   for (const v1::RecordedJob& job : recording.jobs) {
     v1::JobResult result;
-    if (!result.ParseFromString(job.result()) || JobId(job.spec()) != job.job_id() ||
+    if (!result.ParseFromString(job.result()) || !IsJobName(job.job_id(), job.spec()) ||
         result.job_id() != job.job_id()) {
       return absl::InvalidArgumentError(
           absl::StrCat("recorded job ", job.job_id(), " is not what its id says"));

@@ -63,7 +63,7 @@ void LeaseRunner::Loop() {
 
 void LeaseRunner::Execute(const v1::JobOffer& offer, std::stop_token stop) {
   const std::string& lease_id = offer.lease_id();
-  if (JobId(offer.spec()) != offer.job_id()) {
+  if (!IsJobName(offer.job_id(), offer.spec())) {
     held_.Return(lease_id,
                  "job_id does not match the job; are worker and coordinator of the same release?");
     return;

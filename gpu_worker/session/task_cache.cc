@@ -25,11 +25,10 @@ absl::StatusOr<std::shared_ptr<const v1::Task>> TaskCache::Get(const std::string
   if (!task->ParseFromString(bytes)) {
     return absl::DataLossError(absl::StrCat("blob ", sha256, " is not a task"));
   }
-  const std::string digest = TaskDigest(*task);
-  if (digest != sha256) {
-    return absl::DataLossError(absl::StrCat("blob ", sha256, " holds task \"",
-                                            task->name().substr(0, 128), "\" with digest ", digest,
-                                            "; are worker and coordinator of the same release?"));
+  if (!IsTaskName(sha256, *task)) {
+    return absl::DataLossError(absl::StrCat(
+        "blob ", sha256, " holds task \"", task->name().substr(0, 128), "\" with digest ",
+        TaskDigest(*task), "; are worker and coordinator of the same release?"));
   }
   // Another thread may have been here between two tries of this one.
   if (tasks_.emplace(sha256, task).second) order_.push_back(sha256);

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/identity.h"
-
 namespace ksearch {
 namespace {
 
@@ -119,56 +117,6 @@ TEST(DTypeTest, NamesRoundTrip) {
   }
   EXPECT_FALSE(DTypeFromName("float12").ok());
   EXPECT_FALSE(ElementBytes(v1::DTYPE_FLOAT4_E2M1).ok());
-}
-
-v1::JobSpec SomeJob() {
-  v1::JobSpec spec;
-  spec.set_kind(v1::JOB_KIND_SCREEN);
-  spec.set_task_sha256("t");
-  spec.mutable_candidate()->set_language(v1::LANGUAGE_CPP);
-  auto* file = spec.mutable_candidate()->add_files();
-  file->set_path("a.cpp");
-  file->set_content("int x;");
-  spec.add_workload_uuids("w");
-  return spec;
-}
-
-TEST(IdentityTest, CandidateIdDoesNotDependOnFileOrder) {
-  v1::Sources one, two;
-  for (v1::Sources* sources : {&one, &two}) sources->set_language(v1::LANGUAGE_CPP);
-  const auto add = [](v1::Sources& sources, const char* path, const char* content) {
-    auto* file = sources.add_files();
-    file->set_path(path);
-    file->set_content(content);
-  };
-  add(one, "a", "1");
-  add(one, "b", "2");
-  add(two, "b", "2");
-  add(two, "a", "1");
-  EXPECT_EQ(CandidateId(one), CandidateId(two));
-  two.set_language(v1::LANGUAGE_CUDA);
-  EXPECT_NE(CandidateId(one), CandidateId(two));
-}
-
-TEST(IdentityTest, EveryFieldOfAJobIsPartOfItsName) {
-  const std::string id = JobId(SomeJob());
-  const auto changed = [&](auto change) {
-    v1::JobSpec spec = SomeJob();
-    change(spec);
-    return JobId(spec) != id;
-  };
-  EXPECT_TRUE(changed([](auto& s) { s.set_kind(v1::JOB_KIND_CHECK); }));
-  EXPECT_TRUE(changed([](auto& s) { s.set_task_sha256("u"); }));
-  EXPECT_TRUE(changed([](auto& s) { s.mutable_candidate()->mutable_files(0)->set_content("y"); }));
-  EXPECT_TRUE(changed([](auto& s) { s.add_workload_uuids("v"); }));
-  EXPECT_TRUE(changed([](auto& s) { s.mutable_plan()->set_max_calls(9); }));
-  EXPECT_TRUE(changed([](auto& s) { s.mutable_plan()->set_confidence(0.9); }));
-  EXPECT_TRUE(changed([](auto& s) { s.mutable_limits()->mutable_call_time()->set_seconds(3); }));
-  EXPECT_TRUE(changed([](auto& s) { s.mutable_limits()->set_memory_bytes(3); }));
-  EXPECT_TRUE(changed([](auto& s) { s.add_rivals()->set_rival_id("baseline"); }));
-  EXPECT_TRUE(changed([](auto& s) { s.set_salt("again"); }));
-  EXPECT_TRUE(changed([](auto& s) { s.set_device(v1::DEVICE_CLASS_CPU); }));
-  EXPECT_TRUE(changed([](auto& s) { s.set_architecture("sm_90a"); }));
 }
 
 }  // namespace
