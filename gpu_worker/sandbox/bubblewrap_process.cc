@@ -6,7 +6,11 @@
 #include <cerrno>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "common/status_macros.h"
+#include "common/textproto.h"
 
 namespace ksearch {
 namespace {
@@ -15,6 +19,15 @@ namespace {
 constexpr absl::Duration kOutputGrace = absl::Seconds(2);
 
 }  // namespace
+
+std::optional<int64_t> MachineOutOfMemoryKills() {
+  const std::string text = ReadFile("/proc/vmstat", 1 << 16).value_or("");
+  for (absl::string_view line : absl::StrSplit(text, '\n')) {
+    int64_t kills = 0;
+    if (absl::ConsumePrefix(&line, "oom_kill ") && absl::SimpleAtoi(line, &kills)) return kills;
+  }
+  return std::nullopt;
+}
 
 BubblewrapProcess::~BubblewrapProcess() {
   Kill();
@@ -62,7 +75,12 @@ std::optional<SandboxExit> BubblewrapProcess::Wait(absl::Time deadline) {
   }
   if (cgroup_ != nullptr) {
     exit.memory_limit_hit = cgroup_->memory_limit_hit();
+    exit.machine_out_of_memory = cgroup_->machine_out_of_memory();
     cgroup_->Kill();
+  } else {
+    const std::optional<int64_t> kills = MachineOutOfMemoryKills();
+    exit.machine_out_of_memory =
+        kills.has_value() && machine_kills_before_.has_value() && *kills > *machine_kills_before_;
   }
   OutputCapture::Captured captured = capture_->Finish(kOutputGrace);
   exit.output = std::move(captured.text);

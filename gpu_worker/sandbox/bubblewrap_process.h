@@ -13,13 +13,19 @@
 
 namespace ksearch {
 
+// How many processes the kernel has killed on this machine for lack of memory, whatever limit was
+// met; absent where it does not count (before Linux 4.13).
+std::optional<int64_t> MachineOutOfMemoryKills();
+
 // A program under bubblewrap. The outer bubblewrap is our child; when it dies, the namespace's init
 // does, and the kernel then kills everything inside.
 class BubblewrapProcess : public SandboxedProcess {
  public:
   // `status` is the reading end of --json-status-fd. `cgroup` may be null.
   BubblewrapProcess(std::unique_ptr<Cgroup> cgroup, UniqueFd status)
-      : cgroup_(std::move(cgroup)), status_(std::move(status)) {}
+      : cgroup_(std::move(cgroup)),
+        machine_kills_before_(MachineOutOfMemoryKills()),
+        status_(std::move(status)) {}
   ~BubblewrapProcess() override;
 
   // Both before any other method, once each: the capture first, since its flood kills through
@@ -37,6 +43,7 @@ class BubblewrapProcess : public SandboxedProcess {
   bool ProgramRan();
 
   std::unique_ptr<Cgroup> cgroup_;
+  const std::optional<int64_t> machine_kills_before_;
   UniqueFd status_;
   Mutex mu_;
   Subprocess* attached_ ABSL_GUARDED_BY(mu_) = nullptr;

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <memory>
 
@@ -30,6 +31,8 @@ constexpr absl::string_view kJobPrefix = "job-";
 
 // Killed processes leave their group when they have been torn down; big ones take a while.
 constexpr absl::Duration kEmptyingTime = absl::Seconds(5);
+// A kill leaves less than this unused of a limit: memory is charged in batches of 64 pages.
+constexpr int64_t kLimitSlackBytes = int64_t{1} << 20;
 // What others left behind is worth less waiting.
 constexpr absl::Duration kClearingTime = absl::Seconds(1);
 
@@ -178,6 +181,36 @@ absl::Status Limit(const std::string& folder, const CgroupLimits& limits) {
   return absl::OkStatus();
 }
 
+// The number after `name` and a space in one of the file's lines, or the file's only number if
+// `name` is empty; 0 if there is none.
+int64_t NumberIn(const std::string& path, absl::string_view name) {
+  const std::string prefix = name.empty() ? "" : absl::StrCat(name, " ");
+  const std::string text = ReadFile(path, 4096).value_or("");
+  for (absl::string_view line : absl::StrSplit(text, '\n')) {
+    int64_t number = 0;
+    if (absl::ConsumePrefix(&line, prefix) && absl::SimpleAtoi(line, &number)) return number;
+  }
+  return 0;
+}
+
+// What the kernel killed in a group for lack of memory, its own or the machine's.
+int64_t OutOfMemoryKills(const std::string& folder) {
+  return NumberIn(folder + "/memory.events", "oom_kill") +
+         NumberIn(folder + "/memory.oom_control", "oom_kill");
+}
+
+// Whether a group needed all that it may have. v2 counts that; of v1 not every kernel counts when
+// the limit of memory and swap together is met, but all keep the largest use.
+bool LimitMet(const std::string& folder) {
+  if (NumberIn(folder + "/memory.events", "oom") > 0) return true;
+  for (const char* kind : {"/memory.", "/memory.memsw."}) {
+    const int64_t most = NumberIn(absl::StrCat(folder, kind, "max_usage_in_bytes"), "");
+    const int64_t limit = NumberIn(absl::StrCat(folder, kind, "limit_in_bytes"), "");
+    if (most > 0 && most >= limit - kLimitSlackBytes) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 absl::Status CgroupParent::Prepare(uid_t uid, gid_t gid) {
@@ -252,19 +285,15 @@ void Cgroup::Kill() {
 }
 
 bool Cgroup::memory_limit_hit() const {
-  for (const std::string& folder : folders_) {
-    for (const char* file : {"/memory.events", "/memory.oom_control"}) {
-      const std::string text = ReadFile(folder + file, 4096).value_or("");
-      for (absl::string_view line : absl::StrSplit(text, '\n')) {
-        int64_t kills = 0;
-        if (absl::ConsumePrefix(&line, "oom_kill ") && absl::SimpleAtoi(line, &kills) &&
-            kills > 0) {
-          return true;
-        }
-      }
-    }
-  }
-  return false;
+  return std::any_of(folders_.begin(), folders_.end(), [](const std::string& folder) {
+    return OutOfMemoryKills(folder) > 0 && LimitMet(folder);
+  });
+}
+
+bool Cgroup::machine_out_of_memory() const {
+  return std::any_of(folders_.begin(), folders_.end(), [](const std::string& folder) {
+    return OutOfMemoryKills(folder) > 0 && !LimitMet(folder);
+  });
 }
 
 bool Cgroup::Empty() const {

@@ -22,7 +22,7 @@ struct CgroupLimits {
 };
 
 // One job's control group. The destructor kills what is left inside and removes the group.
-// Kill and memory_limit_hit may be called from any thread.
+// Kill and the two questions about memory may be called from any thread.
 class Cgroup {
  public:
   ~Cgroup();
@@ -32,8 +32,11 @@ class Cgroup {
   // For SubprocessOptions::joined_cgroups; open as long as this object lives.
   std::vector<int> join_fds() const;
   void Kill();
-  // The kernel killed something inside for lack of memory.
+  // The kernel killed something inside because this group's limit was reached.
   bool memory_limit_hit() const;
+  // The kernel killed something inside though this group was within its limit: the machine, or a
+  // group around this one, has no memory left.
+  bool machine_out_of_memory() const;
 
  private:
   friend class CgroupParent;

@@ -51,6 +51,9 @@ struct SandboxExit {
   // trouble, not the program's.
   bool setup_failed = false;
   bool memory_limit_hit = false;  // as the cgroup tells
+  // The kernel killed something for lack of memory while this ran, and its own limit was not why.
+  // With a cgroup: something inside. Without: something on this machine.
+  bool machine_out_of_memory = false;
   bool output_limit_hit = false;
   std::string output;  // stdout and stderr, interleaved, at most output_bytes
   bool output_truncated = false;

@@ -71,6 +71,7 @@ const std::vector<HostileCandidate>& HostileCandidates() {
       {"build/constexpr_bomb", {kCompile}},
       {"build/huge_object", {kCompileLimit}},
       {"build/error_flood", {kCompile}},
+      {"build/fake_kill", {kCompile}},
       {"build/huge_source", {kInvalid}, "bytes"},
       {"build/escaping_path", {kInvalid}, "may begin with '.'"},
       {"missing_symbol", {kLoad, kCompile}, "ksearch_run"},

@@ -76,18 +76,20 @@ bool RanOutOfMemory(absl::string_view log) {
 }
 
 // What this machine did to a compiler that failed and was neither out of its limits nor stopped by
-// us: no verdict on the sources.
+// us: no verdict on the sources. Its exit status and the kernel's counters decide: what a compiler
+// prints may be the sources' words, as those of an assembler's .print are.
 absl::Status MachineTrouble(const SandboxExit& exit, const SandboxSpec& spec,
                             const std::string& folder) {
-  const bool killed = (exit.signaled && exit.code == SIGKILL) ||
-                      ToolSays(exit.output, "Killed signal terminated program") ||
-                      ToolSays(exit.output, "died due to signal 9 (Kill signal)");
+  const bool failed = exit.signaled || exit.code != 0;
+  const bool killed =
+      (exit.signaled && exit.code == SIGKILL) || (failed && exit.machine_out_of_memory);
   if (killed && !exit.memory_limit_hit && !exit.output_limit_hit) {
     return absl::UnavailableError(
         "the compiler was killed from outside; is this machine short of memory?");
   }
   std::error_code error;
   const auto space = std::filesystem::space(folder, error);
+  // The words alone would prove nothing, a full disk is seen.
   if (exit.code != 0 && ToolSays(exit.output, "No space left on device") && !error &&
       space.available < static_cast<uintmax_t>(spec.file_bytes)) {
     return absl::UnavailableError(absl::StrCat("the disk of ", folder, " is full"));

@@ -132,6 +132,32 @@ TEST_F(GxxToolchainTest, WordsOfTheSourcesAreNoLimit) {
   EXPECT_THAT(result.message, HasSubstr("undeclared"));
 }
 
+// The driver would say so of a compiler that the machine killed; an assembler prints what the
+// sources please, at the beginning of a line too.
+TEST_F(GxxToolchainTest, AnAssemblersPrintIsNoKilledCompiler) {
+  for (const char* words : {"g++: fatal error: Killed signal terminated program cc1plus",
+                            "nvcc error : 'cicc' died due to signal 9 (Kill signal)"}) {
+    const BuildResult result =
+        Build(Kernel(absl::StrCat("asm(\".print \\\"", words, "\\\"\\n.err\");")));
+    EXPECT_EQ(result.outcome, v1::OUTCOME_COMPILE_ERROR) << result.message;
+  }
+}
+
+TEST_F(GxxToolchainTest, ADriverThatIsKilledIsNoVerdict) {
+  const std::string killed = ScratchFolder() + "/killed_g++";
+  std::ofstream(killed) << "#!/bin/sh\ncase \"$*\" in *-shared*-o*) kill -KILL $$ ;; esac\n"
+                           "exec /usr/bin/g++ \"$@\"\n";
+  std::filesystem::permissions(killed, std::filesystem::perms(0755));
+  GxxToolchain::Options options;
+  options.compiler_path = killed;
+  options.work_dir = ScratchFolder() + "/build";
+  options.sandbox_spec.binds.push_back({.host_path = killed, .inside_path = killed});
+  const auto toolchain = GxxToolchain::Create(std::move(options), sandbox_.get());
+  ASSERT_TRUE(toolchain.ok()) << toolchain.status();
+  const auto result = (*toolchain)->Build(Kernel(""), {});
+  EXPECT_EQ(result.status().code(), absl::StatusCode::kUnavailable) << result.status();
+}
+
 TEST_F(GxxToolchainTest, BadPathsNeverReachTheCompiler) {
   const BuildResult result = Build(Request({{"../kernel.cpp", ""}}));
   EXPECT_EQ(result.outcome, v1::OUTCOME_INVALID_SOURCE);
