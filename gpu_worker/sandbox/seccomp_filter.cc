@@ -5,6 +5,7 @@
 #include <seccomp.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -65,16 +66,56 @@ constexpr const char* kPrivilegedCalls[] = {
 };
 
 // What only a program that leaves the kernel entry's contract would call. Refused, not killed:
-// libraries probe for some of them. A timer's signal may be SIGCONT, which wakes a stopped process:
-// the verifier stops runners while it looks at their outputs.
+// libraries probe for some of them.
+// - A timer's signal may be SIGCONT, which wakes a stopped process: the verifier stops runners
+// while
+//   it looks at their outputs.
+// - Requests of io_submit are worked off by the kernel, for a process that is stopped or killed
+// too.
+// - A filter of the candidate's own could answer the runner's calls in the kernel's place.
 constexpr const char* kTightRefusedCalls[] = {
-    "socket", "connect", "bind", "listen", "accept", "accept4", "fork", "vfork", "timer_create",
+    "socket", "connect",      "bind",     "listen",    "accept",        "accept4",   "fork",
+    "vfork",  "timer_create", "io_setup", "io_submit", "io_pgetevents", "mq_notify", "seccomp",
 };
 
-// Makers of memory that no mapping shows and no rlimit counts.
+// - Makers of memory that no mapping shows and no rlimit counts.
+// - Locks and watches, which reach inodes of the host: read-only folders are no bar to them.
+// - Makers of names: a tmpfs limits bytes, not inodes, which are kernel memory.
 constexpr const char* kProcessorsRefusedCalls[] = {
-    "memfd_create", "memfd_secret", "shmget", "shmat", "semget", "msgget", "mq_open",
+    "memfd_create",
+    "memfd_secret",
+    "shmget",
+    "shmat",
+    "semget",
+    "msgget",
+    "mq_open",
+    "flock",
+    "inotify_init",
+    "inotify_init1",
+    "inotify_add_watch",
+    "creat",
+    "mkdir",
+    "mkdirat",
+    "mknod",
+    "mknodat",
+    "symlink",
+    "symlinkat",
+    "link",
+    "linkat",
+    "openat2",
 };
+
+// Also locks and watches; a lease makes others wait. F_NOTIFY tells of a folder's changes.
+constexpr int kProcessorsRefusedControls[] = {
+    F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW, F_SETLEASE, F_NOTIFY,
+};
+
+// PR_SET_MEMORY_MERGE (Linux 6.4). A thread of the kernel looks for equal pages, as with
+// MADV_MERGEABLE: also while the process is stopped.
+constexpr uint64_t kMergeMemory = 67;
+
+// The kernel looks at the lower half of these arguments only.
+constexpr uint64_t kInt = 0xFFFFFFFFu;
 
 using FilterContext = std::unique_ptr<void, decltype(&seccomp_release)>;
 
@@ -103,8 +144,8 @@ absl::StatusOr<FilterContext> BaseFilter(uint32_t escape_action) {
                         {SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_NEWUSER, CLONE_NEWUSER)}));
   // Both push characters into a terminal, as if typed by its owner.
   for (const uint64_t request : {uint64_t{TIOCSTI}, uint64_t{0x541C} /* TIOCLINUX */}) {
-    status.Update(AddRule(context.get(), refuse, "ioctl",
-                          {SCMP_A1(SCMP_CMP_MASKED_EQ, 0xFFFFFFFFu, request)}));
+    status.Update(
+        AddRule(context.get(), refuse, "ioctl", {SCMP_A1(SCMP_CMP_MASKED_EQ, kInt, request)}));
   }
   if (!status.ok()) return status;
   return context;
@@ -118,6 +159,15 @@ absl::Status AddProcessorsRules(void* context) {
   constexpr uint64_t kSharedAnonymous = MAP_SHARED | MAP_ANONYMOUS;
   status.Update(AddRule(context, refuse, "mmap",
                         {SCMP_A3(SCMP_CMP_MASKED_EQ, kSharedAnonymous, kSharedAnonymous)}));
+  for (const int control : kProcessorsRefusedControls) {
+    status.Update(AddRule(context, refuse, "fcntl",
+                          {SCMP_A1(SCMP_CMP_MASKED_EQ, kInt, static_cast<uint64_t>(control))}));
+  }
+  // O_TMPFILE is a bit of its own beside O_DIRECTORY.
+  for (const uint64_t flag : {uint64_t{O_CREAT}, uint64_t{O_TMPFILE & ~O_DIRECTORY}}) {
+    status.Update(AddRule(context, refuse, "open", {SCMP_A1(SCMP_CMP_MASKED_EQ, flag, flag)}));
+    status.Update(AddRule(context, refuse, "openat", {SCMP_A2(SCMP_CMP_MASKED_EQ, flag, flag)}));
+  }
   return status;
 }
 
@@ -160,10 +210,19 @@ absl::Status InstallTightFilter(TightFilterFor whom) {
     status.Update(AddRule(context->get(), SCMP_ACT_ERRNO(EPERM), name));
   }
   // Chooses the signal that tells of input, SIGCONT if one likes.
-  status.Update(
-      AddRule(context->get(), SCMP_ACT_ERRNO(EPERM), "fcntl", {SCMP_A1(SCMP_CMP_EQ, F_SETSIG, 0)}));
+  status.Update(AddRule(context->get(), SCMP_ACT_ERRNO(EPERM), "fcntl",
+                        {SCMP_A1(SCMP_CMP_MASKED_EQ, kInt, F_SETSIG)}));
+  for (const uint64_t setting : {uint64_t{PR_SET_SECCOMP}, kMergeMemory}) {
+    status.Update(AddRule(context->get(), SCMP_ACT_ERRNO(EPERM), "prctl",
+                          {SCMP_A0(SCMP_CMP_MASKED_EQ, kInt, setting)}));
+  }
+  status.Update(AddRule(context->get(), SCMP_ACT_ERRNO(EPERM), "madvise",
+                        {SCMP_A2(SCMP_CMP_MASKED_EQ, kInt, MADV_MERGEABLE)}));
   status.Update(AddRule(context->get(), SCMP_ACT_ERRNO(EPERM), "clone",
                         {SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)}));
+  // Whoever waits for a vfork's child is not stopped by SIGSTOP, and other threads run on.
+  status.Update(AddRule(context->get(), SCMP_ACT_ERRNO(EPERM), "clone",
+                        {SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_VFORK, CLONE_VFORK)}));
   if (whom == TightFilterFor::kProcessors) status.Update(AddProcessorsRules(context->get()));
   if (!status.ok()) return status;
   // Threads that libraries started before now must be bound as well.

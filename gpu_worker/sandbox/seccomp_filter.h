@@ -32,9 +32,10 @@ enum class TightFilterFor {
 
 // Puts the tight filter on every thread of this process, for ever. Sets no_new_privs. Threads can
 // still be made; fork, execve, socket, connect and bind cannot, nor timers and signals of input,
-// which could wake a process that was stopped. A GPU's driver can go on, once it has opened its
-// device, made its context and run a kernel. For kProcessors memory that outlives its mapping is
-// refused too.
+// which could wake a process that was stopped, nor a clone that waits for its child, which SIGSTOP
+// does not stop, nor requests that the kernel works off by itself. A GPU's driver can go on, once
+// it has opened its device, made its context and run a kernel. For kProcessors memory that outlives
+// its mapping, new files and folders, and locks and watches of files are refused too.
 absl::Status InstallTightFilter(TightFilterFor whom);
 
 }  // namespace ksearch

@@ -43,6 +43,9 @@ const std::vector<HostileCandidate>& HostileCandidates() {
       {"host/daemon", {kRuntime}, kRefused},
       {"host/new_namespace", {kRuntime}, "SIGSYS"},
       {"host/io_uring", {kRuntime}, "SIGSYS"},
+      {"host/io_submit", {kRuntime}, kRefused},
+      {"host/file_locks", {kRuntime}, kRefused},
+      {"host/own_filter", {kRuntime}, kRefused},
       {"host/terminal_input", {kRuntime}, kRefused},
       {"host/constructor_attack", {kRuntime}, kRefused},
       // Resources.
@@ -54,7 +57,8 @@ const std::vector<HostileCandidate>& HostileCandidates() {
       {"resources/memory_files", {kResource, kRuntime, kTimeout}},
       {"resources/memory_shared", {kResource, kRuntime, kTimeout}},
       {"resources/disk_fill", {kRuntime}, kRefused},
-      {"resources/huge_file", {kResource}, "SIGXFSZ"},
+      {"resources/huge_file", {kRuntime}, kRefused},
+      {"resources/inodes", {kRuntime}, kRefused},
       {"resources/log_flood", {kResource}, "output"},
       {"resources/thread_bomb", {kRuntime}, kRefused},
       {"resources/open_files", {kRuntime}, kRefused},
@@ -93,6 +97,8 @@ const std::vector<HostileCandidate>& HostileCandidates() {
       {"dialogue/passed_descriptor", {kCheat}, "forged dialogue"},
       {"dialogue/shrunken_buffers", {kRuntime}, kRefused},
       {"dialogue/woken_thread", {kRuntime}, kRefused},
+      {"dialogue/unstoppable_thread", {kRuntime}, kRefused},
+      {"dialogue/wide_input_signal", {kRuntime}, kRefused},
       {"late_thread", {kIncorrect, kCheat}, "", kLarge},
       {"dialogue/worker_thread", {kIncorrect, kCheat}, "", kLarge},
       // Numbers.

@@ -245,6 +245,14 @@ TEST_F(BubblewrapSandboxTest, HostFilesAreOutOfSight) {
   EXPECT_THAT(exit.output, Not(HasSubstr("DONE")));
 }
 
+TEST_F(BubblewrapSandboxTest, TheFirstProcessInsideIsOutOfReach) {
+  const SandboxExit exit =
+      Run(Misbehave({"read", "/proc/1/mem", "/proc/1/maps", "/proc/1/task/1/mem", "/proc/1/root"}));
+  EXPECT_THAT(exit.output, HasSubstr("HELD /proc/1/mem"));
+  EXPECT_THAT(exit.output, Not(HasSubstr("DONE")));
+  EXPECT_THAT(Run(Misbehave({"read", "/proc/self/maps"})).output, HasSubstr("DONE"));
+}
+
 TEST_F(BubblewrapSandboxTest, EnvironmentIsNotInherited) {
   ::setenv("KSEARCH_TEST_SECRET", "hunter2", 1);
   SandboxSpec spec = Misbehave({"environment"});

@@ -43,12 +43,34 @@ TEST(TightFilterTest, RefusesSocketsAndProcesses) {
 
 TEST(TightFilterTest, RefusesTimersEverywhereAndUncountedMemoryOnProcessors) {
   for (const char* what :
-       {"timer", "gpu-timer", "input-signal", "gpu-input-signal", "memory-file", "shared-memory"}) {
+       {"timer", "gpu-timer", "input-signal", "gpu-input-signal", "wide-input-signal",
+        "gpu-wide-input-signal", "memory-file", "shared-memory"}) {
     const Subprocess::Exit exit = Try(what);
     EXPECT_FALSE(exit.signaled) << what;
     EXPECT_EQ(exit.code, 1) << what;
   }
   for (const char* what : {"private-memory", "gpu-memory-file"}) {
+    EXPECT_EQ(Try(what).code, 0) << what;
+  }
+}
+
+TEST(TightFilterTest, RefusesWhatRunsOnInAStoppedProcess) {
+  for (const char* what :
+       {"waiting-clone", "gpu-waiting-clone", "kernel-requests", "gpu-kernel-requests",
+        "own-filter", "gpu-own-filter", "merged-memory", "gpu-merged-memory"}) {
+    const Subprocess::Exit exit = Try(what);
+    EXPECT_FALSE(exit.signaled) << what;
+    EXPECT_EQ(exit.code, 1) << what;
+  }
+}
+
+TEST(TightFilterTest, RefusesNewFilesLocksAndWatchesOnProcessors) {
+  for (const char* what : {"file-lock", "file-watch", "new-file"}) {
+    const Subprocess::Exit exit = Try(what);
+    EXPECT_FALSE(exit.signaled) << what;
+    EXPECT_EQ(exit.code, 1) << what;
+  }
+  for (const char* what : {"old-file", "gpu-file-lock", "gpu-old-file"}) {
     EXPECT_EQ(Try(what).code, 0) << what;
   }
 }

@@ -1,15 +1,22 @@
 // Installs the tight filter and tries one thing under it. Exit status: 0 = it worked, 1 = refused,
 // 9 = no filter; killed by SIGSYS = the filter's verdict.
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -39,6 +46,19 @@ bool DriverCallsWork() {
          munmap(range, 1 << 20) == 0 && poll(&ready, 1, 0) == 0 &&
          sched_getaffinity(0, sizeof cpus, &cpus) == 0 &&
          sched_setaffinity(0, sizeof cpus, &cpus) == 0;
+}
+
+// A thread that parks its maker until it ends.
+bool WaitingCloneWorks() {
+  static char stack[1 << 14];
+  constexpr int kFlags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
+                         CLONE_SYSVSEM | CLONE_VFORK;
+  return clone(
+             [](void*) {
+               syscall(SYS_exit, 0L);
+               return 0;
+             },
+             stack + sizeof stack, kFlags, nullptr) >= 0;
 }
 
 // "gpu-X": X under the filter of a GPU's runner.
@@ -74,6 +94,50 @@ int Try(std::string what) {
     return timer_create(CLOCK_MONOTONIC, nullptr, &timer) == 0 ? 0 : 1;
   }
   if (what == "input-signal") return fcntl(0, F_SETSIG, SIGCONT) == 0 ? 0 : 1;
+  // The kernel takes 32 bits of the command.
+  if (what == "wide-input-signal") {
+    return syscall(SYS_fcntl, 0L, (1L << 32) | F_SETSIG, long{SIGCONT}) == 0 ? 0 : 1;
+  }
+  if (what == "waiting-clone") return WaitingCloneWorks() ? 0 : 1;
+  if (what == "kernel-requests") {
+    unsigned long context = 0;
+    return syscall(SYS_io_setup, 8L, &context) == 0 ? 0 : 1;
+  }
+  if (what == "merged-memory") {
+    static char page[1 << 13] __attribute__((aligned(1 << 12)));
+    errno = 0;
+    return madvise(page, 1 << 12, MADV_MERGEABLE) == 0 || errno != EPERM ||
+                   prctl(67 /* PR_SET_MEMORY_MERGE */, 1L, 0L, 0L, 0L) == 0
+               ? 0
+               : 1;
+  }
+  if (what == "own-filter") {
+    struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    struct sock_fprog program = {1, &allow};
+    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0 ||
+                   syscall(SYS_seccomp, long{SECCOMP_SET_MODE_FILTER}, 0L, &program) == 0
+               ? 0
+               : 1;
+  }
+  if (what == "file-lock") {
+    struct flock lock = {};
+    lock.l_type = F_RDLCK;
+    const int file = open("/usr/bin/env", O_RDONLY | O_CLOEXEC);
+    return flock(file, LOCK_SH) == 0 || fcntl(file, F_SETLK, &lock) == 0 ? 0 : 1;
+  }
+  if (what == "file-watch") return inotify_init1(IN_CLOEXEC) >= 0 ? 0 : 1;
+  if (what == "new-file") {
+    return open("/tmp/ksearch-new", O_CREAT | O_WRONLY, 0600) >= 0 ||
+                   open("/tmp", O_TMPFILE | O_WRONLY, 0600) >= 0 ||
+                   mkdir("/tmp/ksearch-new-folder", 0700) == 0 ||
+                   symlink("x", "/tmp/ksearch-new-link") == 0
+               ? 0
+               : 1;
+  }
+  if (what == "old-file") {
+    const int folder = open("/usr", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return folder >= 0 && open("/usr/bin/env", O_RDONLY | O_CLOEXEC) >= 0 ? 0 : 1;
+  }
   if (what == "memory-file") return memfd_create("x", 0) >= 0 ? 0 : 1;
   if (what == "shared-memory" || what == "private-memory") {
     const int kind = what == "shared-memory" ? MAP_SHARED : MAP_PRIVATE;
