@@ -17,38 +17,19 @@
 #include "common/rng.h"
 #include "common/status_macros.h"
 #include "gpu_worker/verifier/tensors/element.h"
+#include "gpu_worker/verifier/tensors/window_mix.h"
 
 namespace ksearch {
 namespace {
-
-// A pool of elements; content c is the window that starts at a keyed offset.
-class Windows {
- public:
-  Windows(std::vector<std::byte> pool, int64_t bytes, int64_t element_bytes, uint64_t key)
-      : pool_(std::move(pool)), bytes_(bytes), element_bytes_(element_bytes), key_(key) {}
-
-  int64_t pool_bytes() const { return static_cast<int64_t>(pool_.size()); }
-  const std::byte* Window(int64_t content) const {
-    const int64_t windows = (static_cast<int64_t>(pool_.size()) - bytes_) / element_bytes_;
-    if (windows <= 0) return pool_.data();
-    // An odd multiplier modulo a power of two visits every offset once.
-    const uint64_t offset = ((static_cast<uint64_t>(content) * (key_ | 1)) + (key_ >> 32)) %
-                            static_cast<uint64_t>(windows);
-    return pool_.data() + static_cast<int64_t>(offset) * element_bytes_;
-  }
-
- private:
-  const std::vector<std::byte> pool_;
-  const int64_t bytes_;
-  const int64_t element_bytes_;
-  const uint64_t key_;
-};
 
 std::vector<std::byte> DrawPool(const RandomDraw& draw, int64_t element_bytes, int64_t elements);
 
 double ScaleOf(const v1::RandomRecipe& recipe) { return recipe.scale() == 0 ? 1 : recipe.scale(); }
 // What is scaled by less is 0 in every type.
 constexpr double kVanishing = 1e-200;
+// Offsets that a window may begin at: as many as the tensor has rows, within these.
+constexpr int64_t kLeastOffsets = 16384;
+constexpr int64_t kMostOffsets = int64_t{1} << 20;
 
 class RandomGenerator final : public InputGenerator {
  public:
@@ -57,52 +38,104 @@ class RandomGenerator final : public InputGenerator {
 
   int64_t bytes() const override { return elements_ * element_bytes_; }
   const RandomDraw* random() const override { return &draw_; }
-  int64_t pool_bytes() const override {
-    return (elements_ + draw_.row * Contents()) * element_bytes_;
-  }
-  void Write(int64_t content, std::byte* out) const override {
-    std::memcpy(out, windows().Window(content), static_cast<size_t>(bytes()));
-  }
+  int64_t pool_bytes() const override { return PoolElements() * element_bytes_; }
+  void Write(int64_t content, std::byte* out) const override { mix().Write(content, out); }
   bool Matches(int64_t content, const std::byte* memory) const override {
-    return std::memcmp(memory, windows().Window(content), static_cast<size_t>(bytes())) == 0;
+    return mix().Matches(content, memory);
   }
 
  private:
   // Where every draw gives the same there is one content.
-  int64_t Contents() const { return std::fabs(ScaleOf(draw_.recipe)) < kVanishing ? 1 : kContents; }
-  const Windows& windows() const {
+  bool Constant() const { return std::fabs(ScaleOf(draw_.recipe)) < kVanishing; }
+  int64_t PoolElements() const {
+    if (Constant()) return elements_;
+    return elements_ + draw_.row * std::clamp(elements_ / draw_.row, kLeastOffsets, kMostOffsets);
+  }
+  const WindowMix& mix() const {
     std::call_once(drawn_, [this] {
-      windows_.emplace(DrawPool(draw_, element_bytes_, elements_ + draw_.row * Contents()), bytes(),
-                       draw_.row * element_bytes_, key_);
+      WindowMix::Options options;
+      options.elements = elements_;
+      options.element_bytes = element_bytes_;
+      options.row = draw_.row;
+      options.key = key_;
+      RandomDraw draw = draw_;
+      // Narrow types would be rounded twice; their few values leave nothing to remember anyway.
+      const bool weighs = draw.dtype == v1::DTYPE_FLOAT32 && !Constant() &&
+                          draw.recipe.distribution() != v1::RandomRecipe::STUDENT2;
+      if (weighs) {
+        options.rule = draw.recipe.distribution() == v1::RandomRecipe::CAUCHY
+                           ? WindowMix::Rule::kSum
+                           : WindowMix::Rule::kRoot;
+        options.offset = static_cast<float>(draw.recipe.offset());
+        options.raise = static_cast<float>(draw.recipe.raise());
+        options.raise_first = draw.recipe.raise_first();
+        options.raise_count = draw.recipe.raise_count();
+        // The pool's elements lie around 0.
+        draw.recipe.set_offset(0);
+        draw.recipe.set_raise_count(0);
+      }
+      mix_.emplace(DrawPool(draw, element_bytes_, PoolElements()), options);
     });
-    return *windows_;
+    return *mix_;
   }
 
   const RandomDraw draw_;
   const int64_t element_bytes_, elements_;
   const uint64_t key_;
   mutable std::once_flag drawn_;
-  mutable std::optional<Windows> windows_;
+  mutable std::optional<WindowMix> mix_;
 };
 
+// Distinct pages: a random order of all pages is kept; each content begins somewhere in it and
+// counts pages from another one on.
 class PageIndexGenerator final : public InputGenerator {
  public:
-  PageIndexGenerator(std::vector<std::byte> pool, int64_t bytes, int64_t element_bytes,
-                     uint64_t key)
-      : bytes_(bytes), windows_(std::move(pool), bytes, element_bytes, key) {}
+  PageIndexGenerator(std::vector<int64_t> order, bool moves, v1::DType dtype, int64_t element_bytes,
+                     int64_t elements, uint64_t key)
+      : order_(std::move(order)),
+        moves_(moves),
+        dtype_(dtype),
+        element_bytes_(element_bytes),
+        elements_(elements),
+        key_(key) {}
 
-  int64_t bytes() const override { return bytes_; }
-  int64_t pool_bytes() const override { return windows_.pool_bytes(); }
+  int64_t bytes() const override { return elements_ * element_bytes_; }
+  int64_t pool_bytes() const override {
+    return static_cast<int64_t>(order_.size() * sizeof(int64_t));
+  }
   void Write(int64_t content, std::byte* out) const override {
-    std::memcpy(out, windows_.Window(content), static_cast<size_t>(bytes_));
+    if (dtype_ == v1::DTYPE_INT64) return WriteAs<int64_t>(content, out);
+    WriteAs<int32_t>(content, out);
   }
   bool Matches(int64_t content, const std::byte* memory) const override {
-    return std::memcmp(memory, windows_.Window(content), static_cast<size_t>(bytes_)) == 0;
+    std::vector<std::byte> expected(static_cast<size_t>(bytes()));
+    Write(content, expected.data());
+    return std::memcmp(memory, expected.data(), expected.size()) == 0;
   }
 
  private:
-  const int64_t bytes_;
-  const Windows windows_;
+  template <typename Index>
+  void WriteAs(int64_t content, std::byte* out) const {
+    const auto pages = static_cast<int64_t>(order_.size());
+    int64_t from = 0, shift = 0;
+    if (moves_ && pages > 0) {
+      Rng rng(key_, static_cast<uint64_t>(content) << 3);
+      from = static_cast<int64_t>(rng.NextBelow(static_cast<uint64_t>(pages)));
+      shift = static_cast<int64_t>(rng.NextBelow(static_cast<uint64_t>(pages)));
+    }
+    for (int64_t i = 0; i < elements_; ++i, ++from) {
+      if (from == pages) from = 0;
+      const int64_t page = order_[static_cast<size_t>(from)] + shift;
+      const auto index = static_cast<Index>(page < pages ? page : page - pages);
+      std::memcpy(out + i * static_cast<int64_t>(sizeof index), &index, sizeof index);
+    }
+  }
+
+  const std::vector<int64_t> order_;
+  const bool moves_;
+  const v1::DType dtype_;
+  const int64_t element_bytes_, elements_;
+  const uint64_t key_;
 };
 
 // Segment bounds of a ragged batch, drawn anew for each content: cut points uniform over the
@@ -321,22 +354,14 @@ absl::StatusOr<std::unique_ptr<InputGenerator>> MakePageIndices(
   }
   std::vector<int64_t> order(static_cast<size_t>(pages));
   std::iota(order.begin(), order.end(), 0);
-  int64_t window = elements;
   if (!recipe.contiguous()) {
     Rng rng(key);
     for (size_t i = order.size(); i > 1; --i) {
       std::swap(order[i - 1], order[static_cast<size_t>(rng.NextBelow(i))]);
     }
-    // Continued cyclically, so that every window holds distinct pages.
-    window = elements + std::min(pages, InputGenerator::kContents);
   }
-  std::vector<std::byte> pool(static_cast<size_t>(window * element_bytes));
-  for (int64_t i = 0; i < window; ++i) {
-    EncodeElement(tensor.dtype(), static_cast<double>(order[static_cast<size_t>(i % pages)]),
-                  pool.data() + i * element_bytes);
-  }
-  return std::make_unique<PageIndexGenerator>(std::move(pool), elements * element_bytes,
-                                              element_bytes, key);
+  return std::make_unique<PageIndexGenerator>(std::move(order), !recipe.contiguous(),
+                                              tensor.dtype(), element_bytes, elements, key);
 }
 
 absl::StatusOr<std::unique_ptr<InputGenerator>> Make(const v1::Definition& definition,

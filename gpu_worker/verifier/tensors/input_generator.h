@@ -36,14 +36,13 @@ struct RandomDraw {
 //
 // Timing wants every call to see values that no call saw before, else a candidate could remember
 // its answers; drawing millions of normal variates before each call would cost a CPU more than the
-// call. Hence, on the host, random tensors are windows into a pool drawn once: content c starts at
-// an offset of its own. The pool is kContents elements longer than the tensor. A device draws every
-// content anew. Thread-safe.
+// call. Hence, on the host, random tensors are mixes of two windows into a pool drawn once
+// (window_mix.h): float32 is weighed, other types and Student's t select element by element, so
+// that every distribution stays what the recipe says. Segment bounds are drawn anew, page indices
+// take another beginning and another count from content to content. Nothing about a content follows
+// from its number without the key. A device draws every content anew. Thread-safe.
 class InputGenerator {
  public:
-  // Distinct contents; after that they repeat.
-  static constexpr int64_t kContents = 16384;
-
   virtual ~InputGenerator() = default;
   virtual int64_t bytes() const = 0;
   // Null unless the tensor's elements are independent random numbers.

@@ -67,6 +67,45 @@ TEST(InputGeneratorTest, FloatsAreStandardNormal) {
   EXPECT_NEAR(fourth / count, 3, 0.15);
 }
 
+// Content after content over the same pool; 32 of them, 4096 elements each.
+TEST(InputGeneratorTest, MixesKeepTheVarianceOfEveryType) {
+  for (const v1::DType dtype : {v1::DTYPE_FLOAT32, v1::DTYPE_FLOAT16, v1::DTYPE_BFLOAT16}) {
+    const auto generator = Make(dtype, 4096, "random { scale: 2 }");
+    double sum = 0, squares = 0;
+    for (int64_t content = 0; content < 32; ++content) {
+      for (const double value : Values(*generator, dtype, 4096, content)) {
+        sum += value;
+        squares += value * value;
+      }
+    }
+    EXPECT_NEAR(sum / (32 * 4096), 0, 0.06) << v1::DType_Name(dtype);
+    EXPECT_NEAR(squares / (32 * 4096), 4, 0.15) << v1::DType_Name(dtype);
+  }
+}
+
+// The sum of a whole content cannot be had from sums that were kept of others: neither the same
+// elements nor the same signs come again, also where windows lie on each other.
+TEST(InputGeneratorTest, ContentsAreNoMovedCopiesOfEachOther) {
+  for (const v1::DType dtype : {v1::DTYPE_FLOAT32, v1::DTYPE_INT32, v1::DTYPE_BFLOAT16}) {
+    const auto generator = Make(dtype, 64, "random {}");
+    const auto run_of = [&](int64_t content) {
+      const std::vector<double> values = Values(*generator, dtype, 64, content);
+      std::set<std::vector<double>> runs;  // of 24 elements, wherever they begin
+      for (size_t i = 0; i + 24 <= values.size(); ++i) {
+        runs.insert(std::vector<double>(values.begin() + static_cast<std::ptrdiff_t>(i),
+                                        values.begin() + static_cast<std::ptrdiff_t>(i + 24)));
+      }
+      return runs;
+    };
+    std::set<std::vector<double>> seen;
+    for (int64_t content = 0; content < 1500; ++content) {
+      for (const std::vector<double>& run : run_of(content)) {
+        EXPECT_TRUE(seen.insert(run).second) << v1::DType_Name(dtype) << " content " << content;
+      }
+    }
+  }
+}
+
 TEST(InputGeneratorTest, ScaleAndOffsetApply) {
   const auto generator = Make(v1::DTYPE_FLOAT32, 10'000, "random { scale: 0.5 offset: 100 }");
   double sum = 0;
@@ -122,6 +161,23 @@ TEST(InputGeneratorTest, MatchesSeesOneChangedBit) {
     EXPECT_TRUE(generator->Matches(7, bytes.data()));
     bytes[17] ^= std::byte{1};
     EXPECT_FALSE(generator->Matches(7, bytes.data())) << recipe;
+  }
+}
+
+TEST(InputGeneratorTest, MatchesSeesAChangeAnywhere) {
+  for (const auto& [dtype, elements] :
+       {std::pair{v1::DTYPE_FLOAT32, 1500}, std::pair{v1::DTYPE_BFLOAT16, 1025},
+        std::pair{v1::DTYPE_BOOL, 513}, std::pair{v1::DTYPE_INT64, 512}}) {
+    const auto generator = Make(dtype, elements, "random {}");
+    std::vector<std::byte> bytes(static_cast<size_t>(generator->bytes()));
+    generator->Write(3, bytes.data());
+    EXPECT_TRUE(generator->Matches(3, bytes.data()));
+    EXPECT_FALSE(generator->Matches(4, bytes.data()));
+    for (const size_t at : {size_t{0}, bytes.size() / 2, bytes.size() - 1}) {
+      bytes[at] ^= std::byte{1};
+      EXPECT_FALSE(generator->Matches(3, bytes.data())) << v1::DType_Name(dtype) << " at " << at;
+      bytes[at] ^= std::byte{1};
+    }
   }
 }
 
@@ -214,6 +270,9 @@ TEST(InputGeneratorTest, PageIndicesAreDistinct) {
     EXPECT_GE(*distinct.begin(), 0);
     EXPECT_LT(*distinct.rbegin(), 1000);
   }
+  // Neither all pages in another order, nor the same order from another page on.
+  EXPECT_NE(Values(*generator, v1::DTYPE_INT64, 900, 0),
+            Values(*generator, v1::DTYPE_INT64, 900, 1));
   const auto contiguous =
       Make(v1::DTYPE_INT32, 5, "page_indices { pool_axis: 'total' contiguous: true }");
   EXPECT_EQ(Values(*contiguous, v1::DTYPE_INT32, 5, 11), (std::vector<double>{0, 1, 2, 3, 4}));

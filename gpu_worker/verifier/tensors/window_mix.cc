@@ -1,0 +1,172 @@
+#include "gpu_worker/verifier/tensors/window_mix.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <numbers>
+#include <utility>
+
+#include "common/rng.h"
+
+namespace ksearch {
+namespace {
+
+constexpr size_t kRandomBytes = 64;
+using RandomBits = std::array<std::byte, kRandomBytes>;
+
+// As many of a type as fill the random bytes: a bit is taken from each, then they are shifted.
+template <typename Word>
+constexpr int64_t kLanes = static_cast<int64_t>(kRandomBytes / sizeof(Word));
+
+template <typename Word>
+struct Lanes {
+  std::array<Word, static_cast<size_t>(kLanes<Word>)> words;
+  void Load(const std::byte* memory, int64_t count) {
+    std::memcpy(words.data(), memory, static_cast<size_t>(count) * sizeof(Word));
+  }
+};
+
+// Calls mix(x, y, random) for `count` elements, kLanes of them at a time; x takes the result.
+template <typename Word, typename Mix>
+void MixBlock(const std::byte* x, const std::byte* y, int64_t count, const RandomBits& bits,
+              std::byte* out, Mix mix) {
+  Lanes<Word> a, b, random;
+  random.Load(bits.data(), kLanes<Word>);
+  int64_t done = 0;
+  for (; done + kLanes<Word> <= count; done += kLanes<Word>) {
+    const int64_t at = done * static_cast<int64_t>(sizeof(Word));
+    a.Load(x + at, kLanes<Word>);
+    b.Load(y + at, kLanes<Word>);
+    mix(&a, b, &random);
+    std::memcpy(out + at, a.words.data(), kRandomBytes);
+  }
+  if (done == count) return;
+  const int64_t at = done * static_cast<int64_t>(sizeof(Word));
+  a.words.fill(0);
+  b.words.fill(0);
+  a.Load(x + at, count - done);
+  b.Load(y + at, count - done);
+  mix(&a, b, &random);
+  std::memcpy(out + at, a.words.data(), static_cast<size_t>(count - done) * sizeof(Word));
+}
+
+template <typename Word>
+void SelectBlock(const std::byte* x, const std::byte* y, int64_t count, const RandomBits& bits,
+                 std::byte* out) {
+  MixBlock<Word>(x, y, count, bits, out,
+                 [](Lanes<Word>* a, const Lanes<Word>& b, Lanes<Word>* random) {
+                   constexpr int kTop = 8 * sizeof(Word) - 1;
+                   for (size_t i = 0; i < a->words.size(); ++i) {
+                     const Word mask = static_cast<Word>(0 - (random->words[i] >> kTop));
+                     a->words[i] ^= static_cast<Word>((a->words[i] ^ b.words[i]) & mask);
+                     random->words[i] = static_cast<Word>(random->words[i] << 1);
+                   }
+                 });
+}
+
+void WeighBlock(const std::byte* x, const std::byte* y, int64_t count, const RandomBits& bits,
+                float x_weight, float y_weight, float offset, std::byte* out) {
+  MixBlock<uint32_t>(x, y, count, bits, out,
+                     [=](Lanes<uint32_t>* a, const Lanes<uint32_t>& b, Lanes<uint32_t>* random) {
+                       for (size_t i = 0; i < a->words.size(); ++i) {
+                         const uint32_t sign = random->words[i] & 0x80000000u;
+                         const float weighed = y_weight * std::bit_cast<float>(b.words[i] ^ sign);
+                         a->words[i] = std::bit_cast<uint32_t>(
+                             x_weight * std::bit_cast<float>(a->words[i]) + weighed + offset);
+                         random->words[i] <<= 1;
+                       }
+                     });
+}
+
+}  // namespace
+
+WindowMix::WindowMix(std::vector<std::byte> pool, const Options& options)
+    : pool_(std::move(pool)), options_(options) {}
+
+WindowMix::Plan WindowMix::PlanOf(int64_t content) const {
+  Rng rng(options_.key, static_cast<uint64_t>(content) << 3);
+  const int64_t row_bytes = options_.row * options_.element_bytes;
+  const int64_t spare =
+      static_cast<int64_t>(pool_.size()) - options_.elements * options_.element_bytes;
+  const auto offsets = static_cast<uint64_t>(spare / std::max<int64_t>(row_bytes, 1) + 1);
+  const uint64_t first = rng.NextBelow(offsets);
+  // Another one, if there is another.
+  const uint64_t second = offsets < 2 ? first : (first + 1 + rng.NextBelow(offsets - 1)) % offsets;
+  Plan plan;
+  plan.first = pool_.data() + static_cast<int64_t>(first) * row_bytes;
+  plan.second = pool_.data() + static_cast<int64_t>(second) * row_bytes;
+  plan.bits_key = rng.Next();
+  // Neither window's share is ever small.
+  const double share = 0.25 + 0.5 * rng.NextDouble();
+  if (options_.rule == Rule::kRoot) {
+    const double angle = share * std::numbers::pi / 2;
+    plan.first_weight = static_cast<float>(std::cos(angle));
+    plan.second_weight = static_cast<float>(std::sin(angle));
+  } else {
+    plan.first_weight = static_cast<float>(share);
+    plan.second_weight = static_cast<float>(1 - share);
+  }
+  return plan;
+}
+
+void WindowMix::WriteBlock(const Plan& plan, int64_t block, int64_t count, std::byte* out) const {
+  RandomBits bits;
+  const Philox philox(plan.bits_key);
+  for (size_t i = 0; i < kRandomBytes / 16; ++i) {
+    const auto words = philox.Block(static_cast<uint64_t>(block) * (kRandomBytes / 16) + i);
+    std::memcpy(bits.data() + 16 * i, words.data(), 16);
+  }
+  const int64_t at = block * kBlock * options_.element_bytes;
+  const std::byte* const x = plan.first + at;
+  const std::byte* const y = plan.second + at;
+  if (options_.rule == Rule::kSelect) {
+    switch (options_.element_bytes) {
+      case 1:
+        return SelectBlock<uint8_t>(x, y, count, bits, out);
+      case 2:
+        return SelectBlock<uint16_t>(x, y, count, bits, out);
+      case 4:
+        return SelectBlock<uint32_t>(x, y, count, bits, out);
+      default:
+        return SelectBlock<uint64_t>(x, y, count, bits, out);
+    }
+  }
+  WeighBlock(x, y, count, bits, plan.first_weight, plan.second_weight, options_.offset, out);
+  if (options_.raise_count == 0) return;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t column = (block * kBlock + i) % options_.row - options_.raise_first;
+    if (column < 0 || column >= options_.raise_count) continue;
+    float value;
+    std::memcpy(&value, out + i * 4, 4);
+    value += options_.raise;
+    std::memcpy(out + i * 4, &value, 4);
+  }
+}
+
+void WindowMix::Write(int64_t content, std::byte* out) const {
+  const Plan plan = PlanOf(content);
+  for (int64_t block = 0; block * kBlock < options_.elements; ++block) {
+    const int64_t begin = block * kBlock;
+    WriteBlock(plan, block, std::min(kBlock, options_.elements - begin),
+               out + begin * options_.element_bytes);
+  }
+}
+
+bool WindowMix::Matches(int64_t content, const std::byte* memory) const {
+  const Plan plan = PlanOf(content);
+  std::array<std::byte, kBlock * 8> expected;
+  for (int64_t block = 0; block * kBlock < options_.elements; ++block) {
+    const int64_t begin = block * kBlock;
+    const int64_t count = std::min(kBlock, options_.elements - begin);
+    WriteBlock(plan, block, count, expected.data());
+    if (std::memcmp(memory + begin * options_.element_bytes, expected.data(),
+                    static_cast<size_t>(count * options_.element_bytes)) != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace ksearch

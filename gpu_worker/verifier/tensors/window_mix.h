@@ -1,0 +1,70 @@
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_TENSORS_WINDOW_MIX_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_TENSORS_WINDOW_MIX_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace ksearch {
+
+// Makes any number of contents of a tensor out of one pool of random elements, at the price of a
+// copy. A content is a mix of two windows of the pool, at offsets that a key and the content's
+// number give. Which window, or which sign, an element takes is drawn for each element of each
+// content: whoever knows the pool, and every sum over it, must still read the whole content.
+// Immutable, so thread-safe.
+class WindowMix {
+ public:
+  enum class Rule {
+    // Each element is one window's or the other's: right for any distribution and type, since
+    // every element of a content is an element of the pool.
+    kSelect,
+    // float32, a x + s b y with a² + b² = 1 and s = ±1 drawn for each element: the mix of normal
+    // variates around 0 is normal, of the same variance.
+    kRoot,
+    // The same with a + b = 1: what Cauchy variates around 0 need.
+    kSum,
+  };
+  struct Options {
+    Rule rule = Rule::kSelect;
+    int64_t elements = 0;  // of a content
+    int64_t element_bytes = 0;
+    int64_t row = 1;  // windows begin at multiples of it
+    // kRoot and kSum: added to every element; and to those of columns
+    // [raise_first, raise_first + raise_count) of a row.
+    float offset = 0;
+    float raise = 0;
+    int64_t raise_first = 0;
+    int64_t raise_count = 0;
+    uint64_t key = 0;
+  };
+
+  // `pool` holds whole rows, at least `elements` elements.
+  WindowMix(std::vector<std::byte> pool, const Options& options);
+
+  void Write(int64_t content, std::byte* out) const;
+  // Whether the bytes at `memory` are what Write writes.
+  bool Matches(int64_t content, const std::byte* memory) const;
+
+ private:
+  // Elements that share 64 random bytes: one bit each.
+  static constexpr int64_t kBlock = 512;
+
+  // How one content is mixed.
+  struct Plan {
+    const std::byte* first = nullptr;
+    const std::byte* second = nullptr;
+    float first_weight = 1;
+    float second_weight = 0;
+    uint64_t bits_key = 0;
+  };
+  Plan PlanOf(int64_t content) const;
+  // Elements [block * kBlock, + count) of a content.
+  void WriteBlock(const Plan& plan, int64_t block, int64_t count, std::byte* out) const;
+
+  const std::vector<std::byte> pool_;
+  const Options options_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_TENSORS_WINDOW_MIX_H_
