@@ -37,6 +37,7 @@ class BubblewrapProcess : public SandboxedProcess {
 
   std::optional<SandboxExit> Wait(absl::Time deadline) override;
   void Kill() override;
+  void StopKeepingOutput() override { capture_->StopKeeping(); }
 
  private:
   // Whether bubblewrap reported that its child got as far as running.

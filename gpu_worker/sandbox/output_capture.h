@@ -38,22 +38,32 @@ class OutputCapture {
   int write_fd() const { return write_end_.get(); }
   void CloseWriteEnd() { write_end_.Reset(); }
 
+  // Reads what is in the pipe; all that comes later is dropped.
+  void StopKeeping();
+
   // Waits until every writer is gone, but no longer than `grace`, and returns what came.
   Captured Finish(absl::Duration grace);
 
  private:
   OutputCapture(int64_t keep_bytes, std::function<void()> on_flood, UniqueFd read_end,
-                UniqueFd write_end, UniqueFd stop);
+                UniqueFd write_end, UniqueFd wake);
   void Loop();
+  void Wake();
+  bool HeedRequests();
+  // Whether the pipe is empty just now.
+  bool PipeEmpty() const;
 
   const int64_t keep_bytes_;
   const std::function<void()> on_flood_;
   const UniqueFd read_end_;
   UniqueFd write_end_;
-  const UniqueFd stop_;  // eventfd; readable = stop reading
+  const UniqueFd wake_;  // eventfd; readable = a request below is new
   Mutex mu_;
   CondVar changed_;
   Captured captured_ ABSL_GUARDED_BY(mu_);
+  bool ending_ ABSL_GUARDED_BY(mu_) = false;    // asked to stop reading
+  bool emptying_ ABSL_GUARDED_BY(mu_) = false;  // asked to stop keeping
+  bool dropping_ ABSL_GUARDED_BY(mu_) = false;  // keeps nothing any more
   bool ended_ ABSL_GUARDED_BY(mu_) = false;
   std::thread thread_;
 };

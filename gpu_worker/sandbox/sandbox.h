@@ -67,6 +67,9 @@ class SandboxedProcess {
   // nullopt: still running at `deadline` (Clock::SteadyNow() scale).
   virtual std::optional<SandboxExit> Wait(absl::Time deadline) = 0;
   virtual void Kill() = 0;
+  // What the program prints after this is read, counted and dropped; SandboxExit.output ends with
+  // what it had printed before.
+  virtual void StopKeepingOutput() = 0;
 };
 
 // Thread-safe. Launch is non-OK only if nothing could be started (never for what the program does).

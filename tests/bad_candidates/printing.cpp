@@ -1,6 +1,6 @@
 #include <ksearch_task.h>
 #include <stdio.h>
-// Correct, and talkative when it is loaded.
+// Correct, and talkative: when it is loaded, and in calls, where it has inputs to talk of.
 namespace {
 struct Greeting {
   Greeting() {
@@ -10,6 +10,7 @@ struct Greeting {
 } greeting;
 }  // namespace
 int ksearch_run(const KsearchArgs* args) {
+  fputs("hello from a call\n", stderr);
   Matmul(args);
   return 0;
 }

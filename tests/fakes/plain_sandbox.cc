@@ -20,6 +20,7 @@ class PlainProcess final : public SandboxedProcess {
     return result;
   }
   void Kill() override { process_->Kill(); }
+  void StopKeepingOutput() override {}
 
  private:
   const std::unique_ptr<Subprocess> process_;

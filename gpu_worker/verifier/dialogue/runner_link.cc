@@ -4,7 +4,6 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "common/digest.h"
 #include "common/kernel_header.h"
 #include "common/log.h"
@@ -32,6 +32,14 @@ constexpr absl::Duration kReapTimeout = absl::Seconds(2);
 constexpr absl::Duration kLateReapTimeout = absl::Seconds(30);
 // A core that sleeps takes some ten microseconds to wake up, now more, now less.
 constexpr absl::Duration kSpinTime = absl::Milliseconds(50);
+// Threads stop when they leave the kernel: one that unmaps gigabytes takes a second.
+constexpr absl::Duration kStopTimeout = absl::Seconds(10);
+constexpr absl::Duration kStopPoll = absl::Microseconds(50);
+// The kernel counts processor time to the nanosecond, a stopped process takes none.
+constexpr absl::Duration kMaxTimeWhileStopped = absl::Milliseconds(3);
+// What the runner and its libraries take.
+constexpr int64_t kOwnBytes = int64_t{64} << 20;
+constexpr int kReportSurvivorMillis = 30'000;
 // Room for the largest MAP on the way in and for its descriptors.
 constexpr int kSocketBufferBytes = 1 << 20;
 
@@ -86,8 +94,8 @@ absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerLink::Start(Sandbox& sandbox, 
   spec.inherited_fds.emplace_back(theirs.get(), kControlFdInRunner);
   ASSIGN_OR_RETURN(std::unique_ptr<SandboxedProcess> process, sandbox.Launch(spec));
   theirs.Reset();
-  auto link =
-      std::unique_ptr<RunnerLink>(new RunnerLink(std::move(ours), std::move(process), clock));
+  auto link = std::unique_ptr<RunnerLink>(new RunnerLink(
+      std::move(ours), std::move(process), spec.limit_data ? spec.memory_bytes : 0, clock));
 
   const absl::Time deadline = clock.SteadyNow() + kStartTimeout;
   v1::RunnerReply hello;
@@ -101,7 +109,15 @@ absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerLink::Start(Sandbox& sandbox, 
   return link;
 }
 
-RunnerLink::~RunnerLink() = default;
+// Nothing is measured beside a runner that is still being taken down: the sandbox's own process may
+// end before those inside have given their memory back.
+RunnerLink::~RunnerLink() {
+  process_->Kill();
+  struct pollfd ended = {runner_pidfd_.get(), POLLIN, 0};
+  while (runner_pidfd_.ok() && ::poll(&ended, 1, kReportSurvivorMillis) == 0) {
+    LOG(ERROR) << "msg=\"a killed runner has not ended yet; nothing is measured beside it\"";
+  }
+}
 
 Ending RunnerLink::Load(const ProgramImage& program, absl::Time deadline) {
   v1::RunnerRequest request;
@@ -113,11 +129,17 @@ Ending RunnerLink::Load(const ProgramImage& program, absl::Time deadline) {
   loading_ = true;
   Ending ending = Exchange(&request, {program.fd()}, expected, deadline, &reply);
   loading_ = false;
-  return ending;
+  return ending.passed() ? AwaitStop() : ending;
 }
 
 Ending RunnerLink::Map(const std::vector<MapPacket>& packets, absl::Time deadline) {
+  // It is stopped: what it has printed so far is in the pipe.
+  if (std::exchange(keeps_output_, false)) process_->StopKeepingOutput();
   for (const MapPacket& packet : packets) {
+    if (!packet.request.append()) buffer_bytes_ = 0;
+    for (const v1::MappedBuffer& buffer : packet.request.buffers()) {
+      buffer_bytes_ += buffer.file_bytes();
+    }
     v1::RunnerRequest request;
     *request.mutable_map() = packet.request;
     ExpectedReply expected;
@@ -126,7 +148,7 @@ Ending RunnerLink::Map(const std::vector<MapPacket>& packets, absl::Time deadlin
     Ending ending = Exchange(&request, packet.fds, expected, deadline, &reply);
     if (!ending.passed()) return ending;
   }
-  return {};
+  return AwaitStop();
 }
 
 absl::Duration RunnerLink::LeadIn(absl::Time deadline) {
@@ -175,10 +197,32 @@ RunnerLink::GoReply RunnerLink::Go(const v1::GoRequest& go, absl::Time deadline)
   return result;
 }
 
+Ending RunnerLink::AwaitStop() {
+  if (failure_.has_value()) return *failure_;
+  if (!paused_ || !runner_threads_.has_value()) return {};
+  const absl::Time deadline = clock_.SteadyNow() + kStopTimeout;
+  while (!runner_threads_->AllStopped()) {
+    if (clock_.SteadyNow() >= deadline) {
+      process_->Kill();
+      return Fail({v1::OUTCOME_CHEAT,
+                   "a thread of the candidate cannot be stopped: it would run while others are "
+                   "timed"});
+    }
+    absl::SleepFor(kStopPoll);
+  }
+  time_when_stopped_ = runner_threads_->ProcessorTime();
+  if (HoldsTooMuch()) {
+    process_->Kill();
+    return Fail({v1::OUTCOME_RESOURCE_LIMIT,
+                 absl::StrCat("out of memory: it holds more than ", counted_bytes_ >> 20, " MiB")});
+  }
+  return {};
+}
+
 Ending RunnerLink::Exchange(v1::RunnerRequest* request, const std::vector<int>& fds,
                             ExpectedReply expected, absl::Time deadline, v1::RunnerReply* reply) {
-  if (failure_.has_value()) return *failure_;
   Resume();
+  if (failure_.has_value()) return *failure_;
   expected.nonce = nonce_;
   expected.step = ++step_;
   request->set_nonce(expected.nonce);
@@ -238,7 +282,13 @@ Ending RunnerLink::ReceivePacket(absl::Time deadline, std::string* packet) {
     if (n < 0 && errno == EINTR) continue;
     if (n > 0) break;
     if (clock_.SteadyNow() < deadline) continue;
+    const bool holds_too_much = HoldsTooMuch();
     process_->Kill();
+    if (!exit_.has_value()) exit_ = process_->Wait(clock_.SteadyNow() + kReapTimeout);
+    if (holds_too_much || (exit_.has_value() && exit_->memory_limit_hit)) {
+      return {v1::OUTCOME_RESOURCE_LIMIT,
+              absl::StrCat("out of memory ", loading_ ? "while loading" : "in a call")};
+    }
     return {v1::OUTCOME_TIMEOUT, loading_ ? "loading did not end within its limit"
                                           : "a call did not end within its limit"};
   }
@@ -279,8 +329,7 @@ Ending RunnerLink::ReceiveHello(absl::Time deadline, v1::RunnerReply* hello) {
         struct ucred sender;
         std::memcpy(&sender, CMSG_DATA(header), sizeof sender);
         runner_delay_.emplace(RunQueueDelay::OfProcess(sender.pid));
-        clockid_t clock;
-        if (::clock_getcpuclockid(sender.pid, &clock) == 0) runner_cpu_clock_ = clock;
+        runner_threads_.emplace(sender.pid);
         // It waits for our answer to HELLO, so the pid is still its own.
         runner_pidfd_.Reset(static_cast<int>(::syscall(SYS_pidfd_open, sender.pid, 0)));
       }
@@ -297,6 +346,13 @@ Ending RunnerLink::ReceiveHello(absl::Time deadline, v1::RunnerReply* hello) {
 }
 
 Ending RunnerLink::DescribeDeath() {
+  // The kernel closes a process's socket when all its threads are on their way out, and the
+  // runner's own code keeps it open.
+  if (!exit_.has_value() && runner_threads_.has_value() && !runner_threads_->Exiting() &&
+      !RunnerEnded()) {
+    process_->Kill();
+    return {v1::OUTCOME_CHEAT, "the candidate closed the runner's control socket"};
+  }
   if (!exit_.has_value()) exit_ = process_->Wait(clock_.SteadyNow() + kReapTimeout);
   if (!exit_.has_value() && RunnerEnded()) {
     exit_ = process_->Wait(clock_.SteadyNow() + kLateReapTimeout);
@@ -334,17 +390,19 @@ Ending RunnerLink::DescribeDeath() {
 }
 
 absl::Duration RunnerLink::OtherThreadsTime() const {
-  struct timespec all;
-  if (!runner_cpu_clock_.has_value() || !runner_delay_.has_value() ||
-      ::clock_gettime(*runner_cpu_clock_, &all) != 0) {
-    return absl::ZeroDuration();
-  }
-  return absl::DurationFromTimespec(all) - runner_delay_->Read().running;
+  if (!runner_threads_.has_value() || !runner_delay_.has_value()) return absl::ZeroDuration();
+  const std::optional<absl::Duration> all = runner_threads_->ProcessorTime();
+  return all.has_value() ? *all - runner_delay_->Read().running : absl::ZeroDuration();
 }
 
 bool RunnerLink::RunnerEnded() const {
   struct pollfd ended = {runner_pidfd_.get(), POLLIN, 0};
   return runner_pidfd_.ok() && ::poll(&ended, 1, 0) > 0;
+}
+
+bool RunnerLink::HoldsTooMuch() const {
+  return counted_bytes_ > 0 && runner_threads_.has_value() &&
+         runner_threads_->ResidentBytes() - buffer_bytes_ > counted_bytes_ + kOwnBytes;
 }
 
 void RunnerLink::Pause() {
@@ -354,13 +412,21 @@ void RunnerLink::Pause() {
 
 void RunnerLink::Resume() {
   if (!paused_) return;
+  if (const auto before = std::exchange(time_when_stopped_, std::nullopt); before.has_value()) {
+    const std::optional<absl::Duration> now = runner_threads_->ProcessorTime();
+    if (now.has_value() && *now - *before > kMaxTimeWhileStopped) {
+      Fail({v1::OUTCOME_CHEAT,
+            absl::StrCat("the candidate ran for ", absl::FormatDuration(*now - *before),
+                         " while it was stopped")});
+    }
+  }
   ::syscall(SYS_pidfd_send_signal, runner_pidfd_.get(), SIGCONT, nullptr, 0);
   paused_ = false;
 }
 
 Ending RunnerLink::Fail(Ending ending) {
-  failure_ = ending;
-  return ending;
+  if (!failure_.has_value()) failure_ = std::move(ending);
+  return *failure_;
 }
 
 bool RunnerLink::End(absl::Time deadline) {

@@ -16,6 +16,7 @@
 #include "common/unique_fd.h"
 #include "gpu_worker/sandbox/sandbox.h"
 #include "gpu_worker/verifier/dialogue/ending.h"
+#include "gpu_worker/verifier/dialogue/process_threads.h"
 #include "gpu_worker/verifier/dialogue/program_image.h"
 #include "gpu_worker/verifier/dialogue/run_queue_delay.h"
 #include "gpu_worker/verifier/dialogue/runner_reply.h"
@@ -29,7 +30,8 @@ namespace ksearch {
 // TIMEOUT, the runner's death RUNTIME_ERROR (LOAD_ERROR while loading; RESOURCE_LIMIT if the
 // sandbox says so), anything forged CHEAT. While a call waits, this process sleeps in poll(): it
 // takes no core from the candidate (but see WaitAwake); between calls, once something is loaded,
-// the runner is stopped (SIGSTOP): no thread of it can finish late work, or slow a rival.
+// the runner is stopped (SIGSTOP): no thread of it can finish late work, or slow a rival. That it
+// is, AwaitStop sees; what it ran all the same is held against it when it goes on.
 // Thread-compatible. Deadlines are on the Clock::SteadyNow() scale.
 class RunnerLink {
  public:
@@ -46,6 +48,7 @@ class RunnerLink {
   void WaitAwake() { spin_ = true; }
 
   Ending Load(const ProgramImage& program, absl::Time deadline);
+  // What the candidate prints from the first of these on is not kept: it may have seen inputs.
   Ending Map(const std::vector<MapPacket>& packets, absl::Time deadline);
 
   struct GoReply {
@@ -70,6 +73,12 @@ class RunnerLink {
   GoReply Go(const std::vector<int>& set_order, absl::Time deadline);
   GoReply Go(const v1::GoRequest& go, absl::Time deadline);
 
+  // After a GO and a look at what it left: waits until every thread of the runner is stopped, which
+  // a long system call may delay. CHEAT if one is not within kStopTimeout; RESOURCE_LIMIT if the
+  // process holds more memory than its sandbox allows, where no control group sees to that. Call it
+  // before another runner's turn.
+  Ending AwaitStop();
+
   // Whether the runner told, before it loaded anything, that its tight filter is in force.
   bool tight_filter() const { return tight_filter_; }
 
@@ -77,12 +86,17 @@ class RunnerLink {
   // still write its report. Kills it at `deadline`, and answers false then. Nothing else but
   // EndAndReadOutput may follow.
   bool End(absl::Time deadline);
-  // Kills the runner and returns what the candidate printed, cleaned, at most `max_bytes`.
+  // Kills the runner and returns what the candidate printed before the first Map, cleaned, at most
+  // `max_bytes`.
   std::string EndAndReadOutput(int64_t max_bytes);
 
  private:
-  RunnerLink(UniqueFd socket, std::unique_ptr<SandboxedProcess> process, const Clock& clock)
-      : socket_(std::move(socket)), process_(std::move(process)), clock_(clock) {}
+  RunnerLink(UniqueFd socket, std::unique_ptr<SandboxedProcess> process, int64_t counted_bytes,
+             const Clock& clock)
+      : socket_(std::move(socket)),
+        process_(std::move(process)),
+        counted_bytes_(counted_bytes),
+        clock_(clock) {}
 
   // Sends, waits for the answer and judges it.
   Ending Exchange(v1::RunnerRequest* request, const std::vector<int>& fds, ExpectedReply expected,
@@ -97,20 +111,26 @@ class RunnerLink {
   absl::Duration OtherThreadsTime() const;
   // By the kernel's word, reaped or not.
   bool RunnerEnded() const;
+  // What it may hold of memory beside the buffers, as far as that is counted here.
+  bool HoldsTooMuch() const;
   Ending Fail(Ending ending);
   void Pause();
   void Resume();
 
   UniqueFd socket_;
   std::unique_ptr<SandboxedProcess> process_;
+  const int64_t counted_bytes_;  // SandboxSpec.memory_bytes; 0: not counted here
   const Clock& clock_;
   const uint64_t nonce_ = NewNonce();
   static uint64_t NewNonce();
   const RunQueueDelay own_delay_ = RunQueueDelay::OfThisThread();
   std::optional<RunQueueDelay> runner_delay_;
-  std::optional<clockid_t> runner_cpu_clock_;  // of all its threads
+  std::optional<ProcessThreads> runner_threads_;
   UniqueFd runner_pidfd_;
   bool paused_ = false;
+  std::optional<absl::Duration> time_when_stopped_;  // processor time, all threads seen stopped
+  int64_t buffer_bytes_ = 0;                         // mapped by the last Map
+  bool keeps_output_ = true;
   bool spin_ = false;
   bool leading_in_ = false;
   uint32_t step_ = 0;

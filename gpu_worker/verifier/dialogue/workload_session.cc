@@ -57,7 +57,8 @@ WorkloadSession::Batch WorkloadSession::Run(const std::vector<Call>& calls, Mode
   batch.waited = reply.waited;
   const std::vector<CallFindings> findings = buffers_->Collect(calls, salt);
   batch.look_over = clock_.SteadyNow() - done;
-  batch.ending = Judge(calls, findings, mode, oracles);
+  batch.ending = link_.AwaitStop();
+  if (batch.ending.passed()) batch.ending = Judge(calls, findings, mode, oracles);
   if (mode == Mode::kTimed && batch.ending.passed()) {
     Sample(calls);
     slowest_call_ = std::max(slowest_call_,
@@ -81,6 +82,7 @@ WorkloadSession::Recording WorkloadSession::Record(const std::vector<int>& sets,
   request.mutable_set_order()->Add(sets.begin(), sets.end());
   RunnerLink::GoReply reply = link_.Go(
       request, std::min(limits.deadline, clock_.SteadyNow() + limits.call_time + kMapTimeout));
+  if (reply.ending.passed()) reply.ending = link_.AwaitStop();
   return {std::move(reply.ending), std::move(reply.not_captured)};
 }
 

@@ -20,6 +20,7 @@
 #include "absl/time/clock.h"
 #include "common/clock.h"
 #include "common/textproto.h"
+#include "gpu_worker/sandbox/output_capture.h"
 #include "gpu_worker/sandbox/sandbox_factory.h"
 #include "tests/gpu_worker/sandbox/unprivileged_main.h"
 
@@ -321,6 +322,18 @@ TEST_F(BubblewrapSandboxTest, OutputBeyondTheCapIsDropped) {
   EXPECT_TRUE(exit.output_truncated);
   EXPECT_FALSE(exit.output_limit_hit);
   EXPECT_EQ(exit.code, 0);
+}
+
+TEST(OutputCaptureTest, KeepsWhatCameBeforeItWasToldToStop) {
+  auto capture = OutputCapture::Start(100, [] {});
+  ASSERT_TRUE(capture.ok()) << capture.status();
+  ASSERT_EQ(::write((*capture)->write_fd(), "before", 6), 6);
+  (*capture)->StopKeeping();
+  ASSERT_EQ(::write((*capture)->write_fd(), "after", 5), 5);
+  (*capture)->CloseWriteEnd();
+  const OutputCapture::Captured captured = (*capture)->Finish(absl::Seconds(20));
+  EXPECT_EQ(captured.text, "before");
+  EXPECT_FALSE(captured.flooded);
 }
 
 TEST_F(BubblewrapSandboxTest, OutputFloodIsKilled) {

@@ -62,6 +62,7 @@ class LyingSandbox final : public Sandbox {
       return exit;
     }
     void Kill() override { process_->Kill(); }
+    void StopKeepingOutput() override { process_->StopKeepingOutput(); }
 
    private:
     const std::unique_ptr<SandboxedProcess> process_;

@@ -21,6 +21,7 @@ class LateProcess final : public SandboxedProcess {
     return std::exchange(asked_, true) ? exit : std::nullopt;
   }
   void Kill() override { process_->Kill(); }
+  void StopKeepingOutput() override { process_->StopKeepingOutput(); }
 
  private:
   const std::unique_ptr<SandboxedProcess> process_;
