@@ -3,11 +3,10 @@
 #include <dlfcn.h>
 
 #include <string>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "common/status_macros.h"
 #include "gpu_worker/cuda/cuda_error.h"
+#include "gpu_worker/cuda/sealed_table.h"
 
 namespace ksearch {
 namespace {
@@ -30,9 +29,9 @@ std::string Version(int version) { return absl::StrCat(version / 1000, ".", vers
 
 // The names reach # only after the header's own macros have been applied to them.
 #define KSEARCH_CUDA_TEXT_OF(name) #name
-#define KSEARCH_CUDA_RESOLVE(name)                                 \
-  if (!Resolve(library, KSEARCH_CUDA_TEXT_OF(name), &api->name)) { \
-    if (missing.empty()) missing = KSEARCH_CUDA_TEXT_OF(name);     \
+#define KSEARCH_CUDA_RESOLVE(name)                                \
+  if (!Resolve(library, KSEARCH_CUDA_TEXT_OF(name), &api.name)) { \
+    if (missing.empty()) missing = KSEARCH_CUDA_TEXT_OF(name);    \
   }
 
 absl::StatusOr<std::shared_ptr<const DriverApi>> DriverApi::Load(absl::string_view library_name) {
@@ -42,7 +41,7 @@ absl::StatusOr<std::shared_ptr<const DriverApi>> DriverApi::Load(absl::string_vi
                                             "; install the NVIDIA driver, or in a container give "
                                             "it the driver's libraries"));
   }
-  auto api = std::make_shared<DriverApi>();
+  DriverApi api;
   std::string missing;
   KSEARCH_CUDA_DRIVER_FUNCTIONS(KSEARCH_CUDA_RESOLVE)
   if (!missing.empty()) {
@@ -51,16 +50,16 @@ absl::StatusOr<std::shared_ptr<const DriverApi>> DriverApi::Load(absl::string_vi
                      "; this build needs one for CUDA ", Version(kNeededDriverVersion)));
   }
   int version = 0;
-  if (api->cuDriverGetVersion(&version) == CUDA_SUCCESS && version < kNeededDriverVersion) {
+  if (api.cuDriverGetVersion(&version) == CUDA_SUCCESS && version < kNeededDriverVersion) {
     return absl::FailedPreconditionError(
         absl::StrCat("the CUDA driver (", library_name, ") is for CUDA ", Version(version),
                      "; this build needs one for CUDA ", Version(kNeededDriverVersion)));
   }
-  if (const CUresult result = api->cuInit(0); result != CUDA_SUCCESS) {
+  if (const CUresult result = api.cuInit(0); result != CUDA_SUCCESS) {
     return absl::FailedPreconditionError(
-        absl::StrCat("the CUDA driver does not start: ", CudaErrorText(*api, result)));
+        absl::StrCat("the CUDA driver does not start: ", CudaErrorText(api, result)));
   }
-  return std::shared_ptr<const DriverApi>(std::move(api));
+  return SealTable(api);
 }
 
 #undef KSEARCH_CUDA_RESOLVE

@@ -39,6 +39,7 @@ namespace ksearch {
   F(cuFuncGetAttribute)                          \
   F(cuFuncSetAttribute)                          \
   F(cuLaunchKernel)                              \
+  F(cuLaunchCooperativeKernel)                   \
   F(cuLaunchHostFunc)                            \
   F(cuOccupancyMaxActiveBlocksPerMultiprocessor) \
   F(cuStreamCreate)                              \
@@ -59,9 +60,13 @@ namespace ksearch {
   F(cuEventElapsedTime)                          \
   F(cuGraphCreate)                               \
   F(cuGraphDestroy)                              \
+  F(cuGraphClone)                                \
   F(cuGraphGetNodes)                             \
   F(cuGraphNodeGetType)                          \
   F(cuGraphAddChildGraphNode)                    \
+  F(cuGraphChildGraphNodeGetGraph)               \
+  F(cuGraphAddKernelNode)                        \
+  F(cuGraphKernelNodeSetAttribute)               \
   F(cuGraphInstantiate)                          \
   F(cuGraphUpload)                               \
   F(cuGraphLaunch)                               \
@@ -97,8 +102,9 @@ namespace ksearch {
   F(cuProfilerStop)
 
 // The CUDA driver as a table of functions, found by dlopen: no binary links libcuda, so all of them
-// start on machines without it. Fields have the names of cuda.h: `api.cuMemFree(p)`. Immutable
-// once loaded, so thread-safe. The library is never unloaded: it keeps threads of its own.
+// start on machines without it. Fields have the names of cuda.h: `api.cuMemFree(p)`. Once
+// loaded the table is immutable, so thread-safe, and sealed: the process of a runner also holds a
+// program that would like to wait less. The library is never unloaded: it keeps threads of its own.
 struct DriverApi {
 #define KSEARCH_CUDA_FIELD(name) decltype(&::name) name = nullptr;
   KSEARCH_CUDA_DRIVER_FUNCTIONS(KSEARCH_CUDA_FIELD)

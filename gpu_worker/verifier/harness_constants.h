@@ -72,16 +72,10 @@ inline constexpr absl::Duration kAuditCoolDown = absl::Milliseconds(30);
 
 // ---- GPUs. Where no other source is named: measured on one H200, or derived from that.
 
-// Calls below this are timed by replayed graphs: events resolve 0.5 us and cost 1.3 us a pair.
-inline constexpr double kShortCallMicros = 20;
 // More than this many times the device's time spent by the host makes a call host-bound.
 inline constexpr double kHostBound = 1.5;
-// Graphs recorded a workload, each with calls in an order of its own; one replay lasts at least
-// this long if there are buffer sets enough.
-inline constexpr int kGraphs = 4;
-inline constexpr int kConfirmGraphs = 2;
-inline constexpr double kGraphMicros = 500;
-inline constexpr int kMinGraphCalls = 8;
+// The replay of a chain lasts about this long if there are buffer sets enough.
+inline constexpr double kChainMicros = 600;
 // One sample a GO (replays, the verifier's clock): at least twice the 6 that an order-statistic
 // interval at 95 % needs; more than the upper number, drawn between these two for every
 // measurement so that no GO is known to be the last, no longer narrow it.

@@ -3,18 +3,23 @@
 #include <time.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <utility>
 
 #include "common/status_macros.h"
+#include "gpu_worker/cuda/call_chain.h"
 #include "gpu_worker/cuda/cuda_error.h"
+#include "gpu_worker/runner/cuda/sealed_code.h"
 
 namespace ksearch {
 namespace {
 
-// Calls behind one gate: a stream holds about a thousand launches before the host must wait.
-constexpr size_t kGroup = 16;
+// Of what holds the device while a graph is launched: not one that times a call.
+constexpr int kUnusedStamp = Separators::kMaxStamps - 1;
+constexpr size_t kMaxCalls = Separators::kMaxStamps / 2 - 1;
+
+// Stamps are memory that the candidate can write to: anything may be in them.
+uint64_t Between(uint64_t begin, uint64_t end) { return end > begin ? end - begin : 0; }
 
 uint64_t MonotonicNanos() {
   struct timespec now;
@@ -42,26 +47,32 @@ absl::StatusOr<std::unique_ptr<CudaExecution>> CudaExecution::Open(const std::st
   CUstream raw = nullptr;
   RETURN_IF_CUDA_ERROR(api, api.cuStreamCreate(&raw, CU_STREAM_DEFAULT), "make a stream");
   CudaStream stream(api, raw);
-  ASSIGN_OR_RETURN(Gate gate, Gate::Create(*device));
+  ASSIGN_OR_RETURN(Separators separators, Separators::Create(*device));
   auto execution = std::unique_ptr<CudaExecution>(
-      new CudaExecution(std::move(device), std::move(gate), std::move(stream), instrumented));
-  for (size_t i = 0; i < 2 * kGroup; ++i) {
-    ASSIGN_OR_RETURN(CudaEvent event, MakeCudaEvent(api));
-    execution->events_.push_back(std::move(event));
-  }
+      new CudaExecution(std::move(device), std::move(separators), std::move(stream), instrumented));
   // Data must not survive in the cache from call to call by a reserved part of it. Not every device
   // knows the limit.
   api.cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0);
-  RETURN_IF_ERROR(execution->gate_.LaunchNothing(raw));
-  RETURN_IF_CUDA_ERROR(api, api.cuCtxSynchronize(), "run the first kernel");
+  // Under a tool that looks on, separators would be looked at too.
+  if (instrumented) return execution;
+  const Failure failure = execution->RunNothing();
+  RETURN_IF_CUDA_ERROR(execution->api(), static_cast<CUresult>(failure.value),
+                       "run the first kernels");
+#ifndef KSEARCH_SANITIZED
+  // The driver has loaded its libraries now, the candidate is not here yet. Sanitizers, as the
+  // tools above, put code of their own in the place of others'.
+  SealLoadedCode();
+#endif
   return execution;
 }
 
 void CudaExecution::Map(const v1::MapRequest& request, const std::vector<UniqueFd>& fds,
                         const LoadedKernel& kernel, v1::RunnerReply* reply) {
   if (!request.append()) {
-    for (Graph& graph : graphs_) graph = Graph();
-    gate_useful_ = true;
+    for (Chain& chain : chains_) chain = Chain();
+    recorded_.clear();
+    recorded_.resize(static_cast<size_t>(std::max(0, request.sets())));
+    hold_useful_ = true;
   }
   if (const absl::Status mapped = buffers_.Map(request, fds); !mapped.ok()) {
     SetError(reply, CodeOf(mapped), 0, MessageOf(mapped));
@@ -85,8 +96,9 @@ bool CudaExecution::Go(const v1::GoRequest& request, const LoadedKernel& kernel,
       return true;
     }
   }
-  if (request.graph() < 0 || request.graph() >= kGraphs) {
-    SetError(reply, v1::RunnerReply::RunnerError::MAP_FAILED, 0, "no such graph");
+  if (request.graph() < 0 || request.graph() >= kChains ||
+      static_cast<size_t>(request.set_order_size()) > kMaxCalls) {
+    SetError(reply, v1::RunnerReply::RunnerError::MAP_FAILED, 0, "no such chain");
     return true;
   }
   const Failure failure = Run(request, kernel, reply->mutable_done());
@@ -101,22 +113,28 @@ CudaExecution::Failure CudaExecution::Run(const v1::GoRequest& request, const Lo
   // Whatever the candidate did to it in the last GO.
   if (!led_in_) api().cuCtxResetPersistingL2Cache();
   led_in_ = order.empty();
-  if (order.empty()) {
-    // One that has loaded nothing yet gives the cost of a launch and a wait.
-    if (!gate_.LaunchNothing(stream_.get()).ok()) return Synchronize();
-    return Synchronize();
-  }
+  if (order.empty()) return RunNothing();
+  if (instrumented_) return RunInstrumented(order, kernel, done);
   switch (request.mode()) {
     case v1::GoRequest::EVENTS:
-      return RunEvents(order, kernel, done);
-    case v1::GoRequest::FREE:
-      return RunFree(order, kernel, done);
+      return RunAlone(order, Hold::kUntilQueued, kernel, done);
+    case v1::GoRequest::FREE: {
+      const Failure failure = RunAlone(order, Hold::kUntilQueued, kernel, done);
+      uint64_t sum = 0;
+      for (const uint64_t ns : done->inner_ns()) sum += ns;
+      done->clear_inner_ns();
+      done->add_inner_ns(sum);
+      done->clear_queued();
+      return failure;
+    }
     case v1::GoRequest::CAPTURE:
-      return Capture(order, request.graph(), kernel, done);
+      return Capture(order, kernel, done);
+    case v1::GoRequest::CHAIN:
+      return MakeChain(order, request.graph(), done);
     case v1::GoRequest::REPLAY:
       return Replay(order, request.graph(), done);
     default:
-      return RunSynced(order, kernel, done);
+      return RunAlone(order, Hold::kNo, kernel, done);
   }
 }
 
@@ -143,133 +161,145 @@ CudaExecution::Failure CudaExecution::CallInstrumented(int set, const LoadedKern
   return failure.failed ? failure : Check(buffers_.CopyOut(set), "copying outputs");
 }
 
-CudaExecution::Failure CudaExecution::RunSynced(const std::vector<int>& order,
-                                                const LoadedKernel& kernel,
-                                                v1::RunnerReply::Done* done) {
+CudaExecution::Failure CudaExecution::RunInstrumented(const std::vector<int>& order,
+                                                      const LoadedKernel& kernel,
+                                                      v1::RunnerReply::Done* done) {
   for (const int set : order) {
-    Failure failure = Check(api().cuEventRecord(events_[0].get(), stream_.get()), "a call");
-    if (!failure.failed) {
-      failure = instrumented_ ? CallInstrumented(set, kernel, done) : Call(set, kernel, done);
-    }
-    if (!failure.failed) {
-      failure = Check(api().cuEventRecord(events_[1].get(), stream_.get()), "a call");
-    }
-    if (!failure.failed) failure = Synchronize();
-    if (!failure.failed) failure = ReadEventPair(0, done);
+    const uint64_t start = MonotonicNanos();
+    Failure failure = CallInstrumented(set, kernel, done);
+    done->add_inner_ns(MonotonicNanos() - start);
     if (failure.failed) return failure;
   }
   return {};
 }
 
-CudaExecution::Failure CudaExecution::RunEvents(const std::vector<int>& order,
-                                                const LoadedKernel& kernel,
-                                                v1::RunnerReply::Done* done) {
-  bool queued = true;
-  for (size_t first = 0; first < order.size(); first += kGroup) {
-    const size_t calls = std::min(kGroup, order.size() - first);
-    const bool gated = gate_useful_ && gate_.Close(stream_.get()).ok();
-    Failure failure;
-    for (size_t i = 0; i < calls && !failure.failed; ++i) {
-      failure = Check(api().cuEventRecord(events_[2 * i].get(), stream_.get()), "a call");
-      if (!failure.failed) failure = Call(order[first + i], kernel, done);
-      if (!failure.failed) {
-        failure = Check(api().cuEventRecord(events_[2 * i + 1].get(), stream_.get()), "a call");
-      }
-    }
-    if (gated) gate_useful_ = gate_.Open();
-    queued = queued && gated && gate_useful_;
+CudaExecution::Failure CudaExecution::RunNothing() {
+  if (instrumented_) return Synchronize();
+  Failure failure = Check(separators_.Hold(stream_.get(), kUnusedStamp), "an empty call");
+  if (!failure.failed) failure = Check(separators_.LaunchNothing(stream_.get()), "an empty call");
+  if (!failure.failed) {
+    failure = Check(separators_.Launch(stream_.get(), kUnusedStamp), "an empty call");
+  }
+  separators_.Release();
+  const Failure waited = Synchronize();
+  return failure.failed ? failure : waited;
+}
+
+CudaExecution::Failure CudaExecution::RunAlone(const std::vector<int>& order, Hold hold,
+                                               const LoadedKernel& kernel,
+                                               v1::RunnerReply::Done* done) {
+  bool queued = hold == Hold::kUntilQueued;
+  int stamp = 0;
+  for (const int set : order) {
+    const bool held = hold == Hold::kUntilQueued && hold_useful_;
+    Failure failure = Check(
+        held ? separators_.Hold(stream_.get(), stamp) : separators_.Launch(stream_.get(), stamp),
+        "a separator");
+    if (!failure.failed) failure = Call(set, kernel, done);
+    if (!failure.failed) failure = Check(separators_.Launch(stream_.get(), stamp + 1), "a call");
+    if (held) hold_useful_ = separators_.Release();
+    queued = queued && held && hold_useful_;
     if (!failure.failed) failure = Synchronize();
-    for (size_t i = 0; i < calls && !failure.failed; ++i) failure = ReadEventPair(2 * i, done);
     if (failure.failed) return failure;
+    stamp += 2;
+  }
+  std::vector<uint64_t> stamps;
+  const Failure failure = Check(separators_.ReadStamps(stamp, &stamps), "reading the calls' times");
+  for (size_t i = 0; i < stamps.size(); i += 2) {
+    done->add_inner_ns(Between(stamps[i], stamps[i + 1]));
   }
   done->set_queued(queued);
-  return {};
-}
-
-CudaExecution::Failure CudaExecution::RunFree(const std::vector<int>& order,
-                                              const LoadedKernel& kernel,
-                                              v1::RunnerReply::Done* done) {
-  Failure failure = Check(api().cuEventRecord(events_[0].get(), stream_.get()), "calls");
-  for (const int set : order) {
-    if (!failure.failed) failure = Call(set, kernel, done);
-  }
-  if (!failure.failed) {
-    failure = Check(api().cuEventRecord(events_[1].get(), stream_.get()), "calls");
-  }
-  if (!failure.failed) failure = Synchronize();
-  return failure.failed ? failure : ReadEventPair(0, done);
+  return failure;
 }
 
 // Whatever goes wrong while recording is the reason why it cannot be done, and no failure: calls
 // that may not be recorded may still be right.
-CudaExecution::Failure CudaExecution::Capture(const std::vector<int>& order, int graph,
+CudaExecution::Failure CudaExecution::Capture(const std::vector<int>& order,
                                               const LoadedKernel& kernel,
                                               v1::RunnerReply::Done* done) {
-  graphs_[static_cast<size_t>(graph)] = Graph();
-  CUresult result = api().cuStreamBeginCapture(stream_.get(), CU_STREAM_CAPTURE_MODE_GLOBAL);
   std::string reason;
   for (const int set : order) {
-    if (result != CUDA_SUCCESS || !reason.empty()) break;
-    const Failure failure = Call(set, kernel, done);
-    if (failure.failed) reason = "ksearch_run returned " + std::to_string(failure.value);
+    reason = CaptureOne(set, kernel, done);
+    if (!reason.empty()) break;
   }
-  CUgraph recorded = nullptr;
-  const CUresult ended = api().cuStreamEndCapture(stream_.get(), &recorded);
-  const CudaGraph owned =
-      recorded == nullptr ? CudaGraph() : CudaGraph(api(), std::exchange(recorded, nullptr));
-  if (result == CUDA_SUCCESS) result = ended;
-  CUgraphExec exec = nullptr;
-  if (result == CUDA_SUCCESS && reason.empty()) {
-    size_t nodes = 0;
-    result = api().cuGraphGetNodes(owned.get(), nullptr, &nodes);
-    if (result == CUDA_SUCCESS && nodes < order.size()) {
-      reason = "calls that put nothing on their stream";
-    }
-  }
-  if (result == CUDA_SUCCESS && reason.empty()) {
-    result = api().cuGraphInstantiate(&exec, owned.get(), 0);
-  }
-  if (result == CUDA_SUCCESS && exec != nullptr) {
-    graphs_[static_cast<size_t>(graph)] = {order, CudaGraphExec(api(), exec)};
-    result = api().cuGraphUpload(exec, stream_.get());
-  }
-  if (result != CUDA_SUCCESS && reason.empty()) reason = CudaErrorText(api(), result);
   done->clear_host_ns();
   done->set_not_captured(reason);
   return Synchronize();
 }
 
-CudaExecution::Failure CudaExecution::Replay(const std::vector<int>& order, int graph,
+std::string CudaExecution::CaptureOne(int set, const LoadedKernel& kernel,
+                                      v1::RunnerReply::Done* done) {
+  CudaGraph& kept = recorded_[static_cast<size_t>(set)];
+  kept.Reset();
+  CUresult result = api().cuStreamBeginCapture(stream_.get(), CU_STREAM_CAPTURE_MODE_GLOBAL);
+  if (result != CUDA_SUCCESS) return CudaErrorText(api(), result);
+  const Failure failure = Call(set, kernel, done);
+  CUgraph raw = nullptr;
+  result = api().cuStreamEndCapture(stream_.get(), &raw);
+  const CudaGraph recorded = raw == nullptr ? CudaGraph() : CudaGraph(api(), raw);
+  if (failure.failed) return "ksearch_run returned " + std::to_string(failure.value);
+  if (result != CUDA_SUCCESS) return CudaErrorText(api(), result);
+  // The candidate may have kept the handle of what was recorded, so the chain is made of a copy,
+  // and it is the copy that is looked over.
+  CUgraph copy = nullptr;
+  result = api().cuGraphClone(&copy, raw);
+  if (result != CUDA_SUCCESS) return CudaErrorText(api(), result);
+  kept = CudaGraph(api(), copy);
+  std::string reason = WhyNoLink(api(), copy);
+  if (!reason.empty()) kept.Reset();
+  return reason;
+}
+
+CudaExecution::Failure CudaExecution::MakeChain(const std::vector<int>& order, int chain,
+                                                v1::RunnerReply::Done* done) {
+  Chain& made = chains_[static_cast<size_t>(chain)];
+  made = Chain();
+  std::vector<CUgraph> calls;
+  for (const int set : order) {
+    const CudaGraph& recorded = recorded_[static_cast<size_t>(set)];
+    if (!recorded.ok()) {
+      done->set_not_captured("no call is recorded for buffer set " + std::to_string(set));
+      return {};
+    }
+    calls.push_back(recorded.get());
+  }
+  CUresult result = MakeCallChain(api(), separators_, calls, &made.exec);
+  if (result == CUDA_SUCCESS) result = api().cuGraphUpload(made.exec.get(), stream_.get());
+  if (result != CUDA_SUCCESS) {
+    made = Chain();
+    done->set_not_captured(CudaErrorText(api(), result));
+  } else {
+    made.set_order = order;
+  }
+  return Synchronize();
+}
+
+CudaExecution::Failure CudaExecution::Replay(const std::vector<int>& order, int chain,
                                              v1::RunnerReply::Done* done) {
-  const Graph& recorded = graphs_[static_cast<size_t>(graph)];
-  if (!recorded.exec.ok() || recorded.set_order != order) {
-    return {true, false, CUDA_ERROR_INVALID_HANDLE, "replay of a graph that was not recorded"};
+  const Chain& made = chains_[static_cast<size_t>(chain)];
+  if (!made.exec.ok() || made.set_order != order) {
+    return {true, false, CUDA_ERROR_INVALID_HANDLE, "replay of a chain that was not made"};
   }
-  const bool gated = gate_.Close(stream_.get()).ok();
-  Failure failure = Check(api().cuEventRecord(events_[0].get(), stream_.get()), "a graph");
+  Failure failure = Check(separators_.Hold(stream_.get(), kUnusedStamp), "a separator");
   if (!failure.failed) {
-    failure = Check(api().cuGraphLaunch(recorded.exec.get(), stream_.get()), "a graph");
+    failure = Check(api().cuGraphLaunch(made.exec.get(), stream_.get()), "a chain of calls");
   }
-  if (!failure.failed) {
-    failure = Check(api().cuEventRecord(events_[1].get(), stream_.get()), "a graph");
-  }
-  if (gated) gate_.Open();
+  separators_.Release();
   if (!failure.failed) failure = Synchronize();
-  return failure.failed ? failure : ReadEventPair(0, done);
+  if (failure.failed) return failure;
+  std::vector<uint64_t> stamps;
+  failure = Check(separators_.ReadStamps(static_cast<int>(order.size()) + 1, &stamps),
+                  "reading the calls' times");
+  for (size_t i = 0; i < order.size(); ++i) {
+    done->add_call_ns(Between(stamps[i], stamps[i + 1]));
+  }
+  done->add_inner_ns(Between(stamps.front(), stamps.back()));
+  return failure;
 }
 
 // Of the whole context: work on streams of the candidate's own is part of its calls.
 CudaExecution::Failure CudaExecution::Synchronize() {
   return Check(api().cuCtxSynchronize(), "waiting for the calls");
-}
-
-CudaExecution::Failure CudaExecution::ReadEventPair(size_t first, v1::RunnerReply::Done* done) {
-  float millis = 0;
-  const CUresult result =
-      api().cuEventElapsedTime(&millis, events_[first].get(), events_[first + 1].get());
-  if (result != CUDA_SUCCESS) return Check(result, "reading the calls' times");
-  done->add_inner_ns(static_cast<uint64_t>(std::llround(std::max(0.0, millis * 1e6))));
-  return {};
 }
 
 CudaExecution::Failure CudaExecution::Check(CUresult result, const char* doing) const {

@@ -9,18 +9,19 @@
 #include "absl/status/statusor.h"
 #include "gpu_worker/cuda/cuda_device.h"
 #include "gpu_worker/cuda/handles.h"
+#include "gpu_worker/cuda/separators.h"
 #include "gpu_worker/runner/cuda/device_buffers.h"
-#include "gpu_worker/runner/cuda/gate.h"
 #include "gpu_worker/runner/execution.h"
 
 namespace ksearch {
 
 // Candidates that run on one GPU, on one stream of its primary context. The stream waits for the
 // default stream and the other way round: a candidate that forgets its stream argument is still
-// timed as it runs.
+// timed as it runs. Every call is alone on the device: separators stand before and behind it, in a
+// chain of recorded calls as on the stream, where the device is idle too before the next call.
 class CudaExecution final : public Execution {
  public:
-  // Context, stream, events and one trusted kernel: after this the driver has opened its files and
+  // Context, stream and trusted kernels: after this the driver has opened its files and
   // started its threads, so a tight filter may follow. `instrumented`: under a program that looks
   // on. Tensors are copied to allocations of this process for each call and back, and what a
   // profiler sees is the calls alone.
@@ -34,11 +35,12 @@ class CudaExecution final : public Execution {
           v1::RunnerReply* reply) override;
 
  private:
-  static constexpr int kGraphs = 8;
-  struct Graph {
+  static constexpr int kChains = 8;
+  struct Chain {
     std::vector<int> set_order;
     CudaGraphExec exec;
   };
+  enum class Hold { kNo, kUntilQueued };
   // Why a GO ended early; none: it did not.
   struct Failure {
     bool failed = false;
@@ -47,10 +49,10 @@ class CudaExecution final : public Execution {
     std::string doing;
   };
 
-  CudaExecution(std::shared_ptr<const CudaDevice> device, Gate gate, CudaStream stream,
+  CudaExecution(std::shared_ptr<const CudaDevice> device, Separators separators, CudaStream stream,
                 bool instrumented)
       : device_(std::move(device)),
-        gate_(std::move(gate)),
+        separators_(std::move(separators)),
         stream_(std::move(stream)),
         instrumented_(instrumented),
         buffers_(device_, instrumented) {}
@@ -58,36 +60,38 @@ class CudaExecution final : public Execution {
   const DriverApi& api() const { return device_->api(); }
   Failure Run(const v1::GoRequest& request, const LoadedKernel& kernel,
               v1::RunnerReply::Done* done);
-  Failure RunSynced(const std::vector<int>& order, const LoadedKernel& kernel,
-                    v1::RunnerReply::Done* done);
-  Failure RunEvents(const std::vector<int>& order, const LoadedKernel& kernel,
-                    v1::RunnerReply::Done* done);
-  Failure RunFree(const std::vector<int>& order, const LoadedKernel& kernel,
+  // Each call between two separators, the device idle before the next.
+  Failure RunAlone(const std::vector<int>& order, Hold hold, const LoadedKernel& kernel,
+                   v1::RunnerReply::Done* done);
+  Failure RunInstrumented(const std::vector<int>& order, const LoadedKernel& kernel,
+                          v1::RunnerReply::Done* done);
+  // Nothing of a candidate's, as RunAlone would.
+  Failure RunNothing();
+  Failure Capture(const std::vector<int>& order, const LoadedKernel& kernel,
                   v1::RunnerReply::Done* done);
-  Failure Capture(const std::vector<int>& order, int graph, const LoadedKernel& kernel,
-                  v1::RunnerReply::Done* done);
-  Failure Replay(const std::vector<int>& order, int graph, v1::RunnerReply::Done* done);
+  // Records one call; why it cannot be done, or empty.
+  std::string CaptureOne(int set, const LoadedKernel& kernel, v1::RunnerReply::Done* done);
+  Failure MakeChain(const std::vector<int>& order, int chain, v1::RunnerReply::Done* done);
+  Failure Replay(const std::vector<int>& order, int chain, v1::RunnerReply::Done* done);
   // One call; adds its host time.
   Failure Call(int set, const LoadedKernel& kernel, v1::RunnerReply::Done* done);
   Failure CallInstrumented(int set, const LoadedKernel& kernel, v1::RunnerReply::Done* done);
   Failure Synchronize();
-  Failure ReadEventPair(size_t first, v1::RunnerReply::Done* done);
   Failure Check(CUresult result, const char* doing) const;
   // Fills the error; false if the context cannot be used any more.
   bool Report(Failure failure, v1::RunnerReply* reply);
 
   std::shared_ptr<const CudaDevice> device_;
-  Gate gate_;
+  Separators separators_;
   CudaStream stream_;
-  std::vector<CudaEvent> events_;
   std::vector<uint64_t> arguments_;
   const bool instrumented_;
   bool called_ = false;  // instrumented: at least once
   DeviceBuffers buffers_;
-  std::array<Graph, kGraphs> graphs_;
-  // A candidate that waits for the device within a call has opened the gate once; asking it again
-  // costs milliseconds.
-  bool gate_useful_ = true;
+  std::vector<CudaGraph> recorded_;  // by set; nobody else knows these copies
+  std::array<Chain, kChains> chains_;
+  // Not for a candidate that waits for the device within a call: every try costs milliseconds.
+  bool hold_useful_ = true;
   bool led_in_ = false;  // the last GO was empty
 };
 

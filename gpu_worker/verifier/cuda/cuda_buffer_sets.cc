@@ -215,6 +215,34 @@ std::vector<CallFindings> CudaBufferSets::Collect(const std::vector<SetContent>&
   return findings;
 }
 
+std::optional<std::string> CudaBufferSets::FirstWritten(const std::vector<SetContent>& calls,
+                                                        uint64_t poison_salt) {
+  const auto& tensors = workload_->tensors();
+  device::CallList list = List(calls);
+  device::PoisonList poison = Poison(poison_salt);
+  // Looks for what is no poison, not for poison.
+  for (int output = 0; output < tables_.outputs; ++output) poison.whole[output] = 1;
+  const int64_t stride = device::FindingsOfACall(tables_.inputs, tables_.outputs);
+  const int64_t count = stride * list.count;
+  CUdeviceptr found = device_->FreshFindings(count);
+  device_->Launch(Kernel::kCollect, Chunks(LargestBytes(true)), list.count * tables_.outputs,
+                  {&tables_, &list, &poison, &found});
+  const std::byte* const bytes = device_->FromDevice(found, count * 8);
+  if (bytes == nullptr) return std::nullopt;
+  for (size_t i = 0; i < calls.size(); ++i) {
+    for (int output = 0; output < tables_.outputs; ++output) {
+      const size_t tensor = static_cast<size_t>(tables_.inputs + output);
+      uint64_t written = device::kNothing;
+      std::memcpy(&written,
+                  bytes + 8 * (static_cast<int64_t>(i) * stride +
+                               static_cast<int64_t>(tensors.size()) + output),
+                  sizeof written);
+      if (written != device::kNothing) return tensors[tensor].name;
+    }
+  }
+  return std::nullopt;
+}
+
 void CudaBufferSets::Wipe(const std::vector<SetContent>& calls) {
   device::CallList list = List(calls);
   device::PoisonList poison = Poison(RandomUint64());

@@ -39,6 +39,8 @@ class CudaBufferSets final : public BufferSets {
   void Prepare(const std::vector<SetContent>& calls, uint64_t poison_salt) override;
   std::vector<CallFindings> Collect(const std::vector<SetContent>& calls,
                                     uint64_t poison_salt) override;
+  std::optional<std::string> FirstWritten(const std::vector<SetContent>& calls,
+                                          uint64_t poison_salt) override;
   void Wipe(const std::vector<SetContent>& calls) override;
   std::optional<std::string> ChangedInput(const SetContent& call) const override;
   std::vector<TensorComparison> Compare(int set, const SavedOutputs& oracle) const override;

@@ -7,6 +7,7 @@
 #include "common/log.h"
 #include "common/status_macros.h"
 #include "gpu_worker/device/nvml/nvml_gpu.h"
+#include "gpu_worker/verifier/cuda/call_floor.h"
 #include "gpu_worker/verifier/cuda/peak/measured_peak.h"
 
 namespace ksearch {
@@ -52,6 +53,7 @@ bool MeasuringIsEnough(const std::string& architecture) {
 
 absl::StatusOr<GpuTiming> MakeGpuTiming(std::shared_ptr<VerifierDevice> device) {
   GpuTiming timing;
+  ASSIGN_OR_RETURN(timing.peaks.least_call_us, MeasureLeastCallMicros(device->device()));
   // Again and again: an idle device needs some time to raise its clocks.
   const absl::Time end = Clock::Real().SteadyNow() + kBandwidthTime;
   do {
@@ -59,6 +61,9 @@ absl::StatusOr<GpuTiming> MakeGpuTiming(std::shared_ptr<VerifierDevice> device) 
     timing.peaks.bytes_per_second = std::max(timing.peaks.bytes_per_second, bytes_per_second);
   } while (Clock::Real().SteadyNow() < end);
   ASSIGN_OR_RETURN(const MeasuredPeak measured, MeasurePeak(device.get()));
+  // Once more: clocks rise with load and fall with heat.
+  ASSIGN_OR_RETURN(const double least_call_us, MeasureLeastCallMicros(device->device()));
+  timing.peaks.least_call_us = std::min(timing.peaks.least_call_us, least_call_us);
   absl::StatusOr<NvmlGpu> gpu = FindNvmlGpu(*device);
   if (gpu.ok()) {
     const std::string architecture = device->device().architecture();
@@ -82,6 +87,7 @@ absl::StatusOr<GpuTiming> MakeGpuTiming(std::shared_ptr<VerifierDevice> device) 
     return device->health();
   };
   LOG(INFO) << "msg=\"device measured\" bytes_per_second=" << timing.peaks.bytes_per_second
+            << " least_call_us=" << timing.peaks.least_call_us
             << " half_flops_per_second=" << timing.peaks.half_flops_per_second
             << " byte_flops_per_second=" << timing.peaks.byte_flops_per_second
             << " measured_halves_per_clock=" << measured.halves.operations_per_clock

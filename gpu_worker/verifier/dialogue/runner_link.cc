@@ -61,6 +61,7 @@ void ExpectTimings(const v1::GoRequest& go, ExpectedReply* expected) {
       expected->host_times = calls;
       break;
     case v1::GoRequest::CAPTURE:
+    case v1::GoRequest::CHAIN:
       break;
     case v1::GoRequest::REPLAY:
       expected->timings = calls > 0 ? 1 : 0;

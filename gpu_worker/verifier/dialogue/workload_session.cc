@@ -15,10 +15,14 @@ constexpr size_t kMaxSuspects = 2;
 // Of a GO, beyond its calls: preparation is done, so this is scheduling only.
 constexpr absl::Duration kGoSlack = absl::Milliseconds(500);
 constexpr absl::Duration kMapTimeout = absl::Seconds(30);
+// Contents of decoys: beyond those that any call gets.
+constexpr int64_t kFirstDecoyContent = int64_t{1} << 30;
 
 }  // namespace
 
 Ending WorkloadSession::Map(int sets, const Limits& limits, int workspace_fill) {
+  mapped_sets_ = sets;
+  chains_.clear();
   std::vector<MapPacket> packets = buffers_->Map(sets);
   if (!packets.empty()) packets[0].request.set_workspace_fill(workspace_fill);
   return link_.Map(packets, std::min(limits.deadline, clock_.SteadyNow() + kMapTimeout));
@@ -31,9 +35,27 @@ WorkloadSession::Batch WorkloadSession::Run(const std::vector<Call>& calls, Mode
   request.set_mode(go.mode);
   request.set_graph(go.graph);
   for (const Call& call : calls) request.add_set_order(call.set);
-  buffers_->Prepare(calls, salt);
-  const absl::Time go_deadline = GoDeadline(calls.size(), mode, limits);
   Batch batch;
+  if (go.mode == v1::GoRequest::REPLAY) {
+    const std::vector<int> order(request.set_order().begin(), request.set_order().end());
+    if (const auto made = chains_.find(go.graph); made == chains_.end() || made->second != order) {
+      Recording chain = MakeChain(order, go.graph, limits);
+      batch.ending = std::move(chain.ending);
+      if (batch.ending.passed() && !chain.reason.empty()) {
+        batch.ending = {v1::OUTCOME_RUNTIME_ERROR,
+                        absl::StrCat("recorded calls cannot be put together: ", chain.reason)};
+      }
+      if (!batch.ending.passed()) return batch;
+    }
+  }
+  const std::vector<Call> decoys =
+      mode == Mode::kTimed && go.mode != v1::GoRequest::MODE_UNSPECIFIED && calls.size() > 1
+          ? PickDecoys(calls)
+          : std::vector<Call>();
+  std::vector<Call> prepared = calls;
+  prepared.insert(prepared.end(), decoys.begin(), decoys.end());
+  buffers_->Prepare(prepared, salt);
+  const absl::Time go_deadline = GoDeadline(calls.size(), mode, limits);
   if (go.lead_in) batch.lead_in = link_.LeadIn(std::min(limits.deadline, go_deadline));
   RunnerLink::GoReply reply = link_.Go(request, std::min(limits.deadline, go_deadline));
   const absl::Time done = clock_.SteadyNow();
@@ -59,6 +81,13 @@ WorkloadSession::Batch WorkloadSession::Run(const std::vector<Call>& calls, Mode
   batch.look_over = clock_.SteadyNow() - done;
   batch.ending = link_.AwaitStop();
   if (batch.ending.passed()) batch.ending = Judge(calls, findings, mode, oracles);
+  if (batch.ending.passed() && !decoys.empty()) {
+    if (const auto output = buffers_->FirstWritten(decoys, salt)) {
+      batch.ending = {v1::OUTCOME_CHEAT, absl::StrCat("output '", *output,
+                                                      "' of a call that was not made was written: "
+                                                      "a call may only do its own work")};
+    }
+  }
   if (mode == Mode::kTimed && batch.ending.passed()) {
     Sample(calls);
     slowest_call_ = std::max(slowest_call_,
@@ -74,16 +103,48 @@ absl::Duration WorkloadSession::LookOver(const std::vector<Call>& calls) {
   return clock_.SteadyNow() - start;
 }
 
+std::vector<WorkloadSession::Call> WorkloadSession::PickDecoys(const std::vector<Call>& calls) {
+  std::vector<bool> used(static_cast<size_t>(mapped_sets_));
+  for (const Call& call : calls) used[static_cast<size_t>(call.set)] = true;
+  std::vector<int> free;
+  for (int set = 0; set < mapped_sets_; ++set) {
+    if (!used[static_cast<size_t>(set)]) free.push_back(set);
+  }
+  std::vector<Call> decoys;
+  while (!free.empty() && static_cast<int>(decoys.size()) < Decoys(mapped_sets_)) {
+    const auto at = static_cast<size_t>(rng_.NextBelow(free.size()));
+    decoys.push_back({free[at], kFirstDecoyContent + decoys_made_++});
+    free.erase(free.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+  return decoys;
+}
+
+WorkloadSession::Recording WorkloadSession::MakeChain(const std::vector<int>& sets, int graph,
+                                                      const Limits& limits) {
+  v1::GoRequest request;
+  request.set_mode(v1::GoRequest::CHAIN);
+  request.set_graph(graph);
+  request.mutable_set_order()->Add(sets.begin(), sets.end());
+  RunnerLink::GoReply reply =
+      link_.Go(request, std::min(limits.deadline, clock_.SteadyNow() + kMapTimeout));
+  if (reply.ending.passed()) reply.ending = link_.AwaitStop();
+  chains_.erase(graph);
+  if (reply.ending.passed() && reply.not_captured.empty()) chains_[graph] = sets;
+  return {std::move(reply.ending), std::move(reply.not_captured)};
+}
+
 WorkloadSession::Recording WorkloadSession::Record(const std::vector<int>& sets, int graph,
                                                    const Limits& limits) {
   v1::GoRequest request;
   request.set_mode(v1::GoRequest::CAPTURE);
-  request.set_graph(graph);
   request.mutable_set_order()->Add(sets.begin(), sets.end());
   RunnerLink::GoReply reply = link_.Go(
       request, std::min(limits.deadline, clock_.SteadyNow() + limits.call_time + kMapTimeout));
   if (reply.ending.passed()) reply.ending = link_.AwaitStop();
-  return {std::move(reply.ending), std::move(reply.not_captured)};
+  if (!reply.ending.passed() || !reply.not_captured.empty()) {
+    return {std::move(reply.ending), std::move(reply.not_captured)};
+  }
+  return MakeChain(sets, graph, limits);
 }
 
 Ending WorkloadSession::Judge(const std::vector<Call>& calls,

@@ -1,6 +1,7 @@
 #ifndef KSEARCH_GPU_WORKER_VERIFIER_DIALOGUE_WORKLOAD_SESSION_H_
 #define KSEARCH_GPU_WORKER_VERIFIER_DIALOGUE_WORKLOAD_SESSION_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -92,6 +93,11 @@ class WorkloadSession {
   Batch Run(const std::vector<Call>& calls, Mode mode, const Go& go, const OracleEntries& oracles,
             const Limits& limits);
 
+  // How many sets a timed GO should leave out, of `sets`: some of these are prepared as if calls on
+  // them would come, and must be as they were afterwards. A program that does the work of calls
+  // that it has not been asked for yet cannot tell them from the others.
+  static int Decoys(int sets) { return sets < 3 ? 0 : std::max(1, sets / 16); }
+
   // From now on `count` of the timed calls, any of them, are chosen after they were made and join
   // suspects(); those chosen before no longer do. 0: none.
   void CompareLater(int count);
@@ -103,7 +109,9 @@ class WorkloadSession {
     Ending ending;
     std::string reason;  // why the calls cannot be recorded; empty: they were
   };
-  // GPU: records calls on these sets, in this order, as a graph for REPLAY.
+  // GPU: records a call on each of these sets, and makes a chain of them for REPLAY. Run replays
+  // any other order, and any other selection, of sets that are recorded: it makes another chain
+  // first, in half a millisecond before the clock starts.
   Recording Record(const std::vector<int>& sets, int graph, const Limits& limits);
 
   // Of all comparisons so far; absent before the first.
@@ -130,6 +138,9 @@ class WorkloadSession {
   void Sample(const std::vector<Call>& calls);
   // By when calls that take no longer than those before them are certainly done.
   absl::Time GoDeadline(size_t calls, Mode mode, const Limits& limits) const;
+  Recording MakeChain(const std::vector<int>& sets, int graph, const Limits& limits);
+  // Sets that no call of `calls` uses, as many as Decoys says or as there are.
+  std::vector<Call> PickDecoys(const std::vector<Call>& calls);
   // Whether the outputs are those of an earlier call with other inputs.
   bool IsRepeated(const Call& call, uint64_t fingerprint, Mode mode);
 
@@ -139,6 +150,9 @@ class WorkloadSession {
   const Clock& clock_;
   Rng rng_;
   bool wipes_outputs_ = false;
+  int mapped_sets_ = 0;
+  int64_t decoys_made_ = 0;
+  absl::flat_hash_map<int, std::vector<int>> chains_;  // by number: the sets in their order
   std::optional<v1::Correctness> correctness_;
   int compared_ = 0;
   // Beginnings of the outputs of every call, by hash, with the content they came from.

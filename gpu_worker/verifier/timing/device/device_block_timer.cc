@@ -60,24 +60,21 @@ SideEnding DeviceBlockTimer::Choose(const ConfirmationCase& one, ConfirmationSid
   return ended;
 }
 
-// Both sides alike: replays of graphs and calls one by one give numbers of different meaning.
+// Both sides alike: replays of chains and calls one by one give numbers of different meaning.
 SideEnding DeviceBlockTimer::Record(const ConfirmationCase& one, ConfirmationSide* rival,
                                     ConfirmationSide* candidate, bool* start_again) {
-  graphs_.clear();
+  recorded_ = false;
   if (!graphs_allowed_) return {};
-  if (!StateOf(*rival).warm.wants_graph() && !StateOf(*candidate).warm.wants_graph()) return {};
-  const std::vector<std::vector<int>> orders =
-      OrdersOfGraphs(*rival->dealer, 0, kConfirmGraphs, calls_of_go_);
-  bool recorded = true;
+  bool all_recorded = true;
   for (ConfirmationSide* side : {rival, candidate}) {
     SessionCalls calls(*side->session, one.oracles, limits_);
-    DeviceGraphs graphs = RecordGraphs(calls, *side->dealer, orders);
-    if (!graphs.ending.passed()) return {std::move(graphs.ending), side};
-    if (graphs.spoiled) *start_again = true;
-    recorded = recorded && !graphs.sets.empty();
+    RecordedCalls recorded = RecordCalls(calls, *side->dealer, calls_of_go_);
+    if (!recorded.ending.passed()) return {std::move(recorded.ending), side};
+    if (recorded.spoiled) *start_again = true;
+    all_recorded = all_recorded && recorded.recorded;
   }
   if (*start_again) graphs_allowed_ = false;
-  if (recorded) graphs_ = orders;
+  recorded_ = all_recorded;
   return {};
 }
 
@@ -101,16 +98,13 @@ absl::StatusOr<absl::Duration> DeviceBlockTimer::RoundTrip() {
 
 DeviceBlockTimer::Turn DeviceBlockTimer::PickTurn(const ConfirmationSide& side) const {
   // Not Deal, which stops at the end of a round.
-  if (graphs_.empty()) return {0, side.dealer->PickSets(calls_of_go_)};
-  const auto graph = static_cast<size_t>(side.dealer->rng().NextBelow(graphs_.size()));
-  return {graph, graphs_[graph]};
+  return {OrderOfChain(*side.dealer, calls_of_go_)};
 }
 
 WorkloadSession::Batch DeviceBlockTimer::RunTurn(ConfirmationSide* side,
                                                  const ConfirmationCase& one, const Turn& turn,
                                                  int oracled) {
-  const WorkloadSession::Go go = {graphs_.empty() ? v1::GoRequest::FREE : v1::GoRequest::REPLAY,
-                                  static_cast<int>(turn.graph), true};
+  const WorkloadSession::Go go = {recorded_ ? v1::GoRequest::REPLAY : v1::GoRequest::FREE, 0, true};
   return side->session->Run(side->dealer->DealTo(turn.sets, oracled), WorkloadSession::Mode::kTimed,
                             go, one.oracles, limits_);
 }
@@ -180,7 +174,15 @@ Ending DeviceBlockTimer::RunGo(ConfirmationSide* side, const ConfirmationCase& o
                                const Turn& turn, bool oracled) {
   const WorkloadSession::Batch batch = RunTurn(side, one, turn, oracled ? 1 : 0);
   if (!batch.ending.passed()) return batch.ending;
-  side->audit.AddGo(batch);
+  WorkloadSession::Batch audited = batch;
+  if (!recorded_) {
+    // Made one by one: queueing a call comes before it, and waiting for it before the next.
+    double beside_us = static_cast<double>(batch.calls - 1) *
+                       std::max(between_.RoundTripMicros(0.9), alone_.RoundTripMicros(0.9));
+    for (const double us : batch.host_us) beside_us += us;
+    audited.inner += absl::Microseconds(beside_us);
+  }
+  side->audit.AddGo(audited);
   // In its lead-in a hostile runner could begin with work.
   // It takes longer with more processes on the device, but not whatever they please.
   const double alone_us = alone_.LeadInMicros(0.5);
@@ -214,7 +216,7 @@ double DeviceBlockTimer::LateMicrosACall() const {
 }
 
 std::string DeviceBlockTimer::Summary() const {
-  return absl::StrCat("calls=", calls_of_go_, " graphs=", graphs_.size(),
+  return absl::StrCat("calls=", calls_of_go_, " recorded=", recorded_,
                       " late_us=", late_work_.RawMicrosAGo(), " voided=", states_[0].voided, "+",
                       states_[1].voided, " lead_in_us=", alone_.LeadInMicros(0.5), "/",
                       between_.LeadInMicros(0.5));
@@ -225,7 +227,7 @@ std::string DeviceBlockTimer::EndLaunch() {
 }
 
 Ending DeviceBlockTimer::RunAlone(ConfirmationSide* side, const ConfirmationCase& one) {
-  graphs_.clear();  // they were of a process that is gone
+  recorded_ = false;  // they were of a process that is gone
   calls_of_go_ = CallsOfGo(one, *side, *side);
   Ending ending;
   for (int go = 0; ending.passed() && go < kMaxDeviceGosPerBlock; ++go) {

@@ -41,7 +41,6 @@ class DeviceBlockTimer final : public BlockTimer {
  private:
   // What one GO is to be of, the same for both sides.
   struct Turn {
-    size_t graph = 0;
     std::vector<int> sets;
   };
   // Of a side's block at work.
@@ -91,7 +90,7 @@ class DeviceBlockTimer final : public BlockTimer {
   // Of the workload at work.
   std::array<SideState, 2> states_;  // rival, candidate
   int calls_of_go_ = 1;
-  std::vector<std::vector<int>> graphs_;  // sets of each; empty: calls are made one by one
+  bool recorded_ = false;  // calls are replayed, else made one by one
   std::optional<ClockWatch> watch_;
   LateWork late_work_;
   std::vector<double> candidate_us_;  // a call, by block

@@ -32,13 +32,13 @@ absl::StatusOr<DeviceSampler::Sampled> DeviceSampler::Sample() {
   sampled.host_us = warm_.host_us;
   sampled.host_bound = warm_.host_bound();
   if (!sampled.ending.passed()) return sampled;
-  if (warm_.wants_graph() && options_.allow_graphs) {
-    graphs_ = RecordGraphs(calls_, dealer_, OrdersOfGraphs(dealer_, warm_.call_us, kGraphs));
-    sampled.ending = graphs_.ending;
-    sampled.spoiled = graphs_.spoiled;
+  if (options_.allow_graphs) {
+    recorded_ = RecordCalls(calls_, dealer_, MostCallsOfReplay());
+    sampled.ending = recorded_.ending;
+    sampled.spoiled = recorded_.spoiled;
     if (!sampled.ending.passed() || sampled.spoiled) return sampled;
   }
-  if (!graphs_.sets.empty()) {
+  if (recorded_.recorded) {
     way_ = Way::kGraph;
   } else if (warm_.host_bound()) {
     way_ = Way::kVerifierClock;
@@ -59,6 +59,8 @@ absl::StatusOr<DeviceSampler::Sampled> DeviceSampler::Sample() {
     if (way_ == Way::kGraph) host_us = 0;
     if (way_ == Way::kEvents) host_us = std::min(host_us, kHostBound * call_us);
     if (way_ == Way::kVerifierClock) events_us = warm_.call_us;
+    // Calls made one by one are queued while the device is held: first the host's time, then theirs.
+    if (way_ != Way::kGraph) host_us += events_us;
     const bool busy = audit_.paces().KeptBusy(options_.alone);
     if (!busy && !audit_.TimeEscaped(events_us, host_us)) break;
     sampled.audit_ratio = audit_.Ratio(std::max(events_us, host_us));
@@ -144,10 +146,8 @@ absl::Status DeviceSampler::Measure(Sampled* sampled) {
 absl::Status DeviceSampler::MeasureOnce(int oracled, Ending* ending, bool* counted) {
   WorkloadSession::Batch batch;
   if (way_ == Way::kGraph) {
-    const auto graph = static_cast<size_t>(dealer_.rng().NextBelow(graphs_.sets.size()));
-    RETURN_IF_ERROR(RunAudited(dealer_.DealTo(graphs_.sets[graph], oracled),
-                               {v1::GoRequest::REPLAY, static_cast<int>(graph), true}, &batch,
-                               counted));
+    RETURN_IF_ERROR(RunAudited(dealer_.DealTo(OrderOfChain(dealer_, MostCallsOfReplay()), oracled),
+                               {v1::GoRequest::REPLAY, 0, true}, &batch, counted));
   } else if (way_ == Way::kVerifierClock) {
     RETURN_IF_ERROR(RunAudited(dealer_.Deal(CallsOfGo(), oracled), {v1::GoRequest::FREE, 0, true},
                                &batch, counted));
@@ -262,6 +262,11 @@ int DeviceSampler::CallsOfGo() {
                            std::max(left, static_cast<double>(kEarlyStopCalls)));
   if (options_.coarse) most = std::min(most, static_cast<double>(kEarlyStopCalls));
   return static_cast<int>(std::ceil(most * (0.5 + 0.5 * dealer_.rng().NextDouble())));
+}
+
+int DeviceSampler::MostCallsOfReplay() const {
+  const int most = MostCallsOfChain(dealer_.sets(), warm_.call_us);
+  return options_.coarse ? std::min(most, kEarlyStopCalls) : most;
 }
 
 std::vector<double> DeviceSampler::Samples() const {

@@ -19,10 +19,12 @@ namespace ksearch {
 
 // Times one program on one workload of a GPU by the protocol of docs/measuring.md. After the
 // warm-up it takes one of three ways:
-//   events          an event pair a call, calls queued behind a gate; GOs without events in between
+//   graph           calls that can be recorded: replays of chains, each another one and held
+//   against
+//                   the verifier's clock
+//   events          calls that cannot be: each by itself between two separators; other GOs in
+//   between
 //                   are held against the verifier's clock
-//   graph           calls of under 20 us, and those that the host cannot launch fast enough:
-//                   replays of recorded graphs, each held against the verifier's clock
 //   verifier_clock  host-bound calls that cannot be recorded: the verifier's clock alone
 // GOs during which the clocks were pulled down do not count.
 class DeviceSampler {
@@ -84,6 +86,7 @@ class DeviceSampler {
   absl::Status LockStep(Sampled* sampled, double* escaped_ratio);
   bool Enough(absl::Time wall_end) const;
   int CallsOfGo();
+  int MostCallsOfReplay() const;
   std::vector<double> Samples() const;
 
   DeviceCalls& calls_;
@@ -94,7 +97,7 @@ class DeviceSampler {
   const Options options_;
 
   WarmDevice warm_;
-  DeviceGraphs graphs_;
+  RecordedCalls recorded_;
   Way way_ = Way::kEvents;
   DeviceAudit audit_;
   std::vector<double> latency_us_;

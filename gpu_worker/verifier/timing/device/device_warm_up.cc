@@ -11,8 +11,6 @@ namespace ksearch {
 
 bool WarmDevice::host_bound() const { return host_us > kHostBound * call_us; }
 
-bool WarmDevice::wants_graph() const { return call_us < kShortCallMicros || host_bound(); }
-
 WarmDevice WarmUpDevice(DeviceCalls& calls, CallDealer& dealer, absl::Duration least,
                         ClockWatch& watch, const Clock& clock) {
   WarmDevice warm;
@@ -48,52 +46,42 @@ WarmDevice WarmUpDevice(DeviceCalls& calls, CallDealer& dealer, absl::Duration l
   }
 }
 
-std::vector<std::vector<int>> OrdersOfGraphs(CallDealer& dealer, double call_us, int count,
-                                             int exactly) {
-  std::vector<std::vector<int>> orders;
-  const int sets = dealer.sets();
-  const int least = std::clamp(static_cast<int>(std::ceil(kGraphMicros / std::max(call_us, 0.1))),
-                               std::min(kMinGraphCalls, sets), sets);
-  for (int graph = 0; graph < count; ++graph) {
-    const int calls_in_it = exactly > 0 ? std::min(exactly, sets)
-                                        : least + static_cast<int>(dealer.rng().NextBelow(
-                                                      static_cast<uint64_t>(sets - least + 1)));
-    orders.push_back(dealer.PickSets(calls_in_it));
-  }
-  return orders;
+int MostCallsOfChain(int sets, double call_us) {
+  const double calls = std::ceil(kChainMicros / std::max(call_us, 0.1));
+  return static_cast<int>(std::clamp<double>(calls, 1, sets));
 }
 
-DeviceGraphs RecordGraphs(DeviceCalls& calls, CallDealer& dealer,
-                          const std::vector<std::vector<int>>& orders) {
-  DeviceGraphs graphs;
-  for (size_t i = 0; i < orders.size(); ++i) {
-    const std::vector<int>& order = orders[i];
-    const auto graph = static_cast<int>(i);
-    WorkloadSession::Recording recording = calls.Record(order, graph);
-    graphs.ending = recording.ending;
-    if (!graphs.ending.passed()) return graphs;
-    graphs.reason = recording.reason;
-    if (graphs.reason.empty()) {
-      // A recording may lack what runs elsewhere: work on another stream, or on the host.
-      const WorkloadSession::Batch trial = calls.Run(
-          dealer.DealTo(order, 0), WorkloadSession::Mode::kGate, {v1::GoRequest::REPLAY, graph});
-      if (trial.ending.outcome == v1::OUTCOME_INCORRECT) {
-        graphs.reason = "replayed calls are not complete: " + trial.ending.message;
-      } else if (!trial.ending.passed()) {
-        graphs.ending = trial.ending;
-        return graphs;
-      }
+std::vector<int> OrderOfChain(CallDealer& dealer, int most) {
+  most = std::clamp(most, 1, dealer.sets() - WorkloadSession::Decoys(dealer.sets()));
+  const int least = (3 * most + 3) / 4;
+  return dealer.PickSets(
+      least + static_cast<int>(dealer.rng().NextBelow(static_cast<uint64_t>(most - least + 1))));
+}
+
+RecordedCalls RecordCalls(DeviceCalls& calls, CallDealer& dealer, int most) {
+  RecordedCalls recorded;
+  WorkloadSession::Recording recording = calls.Record(dealer.PickSets(dealer.sets()), 0);
+  recorded.ending = recording.ending;
+  if (!recorded.ending.passed()) return recorded;
+  recorded.reason = recording.reason;
+  if (recorded.reason.empty()) {
+    // A recording may lack what runs elsewhere: work on another stream, or on the host.
+    const WorkloadSession::Batch trial =
+        calls.Run(dealer.DealTo(OrderOfChain(dealer, most), 0), WorkloadSession::Mode::kGate,
+                  {v1::GoRequest::REPLAY, 0});
+    if (trial.ending.outcome == v1::OUTCOME_INCORRECT) {
+      recorded.reason = "replayed calls are not complete: " + trial.ending.message;
+    } else if (!trial.ending.passed()) {
+      recorded.ending = trial.ending;
+      return recorded;
     }
-    if (!graphs.reason.empty()) {
-      graphs.sets.clear();
-      const WorkloadSession::Batch after =
-          calls.Run(dealer.Deal(1, 0), WorkloadSession::Mode::kGate, {v1::GoRequest::SYNCED, 0});
-      graphs.spoiled = !after.ending.passed();
-      return graphs;
-    }
-    graphs.sets.push_back(order);
   }
-  return graphs;
+  recorded.recorded = recorded.reason.empty();
+  if (recorded.recorded) return recorded;
+  const WorkloadSession::Batch after =
+      calls.Run(dealer.Deal(1, 0), WorkloadSession::Mode::kGate, {v1::GoRequest::SYNCED, 0});
+  recorded.spoiled = !after.ending.passed();
+  return recorded;
 }
 
 }  // namespace ksearch

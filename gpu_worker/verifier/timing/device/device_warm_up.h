@@ -18,8 +18,6 @@ struct WarmDevice {
   double host_us = 0;  // median time of the host within a call
   // The host takes so much longer than the device that a call's time is the host's.
   bool host_bound() const;
-  // Too short for one event pair a call, or host-bound: a recorded graph tells more.
-  bool wants_graph() const;
 };
 
 // Calls until at least kWarmUpCalls are made, `least` has passed and the clocks are steady, at most
@@ -27,23 +25,23 @@ struct WarmDevice {
 WarmDevice WarmUpDevice(DeviceCalls& calls, CallDealer& dealer, absl::Duration least,
                         ClockWatch& watch, const Clock& clock);
 
-// The sets of `count` graphs, each in an order of its own: enough calls that a replay is well above
-// the resolution of events, if there are sets enough. `exactly` > 0: that many calls each, or as
-// many as there are sets.
-std::vector<std::vector<int>> OrdersOfGraphs(CallDealer& dealer, double call_us, int count,
-                                             int exactly = 0);
+// How many calls a chain has at most: long enough that a replay is well above what varies from one
+// to the next, if there are sets enough.
+int MostCallsOfChain(int sets, double call_us);
+// The sets of one chain, or of one GO: three quarters to all of `most`, at random, in random order.
+// Some sets are always left out, as decoys. Never the same twice, since a program would learn what
+// comes last.
+std::vector<int> OrderOfChain(CallDealer& dealer, int most);
 
-// Graphs, recorded and tried.
-struct DeviceGraphs {
+// Calls on all sets, recorded, and a chain of `most` of them tried.
+struct RecordedCalls {
   Ending ending;
-  std::vector<std::vector<int>> sets;  // of each graph; empty: no graphs, see `reason`
-  std::string reason;
+  bool recorded = false;
+  std::string reason;  // why they are not
   // An honest program may not survive a recording that failed: it needs a new process.
   bool spoiled = false;
 };
-// Graph i is of orders[i].
-DeviceGraphs RecordGraphs(DeviceCalls& calls, CallDealer& dealer,
-                          const std::vector<std::vector<int>>& orders);
+RecordedCalls RecordCalls(DeviceCalls& calls, CallDealer& dealer, int most);
 
 }  // namespace ksearch
 

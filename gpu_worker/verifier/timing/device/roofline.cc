@@ -66,7 +66,8 @@ double FloorMicros(const v1::Task& task, const v1::Workload& workload, const Dev
   }
   const double bytes = Work(task.work().bytes(), axes);
   const double beyond_cache = bytes - static_cast<double>(peaks.cached_bytes);
-  return std::max({Micros(bytes, peaks.bytes_per_second),
+  return peaks.least_call_us +
+         std::max({Micros(bytes, peaks.bytes_per_second),
                    Micros(beyond_cache, peaks.memory_bytes_per_second),
                    Micros(Work(task.work().flops(), axes), flops_per_second)});
 }
@@ -85,8 +86,8 @@ DevicePeaks PeaksOf(const HostPeaks& host) {
 
 std::string FasterThanFloorText(double call_us, double floor_us) {
   return absl::StrFormat(
-      "faster than this device can be: %.2f us a call, but moving the task's bytes and doing its "
-      "operations takes at least %.2f us",
+      "faster than this device can be: %.2f us a call, but a call that does nothing, moving the "
+      "task's bytes and doing its operations take at least %.2f us",
       call_us, floor_us);
 }
 

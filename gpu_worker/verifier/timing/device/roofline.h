@@ -21,6 +21,8 @@ struct DevicePeaks {
   // CPU. Of what is beyond the first `cached_bytes` bytes of a call.
   double memory_bytes_per_second = 0;
   int64_t cached_bytes = 0;
+  // GPU. Of a call in a chain that does nothing, its separator included, measured.
+  double least_call_us = 0;
 };
 
 // From what was measured on float32 vectors, with the most that narrower numbers and matrix
@@ -35,9 +37,9 @@ DevicePeaks PeaksOf(const HostPeaks& host);
 double PeakPerClock(double measured, double known);
 
 // No call of the task can take less, in microseconds: its bytes at the memory's speed or its
-// operations at the fastest rate that its input types could be worth. 0 where formulas or peaks are
-// not known. Formulas were checked when the task was admitted; one that fails here counts as
-// unknown.
+// operations at the fastest rate that its input types could be worth, 0 where formulas or peaks are
+// not known, and what a call takes that does nothing. Formulas were checked when the task was
+// admitted; one that fails here counts as unknown.
 double FloorMicros(const v1::Task& task, const v1::Workload& workload, const DevicePeaks& peaks);
 
 // What to say of a program that is faster.

@@ -35,6 +35,8 @@ TEST(FloorMicrosTest, TheSlowerOfMovingAndComputing) {
   peaks.bytes_per_second = 1e15;
   EXPECT_NEAR(FloorMicros(Gemm(v1::DTYPE_BFLOAT16), Square(10000), peaks), 200, 1e-9);
   EXPECT_NEAR(FloorMicros(Gemm(v1::DTYPE_FLOAT8_E4M3FN), Square(10000), peaks), 100, 1e-9);
+  peaks.least_call_us = 2.25;
+  EXPECT_NEAR(FloorMicros(Gemm(v1::DTYPE_FLOAT8_E4M3FN), Square(10000), peaks), 102.25, 1e-9);
 }
 
 TEST(FloorMicrosTest, ACpuHasCachesAndIsSlowerOnWideNumbers) {

@@ -17,7 +17,7 @@ class SimulatedGpu final : public DeviceCalls, public ClockReader {
   double device_us = 50;
   double host_us = 4;
   double reported = 1;  // share of the device's time that events see
-  bool recordable = true;
+  bool recordable = false;
   bool breaks_when_recorded = false;
   bool defers = false;  // does the work of a call only when the next one comes
   double mhz = 1980;
@@ -77,9 +77,10 @@ class SimulatedGpu final : public DeviceCalls, public ClockReader {
         wall += n * device_us;
         break;
       default:
-        batch.latency_us = {std::max(device_us * reported, host_us)};
+        // One by one: queued, done, waited for.
+        batch.latency_us = {device_us * reported};
         batch.host_us.assign(calls.size(), host_us);
-        wall += std::max(n * device_us, n * host_us) + std::min(device_us, host_us);
+        wall += n * (device_us + host_us) + (n - 1) * kRoundTripMicros;
     }
     if (go.lead_in) {
       wall -= n * begun_us;

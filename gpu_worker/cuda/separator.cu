@@ -1,0 +1,39 @@
+// The kernels of our own around every timed call.
+
+// Launched with one thread a block, as many blocks as there are multiprocessors, and so much shared
+// memory that a multiprocessor has room for nothing beside one of them. Every block waits until all
+// are there: at that moment nothing else is anywhere on the device, and the time is noted. With
+// `release`, the device is then held until the host sets *release, or limit_ns have passed; the
+// latter is told in *expired: a program that waits for the device would wait for ever.
+extern "C" __global__ void ksearch_separator(unsigned long long* arrivals,
+                                             unsigned long long* stamp,
+                                             const volatile unsigned int* release,
+                                             unsigned long long limit_ns,
+                                             volatile unsigned int* expired) {
+  unsigned long long now;
+  if (release != nullptr && blockIdx.x == 0) {
+    unsigned long long start;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
+    while (*release == 0) {
+      asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+      if (now - start > limit_ns) {
+        *expired = 1;
+        __threadfence_system();
+        break;
+      }
+      __nanosleep(500);
+    }
+  }
+  // Separators never overlap, so the count of all arrivals tells whose turn it is; nobody resets it.
+  const unsigned long long ticket = atomicAdd(arrivals, 1ull);
+  const unsigned long long all = (ticket / gridDim.x + 1) * gridDim.x;
+  do {
+    asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(now) : "l"(arrivals) : "memory");
+  } while (now < all);
+  if (blockIdx.x == 0) {
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    *stamp = now;
+  }
+}
+
+extern "C" __global__ void ksearch_nothing() {}

@@ -1,0 +1,80 @@
+#ifndef KSEARCH_GPU_WORKER_CUDA_SEPARATORS_H_
+#define KSEARCH_GPU_WORKER_CUDA_SEPARATORS_H_
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "gpu_worker/cuda/cuda_device.h"
+#include "gpu_worker/cuda/handles.h"
+
+namespace ksearch {
+
+// Kernels that keep calls apart. A separator begins when all work before it on its stream, or in
+// its graph, is complete, and what follows begins when it is complete. While it runs it has every
+// multiprocessor to itself, so it waits too for kernels of other streams, and it notes the device's
+// time (%globaltimer, nanoseconds; steps of 32 on an H200) in one of kMaxStamps places. The places
+// are in memory of this process: a program in it can write there, so they are its word.
+// Thread-compatible; the device must outlive it.
+class Separators {
+ public:
+  static constexpr int kMaxStamps = 1024;
+
+  // Non-OK: no memory, or a device without cooperative launches.
+  static absl::StatusOr<Separators> Create(const CudaDevice& device);
+
+  CUresult Launch(CUstream stream, int stamp) const;
+  // A separator that keeps the device until Release: what is queued behind it, and on other
+  // streams, begins without a wait for the host. It ends by itself after a few milliseconds, since
+  // a program may wait for the device within a call. One at a time.
+  CUresult Hold(CUstream stream, int stamp);
+  // True if it had not ended by itself.
+  bool Release();
+
+  // `after`: null, or the one node that it depends on, completely.
+  CUresult AddTo(CUgraph graph, const CUgraphNode* after, int stamp, CUgraphNode* node) const;
+
+  // A kernel that does nothing: the least that a call can be.
+  CUresult LaunchNothing(CUstream stream) const;
+  CUresult AddNothingTo(CUgraph graph) const;
+
+  // The first `count` stamps, once what notes them is done.
+  CUresult ReadStamps(int count, std::vector<uint64_t>* stamps) const;
+
+ private:
+  // Of a separator, in the kernel's order.
+  struct Arguments {
+    CUdeviceptr arrivals;
+    CUdeviceptr stamp;
+    CUdeviceptr release;  // null: it holds nothing
+    unsigned long long limit_ns;
+    CUdeviceptr expired;
+    void* pointers[5];
+  };
+
+  Separators(const CudaDevice& device, CudaModule module, CudaBlock memory, PinnedBlock flags)
+      : device_(&device),
+        module_(std::move(module)),
+        memory_(std::move(memory)),
+        flags_(std::move(flags)) {}
+  void Fill(int stamp, bool hold, Arguments* arguments) const;
+  CUresult LaunchOne(CUstream stream, int stamp, bool hold) const;
+  volatile unsigned int* flag(int i) const {
+    return static_cast<volatile unsigned int*>(flags_.get()) + i;
+  }
+
+  const CudaDevice* device_;
+  CudaModule module_;
+  CudaBlock memory_;   // arrivals, then the stamps
+  PinnedBlock flags_;  // [0] release, [1] expired
+  CUdeviceptr device_flags_ = 0;
+  CUfunction separator_ = nullptr;
+  CUfunction nothing_ = nullptr;
+  unsigned int blocks_ = 0;
+  unsigned int shared_bytes_ = 0;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_CUDA_SEPARATORS_H_
