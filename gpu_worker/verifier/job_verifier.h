@@ -42,7 +42,8 @@ class JobVerifier {
     std::vector<v1::WorkloadResult> results;  // same order; empty uuid: not reached
     // Of a SCREEN with a baseline; same order.
     std::vector<BaselineCache::Timing> baselines;
-    IdlePaces alone;  // GPU, of a SCREEN: before the candidate was there
+    IdlePaces alone;            // GPU, of a SCREEN: before the candidate was there
+    absl::Duration start_time;  // of a runner, before it loaded anything
     WorkloadSession::Limits limits;
     std::optional<ProgramImage> candidate, reference, baseline;
     v1::Verdict verdict;
