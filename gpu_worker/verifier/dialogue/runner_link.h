@@ -111,8 +111,8 @@ class RunnerLink {
   absl::Duration OtherThreadsTime() const;
   // By the kernel's word, reaped or not.
   bool RunnerEnded() const;
-  // What it may hold of memory beside the buffers, as far as that is counted here.
-  bool HoldsTooMuch() const;
+  // Whether it holds more than so many bytes of memory beside the buffers, where that is counted.
+  bool HoldsMoreThan(int64_t bytes) const;
   Ending Fail(Ending ending);
   void Pause();
   void Resume();
