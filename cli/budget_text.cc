@@ -57,6 +57,20 @@ std::string LedgerText(const v1::Ledger& ledger) {
   return text;
 }
 
+std::string TokensText(const v1::RunStatus& status) {
+  if (status.llm_calls() == 0) return "";
+  const int64_t told = status.input_tokens() + status.output_tokens();
+  const int64_t counted =
+      status.ledger().lines_size() > 0 ? status.ledger().lines(0).tokens_spent() : told;
+  std::string text = absl::StrCat("tokens: ", status.input_tokens(), " + ", status.output_tokens(),
+                                  " told by the providers");
+  if (counted > told) {
+    absl::StrAppend(&text, "; ", counted - told,
+                    " more are counted for calls of which no usage is known, an upper bound");
+  }
+  return text + "\n";
+}
+
 std::string EstimateText(const v1::RunEstimate& estimate) {
   std::vector<std::vector<std::string>> rows = {
       {"role", "model", "calls", "input", "output", "money", "at worst"}};

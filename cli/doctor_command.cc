@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "cli/commands.h"
+#include "cli/json_output.h"
 #include "cli/text.h"
 #include "common/subprocess.h"
 #include "common/textproto.h"
@@ -141,7 +142,7 @@ int DoctorCommand(Client* client, const Options& options) {
       if (!finding.fix.empty()) std::printf("      -> %s\n", finding.fix.c_str());
     }
   }
-  if (options.json) std::printf("%s\n", ToJson(json).c_str());
+  if (options.json) PrintJson(json);
   return all_ok ? kExitOk : kExitConfig;
 }
 

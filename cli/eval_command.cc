@@ -4,8 +4,10 @@
 #include <cstdio>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "cli/commands.h"
+#include "cli/json_output.h"
 #include "cli/source_files.h"
 #include "cli/text.h"
 #include "common/textproto.h"
@@ -59,7 +61,9 @@ int EvalCommand(Client* client, const Options& options) {
   const grpc::Status status = stream->Finish();
   if (!status.ok()) return Fail(client->Explain(FromGrpc(status)));
   if (!have_result) return Fail(absl::InternalError("the coordinator sent no result"));
-  const std::string shown = options.json ? ToJson(result) + "\n" : ResultText(result, packet);
+  std::string shown = options.json ? ToJson(result) : ResultText(result, packet);
+  if (options.json && options.profile) shown = WithField(shown, "packet", packet);
+  if (!absl::EndsWith(shown, "\n")) shown += "\n";
   std::fputs(shown.c_str(), stdout);
   if (result.outcome() == v1::OUTCOME_WORKER_LOST || result.outcome() == v1::OUTCOME_CANCELLED) {
     return kExitUnavailable;  // says nothing about the sources

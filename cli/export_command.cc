@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cli/commands.h"
+#include "cli/json_output.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
 
@@ -54,6 +55,10 @@ class LineFile {
 }  // namespace
 
 int ExportCommand(Client* client, const Options& options) {
+  if (!options.force && options.cassette != "-" && ::access(options.cassette.c_str(), F_OK) == 0) {
+    return Fail(absl::AlreadyExistsError(
+        absl::StrCat(options.cassette, " exists; choose another file, or give --force")));
+  }
   LineFile file(options.cassette);
   if (!file.ok()) return Fail(file.Finish());
   v1::ExportRunRequest request;
@@ -80,6 +85,9 @@ int ExportCommand(Client* client, const Options& options) {
   const absl::Status read = FromGrpc(reader->Finish());
   if (!read.ok()) return Fail(client->Explain(read));
   if (const absl::Status status = file.Finish(); !status.ok()) return Fail(status);
+  if (options.json && options.cassette != "-") {
+    PrintJson({{"run_id", run_id}, {"file", options.cassette}});
+  }
   std::fprintf(stderr, "%s: %d calls and %d results in %s\n", run_id.c_str(), calls, jobs,
                options.cassette.c_str());
   return kExitOk;

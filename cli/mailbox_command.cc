@@ -12,6 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "cli/commands.h"
+#include "cli/json_output.h"
 #include "cli/text.h"
 #include "common/mailbox/mailbox_folder.h"
 #include "common/mailbox/mailbox_text.h"
@@ -98,8 +99,7 @@ int List(Prompts* prompts, const Options& options) {
   if (options.json) {
     v1::ListPromptsReply reply;
     for (const v1::MailboxEntry& entry : *entries) *reply.add_prompts() = entry;
-    std::printf("%s\n", ToJson(reply).c_str());
-    return kExitOk;
+    return PrintJson(reply);
   }
   if (entries->empty()) {
     std::printf("no prompt waits for an answer\n");
@@ -118,8 +118,8 @@ int List(Prompts* prompts, const Options& options) {
 int Show(Prompts* prompts, const Options& options) {
   const auto entry = prompts->Read(options.prompt_id);
   if (!entry.ok()) return Fail(entry.status());
-  std::printf("%s\n",
-              options.json ? ToJson(*entry).c_str() : PromptMarkdown(entry->prompt()).c_str());
+  if (options.json) return PrintJson(*entry);
+  std::printf("%s\n", PromptMarkdown(entry->prompt()).c_str());
   return kExitOk;
 }
 
@@ -174,10 +174,9 @@ int Answer(Prompts* prompts, const Options& options) {
   if (options.json) {
     v1::AnswerPromptReply reply;
     reply.set_id(*id);
-    std::printf("%s\n", ToJson(reply).c_str());
-  } else {
-    std::printf("answered %s\n", id->c_str());
+    return PrintJson(reply);
   }
+  std::printf("answered %s\n", id->c_str());
   return kExitOk;
 }
 

@@ -52,6 +52,13 @@ void Bind(CLI::App* app, const std::string& flag, const std::string& text,
       flag, [set](const T& value) { set(value); }, text);
 }
 
+void AddProgress(CLI::App* app, Options* options) {
+  AddDuration(app, "--progress",
+              "while nothing happens, a status line on stderr so often (default 30 s if the output "
+              "is no terminal)",
+              [options](const absl::Duration& every) { options->progress = every; });
+}
+
 void AddRun(CLI::App* app, Options* options) {
   v1::RunConfig* run = &options->run;
   Bind<std::string>(app, "--task", "what to optimise (see: ksearch tasks)",
@@ -99,6 +106,7 @@ void AddRun(CLI::App* app, Options* options) {
   app->add_flag("--without-workers", options->without_workers,
                 "start although no worker is there; evaluations wait for one")
       ->excludes(wait);
+  AddProgress(app, options);
   app->add_flag("--detach", options->detach, "print the run id and return");
   app->add_flag("--dry-run", options->dry_run,
                 "estimate what the run would cost, and start nothing");
@@ -282,7 +290,7 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   AddRun(add("run", "start a search and watch it"), &options);
   AddEval(add("eval", "build, check and time given sources"), &options);
   add_for_run("status", "runs, or one run", false);
-  add_for_run("watch", "follow a run until it ends", true);
+  AddProgress(add_for_run("watch", "follow a run until it ends", true), &options);
   add_for_run("tree", "the world model of a run", true)
       ->add_option("--revision", options.revision, "an earlier state of the tree, from 1")
       ->check(CLI::Range(int64_t{1}, INT64_MAX));
@@ -292,6 +300,7 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   show->add_option("candidate", options.candidate_id, "candidate id or a unique prefix")
       ->required();
   show->add_flag("--source", options.source, "print its source only");
+  show->add_flag("--calls", options.calls, "print the planning calls and every reply in full, too");
   add_for_run("log", "everything that happened in a run", true)
       ->add_option("--limit", options.limit, "at most this many lines, newest last")
       ->check(CLI::Range(1, 1000000));
@@ -299,6 +308,7 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   auto* export_run = add_for_run("export", "record a run, to be replayed without a network", true);
   export_run->add_option("--cassette", options.cassette, "the file to write; - is standard output")
       ->required();
+  export_run->add_flag("--force", options.force, "write over a file that is there");
   export_run->add_flag("--without-results", options.without_results,
                        "leave out what the evaluations said");
   auto* resume = add_for_run("resume", "go on with a stopped or failed run, or one at a cap", true);

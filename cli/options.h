@@ -49,6 +49,7 @@ struct Options {
   std::vector<std::string> seed_files;
   std::optional<absl::Duration> wait_for_workers;
   bool without_workers = false;
+  std::optional<absl::Duration> progress;  // of run and watch
   bool detach = false;
   bool dry_run = false;
 
@@ -72,6 +73,7 @@ struct Options {
   int rounds = 0;
   v1::Budget budget;  // of resume
   int limit = 1000;
+  bool calls = false;  // show prompts and replies in full
 
   // doctor
   std::string check_provider;
@@ -80,6 +82,7 @@ struct Options {
   // run, export
   std::string cassette;
   bool without_results = false;
+  bool force = false;
 
   // mailbox; `action` is list, show or answer
   std::string mailbox_dir;  // empty: ask the coordinator

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "cli/commands.h"
+#include "cli/json_output.h"
 #include "common/access/certificates.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
@@ -20,7 +21,7 @@ constexpr int kCertificateDays = 365;
 // Clocks of a cluster differ a little.
 constexpr absl::Duration kClockSlack = absl::Hours(1);
 
-absl::Status WritePair(const std::string& stem, const KeyPair& pair) {
+absl::Status WritePair(const std::string& stem, const KeyPair& pair, bool json) {
   // A key that is in use is not to be lost by a mistyped command.
   for (const std::string& path : {absl::StrCat(stem, ".pem"), absl::StrCat(stem, ".key")}) {
     if (::access(path.c_str(), F_OK) == 0) {
@@ -30,7 +31,11 @@ absl::Status WritePair(const std::string& stem, const KeyPair& pair) {
   }
   RETURN_IF_ERROR(WriteFileAtomically(absl::StrCat(stem, ".key"), pair.key, 0600));
   RETURN_IF_ERROR(WriteFileAtomically(absl::StrCat(stem, ".pem"), pair.certificate));
-  std::printf("%s.pem\n%s.key\n", stem.c_str(), stem.c_str());
+  if (json) {
+    PrintJson({{"certificate", stem + ".pem"}, {"key", stem + ".key"}});
+  } else {
+    std::printf("%s.pem\n%s.key\n", stem.c_str(), stem.c_str());
+  }
   return absl::OkStatus();
 }
 
@@ -47,7 +52,7 @@ absl::Status Init(const Options& options) {
   ASSIGN_OR_RETURN(const KeyPair authority, MakeAuthority("ksearch authority", now - kClockSlack,
                                                           now + absl::Hours(24) * days));
   RETURN_IF_ERROR(MakeFolder(options.ca_dir));
-  return WritePair(options.ca_dir + "/ca", authority);
+  return WritePair(options.ca_dir + "/ca", authority, options.json);
 }
 
 absl::Status Issue(const Options& options) {
@@ -73,7 +78,7 @@ absl::Status Issue(const Options& options) {
   ASSIGN_OR_RETURN(const KeyPair pair, IssueCertificate(authority, request));
   const std::string folder = options.out.empty() ? options.ca_dir : options.out;
   RETURN_IF_ERROR(MakeFolder(folder));
-  return WritePair(absl::StrCat(folder, "/", stem), pair);
+  return WritePair(absl::StrCat(folder, "/", stem), pair, options.json);
 }
 
 }  // namespace

@@ -6,7 +6,9 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "cli/budget_text.h"
+#include "cli/call_text.h"
 #include "cli/commands.h"
+#include "cli/json_output.h"
 #include "cli/text.h"
 #include "common/textproto.h"
 
@@ -16,11 +18,6 @@ namespace {
 using Stub = v1::SearchService::Stub;
 
 void Print(const std::string& text) { std::fputs(text.c_str(), stdout); }
-
-int PrintJson(const google::protobuf::Message& message) {
-  Print(ToJson(message) + "\n");
-  return kExitOk;
-}
 
 std::string Age(const google::protobuf::Timestamp& since) {
   return absl::StrFormat("%.0fs ago", absl::ToDoubleSeconds(absl::Now() - FromProto(since)));
@@ -39,12 +36,11 @@ int StatusCommand(Client* client, const Options& options) {
                        LanguageText(status->language()), "  ", status->strategy(), "  ",
                        status->provider(), "/", status->model(), "\n", StatusLine(*status), "\n"));
     Print(absl::StrFormat(
-        "%d nodes, %d open actions; %d candidates, %d passed; %d model calls, %d + %d tokens; %d "
-        "jobs in flight\n",
+        "%d nodes, %d open actions; %d candidates, %d passed; %d model calls; %d jobs in flight\n",
         status->nodes(), status->open_actions(), status->candidates(), status->passed(),
-        status->llm_calls(), status->input_tokens(), status->output_tokens(),
-        status->jobs_in_flight()));
+        status->llm_calls(), status->jobs_in_flight()));
     Print(LedgerText(status->ledger()));
+    Print(TokensText(*status));
     if (!status->reason().empty()) Print(absl::StrCat("ended: ", status->reason(), "\n"));
     return kExitOk;
   }
@@ -94,7 +90,7 @@ int BestCommand(Client* client, const Options& options) {
                        best->task(), "\n", ResultText(best->confirmation())));
     return kExitOk;
   }
-  for (const v1::SourceFile& file : best->sources().files()) Print(file.content());
+  Print(SourcesText(best->sources()));
   return kExitOk;
 }
 
@@ -113,9 +109,7 @@ int ShowCommand(Client* client, const Options& options) {
       Print(absl::StrCat("built on ", reply->parent_candidate_id(), "\n"));
     }
     if (!reply->call().call_id().empty()) {
-      Print(absl::StrCat("from call ", reply->call().call_id(), " (", reply->call().purpose(), ", ",
-                         reply->call().model(), ", ", reply->call().input_tokens(), " + ",
-                         reply->call().output_tokens(), " tokens)\n"));
+      Print(absl::StrCat("from call ", CallLine(reply->call())));
     }
     for (v1::JobResult result : reply->results()) {
       // The packet has them, too.
@@ -125,9 +119,20 @@ int ShowCommand(Client* client, const Options& options) {
     if (!reply->packet().empty()) Print(absl::StrCat("\n", reply->packet()));
     Print("\n");
   }
+  if (options.source) {
+    Print(SourcesText(reply->sources()));
+    return kExitOk;
+  }
   for (const v1::SourceFile& file : reply->sources().files()) {
-    if (!options.source) Print(absl::StrCat("---- ", file.path(), "\n"));
-    Print(file.content());
+    Print(absl::StrCat("---- ", file.path(), "\n", EndedLine(file.content())));
+  }
+  if (!reply->call().call_id().empty()) Print(CallText(reply->call(), options.calls));
+  if (reply->world_model_calls_size() > 0) {
+    Print(
+        absl::StrCat("\nplanned by these calls", options.calls ? "" : " (whole: --calls)", ":\n"));
+  }
+  for (const v1::LlmCallSummary& call : reply->world_model_calls()) {
+    Print(options.calls ? CallText(call, /*with_reply=*/true) : CallLine(call));
   }
   return kExitOk;
 }
@@ -146,9 +151,13 @@ int LogCommand(Client* client, const Options& options) {
   }
   const size_t limit = static_cast<size_t>(options.limit);
   const size_t first = events.size() > limit ? events.size() - limit : 0;
+  if (first > 0) {
+    std::fprintf(stderr, "ksearch: %zu earlier lines are left out; all of them: --limit %zu\n",
+                 first, events.size());
+  }
   for (size_t i = first; i < events.size(); ++i) {
     if (options.json) {
-      Print(ToJson(events[i], false, false) + "\n");
+      PrintJsonLine(events[i]);
     } else {
       Print(absl::StrCat(
           absl::FormatTime("%H:%M:%E3S", FromProto(events[i].at()), absl::UTCTimeZone()), "  ",
@@ -165,6 +174,8 @@ int WorkersCommand(Client* client, const Options& options) {
     const auto reply =
         client->Call<v1::DrainWorkerRequest, v1::DrainWorkerReply>(&Stub::DrainWorker, request);
     if (!reply.ok()) return Fail(reply.status());
+    if (options.json)
+      return PrintJson({{"worker_id", options.drain_worker}, {"state", "draining"}});
     Print(absl::StrCat("asked ", options.drain_worker, " to finish and leave\n"));
     return kExitOk;
   }

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/budget_text.h"
 #include "cli/commands.h"
+#include "cli/json_output.h"
 #include "cli/run_watcher.h"
 #include "cli/source_files.h"
 #include "cli/text.h"
@@ -29,17 +30,19 @@ int ExitCodeOf(const v1::RunStatus& status) {
 
 int PrintStatus(const absl::StatusOr<v1::RunStatus>& status, bool json) {
   if (!status.ok()) return Fail(status.status());
-  std::printf("%s\n", json ? ToJson(*status).c_str()
-                           : absl::StrCat(status->run_id(), "  ", StatusLine(*status)).c_str());
+  if (json) return PrintJson(*status);
+  std::printf("%s  %s\n", status->run_id().c_str(), StatusLine(*status).c_str());
   return kExitOk;
 }
 
 // Watches to the end, then prints the table of what happened.
-int Follow(Client* client, const std::string& run_id, bool json) {
-  const auto status = WatchRun(client, run_id, json);
+int Follow(Client* client, const std::string& run_id, const Options& options) {
+  const auto status = WatchRun(client, run_id, options);
   if (!status.ok()) return Fail(status.status());
-  if (json) {
-    std::printf("%s\n", ToJson(*status).c_str());
+  if (options.json) {
+    v1::WatchRunReply last;
+    *last.mutable_status() = *status;
+    PrintJsonLine(last);
     return ExitCodeOf(*status);
   }
   v1::ListEventsReply all;
@@ -71,7 +74,8 @@ int PrintEstimate(Client* client, const v1::StartRunRequest& request, bool json)
   const auto estimate =
       client->Call<v1::StartRunRequest, v1::RunEstimate>(&Stub::EstimateRun, request);
   if (!estimate.ok()) return Fail(estimate.status());
-  std::printf("%s", json ? (ToJson(*estimate) + "\n").c_str() : EstimateText(*estimate).c_str());
+  if (json) return PrintJson(*estimate);
+  std::printf("%s", EstimateText(*estimate).c_str());
   return kExitOk;
 }
 
@@ -121,18 +125,19 @@ int RunCommand(Client* client, const Options& options) {
     return no_task && absl::IsInvalidArgument(started.status()) ? kExitUsage : code;
   }
   if (options.detach) {
-    std::printf("%s\n", options.json ? ToJson(*started).c_str() : started->run_id().c_str());
+    if (options.json) return PrintJson(*started);
+    std::printf("%s\n", started->run_id().c_str());
     return kExitOk;
   }
   if (!options.json) {
     std::printf("run %s (leaving this view does not stop it: ksearch stop %s)\n",
                 started->run_id().c_str(), started->run_id().c_str());
   }
-  return Follow(client, started->run_id(), options.json);
+  return Follow(client, started->run_id(), options);
 }
 
 int WatchCommand(Client* client, const Options& options) {
-  return Follow(client, options.run_id, options.json);
+  return Follow(client, options.run_id, options);
 }
 
 int StopCommand(Client* client, const Options& options) {

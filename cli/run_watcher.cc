@@ -4,13 +4,19 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <csignal>
 #include <cstdio>
+#include <cstring>
+#include <thread>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
+#include "cli/json_output.h"
 #include "cli/text.h"
+#include "common/mutex.h"
 #include "common/run_facts.h"
 #include "common/textproto.h"
 
@@ -19,6 +25,101 @@ namespace {
 
 constexpr absl::Duration kReconnectFor = absl::Seconds(60);
 constexpr int kBarCells = 24;
+constexpr absl::Duration kProgressEvery = absl::Seconds(30);
+constexpr int kInterrupted = 130;  // as shells have it: 128 + SIGINT
+
+// What an interrupt says; read by a signal handler, so never freed.
+std::atomic<const char*> interrupt_note = nullptr;
+
+void OnInterrupt(int /*signal*/) {
+  if (const char* note = interrupt_note.load(); note != nullptr) {
+    (void)!::write(STDERR_FILENO, note, std::strlen(note));
+  }
+  ::_exit(kInterrupted);
+}
+
+// While it lives, an interrupt says that the run goes on.
+class InterruptNote {
+ public:
+  InterruptNote() : before_(std::signal(SIGINT, OnInterrupt)) {
+    if (before_ == SIG_IGN) std::signal(SIGINT, SIG_IGN);  // as of a job in the background
+  }
+  ~InterruptNote() { std::signal(SIGINT, before_); }
+  InterruptNote(const InterruptNote&) = delete;
+  InterruptNote& operator=(const InterruptNote&) = delete;
+
+  void Name(const std::string& run_id) {
+    if (named_) return;
+    named_ = true;
+    const std::string text =
+        absl::StrCat("\nksearch: run ", run_id,
+                     " goes on, and so does what it spends; stop it: ", "ksearch stop ", run_id,
+                     "; see it again: ksearch watch ", run_id, "\n");
+    interrupt_note = ::strdup(text.c_str());
+  }
+
+ private:
+  void (*const before_)(int);
+  bool named_ = false;
+};
+
+// Says on stderr how the run stands whenever nothing was said for a while.
+class ProgressLines {
+ public:
+  // `every` zero: never.
+  ProgressLines(Client* client, absl::Duration every) : client_(client), every_(every) {
+    if (every_ > absl::ZeroDuration()) thread_ = std::thread([this] { Loop(); });
+  }
+  ~ProgressLines() {
+    {
+      MutexLock lock(&mu_);
+      closing_ = true;
+      changed_.NotifyAll();
+    }
+    if (thread_.joinable()) thread_.join();
+  }
+  ProgressLines(const ProgressLines&) = delete;
+  ProgressLines& operator=(const ProgressLines&) = delete;
+
+  // Something was said.
+  void Note(const std::string& run_id) {
+    MutexLock lock(&mu_);
+    run_id_ = run_id;
+    next_ = absl::Now() + every_;
+  }
+
+ private:
+  void Loop() {
+    while (true) {
+      std::string run_id;
+      {
+        MutexLock lock(&mu_);
+        while (!closing_ && (run_id_.empty() || absl::Now() < next_)) {
+          changed_.WaitFor(&mu_, std::min(every_, absl::Seconds(1)));
+        }
+        if (closing_) return;
+        run_id = run_id_;
+        next_ = absl::Now() + every_;
+      }
+      v1::GetRunRequest request;
+      request.set_run_id(run_id);
+      const auto status = client_->Call<v1::GetRunRequest, v1::RunStatus>(
+          &v1::SearchService::Stub::GetRun, request);
+      const std::string text =
+          status.ok() ? StatusLine(*status) : absl::StrCat("no news: ", status.status().message());
+      std::fprintf(stderr, "%s  %s\n", run_id.c_str(), text.c_str());
+    }
+  }
+
+  Client* const client_;
+  const absl::Duration every_;
+  Mutex mu_;
+  CondVar changed_;
+  std::string run_id_ ABSL_GUARDED_BY(mu_);  // empty: not known yet
+  absl::Time next_ ABSL_GUARDED_BY(mu_);
+  bool closing_ ABSL_GUARDED_BY(mu_) = false;
+  std::thread thread_;
+};
 
 // Draws below the last event line; erased before the next one.
 class ProgressBar {
@@ -52,18 +153,25 @@ class ProgressBar {
 
 void PrintEvent(const v1::RunEvent& event, absl::Time started, bool json) {
   if (json) {
-    std::printf("%s\n", ToJson(event, false, false).c_str());
-  } else {
-    const absl::Duration since = FromProto(event.at()) - started;
-    std::printf("%7.1fs  %s\n", absl::ToDoubleSeconds(since), EventText(event).c_str());
+    v1::WatchRunReply line;
+    *line.mutable_event() = event;
+    return PrintJsonLine(line);
   }
+  const absl::Duration since = FromProto(event.at()) - started;
+  std::printf("%7.1fs  %s\n", absl::ToDoubleSeconds(since), EventText(event).c_str());
   std::fflush(stdout);
 }
 
 }  // namespace
 
-absl::StatusOr<v1::RunStatus> WatchRun(Client* client, const std::string& run_id, bool json) {
+absl::StatusOr<v1::RunStatus> WatchRun(Client* client, const std::string& run_id,
+                                       const Options& options) {
+  const bool quiet = options.json || ::isatty(STDOUT_FILENO) == 1;
+  ProgressLines progress(client,
+                         options.progress.value_or(quiet ? absl::ZeroDuration() : kProgressEvery));
+  InterruptNote interrupt;
   ProgressBar bar;
+  bool begun = false;
   v1::RunStatus latest;
   int64_t seen = 0;
   absl::Time give_up = absl::Now() + kReconnectFor;
@@ -79,11 +187,19 @@ absl::StatusOr<v1::RunStatus> WatchRun(Client* client, const std::string& run_id
       give_up = absl::Now() + kReconnectFor;
       bar.Erase();
       latest = reply.status();
+      interrupt.Name(latest.run_id());
+      progress.Note(latest.run_id());
+      if (options.json && !begun) {
+        v1::WatchRunReply first;
+        *first.mutable_status() = latest;
+        PrintJsonLine(first);
+      }
+      begun = true;
       if (reply.has_event()) {
         seen = reply.event().seq();
-        PrintEvent(reply.event(), FromProto(latest.started_at()), json);
+        PrintEvent(reply.event(), FromProto(latest.started_at()), options.json);
       }
-      bar.Draw(latest);
+      if (!options.json) bar.Draw(latest);
     }
     const grpc::Status status = stream->Finish();
     if (status.ok()) return latest;

@@ -10,9 +10,13 @@
 namespace ksearch {
 
 // Follows a run until it ends: a line per event, and on a terminal a progress bar below them. With
-// `json`, one JSON object per event. Reconnects when the coordinator goes away and comes back
-// within 60 s. Returns the final status.
-absl::StatusOr<v1::RunStatus> WatchRun(Client* client, const std::string& run_id, bool json);
+// options.json a line of JSON for the status at the beginning and for each event (WatchRunReply
+// with one field set); the caller prints the last status. While nothing happens, a status line goes
+// to stderr every options.progress (default: 30 s where stdout is no terminal). At an interrupt it
+// says that the run goes on and ends the process with 130. Reconnects when the coordinator goes
+// away and comes back within 60 s. Returns the final status.
+absl::StatusOr<v1::RunStatus> WatchRun(Client* client, const std::string& run_id,
+                                       const Options& options);
 
 // What is said at the end of a run: a table of what happened and the best candidate.
 std::string FinalTable(const v1::RunStatus& status, const v1::ListEventsReply& events);

@@ -115,6 +115,20 @@ std::string LanguageText(v1::Language language) {
   return Lower(v1::Language_Name(language), "LANGUAGE_");
 }
 
+std::string EndedLine(const std::string& text) {
+  return text.empty() || text.back() == '\n' ? text : text + "\n";
+}
+
+std::string SourcesText(const v1::Sources& sources) {
+  if (sources.files_size() == 1) return EndedLine(sources.files(0).content());
+  const char* const comment = sources.language() == v1::LANGUAGE_TRITON ? "# " : "// ";
+  std::string text;
+  for (const v1::SourceFile& file : sources.files()) {
+    absl::StrAppend(&text, comment, "---- ", file.path(), "\n", EndedLine(file.content()));
+  }
+  return text;
+}
+
 std::string ShortId(const std::string& id) { return id.substr(0, 12); }
 
 std::string BestText(const v1::BestSummary& best) {

@@ -17,6 +17,10 @@ std::string Table(const std::vector<std::vector<std::string>>& rows);
 std::string OutcomeText(v1::Outcome outcome);
 std::string StateText(v1::RunState state);
 std::string LanguageText(v1::Language language);
+// `text` with a newline at its end.
+std::string EndedLine(const std::string& text);
+// The program as one text. Of several files each begins with a comment that names it.
+std::string SourcesText(const v1::Sources& sources);
 // First 12 characters.
 std::string ShortId(const std::string& id);
 // "6.42x [6.31, 6.55] at 95 %".

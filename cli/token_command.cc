@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "cli/commands.h"
+#include "cli/json_output.h"
 #include "cli/text.h"
 #include "common/access/access_token.h"
 #include "common/access/token_file.h"
@@ -57,7 +58,15 @@ absl::Status Create(const Options& options, NewToken* made) {
     RETURN_IF_ERROR(WriteFileAtomically(options.out, made->token + "\n", 0600));
   } else {
     // Alone on stdout, so that `ksearch token create ... > file` is right too.
-    if (std::printf("%s\n", made->token.c_str()) < 0 || std::fflush(stdout) != 0) {
+    if (options.json) {
+      PrintJson({{"token_id", made->record.token_id()},
+                 {"role", options.role},
+                 {"expires_at", Date(made->record.expires_at())},
+                 {"token", made->token}});
+    } else {
+      std::printf("%s\n", made->token.c_str());
+    }
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
       return ErrnoStatus(errno, "write standard output; no token was made");
     }
   }
@@ -85,8 +94,7 @@ int List(const Options& options) {
   const auto list = ReadTokenFile(options.token_db);
   if (!list.ok()) return Fail(list.status());
   if (options.json) {
-    std::printf("%s\n", ToJson(*list).c_str());
-    return kExitOk;
+    return PrintJson(*list);
   }
   std::vector<std::vector<std::string>> rows = {{"id", "role", "name", "made", "state"}};
   for (const v1::AccessToken& token : list->tokens()) {
@@ -105,12 +113,19 @@ int TokenCommand(Client* /*client*/, const Options& options) {
   if (options.action == "revoke") {
     const absl::Status status = Revoke(options);
     if (!status.ok()) return Fail(status);
+    if (options.json) return PrintJson({{"token_id", options.token_id}, {"state", "revoked"}});
     std::printf("revoked %s\n", options.token_id.c_str());
     return kExitOk;
   }
   NewToken made;
   const absl::Status status = Create(options, &made);
   if (!status.ok()) return Fail(status);
+  if (options.json && !options.out.empty()) {
+    PrintJson({{"token_id", made.record.token_id()},
+               {"role", options.role},
+               {"expires_at", Date(made.record.expires_at())},
+               {"file", options.out}});
+  }
   std::fprintf(stderr, "token %s, role %s, in %s; it is not shown again\n",
                made.record.token_id().c_str(), options.role.c_str(), options.token_db.c_str());
   return kExitOk;

@@ -21,6 +21,7 @@
 #include "coordinator/packet/evaluation_packet.h"
 #include "coordinator/service/access/call_check.h"
 #include "coordinator/service/evaluation.h"
+#include "coordinator/service/planning_calls.h"
 
 namespace ksearch {
 namespace {
@@ -222,16 +223,10 @@ absl::Status SearchService::FillCandidate(const v1::GetCandidateRequest& request
   reply->set_packet(PacketOf(run_id, row, results));
   if (!row.call_id.empty()) {
     ASSIGN_OR_RETURN(const LlmCallRow call, parts_.store->ReadCall(row.call_id));
-    v1::LlmCallSummary* summary = reply->mutable_call();
-    summary->set_call_id(call.call_id);
-    summary->set_purpose(call.purpose);
-    summary->set_node_id(call.node_id);
-    summary->set_attempt(call.attempt);
-    summary->set_prompt(absl::StrCat(call.system, call.system.empty() ? "" : "\n\n", call.prompt));
-    summary->set_reply(call.reply);
-    summary->set_model(call.reply_model.empty() ? call.model : call.reply_model);
-    summary->set_input_tokens(call.input_tokens);
-    summary->set_output_tokens(call.output_tokens);
+    *reply->mutable_call() = SummaryOf(call);
+  }
+  for (v1::LlmCallSummary& call : PlanningCalls(*parts_.store, run_id, row.node_id)) {
+    *reply->add_world_model_calls() = std::move(call);
   }
   return absl::OkStatus();
 }

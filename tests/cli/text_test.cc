@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cli/budget_text.h"
+#include "cli/client.h"
+#include "cli/json_output.h"
+
 namespace ksearch {
 namespace {
 
@@ -16,6 +20,46 @@ TEST(TextTest, EnumsReadLikeWords) {
   EXPECT_EQ(OutcomeText(v1::OUTCOME_COMPILE_ERROR), "compile_error");
   EXPECT_EQ(StateText(v1::RUN_STATE_FINISHED), "finished");
   EXPECT_EQ(LanguageText(v1::LANGUAGE_CPP), "cpp");
+}
+
+TEST(TextTest, SeveralFilesAreToldApart) {
+  v1::Sources sources;
+  sources.set_language(v1::LANGUAGE_CUDA);
+  v1::SourceFile* file = sources.add_files();
+  file->set_path("a.cu");
+  file->set_content("int a;");
+  EXPECT_EQ(SourcesText(sources), "int a;\n") << "one file is printed as it is";
+  file = sources.add_files();
+  file->set_path("b.h");
+  file->set_content("int b;\n");
+  EXPECT_EQ(SourcesText(sources), "// ---- a.cu\nint a;\n// ---- b.h\nint b;\n");
+}
+
+TEST(TextTest, TokensThatNoProviderToldAreSaidToBeBounds) {
+  v1::RunStatus status;
+  EXPECT_EQ(TokensText(status), "");
+  status.set_llm_calls(2);
+  status.set_input_tokens(10);
+  status.set_output_tokens(5);
+  EXPECT_EQ(TokensText(status), "tokens: 10 + 5 told by the providers\n");
+  status.mutable_ledger()->add_lines()->set_tokens_spent(115);
+  EXPECT_THAT(TokensText(status), HasSubstr("; 100 more are counted"));
+}
+
+TEST(JsonOutputTest, AFieldIsAddedToAnObjectWithoutTouchingTheRest) {
+  EXPECT_EQ(WithField("{}\n", "packet", "a\n\"b\""), "{\n \"packet\":\"a\\n\\\"b\\\"\"}");
+  EXPECT_EQ(WithField("{\n \"x\": 0.1000000000000000055\n}\n", "p", ""),
+            "{\n \"x\": 0.1000000000000000055,\n \"p\":\"\"}");
+}
+
+TEST(CheckAddressTest, NamesWhatCanBeDialled) {
+  for (const char* good : {"127.0.0.1:7400", "coord.example:1", "[::1]:65535", "unix:/run/k"}) {
+    EXPECT_TRUE(CheckAddress(good).ok()) << good;
+  }
+  for (const char* bad :
+       {"", ":", "a:", "a:0", "a:65536", "a:1b", "::1", "[::1]", "[::1:5", "unix:"}) {
+    EXPECT_FALSE(CheckAddress(bad).ok()) << bad;
+  }
 }
 
 TEST(TextTest, LatencyPicksItsUnit) {

@@ -1,15 +1,24 @@
 // The command line against a live coordinator: messages, exit codes and output that programs read.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "common/clock.h"
+#include "common/textproto.h"
+#include "common/unique_fd.h"
+#include "google/protobuf/struct.pb.h"
 #include "proto/search_service.pb.h"
+#include "tests/fakes/eventually.h"
 #include "tests/integration/from_json.h"
 #include "tests/integration/local_cluster.h"
 
@@ -131,6 +140,135 @@ TEST_F(CommandLineTest, RunsThatNobodyCanJudgeAreRefusedBeforeAModelIsAsked) {
   EXPECT_EQ(started.exit.code, 0) << started.err;
   EXPECT_EQ(runs(), before + 1);
   EXPECT_EQ(cluster_->Cli({"stop", "last"}).exit.code, 0);
+}
+
+TEST_F(CommandLineTest, JsonIsOneDocumentOrJsonLines) {
+  const std::string tokens = cluster_->folder() + "/tokens.textproto";
+  const std::string pki = cluster_->folder() + "/pki";
+  const auto document = [](const CommandOutput& output) {
+    EXPECT_EQ(output.exit.code, 0) << output.err;
+    return FromJson<google::protobuf::Value>(output.out);
+  };
+  const auto made = document(
+      cluster_->Cli({"token", "--token-db", tokens, "create", "--role", "read", "--json"}));
+  const auto& token = made.struct_value().fields();
+  EXPECT_THAT(token.at("token").string_value(), testing::StartsWith("ks_read_"));
+  const std::string id = token.at("token_id").string_value();
+  for (const std::vector<std::string>& args : std::vector<std::vector<std::string>>{
+           {"token", "--token-db", tokens, "list"},
+           {"token", "--token-db", tokens, "revoke", id},
+           {"pki", "--ca-dir", pki, "init"},
+           {"pki", "--ca-dir", pki, "issue", "--worker", "w"},
+           {"status"},
+           {"status", *run_id_},
+           {"tree", *run_id_},
+           {"best", *run_id_, "--source"},
+           {"tasks"},
+           {"workers"},
+           {"mailbox", "list"},
+           {"run", "--task", "softmax_rows_f32", "--dry-run"},
+           {"export", *run_id_, "--cassette", cluster_->folder() + "/json.jsonl"},
+           {"stop", *run_id_}}) {
+    std::vector<std::string> with_json = args;
+    with_json.push_back("--json");
+    SCOPED_TRACE(absl::StrJoin(with_json, " "));
+    document(cluster_->Cli(with_json));
+  }
+  EXPECT_EQ(FromJson<google::protobuf::Value>(cluster_->Cli({"doctor", "--json"}).out).kind_case(),
+            google::protobuf::Value::kListValue);
+
+  // An evaluation with its profile: the result's own fields, and the packet beside them.
+  const std::string program =
+      LocalCluster::SourcePath("configs/tasks/cpu/softmax_rows_f32/baseline.cpp");
+  const auto eval = document(
+      cluster_->Cli({"eval", "--task", "softmax_rows_f32", "--profile", "--json", program}));
+  EXPECT_EQ(eval.struct_value().fields().at("outcome").string_value(), "OUTCOME_PASSED");
+  EXPECT_TRUE(eval.struct_value().fields().contains("packet"));
+}
+
+TEST_F(CommandLineTest, WatchPrintsJsonLinesFromStatusToStatus) {
+  const CommandOutput output = cluster_->Cli({"watch", *run_id_, "--json"});
+  const std::vector<std::string> lines = absl::StrSplit(output.out, '\n', absl::SkipEmpty());
+  ASSERT_GE(lines.size(), 4u);
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const auto line = FromJson<v1::WatchRunReply>(lines[i]);
+    const bool end = i == 0 || i + 1 == lines.size();
+    EXPECT_EQ(line.has_status(), end) << lines[i];
+    EXPECT_EQ(line.has_event(), !end) << lines[i];
+    if (end) EXPECT_EQ(line.status().run_id(), *run_id_);
+  }
+}
+
+TEST_F(CommandLineTest, ShowPrintsThePromptAndThePlanningCalls) {
+  const auto log = cluster_->Cli({"log", *run_id_, "--json"}).out;
+  std::string candidate;
+  for (const absl::string_view line : absl::StrSplit(log, '\n', absl::SkipEmpty())) {
+    const auto event = FromJson<v1::RunEvent>(std::string(line));
+    if (event.kind() == v1::RunEvent::CANDIDATE_PROPOSED) candidate = event.candidate_id();
+  }
+  ASSERT_FALSE(candidate.empty()) << log;
+  const std::string shown = cluster_->Cli({"show", *run_id_, candidate}).out;
+  EXPECT_THAT(shown, AllOf(HasSubstr("---- kernel.cpp\n"), HasSubstr("---- prompt of call "),
+                           HasSubstr("ksearch_task.h"), HasSubstr("planned by these calls"),
+                           HasSubstr("(init, ")));
+  EXPECT_THAT(shown, Not(HasSubstr("---- reply\n")));
+  const std::string whole = cluster_->Cli({"show", *run_id_, candidate, "--calls"}).out;
+  EXPECT_THAT(whole, AllOf(HasSubstr("---- reply\n"), HasSubstr("\"insert")));
+  EXPECT_GT(whole.size(), shown.size() + 1000);
+}
+
+TEST_F(CommandLineTest, LogSaysWhatItLeavesOut) {
+  const CommandOutput two = cluster_->Cli({"log", *run_id_, "--limit", "2"});
+  EXPECT_THAT(two.err, AllOf(HasSubstr("earlier lines are left out"), HasSubstr("--limit ")));
+  EXPECT_EQ(std::count(two.out.begin(), two.out.end(), '\n'), 2);
+  EXPECT_EQ(cluster_->Cli({"log", *run_id_}).err, "");
+}
+
+TEST_F(CommandLineTest, StatusTellsOneCountOfTokens) {
+  const std::string text = cluster_->Cli({"status", *run_id_}).out;
+  const auto status = FromJson<v1::RunStatus>(cluster_->Cli({"status", *run_id_, "--json"}).out);
+  EXPECT_THAT(text, HasSubstr(absl::StrCat("tokens: ", status.input_tokens(), " + ",
+                                           status.output_tokens(), " told by the providers")));
+  EXPECT_EQ(text.find(" tokens;"), std::string::npos) << text;
+}
+
+TEST_F(CommandLineTest, ExportOverwritesOnlyWhenForced) {
+  const std::string file = cluster_->folder() + "/kept.jsonl";
+  std::ofstream(file) << "precious";
+  Expect({"export", *run_id_, "--cassette", file}, 3, AllOf(HasSubstr(file), HasSubstr("--force")));
+  EXPECT_EQ(std::filesystem::file_size(file), 8u);
+  Expect({"export", *run_id_, "--cassette", file, "--force"}, 0, HasSubstr("calls"));
+  EXPECT_GT(std::filesystem::file_size(file), 100u);
+}
+
+TEST_F(CommandLineTest, AnInterruptSaysThatTheRunGoesOnAndAPipedRunSaysWhereItStands) {
+  // Nobody can judge it, so it waits for as long as it is left alone.
+  const std::string err_path = cluster_->folder() + "/interrupted.err";
+  UniqueFd err(::open(err_path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+  UniqueFd out(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+  SubprocessOptions options;
+  options.argv = {cluster_->BinaryPath("ksearch"),
+                  "--coordinator",
+                  cluster_->address(),
+                  "run",
+                  "--task",
+                  "rmsnorm_bf16",
+                  "--without-workers",
+                  "--progress",
+                  "0.2"};
+  options.inherited_fds = {{out.get(), 1}, {err.get(), 2}};
+  auto process = Subprocess::Start(options);
+  ASSERT_TRUE(process.ok()) << process.status();
+  const auto said = [&] { return ReadFile(err_path, 1 << 20).value_or(""); };
+  EXPECT_TRUE(Eventually([&] { return absl::StrContains(said(), "running  0/20 rounds"); }))
+      << said();
+  ::kill((*process)->pid(), SIGINT);
+  const auto exit = (*process)->Wait(Clock::Real().SteadyNow() + absl::Seconds(30));
+  ASSERT_TRUE(exit.has_value());
+  EXPECT_EQ(exit->code, 130);
+  EXPECT_THAT(said(), HasSubstr("goes on, and so does what it spends; stop it: ksearch stop "));
+  const CommandOutput stopped = cluster_->Cli({"stop", "last"});
+  EXPECT_THAT(stopped.out, HasSubstr("stopped")) << "it was running until now";
 }
 
 TEST_F(CommandLineTest, OutputThatCannotBeWrittenIsAnError) {

@@ -1,0 +1,23 @@
+#ifndef KSEARCH_COORDINATOR_SERVICE_PLANNING_CALLS_H_
+#define KSEARCH_COORDINATOR_SERVICE_PLANNING_CALLS_H_
+
+#include <string>
+#include <vector>
+
+#include "coordinator/store/store.h"
+#include "proto/search_service.pb.h"
+
+namespace ksearch {
+
+// What is told of a call to a model: its labels, the whole prompt and the whole reply.
+v1::LlmCallSummary SummaryOf(const LlmCallRow& call);
+
+// The answered calls that planned for a node of a run's tree, in order: those asked about it, and
+// those whose reply names it. At most the newest 20, and of these no more than fit a reply. Reads
+// every call of the run, so it is for people who ask, not for loops.
+std::vector<v1::LlmCallSummary> PlanningCalls(Store& store, const std::string& run_id,
+                                              const std::string& node_id);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_SERVICE_PLANNING_CALLS_H_
