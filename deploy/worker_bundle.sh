@@ -3,11 +3,12 @@
 # libraries, configs and a systemd unit. The bundle runs on x86-64 Ubuntu 22.04, 24.04 and Debian 12
 # without any package installed; building CUDA candidates there takes a CUDA toolkit and g++.
 #   deploy/worker_bundle.sh [--with-coordinator] [--skip-build] [--out FOLDER]
-#     --with-coordinator  packs coordinator, command line, scripted model server, tasks and the GPU
-#                         tests too (needs libcurl.so.4 where it runs)
+#     --with-coordinator  packs coordinator, command line, scripted model server, tasks, prices, docs
+#                         and the GPU tests too (needs libcurl.so.4 where it runs)
 #     --skip-build        packs what build/bundle holds
 #     --out FOLDER        where the archive goes (default: build/bundle)
-# Prints the archive's path. Installs nothing; needs patchelf beside what a build needs
+# Prints the archive's path. Without a CUDA toolkit (12.8 or newer) on the building machine the bundle
+# cannot use GPUs: that is said here, and in its CONTENTS.txt. Installs nothing; needs patchelf beside what a build needs
 # (deploy/install_deps.sh --with-bundle).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -47,6 +48,15 @@ built=build/bundle/bin
 version=$("$built/ksearch-worker" --version | cut -d' ' -f2)
 name=ksearch-$kind-$version-linux-x86_64
 
+# A worker that can use GPUs resolves the driver's functions by their names.
+cuda=yes
+grep -q cuDriverGetVersion "$built/ksearch-worker" || cuda=no
+say_cuda() {
+  [ "$cuda" = yes ] || echo "worker_bundle.sh: WARNING: this bundle has no CUDA support and judges cpp tasks only: no CUDA" \
+    "toolkit 12.8 or newer was found when it was built (install one, then delete build/bundle and build anew)" >&2
+}
+say_cuda
+
 stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
 root=$stage/$name
@@ -78,8 +88,9 @@ for notices in bubblewrap libselinux1 libcap2 libpcre2-8-0; do
   cp -L "/usr/share/doc/$notices/copyright" "$root/licenses/$notices" 2>/dev/null || true
 done
 if [ "$with_coordinator" = 1 ]; then
-  cp configs/coordinator.textproto "$root/configs/"
-  cp -r configs/tasks configs/demo "$root/configs/"
+  cp configs/coordinator.textproto configs/coordinator_network.textproto "$root/configs/"
+  cp -r configs/tasks configs/prices configs/demo "$root/configs/"
+  cp -r docs README.md "$root/"
   # The tests of a machine with a GPU, if this tree has them.
   if [ -d build/bundle/gpu_tests ]; then
     mkdir -p "$root/gpu_tests"
@@ -90,6 +101,12 @@ if [ "$with_coordinator" = 1 ]; then
     done
   fi
 fi
+{
+  echo "ksearch $version, $kind bundle for x86-64 Linux"
+  echo "CUDA support: $cuda"
+  echo
+  (cd "$root" && find . -type f | LC_ALL=C sort | sed 's#^\./##')
+} >"$root/CONTENTS.txt"
 # A worker started as root becomes another account, which must be able to read all this.
 chmod -R u+w,go-w,a+rX "$root"
 
@@ -100,5 +117,6 @@ mv "$archive.part" "$archive"
 bytes=$(stat -c %s "$archive")
 [ "$with_coordinator" = 1 ] || [ "$bytes" -le $((40 << 20)) ] ||
   fail "$archive has $bytes bytes, more than the 40 MiB promised"
-echo "packed $((bytes >> 10)) KiB" >&2
+echo "packed $((bytes >> 10)) KiB, CUDA support: $cuda" >&2
+say_cuda
 echo "$archive"

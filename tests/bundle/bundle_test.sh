@@ -22,6 +22,9 @@ tar -C "$work/bundle" -xzf "$archive"
 mv "$work"/bundle/* "$root/opt/ksearch"
 bin=$root/opt/ksearch/bin
 
+grep -qE '^CUDA support: (yes|no)$' "$root/opt/ksearch/CONTENTS.txt" || fail "CONTENTS.txt does not speak of CUDA"
+ok "says whether it can use GPUs: $(grep '^CUDA' "$root/opt/ksearch/CONTENTS.txt")"
+
 for program in ksearch-worker ksearch-verifier ksearch-runner; do
   others=$(ldd "$bin/$program" | grep -vE 'linux-vdso|libc\.so\.6|libm\.so\.6|ld-linux' || true)
   [ -z "$others" ] || fail "$program needs $others"

@@ -56,6 +56,26 @@ prices { model: "m" effective_from: "2026-06-01" source: "a page"
          rates { input: "3" cache_read: "0.3" output: "4" reasoning: "5" } }
 )";
 
+TEST_F(PriceBookTest, ModelsOfTheShippedConfigsHaveAPrice) {
+  const std::string root = ::getenv("KSEARCH_SOURCE_DIR");
+  const auto book = PriceBook::Load({root + "/configs/prices"}, {});
+  ASSERT_TRUE(book.ok()) << book.status();
+  const std::string readme = ReadFile(root + "/README.md", 1 << 20).value();
+  int hosted = 0;
+  for (const char* name : {"coordinator", "coordinator_network"}) {
+    v1::CoordinatorConfig config;
+    ASSERT_TRUE(ReadTextproto(root + "/configs/" + name + ".textproto", &config).ok());
+    for (const v1::ModelProvider& provider : config.providers()) {
+      if (!provider.openai_chat().base_url().empty()) continue;  // a server of one's own
+      ++hosted;
+      const std::string& model = provider.openai_chat().default_model();
+      EXPECT_EQ(Find(*book, provider.name(), model).basis(), "table") << name << ": " << model;
+      EXPECT_THAT(readme, HasSubstr("default_model: \"" + model + "\""));
+    }
+  }
+  EXPECT_EQ(hosted, 2);
+}
+
 TEST_F(PriceBookTest, ThePriceOfTheDayHoldsAndSaysWhereItIsFrom) {
   Write("a.textproto", kTwoDates);
   const PriceBook book = Book();
