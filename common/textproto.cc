@@ -3,11 +3,15 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <set>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "common/digest.h"
 #include "common/status_macros.h"
 #include "common/unique_fd.h"
@@ -18,18 +22,72 @@
 namespace ksearch {
 namespace {
 
+using google::protobuf::Descriptor;
+using google::protobuf::EnumDescriptor;
+using google::protobuf::FieldDescriptor;
+
+// The values of every enum that a field of this name has in `message` or what it holds.
+void CollectEnums(const Descriptor* message, const std::string& field,
+                  std::set<const Descriptor*>* seen, std::set<const EnumDescriptor*>* enums) {
+  if (!seen->insert(message).second) return;
+  for (int i = 0; i < message->field_count(); ++i) {
+    const FieldDescriptor* known = message->field(i);
+    if (known->enum_type() != nullptr && known->name() == field) enums->insert(known->enum_type());
+    if (known->message_type() != nullptr) {
+      CollectEnums(known->message_type(), field, seen, enums);
+    }
+  }
+}
+
+std::string ValuesOf(const Descriptor* message, const std::string& field) {
+  std::set<const Descriptor*> seen;
+  std::set<const EnumDescriptor*> enums;
+  CollectEnums(message, field, &seen, &enums);
+  std::vector<std::string> values;
+  for (const EnumDescriptor* known : enums) {
+    for (int i = 0; i < known->value_count(); ++i) {
+      // "Not set" is no choice.
+      if (known->value(i)->number() != 0) values.push_back(known->value(i)->name());
+    }
+  }
+  return absl::StrJoin(values, ", ");
+}
+
 class CollectErrors final : public google::protobuf::io::ErrorCollector {
  public:
-  explicit CollectErrors(absl::string_view name) : name_(name) {}
+  CollectErrors(absl::string_view name, absl::string_view text, const Descriptor* message)
+      : name_(name), lines_(absl::StrSplit(text, '\n')), message_(message) {}
   void AddError(int line, int column, const std::string& message) override {
-    if (errors_.size() < 10) {
-      errors_.push_back(absl::StrCat(name_, ":", line + 1, ":", column + 1, ": ", message));
+    if (errors_.size() >= 10) return;
+    // Unknown enumeration value of "CPU" for field "device".
+    const std::vector<std::string> parts = absl::StrSplit(message, '"');
+    if (parts.size() == 5 && absl::StartsWith(message, "Unknown enumeration value of ")) {
+      Locate(parts[1], &line, &column);
+      errors_.push_back(absl::StrCat(name_, ":", line + 1, ":", column + 1, ": ", parts[3], ": '",
+                                     parts[1], "' must be one of ", ValuesOf(message_, parts[3])));
+      return;
     }
+    errors_.push_back(absl::StrCat(name_, ":", line + 1, ":", column + 1, ": ", message));
   }
   std::string Joined() const { return absl::StrJoin(errors_, "; "); }
 
  private:
-  std::string name_;
+  // The parser has read on when it finds the value wrong: the last one before, then.
+  void Locate(const std::string& value, int* line, int* column) const {
+    for (int at = std::min(*line, static_cast<int>(lines_.size()) - 1); at >= 0; --at) {
+      const std::string text(lines_[static_cast<size_t>(at)]);
+      const size_t found =
+          at == *line ? text.rfind(value, static_cast<size_t>(*column)) : text.rfind(value);
+      if (found == std::string::npos) continue;
+      *line = at;
+      *column = static_cast<int>(found);
+      return;
+    }
+  }
+
+  const std::string name_;
+  const std::vector<absl::string_view> lines_;
+  const Descriptor* const message_;
   std::vector<std::string> errors_;
 };
 
@@ -49,7 +107,7 @@ absl::Status WriteAll(int fd, absl::string_view content, const std::string& path
 
 absl::Status ParseTextproto(absl::string_view text, absl::string_view name,
                             google::protobuf::Message* message) {
-  CollectErrors errors(name);
+  CollectErrors errors(name, text, message->GetDescriptor());
   google::protobuf::TextFormat::Parser parser;
   parser.RecordErrorsTo(&errors);
   parser.SetRecursionLimit(64);

@@ -2,6 +2,8 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <set>
 
 #include "absl/strings/match.h"
@@ -81,7 +83,18 @@ absl::StatusOr<v1::CoordinatorConfig> LoadCoordinatorConfig(const std::vector<st
   config.MergeFrom(given);
   if (config.listen_address().empty()) config.set_listen_address("127.0.0.1:7400");
   if (config.state_dir().empty()) config.set_state_dir("ksearch-state");
-  if (config.task_dirs_size() == 0) config.add_task_dirs(FindFolder("tasks"));
+  if (!config.without_built_in_tasks()) {
+    const std::string built_in = FindFolder("tasks");
+    const bool named = std::any_of(
+        config.task_dirs().begin(), config.task_dirs().end(), [&](const std::string& folder) {
+          std::error_code none;
+          return folder == built_in || std::filesystem::equivalent(folder, built_in, none);
+        });
+    // A program that was copied out of its tree has none.
+    if (config.task_dirs().empty() || (!named && IsFolder(built_in))) {
+      config.add_task_dirs(built_in);
+    }
+  }
   if (config.price_dirs_size() == 0) {
     // A tree without prices is of use all the same: what needs one says so.
     const std::string folder = FindFolder("prices");
@@ -89,6 +102,9 @@ absl::StatusOr<v1::CoordinatorConfig> LoadCoordinatorConfig(const std::vector<st
   }
 
   std::vector<std::string> faults;
+  if (config.task_dirs().empty()) {
+    faults.emplace_back("without_built_in_tasks needs task_dirs");
+  }
   if (const absl::Status status = CheckListenAddress(config.listen_address()); !status.ok()) {
     faults.emplace_back(status.message());
   }

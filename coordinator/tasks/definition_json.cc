@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "common/cpp_keyword.h"
 #include "common/kernel_header.h"
 #include "common/status_macros.h"
 #include "coordinator/tasks/located_json.h"
@@ -34,10 +35,21 @@ bool IsTaskName(absl::string_view name) {
   return !name.empty() && name[0] != '.';
 }
 
+// Names become fields of KsearchArgs.
+absl::Status CheckName(absl::string_view file, const std::string& field, const std::string& name,
+                       const LocatedJson& json) {
+  if (!IsCppKeyword(name)) return absl::OkStatus();
+  return JsonError(file, json, field,
+                   absl::StrCat("'", name,
+                                "' is a keyword of C++, so no program could name it; "
+                                "choose another name, also in workloads.jsonl"));
+}
+
 absl::Status ParseAxis(absl::string_view file, const std::string& name, const LocatedJson& json,
                        v1::Axis* axis) {
   const JsonFields fields(file, json, absl::StrCat("axes.", name));
   RETURN_IF_ERROR(fields.CheckObject());
+  RETURN_IF_ERROR(CheckName(file, absl::StrCat("axes.", name), name, json));
   axis->set_name(name);
   ASSIGN_OR_RETURN(const std::string type, fields.RequiredText("type", kMaxNameBytes));
   if (type == "const") {
@@ -57,6 +69,7 @@ absl::Status ParseTensor(absl::string_view file, const std::string& field, const
                          const std::string& name, const LocatedJson& json, v1::TensorSpec* tensor) {
   const JsonFields fields(file, json, field);
   RETURN_IF_ERROR(fields.CheckObject());
+  RETURN_IF_ERROR(CheckName(file, field, name, json));
   tensor->set_name(name);
   const LocatedJson* shape = json.Find("shape");
   if (shape == nullptr) return fields.Error("shape", "is missing (null means a scalar)");

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -139,7 +140,15 @@ class DirectorySuite final : public TaskSuite {
   std::vector<Folder> Folders() const {
     std::vector<Folder> folders;
     for (const std::string& dir : dirs_) FindFolders(dir, 0, &folders);
-    return folders;
+    // One folder may lie below two of them: task_dirs may name a part of the built-in tasks.
+    std::vector<Folder> distinct;
+    absl::flat_hash_set<std::string> seen;
+    for (Folder& folder : folders) {
+      std::error_code error;
+      const fs::path real = fs::canonical(folder.path, error);
+      if (error || seen.insert(real.string()).second) distinct.push_back(std::move(folder));
+    }
+    return distinct;
   }
 
   const std::vector<std::string> dirs_;

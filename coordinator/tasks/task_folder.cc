@@ -13,6 +13,7 @@
 #include "common/kernel_header.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
+#include "common/utf8.h"
 #include "common/work_formula.h"
 #include "coordinator/tasks/definition_json.h"
 #include "coordinator/tasks/workload_jsonl.h"
@@ -53,10 +54,15 @@ absl::Status ReadSources(const std::string& folder, absl::string_view stem, v1::
     if (kind.device != device) {
       return absl::InvalidArgumentError(
           absl::StrCat(path, ": a program of this kind cannot run on the task's device, ",
-                       v1::DeviceClass_Name(device)));
+                       device == v1::DEVICE_CLASS_CUDA ? "a GPU" : "a CPU"));
     }
     ASSIGN_OR_RETURN(std::string content, ReadFile(path, kMaxTaskSourceBytes));
     if (content.empty()) return absl::InvalidArgumentError(absl::StrCat(path, ": is empty"));
+    if (const size_t text = std::min(ValidUtf8Bytes(content), content.find('\0'));
+        text < content.size()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(path, ": is no source text: see byte ", text, " of ", content.size()));
+    }
     v1::Sources* sources = out->Add();
     sources->set_language(kind.language);
     v1::SourceFile* file = sources->add_files();

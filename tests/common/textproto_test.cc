@@ -32,6 +32,23 @@ TEST_F(TextprotoTest, UnknownFieldIsAnErrorWithItsPlace) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("slotz"));
 }
 
+TEST_F(TextprotoTest, UnknownEnumValueIsAnErrorAtItsPlaceWithTheChoices) {
+  v1::RunConfig config;
+  const absl::Status status =
+      ParseTextproto("task: \"CPU\"\nlanguage:\n  CPP\n\nrounds: 3\n", "run.textproto", &config);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(status.message(),
+            "run.textproto:3:3: language: 'CPP' must be one of LANGUAGE_CPP, LANGUAGE_CUDA, "
+            "LANGUAGE_TRITON");
+  const absl::Status same_line =
+      ParseTextproto("language: CPP rounds: 3", "run.textproto", &config);
+  EXPECT_THAT(std::string(same_line.message()), HasSubstr("run.textproto:1:11: language: 'CPP'"));
+  const absl::Status nested =
+      ParseTextproto("world_model {\n  preset: PAPER\n}\n", "run.textproto", &config);
+  EXPECT_THAT(std::string(nested.message()),
+              HasSubstr("run.textproto:2:11: preset: 'PAPER' must be one of PRESET_"));
+}
+
 TEST_F(TextprotoTest, DeepNestingIsRefusedNotFollowed) {
   std::string text;
   for (int i = 0; i < 100000; ++i) text += "device { ";

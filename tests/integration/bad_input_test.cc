@@ -116,6 +116,13 @@ TEST_F(BadInputTest, MissingTaskFolderIsNamed) {
                 AllOf(HasSubstr("/nonexistent/tasks"), HasSubstr("--task-dir")));
 }
 
+TEST_F(BadInputTest, NoTasksAtAllIsRefused) {
+  const std::string config = Write("none.textproto", "without_built_in_tasks: true\n");
+  ExpectOneLine(RunProgram({cluster_.BinaryPath("ksearch-coordinator"), "--config", config,
+                            "--listen", "127.0.0.1:0", "--state-dir", cluster_.folder() + "/s"}),
+                3, HasSubstr("without_built_in_tasks needs task_dirs"));
+}
+
 TEST_F(BadInputTest, NonLoopbackAddressIsRefused) {
   ExpectOneLine(Coordinator({"--listen", "0.0.0.0:7400"}), 3, HasSubstr("not a loopback address"));
 }

@@ -37,7 +37,12 @@ class CommandLineTest : public testing::Test {
     cluster_->UseOwnDevice();
     cluster_->StartModelServer(
         LocalCluster::SourcePath("tests/integration/data/softmax.cassette.textproto"));
-    cluster_->StartCoordinator();
+    WriteDocumentedTask(cluster_->folder() + "/tasks");
+    // Beside bin/, where the coordinator looks for the built-in tasks.
+    std::filesystem::create_directory(cluster_->folder() + "/configs");
+    std::filesystem::create_directory_symlink(LocalCluster::SourcePath("configs/tasks"),
+                                              cluster_->folder() + "/configs/tasks");
+    cluster_->StartCoordinator("", cluster_->folder() + "/tasks");
     cluster_->StartWorker("w1");
     first_run_ = new CommandOutput(cluster_->Cli(RunArgs()));
     // "run softmax_rows_f32-1a2b3c (leaving ..."
@@ -54,6 +59,29 @@ class CommandLineTest : public testing::Test {
     cluster_ = nullptr;
   }
 
+  // The files that docs/task_format.md shows under "A whole task": each block after a line that
+  // names it.
+  static void WriteDocumentedTask(const std::string& folder) {
+    std::ifstream page(LocalCluster::SourcePath("docs/task_format.md"));
+    std::string line, name, content;
+    bool inside = false;
+    while (std::getline(page, line)) {
+      if (absl::StartsWith(line, "```")) {
+        if (inside && !name.empty()) {
+          const std::filesystem::path path = folder + "/" + name;
+          std::filesystem::create_directories(path.parent_path());
+          std::ofstream(path) << content;
+        }
+        if (inside) name.clear();
+        content.clear();
+        inside = !inside;
+      } else if (inside) {
+        absl::StrAppend(&content, line, "\n");
+      } else if (absl::StartsWith(line, "`scale_columns_f32/") && absl::EndsWith(line, "`")) {
+        name = line.substr(1, line.size() - 2);
+      }
+    }
+  }
   static std::vector<std::string> RunArgs(std::vector<std::string> extra = {}) {
     std::vector<std::string> args = {
         "run",
@@ -197,6 +225,17 @@ TEST_F(CommandLineTest, WatchPrintsJsonLinesFromStatusToStatus) {
     EXPECT_EQ(line.has_event(), !end) << lines[i];
     if (end) EXPECT_EQ(line.status().run_id(), *run_id_);
   }
+}
+
+TEST_F(CommandLineTest, TheDocumentedTaskCanBeUsed) {
+  const auto tasks = FromJson<v1::ListTasksReply>(cluster_->Cli({"tasks", "--json"}).out);
+  EXPECT_GT(tasks.tasks_size(), 5) << "the built-in ones are there, too";
+  for (const v1::TaskSummary& task : tasks.tasks()) EXPECT_EQ(task.error(), "") << task.name();
+  const CommandOutput eval =
+      cluster_->Cli({"eval", "--task", "scale_columns_f32",
+                     cluster_->folder() + "/tasks/scale_columns_f32/baseline.cpp"});
+  EXPECT_EQ(eval.exit.code, 0) << eval.err;
+  EXPECT_THAT(eval.out, AllOf(HasSubstr("passed"), HasSubstr("r512_c512")));
 }
 
 TEST_F(CommandLineTest, ShowPrintsThePromptAndThePlanningCalls) {

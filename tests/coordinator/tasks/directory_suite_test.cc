@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "common/identity.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -63,6 +64,44 @@ class DirectorySuiteTest : public testing::Test {
 
   fs::path root_;
 };
+
+TEST_F(DirectorySuiteTest, ProgramsThatAreNoTextAreNamed) {
+  const fs::path reference = root_ / "cpu" / "copy" / "reference.cpp";
+  for (const std::string& bytes : {std::string("\x7f"
+                                               "ELF\2\1\1\0\0",
+                                               9),
+                                   std::string("int x;\xff\xfe")}) {
+    Write(reference, bytes);
+    const absl::Status status = Suite()->Load("copy").status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(status.message()),
+                testing::AllOf(HasSubstr("reference.cpp: is no source text: see byte "),
+                               HasSubstr(absl::StrCat(" of ", bytes.size()))));
+    ASSERT_EQ(Suite()->List().size(), 1u);
+    EXPECT_EQ(Suite()->List()[0].error(), status.message());
+  }
+}
+
+TEST_F(DirectorySuiteTest, NamesThatNoProgramCanUseAreRefusedWithTheirLine) {
+  const fs::path definition = root_ / "cpu" / "copy" / "definition.json";
+  for (const char* name : {"class", "new", "int", "co_await"}) {
+    Write(definition,
+          absl::StrReplaceAll(kDefinition, {{"\"x\"", absl::StrCat("\"", name, "\"")}}));
+    EXPECT_THAT(std::string(Suite()->Load("copy").status().message()),
+                testing::AllOf(HasSubstr("definition.json:3: inputs."),
+                               HasSubstr(absl::StrCat("'", name, "' is a keyword of C++"))));
+  }
+  Write(definition, absl::StrReplaceAll(kDefinition, {{"\"n\"", "\"for\""}}));
+  EXPECT_THAT(std::string(Suite()->Load("copy").status().message()),
+              HasSubstr("definition.json:2: axes.for: 'for' is a keyword"));
+}
+
+TEST_F(DirectorySuiteTest, OneFolderBelowTwoDirectoriesIsOneTask) {
+  const auto suite = MakeDirectorySuite({(root_ / "cpu").string(), root_.string()});
+  ASSERT_TRUE(suite.ok());
+  ASSERT_EQ((*suite)->List().size(), 1u);
+  EXPECT_EQ((*suite)->List()[0].error(), "");
+}
 
 TEST_F(DirectorySuiteTest, LoadsAWholeTask) {
   const auto task = Suite()->Load("copy");

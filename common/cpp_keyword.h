@@ -1,0 +1,14 @@
+#ifndef KSEARCH_COMMON_CPP_KEYWORD_H_
+#define KSEARCH_COMMON_CPP_KEYWORD_H_
+
+#include "absl/strings/string_view.h"
+
+namespace ksearch {
+
+// Whether `name` is reserved in C++20 (ISO/IEC 14882:2020, [lex.key]): a keyword or an alternative
+// token. No program can name a variable or a field so.
+bool IsCppKeyword(absl::string_view name);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COMMON_CPP_KEYWORD_H_
