@@ -1,11 +1,19 @@
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstdio>
+#include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "cli/commands.h"
 #include "cli/json_output.h"
 #include "cli/text.h"
@@ -18,17 +26,193 @@ namespace {
 
 using Stub = v1::SearchService::Stub;
 
+constexpr absl::Duration kReplyWithin = absl::Seconds(10);
+
 struct Finding {
-  bool ok;
+  // kNote: good to know; nothing is wrong.
+  enum class Level { kOk, kNote, kFix };
+  Level level;
   std::string what;
-  std::string fix;  // empty when ok
+  std::string fix;  // empty unless there is something to do
 };
 
-Finding CheckProgram(const std::string& program, const std::string& package) {
-  const auto path = FindOnPath(program);
-  if (path.ok()) return {true, absl::StrCat(program, ": ", *path), ""};
-  return {false, absl::StrCat(program, ": not on PATH"),
-          absl::StrCat("a worker on this machine needs it: apt-get install ", package)};
+Finding Ok(std::string what) { return {Finding::Level::kOk, std::move(what), ""}; }
+Finding Note(std::string what, std::string fix = "") {
+  return {Finding::Level::kNote, std::move(what), std::move(fix)};
+}
+Finding Fix(std::string what, std::string fix) {
+  return {Finding::Level::kFix, std::move(what), std::move(fix)};
+}
+
+// "NVIDIA H200", as the driver of this machine names its GPUs.
+std::vector<std::string> LocalGpus() {
+  std::vector<std::string> names;
+  std::error_code none;
+  for (const auto& gpu : std::filesystem::directory_iterator("/proc/driver/nvidia/gpus", none)) {
+    const auto facts = ReadFile((gpu.path() / "information").string(), 64 << 10);
+    std::string name = "a GPU";
+    for (const absl::string_view line : absl::StrSplit(facts.value_or(""), '\n')) {
+      absl::string_view rest = line;
+      if (absl::ConsumePrefix(&rest, "Model:"))
+        name = std::string(absl::StripAsciiWhitespace(rest));
+    }
+    names.push_back(name);
+  }
+  return names;
+}
+
+std::string Nvcc() {
+  if (const auto path = FindOnPath("nvcc"); path.ok()) return *path;
+  constexpr char kUsual[] = "/usr/local/cuda/bin/nvcc";
+  return ::access(kUsual, X_OK) == 0 ? kUsual : "";
+}
+
+// What a worker on this machine would find. None of it is needed where none is to run.
+std::vector<Finding> ExamineThisMachine() {
+  char host[256] = "";
+  ::gethostname(host, sizeof host - 1);
+  const std::string here = absl::StrCat("this machine (", host, "): ");
+  std::vector<Finding> findings;
+  const auto look_for = [&](const std::string& program, const std::string& package) {
+    if (const auto path = FindOnPath(program); path.ok()) {
+      findings.push_back(Note(absl::StrCat(here, program, " is ", *path)));
+    } else {
+      findings.push_back(
+          Note(absl::StrCat(here, "no ", program),
+               absl::StrCat("a worker here would need it: apt-get install ", package)));
+    }
+  };
+  look_for("g++", "g++");
+  look_for("bwrap", "bubblewrap");
+  const std::vector<std::string> gpus = LocalGpus();
+  const std::string nvcc = Nvcc();
+  if (gpus.empty()) {
+    findings.push_back(
+        Note(absl::StrCat(here, "no GPU", nvcc.empty() ? "" : absl::StrCat("; nvcc is ", nvcc))));
+  } else if (nvcc.empty()) {
+    findings.push_back(Note(absl::StrCat(here, absl::StrJoin(gpus, ", "), ", but no nvcc"),
+                            "a worker here would need a CUDA toolkit (docs/gpu_workers.md)"));
+  } else {
+    findings.push_back(Note(absl::StrCat(here, absl::StrJoin(gpus, ", "), "; nvcc is ", nvcc)));
+  }
+  return findings;
+}
+
+std::vector<Finding> ExamineProviders(const v1::ServerFacts& facts) {
+  std::vector<Finding> findings;
+  if (facts.provider_facts().empty()) {
+    return {Fix("no model provider", "add `providers { ... }` to the coordinator's config")};
+  }
+  for (const v1::ProviderFacts& provider : facts.provider_facts()) {
+    const std::string who = absl::StrCat("provider ", provider.name(), ": ");
+    if (!provider.unusable().empty()) {
+      findings.push_back(Fix(absl::StrCat(who, provider.unusable()),
+                             "mend it and start the coordinator again (docs/providers.md)"));
+    } else if (provider.has_rests_for()) {
+      findings.push_back(Fix(
+          absl::StrCat(
+              who, "no call is made for ",
+              absl::FormatDuration(absl::Ceil(FromProto(provider.rests_for()), absl::Seconds(1))),
+              " more, after failures or at the provider's wish"),
+          absl::StrCat("ksearch doctor --provider ", provider.name(), " says why")));
+    } else {
+      findings.push_back(Ok(absl::StrCat(
+          who, "configured",
+          provider.default_model().empty() ? ""
+                                           : absl::StrCat(", model ", provider.default_model()),
+          "; not called (ksearch doctor --provider ", provider.name(), " makes one cheap call)")));
+    }
+  }
+  return findings;
+}
+
+std::string LanguagesText(const v1::DeviceCapability& device) {
+  std::vector<std::string> languages;
+  for (const int language : device.languages()) {
+    languages.push_back(LanguageText(static_cast<v1::Language>(language)));
+  }
+  return absl::StrJoin(languages, ", ");
+}
+
+Finding ExamineDevice(const std::string& worker, const v1::DeviceCapability& device) {
+  const v1::DeviceFingerprint& facts = device.fingerprint();
+  std::string what = absl::StrCat(worker, facts.name(), " (", facts.architecture(), ")");
+  if (device.languages().empty()) {
+    return Fix(absl::StrCat(what, ": it can build nothing"),
+               "install a compiler on that machine; ksearch-worker --selftest says which");
+  }
+  absl::StrAppend(&what, device.build_only() ? ": only builds " : ": judges ",
+                  LanguagesText(device));
+  if (device.build_architectures_size() > 0) {
+    absl::StrAppend(&what, "; its compiler builds for ",
+                    absl::StrJoin(device.build_architectures(), ", "));
+  }
+  return Ok(what);
+}
+
+// One worker is one machine.
+std::vector<Finding> ExamineWorker(const v1::WorkerStatus& worker) {
+  const std::string who = absl::StrCat("worker ", worker.name(), ": ");
+  const v1::IsolationLevel& level = worker.hello().isolation();
+  const v1::DeviceHealth& health = worker.report().health();
+  std::vector<Finding> findings;
+  const std::string sandbox =
+      absl::StrCat("sandbox ", level.backend(), ", cgroup ", level.cgroup());
+  if (!health.healthy()) {
+    findings.push_back(Fix(absl::StrCat(who, health.reason()),
+                           "ksearch-worker --selftest on that machine says what it lacks"));
+  } else if (!level.namespaces() || !level.seccomp()) {
+    findings.push_back(Fix(absl::StrCat(who, "candidates are not contained: ", sandbox),
+                           "ksearch-worker --selftest on that machine says what it lacks"));
+  } else {
+    findings.push_back(Ok(absl::StrCat(who, "healthy, ", sandbox)));
+  }
+  for (const v1::DeviceCapability& device : worker.hello().devices()) {
+    findings.push_back(ExamineDevice(who, device));
+  }
+  for (const v1::SickDevice& device : health.sick_devices()) {
+    if (!health.healthy()) break;
+    findings.push_back(
+        Fix(absl::StrCat(who, device.device_id(), " takes no jobs: ", device.reason()),
+            "its other devices go on; see the worker's log"));
+  }
+  return findings;
+}
+
+std::vector<Finding> ExamineTasks(const v1::ListTasksReply& tasks,
+                                  const v1::ListWorkersReply& workers) {
+  std::vector<Finding> findings;
+  int usable = 0;
+  std::map<int, int> by_language;  // usable tasks
+  for (const v1::TaskSummary& task : tasks.tasks()) {
+    if (!task.error().empty()) {
+      findings.push_back(
+          Fix(absl::StrCat("task ", task.name(), ": ", task.error()), "correct the file named"));
+      continue;
+    }
+    ++usable;
+    for (const int language : task.languages()) ++by_language[language];
+  }
+  findings.push_back(usable > 0
+                         ? Ok(absl::StrCat(usable, " tasks"))
+                         : Fix("no usable task", "set task_dirs in the coordinator's config"));
+  for (const auto& [language, count] : by_language) {
+    const bool judged = std::any_of(
+        workers.workers().begin(), workers.workers().end(), [&](const v1::WorkerStatus& worker) {
+          return worker.connected() && worker.report().health().healthy() &&
+                 std::any_of(worker.hello().devices().begin(), worker.hello().devices().end(),
+                             [&](const v1::DeviceCapability& device) {
+                               const auto& known = device.languages();
+                               return !device.build_only() && std::find(known.begin(), known.end(),
+                                                                        language) != known.end();
+                             });
+        });
+    if (judged) continue;
+    findings.push_back(
+        Note(absl::StrCat("no worker judges ", LanguageText(static_cast<v1::Language>(language)),
+                          " candidates, for which there are ", count, " tasks")));
+  }
+  return findings;
 }
 
 // One call, which costs next to nothing.
@@ -40,85 +224,65 @@ Finding CheckProvider(Client* client, const Options& options) {
       client->Call<v1::CheckProviderRequest, v1::CheckProviderReply>(&Stub::CheckProvider, request);
   const std::string who = absl::StrCat("provider ", options.check_provider, ": ");
   if (!reply.ok()) {
-    return {false, absl::StrCat(who, reply.status().message()),
-            "is the coordinator running, and does it reach the provider?"};
+    return Fix(absl::StrCat(who, reply.status().message()),
+               "is the coordinator running, and does it reach the provider?");
   }
   if (!reply->error().empty()) {
     // The message ends with the fix.
     const std::string& error = reply->error();
     const size_t fix = error.rfind("; ");
     if (fix == std::string::npos) {
-      return {false, who + error, "see docs/providers.md, \"First mistakes\""};
+      return Fix(who + error, "see docs/providers.md, \"First mistakes\"");
     }
-    return {false, who + error.substr(0, fix), error.substr(fix + 2)};
+    return Fix(who + error.substr(0, fix), error.substr(fix + 2));
   }
-  return {true,
-          absl::StrCat(who, "model ", reply->model(), " answered in ",
-                       absl::StrFormat("%.1f", reply->seconds()), " s, ", reply->input_tokens(),
-                       " + ", reply->output_tokens(), " tokens (", reply->finish_reason(),
-                       "): ", absl::StrReplaceAll(reply->text(), {{"\n", " "}})),
-          ""};
+  return Ok(absl::StrCat(who, "model ", reply->model(), " answered in ",
+                         absl::StrFormat("%.1f", reply->seconds()), " s, ", reply->input_tokens(),
+                         " + ", reply->output_tokens(), " tokens (", reply->finish_reason(),
+                         "): ", absl::StrReplaceAll(reply->text(), {{"\n", " "}})));
+}
+
+void Append(std::vector<Finding> more, std::vector<Finding>* findings) {
+  for (Finding& finding : more) findings->push_back(std::move(finding));
 }
 
 std::vector<Finding> Examine(Client* client) {
   std::vector<Finding> findings;
-  findings.push_back(CheckProgram("g++", "g++"));
-  findings.push_back(CheckProgram("bwrap", "bubblewrap"));
   const auto facts = client->Call<v1::GetServerFactsRequest, v1::ServerFacts>(
-      &Stub::GetServerFacts, v1::GetServerFactsRequest());
+      &Stub::GetServerFacts, v1::GetServerFactsRequest(), kReplyWithin);
   if (!facts.ok()) {
-    findings.push_back({false, absl::StrCat("coordinator: ", facts.status().message()),
-                        "start it: ksearch-coordinator --config configs/coordinator.textproto"});
+    findings.push_back(Fix(absl::StrCat("coordinator: ", std::string(facts.status().message())),
+                           "start it: ksearch-coordinator --config configs/coordinator.textproto"));
+    Append(ExamineThisMachine(), &findings);
     return findings;
   }
   findings.push_back(
-      {true,
-       absl::StrCat("coordinator ", facts->version(), " at ", client->address(), ", state in ",
-                    facts->state_dir(), ", schema ", facts->schema_version()),
-       ""});
-  findings.push_back({facts->providers_size() > 0,
-                      absl::StrCat("model providers: ", absl::StrJoin(facts->providers(), ", ")),
-                      facts->providers_size() > 0 ? "" : "add `providers { ... }` to its config"});
+      Ok(absl::StrCat("coordinator ", facts->version(), " at ", client->address(), ", state in ",
+                      facts->state_dir(), ", schema ", facts->schema_version())));
+  Append(ExamineProviders(*facts), &findings);
   const auto workers = client->Call<v1::ListWorkersRequest, v1::ListWorkersReply>(
-      &Stub::ListWorkers, v1::ListWorkersRequest());
-  int ready = 0;
+      &Stub::ListWorkers, v1::ListWorkersRequest(), kReplyWithin);
+  const auto tasks = client->Call<v1::ListTasksRequest, v1::ListTasksReply>(
+      &Stub::ListTasks, v1::ListTasksRequest(), kReplyWithin);
+  for (const absl::Status& status : {workers.status(), tasks.status()}) {
+    if (!status.ok()) {
+      findings.push_back(Fix(std::string(status.message()), "see the coordinator's log"));
+    }
+  }
   if (workers.ok()) {
+    int ready = 0;
     for (const v1::WorkerStatus& worker : workers->workers()) {
       if (!worker.connected()) continue;
-      const v1::IsolationLevel& level = worker.hello().isolation();
-      const bool healthy = worker.report().health().healthy();
-      ready += healthy ? 1 : 0;
-      findings.push_back({healthy && level.namespaces() && level.seccomp(),
-                          absl::StrCat("worker ", worker.name(), ": ",
-                                       healthy ? "healthy" : worker.report().health().reason(),
-                                       ", sandbox ", level.backend(), ", cgroup ", level.cgroup()),
-                          healthy ? "" : "see the worker's log"});
-      for (const v1::SickDevice& device : worker.report().health().sick_devices()) {
-        if (!healthy) break;
-        findings.push_back({false,
-                            absl::StrCat("worker ", worker.name(), ": ", device.device_id(),
-                                         " takes no jobs: ", device.reason()),
-                            "its other devices go on; see the worker's log"});
-      }
+      ready += worker.report().health().healthy() ? 1 : 0;
+      Append(ExamineWorker(worker), &findings);
     }
+    findings.push_back(ready > 0 ? Ok(absl::StrCat(ready, " workers ready"))
+                                 : Fix("no worker is ready",
+                                       absl::StrCat("start one: ksearch-worker --coordinator ",
+                                                    client->address())));
+    if (tasks.ok()) Append(ExamineTasks(*tasks, *workers), &findings);
   }
-  findings.push_back(
-      {ready > 0, absl::StrCat(ready, " workers ready"),
-       ready > 0 ? ""
-                 : absl::StrCat("start one: ksearch-worker --coordinator ", client->address())});
-  const auto tasks = client->Call<v1::ListTasksRequest, v1::ListTasksReply>(&Stub::ListTasks,
-                                                                            v1::ListTasksRequest());
-  if (tasks.ok()) {
-    for (const v1::TaskSummary& task : tasks->tasks()) {
-      if (!task.error().empty()) {
-        findings.push_back({false, absl::StrCat("task ", task.name(), ": ", task.error()),
-                            "correct the file named"});
-      }
-    }
-    findings.push_back(
-        {tasks->tasks_size() > 0, absl::StrCat(tasks->tasks_size(), " tasks"),
-         tasks->tasks_size() > 0 ? "" : "set task_dirs in the coordinator's config"});
-  }
+  Append(ExamineThisMachine(), &findings);
   return findings;
 }
 
@@ -131,16 +295,18 @@ int DoctorCommand(Client* client, const Options& options) {
   bool all_ok = true;
   google::protobuf::ListValue json;
   for (const Finding& finding : findings) {
-    all_ok &= finding.ok;
+    const bool ok = finding.level != Finding::Level::kFix;
+    all_ok &= ok;
     if (options.json) {
       auto& fields = *json.add_values()->mutable_struct_value()->mutable_fields();
-      fields["ok"].set_bool_value(finding.ok);
+      fields["ok"].set_bool_value(ok);
       fields["finding"].set_string_value(finding.what);
       fields["fix"].set_string_value(finding.fix);
-    } else {
-      std::printf("%s  %s\n", finding.ok ? "ok  " : "FIX ", finding.what.c_str());
-      if (!finding.fix.empty()) std::printf("      -> %s\n", finding.fix.c_str());
+      continue;
     }
+    const bool note = finding.level == Finding::Level::kNote;
+    std::printf("%s  %s\n", !ok ? "FIX " : note ? "note" : "ok  ", finding.what.c_str());
+    if (!finding.fix.empty()) std::printf("      -> %s\n", finding.fix.c_str());
   }
   if (options.json) PrintJson(json);
   return all_ok ? kExitOk : kExitConfig;

@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "common/language_name.h"
 #include "common/run_facts.h"
 
 namespace ksearch {
@@ -111,9 +112,7 @@ std::string OutcomeText(v1::Outcome outcome) {
   return Lower(v1::Outcome_Name(outcome), "OUTCOME_");
 }
 std::string StateText(v1::RunState state) { return Lower(v1::RunState_Name(state), "RUN_STATE_"); }
-std::string LanguageText(v1::Language language) {
-  return Lower(v1::Language_Name(language), "LANGUAGE_");
-}
+std::string LanguageText(v1::Language language) { return LanguageName(language); }
 
 std::string EndedLine(const std::string& text) {
   return text.empty() || text.back() == '\n' ? text : text + "\n";

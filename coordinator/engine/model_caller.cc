@@ -6,9 +6,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/log.h"
+#include "common/textproto.h"
 #include "coordinator/ledger/call_cost.h"
 #include "coordinator/llm/failure/billed_tries.h"
 #include "coordinator/llm/failure/raw_reply.h"
+#include "coordinator/llm/flow/resting.h"
 
 namespace ksearch {
 namespace {
@@ -48,8 +50,16 @@ void Settle(const v1::ResolvedPrice& price, const absl::StatusOr<LlmReply>& repl
     call->counted_tokens = reply->usage.input() + reply->usage.output();
     call->cost_basis = price.basis();
   } else {
-    if (reply.ok()) ++in_full;
-    call->cost_basis = in_full > 0 ? "estimated" : "refused";
+    if (reply.ok() && price.basis() == "free") {
+      // Whoever answers for nothing, people for example, has no reason to tell. No text has more
+      // tokens than bytes.
+      call->counted_tokens = std::min<int64_t>(
+          call->reserved_tokens,
+          static_cast<int64_t>(call->system.size() + call->prompt.size() + reply->text.size()));
+    } else if (reply.ok()) {
+      ++in_full;
+    }
+    call->cost_basis = reply.ok() || in_full > 0 ? "estimated" : "refused";
   }
   call->cost_nano += in_full * call->reserved_nano;
   call->counted_tokens += in_full * call->reserved_tokens;
@@ -91,6 +101,24 @@ std::vector<std::string> ModelCaller::ProviderNames() const {
   std::vector<std::string> names;
   for (const Provider& provider : providers_) names.push_back(provider.name);
   return names;
+}
+
+std::vector<v1::ProviderFacts> ModelCaller::Facts() const {
+  std::vector<v1::ProviderFacts> all;
+  for (const Provider& provider : providers_) {
+    v1::ProviderFacts& facts = all.emplace_back();
+    facts.set_name(provider.name);
+    facts.set_default_model(provider.default_model);
+    if (provider.client == nullptr) {
+      facts.set_unusable(std::string(provider.unusable.message()));
+      continue;
+    }
+    auto* const resting = dynamic_cast<Resting*>(provider.client.get());
+    const absl::Duration rest =
+        resting == nullptr ? absl::ZeroDuration() : resting->RestsFor(provider.default_model);
+    if (rest > absl::ZeroDuration()) *facts.mutable_rests_for() = ToProto(rest);
+  }
+  return all;
 }
 
 std::vector<std::string> ModelCaller::RecordedOrder(const std::string& provider) const {

@@ -15,6 +15,7 @@
 #include "coordinator/llm/llm_client.h"
 #include "coordinator/store/store.h"
 #include "proto/config.pb.h"
+#include "proto/search_service.pb.h"
 
 namespace ksearch {
 
@@ -50,6 +51,8 @@ class ModelCaller {
   // FAILED_PRECONDITION names the providers there are; or why this one cannot be used.
   absl::StatusOr<std::string> DefaultModel(const std::string& provider) const;
   std::vector<std::string> ProviderNames() const;
+  // What is known of each of them, without a call.
+  std::vector<v1::ProviderFacts> Facts() const;
   // In which order a run that asks this provider takes in what arrives; empty: as it comes.
   std::vector<std::string> RecordedOrder(const std::string& provider) const;
 

@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "common/digest.h"
 #include "common/kernel_header.h"
+#include "common/language_name.h"
 #include "common/log.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
@@ -137,7 +138,7 @@ absl::StatusOr<SearchContext> RunRegistry::LoadContext(const RunRow& row,
   if (!HasLanguage(context.task, config.language())) {
     return absl::FailedPreconditionError(absl::StrCat("task ", context.task.name(),
                                                       " has no reference and baseline in ",
-                                                      v1::Language_Name(config.language())));
+                                                      LanguageName(config.language())));
   }
   ASSIGN_OR_RETURN(context.kernel_header,
                    KernelHeader(context.task.definition(), context.task.device()));

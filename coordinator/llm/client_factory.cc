@@ -27,7 +27,7 @@ namespace ksearch {
 namespace {
 
 // A provider's client with its retries and its transport.
-class ProviderClient final : public LlmClient {
+class ProviderClient final : public LlmClient, public Resting {
  public:
   // `client` uses `transport`.
   ProviderClient(std::unique_ptr<LlmClient> client, RetryOptions retry,
@@ -39,6 +39,7 @@ class ProviderClient final : public LlmClient {
   void Complete(LlmRequest request, Done done) override {
     client_.Complete(std::move(request), std::move(done));
   }
+  absl::Duration RestsFor(const std::string& model) override { return client_.RestsFor(model); }
 
  private:
   RetryingClient client_;

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "common/digest.h"
+#include "common/language_name.h"
 #include "common/measure_defaults.h"
 #include "common/run_facts.h"
 #include "common/status_macros.h"
@@ -52,9 +53,7 @@ std::string NobodyFor(const v1::JobSpec& spec) {
   const bool build = spec.kind() == v1::JOB_KIND_BUILD;
   return absl::StrCat(
       "no connected worker can ", build ? "build " : "judge ",
-      absl::AsciiStrToLower(
-          absl::StripPrefix(v1::Language_Name(spec.candidate().language()), "LANGUAGE_")),
-      " candidates",
+      LanguageName(spec.candidate().language()), " candidates",
       spec.architecture().empty() ? ""
       : build                     ? " for "
                                   : " on ",
@@ -70,9 +69,8 @@ absl::StatusOr<v1::JobSpec> EvaluationJob(const v1::Task& task,
   const v1::Language language = request.sources().language();
   if (std::none_of(task.references().begin(), task.references().end(),
                    [&](const v1::Sources& sources) { return sources.language() == language; })) {
-    return absl::InvalidArgumentError(absl::StrCat("sources.language: task ", task.name(),
-                                                   " has no reference in ",
-                                                   v1::Language_Name(language)));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "sources.language: task ", task.name(), " has no reference in ", LanguageName(language)));
   }
   if (request.kind() == v1::JOB_KIND_PROFILE) {
     return absl::InvalidArgumentError("kind: set `profile` and leave the kind to be SCREEN");

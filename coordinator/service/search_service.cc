@@ -418,6 +418,9 @@ grpc::Status SearchService::CheckProvider(grpc::ServerContext* context,
 grpc::Status SearchService::GetServerFacts(grpc::ServerContext*, const v1::GetServerFactsRequest*,
                                            v1::ServerFacts* reply) {
   *reply = parts_.facts;
+  for (v1::ProviderFacts& provider : parts_.models->Facts()) {
+    *reply->add_provider_facts() = std::move(provider);
+  }
   int connected = 0;
   for (const v1::WorkerStatus& worker : parts_.workers->Workers()) connected += worker.connected();
   reply->set_workers_connected(connected);

@@ -235,7 +235,7 @@ TEST_F(BadInputTest, RunRequestsNameTheField) {
   ExpectOneLine(cluster_.Cli({"run", "--task", "matmul_f32", "--strategy", "luck"}), 3,
                 HasSubstr("luck"));
   ExpectOneLine(cluster_.Cli({"run", "--task", "matmul_f32", "--language", "cuda"}), 3,
-                HasSubstr("LANGUAGE_CUDA"));
+                HasSubstr("no reference and baseline in cuda"));
   ExpectOneLine(cluster_.Cli({"status", "no-such-run"}), 3, HasSubstr("no-such-run"));
   ExpectOneLine(cluster_.Cli({"eval", "--task", "matmul_f32", "/nonexistent.cpp"}), 3,
                 HasSubstr("/nonexistent.cpp"));

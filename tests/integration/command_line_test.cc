@@ -227,6 +227,22 @@ TEST_F(CommandLineTest, WatchPrintsJsonLinesFromStatusToStatus) {
   }
 }
 
+TEST_F(CommandLineTest, DoctorLooksAtEveryMachineThatTakesPart) {
+  const CommandOutput doctor = cluster_->Cli({"doctor"});
+  EXPECT_EQ(doctor.exit.code, 0) << doctor.out;
+  EXPECT_THAT(
+      doctor.out,
+      AllOf(HasSubstr("ok    provider scripted: configured, model scripted; not called"),
+            HasSubstr("ok    worker w1: healthy, sandbox bubblewrap"), HasSubstr(": judges cpp\n"),
+            HasSubstr("ok    1 workers ready"), HasSubstr("note  no worker judges cuda candidates"),
+            HasSubstr("note  this machine (")));
+  // Nobody answers: what this machine has is told all the same.
+  const CommandOutput alone =
+      RunProgram({cluster_->BinaryPath("ksearch"), "--coordinator", "127.0.0.1:9", "doctor"});
+  EXPECT_EQ(alone.exit.code, 3);
+  EXPECT_THAT(alone.out, AllOf(HasSubstr("FIX   coordinator: "), HasSubstr("g++")));
+}
+
 TEST_F(CommandLineTest, TheDocumentedTaskCanBeUsed) {
   const auto tasks = FromJson<v1::ListTasksReply>(cluster_->Cli({"tasks", "--json"}).out);
   EXPECT_GT(tasks.tasks_size(), 5) << "the built-in ones are there, too";

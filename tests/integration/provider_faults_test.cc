@@ -188,6 +188,13 @@ TEST_F(ProviderFaultsTest, DoctorMakesOneCallAndSaysWhatToDo) {
   doctor = cluster_.Cli({"doctor", "--provider", "keyless"});
   EXPECT_EQ(doctor.exit.code, 3);
   EXPECT_THAT(doctor.out, HasSubstr("KSEARCH_NO_SUCH_KEY is not set"));
+  doctor = cluster_.Cli({"doctor"});
+  EXPECT_EQ(doctor.exit.code, 3);
+  EXPECT_THAT(
+      doctor.out,
+      AllOf(HasSubstr("FIX   provider keyless: "), HasSubstr("KSEARCH_NO_SUCH_KEY is not set"),
+            HasSubstr("ok    provider wrong: configured"), HasSubstr("no worker is ready"),
+            HasSubstr("note  this machine (")));
   doctor = cluster_.Cli({"doctor", "--provider", "absent"});
   EXPECT_EQ(doctor.exit.code, 3);
   EXPECT_THAT(doctor.out, HasSubstr("known: "));

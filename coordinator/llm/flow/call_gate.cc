@@ -49,6 +49,13 @@ void CallGate::CloseUntil(absl::Time when) {
   closed_until_ = std::max(closed_until_, when);
 }
 
+absl::Duration CallGate::RestsFor(absl::Time now) const {
+  MutexLock lock(&mu_);
+  absl::Time until = closed_until_;
+  if (Tripped()) until = std::max(until, tripped_until_);
+  return until > now ? until - now : absl::ZeroDuration();
+}
+
 int CallGate::limit() const {
   MutexLock lock(&mu_);
   return limit_;

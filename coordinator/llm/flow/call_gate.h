@@ -45,6 +45,8 @@ class CallGate {
   void Leave(AttemptEnd end, absl::Time entered, absl::Time now);
   void CloseUntil(absl::Time when);
 
+  // How long nothing starts, because of failures or of a server's wish; 0: calls may start.
+  absl::Duration RestsFor(absl::Time now) const;
   int limit() const;  // calls that may be in flight
 
  private:

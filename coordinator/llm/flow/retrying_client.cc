@@ -12,6 +12,8 @@
 namespace ksearch {
 namespace {
 
+constexpr absl::string_view kCheck = "check";
+
 // Another client may leave the gate unseen by us.
 constexpr absl::Duration kLongestWait = absl::Seconds(1);
 // A server that asks for more is worth a line in the log.
@@ -71,7 +73,27 @@ RetryingClient::RetryingClient(std::unique_ptr<LlmClient> inner, HttpTransport& 
 
 RetryingClient::~RetryingClient() = default;
 
+absl::Duration RetryingClient::RestsFor(const std::string& model) {
+  MutexLock lock(&mu_);
+  Lane& lane = lanes_[model];
+  if (lane.gate == nullptr) lane.gate = gate_of_(model);
+  return lane.gate->RestsFor(clock_.SteadyNow());
+}
+
 void RetryingClient::Complete(LlmRequest request, Done done) {
+  if (request.labels.purpose == kCheck) {
+    const absl::Duration rest = RestsFor(request.model);
+    if (rest > absl::ZeroDuration()) {
+      std::string why;
+      {
+        MutexLock lock(&mu_);
+        why = lanes_[request.model].last_failure;
+      }
+      return std::move(done)(absl::UnavailableError(absl::StrCat(
+          "no call is made for ", absl::FormatDuration(absl::Ceil(rest, absl::Seconds(1))), " more",
+          why.empty() ? ": the provider asked to be left alone" : absl::StrCat(", after: ", why))));
+    }
+  }
   uint64_t seed;
   {
     MutexLock lock(&mu_);
@@ -171,6 +193,7 @@ void RetryingClient::OnResult(std::unique_ptr<Call> call, absl::StatusOr<LlmRepl
     --lane.in_flight;
     lane.gate->Leave(EndOf(reply.status()), call->entered, now);
     if (asked) lane.gate->CloseUntil(now + *asked);
+    lane.last_failure = std::string(reply.status().message());
   }
   absl::Status status = reply.status();
   call->billed_tries += BilledTries(status);
@@ -215,6 +238,7 @@ void RetryingClient::RetryAfter(std::unique_ptr<Call> call, absl::Duration delay
 }
 
 bool RetryingClient::MayRetry(Call* call, const absl::Status& status) const {
+  if (call->request.labels.purpose == kCheck) return false;
   if (call->attempts >= options_.max_attempts || IsFinal(status)) return false;
   switch (status.code()) {
     case absl::StatusCode::kUnavailable:

@@ -16,6 +16,7 @@
 #include "common/mutex.h"
 #include "common/rng.h"
 #include "coordinator/llm/flow/call_gate.h"
+#include "coordinator/llm/flow/resting.h"
 #include "coordinator/llm/http/http_transport.h"
 #include "coordinator/llm/llm_client.h"
 
@@ -35,7 +36,10 @@ struct RetryOptions {
 // billed the lost reply), a request that was refused and has been mended at once. Anything else is
 // final. Waits max(Retry-After, full jitter); when the server asks to be left alone, or its rate
 // limits are used up, the gate closes for all calls.
-class RetryingClient final : public LlmClient {
+//
+// A call whose purpose is "check" is made once and at once: it waits for no rest and is not tried
+// again, so that whoever asks is told what is wrong.
+class RetryingClient final : public LlmClient, public Resting {
  public:
   // The gate of a model, "" being the provider's default.
   using GateOf = std::function<std::shared_ptr<CallGate>(const std::string& model)>;
@@ -47,6 +51,7 @@ class RetryingClient final : public LlmClient {
   ~RetryingClient() override;
 
   void Complete(LlmRequest request, Done done) override;
+  absl::Duration RestsFor(const std::string& model) override;
 
  private:
   struct Call;
@@ -56,6 +61,7 @@ class RetryingClient final : public LlmClient {
     std::deque<std::unique_ptr<Call>> waiting;
     int in_flight = 0;  // ours; the gate may have let in more for others
     bool timer_set = false;
+    std::string last_failure;  // what the provider said when it last refused or failed
   };
 
   void Enqueue(std::unique_ptr<Call> call);

@@ -78,6 +78,34 @@ TEST_F(RetryingClientTest, TriesThatMayHaveBeenBilledAreTold) {
   EXPECT_EQ(BilledTries(replies_[1].status()), 2);
 }
 
+TEST_F(RetryingClientTest, ChecksAreMadeOnceAndWaitForNoRest) {
+  const auto check = [this] {
+    LlmRequest request;
+    request.labels.purpose = "check";
+    client_->Complete(std::move(request), [this](absl::StatusOr<LlmReply> reply) {
+      replies_.push_back(std::move(reply));
+    });
+  };
+  EXPECT_EQ(client_->RestsFor(""), absl::ZeroDuration());
+  check();
+  transport_->Answer(HttpResponse{
+      .status = 429, .headers = {{"retry-after", "20"}}, .body = "{\"error\": \"slow down\"}"});
+  ASSERT_EQ(replies_.size(), 1u) << "it is not tried again";
+  EXPECT_TRUE(absl::IsUnavailable(replies_[0].status()));
+  EXPECT_EQ(client_->RestsFor(""), absl::Seconds(20));
+  clock_.Advance(absl::Milliseconds(500));
+  check();
+  ASSERT_EQ(replies_.size(), 2u) << "it does not wait";
+  EXPECT_TRUE(transport_->posts.empty());
+  EXPECT_THAT(std::string(replies_[1].status().message()),
+              testing::AllOf(HasSubstr("no call is made for 20s more, after: "), HasSubstr("429")));
+  clock_.Advance(absl::Seconds(20));
+  check();
+  transport_->Answer(200, kGood);
+  ASSERT_EQ(replies_.size(), 3u);
+  EXPECT_TRUE(replies_[2].ok()) << replies_[2].status();
+}
+
 TEST_F(RetryingClientTest, SuccessNeedsNoTimer) {
   Start();
   transport_->Answer(200, kGood);
