@@ -27,6 +27,10 @@ int TasksCommand(Client* client, const Options& options);
 // eval_command.cc
 int EvalCommand(Client* client, const Options& options);
 
+// recheck_command.cc: kExitOk, the claim holds; kExitNoCandidate, it does not; kExitOther, the new
+// interval is too wide to say; kExitUnavailable, the job was lost.
+int RecheckCommand(Client* client, const Options& options);
+
 // token_command.cc: works on the coordinator's token file; asks no coordinator.
 int TokenCommand(Client* client, const Options& options);
 

@@ -25,7 +25,7 @@ int RunNamedCommand(const ksearch::Options& options) {
       {"tasks", ksearch::TasksCommand},   {"eval", ksearch::EvalCommand},
       {"doctor", ksearch::DoctorCommand}, {"token", ksearch::TokenCommand},
       {"pki", ksearch::PkiCommand},       {"mailbox", ksearch::MailboxCommand},
-      {"export", ksearch::ExportCommand},
+      {"export", ksearch::ExportCommand}, {"recheck", ksearch::RecheckCommand},
   };
   ksearch::ClientAccess access;
   if (options.command != "token" && options.command != "pki") {

@@ -301,6 +301,12 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
       ->required();
   show->add_flag("--source", options.source, "print its source only");
   show->add_flag("--calls", options.calls, "print the planning calls and every reply in full, too");
+  add_for_run("recheck",
+              "measure a confirmed candidate again, on another device if there is one; exit code 0 "
+              "if the claim holds, 7 if not, 1 if undecided",
+              true)
+      ->add_option("candidate", options.candidate_id,
+                   "candidate id or a unique prefix (default: the best)");
   add_for_run("log", "everything that happened in a run", true)
       ->add_option("--limit", options.limit, "at most this many lines, newest last")
       ->check(CLI::Range(1, 1000000));

@@ -27,6 +27,14 @@ void AddWake(const std::string& worker_id, SchedulerEffects* effects) {
   if (std::find(wakes.begin(), wakes.end(), worker_id) == wakes.end()) wakes.push_back(worker_id);
 }
 
+// Whether the worker has no other device. "": none is meant.
+bool HasOnly(const v1::WorkerHello& hello, const std::string& device_id) {
+  return !device_id.empty() &&
+         std::all_of(hello.devices().begin(), hello.devices().end(), [&](const auto& device) {
+           return device.fingerprint().device_id() == device_id;
+         });
+}
+
 }  // namespace
 
 std::unique_ptr<JobScheduler> MakeJobScheduler(JobScheduler::Options options) {
@@ -49,6 +57,9 @@ SchedulerEffects LeasingScheduler::Submit(const std::string& job_id, const v1::J
   // Some of them may have been returned rather than lost, so one more try is always fair.
   job.earlier_losses = std::clamp(attempts, 0, options_.max_attempts - 1);
   if (attempts > 0) job.not_before = now_ + options_.adoption_grace;
+  for (const auto& [worker_id, worker] : workers_) {
+    if (HasOnly(worker.hello(), spec.avoid_device_id())) job.avoided[worker_id].since = now_;
+  }
   queue_.Push(job.requirement, job.order, job_id);
   WakeFor(job, now_, &effects);
   return effects;

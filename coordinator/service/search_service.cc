@@ -10,7 +10,10 @@
 #include "absl/strings/strip.h"
 #include "absl/time/clock.h"
 #include "common/clock.h"
+#include "common/digest.h"
 #include "common/grpc_channel.h"
+#include "common/identity.h"
+#include "common/measure_defaults.h"
 #include "common/mutex.h"
 #include "common/run_facts.h"
 #include "common/status_macros.h"
@@ -22,6 +25,7 @@
 #include "coordinator/service/access/call_check.h"
 #include "coordinator/service/evaluation.h"
 #include "coordinator/service/planning_calls.h"
+#include "coordinator/service/recheck.h"
 
 namespace ksearch {
 namespace {
@@ -318,15 +322,20 @@ absl::Status SearchService::Judge(grpc::ServerContext* context, const v1::Evalua
   const Clock& clock = Clock::Real();
   const absl::Duration wait =
       request.has_wait_for_worker() ? FromProto(request.wait_for_worker()) : kDefaultWaitForWorker;
+  const auto progress = [&](const std::string& text) {
+    v1::EvaluateReply reply;
+    reply.set_progress(text);
+    writer->Write(reply);
+  };
   v1::EvaluateReply reply;
   ASSIGN_OR_RETURN(*reply.mutable_result(),
-                   Await(context, task, job_id, spec, clock.SteadyNow() + wait, writer));
+                   Await(context, task, job_id, spec, clock.SteadyNow() + wait, progress));
   if (std::optional<v1::JobSpec> profile = ProfileJob(task, request, reply.result());
       profile.has_value()) {
     ASSIGN_OR_RETURN(const std::string profile_id,
                      IdOfProfileToTry(*parts_.store, /*replays=*/false, &*profile));
-    ASSIGN_OR_RETURN(const v1::JobResult profiled,
-                     Await(context, task, profile_id, *profile, clock.SteadyNow() + wait, writer));
+    ASSIGN_OR_RETURN(const v1::JobResult profiled, Await(context, task, profile_id, *profile,
+                                                         clock.SteadyNow() + wait, progress));
     *reply.mutable_result()->mutable_profile() = ProfileIn(profiled);
   }
   const std::string packet =
@@ -338,17 +347,63 @@ absl::Status SearchService::Judge(grpc::ServerContext* context, const v1::Evalua
   return absl::OkStatus();
 }
 
-absl::StatusOr<v1::JobResult> SearchService::Await(grpc::ServerContext* context,
-                                                   const v1::Task& task, const std::string& job_id,
-                                                   const v1::JobSpec& spec, absl::Time give_up,
-                                                   grpc::ServerWriter<v1::EvaluateReply>* writer) {
+grpc::Status SearchService::Recheck(grpc::ServerContext* context, const v1::RecheckRequest* request,
+                                    grpc::ServerWriter<v1::RecheckReply>* writer) {
+  return ToGrpc(RepeatConfirmation(context, *request, writer));
+}
+
+absl::Status SearchService::RepeatConfirmation(grpc::ServerContext* context,
+                                               const v1::RecheckRequest& request,
+                                               grpc::ServerWriter<v1::RecheckReply>* writer) {
+  ASSIGN_OR_RETURN(const std::string run_id, parts_.store->ResolveRun(request.run_id()));
+  ASSIGN_OR_RETURN(const RunRow run, parts_.store->ReadRun(run_id));
+  std::string candidate_id = request.candidate_id();
+  if (candidate_id.empty()) {
+    candidate_id = run.status.best().candidate_id();
+    if (candidate_id.empty()) {
+      return absl::NotFoundError(absl::StrCat("run ", run_id, " has no confirmed candidate yet"));
+    }
+  }
+  ASSIGN_OR_RETURN(const CandidateRow row, parts_.store->ReadCandidate(run_id, candidate_id));
+  ASSIGN_OR_RETURN(const auto results, parts_.store->ReadResultsOf(run_id, row.candidate_id));
+  ASSIGN_OR_RETURN(const v1::JobResult claim, ClaimIn(results, row.candidate_id));
+  ASSIGN_OR_RETURN(v1::JobSpec spec, parts_.store->ReadJob(claim.job_id()));
+  // By the task as it was then, whatever became of its folder.
+  ASSIGN_OR_RETURN(const std::string blob, parts_.store->ReadBlob(spec.task_sha256()));
+  v1::Task task;
+  if (!task.ParseFromString(blob)) {
+    return absl::DataLossError(absl::StrCat("task ", spec.task_sha256(), " is unreadable"));
+  }
+  spec = RecheckJob(std::move(spec), WithDefaults(run.config.measure()).confidence(),
+                    absl::StrCat("recheck/", RandomHex(8)), claim.device().device_id());
+  const auto progress = [&](const std::string& text) {
+    v1::RecheckReply reply;
+    reply.set_progress(text);
+    writer->Write(reply);
+  };
+  const absl::Duration wait =
+      request.has_wait_for_worker() ? FromProto(request.wait_for_worker()) : kDefaultWaitForWorker;
+  ASSIGN_OR_RETURN(const v1::JobResult repeated, Await(context, task, JobId(spec), spec,
+                                                       Clock::Real().SteadyNow() + wait, progress));
+  v1::RecheckReply reply;
+  *reply.mutable_result() = JudgeRecheck(claim, repeated);
+  reply.mutable_result()->set_run_id(run_id);
+  reply.mutable_result()->set_task(spec.task_name());
+  reply.mutable_result()->set_candidate_id(row.candidate_id);
+  writer->Write(reply);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<v1::JobResult> SearchService::Await(
+    grpc::ServerContext* context, const v1::Task& task, const std::string& job_id,
+    const v1::JobSpec& spec, absl::Time give_up,
+    const std::function<void(const std::string&)>& progress) {
   const Clock& clock = Clock::Real();
   bool submitted = false;
   int64_t seen = 0;
   std::string said;
   while (!context->IsCancelled()) {
     RETURN_IF_ERROR(MayGoOn(*context));
-    v1::EvaluateReply reply;
     ASSIGN_OR_RETURN(const auto result, parts_.store->ReadResult(job_id));
     if (result.has_value()) return *result;
     if (!submitted) {
@@ -362,12 +417,11 @@ absl::StatusOr<v1::JobResult> SearchService::Await(grpc::ServerContext* context,
         return absl::FailedPreconditionError(NobodyFor(spec));
       }
     }
-    const std::string progress =
+    const std::string now =
         submitted ? ProgressText(parts_.workers->State(job_id)) : "waiting for a worker";
-    if (!progress.empty() && progress != said) {
-      reply.set_progress(progress);
-      writer->Write(reply);
-      said = progress;
+    if (!now.empty() && now != said) {
+      progress(now);
+      said = now;
     }
     seen = parts_.results->Wait(seen, kPollInterval);
   }

@@ -2,6 +2,7 @@
 #define KSEARCH_COORDINATOR_SERVICE_SEARCH_SERVICE_H_
 
 #include <atomic>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -69,6 +70,8 @@ class SearchService final : public v1::SearchService::Service {
                          v1::ListTasksReply* reply) override;
   grpc::Status Evaluate(grpc::ServerContext* context, const v1::EvaluateRequest* request,
                         grpc::ServerWriter<v1::EvaluateReply>* writer) override;
+  grpc::Status Recheck(grpc::ServerContext* context, const v1::RecheckRequest* request,
+                       grpc::ServerWriter<v1::RecheckReply>* writer) override;
   grpc::Status CheckProvider(grpc::ServerContext* context, const v1::CheckProviderRequest* request,
                              v1::CheckProviderReply* reply) override;
   grpc::Status ListPrompts(grpc::ServerContext* context, const v1::ListPromptsRequest* request,
@@ -94,12 +97,14 @@ class SearchService final : public v1::SearchService::Service {
                      grpc::ServerWriter<v1::WatchRunReply>* writer);
   absl::Status Judge(grpc::ServerContext* context, const v1::EvaluateRequest& request,
                      grpc::ServerWriter<v1::EvaluateReply>* writer);
+  absl::Status RepeatConfirmation(grpc::ServerContext* context, const v1::RecheckRequest& request,
+                                  grpc::ServerWriter<v1::RecheckReply>* writer);
   // The result of the job once there is one, submitting it as soon as a worker can take it;
-  // progress goes to the caller. FAILED_PRECONDITION: none can by `give_up` (steady).
+  // `progress` goes to the caller. FAILED_PRECONDITION: none can by `give_up` (steady).
   absl::StatusOr<v1::JobResult> Await(grpc::ServerContext* context, const v1::Task& task,
                                       const std::string& job_id, const v1::JobSpec& spec,
                                       absl::Time give_up,
-                                      grpc::ServerWriter<v1::EvaluateReply>* writer);
+                                      const std::function<void(const std::string&)>& progress);
   absl::Status FillBest(const std::string& prefix, v1::BestReply* reply);
   absl::Status FillCandidate(const v1::GetCandidateRequest& request, v1::CandidateReply* reply);
   std::string PacketOf(const std::string& run_id, const CandidateRow& row,

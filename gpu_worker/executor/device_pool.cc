@@ -1,5 +1,6 @@
 #include "gpu_worker/executor/device_pool.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -75,8 +76,11 @@ absl::Status DevicePool::State(const Slot& slot) {
 
 absl::StatusOr<DevicePool::Taken> DevicePool::Take(v1::DeviceClass device_class,
                                                    const std::string& architecture,
-                                                   std::stop_token stop) {
-  ASSIGN_OR_RETURN(const std::vector<const Slot*> fitting, Fitting(device_class, architecture));
+                                                   std::stop_token stop, const std::string& avoid) {
+  ASSIGN_OR_RETURN(std::vector<const Slot*> fitting, Fitting(device_class, architecture));
+  std::stable_partition(fitting.begin(), fitting.end(), [&](const Slot* slot) {
+    return slot->monitor->Fingerprint().device_id() != avoid;
+  });
   std::map<const Slot*, Sick> sick;
   while (true) {
     for (const Slot* const slot : fitting) {

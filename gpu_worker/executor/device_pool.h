@@ -38,8 +38,9 @@ class DevicePool {
   // Waits for as long as it takes, also while a device in doubt is being probed. `architecture`:
   // empty fits every device of the class. FAILED_PRECONDITION: this worker has no such device.
   // UNAVAILABLE: every one that fits is unhealthy; the message says why. CANCELLED after `stop`.
+  // The device with the id `avoid` is taken only if no other that fits is free.
   absl::StatusOr<Taken> Take(v1::DeviceClass device_class, const std::string& architecture,
-                             std::stop_token stop);
+                             std::stop_token stop, const std::string& avoid = "");
   // For the time of a build: keeps the processors from being measured meanwhile. Nothing to hold
   // in a worker that does not measure them.
   absl::StatusOr<std::optional<DeviceLock::Hold>> HoldForBuild(std::stop_token stop);

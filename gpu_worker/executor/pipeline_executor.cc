@@ -148,7 +148,8 @@ absl::StatusOr<v1::JobResult> PipelineExecutor::Execute(const v1::JobSpec& spec,
   const absl::Time built = clock.SteadyNow();
   // What was built for one architecture runs on no other.
   ASSIGN_OR_RETURN(const DevicePool::Taken device,
-                   parts_.devices->Take(task.device(), result.device().architecture(), stop));
+                   parts_.devices->Take(task.device(), result.device().architecture(), stop,
+                                        spec.avoid_device_id()));
   *result.mutable_device() = device.slot->monitor->Fingerprint();
   const absl::Time held = clock.SteadyNow();
   *times.mutable_wait_device() = ToProto(held - built);

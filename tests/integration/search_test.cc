@@ -121,6 +121,16 @@ TEST_F(SearchTest, FindsAFasterKernelAndTellsOfIt) {
   EXPECT_GE(shown.results_size(), 2) << "screening and confirmation";
   EXPECT_GT(shown.results(0).workloads(0).candidate().latency_us_size(), 5) << "raw samples kept";
   EXPECT_THAT(shown.call().prompt(), HasSubstr("ksearch_task.h"));
+
+  // The claim stands when it is measured again.
+  const CommandOutput again = cluster_.Cli({"recheck", "last", "--json"});
+  EXPECT_EQ(again.exit.code, 0) << again.out << again.err;
+  const auto recheck = FromJson<v1::RecheckResult>(again.out);
+  EXPECT_EQ(recheck.verdict(), v1::RecheckResult::HOLDS) << recheck.text();
+  EXPECT_EQ(recheck.candidate_id(), status.best().candidate_id());
+  EXPECT_NE(recheck.repeated().job_id(), best.confirmation().job_id());
+  EXPECT_EQ(recheck.repeated().comparisons_size(), 1);
+  EXPECT_EQ(cluster_.Cli({"recheck", "last", "no-such-candidate"}).exit.code, 3);
 }
 
 TEST_F(SearchTest, SameSeedAndCassetteGiveTheSameSearch) {

@@ -57,12 +57,14 @@ class LeasingSchedulerFixture : public ::testing::Test {
     options.epoch = epoch;
     scheduler_ = MakeJobScheduler(options);
   }
-  void Hello(const std::string& worker, const std::string& incarnation = "i1") {
+  void Hello(const std::string& worker, const std::string& incarnation = "i1",
+             const std::string& device_id = "") {
     v1::WorkerHello hello;
     hello.set_worker_id(worker);
     hello.set_incarnation(incarnation);
     v1::DeviceCapability* device = hello.add_devices();
     device->set_device_class(v1::DEVICE_CLASS_CPU);
+    device->mutable_fingerprint()->set_device_id(device_id);
     device->add_languages(v1::LANGUAGE_CPP);
     Keep(scheduler_->Hello(hello, now_));
   }

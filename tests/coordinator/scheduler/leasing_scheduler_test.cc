@@ -199,5 +199,21 @@ TEST_F(LeasingSchedulerTest, JobNobodyCanRunWaits) {
   EXPECT_FALSE(scheduler_->CanPlace(Spec(v1::LANGUAGE_CUDA)));
 }
 
+TEST_F(LeasingSchedulerTest, AJobThatAvoidsADeviceGoesToAnother) {
+  Hello("w1", "i1", "GPU-1");
+  Sync("w1", Report(0, 1));
+  Hello("w2", "i1", "GPU-2");
+  Sync("w2", Report(0, 0));  // busy
+  v1::JobSpec spec = Spec();
+  spec.set_avoid_device_id("GPU-1");
+  Keep(scheduler_->Submit("again", spec, 0, now_));
+  EXPECT_EQ(Poll("w1").offers_size(), 0);
+  EXPECT_EQ(Sync("w2", Report(1, 1)).offers_size(), 1);
+  // Where there is no other, it is a wish only.
+  Keep(scheduler_->Submit("once more", spec, 0, now_));
+  scheduler_->Disconnect("w2", "i1");
+  EXPECT_EQ(Poll("w1").offers_size(), 1);
+}
+
 }  // namespace
 }  // namespace ksearch

@@ -102,6 +102,13 @@ TEST_F(DevicePoolTest, TheArchitectureDecides) {
               testing::AllOf(HasSubstr("sm_80"), HasSubstr("DEVICE_CLASS_CUDA sm_100a")));
 }
 
+TEST_F(DevicePoolTest, ADeviceToAvoidIsTakenLast) {
+  const auto take = [&] { return pool_->Take(v1::DEVICE_CLASS_CUDA, "sm_90a", {}, "GPU-1"); };
+  const auto first = take(), second = take();
+  EXPECT_EQ(IdOf(first), "GPU-2");
+  EXPECT_EQ(IdOf(second), "GPU-1");
+}
+
 TEST_F(DevicePoolTest, WhoWaitsGetsTheFirstDeviceThatIsGivenBack) {
   std::optional<absl::StatusOr<DevicePool::Taken>> first = Take("sm_90a");
   const auto second = Take("sm_90a");
