@@ -58,7 +58,7 @@ void CheckMeasurement(const v1::MeasurePlan& plan, const v1::Limits& limits, Fau
   faults->Range("measure.target_half_width", plan.target_half_width(), 1e-5, 0.5);
   faults->Range("measure.min_calls", plan.min_calls(), 1, 1e6);
   faults->Range("measure.max_calls", plan.max_calls(), plan.min_calls(), 1e7);
-  faults->Range("measure.launches", plan.launches(), 1, 100);
+  faults->Range("measure.launches", plan.launches(), 2, 100);
   faults->Range("measure.blocks_per_launch", plan.blocks_per_launch(), 2, 10000);
   faults->Range("measure.min_effect", plan.min_effect(), 0, 10);
   faults->Range("measure.early_stop_ratio", plan.early_stop_ratio(), 0, 1e9);

@@ -131,7 +131,6 @@ inline constexpr double kUnstableShare = 0.05;
 inline constexpr double kUnstableFactor = 1.5;
 
 // Confirmation.
-inline constexpr int kBootstrapDraws = 10'000;
 // A workload whose whole interval lies below this makes "improved" "mixed".
 inline constexpr double kWorstRegression = 0.03;
 inline constexpr int kMaxGosPerBlock = 16;
@@ -157,15 +156,8 @@ inline constexpr int kMaxDeviceGosPerBlock = 16;
 inline constexpr int kMaxConfirmDeviceSets = 192;
 // A block is long enough with this share of min_block_time, since a GO cannot be split.
 inline constexpr double kEnoughOfBlock = 0.6;
-// Looks at the results: while they say "undecided", as many launches again; each look at
-// 1 - (1 - confidence) / kMaxLooks (Bonferroni).
-inline constexpr int kMaxLooks = 3;
 // Both sides meet the same cache, so fewer sets do; mapping them costs more than calling.
 inline constexpr int kMaxConfirmSets = 16;
-// Fixed beforehand: when in each of this many launches every workload is this much faster, or every
-// one this much slower, further launches are spared.
-inline constexpr int kClearLaunches = 2;
-inline constexpr double kClearRatio = 1.5;
 
 // Hidden cases of a confirmation: time for reference runs, as the first runs took.
 inline constexpr absl::Duration kHiddenCaseTime = absl::Seconds(3);

@@ -162,8 +162,8 @@ class Worker {
     for (const std::string& uuid : workloads) job.add_workload_uuids(uuid);
     v1::MeasurePlan& plan = *job.mutable_plan();
     *plan.mutable_max_time_per_workload() = ToProto(absl::Milliseconds(20));
-    plan.set_launches(2);
-    plan.set_blocks_per_launch(4);
+    plan.set_launches(4);
+    plan.set_blocks_per_launch(2);
     *plan.mutable_min_block_time() = ToProto(absl::Milliseconds(2));
     v1::Limits& limits = *job.mutable_limits();
     *limits.mutable_build_time() = ToProto(absl::Seconds(60));

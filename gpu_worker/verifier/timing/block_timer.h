@@ -35,8 +35,6 @@ class BlockTimer {
 
   // How many buffer sets each side rotates.
   virtual int Sets(const WorkloadCase& workload) const = 0;
-  // How many times at most a confirmation may look at its results before it measures on.
-  virtual int MaxLooks() const = 0;
   // Whether both sides use the same memory, one after the other: whoever leaves something at work
   // there can make the other one fail.
   virtual bool SharesMemory() const = 0;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -29,20 +28,6 @@ bool HasBlocks(const std::vector<LaunchBlocks>& workloads) {
   return std::all_of(workloads.begin(), workloads.end(), [](const LaunchBlocks& launches) {
     return !launches.empty() && !launches.front().empty();
   });
-}
-
-// Whether every workload of every launch says the same, loud and clear.
-bool IsClear(const std::vector<LaunchBlocks>& log_ratios) {
-  const double clear = std::log(kClearRatio);
-  double least = std::numeric_limits<double>::infinity(), most = -least;
-  for (const LaunchBlocks& launches : log_ratios) {
-    for (const std::vector<double>& blocks : launches) {
-      const double median = Median(blocks);
-      least = std::min(least, median);
-      most = std::max(most, median);
-    }
-  }
-  return least > clear || most < -clear;
 }
 
 }  // namespace
@@ -242,16 +227,14 @@ void Confirmation::Keep(Launch launch, Measured* measured, ConfirmationResult* r
 }
 
 Confirmation::Judgement Confirmation::Judge(const Measured& measured, double confidence) const {
-  Rng rng(RandomUint64());
   Judgement judged;
-  judged.bootstrap = HierarchicalBootstrap(measured.by_verifier, confidence, kBootstrapDraws, &rng);
-  judged.verdict = ksearch::Judge(judged.bootstrap, plan_.min_effect(), kWorstRegression);
+  judged.estimate = EstimateSpeedup(measured.by_verifier, confidence);
+  judged.verdict = ksearch::Judge(judged.estimate, plan_.min_effect(), kWorstRegression);
   if (judged.verdict != v1::Comparison::UNDECIDED || !HasBlocks(measured.by_runners)) return judged;
-  BootstrapResult by_runners =
-      HierarchicalBootstrap(measured.by_runners, confidence, kBootstrapDraws, &rng);
+  SpeedupEstimate by_runners = EstimateSpeedup(measured.by_runners, confidence);
   judged.verdict =
-      JudgeUndecided(judged.bootstrap, by_runners, plan_.min_effect(), kWorstRegression);
-  if (judged.verdict != v1::Comparison::UNDECIDED) judged.bootstrap = std::move(by_runners);
+      JudgeUndecided(judged.estimate, by_runners, plan_.min_effect(), kWorstRegression);
+  if (judged.verdict != v1::Comparison::UNDECIDED) judged.estimate = std::move(by_runners);
   return judged;
 }
 
@@ -289,42 +272,44 @@ absl::StatusOr<ConfirmationResult> Confirmation::Compare(const ProgramImage& can
   Measured measured{std::vector<LaunchBlocks>(cases.size()),
                     std::vector<LaunchBlocks>(cases.size())};
   disturbed_launches_ = interferences_ = 0;
-  const int looks = timer_->MaxLooks();
-  const double confidence = 1 - (1 - plan_.confidence()) / looks;
+  const std::vector<int> looks = LooksAt(plan_.launches());
+  const double confidence = ConfidenceOfLook(plan_.confidence(), static_cast<int>(looks.size()));
   const absl::Time start = bench_.clock().SteadyNow();
   Judgement judged;
   int launches = 0;
-  for (int look = 1; look <= looks; ++look) {
-    bool clear = false;
-    for (int launch = 0; launch < plan_.launches() && !clear; ++launch, ++launches) {
-      progress(std::min(launches, plan_.launches()));
+  for (size_t look = 0; look < looks.size(); ++look) {
+    for (; launches < looks[look]; ++launches) {
+      progress(launches);
       RETURN_IF_ERROR(RunLaunch(launches, candidate, rival, cases, &measured, &result));
       if (!result.ending.passed()) return result;
-      clear = launches + 1 >= kClearLaunches && IsClear(measured.by_verifier);
     }
     judged = Judge(measured, confidence);
+    if (look + 1 == looks.size()) break;
+    if (IsSettled(judged.estimate, judged.verdict, kWorstRegression)) break;
+    // Twice what the next look would take by the launches so far.
     const absl::Time now = bench_.clock().SteadyNow();
-    const bool time_left = now + 2 * (now - start) / look < limits_.deadline;
-    if (judged.verdict != v1::Comparison::UNDECIDED || !time_left) break;
+    if (now + 2 * (now - start) * (looks[look + 1] - launches) / launches >= limits_.deadline)
+      break;
   }
   result.ending = JudgeCandidate(cases, launches, &result);
   if (!result.ending.passed()) return result;
-  const BootstrapResult& bootstrap = judged.bootstrap;
+  const SpeedupEstimate& estimate = judged.estimate;
   v1::Comparison& comparison = result.comparison;
   comparison.set_rival_id(rival.id());
   comparison.set_verdict(judged.verdict);
-  comparison.set_log_speedup(bootstrap.combined.mean);
-  comparison.set_ci_low(bootstrap.combined.interval.low);
-  comparison.set_ci_high(bootstrap.combined.interval.high);
+  comparison.set_log_speedup(estimate.combined.mean);
+  comparison.set_ci_low(estimate.combined.interval.low);
+  comparison.set_ci_high(estimate.combined.interval.high);
+  comparison.set_confidence(plan_.confidence());
   comparison.set_launches(launches);
   comparison.set_blocks(plan_.blocks_per_launch());
   for (size_t i = 0; i < cases.size(); ++i) {
     v1::Comparison::PerWorkload* workload = comparison.add_workloads();
     workload->set_workload_uuid(cases[i].workload->uuid());
     workload->set_held_out(cases[i].workload->held_out());
-    workload->set_log_speedup(bootstrap.workloads[i].mean);
-    workload->set_ci_low(bootstrap.workloads[i].interval.low);
-    workload->set_ci_high(bootstrap.workloads[i].interval.high);
+    workload->set_log_speedup(estimate.workloads[i].mean);
+    workload->set_ci_low(estimate.workloads[i].interval.low);
+    workload->set_ci_high(estimate.workloads[i].interval.high);
     workload->set_candidate_median_us(Median(result.candidate_us[i]));
     workload->set_rival_median_us(Median(result.rival_us[i]));
   }

@@ -12,6 +12,7 @@
 #include "gpu_worker/verifier/timing/bench.h"
 #include "gpu_worker/verifier/timing/block_timer.h"
 #include "gpu_worker/verifier/timing/confirmation_side.h"
+#include "gpu_worker/verifier/timing/speedup_estimate.h"
 #include "gpu_worker/verifier/timing/statistics.h"
 #include "proto/job.pb.h"
 #include "proto/result.pb.h"
@@ -33,12 +34,12 @@ struct ConfirmationResult {
   std::vector<std::pair<size_t, WorkloadSession::Suspect>> suspects;
 };
 
-// Times candidate and rival side by side (docs/measuring.md): plan.launches times two fresh
-// runner processes, both resident, one active, and on a GPU as many again while the verdict is
-// "undecided", at most kMaxLooks times; per workload plan.blocks_per_launch pairs of blocks
-// in ABBA order, a block lasting at least plan.min_block_time. Times are the verifier's own clock
-// alone, so a forged inner clock gains nothing. Log ratios of adjacent blocks go through a
-// hierarchical bootstrap. A candidate whose own clock misses time in every launch is CHEAT.
+// Times candidate and rival side by side (docs/measuring.md): at most plan.launches times two fresh
+// runner processes, both resident, one active, until a look at the results settles the verdict
+// (LooksAt); per workload plan.blocks_per_launch pairs of blocks in ABBA order, a block lasting at
+// least plan.min_block_time. Times are the verifier's own clock alone, so a forged inner clock
+// gains nothing. Bounds are those of EstimateSpeedup; all looks together hold plan.confidence. A
+// candidate whose own clock misses time in every launch is CHEAT.
 class Confirmation {
  public:
   Confirmation(Bench& bench, const v1::MeasurePlan& plan, const v1::Limits& candidate_limits,
@@ -82,7 +83,7 @@ class Confirmation {
     std::string disturbance;  // BlockTimer::EndLaunch
   };
   struct Judgement {
-    BootstrapResult bootstrap;
+    SpeedupEstimate estimate;
     v1::Comparison::Verdict verdict = v1::Comparison::UNDECIDED;
   };
 

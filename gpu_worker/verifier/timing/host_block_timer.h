@@ -14,7 +14,6 @@ class HostBlockTimer final : public BlockTimer {
       : bench_(bench), plan_(plan), limits_(limits) {}
 
   int Sets(const WorkloadCase& workload) const override;
-  int MaxLooks() const override { return 1; }
   bool SharesMemory() const override { return false; }
   absl::Status BeginLaunch(int launch) override;
   Ending OpenSide(ConfirmationSide* side, const ConfirmationCase& one) override;

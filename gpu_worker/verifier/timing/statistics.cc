@@ -5,7 +5,6 @@
 #include <numeric>
 #include <utility>
 
-#include "common/log.h"
 #include "gpu_worker/verifier/harness_constants.h"
 
 namespace ksearch {
@@ -20,43 +19,6 @@ double SortedQuantile(const std::vector<double>& sorted, double share) {
   const size_t above = std::min(below + 1, sorted.size() - 1);
   const double weight = position - static_cast<double>(below);
   return sorted[below] * (1 - weight) + sorted[above] * weight;
-}
-
-// Reorders *values.
-double SmallMedian(std::vector<double>* values) {
-  if (values->empty()) return 0;
-  std::sort(values->begin(), values->end());
-  const size_t middle = values->size() / 2;
-  return values->size() % 2 == 1 ? (*values)[middle]
-                                 : ((*values)[middle - 1] + (*values)[middle]) / 2;
-}
-
-// Mean over the launches picked of the median of their resampled blocks.
-double ResampledMean(const LaunchBlocks& launches, const std::vector<size_t>& picks, Rng* rng) {
-  std::vector<double> drawn;
-  double sum = 0;
-  for (const size_t pick : picks) {
-    const std::vector<double>& blocks = launches[pick];
-    drawn.clear();
-    for (size_t k = 0; k < blocks.size(); ++k) {
-      drawn.push_back(blocks[rng->NextBelow(blocks.size())]);
-    }
-    sum += SmallMedian(&drawn);
-  }
-  return picks.empty() ? 0 : sum / static_cast<double>(picks.size());
-}
-
-LogRatio Bounds(std::vector<double> draws, double mean, double confidence, double widening) {
-  std::sort(draws.begin(), draws.end());
-  const double low = SortedQuantile(draws, 1 - confidence);
-  const double high = SortedQuantile(draws, confidence);
-  return {mean, {mean - widening * (mean - low), mean + widening * (high - mean)}};
-}
-
-double MeanOfLaunches(const LaunchBlocks& launches) {
-  std::vector<double> means;
-  for (const std::vector<double>& blocks : launches) means.push_back(Median(blocks));
-  return Mean(means);
 }
 
 }  // namespace
@@ -108,37 +70,7 @@ v1::Samples Summarise(std::vector<double> latency_us) {
   return samples;
 }
 
-BootstrapResult HierarchicalBootstrap(const std::vector<LaunchBlocks>& workloads, double confidence,
-                                      int draws, Rng* rng) {
-  const size_t launches = workloads.empty() ? 0 : workloads.front().size();
-  for (const LaunchBlocks& blocks : workloads) CHECK(blocks.size() == launches);
-  std::vector<std::vector<double>> drawn(workloads.size());
-  std::vector<double> combined;
-  std::vector<size_t> picks(launches);
-  for (int draw = 0; draw < draws; ++draw) {
-    for (size_t& pick : picks) pick = static_cast<size_t>(rng->NextBelow(launches));
-    double sum = 0;
-    for (size_t w = 0; w < workloads.size(); ++w) {
-      const double mean = ResampledMean(workloads[w], picks, rng);
-      drawn[w].push_back(mean);
-      sum += mean;
-    }
-    combined.push_back(workloads.empty() ? 0 : sum / static_cast<double>(workloads.size()));
-  }
-  const double widening =
-      launches < 2 ? 1
-                   : std::sqrt(static_cast<double>(launches) / static_cast<double>(launches - 1));
-  BootstrapResult result;
-  std::vector<double> means;
-  for (size_t w = 0; w < workloads.size(); ++w) {
-    means.push_back(MeanOfLaunches(workloads[w]));
-    result.workloads.push_back(Bounds(std::move(drawn[w]), means.back(), confidence, widening));
-  }
-  result.combined = Bounds(std::move(combined), Mean(means), confidence, widening);
-  return result;
-}
-
-v1::Comparison::Verdict Judge(const BootstrapResult& result, double min_effect,
+v1::Comparison::Verdict Judge(const SpeedupEstimate& result, double min_effect,
                               double worst_regression) {
   const double effect = std::log1p(min_effect);
   const Interval& interval = result.combined.interval;
@@ -155,8 +87,8 @@ v1::Comparison::Verdict Judge(const BootstrapResult& result, double min_effect,
   return v1::Comparison::UNDECIDED;
 }
 
-v1::Comparison::Verdict JudgeUndecided(const BootstrapResult& by_verifier,
-                                       const BootstrapResult& by_runners, double min_effect,
+v1::Comparison::Verdict JudgeUndecided(const SpeedupEstimate& by_verifier,
+                                       const SpeedupEstimate& by_runners, double min_effect,
                                        double worst_regression) {
   const v1::Comparison::Verdict said = Judge(by_runners, min_effect, worst_regression);
   const Interval& ours = by_verifier.combined.interval;

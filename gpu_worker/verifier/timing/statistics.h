@@ -3,7 +3,6 @@
 
 #include <vector>
 
-#include "common/rng.h"
 #include "proto/result.pb.h"
 
 namespace ksearch {
@@ -39,27 +38,17 @@ struct SpeedupEstimate {
   std::vector<LogRatio> workloads;  // same order as the input
   LogRatio combined;                // mean over workloads: log of the geometric mean
 };
-using BootstrapResult = SpeedupEstimate;
-
-// Hierarchical bootstrap: a draw resamples launches with replacement, the same ones for every
-// workload (a launch's luck with addresses touches all of them), then blocks within each, and takes
-// the mean over launches of the median over blocks: a block that met a pause of the machine does
-// not move it. Bounds are one-sided at `confidence` each, and sqrt(n / (n - 1)) times as far from
-// the mean as drawn, since a bootstrap of n launches understates their variance by (n - 1) / n.
-// Every workload has the same number of launches.
-BootstrapResult HierarchicalBootstrap(const std::vector<LaunchBlocks>& workloads, double confidence,
-                                      int draws, Rng* rng);
 
 // min_effect is the relative speed-up worth having (0.01 = 1 %). What would be IMPROVED is MIXED if
 // a workload's whole interval lies below ln(1 - worst_regression).
-v1::Comparison::Verdict Judge(const BootstrapResult& result, double min_effect,
+v1::Comparison::Verdict Judge(const SpeedupEstimate& result, double min_effect,
                               double worst_regression);
 
 // What the runners' own clocks may add to a result of the verifier's clock that is UNDECIDED. They
 // are more exact, but a candidate's word: it is taken where it gains a candidate nothing (not
 // IMPROVED) and the intervals overlap; else UNDECIDED.
-v1::Comparison::Verdict JudgeUndecided(const BootstrapResult& by_verifier,
-                                       const BootstrapResult& by_runners, double min_effect,
+v1::Comparison::Verdict JudgeUndecided(const SpeedupEstimate& by_verifier,
+                                       const SpeedupEstimate& by_runners, double min_effect,
                                        double worst_regression);
 
 }  // namespace ksearch

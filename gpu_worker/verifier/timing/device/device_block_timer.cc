@@ -21,8 +21,6 @@ int DeviceBlockTimer::Sets(const WorkloadCase& workload) const {
                       static_cast<int>(std::min<int64_t>(more, kMaxConfirmDeviceSets))));
 }
 
-int DeviceBlockTimer::MaxLooks() const { return kMaxLooks; }
-
 absl::Status DeviceBlockTimer::BeginLaunch(int launch) {
   launch_ = launch;
   between_ = IdlePaces();

@@ -24,7 +24,6 @@ class DeviceBlockTimer final : public BlockTimer {
       : bench_(bench), plan_(plan), limits_(limits) {}
 
   int Sets(const WorkloadCase& workload) const override;
-  int MaxLooks() const override;
   bool SharesMemory() const override { return true; }
   absl::Status BeginLaunch(int launch) override;
   Ending OpenSide(ConfirmationSide* side, const ConfirmationCase& one) override;

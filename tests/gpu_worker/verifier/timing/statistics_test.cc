@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "common/rng.h"
+
 namespace ksearch {
 namespace {
 
@@ -56,58 +58,9 @@ TEST(StatisticsTest, SummaryFlagsUnstableTimings) {
   EXPECT_EQ(samples.latency_us(3), 16);  // call order is kept
 }
 
-// Blocks of `launches` launches: ln ratio `effect`, noise between launches and between blocks.
-LaunchBlocks Simulate(double effect, double launch_noise, double block_noise, Rng* rng) {
-  const auto normal = [&] {
-    return std::sqrt(-2 * std::log(1 - rng->NextDouble())) * std::cos(2 * M_PI * rng->NextDouble());
-  };
-  LaunchBlocks launches;
-  for (int i = 0; i < 3; ++i) {
-    const double shift = launch_noise * normal();
-    std::vector<double>& blocks = launches.emplace_back();
-    for (int k = 0; k < 7; ++k) blocks.push_back(effect + shift + block_noise * normal());
-  }
-  return launches;
-}
-
-TEST(StatisticsTest, BootstrapOfConstantDataHasNoWidth) {
-  Rng rng(1);
-  const BootstrapResult result =
-      HierarchicalBootstrap({{{0.5, 0.5}, {0.5, 0.5}}, {{0.1}, {0.1}}}, 0.975, 1000, &rng);
-  EXPECT_DOUBLE_EQ(result.combined.mean, 0.3);
-  EXPECT_DOUBLE_EQ(result.combined.interval.low, 0.3);
-  EXPECT_DOUBLE_EQ(result.workloads[1].interval.high, 0.1);
-}
-
-TEST(StatisticsTest, BootstrapSeesBothKindsOfNoise) {
-  Rng rng(2);
-  // Between launches only: -0.1, 0, 0.1. One draw in 27 takes the same extreme launch three times,
-  // more than 2.5 %, so the bound is that launch, widened by sqrt(3 / 2).
-  const LaunchBlocks launches = {{-0.1, -0.1}, {0, 0}, {0.1, 0.1}};
-  const BootstrapResult result = HierarchicalBootstrap({launches}, 0.975, 10'000, &rng);
-  EXPECT_NEAR(result.combined.mean, 0, 1e-12);
-  EXPECT_NEAR(result.combined.interval.low, -0.1 * std::sqrt(1.5), 1e-9);
-  EXPECT_NEAR(result.combined.interval.high, 0.1 * std::sqrt(1.5), 1e-9);
-  // More workloads do not average out what a launch does to all of them.
-  const BootstrapResult both = HierarchicalBootstrap({launches, launches}, 0.975, 10'000, &rng);
-  EXPECT_NEAR(both.combined.interval.high, 0.1 * std::sqrt(1.5), 1e-9);
-}
-
-TEST(StatisticsTest, EqualProgramsAreSeldomCalledImproved) {
-  Rng rng(3);
-  int improved = 0;
-  for (int trial = 0; trial < 300; ++trial) {
-    std::vector<LaunchBlocks> workloads;
-    for (int w = 0; w < 5; ++w) workloads.push_back(Simulate(0, 0.01, 0.02, &rng));
-    const BootstrapResult result = HierarchicalBootstrap(workloads, 0.975, 500, &rng);
-    improved += Judge(result, 0.01, 0.03) == v1::Comparison::IMPROVED;
-  }
-  EXPECT_LE(improved, 9);  // 3 %
-}
-
 TEST(StatisticsTest, TheRunnersWordCountsOnlyWhereItGainsNothing) {
   const auto judge = [](Interval by_verifier, Interval by_runners) {
-    BootstrapResult ours, theirs;
+    SpeedupEstimate ours, theirs;
     ours.combined = {0, by_verifier};
     theirs.combined = {0, by_runners};
     return JudgeUndecided(ours, theirs, 0.01, 0.03);
@@ -120,7 +73,7 @@ TEST(StatisticsTest, TheRunnersWordCountsOnlyWhereItGainsNothing) {
 
 TEST(StatisticsTest, VerdictsFollowTheInterval) {
   const auto judge = [](double low, double high, double workload_high) {
-    BootstrapResult result;
+    SpeedupEstimate result;
     result.combined = {0, {low, high}};
     result.workloads = {{0, {-1, workload_high}}};
     return Judge(result, 0.01, 0.03);
