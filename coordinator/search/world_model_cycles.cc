@@ -49,17 +49,26 @@ void WorldModelStrategy::EndAttempt(const v1::ScreenedProgram* program, const st
   cycle->clear_awaited_sources();
   cycle->clear_asked_again();
   AttemptOutcome outcome;
+  // Asked for before the cycle's best was refused: the mend comes next, whatever the window says.
+  const bool overtaken = WasJustRefused(*cycle) && (program == nullptr || !program->passed());
   if (program != nullptr) {
     outcome = {program->passed(), program->score()};
     // The next prompt is to show the refused program, not a failed variation of it.
-    if (program->passed() || !WasJustRefused(*cycle)) *cycle->mutable_last() = *program;
+    if (!overtaken) *cycle->mutable_last() = *program;
     if (settings_.paper) *state_.mutable_last_program() = *program;
   }
-  if (!lesson.empty()) cycle->add_lessons(absl::StrCat("round ", cycle->round(), ": ", lesson));
+  if (!lesson.empty() || overtaken) {
+    cycle->add_lessons(
+        absl::StrCat("round ", cycle->round(), ": ", lesson.empty() ? "no result" : lesson));
+  }
   const double before = cycle->progress().has_best() ? cycle->progress().best_score()
                                                      : cycle->progress().base_score();
-  const AttemptEffect effect =
+  AttemptEffect effect =
       FoldAttempt(outcome, settings_.stagnation_window, cycle->mutable_progress());
+  if (overtaken) {
+    cycle->mutable_progress()->set_not_better(0);
+    effect.stagnant = false;
+  }
   if (effect.new_best) {
     *cycle->mutable_best() = *program;
     if (!settings_.paper && before > 0 && program->score() >= kTellingGain * before) {

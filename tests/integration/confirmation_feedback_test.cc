@@ -116,10 +116,14 @@ std::string Answer(const AskModel& ask) {
                         node, R"(", "difficulty_1_to_5": 2, "score_0_to_1": 0.6}}}]})");
   }
   if (ask.role == "world_model") return R"({"ops": []})";
-  if (absl::StrContains(user, "in kernel tile, at kernel.cpp:42")) {
+  // Lessons in the tree tell the same to everybody; a mend is written where it is asked for.
+  const bool mend = absl::StrContains(user, "its confirmation refused it");
+  if (mend && absl::StrContains(user, "PROGRAM racy.") &&
+      absl::StrContains(user, "in kernel tile, at kernel.cpp:42")) {
     return ProgramReply("racy_mended");
   }
-  if (absl::StrContains(user, "on unseen sizes, where n is small")) {
+  if (mend && absl::StrContains(user, "PROGRAM shortcut.") &&
+      absl::StrContains(user, "on unseen sizes, where n is small")) {
     return ProgramReply("shortcut_mended");
   }
   if (ask.labels.purpose == "action") {
