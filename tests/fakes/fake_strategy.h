@@ -2,6 +2,7 @@
 #define KSEARCH_TESTS_FAKES_FAKE_STRATEGY_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -79,6 +80,17 @@ class FakeStrategy final : public SearchStrategy {
     return output;
   }
 
+  StepOutput OnConfirmed(const Confirmation& confirmation) override {
+    if (told_ != nullptr) {
+      told_->push_back(absl::StrCat(confirmation.candidate_id, " against ", confirmation.rival_id));
+    }
+    StepOutput output;
+    Finish(&output);
+    return output;
+  }
+  // Where confirmations are noted: "CANDIDATE against RIVAL".
+  void NoteConfirmationsIn(std::vector<std::string>* told) { told_ = told; }
+
   std::string Save() const override { return absl::StrCat(asked_, ",", screened_); }
   absl::StatusOr<StepOutput> Restore(const std::string& state) override {
     const std::pair<std::string, std::string> parts = absl::StrSplit(state, ',');
@@ -112,6 +124,7 @@ class FakeStrategy final : public SearchStrategy {
   const int rounds_;
   const int parallel_;
   const bool profiles_;
+  std::vector<std::string>* told_ = nullptr;
   int asked_ = 0;
   int screened_ = 0;
 };

@@ -51,6 +51,9 @@ class SimulatedSearch {
     context.config.set_rounds(rounds);
     context.config.set_parallel(parallel);
     context.config.mutable_world_model()->set_stagnation_window(stagnation_window);
+    // As every new run has them.
+    context.config.mutable_world_model()->set_learn_from_confirmations(true);
+    context.config.mutable_world_model()->set_dominated_ratio(0.2);
     context.kernel_header = KernelHeader(task.definition(), task.device()).value();
     context.target_hardware = "a simulated machine";
     strategy_ = MakeStrategy(context).value();

@@ -139,9 +139,10 @@ class SearchRunTest : public testing::Test {
     context.config.set_rounds(rounds);
     if (budget_.has_value()) *context.config.mutable_budget() = *budget_;
     context.task.mutable_workloads()->Add()->set_uuid("w");
-    auto run =
-        SearchRun::Create({&store_, &workers_, models_.get(), &clock_}, *row, context,
-                          std::make_unique<FakeStrategy>(rounds, 2, profiles_), std::move(order));
+    auto strategy = std::make_unique<FakeStrategy>(rounds, 2, profiles_);
+    strategy->NoteConfirmationsIn(&told_);
+    auto run = SearchRun::Create({&store_, &workers_, models_.get(), &clock_}, *row, context,
+                                 std::move(strategy), std::move(order));
     EXPECT_TRUE(run.ok()) << run.status();
     return *std::move(run);
   }
@@ -197,6 +198,7 @@ class SearchRunTest : public testing::Test {
     return texts;
   }
 
+  std::vector<std::string> told_;     // confirmations that strategies were told
   bool profiles_ = false;             // of the strategies made from now on
   std::optional<v1::Budget> budget_;  // in force for runs made from now on
   FakeClock clock_;

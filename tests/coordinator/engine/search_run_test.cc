@@ -30,6 +30,19 @@ TEST_F(SearchRunTest, KilledAfterEveryStepItAsksEverythingOnce) {
   for (const auto& [question, times] : asked_) EXPECT_EQ(times, 1) << question;
 }
 
+TEST_F(SearchRunTest, TheStrategyIsToldEveryConfirmationOnce) {
+  RunToEndInLivesOfOneStep();
+  ASSERT_FALSE(told_.empty());
+  EXPECT_THAT(told_[0], testing::HasSubstr(" against baseline"));
+  // Every confirmation improves, so the rival is the candidate confirmed before.
+  for (size_t i = 1; i < told_.size(); ++i) {
+    const std::string before = told_[i - 1].substr(0, told_[i - 1].find(' '));
+    EXPECT_THAT(told_[i], testing::HasSubstr(" against " + before));
+  }
+  EXPECT_EQ(std::set<std::string>(told_.begin(), told_.end()).size(), told_.size());
+  EXPECT_EQ(static_cast<int>(told_.size()), State().incumbent().settled_size());
+}
+
 TEST_F(SearchRunTest, ProfilesCountAsDeviceTimeButNotAsEvaluations) {
   profiles_ = true;
   const auto run = NewRun();
