@@ -28,6 +28,9 @@ constexpr char kArtifactFile[] = "/kernel.so";
 constexpr char kResultFile[] = "/result.pb";
 constexpr char kTemporaryPrefix[] = "tmp-";
 
+// Raise it with every change of what a delayed build does.
+constexpr char kDelayedBuild[] = "delayed 1";
+
 constexpr int64_t kMaxResultBytes = int64_t{1} << 20;
 constexpr int64_t kMaxArtifactBytes = int64_t{1} << 30;
 // Age at which an unfinished entry of a dead process is removed.
@@ -142,16 +145,17 @@ void BuildCache::ScanFolder() {
 }
 
 std::string BuildCache::Key(const BuildRequest& request) const {
-  return CanonicalBytes()
-      .Add("build 2")
+  CanonicalBytes bytes;
+  bytes.Add("build 2")
       .Add(builder_->fingerprint())
       .Add(CandidateId(request.sources))
       .Add(request.kernel_header)
       .Add(absl::ToInt64Milliseconds(FromProto(request.limits.build_time())))
       .Add(request.limits.source_bytes())
       .Add(request.limits.artifact_bytes())
-      .Add(request.architecture)
-      .Sha256();
+      .Add(request.architecture);
+  if (request.variant == BuildVariant::kDelayed) bytes.Add(kDelayedBuild);
+  return bytes.Sha256();
 }
 
 absl::StatusOr<BuildResult> BuildCache::Build(const BuildRequest& request, std::stop_token stop) {

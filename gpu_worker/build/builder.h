@@ -13,12 +13,21 @@
 
 namespace ksearch {
 
+// What a program is built for.
+enum class BuildVariant {
+  kPlain,  // to be checked and timed
+  // CUDA: with random delays at its barriers (cuda/ptx_delays.h), to see whether its outputs depend
+  // on who comes first.
+  kDelayed,
+};
+
 struct BuildRequest {
   v1::Sources sources;
   std::string kernel_header;  // becomes ksearch_task.h beside the sources
   v1::Limits limits;
   // CUDA: what to build for, e.g. "sm_90a"; empty: the toolchain's default.
   std::string architecture = {};
+  BuildVariant variant = BuildVariant::kPlain;
 };
 
 struct BuildResult {

@@ -85,6 +85,9 @@ SandboxSpec GxxToolchain::CompilerSpec(const BuildRequest& request,
 }
 
 absl::StatusOr<BuildResult> GxxToolchain::Build(const BuildRequest& request, std::stop_token stop) {
+  if (request.variant != BuildVariant::kPlain) {
+    return absl::FailedPreconditionError("delays are built into CUDA programs alone");
+  }
   const absl::Time start = Clock::Real().SteadyNow();
   const absl::Status usable = CheckSources(request.sources, request.limits, CppSourceRules());
   if (!usable.ok()) {

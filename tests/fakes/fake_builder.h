@@ -17,7 +17,8 @@
 namespace ksearch {
 
 // "Builds" by copying the first source into a file. A source that begins with the name of an
-// outcome, such as "COMPILE_ERROR", ends so; one with "BROKEN_WORKER" is a non-OK status.
+// outcome, such as "COMPILE_ERROR", ends so; one with "BROKEN_WORKER" is a non-OK status. A delayed
+// build has "delayed " before the source, and fails if that contains "UNDELAYABLE".
 // Thread-safe.
 class FakeBuilder : public Builder {
  public:
@@ -29,7 +30,11 @@ class FakeBuilder : public Builder {
     if (stop.stop_requested()) return absl::CancelledError("cancelled");
     BuildResult result;
     result.report.set_architecture(request.architecture);
-    const std::string& text = request.sources.files(0).content();
+    std::string text = request.sources.files(0).content();
+    if (request.variant == BuildVariant::kDelayed) {
+      text = absl::StrCat(absl::StrContains(text, "UNDELAYABLE") ? "COMPILE_ERROR with " : "",
+                          "delayed ", text);
+    }
     if (absl::StartsWith(text, "BROKEN_WORKER")) return absl::UnavailableError("no compiler");
     const std::string word = text.substr(0, text.find_first_of(" \n"));
     if (v1::Outcome_Parse("OUTCOME_" + word, &result.outcome)) {

@@ -17,8 +17,9 @@
 #include "common/log.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
-#include "gpu_worker/build/compile/compile_step.h"
 #include "gpu_worker/build/cuda/cuda_header.h"
+#include "gpu_worker/build/cuda/nvcc_steps.h"
+#include "gpu_worker/build/cuda/ptx_delays.h"
 #include "gpu_worker/build/cuda/ptxas_report.h"
 #include "gpu_worker/build/cuda/sass_facts.h"
 #include "gpu_worker/build/source_check.h"
@@ -53,6 +54,10 @@ constexpr int64_t kCompileMemoryBytes = int64_t{8} << 30;
 
 constexpr char kEntryParameters[] = "const KsearchArgs* args, cudaStream_t stream";
 constexpr char kUsualPath[] = "/usr/local/cuda/bin/nvcc";
+// Of a delayed build: what lies between its steps, in the folder that compilers write to.
+constexpr char kStepsFolder[] = "/steps";
+constexpr char kToPtxScript[] = "to_ptx.sh";  // no source file may end so
+constexpr char kFromPtxScript[] = "from_ptx.sh";
 // Listings of large template kernels; what is beyond is not counted.
 constexpr int64_t kListingBytes = int64_t{24} << 20;
 constexpr absl::Duration kListingTime = absl::Seconds(10);
@@ -111,6 +116,24 @@ BuildResult Refused(const absl::Status& reason) {
   result.outcome = v1::OUTCOME_INVALID_SOURCE;
   result.message = std::string(reason.message());
   return result;
+}
+
+// Puts delays into every PTX file of `folder`. The compiler wrote there: what is no regular file is
+// left alone.
+absl::Status AddDelaysIn(const std::string& folder) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    std::error_code ignored;
+    if (entry.path().extension() != ".ptx" || entry.is_symlink(ignored) ||
+        !entry.is_regular_file(ignored)) {
+      continue;
+    }
+    const std::string path = entry.path();
+    ASSIGN_OR_RETURN(const std::string ptx, ReadFile(path, kMaxPtxBytes));
+    ASSIGN_OR_RETURN(const DelayedPtx delayed, AddDelays(ptx));
+    RETURN_IF_ERROR(WriteFileAtomically(path, delayed.text));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -222,7 +245,10 @@ absl::StatusOr<BuildResult> NvccToolchain::Build(const BuildRequest& request,
     spec.argv.push_back(std::move(path));
   }
   spec.binds.insert(spec.binds.end(), compiler_.binds.begin(), compiler_.binds.end());
-  ASSIGN_OR_RETURN(const CompilerRun run, RunCompiler(*sandbox_, spec, *folder, deadline, stop));
+  const bool delayed = request.variant == BuildVariant::kDelayed;
+  ASSIGN_OR_RETURN(const CompilerRun run,
+                   delayed ? RunWithDelays(spec, *folder, deadline, stop)
+                           : RunCompiler(*sandbox_, spec, *folder, deadline, stop));
 
   const PtxasReport ptxas = ReadPtxasReport(run.exit.output);
   BuildResult result = JudgeCompiler(run, ptxas.other_lines, request.limits, kCompileMemoryBytes);
@@ -241,11 +267,38 @@ absl::StatusOr<BuildResult> NvccToolchain::Build(const BuildRequest& request,
     *result.report.add_kernels() = kernel.facts;
   }
   if (result.outcome == v1::OUTCOME_PASSED) TakeArtifact(folder, request.limits, &result);
-  if (result.outcome == v1::OUTCOME_PASSED) {
+  if (result.outcome == v1::OUTCOME_PASSED && !delayed) {
     AddSassFacts(*folder, request, deadline, stop, symbols, &result.report);
   }
   *result.report.mutable_wall_time() = ToProto(Clock::Real().SteadyNow() - start);
   return result;
+}
+
+absl::StatusOr<CompilerRun> NvccToolchain::RunWithDelays(const SandboxSpec& spec,
+                                                         const BuildFolder& folder,
+                                                         absl::Time deadline,
+                                                         std::stop_token stop) {
+  const std::string steps_folder = folder.out() + kStepsFolder;
+  std::error_code error;
+  fs::create_directory(steps_folder, error);
+  if (error)
+    return absl::UnavailableError(absl::StrCat("mkdir ", steps_folder, ": ", error.message()));
+  SandboxSpec step = spec;
+  step.environment["TMPDIR"] = absl::StrCat("/out", kStepsFolder);
+  step.argv.push_back("--dryrun");
+  ASSIGN_OR_RETURN(CompilerRun run, RunCompiler(*sandbox_, step, folder, deadline, stop));
+  if (run.timed_out || run.exit.signaled || run.exit.code != 0) return run;
+  ASSIGN_OR_RETURN(const NvccSteps steps, ReadDryRun(run.exit.output));
+  RETURN_IF_ERROR(folder.WriteSource(kToPtxScript, steps.to_ptx));
+  RETURN_IF_ERROR(folder.WriteSource(kFromPtxScript, steps.from_ptx));
+  step.argv = {"/bin/sh", absl::StrCat("/src/", kToPtxScript)};
+  ASSIGN_OR_RETURN(run, RunCompiler(*sandbox_, step, folder, deadline, stop));
+  if (run.timed_out || run.exit.signaled || run.exit.code != 0) return run;
+  RETURN_IF_ERROR(AddDelaysIn(steps_folder));
+  step.argv = {"/bin/sh", absl::StrCat("/src/", kFromPtxScript)};
+  ASSIGN_OR_RETURN(run, RunCompiler(*sandbox_, step, folder, deadline, stop));
+  fs::remove_all(steps_folder, error);
+  return run;
 }
 
 void NvccToolchain::AddSassFacts(const BuildFolder& folder, const BuildRequest& request,

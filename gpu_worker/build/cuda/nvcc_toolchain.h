@@ -10,13 +10,15 @@
 #include "absl/status/statusor.h"
 #include "gpu_worker/build/builder.h"
 #include "gpu_worker/build/compile/build_folder.h"
+#include "gpu_worker/build/compile/compile_step.h"
 #include "gpu_worker/sandbox/sandbox.h"
 
 namespace ksearch {
 
 // Builds CUDA candidates with nvcc, inside the sandbox: machine code for one architecture and a
 // host part with the CUDA runtime linked in, in one shared object. No PTX is kept: what runs is
-// what was built. Sources see the task's header, ksearch_cuda.h and the toolkit, nothing else.
+// what was built. Sources see the task's header, ksearch_cuda.h and the toolkit, nothing else. A
+// delayed build runs the commands that nvcc would run one by one and rewrites the PTX on the way.
 class NvccToolchain : public Builder {
  public:
   struct Options {
@@ -62,6 +64,9 @@ class NvccToolchain : public Builder {
   absl::Status CheckArchitecture(const std::string& architecture) const;
   absl::Status TrialBuild();
   std::vector<std::string> Flags(const std::string& architecture) const;
+  // Runs `spec`, a whole nvcc command, in two halves, with delays put into the PTX between them.
+  absl::StatusOr<CompilerRun> RunWithDelays(const SandboxSpec& spec, const BuildFolder& folder,
+                                            absl::Time deadline, std::stop_token stop);
   // Counts the instructions of the object's kernels, if there is a disassembler and time.
   void AddSassFacts(const BuildFolder& folder, const BuildRequest& request, absl::Time deadline,
                     std::stop_token stop, const std::vector<std::string>& symbols,

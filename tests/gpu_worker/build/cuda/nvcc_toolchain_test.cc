@@ -8,6 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "common/kernel_header.h"
 #include "common/subprocess.h"
 #include "common/textproto.h"
@@ -129,6 +130,46 @@ TEST_F(NvccToolchainTest, BuildsWithTheTypesOfTheTask) {
   ASSERT_TRUE(object.ok()) << object.status();
   EXPECT_TRUE(absl::StrContains(*object, "ksearch_run"));
   EXPECT_FALSE(absl::StrContains(*object, ".target sm_90a"));  // no PTX
+}
+
+TEST_F(NvccToolchainTest, BuildsWithDelaysAtBarriers) {
+  BuildRequest request = Kernel(
+      "#include \"ksearch_cuda.h\"\n"
+      "void launch(float* p, cudaStream_t stream);\n"
+      "__global__ void k(float* p) {\n  __shared__ uint64_t barrier;\n"
+      "  if (threadIdx.x == 0) ks::mbarrier_init(&barrier, 1);\n  __syncthreads();\n"
+      "  if (threadIdx.x == 0) ks::mbarrier_arrive(&barrier);\n"
+      "  ks::mbarrier_wait(&barrier, 0);\n  p[threadIdx.x] = 1;\n}",
+      "k<<<1, 32, 0, stream>>>(nullptr);\n  launch(nullptr, stream);\n  return 0;");
+  v1::SourceFile* other = request.sources.add_files();
+  other->set_path("folder/kernel.cu");
+  other->set_content(
+      "__global__ void other(float* p) {\n  __shared__ float s[32];\n  s[threadIdx.x] = p[0];\n"
+      "  __syncthreads();\n  p[threadIdx.x] = s[31 - threadIdx.x];\n}\n"
+      "void launch(float* p, cudaStream_t stream) { other<<<1, 32, 0, stream>>>(p); }\n");
+  request.variant = BuildVariant::kDelayed;
+  const BuildResult result = Build(request);
+  ASSERT_EQ(result.outcome, v1::OUTCOME_PASSED) << Log(result);
+  EXPECT_EQ(result.report.kernels_size(), 2);
+  if (!FindOnPath("/usr/local/cuda/bin/cuobjdump").ok()) return;
+  SubprocessOptions options;
+  options.argv = {"/usr/local/cuda/bin/cuobjdump", "-sass", result.artifact_path};
+  options.environment = {{"PATH", "/usr/local/cuda/bin:/usr/bin:/bin"}};
+  const auto listing = RunCommand(std::move(options), absl::Seconds(60), 1 << 20);
+  ASSERT_TRUE(listing.ok()) << listing.status();
+  for (const absl::string_view kernel :
+       absl::StrSplit(absl::string_view(listing->out).substr(listing->out.find("Function :")),
+                      "Function :", absl::SkipEmpty())) {
+    EXPECT_THAT(std::string(kernel), HasSubstr("NANOSLEEP"));
+  }
+}
+
+TEST_F(NvccToolchainTest, AnErrorInADelayedBuildIsTheSources) {
+  BuildRequest request = Kernel("", "return undeclared;");
+  request.variant = BuildVariant::kDelayed;
+  const BuildResult result = Build(request);
+  EXPECT_EQ(result.outcome, v1::OUTCOME_COMPILE_ERROR);
+  EXPECT_THAT(result.message, HasSubstr("undeclared"));
 }
 
 TEST_F(NvccToolchainTest, OurHeaderIsThereForEveryArchitecture) {
