@@ -210,6 +210,11 @@ std::string ResultText(const v1::JobResult& result, const std::string& packet) {
   if (!result.sanitizer().note().empty()) {
     absl::StrAppend(&text, "  ", result.sanitizer().note(), "\n");
   }
+  if (const v1::DelayedRuns& runs = result.sanitizer().delayed_runs(); !runs.label().empty()) {
+    absl::StrAppend(&text, "  review (", runs.label(), "): a tool reports a race; of ",
+                    runs.calls(), " calls with delays at barriers none shows one",
+                    runs.note().empty() ? "" : "; ", runs.note(), "\n");
+  }
   if (result.workloads_size() > 0) {
     std::vector<std::vector<std::string>> rows = {
         {"workload", "outcome", "latency", "95 % interval", "baseline", "speed-up", "calls"}};

@@ -37,6 +37,10 @@ v1::VerifierRequest MakeRequest(const v1::JobSpec& spec, const v1::Task& task,
     *request.add_rivals() =
         ArtifactOf(spec.rivals(i).rival_id(), builds.rivals[static_cast<size_t>(i)]);
   }
+  if (builds.delayed.has_value()) {
+    *request.mutable_delayed() = ArtifactOf("delayed", *builds.delayed);
+  }
+  request.set_delayed_absence(builds.delayed_absence);
   return request;
 }
 

@@ -43,6 +43,18 @@ absl::StatusOr<BuildResult> BuildRequired(Builder& builder, const BuildRequest& 
                    ") does not build: ", v1::Outcome_Name(built->outcome), ": ", built->message));
 }
 
+// Says nothing about the candidate: what assembles may not assemble with delays.
+void TakeDelayed(absl::StatusOr<BuildResult> built, ProgramBuilds* builds) {
+  if (built.ok() && built->outcome == v1::OUTCOME_PASSED) {
+    builds->delayed = *std::move(built);
+    return;
+  }
+  builds->delayed_absence =
+      absl::StrCat("it could not be built with delays: ",
+                   built.ok() ? absl::StrCat(v1::Outcome_Name(built->outcome), ": ", built->message)
+                              : std::string(built.status().message()));
+}
+
 }  // namespace
 
 absl::StatusOr<ProgramBuilds> BuildPrograms(const Toolchains& toolchains, const v1::JobSpec& spec,
@@ -113,6 +125,16 @@ absl::StatusOr<ProgramBuilds> BuildPrograms(const Toolchains& toolchains, const 
     }
   }
 
+  std::optional<Build> delayed_build;
+  if (spec.kind() == v1::JOB_KIND_CONFIRM && language == v1::LANGUAGE_CUDA) {
+    delayed_build = std::async(std::launch::async,
+                               [&builder = *own->second, &stop_others,
+                                request = BuildRequest{spec.candidate(), *header, spec.limits(),
+                                                       architecture, BuildVariant::kDelayed}] {
+                                 return builder.Build(request, stop_others.get_token());
+                               });
+  }
+
   ProgramBuilds builds;
   absl::StatusOr<BuildResult> candidate =
       own->second->Build({spec.candidate(), *header, spec.limits(), architecture}, stop);
@@ -136,6 +158,7 @@ absl::StatusOr<ProgramBuilds> BuildPrograms(const Toolchains& toolchains, const 
       builds.rivals.back() = *builds.baseline;
     }
   }
+  if (delayed_build.has_value()) TakeDelayed(delayed_build->get(), &builds);
   if (!candidate.ok()) return candidate.status();
   builds.candidate = *std::move(candidate);
   if (builds.candidate.outcome != v1::OUTCOME_PASSED) return builds;

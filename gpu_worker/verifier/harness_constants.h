@@ -165,6 +165,11 @@ inline constexpr absl::Duration kHiddenCaseTime = absl::Seconds(3);
 // less than two seconds a tool.
 inline constexpr absl::Duration kSanitizerTime = absl::Seconds(120);
 inline constexpr absl::Duration kSanitizerToolTime = absl::Seconds(50);
+// The second witness: calls with delays, and those without before them, on each workload; time for
+// all of them.
+inline constexpr int kWitnessCalls = 12;
+inline constexpr int kWitnessPlainCalls = 4;
+inline constexpr absl::Duration kWitnessTime = absl::Seconds(40);
 // A profile by ncu.
 inline constexpr absl::Duration kProfileTime = absl::Seconds(60);
 

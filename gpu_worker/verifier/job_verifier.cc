@@ -15,7 +15,7 @@
 #include "gpu_worker/verifier/dialogue/runner_reply.h"
 #include "gpu_worker/verifier/harness_constants.h"
 #include "gpu_worker/verifier/instruments/candidate_profile.h"
-#include "gpu_worker/verifier/instruments/memory_check.h"
+#include "gpu_worker/verifier/instruments/second_witness.h"
 #include "gpu_worker/verifier/timing/confirmation.h"
 #include "gpu_worker/verifier/timing/device/roofline.h"
 #include "gpu_worker/verifier/timing/sampler.h"
@@ -411,15 +411,17 @@ absl::Status JobVerifier::Sanitize(Job* job) {
     return absl::OkStatus();
   }
   Report("sanitize", 0, 1);
-  const size_t smallest = SmallestFirst(*job)[0];
+  const std::vector<size_t> order = SmallestFirst(*job);
+  std::vector<WitnessCase> cases;
+  for (const size_t i : order) cases.push_back({job->cases[i], &job->oracles[i]});
   MemoryCheck check;
   RETURN_IF_ERROR(OffTheClock(job, [&]() -> absl::Status {
-    ASSIGN_OR_RETURN(check, CheckMemory(bench_, *sanitizer, *job->candidate, job->cases[smallest],
-                                        WithDefaults(job->request->job().limits())));
+    ASSIGN_OR_RETURN(check,
+                     HearWitnesses(bench_, *sanitizer, *job->request, *job->candidate, cases));
     return absl::OkStatus();
   }));
   *job->verdict.mutable_sanitizer() = std::move(check.report);
-  if (!check.ending.passed()) FailWorkload(check.ending, smallest, job);
+  if (!check.ending.passed()) FailWorkload(check.ending, order[0], job);
   return absl::OkStatus();
 }
 

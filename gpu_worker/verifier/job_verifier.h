@@ -72,7 +72,8 @@ class JobVerifier {
   // No call of this workload can be faster, in microseconds; 0: unknown.
   double Floor(const Job& job, size_t index) const;
   absl::Status Confirm(Job* job);
-  // compute-sanitizer on the smallest workload. A confirmation goes on whatever this cannot do.
+  // compute-sanitizer on the smallest workload, and a second witness to some of its findings. A
+  // confirmation goes on whatever this cannot do.
   absl::Status Sanitize(Job* job);
   using Suspects = std::vector<std::pair<size_t, WorkloadSession::Suspect>>;  // by case
   // Compares outputs of timed calls with oracles of their contents, made now; the first that is

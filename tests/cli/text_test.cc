@@ -11,6 +11,7 @@ namespace ksearch {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 TEST(TableTest, ColumnsLineUpAndTheHeaderIsUnderlined) {
   EXPECT_EQ(Table({{"a", "bb"}, {"long", "x"}}), "a     bb\n----  --\nlong  x\n");
@@ -147,6 +148,13 @@ TEST(ResultTextTest, ShowsWhatComputeSanitizerSays) {
   EXPECT_THAT(ResultText(result),
               HasSubstr("  compute-sanitizer racecheck (warning): Warning: Race reported\n"));
   EXPECT_THAT(ResultText(result), HasSubstr("  not checked by compute-sanitizer: synccheck"));
+  EXPECT_THAT(ResultText(result), Not(HasSubstr("review")));
+  v1::DelayedRuns* runs = result.mutable_sanitizer()->mutable_delayed_runs();
+  runs->set_label("race_reported");
+  runs->set_calls(12);
+  EXPECT_THAT(ResultText(result),
+              HasSubstr("  review (race_reported): a tool reports a race; of 12 calls with delays "
+                        "at barriers none shows one\n"));
 }
 
 TEST(ResultTextTest, ShowsWhatTheCompilerSaysOfEachKernel) {

@@ -37,6 +37,7 @@ Ending Judge(const v1::SanitizerFinding& finding) {
       outcome = v1::OUTCOME_OUT_OF_BOUNDS;
       break;
     case v1::SanitizerFinding::RACE:
+    case v1::SanitizerFinding::BAD_SYNCHRONIZATION:
     case v1::SanitizerFinding::UNINITIALIZED:
       // Right numbers came by luck.
       outcome = v1::OUTCOME_INCORRECT;
@@ -45,6 +46,11 @@ Ending Judge(const v1::SanitizerFinding& finding) {
       break;
   }
   return {outcome, absl::StrCat("compute-sanitizer ", finding.tool(), ": ", finding.text())};
+}
+
+bool NeedsSecondWitness(const v1::SanitizerFinding& finding) {
+  return finding.kind() == v1::SanitizerFinding::RACE ||
+         finding.kind() == v1::SanitizerFinding::BAD_SYNCHRONIZATION;
 }
 
 absl::StatusOr<MemoryCheck> CheckMemory(Bench& bench, const Instrument& sanitizer,
@@ -76,7 +82,8 @@ absl::StatusOr<MemoryCheck> CheckMemory(Bench& bench, const Instrument& sanitize
           !log.trouble.empty() ? log.trouble : (run.trouble.empty() ? "no summary" : run.trouble)));
     }
     for (v1::SanitizerFinding& finding : log.findings) {
-      if (check.ending.passed()) check.ending = Judge(finding);
+      Ending& ending = NeedsSecondWitness(finding) ? check.alarm : check.ending;
+      if (ending.passed()) ending = Judge(finding);
       *check.report.add_findings() = std::move(finding);
     }
   }

@@ -16,13 +16,14 @@ namespace ksearch {
 
 struct MemoryCheck {
   v1::SanitizerReport report;
-  Ending ending;  // PASSED, or what the findings mean
+  Ending ending;  // PASSED, or what a finding means that stands by itself
+  Ending alarm;   // PASSED, or the first finding that needs a second witness
 };
 
 // Runs a candidate that has passed the gate under the tools of compute-sanitizer, one after
-// another, each for a share of kSanitizerTime, until one finds an error. A tool that cannot do its
-// work is named in the report's note and says nothing about the candidate. No other runner may be
-// alive. Non-OK if there is no memory for the buffers.
+// another, each for a share of kSanitizerTime, until one finds an error that stands by itself. A
+// tool that cannot do its work is named in the report's note and says nothing about the candidate.
+// No other runner may be alive. Non-OK if there is no memory for the buffers.
 absl::StatusOr<MemoryCheck> CheckMemory(Bench& bench, const Instrument& sanitizer,
                                         const ProgramImage& candidate,
                                         const std::shared_ptr<const WorkloadCase>& workload,
@@ -30,6 +31,11 @@ absl::StatusOr<MemoryCheck> CheckMemory(Bench& bench, const Instrument& sanitize
 
 // What a finding means for the candidate: PASSED for a warning.
 Ending Judge(const v1::SanitizerFinding& finding);
+
+// Whether a tool's word is not enough: racecheck and synccheck do not follow every barrier (of some
+// warps of a block, of copies), and report what is none. memcheck compares addresses with what is
+// allocated, and is not known to err.
+bool NeedsSecondWitness(const v1::SanitizerFinding& finding);
 
 }  // namespace ksearch
 

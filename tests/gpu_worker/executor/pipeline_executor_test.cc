@@ -153,6 +153,36 @@ TEST_F(PipelineExecutorTest, CheckNeedsNoBaseline) {
   EXPECT_FALSE(verifier_.requests().at(0).has_baseline());
 }
 
+TEST_F(PipelineExecutorTest, OnlyConfirmationsOfCudaCandidatesBringADelayedBuild) {
+  spec_.set_kind(v1::JOB_KIND_CONFIRM);
+  ASSERT_TRUE(Execute().ok());
+  EXPECT_FALSE(verifier_.requests().at(0).has_delayed());
+  EXPECT_EQ(verifier_.requests().at(0).delayed_absence(), "");
+
+  toolchains_[v1::LANGUAGE_CUDA] = std::make_unique<FakeBuilder>(folder_ + "/cuda");
+  std::filesystem::create_directories(folder_ + "/cuda");
+  task_.set_device(v1::DEVICE_CLASS_CUDA);
+  slot_.device_class = v1::DEVICE_CLASS_CUDA;
+  *spec_.mutable_candidate() = Cpp("kernel.cu", "candidate text");
+  spec_.mutable_candidate()->set_language(v1::LANGUAGE_CUDA);
+  ASSERT_TRUE(Execute().ok());
+  EXPECT_EQ(ReadFile(verifier_.requests().at(1).delayed().path(), 100).value(),
+            "delayed candidate text");
+  EXPECT_EQ(ReadFile(verifier_.requests().at(1).candidate().path(), 100).value(), "candidate text");
+
+  spec_.mutable_candidate()->mutable_files(0)->set_content("UNDELAYABLE text");
+  const auto result = Execute();
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->outcome(), v1::OUTCOME_PASSED);
+  EXPECT_FALSE(verifier_.requests().at(2).has_delayed());
+  EXPECT_THAT(verifier_.requests().at(2).delayed_absence(),
+              HasSubstr("it could not be built with delays: OUTCOME_COMPILE_ERROR"));
+
+  spec_.set_kind(v1::JOB_KIND_SCREEN);
+  ASSERT_TRUE(Execute().ok());
+  EXPECT_FALSE(verifier_.requests().at(3).has_delayed());
+}
+
 TEST_F(PipelineExecutorTest, BuildJobsNeedNeitherDeviceNorReference) {
   spec_.set_kind(v1::JOB_KIND_BUILD);
   task_.clear_references();

@@ -12,6 +12,7 @@
 #include "gpu_worker/verifier/host/memfd_buffer_sets.h"
 #include "gpu_worker/verifier/instruments/candidate_profile.h"
 #include "gpu_worker/verifier/instruments/instrument.h"
+#include "gpu_worker/verifier/instruments/second_witness.h"
 #include "gpu_worker/verifier/job_verifier.h"
 #include "tests/fakes/plain_sandbox.h"
 #include "tests/gpu_worker/verifier/matmul_task.h"
@@ -73,6 +74,24 @@ class InstrumentsTest : public ::testing::Test {
     Bench::Options options;
     options.sanitizer = Fake("compute-sanitizer", report);
     return Verify(std::move(options), ConfirmRequest("honest", "honest"));
+  }
+  // Of an honest program that racecheck accuses, and another one in place of its delayed build.
+  v1::Verdict ConfirmAccused(const std::string& delayed, const std::string& source = "") {
+    Bench::Options options;
+    options.sanitizer = Fake(
+        "compute-sanitizer",
+        "echo '========= COMPUTE-SANITIZER' > $log\n"
+        "[ $tool = racecheck ] && echo '========= Error: Race reported between Write access at "
+        "k(int)+0x10' >> $log\n"
+        "echo '========= ERROR SUMMARY: 1 error' >> $log\n");
+    v1::VerifierRequest request = ConfirmRequest("honest", "honest");
+    if (delayed.empty()) {
+      request.set_delayed_absence("it could not be built with delays: a reason");
+    } else {
+      *request.mutable_delayed() = CandidateArtifact(delayed);
+    }
+    request.mutable_job()->mutable_candidate()->add_files()->set_content(source);
+    return Verify(std::move(options), request);
   }
   v1::Profile Profile(const std::string& report) {
     Bench::Options options;
@@ -148,6 +167,74 @@ TEST_F(InstrumentsTest, AnErrorEndsTheConfirmation) {
   EXPECT_THAT(verdict.comparisons(), IsEmpty());
   EXPECT_THAT(verdict.sanitizer().tools(), ElementsAre("memcheck"));
   EXPECT_EQ(verdict.sanitizer().findings(0).kernel(), "ns::peek");
+}
+
+TEST_F(InstrumentsTest, ARaceThatNobodySeesAtWorkIsALabel) {
+  const v1::Verdict verdict = ConfirmAccused("honest");
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
+  EXPECT_THAT(verdict.comparisons(), SizeIs(1));
+  EXPECT_THAT(verdict.suspicions(), IsEmpty());
+  // What one tool says does not keep the next from being asked.
+  EXPECT_THAT(verdict.sanitizer().tools(), ElementsAre("memcheck", "racecheck", "synccheck"));
+  ASSERT_THAT(verdict.sanitizer().findings(), SizeIs(1));
+  EXPECT_FALSE(verdict.sanitizer().findings(0).warning());
+  const v1::DelayedRuns& runs = verdict.sanitizer().delayed_runs();
+  EXPECT_EQ(runs.label(), "race_reported");
+  EXPECT_EQ(runs.calls(), 12);
+  EXPECT_EQ(runs.workloads(), 2);
+  EXPECT_EQ(runs.wrong(), 0);
+  EXPECT_EQ(runs.different(), 0);
+  EXPECT_THAT(runs.note(), IsEmpty());
+}
+
+TEST_F(InstrumentsTest, ARaceThatASecondWitnessSeesIsIncorrect) {
+  const v1::Verdict verdict = ConfirmAccused("wrong_numbers");
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_INCORRECT);
+  EXPECT_THAT(verdict.message(),
+              AllOf(HasSubstr("compute-sanitizer racecheck: Error: Race reported"),
+                    HasSubstr("second witness: with random delays at its barriers, of 12 calls 12 "
+                              "were wrong"),
+                    HasSubstr("the first: output 'c'")));
+  EXPECT_THAT(verdict.comparisons(), IsEmpty());
+  EXPECT_THAT(verdict.sanitizer().delayed_runs().label(), IsEmpty());
+}
+
+TEST_F(InstrumentsTest, LastBitsThatVaryAreARaceUnlessSumsHaveNoOrder) {
+  v1::Verdict verdict = ConfirmAccused("last_bits_vary", "plain sums");
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_INCORRECT);
+  EXPECT_THAT(verdict.message(), HasSubstr("0 were wrong and 8 differed from others"));
+  verdict = ConfirmAccused("last_bits_vary", "atomicAdd(&sum, x);");
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
+  EXPECT_EQ(verdict.sanitizer().delayed_runs().different(), 8);
+  EXPECT_EQ(verdict.sanitizer().delayed_runs().label(), "race_reported");
+  EXPECT_THAT(verdict.sanitizer().delayed_runs().note(), HasSubstr("mentions atomics"));
+}
+
+TEST(MentionsAtomicsTest, KnowsThemInCppAndPtx) {
+  const auto mentions = [](const std::string& text) {
+    v1::Sources sources;
+    sources.add_files()->set_content("nothing");
+    sources.add_files()->set_content(text);
+    return MentionsAtomics(sources);
+  };
+  EXPECT_TRUE(mentions("atomicAdd(p, x);"));
+  EXPECT_TRUE(mentions("asm(\"red.global.add.f32 [%0], %1;\")"));
+  EXPECT_TRUE(mentions("asm(\"cp.reduce.async.bulk.global\")"));
+  EXPECT_FALSE(mentions("asm(\"ld.shared.f32 %0, [%1];\"); x = warp_reduce(y);"));
+}
+
+TEST_F(InstrumentsTest, ASecondWitnessThatFailsSaysNothing) {
+  v1::Verdict verdict = ConfirmAccused("crash");
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
+  EXPECT_EQ(verdict.sanitizer().delayed_runs().calls(), 0);
+  EXPECT_EQ(verdict.sanitizer().delayed_runs().label(), "race_reported");
+  EXPECT_THAT(verdict.sanitizer().delayed_runs().note(),
+              AllOf(HasSubstr("workload small, with delays: "), HasSubstr("RUNTIME_ERROR")));
+  verdict = ConfirmAccused("");
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
+  EXPECT_EQ(verdict.sanitizer().delayed_runs().label(), "race_reported");
+  EXPECT_EQ(verdict.sanitizer().delayed_runs().note(),
+            "it could not be built with delays: a reason");
 }
 
 TEST_F(InstrumentsTest, AToolThatFailsSaysNothingAboutTheProgram) {

@@ -1,0 +1,195 @@
+#include "gpu_worker/verifier/instruments/second_witness.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "common/digest.h"
+#include "common/log.h"
+#include "common/measure_defaults.h"
+#include "common/status_macros.h"
+#include "gpu_worker/verifier/harness_constants.h"
+
+namespace ksearch {
+namespace {
+
+constexpr int64_t kMaxNoteBytes = 1024;
+constexpr absl::Duration kLoadTime = absl::Seconds(10);
+
+// What a run of calls of one program on one workload showed.
+struct Calls {
+  int made = 0;  // whose outputs were looked at
+  int wrong = 0;
+  int different = 0;        // from the first with the same inputs
+  std::string first_wrong;  // what is wrong with it
+  std::string trouble;      // why there were not more calls
+};
+
+bool IsSame(const WorkloadCase& workload, const SavedOutputs& a, const SavedOutputs& b) {
+  const std::vector<TensorComparison> compared = a.CompareWith(workload, b);
+  return std::all_of(compared.begin(), compared.end(), [](const TensorComparison& tensor) {
+    return tensor.wrong == 0 && tensor.max_abs == 0;
+  });
+}
+
+// Of a program whose outputs were right without delays.
+bool IsWrong(v1::Outcome outcome) {
+  return outcome == v1::OUTCOME_INCORRECT || outcome == v1::OUTCOME_OUT_OF_BOUNDS ||
+         outcome == v1::OUTCOME_INPUT_MODIFIED;
+}
+
+absl::StatusOr<Calls> MakeCalls(Bench& bench, const ProgramImage& program, const WitnessCase& at,
+                                int count, const v1::Limits& limits, absl::Time deadline) {
+  const Clock& clock = bench.clock();
+  Calls calls;
+  if (clock.SteadyNow() >= deadline) {
+    calls.trouble = "there was no time left";
+    return calls;
+  }
+  ASSIGN_OR_RETURN(std::shared_ptr<BufferSets> buffers, bench.Buffers(at.workload, 1, "gate"));
+  ASSIGN_OR_RETURN(std::unique_ptr<RunnerLink> link, bench.starter().Start(limits));
+  WorkloadSession session(*link, at.workload, std::move(buffers), clock, RandomUint64());
+  const WorkloadSession::Limits times = {kWitnessTime, deadline};
+  Ending ending = link->Load(program, std::min(deadline, clock.SteadyNow() + kLoadTime));
+  if (ending.passed()) ending = session.Map(1, times);
+  std::map<int64_t, std::shared_ptr<const SavedOutputs>> first;
+  while (ending.passed() && calls.made < count) {
+    if (clock.SteadyNow() >= deadline) {
+      calls.trouble = "there was no time left";
+      return calls;
+    }
+    const int64_t content = calls.made % kGateContents;
+    Ending called =
+        session.Run({{0, content}}, WorkloadSession::Mode::kGate, *at.oracles, times).ending;
+    if (!called.passed() && !IsWrong(called.outcome)) {
+      ending = std::move(called);
+      break;
+    }
+    ++calls.made;
+    if (!called.passed()) {
+      if (++calls.wrong == 1) calls.first_wrong = std::move(called.message);
+    }
+    ASSIGN_OR_RETURN(std::shared_ptr<const SavedOutputs> outputs, session.Outputs(0));
+    std::shared_ptr<const SavedOutputs>& earlier = first[content];
+    if (earlier == nullptr) {
+      earlier = std::move(outputs);
+    } else if (!IsSame(*at.workload, *outputs, *earlier)) {
+      ++calls.different;
+    }
+  }
+  if (!ending.passed()) {
+    calls.trouble = absl::StrCat(v1::Outcome_Name(ending.outcome), ": ", ending.message);
+  }
+  return calls;
+}
+
+}  // namespace
+
+absl::StatusOr<SecondWitness> AskSecondWitness(Bench& bench, const v1::VerifierRequest& request,
+                                               const ProgramImage& candidate,
+                                               const std::vector<WitnessCase>& all_cases) {
+  SecondWitness witness;
+  if (!request.has_delayed()) {
+    witness.runs.set_label(kRaceReported);
+    witness.runs.set_note(CleanText(request.delayed_absence().empty()
+                                        ? "there is no build with delays"
+                                        : request.delayed_absence(),
+                                    kMaxNoteBytes));
+    return witness;
+  }
+  ASSIGN_OR_RETURN(const ProgramImage slowed, ProgramImage::Open(request.delayed()));
+  const v1::Limits limits = WithDefaults(request.job().limits());
+  const bool adds_in_any_order = MentionsAtomics(request.job().candidate());
+  std::vector<WitnessCase> cases = {all_cases.front()};
+  if (all_cases.size() > 1) cases.push_back(all_cases[all_cases.size() / 2]);
+  const absl::Time start = bench.clock().SteadyNow();
+  const absl::Time deadline = start + kWitnessTime;
+  std::vector<std::string> notes;
+  std::string first_wrong;
+  bool differs = false;  // where it means something
+  for (size_t i = 0; i < cases.size(); ++i) {
+    const absl::Duration share =
+        (deadline - bench.clock().SteadyNow()) / static_cast<double>(cases.size() - i);
+    const absl::Time until = bench.clock().SteadyNow() + share;
+    ASSIGN_OR_RETURN(const Calls plain,
+                     MakeCalls(bench, candidate, cases[i], kWitnessPlainCalls, limits, until));
+    ASSIGN_OR_RETURN(const Calls delayed,
+                     MakeCalls(bench, slowed, cases[i],
+                               kWitnessCalls / static_cast<int>(cases.size()), limits, until));
+    const bool repeats = plain.made == kWitnessPlainCalls && plain.different == 0;
+    v1::DelayedRuns& runs = witness.runs;
+    runs.set_calls(runs.calls() + delayed.made);
+    if (delayed.made > 0) runs.set_workloads(runs.workloads() + 1);
+    runs.set_wrong(runs.wrong() + delayed.wrong);
+    if (repeats) runs.set_different(runs.different() + delayed.different);
+    differs |= repeats && !adds_in_any_order && delayed.different > 0;
+    if (first_wrong.empty()) first_wrong = delayed.first_wrong;
+    for (const Calls* calls : {&plain, &delayed}) {
+      if (calls->trouble.empty()) continue;
+      notes.push_back(
+          absl::StrCat("workload ", cases[i].workload->uuid(), ", ",
+                       calls == &plain ? "without delays: " : "with delays: ", calls->trouble));
+    }
+    if (!repeats && plain.trouble.empty()) {
+      notes.push_back(absl::StrCat("workload ", cases[i].workload->uuid(),
+                                   ": outputs differ from call to call without delays, too"));
+    }
+  }
+  v1::DelayedRuns& runs = witness.runs;
+  if (runs.different() > 0 && adds_in_any_order) {
+    notes.push_back("the program mentions atomics: outputs that differ in some bits prove nothing");
+  }
+  runs.set_note(CleanText(absl::StrJoin(notes, "; "), kMaxNoteBytes));
+  LOG(INFO) << "msg=\"second witness\" calls=" << runs.calls() << " wrong=" << runs.wrong()
+            << " different=" << runs.different() << " time=" << bench.clock().SteadyNow() - start
+            << " note=\"" << runs.note() << "\"";
+  if (runs.wrong() == 0 && !differs) {
+    runs.set_label(kRaceReported);
+    return witness;
+  }
+  witness.ending = {v1::OUTCOME_INCORRECT,
+                    absl::StrCat("with random delays at its barriers, of ", runs.calls(), " calls ",
+                                 runs.wrong(), " were wrong and ", runs.different(),
+                                 " differed from others with the same inputs",
+                                 first_wrong.empty() ? "" : "; the first: ", first_wrong)};
+  return witness;
+}
+
+absl::StatusOr<MemoryCheck> HearWitnesses(Bench& bench, const Instrument& sanitizer,
+                                          const v1::VerifierRequest& request,
+                                          const ProgramImage& candidate,
+                                          const std::vector<WitnessCase>& cases) {
+  ASSIGN_OR_RETURN(MemoryCheck check,
+                   CheckMemory(bench, sanitizer, candidate, cases.front().workload,
+                               WithDefaults(request.job().limits())));
+  if (!check.ending.passed() || check.alarm.passed()) return check;
+  ASSIGN_OR_RETURN(SecondWitness witness, AskSecondWitness(bench, request, candidate, cases));
+  *check.report.mutable_delayed_runs() = std::move(witness.runs);
+  if (!witness.ending.passed()) {
+    check.ending = {
+        witness.ending.outcome,
+        absl::StrCat(check.alarm.message, "; second witness: ", witness.ending.message)};
+  }
+  return check;
+}
+
+bool MentionsAtomics(const v1::Sources& sources) {
+  for (const v1::SourceFile& file : sources.files()) {
+    const std::string& text = file.content();
+    for (const char* word : {"atomic", "atom.", "reduce.async"}) {
+      if (absl::StrContains(text, word)) return true;
+    }
+    // The instruction, not the end of "shared.".
+    for (size_t at = text.find("red."); at != std::string::npos; at = text.find("red.", at + 1)) {
+      if (at == 0 || !absl::ascii_isalnum(static_cast<unsigned char>(text[at - 1]))) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace ksearch

@@ -1,0 +1,61 @@
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_INSTRUMENTS_SECOND_WITNESS_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_INSTRUMENTS_SECOND_WITNESS_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "gpu_worker/verifier/dialogue/ending.h"
+#include "gpu_worker/verifier/dialogue/program_image.h"
+#include "gpu_worker/verifier/dialogue/workload_session.h"
+#include "gpu_worker/verifier/instruments/instrument.h"
+#include "gpu_worker/verifier/instruments/memory_check.h"
+#include "gpu_worker/verifier/tensors/workload_case.h"
+#include "gpu_worker/verifier/timing/bench.h"
+#include "proto/result.pb.h"
+#include "proto/runner.pb.h"
+#include "proto/task.pb.h"
+
+namespace ksearch {
+
+// DelayedRuns.label of a result that stands although a tool reported an error.
+inline constexpr char kRaceReported[] = "race_reported";
+
+struct WitnessCase {
+  std::shared_ptr<const WorkloadCase> workload;
+  const OracleEntries* oracles;  // of contents 0 .. kGateContents - 1
+};
+
+struct SecondWitness {
+  v1::DelayedRuns runs;
+  // PASSED, with a label in `runs`; or INCORRECT, and the message says how often and how the
+  // outputs were wrong or differed.
+  Ending ending;
+};
+
+// Has the candidate of a CONFIRM, which passed the gate and is now accused by a tool, make calls
+// without delays, to see whether it repeats itself bit for bit, and then kWitnessCalls with random
+// delays at its barriers (request.delayed), on the first of `cases`, smallest first, and the middle
+// one, within kWitnessTime. Wrong outputs, and different ones for the same inputs where that means
+// something, are a race that was seen at work. Calls that fail otherwise (too slow with delays, too
+// few registers for a launch) end the calls on that workload and say nothing; `runs.note` names
+// them, or why there is no build with delays. No other runner may be alive. Non-OK is trouble of
+// this machine.
+absl::StatusOr<SecondWitness> AskSecondWitness(Bench& bench, const v1::VerifierRequest& request,
+                                               const ProgramImage& candidate,
+                                               const std::vector<WitnessCase>& cases);
+
+// CheckMemory on the first of `cases` and, where that needs it, AskSecondWitness: `ending` is what
+// both mean, the report has `delayed_runs`.
+absl::StatusOr<MemoryCheck> HearWitnesses(Bench& bench, const Instrument& sanitizer,
+                                          const v1::VerifierRequest& request,
+                                          const ProgramImage& candidate,
+                                          const std::vector<WitnessCase>& cases);
+
+// Whether the text of a program mentions atomic operations: it may add numbers in whatever order
+// its threads come, and outputs that differ prove nothing.
+bool MentionsAtomics(const v1::Sources& sources);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_INSTRUMENTS_SECOND_WITNESS_H_
