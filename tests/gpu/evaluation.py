@@ -12,12 +12,15 @@ LANGUAGES = {".cu": "cuda", ".cpp": "cpp"}
 
 
 def with_headers(path):
-    """The file and the headers of its own folder that it includes."""
+    """The file and the headers of its own folder that it includes, or these include."""
     folder = os.path.dirname(path)
-    with open(path, encoding="utf-8") as file:
-        names = re.findall(r'^#include "([\w.]+)"', file.read(), re.MULTILINE)
-    beside = [os.path.join(folder, name) for name in names]
-    return [path] + [header for header in beside if os.path.exists(header)]
+    found = [path]
+    for at in found:  # grows
+        with open(at, encoding="utf-8") as file:
+            names = re.findall(r'^#include "([\w.]+)"', file.read(), re.MULTILINE)
+        beside = [os.path.join(folder, name) for name in names]
+        found += [header for header in beside if os.path.exists(header) and header not in found]
+    return found
 
 
 def evaluate(task, files, options=(), seconds=120):

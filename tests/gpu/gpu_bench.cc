@@ -11,6 +11,8 @@
 #include "common/status_macros.h"
 #include "common/subprocess.h"
 #include "common/textproto.h"
+#include "gpu_worker/build/cuda/nvcc_steps.h"
+#include "gpu_worker/build/cuda/ptx_delays.h"
 #include "gpu_worker/sandbox/gpu_binds.h"
 #include "gpu_worker/sandbox/sandbox_factory.h"
 #include "gpu_worker/verifier/cuda/cuda_buffer_sets.h"
@@ -26,6 +28,20 @@ std::string FindNvcc() {
     if (std::ifstream(path).good()) return path;
   }
   return FindOnPath("nvcc").value_or("");
+}
+
+absl::Status Shell(const std::string& command) {
+  if (std::system(command.c_str()) == 0) return absl::OkStatus();  // NOLINT(concurrency-mt-unsafe)
+  return absl::InternalError(absl::StrCat("this failed: ", command));
+}
+
+absl::StatusOr<v1::Artifact> ArtifactAt(const std::string& id, const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path, int64_t{64} << 20));
+  v1::Artifact artifact;
+  artifact.set_id(id);
+  artifact.set_path(path);
+  artifact.set_sha256(Sha256Hex(bytes));
+  return artifact;
 }
 
 }  // namespace
@@ -78,23 +94,46 @@ absl::Status GpuBench::UseTask(const v1::Task& task) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<v1::Artifact> GpuBench::Build(const std::string& path) {
-  v1::Artifact artifact;
-  artifact.set_id(std::filesystem::path(path).stem());
-  artifact.set_path(absl::StrCat(ScratchFolder(), "/", artifact.id(), ".so"));
+std::string GpuBench::Command(const std::string& path, const std::string& object,
+                              const std::string& folder) const {
   const std::string number = device_->device().architecture().substr(3);
   const char* const headers = std::getenv("KSEARCH_CUDA_HEADERS");
-  const std::string command = absl::StrCat(
-      "TMPDIR=", ScratchFolder(), " HOME=", ScratchFolder(), " ", nvcc_,
-      " -std=c++17 -O3 -shared -Xcompiler -fPIC -gencode=arch=compute_", number, "a,code=sm_",
-      number, "a -I", ScratchFolder(), headers == nullptr ? "" : absl::StrCat(" -I", headers),
-      " -o ", artifact.path(), " ", path, " 2>&1");
-  if (std::system(command.c_str()) != 0) {  // NOLINT(concurrency-mt-unsafe)
-    return absl::InternalError(absl::StrCat("cannot build: ", command));
+  return absl::StrCat("TMPDIR=", folder, " HOME=", ScratchFolder(), " ", nvcc_,
+                      " -std=c++17 -O3 -shared -Xcompiler -fPIC -gencode=arch=compute_", number,
+                      "a,code=sm_", number, "a -I", ScratchFolder(),
+                      headers == nullptr ? "" : absl::StrCat(" -I", headers), " -o ", object, " ",
+                      path);
+}
+
+absl::StatusOr<v1::Artifact> GpuBench::Build(const std::string& path) {
+  const std::string id = std::filesystem::path(path).stem();
+  const std::string object = absl::StrCat(ScratchFolder(), "/", id, ".so");
+  RETURN_IF_ERROR(Shell(Command(path, object, ScratchFolder())));
+  return ArtifactAt(id, object);
+}
+
+// As NvccToolchain does it.
+absl::StatusOr<v1::Artifact> GpuBench::BuildDelayed(const std::string& path) {
+  const std::string id = std::filesystem::path(path).stem();
+  const std::string folder = absl::StrCat(ScratchFolder(), "/", id, "-steps");
+  const std::string object = absl::StrCat(ScratchFolder(), "/", id, "-delayed.so");
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  const std::string plan = folder + "/plan";
+  RETURN_IF_ERROR(Shell(absl::StrCat(Command(path, object, folder), " --dryrun 2> ", plan)));
+  ASSIGN_OR_RETURN(const std::string listing, ReadFile(plan, int64_t{1} << 20));
+  ASSIGN_OR_RETURN(const NvccSteps steps, ReadDryRun(listing));
+  RETURN_IF_ERROR(WriteFileAtomically(folder + "/to_ptx.sh", steps.to_ptx));
+  RETURN_IF_ERROR(WriteFileAtomically(folder + "/from_ptx.sh", steps.from_ptx));
+  RETURN_IF_ERROR(Shell(absl::StrCat("sh ", folder, "/to_ptx.sh")));
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() != ".ptx") continue;
+    ASSIGN_OR_RETURN(const std::string ptx, ReadFile(entry.path(), kMaxPtxBytes));
+    ASSIGN_OR_RETURN(const DelayedPtx delayed, AddDelays(ptx));
+    RETURN_IF_ERROR(WriteFileAtomically(entry.path(), delayed.text));
   }
-  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(artifact.path(), int64_t{64} << 20));
-  artifact.set_sha256(Sha256Hex(bytes));
-  return artifact;
+  RETURN_IF_ERROR(Shell(absl::StrCat("sh ", folder, "/from_ptx.sh")));
+  return ArtifactAt("delayed", object);
 }
 
 }  // namespace ksearch

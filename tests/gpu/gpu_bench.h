@@ -31,9 +31,14 @@ class GpuBench {
   // A shared object of a source, as a worker would build it; with the headers of the folder
   // KSEARCH_CUDA_HEADERS, if that is set.
   absl::StatusOr<v1::Artifact> Build(const std::string& path);
+  // The same with delays at its barriers.
+  absl::StatusOr<v1::Artifact> BuildDelayed(const std::string& path);
 
  private:
   absl::Status Open(Instruments instruments);
+  // The command that makes `object`; nvcc's intermediate files go to `folder`.
+  std::string Command(const std::string& path, const std::string& object,
+                      const std::string& folder) const;
 
   std::string why_not_;
   std::string nvcc_;

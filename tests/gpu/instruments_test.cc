@@ -71,7 +71,8 @@ class InstrumentsTest : public ::testing::Test {
 
   static v1::Verdict Verify(v1::JobKind kind, const v1::Task& task,
                             const std::vector<std::string>& workloads,
-                            const v1::Artifact& candidate, const v1::Artifact& reference) {
+                            const v1::Artifact& candidate, const v1::Artifact& reference,
+                            const v1::Artifact* delayed = nullptr) {
     v1::VerifierRequest request;
     *request.mutable_task() = task;
     request.set_task_sha256(TaskDigest(task));
@@ -79,6 +80,7 @@ class InstrumentsTest : public ::testing::Test {
     for (const std::string& uuid : workloads) request.mutable_job()->add_workload_uuids(uuid);
     *request.mutable_candidate() = candidate;
     *request.mutable_reference() = reference;
+    if (delayed != nullptr) *request.mutable_delayed() = *delayed;
     JobVerifier verifier(TheBench().bench(), [](const v1::VerifierReply::Progress&) {});
     const absl::Time start = Clock::Real().SteadyNow();
     const auto verdict = verifier.Verify(request);
@@ -92,6 +94,9 @@ class InstrumentsTest : public ::testing::Test {
     for (const v1::SanitizerFinding& finding : verdict->sanitizer().findings()) {
       std::printf("  %s\n", finding.ShortDebugString().c_str());
     }
+    if (verdict->sanitizer().has_delayed_runs()) {
+      std::printf("  %s\n", verdict->sanitizer().delayed_runs().ShortDebugString().c_str());
+    }
     std::fflush(stdout);
     return *verdict;
   }
@@ -101,8 +106,10 @@ class InstrumentsTest : public ::testing::Test {
     const std::vector<std::string> workloads =
         task.name() == "gemm_bf16" ? std::vector<std::string>{"m1", "m16", "m128"}
                                    : std::vector<std::string>{"b1", "b997", "b8192"};
+    const auto delayed = TheBench().BuildDelayed(Museum(program));
+    CHECK_OK(delayed.status());
     return Verify(v1::JOB_KIND_CONFIRM, task, workloads, Build(Museum(program)),
-                  Build(Trusted(task.name(), "reference")));
+                  Build(Trusted(task.name(), "reference")), &*delayed);
   }
 };
 
@@ -117,14 +124,16 @@ TEST_P(HonestProgramTest, StandsAConfirmation) {
   EXPECT_THAT(verdict.sanitizer().note(), IsEmpty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Museum, HonestProgramTest,
-                         ::testing::Values("honest_plain", "honest_bulk_copy", "honest_cp_async",
-                                           "honest_gemm", "honest_split_k", "honest_graph",
-                                           "honest_cooperative", "honest_dependent_launch",
-                                           "honest_persistent", "honest_own_memory",
-                                           "honest_static_scratch", "honest_streams",
-                                           "honest_vectorized", "honest_bf16_intermediate",
-                                           "honest_early_out"));
+INSTANTIATE_TEST_SUITE_P(
+    Museum, HonestProgramTest,
+    ::testing::Values("honest_plain", "honest_bulk_copy", "honest_cp_async", "honest_gemm",
+                      "honest_split_k", "honest_graph", "honest_cooperative",
+                      "honest_dependent_launch", "honest_persistent", "honest_own_memory",
+                      "honest_static_scratch", "honest_streams", "honest_vectorized",
+                      "honest_bf16_intermediate", "honest_early_out", "honest_arrive",
+                      "honest_bulk_pipeline", "honest_cluster", "honest_copy_groups",
+                      "honest_counting_barrier", "honest_half_blocks", "honest_two_buffers",
+                      "honest_two_places", "honest_warp_arrivals"));
 
 struct Bad {
   const char* name;
@@ -139,13 +148,26 @@ TEST_P(BadProgramTest, IsFoundOut) {
   EXPECT_THAT(verdict.message(), HasSubstr(GetParam().message));
 }
 
-INSTANTIATE_TEST_SUITE_P(Museum, BadProgramTest,
-                         ::testing::Values(Bad{"reads_past_the_end", v1::OUTCOME_OUT_OF_BOUNDS,
-                                               "compute-sanitizer memcheck: Invalid"},
-                                           Bad{"racing_sum", v1::OUTCOME_INCORRECT,
-                                               "compute-sanitizer racecheck: Error: Race"},
-                                           Bad{"unwritten_scratch", v1::OUTCOME_INCORRECT,
-                                               "hidden case 'unwritten workspace'"}));
+INSTANTIATE_TEST_SUITE_P(
+    Museum, BadProgramTest,
+    ::testing::Values(
+        Bad{"reads_past_the_end", v1::OUTCOME_OUT_OF_BOUNDS, "compute-sanitizer memcheck: Invalid"},
+        Bad{"racing_sum", v1::OUTCOME_INCORRECT, "second witness: with random delays"},
+        Bad{"racing_cluster", v1::OUTCOME_INCORRECT, "second witness: with random delays"},
+        Bad{"racing_half_barrier", v1::OUTCOME_INCORRECT, "second witness: with random delays"},
+        Bad{"racing_missing_barrier", v1::OUTCOME_INCORRECT, "second witness: with random delays"},
+        Bad{"racing_parity", v1::OUTCOME_INCORRECT, "second witness: with random delays"},
+        Bad{"unwritten_scratch", v1::OUTCOME_INCORRECT, "hidden case 'unwritten workspace'"}));
+
+// A false alarm of racecheck, and a race that delays hide.
+TEST_F(InstrumentsTest, AToolAloneRefusesNothing) {
+  if (!TheBench().bench().sanitizer().ok()) GTEST_SKIP() << "there is no compute-sanitizer";
+  for (const char* program : {"honest_arrive", "racing_copy"}) {
+    const v1::Verdict verdict = Confirm(program);
+    EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
+    EXPECT_EQ(verdict.sanitizer().delayed_runs().label(), "race_reported") << program;
+  }
+}
 
 class BaselineTest : public InstrumentsTest, public ::testing::WithParamInterface<const char*> {};
 

@@ -1,0 +1,28 @@
+// An mbarrier with one arrival a warp: what its lanes wrote is ordered by __syncwarp before one of
+// them arrives.
+#include "ksearch_cuda.h"
+#include "rows.cuh"
+
+namespace {
+using namespace museum;
+
+__global__ void NormalizeRows(const Bf16* x, const Bf16* weight, int rows, Bf16* y) {
+  __shared__ float sums[kThreads];
+  __shared__ uint64_t barrier;
+  if (threadIdx.x == 0) {
+    ks::mbarrier_init(&barrier, kThreads / 32);
+    ks::mbarrier_fence_init();
+  }
+  __syncthreads();
+  const int64_t at = static_cast<int64_t>(blockIdx.x) * kHidden;
+  sums[threadIdx.x] = Squares(x + at, threadIdx.x, kThreads);
+  __syncwarp();
+  if (threadIdx.x % 32 == 0) ks::mbarrier_arrive(&barrier);
+  ks::mbarrier_wait(&barrier, 0);
+  float total = 0;
+  for (int i = 0; i < kThreads; ++i) total += sums[i];
+  Write(x + at, weight, total, threadIdx.x, kThreads, y + at);
+}
+}  // namespace
+
+MUSEUM_RUN(NormalizeRows, 1, museum::kThreads)
