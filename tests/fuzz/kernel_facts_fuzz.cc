@@ -3,10 +3,13 @@
 #include <cstdlib>
 
 #include "gpu_worker/build/cuda/kernel_name.h"
+#include "gpu_worker/build/cuda/nvcc_steps.h"
+#include "gpu_worker/build/cuda/ptx_delays.h"
 #include "gpu_worker/build/cuda/ptxas_report.h"
 #include "gpu_worker/build/cuda/sass_facts.h"
 
-// Any bytes give few kernels with short printable names and numbers that are not negative.
+// Any bytes give few kernels with short printable names and numbers that are not negative; delays
+// only add to them.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const absl::string_view text(reinterpret_cast<const char*>(data), size);
   const ksearch::PtxasReport report = ksearch::ReadPtxasReport(text);
@@ -21,6 +24,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   for (const auto& [symbol, facts] : ksearch::CountSass(text)) {
     if (facts.tensor() > facts.instructions()) std::abort();
+  }
+  if (const auto delayed = ksearch::AddDelays(text); delayed.ok()) {
+    if (delayed->text.size() < size) std::abort();
+    if ((delayed->barriers + delayed->kernels == 0) != (delayed->text == text)) std::abort();
+  }
+  if (const auto steps = ksearch::ReadDryRun(text); steps.ok()) {
+    if (steps->to_ptx.size() + steps->from_ptx.size() > 4 * size + 64) std::abort();
   }
   return 0;
 }
