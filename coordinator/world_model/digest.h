@@ -28,7 +28,7 @@ std::string TreeDigest(const v1::WorldModel& model, const TreeDigestOptions& opt
 struct FrontierDigestOptions {
   bool paper = false;       // shallowest first, 10 lines; default: most promising first, all
   size_t max_bytes = 4000;  // paper: 1200
-  std::vector<std::string> in_flight;  // nodes being worked on, left out; not in paper
+  std::vector<std::string> in_flight{};  // nodes being worked on, left out; not in paper
 };
 // One line per executable action; "(none)" if there is none.
 std::string FrontierDigest(const v1::WorldModel& model, const FrontierDigestOptions& options);
