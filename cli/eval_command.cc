@@ -68,6 +68,7 @@ int EvalCommand(Client* client, const Options& options) {
   if (result.outcome() == v1::OUTCOME_WORKER_LOST || result.outcome() == v1::OUTCOME_CANCELLED) {
     return kExitUnavailable;  // says nothing about the sources
   }
+  if (result.outcome() == v1::OUTCOME_TASK_ERROR) return kExitConfig;  // neither does this
   return result.outcome() == v1::OUTCOME_PASSED ? kExitOk : kExitNoCandidate;
 }
 

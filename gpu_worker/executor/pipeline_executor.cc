@@ -9,6 +9,7 @@
 #include "common/measure_defaults.h"
 #include "common/run_facts.h"
 #include "common/status_macros.h"
+#include "common/task_fault.h"
 #include "common/textproto.h"
 #include "gpu_worker/build/diagnostics.h"
 #include "gpu_worker/build/marks/source_marks.h"
@@ -129,8 +130,16 @@ absl::StatusOr<v1::JobResult> PipelineExecutor::Execute(const v1::JobSpec& spec,
                      parts_.devices->HoldForBuild(stop));
     const absl::Time begin = clock.SteadyNow();
     *times.mutable_queued() = ToProto(begin - start);
-    ASSIGN_OR_RETURN(builds, BuildPrograms(*parts_.toolchains, spec, task, architecture, stop));
+    absl::StatusOr<ProgramBuilds> built =
+        BuildPrograms(*parts_.toolchains, spec, task, architecture, stop);
     *times.mutable_build() = ToProto(clock.SteadyNow() - begin);
+    if (IsTaskFault(built.status())) {
+      result.set_outcome(v1::OUTCOME_TASK_ERROR);
+      result.set_message(std::string(built.status().message()));
+      return finish();
+    }
+    RETURN_IF_ERROR(built.status());
+    builds = *std::move(built);
   }
   *result.mutable_build() = builds->candidate.report;
   if (builds->candidate.outcome != v1::OUTCOME_PASSED) {

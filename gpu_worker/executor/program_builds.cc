@@ -8,6 +8,7 @@
 #include "common/kernel_header.h"
 #include "common/measure_defaults.h"
 #include "common/status_macros.h"
+#include "common/task_fault.h"
 
 namespace ksearch {
 namespace {
@@ -38,9 +39,8 @@ absl::StatusOr<BuildResult> BuildRequired(Builder& builder, const BuildRequest& 
   auto built = builder.Build(request, stop);
   if (!built.ok()) return Annotate(built.status(), what);
   if (built->outcome == v1::OUTCOME_PASSED) return built;
-  return absl::FailedPreconditionError(
-      absl::StrCat(what, " (", FileNames(request.sources),
-                   ") does not build: ", v1::Outcome_Name(built->outcome), ": ", built->message));
+  return TaskFault(absl::StrCat(what, " (", FileNames(request.sources), ") does not build: ",
+                                v1::Outcome_Name(built->outcome), ": ", built->message));
 }
 
 // Says nothing about the candidate: what assembles may not assemble with delays.
@@ -67,7 +67,9 @@ absl::StatusOr<ProgramBuilds> BuildPrograms(const Toolchains& toolchains, const 
         absl::StrCat("this worker has no toolchain for ", v1::Language_Name(language)));
   }
   auto header = KernelHeader(task.definition(), task.device());
-  if (!header.ok()) return Annotate(header.status(), absl::StrCat("task ", task.name()));
+  if (!header.ok()) {
+    return TaskFault(absl::StrCat("task ", task.name(), ": ", header.status().message()));
+  }
   if (spec.kind() == v1::JOB_KIND_BUILD) {
     ProgramBuilds alone;
     ASSIGN_OR_RETURN(

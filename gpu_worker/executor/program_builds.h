@@ -33,8 +33,8 @@ struct ProgramBuilds {
 // the task has them in it, else in any that `toolchains` know. All for `architecture` (empty: each
 // toolchain's default). A CUDA candidate of a CONFIRM job is built with delays, too. A BUILD job
 // builds its candidate alone. Non-OK: CANCELLED after `stop`, FAILED_PRECONDITION without a
-// toolchain for the language, or if a trusted program or a rival does not build: the message names
-// the task and the file.
+// toolchain for the language, TaskFault (common/task_fault.h) if a trusted program or a rival does
+// not build: the message names the task and the file.
 absl::StatusOr<ProgramBuilds> BuildPrograms(const Toolchains& toolchains, const v1::JobSpec& spec,
                                             const v1::Task& task, const std::string& architecture,
                                             std::stop_token stop);

@@ -10,9 +10,11 @@
 #include "common/log.h"
 #include "common/measure_defaults.h"
 #include "common/status_macros.h"
+#include "common/task_fault.h"
 #include "common/textproto.h"
 #include "gpu_worker/verifier/checker.h"
 #include "gpu_worker/verifier/dialogue/runner_reply.h"
+#include "gpu_worker/verifier/dialogue/trusted_ending.h"
 #include "gpu_worker/verifier/harness_constants.h"
 #include "gpu_worker/verifier/instruments/candidate_profile.h"
 #include "gpu_worker/verifier/instruments/second_witness.h"
@@ -20,6 +22,7 @@
 #include "gpu_worker/verifier/timing/device/roofline.h"
 #include "gpu_worker/verifier/timing/sampler.h"
 #include "gpu_worker/verifier/timing/workload_timing.h"
+#include "gpu_worker/verifier/trusted_programs.h"
 
 namespace ksearch {
 namespace {
@@ -39,6 +42,17 @@ void BlameForDeviceError(v1::Verdict* verdict) {
                              "of: ",
                              verdict->message()),
                 kMaxMessageBytes));
+}
+
+std::string BaselineKey(const ProgramImage& baseline, const WorkloadCase& workload) {
+  return absl::StrCat(baseline.sha256(), "/", workload.key());
+}
+
+v1::Verdict TaskErrorFor(const absl::Status& fault) {
+  v1::Verdict verdict;
+  verdict.set_outcome(v1::OUTCOME_TASK_ERROR);
+  verdict.set_message(CleanText(fault.message(), kMaxMessageBytes));
+  return verdict;
 }
 
 std::vector<int64_t> TimedOracles(const OracleEntries& oracles) {
@@ -61,6 +75,15 @@ absl::StatusOr<v1::Verdict> JobVerifier::Verify(const v1::VerifierRequest& reque
     tries.again.clear();
     ++tries.begun;
     verdict = Judge(request, &tries);
+    if (IsTaskFault(verdict.status())) {
+      const absl::Status fault = verdict.status();
+      if (IsUnexplained(fault) && tries.begun < kUnexplainedTries) {
+        RETURN_IF_ERROR(AskDevice(absl::StrCat("after ", fault.message())));
+        continue;
+      }
+      verdict = TaskErrorFor(fault);
+      break;
+    }
     if (!verdict.ok() || tries.again.empty()) break;
     // A candidate can have its own process say anything: the device is asked itself.
     if (tries.device_error) {
@@ -100,6 +123,7 @@ absl::StatusOr<v1::Verdict> JobVerifier::Judge(const v1::VerifierRequest& reques
   };
   const absl::Time prepare_start = clock.SteadyNow();
   RETURN_IF_ERROR(Prepare(&job));
+  RETURN_IF_ERROR(TryTrusted(&job));
   const absl::Time baseline_start = clock.SteadyNow();
   // Before the candidate is there: it could slow the baseline down.
   if (request.job().kind() == v1::JOB_KIND_SCREEN) RETURN_IF_ERROR(TimeBaseline(&job));
@@ -211,6 +235,27 @@ absl::Status JobVerifier::Prepare(Job* job) {
   return absl::OkStatus();
 }
 
+absl::Status JobVerifier::TryTrusted(Job* job) {
+  const v1::VerifierRequest& request = *job->request;
+  if (request.job().kind() == v1::JOB_KIND_SCREEN && job->baseline.has_value()) {
+    // As often as it is timed anew.
+    const absl::Time now = bench_.clock().SteadyNow();
+    const bool timed = std::all_of(job->cases.begin(), job->cases.end(), [&](const CasePtr& each) {
+      return bench_.baselines().Find(BaselineKey(*job->baseline, *each), now).has_value();
+    });
+    if (!timed) {
+      RETURN_IF_ERROR(
+          TryTrustedProgram(bench_, *job->baseline, "the baseline", job->cases, job->oracles));
+    }
+  }
+  for (const v1::Artifact& artifact : request.rivals()) {
+    ASSIGN_OR_RETURN(const ProgramImage rival, ProgramImage::Open(artifact));
+    RETURN_IF_ERROR(TryTrustedProgram(bench_, rival, absl::StrCat("rival '", rival.id(), "'"),
+                                      job->cases, job->oracles));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status JobVerifier::Check(RunnerLink& link, Job* job) {
   size_t done = 0;
   for (const size_t i : SmallestFirst(*job)) {
@@ -241,19 +286,18 @@ absl::Status JobVerifier::CheckHidden(RunnerLink& link, Job* job) {
 absl::Status JobVerifier::TimeBaseline(Job* job) {
   if (!job->baseline.has_value()) return absl::OkStatus();
   const Clock& clock = bench_.clock();
-  const WorkloadSession::Limits limits = {FromProto(RunnerStarter::TrustedLimits().total_time()),
-                                          absl::InfiniteFuture()};
+  const WorkloadSession::Limits limits = {kTrustedCallTime, absl::InfiniteFuture()};
   std::unique_ptr<RunnerLink> link;
   bool first = true, allow_graphs = true;
   for (size_t i = 0; i < job->cases.size(); ++i) {
     const CasePtr& workload = job->cases[i];
-    const std::string key = absl::StrCat(job->baseline->sha256(), "/", workload->key());
+    const std::string key = BaselineKey(*job->baseline, *workload);
     std::optional<BaselineCache::Timing> timing = bench_.baselines().Find(key, clock.SteadyNow());
     if (!timing.has_value()) {
       Report("baseline", i, job->cases.size());
       const auto broken = [&](const Ending& ending) {
-        return absl::FailedPreconditionError(absl::StrCat("the baseline fails on workload ",
-                                                          workload->uuid(), ": ", ending.message));
+        return TaskFaultOf(ending, absl::StrCat("the baseline fails on workload ", workload->uuid(),
+                                                ": ", ending.message));
       };
       if (link == nullptr) {
         ASSIGN_OR_RETURN(link, bench_.starter().Start(RunnerStarter::TrustedLimits()));
@@ -430,7 +474,7 @@ absl::Status JobVerifier::JudgeSuspects(const Suspects& suspects, Job* job) {
   std::vector<std::vector<int64_t>> contents(job->cases.size());
   for (const auto& [index, suspect] : suspects) contents[index].push_back(suspect.content);
   std::vector<OracleEntries> oracles(job->cases.size());
-  RETURN_IF_ERROR(OffTheClock(job, [&]() -> absl::Status {
+  const absl::Status answered = OffTheClock(job, [&]() -> absl::Status {
     for (size_t i = 0; i < contents.size(); ++i) {
       if (contents[i].empty()) continue;
       ASSIGN_OR_RETURN(oracles[i],
@@ -438,7 +482,10 @@ absl::Status JobVerifier::JudgeSuspects(const Suspects& suspects, Job* job) {
     }
     bench_.oracle().Rest();
     return absl::OkStatus();
-  }));
+  });
+  // The reference was right before the candidate was there.
+  if (IsTaskFault(answered)) return absl::UnavailableError(answered.message());
+  RETURN_IF_ERROR(answered);
   for (const auto& [index, suspect] : suspects) {
     const WorkloadCase& workload = *job->cases[index];
     const OracleEntry& oracle = *oracles[index].at(suspect.content);

@@ -19,8 +19,8 @@
 namespace ksearch {
 
 // Carries out one VerifierRequest: CHECK, SCREEN, CONFIRM or PROFILE. Whatever the candidate does
-// is part of the verdict; non-OK is trouble of the task, the machine or the request.
-// Thread-compatible.
+// is part of the verdict, and what the task's own programs do (OUTCOME_TASK_ERROR); non-OK is
+// trouble of the machine or the request. Thread-compatible.
 class JobVerifier {
  public:
   using Progress = std::function<void(const v1::VerifierReply::Progress&)>;
@@ -66,6 +66,8 @@ class JobVerifier {
   absl::Status Check(RunnerLink& link, Job* job);
   // Of a CONFIRM, after the gate: contents of other kinds than the recipes'.
   absl::Status CheckHidden(RunnerLink& link, Job* job);
+  // The programs that the candidate is compared with: TaskFault if one is not right.
+  absl::Status TryTrusted(Job* job);
   absl::Status TimeBaseline(Job* job);
   // *link is replaced if the candidate needs a new process.
   absl::Status Screen(std::unique_ptr<RunnerLink>* link, Job* job);

@@ -6,20 +6,29 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
+#include "gpu_worker/verifier/dialogue/trusted_ending.h"
 #include "gpu_worker/verifier/harness_constants.h"
+#include "gpu_worker/verifier/tensors/compare.h"
 
 namespace ksearch {
 namespace {
 
-// References are written for clarity, not speed.
-constexpr absl::Duration kReferenceCallTime = absl::Seconds(120);
+absl::Status Broken(const WorkloadCase& workload, const Ending& ending) {
+  return TaskFaultOf(ending, absl::StrCat("the reference fails on workload ", workload.uuid(), ": ",
+                                          ending.message));
+}
 
+// Of answers, not of a call.
 absl::Status Broken(const WorkloadCase& workload, absl::string_view why) {
-  return absl::FailedPreconditionError(
-      absl::StrCat("the reference fails on workload ", workload.uuid(), ": ", why));
+  return TaskFault(absl::StrCat("the reference fails on workload ", workload.uuid(), ": ", why));
 }
 
 std::string SeedText(const Seed& seed) { return absl::StrCat("/", seed.high, ".", seed.low, "/"); }
+
+// Stands in the cache for a reference that gave the same answers twice.
+std::string AgreementKey(const ProgramImage& reference, const WorkloadCase& workload) {
+  return absl::StrCat("agrees/", reference.sha256(), "/", workload.key());
+}
 
 std::string CacheKey(const ProgramImage& reference, const WorkloadCase& workload, int64_t content) {
   return absl::StrCat(reference.sha256(), "/", workload.key(), SeedText(workload.seed()), content);
@@ -91,30 +100,30 @@ absl::Status Oracle::Answer(const ProgramImage& reference,
                             const std::vector<int64_t>& contents, bool keep,
                             OracleEntries* entries) {
   WorkloadSession::Limits limits;
-  limits.call_time = kReferenceCallTime;
+  limits.call_time = kTrustedCallTime;
   limits.deadline = clock_.SteadyNow() + absl::Minutes(30);
   if (link_ == nullptr || linked_program_ != reference.sha256()) {
     link_.reset();
     ASSIGN_OR_RETURN(link_, starter_.Start(RunnerStarter::TrustedLimits()));
     linked_program_ = reference.sha256();
-    if (Ending loaded = link_->Load(reference, clock_.SteadyNow() + kReferenceCallTime);
+    if (Ending loaded = link_->Load(reference, clock_.SteadyNow() + kTrustedCallTime);
         !loaded.passed()) {
       link_.reset();
-      return Broken(*workload, loaded.message);
+      return Broken(*workload, loaded);
     }
   }
   ASSIGN_OR_RETURN(std::shared_ptr<BufferSets> buffers, allocate_(workload, 1));
   WorkloadSession session(*link_, workload, buffers, clock_, workload->seed().low);
   if (Ending mapped = session.Map(1, limits); !mapped.passed()) {
     link_.reset();
-    return Broken(*workload, mapped.message);
+    return Broken(*workload, mapped);
   }
   for (const int64_t content : contents) {
     const WorkloadSession::Batch batch =
         session.Run({{0, content}}, WorkloadSession::Mode::kReference, {}, limits);
     if (!batch.ending.passed()) {
       link_.reset();
-      return Broken(*workload, batch.ending.message);
+      return Broken(*workload, batch.ending);
     }
     auto entry = std::make_shared<OracleEntry>();
     absl::StatusOr<std::shared_ptr<const SavedOutputs>> outputs = session.Outputs(0);
@@ -126,6 +135,29 @@ absl::Status Oracle::Answer(const ProgramImage& reference,
     entry->reference_time = batch.audit;
     if (const std::string name = OutputWithNan(*workload, *entry->outputs); !name.empty()) {
       return Broken(*workload, absl::StrCat("output '", name, "' holds a NaN"));
+    }
+    // Once a workload: whoever disagrees with itself, does so at any time.
+    if (cache_.Find(AgreementKey(reference, *workload)) == nullptr) {
+      const WorkloadSession::Batch again =
+          session.Run({{0, content}}, WorkloadSession::Mode::kReference, {}, limits);
+      if (!again.ending.passed()) {
+        link_.reset();
+        return Broken(*workload, again.ending);
+      }
+      outputs = session.Outputs(0);
+      if (absl::IsResourceExhausted(outputs.status())) {
+        DropCache();
+        outputs = session.Outputs(0);
+      }
+      RETURN_IF_ERROR(outputs.status());
+      const OutputComparison compared =
+          JudgeOutputs(*workload, (*outputs)->CompareWith(*workload, *entry->outputs));
+      if (!compared.right) {
+        return Broken(*workload,
+                      absl::StrCat("it disagrees with itself on equal inputs: ", compared.message));
+      }
+      cache_.Insert(AgreementKey(reference, *workload), std::make_shared<OracleEntry>(),
+                    /*bytes=*/0);
     }
     if (keep) {
       cache_.Insert(CacheKey(reference, *workload, content), entry, entry->outputs->bytes());

@@ -253,12 +253,15 @@ TEST_F(PipelineExecutorTest, BrokenCandidateEndsBeforeTheDevice) {
   EXPECT_THAT(states_, ElementsAre(v1::HeldLease::BUILDING));
 }
 
-TEST_F(PipelineExecutorTest, BrokenReferenceIsNamedAndIsNoResult) {
+TEST_F(PipelineExecutorTest, ABrokenReferenceIsNamedAndIsATaskError) {
   *task_.mutable_references(0) = Cpp("reference.cpp", "COMPILE_ERROR oops");
   const auto result = Execute();
-  EXPECT_EQ(result.status().code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(std::string(result.status().message()),
-              HasSubstr("task add: reference (reference.cpp) does not build"));
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->outcome(), v1::OUTCOME_TASK_ERROR);
+  EXPECT_EQ(result->message(),
+            "task add: reference (reference.cpp) does not build: OUTCOME_COMPILE_ERROR: "
+            "COMPILE_ERROR oops");
+  EXPECT_TRUE(verifier_.requests().empty());
 }
 
 TEST_F(PipelineExecutorTest, TroubleWithTheWorkerIsNoResult) {

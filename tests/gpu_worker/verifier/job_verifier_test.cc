@@ -301,11 +301,11 @@ TEST(JobVerifierTest, ACandidateThatLoadsOnlyOnceFails) {
   EXPECT_THAT(verdict.message(), HasSubstr("SIGABRT while loading"));
 }
 
-TEST(JobVerifierTest, AFailingRivalIsTroubleOfTheTask) {
+TEST(JobVerifierTest, AFailingRivalIsNoWordAboutTheCandidate) {
   Verifier verifier;
-  const absl::Status status = verifier.Refuse(ConfirmRequest("honest", "no_output"));
-  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("rival 'no_output' fails"));
+  const v1::Verdict verdict = verifier.Verify(ConfirmRequest("honest", "no_output"));
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_TASK_ERROR);
+  EXPECT_THAT(verdict.message(), HasSubstr("rival 'no_output' fails on workload"));
 }
 
 TEST(JobVerifierTest, TheVerifierGoesOnAfterABadCandidate) {
@@ -315,13 +315,38 @@ TEST(JobVerifierTest, TheVerifierGoesOnAfterABadCandidate) {
   EXPECT_EQ(verifier.Verify(ScreenRequest("honest")).outcome(), v1::OUTCOME_PASSED);
 }
 
-TEST(JobVerifierTest, ABrokenReferenceIsTroubleOfTheTask) {
+TEST(JobVerifierTest, AReferenceAtFaultIsATaskError) {
   Verifier verifier;
-  v1::VerifierRequest request = ScreenRequest("honest");
-  *request.mutable_reference() = CandidateArtifact("crash");
-  const absl::Status status = verifier.Refuse(request);
-  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("the reference fails on workload"));
+  const std::pair<const char*, const char*> faults[] = {
+      {"crash", "SIGSEGV"},
+      {"nan_output", "holds a NaN"},
+      {"nonzero_return", "returned"},
+      {"drifting", "disagrees with itself on equal inputs"},
+  };
+  for (const auto& [name, message] : faults) {
+    SCOPED_TRACE(name);
+    // Also the second time, when answers might be kept.
+    for (int i = 0; i < 2; ++i) {
+      v1::VerifierRequest request = ScreenRequest("honest");
+      *request.mutable_reference() = CandidateArtifact(name);
+      const v1::Verdict verdict = verifier.Verify(request);
+      EXPECT_EQ(v1::Outcome_Name(verdict.outcome()), "OUTCOME_TASK_ERROR");
+      EXPECT_THAT(verdict.message(), HasSubstr("the reference fails on workload"));
+      EXPECT_THAT(verdict.message(), HasSubstr(message));
+    }
+  }
+  EXPECT_EQ(verifier.Verify(ScreenRequest("honest")).outcome(), v1::OUTCOME_PASSED);
+}
+
+TEST(JobVerifierTest, ABaselineAtFaultIsATaskError) {
+  Verifier verifier;
+  for (const char* name : {"crash", "wrong_numbers", "drifting"}) {
+    v1::VerifierRequest request = ScreenRequest("honest");
+    *request.mutable_baseline() = CandidateArtifact(name);
+    const v1::Verdict verdict = verifier.Verify(request);
+    EXPECT_EQ(v1::Outcome_Name(verdict.outcome()), "OUTCOME_TASK_ERROR") << name;
+    EXPECT_THAT(verdict.message(), HasSubstr("the baseline fails on workload")) << name;
+  }
 }
 
 TEST(JobVerifierTest, AnArtifactMustBeWhatItsDigestSays) {

@@ -1,0 +1,25 @@
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_DIALOGUE_TRUSTED_ENDING_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_DIALOGUE_TRUSTED_ENDING_H_
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "common/task_fault.h"
+#include "gpu_worker/verifier/dialogue/ending.h"
+
+namespace ksearch {
+
+// A trusted program (reference, baseline, rival) has so long to load and for one call before its
+// task is called faulty: long enough for references that are written for clarity, short enough that
+// one that hangs gives its device back soon.
+inline constexpr absl::Duration kTrustedCallTime = absl::Seconds(15);
+
+// Of a trusted program that ended so: a TaskFault, an unexplained one if something else may have
+// killed it.
+inline absl::Status TaskFaultOf(const Ending& ending, absl::string_view message) {
+  return ending.killed || ending.device_failed ? UnexplainedTaskFault(message) : TaskFault(message);
+}
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_DIALOGUE_TRUSTED_ENDING_H_

@@ -1,0 +1,34 @@
+#include "gpu_worker/verifier/trusted_programs.h"
+
+#include "absl/strings/str_cat.h"
+#include "common/status_macros.h"
+#include "gpu_worker/verifier/checker.h"
+#include "gpu_worker/verifier/dialogue/trusted_ending.h"
+
+namespace ksearch {
+
+absl::Status TryTrustedProgram(Bench& bench, const ProgramImage& program, absl::string_view what,
+                               const std::vector<std::shared_ptr<const WorkloadCase>>& cases,
+                               const std::vector<OracleEntries>& oracles) {
+  const Clock& clock = bench.clock();
+  const WorkloadSession::Limits limits = {kTrustedCallTime, absl::InfiniteFuture()};
+  std::unique_ptr<RunnerLink> link;
+  for (size_t i = 0; i < cases.size(); ++i) {
+    if (i == 0) {
+      ASSIGN_OR_RETURN(link, bench.starter().Start(RunnerStarter::TrustedLimits()));
+      const Ending loaded = link->Load(program, clock.SteadyNow() + kTrustedCallTime);
+      if (!loaded.passed()) {
+        return TaskFaultOf(loaded, absl::StrCat(what, " fails: ", loaded.message));
+      }
+    }
+    Ending ending;
+    RETURN_IF_ERROR(CheckWorkload(bench, *link, cases[i], oracles[i], limits, &ending).status());
+    if (!ending.passed()) {
+      return TaskFaultOf(ending, absl::StrCat(what, " fails on workload ", cases[i]->uuid(), ": ",
+                                              ending.message));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace ksearch

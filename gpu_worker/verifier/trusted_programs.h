@@ -1,0 +1,24 @@
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_TRUSTED_PROGRAMS_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_TRUSTED_PROGRAMS_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "gpu_worker/verifier/timing/bench.h"
+
+namespace ksearch {
+
+// Puts a program that a candidate is compared with through the correctness gate on every case,
+// before the candidate is there: what fails then is the program's own fault, and what fails beside
+// a candidate later is not. `what` names the program in messages, e.g. "the baseline". TaskFault
+// (common/task_fault.h): it does not load, fails or is wrong; other errors are the machine's.
+absl::Status TryTrustedProgram(Bench& bench, const ProgramImage& program, absl::string_view what,
+                               const std::vector<std::shared_ptr<const WorkloadCase>>& cases,
+                               const std::vector<OracleEntries>& oracles);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_TRUSTED_PROGRAMS_H_
