@@ -8,6 +8,7 @@
 
 #include "absl/time/time.h"
 #include "proto/job.pb.h"
+#include "proto/result.pb.h"
 #include "proto/worker_service.pb.h"
 
 namespace ksearch {
@@ -29,17 +30,19 @@ struct AttemptStarted {
   std::string lease_id;
 };
 
-// A job given up: every attempt lost its worker, or was returned too often.
+// A job that ends without a result of its own.
 struct GivenUp {
   std::string job_id;
   int attempts = 0;  // how many it had
-  std::string note;  // what became of the last one
+  std::string note;  // what became of the last one, or what is wrong with its task
+  v1::Outcome outcome = v1::OUTCOME_WORKER_LOST;
 };
 
 struct SchedulerEffects {
   std::vector<AttemptStarted> started;  // again for a lease that was taken back: rows are upserted
   std::vector<AttemptEnded> ended;
   std::vector<GivenUp> worker_lost_jobs;     // attempts used up: record OUTCOME_WORKER_LOST
+  std::vector<GivenUp> faulty_task_jobs;     // of a faulty task: record OUTCOME_TASK_ERROR
   std::vector<std::string> workers_to_wake;  // something to tell them: Poll them now
 };
 
@@ -83,6 +86,13 @@ class JobScheduler {
   // A result row is committed for the job, brought by `lease_id` (empty: by no lease), late or not.
   // Another lease in flight for it is cancelled.
   virtual SchedulerEffects MarkDone(const std::string& job_id, const std::string& lease_id) = 0;
+
+  // What the result that is committed for the job says of its task; call before MarkDone. After an
+  // OUTCOME_TASK_ERROR that is the task's own, all jobs of that task in that language end so,
+  // waiting ones at once and later ones when they are submitted, until one with a salt (a
+  // deliberate repetition) ends otherwise. Until a job of a task has shown that its programs work,
+  // only one of its jobs is with the workers while jobs of other tasks wait.
+  virtual SchedulerEffects NoteResult(const std::string& job_id, const v1::JobResult& result) = 0;
 
   // A session began. Its first report settles what is left of earlier sessions: leases it does not
   // list are lost (all running ones, if the worker is a new incarnation), results that survived a

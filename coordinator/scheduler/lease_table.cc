@@ -16,9 +16,11 @@ const Lease* LeaseTable::Find(const std::string& lease_id) const {
 }
 
 void LeaseTable::Add(Lease lease) {
+  Remove(lease.lease_id);
   by_worker_[lease.worker_id].insert(lease.lease_id);
+  ++of_task_[lease.task_sha256];
   const std::string id = lease.lease_id;
-  leases_.insert_or_assign(id, std::move(lease));
+  leases_.emplace(id, std::move(lease));
 }
 
 void LeaseTable::Remove(const std::string& lease_id) {
@@ -27,6 +29,8 @@ void LeaseTable::Remove(const std::string& lease_id) {
   const auto worker = by_worker_.find(it->second.worker_id);
   worker->second.erase(lease_id);
   if (worker->second.empty()) by_worker_.erase(worker);
+  const auto task = of_task_.find(it->second.task_sha256);
+  if (--task->second == 0) of_task_.erase(task);
   leases_.erase(it);
 }
 
@@ -34,6 +38,11 @@ const std::set<std::string>& LeaseTable::IdsOf(const std::string& worker_id) con
   static const std::set<std::string>* const none = new std::set<std::string>;
   const auto it = by_worker_.find(worker_id);
   return it == by_worker_.end() ? *none : it->second;
+}
+
+int LeaseTable::CountOfTask(const std::string& task_sha256) const {
+  const auto it = of_task_.find(task_sha256);
+  return it == of_task_.end() ? 0 : it->second;
 }
 
 std::vector<std::string> LeaseTable::Expired(absl::Time now) const {

@@ -17,6 +17,7 @@ struct Lease {
   std::string lease_id;
   std::string job_id;
   std::string worker_id;
+  std::string task_sha256;  // of the job
   int attempt = 0;
   v1::HeldLease::State state = v1::HeldLease::STATE_UNSPECIFIED;  // as last reported
   absl::Time expiry;
@@ -38,12 +39,15 @@ class LeaseTable {
 
   // In order of id.
   const std::set<std::string>& IdsOf(const std::string& worker_id) const;
+  // How many are out for jobs of the task.
+  int CountOfTask(const std::string& task_sha256) const;
   // Those whose time is up at `now`, in order of id.
   std::vector<std::string> Expired(absl::Time now) const;
 
  private:
   absl::flat_hash_map<std::string, Lease> leases_;
   absl::flat_hash_map<std::string, std::set<std::string>> by_worker_;
+  absl::flat_hash_map<std::string, int> of_task_;  // no count is 0
 };
 
 }  // namespace ksearch

@@ -22,6 +22,9 @@ constexpr absl::Duration kForgetWorkerAfter = absl::Hours(1);
 
 constexpr int kMaxNoteBytes = 512;
 
+// Jobs passed over for fairness in one look at the queue; bounds the time of a look.
+constexpr int kMaxPassedOver = 10'000;
+
 void AddWake(const std::string& worker_id, SchedulerEffects* effects) {
   auto& wakes = effects->workers_to_wake;
   if (std::find(wakes.begin(), wakes.end(), worker_id) == wakes.end()) wakes.push_back(worker_id);
@@ -49,6 +52,10 @@ SchedulerEffects LeasingScheduler::Submit(const std::string& job_id, const v1::J
   SchedulerEffects effects;
   now_ = std::max(now_, now);
   if (jobs_.contains(job_id) || done_.contains(job_id)) return effects;
+  if (const std::string* fault = tasks_.FaultFor(spec); fault != nullptr) {
+    EndAsFaulty(job_id, attempts, *fault, &effects);
+    return effects;
+  }
   Job& job = jobs_[job_id];
   job.spec = spec;
   job.requirement = RequirementOf(spec);
@@ -88,6 +95,36 @@ SchedulerEffects LeasingScheduler::MarkDone(const std::string& job_id,
   }
   Forget(job_id, /*done=*/true);
   return effects;
+}
+
+SchedulerEffects LeasingScheduler::NoteResult(const std::string& job_id,
+                                              const v1::JobResult& result) {
+  SchedulerEffects effects;
+  const auto it = jobs_.find(job_id);
+  if (it == jobs_.end() || !tasks_.Note(it->second.spec, result)) return effects;
+  std::vector<std::string> faulty;
+  for (const auto& [id, job] : jobs_) {
+    // One that is with a worker finds out itself.
+    if (id == job_id || !job.lease_id.empty() || tasks_.FaultFor(job.spec) == nullptr) continue;
+    faulty.push_back(id);
+  }
+  std::sort(faulty.begin(), faulty.end());
+  for (const std::string& id : faulty) {
+    const Job& job = jobs_.at(id);
+    EndAsFaulty(id, job.attempts, *tasks_.FaultFor(job.spec), &effects);
+  }
+  return effects;
+}
+
+void LeasingScheduler::EndAsFaulty(const std::string& job_id, int attempts,
+                                   const std::string& fault, SchedulerEffects* effects) {
+  effects->faulty_task_jobs.push_back(
+      {job_id, attempts,
+       absl::StrCat(fault,
+                    " (found by an earlier job of this task; it is tried again once the task "
+                    "changes, or by `ksearch eval --repeat`)"),
+       v1::OUTCOME_TASK_ERROR});
+  Forget(job_id, /*done=*/true);
 }
 
 SchedulerEffects LeasingScheduler::Hello(const v1::WorkerHello& hello, absl::Time now) {
@@ -285,6 +322,7 @@ void LeasingScheduler::Adopt(const std::string& worker_id, const v1::HeldLease& 
   lease.lease_id = held.lease_id();
   lease.job_id = held.job_id();
   lease.worker_id = worker_id;
+  lease.task_sha256 = job.spec.task_sha256();
   lease.attempt = held.attempt();
   lease.state = held.state();
   lease.expiry = now + options_.lease_ttl;
@@ -354,27 +392,52 @@ void LeasingScheduler::Forget(const std::string& job_id, bool done) {
   }
 }
 
-void LeasingScheduler::Offer(const std::string& worker_id, KnownWorker* worker, absl::Time now,
-                             v1::WorkerDown* down, SchedulerEffects* effects) {
-  if (!worker->MayTakeAt(now)) return;
-  const int credits = worker->credits();
-  int load = LoadOf(worker_id);
-  std::vector<std::string> chosen;
+void LeasingScheduler::Choose(const std::string& worker_id, const KnownWorker& worker, int credits,
+                              bool fair, absl::Time now, std::vector<std::string>* chosen,
+                              SchedulerEffects* effects) {
+  int load = LoadOf(worker_id) + static_cast<int>(chosen->size());
+  int passed_over = 0;
   std::map<std::string, int> planned;
-  queue_.Visit([&](const Requirement& r) { return CanRun(worker->hello(), r); },
+  queue_.Visit([&](const Requirement& r) { return CanRun(worker.hello(), r); },
                [&](const std::string& job_id) {
                  const Job& job = jobs_.at(job_id);
                  if (!MayTry(job, worker_id, now)) return true;
+                 if (std::find(chosen->begin(), chosen->end(), job_id) != chosen->end()) {
+                   return true;
+                 }
+                 if (fair && !tasks_.IsProven(job.spec) && IsOut(job.spec, *chosen)) {
+                   return ++passed_over < kMaxPassedOver;
+                 }
                  const std::string idler = IdlerWorker(job, worker_id, load, now, planned);
                  if (!idler.empty()) {
                    ++planned[idler];
                    AddWake(idler, effects);
                    return true;
                  }
-                 chosen.push_back(job_id);
+                 chosen->push_back(job_id);
                  ++load;
-                 return static_cast<int>(chosen.size()) < credits;
+                 return static_cast<int>(chosen->size()) < credits;
                });
+}
+
+bool LeasingScheduler::IsOut(const v1::JobSpec& spec,
+                             const std::vector<std::string>& chosen) const {
+  if (leases_.CountOfTask(spec.task_sha256()) > 0) return true;
+  return std::any_of(chosen.begin(), chosen.end(), [&](const std::string& job_id) {
+    return jobs_.at(job_id).spec.task_sha256() == spec.task_sha256();
+  });
+}
+
+void LeasingScheduler::Offer(const std::string& worker_id, KnownWorker* worker, absl::Time now,
+                             v1::WorkerDown* down, SchedulerEffects* effects) {
+  if (!worker->MayTakeAt(now)) return;
+  const int credits = worker->credits();
+  std::vector<std::string> chosen;
+  Choose(worker_id, *worker, credits, /*fair=*/true, now, &chosen, effects);
+  // No slot stays free for fairness.
+  if (static_cast<int>(chosen.size()) < credits) {
+    Choose(worker_id, *worker, credits, /*fair=*/false, now, &chosen, effects);
+  }
   if (chosen.empty()) return;
   const int64_t seq = worker->NextDirectiveSeq();
   down->set_directive_seq(seq);
@@ -386,6 +449,7 @@ void LeasingScheduler::Offer(const std::string& worker_id, KnownWorker* worker, 
     lease.lease_id = absl::StrCat(options_.epoch, "-", next_lease_++);
     lease.job_id = job_id;
     lease.worker_id = worker_id;
+    lease.task_sha256 = job.spec.task_sha256();
     lease.attempt = ++job.attempts;
     lease.expiry = now + options_.lease_ttl;
     lease.offer_seq = seq;

@@ -15,6 +15,7 @@
 #include "coordinator/scheduler/known_worker.h"
 #include "coordinator/scheduler/lease_table.h"
 #include "coordinator/scheduler/placement.h"
+#include "coordinator/scheduler/task_standing.h"
 
 namespace ksearch {
 
@@ -28,6 +29,7 @@ class LeasingScheduler final : public JobScheduler {
                           absl::Time now) override;
   SchedulerEffects Cancel(const std::string& job_id) override;
   SchedulerEffects MarkDone(const std::string& job_id, const std::string& lease_id) override;
+  SchedulerEffects NoteResult(const std::string& job_id, const v1::JobResult& result) override;
   SchedulerEffects Hello(const v1::WorkerHello& hello, absl::Time now) override;
   SchedulerEffects Sync(const std::string& worker_id, const v1::WorkerReport& report,
                         absl::Time now, v1::WorkerDown* down) override;
@@ -81,6 +83,15 @@ class LeasingScheduler final : public JobScheduler {
   void CancelLease(const Job& job, absl::string_view note, SchedulerEffects* effects);
   void Forget(const std::string& job_id, bool done);
 
+  // Ends a job as its task's fault.
+  void EndAsFaulty(const std::string& job_id, int attempts, const std::string& fault,
+                   SchedulerEffects* effects);
+  // Jobs for the worker, oldest first, as far as `credits` go. `fair`: of a task that nothing is
+  // known of no second one at a time.
+  void Choose(const std::string& worker_id, const KnownWorker& worker, int credits, bool fair,
+              absl::Time now, std::vector<std::string>* chosen, SchedulerEffects* effects);
+  // Whether a job of the task is with a worker or chosen for one.
+  bool IsOut(const v1::JobSpec& spec, const std::vector<std::string>& chosen) const;
   // Adds offers as far as credits go.
   void Offer(const std::string& worker_id, KnownWorker* worker, absl::Time now,
              v1::WorkerDown* down, SchedulerEffects* effects);
@@ -103,6 +114,7 @@ class LeasingScheduler final : public JobScheduler {
   absl::flat_hash_map<std::string, Job> jobs_;
   JobQueue queue_;
   LeaseTable leases_;
+  TaskStanding tasks_;
   std::map<std::string, KnownWorker> workers_;
   absl::flat_hash_set<std::string> done_;
   std::deque<std::string> done_order_;  // oldest first; bounds done_

@@ -41,7 +41,7 @@ void WorkerGateway::Restore(const std::vector<QueuedJob>& unfinished,
                             std::map<std::string, std::string> owners) {
   MutexLock lock(&mu_);
   for (const QueuedJob& job : unfinished) {
-    open_jobs_[job.job_id] = {job.spec.task_sha256(), job.worker_of_lease};
+    open_jobs_[job.job_id] = {job.spec.task_sha256(), job.worker_of_lease, {clock_->Now(), ""}};
   }
   earlier_owners_ = std::move(owners);
 }
@@ -52,7 +52,9 @@ void WorkerGateway::Submit(const std::string& job_id, const v1::JobSpec& spec, i
     MutexLock lock(&mu_);
     if (shut_down_) return;
     if (scheduler_->State(job_id).phase != JobState::Phase::kDone) {
-      open_jobs_[job_id].task_sha256 = spec.task_sha256();
+      const auto [job, fresh] = open_jobs_.try_emplace(job_id);
+      job->second.task_sha256 = spec.task_sha256();
+      if (fresh) job->second.facts.since = clock_->Now();
     }
     Apply(scheduler_->Submit(job_id, spec, attempts, clock_->SteadyNow()), &given_up);
   }
@@ -69,9 +71,27 @@ void WorkerGateway::Cancel(const std::string& job_id) {
   WriteWorkerLost(given_up);
 }
 
+void WorkerGateway::End(const std::string& job_id, v1::Outcome outcome,
+                        const std::string& message) {
+  std::vector<GivenUp> given_up;
+  {
+    MutexLock lock(&mu_);
+    if (shut_down_) return;
+    Apply(scheduler_->Cancel(job_id), &given_up);
+  }
+  given_up.push_back({job_id, /*attempts=*/0, message, outcome});
+  WriteWorkerLost(given_up);
+}
+
 JobState WorkerGateway::State(const std::string& job_id) const {
   MutexLock lock(&mu_);
   return scheduler_->State(job_id);
+}
+
+WorkerGateway::JobFacts WorkerGateway::FactsOf(const std::string& job_id) const {
+  MutexLock lock(&mu_);
+  const auto job = open_jobs_.find(job_id);
+  return job == open_jobs_.end() ? JobFacts{clock_->Now(), ""} : job->second.facts;
 }
 
 bool WorkerGateway::CanPlace(const v1::JobSpec& spec) const {
@@ -353,6 +373,7 @@ void WorkerGateway::Apply(SchedulerEffects effects, std::vector<GivenUp>* given_
   while (true) {
     WriteAttempts(effects);
     for (GivenUp& job : effects.worker_lost_jobs) given_up->push_back(std::move(job));
+    for (GivenUp& job : effects.faulty_task_jobs) given_up->push_back(std::move(job));
     for (std::string& id : effects.workers_to_wake) to_wake.push_back(std::move(id));
     effects = {};
     bool told = false;
@@ -387,6 +408,10 @@ void WorkerGateway::WriteAttempts(const SchedulerEffects& effects) {
     });
   }
   for (const AttemptEnded& ended : effects.ended) {
+    if (const auto job = open_jobs_.find(ended.job_id); job != open_jobs_.end()) {
+      job->second.facts.last_trouble =
+          absl::StrCat(ended.ended, " by ", ended.worker_id, ": ", ended.note);
+    }
     AttemptRow row;
     row.job_id = ended.job_id;
     row.attempt = ended.attempt;
@@ -408,8 +433,10 @@ void WorkerGateway::WriteWorkerLost(const std::vector<GivenUp>& given_up) {
     v1::JobResult result;
     result.set_job_id(job.job_id);
     result.set_attempt(job.attempts);
-    result.set_outcome(v1::OUTCOME_WORKER_LOST);
-    result.set_message(absl::StrCat("given up after ", job.attempts, " attempts; ", job.note));
+    result.set_outcome(job.outcome);
+    result.set_message(job.outcome == v1::OUTCOME_WORKER_LOST
+                           ? absl::StrCat("given up after ", job.attempts, " attempts; ", job.note)
+                           : job.note);
     *result.mutable_finished_at() = ToProto(clock_->Now());
     if (!BeginWrite()) return;  // the job is unfinished in the store and starts anew
     store_->RecordResult(
@@ -434,6 +461,7 @@ void WorkerGateway::OnRecorded(const v1::JobResult& result, const std::string& l
   {
     MutexLock lock(&mu_);
     open_jobs_.erase(result.job_id());
+    Apply(scheduler_->NoteResult(result.job_id(), result), &given_up);
     Apply(scheduler_->MarkDone(result.job_id(), lease_id), &given_up);
     if (disposition == v1::RecordResultReply::RECORDED) {
       const auto it = workers_.find(result.worker_id());

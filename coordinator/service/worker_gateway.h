@@ -79,7 +79,17 @@ class WorkerGateway {
   void Submit(const std::string& job_id, const v1::JobSpec& spec, int attempts);
   // No more attempts; the worker that has it is told to stop. Writes no result.
   void Cancel(const std::string& job_id);
+  // The same, and the job ends with this outcome and message for everybody who waits for it, unless
+  // a result came first.
+  void End(const std::string& job_id, v1::Outcome outcome, const std::string& message);
   JobState State(const std::string& job_id) const;
+  // Of a job without a result: since when this life of the coordinator has had it (wall clock), and
+  // what became of its newest attempt, e.g. "returned by w1: no compiler"; empty: none has ended.
+  struct JobFacts {
+    absl::Time since;
+    std::string last_trouble;
+  };
+  JobFacts FactsOf(const std::string& job_id) const;
   // Whether a connected, healthy worker could run it.
   bool CanPlace(const v1::JobSpec& spec) const;
   int queued() const;
@@ -133,6 +143,7 @@ class WorkerGateway {
   struct OpenJob {
     std::string task_sha256;
     std::map<std::string, std::string> worker_of_lease;
+    JobFacts facts;
   };
 
   // Writes attempt rows and polls workers that were woken, until nobody has anything to say. Jobs

@@ -216,6 +216,20 @@ TEST_F(WorkerGatewayTest, CancelTellsTheWorkerAndClosesTheAttempt) {
   EXPECT_EQ(store_.attempts()[0].ended, "cancelled");
 }
 
+TEST_F(WorkerGatewayTest, EndTellsTheWorkerAndEverybodyWhoWaits) {
+  Join("w1", &link_, 1);
+  const std::string job = Submit("a");
+  EXPECT_EQ(gateway_->FactsOf(job).since, clock_.Now());
+  EXPECT_EQ(gateway_->FactsOf(job).last_trouble, "");
+  gateway_->End(job, v1::OUTCOME_CANCELLED, "cancelled by request");
+  EXPECT_THAT(link_.sent().back().cancel_lease_ids(), ElementsAre(link_.offers()[0].lease_id()));
+  const auto result = store_.ReadResult(job);
+  ASSERT_TRUE(result.ok() && result->has_value());
+  EXPECT_EQ((*result)->outcome(), v1::OUTCOME_CANCELLED);
+  EXPECT_EQ((*result)->message(), "cancelled by request");
+  EXPECT_EQ(heard().size(), 1u);
+}
+
 TEST_F(WorkerGatewayTest, NewSessionTakesOverFromTheOlder) {
   Join("w1", &link_, 1);
   Join("w1", &other_, 1);
