@@ -24,6 +24,10 @@ int LogCommand(Client* client, const Options& options);
 int WorkersCommand(Client* client, const Options& options);
 int TasksCommand(Client* client, const Options& options);
 
+// job_commands.cc
+int JobsCommand(Client* client, const Options& options);
+int CancelCommand(Client* client, const Options& options);
+
 // eval_command.cc
 int EvalCommand(Client* client, const Options& options);
 

@@ -26,6 +26,7 @@ int RunNamedCommand(const ksearch::Options& options) {
       {"doctor", ksearch::DoctorCommand}, {"token", ksearch::TokenCommand},
       {"pki", ksearch::PkiCommand},       {"mailbox", ksearch::MailboxCommand},
       {"export", ksearch::ExportCommand}, {"recheck", ksearch::RecheckCommand},
+      {"jobs", ksearch::JobsCommand},     {"cancel", ksearch::CancelCommand},
   };
   ksearch::ClientAccess access;
   if (options.command != "token" && options.command != "pki") {

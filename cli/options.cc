@@ -324,6 +324,11 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   add("workers", "workers and their devices")
       ->add_option("--drain", options.drain_worker, "ask this worker to finish and leave");
   add("tasks", "tasks that can be optimised");
+  add("jobs", "evaluations that wait or are at work, and for whom")
+      ->add_option("--task", options.task, "of this task only");
+  add("cancel", "end a job, for everybody who waits for it")
+      ->add_option("job", options.job_id, "id of the job, or a unique prefix, see jobs")
+      ->required();
   AddMailbox(add("mailbox", "prompts that people answer"), &options);
   CLI::App* doctor = add("doctor", "check the installation and say what to fix");
   auto* provider = doctor->add_option("--provider", options.check_provider,

@@ -91,6 +91,9 @@ struct Options {
   std::string answered_by;
   std::string answer_model;
 
+  // cancel
+  std::string job_id;
+
   // workers
   std::string drain_worker;
 };

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -317,7 +318,6 @@ absl::Status SearchService::Judge(grpc::ServerContext* context, const v1::Evalua
                                   grpc::ServerWriter<v1::EvaluateReply>* writer) {
   ASSIGN_OR_RETURN(const v1::Task task, parts_.tasks->Load(request.task()));
   ASSIGN_OR_RETURN(v1::JobSpec spec, EvaluationJob(task, request));
-  ASSIGN_OR_RETURN(const std::string job_id, IdOfJobToTry(*parts_.store, &spec));
 
   const Clock& clock = Clock::Real();
   const absl::Duration wait =
@@ -328,8 +328,13 @@ absl::Status SearchService::Judge(grpc::ServerContext* context, const v1::Evalua
     writer->Write(reply);
   };
   v1::EvaluateReply reply;
-  ASSIGN_OR_RETURN(*reply.mutable_result(),
-                   Await(context, task, job_id, spec, clock.SteadyNow() + wait, progress));
+  do {
+    ASSIGN_OR_RETURN(const std::string job_id, IdOfJobToTry(*parts_.store, &spec));
+    ASSIGN_OR_RETURN(*reply.mutable_result(),
+                     Await(context, task, job_id, spec, clock.SteadyNow() + wait, progress));
+    // It was dropped with an earlier client just as this one came.
+  } while (reply.result().outcome() == v1::OUTCOME_CANCELLED &&
+           reply.result().message() == kClientLeft);
   if (std::optional<v1::JobSpec> profile = ProfileJob(task, request, reply.result());
       profile.has_value()) {
     ASSIGN_OR_RETURN(const std::string profile_id,
@@ -400,6 +405,12 @@ absl::StatusOr<v1::JobResult> SearchService::Await(
     const std::function<void(const std::string&)>& progress) {
   const Clock& clock = Clock::Real();
   bool submitted = false;
+  clients_.Enter(job_id);
+  const absl::Cleanup leave = [&] {
+    const bool last = clients_.Leave(job_id);
+    // A coordinator that shuts down keeps the job for its next life.
+    if (last && submitted && !closing_ && context->IsCancelled()) DropIfUnwanted(job_id);
+  };
   int64_t seen = 0;
   std::string said;
   while (!context->IsCancelled()) {

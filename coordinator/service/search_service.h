@@ -8,9 +8,11 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "coordinator/engine/model_caller.h"
 #include "coordinator/engine/run_registry.h"
 #include "coordinator/service/access/access_control.h"
+#include "coordinator/service/job_clients.h"
 #include "coordinator/service/result_watch.h"
 #include "coordinator/service/worker_gateway.h"
 #include "coordinator/store/store.h"
@@ -18,6 +20,9 @@
 #include "proto/search_service.grpc.pb.h"
 
 namespace ksearch {
+
+// Message of a job that was dropped with its last client.
+inline constexpr absl::string_view kClientLeft = "every client that asked for it went away";
 
 // The RPCs people use. Translates between messages and store, registry, gateway; holds no state.
 // Synchronous: a handful of people and scripts call it, and each call may read SQLite, which a gRPC
@@ -82,6 +87,10 @@ class SearchService final : public v1::SearchService::Service {
                             v1::AnswerPromptReply* reply) override;
   grpc::Status ExportRun(grpc::ServerContext* context, const v1::ExportRunRequest* request,
                          grpc::ServerWriter<v1::RecordedLine>* writer) override;
+  grpc::Status ListJobs(grpc::ServerContext* context, const v1::ListJobsRequest* request,
+                        v1::ListJobsReply* reply) override;
+  grpc::Status CancelJob(grpc::ServerContext* context, const v1::CancelJobRequest* request,
+                         v1::CancelJobReply* reply) override;
   grpc::Status GetServerFacts(grpc::ServerContext* context,
                               const v1::GetServerFactsRequest* request,
                               v1::ServerFacts* reply) override;
@@ -100,11 +109,16 @@ class SearchService final : public v1::SearchService::Service {
   absl::Status RepeatConfirmation(grpc::ServerContext* context, const v1::RecheckRequest& request,
                                   grpc::ServerWriter<v1::RecheckReply>* writer);
   // The result of the job once there is one, submitting it as soon as a worker can take it;
-  // `progress` goes to the caller. FAILED_PRECONDITION: none can by `give_up` (steady).
+  // `progress` goes to the caller. FAILED_PRECONDITION: none can by `give_up` (steady). Once the
+  // caller has gone, the job is dropped if nobody else waits for it.
   absl::StatusOr<v1::JobResult> Await(grpc::ServerContext* context, const v1::Task& task,
                                       const std::string& job_id, const v1::JobSpec& spec,
                                       absl::Time give_up,
                                       const std::function<void(const std::string&)>& progress);
+  // Ends a job whose last client has gone, unless a run wants it.
+  void DropIfUnwanted(const std::string& job_id);
+  absl::Status Cancel(grpc::ServerContext* context, const v1::CancelJobRequest& request,
+                      v1::CancelJobReply* reply);
   absl::Status FillBest(const std::string& prefix, v1::BestReply* reply);
   absl::Status FillCandidate(const v1::GetCandidateRequest& request, v1::CandidateReply* reply);
   std::string PacketOf(const std::string& run_id, const CandidateRow& row,
@@ -112,6 +126,7 @@ class SearchService final : public v1::SearchService::Service {
 
   const Parts parts_;
   std::atomic<bool> closing_{false};
+  JobClients clients_;
 };
 
 }  // namespace ksearch

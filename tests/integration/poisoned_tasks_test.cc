@@ -1,0 +1,158 @@
+// Tasks whose own programs are at fault, beside a healthy one, with the real programs; the same at
+// full size, simulated: tests/coordinator/scheduler/poisoned_tasks_test.cc.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "tests/integration/local_cluster.h"
+
+namespace ksearch {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr char kHealthy[] = "small_softmax_f32";
+
+// Put before the reference's return, by the name of the task; and what its evaluation says.
+struct Fault {
+  std::string code;
+  std::string message;
+};
+
+const std::map<std::string, Fault>& Faults() {
+  static const auto* const faults = new std::map<std::string, Fault>{
+      {"does_not_build", {"int undeclared = not_there;", "'not_there' was not declared"}},
+      {"crashes", {"*static_cast<volatile int*>(nullptr) = 1;", "SIGSEGV"}},
+      {"gives_nan", {"args->y[0] = NAN;", "output 'y' holds a NaN"}},
+      {"hangs", {"for (volatile int i = 0;;) i = i + 1;", "the reference fails on workload"}},
+      {"disagrees",
+       {"static int calls = 0; args->y[0] += static_cast<float>(calls++);",
+        "disagrees with itself"}},
+  };
+  return *faults;
+}
+
+std::string ReadText(const std::string& path) {
+  std::ifstream in(path);
+  return std::string((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+}
+
+class PoisonedTasksTest : public testing::Test {
+ protected:
+  PoisonedTasksTest() : tasks_(cluster_.folder() + "/tasks/cpu") {
+    std::filesystem::create_directories(tasks_);
+    Copy(kHealthy, "");
+    for (const auto& [task, fault] : Faults()) Copy(task, fault.code);
+  }
+
+  // The small softmax under another name, with `code` before the end of its reference.
+  void Copy(const std::string& name, const std::string& code) {
+    const std::string from =
+        LocalCluster::SourcePath(absl::StrCat("tests/integration/data/tasks/", kHealthy));
+    const std::string to = absl::StrCat(tasks_, "/", name);
+    std::filesystem::copy(from, to, std::filesystem::copy_options::recursive);
+    for (const char* file : {"/definition.json", "/workloads.jsonl"}) {
+      const std::string text = ReadText(to + file);
+      std::ofstream(to + file) << absl::StrReplaceAll(text, {{kHealthy, name}});
+    }
+    const std::string reference = ReadText(to + "/reference.cpp");
+    std::ofstream(to + "/reference.cpp")
+        << absl::StrReplaceAll(reference, {{"  return 0;", absl::StrCat(code, "\n  return 0;")}});
+  }
+  // A right candidate of its own.
+  std::string Candidate(int number) {
+    const std::string path = absl::StrCat(cluster_.folder(), "/candidate", number, ".cpp");
+    std::ofstream(path) << ReadText(LocalCluster::SourcePath(absl::StrCat(
+                               "tests/integration/data/tasks/", kHealthy, "/reference.cpp")))
+                        << "// " << number << "\n";
+    return path;
+  }
+
+  LocalCluster cluster_;
+  const std::string tasks_;
+};
+
+TEST_F(PoisonedTasksTest, EndWithTheirMessageAndDisturbNobody) {
+  cluster_.UseOwnDevice();
+  cluster_.StartCoordinator("", cluster_.folder() + "/tasks");
+  cluster_.StartWorker("w1");
+  struct Evaluation {
+    std::string task;
+    std::string candidate;
+    CommandOutput output;
+  };
+  std::vector<Evaluation> evaluations;
+  for (int round = 0; round < 2; ++round) {
+    for (const auto& [task, fault] : Faults()) evaluations.push_back({task, Candidate(round), {}});
+    evaluations.push_back({kHealthy, Candidate(round), {}});
+  }
+  std::vector<std::thread> clients;
+  for (Evaluation& evaluation : evaluations) {
+    clients.emplace_back([&] {
+      evaluation.output =
+          cluster_.Cli({"eval", "--task", evaluation.task, "--check", evaluation.candidate});
+    });
+  }
+  for (std::thread& client : clients) client.join();
+  for (const Evaluation& evaluation : evaluations) {
+    SCOPED_TRACE(evaluation.task);
+    const CommandOutput& output = evaluation.output;
+    if (evaluation.task == kHealthy) {
+      EXPECT_EQ(output.exit.code, 0) << output.out << output.err;
+      continue;
+    }
+    EXPECT_EQ(output.exit.code, 3) << output.out << output.err;
+    EXPECT_THAT(output.out, HasSubstr("task_error"));
+    EXPECT_THAT(output.out, HasSubstr(Faults().at(evaluation.task).message));
+  }
+  // The worker was told of no fault of its own.
+  EXPECT_THAT(cluster_.Log("coordinator"), Not(HasSubstr("how=returned")));
+  EXPECT_EQ(cluster_.Cli({"jobs", "--json"}).out, "{}\n");
+}
+
+TEST_F(PoisonedTasksTest, JobsAreListedCancelledAndDroppedWithTheirClient) {
+  cluster_.UseOwnDevice();
+  cluster_.StartCoordinator("", cluster_.folder() + "/tasks");
+  cluster_.StartWorker("w1");
+  const auto start = [&](const std::string& seconds) {
+    return std::thread([this, seconds] {
+      RunProgram({"/usr/bin/timeout", seconds, cluster_.BinaryPath("ksearch"), "--coordinator",
+                  cluster_.address(), "eval", "--task", "hangs", "--check", Candidate(7)});
+    });
+  };
+  // The first one is at work for as long as the reference may take: its client leaves before.
+  std::thread client = start("3");
+  std::string listed;
+  while ((listed = cluster_.Cli({"jobs", "--json"}).out) == "{}\n") std::this_thread::yield();
+  EXPECT_THAT(listed, HasSubstr("hangs"));
+  EXPECT_THAT(listed, HasSubstr("\"clients\": 1"));
+  client.join();
+  while (cluster_.Cli({"jobs", "--json"}).out != "{}\n") std::this_thread::yield();
+  EXPECT_THAT(cluster_.Log("coordinator"), HasSubstr("how=cancelled"));
+
+  client = start("30");
+  while (cluster_.Cli({"jobs", "--json"}).out == "{}\n") std::this_thread::yield();
+  const std::string jobs = cluster_.Cli({"jobs"}).out;
+  const std::string job = jobs.substr(jobs.rfind('\n', jobs.size() - 2) + 1, 12);
+  const CommandOutput cancelled = cluster_.Cli({"cancel", job});
+  EXPECT_EQ(cancelled.exit.code, 0) << cancelled.err;
+  EXPECT_THAT(cancelled.out, HasSubstr("cancelled " + job));
+  client.join();
+  EXPECT_EQ(cluster_.Cli({"jobs", "--json"}).out, "{}\n");
+
+  const CommandOutput unknown = cluster_.Cli({"cancel", "0123"});
+  EXPECT_EQ(unknown.exit.code, 3);
+  EXPECT_THAT(unknown.err, HasSubstr("no job 0123 waits or is at work"));
+}
+
+}  // namespace
+}  // namespace ksearch
