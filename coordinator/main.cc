@@ -250,9 +250,19 @@ absl::Status Run(const v1::CoordinatorConfig& config, bool exit_when_waiting,
   ASSIGN_OR_RETURN(const PriceBook prices,
                    PriceBook::Load({config.price_dirs().begin(), config.price_dirs().end()},
                                    {config.providers().begin(), config.providers().end()}));
-  RunRegistry runs({store.get(), &queue, &models, tasks.get(), &clock, config.run_defaults(),
-                    [&gateway](v1::DeviceClass device) { return TargetHardware(gateway, device); },
-                    &prices});
+  TaskAdmission admission({store.get(), &queue,
+                           [&gateway](const v1::JobSpec& spec) { return gateway.CanPlace(spec); }});
+  RunRegistry::Parts run_parts = {
+      store.get(),
+      &queue,
+      &models,
+      tasks.get(),
+      &clock,
+      config.run_defaults(),
+      [&gateway](v1::DeviceClass device) { return TargetHardware(gateway, device); },
+      &prices};
+  run_parts.admission = &admission;
+  RunRegistry runs(std::move(run_parts));
   waker.Attach(&runs);
   const auto detach = absl::MakeCleanup([&waker] { waker.Attach(nullptr); });
 

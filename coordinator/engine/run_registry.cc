@@ -301,6 +301,18 @@ absl::Status RunRegistry::Launch(const std::string& run_id, const Limits& limits
 }
 
 absl::StatusOr<bool> RunRegistry::Drive(ActiveRun* active, SearchRun* run) {
+  if (parts_.admission != nullptr && run->unproven()) {
+    bool stopping = false;
+    RETURN_IF_ERROR(parts_.admission->Admit(run->context().task, run->context().config,
+                                            [&](absl::Duration longest) {
+                                              MutexLock lock(&mu_);
+                                              if (!active->stop && !closing_)
+                                                changed_.WaitFor(&mu_, longest);
+                                              stopping = active->stop || closing_;
+                                              return !stopping;
+                                            }));
+    if (stopping) return false;
+  }
   absl::Status status = run->Begin();
   bool ended = false;
   {

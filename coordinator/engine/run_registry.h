@@ -14,6 +14,7 @@
 #include "common/clock.h"
 #include "common/mutex.h"
 #include "coordinator/engine/search_run.h"
+#include "coordinator/engine/task_admission.h"
 #include "coordinator/ledger/price_book.h"
 #include "coordinator/tasks/task_suite.h"
 #include "proto/config.pb.h"
@@ -34,6 +35,8 @@ class RunRegistry {
     std::function<std::string(v1::DeviceClass)> target_hardware;
     const PriceBook* prices;
     absl::Duration store_retry = absl::Seconds(2);  // until a failed write is tried again
+    // Null: a run finds out about its task with its first candidate.
+    TaskAdmission* admission = nullptr;
   };
   explicit RunRegistry(Parts parts);
   // Stops every thread between two steps; the runs stay RUNNING and are taken up by the next life.
@@ -106,7 +109,8 @@ class RunRegistry {
   // some, or the run is stopped, or this closes.
   void Loop(const std::string& run_id, const Limits& limits, ActiveRun* active,
             std::unique_ptr<SearchRun> run);
-  // Begins the run and folds until it ends (true), is to stop, or this closes (false).
+  // Has its task's programs tried if the run is new, begins it, and folds until it ends (true), is
+  // to stop, or this closes (false).
   absl::StatusOr<bool> Drive(ActiveRun* active, SearchRun* run);
   // SearchRun::End, tried again as long as need be.
   absl::Status End(SearchRun* run, v1::RunState state, const std::string& reason);

@@ -277,6 +277,15 @@ absl::Status SearchRun::FoldResult(const Arrival& arrival) {
   if (!result.has_value()) {
     return absl::DataLossError(absl::StrCat("job ", arrival.ref, " has an arrival but no result"));
   }
+  if (result->outcome() == v1::OUTCOME_TASK_ERROR) {
+    ASSIGN_OR_RETURN(const v1::JobSpec faulty, parts_.store->ReadJob(arrival.ref));
+    // A rival's fault is that comparison's own.
+    if (std::none_of(faulty.rivals().begin(), faulty.rivals().end(),
+                     [](const v1::Rival& rival) { return rival.has_sources(); })) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("the task's own programs are at fault: ", result->message()));
+    }
+  }
   if (arrival.tag.rfind("confirm/", 0) == 0) {
     return FoldConfirmation(arrival.tag, *result);
   }

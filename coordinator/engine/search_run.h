@@ -64,6 +64,9 @@ class SearchRun {
   absl::Status CancelWaiting();
 
   const v1::RunStatus& status() const { return status_; }
+  const SearchContext& context() const { return context_; }
+  // It has begun in no life, and follows no recorded order: what its task is worth is unknown.
+  bool unproven() const { return fresh_ && !replays_; }
 
  private:
   SearchRun(const Parts& parts, const RunRow& row, SearchContext context,

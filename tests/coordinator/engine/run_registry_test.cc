@@ -19,6 +19,27 @@ class NoJobs final : public JobSink {
   void CancelQueued(const std::string&) override {}
 };
 
+// Every job ends so.
+class EndingJobs final : public JobSink {
+ public:
+  EndingJobs(Store* store, v1::Outcome outcome) : store_(store), outcome_(outcome) {}
+  void Submit(const std::string& job_id, const v1::JobSpec& spec) override {
+    kinds_.push_back(v1::JobKind_Name(spec.kind()));
+    v1::JobResult result;
+    result.set_job_id(job_id);
+    result.set_outcome(outcome_);
+    result.set_message("reference.cpp:3: no such thing");
+    store_->RecordResult(result, "", [](const auto&) {});
+  }
+  void CancelQueued(const std::string&) override {}
+  const std::vector<std::string>& kinds() const { return kinds_; }
+
+ private:
+  Store* const store_;
+  const v1::Outcome outcome_;
+  std::vector<std::string> kinds_;
+};
+
 class RunRegistryTest : public testing::Test {
  protected:
   RunRegistryTest()
@@ -38,10 +59,20 @@ class RunRegistryTest : public testing::Test {
     runs_.reset();
     models_ = std::make_unique<ModelCaller>(&store_, Clock::Real(), std::move(providers),
                                             ModelCaller::Options());
+    MakeRegistry(nullptr);
+  }
+
+  void MakeRegistry(TaskAdmission* admission) {
     runs_ = std::make_unique<RunRegistry>(
         RunRegistry::Parts{&store_, &jobs_, models_.get(), tasks_.get(), &Clock::Real(),
                            v1::RunConfig(), [](v1::DeviceClass) { return "a machine"; }, &prices_,
-                           /*store_retry=*/absl::Milliseconds(1)});
+                           /*store_retry=*/absl::Milliseconds(1), admission});
+  }
+  // Waits until the run's thread has ended.
+  void AwaitEnd(const std::string& run_id) {
+    for (int64_t steps = 0; State(run_id) == v1::RUN_STATE_RUNNING;) {
+      steps = runs_->WaitForStep(run_id, steps, absl::Milliseconds(10));
+    }
   }
 
   std::string Start() {
@@ -91,6 +122,49 @@ TEST_F(RunRegistryTest, RunOfAFullDiskCanBeLeftToTheNextLife) {
   EXPECT_EQ(State(run_id), v1::RUN_STATE_RUNNING);
   store_.FailWrites(absl::OkStatus());
   EXPECT_TRUE(Events(run_id).empty());
+}
+
+TEST_F(RunRegistryTest, ATaskAtFaultEndsARunBeforeItsFirstCall) {
+  EndingJobs jobs(&store_, v1::OUTCOME_TASK_ERROR);
+  TaskAdmission admission({&store_, &jobs, [](const v1::JobSpec&) { return true; }});
+  MakeRegistry(&admission);
+  const std::string run_id = Start();
+  AwaitEnd(run_id);
+  EXPECT_EQ(State(run_id), v1::RUN_STATE_FAILED);
+  EXPECT_THAT(store_.ReadRun(run_id)->status.reason(),
+              testing::HasSubstr("the task's own programs are at fault: reference.cpp:3"));
+  EXPECT_TRUE(client_->requests().empty());
+  EXPECT_THAT(jobs.kinds(), testing::ElementsAre("JOB_KIND_CHECK"));
+  runs_.reset();
+}
+
+TEST_F(RunRegistryTest, AWrongBaselineEndsARunBeforeItsFirstCall) {
+  EndingJobs jobs(&store_, v1::OUTCOME_INCORRECT);
+  TaskAdmission admission({&store_, &jobs, [](const v1::JobSpec&) { return true; }});
+  MakeRegistry(&admission);
+  const std::string run_id = Start();
+  AwaitEnd(run_id);
+  EXPECT_THAT(store_.ReadRun(run_id)->status.reason(),
+              testing::HasSubstr("the baseline of softmax_rows_f32 ends as incorrect"));
+  EXPECT_TRUE(client_->requests().empty());
+  runs_.reset();
+}
+
+TEST_F(RunRegistryTest, ARunOfATaskThatWorksOrCannotBeTriedGoesOn) {
+  for (const bool can_place : {true, false}) {
+    EndingJobs jobs(&store_, v1::OUTCOME_PASSED);
+    TaskAdmission admission({&store_, &jobs, [&](const v1::JobSpec&) { return can_place; }});
+    MakeRegistry(&admission);
+    v1::RunConfig config;
+    config.set_task(can_place ? "softmax_rows_f32" : "matmul_f32");
+    config.set_provider("p");
+    const auto run_id = runs_->Start(can_place ? "one" : "two", config);
+    ASSERT_TRUE(run_id.ok()) << run_id.status();
+    client_->AwaitRequests(can_place ? 1 : 2);
+    EXPECT_EQ(jobs.kinds().size(), can_place ? 1u : 0u);
+    ASSERT_TRUE(runs_->Stop(*run_id).ok());
+    runs_.reset();
+  }
 }
 
 TEST_F(RunRegistryTest, FaultThatDoesNotPassEndsTheRun) {

@@ -1,0 +1,59 @@
+#include "coordinator/engine/task_admission.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "common/status_macros.h"
+#include "coordinator/engine/job_specs.h"
+#include "coordinator/search/score.h"
+
+namespace ksearch {
+namespace {
+
+constexpr absl::Duration kPollInterval = absl::Milliseconds(100);
+
+absl::Status Verdict(const v1::Task& task, const v1::JobResult& result) {
+  if (result.outcome() == v1::OUTCOME_PASSED || IsInfrastructureOutcome(result.outcome())) {
+    return absl::OkStatus();
+  }
+  if (result.outcome() == v1::OUTCOME_TASK_ERROR) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the task's own programs are at fault: ", result.message()));
+  }
+  return absl::FailedPreconditionError(absl::StrCat(
+      "the task's own programs are at fault: the baseline of ", task.name(), " ends as ",
+      absl::AsciiStrToLower(absl::StripPrefix(v1::Outcome_Name(result.outcome()), "OUTCOME_")),
+      ": ", result.message()));
+}
+
+}  // namespace
+
+absl::Status TaskAdmission::Admit(const v1::Task& task, const v1::RunConfig& config,
+                                  absl::FunctionRef<bool(absl::Duration)> wait) {
+  const auto baseline = std::find_if(
+      task.baselines().begin(), task.baselines().end(),
+      [&](const v1::Sources& sources) { return sources.language() == config.language(); });
+  if (baseline == task.baselines().end()) return absl::OkStatus();
+  const JobSpecs specs(task, config.measure(), config.limits());
+  v1::JobSpec spec = specs.Screen(*baseline);
+  spec.set_kind(v1::JOB_KIND_CHECK);
+  ASSIGN_OR_RETURN(const std::string job_id, IdOfJobToTry(*parts_.store, &spec));
+  bool submitted = false;
+  do {
+    ASSIGN_OR_RETURN(const std::optional<v1::JobResult> result, parts_.store->ReadResult(job_id));
+    if (result.has_value()) return Verdict(task, *result);
+    if (submitted) continue;
+    if (!parts_.can_place(spec)) return absl::OkStatus();
+    RETURN_IF_ERROR(parts_.store->PutBlob(specs.task_sha256(), task.SerializeAsString()));
+    RETURN_IF_ERROR(parts_.store->AddJob(job_id, spec));
+    parts_.jobs->Submit(job_id, spec);
+    submitted = true;
+  } while (wait(kPollInterval));
+  return absl::OkStatus();
+}
+
+}  // namespace ksearch
