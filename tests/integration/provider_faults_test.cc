@@ -190,11 +190,11 @@ TEST_F(ProviderFaultsTest, DoctorMakesOneCallAndSaysWhatToDo) {
   EXPECT_THAT(doctor.out, HasSubstr("KSEARCH_NO_SUCH_KEY is not set"));
   doctor = cluster_.Cli({"doctor"});
   EXPECT_EQ(doctor.exit.code, 3);
-  EXPECT_THAT(
-      doctor.out,
-      AllOf(HasSubstr("FIX   provider keyless: "), HasSubstr("KSEARCH_NO_SUCH_KEY is not set"),
-            HasSubstr("ok    provider wrong: configured"), HasSubstr("no worker is ready"),
-            HasSubstr("note  this machine (")));
+  EXPECT_THAT(doctor.out,
+              testing::AllOf(HasSubstr("FIX   provider keyless: "),
+                             HasSubstr("KSEARCH_NO_SUCH_KEY is not set"),
+                             HasSubstr("ok    provider wrong: configured"),
+                             HasSubstr("no worker is ready"), HasSubstr("note  this machine (")));
   doctor = cluster_.Cli({"doctor", "--provider", "absent"});
   EXPECT_EQ(doctor.exit.code, 3);
   EXPECT_THAT(doctor.out, HasSubstr("known: "));
