@@ -46,7 +46,9 @@ class InstantWorkers final : public JobSink {
     for (const auto& [id, spec] : std::exchange(held_, {})) Record(id, spec);
   }
   // From now on every job loses its workers.
-  void Lose(bool lose) { lose_ = lose; }
+  void Lose(bool lose) { ending_ = lose ? std::optional(v1::OUTCOME_WORKER_LOST) : std::nullopt; }
+  // From now on every job finds its task at fault.
+  void FindTaskAtFault() { ending_ = v1::OUTCOME_TASK_ERROR; }
   void MayProfile(bool may) { may_profile_ = may; }
   int profiles() const { return profiles_; }
   const std::map<std::string, int>& submitted() const { return submitted_; }
@@ -56,8 +58,9 @@ class InstantWorkers final : public JobSink {
     v1::JobResult result;
     result.set_job_id(job_id);
     result.set_attempt(1);
-    if (lose_) {
-      result.set_outcome(v1::OUTCOME_WORKER_LOST);
+    if (ending_.has_value()) {
+      result.set_outcome(*ending_);
+      result.set_message("reference.cpp:3: no such thing");
       store_->RecordResult(result, "", [](auto) {});
       return;
     }
@@ -89,7 +92,7 @@ class InstantWorkers final : public JobSink {
 
   Store* const store_;
   bool hold_ = false;
-  bool lose_ = false;
+  std::optional<v1::Outcome> ending_;
   bool may_profile_ = true;
   int profiles_ = 0;
   std::vector<std::pair<std::string, v1::JobSpec>> held_;

@@ -190,6 +190,21 @@ TEST_F(SearchRunTest, ReplayRecordsTheOrderItFoldedIn) {
                                            "job/confirm/1"));
 }
 
+TEST_F(SearchRunTest, ATaskAtFaultIsNoLessonAboutACandidate) {
+  workers_.FindTaskAtFault();
+  const auto run = NewRun();
+  ASSERT_TRUE(run->Begin().ok());
+  absl::StatusOr<SearchRun::Progress> progress = SearchRun::Progress::kFolded;
+  while (progress.ok() && *progress != SearchRun::Progress::kEnded) {
+    const int seen = arrivals();
+    progress = run->FoldNext();
+    if (progress.ok() && *progress == SearchRun::Progress::kWaiting) AwaitArrivals(seen);
+  }
+  EXPECT_EQ(progress.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(progress.status().message(),
+            "the task's own programs are at fault: reference.cpp:3: no such thing");
+}
+
 TEST_F(SearchRunTest, JobsLostWithTheirWorkersAreTriedAgainByALaterRun) {
   workers_.Lose(true);
   const auto lost = NewRun();
