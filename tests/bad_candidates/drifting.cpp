@@ -1,6 +1,5 @@
 // Right, plus how often it was called: as a reference it disagrees with itself.
-#include "matmul.h"
-
+#include <ksearch_task.h>
 int ksearch_run(const KsearchArgs* args) {
   static int calls = 0;
   Matmul(args);
