@@ -268,7 +268,7 @@ TEST_F(CommandLineTest, ShowPrintsThePromptAndThePlanningCalls) {
                            HasSubstr("(init, ")));
   EXPECT_THAT(shown, Not(HasSubstr("---- reply\n")));
   const std::string whole = cluster_->Cli({"show", *run_id_, candidate, "--calls"}).out;
-  EXPECT_THAT(whole, AllOf(HasSubstr("---- reply\n"), HasSubstr("\"insert")));
+  EXPECT_THAT(whole, AllOf(HasSubstr("---- reply\n"), HasSubstr("\"node_id\": \"vector_exp\"")));
   EXPECT_GT(whole.size(), shown.size() + 1000);
 }
 
