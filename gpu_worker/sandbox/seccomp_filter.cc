@@ -67,11 +67,8 @@ constexpr const char* kPrivilegedCalls[] = {
 
 // What only a program that leaves the kernel entry's contract would call. Refused, not killed:
 // libraries probe for some of them.
-// - A timer's signal may be SIGCONT, which wakes a stopped process: the verifier stops runners
-// while
-//   it looks at their outputs.
-// - Requests of io_submit are worked off by the kernel, for a process that is stopped or killed
-// too.
+// - A timer's signal may be SIGCONT, which wakes a stopped process: the verifier stops runners.
+// - Requests of io_submit are worked off by the kernel, for stopped and for killed processes too.
 // - A filter of the candidate's own could answer the runner's calls in the kernel's place.
 constexpr const char* kTightRefusedCalls[] = {
     "socket", "connect",      "bind",     "listen",    "accept",        "accept4",   "fork",
