@@ -223,7 +223,7 @@ TEST_F(CommandLineTest, WatchPrintsJsonLinesFromStatusToStatus) {
     const bool end = i == 0 || i + 1 == lines.size();
     EXPECT_EQ(line.has_status(), end) << lines[i];
     EXPECT_EQ(line.has_event(), !end) << lines[i];
-    if (end) EXPECT_EQ(line.status().run_id(), *run_id_);
+    EXPECT_EQ(line.status().run_id(), end ? *run_id_ : "") << lines[i];
   }
 }
 
