@@ -179,6 +179,7 @@ TEST(DeviceSamplerTest, TheNumberOfReplaysIsNotKnownBeforehand) {
   for (uint64_t seed = 0; seed < 12; ++seed) {
     SimulatedGpu gpu;
     gpu.device_us = 5;
+    gpu.recordable = true;
     Timing timing(&gpu);
     timing.seed = seed;
     timing.options.plan.set_target_half_width(-1);  // never narrow enough
