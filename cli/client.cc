@@ -25,7 +25,8 @@ absl::Status Client::Explain(const absl::Status& status) const {
                      "KSEARCH_CA_FILE; else it was just stopped (",
                      status.message(), ")"));
   }
-  if (tls_ && absl::StrContains(absl::AsciiStrToLower(status.message()), "handshake")) {
+  const std::string said = absl::AsciiStrToLower(status.message());
+  if (tls_ && (absl::StrContains(said, "handshake") || absl::StrContains(said, "certificate"))) {
     return absl::UnavailableError(absl::StrCat("no TLS connection to ", address_,
                                                ": is its certificate of the authority in "
                                                "--ca-file, made for this address (--server-name), "

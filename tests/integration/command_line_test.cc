@@ -42,7 +42,9 @@ class CommandLineTest : public testing::Test {
     std::filesystem::create_directory(cluster_->folder() + "/configs");
     std::filesystem::create_directory_symlink(LocalCluster::SourcePath("configs/tasks"),
                                               cluster_->folder() + "/configs/tasks");
-    cluster_->StartCoordinator("", cluster_->folder() + "/tasks");
+    // A model that never answers unless somebody does.
+    cluster_->StartCoordinator("providers { name: \"people\" mailbox {} }\n",
+                               cluster_->folder() + "/tasks");
     cluster_->StartWorker("w1");
     first_run_ = new CommandOutput(cluster_->Cli(RunArgs()));
     // "run softmax_rows_f32-1a2b3c (leaving ..."
@@ -297,7 +299,7 @@ TEST_F(CommandLineTest, ExportOverwritesOnlyWhenForced) {
 }
 
 TEST_F(CommandLineTest, AnInterruptSaysThatTheRunGoesOnAndAPipedRunSaysWhereItStands) {
-  // Nobody can judge it, so it waits for as long as it is left alone.
+  // Nobody answers its prompt, so it waits for as long as it is left alone.
   const std::string err_path = cluster_->folder() + "/interrupted.err";
   UniqueFd err(::open(err_path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
   UniqueFd out(::open("/dev/null", O_WRONLY | O_CLOEXEC));
@@ -307,8 +309,11 @@ TEST_F(CommandLineTest, AnInterruptSaysThatTheRunGoesOnAndAPipedRunSaysWhereItSt
                   cluster_->address(),
                   "run",
                   "--task",
-                  "rmsnorm_bf16",
-                  "--without-workers",
+                  "softmax_rows_f32",
+                  "--provider",
+                  "people",
+                  "--model",
+                  "m",
                   "--progress",
                   "0.2"};
   options.inherited_fds = {{out.get(), 1}, {err.get(), 2}};
