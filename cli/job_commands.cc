@@ -10,6 +10,7 @@
 #include "absl/strings/strip.h"
 #include "absl/time/clock.h"
 #include "cli/commands.h"
+#include "cli/json_output.h"
 #include "cli/text.h"
 #include "common/textproto.h"
 
@@ -48,10 +49,7 @@ int JobsCommand(Client* client, const Options& options) {
   request.set_task(options.task);
   const auto reply = client->Call<v1::ListJobsRequest, v1::ListJobsReply>(&Stub::ListJobs, request);
   if (!reply.ok()) return Fail(reply.status());
-  if (options.json) {
-    std::fputs(absl::StrCat(ToJson(*reply), "\n").c_str(), stdout);
-    return kExitOk;
-  }
+  if (options.json) return PrintJson(*reply);
   std::vector<std::vector<std::string>> rows = {
       {"job", "kind", "task", "candidate", "state", "age", "for", "note"}};
   for (const v1::JobSummary& job : reply->jobs()) {
@@ -71,9 +69,8 @@ int CancelCommand(Client* client, const Options& options) {
   const auto reply =
       client->Call<v1::CancelJobRequest, v1::CancelJobReply>(&Stub::CancelJob, request);
   if (!reply.ok()) return Fail(reply.status());
-  const std::string shown =
-      options.json ? ToJson(*reply) : absl::StrCat("cancelled ", reply->job_id());
-  std::fputs(absl::StrCat(shown, "\n").c_str(), stdout);
+  if (options.json) return PrintJson(*reply);
+  std::fputs(absl::StrCat("cancelled ", reply->job_id(), "\n").c_str(), stdout);
   return kExitOk;
 }
 

@@ -68,6 +68,11 @@ class PoisonedTasksTest : public testing::Test {
     std::ofstream(to + "/reference.cpp")
         << absl::StrReplaceAll(reference, {{"  return 0;", absl::StrCat(code, "\n  return 0;")}});
   }
+  bool NoJobs() const {
+    const CommandOutput listed = cluster_.Cli({"jobs", "--json"});
+    EXPECT_EQ(listed.exit.code, 0) << listed.err;
+    return listed.out.find("job_id") == std::string::npos;
+  }
   // A right candidate of its own.
   std::string Candidate(int number) {
     const std::string path = absl::StrCat(cluster_.folder(), "/candidate", number, ".cpp");
@@ -116,7 +121,7 @@ TEST_F(PoisonedTasksTest, EndWithTheirMessageAndDisturbNobody) {
   }
   // The worker was told of no fault of its own.
   EXPECT_THAT(cluster_.Log("coordinator"), Not(HasSubstr("how=returned")));
-  EXPECT_EQ(cluster_.Cli({"jobs", "--json"}).out, "{}\n");
+  EXPECT_TRUE(NoJobs());
 }
 
 TEST_F(PoisonedTasksTest, JobsAreListedCancelledAndDroppedWithTheirClient) {
@@ -131,23 +136,23 @@ TEST_F(PoisonedTasksTest, JobsAreListedCancelledAndDroppedWithTheirClient) {
   };
   // The first one is at work for as long as the reference may take: its client leaves before.
   std::thread client = start("3");
-  std::string listed;
-  while ((listed = cluster_.Cli({"jobs", "--json"}).out) == "{}\n") std::this_thread::yield();
+  while (NoJobs()) std::this_thread::yield();
+  const std::string listed = cluster_.Cli({"jobs"}).out;
   EXPECT_THAT(listed, HasSubstr("hangs"));
-  EXPECT_THAT(listed, HasSubstr("\"clients\": 1"));
+  EXPECT_THAT(listed, HasSubstr("1 client"));
   client.join();
-  while (cluster_.Cli({"jobs", "--json"}).out != "{}\n") std::this_thread::yield();
+  while (!NoJobs()) std::this_thread::yield();
   EXPECT_THAT(cluster_.Log("coordinator"), HasSubstr("how=cancelled"));
 
   client = start("30");
-  while (cluster_.Cli({"jobs", "--json"}).out == "{}\n") std::this_thread::yield();
+  while (NoJobs()) std::this_thread::yield();
   const std::string jobs = cluster_.Cli({"jobs"}).out;
   const std::string job = jobs.substr(jobs.rfind('\n', jobs.size() - 2) + 1, 12);
   const CommandOutput cancelled = cluster_.Cli({"cancel", job});
   EXPECT_EQ(cancelled.exit.code, 0) << cancelled.err;
   EXPECT_THAT(cancelled.out, HasSubstr("cancelled " + job));
   client.join();
-  EXPECT_EQ(cluster_.Cli({"jobs", "--json"}).out, "{}\n");
+  EXPECT_TRUE(NoJobs());
 
   const CommandOutput unknown = cluster_.Cli({"cancel", "0123"});
   EXPECT_EQ(unknown.exit.code, 3);
