@@ -32,7 +32,7 @@ int CancelCommand(Client* client, const Options& options);
 int EvalCommand(Client* client, const Options& options);
 
 // recheck_command.cc: kExitOk, the claim holds; kExitNoCandidate, it does not; kExitOther, the new
-// interval is too wide to say; kExitUnavailable, the job was lost.
+// interval is too wide to say; lost jobs and faulty tasks as in EvalCommand.
 int RecheckCommand(Client* client, const Options& options);
 
 // token_command.cc: works on the coordinator's token file; asks no coordinator.

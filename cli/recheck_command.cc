@@ -53,6 +53,7 @@ int RecheckCommand(Client* client, const Options& options) {
   if (outcome == v1::OUTCOME_WORKER_LOST || outcome == v1::OUTCOME_CANCELLED) {
     return kExitUnavailable;  // says nothing about the claim
   }
+  if (outcome == v1::OUTCOME_TASK_ERROR) return kExitConfig;  // neither does this
   switch (result.verdict()) {
     case v1::RecheckResult::HOLDS:
       return kExitOk;

@@ -72,7 +72,7 @@ v1::RecheckResult JudgeRecheck(const v1::JobResult& claim, const v1::JobResult& 
       absl::AsciiStrToLower(absl::StripPrefix(v1::Outcome_Name(repeated.outcome()), "OUTCOME_"));
   const v1::Comparison* measured = OverBaseline(repeated);
   if (repeated.outcome() == v1::OUTCOME_WORKER_LOST ||
-      repeated.outcome() == v1::OUTCOME_CANCELLED) {
+      repeated.outcome() == v1::OUTCOME_CANCELLED || repeated.outcome() == v1::OUTCOME_TASK_ERROR) {
     return say(v1::RecheckResult::UNDECIDED,
                absl::StrCat("it was not measured: ", outcome, ": ", repeated.message()));
   }

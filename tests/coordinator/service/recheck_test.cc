@@ -92,8 +92,11 @@ TEST(JudgeRecheckTest, WhatDoesNotPassIsRefutedAndALostJobSaysNothing) {
   repeated.set_message("wrong on m7");
   EXPECT_EQ(JudgeRecheck(kClaim, repeated).verdict(), v1::RecheckResult::REFUTED);
   EXPECT_THAT(JudgeRecheck(kClaim, repeated).text(), HasSubstr("incorrect: wrong on m7"));
-  repeated.set_outcome(v1::OUTCOME_WORKER_LOST);
-  EXPECT_EQ(JudgeRecheck(kClaim, repeated).verdict(), v1::RecheckResult::UNDECIDED);
+  for (const v1::Outcome outcome :
+       {v1::OUTCOME_WORKER_LOST, v1::OUTCOME_CANCELLED, v1::OUTCOME_TASK_ERROR}) {
+    repeated.set_outcome(outcome);
+    EXPECT_EQ(JudgeRecheck(kClaim, repeated).verdict(), v1::RecheckResult::UNDECIDED);
+  }
   repeated = kClaim;
   repeated.add_suspicions("opens files");
   EXPECT_EQ(JudgeRecheck(kClaim, repeated).verdict(), v1::RecheckResult::REFUTED);
