@@ -311,7 +311,10 @@ absl::Status SearchRun::FoldConfirmation(const std::string& tag, const v1::JobRe
   confirmation.rival_id =
       before.incumbent().candidate_id().empty() ? "baseline" : before.incumbent().candidate_id();
   RETURN_IF_ERROR(TakeTrackerStep(tracker_.OnConfirmed(tag, result)));
-  if (!awaited || IsInfrastructureOutcome(result.outcome())) return absl::OkStatus();
+  // A rival's fault says nothing of the candidate, and neither do lost workers.
+  const bool judged =
+      !IsInfrastructureOutcome(result.outcome()) && result.outcome() != v1::OUTCOME_TASK_ERROR;
+  if (!awaited || !judged) return absl::OkStatus();
   confirmation.result = result;
   return Take(strategy_->OnConfirmed(confirmation));
 }

@@ -156,6 +156,8 @@ std::string OutcomeText(v1::Outcome outcome) {
       return "every machine that tried it was lost";
     case v1::OUTCOME_CANCELLED:
       return "was cancelled";
+    case v1::OUTCOME_TASK_ERROR:
+      return "was not judged: the task's own reference or baseline is at fault";
     default:
       return "has no known outcome";
   }
