@@ -61,6 +61,18 @@ TEST(ConfirmationFindingsTest, ARaceComesWithKernelAndLineButWithoutSizes) {
                   "Write access at softmax<4>)"));
 }
 
+TEST(ConfirmationFindingsTest, AnAlarmWithoutASecondWitnessIsToldAsSuch) {
+  v1::JobResult result;
+  result.set_outcome(v1::OUTCOME_PASSED);
+  v1::SanitizerFinding* finding = result.mutable_sanitizer()->add_findings();
+  finding->set_tool("racecheck");
+  finding->set_kind(v1::SanitizerFinding::RACE);
+  finding->set_text("Error: Race reported");
+  EXPECT_THAT(ConfirmationFindings(SmallTask(), result, "baseline"),
+              ElementsAre(HasSubstr("perhaps a false alarm, no output was wrong: "
+                                    "compute-sanitizer racecheck: a race")));
+}
+
 TEST(ConfirmationFindingsTest, SlownessIsToldByRegionWithoutNamesOrValues) {
   v1::JobResult result;
   result.set_outcome(v1::OUTCOME_PASSED);
