@@ -111,6 +111,7 @@ absl::StatusOr<SecondWitness> AskSecondWitness(Bench& bench, const v1::VerifierR
   const absl::Time deadline = start + kWitnessTime;
   std::vector<std::string> notes;
   std::string first_wrong;
+  int plain_wrong = 0;
   bool differs = false;  // where it means something
   for (size_t i = 0; i < cases.size(); ++i) {
     const absl::Duration share =
@@ -127,8 +128,10 @@ absl::StatusOr<SecondWitness> AskSecondWitness(Bench& bench, const v1::VerifierR
     if (delayed.made > 0) runs.set_workloads(runs.workloads() + 1);
     runs.set_wrong(runs.wrong() + delayed.wrong);
     if (repeats) runs.set_different(runs.different() + delayed.different);
+    plain_wrong += plain.wrong;
     differs |= repeats && !adds_in_any_order && delayed.different > 0;
     if (first_wrong.empty()) first_wrong = delayed.first_wrong;
+    if (first_wrong.empty()) first_wrong = plain.first_wrong;
     for (const Calls* calls : {&plain, &delayed}) {
       if (calls->trouble.empty()) continue;
       notes.push_back(
@@ -146,17 +149,19 @@ absl::StatusOr<SecondWitness> AskSecondWitness(Bench& bench, const v1::VerifierR
   }
   runs.set_note(CleanText(absl::StrJoin(notes, "; "), kMaxNoteBytes));
   LOG(INFO) << "msg=\"second witness\" calls=" << runs.calls() << " wrong=" << runs.wrong()
-            << " different=" << runs.different() << " time=" << bench.clock().SteadyNow() - start
-            << " note=\"" << runs.note() << "\"";
-  if (runs.wrong() == 0 && !differs) {
+            << " different=" << runs.different() << " wrong_without=" << plain_wrong
+            << " time=" << bench.clock().SteadyNow() - start << " note=\"" << runs.note() << "\"";
+  if (runs.wrong() == 0 && plain_wrong == 0 && !differs) {
     runs.set_label(kRaceReported);
     return witness;
   }
-  witness.ending = {v1::OUTCOME_INCORRECT,
-                    absl::StrCat("with random delays at its barriers, of ", runs.calls(), " calls ",
-                                 runs.wrong(), " were wrong and ", runs.different(),
-                                 " differed from others with the same inputs",
-                                 first_wrong.empty() ? "" : "; the first: ", first_wrong)};
+  witness.ending = {
+      v1::OUTCOME_INCORRECT,
+      absl::StrCat(
+          "with random delays at its barriers, of ", runs.calls(), " calls ", runs.wrong(),
+          " were wrong and ", runs.different(), " differed from others with the same inputs",
+          plain_wrong == 0 ? "" : absl::StrCat("; without delays ", plain_wrong, " were wrong"),
+          first_wrong.empty() ? "" : "; the first: ", first_wrong)};
   return witness;
 }
 

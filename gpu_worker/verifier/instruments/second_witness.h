@@ -36,11 +36,11 @@ struct SecondWitness {
 // Has the candidate of a CONFIRM, which passed the gate and is now accused by a tool, make calls
 // without delays, to see whether it repeats itself bit for bit, and then kWitnessCalls with random
 // delays at its barriers (request.delayed), on the first of `cases`, smallest first, and the middle
-// one, within kWitnessTime. Wrong outputs, and different ones for the same inputs where that means
-// something, are a race that was seen at work. Calls that fail otherwise (too slow with delays, too
-// few registers for a launch) end the calls on that workload and say nothing; `runs.note` names
-// them, or why there is no build with delays. No other runner may be alive. Non-OK is trouble of
-// this machine.
+// one, within kWitnessTime. Wrong outputs, with delays or without, and different ones for the same
+// inputs where that means something, are a race that was seen at work. Calls that fail otherwise
+// (too slow with delays, too few registers for a launch) end the calls on that workload and say
+// nothing; `runs.note` names them, or why there is no build with delays. No other runner may be
+// alive. Non-OK is trouble of this machine.
 absl::StatusOr<SecondWitness> AskSecondWitness(Bench& bench, const v1::VerifierRequest& request,
                                                const ProgramImage& candidate,
                                                const std::vector<WitnessCase>& cases);
