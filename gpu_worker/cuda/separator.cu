@@ -24,7 +24,8 @@ extern "C" __global__ void ksearch_separator(unsigned long long* arrivals,
       __nanosleep(500);
     }
   }
-  // Separators never overlap, so the count of all arrivals tells whose turn it is; nobody resets it.
+  // Separators never overlap, so the count of all arrivals tells whose turn it is; nobody resets
+  // it.
   const unsigned long long ticket = atomicAdd(arrivals, 1ull);
   const unsigned long long all = (ticket / gridDim.x + 1) * gridDim.x;
   do {

@@ -59,7 +59,8 @@ absl::StatusOr<DeviceSampler::Sampled> DeviceSampler::Sample() {
     if (way_ == Way::kGraph) host_us = 0;
     if (way_ == Way::kEvents) host_us = std::min(host_us, kHostBound * call_us);
     if (way_ == Way::kVerifierClock) events_us = warm_.call_us;
-    // Calls made one by one are queued while the device is held: first the host's time, then theirs.
+    // Calls made one by one are queued while the device is held: first the host's time, then
+    // theirs.
     if (way_ != Way::kGraph) host_us += events_us;
     const bool busy = audit_.paces().KeptBusy(options_.alone);
     if (!busy && !audit_.TimeEscaped(events_us, host_us)) break;
