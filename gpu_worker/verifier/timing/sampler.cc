@@ -90,6 +90,7 @@ CallDealer::CallDealer(int sets, std::vector<int64_t> oracled, Rng rng)
     : deck_(static_cast<size_t>(sets)),
       dealt_(deck_.size()),
       oracled_(std::move(oracled)),
+      kept_for_last_((oracled_left() + 2) / 3),
       next_fresh_(kFirstFreshContent + static_cast<int64_t>(rng.NextBelow(kFreshBeginnings))),
       rng_(rng) {
   std::iota(deck_.begin(), deck_.end(), 0);
@@ -97,7 +98,8 @@ CallDealer::CallDealer(int sets, std::vector<int64_t> oracled, Rng rng)
 }
 
 int CallDealer::DrawOracles() {
-  return std::min(oracled_left(), static_cast<int>(rng_.NextBelow(kMaxOraclesPerGo + 1)));
+  return std::min(std::max(0, oracled_left() - kept_for_last_),
+                  static_cast<int>(rng_.NextBelow(kMaxOraclesPerGo + 1)));
 }
 
 std::vector<WorkloadSession::Call> CallDealer::Deal(int calls, int oracled) {

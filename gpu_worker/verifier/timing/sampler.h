@@ -36,6 +36,7 @@ class CallDealer {
   std::vector<int> PickSets(int count);
 
   // With how many oracles a GO is to be dealt, at random, so that no GO is known to have some.
+  // Keeps a third of all for the last GO, which gets what is left.
   int DrawOracles();
   int sets() const { return static_cast<int>(deck_.size()); }
   int oracled_left() const { return static_cast<int>(oracled_.size()); }
@@ -47,6 +48,7 @@ class CallDealer {
   std::vector<int> deck_;
   size_t dealt_ = 0;
   std::vector<int64_t> oracled_;
+  const int kept_for_last_;
   int64_t next_fresh_;
   Rng rng_;
 };

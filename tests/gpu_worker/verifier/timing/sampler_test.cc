@@ -57,6 +57,14 @@ TEST(CallDealerTest, OraclesAreUsedOnceAtRandomPlaces) {
   EXPECT_EQ(places.size(), 8u);
 }
 
+TEST(CallDealerTest, AThirdOfTheOraclesIsKeptForTheLastGo) {
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    CallDealer dealer(64, {2, 3, 4, 5, 6, 7}, Rng(seed));
+    for (int go = 0; go < 30; ++go) dealer.Deal(2, dealer.DrawOracles());
+    EXPECT_EQ(dealer.oracled_left(), 2) << seed;
+  }
+}
+
 TEST(CallDealerTest, WhichContentsComeWhenIsDrawn) {
   std::set<int64_t> first_fresh, first_oracled;
   std::set<int> counts;
