@@ -281,8 +281,11 @@ Ending RunnerLink::ReceivePacket(absl::Time deadline, std::string* packet) {
         absl::ToTimespec(std::max(deadline - clock_.SteadyNow(), absl::ZeroDuration()));
     const int n = ::ppoll(&ready, 1, &left, nullptr);
     if (n < 0 && errno == EINTR) continue;
-    if (n > 0) break;
-    if (clock_.SteadyNow() < deadline) continue;
+    // What comes after the deadline is no answer: it would be chance whether it counts.
+    if (clock_.SteadyNow() < deadline) {
+      if (n > 0) break;
+      continue;
+    }
     // Short of what a control group gives, the kernel may try for long to find a page.
     const bool holds_too_much = HoldsMoreThan(counted_bytes_ / 10 * 9 - kOwnBytes);
     process_->Kill();
