@@ -155,6 +155,8 @@ TEST_P(CudaTaskMathTest, ReferenceAndBaselineAgreeWithThePlainMathematics) {
 }
 
 constexpr double kBf16 = 1.9e-3;  // one rounding to bfloat16
+// Several roundings, over few elements: 3.3e-3 to 5.1e-3 with the inputs of six seeds.
+constexpr double kTrimulBaseline = 6e-3;
 
 INSTANTIATE_TEST_SUITE_P(
     Tasks, CudaTaskMathTest,
@@ -212,17 +214,17 @@ INSTANTIATE_TEST_SUITE_P(
              "n200_b2_d256_masked_cauchy",
              {{"batch_size", 2}, {"seq_len", 9}, {"dim", 136}},
              1e-6,
-             3.9e-3},
+             kTrimulBaseline},
         Case{"trimul",
              "n256_b2_d384_masked_normal",
              {{"batch_size", 1}, {"seq_len", 20}, {"dim", 128}},
              1e-6,
-             3.9e-3},
+             kTrimulBaseline},
         Case{"trimul_upstream",
              "n512_b1_d128_nomask_normal",
              {{"batch_size", 1}, {"seq_len", 16}, {"dim", 128}},
              1e-6,
-             3.9e-3}),
+             kTrimulBaseline}),
     CaseName);
 
 }  // namespace
