@@ -15,8 +15,8 @@
 namespace ksearch {
 
 // On a GPU: the sides take turns from GO to GO, since what a switch of contexts costs drifts, and
-// use the same buffers, since physical addresses alone make a difference. GOs are replays of graphs
-// where one side's calls are short or host-bound, else calls one behind the other.
+// use the same buffers, since physical addresses alone make a difference. GOs are replays of chains
+// where the calls of both sides can be recorded, else calls one by one.
 class DeviceBlockTimer final : public BlockTimer {
  public:
   // `bench` has a GPU.
