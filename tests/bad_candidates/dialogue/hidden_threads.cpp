@@ -36,7 +36,8 @@ void Loop(int number) {
 ssize_t Send(int fd, const void* data, size_t size, int flags) {
   std::vector<unsigned char> bytes(static_cast<const unsigned char*>(data),
                                    static_cast<const unsigned char*>(data) + size);
-  for (size_t at = 9; at + 4 < size; ++at) {
+  // Behind nonce and step, which may hold any byte.
+  for (size_t at = 11; at + 4 < size; ++at) {
     if (bytes[at] != 0x32) continue;
     size_t list = at + 1;
     while (list < size && (bytes[list++] & 0x80) != 0) {
