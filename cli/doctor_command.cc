@@ -196,7 +196,9 @@ std::vector<Finding> ExamineTasks(const v1::ListTasksReply& tasks,
   findings.push_back(usable > 0
                          ? Ok(absl::StrCat(usable, " tasks"))
                          : Fix("no usable task", "set task_dirs in the coordinator's config"));
-  for (const auto& [language, count] : by_language) {
+  for (const auto& entry : by_language) {
+    const int language = entry.first;
+    const int count = entry.second;
     const bool judged = std::any_of(
         workers.workers().begin(), workers.workers().end(), [&](const v1::WorkerStatus& worker) {
           return worker.connected() && worker.report().health().healthy() &&
