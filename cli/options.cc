@@ -55,7 +55,7 @@ void Bind(CLI::App* app, const std::string& flag, const std::string& text,
 void AddProgress(CLI::App* app, Options* options) {
   AddDuration(app, "--progress",
               "while nothing happens, a status line on stderr so often (default 30 s if the output "
-              "is no terminal)",
+              "is not a terminal)",
               [options](const absl::Duration& every) { options->progress = every; });
 }
 

@@ -46,7 +46,7 @@ std::string ValuesOf(const Descriptor* message, const std::string& field) {
   std::vector<std::string> values;
   for (const EnumDescriptor* known : enums) {
     for (int i = 0; i < known->value_count(); ++i) {
-      // "Not set" is no choice.
+      // "Not set" is not a value to offer.
       if (known->value(i)->number() != 0) values.push_back(known->value(i)->name());
     }
   }
