@@ -80,7 +80,10 @@ class PipelineExecutorTest : public testing::Test {
     *spec_.mutable_candidate() = Cpp("kernel.cpp", "candidate text");
     spec_.add_workload_uuids("w1");
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
+  void TearDown() override {
+    devices_.reset();  // its prober takes the lock, which lies in the folder
+    std::filesystem::remove_all(folder_);
+  }
 
   absl::StatusOr<v1::JobResult> Execute(std::stop_token stop = {}) {
     PipelineExecutor executor(Parts());
