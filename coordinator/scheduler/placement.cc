@@ -9,6 +9,11 @@ Requirement RequirementOf(const v1::JobSpec& spec) {
   requirement.device = spec.device();
   requirement.architecture = spec.architecture();
   requirement.build_only = spec.kind() == v1::JOB_KIND_BUILD;
+  requirement.device_model = spec.platform().device_model();
+  requirement.device_architecture = spec.platform().architecture();
+  requirement.harness_version = spec.platform().harness_version();
+  requirement.toolkit = spec.platform().toolkit();
+  if (!requirement.toolkit.empty()) requirement.toolkit_language = spec.candidate().language();
   requirement.languages.push_back(spec.candidate().language());
   for (const v1::Rival& rival : spec.rivals()) {
     if (rival.has_sources()) requirement.languages.push_back(rival.sources().language());
@@ -32,6 +37,23 @@ bool MeetsArchitecture(const v1::DeviceCapability& device, const Requirement& re
          std::find(known.begin(), known.end(), requirement.architecture) != known.end();
 }
 
+// An empty field of the requirement is met by anything.
+bool Meets(const std::string& has, const std::string& wants) {
+  return wants.empty() || has == wants;
+}
+
+bool MeetsPlatform(const v1::DeviceCapability& device, const Requirement& requirement) {
+  const v1::DeviceFingerprint& print = device.fingerprint();
+  return Meets(print.name(), requirement.device_model) &&
+         Meets(print.architecture(), requirement.device_architecture) &&
+         Meets(print.harness_version(), requirement.harness_version) &&
+         (requirement.toolkit.empty() ||
+          std::any_of(device.toolkits().begin(), device.toolkits().end(), [&](const auto& one) {
+            return one.language() == requirement.toolkit_language &&
+                   one.toolkit() == requirement.toolkit;
+          }));
+}
+
 }  // namespace
 
 bool CanRun(const v1::WorkerHello& hello, const Requirement& requirement) {
@@ -41,7 +63,7 @@ bool CanRun(const v1::WorkerHello& hello, const Requirement& requirement) {
       continue;
     }
     if (device.build_only() && !requirement.build_only) continue;
-    if (!MeetsArchitecture(device, requirement)) continue;
+    if (!MeetsArchitecture(device, requirement) || !MeetsPlatform(device, requirement)) continue;
     const bool speaks_all =
         std::all_of(requirement.languages.begin(), requirement.languages.end(), [&](int language) {
           return std::find(device.languages().begin(), device.languages().end(), language) !=

@@ -17,6 +17,12 @@ struct Requirement {
   std::vector<int> languages;  // v1::Language, sorted, no repetition
   // No device is taken: one that only builds will do, whatever it is, if its compiler can.
   bool build_only = false;
+  // JobSpec.platform; an empty field is met by anything. `toolkit` builds `toolkit_language`.
+  std::string device_model;
+  std::string device_architecture;
+  std::string harness_version;
+  std::string toolkit;
+  int toolkit_language = 0;
 
   auto operator<=>(const Requirement&) const = default;
 };

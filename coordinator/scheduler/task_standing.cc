@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "common/platform.h"
 
 namespace ksearch {
 namespace {
@@ -11,7 +12,9 @@ namespace {
 constexpr size_t kMaxRemembered = 100'000;
 
 std::string KeyOf(const v1::JobSpec& spec) {
-  return absl::StrCat(spec.task_sha256(), "/", static_cast<int>(spec.candidate().language()));
+  // Another compiler or device may take what this one does not.
+  return absl::StrCat(spec.task_sha256(), "/", static_cast<int>(spec.candidate().language()), "/",
+                      PlatformText(spec.platform()));
 }
 
 // A rival's fault is reported as the task's, but is that job's own.

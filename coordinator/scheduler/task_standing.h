@@ -10,9 +10,9 @@
 
 namespace ksearch {
 
-// What results have shown of tasks' own programs, by task digest and language of the candidate.
-// Soft state: forgotten with the process, after which one more job of a faulty task finds out
-// again. Thread-compatible.
+// What results have shown of tasks' own programs, by task digest, language of the candidate and
+// platform. Soft state: forgotten with the process, after which one more job of a faulty task finds
+// out again. Thread-compatible.
 class TaskStanding {
  public:
   // True: the result showed for the first time that the job's task is at fault.
