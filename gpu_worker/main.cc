@@ -64,6 +64,9 @@ v1::WorkerHello MakeHello(const v1::WorkerConfig& config, const std::vector<Devi
     for (const auto& [language, builder] : toolchains) {
       if (DeviceOf(language) != device.device_class()) continue;
       capability->add_languages(language);
+      v1::LanguageToolkit* toolkit = capability->add_toolkits();
+      toolkit->set_language(language);
+      toolkit->set_toolkit(builder->toolkit());
       for (std::string& name : builder->architectures()) {
         capability->add_build_architectures(std::move(name));
       }

@@ -30,6 +30,7 @@ class BuildCache : public Builder {
 
   absl::StatusOr<BuildResult> Build(const BuildRequest& request, std::stop_token stop) override;
   std::string fingerprint() const override { return builder_->fingerprint(); }
+  std::string toolkit() const override { return builder_->toolkit(); }
   std::vector<std::string> architectures() const override { return builder_->architectures(); }
 
  private:

@@ -50,6 +50,9 @@ class Builder {
   virtual absl::StatusOr<BuildResult> Build(const BuildRequest& request, std::stop_token stop) = 0;
   // Everything beside the sources that decides the artifact: compiler version, flags, target.
   virtual std::string fingerprint() const = 0;
+  // The compiler by name and version, as results carry it (v1::Platform.toolkit): different where
+  // two workers of a release would build other programs for the same target.
+  virtual std::string toolkit() const { return fingerprint(); }
   // What BuildRequest.architecture may be; empty: it is not looked at.
   virtual std::vector<std::string> architectures() const { return {}; }
 };

@@ -62,6 +62,11 @@ absl::StatusOr<std::unique_ptr<GxxToolchain>> GxxToolchain::Create(Options optio
                                                         std::move(folders)));
 }
 
+std::string GxxToolchain::toolkit() const {
+  if (options_.extra_flags.empty()) return compiler_.version_line;
+  return absl::StrCat(compiler_.version_line, " ", absl::StrJoin(options_.extra_flags, " "));
+}
+
 SandboxSpec GxxToolchain::CompilerSpec(const BuildRequest& request,
                                        const BuildFolder& folder) const {
   SandboxSpec spec =

@@ -31,6 +31,8 @@ class GxxToolchain : public Builder {
 
   absl::StatusOr<BuildResult> Build(const BuildRequest& request, std::stop_token stop) override;
   std::string fingerprint() const override { return fingerprint_; }
+  // "g++ (Debian 12.2.0-14) 12.2.0", and extra flags if there are any.
+  std::string toolkit() const override;
 
  private:
   struct Compiler {

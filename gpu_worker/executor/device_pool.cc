@@ -47,22 +47,25 @@ DevicePool::DevicePool(std::vector<Slot> slots, absl::Duration first_rest)
           first_rest) {}
 
 absl::StatusOr<std::vector<const DevicePool::Slot*>> DevicePool::Fitting(
-    v1::DeviceClass device_class, const std::string& architecture) const {
+    v1::DeviceClass device_class, const std::string& architecture, const std::string& model) const {
   std::vector<const Slot*> fitting;
   for (const Slot& slot : slots_) {
+    const v1::DeviceFingerprint print = slot.monitor->Fingerprint();
     if (slot.device_class == device_class &&
-        (architecture.empty() || slot.monitor->Fingerprint().architecture() == architecture)) {
+        (architecture.empty() || print.architecture() == architecture) &&
+        (model.empty() || print.name() == model)) {
       fitting.push_back(&slot);
     }
   }
   if (!fitting.empty()) return fitting;
-  return absl::FailedPreconditionError(
-      absl::StrCat("this worker has no ", v1::DeviceClass_Name(device_class),
-                   architecture.empty() ? "" : " ", architecture, "; it has ",
-                   absl::StrJoin(slots_, ", ", [](std::string* out, const Slot& slot) {
-                     absl::StrAppend(out, v1::DeviceClass_Name(slot.device_class), " ",
-                                     slot.monitor->Fingerprint().architecture());
-                   })));
+  return absl::FailedPreconditionError(absl::StrCat(
+      "this worker has no ", v1::DeviceClass_Name(device_class), architecture.empty() ? "" : " ",
+      architecture, model.empty() ? "" : " ", model, "; it has ",
+      absl::StrJoin(slots_, ", ", [&](std::string* out, const Slot& slot) {
+        const v1::DeviceFingerprint print = slot.monitor->Fingerprint();
+        absl::StrAppend(out, v1::DeviceClass_Name(slot.device_class), " ", print.architecture(),
+                        model.empty() ? "" : " ", model.empty() ? "" : print.name());
+      })));
 }
 
 absl::Status DevicePool::State(const Slot& slot) {
@@ -76,8 +79,9 @@ absl::Status DevicePool::State(const Slot& slot) {
 
 absl::StatusOr<DevicePool::Taken> DevicePool::Take(v1::DeviceClass device_class,
                                                    const std::string& architecture,
-                                                   std::stop_token stop, const std::string& avoid) {
-  ASSIGN_OR_RETURN(std::vector<const Slot*> fitting, Fitting(device_class, architecture));
+                                                   std::stop_token stop, const std::string& avoid,
+                                                   const std::string& model) {
+  ASSIGN_OR_RETURN(std::vector<const Slot*> fitting, Fitting(device_class, architecture, model));
   std::stable_partition(fitting.begin(), fitting.end(), [&](const Slot* slot) {
     return slot->monitor->Fingerprint().device_id() != avoid;
   });
@@ -153,8 +157,10 @@ absl::StatusOr<std::optional<DeviceLock::Hold>> DevicePool::HoldForBuild(std::st
 }
 
 absl::StatusOr<const DevicePool::Slot*> DevicePool::Example(v1::DeviceClass device_class,
-                                                            const std::string& architecture) const {
-  ASSIGN_OR_RETURN(const std::vector<const Slot*> fitting, Fitting(device_class, architecture));
+                                                            const std::string& architecture,
+                                                            const std::string& model) const {
+  ASSIGN_OR_RETURN(const std::vector<const Slot*> fitting,
+                   Fitting(device_class, architecture, model));
   return fitting[0];
 }
 

@@ -38,17 +38,19 @@ class DevicePool {
   // Waits for as long as it takes, also while a device in doubt is being probed. `architecture`:
   // empty fits every device of the class. FAILED_PRECONDITION: this worker has no such device.
   // UNAVAILABLE: every one that fits is unhealthy; the message says why. CANCELLED after `stop`.
-  // The device with the id `avoid` is taken only if no other that fits is free.
+  // The device with the id `avoid` is taken only if no other that fits is free. `model`: only a
+  // device of this name; empty: any.
   absl::StatusOr<Taken> Take(v1::DeviceClass device_class, const std::string& architecture,
-                             std::stop_token stop, const std::string& avoid = "");
+                             std::stop_token stop, const std::string& avoid = "",
+                             const std::string& model = "");
   // For the time of a build: keeps the processors from being measured meanwhile. Nothing to hold
   // in a worker that does not measure them.
   absl::StatusOr<std::optional<DeviceLock::Hold>> HoldForBuild(std::stop_token stop);
 
   // The first device that fits, which speaks for results that end before a device is taken.
   // FAILED_PRECONDITION: this worker has no such device.
-  absl::StatusOr<const Slot*> Example(v1::DeviceClass device_class,
-                                      const std::string& architecture) const;
+  absl::StatusOr<const Slot*> Example(v1::DeviceClass device_class, const std::string& architecture,
+                                      const std::string& model = "") const;
   // Healthy while any device is; every one that is not, with the reason. Logs what changes.
   v1::DeviceHealth Health();
   // A job had trouble that may be the device's: it takes no more jobs until its verifier has seen
@@ -61,7 +63,8 @@ class DevicePool {
 
  private:
   absl::StatusOr<std::vector<const Slot*>> Fitting(v1::DeviceClass device_class,
-                                                   const std::string& architecture) const;
+                                                   const std::string& architecture,
+                                                   const std::string& model) const;
   size_t NumberOf(const Slot& slot) const { return static_cast<size_t>(&slot - slots_.data()); }
   // Why a device takes no jobs, itself or in doubt; OK: it does. UNAVAILABLE: not known yet.
   absl::Status State(const Slot& slot);

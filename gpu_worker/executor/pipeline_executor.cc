@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/identity.h"
 #include "common/measure_defaults.h"
+#include "common/platform.h"
 #include "common/run_facts.h"
 #include "common/status_macros.h"
 #include "common/task_fault.h"
@@ -68,6 +69,21 @@ void SetNoProfile(v1::Profile::Absence absence, absl::string_view note, v1::JobR
   result->mutable_profile()->set_note(std::string(note));
 }
 
+// The architecture of the device that the job needs; empty: any.
+std::string DeviceArchitecture(const v1::JobSpec& spec) {
+  if (spec.kind() == v1::JOB_KIND_BUILD) return "";
+  return spec.architecture().empty() ? spec.platform().architecture() : spec.architecture();
+}
+
+// The device's, with the compiler that builds in `language`.
+v1::DeviceFingerprint FingerprintWith(const DevicePool::Slot& slot, const Toolchains& toolchains,
+                                      v1::Language language) {
+  v1::DeviceFingerprint print = slot.monitor->Fingerprint();
+  const auto toolchain = toolchains.find(language);
+  if (toolchain != toolchains.end()) print.set_toolkit(toolchain->second->toolkit());
+  return print;
+}
+
 absl::Status CheckWorkloads(const v1::JobSpec& spec, const v1::Task& task) {
   for (const std::string& uuid : spec.workload_uuids()) {
     bool known = false;
@@ -87,8 +103,8 @@ absl::StatusOr<v1::JobResult> PipelineExecutor::Execute(const v1::JobSpec& spec,
                                                         const ProgressSink& progress,
                                                         std::stop_token stop) {
   const bool only_build = spec.kind() == v1::JOB_KIND_BUILD;
-  const auto example =
-      parts_.devices->Example(task.device(), only_build ? "" : spec.architecture());
+  const std::string& model = spec.platform().device_model();
+  const auto example = parts_.devices->Example(task.device(), DeviceArchitecture(spec), model);
   if (!example.ok()) return Annotate(example.status(), absl::StrCat("task ", task.name()));
   RETURN_IF_ERROR(CheckWorkloads(spec, task));
   if (spec.kind() == v1::JOB_KIND_PROFILE && spec.workload_uuids_size() != 1) {
@@ -104,7 +120,16 @@ absl::StatusOr<v1::JobResult> PipelineExecutor::Execute(const v1::JobSpec& spec,
   const absl::Time start = clock.SteadyNow();
   v1::JobResult result;
   v1::StageTimes& times = *result.mutable_stage_times();
-  *result.mutable_device() = (*example)->monitor->Fingerprint();
+  const auto print_of = [&](const DevicePool::Slot& slot) {
+    return FingerprintWith(slot, *parts_.toolchains, spec.candidate().language());
+  };
+  *result.mutable_device() = print_of(**example);
+  // Of a coordinator that knew this worker as another release.
+  if (!Meets(PlatformOf(result.device()), spec.platform())) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the job is to be done with ", PlatformText(spec.platform()),
+                     "; this worker has ", PlatformText(PlatformOf(result.device()))));
+  }
   *result.mutable_isolation() = parts_.isolation;
   const auto finish = [&] {
     if (spec.kind() == v1::JOB_KIND_PROFILE) {
@@ -162,8 +187,8 @@ absl::StatusOr<v1::JobResult> PipelineExecutor::Execute(const v1::JobSpec& spec,
   // What was built for one architecture runs on no other.
   ASSIGN_OR_RETURN(const DevicePool::Taken device,
                    parts_.devices->Take(task.device(), result.device().architecture(), stop,
-                                        spec.avoid_device_id()));
-  *result.mutable_device() = device.slot->monitor->Fingerprint();
+                                        spec.avoid_device_id(), model));
+  *result.mutable_device() = print_of(*device.slot);
   const absl::Time held = clock.SteadyNow();
   *times.mutable_wait_device() = ToProto(held - built);
   progress(v1::HeldLease::RUNNING);

@@ -189,6 +189,12 @@ absl::StatusOr<std::unique_ptr<NvccToolchain>> NvccToolchain::Create(Options opt
   return toolchain;
 }
 
+std::string NvccToolchain::toolkit() const {
+  return absl::StrCat(compiler_.version_line, "; header ", Sha256Hex(CudaHeader()).substr(0, 8),
+                      options_.extra_flags.empty() ? "" : " ",
+                      absl::StrJoin(options_.extra_flags, " "));
+}
+
 absl::Status NvccToolchain::CheckArchitecture(const std::string& architecture) const {
   if (compiler_.architectures.contains(architecture)) return absl::OkStatus();
   return absl::FailedPreconditionError(

@@ -40,6 +40,9 @@ class NvccToolchain : public Builder {
   // FAILED_PRECONDITION for an architecture that this nvcc does not know.
   absl::StatusOr<BuildResult> Build(const BuildRequest& request, std::stop_token stop) override;
   std::string fingerprint() const override { return fingerprint_; }
+  // "nvcc release 13.0, V13.0.88; g++ (Debian ...); header 0123abcd", and extra flags if there are
+  // any. The header is ksearch_cuda.h, without whose newest parts a program may not build.
+  std::string toolkit() const override;
   std::vector<std::string> architectures() const override {
     return {compiler_.architectures.begin(), compiler_.architectures.end()};
   }

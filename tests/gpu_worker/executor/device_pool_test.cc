@@ -27,6 +27,7 @@ class SwitchedMonitor : public DeviceMonitor {
   v1::DeviceFingerprint Fingerprint() const override {
     v1::DeviceFingerprint print;
     print.set_device_id(id_);
+    print.set_name(model);
     print.set_architecture(architecture_);
     return print;
   }
@@ -37,6 +38,7 @@ class SwitchedMonitor : public DeviceMonitor {
     return health;
   }
   std::atomic<bool> healthy{true};
+  std::string model = "H100";  // set before use
 
  private:
   const std::string id_;
@@ -100,6 +102,21 @@ TEST_F(DevicePoolTest, TheArchitectureDecides) {
   EXPECT_EQ(none.status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(none.status().message()),
               testing::AllOf(HasSubstr("sm_80"), HasSubstr("DEVICE_CLASS_CUDA sm_100a")));
+}
+
+TEST_F(DevicePoolTest, TheModelDecidesWhereOneIsAskedFor) {
+  monitors_[1]->model = "H200";
+  const auto take = [&](const std::string& model) {
+    return pool_->Take(v1::DEVICE_CLASS_CUDA, "sm_90a", {}, "", model);
+  };
+  EXPECT_EQ(IdOf(take("H200")), "GPU-2");
+  EXPECT_EQ(
+      (*pool_->Example(v1::DEVICE_CLASS_CUDA, "", "H200"))->monitor->Fingerprint().device_id(),
+      "GPU-2");
+  const auto none = take("B200");
+  EXPECT_EQ(none.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(none.status().message()),
+              testing::AllOf(HasSubstr("sm_90a B200"), HasSubstr("sm_90a H200")));
 }
 
 TEST_F(DevicePoolTest, ADeviceToAvoidIsTakenLast) {
