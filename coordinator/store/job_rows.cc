@@ -189,6 +189,27 @@ absl::StatusOr<std::optional<v1::JobResult>> ReadResult(Database& database,
   return result;
 }
 
+absl::StatusOr<std::vector<ResultRow>> ListResults(Database& database, const std::string& task_name,
+                                                   int64_t before, int limit) {
+  Statement select = database.Prepare(
+      "SELECT r.number, r.job_id, r.outcome, r.recorded_unix_us, j.spec FROM results AS r "
+      "JOIN jobs AS j USING (job_id) WHERE (?1 = '' OR j.task_name = ?1) AND (?2 <= 0 OR "
+      "r.number < ?2) ORDER BY r.number DESC LIMIT ?3");
+  select.Text(task_name).Int(before).Int(limit > 0 ? limit : -1);
+  std::vector<ResultRow> rows;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool row, select.Next());
+    if (!row) return rows;
+    ResultRow& result = rows.emplace_back();
+    result.number = select.IntAt(0);
+    result.job_id = select.TextAt(1);
+    // A name of a later release stays unspecified.
+    v1::Outcome_Parse(select.TextAt(2), &result.outcome);
+    result.recorded = select.TimeAt(3);
+    RETURN_IF_ERROR(select.ProtoAt(4, &result.spec));
+  }
+}
+
 absl::StatusOr<std::vector<v1::JobResult>> ReadResultsOf(Database& database,
                                                          const std::string& run_id,
                                                          const std::string& candidate_id) {

@@ -33,6 +33,8 @@ absl::StatusOr<v1::RecordResultReply::Disposition> RecordResult(Database& databa
 absl::Status RecordAttempt(Database& database, const AttemptRow& attempt, absl::Time now);
 absl::StatusOr<std::optional<v1::JobResult>> ReadResult(Database& database,
                                                         const std::string& job_id);
+absl::StatusOr<std::vector<ResultRow>> ListResults(Database& database, const std::string& task_name,
+                                                   int64_t before, int limit);
 absl::StatusOr<std::vector<v1::JobResult>> ReadResultsOf(Database& database,
                                                          const std::string& run_id,
                                                          const std::string& candidate_id);

@@ -148,6 +148,15 @@ struct QueuedJob {
   std::map<std::string, std::string> worker_of_lease;  // of all its attempts
 };
 
+// One result, without its body.
+struct ResultRow {
+  int64_t number = 0;  // rises in order of arrival
+  std::string job_id;
+  v1::JobSpec spec;
+  v1::Outcome outcome = v1::OUTCOME_UNSPECIFIED;
+  absl::Time recorded;
+};
+
 struct AttemptRow {
   std::string job_id;
   int attempt = 0;

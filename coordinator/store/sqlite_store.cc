@@ -235,6 +235,13 @@ absl::StatusOr<v1::JobSpec> SqliteStore::ReadJob(const std::string& job_id) {
   return Reading([&](Database& database) { return job_rows::Read(database, job_id); });
 }
 
+absl::StatusOr<std::vector<ResultRow>> SqliteStore::ListResults(const std::string& task_name,
+                                                                int64_t before, int limit) {
+  return Reading([&](Database& database) {
+    return job_rows::ListResults(database, task_name, before, limit);
+  });
+}
+
 absl::StatusOr<std::vector<v1::JobResult>> SqliteStore::ReadResultsOf(
     const std::string& run_id, const std::string& candidate_id) {
   return Reading(

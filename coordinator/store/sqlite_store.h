@@ -57,6 +57,8 @@ class SqliteStore final : public Store {
                      absl::AnyInvocable<void(absl::Status)> done) override;
   absl::StatusOr<std::optional<v1::JobResult>> ReadResult(const std::string& job_id) override;
   absl::StatusOr<v1::JobSpec> ReadJob(const std::string& job_id) override;
+  absl::StatusOr<std::vector<ResultRow>> ListResults(const std::string& task_name, int64_t before,
+                                                     int limit) override;
   absl::StatusOr<std::vector<v1::JobResult>> ReadResultsOf(
       const std::string& run_id, const std::string& candidate_id) override;
 

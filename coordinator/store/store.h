@@ -107,6 +107,10 @@ class Store {
                              absl::AnyInvocable<void(absl::Status)> done) = 0;
   virtual absl::StatusOr<std::optional<v1::JobResult>> ReadResult(const std::string& job_id) = 0;
   virtual absl::StatusOr<v1::JobSpec> ReadJob(const std::string& job_id) = 0;
+  // Newest first. `task_name`: of this task only, empty: of all. `before`: a number; 0: from the
+  // newest on.
+  virtual absl::StatusOr<std::vector<ResultRow>> ListResults(const std::string& task_name,
+                                                             int64_t before, int limit) = 0;
   // Results a run asked for with the candidate as subject, oldest first.
   virtual absl::StatusOr<std::vector<v1::JobResult>> ReadResultsOf(
       const std::string& run_id, const std::string& candidate_id) = 0;

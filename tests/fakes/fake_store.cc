@@ -370,6 +370,7 @@ void FakeStore::RecordResult(
     } else if (!results_.emplace(result.job_id(), result).second) {
       disposition = v1::RecordResultReply::ALREADY_RECORDED;
     } else {
+      result_order_.push_back(result.job_id());
       for (auto& [key, attempt] : attempts_) {
         if (attempt.lease_id == lease_id && attempt.ended.empty()) attempt.ended = "recorded";
       }
@@ -412,6 +413,24 @@ absl::StatusOr<v1::JobSpec> FakeStore::ReadJob(const std::string& job_id) {
   const auto it = jobs_.find(job_id);
   if (it == jobs_.end()) return absl::NotFoundError(absl::StrCat("no job ", job_id));
   return it->second;
+}
+
+absl::StatusOr<std::vector<ResultRow>> FakeStore::ListResults(const std::string& task_name,
+                                                              int64_t before, int limit) {
+  MutexLock lock(&mu_);
+  std::vector<ResultRow> rows;
+  for (size_t number = result_order_.size(); number > 0; --number) {
+    const std::string& job_id = result_order_[number - 1];
+    const bool beyond = before > 0 && static_cast<int64_t>(number) >= before;
+    if (beyond || (limit > 0 && rows.size() >= static_cast<size_t>(limit))) continue;
+    if (!task_name.empty() && jobs_.at(job_id).task_name() != task_name) continue;
+    ResultRow& row = rows.emplace_back();
+    row.number = static_cast<int64_t>(number);
+    row.job_id = job_id;
+    row.spec = jobs_.at(job_id);
+    row.outcome = results_.at(job_id).outcome();
+  }
+  return rows;
 }
 
 absl::StatusOr<std::vector<v1::JobResult>> FakeStore::ReadResultsOf(

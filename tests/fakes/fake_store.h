@@ -57,6 +57,8 @@ class FakeStore final : public Store {
                      absl::AnyInvocable<void(absl::Status)> done) override;
   absl::StatusOr<std::optional<v1::JobResult>> ReadResult(const std::string& job_id) override;
   absl::StatusOr<v1::JobSpec> ReadJob(const std::string& job_id) override;
+  absl::StatusOr<std::vector<ResultRow>> ListResults(const std::string& task_name, int64_t before,
+                                                     int limit) override;
   absl::StatusOr<std::vector<v1::JobResult>> ReadResultsOf(
       const std::string& run_id, const std::string& candidate_id) override;
 
@@ -106,6 +108,7 @@ class FakeStore final : public Store {
   std::map<std::string, LlmCallRow> calls_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, v1::JobSpec> jobs_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, v1::JobResult> results_ ABSL_GUARDED_BY(mu_);
+  std::vector<std::string> result_order_ ABSL_GUARDED_BY(mu_);  // job ids
   std::map<std::pair<std::string, std::string>, AttemptRow> attempts_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, std::string> blobs_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, v1::WorkerStatus> workers_ ABSL_GUARDED_BY(mu_);

@@ -46,6 +46,31 @@ TEST_F(JobRowsTest, FirstResultWins) {
   EXPECT_EQ((*store_->ReadResult("j1"))->message(), "from w1");
 }
 
+TEST_F(JobRowsTest, ResultsAreListedNewestFirstAndInPages) {
+  for (const char* job : {"j1", "j2", "j3"}) {
+    v1::JobSpec spec = Spec(job);
+    spec.set_task_name(job == std::string("j2") ? "other" : "t");
+    ASSERT_TRUE(store_->AddJob(job, spec).ok());
+  }
+  ASSERT_TRUE(store_->AddJob("waits", Spec("d")).ok());
+  for (const char* job : {"j3", "j1", "j2"}) ASSERT_TRUE(Record(*store_, Result(job)).ok());
+  const auto listed = [&](const std::string& task, int64_t before, int limit) {
+    std::vector<std::string> jobs;
+    for (const ResultRow& row : store_->ListResults(task, before, limit).value()) {
+      EXPECT_EQ(row.spec.candidate().files(0).content(), row.job_id);
+      EXPECT_EQ(row.outcome, Result(row.job_id).outcome());
+      EXPECT_GT(row.recorded, absl::UnixEpoch());
+      jobs.push_back(row.job_id);
+    }
+    return jobs;
+  };
+  EXPECT_THAT(listed("", 0, 0), ElementsAre("j2", "j1", "j3"));
+  EXPECT_THAT(listed("", 0, 2), ElementsAre("j2", "j1"));
+  EXPECT_THAT(listed("", store_->ListResults("", 0, 2)->back().number, 2), ElementsAre("j3"));
+  EXPECT_THAT(listed("t", 0, 0), ElementsAre("j1", "j3"));
+  EXPECT_THAT(listed("none", 0, 0), IsEmpty());
+}
+
 TEST_F(JobRowsTest, ResultOfAnUnknownJobIsDropped) {
   EXPECT_EQ(Record(*store_, Result("nope")).value(), v1::RecordResultReply::UNKNOWN_JOB);
   EXPECT_FALSE(store_->ReadResult("nope")->has_value());
