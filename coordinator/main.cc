@@ -97,6 +97,7 @@ std::vector<ModelCaller::Provider> MakeProviders(const v1::CoordinatorConfig& co
         if (offline->recording != nullptr) {
           const auto& order = offline->recording->header.order();
           provider.recorded_order.assign(order.begin(), order.end());
+          provider.recorded_platform = offline->recording->header.config().platform();
           if (settings.replay().import_results()) {
             const absl::Status imported = ImportResults(*offline->recording, store);
             if (!imported.ok()) client = Annotate(imported, settings.name());
@@ -121,13 +122,15 @@ std::vector<ModelCaller::Provider> MakeProviders(const v1::CoordinatorConfig& co
 }
 
 // "AMD EPYC, 2 cores, x86-64-v3, 32 MiB last-level cache", of the first connected worker with such
-// a device.
-std::string TargetHardware(const WorkerGateway& gateway, v1::DeviceClass device_class) {
+// a device, of `model` unless that is empty.
+std::string TargetHardware(const WorkerGateway& gateway, v1::DeviceClass device_class,
+                           const std::string& model) {
   for (const v1::WorkerStatus& worker : gateway.Workers()) {
     if (!worker.connected()) continue;
     for (const v1::DeviceCapability& device : worker.hello().devices()) {
       if (device.build_only() || device.device_class() != device_class) continue;
       const v1::DeviceFingerprint& facts = device.fingerprint();
+      if (!model.empty() && facts.name() != model) continue;
       return absl::StrCat(facts.name(), ", ", facts.cores(), " cores, ", facts.architecture(), ", ",
                           facts.last_level_cache_bytes() >> 20, " MiB last-level cache");
     }
@@ -252,16 +255,18 @@ absl::Status Run(const v1::CoordinatorConfig& config, bool exit_when_waiting,
                                    {config.providers().begin(), config.providers().end()}));
   TaskAdmission admission({store.get(), &queue,
                            [&gateway](const v1::JobSpec& spec) { return gateway.CanPlace(spec); }});
-  RunRegistry::Parts run_parts = {
-      store.get(),
-      &queue,
-      &models,
-      tasks.get(),
-      &clock,
-      config.run_defaults(),
-      [&gateway](v1::DeviceClass device) { return TargetHardware(gateway, device); },
-      &prices};
+  RunRegistry::Parts run_parts = {store.get(),
+                                  &queue,
+                                  &models,
+                                  tasks.get(),
+                                  &clock,
+                                  config.run_defaults(),
+                                  [&gateway](v1::DeviceClass device, const std::string& model) {
+                                    return TargetHardware(gateway, device, model);
+                                  },
+                                  &prices};
   run_parts.admission = &admission;
+  run_parts.platforms = [&gateway](const v1::JobSpec& spec) { return gateway.PlatformsFor(spec); };
   RunRegistry runs(std::move(run_parts));
   waker.Attach(&runs);
   const auto detach = absl::MakeCleanup([&waker] { waker.Attach(nullptr); });

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/identity.h"
 #include "common/measure_defaults.h"
+#include "common/platform.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
 #include "coordinator/search/score.h"
@@ -14,6 +15,12 @@ namespace ksearch {
 namespace {
 
 constexpr absl::Duration kMaxProfileTime = absl::Minutes(2);
+
+// A result without a device is the coordinator's own: no worker measured anything.
+bool Counts(const v1::JobResult& result, const v1::JobSpec& spec) {
+  return !IsInfrastructureOutcome(result.outcome()) &&
+         (!result.has_device() || Meets(PlatformOf(result.device()), spec.platform()));
+}
 
 }  // namespace
 
@@ -74,12 +81,18 @@ v1::JobSpec JobSpecs::Profile(const v1::Sources& candidate, const std::string& w
   return spec;
 }
 
+void SetPlatform(const v1::Platform& platform, v1::JobSpec* spec) {
+  spec->clear_platform();
+  const v1::Platform part = PlatformFor(spec->kind(), platform);
+  if (part.ByteSizeLong() > 0) *spec->mutable_platform() = part;
+}
+
 absl::StatusOr<std::string> IdOfJobToTry(Store& store, v1::JobSpec* spec) {
   const std::string salt = spec->salt();
   for (int lost = 1;; ++lost) {
     const std::string job_id = JobId(*spec);
     ASSIGN_OR_RETURN(const auto known, store.ReadResult(job_id));
-    if (!known.has_value() || !IsInfrastructureOutcome(known->outcome())) return job_id;
+    if (!known.has_value() || Counts(*known, *spec)) return job_id;
     spec->set_salt(absl::StrCat(salt, "again/", lost));
   }
 }

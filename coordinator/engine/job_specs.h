@@ -40,9 +40,14 @@ class JobSpecs {
   const v1::Limits limits_;
 };
 
-// The id of `spec`, which is salted first if a job of this content was given up before: lost with
-// its workers or cancelled, which says nothing about the candidate and must not stand for it. Every
-// caller is led to the same new job, until that one is lost too.
+// Makes the job one of `platform`, as far as its kind depends on it. A platform of which nothing is
+// known leaves the job as it is: workers that say nothing of themselves do it.
+void SetPlatform(const v1::Platform& platform, v1::JobSpec* spec);
+
+// The id of `spec`, which is salted first if what is on record for a job of this content does not
+// count: it was given up (lost with its workers or cancelled), which says nothing about the
+// candidate and must not stand for it, or it was not measured with spec.platform. Every caller is
+// led to the same new job, until that one is lost too.
 absl::StatusOr<std::string> IdOfJobToTry(Store& store, v1::JobSpec* spec);
 
 // The same for a PROFILE job. One that brought no profile says nothing about the candidate either:

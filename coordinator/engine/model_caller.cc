@@ -126,6 +126,11 @@ std::vector<std::string> ModelCaller::RecordedOrder(const std::string& provider)
   return known == nullptr ? std::vector<std::string>() : known->recorded_order;
 }
 
+v1::Platform ModelCaller::RecordedPlatform(const std::string& provider) const {
+  const Provider* known = Find(provider);
+  return known == nullptr ? v1::Platform() : known->recorded_platform;
+}
+
 LlmClient* ModelCaller::ClientOf(const std::string& provider) const {
   const Provider* known = Find(provider);
   return known == nullptr ? nullptr : known->client.get();

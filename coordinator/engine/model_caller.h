@@ -15,6 +15,7 @@
 #include "coordinator/llm/llm_client.h"
 #include "coordinator/store/store.h"
 #include "proto/config.pb.h"
+#include "proto/job.pb.h"
 #include "proto/search_service.pb.h"
 
 namespace ksearch {
@@ -35,6 +36,7 @@ class ModelCaller {
     bool unlimited = false;
     // Asking again costs nothing: a call whose reply is lost need not count as spent.
     bool repeatable = false;
+    v1::Platform recorded_platform = {};  // of the run that it replays
   };
   struct Options {
     int max_in_flight = 16;  // of all providers together; the rest waits in line
@@ -55,6 +57,9 @@ class ModelCaller {
   std::vector<v1::ProviderFacts> Facts() const;
   // In which order a run that asks this provider takes in what arrives; empty: as it comes.
   std::vector<std::string> RecordedOrder(const std::string& provider) const;
+  // What the results of that run were measured with, which its repetition asks for again. Nothing
+  // of it is set in recordings made before it was known.
+  v1::Platform RecordedPlatform(const std::string& provider) const;
 
   // Ids of calls sent that wait for people (LlmClient::ParkedCalls).
   absl::flat_hash_set<std::string> ParkedCalls() const;

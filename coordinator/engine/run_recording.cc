@@ -62,6 +62,10 @@ absl::Status RecordRun(Store* store, const std::string& run_id, bool with_result
   header->set_version(1);
   header->set_run_id(run_id);
   *header->mutable_config() = run.config;
+  header->mutable_config()->clear_platform();
+  if (run.status.has_platform()) {
+    *header->mutable_config()->mutable_platform() = run.status.platform();
+  }
   *header->mutable_recorded_at() = ToProto(now);
   ASSIGN_OR_RETURN(const std::vector<std::string> order, RecordedOrder(store, run_id));
   header->mutable_order()->Assign(order.begin(), order.end());

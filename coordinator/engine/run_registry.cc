@@ -13,6 +13,7 @@
 #include "common/status_macros.h"
 #include "common/textproto.h"
 #include "coordinator/engine/job_specs.h"
+#include "coordinator/engine/repeated_run.h"
 #include "coordinator/engine/run_estimate.h"
 #include "coordinator/engine/run_settings.h"
 #include "coordinator/search/strategy_factory.h"
@@ -30,6 +31,9 @@ bool HasLanguage(const v1::Task& task, v1::Language language) {
 
 // How long a resume waits for the run's first step.
 constexpr absl::Duration kLongestBegin = absl::Seconds(5);
+
+// A run whose evaluations wait for the first worker looks for it so often.
+constexpr absl::Duration kLookForWorkers = absl::Milliseconds(200);
 
 // Of the store: the disk is full, or somebody holds the file. It may be good again in a while, and
 // nothing of what could not be written has happened.
@@ -158,33 +162,29 @@ absl::StatusOr<v1::RunConfig> RunRegistry::Complete(const v1::RunConfig& request
   }
   ASSIGN_OR_RETURN(v1::RunConfig config, CompleteRunConfig(wanted, parts_.defaults));
   RETURN_IF_ERROR(ResolveModels(&config));
+  RETURN_IF_ERROR(Repeat(request, &config));
   if (config.target_hardware().empty()) {
     config.set_target_hardware(parts_.target_hardware(
-        config.language() == v1::LANGUAGE_CPP ? v1::DEVICE_CLASS_CPU : v1::DEVICE_CLASS_CUDA));
-  }
-  if (!config.replay_order_of().empty()) {
-    ASSIGN_OR_RETURN(*config.mutable_replay_order_of(),
-                     parts_.store->ResolveRun(config.replay_order_of()));
-    ASSIGN_OR_RETURN(const RunRow earlier, parts_.store->ReadRun(config.replay_order_of()));
-    // What changes the course of a search is as it was there, if nothing else is asked for.
-    const v1::WorldModelSettings& tree = earlier.config.world_model();
-    if (!request.world_model().has_learn_from_confirmations()) {
-      config.mutable_world_model()->clear_learn_from_confirmations();
-      if (tree.has_learn_from_confirmations()) {
-        config.mutable_world_model()->set_learn_from_confirmations(tree.learn_from_confirmations());
-      }
-    }
-    if (!request.world_model().has_dominated_ratio()) {
-      config.mutable_world_model()->set_dominated_ratio(tree.dominated_ratio());
-    }
-    // Its order holds the profiles that it had, and no others.
-    if (request.profile() == v1::PROFILE_POLICY_UNSPECIFIED) {
-      config.set_profile(earlier.config.profile() == v1::PROFILE_POLICY_UNSPECIFIED
-                             ? v1::PROFILE_POLICY_NEVER
-                             : earlier.config.profile());
-    }
+        config.language() == v1::LANGUAGE_CPP ? v1::DEVICE_CLASS_CPU : v1::DEVICE_CLASS_CUDA,
+        config.platform().device_model()));
   }
   return config;
+}
+
+absl::Status RunRegistry::Repeat(const v1::RunConfig& request, v1::RunConfig* config) const {
+  if (!config->replay_order_of().empty()) {
+    ASSIGN_OR_RETURN(*config->mutable_replay_order_of(),
+                     parts_.store->ResolveRun(config->replay_order_of()));
+    ASSIGN_OR_RETURN(const RunRow earlier, parts_.store->ReadRun(config->replay_order_of()));
+    TakeOver(earlier, request, config);
+  }
+  if (!parts_.models->RecordedOrder(config->provider()).empty()) {
+    *config->mutable_platform() = parts_.models->RecordedPlatform(config->provider());
+  } else if (const auto platform = ChoosePlatform(*config, parts_.platforms);
+             platform.has_value()) {
+    *config->mutable_platform() = *platform;
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<v1::RunEstimate> RunRegistry::Estimate(const v1::RunConfig& request) const {
@@ -204,7 +204,13 @@ absl::StatusOr<std::optional<v1::JobSpec>> RunRegistry::ScreeningJob(
   if (!parts_.models->RecordedOrder(row.config.provider()).empty()) return std::nullopt;
   v1::Sources sources;
   sources.set_language(row.config.language());
-  return JobSpecs(context.task, row.config.measure(), row.config.limits()).Screen(sources);
+  v1::JobSpec spec =
+      JobSpecs(context.task, row.config.measure(), row.config.limits()).Screen(sources);
+  // Whoever comes may bring what nothing was asked of.
+  v1::Platform asked = parts_.defaults.platform();
+  asked.MergeFrom(request.platform());
+  SetPlatform(asked, &spec);
+  return spec;
 }
 
 absl::StatusOr<std::string> RunRegistry::Start(const std::string& request_id,
@@ -241,14 +247,14 @@ absl::StatusOr<std::unique_ptr<SearchRun>> RunRegistry::LoadRun(const std::strin
   ASSIGN_OR_RETURN(const RunRow row, parts_.store->ReadRun(run_id));
   ASSIGN_OR_RETURN(SearchContext context, LoadContext(row, limits));
   ASSIGN_OR_RETURN(std::unique_ptr<SearchStrategy> strategy, MakeStrategy(context));
-  std::vector<std::string> order;
+  std::vector<std::string> order = parts_.models->RecordedOrder(row.config.provider());
+  SearchRun::Parts parts = {parts_.store, parts_.jobs, parts_.models, parts_.clock};
+  // A recording is repeated as it is, whoever is connected.
+  if (order.empty()) parts.platforms = parts_.platforms;
   if (!row.config.replay_order_of().empty()) {
     ASSIGN_OR_RETURN(order, RecordedOrder(parts_.store, row.config.replay_order_of()));
-  } else {
-    order = parts_.models->RecordedOrder(row.config.provider());
   }
-  return SearchRun::Create({parts_.store, parts_.jobs, parts_.models, parts_.clock}, row,
-                           std::move(context), std::move(strategy), std::move(order));
+  return SearchRun::Create(parts, row, std::move(context), std::move(strategy), std::move(order));
 }
 
 void RunRegistry::RecordFailure(const std::string& run_id, const absl::Status& why) {
@@ -304,7 +310,7 @@ absl::StatusOr<bool> RunRegistry::Drive(ActiveRun* active, SearchRun* run) {
   if (parts_.admission != nullptr && run->unproven()) {
     bool stopping = false;
     RETURN_IF_ERROR(parts_.admission->Admit(run->context().task, run->context().config,
-                                            [&](absl::Duration longest) {
+                                            run->platform(), [&](absl::Duration longest) {
                                               MutexLock lock(&mu_);
                                               if (!active->stop && !closing_)
                                                 changed_.WaitFor(&mu_, longest);
@@ -331,7 +337,14 @@ absl::StatusOr<bool> RunRegistry::Drive(ActiveRun* active, SearchRun* run) {
     if (*progress == SearchRun::Progress::kWaiting) {
       active->awaited = run->awaited();
       active->waiting = true;
-      while (!active->wake && !active->stop && !closing_) changed_.Wait(&mu_);
+      while (!active->wake && !active->stop && !closing_) {
+        if (!run->awaits_platform()) {
+          changed_.Wait(&mu_);
+          continue;
+        }
+        changed_.WaitFor(&mu_, kLookForWorkers);
+        break;
+      }
       active->waiting = false;
       active->wake = false;
     }

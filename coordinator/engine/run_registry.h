@@ -31,12 +31,15 @@ class RunRegistry {
     const TaskSuite* tasks;
     const Clock* clock;
     v1::RunConfig defaults;
-    // What such devices of connected workers are called, for prompts.
-    std::function<std::string(v1::DeviceClass)> target_hardware;
+    // What such devices of connected workers are called, for prompts; `model`: of this one only,
+    // empty: of any.
+    std::function<std::string(v1::DeviceClass, const std::string& model)> target_hardware;
     const PriceBook* prices;
     absl::Duration store_retry = absl::Seconds(2);  // until a failed write is tried again
     // Null: a run finds out about its task with its first candidate.
     TaskAdmission* admission = nullptr;
+    // Null: a run's platform is what its config asks for.
+    PlatformSource platforms = nullptr;
   };
   explicit RunRegistry(Parts parts);
   // Stops every thread between two steps; the runs stay RUNNING and are taken up by the next life.
@@ -95,6 +98,9 @@ class RunRegistry {
   };
 
   absl::StatusOr<v1::RunConfig> Complete(const v1::RunConfig& request) const;
+  // Fills in what the run repeats, if it repeats an earlier one or a recording; else what its
+  // scores are to be measured with, as far as connected workers tell.
+  absl::Status Repeat(const v1::RunConfig& request, v1::RunConfig* config) const;
   // Fills in the models' names and what they cost. FAILED_PRECONDITION: a provider is unknown, or a
   // price is and money is capped.
   absl::Status ResolveModels(v1::RunConfig* config) const;

@@ -13,6 +13,8 @@
 namespace ksearch {
 namespace {
 
+constexpr size_t kMaxDeviceModelBytes = 128;
+
 template <typename T>
 T OrDefault(T value, T fallback) {
   return value == T{} ? fallback : value;
@@ -103,6 +105,17 @@ absl::Status CheckMeasurement(const v1::MeasurePlan& plan, const v1::Limits& lim
   return faults.status();
 }
 
+absl::Status CheckDeviceModel(const std::string& device_model) {
+  if (device_model.size() <= kMaxDeviceModelBytes &&
+      std::all_of(device_model.begin(), device_model.end(),
+                  [](unsigned char c) { return c >= 0x20 && c != 0x7f; })) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("device_model must be at most ", kMaxDeviceModelBytes,
+                   " printable bytes, as `ksearch workers` lists devices"));
+}
+
 absl::StatusOr<v1::RunConfig> CompleteRunConfig(const v1::RunConfig& request,
                                                 const v1::RunConfig& defaults) {
   v1::RunConfig config = defaults;
@@ -157,6 +170,8 @@ absl::StatusOr<v1::RunConfig> CompleteRunConfig(const v1::RunConfig& request,
   faults.Range("world_model.dominated_ratio", tree.dominated_ratio(), -1, 1);
   CheckMeasurement(config.measure(), config.limits(), &faults);
   CheckModels(config, &faults);
+  const absl::Status model = CheckDeviceModel(config.platform().device_model());
+  faults.Require(model.ok(), absl::StrCat("platform.", model.message()));
   if (absl::Status status = faults.status(); !status.ok()) return status;
   return config;
 }

@@ -29,6 +29,9 @@ absl::Status CheckRunDefaults(const v1::RunConfig& defaults,
 // out of range.
 absl::Status CheckMeasurement(const v1::MeasurePlan& plan, const v1::Limits& limits);
 
+// INVALID_ARGUMENT: longer than any device's name, or not printable.
+absl::Status CheckDeviceModel(const std::string& device_model);
+
 }  // namespace ksearch
 
 #endif  // KSEARCH_COORDINATOR_ENGINE_RUN_SETTINGS_H_

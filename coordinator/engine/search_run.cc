@@ -7,6 +7,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
 #include "common/identity.h"
 #include "common/measure_defaults.h"
 #include "common/run_facts.h"
@@ -78,6 +79,7 @@ absl::StatusOr<std::unique_ptr<SearchRun>> SearchRun::Create(
   run->replays_ = !order.empty() || run->state_.fold_order_size() > 0;
   run->order_ = ArrivalOrder(std::move(order), run->state_.replay_position());
   run->tracker_.Restore(run->state_.incumbent());
+  RETURN_IF_ERROR(run->FindPlatform());
   return run;
 }
 
@@ -183,7 +185,13 @@ absl::StatusOr<SearchRun::Progress> SearchRun::FoldNext() {
   const absl::flat_hash_set<std::string> outstanding(state_.outstanding().begin(),
                                                      state_.outstanding().end());
   const std::optional<size_t> next = order_.Next(arrivals, outstanding);
-  if (!next.has_value()) return Progress::kWaiting;
+  if (!next.has_value()) {
+    if (!awaits_platform()) return Progress::kWaiting;
+    RETURN_IF_ERROR(FindPlatform());
+    if (awaits_platform()) return Progress::kWaiting;
+    RETURN_IF_ERROR(Commit());
+    return HasEnded(status_.state()) ? Progress::kEnded : Progress::kFolded;
+  }
   state_.set_replay_position(order_.position());
   if (replays_) state_.add_fold_order(ArrivalKey(arrivals[*next]));
   RETURN_IF_ERROR(Fold(arrivals[*next]));
@@ -286,13 +294,11 @@ absl::Status SearchRun::FoldResult(const Arrival& arrival) {
           absl::StrCat("the task's own programs are at fault: ", result->message()));
     }
   }
-  if (arrival.tag.rfind("confirm/", 0) == 0) {
-    return FoldConfirmation(arrival.tag, *result);
-  }
-  if (absl::EndsWith(arrival.tag, kProfileTagEnd)) {
-    return Take(strategy_->OnProfiled({arrival.tag, *result}));
-  }
-  RETURN_IF_ERROR(Take(strategy_->OnScreened({arrival.tag, *result})));
+  if (MustRepeat(*result, arrival.tag, state_.platform())) return Repeat(arrival, *result);
+  const std::string tag(absl::StripSuffix(arrival.tag, kOwnPlatformTagEnd));
+  if (tag.rfind("confirm/", 0) == 0) return FoldConfirmation(tag, *result);
+  if (absl::EndsWith(tag, kProfileTagEnd)) return Take(strategy_->OnProfiled({tag, *result}));
+  RETURN_IF_ERROR(Take(strategy_->OnScreened({tag, *result})));
   ASSIGN_OR_RETURN(const v1::JobSpec spec, parts_.store->ReadJob(arrival.ref));
   const std::string candidate_id = CandidateId(spec.candidate());
   ASSIGN_OR_RETURN(const CandidateRow candidate,
@@ -353,11 +359,8 @@ absl::Status SearchRun::Take(const StepOutput& output) {
     state_.set_llm_calls(state_.llm_calls() + 1);
   }
   for (const ScreenCandidate& screen : output.screens) {
-    v1::HeldJob* job = state_.add_held_jobs();
-    *job->mutable_spec() = specs_.Screen(screen.sources);
-    ASSIGN_OR_RETURN(*job->mutable_job_id(), IdOfJobToTry(*parts_.store, job->mutable_spec()));
-    job->set_tag(screen.tag);
     CandidateRow candidate;
+    ASSIGN_OR_RETURN(candidate.job_id, Hold(screen.tag, specs_.Screen(screen.sources)));
     candidate.run_id = run_id_;
     candidate.candidate_id = screen.candidate_id;
     candidate.sources = screen.sources;
@@ -367,18 +370,12 @@ absl::Status SearchRun::Take(const StepOutput& output) {
     candidate.cycle = screen.cycle;
     candidate.round = screen.round;
     candidate.attempt = screen.attempt;
-    candidate.job_id = job->job_id();
-    state_.add_outstanding(absl::StrCat("job/", screen.tag));
     pending_.candidates.push_back(std::move(candidate));
   }
   for (const ProfileCandidate& profile : output.profiles) {
-    v1::HeldJob* job = state_.add_held_jobs();
-    *job->mutable_spec() =
-        specs_.Profile(profile.sources, profile.workload_uuid, profile.architecture);
-    ASSIGN_OR_RETURN(*job->mutable_job_id(),
-                     IdOfProfileToTry(*parts_.store, replays_, job->mutable_spec()));
-    job->set_tag(profile.tag);
-    state_.add_outstanding(absl::StrCat("job/", profile.tag));
+    RETURN_IF_ERROR(Hold(profile.tag, specs_.Profile(profile.sources, profile.workload_uuid,
+                                                     profile.architecture))
+                        .status());
   }
   if (output.finished) {
     state_.set_strategy_finished(true);
@@ -398,14 +395,10 @@ absl::Status SearchRun::TakeTrackerStep(const IncumbentTracker::Step& step) {
   if (has_incumbent) {
     ASSIGN_OR_RETURN(incumbent, parts_.store->ReadCandidate(run_id_, step.start->incumbent_id));
   }
-  v1::HeldJob* job = state_.add_held_jobs();
-  *job->mutable_spec() =
-      specs_.Confirm(candidate.sources, step.start->incumbent_id,
-                     has_incumbent ? &incumbent.sources : nullptr, step.start->error_share);
-  ASSIGN_OR_RETURN(*job->mutable_job_id(), IdOfJobToTry(*parts_.store, job->mutable_spec()));
-  job->set_tag(step.start->tag);
-  state_.add_outstanding(absl::StrCat("job/", step.start->tag));
-  return absl::OkStatus();
+  return Hold(step.start->tag,
+              specs_.Confirm(candidate.sources, step.start->incumbent_id,
+                             has_incumbent ? &incumbent.sources : nullptr, step.start->error_share))
+      .status();
 }
 
 void SearchRun::AddEvent(v1::RunEvent event) {
@@ -429,7 +422,9 @@ void SearchRun::FillStatus(const std::vector<LedgerRow>& ledger) {
   status_.set_confirming(tracker_.busy());
   int jobs = 0;
   for (const std::string& key : state_.outstanding()) jobs += key.rfind("job/", 0) == 0 ? 1 : 0;
-  status_.set_jobs_in_flight(jobs - state_.held_jobs_size());
+  status_.set_jobs_in_flight(jobs - state_.held_jobs_size() - state_.unplaced_jobs_size());
+  if (state_.has_platform()) *status_.mutable_platform() = state_.platform();
+  status_.set_any_device(context_.config.any_device());
   v1::Ledger* shown = status_.mutable_ledger();
   FillLedger(ledger, shown);
   *shown->mutable_wall_time() = ToProto(absl::Microseconds(state_.wall_us()));

@@ -14,6 +14,7 @@
 #include "coordinator/engine/job_sink.h"
 #include "coordinator/engine/job_specs.h"
 #include "coordinator/engine/model_caller.h"
+#include "coordinator/engine/run_platform.h"
 #include "coordinator/search/search_strategy.h"
 #include "coordinator/store/store.h"
 #include "proto/run_state.pb.h"
@@ -35,6 +36,8 @@ class SearchRun {
     JobSink* jobs;
     ModelCaller* models;
     const Clock* clock;
+    // Null: the run's platform is what its config says.
+    PlatformSource platforms = nullptr;
   };
   // `strategy` was made from `context`, whose config.rounds and config.budget are those in force.
   // `order` may be empty (natural order). DATA_LOSS: the saved state is unreadable.
@@ -67,17 +70,29 @@ class SearchRun {
   const SearchContext& context() const { return context_; }
   // It has begun in no life, and follows no recorded order: what its task is worth is unknown.
   bool unproven() const { return fresh_ && !replays_; }
+  // What its scores are measured with; nothing is set until that is known.
+  const v1::Platform& platform() const { return state_.platform(); }
+  // Jobs wait until a worker is there whose platform becomes the run's; FoldNext looks for one.
+  bool awaits_platform() const { return state_.unplaced_jobs_size() > 0; }
 
  private:
   SearchRun(const Parts& parts, const RunRow& row, SearchContext context,
             std::unique_ptr<SearchStrategy> strategy, BudgetGate gate);
 
+  // Decides on the run's platform as soon as that is possible, and then asks for the jobs that
+  // waited for it. OK also while it is not.
+  absl::Status FindPlatform();
+  // Asks for the job, on the run's platform, once that is known. The job's id, or "" until then.
+  absl::StatusOr<std::string> Hold(const std::string& tag, v1::JobSpec spec);
+  absl::StatusOr<std::string> Place(const std::string& tag, v1::JobSpec spec);
   // Takes up what an earlier life left: sends again, or has admitted again, calls without a reply.
   absl::Status TakeUpCalls();
   absl::Status TakeUpJobs();
   absl::Status Fold(const Arrival& arrival);
   absl::Status FoldReply(const Arrival& arrival);
   absl::Status FoldResult(const Arrival& arrival);
+  // Asks again, on the run's own platform, for what was done on another one.
+  absl::Status Repeat(const Arrival& arrival, const v1::JobResult& result);
   absl::Status FoldConfirmation(const std::string& tag, const v1::JobResult& result);
   // Turns a strategy's output into rows of `pending_`.
   absl::Status Take(const StepOutput& output);

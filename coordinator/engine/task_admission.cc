@@ -33,6 +33,7 @@ absl::Status Verdict(const v1::Task& task, const v1::JobResult& result) {
 }  // namespace
 
 absl::Status TaskAdmission::Admit(const v1::Task& task, const v1::RunConfig& config,
+                                  const v1::Platform& platform,
                                   absl::FunctionRef<bool(absl::Duration)> wait) {
   const auto baseline = std::find_if(
       task.baselines().begin(), task.baselines().end(),
@@ -41,6 +42,7 @@ absl::Status TaskAdmission::Admit(const v1::Task& task, const v1::RunConfig& con
   const JobSpecs specs(task, config.measure(), config.limits());
   v1::JobSpec spec = specs.Screen(*baseline);
   spec.set_kind(v1::JOB_KIND_CHECK);
+  SetPlatform(platform, &spec);
   ASSIGN_OR_RETURN(const std::string job_id, IdOfJobToTry(*parts_.store, &spec));
   bool submitted = false;
   do {

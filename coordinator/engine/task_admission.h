@@ -25,12 +25,13 @@ class TaskAdmission {
   };
   explicit TaskAdmission(Parts parts) : parts_(std::move(parts)) {}
 
-  // Has the baseline of the run's language checked like a candidate on the feedback workloads,
-  // unless that is on record, and blocks until it is known. `wait` waits at most so long and says
-  // whether to go on. FAILED_PRECONDITION: reference or baseline is at fault, with the message. OK:
-  // they work, or nobody can tell now (no worker, or the job was lost), or `wait` said no.
+  // Has the baseline of the run's language checked like a candidate on the feedback workloads, with
+  // the run's platform, unless that is on record, and blocks until it is known. `wait` waits at
+  // most so long and says whether to go on. FAILED_PRECONDITION: reference or baseline is at fault,
+  // with the message. OK: they work, or nobody can tell now (no worker, or the job was lost), or
+  // `wait` said no.
   absl::Status Admit(const v1::Task& task, const v1::RunConfig& config,
-                     absl::FunctionRef<bool(absl::Duration)> wait);
+                     const v1::Platform& platform, absl::FunctionRef<bool(absl::Duration)> wait);
 
  private:
   const Parts parts_;

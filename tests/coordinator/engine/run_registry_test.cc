@@ -63,10 +63,10 @@ class RunRegistryTest : public testing::Test {
   }
 
   void MakeRegistry(TaskAdmission* admission) {
-    runs_ = std::make_unique<RunRegistry>(
-        RunRegistry::Parts{&store_, &jobs_, models_.get(), tasks_.get(), &Clock::Real(),
-                           v1::RunConfig(), [](v1::DeviceClass) { return "a machine"; }, &prices_,
-                           /*store_retry=*/absl::Milliseconds(1), admission});
+    runs_ = std::make_unique<RunRegistry>(RunRegistry::Parts{
+        &store_, &jobs_, models_.get(), tasks_.get(), &Clock::Real(), v1::RunConfig(),
+        [](v1::DeviceClass, const std::string&) { return "a machine"; }, &prices_,
+        /*store_retry=*/absl::Milliseconds(1), admission});
   }
   // Waits until the run's thread has ended.
   void AwaitEnd(const std::string& run_id) {

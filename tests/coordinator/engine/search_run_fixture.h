@@ -144,8 +144,8 @@ class SearchRunTest : public testing::Test {
     context.task.mutable_workloads()->Add()->set_uuid("w");
     auto strategy = std::make_unique<FakeStrategy>(rounds, 2, profiles_);
     strategy->NoteConfirmationsIn(&told_);
-    auto run = SearchRun::Create({&store_, &workers_, models_.get(), &clock_}, *row, context,
-                                 std::move(strategy), std::move(order));
+    auto run = SearchRun::Create({&store_, jobs_, models_.get(), &clock_, platforms_}, *row,
+                                 context, std::move(strategy), std::move(order));
     EXPECT_TRUE(run.ok()) << run.status();
     return *std::move(run);
   }
@@ -207,6 +207,8 @@ class SearchRunTest : public testing::Test {
   FakeClock clock_;
   FakeStore store_;
   InstantWorkers workers_;
+  JobSink* jobs_ = &workers_;
+  PlatformSource platforms_ = nullptr;
   FakeLlmClient* client_ = nullptr;
   std::unique_ptr<ModelCaller> models_;
   RunRow row_;

@@ -1,0 +1,15 @@
+#ifndef KSEARCH_COORDINATOR_ENGINE_REPEATED_RUN_H_
+#define KSEARCH_COORDINATOR_ENGINE_REPEATED_RUN_H_
+
+#include "coordinator/store/rows.h"
+#include "proto/config.pb.h"
+
+namespace ksearch {
+
+// Makes `config` repeat `earlier`: what changes the course of a search, and with what it is
+// measured, is as it was there, unless `request` asks for something else.
+void TakeOver(const RunRow& earlier, const v1::RunConfig& request, v1::RunConfig* config);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_ENGINE_REPEATED_RUN_H_
