@@ -25,6 +25,7 @@ int WorkersCommand(Client* client, const Options& options);
 int TasksCommand(Client* client, const Options& options);
 
 // job_commands.cc
+int ResultsCommand(Client* client, const Options& options);
 int JobsCommand(Client* client, const Options& options);
 int CancelCommand(Client* client, const Options& options);
 

@@ -39,6 +39,7 @@ int EvalCommand(Client* client, const Options& options) {
   request.set_repeat(options.repeat);
   request.set_profile(options.profile);
   request.set_architecture(options.architecture);
+  request.set_device_model(options.device_model);
 
   grpc::ClientContext context;
   const auto stream = client->stub().Evaluate(&context, request);

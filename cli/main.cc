@@ -17,16 +17,17 @@ namespace {
 int RunNamedCommand(const ksearch::Options& options) {
   using Command = int (*)(ksearch::Client*, const ksearch::Options&);
   static const std::map<std::string, Command> kCommands = {
-      {"run", ksearch::RunCommand},       {"watch", ksearch::WatchCommand},
-      {"stop", ksearch::StopCommand},     {"resume", ksearch::ResumeCommand},
-      {"status", ksearch::StatusCommand}, {"tree", ksearch::TreeCommand},
-      {"best", ksearch::BestCommand},     {"show", ksearch::ShowCommand},
-      {"log", ksearch::LogCommand},       {"workers", ksearch::WorkersCommand},
-      {"tasks", ksearch::TasksCommand},   {"eval", ksearch::EvalCommand},
-      {"doctor", ksearch::DoctorCommand}, {"token", ksearch::TokenCommand},
-      {"pki", ksearch::PkiCommand},       {"mailbox", ksearch::MailboxCommand},
-      {"export", ksearch::ExportCommand}, {"recheck", ksearch::RecheckCommand},
-      {"jobs", ksearch::JobsCommand},     {"cancel", ksearch::CancelCommand},
+      {"run", ksearch::RunCommand},         {"watch", ksearch::WatchCommand},
+      {"stop", ksearch::StopCommand},       {"resume", ksearch::ResumeCommand},
+      {"status", ksearch::StatusCommand},   {"tree", ksearch::TreeCommand},
+      {"best", ksearch::BestCommand},       {"show", ksearch::ShowCommand},
+      {"log", ksearch::LogCommand},         {"workers", ksearch::WorkersCommand},
+      {"tasks", ksearch::TasksCommand},     {"eval", ksearch::EvalCommand},
+      {"doctor", ksearch::DoctorCommand},   {"token", ksearch::TokenCommand},
+      {"pki", ksearch::PkiCommand},         {"mailbox", ksearch::MailboxCommand},
+      {"export", ksearch::ExportCommand},   {"recheck", ksearch::RecheckCommand},
+      {"jobs", ksearch::JobsCommand},       {"cancel", ksearch::CancelCommand},
+      {"results", ksearch::ResultsCommand},
   };
   ksearch::ClientAccess access;
   if (options.command != "token" && options.command != "pki") {

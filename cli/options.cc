@@ -95,6 +95,14 @@ void AddRun(CLI::App* app, Options* options) {
          "--profile", [run](const std::string& v) { run->set_profile(kProfilePolicies.at(v)); },
          "which candidates are profiled: auto (default; the best quarter, on a GPU), all or never")
       ->check(CLI::IsMember(kProfilePolicies));
+  Bind<std::string>(
+      app, "--device-model",
+      "measure on devices of this model only, as `ksearch workers` names it (default: "
+      "the model of most connected devices)",
+      [run](const std::string& v) { run->mutable_platform()->set_device_model(v); });
+  app->add_flag_callback(
+      "--any-device", [run] { run->set_any_device(true); },
+      "let devices of other models screen candidates too; scores come from the run's own model");
   app->add_option("--seed-solution", options->seed_files, "start from this program");
   app->add_option("--config", options->config_file, "RunConfig as textproto");
   app->add_option("--like-cassette", options->cassette,
@@ -130,12 +138,15 @@ void AddEval(CLI::App* app, Options* options) {
   CLI::Option* const check =
       app->add_flag("--check", options->check_only, "build and check, do not time")
           ->excludes(confirm);
-  app->add_flag("--build-only", options->build_only,
-                "build and show what the compiler says; needs no device")
-      ->excludes(confirm)
-      ->excludes(check);
+  CLI::Option* const build = app->add_flag("--build-only", options->build_only,
+                                           "build and show what the compiler says; needs no device")
+                                 ->excludes(confirm)
+                                 ->excludes(check);
   app->add_option("--architecture", options->architecture,
                   "only on a device of this kind, or build for it; e.g. sm_90a");
+  app->add_option("--device-model", options->device_model,
+                  "only on a device of this model, as `ksearch workers` names it")
+      ->excludes(build);
   app->add_flag("--repeat", options->repeat, "measure again even if recorded");
   app->add_flag("--profile", options->profile,
                 "then profile it (ncu) on its slowest workload and print what holds it back");
@@ -326,6 +337,11 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   add("tasks", "tasks that can be optimised");
   add("jobs", "evaluations that wait or are at work, and for whom")
       ->add_option("--task", options.task, "of this task only");
+  auto* results = add("results", "results on record, and why those that no longer count do not");
+  results->add_flag("--stale", options.stale, "only those that answer no evaluation any more");
+  results->add_option("--task", options.task, "of this task only");
+  results->add_option("--limit", options.result_limit, "at most so many, the newest (default 100)")
+      ->check(CLI::Range(1, 1000));
   add("cancel", "end a job, for everybody who waits for it")
       ->add_option("job", options.job_id, "id of the job, or a unique prefix, see jobs")
       ->required();

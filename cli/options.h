@@ -62,6 +62,7 @@ struct Options {
   bool check_only = false;
   bool build_only = false;
   std::string architecture;
+  std::string device_model;
   bool repeat = false;
   bool profile = false;
 
@@ -93,6 +94,10 @@ struct Options {
 
   // cancel
   std::string job_id;
+
+  // results
+  bool stale = false;
+  int result_limit = 100;
 
   // workers
   std::string drain_worker;

@@ -39,6 +39,7 @@ int StatusCommand(Client* client, const Options& options) {
         "%d nodes, %d open actions; %d candidates, %d passed; %d model calls; %d jobs in flight\n",
         status->nodes(), status->open_actions(), status->candidates(), status->passed(),
         status->llm_calls(), status->jobs_in_flight()));
+    Print(PlatformLine(*status));
     Print(LedgerText(status->ledger()));
     Print(TokensText(*status));
     if (!status->reason().empty()) Print(absl::StrCat("ended: ", status->reason(), "\n"));

@@ -91,6 +91,8 @@ int RunCommand(Client* client, const Options& options) {
     if (recorded->profile() == v1::PROFILE_POLICY_UNSPECIFIED) {
       request.mutable_config()->set_profile(v1::PROFILE_POLICY_NEVER);
     }
+    // What it was measured with is the recording's; whoever measures anew has something else.
+    request.mutable_config()->clear_platform();
     // The replies of every model it asked come from the one provider now.
     for (v1::ModelUse& use : *request.mutable_config()->mutable_models()) {
       if (!options.run.provider().empty()) use.set_provider(options.run.provider());

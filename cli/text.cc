@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "common/language_name.h"
+#include "common/platform.h"
 #include "common/run_facts.h"
 
 namespace ksearch {
@@ -167,6 +168,14 @@ std::string StatusLine(const v1::RunStatus& status) {
   return absl::StrJoin(parts, "  ");
 }
 
+std::string PlatformLine(const v1::RunStatus& status) {
+  if (status.platform().ByteSizeLong() == 0) return "";
+  return absl::StrCat("measured with ", PlatformText(status.platform()),
+                      status.any_device() ? "; other models screen too" : "",
+                      status.platform_missing().empty() ? "" : ": ", status.platform_missing(),
+                      "\n");
+}
+
 std::string TreeText(const v1::WorldModel& model) {
   std::multimap<std::string, const v1::Node*> children;
   const v1::Node* root = nullptr;
@@ -245,6 +254,9 @@ std::string ResultText(const v1::JobResult& result, const std::string& packet) {
                           ShortId(comparison.rival_id()), RatioText(comparison),
                           Lower(v1::Comparison::Verdict_Name(comparison.verdict()), ""),
                           comparison.workloads_size(), comparison.launches());
+  }
+  if (!result.device().harness_version().empty()) {
+    absl::StrAppend(&text, "measured with ", PlatformText(PlatformOf(result.device())), "\n");
   }
   AppendProfile(result.profile(), &text);
   if (!packet.empty()) absl::StrAppend(&text, "\n", packet);

@@ -10,6 +10,7 @@
 #include "common/digest.h"
 #include "common/language_name.h"
 #include "common/measure_defaults.h"
+#include "common/platform.h"
 #include "common/run_facts.h"
 #include "common/status_macros.h"
 #include "coordinator/engine/job_specs.h"
@@ -57,7 +58,8 @@ std::string NobodyFor(const v1::JobSpec& spec) {
       spec.architecture().empty() ? ""
       : build                     ? " for "
                                   : " on ",
-      spec.architecture(),
+      spec.architecture(), spec.platform().ByteSizeLong() == 0 ? "" : " with ",
+      spec.platform().ByteSizeLong() == 0 ? "" : PlatformText(spec.platform()),
       "; `ksearch workers` lists who is there; start one: ksearch-worker --coordinator ADDRESS");
 }
 
@@ -104,6 +106,14 @@ absl::StatusOr<v1::JobSpec> EvaluationJob(const v1::Task& task,
   }
   RETURN_IF_ERROR(CheckArchitecture(request.architecture(), language));
   spec.set_architecture(request.architecture());
+  RETURN_IF_ERROR(CheckDeviceModel(request.device_model()));
+  if (request.kind() == v1::JOB_KIND_BUILD && !request.device_model().empty()) {
+    return absl::InvalidArgumentError(
+        "device_model: a build takes no device; architecture says what to build for");
+  }
+  v1::Platform platform;
+  platform.set_device_model(request.device_model());
+  SetPlatform(platform, &spec);
   if (request.workload_uuids_size() > 0) {
     spec.clear_workload_uuids();
     for (const std::string& uuid : request.workload_uuids()) {
@@ -127,6 +137,7 @@ std::optional<v1::JobSpec> ProfileJob(const v1::Task& task, const v1::EvaluateRe
   v1::JobSpec spec =
       JobSpecs(task, request.plan(), request.limits())
           .Profile(request.sources(), workload, on_gpu ? result.device().architecture() : "");
+  SetPlatform(PlatformOf(result.device()), &spec);
   if (request.repeat()) spec.set_salt(RandomHex(8));
   return spec;
 }

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "common/platform.h"
 #include "common/run_facts.h"
 
 namespace ksearch {
@@ -23,6 +24,15 @@ const v1::Comparison* OverBaseline(const v1::JobResult& result) {
 std::string VerdictText(const v1::Comparison& comparison) {
   return absl::StrCat(absl::AsciiStrToLower(v1::Comparison::Verdict_Name(comparison.verdict())),
                       ": ", RatioText(comparison));
+}
+
+// What was another one than when the claim was made; empty: nothing that is known.
+std::string OtherPlatform(const v1::DeviceFingerprint& claim, const v1::DeviceFingerprint& now) {
+  if (now.name() != claim.name() || now.architecture() != claim.architecture()) {
+    return "on another model of device";
+  }
+  if (now.harness_version() != claim.harness_version()) return "with another harness version";
+  return Meets(PlatformOf(now), PlatformOf(claim)) ? "" : "with another toolkit";
 }
 
 }  // namespace
@@ -87,18 +97,15 @@ v1::RecheckResult JudgeRecheck(const v1::JobResult& claim, const v1::JobResult& 
   if (measured == nullptr) {
     return say(v1::RecheckResult::UNDECIDED, "the result lacks a comparison with the baseline");
   }
-  const bool same_model = repeated.device().name() == claim.device().name() &&
-                          repeated.device().architecture() == claim.device().architecture();
-  if (same_model && measured->ci_high() < claimed.ci_low()) {
+  const std::string other = OtherPlatform(claim.device(), repeated.device());
+  if (other.empty() && measured->ci_high() < claimed.ci_low()) {
     return say(v1::RecheckResult::REFUTED,
                absl::StrCat("less than was claimed: ", VerdictText(*measured)));
   }
   switch (measured->verdict()) {
     case v1::Comparison::IMPROVED:
       return say(v1::RecheckResult::HOLDS,
-                 absl::StrCat(same_model ? ""
-                                         : "on another model of device, whose ratio may "
-                                           "differ: ",
+                 absl::StrCat(other, other.empty() ? "" : ", whose ratio may differ: ",
                               VerdictText(*measured)));
     case v1::Comparison::UNDECIDED:
       return say(v1::RecheckResult::UNDECIDED,

@@ -24,7 +24,8 @@ v1::JobSpec RecheckJob(v1::JobSpec claimed_by, double confidence, const std::str
                        const std::string& device_id);
 
 // Fills verdict, text, claimed, claimed_on and repeated. How much faster a candidate is may differ
-// from one model of device to another: ratios are compared on the same one only.
+// from one platform to another (a model of device, a harness version, a toolkit): ratios are
+// compared on the same one only.
 v1::RecheckResult JudgeRecheck(const v1::JobResult& claim, const v1::JobResult& repeated);
 
 }  // namespace ksearch

@@ -16,6 +16,7 @@
 #include "common/identity.h"
 #include "common/measure_defaults.h"
 #include "common/mutex.h"
+#include "common/platform.h"
 #include "common/run_facts.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
@@ -55,6 +56,7 @@ absl::StatusOr<v1::RunStatus> SearchService::Status(const std::string& prefix) {
   // As of now, not as of the run's last step: what is reserved and settled between is money too.
   ASSIGN_OR_RETURN(const std::vector<LedgerRow> ledger, parts_.store->ReadLedger(run_id));
   FillLedger(ledger, row.status.mutable_ledger());
+  row.status.set_platform_missing(MissingPlatform(row.status));
   return row.status;
 }
 
@@ -236,23 +238,6 @@ absl::Status SearchService::FillCandidate(const v1::GetCandidateRequest& request
   return absl::OkStatus();
 }
 
-// What cannot be read any more is left out: the results are there all the same.
-std::string SearchService::PacketOf(const std::string& run_id, const CandidateRow& row,
-                                    const std::vector<v1::JobResult>& results) {
-  std::vector<v1::JobResult> parent;
-  if (!row.parent_candidate_id.empty()) {
-    if (auto read = parts_.store->ReadResultsOf(run_id, row.parent_candidate_id); read.ok()) {
-      parent = *std::move(read);
-    }
-  }
-  v1::Task task;
-  const auto spec = parts_.store->ReadJob(row.job_id);
-  const auto blob = spec.ok() ? parts_.store->ReadBlob(spec->task_sha256())
-                              : absl::StatusOr<std::string>(spec.status());
-  const bool known = blob.ok() && task.ParseFromString(*blob);
-  return CandidatePacket(known ? &task : nullptr, results, parent);
-}
-
 grpc::Status SearchService::StopRun(grpc::ServerContext*, const v1::StopRunRequest* request,
                                     v1::RunStatus* reply) {
   const auto run_id = parts_.store->ResolveRun(request->run_id());
@@ -328,6 +313,7 @@ absl::Status SearchService::Judge(grpc::ServerContext* context, const v1::Evalua
     writer->Write(reply);
   };
   v1::EvaluateReply reply;
+  ASSIGN_OR_RETURN(spec, Place(context, std::move(spec), clock.SteadyNow() + wait, progress));
   do {
     ASSIGN_OR_RETURN(const std::string job_id, IdOfJobToTry(*parts_.store, &spec));
     ASSIGN_OR_RETURN(*reply.mutable_result(),
@@ -381,6 +367,11 @@ absl::Status SearchService::RepeatConfirmation(grpc::ServerContext* context,
   }
   spec = RecheckJob(std::move(spec), WithDefaults(run.config.measure()).confidence(),
                     absl::StrCat("recheck/", RandomHex(8)), claim.device().device_id());
+  // With what the claim was measured, if that is still there; else the verdict says what differs.
+  v1::JobSpec anywhere = spec;
+  anywhere.clear_platform();
+  if (spec.platform().ByteSizeLong() == 0) SetPlatform(PlatformOf(claim.device()), &spec);
+  if (parts_.workers->PlatformsFor(spec).empty()) spec = std::move(anywhere);
   const auto progress = [&](const std::string& text) {
     v1::RecheckReply reply;
     reply.set_progress(text);
@@ -388,6 +379,8 @@ absl::Status SearchService::RepeatConfirmation(grpc::ServerContext* context,
   };
   const absl::Duration wait =
       request.has_wait_for_worker() ? FromProto(request.wait_for_worker()) : kDefaultWaitForWorker;
+  ASSIGN_OR_RETURN(spec,
+                   Place(context, std::move(spec), Clock::Real().SteadyNow() + wait, progress));
   ASSIGN_OR_RETURN(const v1::JobResult repeated, Await(context, task, JobId(spec), spec,
                                                        Clock::Real().SteadyNow() + wait, progress));
   v1::RecheckReply reply;

@@ -91,6 +91,8 @@ class SearchService final : public v1::SearchService::Service {
                         v1::ListJobsReply* reply) override;
   grpc::Status CancelJob(grpc::ServerContext* context, const v1::CancelJobRequest* request,
                          v1::CancelJobReply* reply) override;
+  grpc::Status ListResults(grpc::ServerContext* context, const v1::ListResultsRequest* request,
+                           v1::ListResultsReply* reply) override;
   grpc::Status GetServerFacts(grpc::ServerContext* context,
                               const v1::GetServerFactsRequest* request,
                               v1::ServerFacts* reply) override;
@@ -115,14 +117,26 @@ class SearchService final : public v1::SearchService::Service {
                                       const std::string& job_id, const v1::JobSpec& spec,
                                       absl::Time give_up,
                                       const std::function<void(const std::string&)>& progress);
+  // The job with a platform: one for which its result is on record, if there is such, else the
+  // first that connected workers have (PlatformsFor). While none is connected, workers as last seen
+  // say which results count. FAILED_PRECONDITION: nobody can do it by `give_up` (steady).
+  absl::StatusOr<v1::JobSpec> Place(grpc::ServerContext* context, const v1::JobSpec& spec,
+                                    absl::Time give_up,
+                                    const std::function<void(const std::string&)>& progress);
+  // Platforms of workers as last seen, for jobs that no connected one can do.
+  absl::StatusOr<std::vector<v1::Platform>> PlatformsAsLastSeen(const v1::JobSpec& spec) const;
+  // RunStatus.platform_missing.
+  std::string MissingPlatform(const v1::RunStatus& run) const;
+  absl::Status FillResults(const v1::ListResultsRequest& request, v1::ListResultsReply* reply);
   // Ends a job whose last client has gone, unless a run wants it.
   void DropIfUnwanted(const std::string& job_id);
   absl::Status Cancel(grpc::ServerContext* context, const v1::CancelJobRequest& request,
                       v1::CancelJobReply* reply);
   absl::Status FillBest(const std::string& prefix, v1::BestReply* reply);
   absl::Status FillCandidate(const v1::GetCandidateRequest& request, v1::CandidateReply* reply);
+  // Of what was measured with the run's platform.
   std::string PacketOf(const std::string& run_id, const CandidateRow& row,
-                       const std::vector<v1::JobResult>& results);
+                       std::vector<v1::JobResult> results);
 
   const Parts parts_;
   std::atomic<bool> closing_{false};

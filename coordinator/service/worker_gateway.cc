@@ -6,6 +6,7 @@
 #include "common/digest.h"
 #include "common/log.h"
 #include "common/textproto.h"
+#include "coordinator/scheduler/platform_choice.h"
 #include "coordinator/service/request_check.h"
 
 namespace ksearch {
@@ -41,7 +42,8 @@ void WorkerGateway::Restore(const std::vector<QueuedJob>& unfinished,
                             std::map<std::string, std::string> owners) {
   MutexLock lock(&mu_);
   for (const QueuedJob& job : unfinished) {
-    open_jobs_[job.job_id] = {job.spec.task_sha256(), job.worker_of_lease, {clock_->Now(), ""}};
+    open_jobs_[job.job_id] = {
+        job.spec.task_sha256(), job.spec.platform(), job.worker_of_lease, {clock_->Now(), ""}};
   }
   earlier_owners_ = std::move(owners);
 }
@@ -54,6 +56,7 @@ void WorkerGateway::Submit(const std::string& job_id, const v1::JobSpec& spec, i
     if (scheduler_->State(job_id).phase != JobState::Phase::kDone) {
       const auto [job, fresh] = open_jobs_.try_emplace(job_id);
       job->second.task_sha256 = spec.task_sha256();
+      job->second.platform = spec.platform();
       if (fresh) job->second.facts.since = clock_->Now();
     }
     Apply(scheduler_->Submit(job_id, spec, attempts, clock_->SteadyNow()), &given_up);
@@ -97,6 +100,18 @@ WorkerGateway::JobFacts WorkerGateway::FactsOf(const std::string& job_id) const 
 bool WorkerGateway::CanPlace(const v1::JobSpec& spec) const {
   MutexLock lock(&mu_);
   return scheduler_->CanPlace(spec);
+}
+
+std::vector<v1::Platform> WorkerGateway::PlatformsFor(const v1::JobSpec& spec) const {
+  std::vector<v1::WorkerHello> staying;
+  MutexLock lock(&mu_);
+  for (const auto& [id, worker] : workers_) {
+    const v1::WorkerReport& report = worker.status.report();
+    const bool unwell = report.has_health() && !report.health().healthy();
+    if (worker.link == nullptr || unwell || report.draining()) continue;
+    staying.push_back(worker.status.hello());
+  }
+  return ksearch::PlatformsFor(staying, spec);
 }
 
 int WorkerGateway::queued() const {
@@ -276,96 +291,6 @@ void WorkerGateway::DisownForeignLeases(const std::string& worker_id,
       held.clear_job_id();
     }
   }
-}
-
-absl::Status WorkerGateway::CheckOwner(const v1::RecordResultRequest& request,
-                                       const WorkerIdentity& identity) {
-  const v1::JobResult& result = request.result();
-  MutexLock lock(&mu_);
-  if (!identity.Owner().empty()) {
-    const auto worker = workers_.find(result.worker_id());
-    if (worker == workers_.end()) {
-      return absl::UnavailableError(absl::StrCat("worker ", result.worker_id(),
-                                                 " has not said hello in this life of the "
-                                                 "coordinator"));
-    }
-    if (worker->second.identity.Owner() != identity.Owner()) {
-      return absl::PermissionDeniedError(absl::StrCat(
-          "result.worker_id: ", result.worker_id(), " belongs to a worker with other credentials"));
-    }
-  }
-  // A job that is done keeps the result it has, whoever brings another.
-  const auto job = open_jobs_.find(result.job_id());
-  if (job == open_jobs_.end()) return absl::OkStatus();
-  const auto lease = job->second.worker_of_lease.find(request.lease_id());
-  const bool given = lease != job->second.worker_of_lease.end();
-  // Without credentials a lease of an unknown life is believed: the worker may have outlived the
-  // database it came from.
-  if (given ? lease->second == result.worker_id() : identity.Owner().empty()) {
-    return absl::OkStatus();
-  }
-  return absl::InvalidArgumentError(absl::StrCat("lease_id: ", request.lease_id(), " of job ",
-                                                 result.job_id(), " was not given to worker ",
-                                                 result.worker_id()));
-}
-
-void WorkerGateway::RecordResult(const v1::RecordResultRequest& request, Recorded done,
-                                 const WorkerIdentity& identity) {
-  absl::Status status = CheckResult(request);
-  if (status.ok()) status = CheckOwner(request, identity);
-  if (!status.ok()) {
-    LOG(WARNING) << "msg=\"result refused\" job_id=" << request.result().job_id().substr(0, 64)
-                 << " worker=" << request.result().worker_id().substr(0, 64) << " reason=\""
-                 << status.message() << "\"";
-    done(status);
-    return;
-  }
-  if (!BeginWrite()) {
-    done(absl::UnavailableError("the coordinator is shutting down"));
-    return;
-  }
-  store_->RecordResult(
-      request.result(), request.lease_id(),
-      [this, result = request.result(), lease_id = request.lease_id(), done = std::move(done)](
-          absl::StatusOr<v1::RecordResultReply::Disposition> disposition) mutable {
-        if (disposition.ok()) OnRecorded(result, lease_id, *disposition);
-        done(std::move(disposition));
-        EndWrite();
-      });
-}
-
-void WorkerGateway::ReadBlob(const std::string& sha256,
-                             absl::AnyInvocable<void(absl::StatusOr<std::string>)> done,
-                             const WorkerIdentity& identity) {
-  if (!IsSha256Hex(sha256)) {
-    done(absl::InvalidArgumentError("sha256: must be 64 lower-case hex digits"));
-    return;
-  }
-  if (!MayRead(sha256, identity)) {
-    done(absl::PermissionDeniedError(
-        absl::StrCat("sha256: ", sha256, " is not the task of a lease that was given to you")));
-    return;
-  }
-  if (!BeginWrite()) {
-    done(absl::UnavailableError("the coordinator is shutting down"));
-    return;
-  }
-  blocking_.Post([this, sha256, done = std::move(done)]() mutable {
-    done(store_->ReadBlob(sha256));
-    EndWrite();
-  });
-}
-
-bool WorkerGateway::MayRead(const std::string& sha256, const WorkerIdentity& identity) {
-  if (identity.Owner().empty()) return true;
-  MutexLock lock(&mu_);
-  for (const auto& [job_id, job] : open_jobs_) {
-    if (job.task_sha256 != sha256) continue;
-    for (const auto& [lease_id, worker_id] : job.worker_of_lease) {
-      if (OwnerOf(worker_id) == identity.Owner()) return true;
-    }
-  }
-  return false;
 }
 
 void WorkerGateway::Apply(SchedulerEffects effects, std::vector<GivenUp>* given_up) {

@@ -92,6 +92,8 @@ class WorkerGateway {
   JobFacts FactsOf(const std::string& job_id) const;
   // Whether a connected, healthy worker could run it.
   bool CanPlace(const v1::JobSpec& spec) const;
+  // What workers that are connected, healthy and stay could do the job with (platform_choice.h).
+  std::vector<v1::Platform> PlatformsFor(const v1::JobSpec& spec) const;
   int queued() const;
   int leased() const;
   // Called once per job after its result (WORKER_LOST too) is committed, on the store's writer
@@ -119,7 +121,8 @@ class WorkerGateway {
                       const v1::WorkerReport& report);
   void EndSession(const std::string& worker_id, WorkerLink* link);
   // `done` runs after commit, on the store's writer thread (or at once on refusal):
-  // INVALID_ARGUMENT (also: another worker's lease), PERMISSION_DENIED (another owner's worker_id),
+  // INVALID_ARGUMENT (also: another worker's lease, or not measured with the job's platform),
+  // PERMISSION_DENIED (another owner's worker_id),
   // UNAVAILABLE, RESOURCE_EXHAUSTED.
   void RecordResult(const v1::RecordResultRequest& request, Recorded done,
                     const WorkerIdentity& identity = {});
@@ -139,9 +142,10 @@ class WorkerGateway {
     WorkerIdentity identity;     // of its latest session
     bool free_for_all = false;   // its token has ended: any other may take its place
   };
-  // An unfinished job: its task, and who was given a lease of it.
+  // An unfinished job: its task, what it is to be done with, and who was given a lease of it.
   struct OpenJob {
     std::string task_sha256;
+    v1::Platform platform;
     std::map<std::string, std::string> worker_of_lease;
     JobFacts facts;
   };
@@ -163,6 +167,8 @@ class WorkerGateway {
   // worker is told to drop.
   void DisownForeignLeases(const std::string& worker_id, v1::WorkerReport* report) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Whether the result was measured with what its job asks for.
+  absl::Status CheckPlatform(const v1::JobResult& result);
   // Whether the caller may hand in this result.
   absl::Status CheckOwner(const v1::RecordResultRequest& request, const WorkerIdentity& identity);
   bool MayRead(const std::string& sha256, const WorkerIdentity& identity);

@@ -86,6 +86,22 @@ TEST(JudgeRecheckTest, RatiosOfOtherModelsOfDeviceAreNotCompared) {
   EXPECT_EQ(result.claimed().rival_id(), "baseline");
 }
 
+TEST(JudgeRecheckTest, RatiosOfOtherHarnessesAndToolkitsAreNotComparedEither) {
+  v1::JobResult claim = kClaim;
+  claim.mutable_device()->set_harness_version("4");
+  claim.mutable_device()->set_toolkit("g++ 12");
+  v1::JobResult later = Compared(v1::Comparison::IMPROVED, 1.2, 1.1, 1.3);
+  later.mutable_device()->set_harness_version("5");
+  later.mutable_device()->set_toolkit("g++ 12");
+  EXPECT_EQ(JudgeRecheck(claim, later).verdict(), v1::RecheckResult::HOLDS);
+  EXPECT_THAT(JudgeRecheck(claim, later).text(), HasSubstr("with another harness version"));
+  later.mutable_device()->set_harness_version("4");
+  EXPECT_EQ(JudgeRecheck(claim, later).verdict(), v1::RecheckResult::REFUTED);
+  later.mutable_device()->set_toolkit("g++ 13");
+  EXPECT_EQ(JudgeRecheck(claim, later).verdict(), v1::RecheckResult::HOLDS);
+  EXPECT_THAT(JudgeRecheck(claim, later).text(), HasSubstr("with another toolkit"));
+}
+
 TEST(JudgeRecheckTest, WhatDoesNotPassIsRefutedAndALostJobSaysNothing) {
   v1::JobResult repeated;
   repeated.set_outcome(v1::OUTCOME_INCORRECT);

@@ -279,5 +279,58 @@ TEST_F(WorkerGatewayTest, ShutdownEndsSessionsAndRefusesWork) {
   EXPECT_EQ(gateway_->queued(), 0);
 }
 
+TEST_F(WorkerGatewayTest, AResultOfAnotherPlatformIsRefusedAndTheJobStaysOpen) {
+  v1::WorkerHello hello = Hello("w1");
+  hello.mutable_devices(0)->mutable_fingerprint()->set_name("H200");
+  hello.mutable_devices(0)->mutable_fingerprint()->set_harness_version("5");
+  ASSERT_TRUE(gateway_->BeginSession(hello, &link_).ok());
+  v1::WorkerReport report;
+  report.set_free_slots(1);
+  ASSERT_TRUE(gateway_->Report("w1", &link_, report).ok());
+  v1::JobSpec spec;
+  spec.mutable_candidate()->set_language(v1::LANGUAGE_CPP);
+  const std::vector<v1::Platform> platforms = gateway_->PlatformsFor(spec);
+  ASSERT_EQ(platforms.size(), 1u);
+  *spec.mutable_platform() = platforms[0];
+  const std::string job_id = JobId(spec);
+  CHECK_OK(store_.AddJob(job_id, spec));
+  gateway_->Submit(job_id, spec, 0);
+  ASSERT_EQ(link_.offers().size(), 1u);
+  v1::RecordResultRequest request;
+  request.set_lease_id(link_.offers()[0].lease_id());
+  v1::JobResult* result = request.mutable_result();
+  result->set_job_id(job_id);
+  result->set_attempt(1);
+  result->set_worker_id("w1");
+  result->set_outcome(v1::OUTCOME_PASSED);
+  const auto record = [&](const std::string& model, const std::string& harness) {
+    result->mutable_device()->set_name(model);
+    result->mutable_device()->set_harness_version(harness);
+    absl::Status status;
+    gateway_->RecordResult(request, [&](const auto& answer) { status = answer.status(); });
+    return status;
+  };
+  const absl::Status refused = record("H100", "5");
+  EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(refused.message(), absl::StrCat("result.device: measured with H100, harness 5; job ",
+                                            job_id, " asks for H200, harness 5"));
+  EXPECT_FALSE(record("H200", "4").ok());
+  EXPECT_FALSE(store_.ReadResult(job_id)->has_value());
+  EXPECT_TRUE(record("H200", "5").ok());
+  EXPECT_TRUE(store_.ReadResult(job_id)->has_value());
+}
+
+TEST_F(WorkerGatewayTest, WhoLeavesBringsNoPlatform) {
+  v1::JobSpec spec;
+  spec.mutable_candidate()->set_language(v1::LANGUAGE_CPP);
+  EXPECT_TRUE(gateway_->PlatformsFor(spec).empty());
+  Join("w1", &link_, 1);
+  EXPECT_EQ(gateway_->PlatformsFor(spec).size(), 1u);
+  v1::WorkerReport report;
+  report.set_draining(true);
+  ASSERT_TRUE(gateway_->Report("w1", &link_, report).ok());
+  EXPECT_TRUE(gateway_->PlatformsFor(spec).empty());
+}
+
 }  // namespace
 }  // namespace ksearch

@@ -1,0 +1,115 @@
+// What workers hand in and fetch: results of their leases, and the tasks of these.
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/digest.h"
+#include "common/log.h"
+#include "common/platform.h"
+#include "coordinator/service/request_check.h"
+#include "coordinator/service/worker_gateway.h"
+
+namespace ksearch {
+
+absl::Status WorkerGateway::CheckPlatform(const v1::JobResult& result) {
+  MutexLock lock(&mu_);
+  const auto job = open_jobs_.find(result.job_id());
+  if (job == open_jobs_.end()) return absl::OkStatus();
+  const v1::Platform platform = PlatformOf(result.device());
+  if (Meets(platform, job->second.platform)) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("result.device: measured with ",
+                                                 PlatformText(platform), "; job ", result.job_id(),
+                                                 " asks for ", PlatformText(job->second.platform)));
+}
+
+absl::Status WorkerGateway::CheckOwner(const v1::RecordResultRequest& request,
+                                       const WorkerIdentity& identity) {
+  const v1::JobResult& result = request.result();
+  MutexLock lock(&mu_);
+  if (!identity.Owner().empty()) {
+    const auto worker = workers_.find(result.worker_id());
+    if (worker == workers_.end()) {
+      return absl::UnavailableError(absl::StrCat("worker ", result.worker_id(),
+                                                 " has not said hello in this life of the "
+                                                 "coordinator"));
+    }
+    if (worker->second.identity.Owner() != identity.Owner()) {
+      return absl::PermissionDeniedError(absl::StrCat(
+          "result.worker_id: ", result.worker_id(), " belongs to a worker with other credentials"));
+    }
+  }
+  // A job that is done keeps the result it has, whoever brings another.
+  const auto job = open_jobs_.find(result.job_id());
+  if (job == open_jobs_.end()) return absl::OkStatus();
+  const auto lease = job->second.worker_of_lease.find(request.lease_id());
+  const bool given = lease != job->second.worker_of_lease.end();
+  // Without credentials a lease of an unknown life is believed: the worker may have outlived the
+  // database it came from.
+  if (given ? lease->second == result.worker_id() : identity.Owner().empty()) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat("lease_id: ", request.lease_id(), " of job ",
+                                                 result.job_id(), " was not given to worker ",
+                                                 result.worker_id()));
+}
+
+void WorkerGateway::RecordResult(const v1::RecordResultRequest& request, Recorded done,
+                                 const WorkerIdentity& identity) {
+  absl::Status status = CheckResult(request);
+  if (status.ok()) status = CheckOwner(request, identity);
+  if (status.ok()) status = CheckPlatform(request.result());
+  if (!status.ok()) {
+    LOG(WARNING) << "msg=\"result refused\" job_id=" << request.result().job_id().substr(0, 64)
+                 << " worker=" << request.result().worker_id().substr(0, 64) << " reason=\""
+                 << status.message() << "\"";
+    done(status);
+    return;
+  }
+  if (!BeginWrite()) {
+    done(absl::UnavailableError("the coordinator is shutting down"));
+    return;
+  }
+  store_->RecordResult(
+      request.result(), request.lease_id(),
+      [this, result = request.result(), lease_id = request.lease_id(), done = std::move(done)](
+          absl::StatusOr<v1::RecordResultReply::Disposition> disposition) mutable {
+        if (disposition.ok()) OnRecorded(result, lease_id, *disposition);
+        done(std::move(disposition));
+        EndWrite();
+      });
+}
+
+void WorkerGateway::ReadBlob(const std::string& sha256,
+                             absl::AnyInvocable<void(absl::StatusOr<std::string>)> done,
+                             const WorkerIdentity& identity) {
+  if (!IsSha256Hex(sha256)) {
+    done(absl::InvalidArgumentError("sha256: must be 64 lower-case hex digits"));
+    return;
+  }
+  if (!MayRead(sha256, identity)) {
+    done(absl::PermissionDeniedError(
+        absl::StrCat("sha256: ", sha256, " is not the task of a lease that was given to you")));
+    return;
+  }
+  if (!BeginWrite()) {
+    done(absl::UnavailableError("the coordinator is shutting down"));
+    return;
+  }
+  blocking_.Post([this, sha256, done = std::move(done)]() mutable {
+    done(store_->ReadBlob(sha256));
+    EndWrite();
+  });
+}
+
+bool WorkerGateway::MayRead(const std::string& sha256, const WorkerIdentity& identity) {
+  if (identity.Owner().empty()) return true;
+  MutexLock lock(&mu_);
+  for (const auto& [job_id, job] : open_jobs_) {
+    if (job.task_sha256 != sha256) continue;
+    for (const auto& [lease_id, worker_id] : job.worker_of_lease) {
+      if (OwnerOf(worker_id) == identity.Owner()) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace ksearch
