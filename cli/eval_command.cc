@@ -3,13 +3,13 @@
 #include <cmath>
 #include <cstdio>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "cli/commands.h"
 #include "cli/json_output.h"
 #include "cli/source_files.h"
 #include "cli/text.h"
+#include "common/language.h"
 #include "common/textproto.h"
 
 namespace ksearch {
@@ -21,15 +21,17 @@ int EvalCommand(Client* client, const Options& options) {
   if (!files.ok()) return Fail(files.status());
   v1::Language language = LanguageOf(*files);
   if (!options.language.empty()) {
-    v1::Language_Parse(absl::StrCat("LANGUAGE_", absl::AsciiStrToUpper(options.language)),
-                       &language);
+    if (const LanguageFacts* const known = FindLanguage(options.language); known != nullptr) {
+      language = known->id;
+    }
   }
   request.mutable_sources()->set_language(language);
   for (const v1::SourceFile& file : *files) *request.mutable_sources()->add_files() = file;
   if (!options.rival_files.empty()) {
     const auto rival = ReadSourceFiles(options.rival_files);
     if (!rival.ok()) return Fail(rival.status());
-    request.mutable_rival()->set_language(language);
+    // Not always the candidate's.
+    request.mutable_rival()->set_language(options.language.empty() ? LanguageOf(*rival) : language);
     for (const v1::SourceFile& file : *rival) *request.mutable_rival()->add_files() = file;
   }
   request.set_kind(options.confirm      ? v1::JOB_KIND_CONFIRM

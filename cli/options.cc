@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "cli/budget_options.h"
 #include "cli/client.h"
+#include "common/language.h"
 
 namespace ksearch {
 namespace {
@@ -18,14 +19,22 @@ constexpr int kMostRounds = 1'000'000;
 constexpr int kMostParallel = 256;
 constexpr int kMostStagnation = 1000;
 
-const std::map<std::string, v1::Language> kLanguages = {
-    {"cpp", v1::LANGUAGE_CPP}, {"cuda", v1::LANGUAGE_CUDA}, {"triton", v1::LANGUAGE_TRITON}};
 const std::map<std::string, v1::Preset> kPresets = {{"default", v1::PRESET_DEFAULT},
                                                     {"paper", v1::PRESET_PAPER}};
 const std::map<std::string, v1::ProfilePolicy> kProfilePolicies = {
     {"auto", v1::PROFILE_POLICY_AUTO},
     {"all", v1::PROFILE_POLICY_ALL},
     {"never", v1::PROFILE_POLICY_NEVER}};
+
+// What may be typed for a language.
+CLI::IsMember LanguageWord() {
+  std::vector<std::string> words;
+  for (const LanguageFacts& language : Languages()) {
+    words.emplace_back(language.name);
+    for (const absl::string_view alias : language.aliases) words.emplace_back(alias);
+  }
+  return CLI::IsMember(words);
+}
 
 // A whole number from 1 on. Zero stands for "not given" in requests, and minus signs for nothing.
 template <typename Number>
@@ -64,9 +73,9 @@ void AddRun(CLI::App* app, Options* options) {
   Bind<std::string>(app, "--task", "what to optimise (see: ksearch tasks)",
                     [run](const std::string& v) { run->set_task(v); });
   app->add_option_function<std::string>(
-         "--language", [run](const std::string& v) { run->set_language(kLanguages.at(v)); },
-         "cpp, cuda or triton")
-      ->check(CLI::IsMember(kLanguages));
+         "--language", [run](const std::string& v) { run->set_language(FindLanguage(v)->id); },
+         LanguageNames())
+      ->check(LanguageWord());
   Bind<std::string>(app, "--strategy", "search strategy (default world_model)",
                     [run](const std::string& v) { run->set_strategy(v); });
   Bind<std::string>(app, "--provider", "model provider, by its name in the coordinator's config",
@@ -125,8 +134,8 @@ void AddRun(CLI::App* app, Options* options) {
 void AddEval(CLI::App* app, Options* options) {
   app->add_option("--task", options->task, "task to judge by")->required();
   app->add_option("--language", options->language,
-                  "cpp, cuda or triton (default: as the files end)")
-      ->check(CLI::IsMember(kLanguages));
+                  absl::StrCat(LanguageNames(), " (default: as the files end)"))
+      ->check(LanguageWord());
   app->add_option("files", options->files, "source files")->required();
   CLI::Option* const confirm =
       app->add_flag("--confirm", options->confirm,

@@ -1,7 +1,7 @@
 #include "cli/source_files.h"
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "common/language.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
 #include "common/utf8.h"
@@ -40,11 +40,13 @@ absl::StatusOr<std::vector<v1::SourceFile>> ReadSourceFiles(const std::vector<st
 }
 
 v1::Language LanguageOf(const std::vector<v1::SourceFile>& files) {
+  const v1::Language usual = DefaultLanguage().id;
   for (const v1::SourceFile& file : files) {
-    if (absl::EndsWith(file.path(), ".cu")) return v1::LANGUAGE_CUDA;
-    if (absl::EndsWith(file.path(), ".py")) return v1::LANGUAGE_TRITON;
+    if (const auto language = LanguageOfPath(file.path()); language.value_or(usual) != usual) {
+      return *language;
+    }
   }
-  return v1::LANGUAGE_CPP;
+  return usual;
 }
 
 }  // namespace ksearch

@@ -13,7 +13,8 @@ namespace ksearch {
 // have the same base name.
 absl::StatusOr<std::vector<v1::SourceFile>> ReadSourceFiles(const std::vector<std::string>& paths);
 
-// CUDA if a file ends in .cu, TRITON if one ends in .py, else CPP.
+// That of the first file whose ending says another than the default language; else the default:
+// beside a program's .cu there may be a .cpp.
 v1::Language LanguageOf(const std::vector<v1::SourceFile>& files);
 
 }  // namespace ksearch

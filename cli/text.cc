@@ -8,7 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
-#include "common/language_name.h"
+#include "common/language.h"
 #include "common/platform.h"
 #include "common/run_facts.h"
 
@@ -121,7 +121,7 @@ std::string EndedLine(const std::string& text) {
 
 std::string SourcesText(const v1::Sources& sources) {
   if (sources.files_size() == 1) return EndedLine(sources.files(0).content());
-  const char* const comment = sources.language() == v1::LANGUAGE_TRITON ? "# " : "// ";
+  const absl::string_view comment = FactsOf(sources.language()).line_comment;
   std::string text;
   for (const v1::SourceFile& file : sources.files()) {
     absl::StrAppend(&text, comment, "---- ", file.path(), "\n", EndedLine(file.content()));

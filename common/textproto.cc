@@ -46,8 +46,11 @@ std::string ValuesOf(const Descriptor* message, const std::string& field) {
   std::vector<std::string> values;
   for (const EnumDescriptor* known : enums) {
     for (int i = 0; i < known->value_count(); ++i) {
-      // "Not set" is not a value to offer.
-      if (known->value(i)->number() != 0) values.push_back(known->value(i)->name());
+      // "Not set" is not a value to offer, nor is what an alias stands for under another name.
+      const int number = known->value(i)->number();
+      if (number != 0 && known->FindValueByNumber(number) == known->value(i)) {
+        values.push_back(known->value(i)->name());
+      }
     }
   }
   return absl::StrJoin(values, ", ");

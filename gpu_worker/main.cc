@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "common/clock.h"
+#include "common/language.h"
 #include "common/log.h"
 #include "common/shutdown.h"
 #include "common/status_macros.h"
@@ -46,11 +47,6 @@ constexpr char kUsage[] =
     "It ends with 3 if something here has to be corrected, 4 if the coordinator does not let it "
     "in.\n";
 
-// Which device a language's programs run on.
-v1::DeviceClass DeviceOf(v1::Language language) {
-  return language == v1::LANGUAGE_CPP ? v1::DEVICE_CLASS_CPU : v1::DEVICE_CLASS_CUDA;
-}
-
 v1::WorkerHello MakeHello(const v1::WorkerConfig& config, const std::vector<Device>& devices,
                           const Toolchains& toolchains, const v1::IsolationLevel& isolation) {
   v1::WorkerHello hello;
@@ -62,7 +58,7 @@ v1::WorkerHello MakeHello(const v1::WorkerConfig& config, const std::vector<Devi
     capability->set_build_only(config.compile_only());
     *capability->mutable_fingerprint() = device.monitor->Fingerprint();
     for (const auto& [language, builder] : toolchains) {
-      if (DeviceOf(language) != device.device_class()) continue;
+      if (!RunsOn(language, device.device_class())) continue;
       capability->add_languages(language);
       v1::LanguageToolkit* toolkit = capability->add_toolkits();
       toolkit->set_language(language);

@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/arguments.h"
+#include "common/language.h"
 #include "common/log.h"
 #include "common/status_macros.h"
 #include "common/subprocess.h"
@@ -46,6 +47,18 @@ void CheckAddress(const std::string& address, std::vector<std::string>* faults) 
   }
 }
 
+// Language_Name of every language that a worker builds, of those whose programs run on `device` if
+// that is given.
+std::vector<std::string> BuiltLanguages(v1::DeviceClass device = v1::DEVICE_CLASS_UNSPECIFIED) {
+  std::vector<std::string> names;
+  for (const LanguageFacts& language : Languages()) {
+    if (language.toolkit == Toolkit::kNone) continue;
+    if (device != v1::DEVICE_CLASS_UNSPECIFIED && !RunsOn(language.id, device)) continue;
+    names.push_back(v1::Language_Name(language.id));
+  }
+  return names;
+}
+
 void CheckDevice(const std::string& field, const v1::DeviceSettings& device, bool builds_cuda,
                  std::vector<std::string>* faults) {
   if (device.max_rotation_bytes() < 0) {
@@ -61,8 +74,9 @@ void CheckDevice(const std::string& field, const v1::DeviceSettings& device, boo
   if (cuda && !builds_cuda) {
     faults->push_back(absl::StrCat(field,
                                    ".device_class: DEVICE_CLASS_CUDA runs CUDA candidates, but no "
-                                   "toolchain builds them: add toolchains { language: "
-                                   "LANGUAGE_CUDA }"));
+                                   "toolchain builds them: add toolchains { language: ",
+                                   absl::StrJoin(BuiltLanguages(v1::DEVICE_CLASS_CUDA), " or "),
+                                   " }"));
   }
 }
 
@@ -83,17 +97,19 @@ void CheckNumbers(const v1::WorkerConfig& config, std::vector<std::string>* faul
     const v1::Toolchain& toolchain = config.toolchains(i);
     const std::string field = absl::StrCat("toolchains[", i, "]");
     not_negative(field + ".cache_bytes", toolchain.cache_bytes());
-    if (toolchain.language() != v1::LANGUAGE_CPP && toolchain.language() != v1::LANGUAGE_CUDA) {
-      faults->push_back(absl::StrCat(field,
-                                     ".language: this worker builds LANGUAGE_CPP and "
-                                     "LANGUAGE_CUDA, not ",
+    const LanguageFacts* const known = FindLanguage(toolchain.language());
+    if (known == nullptr || known->toolkit == Toolkit::kNone) {
+      faults->push_back(absl::StrCat(field, ".language: this worker builds ",
+                                     absl::StrJoin(BuiltLanguages(), " and "), ", not ",
                                      v1::Language_Name(toolchain.language())));
     }
     if (!languages.insert(toolchain.language()).second) {
       faults->push_back(absl::StrCat(field, ".language is given twice"));
     }
   }
-  const bool builds_cuda = languages.count(v1::LANGUAGE_CUDA) > 0;
+  const bool builds_cuda =
+      std::any_of(languages.begin(), languages.end(),
+                  [](v1::Language language) { return RunsOn(language, v1::DEVICE_CLASS_CUDA); });
   CheckDevice("device", config.device(), builds_cuda, faults);
   for (int i = 0; i < config.more_devices_size(); ++i) {
     CheckDevice(absl::StrCat("more_devices[", i, "]"), config.more_devices(i), builds_cuda, faults);
@@ -240,7 +256,7 @@ absl::Status CheckPrograms(const v1::WorkerConfig& config) {
   for (const v1::Toolchain& toolchain : config.toolchains()) {
     const std::string& compiler = toolchain.compiler_path();
     // nvcc without a path is looked for where it usually is, too: the toolchain says so itself.
-    if (toolchain.language() == v1::LANGUAGE_CUDA && compiler.empty()) continue;
+    if (FactsOf(toolchain.language()).toolkit == Toolkit::kNvcc && compiler.empty()) continue;
     check(FindOnPath(compiler.empty() ? "g++" : compiler).status(), "toolchains.compiler_path");
   }
   if (faults.empty()) return absl::OkStatus();

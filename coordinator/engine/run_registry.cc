@@ -8,7 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "common/digest.h"
 #include "common/kernel_header.h"
-#include "common/language_name.h"
+#include "common/language.h"
 #include "common/log.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
@@ -165,8 +165,7 @@ absl::StatusOr<v1::RunConfig> RunRegistry::Complete(const v1::RunConfig& request
   RETURN_IF_ERROR(Repeat(request, &config));
   if (config.target_hardware().empty()) {
     config.set_target_hardware(parts_.target_hardware(
-        config.language() == v1::LANGUAGE_CPP ? v1::DEVICE_CLASS_CPU : v1::DEVICE_CLASS_CUDA,
-        config.platform().device_model()));
+        FactsOf(config.language()).devices.front(), config.platform().device_model()));
   }
   return config;
 }

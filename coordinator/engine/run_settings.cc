@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "common/language.h"
 #include "common/measure_defaults.h"
 #include "common/textproto.h"
 #include "coordinator/ledger/run_caps.h"
@@ -132,7 +133,7 @@ absl::StatusOr<v1::RunConfig> CompleteRunConfig(const v1::RunConfig& request,
   if (config.model_choice() == v1::MODEL_CHOICE_UNSPECIFIED) {
     config.set_model_choice(v1::MODEL_CHOICE_WEIGHTS);
   }
-  if (config.language() == v1::LANGUAGE_UNSPECIFIED) config.set_language(v1::LANGUAGE_CPP);
+  if (config.language() == v1::LANGUAGE_UNSPECIFIED) config.set_language(DefaultLanguage().id);
   if (config.strategy().empty()) config.set_strategy("world_model");
   if (config.profile() == v1::PROFILE_POLICY_UNSPECIFIED) {
     config.set_profile(v1::PROFILE_POLICY_AUTO);
@@ -143,7 +144,8 @@ absl::StatusOr<v1::RunConfig> CompleteRunConfig(const v1::RunConfig& request,
   config.set_max_output_tokens(OrDefault(config.max_output_tokens(), 32000));
   FillWorldModel(config.mutable_world_model());
   *config.mutable_measure() = WithDefaults(config.measure());
-  if (config.language() == v1::LANGUAGE_CUDA && config.measure().early_stop_ratio() == 0) {
+  if (RunsOn(config.language(), v1::DEVICE_CLASS_CUDA) &&
+      config.measure().early_stop_ratio() == 0) {
     config.mutable_measure()->set_early_stop_ratio(kSearchEarlyStopRatio);
   }
   *config.mutable_limits() = WithDefaults(config.limits());

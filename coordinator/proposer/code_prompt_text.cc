@@ -1,16 +1,9 @@
 #include "coordinator/proposer/code_prompt_text.h"
 
-#include <initializer_list>
-#include <vector>
-
-#include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
-#include "common/kernel_header.h"
-#include "coordinator/proposer/cuda/cuda_text.h"
-#include "coordinator/proposer/task_text.h"
+#include "common/language.h"
+#include "coordinator/proposer/language/language_text.h"
 #include "coordinator/proposer/text_safety.h"
 
 namespace ksearch {
@@ -50,22 +43,6 @@ You must not:
 Breaking one of these disqualifies the program, however fast it is.
 )";
 
-constexpr absl::string_view kRulesCpp = R"(For C++:
-- C++20, the standard library and the compiler's vector intrinsics are available; nothing else is
-  (no OpenMP, BLAS or other library, no inline assembly that includes files).
-- Threads may be started with std::thread and must all be joined before the call returns. Starting
-  one costs some 10 to 50 microseconds, so small workloads are better off without.
-- Return 0. Let no exception leave the entry point.
-)";
-
-constexpr absl::string_view kRulesTriton = R"(For Triton:
-- Python with torch and triton. The work that counts belongs into @triton.jit kernels; torch is for
-  allocating scratch tensors and for views, not for the computation itself.
-- Write results into the output tensors that are passed in; whatever `run` returns is ignored.
-- Launch on the current stream and do not synchronise. If you use triton.autotune, keep the list of
-  configurations short: each is compiled on first use within the job's time limit.
-)";
-
 // ---------------------------------------------------------------- measuring
 
 constexpr absl::string_view kMeasuringGpu =
@@ -87,19 +64,6 @@ constexpr absl::string_view kPlanningRules =
 It must write every output in every call, handle every size that axes and constraints allow, and keep
 nothing from one call to the next; scratch memory comes with the call. {language}
 )";
-
-constexpr absl::string_view kPlanningCpp =
-    "C++20 with the standard library and vector intrinsics; threads are started and joined within "
-    "the call.";
-constexpr absl::string_view kPlanningCuda =
-    "CUDA C++20 and PTX for one architecture, no prebuilt libraries. All work is on the given "
-    "stream, or joined "
-    "into it; the call may be recorded into a graph, so it neither allocates nor synchronises nor "
-    "reads back. "
-    "No __device__ arrays as scratch.";
-constexpr absl::string_view kPlanningTriton =
-    "Python with torch and triton; the work that counts is in @triton.jit kernels on the current "
-    "stream.";
 
 // ---------------------------------------------------------------- answer
 
@@ -131,19 +95,6 @@ constexpr absl::string_view kHintsGpu =
   bank conflicts, overlap copies with arithmetic, and keep enough bytes in flight.
 - Fuse passes and keep intermediates in registers; watch register spills and occupancy.
 - Fill the device: split long reductions over blocks when the natural grid is too small.
-)";
-
-constexpr absl::string_view kHintsHopper =
-    R"(- The device is of the Hopper generation (compute capability 9.0): asynchronous bulk copies (TMA) with
-  mbarrier, warpgroup matrix instructions (wgmma) with operands in shared memory, thread-block
-  clusters with distributed shared memory, up to 227 KiB of shared memory a block. Use tensor cores
-  where the mathematics is a matrix product and the tolerance allows their precision.
-)";
-
-constexpr absl::string_view kHintsBlackwell =
-    R"(- The device is of the Blackwell generation (compute capability 10.x): tcgen05 matrix instructions with
-  accumulators in tensor memory, TMA, clusters, up to 227 KiB of shared memory a block; the
-  warpgroup instructions of Hopper (wgmma) do not exist there.
 )";
 
 constexpr absl::string_view kHintsSteps =
@@ -189,68 +140,28 @@ constexpr absl::string_view kRequestImproveInIntent =
     R"(Stay within the action above: the program's place in the search is to show what that action is worth.
 )";
 
-bool Mentions(const std::string& hardware, std::initializer_list<absl::string_view> words) {
-  const std::string lower = absl::AsciiStrToLower(hardware);
-  for (absl::string_view word : words) {
-    if (absl::StrContains(lower, absl::AsciiStrToLower(word))) return true;
-  }
-  return false;
-}
-
-absl::string_view MainPath(v1::Language language) {
-  switch (language) {
-    case v1::LANGUAGE_CUDA:
-      return "kernel.cu";
-    case v1::LANGUAGE_TRITON:
-      return "kernel.py";
-    default:
-      return "kernel.cpp";
-  }
-}
-
 bool OnGpu(const PromptFacts& facts) {
-  return facts.language == v1::LANGUAGE_CUDA || facts.language == v1::LANGUAGE_TRITON ||
-         facts.task.device() == v1::DEVICE_CLASS_CUDA;
-}
-
-std::string TritonSignature(const v1::Definition& definition) {
-  std::vector<std::string> names;
-  for (const v1::TensorSpec& tensor : definition.inputs()) names.push_back(tensor.name());
-  for (const v1::TensorSpec& tensor : definition.outputs()) names.push_back(tensor.name());
-  return absl::StrCat("def run(", absl::StrJoin(names, ", "), "):");
+  return facts.task.device() == v1::DEVICE_CLASS_CUDA ||
+         FactsOf(facts.language).devices.front() == v1::DEVICE_CLASS_CUDA;
 }
 
 }  // namespace
 
 std::string CodeRoleText(const PromptFacts& facts) {
-  return absl::StrReplaceAll(kRole, {{"{language}", LanguageName(facts.language)},
+  return absl::StrReplaceAll(kRole, {{"{language}", FactsOf(facts.language).title},
                                      {"{hardware}", facts.target_hardware.empty()
                                                         ? "the machine of the workers"
                                                         : SafeLine(facts.target_hardware, 400)}});
 }
 
 std::string CodeRulesText(const PromptFacts& facts) {
-  switch (facts.language) {
-    case v1::LANGUAGE_CUDA:
-      return absl::StrCat(kRulesCommon, "\n", CudaRulesText(facts.paper));
-    case v1::LANGUAGE_TRITON:
-      return absl::StrCat(kRulesCommon, "\n", kRulesTriton);
-    default:
-      return absl::StrCat(kRulesCommon, "\n", kRulesCpp);
-  }
+  return absl::StrCat(kRulesCommon, "\n", TextOf(facts.language).Rules(facts.paper));
 }
 
 std::string PlanningRulesText(const PromptFacts& facts) {
-  std::string entry =
-      absl::StrCat("`extern \"C\" int ", kEntrySymbol, "(const KsearchArgs*",
-                   facts.language == v1::LANGUAGE_CUDA ? ", cudaStream_t" : "", ")`");
-  absl::string_view language = kPlanningCpp;
-  if (facts.language == v1::LANGUAGE_CUDA) language = kPlanningCuda;
-  if (facts.language == v1::LANGUAGE_TRITON) {
-    language = kPlanningTriton;
-    entry = absl::StrCat("`", TritonSignature(facts.task.definition()), "`");
-  }
-  return absl::StrReplaceAll(kPlanningRules, {{"{entry}", entry}, {"{language}", language}});
+  const LanguageText& language = TextOf(facts.language);
+  return absl::StrReplaceAll(kPlanningRules, {{"{entry}", language.Entry(facts.task.definition())},
+                                              {"{language}", language.PlanningRules()}});
 }
 
 std::string MeasuringText(const PromptFacts& facts) {
@@ -258,42 +169,16 @@ std::string MeasuringText(const PromptFacts& facts) {
 }
 
 std::string CodeFormatText(const PromptFacts& facts) {
-  return absl::StrReplaceAll(kFormat, {{"{path}", MainPath(facts.language)}});
+  return absl::StrReplaceAll(kFormat, {{"{path}", FactsOf(facts.language).main_path}});
 }
 
 std::string HardwareHintsText(const PromptFacts& facts) {
   if (!OnGpu(facts)) return absl::StrCat(kHintsCpu, kHintsSteps);
-  std::string text(kHintsGpu);
-  if (facts.language == v1::LANGUAGE_CUDA) {
-    if (Mentions(facts.target_hardware, {"H100", "H200", "GH200", "Hopper", "sm_90"})) {
-      text += std::string(kHintsHopper);
-    } else if (Mentions(facts.target_hardware, {"B200", "B100", "Blackwell", "sm_100"})) {
-      text += std::string(kHintsBlackwell);
-    }
-  }
-  return absl::StrCat(text, kHintsSteps);
+  return absl::StrCat(kHintsGpu, TextOf(facts.language).Hints(facts.target_hardware), kHintsSteps);
 }
 
 std::string EntryPointText(const PromptFacts& facts) {
-  if (facts.language == v1::LANGUAGE_TRITON) {
-    return absl::StrCat(
-        "kernel.py must define\n\n", TritonSignature(facts.task.definition()),
-        "\n\nwith the inputs in the order of the definition (tensors as torch tensors on the "
-        "device, "
-        "scalars as Python numbers), then the outputs as preallocated tensors to be filled.\n");
-  }
-  const absl::string_view stream =
-      facts.language == v1::LANGUAGE_CUDA ? ", cudaStream_t stream" : "";
-  std::string text = absl::StrCat(
-      "Include \"", kKernelHeaderName, "\" (it is provided; do not send it) and define\n\n",
-      "extern \"C\" int ", kEntrySymbol, "(const KsearchArgs* args", stream, ");\n\n",
-      "which returns 0. If you need scratch memory, also define\n\n", "extern \"C\" int64_t ",
-      kWorkspaceSymbol, "(const KsearchArgs* args);\n\n",
-      "which returns its size in bytes for the given axes (the pointers are null in that call).\n");
-  if (!facts.kernel_header.empty()) {
-    absl::StrAppend(&text, "The header reads:\n\n", facts.kernel_header);
-  }
-  return text;
+  return TextOf(facts.language).EntryPoint(facts.task.definition(), facts.kernel_header);
 }
 
 std::string CodeRequestText(CodePromptKind kind, bool paper) {

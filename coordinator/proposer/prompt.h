@@ -31,7 +31,7 @@ struct ShownCode {
 // Facts that are the same for every prompt of a run.
 struct PromptFacts {
   v1::Task task;  // held-out workloads must not be shown
-  v1::Language language = v1::LANGUAGE_CPP;
+  v1::Language language = v1::LANGUAGE_UNSPECIFIED;
   std::string kernel_header;
   std::string target_hardware;
   bool paper = false;  // the paper's rules of what is shown (ksearch reference 2 and 4)

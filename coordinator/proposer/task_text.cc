@@ -160,19 +160,6 @@ const v1::Sources* ShownReference(const PromptFacts& facts) {
 
 }  // namespace
 
-absl::string_view LanguageName(v1::Language language) {
-  switch (language) {
-    case v1::LANGUAGE_CPP:
-      return "C++";
-    case v1::LANGUAGE_CUDA:
-      return "CUDA C++";
-    case v1::LANGUAGE_TRITON:
-      return "Triton (Python)";
-    default:
-      return "the task's language";
-  }
-}
-
 std::string DefinitionText(const PromptFacts& facts) {
   const v1::Definition& definition = facts.task.definition();
   std::string text = absl::StrCat("Name: ", definition.name(), "\n");

@@ -33,9 +33,6 @@ std::string ReferenceText(const PromptFacts& facts);
 // and kind, at most 18 axes, 18 inputs, 18 outputs, 12 constraints, 40 lines of reference.
 std::string CompactSpecText(const PromptFacts& facts);
 
-// "C++", "CUDA C++", "Triton (Python)"; and the tag of a code fence.
-absl::string_view LanguageName(v1::Language language);
-
 // `text` with the id of every held-out workload of `task` replaced by "(withheld)".
 std::string WithoutHeldOut(const v1::Task& task, absl::string_view text);
 

@@ -2,8 +2,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "common/language.h"
 #include "coordinator/proposer/reply/edit_fields.h"
-#include "coordinator/proposer/task_text.h"
 #include "coordinator/proposer/text_safety.h"
 
 namespace ksearch {
@@ -197,7 +197,7 @@ std::string JsonRules(absl::string_view if_invalid) {
 }  // namespace
 
 std::string WorldModelRoleText(const PromptFacts& facts) {
-  return absl::StrReplaceAll(kRole, {{"{language}", LanguageName(facts.language)},
+  return absl::StrReplaceAll(kRole, {{"{language}", FactsOf(facts.language).title},
                                      {"{hardware}", facts.target_hardware.empty()
                                                         ? "the machine of the workers"
                                                         : SafeLine(facts.target_hardware, 400)}});

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "common/digest.h"
-#include "common/language_name.h"
+#include "common/language.h"
 #include "common/measure_defaults.h"
 #include "common/platform.h"
 #include "common/run_facts.h"
@@ -40,7 +40,7 @@ absl::Status CheckArchitecture(const std::string& architecture, v1::Language lan
     return absl::InvalidArgumentError(
         absl::StrCat("architecture: longer than ", kMaxArchitectureBytes, " bytes"));
   }
-  if (language == v1::LANGUAGE_CUDA && !architecture.empty() && !IsCudaArchitecture(architecture)) {
+  if (RunsOn(language, v1::DEVICE_CLASS_CUDA) && !architecture.empty() && !IsCudaArchitecture(architecture)) {
     return absl::InvalidArgumentError(
         absl::StrCat("architecture: '", absl::CEscape(architecture),
                      "' is no CUDA architecture; write sm_90a (H100, H200) or sm_100a (B200)"));

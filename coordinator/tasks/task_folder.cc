@@ -11,6 +11,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "common/kernel_header.h"
+#include "common/language.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
 #include "common/utf8.h"
@@ -24,18 +25,6 @@ namespace {
 // All tensors of one workload together. Above what any one device of today holds.
 constexpr int64_t kMaxWorkloadBytes = int64_t{1} << 40;
 
-struct SourceKind {
-  const char* extension;
-  v1::Language language;
-  v1::DeviceClass device;
-};
-
-constexpr SourceKind kSourceKinds[] = {
-    {".cpp", v1::LANGUAGE_CPP, v1::DEVICE_CLASS_CPU},
-    {".cu", v1::LANGUAGE_CUDA, v1::DEVICE_CLASS_CUDA},
-    {".py", v1::LANGUAGE_TRITON, v1::DEVICE_CLASS_CUDA},
-};
-
 // `message` after "<folder>/task.textproto: <field>: ".
 absl::Status SettingsError(const std::string& folder, absl::string_view field,
                            absl::string_view message) {
@@ -46,12 +35,12 @@ absl::Status SettingsError(const std::string& folder, absl::string_view field,
 // Adds <stem>.<ext> for every language that the folder has it in.
 absl::Status ReadSources(const std::string& folder, absl::string_view stem, v1::DeviceClass device,
                          google::protobuf::RepeatedPtrField<v1::Sources>* out) {
-  for (const SourceKind& kind : kSourceKinds) {
-    const std::string name = absl::StrCat(stem, kind.extension);
+  for (const LanguageFacts& language : Languages()) {
+    const std::string name = absl::StrCat(stem, language.main_extensions.front());
     const std::string path = absl::StrCat(folder, "/", name);
     std::error_code error;
     if (!std::filesystem::exists(path, error)) continue;
-    if (kind.device != device) {
+    if (!RunsOn(language.id, device)) {
       return absl::InvalidArgumentError(
           absl::StrCat(path, ": a program of this kind cannot run on the task's device, ",
                        device == v1::DEVICE_CLASS_CUDA ? "a GPU" : "a CPU"));
@@ -64,7 +53,7 @@ absl::Status ReadSources(const std::string& folder, absl::string_view stem, v1::
           absl::StrCat(path, ": is no source text: see byte ", text, " of ", content.size()));
     }
     v1::Sources* sources = out->Add();
-    sources->set_language(kind.language);
+    sources->set_language(language.id);
     v1::SourceFile* file = sources->add_files();
     file->set_path(name);
     file->set_content(std::move(content));
@@ -240,10 +229,10 @@ absl::StatusOr<v1::Task> LoadTaskFolder(const std::string& folder) {
   RETURN_IF_ERROR(ReadSources(folder, "reference", task.device(), task.mutable_references()));
   RETURN_IF_ERROR(ReadSources(folder, "baseline", task.device(), task.mutable_baselines()));
   if (task.references().empty()) {
-    return absl::NotFoundError(absl::StrCat(folder, ": there is no reference.cpp, .cu or .py"));
+    return absl::NotFoundError(absl::StrCat(folder, ": there is no reference", MainExtensions()));
   }
   if (task.baselines().empty()) {
-    return absl::NotFoundError(absl::StrCat(folder, ": there is no baseline.cpp, .cu or .py"));
+    return absl::NotFoundError(absl::StrCat(folder, ": there is no baseline", MainExtensions()));
   }
 
   const absl::StatusOr<std::string> header = KernelHeader(task.definition(), task.device());

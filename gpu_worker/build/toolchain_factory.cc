@@ -4,6 +4,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "common/language.h"
 #include "common/status_macros.h"
 #include "gpu_worker/build/build_cache.h"
 #include "gpu_worker/build/cuda/nvcc_toolchain.h"
@@ -19,8 +20,9 @@ absl::StatusOr<std::unique_ptr<Builder>> MakeToolchain(const v1::Toolchain& tool
                                                        const v1::SandboxSettings& sandbox_settings,
                                                        const std::string& state_dir,
                                                        Sandbox* sandbox) {
-  switch (toolchain.language()) {
-    case v1::LANGUAGE_CPP: {
+  const LanguageFacts* const language = FindLanguage(toolchain.language());
+  switch (language == nullptr ? Toolkit::kNone : language->toolkit) {
+    case Toolkit::kGxx: {
       GxxToolchain::Options options;
       options.compiler_path = toolchain.compiler_path();
       options.extra_flags.assign(toolchain.extra_flags().begin(), toolchain.extra_flags().end());
@@ -30,7 +32,7 @@ absl::StatusOr<std::unique_ptr<Builder>> MakeToolchain(const v1::Toolchain& tool
                        GxxToolchain::Create(std::move(options), sandbox));
       return builder;
     }
-    case v1::LANGUAGE_CUDA: {
+    case Toolkit::kNvcc: {
       NvccToolchain::Options options;
       options.compiler_path = toolchain.compiler_path();
       options.host_compiler_path = toolchain.host_compiler_path();
@@ -42,9 +44,10 @@ absl::StatusOr<std::unique_ptr<Builder>> MakeToolchain(const v1::Toolchain& tool
                        NvccToolchain::Create(std::move(options), sandbox));
       return builder;
     }
-    default:
-      return absl::InvalidArgumentError("this worker has no toolchain for that language");
+    case Toolkit::kNone:
+      break;
   }
+  return absl::InvalidArgumentError("this worker has no toolchain for that language");
 }
 
 }  // namespace
@@ -52,7 +55,7 @@ absl::StatusOr<std::unique_ptr<Builder>> MakeToolchain(const v1::Toolchain& tool
 absl::StatusOr<Toolchains> MakeToolchains(const v1::WorkerConfig& config,
                                           const std::string& state_dir, Sandbox* sandbox) {
   v1::WorkerConfig wanted = config;
-  if (wanted.toolchains().empty()) wanted.add_toolchains()->set_language(v1::LANGUAGE_CPP);
+  if (wanted.toolchains().empty()) wanted.add_toolchains()->set_language(DefaultLanguage().id);
   Toolchains toolchains;
   for (int i = 0; i < wanted.toolchains_size(); ++i) {
     const v1::Toolchain& toolchain = wanted.toolchains(i);

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/kernel_header.h"
+#include "common/language.h"
 #include "common/measure_defaults.h"
 #include "common/status_macros.h"
 #include "common/task_fault.h"
@@ -128,7 +129,7 @@ absl::StatusOr<ProgramBuilds> BuildPrograms(const Toolchains& toolchains, const 
   }
 
   std::optional<Build> delayed_build;
-  if (spec.kind() == v1::JOB_KIND_CONFIRM && language == v1::LANGUAGE_CUDA) {
+  if (spec.kind() == v1::JOB_KIND_CONFIRM && FactsOf(language).builds_delayed) {
     delayed_build = std::async(std::launch::async,
                                [&builder = *own->second, &stop_others,
                                 request = BuildRequest{spec.candidate(), *header, spec.limits(),

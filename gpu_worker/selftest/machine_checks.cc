@@ -10,10 +10,10 @@
 #include <memory>
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "common/clock.h"
+#include "common/language.h"
 #include "common/textproto.h"
 #include "common/unique_fd.h"
 #include "gpu_worker/build/toolchain_factory.h"
@@ -120,7 +120,7 @@ std::vector<Finding> CheckDisk(const std::string& state_dir) {
 std::vector<Finding> CheckCompilers(const v1::WorkerConfig& config, const std::string& folder,
                                     Sandbox* sandbox) {
   std::vector<v1::Toolchain> wanted(config.toolchains().begin(), config.toolchains().end());
-  if (wanted.empty()) wanted.emplace_back().set_language(v1::LANGUAGE_CPP);
+  if (wanted.empty()) wanted.emplace_back().set_language(DefaultLanguage().id);
   std::vector<Finding> findings;
   for (const v1::Toolchain& toolchain : wanted) {
     v1::WorkerConfig one = config;
@@ -129,18 +129,14 @@ std::vector<Finding> CheckCompilers(const v1::WorkerConfig& config, const std::s
     const absl::Time begin = Clock::Real().SteadyNow();
     const auto made = MakeToolchains(one, folder, sandbox);
     if (!made.ok()) {
-      findings.push_back(Finding::Fail(
-          "compiler", std::string(made.status().message()),
-          toolchain.language() == v1::LANGUAGE_CUDA
-              ? "install a CUDA toolkit and g++, or set compiler_path and host_compiler_path"
-              : "install g++, or set compiler_path"));
+      findings.push_back(Finding::Fail("compiler", std::string(made.status().message()),
+                                       std::string(FactsOf(toolchain.language()).toolkit_advice)));
       continue;
     }
     const std::string version = made->begin()->second->fingerprint();
     findings.push_back(Finding::Ok(
         "compiler",
-        absl::StrFormat("%s builds; ready after %.1f s (%s)",
-                        absl::AsciiStrToLower(v1::Language_Name(toolchain.language()).substr(9)),
+        absl::StrFormat("%s builds; ready after %.1f s (%s)", LanguageName(toolchain.language()),
                         absl::ToDoubleSeconds(Clock::Real().SteadyNow() - begin),
                         version.substr(0, version.find(" | ")))));
   }

@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "common/clock.h"
+#include "common/language.h"
 #include "common/log.h"
 #include "common/status_macros.h"
 #include "common/subprocess.h"
@@ -86,7 +87,7 @@ Bench::Options BenchOptions(const v1::DeviceSettings& device) {
 // As configured; empty: whatever is found.
 std::string CudaCompiler(const v1::WorkerConfig& config) {
   for (const v1::Toolchain& toolchain : config.toolchains()) {
-    if (toolchain.language() == v1::LANGUAGE_CUDA) return toolchain.compiler_path();
+    if (FactsOf(toolchain.language()).toolkit == Toolkit::kNvcc) return toolchain.compiler_path();
   }
   return "";
 }

@@ -34,6 +34,18 @@ TEST_F(SourceFilesTest, FilesAreNamedWithoutTheirFolder) {
   EXPECT_EQ(LanguageOf(*files), v1::LANGUAGE_CUDA);
 }
 
+TEST_F(SourceFilesTest, EndingsSayTheLanguage) {
+  const auto language = [](std::initializer_list<const char*> paths) {
+    std::vector<v1::SourceFile> files;
+    for (const char* path : paths) files.emplace_back().set_path(path);
+    return LanguageOf(files);
+  };
+  EXPECT_EQ(language({"kernel.py"}), v1::LANGUAGE_PYTHON);
+  EXPECT_EQ(language({"host.cpp", "kernel.cu"}), v1::LANGUAGE_CUDA);
+  EXPECT_EQ(language({"kernel.cxx", "a.h"}), v1::LANGUAGE_CPP);
+  EXPECT_EQ(language({"notes"}), v1::LANGUAGE_CPP);
+}
+
 TEST_F(SourceFilesTest, WhatCannotBeSentIsNamed) {
   const struct {
     std::string path, says;

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "common/identity_v1.h"
@@ -45,7 +46,14 @@ void Put(Message* message, const FieldDescriptor* field, int variant) {
       return;
     case FieldDescriptor::CPPTYPE_ENUM: {
       const auto* values = field->enum_type();
-      int value = values->value(1 + variant % (values->value_count() - 1))->number();
+      // Of each number one name, aliases left out.
+      std::vector<int> numbers;
+      for (int i = 0; i < values->value_count(); ++i) {
+        const int own = values->value(i)->number();
+        if (values->FindValueByNumber(own) == values->value(i)) numbers.push_back(own);
+      }
+      const size_t others = numbers.size() - 1;
+      int value = numbers[1 + static_cast<size_t>(variant) % others];
       if (repeated) {
         reflection.AddEnumValue(message, field, value);
         return;
@@ -229,6 +237,16 @@ TEST(IdentityTest, AnOldNameSaysNothingOfAPlatform) {
   const std::string old_name = JobIdV1(job);
   job.mutable_platform()->set_device_model("NVIDIA H200");
   EXPECT_EQ(JobIdV1(job), old_name);
+  EXPECT_FALSE(IsJobName(old_name, job));
+}
+
+TEST(IdentityTest, AnOldNameSaysNothingOfTheTasksPrograms) {
+  const std::string old_name = JobIdV1(OldJob());
+  v1::JobSpec job = OldJob();
+  job.mutable_reference()->set_id("r");
+  EXPECT_FALSE(IsJobName(old_name, job));
+  job = OldJob();
+  job.mutable_baseline()->set_id("b");
   EXPECT_FALSE(IsJobName(old_name, job));
 }
 

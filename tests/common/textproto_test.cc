@@ -39,7 +39,11 @@ TEST_F(TextprotoTest, UnknownEnumValueIsAnErrorAtItsPlaceWithTheChoices) {
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(status.message(),
             "run.textproto:3:3: language: 'CPP' must be one of LANGUAGE_CPP, LANGUAGE_CUDA, "
-            "LANGUAGE_TRITON");
+            "LANGUAGE_PYTHON");
+  // As earlier releases wrote it.
+  ASSERT_TRUE(ParseTextproto("language: LANGUAGE_TRITON", "run.textproto", &config).ok());
+  EXPECT_EQ(config.language(), v1::LANGUAGE_PYTHON);
+  EXPECT_THAT(ToTextproto(config), HasSubstr("LANGUAGE_PYTHON"));
   const absl::Status same_line =
       ParseTextproto("language: CPP rounds: 3", "run.textproto", &config);
   EXPECT_THAT(std::string(same_line.message()), HasSubstr("run.textproto:1:11: language: 'CPP'"));

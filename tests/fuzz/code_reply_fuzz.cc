@@ -14,7 +14,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace ksearch;  // NOLINT: a test's main function
   const absl::string_view reply(reinterpret_cast<const char*>(data), size);
-  for (const v1::Language language : {v1::LANGUAGE_CPP, v1::LANGUAGE_CUDA, v1::LANGUAGE_TRITON}) {
+  for (const v1::Language language : {v1::LANGUAGE_CPP, v1::LANGUAGE_CUDA, v1::LANGUAGE_PYTHON}) {
     const absl::StatusOr<v1::Sources> sources = ParseCodeReply(reply, language);
     if (!sources.ok()) {
       CHECK(absl::IsInvalidArgument(sources.status()));

@@ -53,12 +53,13 @@ TEST_F(WorkerConfigTest, ArgumentsWinOverTheFileAndDefaultsFillTheRest) {
 TEST_F(WorkerConfigTest, EveryFaultIsListed) {
   const std::string fault = Fault({"--config",
                                    Write("run_as_uid: -1 sandbox { max_processes: -2 } "
-                                         "toolchains { language: LANGUAGE_TRITON }"),
+                                         "toolchains { language: LANGUAGE_PYTHON }"),
                                    "--slots", "none", "--colour", "red"});
   for (const char* part : {"--slots", "--colour", "run_as_uid", "sandbox.max_processes",
                            "toolchains[0].language", "coordinator_address is missing"}) {
     EXPECT_THAT(fault, HasSubstr(part));
   }
+  EXPECT_THAT(fault, HasSubstr("builds LANGUAGE_CPP and LANGUAGE_CUDA, not LANGUAGE_PYTHON"));
 }
 
 TEST_F(WorkerConfigTest, UnknownFieldNamesFileAndLine) {

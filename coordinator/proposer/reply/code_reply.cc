@@ -14,6 +14,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "common/kernel_header.h"
+#include "common/language.h"
 #include "common/status_macros.h"
 #include "coordinator/proposer/reply_parser.h"
 #include "coordinator/proposer/text_safety.h"
@@ -29,24 +30,6 @@ struct Candidate {
   std::string path;  // as written; empty = unnamed
   std::string content;
 };
-
-// What differs between languages when reading a reply.
-struct LanguageFacts {
-  absl::string_view default_path;
-  std::vector<absl::string_view> main_suffixes;  // at least one file must end so
-  absl::string_view entry;                       // text that must occur somewhere
-};
-
-LanguageFacts FactsOf(v1::Language language) {
-  switch (language) {
-    case v1::LANGUAGE_CUDA:
-      return {"kernel.cu", {".cu"}, kEntrySymbol};
-    case v1::LANGUAGE_TRITON:
-      return {"kernel.py", {".py"}, "def run"};
-    default:
-      return {"kernel.cpp", {".cpp", ".cc", ".cxx", ".c++"}, kEntrySymbol};
-  }
-}
 
 absl::Status Fault(absl::string_view what) { return absl::InvalidArgumentError(what); }
 
@@ -181,16 +164,18 @@ struct Fence {
 bool LooksLikePath(absl::string_view word) {
   const size_t dot = word.rfind('.');
   if (dot == absl::string_view::npos || dot == 0 || word.size() > kMaxPathBytes) return false;
-  static constexpr absl::string_view kSuffixes[] = {"cpp", "cc",  "cxx", "cu", "cuh",
-                                                    "h",   "hpp", "inl", "py", "c"};
   for (char c : word) {
     if (!absl::ascii_isalnum(static_cast<unsigned char>(c)) &&
         absl::string_view("_./-").find(c) == absl::string_view::npos) {
       return false;
     }
   }
-  return std::find(std::begin(kSuffixes), std::end(kSuffixes), word.substr(dot + 1)) !=
-         std::end(kSuffixes);
+  const auto holds = [&](const std::vector<absl::string_view>& extensions) {
+    return std::find(extensions.begin(), extensions.end(), word.substr(dot)) != extensions.end();
+  };
+  return std::any_of(Languages().begin(), Languages().end(), [&](const LanguageFacts& language) {
+    return holds(language.main_extensions) || holds(language.more_extensions);
+  });
 }
 
 // A name in the fence's own line ("cpp kernel.cpp", "cpp:kernel.cpp", "cpp title=\"kernel.cpp\"")
@@ -240,31 +225,20 @@ std::vector<Fence> FindFences(absl::string_view text, bool* unclosed) {
   return fences;
 }
 
-bool IsProgramTag(absl::string_view tag, v1::Language language) {
-  if (tag.empty()) return true;
-  if (language == v1::LANGUAGE_TRITON) {
-    return tag == "python" || tag == "py" || tag == "python3" || tag == "triton";
-  }
-  return tag == "cpp" || tag == "c++" || tag == "cuda" || tag == "cu" || tag == "c" ||
-         tag == "cc" || tag == "cxx" || tag == "cuda-cpp";
+bool IsProgramTag(absl::string_view tag, const LanguageFacts& language) {
+  const auto& tags = language.fence_tags;
+  return tag.empty() || std::find(tags.begin(), tags.end(), tag) != tags.end();
 }
 
-bool LooksLikeCode(absl::string_view text, v1::Language language) {
-  const LanguageFacts facts = FactsOf(language);
-  if (!absl::StrContains(text, facts.entry)) return false;
+bool LooksLikeCode(absl::string_view text, const LanguageFacts& language) {
+  if (!absl::StrContains(text, language.entry)) return false;
   const absl::string_view start = absl::StripLeadingAsciiWhitespace(text);
-  const std::vector<absl::string_view> openings =
-      language == v1::LANGUAGE_TRITON
-          ? std::vector<absl::string_view>{"import ", "from ", "#", "@", "\"\"\""}
-          : std::vector<absl::string_view>{"#include", "#define", "#pragma", "#if",
-                                           "//",       "/*",      "extern ", "namespace ",
-                                           "using ",   "static ", "template"};
-  return std::any_of(openings.begin(), openings.end(),
+  return std::any_of(language.openings.begin(), language.openings.end(),
                      [&](absl::string_view opening) { return absl::StartsWith(start, opening); });
 }
 
-absl::StatusOr<std::vector<Candidate>> FencedFiles(absl::string_view text, v1::Language language) {
-  const LanguageFacts facts = FactsOf(language);
+absl::StatusOr<std::vector<Candidate>> FencedFiles(absl::string_view text,
+                                                   const LanguageFacts& facts) {
   bool unclosed = false;
   const std::vector<Fence> fences = FindFences(text, &unclosed);
   std::vector<Candidate> named;
@@ -273,7 +247,7 @@ absl::StatusOr<std::vector<Candidate>> FencedFiles(absl::string_view text, v1::L
   for (const Fence& fence : fences) {
     if (!fence.path.empty()) {
       named.push_back({fence.path, fence.content});
-    } else if (IsProgramTag(fence.tag, language)) {
+    } else if (IsProgramTag(fence.tag, facts)) {
       unnamed.push_back(&fence);
       if (absl::StrContains(fence.content, facts.entry)) with_entry.push_back(&fence);
     }
@@ -287,7 +261,7 @@ absl::StatusOr<std::vector<Candidate>> FencedFiles(absl::string_view text, v1::L
   // Short excerpts beside the program are common; the entry point tells which is which.
   const std::vector<const Fence*>& pick = unnamed.size() == 1 ? unnamed : with_entry;
   if (pick.size() == 1) {
-    return std::vector<Candidate>{{std::string(facts.default_path), pick[0]->content}};
+    return std::vector<Candidate>{{std::string(facts.main_path), pick[0]->content}};
   }
   if (unnamed.size() > 1) {
     return Fault(
@@ -336,7 +310,7 @@ absl::Status CheckContent(const Candidate& file) {
 }
 
 absl::StatusOr<v1::Sources> ToSources(std::vector<Candidate> files, v1::Language language) {
-  const LanguageFacts facts = FactsOf(language);
+  const LanguageFacts& facts = FactsOf(language);
   v1::Sources sources;
   sources.set_language(language);
   int64_t total_bytes = 0;
@@ -367,14 +341,14 @@ absl::StatusOr<v1::Sources> ToSources(std::vector<Candidate> files, v1::Language
   bool has_main = false;
   bool has_entry = false;
   for (const v1::SourceFile& file : sources.files()) {
-    for (absl::string_view suffix : facts.main_suffixes) {
+    for (absl::string_view suffix : facts.main_extensions) {
       has_main |= absl::EndsWith(file.path(), suffix);
     }
     has_entry |= absl::StrContains(file.content(), facts.entry);
   }
   if (!has_main) {
-    return Fault(absl::StrCat("no file ends in ", absl::StrJoin(facts.main_suffixes, " or "),
-                              "; the program belongs into ", facts.default_path));
+    return Fault(absl::StrCat("no file ends in ", absl::StrJoin(facts.main_extensions, " or "),
+                              "; the program belongs into ", facts.main_path));
   }
   if (!has_entry) {
     return Fault(absl::StrCat("no file defines the entry point (\"", facts.entry,
@@ -392,16 +366,17 @@ absl::StatusOr<v1::Sources> ParseCodeReply(absl::string_view reply, v1::Language
   }
   const std::string text = absl::StrReplaceAll(reply, {{"\r\n", "\n"}, {"\r", "\n"}});
   if (absl::StripAsciiWhitespace(text).empty()) return Fault("the reply is empty");
+  const LanguageFacts& facts = FactsOf(language);
   ASSIGN_OR_RETURN(std::vector<Candidate> files, FileBlocks(text));
   if (files.empty()) {
-    ASSIGN_OR_RETURN(files, FencedFiles(text, language));
+    ASSIGN_OR_RETURN(files, FencedFiles(text, facts));
   }
-  if (files.empty() && LooksLikeCode(text, language)) {
-    files.push_back({std::string(FactsOf(language).default_path), CleanContent(text)});
+  if (files.empty() && LooksLikeCode(text, facts)) {
+    files.push_back({std::string(facts.main_path), CleanContent(text)});
   }
   if (files.empty()) {
     return Fault(absl::StrCat("the reply holds no program: neither a <file path=\"",
-                              FactsOf(language).default_path,
+                              facts.main_path,
                               "\">...</file> block nor a fenced code block was found"));
   }
   return ToSources(std::move(files), language);

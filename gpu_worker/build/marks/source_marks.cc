@@ -11,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "common/language.h"
 #include "gpu_worker/build/marks/code_words.h"
 
 namespace ksearch {
@@ -381,7 +382,9 @@ class Scanner {
 }  // namespace
 
 std::vector<std::string> SourceMarks(const v1::Sources& sources) {
-  Scanner scanner(sources.language() == v1::LANGUAGE_CUDA);
+  const SourceScanner kind = FactsOf(sources.language()).scanner;
+  if (kind == SourceScanner::kNone) return {};
+  Scanner scanner(kind == SourceScanner::kCuda);
   std::vector<std::vector<CodeWord>> files;
   for (const v1::SourceFile& file : sources.files()) {
     files.push_back(CodeWords(file.content()));

@@ -6,7 +6,7 @@
 #include <regex>
 
 #include "common/textproto.h"
-#include "coordinator/proposer/cuda/cuda_text.h"
+#include "coordinator/proposer/language/cuda_text.h"
 #include "coordinator/proposer/prompt.h"
 #include "coordinator/proposer/prompt_assembler.h"
 #include "tests/coordinator/proposer/prompt_fixture.h"
@@ -221,7 +221,7 @@ TEST_F(CodePromptTest, CudaAndTritonHaveTheirOwnRules) {
   facts.target_hardware = "NVIDIA B200";
   EXPECT_THAT(Whole(BuildCodePrompt(facts, Context(CodePromptKind::kActionFromSpec))),
               HasSubstr("tcgen05"));
-  facts.language = v1::LANGUAGE_TRITON;
+  facts.language = v1::LANGUAGE_PYTHON;
   const std::string triton =
       Whole(BuildCodePrompt(facts, Context(CodePromptKind::kActionFromSpec)));
   EXPECT_THAT(triton, HasSubstr("def run(x, scale, y):"));
@@ -239,7 +239,7 @@ TEST_F(CodePromptTest, CudaPromptAndHeaderAgree) {
     header += ReadFile(part.path().string(), 1 << 20).value_or("");
   }
   for (const bool paper : {false, true}) {
-    const std::string rules = CudaRulesText(paper);
+    const std::string rules = CudaText().Rules(paper);
     const std::regex declaration(
         "(KS_DEVICE|__forceinline__|cudaError_t) ?[a-z0-9_]* ([a-z0-9_]+)\\(");
     int found = 0;

@@ -111,7 +111,7 @@ TEST(CodeReplyTest, TheOneFence) {
   EXPECT_THAT(Files("~~~\n" + code + "~~~"), ElementsAre(Pair("kernel.cpp", code)));
   EXPECT_THAT(Files("```cuda\n" + code + "```", v1::LANGUAGE_CUDA),
               ElementsAre(Pair("kernel.cu", code)));
-  EXPECT_THAT(Files("```python\ndef run(x, y):\n  pass\n```", v1::LANGUAGE_TRITON),
+  EXPECT_THAT(Files("```python\ndef run(x, y):\n  pass\n```", v1::LANGUAGE_PYTHON),
               ElementsAre(Pair("kernel.py", "def run(x, y):\n  pass\n")));
 }
 

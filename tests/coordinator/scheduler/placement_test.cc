@@ -33,7 +33,7 @@ TEST(PlacementTest, DeviceClassMustMatch) {
 TEST(PlacementTest, LanguageMustBeSpoken) {
   const v1::WorkerHello gpu = Worker(v1::DEVICE_CLASS_CUDA, "sm_90a", {v1::LANGUAGE_CUDA});
   EXPECT_TRUE(CanRun(gpu, RequirementOf(Job(v1::DEVICE_CLASS_CUDA, v1::LANGUAGE_CUDA, ""))));
-  EXPECT_FALSE(CanRun(gpu, RequirementOf(Job(v1::DEVICE_CLASS_CUDA, v1::LANGUAGE_TRITON, ""))));
+  EXPECT_FALSE(CanRun(gpu, RequirementOf(Job(v1::DEVICE_CLASS_CUDA, v1::LANGUAGE_PYTHON, ""))));
 }
 
 TEST(PlacementTest, ArchitectureMustMatchIfGiven) {
@@ -45,11 +45,11 @@ TEST(PlacementTest, ArchitectureMustMatchIfGiven) {
 
 TEST(PlacementTest, RivalsLanguagesCountToo) {
   v1::JobSpec spec = Job(v1::DEVICE_CLASS_CUDA, v1::LANGUAGE_CUDA, "");
-  spec.add_rivals()->mutable_sources()->set_language(v1::LANGUAGE_TRITON);
+  spec.add_rivals()->mutable_sources()->set_language(v1::LANGUAGE_PYTHON);
   spec.add_rivals()->set_rival_id("baseline");  // the task's own: no sources
   const v1::WorkerHello cuda = Worker(v1::DEVICE_CLASS_CUDA, "sm_90a", {v1::LANGUAGE_CUDA});
   const v1::WorkerHello both =
-      Worker(v1::DEVICE_CLASS_CUDA, "sm_90a", {v1::LANGUAGE_TRITON, v1::LANGUAGE_CUDA});
+      Worker(v1::DEVICE_CLASS_CUDA, "sm_90a", {v1::LANGUAGE_PYTHON, v1::LANGUAGE_CUDA});
   EXPECT_FALSE(CanRun(cuda, RequirementOf(spec)));
   EXPECT_TRUE(CanRun(both, RequirementOf(spec)));
 }

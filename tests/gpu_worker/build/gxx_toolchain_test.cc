@@ -245,10 +245,10 @@ TEST_F(GxxToolchainTest, FactoryMakesACachedCppToolchainByDefault) {
 
 TEST_F(GxxToolchainTest, FactoryNamesALanguageItCannotBuild) {
   v1::WorkerConfig config;
-  config.add_toolchains()->set_language(v1::LANGUAGE_TRITON);
+  config.add_toolchains()->set_language(v1::LANGUAGE_PYTHON);
   const auto made = MakeToolchains(config, ScratchFolder() + "/state", sandbox_.get());
   EXPECT_EQ(made.status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(made.status().message()), HasSubstr("toolchains[0] (LANGUAGE_TRITON)"));
+  EXPECT_THAT(std::string(made.status().message()), HasSubstr("toolchains[0] (LANGUAGE_PYTHON)"));
 }
 
 }  // namespace

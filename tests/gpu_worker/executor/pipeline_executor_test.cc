@@ -295,8 +295,8 @@ TEST_F(PipelineExecutorTest, WhatADeviceFaultDidToACandidateIsNoResult) {
 }
 
 TEST_F(PipelineExecutorTest, UnsuitableJobsAreReturnedWithTheReason) {
-  spec_.mutable_candidate()->set_language(v1::LANGUAGE_TRITON);
-  EXPECT_THAT(std::string(Execute().status().message()), HasSubstr("LANGUAGE_TRITON"));
+  spec_.mutable_candidate()->set_language(v1::LANGUAGE_PYTHON);
+  EXPECT_THAT(std::string(Execute().status().message()), HasSubstr("LANGUAGE_PYTHON"));
   spec_.mutable_candidate()->set_language(v1::LANGUAGE_CPP);
   spec_.add_workload_uuids("w9");
   EXPECT_THAT(std::string(Execute().status().message()), HasSubstr("no workload w9"));

@@ -1,7 +1,12 @@
-#include "coordinator/proposer/cuda/cuda_text.h"
+#include "coordinator/proposer/language/cuda_text.h"
 
+#include <initializer_list>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "coordinator/proposer/language/c_entry_text.h"
 
 namespace ksearch {
 namespace {
@@ -106,11 +111,60 @@ unless said; a packed word holds the element of the lower index in its low bits:
 - macros: KSEARCH_LAUNCH_CHECK() after a launch in the entry, KSEARCH_CHECK(call)
 )";
 
+constexpr absl::string_view kPlanning =
+    "CUDA C++20 and PTX for one architecture, no prebuilt libraries. All work is on the given "
+    "stream, or joined "
+    "into it; the call may be recorded into a graph, so it neither allocates nor synchronises nor "
+    "reads back. "
+    "No __device__ arrays as scratch.";
+
+constexpr absl::string_view kHintsHopper =
+    R"(- The device is of the Hopper generation (compute capability 9.0): asynchronous bulk copies (TMA) with
+  mbarrier, warpgroup matrix instructions (wgmma) with operands in shared memory, thread-block
+  clusters with distributed shared memory, up to 227 KiB of shared memory a block. Use tensor cores
+  where the mathematics is a matrix product and the tolerance allows their precision.
+)";
+
+constexpr absl::string_view kHintsBlackwell =
+    R"(- The device is of the Blackwell generation (compute capability 10.x): tcgen05 matrix instructions with
+  accumulators in tensor memory, TMA, clusters, up to 227 KiB of shared memory a block; the
+  warpgroup instructions of Hopper (wgmma) do not exist there.
+)";
+
+bool Mentions(const std::string& hardware, std::initializer_list<absl::string_view> words) {
+  const std::string lower = absl::AsciiStrToLower(hardware);
+  for (absl::string_view word : words) {
+    if (absl::StrContains(lower, absl::AsciiStrToLower(word))) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
-std::string CudaRulesText(bool paper) {
+std::string CudaText::Rules(bool paper) const {
   if (paper) return absl::StrCat(kRules, kHelperNames);
   return absl::StrCat(kRules, kPermissions, kHelperDeclarations);
+}
+
+std::string CudaText::PlanningRules() const { return std::string(kPlanning); }
+
+std::string CudaText::Entry(const v1::Definition& /*definition*/) const {
+  return CEntryText(", cudaStream_t");
+}
+
+std::string CudaText::EntryPoint(const v1::Definition& /*definition*/,
+                                 const std::string& kernel_header) const {
+  return CEntryPointText(", cudaStream_t stream", kernel_header);
+}
+
+std::string CudaText::Hints(const std::string& hardware) const {
+  if (Mentions(hardware, {"H100", "H200", "GH200", "Hopper", "sm_90"})) {
+    return std::string(kHintsHopper);
+  }
+  if (Mentions(hardware, {"B200", "B100", "Blackwell", "sm_100"})) {
+    return std::string(kHintsBlackwell);
+  }
+  return "";
 }
 
 }  // namespace ksearch

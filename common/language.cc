@@ -1,0 +1,145 @@
+#include "common/language.h"
+
+#include <algorithm>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "common/kernel_header.h"
+
+namespace ksearch {
+namespace {
+
+std::vector<LanguageFacts> MakeTable() {
+  const std::vector<absl::string_view> cpp_fence_tags = {"cpp", "c++", "cuda", "cu",
+                                                         "c",   "cc",  "cxx",  "cuda-cpp"};
+  const std::vector<absl::string_view> cpp_openings = {
+      "#include", "#define",    "#pragma", "#if",     "//",      "/*",
+      "extern ",  "namespace ", "using ",  "static ", "template"};
+  return {
+      {.id = v1::LANGUAGE_CPP,
+       .name = "cpp",
+       .aliases = {},
+       .title = "C++",
+       .devices = {v1::DEVICE_CLASS_CPU},
+       .toolkit = Toolkit::kGxx,
+       .toolkit_advice = "install g++, or set compiler_path",
+       .builds_delayed = false,
+       .scanner = SourceScanner::kCpp,
+       .main_path = "kernel.cpp",
+       .main_extensions = {".cpp", ".cc", ".cxx", ".c++"},
+       .more_extensions = {".h", ".hpp", ".inl", ".c"},
+       .entry = kEntrySymbol,
+       .fence_tags = cpp_fence_tags,
+       .openings = cpp_openings,
+       .line_comment = "// "},
+      {.id = v1::LANGUAGE_CUDA,
+       .name = "cuda",
+       .aliases = {},
+       .title = "CUDA C++",
+       .devices = {v1::DEVICE_CLASS_CUDA},
+       .toolkit = Toolkit::kNvcc,
+       .toolkit_advice =
+           "install a CUDA toolkit and g++, or set compiler_path and host_compiler_path",
+       .builds_delayed = true,
+       .scanner = SourceScanner::kCuda,
+       .main_path = "kernel.cu",
+       .main_extensions = {".cu"},
+       .more_extensions = {".cuh", ".h", ".hpp", ".inl"},
+       .entry = kEntrySymbol,
+       .fence_tags = cpp_fence_tags,
+       .openings = cpp_openings,
+       .line_comment = "// "},
+      // Most people write Triton in it.
+      {.id = v1::LANGUAGE_PYTHON,
+       .name = "python",
+       .aliases = {"triton"},
+       .title = "Triton (Python)",
+       .devices = {v1::DEVICE_CLASS_CUDA},
+       .toolkit = Toolkit::kNone,
+       .toolkit_advice = "",
+       .builds_delayed = false,
+       .scanner = SourceScanner::kNone,
+       .main_path = "kernel.py",
+       .main_extensions = {".py"},
+       .more_extensions = {},
+       .entry = "def run",
+       .fence_tags = {"python", "py", "python3", "triton"},
+       .openings = {"import ", "from ", "#", "@", "\"\"\""},
+       .line_comment = "# "},
+  };
+}
+
+// "a, b or c".
+std::string Choice(const std::vector<absl::string_view>& words) {
+  if (words.size() < 2) return absl::StrJoin(words, "");
+  return absl::StrCat(absl::StrJoin(words.begin(), words.end() - 1, ", "), " or ", words.back());
+}
+
+}  // namespace
+
+absl::Span<const LanguageFacts> Languages() {
+  static const auto* const table = new std::vector<LanguageFacts>(MakeTable());
+  return *table;
+}
+
+const LanguageFacts& DefaultLanguage() { return Languages().front(); }
+
+const LanguageFacts* FindLanguage(v1::Language language) {
+  for (const LanguageFacts& facts : Languages()) {
+    if (facts.id == language) return &facts;
+  }
+  return nullptr;
+}
+
+const LanguageFacts* FindLanguage(absl::string_view word) {
+  const auto is_word = [word](absl::string_view own) { return absl::EqualsIgnoreCase(own, word); };
+  for (const LanguageFacts& facts : Languages()) {
+    if (is_word(facts.name) || std::any_of(facts.aliases.begin(), facts.aliases.end(), is_word)) {
+      return &facts;
+    }
+  }
+  return nullptr;
+}
+
+const LanguageFacts& FactsOf(v1::Language language) {
+  const LanguageFacts* const facts = FindLanguage(language);
+  return facts != nullptr ? *facts : DefaultLanguage();
+}
+
+std::string LanguageName(v1::Language language) {
+  if (const LanguageFacts* const facts = FindLanguage(language); facts != nullptr) {
+    return std::string(facts->name);
+  }
+  if (language == v1::LANGUAGE_UNSPECIFIED) return "unspecified";
+  return absl::StrCat("language ", static_cast<int>(language));
+}
+
+std::string LanguageNames() {
+  std::vector<absl::string_view> names;
+  for (const LanguageFacts& facts : Languages()) names.push_back(facts.name);
+  return Choice(names);
+}
+
+bool RunsOn(v1::Language language, v1::DeviceClass device) {
+  const LanguageFacts* const facts = FindLanguage(language);
+  if (facts == nullptr) return false;
+  return std::find(facts->devices.begin(), facts->devices.end(), device) != facts->devices.end();
+}
+
+std::optional<v1::Language> LanguageOfPath(absl::string_view path) {
+  for (const LanguageFacts& facts : Languages()) {
+    for (const absl::string_view extension : facts.main_extensions) {
+      if (absl::EndsWith(path, extension)) return facts.id;
+    }
+  }
+  return std::nullopt;
+}
+
+std::string MainExtensions() {
+  std::vector<absl::string_view> extensions;
+  for (const LanguageFacts& facts : Languages()) extensions.push_back(facts.main_extensions[0]);
+  return Choice(extensions);
+}
+
+}  // namespace ksearch

@@ -1,0 +1,88 @@
+#ifndef KSEARCH_COMMON_LANGUAGE_H_
+#define KSEARCH_COMMON_LANGUAGE_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "proto/task.pb.h"
+
+namespace ksearch {
+
+// What builds a language's programs.
+enum class Toolkit {
+  kNone,  // nothing yet: no worker takes such programs
+  kGxx,
+  kNvcc,
+};
+
+// Which scanner reads the text of a candidate for what no kernel needs.
+enum class SourceScanner {
+  kNone,  // none yet
+  kCpp,   // C++ for processors
+  kCuda,  // C++ with what matters on a GPU only
+};
+
+// One language: everything that differs between languages but the code that is theirs alone (their
+// builder, the words of their prompts).
+struct LanguageFacts {
+  v1::Language id = v1::LANGUAGE_UNSPECIFIED;
+  // What people type and read, e.g. "cpp"; lower case.
+  absl::string_view name;
+  // Other words that people type for it.
+  std::vector<absl::string_view> aliases;
+  // In prose, e.g. "CUDA C++".
+  absl::string_view title;
+  // Devices its programs run on; the usual one first.
+  std::vector<v1::DeviceClass> devices;
+  Toolkit toolkit = Toolkit::kNone;
+  // What to do about a missing or broken compiler.
+  absl::string_view toolkit_advice;
+  // The compiler can put delays at a program's barriers (BuildVariant::kDelayed).
+  bool builds_delayed = false;
+  SourceScanner scanner = SourceScanner::kNone;
+
+  // What files are called: a program's main file, endings of files that say the language (the first
+  // is that of a task's own programs), and of files that may lie beside them.
+  absl::string_view main_path;
+  std::vector<absl::string_view> main_extensions;
+  std::vector<absl::string_view> more_extensions;
+
+  // What texts look like: words that some file must have, the tags of code fences, how a file may
+  // begin, what opens a comment up to the end of a line.
+  absl::string_view entry;
+  std::vector<absl::string_view> fence_tags;
+  std::vector<absl::string_view> openings;
+  absl::string_view line_comment;
+};
+
+// The table. The first is the default where nothing says otherwise.
+absl::Span<const LanguageFacts> Languages();
+const LanguageFacts& DefaultLanguage();
+
+// Null for a value without a row, e.g. of a newer release.
+const LanguageFacts* FindLanguage(v1::Language language);
+// By name or alias, in any case of letters; null if there is none.
+const LanguageFacts* FindLanguage(absl::string_view word);
+// As FindLanguage, but the default's for a value without a row.
+const LanguageFacts& FactsOf(v1::Language language);
+
+// "cpp"; for a value without a row "unspecified" or its number.
+std::string LanguageName(v1::Language language);
+// Every name, for usage texts: "cpp, cuda or python".
+std::string LanguageNames();
+
+// Whether programs in it run on devices of this class; false for a value without a row.
+bool RunsOn(v1::Language language, v1::DeviceClass device);
+
+// The language that a file's ending says; nullopt if it says none.
+std::optional<v1::Language> LanguageOfPath(absl::string_view path);
+
+// ".cpp, .cu or .py": of a task's own programs.
+std::string MainExtensions();
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COMMON_LANGUAGE_H_

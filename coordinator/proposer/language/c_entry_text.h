@@ -1,0 +1,17 @@
+#ifndef KSEARCH_COORDINATOR_PROPOSER_LANGUAGE_C_ENTRY_TEXT_H_
+#define KSEARCH_COORDINATOR_PROPOSER_LANGUAGE_C_ENTRY_TEXT_H_
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+namespace ksearch {
+
+// LanguageText::Entry and EntryPoint of languages whose entry is the C function of the task's
+// header. `more_arguments` stand behind the first, e.g. ", cudaStream_t stream".
+std::string CEntryText(absl::string_view more_arguments);
+std::string CEntryPointText(absl::string_view more_arguments, const std::string& kernel_header);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_PROPOSER_LANGUAGE_C_ENTRY_TEXT_H_

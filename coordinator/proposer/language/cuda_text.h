@@ -1,0 +1,24 @@
+#ifndef KSEARCH_COORDINATOR_PROPOSER_LANGUAGE_CUDA_TEXT_H_
+#define KSEARCH_COORDINATOR_PROPOSER_LANGUAGE_CUDA_TEXT_H_
+
+#include <string>
+
+#include "coordinator/proposer/language/language_text.h"
+
+namespace ksearch {
+
+// CUDA: how a program is built and called, and what ksearch_cuda.h offers, with exact declarations
+// (`paper`: by name). To change what models are told, edit cuda_text.cc.
+class CudaText final : public LanguageText {
+ public:
+  std::string Rules(bool paper) const override;
+  std::string PlanningRules() const override;
+  std::string Entry(const v1::Definition& definition) const override;
+  std::string EntryPoint(const v1::Definition& definition,
+                         const std::string& kernel_header) const override;
+  std::string Hints(const std::string& hardware) const override;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_PROPOSER_LANGUAGE_CUDA_TEXT_H_
