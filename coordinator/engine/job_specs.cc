@@ -9,6 +9,7 @@
 #include "common/platform.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
+#include "common/trusted_programs.h"
 #include "coordinator/search/score.h"
 
 namespace ksearch {
@@ -30,34 +31,46 @@ JobSpecs::JobSpecs(const v1::Task& task, const v1::MeasurePlan& plan, const v1::
       plan_(WithDefaults(plan)),
       limits_(WithDefaults(limits)) {}
 
-v1::JobSpec JobSpecs::Common(const v1::Sources& candidate) const {
+v1::JobSpec JobSpecs::Common(v1::JobKind kind, const v1::Sources& candidate) const {
   v1::JobSpec spec;
+  spec.set_kind(kind);
   spec.set_task_sha256(task_sha256_);
   spec.set_task_name(task_.name());
   *spec.mutable_candidate() = candidate;
   *spec.mutable_plan() = plan_;
   *spec.mutable_limits() = limits_;
   spec.set_device(task_.device());
+  NameTrustedPrograms(task_, &spec);
   return spec;
 }
 
-v1::JobSpec JobSpecs::Screen(const v1::Sources& candidate) const {
-  v1::JobSpec spec = Common(candidate);
-  spec.set_kind(v1::JOB_KIND_SCREEN);
+v1::JobSpec JobSpecs::OnFeedback(v1::JobKind kind, const v1::Sources& candidate) const {
+  v1::JobSpec spec = Common(kind, candidate);
   for (const v1::Workload& workload : task_.workloads()) {
     if (!workload.held_out()) spec.add_workload_uuids(workload.uuid());
   }
   return spec;
 }
 
+v1::JobSpec JobSpecs::Screen(const v1::Sources& candidate) const {
+  return OnFeedback(v1::JOB_KIND_SCREEN, candidate);
+}
+
+v1::JobSpec JobSpecs::Check(const v1::Sources& candidate) const {
+  return OnFeedback(v1::JOB_KIND_CHECK, candidate);
+}
+
+v1::JobSpec JobSpecs::Build(const v1::Sources& candidate) const {
+  return Common(v1::JOB_KIND_BUILD, candidate);
+}
+
 v1::JobSpec JobSpecs::Confirm(const v1::Sources& candidate, const std::string& incumbent_id,
                               const v1::Sources* incumbent, double error_share) const {
-  v1::JobSpec spec = Common(candidate);
+  v1::JobSpec spec = Common(v1::JOB_KIND_CONFIRM, candidate);
   // Exactly the plan's where all may be spent, so that equal questions have equal job ids.
   if (error_share < 1) {
     spec.mutable_plan()->set_confidence(1 - (1 - plan_.confidence()) * error_share);
   }
-  spec.set_kind(v1::JOB_KIND_CONFIRM);
   for (const v1::Workload& workload : task_.workloads()) spec.add_workload_uuids(workload.uuid());
   if (incumbent != nullptr) {
     v1::Rival* rival = spec.add_rivals();
@@ -70,8 +83,7 @@ v1::JobSpec JobSpecs::Confirm(const v1::Sources& candidate, const std::string& i
 
 v1::JobSpec JobSpecs::Profile(const v1::Sources& candidate, const std::string& workload_uuid,
                               const std::string& architecture) const {
-  v1::JobSpec spec = Common(candidate);
-  spec.set_kind(v1::JOB_KIND_PROFILE);
+  v1::JobSpec spec = Common(v1::JOB_KIND_PROFILE, candidate);
   spec.add_workload_uuids(workload_uuid);
   spec.set_architecture(architecture);
   *spec.mutable_plan() = WithDefaults(v1::MeasurePlan());

@@ -11,14 +11,17 @@
 
 namespace ksearch {
 
-// Builds the immutable jobs of a run or an evaluation: task, plan and limits with every default
-// filled in, so that equal questions have equal job ids. Borrows the task.
+// Builds the immutable jobs of a run or an evaluation: task, its programs, plan and limits with
+// every default filled in, so that equal questions have equal job ids. Borrows the task.
 class JobSpecs {
  public:
   JobSpecs(const v1::Task& task, const v1::MeasurePlan& plan, const v1::Limits& limits);
 
   // Check, and time on the feedback workloads.
   v1::JobSpec Screen(const v1::Sources& candidate) const;
+  // Check there, and time nothing.
+  v1::JobSpec Check(const v1::Sources& candidate) const;
+  v1::JobSpec Build(const v1::Sources& candidate) const;
   // Check on every workload, then A/B against the incumbent (null: none yet) and the baseline. The
   // comparisons may err with `error_share`, in (0, 1], of what the plan's confidence allows.
   v1::JobSpec Confirm(const v1::Sources& candidate, const std::string& incumbent_id,
@@ -32,7 +35,10 @@ class JobSpecs {
   const std::string& task_sha256() const { return task_sha256_; }
 
  private:
-  v1::JobSpec Common(const v1::Sources& candidate) const;
+  // What every job has, the task's programs that it runs included.
+  v1::JobSpec Common(v1::JobKind kind, const v1::Sources& candidate) const;
+  // On the feedback workloads.
+  v1::JobSpec OnFeedback(v1::JobKind kind, const v1::Sources& candidate) const;
 
   const v1::Task& task_;
   const std::string task_sha256_;

@@ -12,6 +12,7 @@
 #include "common/log.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
+#include "common/trusted_programs.h"
 #include "coordinator/engine/job_specs.h"
 #include "coordinator/engine/repeated_run.h"
 #include "coordinator/engine/run_estimate.h"
@@ -20,14 +21,6 @@
 
 namespace ksearch {
 namespace {
-
-bool HasLanguage(const v1::Task& task, v1::Language language) {
-  const auto in = [&](const auto& list) {
-    return std::any_of(list.begin(), list.end(),
-                       [&](const v1::Sources& sources) { return sources.language() == language; });
-  };
-  return in(task.references()) && in(task.baselines());
-}
 
 // How long a resume waits for the run's first step.
 constexpr absl::Duration kLongestBegin = absl::Seconds(5);
@@ -139,10 +132,11 @@ absl::StatusOr<SearchContext> RunRegistry::LoadContext(const RunRow& row,
   } else {
     ASSIGN_OR_RETURN(context.task, parts_.tasks->Load(config.task()));
   }
-  if (!HasLanguage(context.task, config.language())) {
-    return absl::FailedPreconditionError(absl::StrCat("task ", context.task.name(),
-                                                      " has no reference and baseline in ",
-                                                      LanguageName(config.language())));
+  const absl::Status runs = CheckRunsTask("language", context.task, config.language());
+  if (!runs.ok()) return absl::FailedPreconditionError(runs.message());
+  if (context.task.baselines().empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("task ", context.task.name(), " has no baseline to compare with"));
   }
   ASSIGN_OR_RETURN(context.kernel_header,
                    KernelHeader(context.task.definition(), context.task.device()));

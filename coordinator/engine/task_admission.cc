@@ -1,6 +1,5 @@
 #include "coordinator/engine/task_admission.h"
 
-#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -8,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "common/status_macros.h"
+#include "common/trusted_programs.h"
 #include "coordinator/engine/job_specs.h"
 #include "coordinator/search/score.h"
 
@@ -35,13 +35,10 @@ absl::Status Verdict(const v1::Task& task, const v1::JobResult& result) {
 absl::Status TaskAdmission::Admit(const v1::Task& task, const v1::RunConfig& config,
                                   const v1::Platform& platform,
                                   absl::FunctionRef<bool(absl::Duration)> wait) {
-  const auto baseline = std::find_if(
-      task.baselines().begin(), task.baselines().end(),
-      [&](const v1::Sources& sources) { return sources.language() == config.language(); });
-  if (baseline == task.baselines().end()) return absl::OkStatus();
+  const v1::Sources* const baseline = ChooseTrusted(task.baselines(), config.language());
+  if (baseline == nullptr) return absl::OkStatus();
   const JobSpecs specs(task, config.measure(), config.limits());
-  v1::JobSpec spec = specs.Screen(*baseline);
-  spec.set_kind(v1::JOB_KIND_CHECK);
+  v1::JobSpec spec = specs.Check(*baseline);
   SetPlatform(platform, &spec);
   ASSIGN_OR_RETURN(const std::string job_id, IdOfJobToTry(*parts_.store, &spec));
   bool submitted = false;

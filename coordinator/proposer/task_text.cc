@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "common/kernel_header.h"
+#include "common/trusted_programs.h"
 #include "coordinator/proposer/reply_parser.h"
 #include "coordinator/proposer/text_safety.h"
 
@@ -151,13 +152,6 @@ std::string WorkloadLine(const PromptFacts& facts, const v1::Workload& workload)
   return line;
 }
 
-const v1::Sources* ShownReference(const PromptFacts& facts) {
-  for (const v1::Sources& sources : facts.task.references()) {
-    if (sources.language() == facts.language) return &sources;
-  }
-  return facts.task.references().empty() ? nullptr : &facts.task.references(0);
-}
-
 }  // namespace
 
 std::string DefinitionText(const PromptFacts& facts) {
@@ -202,7 +196,8 @@ std::string WorkloadsText(const PromptFacts& facts) {
 }
 
 std::string ReferenceText(const PromptFacts& facts) {
-  if (const v1::Sources* sources = ShownReference(facts); sources != nullptr) {
+  const v1::Sources* const sources = ChooseTrusted(facts.task.references(), facts.language);
+  if (sources != nullptr) {
     std::string text;
     for (const v1::SourceFile& file : sources->files()) {
       absl::StrAppend(&text, "<reference path=\"", file.path(), "\">\n", SafeText(file.content()),
@@ -249,11 +244,7 @@ std::string UnseenSizesText(const PromptFacts& facts) {
 }
 
 std::string BaselineText(const PromptFacts& facts, size_t max_bytes) {
-  const v1::Sources* shown = nullptr;
-  for (const v1::Sources& sources : facts.task.baselines()) {
-    if (shown == nullptr || sources.language() == facts.language) shown = &sources;
-    if (sources.language() == facts.language) break;
-  }
+  const v1::Sources* const shown = ChooseTrusted(facts.task.baselines(), facts.language);
   if (shown == nullptr) return "";
   std::string text;
   for (const v1::SourceFile& file : shown->files()) {

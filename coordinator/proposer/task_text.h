@@ -21,12 +21,12 @@ std::string WorkloadsText(const PromptFacts& facts);
 // and what holds of offsets and page numbers. Follows from definition and feedback workloads alone.
 std::string UnseenSizesText(const PromptFacts& facts);
 
-// The baseline in the prompt's language (else any), at most `max_bytes` of it; empty if the task
-// has none to show.
+// The baseline of jobs in the prompt's language (common/trusted_programs.h), at most `max_bytes` of
+// it; empty if the task has none to show.
 std::string BaselineText(const PromptFacts& facts, size_t max_bytes);
 
-// The reference in the prompt's language (else any language, else the definition's own text), as
-// source; its outputs are what "correct" means. Empty if the task has none to show.
+// The reference of jobs in the prompt's language (else the definition's own text), as source; its
+// outputs are what "correct" means. Empty if the task has none to show.
 std::string ReferenceText(const PromptFacts& facts);
 
 // The published system's short form for world-model prompts (K-Search reference 2.2, row 2): title

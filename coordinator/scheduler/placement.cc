@@ -15,6 +15,8 @@ Requirement RequirementOf(const v1::JobSpec& spec) {
   requirement.toolkit = spec.platform().toolkit();
   if (!requirement.toolkit.empty()) requirement.toolkit_language = spec.candidate().language();
   requirement.languages.push_back(spec.candidate().language());
+  if (spec.has_reference()) requirement.languages.push_back(spec.reference().language());
+  if (spec.has_baseline()) requirement.languages.push_back(spec.baseline().language());
   for (const v1::Rival& rival : spec.rivals()) {
     if (rival.has_sources()) requirement.languages.push_back(rival.sources().language());
   }

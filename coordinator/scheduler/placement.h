@@ -27,7 +27,8 @@ struct Requirement {
   auto operator<=>(const Requirement&) const = default;
 };
 
-// Of the candidate and of every rival that brings sources.
+// Languages: of the candidate, of the task's programs that the job names, and of every rival that
+// brings sources.
 Requirement RequirementOf(const v1::JobSpec& spec);
 
 // Whether one device of the worker meets all of it.

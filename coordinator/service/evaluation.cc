@@ -1,11 +1,13 @@
 #include "coordinator/service/evaluation.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "common/digest.h"
 #include "common/language.h"
@@ -13,6 +15,7 @@
 #include "common/platform.h"
 #include "common/run_facts.h"
 #include "common/status_macros.h"
+#include "common/trusted_programs.h"
 #include "coordinator/engine/job_specs.h"
 #include "coordinator/engine/run_settings.h"
 #include "coordinator/packet/evaluation_packet.h"
@@ -40,7 +43,8 @@ absl::Status CheckArchitecture(const std::string& architecture, v1::Language lan
     return absl::InvalidArgumentError(
         absl::StrCat("architecture: longer than ", kMaxArchitectureBytes, " bytes"));
   }
-  if (RunsOn(language, v1::DEVICE_CLASS_CUDA) && !architecture.empty() && !IsCudaArchitecture(architecture)) {
+  if (RunsOn(language, v1::DEVICE_CLASS_CUDA) && !architecture.empty() &&
+      !IsCudaArchitecture(architecture)) {
     return absl::InvalidArgumentError(
         absl::StrCat("architecture: '", absl::CEscape(architecture),
                      "' is no CUDA architecture; write sm_90a (H100, H200) or sm_100a (B200)"));
@@ -48,13 +52,32 @@ absl::Status CheckArchitecture(const std::string& architecture, v1::Language lan
   return absl::OkStatus();
 }
 
+v1::JobSpec JobOfKind(const JobSpecs& specs, const v1::EvaluateRequest& request) {
+  switch (request.kind()) {
+    case v1::JOB_KIND_CONFIRM:
+      return specs.Confirm(request.sources(), "", nullptr, 1);
+    case v1::JOB_KIND_CHECK:
+      return specs.Check(request.sources());
+    case v1::JOB_KIND_BUILD:
+      return specs.Build(request.sources());
+    default:
+      return specs.Screen(request.sources());
+  }
+}
+
 }  // namespace
 
 std::string NobodyFor(const v1::JobSpec& spec) {
   const bool build = spec.kind() == v1::JOB_KIND_BUILD;
+  std::set<std::string> others;
+  for (const v1::TrustedProgram* program : {&spec.reference(), &spec.baseline()}) {
+    if (!program->id().empty()) others.insert(LanguageName(program->language()));
+  }
+  others.erase(LanguageName(spec.candidate().language()));
   return absl::StrCat(
       "no connected worker can ", build ? "build " : "judge ",
       LanguageName(spec.candidate().language()), " candidates",
+      others.empty() ? "" : " beside programs of the task in ", absl::StrJoin(others, " and "),
       spec.architecture().empty() ? ""
       : build                     ? " for "
                                   : " on ",
@@ -69,11 +92,7 @@ absl::StatusOr<v1::JobSpec> EvaluationJob(const v1::Task& task,
     return absl::InvalidArgumentError("sources.files is empty: give at least one source file");
   }
   const v1::Language language = request.sources().language();
-  if (std::none_of(task.references().begin(), task.references().end(),
-                   [&](const v1::Sources& sources) { return sources.language() == language; })) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "sources.language: task ", task.name(), " has no reference in ", LanguageName(language)));
-  }
+  RETURN_IF_ERROR(CheckRunsTask("sources.language", task, language));
   if (request.kind() == v1::JOB_KIND_PROFILE) {
     return absl::InvalidArgumentError("kind: set `profile` and leave the kind to be SCREEN");
   }
@@ -84,25 +103,20 @@ absl::StatusOr<v1::JobSpec> EvaluationJob(const v1::Task& task,
   if (request.has_rival() && request.kind() != v1::JOB_KIND_CONFIRM) {
     return absl::InvalidArgumentError("rival: only a confirmation compares; ask for one");
   }
-  if (request.has_rival() &&
-      (request.rival().files_size() == 0 || request.rival().language() != language)) {
-    return absl::InvalidArgumentError("rival: needs files in the candidate's language");
+  if (request.has_rival()) {
+    if (request.rival().files_size() == 0) {
+      return absl::InvalidArgumentError("rival.files is empty: give at least one source file");
+    }
+    RETURN_IF_ERROR(CheckRunsTask("rival.language", task, request.rival().language()));
   }
   RETURN_IF_ERROR(CheckMeasurement(WithDefaults(request.plan()), WithDefaults(request.limits())));
   const JobSpecs specs(task, request.plan(), request.limits());
-  v1::JobSpec spec = request.kind() == v1::JOB_KIND_CONFIRM
-                         ? specs.Confirm(request.sources(), "", nullptr, 1)
-                         : specs.Screen(request.sources());
+  v1::JobSpec spec = JobOfKind(specs, request);
   if (request.has_rival()) {
     spec.clear_rivals();
     v1::Rival* rival = spec.add_rivals();
     rival->set_rival_id("rival");
     *rival->mutable_sources() = request.rival();
-  }
-  if (request.kind() == v1::JOB_KIND_CHECK) spec.set_kind(v1::JOB_KIND_CHECK);
-  if (request.kind() == v1::JOB_KIND_BUILD) {
-    spec.set_kind(v1::JOB_KIND_BUILD);
-    spec.clear_workload_uuids();
   }
   RETURN_IF_ERROR(CheckArchitecture(request.architecture(), language));
   spec.set_architecture(request.architecture());

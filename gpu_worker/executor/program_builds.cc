@@ -10,22 +10,17 @@
 #include "common/measure_defaults.h"
 #include "common/status_macros.h"
 #include "common/task_fault.h"
+#include "common/trusted_programs.h"
 
 namespace ksearch {
 namespace {
 
-using SourcesList = google::protobuf::RepeatedPtrField<v1::Sources>;
-
-// The task's own program in the language asked for, else in one there is a toolchain for.
-const v1::Sources* ChooseTrusted(const SourcesList& choices, v1::Language language,
-                                 const Toolchains& toolchains) {
-  const v1::Sources* usable = nullptr;
-  for (const v1::Sources& sources : choices) {
-    if (toolchains.count(sources.language()) == 0) continue;
-    if (sources.language() == language) return &sources;
-    if (usable == nullptr) usable = &sources;
-  }
-  return usable;
+absl::Status CheckToolchain(const Toolchains& toolchains, const v1::Sources& sources,
+                            absl::string_view what) {
+  if (toolchains.count(sources.language()) > 0) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat("this worker has no toolchain for ", what,
+                                                    ", which is in ",
+                                                    LanguageName(sources.language())));
 }
 
 std::string FileNames(const v1::Sources& sources) {
@@ -65,7 +60,7 @@ absl::StatusOr<ProgramBuilds> BuildPrograms(const Toolchains& toolchains, const 
   const auto own = toolchains.find(language);
   if (own == toolchains.end()) {
     return absl::FailedPreconditionError(
-        absl::StrCat("this worker has no toolchain for ", v1::Language_Name(language)));
+        absl::StrCat("this worker has no toolchain for ", LanguageName(language)));
   }
   auto header = KernelHeader(task.definition(), task.device());
   if (!header.ok()) {
@@ -78,14 +73,13 @@ absl::StatusOr<ProgramBuilds> BuildPrograms(const Toolchains& toolchains, const 
         own->second->Build({spec.candidate(), *header, spec.limits(), architecture}, stop));
     return alone;
   }
-  const v1::Sources* const reference = ChooseTrusted(task.references(), language, toolchains);
-  if (reference == nullptr) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "task ", task.name(), ": no reference in a language that this worker can build"));
+  ASSIGN_OR_RETURN(const TrustedPrograms trusted, FindTrustedPrograms(task, spec));
+  RETURN_IF_ERROR(CheckToolchain(toolchains, *trusted.reference,
+                                 absl::StrCat("the reference of task ", task.name())));
+  if (trusted.baseline != nullptr) {
+    RETURN_IF_ERROR(CheckToolchain(toolchains, *trusted.baseline,
+                                   absl::StrCat("the baseline of task ", task.name())));
   }
-  const bool compares = spec.kind() != v1::JOB_KIND_CHECK && spec.kind() != v1::JOB_KIND_PROFILE;
-  const v1::Sources* const baseline =
-      compares ? ChooseTrusted(task.baselines(), language, toolchains) : nullptr;
 
   // The candidate's failure and the caller's stop both call the other builds off.
   std::stop_source stop_others;
@@ -102,26 +96,27 @@ absl::StatusOr<ProgramBuilds> BuildPrograms(const Toolchains& toolchains, const 
   using Build = std::future<absl::StatusOr<BuildResult>>;
   const v1::Limits trusted_limits = WithDefaults(v1::Limits());
   Build reference_build =
-      start(*reference, trusted_limits, absl::StrCat("task ", task.name(), ": reference"));
+      start(*trusted.reference, trusted_limits, absl::StrCat("task ", task.name(), ": reference"));
   std::optional<Build> baseline_build;
-  if (baseline != nullptr) {
+  if (trusted.baseline != nullptr) {
     baseline_build =
-        start(*baseline, trusted_limits, absl::StrCat("task ", task.name(), ": baseline"));
+        start(*trusted.baseline, trusted_limits, absl::StrCat("task ", task.name(), ": baseline"));
   }
   std::vector<std::optional<Build>> rival_builds;
   absl::Status rivals_usable;
   for (const v1::Rival& rival : spec.rivals()) {
     rival_builds.emplace_back();
     if (!rival.has_sources()) {
-      if (baseline == nullptr) {
+      if (trusted.baseline == nullptr) {
         rivals_usable.Update(absl::FailedPreconditionError(
             absl::StrCat("task ", task.name(), ": rival ", rival.rival_id(),
                          " stands for a baseline that the "
                          "task does not have")));
       }
-    } else if (toolchains.count(rival.sources().language()) == 0) {
-      rivals_usable.Update(absl::FailedPreconditionError(
-          absl::StrCat("this worker has no toolchain for rival ", rival.rival_id())));
+    } else if (const absl::Status buildable = CheckToolchain(
+                   toolchains, rival.sources(), absl::StrCat("rival ", rival.rival_id()));
+               !buildable.ok()) {
+      rivals_usable.Update(buildable);
     } else {
       rival_builds.back() =
           start(rival.sources(), spec.limits(), absl::StrCat("rival ", rival.rival_id()));

@@ -234,8 +234,9 @@ TEST_F(BadInputTest, RunRequestsNameTheField) {
                 AllOf(HasSubstr("nobody"), HasSubstr("scripted")));
   ExpectOneLine(cluster_.Cli({"run", "--task", "matmul_f32", "--strategy", "luck"}), 3,
                 HasSubstr("luck"));
-  ExpectOneLine(cluster_.Cli({"run", "--task", "matmul_f32", "--language", "cuda"}), 3,
-                HasSubstr("no reference and baseline in cuda"));
+  ExpectOneLine(
+      cluster_.Cli({"run", "--task", "matmul_f32", "--language", "cuda"}), 3,
+      HasSubstr("language: cuda programs do not run on the device of task matmul_f32, a CPU"));
   ExpectOneLine(cluster_.Cli({"status", "no-such-run"}), 3, HasSubstr("no-such-run"));
   ExpectOneLine(cluster_.Cli({"eval", "--task", "matmul_f32", "/nonexistent.cpp"}), 3,
                 HasSubstr("/nonexistent.cpp"));

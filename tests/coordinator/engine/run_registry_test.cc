@@ -167,6 +167,25 @@ TEST_F(RunRegistryTest, ARunOfATaskThatWorksOrCannotBeTriedGoesOn) {
   }
 }
 
+TEST_F(RunRegistryTest, CandidatesMayBeInAnotherLanguageThanTheTasksPrograms) {
+  v1::RunConfig config;
+  config.set_task("rmsnorm_bf16");
+  config.set_provider("p");
+  config.set_language(v1::LANGUAGE_PYTHON);
+  const auto job = runs_->ScreeningJob(config);
+  ASSERT_TRUE(job.ok()) << job.status();
+  EXPECT_EQ((*job)->candidate().language(), v1::LANGUAGE_PYTHON);
+  EXPECT_EQ((*job)->reference().language(), v1::LANGUAGE_CUDA);
+  EXPECT_EQ((*job)->baseline().language(), v1::LANGUAGE_CUDA);
+
+  // But not in one whose programs do not run on its device.
+  config.set_language(v1::LANGUAGE_CPP);
+  const auto refused = runs_->ScreeningJob(config);
+  EXPECT_EQ(refused.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(refused.status().message(),
+            "language: cpp programs do not run on the device of task rmsnorm_bf16, a GPU");
+}
+
 TEST_F(RunRegistryTest, FaultThatDoesNotPassEndsTheRun) {
   store_.FailWrites(absl::FailedPreconditionError("the cursor would go back"));
   const std::string run_id = Start();

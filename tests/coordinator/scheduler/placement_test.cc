@@ -54,6 +54,21 @@ TEST(PlacementTest, RivalsLanguagesCountToo) {
   EXPECT_TRUE(CanRun(both, RequirementOf(spec)));
 }
 
+TEST(PlacementTest, LanguagesOfTheTasksProgramsCountToo) {
+  v1::JobSpec spec = Job(v1::DEVICE_CLASS_CUDA, v1::LANGUAGE_PYTHON, "");
+  const v1::WorkerHello python = Worker(v1::DEVICE_CLASS_CUDA, "sm_90a", {v1::LANGUAGE_PYTHON});
+  const v1::WorkerHello both =
+      Worker(v1::DEVICE_CLASS_CUDA, "sm_90a", {v1::LANGUAGE_CUDA, v1::LANGUAGE_PYTHON});
+  EXPECT_TRUE(CanRun(python, RequirementOf(spec)));
+  spec.mutable_reference()->set_language(v1::LANGUAGE_CUDA);
+  EXPECT_FALSE(CanRun(python, RequirementOf(spec)));
+  EXPECT_TRUE(CanRun(both, RequirementOf(spec)));
+  spec.clear_reference();
+  spec.mutable_baseline()->set_language(v1::LANGUAGE_CUDA);
+  EXPECT_FALSE(CanRun(python, RequirementOf(spec)));
+  EXPECT_TRUE(CanRun(both, RequirementOf(spec)));
+}
+
 TEST(PlacementTest, OneDeviceMustMeetEverything) {
   v1::WorkerHello mixed = Worker(v1::DEVICE_CLASS_CPU, "x86-64-v3", {v1::LANGUAGE_CPP});
   v1::DeviceCapability* gpu = mixed.add_devices();

@@ -1,6 +1,7 @@
 #include "coordinator/service/evaluation.h"
 
 #include "absl/strings/str_cat.h"
+#include "common/identity.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -21,6 +22,7 @@ v1::Sources Program(const std::string& text) {
 v1::Task SomeTask() {
   v1::Task task;
   task.set_name("t");
+  task.set_device(v1::DEVICE_CLASS_CPU);
   *task.add_references() = Program("reference");
   task.add_workloads()->set_uuid("small");
   return task;
@@ -57,11 +59,45 @@ TEST(EvaluationJob, RefusesARivalThatCannotBeComparedWith) {
 
   request = Confirmation();
   request.mutable_rival()->set_language(v1::LANGUAGE_CPP);
-  EXPECT_THAT(EvaluationJob(SomeTask(), request).status().ToString(), HasSubstr("rival: needs"));
+  EXPECT_THAT(EvaluationJob(SomeTask(), request).status().ToString(),
+              HasSubstr("rival.files is empty"));
 
   *request.mutable_rival() = Program("rival");
   request.mutable_rival()->set_language(v1::LANGUAGE_CUDA);
-  EXPECT_THAT(EvaluationJob(SomeTask(), request).status().ToString(), HasSubstr("rival: needs"));
+  EXPECT_THAT(EvaluationJob(SomeTask(), request).status().ToString(),
+              HasSubstr("rival.language: cuda programs do not run on the device of task t, a CPU"));
+}
+
+TEST(EvaluationJob, MixesLanguagesOfOneDevice) {
+  v1::Task task = SomeTask();
+  task.set_device(v1::DEVICE_CLASS_CUDA);
+  task.mutable_references(0)->set_language(v1::LANGUAGE_CUDA);
+  *task.add_baselines() = task.references(0);
+  v1::EvaluateRequest request = Confirmation();
+  request.mutable_sources()->set_language(v1::LANGUAGE_PYTHON);
+  *request.mutable_rival() = Program("rival");
+  request.mutable_rival()->set_language(v1::LANGUAGE_CUDA);
+  const auto spec = EvaluationJob(task, request);
+  ASSERT_TRUE(spec.ok()) << spec.status();
+  EXPECT_EQ(spec->candidate().language(), v1::LANGUAGE_PYTHON);
+  EXPECT_EQ(spec->rivals(0).sources().language(), v1::LANGUAGE_CUDA);
+  EXPECT_EQ(spec->reference().language(), v1::LANGUAGE_CUDA);
+  EXPECT_EQ(spec->reference().id(), CandidateId(task.references(0)));
+  EXPECT_THAT(NobodyFor(*spec), HasSubstr("judge python candidates beside programs of the task in "
+                                          "cuda; `ksearch workers`"));
+
+  request.clear_rival();
+  request.set_kind(v1::JOB_KIND_SCREEN);
+  EXPECT_EQ(EvaluationJob(task, request)->baseline().id(), CandidateId(task.baselines(0)));
+  request.set_kind(v1::JOB_KIND_CHECK);
+  EXPECT_TRUE(EvaluationJob(task, request)->has_reference());
+  EXPECT_FALSE(EvaluationJob(task, request)->has_baseline());
+  request.set_kind(v1::JOB_KIND_BUILD);
+  const auto build = EvaluationJob(task, request);
+  ASSERT_TRUE(build.ok()) << build.status();
+  EXPECT_FALSE(build->has_reference());
+  EXPECT_FALSE(build->has_baseline());
+  EXPECT_EQ(build->workload_uuids_size(), 0);
 }
 
 TEST(EvaluationJob, ProfilesOnlyWhatIsTimed) {

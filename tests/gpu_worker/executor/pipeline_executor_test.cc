@@ -10,6 +10,8 @@
 #include <thread>
 
 #include "absl/strings/match.h"
+#include "common/digest.h"
+#include "common/identity.h"
 #include "common/textproto.h"
 #include "tests/fakes/fake_builder.h"
 #include "tests/fakes/fake_verifier.h"
@@ -296,7 +298,7 @@ TEST_F(PipelineExecutorTest, WhatADeviceFaultDidToACandidateIsNoResult) {
 
 TEST_F(PipelineExecutorTest, UnsuitableJobsAreReturnedWithTheReason) {
   spec_.mutable_candidate()->set_language(v1::LANGUAGE_PYTHON);
-  EXPECT_THAT(std::string(Execute().status().message()), HasSubstr("LANGUAGE_PYTHON"));
+  EXPECT_THAT(std::string(Execute().status().message()), HasSubstr("no toolchain for python"));
   spec_.mutable_candidate()->set_language(v1::LANGUAGE_CPP);
   spec_.add_workload_uuids("w9");
   EXPECT_THAT(std::string(Execute().status().message()), HasSubstr("no workload w9"));
@@ -308,6 +310,52 @@ TEST_F(PipelineExecutorTest, RivalThatStandsForAMissingBaselineIsNamed) {
   task_.clear_baselines();
   spec_.add_rivals()->set_rival_id("baseline");
   EXPECT_THAT(std::string(Execute().status().message()), HasSubstr("rival baseline"));
+}
+
+TEST_F(PipelineExecutorTest, TheJobSaysWhichOfTheTasksProgramsRunInWhateverLanguage) {
+  auto python = std::make_unique<FakeBuilder>(folder_ + "/python");
+  std::filesystem::create_directory(folder_ + "/python");
+  FakeBuilder& python_builder = *python;
+  toolchains_[v1::LANGUAGE_PYTHON] = std::move(python);
+  v1::Sources reference = Cpp("reference.py", "other reference");
+  reference.set_language(v1::LANGUAGE_PYTHON);
+  *task_.add_references() = reference;
+  v1::Sources baseline = Cpp("baseline.py", "other baseline");
+  baseline.set_language(v1::LANGUAGE_PYTHON);
+  *task_.add_baselines() = baseline;
+
+  // Not told: those in the candidate's language.
+  ASSERT_TRUE(Execute().ok());
+  EXPECT_EQ(verifier_.requests().at(0).reference().sha256(), Sha256Hex("reference text"));
+  EXPECT_EQ(verifier_.requests().at(0).baseline().sha256(), Sha256Hex("baseline text"));
+  EXPECT_EQ(python_builder.builds(), 0);
+
+  spec_.mutable_reference()->set_id(CandidateId(reference));
+  spec_.mutable_reference()->set_language(v1::LANGUAGE_PYTHON);
+  *spec_.mutable_baseline() = spec_.reference();
+  spec_.mutable_baseline()->set_id(CandidateId(baseline));
+  ASSERT_TRUE(Execute().ok());
+  EXPECT_EQ(verifier_.requests().at(1).reference().sha256(), Sha256Hex("other reference"));
+  EXPECT_EQ(verifier_.requests().at(1).baseline().sha256(), Sha256Hex("other baseline"));
+  EXPECT_EQ(python_builder.builds(), 2);
+
+  // A worker that lacks the language chooses no other program.
+  toolchains_.erase(v1::LANGUAGE_PYTHON);
+  EXPECT_EQ(Execute().status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(Execute().status().message()),
+              HasSubstr("no toolchain for the reference of task add, which is in python"));
+  spec_.clear_reference();
+  spec_.clear_baseline();
+  task_.mutable_references()->DeleteSubrange(0, 1);
+  EXPECT_THAT(std::string(Execute().status().message()), HasSubstr("which is in python"));
+}
+
+TEST_F(PipelineExecutorTest, AProgramThatTheTaskDoesNotHoldIsRefused) {
+  spec_.mutable_reference()->set_id(CandidateId(Cpp("reference.cpp", "another text")));
+  spec_.mutable_reference()->set_language(v1::LANGUAGE_CPP);
+  const auto result = Execute();
+  EXPECT_EQ(result.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(result.status().message()), HasSubstr("reference: task add has no such"));
 }
 
 TEST_F(PipelineExecutorTest, StopCancelsWhileBuilding) {

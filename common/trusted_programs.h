@@ -1,0 +1,41 @@
+#ifndef KSEARCH_COMMON_TRUSTED_PROGRAMS_H_
+#define KSEARCH_COMMON_TRUSTED_PROGRAMS_H_
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "google/protobuf/repeated_ptr_field.h"
+#include "proto/job.pb.h"
+#include "proto/task.pb.h"
+
+namespace ksearch {
+
+// Which of a task's own programs a job runs. Said by the job and not by the worker that takes it,
+// so that oracle and baseline of one job are the same wherever it is tried.
+
+// Of a task's references or baselines the one that judges candidates in `language`: the one in that
+// language, else the first. Null if there is none.
+const v1::Sources* ChooseTrusted(const google::protobuf::RepeatedPtrField<v1::Sources>& choices,
+                                 v1::Language language);
+
+// Whether programs in `language` can be judged by the task: they run on its device, and it has a
+// reference. INVALID_ARGUMENT otherwise, after "<field>: ".
+absl::Status CheckRunsTask(absl::string_view field, const v1::Task& task, v1::Language language);
+
+// Sets `reference` and `baseline` of a job whose kind and candidate are set: the reference unless
+// it only builds, the baseline where that is timed.
+void NameTrustedPrograms(const v1::Task& task, v1::JobSpec* spec);
+
+struct TrustedPrograms {
+  const v1::Sources* reference = nullptr;  // null only for BUILD
+  const v1::Sources* baseline = nullptr;   // null if the job compares with none
+};
+
+// The programs that the job names, or those it would name if it names none. Pointers into `task`.
+// INVALID_ARGUMENT: the task does not hold a program that is named; FAILED_PRECONDITION: it has no
+// reference.
+absl::StatusOr<TrustedPrograms> FindTrustedPrograms(const v1::Task& task, const v1::JobSpec& spec);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COMMON_TRUSTED_PROGRAMS_H_
