@@ -40,8 +40,8 @@ struct LanguageFacts {
   Toolkit toolkit = Toolkit::kNone;
   // What to do about a missing or broken compiler.
   absl::string_view toolkit_advice;
-  // The compiler can put delays at a program's barriers (BuildVariant::kDelayed).
-  bool builds_delayed = false;
+  // The compiler can put delays at a program's barriers and add a line table (BuildVariant).
+  bool builds_instrumented = false;
   SourceScanner scanner = SourceScanner::kNone;
 
   // What files are called: a program's main file, endings of files that say the language (the first

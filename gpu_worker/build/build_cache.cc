@@ -30,6 +30,7 @@ constexpr char kTemporaryPrefix[] = "tmp-";
 
 // Raise it with every change of what a delayed build does.
 constexpr char kDelayedBuild[] = "delayed 1";
+constexpr char kLinedBuild[] = "lined 1";
 
 constexpr int64_t kMaxResultBytes = int64_t{1} << 20;
 constexpr int64_t kMaxArtifactBytes = int64_t{1} << 30;
@@ -155,6 +156,7 @@ std::string BuildCache::Key(const BuildRequest& request) const {
       .Add(request.limits.artifact_bytes())
       .Add(request.architecture);
   if (request.variant == BuildVariant::kDelayed) bytes.Add(kDelayedBuild);
+  if (request.variant == BuildVariant::kLined) bytes.Add(kLinedBuild);
   return bytes.Sha256();
 }
 

@@ -19,6 +19,8 @@ enum class BuildVariant {
   // CUDA: with random delays at its barriers (cuda/ptx_delays.h), to see whether its outputs depend
   // on who comes first.
   kDelayed,
+  // CUDA: with a line table and otherwise the same code, so that compute-sanitizer names lines.
+  kLined,
 };
 
 struct BuildRequest {

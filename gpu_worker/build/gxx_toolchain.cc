@@ -91,7 +91,7 @@ SandboxSpec GxxToolchain::CompilerSpec(const BuildRequest& request,
 
 absl::StatusOr<BuildResult> GxxToolchain::Build(const BuildRequest& request, std::stop_token stop) {
   if (request.variant != BuildVariant::kPlain) {
-    return absl::FailedPreconditionError("delays are built into CUDA programs alone");
+    return absl::FailedPreconditionError("only CUDA programs have other builds than the plain one");
   }
   const absl::Time start = Clock::Real().SteadyNow();
   const absl::Status usable = CheckSources(request.sources, request.limits, CppSourceRules());

@@ -39,6 +39,11 @@ absl::StatusOr<BuildResult> BuildRequired(Builder& builder, const BuildRequest& 
                                 v1::Outcome_Name(built->outcome), ": ", built->message));
 }
 
+// Jobs in which compute-sanitizer looks on.
+bool HasInstruments(v1::JobKind kind) {
+  return kind == v1::JOB_KIND_CONFIRM || kind == v1::JOB_KIND_EXAMINE;
+}
+
 // Says nothing about the candidate: what assembles may not assemble with delays.
 void TakeDelayed(absl::StatusOr<BuildResult> built, ProgramBuilds* builds) {
   if (built.ok() && built->outcome == v1::OUTCOME_PASSED) {
@@ -123,14 +128,19 @@ absl::StatusOr<ProgramBuilds> BuildPrograms(const Toolchains& toolchains, const 
     }
   }
 
+  const auto start_variant = [&](BuildVariant variant) {
+    return std::async(
+        std::launch::async,
+        [&builder = *own->second, &stop_others,
+         request = BuildRequest{spec.candidate(), *header, spec.limits(), architecture, variant}] {
+          return builder.Build(request, stop_others.get_token());
+        });
+  };
   std::optional<Build> delayed_build;
-  if (spec.kind() == v1::JOB_KIND_CONFIRM && FactsOf(language).builds_delayed) {
-    delayed_build = std::async(std::launch::async,
-                               [&builder = *own->second, &stop_others,
-                                request = BuildRequest{spec.candidate(), *header, spec.limits(),
-                                                       architecture, BuildVariant::kDelayed}] {
-                                 return builder.Build(request, stop_others.get_token());
-                               });
+  std::optional<Build> lined_build;
+  if (HasInstruments(spec.kind()) && FactsOf(language).builds_instrumented) {
+    delayed_build = start_variant(BuildVariant::kDelayed);
+    lined_build = start_variant(BuildVariant::kLined);
   }
 
   ProgramBuilds builds;
@@ -157,6 +167,11 @@ absl::StatusOr<ProgramBuilds> BuildPrograms(const Toolchains& toolchains, const 
     }
   }
   if (delayed_build.has_value()) TakeDelayed(delayed_build->get(), &builds);
+  if (lined_build.has_value()) {
+    absl::StatusOr<BuildResult> lined = lined_build->get();
+    // Without it reports name no lines, and nothing else.
+    if (lined.ok() && lined->outcome == v1::OUTCOME_PASSED) builds.lined = *std::move(lined);
+  }
   if (!candidate.ok()) return candidate.status();
   builds.candidate = *std::move(candidate);
   if (builds.candidate.outcome != v1::OUTCOME_PASSED) return builds;

@@ -20,22 +20,24 @@ struct ProgramBuilds {
   BuildResult candidate;
   // The rest is there only if the candidate passed and the job is more than BUILD.
   BuildResult reference;
-  std::optional<BuildResult> baseline;  // absent for CHECK, or if the task has none
+  std::optional<BuildResult> baseline;  // absent for CHECK, EXAMINE and PROFILE, or if the task has none
   std::vector<BuildResult> rivals;      // as job.rivals
-  // The candidate with delays at its barriers: of a CONFIRM job; absent if it
-  // could not be built so, which delayed_absence explains.
+  // The candidate with delays at its barriers: of a CONFIRM or EXAMINE job; absent if it could not
+  // be built so, which delayed_absence explains.
   std::optional<BuildResult> delayed;
   std::string delayed_absence;
+  // The candidate with a line table, of the same jobs; absent if it could not be built so.
+  std::optional<BuildResult> lined;
 };
 
 // Builds candidate, reference, baseline and rivals side by side; if the candidate fails, the others
 // are called off. Trusted programs are those that the job names (common/trusted_programs.h), built
 // with default limits, each in its own language. All for `architecture` (empty: each toolchain's
-// default). A candidate of a CONFIRM job is built with delays, too, where its language can be. A
-// BUILD job builds its candidate alone. Non-OK: CANCELLED after `stop`, FAILED_PRECONDITION without
-// a toolchain for one of the languages, INVALID_ARGUMENT if the task does not hold a program that
-// is named, TaskFault (common/task_fault.h) if a trusted program or a rival does not build: the
-// message names the task and the file.
+// default). A candidate of a CONFIRM or EXAMINE job is built with delays and with a line table, too,
+// where its language can be. A BUILD job builds its candidate alone. Non-OK: CANCELLED after `stop`,
+// FAILED_PRECONDITION without a toolchain for one of the languages, INVALID_ARGUMENT if the task
+// does not hold a program that is named, TaskFault (common/task_fault.h) if a trusted program or a
+// rival does not build: the message names the task and the file.
 absl::StatusOr<ProgramBuilds> BuildPrograms(const Toolchains& toolchains, const v1::JobSpec& spec,
                                             const v1::Task& task, const std::string& architecture,
                                             std::stop_token stop);

@@ -18,7 +18,8 @@ namespace ksearch {
 
 // "Builds" by copying the first source into a file. A source that begins with the name of an
 // outcome, such as "COMPILE_ERROR", ends so; one with "BROKEN_WORKER" is a non-OK status. A delayed
-// build has "delayed " before the source, and fails if that contains "UNDELAYABLE".
+// build has "delayed " before the source, and fails if that contains "UNDELAYABLE"; one with a line
+// table has "lined " and "UNLINEABLE".
 // Thread-safe.
 class FakeBuilder : public Builder {
  public:
@@ -34,6 +35,10 @@ class FakeBuilder : public Builder {
     if (request.variant == BuildVariant::kDelayed) {
       text = absl::StrCat(absl::StrContains(text, "UNDELAYABLE") ? "COMPILE_ERROR with " : "",
                           "delayed ", text);
+    }
+    if (request.variant == BuildVariant::kLined) {
+      text = absl::StrCat(absl::StrContains(text, "UNLINEABLE") ? "COMPILE_ERROR with " : "",
+                          "lined ", text);
     }
     if (absl::StartsWith(text, "BROKEN_WORKER")) return absl::UnavailableError("no compiler");
     const std::string word = text.substr(0, text.find_first_of(" \n"));

@@ -30,7 +30,8 @@ namespace {
 namespace fs = std::filesystem;
 
 // -nodlink: nothing is relocatable device code, and the extra link costs 0.1 s. No
-// --extended-lambda: it adds 0.5 s, a third of a small build. No -lineinfo: it is for profiling.
+// --extended-lambda: it adds 0.5 s, a third of a small build. No -lineinfo: only reports of
+// compute-sanitizer need it, and the program under it is built apart (BuildVariant::kLined).
 // Bombs are bounded by -ftemplate-depth, -fmax-errors and the sandbox. The linker refuses undefined
 // symbols and a missing entry: better here than on the device. Warnings 177 and 550 (variables
 // declared or set but not used) crowd out those that matter.
@@ -53,6 +54,7 @@ constexpr const char* kFlags[] = {
 constexpr int64_t kCompileMemoryBytes = int64_t{8} << 30;
 
 constexpr char kEntryParameters[] = "const KsearchArgs* args, cudaStream_t stream";
+constexpr char kLineTableFlag[] = "-lineinfo";
 constexpr char kUsualPath[] = "/usr/local/cuda/bin/nvcc";
 // Of a delayed build: what lies between its steps, in the folder that compilers write to.
 constexpr char kStepsFolder[] = "/steps";
@@ -242,7 +244,8 @@ absl::StatusOr<BuildResult> NvccToolchain::Build(const BuildRequest& request,
 
   SandboxSpec spec =
       CompileSpec(options_.sandbox_spec, *folder, request.limits, kCompileMemoryBytes);
-  const std::vector<std::string> flags = Flags(architecture);
+  std::vector<std::string> flags = Flags(architecture);
+  if (request.variant == BuildVariant::kLined) flags.push_back(kLineTableFlag);
   spec.argv = {compiler_.path, absl::StrCat("-ccbin=", compiler_.host_path)};
   spec.argv.insert(spec.argv.end(), flags.begin(), flags.end());
   spec.argv.push_back("-o");
@@ -273,7 +276,7 @@ absl::StatusOr<BuildResult> NvccToolchain::Build(const BuildRequest& request,
     *result.report.add_kernels() = kernel.facts;
   }
   if (result.outcome == v1::OUTCOME_PASSED) TakeArtifact(folder, request.limits, &result);
-  if (result.outcome == v1::OUTCOME_PASSED && !delayed) {
+  if (result.outcome == v1::OUTCOME_PASSED && request.variant == BuildVariant::kPlain) {
     AddSassFacts(*folder, request, deadline, stop, symbols, &result.report);
   }
   *result.report.mutable_wall_time() = ToProto(Clock::Real().SteadyNow() - start);

@@ -48,8 +48,8 @@ absl::string_view WithoutSignature(absl::string_view name) {
   return name.substr(std::min(begin, end), end - std::min(begin, end));
 }
 
-// The kernel in "... at NAME+0x1a0 in FILE:LINE" or, as older versions have it, "at 0x1a0 in
-// FILE:LINE:NAME".
+// The kernel in "... at NAME+0x1a0 in FILE:LINE", "at NAME:0x1a0 in FILE:LINE" or, as older versions
+// have it, "at 0x1a0 in FILE:LINE:NAME".
 std::string KernelIn(absl::string_view line) {
   const size_t at = absl::StartsWith(line, "at ") ? 0 : line.find(" at ");
   if (at == absl::string_view::npos) return "";
@@ -65,7 +65,8 @@ std::string KernelIn(absl::string_view line) {
     if (next == absl::string_view::npos) return "";
     place.remove_prefix(next + 1);
   } else {
-    const size_t offset = place.find("+0x");
+    size_t offset = place.find("+0x");
+    if (offset == absl::string_view::npos) offset = place.find(":0x");
     if (offset == absl::string_view::npos) return "";
     place = place.substr(0, offset);
   }
@@ -116,7 +117,8 @@ bool Classify(const std::string& tool, const Draft& draft, Finding* finding) {
     return true;
   }
   for (const absl::string_view severity : {"Error: ", "Warning: ", "Info: "}) {
-    if (!absl::StartsWith(head, severity)) continue;
+    // The documentation has them in capitals, the tool has not.
+    if (!absl::StartsWithIgnoreCase(head, severity)) continue;
     const bool race =
         absl::StrContains(head, "Race reported") || absl::StrContains(head, "hazard detected");
     if (!race || severity == "Info: ") return false;

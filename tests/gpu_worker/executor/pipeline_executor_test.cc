@@ -158,7 +158,7 @@ TEST_F(PipelineExecutorTest, CheckNeedsNoBaseline) {
   EXPECT_FALSE(verifier_.requests().at(0).has_baseline());
 }
 
-TEST_F(PipelineExecutorTest, OnlyConfirmationsOfCudaCandidatesBringADelayedBuild) {
+TEST_F(PipelineExecutorTest, OnlyInstrumentedJobsOfCudaCandidatesBringOtherBuilds) {
   spec_.set_kind(v1::JOB_KIND_CONFIRM);
   ASSERT_TRUE(Execute().ok());
   EXPECT_FALSE(verifier_.requests().at(0).has_delayed());
@@ -173,9 +173,11 @@ TEST_F(PipelineExecutorTest, OnlyConfirmationsOfCudaCandidatesBringADelayedBuild
   ASSERT_TRUE(Execute().ok());
   EXPECT_EQ(ReadFile(verifier_.requests().at(1).delayed().path(), 100).value(),
             "delayed candidate text");
+  EXPECT_EQ(ReadFile(verifier_.requests().at(1).lined().path(), 100).value(),
+            "lined candidate text");
   EXPECT_EQ(ReadFile(verifier_.requests().at(1).candidate().path(), 100).value(), "candidate text");
 
-  spec_.mutable_candidate()->mutable_files(0)->set_content("UNDELAYABLE text");
+  spec_.mutable_candidate()->mutable_files(0)->set_content("UNDELAYABLE UNLINEABLE text");
   const auto result = Execute();
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(result->outcome(), v1::OUTCOME_PASSED);
@@ -183,9 +185,19 @@ TEST_F(PipelineExecutorTest, OnlyConfirmationsOfCudaCandidatesBringADelayedBuild
   EXPECT_THAT(verifier_.requests().at(2).delayed_absence(),
               HasSubstr("it could not be built with delays: OUTCOME_COMPILE_ERROR"));
 
+  EXPECT_FALSE(verifier_.requests().at(2).has_lined());
+
   spec_.set_kind(v1::JOB_KIND_SCREEN);
   ASSERT_TRUE(Execute().ok());
   EXPECT_FALSE(verifier_.requests().at(3).has_delayed());
+  EXPECT_FALSE(verifier_.requests().at(3).has_lined());
+
+  spec_.set_kind(v1::JOB_KIND_EXAMINE);
+  spec_.mutable_candidate()->mutable_files(0)->set_content("candidate text");
+  ASSERT_TRUE(Execute().ok());
+  EXPECT_TRUE(verifier_.requests().at(4).has_delayed());
+  EXPECT_TRUE(verifier_.requests().at(4).has_lined());
+  EXPECT_FALSE(verifier_.requests().at(4).has_baseline());
 }
 
 TEST_F(PipelineExecutorTest, BuildJobsNeedNeitherDeviceNorReference) {

@@ -164,6 +164,26 @@ TEST_F(NvccToolchainTest, BuildsWithDelaysAtBarriers) {
   }
 }
 
+TEST_F(NvccToolchainTest, ALineTableComesOnlyWhereItIsAskedFor) {
+  BuildRequest request = Kernel("__global__ void k(float* p) { p[threadIdx.x] = 1; }",
+                                "k<<<1, 32, 0, stream>>>(nullptr);\n  return 0;");
+  const BuildResult plain = Build(request);
+  ASSERT_EQ(plain.outcome, v1::OUTCOME_PASSED) << Log(plain);
+  EXPECT_THAT(plain.report.flags(), Not(HasSubstr("-lineinfo")));
+  request.variant = BuildVariant::kLined;
+  const BuildResult lined = Build(request);
+  ASSERT_EQ(lined.outcome, v1::OUTCOME_PASSED) << Log(lined);
+  EXPECT_THAT(lined.report.flags(), HasSubstr("-lineinfo"));
+  EXPECT_EQ(lined.report.kernels(0).registers(), plain.report.kernels(0).registers());
+  // The device code of a shared object built here is not compressed: the table's section is named.
+  const auto contains = [](const BuildResult& result) {
+    const auto object = ReadFile(result.artifact_path, int64_t{64} << 20);
+    return object.ok() && object->find(".debug_line") != std::string::npos;
+  };
+  EXPECT_TRUE(contains(lined));
+  EXPECT_FALSE(contains(plain));
+}
+
 TEST_F(NvccToolchainTest, AnErrorInADelayedBuildIsTheSources) {
   BuildRequest request = Kernel("", "return undeclared;");
   request.variant = BuildVariant::kDelayed;

@@ -112,6 +112,40 @@ TEST(SanitizerReportTest, SourceLinesWhereTheToolHasThem) {
             0);
 }
 
+// As NVIDIA's manual shows them, of programs built with -lineinfo.
+TEST(SanitizerReportTest, TheFormsOfTheManual) {
+  const SanitizerLog misaligned =
+      ReadSanitizerReport("memcheck",
+                          "========= Invalid __global__ write of size 4 bytes\n"
+                          "=========     at unaligned_kernel():0x160 in memcheck_demo.cu:6\n"
+                          "=========     by thread (0,0,0) in block (0,0,0)\n"
+                          "=========     Address 0x7f6510c00001 is misaligned\n");
+  ASSERT_THAT(misaligned.findings, SizeIs(1));
+  EXPECT_EQ(misaligned.findings[0].kind(), Finding::BAD_ACCESS);
+  EXPECT_EQ(misaligned.findings[0].kernel(), "unaligned_kernel");
+  EXPECT_EQ(misaligned.findings[0].file(), "memcheck_demo.cu");
+  EXPECT_EQ(misaligned.findings[0].line(), 6);
+  const SanitizerLog hazards = ReadSanitizerReport(
+      "racecheck",
+      "========= WARNING: Race reported between Write access at RAW()+0xf0 in "
+      "raceGroupBasic.cu:40\n"
+      "=========     and Read access at RAW()+0x280 in raceGroupBasic.cu:46 [4 hazards]\n"
+      "=========\n"
+      "========= ERROR: Potential WAW hazard detected at __shared__ 0x0 in block (0,0,0) :\n"
+      "=========     Write Thread (0,0,0) at WAW()+0x2f0 in raceWAW.cu:20\n"
+      "=========     Write Thread (1,0,0) at WAW()+0x2f0 in raceWAW.cu:20\n"
+      "=========     Current Value : 1, Incoming Value : 2\n"
+      "=========\n"
+      "========= RACECHECK SUMMARY: 2 hazards displayed (1 error, 1 warning)\n");
+  ASSERT_THAT(hazards.findings, SizeIs(2));
+  EXPECT_EQ(hazards.findings[0].kernel(), "WAW");
+  EXPECT_EQ(hazards.findings[0].line(), 20);
+  EXPECT_FALSE(hazards.findings[0].warning());
+  EXPECT_EQ(hazards.findings[1].kernel(), "RAW");
+  EXPECT_EQ(hazards.findings[1].line(), 40);
+  EXPECT_TRUE(hazards.findings[1].warning());
+}
+
 TEST(SanitizerReportTest, UninitializedReadsAndBarriers) {
   const SanitizerLog reads =
       ReadSanitizerReport("initcheck",
