@@ -43,6 +43,7 @@ v1::VerifierRequest MakeRequest(const v1::JobSpec& spec, const v1::Task& task,
     *request.mutable_delayed() = ArtifactOf("delayed", *builds.delayed);
   }
   request.set_delayed_absence(builds.delayed_absence);
+  if (builds.lined.has_value()) *request.mutable_lined() = ArtifactOf("lined", *builds.lined);
   return request;
 }
 
@@ -60,6 +61,7 @@ void TakeVerdict(v1::Verdict verdict, v1::JobResult* result) {
   if (verdict.has_sanitizer()) {
     *result->mutable_sanitizer() = std::move(*verdict.mutable_sanitizer());
   }
+  if (verdict.has_peaks()) *result->mutable_peaks() = verdict.peaks();
 }
 
 // What is true of this worker is an answer, not a failure of the job.
@@ -206,8 +208,8 @@ absl::StatusOr<v1::JobResult> PipelineExecutor::Execute(const v1::JobSpec& spec,
   }
   RETURN_IF_ERROR(verdict.status());
   TakeVerdict(*std::move(verdict), &result);
-  // One that failed has its label.
-  if (result.outcome() == v1::OUTCOME_PASSED) {
+  // One that failed has its label, and a baseline is trusted.
+  if (result.outcome() == v1::OUTCOME_PASSED && spec.kind() != v1::JOB_KIND_BASELINE) {
     for (std::string& mark : SourceMarks(spec.candidate())) {
       result.add_suspicions(std::move(mark));
     }

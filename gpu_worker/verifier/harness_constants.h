@@ -165,6 +165,8 @@ inline constexpr absl::Duration kHiddenCaseTime = absl::Seconds(3);
 // less than two seconds a tool.
 inline constexpr absl::Duration kSanitizerTime = absl::Seconds(120);
 inline constexpr absl::Duration kSanitizerToolTime = absl::Seconds(50);
+// The cheap tools of an examination together: the search waits for them.
+inline constexpr absl::Duration kCheapSanitizerTime = absl::Seconds(40);
 // The second witness: calls with delays, and those without before them, on each workload; time for
 // all of them.
 inline constexpr int kWitnessCalls = 12;

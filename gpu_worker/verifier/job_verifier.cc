@@ -55,6 +55,15 @@ v1::Verdict TaskErrorFor(const absl::Status& fault) {
   return verdict;
 }
 
+// Jobs whose results have times; the others need fewer oracles.
+bool IsTimed(v1::JobKind kind) {
+  return kind != v1::JOB_KIND_CHECK && kind != v1::JOB_KIND_EXAMINE;
+}
+
+bool TimesBaseline(v1::JobKind kind) {
+  return kind == v1::JOB_KIND_SCREEN || kind == v1::JOB_KIND_BASELINE;
+}
+
 std::vector<int64_t> TimedOracles(const OracleEntries& oracles) {
   std::vector<int64_t> contents;
   for (const auto& [content, entry] : oracles) {
@@ -126,7 +135,7 @@ absl::StatusOr<v1::Verdict> JobVerifier::Judge(const v1::VerifierRequest& reques
   RETURN_IF_ERROR(TryTrusted(&job));
   const absl::Time baseline_start = clock.SteadyNow();
   // Before the candidate is there: it could slow the baseline down.
-  if (request.job().kind() == v1::JOB_KIND_SCREEN) RETURN_IF_ERROR(TimeBaseline(&job));
+  if (TimesBaseline(request.job().kind())) RETURN_IF_ERROR(TimeBaseline(&job));
   const v1::Limits limits = WithDefaults(request.job().limits());
   job.limits.call_time = FromProto(limits.call_time());
   // All tries have the time of one; preparing another try counts, too.
@@ -136,6 +145,15 @@ absl::StatusOr<v1::Verdict> JobVerifier::Judge(const v1::VerifierRequest& reques
   job.limits.deadline = *tries->deadline;
   job.verdict.set_outcome(v1::OUTCOME_PASSED);
   *job.verdict.mutable_isolation() = bench_.starter().isolation();
+  if (IsTimed(request.job().kind())) {
+    v1::DevicePeaks peaks = bench_.Peaks();
+    if (peaks.ByteSizeLong() > 0) *job.verdict.mutable_peaks() = std::move(peaks);
+  }
+  if (request.job().kind() == v1::JOB_KIND_BASELINE) {
+    *job.verdict.mutable_measure_time() = ToProto(clock.SteadyNow() - baseline_start);
+    TellBaselines(&job);
+    return std::move(job.verdict);
+  }
   if (clock.SteadyNow() >= job.limits.deadline) {
     Fail({v1::OUTCOME_TIMEOUT, "the whole job took longer than limits.total_time"}, &job);
     return std::move(job.verdict);
@@ -166,6 +184,9 @@ absl::StatusOr<v1::Verdict> JobVerifier::Judge(const v1::VerifierRequest& reques
       job.verdict.set_stderr_excerpt(link->EndAndReadOutput(kMaxStderrBytes));
       RETURN_IF_ERROR(Sanitize(&job));
       if (job.verdict.outcome() == v1::OUTCOME_PASSED) RETURN_IF_ERROR(Confirm(&job));
+    } else if (request.job().kind() == v1::JOB_KIND_EXAMINE) {
+      job.verdict.set_stderr_excerpt(link->EndAndReadOutput(kMaxStderrBytes));
+      RETURN_IF_ERROR(Sanitize(&job));
     }
   }
   const absl::Time measure_end = clock.SteadyNow();
@@ -195,6 +216,9 @@ absl::Status JobVerifier::Prepare(Job* job) {
   if (request.job().workload_uuids().empty()) {
     return absl::InvalidArgumentError("job.workload_uuids is empty");
   }
+  if (request.job().kind() == v1::JOB_KIND_BASELINE && !request.has_baseline()) {
+    return absl::InvalidArgumentError("job.kind is BASELINE, but the task has no baseline");
+  }
   if (request.job().rivals_size() != request.rivals_size()) {
     return absl::InvalidArgumentError("job.rivals and rivals differ in number");
   }
@@ -210,7 +234,7 @@ absl::Status JobVerifier::Prepare(Job* job) {
   const bool confirm = request.job().kind() == v1::JOB_KIND_CONFIRM;
   if (confirm) job->own_seed = Seed::Fresh();
   const Seed seed = confirm ? *job->own_seed : bench_.DrawScreeningSeed();
-  const bool timed = request.job().kind() != v1::JOB_KIND_CHECK;
+  const bool timed = IsTimed(request.job().kind());
   for (const std::string& uuid : request.job().workload_uuids()) {
     ASSIGN_OR_RETURN(const v1::Workload* workload, FindWorkload(request.task(), uuid));
     ASSIGN_OR_RETURN(CasePtr made,
@@ -237,7 +261,7 @@ absl::Status JobVerifier::Prepare(Job* job) {
 
 absl::Status JobVerifier::TryTrusted(Job* job) {
   const v1::VerifierRequest& request = *job->request;
-  if (request.job().kind() == v1::JOB_KIND_SCREEN && job->baseline.has_value()) {
+  if (TimesBaseline(request.job().kind()) && job->baseline.has_value()) {
     // As often as it is timed anew.
     const absl::Time now = bench_.clock().SteadyNow();
     const bool timed = std::all_of(job->cases.begin(), job->cases.end(), [&](const CasePtr& each) {
@@ -333,6 +357,18 @@ absl::Status JobVerifier::TimeBaseline(Job* job) {
     job->baselines.push_back(*std::move(timing));
   }
   return absl::OkStatus();
+}
+
+void JobVerifier::TellBaselines(Job* job) {
+  const absl::Time now = bench_.clock().SteadyNow();
+  for (size_t i = 0; i < job->cases.size(); ++i) {
+    v1::WorkloadResult* result = job->verdict.add_workloads();
+    result->set_workload_uuid(job->cases[i]->uuid());
+    result->set_outcome(v1::OUTCOME_PASSED);
+    *result->mutable_baseline() = job->baselines[i].samples;
+    *result->mutable_baseline_age() = ToProto(now - job->baselines[i].measured_at);
+    result->set_floor_us(Floor(*job, i));
+  }
 }
 
 absl::Status JobVerifier::Screen(std::unique_ptr<RunnerLink>* link, Job* job) {

@@ -18,7 +18,7 @@
 
 namespace ksearch {
 
-// Carries out one VerifierRequest: CHECK, SCREEN, CONFIRM or PROFILE. Whatever the candidate does
+// Carries out one VerifierRequest of any kind but BUILD. Whatever the candidate does
 // is part of the verdict, and what the task's own programs do (OUTCOME_TASK_ERROR); non-OK is
 // trouble of the machine or the request. Thread-compatible.
 class JobVerifier {
@@ -40,7 +40,7 @@ class JobVerifier {
     std::vector<OracleEntries> oracles;       // same order
     std::vector<AnsweredHiddenCase> hidden;   // of a CONFIRM
     std::vector<v1::WorkloadResult> results;  // same order; empty uuid: not reached
-    // Of a SCREEN with a baseline; same order.
+    // Of a BASELINE, or of a SCREEN with a baseline; same order.
     std::vector<BaselineCache::Timing> baselines;
     IdlePaces alone;            // GPU, of a SCREEN: before the candidate was there
     absl::Duration start_time;  // of a runner, before it loaded anything
@@ -69,13 +69,15 @@ class JobVerifier {
   // The programs that the candidate is compared with: TaskFault if one is not right.
   absl::Status TryTrusted(Job* job);
   absl::Status TimeBaseline(Job* job);
+  // Of a BASELINE: what was timed becomes the verdict's workloads.
+  void TellBaselines(Job* job);
   // *link is replaced if the candidate needs a new process.
   absl::Status Screen(std::unique_ptr<RunnerLink>* link, Job* job);
   // No call of this workload can be faster, in microseconds; 0: unknown.
   double Floor(const Job& job, size_t index) const;
   absl::Status Confirm(Job* job);
-  // compute-sanitizer on the smallest workload, and a second witness to some of its findings. A
-  // confirmation goes on whatever this cannot do.
+  // compute-sanitizer on the smallest workload, and a second witness to some of its findings. What
+  // cannot be done is noted, and fails no job.
   absl::Status Sanitize(Job* job);
   using Suspects = std::vector<std::pair<size_t, WorkloadSession::Suspect>>;  // by case
   // Compares outputs of timed calls with oracles of their contents, made now; the first that is

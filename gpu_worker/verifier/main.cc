@@ -21,6 +21,7 @@
 #include "common/subprocess.h"
 #include "common/textproto.h"
 #include "gpu_worker/sandbox/sandbox_factory.h"
+#include "gpu_worker/verifier/host/host_caches.h"
 #include "gpu_worker/verifier/host/host_peaks.h"
 #include "gpu_worker/verifier/host/memfd_buffer_sets.h"
 #include "gpu_worker/verifier/instruments/instrument.h"
@@ -157,9 +158,8 @@ absl::Status Run(int argc, char** argv) {
     allocate = *std::move(on_gpu);
   } else {
 #ifndef KSEARCH_SANITIZED  // a candidate is faster than what this would measure
-    options.measure_host = [bytes = options.last_level_cache_bytes] {
-      return MeasureHostPeaks(bytes);
-    };
+    const int64_t caches = AllLastLevelCacheBytes(/*root=*/"", options.last_level_cache_bytes);
+    options.measure_host = [caches] { return MeasureHostPeaks(caches); };
 #endif
   }
   Bench bench(starter, std::move(allocate), clock, std::move(options));

@@ -4,6 +4,8 @@
 #include <time.h>
 
 #include <algorithm>
+#include <barrier>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <thread>
@@ -23,7 +25,8 @@ namespace {
 // In a core's first cache, of 32 KiB and more.
 constexpr size_t kCachedBytes = size_t{16} << 10;
 // So many times the last-level cache, read from end to end, are out of it when their turn comes
-// again. Above the limit nothing is said of the memory: taking that much would take too long.
+// again. Above the limit, where taking that much would take too long, what is read must be put out
+// of the caches by an instruction (FlushAll), or nothing is said of the memory.
 constexpr int64_t kCacheMultiple = 3;
 constexpr int64_t kMaxStreamedBytes = int64_t{192} << 20;
 // The best of so many pieces counts, each of about a millisecond.
@@ -115,16 +118,45 @@ bool HasTiles() {
 #endif
 }
 
-// The best of some pieces of `work` each, per second.
-template <typename Piece>
-double BestRate(int pieces, double work, const Piece& piece) {
+// Puts these bytes out of every cache of the machine, whatever its size; false: this processor has
+// no instruction for it.
+KSEARCH_PEAK_KERNEL bool FlushAll([[maybe_unused]] std::byte* begin,
+                                  [[maybe_unused]] size_t size) {
+#if defined(__x86_64__)
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  constexpr unsigned kFlushOptimised = 1U << 23;
+  const bool optimised = __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b & kFlushOptimised) != 0;
+  constexpr size_t kLine = 64;
+  for (size_t at = 0; at < size; at += kLine) {
+    if (optimised) {
+      asm volatile("clflushopt %0" : "+m"(begin[at]));
+    } else {
+      asm volatile("clflush %0" : "+m"(begin[at]));
+    }
+  }
+  asm volatile("mfence" ::: "memory");
+  return true;
+#else
+  return false;
+#endif
+}
+
+// The best of some pieces of `work` each, per second; `before` each, off the clock.
+template <typename Piece, typename Before>
+double BestRate(int pieces, double work, const Piece& piece, const Before& before) {
   double best = 0;
   for (int i = 0; i < pieces; ++i) {
+    before();
     const double start = CpuSeconds();
     piece();
     best = std::max(best, work / std::max(CpuSeconds() - start, 1e-9));
   }
   return best;
+}
+
+template <typename Piece>
+double BestRate(int pieces, double work, const Piece& piece) {
+  return BestRate(pieces, work, piece, [] {});
 }
 
 struct FreeBytes {
@@ -140,8 +172,9 @@ AlignedBytes TakeBytes(size_t size) {
   return bytes;
 }
 
-// Of one core; `streamed`: this core's part of what no cache holds, 0: none.
-HostPeaks MeasureCore(size_t streamed) {
+// Of one core; `streamed`: this core's part of what is read from memory, 0: none. All cores read it
+// at one time, so that none has the memory to itself.
+HostPeaks MeasureCore(size_t streamed, std::barrier<>* together) {
   const Kernels kernels = WidestKernels();
   HostPeaks peaks;
   peaks.single_flops_per_second =
@@ -154,10 +187,17 @@ HostPeaks MeasureCore(size_t streamed) {
         });
   }
   if (streamed == 0) return peaks;
-  if (const AlignedBytes bytes = TakeBytes(streamed); bytes != nullptr) {
-    peaks.memory_bytes_per_second = BestRate(kStreams, static_cast<double>(streamed),
-                                             [&] { kernels.read_all(bytes.get(), streamed); });
-  }
+  const AlignedBytes bytes = TakeBytes(streamed);
+  const double rate = BestRate(
+      kStreams, bytes == nullptr ? 0 : static_cast<double>(streamed),
+      [&] {
+        if (bytes != nullptr) kernels.read_all(bytes.get(), streamed);
+      },
+      [&] {
+        if (bytes != nullptr) FlushAll(bytes.get(), streamed);
+        together->arrive_and_wait();
+      });
+  peaks.memory_bytes_per_second = rate;
   return peaks;
 }
 
@@ -173,13 +213,18 @@ HostPeaks MeasureHostPeaks(int64_t last_level_cache_bytes) {
   const int processors = Processors();
   const int64_t all = kCacheMultiple * last_level_cache_bytes;
   constexpr int64_t kGrain = 4096;
-  const auto streamed = static_cast<size_t>(
-      all <= kMaxStreamedBytes ? (all / processors + kGrain - 1) / kGrain * kGrain : 0);
+  const int64_t wanted = all <= kMaxStreamedBytes            ? all
+                         : FlushAll(nullptr, /*size=*/0) ? kMaxStreamedBytes
+                                                         : 0;
+  const auto streamed =
+      static_cast<size_t>((wanted / processors + kGrain - 1) / kGrain * kGrain);
+  std::barrier<> together(processors);
   std::vector<HostPeaks> cores(static_cast<size_t>(processors));
   std::vector<std::thread> threads;
   threads.reserve(cores.size());
   for (HostPeaks& core : cores) {
-    threads.emplace_back([&core, streamed] { core = MeasureCore(streamed); });
+    threads.emplace_back(
+        [&core, streamed, &together] { core = MeasureCore(streamed, &together); });
   }
   for (std::thread& thread : threads) thread.join();
   HostPeaks peaks;

@@ -10,14 +10,15 @@ namespace ksearch {
 // better of the two (Raise).
 struct HostPeaks {
   double cache_bytes_per_second = 0;  // reads of what lies in each core's first cache
-  double memory_bytes_per_second =
-      0;  // reads of what lies in no cache; 0: too large a cache to tell
-  int64_t last_level_cache_bytes = 0;
+  // Reads of what lies in no cache; 0: not known, since the caches are larger than what can be read
+  // in a short time, and this processor cannot be told to empty them.
+  double memory_bytes_per_second = 0;
+  int64_t last_level_cache_bytes = 0;  // of all of them together
   double single_flops_per_second = 0;  // multiply-adds of float32 vectors, two operations each
   bool has_tiles = false;              // matrix instructions (AMX), which are not measured
 };
 
-// Takes about 100 ms of every such processor.
+// `last_level_cache_bytes`: see AllLastLevelCacheBytes. Takes about 150 ms of every such processor.
 HostPeaks MeasureHostPeaks(int64_t last_level_cache_bytes);
 
 // Each speed of *peaks becomes that of `other` if that is higher. Returns by how many times at most

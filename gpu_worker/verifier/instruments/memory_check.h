@@ -20,14 +20,19 @@ struct MemoryCheck {
   Ending alarm;   // PASSED, or the first finding that needs a second witness
 };
 
-// Runs a candidate that has passed the gate under the tools of compute-sanitizer, one after
-// another, each for a share of kSanitizerTime, until one finds an error that stands by itself. A
-// tool that cannot do its work is named in the report's note and says nothing about the candidate.
-// No other runner may be alive. Non-OK if there is no memory for the buffers.
+enum class Thoroughness {
+  kCheap,  // memcheck and racecheck, within kCheapSanitizerTime
+  kFull,   // synccheck, too, within kSanitizerTime
+};
+
+// Runs a candidate that has passed the gate under tools of compute-sanitizer, one after another,
+// until one finds an error that stands by itself. A tool that cannot do its work is named in the
+// report's note and says nothing about the candidate. No other runner may be alive. Non-OK if there
+// is no memory for the buffers.
 absl::StatusOr<MemoryCheck> CheckMemory(Bench& bench, const Instrument& sanitizer,
                                         const ProgramImage& candidate,
                                         const std::shared_ptr<const WorkloadCase>& workload,
-                                        const v1::Limits& limits);
+                                        const v1::Limits& limits, Thoroughness thoroughness);
 
 // What a finding means for the candidate: PASSED for a warning.
 Ending Judge(const v1::SanitizerFinding& finding);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -169,9 +170,16 @@ absl::StatusOr<MemoryCheck> HearWitnesses(Bench& bench, const Instrument& saniti
                                           const v1::VerifierRequest& request,
                                           const ProgramImage& candidate,
                                           const std::vector<WitnessCase>& cases) {
+  std::optional<ProgramImage> lined;
+  if (request.has_lined()) {
+    ASSIGN_OR_RETURN(ProgramImage image, ProgramImage::Open(request.lined()));
+    lined.emplace(std::move(image));
+  }
+  const bool cheap = request.job().kind() == v1::JOB_KIND_EXAMINE;
   ASSIGN_OR_RETURN(MemoryCheck check,
-                   CheckMemory(bench, sanitizer, candidate, cases.front().workload,
-                               WithDefaults(request.job().limits())));
+                   CheckMemory(bench, sanitizer, lined.has_value() ? *lined : candidate,
+                               cases.front().workload, WithDefaults(request.job().limits()),
+                               cheap ? Thoroughness::kCheap : Thoroughness::kFull));
   if (!check.ending.passed() || check.alarm.passed()) return check;
   ASSIGN_OR_RETURN(SecondWitness witness, AskSecondWitness(bench, request, candidate, cases));
   *check.report.mutable_delayed_runs() = std::move(witness.runs);

@@ -33,7 +33,7 @@ struct SecondWitness {
   Ending ending;
 };
 
-// Has the candidate of a CONFIRM, which passed the gate and is now accused by a tool, make calls
+// Has the candidate of a request, which passed the gate and is now accused by a tool, make calls
 // without delays, to see whether it repeats itself bit for bit, and then kWitnessCalls with random
 // delays at its barriers (request.delayed), on the first of `cases`, smallest first, and the middle
 // one, within kWitnessTime. Wrong outputs, with delays or without, and different ones for the same
@@ -45,8 +45,9 @@ absl::StatusOr<SecondWitness> AskSecondWitness(Bench& bench, const v1::VerifierR
                                                const ProgramImage& candidate,
                                                const std::vector<WitnessCase>& cases);
 
-// CheckMemory on the first of `cases` and, where that needs it, AskSecondWitness: `ending` is what
-// both mean, the report has `delayed_runs`.
+// CheckMemory on the first of `cases`, of the build with a line table where the request has it
+// (cheap if the job is an EXAMINE), and, where that needs it, AskSecondWitness: `ending` is what both
+// mean, the report has `delayed_runs`.
 absl::StatusOr<MemoryCheck> HearWitnesses(Bench& bench, const Instrument& sanitizer,
                                           const v1::VerifierRequest& request,
                                           const ProgramImage& candidate,

@@ -82,6 +82,22 @@ double Bench::Floor(const v1::Task& task, const v1::Workload& workload) const {
   return FloorMicros(task, workload, gpu() != nullptr ? gpu()->peaks : PeaksOf(host_peaks_));
 }
 
+v1::DevicePeaks Bench::Peaks() const {
+  v1::DevicePeaks peaks;
+  if (gpu() != nullptr) {
+    peaks.set_memory_bytes_per_second(gpu()->peaks.bytes_per_second);
+    peaks.set_half_flops_per_second(gpu()->peaks.half_flops_per_second);
+    peaks.set_byte_flops_per_second(gpu()->peaks.byte_flops_per_second);
+    peaks.set_empty_call_us(gpu()->peaks.least_call_us);
+    return peaks;
+  }
+  peaks.set_memory_bytes_per_second(host_peaks_.memory_bytes_per_second);
+  peaks.set_cache_bytes_per_second(host_peaks_.cache_bytes_per_second);
+  peaks.set_single_flops_per_second(host_peaks_.single_flops_per_second);
+  peaks.set_last_level_cache_bytes(host_peaks_.last_level_cache_bytes);
+  return peaks;
+}
+
 bool Bench::IsImpossible(double call_us, double floor_us) {
   if (gpu() != nullptr) return call_us < kImpossible * floor_us;
   if (call_us >= kImpossibleOnHost * floor_us || !options_.measure_host) return false;

@@ -24,6 +24,7 @@
 #include "gpu_worker/verifier/timing/device/gpu_timing.h"
 #include "gpu_worker/verifier/timing/device/idle_paces.h"
 #include "gpu_worker/verifier/timing/metronome.h"
+#include "proto/result.pb.h"
 
 namespace ksearch {
 
@@ -77,6 +78,8 @@ class Bench {
   Metronome& metronome() { return metronome_; }
   // No call of the workload can take less, in microseconds; 0: unknown.
   double Floor(const v1::Task& task, const v1::Workload& workload) const;
+  // What the device does at most, as far as it was measured.
+  v1::DevicePeaks Peaks() const;
   // Whether no program can be that fast. A CPU that seems to be faster than it can be is measured
   // once more: it may have been busy.
   bool IsImpossible(double call_us, double floor_us);

@@ -89,6 +89,48 @@ TEST(JobVerifierTest, CheckDoesNotTime) {
   EXPECT_FALSE(verdict.workloads(0).has_candidate());
 }
 
+TEST(JobVerifierTest, ABaselineJobTimesTheBaselineAlone) {
+  Verifier verifier([] {
+    HostPeaks peaks;
+    peaks.memory_bytes_per_second = 2e10;
+    peaks.cache_bytes_per_second = 4e11;
+    peaks.single_flops_per_second = 1e11;
+    return peaks;
+  });
+  // The candidate would crash.
+  v1::VerifierRequest request = ScreenRequest("crash");
+  request.mutable_job()->set_kind(v1::JOB_KIND_BASELINE);
+  const v1::Verdict verdict = verifier.Verify(request);
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
+  ASSERT_THAT(verdict.workloads(), SizeIs(2));
+  EXPECT_EQ(verdict.workloads(0).workload_uuid(), "medium");
+  for (const v1::WorkloadResult& workload : verdict.workloads()) {
+    EXPECT_FALSE(workload.has_candidate());
+    EXPECT_THAT(workload.baseline().median_us(), Gt(0));
+  }
+  EXPECT_EQ(verdict.peaks().memory_bytes_per_second(), 2e10);
+  EXPECT_EQ(verdict.peaks().cache_bytes_per_second(), 4e11);
+  EXPECT_EQ(verdict.peaks().single_flops_per_second(), 1e11);
+  EXPECT_EQ(verdict.peaks().empty_call_us(), 0);
+  request.clear_baseline();
+  EXPECT_EQ(verifier.Refuse(request).code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(JobVerifierTest, AnExaminationChecksAndDoesNotTime) {
+  Verifier verifier;
+  v1::VerifierRequest request = ScreenRequest("honest");
+  request.mutable_job()->set_kind(v1::JOB_KIND_EXAMINE);
+  v1::Verdict verdict = verifier.Verify(request);
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
+  EXPECT_FALSE(verdict.workloads(0).has_candidate());
+  EXPECT_FALSE(verdict.has_sanitizer()) << "there is no tool on a CPU";
+  EXPECT_FALSE(verdict.has_peaks());
+  request = ScreenRequest("wrong_numbers");
+  request.mutable_job()->set_kind(v1::JOB_KIND_EXAMINE);
+  verdict = verifier.Verify(request);
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_INCORRECT) << verdict.message();
+}
+
 struct BadCandidate {
   std::string name;
   v1::Outcome outcome;

@@ -199,6 +199,42 @@ TEST_F(InstrumentsTest, ARaceThatASecondWitnessSeesIsIncorrect) {
   EXPECT_THAT(verdict.sanitizer().delayed_runs().label(), IsEmpty());
 }
 
+TEST_F(InstrumentsTest, AnExaminationRunsTheCheapToolsOnTheBuildWithLines) {
+  Bench::Options options;
+  options.sanitizer =
+      Fake("compute-sanitizer",
+           "echo '========= COMPUTE-SANITIZER' > $log\n"
+           "[ $tool = racecheck ] && echo '========= Error: Race reported between Write access at "
+           "k(int)+0x10 in kernel.cu:42' >> $log\n"
+           "echo '========= ERROR SUMMARY: 1 error' >> $log\n");
+  v1::VerifierRequest request = ScreenRequest("honest");
+  request.mutable_job()->set_kind(v1::JOB_KIND_EXAMINE);
+  *request.mutable_delayed() = CandidateArtifact("wrong_numbers");
+  *request.mutable_lined() = CandidateArtifact("honest_workspace");
+  v1::Verdict verdict = Verify(options, request);
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_INCORRECT);
+  EXPECT_THAT(verdict.sanitizer().tools(), ElementsAre("memcheck", "racecheck"));
+  ASSERT_THAT(verdict.sanitizer().findings(), SizeIs(1));
+  EXPECT_EQ(verdict.sanitizer().findings(0).kernel(), "k");
+  EXPECT_EQ(verdict.sanitizer().findings(0).file(), "kernel.cu");
+  EXPECT_EQ(verdict.sanitizer().findings(0).line(), 42);
+  EXPECT_THAT(verdict.message(), HasSubstr("second witness: with random delays"));
+  EXPECT_FALSE(verdict.workloads(0).has_candidate());
+  // A tool's word alone refuses nothing.
+  *request.mutable_delayed() = CandidateArtifact("honest");
+  verdict = Verify(options, request);
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
+  EXPECT_EQ(verdict.sanitizer().delayed_runs().label(), "race_reported");
+  // The tools look at the build with lines, which crashes here; the candidate does not.
+  *request.mutable_lined() = CandidateArtifact("crash");
+  options.sanitizer = Fake("compute-sanitizer", "exit 0\n");
+  verdict = Verify(options, request);
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
+  EXPECT_THAT(verdict.sanitizer().tools(), IsEmpty());
+  EXPECT_THAT(verdict.sanitizer().note(), HasSubstr("memcheck: "));
+  EXPECT_TRUE(verdict.sanitizer().has_time());
+}
+
 TEST_F(InstrumentsTest, LastBitsThatVaryAreARaceUnlessSumsHaveNoOrder) {
   v1::Verdict verdict = ConfirmAccused("last_bits_vary", "plain sums");
   EXPECT_EQ(verdict.outcome(), v1::OUTCOME_INCORRECT);
