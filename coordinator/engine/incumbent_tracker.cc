@@ -58,7 +58,7 @@ IncumbentTracker::Step IncumbentTracker::OnScreened(const v1::JobResult& result,
                   [&](const auto& waiting) { return waiting.candidate_id() == candidate_id; });
   const bool settled = std::find(state_.settled().begin(), state_.settled().end(), candidate_id) !=
                        state_.settled().end();
-  if (result.outcome() != v1::OUTCOME_PASSED || in_line || settled ||
+  if (result.outcome() != v1::OUTCOME_PASSED || in_line || settled || IsRefused(candidate_id) ||
       state_.confirming().candidate_id() == candidate_id) {
     return step;
   }
@@ -76,6 +76,21 @@ IncumbentTracker::Step IncumbentTracker::OnScreened(const v1::JobResult& result,
   PutInLine(challenger);
   StartNext(&step);
   return step;
+}
+
+void IncumbentTracker::Refuse(const std::string& candidate_id) {
+  if (IsRefused(candidate_id)) return;
+  state_.add_refused(candidate_id);
+  auto* waiting = state_.mutable_waiting();
+  waiting->erase(std::remove_if(waiting->begin(), waiting->end(),
+                                [&](const v1::IncumbentState::Challenger& challenger) {
+                                  return challenger.candidate_id() == candidate_id;
+                                }),
+                 waiting->end());
+}
+
+bool IncumbentTracker::IsRefused(const std::string& candidate_id) const {
+  return absl::c_linear_search(state_.refused(), candidate_id);
 }
 
 void IncumbentTracker::PutInLine(const v1::IncumbentState::Challenger& challenger) {
@@ -98,7 +113,8 @@ IncumbentTracker::Step IncumbentTracker::OnConfirmed(const std::string& tag,
   state_.clear_confirming_share();
   const bool lost_before = std::find(state_.lost().begin(), state_.lost().end(),
                                      challenger.candidate_id()) != state_.lost().end();
-  if (IsInfrastructureOutcome(result.outcome()) && !lost_before) {
+  const bool refused = IsRefused(challenger.candidate_id());
+  if (IsInfrastructureOutcome(result.outcome()) && !lost_before && !refused) {
     state_.add_lost(challenger.candidate_id());
     v1::RunEvent event = EventAbout(v1::RunEvent::NOTE, challenger);
     event.set_job_id(result.job_id());
@@ -122,6 +138,8 @@ IncumbentTracker::Step IncumbentTracker::OnConfirmed(const std::string& tag,
     event.set_text(absl::StrCat(v1::Outcome_Name(result.outcome()), ": ", result.message()));
   } else if (result.suspicions_size() > 0) {
     event.set_text(absl::StrCat("suspicious: ", absl::StrJoin(result.suspicions(), "; ")));
+  } else if (refused) {
+    event.set_text("its examination refused it");
   } else if (over_rival == nullptr || over_baseline == nullptr) {
     event.set_text(absl::StrCat("the result lacks a comparison with ", rival));
   } else if (over_rival->verdict() != v1::Comparison::IMPROVED) {

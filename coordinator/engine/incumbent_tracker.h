@@ -39,6 +39,9 @@ class IncumbentTracker {
   // of candidates not seen before matter.
   Step OnScreened(const v1::JobResult& result, const std::string& candidate_id,
                   const std::string& node_id, int round, double score);
+  // An examination refused this candidate: it leaves the line and enters it no more, and if its
+  // confirmation is under way, that does not make it the incumbent.
+  void Refuse(const std::string& candidate_id);
   // The confirmation with this tag ended. One that was lost with its workers is tried once more.
   Step OnConfirmed(const std::string& tag, const v1::JobResult& result);
 
@@ -49,6 +52,7 @@ class IncumbentTracker {
   void Restore(const v1::IncumbentState& state) { state_ = state; }
 
  private:
+  bool IsRefused(const std::string& candidate_id) const;
   void PutInLine(const v1::IncumbentState::Challenger& challenger);
   void StartNext(Step* step);
 

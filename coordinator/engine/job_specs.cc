@@ -81,6 +81,20 @@ v1::JobSpec JobSpecs::Confirm(const v1::Sources& candidate, const std::string& i
   return spec;
 }
 
+v1::JobSpec JobSpecs::Baseline(const v1::Sources& baseline) const {
+  v1::JobSpec spec = Screen(baseline);
+  spec.set_kind(v1::JOB_KIND_BASELINE);
+  return spec;
+}
+
+v1::JobSpec JobSpecs::Examine(const v1::Sources& candidate, const std::string& architecture) const {
+  v1::JobSpec spec = Screen(candidate);
+  spec.set_kind(v1::JOB_KIND_EXAMINE);
+  spec.set_architecture(architecture);
+  *spec.mutable_plan() = WithDefaults(v1::MeasurePlan());
+  return spec;
+}
+
 v1::JobSpec JobSpecs::Profile(const v1::Sources& candidate, const std::string& workload_uuid,
                               const std::string& architecture) const {
   v1::JobSpec spec = Common(v1::JOB_KIND_PROFILE, candidate);

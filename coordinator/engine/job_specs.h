@@ -27,6 +27,13 @@ class JobSpecs {
   v1::JobSpec Confirm(const v1::Sources& candidate, const std::string& incumbent_id,
                       const v1::Sources* incumbent, double error_share) const;
 
+  // The task's own baseline, timed as a screening times it. `baseline`: its sources.
+  v1::JobSpec Baseline(const v1::Sources& baseline) const;
+
+  // Cheap tools on the smallest feedback workload. `architecture`: of the device; empty: any. Does
+  // not depend on how the run measures.
+  v1::JobSpec Examine(const v1::Sources& candidate, const std::string& architecture) const;
+
   // Under the profiler on one workload. `architecture`: of the device; empty: any. Does not depend
   // on how the run measures.
   v1::JobSpec Profile(const v1::Sources& candidate, const std::string& workload_uuid,

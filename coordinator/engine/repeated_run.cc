@@ -1,5 +1,10 @@
 #include "coordinator/engine/repeated_run.h"
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "coordinator/search/search_strategy.h"
+
 namespace ksearch {
 
 void TakeOver(const RunRow& earlier, const v1::RunConfig& request, v1::RunConfig* config) {
@@ -14,6 +19,12 @@ void TakeOver(const RunRow& earlier, const v1::RunConfig& request, v1::RunConfig
   if (!request.world_model().has_dominated_ratio()) {
     config->mutable_world_model()->set_dominated_ratio(tree.dominated_ratio());
   }
+  if (!request.world_model().has_time_baseline_first()) {
+    config->mutable_world_model()->set_time_baseline_first(tree.time_baseline_first());
+  }
+  if (!request.world_model().has_examine_new_bests()) {
+    config->mutable_world_model()->set_examine_new_bests(tree.examine_new_bests());
+  }
   // Its order holds the profiles that it had, and no others.
   if (request.profile() == v1::PROFILE_POLICY_UNSPECIFIED) {
     config->set_profile(earlier.config.profile() == v1::PROFILE_POLICY_UNSPECIFIED
@@ -23,6 +34,19 @@ void TakeOver(const RunRow& earlier, const v1::RunConfig& request, v1::RunConfig
   if (!request.has_platform()) {
     *config->mutable_platform() = earlier.status.platform();
     config->set_any_device(earlier.status.any_device());
+  }
+}
+
+void TakeOverJobs(const std::vector<std::string>& recorded, const v1::RunConfig& request,
+                  v1::RunConfig* config) {
+  v1::WorldModelSettings* tree = config->mutable_world_model();
+  if (!request.world_model().has_time_baseline_first()) {
+    tree->set_time_baseline_first(
+        absl::c_linear_search(recorded, absl::StrCat("job/", kBaselineTag)));
+  }
+  if (!request.world_model().has_examine_new_bests()) {
+    tree->set_examine_new_bests(absl::c_any_of(
+        recorded, [](const std::string& key) { return absl::EndsWith(key, kExamineTagEnd); }));
   }
 }
 

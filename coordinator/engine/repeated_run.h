@@ -1,6 +1,9 @@
 #ifndef KSEARCH_COORDINATOR_ENGINE_REPEATED_RUN_H_
 #define KSEARCH_COORDINATOR_ENGINE_REPEATED_RUN_H_
 
+#include <string>
+#include <vector>
+
 #include "coordinator/store/rows.h"
 #include "proto/config.pb.h"
 
@@ -9,6 +12,11 @@ namespace ksearch {
 // Makes `config` repeat `earlier`: what changes the course of a search, and with what it is
 // measured, is as it was there, unless `request` asks for something else.
 void TakeOver(const RunRow& earlier, const v1::RunConfig& request, v1::RunConfig* config);
+
+// Makes `config` ask for the kinds of jobs that a recorded order of arrivals holds, and no others,
+// unless `request` says otherwise.
+void TakeOverJobs(const std::vector<std::string>& recorded, const v1::RunConfig& request,
+                  v1::RunConfig* config);
 
 }  // namespace ksearch
 

@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/digest.h"
@@ -171,7 +173,9 @@ absl::Status RunRegistry::Repeat(const v1::RunConfig& request, v1::RunConfig* co
     ASSIGN_OR_RETURN(const RunRow earlier, parts_.store->ReadRun(config->replay_order_of()));
     TakeOver(earlier, request, config);
   }
-  if (!parts_.models->RecordedOrder(config->provider()).empty()) {
+  if (const std::vector<std::string> recorded = parts_.models->RecordedOrder(config->provider());
+      !recorded.empty()) {
+    TakeOverJobs(recorded, request, config);
     *config->mutable_platform() = parts_.models->RecordedPlatform(config->provider());
   } else if (const auto platform = ChoosePlatform(*config, parts_.platforms);
              platform.has_value()) {
@@ -183,7 +187,9 @@ absl::Status RunRegistry::Repeat(const v1::RunConfig& request, v1::RunConfig* co
 absl::StatusOr<v1::RunEstimate> RunRegistry::Estimate(const v1::RunConfig& request) const {
   RunRow row;
   ASSIGN_OR_RETURN(row.config, Complete(request));
-  ASSIGN_OR_RETURN(const SearchContext context, LoadContext(row, Limits()));
+  ASSIGN_OR_RETURN(SearchContext context, LoadContext(row, Limits()));
+  // The first question is what is estimated.
+  context.config.mutable_world_model()->set_time_baseline_first(false);
   ASSIGN_OR_RETURN(const std::unique_ptr<SearchStrategy> strategy, MakeStrategy(context));
   return EstimateRun(row.config, strategy->Start());
 }

@@ -32,6 +32,8 @@ void FillWorldModel(v1::WorldModelSettings* settings) {
   settings->set_max_edit_retries(OrDefault(settings->max_edit_retries(), 3));
   if (!settings->has_learn_from_confirmations()) settings->set_learn_from_confirmations(true);
   if (!settings->has_dominated_ratio()) settings->set_dominated_ratio(0.2);
+  if (!settings->has_time_baseline_first()) settings->set_time_baseline_first(true);
+  if (!settings->has_examine_new_bests()) settings->set_examine_new_bests(true);
 }
 
 class Faults {

@@ -13,6 +13,7 @@
 #include "common/run_facts.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
+#include "common/trusted_programs.h"
 #include "coordinator/engine/ledger_status.h"
 #include "coordinator/search/score.h"
 
@@ -298,15 +299,43 @@ absl::Status SearchRun::FoldResult(const Arrival& arrival) {
   const std::string tag(absl::StripSuffix(arrival.tag, kOwnPlatformTagEnd));
   if (tag.rfind("confirm/", 0) == 0) return FoldConfirmation(tag, *result);
   if (absl::EndsWith(tag, kProfileTagEnd)) return Take(strategy_->OnProfiled({tag, *result}));
-  RETURN_IF_ERROR(Take(strategy_->OnScreened({tag, *result})));
+  if (absl::EndsWith(tag, kExamineTagEnd)) return FoldExamination(tag, arrival.ref, *result);
+  if (tag == kBaselineTag) return Take(strategy_->OnBaseline({tag, *result}));
+  const StepOutput output = strategy_->OnScreened({tag, *result});
+  RETURN_IF_ERROR(Take(output));
   ASSIGN_OR_RETURN(const v1::JobSpec spec, parts_.store->ReadJob(arrival.ref));
   const std::string candidate_id = CandidateId(spec.candidate());
   ASSIGN_OR_RETURN(const CandidateRow candidate,
                    parts_.store->ReadCandidate(run_id_, candidate_id));
   RETURN_IF_ERROR(NoteGain(candidate, *result));
-  return TakeTrackerStep(tracker_.OnScreened(*result, candidate_id, candidate.node_id,
+  // What is about to be examined may have no confirmation to come.
+  const bool examined = std::any_of(output.examinations.begin(), output.examinations.end(),
+                                    [&](const ExamineCandidate& examination) {
+                                      return examination.candidate_id == candidate_id;
+                                    });
+  return examined ? absl::OkStatus() : Challenge(candidate, *result);
+}
+
+absl::Status SearchRun::FoldExamination(const std::string& tag, const std::string& job_id,
+                                        const v1::JobResult& result) {
+  ASSIGN_OR_RETURN(const v1::JobSpec spec, parts_.store->ReadJob(job_id));
+  const std::string candidate_id = CandidateId(spec.candidate());
+  const bool refused =
+      result.outcome() != v1::OUTCOME_PASSED && !IsInfrastructureOutcome(result.outcome());
+  if (refused) tracker_.Refuse(candidate_id);
+  RETURN_IF_ERROR(Take(strategy_->OnExamined({tag, result})));
+  if (refused) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const CandidateRow candidate,
+                   parts_.store->ReadCandidate(run_id_, candidate_id));
+  ASSIGN_OR_RETURN(const std::optional<v1::JobResult> screened,
+                   parts_.store->ReadResult(candidate.job_id));
+  return screened.has_value() ? Challenge(candidate, *screened) : absl::OkStatus();
+}
+
+absl::Status SearchRun::Challenge(const CandidateRow& candidate, const v1::JobResult& screened) {
+  return TakeTrackerStep(tracker_.OnScreened(screened, candidate.candidate_id, candidate.node_id,
                                              candidate.round,
-                                             SpeedupOverBaseline(*result).value_or(0)));
+                                             SpeedupOverBaseline(screened).value_or(0)));
 }
 
 absl::Status SearchRun::FoldConfirmation(const std::string& tag, const v1::JobResult& result) {
@@ -376,6 +405,18 @@ absl::Status SearchRun::Take(const StepOutput& output) {
     RETURN_IF_ERROR(Hold(profile.tag, specs_.Profile(profile.sources, profile.workload_uuid,
                                                      profile.architecture))
                         .status());
+  }
+  for (const ExamineCandidate& examination : output.examinations) {
+    RETURN_IF_ERROR(Hold(examination.tag,
+                         specs_.Examine(examination.sources, examination.architecture))
+                        .status());
+  }
+  if (output.times_baseline) {
+    const v1::Sources* const baseline =
+        ChooseTrusted(context_.task.baselines(), context_.config.language());
+    if (baseline != nullptr) {
+      RETURN_IF_ERROR(Hold(kBaselineTag, specs_.Baseline(*baseline)).status());
+    }
   }
   if (output.finished) {
     state_.set_strategy_finished(true);

@@ -93,9 +93,13 @@ class SearchRun {
   absl::Status FoldResult(const Arrival& arrival);
   // Asks again, on the run's own platform, for what was done on another one.
   absl::Status Repeat(const Arrival& arrival, const v1::JobResult& result);
+  absl::Status FoldExamination(const std::string& tag, const std::string& job_id,
+                               const v1::JobResult& result);
   absl::Status FoldConfirmation(const std::string& tag, const v1::JobResult& result);
   // Turns a strategy's output into rows of `pending_`.
   absl::Status Take(const StepOutput& output);
+  // A candidate that was screened, and is not refused, may be worth a confirmation.
+  absl::Status Challenge(const CandidateRow& candidate, const v1::JobResult& screened);
   absl::Status TakeTrackerStep(const IncumbentTracker::Step& step);
   void AddEvent(v1::RunEvent event);
   // Tells the models' arms what the call of a screened candidate brought.

@@ -156,18 +156,21 @@ struct Sections {
                  Priority::kImportant, kFailureTokens};
     }
     if (context.confirmation.has_value()) {
-      confirmation = {"confirmation",
-                      "What the confirmation of the current program found",
-                      ConfirmationText(*context.confirmation),
-                      Priority::kRequired,
-                      kFailureTokens,
-                      Keep::kHead,
-                      0};
+      confirmation = {
+          "confirmation",
+          absl::StrCat("What the ",
+                       context.confirmation->by_examination() ? "examination" : "confirmation",
+                       " of the current program found"),
+          ConfirmationText(*context.confirmation),
+          Priority::kRequired,
+          kFailureTokens,
+          Keep::kHead,
+          0};
     }
     action = {"action", "Chosen action", ActionText(context.node, facts.paper), Priority::kRequired,
               kActionTokens};
     attempt = {"attempt", "", AttemptText(context), Priority::kRequired};
-    request = {"request", "What to do now", CodeRequestText(context.kind, facts.paper),
+    request = {"request", "What to do now", CodeRequestText(context, facts.paper),
                Priority::kRequired};
     complaint = {"complaint", "Complaint", ComplaintText(context), Priority::kRequired,
                  facts.paper ? kPaperComplaintTokens : kComplaintTokens};

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -47,8 +48,16 @@ std::string SanitizerLine(const v1::SanitizerFinding& finding) {
   }
   // What follows the first clause tells threads and sizes of buffers, those of unseen workloads
   // too.
-  const std::string head = finding.text().substr(0, finding.text().find(';'));
-  return absl::StrCat(line, " (", SafeLine(head, 160), ")");
+  std::string head = finding.text().substr(0, finding.text().find(';'));
+  // Of a race also the other access, with its line; the count of hazards behind it depends on
+  // sizes.
+  constexpr absl::string_view kOther = "; and ";
+  const size_t other = finding.text().find(std::string(kOther));
+  if (finding.kind() == v1::SanitizerFinding::RACE && other == head.size()) {
+    const std::string rest = finding.text().substr(other + kOther.size());
+    absl::StrAppend(&head, " and ", rest.substr(0, rest.find_first_of("[;")));
+  }
+  return absl::StrCat(line, " (", SafeLine(absl::StripTrailingAsciiWhitespace(head), 240), ")");
 }
 
 // "hidden case 'zeros of x': ..." -> "zeros of x".
@@ -175,10 +184,15 @@ std::vector<std::string> ConfirmationFindings(const v1::Task& task, const v1::Jo
 
 std::string ConfirmationText(const v1::ConfirmedProgram& confirmed) {
   std::string text = absl::StrCat(
-      "A confirmation repeats the checks on unseen sizes and input variants, with "
-      "compute-sanitizer "
-      "where there is a GPU, and times a program side by side with its rivals.\nVerdict: ",
-      confirmed.refused() ? "REFUSED: " : "", SafeLine(confirmed.verdict(), 300), ".\n");
+      confirmed.by_examination()
+          ? "An examination runs compute-sanitizer on the smallest workload as soon as a program "
+            "is "
+            "the best of its action."
+          : "A confirmation repeats the checks on unseen sizes and input variants, with "
+            "compute-sanitizer "
+            "where there is a GPU, and times a program side by side with its rivals.",
+      "\nVerdict: ", confirmed.refused() ? "REFUSED: " : "", SafeLine(confirmed.verdict(), 300),
+      ".\n");
   if (confirmed.has_speedup()) {
     absl::StrAppendFormat(&text,
                           "Confirmed speed-up over the baseline, unseen sizes included: %.3f "
@@ -189,7 +203,9 @@ std::string ConfirmationText(const v1::ConfirmedProgram& confirmed) {
   for (const std::string& finding : confirmed.findings()) {
     absl::StrAppend(&lines, "- ", finding, "\n");
   }
-  return absl::StrCat(text, QuotedData("findings of the confirmation", lines));
+  return absl::StrCat(text, QuotedData(confirmed.by_examination() ? "findings of the examination"
+                                                                  : "findings of the confirmation",
+                                       lines));
 }
 
 }  // namespace ksearch

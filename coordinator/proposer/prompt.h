@@ -39,6 +39,8 @@ struct PromptFacts {
   std::map<std::string, double> baseline_us;
   // Time that no call on the device can beat, by workload uuid, where it is known; may be empty.
   std::map<std::string, double> floor_us;
+  // What the device does at most, as measured; 0 where it is not known.
+  v1::DevicePeaks peaks;
   // Estimated tokens (four bytes each) a prompt may have; parts give way by importance.
   int max_tokens = 96000;
 };

@@ -114,6 +114,7 @@ PromptFacts CallBuilder::FactsAt(const v1::SearchState& state) const {
   PromptFacts facts = facts_;
   facts.baseline_us.insert(state.baseline_us().begin(), state.baseline_us().end());
   if (settings_.paper) return facts;
+  facts.peaks = state.peaks();
   for (const auto& [id, program] : state.screened()) {
     for (const v1::WorkloadResult& workload : program.result().workloads()) {
       if (!(workload.floor_us() > 0)) continue;

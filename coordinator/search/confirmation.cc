@@ -75,9 +75,10 @@ v1::ConfirmedProgram ReadConfirmation(const Confirmation& confirmation,
 
 std::string RefusalLine(const v1::ConfirmedProgram& confirmed) {
   return OneLine(
-      absl::StrCat("refused by its confirmation: ", confirmed.findings_size() > 0
-                                                        ? absl::StrJoin(confirmed.findings(), "; ")
-                                                        : confirmed.verdict()),
+      absl::StrCat("refused by its ", confirmed.by_examination() ? "examination" : "confirmation",
+                   ": ",
+                   confirmed.findings_size() > 0 ? absl::StrJoin(confirmed.findings(), "; ")
+                                                 : confirmed.verdict()),
       kMaxRefusal);
 }
 

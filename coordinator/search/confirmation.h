@@ -19,7 +19,8 @@ namespace ksearch {
 v1::ConfirmedProgram ReadConfirmation(const Confirmation& confirmation,
                                       const std::vector<std::string>& findings);
 
-// "refused by its confirmation: ..." on one line of at most 400 bytes, for lessons and events.
+// "refused by its confirmation: ...", or by its examination, on one line of at most 400 bytes, for
+// lessons and events.
 std::string RefusalLine(const v1::ConfirmedProgram& confirmed);
 
 }  // namespace ksearch

@@ -72,7 +72,9 @@ void DescribeSearch(const v1::SearchState& state, v1::RunStatus* status) {
         shown->set_phase("coding");
         break;
       case v1::CycleState::EVALUATING:
-        shown->set_phase(cycle.profile_tag().empty() ? "evaluating" : "profiling");
+        shown->set_phase(!cycle.examine_tag().empty()   ? "examining"
+                         : !cycle.profile_tag().empty() ? "profiling"
+                                                        : "evaluating");
         break;
       case v1::CycleState::REFINING:
         shown->set_phase("refining");

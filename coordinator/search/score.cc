@@ -86,6 +86,10 @@ void NoteBaselines(const v1::JobResult& result, v1::SearchState* state) {
   }
 }
 
+void NotePeaks(const v1::JobResult& result, v1::SearchState* state) {
+  if (result.has_peaks() && !state->has_peaks()) *state->mutable_peaks() = result.peaks();
+}
+
 v1::JobResult TrimmedResult(const v1::JobResult& result) {
   v1::JobResult trimmed = result;
   trimmed.clear_comparisons();
@@ -93,6 +97,7 @@ v1::JobResult TrimmedResult(const v1::JobResult& result) {
   trimmed.clear_stage_times();
   trimmed.clear_finished_at();
   trimmed.clear_worker_id();
+  trimmed.clear_peaks();
   if (trimmed.has_build()) {
     trimmed.mutable_build()->set_log_excerpt(CutText(result.build().log_excerpt(), kMaxKeptLog));
   }

@@ -35,6 +35,9 @@ bool IsInfrastructureOutcome(v1::Outcome outcome);
 // prompts do not flicker with the noise.
 void NoteBaselines(const v1::JobResult& result, v1::SearchState* state);
 
+// The same for the device's measured peaks.
+void NotePeaks(const v1::JobResult& result, v1::SearchState* state);
+
 // Without raw samples, comparisons and the like: what prompts and the saved state need.
 v1::JobResult TrimmedResult(const v1::JobResult& result);
 

@@ -36,6 +36,13 @@ struct SearchSettings {
     learn_from_confirmations = !paper && model.learn_from_confirmations();
     revised_rules = !paper && model.has_learn_from_confirmations();
     dominated_ratio = paper ? 0 : model.dominated_ratio();
+    const auto& baselines = context.task.baselines();
+    time_baseline_first =
+        !paper && model.time_baseline_first() &&
+        std::any_of(baselines.begin(), baselines.end(), [&](const v1::Sources& sources) {
+          return sources.language() == config.language();
+        });
+    examine_new_bests = learn_from_confirmations && on_gpu && model.examine_new_bests();
   }
 
   v1::Preset preset;
@@ -60,6 +67,9 @@ struct SearchSettings {
   // while every slot has one. Runs that began before keep the rules they began with.
   bool revised_rules;
   double dominated_ratio;
+  // Both off in runs that began before there were such.
+  bool time_baseline_first;
+  bool examine_new_bests;
 };
 
 }  // namespace ksearch

@@ -52,11 +52,28 @@ struct ProfileCandidate {
 // What tags of profiles, and no others, end with.
 inline constexpr char kProfileTagEnd[] = "/profile";
 
+// A screened candidate to be looked at with cheap tools (JOB_KIND_EXAMINE). Until its result is
+// there, nobody confirms the candidate.
+struct ExamineCandidate {
+  std::string tag;  // ends with kExamineTagEnd
+  v1::Sources sources;
+  std::string candidate_id;
+  std::string architecture;  // of the device that screened it; empty: any
+};
+
+// What tags of examinations, and no others, end with.
+inline constexpr char kExamineTagEnd[] = "/examine";
+
+// The tag of the one timing of the task's baseline that a strategy may ask for (JOB_KIND_BASELINE).
+inline constexpr char kBaselineTag[] = "baseline";
+
 // What one input leads to. Everything in it is committed with the strategy's new state, then done.
 struct StepOutput {
   std::vector<AskModel> asks;
   std::vector<ScreenCandidate> screens;
   std::vector<ProfileCandidate> profiles;
+  std::vector<ExamineCandidate> examinations;
+  bool times_baseline = false;       // in the run's language; under kBaselineTag
   std::vector<v1::RunEvent> events;  // kind, text, cycle, round, node_id, candidate_id, score
   bool finished = false;             // nothing more will be asked; reason below
   std::string finish_reason;
@@ -106,6 +123,9 @@ class SearchStrategy {
   virtual StepOutput OnScreened(const ScreenResult& result) = 0;
   // Only strategies that ask for profiles get any.
   virtual StepOutput OnProfiled(const ScreenResult& /*result*/) { return {}; }
+  // Only strategies that ask for examinations, or for the baseline's times, get them.
+  virtual StepOutput OnExamined(const ScreenResult& /*result*/) { return {}; }
+  virtual StepOutput OnBaseline(const ScreenResult& /*result*/) { return {}; }
   // Every confirmation that ended, in the order of their ends; a program that was refused should be
   // built on no more. Held-out workloads in the result must not reach a model.
   virtual StepOutput OnConfirmed(const Confirmation& /*confirmation*/) { return {}; }

@@ -1,5 +1,5 @@
-// WorldModelStrategy: what confirmations teach. A program that was refused is withdrawn from
-// wherever the search builds on it, and the node it solved waits for a mend.
+// WorldModelStrategy: what confirmations teach. A program that was refused, by an examination too,
+// is withdrawn from wherever the search builds on it, and the node it solved waits for a mend.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -26,7 +26,8 @@ std::optional<v1::ScreenedProgram> FindProgram(const v1::SearchState& state,
   const auto solution = state.solutions().find(candidate_id);
   if (solution != state.solutions().end()) return solution->second;
   for (const v1::CycleState& cycle : state.cycles()) {
-    for (const v1::ScreenedProgram* program : {&cycle.best(), &cycle.last(), &cycle.profiling()}) {
+    for (const v1::ScreenedProgram* program :
+         {&cycle.best(), &cycle.last(), &cycle.profiling(), &cycle.examining()}) {
       if (program->candidate_id() == candidate_id) return *program;
     }
   }
@@ -137,13 +138,15 @@ void WorldModelStrategy::Withdraw(const std::string& candidate_id,
     if (!trying) continue;
     const bool is_best = cycle.best().candidate_id() == candidate_id;
     const bool is_profiled = cycle.profiling().candidate_id() == candidate_id;
+    const bool is_examined = cycle.examining().candidate_id() == candidate_id;
     if (is_profiled) cycle.mutable_profiling()->set_passed(false);
+    if (is_examined) cycle.mutable_examining()->set_passed(false);
     if (is_best) {
       cycle.clear_best();
       cycle.mutable_progress()->set_has_best(false);
       cycle.mutable_progress()->set_best_score(-1);
     }
-    if (is_best || is_profiled) {
+    if (is_best || is_profiled || is_examined) {
       // The cycle goes on from it: what comes next is to mend it, with as many attempts again. The
       // count of refusals ends what cannot be mended.
       cycle.mutable_progress()->set_not_better(0);

@@ -10,6 +10,7 @@
 #include "common/status_macros.h"
 #include "coordinator/search/action_cycle.h"
 #include "coordinator/search/confirmation.h"
+#include "coordinator/search/examination.h"
 #include "coordinator/search/profiling.h"
 #include "coordinator/search/saved_search.h"
 #include "coordinator/search/score.h"
@@ -44,8 +45,9 @@ StepOutput WorldModelStrategy::Start() {
   state_.set_version(kSearchStateVersion);
   *state_.mutable_world_model() = NewWorldModel();
   state_.set_proposed_at_revision(-1);
-  state_.set_stage(context_.config.seed_solution_size() > 0 ? v1::SearchState::SEEDING
-                                                            : v1::SearchState::INIT);
+  state_.set_stage(settings_.time_baseline_first              ? v1::SearchState::BASELINE
+                   : context_.config.seed_solution_size() > 0 ? v1::SearchState::SEEDING
+                                                              : v1::SearchState::INIT);
   StepOutput out;
   Advance(&out);
   return out;
@@ -243,39 +245,9 @@ StepOutput WorldModelStrategy::OnScreened(const ScreenResult& result) {
       const v1::ScreenedProgram program = Record(result.result, cycle.awaited_candidate_id(),
                                                  cycle.awaited_sources(), cycle.round());
       TellVerdict(program, AddEvent(v1::RunEvent::NOTE, Verdict(program), cycle, &out));
-      // The attempt ends with the profile: whatever shows the program shows that, too.
-      if (WantsProfile(settings_, state_, program, rounds_left())) {
-        out.profiles.push_back(ProfilingOf(settings_, program, result.tag));
-        cycle.set_profile_tag(out.profiles.back().tag);
-        *cycle.mutable_profiling() = program;
-        break;
-      }
       const bool lesson = !program.passed() && !IsInfrastructureOutcome(result.result.outcome());
-      EndAttempt(&program, lesson ? OutcomeLine(result.result) : "", &cycle, &out);
-      break;
-    }
-  }
-  Advance(&out);
-  return out;
-}
-
-StepOutput WorldModelStrategy::OnProfiled(const ScreenResult& result) {
-  StepOutput out;
-  if (!result.tag.empty() && result.tag == state_.seed_profile_tag()) {
-    state_.clear_seed_profile_tag();
-    v1::ScreenedProgram program = state_.seed();
-    AddEvent(v1::RunEvent::NOTE, TakeProfile(result.result, &program, &state_), &out)
-        ->set_candidate_id(program.candidate_id());
-    SettleSeed(std::move(program), &out);
-  } else {
-    for (v1::CycleState& cycle : *state_.mutable_cycles()) {
-      if (result.tag.empty() || cycle.profile_tag() != result.tag) continue;
-      v1::ScreenedProgram program = cycle.profiling();
-      cycle.clear_profile_tag();
-      cycle.clear_profiling();
-      AddEvent(v1::RunEvent::NOTE, TakeProfile(result.result, &program, &state_), cycle, &out)
-          ->set_candidate_id(program.candidate_id());
-      EndAttempt(&program, "", &cycle, &out);
+      if (BeginExamination(program, result.tag, &cycle, &out)) break;
+      TakeExamined(program, result.tag, lesson ? OutcomeLine(result.result) : "", &cycle, &out);
       break;
     }
   }
@@ -317,6 +289,7 @@ v1::ScreenedProgram WorldModelStrategy::Record(const v1::JobResult& result,
   v1::ScreenedProgram program = ScreenedProgramOf(result, candidate_id, round, settings_.preset);
   state_.set_candidates(state_.candidates() + 1);
   NoteBaselines(result, &state_);
+  NotePeaks(result, &state_);
   if (program.passed()) {
     state_.set_passed(state_.passed() + 1);
     state_.set_best_screened(std::max(state_.best_screened(), program.score()));
@@ -334,7 +307,10 @@ void WorldModelStrategy::Advance(StepOutput* out) {
   bool progress = true;
   while (progress) {
     progress = false;
-    if (state_.stage() == v1::SearchState::SEEDING && state_.seed_tag().empty()) {
+    if (state_.stage() == v1::SearchState::BASELINE && state_.baseline_tag().empty()) {
+      state_.set_baseline_tag(kBaselineTag);
+      out->times_baseline = true;
+    } else if (state_.stage() == v1::SearchState::SEEDING && state_.seed_tag().empty()) {
       ScreenCandidate screen = SeedScreen(context_.config);
       state_.set_seed_tag(screen.tag);
       v1::RunEvent* event =
@@ -373,7 +349,10 @@ bool WorldModelStrategy::ServeCycle(v1::CycleState* cycle, StepOutput* out) {
 }
 
 bool WorldModelStrategy::ServeScreen(v1::CycleState* cycle, StepOutput* out) {
-  if (!cycle->screen_tag().empty()) return false;
+  if (!cycle->screen_tag().empty() || !cycle->examine_tag().empty() ||
+      !cycle->profile_tag().empty()) {
+    return false;
+  }
   const std::string candidate_id = cycle->awaited_candidate_id();
   if (!settings_.paper) {
     for (const v1::CycleState& other : state_.cycles()) {
@@ -394,7 +373,9 @@ bool WorldModelStrategy::ServeScreen(v1::CycleState* cycle, StepOutput* out) {
       cycle->set_complaint(absl::StrCat("your previous program was ", text,
                                         "; it was not evaluated again. Write one that differs"));
       cycle->clear_refused_reply();
-      EndAttempt(&program, absl::StrCat("repeated ", text), cycle, out);
+      if (!BeginExamination(program, CycleScreen(*cycle).tag, cycle, out)) {
+        EndAttempt(&program, absl::StrCat("repeated ", text), cycle, out);
+      }
       return true;
     }
   }

@@ -30,6 +30,8 @@ class WorldModelStrategy : public SearchStrategy {
   StepOutput OnAnswer(const ModelAnswer& answer) override;
   StepOutput OnScreened(const ScreenResult& result) override;
   StepOutput OnProfiled(const ScreenResult& result) override;
+  StepOutput OnExamined(const ScreenResult& result) override;
+  StepOutput OnBaseline(const ScreenResult& result) override;
   StepOutput OnConfirmed(const Confirmation& confirmation) override;
   std::string Save() const override;
   absl::StatusOr<StepOutput> Restore(const std::string& state) override;
@@ -46,6 +48,13 @@ class WorldModelStrategy : public SearchStrategy {
                     StepOutput* out);
   void FoldFailedCall(const ModelAnswer& answer, StepOutput* out);
   void FoldSeed(const v1::JobResult& result, StepOutput* out);
+  // Has the program examined if it is to be; false: it is not. The attempt then ends with it later.
+  bool BeginExamination(const v1::ScreenedProgram& program, const std::string& screen_tag,
+                        v1::CycleState* cycle, StepOutput* out);
+  // A program was screened, and examined if it was to be: it is profiled if it is to be, and then
+  // the attempt ends with it. Whatever shows the program shows what was found.
+  void TakeExamined(const v1::ScreenedProgram& program, const std::string& screen_tag,
+                    const std::string& lesson, v1::CycleState* cycle, StepOutput* out);
   // The seed is screened, and profiled if it is to be.
   void SettleSeed(v1::ScreenedProgram program, StepOutput* out);
   v1::ScreenedProgram Record(const v1::JobResult& result, const std::string& candidate_id,
@@ -62,7 +71,12 @@ class WorldModelStrategy : public SearchStrategy {
   void RemoveCycle(int cycle);
   void EndPropose(StepOutput* out);
 
-  // Confirmations. Withdraw takes a refused program out of every place that the search builds on.
+  // Returns the lesson for the attempt; empty: none.
+  std::string LearnFromExamination(const v1::JobResult& result, v1::CycleState* cycle,
+                                   StepOutput* out);
+
+  // Confirmations and examinations. Withdraw takes a refused program out of every place that the
+  // search builds on.
   void Withdraw(const std::string& candidate_id, const v1::ConfirmedProgram& confirmed,
                 StepOutput* out);
   // After a change of the tree that is no reason to ask for intents again.

@@ -20,6 +20,13 @@ absl::StatusOr<bool> Exists(Database& database, absl::string_view sql, const std
 constexpr absl::string_view kJobExists = "SELECT 1 FROM jobs WHERE job_id = ?";
 constexpr absl::string_view kResultExists = "SELECT 1 FROM results WHERE job_id = ?";
 
+// Profiles, examinations and times of a baseline are none; their device time is counted with their
+// results all the same.
+bool IsEvaluation(v1::JobKind kind) {
+  return kind != v1::JOB_KIND_PROFILE && kind != v1::JOB_KIND_EXAMINE &&
+         kind != v1::JOB_KIND_BASELINE;
+}
+
 }  // namespace
 
 absl::Status Insert(Database& database, const std::string& job_id, const v1::JobSpec& spec,
@@ -62,8 +69,7 @@ absl::StatusOr<bool> Request(Database& database, const std::string& run_id,
   }
   ASSIGN_OR_RETURN(const bool done, Exists(database, kResultExists, request.job_id));
   if (!done) {
-    // A profile is none; its device time is counted with its result all the same.
-    if (fresh && request.spec.kind() != v1::JOB_KIND_PROFILE) {
+    if (fresh && IsEvaluation(request.spec.kind())) {
       RETURN_IF_ERROR(ledger_rows::AddEvaluations(database, run_id, 1, 0));
     }
     return false;

@@ -52,13 +52,18 @@ class FakeStrategy final : public SearchStrategy {
     event.set_kind(v1::RunEvent::CANDIDATE_PASSED);
     event.set_text(result.tag);
     output.events.push_back(event);
+    if (examines_) {
+      ExamineCandidate examination;
+      examination.tag = result.tag + kExamineTagEnd;
+      examination.sources = ScreenedSources(result.tag);
+      examination.candidate_id = CandidateId(examination.sources);
+      output.examinations.push_back(examination);
+      return output;
+    }
     if (profiles_) {
       ProfileCandidate profile;
       profile.tag = result.tag + kProfileTagEnd;
-      profile.sources.set_language(v1::LANGUAGE_CPP);
-      v1::SourceFile* file = profile.sources.add_files();
-      file->set_path("kernel.cpp");
-      file->set_content(result.tag.substr(7));
+      profile.sources = ScreenedSources(result.tag);
       profile.candidate_id = CandidateId(profile.sources);
       profile.workload_uuid = "w";
       output.profiles.push_back(profile);
@@ -79,6 +84,15 @@ class FakeStrategy final : public SearchStrategy {
     Finish(&output);
     return output;
   }
+
+  StepOutput OnExamined(const ScreenResult&) override {
+    StepOutput output;
+    if (asked_ < rounds_) Ask(&output);
+    Finish(&output);
+    return output;
+  }
+  // From now on every candidate is examined before the next question is asked.
+  void ExamineAll() { examines_ = true; }
 
   StepOutput OnConfirmed(const Confirmation& confirmation) override {
     if (told_ != nullptr) {
@@ -106,6 +120,15 @@ class FakeStrategy final : public SearchStrategy {
   const v1::WorldModel* world_model() const override { return nullptr; }
 
  private:
+  // The reply to question n is "n".
+  static v1::Sources ScreenedSources(const std::string& tag) {
+    v1::Sources sources;
+    sources.set_language(v1::LANGUAGE_CPP);
+    v1::SourceFile* file = sources.add_files();
+    file->set_path("kernel.cpp");
+    file->set_content(tag.substr(7));
+    return sources;
+  }
   void Finish(StepOutput* output) const {
     if (screened_ < rounds_) return;
     output->finished = true;
@@ -124,6 +147,7 @@ class FakeStrategy final : public SearchStrategy {
   const int rounds_;
   const int parallel_;
   const bool profiles_;
+  bool examines_ = false;
   std::vector<std::string>* told_ = nullptr;
   int asked_ = 0;
   int screened_ = 0;

@@ -117,7 +117,8 @@ std::string Answer(const AskModel& ask) {
   }
   if (ask.role == "world_model") return R"({"ops": []})";
   // Lessons in the tree tell the same to everybody; a mend is written where it is asked for.
-  const bool mend = absl::StrContains(user, "its confirmation refused it");
+  const bool mend = absl::StrContains(user, "its confirmation refused it") ||
+                    absl::StrContains(user, "its examination refused it");
   if (mend && absl::StrContains(user, "PROGRAM racy.") &&
       absl::StrContains(user, "in kernel tile, at kernel.cpp:42")) {
     return ProgramReply("racy_mended");
@@ -138,8 +139,12 @@ std::string Answer(const AskModel& ask) {
 
 class SimulatedRun {
  public:
-  SimulatedRun(bool learn, bool restart) : restart_(restart), tracker_(0.01) {
+  SimulatedRun(bool learn, bool restart, bool examine = false) : restart_(restart), tracker_(0.01) {
     EXPECT_TRUE(ParseTextproto(kTask, "task", &context_.task).ok());
+    if (examine) {
+      context_.task.set_device(v1::DEVICE_CLASS_CUDA);
+      context_.config.mutable_world_model()->set_examine_new_bests(true);
+    }
     context_.config.set_task("sum");
     context_.config.set_language(v1::LANGUAGE_CPP);
     context_.config.set_rounds(24);
@@ -165,15 +170,27 @@ class SimulatedRun {
         Take(strategy_->OnAnswer(answer));
       } else if (const auto* screen = std::get_if<ScreenCandidate>(&next)) {
         const v1::JobResult result = Screening(NameIn(screen->sources));
-        Take(strategy_->OnScreened({screen->tag, result}));
-        Take(tracker_.OnScreened(result, screen->candidate_id, screen->node_id, screen->round,
-                                 SpeedupOverBaseline(result).value_or(0)));
+        const StepOutput out = strategy_->OnScreened({screen->tag, result});
+        Take(out);
+        if (out.examinations.empty()) Challenge(*screen, result);
+      } else if (const auto* examine = std::get_if<ExamineCandidate>(&next)) {
+        const std::string name = NameIn(examine->sources);
+        ++examined_[name];
+        v1::JobResult result;
+        result.set_outcome(v1::OUTCOME_PASSED);
+        if (kPrograms.at(name).race) FindRace(&result);
+        result.mutable_sanitizer()->mutable_time()->set_seconds(1);
+        if (kPrograms.at(name).race) tracker_.Refuse(examine->candidate_id);
+        Take(strategy_->OnExamined({examine->tag, result}));
+        if (!kPrograms.at(name).race)
+          Challenge(screens_.at(examine->candidate_id), Screening(name));
       } else {
         const auto& started = std::get<IncumbentTracker::Confirmation>(next);
         Confirmation confirmation;
         confirmation.candidate_id = started.candidate_id;
         confirmation.rival_id = started.incumbent_id.empty() ? "baseline" : started.incumbent_id;
         confirmation.result = Confirming(started);
+        ++confirmed_[names_.at(started.candidate_id)];
         Take(tracker_.OnConfirmed(started.tag, confirmation.result));
         Take(strategy_->OnConfirmed(confirmation));
       }
@@ -182,12 +199,21 @@ class SimulatedRun {
   }
 
   const std::vector<AskModel>& asked() const { return asked_; }
+  // How often, by name.
+  const std::map<std::string, int>& examined() const { return examined_; }
+  const std::map<std::string, int>& confirmed() const { return confirmed_; }
   const v1::WorldModel& tree() const { return *strategy_->world_model(); }
   double best() const { return tracker_.best().has_value() ? tracker_.best()->speedup() : 0; }
   std::string BestName() const { return names_.at(tracker_.best()->candidate_id()); }
 
  private:
-  using Pending = std::variant<AskModel, ScreenCandidate, IncumbentTracker::Confirmation>;
+  using Pending =
+      std::variant<AskModel, ScreenCandidate, ExamineCandidate, IncumbentTracker::Confirmation>;
+
+  void Challenge(const ScreenCandidate& screen, const v1::JobResult& result) {
+    Take(tracker_.OnScreened(result, screen.candidate_id, screen.node_id, screen.round,
+                             SpeedupOverBaseline(result).value_or(0)));
+  }
 
   void Take(const StepOutput& out) {
     for (const AskModel& ask : out.asks) {
@@ -196,8 +222,10 @@ class SimulatedRun {
     }
     for (const ScreenCandidate& screen : out.screens) {
       names_[screen.candidate_id] = NameIn(screen.sources);
+      screens_[screen.candidate_id] = screen;
       pending_.push_back(screen);
     }
+    for (const ExamineCandidate& examination : out.examinations) pending_.push_back(examination);
     finished_ = finished_ || out.finished;
   }
   void Take(const IncumbentTracker::Step& step) {
@@ -210,7 +238,7 @@ class SimulatedRun {
     const absl::StatusOr<StepOutput> out = strategy_->Restore(state);
     ASSERT_TRUE(out.ok()) << out.status();
     EXPECT_EQ(strategy_->Save(), state);
-    EXPECT_TRUE(out->asks.empty() && out->screens.empty());
+    EXPECT_TRUE(out->asks.empty() && out->screens.empty() && out->examinations.empty());
   }
 
   v1::JobResult Screening(const std::string& name) const {
@@ -235,15 +263,7 @@ class SimulatedRun {
     const Fate& fate = kPrograms.at(names_.at(started.candidate_id));
     v1::JobResult result;
     if (fate.race) {
-      result.set_outcome(v1::OUTCOME_INCORRECT);
-      result.set_message("compute-sanitizer racecheck: Error: Race reported; in unseen_tiny");
-      v1::SanitizerFinding* finding = result.mutable_sanitizer()->add_findings();
-      finding->set_tool("racecheck");
-      finding->set_kind(v1::SanitizerFinding::RACE);
-      finding->set_kernel("tile");
-      finding->set_file("kernel.cpp");
-      finding->set_line(42);
-      finding->set_text("Error: Race reported between Write access at tile; [508 hazards]");
+      FindRace(&result);
       return result;
     }
     result.set_outcome(v1::OUTCOME_PASSED);
@@ -253,6 +273,18 @@ class SimulatedRun {
           Compare(fate, started.incumbent_id, kPrograms.at(names_.at(started.incumbent_id)));
     }
     return result;
+  }
+
+  static void FindRace(v1::JobResult* result) {
+    result->set_outcome(v1::OUTCOME_INCORRECT);
+    result->set_message("compute-sanitizer racecheck: Error: Race reported; in unseen_tiny");
+    v1::SanitizerFinding* finding = result->mutable_sanitizer()->add_findings();
+    finding->set_tool("racecheck");
+    finding->set_kind(v1::SanitizerFinding::RACE);
+    finding->set_kernel("tile");
+    finding->set_file("kernel.cpp");
+    finding->set_line(42);
+    finding->set_text("Error: Race reported between Write access at tile; [508 hazards]");
   }
 
   static v1::Comparison Compare(const Fate& fate, const std::string& rival_id, const Fate& rival) {
@@ -289,6 +321,8 @@ class SimulatedRun {
   std::deque<Pending> pending_;
   std::vector<AskModel> asked_;
   std::map<std::string, std::string> names_;  // by candidate id
+  std::map<std::string, ScreenCandidate> screens_;
+  std::map<std::string, int> examined_, confirmed_;  // by name
   bool finished_ = false;
 };
 
@@ -361,6 +395,38 @@ TEST(ConfirmationFeedbackTest, ARestartBeforeEveryStepChangesNothing) {
     EXPECT_EQ(restarted.asked()[i].user, undisturbed.asked()[i].user) << i;
   }
   EXPECT_EQ(restarted.BestName(), undisturbed.BestName());
+}
+
+TEST(ConfirmationFeedbackTest, ExaminationsFindARaceBeforeAnythingIsConfirmed) {
+  SimulatedRun examined(/*learn=*/true, /*restart=*/false, /*examine=*/true);
+  examined.Run();
+  EXPECT_THAT(MendPrompt(examined, "tiles", "racy"),
+              AllOf(HasSubstr("# What the examination of the current program found"),
+                    HasSubstr("in kernel tile, at kernel.cpp:42"),
+                    HasSubstr("its examination refused it")));
+  EXPECT_EQ(examined.examined().at("racy"), 1);
+  EXPECT_EQ(examined.confirmed().count("racy"), 0u);
+  EXPECT_EQ(examined.confirmed().count("racy_child"), 0u);
+  // Slowness on unseen sizes is what a confirmation alone can find.
+  EXPECT_EQ(examined.confirmed().at("shortcut"), 1);
+  EXPECT_EQ(examined.BestName(), "mended_child");
+  // The very next question about the node asks for the mend.
+  bool screened_racy = false;
+  for (const AskModel& ask : examined.asked()) {
+    if (ask.role != "code" || ask.labels.node_id != "tiles") continue;
+    if (screened_racy) {
+      EXPECT_THAT(ask.user, HasSubstr("its examination refused it"));
+      break;
+    }
+    screened_racy = true;
+  }
+
+  SimulatedRun restarted(true, /*restart=*/true, true);
+  restarted.Run();
+  ASSERT_EQ(restarted.asked().size(), examined.asked().size());
+  for (size_t i = 0; i < restarted.asked().size(); ++i) {
+    EXPECT_EQ(restarted.asked()[i].user, examined.asked()[i].user) << i;
+  }
 }
 
 }  // namespace

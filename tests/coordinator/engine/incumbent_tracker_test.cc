@@ -57,6 +57,28 @@ TEST(IncumbentTrackerTest, CandidateNotFasterThanTheBaselineIsNotConfirmed) {
   EXPECT_FALSE(tracker.busy());
 }
 
+TEST(IncumbentTrackerTest, WhatAnExaminationRefusedIsNoChallenger) {
+  IncumbentTracker tracker(0.01);
+  tracker.Refuse("before");
+  EXPECT_FALSE(tracker.OnScreened(Passed(), "before", "n", 1, 3.0).start.has_value());
+  const auto first = tracker.OnScreened(Passed(), "during", "n", 2, 2.0);
+  ASSERT_TRUE(first.start.has_value());
+  EXPECT_FALSE(tracker.OnScreened(Passed(), "waiting", "n", 3, 4.0).start.has_value());
+  tracker.Refuse("waiting");
+  tracker.Refuse("during");
+  const auto end = tracker.OnConfirmed(first.start->tag,
+                                       Confirmed("baseline", v1::Comparison::IMPROVED, 0, 1.9));
+  ASSERT_EQ(end.events.size(), 1u);
+  EXPECT_EQ(end.events[0].kind(), v1::RunEvent::CONFIRMATION_REFUSED);
+  EXPECT_EQ(end.events[0].text(), "its examination refused it");
+  EXPECT_FALSE(end.start.has_value());
+  EXPECT_FALSE(tracker.best().has_value());
+  // The state alone says so.
+  IncumbentTracker restored(0.01);
+  restored.Restore(tracker.state());
+  EXPECT_FALSE(restored.OnScreened(Passed(), "waiting", "n", 3, 4.0).start.has_value());
+}
+
 TEST(IncumbentTrackerTest, UnprovenChallengerLeavesTheIncumbent) {
   for (const auto verdict : {v1::Comparison::EQUAL, v1::Comparison::WORSE,
                              v1::Comparison::UNDECIDED, v1::Comparison::MIXED}) {

@@ -30,11 +30,17 @@ TEST(CompleteRunConfigTest, RequestWinsOverDefaultsOverConstants) {
   EXPECT_EQ(config->world_model().preset(), v1::PRESET_DEFAULT);
   EXPECT_TRUE(config->world_model().learn_from_confirmations());
   EXPECT_DOUBLE_EQ(config->world_model().dominated_ratio(), 0.2);
+  EXPECT_TRUE(config->world_model().time_baseline_first());
+  EXPECT_TRUE(config->world_model().examine_new_bests());
+  request.mutable_world_model()->set_time_baseline_first(false);
+  request.mutable_world_model()->set_examine_new_bests(false);
   request.mutable_world_model()->set_learn_from_confirmations(false);
   request.mutable_world_model()->set_dominated_ratio(-1);
   const auto plain = CompleteRunConfig(request, defaults);
   EXPECT_FALSE(plain->world_model().learn_from_confirmations());
   EXPECT_DOUBLE_EQ(plain->world_model().dominated_ratio(), -1);
+  EXPECT_FALSE(plain->world_model().time_baseline_first());
+  EXPECT_FALSE(plain->world_model().examine_new_bests());
   EXPECT_EQ(config->profile(), v1::PROFILE_POLICY_AUTO);
   EXPECT_GT(config->measure().launches(), 0);
   EXPECT_GT(config->limits().memory_bytes(), 0);

@@ -49,8 +49,12 @@ class InstantWorkers final : public JobSink {
   void Lose(bool lose) { ending_ = lose ? std::optional(v1::OUTCOME_WORKER_LOST) : std::nullopt; }
   // From now on every job finds its task at fault.
   void FindTaskAtFault() { ending_ = v1::OUTCOME_TASK_ERROR; }
+  // Examinations refuse this program.
+  void Refuse(std::string content) { refused_ = std::move(content); }
   void MayProfile(bool may) { may_profile_ = may; }
   int profiles() const { return profiles_; }
+  // Programs that were confirmed, in order.
+  const std::vector<std::string>& confirmed() const { return confirmed_; }
   const std::map<std::string, int>& submitted() const { return submitted_; }
 
  private:
@@ -65,6 +69,16 @@ class InstantWorkers final : public JobSink {
       return;
     }
     result.set_outcome(v1::OUTCOME_PASSED);
+    if (spec.kind() == v1::JOB_KIND_CONFIRM) {
+      confirmed_.push_back(spec.candidate().files(0).content());
+    }
+    if (spec.kind() == v1::JOB_KIND_EXAMINE) {
+      if (spec.candidate().files(0).content() == refused_) {
+        result.set_outcome(v1::OUTCOME_INCORRECT);
+      }
+      store_->RecordResult(result, "lease", [](auto) {});
+      return;
+    }
     if (spec.kind() == v1::JOB_KIND_PROFILE) {
       ++profiles_;
       if (may_profile_) {
@@ -93,6 +107,8 @@ class InstantWorkers final : public JobSink {
   Store* const store_;
   bool hold_ = false;
   std::optional<v1::Outcome> ending_;
+  std::string refused_;
+  std::vector<std::string> confirmed_;
   bool may_profile_ = true;
   int profiles_ = 0;
   std::vector<std::pair<std::string, v1::JobSpec>> held_;
@@ -144,6 +160,7 @@ class SearchRunTest : public testing::Test {
     context.task.mutable_workloads()->Add()->set_uuid("w");
     auto strategy = std::make_unique<FakeStrategy>(rounds, 2, profiles_);
     strategy->NoteConfirmationsIn(&told_);
+    if (examines_) strategy->ExamineAll();
     auto run = SearchRun::Create({&store_, jobs_, models_.get(), &clock_, platforms_}, *row,
                                  context, std::move(strategy), std::move(order));
     EXPECT_TRUE(run.ok()) << run.status();
@@ -203,6 +220,7 @@ class SearchRunTest : public testing::Test {
 
   std::vector<std::string> told_;     // confirmations that strategies were told
   bool profiles_ = false;             // of the strategies made from now on
+  bool examines_ = false;             // the same
   std::optional<v1::Budget> budget_;  // in force for runs made from now on
   FakeClock clock_;
   FakeStore store_;

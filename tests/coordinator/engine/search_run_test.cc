@@ -65,6 +65,24 @@ TEST_F(SearchRunTest, ProfilesSurviveAKillAfterEveryStep) {
   EXPECT_EQ(EventTexts().size(), 6u);
 }
 
+TEST_F(SearchRunTest, WhatAnExaminationRefusesIsNeverConfirmed) {
+  examines_ = true;
+  workers_.Refuse("6");
+  RunToEndInLivesOfOneStep();
+  const auto row = store_.ReadRun("run");
+  EXPECT_EQ(row->status.state(), v1::RUN_STATE_FINISHED);
+  EXPECT_EQ(EventTexts().size(), 6u) << "every candidate was screened";
+  EXPECT_THAT(workers_.confirmed(), testing::Not(testing::Contains("6")));
+  const auto best = store_.ReadCandidate("run", row->status.best().candidate_id());
+  ASSERT_TRUE(best.ok());
+  EXPECT_EQ(best->sources.files(0).content(), "5");
+  for (const auto& [job_id, times] : workers_.submitted()) EXPECT_EQ(times, 1) << job_id;
+  // Six screenings, six examinations.
+  const auto ledger = store_.ReadLedger("run");
+  ASSERT_TRUE(ledger.ok());
+  EXPECT_EQ(ledger->at(0).evaluations, 6 + static_cast<int>(workers_.confirmed().size()));
+}
+
 TEST_F(SearchRunTest, AProfileThatWasRefusedIsAskedForAnewByALaterRunButNotByAReplay) {
   const auto run_it = [&](const std::string& run_id, std::vector<std::string> order) {
     row_.run_id = row_.request_id = run_id;

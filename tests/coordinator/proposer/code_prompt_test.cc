@@ -158,6 +158,51 @@ TEST_F(CodePromptTest, SaysHowCallsAreTimedAndWhatUnseenSizesMayBe) {
   EXPECT_THAT(Whole(paper), Not(HasSubstr("Unseen sizes")));
 }
 
+TEST_F(CodePromptTest, MeasuredPeaksOfTheDeviceAreTold) {
+  PromptFacts facts = SmallFacts();
+  const Prompt unknown = BuildCodePrompt(facts, Context(CodePromptKind::kActionFromSpec));
+  EXPECT_THAT(unknown.system, Not(HasSubstr("Measured on this very device")));
+  facts.peaks.set_memory_bytes_per_second(21.34e9);
+  facts.peaks.set_cache_bytes_per_second(4.1e11);
+  facts.peaks.set_single_flops_per_second(9.999e11);
+  const Prompt cpu = BuildCodePrompt(facts, Context(CodePromptKind::kActionFromSpec));
+  EXPECT_THAT(
+      cpu.system,
+      HasSubstr("Measured on this very device: memory 21.3 GB/s, first-level caches together "
+                "410 GB/s, float32 multiply-adds of all processors 1 TFLOP/s.\n"));
+  facts.peaks.Clear();
+  facts.peaks.set_memory_bytes_per_second(4.12e12);
+  facts.peaks.set_empty_call_us(2.314);
+  facts.peaks.set_half_flops_per_second(9.89e14);
+  facts.peaks.set_byte_flops_per_second(1.979e15);
+  const Prompt gpu = BuildCodePrompt(facts, Context(CodePromptKind::kActionFromSpec));
+  EXPECT_THAT(
+      gpu.system,
+      HasSubstr("Measured on this very device: memory 4.12 TB/s, a call that launches one "
+                "empty kernel 2.31 us.\nNo program exceeds 989 TFLOP/s on 16-bit floats and "
+                "1.98 PFLOP/s on 8-bit ones.\n"));
+  WorldModelPromptContext planner;
+  EXPECT_THAT(BuildWorldModelPrompt(facts, planner).system, HasSubstr("memory 4.12 TB/s"));
+  facts.paper = true;
+  EXPECT_THAT(Whole(BuildCodePrompt(facts, Context(CodePromptKind::kActionFromSpec))),
+              Not(HasSubstr("4.12")));
+  EXPECT_THAT(Whole(BuildWorldModelPrompt(facts, planner)), Not(HasSubstr("4.12")));
+}
+
+TEST_F(CodePromptTest, AMendAfterAnExaminationSaysSo) {
+  CodePromptContext context = Context(CodePromptKind::kImprove);
+  context.kind = CodePromptKind::kMend;
+  context.confirmation.emplace();
+  context.confirmation->set_refused(true);
+  context.confirmation->set_by_examination(true);
+  context.confirmation->set_verdict("incorrect");
+  context.confirmation->add_findings("a race in kernel k, at kernel.cu:42");
+  const Prompt prompt = BuildCodePrompt(SmallFacts(), context);
+  ExpectInOrder(prompt.user,
+                {"# What the examination of the current program found", "An examination runs",
+                 "Verdict: REFUSED: incorrect", "kernel.cu:42", "its examination refused it"});
+}
+
 TEST_F(CodePromptTest, AMendShowsWhatTheConfirmationFound) {
   CodePromptContext context = Context(CodePromptKind::kImprove);
   context.kind = CodePromptKind::kMend;

@@ -129,6 +129,35 @@ TEST(ConfirmationFindingsTest, LinesAreFewBoundedAndPrintable) {
   }
 }
 
+TEST(ConfirmationFindingsTest, ARaceNamesTheLinesOfBothAccesses) {
+  v1::JobResult result;
+  result.set_outcome(v1::OUTCOME_INCORRECT);
+  v1::SanitizerFinding* finding = result.mutable_sanitizer()->add_findings();
+  finding->set_tool("racecheck");
+  finding->set_kind(v1::SanitizerFinding::RACE);
+  finding->set_kernel("sum");
+  finding->set_file("kernel.cu");
+  finding->set_line(42);
+  finding->set_text(
+      "Error: Race reported between Write access at sum(float *)+0x2a0 in kernel.cu:42; and Read "
+      "access at sum(float *)+0x470 in kernel.cu:57 [508 hazards]");
+  EXPECT_THAT(ConfirmationFindings(SmallTask(), result, "baseline"),
+              ElementsAre(AllOf(HasSubstr("in kernel sum, at kernel.cu:42"),
+                                HasSubstr("kernel.cu:57)"), Not(HasSubstr("508")))));
+}
+
+TEST(ConfirmationTextTest, AnExaminationIsCalledSo) {
+  v1::ConfirmedProgram examined;
+  examined.set_by_examination(true);
+  examined.set_refused(true);
+  examined.set_verdict("incorrect");
+  examined.add_findings("a race in k");
+  EXPECT_THAT(ConfirmationText(examined),
+              AllOf(HasSubstr("An examination runs compute-sanitizer"),
+                    HasSubstr("Verdict: REFUSED: incorrect."), HasSubstr("- a race in k"),
+                    Not(HasSubstr("onfirmation"))));
+}
+
 TEST(ConfirmationTextTest, VerdictNumbersAndFindingsAsData) {
   v1::ConfirmedProgram confirmed;
   confirmed.set_refused(true);

@@ -11,7 +11,7 @@ namespace {
 using ::testing::HasSubstr;
 
 std::vector<std::string> Transcript(bool paper, int parallel, uint64_t seed, bool restart,
-                                    size_t* profiles, size_t* mends) {
+                                    size_t* profiles, size_t* mends, size_t* examinations) {
   SearchContext context = TestContext(paper, 25, parallel);
   // Every third search is profiled as on a GPU, every third throughout.
   context.task.set_device(seed % 3 == 1 ? v1::DEVICE_CLASS_CUDA : v1::DEVICE_CLASS_CPU);
@@ -21,6 +21,9 @@ std::vector<std::string> Transcript(bool paper, int parallel, uint64_t seed, boo
     context.config.mutable_seed_solution(0)->set_content("seed score=0.6");
   }
   context.config.mutable_world_model()->set_learn_from_confirmations(true);
+  context.config.mutable_world_model()->set_examine_new_bests(true);
+  context.config.mutable_world_model()->set_time_baseline_first(true);
+  context.task.add_baselines()->set_language(context.config.language());
   SearchDriver driver(context, RandomReplies(seed));
   Rng order(seed);
   driver.pick = [&](size_t count) { return static_cast<size_t>(order.NextBelow(count)); };
@@ -31,8 +34,17 @@ std::vector<std::string> Transcript(bool paper, int parallel, uint64_t seed, boo
                                                         : v1::OUTCOME_PASSED;
     };
   }
+  driver.examine = [](const ExamineCandidate& candidate) {
+    v1::JobResult result;
+    result.mutable_sanitizer()->mutable_time()->set_seconds(1);
+    const bool race = candidate.sources.files(0).content().size() % 4 == 0;
+    result.set_outcome(race ? v1::OUTCOME_INCORRECT : v1::OUTCOME_PASSED);
+    result.set_message("a race");
+    return result;
+  };
   driver.Start();
   driver.Run();
+  *examinations += driver.examined.size();
   *profiles += driver.profiled.size();
   for (const AskModel& ask : driver.asked) *mends += ask.user.rfind("kind=mend", 0) == 0 ? 1 : 0;
   return driver.transcript;
@@ -42,19 +54,23 @@ TEST(ResumeTest, ARestartBeforeEveryEventChangesNothing) {
   size_t steps = 0;
   size_t profiles = 0;
   size_t mends = 0;
+  size_t examinations = 0;
   for (const bool paper : {false, true}) {
     for (const int parallel : {1, 4}) {
       for (uint64_t seed = 1; seed <= 8; ++seed) {
         SCOPED_TRACE(absl::StrCat("paper ", paper, " parallel ", parallel, " seed ", seed));
-        const auto undisturbed = Transcript(paper, parallel, seed, false, &profiles, &mends);
+        const auto undisturbed =
+            Transcript(paper, parallel, seed, false, &profiles, &mends, &examinations);
         steps += undisturbed.size();
-        EXPECT_EQ(undisturbed, Transcript(paper, parallel, seed, true, &profiles, &mends));
+        EXPECT_EQ(undisturbed,
+                  Transcript(paper, parallel, seed, true, &profiles, &mends, &examinations));
       }
     }
   }
   EXPECT_GT(steps, 1000u);
   EXPECT_GT(profiles, 50u);
   EXPECT_GT(mends, 10u);
+  EXPECT_GT(examinations, 10u);
 }
 
 TEST(ResumeTest, GarbageAndOtherVersionsAreDataLoss) {

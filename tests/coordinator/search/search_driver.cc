@@ -52,6 +52,10 @@ std::string Text(const StepOutput& out) {
     absl::StrAppend(&text, "profile ", profile.tag, " ", profile.candidate_id, " ",
                     profile.workload_uuid, " ", profile.architecture, "\n");
   }
+  for (const ExamineCandidate& examination : out.examinations) {
+    absl::StrAppend(&text, "examine ", examination.tag, " ", examination.candidate_id, "\n");
+  }
+  if (out.times_baseline) text += "time the baseline\n";
   for (const v1::RunEvent& event : out.events) absl::StrAppend(&text, ToJson(event), "\n");
   if (out.finished) absl::StrAppend(&text, "finished: ", out.finish_reason, " ", out.failed, "\n");
   return text;
@@ -165,6 +169,11 @@ void SearchDriver::Take(StepOutput out) {
     profiles_.push_back(profile_asked);
     profiled.push_back(profile_asked);
   }
+  for (const ExamineCandidate& examine_asked : out.examinations) {
+    examinations_.push_back(examine_asked);
+    examined.push_back(examine_asked);
+  }
+  awaits_baseline_ = awaits_baseline_ || out.times_baseline;
   events.insert(events.end(), out.events.begin(), out.events.end());
   last_ = std::move(out);
   after_step(*this);
@@ -173,7 +182,22 @@ void SearchDriver::Take(StepOutput out) {
 bool SearchDriver::Step() {
   if (outstanding() == 0) return false;
   if (restart_before_every_step) Restart(context_);
-  const size_t chosen = pick(outstanding());
+  size_t chosen = pick(outstanding());
+  if (awaits_baseline_) {
+    if (chosen-- == 0) {
+      awaits_baseline_ = false;
+      ++baselines_timed;
+      Take(strategy_->OnBaseline({kBaselineTag, baseline}));
+      return true;
+    }
+  }
+  if (chosen < examinations_.size()) {
+    const ExamineCandidate examine_asked = examinations_[chosen];
+    examinations_.erase(examinations_.begin() + chosen);
+    Take(strategy_->OnExamined({examine_asked.tag, examine(examine_asked)}));
+    return true;
+  }
+  chosen -= examinations_.size();
   if (chosen < asks_.size()) {
     const AskModel ask = asks_[chosen];
     asks_.erase(asks_.begin() + chosen);
@@ -238,8 +262,8 @@ void SearchDriver::Restart(const SearchContext& context) {
   strategy_ = std::make_unique<WorldModelStrategy>(context_, FakeProposer());
   absl::StatusOr<StepOutput> out = strategy_->Restore(state);
   ASSERT_TRUE(out.ok()) << out.status().ToString();
-  const bool silent =
-      out->asks.empty() && out->screens.empty() && out->profiles.empty() && out->events.empty();
+  const bool silent = out->asks.empty() && out->screens.empty() && out->profiles.empty() &&
+                      out->examinations.empty() && !out->times_baseline && out->events.empty();
   if (silent) {
     EXPECT_EQ(strategy_->Save(), state);
   } else {

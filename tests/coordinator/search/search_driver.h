@@ -51,6 +51,15 @@ class SearchDriver {
     kernel->set_share(1);
     return result;
   };
+  // What an examination says; by default that nothing was found.
+  std::function<v1::JobResult(const ExamineCandidate&)> examine = [](const ExamineCandidate&) {
+    v1::JobResult result;
+    result.set_outcome(v1::OUTCOME_PASSED);
+    result.mutable_sanitizer()->mutable_time()->set_seconds(1);
+    return result;
+  };
+  // Of the timing of the baseline.
+  v1::JobResult baseline;
   // If set, every program that passes its screening is confirmed once, with this outcome.
   std::function<v1::Outcome(const v1::Sources&)> confirm;
   // Called after every step.
@@ -76,7 +85,8 @@ class SearchDriver {
   bool failed() const { return last_.failed; }
   const std::string& finish_reason() const { return last_.finish_reason; }
   size_t outstanding() const {
-    return asks_.size() + screens_.size() + profiles_.size() + confirmations_.size();
+    return asks_.size() + screens_.size() + profiles_.size() + examinations_.size() +
+           (awaits_baseline_ ? 1 : 0) + confirmations_.size();
   }
 
   // Everything that came out, in order.
@@ -84,6 +94,8 @@ class SearchDriver {
   std::vector<AskModel> asked;
   std::vector<ScreenCandidate> screened;
   std::vector<ProfileCandidate> profiled;
+  std::vector<ExamineCandidate> examined;
+  int baselines_timed = 0;
   std::vector<v1::RunEvent> events;
 
   // "purpose/node/attempt" of every call, in order; only those of `role` if given.
@@ -100,6 +112,8 @@ class SearchDriver {
   std::vector<AskModel> asks_;
   std::vector<ScreenCandidate> screens_;
   std::vector<ProfileCandidate> profiles_;
+  std::vector<ExamineCandidate> examinations_;
+  bool awaits_baseline_ = false;
   std::vector<ScreenCandidate> confirmations_;
   std::set<std::string> confirmed_;
   StepOutput last_;

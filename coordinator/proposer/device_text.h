@@ -1,0 +1,15 @@
+#ifndef KSEARCH_COORDINATOR_PROPOSER_DEVICE_TEXT_H_
+#define KSEARCH_COORDINATOR_PROPOSER_DEVICE_TEXT_H_
+
+#include <string>
+
+#include "proto/result.pb.h"
+
+namespace ksearch {
+
+// What a verifier measured of the very device, in one or two sentences; empty if nothing is known.
+std::string PeaksText(const v1::DevicePeaks& peaks);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_PROPOSER_DEVICE_TEXT_H_
