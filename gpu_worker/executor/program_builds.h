@@ -20,7 +20,7 @@ struct ProgramBuilds {
   BuildResult candidate;
   // The rest is there only if the candidate passed and the job is more than BUILD.
   BuildResult reference;
-  std::optional<BuildResult> baseline;  // absent for CHECK, EXAMINE and PROFILE, or if the task has none
+  std::optional<BuildResult> baseline;  // absent if nothing is timed, or the task has none
   std::vector<BuildResult> rivals;      // as job.rivals
   // The candidate with delays at its barriers: of a CONFIRM or EXAMINE job; absent if it could not
   // be built so, which delayed_absence explains.

@@ -29,8 +29,9 @@ int64_t SizeIn(absl::string_view text) {
   if (absl::ConsumeSuffix(&text, "K")) unit = int64_t{1} << 10;
   if (absl::ConsumeSuffix(&text, "M")) unit = int64_t{1} << 20;
   int64_t number = 0;
-  return absl::SimpleAtoi(text, &number) && number > 0 && number < (int64_t{1} << 40) ? number * unit
-                                                                                     : 0;
+  return absl::SimpleAtoi(text, &number) && number > 0 && number < (int64_t{1} << 40)
+             ? number * unit
+             : 0;
 }
 
 }  // namespace

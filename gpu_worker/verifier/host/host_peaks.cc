@@ -120,8 +120,7 @@ bool HasTiles() {
 
 // Puts these bytes out of every cache of the machine, whatever its size; false: this processor has
 // no instruction for it.
-KSEARCH_PEAK_KERNEL bool FlushAll([[maybe_unused]] std::byte* begin,
-                                  [[maybe_unused]] size_t size) {
+KSEARCH_PEAK_KERNEL bool FlushAll([[maybe_unused]] std::byte* begin, [[maybe_unused]] size_t size) {
 #if defined(__x86_64__)
   unsigned a = 0, b = 0, c = 0, d = 0;
   constexpr unsigned kFlushOptimised = 1U << 23;
@@ -213,18 +212,16 @@ HostPeaks MeasureHostPeaks(int64_t last_level_cache_bytes) {
   const int processors = Processors();
   const int64_t all = kCacheMultiple * last_level_cache_bytes;
   constexpr int64_t kGrain = 4096;
-  const int64_t wanted = all <= kMaxStreamedBytes            ? all
+  const int64_t wanted = all <= kMaxStreamedBytes        ? all
                          : FlushAll(nullptr, /*size=*/0) ? kMaxStreamedBytes
                                                          : 0;
-  const auto streamed =
-      static_cast<size_t>((wanted / processors + kGrain - 1) / kGrain * kGrain);
+  const auto streamed = static_cast<size_t>((wanted / processors + kGrain - 1) / kGrain * kGrain);
   std::barrier<> together(processors);
   std::vector<HostPeaks> cores(static_cast<size_t>(processors));
   std::vector<std::thread> threads;
   threads.reserve(cores.size());
   for (HostPeaks& core : cores) {
-    threads.emplace_back(
-        [&core, streamed, &together] { core = MeasureCore(streamed, &together); });
+    threads.emplace_back([&core, streamed, &together] { core = MeasureCore(streamed, &together); });
   }
   for (std::thread& thread : threads) thread.join();
   HostPeaks peaks;

@@ -26,8 +26,7 @@ struct Tool {
 // The surest first. Not initcheck: it breaks memory that another process allocated (version
 // 2025.3.1: error 719 at the first copy). What is read of an unwritten workspace shows in a hidden
 // case.
-constexpr Tool kTools[] = {
-    {"memcheck", 2, true}, {"racecheck", 1, true}, {"synccheck", 1, false}};
+constexpr Tool kTools[] = {{"memcheck", 2, true}, {"racecheck", 1, true}, {"synccheck", 1, false}};
 
 }  // namespace
 

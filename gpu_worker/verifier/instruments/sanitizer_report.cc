@@ -48,8 +48,8 @@ absl::string_view WithoutSignature(absl::string_view name) {
   return name.substr(std::min(begin, end), end - std::min(begin, end));
 }
 
-// The kernel in "... at NAME+0x1a0 in FILE:LINE", "at NAME:0x1a0 in FILE:LINE" or, as older versions
-// have it, "at 0x1a0 in FILE:LINE:NAME".
+// The kernel in "... at NAME+0x1a0 in FILE:LINE", "at NAME:0x1a0 in FILE:LINE" or, as older
+// versions have it, "at 0x1a0 in FILE:LINE:NAME".
 std::string KernelIn(absl::string_view line) {
   const size_t at = absl::StartsWith(line, "at ") ? 0 : line.find(" at ");
   if (at == absl::string_view::npos) return "";

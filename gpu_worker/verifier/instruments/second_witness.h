@@ -46,8 +46,8 @@ absl::StatusOr<SecondWitness> AskSecondWitness(Bench& bench, const v1::VerifierR
                                                const std::vector<WitnessCase>& cases);
 
 // CheckMemory on the first of `cases`, of the build with a line table where the request has it
-// (cheap if the job is an EXAMINE), and, where that needs it, AskSecondWitness: `ending` is what both
-// mean, the report has `delayed_runs`.
+// (cheap if the job is an EXAMINE), and, where that needs it, AskSecondWitness: `ending` is what
+// both mean, the report has `delayed_runs`.
 absl::StatusOr<MemoryCheck> HearWitnesses(Bench& bench, const Instrument& sanitizer,
                                           const v1::VerifierRequest& request,
                                           const ProgramImage& candidate,
