@@ -113,10 +113,10 @@ absl::StatusOr<ProgramBuilds> BuildPrograms(const Toolchains& toolchains, const 
     rival_builds.emplace_back();
     if (!rival.has_sources()) {
       if (trusted.baseline == nullptr) {
-        rivals_usable.Update(absl::FailedPreconditionError(
-            absl::StrCat("task ", task.name(), ": rival ", rival.rival_id(),
-                         " stands for a baseline that the "
-                         "task does not have")));
+        rivals_usable.Update(
+            TaskFault(absl::StrCat("task ", task.name(), ": rival ", rival.rival_id(),
+                                   " stands for a baseline that the task does not "
+                                   "have")));
       }
     } else if (const absl::Status buildable = CheckToolchain(
                    toolchains, rival.sources(), absl::StrCat("rival ", rival.rival_id()));
@@ -158,10 +158,15 @@ absl::StatusOr<ProgramBuilds> BuildPrograms(const Toolchains& toolchains, const 
   };
   collect(reference_build, &builds.reference);
   if (baseline_build.has_value()) collect(*baseline_build, &builds.baseline.emplace());
-  for (std::optional<Build>& build : rival_builds) {
+  for (int i = 0; i < spec.rivals_size(); ++i) {
+    std::optional<Build>& build = rival_builds[static_cast<size_t>(i)];
     builds.rivals.emplace_back();
     if (build.has_value()) {
-      collect(*build, &builds.rivals.back());
+      absl::StatusOr<BuildResult> built = build->get();
+      if (built.ok()) builds.rivals.back() = *std::move(built);
+      others.Update(IsTaskFault(built.status())
+                        ? FaultOfRival(built.status(), spec.rivals(i).rival_id())
+                        : built.status());
     } else if (builds.baseline.has_value()) {
       builds.rivals.back() = *builds.baseline;
     }

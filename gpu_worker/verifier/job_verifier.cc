@@ -1,5 +1,7 @@
 #include "gpu_worker/verifier/job_verifier.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -35,6 +37,8 @@ constexpr int kUnexplainedTries = 3;
 // starting the reference for it within this time: a GPU's runner takes longer to start than all
 // those calls.
 constexpr absl::Duration kLateStartTime = absl::Milliseconds(100);
+// Of a workload, at the same time, whatever is done with it: the reference's and another program's.
+constexpr int kLeastSetsInMemory = 2;
 
 void BlameForDeviceError(v1::Verdict* verdict) {
   verdict->set_message(
@@ -52,6 +56,7 @@ v1::Verdict TaskErrorFor(const absl::Status& fault) {
   v1::Verdict verdict;
   verdict.set_outcome(v1::OUTCOME_TASK_ERROR);
   verdict.set_message(CleanText(fault.message(), kMaxMessageBytes));
+  verdict.set_at_fault(AtFault(fault));
   return verdict;
 }
 
@@ -62,6 +67,22 @@ bool IsTimed(v1::JobKind kind) {
 
 bool TimesBaseline(v1::JobKind kind) {
   return kind == v1::JOB_KIND_SCREEN || kind == v1::JOB_KIND_BASELINE;
+}
+
+// A baseline that serves as a rival is the task's own.
+absl::Status Blame(const absl::Status& status, const v1::Rival& rival) {
+  return IsTaskFault(status) && rival.has_sources() ? FaultOfRival(status, rival.rival_id())
+                                                    : status;
+}
+
+// What the machine never has is no matter of trying again.
+absl::Status CheckMemory(const WorkloadCase& workload) {
+  const int64_t machine_bytes = int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGESIZE);
+  if (workload.footprint_bytes() <= machine_bytes / kLeastSetsInMemory) return absl::OkStatus();
+  return TaskFault(absl::StrCat("workload ", workload.uuid(), ": its tensors take ",
+                                workload.footprint_bytes() >> 20, " MiB, and ", kLeastSetsInMemory,
+                                " sets of them do not fit into this machine's ",
+                                machine_bytes >> 20, " MiB; make its axes smaller"));
 }
 
 std::vector<int64_t> TimedOracles(const OracleEntries& oracles) {
@@ -131,11 +152,17 @@ absl::StatusOr<v1::Verdict> JobVerifier::Judge(const v1::VerifierRequest& reques
     if (job.own_seed.has_value()) bench_.oracle().Forget(*job.own_seed);
   };
   const absl::Time prepare_start = clock.SteadyNow();
+  job.trusted_deadline = prepare_start + tries->trusted_time;
+  const absl::Cleanup count_time = [&] {
+    const absl::Time end = job.trusted_end.value_or(clock.SteadyNow());
+    tries->trusted_time -= end - prepare_start;
+  };
   RETURN_IF_ERROR(Prepare(&job));
   RETURN_IF_ERROR(TryTrusted(&job));
   const absl::Time baseline_start = clock.SteadyNow();
   // Before the candidate is there: it could slow the baseline down.
   if (TimesBaseline(request.job().kind())) RETURN_IF_ERROR(TimeBaseline(&job));
+  job.trusted_end = clock.SteadyNow();
   const v1::Limits limits = WithDefaults(request.job().limits());
   job.limits.call_time = FromProto(limits.call_time());
   // All tries have the time of one; preparing another try counts, too.
@@ -237,8 +264,12 @@ absl::Status JobVerifier::Prepare(Job* job) {
   const bool timed = IsTimed(request.job().kind());
   for (const std::string& uuid : request.job().workload_uuids()) {
     ASSIGN_OR_RETURN(const v1::Workload* workload, FindWorkload(request.task(), uuid));
-    ASSIGN_OR_RETURN(CasePtr made,
-                     bench_.Case(request.task(), request.task_sha256(), *workload, seed));
+    auto drawn = bench_.Case(request.task(), request.task_sha256(), *workload, seed);
+    // No other worker could draw it either.
+    if (absl::IsInvalidArgument(drawn.status())) return TaskFault(drawn.status().message());
+    ASSIGN_OR_RETURN(CasePtr made, std::move(drawn));
+    if (bench_.gpu() == nullptr) RETURN_IF_ERROR(CheckMemory(*made));
+    RETURN_IF_ERROR(CheckTrustedTime(bench_.clock(), job->trusted_deadline));
     OracleEntries oracles;
     if (timed) {
       ASSIGN_OR_RETURN(oracles, bench_.oracle().GetForTiming(*job->reference, made));
@@ -251,6 +282,7 @@ absl::Status JobVerifier::Prepare(Job* job) {
     job->oracles.push_back(std::move(oracles));
   }
   if (confirm) {
+    RETURN_IF_ERROR(CheckTrustedTime(bench_.clock(), job->trusted_deadline));
     ASSIGN_OR_RETURN(job->hidden, AnswerHiddenCases(bench_, request.task(), request.task_sha256(),
                                                     *job->reference, job->cases, job->oracles));
   }
@@ -268,14 +300,15 @@ absl::Status JobVerifier::TryTrusted(Job* job) {
       return bench_.baselines().Find(BaselineKey(*job->baseline, *each), now).has_value();
     });
     if (!timed) {
-      RETURN_IF_ERROR(
-          TryTrustedProgram(bench_, *job->baseline, "the baseline", job->cases, job->oracles));
+      RETURN_IF_ERROR(TryTrustedProgram(bench_, *job->baseline, "the baseline", job->cases,
+                                        job->oracles, job->trusted_deadline));
     }
   }
-  for (const v1::Artifact& artifact : request.rivals()) {
-    ASSIGN_OR_RETURN(const ProgramImage rival, ProgramImage::Open(artifact));
-    RETURN_IF_ERROR(TryTrustedProgram(bench_, rival, absl::StrCat("rival '", rival.id(), "'"),
-                                      job->cases, job->oracles));
+  for (int r = 0; r < request.rivals_size(); ++r) {
+    ASSIGN_OR_RETURN(const ProgramImage rival, ProgramImage::Open(request.rivals(r)));
+    RETURN_IF_ERROR(Blame(TryTrustedProgram(bench_, rival, absl::StrCat("rival '", rival.id(), "'"),
+                                            job->cases, job->oracles, job->trusted_deadline),
+                          request.job().rivals(r)));
   }
   return absl::OkStatus();
 }
@@ -318,6 +351,7 @@ absl::Status JobVerifier::TimeBaseline(Job* job) {
     const std::string key = BaselineKey(*job->baseline, *workload);
     std::optional<BaselineCache::Timing> timing = bench_.baselines().Find(key, clock.SteadyNow());
     if (!timing.has_value()) {
+      RETURN_IF_ERROR(CheckTrustedTime(clock, job->trusted_deadline));
       Report("baseline", i, job->cases.size());
       const auto broken = [&](const Ending& ending) {
         return TaskFaultOf(ending, absl::StrCat("the baseline fails on workload ", workload->uuid(),
@@ -457,13 +491,17 @@ absl::Status JobVerifier::Confirm(Job* job) {
   for (int r = 0; r < request.rivals_size(); ++r) {
     ASSIGN_OR_RETURN(const ProgramImage rival, ProgramImage::Open(request.rivals(r)));
     const int launches = job->plan.launches();
-    ASSIGN_OR_RETURN(ConfirmationResult compared,
-                     confirmation.Compare(*job->candidate, rival, cases, [&](int launch) {
-                       Report("confirm", static_cast<size_t>(r * launches + launch),
-                              static_cast<size_t>(request.rivals_size() * launches));
-                     }));
+    auto made = confirmation.Compare(*job->candidate, rival, cases, [&](int launch) {
+      Report("confirm", static_cast<size_t>(r * launches + launch),
+             static_cast<size_t>(request.rivals_size() * launches));
+    });
+    if (!made.ok()) return Blame(made.status(), request.job().rivals(r));
+    ConfirmationResult compared = *std::move(made);
     if (!compared.ending.passed()) {
       FailWorkload(compared.ending, compared.failed_case, job);
+      if (compared.ending.outcome == v1::OUTCOME_TASK_ERROR) {
+        job->verdict.set_at_fault(request.job().rivals(r).rival_id());
+      }
       return absl::OkStatus();
     }
     RETURN_IF_ERROR(JudgeSuspects(compared.suspects, job));
@@ -510,7 +548,7 @@ absl::Status JobVerifier::JudgeSuspects(const Suspects& suspects, Job* job) {
   std::vector<std::vector<int64_t>> contents(job->cases.size());
   for (const auto& [index, suspect] : suspects) contents[index].push_back(suspect.content);
   std::vector<OracleEntries> oracles(job->cases.size());
-  const absl::Status answered = OffTheClock(job, [&]() -> absl::Status {
+  const auto answer = [&]() -> absl::Status {
     for (size_t i = 0; i < contents.size(); ++i) {
       if (contents[i].empty()) continue;
       ASSIGN_OR_RETURN(oracles[i],
@@ -518,9 +556,11 @@ absl::Status JobVerifier::JudgeSuspects(const Suspects& suspects, Job* job) {
     }
     bench_.oracle().Rest();
     return absl::OkStatus();
-  });
-  // The reference was right before the candidate was there.
-  if (IsTaskFault(answered)) return absl::UnavailableError(answered.message());
+  };
+  absl::Status answered = OffTheClock(job, answer);
+  // The reference was right on other contents before the candidate was there, which is gone by now.
+  // Once may be an accident.
+  if (IsTaskFault(answered)) answered = OffTheClock(job, answer);
   RETURN_IF_ERROR(answered);
   for (const auto& [index, suspect] : suspects) {
     const WorkloadCase& workload = *job->cases[index];

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "gpu_worker/verifier/dialogue/trusted_ending.h"
 #include "gpu_worker/verifier/dialogue/workload_session.h"
 #include "gpu_worker/verifier/hidden_check.h"
 #include "gpu_worker/verifier/timing/bench.h"
@@ -45,6 +46,9 @@ class JobVerifier {
     IdlePaces alone;            // GPU, of a SCREEN: before the candidate was there
     absl::Duration start_time;  // of a runner, before it loaded anything
     WorkloadSession::Limits limits;
+    // Of what trusted programs do before the candidate is there; when that was over.
+    absl::Time trusted_deadline;
+    std::optional<absl::Time> trusted_end;
     std::optional<ProgramImage> candidate, reference, baseline;
     v1::Verdict verdict;
     std::string unexplained;    // Tries::again
@@ -53,7 +57,8 @@ class JobVerifier {
   // What one try at a request leaves for the next.
   struct Tries {
     int begun = 0;
-    std::optional<absl::Time> deadline;  // of all of them
+    std::optional<absl::Time> deadline;          // of all of them
+    absl::Duration trusted_time = kTrustedTime;  // left for what comes before the candidate
     // How the candidate ended, if it may not have been its own doing; empty: that is known.
     std::string again;
     bool device_error = false;  // its process said that the device failed

@@ -9,11 +9,12 @@ namespace ksearch {
 
 absl::Status TryTrustedProgram(Bench& bench, const ProgramImage& program, absl::string_view what,
                                const std::vector<std::shared_ptr<const WorkloadCase>>& cases,
-                               const std::vector<OracleEntries>& oracles) {
+                               const std::vector<OracleEntries>& oracles, absl::Time deadline) {
   const Clock& clock = bench.clock();
   const WorkloadSession::Limits limits = {kTrustedCallTime, absl::InfiniteFuture()};
   std::unique_ptr<RunnerLink> link;
   for (size_t i = 0; i < cases.size(); ++i) {
+    RETURN_IF_ERROR(CheckTrustedTime(clock, deadline));
     if (i == 0) {
       ASSIGN_OR_RETURN(link, bench.starter().Start(RunnerStarter::TrustedLimits()));
       const Ending loaded = link->Load(program, clock.SteadyNow() + kTrustedCallTime);
@@ -29,6 +30,13 @@ absl::Status TryTrustedProgram(Bench& bench, const ProgramImage& program, absl::
     }
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckTrustedTime(const Clock& clock, absl::Time deadline) {
+  if (clock.SteadyNow() < deadline) return absl::OkStatus();
+  return TaskFault(
+      absl::StrCat("the task's own programs take longer than ", absl::FormatDuration(kTrustedTime),
+                   " on the job's workloads; give smaller workloads or a faster reference"));
 }
 
 }  // namespace ksearch

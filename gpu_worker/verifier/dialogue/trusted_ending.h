@@ -14,6 +14,10 @@ namespace ksearch {
 // one that hangs gives its device back soon.
 inline constexpr absl::Duration kTrustedCallTime = absl::Seconds(15);
 
+// All that trusted programs do for a job before its candidate is there has so long, but for what
+// was begun: well below the time after which a verifier is taken to hang.
+inline constexpr absl::Duration kTrustedTime = absl::Minutes(5);
+
 // Of a trusted program that ended so: a TaskFault, an unexplained one if something else may have
 // killed it.
 inline absl::Status TaskFaultOf(const Ending& ending, absl::string_view message) {

@@ -11,6 +11,7 @@
 #include "common/rng.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
+#include "gpu_worker/verifier/dialogue/trusted_ending.h"
 #include "gpu_worker/verifier/harness_constants.h"
 #include "gpu_worker/verifier/timing/device/roofline.h"
 #include "gpu_worker/verifier/timing/sampler.h"
@@ -19,11 +20,6 @@ namespace ksearch {
 namespace {
 
 constexpr absl::Duration kLoadTime = absl::Seconds(10);
-absl::Status RivalFails(const ProgramImage& rival, const Ending& ending) {
-  return absl::FailedPreconditionError(
-      absl::StrCat("rival '", rival.id(), "' fails: ", ending.message));
-}
-
 bool HasBlocks(const std::vector<LaunchBlocks>& workloads) {
   return std::all_of(workloads.begin(), workloads.end(), [](const LaunchBlocks& launches) {
     return !launches.empty() && !launches.front().empty();
@@ -94,16 +90,24 @@ absl::Status Confirmation::TakeFailure(bool of_candidate, Ending ending, const P
     result->ending = std::move(ending);
     return absl::OkStatus();
   }
-  if (!timer_->SharesMemory() || ending.killed) return RivalFails(rival, ending);
-  // The candidate may have left something at work in the memory of both.
   ASSIGN_OR_RETURN(const Ending alone, RunAlone(rival, cases[i]));
-  if (!alone.passed()) return RivalFails(rival, alone);
+  if (!alone.passed()) {
+    return TaskFaultOf(alone, absl::StrCat("rival '", rival.id(), "' fails: ", alone.message));
+  }
   // Once may be an accident.
-  if (++interferences_ > 1) {
+  if (++interferences_ <= 1) return absl::OkStatus();
+  if (timer_->SharesMemory() && !ending.killed) {
+    // The candidate has left something at work in the memory of both.
     result->ending = {v1::OUTCOME_CHEAT,
                       absl::StrCat("interferes with other programs: only beside it, rival '",
                                    rival.id(), "' fails: ", ending.message)};
+    return absl::OkStatus();
   }
+  // Nobody knows whose doing it is: nothing is said of the candidate, nor of the task.
+  result->ending = {
+      v1::OUTCOME_TASK_ERROR,
+      absl::StrCat("rival '", rival.id(),
+                   "' fails beside the candidate, though not alone: ", ending.message)};
   return absl::OkStatus();
 }
 
@@ -135,9 +139,8 @@ absl::StatusOr<Confirmation::Launch> Confirmation::TryLaunch(
     ASSIGN_OR_RETURN((is_candidate ? b : a),
                      StartSide(is_candidate ? candidate : rival, is_candidate, &tried.ending));
     if (tried.ending.passed()) continue;
-    if (!is_candidate) return RivalFails(rival, tried.ending);
-    // It loaded in the gate, a moment ago: still no fault of this machine.
-    tried.ended_by_candidate = true;
+    // Both loaded a moment ago, alone: no fault of this machine.
+    tried.ended_by_candidate = is_candidate;
     return tried;
   }
   for (size_t i = 0; i < cases.size(); ++i) {

@@ -21,7 +21,8 @@ namespace ksearch {
 
 // What came of timing a candidate against one rival.
 struct ConfirmationResult {
-  // Of the candidate; not PASSED: the comparison is void.
+  // Of the candidate; not PASSED: the comparison is void. TASK_ERROR: the rival failed beside it
+  // more than once, and not alone.
   Ending ending;
   size_t failed_case = 0;  // where
   v1::Comparison comparison;
@@ -53,7 +54,8 @@ class Confirmation {
   // How many buffer sets each side rotates.
   int Sets(const WorkloadCase& workload) const { return timer_->Sets(workload); }
 
-  // Non-OK is trouble of this machine or a failing rival. `progress` is told launches done.
+  // Non-OK is trouble of this machine, or a TaskFault (common/task_fault.h): the rival fails alone,
+  // too. `progress` is told launches done.
   absl::StatusOr<ConfirmationResult> Compare(const ProgramImage& candidate,
                                              const ProgramImage& rival,
                                              const std::vector<ConfirmationCase>& cases,
@@ -104,8 +106,8 @@ class Confirmation {
                                      ConfirmationSide* rival, ConfirmationSide* candidate,
                                      bool* start_again, CaseBlocks* blocks);
   void Keep(Launch launch, Measured* measured, ConfirmationResult* result);
-  // What to make of one side's `ending` in cases[i]: trouble, or *result, or both untouched if the
-  // launch is to be made again.
+  // What to make of one side's `ending` in cases[i]: trouble or a TaskFault, or *result, or both
+  // untouched if the launch is to be made again.
   absl::Status TakeFailure(bool of_candidate, Ending ending, const ProgramImage& rival,
                            const std::vector<ConfirmationCase>& cases, size_t i,
                            ConfirmationResult* result);

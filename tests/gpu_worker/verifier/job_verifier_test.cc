@@ -350,6 +350,84 @@ TEST(JobVerifierTest, AFailingRivalIsNoWordAboutTheCandidate) {
   EXPECT_THAT(verdict.message(), HasSubstr("rival 'no_output' fails on workload"));
 }
 
+v1::VerifierRequest OwnRivalRequest(const std::string& rival) {
+  v1::VerifierRequest request = ConfirmRequest("honest", rival);
+  v1::Rival* own = request.mutable_job()->mutable_rivals(0);
+  own->set_rival_id("r");
+  own->mutable_sources()->set_language(v1::LANGUAGE_CPP);
+  return request;
+}
+
+TEST(JobVerifierTest, AFaultIsTheRivalsUnlessItIsTheTasksBaseline) {
+  Verifier verifier;
+  v1::Verdict verdict = verifier.Verify(OwnRivalRequest("no_output"));
+  EXPECT_EQ(v1::Outcome_Name(verdict.outcome()), "OUTCOME_TASK_ERROR");
+  EXPECT_EQ(verdict.at_fault(), "r");
+  verdict = verifier.Verify(ConfirmRequest("honest", "no_output"));
+  EXPECT_EQ(verdict.at_fault(), "task");
+}
+
+TEST(JobVerifierTest, ARivalThatFailsAloneTooIsAtFault) {
+  for (const bool own : {true, false}) {
+    Verifier verifier;
+    const v1::Verdict verdict = verifier.Verify(own ? OwnRivalRequest("third_call")
+                                                    : ConfirmRequest("honest", "third_call"));
+    EXPECT_EQ(v1::Outcome_Name(verdict.outcome()), "OUTCOME_TASK_ERROR") << verdict.message();
+    // Not "on workload": the check saw nothing.
+    EXPECT_THAT(verdict.message(), HasSubstr("rival 'third_call' fails: ksearch_run returned 7"));
+    EXPECT_EQ(verdict.at_fault(), own ? "r" : "task");
+  }
+}
+
+TEST(JobVerifierTest, ARivalThatFailsOnlyBesideTheCandidateIsNoFaultOfTheTask) {
+  for (const bool own : {true, false}) {
+    Verifier verifier;
+    const v1::Verdict verdict = verifier.Verify(own ? OwnRivalRequest("third_session")
+                                                    : ConfirmRequest("honest", "third_session"));
+    EXPECT_EQ(v1::Outcome_Name(verdict.outcome()), "OUTCOME_TASK_ERROR") << verdict.message();
+    EXPECT_THAT(verdict.message(), HasSubstr("fails beside the candidate, though not alone"));
+    EXPECT_EQ(verdict.at_fault(), own ? "r" : "baseline");
+    EXPECT_THAT(verdict.comparisons(), IsEmpty());
+  }
+}
+
+// Its seldom fault shows before the candidate is there, or when timed calls are compared with it
+// afterwards, or not at all; in none of these cases is it trouble of the machine.
+TEST(JobVerifierTest, AReferenceThatFailsAtAnyTimeIsATaskError) {
+  Verifier verifier;
+  v1::VerifierRequest request = ScreenRequest("honest");
+  *request.mutable_reference() = CandidateArtifact("nan_for_some_inputs");
+  bool failed = false;
+  for (int i = 0; i < 40; ++i) {
+    const v1::Verdict verdict = verifier.Verify(request);
+    if (verdict.outcome() == v1::OUTCOME_PASSED) continue;
+    failed = true;
+    EXPECT_EQ(v1::Outcome_Name(verdict.outcome()), "OUTCOME_TASK_ERROR") << verdict.message();
+    EXPECT_THAT(verdict.message(), HasSubstr("output 'c' holds a NaN"));
+    EXPECT_EQ(verdict.at_fault(), "task");
+  }
+  EXPECT_TRUE(failed);
+}
+
+TEST(JobVerifierTest, AWorkloadThatNoMachineCanMakeIsATaskError) {
+  Verifier verifier;
+  v1::VerifierRequest request = ScreenRequest("honest");
+  v1::Workload* workload = request.mutable_task()->mutable_workloads(0);
+  ASSERT_EQ(workload->uuid(), "small");
+  workload->clear_inputs();
+  v1::Verdict verdict = verifier.Verify(request);
+  EXPECT_EQ(v1::Outcome_Name(verdict.outcome()), "OUTCOME_TASK_ERROR");
+  EXPECT_THAT(verdict.message(), HasSubstr("workload small has no recipe for input 'a'"));
+  request = ScreenRequest("honest");
+  workload = request.mutable_task()->mutable_workloads(0);
+  // 4 TiB.
+  for (v1::AxisValue& axis : *workload->mutable_axes()) axis.set_value(1 << 20);
+  verdict = verifier.Verify(request);
+  EXPECT_EQ(v1::Outcome_Name(verdict.outcome()), "OUTCOME_TASK_ERROR");
+  EXPECT_THAT(verdict.message(), HasSubstr("do not fit into this machine's"));
+  EXPECT_EQ(verdict.at_fault(), "task");
+}
+
 TEST(JobVerifierTest, TheVerifierGoesOnAfterABadCandidate) {
   Verifier verifier;
   EXPECT_EQ(verifier.Verify(ScreenRequest("input_modified")).outcome(), v1::OUTCOME_INPUT_MODIFIED);
