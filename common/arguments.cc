@@ -1,8 +1,28 @@
 #include "common/arguments.h"
 
+#include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
 
 namespace ksearch {
+namespace {
+
+constexpr absl::string_view kPayload = "ksearch.dev/usage_error";
+constexpr int kUsage = 2;
+constexpr int kConfig = 3;
+
+}  // namespace
+
+absl::Status UsageError(absl::string_view message) {
+  absl::Status status = absl::InvalidArgumentError(message);
+  status.SetPayload(kPayload, absl::Cord());
+  return status;
+}
+
+bool IsUsageError(const absl::Status& status) { return status.GetPayload(kPayload).has_value(); }
+
+int ExitCodeOfBadStart(const absl::Status& status) {
+  return IsUsageError(status) ? kUsage : kConfig;
+}
 
 absl::StatusOr<std::vector<std::pair<std::string, std::string>>> SplitArguments(
     const std::vector<std::string>& args) {
@@ -15,7 +35,7 @@ absl::StatusOr<std::vector<std::pair<std::string, std::string>>> SplitArguments(
       split.emplace_back(args[i], args[i + 1]);
       ++i;
     } else {
-      return absl::InvalidArgumentError(
+      return UsageError(
           absl::StrCat("argument ", args[i], " needs a value, or is none of this program's"));
     }
   }

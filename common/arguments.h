@@ -5,12 +5,22 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 
 namespace ksearch {
 
+// The command line is wrong, by itself: INVALID_ARGUMENT, told from a faulty file by a payload.
+absl::Status UsageError(absl::string_view message);
+bool IsUsageError(const absl::Status& status);
+
+// What a daemon ends with if it cannot begin, as the command line does (docs/cli.md): 2 for a usage
+// error, else 3.
+int ExitCodeOfBadStart(const absl::Status& status);
+
 // Splits "--name value" and "--name=value" into (name, value), in order; names keep their dashes.
-// INVALID_ARGUMENT names an argument without a value. For daemons, whose few arguments all have
+// UsageError names an argument without a value. For daemons, whose few arguments all have
 // one.
 absl::StatusOr<std::vector<std::pair<std::string, std::string>>> SplitArguments(
     const std::vector<std::string>& args);

@@ -66,6 +66,8 @@ absl::StatusOr<v1::CoordinatorConfig> LoadCoordinatorConfig(const std::vector<st
       const absl::Status status = ReadTextproto(value, &config);
       if (!status.ok()) return absl::InvalidArgumentError(status.message());
     } else if (name == "--listen") {
+      const absl::Status status = CheckListenAddress(value);
+      if (!status.ok()) return UsageError(absl::StrCat("--listen: ", status.message()));
       given.set_listen_address(value);
     } else if (name == "--state-dir") {
       given.set_state_dir(value);
@@ -74,7 +76,7 @@ absl::StatusOr<v1::CoordinatorConfig> LoadCoordinatorConfig(const std::vector<st
     } else if (name == "--task-dir") {
       given.add_task_dirs(value);
     } else {
-      return absl::InvalidArgumentError(absl::StrCat(
+      return UsageError(absl::StrCat(
           "unknown argument ", name,
           " (known: --config, --listen, --state-dir, --task-dir, --backup, --exit-when-waiting)"));
     }

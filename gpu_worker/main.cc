@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "common/arguments.h"
 #include "common/clock.h"
 #include "common/language.h"
 #include "common/log.h"
@@ -44,8 +45,9 @@ constexpr char kUsage[] =
     "FILE is a WorkerConfig as textproto; arguments after it win. --selftest tries what this "
     "machine\n"
     "can do and says what to correct. --compile-only serves builds alone and needs no GPU.\n"
-    "It ends with 3 if something here has to be corrected, 4 if the coordinator does not let it "
-    "in.\n";
+    "It ends with 2 if an argument is wrong, 3 if something else here has to be corrected, 4 if "
+    "the\n"
+    "coordinator does not let it in.\n";
 
 v1::WorkerHello MakeHello(const v1::WorkerConfig& config, const std::vector<Device>& devices,
                           const Toolchains& toolchains, const v1::IsolationLevel& isolation) {
@@ -174,7 +176,7 @@ int SelfTest(std::vector<std::string> args) {
 
 int Run(const std::vector<std::string>& args, std::unique_ptr<ShutdownSignals> signals) {
   const auto config = LoadWorkerConfig(args);
-  if (!config.ok()) return Fail(config.status(), kConfigError);
+  if (!config.ok()) return Fail(config.status(), ExitCodeOfBadStart(config.status()));
   Worker worker;
   const absl::Status prepared = Prepare(*config, &worker);
   if (!prepared.ok()) return Fail(prepared, kConfigError);

@@ -146,7 +146,7 @@ absl::Status MakeStateFolder(const v1::WorkerConfig& config, bool as_root) {
 absl::StatusOr<v1::WorkerConfig> LoadWorkerConfig(const std::vector<std::string>& args,
                                                   bool need_coordinator) {
   v1::WorkerConfig config, given;
-  std::vector<std::string> faults;
+  std::vector<std::string> faults, of_usage;
   std::vector<std::string> words = args;
   // The one argument without a value.
   std::replace(words.begin(), words.end(), std::string("--compile-only"),
@@ -171,14 +171,14 @@ absl::StatusOr<v1::WorkerConfig> LoadWorkerConfig(const std::vector<std::string>
       given.mutable_tls()->set_server_name(value);
     } else if (name == "--slots") {
       if (!absl::SimpleAtoi(value, &number) || number < 1) {
-        faults.push_back(absl::StrCat("--slots: '", value, "' must be a number of 1 or more"));
+        of_usage.push_back(absl::StrCat("--slots: '", value, "' must be a number of 1 or more"));
       }
       given.set_slots(number);
     } else if (name == "--compile-only") {
-      if (value != "true") faults.push_back("--compile-only takes no value");
+      if (value != "true") of_usage.push_back("--compile-only takes no value");
       given.set_compile_only(true);
     } else {
-      faults.push_back(absl::StrCat(
+      of_usage.push_back(absl::StrCat(
           "unknown argument ", name,
           " (known: --config, --coordinator, --state-dir, --name, --slots, --compile-only, "
           "--token-file, --ca-file, --server-name)"));
@@ -198,9 +198,13 @@ absl::StatusOr<v1::WorkerConfig> LoadWorkerConfig(const std::vector<std::string>
   if (config.run_as_uid() == 0) config.set_run_as_uid(kDefaultWorkerUid);
   if (config.run_as_gid() == 0) config.set_run_as_gid(kDefaultWorkerUid);
   if (need_coordinator || !config.coordinator_address().empty()) {
-    CheckAddress(config.coordinator_address(), &faults);
+    CheckAddress(config.coordinator_address(),
+                 given.coordinator_address().empty() ? &faults : &of_usage);
   }
   CheckNumbers(config, &faults);
+  const bool usage = !of_usage.empty();
+  faults.insert(faults.begin(), of_usage.begin(), of_usage.end());
+  if (usage) return UsageError(absl::StrJoin(faults, "\n"));
   if (!faults.empty()) return absl::InvalidArgumentError(absl::StrJoin(faults, "\n"));
   return config;
 }

@@ -22,5 +22,11 @@ TEST(SplitArgumentsTest, ArgumentWithoutAValueIsNamed) {
               HasSubstr("--last"));
 }
 
+TEST(ExitCodeOfBadStartTest, AWrongCommandLineIsToldFromAFaultyFile) {
+  EXPECT_EQ(ExitCodeOfBadStart(SplitArguments({"--last"}).status()), 2);
+  EXPECT_EQ(ExitCodeOfBadStart(UsageError("unknown argument")), 2);
+  EXPECT_EQ(ExitCodeOfBadStart(absl::InvalidArgumentError("slots: -1")), 3);
+}
+
 }  // namespace
 }  // namespace ksearch
