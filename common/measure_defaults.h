@@ -40,7 +40,7 @@ inline constexpr int64_t kDefaultMemoryBytes = int64_t{4} << 30;
 inline constexpr int64_t kDefaultSourceBytes = int64_t{256} << 10;
 inline constexpr int64_t kDefaultArtifactBytes = int64_t{16} << 20;
 
-// The same message with every field that was absent (zero) set to its default.
+// The same message with every field that was absent set to its default; early_stop_ratio stays.
 v1::MeasurePlan WithDefaults(v1::MeasurePlan plan);
 v1::Limits WithDefaults(v1::Limits limits);
 

@@ -15,21 +15,18 @@ namespace ksearch {
 namespace {
 
 constexpr size_t kMaxDeviceModelBytes = 128;
-
-template <typename T>
-T OrDefault(T value, T fallback) {
-  return value == T{} ? fallback : value;
-}
+// Below it no runner starts, whatever the candidate.
+constexpr double kLeastMemoryBytes = 64 << 20;
 
 void FillWorldModel(v1::WorldModelSettings* settings) {
   if (settings->preset() == v1::PRESET_UNSPECIFIED) settings->set_preset(v1::PRESET_DEFAULT);
-  settings->set_stagnation_window(OrDefault(settings->stagnation_window(), 7));
-  settings->set_max_difficulty(OrDefault(settings->max_difficulty(), 4));
-  settings->set_too_hard_limit(OrDefault(settings->too_hard_limit(), 2));
-  settings->set_too_hard_decay(OrDefault(settings->too_hard_decay(), 0.5));
-  settings->set_virtual_loss(OrDefault(settings->virtual_loss(), 0.15));
-  settings->set_max_new_nodes(OrDefault(settings->max_new_nodes(), 3));
-  settings->set_max_edit_retries(OrDefault(settings->max_edit_retries(), 3));
+  if (!settings->has_stagnation_window()) settings->set_stagnation_window(7);
+  if (!settings->has_max_difficulty()) settings->set_max_difficulty(4);
+  if (!settings->has_too_hard_limit()) settings->set_too_hard_limit(2);
+  if (!settings->has_too_hard_decay()) settings->set_too_hard_decay(0.5);
+  if (!settings->has_virtual_loss()) settings->set_virtual_loss(0.15);
+  if (!settings->has_max_new_nodes()) settings->set_max_new_nodes(3);
+  if (!settings->has_max_edit_retries()) settings->set_max_edit_retries(3);
   if (!settings->has_learn_from_confirmations()) settings->set_learn_from_confirmations(true);
   if (!settings->has_dominated_ratio()) settings->set_dominated_ratio(0.2);
   if (!settings->has_time_baseline_first()) settings->set_time_baseline_first(true);
@@ -74,7 +71,8 @@ void CheckMeasurement(const v1::MeasurePlan& plan, const v1::Limits& limits, Fau
   faults->Range("limits.build_time", Seconds(limits.build_time()), 1, 3600);
   faults->Range("limits.call_time", Seconds(limits.call_time()), 1e-3, 3600);
   faults->Range("limits.total_time", Seconds(limits.total_time()), 1, 86400);
-  faults->Range("limits.memory_bytes", static_cast<double>(limits.memory_bytes()), 1 << 20, 1e13);
+  faults->Range("limits.memory_bytes", static_cast<double>(limits.memory_bytes()),
+                kLeastMemoryBytes, 1e13);
   faults->Range("limits.source_bytes", static_cast<double>(limits.source_bytes()), 1, 16 << 20);
   faults->Range("limits.artifact_bytes", static_cast<double>(limits.artifact_bytes()), 1, 1 << 30);
 }
@@ -140,10 +138,10 @@ absl::StatusOr<v1::RunConfig> CompleteRunConfig(const v1::RunConfig& request,
   if (config.profile() == v1::PROFILE_POLICY_UNSPECIFIED) {
     config.set_profile(v1::PROFILE_POLICY_AUTO);
   }
-  config.set_rounds(OrDefault(config.rounds(), 20));
-  config.set_parallel(OrDefault(config.parallel(), 1));
-  config.set_seed(OrDefault<uint64_t>(config.seed(), 1));
-  config.set_max_output_tokens(OrDefault(config.max_output_tokens(), 32000));
+  if (!config.has_rounds()) config.set_rounds(20);
+  if (!config.has_parallel()) config.set_parallel(1);
+  if (!config.has_seed()) config.set_seed(1);
+  if (!config.has_max_output_tokens()) config.set_max_output_tokens(32000);
   FillWorldModel(config.mutable_world_model());
   *config.mutable_measure() = WithDefaults(config.measure());
   if (RunsOn(config.language(), v1::DEVICE_CLASS_CUDA) &&
@@ -162,6 +160,7 @@ absl::StatusOr<v1::RunConfig> CompleteRunConfig(const v1::RunConfig& request,
                               ", must be PROFILE_POLICY_AUTO, _ALL or _NEVER"));
   faults.Range("rounds", config.rounds(), 1, kMaxRounds);
   faults.Range("parallel", config.parallel(), 1, 256);
+  faults.Require(config.seed() > 0, "seed is 0, must be a whole number from 1");
   faults.Range("max_output_tokens", config.max_output_tokens(), 16, 1e6);
   const v1::WorldModelSettings& tree = config.world_model();
   faults.Range("world_model.stagnation_window", tree.stagnation_window(), 1, 1000);

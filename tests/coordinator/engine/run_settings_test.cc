@@ -75,6 +75,37 @@ TEST(CompleteRunConfigTest, EveryFaultIsListedByField) {
   }
 }
 
+TEST(CompleteRunConfigTest, AZeroIsNoAbsentNumber) {
+  v1::RunConfig defaults;
+  defaults.set_rounds(0);
+  defaults.set_parallel(0);
+  defaults.set_seed(0);
+  defaults.set_max_output_tokens(0);
+  defaults.mutable_world_model()->set_stagnation_window(0);
+  defaults.mutable_world_model()->set_max_edit_retries(0);
+  defaults.mutable_measure()->set_launches(0);
+  defaults.mutable_measure()->set_confidence(0);
+  defaults.mutable_limits()->set_memory_bytes(0);
+  const absl::Status status = CheckRunDefaults(defaults, {});
+  ASSERT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  for (const char* fault :
+       {"run_defaults: ", "rounds is 0", "parallel is 0", "seed is 0", "max_output_tokens is 0",
+        "world_model.stagnation_window is 0", "world_model.max_edit_retries is 0",
+        "measure.launches is 0", "measure.confidence is 0", "limits.memory_bytes is 0"}) {
+    EXPECT_THAT(std::string(status.message()), HasSubstr(fault));
+  }
+  // Where it is in range it counts.
+  v1::RunConfig request;
+  request.set_task("t");
+  request.set_provider("p");
+  request.mutable_world_model()->set_virtual_loss(0);
+  request.mutable_world_model()->set_too_hard_decay(0);
+  const auto config = CompleteRunConfig(request, {});
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->world_model().virtual_loss(), 0);
+  EXPECT_EQ(config->world_model().too_hard_decay(), 0);
+}
+
 TEST(CompleteRunConfigTest, NotANumberIsOutsideEveryRange) {
   v1::RunConfig request;
   request.set_task("t");
