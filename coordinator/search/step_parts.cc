@@ -67,4 +67,17 @@ ScreenCandidate CycleScreen(const v1::CycleState& cycle) {
   return screen;
 }
 
+v1::Node UnderRoot(const v1::WorldModel& model, const std::string& name, const std::string& task,
+                   int round, double score, v1::Node node) {
+  node.set_node_id(FindNode(model, name) == nullptr
+                       ? name
+                       : FreshId(model, absl::StrCat(name, "_"), task, round));
+  node.set_parent_id(model.root_id());
+  node.set_overall_rating(10 * score);
+  node.set_confidence(score);
+  node.mutable_action()->set_score(score);
+  node.set_last_updated_round(round);
+  return node;
+}
+
 }  // namespace ksearch

@@ -1,9 +1,12 @@
 #ifndef KSEARCH_COORDINATOR_SEARCH_STEP_PARTS_H_
 #define KSEARCH_COORDINATOR_SEARCH_STEP_PARTS_H_
 
+#include <string>
+
 #include "absl/strings/string_view.h"
 #include "coordinator/search/search_strategy.h"
 #include "proto/search_state.pb.h"
+#include "proto/world_model.pb.h"
 
 namespace ksearch {
 
@@ -24,6 +27,12 @@ ScreenCandidate SeedScreen(const v1::RunConfig& config);
 
 // The screening of the program that `cycle` awaits.
 ScreenCandidate CycleScreen(const v1::CycleState& cycle);
+
+// Of an action that the machine inserts under the root: `node` has its decision, choice and the
+// action's texts and difficulty; the rest is filled in. Its id is `name`, with a suffix once that
+// is taken.
+v1::Node UnderRoot(const v1::WorldModel& model, const std::string& name, const std::string& task,
+                   int round, double score, v1::Node node);
 
 }  // namespace ksearch
 

@@ -164,15 +164,8 @@ void TreeReviser::InsertMachineNode(v1::Node node, int cycle, int round, absl::s
 
 void TreeReviser::InsertDirectAction(absl::string_view why) {
   v1::Node node;
-  node.set_node_id(
-      FindNode(state_.world_model(), "direct") == nullptr
-          ? "direct"
-          : FreshId(state_.world_model(), "direct_", settings_.task, state_.rounds_started()));
-  node.set_parent_id(state_.world_model().root_id());
   node.set_decision("approach");
   node.set_choice("direct implementation");
-  node.set_overall_rating(10 * kDirectActionScore);
-  node.set_confidence(kDirectActionScore);
   v1::Action* action = node.mutable_action();
   action->set_title("Direct implementation");
   action->set_description(
@@ -180,7 +173,8 @@ void TreeReviser::InsertDirectAction(absl::string_view why) {
       "the hardware best, then improve it step by step.");
   action->set_rationale("Inserted because the model gave no usable actions.");
   action->set_difficulty(kContinuationDifficulty);
-  action->set_score(kDirectActionScore);
+  node = UnderRoot(state_.world_model(), "direct", settings_.task, state_.rounds_started(),
+                   kDirectActionScore, std::move(node));
   state_.set_direct_action_inserted(true);
   Tell(v1::RunEvent::NOTE, why, 0, state_.rounds_started(), node.node_id());
   InsertMachineNode(std::move(node), 0, state_.rounds_started(), "inserted by the machine");

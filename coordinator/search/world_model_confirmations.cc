@@ -41,14 +41,8 @@ std::string RefusalBeginning(const std::string& candidate_id) {
 
 v1::Node MendOfSeed(const v1::WorldModel& model, const std::string& task, int round) {
   v1::Node node;
-  node.set_node_id(FindNode(model, "mend_seed") == nullptr
-                       ? "mend_seed"
-                       : FreshId(model, "mend_seed_", task, round));
-  node.set_parent_id(model.root_id());
   node.set_decision("starting program");
   node.set_choice("the given program, mended");
-  node.set_overall_rating(10 * kMendScore);
-  node.set_confidence(kMendScore);
   v1::Action* action = node.mutable_action();
   action->set_title("Mend the given program");
   action->set_description(
@@ -56,9 +50,7 @@ v1::Node MendOfSeed(const v1::WorldModel& model, const std::string& task, int ro
       "else.");
   action->set_rationale("Inserted because the given program was refused.");
   action->set_difficulty(2);
-  action->set_score(kMendScore);
-  node.set_last_updated_round(round);
-  return node;
+  return UnderRoot(model, "mend_seed", task, round, kMendScore, std::move(node));
 }
 
 }  // namespace
