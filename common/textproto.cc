@@ -143,12 +143,20 @@ std::string ToJson(const google::protobuf::Message& message, bool with_defaults,
 }
 
 absl::StatusOr<std::string> ReadFile(const std::string& path, int64_t max_bytes) {
-  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // Nobody may ever write to a pipe that has a name: opening it must not wait for that.
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd.ok()) return ErrnoStatus(errno, absl::StrCat("open ", path));
   struct stat info;
   if (::fstat(fd.get(), &info) != 0) return ErrnoStatus(errno, absl::StrCat("stat ", path));
   if (S_ISDIR(info.st_mode)) {
     return absl::InvalidArgumentError(absl::StrCat(path, " is a folder, not a file"));
+  }
+  if (S_ISFIFO(info.st_mode) && !absl::StartsWith(path, "/dev/")) {
+    return absl::InvalidArgumentError(absl::StrCat(path, " is a named pipe, not a file"));
+  }
+  // /dev/stdin, and what a shell puts in the place of <(command), are read to their end.
+  if (!S_ISREG(info.st_mode) && ::fcntl(fd.get(), F_SETFL, 0) != 0) {
+    return ErrnoStatus(errno, absl::StrCat("open ", path));
   }
   std::string content;
   std::string buffer(64 << 10, '\0');

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -72,6 +73,10 @@ TEST_F(TextprotoTest, FileLargerThanTheLimitIsRefused) {
   EXPECT_EQ(ReadFile(folder_ + "/f", 999).status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(ReadFile(folder_ + "/f", 1000)->size(), 1000u);
   EXPECT_EQ(ReadFile(folder_, 10).status().code(), absl::StatusCode::kInvalidArgument);
+  // Nobody writes to it.
+  ASSERT_EQ(::mkfifo((folder_ + "/pipe").c_str(), 0600), 0);
+  EXPECT_THAT(std::string(ReadFile(folder_ + "/pipe", 10).status().message()),
+              HasSubstr("pipe is a named pipe, not a file"));
 }
 
 TEST_F(TextprotoTest, WriteLeavesOneFile) {
