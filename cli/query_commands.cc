@@ -229,11 +229,12 @@ int TasksCommand(Client* client, const Options& options) {
     for (const int language : task.languages()) {
       languages.push_back(LanguageText(static_cast<v1::Language>(language)));
     }
-    rows.push_back(
-        {task.name(), task.device() == v1::DEVICE_CLASS_CUDA ? "cuda" : "cpu",
-         absl::StrJoin(languages, ","), absl::StrCat(task.feedback_workloads()),
-         absl::StrCat(task.held_out_workloads()),
-         task.error().empty() ? task.title() : absl::StrCat("UNUSABLE: ", task.error())});
+    rows.push_back({task.name(), task.device() == v1::DEVICE_CLASS_CUDA ? "cuda" : "cpu",
+                    absl::StrJoin(languages, ","), absl::StrCat(task.feedback_workloads()),
+                    absl::StrCat(task.held_out_workloads()),
+                    !task.error().empty()   ? absl::StrCat("UNUSABLE: ", task.error())
+                    : !task.fault().empty() ? absl::StrCat("AT FAULT: ", task.fault())
+                                            : task.title()});
   }
   Print(Table(rows));
   return kExitOk;

@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "common/arguments.h"
 #include "common/digest.h"
 #include "common/log.h"
 #include "common/run_facts.h"
@@ -171,7 +172,8 @@ absl::Status RestoreJobs(Store* store, const AccessControl* access, WorkerGatewa
   ASSIGN_OR_RETURN(const std::set<std::string> active, ActiveRuns(store));
   ASSIGN_OR_RETURN(auto owners, store->ReadWorkerOwners());
   std::erase_if(owners, [&](const auto& entry) { return !IsGoodOwner(access, entry.second); });
-  gateway->Restore(unfinished, std::move(owners));
+  ASSIGN_OR_RETURN(const auto task_faults, store->ReadTaskFaults());
+  gateway->Restore(unfinished, std::move(owners), task_faults);
   for (const QueuedJob& job : unfinished) {
     // What only ended runs asked for waits until one of them is resumed.
     const bool wanted = job.run_ids.empty() ||
@@ -345,5 +347,5 @@ int main(int argc, char** argv) {
   }
   if (status.ok()) return 0;
   std::fprintf(stderr, "ksearch-coordinator: %s\n", std::string(status.message()).c_str());
-  return 3;
+  return ksearch::ExitCodeOfBadStart(status);
 }

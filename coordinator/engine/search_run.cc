@@ -12,6 +12,7 @@
 #include "common/measure_defaults.h"
 #include "common/run_facts.h"
 #include "common/status_macros.h"
+#include "common/task_evidence.h"
 #include "common/textproto.h"
 #include "common/trusted_programs.h"
 #include "coordinator/engine/ledger_status.h"
@@ -289,10 +290,8 @@ absl::Status SearchRun::FoldResult(const Arrival& arrival) {
   if (result->outcome() == v1::OUTCOME_TASK_ERROR) {
     ASSIGN_OR_RETURN(const v1::JobSpec faulty, parts_.store->ReadJob(arrival.ref));
     // A rival's fault is that comparison's own.
-    if (std::none_of(faulty.rivals().begin(), faulty.rivals().end(),
-                     [](const v1::Rival& rival) { return rival.has_sources(); })) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("the task's own programs are at fault: ", result->message()));
+    if (EvidenceOf(faulty, *result) == TaskEvidence::kFaulty) {
+      return TaskAtFaultError(result->message());
     }
   }
   if (MustRepeat(*result, arrival.tag, state_.platform())) return Repeat(arrival, *result);

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "common/status_macros.h"
+#include "common/task_evidence.h"
 #include "common/trusted_programs.h"
 #include "coordinator/engine/job_specs.h"
 #include "coordinator/search/score.h"
@@ -20,12 +21,9 @@ absl::Status Verdict(const v1::Task& task, const v1::JobResult& result) {
   if (result.outcome() == v1::OUTCOME_PASSED || IsInfrastructureOutcome(result.outcome())) {
     return absl::OkStatus();
   }
-  if (result.outcome() == v1::OUTCOME_TASK_ERROR) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("the task's own programs are at fault: ", result.message()));
-  }
-  return absl::FailedPreconditionError(absl::StrCat(
-      "the task's own programs are at fault: the baseline of ", task.name(), " ends as ",
+  if (result.outcome() == v1::OUTCOME_TASK_ERROR) return TaskAtFaultError(result.message());
+  return TaskAtFaultError(absl::StrCat(
+      "the baseline of ", task.name(), " ends as ",
       absl::AsciiStrToLower(absl::StripPrefix(v1::Outcome_Name(result.outcome()), "OUTCOME_")),
       ": ", result.message()));
 }

@@ -94,6 +94,9 @@ class JobScheduler {
   // only one of its jobs is with the workers while jobs of other tasks wait.
   virtual SchedulerEffects NoteResult(const std::string& job_id, const v1::JobResult& result) = 0;
 
+  // The same of a job of an earlier life, with the result that it had then.
+  virtual void RememberResult(const v1::JobSpec& spec, const v1::JobResult& result) = 0;
+
   // A session began. Its first report settles what is left of earlier sessions: leases it does not
   // list are lost (all running ones, if the worker is a new incarnation), results that survived a
   // restart on the worker's disk are not.

@@ -63,10 +63,9 @@ void KnownWorker::ForgetOffer(int64_t directive_seq) {
   if (it != uncovered_offers_.end() && --it->second == 0) uncovered_offers_.erase(it);
 }
 
-void KnownWorker::CountReturn(absl::Time now) {
-  ++returns_in_a_row_;
-  // The first one may be the job's own trouble.
-  if (returns_in_a_row_ > 1) rest_until = now + ReturnDelay(returns_in_a_row_ - 1);
+void KnownWorker::CountReturn(const std::string& job_id, absl::Time now) {
+  if (!returned_jobs_.insert(job_id).second || returned_jobs_.size() == 1) return;
+  rest_until = now + ReturnDelay(static_cast<int>(returned_jobs_.size()) - 1);
 }
 
 }  // namespace ksearch

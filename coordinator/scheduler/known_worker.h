@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 
 #include "absl/time/time.h"
@@ -34,9 +35,10 @@ class KnownWorker {
   void MarkSilent() { silent_ = true; }
   // An offer that was never acknowledged in all its time holds its slot no longer.
   void ForgetOffer(int64_t directive_seq);
-  // A worker that returns job after job rests, longer each time.
-  void CountReturn(absl::Time now);
-  void CountResult() { returns_in_a_row_ = 0; }
+  // A worker that returns job after job rests, longer each time. One job that comes back again and
+  // again counts once: it may be the job's own trouble.
+  void CountReturn(const std::string& job_id, absl::Time now);
+  void CountResult() { returned_jobs_.clear(); }
 
   const v1::WorkerHello& hello() const { return hello_; }
   bool connected() const { return connected_; }
@@ -58,7 +60,7 @@ class KnownWorker {
   bool leaving_ = false;  // the worker's own wish
   bool silent_ = false;
   std::map<int64_t, int> uncovered_offers_;  // directive_seq -> how many
-  int returns_in_a_row_ = 0;
+  std::set<std::string> returned_jobs_;      // since its last result
   absl::Time last_seen_ = absl::InfinitePast();
 };
 

@@ -352,7 +352,9 @@ void LeasingScheduler::Requeue(const std::string& job_id, const std::string& wor
   if (ending == Ending::kReturned) {
     ++job.returns;
     avoided.not_before = now + ReturnDelay(++avoided.returns);
-    if (const auto it = workers_.find(worker_id); it != workers_.end()) it->second.CountReturn(now);
+    // A task that has never worked anywhere may itself be why, and no worker rests for that.
+    const auto it = workers_.find(worker_id);
+    if (it != workers_.end() && tasks_.IsProven(job.spec)) it->second.CountReturn(job_id, now);
   } else {
     ++job.losses;
   }

@@ -30,6 +30,9 @@ class LeasingScheduler final : public JobScheduler {
   SchedulerEffects Cancel(const std::string& job_id) override;
   SchedulerEffects MarkDone(const std::string& job_id, const std::string& lease_id) override;
   SchedulerEffects NoteResult(const std::string& job_id, const v1::JobResult& result) override;
+  void RememberResult(const v1::JobSpec& spec, const v1::JobResult& result) override {
+    tasks_.Note(spec, result);
+  }
   SchedulerEffects Hello(const v1::WorkerHello& hello, absl::Time now) override;
   SchedulerEffects Sync(const std::string& worker_id, const v1::WorkerReport& report,
                         absl::Time now, v1::WorkerDown* down) override;

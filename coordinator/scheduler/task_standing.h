@@ -10,9 +10,9 @@
 
 namespace ksearch {
 
-// What results have shown of tasks' own programs, by task digest, language of the candidate and
-// platform. Soft state: forgotten with the process, after which one more job of a faulty task finds
-// out again. Thread-compatible.
+// What results have shown of tasks' own programs (common/task_evidence.h). After a restart the
+// owner notes again what the store knows of faults; that a task works is found out anew.
+// Thread-compatible.
 class TaskStanding {
  public:
   // True: the result showed for the first time that the job's task is at fault.

@@ -28,6 +28,7 @@
 #include "coordinator/service/evaluation.h"
 #include "coordinator/service/planning_calls.h"
 #include "coordinator/service/recheck.h"
+#include "coordinator/service/task_faults.h"
 
 namespace ksearch {
 namespace {
@@ -289,7 +290,13 @@ grpc::Status SearchService::DrainWorker(grpc::ServerContext*, const v1::DrainWor
 
 grpc::Status SearchService::ListTasks(grpc::ServerContext*, const v1::ListTasksRequest*,
                                       v1::ListTasksReply* reply) {
-  for (const v1::TaskSummary& task : parts_.tasks->List()) *reply->add_tasks() = task;
+  const auto faults = parts_.store->ReadTaskFaults();
+  if (!faults.ok()) return ToGrpc(faults.status());
+  for (const v1::TaskSummary& task : parts_.tasks->List()) {
+    *reply->add_tasks() = task;
+    if (task.error().empty())
+      reply->mutable_tasks()->rbegin()->set_fault(FaultOf(task, *parts_.tasks, *faults));
+  }
   return grpc::Status::OK;
 }
 

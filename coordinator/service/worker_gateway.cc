@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/digest.h"
 #include "common/log.h"
+#include "common/task_fault.h"
 #include "common/textproto.h"
 #include "coordinator/scheduler/platform_choice.h"
 #include "coordinator/service/request_check.h"
@@ -39,13 +40,17 @@ WorkerGateway::WorkerGateway(Options options, Store* store, const Clock* clock)
 WorkerGateway::~WorkerGateway() { Shutdown(); }
 
 void WorkerGateway::Restore(const std::vector<QueuedJob>& unfinished,
-                            std::map<std::string, std::string> owners) {
+                            std::map<std::string, std::string> owners,
+                            const std::vector<TaskFaultRow>& task_faults) {
   MutexLock lock(&mu_);
   for (const QueuedJob& job : unfinished) {
     open_jobs_[job.job_id] = {
         job.spec.task_sha256(), job.spec.platform(), job.worker_of_lease, {clock_->Now(), ""}};
   }
   earlier_owners_ = std::move(owners);
+  for (const TaskFaultRow& fault : task_faults) {
+    scheduler_->RememberResult(fault.spec, fault.result);
+  }
 }
 
 void WorkerGateway::Submit(const std::string& job_id, const v1::JobSpec& spec, int attempts) {
@@ -362,6 +367,7 @@ void WorkerGateway::WriteWorkerLost(const std::vector<GivenUp>& given_up) {
     result.set_message(job.outcome == v1::OUTCOME_WORKER_LOST
                            ? absl::StrCat("given up after ", job.attempts, " attempts; ", job.note)
                            : job.note);
+    if (job.outcome == v1::OUTCOME_TASK_ERROR) result.set_at_fault(std::string(kTaskAtFault));
     *result.mutable_finished_at() = ToProto(clock_->Now());
     if (!BeginWrite()) return;  // the job is unfinished in the store and starts anew
     store_->RecordResult(

@@ -70,9 +70,11 @@ class WorkerGateway {
   WorkerGateway(const WorkerGateway&) = delete;
   WorkerGateway& operator=(const WorkerGateway&) = delete;
 
-  // What an earlier life left behind: whom the leases of unfinished jobs were given to, and whose
-  // the worker_ids are (Store::ReadWorkerOwners). Call before the first Submit.
-  void Restore(const std::vector<QueuedJob>& unfinished, std::map<std::string, std::string> owners);
+  // What an earlier life left behind: whom the leases of unfinished jobs were given to, whose the
+  // worker_ids are (Store::ReadWorkerOwners), and which tasks are at fault (Store::ReadTaskFaults).
+  // Call before the first Submit.
+  void Restore(const std::vector<QueuedJob>& unfinished, std::map<std::string, std::string> owners,
+               const std::vector<TaskFaultRow>& task_faults);
 
   // ---- jobs
   // `attempts`: used up earlier (QueuedJob::attempts). Known job: no effect.

@@ -9,6 +9,7 @@
 #include "common/textproto.h"
 #include "coordinator/store/ledger_rows.h"
 #include "coordinator/store/run_rows.h"
+#include "coordinator/store/task_fault_rows.h"
 
 namespace ksearch::job_rows {
 namespace {
@@ -138,6 +139,7 @@ absl::StatusOr<v1::RecordResultReply::Disposition> RecordResult(Database& databa
                       .Proto(result)
                       .Run());
   if (database.changes() == 0) return v1::RecordResultReply::ALREADY_RECORDED;
+  RETURN_IF_ERROR(task_fault_rows::Note(database, result));
   RETURN_IF_ERROR(database
                       .Prepare("UPDATE attempts SET ended = 'recorded', ended_unix_us = ? "
                                "WHERE lease_id = ? AND job_id = ? AND ended = ''")

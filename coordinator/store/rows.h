@@ -10,6 +10,7 @@
 #include "coordinator/llm/llm_client.h"
 #include "proto/config.pb.h"
 #include "proto/job.pb.h"
+#include "proto/result.pb.h"
 #include "proto/search_service.pb.h"
 #include "proto/task.pb.h"
 #include "proto/world_model.pb.h"
@@ -155,6 +156,12 @@ struct ResultRow {
   v1::JobSpec spec;
   v1::Outcome outcome = v1::OUTCOME_UNSPECIFIED;
   absl::Time recorded;
+};
+
+// A task whose own programs are at fault, by the job that found it.
+struct TaskFaultRow {
+  v1::JobSpec spec;
+  v1::JobResult result;
 };
 
 struct AttemptRow {

@@ -16,6 +16,7 @@
 #include "coordinator/store/migrations.h"
 #include "coordinator/store/proposal_rows.h"
 #include "coordinator/store/run_rows.h"
+#include "coordinator/store/task_fault_rows.h"
 
 namespace ksearch {
 namespace {
@@ -254,6 +255,10 @@ absl::StatusOr<std::string> SqliteStore::ReadBlob(const std::string& sha256) {
 
 absl::StatusOr<std::map<std::string, std::string>> SqliteStore::ReadWorkerOwners() {
   return Reading([&](Database& database) { return job_rows::ReadWorkerOwners(database); });
+}
+
+absl::StatusOr<std::vector<TaskFaultRow>> SqliteStore::ReadTaskFaults() {
+  return Reading([&](Database& database) { return task_fault_rows::Read(database); });
 }
 
 absl::StatusOr<std::vector<v1::WorkerStatus>> SqliteStore::ListWorkers() {

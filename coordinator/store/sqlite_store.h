@@ -68,6 +68,7 @@ class SqliteStore final : public Store {
                             absl::Time seen) override;
   absl::StatusOr<std::vector<v1::WorkerStatus>> ListWorkers() override;
   absl::StatusOr<std::map<std::string, std::string>> ReadWorkerOwners() override;
+  absl::StatusOr<std::vector<TaskFaultRow>> ReadTaskFaults() override;
 
   int schema_version() const override { return schema_version_; }
   absl::Status Backup(const std::string& path) override;

@@ -106,6 +106,9 @@ class Store {
   virtual void RecordAttempt(const AttemptRow& attempt,
                              absl::AnyInvocable<void(absl::Status)> done) = 0;
   virtual absl::StatusOr<std::optional<v1::JobResult>> ReadResult(const std::string& job_id) = 0;
+  // What recorded results have shown of tasks' own programs (common/task_evidence.h) and no later
+  // one has disproved, in the order of the results: one row per language and platform of a task.
+  virtual absl::StatusOr<std::vector<TaskFaultRow>> ReadTaskFaults() = 0;
   virtual absl::StatusOr<v1::JobSpec> ReadJob(const std::string& job_id) = 0;
   // Newest first. `task_name`: of this task only, empty: of all. `before`: a number; 0: from the
   // newest on.

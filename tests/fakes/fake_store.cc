@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
+#include "common/task_evidence.h"
 #include "common/textproto.h"
 
 namespace ksearch {
@@ -371,6 +372,7 @@ void FakeStore::RecordResult(
       disposition = v1::RecordResultReply::ALREADY_RECORDED;
     } else {
       result_order_.push_back(result.job_id());
+      NoteTaskEvidence(result);
       for (auto& [key, attempt] : attempts_) {
         if (attempt.lease_id == lease_id && attempt.ended.empty()) attempt.ended = "recorded";
       }
@@ -389,6 +391,21 @@ void FakeStore::RecordResult(
   }
   if (done) done(disposition);
   Tell(arrived);
+}
+
+void FakeStore::NoteTaskEvidence(const v1::JobResult& result) {
+  if (result.worker_id().empty()) return;
+  const v1::JobSpec& spec = jobs_.at(result.job_id());
+  const TaskEvidence evidence = EvidenceOf(spec, result);
+  if (evidence == TaskEvidence::kFaulty) task_faults_[EvidenceKey(spec)] = {spec, result};
+  if (evidence == TaskEvidence::kWorks) task_faults_.erase(EvidenceKey(spec));
+}
+
+absl::StatusOr<std::vector<TaskFaultRow>> FakeStore::ReadTaskFaults() {
+  MutexLock lock(&mu_);
+  std::vector<TaskFaultRow> faults;
+  for (const auto& [key, fault] : task_faults_) faults.push_back(fault);
+  return faults;
 }
 
 void FakeStore::RecordAttempt(const AttemptRow& attempt,

@@ -68,6 +68,7 @@ class FakeStore final : public Store {
                             absl::Time seen) override;
   absl::StatusOr<std::vector<v1::WorkerStatus>> ListWorkers() override;
   absl::StatusOr<std::map<std::string, std::string>> ReadWorkerOwners() override;
+  absl::StatusOr<std::vector<TaskFaultRow>> ReadTaskFaults() override;
 
   int schema_version() const override { return 1; }
   absl::Status Backup(const std::string& path) override;
@@ -93,6 +94,7 @@ class FakeStore final : public Store {
   // Adds the arrival unless it is there; true if added.
   static bool AddArrival(Run* run, Arrival::Kind kind, const std::string& ref,
                          const std::string& tag);
+  void NoteTaskEvidence(const v1::JobResult& result) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Tell(const std::vector<std::string>& run_ids);
 
   mutable Mutex mu_;
@@ -109,6 +111,7 @@ class FakeStore final : public Store {
   std::map<std::string, v1::JobSpec> jobs_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, v1::JobResult> results_ ABSL_GUARDED_BY(mu_);
   std::vector<std::string> result_order_ ABSL_GUARDED_BY(mu_);  // job ids
+  std::map<std::string, TaskFaultRow> task_faults_ ABSL_GUARDED_BY(mu_);  // by EvidenceKey
   std::map<std::pair<std::string, std::string>, AttemptRow> attempts_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, std::string> blobs_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, v1::WorkerStatus> workers_ ABSL_GUARDED_BY(mu_);

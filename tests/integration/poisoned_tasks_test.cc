@@ -17,6 +17,8 @@
 namespace ksearch {
 namespace {
 
+using testing::AllOf;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -132,6 +134,56 @@ TEST_F(PoisonedTasksTest, EndWithTheirMessageAndDisturbNobody) {
   // The worker was told of no fault of its own.
   EXPECT_THAT(cluster_.Log("coordinator"), Not(HasSubstr("how=returned")));
   EXPECT_TRUE(NoJobs());
+}
+
+TEST_F(PoisonedTasksTest, AFaultIsKnownAfterARestartUntilTheTaskChanges) {
+  const std::string faulty = "does_not_build";
+  const std::string& message = Faults().at(faulty).message;
+  const auto evaluate = [&](int candidate) {
+    return cluster_.Cli({"eval", "--task", faulty, "--check", Candidate(candidate)});
+  };
+  cluster_.UseOwnDevice();
+  cluster_.StartCoordinator("", cluster_.folder() + "/tasks");
+  cluster_.StartWorker("w1");
+  EXPECT_THAT(cluster_.Cli({"tasks"}).out, Not(HasSubstr("AT FAULT")));
+  EXPECT_EQ(evaluate(1).exit.code, 3);
+  cluster_.Kill("coordinator");
+  cluster_.StartCoordinator("", cluster_.folder() + "/tasks");
+  EXPECT_THAT(cluster_.Cli({"tasks"}).out, AllOf(HasSubstr("AT FAULT: "), HasSubstr(message)));
+  EXPECT_THAT(cluster_.Cli({"tasks", "--json"}).out,
+              AllOf(HasSubstr("\"fault\":"), HasSubstr(message)));
+  // Another candidate has another job, which needs no worker to end.
+  const CommandOutput again = evaluate(2);
+  EXPECT_EQ(again.exit.code, 3);
+  EXPECT_THAT(again.out, AllOf(HasSubstr(message), HasSubstr("found by an earlier job")));
+
+  std::filesystem::copy_file(absl::StrCat(tasks_, "/", kHealthy, "/reference.cpp"),
+                             absl::StrCat(tasks_, "/", faulty, "/reference.cpp"),
+                             std::filesystem::copy_options::overwrite_existing);
+  EXPECT_THAT(cluster_.Cli({"tasks"}).out, Not(HasSubstr("AT FAULT")));
+  const CommandOutput mended = evaluate(2);
+  EXPECT_EQ(mended.exit.code, 0) << mended.out << mended.err;
+}
+
+TEST_F(PoisonedTasksTest, ARivalThatFailsBesideACandidateIsNobodyElsesMatter) {
+  cluster_.UseOwnDevice();
+  cluster_.StartCoordinator("", cluster_.folder() + "/tasks");
+  cluster_.StartWorker("w1");
+  // Right in the few calls that are checked before the candidate is there.
+  const std::string rival = cluster_.folder() + "/rival.cpp";
+  std::ofstream(rival) << absl::StrReplaceAll(
+      ReadText(Candidate(1)),
+      {{"  return 0;", "static int calls = 0;\n  return ++calls > 100 ? 7 : 0;"}});
+  const CommandOutput confirmed = cluster_.Cli(
+      {"eval", "--task", kHealthy, "--confirm", "--rival", rival, Candidate(1), "--json"});
+  EXPECT_EQ(confirmed.exit.code, 3) << confirmed.out << confirmed.err;
+  EXPECT_THAT(confirmed.out,
+              AllOf(HasSubstr("OUTCOME_TASK_ERROR"), HasSubstr("rival 'rival' fails"),
+                    ContainsRegex("\"at_fault\": *\"rival\"")));
+  // Neither the task nor the worker is the worse for it.
+  EXPECT_THAT(cluster_.Cli({"tasks"}).out, Not(HasSubstr("AT FAULT")));
+  EXPECT_EQ(cluster_.Cli({"eval", "--task", kHealthy, "--check", Candidate(2)}).exit.code, 0);
+  EXPECT_THAT(cluster_.Log("coordinator"), Not(HasSubstr("how=returned")));
 }
 
 TEST_F(PoisonedTasksTest, JobsAreListedCancelledAndDroppedWithTheirClient) {

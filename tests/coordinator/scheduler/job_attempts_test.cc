@@ -9,7 +9,27 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-using JobAttemptsTest = LeasingSchedulerFixture;
+class JobAttemptsTest : public LeasingSchedulerFixture {
+ protected:
+  // How often one worker with one slot returns what is left of 20 jobs, in ten seconds.
+  int ReturnAll() {
+    for (int i = 0; i < 20; ++i) Submit(absl::StrCat("job", i));
+    v1::WorkerDown down = Join("w1", 1);
+    int returned = 0;
+    for (int tenth = 0; tenth < 100; ++tenth) {
+      while (down.offers_size() > 0) {
+        ++returned;
+        down = Sync("w1", Report(down.directive_seq(), 1,
+                                 {{down.offers(0).lease_id(), down.offers(0).job_id(),
+                                   v1::HeldLease::RETURNED, "broken"}}));
+      }
+      now_ += absl::Milliseconds(100);
+      Tick();
+      down = Poll("w1");
+    }
+    return returned;
+  }
+};
 
 TEST_F(JobAttemptsTest, ReturnedLeaseIsSettledAndGoesToAnotherWorkerFirst) {
   Submit("a");
@@ -130,22 +150,17 @@ TEST_F(JobAttemptsTest, FullyLoadedRivalCannotKeepAJobWaitingForEver) {
 }
 
 TEST_F(JobAttemptsTest, WorkerThatReturnsJobAfterJobRests) {
-  for (int i = 0; i < 20; ++i) Submit(absl::StrCat("job", i));
-  v1::WorkerDown down = Join("w1", 1);
-  int returned = 0;
-  for (int tenth = 0; tenth < 100; ++tenth) {
-    while (down.offers_size() > 0) {
-      ++returned;
-      down = Sync("w1", Report(down.directive_seq(), 1,
-                               {{down.offers(0).lease_id(), down.offers(0).job_id(),
-                                 v1::HeldLease::RETURNED, "broken"}}));
-    }
-    now_ += absl::Milliseconds(100);
-    Tick();
-    down = Poll("w1");
-  }
+  // Their task has worked somewhere.
+  v1::JobResult passed;
+  passed.set_outcome(v1::OUTCOME_PASSED);
+  scheduler_->RememberResult(Spec(), passed);
   // At 0, 0, 1, 3 and 7 s.
-  EXPECT_EQ(returned, 5);
+  EXPECT_EQ(ReturnAll(), 5);
+}
+
+TEST_F(JobAttemptsTest, NobodyRestsForATaskThatHasNeverWorked) {
+  // Each at 0, 1, 3 and 7 s: only the job itself is held back.
+  EXPECT_EQ(ReturnAll(), 20 * 4);
 }
 
 }  // namespace

@@ -84,16 +84,28 @@ TEST(KnownWorkerTest, ReturningJobAfterJobMeansResting) {
   KnownWorker worker;
   worker.BeginSession(v1::WorkerHello(), kStart);
   worker.Fold(Report(0, 1), kStart);
-  worker.CountReturn(kStart);
+  worker.CountReturn("a", kStart);
   EXPECT_TRUE(worker.MayTakeAt(kStart));
-  worker.CountReturn(kStart);
+  worker.CountReturn("b", kStart);
   EXPECT_FALSE(worker.MayTakeAt(kStart));
   EXPECT_TRUE(worker.MayTakeAt(kStart + absl::Seconds(1)));
-  worker.CountReturn(kStart);
+  worker.CountReturn("c", kStart);
   EXPECT_FALSE(worker.MayTakeAt(kStart + absl::Seconds(1)));
   worker.CountResult();
-  worker.CountReturn(kStart + absl::Seconds(10));
+  worker.CountReturn("d", kStart + absl::Seconds(10));
   EXPECT_TRUE(worker.MayTakeAt(kStart + absl::Seconds(10)));
+}
+
+TEST(KnownWorkerTest, OneJobThatComesBackAgainAndAgainRestsNobody) {
+  KnownWorker worker;
+  worker.BeginSession(v1::WorkerHello(), kStart);
+  worker.Fold(Report(0, 1), kStart);
+  for (int i = 0; i < 5; ++i) worker.CountReturn("a", kStart);
+  EXPECT_TRUE(worker.MayTakeAt(kStart));
+  worker.CountReturn("b", kStart);
+  EXPECT_FALSE(worker.MayTakeAt(kStart));
+  worker.CountReturn("b", kStart + absl::Seconds(1));
+  EXPECT_TRUE(worker.MayTakeAt(kStart + absl::Seconds(1)));
 }
 
 TEST(KnownWorkerTest, ReturnDelayGrowsToAMinute) {

@@ -217,6 +217,14 @@ TEST_F(FaultyTaskTest, ADeliberateRepetitionAsksAgainAndClearsTheTask) {
   EXPECT_TRUE(SubmitJob("c", SpecOf("t")).faulty_task_jobs.empty());
 }
 
+TEST_F(FaultyTaskTest, WhatAnEarlierLifeFoundStillHolds) {
+  scheduler_->RememberResult(SpecOf("t"), ResultOf(v1::OUTCOME_TASK_ERROR, "oops"));
+  const SchedulerEffects effects = SubmitJob("a", SpecOf("t"));
+  ASSERT_EQ(effects.faulty_task_jobs.size(), 1u);
+  EXPECT_THAT(effects.faulty_task_jobs[0].note, HasSubstr("oops"));
+  EXPECT_TRUE(SubmitJob("b", SpecOf("changed")).faulty_task_jobs.empty());
+}
+
 TEST(TaskStandingTest, ARivalsFaultIsNotItsTasks) {
   TaskStanding standing;
   v1::JobSpec spec = SpecOf("t");

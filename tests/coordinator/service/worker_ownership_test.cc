@@ -40,7 +40,7 @@ class WorkerOwnershipTest : public ::testing::Test {
     const auto unfinished = store_.ReadUnfinishedJobs();
     auto owners = *store_.ReadWorkerOwners();
     std::erase_if(owners, [&](const auto& owner) { return owner.second == "token/" + ended; });
-    gateway_->Restore(*unfinished, owners);
+    gateway_->Restore(*unfinished, owners, {});
     for (const QueuedJob& job : *unfinished) {
       gateway_->Submit(job.job_id, job.spec, job.attempts);
     }

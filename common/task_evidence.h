@@ -1,0 +1,30 @@
+#ifndef KSEARCH_COMMON_TASK_EVIDENCE_H_
+#define KSEARCH_COMMON_TASK_EVIDENCE_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "proto/job.pb.h"
+#include "proto/result.pb.h"
+
+namespace ksearch {
+
+// What a result shows of the own programs of its job's task.
+enum class TaskEvidence {
+  kNone,
+  kWorks,   // the reference has answered on every workload of the job
+  kFaulty,  // JobResult.message says how
+};
+TaskEvidence EvidenceOf(const v1::JobSpec& spec, const v1::JobResult& result);
+
+// What such evidence is about: the task by its content, the language of the candidate and the
+// platform, because another compiler or device may take what this one does not.
+std::string EvidenceKey(const v1::JobSpec& spec);
+
+// FAILED_PRECONDITION for whoever needs the task: its own programs are at fault, and `why`.
+absl::Status TaskAtFaultError(absl::string_view why);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COMMON_TASK_EVIDENCE_H_
