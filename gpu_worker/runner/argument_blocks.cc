@@ -7,7 +7,8 @@ namespace ksearch {
 bool ArgumentBlocks::Start(const v1::MapRequest& request, std::string* error) {
   blocks_.clear();
   blank_.clear();
-  for (const v1::ArgumentSlot& slot : request.slots()) {
+  slots_.assign(request.slots().begin(), request.slots().end());
+  for (const v1::ArgumentSlot& slot : slots_) {
     uint64_t value = 0;
     if (slot.value_case() == v1::ArgumentSlot::kIntValue) {
       value = static_cast<uint64_t>(slot.int_value());
@@ -41,6 +42,15 @@ void ArgumentBlocks::SetWorkspace(uint64_t address, int64_t bytes) {
     block[block.size() - 2] = address;
     block[block.size() - 1] = static_cast<uint64_t>(bytes);
   }
+}
+
+bool ArgumentBlocks::Complete() const {
+  for (const std::vector<uint64_t>& block : blocks_) {
+    for (size_t i = 0; i < slots_.size(); ++i) {
+      if (slots_[i].value_case() == v1::ArgumentSlot::kBuffer && block[i] == 0) return false;
+    }
+  }
+  return !blocks_.empty();
 }
 
 }  // namespace ksearch

@@ -21,14 +21,19 @@ class ArgumentBlocks {
   // `address`: of the tensor's first byte.
   void SetBuffer(const v1::MappedBuffer& buffer, uint64_t address);
   void SetWorkspace(uint64_t address, int64_t bytes);
+  // Whether every buffer of every set is known.
+  bool Complete() const;
 
   // A block with every pointer null, for asking the workspace size.
   const std::vector<uint64_t>& blank() const { return blank_; }
+  // What the slots of a block but the last two are.
+  const std::vector<v1::ArgumentSlot>& slots() const { return slots_; }
   int sets() const { return static_cast<int>(blocks_.size()); }
   const std::vector<uint64_t>& block(int set) const { return blocks_[static_cast<size_t>(set)]; }
   void Clear() { blocks_.clear(); }
 
  private:
+  std::vector<v1::ArgumentSlot> slots_;
   std::vector<uint64_t> blank_;
   std::vector<std::vector<uint64_t>> blocks_;
 };

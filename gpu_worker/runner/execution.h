@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common/unique_fd.h"
-#include "gpu_worker/runner/loaded_kernel.h"
+#include "gpu_worker/runner/program.h"
 #include "proto/runner.pb.h"
 
 namespace ksearch {
@@ -15,15 +15,15 @@ namespace ksearch {
 class Execution {
  public:
   virtual ~Execution() = default;
-  // The parameters of the entry, for error messages.
-  virtual std::string EntryParameters() const = 0;
   // Fills *reply with `mapped` or an error.
   virtual void Map(const v1::MapRequest& request, const std::vector<UniqueFd>& fds,
-                   const LoadedKernel& kernel, v1::RunnerReply* reply) = 0;
+                   Program& program, v1::RunnerReply* reply) = 0;
   // Fills *reply with `done` or an error. False: nothing can be run after this, the runner ends.
-  virtual bool Go(const v1::GoRequest& request, const LoadedKernel& kernel,
-                  v1::RunnerReply* reply) = 0;
+  virtual bool Go(const v1::GoRequest& request, Program& program, v1::RunnerReply* reply) = 0;
 };
+
+// Once all buffers are mapped: Program::Setup; replaces *reply by an error if that fails.
+void SetUpIfComplete(const ArgumentBlocks& arguments, Program& program, v1::RunnerReply* reply);
 
 // An error whose text is fit for a message: cut, and without bytes that are no ASCII.
 void SetError(v1::RunnerReply* reply, v1::RunnerReply::RunnerError::Code code, int value,

@@ -29,8 +29,13 @@ void SetError(v1::RunnerReply* reply, v1::RunnerReply::RunnerError::Code code, i
   error->set_text(clean);
 }
 
+void SetUpIfComplete(const ArgumentBlocks& arguments, Program& program, v1::RunnerReply* reply) {
+  if (!program.loaded() || !arguments.Complete() || program.Setup(arguments)) return;
+  SetError(reply, v1::RunnerReply::RunnerError::RAISED, 0, program.Raised());
+}
+
 void HostExecution::Map(const v1::MapRequest& request, const std::vector<UniqueFd>& fds,
-                        const LoadedKernel& kernel, v1::RunnerReply* reply) {
+                        Program& program, v1::RunnerReply* reply) {
   int error_number = 0;
   std::string error;
   if (!buffers_.Map(request, fds, &error_number, &error)) {
@@ -38,32 +43,37 @@ void HostExecution::Map(const v1::MapRequest& request, const std::vector<UniqueF
     return;
   }
   reply->mutable_mapped();
-  if (request.append() || !kernel.has_workspace_symbol()) return;
-  const int64_t bytes = kernel.WorkspaceBytes(buffers_.BlankBlock().data());
-  if (!buffers_.AllocateWorkspace(bytes, &error_number, &error)) {
-    SetError(reply, v1::RunnerReply::RunnerError::OUT_OF_MEMORY, error_number, error);
-    return;
+  if (!request.append()) {
+    const int64_t bytes = program.WorkspaceBytes(buffers_.blocks().blank().data());
+    if (!buffers_.AllocateWorkspace(bytes, &error_number, &error)) {
+      SetError(reply, v1::RunnerReply::RunnerError::OUT_OF_MEMORY, error_number, error);
+      return;
+    }
+    reply->mutable_mapped()->set_workspace_bytes(bytes);
   }
-  reply->mutable_mapped()->set_workspace_bytes(bytes);
+  SetUpIfComplete(buffers_.blocks(), program, reply);
 }
 
 // An empty GO is allowed at any time; before LOAD it tells the verifier what a round trip costs.
-bool HostExecution::Go(const v1::GoRequest& request, const LoadedKernel& kernel,
-                       v1::RunnerReply* reply) {
+bool HostExecution::Go(const v1::GoRequest& request, Program& program, v1::RunnerReply* reply) {
   v1::RunnerReply::Done* done = reply->mutable_done();
   done->mutable_inner_ns()->Reserve(request.set_order_size());
   std::vector<uint64_t> arguments;
   for (const int set : request.set_order()) {
-    if (!kernel.loaded() || set < 0 || set >= buffers_.sets()) {
+    if (!program.loaded() || set < 0 || set >= buffers_.blocks().sets()) {
       SetError(reply, v1::RunnerReply::RunnerError::MAP_FAILED, 0, "GO before LOAD and MAP");
       return true;
     }
-    arguments = buffers_.block(set);
+    arguments = buffers_.blocks().block(set);
     const uint64_t start = MonotonicNanos();
-    const int returned = kernel.Run(arguments.data());
+    const int returned = program.Call(set, arguments.data(), nullptr);
     const uint64_t end = MonotonicNanos();
     if (returned != 0) {
-      SetError(reply, v1::RunnerReply::RunnerError::CALL_RETURNED_NONZERO, returned, "");
+      const std::string raised = program.Raised();
+      SetError(reply,
+               raised.empty() ? v1::RunnerReply::RunnerError::CALL_RETURNED_NONZERO
+                              : v1::RunnerReply::RunnerError::RAISED,
+               returned, raised);
       return true;
     }
     done->add_inner_ns(end - start);

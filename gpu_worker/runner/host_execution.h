@@ -12,11 +12,9 @@ namespace ksearch {
 // Candidates that run on this machine's cores.
 class HostExecution final : public Execution {
  public:
-  std::string EntryParameters() const override { return "const KsearchArgs*"; }
-  void Map(const v1::MapRequest& request, const std::vector<UniqueFd>& fds,
-           const LoadedKernel& kernel, v1::RunnerReply* reply) override;
-  bool Go(const v1::GoRequest& request, const LoadedKernel& kernel,
-          v1::RunnerReply* reply) override;
+  void Map(const v1::MapRequest& request, const std::vector<UniqueFd>& fds, Program& program,
+           v1::RunnerReply* reply) override;
+  bool Go(const v1::GoRequest& request, Program& program, v1::RunnerReply* reply) override;
 
  private:
   MappedBuffers buffers_;

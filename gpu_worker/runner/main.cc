@@ -1,148 +1,10 @@
-// ksearch-runner [--gpu=UUID] [--instrumented]: loads one candidate and calls it on the verifier's
-// buffers, as told over the SOCK_SEQPACKET socket on descriptor 3. Everything after LOAD is in the
-// candidate's hands: the verifier believes nothing it says but "done". --instrumented: it was
-// started by a program that looks on (compute-sanitizer, ncu) and needs calls that the tight filter
-// forbids; on a GPU tensors are allocations of this process then, each exactly as long as the
-// tensor.
-#include <sys/prctl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
+// ksearch-runner [--gpu=UUID] [--instrumented]: loads one shared object and calls it on the
+// verifier's buffers (dialogue.h).
 #include <cstdio>
 #include <cstring>
-#include <memory>
-#include <string>
-#include <thread>
-#include <vector>
 
-#include "common/unique_fd.h"
-#include "gpu_worker/runner/control_channel.h"
-#include "gpu_worker/runner/execution.h"
-#include "gpu_worker/runner/host_execution.h"
-#include "gpu_worker/runner/loaded_kernel.h"
-#ifdef KSEARCH_CUDA
-#include "gpu_worker/runner/cuda/cuda_execution.h"
-#endif
-#ifdef KSEARCH_TIGHT_FILTER
-#include "gpu_worker/sandbox/seccomp_filter.h"
-#endif
-
-namespace ksearch {
-namespace {
-
-constexpr int kControlFd = 3;
-constexpr int kDialogueVersion = 1;
-constexpr char kGpuFlag[] = "--gpu=";
-constexpr char kInstrumentedFlag[] = "--instrumented";
-
-struct Flags {
-  std::string gpu;  // empty: none
-  bool instrumented = false;
-};
-
-Flags ParseFlags(int argc, char** argv) {
-  Flags flags;
-  for (int i = 1; i < argc; ++i) {
-    if (std::strncmp(argv[i], kGpuFlag, sizeof kGpuFlag - 1) == 0) {
-      flags.gpu = argv[i] + sizeof kGpuFlag - 1;
-    }
-    if (std::strcmp(argv[i], kInstrumentedFlag) == 0) flags.instrumented = true;
-  }
-  return flags;
-}
-
-// Null with a reason if the device cannot be had.
-std::unique_ptr<Execution> MakeExecution(const Flags& flags, std::string* error) {
-  if (flags.gpu.empty()) return std::make_unique<HostExecution>();
-#ifdef KSEARCH_CUDA
-  auto execution = CudaExecution::Open(flags.gpu, flags.instrumented);
-  if (execution.ok()) return *std::move(execution);
-  *error = std::string(execution.status().message().data(), execution.status().message().size());
-#else
-  *error = "this ksearch-runner was built without CUDA; build it where a CUDA toolkit is installed";
-#endif
-  return nullptr;
-}
-
-void Load(const v1::LoadRequest& request, const std::vector<UniqueFd>& fds, LoadedKernel* kernel,
-          v1::RunnerReply* reply) {
-  std::string error = "LOAD needs one descriptor and comes once";
-  if (fds.size() != 1 || kernel->loaded() ||
-      !kernel->Load(fds[0].get(), request.entry_symbol(), request.workspace_symbol(), &error)) {
-    SetError(reply, v1::RunnerReply::RunnerError::LOAD_FAILED, 0, error);
-    return;
-  }
-  reply->mutable_loaded()->set_has_workspace_symbol(kernel->has_workspace_symbol());
-}
-
-int RunnerMain(int argc, char** argv) {
-  // One thread now, so that whatever the C library sets up for threads is there before the filter.
-  std::thread([] {}).join();
-
-  const Flags flags = ParseFlags(argc, argv);
-  ControlChannel channel(kControlFd);
-  v1::RunnerReply hello;
-  hello.mutable_hello()->set_version(kDialogueVersion);
-  hello.mutable_hello()->set_pid(::getpid());
-  const bool has_gpu = !flags.gpu.empty();
-  std::string trouble;
-  const std::unique_ptr<Execution> execution = MakeExecution(flags, &trouble);
-  if (execution == nullptr) {
-    SetError(&hello, v1::RunnerReply::RunnerError::DEVICE_FAILED, 0, trouble);
-    channel.Send(hello);
-    return 1;
-  }
-  // Not before: it gives the process' own entries in /proc to root, and the CUDA driver writes to
-  // them.
-  if (!flags.instrumented) ::prctl(PR_SET_DUMPABLE, 0);
-#ifdef KSEARCH_TIGHT_FILTER
-  if (!flags.instrumented) {
-    const TightFilterFor whom = has_gpu ? TightFilterFor::kGpuDriver : TightFilterFor::kProcessors;
-    if (const absl::Status tight = InstallTightFilter(whom); !tight.ok()) {
-      SetError(&hello, v1::RunnerReply::RunnerError::SECCOMP_FAILED, 0,
-               std::string(tight.message().data(), tight.message().size()));
-    } else {
-      hello.mutable_hello()->set_tight_seccomp(true);
-    }
-  }
-#endif
-  if (!channel.Send(hello)) return 1;
-
-  LoadedKernel kernel(execution->EntryParameters());
-  v1::RunnerRequest request;
-  std::vector<UniqueFd> fds;
-  bool usable = true;
-  while (usable && channel.Receive(&request, &fds)) {
-    v1::RunnerReply reply;
-    reply.set_nonce(request.nonce());
-    reply.set_step(request.step());
-    switch (request.body_case()) {
-      case v1::RunnerRequest::kLoad:
-        Load(request.load(), fds, &kernel, &reply);
-        break;
-      case v1::RunnerRequest::kMap:
-        execution->Map(request.map(), fds, kernel, &reply);
-        break;
-      case v1::RunnerRequest::kGo:
-        usable = execution->Go(request.go(), kernel, &reply);
-        // A lead-in; a runner for processors must leave them to others.
-        if (has_gpu && request.go().set_order().empty()) channel.StayAwake();
-        break;
-      case v1::RunnerRequest::kExit:
-      case v1::RunnerRequest::BODY_NOT_SET:
-        // Without destructors: the candidate gets no more turns.
-        ::_exit(0);
-    }
-    if (!channel.Send(reply)) break;
-  }
-  if (!usable) ::_exit(0);
-  // The verifier has closed its end, and kills us; or the candidate has closed ours. Then an exit
-  // would look like the program's own.
-  while (true) ::pause();
-}
-
-}  // namespace
-}  // namespace ksearch
+#include "gpu_worker/runner/dialogue.h"
+#include "gpu_worker/runner/shared_object_program.h"
 
 #ifdef KSEARCH_SANITIZED
 // A candidate's signals must end this process as they would without a sanitizer.
@@ -158,11 +20,14 @@ int main(int argc, char** argv) {
     std::printf("ksearch-runner %s\n", KSEARCH_VERSION);
     return 0;
   }
-  struct stat facts;
-  const bool started = ::fstat(ksearch::kControlFd, &facts) == 0 && S_ISSOCK(facts.st_mode);
-  if (started) return ksearch::RunnerMain(argc, argv);
-  std::fprintf(stderr,
-               "ksearch-runner loads one candidate for ksearch-verifier, which starts it with a "
-               "socket;\nit is of no use by itself.\n");
-  return 2;
+  if (!ksearch::HasDialogue()) {
+    std::fprintf(stderr,
+                 "ksearch-runner loads one candidate for ksearch-verifier, which starts it with a "
+                 "socket;\nit is of no use by itself.\n");
+    return 2;
+  }
+  const ksearch::RunnerFlags flags = ksearch::ParseRunnerFlags(argc, argv);
+  ksearch::SharedObjectProgram program(flags.gpu.empty() ? "const KsearchArgs*"
+                                                         : "const KsearchArgs*, cudaStream_t");
+  return ksearch::RunDialogue(flags, program);
 }

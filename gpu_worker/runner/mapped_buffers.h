@@ -28,10 +28,7 @@ class MappedBuffers {
   // the request said, else with a pattern that is no sensible number.
   bool AllocateWorkspace(int64_t bytes, int* error_number, std::string* error);
 
-  // A block with every pointer null, for asking the workspace size.
-  std::vector<uint64_t> BlankBlock() const { return blocks_.blank(); }
-  int sets() const { return blocks_.sets(); }
-  const std::vector<uint64_t>& block(int set) const { return blocks_.block(set); }
+  const ArgumentBlocks& blocks() const { return blocks_; }
 
  private:
   struct Mapping {

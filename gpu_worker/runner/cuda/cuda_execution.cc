@@ -67,7 +67,7 @@ absl::StatusOr<std::unique_ptr<CudaExecution>> CudaExecution::Open(const std::st
 }
 
 void CudaExecution::Map(const v1::MapRequest& request, const std::vector<UniqueFd>& fds,
-                        const LoadedKernel& kernel, v1::RunnerReply* reply) {
+                        Program& program, v1::RunnerReply* reply) {
   if (!request.append()) {
     for (Chain& chain : chains_) chain = Chain();
     recorded_.clear();
@@ -79,19 +79,20 @@ void CudaExecution::Map(const v1::MapRequest& request, const std::vector<UniqueF
     return;
   }
   reply->mutable_mapped();
-  if (request.append() || !kernel.has_workspace_symbol()) return;
-  const int64_t bytes = kernel.WorkspaceBytes(buffers_.blocks().blank().data());
-  if (const absl::Status made = buffers_.AllocateWorkspace(bytes); !made.ok()) {
-    SetError(reply, CodeOf(made), 0, MessageOf(made));
-    return;
+  if (!request.append()) {
+    const int64_t bytes = program.WorkspaceBytes(buffers_.blocks().blank().data());
+    if (const absl::Status made = buffers_.AllocateWorkspace(bytes); !made.ok()) {
+      SetError(reply, CodeOf(made), 0, MessageOf(made));
+      return;
+    }
+    reply->mutable_mapped()->set_workspace_bytes(bytes);
   }
-  reply->mutable_mapped()->set_workspace_bytes(bytes);
+  SetUpIfComplete(buffers_.blocks(), program, reply);
 }
 
-bool CudaExecution::Go(const v1::GoRequest& request, const LoadedKernel& kernel,
-                       v1::RunnerReply* reply) {
+bool CudaExecution::Go(const v1::GoRequest& request, Program& program, v1::RunnerReply* reply) {
   for (const int set : request.set_order()) {
-    if (!kernel.loaded() || set < 0 || set >= buffers_.blocks().sets()) {
+    if (!program.loaded() || set < 0 || set >= buffers_.blocks().sets()) {
       SetError(reply, v1::RunnerReply::RunnerError::MAP_FAILED, 0, "GO before LOAD and MAP");
       return true;
     }
@@ -101,25 +102,25 @@ bool CudaExecution::Go(const v1::GoRequest& request, const LoadedKernel& kernel,
     SetError(reply, v1::RunnerReply::RunnerError::MAP_FAILED, 0, "no such chain");
     return true;
   }
-  const Failure failure = Run(request, kernel, reply->mutable_done());
+  const Failure failure = Run(request, program, reply->mutable_done());
   // As a CPU runner answers to a GO that names no mode.
   if (request.mode() == v1::GoRequest::MODE_UNSPECIFIED) reply->mutable_done()->clear_host_ns();
   return !failure.failed || Report(failure, reply);
 }
 
-CudaExecution::Failure CudaExecution::Run(const v1::GoRequest& request, const LoadedKernel& kernel,
+CudaExecution::Failure CudaExecution::Run(const v1::GoRequest& request, Program& program,
                                           v1::RunnerReply::Done* done) {
   const std::vector<int> order(request.set_order().begin(), request.set_order().end());
   // Whatever the candidate did to it in the last GO.
   if (!led_in_) api().cuCtxResetPersistingL2Cache();
   led_in_ = order.empty();
   if (order.empty()) return RunNothing();
-  if (instrumented_) return RunInstrumented(order, kernel, done);
+  if (instrumented_) return RunInstrumented(order, program, done);
   switch (request.mode()) {
     case v1::GoRequest::EVENTS:
-      return RunAlone(order, Hold::kUntilQueued, kernel, done);
+      return RunAlone(order, Hold::kUntilQueued, program, done);
     case v1::GoRequest::FREE: {
-      const Failure failure = RunAlone(order, Hold::kUntilQueued, kernel, done);
+      const Failure failure = RunAlone(order, Hold::kUntilQueued, program, done);
       uint64_t sum = 0;
       for (const uint64_t ns : done->inner_ns()) sum += ns;
       done->clear_inner_ns();
@@ -128,45 +129,44 @@ CudaExecution::Failure CudaExecution::Run(const v1::GoRequest& request, const Lo
       return failure;
     }
     case v1::GoRequest::CAPTURE:
-      return Capture(order, kernel, done);
+      return Capture(order, program, done);
     case v1::GoRequest::CHAIN:
       return MakeChain(order, request.graph(), done);
     case v1::GoRequest::REPLAY:
       return Replay(order, request.graph(), done);
     default:
-      return RunAlone(order, Hold::kNo, kernel, done);
+      return RunAlone(order, Hold::kNo, program, done);
   }
 }
 
-CudaExecution::Failure CudaExecution::Call(int set, const LoadedKernel& kernel,
-                                           v1::RunnerReply::Done* done) {
+CudaExecution::Failure CudaExecution::Call(int set, Program& program, v1::RunnerReply::Done* done) {
   // A copy: a candidate may write to its arguments.
   arguments_ = buffers_.blocks().block(set);
   const uint64_t start = MonotonicNanos();
-  const int returned = kernel.RunOnStream(arguments_.data(), stream_.get());
+  const int returned = program.Call(set, arguments_.data(), stream_.get());
   done->add_host_ns(MonotonicNanos() - start);
   if (returned == 0) return {};
-  return {true, true, returned, "the call"};
+  return {true, true, returned, "the call", program.Raised()};
 }
 
-CudaExecution::Failure CudaExecution::CallInstrumented(int set, const LoadedKernel& kernel,
+CudaExecution::Failure CudaExecution::CallInstrumented(int set, Program& program,
                                                        v1::RunnerReply::Done* done) {
   Failure failure = Check(buffers_.CopyIn(set), "copying inputs");
   // What a first call sets up is no part of a profile.
   if (called_) api().cuProfilerStart();
   called_ = true;
-  if (!failure.failed) failure = Call(set, kernel, done);
+  if (!failure.failed) failure = Call(set, program, done);
   if (!failure.failed) failure = Synchronize();
   api().cuProfilerStop();
   return failure.failed ? failure : Check(buffers_.CopyOut(set), "copying outputs");
 }
 
 CudaExecution::Failure CudaExecution::RunInstrumented(const std::vector<int>& order,
-                                                      const LoadedKernel& kernel,
+                                                      Program& program,
                                                       v1::RunnerReply::Done* done) {
   for (const int set : order) {
     const uint64_t start = MonotonicNanos();
-    Failure failure = CallInstrumented(set, kernel, done);
+    Failure failure = CallInstrumented(set, program, done);
     done->add_inner_ns(MonotonicNanos() - start);
     if (failure.failed) return failure;
   }
@@ -186,8 +186,7 @@ CudaExecution::Failure CudaExecution::RunNothing() {
 }
 
 CudaExecution::Failure CudaExecution::RunAlone(const std::vector<int>& order, Hold hold,
-                                               const LoadedKernel& kernel,
-                                               v1::RunnerReply::Done* done) {
+                                               Program& program, v1::RunnerReply::Done* done) {
   bool queued = hold == Hold::kUntilQueued;
   int stamp = 0;
   for (const int set : order) {
@@ -195,7 +194,7 @@ CudaExecution::Failure CudaExecution::RunAlone(const std::vector<int>& order, Ho
     Failure failure = Check(
         held ? separators_.Hold(stream_.get(), stamp) : separators_.Launch(stream_.get(), stamp),
         "a separator");
-    if (!failure.failed) failure = Call(set, kernel, done);
+    if (!failure.failed) failure = Call(set, program, done);
     if (!failure.failed) failure = Check(separators_.Launch(stream_.get(), stamp + 1), "a call");
     if (held) hold_useful_ = separators_.Release();
     queued = queued && held && hold_useful_;
@@ -214,12 +213,11 @@ CudaExecution::Failure CudaExecution::RunAlone(const std::vector<int>& order, Ho
 
 // Whatever goes wrong while recording is the reason why it cannot be done, and no failure: calls
 // that may not be recorded may still be right.
-CudaExecution::Failure CudaExecution::Capture(const std::vector<int>& order,
-                                              const LoadedKernel& kernel,
+CudaExecution::Failure CudaExecution::Capture(const std::vector<int>& order, Program& program,
                                               v1::RunnerReply::Done* done) {
   std::string reason;
   for (const int set : order) {
-    reason = CaptureOne(set, kernel, done);
+    reason = CaptureOne(set, program, done);
     if (!reason.empty()) break;
   }
   done->clear_host_ns();
@@ -227,16 +225,16 @@ CudaExecution::Failure CudaExecution::Capture(const std::vector<int>& order,
   return Synchronize();
 }
 
-std::string CudaExecution::CaptureOne(int set, const LoadedKernel& kernel,
-                                      v1::RunnerReply::Done* done) {
+std::string CudaExecution::CaptureOne(int set, Program& program, v1::RunnerReply::Done* done) {
   CudaGraph& kept = recorded_[static_cast<size_t>(set)];
   kept.Reset();
   CUresult result = api().cuStreamBeginCapture(stream_.get(), CU_STREAM_CAPTURE_MODE_GLOBAL);
   if (result != CUDA_SUCCESS) return CudaErrorText(api(), result);
-  const Failure failure = Call(set, kernel, done);
+  const Failure failure = Call(set, program, done);
   CUgraph raw = nullptr;
   result = api().cuStreamEndCapture(stream_.get(), &raw);
   const CudaGraph recorded = raw == nullptr ? CudaGraph() : CudaGraph(api(), raw);
+  if (!failure.raised.empty()) return failure.raised;
   if (failure.failed) return "ksearch_run returned " + std::to_string(failure.value);
   if (result != CUDA_SUCCESS) return CudaErrorText(api(), result);
   // The candidate may have kept the handle of what was recorded, so the chain is made of a copy,
@@ -312,6 +310,10 @@ bool CudaExecution::Report(Failure failure, v1::RunnerReply* reply) {
   // tells more.
   const CUresult now = api().cuCtxSynchronize();
   if (IsSticky(now)) failure = {true, false, static_cast<int>(now), failure.doing};
+  if (!failure.raised.empty()) {
+    SetError(reply, v1::RunnerReply::RunnerError::RAISED, failure.value, failure.raised);
+    return true;
+  }
   if (failure.returned) {
     const char* name = nullptr;
     const bool known =

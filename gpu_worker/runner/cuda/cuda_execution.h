@@ -28,11 +28,9 @@ class CudaExecution final : public Execution {
   static absl::StatusOr<std::unique_ptr<CudaExecution>> Open(const std::string& gpu_uuid,
                                                              bool instrumented);
 
-  std::string EntryParameters() const override { return "const KsearchArgs*, cudaStream_t"; }
-  void Map(const v1::MapRequest& request, const std::vector<UniqueFd>& fds,
-           const LoadedKernel& kernel, v1::RunnerReply* reply) override;
-  bool Go(const v1::GoRequest& request, const LoadedKernel& kernel,
-          v1::RunnerReply* reply) override;
+  void Map(const v1::MapRequest& request, const std::vector<UniqueFd>& fds, Program& program,
+           v1::RunnerReply* reply) override;
+  bool Go(const v1::GoRequest& request, Program& program, v1::RunnerReply* reply) override;
 
  private:
   static constexpr int kChains = 8;
@@ -47,6 +45,7 @@ class CudaExecution final : public Execution {
     bool returned = false;  // the entry returned a number other than 0
     int value = 0;          // it, or a CUresult
     std::string doing;
+    std::string raised = {};  // the words of an exception
   };
 
   CudaExecution(std::shared_ptr<const CudaDevice> device, Separators separators, CudaStream stream,
@@ -58,24 +57,22 @@ class CudaExecution final : public Execution {
         buffers_(device_, instrumented) {}
 
   const DriverApi& api() const { return device_->api(); }
-  Failure Run(const v1::GoRequest& request, const LoadedKernel& kernel,
-              v1::RunnerReply::Done* done);
+  Failure Run(const v1::GoRequest& request, Program& program, v1::RunnerReply::Done* done);
   // Each call between two separators, the device idle before the next.
-  Failure RunAlone(const std::vector<int>& order, Hold hold, const LoadedKernel& kernel,
+  Failure RunAlone(const std::vector<int>& order, Hold hold, Program& program,
                    v1::RunnerReply::Done* done);
-  Failure RunInstrumented(const std::vector<int>& order, const LoadedKernel& kernel,
+  Failure RunInstrumented(const std::vector<int>& order, Program& program,
                           v1::RunnerReply::Done* done);
   // Nothing of a candidate's, as RunAlone would.
   Failure RunNothing();
-  Failure Capture(const std::vector<int>& order, const LoadedKernel& kernel,
-                  v1::RunnerReply::Done* done);
+  Failure Capture(const std::vector<int>& order, Program& program, v1::RunnerReply::Done* done);
   // Records one call; why it cannot be done, or empty.
-  std::string CaptureOne(int set, const LoadedKernel& kernel, v1::RunnerReply::Done* done);
+  std::string CaptureOne(int set, Program& program, v1::RunnerReply::Done* done);
   Failure MakeChain(const std::vector<int>& order, int chain, v1::RunnerReply::Done* done);
   Failure Replay(const std::vector<int>& order, int chain, v1::RunnerReply::Done* done);
   // One call; adds its host time.
-  Failure Call(int set, const LoadedKernel& kernel, v1::RunnerReply::Done* done);
-  Failure CallInstrumented(int set, const LoadedKernel& kernel, v1::RunnerReply::Done* done);
+  Failure Call(int set, Program& program, v1::RunnerReply::Done* done);
+  Failure CallInstrumented(int set, Program& program, v1::RunnerReply::Done* done);
   Failure Synchronize();
   Failure Check(CUresult result, const char* doing) const;
   // Fills the error; false if the context cannot be used any more.

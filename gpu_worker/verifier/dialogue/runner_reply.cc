@@ -46,6 +46,8 @@ Ending FromError(const v1::RunnerReply::RunnerError& error) {
       return {v1::OUTCOME_RUNTIME_ERROR,
               absl::StrCat("ksearch_run returned ", error.value(), " (0 means success)",
                            text.empty() ? "" : "; among CUDA errors that is ", text)};
+    case v1::RunnerReply::RunnerError::RAISED:
+      return {v1::OUTCOME_RUNTIME_ERROR, text};
     case v1::RunnerReply::RunnerError::CUDA_ERROR:
       return FromCudaError(error.value(), text);
     case v1::RunnerReply::RunnerError::OUT_OF_MEMORY:

@@ -42,8 +42,8 @@ TEST(MappedBuffersTest, BlocksHoldValuesAndPointers) {
   int error_number = 0;
   std::string error;
   ASSERT_TRUE(buffers.Map(Request(), fds, &error_number, &error)) << error;
-  ASSERT_EQ(buffers.sets(), 2);
-  const std::vector<uint64_t>& block = buffers.block(1);
+  ASSERT_EQ(buffers.blocks().sets(), 2);
+  const std::vector<uint64_t>& block = buffers.blocks().block(1);
   ASSERT_EQ(block.size(), 5u);
   EXPECT_EQ(static_cast<int64_t>(block[0]), -5);
   double number;
@@ -51,7 +51,23 @@ TEST(MappedBuffersTest, BlocksHoldValuesAndPointers) {
   EXPECT_EQ(number, 0.25);
   EXPECT_STREQ(reinterpret_cast<const char*>(block[2]), "second");
   EXPECT_EQ(block[3], 0u);
-  EXPECT_EQ(buffers.BlankBlock()[2], 0u);
+  EXPECT_EQ(buffers.blocks().blank()[2], 0u);
+}
+
+TEST(MappedBuffersTest, IsCompleteOnceEveryBufferOfEverySetIsThere) {
+  MappedBuffers buffers;
+  int error_number = 0;
+  std::string error;
+  v1::MapRequest first = Request();
+  v1::MapRequest second = first;
+  second.set_append(true);
+  first.mutable_buffers()->RemoveLast();
+  second.mutable_buffers()->erase(second.buffers().begin());
+  EXPECT_FALSE(buffers.blocks().Complete());
+  ASSERT_TRUE(buffers.Map(first, Files(1), &error_number, &error)) << error;
+  EXPECT_FALSE(buffers.blocks().Complete());
+  ASSERT_TRUE(buffers.Map(second, Files(1), &error_number, &error)) << error;
+  EXPECT_TRUE(buffers.blocks().Complete());
 }
 
 TEST(MappedBuffersTest, WorkspaceIsAlignedAndEndsAtAGuardPage) {
@@ -60,10 +76,10 @@ TEST(MappedBuffersTest, WorkspaceIsAlignedAndEndsAtAGuardPage) {
   std::string error;
   ASSERT_TRUE(buffers.Map(Request(), Files(2), &error_number, &error));
   ASSERT_TRUE(buffers.AllocateWorkspace(1000, &error_number, &error));
-  const uint64_t workspace = buffers.block(0)[3];
+  const uint64_t workspace = buffers.blocks().block(0)[3];
   EXPECT_EQ(workspace % 64, 0u);
-  EXPECT_EQ(buffers.block(0)[4], 1000u);
-  EXPECT_EQ(buffers.block(1)[3], workspace);
+  EXPECT_EQ(buffers.blocks().block(0)[4], 1000u);
+  EXPECT_EQ(buffers.blocks().block(1)[3], workspace);
   std::memset(reinterpret_cast<void*>(workspace), 1, 1000);
   EXPECT_LT((workspace + 1000 + 63) % 4096, 127u);  // the page ends within 64 bytes
 }

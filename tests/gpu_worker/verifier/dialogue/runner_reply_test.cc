@@ -62,6 +62,7 @@ TEST(JudgeReplyTest, ErrorsBecomeOutcomes) {
   const std::pair<Error::Code, v1::Outcome> cases[] = {
       {Error::LOAD_FAILED, v1::OUTCOME_LOAD_ERROR},
       {Error::CALL_RETURNED_NONZERO, v1::OUTCOME_RUNTIME_ERROR},
+      {Error::RAISED, v1::OUTCOME_RUNTIME_ERROR},
       {Error::OUT_OF_MEMORY, v1::OUTCOME_RESOURCE_LIMIT},
       {Error::MAP_FAILED, v1::OUTCOME_RESOURCE_LIMIT},
       {Error::SECCOMP_FAILED, v1::OUTCOME_CHEAT},  // long past

@@ -1,0 +1,126 @@
+#include "gpu_worker/runner/dialogue.h"
+
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "common/unique_fd.h"
+#include "gpu_worker/runner/control_channel.h"
+#include "gpu_worker/runner/execution.h"
+#include "gpu_worker/runner/host_execution.h"
+#ifdef KSEARCH_CUDA
+#include "gpu_worker/runner/cuda/cuda_execution.h"
+#endif
+#ifdef KSEARCH_TIGHT_FILTER
+#include "gpu_worker/sandbox/seccomp_filter.h"
+#endif
+
+namespace ksearch {
+namespace {
+
+constexpr int kControlFd = 3;
+constexpr int kDialogueVersion = 1;
+constexpr char kGpuFlag[] = "--gpu=";
+constexpr char kInstrumentedFlag[] = "--instrumented";
+
+// Null with a reason if the device cannot be had.
+std::unique_ptr<Execution> MakeExecution(const RunnerFlags& flags, std::string* error) {
+  if (flags.gpu.empty()) return std::make_unique<HostExecution>();
+#ifdef KSEARCH_CUDA
+  auto execution = CudaExecution::Open(flags.gpu, flags.instrumented);
+  if (execution.ok()) return *std::move(execution);
+  *error = std::string(execution.status().message().data(), execution.status().message().size());
+#else
+  *error = "this ksearch-runner was built without CUDA; build it where a CUDA toolkit is installed";
+#endif
+  return nullptr;
+}
+
+}  // namespace
+
+RunnerFlags ParseRunnerFlags(int argc, char** argv) {
+  RunnerFlags flags;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strncmp(argv[i], kGpuFlag, sizeof kGpuFlag - 1) == 0) {
+      flags.gpu = argv[i] + sizeof kGpuFlag - 1;
+    }
+    if (std::strcmp(argv[i], kInstrumentedFlag) == 0) flags.instrumented = true;
+  }
+  return flags;
+}
+
+bool HasDialogue() {
+  struct stat facts;
+  return ::fstat(kControlFd, &facts) == 0 && S_ISSOCK(facts.st_mode);
+}
+
+int RunDialogue(const RunnerFlags& flags, Program& program) {
+  // One thread now, so that whatever the C library sets up for threads is there before the filter.
+  std::thread([] {}).join();
+
+  ControlChannel channel(kControlFd);
+  v1::RunnerReply hello;
+  hello.mutable_hello()->set_version(kDialogueVersion);
+  hello.mutable_hello()->set_pid(::getpid());
+  const bool has_gpu = !flags.gpu.empty();
+  std::string trouble;
+  const std::unique_ptr<Execution> execution = MakeExecution(flags, &trouble);
+  if (execution == nullptr) {
+    SetError(&hello, v1::RunnerReply::RunnerError::DEVICE_FAILED, 0, trouble);
+    channel.Send(hello);
+    return 1;
+  }
+  // Not before: it gives the process' own entries in /proc to root, and the CUDA driver writes to
+  // them.
+  if (!flags.instrumented) ::prctl(PR_SET_DUMPABLE, 0);
+#ifdef KSEARCH_TIGHT_FILTER
+  if (!flags.instrumented) {
+    const TightFilterFor whom = has_gpu ? TightFilterFor::kGpuDriver : TightFilterFor::kProcessors;
+    if (const absl::Status tight = InstallTightFilter(whom); !tight.ok()) {
+      SetError(&hello, v1::RunnerReply::RunnerError::SECCOMP_FAILED, 0,
+               std::string(tight.message().data(), tight.message().size()));
+    } else {
+      hello.mutable_hello()->set_tight_seccomp(true);
+    }
+  }
+#endif
+  if (!channel.Send(hello)) return 1;
+
+  v1::RunnerRequest request;
+  std::vector<UniqueFd> fds;
+  bool usable = true;
+  while (usable && channel.Receive(&request, &fds)) {
+    v1::RunnerReply reply;
+    reply.set_nonce(request.nonce());
+    reply.set_step(request.step());
+    switch (request.body_case()) {
+      case v1::RunnerRequest::kLoad:
+        program.Load(request.load(), fds, &reply);
+        break;
+      case v1::RunnerRequest::kMap:
+        execution->Map(request.map(), fds, program, &reply);
+        break;
+      case v1::RunnerRequest::kGo:
+        usable = execution->Go(request.go(), program, &reply);
+        // A lead-in; a runner for processors must leave them to others.
+        if (has_gpu && request.go().set_order().empty()) channel.StayAwake();
+        break;
+      case v1::RunnerRequest::kExit:
+      case v1::RunnerRequest::BODY_NOT_SET:
+        // Without destructors: the candidate gets no more turns.
+        ::_exit(0);
+    }
+    if (!channel.Send(reply)) break;
+  }
+  if (!usable) ::_exit(0);
+  // The verifier has closed its end, and kills us; or the candidate has closed ours. Then an exit
+  // would look like the program's own.
+  while (true) ::pause();
+}
+
+}  // namespace ksearch

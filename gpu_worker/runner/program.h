@@ -1,0 +1,42 @@
+#ifndef KSEARCH_GPU_WORKER_RUNNER_PROGRAM_H_
+#define KSEARCH_GPU_WORKER_RUNNER_PROGRAM_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/unique_fd.h"
+#include "gpu_worker/runner/argument_blocks.h"
+#include "proto/runner.pb.h"
+
+namespace ksearch {
+
+// The one program of a runner, in whichever language: a candidate, or one of the task's own. It is
+// never unloaded: the process has one program and one life. Memory, clocks and devices are the
+// Execution's. Thread-compatible.
+class Program {
+ public:
+  virtual ~Program() = default;
+  // Runs what the program does when it is loaded. Once; `fds` came with the request. Fills *reply
+  // with `loaded` or an error.
+  virtual void Load(const v1::LoadRequest& request, const std::vector<UniqueFd>& fds,
+                    v1::RunnerReply* reply) = 0;
+  virtual bool loaded() const = 0;
+  // The scratch memory that calls want under a workload, whose argument block this is, every
+  // pointer null. 0: none, or nothing is loaded.
+  virtual int64_t WorkspaceBytes(const uint64_t* arguments) = 0;
+  // Whenever all buffers of a workload are there: makes what calls on its sets need beside their
+  // blocks, which stay as they are until the next Setup. False: it raised an exception.
+  virtual bool Setup(const ArgumentBlocks& arguments) = 0;
+  // One call on a set of the last Setup. `arguments` is a copy of the set's block, the program may
+  // write to it; `stream` is the CUstream to run on, null on processors. Returns 0 if all went
+  // well.
+  virtual int Call(int set, uint64_t* arguments, void* stream) = 0;
+  // The words of the exception that the last Setup or Call ended with, in ASCII; empty: it raised
+  // none.
+  virtual std::string Raised() const = 0;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_RUNNER_PROGRAM_H_
