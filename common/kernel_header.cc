@@ -3,6 +3,7 @@
 #include <cctype>
 #include <limits>
 #include <set>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
@@ -54,6 +55,21 @@ bool IsIdentifier(absl::string_view name) {
 bool IsFloating(v1::DType dtype) {
   return dtype == v1::DTYPE_FLOAT32 || dtype == v1::DTYPE_FLOAT16 || dtype == v1::DTYPE_BFLOAT16 ||
          dtype == v1::DTYPE_FLOAT8_E4M3FN || dtype == v1::DTYPE_FLOAT8_E5M2;
+}
+
+// The slot of an input or output; a scalar's value is still to come.
+absl::StatusOr<v1::ArgumentSlot> TensorSlot(const v1::Definition& definition,
+                                            const v1::Workload& workload,
+                                            const v1::TensorSpec& tensor,
+                                            v1::ArgumentSlot::Role role) {
+  v1::ArgumentSlot slot;
+  if (!tensor.scalar() || role == v1::ArgumentSlot::OUTPUT) slot.set_buffer(true);
+  slot.set_role(role);
+  slot.mutable_view()->set_name(tensor.name());
+  slot.mutable_view()->set_dtype(tensor.dtype());
+  ASSIGN_OR_RETURN(const std::vector<int64_t> shape, TensorShape(definition, workload, tensor));
+  slot.mutable_view()->mutable_shape()->Add(shape.begin(), shape.end());
+  return slot;
 }
 
 }  // namespace
@@ -141,6 +157,8 @@ absl::StatusOr<std::vector<v1::ArgumentSlot>> KernelArguments(const v1::Definiti
   for (const v1::AxisValue& axis : workload.axes()) axes[axis.axis()] = axis.value();
   for (const v1::Axis& axis : definition.axes()) {
     v1::ArgumentSlot slot;
+    slot.set_role(v1::ArgumentSlot::AXIS);
+    slot.mutable_view()->set_name(axis.name());
     if (axis.has_const_value()) {
       slot.set_int_value(axis.const_value());
     } else {
@@ -156,10 +174,9 @@ absl::StatusOr<std::vector<v1::ArgumentSlot>> KernelArguments(const v1::Definiti
   absl::flat_hash_map<std::string, const v1::InputRecipe*> recipes;
   for (const v1::InputRecipe& recipe : workload.inputs()) recipes[recipe.input()] = &recipe;
   for (const v1::TensorSpec& tensor : definition.inputs()) {
-    v1::ArgumentSlot slot;
-    if (!tensor.scalar()) {
-      slot.set_buffer(true);
-    } else {
+    ASSIGN_OR_RETURN(v1::ArgumentSlot slot,
+                     TensorSlot(definition, workload, tensor, v1::ArgumentSlot::INPUT));
+    if (tensor.scalar()) {
       const auto it = recipes.find(tensor.name());
       if (it == recipes.end() || it->second->recipe_case() != v1::InputRecipe::kScalar) {
         return absl::InvalidArgumentError(absl::StrCat(
@@ -188,12 +205,12 @@ absl::StatusOr<std::vector<v1::ArgumentSlot>> KernelArguments(const v1::Definiti
         slot.set_int_value(static_cast<int64_t>(value));
       }
     }
-    slots.push_back(slot);
+    slots.push_back(std::move(slot));
   }
-  for (int i = 0; i < definition.outputs_size(); ++i) {
-    v1::ArgumentSlot slot;
-    slot.set_buffer(true);
-    slots.push_back(slot);
+  for (const v1::TensorSpec& tensor : definition.outputs()) {
+    ASSIGN_OR_RETURN(v1::ArgumentSlot slot,
+                     TensorSlot(definition, workload, tensor, v1::ArgumentSlot::OUTPUT));
+    slots.push_back(std::move(slot));
   }
   return slots;
 }

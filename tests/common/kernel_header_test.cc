@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tuple>
+#include <vector>
+
 namespace ksearch {
 namespace {
 
@@ -92,6 +95,26 @@ TEST(KernelArgumentsTest, SlotsMatchTheHeader) {
   EXPECT_TRUE((*slots)[2].buffer());
   EXPECT_EQ((*slots)[3].float_value(), 0.25);
   EXPECT_TRUE((*slots)[4].buffer());
+}
+
+TEST(KernelArgumentsTest, SlotsSayWhatTheyAre) {
+  const auto slots = KernelArguments(Attention(), OneWorkload());
+  ASSERT_TRUE(slots.ok()) << slots.status();
+  const std::tuple<v1::ArgumentSlot::Role, const char*, v1::DType, std::vector<int64_t>> right[] = {
+      {v1::ArgumentSlot::AXIS, "B", v1::DTYPE_UNSPECIFIED, {}},
+      {v1::ArgumentSlot::AXIS, "D", v1::DTYPE_UNSPECIFIED, {}},
+      {v1::ArgumentSlot::INPUT, "q", v1::DTYPE_BFLOAT16, {16, 128}},
+      {v1::ArgumentSlot::INPUT, "scale", v1::DTYPE_FLOAT32, {}},
+      {v1::ArgumentSlot::OUTPUT, "out", v1::DTYPE_FLOAT32, {16}},
+  };
+  for (size_t i = 0; i < slots->size(); ++i) {
+    const v1::ArgumentSlot& slot = (*slots)[i];
+    const auto& [role, name, dtype, shape] = right[i];
+    EXPECT_EQ(slot.role(), role) << name;
+    EXPECT_EQ(slot.view().name(), name);
+    EXPECT_EQ(slot.view().dtype(), dtype) << name;
+    EXPECT_EQ(std::vector<int64_t>(slot.view().shape().begin(), slot.view().shape().end()), shape);
+  }
 }
 
 TEST(KernelArgumentsTest, MissingValuesAreNamed) {
