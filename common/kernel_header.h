@@ -28,9 +28,8 @@ inline constexpr absl::string_view kWorkspaceSymbol = "ksearch_workspace_bytes";
 // on the definition only. INVALID_ARGUMENT if a name is no C identifier, or names clash.
 absl::StatusOr<std::string> KernelHeader(const v1::Definition& definition, v1::DeviceClass device);
 
-// The slots of one workload in that order, without the two workspace slots. Buffer slots appear as
-// buffer = true, and every slot says what it is. INVALID_ARGUMENT if the workload lacks an axis or
-// a scalar's value.
+// The slots of one workload in that order, each with what it is, but without the workspace's two.
+// Buffer slots are buffer = true. INVALID_ARGUMENT if the workload lacks an axis or scalar's value.
 absl::StatusOr<std::vector<v1::ArgumentSlot>> KernelArguments(const v1::Definition& definition,
                                                               const v1::Workload& workload);
 

@@ -29,7 +29,6 @@
 namespace ksearch {
 namespace {
 
-constexpr absl::Duration kLoadTime = absl::Seconds(10);
 // A runner that was killed, or met an error of the device, says nothing about the candidate, unless
 // it is so every time.
 constexpr int kUnexplainedTries = 3;
@@ -190,12 +189,14 @@ absl::StatusOr<v1::Verdict> JobVerifier::Judge(const v1::VerifierRequest& reques
     ASSIGN_OR_RETURN(job.alone, bench_.IdlePacesNow());
   }
   const absl::Time check_start = clock.SteadyNow();
-  ASSIGN_OR_RETURN(std::unique_ptr<RunnerLink> link, bench_.starter().Start(limits));
+  ASSIGN_OR_RETURN(std::unique_ptr<RunnerLink> link,
+                   bench_.starter().Start(*job.candidate, limits));
   const absl::Time load_start = clock.SteadyNow();
   job.start_time = load_start - check_start;
   job.verdict.mutable_isolation()->set_tight_seccomp(link->tight_filter());
   if (Ending loaded =
-          link->Load(*job.candidate, std::min(job.limits.deadline, clock.SteadyNow() + kLoadTime));
+          link->Load(*job.candidate,
+                     std::min(job.limits.deadline, clock.SteadyNow() + job.candidate->load_time()));
       !loaded.passed()) {
     Fail(loaded, &job);
   } else {
@@ -358,8 +359,10 @@ absl::Status JobVerifier::TimeBaseline(Job* job) {
                                                 ": ", ending.message));
       };
       if (link == nullptr) {
-        ASSIGN_OR_RETURN(link, bench_.starter().Start(RunnerStarter::TrustedLimits()));
-        if (Ending loaded = link->Load(*job->baseline, clock.SteadyNow() + kLoadTime);
+        ASSIGN_OR_RETURN(link,
+                         bench_.starter().Start(*job->baseline, RunnerStarter::TrustedLimits()));
+        if (Ending loaded =
+                link->Load(*job->baseline, clock.SteadyNow() + job->baseline->load_time());
             !loaded.passed()) {
           return broken(loaded);
         }
@@ -438,9 +441,11 @@ absl::Status JobVerifier::Screen(std::unique_ptr<RunnerLink>* link, Job* job) {
       role.allow_graphs = false;
       role.first_workload = true;
       link->reset();
-      ASSIGN_OR_RETURN(*link, bench_.starter().Start(WithDefaults(job->request->job().limits())));
-      ending = (*link)->Load(*job->candidate,
-                             std::min(job->limits.deadline, clock.SteadyNow() + kLoadTime));
+      ASSIGN_OR_RETURN(*link, bench_.starter().Start(*job->candidate,
+                                                     WithDefaults(job->request->job().limits())));
+      ending = (*link)->Load(
+          *job->candidate,
+          std::min(job->limits.deadline, clock.SteadyNow() + job->candidate->load_time()));
       if (ending.passed()) {
         --i;
         continue;

@@ -1,5 +1,7 @@
 #include "gpu_worker/verifier/trusted_programs.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
 #include "gpu_worker/verifier/checker.h"
@@ -16,8 +18,9 @@ absl::Status TryTrustedProgram(Bench& bench, const ProgramImage& program, absl::
   for (size_t i = 0; i < cases.size(); ++i) {
     RETURN_IF_ERROR(CheckTrustedTime(clock, deadline));
     if (i == 0) {
-      ASSIGN_OR_RETURN(link, bench.starter().Start(RunnerStarter::TrustedLimits()));
-      const Ending loaded = link->Load(program, clock.SteadyNow() + kTrustedCallTime);
+      ASSIGN_OR_RETURN(link, bench.starter().Start(program, RunnerStarter::TrustedLimits()));
+      const absl::Duration load_time = std::max(kTrustedCallTime, program.load_time());
+      const Ending loaded = link->Load(program, clock.SteadyNow() + load_time);
       if (!loaded.passed()) {
         return TaskFaultOf(loaded, absl::StrCat(what, " fails: ", loaded.message));
       }

@@ -104,10 +104,10 @@ absl::Status Oracle::Answer(const ProgramImage& reference,
   limits.deadline = clock_.SteadyNow() + absl::Minutes(30);
   if (link_ == nullptr || linked_program_ != reference.sha256()) {
     link_.reset();
-    ASSIGN_OR_RETURN(link_, starter_.Start(RunnerStarter::TrustedLimits()));
+    ASSIGN_OR_RETURN(link_, starter_.Start(reference, RunnerStarter::TrustedLimits()));
     linked_program_ = reference.sha256();
-    if (Ending loaded = link_->Load(reference, clock_.SteadyNow() + kTrustedCallTime);
-        !loaded.passed()) {
+    const absl::Duration load_time = std::max(kTrustedCallTime, reference.load_time());
+    if (Ending loaded = link_->Load(reference, clock_.SteadyNow() + load_time); !loaded.passed()) {
       link_.reset();
       return Broken(*workload, loaded);
     }

@@ -2,12 +2,15 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/digest.h"
+#include "common/folder_digest.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
 
@@ -17,16 +20,51 @@ namespace {
 // Far above Limits.artifact_bytes, which the builder enforces.
 constexpr int64_t kMaxImageBytes = int64_t{1} << 30;
 
+// Of one that does not say.
+constexpr absl::Duration kLoadTime = absl::Seconds(10);
+
+absl::Status CheckSha256(const v1::Artifact& artifact, const std::string& sha256) {
+  if (sha256 == artifact.sha256()) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat("artifact '", artifact.id(), "' at ",
+                                                    artifact.path(), " has SHA-256 ", sha256,
+                                                    ", not ", artifact.sha256()));
+}
+
+bool IsFile(const std::string& path) {
+  struct stat facts;
+  return ::lstat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode);
+}
+
+bool IsFolder(const std::string& path) {
+  struct stat facts;
+  return ::lstat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode);
+}
+
 }  // namespace
 
+absl::Duration ProgramImage::load_time() const {
+  return artifact_.has_load_time() ? FromProto(artifact_.load_time()) : kLoadTime;
+}
+
 absl::StatusOr<ProgramImage> ProgramImage::Open(const v1::Artifact& artifact) {
-  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(artifact.path(), kMaxImageBytes));
-  const std::string sha256 = Sha256Hex(bytes);
-  if (sha256 != artifact.sha256()) {
-    return absl::FailedPreconditionError(absl::StrCat("artifact '", artifact.id(), "' at ",
-                                                      artifact.path(), " has SHA-256 ", sha256,
-                                                      ", not ", artifact.sha256()));
+  if (artifact.has_runner() &&
+      (artifact.runner().argv().empty() || !absl::StartsWith(artifact.runner().argv(0), "/"))) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "artifact '", artifact.id(), "': runner.argv must begin with an absolute path"));
   }
+  if (IsFolder(artifact.path())) {
+    ASSIGN_OR_RETURN(const std::string sha256, FolderSha256(artifact.path(), kMaxImageBytes));
+    RETURN_IF_ERROR(CheckSha256(artifact, sha256));
+    ProgramImage image(artifact, UniqueFd());
+    if (!artifact.has_runner() || !IsFile(image.main_path())) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("artifact '", artifact.id(), "' at ", artifact.path(),
+                       " is a folder: it needs a runner, and main_file to name one of its files"));
+    }
+    return image;
+  }
+  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(artifact.path(), kMaxImageBytes));
+  RETURN_IF_ERROR(CheckSha256(artifact, Sha256Hex(bytes)));
   UniqueFd fd(::memfd_create("ksearch-program", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd.ok()) return ErrnoStatus(errno, "memfd_create");
   for (size_t done = 0; done < bytes.size();) {
@@ -39,7 +77,7 @@ absl::StatusOr<ProgramImage> ProgramImage::Open(const v1::Artifact& artifact) {
       0) {
     return ErrnoStatus(errno, "seal an artifact");
   }
-  return ProgramImage(artifact.id(), sha256, std::move(fd));
+  return ProgramImage(artifact, std::move(fd));
 }
 
 }  // namespace ksearch

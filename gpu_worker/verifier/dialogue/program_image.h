@@ -5,28 +5,39 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "common/unique_fd.h"
 #include "proto/runner.pb.h"
 
 namespace ksearch {
 
-// A built program, its bytes checked against their SHA-256 and copied into a sealed memfd, so that
-// what was checked is what gets loaded, by whatever uid the runner has.
+// A built program, its bytes checked against their SHA-256. One file is copied into a sealed memfd,
+// so that what was checked is what gets loaded, by whatever uid the runner has. A folder stays
+// where it is, and runners see it read-only; nobody but the worker may write there.
 class ProgramImage {
  public:
   // FAILED_PRECONDITION if the bytes are not those that `artifact` names.
   static absl::StatusOr<ProgramImage> Open(const v1::Artifact& artifact);
 
-  const std::string& id() const { return id_; }
-  const std::string& sha256() const { return sha256_; }
-  int fd() const { return fd_.get(); }
+  const std::string& id() const { return artifact_.id(); }
+  const std::string& sha256() const { return artifact_.sha256(); }
+  bool is_folder() const { return !fd_.ok(); }
+  int fd() const { return fd_.get(); }  // only of a file
+  // Only of a folder: it, and the file that is loaded; both absolute.
+  const std::string& folder() const { return artifact_.path(); }
+  std::string main_path() const { return artifact_.path() + "/" + artifact_.main_file(); }
+  // Null: ksearch-runner.
+  const v1::RunnerCommand* runner() const {
+    return artifact_.has_runner() ? &artifact_.runner() : nullptr;
+  }
+  // How long loading may take.
+  absl::Duration load_time() const;
 
  private:
-  ProgramImage(std::string id, std::string sha256, UniqueFd fd)
-      : id_(std::move(id)), sha256_(std::move(sha256)), fd_(std::move(fd)) {}
+  ProgramImage(v1::Artifact artifact, UniqueFd fd)
+      : artifact_(std::move(artifact)), fd_(std::move(fd)) {}
 
-  std::string id_;
-  std::string sha256_;
+  v1::Artifact artifact_;
   UniqueFd fd_;
 };
 

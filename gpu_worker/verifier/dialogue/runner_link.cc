@@ -37,8 +37,8 @@ constexpr absl::Duration kStopTimeout = absl::Seconds(10);
 constexpr absl::Duration kStopPoll = absl::Microseconds(50);
 // The kernel counts processor time to the nanosecond, a stopped process takes none.
 constexpr absl::Duration kMaxTimeWhileStopped = absl::Milliseconds(3);
-// What the runner and its libraries take.
-constexpr int64_t kOwnBytes = int64_t{64} << 20;
+// What a small runner and its libraries take, loaded at their first use too.
+constexpr int64_t kMinOwnBytes = int64_t{64} << 20;
 constexpr int kReportSurvivorMillis = 30'000;
 // Room for the largest MAP on the way in and for its descriptors.
 constexpr int kSocketBufferBytes = 1 << 20;
@@ -122,13 +122,20 @@ RunnerLink::~RunnerLink() {
 
 Ending RunnerLink::Load(const ProgramImage& program, absl::Time deadline) {
   v1::RunnerRequest request;
-  request.mutable_load()->set_entry_symbol(kEntrySymbol.data(), kEntrySymbol.size());
-  request.mutable_load()->set_workspace_symbol(kWorkspaceSymbol.data(), kWorkspaceSymbol.size());
+  std::vector<int> fds;
+  if (program.is_folder()) {
+    // No descriptor: one of a folder leads out of the sandbox.
+    request.mutable_load()->set_path(program.main_path());
+  } else {
+    request.mutable_load()->set_entry_symbol(kEntrySymbol.data(), kEntrySymbol.size());
+    request.mutable_load()->set_workspace_symbol(kWorkspaceSymbol.data(), kWorkspaceSymbol.size());
+    fds.push_back(program.fd());
+  }
   ExpectedReply expected;
   expected.body = v1::RunnerReply::kLoaded;
   v1::RunnerReply reply;
   loading_ = true;
-  Ending ending = Exchange(&request, {program.fd()}, expected, deadline, &reply);
+  Ending ending = Exchange(&request, fds, expected, deadline, &reply);
   loading_ = false;
   return ending.passed() ? AwaitStop() : ending;
 }
@@ -287,7 +294,7 @@ Ending RunnerLink::ReceivePacket(absl::Time deadline, std::string* packet) {
       continue;
     }
     // Short of what a control group gives, the kernel may try for long to find a page.
-    const bool holds_too_much = HoldsMoreThan(counted_bytes_ / 10 * 9 - kOwnBytes);
+    const bool holds_too_much = HoldsMoreThan(counted_bytes_ / 10 * 9 - own_bytes_);
     process_->Kill();
     if (!exit_.has_value()) exit_ = process_->Wait(clock_.SteadyNow() + kReapTimeout);
     if (holds_too_much || (exit_.has_value() && exit_->memory_limit_hit)) {
@@ -347,6 +354,9 @@ Ending RunnerLink::ReceiveHello(absl::Time deadline, v1::RunnerReply* hello) {
   if (!ending.passed()) return ending;
   ExpectedReply expected;
   expected.body = v1::RunnerReply::kHello;
+  if (runner_threads_.has_value()) {
+    own_bytes_ = std::max(kMinOwnBytes, runner_threads_->ResidentBytes());
+  }
   return JudgeReply(packet, expected, hello);
 }
 
@@ -410,7 +420,7 @@ bool RunnerLink::HoldsMoreThan([[maybe_unused]] int64_t bytes) const {
   return false;
 #else
   return counted_bytes_ > 0 && runner_threads_.has_value() &&
-         runner_threads_->ResidentBytes() - buffer_bytes_ > bytes + kOwnBytes;
+         runner_threads_->ResidentBytes() - buffer_bytes_ > bytes + own_bytes_;
 #endif
 }
 

@@ -130,6 +130,7 @@ class RunnerLink {
   bool paused_ = false;
   std::optional<absl::Duration> time_when_stopped_;  // processor time, all threads seen stopped
   int64_t buffer_bytes_ = 0;                         // mapped by the last Map
+  int64_t own_bytes_ = 0;                            // what the runner took with nothing loaded
   bool keeps_output_ = true;
   bool spin_ = false;
   bool leading_in_ = false;

@@ -19,10 +19,20 @@ constexpr int kInstrumentProcesses = 512;
 
 }  // namespace
 
-SandboxSpec RunnerStarter::Spec(const v1::Limits& limits) const {
+SandboxSpec RunnerStarter::Spec(const ProgramImage* program, const v1::Limits& limits) const {
   SandboxSpec spec;
-  spec.argv = {runner_path_};
-  spec.binds.push_back({runner_path_, runner_path_, false, false});
+  const auto show = [&spec](const std::string& path) {
+    spec.binds.push_back({path, path, false, false});
+  };
+  if (const v1::RunnerCommand* runner = program == nullptr ? nullptr : program->runner()) {
+    spec.argv.assign(runner->argv().begin(), runner->argv().end());
+    for (const std::string& path : runner->reads()) show(path);
+    spec.environment.insert(runner->environment().begin(), runner->environment().end());
+  } else {
+    spec.argv = {runner_path_};
+    show(runner_path_);
+  }
+  if (program != nullptr && program->is_folder()) show(program->folder());
   spec.memory_bytes = limits.memory_bytes();
   spec.limit_data = gpu_uuid_.empty();
   spec.cpu_time = FromProto(limits.total_time()) * kCpuTimePerWallTime;
@@ -36,8 +46,16 @@ SandboxSpec RunnerStarter::Spec(const v1::Limits& limits) const {
   return spec;
 }
 
-absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::Start(const v1::Limits& limits) {
-  SandboxSpec spec = Spec(limits);
+absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::Start(const ProgramImage& program,
+                                                                 const v1::Limits& limits) {
+  return Start(Spec(&program, limits));
+}
+
+absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::StartIdle(const v1::Limits& limits) {
+  return Start(Spec(nullptr, limits));
+}
+
+absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::Start(SandboxSpec spec) {
   ASSIGN_OR_RETURN(std::unique_ptr<RunnerLink> link,
                    RunnerLink::Start(sandbox_, std::move(spec), clock_));
   if (!gpu_uuid_.empty()) link->WaitAwake();
@@ -45,8 +63,9 @@ absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::Start(const v1::Limit
 }
 
 absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::StartUnder(
-    const InstrumentCommand& instrument, int report, const v1::Limits& limits) {
-  SandboxSpec spec = Spec(limits);
+    const InstrumentCommand& instrument, int report, const ProgramImage& program,
+    const v1::Limits& limits) {
+  SandboxSpec spec = Spec(&program, limits);
   spec.argv.push_back("--instrumented");
   spec.argv.insert(spec.argv.begin(), instrument.words.begin(), instrument.words.end());
   for (const std::string& folder : instrument.folders) {

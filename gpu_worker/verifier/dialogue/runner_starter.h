@@ -10,6 +10,7 @@
 #include "gpu_worker/sandbox/gpu_binds.h"
 #include "gpu_worker/sandbox/sandbox.h"
 #include "gpu_worker/verifier/dialogue/instrument_command.h"
+#include "gpu_worker/verifier/dialogue/program_image.h"
 #include "gpu_worker/verifier/dialogue/runner_link.h"
 #include "proto/config.pb.h"
 #include "proto/job.pb.h"
@@ -33,13 +34,17 @@ class RunnerStarter {
     gpu_binds_ = std::move(binds);
   }
 
-  // A runner with nothing loaded. Non-OK is trouble of this machine.
-  absl::StatusOr<std::unique_ptr<RunnerLink>> Start(const v1::Limits& limits);
+  // A runner that can load `program`, with nothing loaded. Non-OK is trouble of this machine.
+  absl::StatusOr<std::unique_ptr<RunnerLink>> Start(const ProgramImage& program,
+                                                    const v1::Limits& limits);
+  // ksearch-runner, which will load nothing.
+  absl::StatusOr<std::unique_ptr<RunnerLink>> StartIdle(const v1::Limits& limits);
 
-  // The same under a program that looks on, and without the tight filter (which such programs
+  // As Start, under a program that looks on, and without the tight filter (which such programs
   // cannot do with). `report`, an open file, is there as kInstrumentReport.
   absl::StatusOr<std::unique_ptr<RunnerLink>> StartUnder(const InstrumentCommand& instrument,
-                                                         int report, const v1::Limits& limits);
+                                                         int report, const ProgramImage& program,
+                                                         const v1::Limits& limits);
 
   // For references and baselines: generous, since they are the task author's.
   static v1::Limits TrustedLimits();
@@ -47,7 +52,9 @@ class RunnerStarter {
   v1::IsolationLevel isolation() const { return sandbox_.isolation(); }
 
  private:
-  SandboxSpec Spec(const v1::Limits& limits) const;
+  // Null: of a runner that will load nothing.
+  SandboxSpec Spec(const ProgramImage* program, const v1::Limits& limits) const;
+  absl::StatusOr<std::unique_ptr<RunnerLink>> Start(SandboxSpec spec);
 
   Sandbox& sandbox_;
   const std::string runner_path_;

@@ -66,7 +66,7 @@ absl::StatusOr<InstrumentedRun> RunInstrumented(Bench& bench, const InstrumentCo
   if (!report.ok()) return ErrnoStatus(errno, "memfd_create for a report");
   InstrumentedRun run;
   absl::StatusOr<std::unique_ptr<RunnerLink>> link =
-      bench.starter().StartUnder(instrument, report.get(), limits);
+      bench.starter().StartUnder(instrument, report.get(), candidate, limits);
   if (!link.ok()) {
     run.trouble = CleanText(absl::string_view(link.status().message()), kMaxMessageBytes);
     run.report = ReadWhole(report.get(), max_report_bytes);

@@ -20,7 +20,6 @@ namespace ksearch {
 namespace {
 
 constexpr int64_t kMaxNoteBytes = 1024;
-constexpr absl::Duration kLoadTime = absl::Seconds(10);
 
 // What a run of calls of one program on one workload showed.
 struct Calls {
@@ -53,10 +52,10 @@ absl::StatusOr<Calls> MakeCalls(Bench& bench, const ProgramImage& program, const
     return calls;
   }
   ASSIGN_OR_RETURN(std::shared_ptr<BufferSets> buffers, bench.Buffers(at.workload, 1, "gate"));
-  ASSIGN_OR_RETURN(std::unique_ptr<RunnerLink> link, bench.starter().Start(limits));
+  ASSIGN_OR_RETURN(std::unique_ptr<RunnerLink> link, bench.starter().Start(program, limits));
   WorkloadSession session(*link, at.workload, std::move(buffers), clock, RandomUint64());
   const WorkloadSession::Limits times = {kWitnessTime, deadline};
-  Ending ending = link->Load(program, std::min(deadline, clock.SteadyNow() + kLoadTime));
+  Ending ending = link->Load(program, std::min(deadline, clock.SteadyNow() + program.load_time()));
   if (ending.passed()) ending = session.Map(1, times);
   std::map<int64_t, std::shared_ptr<const SavedOutputs>> first;
   while (ending.passed() && calls.made < count) {

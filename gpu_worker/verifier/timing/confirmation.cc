@@ -19,7 +19,6 @@
 namespace ksearch {
 namespace {
 
-constexpr absl::Duration kLoadTime = absl::Seconds(10);
 bool HasBlocks(const std::vector<LaunchBlocks>& workloads) {
   return std::all_of(workloads.begin(), workloads.end(), [](const LaunchBlocks& launches) {
     return !launches.empty() && !launches.front().empty();
@@ -32,10 +31,10 @@ absl::StatusOr<std::unique_ptr<ConfirmationSide>> Confirmation::StartSide(
     const ProgramImage& program, bool is_candidate, Ending* ending) {
   auto side = std::make_unique<ConfirmationSide>();
   side->is_candidate = is_candidate;
-  ASSIGN_OR_RETURN(
-      side->link,
-      bench_.starter().Start(is_candidate ? candidate_limits_ : RunnerStarter::TrustedLimits()));
-  *ending = side->link->Load(program, bench_.clock().SteadyNow() + kLoadTime);
+  ASSIGN_OR_RETURN(side->link,
+                   bench_.starter().Start(
+                       program, is_candidate ? candidate_limits_ : RunnerStarter::TrustedLimits()));
+  *ending = side->link->Load(program, bench_.clock().SteadyNow() + program.load_time());
   return side;
 }
 

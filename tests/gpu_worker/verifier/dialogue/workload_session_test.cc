@@ -20,8 +20,8 @@ constexpr int kSets = 8;
 class SessionTest : public ::testing::Test {
  protected:
   void Open(const std::string& candidate) {
-    link_ = *starter_.Start(RunnerStarter::TrustedLimits());
     const ProgramImage program = *ProgramImage::Open(CandidateArtifact(candidate));
+    link_ = *starter_.Start(program, RunnerStarter::TrustedLimits());
     ASSERT_TRUE(link_->Load(program, absl::InfiniteFuture()).passed());
     session_ = std::make_unique<WorkloadSession>(
         *link_, workload_, *MemfdBufferSets::Create(workload_, kSets), Clock::Real(), 1);
