@@ -18,6 +18,10 @@ fi
 if [ "${1:-}" = "--with-clang" ]; then
   packages+=(clang lld clang-format libclang-rt-14-dev)
 fi
+# Tests of programs in Python: torch for processors, 600 MB on disk.
+if [ "${1:-}" = "--with-python" ]; then
+  packages+=(python3-torch)
+fi
 
 missing=()
 for package in "${packages[@]}"; do

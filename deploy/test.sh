@@ -24,6 +24,9 @@ fuzz_seconds() {
   echo $((each > 60 ? 60 : each < 10 ? 10 : each))
 }
 deploy/install_deps.sh --with-clang
+if [ "${CI:-}" = true ] && ! deploy/install_deps.sh --with-python; then
+  echo "test.sh: no python3-torch, so programs in Python are not tested" >&2
+fi
 
 repeat=()
 [ "${CI:-}" != true ] || repeat=(--repeat until-pass:2)

@@ -1,0 +1,21 @@
+#include <cstdio>
+
+#include "gpu_worker/runner/dialogue.h"
+#include "gpu_worker/runner/python/python_interface.h"
+#include "gpu_worker/runner/python/python_program.h"
+
+int ksearch_python_run(int argc, char** argv, const KsearchPythonCallbacks* callbacks) {
+  if (!ksearch::HasDialogue()) {
+    std::fprintf(stderr,
+                 "ksearch_runner.py runs one program for ksearch-verifier, which starts it with a "
+                 "socket;\nit is of no use by itself.\n");
+    return 2;
+  }
+  const ksearch::RunnerFlags flags = ksearch::ParseRunnerFlags(argc, argv);
+  if (!flags.gpu.empty()) {
+    std::fprintf(stderr, "programs in Python run on processors only\n");
+    return 2;
+  }
+  ksearch::PythonProgram program(*callbacks);
+  return ksearch::RunDialogue(flags, program);
+}

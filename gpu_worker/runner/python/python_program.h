@@ -1,0 +1,39 @@
+#ifndef KSEARCH_GPU_WORKER_RUNNER_PYTHON_PYTHON_PROGRAM_H_
+#define KSEARCH_GPU_WORKER_RUNNER_PYTHON_PYTHON_PROGRAM_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "gpu_worker/runner/program.h"
+#include "gpu_worker/runner/python/python_interface.h"
+
+namespace ksearch {
+
+// A program in Python, in a process whose own interpreter called ksearch_python_run. Its tensors
+// are torch tensors over the mapped buffers.
+class PythonProgram final : public Program {
+ public:
+  explicit PythonProgram(const KsearchPythonCallbacks& callbacks) : callbacks_(callbacks) {}
+
+  void Load(const v1::LoadRequest& request, const std::vector<UniqueFd>& fds,
+            v1::RunnerReply* reply) override;
+  bool loaded() const override { return loaded_; }
+  // They allocate for themselves.
+  int64_t WorkspaceBytes(const uint64_t*) override { return 0; }
+  bool Setup(const ArgumentBlocks& arguments) override;
+  int Call(int set, uint64_t* arguments, void* stream) override;
+  std::string Raised() const override { return raised_; }
+
+ private:
+  // Keeps the words of a callback that did not return 0; hands its answer on.
+  int Take(int answer);
+
+  const KsearchPythonCallbacks callbacks_;
+  bool loaded_ = false;
+  std::string raised_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_RUNNER_PYTHON_PYTHON_PROGRAM_H_

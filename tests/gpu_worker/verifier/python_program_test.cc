@@ -1,0 +1,234 @@
+// Programs in Python under the real sandbox and its tight filter, judged as any other. Skipped
+// where /usr/bin/python3 has no torch: deploy/install_deps.sh --with-python.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "common/folder_digest.h"
+#include "common/identity.h"
+#include "common/log.h"
+#include "common/subprocess.h"
+#include "common/textproto.h"
+#include "gpu_worker/sandbox/sandbox_factory.h"
+#include "gpu_worker/verifier/host/memfd_buffer_sets.h"
+#include "gpu_worker/verifier/job_verifier.h"
+#include "tests/gpu_worker/sandbox/unprivileged_main.h"
+#include "tests/gpu_worker/verifier/matmul_task.h"
+
+namespace ksearch {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr char kPython[] = "/usr/bin/python3";
+constexpr char kWrites[] = "import torch\ndef run(a, b, c):\n  torch.mm(a, b, out=c)\n";
+constexpr char kReturns[] = "def run(a, b):\n  return a @ b\n";
+
+bool HasTorch() {
+  SubprocessOptions options;
+  options.argv = {kPython, "-I", "-c", "import torch"};
+  const absl::StatusOr<CommandOutput> output = RunCommand(options, absl::Minutes(1));
+  return output.ok() && !output->exit.signaled && output->exit.code == 0;
+}
+
+class PythonProgramTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { has_torch_ = HasTorch(); }
+  void SetUp() override {
+    if (!has_torch_) GTEST_SKIP() << kPython << " has no torch";
+    // Where this account may read the candidates.
+    ::setenv("KSEARCH_BIN_DIR", (ScratchFolder() + "/bin").c_str(), 1);
+    auto sandbox = MakeSandbox(v1::SandboxSettings());
+    ASSERT_TRUE(sandbox.ok()) << sandbox.status();
+    sandbox_ = *std::move(sandbox);
+    starter_ = std::make_unique<RunnerStarter>(*sandbox_, CopiedProgram("ksearch-runner"),
+                                               v1::SandboxSettings(), Clock::Real());
+    Bench::Options options;
+    options.last_level_cache_bytes = 256 << 10;
+    bench_ = std::make_unique<Bench>(*starter_, MemfdBufferSets::Create, Clock::Real(),
+                                     std::move(options));
+  }
+
+  // A folder with this text as its main file.
+  v1::Artifact Python(const std::string& text) {
+    const std::string folder = absl::StrCat(ScratchFolder(), "/program", ++programs_);
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder + "/program.py") << text;
+    v1::Artifact artifact;
+    artifact.set_id(absl::StrCat("python", programs_));
+    artifact.set_path(folder);
+    artifact.set_sha256(*FolderSha256(folder, 1 << 20));
+    artifact.set_main_file("program.py");
+    for (const std::string& word :
+         {std::string(kPython), std::string("-I"), std::string("-B"),
+          CopiedProgram("ksearch_runner.py"), CopiedProgram("libksearch_python_runner.so")}) {
+      artifact.mutable_runner()->add_argv(word);
+    }
+    artifact.mutable_runner()->add_reads(CopiedProgram("ksearch_runner.py"));
+    artifact.mutable_runner()->add_reads(CopiedProgram("libksearch_python_runner.so"));
+    return artifact;
+  }
+  v1::VerifierRequest Request(v1::JobKind kind, const std::string& text) {
+    v1::VerifierRequest request = ScreenRequest("honest");
+    request.mutable_job()->set_kind(kind);
+    *request.mutable_candidate() = Python(text);
+    if (kind == v1::JOB_KIND_CHECK) request.clear_baseline();
+    return request;
+  }
+  v1::Verdict Verify(const v1::VerifierRequest& request) {
+    JobVerifier verifier(*bench_, [](const v1::VerifierReply::Progress&) {});
+    absl::StatusOr<v1::Verdict> verdict = verifier.Verify(request);
+    EXPECT_TRUE(verdict.ok()) << verdict.status();
+    return verdict.ok() ? *std::move(verdict) : v1::Verdict();
+  }
+  v1::Verdict Check(const std::string& text) { return Verify(Request(v1::JOB_KIND_CHECK, text)); }
+
+ private:
+  static bool has_torch_;
+  std::unique_ptr<Sandbox> sandbox_;
+  std::unique_ptr<RunnerStarter> starter_;
+  std::unique_ptr<Bench> bench_;
+  int programs_ = 0;
+};
+
+bool PythonProgramTest::has_torch_ = false;
+
+TEST_F(PythonProgramTest, BothFormsOfTheEntryPassAndAreTimed) {
+  for (const char* text : {kWrites, kReturns}) {
+    const v1::Verdict verdict = Verify(Request(v1::JOB_KIND_SCREEN, text));
+    EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << text << verdict.message();
+    EXPECT_THAT(verdict.suspicions(), IsEmpty());
+    EXPECT_EQ(verdict.isolation().backend(), "bubblewrap");
+    EXPECT_TRUE(verdict.isolation().tight_seccomp());
+    ASSERT_EQ(verdict.workloads_size(), 2);
+    EXPECT_GT(verdict.workloads(0).candidate().median_us(), 0);
+    EXPECT_GT(verdict.workloads(0).baseline().median_us(), 0);
+  }
+}
+
+TEST_F(PythonProgramTest, TrustedProgramsMayBeInAnotherLanguageThanTheCandidate) {
+  v1::VerifierRequest request = ScreenRequest("honest");
+  *request.mutable_reference() = Python(kReturns);
+  *request.mutable_baseline() = Python(kWrites);
+  const v1::Verdict verdict = Verify(request);
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
+  *request.mutable_reference() = Python("def run(a, b):\n  raise ValueError('not today')\n");
+  const v1::Verdict broken = Verify(request);
+  EXPECT_EQ(broken.outcome(), v1::OUTCOME_TASK_ERROR);
+  EXPECT_THAT(broken.message(), HasSubstr("ValueError: not today"));
+}
+
+TEST_F(PythonProgramTest, FailuresAreToldInTheProgramsOwnWords) {
+  const struct {
+    const char* text;
+    v1::Outcome outcome;
+    const char* says;
+  } cases[] = {
+      {"import no_such_module\n", v1::OUTCOME_LOAD_ERROR, "No module named 'no_such_module'"},
+      {"def run(a, b)\n", v1::OUTCOME_LOAD_ERROR, "SyntaxError"},
+      {"def walk(a, b, c):\n  pass\n", v1::OUTCOME_LOAD_ERROR, "defines no function 'run'"},
+      {"import os\nos._exit(3)\n", v1::OUTCOME_LOAD_ERROR, "exited with status 3"},
+      {"def run(a):\n  return a\n", v1::OUTCOME_RUNTIME_ERROR, "takes neither a, b, c nor a, b"},
+      {"def run(a, b, c):\n  c[0, 0] = a[10**6, 0]\n", v1::OUTCOME_RUNTIME_ERROR, "line 2, in run"},
+      {"import sys\ndef run(a, b, c):\n  sys.exit(0)\n", v1::OUTCOME_RUNTIME_ERROR, "SystemExit"},
+      {"def run(a, b):\n  return (a @ b).double()\n", v1::OUTCOME_RUNTIME_ERROR, "float64"},
+      {"def run(a, b):\n  return a @ b, a\n", v1::OUTCOME_RUNTIME_ERROR, "returned 2 values"},
+      {"def run(a, b):\n  return a @ b + 1\n", v1::OUTCOME_INCORRECT, "'c'"},
+      {"import os\ndef run(a, b, c):\n  os.fork()\n", v1::OUTCOME_RUNTIME_ERROR, "Permission"},
+      {"import subprocess\nsubprocess.run(['/bin/true'])\n", v1::OUTCOME_LOAD_ERROR, "Permission"},
+      {"open('/tmp/kept', 'w')\n", v1::OUTCOME_LOAD_ERROR, "not permitted"},
+      {"def run(a, b):\n  c = a @ b\n  a.add_(1)\n  return c\n", v1::OUTCOME_INPUT_MODIFIED, "'a'"},
+  };
+  for (const auto& one : cases) {
+    const v1::Verdict verdict = Check(one.text);
+    EXPECT_EQ(v1::Outcome_Name(verdict.outcome()), v1::Outcome_Name(one.outcome))
+        << one.text << verdict.message();
+    EXPECT_THAT(verdict.message(), HasSubstr(one.says)) << one.text;
+    EXPECT_THAT(verdict.message(), ::testing::Not(HasSubstr("ksearch_runner.py"))) << one.text;
+  }
+}
+
+TEST_F(PythonProgramTest, AnImportThatDoesNotEndIsStoppedAfterItsLoadTime) {
+  v1::VerifierRequest request = Request(v1::JOB_KIND_CHECK, "while True: pass\n");
+  *request.mutable_candidate()->mutable_load_time() = ToProto(absl::Milliseconds(500));
+  const v1::Verdict verdict = Verify(request);
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_TIMEOUT) << verdict.message();
+  EXPECT_THAT(verdict.message(), HasSubstr("loading"));
+}
+
+TEST_F(PythonProgramTest, OutputsOfEarlierCallsDoNotPass) {
+  const v1::Verdict verdict = Verify(Request(v1::JOB_KIND_SCREEN, R"(
+answers = {}
+def run(a, b, c):
+  key = (a.data_ptr(), a.shape)
+  if key not in answers: answers[key] = a @ b
+  c.copy_(answers[key])
+)"));
+  EXPECT_TRUE(verdict.outcome() == v1::OUTCOME_INCORRECT || verdict.outcome() == v1::OUTCOME_CHEAT)
+      << v1::Outcome_Name(verdict.outcome()) << ": " << verdict.message();
+}
+
+// One tensor of each dtype through the verifier's memory and back, and scalars of each kind.
+TEST_F(PythonProgramTest, TensorsHaveTheDtypesAndShapesOfTheDefinition) {
+  const std::pair<const char*, v1::DType> dtypes[] = {
+      {"float32", v1::DTYPE_FLOAT32},   {"float16", v1::DTYPE_FLOAT16},
+      {"bfloat16", v1::DTYPE_BFLOAT16}, {"int64", v1::DTYPE_INT64},
+      {"int32", v1::DTYPE_INT32},       {"int16", v1::DTYPE_INT16},
+      {"int8", v1::DTYPE_INT8},         {"bool", v1::DTYPE_BOOL},
+  };
+  v1::Task task;
+  CHECK_OK(ParseTextproto(R"(
+    name: "kinds" device: DEVICE_CLASS_CPU
+    definition { name: "kinds" op_type: "copy" axes { name: "n" } axes { name: "two" const_value: 2 }
+      inputs { name: "count" scalar: true dtype: DTYPE_INT32 }
+      inputs { name: "scale" scalar: true dtype: DTYPE_FLOAT32 }
+      inputs { name: "flag" scalar: true dtype: DTYPE_BOOL } }
+    tolerance { atol: 0 rtol: 0 }
+    workloads { uuid: "w" axes { axis: "n" value: 5 }
+      inputs { input: "count" scalar { int_value: 7 } }
+      inputs { input: "scale" scalar { float_value: 0.25 } }
+      inputs { input: "flag" scalar { bool_value: true } } }
+  )",
+                          "kinds", &task));
+  std::string asserts = "  assert (count, scale, flag) == (7, 0.25, True) and flag is True\n";
+  std::string parameters = "count, scale, flag", outputs, copies;
+  for (const auto& [name, dtype] : dtypes) {
+    v1::Definition& definition = *task.mutable_definition();
+    for (v1::TensorSpec* tensor : {definition.add_inputs(), definition.add_outputs()}) {
+      tensor->add_shape("n");
+      tensor->add_shape("two");
+      tensor->set_dtype(dtype);
+    }
+    definition.mutable_inputs()->rbegin()->set_name(absl::StrCat("x_", name));
+    definition.mutable_outputs()->rbegin()->set_name(absl::StrCat("y_", name));
+    v1::InputRecipe* recipe = task.mutable_workloads(0)->add_inputs();
+    recipe->set_input(absl::StrCat("x_", name));
+    recipe->mutable_random();
+    absl::StrAppend(&parameters, ", x_", name);
+    absl::StrAppend(&outputs, ", y_", name);
+    absl::StrAppend(&asserts, "  assert x_", name, ".dtype == y_", name, ".dtype == torch.", name,
+                    " and x_", name, ".shape == (5, 2)\n");
+    absl::StrAppend(&copies, "  y_", name, ".copy_(x_", name, ")\n");
+  }
+  const std::string text =
+      absl::StrCat("import torch\ndef run(", parameters, outputs, "):\n", asserts, copies);
+  v1::VerifierRequest request = Request(v1::JOB_KIND_CHECK, text);
+  *request.mutable_task() = task;
+  request.set_task_sha256(TaskDigest(task));
+  request.mutable_job()->clear_workload_uuids();
+  request.mutable_job()->add_workload_uuids("w");
+  *request.mutable_reference() = Python(text);
+  const v1::Verdict verdict = Verify(request);
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
+}
+
+}  // namespace
+}  // namespace ksearch
