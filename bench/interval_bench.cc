@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "common/measure_defaults.h"
 #include "common/rng.h"
 #include "gpu_worker/verifier/timing/speedup_estimate.h"
 
@@ -16,7 +17,6 @@ constexpr double kMinEffect = 0.01;
 constexpr double kWorstRegression = 0.03;
 constexpr int kWorkloads = 5;
 constexpr int kBlocks = 3;
-constexpr int kMostLaunches = 8;
 
 struct Noise {
   double launch = 0;  // standard deviation of a log ratio, between launches
@@ -65,15 +65,15 @@ void PrintCoverage(int trials) {
   }
 }
 
-void PrintVerdicts(int trials) {
+void PrintVerdicts(int most_launches, int trials) {
   std::printf(
       "\nWhole confirmations of up to %d launches: verdicts, coverage at the end (percent), mean "
       "launches\n"
       "    truth  launch noise  block noise | improved equal worse undecided mixed | covered | "
       "launches\n",
-      kMostLaunches);
+      most_launches);
   uint64_t seed = 1000;
-  const std::vector<int> looks = LooksAt(kMostLaunches);
+  const std::vector<int> looks = LooksAt(most_launches);
   const double confidence = ConfidenceOfLook(kConfidence, static_cast<int>(looks.size()));
   for (const double ratio : {1.0, 0.98, 1.01, 1.03, 1.5}) {
     for (const Noise noise : {Noise{0.002, 0.002}, {0.006, 0.002}, {0.01, 0.01}, {0.03, 0.01}}) {
@@ -117,6 +117,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   ksearch::PrintCoverage(trials);
-  ksearch::PrintVerdicts(trials);
+  for (const int most : {ksearch::kDefaultLaunches, ksearch::kDefaultLaunchesOnProcessors}) {
+    ksearch::PrintVerdicts(most, trials);
+  }
   return 0;
 }

@@ -4,14 +4,17 @@
 
 namespace ksearch {
 
-v1::MeasurePlan WithDefaults(v1::MeasurePlan plan) {
+v1::MeasurePlan WithDefaults(v1::MeasurePlan plan, v1::DeviceClass device) {
   if (!plan.has_target_half_width()) plan.set_target_half_width(kDefaultTargetHalfWidth);
   if (!plan.has_max_time_per_workload()) {
     *plan.mutable_max_time_per_workload() = ToProto(kDefaultMaxTimePerWorkload);
   }
   if (!plan.has_min_calls()) plan.set_min_calls(kDefaultMinCalls);
   if (!plan.has_max_calls()) plan.set_max_calls(kDefaultMaxCalls);
-  if (!plan.has_launches()) plan.set_launches(kDefaultLaunches);
+  if (!plan.has_launches()) {
+    plan.set_launches(device == v1::DEVICE_CLASS_CPU ? kDefaultLaunchesOnProcessors
+                                                     : kDefaultLaunches);
+  }
   if (!plan.has_blocks_per_launch()) plan.set_blocks_per_launch(kDefaultBlocksPerLaunch);
   if (!plan.has_min_block_time()) *plan.mutable_min_block_time() = ToProto(kDefaultMinBlockTime);
   if (!plan.has_min_effect()) plan.set_min_effect(kDefaultMinEffect);

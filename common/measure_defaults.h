@@ -28,6 +28,9 @@ inline constexpr double kSearchEarlyStopRatio = 5;
 // those that differ by 2 % if launches scatter by 0.6 % (docs/benchmarks.md, "Intervals"). Three
 // blocks are the fewest whose median a single pause of the machine does not move.
 inline constexpr int kDefaultLaunches = 8;
+// On processors, where launches scatter by some percent and a launch costs more than its blocks do:
+// two more would make an interval narrower by a seventh.
+inline constexpr int kDefaultLaunchesOnProcessors = 6;
 inline constexpr int kDefaultBlocksPerLaunch = 3;
 inline constexpr absl::Duration kDefaultMinBlockTime = absl::Milliseconds(5);
 inline constexpr double kDefaultMinEffect = 0.01;
@@ -40,8 +43,10 @@ inline constexpr int64_t kDefaultMemoryBytes = int64_t{4} << 30;
 inline constexpr int64_t kDefaultSourceBytes = int64_t{256} << 10;
 inline constexpr int64_t kDefaultArtifactBytes = int64_t{16} << 20;
 
-// The same message with every field that was absent set to its default; early_stop_ratio stays.
-v1::MeasurePlan WithDefaults(v1::MeasurePlan plan);
+// The same message with every field that was absent set to its default, which for launches depends
+// on the device; early_stop_ratio stays.
+v1::MeasurePlan WithDefaults(v1::MeasurePlan plan,
+                             v1::DeviceClass device = v1::DEVICE_CLASS_UNSPECIFIED);
 v1::Limits WithDefaults(v1::Limits limits);
 
 }  // namespace ksearch

@@ -28,7 +28,7 @@ bool Counts(const v1::JobResult& result, const v1::JobSpec& spec) {
 JobSpecs::JobSpecs(const v1::Task& task, const v1::MeasurePlan& plan, const v1::Limits& limits)
     : task_(task),
       task_sha256_(TaskDigest(task)),
-      plan_(WithDefaults(plan)),
+      plan_(WithDefaults(plan, task.device())),
       limits_(WithDefaults(limits)) {}
 
 v1::JobSpec JobSpecs::Common(v1::JobKind kind, const v1::Sources& candidate) const {

@@ -12,7 +12,8 @@
 namespace ksearch {
 
 // Builds the immutable jobs of a run or an evaluation: task, its programs, plan and limits with
-// every default filled in, so that equal questions have equal job ids. Borrows the task.
+// every default of the task's device filled in, so that equal questions have equal job ids. Borrows
+// the task.
 class JobSpecs {
  public:
   JobSpecs(const v1::Task& task, const v1::MeasurePlan& plan, const v1::Limits& limits);

@@ -143,6 +143,7 @@ absl::StatusOr<v1::RunConfig> CompleteRunConfig(const v1::RunConfig& request,
   if (!config.has_seed()) config.set_seed(1);
   if (!config.has_max_output_tokens()) config.set_max_output_tokens(32000);
   FillWorldModel(config.mutable_world_model());
+  const bool launches_given = config.measure().has_launches();
   *config.mutable_measure() = WithDefaults(config.measure());
   if (RunsOn(config.language(), v1::DEVICE_CLASS_CUDA) &&
       config.measure().early_stop_ratio() == 0) {
@@ -172,6 +173,8 @@ absl::StatusOr<v1::RunConfig> CompleteRunConfig(const v1::RunConfig& request,
   faults.Range("world_model.max_edit_retries", tree.max_edit_retries(), 1, 20);
   faults.Range("world_model.dominated_ratio", tree.dominated_ratio(), -1, 1);
   CheckMeasurement(config.measure(), config.limits(), &faults);
+  // Their default is that of a device, which the task names: JobSpecs fills it in.
+  if (!launches_given) config.mutable_measure()->clear_launches();
   CheckModels(config, &faults);
   const absl::Status model = CheckDeviceModel(config.platform().device_model());
   faults.Require(model.ok(), absl::StrCat("platform.", model.message()));

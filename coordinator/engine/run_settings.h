@@ -15,7 +15,8 @@ namespace ksearch {
 inline constexpr int kMaxRounds = 1'000'000;
 
 // `request` over `defaults` over the defaults documented in config.proto; every field is set
-// afterwards except those that name other things (model, target_hardware, replay_order_of).
+// afterwards except those that name other things (model, target_hardware, replay_order_of) and
+// measure.launches, whose default is that of the task's device.
 // INVALID_ARGUMENT lists every field that is out of range.
 absl::StatusOr<v1::RunConfig> CompleteRunConfig(const v1::RunConfig& request,
                                                 const v1::RunConfig& defaults);

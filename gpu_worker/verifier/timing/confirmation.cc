@@ -25,6 +25,13 @@ bool HasBlocks(const std::vector<LaunchBlocks>& workloads) {
   });
 }
 
+// Whether the last launch did not come to all workloads.
+bool HasPartLaunch(const std::vector<LaunchBlocks>& workloads) {
+  return std::any_of(workloads.begin(), workloads.end(), [&](const LaunchBlocks& one) {
+    return one.size() != workloads.front().size();
+  });
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ConfirmationSide>> Confirmation::StartSide(
@@ -110,12 +117,18 @@ absl::Status Confirmation::TakeFailure(bool of_candidate, Ending ending, const P
   return absl::OkStatus();
 }
 
-absl::Status Confirmation::RunLaunch(int launch, const ProgramImage& candidate,
-                                     const ProgramImage& rival,
+absl::Status Confirmation::RunLaunch(int launch, std::optional<double> confidence,
+                                     const ProgramImage& candidate, const ProgramImage& rival,
                                      const std::vector<ConfirmationCase>& cases, Measured* measured,
                                      ConfirmationResult* result) {
+  const std::vector<size_t> order = DecidingFirst(measured->by_verifier);
+  const auto decides = [&](const CaseBlocks& blocks) {
+    return confidence.has_value() &&
+           DecidesAlone(measured->by_verifier, blocks.index, LogRatios(blocks), *confidence,
+                        plan_.min_effect(), kWorstRegression);
+  };
   while (true) {
-    ASSIGN_OR_RETURN(Launch tried, TryLaunch(launch, candidate, rival, cases));
+    ASSIGN_OR_RETURN(Launch tried, TryLaunch(launch, candidate, rival, cases, order, decides));
     if (tried.start_again) continue;
     if (tried.ending.passed()) {
       Keep(std::move(tried), measured, result);
@@ -129,7 +142,8 @@ absl::Status Confirmation::RunLaunch(int launch, const ProgramImage& candidate,
 
 absl::StatusOr<Confirmation::Launch> Confirmation::TryLaunch(
     int launch, const ProgramImage& candidate, const ProgramImage& rival,
-    const std::vector<ConfirmationCase>& cases) {
+    const std::vector<ConfirmationCase>& cases, const std::vector<size_t>& order,
+    const std::function<bool(const CaseBlocks&)>& decides) {
   Launch tried;
   RETURN_IF_ERROR(timer_->BeginLaunch(launch));
   // Who starts first changes from launch to launch, as does who begins.
@@ -142,8 +156,9 @@ absl::StatusOr<Confirmation::Launch> Confirmation::TryLaunch(
     tried.ended_by_candidate = is_candidate;
     return tried;
   }
-  for (size_t i = 0; i < cases.size(); ++i) {
+  for (const size_t i : order) {
     CaseBlocks blocks;
+    blocks.index = i;
     ASSIGN_OR_RETURN(SideEnding ended,
                      RunCase(launch, cases[i], a.get(), b.get(), &tried.start_again, &blocks));
     if (tried.start_again) return tried;
@@ -154,6 +169,7 @@ absl::StatusOr<Confirmation::Launch> Confirmation::TryLaunch(
       return tried;
     }
     tried.cases.push_back(std::move(blocks));
+    if (decides(tried.cases.back())) break;
   }
   tried.disturbance = timer_->EndLaunch();
   if (!tried.disturbance.empty()) {
@@ -204,14 +220,18 @@ absl::StatusOr<SideEnding> Confirmation::RunCase(int launch, const ConfirmationC
   return SideEnding{};
 }
 
+std::vector<double> Confirmation::LogRatios(const CaseBlocks& blocks) {
+  std::vector<double> log_ratios;
+  for (size_t block = 0; block < blocks.rival_us.size(); ++block) {
+    log_ratios.push_back(std::log(blocks.rival_us[block] / blocks.candidate_us[block]));
+  }
+  return log_ratios;
+}
+
 void Confirmation::Keep(Launch launch, Measured* measured, ConfirmationResult* result) {
-  for (size_t i = 0; i < launch.cases.size(); ++i) {
-    CaseBlocks& blocks = launch.cases[i];
-    std::vector<double> log_ratios;
-    for (size_t block = 0; block < blocks.rival_us.size(); ++block) {
-      log_ratios.push_back(std::log(blocks.rival_us[block] / blocks.candidate_us[block]));
-    }
-    measured->by_verifier[i].push_back(std::move(log_ratios));
+  for (CaseBlocks& blocks : launch.cases) {
+    const size_t i = blocks.index;
+    measured->by_verifier[i].push_back(LogRatios(blocks));
     measured->by_runners[i].push_back(std::move(blocks.by_runners));
     std::vector<double>& rival_us = result->rival_us[i];
     rival_us.insert(rival_us.end(), blocks.rival_us.begin(), blocks.rival_us.end());
@@ -240,9 +260,11 @@ Confirmation::Judgement Confirmation::Judge(const Measured& measured, double con
   return judged;
 }
 
-Ending Confirmation::JudgeCandidate(const std::vector<ConfirmationCase>& cases, int launches,
-                                    ConfirmationResult* result) const {
-  if (disturbed_launches_ >= launches) return {v1::OUTCOME_CHEAT, disturbance_};
+Ending Confirmation::JudgeCandidate(const std::vector<ConfirmationCase>& cases,
+                                    const Measured& measured, ConfirmationResult* result) const {
+  size_t launches = 0;
+  for (const LaunchBlocks& one : measured.by_verifier) launches = std::max(launches, one.size());
+  if (disturbed_launches_ >= static_cast<int>(launches)) return {v1::OUTCOME_CHEAT, disturbance_};
   for (size_t i = 0; i < cases.size(); ++i) {
     const double candidate_us = Median(result->candidate_us[i]);
     // A rival below it shows that the task's formulas, or the peaks, are wrong.
@@ -252,7 +274,7 @@ Ending Confirmation::JudgeCandidate(const std::vector<ConfirmationCase>& cases, 
     return {v1::OUTCOME_CHEAT, FasterThanFloorText(candidate_us, cases[i].floor_us)};
   }
   for (size_t i = 0; i < cases.size(); ++i) {
-    if (result->escaped_launches[i] < launches) continue;
+    if (result->escaped_launches[i] < static_cast<int>(measured.by_verifier[i].size())) continue;
     result->failed_case = i;
     return {v1::OUTCOME_CHEAT,
             absl::StrFormat("audit clock: calls took up to %.2fx the time that they reported; work "
@@ -278,22 +300,27 @@ absl::StatusOr<ConfirmationResult> Confirmation::Compare(const ProgramImage& can
   const double confidence = ConfidenceOfLook(plan_.confidence(), static_cast<int>(looks.size()));
   const absl::Time start = bench_.clock().SteadyNow();
   Judgement judged;
-  int launches = 0;
+  int launches = 0;  // through all workloads
+  bool decided_within = false;
   for (size_t look = 0; look < looks.size(); ++look) {
-    for (; launches < looks[look]; ++launches) {
+    while (launches < looks[look] && !decided_within) {
       progress(launches);
-      RETURN_IF_ERROR(RunLaunch(launches, candidate, rival, cases, &measured, &result));
+      const bool is_last = launches + 1 == looks[look];
+      RETURN_IF_ERROR(RunLaunch(launches, is_last ? std::optional(confidence) : std::nullopt,
+                                candidate, rival, cases, &measured, &result));
       if (!result.ending.passed()) return result;
+      decided_within = HasPartLaunch(measured.by_verifier);
+      if (!decided_within) ++launches;
     }
     judged = Judge(measured, confidence);
-    if (look + 1 == looks.size()) break;
+    if (decided_within || look + 1 == looks.size()) break;
     if (IsSettled(judged.estimate, judged.verdict, kWorstRegression)) break;
     // Twice what the next look would take by the launches so far.
     const absl::Time now = bench_.clock().SteadyNow();
     if (now + 2 * (now - start) * (looks[look + 1] - launches) / launches >= limits_.deadline)
       break;
   }
-  result.ending = JudgeCandidate(cases, launches, &result);
+  result.ending = JudgeCandidate(cases, measured, &result);
   if (!result.ending.passed()) return result;
   const SpeedupEstimate& estimate = judged.estimate;
   v1::Comparison& comparison = result.comparison;
@@ -314,6 +341,8 @@ absl::StatusOr<ConfirmationResult> Confirmation::Compare(const ProgramImage& can
     workload->set_ci_high(estimate.workloads[i].interval.high);
     workload->set_candidate_median_us(Median(result.candidate_us[i]));
     workload->set_rival_median_us(Median(result.rival_us[i]));
+    const int own = static_cast<int>(measured.by_verifier[i].size());
+    if (own != launches) workload->set_launches(own);
   }
   return result;
 }

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,9 +39,11 @@ struct ConfirmationResult {
 // Times candidate and rival side by side (docs/measuring.md): at most plan.launches times two fresh
 // runner processes, both resident, one active, until a look at the results settles the verdict
 // (LooksAt); per workload plan.blocks_per_launch pairs of blocks in ABBA order, a block lasting at
-// least plan.min_block_time. Times are the verifier's own clock alone, so a forged inner clock
-// gains nothing. Bounds are those of EstimateSpeedup; all looks together hold plan.confidence. A
-// candidate whose own clock misses time in every launch is CHEAT.
+// least plan.min_block_time. A launch begins with the workloads that come off worst
+// (DecidingFirst), and the last one before a look ends with the workload that settles it
+// (DecidesAlone). Times are the verifier's own clock alone, so a forged inner clock gains nothing.
+// Bounds are those of EstimateSpeedup; all looks together hold plan.confidence. A candidate whose
+// own clock misses time in every launch is CHEAT.
 class Confirmation {
  public:
   Confirmation(Bench& bench, const v1::MeasurePlan& plan, const v1::Limits& candidate_limits,
@@ -69,6 +72,7 @@ class Confirmation {
   };
   // What one launch gave on one case.
   struct CaseBlocks {
+    size_t index = 0;  // of the case
     std::vector<double> rival_us;
     std::vector<double> candidate_us;
     std::vector<double> by_runners;
@@ -81,6 +85,7 @@ class Confirmation {
     bool ended_by_candidate = false;  // if it is not PASSED
     size_t failed_case = 0;           // where
     bool start_again = false;         // BlockTimer::Choose
+    // In the order in which they were timed; not all of them if one decided.
     std::vector<CaseBlocks> cases;
     std::string disturbance;  // BlockTimer::EndLaunch
   };
@@ -94,17 +99,23 @@ class Confirmation {
                                                               bool is_candidate, Ending* ending);
   // Maps a workload and warms up.
   absl::StatusOr<Ending> Open(ConfirmationSide* side, const ConfirmationCase& one, int launch);
-  // Until a launch is whole, or it is known why there can be none: *result's ending.
-  absl::Status RunLaunch(int launch, const ProgramImage& candidate, const ProgramImage& rival,
+  // Until a launch is over, or it is known why there can be none: *result's ending. With a
+  // `confidence` a workload may decide the comparison; then the launch is not whole.
+  absl::Status RunLaunch(int launch, std::optional<double> confidence,
+                         const ProgramImage& candidate, const ProgramImage& rival,
                          const std::vector<ConfirmationCase>& cases, Measured* measured,
                          ConfirmationResult* result);
-  // One try at it.
+  // One try at it, through the cases in this order.
   absl::StatusOr<Launch> TryLaunch(int launch, const ProgramImage& candidate,
                                    const ProgramImage& rival,
-                                   const std::vector<ConfirmationCase>& cases);
+                                   const std::vector<ConfirmationCase>& cases,
+                                   const std::vector<size_t>& order,
+                                   const std::function<bool(const CaseBlocks&)>& decides);
   absl::StatusOr<SideEnding> RunCase(int launch, const ConfirmationCase& one,
                                      ConfirmationSide* rival, ConfirmationSide* candidate,
                                      bool* start_again, CaseBlocks* blocks);
+  // ln(rival / candidate) by the verifier's clock, by block.
+  static std::vector<double> LogRatios(const CaseBlocks& blocks);
   void Keep(Launch launch, Measured* measured, ConfirmationResult* result);
   // What to make of one side's `ending` in cases[i]: trouble or a TaskFault, or *result, or both
   // untouched if the launch is to be made again.
@@ -115,7 +126,7 @@ class Confirmation {
   absl::StatusOr<Ending> RunAlone(const ProgramImage& program, const ConfirmationCase& one);
   Judgement Judge(const Measured& measured, double confidence) const;
   // Looks at the medians, the audit and disturbances of all launches.
-  Ending JudgeCandidate(const std::vector<ConfirmationCase>& cases, int launches,
+  Ending JudgeCandidate(const std::vector<ConfirmationCase>& cases, const Measured& measured,
                         ConfirmationResult* result) const;
 
   Bench& bench_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <numeric>
 
 #include "common/log.h"
 #include "gpu_worker/verifier/timing/student_t.h"
@@ -14,6 +16,13 @@ namespace {
 // buffers and order change sides from launch to launch. Simulated: docs/benchmarks.md, "Intervals".
 constexpr int kFirstLook = 4;
 constexpr int kSecondLook = 6;
+
+// Launches that went through all workloads.
+size_t WholeLaunches(const std::vector<LaunchBlocks>& workloads) {
+  size_t least = workloads.empty() ? 0 : workloads.front().size();
+  for (const LaunchBlocks& launches : workloads) least = std::min(least, launches.size());
+  return least;
+}
 
 // `quantile`: of Student's t for as many launches.
 LogRatio MeanOf(const std::vector<double>& launches, double quantile) {
@@ -34,19 +43,27 @@ LogRatio MeanOf(const std::vector<double>& launches, double quantile) {
 SpeedupEstimate EstimateSpeedup(const std::vector<LaunchBlocks>& workloads, double confidence) {
   SpeedupEstimate estimate;
   if (workloads.empty()) return estimate;
-  std::vector<double> combined(workloads.front().size());
-  const int degrees = static_cast<int>(combined.size()) - 1;
-  const double quantile = degrees < 1 ? 0 : StudentQuantile(1 - confidence, degrees);
+  std::vector<double> combined(WholeLaunches(workloads));
+  CHECK(!combined.empty());
+  std::map<size_t, double> quantiles;  // by number of launches
+  const auto mean_of = [&](const std::vector<double>& launches) {
+    double& quantile = quantiles[launches.size()];
+    if (quantile == 0 && launches.size() > 1) {
+      quantile = StudentQuantile(1 - confidence, static_cast<int>(launches.size()) - 1);
+    }
+    return MeanOf(launches, quantile);
+  };
   for (const LaunchBlocks& launches : workloads) {
-    CHECK(launches.size() == combined.size());
     std::vector<double> medians;
     for (size_t i = 0; i < launches.size(); ++i) {
       medians.push_back(Median(launches[i]));
-      combined[i] += medians.back() / static_cast<double>(workloads.size());
+      if (i < combined.size()) {
+        combined[i] += medians.back() / static_cast<double>(workloads.size());
+      }
     }
-    estimate.workloads.push_back(MeanOf(medians, quantile));
+    estimate.workloads.push_back(mean_of(medians));
   }
-  estimate.combined = MeanOf(combined, quantile);
+  estimate.combined = mean_of(combined);
   return estimate;
 }
 
@@ -68,6 +85,31 @@ bool IsSettled(const SpeedupEstimate& estimate, v1::Comparison::Verdict verdict,
   return verdict != v1::Comparison::IMPROVED ||
          std::none_of(estimate.workloads.begin(), estimate.workloads.end(),
                       [&](const LogRatio& workload) { return workload.mean < allowed; });
+}
+
+std::vector<size_t> DecidingFirst(const std::vector<LaunchBlocks>& workloads) {
+  std::vector<double> means;
+  for (const LaunchBlocks& launches : workloads) {
+    std::vector<double> medians;
+    for (const std::vector<double>& blocks : launches) medians.push_back(Median(blocks));
+    means.push_back(Mean(medians));
+  }
+  std::vector<size_t> order(workloads.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return means[a] < means[b]; });
+  return order;
+}
+
+bool DecidesAlone(const std::vector<LaunchBlocks>& workloads, size_t index,
+                  const std::vector<double>& blocks, double confidence, double min_effect,
+                  double worst_regression) {
+  if (WholeLaunches(workloads) < kLeastWholeLaunches) return false;
+  std::vector<LaunchBlocks> with_this = workloads;
+  with_this[index].push_back(blocks);
+  const SpeedupEstimate estimate = EstimateSpeedup(with_this, confidence);
+  return estimate.workloads[index].interval.high < std::log1p(-worst_regression) &&
+         Judge(estimate, min_effect, worst_regression) != v1::Comparison::UNDECIDED;
 }
 
 }  // namespace ksearch

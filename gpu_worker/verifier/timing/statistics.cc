@@ -74,17 +74,13 @@ v1::Comparison::Verdict Judge(const SpeedupEstimate& result, double min_effect,
                               double worst_regression) {
   const double effect = std::log1p(min_effect);
   const Interval& interval = result.combined.interval;
-  if (interval.low > effect) {
-    for (const LogRatio& workload : result.workloads) {
-      if (workload.interval.high < std::log1p(-worst_regression)) {
-        return v1::Comparison::MIXED;
-      }
-    }
-    return v1::Comparison::IMPROVED;
-  }
+  const bool regresses = std::any_of(
+      result.workloads.begin(), result.workloads.end(),
+      [&](const LogRatio& each) { return each.interval.high < std::log1p(-worst_regression); });
+  if (interval.low > effect) return regresses ? v1::Comparison::MIXED : v1::Comparison::IMPROVED;
   if (interval.high < -effect) return v1::Comparison::WORSE;
   if (interval.low > -effect && interval.high < effect) return v1::Comparison::EQUAL;
-  return v1::Comparison::UNDECIDED;
+  return regresses && result.combined.mean > 0 ? v1::Comparison::MIXED : v1::Comparison::UNDECIDED;
 }
 
 v1::Comparison::Verdict JudgeUndecided(const SpeedupEstimate& by_verifier,

@@ -39,8 +39,9 @@ struct SpeedupEstimate {
   LogRatio combined;                // mean over workloads: log of the geometric mean
 };
 
-// min_effect is the relative speed-up worth having (0.01 = 1 %). What would be IMPROVED is MIXED if
-// a workload's whole interval lies below ln(1 - worst_regression).
+// min_effect is the relative speed-up worth having (0.01 = 1 %). What would be IMPROVED, or is
+// faster in the mean and still UNDECIDED, is MIXED if a workload's whole interval lies below
+// ln(1 - worst_regression): further launches would not make it an improvement.
 v1::Comparison::Verdict Judge(const SpeedupEstimate& result, double min_effect,
                               double worst_regression);
 

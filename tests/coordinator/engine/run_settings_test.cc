@@ -42,7 +42,8 @@ TEST(CompleteRunConfigTest, RequestWinsOverDefaultsOverConstants) {
   EXPECT_FALSE(plain->world_model().time_baseline_first());
   EXPECT_FALSE(plain->world_model().examine_new_bests());
   EXPECT_EQ(config->profile(), v1::PROFILE_POLICY_AUTO);
-  EXPECT_GT(config->measure().launches(), 0);
+  EXPECT_GT(config->measure().blocks_per_launch(), 0);
+  EXPECT_FALSE(config->measure().has_launches());  // its default is that of the task's device
   EXPECT_GT(config->limits().memory_bytes(), 0);
 }
 

@@ -51,6 +51,17 @@ TEST(EvaluationJob, ComparesWithTheBaselineUnlessARivalIsGiven) {
   EXPECT_EQ(spec->rivals(0).sources().files(0).content(), "rival");
 }
 
+TEST(EvaluationJob, HasTheDevicesNumberOfLaunchesUnlessOneIsGiven) {
+  v1::Task task = SomeTask();
+  task.set_device(v1::DEVICE_CLASS_CPU);
+  EXPECT_EQ(EvaluationJob(task, Confirmation())->plan().launches(), 6);
+  task.set_device(v1::DEVICE_CLASS_CUDA);
+  EXPECT_EQ(EvaluationJob(task, Confirmation())->plan().launches(), 8);
+  v1::EvaluateRequest request = Confirmation();
+  request.mutable_plan()->set_launches(12);
+  EXPECT_EQ(EvaluationJob(task, request)->plan().launches(), 12);
+}
+
 TEST(EvaluationJob, RefusesARivalThatCannotBeComparedWith) {
   v1::EvaluateRequest request = Confirmation();
   *request.mutable_rival() = Program("rival");

@@ -66,6 +66,38 @@ TEST(SpeedupEstimateTest, OneLaunchSaysNothingOfItsScatter) {
   EXPECT_EQ(Judge(estimate, 0.01, 0.03), v1::Comparison::UNDECIDED);
 }
 
+TEST(SpeedupEstimateTest, TheCombinedValueIsOfLaunchesThatAllWorkloadsHave) {
+  const SpeedupEstimate estimate = EstimateSpeedup({{{0.2}, {0.4}}, {{-0.2}, {-0.4}, {-0.9}}}, 0.9);
+  EXPECT_NEAR(estimate.combined.mean, 0, 1e-12);
+  EXPECT_NEAR(estimate.combined.interval.high, 0, 1e-12);
+  EXPECT_NEAR(estimate.workloads[0].mean, 0.3, 1e-12);
+  EXPECT_NEAR(estimate.workloads[1].mean, -0.5, 1e-12);
+  // Student's t at 90 % with 2 degrees of freedom; errors 0.2082 and, of the other, 0.1.
+  EXPECT_NEAR(estimate.workloads[1].interval.high, -0.5 + 1.88562 * 0.2081666, 1e-5);
+  EXPECT_NEAR(estimate.workloads[0].interval.high, 0.3 + 3.07768 * 0.1, 1e-5);
+}
+
+TEST(DecidingFirstTest, TheWorstComesFirst) {
+  EXPECT_EQ(DecidingFirst({{}, {}, {}}), std::vector<size_t>({0, 1, 2}));
+  EXPECT_EQ(DecidingFirst({{{0.5}, {0.3}}, {{0.1}, {0.3}}, {{-0.1}, {0.2}}}),
+            std::vector<size_t>({2, 1, 0}));
+}
+
+TEST(DecidingFirstTest, ACertainRegressionDecidesAlone) {
+  const LaunchBlocks faster = {{0.5}, {0.52}, {0.48}};
+  const LaunchBlocks slower = {{-0.2}, {-0.21}, {-0.19}};
+  const auto decides = [](const std::vector<LaunchBlocks>& workloads, size_t index, double ratio) {
+    return DecidesAlone(workloads, index, {ratio}, 0.99, 0.01, 0.03);
+  };
+  EXPECT_TRUE(decides({faster, slower}, 1, -0.2));
+  EXPECT_FALSE(decides({faster, slower}, 1, 0.2));  // no longer certain
+  EXPECT_FALSE(decides({faster, slower}, 0, 0.5));  // all others are still to come
+  // Slower in the mean too, but not for certain: it may be worse.
+  EXPECT_FALSE(decides({{{0.2}, {-0.3}, {0.1}}, slower}, 1, -0.2));
+  // Too few launches for an interval of all workloads.
+  EXPECT_FALSE(decides({{{0.5}, {0.5}}, {{-0.2}, {-0.2}}}, 1, -0.2));
+}
+
 // Bounds at 97.5 % each make an interval of 95 %. A share of 2000 trials has a standard error of
 // 0.5 %.
 TEST(SpeedupEstimateTest, CoversAsOftenAsItSaysWhateverTheNoise) {
@@ -123,11 +155,13 @@ struct Sequence {
   v1::Comparison::Verdict verdict = v1::Comparison::UNDECIDED;
 };
 
-// A whole confirmation: looks after 4, 6 and 8 launches, ending with the first that is settled.
-Sequence Confirm(double effect, double launch_noise, double block_noise, Rng* rng) {
+// A whole confirmation: looks after 4, 6 and 8 launches, as far as there are as many, ending with
+// the first that is settled.
+Sequence Confirm(int most_launches, double effect, double launch_noise, double block_noise,
+                 Rng* rng) {
   std::vector<LaunchBlocks> workloads(3);
   Sequence sequence;
-  const std::vector<int> looks = LooksAt(8);
+  const std::vector<int> looks = LooksAt(most_launches);
   int launches = 0;
   for (const int look : looks) {
     for (; launches < look; ++launches) {
@@ -144,20 +178,22 @@ Sequence Confirm(double effect, double launch_noise, double block_noise, Rng* rn
 TEST(LooksTest, LookingAgainDoesNotMakeErrorsMoreFrequent) {
   constexpr int kTrials = 2000;
   uint64_t seed = 100;
-  for (const double launch_noise : {0.0, 0.004, 0.03}) {
+  for (const auto& [most_launches, launch_noise] :
+       {std::pair(8, 0.0), {8, 0.004}, {8, 0.03}, {6, 0.004}, {6, 0.03}}) {
     Rng rng(++seed);
     int improved = 0, covered = 0;
     for (int trial = 0; trial < kTrials; ++trial) {
       // The least that may be called improved, from below.
       const double effect = std::log(1.01);
-      const Sequence sequence = Confirm(effect, launch_noise, 0.01, &rng);
+      const Sequence sequence = Confirm(most_launches, effect, launch_noise, 0.01, &rng);
       improved += sequence.verdict == v1::Comparison::IMPROVED;
       covered += sequence.estimate.combined.interval.low <= effect &&
                  effect <= sequence.estimate.combined.interval.high;
     }
-    EXPECT_LE(improved, kTrials * 35 / 1000) << launch_noise;  // 2.5 % and two standard errors
-    EXPECT_GE(covered, kTrials * 94 / 100) << launch_noise;
-    EXPECT_LE(covered, kTrials * 99 / 100) << launch_noise;
+    EXPECT_LE(improved, kTrials * 35 / 1000)
+        << most_launches << " " << launch_noise;  // 2.5 % and two standard errors
+    EXPECT_GE(covered, kTrials * 93 / 100) << most_launches << " " << launch_noise;
+    EXPECT_LE(covered, kTrials * 99 / 100) << most_launches << " " << launch_noise;
   }
 }
 
@@ -166,8 +202,8 @@ TEST(LooksTest, EqualAndSlightlySlowerProgramsAreToldApart) {
   Rng rng(7);
   int equal = 0, worse = 0;
   for (int trial = 0; trial < kTrials; ++trial) {
-    equal += Confirm(0, 0.004, 0.004, &rng).verdict == v1::Comparison::EQUAL;
-    worse += Confirm(-0.02, 0.004, 0.004, &rng).verdict == v1::Comparison::WORSE;
+    equal += Confirm(8, 0, 0.004, 0.004, &rng).verdict == v1::Comparison::EQUAL;
+    worse += Confirm(8, -0.02, 0.004, 0.004, &rng).verdict == v1::Comparison::WORSE;
   }
   EXPECT_GE(equal, kTrials * 97 / 100);
   EXPECT_GE(worse, kTrials * 95 / 100);

@@ -85,5 +85,18 @@ TEST(StatisticsTest, VerdictsFollowTheInterval) {
   EXPECT_EQ(judge(-0.05, -0.02, 0.1), v1::Comparison::WORSE);
 }
 
+TEST(StatisticsTest, WhatIsFasterInTheMeanAndCertainlyRegressesIsMixed) {
+  SpeedupEstimate result;
+  result.workloads = {{0.2, {-0.1, 0.5}}, {-0.1, {-0.15, -0.05}}};
+  result.combined = {0.05, {-0.2, 0.3}};
+  EXPECT_EQ(Judge(result, 0.01, 0.03), v1::Comparison::MIXED);
+  // More launches may show that it is worse.
+  result.combined.mean = -0.05;
+  EXPECT_EQ(Judge(result, 0.01, 0.03), v1::Comparison::UNDECIDED);
+  result.combined.mean = 0.05;
+  result.workloads[1].interval.high = -0.02;
+  EXPECT_EQ(Judge(result, 0.01, 0.03), v1::Comparison::UNDECIDED);
+}
+
 }  // namespace
 }  // namespace ksearch
