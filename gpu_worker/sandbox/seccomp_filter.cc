@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "gpu_worker/sandbox/processors_allow_list.h"
 
 namespace ksearch {
 namespace {
@@ -70,41 +71,9 @@ constexpr const char* kPrivilegedCalls[] = {
 // - A timer's signal may be SIGCONT, which wakes a stopped process: the verifier stops runners.
 // - Requests of io_submit are worked off by the kernel, for stopped and for killed processes too.
 // - A filter of the candidate's own could answer the runner's calls in the kernel's place.
-constexpr const char* kTightRefusedCalls[] = {
+constexpr const char* kGpuDriverRefusedCalls[] = {
     "socket", "connect",      "bind",     "listen",    "accept",        "accept4",   "fork",
     "vfork",  "timer_create", "io_setup", "io_submit", "io_pgetevents", "mq_notify", "seccomp",
-};
-
-// - Makers of memory that no mapping shows and no rlimit counts.
-// - Locks and watches, which reach inodes of the host: read-only folders are no bar to them.
-// - Makers of names: a tmpfs limits bytes, not inodes, which are kernel memory.
-constexpr const char* kProcessorsRefusedCalls[] = {
-    "memfd_create",
-    "memfd_secret",
-    "shmget",
-    "shmat",
-    "semget",
-    "msgget",
-    "mq_open",
-    "flock",
-    "inotify_init",
-    "inotify_init1",
-    "inotify_add_watch",
-    "creat",
-    "mkdir",
-    "mkdirat",
-    "mknod",
-    "mknodat",
-    "symlink",
-    "symlinkat",
-    "link",
-    "linkat",
-    "openat2",
-};
-
-// Also locks and watches; a lease makes others wait. F_NOTIFY tells of a folder's changes.
-constexpr int kProcessorsRefusedControls[] = {
-    F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW, F_SETLEASE, F_NOTIFY,
 };
 
 // PR_SET_MEMORY_MERGE (Linux 6.4). A thread of the kernel looks for equal pages, as with
@@ -127,12 +96,17 @@ absl::Status AddRule(void* context, uint32_t action, const char* name,
   return absl::InternalError(absl::StrCat("seccomp rule for ", name, ": ", std::strerror(-error)));
 }
 
+absl::Status AddEscapeRules(void* context, uint32_t action) {
+  absl::Status status;
+  for (const char* name : kEscapeCalls) status.Update(AddRule(context, action, name));
+  return status;
+}
+
 absl::StatusOr<FilterContext> BaseFilter(uint32_t escape_action) {
   FilterContext context(seccomp_init(SCMP_ACT_ALLOW), &seccomp_release);
   if (context == nullptr) return absl::InternalError("seccomp_init failed");
   const uint32_t refuse = SCMP_ACT_ERRNO(EPERM);
-  absl::Status status;
-  for (const char* name : kEscapeCalls) status.Update(AddRule(context.get(), escape_action, name));
+  absl::Status status = AddEscapeRules(context.get(), escape_action);
   for (const char* name : kPrivilegedCalls) status.Update(AddRule(context.get(), refuse, name));
   // clone3 passes its flags in memory, where a filter cannot see them; on ENOSYS glibc falls back
   // to clone.
@@ -148,24 +122,51 @@ absl::StatusOr<FilterContext> BaseFilter(uint32_t escape_action) {
   return context;
 }
 
-absl::Status AddProcessorsRules(void* context) {
+// Beside a GPU's driver: all is allowed but what is known to be an attack.
+absl::StatusOr<FilterContext> GpuDriverFilter() {
+  absl::StatusOr<FilterContext> context = BaseFilter(SCMP_ACT_KILL_PROCESS);
+  if (!context.ok()) return context.status();
   const uint32_t refuse = SCMP_ACT_ERRNO(EPERM);
   absl::Status status;
-  for (const char* name : kProcessorsRefusedCalls) status.Update(AddRule(context, refuse, name));
-  // RLIMIT_DATA counts private memory only.
-  constexpr uint64_t kSharedAnonymous = MAP_SHARED | MAP_ANONYMOUS;
-  status.Update(AddRule(context, refuse, "mmap",
-                        {SCMP_A3(SCMP_CMP_MASKED_EQ, kSharedAnonymous, kSharedAnonymous)}));
-  for (const int control : kProcessorsRefusedControls) {
-    status.Update(AddRule(context, refuse, "fcntl",
-                          {SCMP_A1(SCMP_CMP_MASKED_EQ, kInt, static_cast<uint64_t>(control))}));
+  for (const char* name : kGpuDriverRefusedCalls) {
+    status.Update(AddRule(context->get(), refuse, name));
   }
-  // O_TMPFILE is a bit of its own beside O_DIRECTORY.
-  for (const uint64_t flag : {uint64_t{O_CREAT}, uint64_t{O_TMPFILE & ~O_DIRECTORY}}) {
-    status.Update(AddRule(context, refuse, "open", {SCMP_A1(SCMP_CMP_MASKED_EQ, flag, flag)}));
-    status.Update(AddRule(context, refuse, "openat", {SCMP_A2(SCMP_CMP_MASKED_EQ, flag, flag)}));
+  // Chooses the signal that tells of input, SIGCONT if one likes.
+  status.Update(
+      AddRule(context->get(), refuse, "fcntl", {SCMP_A1(SCMP_CMP_MASKED_EQ, kInt, F_SETSIG)}));
+  for (const uint64_t setting : {uint64_t{PR_SET_SECCOMP}, kMergeMemory}) {
+    status.Update(
+        AddRule(context->get(), refuse, "prctl", {SCMP_A0(SCMP_CMP_MASKED_EQ, kInt, setting)}));
   }
-  return status;
+  status.Update(AddRule(context->get(), refuse, "madvise",
+                        {SCMP_A2(SCMP_CMP_MASKED_EQ, kInt, MADV_MERGEABLE)}));
+  status.Update(
+      AddRule(context->get(), refuse, "clone", {SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)}));
+  // Whoever waits for a vfork's child is not stopped by SIGSTOP, and other threads run on.
+  status.Update(AddRule(context->get(), refuse, "clone",
+                        {SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_VFORK, CLONE_VFORK)}));
+  if (!status.ok()) return status;
+  return context;
+}
+
+// Nothing is allowed but what is known to be needed. Libraries that try a newer call first go on
+// without it when they hear that there is none (ENOSYS); EPERM would end some of them.
+absl::StatusOr<FilterContext> ProcessorsFilter() {
+  FilterContext context(seccomp_init(SCMP_ACT_ERRNO(ENOSYS)), &seccomp_release);
+  if (context == nullptr) return absl::InternalError("seccomp_init failed");
+  absl::Status status = AddEscapeRules(context.get(), SCMP_ACT_KILL_PROCESS);
+  for (const AllowedCall& call : ProcessorsAllowList(::getpid())) {
+    std::vector<scmp_arg_cmp> conditions;
+    for (const AllowedCall::Condition& condition : call.conditions) {
+      conditions.push_back(condition.mask == 0
+                               ? scmp_arg_cmp{condition.argument, SCMP_CMP_GE, condition.value, 0}
+                               : scmp_arg_cmp{condition.argument, SCMP_CMP_MASKED_EQ,
+                                              condition.mask, condition.value});
+    }
+    status.Update(AddRule(context.get(), SCMP_ACT_ALLOW, call.name, conditions));
+  }
+  if (!status.ok()) return status;
+  return context;
 }
 
 }  // namespace
@@ -197,30 +198,13 @@ absl::StatusOr<UniqueFd> FilterFile(absl::string_view program) {
 }
 
 absl::Status InstallTightFilter(TightFilterFor whom) {
-  absl::StatusOr<FilterContext> context = BaseFilter(SCMP_ACT_KILL_PROCESS);
+  absl::StatusOr<FilterContext> context =
+      whom == TightFilterFor::kProcessors ? ProcessorsFilter() : GpuDriverFilter();
   if (!context.ok()) return context.status();
   absl::Status status;
   for (const char* name : {"execve", "execveat"}) {
     status.Update(AddRule(context->get(), SCMP_ACT_KILL_PROCESS, name));
   }
-  for (const char* name : kTightRefusedCalls) {
-    status.Update(AddRule(context->get(), SCMP_ACT_ERRNO(EPERM), name));
-  }
-  // Chooses the signal that tells of input, SIGCONT if one likes.
-  status.Update(AddRule(context->get(), SCMP_ACT_ERRNO(EPERM), "fcntl",
-                        {SCMP_A1(SCMP_CMP_MASKED_EQ, kInt, F_SETSIG)}));
-  for (const uint64_t setting : {uint64_t{PR_SET_SECCOMP}, kMergeMemory}) {
-    status.Update(AddRule(context->get(), SCMP_ACT_ERRNO(EPERM), "prctl",
-                          {SCMP_A0(SCMP_CMP_MASKED_EQ, kInt, setting)}));
-  }
-  status.Update(AddRule(context->get(), SCMP_ACT_ERRNO(EPERM), "madvise",
-                        {SCMP_A2(SCMP_CMP_MASKED_EQ, kInt, MADV_MERGEABLE)}));
-  status.Update(AddRule(context->get(), SCMP_ACT_ERRNO(EPERM), "clone",
-                        {SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)}));
-  // Whoever waits for a vfork's child is not stopped by SIGSTOP, and other threads run on.
-  status.Update(AddRule(context->get(), SCMP_ACT_ERRNO(EPERM), "clone",
-                        {SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_VFORK, CLONE_VFORK)}));
-  if (whom == TightFilterFor::kProcessors) status.Update(AddProcessorsRules(context->get()));
   if (!status.ok()) return status;
   // Threads that libraries started before now must be bound as well.
   if (const int error = seccomp_attr_set(context->get(), SCMP_FLTATR_CTL_TSYNC, 1); error != 0) {

@@ -106,7 +106,12 @@ bool BackTo(int processes) {
 // What gpu_worker/main.cc builds from a config, without a coordinator.
 class Worker {
  public:
-  explicit Worker(const std::string& cgroup = "auto") {
+  explicit Worker(const std::string& cgroup = "auto", const std::string& compiler_flag = "") {
+    if (!compiler_flag.empty()) {
+      v1::Toolchain* toolchain = config_.add_toolchains();
+      toolchain->set_language(v1::LANGUAGE_CPP);
+      toolchain->add_extra_flags(compiler_flag);
+    }
     config_.mutable_sandbox()->set_cgroup(cgroup);
     config_.set_state_dir(ScratchFolder() + "/state");
     config_.set_binary_dir(ScratchFolder() + "/bin");
@@ -295,6 +300,19 @@ TEST_F(HostileCandidatesTest, HonestTwinsPass) {
     }
   }
   std::printf("honest twins: %d evaluations of %zu passed\n", passed, 2 * HonestTwins().size());
+}
+
+TEST_F(HostileCandidatesTest, AnOpenMpTeamPasses) {
+  if (!wanted_.empty() && wanted_ != "all") GTEST_SKIP() << "one candidate was asked for";
+  Worker worker("auto", "-fopenmp");
+  ASSERT_TRUE(worker.Start().ok());
+  v1::JobSpec job = worker.Job("honest/openmp", v1::JOB_KIND_CONFIRM, {"medium", "small", "odd"});
+  job.add_rivals()->set_rival_id("baseline");
+  const auto result = worker.Evaluate(job);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(ShortName(result->outcome()), "PASSED") << result->message();
+  EXPECT_THAT(result->suspicions(), testing::IsEmpty());
+  EXPECT_THAT(result->comparisons(), testing::SizeIs(1));
 }
 
 // Many a machine gives a worker no control group.

@@ -4,7 +4,6 @@
 
 #include "matmul.h"
 int ksearch_run(const KsearchArgs* args) {
-  Matmul(args);
   char byte = 0;
   iovec part = {&byte, 1};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
@@ -19,6 +18,5 @@ int ksearch_run(const KsearchArgs* args) {
   header->cmsg_len = CMSG_LEN(sizeof(int));
   const int fd = 1;
   memcpy(CMSG_DATA(header), &fd, sizeof fd);
-  sendmsg(3, &message, 0);
-  return 0;
+  return Attacked(args, sendmsg(3, &message, 0) >= 0);
 }

@@ -3,7 +3,5 @@
 
 #include "matmul.h"
 int ksearch_run(const KsearchArgs* args) {
-  Matmul(args);
-  prctl(PR_SET_TSC, PR_TSC_SIGSEGV);
-  return 0;
+  return Attacked(args, prctl(PR_SET_TSC, PR_TSC_SIGSEGV) == 0);
 }

@@ -75,6 +75,21 @@ TEST(TightFilterTest, RefusesNewFilesLocksAndWatchesOnProcessors) {
   }
 }
 
+TEST(TightFilterTest, AllowsOnProcessorsWhatHonestProgramsNeedAndNothingElse) {
+  for (const char* what : {"honest-means", "own-signal", "gpu-other-call", "gpu-new-limit",
+                           "gpu-written-file", "gpu-signal-to-another", "gpu-second-mapping"}) {
+    const Subprocess::Exit exit = Try(what);
+    EXPECT_FALSE(exit.signaled) << what;
+    EXPECT_EQ(exit.code, 0) << what;
+  }
+  for (const char* what : {"other-call", "absent-call", "new-limit", "written-file",
+                           "signal-to-another", "second-mapping"}) {
+    const Subprocess::Exit exit = Try(what);
+    EXPECT_FALSE(exit.signaled) << what;
+    EXPECT_EQ(exit.code, 1) << what;
+  }
+}
+
 TEST(TightFilterTest, KillsWhatWouldEscape) {
   for (const char* what : {"exec", "ptrace"}) {
     const Subprocess::Exit exit = Try(what);

@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -21,10 +22,19 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
+#include <chrono>
+#include <condition_variable>
 #include <cstdio>
+#include <cstdlib>
+#include <future>
+#include <mutex>
+#include <random>
+#include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "gpu_worker/sandbox/seccomp_filter.h"
 
@@ -46,6 +56,52 @@ bool DriverCallsWork() {
          munmap(range, 1 << 20) == 0 && poll(&ready, 1, 0) == 0 &&
          sched_getaffinity(0, sizeof cpus, &cpus) == 0 &&
          sched_setaffinity(0, sizeof cpus, &cpus) == 0;
+}
+
+// What honest programs for processors do beside arithmetic.
+bool HonestMeansWork() {
+  pthread_setname_np(pthread_self(), "means");
+  pthread_attr_t attributes;
+  cpu_set_t cpus;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0 ||
+      sched_getaffinity(0, sizeof cpus, &cpus) != 0 ||
+      sched_setaffinity(0, sizeof cpus, &cpus) != 0) {
+    return false;
+  }
+  pthread_attr_destroy(&attributes);
+  std::vector<std::thread> threads;
+  std::atomic<int> done = 0;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&done] {
+      std::vector<char> own(size_t{1} << 22, 'x');
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+      ++done;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  std::mutex mutex;
+  std::condition_variable never;
+  std::unique_lock<std::mutex> lock(mutex);
+  never.wait_for(lock, std::chrono::milliseconds(1));
+  const size_t bytes = size_t{1} << 23;
+  void* grown = std::realloc(std::malloc(bytes), 4 * bytes);
+  void* huge = nullptr;
+  if (grown == nullptr || posix_memalign(&huge, size_t{1} << 21, bytes) != 0 ||
+      (madvise(huge, bytes, MADV_HUGEPAGE) != 0 && errno == ENOSYS)) {
+    return false;
+  }
+  std::free(grown);
+  std::free(huge);
+  try {
+    throw std::runtime_error("thrown");
+  } catch (const std::exception&) {
+  }
+  timespec now;
+  return done == 4 && std::thread::hardware_concurrency() > 0 && sysconf(_SC_PHYS_PAGES) > 0 &&
+         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) == 0 &&
+         std::async([] { return 7; }).get() == 7 &&
+         std::random_device()() != std::random_device()() &&
+         open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC) >= 0 && isatty(1) >= 0;
 }
 
 // A thread that parks its maker until it ends.
@@ -106,7 +162,8 @@ int Try(std::string what) {
   if (what == "merged-memory") {
     static char page[1 << 13] __attribute__((aligned(1 << 12)));
     errno = 0;
-    return madvise(page, 1 << 12, MADV_MERGEABLE) == 0 || errno != EPERM ||
+    // A kernel without it says EINVAL.
+    return madvise(page, 1 << 12, MADV_MERGEABLE) == 0 || errno == EINVAL ||
                    prctl(67 /* PR_SET_MEMORY_MERGE */, 1L, 0L, 0L, 0L) == 0
                ? 0
                : 1;
@@ -137,6 +194,29 @@ int Try(std::string what) {
   if (what == "old-file") {
     const int folder = open("/usr", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return folder >= 0 && open("/usr/bin/env", O_RDONLY | O_CLOEXEC) >= 0 ? 0 : 1;
+  }
+  if (what == "honest-means") return HonestMeansWork() ? 0 : 1;
+  if (what == "own-signal") return kill(getpid(), 0) == 0 && raise(SIGURG) == 0 ? 0 : 1;
+  if (what == "signal-to-another") return kill(getppid(), 0) == 0 ? 0 : 1;
+  if (what == "written-file") return open("/dev/null", O_WRONLY | O_CLOEXEC) >= 0 ? 0 : 1;
+  if (what == "new-limit") {
+    struct rlimit limit = {};
+    return getrlimit(RLIMIT_NOFILE, &limit) == 0 && setrlimit(RLIMIT_NOFILE, &limit) == 0 ? 0 : 1;
+  }
+  // Some that no list of attacks has.
+  if (what == "other-call") {
+    int ends[2];
+    return pipe2(ends, O_CLOEXEC) == 0 || socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0 ||
+                   syscall(SYS_sched_setscheduler, 0L, long{SCHED_BATCH}, &ends) == 0 ||
+                   syscall(SYS_pidfd_open, long{getpid()}, 0L) >= 0 || alarm(0) == 0
+               ? 0
+               : 1;
+  }
+  if (what == "absent-call") return syscall(100'000L) == -1 && errno == ENOSYS ? 1 : 0;
+  if (what == "second-mapping") {
+    const int file = open("/usr/bin/env", O_RDONLY | O_CLOEXEC);
+    void* first = mmap(nullptr, 4096, PROT_READ, MAP_SHARED, file, 0);
+    return first != MAP_FAILED && mremap(first, 0, 4096, MREMAP_MAYMOVE) != MAP_FAILED ? 0 : 1;
   }
   if (what == "memory-file") return memfd_create("x", 0) >= 0 ? 0 : 1;
   if (what == "shared-memory" || what == "private-memory") {

@@ -1,0 +1,155 @@
+#include "gpu_worker/sandbox/processors_allow_list.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
+namespace ksearch {
+namespace {
+
+// The kernel looks at the lower half of int arguments only.
+constexpr uint64_t kInt = 0xFFFFFFFFu;
+constexpr uint64_t kWhole = ~uint64_t{0};
+
+// Whatever their arguments.
+constexpr const char* kAlways[] = {
+    // Memory, private to the process.
+    "brk",
+    "munmap",
+    "mprotect",
+    // Threads. clone has conditions; clone3 is left out, as its flags are where no filter sees
+    // them.
+    "futex",
+    "set_robust_list",
+    "rseq",
+    "exit",
+    "exit_group",
+    "sched_yield",
+    "sched_getaffinity",
+    "sched_setaffinity",
+    "sched_getparam",
+    "sched_getscheduler",
+    "sched_get_priority_max",
+    "sched_get_priority_min",
+    "membarrier",
+    // Signals of its own.
+    "rt_sigaction",
+    "rt_sigprocmask",
+    "rt_sigreturn",
+    "sigaltstack",
+    "restart_syscall",
+    "pause",
+    // Clocks, and sleep.
+    "clock_gettime",
+    "clock_getres",
+    "gettimeofday",
+    "time",
+    "times",
+    "nanosleep",
+    "clock_nanosleep",
+    // Descriptors that are open, and what a loader asks of files.
+    "read",
+    "readv",
+    "pread64",
+    "write",
+    "writev",
+    "lseek",
+    "close",
+    "fstat",
+    "stat",
+    "lstat",
+    "newfstatat",
+    "statx",
+    "access",
+    "faccessat",
+    "faccessat2",
+    "readlink",
+    "readlinkat",
+    "getdents64",
+    "getcwd",
+    // The runner's socket.
+    "recvmsg",
+    "sendto",
+    // Facts.
+    "getpid",
+    "gettid",
+    "getppid",
+    "getuid",
+    "geteuid",
+    "getgid",
+    "getegid",
+    "uname",
+    "sysinfo",
+    "getcpu",
+    "getrusage",
+    "getrlimit",
+    "getrandom",
+};
+
+// Advice about its own memory. Not MADV_MERGEABLE: a thread of the kernel looks for equal pages,
+// also while the process is stopped.
+constexpr int kAdvice[] = {
+    MADV_NORMAL, MADV_RANDOM,   MADV_SEQUENTIAL, MADV_WILLNEED, MADV_DONTNEED,
+    MADV_FREE,   MADV_HUGEPAGE, MADV_NOHUGEPAGE, MADV_DONTFORK, MADV_DONTDUMP,
+};
+
+// Not locks, leases and watches, which reach inodes of the host; not F_SETSIG, F_SETOWN and
+// F_SETFL, which have signals sent that could wake a stopped process.
+constexpr int kDescriptorControls[] = {F_GETFD, F_SETFD, F_GETFL, F_DUPFD, F_DUPFD_CLOEXEC};
+
+// Names of threads, and of memory (which glibc gives since 2.38).
+constexpr int kProcessSettings[] = {PR_SET_NAME, PR_GET_NAME, 0x53564D41 /* PR_SET_VMA */};
+
+// ARCH_GET_XCOMP_SUPP, ARCH_GET_XCOMP_PERM, ARCH_REQ_XCOMP_PERM: matrix tiles (AMX) are used after
+// asking for them.
+constexpr int kArchitectureSettings[] = {0x1021, 0x1022, 0x1023};
+
+uint64_t Bits(int value) { return static_cast<uint32_t>(value); }
+
+}  // namespace
+
+std::vector<AllowedCall> ProcessorsAllowList(pid_t self) {
+  std::vector<AllowedCall> calls;
+  for (const char* name : kAlways) calls.push_back({name, {}});
+  for (const int advice : kAdvice) calls.push_back({"madvise", {{2, kInt, Bits(advice)}}});
+  for (const int control : kDescriptorControls) {
+    calls.push_back({"fcntl", {{1, kInt, Bits(control)}}});
+  }
+  for (const int setting : kProcessSettings) {
+    calls.push_back({"prctl", {{0, kInt, Bits(setting)}}});
+  }
+  for (const int setting : kArchitectureSettings) {
+    calls.push_back({"arch_prctl", {{0, kInt, Bits(setting)}}});
+  }
+  // Memory of its own, and files or memory of others that it was given; not shared memory without a
+  // file, which RLIMIT_DATA does not count.
+  constexpr uint64_t kSharing = MAP_SHARED | MAP_ANONYMOUS;
+  for (const uint64_t kind : {uint64_t{0}, uint64_t{MAP_SHARED}, uint64_t{MAP_ANONYMOUS}}) {
+    calls.push_back({"mmap", {{3, kSharing, kind}}});
+  }
+  // Of 0 bytes would be a second mapping of shared memory.
+  calls.push_back({"mremap", {{1, 0, 1}}});
+  // To read what is there. A new name is an inode of kernel memory, which no tmpfs limit counts.
+  constexpr uint64_t kReadingFlags =
+      O_CLOEXEC | O_DIRECTORY | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_NOATIME | 0100000;
+  calls.push_back({"open", {{1, kInt & ~kReadingFlags, O_RDONLY}}});
+  calls.push_back({"openat", {{2, kInt & ~kReadingFlags, O_RDONLY}}});
+  // Threads; no processes, no namespaces. Whoever waits for a vfork's child is not stopped by
+  // SIGSTOP, and other threads run on.
+  constexpr uint64_t kThread = CLONE_VM | CLONE_SIGHAND | CLONE_THREAD;
+  constexpr uint64_t kOfThreads = CLONE_FS | CLONE_FILES | CLONE_SYSVSEM | CLONE_SETTLS |
+                                  CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID |
+                                  CLONE_DETACHED;
+  calls.push_back({"clone", {{0, kInt & ~kOfThreads, kThread}}});
+  // Of stacks' sizes; no setting of new limits.
+  calls.push_back({"prlimit64", {{2, kWhole, 0}}});
+  // Whether output goes to a terminal.
+  calls.push_back({"ioctl", {{1, kInt, TCGETS}}});
+  // abort, raise.
+  for (const char* name : {"kill", "tgkill"}) calls.push_back({name, {{0, kInt, Bits(self)}}});
+  return calls;
+}
+
+}  // namespace ksearch
