@@ -11,12 +11,14 @@
 #include "common/status_macros.h"
 #include "gpu_worker/verifier/harness_constants.h"
 #include "gpu_worker/verifier/tensors/hidden_cases.h"
+#include "gpu_worker/verifier/timing/sampler.h"
 
 namespace ksearch {
 namespace {
 
 // As float or bfloat16 about 3156, no sensible integer: what is added up of it shows.
 constexpr int kHiddenWorkspaceFill = 0x45;
+constexpr int kSides = 2;  // of a confirmation, which share the memory for sets
 
 using CasePtr = std::shared_ptr<const WorkloadCase>;
 
@@ -62,6 +64,33 @@ std::vector<size_t> Chosen(const std::vector<CasePtr>& cases, Rng* rng) {
   return chosen;
 }
 
+// A program that minds its inputs only until it is timed must not know how long that is: neither
+// the sets that it was shown, nor the calls before, nor those in a GO tell which call is compared.
+// All have inputs of the hidden kind. Few calls before it are as likely as many, so that whoever
+// begins to be careless after any number of them is found now and then.
+Ending RunAmongOthers(const Bench& bench, WorkloadSession& session, int sets,
+                      const AnsweredHiddenCase& hidden, const WorkloadSession::Limits& limits) {
+  constexpr int64_t kCompared = 0;  // the content that has an oracle
+  Rng rng(RandomUint64());
+  CallDealer dealer(sets, {kCompared}, Rng(rng.Next()));
+  const auto draw_calls = [&] {
+    return 1 + static_cast<int>(rng.NextBelow(static_cast<uint64_t>(sets)));
+  };
+  const double before = std::exp(rng.NextDouble() * std::log(kMostCallsBeforeHidden + 1.0)) - 1;
+  const absl::Time end = bench.clock().SteadyNow() + kCallsBeforeHiddenTime;
+  double done = 0;
+  while (done + 1 <= before && bench.clock().SteadyNow() < end) {
+    const int calls = std::min(draw_calls(), static_cast<int>(before - done));
+    const WorkloadSession::Batch batch =
+        session.Run(dealer.Deal(calls, 0), WorkloadSession::Mode::kTimed, {}, limits);
+    if (!batch.ending.passed()) return batch.ending;
+    done += static_cast<double>(batch.calls);
+  }
+  return session
+      .Run(dealer.Deal(draw_calls(), 1), WorkloadSession::Mode::kTimed, hidden.oracles, limits)
+      .ending;
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<AnsweredHiddenCase>> AnswerHiddenCases(
@@ -72,8 +101,8 @@ absl::StatusOr<std::vector<AnsweredHiddenCase>> AnswerHiddenCases(
   std::vector<AnsweredHiddenCase> answered;
   absl::Duration spent;
   const std::vector<size_t> chosen = Chosen(cases, &rng);
-  answered.push_back({"unwritten workspace", chosen[0], cases[chosen[0]], oracles[chosen[0]],
-                      kHiddenWorkspaceFill});
+  answered.push_back({"unwritten workspace", chosen[0], cases[chosen[0]], cases[chosen[0]],
+                      oracles[chosen[0]], kHiddenWorkspaceFill});
   for (const size_t index : chosen) {
     const v1::Workload* const workload = Find(task, cases[index]->uuid());
     const OracleEntry& usual = *oracles[index].at(0);
@@ -84,6 +113,7 @@ absl::StatusOr<std::vector<AnsweredHiddenCase>> AnswerHiddenCases(
       AnsweredHiddenCase made;
       made.name = std::move(hidden.name);
       made.index = index;
+      made.usual = cases[index];
       ASSIGN_OR_RETURN(made.workload,
                        WorkloadCase::Create(task, hidden.workload, task_sha256, Seed::Fresh()));
       absl::StatusOr<OracleEntries> entries = bench.oracle().Get(reference, made.workload, {0});
@@ -107,10 +137,18 @@ absl::StatusOr<std::vector<AnsweredHiddenCase>> AnswerHiddenCases(
 absl::StatusOr<Ending> CheckHiddenCase(Bench& bench, RunnerLink& link,
                                        const AnsweredHiddenCase& hidden,
                                        const WorkloadSession::Limits& limits) {
-  ASSIGN_OR_RETURN(std::shared_ptr<BufferSets> buffers, bench.Buffers(hidden.workload, 1, "gate"));
+  const bool among_others = bench.gpu() == nullptr && hidden.workspace_fill == 0;
+  const int sets =
+      among_others ? std::min(bench.Sets(*hidden.workload, kSides), kMaxConfirmSets) : 1;
+  // The buffers of timed calls, which are of the same sizes.
+  ASSIGN_OR_RETURN(std::shared_ptr<BufferSets> buffers,
+                   bench.Buffers(hidden.usual, sets, among_others ? "side0" : "gate"));
+  buffers->SetCase(hidden.workload);
   WorkloadSession session(link, hidden.workload, std::move(buffers), bench.clock(), RandomUint64());
-  Ending ending = session.Map(1, limits, hidden.workspace_fill);
-  if (ending.passed()) {
+  Ending ending = session.Map(sets, limits, hidden.workspace_fill);
+  if (ending.passed() && among_others) {
+    ending = RunAmongOthers(bench, session, sets, hidden, limits);
+  } else if (ending.passed()) {
     ending = session.Run({{0, 0}}, WorkloadSession::Mode::kGate, hidden.oracles, limits).ending;
   }
   if (const auto& seen = session.correctness(); seen.has_value()) {

@@ -19,6 +19,7 @@ struct AnsweredHiddenCase {
   std::string name;
   size_t index = 0;  // of the workload among the job's
   std::shared_ptr<const WorkloadCase> workload;
+  std::shared_ptr<const WorkloadCase> usual;  // of the job
   OracleEntries oracles;
   int workspace_fill = 0;  // MapRequest's
 };
@@ -33,7 +34,10 @@ absl::StatusOr<std::vector<AnsweredHiddenCase>> AnswerHiddenCases(
     const ProgramImage& reference, const std::vector<std::shared_ptr<const WorkloadCase>>& cases,
     const std::vector<OracleEntries>& oracles);
 
-// One call of a candidate, looked over as in the gate. Non-OK if the machine has no memory for it.
+// Calls of a candidate with inputs of the hidden kind, of which one is compared. On processors it
+// is any call of a session like a timed one: as many sets, a random number of calls before it, GOs
+// of random length. On a GPU, and where the workspace is what is unusual, it is the first and only
+// one. Non-OK if the machine has no memory for it.
 absl::StatusOr<Ending> CheckHiddenCase(Bench& bench, RunnerLink& link,
                                        const AnsweredHiddenCase& hidden,
                                        const WorkloadSession::Limits& limits);
