@@ -36,16 +36,19 @@ absl::StatusOr<BlockTimer::Pair> HostBlockTimer::RunPair(const ConfirmationCase&
                                                          ConfirmationSide* first,
                                                          ConfirmationSide* second, int pairs_left) {
   Pair pair;
+  // GOs of both sides are alike: what a GO costs beside its calls must not fall on more calls of
+  // one side, which could be slow in its warm-up to that end.
+  const double call_us = std::max(first->call_us, second->call_us);
   for (ConfirmationSide* side : {first, second}) {
-    pair.ended = {
-        RunBlock(side, one, pairs_left, side->is_candidate ? &pair.candidate_us : &pair.rival_us),
-        side};
+    pair.ended = {RunBlock(side, one, call_us, pairs_left,
+                           side->is_candidate ? &pair.candidate_us : &pair.rival_us),
+                  side};
     if (!pair.ended.passed()) break;
   }
   return pair;
 }
 
-Ending HostBlockTimer::RunBlock(ConfirmationSide* side, const ConfirmationCase& one,
+Ending HostBlockTimer::RunBlock(ConfirmationSide* side, const ConfirmationCase& one, double call_us,
                                 int blocks_left, double* us_per_call) {
   // Spreads the oracles over the blocks at random.
   const bool oracled = side->dealer->rng().NextBelow(static_cast<uint64_t>(blocks_left)) <
@@ -54,7 +57,7 @@ Ending HostBlockTimer::RunBlock(ConfirmationSide* side, const ConfirmationCase& 
   double spent_us = 0;
   size_t calls_done = 0;
   for (int go = 0; go < kMaxGosPerBlock && (go == 0 || spent_us < block_us); ++go) {
-    const double missing = (block_us - spent_us) / std::max(side->call_us, 1e-3);
+    const double missing = (block_us - spent_us) / std::max(call_us, 1e-3);
     const int calls = static_cast<int>(std::ceil(std::clamp<double>(missing, 1, kMaxSets)));
     const WorkloadSession::Batch batch =
         side->session->Run(side->dealer->Deal(calls, go == 0 && oracled ? 1 : 0),
@@ -73,7 +76,7 @@ Ending HostBlockTimer::RunBlock(ConfirmationSide* side, const ConfirmationCase& 
 Ending HostBlockTimer::RunAlone(ConfirmationSide* side, const ConfirmationCase& one) {
   double us_per_call = 0;
   side->least_round_trip = absl::ZeroDuration();
-  return RunBlock(side, one, 1, &us_per_call);
+  return RunBlock(side, one, side->call_us, 1, &us_per_call);
 }
 
 }  // namespace ksearch

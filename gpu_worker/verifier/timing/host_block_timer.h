@@ -28,9 +28,10 @@ class HostBlockTimer final : public BlockTimer {
   Ending RunAlone(ConfirmationSide* side, const ConfirmationCase& one) override;
 
  private:
-  // *us_per_call by the verifier's clock.
-  Ending RunBlock(ConfirmationSide* side, const ConfirmationCase& one, int blocks_left,
-                  double* us_per_call);
+  // GOs of as many calls as fill a block if a call takes `call_us`. *us_per_call by the verifier's
+  // clock.
+  Ending RunBlock(ConfirmationSide* side, const ConfirmationCase& one, double call_us,
+                  int blocks_left, double* us_per_call);
 
   Bench& bench_;
   const v1::MeasurePlan plan_;
