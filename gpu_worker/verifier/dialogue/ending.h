@@ -16,6 +16,9 @@ struct Ending {
   bool device_failed = false;
   // By a SIGKILL that no limit explains: the candidate's own, or somebody's on this machine.
   bool killed = false;
+  // In a call, by a fault of its own code: a signal such as SIGSEGV, or an access or instruction
+  // that a GPU refused and that took the context with it.
+  bool crashed = false;
   bool passed() const { return outcome == v1::OUTCOME_PASSED; }
 };
 

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <string>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
 namespace ksearch {
@@ -26,34 +28,138 @@ constexpr int kDeviceErrors[] = {
     803,  // SYSTEM_DRIVER_MISMATCH
 };
 constexpr int kCudaOutOfMemory = 2;
+// What a kernel's own code does. Not among them: launches that are refused (too many registers),
+// and kernels that take too long.
+constexpr int kFaultsOfKernels[] = {
+    700,  // ILLEGAL_ADDRESS
+    714,  // HARDWARE_STACK_ERROR
+    715,  // ILLEGAL_INSTRUCTION
+    716,  // MISALIGNED_ADDRESS
+    717,  // INVALID_ADDRESS_SPACE
+    718,  // INVALID_PC
+    719,  // LAUNCH_FAILED
+};
 
-Ending FromCudaError(int value, const std::string& text) {
+// The largest number of a CUresult.
+constexpr int kMostShownValue = 999;
+
+// A number that the program chose.
+std::string ShownValue(int value) {
+  return value >= -kMostShownValue && value <= kMostShownValue
+             ? absl::StrCat(value)
+             : absl::StrCat("a number beyond ", kMostShownValue);
+}
+
+// "waiting for the calls: CUDA_ERROR_X (...)" -> "CUDA_ERROR_X"; empty if there is no such name.
+std::string CudaErrorName(absl::string_view text) {
+  constexpr absl::string_view kPrefix = "CUDA_ERROR_";
+  constexpr size_t kMostBytes = 48;  // the longest has 47
+  const size_t begin = text.find(kPrefix);
+  if (begin == absl::string_view::npos) return "";
+  size_t end = begin;
+  while (end < text.size() && end - begin < kMostBytes &&
+         (absl::ascii_isupper(static_cast<unsigned char>(text[end])) || text[end] == '_')) {
+    ++end;
+  }
+  return std::string(text.substr(begin, end - begin));
+}
+
+// Exceptions of Python and torch that programs of their kind raise.
+constexpr absl::string_view kExceptions[] = {
+    "ArithmeticError",
+    "AssertionError",
+    "AttributeError",
+    "BufferError",
+    "CompilationError",
+    "FileNotFoundError",
+    "FloatingPointError",
+    "ImportError",
+    "IndexError",
+    "KeyError",
+    "KeyboardInterrupt",
+    "LookupError",
+    "MemoryError",
+    "ModuleNotFoundError",
+    "NameError",
+    "NotImplementedError",
+    "OSError",
+    "OutOfMemoryError",
+    "OutOfResources",
+    "OverflowError",
+    "PermissionError",
+    "RecursionError",
+    "RuntimeError",
+    "StopIteration",
+    "SyntaxError",
+    "SystemExit",
+    "TypeError",
+    "UnboundLocalError",
+    "UnicodeDecodeError",
+    "ValueError",
+    "ZeroDivisionError",
+};
+constexpr int kMostShownLine = 9'999;
+
+// The kind of exception and the innermost line of a traceback. Its words may hold inputs.
+std::string RaisedText(absl::string_view text) {
+  absl::string_view last = text.substr(text.rfind('\n') + 1);  // npos + 1 is 0
+  last = last.substr(0, last.find(':'));
+  last = last.substr(last.rfind('.') + 1);
+  const auto* const known = std::find(std::begin(kExceptions), std::end(kExceptions), last);
+  std::string shown =
+      absl::StrCat("the program raised ", known == std::end(kExceptions) ? "an exception" : *known);
+  constexpr absl::string_view kLine = ", line ";
+  const size_t at = text.rfind(kLine);
+  if (at != absl::string_view::npos) {
+    absl::string_view number = text.substr(at + kLine.size());
+    number = number.substr(0, number.find_first_not_of("0123456789"));
+    int line = 0;
+    if (absl::SimpleAtoi(number, &line) && line > 0 && line <= kMostShownLine) {
+      absl::StrAppend(&shown, " at line ", line);
+    }
+  }
+  return shown;
+}
+
+Ending FromCudaError(int value, const std::string& name) {
   Ending ending;
   ending.outcome =
       value == kCudaOutOfMemory ? v1::OUTCOME_RESOURCE_LIMIT : v1::OUTCOME_RUNTIME_ERROR;
-  ending.message = text;
+  ending.message = name.empty() ? absl::StrCat("CUDA error ", ShownValue(value)) : name;
   ending.device_failed = std::find(std::begin(kDeviceErrors), std::end(kDeviceErrors), value) !=
                          std::end(kDeviceErrors);
+  ending.crashed = std::find(std::begin(kFaultsOfKernels), std::end(kFaultsOfKernels), value) !=
+                   std::end(kFaultsOfKernels);
   return ending;
 }
 
-Ending FromError(const v1::RunnerReply::RunnerError& error) {
-  const std::string text = CleanText(error.text(), kMaxErrorTextBytes);
+Ending FromError(const v1::RunnerReply::RunnerError& error, v1::RunnerReply::BodyCase expected) {
+  using Error = v1::RunnerReply::RunnerError;
+  const bool loading = expected == v1::RunnerReply::kLoaded;
+  const bool mapping = expected == v1::RunnerReply::kMapped;
+  const std::string name = CudaErrorName(error.text());
   switch (error.code()) {
-    case v1::RunnerReply::RunnerError::LOAD_FAILED:
-      return {v1::OUTCOME_LOAD_ERROR, text};
-    case v1::RunnerReply::RunnerError::CALL_RETURNED_NONZERO:
+    case Error::LOAD_FAILED:
+      // No input was there yet.
+      if (!loading) return Cheat("a failure to load, out of turn");
+      return {v1::OUTCOME_LOAD_ERROR, CleanText(error.text(), kMaxErrorTextBytes)};
+    case Error::CALL_RETURNED_NONZERO:
+      if (loading || mapping) return Cheat("a failing call, out of turn");
       return {v1::OUTCOME_RUNTIME_ERROR,
-              absl::StrCat("ksearch_run returned ", error.value(), " (0 means success)",
-                           text.empty() ? "" : "; among CUDA errors that is ", text)};
-    case v1::RunnerReply::RunnerError::RAISED:
-      return {v1::OUTCOME_RUNTIME_ERROR, text};
-    case v1::RunnerReply::RunnerError::CUDA_ERROR:
-      return FromCudaError(error.value(), text);
-    case v1::RunnerReply::RunnerError::OUT_OF_MEMORY:
-      return {v1::OUTCOME_RESOURCE_LIMIT, text};
-    case v1::RunnerReply::RunnerError::MAP_FAILED:
-      return {v1::OUTCOME_RESOURCE_LIMIT, absl::StrCat("mapping the buffers failed: ", text)};
+              absl::StrCat("ksearch_run returned ", ShownValue(error.value()), " (0 means success)",
+                           name.empty() ? "" : "; among CUDA errors that is ", name)};
+    case Error::RAISED:
+      if (loading) return Cheat("a failing call, out of turn");
+      return {v1::OUTCOME_RUNTIME_ERROR, RaisedText(error.text())};
+    case Error::CUDA_ERROR:
+      return FromCudaError(error.value(), name);
+    case Error::OUT_OF_MEMORY:
+      return {v1::OUTCOME_RESOURCE_LIMIT,
+              absl::StrCat("no memory for the workspace that the program asks for",
+                           name.empty() ? "" : ": ", name)};
+    case Error::MAP_FAILED:
+      return {v1::OUTCOME_RESOURCE_LIMIT,
+              absl::StrCat("mapping the buffers failed", name.empty() ? "" : ": ", name)};
     default:
       return Cheat("an error code out of turn");
   }
@@ -68,7 +174,8 @@ Ending JudgeReply(absl::string_view packet, const ExpectedReply& expected, v1::R
   }
   if (reply->nonce() != expected.nonce) return Cheat("a wrong nonce");
   if (reply->step() != expected.step) return Cheat("a wrong step number");
-  if (reply->body_case() == v1::RunnerReply::kError) return FromError(reply->error());
+  if (reply->body_case() == v1::RunnerReply::kError)
+    return FromError(reply->error(), expected.body);
   if (reply->body_case() != expected.body) return Cheat("an unexpected message");
   if (expected.body == v1::RunnerReply::kDone &&
       (reply->done().inner_ns_size() != expected.timings ||

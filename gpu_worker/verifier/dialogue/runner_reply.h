@@ -24,7 +24,9 @@ struct ExpectedReply {
 
 // Judges one packet of a hostile runner. PASSED fills *reply with the expected body. An honest
 // failure (RunnerError) becomes LOAD_ERROR, RUNTIME_ERROR or RESOURCE_LIMIT; whatever the trusted
-// part of the runner would never send is CHEAT. Pure; fuzzed.
+// part of the runner would never send is CHEAT. Once inputs may be in sight messages hold nothing
+// that a candidate could write them into: no text but the name of a CUDA error, no large number.
+// Pure; fuzzed.
 Ending JudgeReply(absl::string_view packet, const ExpectedReply& expected, v1::RunnerReply* reply);
 
 // Untrusted text made fit for people and models: control characters become spaces, cut to

@@ -28,6 +28,7 @@ struct Calls {
   int different = 0;        // from the first with the same inputs
   std::string first_wrong;  // what is wrong with it
   std::string trouble;      // why there were not more calls
+  bool crashed = false;     // that is why
 };
 
 bool IsSame(const WorkloadCase& workload, const SavedOutputs& a, const SavedOutputs& b) {
@@ -83,9 +84,34 @@ absl::StatusOr<Calls> MakeCalls(Bench& bench, const ProgramImage& program, const
     }
   }
   if (!ending.passed()) {
+    calls.crashed = ending.crashed;
     calls.trouble = absl::StrCat(v1::Outcome_Name(ending.outcome), ": ", ending.message);
   }
   return calls;
+}
+
+// Whether `word` is in a file's text, and not as the end of a longer one.
+bool Mentions(const v1::Sources& sources, const char* word) {
+  for (const v1::SourceFile& file : sources.files()) {
+    const std::string& text = file.content();
+    for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+      if (at == 0) return true;
+      const char before = text[at - 1];
+      if (!absl::ascii_isalnum(static_cast<unsigned char>(before)) && before != '_') return true;
+    }
+  }
+  return false;
+}
+
+// Of a program that crashed with delays in a first process: in how many of two processes it did.
+// 1 also if the program without delays does not make as many calls.
+absl::StatusOr<int> CrashesAgain(Bench& bench, const ProgramImage& plain,
+                                 const ProgramImage& delayed, const WitnessCase& at, int count,
+                                 const v1::Limits& limits, absl::Time deadline) {
+  ASSIGN_OR_RETURN(const Calls again, MakeCalls(bench, delayed, at, count, limits, deadline));
+  if (!again.crashed) return 1;
+  ASSIGN_OR_RETURN(const Calls without, MakeCalls(bench, plain, at, count, limits, deadline));
+  return without.made == count ? 2 : 1;
 }
 
 }  // namespace
@@ -113,6 +139,9 @@ absl::StatusOr<SecondWitness> AskSecondWitness(Bench& bench, const v1::VerifierR
   std::string first_wrong;
   int plain_wrong = 0;
   bool differs = false;  // where it means something
+  std::string crash;     // one that came again
+  const bool gives_up = MentionsTraps(request.job().candidate());
+  const int delayed_calls = kWitnessCalls / static_cast<int>(cases.size());
   for (size_t i = 0; i < cases.size(); ++i) {
     const absl::Duration share =
         (deadline - bench.clock().SteadyNow()) / static_cast<double>(cases.size() - i);
@@ -120,8 +149,16 @@ absl::StatusOr<SecondWitness> AskSecondWitness(Bench& bench, const v1::VerifierR
     ASSIGN_OR_RETURN(const Calls plain,
                      MakeCalls(bench, candidate, cases[i], kWitnessPlainCalls, limits, until));
     ASSIGN_OR_RETURN(const Calls delayed,
-                     MakeCalls(bench, slowed, cases[i],
-                               kWitnessCalls / static_cast<int>(cases.size()), limits, until));
+                     MakeCalls(bench, slowed, cases[i], delayed_calls, limits, until));
+    if (delayed.crashed && plain.trouble.empty()) {
+      int crashed = 1;
+      if (!gives_up) {
+        ASSIGN_OR_RETURN(crashed, CrashesAgain(bench, candidate, slowed, cases[i], delayed_calls,
+                                               limits, until));
+      }
+      witness.runs.set_crashed(witness.runs.crashed() + crashed);
+      if (crashed > 1 && crash.empty()) crash = delayed.trouble;
+    }
     const bool repeats = plain.made == kWitnessPlainCalls && plain.different == 0;
     v1::DelayedRuns& runs = witness.runs;
     runs.set_calls(runs.calls() + delayed.made);
@@ -147,12 +184,22 @@ absl::StatusOr<SecondWitness> AskSecondWitness(Bench& bench, const v1::VerifierR
   if (runs.different() > 0 && adds_in_any_order) {
     notes.push_back("the program mentions atomics: outputs that differ in some bits prove nothing");
   }
+  if (runs.crashed() > 0 && gives_up) {
+    notes.push_back("the program may give up by itself: that it ends when delayed proves nothing");
+  }
   runs.set_note(CleanText(absl::StrJoin(notes, "; "), kMaxNoteBytes));
   LOG(INFO) << "msg=\"second witness\" calls=" << runs.calls() << " wrong=" << runs.wrong()
             << " different=" << runs.different() << " wrong_without=" << plain_wrong
             << " time=" << bench.clock().SteadyNow() - start << " note=\"" << runs.note() << "\"";
   if (runs.wrong() == 0 && plain_wrong == 0 && !differs) {
-    runs.set_label(kRaceReported);
+    if (crash.empty()) {
+      runs.set_label(kRaceReported);
+    } else {
+      witness.ending = {v1::OUTCOME_INCORRECT,
+                        absl::StrCat("with random delays at its barriers it crashed in two of two "
+                                     "processes, without delays in none: ",
+                                     crash)};
+    }
     return witness;
   }
   witness.ending = {
@@ -188,6 +235,13 @@ absl::StatusOr<MemoryCheck> HearWitnesses(Bench& bench, const Instrument& saniti
         absl::StrCat(check.alarm.message, "; second witness: ", witness.ending.message)};
   }
   return check;
+}
+
+bool MentionsTraps(const v1::Sources& sources) {
+  for (const char* word : {"__trap", "trap;", "__brkpt", "brkpt", "assert(", "abort("}) {
+    if (Mentions(sources, word)) return true;
+  }
+  return false;
 }
 
 bool MentionsAtomics(const v1::Sources& sources) {

@@ -37,10 +37,12 @@ struct SecondWitness {
 // without delays, to see whether it repeats itself bit for bit, and then kWitnessCalls with random
 // delays at its barriers (request.delayed), on the first of `cases`, smallest first, and the middle
 // one, within kWitnessTime. Wrong outputs, with delays or without, and different ones for the same
-// inputs where that means something, are a race that was seen at work. Calls that fail otherwise
-// (too slow with delays, too few registers for a launch) end the calls on that workload and say
-// nothing; `runs.note` names them, or why there is no build with delays. No other runner may be
-// alive. Non-OK is trouble of this machine.
+// inputs where that means something, are a race that was seen at work. So is a crash with delays
+// (Ending.crashed) that comes again in a second process, if the program without delays makes as
+// many calls and does not trap by itself (MentionsTraps). Calls that fail otherwise (too slow with
+// delays, too few registers for a launch) end the calls on that workload and say nothing;
+// `runs.note` names them, or why there is no build with delays. No other runner may be alive.
+// Non-OK is trouble of this machine.
 absl::StatusOr<SecondWitness> AskSecondWitness(Bench& bench, const v1::VerifierRequest& request,
                                                const ProgramImage& candidate,
                                                const std::vector<WitnessCase>& cases);
@@ -56,6 +58,11 @@ absl::StatusOr<MemoryCheck> HearWitnesses(Bench& bench, const Instrument& saniti
 // Whether the text of a program mentions atomic operations: it may add numbers in whatever order
 // its threads come, and outputs that differ prove nothing.
 bool MentionsAtomics(const v1::Sources& sources);
+
+// Whether the text of a program mentions ways for a kernel to give up by itself, such as assertions
+// and traps: one that waits only so long for a barrier gives up when it is delayed, without being
+// wrong.
+bool MentionsTraps(const v1::Sources& sources);
 
 }  // namespace ksearch
 

@@ -60,7 +60,7 @@ TEST(JudgeReplyTest, ForgeriesAreCheat) {
 TEST(JudgeReplyTest, ErrorsBecomeOutcomes) {
   using Error = v1::RunnerReply::RunnerError;
   const std::pair<Error::Code, v1::Outcome> cases[] = {
-      {Error::LOAD_FAILED, v1::OUTCOME_LOAD_ERROR},
+      {Error::LOAD_FAILED, v1::OUTCOME_CHEAT},  // long past
       {Error::CALL_RETURNED_NONZERO, v1::OUTCOME_RUNTIME_ERROR},
       {Error::RAISED, v1::OUTCOME_RUNTIME_ERROR},
       {Error::OUT_OF_MEMORY, v1::OUTCOME_RESOURCE_LIMIT},
@@ -74,7 +74,36 @@ TEST(JudgeReplyTest, ErrorsBecomeOutcomes) {
     const Ending ending = JudgeMessage(reply);
     EXPECT_EQ(ending.outcome, outcome);
     EXPECT_THAT(ending.message, ::testing::Not(HasSubstr("\x1b")));
+    EXPECT_THAT(ending.message, ::testing::Not(HasSubstr("why")));
   }
+}
+
+TEST(JudgeReplyTest, AFailureToLoadMayBeExplained) {
+  v1::RunnerReply reply = Honest();
+  reply.mutable_error()->set_code(v1::RunnerReply::RunnerError::LOAD_FAILED);
+  reply.mutable_error()->set_text("undefined symbol: f\x1b[31m");
+  ExpectedReply expected = Done(0);
+  expected.body = v1::RunnerReply::kLoaded;
+  v1::RunnerReply parsed;
+  const Ending ending = JudgeReply(reply.SerializeAsString(), expected, &parsed);
+  EXPECT_EQ(ending.outcome, v1::OUTCOME_LOAD_ERROR);
+  EXPECT_EQ(ending.message, "undefined symbol: f [31m");
+}
+
+// With inputs in sight a message is a way to tell them to whoever reads it.
+TEST(JudgeReplyTest, AFailingCallSaysNothingInWordsOrNumbersOfItsOwn) {
+  const auto message = [](int value, const std::string& text) {
+    v1::RunnerReply reply = Honest();
+    reply.mutable_error()->set_code(v1::RunnerReply::RunnerError::CALL_RETURNED_NONZERO);
+    reply.mutable_error()->set_value(value);
+    reply.mutable_error()->set_text(text);
+    return JudgeMessage(reply).message;
+  };
+  EXPECT_EQ(message(77, "inputs: 0.726"), "ksearch_run returned 77 (0 means success)");
+  EXPECT_EQ(message(-1081706404, ""), "ksearch_run returned a number beyond 999 (0 means success)");
+  EXPECT_EQ(message(700, "CUDA_ERROR_ILLEGAL_ADDRESS (an illegal access): 0.726"),
+            "ksearch_run returned 700 (0 means success); among CUDA errors that is "
+            "CUDA_ERROR_ILLEGAL_ADDRESS");
 }
 
 TEST(JudgeReplyTest, CudaErrorsOfTheDeviceAreKeptApart) {
@@ -89,6 +118,9 @@ TEST(JudgeReplyTest, CudaErrorsOfTheDeviceAreKeptApart) {
   EXPECT_EQ(illegal_address.outcome, v1::OUTCOME_RUNTIME_ERROR);
   EXPECT_THAT(illegal_address.message, HasSubstr("CUDA_ERROR_X"));
   EXPECT_FALSE(illegal_address.device_failed);
+  EXPECT_TRUE(illegal_address.crashed);
+  EXPECT_FALSE(judge(701).crashed);  // a launch that needs too many registers
+  EXPECT_FALSE(judge(214).crashed);
   EXPECT_EQ(judge(2).outcome, v1::OUTCOME_RESOURCE_LIMIT);
   EXPECT_TRUE(judge(214).device_failed);
   EXPECT_TRUE(judge(46).device_failed);

@@ -259,10 +259,45 @@ TEST(MentionsAtomicsTest, KnowsThemInCppAndPtx) {
   EXPECT_FALSE(mentions("asm(\"ld.shared.f32 %0, [%1];\"); x = warp_reduce(y);"));
 }
 
+TEST(MentionsTrapsTest, KnowsThemFromOtherWords) {
+  const auto mentions = [](const std::string& text) {
+    v1::Sources sources;
+    sources.add_files()->set_content(text);
+    return MentionsTraps(sources);
+  };
+  EXPECT_TRUE(mentions("if (waited > limit) __trap();"));
+  EXPECT_TRUE(mentions("asm(\"trap;\")"));
+  EXPECT_TRUE(mentions("  assert(row < m);"));
+  EXPECT_FALSE(mentions("static_assert(kWarps == 8); // no bootstrap; my_abort(x)"));
+}
+
+TEST_F(InstrumentsTest, ACrashUnderDelaysThatComesAgainIsIncorrect) {
+  const v1::Verdict verdict = ConfirmAccused("crash");
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_INCORRECT);
+  EXPECT_THAT(verdict.message(),
+              AllOf(HasSubstr("compute-sanitizer racecheck: Error: Race reported"),
+                    HasSubstr("crashed in two of two processes, without delays in none: "),
+                    HasSubstr("SIGSEGV")));
+  EXPECT_THAT(verdict.comparisons(), IsEmpty());
+  // Two on each of two workloads.
+  EXPECT_EQ(verdict.sanitizer().delayed_runs().crashed(), 4);
+  EXPECT_THAT(verdict.sanitizer().delayed_runs().label(), IsEmpty());
+}
+
+TEST_F(InstrumentsTest, ACrashOfAProgramThatMayGiveUpIsALabel) {
+  const v1::Verdict verdict = ConfirmAccused("crash", "if (waited > limit) __trap();");
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
+  const v1::DelayedRuns& runs = verdict.sanitizer().delayed_runs();
+  EXPECT_EQ(runs.crashed(), 2);
+  EXPECT_EQ(runs.label(), "race_reported");
+  EXPECT_THAT(runs.note(), AllOf(HasSubstr("SIGSEGV"), HasSubstr("may give up by itself")));
+}
+
 TEST_F(InstrumentsTest, ASecondWitnessThatFailsSaysNothing) {
-  v1::Verdict verdict = ConfirmAccused("crash");
+  v1::Verdict verdict = ConfirmAccused("nonzero_return");
   EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
   EXPECT_EQ(verdict.sanitizer().delayed_runs().calls(), 0);
+  EXPECT_EQ(verdict.sanitizer().delayed_runs().crashed(), 0);
   EXPECT_EQ(verdict.sanitizer().delayed_runs().label(), "race_reported");
   EXPECT_THAT(verdict.sanitizer().delayed_runs().note(),
               AllOf(HasSubstr("workload small, with delays: "), HasSubstr("RUNTIME_ERROR")));
