@@ -144,7 +144,7 @@ absl::StatusOr<v1::Verdict> JobVerifier::Judge(const v1::VerifierRequest& reques
   }
   Job job;
   job.request = &request;
-  job.plan = WithDefaults(request.job().plan());
+  job.plan = WithDefaults(request.job().plan(), request.task().device());
   const Clock& clock = bench_.clock();
   // Nobody asks for these again; kept, they would push out the answers that every screening needs.
   const absl::Cleanup forget = [&] {
