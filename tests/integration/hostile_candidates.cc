@@ -65,6 +65,9 @@ const std::vector<HostileCandidate>& HostileCandidates() {
       {"resources/open_files", {kRuntime}, kRefused},
       {"resources/raised_limits", {kRuntime}, kRefused},
       {"resources/deep_recursion", {kRuntime}, "SIGSEGV"},
+      {"resources/stops_itself", {kTimeout}, "a call did not end"},
+      {"resources/huge_static", {kLoad, kCompile}},
+      {"resources/page_tables", {kResource, kRuntime, kTimeout}, "", kScreen, true},
       {"memory_hog", {kResource}, "workspace"},
       // Builds.
       {"build/incbin_host", {kCompile}},
@@ -77,6 +80,8 @@ const std::vector<HostileCandidate>& HostileCandidates() {
       {"build/huge_object", {kCompileLimit}},
       {"build/error_flood", {kCompile}},
       {"build/fake_kill", {kCompile}},
+      {"build/probes_host", {kRuntime}, kRefused},
+      {"build/assembler_bomb", {kCompileLimit, kCompileTime}, "", kScreen, true},
       {"build/huge_source", {kInvalid}, "bytes"},
       {"build/escaping_path", {kInvalid}, "may begin with '.'"},
       {"missing_symbol", {kLoad, kCompile}, "ksearch_run"},
@@ -104,6 +109,9 @@ const std::vector<HostileCandidate>& HostileCandidates() {
       {"dialogue/wide_input_signal", {kRuntime}, kRefused},
       {"late_thread", {kIncorrect, kCheat}, "", kLarge},
       {"dialogue/worker_thread", {kIncorrect, kCheat}, "", kLarge},
+      {"dialogue/lagging_thread", {kIncorrect, kCheat}, "", kLarge},
+      {"dialogue/main_thread_ends", {kTimeout, kRuntime, kCheat}},
+      {"dialogue/uncaught_exception", {kRuntime}, "SIGABRT"},
       // Numbers.
       {"cached_by_pointer", {kIncorrect}},
       {"numbers/cached_by_shape", {kIncorrect}},
@@ -128,6 +136,7 @@ const std::vector<HostileCandidate>& HostileCandidates() {
       {"numbers/reduced_precision", {kIncorrect}},
       {"numbers/dropped_terms", {kIncorrect}},
       {"numbers/sometimes_wrong", {kIncorrect, kCheat}},
+      {"numbers/guesses_half", {kIncorrect, kCheat}},
       {"wrong_numbers", {kIncorrect}},
       {"nan_output", {kIncorrect}},
   };
@@ -149,6 +158,12 @@ const std::vector<std::string>& HonestTwins() {
       "honest/lookup_table",
       "honest/exceptions",
       "honest/large_stack",
+      "honest/async_halves",
+      "honest/work_queue",
+      "honest/barrier_pair",
+      "honest/lazy_tables",
+      "honest/mapped_scratch",
+      "honest/many_targets",
   };
   return *twins;
 }

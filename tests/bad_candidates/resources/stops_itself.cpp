@@ -1,0 +1,10 @@
+// Stops its own process in a call: whoever waits for it to be stopped must not take that for the
+// verifier's stop, nor wait for ever.
+#include <signal.h>
+
+#include "matmul.h"
+int ksearch_run(const KsearchArgs* args) {
+  Matmul(args);
+  pthread_kill(pthread_self(), SIGSTOP);
+  return 0;
+}
