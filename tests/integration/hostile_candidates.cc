@@ -66,7 +66,6 @@ const std::vector<HostileCandidate>& HostileCandidates() {
       {"resources/raised_limits", {kRuntime}, kRefused},
       {"resources/deep_recursion", {kRuntime}, "SIGSEGV"},
       {"resources/stops_itself", {kTimeout}, "a call did not end"},
-      {"resources/huge_static", {kLoad, kCompile}},
       {"resources/page_tables", {kResource, kRuntime, kTimeout}, "", kScreen, true},
       {"memory_hog", {kResource}, "workspace"},
       // Builds.

@@ -1,5 +1,6 @@
 // Stops its own process in a call: whoever waits for it to be stopped must not take that for the
 // verifier's stop, nor wait for ever.
+#include <pthread.h>
 #include <signal.h>
 
 #include "matmul.h"
