@@ -210,6 +210,17 @@ absl::StatusOr<std::optional<v1::JobSpec>> RunRegistry::ScreeningJob(
   return spec;
 }
 
+bool RunRegistry::CanTimeBaseline(const SearchContext& context) const {
+  const v1::RunConfig& config = context.config;
+  const bool recorded =
+      !config.replay_order_of().empty() || !parts_.models->RecordedOrder(config.provider()).empty();
+  if (recorded) return true;  // its results are in the store
+  v1::Sources sources;
+  sources.set_language(config.language());
+  const JobSpecs specs(context.task, config.measure(), config.limits());
+  return parts_.admission != nullptr && parts_.admission->CanPlace(specs.Baseline(sources));
+}
+
 absl::StatusOr<std::string> RunRegistry::Start(const std::string& request_id,
                                                const v1::RunConfig& request) {
   if (request_id.empty() || request_id.size() > 128) {
@@ -220,6 +231,10 @@ absl::StatusOr<std::string> RunRegistry::Start(const std::string& request_id,
   row.config = config;
   ASSIGN_OR_RETURN(const SearchContext context, LoadContext(row, Limits()));
   RETURN_IF_ERROR(MakeStrategy(context).status());
+  // Without a worker the model is asked at once, in place of waiting for one.
+  if (!request.world_model().has_time_baseline_first() && !CanTimeBaseline(context)) {
+    row.config.mutable_world_model()->set_time_baseline_first(false);
+  }
   row.run_id = absl::StrCat(config.task(), "-", RandomHex(3));
   row.request_id = request_id;
   row.status.set_run_id(row.run_id);

@@ -101,6 +101,9 @@ class RunRegistry {
   // Fills in what the run repeats, if it repeats an earlier one or a recording; else what its
   // scores are to be measured with, as far as connected workers tell.
   absl::Status Repeat(const v1::RunConfig& request, v1::RunConfig* config) const;
+  // Whether the baseline's times can come before the first question: some worker could take them,
+  // or they are recorded.
+  bool CanTimeBaseline(const SearchContext& context) const;
   // Fills in the models' names and what they cost. FAILED_PRECONDITION: a provider is unknown, or a
   // price is and money is capped.
   absl::Status ResolveModels(v1::RunConfig* config) const;

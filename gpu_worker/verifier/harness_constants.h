@@ -161,10 +161,6 @@ inline constexpr int kMaxConfirmSets = 16;
 
 // Hidden cases of a confirmation: time for reference runs, as the first runs took.
 inline constexpr absl::Duration kHiddenCaseTime = absl::Seconds(3);
-// On processors, before the call that is compared: at most so many calls, and no more after so
-// long.
-inline constexpr int kMostCallsBeforeHidden = 200;
-inline constexpr absl::Duration kCallsBeforeHiddenTime = absl::Milliseconds(100);
 // compute-sanitizer at a confirmation: all tools together, and one of them. A small kernel takes
 // less than two seconds a tool.
 inline constexpr absl::Duration kSanitizerTime = absl::Seconds(120);

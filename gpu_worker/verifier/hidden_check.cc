@@ -18,6 +18,9 @@ namespace {
 
 // As float or bfloat16 about 3156, no sensible integer: what is added up of it shows.
 constexpr int kHiddenWorkspaceFill = 0x45;
+// On processors before the call that is compared: at most so many calls, and no more after so long.
+constexpr int kMostCallsBeforeHidden = 200;
+constexpr absl::Duration kCallsBeforeHiddenTime = absl::Milliseconds(100);
 constexpr int kSides = 2;  // of a confirmation, which share the memory for sets
 
 using CasePtr = std::shared_ptr<const WorkloadCase>;

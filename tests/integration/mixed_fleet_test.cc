@@ -38,8 +38,7 @@ constexpr char kH200[] = "NVIDIA H200";
 // baseline on an H200, and ten times that on an H100.
 class FleetWorker {
  public:
-  FleetWorker(const LocalCluster& cluster, const std::string& model,
-              const std::string& harness = "5")
+  FleetWorker(LocalCluster& cluster, const std::string& model, const std::string& harness = "5")
       : model_(model), harness_(harness), id_(absl::StrReplaceAll(model, {{" ", "-"}})) {
     stub_ = v1::WorkerService::NewStub(MakeChannel(cluster.address(), ClientAccess()));
     thread_ = std::thread([this] { Serve(); });
@@ -59,7 +58,7 @@ class FleetWorker {
 
  private:
   // Until the coordinator lists it as connected, or no longer does.
-  void AwaitIn(const LocalCluster& cluster, bool connected) const {
+  void AwaitIn(LocalCluster& cluster, bool connected) const {
     for (const absl::Time give_up = absl::Now() + absl::Seconds(60); absl::Now() < give_up;) {
       if (!cluster.Running("coordinator")) return;
       const auto workers = FromJson<v1::ListWorkersReply>(cluster.Cli({"workers", "--json"}).out);
@@ -159,7 +158,7 @@ class FleetWorker {
   const std::string model_;
   const std::string harness_;
   const std::string id_;
-  const LocalCluster* cluster_ = nullptr;
+  LocalCluster* cluster_ = nullptr;
   std::unique_ptr<v1::WorkerService::Stub> stub_;
   grpc::ClientContext context_;
   Mutex mu_;
@@ -288,7 +287,7 @@ TEST_F(MixedFleetTest, AnEvaluationIsAnsweredByResultsOfItsPlatformAndStaleOnesA
 
   // While nobody is connected, the workers that were there last say what counts.
   h200.reset();
-  EXPECT_THAT(Eval().out, HasSubstr("4.00x"));
+  EXPECT_THAT(Eval({"--device-model", kH200}).out, HasSubstr("4.00x"));
   EXPECT_EQ(Results(/*stale=*/true).results_size(), 1) << "the H100 was seen with harness 5";
 }
 

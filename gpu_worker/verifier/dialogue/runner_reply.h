@@ -22,11 +22,9 @@ struct ExpectedReply {
   int host_times = 0;
 };
 
-// Judges one packet of a hostile runner. PASSED fills *reply with the expected body. An honest
-// failure (RunnerError) becomes LOAD_ERROR, RUNTIME_ERROR or RESOURCE_LIMIT; whatever the trusted
-// part of the runner would never send is CHEAT. Once inputs may be in sight messages hold nothing
-// that a candidate could write them into: no text but the name of a CUDA error, no large number.
-// Pure; fuzzed.
+// Judges one packet of a hostile runner; PASSED fills *reply. An honest failure (RunnerError) is
+// LOAD_ERROR, RUNTIME_ERROR or RESOURCE_LIMIT, after LOAD without a text or large number of the
+// runner's own; whatever the trusted part of it would never send is CHEAT. Pure; fuzzed.
 Ending JudgeReply(absl::string_view packet, const ExpectedReply& expected, v1::RunnerReply* reply);
 
 // Untrusted text made fit for people and models: control characters become spaces, cut to

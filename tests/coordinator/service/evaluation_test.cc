@@ -165,6 +165,7 @@ TEST(CandidatePacket, PutsScreeningAndProfileTogether) {
 
 TEST(EvaluationJob, ArchitecturesOfCudaAreWrittenAsNvccDoes) {
   v1::Task task = SomeTask();
+  task.set_device(v1::DEVICE_CLASS_CUDA);
   task.mutable_references(0)->set_language(v1::LANGUAGE_CUDA);
   v1::EvaluateRequest request;
   request.set_kind(v1::JOB_KIND_BUILD);
