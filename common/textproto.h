@@ -28,7 +28,7 @@ std::string ToTextproto(const google::protobuf::Message& message);
 std::string ToJson(const google::protobuf::Message& message, bool with_defaults = false,
                    bool pretty = true);
 
-// Whole file; RESOURCE_EXHAUSTED if larger than `max_bytes`.
+// Whole file; RESOURCE_EXHAUSTED if larger than `max_bytes`, INVALID_ARGUMENT if it is no file.
 absl::StatusOr<std::string> ReadFile(const std::string& path, int64_t max_bytes);
 
 // Makes `path` hold `content` or leaves it as it was: temporary file in the same folder, with

@@ -10,7 +10,6 @@
 #include "coordinator/ledger/call_cost.h"
 #include "coordinator/llm/failure/billed_tries.h"
 #include "coordinator/llm/failure/raw_reply.h"
-#include "coordinator/llm/flow/resting.h"
 
 namespace ksearch {
 namespace {
@@ -113,9 +112,7 @@ std::vector<v1::ProviderFacts> ModelCaller::Facts() const {
       facts.set_unusable(std::string(provider.unusable.message()));
       continue;
     }
-    auto* const resting = dynamic_cast<Resting*>(provider.client.get());
-    const absl::Duration rest =
-        resting == nullptr ? absl::ZeroDuration() : resting->RestsFor(provider.default_model);
+    const absl::Duration rest = provider.client->RestsFor(provider.default_model);
     if (rest > absl::ZeroDuration()) *facts.mutable_rests_for() = ToProto(rest);
   }
   return all;

@@ -27,7 +27,7 @@ namespace ksearch {
 namespace {
 
 // A provider's client with its retries and its transport.
-class ProviderClient final : public LlmClient, public Resting {
+class ProviderClient final : public LlmClient {
  public:
   // `client` uses `transport`.
   ProviderClient(std::unique_ptr<LlmClient> client, RetryOptions retry,

@@ -104,6 +104,10 @@ class LlmClient {
   // Ids of the calls that wait for a person, who may take days: nothing is lost if the process ends
   // meanwhile, and the next one finds the answer. Such a client has any number of calls in flight.
   virtual std::vector<std::string> ParkedCalls() { return {}; }
+
+  // How long no call to the model (empty: the default one) will be made, because of failures or
+  // because the provider asked for it; 0: calls are made.
+  virtual absl::Duration RestsFor(const std::string& /*model*/) { return absl::ZeroDuration(); }
 };
 
 }  // namespace ksearch

@@ -64,8 +64,9 @@ void KnownWorker::ForgetOffer(int64_t directive_seq) {
 }
 
 void KnownWorker::CountReturn(const std::string& job_id, absl::Time now) {
-  if (!returned_jobs_.insert(job_id).second || returned_jobs_.size() == 1) return;
-  rest_until = now + ReturnDelay(static_cast<int>(returned_jobs_.size()) - 1);
+  if (returns_in_a_row_ > 0 && job_id == last_returned_) return;
+  last_returned_ = job_id;
+  if (++returns_in_a_row_ > 1) rest_until = now + ReturnDelay(returns_in_a_row_ - 1);
 }
 
 }  // namespace ksearch

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
 
 #include "absl/time/time.h"
@@ -38,7 +37,7 @@ class KnownWorker {
   // A worker that returns job after job rests, longer each time. One job that comes back again and
   // again counts once: it may be the job's own trouble.
   void CountReturn(const std::string& job_id, absl::Time now);
-  void CountResult() { returned_jobs_.clear(); }
+  void CountResult() { returns_in_a_row_ = 0; }
 
   const v1::WorkerHello& hello() const { return hello_; }
   bool connected() const { return connected_; }
@@ -60,7 +59,8 @@ class KnownWorker {
   bool leaving_ = false;  // the worker's own wish
   bool silent_ = false;
   std::map<int64_t, int> uncovered_offers_;  // directive_seq -> how many
-  std::set<std::string> returned_jobs_;      // since its last result
+  int returns_in_a_row_ = 0;                 // since its last result
+  std::string last_returned_;                // job_id
   absl::Time last_seen_ = absl::InfinitePast();
 };
 

@@ -16,7 +16,6 @@
 #include "common/mutex.h"
 #include "common/rng.h"
 #include "coordinator/llm/flow/call_gate.h"
-#include "coordinator/llm/flow/resting.h"
 #include "coordinator/llm/http/http_transport.h"
 #include "coordinator/llm/llm_client.h"
 
@@ -39,7 +38,7 @@ struct RetryOptions {
 //
 // A call whose purpose is "check" is made once and at once: it waits for no rest and is not tried
 // again, so that whoever asks is told what is wrong.
-class RetryingClient final : public LlmClient, public Resting {
+class RetryingClient final : public LlmClient {
  public:
   // The gate of a model, "" being the provider's default.
   using GateOf = std::function<std::shared_ptr<CallGate>(const std::string& model)>;
