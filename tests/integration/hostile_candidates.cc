@@ -56,7 +56,7 @@ const std::vector<HostileCandidate>& HostileCandidates() {
       {"resources/memory_touch", {kResource, kRuntime, kTimeout}},
       {"resources/memory_files", {kResource, kRuntime, kTimeout}},
       {"resources/memory_shared", {kResource, kRuntime, kTimeout}},
-      {"resources/memory_zero_device", {kResource}, "out of memory"},
+      {"resources/memory_zero_device", {kRuntime}, kRefused},
       {"resources/disk_fill", {kRuntime}, kRefused},
       {"resources/huge_file", {kRuntime}, kRefused},
       {"resources/inodes", {kRuntime}, kRefused},

@@ -314,7 +314,10 @@ TEST(JobVerifierTest, ACandidateIsNoImprovementOnItself) {
 TEST(JobVerifierTest, ConfirmationJudgesTimedOutputsToo) {
   Verifier verifier;
   const v1::Verdict verdict = verifier.Verify(ConfirmRequest("stale_every_second", "honest"));
-  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_CHEAT) << verdict.message();
+  // A hidden case may come first.
+  EXPECT_THAT(verdict.outcome(), ::testing::AnyOf(v1::OUTCOME_CHEAT, v1::OUTCOME_INCORRECT))
+      << verdict.message();
+  EXPECT_THAT(verdict.message(), HasSubstr("outputs of another call"));
   EXPECT_THAT(verdict.comparisons(), IsEmpty());
 }
 
