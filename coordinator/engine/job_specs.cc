@@ -82,14 +82,11 @@ v1::JobSpec JobSpecs::Confirm(const v1::Sources& candidate, const std::string& i
 }
 
 v1::JobSpec JobSpecs::Baseline(const v1::Sources& baseline) const {
-  v1::JobSpec spec = Screen(baseline);
-  spec.set_kind(v1::JOB_KIND_BASELINE);
-  return spec;
+  return OnFeedback(v1::JOB_KIND_BASELINE, baseline);
 }
 
 v1::JobSpec JobSpecs::Examine(const v1::Sources& candidate, const std::string& architecture) const {
-  v1::JobSpec spec = Screen(candidate);
-  spec.set_kind(v1::JOB_KIND_EXAMINE);
+  v1::JobSpec spec = OnFeedback(v1::JOB_KIND_EXAMINE, candidate);
   spec.set_architecture(architecture);
   *spec.mutable_plan() = WithDefaults(v1::MeasurePlan());
   return spec;

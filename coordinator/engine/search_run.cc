@@ -304,8 +304,11 @@ absl::Status SearchRun::FoldResult(const Arrival& arrival) {
   RETURN_IF_ERROR(Take(output));
   ASSIGN_OR_RETURN(const v1::JobSpec spec, parts_.store->ReadJob(arrival.ref));
   const std::string candidate_id = CandidateId(spec.candidate());
-  ASSIGN_OR_RETURN(const CandidateRow candidate,
-                   parts_.store->ReadCandidate(run_id_, candidate_id));
+  ASSIGN_OR_RETURN(CandidateRow candidate, parts_.store->ReadCandidate(run_id_, candidate_id));
+  if (candidate.job_id != arrival.ref) {  // it waited for a platform, or was repeated on the run's
+    candidate.job_id = arrival.ref;
+    pending_.candidates.push_back(candidate);
+  }
   RETURN_IF_ERROR(NoteGain(candidate, *result));
   // What is about to be examined may have no confirmation to come.
   const bool examined = std::any_of(output.examinations.begin(), output.examinations.end(),
@@ -406,9 +409,9 @@ absl::Status SearchRun::Take(const StepOutput& output) {
                         .status());
   }
   for (const ExamineCandidate& examination : output.examinations) {
-    RETURN_IF_ERROR(Hold(examination.tag,
-                         specs_.Examine(examination.sources, examination.architecture))
-                        .status());
+    RETURN_IF_ERROR(
+        Hold(examination.tag, specs_.Examine(examination.sources, examination.architecture))
+            .status());
   }
   if (output.times_baseline) {
     const v1::Sources* const baseline =

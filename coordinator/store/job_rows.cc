@@ -21,13 +21,6 @@ absl::StatusOr<bool> Exists(Database& database, absl::string_view sql, const std
 constexpr absl::string_view kJobExists = "SELECT 1 FROM jobs WHERE job_id = ?";
 constexpr absl::string_view kResultExists = "SELECT 1 FROM results WHERE job_id = ?";
 
-// Profiles, examinations and times of a baseline are none; their device time is counted with their
-// results all the same.
-bool IsEvaluation(v1::JobKind kind) {
-  return kind != v1::JOB_KIND_PROFILE && kind != v1::JOB_KIND_EXAMINE &&
-         kind != v1::JOB_KIND_BASELINE;
-}
-
 }  // namespace
 
 absl::Status Insert(Database& database, const std::string& job_id, const v1::JobSpec& spec,

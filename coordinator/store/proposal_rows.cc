@@ -250,7 +250,8 @@ absl::Status InsertCandidate(Database& database, const CandidateRow& candidate, 
       .Prepare(
           "INSERT INTO candidates (run_id, candidate_id, node_id, parent_candidate_id, "
           "call_id, cycle, round, attempt, job_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) "
-          "ON CONFLICT (run_id, candidate_id) DO NOTHING")
+          "ON CONFLICT (run_id, candidate_id) DO UPDATE SET job_id = excluded.job_id "
+          "WHERE excluded.job_id <> ''")
       .Text(candidate.run_id)
       .Text(candidate.candidate_id)
       .Text(candidate.node_id)

@@ -93,10 +93,18 @@ struct CandidateRow {
   int cycle = 0;
   int round = 0;
   int attempt = 0;
-  std::string job_id;  // its screening job
+  // Its screening job; empty: not known yet, and when written: as it was.
+  std::string job_id;
   // From the run's CANDIDATE_PASSED event when read back; -1 = none. Ignored when written.
   double score = -1;
 };
+
+// Whether a run's ledger counts such a job among its evaluations. Profiles, examinations and times
+// of a baseline are none; their device time is counted with their results all the same.
+inline bool IsEvaluation(v1::JobKind kind) {
+  return kind != v1::JOB_KIND_PROFILE && kind != v1::JOB_KIND_EXAMINE &&
+         kind != v1::JOB_KIND_BASELINE;
+}
 
 // A job a run asks for, and as what.
 struct JobRequestRow {

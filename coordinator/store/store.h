@@ -25,7 +25,8 @@ namespace ksearch {
 
 // The results store: the one SQLite database of a coordinator. WAL, synchronous=FULL; one writer
 // thread groups posted operations into transactions; reads use separate read-only connections.
-// Rows of results, replies and candidates are never updated or deleted. Thread-safe.
+// Rows of results, replies and candidates are never updated or deleted, but for a candidate's
+// screening job, which may be known only later. Thread-safe.
 //
 // Errors: RESOURCE_EXHAUSTED disk full (nothing of the operation is kept), DATA_LOSS corrupted
 // file, UNAVAILABLE closing.

@@ -153,15 +153,14 @@ absl::StatusOr<v1::Verdict> JobVerifier::Judge(const v1::VerifierRequest& reques
   const absl::Time prepare_start = clock.SteadyNow();
   job.trusted_deadline = prepare_start + tries->trusted_time;
   const absl::Cleanup count_time = [&] {
-    const absl::Time end = job.trusted_end.value_or(clock.SteadyNow());
-    tries->trusted_time -= end - prepare_start;
+    if (!job.trusted_programs_done) tries->trusted_time -= clock.SteadyNow() - prepare_start;
   };
   RETURN_IF_ERROR(Prepare(&job));
   RETURN_IF_ERROR(TryTrusted(&job));
   const absl::Time baseline_start = clock.SteadyNow();
   // Before the candidate is there: it could slow the baseline down.
   if (TimesBaseline(request.job().kind())) RETURN_IF_ERROR(TimeBaseline(&job));
-  job.trusted_end = clock.SteadyNow();
+  job.trusted_programs_done = true;
   const v1::Limits limits = WithDefaults(request.job().limits());
   job.limits.call_time = FromProto(limits.call_time());
   // All tries have the time of one; preparing another try counts, too.

@@ -46,9 +46,9 @@ class JobVerifier {
     IdlePaces alone;            // GPU, of a SCREEN: before the candidate was there
     absl::Duration start_time;  // of a runner, before it loaded anything
     WorkloadSession::Limits limits;
-    // Of what trusted programs do before the candidate is there; when that was over.
+    // Of what trusted programs do before the candidate is there; whether that is over.
     absl::Time trusted_deadline;
-    std::optional<absl::Time> trusted_end;
+    bool trusted_programs_done = false;
     std::optional<ProgramImage> candidate, reference, baseline;
     v1::Verdict verdict;
     std::string unexplained;    // Tries::again
@@ -58,7 +58,7 @@ class JobVerifier {
   struct Tries {
     int begun = 0;
     std::optional<absl::Time> deadline;          // of all of them
-    absl::Duration trusted_time = kTrustedTime;  // left for what comes before the candidate
+    absl::Duration trusted_time = kTrustedTime;  // left for preparations that fail
     // How the candidate ended, if it may not have been its own doing; empty: that is known.
     std::string again;
     bool device_error = false;  // its process said that the device failed

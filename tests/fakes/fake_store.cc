@@ -106,15 +106,19 @@ absl::Status FakeStore::CommitStep(const StepCommit& step) {
     run->row.status = step.status;
     if (step.world_model.has_value()) run->models.push_back(*step.world_model);
     for (const CandidateRow& candidate : step.candidates) {
-      const bool known = std::any_of(
+      const auto known = std::find_if(
           run->candidates.begin(), run->candidates.end(),
           [&](const CandidateRow& row) { return row.candidate_id == candidate.candidate_id; });
-      if (!known) run->candidates.push_back(candidate);
+      if (known == run->candidates.end()) {
+        run->candidates.push_back(candidate);
+      } else if (!candidate.job_id.empty()) {
+        known->job_id = candidate.job_id;
+      }
     }
     for (const JobRequestRow& job : step.jobs) {
       jobs_.emplace(job.job_id, job.spec);
       if (run->requests.emplace(job.job_id, job.tag).second && !results_.contains(job.job_id) &&
-          job.spec.kind() != v1::JOB_KIND_PROFILE) {
+          IsEvaluation(job.spec.kind())) {
         ++run->ledger[""].evaluations;
       }
       if (results_.contains(job.job_id)) {

@@ -113,10 +113,10 @@ class Search : public ScriptedRun {
     story.calls = Rows(
         "SELECT purpose || ' ' || node_id || ' ' || attempt || ' ' || finish_reason "
         "FROM llm_calls ORDER BY number");
-    // Whether the task's own programs are tried first depends on a worker that is there just then.
+    // Whether the task's own programs come first depends on a worker that is there just then.
     story.evaluations = Rows(
         "SELECT kind || ' ' || candidate_id || ' ' || outcome FROM jobs JOIN results USING "
-        "(job_id) WHERE kind <> 'JOB_KIND_CHECK' ORDER BY jobs.number");
+        "(job_id) WHERE kind NOT IN ('JOB_KIND_CHECK', 'JOB_KIND_BASELINE') ORDER BY jobs.number");
     story.best = Status().best().candidate_id();
     return story;
   }

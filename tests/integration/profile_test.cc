@@ -20,6 +20,7 @@
 #include "common/grpc_channel.h"
 #include "common/mutex.h"
 #include "common/textproto.h"
+#include "coordinator/store/rows.h"
 #include "google/protobuf/struct.pb.h"
 #include "gpu_worker/profile/ncu_csv.h"
 #include "proto/search_service.pb.h"
@@ -112,7 +113,7 @@ class ProfilingWorker {
         result->mutable_profile()->set_absence(v1::Profile::NOT_PERMITTED);
         result->mutable_profile()->set_note("the counters are the administrator's");
       }
-    } else if (offer.spec().kind() != v1::JOB_KIND_CHECK) {  // which is of the task's baseline
+    } else if (IsEvaluation(offer.spec().kind()) && offer.spec().kind() != v1::JOB_KIND_CHECK) {
       Judge(offer.spec(), result);
     }
     grpc::ClientContext context;
@@ -218,7 +219,11 @@ TEST_F(ProfileTest, ThePacketReachesTheNextPromptAndTheCommandLine) {
   const int judged = worker.jobs()[v1::JOB_KIND_SCREEN] + worker.jobs()[v1::JOB_KIND_CONFIRM];
   EXPECT_EQ(status.rounds_done(), 3);
   EXPECT_EQ(status.ledger().evaluations(), judged);
-  EXPECT_EQ(status.ledger().gpu_time().seconds(), judged + 2);
+  const int others = worker.jobs()[v1::JOB_KIND_PROFILE] + worker.jobs()[v1::JOB_KIND_BASELINE] +
+                     worker.jobs()[v1::JOB_KIND_EXAMINE];
+  EXPECT_EQ(worker.jobs()[v1::JOB_KIND_PROFILE], 2);
+  EXPECT_EQ(worker.jobs()[v1::JOB_KIND_BASELINE], 1);
+  EXPECT_EQ(status.ledger().gpu_time().seconds(), judged + others);
 }
 
 TEST_F(ProfileTest, ARefusalIsToldOnceAndNotAskedForAgain) {
