@@ -158,6 +158,7 @@ TEST_F(RunRegistryTest, ARunOfATaskThatWorksOrCannotBeTriedGoesOn) {
     v1::RunConfig config;
     config.set_task(can_place ? "softmax_rows_f32" : "matmul_f32");
     config.set_provider("p");
+    config.mutable_world_model()->set_time_baseline_first(false);  // nobody would answer
     const auto run_id = runs_->Start(can_place ? "one" : "two", config);
     ASSERT_TRUE(run_id.ok()) << run_id.status();
     client_->AwaitRequests(can_place ? 1 : 2);
