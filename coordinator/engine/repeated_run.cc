@@ -33,7 +33,7 @@ void TakeOver(const RunRow& earlier, const v1::RunConfig& request, v1::RunConfig
   }
   if (!request.has_platform()) {
     *config->mutable_platform() = earlier.status.platform();
-    config->set_any_device(earlier.status.any_device());
+    config->set_any_device(request.any_device() || earlier.status.any_device());
   }
 }
 

@@ -158,8 +158,8 @@ absl::StatusOr<v1::RunConfig> RunRegistry::Complete(const v1::RunConfig& request
   RETURN_IF_ERROR(ResolveModels(&config));
   RETURN_IF_ERROR(Repeat(request, &config));
   if (config.target_hardware().empty()) {
-    config.set_target_hardware(parts_.target_hardware(
-        FactsOf(config.language()).devices.front(), config.platform().device_model()));
+    config.set_target_hardware(parts_.target_hardware(FactsOf(config.language()).devices.front(),
+                                                      config.platform().device_model()));
   }
   return config;
 }
@@ -217,8 +217,9 @@ bool RunRegistry::CanTimeBaseline(const SearchContext& context) const {
   if (recorded) return true;  // its results are in the store
   v1::Sources sources;
   sources.set_language(config.language());
-  const JobSpecs specs(context.task, config.measure(), config.limits());
-  return parts_.admission != nullptr && parts_.admission->CanPlace(specs.Baseline(sources));
+  v1::JobSpec spec = JobSpecs(context.task, config.measure(), config.limits()).Baseline(sources);
+  SetPlatform(config.platform(), &spec);
+  return parts_.admission != nullptr && parts_.admission->CanPlace(spec);
 }
 
 absl::StatusOr<std::string> RunRegistry::Start(const std::string& request_id,

@@ -37,7 +37,10 @@ absl::Status TaskAdmission::Admit(const v1::Task& task, const v1::RunConfig& con
   if (baseline == nullptr) return absl::OkStatus();
   const JobSpecs specs(task, config.measure(), config.limits());
   v1::JobSpec spec = specs.Check(*baseline);
-  SetPlatform(platform, &spec);
+  v1::Platform wanted = platform;
+  // The run's toolkit is that of its own language.
+  if (baseline->language() != config.language()) wanted.clear_toolkit();
+  SetPlatform(wanted, &spec);
   ASSIGN_OR_RETURN(const std::string job_id, IdOfJobToTry(*parts_.store, &spec));
   bool submitted = false;
   do {

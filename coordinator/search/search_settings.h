@@ -23,12 +23,12 @@ struct SearchSettings {
     parallel = or_default(config.parallel(), 1);
     stagnation_window = or_default(model.stagnation_window(), 7);
     too_hard_limit = or_default(model.too_hard_limit(), 2);
-    too_hard_decay = or_default(model.too_hard_decay(), 0.5);
+    too_hard_decay = model.has_too_hard_decay() ? model.too_hard_decay() : 0.5;
     max_new_nodes = or_default(model.max_new_nodes(), 3);
     edit_attempts = or_default(model.max_edit_retries(), 3);
     selection.paper = paper;
     selection.max_difficulty = or_default(model.max_difficulty(), 4);
-    selection.virtual_loss = or_default(model.virtual_loss(), 0.15);
+    selection.virtual_loss = model.has_virtual_loss() ? model.virtual_loss() : 0.15;
     wanted_frontier = paper ? 3 : parallel + 2;
     task = context.task.name();
     on_gpu = context.task.device() == v1::DEVICE_CLASS_CUDA;

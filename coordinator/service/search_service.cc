@@ -294,8 +294,9 @@ grpc::Status SearchService::ListTasks(grpc::ServerContext*, const v1::ListTasksR
   if (!faults.ok()) return ToGrpc(faults.status());
   for (const v1::TaskSummary& task : parts_.tasks->List()) {
     *reply->add_tasks() = task;
-    if (task.error().empty())
+    if (task.error().empty()) {
       reply->mutable_tasks()->rbegin()->set_fault(FaultOf(task, *parts_.tasks, *faults));
+    }
   }
   return grpc::Status::OK;
 }

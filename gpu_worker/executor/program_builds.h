@@ -33,11 +33,11 @@ struct ProgramBuilds {
 // Builds candidate, reference, baseline and rivals side by side; if the candidate fails, the others
 // are called off. Trusted programs are those that the job names (common/trusted_programs.h), built
 // with default limits, each in its own language. All for `architecture` (empty: each toolchain's
-// default). A candidate of a CONFIRM or EXAMINE job is built with delays and with a line table, too,
-// where its language can be. A BUILD job builds its candidate alone. Non-OK: CANCELLED after `stop`,
-// FAILED_PRECONDITION without a toolchain for one of the languages, INVALID_ARGUMENT if the task
-// does not hold a program that is named, TaskFault (common/task_fault.h) if a trusted program or a
-// rival does not build: the message names the task and the file.
+// default). A candidate of a CONFIRM or EXAMINE job is built with delays and with a line table,
+// too, where its language can be. A BUILD job builds its candidate alone. Non-OK: CANCELLED after
+// `stop`, FAILED_PRECONDITION without a toolchain for one of the languages, INVALID_ARGUMENT if the
+// task does not hold a program that is named, TaskFault (common/task_fault.h) if a trusted program
+// or a rival does not build: the message names the task and the file.
 absl::StatusOr<ProgramBuilds> BuildPrograms(const Toolchains& toolchains, const v1::JobSpec& spec,
                                             const v1::Task& task, const std::string& architecture,
                                             std::stop_token stop);

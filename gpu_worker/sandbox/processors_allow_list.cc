@@ -129,8 +129,12 @@ std::vector<AllowedCall> ProcessorsAllowList(pid_t self) {
   for (const uint64_t kind : {uint64_t{0}, uint64_t{MAP_SHARED}, uint64_t{MAP_ANONYMOUS}}) {
     calls.push_back({"mmap", {{3, kSharing, kind}}});
   }
-  // Of 0 bytes would be a second mapping of shared memory.
-  calls.push_back({"mremap", {{1, 0, 1}}});
+  // Of 0 bytes would be a second mapping of shared memory, and the kernel rounds the largest sizes
+  // up to 0: only sizes whose highest bit is that of an address.
+  constexpr int kAddressBits = 47;
+  for (int bit = 0; bit < kAddressBits; ++bit) {
+    calls.push_back({"mremap", {{1, ~uint64_t{0} << bit, uint64_t{1} << bit}}});
+  }
   // To read what is there. A new name is an inode of kernel memory, which no tmpfs limit counts.
   constexpr uint64_t kReadingFlags =
       O_CLOEXEC | O_DIRECTORY | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_NOATIME | 0100000;

@@ -13,8 +13,8 @@ namespace ksearch {
 struct AllowedCall {
   struct Condition {
     unsigned argument = 0;  // from 0
-    uint64_t mask = 0;      // 0: the argument is at least `value`
-    uint64_t value = 0;     // of argument & mask
+    uint64_t mask = 0;
+    uint64_t value = 0;  // of argument & mask
   };
   const char* name = nullptr;
   std::vector<Condition> conditions;

@@ -158,10 +158,8 @@ absl::StatusOr<FilterContext> ProcessorsFilter() {
   for (const AllowedCall& call : ProcessorsAllowList(::getpid())) {
     std::vector<scmp_arg_cmp> conditions;
     for (const AllowedCall::Condition& condition : call.conditions) {
-      conditions.push_back(condition.mask == 0
-                               ? scmp_arg_cmp{condition.argument, SCMP_CMP_GE, condition.value, 0}
-                               : scmp_arg_cmp{condition.argument, SCMP_CMP_MASKED_EQ,
-                                              condition.mask, condition.value});
+      conditions.push_back(
+          {condition.argument, SCMP_CMP_MASKED_EQ, condition.mask, condition.value});
     }
     status.Update(AddRule(context.get(), SCMP_ACT_ALLOW, call.name, conditions));
   }

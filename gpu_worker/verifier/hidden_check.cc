@@ -137,10 +137,14 @@ absl::StatusOr<std::vector<AnsweredHiddenCase>> AnswerHiddenCases(
   return answered;
 }
 
+bool IsAmongOthers(Bench& bench, const AnsweredHiddenCase& hidden) {
+  return bench.gpu() == nullptr && hidden.workspace_fill == 0;
+}
+
 absl::StatusOr<Ending> CheckHiddenCase(Bench& bench, RunnerLink& link,
                                        const AnsweredHiddenCase& hidden,
                                        const WorkloadSession::Limits& limits) {
-  const bool among_others = bench.gpu() == nullptr && hidden.workspace_fill == 0;
+  const bool among_others = IsAmongOthers(bench, hidden);
   const int sets =
       among_others ? std::min(bench.Sets(*hidden.workload, kSides), kMaxConfirmSets) : 1;
   // The buffers of timed calls, which are of the same sizes.

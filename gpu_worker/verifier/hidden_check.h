@@ -34,6 +34,10 @@ absl::StatusOr<std::vector<AnsweredHiddenCase>> AnswerHiddenCases(
     const ProgramImage& reference, const std::vector<std::shared_ptr<const WorkloadCase>>& cases,
     const std::vector<OracleEntries>& oracles);
 
+// Whether the case is compared in a series of calls like those of a timing: on processors, but for
+// the case of the workspace. It wants a process that has seen no gate, as those of timings.
+bool IsAmongOthers(Bench& bench, const AnsweredHiddenCase& hidden);
+
 // Calls of a candidate with inputs of the hidden kind, of which one is compared. On processors it
 // is any call of a session like a timed one: as many sets, a random number of calls before it, GOs
 // of random length. On a GPU, and where the workspace is what is unusual, it is the first and only

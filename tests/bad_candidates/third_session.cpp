@@ -1,4 +1,4 @@
-// Fails in the third session of a process, if it was timed in the one before: neither a check, which
+// Fails in the third session of a process, if it was timed in the one before: neither a check, that
 // makes two calls a session, nor a single session sees it.
 #include <ksearch_task.h>
 

@@ -110,7 +110,7 @@ class FakeStore final : public Store {
   std::map<std::string, LlmCallRow> calls_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, v1::JobSpec> jobs_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, v1::JobResult> results_ ABSL_GUARDED_BY(mu_);
-  std::vector<std::string> result_order_ ABSL_GUARDED_BY(mu_);  // job ids
+  std::vector<std::string> result_order_ ABSL_GUARDED_BY(mu_);            // job ids
   std::map<std::string, TaskFaultRow> task_faults_ ABSL_GUARDED_BY(mu_);  // by EvidenceKey
   std::map<std::pair<std::string, std::string>, AttemptRow> attempts_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, std::string> blobs_ ABSL_GUARDED_BY(mu_);

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <string>
 
-#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
@@ -50,18 +50,63 @@ std::string ShownValue(int value) {
              : absl::StrCat("a number beyond ", kMostShownValue);
 }
 
-// "waiting for the calls: CUDA_ERROR_X (...)" -> "CUDA_ERROR_X"; empty if there is no such name.
-std::string CudaErrorName(absl::string_view text) {
-  constexpr absl::string_view kPrefix = "CUDA_ERROR_";
-  constexpr size_t kMostBytes = 48;  // the longest has 47
-  const size_t begin = text.find(kPrefix);
-  if (begin == absl::string_view::npos) return "";
-  size_t end = begin;
-  while (end < text.size() && end - begin < kMostBytes &&
-         (absl::ascii_isupper(static_cast<unsigned char>(text[end])) || text[end] == '_')) {
-    ++end;
-  }
-  return std::string(text.substr(begin, end - begin));
+// Numbers and names of CUresult; most numbers are cudaError_t's too. Not from the runner's text,
+// which may be the program's.
+struct CudaError {
+  int number;
+  absl::string_view name;
+};
+constexpr CudaError kCudaErrors[] = {
+    {1, "CUDA_ERROR_INVALID_VALUE"},
+    {2, "CUDA_ERROR_OUT_OF_MEMORY"},
+    {3, "CUDA_ERROR_NOT_INITIALIZED"},
+    {46, "CUDA_ERROR_DEVICE_UNAVAILABLE"},
+    {98, "cudaErrorInvalidDeviceFunction"},
+    {100, "CUDA_ERROR_NO_DEVICE"},
+    {200, "CUDA_ERROR_INVALID_IMAGE"},
+    {201, "CUDA_ERROR_INVALID_CONTEXT"},
+    {209, "CUDA_ERROR_NO_BINARY_FOR_GPU"},
+    {214, "CUDA_ERROR_ECC_UNCORRECTABLE"},
+    {218, "CUDA_ERROR_INVALID_PTX"},
+    {220, "CUDA_ERROR_NVLINK_UNCORRECTABLE"},
+    {222, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"},
+    {400, "CUDA_ERROR_INVALID_HANDLE"},
+    {500, "CUDA_ERROR_NOT_FOUND"},
+    {700, "CUDA_ERROR_ILLEGAL_ADDRESS"},
+    {701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"},
+    {702, "CUDA_ERROR_LAUNCH_TIMEOUT"},
+    {710, "CUDA_ERROR_ASSERT"},
+    {714, "CUDA_ERROR_HARDWARE_STACK_ERROR"},
+    {715, "CUDA_ERROR_ILLEGAL_INSTRUCTION"},
+    {716, "CUDA_ERROR_MISALIGNED_ADDRESS"},
+    {717, "CUDA_ERROR_INVALID_ADDRESS_SPACE"},
+    {718, "CUDA_ERROR_INVALID_PC"},
+    {719, "CUDA_ERROR_LAUNCH_FAILED"},
+    {720, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE"},
+    {721, "CUDA_ERROR_CONTAINED"},
+    {800, "CUDA_ERROR_NOT_PERMITTED"},
+    {801, "CUDA_ERROR_NOT_SUPPORTED"},
+    {802, "CUDA_ERROR_SYSTEM_NOT_READY"},
+    {803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"},
+    {900, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"},
+    {901, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED"},
+    {902, "CUDA_ERROR_STREAM_CAPTURE_MERGE"},
+    {903, "CUDA_ERROR_STREAM_CAPTURE_UNMATCHED"},
+    {904, "CUDA_ERROR_STREAM_CAPTURE_UNJOINED"},
+    {905, "CUDA_ERROR_STREAM_CAPTURE_ISOLATION"},
+    {906, "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT"},
+    {908, "CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD"},
+    {912, "CUDA_ERROR_INVALID_CLUSTER_SIZE"},
+    {999, "CUDA_ERROR_UNKNOWN"},
+};
+
+// Empty if the error says nothing of CUDA, or the number has no name here.
+std::string CudaErrorName(const v1::RunnerReply::RunnerError& error) {
+  if (!absl::StrContains(error.text(), "CUDA_ERROR_")) return "";
+  const auto* const known =
+      std::find_if(std::begin(kCudaErrors), std::end(kCudaErrors),
+                   [&](const CudaError& one) { return one.number == error.value(); });
+  return known == std::end(kCudaErrors) ? "" : std::string(known->name);
 }
 
 // Exceptions of Python and torch that programs of their kind raise.
@@ -137,7 +182,7 @@ Ending FromError(const v1::RunnerReply::RunnerError& error, v1::RunnerReply::Bod
   using Error = v1::RunnerReply::RunnerError;
   const bool loading = expected == v1::RunnerReply::kLoaded;
   const bool mapping = expected == v1::RunnerReply::kMapped;
-  const std::string name = CudaErrorName(error.text());
+  const std::string name = CudaErrorName(error);
   switch (error.code()) {
     case Error::LOAD_FAILED:
       // No input was there yet.
@@ -154,12 +199,13 @@ Ending FromError(const v1::RunnerReply::RunnerError& error, v1::RunnerReply::Bod
     case Error::CUDA_ERROR:
       return FromCudaError(error.value(), name);
     case Error::OUT_OF_MEMORY:
-      return {v1::OUTCOME_RESOURCE_LIMIT,
-              absl::StrCat("no memory for the workspace that the program asks for",
-                           name.empty() ? "" : ": ", name)};
+      return {v1::OUTCOME_RESOURCE_LIMIT, absl::StrCat("no memory for the buffers or the workspace",
+                                                       name.empty() ? "" : ": ", name)};
     case Error::MAP_FAILED:
-      return {v1::OUTCOME_RESOURCE_LIMIT,
-              absl::StrCat("mapping the buffers failed", name.empty() ? "" : ": ", name)};
+      return {
+          v1::OUTCOME_RESOURCE_LIMIT,
+          absl::StrCat("mapping the buffers failed: ",
+                       name.empty() ? absl::StrCat("error ", ShownValue(error.value())) : name)};
     default:
       return Cheat("an error code out of turn");
   }

@@ -42,8 +42,8 @@ WorkloadSession::Batch WorkloadSession::Run(const std::vector<Call>& calls, Mode
       Recording chain = MakeChain(order, go.graph, limits);
       batch.ending = std::move(chain.ending);
       if (batch.ending.passed() && !chain.reason.empty()) {
-        batch.ending = {v1::OUTCOME_RUNTIME_ERROR,
-                        absl::StrCat("recorded calls cannot be put together: ", chain.reason)};
+        // The reason is the runner's text, which may be the program's.
+        batch.ending = {v1::OUTCOME_RUNTIME_ERROR, "recorded calls cannot be put together"};
       }
       if (!batch.ending.passed()) return batch;
     }

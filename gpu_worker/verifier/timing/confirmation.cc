@@ -41,7 +41,9 @@ absl::StatusOr<std::unique_ptr<ConfirmationSide>> Confirmation::StartSide(
   ASSIGN_OR_RETURN(side->link,
                    bench_.starter().Start(
                        program, is_candidate ? candidate_limits_ : RunnerStarter::TrustedLimits()));
-  *ending = side->link->Load(program, bench_.clock().SteadyNow() + program.load_time());
+  const absl::Time latest = bench_.clock().SteadyNow() + program.load_time();
+  // Cut off by the job's deadline a rival would look as if it failed.
+  *ending = side->link->Load(program, is_candidate ? std::min(limits_.deadline, latest) : latest);
   return side;
 }
 

@@ -116,7 +116,7 @@ TEST(JudgeReplyTest, CudaErrorsOfTheDeviceAreKeptApart) {
   };
   const Ending illegal_address = judge(700);
   EXPECT_EQ(illegal_address.outcome, v1::OUTCOME_RUNTIME_ERROR);
-  EXPECT_THAT(illegal_address.message, HasSubstr("CUDA_ERROR_X"));
+  EXPECT_THAT(illegal_address.message, HasSubstr("CUDA_ERROR_ILLEGAL_ADDRESS"));
   EXPECT_FALSE(illegal_address.device_failed);
   EXPECT_TRUE(illegal_address.crashed);
   EXPECT_FALSE(judge(701).crashed);  // a launch that needs too many registers
