@@ -55,9 +55,11 @@ TEST(EvaluationJob, HasTheDevicesNumberOfLaunchesUnlessOneIsGiven) {
   v1::Task task = SomeTask();
   task.set_device(v1::DEVICE_CLASS_CPU);
   EXPECT_EQ(EvaluationJob(task, Confirmation())->plan().launches(), 6);
-  task.set_device(v1::DEVICE_CLASS_CUDA);
-  EXPECT_EQ(EvaluationJob(task, Confirmation())->plan().launches(), 8);
   v1::EvaluateRequest request = Confirmation();
+  task.set_device(v1::DEVICE_CLASS_CUDA);
+  task.mutable_references(0)->set_language(v1::LANGUAGE_CUDA);
+  request.mutable_sources()->set_language(v1::LANGUAGE_CUDA);
+  EXPECT_EQ(EvaluationJob(task, request)->plan().launches(), 8);
   request.mutable_plan()->set_launches(12);
   EXPECT_EQ(EvaluationJob(task, request)->plan().launches(), 12);
 }

@@ -56,7 +56,8 @@ TEST_F(JobRowsTest, ResultsAreListedNewestFirstAndInPages) {
   for (const char* job : {"j3", "j1", "j2"}) ASSERT_TRUE(Record(*store_, Result(job)).ok());
   const auto listed = [&](const std::string& task, int64_t before, int limit) {
     std::vector<std::string> jobs;
-    for (const ResultRow& row : store_->ListResults(task, before, limit).value()) {
+    const std::vector<ResultRow> rows = store_->ListResults(task, before, limit).value();
+    for (const ResultRow& row : rows) {
       EXPECT_EQ(row.spec.candidate().files(0).content(), row.job_id);
       EXPECT_EQ(row.outcome, Result(row.job_id).outcome());
       EXPECT_GT(row.recorded, absl::UnixEpoch());

@@ -321,7 +321,10 @@ TEST_F(PipelineExecutorTest, UnsuitableJobsAreReturnedWithTheReason) {
 TEST_F(PipelineExecutorTest, RivalThatStandsForAMissingBaselineIsNamed) {
   task_.clear_baselines();
   spec_.add_rivals()->set_rival_id("baseline");
-  EXPECT_THAT(std::string(Execute().status().message()), HasSubstr("rival baseline"));
+  const auto result = Execute();
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->outcome(), v1::OUTCOME_TASK_ERROR);
+  EXPECT_THAT(result->message(), HasSubstr("rival baseline"));
 }
 
 TEST_F(PipelineExecutorTest, TheJobSaysWhichOfTheTasksProgramsRunInWhateverLanguage) {
