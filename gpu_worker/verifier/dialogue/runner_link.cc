@@ -184,10 +184,9 @@ RunnerLink::GoReply RunnerLink::Go(const v1::GoRequest& go, absl::Time deadline)
     return own_delay_.Read().waiting +
            (runner_delay_.has_value() ? runner_delay_->Read().waiting : absl::ZeroDuration());
   };
+  Resume();
   const absl::Duration waited_before = waited();
   const absl::Duration others_before = OtherThreadsTime();
-  // Before the runner goes on, in Exchange: all is prepared, and a thread that SIGCONT wakes could
-  // begin with work before the request comes.
   const absl::Time start = clock_.SteadyNow();
   result.ending = Exchange(&request, {}, expected, deadline, &reply);
   result.audit = clock_.SteadyNow() - start;
