@@ -104,6 +104,24 @@ TEST(JudgeReplyTest, AFailingCallSaysNothingInWordsOrNumbersOfItsOwn) {
   EXPECT_EQ(message(700, "CUDA_ERROR_ILLEGAL_ADDRESS (an illegal access): 0.726"),
             "ksearch_run returned 700 (0 means success); among CUDA errors that is "
             "CUDA_ERROR_ILLEGAL_ADDRESS");
+  EXPECT_EQ(message(77, "CUDA_ERROR_INPUTS_ARE_ZERO_POINT_SEVEN"),
+            "ksearch_run returned 77 (0 means success)");
+}
+
+TEST(JudgeReplyTest, AnExceptionSaysItsKindAndLineAlone) {
+  const auto message = [](const std::string& text) {
+    v1::RunnerReply reply = Honest();
+    reply.mutable_error()->set_code(v1::RunnerReply::RunnerError::RAISED);
+    reply.mutable_error()->set_text(text);
+    return JudgeMessage(reply).message;
+  };
+  EXPECT_EQ(
+      message("Traceback:\n  File \"kernel.py\", line 3, in run\n  File \"kernel.py\", line 12, "
+              "in f\n    x[9]\nIndexError: 0.726 is out of range"),
+      "the program raised IndexError at line 12");
+  EXPECT_EQ(message("torch.OutOfMemoryError: 0.726"), "the program raised OutOfMemoryError");
+  EXPECT_EQ(message("X0726Error: 1, line 123456"), "the program raised an exception");
+  EXPECT_EQ(message(""), "the program raised an exception");
 }
 
 TEST(JudgeReplyTest, CudaErrorsOfTheDeviceAreKeptApart) {
