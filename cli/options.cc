@@ -342,7 +342,10 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
                  [&options](int v) { options.rounds = v; });
   AddBudgetOptions(resume, &options.budget);
   add("workers", "workers and their devices")
-      ->add_option("--drain", options.drain_worker, "ask this worker to finish and leave");
+      ->add_option("--drain", options.drain_worker, "ask this worker to finish and leave")
+      ->check([](const std::string& worker) {
+        return worker.empty() ? std::string("the worker's id is empty") : std::string();
+      });
   add("tasks", "tasks that can be optimised");
   add("jobs", "evaluations that wait or are at work, and for whom")
       ->add_option("--task", options.task, "of this task only");

@@ -1,6 +1,8 @@
 #include "coordinator/tasks/definition_json.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -35,9 +37,23 @@ bool IsTaskName(absl::string_view name) {
   return !name.empty() && name[0] != '.';
 }
 
+// What ksearch_task.h (common/kernel_header.cc) calls something else.
+constexpr absl::string_view kNamesOfHeader[] = {
+    "KsearchArgs", "ksearch_run", "ksearch_workspace_bytes",
+    "NULL",        "int8_t",      "int16_t",
+    "int32_t",     "int64_t",     "uint8_t",
+    "uint16_t",    "uint32_t",    "uint64_t"};
+
 // Names become fields of KsearchArgs.
 absl::Status CheckName(absl::string_view file, const std::string& field, const std::string& name,
                        const LocatedJson& json) {
+  if (std::find(std::begin(kNamesOfHeader), std::end(kNamesOfHeader), name) !=
+      std::end(kNamesOfHeader)) {
+    return JsonError(file, json, field,
+                     absl::StrCat("'", name,
+                                  "' is a name of ksearch_task.h; choose another one, also in "
+                                  "workloads.jsonl"));
+  }
   if (!IsCppKeyword(name)) return absl::OkStatus();
   return JsonError(file, json, field,
                    absl::StrCat("'", name,

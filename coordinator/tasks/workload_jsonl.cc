@@ -1,5 +1,6 @@
 #include "coordinator/tasks/workload_jsonl.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <utility>
@@ -350,6 +351,11 @@ absl::StatusOr<v1::Workload> WorkloadParser::ParseLine(absl::string_view line, i
   const JsonFields fields(file_, *body, "workload");
   v1::Workload workload;
   ASSIGN_OR_RETURN(*workload.mutable_uuid(), fields.RequiredText("uuid", kMaxNameBytes));
+  // Terminals and logs show it.
+  if (!std::all_of(workload.uuid().begin(), workload.uuid().end(),
+                   [](unsigned char c) { return absl::ascii_isgraph(c); })) {
+    return fields.Error("uuid", "must be letters, digits and punctuation of ASCII, without blanks");
+  }
   const auto [first, fresh] = line_of_uuid_.emplace(workload.uuid(), line_number);
   if (!fresh) {
     return fields.Error(

@@ -125,6 +125,7 @@ TEST_F(CommandLineTest, WhatIsNotThereGivesTheSameCodeEverywhere) {
   Expect({"show", "nosuch", "c"}, 3, HasSubstr("nosuch"));
   Expect({"show", *run_id_, "nosuch"}, 3, HasSubstr("nosuch"));
   Expect({"workers", "--drain", "nosuch"}, 3, HasSubstr("nosuch"));
+  Expect({"workers", "--drain", ""}, 2, HasSubstr("the worker's id is empty"));
 }
 
 TEST_F(CommandLineTest, CommandLineErrorsGive2) {

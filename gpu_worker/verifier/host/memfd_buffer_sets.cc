@@ -73,11 +73,12 @@ MemfdBufferSets::~MemfdBufferSets() {
 
 std::vector<MapPacket> MemfdBufferSets::Map(int sets) {
   const auto& tensors = workload_->tensors();
+  const uint64_t salt = RandomUint64();
   std::vector<MapPacket> packets;
   for (int set = 0; set < sets; ++set) {
-    Wipe({{set, 0}});
     for (size_t t = 0; t < tensors.size(); ++t) {
       const Buffer& memory = buffer(set, t);
+      FillPoison(PoisonWord(tensors[t].dtype, salt), tensor_memory(set, t), tensors[t].bytes);
       ForGuards(memory.base, memory.file_bytes, tensors[t].bytes,
                 [&](std::byte* band, int64_t bytes) { FillPoison(guard_word_, band, bytes); });
       if (packets.empty() || packets.back().fds.size() == kFdsPerPacket) {

@@ -67,7 +67,8 @@ class BufferSets {
   // From now on for this case, whose tensors have the same sizes (another seed).
   virtual void SetCase(std::shared_ptr<const WorkloadCase> workload) = 0;
   // For a runner that is to see the first `sets` sets: writes their guard bands anew, and wipes
-  // outputs, which may be another program's right answers to the same contents.
+  // what another program may have left: right answers to the same contents, and on processors
+  // inputs, which tell which contents are compared.
   virtual std::vector<MapPacket> Map(int sets) = 0;
   // Writes inputs and poisons outputs, in the order in which the calls will come.
   virtual void Prepare(const std::vector<SetContent>& calls, uint64_t poison_salt) = 0;

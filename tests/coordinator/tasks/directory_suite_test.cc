@@ -91,6 +91,9 @@ TEST_F(DirectorySuiteTest, NamesThatNoProgramCanUseAreRefusedWithTheirLine) {
                 testing::AllOf(HasSubstr("definition.json:3: inputs."),
                                HasSubstr(absl::StrCat("'", name, "' is a keyword of C++"))));
   }
+  Write(definition, absl::StrReplaceAll(kDefinition, {{"\"x\"", "\"int64_t\""}}));
+  EXPECT_THAT(std::string(Suite()->Load("copy").status().message()),
+              HasSubstr("'int64_t' is a name of ksearch_task.h"));
   Write(definition, absl::StrReplaceAll(kDefinition, {{"\"n\"", "\"for\""}}));
   EXPECT_THAT(std::string(Suite()->Load("copy").status().message()),
               HasSubstr("definition.json:2: axes.for: 'for' is a keyword"));

@@ -166,6 +166,12 @@ TEST(WorkloadJsonlTest, RejectsAUuidThatOccursTwice) {
             "w.jsonl:3: workload.uuid: \"w1\" is already that of line 1");
 }
 
+TEST(WorkloadJsonlTest, RejectsAUuidThatTerminalsWouldObey) {
+  EXPECT_EQ(ErrorAfter("\"uuid\": \"w1\"", "\"uuid\": \"w\\u001b[31m\""),
+            "w.jsonl:2: workload.uuid: must be letters, digits and punctuation of ASCII, without "
+            "blanks");
+}
+
 TEST(WorkloadJsonlTest, RejectsAnOverlongLine) {
   const std::string text = absl::StrCat(std::string(kMaxWorkloadLineBytes, ' '), kLine);
   EXPECT_THAT(std::string(ParseWorkloadJsonl(text, "w", Decode()).status().message()),

@@ -318,7 +318,8 @@ TEST(JobVerifierTest, ConfirmationJudgesTimedOutputsToo) {
   // A hidden case may come first.
   EXPECT_THAT(verdict.outcome(), ::testing::AnyOf(v1::OUTCOME_CHEAT, v1::OUTCOME_INCORRECT))
       << verdict.message();
-  EXPECT_THAT(verdict.message(), HasSubstr("outputs of another call"));
+  EXPECT_THAT(verdict.message(),
+              ::testing::AnyOf(HasSubstr("outputs of another call"), HasSubstr("hidden case")));
   EXPECT_THAT(verdict.comparisons(), IsEmpty());
 }
 

@@ -84,6 +84,18 @@ TEST_F(MemfdBufferSetsTest, NobodyFindsAnswersOfOthers) {
   EXPECT_NE(first.floats()[0], 42);
 }
 
+TEST_F(MemfdBufferSetsTest, NobodyFindsInputsOfOthers) {
+  const std::vector<MapPacket> packets = buffers_->Map(2);
+  const Mapping a(packets[0], 0), b(packets[0], 4);  // of the first and of the second set
+  buffers_->Prepare({{0, 7}}, 1);
+  const float given = a.floats()[0];
+  b.floats()[0] = 42;  // a message to the next program, in a set without a call
+  EXPECT_EQ(buffers_->ChangedInput({0, 7}), std::nullopt);
+  buffers_->Map(2);
+  EXPECT_NE(a.floats()[0], given);
+  EXPECT_NE(b.floats()[0], 42);
+}
+
 TEST_F(MemfdBufferSetsTest, PreparedSetsAreIntactAndUnwritten) {
   buffers_->Map(3);
   buffers_->Prepare({{1, 8}, {2, 9}}, 99);
