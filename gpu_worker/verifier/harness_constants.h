@@ -158,6 +158,8 @@ inline constexpr int kMaxConfirmDeviceSets = 192;
 inline constexpr double kEnoughOfBlock = 0.6;
 // Both sides meet the same cache, so fewer sets do; mapping them costs more than calling.
 inline constexpr int kMaxConfirmSets = 16;
+// More sets if all of a side's take at most so much: of short calls a GO should have many.
+inline constexpr int64_t kCheapConfirmBytes = int64_t{16} << 20;
 
 // Hidden cases of a confirmation: time for reference runs, as the first runs took.
 inline constexpr absl::Duration kHiddenCaseTime = absl::Seconds(3);

@@ -21,7 +21,6 @@ constexpr int kHiddenWorkspaceFill = 0x45;
 // On processors before the call that is compared: at most so many calls, and no more after so long.
 constexpr int kMostCallsBeforeHidden = 200;
 constexpr absl::Duration kCallsBeforeHiddenTime = absl::Milliseconds(100);
-constexpr int kSides = 2;  // of a confirmation, which share the memory for sets
 
 using CasePtr = std::shared_ptr<const WorkloadCase>;
 
@@ -145,8 +144,7 @@ absl::StatusOr<Ending> CheckHiddenCase(Bench& bench, RunnerLink& link,
                                        const AnsweredHiddenCase& hidden,
                                        const WorkloadSession::Limits& limits) {
   const bool among_others = IsAmongOthers(bench, hidden);
-  const int sets =
-      among_others ? std::min(bench.Sets(*hidden.workload, kSides), kMaxConfirmSets) : 1;
+  const int sets = among_others ? bench.HostConfirmationSets(*hidden.workload) : 1;
   // The buffers of timed calls, which are of the same sizes.
   ASSIGN_OR_RETURN(std::shared_ptr<BufferSets> buffers,
                    bench.Buffers(hidden.usual, sets, among_others ? "side0" : "gate"));

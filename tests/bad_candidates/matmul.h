@@ -11,7 +11,8 @@
 // return right answers, and so passes: no test expects that.
 constexpr int kContained = 77;
 
-static inline void Matmul(const KsearchArgs* args) {
+// At the same place of a cache line in every program: by that alone it may be a third faster.
+__attribute__((noinline, aligned(64), unused)) static void Matmul(const KsearchArgs* args) {
   for (int64_t i = 0; i < args->m; ++i) {
     float* row = args->c + i * args->n;
     for (int64_t j = 0; j < args->n; ++j) row[j] = 0;

@@ -136,6 +136,13 @@ int Bench::Sets(const WorkloadCase& workload, int sides) const {
                       options_.max_rotation_bytes / sides);
 }
 
+int Bench::HostConfirmationSets(const WorkloadCase& workload) const {
+  constexpr int kSides = 2;
+  const int64_t cheap = kCheapConfirmBytes / std::max<int64_t>(1, workload.footprint_bytes());
+  return static_cast<int>(
+      std::min<int64_t>(Sets(workload, kSides), std::max<int64_t>(kMaxConfirmSets, cheap)));
+}
+
 int Bench::MostSets(const WorkloadCase& workload, int sides, int sets) const {
   const int64_t room = options_.max_rotation_bytes / sides;
   return static_cast<int>(std::clamp<int64_t>(

@@ -63,6 +63,8 @@ class Bench {
 
   // How many sets to rotate if `sides` runners are timed side by side.
   int Sets(const WorkloadCase& workload, int sides) const;
+  // How many sets each side of a confirmation on processors rotates.
+  int HostConfirmationSets(const WorkloadCase& workload) const;
   // At most `sets`, as far as memory for rotation allows; at least one.
   int MostSets(const WorkloadCase& workload, int sides, int sets) const;
 

@@ -211,7 +211,8 @@ absl::StatusOr<SideEnding> Confirmation::RunCase(int launch, const ConfirmationC
   }
   for (double& candidate_us : blocks->candidate_us) candidate_us += timer_->LateMicrosACall();
   blocks->audit_ratio = candidate->audit.Ratio();
-  blocks->time_escaped = candidate->audit.TimeEscaped();
+  // Where the runners' clocks have no say, it would be nothing but a false alarm.
+  blocks->time_escaped = !blocks->by_runners.empty() && candidate->audit.TimeEscaped();
   blocks->suspects = candidate->session->suspects();
   LOG(INFO) << "msg=\"launch compared\" workload=" << one.workload->uuid() << " launch=" << launch
             << " rival_us=" << Median(blocks->rival_us)

@@ -7,14 +7,8 @@
 #include "gpu_worker/verifier/harness_constants.h"
 
 namespace ksearch {
-namespace {
-
-constexpr int kSides = 2;
-
-}  // namespace
-
 int HostBlockTimer::Sets(const WorkloadCase& workload) const {
-  return std::min(bench_.Sets(workload, kSides), kMaxConfirmSets);
+  return bench_.HostConfirmationSets(workload);
 }
 
 absl::Status HostBlockTimer::BeginLaunch(int) { return absl::OkStatus(); }
@@ -38,9 +32,9 @@ absl::StatusOr<BlockTimer::Pair> HostBlockTimer::RunPair(const ConfirmationCase&
   Pair pair;
   // GOs of both sides are alike: what a GO costs beside its calls must not fall on more calls of
   // one side, which could be slow in its warm-up to that end.
-  const double call_us = std::max(first->call_us, second->call_us);
+  const int calls = CallsAGo(std::max(first->call_us, second->call_us), &first->dealer->rng());
   for (ConfirmationSide* side : {first, second}) {
-    pair.ended = {RunBlock(side, one, call_us, pairs_left,
+    pair.ended = {RunBlock(side, one, calls, pairs_left,
                            side->is_candidate ? &pair.candidate_us : &pair.rival_us),
                   side};
     if (!pair.ended.passed()) break;
@@ -48,7 +42,16 @@ absl::StatusOr<BlockTimer::Pair> HostBlockTimer::RunPair(const ConfirmationCase&
   return pair;
 }
 
-Ending HostBlockTimer::RunBlock(ConfirmationSide* side, const ConfirmationCase& one, double call_us,
+// Waking a runner takes as long as some calls: a GO has all that a block needs, as far as there are
+// sets. Up to a quarter less, so that its length tells nothing.
+int HostBlockTimer::CallsAGo(double call_us, Rng* rng) const {
+  const double needed =
+      absl::ToDoubleMicroseconds(FromProto(plan_.min_block_time())) / std::max(call_us, 1e-3);
+  const double drawn = 1 - rng->NextDouble() / 4;
+  return static_cast<int>(std::ceil(std::min<double>(needed, kMaxSets) * drawn));
+}
+
+Ending HostBlockTimer::RunBlock(ConfirmationSide* side, const ConfirmationCase& one, int calls,
                                 int blocks_left, double* us_per_call) {
   // Spreads the oracles over the blocks at random.
   const bool oracled = side->dealer->rng().NextBelow(static_cast<uint64_t>(blocks_left)) <
@@ -57,10 +60,9 @@ Ending HostBlockTimer::RunBlock(ConfirmationSide* side, const ConfirmationCase& 
   double spent_us = 0;
   size_t calls_done = 0;
   for (int go = 0; go < kMaxGosPerBlock && (go == 0 || spent_us < block_us); ++go) {
-    const double missing = (block_us - spent_us) / std::max(call_us, 1e-3);
-    const int calls = static_cast<int>(std::ceil(std::clamp<double>(missing, 1, kMaxSets)));
+    const std::vector<int> sets = side->dealer->PickSets(calls);
     const WorkloadSession::Batch batch =
-        side->session->Run(side->dealer->Deal(calls, go == 0 && oracled ? 1 : 0),
+        side->session->Run(side->dealer->DealTo(sets, go == 0 && oracled ? 1 : 0),
                            WorkloadSession::Mode::kTimed, one.oracles, limits_);
     if (!batch.ending.passed()) return batch.ending;
     side->audit.AddGo(batch);
@@ -76,7 +78,7 @@ Ending HostBlockTimer::RunBlock(ConfirmationSide* side, const ConfirmationCase& 
 Ending HostBlockTimer::RunAlone(ConfirmationSide* side, const ConfirmationCase& one) {
   double us_per_call = 0;
   side->least_round_trip = absl::ZeroDuration();
-  return RunBlock(side, one, side->call_us, 1, &us_per_call);
+  return RunBlock(side, one, CallsAGo(side->call_us, &side->dealer->rng()), 1, &us_per_call);
 }
 
 }  // namespace ksearch

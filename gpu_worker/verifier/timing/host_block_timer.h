@@ -28,10 +28,12 @@ class HostBlockTimer final : public BlockTimer {
   Ending RunAlone(ConfirmationSide* side, const ConfirmationCase& one) override;
 
  private:
-  // GOs of as many calls as fill a block if a call takes `call_us`. *us_per_call by the verifier's
-  // clock.
-  Ending RunBlock(ConfirmationSide* side, const ConfirmationCase& one, double call_us,
-                  int blocks_left, double* us_per_call);
+  // How many calls each GO of a pair of blocks gets if the slower side takes `call_us` for one.
+  int CallsAGo(double call_us, Rng* rng) const;
+  // GOs of `calls` calls each, until they have taken as long as a block. *us_per_call by the
+  // verifier's clock.
+  Ending RunBlock(ConfirmationSide* side, const ConfirmationCase& one, int calls, int blocks_left,
+                  double* us_per_call);
 
   Bench& bench_;
   const v1::MeasurePlan plan_;

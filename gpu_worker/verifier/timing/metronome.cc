@@ -18,23 +18,28 @@ absl::Status Metronome::Wake() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<absl::Duration> Metronome::Tick() {
+absl::StatusOr<RunnerLink::GoReply> Metronome::GoIdle() {
   RETURN_IF_ERROR(Wake());
-  const RunnerLink::GoReply reply =
-      link_->Go(std::vector<int>(), clock_.SteadyNow() + kTickTimeout);
+  RunnerLink::GoReply reply = link_->Go(std::vector<int>(), clock_.SteadyNow() + kTickTimeout);
   if (!reply.ending.passed()) {
     link_.reset();
     return absl::UnavailableError(
         absl::StrCat("the idle runner does not answer: ", reply.ending.message));
   }
-  return reply.audit - reply.waited;
+  return reply;
+}
+
+absl::StatusOr<absl::Duration> Metronome::Tick() {
+  ASSIGN_OR_RETURN(const RunnerLink::GoReply reply, GoIdle());
+  return reply.audit;
 }
 
 absl::StatusOr<Metronome::Pace> Metronome::TickAfterLeadIn() {
   RETURN_IF_ERROR(Wake());
   Pace pace;
   pace.lead_in = link_->LeadIn(clock_.SteadyNow() + kTickTimeout);
-  ASSIGN_OR_RETURN(pace.round_trip, Tick());
+  ASSIGN_OR_RETURN(const RunnerLink::GoReply reply, GoIdle());
+  pace.round_trip = reply.audit - reply.waited;
   return pace;
 }
 

@@ -15,11 +15,12 @@ class Metronome {
  public:
   Metronome(RunnerStarter& starter, const Clock& clock) : starter_(starter), clock_(clock) {}
 
-  // One round trip, without waiting for a core. Starts the runner if there is none. Non-OK is
-  // trouble of this machine.
+  // One round trip, waits for a core and all: a runner's GO has those too, but the kernel counts
+  // some of them only if the core was awake. Starts the runner if there is none. Non-OK is trouble
+  // of this machine.
   absl::StatusOr<absl::Duration> Tick();
 
-  // GPU: a lead-in and the round trip right after it.
+  // GPU: a lead-in and the round trip right after it, without waits for a core.
   struct Pace {
     absl::Duration lead_in;
     absl::Duration round_trip;
@@ -28,6 +29,7 @@ class Metronome {
 
  private:
   absl::Status Wake();
+  absl::StatusOr<RunnerLink::GoReply> GoIdle();
   RunnerStarter& starter_;
   const Clock& clock_;
   std::unique_ptr<RunnerLink> link_;
