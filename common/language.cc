@@ -22,6 +22,7 @@ std::vector<LanguageFacts> MakeTable() {
        .aliases = {},
        .title = "C++",
        .devices = {v1::DEVICE_CLASS_CPU},
+       .built_for = {v1::DEVICE_CLASS_CPU},
        .toolkit = Toolkit::kGxx,
        .toolkit_advice = "install g++, or set compiler_path",
        .builds_instrumented = false,
@@ -38,6 +39,7 @@ std::vector<LanguageFacts> MakeTable() {
        .aliases = {},
        .title = "CUDA C++",
        .devices = {v1::DEVICE_CLASS_CUDA},
+       .built_for = {v1::DEVICE_CLASS_CUDA},
        .toolkit = Toolkit::kNvcc,
        .toolkit_advice =
            "install a CUDA toolkit and g++, or set compiler_path and host_compiler_path",
@@ -55,9 +57,11 @@ std::vector<LanguageFacts> MakeTable() {
        .name = "python",
        .aliases = {"triton"},
        .title = "Triton (Python)",
-       .devices = {v1::DEVICE_CLASS_CUDA},
-       .toolkit = Toolkit::kNone,
-       .toolkit_advice = "",
+       .devices = {v1::DEVICE_CLASS_CUDA, v1::DEVICE_CLASS_CPU},
+       .built_for = {v1::DEVICE_CLASS_CPU},
+       .toolkit = Toolkit::kPython,
+       .toolkit_advice = "install torch for the interpreter (Debian: python3-torch; elsewhere: pip "
+                         "install torch), or set interpreter",
        .builds_instrumented = false,
        .scanner = SourceScanner::kNone,
        .main_path = "kernel.py",
@@ -74,6 +78,10 @@ std::vector<LanguageFacts> MakeTable() {
 std::string Choice(const std::vector<absl::string_view>& words) {
   if (words.size() < 2) return absl::StrJoin(words, "");
   return absl::StrCat(absl::StrJoin(words.begin(), words.end() - 1, ", "), " or ", words.back());
+}
+
+bool Contains(const std::vector<v1::DeviceClass>& devices, v1::DeviceClass device) {
+  return std::find(devices.begin(), devices.end(), device) != devices.end();
 }
 
 }  // namespace
@@ -123,8 +131,12 @@ std::string LanguageNames() {
 
 bool RunsOn(v1::Language language, v1::DeviceClass device) {
   const LanguageFacts* const facts = FindLanguage(language);
-  if (facts == nullptr) return false;
-  return std::find(facts->devices.begin(), facts->devices.end(), device) != facts->devices.end();
+  return facts != nullptr && Contains(facts->devices, device);
+}
+
+bool BuiltFor(v1::Language language, v1::DeviceClass device) {
+  const LanguageFacts* const facts = FindLanguage(language);
+  return facts != nullptr && Contains(facts->built_for, device);
 }
 
 std::optional<v1::Language> LanguageOfPath(absl::string_view path) {

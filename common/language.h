@@ -16,6 +16,7 @@ enum class Toolkit {
   kNone,  // nothing yet: no worker takes such programs
   kGxx,
   kNvcc,
+  kPython,  // the interpreter that also runs them
 };
 
 // Which scanner reads the text of a candidate for what no kernel needs.
@@ -37,8 +38,10 @@ struct LanguageFacts {
   absl::string_view title;
   // Devices its programs run on; the usual one first.
   std::vector<v1::DeviceClass> devices;
+  // Those of them for which workers of this release build and run it.
+  std::vector<v1::DeviceClass> built_for;
   Toolkit toolkit = Toolkit::kNone;
-  // What to do about a missing or broken compiler.
+  // What to do about a missing or broken compiler or interpreter.
   absl::string_view toolkit_advice;
   // The compiler can put delays at a program's barriers and add a line table (BuildVariant).
   bool builds_instrumented = false;
@@ -76,6 +79,8 @@ std::string LanguageNames();
 
 // Whether programs in it run on devices of this class; false for a value without a row.
 bool RunsOn(v1::Language language, v1::DeviceClass device);
+// Whether workers of this release build and run them there.
+bool BuiltFor(v1::Language language, v1::DeviceClass device);
 
 // The language that a file's ending says; nullopt if it says none.
 std::optional<v1::Language> LanguageOfPath(absl::string_view path);

@@ -60,7 +60,7 @@ v1::WorkerHello MakeHello(const v1::WorkerConfig& config, const std::vector<Devi
     capability->set_build_only(config.compile_only());
     *capability->mutable_fingerprint() = device.monitor->Fingerprint();
     for (const auto& [language, builder] : toolchains) {
-      if (!RunsOn(language, device.device_class())) continue;
+      if (!BuiltFor(language, device.device_class())) continue;
       capability->add_languages(language);
       v1::LanguageToolkit* toolkit = capability->add_toolkits();
       toolkit->set_language(language);

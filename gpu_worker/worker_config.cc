@@ -47,13 +47,13 @@ void CheckAddress(const std::string& address, std::vector<std::string>* faults) 
   }
 }
 
-// Language_Name of every language that a worker builds, of those whose programs run on `device` if
+// Language_Name of every language that a worker builds, of those that it builds for `device` if
 // that is given.
 std::vector<std::string> BuiltLanguages(v1::DeviceClass device = v1::DEVICE_CLASS_UNSPECIFIED) {
   std::vector<std::string> names;
   for (const LanguageFacts& language : Languages()) {
     if (language.toolkit == Toolkit::kNone) continue;
-    if (device != v1::DEVICE_CLASS_UNSPECIFIED && !RunsOn(language.id, device)) continue;
+    if (device != v1::DEVICE_CLASS_UNSPECIFIED && !BuiltFor(language.id, device)) continue;
     names.push_back(v1::Language_Name(language.id));
   }
   return names;
@@ -100,7 +100,7 @@ void CheckNumbers(const v1::WorkerConfig& config, std::vector<std::string>* faul
     const LanguageFacts* const known = FindLanguage(toolchain.language());
     if (known == nullptr || known->toolkit == Toolkit::kNone) {
       faults->push_back(absl::StrCat(field, ".language: this worker builds ",
-                                     absl::StrJoin(BuiltLanguages(), " and "), ", not ",
+                                     absl::StrJoin(BuiltLanguages(), ", "), ", not ",
                                      v1::Language_Name(toolchain.language())));
     }
     if (!languages.insert(toolchain.language()).second) {
@@ -109,7 +109,7 @@ void CheckNumbers(const v1::WorkerConfig& config, std::vector<std::string>* faul
   }
   const bool builds_cuda =
       std::any_of(languages.begin(), languages.end(),
-                  [](v1::Language language) { return RunsOn(language, v1::DEVICE_CLASS_CUDA); });
+                  [](v1::Language language) { return BuiltFor(language, v1::DEVICE_CLASS_CUDA); });
   CheckDevice("device", config.device(), builds_cuda, faults);
   for (int i = 0; i < config.more_devices_size(); ++i) {
     CheckDevice(absl::StrCat("more_devices[", i, "]"), config.more_devices(i), builds_cuda, faults);

@@ -44,6 +44,7 @@ absl::StatusOr<std::unique_ptr<Builder>> MakeToolchain(const v1::Toolchain& tool
                        NvccToolchain::Create(std::move(options), sandbox));
       return builder;
     }
+    case Toolkit::kPython:
     case Toolkit::kNone:
       break;
   }

@@ -33,8 +33,11 @@ TEST(LanguageTest, RowsAreWhole) {
     ASSERT_FALSE(facts.devices.empty());
     EXPECT_TRUE(RunsOn(facts.id, facts.devices.front()));
     EXPECT_EQ(facts.toolkit == Toolkit::kNone, facts.toolkit_advice.empty());
-    // What can be built is read, too: a candidate without a scanner would never be marked.
-    EXPECT_EQ(facts.toolkit == Toolkit::kNone, facts.scanner == SourceScanner::kNone);
+    EXPECT_EQ(facts.toolkit == Toolkit::kNone, facts.built_for.empty());
+    for (const v1::DeviceClass device : facts.built_for) EXPECT_TRUE(RunsOn(facts.id, device));
+    // What has a compiler is read, too: a candidate without a scanner would never be marked.
+    // Programs in Python have none yet.
+    EXPECT_EQ(facts.toolkit == Toolkit::kPython, facts.scanner == SourceScanner::kNone);
     ASSERT_FALSE(facts.main_extensions.empty());
     EXPECT_TRUE(absl::EndsWith(facts.main_path, facts.main_extensions.front()));
     EXPECT_EQ(LanguageOfPath(facts.main_path), facts.id);
@@ -77,7 +80,15 @@ TEST(LanguageTest, AValueWithoutARowRunsNowhere) {
   EXPECT_EQ(FactsOf(unknown).id, DefaultLanguage().id);
   for (const auto device : {v1::DEVICE_CLASS_CPU, v1::DEVICE_CLASS_CUDA}) {
     EXPECT_FALSE(RunsOn(unknown, device));
+    EXPECT_FALSE(BuiltFor(unknown, device));
   }
+}
+
+TEST(LanguageTest, PythonRunsOnBothButIsBuiltForProcessorsAlone) {
+  EXPECT_EQ(FactsOf(v1::LANGUAGE_PYTHON).devices.front(), v1::DEVICE_CLASS_CUDA);
+  EXPECT_TRUE(RunsOn(v1::LANGUAGE_PYTHON, v1::DEVICE_CLASS_CPU));
+  EXPECT_TRUE(BuiltFor(v1::LANGUAGE_PYTHON, v1::DEVICE_CLASS_CPU));
+  EXPECT_FALSE(BuiltFor(v1::LANGUAGE_PYTHON, v1::DEVICE_CLASS_CUDA));
 }
 
 // What stores and jobs hold by number.

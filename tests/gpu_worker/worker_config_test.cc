@@ -53,13 +53,14 @@ TEST_F(WorkerConfigTest, ArgumentsWinOverTheFileAndDefaultsFillTheRest) {
 TEST_F(WorkerConfigTest, EveryFaultIsListed) {
   const std::string fault = Fault({"--config",
                                    Write("run_as_uid: -1 sandbox { max_processes: -2 } "
-                                         "toolchains { language: LANGUAGE_PYTHON }"),
+                                         "toolchains { language: LANGUAGE_UNSPECIFIED }"),
                                    "--slots", "none", "--colour", "red"});
   for (const char* part : {"--slots", "--colour", "run_as_uid", "sandbox.max_processes",
                            "toolchains[0].language", "coordinator_address is missing"}) {
     EXPECT_THAT(fault, HasSubstr(part));
   }
-  EXPECT_THAT(fault, HasSubstr("builds LANGUAGE_CPP and LANGUAGE_CUDA, not LANGUAGE_PYTHON"));
+  EXPECT_THAT(fault, HasSubstr("builds LANGUAGE_CPP, LANGUAGE_CUDA, LANGUAGE_PYTHON, not "
+                               "LANGUAGE_UNSPECIFIED"));
 }
 
 TEST_F(WorkerConfigTest, UnknownFieldNamesFileAndLine) {
@@ -113,7 +114,8 @@ TEST_F(WorkerConfigTest, GpuFieldsBelongToGpus) {
 }
 
 TEST_F(WorkerConfigTest, AGpuNeedsAToolchainForIt) {
-  for (const std::string toolchain : {"", "toolchains { language: LANGUAGE_CPP }"}) {
+  for (const std::string toolchain :
+       {"", "toolchains { language: LANGUAGE_CPP }", "toolchains { language: LANGUAGE_PYTHON }"}) {
     EXPECT_THAT(
         Fault({"--coordinator", "a:1", "--config",
                Write("device { device_class: DEVICE_CLASS_CUDA gpus: \"0\" } " + toolchain)}),

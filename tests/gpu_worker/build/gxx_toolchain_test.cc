@@ -245,10 +245,11 @@ TEST_F(GxxToolchainTest, FactoryMakesACachedCppToolchainByDefault) {
 
 TEST_F(GxxToolchainTest, FactoryNamesALanguageItCannotBuild) {
   v1::WorkerConfig config;
-  config.add_toolchains()->set_language(v1::LANGUAGE_PYTHON);
+  config.add_toolchains()->set_language(v1::LANGUAGE_UNSPECIFIED);
   const auto made = MakeToolchains(config, ScratchFolder() + "/state", sandbox_.get());
   EXPECT_EQ(made.status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(made.status().message()), HasSubstr("toolchains[0] (LANGUAGE_PYTHON)"));
+  EXPECT_THAT(std::string(made.status().message()),
+              HasSubstr("toolchains[0] (LANGUAGE_UNSPECIFIED)"));
 }
 
 }  // namespace
