@@ -12,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/digest.h"
+#include "common/folder_digest.h"
 #include "common/identity.h"
 #include "common/log.h"
 #include "common/status_macros.h"
@@ -22,9 +23,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// In an entry's folder: the artifact (successes only), and outcome, message and build report as a
-// serialized JobResult.
+// In an entry's folder: the artifact (successes only), a file or a folder; how it is loaded, where
+// BuildResult.loading says so; and outcome, message and build report as a serialized JobResult.
 constexpr char kArtifactFile[] = "/kernel.so";
+constexpr char kArtifactFolder[] = "/program";
+constexpr char kLoadingFile[] = "/loading.pb";
 constexpr char kResultFile[] = "/result.pb";
 constexpr char kTemporaryPrefix[] = "tmp-";
 
@@ -52,7 +55,7 @@ bool Cacheable(const BuildResult& result) {
 int64_t FolderBytes(const fs::path& folder) {
   int64_t total = 0;
   std::error_code error;
-  for (const auto& file : fs::directory_iterator(folder, error)) {
+  for (const auto& file : fs::recursive_directory_iterator(folder, error)) {
     std::error_code ignored;
     const auto size = file.file_size(ignored);
     if (!ignored) total += static_cast<int64_t>(size);
@@ -68,6 +71,32 @@ absl::Status CopyOrLink(const std::string& from, const std::string& to) {
   return absl::InternalError(absl::StrCat("copy ", from, " to ", to, ": ", error.message()));
 }
 
+// All that lies below a folder, with links to the same files where there can be any.
+absl::Status CopyFolder(const std::string& from, const std::string& to) {
+  std::error_code error;
+  fs::create_directory(to, error);
+  fs::recursive_directory_iterator at(from, error);
+  for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
+    const std::string target = to + "/" + at->path().lexically_relative(from).string();
+    if (at->symlink_status(error).type() == fs::file_type::directory) {
+      fs::create_directory(target, error);
+      if (error) break;
+    } else {
+      RETURN_IF_ERROR(CopyOrLink(at->path().string(), target));
+    }
+  }
+  if (!error) return absl::OkStatus();
+  return absl::InternalError(absl::StrCat("copy ", from, " to ", to, ": ", error.message()));
+}
+
+// SHA-256 of an artifact as BuildReport has it.
+absl::StatusOr<std::string> ArtifactSha256(const std::string& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) return FolderSha256(path, kMaxArtifactBytes);
+  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path, kMaxArtifactBytes));
+  return Sha256Hex(bytes);
+}
+
 absl::Status WriteEntry(const std::string& folder, const BuildResult& result) {
   std::error_code error;
   fs::create_directories(folder, error);
@@ -78,7 +107,11 @@ absl::Status WriteEntry(const std::string& folder, const BuildResult& result) {
   *stored.mutable_build() = result.report;
   RETURN_IF_ERROR(WriteFileAtomically(folder + kResultFile, stored.SerializeAsString()));
   if (result.outcome != v1::OUTCOME_PASSED) return absl::OkStatus();
-  return CopyOrLink(result.artifact_path, folder + kArtifactFile);
+  if (!result.loading.has_runner()) {
+    return CopyOrLink(result.artifact_path, folder + kArtifactFile);
+  }
+  RETURN_IF_ERROR(WriteFileAtomically(folder + kLoadingFile, result.loading.SerializeAsString()));
+  return CopyFolder(result.artifact_path, folder + kArtifactFolder);
 }
 
 std::optional<BuildResult> ReadEntry(const std::string& folder) {
@@ -92,11 +125,15 @@ std::optional<BuildResult> ReadEntry(const std::string& folder) {
   result.report.set_cached(true);
   if (!Cacheable(result)) return std::nullopt;
   if (result.outcome == v1::OUTCOME_PASSED) {
-    const auto artifact = ReadFile(folder + kArtifactFile, kMaxArtifactBytes);
-    if (!artifact.ok() || Sha256Hex(*artifact) != result.report.artifact_sha256()) {
+    const auto loading = ReadFile(folder + kLoadingFile, kMaxResultBytes);
+    if (!loading.ok() && !absl::IsNotFound(loading.status())) return std::nullopt;
+    if (loading.ok() &&
+        !(result.loading.ParseFromString(*loading) && result.loading.has_runner())) {
       return std::nullopt;
     }
-    result.artifact_path = folder + kArtifactFile;
+    result.artifact_path = folder + (loading.ok() ? kArtifactFolder : kArtifactFile);
+    const auto sha256 = ArtifactSha256(result.artifact_path);
+    if (!sha256.ok() || *sha256 != result.report.artifact_sha256()) return std::nullopt;
   }
   return result;
 }
@@ -249,6 +286,7 @@ BuildResult BuildCache::Store(const std::string& key, BuildResult result) {
     result.report.set_artifact_sha256(stored->report.artifact_sha256());
     result.report.set_artifact_bytes(stored->report.artifact_bytes());
     result.artifact_path = stored->artifact_path;
+    result.loading = std::move(stored->loading);
     result.artifact_hold = std::move(hold);
   }
   return result;

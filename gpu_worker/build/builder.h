@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "proto/job.pb.h"
 #include "proto/result.pb.h"
+#include "proto/runner.pb.h"
 #include "proto/task.pb.h"
 
 namespace ksearch {
@@ -37,15 +38,18 @@ struct BuildResult {
   v1::Outcome outcome = v1::OUTCOME_UNSPECIFIED;
   std::string message;
   v1::BuildReport report;
-  std::string artifact_path;  // absolute; only if PASSED
+  std::string artifact_path;  // absolute, a file or a folder; only if PASSED
+  // How it is loaded, where not as a shared object by ksearch-runner: runner, load_time and
+  // main_file; the rest is unset.
+  v1::Artifact loading;
   // Keeps the artifact from being removed. Owners: this result, and those it was copied to.
   std::shared_ptr<const void> artifact_hold;
 };
 
-// Turns sources into a loadable object. Implementations: toolchains, and the cache around them.
-// A compiler error, timeout or limit is an ordinary BuildResult; non-OK means this worker could not
-// even try (no compiler, no disk) and the job should go elsewhere; CANCELLED after `stop`.
-// Thread-safe.
+// Turns sources into a program that can be loaded. Implementations: toolchains, and the cache
+// around them. A compiler error, timeout or limit is an ordinary BuildResult; non-OK means this
+// worker could not even try (no compiler, no disk) and the job should go elsewhere; CANCELLED after
+// `stop`. Thread-safe.
 class Builder {
  public:
   virtual ~Builder() = default;

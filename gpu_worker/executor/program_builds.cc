@@ -186,7 +186,7 @@ absl::StatusOr<ProgramBuilds> BuildPrograms(const Toolchains& toolchains, const 
 }
 
 v1::Artifact ArtifactOf(const std::string& id, const BuildResult& build) {
-  v1::Artifact artifact;
+  v1::Artifact artifact = build.loading;
   artifact.set_id(id);
   artifact.set_path(build.artifact_path);
   artifact.set_sha256(build.report.artifact_sha256());

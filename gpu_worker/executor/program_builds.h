@@ -42,7 +42,7 @@ absl::StatusOr<ProgramBuilds> BuildPrograms(const Toolchains& toolchains, const 
                                             const v1::Task& task, const std::string& architecture,
                                             std::stop_token stop);
 
-// The file a verifier is told to load.
+// What a verifier is told to load.
 v1::Artifact ArtifactOf(const std::string& id, const BuildResult& build);
 
 }  // namespace ksearch

@@ -12,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/digest.h"
+#include "common/folder_digest.h"
 #include "gpu_worker/build/builder.h"
 
 namespace ksearch {
@@ -19,7 +20,8 @@ namespace ksearch {
 // "Builds" by copying the first source into a file. A source that begins with the name of an
 // outcome, such as "COMPILE_ERROR", ends so; one with "BROKEN_WORKER" is a non-OK status. A delayed
 // build has "delayed " before the source, and fails if that contains "UNDELAYABLE"; one with a line
-// table has "lined " and "UNLINEABLE".
+// table has "lined " and "UNLINEABLE". Of "FOLDER ..." it makes a folder with this text as
+// deep/main.py, and a command that loads it.
 // Thread-safe.
 class FakeBuilder : public Builder {
  public:
@@ -48,6 +50,15 @@ class FakeBuilder : public Builder {
     }
     result.outcome = v1::OUTCOME_PASSED;
     result.artifact_path = absl::StrCat(folder_, "/object-", build);
+    if (word == "FOLDER") {
+      std::filesystem::create_directories(result.artifact_path + "/deep");
+      std::ofstream(result.artifact_path + "/deep/main.py") << text;
+      result.report.set_artifact_sha256(*FolderSha256(result.artifact_path, 1 << 20));
+      result.loading.set_main_file("deep/main.py");
+      result.loading.mutable_runner()->add_argv("/bin/interpreter");
+      result.loading.mutable_load_time()->set_seconds(7);
+      return result;
+    }
     std::ofstream(result.artifact_path) << text;
     result.report.set_artifact_sha256(Sha256Hex(text));
     result.report.set_artifact_bytes(static_cast<int64_t>(text.size()));

@@ -9,6 +9,8 @@
 #include <latch>
 #include <thread>
 
+#include "absl/strings/match.h"
+#include "common/folder_digest.h"
 #include "common/textproto.h"
 #include "tests/fakes/fake_builder.h"
 
@@ -108,6 +110,51 @@ TEST_F(BuildCacheTest, DamagedEntryIsBuiltAgain) {
   const auto again = cache->Build(Request("int a;"), {});
   EXPECT_EQ(builder_->builds(), 2);
   EXPECT_EQ(ReadFile(again->artifact_path, 100).value(), "int a;");
+}
+
+// A folder with a runner of its own.
+TEST_F(BuildCacheTest, FoldersComeBackWithWhatLoadsThem) {
+  const std::string text = "FOLDER import torch";
+  const auto first = MakeCache()->Build(Request(text), {});
+  ASSERT_TRUE(first.ok()) << first.status();
+  const auto cache = MakeCache();
+  const auto again = cache->Build(Request(text), {});
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(builder_->builds(), 0);
+  EXPECT_TRUE(again->report.cached());
+  for (const BuildResult& built : {*first, *again}) {
+    EXPECT_TRUE(absl::StartsWith(built.artifact_path, folder_ + "/cache/")) << built.artifact_path;
+    EXPECT_EQ(FolderSha256(built.artifact_path, 1 << 20).value(), built.report.artifact_sha256());
+    EXPECT_EQ(ReadFile(built.artifact_path + "/deep/main.py", 100).value(), text);
+    EXPECT_EQ(built.loading.main_file(), "deep/main.py");
+    EXPECT_EQ(built.loading.runner().argv(0), "/bin/interpreter");
+    EXPECT_EQ(built.loading.load_time().seconds(), 7);
+  }
+}
+
+TEST_F(BuildCacheTest, AFolderThatIsDamagedInAnyWayIsBuiltAgain) {
+  const std::string text = "FOLDER import torch";
+  const std::vector<std::function<void(const std::string&)>> damages = {
+      [](const std::string& program) { std::ofstream(program + "/deep/main.py") << "other"; },
+      [](const std::string& program) { std::ofstream(program + "/more.py") << "more"; },
+      [](const std::string& program) { std::filesystem::remove(program + "/deep/main.py"); },
+      [](const std::string& program) { std::filesystem::create_symlink("/etc", program + "/etc"); },
+      [](const std::string& program) { std::filesystem::remove_all(program); },
+      [](const std::string& program) { std::filesystem::remove(program + "/../loading.pb"); },
+      [](const std::string& program) { std::ofstream(program + "/../loading.pb") << "garbage"; },
+      [](const std::string& program) { std::ofstream(program + "/../loading.pb").flush(); },
+  };
+  const auto cache = MakeCache();
+  for (size_t i = 0; i < damages.size(); ++i) {
+    SCOPED_TRACE(i);
+    const std::string program = cache->Build(Request(text), {})->artifact_path;
+    const int builds = builder_->builds();
+    damages[i](program);
+    const auto again = cache->Build(Request(text), {});
+    EXPECT_EQ(builder_->builds(), builds + 1);
+    EXPECT_EQ(ReadFile(again->artifact_path + "/deep/main.py", 100).value(), text);
+    EXPECT_EQ(again->loading.main_file(), "deep/main.py");
+  }
 }
 
 TEST_F(BuildCacheTest, EqualRequestsAtTheSameTimeAreBuiltOnce) {
