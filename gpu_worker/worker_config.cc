@@ -103,6 +103,17 @@ void CheckNumbers(const v1::WorkerConfig& config, std::vector<std::string>* faul
                                      absl::StrJoin(BuiltLanguages(), ", "), ", not ",
                                      v1::Language_Name(toolchain.language())));
     }
+    const bool python = known != nullptr && known->toolkit == Toolkit::kPython;
+    if (!python && !toolchain.interpreter().empty()) {
+      faults->push_back(
+          absl::StrCat(field, ".interpreter: is of Python; a compiler is named by compiler_path"));
+    }
+    if (python && (!toolchain.compiler_path().empty() || toolchain.extra_flags_size() > 0)) {
+      faults->push_back(absl::StrCat(
+          field,
+          ".compiler_path and .extra_flags: Python has none; its interpreter is named by "
+          "interpreter"));
+    }
     if (!languages.insert(toolchain.language()).second) {
       faults->push_back(absl::StrCat(field, ".language is given twice"));
     }
@@ -259,8 +270,8 @@ absl::Status CheckPrograms(const v1::WorkerConfig& config) {
   if (config.toolchains().empty()) check(FindOnPath("g++").status(), "toolchains.compiler_path");
   for (const v1::Toolchain& toolchain : config.toolchains()) {
     const std::string& compiler = toolchain.compiler_path();
-    // nvcc without a path is looked for where it usually is, too: the toolchain says so itself.
-    if (FactsOf(toolchain.language()).toolkit == Toolkit::kNvcc && compiler.empty()) continue;
+    // What is looked for elsewhere than on PATH, too, the toolchain itself says.
+    if (FactsOf(toolchain.language()).toolkit != Toolkit::kGxx && compiler.empty()) continue;
     check(FindOnPath(compiler.empty() ? "g++" : compiler).status(), "toolchains.compiler_path");
   }
   if (faults.empty()) return absl::OkStatus();

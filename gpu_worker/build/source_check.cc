@@ -66,6 +66,11 @@ const SourceRules& CudaSourceRules() {
   return *rules;
 }
 
+const SourceRules& PythonSourceRules() {
+  static const auto* const rules = new SourceRules{{".py"}, {}};
+  return *rules;
+}
+
 absl::Status CheckSources(const v1::Sources& sources, const v1::Limits& limits,
                           const SourceRules& rules) {
   if (sources.files().empty()) return absl::InvalidArgumentError("there is no source file");

@@ -20,6 +20,7 @@ struct SourceRules {
 };
 const SourceRules& CppSourceRules();
 const SourceRules& CudaSourceRules();
+const SourceRules& PythonSourceRules();
 
 // OK, or INVALID_ARGUMENT with the first reason why these sources never reach a compiler: no file
 // or too many, too large, an unsafe, reserved or repeated path, an unknown ending, a NUL byte,

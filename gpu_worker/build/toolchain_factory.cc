@@ -1,5 +1,6 @@
 #include "gpu_worker/build/toolchain_factory.h"
 
+#include <cstdlib>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -9,6 +10,7 @@
 #include "gpu_worker/build/build_cache.h"
 #include "gpu_worker/build/cuda/nvcc_toolchain.h"
 #include "gpu_worker/build/gxx_toolchain.h"
+#include "gpu_worker/build/python/python_toolchain.h"
 #include "gpu_worker/sandbox/sandbox_factory.h"
 
 namespace ksearch {
@@ -17,7 +19,7 @@ namespace {
 constexpr int64_t kDefaultCacheBytes = int64_t{2} << 30;
 
 absl::StatusOr<std::unique_ptr<Builder>> MakeToolchain(const v1::Toolchain& toolchain,
-                                                       const v1::SandboxSettings& sandbox_settings,
+                                                       const v1::WorkerConfig& config,
                                                        const std::string& state_dir,
                                                        Sandbox* sandbox) {
   const LanguageFacts* const language = FindLanguage(toolchain.language());
@@ -27,7 +29,7 @@ absl::StatusOr<std::unique_ptr<Builder>> MakeToolchain(const v1::Toolchain& tool
       options.compiler_path = toolchain.compiler_path();
       options.extra_flags.assign(toolchain.extra_flags().begin(), toolchain.extra_flags().end());
       options.work_dir = state_dir + "/build";
-      options.sandbox_spec = SpecFromSettings(sandbox_settings);
+      options.sandbox_spec = SpecFromSettings(config.sandbox());
       ASSIGN_OR_RETURN(std::unique_ptr<Builder> builder,
                        GxxToolchain::Create(std::move(options), sandbox));
       return builder;
@@ -39,12 +41,23 @@ absl::StatusOr<std::unique_ptr<Builder>> MakeToolchain(const v1::Toolchain& tool
       options.architecture = toolchain.architecture();
       options.extra_flags.assign(toolchain.extra_flags().begin(), toolchain.extra_flags().end());
       options.work_dir = state_dir + "/build";
-      options.sandbox_spec = SpecFromSettings(sandbox_settings);
+      options.sandbox_spec = SpecFromSettings(config.sandbox());
       ASSIGN_OR_RETURN(std::unique_ptr<Builder> builder,
                        NvccToolchain::Create(std::move(options), sandbox));
       return builder;
     }
-    case Toolkit::kPython:
+    case Toolkit::kPython: {
+      PythonToolchain::Options options;
+      options.interpreter = toolchain.interpreter();
+      const char* environment = std::getenv("VIRTUAL_ENV");  // NOLINT(concurrency-mt-unsafe)
+      options.virtual_environment = environment == nullptr ? "" : environment;
+      options.binary_dir = config.binary_dir();
+      options.work_dir = state_dir + "/build";
+      options.sandbox_spec = SpecFromSettings(config.sandbox());
+      ASSIGN_OR_RETURN(std::unique_ptr<Builder> builder,
+                       PythonToolchain::Create(std::move(options), sandbox));
+      return builder;
+    }
     case Toolkit::kNone:
       break;
   }
@@ -62,7 +75,7 @@ absl::StatusOr<Toolchains> MakeToolchains(const v1::WorkerConfig& config,
     const v1::Toolchain& toolchain = wanted.toolchains(i);
     const std::string name =
         absl::StrCat("toolchains[", i, "] (", v1::Language_Name(toolchain.language()), ")");
-    auto builder = MakeToolchain(toolchain, wanted.sandbox(), state_dir, sandbox);
+    auto builder = MakeToolchain(toolchain, wanted, state_dir, sandbox);
     if (!builder.ok()) return Annotate(builder.status(), name);
     auto cache = BuildCache::Create(
         *std::move(builder),

@@ -113,6 +113,21 @@ TEST_F(WorkerConfigTest, GpuFieldsBelongToGpus) {
   EXPECT_THAT(fault, testing::Not(HasSubstr("more_devices[0]")));
 }
 
+TEST_F(WorkerConfigTest, InterpretersAreOfPythonAndCompilersOfTheOthers) {
+  const std::string fault =
+      Fault({"--coordinator", "a:1", "--config",
+             Write("toolchains { language: LANGUAGE_CPP interpreter: \"/usr/bin/python3\" } "
+                   "toolchains { language: LANGUAGE_PYTHON compiler_path: \"/usr/bin/g++\" }")});
+  EXPECT_THAT(fault, HasSubstr("toolchains[0].interpreter"));
+  EXPECT_THAT(fault, HasSubstr("toolchains[1].compiler_path"));
+  // What is missing, the toolchain says; no compiler is looked for.
+  auto config = LoadWorkerConfig(
+      {"--coordinator", "a:1", "--compile-only", "--state-dir", folder_, "--config",
+       Write("toolchains { language: LANGUAGE_PYTHON interpreter: \"/no/python3\" }")});
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(std::string(CheckPrograms(*config).message()).find("compiler_path"), std::string::npos);
+}
+
 TEST_F(WorkerConfigTest, AGpuNeedsAToolchainForIt) {
   for (const std::string toolchain :
        {"", "toolchains { language: LANGUAGE_CPP }", "toolchains { language: LANGUAGE_PYTHON }"}) {

@@ -63,6 +63,12 @@ LocalCluster::LocalCluster() : worker_config_(SourcePath("configs/worker_cpu.tex
                            "ksearch-runner", "ksearch-model-server"}) {
     std::filesystem::copy_file(Environment("KSEARCH_BIN_DIR") + "/" + name, BinaryPath(name));
   }
+  // Not in every build.
+  for (const char* name : {"ksearch_runner.py", "libksearch_python_runner.so"}) {
+    std::error_code ignored;
+    std::filesystem::copy_file(Environment("KSEARCH_BIN_DIR") + "/" + name, BinaryPath(name),
+                               ignored);
+  }
 }
 
 LocalCluster::~LocalCluster() {
@@ -101,10 +107,22 @@ void LocalCluster::UseOwnDevice() {
   const std::string lock_path = folder_ + "/device.lock";
   // The worker's account may read here, not write.
   for (const char* suffix : {"", ".gate"}) std::ofstream(lock_path + suffix).flush();
-  std::string config = ReadFile(worker_config_, 1 << 20).value_or("");
+  std::string config = WorkerConfig();
   const size_t device = config.find("device {\n");
   ASSERT_NE(device, std::string::npos) << worker_config_;
   config.insert(config.find('\n', device) + 1, absl::StrCat("  lock_path: \"", lock_path, "\"\n"));
+  SetWorkerConfig(config);
+}
+
+void LocalCluster::AddToWorkerConfig(const std::string& text) {
+  SetWorkerConfig(absl::StrCat(WorkerConfig(), text, "\n"));
+}
+
+std::string LocalCluster::WorkerConfig() const {
+  return ReadFile(worker_config_, 1 << 20).value_or("");
+}
+
+void LocalCluster::SetWorkerConfig(const std::string& config) {
   worker_config_ = folder_ + "/worker.textproto";
   std::ofstream(worker_config_) << config;
 }

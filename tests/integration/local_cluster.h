@@ -28,6 +28,9 @@ class LocalCluster {
   // worker of this machine: for tests that look at outcomes more than at times.
   void UseOwnDevice();
 
+  // Appended to the configuration of workers started from now on.
+  void AddToWorkerConfig(const std::string& text);
+
   // A model server of the caller's ("http://127.0.0.1:PORT/v1"), in place of StartModelServer.
   void UseModelServer(const std::string& url) { model_url_ = url; }
 
@@ -61,6 +64,8 @@ class LocalCluster {
 
  private:
   void Start(const std::string& name, std::vector<std::string> argv);
+  std::string WorkerConfig() const;
+  void SetWorkerConfig(const std::string& config);
 
   std::string folder_;
   std::string address_;

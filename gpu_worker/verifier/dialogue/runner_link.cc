@@ -24,8 +24,9 @@ namespace ksearch {
 namespace {
 
 constexpr int kControlFdInRunner = 3;
-// A runner starts in about 10 ms; a machine under load may take long.
-constexpr absl::Duration kStartTimeout = absl::Seconds(20);
+// A runner starts in about 10 ms, one in an interpreter that imports torch in 3 s. A machine under
+// load, a cold disk or one over a network may take long.
+constexpr absl::Duration kStartTimeout = absl::Minutes(3);
 // From end of file on the socket until the process is reaped.
 constexpr absl::Duration kReapTimeout = absl::Seconds(2);
 // The same for a runner that is known to have ended: its sandbox only waits for a core.

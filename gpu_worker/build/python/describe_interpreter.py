@@ -1,0 +1,40 @@
+"""Says of the interpreter that runs it what interpreter.h wants to know, one fact a line: a word, a
+tab, the value. Runs with -I, for any Python 3."""
+
+import os
+import sys
+
+
+def say(word, value):
+    text = str(value).replace("\n", " ").replace("\r", " ")
+    sys.stdout.write(word + "\t" + text + "\n")
+
+
+def say_folder(path):
+    """Under its own name, by which it is looked for, and where links lead."""
+    if path and os.path.exists(path):
+        say("folder", os.path.abspath(path))
+        say("folder", os.path.realpath(path))
+
+
+say("implementation", sys.implementation.name)
+say("python", "%d.%d.%d" % sys.version_info[:3])
+for prefix in (sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix):
+    say_folder(prefix)
+for path in sys.path:
+    say_folder(path)
+say_folder(os.path.dirname(sys.executable))
+say_folder(os.path.dirname(os.path.realpath(sys.executable)))
+try:
+    import torch
+
+    say("torch", torch.__version__)
+    say_folder(os.path.dirname(os.path.dirname(os.path.abspath(torch.__file__))))
+except Exception as error:
+    say("torch_error", "%s: %s" % (type(error).__name__, error))
+try:
+    from importlib import metadata
+
+    say("triton", metadata.version("triton"))
+except Exception:
+    pass  # nothing needs it on processors

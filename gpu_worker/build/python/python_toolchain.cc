@@ -1,0 +1,181 @@
+#include "gpu_worker/build/python/python_toolchain.h"
+
+#include <iterator>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "common/clock.h"
+#include "common/digest.h"
+#include "common/folder_digest.h"
+#include "common/language.h"
+#include "common/status_macros.h"
+#include "common/textproto.h"
+#include "gpu_worker/build/compile/compile_step.h"
+#include "gpu_worker/build/python/python_scripts.h"
+#include "gpu_worker/build/source_check.h"
+
+namespace ksearch {
+namespace {
+
+// The function that ksearch_runner.py calls.
+constexpr char kEntry[] = "run";
+// -I: nothing of the environment or of a user's own packages. -B: no __pycache__.
+constexpr const char* kFlags[] = {"-I", "-B"};
+// A syntax tree takes a hundred times its text.
+constexpr int64_t kParserMemoryBytes = int64_t{2} << 30;
+// Imports of large packages, tables that a program makes as it is loaded.
+constexpr absl::Duration kLoadTime = absl::Seconds(30);
+// Of the trial at the start: torch from a cold disk or over a network.
+constexpr absl::Duration kTrialTime = absl::Minutes(3);
+constexpr char kTrialScript[] =
+    "import ctypes, sys, torch\n"
+    "ctypes.PyDLL(sys.argv[1])\n"
+    "torch.ones(2).sum().item()\n";
+
+// Torch makes a thread for every processor, which may be more than a job may have.
+void BoundThreads(int max_processes, v1::RunnerCommand* runner) {
+  const int most = max_processes / 2;
+  if (static_cast<int>(std::thread::hardware_concurrency()) <= most) return;
+  (*runner->mutable_environment())["OMP_NUM_THREADS"] = absl::StrCat(most);
+}
+
+void Show(const std::vector<std::string>& paths, SandboxSpec* spec) {
+  for (const std::string& path : paths) {
+    spec->binds.push_back({.host_path = path, .inside_path = path});
+  }
+}
+
+// A runner of the same command, without a verifier.
+absl::Status Try(const v1::RunnerCommand& runner, const std::string& library, SandboxSpec spec,
+                 Sandbox* sandbox) {
+  spec.argv = {runner.argv(0)};
+  spec.argv.insert(spec.argv.end(), std::begin(kFlags), std::end(kFlags));
+  spec.argv.insert(spec.argv.end(), {"-c", kTrialScript, library});
+  spec.environment.insert(runner.environment().begin(), runner.environment().end());
+  Show({runner.reads().begin(), runner.reads().end()}, &spec);
+  ASSIGN_OR_RETURN(const auto process, sandbox->Launch(spec));
+  const auto exit = process->Wait(Clock::Real().SteadyNow() + kTrialTime);
+  if (exit.has_value() && !exit->signaled && exit->code == 0) return absl::OkStatus();
+  std::string output = exit.has_value() ? exit->output : "";
+  const size_t last = output.find_last_not_of('\n');
+  output.resize(last == std::string::npos ? 0 : last + 1);
+  if (output.size() > 1000) output = absl::StrCat("...", output.substr(output.size() - 1000));
+  return absl::FailedPreconditionError(absl::StrCat(
+      runner.argv(0), " cannot run programs in the sandbox, which shows it ",
+      absl::StrJoin(runner.reads(), ", "), " and the system's folders: ",
+      !exit.has_value() ? "torch was not imported in time"
+                        : absl::StrCat("it ended with ", exit->signaled ? "signal " : "status ",
+                                       exit->code, ": ", output)));
+}
+
+// The file that is loaded; empty if it is not clear which.
+std::string MainFile(const v1::Sources& sources) {
+  const std::string usual(FactsOf(sources.language()).main_path);
+  std::vector<std::string> outside;
+  for (const v1::SourceFile& file : sources.files()) {
+    if (file.path() == usual) return usual;
+    if (!absl::StrContains(file.path(), "/")) outside.push_back(file.path());
+  }
+  return outside.size() == 1 ? outside[0] : "";
+}
+
+BuildResult Refused(std::string message) {
+  BuildResult refused;
+  refused.outcome = v1::OUTCOME_INVALID_SOURCE;
+  refused.message = std::move(message);
+  return refused;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<PythonToolchain>> PythonToolchain::Create(Options options,
+                                                                         Sandbox* sandbox) {
+  v1::RunnerCommand runner;
+  const std::string script = absl::StrCat(options.binary_dir, "/", kRunnerScript);
+  const std::string library = absl::StrCat(options.binary_dir, "/", kRunnerLibrary);
+  for (const std::string& path : {script, library}) {
+    if (!ReadFile(path, int64_t{1} << 30).ok()) {
+      return absl::NotFoundError(absl::StrCat(
+          path, " cannot be read: it belongs to a worker that runs programs in Python"));
+    }
+  }
+  ASSIGN_OR_RETURN(const std::string path,
+                   FindInterpreter(options.interpreter, options.virtual_environment));
+  ASSIGN_OR_RETURN(Interpreter interpreter, DescribeInterpreter(path));
+  runner.add_argv(path);
+  for (const char* flag : kFlags) runner.add_argv(flag);
+  runner.add_argv(script);
+  runner.add_argv(library);
+  for (const std::string& folder : interpreter.folders) runner.add_reads(folder);
+  runner.add_reads(script);
+  runner.add_reads(library);
+  BoundThreads(options.sandbox_spec.max_processes, &runner);
+  RETURN_IF_ERROR(Try(runner, library, options.sandbox_spec, sandbox));
+  std::string fingerprint =
+      absl::StrCat(VersionsOf(interpreter), " | ", absl::StrJoin(runner.argv(), " "), " | shows ",
+                   absl::StrJoin(runner.reads(), " "), " | parser ",
+                   Sha256Hex(CheckProgramScript()).substr(0, 16));
+  for (const auto& [name, value] : runner.environment()) {
+    absl::StrAppend(&fingerprint, " ", name, "=", value);
+  }
+  ASSIGN_OR_RETURN(auto folders, BuildFolders::Create(options.work_dir));
+  return std::unique_ptr<PythonToolchain>(
+      new PythonToolchain(std::move(options), sandbox, std::move(interpreter), std::move(runner),
+                          std::move(fingerprint), std::move(folders)));
+}
+
+SandboxSpec PythonToolchain::ParserSpec(const BuildRequest& request, const BuildFolder& folder,
+                                        const std::string& main_file) const {
+  SandboxSpec spec = CompileSpec(options_.sandbox_spec, folder, request.limits, kParserMemoryBytes);
+  spec.argv = {interpreter_.path};
+  spec.argv.insert(spec.argv.end(), std::begin(kFlags), std::end(kFlags));
+  spec.argv.insert(spec.argv.end(), {"-c", std::string(CheckProgramScript()), kEntry, main_file});
+  for (std::string& path : CompiledPaths(request.sources, PythonSourceRules())) {
+    spec.argv.push_back(std::move(path));
+  }
+  Show(interpreter_.folders, &spec);
+  return spec;
+}
+
+absl::StatusOr<BuildResult> PythonToolchain::Build(const BuildRequest& request,
+                                                   std::stop_token stop) {
+  if (request.variant != BuildVariant::kPlain) {
+    return absl::FailedPreconditionError("only CUDA programs have other builds than the plain one");
+  }
+  const absl::Time start = Clock::Real().SteadyNow();
+  const absl::Status usable = CheckSources(request.sources, request.limits, PythonSourceRules());
+  if (!usable.ok()) return Refused(std::string(usable.message()));
+  const std::string main_file = MainFile(request.sources);
+  if (main_file.empty()) {
+    return Refused(absl::StrCat("which file is loaded? Of several one must be called ",
+                                FactsOf(request.sources.language()).main_path));
+  }
+  ASSIGN_OR_RETURN(const auto folder, folders_->Make(request.sources));
+  ASSIGN_OR_RETURN(const CompilerRun run,
+                   RunCompiler(*sandbox_, ParserSpec(request, *folder, main_file), *folder,
+                               start + BuildTime(request.limits), stop));
+  BuildResult result = JudgeCompiler(run, run.exit.output, request.limits, kParserMemoryBytes);
+  result.report.set_compiler(toolkit());
+  result.report.set_flags(absl::StrJoin(kFlags, " "));
+  if (result.outcome == v1::OUTCOME_PASSED) {
+    ASSIGN_OR_RETURN(const std::string sha256, FolderSha256(folder->src(), int64_t{1} << 30));
+    int64_t bytes = 0;
+    for (const v1::SourceFile& file : request.sources.files()) {
+      bytes += static_cast<int64_t>(file.content().size());
+    }
+    result.report.set_artifact_bytes(bytes);
+    result.report.set_artifact_sha256(sha256);
+    result.artifact_path = folder->src();
+    result.artifact_hold = folder;
+    *result.loading.mutable_runner() = runner_;
+    *result.loading.mutable_load_time() = ToProto(kLoadTime);
+    result.loading.set_main_file(main_file);
+  }
+  *result.report.mutable_wall_time() = ToProto(Clock::Real().SteadyNow() - start);
+  return result;
+}
+
+}  // namespace ksearch

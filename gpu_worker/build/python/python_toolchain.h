@@ -1,0 +1,70 @@
+#ifndef KSEARCH_GPU_WORKER_BUILD_PYTHON_PYTHON_TOOLCHAIN_H_
+#define KSEARCH_GPU_WORKER_BUILD_PYTHON_PYTHON_TOOLCHAIN_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "gpu_worker/build/builder.h"
+#include "gpu_worker/build/compile/build_folder.h"
+#include "gpu_worker/build/python/interpreter.h"
+#include "gpu_worker/sandbox/sandbox.h"
+
+namespace ksearch {
+
+// "Builds" programs in Python for the interpreter that will run them: every file is parsed, in the
+// sandbox and by that interpreter, so that a syntax error or a missing entry shows before the
+// device; nothing of the program runs. The artifact is the folder of its sources, with the command
+// that starts a runner for it.
+//
+// The file that is loaded is kernel.py (LanguageFacts.main_path), or the only one outside of
+// folders.
+class PythonToolchain : public Builder {
+ public:
+  struct Options {
+    std::string interpreter;          // empty: see FindInterpreter
+    std::string virtual_environment;  // what VIRTUAL_ENV says; may be empty
+    std::string binary_dir;           // holds the runner: kRunnerScript and kRunnerLibrary
+    std::string work_dir;             // as GxxToolchain's
+    SandboxSpec sandbox_spec;         // limits that the job does not give
+  };
+  static constexpr char kRunnerScript[] = "ksearch_runner.py";
+  static constexpr char kRunnerLibrary[] = "libksearch_python_runner.so";
+
+  // Asks the interpreter what it is, then has it import torch and load the runner's library within
+  // the sandbox: what fails for every program fails here. NOT_FOUND or FAILED_PRECONDITION say what
+  // is missing and how to get it. `sandbox` is borrowed.
+  static absl::StatusOr<std::unique_ptr<PythonToolchain>> Create(Options options, Sandbox* sandbox);
+
+  absl::StatusOr<BuildResult> Build(const BuildRequest& request, std::stop_token stop) override;
+  // With everything that the artifact's command names, too.
+  std::string fingerprint() const override { return fingerprint_; }
+  // "python 3.11.2, torch 1.13.0".
+  std::string toolkit() const override { return VersionsOf(interpreter_); }
+
+ private:
+  PythonToolchain(Options options, Sandbox* sandbox, Interpreter interpreter,
+                  v1::RunnerCommand runner, std::string fingerprint,
+                  std::unique_ptr<BuildFolders> folders)
+      : options_(std::move(options)),
+        sandbox_(sandbox),
+        interpreter_(std::move(interpreter)),
+        runner_(std::move(runner)),
+        fingerprint_(std::move(fingerprint)),
+        folders_(std::move(folders)) {}
+
+  SandboxSpec ParserSpec(const BuildRequest& request, const BuildFolder& folder,
+                         const std::string& main_file) const;
+
+  const Options options_;
+  Sandbox* const sandbox_;
+  const Interpreter interpreter_;
+  const v1::RunnerCommand runner_;
+  const std::string fingerprint_;
+  const std::unique_ptr<BuildFolders> folders_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_BUILD_PYTHON_PYTHON_TOOLCHAIN_H_
