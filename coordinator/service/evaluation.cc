@@ -19,6 +19,7 @@
 #include "coordinator/engine/job_specs.h"
 #include "coordinator/engine/run_settings.h"
 #include "coordinator/packet/evaluation_packet.h"
+#include "coordinator/scheduler/placement.h"
 
 namespace ksearch {
 namespace {
@@ -67,22 +68,26 @@ v1::JobSpec JobOfKind(const JobSpecs& specs, const v1::EvaluateRequest& request)
 
 }  // namespace
 
-std::string NobodyFor(const v1::JobSpec& spec) {
+std::string NobodyReason(const v1::JobSpec& spec) {
   const bool build = spec.kind() == v1::JOB_KIND_BUILD;
   std::set<std::string> others;
-  for (const v1::TrustedProgram* program : {&spec.reference(), &spec.baseline()}) {
-    if (!program->id().empty()) others.insert(LanguageName(program->language()));
+  for (const int language : RequirementOf(spec).languages) {
+    others.insert(LanguageName(static_cast<v1::Language>(language)));
   }
   others.erase(LanguageName(spec.candidate().language()));
+  return absl::StrCat("no connected worker can ", build ? "build " : "judge ",
+                      LanguageName(spec.candidate().language()), " candidates",
+                      others.empty() ? "" : " beside programs in ", absl::StrJoin(others, " and "),
+                      spec.architecture().empty() ? ""
+                      : build                     ? " for "
+                                                  : " on ",
+                      spec.architecture(), spec.platform().ByteSizeLong() == 0 ? "" : " with ",
+                      spec.platform().ByteSizeLong() == 0 ? "" : PlatformText(spec.platform()));
+}
+
+std::string NobodyFor(const v1::JobSpec& spec) {
   return absl::StrCat(
-      "no connected worker can ", build ? "build " : "judge ",
-      LanguageName(spec.candidate().language()), " candidates",
-      others.empty() ? "" : " beside programs of the task in ", absl::StrJoin(others, " and "),
-      spec.architecture().empty() ? ""
-      : build                     ? " for "
-                                  : " on ",
-      spec.architecture(), spec.platform().ByteSizeLong() == 0 ? "" : " with ",
-      spec.platform().ByteSizeLong() == 0 ? "" : PlatformText(spec.platform()),
+      NobodyReason(spec),
       "; `ksearch workers` lists who is there; start one: ksearch-worker --coordinator ADDRESS");
 }
 

@@ -27,7 +27,9 @@ std::optional<v1::JobSpec> ProfileJob(const v1::Task& task, const v1::EvaluateRe
 std::string CandidatePacket(const v1::Task* task, const std::vector<v1::JobResult>& results,
                             const std::vector<v1::JobResult>& parent);
 
-// What to say when no connected worker can take the job: what it would need, and what to do.
+// What to say when no connected worker can take the job: what it would need.
+std::string NobodyReason(const v1::JobSpec& spec);
+// The same, and what to do.
 std::string NobodyFor(const v1::JobSpec& spec);
 
 }  // namespace ksearch

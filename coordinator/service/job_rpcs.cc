@@ -8,9 +8,9 @@
 #include "common/clock.h"
 #include "common/grpc_channel.h"
 #include "common/identity.h"
-#include "common/platform.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
+#include "coordinator/service/evaluation.h"
 #include "coordinator/service/search_service.h"
 
 namespace ksearch {
@@ -59,10 +59,7 @@ grpc::Status SearchService::ListJobs(grpc::ServerContext*, const v1::ListJobsReq
     if (!facts.last_trouble.empty()) {
       summary->set_note(facts.last_trouble);
     } else if (!parts_.workers->CanPlace(job.spec)) {
-      summary->set_note(job.spec.has_platform()
-                            ? absl::StrCat("no connected worker can take it; it needs ",
-                                           PlatformText(job.spec.platform()))
-                            : "no connected worker can take it");
+      summary->set_note(NobodyReason(job.spec));
     }
   }
   return grpc::Status::OK;

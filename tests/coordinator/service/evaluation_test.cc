@@ -96,8 +96,10 @@ TEST(EvaluationJob, MixesLanguagesOfOneDevice) {
   EXPECT_EQ(spec->rivals(0).sources().language(), v1::LANGUAGE_CUDA);
   EXPECT_EQ(spec->reference().language(), v1::LANGUAGE_CUDA);
   EXPECT_EQ(spec->reference().id(), CandidateId(task.references(0)));
-  EXPECT_THAT(NobodyFor(*spec), HasSubstr("judge python candidates beside programs of the task in "
-                                          "cuda; `ksearch workers`"));
+  EXPECT_EQ(NobodyReason(*spec),
+            "no connected worker can judge python candidates beside programs "
+            "in cuda");
+  EXPECT_THAT(NobodyFor(*spec), HasSubstr(NobodyReason(*spec) + "; `ksearch workers`"));
 
   request.clear_rival();
   request.set_kind(v1::JOB_KIND_SCREEN);
