@@ -9,7 +9,9 @@
 namespace ksearch {
 
 // Files of a task's folder. Sources are reference.<ext> and baseline.<ext>, where <ext> tells the
-// language: cpp, cu (CUDA) or py (Triton).
+// language (common/language.h), at most one of each for every language. A task holds them in the
+// order of the table of languages, which decides where no other rule does
+// (common/trusted_programs.h).
 inline constexpr char kDefinitionFile[] = "definition.json";
 inline constexpr char kWorkloadsFile[] = "workloads.jsonl";
 inline constexpr char kSettingsFile[] = "task.textproto";

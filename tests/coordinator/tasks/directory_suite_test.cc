@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
@@ -15,6 +16,7 @@ namespace ksearch {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 constexpr char kDefinition[] = R"({"name": "copy", "op_type": "copy",
@@ -120,6 +122,45 @@ TEST_F(DirectorySuiteTest, LoadsAWholeTask) {
   EXPECT_EQ(task->references(0).files(0).path(), "reference.cpp");
   EXPECT_EQ(task->baselines(0).files(0).content(), "// baseline");
   EXPECT_EQ(TaskDigest(*task), TaskDigest(*Suite()->Load("copy")));
+}
+
+TEST_F(DirectorySuiteTest, ProgramsInPythonMayStandAloneOrBesideOthers) {
+  const fs::path folder = root_ / "cpu" / "copy";
+  const auto languages = [](const auto& programs) {
+    std::vector<v1::Language> found;
+    for (const v1::Sources& sources : programs) found.push_back(sources.language());
+    return found;
+  };
+  const std::string alone_in_cpp = TaskDigest(*Suite()->Load("copy"));
+  Write(folder / "reference.py", "def run(x):\n  return x\n");
+  const auto both = Suite()->Load("copy");
+  ASSERT_TRUE(both.ok()) << both.status();
+  EXPECT_THAT(languages(both->references()), ElementsAre(v1::LANGUAGE_CPP, v1::LANGUAGE_PYTHON));
+  EXPECT_THAT(languages(both->baselines()), ElementsAre(v1::LANGUAGE_CPP));
+  EXPECT_EQ(both->references(1).files(0).path(), "reference.py");
+  EXPECT_EQ(both->references(1).files(0).content(), "def run(x):\n  return x\n");
+  EXPECT_NE(TaskDigest(*both), alone_in_cpp);
+
+  fs::remove(folder / "reference.cpp");
+  fs::rename(folder / "baseline.cpp", folder / "baseline.py");
+  const auto task = Suite()->Load("copy");
+  ASSERT_TRUE(task.ok()) << task.status();
+  EXPECT_THAT(languages(task->references()), ElementsAre(v1::LANGUAGE_PYTHON));
+  EXPECT_THAT(languages(task->baselines()), ElementsAre(v1::LANGUAGE_PYTHON));
+  EXPECT_THAT(Suite()->List()[0].languages(), ElementsAre(v1::LANGUAGE_PYTHON));
+}
+
+TEST_F(DirectorySuiteTest, BadFilesInPythonAreRefusedAsOthersAre) {
+  const fs::path reference = root_ / "cpu" / "copy" / "reference.py";
+  Write(reference, "def run(x):\n  return x  # \xff\n");
+  EXPECT_THAT(LoadError(), HasSubstr("reference.py: is no source text: see byte 26 of 28"));
+  Write(reference, "");
+  EXPECT_THAT(LoadError(), HasSubstr("reference.py: is empty"));
+  fs::resize_file(reference, uintmax_t{100} << 20);
+  EXPECT_THAT(LoadError(), testing::AllOf(HasSubstr("reference.py"), HasSubstr("1048576")));
+  fs::remove(reference);
+  fs::create_directory(reference);
+  EXPECT_THAT(LoadError(), HasSubstr("reference.py"));
 }
 
 TEST_F(DirectorySuiteTest, ListsGoodAndBadTasks) {
