@@ -300,14 +300,15 @@ absl::Status JobVerifier::TryTrusted(Job* job) {
       return bench_.baselines().Find(BaselineKey(*job->baseline, *each), now).has_value();
     });
     if (!timed) {
-      RETURN_IF_ERROR(TryTrustedProgram(bench_, *job->baseline, "the baseline", job->cases,
+      RETURN_IF_ERROR(TryTrustedProgram(bench_, *job->baseline, "the baseline", true, job->cases,
                                         job->oracles, job->trusted_deadline));
     }
   }
   for (int r = 0; r < request.rivals_size(); ++r) {
     ASSIGN_OR_RETURN(const ProgramImage rival, ProgramImage::Open(request.rivals(r)));
     RETURN_IF_ERROR(Blame(TryTrustedProgram(bench_, rival, absl::StrCat("rival '", rival.id(), "'"),
-                                            job->cases, job->oracles, job->trusted_deadline),
+                                            !request.job().rivals(r).has_sources(), job->cases,
+                                            job->oracles, job->trusted_deadline),
                           request.job().rivals(r)));
   }
   return absl::OkStatus();
@@ -369,7 +370,7 @@ absl::Status JobVerifier::TimeBaseline(Job* job) {
       Report("baseline", i, job->cases.size());
       const auto broken = [&](const Ending& ending) {
         return TaskFaultOf(ending, absl::StrCat("the baseline fails on workload ", workload->uuid(),
-                                                ": ", ending.message));
+                                                ": ", OwnWords(ending)));
       };
       if (link == nullptr) {
         ASSIGN_OR_RETURN(link,

@@ -10,6 +10,7 @@
 namespace ksearch {
 
 absl::Status TryTrustedProgram(Bench& bench, const ProgramImage& program, absl::string_view what,
+                               bool is_tasks_own,
                                const std::vector<std::shared_ptr<const WorkloadCase>>& cases,
                                const std::vector<OracleEntries>& oracles, absl::Time deadline) {
   const Clock& clock = bench.clock();
@@ -29,7 +30,7 @@ absl::Status TryTrustedProgram(Bench& bench, const ProgramImage& program, absl::
     RETURN_IF_ERROR(CheckWorkload(bench, *link, cases[i], oracles[i], limits, &ending).status());
     if (!ending.passed()) {
       return TaskFaultOf(ending, absl::StrCat(what, " fails on workload ", cases[i]->uuid(), ": ",
-                                              ending.message));
+                                              is_tasks_own ? OwnWords(ending) : ending.message));
     }
   }
   return absl::OkStatus();

@@ -125,22 +125,30 @@ def takes(signature, count):
     return True
 
 
-def copy_results(torch, run, inputs, outputs, names):
-    """One call of a program that returns its outputs."""
+def kind_of(tensor):
+    return f"shape {tuple(tensor.shape)} and dtype {tensor.dtype}"
+
+
+def copy_results(torch, run, file, inputs, outputs, names):
+    """One call of a program that returns its outputs; `file` is its name in messages."""
     results = run(*inputs)
     if not isinstance(results, (tuple, list)):
         results = (results,)
     if len(results) != len(outputs):
         raise TypeError(
-            f"{ENTRY} returned {len(results)} values, the task has {len(outputs)} outputs"
+            f"{ENTRY} in {file} returned {len(results)} values: "
+            f"return one tensor for each output, in this order: {', '.join(names)}"
         )
     for name, result, output in zip(names, results, outputs):
         if not isinstance(result, torch.Tensor):
-            raise TypeError(f"{ENTRY} returned {type(result).__name__} for '{name}', not a tensor")
+            raise TypeError(
+                f"{ENTRY} in {file} returned a value of type {type(result).__name__} for '{name}': "
+                f"return a tensor of {kind_of(output)}"
+            )
         if result.shape != output.shape or result.dtype != output.dtype:
             raise TypeError(
-                f"{ENTRY} returned {tuple(result.shape)} of {result.dtype} for '{name}', "
-                f"which is {tuple(output.shape)} of {output.dtype}"
+                f"{ENTRY} in {file} returned a tensor of {kind_of(result)} for '{name}': "
+                f"return one of {kind_of(output)}"
             )
         output.copy_(result)
 
@@ -156,6 +164,7 @@ class Runner:
         self._tensors = Tensors(torch)
         self._raised = ctypes.create_string_buffer(RAISED_BYTES)
         self._run = None
+        self._file = ""
         self._calls = []
         # The library keeps no Python objects: these must live as long as it runs.
         self.callbacks = Callbacks(
@@ -191,7 +200,8 @@ class Runner:
     def _load(self, path):
         path = os.fsdecode(path)
         sys.path.insert(0, os.path.dirname(path))
-        name = os.path.splitext(os.path.basename(path))[0]
+        self._file = os.path.basename(path)
+        name = os.path.splitext(self._file)[0]
         spec = importlib.util.spec_from_file_location(name, path)
         module = importlib.util.module_from_spec(spec)
         sys.modules[name] = module
@@ -199,7 +209,7 @@ class Runner:
         self._run = getattr(module, ENTRY, None)
         if not callable(self._run):
             raise AttributeError(
-                f"{os.path.basename(path)} defines no function '{ENTRY}': "
+                f"{self._file} defines no function '{ENTRY}': "
                 f"define {ENTRY}(inputs..., outputs...), "
                 f"or {ENTRY}(inputs...) that returns the outputs"
             )
@@ -213,7 +223,7 @@ class Runner:
         writes = takes(signature, count)
         if not writes and not takes(signature, len(inputs)):
             raise TypeError(
-                f"{ENTRY}{signature} takes neither {', '.join(names)} "
+                f"{ENTRY}{signature} in {self._file} takes neither {', '.join(names)} "
                 f"nor {', '.join(names[i] for i in inputs)} alone"
             )
         calls = []
@@ -230,6 +240,7 @@ class Runner:
                         copy_results,
                         self._torch,
                         self._run,
+                        self._file,
                         [values[i] for i in inputs],
                         [values[i] for i in outputs],
                         [names[i] for i in outputs],

@@ -15,7 +15,7 @@ namespace {
 
 absl::Status Broken(const WorkloadCase& workload, const Ending& ending) {
   return TaskFaultOf(ending, absl::StrCat("the reference fails on workload ", workload.uuid(), ": ",
-                                          ending.message));
+                                          OwnWords(ending)));
 }
 
 // Of answers, not of a call.

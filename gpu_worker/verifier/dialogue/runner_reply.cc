@@ -195,7 +195,9 @@ Ending FromError(const v1::RunnerReply::RunnerError& error, v1::RunnerReply::Bod
                            name.empty() ? "" : "; among CUDA errors that is ", name)};
     case Error::RAISED:
       if (loading) return Cheat("a failing call, out of turn");
-      return {v1::OUTCOME_RUNTIME_ERROR, RaisedText(error.text())};
+      return {.outcome = v1::OUTCOME_RUNTIME_ERROR,
+              .message = RaisedText(error.text()),
+              .words = CleanText(error.text(), kMaxErrorTextBytes)};
     case Error::CUDA_ERROR:
       return FromCudaError(error.value(), name);
     case Error::OUT_OF_MEMORY:

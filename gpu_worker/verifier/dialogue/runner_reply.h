@@ -23,8 +23,9 @@ struct ExpectedReply {
 };
 
 // Judges one packet of a hostile runner; PASSED fills *reply. An honest failure (RunnerError) is
-// LOAD_ERROR, RUNTIME_ERROR or RESOURCE_LIMIT, after LOAD without a text or large number of the
-// runner's own; whatever the trusted part of it would never send is CHEAT. Pure; fuzzed.
+// LOAD_ERROR, RUNTIME_ERROR or RESOURCE_LIMIT, its message after LOAD without a text or large
+// number of the runner's own: the text of an exception is in Ending.words. Whatever the trusted
+// part of a runner would never send is CHEAT. Pure; fuzzed.
 Ending JudgeReply(absl::string_view packet, const ExpectedReply& expected, v1::RunnerReply* reply);
 
 // Untrusted text made fit for people and models: control characters become spaces, cut to

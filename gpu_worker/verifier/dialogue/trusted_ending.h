@@ -1,6 +1,8 @@
 #ifndef KSEARCH_GPU_WORKER_VERIFIER_DIALOGUE_TRUSTED_ENDING_H_
 #define KSEARCH_GPU_WORKER_VERIFIER_DIALOGUE_TRUSTED_ENDING_H_
 
+#include <string>
+
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
@@ -22,6 +24,12 @@ inline constexpr absl::Duration kTrustedTime = absl::Minutes(5);
 // killed it.
 inline absl::Status TaskFaultOf(const Ending& ending, absl::string_view message) {
   return ending.killed || ending.device_failed ? UnexplainedTaskFault(message) : TaskFault(message);
+}
+
+// What is said of one of the task's own programs (reference, baseline) that ended so: the words of
+// its exception, if there was one. Not for rivals, which are candidates of earlier.
+inline const std::string& OwnWords(const Ending& ending) {
+  return ending.words.empty() ? ending.message : ending.words;
 }
 
 }  // namespace ksearch

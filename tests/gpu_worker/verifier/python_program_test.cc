@@ -123,7 +123,29 @@ TEST_F(PythonProgramTest, TrustedProgramsMayBeInAnotherLanguageThanTheCandidate)
   *request.mutable_reference() = Python("def run(a, b):\n  raise ValueError('not today')\n");
   const v1::Verdict broken = Verify(request);
   EXPECT_EQ(broken.outcome(), v1::OUTCOME_TASK_ERROR);
-  EXPECT_THAT(broken.message(), HasSubstr("ValueError at line 2"));
+  EXPECT_THAT(broken.message(), HasSubstr("the reference fails on workload medium: "));
+  EXPECT_THAT(broken.message(), HasSubstr("line 2, in run"));
+  EXPECT_THAT(broken.message(), HasSubstr("ValueError: not today"));
+}
+
+// A rival is a candidate of earlier: what it says may hold inputs.
+TEST_F(PythonProgramTest, WordsOfTheTasksOwnProgramsAreToldAndThoseOfARivalAreNot) {
+  v1::VerifierRequest request = ConfirmRequest("honest", "honest");
+  *request.mutable_rivals(0) = Python("def run(a, b):\n  return (a @ b).double()\n");
+  const v1::Verdict baseline = Verify(request);
+  EXPECT_EQ(baseline.outcome(), v1::OUTCOME_TASK_ERROR);
+  EXPECT_EQ(baseline.at_fault(), "task");
+  EXPECT_THAT(baseline.message(),
+              HasSubstr("run in program.py returned a tensor of shape (96, 80) and dtype "
+                        "torch.float64 for 'c': return one of shape (96, 80) and dtype "
+                        "torch.float32"));
+  request.mutable_job()->mutable_rivals(0)->set_rival_id("incumbent");
+  request.mutable_job()->mutable_rivals(0)->mutable_sources()->set_language(v1::LANGUAGE_PYTHON);
+  const v1::Verdict rival = Verify(request);
+  EXPECT_EQ(rival.outcome(), v1::OUTCOME_TASK_ERROR);
+  EXPECT_EQ(rival.at_fault(), "incumbent");
+  EXPECT_THAT(rival.message(), HasSubstr("the program raised TypeError"));
+  EXPECT_THAT(rival.message(), ::testing::Not(HasSubstr("returned")));
 }
 
 TEST_F(PythonProgramTest, FailuresToLoadAreToldInTheProgramsOwnWordsAndOthersByKindAndLine) {

@@ -3,10 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "gpu_worker/verifier/dialogue/trusted_ending.h"
+
 namespace ksearch {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 ExpectedReply Done(int calls) {
   ExpectedReply expected;
@@ -122,6 +125,19 @@ TEST(JudgeReplyTest, AnExceptionSaysItsKindAndLineAlone) {
   EXPECT_EQ(message("torch.OutOfMemoryError: 0.726"), "the program raised OutOfMemoryError");
   EXPECT_EQ(message("X0726Error: 1, line 123456"), "the program raised an exception");
   EXPECT_EQ(message(""), "the program raised an exception");
+}
+
+TEST(JudgeReplyTest, TheWordsOfAnExceptionAreKeptApartFromItsMessage) {
+  v1::RunnerReply reply = Honest();
+  reply.mutable_error()->set_code(v1::RunnerReply::RunnerError::RAISED);
+  reply.mutable_error()->set_text("ValueError: 0.726 \x1b[31m");
+  const Ending ending = JudgeMessage(reply);
+  EXPECT_EQ(ending.words, "ValueError: 0.726  [31m");
+  EXPECT_THAT(ending.message, Not(HasSubstr("0.726")));
+  reply.mutable_error()->set_code(v1::RunnerReply::RunnerError::CALL_RETURNED_NONZERO);
+  EXPECT_EQ(JudgeMessage(reply).words, "");
+  EXPECT_EQ(OwnWords(ending), ending.words);
+  EXPECT_EQ(OwnWords(JudgeMessage(reply)), JudgeMessage(reply).message);
 }
 
 TEST(JudgeReplyTest, CudaErrorsOfTheDeviceAreKeptApart) {
