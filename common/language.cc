@@ -26,14 +26,18 @@ std::vector<LanguageFacts> MakeTable() {
        .toolkit = Toolkit::kGxx,
        .toolkit_advice = "install g++, or set compiler_path",
        .builds_instrumented = false,
+       .toolkit_is_told = false,
        .scanner = SourceScanner::kCpp,
        .main_path = "kernel.cpp",
+       .has_one_main_file = false,
        .main_extensions = {".cpp", ".cc", ".cxx", ".c++"},
        .more_extensions = {".h", ".hpp", ".inl", ".c"},
        .entry = kEntrySymbol,
+       .entry_lines = {},
        .fence_tags = cpp_fence_tags,
        .openings = cpp_openings,
-       .line_comment = "// "},
+       .line_comment = "// ",
+       .long_quotes = {}},
       {.id = v1::LANGUAGE_CUDA,
        .name = "cuda",
        .aliases = {},
@@ -44,33 +48,41 @@ std::vector<LanguageFacts> MakeTable() {
        .toolkit_advice =
            "install a CUDA toolkit and g++, or set compiler_path and host_compiler_path",
        .builds_instrumented = true,
+       .toolkit_is_told = false,
        .scanner = SourceScanner::kCuda,
        .main_path = "kernel.cu",
+       .has_one_main_file = false,
        .main_extensions = {".cu"},
        .more_extensions = {".cuh", ".h", ".hpp", ".inl"},
        .entry = kEntrySymbol,
+       .entry_lines = {},
        .fence_tags = cpp_fence_tags,
        .openings = cpp_openings,
-       .line_comment = "// "},
-      // Most people write Triton in it.
+       .line_comment = "// ",
+       .long_quotes = {}},
+      // On GPUs most people write Triton in it.
       {.id = v1::LANGUAGE_PYTHON,
        .name = "python",
        .aliases = {"triton"},
-       .title = "Triton (Python)",
+       .title = "Python",
        .devices = {v1::DEVICE_CLASS_CUDA, v1::DEVICE_CLASS_CPU},
        .built_for = {v1::DEVICE_CLASS_CPU},
        .toolkit = Toolkit::kPython,
        .toolkit_advice = "install torch for the interpreter (Debian: python3-torch; elsewhere: pip "
                          "install torch), or set interpreter",
        .builds_instrumented = false,
+       .toolkit_is_told = true,
        .scanner = SourceScanner::kNone,
        .main_path = "kernel.py",
+       .has_one_main_file = true,
        .main_extensions = {".py"},
        .more_extensions = {},
        .entry = "def run",
+       .entry_lines = {"def run(", "run =", "run=", "run:", "def run ("},
        .fence_tags = {"python", "py", "python3", "triton"},
-       .openings = {"import ", "from ", "#", "@", "\"\"\""},
-       .line_comment = "# "},
+       .openings = {"import ", "from ", "#", "@", "\"\"\"", "'''", "def ", "class "},
+       .line_comment = "# ",
+       .long_quotes = {"\"\"\"", "'''"}},
   };
 }
 
@@ -137,6 +149,11 @@ bool RunsOn(v1::Language language, v1::DeviceClass device) {
 bool BuiltFor(v1::Language language, v1::DeviceClass device) {
   const LanguageFacts* const facts = FindLanguage(language);
   return facts != nullptr && Contains(facts->built_for, device);
+}
+
+v1::DeviceClass UsedDevice(v1::Language language, v1::DeviceClass device) {
+  const LanguageFacts& facts = FactsOf(language);
+  return RunsOn(facts.id, device) ? device : facts.devices.front();
 }
 
 std::optional<v1::Language> LanguageOfPath(absl::string_view path) {

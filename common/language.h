@@ -45,20 +45,29 @@ struct LanguageFacts {
   absl::string_view toolkit_advice;
   // The compiler can put delays at a program's barriers and add a line table (BuildVariant).
   bool builds_instrumented = false;
+  // What a program may call depends on the toolkit's version, so that prompts name it.
+  bool toolkit_is_told = false;
   SourceScanner scanner = SourceScanner::kNone;
 
   // What files are called: a program's main file, endings of files that say the language (the first
   // is that of a task's own programs), and of files that may lie beside them.
   absl::string_view main_path;
+  // The main file is the one of that name, or the only one outside of folders; other files count if
+  // it imports them. Where false, all are built together.
+  bool has_one_main_file = false;
   std::vector<absl::string_view> main_extensions;
   std::vector<absl::string_view> more_extensions;
 
   // What texts look like: words that some file must have, the tags of code fences, how a file may
   // begin, what opens a comment up to the end of a line.
   absl::string_view entry;
+  // How a line that defines the entry begins, the usual ways first; empty if `entry` says enough.
+  std::vector<absl::string_view> entry_lines;
   std::vector<absl::string_view> fence_tags;
   std::vector<absl::string_view> openings;
   absl::string_view line_comment;
+  // What opens and closes a string that may span lines; empty if there is none.
+  std::vector<absl::string_view> long_quotes;
 };
 
 // The table. The first is the default where nothing says otherwise.
@@ -81,6 +90,9 @@ std::string LanguageNames();
 bool RunsOn(v1::Language language, v1::DeviceClass device);
 // Whether workers of this release build and run them there.
 bool BuiltFor(v1::Language language, v1::DeviceClass device);
+// The device that programs in it run on for a task of this device class: that one, or else the
+// language's usual one.
+v1::DeviceClass UsedDevice(v1::Language language, v1::DeviceClass device);
 
 // The language that a file's ending says; nullopt if it says none.
 std::optional<v1::Language> LanguageOfPath(absl::string_view path);

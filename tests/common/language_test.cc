@@ -91,6 +91,13 @@ TEST(LanguageTest, PythonRunsOnBothButIsBuiltForProcessorsAlone) {
   EXPECT_FALSE(BuiltFor(v1::LANGUAGE_PYTHON, v1::DEVICE_CLASS_CUDA));
 }
 
+TEST(LanguageTest, TheTasksDeviceIsUsedWhereTheLanguageRunsOnIt) {
+  EXPECT_EQ(UsedDevice(v1::LANGUAGE_PYTHON, v1::DEVICE_CLASS_CPU), v1::DEVICE_CLASS_CPU);
+  EXPECT_EQ(UsedDevice(v1::LANGUAGE_PYTHON, v1::DEVICE_CLASS_CUDA), v1::DEVICE_CLASS_CUDA);
+  EXPECT_EQ(UsedDevice(v1::LANGUAGE_CUDA, v1::DEVICE_CLASS_CPU), v1::DEVICE_CLASS_CUDA);
+  EXPECT_EQ(UsedDevice(v1::LANGUAGE_CPP, v1::DEVICE_CLASS_UNSPECIFIED), v1::DEVICE_CLASS_CPU);
+}
+
 // What stores and jobs hold by number.
 TEST(LanguageTest, NumbersAndOldNamesStay) {
   EXPECT_EQ(static_cast<int>(v1::LANGUAGE_CPP), 1);

@@ -16,6 +16,7 @@
 #include "common/kernel_header.h"
 #include "common/language.h"
 #include "common/status_macros.h"
+#include "coordinator/proposer/reply/fences.h"
 #include "coordinator/proposer/reply_parser.h"
 #include "coordinator/proposer/text_safety.h"
 
@@ -32,42 +33,6 @@ struct Candidate {
 };
 
 absl::Status Fault(absl::string_view what) { return absl::InvalidArgumentError(what); }
-
-bool IsFenceLine(absl::string_view line) {
-  const absl::string_view stripped = absl::StripAsciiWhitespace(line);
-  return absl::StartsWith(stripped, "```") || absl::StartsWith(stripped, "~~~");
-}
-
-// True for a fence with nothing behind it: it may close a block.
-bool IsBareFence(absl::string_view line) {
-  const absl::string_view stripped = absl::StripAsciiWhitespace(line);
-  return stripped == "```" || stripped == "~~~" || stripped == "````";
-}
-
-absl::string_view FirstLine(absl::string_view text) { return text.substr(0, text.find('\n')); }
-
-absl::string_view LastLine(absl::string_view text) {
-  const size_t at = text.rfind('\n');
-  return at == absl::string_view::npos ? text : text.substr(at + 1);
-}
-
-// Takes off blank lines and fences around a file's text, however often they are nested.
-std::string CleanContent(absl::string_view text) {
-  while (true) {
-    text = absl::StripTrailingAsciiWhitespace(text);
-    while (!text.empty() && absl::StripAsciiWhitespace(FirstLine(text)).empty()) {
-      text.remove_prefix(std::min(text.size(), FirstLine(text).size() + 1));
-    }
-    if (text.empty()) return "";
-    if (IsFenceLine(FirstLine(text))) {
-      text.remove_prefix(std::min(text.size(), FirstLine(text).size() + 1));
-    } else if (IsBareFence(LastLine(text))) {
-      text.remove_suffix(LastLine(text).size());
-    } else {
-      return absl::StrCat(text, "\n");
-    }
-  }
-}
 
 // The value of `path` (or `name`, `filename`) in the inside of a tag; nullopt if there is none.
 std::optional<std::string> PathAttribute(absl::string_view attributes) {
@@ -155,92 +120,54 @@ absl::StatusOr<std::vector<Candidate>> FileBlocks(absl::string_view text) {
   return blocks;
 }
 
-struct Fence {
-  std::string tag;   // language word, lower case
-  std::string path;  // empty = unnamed
-  std::string content;
-};
-
-bool LooksLikePath(absl::string_view word) {
-  const size_t dot = word.rfind('.');
-  if (dot == absl::string_view::npos || dot == 0 || word.size() > kMaxPathBytes) return false;
-  for (char c : word) {
-    if (!absl::ascii_isalnum(static_cast<unsigned char>(c)) &&
-        absl::string_view("_./-").find(c) == absl::string_view::npos) {
-      return false;
+bool DefinesEntry(absl::string_view text, const LanguageFacts& language) {
+  if (language.entry_lines.empty()) return absl::StrContains(text, language.entry);
+  for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+    if (std::any_of(language.entry_lines.begin(), language.entry_lines.end(),
+                    [&](absl::string_view start) { return absl::StartsWith(line, start); })) {
+      return true;
     }
   }
-  const auto holds = [&](const std::vector<absl::string_view>& extensions) {
-    return std::find(extensions.begin(), extensions.end(), word.substr(dot)) != extensions.end();
-  };
-  return std::any_of(Languages().begin(), Languages().end(), [&](const LanguageFacts& language) {
-    return holds(language.main_extensions) || holds(language.more_extensions);
-  });
+  return false;
 }
 
-// A name in the fence's own line ("cpp kernel.cpp", "cpp:kernel.cpp", "cpp title=\"kernel.cpp\"")
-// or alone on the line above it ("**kernel.cpp**", "### `kernel.cpp`:").
-std::string FencePath(absl::string_view fence_line, absl::string_view line_above) {
-  for (absl::string_view word :
-       absl::StrSplit(fence_line, absl::ByAnyChar(" \t:=\"'`{},~"), absl::SkipEmpty())) {
-    if (LooksLikePath(word)) return std::string(word);
+// What is wrong with a program of which DefinesEntry is false.
+std::string NoEntry(const LanguageFacts& language) {
+  if (language.entry_lines.empty()) {
+    return absl::StrCat("(\"", language.entry, "\" does not occur)");
   }
-  const std::vector<absl::string_view> words =
-      absl::StrSplit(line_above, absl::ByAnyChar(" \t*#`:"), absl::SkipEmpty());
-  if (words.size() == 1 && LooksLikePath(words[0])) return std::string(words[0]);
-  if (words.size() == 2 && (absl::EqualsIgnoreCase(words[0], "file")) && LooksLikePath(words[1])) {
-    return std::string(words[1]);
-  }
-  return "";
-}
-
-// Sets `unclosed` when the text ends within a fence.
-std::vector<Fence> FindFences(absl::string_view text, bool* unclosed) {
-  std::vector<Fence> fences;
-  absl::string_view line_above;
-  bool open = false;
-  size_t content_begin = 0;
-  size_t at = 0;
-  while (at < text.size()) {
-    const size_t newline = text.find('\n', at);
-    const size_t next = newline == absl::string_view::npos ? text.size() : newline + 1;
-    const absl::string_view line = absl::StripAsciiWhitespace(text.substr(at, next - at));
-    if (!open && IsFenceLine(line)) {
-      open = true;
-      content_begin = next;
-      Fence fence;
-      const absl::string_view tag = absl::StripPrefix(absl::StripPrefix(line, "```"), "~~~");
-      fence.tag = absl::AsciiStrToLower(SafeLine(tag.substr(0, tag.find_first_of(" \t:{")), 40));
-      fence.path = FencePath(tag, line_above);
-      fences.push_back(std::move(fence));
-    } else if (open && IsBareFence(line)) {
-      open = false;
-      fences.back().content = CleanContent(text.substr(content_begin, at - content_begin));
-    }
-    if (!line.empty()) line_above = line;
-    at = next;
-  }
-  *unclosed = open;
-  if (open) fences.pop_back();
-  return fences;
-}
-
-bool IsProgramTag(absl::string_view tag, const LanguageFacts& language) {
-  const auto& tags = language.fence_tags;
-  return tag.empty() || std::find(tags.begin(), tags.end(), tag) != tags.end();
+  const std::vector<absl::string_view> shown(
+      language.entry_lines.begin(),
+      language.entry_lines.begin() + std::min<size_t>(2, language.entry_lines.size()));
+  return absl::StrCat("(no line begins with \"", absl::StrJoin(shown, "\" or \""), "\")");
 }
 
 bool LooksLikeCode(absl::string_view text, const LanguageFacts& language) {
-  if (!absl::StrContains(text, language.entry)) return false;
+  if (!DefinesEntry(text, language)) return false;
   const absl::string_view start = absl::StripLeadingAsciiWhitespace(text);
   return std::any_of(language.openings.begin(), language.openings.end(),
                      [&](absl::string_view opening) { return absl::StartsWith(start, opening); });
 }
 
+// The blocks whose first line is a comment that names a file; none unless one of them has the
+// entry.
+std::vector<Candidate> NamedByComments(const std::vector<const Fence*>& fences,
+                                       const LanguageFacts& facts) {
+  std::vector<Candidate> named;
+  bool has_entry = false;
+  for (const Fence* fence : fences) {
+    const std::string path = PathInFirstComment(fence->content, facts);
+    if (path.empty()) continue;
+    named.push_back({path, fence->content});
+    has_entry |= DefinesEntry(fence->content, facts);
+  }
+  return has_entry ? named : std::vector<Candidate>();
+}
+
 absl::StatusOr<std::vector<Candidate>> FencedFiles(absl::string_view text,
                                                    const LanguageFacts& facts) {
   bool unclosed = false;
-  const std::vector<Fence> fences = FindFences(text, &unclosed);
+  const std::vector<Fence> fences = FindFences(text, facts, &unclosed);
   std::vector<Candidate> named;
   std::vector<const Fence*> unnamed;
   std::vector<const Fence*> with_entry;
@@ -249,7 +176,7 @@ absl::StatusOr<std::vector<Candidate>> FencedFiles(absl::string_view text,
       named.push_back({fence.path, fence.content});
     } else if (IsProgramTag(fence.tag, facts)) {
       unnamed.push_back(&fence);
-      if (absl::StrContains(fence.content, facts.entry)) with_entry.push_back(&fence);
+      if (DefinesEntry(fence.content, facts)) with_entry.push_back(&fence);
     }
   }
   if (unclosed) {
@@ -258,6 +185,9 @@ absl::StatusOr<std::vector<Candidate>> FencedFiles(absl::string_view text,
         "every file whole in a <file path=\"...\"> block");
   }
   if (!named.empty()) return named;
+  if (std::vector<Candidate> commented = NamedByComments(unnamed, facts); commented.size() > 1) {
+    return commented;
+  }
   // Short excerpts beside the program are common; the entry point tells which is which.
   const std::vector<const Fence*>& pick = unnamed.size() == 1 ? unnamed : with_entry;
   if (pick.size() == 1) {
@@ -309,6 +239,18 @@ absl::Status CheckContent(const Candidate& file) {
   return absl::OkStatus();
 }
 
+absl::Status CheckMainFile(const v1::Sources& sources, const LanguageFacts& facts) {
+  if (!facts.has_one_main_file) return absl::OkStatus();
+  int outside_folders = 0;
+  for (const v1::SourceFile& file : sources.files()) {
+    if (file.path() == facts.main_path) return absl::OkStatus();
+    if (!absl::StrContains(file.path(), '/')) ++outside_folders;
+  }
+  if (outside_folders == 1) return absl::OkStatus();
+  return Fault(absl::StrCat("of ", sources.files_size(), " files none is ", facts.main_path,
+                            ", which is the one that is loaded and imports the others"));
+}
+
 absl::StatusOr<v1::Sources> ToSources(std::vector<Candidate> files, v1::Language language) {
   const LanguageFacts& facts = FactsOf(language);
   v1::Sources sources;
@@ -344,15 +286,16 @@ absl::StatusOr<v1::Sources> ToSources(std::vector<Candidate> files, v1::Language
     for (absl::string_view suffix : facts.main_extensions) {
       has_main |= absl::EndsWith(file.path(), suffix);
     }
-    has_entry |= absl::StrContains(file.content(), facts.entry);
+    has_entry |= DefinesEntry(file.content(), facts);
   }
   if (!has_main) {
     return Fault(absl::StrCat("no file ends in ", absl::StrJoin(facts.main_extensions, " or "),
                               "; the program belongs into ", facts.main_path));
   }
+  RETURN_IF_ERROR(CheckMainFile(sources, facts));
   if (!has_entry) {
-    return Fault(absl::StrCat("no file defines the entry point (\"", facts.entry,
-                              "\" does not occur); send the whole program, not an excerpt"));
+    return Fault(absl::StrCat("no file defines the entry point ", NoEntry(facts),
+                              "; send the whole program, not an excerpt"));
   }
   return sources;
 }

@@ -115,6 +115,79 @@ TEST(CodeReplyTest, TheOneFence) {
               ElementsAre(Pair("kernel.py", "def run(x, y):\n  pass\n")));
 }
 
+// A docstring may hold fences of its own.
+TEST(CodeReplyTest, FencesInStringsOfAProgramDoNotEndIt) {
+  const std::string program =
+      "\"\"\"Use it as\n```\nrun(x, y)\n```\n\"\"\"\n# it's ''' no quote\nx = \"a ''' \\\" b\"\n"
+      "def run(x, y):\n  r'''\n  ```\n  \\'''  '''\n  y.copy_(x)\n";
+  EXPECT_THAT(Files("Here:\n```python\n" + program + "```\nThat is all.\n```text\nmore\n```\n",
+                    v1::LANGUAGE_PYTHON),
+              ElementsAre(Pair("kernel.py", program)));
+  EXPECT_THAT(Files("````python\n" + program + "````\n", v1::LANGUAGE_PYTHON),
+              ElementsAre(Pair("kernel.py", program)));
+  EXPECT_THAT(Files(Block("<file path=\"kernel.py\">", program), v1::LANGUAGE_PYTHON),
+              ElementsAre(Pair("kernel.py", program)));
+  // A quote that stays open hides nothing, and quotes of other languages mean nothing.
+  EXPECT_THAT(Files("```python\nx = \"\"\"\n```\n```python\ndef run(x):\n  return x\n```\n",
+                    v1::LANGUAGE_PYTHON),
+              ElementsAre(Pair("kernel.py", "def run(x):\n  return x\n")));
+  EXPECT_THAT(Files("```cpp\n// \"\"\"\n" + std::string(kProgram) + "```\n"),
+              ElementsAre(Pair("kernel.cpp", "// \"\"\"\n" + std::string(kProgram))));
+}
+
+TEST(CodeReplyTest, ALongerFenceHoldsShorterOnes) {
+  const std::string code = std::string(kProgram) + "/*\n```\n~~~\n*/\n";
+  EXPECT_THAT(Files("````cpp\n" + code + "````\n"), ElementsAre(Pair("kernel.cpp", code)));
+  EXPECT_THAT(Files("~~~~ cpp\n" + code + "~~~~~\n"), ElementsAre(Pair("kernel.cpp", code)));
+}
+
+TEST(CodeReplyTest, BothWaysToDefineAPythonEntryAreTaken) {
+  for (const std::string program :
+       {"def run(x, y):\n  pass\n", "import torch\nrun = torch.relu\n",
+        "import torch\n@torch.no_grad()\ndef run(x):\n  return x\n", "run: object = print\n"}) {
+    EXPECT_THAT(Files("```py\n" + program + "```\n", v1::LANGUAGE_PYTHON),
+                ElementsAre(Pair("kernel.py", program)));
+    EXPECT_THAT(Files(Block("<file path=\"kernel.py\">", program), v1::LANGUAGE_PYTHON),
+                ElementsAre(Pair("kernel.py", program)));
+  }
+  EXPECT_THAT(Files("class A:\n  pass\n\ndef run(x):\n  return x\n", v1::LANGUAGE_PYTHON),
+              ElementsAre(Pair("kernel.py", "class A:\n  pass\n\ndef run(x):\n  return x\n")));
+  for (const std::string program :
+       {"class Model:\n  def run(self, x):\n    return x\n", "# def run(x, y):\npass\n",
+        "def running(x):\n  return x\n", "def forward(x):\n  return x\n"}) {
+    EXPECT_THAT(Fault(Block("<file path=\"kernel.py\">", program), v1::LANGUAGE_PYTHON),
+                HasSubstr("no line begins with \"def run(\" or \"run =\""))
+        << program;
+  }
+}
+
+TEST(CodeReplyTest, SeveralPythonFilesByNameOrFirstComment) {
+  const std::string kernel = "from tile import size\ndef run(x, y):\n  pass\n";
+  const auto both = ElementsAre(Pair("kernel.py", kernel), Pair("tile.py", "size = 4\n"));
+  EXPECT_THAT(Files(Block("<file path=\"kernel.py\">", kernel) +
+                        Block("<file path=\"tile.py\">", "size = 4\n"),
+                    v1::LANGUAGE_PYTHON),
+              both);
+  EXPECT_THAT(Files("```python kernel.py\n" + kernel + "```\n**tile.py**\n```py\nsize = 4\n```\n",
+                    v1::LANGUAGE_PYTHON),
+              both);
+  EXPECT_THAT(Files("```python\n# kernel.py\n" + kernel +
+                        "```\n```python\n# file: tile.py\nsize = 4\n```\n",
+                    v1::LANGUAGE_PYTHON),
+              ElementsAre(Pair("kernel.py", "# kernel.py\n" + kernel),
+                          Pair("tile.py", "# file: tile.py\nsize = 4\n")));
+  EXPECT_THAT(Fault(Block("<file path=\"softmax.py\">", kernel) +
+                        Block("<file path=\"tile.py\">", "size = 4\n"),
+                    v1::LANGUAGE_PYTHON),
+              HasSubstr("of 2 files none is kernel.py"));
+  EXPECT_THAT(Files(Block("<file path=\"softmax.py\">", kernel) +
+                        Block("<file path=\"lib/tile.py\">", "size = 4\n"),
+                    v1::LANGUAGE_PYTHON),
+              ElementsAre(Pair("lib/tile.py", "size = 4\n"), Pair("softmax.py", kernel)));
+  EXPECT_THAT(Fault(Block("<file path=\"kernel.txt\">", kernel), v1::LANGUAGE_PYTHON),
+              HasSubstr("no file ends in .py; the program belongs into kernel.py"));
+}
+
 TEST(CodeReplyTest, ExcerptsBesideTheProgramAreTold) {
   EXPECT_THAT(
       Files("The old loop:\n```cpp\nfor (;;) {}\n```\nRun with\n```bash\nmake\n```\n```cpp\n" +
