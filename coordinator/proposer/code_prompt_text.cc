@@ -25,7 +25,7 @@ check indices, tails and edge sizes by hand: you cannot run anything yourself.
 
 constexpr absl::string_view kRulesCommon = R"(You may:
 - specialise for the constant axes, and choose between code paths by the sizes of a call;
-- use the scratch memory of the call, whose contents are undefined when the call begins;
+- use {scratch};
 - rearrange arithmetic as long as the result stays within the tolerance.
 
 You must:
@@ -39,7 +39,7 @@ You must not:
 - change an input or touch memory outside the buffers you are given;
 - keep results, inputs, pointers or anything derived from their values from one call to the next;
 - leave any work running, or unfinished, when the call returns;
-- call a library that already implements the whole operation, or recognise the test and behave
+- {libraries}recognise the test and behave
   differently in it.
 Breaking one of these disqualifies the program, however fast it is.
 )";
@@ -63,7 +63,7 @@ rotate through three times the last-level cache.
 constexpr absl::string_view kPlanningRules =
     R"(A program is one entry, {entry}. It may use the constant axes and choose paths by the sizes of a call.
 It must write every output in every call, handle every size that axes and constraints allow, and keep
-nothing from one call to the next; scratch memory comes with the call. {language}
+nothing from one call to the next; {language}
 )";
 
 // ---------------------------------------------------------------- answer
@@ -75,20 +75,12 @@ constexpr absl::string_view kFormat =
 ...the whole file...
 </file>
 
-Use {path} for the main file; further files (for example headers) are allowed, with plain relative
+Use {path} for the main file; further files (for example {more_files}) are allowed, with plain relative
 paths, up to 16 files and 256 KiB in all. Never abbreviate: no "rest unchanged", no diffs. A short
 plan before the blocks is welcome; whatever stands outside the blocks is not compiled.
 )";
 
 // ---------------------------------------------------------------- hints
-
-constexpr absl::string_view kHintsCpu =
-    R"(- Decide first whether memory bandwidth, instruction throughput or thread start-up bounds each workload.
-- Keep working sets in L1/L2 by blocking; read memory in long contiguous runs; fuse passes.
-- Vectorise explicitly where the compiler may not: several independent accumulators, masked or
-  scalar tails, no gather where a transposed copy of a small block does better.
-- Use as many threads as the work repays, each on a contiguous share of whole cache lines.
-)";
 
 constexpr absl::string_view kHintsGpu =
     R"(- Find the bound first: bytes moved over memory bandwidth, operations over peak, or launch latency.
@@ -141,9 +133,14 @@ constexpr absl::string_view kRequestImproveInIntent =
     R"(Stay within the action above: the program's place in the search is to show what that action is worth.
 )";
 
-bool OnGpu(const PromptFacts& facts) {
-  return facts.task.device() == v1::DEVICE_CLASS_CUDA ||
-         FactsOf(facts.language).devices.front() == v1::DEVICE_CLASS_CUDA;
+v1::DeviceClass Device(const PromptFacts& facts) {
+  return UsedDevice(facts.language, facts.task.device());
+}
+
+bool OnGpu(const PromptFacts& facts) { return Device(facts) == v1::DEVICE_CLASS_CUDA; }
+
+LanguageWords Words(const PromptFacts& facts) {
+  return TextOf(facts.language).Words(Device(facts));
 }
 
 }  // namespace
@@ -156,30 +153,37 @@ std::string CodeRoleText(const PromptFacts& facts) {
 }
 
 std::string CodeRulesText(const PromptFacts& facts) {
-  return absl::StrCat(kRulesCommon, "\n", TextOf(facts.language).Rules(facts.paper));
+  const LanguageWords words = Words(facts);
+  return absl::StrCat(absl::StrReplaceAll(kRulesCommon, {{"{scratch}", words.scratch},
+                                                         {"{libraries}", words.libraries}}),
+                      "\n", TextOf(facts.language).Rules(Device(facts), facts.paper));
 }
 
 std::string PlanningRulesText(const PromptFacts& facts) {
-  const LanguageText& language = TextOf(facts.language);
-  return absl::StrReplaceAll(kPlanningRules, {{"{entry}", language.Entry(facts.task.definition())},
-                                              {"{language}", language.PlanningRules()}});
+  const std::string entry = TextOf(facts.language).Entry(facts.task.definition());
+  return absl::StrReplaceAll(kPlanningRules,
+                             {{"{entry}", entry}, {"{language}", Words(facts).planning}});
 }
 
 std::string MeasuringText(const PromptFacts& facts) {
-  return absl::StrCat(OnGpu(facts) ? kMeasuringGpu : kMeasuringCpu, PeaksText(facts.peaks));
+  return absl::StrCat(OnGpu(facts) ? kMeasuringGpu : kMeasuringCpu, Words(facts).measuring,
+                      PeaksText(facts.peaks));
 }
 
 std::string CodeFormatText(const PromptFacts& facts) {
-  return absl::StrReplaceAll(kFormat, {{"{path}", FactsOf(facts.language).main_path}});
+  return absl::StrReplaceAll(kFormat, {{"{path}", FactsOf(facts.language).main_path},
+                                       {"{more_files}", Words(facts).more_files}});
 }
 
 std::string HardwareHintsText(const PromptFacts& facts) {
-  if (!OnGpu(facts)) return absl::StrCat(kHintsCpu, kHintsSteps);
-  return absl::StrCat(kHintsGpu, TextOf(facts.language).Hints(facts.target_hardware), kHintsSteps);
+  return absl::StrCat(OnGpu(facts) ? kHintsGpu : "",
+                      TextOf(facts.language).Hints(Device(facts), facts.target_hardware),
+                      kHintsSteps);
 }
 
 std::string EntryPointText(const PromptFacts& facts) {
-  return TextOf(facts.language).EntryPoint(facts.task.definition(), facts.kernel_header);
+  return TextOf(facts.language)
+      .EntryPoint(facts.task.definition(), Device(facts), facts.kernel_header);
 }
 
 std::string CodeRequestText(const CodePromptContext& context, bool paper) {

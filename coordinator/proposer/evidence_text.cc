@@ -4,11 +4,13 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "coordinator/packet/evaluation_packet.h"
+#include "coordinator/proposer/language/language_text.h"
 #include "coordinator/proposer/task_text.h"
 #include "coordinator/proposer/text_safety.h"
 
@@ -70,6 +72,12 @@ std::string AxesText(const v1::Task& task, absl::string_view uuid) {
   return absl::StrCat(" (", absl::StrJoin(axes, ", "), ")");
 }
 
+// On one line; or, of a traceback, its lines, the last ones for certain.
+std::string MessageText(const std::string& message) {
+  return absl::StrContains(message, '\n') ? Shortened(message, kMaxMessage, Keep::kTail)
+                                          : SafeLine(message, kMaxMessage);
+}
+
 std::string CorrectnessText(const v1::Correctness& correctness) {
   std::string text;
   if (!correctness.worst_output().empty()) {
@@ -105,7 +113,7 @@ std::string FailedWorkloads(const PromptFacts& facts, const v1::JobResult& resul
     if (++failed > kMaxFailedWorkloads) continue;
     absl::StrAppend(&text, "- workload ", workload.workload_uuid(),
                     AxesText(facts.task, workload.workload_uuid()), ": ",
-                    OutcomeText(workload.outcome()), "\n");
+                    OutcomeText(workload.outcome(), facts.language), "\n");
     if (!workload.message().empty()) {
       absl::StrAppend(&text, "  message: ",
                       WithoutHeldOut(facts.task, SafeLine(workload.message(), kMaxMessage)), "\n");
@@ -122,7 +130,10 @@ std::string FailedWorkloads(const PromptFacts& facts, const v1::JobResult& resul
 
 }  // namespace
 
-std::string OutcomeText(v1::Outcome outcome) {
+std::string OutcomeText(v1::Outcome outcome, v1::Language language) {
+  if (const absl::string_view own = TextOf(language).Outcome(outcome); !own.empty()) {
+    return std::string(own);
+  }
   switch (outcome) {
     case v1::OUTCOME_PASSED:
       return "passed: right on every workload shown";
@@ -227,11 +238,12 @@ std::string PerformanceText(const PromptFacts& facts, const v1::JobResult& resul
 
 std::string FailureText(const PromptFacts& facts, const v1::JobResult& result) {
   if (result.outcome() == v1::OUTCOME_PASSED && result.suspicions().empty()) return "";
-  std::string text = absl::StrCat("Outcome: ", OutcomeText(result.outcome()), ".\n");
+  std::string text =
+      absl::StrCat("Outcome: ", OutcomeText(result.outcome(), facts.language), ".\n");
   if (!result.message().empty()) {
-    text +=
-        QuotedData("message", WithoutHeldOut(facts.task, SafeLine(result.message(), kMaxMessage)));
+    text += QuotedData("message", WithoutHeldOut(facts.task, MessageText(result.message())));
   }
+  text += TextOf(facts.language).Advice(facts.task.definition(), result);
   if (IsBuildFailure(result.outcome())) {
     const std::string errors = Diagnostics(result.build(), "error", kMaxErrors);
     // The first error is the one that counts, so a log is read from its beginning.

@@ -12,8 +12,9 @@ namespace ksearch {
 // of control characters, bounded, and fenced by <data> tags it cannot close. Held-out workloads are
 // left out. Pure functions.
 
-// One line: "passed", "did not compile", ... and what that means.
-std::string OutcomeText(v1::Outcome outcome);
+// One line: "passed", "did not compile", ... and what that means for a program in this language
+// (unspecified: in the words of the default language).
+std::string OutcomeText(v1::Outcome outcome, v1::Language language = v1::LANGUAGE_UNSPECIFIED);
 
 // Latencies by workload beside the baseline's, the mean speed-up, and the compiler's warnings if
 // PacketText has not got them. Empty if nothing was timed.

@@ -5,6 +5,15 @@
 
 namespace ksearch {
 
+LanguageWords CWords(absl::string_view planning) {
+  return {.scratch =
+              "the scratch memory of the call, whose contents are undefined when the call begins",
+          .libraries = "call a library that already implements the whole operation, or ",
+          .more_files = "headers",
+          .planning = planning,
+          .measuring = ""};
+}
+
 std::string CEntryText(absl::string_view more_arguments) {
   return absl::StrCat("`extern \"C\" int ", kEntrySymbol, "(const KsearchArgs*", more_arguments,
                       ")`");

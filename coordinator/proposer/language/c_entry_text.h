@@ -4,11 +4,13 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "coordinator/proposer/language/language_text.h"
 
 namespace ksearch {
 
-// LanguageText::Entry and EntryPoint of languages whose entry is the C function of the task's
-// header. `more_arguments` stand behind the first, e.g. ", cudaStream_t stream".
+// LanguageText::Words, Entry and EntryPoint of languages whose entry is the C function of the
+// task's header. `more_arguments` stand behind the first, e.g. ", cudaStream_t stream".
+LanguageWords CWords(absl::string_view planning);
 std::string CEntryText(absl::string_view more_arguments);
 std::string CEntryPointText(absl::string_view more_arguments, const std::string& kernel_header);
 

@@ -15,22 +15,35 @@ constexpr absl::string_view kRules = R"(For C++:
 )";
 
 constexpr absl::string_view kPlanning =
-    "C++20 with the standard library and vector intrinsics; threads are started and joined within "
+    "scratch memory comes with the call. C++20 with the standard library and vector intrinsics; "
+    "threads are started and joined within "
     "the call.";
+
+constexpr absl::string_view kHints =
+    R"(- Decide first whether memory bandwidth, instruction throughput or thread start-up bounds each workload.
+- Keep working sets in L1/L2 by blocking; read memory in long contiguous runs; fuse passes.
+- Vectorise explicitly where the compiler may not: several independent accumulators, masked or
+  scalar tails, no gather where a transposed copy of a small block does better.
+- Use as many threads as the work repays, each on a contiguous share of whole cache lines.
+)";
 
 }  // namespace
 
-std::string CppText::Rules(bool /*paper*/) const { return std::string(kRules); }
+LanguageWords CppText::Words(v1::DeviceClass /*device*/) const { return CWords(kPlanning); }
 
-std::string CppText::PlanningRules() const { return std::string(kPlanning); }
+std::string CppText::Rules(v1::DeviceClass /*device*/, bool /*paper*/) const {
+  return std::string(kRules);
+}
 
 std::string CppText::Entry(const v1::Definition& /*definition*/) const { return CEntryText(""); }
 
-std::string CppText::EntryPoint(const v1::Definition& /*definition*/,
+std::string CppText::EntryPoint(const v1::Definition& /*definition*/, v1::DeviceClass /*device*/,
                                 const std::string& kernel_header) const {
   return CEntryPointText("", kernel_header);
 }
 
-std::string CppText::Hints(const std::string& /*hardware*/) const { return ""; }
+std::string CppText::Hints(v1::DeviceClass /*device*/, const std::string& /*hardware*/) const {
+  return std::string(kHints);
+}
 
 }  // namespace ksearch

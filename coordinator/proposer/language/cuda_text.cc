@@ -1,12 +1,9 @@
 #include "coordinator/proposer/language/cuda_text.h"
 
-#include <initializer_list>
-
-#include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "coordinator/proposer/language/c_entry_text.h"
+#include "coordinator/proposer/language/device_generation.h"
 
 namespace ksearch {
 namespace {
@@ -112,7 +109,8 @@ unless said; a packed word holds the element of the lower index in its low bits:
 )";
 
 constexpr absl::string_view kPlanning =
-    "CUDA C++20 and PTX for one architecture, no prebuilt libraries. All work is on the given "
+    "scratch memory comes with the call. CUDA C++20 and PTX for one architecture, no prebuilt "
+    "libraries. All work is on the given "
     "stream, or joined "
     "into it; the call may be recorded into a graph, so it neither allocates nor synchronises nor "
     "reads back. "
@@ -131,38 +129,32 @@ constexpr absl::string_view kHintsBlackwell =
   warpgroup instructions of Hopper (wgmma) do not exist there.
 )";
 
-bool Mentions(const std::string& hardware, std::initializer_list<absl::string_view> words) {
-  const std::string lower = absl::AsciiStrToLower(hardware);
-  for (absl::string_view word : words) {
-    if (absl::StrContains(lower, absl::AsciiStrToLower(word))) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
-std::string CudaText::Rules(bool paper) const {
+LanguageWords CudaText::Words(v1::DeviceClass /*device*/) const { return CWords(kPlanning); }
+
+std::string CudaText::Rules(v1::DeviceClass /*device*/, bool paper) const {
   if (paper) return absl::StrCat(kRules, kHelperNames);
   return absl::StrCat(kRules, kPermissions, kHelperDeclarations);
 }
-
-std::string CudaText::PlanningRules() const { return std::string(kPlanning); }
 
 std::string CudaText::Entry(const v1::Definition& /*definition*/) const {
   return CEntryText(", cudaStream_t");
 }
 
-std::string CudaText::EntryPoint(const v1::Definition& /*definition*/,
+std::string CudaText::EntryPoint(const v1::Definition& /*definition*/, v1::DeviceClass /*device*/,
                                  const std::string& kernel_header) const {
   return CEntryPointText(", cudaStream_t stream", kernel_header);
 }
 
-std::string CudaText::Hints(const std::string& hardware) const {
-  if (Mentions(hardware, {"H100", "H200", "GH200", "Hopper", "sm_90"})) {
-    return std::string(kHintsHopper);
-  }
-  if (Mentions(hardware, {"B200", "B100", "Blackwell", "sm_100"})) {
-    return std::string(kHintsBlackwell);
+std::string CudaText::Hints(v1::DeviceClass /*device*/, const std::string& hardware) const {
+  switch (GenerationOf(hardware)) {
+    case DeviceGeneration::kHopper:
+      return std::string(kHintsHopper);
+    case DeviceGeneration::kBlackwell:
+      return std::string(kHintsBlackwell);
+    case DeviceGeneration::kUnknown:
+      break;
   }
   return "";
 }

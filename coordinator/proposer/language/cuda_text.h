@@ -11,12 +11,12 @@ namespace ksearch {
 // (`paper`: by name). To change what models are told, edit cuda_text.cc.
 class CudaText final : public LanguageText {
  public:
-  std::string Rules(bool paper) const override;
-  std::string PlanningRules() const override;
+  LanguageWords Words(v1::DeviceClass device) const override;
+  std::string Rules(v1::DeviceClass device, bool paper) const override;
   std::string Entry(const v1::Definition& definition) const override;
-  std::string EntryPoint(const v1::Definition& definition,
+  std::string EntryPoint(const v1::Definition& definition, v1::DeviceClass device,
                          const std::string& kernel_header) const override;
-  std::string Hints(const std::string& hardware) const override;
+  std::string Hints(v1::DeviceClass device, const std::string& hardware) const override;
 };
 
 }  // namespace ksearch

@@ -3,20 +3,32 @@
 
 #include <string>
 
+#include "absl/strings/string_view.h"
 #include "coordinator/proposer/language/language_text.h"
 
 namespace ksearch {
 
-// Python, in which most people write Triton. To change what models are told, edit python_text.cc.
+// Python: torch on processors, Triton on GPUs. To change what models are told, edit python_text.cc;
+// what they are told after failures is in python_failure_text.cc.
 class PythonText final : public LanguageText {
  public:
-  std::string Rules(bool paper) const override;
-  std::string PlanningRules() const override;
+  LanguageWords Words(v1::DeviceClass device) const override;
+  std::string Rules(v1::DeviceClass device, bool paper) const override;
   std::string Entry(const v1::Definition& definition) const override;
-  std::string EntryPoint(const v1::Definition& definition,
+  std::string EntryPoint(const v1::Definition& definition, v1::DeviceClass device,
                          const std::string& kernel_header) const override;
-  std::string Hints(const std::string& hardware) const override;
+  std::string Hints(v1::DeviceClass device, const std::string& hardware) const override;
+  absl::string_view Outcome(v1::Outcome outcome) const override;
+  std::string Advice(const v1::Definition& definition, const v1::JobResult& result) const override;
+
+  // A whole program for another task, as EntryPoint shows it.
+  static absl::string_view Example(v1::DeviceClass device);
 };
+
+// "def run(x, scale, y):" and "def run(x, scale):": the two forms of the entry. Arguments come by
+// position, so a name that Python reserves is shown with an underscore behind it.
+std::string WritingEntry(const v1::Definition& definition);
+std::string ReturningEntry(const v1::Definition& definition);
 
 }  // namespace ksearch
 

@@ -255,7 +255,7 @@ TEST_F(CodePromptTest, PaperOrderAndTheForgottenIntent) {
   ExpectInOrder(first.user, {"no base program", "# Chosen action", "# Rules"});
 }
 
-TEST_F(CodePromptTest, CudaAndTritonHaveTheirOwnRules) {
+TEST_F(CodePromptTest, CudaHasItsOwnRules) {
   PromptFacts facts = SmallFacts();
   facts.language = v1::LANGUAGE_CUDA;
   facts.target_hardware = "NVIDIA H200 (sm_90a)";
@@ -266,12 +266,6 @@ TEST_F(CodePromptTest, CudaAndTritonHaveTheirOwnRules) {
   facts.target_hardware = "NVIDIA B200";
   EXPECT_THAT(Whole(BuildCodePrompt(facts, Context(CodePromptKind::kActionFromSpec))),
               HasSubstr("tcgen05"));
-  facts.language = v1::LANGUAGE_PYTHON;
-  const std::string triton =
-      Whole(BuildCodePrompt(facts, Context(CodePromptKind::kActionFromSpec)));
-  EXPECT_THAT(triton, HasSubstr("def run(x, scale, y):"));
-  EXPECT_THAT(triton, HasSubstr("kernel.py"));
-  EXPECT_THAT(triton, Not(HasSubstr("ksearch_task.h")));
 }
 
 // What the prompt offers is there, and what is there is offered.
@@ -284,7 +278,7 @@ TEST_F(CodePromptTest, CudaPromptAndHeaderAgree) {
     header += ReadFile(part.path().string(), 1 << 20).value_or("");
   }
   for (const bool paper : {false, true}) {
-    const std::string rules = CudaText().Rules(paper);
+    const std::string rules = CudaText().Rules(v1::DEVICE_CLASS_CUDA, paper);
     const std::regex declaration(
         "(KS_DEVICE|__forceinline__|cudaError_t) ?[a-z0-9_]* ([a-z0-9_]+)\\(");
     int found = 0;

@@ -1,0 +1,16 @@
+#ifndef KSEARCH_COORDINATOR_PROPOSER_LANGUAGE_DEVICE_GENERATION_H_
+#define KSEARCH_COORDINATOR_PROPOSER_LANGUAGE_DEVICE_GENERATION_H_
+
+#include "absl/strings/string_view.h"
+
+namespace ksearch {
+
+// Generations of GPUs of which prompts have something to say.
+enum class DeviceGeneration { kUnknown, kHopper, kBlackwell };
+
+// Of hardware described in words, e.g. "NVIDIA H200, sm_90a".
+DeviceGeneration GenerationOf(absl::string_view hardware);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_PROPOSER_LANGUAGE_DEVICE_GENERATION_H_
