@@ -33,11 +33,12 @@ bool IsScreening(const std::string& tag) {
 
 }  // namespace
 
-std::optional<v1::Platform> ChoosePlatform(const v1::RunConfig& config,
+std::optional<v1::Platform> ChoosePlatform(const v1::RunConfig& config, v1::DeviceClass device,
                                            const PlatformSource& source) {
   if (source == nullptr || IsComplete(config.platform())) return config.platform();
   v1::JobSpec spec;
   spec.set_kind(v1::JOB_KIND_SCREEN);
+  spec.set_device(device);
   spec.mutable_candidate()->set_language(config.language());
   *spec.mutable_platform() = config.platform();
   const std::vector<v1::Platform> platforms = source(spec);

@@ -21,9 +21,10 @@ using PlatformSource = std::function<std::vector<v1::Platform>(const v1::JobSpec
 // Ends the tag of a job that repeats, on the run's own platform, what was done on another one.
 inline constexpr char kOwnPlatformTagEnd[] = "/own";
 
-// What the scores of a run with this config are to be measured with: config.platform, completed by
-// the workers. nullopt: no worker is there that could. A null `source` completes nothing.
-std::optional<v1::Platform> ChoosePlatform(const v1::RunConfig& config,
+// What the scores of a run with this config, of a task for this class of device, are to be measured
+// with: config.platform, completed by the workers. nullopt: no worker is there that could. A null
+// `source` completes nothing.
+std::optional<v1::Platform> ChoosePlatform(const v1::RunConfig& config, v1::DeviceClass device,
                                            const PlatformSource& source);
 
 // With what the first result of the run was measured; the scores that it has by now are to be

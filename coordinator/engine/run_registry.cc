@@ -146,25 +146,31 @@ absl::StatusOr<SearchContext> RunRegistry::LoadContext(const RunRow& row,
 
 absl::StatusOr<v1::RunConfig> RunRegistry::Complete(const v1::RunConfig& request) const {
   v1::RunConfig wanted = request;
+  // What is wrong with the task is told when it is needed.
+  const auto task = parts_.tasks->Load(request.task());
   if (request.language() == v1::LANGUAGE_UNSPECIFIED &&
       parts_.defaults.language() == v1::LANGUAGE_UNSPECIFIED) {
     // Of tasks that can be written in one language only, that one.
-    const auto task = parts_.tasks->Load(request.task());
     if (task.ok() && task->references_size() == 1) {
       wanted.set_language(task->references(0).language());
     }
   }
-  ASSIGN_OR_RETURN(v1::RunConfig config, CompleteRunConfig(wanted, parts_.defaults));
+  const v1::DeviceClass device = task.ok() ? task->device() : v1::DEVICE_CLASS_UNSPECIFIED;
+  ASSIGN_OR_RETURN(v1::RunConfig config, CompleteRunConfig(wanted, parts_.defaults, device));
   RETURN_IF_ERROR(ResolveModels(&config));
-  RETURN_IF_ERROR(Repeat(request, &config));
+  RETURN_IF_ERROR(Repeat(request, device, &config));
   if (config.target_hardware().empty()) {
-    config.set_target_hardware(parts_.target_hardware(FactsOf(config.language()).devices.front(),
+    config.set_target_hardware(parts_.target_hardware(UsedDevice(config.language(), device),
                                                       config.platform().device_model()));
+    if (FactsOf(config.language()).toolkit_is_told && !config.platform().toolkit().empty()) {
+      absl::StrAppend(config.mutable_target_hardware(), "; ", config.platform().toolkit());
+    }
   }
   return config;
 }
 
-absl::Status RunRegistry::Repeat(const v1::RunConfig& request, v1::RunConfig* config) const {
+absl::Status RunRegistry::Repeat(const v1::RunConfig& request, v1::DeviceClass device,
+                                 v1::RunConfig* config) const {
   if (!config->replay_order_of().empty()) {
     ASSIGN_OR_RETURN(*config->mutable_replay_order_of(),
                      parts_.store->ResolveRun(config->replay_order_of()));
@@ -175,7 +181,7 @@ absl::Status RunRegistry::Repeat(const v1::RunConfig& request, v1::RunConfig* co
       !recorded.empty()) {
     TakeOverJobs(recorded, request, config);
     *config->mutable_platform() = parts_.models->RecordedPlatform(config->provider());
-  } else if (const auto platform = ChoosePlatform(*config, parts_.platforms);
+  } else if (const auto platform = ChoosePlatform(*config, device, parts_.platforms);
              platform.has_value()) {
     *config->mutable_platform() = *platform;
   }

@@ -118,7 +118,8 @@ absl::Status CheckDeviceModel(const std::string& device_model) {
 }
 
 absl::StatusOr<v1::RunConfig> CompleteRunConfig(const v1::RunConfig& request,
-                                                const v1::RunConfig& defaults) {
+                                                const v1::RunConfig& defaults,
+                                                v1::DeviceClass device) {
   v1::RunConfig config = defaults;
   // Lists replace; budgets merge cap by cap.
   if (request.models_size() > 0) config.clear_models();
@@ -145,7 +146,7 @@ absl::StatusOr<v1::RunConfig> CompleteRunConfig(const v1::RunConfig& request,
   FillWorldModel(config.mutable_world_model());
   const bool launches_given = config.measure().has_launches();
   *config.mutable_measure() = WithDefaults(config.measure());
-  if (RunsOn(config.language(), v1::DEVICE_CLASS_CUDA) &&
+  if (UsedDevice(config.language(), device) == v1::DEVICE_CLASS_CUDA &&
       config.measure().early_stop_ratio() == 0) {
     config.mutable_measure()->set_early_stop_ratio(kSearchEarlyStopRatio);
   }

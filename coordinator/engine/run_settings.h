@@ -16,10 +16,12 @@ inline constexpr int kMaxRounds = 1'000'000;
 
 // `request` over `defaults` over the defaults documented in config.proto; every field is set
 // afterwards except those that name other things (model, target_hardware, replay_order_of) and
-// measure.launches, whose default is that of the task's device.
+// measure.launches, whose default is that of the task's device. `device` is the task's; where it is
+// not known, the language's usual one counts.
 // INVALID_ARGUMENT lists every field that is out of range.
-absl::StatusOr<v1::RunConfig> CompleteRunConfig(const v1::RunConfig& request,
-                                                const v1::RunConfig& defaults);
+absl::StatusOr<v1::RunConfig> CompleteRunConfig(
+    const v1::RunConfig& request, const v1::RunConfig& defaults,
+    v1::DeviceClass device = v1::DEVICE_CLASS_UNSPECIFIED);
 
 // The same of `run_defaults` in a coordinator's config, which need name neither task nor provider.
 // INVALID_ARGUMENT lists every field that no run could have.

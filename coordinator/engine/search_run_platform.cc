@@ -16,7 +16,8 @@ absl::Status SearchRun::FindPlatform() {
   if (!fresh_ && parts_.platforms != nullptr && config.platform().ByteSizeLong() == 0) {
     ASSIGN_OR_RETURN(*config.mutable_platform(), PlatformOfFirstResult(*parts_.store, run_id_));
   }
-  const std::optional<v1::Platform> platform = ChoosePlatform(config, parts_.platforms);
+  const std::optional<v1::Platform> platform =
+      ChoosePlatform(config, context_.task.device(), parts_.platforms);
   if (!platform.has_value()) return absl::OkStatus();
   *state_.mutable_platform() = *platform;
   google::protobuf::RepeatedPtrField<v1::HeldJob> waiting;

@@ -39,12 +39,12 @@ bool IsCudaArchitecture(absl::string_view name) {
          });
 }
 
-absl::Status CheckArchitecture(const std::string& architecture, v1::Language language) {
+absl::Status CheckArchitecture(const std::string& architecture, v1::DeviceClass device) {
   if (architecture.size() > kMaxArchitectureBytes) {
     return absl::InvalidArgumentError(
         absl::StrCat("architecture: longer than ", kMaxArchitectureBytes, " bytes"));
   }
-  if (RunsOn(language, v1::DEVICE_CLASS_CUDA) && !architecture.empty() &&
+  if (device == v1::DEVICE_CLASS_CUDA && !architecture.empty() &&
       !IsCudaArchitecture(architecture)) {
     return absl::InvalidArgumentError(
         absl::StrCat("architecture: '", absl::CEscape(architecture),
@@ -123,7 +123,7 @@ absl::StatusOr<v1::JobSpec> EvaluationJob(const v1::Task& task,
     rival->set_rival_id("rival");
     *rival->mutable_sources() = request.rival();
   }
-  RETURN_IF_ERROR(CheckArchitecture(request.architecture(), language));
+  RETURN_IF_ERROR(CheckArchitecture(request.architecture(), task.device()));
   spec.set_architecture(request.architecture());
   RETURN_IF_ERROR(CheckDeviceModel(request.device_model()));
   if (request.kind() == v1::JOB_KIND_BUILD && !request.device_model().empty()) {

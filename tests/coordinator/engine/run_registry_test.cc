@@ -187,6 +187,44 @@ TEST_F(RunRegistryTest, CandidatesMayBeInAnotherLanguageThanTheTasksPrograms) {
             "language: cpp programs do not run on the device of task rmsnorm_bf16, a GPU");
 }
 
+TEST_F(RunRegistryTest, TheTasksDeviceSaysOnWhichHardwareALanguageOfBothIsSearched) {
+  std::vector<v1::DeviceClass> asked;
+  RunRegistry::Parts parts = {&store_,
+                              &jobs_,
+                              models_.get(),
+                              tasks_.get(),
+                              &Clock::Real(),
+                              v1::RunConfig(),
+                              [](v1::DeviceClass device, const std::string& model) {
+                                return absl::StrCat(v1::DeviceClass_Name(device), " ", model);
+                              },
+                              &prices_};
+  parts.platforms = [&](const v1::JobSpec& spec) {
+    asked.push_back(spec.device());
+    v1::Platform platform;
+    platform.set_device_model("EPYC");
+    platform.set_toolkit("python 3.11.2, torch 1.13.0");
+    return std::vector<v1::Platform>{platform};
+  };
+  runs_ = std::make_unique<RunRegistry>(std::move(parts));
+  v1::RunConfig config;
+  config.set_task("softmax_rows_f32");
+  config.set_provider("p");
+  config.set_language(v1::LANGUAGE_PYTHON);
+  const auto run_id = runs_->Start("request", config);
+  ASSERT_TRUE(run_id.ok()) << run_id.status();
+  ASSERT_TRUE(runs_->Stop(*run_id).ok());
+  EXPECT_EQ(store_.ReadRun(*run_id)->config.target_hardware(),
+            "DEVICE_CLASS_CPU EPYC; python 3.11.2, torch 1.13.0");
+  EXPECT_THAT(asked, testing::Each(v1::DEVICE_CLASS_CPU));
+  // A program in C++ does not depend on which compiler there is.
+  config.set_language(v1::LANGUAGE_CPP);
+  const auto cpp = runs_->Start("another", config);
+  ASSERT_TRUE(cpp.ok()) << cpp.status();
+  ASSERT_TRUE(runs_->Stop(*cpp).ok());
+  EXPECT_EQ(store_.ReadRun(*cpp)->config.target_hardware(), "DEVICE_CLASS_CPU EPYC");
+}
+
 TEST_F(RunRegistryTest, FaultThatDoesNotPassEndsTheRun) {
   store_.FailWrites(absl::FailedPreconditionError("the cursor would go back"));
   const std::string run_id = Start();

@@ -47,7 +47,7 @@ TEST(CompleteRunConfigTest, RequestWinsOverDefaultsOverConstants) {
   EXPECT_GT(config->limits().memory_bytes(), 0);
 }
 
-TEST(CompleteRunConfigTest, OnlySearchesForCudaKernelsStopEarly) {
+TEST(CompleteRunConfigTest, OnlySearchesOnGpusStopEarly) {
   v1::RunConfig request;
   request.set_task("t");
   request.set_provider("p");
@@ -56,6 +56,13 @@ TEST(CompleteRunConfigTest, OnlySearchesForCudaKernelsStopEarly) {
   EXPECT_EQ(CompleteRunConfig(request, {})->measure().early_stop_ratio(), 5);
   request.mutable_measure()->set_early_stop_ratio(1e6);
   EXPECT_EQ(CompleteRunConfig(request, {})->measure().early_stop_ratio(), 1e6);
+  // Of a language for both, the task's device decides.
+  request.clear_measure();
+  request.set_language(v1::LANGUAGE_PYTHON);
+  for (const auto& [device, ratio] :
+       {std::pair(v1::DEVICE_CLASS_CPU, 0), std::pair(v1::DEVICE_CLASS_CUDA, 5)}) {
+    EXPECT_EQ(CompleteRunConfig(request, {}, device)->measure().early_stop_ratio(), ratio);
+  }
 }
 
 TEST(CompleteRunConfigTest, EveryFaultIsListedByField) {

@@ -186,6 +186,15 @@ TEST(EvaluationJob, ArchitecturesOfCudaAreWrittenAsNvccDoes) {
   }
 }
 
+TEST(EvaluationJob, ArchitecturesOfProcessorsAreTheirOwnInALanguageOfBoth) {
+  v1::EvaluateRequest request;
+  request.set_kind(v1::JOB_KIND_SCREEN);
+  *request.mutable_sources() = Program("candidate");
+  request.mutable_sources()->set_language(v1::LANGUAGE_PYTHON);
+  request.set_architecture("x86-64-v3");
+  EXPECT_TRUE(EvaluationJob(SomeTask(), request).ok());
+}
+
 TEST(EvaluationJob, WhatNobodyCanDoIsSaidWithWhatItTakes) {
   v1::JobSpec spec;
   spec.mutable_candidate()->set_language(v1::LANGUAGE_CUDA);
