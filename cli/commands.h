@@ -42,6 +42,9 @@ int TokenCommand(Client* client, const Options& options);
 // pki_command.cc: makes files; asks no coordinator.
 int PkiCommand(Client* client, const Options& options);
 
+// task/task_command.cc: `task new` makes a folder and asks no coordinator.
+int TaskCommand(Client* client, const Options& options);
+
 // export_command.cc
 int ExportCommand(Client* client, const Options& options);
 // The settings of the run that a cassette records. INVALID_ARGUMENT and NOT_FOUND name the file.

@@ -27,10 +27,12 @@ int RunNamedCommand(const ksearch::Options& options) {
       {"pki", ksearch::PkiCommand},         {"mailbox", ksearch::MailboxCommand},
       {"export", ksearch::ExportCommand},   {"recheck", ksearch::RecheckCommand},
       {"jobs", ksearch::JobsCommand},       {"cancel", ksearch::CancelCommand},
-      {"results", ksearch::ResultsCommand},
+      {"results", ksearch::ResultsCommand}, {"task", ksearch::TaskCommand},
   };
   ksearch::ClientAccess access;
-  if (options.command != "token" && options.command != "pki") {
+  const bool alone = options.command == "token" || options.command == "pki" ||
+                     (options.command == "task" && options.action == "new");
+  if (!alone) {
     const auto read = ksearch::ReadClientAccess(options.access);
     if (!read.ok()) return ksearch::Fail(read.status());
     access = *read;

@@ -1,9 +1,11 @@
 #include "cli/options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <map>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -248,6 +250,42 @@ void AddMailbox(CLI::App* mailbox, Options* options) {
   answer->add_option("--model", options->answer_model, "the model that made the answer");
 }
 
+// Empty if `name` may name a task and its folder.
+std::string CheckTaskName(const std::string& name) {
+  const bool good = !name.empty() && name.front() != '.' && name.size() <= 200 &&
+                    std::all_of(name.begin(), name.end(), [](unsigned char c) {
+                      return absl::ascii_isalnum(c) || c == '_' || c == '.' || c == '-';
+                    });
+  if (good) return "";
+  return absl::StrCat("the task's name '", name,
+                      "' may hold only letters, digits, '_', '.' and '-', and begins with no '.'");
+}
+
+void AddTask(CLI::App* app, Options* options) {
+  app->require_subcommand(0, 1);
+  app->fallthrough();
+  CLI::App* make =
+      app->add_subcommand("new", "make a task of a torch function; asks no coordinator");
+  make->callback([options] { options->action = "new"; });
+  make->add_option("name", options->task, "name of the task")->required()->check(CheckTaskName);
+  make->add_option("--from-torch", options->from_torch,
+                   "FILE.py or FILE.py:FUNCTION, the function as it is now")
+      ->required();
+  make->add_option("--shapes", options->shapes,
+                   "values of the axes, as n=1024,4096 or n=1024,d=64; may be repeated")
+      ->required()
+      ->allow_extra_args(false);
+  make->add_option("--dtype", options->dtype,
+                   "of floating inputs, where the file does not say (default float32)");
+  make->add_option("--device", options->device, "cpu (default) or cuda: where the task is timed")
+      ->check(CLI::IsMember({"cpu", "cuda"}))
+      ->default_val("cpu");
+  make->add_option("--output", options->task_output, "folder to make the task's folder in")
+      ->default_val(".");
+  make->add_option("--interpreter", options->interpreter,
+                   "python with torch (default: of VIRTUAL_ENV, else python3 on PATH)");
+}
+
 // Names of the commands below `app`: "run, watch, ...".
 std::string CommandNames(const CLI::App& app) {
   std::vector<std::string> names;
@@ -363,6 +401,7 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
                                       "make one cheap call to this model provider");
   doctor->add_option("--model", options.check_model, "the model to call")->needs(provider);
 
+  AddTask(add("task", "make a task (docs/bring-your-kernel.md)"), &options);
   AddToken(add("token", "access tokens of a coordinator (docs/security.md)"), &options);
   AddPki(add("pki", "certificates for a cluster that has no authority of its own"), &options);
 

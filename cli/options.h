@@ -101,6 +101,14 @@ struct Options {
 
   // workers
   std::string drain_worker;
+
+  // task; `action` is new, `task` the name
+  std::string from_torch;  // FILE or FILE:FUNCTION
+  std::vector<std::string> shapes;
+  std::string dtype;
+  std::string device;
+  std::string task_output;  // folder in which the task's folder is made
+  std::string interpreter;
 };
 
 // Parses argv. nullopt: done already (help, version or a usage error was printed); *exit_code says

@@ -19,7 +19,7 @@ fence() {
   fi
 }
 
-fence 'coordinator/' 'coordinator/'
+fence 'coordinator/(engine|ledger|llm|packet|proposer|scheduler|search|service|store|world_model)/|coordinator/[^/]*\.h' 'coordinator/'
 fence 'gpu_worker/' 'gpu_worker/'
 fence 'cli/' 'cli/'
 fence 'tests/' 'none/'
@@ -37,7 +37,8 @@ fence 'coordinator/(engine|service)/' 'coordinator/(engine|service)/|coordinator
 fence 'coordinator/store/' 'coordinator/(store|engine|service)/|coordinator/main'
 fence 'coordinator/scheduler/' 'coordinator/(scheduler|service)/|coordinator/main'
 fence 'coordinator/search/' 'coordinator/(search|engine)/'
-fence 'coordinator/tasks/' 'coordinator/(tasks|engine|service)/|coordinator/main'
+# One format of tasks, which the command line writes and the coordinator reads.
+fence 'coordinator/tasks/' 'coordinator/(tasks|engine|service)/|coordinator/main|cli/task/'
 fence 'coordinator/proposer/' 'coordinator/(proposer|search)/'
 fence 'coordinator/packet/' 'coordinator/(packet|proposer|search|service)/'
 fence 'coordinator/world_model/' 'coordinator/(world_model|proposer|search)/'

@@ -1,0 +1,96 @@
+#include <unistd.h>
+
+#include <cstdio>
+#include <map>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "cli/commands.h"
+#include "cli/json_output.h"
+#include "cli/task/torch_task_folder.h"
+#include "cli/task/traced_task.h"
+#include "common/kernel_header.h"
+#include "common/status_macros.h"
+#include "common/textproto.h"
+#include "coordinator/tasks/task_folder.h"
+
+namespace ksearch {
+namespace {
+
+const std::map<std::string, v1::DeviceClass> kDevices = {{"cpu", v1::DEVICE_CLASS_CPU},
+                                                         {"cuda", v1::DEVICE_CLASS_CUDA}};
+
+// "x[n, d] float32, eps float32".
+std::string TensorsText(const google::protobuf::RepeatedPtrField<v1::TensorSpec>& tensors) {
+  return absl::StrJoin(tensors, ", ", [](std::string* out, const v1::TensorSpec& tensor) {
+    absl::StrAppend(out, tensor.name());
+    if (!tensor.scalar()) absl::StrAppend(out, "[", absl::StrJoin(tensor.shape(), ", "), "]");
+    absl::StrAppend(out, " ", DTypeName(tensor.dtype()));
+  });
+}
+
+std::string MadeText(const TracedTask& task, const std::string& folder, const std::string& output) {
+  std::string text = absl::StrCat(
+      "made ", folder, "\n  ", task.function, ": ", TensorsText(task.definition.inputs()), " -> ",
+      TensorsText(task.definition.outputs()), "\n  ", task.workloads.size(), " workloads, ",
+      task.settings.held_out_size(), " of them held out\n");
+  absl::StrAppend(&text, "assumed, to be corrected in the folder's files where it is wrong:\n");
+  for (const std::string& line : task.assumed) absl::StrAppend(&text, "  ", line, "\n");
+  absl::StrAppend(&text, "next: ksearch-coordinator --task-dir ", output,
+                  ", a worker with a Python toolchain, then ksearch tasks\n");
+  return text;
+}
+
+absl::Status MakeTask(const Options& options, TracedTask* task) {
+  TraceRequest request;
+  request.name = options.task;
+  request.dtype = options.dtype;
+  request.device = options.device;
+  request.file = options.from_torch;
+  if (const size_t colon = options.from_torch.rfind(':');
+      colon != std::string::npos && !absl::EndsWith(options.from_torch, ".py")) {
+    request.file = options.from_torch.substr(0, colon);
+    request.function = options.from_torch.substr(colon + 1);
+    if (request.function.empty()) {
+      return absl::InvalidArgumentError(
+          "--from-torch: the name of the function is missing after ':'");
+    }
+  }
+  if (!absl::EndsWith(request.file, ".py")) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--from-torch: '", request.file, "' is no Python file (FILE.py:FUNCTION)"));
+  }
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(request.file, kMaxTaskSourceBytes));
+  ASSIGN_OR_RETURN(request.shapes, ParseShapes(options.shapes));
+  const std::string folder = absl::StrCat(options.task_output, "/", options.task);
+  if (::access(folder.c_str(), F_OK) == 0) {
+    return absl::AlreadyExistsError(
+        absl::StrCat(folder, " exists; choose another name, or another --output"));
+  }
+  ASSIGN_OR_RETURN(request.interpreter, FindInterpreter(options.interpreter));
+  ASSIGN_OR_RETURN(*task, TraceTask(request));
+  task->settings.set_device(kDevices.at(options.device));
+  return WriteTorchTaskFolder(*task, text, options.task_output);
+}
+
+int NewCommand(const Options& options) {
+  TracedTask task;
+  const absl::Status made = MakeTask(options, &task);
+  if (!made.ok()) return Fail(made);
+  const std::string folder = absl::StrCat(options.task_output, "/", options.task);
+  if (options.json) {
+    return PrintJson({{"task", options.task},
+                      {"folder", folder},
+                      {"assumed", absl::StrJoin(task.assumed, "\n")}});
+  }
+  std::fputs(MadeText(task, folder, options.task_output).c_str(), stdout);
+  return kExitOk;
+}
+
+}  // namespace
+
+int TaskCommand(Client* /*client*/, const Options& options) { return NewCommand(options); }
+
+}  // namespace ksearch

@@ -1,0 +1,1 @@
+"""How a function of torch becomes a task: what `ksearch task new` runs."""

@@ -1,0 +1,220 @@
+"""What the inputs of the function are, and how workloads draw them."""
+
+import inspect
+import math
+import numbers
+
+from ksearch_trace.figures import rounded
+from ksearch_trace.refused import Refused, place, words
+from ksearch_trace.user_file import shape_of_annotation
+
+DTYPES = "float32 float16 bfloat16 float8_e4m3fn float8_e5m2 int64 int32 int16 int8 bool".split()
+TENSOR, NUMBER = "tensor", "number"
+
+
+def axes_text(axes):
+    return ", ".join(f"{axis}={value}" for axis, value in axes.items())
+
+
+def number_dtype(value):
+    if isinstance(value, bool):
+        return "bool"
+    return "int64" if isinstance(value, numbers.Integral) else "float32"
+
+
+class Inputs:
+    """As make_inputs, SHAPES or annotations of the user's file say."""
+
+    def __init__(self, torch, path, module, function, dtype, device, assumed):
+        self.torch = torch
+        self.path = path
+        self.module = module
+        self.function = function
+        self.function_name = function.__name__
+        self.line = f"{path}:{function.__code__.co_firstlineno}: {function.__name__}"
+        self.device = device
+        self.assumed = assumed
+        self.make_inputs = getattr(module, "make_inputs", None)
+        if self.make_inputs is not None and dtype:
+            raise Refused(f"--dtype: {path} defines make_inputs, which says what the dtypes are")
+        self.dtype = dtype or "float32"
+        self.recipes = {}  # of tensors, as they stand in workloads
+        self.kept_defaults = {}  # of arguments that are no inputs
+
+    def width(self, dtype):
+        """Bytes of an element."""
+        return self.torch.empty(0, dtype=getattr(self.torch, dtype)).element_size()
+
+    def bytes(self, axes):
+        return sum(
+            math.prod(what) * self.width(dtype)
+            for _, kind, what, dtype in self.of(axes)
+            if kind == TENSOR
+        )
+
+    def torch_dtype(self, where, name):
+        dtype = getattr(self.torch, name, None) if name in DTYPES else None
+        if dtype is None:
+            raise Refused(
+                f"{where}: unknown dtype '{name}'; a task knows {', '.join(DTYPES)}"
+                + (f", but torch {self.torch.__version__} has no {name}" if name in DTYPES else "")
+            )
+        return dtype
+
+    def from_maker(self, axes):
+        """(name, kind, shape or value, dtype) of each input, as make_inputs returns them."""
+        line = f"{self.path}:{self.make_inputs.__code__.co_firstlineno}: make_inputs"
+        taken = inspect.signature(self.make_inputs).parameters
+        if not any(p.kind == p.VAR_KEYWORD for p in taken.values()):
+            for axis in axes:
+                if axis not in taken:
+                    raise Refused(f"{line} takes no axis '{axis}' of --shapes")
+            for axis, parameter in list(taken.items())[1:]:
+                if axis not in axes and parameter.default is parameter.empty:
+                    raise Refused(f"{line}: --shapes says nothing of the axis '{axis}'")
+        try:
+            made = self.make_inputs(1, **axes)
+        except BaseException as error:
+            raise Refused(
+                f"{place(self.path, error)}: make_inputs({axes_text(axes)}): {words(error)}"
+            )
+        parameters = inspect.signature(self.function).parameters
+        if not isinstance(made, dict):
+            made = list(made) if isinstance(made, (tuple, list)) else [made]
+            if len(made) > len(parameters):
+                raise Refused(
+                    f"{line} returned {len(made)} inputs, {self.function_name} takes"
+                    f" {len(parameters)}"
+                )
+            made = dict(zip(parameters, made))
+        for name in made:
+            if name not in parameters:
+                raise Refused(f"{line} returned '{name}', which is no argument of {self.line}")
+        inputs = []
+        for name, parameter in parameters.items():
+            value = made.get(name)
+            if value is None:
+                self.keep_default(name, parameter, "make_inputs returns nothing for it")
+            elif isinstance(value, self.torch.Tensor):
+                dtype = str(value.dtype).replace("torch.", "")
+                self.torch_dtype(f"{line}: '{name}'", dtype)
+                inputs.append((name, TENSOR, tuple(value.shape), dtype))
+                if name not in self.recipes:
+                    self.recipes[name] = self.recipe_like(name, value)
+            elif isinstance(value, numbers.Number) and not isinstance(value, complex):
+                inputs.append((name, NUMBER, value, number_dtype(value)))
+            else:
+                raise Refused(
+                    f"{line} returned {type(value).__name__} for '{name}'; "
+                    "an input is a tensor or a number"
+                )
+        return inputs
+
+    def from_words(self, axes):
+        """The same from SHAPES or annotations."""
+        shapes = getattr(self.module, "SHAPES", {})
+        dtypes = getattr(self.module, "DTYPES", {})
+        parameters = inspect.signature(self.function).parameters
+        for given, what in ((shapes, "SHAPES"), (dtypes, "DTYPES")):
+            if not isinstance(given, dict):
+                raise Refused(f"{self.path}: {what} must be a dict by argument")
+            for name in given:
+                if name not in parameters:
+                    raise Refused(
+                        f"{self.path}: {what} names '{name}', which is no argument of"
+                        f" {self.function_name}"
+                    )
+        inputs = []
+        for name, parameter in parameters.items():
+            shape = shapes.get(name, shape_of_annotation(parameter.annotation))
+            if isinstance(shape, numbers.Number):
+                inputs.append((name, NUMBER, shape, number_dtype(shape)))
+            elif isinstance(shape, str):
+                extents = tuple(self.extent(name, word, axes) for word in shape.split())
+                dtype = str(dtypes.get(name, self.dtype)).replace("torch.", "")
+                self.torch_dtype(f"{self.path}: '{name}'" if name in dtypes else "--dtype", dtype)
+                inputs.append((name, TENSOR, extents, dtype))
+                self.recipes.setdefault(name, {"type": "random"})
+            elif isinstance(parameter.default, float):
+                inputs.append((name, NUMBER, parameter.default, "float32"))
+            else:
+                self.keep_default(
+                    name,
+                    parameter,
+                    'no shape is known: write SHAPES = {"'
+                    + name
+                    + '": "n d"} beside the function, or define make_inputs(seed, axes)',
+                )
+        return inputs
+
+    def extent(self, name, word, axes):
+        if word.isdigit():
+            return int(word)
+        if word in axes:
+            return axes[word]
+        raise Refused(
+            f"{self.path}: '{name}' has the dimension '{word}', of which --shapes says nothing "
+            f"(it has {', '.join(axes)})"
+        )
+
+    def keep_default(self, name, parameter, missing):
+        if parameter.default is parameter.empty:
+            raise Refused(f"{self.line}: argument '{name}': {missing}")
+        self.kept_defaults[name] = parameter.default
+
+    def recipe_like(self, name, value):
+        """How workloads draw an input like this one: they know a few distributions only."""
+        recipe = {"type": "random"}
+        if value.dtype == self.torch.bool:
+            share = float(value.double().mean()) if value.numel() else 0.5
+            if 0 < share and abs(share - 0.5) > 0.05:
+                recipe["probability"] = rounded(share)
+        elif value.is_floating_point() and value.numel() > 1:
+            mean, deviation = float(value.double().mean()), float(value.double().std())
+            noise = 4 * deviation / math.sqrt(value.numel())
+            if deviation == 0:
+                deviation = 0.1 * (abs(mean) or 1)
+                self.assumed.append(
+                    f"'{name}' is {mean:g} throughout in make_inputs; workloads draw it from a"
+                    f" normal distribution of deviation {deviation:g} around that, so that no"
+                    " program can leave it out"
+                )
+            if abs(deviation - 1) > 0.05:
+                recipe["scale"] = rounded(deviation)
+            if abs(mean) > max(0.02 * deviation, noise):
+                recipe["offset"] = rounded(mean)
+            self.assumed.append(
+                f"'{name}' is drawn anew for every check, normal with mean"
+                f" {recipe.get('offset', 0):g} and deviation {recipe.get('scale', 1):g}; the values"
+                " of make_inputs are not used"
+            )
+        return recipe
+
+    def of(self, axes):
+        """(name, TENSOR or NUMBER, shape or value, dtype) of each, in the function's order."""
+        return self.from_maker(axes) if self.make_inputs else self.from_words(axes)
+
+    def draw(self, inputs, seed, dtype=None):
+        """Values as the verifier draws them; floating ones in `dtype` if given."""
+        torch = self.torch
+        generator = torch.Generator().manual_seed(seed)
+        values = {}
+        for name, kind, what, dtype_name in inputs:
+            if kind == NUMBER:
+                values[name] = what
+                continue
+            recipe = self.recipes[name]
+            own = getattr(torch, dtype_name)
+            if own == torch.bool:
+                value = torch.rand(what, generator=generator) < recipe.get("probability", 0.5)
+            elif own.is_floating_point:
+                value = torch.randn(what, generator=generator, dtype=torch.float64)
+                if "float8" in dtype_name:
+                    value = value.clamp(-2, 2)
+                value = value * recipe.get("scale", 1) + recipe.get("offset", 0)
+                value = value.to(dtype or own)
+            else:
+                low, high = (-128, 128) if own == torch.int8 else (-1024, 1024)
+                value = torch.randint(low, high, what, generator=generator, dtype=own)
+            values[name] = value.to(self.device)
+        return values
