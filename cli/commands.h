@@ -42,7 +42,8 @@ int TokenCommand(Client* client, const Options& options);
 // pki_command.cc: makes files; asks no coordinator.
 int PkiCommand(Client* client, const Options& options);
 
-// task/task_command.cc: `task new` makes a folder and asks no coordinator.
+// task/task_command.cc: `task new` makes a folder and asks no coordinator; `task check` ends with
+// kExitNoCandidate if an honest program fails or a cheat passes.
 int TaskCommand(Client* client, const Options& options);
 
 // export_command.cc

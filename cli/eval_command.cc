@@ -1,11 +1,9 @@
-#include <unistd.h>
-
-#include <cmath>
 #include <cstdio>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "cli/commands.h"
+#include "cli/evaluation.h"
 #include "cli/json_output.h"
 #include "cli/source_files.h"
 #include "cli/text.h"
@@ -43,36 +41,15 @@ int EvalCommand(Client* client, const Options& options) {
   request.set_architecture(options.architecture);
   request.set_device_model(options.device_model);
 
-  grpc::ClientContext context;
-  const auto stream = client->stub().Evaluate(&context, request);
-  const bool tty = ::isatty(STDERR_FILENO) == 1;
-  v1::EvaluateReply reply;
-  v1::JobResult result;
-  bool have_result = false;
   std::string packet;
-  while (stream->Read(&reply)) {
-    if (reply.has_result()) {
-      result = reply.result();
-      have_result = true;
-    } else if (reply.has_packet()) {
-      packet = reply.packet();
-    } else if (tty) {
-      std::fprintf(stderr, "\r\033[K%s", reply.progress().c_str());
-    }
-  }
-  if (tty) std::fprintf(stderr, "\r\033[K");
-  const grpc::Status status = stream->Finish();
-  if (!status.ok()) return Fail(client->Explain(FromGrpc(status)));
-  if (!have_result) return Fail(absl::InternalError("the coordinator sent no result"));
+  const absl::StatusOr<v1::JobResult> evaluated = Evaluate(client, request, "", &packet);
+  if (!evaluated.ok()) return Fail(evaluated.status());
+  const v1::JobResult& result = *evaluated;
   std::string shown = options.json ? ToJson(result) : ResultText(result, packet);
   if (options.json && options.profile) shown = WithField(shown, "packet", packet);
   if (!absl::EndsWith(shown, "\n")) shown += "\n";
   std::fputs(shown.c_str(), stdout);
-  if (result.outcome() == v1::OUTCOME_WORKER_LOST || result.outcome() == v1::OUTCOME_CANCELLED) {
-    return kExitUnavailable;  // says nothing about the sources
-  }
-  if (result.outcome() == v1::OUTCOME_TASK_ERROR) return kExitConfig;  // neither does this
-  return result.outcome() == v1::OUTCOME_PASSED ? kExitOk : kExitNoCandidate;
+  return ExitCodeFor(result);
 }
 
 }  // namespace ksearch

@@ -284,6 +284,10 @@ void AddTask(CLI::App* app, Options* options) {
       ->default_val(".");
   make->add_option("--interpreter", options->interpreter,
                    "python with torch (default: of VIRTUAL_ENV, else python3 on PATH)");
+  CLI::App* check = app->add_subcommand(
+      "check", "have workers try whether the task passes honest programs and refuses cheats");
+  check->callback([options] { options->action = "check"; });
+  check->add_option("task", options->task, "its name, or its folder")->required();
 }
 
 // Names of the commands below `app`: "run, watch, ...".
@@ -401,7 +405,7 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
                                       "make one cheap call to this model provider");
   doctor->add_option("--model", options.check_model, "the model to call")->needs(provider);
 
-  AddTask(add("task", "make a task (docs/bring-your-kernel.md)"), &options);
+  AddTask(add("task", "make a task, and check one (docs/bring-your-kernel.md)"), &options);
   AddToken(add("token", "access tokens of a coordinator (docs/security.md)"), &options);
   AddPki(add("pki", "certificates for a cluster that has no authority of its own"), &options);
 

@@ -102,7 +102,7 @@ struct Options {
   // workers
   std::string drain_worker;
 
-  // task; `action` is new, `task` the name
+  // task; `action` is new or check, `task` the name, or the folder to check
   std::string from_torch;  // FILE or FILE:FUNCTION
   std::vector<std::string> shapes;
   std::string dtype;

@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "cli/commands.h"
 #include "cli/json_output.h"
+#include "cli/task/task_check.h"
 #include "cli/task/torch_task_folder.h"
 #include "cli/task/traced_task.h"
 #include "common/kernel_header.h"
@@ -39,7 +40,8 @@ std::string MadeText(const TracedTask& task, const std::string& folder, const st
   absl::StrAppend(&text, "assumed, to be corrected in the folder's files where it is wrong:\n");
   for (const std::string& line : task.assumed) absl::StrAppend(&text, "  ", line, "\n");
   absl::StrAppend(&text, "next: ksearch-coordinator --task-dir ", output,
-                  ", a worker with a Python toolchain, then ksearch tasks\n");
+                  ", a worker with a Python toolchain, then ksearch task check ",
+                  task.definition.name(), "\n");
   return text;
 }
 
@@ -89,8 +91,25 @@ int NewCommand(const Options& options) {
   return kExitOk;
 }
 
+int CheckCommand(Client* client, const Options& options) {
+  v1::Task task;
+  const absl::StatusOr<TaskCheck> check = CheckTask(client, options.task, &task);
+  if (!check.ok()) return Fail(check.status());
+  if (options.json) {
+    std::map<std::string, std::string> fields = {{"task", task.name()},
+                                                 {"good", check->good() ? "yes" : "no"}};
+    for (const TriedProgram& program : check->programs) fields[program.name] = program.verdict;
+    PrintJson(fields);
+  } else {
+    std::fputs(TaskCheckText(task, *check).c_str(), stdout);
+  }
+  return check->good() ? kExitOk : kExitNoCandidate;
+}
+
 }  // namespace
 
-int TaskCommand(Client* /*client*/, const Options& options) { return NewCommand(options); }
+int TaskCommand(Client* client, const Options& options) {
+  return options.action == "new" ? NewCommand(options) : CheckCommand(client, options);
+}
 
 }  // namespace ksearch

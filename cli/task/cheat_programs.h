@@ -1,0 +1,29 @@
+#ifndef KSEARCH_CLI_TASK_CHEAT_PROGRAMS_H_
+#define KSEARCH_CLI_TASK_CHEAT_PROGRAMS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "proto/task.pb.h"
+
+namespace ksearch {
+
+// A program that a task must refuse.
+struct CheatProgram {
+  std::string name;
+  std::string what;  // it does, in a few words
+  v1::Sources sources;
+  // Why it cannot be tried for this task; empty where it can.
+  std::string missing;
+};
+
+// Zeros; a copied input; the first answer given again; an answer without its last row. They are
+// written in Python, in the language `honest` is in, and the last two call it: one of the task's
+// own programs.
+std::vector<CheatProgram> CheatPrograms(const v1::Definition& definition,
+                                        const v1::Sources& honest);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_CLI_TASK_CHEAT_PROGRAMS_H_
