@@ -194,9 +194,11 @@ RunnerLink::GoReply RunnerLink::Go(const v1::GoRequest& go, absl::Time deadline)
   // Calls that say how long they took explain what their threads did meanwhile. What threads did
   // beyond that may have been the work itself, with the main thread waiting for its turn.
   const absl::Duration explained = TimeOf(reply.done()) * std::thread::hardware_concurrency();
-  const absl::Duration hidden =
-      std::max(OtherThreadsTime() - others_before - explained, absl::ZeroDuration());
-  result.waited = std::clamp(waited() - waited_before - hidden, absl::ZeroDuration(), result.audit);
+  const absl::Duration others = OtherThreadsTime() - others_before;
+  const absl::Duration hidden = std::max(others - explained, absl::ZeroDuration());
+  const absl::Duration all_waits = waited() - waited_before;
+  result.waited = std::clamp(all_waits - hidden, absl::ZeroDuration(), result.audit);
+  result.waited_for_others = std::clamp(all_waits - others, absl::ZeroDuration(), result.waited);
   if (result.ending.passed()) {
     result.inner_ns.assign(reply.done().inner_ns().begin(), reply.done().inner_ns().end());
     result.host_ns.assign(reply.done().host_ns().begin(), reply.done().host_ns().end());

@@ -64,6 +64,8 @@ class RunnerLink {
     // Part of `audit` in which this thread or the runner's main thread wanted a core and had none,
     // as far as it was not the runner's own threads that had them.
     absl::Duration waited;
+    // Part of `waited` that no thread of the runner can have caused, whatever the runner says.
+    absl::Duration waited_for_others;
   };
   // GPU: has the runner's own empty kernel run, and does not stop the runner afterwards: the device
   // and both processes are ready for a GO that follows at once. Returns how long that took, without

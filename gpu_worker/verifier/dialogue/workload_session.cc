@@ -77,6 +77,7 @@ WorkloadSession::Batch WorkloadSession::Run(const std::vector<Call>& calls, Mode
   batch.inner = absl::Nanoseconds(inner_ns);
   batch.audit = reply.audit;
   batch.waited = reply.waited;
+  batch.waited_for_others = reply.waited_for_others;
   const std::vector<CallFindings> findings = buffers_->Collect(calls, salt);
   batch.look_over = clock_.SteadyNow() - done;
   batch.ending = link_.AwaitStop();

@@ -54,7 +54,8 @@ class WorkloadSession {
     absl::Duration inner;         // their sum
     absl::Duration audit;         // by the verifier's clock, message and answer included
     absl::Duration waited;        // part of it spent waiting for a core
-    absl::Duration lead_in;       // of a GO that has one
+    absl::Duration waited_for_others;  // part of that which no thread of the runner can have caused
+    absl::Duration lead_in;            // of a GO that has one
     // From "done" until the outputs were looked over. Work that still has the device delays it.
     absl::Duration look_over;
   };

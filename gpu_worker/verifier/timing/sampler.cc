@@ -34,6 +34,7 @@ double RelativeHalfWidth(const std::vector<double>& latency_us) {
 struct Measurement {
   Ending ending;
   std::vector<double> latency_us;
+  std::vector<double> go_mean_us;  // of a GO's calls, without waits for others
   absl::Duration inner;
   ClockAudit audit;
 };
@@ -67,6 +68,10 @@ absl::StatusOr<Measurement> Measure(WorkloadSession& session, CallDealer& dealer
     measurement.latency_us.insert(measurement.latency_us.end(), batch.latency_us.begin(),
                                   batch.latency_us.end());
     measurement.inner += batch.inner;
+    measurement.go_mean_us.push_back(
+        absl::ToDoubleMicroseconds(
+            std::max(batch.inner - batch.waited_for_others, absl::ZeroDuration())) /
+        static_cast<double>(std::max<size_t>(1, batch.calls)));
     measurement.audit.AddGo(batch);
     if (enough) return measurement;
     const int now_done = static_cast<int>(measurement.latency_us.size());
@@ -140,6 +145,12 @@ void CallDealer::PutOracles(int oracled, std::vector<WorkloadSession::Call>* cal
   }
 }
 
+std::vector<double> BelievedLatency(std::vector<double> latency_us,
+                                    std::vector<double> go_mean_us) {
+  const bool uneven = Median(go_mean_us) > kMaxUnevenness * Median(latency_us);
+  return uneven ? std::move(go_mean_us) : std::move(latency_us);
+}
+
 void ClockAudit::AddGo(const WorkloadSession::Batch& batch) {
   gos_.push_back({batch.inner, batch.audit, batch.waited, batch.calls});
 }
@@ -203,6 +214,10 @@ absl::StatusOr<Sampling> Sample(WorkloadSession& session, CallDealer& dealer,
     ASSIGN_OR_RETURN(Measurement measurement,
                      Measure(session, dealer, oracles, plan, metronome, limits, clock, call_us));
     sampling.ending = measurement.ending;
+    if (metronome != nullptr) {
+      measurement.latency_us =
+          BelievedLatency(std::move(measurement.latency_us), std::move(measurement.go_mean_us));
+    }
     sampling.samples = Summarise(std::move(measurement.latency_us));
     if (metronome == nullptr || !sampling.ending.passed()) break;
     sampling.audit_ratio = measurement.audit.Ratio();

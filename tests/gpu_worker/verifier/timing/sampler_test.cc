@@ -6,6 +6,7 @@
 #include <set>
 
 #include "gpu_worker/verifier/harness_constants.h"
+#include "gpu_worker/verifier/timing/statistics.h"
 
 namespace ksearch {
 namespace {
@@ -89,6 +90,20 @@ WorkloadSession::Batch Go(absl::Duration inner, absl::Duration audit, absl::Dura
   batch.audit = audit;
   batch.waited = waited;
   return batch;
+}
+
+TEST(BelievedLatencyTest, WorkOfManyCallsInOneOfThemCountsForAll) {
+  // Eight calls a GO: the first takes 80 us, the others nothing.
+  std::vector<double> ahead;
+  for (int i = 0; i < 32; ++i) ahead.push_back(i % 8 == 0 ? 80 : 0.01);
+  EXPECT_EQ(Summarise(BelievedLatency(ahead, {10, 10, 10, 10})).median_us(), 10);
+}
+
+TEST(BelievedLatencyTest, FewLongCallsDoNotCount) {
+  // One GO of four had a pause in it.
+  std::vector<double> latency_us(32, 10);
+  latency_us[3] = 5000;
+  EXPECT_EQ(BelievedLatency(latency_us, {634, 10, 10, 10}), latency_us);
 }
 
 TEST(ClockAuditTest, HonestClocksPass) {
