@@ -5,6 +5,23 @@
 
 // What this library and ksearch_runner.py, which loads it by ctypes, know of each other. A change
 // here is a change there.
+//
+// What a program can replace. From `load` on it shares the interpreter and the process, so all of
+// this is its own: the modules, functions, frames and objects of ksearch_runner.py, torch and its
+// conversions of memory, the callbacks below and what they leave in `raised`, this library's memory
+// and code, the C library. Nobody can tell whether it was replaced, and nobody needs to:
+// - Clock and replies are C++ around `call`. Whatever is done in Python (no work in a call, calls
+//   that are jumped over, callbacks of its own) makes a call that did not write its outputs, and
+//   the verifier looks at these itself.
+// - By native code (jumps over clock_gettime, send, recvmsg) a program makes up times, or says
+//   "done" before it is. The verifier has a clock of its own, compares, and stops the process as
+//   soon as it says "done": what was to follow is missing in the outputs. Times that come from here
+//   never make a confirmation IMPROVED.
+// - Nothing that the program says reaches anybody once it has seen inputs, but for an exception's
+//   kind, of a fixed list, and line (gpu_worker/verifier/dialogue/runner_reply.cc).
+// - The filter of system calls is there before `load`, for all threads that imports have started.
+// So each attack is one that a program in C++ has too, and meets the same defenses.
+// tests/bad_candidates/python tries them.
 extern "C" {
 
 // One input or output of a workload.

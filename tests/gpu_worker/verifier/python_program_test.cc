@@ -3,24 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "common/folder_digest.h"
 #include "common/identity.h"
 #include "common/log.h"
-#include "common/subprocess.h"
 #include "common/textproto.h"
-#include "gpu_worker/sandbox/sandbox_factory.h"
-#include "gpu_worker/verifier/host/memfd_buffer_sets.h"
-#include "gpu_worker/verifier/job_verifier.h"
-#include "tests/gpu_worker/sandbox/unprivileged_main.h"
 #include "tests/gpu_worker/verifier/matmul_task.h"
+#include "tests/gpu_worker/verifier/python_programs.h"
 
 namespace ksearch {
 namespace {
@@ -28,78 +20,25 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr char kPython[] = "/usr/bin/python3";
 constexpr char kWrites[] = "import torch\ndef run(a, b, c):\n  torch.mm(a, b, out=c)\n";
 constexpr char kReturns[] = "def run(a, b):\n  return a @ b\n";
 
-bool HasTorch() {
-  SubprocessOptions options;
-  options.argv = {kPython, "-I", "-c", "import torch"};
-  const absl::StatusOr<CommandOutput> output = RunCommand(options, absl::Minutes(1));
-  return output.ok() && !output->exit.signaled && output->exit.code == 0;
-}
-
 class PythonProgramTest : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() { has_torch_ = HasTorch(); }
   void SetUp() override {
-    if (!has_torch_) GTEST_SKIP() << kPython << " has no torch";
-    // Where this account may read the candidates.
-    ::setenv("KSEARCH_BIN_DIR", (ScratchFolder() + "/bin").c_str(), 1);
-    auto sandbox = MakeSandbox(v1::SandboxSettings());
-    ASSERT_TRUE(sandbox.ok()) << sandbox.status();
-    sandbox_ = *std::move(sandbox);
-    starter_ = std::make_unique<RunnerStarter>(*sandbox_, CopiedProgram("ksearch-runner"),
-                                               v1::SandboxSettings(), Clock::Real());
-    Bench::Options options;
-    options.last_level_cache_bytes = 256 << 10;
-    bench_ = std::make_unique<Bench>(*starter_, MemfdBufferSets::Create, Clock::Real(),
-                                     std::move(options));
+    if (!HasTorch()) GTEST_SKIP() << kPython << " has no torch";
+    programs_ = std::make_unique<PythonPrograms>();
   }
-
-  // A folder with this text as its main file.
-  v1::Artifact Python(const std::string& text) {
-    const std::string folder = absl::StrCat(ScratchFolder(), "/program", ++programs_);
-    std::filesystem::create_directories(folder);
-    std::ofstream(folder + "/program.py") << text;
-    v1::Artifact artifact;
-    artifact.set_id(absl::StrCat("python", programs_));
-    artifact.set_path(folder);
-    artifact.set_sha256(*FolderSha256(folder, 1 << 20));
-    artifact.set_main_file("program.py");
-    for (const std::string& word :
-         {std::string(kPython), std::string("-I"), std::string("-B"),
-          CopiedProgram("ksearch_runner.py"), CopiedProgram("libksearch_python_runner.so")}) {
-      artifact.mutable_runner()->add_argv(word);
-    }
-    artifact.mutable_runner()->add_reads(CopiedProgram("ksearch_runner.py"));
-    artifact.mutable_runner()->add_reads(CopiedProgram("libksearch_python_runner.so"));
-    return artifact;
-  }
+  v1::Artifact Python(const std::string& text) { return programs_->Program(text); }
   v1::VerifierRequest Request(v1::JobKind kind, const std::string& text) {
-    v1::VerifierRequest request = ScreenRequest("honest");
-    request.mutable_job()->set_kind(kind);
-    *request.mutable_candidate() = Python(text);
-    if (kind == v1::JOB_KIND_CHECK) request.clear_baseline();
-    return request;
+    return programs_->Request(kind, text);
   }
-  v1::Verdict Verify(const v1::VerifierRequest& request) {
-    JobVerifier verifier(*bench_, [](const v1::VerifierReply::Progress&) {});
-    absl::StatusOr<v1::Verdict> verdict = verifier.Verify(request);
-    EXPECT_TRUE(verdict.ok()) << verdict.status();
-    return verdict.ok() ? *std::move(verdict) : v1::Verdict();
-  }
+  v1::Verdict Verify(const v1::VerifierRequest& request) { return programs_->Verify(request); }
   v1::Verdict Check(const std::string& text) { return Verify(Request(v1::JOB_KIND_CHECK, text)); }
 
  private:
-  static bool has_torch_;
-  std::unique_ptr<Sandbox> sandbox_;
-  std::unique_ptr<RunnerStarter> starter_;
-  std::unique_ptr<Bench> bench_;
-  int programs_ = 0;
+  std::unique_ptr<PythonPrograms> programs_;
 };
-
-bool PythonProgramTest::has_torch_ = false;
 
 TEST_F(PythonProgramTest, BothFormsOfTheEntryPassAndAreTimed) {
   for (const char* text : {kWrites, kReturns}) {

@@ -1,0 +1,13 @@
+# Scratch tensors that are kept from call to call, by shape; nothing in them is used again.
+import torch
+
+scratch = {}
+
+
+def run(a, b, c):
+    key = (a.shape, b.shape)
+    if key not in scratch:
+        scratch[key] = torch.empty(b.shape[1], b.shape[0])
+    transposed = scratch[key]
+    transposed.copy_(b.t())
+    torch.mm(a, transposed.t(), out=c)
