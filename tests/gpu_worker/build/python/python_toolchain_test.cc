@@ -26,7 +26,7 @@ using testing::HasSubstr;
 
 constexpr char kPython[] = "/usr/bin/python3";
 
-CommandOutput Run(std::vector<std::string> argv) {
+CommandOutput OutputOfCommand(std::vector<std::string> argv) {
   SubprocessOptions options;
   options.argv = std::move(argv);
   options.environment = {{"PATH", "/usr/bin:/bin"}, {"HOME", "/tmp"}};
@@ -53,7 +53,7 @@ BuildRequest Request(const Files& files) {
 class PythonToolchainTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    if (Run({kPython, "-I", "-c", "import torch"}).exit.code != 0) return;
+    if (OutputOfCommand({kPython, "-I", "-c", "import torch"}).exit.code != 0) return;
     auto sandbox = MakeSandbox(v1::SandboxSettings());
     ASSERT_TRUE(sandbox.ok()) << sandbox.status();
     sandbox_ = sandbox->release();
@@ -223,13 +223,14 @@ TEST_F(PythonToolchainTest, TimeAndStopEndABuild) {
 TEST_F(PythonToolchainTest, AVirtualEnvironmentIsShownToTheSandbox) {
   const std::string folder = ScratchFolder() + "/venv";
   const CommandOutput made =
-      Run({kPython, "-m", "venv", "--system-site-packages", "--without-pip", folder});
+      OutputOfCommand({kPython, "-m", "venv", "--system-site-packages", "--without-pip", folder});
   if (made.exit.code != 0) GTEST_SKIP() << "no module venv: " << made.out << made.err;
   // Only there.
-  const std::string packages = Run({folder + "/bin/python3", "-c",
-                                    "import sysconfig; print(sysconfig.get_path('purelib'), "
-                                    "end='')"})
-                                   .out;
+  const std::string packages =
+      OutputOfCommand({folder + "/bin/python3", "-c",
+                       "import sysconfig; print(sysconfig.get_path('purelib'), "
+                       "end='')"})
+          .out;
   std::ofstream(packages + "/only_here.py") << "x = 1\n";
   PythonToolchain::Options options = OptionsFor("");
   options.virtual_environment = folder;
@@ -258,7 +259,7 @@ TEST_F(PythonToolchainTest, AVirtualEnvironmentIsShownToTheSandbox) {
 
 TEST_F(PythonToolchainTest, AnInterpreterWithoutTorchIsRefusedWithAdvice) {
   const std::string folder = ScratchFolder() + "/bare";
-  if (Run({kPython, "-m", "venv", "--without-pip", folder}).exit.code != 0) {
+  if (OutputOfCommand({kPython, "-m", "venv", "--without-pip", folder}).exit.code != 0) {
     GTEST_SKIP() << "no module venv";
   }
   const auto toolchain = PythonToolchain::Create(OptionsFor(folder + "/bin/python3"), sandbox_);
