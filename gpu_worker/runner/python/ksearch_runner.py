@@ -164,6 +164,7 @@ class Runner:
         self._tensors = Tensors(torch)
         self._raised = ctypes.create_string_buffer(RAISED_BYTES)
         self._run = None
+        self._folder = None
         self._file = ""
         self._calls = []
         # The library keeps no Python objects: these must live as long as it runs.
@@ -175,13 +176,19 @@ class Runner:
         )
 
     def _report(self, error):
-        """Leaves the traceback's end for the library, without the frames up to the program."""
+        """Leaves the traceback's end for the library, without the frames up to the program.
+
+        Its files are named without the folder that they lie in on this worker.
+        """
         try:
             frames = error.__traceback__
             while frames is not None and is_ours(frames.tb_frame.f_code.co_filename):
                 frames = frames.tb_next
             lines = traceback.format_exception(type(error), error, frames)
-            text = "".join(lines).strip().encode("ascii", "replace").replace(b"\0", b"?")
+            text = "".join(lines).strip()
+            if self._folder:
+                text = text.replace(f'File "{self._folder}/', 'File "')
+            text = text.encode("ascii", "replace").replace(b"\0", b"?")
             self._raised.value = text[-(RAISED_BYTES - 1) :]
         except BaseException:  # of the exception's own __str__
             self._raised.value = type(error).__name__.encode("ascii", "replace")[:100]
@@ -199,8 +206,8 @@ class Runner:
 
     def _load(self, path):
         path = os.fsdecode(path)
-        sys.path.insert(0, os.path.dirname(path))
-        self._file = os.path.basename(path)
+        self._folder, self._file = os.path.split(path)
+        sys.path.insert(0, self._folder)
         name = os.path.splitext(self._file)[0]
         spec = importlib.util.spec_from_file_location(name, path)
         module = importlib.util.module_from_spec(spec)
