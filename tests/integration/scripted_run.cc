@@ -16,12 +16,14 @@ constexpr absl::Duration kLookEvery = absl::Milliseconds(50);
 }  // namespace
 
 ScriptedRun::ScriptedRun(const std::string& task, const std::string& cassette,
-                         const std::string& config, const std::vector<std::string>& args) {
+                         const std::string& config, const std::vector<std::string>& args,
+                         const std::string& worker_config) {
   auto models = CountingModelServer::Start(LocalCluster::SourcePath(cassette), kThinkingTime);
   EXPECT_TRUE(models.ok()) << models.status();
   models_ = *std::move(models);
   cluster_.UseModelServer(models_->url());
   cluster_.UseOwnDevice();
+  if (!worker_config.empty()) cluster_.AddToWorkerConfig(worker_config);
   StartCoordinator();
   cluster_.StartWorker("w1");
   std::vector<std::string> words = {

@@ -20,9 +20,9 @@ namespace ksearch {
 class ScriptedRun {
  public:
   // `task` is one of tests/integration/data/tasks. `cassette` and `config` relative to the source
-  // tree; `args` are further ones of `ksearch run`.
+  // tree; `args` are further ones of `ksearch run`; `worker_config` is added to the worker's.
   ScriptedRun(const std::string& task, const std::string& cassette, const std::string& config,
-              const std::vector<std::string>& args);
+              const std::vector<std::string>& args, const std::string& worker_config = "");
 
   LocalCluster& cluster() { return cluster_; }
   // Again, after it was killed.

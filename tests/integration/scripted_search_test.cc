@@ -42,12 +42,12 @@ class SimulatedSearch {
  public:
   SimulatedSearch(const Cassette& cassette, const v1::Task& task, int rounds, int parallel,
                   int stagnation_window, std::function<Fate(const std::string&)> fate,
-                  absl::Duration evaluation_time)
+                  absl::Duration evaluation_time, v1::Language language = v1::LANGUAGE_CPP)
       : cassette_(cassette), fate_(std::move(fate)), evaluation_time_(evaluation_time) {
     SearchContext context;
     context.task = task;
     context.config.set_task(task.name());
-    context.config.set_language(v1::LANGUAGE_CPP);
+    context.config.set_language(language);
     context.config.set_rounds(rounds);
     context.config.set_parallel(parallel);
     context.config.mutable_world_model()->set_stagnation_window(stagnation_window);
@@ -271,6 +271,29 @@ TEST(SoftmaxCassetteTest, FindsTheVectorExponentialInSixRounds) {
     EXPECT_EQ(search.screens(), 4) << "with parallel " << parallel;
     EXPECT_THAT(search.EventTexts(v1::RunEvent::EDIT_REJECTED), testing::IsEmpty());
   }
+}
+
+TEST(PythonCassetteTest, ThreeFailuresOfOneActionAreMended) {
+  const auto cassette =
+      Cassette::Load(SourceDir() + "/tests/integration/data/python_matmul.cassette.textproto");
+  ASSERT_TRUE(cassette.ok()) << cassette.status();
+  SimulatedSearch search(*cassette, LoadTask("matmul_f32"), /*rounds=*/5, /*parallel=*/1,
+                         /*stagnation_window=*/4,
+                         FatesOfFiles("tests/integration/data/python_matmul",
+                                      {{"no_colon.py", {v1::OUTCOME_COMPILE_ERROR}},
+                                       {"wrong_shapes.py", {v1::OUTCOME_RUNTIME_ERROR}},
+                                       {"forgets_a_column.py", {v1::OUTCOME_INCORRECT}},
+                                       {"kernel.py", {v1::OUTCOME_PASSED, 100}}}),
+                         absl::Seconds(1), v1::LANGUAGE_PYTHON);
+  search.Run();
+  ASSERT_NE(BestNode(search.tree()), nullptr);
+  EXPECT_EQ(BestNode(search.tree())->node_id(), "one_operation");
+  EXPECT_EQ(search.screens(), 4);
+  EXPECT_THAT(search.calls(),
+              testing::IsSupersetOf({"action one_operation 1", "debug one_operation 2",
+                                     "debug one_operation 3", "debug one_operation 4"}));
+  EXPECT_THAT(search.EventTexts(v1::RunEvent::REPLY_UNUSABLE), testing::IsEmpty());
+  EXPECT_THAT(search.EventTexts(v1::RunEvent::EDIT_REJECTED), testing::IsEmpty());
 }
 
 // A cassette's fallbacks cover every purpose, so that no run can meet a missing entry.
