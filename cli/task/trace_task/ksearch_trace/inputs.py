@@ -9,6 +9,10 @@ from ksearch_trace.refused import Refused, place, words
 from ksearch_trace.user_file import shape_of_annotation
 
 DTYPES = "float32 float16 bfloat16 float8_e4m3fn float8_e5m2 int64 int32 int16 int8 bool".split()
+# What workloads draw if nothing else is said.
+KINDS = {name: "normal with mean 0 and deviation 1" for name in DTYPES}
+KINDS.update({name: "from -1024 to 1023" for name in ("int64", "int32", "int16")})
+KINDS.update({"int8": "from -128 to 127", "bool": "true half of the time"})
 TENSOR, NUMBER = "tensor", "number"
 
 
@@ -126,7 +130,7 @@ class Inputs:
                     )
         inputs = []
         for name, parameter in parameters.items():
-            shape = shapes.get(name, shape_of_annotation(parameter.annotation))
+            shape = shapes.get(name, shape_of_annotation(parameter.annotation, axes))
             if isinstance(shape, numbers.Number):
                 inputs.append((name, NUMBER, shape, number_dtype(shape)))
             elif isinstance(shape, str):
@@ -134,9 +138,12 @@ class Inputs:
                 dtype = str(dtypes.get(name, self.dtype)).replace("torch.", "")
                 self.torch_dtype(f"{self.path}: '{name}'" if name in dtypes else "--dtype", dtype)
                 inputs.append((name, TENSOR, extents, dtype))
-                self.recipes.setdefault(name, {"type": "random"})
+                if name not in self.recipes:
+                    self.recipes[name] = {"type": "random"}
+                    self.assumed.append(f"'{name}' is drawn anew for every check, {KINDS[dtype]}")
             elif isinstance(parameter.default, float):
                 inputs.append((name, NUMBER, parameter.default, "float32"))
+                self.assumed.append(f"'{name}' is its default {parameter.default:g} everywhere")
             else:
                 self.keep_default(
                     name,

@@ -82,17 +82,22 @@ def check_signature(path, module, function):
             )
 
 
-def shape_of_annotation(annotation):
+def shape_of_annotation(annotation, axes):
     """ "n d" of an annotation that says so, as a text or as jaxtyping does; else None."""
-    if isinstance(annotation, str):
-        # As it stands in the file, after `from __future__ import annotations`.
-        text = annotation.strip()
-        if text[:1] in "\"'":
-            with contextlib.suppress(ValueError, SyntaxError):
-                text = ast.literal_eval(text)
-            return text
-        return text if " " in text and "[" not in text and "|" not in text else None
-    return getattr(annotation, "dim_str", None)
+    if not isinstance(annotation, str):
+        return getattr(annotation, "dim_str", None)
+    text = annotation.strip()
+    if text[:1] in (
+        '"',
+        "'",
+    ):  # as it stands in the file, after `from __future__ import annotations`
+        with contextlib.suppress(ValueError, SyntaxError):
+            text = str(ast.literal_eval(text))
+    shape = text.split()
+    # One word may be a type.
+    known = all(word.isdigit() or word in axes for word in shape)
+    named = len(shape) > 1 and all(word.isidentifier() or word.isdigit() for word in shape)
+    return text if shape and (known or named) else None
 
 
 def result_names(function, count, taken):
