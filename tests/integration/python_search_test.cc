@@ -64,7 +64,7 @@ TEST(PythonSearchTest, FailuresAreMendedAndTheRightProgramIsConfirmed) {
   EXPECT_THAT(run.Rows("SELECT candidate_id FROM events WHERE kind = 'NEW_INCUMBENT'"),
               ElementsAre(candidates[3]));
   EXPECT_EQ(run.Status().best().candidate_id(), candidates[3]);
-  EXPECT_GT(run.Status().best().speedup_low(), 5.0);
+  EXPECT_GT(run.Status().best().speedup_low(), 1.0);
   EXPECT_THAT(run.cluster().Cli({"best", "last", "--source"}).out,
               AllOf(HasSubstr("# ---- kernel.py\n\"\"\"One call"),
                     HasSubstr("# ---- product.py\nimport torch")));
