@@ -63,8 +63,8 @@ inline constexpr double kMaxAuditRatio = 1.25;
 inline constexpr absl::Duration kAuditPerCall = absl::Microseconds(1);
 inline constexpr double kAuditRoundTrips = 1.5;
 inline constexpr absl::Duration kAuditPerGo = absl::Microseconds(20);
-// On a CPU: the mean call of a GO beyond this multiple of the median call counts itself.
-inline constexpr double kMaxUnevenness = 1.5;
+// On a CPU: mean calls of GOs count where they are beyond this multiple of the median call.
+inline constexpr double kMaxUnevenness = 2;
 // A shared machine may be busy for a while: a workload is measured again before it is called
 // forged.
 // After ever longer runs of calls that look like the measured ones (a pause would tell the

@@ -146,9 +146,14 @@ void CallDealer::PutOracles(int oracled, std::vector<WorkloadSession::Call>* cal
 }
 
 std::vector<double> BelievedLatency(std::vector<double> latency_us,
-                                    std::vector<double> go_mean_us) {
-  const bool uneven = Median(go_mean_us) > kMaxUnevenness * Median(latency_us);
-  return uneven ? std::move(go_mean_us) : std::move(latency_us);
+                                    const std::vector<double>& go_mean_us) {
+  if (go_mean_us.empty()) return latency_us;
+  std::vector<double> sorted = go_mean_us;
+  std::sort(sorted.begin(), sorted.end());
+  if (sorted[(sorted.size() - 1) / 2] > kMaxUnevenness * Median(latency_us)) {
+    for (size_t i = 0; i < latency_us.size(); ++i) latency_us[i] = go_mean_us[i % sorted.size()];
+  }
+  return latency_us;
 }
 
 void ClockAudit::AddGo(const WorkloadSession::Batch& batch) {
@@ -216,7 +221,7 @@ absl::StatusOr<Sampling> Sample(WorkloadSession& session, CallDealer& dealer,
     sampling.ending = measurement.ending;
     if (metronome != nullptr) {
       measurement.latency_us =
-          BelievedLatency(std::move(measurement.latency_us), std::move(measurement.go_mean_us));
+          BelievedLatency(std::move(measurement.latency_us), measurement.go_mean_us);
     }
     sampling.samples = Summarise(std::move(measurement.latency_us));
     if (metronome == nullptr || !sampling.ending.passed()) break;

@@ -80,9 +80,11 @@ Ending WarmUp(WorkloadSession& session, CallDealer& dealer, int least_calls, abs
 
 // The times of a measurement that count, of a program that is not trusted. The audit knows what all
 // calls of a GO took, not how that divides among them: whoever does the work of many calls in one
-// of them, or says so, has a median call that takes no time. So where the median GO's mean call
-// took beyond kMaxUnevenness times the median call, the means of GOs count.
-std::vector<double> BelievedLatency(std::vector<double> latency_us, std::vector<double> go_mean_us);
+// of them, or says so, has a median call that takes no time. So where the mean call took beyond
+// kMaxUnevenness times the median call in most GOs, the means of GOs count, each as often as the
+// others, in as many samples as there were calls.
+std::vector<double> BelievedLatency(std::vector<double> latency_us,
+                                    const std::vector<double>& go_mean_us);
 
 // Compares the two clocks over many GOs.
 class ClockAudit {
