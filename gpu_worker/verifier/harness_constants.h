@@ -149,13 +149,20 @@ inline constexpr int kMaxVoidGosPerBlock = 12;
 inline constexpr size_t kFirstLeadIns = 7;
 // What is left of a GO's own cost, about 20 us, varies by a few: a GO is this long if there are
 // buffer sets enough, of the same number of calls on both sides, and a block takes the median of
-// its GOs. Sets are up to kMaxConfirmDeviceSets, as far as this many bytes allow.
+// its GOs. Sets are as many as the cache asks for; or, if that is more, this many times the calls
+// of a GO, up to kMaxConfirmDeviceSets and as far as this many bytes allow: to allocate and map
+// 1000 buffers that no GO needs takes 0.2 to 0.6 s a launch and workload on an H200.
 inline constexpr double kConfirmGoMicros = 5000;
+inline constexpr double kSetsPerCallOfGo = 1.25;
 inline constexpr int64_t kConfirmSetsBytes = int64_t{12} << 30;
 inline constexpr int kMaxDeviceGosPerBlock = 16;
 // Both sides use the same buffers, one after the other: physical addresses alone make a difference
 // of some percent.
 inline constexpr int kMaxConfirmDeviceSets = 192;
+// Where by both clocks one side takes this many times as long as the other, a block ends: GOs of
+// the same number of calls make a block of the faster side long, and more of them tell a clear case
+// no better, while most of their time goes into preparing inputs.
+inline constexpr double kClearRatio = 1.5;
 // A block is long enough with this share of min_block_time, since a GO cannot be split.
 inline constexpr double kEnoughOfBlock = 0.6;
 // Both sides meet the same cache, so fewer sets do; mapping them costs more than calling.

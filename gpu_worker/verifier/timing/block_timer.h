@@ -15,8 +15,9 @@ namespace ksearch {
 
 // How blocks of calls of two programs are made and timed side by side. A confirmation says when
 // which side's turn is, and judges; a BlockTimer knows the class of device. One per confirmation.
-// For each launch: BeginLaunch; then for each workload OpenSide of both sides, Choose, RunPair as
-// often as it is wanted, LateMicrosACall; then EndLaunch. Thread-compatible.
+// For each launch: BeginLaunch; then for each workload OpenSide of both sides, once more if
+// WantsMoreSets says so, Choose, RunPair as often as it is wanted, LateMicrosACall; then EndLaunch.
+// Thread-compatible.
 class BlockTimer {
  public:
   // One block of each side.
@@ -33,7 +34,7 @@ class BlockTimer {
 
   virtual ~BlockTimer() = default;
 
-  // How many buffer sets each side rotates.
+  // How many buffer sets each side rotates, as far as is known before either is called.
   virtual int Sets(const WorkloadCase& workload) const = 0;
   // Whether both sides use the same memory, one after the other: whoever leaves something at work
   // there can make the other one fail.
@@ -43,6 +44,10 @@ class BlockTimer {
   virtual absl::Status BeginLaunch(int launch) = 0;
   // Warms up a side whose workload is mapped; sets its call_us.
   virtual Ending OpenSide(ConfirmationSide* side, const ConfirmationCase& one) = 0;
+  // Once both sides are open: whether they are to be opened again because, at their pace, Sets says
+  // more from now on, in this launch and those to come.
+  virtual bool WantsMoreSets(const ConfirmationCase& one, const ConfirmationSide& rival,
+                             const ConfirmationSide& candidate) = 0;
   // How calls are made from now on, the same way on both sides. *start_again: a try at it broke a
   // program, so both need new processes, in which it is not tried again.
   virtual SideEnding Choose(const ConfirmationCase& one, ConfirmationSide* rival,

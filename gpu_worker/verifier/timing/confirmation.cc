@@ -184,12 +184,17 @@ absl::StatusOr<SideEnding> Confirmation::RunCase(int launch, const ConfirmationC
                                                  ConfirmationSide* rival,
                                                  ConfirmationSide* candidate, bool* start_again,
                                                  CaseBlocks* blocks) {
-  for (ConfirmationSide* side : {rival, candidate}) {
-    ASSIGN_OR_RETURN(Ending opened, Open(side, one, launch));
-    if (!opened.passed()) return SideEnding{std::move(opened), side};
-  }
+  const absl::Time start = bench_.clock().SteadyNow();
+  do {
+    for (ConfirmationSide* side : {rival, candidate}) {
+      ASSIGN_OR_RETURN(Ending opened, Open(side, one, launch));
+      if (!opened.passed()) return SideEnding{std::move(opened), side};
+    }
+  } while (timer_->WantsMoreSets(one, *rival, *candidate));
+  const absl::Time opened_at = bench_.clock().SteadyNow();
   SideEnding chosen = timer_->Choose(one, rival, candidate, start_again);
   if (!chosen.passed() || *start_again) return chosen;
+  const absl::Time chosen_at = bench_.clock().SteadyNow();
   while (static_cast<int>(blocks->rival_us.size()) < plan_.blocks_per_launch()) {
     const int done = static_cast<int>(blocks->rival_us.size());
     ASSIGN_OR_RETURN(const absl::Duration round_trip, timer_->RoundTrip());
@@ -219,7 +224,9 @@ absl::StatusOr<SideEnding> Confirmation::RunCase(int launch, const ConfirmationC
             << " candidate_us=" << Median(blocks->candidate_us)
             << " by_runners=" << Median(blocks->by_runners)
             << " spread=" << Quantile(blocks->by_runners, 1) - Quantile(blocks->by_runners, 0)
-            << " " << timer_->Summary();
+            << " opening=" << opened_at - start << " recording=" << chosen_at - opened_at
+            << " blocks_took=" << bench_.clock().SteadyNow() - chosen_at << " "
+            << timer_->Summary();
   return SideEnding{};
 }
 

@@ -23,6 +23,10 @@ class HostBlockTimer final : public BlockTimer {
   absl::StatusOr<Pair> RunPair(const ConfirmationCase& one, ConfirmationSide* first,
                                ConfirmationSide* second, int pairs_left) override;
   double LateMicrosACall() const override { return 0; }
+  bool WantsMoreSets(const ConfirmationCase&, const ConfirmationSide&,
+                     const ConfirmationSide&) override {
+    return false;
+  }
   std::string Summary() const override { return ""; }
   std::string EndLaunch() override { return ""; }
   Ending RunAlone(ConfirmationSide* side, const ConfirmationCase& one) override;

@@ -13,12 +13,26 @@
 namespace ksearch {
 
 int DeviceBlockTimer::Sets(const WorkloadCase& workload) const {
-  // A set is mapped in no time, and a GO of many calls makes its round trip small.
+  const auto more = more_sets_.find(workload.key());
+  return more != more_sets_.end() ? more->second : bench_.Sets(workload, 1);
+}
+
+int DeviceBlockTimer::MostSets(const WorkloadCase& workload) const {
   const int64_t more = kConfirmSetsBytes / std::max<int64_t>(1, workload.footprint_bytes());
-  return std::max(
-      bench_.Sets(workload, 1),
-      bench_.MostSets(workload, 1,
-                      static_cast<int>(std::min<int64_t>(more, kMaxConfirmDeviceSets))));
+  return bench_.MostSets(workload, 1,
+                         static_cast<int>(std::min<int64_t>(more, kMaxConfirmDeviceSets)));
+}
+
+bool DeviceBlockTimer::WantsMoreSets(const ConfirmationCase& one, const ConfirmationSide& rival,
+                                     const ConfirmationSide& candidate) {
+  if (more_sets_.contains(one.workload->key())) return false;
+  const double slower_us = std::max({rival.call_us, candidate.call_us, 0.1});
+  // Of all sets, not each is in a GO: some are decoys, and which ones is drawn.
+  const double wanted = std::ceil(kConfirmGoMicros / slower_us * kSetsPerCallOfGo) + 1;
+  const int sets = static_cast<int>(std::min<double>(wanted, MostSets(*one.workload)));
+  if (sets <= Sets(*one.workload)) return false;
+  more_sets_[one.workload->key()] = sets;
+  return true;
 }
 
 absl::Status DeviceBlockTimer::BeginLaunch(int launch) {
@@ -50,6 +64,7 @@ SideEnding DeviceBlockTimer::Choose(const ConfirmationCase& one, ConfirmationSid
   calls_of_go_ = CallsOfGo(one, *rival, *candidate);
   late_work_ = LateWork();
   candidate_us_.clear();
+  turns_ = 0;
   watch_.emplace(bench_.gpu()->clocks.get(), bench_.clock(), bench_.gpu()->pause);
   SideEnding ended = Record(one, rival, candidate, start_again);
   if (ended.passed() && !*start_again && launch_ == 0) {
@@ -126,6 +141,15 @@ bool DeviceBlockTimer::WantsMore(const Block& block) const {
          (block.spent_us < block_us && block.go_us.size() < kMaxDeviceGosPerBlock);
 }
 
+bool DeviceBlockTimer::IsClear(const Block& a, const Block& b) {
+  if (a.go_us.empty() || b.go_us.empty()) return false;
+  const auto differ = [](const std::vector<double>& one, const std::vector<double>& other) {
+    return std::abs(std::log(std::max(Median(one), 1e-3) / std::max(Median(other), 1e-3))) >=
+           std::log(kClearRatio);
+  };
+  return differ(a.go_us, b.go_us) && differ(a.event_us, b.event_us);
+}
+
 absl::StatusOr<BlockTimer::Pair> DeviceBlockTimer::RunPair(const ConfirmationCase& one,
                                                            ConfirmationSide* first,
                                                            ConfirmationSide* second,
@@ -135,7 +159,8 @@ absl::StatusOr<BlockTimer::Pair> DeviceBlockTimer::RunPair(const ConfirmationCas
   BeginBlock(second, pairs_left);
   const Block& rival = states_[0].block;
   const Block& candidate = states_[1].block;
-  while (WantsMore(rival) || WantsMore(candidate)) {
+  while ((WantsMore(rival) || WantsMore(candidate)) && !IsClear(rival, candidate)) {
+    ++turns_;
     const Turn turn = PickTurn(*first);
     for (ConfirmationSide* side : {first, second}) {
       const Block& block = StateOf(*side).block;
@@ -214,7 +239,7 @@ double DeviceBlockTimer::LateMicrosACall() const {
 }
 
 std::string DeviceBlockTimer::Summary() const {
-  return absl::StrCat("calls=", calls_of_go_, " recorded=", recorded_,
+  return absl::StrCat("calls=", calls_of_go_, " turns=", turns_, " recorded=", recorded_,
                       " late_us=", late_work_.RawMicrosAGo(), " voided=", states_[0].voided, "+",
                       states_[1].voided, " lead_in_us=", alone_.LeadInMicros(0.5), "/",
                       between_.LeadInMicros(0.5));

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "gpu_worker/verifier/timing/block_timer.h"
 #include "gpu_worker/verifier/timing/device/clock_watch.h"
 #include "gpu_worker/verifier/timing/device/device_warm_up.h"
@@ -27,6 +28,8 @@ class DeviceBlockTimer final : public BlockTimer {
   bool SharesMemory() const override { return true; }
   absl::Status BeginLaunch(int launch) override;
   Ending OpenSide(ConfirmationSide* side, const ConfirmationCase& one) override;
+  bool WantsMoreSets(const ConfirmationCase& one, const ConfirmationSide& rival,
+                     const ConfirmationSide& candidate) override;
   SideEnding Choose(const ConfirmationCase& one, ConfirmationSide* rival,
                     ConfirmationSide* candidate, bool* start_again) override;
   absl::StatusOr<absl::Duration> RoundTrip() override;
@@ -60,6 +63,8 @@ class DeviceBlockTimer final : public BlockTimer {
   };
 
   SideState& StateOf(const ConfirmationSide& side) { return states_[side.is_candidate ? 1 : 0]; }
+  // Of short calls a GO has many, and each needs a set of its own: at most so many.
+  int MostSets(const WorkloadCase& workload) const;
   // As many calls a GO on both sides, so that what a GO costs beside them is shared by as many.
   int CallsOfGo(const ConfirmationCase& one, const ConfirmationSide& a,
                 const ConfirmationSide& b) const;
@@ -68,6 +73,8 @@ class DeviceBlockTimer final : public BlockTimer {
   Ending LockStep(ConfirmationSide* side, const ConfirmationCase& one);
   void BeginBlock(ConfirmationSide* side, int blocks_left);
   bool WantsMore(const Block& block) const;
+  // Whether by both clocks the sides of a block differ by so much that more GOs would tell nothing.
+  static bool IsClear(const Block& a, const Block& b);
   Turn PickTurn(const ConfirmationSide& side) const;
   WorkloadSession::Batch RunTurn(ConfirmationSide* side, const ConfirmationCase& one,
                                  const Turn& turn, int oracled);
@@ -78,6 +85,9 @@ class DeviceBlockTimer final : public BlockTimer {
   Bench& bench_;
   const v1::MeasurePlan plan_;
   const WorkloadSession::Limits limits_;
+
+  // By workload, where calls are so short that more sets are worth mapping than the cache asks for.
+  absl::flat_hash_map<std::string, int> more_sets_;
 
   // False once a recording broke a program.
   bool graphs_allowed_ = true;
@@ -93,6 +103,7 @@ class DeviceBlockTimer final : public BlockTimer {
   std::optional<ClockWatch> watch_;
   LateWork late_work_;
   std::vector<double> candidate_us_;  // a call, by block
+  int turns_ = 0;
 };
 
 }  // namespace ksearch
