@@ -220,9 +220,14 @@ std::string ResultText(const v1::JobResult& result, const std::string& packet) {
     absl::StrAppend(&text, "  ", result.sanitizer().note(), "\n");
   }
   if (const v1::DelayedRuns& runs = result.sanitizer().delayed_runs(); !runs.label().empty()) {
-    absl::StrAppend(&text, "  review (", runs.label(), "): a tool reports a race; of ",
-                    runs.calls(), " calls with delays at barriers none shows one",
-                    runs.note().empty() ? "" : "; ", runs.note(), "\n");
+    absl::StrAppend(
+        &text, "  review (", runs.label(), "): ",
+        runs.label() == "race_reported"
+            ? absl::StrCat("a tool reports a race; of ", runs.calls(),
+                           " calls with delays at barriers none shows one")
+            : absl::StrCat("of ", runs.calls(), " calls with delays at barriers ", runs.different(),
+                           " differ from others and ", runs.crashed(), " processes crashed"),
+        runs.note().empty() ? "" : "; ", runs.note(), "\n");
   }
   if (result.workloads_size() > 0) {
     std::vector<std::vector<std::string>> rows = {

@@ -199,6 +199,31 @@ TEST_F(InstrumentsTest, ARaceThatASecondWitnessSeesIsIncorrect) {
   EXPECT_THAT(verdict.sanitizer().delayed_runs().label(), IsEmpty());
 }
 
+TEST_F(InstrumentsTest, AConfirmationAsksTheSecondWitnessThoughNoToolAccuses) {
+  Bench::Options options;
+  options.sanitizer = Fake("compute-sanitizer",
+                           "echo '========= COMPUTE-SANITIZER' > $log\n"
+                           "echo '========= ERROR SUMMARY: 0 errors' >> $log\n");
+  v1::VerifierRequest request = ConfirmRequest("honest", "honest");
+  *request.mutable_delayed() = CandidateArtifact("wrong_numbers");
+  v1::Verdict verdict = Verify(options, request);
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_INCORRECT);
+  EXPECT_THAT(verdict.message(), HasSubstr("with random delays at its barriers, of 12 calls 12 "
+                                           "were wrong"));
+  EXPECT_EQ(verdict.sanitizer().delayed_runs().wrong(), 12);
+  // Last bits that vary prove nothing without a tool's word.
+  *request.mutable_delayed() = CandidateArtifact("last_bits_vary");
+  verdict = Verify(options, request);
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
+  EXPECT_EQ(verdict.sanitizer().delayed_runs().different(), 8);
+  EXPECT_EQ(verdict.sanitizer().delayed_runs().label(), "delays_matter");
+  *request.mutable_delayed() = CandidateArtifact("honest");
+  verdict = Verify(options, request);
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
+  EXPECT_EQ(verdict.sanitizer().delayed_runs().calls(), 12);
+  EXPECT_THAT(verdict.sanitizer().delayed_runs().label(), IsEmpty());
+}
+
 TEST_F(InstrumentsTest, AnExaminationRunsTheCheapToolsOnTheBuildWithLines) {
   Bench::Options options;
   options.sanitizer =
