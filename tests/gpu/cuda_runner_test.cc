@@ -45,6 +45,7 @@ constexpr char kTask[] = R"(
   workloads { uuid: "mid" axes { axis: "n" value: 6000003 } inputs { input: "x" random {} } }
   workloads { uuid: "large" axes { axis: "n" value: 20000003 } inputs { input: "x" random {} } }
   workloads { uuid: "long" axes { axis: "n" value: 60000001 } inputs { input: "x" random {} } }
+  workloads { uuid: "huge" axes { axis: "n" value: 480000001 } inputs { input: "x" random {} } }
   work { bytes: "8 * n" }
 )";
 
