@@ -166,8 +166,14 @@ absl::StatusOr<std::unique_ptr<TaskSuite>> MakeDirectorySuite(std::vector<std::s
     if (!fs::is_directory(status)) {
       return absl::InvalidArgumentError(absl::StrCat("task folder ", dir, " is no folder"));
     }
-    // A trailing slash would make the folder's own name empty.
-    while (dir.size() > 1 && dir.back() == '/') dir.pop_back();
+    // Others read the paths too, from wherever they were started. An empty last part would make the
+    // folder's own name empty.
+    fs::path absolute;
+    for (const fs::path& part : fs::absolute(dir, error)) {
+      if (part != "." && !part.empty()) absolute /= part;
+    }
+    if (error) return ErrnoStatus(error.value(), absl::StrCat("task folder ", dir));
+    dir = absolute.string();
   }
   return std::make_unique<DirectorySuite>(std::move(dirs));
 }

@@ -108,6 +108,17 @@ TEST_F(DirectorySuiteTest, OneFolderBelowTwoDirectoriesIsOneTask) {
   EXPECT_EQ((*suite)->List()[0].error(), "");
 }
 
+TEST_F(DirectorySuiteTest, PathsAreAbsoluteWhereverTheCoordinatorStarts) {
+  const fs::path before = fs::current_path();
+  fs::current_path(root_.parent_path());
+  const auto suite = MakeDirectorySuite({absl::StrCat("./", root_.filename().string(), "/cpu/")});
+  fs::current_path(before);
+  ASSERT_TRUE(suite.ok()) << suite.status();
+  ASSERT_EQ((*suite)->List().size(), 1u);
+  EXPECT_EQ((*suite)->List()[0].path(), (root_ / "cpu" / "copy").string());
+  EXPECT_TRUE((*suite)->Load("copy").ok());
+}
+
 TEST_F(DirectorySuiteTest, LoadsAWholeTask) {
   const auto task = Suite()->Load("copy");
   ASSERT_TRUE(task.ok()) << task.status();
