@@ -57,9 +57,10 @@ absl::StatusOr<v1::Task> FindTask(Client* client, const std::string& name_or_fol
   }
   absl::StatusOr<v1::Task> task = LoadTaskFolder(found->path());
   if (!task.ok()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("the coordinator's folder of the task cannot be read on this machine: ",
-                     task.status().message()));
+    return absl::FailedPreconditionError(absl::StrCat(
+        "the coordinator's folder of the task cannot be read here (task check needs it on this "
+        "machine): ",
+        task.status().message()));
   }
   return task;
 }
@@ -203,18 +204,19 @@ std::string TaskCheckText(const v1::Task& task, const TaskCheck& check) {
                     measured ? Short(correctness.rms_error_ratio()) : "-"});
   }
   absl::StrAppend(&text, "\nthe baseline against the reference:\n", Table(rows));
-  if (measured) {
+  if (!measured) {
+    absl::StrAppend(&text, "\nthe task has no rms_yardstick, so RMS errors are not known here\n");
+  } else if (check.baseline.outcome() == v1::OUTCOME_PASSED) {
     absl::StrAppend(
         &text, "\nmeasured rms_yardstick: ", Short(ratio * tolerance.rms_yardstick()),
-        " (the largest RMS error), in task.textproto: ", Short(tolerance.rms_yardstick()), "\n");
-  } else {
-    absl::StrAppend(&text, "\nthe task has no rms_yardstick, so RMS errors are not known here\n");
+        " (the largest RMS error), in task.textproto: ", Short(tolerance.rms_yardstick()),
+        "\nmeasured atol: ", Short(8 * absolute),
+        " (8 times the largest error of one element), in task.textproto: ", Short(tolerance.atol()),
+        "\n");
   }
-  absl::StrAppend(&text, "measured atol: ", Short(8 * absolute),
-                  " (8 times the largest error of one element), in task.textproto: ",
-                  Short(tolerance.atol()), "\n",
-                  check.good() ? "the task is good: honest programs pass, cheats are refused\n"
-                               : "the task is NOT good: see the verdicts\n");
+  absl::StrAppend(&text, check.good()
+                             ? "the task is good: honest programs pass, cheats are refused\n"
+                             : "the task is NOT good: see the verdicts\n");
   return text;
 }
 
