@@ -1,8 +1,10 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <string>
+#include <system_error>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -40,7 +42,7 @@ std::string MadeText(const TracedTask& task, const std::string& folder, const st
   absl::StrAppend(&text, "assumed, to be corrected in the folder's files where it is wrong:\n");
   for (const std::string& line : task.assumed) absl::StrAppend(&text, "  ", line, "\n");
   absl::StrAppend(&text, "next: ksearch-coordinator --task-dir ", output,
-                  ", a worker with a Python toolchain, then ksearch task check ",
+                  ", a worker with a Python toolchain,\n  then ksearch task check ",
                   task.definition.name(), "\n");
   return text;
 }
@@ -81,13 +83,16 @@ int NewCommand(const Options& options) {
   TracedTask task;
   const absl::Status made = MakeTask(options, &task);
   if (!made.ok()) return Fail(made);
-  const std::string folder = absl::StrCat(options.task_output, "/", options.task);
+  std::error_code error;
+  const std::string output = std::filesystem::canonical(options.task_output, error).string();
+  if (error) return Fail(ErrnoStatus(error.value(), absl::StrCat("folder ", options.task_output)));
+  const std::string folder = absl::StrCat(output, "/", options.task);
   if (options.json) {
     return PrintJson({{"task", options.task},
                       {"folder", folder},
                       {"assumed", absl::StrJoin(task.assumed, "\n")}});
   }
-  std::fputs(MadeText(task, folder, options.task_output).c_str(), stdout);
+  std::fputs(MadeText(task, folder, output).c_str(), stdout);
   return kExitOk;
 }
 
