@@ -13,43 +13,43 @@ namespace {
 constexpr char kHonest[] = R"(
 
 
-import inspect as _inspect
+import inspect as _ksearch_inspect
 
-_honest = run
+_ksearch_honest = run
 
 
-def _answer(inputs, outputs):
+def _ksearch_answer(inputs, outputs):
     try:
-        _inspect.signature(_honest).bind(*inputs, *outputs)
+        _ksearch_inspect.signature(_ksearch_honest).bind(*inputs, *outputs)
     except TypeError:
-        results = _honest(*inputs)
+        results = _ksearch_honest(*inputs)
         results = results if isinstance(results, (tuple, list)) else (results,)
         for output, result in zip(outputs, results):
             output.copy_(result)
     else:
-        _honest(*inputs, *outputs)
+        _ksearch_honest(*inputs, *outputs)
 
 )";
 
 constexpr char kStale[] = R"(
-_first = {}
+_ksearch_first = {}
 
 
 def run(*arguments):
-    inputs, outputs = arguments[:INPUTS], arguments[INPUTS:]
+    inputs, outputs = arguments[:_ksearch_inputs], arguments[_ksearch_inputs:]
     sizes = tuple(tuple(output.shape) for output in outputs)
-    if sizes not in _first:
-        _answer(inputs, outputs)
-        _first[sizes] = [output.clone() for output in outputs]
-    for output, first in zip(outputs, _first[sizes]):
+    if sizes not in _ksearch_first:
+        _ksearch_answer(inputs, outputs)
+        _ksearch_first[sizes] = [output.clone() for output in outputs]
+    for output, first in zip(outputs, _ksearch_first[sizes]):
         output.copy_(first)
 )";
 
 constexpr char kTruncated[] = R"(
 
 def run(*arguments):
-    inputs, outputs = arguments[:INPUTS], arguments[INPUTS:]
-    _answer(inputs, outputs)
+    inputs, outputs = arguments[:_ksearch_inputs], arguments[_ksearch_inputs:]
+    _ksearch_answer(inputs, outputs)
     for output in outputs:
         if output.dim() == 0:
             output.zero_()
@@ -66,31 +66,29 @@ v1::Sources ProgramOf(const v1::Sources& honest, std::string text) {
   return sources;
 }
 
-// run(inputs..., outputs...) with these lines.
-std::string Writing(const v1::Definition& definition, const std::vector<std::string>& lines) {
-  std::vector<std::string> names;
-  for (const v1::TensorSpec& input : definition.inputs()) names.push_back(input.name());
-  for (const v1::TensorSpec& output : definition.outputs()) names.push_back(output.name());
-  return absl::StrCat("def run(", absl::StrJoin(names, ", "), "):\n    ",
-                      absl::StrJoin(lines, "\n    "), "\n");
+// run(inputs..., outputs...) with these lines. Names of a task may be keywords of Python.
+std::string Writing(const std::vector<std::string>& lines) {
+  return absl::StrCat("def run(*arguments):\n    ", absl::StrJoin(lines, "\n    "), "\n");
 }
 
-const v1::TensorSpec* InputLike(const v1::Definition& definition, const v1::TensorSpec& output) {
-  for (const v1::TensorSpec& input : definition.inputs()) {
+// The place of the first input of this shape and dtype; -1 without one.
+int InputLike(const v1::Definition& definition, const v1::TensorSpec& output) {
+  for (int i = 0; i < definition.inputs_size(); ++i) {
+    const v1::TensorSpec& input = definition.inputs(i);
     if (!input.scalar() && input.dtype() == output.dtype() &&
         std::equal(input.shape().begin(), input.shape().end(), output.shape().begin(),
                    output.shape().end())) {
-      return &input;
+      return i;
     }
   }
-  return nullptr;
+  return -1;
 }
 
 // `text` below the honest program, told how many inputs there are.
 std::string Below(const v1::Definition& definition, const v1::Sources& honest,
                   absl::string_view text) {
-  return absl::StrCat(honest.files(0).content(), kHonest, "INPUTS = ", definition.inputs_size(),
-                      "\n", text);
+  return absl::StrCat(honest.files(0).content(), kHonest,
+                      "_ksearch_inputs = ", definition.inputs_size(), "\n", text);
 }
 
 }  // namespace
@@ -99,16 +97,17 @@ std::vector<CheatProgram> CheatPrograms(const v1::Definition& definition,
                                         const v1::Sources& honest) {
   std::vector<std::string> zeros, copies;
   bool copied = false;
-  for (const v1::TensorSpec& output : definition.outputs()) {
-    zeros.push_back(absl::StrCat(output.name(), ".zero_()"));
-    const v1::TensorSpec* const input = InputLike(definition, output);
-    copied |= input != nullptr;
-    copies.push_back(input == nullptr ? zeros.back()
-                                      : absl::StrCat(output.name(), ".copy_(", input->name(), ")"));
+  for (int i = 0; i < definition.outputs_size(); ++i) {
+    const std::string output = absl::StrCat("arguments[", definition.inputs_size() + i, "]");
+    zeros.push_back(absl::StrCat(output, ".zero_()"));
+    const int input = InputLike(definition, definition.outputs(i));
+    copied |= input >= 0;
+    copies.push_back(input < 0 ? zeros.back()
+                               : absl::StrCat(output, ".copy_(arguments[", input, "])"));
   }
   return {
-      {"zeros", "writes zeros", ProgramOf(honest, Writing(definition, zeros)), ""},
-      {"copied", "copies an input", ProgramOf(honest, Writing(definition, copies)),
+      {"zeros", "writes zeros", ProgramOf(honest, Writing(zeros)), ""},
+      {"copied", "copies an input", ProgramOf(honest, Writing(copies)),
        copied ? "" : "no input has the shape and dtype of an output"},
       {"stale", "gives its first answer again",
        ProgramOf(honest, Below(definition, honest, kStale)), ""},
