@@ -16,15 +16,12 @@ constexpr int64_t kMostExtent = int64_t{1} << 31;
 
 using AxisChoices = std::vector<std::pair<std::string, std::vector<int64_t>>>;
 
-bool IsIdentifier(absl::string_view name) {
-  return !name.empty() && !absl::ascii_isdigit(static_cast<unsigned char>(name[0])) &&
-         std::all_of(name.begin(), name.end(),
-                     [](unsigned char c) { return absl::ascii_isalnum(c) || c == '_'; });
-}
-
 absl::StatusOr<AxisChoices> ParseArgument(const std::string& argument) {
   const auto wrong = [&](absl::string_view what) {
-    return absl::InvalidArgumentError(absl::StrCat("--shapes '", argument, "': ", what));
+    constexpr size_t kMostQuoted = 200;
+    return absl::InvalidArgumentError(
+        absl::StrCat("--shapes '", absl::string_view(argument).substr(0, kMostQuoted),
+                     argument.size() > kMostQuoted ? "..." : "", "': ", what));
   };
   AxisChoices axes;
   for (absl::string_view word : absl::StrSplit(argument, ',')) {
@@ -37,6 +34,7 @@ absl::StatusOr<AxisChoices> ParseArgument(const std::string& argument) {
       for (const auto& [other, values] : axes) {
         if (other == name) return wrong(absl::StrCat("the axis '", name, "' stands there twice"));
       }
+      if (axes.size() == kMostAxes) return wrong(absl::StrCat("more than ", kMostAxes, " axes"));
       axes.emplace_back(std::string(name), std::vector<int64_t>());
       word = absl::StripAsciiWhitespace(word.substr(equals + 1));
     } else if (axes.empty()) {
@@ -49,10 +47,23 @@ absl::StatusOr<AxisChoices> ParseArgument(const std::string& argument) {
     }
     axes.back().second.push_back(value);
   }
+  size_t workloads = 1;
+  for (const auto& [name, values] : axes) {
+    workloads *= values.size();
+    if (workloads > kMostShapes) {
+      return wrong(absl::StrCat("stands for more than ", kMostShapes, " workloads"));
+    }
+  }
   return axes;
 }
 
 }  // namespace
+
+bool IsIdentifier(absl::string_view name) {
+  return !name.empty() && !absl::ascii_isdigit(static_cast<unsigned char>(name[0])) &&
+         std::all_of(name.begin(), name.end(),
+                     [](unsigned char c) { return absl::ascii_isalnum(c) || c == '_'; });
+}
 
 absl::StatusOr<std::vector<AxisValues>> ParseShapes(const std::vector<std::string>& arguments) {
   std::vector<AxisValues> workloads;
@@ -86,7 +97,6 @@ absl::StatusOr<std::vector<AxisValues>> ParseShapes(const std::vector<std::strin
         }
       }
       made = std::move(longer);
-      if (made.size() > kMostShapes) break;
     }
     for (AxisValues& workload : made) {
       if (std::find(workloads.begin(), workloads.end(), workload) == workloads.end()) {

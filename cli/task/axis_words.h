@@ -7,11 +7,14 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 
 namespace ksearch {
 
 // Most workloads that may be asked for.
 inline constexpr size_t kMostShapes = 32;
+// Most axes of a workload.
+inline constexpr size_t kMostAxes = 32;
 
 // The axes of one workload, with their values.
 using AxisValues = std::vector<std::pair<std::string, int64_t>>;
@@ -19,9 +22,12 @@ using AxisValues = std::vector<std::pair<std::string, int64_t>>;
 // What the arguments of --shapes ask for: each "n=1024,4096,d=64" stands for one workload per
 // combination of its values, those of the first axis changing last. Every workload has the axes of
 // the first, in its order. INVALID_ARGUMENT quotes the argument: no axes, an axis without a value
-// or twice, a value that is no whole number from 1 to 2^31, a name that is no C identifier, other
-// axes than the first argument's, too many workloads.
+// or twice, a value that is no whole number from 1 to 2^31, a name that is no identifier, other
+// axes than the first argument's, too many axes or workloads.
 absl::StatusOr<std::vector<AxisValues>> ParseShapes(const std::vector<std::string>& arguments);
+
+// Letters, digits and '_', not beginning with a digit: a name in C and in Python.
+bool IsIdentifier(absl::string_view name);
 
 // "n=1024,d=64".
 std::string ShapeText(const AxisValues& axes);

@@ -47,12 +47,25 @@ TEST(AxisWordsTest, WhatCannotBeMeantIsQuoted) {
       {{"n=4", "m=4"}, "must have the axes of the first, n"},
       {{"n=4", "n=4,m=4"}, "must have the axes of the first, n"},
       {{"n=1,2,3,4,5,6,m=1,2,3,4,5,6"}, "more than 32 workloads"},
+      {{"n=1,2,3,4,5,6,m=1,2,3,4,5,6,k=7"}, "m=1,2,3,4,5,6,k=7': stands for more than 32"},
+      {{"n=1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,d=4"},
+       ",d=4': stands for more than 32 workloads"},
   };
   for (const auto& [arguments, message] : cases) {
     const auto parsed = ParseShapes(arguments);
     ASSERT_FALSE(parsed.ok()) << message;
     EXPECT_THAT(parsed.status().message(), AllOf(HasSubstr("--shapes"), HasSubstr(message)));
   }
+}
+
+TEST(AxisWordsTest, LongTextsEndSoonAndAreCutInTheMessage) {
+  std::string text = "a0=1";
+  for (int i = 1; i < 20000; ++i) absl::StrAppend(&text, ",a", i, "=1");
+  const auto parsed = ParseShapes({text});
+  ASSERT_FALSE(parsed.ok());
+  EXPECT_THAT(parsed.status().message(),
+              AllOf(HasSubstr("...': more than 32 axes"), HasSubstr("--shapes 'a0=1,a1=1")));
+  EXPECT_LT(parsed.status().message().size(), 300u);
 }
 
 }  // namespace
