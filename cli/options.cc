@@ -277,7 +277,9 @@ void AddTask(CLI::App* app, Options* options) {
       ->allow_extra_args(false);
   make->add_option("--dtype", options->dtype,
                    "of floating inputs, where the file does not say (default float32)");
-  make->add_option("--device", options->device, "cpu (default) or cuda: where the task is timed")
+  make->add_option("--device", options->device,
+                   "where the task is timed: cpu (default); cuda is refused, because workers run "
+                   "Python on processors only")
       ->check(CLI::IsMember({"cpu", "cuda"}))
       ->default_val("cpu");
   make->add_option("--output", options->task_output, "folder to make the task's folder in")

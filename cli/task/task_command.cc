@@ -22,9 +22,6 @@
 namespace ksearch {
 namespace {
 
-const std::map<std::string, v1::DeviceClass> kDevices = {{"cpu", v1::DEVICE_CLASS_CPU},
-                                                         {"cuda", v1::DEVICE_CLASS_CUDA}};
-
 // "x[n, d] float32, eps float32".
 std::string TensorsText(const google::protobuf::RepeatedPtrField<v1::TensorSpec>& tensors) {
   return absl::StrJoin(tensors, ", ", [](std::string* out, const v1::TensorSpec& tensor) {
@@ -48,10 +45,15 @@ std::string MadeText(const TracedTask& task, const std::string& folder, const st
 }
 
 absl::Status MakeTask(const Options& options, TracedTask* task) {
+  if (options.device != "cpu") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--device ", options.device,
+                     ": the workers of this release run programs in Python on processors only, so "
+                     "that none could run this task; leave --device out"));
+  }
   TraceRequest request;
   request.name = options.task;
   request.dtype = options.dtype;
-  request.device = options.device;
   request.file = options.from_torch;
   if (const size_t colon = options.from_torch.rfind(':');
       colon != std::string::npos && !absl::EndsWith(options.from_torch, ".py")) {
@@ -60,6 +62,11 @@ absl::Status MakeTask(const Options& options, TracedTask* task) {
     if (request.function.empty()) {
       return absl::InvalidArgumentError(
           "--from-torch: the name of the function is missing after ':'");
+    }
+    if (!IsIdentifier(request.function)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--from-torch: '", request.function,
+                       "' after ':' is no name of a function: letters, digits and '_'"));
     }
   }
   if (!absl::EndsWith(request.file, ".py")) {
@@ -75,7 +82,7 @@ absl::Status MakeTask(const Options& options, TracedTask* task) {
   }
   ASSIGN_OR_RETURN(request.interpreter, FindInterpreter(options.interpreter));
   ASSIGN_OR_RETURN(*task, TraceTask(request));
-  task->settings.set_device(kDevices.at(options.device));
+  task->settings.set_device(v1::DEVICE_CLASS_CPU);
   return WriteTorchTaskFolder(*task, text, options.task_output);
 }
 

@@ -102,6 +102,11 @@ absl::StatusOr<TracedTask> ParseTrace(absl::string_view text) {
 
   TracedTask task;
   ASSIGN_OR_RETURN(task.function, fields.RequiredText("function", kMaxTextBytes));
+  if (!IsIdentifier(task.function)) {
+    return absl::InvalidArgumentError(absl::StrCat("the function's name '",
+                                                   task.function.substr(0, 100),
+                                                   "' must be of letters, digits and '_'"));
+  }
   ASSIGN_OR_RETURN(task.is_program, Flag(fields, "is_program"));
   ASSIGN_OR_RETURN(task.returns_tuple, Flag(fields, "returns_tuple"));
   ASSIGN_OR_RETURN(task.assumed, fields.OptionalTexts("assumed"));
@@ -115,6 +120,20 @@ absl::StatusOr<TracedTask> ParseTrace(absl::string_view text) {
   }
   ASSIGN_OR_RETURN(task.workloads, ParseWorkloadJsonl(lines, "workloads", task.definition));
   return task;
+}
+
+absl::Status CheckAnswers(const TraceRequest& request, const TracedTask& task) {
+  if (task.definition.name() != request.name) {
+    return absl::InvalidArgumentError(absl::StrCat(request.file, ": the description is of a task '",
+                                                   task.definition.name(), "', not of '",
+                                                   request.name, "' as was asked for"));
+  }
+  if (!request.function.empty() && task.function != request.function) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(request.file, ": the description is of the function '", task.function,
+                     "', not of '", request.function, "' as was asked for"));
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::string> FindInterpreter(const std::string& given) {
@@ -138,9 +157,8 @@ absl::StatusOr<TracedTask> TraceTask(const TraceRequest& request) {
     return absl::NotFoundError(absl::StrCat(script, " is missing; it belongs beside ksearch"));
   }
   SubprocessOptions options;
-  options.argv = {
-      request.interpreter, "-I",          "-B",          script, request.name, request.file,
-      request.function,    request.dtype, request.device};
+  options.argv = {request.interpreter, "-I",         "-B", script, request.name, request.file,
+                  request.function,    request.dtype};
   for (const AxisValues& shape : request.shapes) options.argv.push_back(ShapeText(shape));
   options.environment = Environment();
   options.limits = {
@@ -166,7 +184,9 @@ absl::StatusOr<TracedTask> TraceTask(const TraceRequest& request) {
         absl::StrCat(request.file, ": ", request.interpreter,
                      " ended without an answer; does the file end it?"));
   }
-  return ParseTrace(output.out);
+  ASSIGN_OR_RETURN(TracedTask task, ParseTrace(output.out));
+  RETURN_IF_ERROR(CheckAnswers(request, task));
+  return task;
 }
 
 }  // namespace ksearch

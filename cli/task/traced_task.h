@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "cli/task/axis_words.h"
@@ -18,8 +19,7 @@ struct TraceRequest {
   std::string file;      // the user's
   std::string function;  // empty: the only one that the file defines
   std::vector<AxisValues> shapes;
-  std::string dtype;   // of floating inputs, where the file does not say; empty: float32
-  std::string device;  // "cpu" or "cuda"
+  std::string dtype;  // of floating inputs, where the file does not say; empty: float32
 };
 
 // A function of torch as a task, but for the programs.
@@ -42,6 +42,9 @@ inline constexpr int64_t kMostTraceBytes = 4 << 20;
 // Reads what trace_task prints, which the user's file may have a hand in. INVALID_ARGUMENT: its
 // "error", or what is wrong with the text.
 absl::StatusOr<TracedTask> ParseTrace(absl::string_view json);
+
+// INVALID_ARGUMENT unless `task` bears the name, and is of the function, that were asked for.
+absl::Status CheckAnswers(const TraceRequest& request, const TracedTask& task);
 
 // Has the interpreter import the file and call the function (trace_task, beside the binary), in
 // a process that ends with this one, within 10 minutes and this machine's memory. The file is the

@@ -52,6 +52,8 @@ TEST(TracedTaskTest, TextsThatAreNoTaskAreRefused) {
       {"[]", "object"},
       {"{}", "function"},
       {"{\"function\": 3}", "function"},
+      {"{\"function\": \"a\\nb\"}", "letters, digits and '_'"},
+      {"{\"function\": \"<lambda>\"}", "letters, digits and '_'"},
       {good.substr(0, good.size() / 2), "trace_task:"},
       {absl::StrReplaceAll(good, {{"\"rtol\": 0", "\"rtol\": \"0\""}}), "tolerance.rtol"},
       {absl::StrReplaceAll(good, {{"1e-06", "1e999"}}), "trace_task:3"},
@@ -67,6 +69,20 @@ TEST(TracedTaskTest, TextsThatAreNoTaskAreRefused) {
     ASSERT_FALSE(task.ok()) << text;
     EXPECT_THAT(task.status().message(), HasSubstr(message)) << text;
   }
+}
+
+TEST(TracedTaskTest, AnAnswerToAnotherQuestionIsRefused) {
+  const TracedTask task = *ParseTrace(kTrace);
+  TraceRequest request;
+  request.name = "scale_f32";
+  EXPECT_TRUE(CheckAnswers(request, task).ok());
+  request.function = "scale";
+  EXPECT_TRUE(CheckAnswers(request, task).ok());
+  request.function = "other";
+  EXPECT_THAT(CheckAnswers(request, task).message(), HasSubstr("not of 'other'"));
+  request.function = "";
+  request.name = "scale_f16";
+  EXPECT_THAT(CheckAnswers(request, task).message(), HasSubstr("not of 'scale_f16'"));
 }
 
 TEST(TracedTaskTest, TheBaselineCallsTheFunctionAsItIs) {

@@ -1,7 +1,7 @@
-"""python3 -I -B trace_task NAME FILE FUNCTION DTYPE DEVICE WORKLOAD...: a function as a task.
+"""python3 -I -B trace_task NAME FILE FUNCTION DTYPE WORKLOAD...: a function as a task.
 
-FUNCTION may be empty if FILE defines only one; DTYPE too: float32, or as make_inputs returns. DEVICE
-is cpu or cuda. WORKLOAD is "n=1024,d=64". Calls the function on inputs as a task's workloads draw
+FUNCTION may be empty if FILE defines only one; DTYPE too: float32, or as make_inputs returns.
+WORKLOAD is "n=1024,d=64". Calls the function on inputs as a task's workloads draw
 them, and prints one JSON object: {"error"}, or what `ksearch task new` makes files of (describe()).
 
 FILE says what the inputs are by one of
@@ -29,22 +29,19 @@ def parse_workload(text):
     return axes
 
 
-def trace(name, path, function, dtype, device, workloads):
+def trace(name, path, function, dtype, workloads):
     try:
         import torch
     except ImportError as error:
         raise Refused(
             f"{sys.executable} cannot import torch ({error}): give --interpreter a python that can"
         )
-    if device == "cuda" and not torch.cuda.is_available():
-        raise Refused(
-            f"--device cuda: torch {torch.__version__} of {sys.executable} finds no GPU here"
-        )
     assumed = []
     module = load(path)
-    found = getattr(module, find_function(module, path, function))
-    check_signature(path, module, found)
-    inputs = Inputs(torch, path, module, found, dtype, device, assumed)
+    chosen = find_function(module, path, function)
+    found = getattr(module, chosen)
+    check_signature(path, module, chosen, found)
+    inputs = Inputs(torch, path, module, chosen, dtype, assumed)
     traced = TracedFunction(torch, path, found, inputs, assumed)
     return describe(name, traced, [parse_workload(text) for text in workloads])
 
@@ -52,9 +49,9 @@ def trace(name, path, function, dtype, device, workloads):
 def main():
     out = os.dup(1)
     os.dup2(2, 1)  # what the user's file prints is not the answer
-    name, path, function, dtype, device = sys.argv[1:6]
+    name, path, function, dtype = sys.argv[1:5]
     try:
-        answer = trace(name, path, function, dtype, device, sys.argv[6:])
+        answer = trace(name, path, function, dtype, sys.argv[5:])
     except Refused as error:
         answer = {"error": str(error)}
     except MemoryError:

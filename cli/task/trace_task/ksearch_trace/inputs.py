@@ -29,14 +29,13 @@ def number_dtype(value):
 class Inputs:
     """As make_inputs, SHAPES or annotations of the user's file say."""
 
-    def __init__(self, torch, path, module, function, dtype, device, assumed):
+    def __init__(self, torch, path, module, chosen, dtype, assumed):
         self.torch = torch
         self.path = path
         self.module = module
-        self.function = function
-        self.function_name = function.__name__
-        self.line = f"{path}:{function.__code__.co_firstlineno}: {function.__name__}"
-        self.device = device
+        self.function = getattr(module, chosen)
+        self.function_name = chosen  # __name__ may be another: of a lambda, of a decorator's
+        self.line = f"{path}:{self.function.__code__.co_firstlineno}: {chosen}"
         self.assumed = assumed
         self.make_inputs = getattr(module, "make_inputs", None)
         if self.make_inputs is not None and dtype:
@@ -223,5 +222,5 @@ class Inputs:
             else:
                 low, high = (-128, 128) if own == torch.int8 else (-1024, 1024)
                 value = torch.randint(low, high, what, generator=generator, dtype=own)
-            values[name] = value.to(self.device)
+            values[name] = value
         return values

@@ -11,7 +11,7 @@ class TracedFunction:
         self.torch = torch
         self.path = path
         self.function = function
-        self.function_name = function.__name__
+        self.function_name = inputs.function_name
         self.line = inputs.line
         self.inputs = inputs
         self.assumed = assumed

@@ -61,13 +61,13 @@ def find_function(module, path, name):
     return name
 
 
-def check_signature(path, module, function):
-    if function.__name__ != "run" and hasattr(module, "run"):
+def check_signature(path, module, chosen, function):
+    if chosen != "run" and hasattr(module, "run"):
         raise Refused(
-            f"{path}: the file defines 'run' besides '{function.__name__}', but that is what a "
+            f"{path}: the file defines 'run' besides '{chosen}', but that is what a "
             "task's program is called by: give it another name"
         )
-    line = f"{path}:{function.__code__.co_firstlineno}: {function.__name__}"
+    line = f"{path}:{function.__code__.co_firstlineno}: {chosen}"
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.kind == parameter.VAR_POSITIONAL:
             raise Refused(f"{line}: argument '*{name}': a task has a fixed list of inputs")
@@ -103,7 +103,7 @@ def shape_of_annotation(annotation, axes):
 def result_names(function, count, taken):
     """As the function's last `return` names them, else output or output_0, output_1, ..."""
     names = []
-    with contextlib.suppress(OSError, SyntaxError, TypeError):
+    with contextlib.suppress(OSError, SyntaxError, TypeError, IndexError):
         tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
         returned = [node.value for node in ast.walk(tree) if isinstance(node, ast.Return)][-1]
         parts = returned.elts if isinstance(returned, ast.Tuple) else [returned]
