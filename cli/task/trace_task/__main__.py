@@ -18,7 +18,7 @@ from ksearch_trace.description import describe
 from ksearch_trace.inputs import Inputs
 from ksearch_trace.refused import Refused
 from ksearch_trace.traced_function import TracedFunction
-from ksearch_trace.user_file import check_signature, find_function, load
+from ksearch_trace.user_file import check_signature, find_function, load_twice
 
 
 def parse_workload(text):
@@ -37,12 +37,13 @@ def trace(name, path, function, dtype, workloads):
             f"{sys.executable} cannot import torch ({error}): give --interpreter a python that can"
         )
     assumed = []
-    module = load(path)
+    module, twin = load_twice(torch, path, assumed)
     chosen = find_function(module, path, function)
     found = getattr(module, chosen)
     check_signature(path, module, chosen, found)
     inputs = Inputs(torch, path, module, chosen, dtype, assumed)
     traced = TracedFunction(torch, path, found, inputs, assumed)
+    traced.twin = getattr(twin, chosen, None)
     return describe(name, traced, [parse_workload(text) for text in workloads])
 
 

@@ -27,6 +27,7 @@ def describe(name, traced, given):
         traced.try_call(axes)  # says what is wrong with what was asked for
     chosen = choose_workloads(traced, given)
     facts = [traced.measure(axes) for axes, _ in chosen]
+    traced.check_import(given[0])
     if traced.has_floats:
         traced.check_precision(given[0])
 

@@ -12,16 +12,17 @@ class TracedFunction:
         self.path = path
         self.function = function
         self.function_name = inputs.function_name
+        self.twin = None  # the same function of the file imported with other random values
         self.line = inputs.line
         self.inputs = inputs
         self.assumed = assumed
         self.has_floats = False  # some input is floating
         self.returns_tuple = False
 
-    def call(self, values, axes, why=""):
+    def call(self, values, axes, why="", function=None):
         try:
             with self.torch.no_grad():
-                results = self.function(**values)
+                results = (function or self.function)(**values)
         except BaseException as error:  # SystemExit too
             raise Refused(
                 f"{place(self.path, error)}: {self.function_name} at {axes_text(axes)}{why}:"
@@ -79,8 +80,7 @@ class TracedFunction:
                     f"{self.line}: result {i} has values that are not finite at {axes_text(axes)},"
                     " for inputs as workloads draw them (N(0,1) unless make_inputs returns others)"
                 )
-            same = (again[i].double() - result.double()).norm() <= 1e-3 * result.double().norm()
-            if not bool(same):
+            if not self.alike(again[i], result):
                 raise Refused(
                     f"{self.line}: result {i} differs from call to call on the same inputs"
                 )
@@ -103,6 +103,27 @@ class TracedFunction:
                     facts["rms"] = max(facts["rms"], float(error.pow(2).mean().sqrt()) / size)
                     facts["absolute"] = max(facts["absolute"], float(error.abs().max()))
         return facts
+
+    def alike(self, result, other):
+        result, other = result.double(), other.double()
+        return result.shape == other.shape and bool((result - other).norm() <= 1e-3 * other.norm())
+
+    def check_import(self, axes):
+        """Refuses a function that uses values drawn at random when its file was imported."""
+        if self.twin is None:
+            return
+        inputs = self.inputs.of(axes)
+        results = self.call(self.inputs.draw(inputs, 2), axes)
+        others = self.call(
+            self.inputs.draw(inputs, 2), axes, ", imported a second time", self.twin
+        )
+        for i, result in enumerate(results):
+            if i >= len(others) or not self.alike(others[i], result):
+                raise Refused(
+                    f"{self.line}: result {i} depends on random values that are drawn when the file"
+                    " is imported, so that every process would have another task: make them inputs"
+                    " of the function, or set the seed in the file"
+                )
 
     def widened(self, values):
         return {

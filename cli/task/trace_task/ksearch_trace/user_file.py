@@ -5,6 +5,7 @@ import contextlib
 import importlib.util
 import inspect
 import os
+import random
 import sys
 import textwrap
 
@@ -34,6 +35,33 @@ def load(path):
                 "one file: move what it needs into this one"
             )
     return module
+
+
+def seed_all(torch, seed):
+    random.seed(seed)
+    torch.manual_seed(seed)
+    with contextlib.suppress(ImportError):
+        import numpy
+
+        numpy.random.seed(seed)
+
+
+def load_twice(torch, path, assumed):
+    """The module, and another of the same file that was loaded before it with other random values.
+
+    The other is None where a file can be loaded only once.
+    """
+    seed_all(torch, 2)
+    twin = load(path)
+    seed_all(torch, 1)
+    try:
+        return load(path), twin
+    except Refused as error:
+        assumed.append(
+            f"the file cannot be imported a second time ({error}), so it was not tried whether the"
+            " function depends on random values of the import"
+        )
+        return twin, None
 
 
 def find_function(module, path, name):
