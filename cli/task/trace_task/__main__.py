@@ -57,7 +57,12 @@ def main():
         answer = {"error": str(error)}
     except MemoryError:
         answer = {"error": f"{path}: the memory of this machine is not enough for these --shapes"}
-    os.write(out, (json.dumps(answer) + "\n").encode("ascii"))
+    try:
+        text = json.dumps(answer, allow_nan=False)
+    except ValueError:
+        text = json.dumps({"error": f"{path}: a number of the task is infinite or not a number"})
+    with os.fdopen(out, "wb") as stream:
+        stream.write((text + "\n").encode("ascii"))
 
 
 if __name__ == "__main__":

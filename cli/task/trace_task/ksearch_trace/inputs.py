@@ -14,16 +14,33 @@ KINDS = {name: "normal with mean 0 and deviation 1" for name in DTYPES}
 KINDS.update({name: "from -1024 to 1023" for name in ("int64", "int32", "int16")})
 KINDS.update({"int8": "from -128 to 127", "bool": "true half of the time"})
 TENSOR, NUMBER = "tensor", "number"
+MOST_FLOAT32 = (2 - 2**-23) * 2.0**127
+MOST_EXTENT = 1 << 31
 
 
 def axes_text(axes):
     return ", ".join(f"{axis}={value}" for axis, value in axes.items())
 
 
-def number_dtype(value):
+def plain_number(where, value):
+    """(value as a bool, int or float of Python that a task can hold, its dtype)."""
+    if type(value).__module__ == "numpy" and not getattr(value, "ndim", 1):
+        value = value.item()
     if isinstance(value, bool):
-        return "bool"
-    return "int64" if isinstance(value, numbers.Integral) else "float32"
+        return value, "bool"
+    if isinstance(value, numbers.Integral):
+        if not -(1 << 63) <= int(value) < 1 << 63:
+            raise Refused(f"{where} is {value}, which is beyond int64")
+        return int(value), "int64"
+    if isinstance(value, numbers.Real):
+        number = float(value)
+        if not abs(number) <= MOST_FLOAT32:
+            raise Refused(f"{where} is {number:g}, which is no finite number of float32")
+        return number, "float32"
+    raise Refused(
+        f"{where} is of type {type(value).__name__}; an input is a tensor or a number (bool, int or"
+        " float)"
+    )
 
 
 class Inputs:
@@ -104,13 +121,8 @@ class Inputs:
                 inputs.append((name, TENSOR, tuple(value.shape), dtype))
                 if name not in self.recipes:
                     self.recipes[name] = self.recipe_like(name, value)
-            elif isinstance(value, numbers.Number) and not isinstance(value, complex):
-                inputs.append((name, NUMBER, value, number_dtype(value)))
             else:
-                raise Refused(
-                    f"{line} returned {type(value).__name__} for '{name}'; "
-                    "an input is a tensor or a number"
-                )
+                inputs.append((name, NUMBER) + plain_number(f"{line}: '{name}'", value))
         return inputs
 
     def from_words(self, axes):
@@ -130,8 +142,10 @@ class Inputs:
         inputs = []
         for name, parameter in parameters.items():
             shape = shapes.get(name, shape_of_annotation(parameter.annotation, axes))
-            if isinstance(shape, numbers.Number):
-                inputs.append((name, NUMBER, shape, number_dtype(shape)))
+            if name in shapes and not isinstance(shape, str):
+                inputs.append(
+                    (name, NUMBER) + plain_number(f"{self.path}: SHAPES of '{name}'", shape)
+                )
             elif isinstance(shape, str):
                 extents = tuple(self.extent(name, word, axes) for word in shape.split())
                 dtype = str(dtypes.get(name, self.dtype)).replace("torch.", "")
@@ -141,7 +155,8 @@ class Inputs:
                     self.recipes[name] = {"type": "random"}
                     self.assumed.append(f"'{name}' is drawn anew for every check, {KINDS[dtype]}")
             elif isinstance(parameter.default, float):
-                inputs.append((name, NUMBER, parameter.default, "float32"))
+                default = plain_number(f"{self.line}: the default of '{name}'", parameter.default)
+                inputs.append((name, NUMBER) + default)
                 self.assumed.append(f"'{name}' is its default {parameter.default:g} everywhere")
             else:
                 self.keep_default(
@@ -154,7 +169,12 @@ class Inputs:
         return inputs
 
     def extent(self, name, word, axes):
-        if word.isdigit():
+        if word.isdecimal():
+            if len(word) > 10 or not 0 < int(word) <= MOST_EXTENT:
+                raise Refused(
+                    f"{self.path}: '{name}' has the dimension {word}, which must be from 1 to"
+                    f" {MOST_EXTENT}"
+                )
             return int(word)
         if word in axes:
             return axes[word]
@@ -177,6 +197,11 @@ class Inputs:
                 recipe["probability"] = rounded(share)
         elif value.is_floating_point() and value.numel() > 1:
             mean, deviation = float(value.double().mean()), float(value.double().std())
+            if not math.isfinite(mean) or not math.isfinite(deviation):
+                raise Refused(
+                    f"{self.path}: make_inputs returned values for '{name}' that are infinite or"
+                    " not numbers"
+                )
             noise = 4 * deviation / math.sqrt(value.numel())
             if deviation == 0:
                 deviation = 0.1 * (abs(mean) or 1)
