@@ -111,6 +111,7 @@ class Inputs:
             if name not in parameters:
                 raise Refused(f"{line} returned '{name}', which is no argument of {self.line}")
         inputs = []
+        first = not self.recipes
         for name, parameter in parameters.items():
             value = made.get(name)
             if value is None:
@@ -123,6 +124,11 @@ class Inputs:
                     self.recipes[name] = self.recipe_like(name, value)
             else:
                 inputs.append((name, NUMBER) + plain_number(f"{line}: '{name}'", value))
+        if first and self.recipes:
+            self.assumed.append(
+                f"how inputs are drawn is taken from make_inputs at {axes_text(axes)} alone, and is"
+                " the same in every workload"
+            )
         return inputs
 
     def from_words(self, axes):
@@ -191,11 +197,18 @@ class Inputs:
     def recipe_like(self, name, value):
         """How workloads draw an input like this one: they know a few distributions only."""
         recipe = {"type": "random"}
-        if value.dtype == self.torch.bool:
-            share = float(value.double().mean()) if value.numel() else 0.5
-            if 0 < share and abs(share - 0.5) > 0.05:
-                recipe["probability"] = rounded(share)
-        elif value.is_floating_point() and value.numel() > 1:
+        if not value.is_floating_point():
+            drawn = KINDS[str(value.dtype).replace("torch.", "")]
+            if value.dtype == self.torch.bool:
+                share = float(value.double().mean()) if value.numel() else 0.5
+                if 0 < share and abs(share - 0.5) > 0.05:
+                    recipe["probability"] = rounded(share)
+                    drawn = f"true with probability {recipe['probability']:g}"
+            self.assumed.append(
+                f"'{name}' is drawn anew for every check, {drawn}; the values of make_inputs are"
+                " not used"
+            )
+        elif value.numel() > 1:
             mean, deviation = float(value.double().mean()), float(value.double().std())
             if not math.isfinite(mean) or not math.isfinite(deviation):
                 raise Refused(
