@@ -122,7 +122,13 @@ def describe(name, traced, given):
         "function": traced.function_name,
         "is_program": (
             traced.function_name == "run"
-            and list(inspect.signature(traced.function).parameters) == input_names
+            and [
+                name
+                for name, parameter in inspect.signature(traced.function).parameters.items()
+                if parameter.kind == parameter.POSITIONAL_OR_KEYWORD
+            ]
+            == list(inspect.signature(traced.function).parameters)
+            == input_names
         ),
         "returns_tuple": traced.returns_tuple,
         "title": documentation or f"{traced.function_name} of {os.path.basename(traced.path)}",
