@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "common/textproto.h"
 #include "coordinator/tasks/task_folder.h"
 #include "tests/integration/local_cluster.h"
@@ -26,10 +27,11 @@ constexpr char kPython[] = "/usr/bin/python3";
 
 class TaskNewTest : public testing::Test {
  protected:
+  static void SetUpTestSuite() {
+    has_torch_ = RunProgram({kPython, "-I", "-c", "import torch"}, absl::Minutes(2)).exit.code == 0;
+  }
   void SetUp() override {
-    if (!RunProgram({kPython, "-c", "import torch"}).err.empty()) {
-      GTEST_SKIP() << kPython << " has no torch (Debian: python3-torch)";
-    }
+    if (!has_torch_) GTEST_SKIP() << kPython << " has no torch (Debian: python3-torch)";
     std::string pattern = "/tmp/ksearch-test-XXXXXX";
     ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
     folder_ = pattern;
@@ -76,6 +78,47 @@ class TaskNewTest : public testing::Test {
       EXPECT_TRUE(std::filesystem::is_empty(folder_ + "/out")) << text;
     }
   }
+  // A file that the script refuses: its text, what is asked for, and the message.
+  struct Refused {
+    std::string text;
+    testing::Matcher<std::string> message;
+    std::string shapes = "n=64,d=32";
+    std::string dtype = "";
+    std::string function = "";
+  };
+  // What the script says of each file, asked in one process: an import of torch takes seconds.
+  void RefuseAll(const std::vector<Refused>& cases) {
+    std::vector<std::string> argv = {kPython,
+                                     "-I",
+                                     "-B",
+                                     "-c",
+                                     R"(import json, runpy, sys
+script = runpy.run_path(sys.argv[1], run_name="trace_task")
+for i in range(2, len(sys.argv), 4):
+    path, function, dtype, shapes = sys.argv[i : i + 4]
+    try:
+        message = "made " + json.dumps(script["trace"]("bad", path, function, dtype, [shapes]))
+    except script["Refused"] as error:
+        message = str(error)
+    sys.__stdout__.write(message.replace("\n", " ") + "\n")
+)",
+                                     std::string(::getenv("KSEARCH_BIN_DIR")) + "/trace_task"};
+    for (const Refused& refused : cases) {
+      // Each in a folder of its own: files beside each other must not import one another.
+      const std::string folder = absl::StrCat("case", argv.size());
+      std::filesystem::create_directory(absl::StrCat(folder_, "/", folder));
+      argv.insert(argv.end(), {Write(folder + "/f.py", refused.text), refused.function,
+                               refused.dtype, refused.shapes});
+    }
+    const CommandOutput output = RunProgram(argv, absl::Minutes(5));
+    EXPECT_EQ(output.exit.code, 0) << output.err;
+    const std::vector<std::string> lines = absl::StrSplit(output.out, '\n', absl::SkipEmpty());
+    ASSERT_EQ(lines.size(), cases.size()) << output.out << output.err;
+    for (size_t i = 0; i < cases.size(); ++i) {
+      EXPECT_THAT(lines[i], testing::Not(testing::StartsWith("made"))) << cases[i].text;
+      EXPECT_THAT(lines[i], cases[i].message) << cases[i].text;
+    }
+  }
   static std::vector<std::string> Names(
       const google::protobuf::RepeatedPtrField<v1::TensorSpec>& tensors) {
     std::vector<std::string> names;
@@ -86,9 +129,12 @@ class TaskNewTest : public testing::Test {
     return names;
   }
 
+  static bool has_torch_;
   std::string folder_;
   CommandOutput made_;
 };
+
+bool TaskNewTest::has_torch_ = false;
 
 std::string Only(const std::string& shapes, const std::string& function) {
   return absl::StrCat("import torch\nSHAPES = ", shapes, "\n", function);
@@ -111,7 +157,7 @@ def rms_norm(x, weight, eps: float = 1e-6, mode="mean"):
   EXPECT_THAT(task.definition().constraints(), ElementsAre("mode is always 'mean'"));
   EXPECT_EQ(task.device(), v1::DEVICE_CLASS_CPU);
   EXPECT_EQ(task.work().bytes(), "4 * n * d + 4 * d + 4 * n * d");
-  EXPECT_GT(task.tolerance().rms_yardstick(), 1e-8);
+  EXPECT_GT(task.tolerance().rms_yardstick(), 4.8e-7);
   EXPECT_LT(task.tolerance().rms_yardstick(), 1e-6);
 
   std::vector<std::string> feedback, held_out;
@@ -121,7 +167,9 @@ def rms_norm(x, weight, eps: float = 1e-6, mode="mean"):
   EXPECT_THAT(feedback, ElementsAre("n64_d1000", "n256_d1000", "n65_d1001"));
   EXPECT_THAT(held_out, ElementsAre("n251_d997", "n255_d999", "n512_d1000"));
   EXPECT_THAT(made_.out, AllOf(HasSubstr("x[n, d] float32"), HasSubstr("n512_d1000 is added"),
-                               HasSubstr("mode is always 'mean'"), HasSubstr("operations")));
+                               HasSubstr("mode is always 'mean'"), HasSubstr("operations"),
+                               HasSubstr("'eps' is its default 1e-06"),
+                               HasSubstr("'x' is drawn anew for every check, normal")));
   EXPECT_EQ(made_.err, "");
 }
 
@@ -176,7 +224,9 @@ def glu(a, gate, mask, scale, shift, bias, causal=True):
     EXPECT_EQ(workload.inputs(5).random().scale(), 0.1);
   }
   EXPECT_THAT(made_.out, AllOf(HasSubstr("dimension 1 of 'gate' is 2 * m"),
-                               HasSubstr("'bias' is 0 throughout"), HasSubstr("causal is always")));
+                               HasSubstr("'bias' is 0 throughout"), HasSubstr("causal is always"),
+                               HasSubstr("'mask' is drawn anew for every check, true with prob"),
+                               HasSubstr("taken from make_inputs at m=40, k=512 alone")));
 }
 
 TEST_F(TaskNewTest, SizesThatTheFunctionDoesNotTakeAreNotUsed) {
@@ -234,43 +284,60 @@ def product(a, b):
   EXPECT_EQ(task.work().flops(), "2 * m * k * n");
 }
 
+TEST_F(TaskNewTest, AnnotationsMayBeTextsOfTextsAndTypes) {
+  const std::string file = Write("ref.py", R"(from __future__ import annotations
+import torch
+
+def scaled(x: "n d", weight: "d", by: float = 0.5, times: int = 2, mode: str = "mean"):
+    return x * weight * by * times
+)");
+  const v1::Task task = Make("scaled_f32", file, "n=50,d=99");
+  EXPECT_THAT(Names(task.definition().inputs()), ElementsAre("x[n d]", "weight[d]", "by[] scalar"));
+}
+
 TEST_F(TaskNewTest, AFunctionNamedRunStaysAsItIs) {
   const std::string text = "def run(x: 'n d'):\n    return x * 2\n";
-  const v1::Task task = Make("twice_f32", Write("ref.py", text), "n=100,d=512");
+  const std::string file = Write("ref.py", text);
+  const v1::Task task = Make("twice_f32", file, "n=100,d=512");
   EXPECT_EQ(task.baselines(0).files(0).content(), text);
   EXPECT_THAT(task.references(0).files(0).content(), HasSubstr("_ksearch_function(x=x.double())"));
+  const std::string tasks = std::filesystem::canonical(folder_).string() + "/tasks";
+  EXPECT_THAT(made_.out, AllOf(HasSubstr("made " + tasks + "/twice_f32"),
+                               HasSubstr("ksearch-coordinator --task-dir " + tasks + ",")));
+
+  const auto changed = std::filesystem::last_write_time(tasks + "/twice_f32/baseline.py");
+  const CommandOutput again = New({"twice_f32", "--from-torch", file, "--shapes", "n=7,d=9",
+                                   "--interpreter", kPython, "--output", tasks});
+  EXPECT_EQ(again.exit.code, 3);
+  EXPECT_THAT(again.err, HasSubstr("tasks/twice_f32 exists"));
+  EXPECT_EQ(std::filesystem::last_write_time(tasks + "/twice_f32/baseline.py"), changed);
+
+  LocalCluster cluster;
+  cluster.StartCoordinator("", tasks);
+  const CommandOutput listed = cluster.Cli({"tasks"});
+  EXPECT_EQ(listed.exit.code, 0) << listed.err;
+  EXPECT_THAT(listed.out, AllOf(HasSubstr("twice_f32"), HasSubstr("python")));
 }
 
-TEST_F(TaskNewTest, JsonIsOneDocument) {
-  const std::string file = Write("ref.py", "def twice(x: 'n d'):\n    return x * 2\n");
-  const CommandOutput output =
+TEST_F(TaskNewTest, ProgramsAreCalledByPositionWhateverTheFunctionTakes) {
+  const std::string file = Write("ref.py", R"(import numpy as np
+
+SHAPES = {"x": "n d", "by": np.float32(0.5)}
+
+
+def run(x, *, by=2.0):
+    return x * by
+)");
+  const CommandOutput made =
       New({"t", "--from-torch", file, "--shapes", "n=100,d=512", "--interpreter", kPython,
            "--output", folder_ + "/tasks", "--dtype", "bfloat16", "--json"});
-  EXPECT_EQ(output.exit.code, 0) << output.err;
-  EXPECT_THAT(output.out,
-              AllOf(HasSubstr("\"task\""), HasSubstr("tasks/t\""), HasSubstr("assumed")));
-  EXPECT_EQ(LoadTaskFolder(folder_ + "/tasks/t")->definition().inputs(0).dtype(),
-            v1::DTYPE_BFLOAT16);
-}
-
-TEST_F(TaskNewTest, TheCoordinatorListsIt) {
-  Make("twice_f32", Write("ref.py", "def twice(x: 'n d'):\n    return x * 2\n"), "n=100,d=512");
-  LocalCluster cluster;
-  cluster.StartCoordinator("", folder_ + "/tasks");
-  const CommandOutput tasks = cluster.Cli({"tasks"});
-  EXPECT_EQ(tasks.exit.code, 0) << tasks.err;
-  EXPECT_THAT(tasks.out, AllOf(HasSubstr("twice_f32"), HasSubstr("python")));
-}
-
-TEST_F(TaskNewTest, ExistingFoldersAreLeftAlone) {
-  const std::string file = Write("ref.py", "def twice(x: 'n d'):\n    return x * 2\n");
-  Make("t", file, "n=100,d=512");
-  const auto changed = std::filesystem::last_write_time(folder_ + "/tasks/t/baseline.py");
-  const CommandOutput output = New({"t", "--from-torch", file, "--shapes", "n=7", "--interpreter",
-                                    kPython, "--output", folder_ + "/tasks"});
-  EXPECT_EQ(output.exit.code, 3);
-  EXPECT_THAT(output.err, HasSubstr("tasks/t exists"));
-  EXPECT_EQ(std::filesystem::last_write_time(folder_ + "/tasks/t/baseline.py"), changed);
+  EXPECT_EQ(made.exit.code, 0) << made.err;
+  EXPECT_THAT(made.out, AllOf(HasSubstr("\"task\""), HasSubstr("tasks/t\""), HasSubstr("assumed")));
+  const v1::Task task = LoadTaskFolder(folder_ + "/tasks/t").value();
+  EXPECT_EQ(task.definition().inputs(0).dtype(), v1::DTYPE_BFLOAT16);
+  EXPECT_EQ(task.workloads(0).inputs(1).scalar().float_value(), 0.5);
+  EXPECT_THAT(task.baselines(0).files(0).content(),
+              HasSubstr("def run(x, by):\n    return _ksearch_function(x=x, by=by)"));
 }
 
 TEST_F(TaskNewTest, ArgumentsThatCannotBeMeantAreNamed) {
@@ -287,16 +354,13 @@ TEST_F(TaskNewTest, ArgumentsThatCannotBeMeantAreNamed) {
     EXPECT_THAT(output.err, HasSubstr("letters, digits")) << name;
   }
   Refuse(good, {"--shapes", "n=x"}, HasSubstr("--shapes 'n=x'"));
-  Refuse(good, {"--shapes", "n=8"}, AllOf(HasSubstr("'x'"), HasSubstr("dimension 'd'")));
-  Refuse(good, {"--shapes", "n=8,d=8,e=4"}, HasSubstr("'e'"));
-  Refuse(good, with({"--dtype", "float33"}), AllOf(HasSubstr("--dtype"), HasSubstr("float33")));
-  Refuse(good, with({"--dtype", "float64"}), AllOf(HasSubstr("--dtype"), HasSubstr("float64")));
   Refuse(good, with({"--device", "tpu"}), HasSubstr("--device"), 2);
+  Refuse(good, with({"--device", "cuda"}), HasSubstr("run programs in Python on processors only"));
   Refuse(good, with({"--from-torch", folder_ + "/none.py"}), HasSubstr("none.py"));
   Refuse(good, with({"--from-torch", folder_ + "/none"}), HasSubstr("no Python file"));
   Refuse(good, with({"--from-torch", file + ":"}), HasSubstr("name of the function is missing"));
-  Refuse(good, with({"--from-torch", file + ":thrice"}),
-         AllOf(HasSubstr("no function 'thrice'"), HasSubstr("twice")));
+  Refuse(good, with({"--from-torch", file + ":2x"}), HasSubstr("--from-torch: '2x'"));
+  Refuse(good, with({"--from-torch", file + ":f(x)"}), HasSubstr("--from-torch: 'f(x)'"));
   const CommandOutput nothing =
       New({"bad", "--from-torch", file, "--shapes", "n=8,d=8", "--interpreter", "/nonexistent/p"});
   EXPECT_EQ(nothing.exit.code, 3);
@@ -315,8 +379,13 @@ TEST_F(TaskNewTest, APythonWithoutTorchIsNamed) {
 }
 
 TEST_F(TaskNewTest, FunctionsThatMakeNoTaskAreRefusedWithTheirLine) {
-  const std::vector<std::string> shapes = {"--shapes", "n=64,d=32"};
-  const std::pair<const char*, testing::Matcher<std::string>> cases[] = {
+  const std::string good = "def twice(x: 'n d'):\n    return x * 2\n";
+  RefuseAll({
+      {good, AllOf(HasSubstr("'x'"), HasSubstr("dimension 'd'")), "n=8"},
+      {good, HasSubstr("'e'"), "n=8,d=8,e=4"},
+      {good, AllOf(HasSubstr("--dtype"), HasSubstr("float33")), "n=8,d=8", "float33"},
+      {good, AllOf(HasSubstr("--dtype"), HasSubstr("float64")), "n=8,d=8", "float64"},
+      {good, AllOf(HasSubstr("no function 'thrice'"), HasSubstr("twice")), "n=8,d=8", "", "thrice"},
       {"def f(*xs):\n    return xs[0]\n", AllOf(HasSubstr("f.py:1"), HasSubstr("'*xs'"))},
       {"def f(x: 'n d', **more):\n    return x\n", HasSubstr("'**more'")},
       {"\ndef f(x: 'n d', *, k):\n    return x\n",
@@ -335,8 +404,6 @@ TEST_F(TaskNewTest, FunctionsThatMakeNoTaskAreRefusedWithTheirLine) {
        AllOf(HasSubstr("f.py:2"), HasSubstr("n=64, d=32"), HasSubstr("no luck"))},
       {"def f(x: 'n d'):\n    return x @ x\n", AllOf(HasSubstr("f.py:2"), HasSubstr("n=64, d=32"))},
       {"import sys\nsys.exit(0)\n", AllOf(HasSubstr("f.py:2"), HasSubstr("SystemExit"))},
-      {"import os\ndef f(x: 'n d'):\n    os._exit(0)\n", HasSubstr("without an answer")},
-      {"import os\ndef f(x: 'n d'):\n    os.abort()\n", HasSubstr("signal 6")},
       {"def f(x: 'n d'\n    return x\n", AllOf(HasSubstr("f.py:1"), HasSubstr("SyntaxError"))},
       {"import nosuchmodule\n", AllOf(HasSubstr("f.py:1"), HasSubstr("nosuchmodule"))},
       {"import torch\ndef f(x: 'n d'):\n    return torch.dropout(x, 0.5, True)\n",
@@ -344,17 +411,61 @@ TEST_F(TaskNewTest, FunctionsThatMakeNoTaskAreRefusedWithTheirLine) {
       {"class F:\n    pass\n", HasSubstr("defines none")},
       {"def run():\n    pass\ndef f(x: 'n d'):\n    return x\n", HasSubstr("say which function")},
       {"def make_inputs(seed, n, d):\n    return ['text']\ndef f(x):\n    return x\n",
-       AllOf(HasSubstr("make_inputs"), HasSubstr("str for 'x'"))},
+       AllOf(HasSubstr("make_inputs: 'x'"), HasSubstr("type str"))},
       {"def make_inputs(seed, n):\n    return []\ndef f(x):\n    return x\n",
        AllOf(HasSubstr("make_inputs"), HasSubstr("'d'"))},
       {"def make_inputs(seed, n, d):\n    return 1 / 0\ndef f(x):\n    return x\n",
        AllOf(HasSubstr("f.py:2"), HasSubstr("ZeroDivisionError"))},
       {"SHAPES = {'z': 'n'}\ndef f(x: 'n d'):\n    return x\n", HasSubstr("SHAPES names 'z'")},
-      {"def f(int: 'n d'):\n    return int * 2\n", HasSubstr("keyword of C++")},
       {"import torch\ndef f(x: 'n d'):\n    return x @ torch.ones(x.shape[1], 3)\n",
        AllOf(HasSubstr("f.py:3"), HasSubstr("float64"))},
+  });
+}
+
+TEST_F(TaskNewTest, RandomValuesOfTheImportAreRefused) {
+  const std::string depends = "depends on random values that are drawn when the file is imported";
+  RefuseAll({
+      {"import torch\nw = torch.randn(32)\ndef f(x: 'n d'):\n    return x * w\n",
+       AllOf(HasSubstr("f.py:3"), HasSubstr(depends))},
+      {"import random\nw = random.random()\ndef f(x: 'n d'):\n    return x * w\n",
+       HasSubstr(depends)},
+      {"import numpy\nw = float(numpy.random.rand())\ndef f(x: 'n d'):\n    return x * w\n",
+       HasSubstr(depends)},
+      // Not this one, with a seed of its own; its axis 'e' is what is wrong.
+      {"import torch\ntorch.manual_seed(0)\nw = torch.randn(2)[0]\n"
+       "def f(x: 'n d'):\n    return x * w\n",
+       HasSubstr("is 'e'"), "n=8,d=8,e=4"},
+  });
+}
+
+TEST_F(TaskNewTest, NumbersThatATaskCannotHoldAreRefusedByName) {
+  const auto made = [](const std::string& number) {
+    return absl::StrCat(
+        "import torch\ndef make_inputs(seed, n, d):\n    return {'x': "
+        "torch.randn(n, d), 'by': ",
+        number, "}\ndef f(x, by):\n    return x * by\n");
   };
-  for (const auto& [text, message] : cases) Refuse(text, shapes, message);
+  RefuseAll({
+      {made("float('inf')"), HasSubstr("make_inputs: 'by' is inf")},
+      {made("float('nan')"), HasSubstr("make_inputs: 'by' is nan")},
+      {made("1e300"), HasSubstr("make_inputs: 'by' is 1e+300")},
+      {made("1 << 63"), HasSubstr("make_inputs: 'by' is 9223372036854775808")},
+      {made("1j"), HasSubstr("'by' is of type complex")},
+      {made("torch.full((n, d), float('inf'))"), HasSubstr("values for 'by' that are infinite")},
+      {"SHAPES = {'x': 'n d', 'by': float('inf')}\ndef f(x, by):\n    return x * by\n",
+       HasSubstr("SHAPES of 'by' is inf")},
+      {"def f(x: 'n d', by: float = float('inf')):\n    return x * by\n",
+       HasSubstr("default of 'by' is inf")},
+      {"def f(x: 'n 99999999999999999999'):\n    return x\n",
+       HasSubstr("'x' has the dimension 99999999999999999999")},
+  });
+}
+
+TEST_F(TaskNewTest, FilesThatEndTheirProcessAreRefused) {
+  const std::vector<std::string> shapes = {"--shapes", "n=64,d=32"};
+  Refuse("import os\ndef f(x: 'n d'):\n    os._exit(0)\n", shapes, HasSubstr("without an answer"));
+  Refuse("import os\ndef f(x: 'n d'):\n    os.abort()\n", shapes, HasSubstr("signal 6"));
+  Refuse("def f(int: 'n d'):\n    return int * 2\n", shapes, HasSubstr("keyword of C++"));
 }
 
 TEST_F(TaskNewTest, AFileThatImportsItsNeighborIsRefused) {
