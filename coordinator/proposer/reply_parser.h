@@ -19,10 +19,11 @@ inline constexpr int64_t kMaxSourceBytes = 256 << 10;
 inline constexpr int kMaxSourceFiles = 16;
 
 // Finds the program in a code reply: <file path="...">...</file> blocks (fences inside them
-// allowed), else named fences, else fences that begin with a comment that names their file, if
-// there are several, else the one fenced block (named kernel.cpp, kernel.cu or kernel.py), else the
-// whole text if it looks like code. Line ends become \n, every file ends with exactly one; a
-// repeated path: the last wins; the generated header, if sent back, is left out.
+// allowed), else named fences, else (in a language with one main file) fences that begin with a
+// comment that names their file, if there are several of different names, else the one fenced block
+// (named kernel.cpp, kernel.cu or kernel.py), else the whole text if it looks like code. Line ends
+// become \n, every file ends with exactly one; a repeated path of blocks or named fences: the last
+// wins; the generated header, if sent back, is left out.
 // INVALID_ARGUMENT says exactly what was missing, in words for the model.
 absl::StatusOr<v1::Sources> ParseCodeReply(absl::string_view reply, v1::Language language);
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -33,6 +34,13 @@ struct Candidate {
 };
 
 absl::Status Fault(absl::string_view what) { return absl::InvalidArgumentError(what); }
+
+// A path without "./" at its beginning.
+std::string WithoutDot(absl::string_view path) {
+  while (absl::ConsumePrefix(&path, "./")) {
+  }
+  return std::string(path);
+}
 
 // The value of `path` (or `name`, `filename`) in the inside of a tag; nullopt if there is none.
 std::optional<std::string> PathAttribute(absl::string_view attributes) {
@@ -149,15 +157,19 @@ bool LooksLikeCode(absl::string_view text, const LanguageFacts& language) {
                      [&](absl::string_view opening) { return absl::StartsWith(start, opening); });
 }
 
-// The blocks whose first line is a comment that names a file; none unless one of them has the
-// entry.
+// The blocks whose first line is a comment that names a file, in a language with one main file.
+// None unless one of them has the entry, nor where a name comes twice: then one of the two is an
+// excerpt that must not stand in for the whole.
 std::vector<Candidate> NamedByComments(const std::vector<const Fence*>& fences,
                                        const LanguageFacts& facts) {
+  if (!facts.has_one_main_file) return {};
   std::vector<Candidate> named;
+  absl::flat_hash_set<std::string> paths;
   bool has_entry = false;
   for (const Fence* fence : fences) {
-    const std::string path = PathInFirstComment(fence->content, facts);
+    const std::string path = WithoutDot(PathInFirstComment(fence->content, facts));
     if (path.empty()) continue;
+    if (!paths.insert(path).second) return {};
     named.push_back({path, fence->content});
     has_entry |= DefinesEntry(fence->content, facts);
   }
@@ -257,7 +269,7 @@ absl::StatusOr<v1::Sources> ToSources(std::vector<Candidate> files, v1::Language
   sources.set_language(language);
   int64_t total_bytes = 0;
   for (Candidate& file : files) {
-    while (absl::StartsWith(file.path, "./")) file.path.erase(0, 2);
+    file.path = WithoutDot(file.path);
     RETURN_IF_ERROR(CheckPath(file.path));
     if (file.path == kKernelHeaderName) continue;
     RETURN_IF_ERROR(CheckContent(file));

@@ -63,6 +63,20 @@ size_t FenceLength(absl::string_view line) {
   return length >= 3 ? length : 0;
 }
 
+// What stands behind the fence in a block's first line, whose run of '`' or '~' is `length` long.
+// Where no string can hold a fence, a fence is three characters, however many more follow.
+absl::string_view BehindFence(absl::string_view line, size_t length,
+                              const LanguageFacts& language) {
+  if (!language.long_quotes.empty()) return line.substr(length);
+  return absl::StripPrefix(absl::StripPrefix(line, "```"), "~~~");
+}
+
+// Whether a line outside of strings ends the block that the run `opening` began.
+bool Closes(absl::string_view line, absl::string_view opening, const LanguageFacts& language) {
+  if (language.long_quotes.empty()) return IsBareFence(line);
+  return line.size() >= opening.size() && FenceLength(line) == line.size() && line[0] == opening[0];
+}
+
 // Follows a program line by line and knows whether a line end lies within a string.
 class StringTracker {
  public:
@@ -129,13 +143,13 @@ std::vector<Fence> Find(absl::string_view text, const LanguageFacts& language, b
       content_begin = next;
       tracker.Reset();
       Fence fence;
-      const absl::string_view tag = line.substr(length);
+      const absl::string_view tag = BehindFence(line, length, language);
       fence.tag = absl::AsciiStrToLower(SafeLine(tag.substr(0, tag.find_first_of(" \t:{")), 40));
       fence.path = FencePath(tag, line_above);
       fences.push_back(std::move(fence));
     } else if (!opening.empty()) {
       const bool held = strings && tracker.in_string() && IsProgramTag(fences.back().tag, language);
-      if (length == line.size() && length >= opening.size() && line[0] == opening[0] && !held) {
+      if (!held && Closes(line, opening, language)) {
         opening = "";
         fences.back().content = CleanContent(text.substr(content_begin, at - content_begin));
       } else {
@@ -198,7 +212,9 @@ std::vector<Fence> FindFences(absl::string_view text, const LanguageFacts& langu
                               bool* unclosed) {
   std::vector<Fence> fences = Find(text, language, /*strings=*/true, unclosed);
   // A quote that is never closed, e.g. in an excerpt, must not hide the end of its block.
-  return *unclosed ? Find(text, language, /*strings=*/false, unclosed) : fences;
+  return *unclosed && !language.long_quotes.empty()
+             ? Find(text, language, /*strings=*/false, unclosed)
+             : fences;
 }
 
 }  // namespace ksearch

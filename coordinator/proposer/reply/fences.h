@@ -22,9 +22,10 @@ bool IsProgramTag(absl::string_view tag, const LanguageFacts& language);
 // A file name alone in a comment on a program's first line ("# kernel.py"); empty if there is none.
 std::string PathInFirstComment(absl::string_view content, const LanguageFacts& language);
 
-// The fenced blocks, in order. A block ends at a bare fence of the same character that is at least
-// as long as its first; in a program, not within a string that spans lines. Sets `unclosed` when
-// the text ends within a block, which is then left out. Linear in the text.
+// The fenced blocks, in order. A block ends at a bare fence; in a language whose strings may span
+// lines, at one of the same character that is at least as long as its first and, in a program, not
+// within such a string. Sets `unclosed` when the text ends within a block, which is then left out.
+// Linear in the text.
 std::vector<Fence> FindFences(absl::string_view text, const LanguageFacts& language,
                               bool* unclosed);
 

@@ -127,6 +127,12 @@ TEST(CodeReplyTest, FencesInStringsOfAProgramDoNotEndIt) {
               ElementsAre(Pair("kernel.py", program)));
   EXPECT_THAT(Files(Block("<file path=\"kernel.py\">", program), v1::LANGUAGE_PYTHON),
               ElementsAre(Pair("kernel.py", program)));
+  // Nor is a fence there a further file.
+  const std::string shows =
+      "# kernel.py\n'''\n```python\n# kernel.py\nrun(x)\n```\n```py\n# b.py\n"
+      "```\n'''\nrun = print\n";
+  EXPECT_THAT(Files("```python\n" + shows + "```\n", v1::LANGUAGE_PYTHON),
+              ElementsAre(Pair("kernel.py", shows)));
   // A quote that stays open hides nothing, and quotes of other languages mean nothing.
   EXPECT_THAT(Files("```python\nx = \"\"\"\n```\n```python\ndef run(x):\n  return x\n```\n",
                     v1::LANGUAGE_PYTHON),
@@ -135,10 +141,36 @@ TEST(CodeReplyTest, FencesInStringsOfAProgramDoNotEndIt) {
               ElementsAre(Pair("kernel.cpp", "// \"\"\"\n" + std::string(kProgram))));
 }
 
-TEST(CodeReplyTest, ALongerFenceHoldsShorterOnes) {
-  const std::string code = std::string(kProgram) + "/*\n```\n~~~\n*/\n";
-  EXPECT_THAT(Files("````cpp\n" + code + "````\n"), ElementsAre(Pair("kernel.cpp", code)));
-  EXPECT_THAT(Files("~~~~ cpp\n" + code + "~~~~~\n"), ElementsAre(Pair("kernel.cpp", code)));
+TEST(CodeReplyTest, ALongerFenceHoldsShorterOnesWhereStringsSpanLines) {
+  const std::string code = "def run(x):\n  return x\n# Markdown:\n```\n~~~\n# end\n";
+  for (const std::string& reply :
+       {"````python\n" + code + "````\n", "~~~~ py\n" + code + "~~~~~\n"}) {
+    EXPECT_THAT(Files(reply, v1::LANGUAGE_PYTHON), ElementsAre(Pair("kernel.py", code))) << reply;
+  }
+}
+
+// Where no string spans lines, a fence is three characters and any bare one ends a block.
+TEST(CodeReplyTest, AnyBareFenceEndsABlockOfCpp) {
+  const std::string code = kProgram;
+  for (const v1::Language language : {v1::LANGUAGE_CPP, v1::LANGUAGE_CUDA}) {
+    const auto program =
+        ElementsAre(Pair(language == v1::LANGUAGE_CPP ? "kernel.cpp" : "kernel.cu", code));
+    for (const std::string& reply :
+         {"```cpp\n" + code + "~~~\n", "~~~cpp\n" + code + "```\n", "```cpp\n" + code + "````\n",
+          "```cpp\n" + code + "```\nSee\n````text\nmore\n```\n",
+          // The docstring of another language's program is no string here.
+          "```cpp\n" + code + "```\n```python\n\"\"\"\n```\nthat is it\n```\n```\n"}) {
+      EXPECT_THAT(Files(reply, language), program) << reply;
+    }
+    const std::vector<std::pair<std::string, std::string>> faults = {
+        {"```cpp\n" + code + "`````\n", "never closed"},
+        {"````cpp\n" + code + "```\n", "holds no program"},
+        {"````\n" + code + "````\n", "holds no program"},
+    };
+    for (const auto& [reply, fault] : faults) {
+      EXPECT_THAT(Fault(reply, language), HasSubstr(fault)) << reply;
+    }
+  }
 }
 
 TEST(CodeReplyTest, BothWaysToDefineAPythonEntryAreTaken) {
@@ -186,6 +218,37 @@ TEST(CodeReplyTest, SeveralPythonFilesByNameOrFirstComment) {
               ElementsAre(Pair("lib/tile.py", "size = 4\n"), Pair("softmax.py", kernel)));
   EXPECT_THAT(Fault(Block("<file path=\"kernel.txt\">", kernel), v1::LANGUAGE_PYTHON),
               HasSubstr("no file ends in .py; the program belongs into kernel.py"));
+}
+
+// "# kernel.py" above a few lines is an excerpt of the program above, not another program.
+TEST(CodeReplyTest, AnExcerptUnderTheProgramsNameDoesNotReplaceIt) {
+  const std::string kernel = "# kernel.py\nimport torch\ndef run(x, y):\n  y.copy_(x)\n";
+  for (const std::string excerpt :
+       {"# kernel.py\ny.copy_(x)\n", "# ./kernel.py\n  y.copy_(x)\n", "# file: kernel.py\n...\n"}) {
+    const std::string whole_fence = "```python\n" + kernel + "```\n";
+    const std::string excerpt_fence = "```python\n" + excerpt + "```\n";
+    for (const std::string& reply :
+         {whole_fence + "What counts is\n" + excerpt_fence, excerpt_fence + whole_fence}) {
+      EXPECT_THAT(Files(reply, v1::LANGUAGE_PYTHON), ElementsAre(Pair("kernel.py", kernel)))
+          << reply;
+    }
+  }
+  EXPECT_THAT(
+      Fault("```python\n" + kernel + "```\n```python\n" + kernel + "```\n", v1::LANGUAGE_PYTHON),
+      HasSubstr("2 fenced blocks, of which 2 define"));
+}
+
+// Their files are built together, so that a comment's name says nothing of what a block is for.
+TEST(CodeReplyTest, CommentsNameNoFilesWhereNoFileIsTheMainOne) {
+  const std::string kernel = "// kernel.cpp\n" + std::string(kProgram);
+  for (const std::string other :
+       {"// kernel.cpp\nfor (;;) {}\n", "// tile.h\n#pragma once\n", "// old.cpp\nint x;\n"}) {
+    for (const std::string& reply : {"```cpp\n" + kernel + "```\n```cpp\n" + other + "```\n",
+                                     "```cpp\n" + other + "```\n```cpp\n" + kernel + "```\n"}) {
+      EXPECT_THAT(Files(reply), ElementsAre(Pair("kernel.cpp", kernel))) << reply;
+      EXPECT_THAT(Files(reply, v1::LANGUAGE_CUDA), ElementsAre(Pair("kernel.cu", kernel))) << reply;
+    }
+  }
 }
 
 TEST(CodeReplyTest, ExcerptsBesideTheProgramAreTold) {
