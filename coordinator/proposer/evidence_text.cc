@@ -73,9 +73,10 @@ std::string AxesText(const v1::Task& task, absl::string_view uuid) {
 }
 
 // On one line; or, of a traceback, its lines, the last ones for certain.
-std::string MessageText(const std::string& message) {
-  return absl::StrContains(message, '\n') ? Shortened(message, kMaxMessage, Keep::kTail)
-                                          : SafeLine(message, kMaxMessage);
+std::string MessageText(const std::string& message, v1::Language language) {
+  return TextOf(language).TellsTracebacks() && absl::StrContains(message, '\n')
+             ? Shortened(message, kMaxMessage, Keep::kTail)
+             : SafeLine(message, kMaxMessage);
 }
 
 std::string CorrectnessText(const v1::Correctness& correctness) {
@@ -241,7 +242,8 @@ std::string FailureText(const PromptFacts& facts, const v1::JobResult& result) {
   std::string text =
       absl::StrCat("Outcome: ", OutcomeText(result.outcome(), facts.language), ".\n");
   if (!result.message().empty()) {
-    text += QuotedData("message", WithoutHeldOut(facts.task, MessageText(result.message())));
+    text += QuotedData("message",
+                       WithoutHeldOut(facts.task, MessageText(result.message(), facts.language)));
   }
   text += TextOf(facts.language).Advice(facts.task.definition(), result);
   if (IsBuildFailure(result.outcome())) {

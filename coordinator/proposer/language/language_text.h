@@ -44,6 +44,9 @@ class LanguageText {
   virtual std::string Hints(v1::DeviceClass device, const std::string& hardware) const = 0;
   // What a failure means, where that is another thing than in C++, as OutcomeText; else empty.
   virtual absl::string_view Outcome(v1::Outcome /*outcome*/) const { return ""; }
+  // Whether a failure's message may be a traceback, whose lines prompts keep, the last ones for
+  // certain; else it is told on one line.
+  virtual bool TellsTracebacks() const { return false; }
   // What to look at after this failure, in whole lines; may be empty. From the outcome and the
   // verifier's own words only: no values of inputs.
   virtual std::string Advice(const v1::Definition& /*definition*/,

@@ -19,6 +19,7 @@ class PythonText final : public LanguageText {
                          const std::string& kernel_header) const override;
   std::string Hints(v1::DeviceClass device, const std::string& hardware) const override;
   absl::string_view Outcome(v1::Outcome outcome) const override;
+  bool TellsTracebacks() const override { return true; }
   std::string Advice(const v1::Definition& definition, const v1::JobResult& result) const override;
 
   // A whole program for another task, as EntryPoint shows it.

@@ -12,6 +12,7 @@
 namespace ksearch {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -49,6 +50,26 @@ TEST(EvidenceTextTest, LogIsShownWhenThereAreNoDiagnostics) {
   EXPECT_THAT(text, HasSubstr("FIRST"));
   EXPECT_THAT(text, Not(HasSubstr("LAST")));
   EXPECT_LT(text.size(), 4000u);
+}
+
+// Long ones keep their beginning; only languages with tracebacks tell several lines.
+TEST(EvidenceTextTest, MessagesOfCppAndCudaAreOneLine) {
+  v1::JobResult result;
+  result.set_outcome(v1::OUTCOME_LOAD_ERROR);
+  PromptFacts facts = SmallFacts();
+  for (const v1::Language language : {v1::LANGUAGE_CPP, v1::LANGUAGE_CUDA}) {
+    facts.language = language;
+    result.set_message("kernel.so:\n  undefined symbol: f\r\nand g");
+    EXPECT_EQ(FailureText(facts, result),
+              absl::StrCat("Outcome: ", OutcomeText(result.outcome()),
+                           ".\n<data name=\"message\">\nkernel.so:   undefined symbol: f and g\n"
+                           "</data>\n"));
+    result.set_message("FIRST\n" + std::string(3000, 'x') + "\nLAST");
+    EXPECT_THAT(FailureText(facts, result),
+                AllOf(HasSubstr("FIRST xxx"), HasSubstr("xxx...\n"), Not(HasSubstr("LAST"))));
+  }
+  facts.language = v1::LANGUAGE_PYTHON;
+  EXPECT_THAT(FailureText(facts, result), AllOf(Not(HasSubstr("FIRST")), HasSubstr("\nLAST\n")));
 }
 
 TEST(EvidenceTextTest, KnownBaselineStandsInForAMissingOne) {
