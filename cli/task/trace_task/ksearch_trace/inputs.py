@@ -197,7 +197,7 @@ class Inputs:
     def recipe_like(self, name, value):
         """How workloads draw an input like this one: they know a few distributions only."""
         recipe = {"type": "random"}
-        if not value.is_floating_point():
+        if not value.is_floating_point() or value.numel() <= 1:
             drawn = KINDS[str(value.dtype).replace("torch.", "")]
             if value.dtype == self.torch.bool:
                 share = float(value.double().mean()) if value.numel() else 0.5
@@ -208,7 +208,7 @@ class Inputs:
                 f"'{name}' is drawn anew for every check, {drawn}; the values of make_inputs are"
                 " not used"
             )
-        elif value.numel() > 1:
+        else:
             mean, deviation = float(value.double().mean()), float(value.double().std())
             if not math.isfinite(mean) or not math.isfinite(deviation):
                 raise Refused(

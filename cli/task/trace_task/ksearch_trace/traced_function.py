@@ -114,9 +114,8 @@ class TracedFunction:
             return
         inputs = self.inputs.of(axes)
         results = self.call(self.inputs.draw(inputs, 2), axes)
-        others = self.call(
-            self.inputs.draw(inputs, 2), axes, ", imported a second time", self.twin
-        )
+        again = self.inputs.draw(inputs, 2)
+        others = self.call(again, axes, ", imported a second time", self.twin)
         for i, result in enumerate(results):
             if i >= len(others) or not self.alike(others[i], result):
                 raise Refused(
