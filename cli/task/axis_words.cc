@@ -104,8 +104,8 @@ absl::StatusOr<std::vector<AxisValues>> ParseShapes(const std::vector<std::strin
       }
     }
     if (workloads.size() > kMostShapes) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--shapes: more than ", kMostShapes, " workloads"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--shapes '", argument, "': with it there are more than ", kMostShapes, " workloads"));
     }
   }
   if (workloads.empty()) return absl::InvalidArgumentError("--shapes is missing");

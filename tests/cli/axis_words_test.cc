@@ -44,6 +44,7 @@ TEST(AxisWordsTest, WhatCannotBeMeantIsQuoted) {
       {{"a b=4"}, "'a b' is no name"},
       {{"=4"}, "'' is no name"},
       {{"n=4,n=5"}, "'n' stands there twice"},
+      {{"n=1,2,3,4,5,6,m=1,2,3,4,5", "n=7,8,9,m=4"}, "'n=7,8,9,m=4': with it there are more than"},
       {{"n=4", "m=4"}, "must have the axes of the first, n"},
       {{"n=4", "n=4,m=4"}, "must have the axes of the first, n"},
       {{"n=1,2,3,4,5,6,m=1,2,3,4,5,6"}, "more than 32 workloads"},
