@@ -1,17 +1,16 @@
 #include "cli/options.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cstdio>
 #include <map>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "cli/budget_options.h"
 #include "cli/client.h"
 #include "common/language.h"
+#include "common/names.h"
 
 namespace ksearch {
 namespace {
@@ -252,11 +251,7 @@ void AddMailbox(CLI::App* mailbox, Options* options) {
 
 // Empty if `name` may name a task and its folder.
 std::string CheckTaskName(const std::string& name) {
-  const bool good = !name.empty() && name.front() != '.' && name.size() <= 200 &&
-                    std::all_of(name.begin(), name.end(), [](unsigned char c) {
-                      return absl::ascii_isalnum(c) || c == '_' || c == '.' || c == '-';
-                    });
-  if (good) return "";
+  if (IsTaskName(name)) return "";
   return absl::StrCat("the task's name '", name,
                       "' may hold only letters, digits, '_', '.' and '-', and begins with no '.'");
 }

@@ -7,8 +7,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "common/names.h"
 #include "common/status_macros.h"
 
 namespace ksearch {
@@ -42,14 +42,6 @@ const DTypeFacts* FindDType(v1::DType dtype) {
     if (facts.dtype == dtype) return &facts;
   }
   return nullptr;
-}
-
-bool IsIdentifier(absl::string_view name) {
-  if (name.empty() || absl::ascii_isdigit(static_cast<unsigned char>(name[0]))) return false;
-  for (char c : name) {
-    if (!absl::ascii_isalnum(static_cast<unsigned char>(c)) && c != '_') return false;
-  }
-  return true;
 }
 
 bool IsFloating(v1::DType dtype) {

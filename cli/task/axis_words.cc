@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "common/names.h"
 #include "common/status_macros.h"
 
 namespace ksearch {
@@ -29,7 +30,7 @@ absl::StatusOr<AxisChoices> ParseArgument(const std::string& argument) {
     if (const size_t equals = word.find('='); equals != absl::string_view::npos) {
       const absl::string_view name = absl::StripAsciiWhitespace(word.substr(0, equals));
       if (!IsIdentifier(name)) {
-        return wrong(absl::StrCat("'", name, "' is no name of an axis: letters, digits and '_'"));
+        return wrong(absl::StrCat("'", name, "' cannot name an axis: use letters, digits and '_'"));
       }
       for (const auto& [other, values] : axes) {
         if (other == name) return wrong(absl::StrCat("the axis '", name, "' stands there twice"));
@@ -58,12 +59,6 @@ absl::StatusOr<AxisChoices> ParseArgument(const std::string& argument) {
 }
 
 }  // namespace
-
-bool IsIdentifier(absl::string_view name) {
-  return !name.empty() && !absl::ascii_isdigit(static_cast<unsigned char>(name[0])) &&
-         std::all_of(name.begin(), name.end(),
-                     [](unsigned char c) { return absl::ascii_isalnum(c) || c == '_'; });
-}
 
 absl::StatusOr<std::vector<AxisValues>> ParseShapes(const std::vector<std::string>& arguments) {
   std::vector<AxisValues> workloads;

@@ -22,12 +22,9 @@ using AxisValues = std::vector<std::pair<std::string, int64_t>>;
 // What the arguments of --shapes ask for: each "n=1024,4096,d=64" stands for one workload per
 // combination of its values, those of the first axis changing last. Every workload has the axes of
 // the first, in its order. INVALID_ARGUMENT quotes the argument: no axes, an axis without a value
-// or twice, a value that is no whole number from 1 to 2^31, a name that is no identifier, other
-// axes than the first argument's, too many axes or workloads.
+// or twice, a value other than a whole number from 1 to 2^31, a name that IsIdentifier
+// (common/names.h) refuses, other axes than the first argument's, too many axes or workloads.
 absl::StatusOr<std::vector<AxisValues>> ParseShapes(const std::vector<std::string>& arguments);
-
-// Letters, digits and '_', not beginning with a digit: a name in C and in Python.
-bool IsIdentifier(absl::string_view name);
 
 // "n=1024,d=64".
 std::string ShapeText(const AxisValues& axes);

@@ -15,6 +15,7 @@
 #include "cli/task/torch_task_folder.h"
 #include "cli/task/traced_task.h"
 #include "common/kernel_header.h"
+#include "common/names.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
 #include "coordinator/tasks/task_folder.h"
@@ -66,12 +67,13 @@ absl::Status MakeTask(const Options& options, TracedTask* task) {
     if (!IsIdentifier(request.function)) {
       return absl::InvalidArgumentError(
           absl::StrCat("--from-torch: '", request.function,
-                       "' after ':' is no name of a function: letters, digits and '_'"));
+                       "' after ':' cannot name a function: use letters, digits and '_'"));
     }
   }
   if (!absl::EndsWith(request.file, ".py")) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--from-torch: '", request.file, "' is no Python file (FILE.py:FUNCTION)"));
+        absl::StrCat("--from-torch: '", request.file,
+                     "' must name a Python file, as FILE.py or FILE.py:FUNCTION"));
   }
   ASSIGN_OR_RETURN(const std::string text, ReadFile(request.file, kMaxTaskSourceBytes));
   ASSIGN_OR_RETURN(request.shapes, ParseShapes(options.shapes));

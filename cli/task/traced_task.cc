@@ -11,6 +11,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "common/names.h"
 #include "common/status_macros.h"
 #include "common/subprocess.h"
 #include "coordinator/tasks/definition_json.h"
@@ -138,9 +139,8 @@ absl::Status CheckAnswers(const TraceRequest& request, const TracedTask& task) {
 
 absl::StatusOr<std::string> FindInterpreter(const std::string& given) {
   if (!given.empty()) {
-    if (given.find('/') == std::string::npos) return FindOnPath(given);
-    if (::access(given.c_str(), X_OK) == 0) return given;
-    return absl::NotFoundError(absl::StrCat("--interpreter: there is no program ", given));
+    const absl::StatusOr<std::string> program = FindOnPath(given);
+    return program.ok() ? program : Annotate(program.status(), "--interpreter");
   }
   if (const char* const environment = std::getenv("VIRTUAL_ENV"); environment != nullptr) {
     const std::string path = absl::StrCat(environment, "/bin/python3");

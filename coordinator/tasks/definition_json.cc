@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/cpp_keyword.h"
 #include "common/kernel_header.h"
+#include "common/names.h"
 #include "common/status_macros.h"
 #include "coordinator/tasks/located_json.h"
 
@@ -27,15 +28,6 @@ constexpr int64_t kMaxAxisValue = int64_t{1} << 40;
 constexpr size_t kMaxTensors = 64;
 constexpr size_t kMaxAxes = 64;
 constexpr size_t kMaxRank = 8;
-
-bool IsTaskName(absl::string_view name) {
-  for (char c : name) {
-    if (!absl::ascii_isalnum(static_cast<unsigned char>(c)) && c != '_' && c != '.' && c != '-') {
-      return false;
-    }
-  }
-  return !name.empty() && name[0] != '.';
-}
 
 // What ksearch_task.h (common/kernel_header.cc) calls something else.
 constexpr absl::string_view kNamesOfHeader[] = {
@@ -147,7 +139,7 @@ absl::StatusOr<v1::Definition> ParseDefinitionJson(absl::string_view text, absl:
   const JsonFields fields(file, json, "");
   RETURN_IF_ERROR(fields.CheckObject());
   v1::Definition definition;
-  ASSIGN_OR_RETURN(*definition.mutable_name(), fields.RequiredText("name", kMaxNameBytes));
+  ASSIGN_OR_RETURN(*definition.mutable_name(), fields.RequiredText("name", kMaxTaskNameBytes));
   if (!IsTaskName(definition.name())) {
     return fields.Error("name", "may hold only letters, digits, '_', '.' and '-'");
   }

@@ -357,7 +357,7 @@ TEST_F(TaskNewTest, ArgumentsThatCannotBeMeantAreNamed) {
   Refuse(good, with({"--device", "tpu"}), HasSubstr("--device"), 2);
   Refuse(good, with({"--device", "cuda"}), HasSubstr("run programs in Python on processors only"));
   Refuse(good, with({"--from-torch", folder_ + "/none.py"}), HasSubstr("none.py"));
-  Refuse(good, with({"--from-torch", folder_ + "/none"}), HasSubstr("no Python file"));
+  Refuse(good, with({"--from-torch", folder_ + "/none"}), HasSubstr("must name a Python file"));
   Refuse(good, with({"--from-torch", file + ":"}), HasSubstr("name of the function is missing"));
   Refuse(good, with({"--from-torch", file + ":2x"}), HasSubstr("--from-torch: '2x'"));
   Refuse(good, with({"--from-torch", file + ":f(x)"}), HasSubstr("--from-torch: 'f(x)'"));

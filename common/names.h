@@ -1,0 +1,21 @@
+#ifndef KSEARCH_COMMON_NAMES_H_
+#define KSEARCH_COMMON_NAMES_H_
+
+#include <cstdint>
+
+#include "absl/strings/string_view.h"
+
+namespace ksearch {
+
+inline constexpr int64_t kMaxTaskNameBytes = 200;
+
+// Letters, digits and '_', not beginning with a digit: a name in C and in Python.
+bool IsIdentifier(absl::string_view name);
+
+// Whether a task, and so its folder, may have this name: one to kMaxTaskNameBytes letters, digits,
+// '_', '.' and '-', not beginning with '.'.
+bool IsTaskName(absl::string_view name);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COMMON_NAMES_H_
