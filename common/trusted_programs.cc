@@ -38,10 +38,16 @@ absl::StatusOr<const v1::Sources*> FindNamed(const v1::Task& task, const Sources
 
 }  // namespace
 
-const v1::Sources* ChooseTrusted(const SourcesList& choices, v1::Language language) {
+const v1::Sources* FindInLanguage(const SourcesList& choices, v1::Language language) {
   for (const v1::Sources& sources : choices) {
     if (sources.language() == language) return &sources;
   }
+  return nullptr;
+}
+
+const v1::Sources* ChooseTrusted(const SourcesList& choices, v1::Language language) {
+  const v1::Sources* const own = FindInLanguage(choices, language);
+  if (own != nullptr) return own;
   return choices.empty() ? nullptr : &choices[0];
 }
 

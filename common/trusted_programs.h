@@ -13,6 +13,10 @@ namespace ksearch {
 // Which of a task's own programs a job runs. Said by the job and not by the worker that takes it,
 // so that oracle and baseline of one job are the same wherever it is tried.
 
+// The first of a task's references or baselines in `language`. Null if there is none.
+const v1::Sources* FindInLanguage(const google::protobuf::RepeatedPtrField<v1::Sources>& choices,
+                                  v1::Language language);
+
 // Of a task's references or baselines the one that judges candidates in `language`: the one in that
 // language, else the first. Null if there is none.
 const v1::Sources* ChooseTrusted(const google::protobuf::RepeatedPtrField<v1::Sources>& choices,

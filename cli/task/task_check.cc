@@ -15,6 +15,7 @@
 #include "cli/text.h"
 #include "common/language.h"
 #include "common/status_macros.h"
+#include "common/trusted_programs.h"
 #include "coordinator/tasks/task_folder.h"
 
 namespace ksearch {
@@ -65,22 +66,14 @@ absl::StatusOr<v1::Task> FindTask(Client* client, const std::string& name_or_fol
   return task;
 }
 
-const v1::Sources* InLanguage(const google::protobuf::RepeatedPtrField<v1::Sources>& programs,
-                              v1::Language language) {
-  for (const v1::Sources& program : programs) {
-    if (program.language() == language) return &program;
-  }
-  return nullptr;
-}
-
 class Checker {
  public:
   Checker(Client* client, const v1::Task& task) : client_(client), task_(task) {}
 
   absl::StatusOr<TaskCheck> Run() {
     const LanguageFacts* const language = FindLanguage(absl::string_view(kCheatLanguage));
-    const v1::Sources* honest = InLanguage(task_.references(), language->id);
-    if (honest == nullptr) honest = InLanguage(task_.baselines(), language->id);
+    const v1::Sources* honest = FindInLanguage(task_.references(), language->id);
+    if (honest == nullptr) honest = FindInLanguage(task_.baselines(), language->id);
     if (honest == nullptr) {
       return absl::FailedPreconditionError(absl::StrCat(
           "task ", task_.name(), " has no program in ", language->title,
