@@ -23,12 +23,15 @@ int DeviceBlockTimer::MostSets(const WorkloadCase& workload) const {
                          static_cast<int>(std::min<int64_t>(more, kMaxConfirmDeviceSets)));
 }
 
+double DeviceBlockTimer::UsualCallsOfGo(const ConfirmationSide& a, const ConfirmationSide& b) {
+  return kConfirmGoMicros / std::max({a.call_us, b.call_us, 0.1});
+}
+
 bool DeviceBlockTimer::WantsMoreSets(const ConfirmationCase& one, const ConfirmationSide& rival,
                                      const ConfirmationSide& candidate) {
   if (more_sets_.contains(one.workload->key())) return false;
-  const double slower_us = std::max({rival.call_us, candidate.call_us, 0.1});
   // Of all sets, not each is in a GO: some are decoys, and which ones is drawn.
-  const double wanted = std::ceil(kConfirmGoMicros / slower_us * kSetsPerCallOfGo) + 1;
+  const double wanted = std::ceil(UsualCallsOfGo(rival, candidate) * kSetsPerCallOfGo) + 1;
   const int sets = static_cast<int>(std::min<double>(wanted, MostSets(*one.workload)));
   if (sets <= Sets(*one.workload)) return false;
   more_sets_[one.workload->key()] = sets;
@@ -54,9 +57,8 @@ Ending DeviceBlockTimer::OpenSide(ConfirmationSide* side, const ConfirmationCase
 
 int DeviceBlockTimer::CallsOfGo(const ConfirmationCase& one, const ConfirmationSide& a,
                                 const ConfirmationSide& b) const {
-  const double slower = std::max(a.call_us, b.call_us);
-  const double calls = std::ceil(kConfirmGoMicros / std::max(slower, 0.1));
-  return static_cast<int>(std::clamp<double>(calls, 1, Sets(*one.workload)));
+  return static_cast<int>(
+      std::clamp<double>(std::ceil(UsualCallsOfGo(a, b)), 1, Sets(*one.workload)));
 }
 
 SideEnding DeviceBlockTimer::Choose(const ConfirmationCase& one, ConfirmationSide* rival,

@@ -63,6 +63,8 @@ class DeviceBlockTimer final : public BlockTimer {
   };
 
   SideState& StateOf(const ConfirmationSide& side) { return states_[side.is_candidate ? 1 : 0]; }
+  // Calls of a GO that takes as long as it should, not rounded.
+  static double UsualCallsOfGo(const ConfirmationSide& a, const ConfirmationSide& b);
   // Of short calls a GO has many, and each needs a set of its own: at most so many.
   int MostSets(const WorkloadCase& workload) const;
   // As many calls a GO on both sides, so that what a GO costs beside them is shared by as many.
