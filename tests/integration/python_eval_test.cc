@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "tests/common/python_with_torch.h"
 #include "tests/integration/local_cluster.h"
 
 namespace ksearch {
@@ -16,18 +17,16 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-constexpr char kPython[] = "/usr/bin/python3";
 constexpr char kTask[] = "matmul_f32";
 constexpr char kWrites[] = "import torch\n\ndef run(A, B, C):\n  torch.mm(A, B, out=C)\n";
 
 class PythonEvalTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    if (RunProgram({kPython, "-I", "-c", "import torch"}, absl::Minutes(2)).exit.code != 0) return;
+    if (!HasTorch()) return;
     cluster_ = new LocalCluster();
     cluster_->UseOwnDevice();
-    cluster_->AddToWorkerConfig(
-        absl::StrCat("toolchains { language: LANGUAGE_PYTHON interpreter: \"", kPython, "\" }"));
+    cluster_->AddToWorkerConfig(kPythonToolchain);
     cluster_->StartCoordinator();
     cluster_->StartWorker("w1");
   }

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "tests/common/python_with_torch.h"
 #include "tests/integration/scripted_run.h"
 
 namespace ksearch {
@@ -18,20 +19,16 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr char kPython[] = "/usr/bin/python3";
-
 TEST(PythonSearchTest, FailuresAreMendedAndTheRightProgramIsConfirmed) {
 #ifdef KSEARCH_SANITIZED
   GTEST_SKIP() << "sanitized runners do without the tight filter";
 #endif
-  if (RunProgram({kPython, "-I", "-c", "import torch"}, absl::Minutes(1)).exit.code != 0) {
+  if (!HasTorch()) {
     GTEST_SKIP() << kPython << " has no torch";
   }
-  ScriptedRun run(
-      "small_matmul_f32", "tests/integration/data/python_matmul.cassette.textproto",
-      "tests/integration/data/crash_run.textproto",
-      {"--language", "python", "--rounds", "5", "--stagnation", "4"},
-      absl::StrCat("toolchains { language: LANGUAGE_PYTHON interpreter: \"", kPython, "\" }\n"));
+  ScriptedRun run("small_matmul_f32", "tests/integration/data/python_matmul.cassette.textproto",
+                  "tests/integration/data/crash_run.textproto",
+                  {"--language", "python", "--rounds", "5", "--stagnation", "4"}, kPythonToolchain);
   run.AwaitEnd(absl::Minutes(8));
 
   std::vector<std::string> candidates, outcomes;  // by attempt

@@ -23,6 +23,7 @@
 #include "common/textproto.h"
 #include "coordinator/tasks/directory_suite.h"
 #include "proto/search_service.grpc.pb.h"
+#include "tests/common/python_with_torch.h"
 #include "tests/integration/from_json.h"
 #include "tests/integration/local_cluster.h"
 
@@ -34,9 +35,6 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr char kPython[] = "/usr/bin/python3";
-constexpr char kToolchain[] =
-    "toolchains { language: LANGUAGE_PYTHON interpreter: \"/usr/bin/python3\" }";
 constexpr char kSmall[] = "small_softmax_f32";
 
 std::string ReadText(const std::string& path) { return ReadFile(path, 1 << 20).value(); }
@@ -53,11 +51,8 @@ std::vector<T> Bounded(std::vector<T> all, size_t most) {
 
 class PythonTasksTest : public testing::Test {
  protected:
-  static void SetUpTestSuite() {
-    has_torch_ = RunProgram({kPython, "-I", "-c", "import torch"}, absl::Minutes(1)).exit.code == 0;
-  }
   void SetUp() override {
-    if (!has_torch_) GTEST_SKIP() << kPython << " has no torch";
+    if (!HasTorch()) GTEST_SKIP() << kPython << " has no torch";
     fs::create_directories(tasks_);
     cluster_.UseOwnDevice();
   }
@@ -90,7 +85,7 @@ class PythonTasksTest : public testing::Test {
     StartPythonWorker("w1");
   }
   void StartPythonWorker(const std::string& name) {
-    cluster_.AddToWorkerConfig(kToolchain);
+    cluster_.AddToWorkerConfig(kPythonToolchain);
     cluster_.StartWorker(name);
   }
 
@@ -128,12 +123,9 @@ class PythonTasksTest : public testing::Test {
     return uuids;
   }
 
-  static bool has_torch_;
   LocalCluster cluster_;
   const std::string tasks_ = cluster_.folder() + "/tasks/python";
 };
-
-bool PythonTasksTest::has_torch_ = false;
 
 // The shipped references in C++ and those of tests/tasks/torch, each as oracle of the other.
 TEST_F(PythonTasksTest, ReferencesInTwoLanguagesAcceptEachOtherOnEveryWorkload) {

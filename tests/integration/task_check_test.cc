@@ -11,6 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "common/textproto.h"
 #include "proto/task.pb.h"
+#include "tests/common/python_with_torch.h"
 #include "tests/integration/local_cluster.h"
 
 namespace ksearch {
@@ -20,16 +21,13 @@ using testing::AllOf;
 using testing::ContainsRegex;
 using testing::HasSubstr;
 
-constexpr char kPython[] = "/usr/bin/python3";
-
 class TaskCheckTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    if (RunProgram({kPython, "-I", "-c", "import torch"}, absl::Minutes(2)).exit.code != 0) return;
+    if (!HasTorch()) return;
     cluster_ = new LocalCluster();
     cluster_->UseOwnDevice();
-    cluster_->AddToWorkerConfig(
-        absl::StrCat("toolchains { language: LANGUAGE_PYTHON interpreter: \"", kPython, "\" }"));
+    cluster_->AddToWorkerConfig(kPythonToolchain);
     std::filesystem::create_directory(Tasks());
     // A folder relative to where the coordinator starts, which is not where this test runs.
     cluster_->StartCoordinator("", "tasks");

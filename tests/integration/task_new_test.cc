@@ -13,6 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "common/textproto.h"
 #include "coordinator/tasks/task_folder.h"
+#include "tests/common/python_with_torch.h"
 #include "tests/integration/local_cluster.h"
 
 namespace ksearch {
@@ -23,15 +24,10 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
 
-constexpr char kPython[] = "/usr/bin/python3";
-
 class TaskNewTest : public testing::Test {
  protected:
-  static void SetUpTestSuite() {
-    has_torch_ = RunProgram({kPython, "-I", "-c", "import torch"}, absl::Minutes(2)).exit.code == 0;
-  }
   void SetUp() override {
-    if (!has_torch_) GTEST_SKIP() << kPython << " has no torch (Debian: python3-torch)";
+    if (!HasTorch()) GTEST_SKIP() << kPython << " has no torch (Debian: python3-torch)";
     std::string pattern = "/tmp/ksearch-test-XXXXXX";
     ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
     folder_ = pattern;
@@ -129,12 +125,9 @@ for i in range(2, len(sys.argv), 4):
     return names;
   }
 
-  static bool has_torch_;
   std::string folder_;
   CommandOutput made_;
 };
-
-bool TaskNewTest::has_torch_ = false;
 
 std::string Only(const std::string& shapes, const std::string& function) {
   return absl::StrCat("import torch\nSHAPES = ", shapes, "\n", function);

@@ -12,6 +12,7 @@
 #include "common/subprocess.h"
 #include "coordinator/proposer/evidence_text.h"
 #include "coordinator/proposer/prompt.h"
+#include "tests/common/python_with_torch.h"
 #include "tests/coordinator/proposer/prompt_fixture.h"
 
 namespace ksearch {
@@ -21,8 +22,6 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
-
-constexpr char kPython[] = "/usr/bin/python3";
 
 PromptFacts Facts(v1::DeviceClass device, const std::string& hardware) {
   PromptFacts facts = SmallFacts();
@@ -49,8 +48,6 @@ CommandOutput Python(const std::string& text) {
   EXPECT_TRUE(output.ok()) << output.status();
   return output.ok() ? *output : CommandOutput();
 }
-
-bool HasTorch() { return Python("import torch").exit.code == 0; }
 
 v1::JobResult Failed(v1::Outcome outcome, const std::string& message) {
   v1::JobResult result;

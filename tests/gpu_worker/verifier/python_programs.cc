@@ -15,20 +15,11 @@
 #include "gpu_worker/sandbox/sandbox_factory.h"
 #include "gpu_worker/verifier/host/memfd_buffer_sets.h"
 #include "gpu_worker/verifier/job_verifier.h"
+#include "tests/common/python_with_torch.h"
 #include "tests/gpu_worker/sandbox/unprivileged_main.h"
 #include "tests/gpu_worker/verifier/matmul_task.h"
 
 namespace ksearch {
-
-bool HasTorch() {
-  static const bool has_torch = [] {
-    SubprocessOptions options;
-    options.argv = {kPython, "-I", "-c", "import torch"};
-    const absl::StatusOr<CommandOutput> output = RunCommand(options, absl::Minutes(1));
-    return output.ok() && !output->exit.signaled && output->exit.code == 0;
-  }();
-  return has_torch;
-}
 
 PythonPrograms::PythonPrograms() {
   // Where this account may read the candidates.

@@ -10,11 +10,6 @@
 
 namespace ksearch {
 
-inline constexpr char kPython[] = "/usr/bin/python3";
-
-// Whether kPython imports torch; tests that need it are skipped elsewhere. Takes seconds, once.
-bool HasTorch();
-
 // Programs in Python for the matmul task, judged under the real sandbox with its tight filter. For
 // tests that are linked with unprivileged_main.cc. Thread-compatible.
 class PythonPrograms {

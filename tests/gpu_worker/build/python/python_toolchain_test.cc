@@ -14,6 +14,7 @@
 #include "common/textproto.h"
 #include "gpu_worker/build/toolchain_factory.h"
 #include "gpu_worker/sandbox/sandbox_factory.h"
+#include "tests/common/python_with_torch.h"
 #include "tests/gpu_worker/sandbox/unprivileged_main.h"
 
 namespace ksearch {
@@ -23,8 +24,6 @@ using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-constexpr char kPython[] = "/usr/bin/python3";
 
 CommandOutput OutputOfCommand(std::vector<std::string> argv) {
   SubprocessOptions options;
@@ -53,7 +52,7 @@ BuildRequest Request(const Files& files) {
 class PythonToolchainTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    if (OutputOfCommand({kPython, "-I", "-c", "import torch"}).exit.code != 0) return;
+    if (!HasTorch()) return;
     auto sandbox = MakeSandbox(v1::SandboxSettings());
     ASSERT_TRUE(sandbox.ok()) << sandbox.status();
     sandbox_ = sandbox->release();
