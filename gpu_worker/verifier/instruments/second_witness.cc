@@ -191,7 +191,8 @@ absl::StatusOr<SecondWitness> AskSecondWitness(Bench& bench, const v1::VerifierR
   LOG(INFO) << "msg=\"second witness\" calls=" << runs.calls() << " wrong=" << runs.wrong()
             << " different=" << runs.different() << " wrong_without=" << plain_wrong
             << " time=" << bench.clock().SteadyNow() - start << " note=\"" << runs.note() << "\"";
-  if (runs.wrong() == 0 && plain_wrong == 0 && !differs) {
+  witness.outputs_were_wrong = runs.wrong() > 0 || plain_wrong > 0;
+  if (!witness.outputs_were_wrong && !differs) {
     if (crash.empty()) {
       runs.set_label(kRaceReported);
     } else {
@@ -230,21 +231,17 @@ absl::StatusOr<MemoryCheck> HearWitnesses(Bench& bench, const Instrument& saniti
   const bool accused = !check.alarm.passed();
   if (!accused && (cheap || !request.has_delayed())) return check;
   ASSIGN_OR_RETURN(SecondWitness witness, AskSecondWitness(bench, request, candidate, cases));
-  if (!accused) {
-    // No tool saw a race. Wrong outputs prove one all the same; what else delays may bring about is
-    // not enough.
-    const bool is_wrong = witness.runs.wrong() > 0;
-    witness.runs.set_label(witness.ending.passed() || is_wrong ? "" : kDelaysMatter);
-    *check.report.mutable_delayed_runs() = std::move(witness.runs);
-    if (is_wrong) check.ending = std::move(witness.ending);
-    return check;
-  }
-  *check.report.mutable_delayed_runs() = std::move(witness.runs);
-  if (!witness.ending.passed()) {
+  if (accused && !witness.ending.passed()) {
     check.ending = {
         witness.ending.outcome,
         absl::StrCat(check.alarm.message, "; second witness: ", witness.ending.message)};
+  } else if (witness.outputs_were_wrong) {
+    check.ending = std::move(witness.ending);
+  } else if (!accused) {
+    // What else delays may bring about proves no race that no tool saw.
+    witness.runs.set_label(witness.ending.passed() ? "" : kDelaysMatter);
   }
+  *check.report.mutable_delayed_runs() = std::move(witness.runs);
   return check;
 }
 

@@ -33,6 +33,7 @@ struct SecondWitness {
   // PASSED, with a label in `runs`; or INCORRECT, and the message says how often and how the
   // outputs were wrong or differed.
   Ending ending;
+  bool outputs_were_wrong = false;  // with delays or without
 };
 
 // Has the candidate of a request, which passed the gate, make calls

@@ -211,6 +211,12 @@ TEST_F(InstrumentsTest, AConfirmationAsksTheSecondWitnessThoughNoToolAccuses) {
   EXPECT_THAT(verdict.message(), HasSubstr("with random delays at its barriers, of 12 calls 12 "
                                            "were wrong"));
   EXPECT_EQ(verdict.sanitizer().delayed_runs().wrong(), 12);
+  // Wrong outputs count without delays, too.
+  v1::VerifierRequest forgetful = ConfirmRequest("wrong_when_alternating", "honest");
+  *forgetful.mutable_delayed() = CandidateArtifact("honest");
+  verdict = Verify(options, forgetful);
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_INCORRECT);
+  EXPECT_THAT(verdict.message(), HasSubstr("without delays"));
   // Last bits that vary prove nothing without a tool's word.
   *request.mutable_delayed() = CandidateArtifact("last_bits_vary");
   verdict = Verify(options, request);
