@@ -21,6 +21,7 @@
 #include "common/textproto.h"
 #include "gpu_worker/sandbox/cgroup.h"
 #include "gpu_worker/sandbox/privileges.h"
+#include "gpu_worker/sandbox/seccomp_filter.h"
 
 namespace ksearch {
 namespace {
@@ -92,6 +93,9 @@ void CheckNumbers(const v1::WorkerConfig& config, std::vector<std::string>* faul
   not_negative("sandbox.max_processes", config.sandbox().max_processes());
   not_negative("sandbox.tmp_bytes", config.sandbox().tmp_bytes());
   not_negative("sandbox.output_bytes", config.sandbox().output_bytes());
+  if (const auto filter = GpuFilterNamed(config.sandbox().gpu_filter()); !filter.ok()) {
+    faults->push_back(absl::StrCat("sandbox.gpu_filter: ", filter.status().message()));
+  }
   std::set<v1::Language> languages;
   for (int i = 0; i < config.toolchains_size(); ++i) {
     const v1::Toolchain& toolchain = config.toolchains(i);

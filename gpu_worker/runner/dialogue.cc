@@ -26,6 +26,7 @@ namespace {
 constexpr int kControlFd = 3;
 constexpr int kDialogueVersion = 1;
 constexpr char kGpuFlag[] = "--gpu=";
+constexpr char kGpuFilterFlag[] = "--gpu-filter=";
 constexpr char kInstrumentedFlag[] = "--instrumented";
 
 // Null with a reason if the device cannot be had.
@@ -48,6 +49,9 @@ RunnerFlags ParseRunnerFlags(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     if (std::strncmp(argv[i], kGpuFlag, sizeof kGpuFlag - 1) == 0) {
       flags.gpu = argv[i] + sizeof kGpuFlag - 1;
+    }
+    if (std::strncmp(argv[i], kGpuFilterFlag, sizeof kGpuFilterFlag - 1) == 0) {
+      flags.gpu_filter = argv[i] + sizeof kGpuFilterFlag - 1;
     }
     if (std::strcmp(argv[i], kInstrumentedFlag) == 0) flags.instrumented = true;
   }
@@ -80,12 +84,21 @@ int RunDialogue(const RunnerFlags& flags, Program& program) {
   if (!flags.instrumented) ::prctl(PR_SET_DUMPABLE, 0);
 #ifdef KSEARCH_TIGHT_FILTER
   if (!flags.instrumented) {
-    const TightFilterFor whom = has_gpu ? TightFilterFor::kGpuDriver : TightFilterFor::kProcessors;
-    if (const absl::Status tight = InstallTightFilter(whom); !tight.ok()) {
+    TightFilter filter = TightFilter::kProcessors;
+    absl::Status tight;
+    if (has_gpu) {
+      const absl::StatusOr<TightFilter> named = GpuFilterNamed(flags.gpu_filter);
+      tight = named.status();
+      filter = named.value_or(filter);
+    }
+    if (tight.ok()) tight = InstallTightFilter(filter);
+    if (!tight.ok()) {
       SetError(&hello, v1::RunnerReply::RunnerError::SECCOMP_FAILED, 0,
                std::string(tight.message().data(), tight.message().size()));
     } else {
       hello.mutable_hello()->set_tight_seccomp(true);
+      hello.mutable_hello()->set_allow_list(filter == TightFilter::kProcessors ||
+                                            filter == TightFilter::kGpuAllowList);
     }
   }
 #endif

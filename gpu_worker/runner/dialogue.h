@@ -7,9 +7,10 @@
 
 namespace ksearch {
 
-// [--gpu=UUID] [--instrumented], as RunnerStarter gives them to every runner.
+// [--gpu=UUID] [--gpu-filter=NAME] [--instrumented], as RunnerStarter gives them to every runner.
 struct RunnerFlags {
-  std::string gpu;  // empty: none
+  std::string gpu;         // empty: none
+  std::string gpu_filter;  // as in GpuFilterNamed
   // Started by a program that looks on (compute-sanitizer, ncu) and needs calls that the tight
   // filter forbids; on a GPU tensors are allocations of this process then, each exactly as long as
   // the tensor.

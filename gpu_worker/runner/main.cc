@@ -1,5 +1,5 @@
-// ksearch-runner [--gpu=UUID] [--instrumented]: loads one shared object and calls it on the
-// verifier's buffers (dialogue.h).
+// ksearch-runner [--gpu=UUID] [--gpu-filter=NAME] [--instrumented]: loads one shared object and
+// calls it on the verifier's buffers (dialogue.h).
 #include <cstdio>
 #include <cstring>
 

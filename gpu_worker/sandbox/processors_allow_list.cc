@@ -9,8 +9,7 @@
 namespace ksearch {
 namespace {
 
-// The kernel looks at the lower half of int arguments only.
-constexpr uint64_t kInt = 0xFFFFFFFFu;
+constexpr uint64_t kInt = kLowerHalf;
 constexpr uint64_t kWhole = ~uint64_t{0};
 
 // Whatever their arguments.
@@ -136,10 +135,8 @@ std::vector<AllowedCall> ProcessorsAllowList(pid_t self) {
     calls.push_back({"mremap", {{1, ~uint64_t{0} << bit, uint64_t{1} << bit}}});
   }
   // To read what is there. A new name is an inode of kernel memory, which no tmpfs limit counts.
-  constexpr uint64_t kReadingFlags =
-      O_CLOEXEC | O_DIRECTORY | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_NOATIME | 0100000;
-  calls.push_back({"open", {{1, kInt & ~kReadingFlags, O_RDONLY}}});
-  calls.push_back({"openat", {{2, kInt & ~kReadingFlags, O_RDONLY}}});
+  calls.push_back({"open", {{1, kInt & ~kPlainOpenFlags, O_RDONLY}}});
+  calls.push_back({"openat", {{2, kInt & ~kPlainOpenFlags, O_RDONLY}}});
   // Threads; no processes, no namespaces. Whoever waits for a vfork's child is not stopped by
   // SIGSTOP, and other threads run on.
   constexpr uint64_t kThread = CLONE_VM | CLONE_SIGHAND | CLONE_THREAD;

@@ -3,22 +3,11 @@
 
 #include <sys/types.h>
 
-#include <cstdint>
 #include <vector>
 
-namespace ksearch {
+#include "gpu_worker/sandbox/allowed_call.h"
 
-// A system call that a filter lets through, and what its arguments must be for that. Several rules
-// for one call: any of them.
-struct AllowedCall {
-  struct Condition {
-    unsigned argument = 0;  // from 0
-    uint64_t mask = 0;
-    uint64_t value = 0;  // of argument & mask
-  };
-  const char* name = nullptr;
-  std::vector<Condition> conditions;
-};
+namespace ksearch {
 
 // All that the runner and a candidate for processors may call once the candidate is there: what the
 // honest programs of tests/bad_candidates were seen to call (threads of their own and of OpenMP,

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "gpu_worker/sandbox/gpu_driver_allow_list.h"
 #include "gpu_worker/sandbox/processors_allow_list.h"
 
 namespace ksearch {
@@ -80,8 +81,7 @@ constexpr const char* kGpuDriverRefusedCalls[] = {
 // MADV_MERGEABLE: also while the process is stopped.
 constexpr uint64_t kMergeMemory = 67;
 
-// The kernel looks at the lower half of these arguments only.
-constexpr uint64_t kInt = 0xFFFFFFFFu;
+constexpr uint64_t kInt = kLowerHalf;
 
 using FilterContext = std::unique_ptr<void, decltype(&seccomp_release)>;
 
@@ -149,13 +149,12 @@ absl::StatusOr<FilterContext> GpuDriverFilter() {
   return context;
 }
 
-// Nothing is allowed but what is known to be needed. Libraries that try a newer call first go on
-// without it when they hear that there is none (ENOSYS); EPERM would end some of them.
-absl::StatusOr<FilterContext> ProcessorsFilter() {
-  FilterContext context(seccomp_init(SCMP_ACT_ERRNO(ENOSYS)), &seccomp_release);
+// `others`: what becomes of calls that are not among `calls`.
+absl::StatusOr<FilterContext> ListFilter(const std::vector<AllowedCall>& calls, uint32_t others) {
+  FilterContext context(seccomp_init(others), &seccomp_release);
   if (context == nullptr) return absl::InternalError("seccomp_init failed");
   absl::Status status = AddEscapeRules(context.get(), SCMP_ACT_KILL_PROCESS);
-  for (const AllowedCall& call : ProcessorsAllowList(::getpid())) {
+  for (const AllowedCall& call : calls) {
     std::vector<scmp_arg_cmp> conditions;
     for (const AllowedCall::Condition& condition : call.conditions) {
       conditions.push_back(
@@ -165,6 +164,29 @@ absl::StatusOr<FilterContext> ProcessorsFilter() {
   }
   if (!status.ok()) return status;
   return context;
+}
+
+// On every thread of this process. Sets no_new_privs; not for a second filter, since under the
+// first that may be a call that is not on its list.
+absl::Status Load(absl::StatusOr<FilterContext> context, bool is_second = false) {
+  if (!context.ok()) return context.status();
+  absl::Status status;
+  for (const char* name : {"execve", "execveat"}) {
+    status.Update(AddRule(context->get(), SCMP_ACT_KILL_PROCESS, name));
+  }
+  if (!status.ok()) return status;
+  // Threads that libraries started before now must be bound as well.
+  if (const int error = seccomp_attr_set(context->get(), SCMP_FLTATR_CTL_TSYNC, 1); error != 0) {
+    return absl::InternalError(absl::StrCat("seccomp thread sync: ", std::strerror(-error)));
+  }
+  if (const int error = is_second ? seccomp_attr_set(context->get(), SCMP_FLTATR_CTL_NNP, 0) : 0;
+      error != 0) {
+    return absl::InternalError(absl::StrCat("seccomp no_new_privs: ", std::strerror(-error)));
+  }
+  if (const int error = seccomp_load(context->get()); error != 0) {
+    return absl::InternalError(absl::StrCat("seccomp_load: ", std::strerror(-error)));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -195,23 +217,34 @@ absl::StatusOr<UniqueFd> FilterFile(absl::string_view program) {
   return file;
 }
 
-absl::Status InstallTightFilter(TightFilterFor whom) {
-  absl::StatusOr<FilterContext> context =
-      whom == TightFilterFor::kProcessors ? ProcessorsFilter() : GpuDriverFilter();
-  if (!context.ok()) return context.status();
-  absl::Status status;
-  for (const char* name : {"execve", "execveat"}) {
-    status.Update(AddRule(context->get(), SCMP_ACT_KILL_PROCESS, name));
+absl::StatusOr<TightFilter> GpuFilterNamed(absl::string_view name) {
+  if (name.empty() || name == "deny-list") return TightFilter::kGpuDenyList;
+  if (name == "log") return TightFilter::kGpuLog;
+  if (name == "allow-list") return TightFilter::kGpuAllowList;
+  return absl::InvalidArgumentError(
+      absl::StrCat("'", name, "' is none of \"deny-list\", \"log\" and \"allow-list\""));
+}
+
+absl::Status InstallTightFilter(TightFilter filter) {
+  // Libraries that try a newer call first go on without it when they hear that there is none;
+  // EPERM would end some of them.
+  const uint32_t absent = SCMP_ACT_ERRNO(ENOSYS);
+  switch (filter) {
+    case TightFilter::kProcessors:
+      return Load(ListFilter(ProcessorsAllowList(::getpid()), absent));
+    case TightFilter::kGpuAllowList:
+      return Load(ListFilter(GpuDriverAllowList(::getpid()), absent));
+    case TightFilter::kGpuLog: {
+      // Two filters, of whose answers the kernel takes the harder one. The second lets no third
+      // one come.
+      absl::Status status = Load(ListFilter(GpuDriverAllowList(::getpid()), SCMP_ACT_LOG));
+      if (status.ok()) status = Load(GpuDriverFilter(), true);
+      return status;
+    }
+    case TightFilter::kGpuDenyList:
+      return Load(GpuDriverFilter());
   }
-  if (!status.ok()) return status;
-  // Threads that libraries started before now must be bound as well.
-  if (const int error = seccomp_attr_set(context->get(), SCMP_FLTATR_CTL_TSYNC, 1); error != 0) {
-    return absl::InternalError(absl::StrCat("seccomp thread sync: ", std::strerror(-error)));
-  }
-  if (const int error = seccomp_load(context->get()); error != 0) {
-    return absl::InternalError(absl::StrCat("seccomp_load: ", std::strerror(-error)));
-  }
-  return absl::OkStatus();
+  return absl::InternalError("unknown tight filter");
 }
 
 }  // namespace ksearch

@@ -14,7 +14,8 @@ namespace ksearch {
 // compiler, a loader and a driver start: calls that reach for more privileges answer EPERM. The
 // tight one is added by the runner just before it loads the candidate: no new program, process or
 // socket, and the calls that only an escape needs kill the process. Beside processors it is an
-// allow-list, beside a GPU's driver a list of what is refused.
+// allow-list, beside a GPU's driver a list of what is refused or, where that is asked for, an
+// allow-list as well.
 
 // The loose filter as a BPF program for `bwrap --seccomp`.
 absl::StatusOr<std::string> LooseFilterProgram();
@@ -23,22 +24,31 @@ absl::StatusOr<std::string> LooseFilterProgram();
 // launch.
 absl::StatusOr<UniqueFd> FilterFile(absl::string_view program);
 
-// Beside whom the candidate runs.
-enum class TightFilterFor {
+// Beside whom the candidate runs, and what that list is.
+enum class TightFilter {
   kProcessors,
-  // A GPU driver in the same process has needs of its own that nobody lists: all is allowed but
-  // what is known to be an attack.
-  kGpuDriver,
+  // All is allowed but what is known to be an attack: a GPU's driver in the same process has needs
+  // of its own.
+  kGpuDenyList,
+  // The same, and the kernel's log (dmesg, type=1326) tells what kGpuAllowList would refuse: each
+  // such call, though no more lines a second than the kernel writes there.
+  kGpuLog,
+  // Only the calls of GpuDriverAllowList.
+  kGpuAllowList,
 };
+
+// What `sandbox.gpu_filter` of a worker's configuration means: "deny-list" (the default, ""),
+// "log" or "allow-list".
+absl::StatusOr<TightFilter> GpuFilterNamed(absl::string_view name);
 
 // Puts the tight filter on every thread of this process, for ever. Sets no_new_privs. Threads can
 // still be made; fork, execve, socket, connect and bind cannot, nor timers and signals of input,
 // which could wake a process that was stopped, nor a clone that waits for its child, which SIGSTOP
 // does not stop, nor requests that the kernel works off by itself. A GPU's driver can go on, once
-// it has opened its device, made its context and run a kernel. For kProcessors only the calls of
-// ProcessorsAllowList are left, any other answers ENOSYS: no memory that outlives its mapping, no
-// new files and folders, no locks and watches of files, no signals to others.
-absl::Status InstallTightFilter(TightFilterFor whom);
+// it has opened its device, made its context and run a kernel. Under an allow-list any other call
+// answers ENOSYS; that for processors has no memory that outlives its mapping, no new files and
+// folders, no locks and watches of files, no signals to others.
+absl::Status InstallTightFilter(TightFilter filter);
 
 }  // namespace ksearch
 

@@ -193,6 +193,7 @@ absl::StatusOr<v1::Verdict> JobVerifier::Judge(const v1::VerifierRequest& reques
   const absl::Time load_start = clock.SteadyNow();
   job.start_time = load_start - check_start;
   job.verdict.mutable_isolation()->set_tight_seccomp(link->tight_filter());
+  job.verdict.mutable_isolation()->set_allow_list(link->allow_list());
   if (Ending loaded =
           link->Load(*job.candidate,
                      std::min(job.limits.deadline, clock.SteadyNow() + job.candidate->load_time()));

@@ -51,12 +51,14 @@ TEST_F(WorkerConfigTest, ArgumentsWinOverTheFileAndDefaultsFillTheRest) {
 }
 
 TEST_F(WorkerConfigTest, EveryFaultIsListed) {
-  const std::string fault = Fault({"--config",
-                                   Write("run_as_uid: -1 sandbox { max_processes: -2 } "
-                                         "toolchains { language: LANGUAGE_UNSPECIFIED }"),
-                                   "--slots", "none", "--colour", "red"});
-  for (const char* part : {"--slots", "--colour", "run_as_uid", "sandbox.max_processes",
-                           "toolchains[0].language", "coordinator_address is missing"}) {
+  const std::string fault =
+      Fault({"--config",
+             Write("run_as_uid: -1 sandbox { max_processes: -2 gpu_filter: \"all\" } "
+                   "toolchains { language: LANGUAGE_UNSPECIFIED }"),
+             "--slots", "none", "--colour", "red"});
+  for (const char* part :
+       {"--slots", "--colour", "run_as_uid", "sandbox.max_processes", "sandbox.gpu_filter: 'all'",
+        "allow-list", "toolchains[0].language", "coordinator_address is missing"}) {
     EXPECT_THAT(fault, HasSubstr(part));
   }
   EXPECT_THAT(fault, HasSubstr("builds LANGUAGE_CPP, LANGUAGE_CUDA, LANGUAGE_PYTHON, not "

@@ -108,6 +108,7 @@ absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerLink::Start(Sandbox& sandbox, 
         "; it printed: ", link->EndAndReadOutput(1000)));
   }
   link->tight_filter_ = hello.hello().tight_seccomp();
+  link->allow_list_ = hello.hello().allow_list();
   return link;
 }
 

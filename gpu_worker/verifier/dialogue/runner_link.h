@@ -83,6 +83,8 @@ class RunnerLink {
 
   // Whether the runner told, before it loaded anything, that its tight filter is in force.
   bool tight_filter() const { return tight_filter_; }
+  // And whether that is an allow-list.
+  bool allow_list() const { return allow_list_; }
 
   // Asks the runner to end and waits until its sandbox has: a program around the runner may then
   // still write its report. Kills it at `deadline`, and answers false then. Nothing else but
@@ -139,6 +141,7 @@ class RunnerLink {
   uint32_t step_ = 0;
   bool loading_ = false;
   bool tight_filter_ = false;
+  bool allow_list_ = false;
   std::optional<Ending> failure_;
   std::optional<SandboxExit> exit_;
 };

@@ -41,6 +41,9 @@ SandboxSpec RunnerStarter::Spec(const ProgramImage* program, const v1::Limits& l
   if (settings_.output_bytes() > 0) spec.output_bytes = settings_.output_bytes();
   if (!gpu_uuid_.empty()) {
     spec.argv.push_back("--gpu=" + gpu_uuid_);
+    if (!settings_.gpu_filter().empty()) {
+      spec.argv.push_back("--gpu-filter=" + settings_.gpu_filter());
+    }
     AddGpu(gpu_binds_, gpu_uuid_, &spec);
   }
   return spec;

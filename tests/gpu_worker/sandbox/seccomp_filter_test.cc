@@ -28,9 +28,62 @@ TEST(TightFilterTest, LetsThreadsStart) {
 }
 
 TEST(TightFilterTest, LetsADriverWork) {
-  const Subprocess::Exit exit = Try("gpu-driver");
-  EXPECT_FALSE(exit.signaled) << exit.code;
-  EXPECT_EQ(exit.code, 0);
+  for (const char* what : {"gpu-driver", "listed-driver", "logged-driver"}) {
+    const Subprocess::Exit exit = Try(what);
+    EXPECT_FALSE(exit.signaled) << what << ": " << exit.code;
+    EXPECT_EQ(exit.code, 0) << what;
+  }
+}
+
+TEST(TightFilterTest, TheListForGpusHasWhatThatForProcessorsHasAndTheDriversCalls) {
+  for (const char* what :
+       {"listed-thread", "listed-honest-means", "listed-own-signal", "listed-old-file",
+        "listed-private-memory", "listed-shared-memory", "listed-pipe"}) {
+    const Subprocess::Exit exit = Try(what);
+    EXPECT_FALSE(exit.signaled) << what;
+    EXPECT_EQ(exit.code, 0) << what;
+  }
+  for (const char* what : {"listed-other-call",
+                           "listed-absent-call",
+                           "listed-other-request",
+                           "listed-new-limit",
+                           "listed-written-file",
+                           "listed-new-file",
+                           "listed-file-lock",
+                           "listed-file-watch",
+                           "listed-memory-file",
+                           "listed-signal-to-another",
+                           "listed-second-mapping",
+                           "listed-socket",
+                           "listed-inet",
+                           "listed-fork",
+                           "listed-timer",
+                           "listed-input-signal",
+                           "listed-wide-input-signal",
+                           "listed-input-asked-for",
+                           "listed-waiting-clone",
+                           "listed-kernel-requests",
+                           "listed-own-filter",
+                           "listed-merged-memory"}) {
+    const Subprocess::Exit exit = Try(what);
+    EXPECT_FALSE(exit.signaled) << what;
+    EXPECT_EQ(exit.code, 1) << what;
+  }
+}
+
+TEST(TightFilterTest, ALogRefusesWhatAttacksUseAndNothingElse) {
+  for (const char* what : {"logged-other-call", "logged-new-limit", "logged-written-file",
+                           "logged-memory-file", "logged-second-mapping"}) {
+    const Subprocess::Exit exit = Try(what);
+    EXPECT_FALSE(exit.signaled) << what;
+    EXPECT_EQ(exit.code, 0) << what;
+  }
+  for (const char* what : {"logged-socket", "logged-fork", "logged-timer", "logged-input-signal",
+                           "logged-waiting-clone", "logged-own-filter"}) {
+    const Subprocess::Exit exit = Try(what);
+    EXPECT_FALSE(exit.signaled) << what;
+    EXPECT_EQ(exit.code, 1) << what;
+  }
 }
 
 TEST(TightFilterTest, RefusesSocketsAndProcesses) {
@@ -82,7 +135,7 @@ TEST(TightFilterTest, AllowsOnProcessorsWhatHonestProgramsNeedAndNothingElse) {
     EXPECT_FALSE(exit.signaled) << what;
     EXPECT_EQ(exit.code, 0) << what;
   }
-  for (const char* what : {"other-call", "absent-call", "new-limit", "written-file",
+  for (const char* what : {"other-call", "pipe", "absent-call", "new-limit", "written-file",
                            "signal-to-another", "second-mapping"}) {
     const Subprocess::Exit exit = Try(what);
     EXPECT_FALSE(exit.signaled) << what;
@@ -91,7 +144,8 @@ TEST(TightFilterTest, AllowsOnProcessorsWhatHonestProgramsNeedAndNothingElse) {
 }
 
 TEST(TightFilterTest, KillsWhatWouldEscape) {
-  for (const char* what : {"exec", "ptrace"}) {
+  for (const char* what : {"exec", "ptrace", "gpu-exec", "gpu-ptrace", "listed-exec",
+                           "listed-ptrace", "logged-exec", "logged-ptrace"}) {
     const Subprocess::Exit exit = Try(what);
     EXPECT_TRUE(exit.signaled) << what;
     EXPECT_EQ(exit.code, SIGSYS) << what;

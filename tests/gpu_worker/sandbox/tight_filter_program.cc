@@ -34,6 +34,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "gpu_worker/sandbox/seccomp_filter.h"
@@ -43,11 +44,19 @@ namespace {
 // What a GPU's driver does in the middle of its work.
 bool DriverCallsWork() {
   const int node = open("/dev/null", O_RDWR | O_CLOEXEC);
-  const int memory = memfd_create("driver", MFD_CLOEXEC);
   const int event = eventfd(0, EFD_CLOEXEC);
-  if (node < 0 || memory < 0 || event < 0 || ftruncate(memory, 1 << 20) != 0) return false;
-  // A request of its own: the device may refuse it, the filter must not.
-  const bool reached = ioctl(node, _IOWR('F', 0x2A, char[32]), nullptr) != 0 && errno == ENOTTY;
+  int ends[2];
+  if (node < 0 || event < 0 || pipe2(ends, O_CLOEXEC) != 0 || write(ends[1], "x", 1) != 1 ||
+      fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0) {
+    return false;
+  }
+  // Requests of its own: the device may refuse them, the filter must not.
+  bool reached = true;
+  for (const unsigned long request :
+       {_IOWR('F', 0x2A, char[32]), _IOWR('F', 0xC9, char[4]), 33ul, 0x30000001ul}) {
+    reached = reached && ioctl(node, request, nullptr) != 0 && errno == ENOTTY;
+  }
+  if (mmap(nullptr, 4096, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0) == MAP_FAILED) return false;
   void* range =
       mmap(nullptr, size_t{1} << 36, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   struct pollfd ready = {event, POLLIN, 0};
@@ -117,12 +126,21 @@ bool WaitingCloneWorks() {
              stack + sizeof stack, kFlags, nullptr) >= 0;
 }
 
-// "gpu-X": X under the filter of a GPU's runner.
+// Takes the beginning that tells the filter off *what. "gpu-X": X under the usual filter of a GPU's
+// runner; "listed-X", "logged-X": under its others.
+ksearch::TightFilter TakeFilter(std::string* what) {
+  for (const auto& [beginning, filter] : {std::pair{"gpu-", ksearch::TightFilter::kGpuDenyList},
+                                          {"listed-", ksearch::TightFilter::kGpuAllowList},
+                                          {"logged-", ksearch::TightFilter::kGpuLog}}) {
+    if (what->rfind(beginning, 0) != 0) continue;
+    *what = what->substr(std::string(beginning).size());
+    return filter;
+  }
+  return ksearch::TightFilter::kProcessors;
+}
+
 int Try(std::string what) {
-  const bool gpu = what.rfind("gpu-", 0) == 0;
-  if (gpu) what = what.substr(4);
-  const absl::Status status = ksearch::InstallTightFilter(
-      gpu ? ksearch::TightFilterFor::kGpuDriver : ksearch::TightFilterFor::kProcessors);
+  const absl::Status status = ksearch::InstallTightFilter(TakeFilter(&what));
   if (!status.ok()) {
     std::printf("%s\n", status.ToString().c_str());
     return 9;
@@ -203,10 +221,16 @@ int Try(std::string what) {
     struct rlimit limit = {};
     return getrlimit(RLIMIT_NOFILE, &limit) == 0 && setrlimit(RLIMIT_NOFILE, &limit) == 0 ? 0 : 1;
   }
+  if (what == "pipe") {
+    int ends[2];
+    return pipe2(ends, O_CLOEXEC) == 0 ? 0 : 1;
+  }
+  if (what == "input-asked-for") return fcntl(0, F_SETFL, O_ASYNC) == 0 ? 0 : 1;
+  if (what == "other-request") return ioctl(0, FIOASYNC, nullptr) != 0 && errno == ENOSYS ? 1 : 0;
   // Some that no list of attacks has.
   if (what == "other-call") {
     int ends[2];
-    return pipe2(ends, O_CLOEXEC) == 0 || socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0 ||
+    return socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0 ||
                    syscall(SYS_sched_setscheduler, 0L, long{SCHED_BATCH}, &ends) == 0 ||
                    syscall(SYS_pidfd_open, long{getpid()}, 0L) >= 0 || alarm(0) == 0
                ? 0
@@ -218,7 +242,10 @@ int Try(std::string what) {
     void* first = mmap(nullptr, 4096, PROT_READ, MAP_SHARED, file, 0);
     return first != MAP_FAILED && mremap(first, 0, 4096, MREMAP_MAYMOVE) != MAP_FAILED ? 0 : 1;
   }
-  if (what == "memory-file") return memfd_create("x", 0) >= 0 ? 0 : 1;
+  if (what == "memory-file") {
+    const int file = memfd_create("x", MFD_CLOEXEC);
+    return file >= 0 && ftruncate(file, 1 << 20) == 0 ? 0 : 1;
+  }
   if (what == "shared-memory" || what == "private-memory") {
     const int kind = what == "shared-memory" ? MAP_SHARED : MAP_PRIVATE;
     return mmap(nullptr, 4096, PROT_READ, kind | MAP_ANONYMOUS, -1, 0) != MAP_FAILED ? 0 : 1;

@@ -81,6 +81,18 @@ TEST_F(RunnerStarterTest, ASharedObjectIsLoadedByTheUsualRunner) {
   EXPECT_THAT(sandbox_.asked.argv, ElementsAre("/bin/ksearch-runner"));
 }
 
+TEST_F(RunnerStarterTest, TheFilterOfTheSettingsIsForGpusOnly) {
+  v1::SandboxSettings settings;
+  settings.set_gpu_filter("allow-list");
+  RunnerStarter starter(sandbox_, "/bin/ksearch-runner", settings, Clock::Real());
+  EXPECT_FALSE(starter.StartIdle(RunnerStarter::TrustedLimits()).ok());
+  EXPECT_THAT(sandbox_.asked.argv, ElementsAre("/bin/ksearch-runner"));
+  starter.UseGpu("GPU-1", GpuBinds());
+  EXPECT_FALSE(starter.StartIdle(RunnerStarter::TrustedLimits()).ok());
+  EXPECT_THAT(sandbox_.asked.argv,
+              ElementsAre("/bin/ksearch-runner", "--gpu=GPU-1", "--gpu-filter=allow-list"));
+}
+
 TEST_F(RunnerStarterTest, AFolderIsShownToTheRunnerThatItNames) {
   v1::Artifact artifact = FolderArtifact();
   artifact.mutable_load_time()->set_seconds(60);
