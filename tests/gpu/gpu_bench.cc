@@ -46,18 +46,20 @@ absl::StatusOr<v1::Artifact> ArtifactAt(const std::string& id, const std::string
 
 }  // namespace
 
-GpuBench::GpuBench(Instruments instruments) : nvcc_(FindNvcc()) {
-  const absl::Status opened = Open(instruments);
+GpuBench::GpuBench(Instruments instruments, const Around& around) : nvcc_(FindNvcc()) {
+  const absl::Status opened = Open(instruments, around);
   if (!opened.ok()) why_not_ = std::string(opened.message());
 }
 
-absl::Status GpuBench::Open(Instruments instruments) {
+absl::Status GpuBench::Open(Instruments instruments, const Around& around) {
   if (nvcc_.empty()) return absl::NotFoundError("no nvcc");
   ASSIGN_OR_RETURN(device_, VerifierDevice::Open(""));
   const std::string& uuid = device_->device().uuid();
   v1::SandboxSettings settings;
   if (const char* bwrap = std::getenv("KSEARCH_BWRAP")) settings.set_bubblewrap_path(bwrap);
+  if (const char* filter = std::getenv("KSEARCH_GPU_FILTER")) settings.set_gpu_filter(filter);
   ASSIGN_OR_RETURN(sandbox_, MakeSandbox(settings));
+  if (around) sandbox_ = around(std::move(sandbox_));
   ASSIGN_OR_RETURN(GpuBinds binds, FindGpuBinds(uuid, std::nullopt, GpuHost()));
   for (const SandboxSpec::Bind& bind : binds.binds) {
     std::printf("bind %s\n", bind.host_path.c_str());

@@ -1,6 +1,7 @@
 #ifndef KSEARCH_TESTS_GPU_GPU_BENCH_H_
 #define KSEARCH_TESTS_GPU_GPU_BENCH_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -16,12 +17,15 @@
 namespace ksearch {
 
 // A verifier's bench on the first GPU, for all tests of a process (one of a kind), and nvcc.
-// KSEARCH_BWRAP names another bubblewrap; the account must not be root.
+// KSEARCH_BWRAP names another bubblewrap, KSEARCH_GPU_FILTER is `sandbox.gpu_filter` of a worker's
+// configuration; the account must not be root.
 class GpuBench {
  public:
   // With compute-sanitizer and ncu, as far as they are there, or without.
   enum class Instruments { kNone, kThoseThere };
-  explicit GpuBench(Instruments instruments);
+  // What makes the sandbox of all runners out of the usual one.
+  using Around = std::function<std::unique_ptr<Sandbox>(std::unique_ptr<Sandbox>)>;
+  explicit GpuBench(Instruments instruments, const Around& around = nullptr);
   // Why there is none; empty: there is one.
   const std::string& why_not() const { return why_not_; }
   Bench& bench() { return *bench_; }
@@ -35,7 +39,7 @@ class GpuBench {
   absl::StatusOr<v1::Artifact> BuildDelayed(const std::string& path);
 
  private:
-  absl::Status Open(Instruments instruments);
+  absl::Status Open(Instruments instruments, const Around& around);
   // The command that makes `object`; nvcc's intermediate files go to `folder`.
   std::string Command(const std::string& path, const std::string& object,
                       const std::string& folder) const;

@@ -30,9 +30,10 @@ std::string& Refusal() {
 void CopyPrograms(const std::string& folder) {
   const char* bin = std::getenv("KSEARCH_BIN_DIR");
   const std::string from = bin != nullptr ? bin : KSEARCH_TEST_BIN_DIR;
-  for (const char* name : {"ksearch-misbehaving-program", "ksearch-tight-filter-program",
-                           "ksearch-verifier", "ksearch-runner", "ksearch-scripted-verifier",
-                           "libksearch_python_runner.so", "ksearch_runner.py"}) {
+  for (const char* name :
+       {"ksearch-misbehaving-program", "ksearch-tight-filter-program", "ksearch-system-call-tracer",
+        "ksearch-verifier", "ksearch-runner", "ksearch-scripted-verifier",
+        "libksearch_python_runner.so", "ksearch_runner.py"}) {
     std::error_code ignored;
     std::filesystem::copy_file(from + "/" + name, folder + "/" + name, ignored);
   }
