@@ -15,6 +15,7 @@
 #include "common/platform.h"
 #include "common/run_facts.h"
 #include "common/status_macros.h"
+#include "common/task_limits.h"
 #include "common/trusted_programs.h"
 #include "coordinator/engine/job_specs.h"
 #include "coordinator/engine/run_settings.h"
@@ -135,6 +136,11 @@ absl::StatusOr<v1::JobSpec> EvaluationJob(const v1::Task& task,
   SetPlatform(platform, &spec);
   if (request.workload_uuids_size() > 0) {
     spec.clear_workload_uuids();
+    if (request.workload_uuids_size() > kMaxWorkloads) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "workload_uuids: names ", request.workload_uuids_size(), " workloads of task '",
+          task.name(), "', and at most ", kMaxWorkloads, " are allowed: ask in several parts"));
+    }
     for (const std::string& uuid : request.workload_uuids()) {
       if (std::none_of(task.workloads().begin(), task.workloads().end(),
                        [&](const v1::Workload& workload) { return workload.uuid() == uuid; })) {

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/kernel_header.h"
 #include "common/status_macros.h"
+#include "common/task_limits.h"
 #include "coordinator/tasks/located_json.h"
 
 namespace ksearch {
@@ -468,10 +469,9 @@ absl::StatusOr<std::vector<v1::Workload>> ParseWorkloadJsonl(absl::string_view t
       return absl::InvalidArgumentError(
           absl::StrCat(file, ":", line_number, ": longer than ", kMaxWorkloadLineBytes, " bytes"));
     }
-    if (workloads.size() >= kMaxWorkloads) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(file, ":", line_number, ": more than ", kMaxWorkloads, " workloads"));
-    }
+    RETURN_IF_ERROR(
+        Annotate(CheckWorkloadCount(definition.name(), static_cast<int>(workloads.size()) + 1),
+                 absl::StrCat(file, ":", line_number)));
     ASSIGN_OR_RETURN(v1::Workload workload, parser.ParseLine(line, line_number));
     workloads.push_back(std::move(workload));
   }

@@ -12,11 +12,11 @@ namespace ksearch {
 
 inline constexpr int64_t kMaxWorkloadsBytes = 16 << 20;  // of a file
 inline constexpr int64_t kMaxWorkloadLineBytes = 1 << 20;
-inline constexpr size_t kMaxWorkloads = 10000;
 
 // Reads workloads of `definition`: FlashInfer-trace lines whose solution and evaluation are null or
 // absent, with the recipes of docs/task_format.md as extra members of {"type": "random"}. Blank
 // lines are skipped. In each workload axes and inputs come in definition order; held_out is false.
+// At most kMaxWorkloads (common/task_limits.h).
 // INVALID_ARGUMENT "<file>:<line>: workload.inputs.q: what".
 absl::StatusOr<std::vector<v1::Workload>> ParseWorkloadJsonl(absl::string_view text,
                                                              absl::string_view file,

@@ -11,6 +11,7 @@
 #include "common/run_facts.h"
 #include "common/status_macros.h"
 #include "common/task_fault.h"
+#include "common/task_limits.h"
 #include "common/textproto.h"
 #include "gpu_worker/build/diagnostics.h"
 #include "gpu_worker/build/marks/source_marks.h"
@@ -109,7 +110,10 @@ absl::StatusOr<v1::JobResult> PipelineExecutor::Execute(const v1::JobSpec& spec,
   const std::string& model = spec.platform().device_model();
   const auto example = parts_.devices->Example(task.device(), DeviceArchitecture(spec), model);
   if (!example.ok()) return Annotate(example.status(), absl::StrCat("task ", task.name()));
-  RETURN_IF_ERROR(CheckWorkloads(spec, task));
+  const absl::Status counted = CheckWorkloadCounts(spec, task);
+  if (counted.ok()) {
+    RETURN_IF_ERROR(CheckWorkloads(spec, task));
+  }
   if (spec.kind() == v1::JOB_KIND_PROFILE && spec.workload_uuids_size() != 1) {
     return absl::InvalidArgumentError("a JOB_KIND_PROFILE job names exactly one workload");
   }
@@ -144,6 +148,14 @@ absl::StatusOr<v1::JobResult> PipelineExecutor::Execute(const v1::JobSpec& spec,
     *result.mutable_finished_at() = ToProto(clock.Now());
     return std::move(result);
   };
+
+  if (!counted.ok()) {
+    // No other worker would take it either.
+    result.set_outcome(v1::OUTCOME_TASK_ERROR);
+    result.set_message(std::string(counted.message()));
+    result.set_at_fault(std::string(kTaskAtFault));
+    return finish();
+  }
 
   std::string architecture = spec.architecture();
   if (architecture.empty() && task.device() == v1::DEVICE_CLASS_CUDA && has_device) {

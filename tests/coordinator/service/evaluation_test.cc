@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/identity.h"
+#include "common/task_limits.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -193,6 +194,17 @@ TEST(EvaluationJob, ArchitecturesOfProcessorsAreTheirOwnInALanguageOfBoth) {
   request.mutable_sources()->set_language(v1::LANGUAGE_PYTHON);
   request.set_architecture("x86-64-v3");
   EXPECT_TRUE(EvaluationJob(SomeTask(), request).ok());
+}
+
+TEST(EvaluationJob, NamesNoMoreWorkloadsThanAJobMayHave) {
+  v1::EvaluateRequest request;
+  request.set_kind(v1::JOB_KIND_SCREEN);
+  *request.mutable_sources() = Program("candidate");
+  while (request.workload_uuids_size() < kMaxWorkloads) request.add_workload_uuids("small");
+  EXPECT_TRUE(EvaluationJob(SomeTask(), request).ok());
+  request.add_workload_uuids("small");
+  EXPECT_THAT(EvaluationJob(SomeTask(), request).status().ToString(),
+              HasSubstr("workload_uuids: names 1025 workloads of task 't'"));
 }
 
 TEST(EvaluationJob, WhatNobodyCanDoIsSaidWithWhatItTakes) {

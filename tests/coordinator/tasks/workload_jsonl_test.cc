@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "common/task_limits.h"
 #include "coordinator/tasks/definition_json.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -176,6 +177,22 @@ TEST(WorkloadJsonlTest, RejectsAnOverlongLine) {
   const std::string text = absl::StrCat(std::string(kMaxWorkloadLineBytes, ' '), kLine);
   EXPECT_THAT(std::string(ParseWorkloadJsonl(text, "w", Decode()).status().message()),
               HasSubstr("w:1: longer than"));
+}
+
+TEST(WorkloadJsonlTest, RejectsMoreWorkloadsThanAJobMayHave) {
+  const std::string line = kLine;
+  std::string text;
+  for (int i = 0; i < kMaxWorkloads; ++i) {
+    absl::StrAppend(&text, absl::StrReplaceAll(line, {{"\"w1\"", absl::StrCat("\"w", i, "\"")}}),
+                    "\n");
+  }
+  const auto most = ParseWorkloadJsonl(text, "w.jsonl", Decode());
+  ASSERT_TRUE(most.ok()) << most.status();
+  EXPECT_EQ(most->size(), static_cast<size_t>(kMaxWorkloads));
+  absl::StrAppend(&text, absl::StrReplaceAll(line, {{"\"w1\"", "\"more\""}}), "\n");
+  EXPECT_THAT(std::string(ParseWorkloadJsonl(text, "w.jsonl", Decode()).status().message()),
+              testing::AllOf(testing::StartsWith("w.jsonl:1025: task '"),
+                             HasSubstr(Decode().name()), HasSubstr("more than 1024 workloads")));
 }
 
 }  // namespace

@@ -10,8 +10,10 @@
 #include <thread>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "common/digest.h"
 #include "common/identity.h"
+#include "common/task_limits.h"
 #include "common/textproto.h"
 #include "tests/fakes/fake_builder.h"
 #include "tests/fakes/fake_verifier.h"
@@ -316,6 +318,27 @@ TEST_F(PipelineExecutorTest, UnsuitableJobsAreReturnedWithTheReason) {
   EXPECT_THAT(std::string(Execute().status().message()), HasSubstr("no workload w9"));
   task_.set_device(v1::DEVICE_CLASS_CUDA);
   EXPECT_THAT(std::string(Execute().status().message()), HasSubstr("DEVICE_CLASS_CUDA"));
+}
+
+TEST_F(PipelineExecutorTest, MoreWorkloadsThanAJobMayHaveEndItBeforeAnythingIsBuilt) {
+  while (spec_.workload_uuids_size() <= kMaxWorkloads) spec_.add_workload_uuids("w1");
+  auto result = Execute();
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->outcome(), v1::OUTCOME_TASK_ERROR);
+  EXPECT_EQ(result->at_fault(), "task");
+  EXPECT_THAT(result->message(), HasSubstr("a job of task 'add' names 1025 workloads"));
+  spec_.clear_workload_uuids();
+  spec_.add_workload_uuids("w1");
+  while (task_.workloads_size() <= kMaxWorkloads) {
+    task_.add_workloads()->set_uuid(absl::StrCat("more", task_.workloads_size()));
+  }
+  result = Execute();
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->outcome(), v1::OUTCOME_TASK_ERROR);
+  EXPECT_THAT(result->message(), HasSubstr("task 'add' has more than 1024 workloads"));
+  EXPECT_TRUE(states_.empty());
+  task_.mutable_workloads()->RemoveLast();
+  EXPECT_EQ(Execute()->outcome(), v1::OUTCOME_PASSED);
 }
 
 TEST_F(PipelineExecutorTest, RivalThatStandsForAMissingBaselineIsNamed) {

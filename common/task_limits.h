@@ -1,0 +1,24 @@
+#ifndef KSEARCH_COMMON_TASK_LIMITS_H_
+#define KSEARCH_COMMON_TASK_LIMITS_H_
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "proto/job.pb.h"
+#include "proto/task.pb.h"
+
+namespace ksearch {
+
+// Of a task, and of a job. The largest definitions of public suites (FlashInfer-Bench) have a few
+// hundred; with so many the samples of a screening with the default plan still fit into a
+// message (8 MiB).
+inline constexpr int kMaxWorkloads = 1024;
+
+// INVALID_ARGUMENT, which names the task, if it has more than kMaxWorkloads.
+absl::Status CheckWorkloadCount(absl::string_view task_name, int workloads);
+
+// The same of a job of this task: of all its workloads, and of those that the job names.
+absl::Status CheckWorkloadCounts(const v1::JobSpec& spec, const v1::Task& task);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COMMON_TASK_LIMITS_H_
