@@ -1,8 +1,11 @@
 // How often the intervals of a confirmation cover the truth, and what its verdicts are, simulated.
 //   ksearch_interval_bench [TRIALS]
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "common/measure_defaults.h"
@@ -27,15 +30,36 @@ double Normal(Rng* rng) {
   return std::sqrt(-2 * std::log(1 - rng->NextDouble())) * std::cos(2 * M_PI * rng->NextDouble());
 }
 
-// A launch moves all workloads alike by one half of its variance.
-void AddLaunch(double effect, const Noise& noise, Rng* rng, std::vector<LaunchBlocks>* workloads) {
+// The blocks of one launch, by workload. A launch moves all workloads alike by one half of its
+// variance.
+LaunchBlocks DrawLaunch(const std::vector<double>& effects, const Noise& noise, Rng* rng) {
   const double part = noise.launch * std::sqrt(0.5);
   const double shared = part * Normal(rng);
-  for (LaunchBlocks& launches : *workloads) {
+  LaunchBlocks workloads;
+  for (const double effect : effects) {
     const double shift = effect + shared + part * Normal(rng);
-    std::vector<double>& launch = launches.emplace_back();
-    for (int k = 0; k < kBlocks; ++k) launch.push_back(shift + noise.block * Normal(rng));
+    std::vector<double>& blocks = workloads.emplace_back();
+    for (int k = 0; k < kBlocks; ++k) blocks.push_back(shift + noise.block * Normal(rng));
   }
+  return workloads;
+}
+
+// As Confirmation::RunLaunch: the last launch before a look ends with the workload that decides
+// alone. Whether the launch is of all workloads.
+bool AddLaunch(const LaunchBlocks& drawn, bool is_last, double confidence,
+               std::vector<LaunchBlocks>* workloads) {
+  std::vector<LaunchBlocks> with_this = *workloads;
+  bool whole = true;
+  for (const size_t i : DecidingFirst(*workloads)) {
+    if (!whole) break;
+    with_this[i].push_back(drawn[i]);
+    whole = !is_last ||
+            !DecidesAlone(*workloads, i, drawn[i], confidence, kMinEffect, kWorstRegression);
+  }
+  *workloads = std::move(with_this);
+  return std::all_of(workloads->begin(), workloads->end(), [&](const LaunchBlocks& one) {
+    return one.size() == workloads->front().size();
+  });
 }
 
 bool Covers(const LogRatio& ratio, double effect) {
@@ -55,7 +79,10 @@ void PrintCoverage(int trials) {
         int covered = 0;
         for (int trial = 0; trial < trials; ++trial) {
           std::vector<LaunchBlocks> workloads(kWorkloads);
-          for (int i = 0; i < launches; ++i) AddLaunch(0.1, noise, &rng, &workloads);
+          for (int i = 0; i < launches; ++i) {
+            AddLaunch(DrawLaunch(std::vector<double>(kWorkloads, 0.1), noise, &rng), false,
+                      kConfidence, &workloads);
+          }
           covered += Covers(EstimateSpeedup(workloads, kConfidence).combined, 0.1);
         }
         std::printf(" %5.1f", 100.0 * covered / trials);
@@ -68,41 +95,60 @@ void PrintCoverage(int trials) {
 void PrintVerdicts(int most_launches, int trials) {
   std::printf(
       "\nWhole confirmations of up to %d launches: verdicts, coverage at the end (percent), mean "
-      "launches\n"
-      "    truth  launch noise  block noise | improved equal worse undecided mixed | covered | "
+      "launches of a workload\n"
+      "of %d workloads all, or one and the others:\n"
+      "       truth  launch noise  block noise | improved equal worse undecided mixed | covered | "
       "launches\n",
-      most_launches);
+      most_launches, kWorkloads);
   uint64_t seed = 1000;
   const std::vector<int> looks = LooksAt(most_launches);
   const double confidence = ConfidenceOfLook(kConfidence, static_cast<int>(looks.size()));
-  for (const double ratio : {1.0, 0.98, 1.01, 1.03, 1.5}) {
+  struct Truth {
+    double one, others;
+  };
+  for (const Truth& truth : {Truth{1, 1},
+                             {0.98, 0.98},
+                             {1.01, 1.01},
+                             {1.03, 1.03},
+                             {1.5, 1.5},
+                             {0.95, 0.95},
+                             {0.95, 1.05},
+                             {0.96, 1.01}}) {
     for (const Noise noise : {Noise{0.002, 0.002}, {0.006, 0.002}, {0.01, 0.01}, {0.03, 0.01}}) {
       Rng rng(++seed);
-      const double effect = std::log(ratio);
+      std::vector<double> effects(kWorkloads, std::log(truth.others));
+      effects[0] = std::log(truth.one);
+      const double effect = std::accumulate(effects.begin(), effects.end(), 0.0) / kWorkloads;
       int verdicts[v1::Comparison::Verdict_ARRAYSIZE] = {};
       int covered = 0, all_launches = 0;
       for (int trial = 0; trial < trials; ++trial) {
         std::vector<LaunchBlocks> workloads(kWorkloads);
         SpeedupEstimate estimate;
         v1::Comparison::Verdict verdict = v1::Comparison::UNDECIDED;
-        int launches = 0;
+        int launches = 0;  // whole ones
+        bool decided_within = false;
         for (const int look : looks) {
-          for (; launches < look; ++launches) AddLaunch(effect, noise, &rng, &workloads);
+          while (launches < look && !decided_within) {
+            decided_within = !AddLaunch(DrawLaunch(effects, noise, &rng), launches + 1 == look,
+                                        confidence, &workloads);
+            if (!decided_within) ++launches;
+          }
           estimate = EstimateSpeedup(workloads, confidence);
           verdict = Judge(estimate, kMinEffect, kWorstRegression);
-          if (IsSettled(estimate, verdict, kWorstRegression)) break;
+          if (decided_within || IsSettled(estimate, verdict, kWorstRegression)) break;
         }
         ++verdicts[verdict];
         covered += Covers(estimate.combined, effect);
-        all_launches += launches;
+        for (const LaunchBlocks& one : workloads) all_launches += static_cast<int>(one.size());
       }
       const auto percent = [&](int count) { return 100.0 * count / trials; };
       std::printf(
-          "%8.2fx %11.2f %%  %9.2f %% | %8.1f %5.1f %5.1f %9.1f %5.1f | %7.1f | %.1f\n", ratio,
-          100 * noise.launch, 100 * noise.block, percent(verdicts[v1::Comparison::IMPROVED]),
-          percent(verdicts[v1::Comparison::EQUAL]), percent(verdicts[v1::Comparison::WORSE]),
-          percent(verdicts[v1::Comparison::UNDECIDED]), percent(verdicts[v1::Comparison::MIXED]),
-          percent(covered), static_cast<double>(all_launches) / trials);
+          "%5.2fx %5.2fx %10.2f %%  %9.2f %% | %8.1f %5.1f %5.1f %9.1f %5.1f | %7.1f | %.1f\n",
+          truth.one, truth.others, 100 * noise.launch, 100 * noise.block,
+          percent(verdicts[v1::Comparison::IMPROVED]), percent(verdicts[v1::Comparison::EQUAL]),
+          percent(verdicts[v1::Comparison::WORSE]), percent(verdicts[v1::Comparison::UNDECIDED]),
+          percent(verdicts[v1::Comparison::MIXED]), percent(covered),
+          static_cast<double>(all_launches) / kWorkloads / trials);
     }
   }
 }
