@@ -49,9 +49,7 @@ WorkloadSession::Batch WorkloadSession::Run(const std::vector<Call>& calls, Mode
     }
   }
   const std::vector<Call> decoys =
-      mode == Mode::kTimed && go.mode != v1::GoRequest::MODE_UNSPECIFIED && calls.size() > 1
-          ? PickDecoys(calls)
-          : std::vector<Call>();
+      mode == Mode::kTimed && calls.size() > 1 ? PickDecoys(calls) : std::vector<Call>();
   std::vector<Call> prepared = calls;
   prepared.insert(prepared.end(), decoys.begin(), decoys.end());
   buffers_->Prepare(prepared, salt);

@@ -96,7 +96,7 @@ class WorkloadSession {
 
   // How many sets a timed GO should leave out, of `sets`: some of these are prepared as if calls on
   // them would come, and must be as they were afterwards. A program that does the work of calls
-  // that it has not been asked for yet cannot tell them from the others.
+  // ahead cannot tell them from the others by what calls are given.
   static int Decoys(int sets) { return sets < 3 ? 0 : std::max(1, sets / 16); }
 
   // From now on `count` of the timed calls, any of them, are chosen after they were made and join

@@ -130,6 +130,20 @@ std::vector<CallFindings> MemfdBufferSets::Collect(const std::vector<SetContent>
   return findings;
 }
 
+std::optional<std::string> MemfdBufferSets::FirstWritten(const std::vector<SetContent>& calls,
+                                                         uint64_t poison_salt) {
+  const auto& tensors = workload_->tensors();
+  for (const SetContent& call : calls) {
+    for (size_t t = static_cast<size_t>(workload_->inputs()); t < tensors.size(); ++t) {
+      if (!IsAllPoison(PoisonWord(tensors[t].dtype, poison_salt), tensor_memory(call.set, t),
+                       tensors[t].bytes)) {
+        return tensors[t].name;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 void MemfdBufferSets::Wipe(const std::vector<SetContent>& calls) {
   const auto& tensors = workload_->tensors();
   const uint64_t salt = RandomUint64();

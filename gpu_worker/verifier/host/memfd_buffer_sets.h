@@ -35,6 +35,8 @@ class MemfdBufferSets final : public BufferSets {
   // The runner is stopped meanwhile, so that nothing needs to be copied.
   std::vector<CallFindings> Collect(const std::vector<SetContent>& calls,
                                     uint64_t poison_salt) override;
+  std::optional<std::string> FirstWritten(const std::vector<SetContent>& calls,
+                                          uint64_t poison_salt) override;
   void Wipe(const std::vector<SetContent>& calls) override;
   std::optional<std::string> ChangedInput(const SetContent& call) const override;
   std::vector<TensorComparison> Compare(int set, const SavedOutputs& oracle) const override;

@@ -77,11 +77,9 @@ class BufferSets {
   virtual std::vector<CallFindings> Collect(const std::vector<SetContent>& calls,
                                             uint64_t poison_salt) = 0;
   // Of calls that were prepared but not made: the first output, by name, that is not as Prepare
-  // left it. The outputs of other calls are as Collect left them. Memory of processors does not
-  // look.
-  virtual std::optional<std::string> FirstWritten(const std::vector<SetContent>&, uint64_t) {
-    return std::nullopt;
-  }
+  // left it. The outputs of other calls are as Collect left them.
+  virtual std::optional<std::string> FirstWritten(const std::vector<SetContent>& calls,
+                                                  uint64_t poison_salt) = 0;
   // Overwrites the outputs of these calls, so that no other runner finds them there. Compare and
   // Save may have them no longer.
   virtual void Wipe(const std::vector<SetContent>& calls) = 0;

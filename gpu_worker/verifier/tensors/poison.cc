@@ -87,4 +87,11 @@ bool ShowsPoison(v1::DType dtype, uint64_t word, const std::byte* memory, int64_
   return true;
 }
 
+bool IsAllPoison(uint64_t word, const std::byte* memory, int64_t bytes) {
+  const auto size = static_cast<size_t>(bytes);
+  if (std::memcmp(memory, &word, std::min(size, sizeof word)) != 0) return false;
+  // As each word is like the one before it, all are like the first.
+  return size <= sizeof word || std::memcmp(memory + sizeof word, memory, size - sizeof word) == 0;
+}
+
 }  // namespace ksearch

@@ -18,6 +18,9 @@ void FillPoison(uint64_t word, std::byte* out, int64_t bytes);
 // types, where poison is a legal value: all of it does, and it is at least 8 bytes long.
 bool ShowsPoison(v1::DType dtype, uint64_t word, const std::byte* memory, int64_t bytes);
 
+// Whether memory is as FillPoison left it, to the last byte.
+bool IsAllPoison(uint64_t word, const std::byte* memory, int64_t bytes);
+
 }  // namespace ksearch
 
 #endif  // KSEARCH_GPU_WORKER_VERIFIER_TENSORS_POISON_H_

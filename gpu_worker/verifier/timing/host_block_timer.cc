@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "common/textproto.h"
+#include "gpu_worker/verifier/dialogue/workload_session.h"
 #include "gpu_worker/verifier/harness_constants.h"
 
 namespace ksearch {
@@ -57,10 +58,12 @@ Ending HostBlockTimer::RunBlock(ConfirmationSide* side, const ConfirmationCase& 
   const bool oracled = side->dealer->rng().NextBelow(static_cast<uint64_t>(blocks_left)) <
                        static_cast<uint64_t>(side->dealer->oracled_left());
   const double block_us = absl::ToDoubleMicroseconds(FromProto(plan_.min_block_time()));
+  // Some sets are decoys.
+  const int sets_left = side->dealer->sets() - WorkloadSession::Decoys(side->dealer->sets());
   double spent_us = 0;
   size_t calls_done = 0;
   for (int go = 0; go < kMaxGosPerBlock && (go == 0 || spent_us < block_us); ++go) {
-    const std::vector<int> sets = side->dealer->PickSets(calls);
+    const std::vector<int> sets = side->dealer->PickSets(std::min(calls, sets_left));
     const WorkloadSession::Batch batch =
         side->session->Run(side->dealer->DealTo(sets, go == 0 && oracled ? 1 : 0),
                            WorkloadSession::Mode::kTimed, one.oracles, limits_);

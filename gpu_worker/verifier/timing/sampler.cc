@@ -93,7 +93,8 @@ int RotationSets(int64_t footprint_bytes, int64_t last_level_cache_bytes, int64_
 
 CallDealer::CallDealer(int sets, std::vector<int64_t> oracled, Rng rng)
     : deck_(static_cast<size_t>(sets)),
-      dealt_(deck_.size()),
+      round_(static_cast<size_t>(sets - WorkloadSession::Decoys(sets))),
+      dealt_(round_),
       oracled_(std::move(oracled)),
       kept_for_last_((oracled_left() + 2) / 3),
       next_fresh_(kFirstFreshContent + static_cast<int64_t>(rng.NextBelow(kFreshBeginnings))),
@@ -108,12 +109,12 @@ int CallDealer::DrawOracles() {
 }
 
 std::vector<WorkloadSession::Call> CallDealer::Deal(int calls, int oracled) {
-  if (dealt_ == deck_.size()) {
+  if (dealt_ == round_) {
     Shuffle(&deck_, &rng_);
     dealt_ = 0;
   }
   std::vector<WorkloadSession::Call> dealt;
-  while (static_cast<int>(dealt.size()) < std::max(1, calls) && dealt_ < deck_.size()) {
+  while (static_cast<int>(dealt.size()) < std::max(1, calls) && dealt_ < round_) {
     dealt.push_back({deck_[dealt_++], next_fresh_++});
   }
   PutOracles(oracled, &dealt);

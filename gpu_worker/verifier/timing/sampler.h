@@ -19,8 +19,9 @@ namespace ksearch {
 // `max_bytes` allows, but at least one.
 int RotationSets(int64_t footprint_bytes, int64_t last_level_cache_bytes, int64_t max_bytes);
 
-// Deals out calls: every set once in random order, then again; contents that no call had before;
-// some of them with an oracle, at random places. Thread-compatible.
+// Deals out calls: in rounds of sets in random order, each at most once a round, of which some are
+// left out as decoys (WorkloadSession::Decoys); contents that no call had before; some of them with
+// an oracle, at random places. Thread-compatible.
 class CallDealer {
  public:
   // `oracled`: contents with an oracle, each used once, in random order.
@@ -46,7 +47,8 @@ class CallDealer {
   void PutOracles(int oracled, std::vector<WorkloadSession::Call>* calls);
 
   std::vector<int> deck_;
-  size_t dealt_ = 0;
+  const size_t round_;  // so many of the deck
+  size_t dealt_;
   std::vector<int64_t> oracled_;
   const int kept_for_last_;
   int64_t next_fresh_;

@@ -176,7 +176,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadCandidate{"closed_socket", v1::OUTCOME_CHEAT, "control socket"},
         BadCandidate{"cached_by_pointer", v1::OUTCOME_INCORRECT, "output 'c'"},
         BadCandidate{"stale_every_second", v1::OUTCOME_CHEAT, "outputs of another call"},
-        BadCandidate{"skipping_every_second", v1::OUTCOME_CHEAT, "before output 'c'"}),
+        BadCandidate{"skipping_every_second", v1::OUTCOME_CHEAT, "before output 'c'"},
+        BadCandidate{"computes_ahead", v1::OUTCOME_CHEAT, "of a call that was not made"}),
     [](const auto& test) { return test.param.name; });
 
 TEST(JobVerifierTest, ThreadsThatWorkAfterReturnAreFoundOut) {
@@ -320,6 +321,14 @@ TEST(JobVerifierTest, ConfirmationJudgesTimedOutputsToo) {
       << verdict.message();
   EXPECT_THAT(verdict.message(),
               ::testing::AnyOf(HasSubstr("outputs of another call"), HasSubstr("hidden case")));
+  EXPECT_THAT(verdict.comparisons(), IsEmpty());
+}
+
+TEST(JobVerifierTest, AConfirmationHasCallsThatAreNotMade) {
+  Verifier verifier;
+  const v1::Verdict verdict = verifier.Verify(ConfirmRequest("computes_ahead", "honest"));
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_CHEAT) << verdict.message();
+  EXPECT_THAT(verdict.message(), HasSubstr("of a call that was not made"));
   EXPECT_THAT(verdict.comparisons(), IsEmpty());
 }
 

@@ -74,6 +74,21 @@ TEST_F(SessionTest, CallsAreChosenForComparisonAfterTheyWereMade) {
   }
 }
 
+TEST_F(SessionTest, AProgramThatWritesOutputsOfOtherCallsIsACheat) {
+  for (const bool honest : {true, false}) {
+    Open(honest ? "honest" : "computes_ahead");
+    // It knows all sets then; nothing shows while each of them is called.
+    for (int go = 0; go < 2; ++go) ASSERT_TRUE(RunTimed(kSets).passed());
+    const Ending ending = RunTimed(kSets - 1);
+    EXPECT_EQ(ending.passed(), honest) << ending.message;
+    if (honest) continue;
+    EXPECT_EQ(ending.outcome, v1::OUTCOME_CHEAT);
+    EXPECT_EQ(ending.message,
+              "output 'c' of a call that was not made was written: a call may only do its own "
+              "work");
+  }
+}
+
 TEST_F(SessionTest, AGoIsNotWaitedForMuchLongerThanTheOnesBefore) {
   Open("late_hang");
   for (int go = 0; go < 3; ++go) ASSERT_TRUE(RunTimed(kSets).passed());

@@ -122,6 +122,19 @@ TEST_F(MemfdBufferSetsTest, OneUnwrittenElementShows) {
   EXPECT_EQ(Findings(0, 7).unwritten, "");
 }
 
+TEST_F(MemfdBufferSetsTest, OneWrittenByteOfACallThatWasNotMadeShows) {
+  const std::vector<MapPacket> packets = buffers_->Map(3);
+  buffers_->Prepare({{0, 0}, {1, 1}, {2, 2}}, 7);
+  const std::vector<SetContent> decoys = {{1, 1}, {2, 2}};
+  EXPECT_EQ(buffers_->FirstWritten(decoys, 7), std::nullopt);
+  const Mapping made(packets[0], 2), decoy(packets[0], 8);  // the outputs of sets 0 and 2
+  made.floats()[0] = 1;
+  EXPECT_EQ(buffers_->FirstWritten(decoys, 7), std::nullopt);
+  decoy.tensor()[32 * 24 * 4 - 1] ^= 1;
+  EXPECT_THAT(buffers_->FirstWritten(decoys, 7), Optional(std::string("c")));
+  EXPECT_EQ(buffers_->FirstWritten({{1, 1}}, 7), std::nullopt);
+}
+
 TEST_F(MemfdBufferSetsTest, OutputsAreComparedWithSavedOnes) {
   const std::vector<MapPacket> packets = buffers_->Map(1);
   const Mapping c(packets[0], 2);
@@ -164,6 +177,21 @@ TEST(PoisonTest, FloatPoisonIsNan) {
     EXPECT_NE(value, value);
   }
   EXPECT_NE(PoisonWord(v1::DTYPE_FLOAT32, 1), PoisonWord(v1::DTYPE_FLOAT32, 2));
+}
+
+TEST(PoisonTest, AllOfItIsLookedAt) {
+  const uint64_t word = PoisonWord(v1::DTYPE_INT8, 3);
+  for (const int64_t bytes : {int64_t{0}, int64_t{3}, int64_t{8}, int64_t{13}, int64_t{4099}}) {
+    std::vector<std::byte> memory(static_cast<size_t>(bytes) + 1);
+    FillPoison(word, memory.data(), bytes);
+    EXPECT_TRUE(IsAllPoison(word, memory.data(), bytes)) << bytes;
+    for (const int64_t at : {int64_t{0}, bytes / 2, bytes - 1}) {
+      if (bytes == 0) continue;
+      memory[static_cast<size_t>(at)] ^= std::byte{1};
+      EXPECT_FALSE(IsAllPoison(word, memory.data(), bytes)) << bytes << " at " << at;
+      memory[static_cast<size_t>(at)] ^= std::byte{1};
+    }
+  }
 }
 
 TEST(PoisonTest, IntegersAreUnwrittenOnlyAsAWhole) {

@@ -22,21 +22,37 @@ TEST(RotationSetsTest, FollowsTheCacheWithinItsLimits) {
   EXPECT_EQ(RotationSets(0, 32 * kMiB, 512 * kMiB), 64);
 }
 
-TEST(CallDealerTest, EverySetOnceARoundInAnotherOrder) {
+TEST(CallDealerTest, EverySetButADecoyOnceARoundInAnotherOrder) {
+  constexpr size_t kRound = 15;
+  ASSERT_EQ(WorkloadSession::Decoys(16), 1);
   CallDealer dealer(16, {}, Rng(1));
   std::vector<std::vector<int>> rounds;
   std::set<int64_t> contents;
   for (int round = 0; round < 3; ++round) {
     std::vector<int>& order = rounds.emplace_back();
-    while (order.size() < 16) {
+    while (order.size() < kRound) {
       for (const WorkloadSession::Call& call : dealer.Deal(5, 0)) {
         order.push_back(call.set);
         EXPECT_TRUE(contents.insert(call.content).second) << "a content came twice";
       }
     }
-    EXPECT_EQ(std::set<int>(order.begin(), order.end()).size(), 16u);
+    EXPECT_EQ(order.size(), kRound);
+    EXPECT_EQ(std::set<int>(order.begin(), order.end()).size(), kRound);
   }
   EXPECT_NE(rounds[0], rounds[1]);
+}
+
+TEST(CallDealerTest, NoGoHasAllSetsAndNoSetIsAlwaysLeftOut) {
+  CallDealer dealer(3, {}, Rng(1));
+  std::set<int> sets;
+  for (int go = 0; go < 30; ++go) {
+    const std::vector<WorkloadSession::Call> calls = dealer.Deal(3, 0);
+    EXPECT_EQ(calls.size(), 2u);
+    for (const WorkloadSession::Call& call : calls) sets.insert(call.set);
+  }
+  EXPECT_EQ(sets.size(), 3u);
+  // Of two there is none to spare.
+  EXPECT_EQ(CallDealer(2, {}, Rng(1)).Deal(2, 0).size(), 2u);
 }
 
 TEST(CallDealerTest, OraclesAreUsedOnceAtRandomPlaces) {
@@ -55,7 +71,7 @@ TEST(CallDealerTest, OraclesAreUsedOnceAtRandomPlaces) {
     EXPECT_EQ(used, (std::multiset<int64_t>{2, 3, 4}));
     EXPECT_EQ(dealer.oracled_left(), 0);
   }
-  EXPECT_EQ(places.size(), 8u);
+  EXPECT_EQ(places.size(), 7u);  // the eighth set is a decoy
 }
 
 TEST(CallDealerTest, AThirdOfTheOraclesIsKeptForTheLastGo) {
