@@ -28,6 +28,7 @@ constexpr int kDialogueVersion = 1;
 constexpr char kGpuFlag[] = "--gpu=";
 constexpr char kGpuFilterFlag[] = "--gpu-filter=";
 constexpr char kInstrumentedFlag[] = "--instrumented";
+constexpr char kWarmFlag[] = "--warm";
 
 // Null with a reason if the device cannot be had.
 std::unique_ptr<Execution> MakeExecution(const RunnerFlags& flags, std::string* error) {
@@ -54,6 +55,7 @@ RunnerFlags ParseRunnerFlags(int argc, char** argv) {
       flags.gpu_filter = argv[i] + sizeof kGpuFilterFlag - 1;
     }
     if (std::strcmp(argv[i], kInstrumentedFlag) == 0) flags.instrumented = true;
+    if (std::strcmp(argv[i], kWarmFlag) == 0) flags.warm = true;
   }
   return flags;
 }
@@ -83,7 +85,7 @@ int RunDialogue(const RunnerFlags& flags, Program& program) {
   // them.
   if (!flags.instrumented) ::prctl(PR_SET_DUMPABLE, 0);
 #ifdef KSEARCH_TIGHT_FILTER
-  if (!flags.instrumented) {
+  if (!flags.instrumented && !flags.warm) {
     TightFilter filter = TightFilter::kProcessors;
     absl::Status tight;
     if (has_gpu) {

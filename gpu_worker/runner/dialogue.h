@@ -7,7 +7,8 @@
 
 namespace ksearch {
 
-// [--gpu=UUID] [--gpu-filter=NAME] [--instrumented], as RunnerStarter gives them to every runner.
+// [--gpu=UUID] [--gpu-filter=NAME] [--instrumented] [--warm], as RunnerStarter gives them to every
+// runner.
 struct RunnerFlags {
   std::string gpu;         // empty: none
   std::string gpu_filter;  // as in GpuFilterNamed
@@ -15,6 +16,9 @@ struct RunnerFlags {
   // filter forbids; on a GPU tensors are allocations of this process then, each exactly as long as
   // the tensor.
   bool instrumented = false;
+  // Of a program's warm stage (verifier/warm/warm_stage.h): compilers may be started, so the tight
+  // filter is left out.
+  bool warm = false;
 };
 
 // Other words are skipped.

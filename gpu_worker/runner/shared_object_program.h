@@ -24,6 +24,7 @@ class SharedObjectProgram final : public Program {
     return workspace_bytes_ == nullptr ? 0 : workspace_bytes_(arguments);
   }
   bool Setup(const ArgumentBlocks&) override { return true; }
+  bool LoadsInFirstCall() const override { return false; }
   int Call(int set, uint64_t* arguments, void* stream) override;
   std::string Raised() const override { return ""; }
 

@@ -174,8 +174,9 @@ void AddGpu(const GpuBinds& gpu, absl::string_view uuid, SandboxSpec* spec) {
   spec->binds.insert(spec->binds.end(), gpu.binds.begin(), gpu.binds.end());
   spec->environment["CUDA_VISIBLE_DEVICES"] = std::string(uuid);
   spec->environment["CUDA_CACHE_DISABLE"] = "1";
-  // A kernel that is loaded at its first launch would be loaded in a timed call.
-  spec->environment["CUDA_MODULE_LOADING"] = "EAGER";
+  // A kernel that is loaded at its first launch would be loaded in a timed call. Programs whose
+  // libraries have thousands of kernels say otherwise.
+  spec->environment.emplace("CUDA_MODULE_LOADING", "EAGER");
   spec->environment["LD_LIBRARY_PATH"] = gpu.library_folder;
   spec->address_space_bytes = 0;
   spec->max_processes = std::max(spec->max_processes, kGpuProcesses);

@@ -39,8 +39,8 @@ absl::StatusOr<int> GpuMinor(const std::string& proc_gpus, absl::string_view uui
 absl::StatusOr<GpuBinds> FindGpuBinds(absl::string_view uuid, std::optional<int> minor,
                                       const GpuHost& host);
 
-// Adds binds and environment, and raises the limits that a CUDA process exceeds by its nature:
-// address space, threads, open files.
+// Adds binds and environment (which leaves CUDA_MODULE_LOADING as it is set), and raises the limits
+// that a CUDA process exceeds by its nature: address space, threads, open files.
 void AddGpu(const GpuBinds& gpu, absl::string_view uuid, SandboxSpec* spec);
 
 }  // namespace ksearch

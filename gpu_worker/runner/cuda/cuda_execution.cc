@@ -73,6 +73,7 @@ void CudaExecution::Map(const v1::MapRequest& request, const std::vector<UniqueF
     recorded_.clear();
     recorded_.resize(static_cast<size_t>(std::max(0, request.sets())));
     hold_useful_ = true;
+    called_since_map_ = false;
   }
   if (const absl::Status mapped = buffers_.Map(request, fds); !mapped.ok()) {
     SetError(reply, CodeOf(mapped), 0, MessageOf(mapped));
@@ -142,6 +143,7 @@ CudaExecution::Failure CudaExecution::Run(const v1::GoRequest& request, Program&
 CudaExecution::Failure CudaExecution::Call(int set, Program& program, v1::RunnerReply::Done* done) {
   // A copy: a candidate may write to its arguments.
   arguments_ = buffers_.blocks().block(set);
+  called_since_map_ = true;
   const uint64_t start = MonotonicNanos();
   const int returned = program.Call(set, arguments_.data(), stream_.get());
   done->add_host_ns(MonotonicNanos() - start);
@@ -190,7 +192,8 @@ CudaExecution::Failure CudaExecution::RunAlone(const std::vector<int>& order, Ho
   bool queued = hold == Hold::kUntilQueued;
   int stamp = 0;
   for (const int set : order) {
-    const bool held = hold == Hold::kUntilQueued && hold_useful_;
+    const bool loads = program.LoadsInFirstCall() && !called_since_map_;
+    const bool held = hold == Hold::kUntilQueued && hold_useful_ && !loads;
     Failure failure = Check(
         held ? separators_.Hold(stream_.get(), stamp) : separators_.Launch(stream_.get(), stamp),
         "a separator");

@@ -89,6 +89,7 @@ class CudaExecution final : public Execution {
   std::array<Chain, kChains> chains_;
   // Not for a candidate that waits for the device within a call: every try costs milliseconds.
   bool hold_useful_ = true;
+  bool called_since_map_ = false;
   bool led_in_ = false;  // the last GO was empty
 };
 

@@ -1,4 +1,5 @@
-"""python3 -I -B ksearch_runner.py LIBRARY [--instrumented]: the runner of a program in Python.
+"""python3 -I -B ksearch_runner.py LIBRARY [--gpu=UUID] [--instrumented] [--warm]: the runner of a
+program in Python.
 
 Imports torch, then hands this process to ksearch's own code in LIBRARY, which is
 libksearch_python_runner.so: it keeps the dialogue with the verifier, the clock and the filter of
@@ -11,18 +12,29 @@ A program's file defines `run` in one of two forms:
   def run(inputs...)              returns the outputs, which are copied into their place in the call
 Arguments come by position, in the order of the definition: torch tensors over the verifier's
 memory, Python numbers for scalars.
+
+With --gpu, the tensors are CUDA tensors of the one device there is, and a call's work goes to the
+stream that the library names, which is torch's current one within the call. What the program
+compiles (Triton, torch.compile, torch.utils.cpp_extension) it compiles in a process of its own,
+--warm, whose caches the others read: they can start no compiler. The folders of these caches are
+named by the environment; where it names none, nothing is compiled.
 """
 
+import contextlib
 import ctypes
+import errno
 import functools
 import importlib.util
 import inspect
 import os
+import platform
 import sys
 import traceback
 
 ENTRY = "run"
 RAISED_BYTES = 2048
+# Environment variables that name the folders of what was compiled.
+CACHES = ("TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR", "TORCH_EXTENSIONS_DIR")
 
 
 class Argument(ctypes.Structure):
@@ -47,7 +59,7 @@ SETUP = ctypes.PYFUNCTYPE(
     ctypes.c_int32,
     ctypes.POINTER(ctypes.c_uint64),
 )
-CALL = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int32)
+CALL = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_void_p)
 
 
 class Callbacks(ctypes.Structure):
@@ -79,6 +91,7 @@ class DLManagedTensor(ctypes.Structure):
 
 
 DL_CPU = 1
+DL_CUDA = 2
 DL_INT = 0
 DL_UINT = 1
 CAPSULE_NAME = b"dltensor"  # a capsule keeps the pointer
@@ -91,8 +104,9 @@ make_capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
 class Tensors:
     """Makes torch tensors over memory that is not torch's, without a copy."""
 
-    def __init__(self, torch):
+    def __init__(self, torch, device_type):
         self._torch = torch
+        self._device_type = device_type
         # For ever: a program may keep a tensor longer than its workload, and freeing it reads this.
         self._kept = []
 
@@ -105,7 +119,7 @@ class Tensors:
         managed = DLManagedTensor()
         extents = (ctypes.c_int64 * len(shape))(*shape)
         managed.tensor.data = address
-        managed.tensor.device_type = DL_CPU
+        managed.tensor.device_type = self._device_type
         managed.tensor.ndim = len(shape)
         managed.tensor.type_code = DL_UINT if width == 1 else DL_INT
         managed.tensor.type_bits = 8 * width
@@ -114,6 +128,88 @@ class Tensors:
         self._kept.append((managed, extents))
         capsule = make_capsule(ctypes.addressof(managed), CAPSULE_NAME, None)
         return self._torch.utils.dlpack.from_dlpack(capsule).view(dtype)
+
+
+class Processors:
+    """Where calls run without --gpu."""
+
+    tensors = DL_CPU
+
+    def run(self, call, stream):
+        call()
+
+
+class Gpu:
+    """The one device of a runner that has one."""
+
+    tensors = DL_CUDA
+
+    def __init__(self, torch):
+        self._cuda = torch.cuda
+        self._stream = None
+        torch.cuda.init()
+        # Of what calls allocate while they are recorded: replays write there for as long as this
+        # process lives, so nothing else may ever lie in it.
+        self._pool = torch.cuda.MemPool() if hasattr(torch.cuda, "MemPool") else None
+
+    def run(self, call, stream):
+        """One call, with its work on `stream`, a CUstream."""
+        if self._stream is None:
+            self._stream = self._cuda.ExternalStream(stream, device=0)
+        # Every time: the last call may have left another one.
+        self._cuda.set_stream(self._stream)
+        with self._recording():
+            call()
+
+    def _recording(self):
+        if self._pool is None or not self._cuda.is_current_stream_capturing():
+            return contextlib.nullcontext()
+        return self._cuda.use_mem_pool(self._pool)
+
+
+def start_triton():
+    """Has Triton do what it does once a process, while programs can still be started."""
+    # Else it asks `ldconfig` where the driver lies, and `file` what the interpreter is.
+    os.environ.setdefault("TRITON_LIBCUDA_PATH", os.environ.get("LD_LIBRARY_PATH", ""))
+    platform.architecture = lambda *_, **__: ("64bit", "ELF")
+    from triton.runtime import driver
+
+    driver.active.get_current_target()
+
+
+def import_built_extensions():
+    """Has torch.utils.cpp_extension import what the warm stage built.
+
+    By itself it would first make a lock beside it, where nothing can be written any more.
+    """
+    from torch.utils import cpp_extension
+
+    signature = inspect.signature(cpp_extension._jit_compile)
+
+    def import_built(*values, **named):
+        bound = signature.bind(*values, **named)
+        bound.apply_defaults()
+        return cpp_extension._import_module_from_library(
+            bound.arguments["name"],
+            bound.arguments["build_directory"],
+            bound.arguments["is_python_module"],
+        )
+
+    cpp_extension._jit_compile = import_built
+
+
+class NotCompiledError(RuntimeError):
+    """A call wanted to compile something that was not compiled in the warm stage."""
+
+
+def wants_compiler(error):
+    """Whether an exception, or one that led to it, is how a wish to compile ends where nothing can
+    be written or started."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in (errno.EROFS, errno.EPERM, errno.ENOSYS):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def takes(signature, count):
@@ -153,15 +249,42 @@ def copy_results(torch, run, file, inputs, outputs, names):
         output.copy_(result)
 
 
+def mentions(path, word):
+    """Whether any file of the program whose main file is `path` has this word."""
+    for folder, _, files in os.walk(os.path.dirname(path)):
+        for name in files:
+            if name.endswith(".py"):
+                with open(os.path.join(folder, name), "rb") as file:
+                    if word in file.read():
+                        return True
+    return False
+
+
 def is_ours(path):
     """Whether code between here and the program is in this file."""
     return path == __file__ or path.startswith("<frozen importlib")
 
 
+def without_library_frames(frames, folder):
+    """Drops the frames of libraries behind the last one of the program in `folder`."""
+    last, at = None, frames
+    while at is not None:
+        if at.tb_frame.f_code.co_filename.startswith(folder + os.sep):
+            last = at
+        at = at.tb_next
+    if last is not None:
+        last.tb_next = None
+
+
 class Runner:
-    def __init__(self, torch):
+    """`device`: where calls run. `compiled`: whether there are caches that the warm stage filled,
+    and nothing else can be compiled."""
+
+    def __init__(self, torch, device, compiled):
         self._torch = torch
-        self._tensors = Tensors(torch)
+        self._device = device
+        self._compiled = compiled
+        self._tensors = Tensors(torch, device.tensors)
         self._raised = ctypes.create_string_buffer(RAISED_BYTES)
         self._run = None
         self._folder = None
@@ -184,6 +307,13 @@ class Runner:
             frames = error.__traceback__
             while frames is not None and is_ours(frames.tb_frame.f_code.co_filename):
                 frames = frames.tb_next
+            if self._folder:
+                without_library_frames(frames, self._folder)
+            if self._compiled and wants_compiler(error):
+                error = NotCompiledError(
+                    "the call wants to compile something that was not compiled before: the warm "
+                    "stage makes a call for each workload, and compiles what that needs"
+                )
             lines = traceback.format_exception(type(error), error, frames)
             text = "".join(lines).strip()
             if self._folder:
@@ -207,6 +337,8 @@ class Runner:
     def _load(self, path):
         path = os.fsdecode(path)
         self._folder, self._file = os.path.split(path)
+        if self._compiled and mentions(path, b"cpp_extension"):
+            import_built_extensions()
         sys.path.insert(0, self._folder)
         name = os.path.splitext(self._file)[0]
         spec = importlib.util.spec_from_file_location(name, path)
@@ -263,9 +395,9 @@ class Runner:
             return argument.float_value
         return bool(argument.int_value) if argument.kind == Argument.BOOL else argument.int_value
 
-    def _call(self, index):
+    def _call(self, index, stream):
         try:
-            self._calls[index]()
+            self._device.run(self._calls[index], stream)
             return 0
         except BaseException as error:  # SystemExit too
             return self._report(error)
@@ -280,6 +412,17 @@ def main():
     except ImportError as error:
         sys.exit(f"{sys.executable} cannot import torch: {error}")
     torch.set_grad_enabled(False)
+    has_gpu = any(word.startswith("--gpu=") for word in sys.argv[2:])
+    compiles = any(name in os.environ for name in CACHES)
+    try:
+        device = Gpu(torch) if has_gpu else Processors()
+        if has_gpu and compiles:
+            start_triton()
+    except Exception as error:  # of many kinds, and none of the program's
+        sys.exit(
+            f"{sys.executable} (torch {torch.__version__}) cannot use the GPU: "
+            f"{type(error).__name__}: {error}"
+        )
     # Keeps the interpreter's lock while it runs.
     library = ctypes.PyDLL(sys.argv[1])
     library.ksearch_python_run.argtypes = [
@@ -288,7 +431,7 @@ def main():
         ctypes.POINTER(Callbacks),
     ]
     words = [os.fsencode(word) for word in sys.argv[1:]]
-    runner = Runner(torch)
+    runner = Runner(torch, device, compiles and "--warm" not in sys.argv[2:])
     return library.ksearch_python_run(
         len(words), (ctypes.c_char_p * len(words))(*words), ctypes.byref(runner.callbacks)
     )

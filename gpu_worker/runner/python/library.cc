@@ -12,10 +12,6 @@ int ksearch_python_run(int argc, char** argv, const KsearchPythonCallbacks* call
     return 2;
   }
   const ksearch::RunnerFlags flags = ksearch::ParseRunnerFlags(argc, argv);
-  if (!flags.gpu.empty()) {
-    std::fprintf(stderr, "programs in Python run on processors only\n");
-    return 2;
-  }
   ksearch::PythonProgram program(*callbacks);
   return ksearch::RunDialogue(flags, program);
 }

@@ -42,17 +42,21 @@ struct KsearchPythonCallbacks {
   // `path`: of the file that defines the entry.
   int (*load)(const char* path);
   // Inputs in the order of the definition, then outputs. addresses[set * count + i] is where the
-  // tensor of argument i begins in a set, 0 for scalars. Nothing of it may be kept.
+  // tensor of argument i begins in a set, on the device that the program runs on; 0 for scalars.
+  // Nothing of it may be kept.
   int (*setup)(const KsearchPythonArgument* arguments, int32_t count, int32_t sets,
                const uint64_t* addresses);
-  int (*call)(int32_t set);
+  // `stream`: the CUstream that the call's work goes to, null on processors; the same in every
+  // call.
+  int (*call)(int32_t set, void* stream);
   // The words of an exception: kRaisedBytes bytes of the interpreter's, the last one 0.
   const char* raised;
   static constexpr int kRaisedBytes = 2048;
 };
 
-// A runner's life (RunDialogue) with a program in Python. The caller holds the interpreter's lock
-// and keeps it: threads that the program started run within its calls only.
+// A runner's life (RunDialogue) with a program in Python, on processors or, with --gpu, on that
+// device, in its primary context, which is torch's. The caller holds the interpreter's lock and
+// keeps it: threads that the program started run within its calls only.
 int ksearch_python_run(int argc, char** argv, const KsearchPythonCallbacks* callbacks);
 
 }  // extern "C"

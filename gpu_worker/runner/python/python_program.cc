@@ -74,7 +74,9 @@ bool PythonProgram::Setup(const ArgumentBlocks& arguments) {
                                addresses.data())) == 0;
 }
 
-int PythonProgram::Call(int set, uint64_t*, void*) { return Take(callbacks_.call(set)); }
+int PythonProgram::Call(int set, uint64_t*, void* stream) {
+  return Take(callbacks_.call(set, stream));
+}
 
 int PythonProgram::Take(int answer) {
   if (answer == 0) {

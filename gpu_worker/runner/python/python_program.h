@@ -11,7 +11,7 @@
 namespace ksearch {
 
 // A program in Python, in a process whose own interpreter called ksearch_python_run. Its tensors
-// are torch tensors over the mapped buffers.
+// are torch tensors over the mapped buffers, without a copy.
 class PythonProgram final : public Program {
  public:
   explicit PythonProgram(const KsearchPythonCallbacks& callbacks) : callbacks_(callbacks) {}
@@ -22,6 +22,7 @@ class PythonProgram final : public Program {
   // They allocate for themselves.
   int64_t WorkspaceBytes(const uint64_t*) override { return 0; }
   bool Setup(const ArgumentBlocks& arguments) override;
+  bool LoadsInFirstCall() const override { return true; }
   int Call(int set, uint64_t* arguments, void* stream) override;
   std::string Raised() const override { return raised_; }
 

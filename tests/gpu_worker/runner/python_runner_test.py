@@ -1,0 +1,169 @@
+"""Calls of ksearch_runner.py on a device, with a stand-in for torch.cuda: python_runner_test.py SCRIPT
+
+Skipped (status 77) where torch is missing.
+"""
+
+import contextlib
+import ctypes
+import importlib.util
+import os
+import sys
+import tempfile
+import unittest
+
+try:
+    import torch
+except ImportError:
+    sys.exit(77)
+
+STREAM = 0x7000
+
+
+class FakeCuda:
+    """Notes what is asked of it, in order."""
+
+    def __init__(self):
+        self.log = []
+        self.capturing = False
+
+    def init(self):
+        self.log.append("init")
+
+    def MemPool(self):
+        return "pool"
+
+    def ExternalStream(self, handle, device):
+        self.log.append(f"stream {handle:#x} of {device}")
+        return handle
+
+    def set_stream(self, stream):
+        self.log.append(f"current {stream:#x}")
+
+    def is_current_stream_capturing(self):
+        return self.capturing
+
+    @contextlib.contextmanager
+    def use_mem_pool(self, pool):
+        self.log.append(f"into {pool}")
+        yield
+        self.log.append(f"out of {pool}")
+
+
+class FakeTorch:
+    """torch, but for its devices."""
+
+    def __init__(self):
+        self.cuda = FakeCuda()
+
+    def __getattr__(self, name):
+        return getattr(torch, name)
+
+
+def load_runner():
+    spec = importlib.util.spec_from_file_location("ksearch_runner", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class OnMemoryOfThisProcess:
+    """A device whose tensors are the processors': what a capsule says is the device's is not."""
+
+    def __init__(self, gpu, runner):
+        self.run = gpu.run
+        self.tensors = runner.DL_CPU
+
+
+class PythonRunnerTest(unittest.TestCase):
+    def setUp(self):
+        self.module = load_runner()
+        self.torch = FakeTorch()
+        self.gpu = self.module.Gpu(self.torch)
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def runner(self, text, compiled=False):
+        path = os.path.join(self.folder.name, "program.py")
+        with open(path, "w") as file:
+            file.write(text)
+        device = OnMemoryOfThisProcess(self.gpu, self.module)
+        runner = self.module.Runner(self.torch, device, compiled)
+        self.assertEqual(runner.callbacks.load(path.encode()), 0, runner._raised.value)
+        return runner
+
+    def set_up(self, runner, memory, dtype=b"float32"):
+        shape = (ctypes.c_int64 * 1)(memory[0].numel())
+        arguments = (self.module.Argument * len(memory))()
+        for i, argument in enumerate(arguments):
+            argument.name = b"xyz"[i : i + 1]
+            argument.dtype = dtype
+            argument.shape = shape
+            argument.dimensions = 1
+            argument.output = int(i == len(memory) - 1)
+        addresses = (ctypes.c_uint64 * len(memory))(*(one.data_ptr() for one in memory))
+        self.assertEqual(
+            runner.callbacks.setup(arguments, len(memory), 1, addresses), 0, runner._raised.value
+        )
+
+    def test_a_call_is_made_on_the_stream_that_it_is_given(self):
+        runner = self.runner("def run(x, y):\n  y.copy_(x * 2)\n")
+        x, y = torch.arange(4.0), torch.zeros(4)
+        self.set_up(runner, [x, y])
+        for _ in range(2):
+            self.assertEqual(runner.callbacks.call(0, STREAM), 0)
+        self.assertEqual(y.tolist(), [0.0, 2.0, 4.0, 6.0])
+        self.assertEqual(
+            self.torch.cuda.log,
+            ["init", "stream 0x7000 of 0", "current 0x7000", "current 0x7000"],
+        )
+
+    def test_what_a_recorded_call_allocates_is_of_a_pool_of_its_own(self):
+        runner = self.runner("def run(x):\n  return x + 1\n")
+        x, y = torch.arange(4.0), torch.zeros(4)
+        self.set_up(runner, [x, y])
+        self.torch.cuda.capturing = True
+        self.assertEqual(runner.callbacks.call(0, STREAM), 0)
+        self.assertEqual(y.tolist(), [1.0, 2.0, 3.0, 4.0])
+        self.assertEqual(self.torch.cuda.log[-2:], ["into pool", "out of pool"])
+
+    def test_tensors_of_a_device_say_so_to_torch(self):
+        tensors = self.module.Tensors(self.torch, self.gpu.tensors)
+        memory = (ctypes.c_float * 4)()
+        seen = []
+
+        class Dlpack:
+            @staticmethod
+            def from_dlpack(capsule):
+                get = ctypes.pythonapi.PyCapsule_GetPointer
+                get.restype = ctypes.c_void_p
+                get.argtypes = [ctypes.py_object, ctypes.c_char_p]
+                at = get(capsule, b"dltensor")
+                managed = ctypes.cast(at, ctypes.POINTER(self.module.DLManagedTensor))[0]
+                seen.append((managed.tensor.device_type, managed.tensor.device_id))
+                return torch.zeros(4, dtype=torch.int32)
+
+        self.torch.utils = type("Utils", (), {"dlpack": Dlpack})
+        tensors.over(ctypes.addressof(memory), "float32", [4])
+        self.assertEqual(seen, [(2, 0)])  # kDLCUDA, the one device
+
+    def test_a_wish_to_compile_is_told_as_such_where_nothing_can_be(self):
+        text = "import errno\ndef run(x, y):\n  raise OSError(errno.EROFS, 'no')\n"
+        for compiled, says in ((True, b"NotCompiledError: "), (False, b"OSError: ")):
+            runner = self.runner(text, compiled)
+            self.set_up(runner, [torch.zeros(4), torch.zeros(4)])
+            self.assertEqual(runner.callbacks.call(0, STREAM), 1)
+            raised = runner._raised.value
+            self.assertIn(b'File "program.py", line 3, in run', raised)
+            self.assertIn(says, raised.split(b"\n")[-1])
+
+    def test_a_traceback_ends_with_the_programs_own_line(self):
+        runner = self.runner("import json\ndef run(x, y):\n  json.loads('{')\n")
+        self.set_up(runner, [torch.zeros(4), torch.zeros(4)])
+        self.assertEqual(runner.callbacks.call(0, STREAM), 1)
+        self.assertNotIn(b"decoder.py", runner._raised.value)
+        self.assertIn(b"line 3, in run", runner._raised.value)
+
+
+if __name__ == "__main__":
+    SCRIPT = sys.argv.pop(1)
+    unittest.main()
