@@ -66,10 +66,10 @@ std::vector<LanguageFacts> MakeTable() {
        .aliases = {"triton"},
        .title = "Python",
        .devices = {v1::DEVICE_CLASS_CUDA, v1::DEVICE_CLASS_CPU},
-       .built_for = {v1::DEVICE_CLASS_CPU},
+       .built_for = {v1::DEVICE_CLASS_CUDA, v1::DEVICE_CLASS_CPU},
        .toolkit = Toolkit::kPython,
-       .toolkit_advice = "install torch for the interpreter (Debian: python3-torch; elsewhere: pip "
-                         "install torch), or set interpreter",
+       .toolkit_advice = "install torch for the interpreter (Debian: python3-torch; elsewhere, and "
+                         "for GPUs: pip install torch), or set interpreter",
        .builds_instrumented = false,
        .toolkit_is_told = true,
        .scanner = SourceScanner::kNone,

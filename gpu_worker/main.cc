@@ -61,6 +61,12 @@ v1::WorkerHello MakeHello(const v1::WorkerConfig& config, const std::vector<Devi
     *capability->mutable_fingerprint() = device.monitor->Fingerprint();
     for (const auto& [language, builder] : toolchains) {
       if (!BuiltFor(language, device.device_class())) continue;
+      if (const absl::Status served = builder->ServesDevice(device.device_class()); !served.ok()) {
+        LOG(WARNING) << "msg=\"a language is not offered\" language=" << LanguageName(language)
+                     << " device=" << device.monitor->Fingerprint().device_id() << " reason=\""
+                     << served.message() << "\"";
+        continue;
+      }
       capability->add_languages(language);
       v1::LanguageToolkit* toolkit = capability->add_toolkits();
       toolkit->set_language(language);

@@ -32,6 +32,9 @@ class BuildCache : public Builder {
   std::string fingerprint() const override { return builder_->fingerprint(); }
   std::string toolkit() const override { return builder_->toolkit(); }
   std::vector<std::string> architectures() const override { return builder_->architectures(); }
+  absl::Status ServesDevice(v1::DeviceClass device) const override {
+    return builder_->ServesDevice(device);
+  }
 
  private:
   struct Building {

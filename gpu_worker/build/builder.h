@@ -28,7 +28,8 @@ struct BuildRequest {
   v1::Sources sources;
   std::string kernel_header;  // becomes ksearch_task.h beside the sources
   v1::Limits limits;
-  // CUDA: what to build for, e.g. "sm_90a"; empty: the toolchain's default.
+  // Of the GPU to build for, e.g. "sm_90a"; empty: the toolchain's default, which is processors for
+  // languages that know both.
   std::string architecture = {};
   BuildVariant variant = BuildVariant::kPlain;
 };
@@ -61,6 +62,9 @@ class Builder {
   virtual std::string toolkit() const { return fingerprint(); }
   // What BuildRequest.architecture may be; empty: it is not looked at.
   virtual std::vector<std::string> architectures() const { return {}; }
+  // Whether its programs run on devices of this class, which is one that BuiltFor
+  // (common/language.h) has for its language: FAILED_PRECONDITION says what is missing.
+  virtual absl::Status ServesDevice(v1::DeviceClass /*device*/) const { return absl::OkStatus(); }
 };
 
 }  // namespace ksearch

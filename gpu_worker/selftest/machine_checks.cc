@@ -118,6 +118,18 @@ std::vector<Finding> CheckDisk(const std::string& state_dir) {
   return findings;
 }
 
+namespace {
+
+bool HasGpu(const v1::WorkerConfig& config) {
+  bool has = config.device().device_class() == v1::DEVICE_CLASS_CUDA;
+  for (const v1::DeviceSettings& device : config.more_devices()) {
+    has = has || device.device_class() == v1::DEVICE_CLASS_CUDA;
+  }
+  return has;
+}
+
+}  // namespace
+
 std::vector<Finding> CheckCompilers(const v1::WorkerConfig& config, const std::string& folder,
                                     Sandbox* sandbox) {
   std::vector<v1::Toolchain> wanted(config.toolchains().begin(), config.toolchains().end());
@@ -140,6 +152,13 @@ std::vector<Finding> CheckCompilers(const v1::WorkerConfig& config, const std::s
         absl::StrFormat("%s builds; ready after %.1f s (%s)", LanguageName(toolchain.language()),
                         absl::ToDoubleSeconds(Clock::Real().SteadyNow() - begin),
                         version.substr(0, version.find(" | ")))));
+    if (!HasGpu(config) || !BuiltFor(toolchain.language(), v1::DEVICE_CLASS_CUDA)) continue;
+    const absl::Status on_gpus = made->begin()->second->ServesDevice(v1::DEVICE_CLASS_CUDA);
+    if (on_gpus.ok()) continue;
+    findings.push_back(
+        Finding::Warn("compiler", std::string(on_gpus.message()),
+                      absl::StrCat("else this worker's GPUs take no programs in ",
+                                   std::string(FactsOf(toolchain.language()).title))));
   }
   return findings;
 }

@@ -84,11 +84,11 @@ TEST(LanguageTest, AValueWithoutARowRunsNowhere) {
   }
 }
 
-TEST(LanguageTest, PythonRunsOnBothButIsBuiltForProcessorsAlone) {
+TEST(LanguageTest, PythonRunsOnGpusAndProcessors) {
   EXPECT_EQ(FactsOf(v1::LANGUAGE_PYTHON).devices.front(), v1::DEVICE_CLASS_CUDA);
   EXPECT_TRUE(RunsOn(v1::LANGUAGE_PYTHON, v1::DEVICE_CLASS_CPU));
   EXPECT_TRUE(BuiltFor(v1::LANGUAGE_PYTHON, v1::DEVICE_CLASS_CPU));
-  EXPECT_FALSE(BuiltFor(v1::LANGUAGE_PYTHON, v1::DEVICE_CLASS_CUDA));
+  EXPECT_TRUE(BuiltFor(v1::LANGUAGE_PYTHON, v1::DEVICE_CLASS_CUDA));
 }
 
 TEST(LanguageTest, TheTasksDeviceIsUsedWhereTheLanguageRunsOnIt) {

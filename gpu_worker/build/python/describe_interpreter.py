@@ -3,6 +3,7 @@ tab, the value. Runs with -I, for any Python 3."""
 
 import os
 import sys
+import sysconfig
 
 
 def say(word, value):
@@ -29,6 +30,7 @@ try:
     import torch
 
     say("torch", torch.__version__)
+    say("torch_cuda", torch.version.cuda or "")
     say_folder(os.path.dirname(os.path.dirname(os.path.abspath(torch.__file__))))
 except Exception as error:
     say("torch_error", "%s: %s" % (type(error).__name__, error))
@@ -38,3 +40,11 @@ try:
     say("triton", metadata.version("triton"))
 except Exception:
     pass  # nothing needs it on processors
+# Triton builds a module of C for every kernel that it launches.
+if os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")):
+    say("headers", sysconfig.get_path("include"))
+    say_folder(sysconfig.get_path("include"))
+for compiler in ("gcc", "clang"):
+    if os.access("/usr/bin/" + compiler, os.X_OK):
+        say("c_compiler", "/usr/bin/" + compiler)
+        break

@@ -10,6 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "common/status_macros.h"
 #include "common/subprocess.h"
@@ -102,6 +103,29 @@ std::string VersionsOf(const Interpreter& interpreter) {
                       interpreter.triton.empty() ? "" : ", triton ", interpreter.triton);
 }
 
+absl::Status CheckGpuParts(const Interpreter& interpreter) {
+  std::vector<std::string> missing;
+  if (interpreter.torch_cuda.empty()) {
+    missing.push_back(absl::StrCat("torch ", interpreter.torch,
+                                   " was built without CUDA (install one from "
+                                   "download.pytorch.org/whl/cu130 or the like)"));
+  }
+  if (interpreter.triton.empty()) {
+    missing.push_back(
+        absl::StrCat("it has no triton (`", interpreter.path, " -m pip install triton`)"));
+  }
+  if (interpreter.headers.empty()) {
+    missing.push_back(
+        "Python.h is missing, which Triton's launchers include (Debian: python3-dev)");
+  }
+  if (interpreter.c_compiler.empty()) {
+    missing.push_back("/usr/bin has neither gcc nor clang, which build Triton's launchers");
+  }
+  if (missing.empty()) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      interpreter.path, " cannot run programs on GPUs: ", absl::StrJoin(missing, "; ")));
+}
+
 absl::StatusOr<std::string> FindInterpreter(const std::string& configured,
                                             const std::string& virtual_environment) {
   const std::string wanted = !configured.empty()           ? configured
@@ -141,6 +165,9 @@ absl::StatusOr<Interpreter> ParseInterpreter(const std::string& path, absl::stri
   interpreter.python = Clean(facts["python"], kMaxVersionBytes);
   interpreter.torch = Clean(facts["torch"], kMaxVersionBytes);
   interpreter.triton = Clean(facts["triton"], kMaxVersionBytes);
+  interpreter.torch_cuda = Clean(facts["torch_cuda"], kMaxVersionBytes);
+  interpreter.headers = facts["headers"];
+  interpreter.c_compiler = facts["c_compiler"];
   if (interpreter.python.empty()) {
     return absl::InternalError(absl::StrCat(path, " did not say which Python it is"));
   }

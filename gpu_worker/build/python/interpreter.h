@@ -16,6 +16,10 @@ struct Interpreter {
   std::string python;  // "3.11.2"
   std::string torch;   // "2.11.0+cu130": with the CUDA that it was built for
   std::string triton;  // empty: there is none
+  // What programs on a GPU need beside; empty: it is missing.
+  std::string torch_cuda;  // "13.0": the CUDA that torch was built for
+  std::string headers;     // the folder of Python.h
+  std::string c_compiler;  // as the sandbox sees it
   // Folders (archives, too) beside the system's that it and its packages lie in: absolute, sorted,
   // none within another.
   std::vector<std::string> folders;
@@ -23,6 +27,10 @@ struct Interpreter {
 
 // "python 3.11.2, torch 2.11.0+cu130, triton 3.6.0".
 std::string VersionsOf(const Interpreter& interpreter);
+
+// Whether it can run programs on a GPU: FAILED_PRECONDITION names all that is missing and how to
+// get it.
+absl::Status CheckGpuParts(const Interpreter& interpreter);
 
 // The path of the interpreter to use: `configured`, or else bin/python3 of `virtual_environment`
 // (what VIRTUAL_ENV says), or else python3 on PATH. NOT_FOUND says where it was looked for and how

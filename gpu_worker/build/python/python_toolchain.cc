@@ -1,5 +1,7 @@
 #include "gpu_worker/build/python/python_toolchain.h"
 
+#include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <thread>
 #include <vector>
@@ -34,6 +36,24 @@ constexpr char kTrialScript[] =
     "import ctypes, sys, torch\n"
     "ctypes.PyDLL(sys.argv[1])\n"
     "torch.ones(2).sum().item()\n";
+
+// Words without which a program compiles nothing when it is called: Triton's and torch's ways to do
+// so, and modules that may. One that hides them is not warmed, and fails.
+constexpr absl::string_view kCompilingWords[] = {
+    "triton", "compile", "inductor", "cpp_extension", "jit", "__import__", "importlib"};
+// Where what is compiled lies, by the variables that Triton and torch read.
+constexpr const char* kCompiledFolders[][2] = {{"TRITON_CACHE_DIR", "triton"},
+                                               {"TORCHINDUCTOR_CACHE_DIR", "inductor"},
+                                               {"TORCH_EXTENSIONS_DIR", "extensions"}};
+
+bool MayCompile(const v1::Sources& sources) {
+  for (const v1::SourceFile& file : sources.files()) {
+    for (const absl::string_view word : kCompilingWords) {
+      if (absl::StrContains(file.content(), word)) return true;
+    }
+  }
+  return false;
+}
 
 // Torch makes a thread for every processor, which may be more than a job may have.
 void BoundThreads(int max_processes, v1::RunnerCommand* runner) {
@@ -121,10 +141,40 @@ absl::StatusOr<std::unique_ptr<PythonToolchain>> PythonToolchain::Create(Options
   for (const auto& [name, value] : runner.environment()) {
     absl::StrAppend(&fingerprint, " ", name, "=", value);
   }
+  const absl::Status on_gpus = CheckGpuParts(interpreter);
+  absl::StrAppend(&fingerprint, on_gpus.ok() ? " | on GPUs 1" : "");
   ASSIGN_OR_RETURN(auto folders, BuildFolders::Create(options.work_dir));
   return std::unique_ptr<PythonToolchain>(
       new PythonToolchain(std::move(options), sandbox, std::move(interpreter), std::move(runner),
                           std::move(fingerprint), std::move(folders)));
+}
+
+absl::Status PythonToolchain::ServesDevice(v1::DeviceClass device) const {
+  return device == v1::DEVICE_CLASS_CUDA ? CheckGpuParts(interpreter_) : absl::OkStatus();
+}
+
+v1::RunnerCommand PythonToolchain::GpuRunner(const v1::Sources& sources) const {
+  v1::RunnerCommand runner = runner_;
+  auto& environment = *runner.mutable_environment();
+  // Torch has thousands of kernels. Those that a call needs are loaded before it is timed.
+  environment["CUDA_MODULE_LOADING"] = "LAZY";
+  if (!MayCompile(sources)) return runner;
+  // The same when it compiles and when it reads what it compiled: some of it is in Triton's keys.
+  environment["PATH"] =
+      absl::StrCat(std::filesystem::path(interpreter_.path).parent_path().string(),
+                   ":/usr/local/cuda/bin:/usr/bin");
+  environment["CC"] = interpreter_.c_compiler;
+  // Choices that were timed once are read.
+  environment["TRITON_CACHE_AUTOTUNING"] = "1";
+  // Else it asks ptxas, which cannot be started where calls are measured. Only in its keys.
+  environment["TRITON_MOCK_PTX_VERSION"] = interpreter_.triton;
+  environment["TORCHINDUCTOR_COMPILE_THREADS"] = "1";
+  // There is no /etc/passwd, and torch names a folder after whoever it runs for.
+  environment["USER"] = "sandbox";
+  for (const auto& [variable, folder] : kCompiledFolders) {
+    (*runner.mutable_compiled_folders())[variable] = folder;
+  }
+  return runner;
 }
 
 SandboxSpec PythonToolchain::ParserSpec(const BuildRequest& request, const BuildFolder& folder,
@@ -145,6 +195,8 @@ absl::StatusOr<BuildResult> PythonToolchain::Build(const BuildRequest& request,
   if (request.variant != BuildVariant::kPlain) {
     return absl::FailedPreconditionError("only CUDA programs have other builds than the plain one");
   }
+  const bool on_gpu = !request.architecture.empty();
+  if (on_gpu) RETURN_IF_ERROR(ServesDevice(v1::DEVICE_CLASS_CUDA));
   const absl::Time start = Clock::Real().SteadyNow();
   const absl::Status usable = CheckSources(request.sources, request.limits, PythonSourceRules());
   if (!usable.ok()) return Refused(std::string(usable.message()));
@@ -170,7 +222,7 @@ absl::StatusOr<BuildResult> PythonToolchain::Build(const BuildRequest& request,
     result.report.set_artifact_sha256(sha256);
     result.artifact_path = folder->src();
     result.artifact_hold = folder;
-    *result.loading.mutable_runner() = runner_;
+    *result.loading.mutable_runner() = on_gpu ? GpuRunner(request.sources) : runner_;
     *result.loading.mutable_load_time() = ToProto(kLoadTime);
     result.loading.set_main_file(main_file);
   }

@@ -16,7 +16,8 @@ namespace ksearch {
 // "Builds" programs in Python for the interpreter that will run them: every file is parsed, in the
 // sandbox and by that interpreter, so that a syntax error or a missing entry shows before the
 // device; nothing of the program runs. The artifact is the folder of its sources, with the command
-// that starts a runner for it.
+// that starts a runner for it: with BuildRequest.architecture one on a GPU, where programs that
+// compile as they are called first are said to do so (RunnerCommand.compiled_folders).
 //
 // The file that is loaded is kernel.py (LanguageFacts.main_path), or the only one outside of
 // folders.
@@ -42,6 +43,8 @@ class PythonToolchain : public Builder {
   std::string fingerprint() const override { return fingerprint_; }
   // "python 3.11.2, torch 1.13.0".
   std::string toolkit() const override { return VersionsOf(interpreter_); }
+  // GPUs take CheckGpuParts.
+  absl::Status ServesDevice(v1::DeviceClass device) const override;
 
  private:
   PythonToolchain(Options options, Sandbox* sandbox, Interpreter interpreter,
@@ -54,6 +57,8 @@ class PythonToolchain : public Builder {
         fingerprint_(std::move(fingerprint)),
         folders_(std::move(folders)) {}
 
+  // What starts a runner on a GPU for these sources.
+  v1::RunnerCommand GpuRunner(const v1::Sources& sources) const;
   SandboxSpec ParserSpec(const BuildRequest& request, const BuildFolder& folder,
                          const std::string& main_file) const;
 

@@ -52,6 +52,19 @@ TEST(InterpreterTest, WhatIsMissingIsSaidWithWhatToDo) {
   EXPECT_THAT(Fault("python\tthree\n"), HasSubstr("3.9 or newer"));
 }
 
+TEST(InterpreterTest, AllThatGpusNeedAndIsMissingIsSaidAtOnce) {
+  const auto whole = ParseInterpreter(
+      kPath, Printed("triton\t3.6.0\ntorch_cuda\t13.0\nheaders\t/usr/include/python3.12\n"
+                     "c_compiler\t/usr/bin/gcc\n"));
+  ASSERT_TRUE(whole.ok()) << whole.status();
+  EXPECT_TRUE(CheckGpuParts(*whole).ok()) << CheckGpuParts(*whole);
+  const auto bare = ParseInterpreter(kPath, Printed("torch_cuda\t\n"));
+  ASSERT_TRUE(bare.ok()) << bare.status();
+  EXPECT_THAT(std::string(CheckGpuParts(*bare).message()),
+              AllOf(HasSubstr("built without CUDA"), HasSubstr("-m pip install triton"),
+                    HasSubstr("python3-dev"), HasSubstr("neither gcc nor clang")));
+}
+
 // An environment in somebody's home would show all of it to candidates.
 TEST(InterpreterTest, FoldersOfTheWholeMachineAreNotShown) {
   for (const char* folder : {"/", "/home", "/home/ada", "/root", "/etc", "/opt", "/tmp", "/var/"}) {

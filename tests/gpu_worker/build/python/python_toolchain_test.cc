@@ -117,6 +117,58 @@ TEST_F(PythonToolchainTest, AProgramIsTheFolderOfItsSourcesAndWhatRunsIt) {
   EXPECT_GT(FromProto(result.report.wall_time()), absl::ZeroDuration());
 }
 
+// Debian's torch has no CUDA.
+TEST_F(PythonToolchainTest, AnInterpreterThatLacksWhatGpusNeedServesProcessorsAlone) {
+  EXPECT_TRUE(toolchain_->ServesDevice(v1::DEVICE_CLASS_CPU).ok());
+  const absl::Status on_gpus = toolchain_->ServesDevice(v1::DEVICE_CLASS_CUDA);
+  if (on_gpus.ok()) GTEST_SKIP() << kPython << " has torch with CUDA, and Triton";
+  EXPECT_EQ(on_gpus.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(Message(on_gpus),
+              AllOf(HasSubstr("cannot run programs on GPUs"), HasSubstr(kPython)));
+  BuildRequest request = Request({{"kernel.py", "def run(): pass\n"}});
+  request.architecture = "sm_90a";
+  EXPECT_EQ(toolchain_->Build(request, {}).status(), on_gpus);
+}
+
+// As it describes itself in the tests above, but for what it lacks.
+TEST_F(PythonToolchainTest, OnGpusProgramsThatMayCompileHaveFoldersForIt) {
+  const std::string folder = ScratchFolder() + "/gpu_environment";
+  ASSERT_EQ(
+      OutputOfCommand({kPython, "-m", "venv", "--system-site-packages", "--without-pip", folder})
+          .exit.code,
+      0);
+  const std::string packages = absl::StrCat(
+      folder, "/lib/python",
+      OutputOfCommand({kPython, "-c", "import sys; print('%d.%d' % sys.version_info[:2], end='')"})
+          .out,
+      "/site-packages");
+  std::filesystem::create_directories(packages + "/triton-3.6.0.dist-info");
+  std::ofstream(packages + "/triton-3.6.0.dist-info/METADATA")
+      << "Metadata-Version: 2.1\nName: triton\nVersion: 3.6.0\n";
+  std::ofstream(packages + "/sitecustomize.py") << "import torch\ntorch.version.cuda = '13.0'\n";
+  auto made = PythonToolchain::Create(OptionsFor(folder + "/bin/python3"), sandbox_);
+  ASSERT_TRUE(made.ok()) << made.status();
+  if (const absl::Status served = (*made)->ServesDevice(v1::DEVICE_CLASS_CUDA); !served.ok()) {
+    GTEST_SKIP() << served;  // no headers here
+  }
+  const auto runner = [&](const std::string& text, const std::string& architecture) {
+    BuildRequest request = Request({{"kernel.py", text}});
+    request.architecture = architecture;
+    auto built = (*made)->Build(request, {});
+    EXPECT_TRUE(built.ok() && built->outcome == v1::OUTCOME_PASSED);
+    return built.ok() ? built->loading.runner() : v1::RunnerCommand();
+  };
+  const v1::RunnerCommand triton = runner("import triton\ndef run(): pass\n", "sm_90a");
+  EXPECT_EQ(triton.compiled_folders().at("TRITON_CACHE_DIR"), "triton");
+  EXPECT_EQ(triton.environment().at("TRITON_CACHE_AUTOTUNING"), "1");
+  EXPECT_EQ(triton.environment().at("TRITON_MOCK_PTX_VERSION"), "3.6.0");
+  EXPECT_EQ(triton.environment().at("CUDA_MODULE_LOADING"), "LAZY");
+  const v1::RunnerCommand torch = runner("import torch\ndef run(): pass\n", "sm_90a");
+  EXPECT_TRUE(torch.compiled_folders().empty());
+  EXPECT_EQ(torch.environment().at("CUDA_MODULE_LOADING"), "LAZY");
+  EXPECT_TRUE(runner("import triton\ndef run(): pass\n", "").compiled_folders().empty());
+}
+
 TEST_F(PythonToolchainTest, TheArtifactGoesWithTheLastHold) {
   BuildResult result = Build({{"kernel.py", "def run(): pass\n"}});
   ASSERT_TRUE(std::filesystem::exists(result.artifact_path));
