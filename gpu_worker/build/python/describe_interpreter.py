@@ -40,10 +40,14 @@ try:
     say("triton", metadata.version("triton"))
 except Exception:
     pass  # nothing needs it on processors
-# Triton builds a module of C for every kernel that it launches.
-if os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")):
-    say("headers", sysconfig.get_path("include"))
-    say_folder(sysconfig.get_path("include"))
+# Triton builds a module of C for every kernel that it launches, and looks for Python.h here.
+scheme = getattr(sysconfig, "get_default_scheme", lambda: "posix_prefix")()
+if scheme == "posix_local":
+    scheme = "posix_prefix"
+headers = sysconfig.get_path("include", scheme)
+if os.path.exists(os.path.join(headers, "Python.h")):
+    say("headers", headers)
+    say_folder(headers)
 for compiler in ("gcc", "clang"):
     if os.access("/usr/bin/" + compiler, os.X_OK):
         say("c_compiler", "/usr/bin/" + compiler)

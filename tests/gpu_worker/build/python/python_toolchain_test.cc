@@ -145,7 +145,22 @@ TEST_F(PythonToolchainTest, OnGpusProgramsThatMayCompileHaveFoldersForIt) {
   std::filesystem::create_directories(packages + "/triton-3.6.0.dist-info");
   std::ofstream(packages + "/triton-3.6.0.dist-info/METADATA")
       << "Metadata-Version: 2.1\nName: triton\nVersion: 3.6.0\n";
-  std::ofstream(packages + "/sitecustomize.py") << "import torch\ntorch.version.cuda = '13.0'\n";
+  std::ofstream(packages + "/version.pth") << "import other_version\n";
+  std::ofstream(packages + "/other_version.py") << R"(
+import sys
+from importlib.machinery import ModuleSpec
+
+class OtherVersion:
+    def find_spec(self, name, path=None, target=None):
+        return ModuleSpec(name, self) if name == "torch.version" else None
+    def create_module(self, spec):
+        return None
+    def exec_module(self, module):
+        module.__version__, module.cuda = "2.11.0+cu130", "13.0"
+        module.debug, module.git_version, module.hip = False, "", None
+
+sys.meta_path.insert(0, OtherVersion())
+)";
   auto made = PythonToolchain::Create(OptionsFor(folder + "/bin/python3"), sandbox_);
   ASSERT_TRUE(made.ok()) << made.status();
   if (const absl::Status served = (*made)->ServesDevice(v1::DEVICE_CLASS_CUDA); !served.ok()) {
