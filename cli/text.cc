@@ -53,6 +53,10 @@ void AppendKernels(const v1::BuildReport& build, std::string* text) {
   for (const v1::KernelFacts& kernel : build.kernels()) {
     absl::StrAppend(text, "  ", kernel.name(), ": ", kernel.registers(), " registers, ",
                     kernel.static_shared_bytes(), " B static shared");
+    if (kernel.warps() > 0) {
+      absl::StrAppend(text, ", ", kernel.dynamic_shared_bytes(), " B shared of ", kernel.warps(),
+                      " warps");
+    }
     if (kernel.stack_bytes() > 0) absl::StrAppend(text, ", ", kernel.stack_bytes(), " B stack");
     if (kernel.spill_store_bytes() + kernel.spill_load_bytes() > 0) {
       absl::StrAppend(text, ", spills ", kernel.spill_store_bytes(), " B out ",

@@ -60,6 +60,9 @@ std::string SpillText(const v1::KernelFacts& facts) {
     return absl::StrCat("SPILLS ", facts.spill_store_bytes(), " bytes out and ",
                         facts.spill_load_bytes(), " in a thread");
   }
+  if (facts.warps() > 0 && facts.stack_bytes() > 0) {
+    return absl::StrCat("SPILLS into ", facts.stack_bytes(), " bytes of stack a thread");
+  }
   // Without spills it is arrays that are indexed by what the compiler does not know.
   return facts.stack_bytes() > 0
              ? absl::StrCat("no spills, ", facts.stack_bytes(), " bytes of stack (local arrays)")
@@ -217,6 +220,10 @@ std::vector<std::string> BuiltKernelLines(const v1::KernelFacts& kernel) {
                                   " registers a thread");
   if (kernel.static_shared_bytes() > 0) {
     absl::StrAppend(&text, ", ", kernel.static_shared_bytes(), " bytes of static shared memory");
+  }
+  if (kernel.warps() > 0) {
+    absl::StrAppend(&text, ", ", kernel.dynamic_shared_bytes(), " bytes of shared memory and ",
+                    kernel.warps(), kernel.warps() == 1 ? " warp" : " warps", " a program");
   }
   absl::StrAppend(&text, ", ", SpillText(kernel));
   std::vector<std::string> lines = {std::move(text)};

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "gpu_worker/build/cuda/cubin_facts.h"
 #include "gpu_worker/build/cuda/kernel_name.h"
 #include "gpu_worker/build/cuda/nvcc_steps.h"
 #include "gpu_worker/build/cuda/ptx_delays.h"
@@ -18,6 +19,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (const ksearch::PtxasKernel& kernel : report.kernels) {
     if (kernel.facts.name().size() > ksearch::kMaxKernelNameBytes) std::abort();
     if (kernel.facts.registers() < 0 || kernel.facts.spill_load_bytes() < 0) std::abort();
+  }
+  for (const ksearch::v1::KernelFacts& kernel : ksearch::ReadCubin(text)) {
+    if (kernel.name().size() > ksearch::kMaxKernelNameBytes) std::abort();
+    if (kernel.registers() < 0 || kernel.stack_bytes() < 0) std::abort();
   }
   for (const char c : ksearch::KernelName(text)) {
     if (c < 0x20 || c > 0x7e) std::abort();
