@@ -64,6 +64,7 @@ void TakeVerdict(v1::Verdict verdict, v1::JobResult* result) {
     *result->mutable_sanitizer() = std::move(*verdict.mutable_sanitizer());
   }
   if (verdict.has_peaks()) *result->mutable_peaks() = verdict.peaks();
+  result->mutable_build()->mutable_kernels()->MergeFrom(verdict.kernels());
 }
 
 // What is true of this worker is an answer, not a failure of the job.

@@ -25,6 +25,7 @@
 #include "gpu_worker/verifier/timing/sampler.h"
 #include "gpu_worker/verifier/timing/workload_timing.h"
 #include "gpu_worker/verifier/trusted_programs.h"
+#include "gpu_worker/verifier/warm/warm_programs.h"
 
 namespace ksearch {
 namespace {
@@ -96,7 +97,20 @@ std::vector<int64_t> TimedOracles(const OracleEntries& oracles) {
 }  // namespace
 
 // A device that fails makes anything of a verdict.
-absl::StatusOr<v1::Verdict> JobVerifier::Verify(const v1::VerifierRequest& request) {
+absl::StatusOr<v1::Verdict> JobVerifier::Verify(const v1::VerifierRequest& given) {
+  v1::VerifierRequest request;
+  v1::Verdict warmed;
+  absl::Status warm;
+  const auto begins = [this] { Report("warm", 0, 1); };
+  for (int tries = 1; tries <= kUnexplainedTries; ++tries) {
+    request = given;
+    warm = WarmPrograms(bench_, begins, &request, &warmed);
+    if (!IsUnexplained(warm)) break;
+    RETURN_IF_ERROR(bench_.AskDevice(absl::StrCat("after ", warm.message())));
+  }
+  if (IsTaskFault(warm)) return TaskErrorFor(warm);
+  RETURN_IF_ERROR(warm);
+  if (warmed.outcome() != v1::OUTCOME_PASSED) return warmed;
   Tries tries;
   absl::StatusOr<v1::Verdict> verdict = absl::UnknownError("not judged");
   // Whoever kills itself, or makes up device errors, does so every time.
@@ -107,7 +121,7 @@ absl::StatusOr<v1::Verdict> JobVerifier::Verify(const v1::VerifierRequest& reque
     if (IsTaskFault(verdict.status())) {
       const absl::Status fault = verdict.status();
       if (IsUnexplained(fault) && tries.begun < kUnexplainedTries) {
-        RETURN_IF_ERROR(AskDevice(absl::StrCat("after ", fault.message())));
+        RETURN_IF_ERROR(bench_.AskDevice(absl::StrCat("after ", fault.message())));
         continue;
       }
       verdict = TaskErrorFor(fault);
@@ -116,7 +130,7 @@ absl::StatusOr<v1::Verdict> JobVerifier::Verify(const v1::VerifierRequest& reque
     if (!verdict.ok() || tries.again.empty()) break;
     // A candidate can have its own process say anything: the device is asked itself.
     if (tries.device_error) {
-      RETURN_IF_ERROR(AskDevice(absl::StrCat("after a runner said '", tries.again, "'")));
+      RETURN_IF_ERROR(bench_.AskDevice(absl::StrCat("after a runner said '", tries.again, "'")));
     }
     if (tries.begun == kUnexplainedTries || bench_.clock().SteadyNow() >= *tries.deadline) {
       if (tries.device_error) BlameForDeviceError(&*verdict);
@@ -126,16 +140,12 @@ absl::StatusOr<v1::Verdict> JobVerifier::Verify(const v1::VerifierRequest& reque
                  << request.candidate().id() << " error=\"" << tries.again << "\"";
   }
   RETURN_IF_ERROR(bench_.DeviceHealth());
+  if (verdict.ok()) *verdict->mutable_kernels() = std::move(*warmed.mutable_kernels());
   if (verdict.ok() && verdict->outcome() != v1::OUTCOME_PASSED) {
     // Whatever was killed or failed there: the next job must find the device alive.
-    RETURN_IF_ERROR(AskDevice("after a candidate failed"));
+    RETURN_IF_ERROR(bench_.AskDevice("after a candidate failed"));
   }
   return verdict;
-}
-
-absl::Status JobVerifier::AskDevice(absl::string_view when) const {
-  RETURN_IF_ERROR(Annotate(bench_.DeviceHealth(), when));
-  return bench_.gpu() == nullptr ? absl::OkStatus() : Annotate(bench_.gpu()->probe(), when);
 }
 
 absl::StatusOr<v1::Verdict> JobVerifier::Judge(const v1::VerifierRequest& request, Tries* tries) {

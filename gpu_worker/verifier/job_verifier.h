@@ -65,8 +65,6 @@ class JobVerifier {
   };
 
   absl::StatusOr<v1::Verdict> Judge(const v1::VerifierRequest& request, Tries* tries);
-  // Whether the device itself is well; `when` goes before what it says.
-  absl::Status AskDevice(absl::string_view when) const;
   absl::Status Prepare(Job* job);
   absl::Status Check(RunnerLink& link, Job* job);
   // Of a CONFIRM, after the gate: contents of other kinds than the recipes'.

@@ -66,6 +66,9 @@ absl::StatusOr<Flags> ParseFlags(int argc, char** argv) {
   return flags;
 }
 
+// Of each verifier; a program with a dozen autotuned kernels has some 10 MiB.
+constexpr int64_t kWarmFoldersBytes = int64_t{4} << 30;
+
 // Every buffer set is a few open files.
 void RaiseOpenFileLimit() {
   struct rlimit limit;
@@ -161,6 +164,13 @@ absl::Status Run(int argc, char** argv) {
     const int64_t caches = AllLastLevelCacheBytes(/*root=*/"", options.last_level_cache_bytes);
     options.measure_host = [caches] { return MeasureHostPeaks(caches); };
 #endif
+  }
+  std::unique_ptr<WarmFolders> warm_folders;
+  if (!config.state_dir().empty()) {
+    const std::string name = flags.gpu_uuid.empty() ? "cpu" : flags.gpu_uuid;
+    const std::string folder_of_device = absl::StrCat(config.state_dir(), "/warm/", name);
+    ASSIGN_OR_RETURN(warm_folders, WarmFolders::Create(folder_of_device, kWarmFoldersBytes));
+    options.warm_folders = warm_folders.get();
   }
   Bench bench(starter, std::move(allocate), clock, std::move(options));
   return ServeRequests(flags.socket_fd, bench);

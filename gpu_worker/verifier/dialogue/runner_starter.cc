@@ -16,6 +16,11 @@ constexpr int kCpuTimePerWallTime = 64;
 constexpr int64_t kInstrumentMemoryBytes = int64_t{16} << 30;
 constexpr int64_t kInstrumentTmpBytes = int64_t{1} << 30;
 constexpr int kInstrumentProcesses = 512;
+// What compilers need beyond it: nvcc with torch's headers takes some GiB.
+constexpr int64_t kCompilerMemoryBytes = int64_t{16} << 30;
+constexpr int64_t kCompilerTmpBytes = int64_t{2} << 30;
+constexpr int64_t kCompilerFileBytes = int64_t{1} << 30;
+constexpr int kCompilerProcesses = 512;
 
 }  // namespace
 
@@ -80,6 +85,21 @@ absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::StartUnder(
   spec.tmp_bytes = std::max(spec.tmp_bytes, kInstrumentTmpBytes);
   spec.inherited_fds.emplace_back(report, kInstrumentReportFd);
   return RunnerLink::Start(sandbox_, std::move(spec), clock_);
+}
+
+absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::StartWarm(const ProgramImage& program,
+                                                                     const std::string& compiled,
+                                                                     const v1::Limits& limits) {
+  SandboxSpec spec = Spec(&program, limits);
+  spec.argv.push_back("--warm");
+  // Behind the program's folder, a part of which becomes writable.
+  spec.binds.push_back({compiled, compiled, true, false});
+  spec.memory_bytes += kCompilerMemoryBytes;
+  spec.limit_data = false;
+  spec.max_processes = std::max(spec.max_processes, kCompilerProcesses);
+  spec.tmp_bytes = std::max(spec.tmp_bytes, kCompilerTmpBytes);
+  spec.file_bytes = std::max(spec.file_bytes, kCompilerFileBytes);
+  return Start(std::move(spec));
 }
 
 v1::Limits RunnerStarter::TrustedLimits() {

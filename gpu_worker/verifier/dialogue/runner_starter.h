@@ -46,6 +46,12 @@ class RunnerStarter {
                                                          int report, const ProgramImage& program,
                                                          const v1::Limits& limits);
 
+  // As Start, for the program's warm stage (warm/warm_stage.h): without the tight filter, with what
+  // compilers need, and with the folder `compiled`, which lies in the program's own, to write to.
+  absl::StatusOr<std::unique_ptr<RunnerLink>> StartWarm(const ProgramImage& program,
+                                                        const std::string& compiled,
+                                                        const v1::Limits& limits);
+
   // For references and baselines: generous, since they are the task author's.
   static v1::Limits TrustedLimits();
 

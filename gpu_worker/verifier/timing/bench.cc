@@ -107,6 +107,11 @@ bool Bench::IsImpossible(double call_us, double floor_us) {
   return call_us < kImpossibleOnHost * floor_us / rise;
 }
 
+absl::Status Bench::AskDevice(absl::string_view when) const {
+  RETURN_IF_ERROR(Annotate(DeviceHealth(), when));
+  return gpu() == nullptr ? absl::OkStatus() : Annotate(gpu()->probe(), when);
+}
+
 absl::StatusOr<Metronome::Pace> Bench::IdlePace() {
   RETURN_IF_ERROR(gpu()->probe());
   return metronome_.TickAfterLeadIn();

@@ -24,6 +24,7 @@
 #include "gpu_worker/verifier/timing/device/gpu_timing.h"
 #include "gpu_worker/verifier/timing/device/idle_paces.h"
 #include "gpu_worker/verifier/timing/metronome.h"
+#include "gpu_worker/verifier/warm/warm_folders.h"
 #include "proto/result.pb.h"
 
 namespace ksearch {
@@ -47,6 +48,8 @@ class Bench {
     // Programs that look on while a candidate runs; non-OK: why there is none.
     absl::StatusOr<Instrument> sanitizer = absl::UnimplementedError("not on this device");
     absl::StatusOr<Instrument> profiler = absl::UnimplementedError("not on this device");
+    // What programs compiled in their warm stage, borrowed; null: there is nowhere to keep it.
+    WarmFolders* warm_folders = nullptr;
   };
 
   // `allocate` makes the memory of this class of device. When it has none left, what is kept for
@@ -69,10 +72,14 @@ class Bench {
   int MostSets(const WorkloadCase& workload, int sides, int sets) const;
 
   absl::Status DeviceHealth() const { return options_.device_health(); }
+  // Whether the device itself is well, tried where it is a GPU; `when` goes before what it says.
+  absl::Status AskDevice(absl::string_view when) const;
   // Null: no GPU.
   const GpuTiming* gpu() const { return options_.gpu.has_value() ? &*options_.gpu : nullptr; }
   const absl::StatusOr<Instrument>& sanitizer() const { return options_.sanitizer; }
   const absl::StatusOr<Instrument>& profiler() const { return options_.profiler; }
+
+  WarmFolders* warm_folders() const { return options_.warm_folders; }
 
   RunnerStarter& starter() { return starter_; }
   Oracle& oracle() { return oracle_; }

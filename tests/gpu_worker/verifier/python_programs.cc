@@ -31,9 +31,15 @@ PythonPrograms::PythonPrograms() {
                                              v1::SandboxSettings(), Clock::Real());
   Bench::Options options;
   options.last_level_cache_bytes = 256 << 10;
+  auto warm_folders = WarmFolders::Create(WarmFolder(), int64_t{1} << 30);
+  CHECK_OK(warm_folders.status());
+  warm_folders_ = *std::move(warm_folders);
+  options.warm_folders = warm_folders_.get();
   bench_ = std::make_unique<Bench>(*starter_, MemfdBufferSets::Create, Clock::Real(),
                                    std::move(options));
 }
+
+std::string PythonPrograms::WarmFolder() { return ScratchFolder() + "/warm"; }
 
 v1::Artifact PythonPrograms::Program(const std::string& text) {
   static int folders = 0;

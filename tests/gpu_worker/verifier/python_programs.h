@@ -16,6 +16,9 @@ class PythonPrograms {
  public:
   PythonPrograms();
 
+  // Where the verifier keeps what programs compile in their warm stage.
+  static std::string WarmFolder();
+
   // A folder with this text as its main file, program.py.
   v1::Artifact Program(const std::string& text);
   // As ScreenRequest or ConfirmRequest, with this candidate; a CHECK has no baseline, and a CONFIRM
@@ -28,6 +31,7 @@ class PythonPrograms {
  private:
   std::unique_ptr<Sandbox> sandbox_;
   std::unique_ptr<RunnerStarter> starter_;
+  std::unique_ptr<WarmFolders> warm_folders_;
   std::unique_ptr<Bench> bench_;
 };
 

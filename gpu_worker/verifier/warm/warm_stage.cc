@@ -1,0 +1,126 @@
+#include "gpu_worker/verifier/warm/warm_stage.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "common/digest.h"
+#include "common/log.h"
+#include "common/status_macros.h"
+#include "gpu_worker/verifier/dialogue/program_image.h"
+#include "gpu_worker/verifier/harness_constants.h"
+#include "gpu_worker/verifier/tensors/workload_case.h"
+#include "gpu_worker/verifier/warm/triton_facts.h"
+
+namespace ksearch {
+namespace {
+
+constexpr char kProgramFolder[] = "program/";
+
+// The artifact as it lies in an entry, with the environment that names the folders of compilers.
+v1::Artifact InEntry(const v1::Artifact& artifact, const WarmFolders::Entry& entry) {
+  v1::Artifact moved = artifact;
+  moved.set_path(entry.path);
+  moved.set_sha256(entry.sha256);
+  moved.set_main_file(kProgramFolder + artifact.main_file());
+  for (const auto& [variable, folder] : artifact.runner().compiled_folders()) {
+    (*moved.mutable_runner()->mutable_environment())[variable] =
+        absl::StrCat(entry.compiled(), "/", folder);
+  }
+  return moved;
+}
+
+// Everything that decides what is compiled, but for the workloads and the device, of which there is
+// one.
+std::string ProgramKey(const v1::Artifact& artifact, const std::string& task_sha256) {
+  const std::map<std::string, std::string> environment(artifact.runner().environment().begin(),
+                                                       artifact.runner().environment().end());
+  CanonicalBytes bytes;
+  bytes.Add(artifact.sha256()).Add(artifact.main_file()).Add(task_sha256);
+  for (const std::string& word : artifact.runner().argv()) bytes.Add(word);
+  for (const auto& [name, value] : environment) bytes.Add(name).Add(value);
+  return bytes.Sha256();
+}
+
+}  // namespace
+
+absl::StatusOr<WarmStage::Warmed> WarmStage::Warm(const v1::VerifierRequest& request,
+                                                  const v1::Artifact& artifact,
+                                                  const v1::Limits& limits, absl::Duration time) {
+  if (folders_ == nullptr) {
+    return absl::FailedPreconditionError(
+        "a program compiles as it is called first, and this verifier has no state_dir to keep it");
+  }
+  const std::string program = ProgramKey(artifact, request.task_sha256());
+  const std::set<std::string> workloads(request.job().workload_uuids().begin(),
+                                        request.job().workload_uuids().end());
+  Warmed warmed;
+  if (const auto found = folders_->Find(program, workloads); found.has_value()) {
+    warmed.artifact = InEntry(artifact, *found);
+    // Damaged ones are made anew.
+    if (ProgramImage::Open(warmed.artifact).ok()) {
+      warmed.kernels = TritonFacts(found->compiled());
+      return warmed;
+    }
+    folders_->Drop(*found);
+  }
+  const absl::Time start = bench_.clock().SteadyNow();
+  // Opened for its SHA-256: what is copied must be what was built.
+  RETURN_IF_ERROR(ProgramImage::Open(artifact).status());
+  std::vector<std::string> names;
+  for (const auto& [variable, folder] : artifact.runner().compiled_folders()) {
+    names.push_back(folder);
+  }
+  ASSIGN_OR_RETURN(WarmFolders::Entry entry,
+                   folders_->Make(program, workloads, artifact.path(), names));
+  RETURN_IF_ERROR(
+      CallOnce(request, InEntry(artifact, entry), entry.compiled(), limits, time, &warmed));
+  LOG(INFO) << "msg=\"warmed\" program=" << artifact.id() << " workloads=" << workloads.size()
+            << " time=" << bench_.clock().SteadyNow() - start
+            << " outcome=" << v1::Outcome_Name(warmed.ending.outcome);
+  if (!warmed.ending.passed()) return warmed;
+  if (const absl::Status kept = folders_->Keep(&entry); absl::IsFailedPrecondition(kept)) {
+    warmed.workload_uuid.clear();
+    warmed.ending = {v1::OUTCOME_COMPILE_LIMIT,
+                     absl::StrCat("what the program compiled cannot be kept: ",
+                                  absl::StrReplaceAll(kept.message(), {{entry.path + "/", ""}}))};
+    return warmed;
+  } else if (!kept.ok()) {
+    return kept;
+  }
+  warmed.artifact = InEntry(artifact, entry);
+  warmed.kernels = TritonFacts(entry.compiled());
+  return warmed;
+}
+
+absl::Status WarmStage::CallOnce(const v1::VerifierRequest& request, const v1::Artifact& artifact,
+                                 const std::string& compiled, const v1::Limits& limits,
+                                 absl::Duration time, Warmed* warmed) {
+  ASSIGN_OR_RETURN(const ProgramImage program, ProgramImage::Open(artifact));
+  ASSIGN_OR_RETURN(const std::unique_ptr<RunnerLink> link,
+                   bench_.starter().StartWarm(program, compiled, limits));
+  const Clock& clock = bench_.clock();
+  const absl::Time deadline = clock.SteadyNow() + time;
+  Ending& ending = warmed->ending;
+  ending = link->Load(program, std::min(deadline, clock.SteadyNow() + program.load_time()));
+  const Seed seed = Seed::Fresh();
+  for (const std::string& uuid : request.job().workload_uuids()) {
+    if (!ending.passed()) break;
+    warmed->workload_uuid = uuid;
+    ASSIGN_OR_RETURN(const v1::Workload* workload, FindWorkload(request.task(), uuid));
+    ASSIGN_OR_RETURN(const auto made,
+                     bench_.Case(request.task(), request.task_sha256(), *workload, seed));
+    ASSIGN_OR_RETURN(const std::shared_ptr<BufferSets> buffers, bench_.Buffers(made, 1, "gate"));
+    const std::vector<MapPacket> packets = buffers->Map(1);
+    buffers->Prepare({{0, 0}}, RandomUint64());
+    ending = link->Map(packets, deadline);
+    if (ending.passed()) ending = link->Go(std::vector<int>{0}, deadline).ending;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace ksearch
