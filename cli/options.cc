@@ -273,8 +273,8 @@ void AddTask(CLI::App* app, Options* options) {
   make->add_option("--dtype", options->dtype,
                    "of floating inputs, where the file does not say (default float32)");
   make->add_option("--device", options->device,
-                   "where the task is timed: cpu (default); cuda is refused, because workers run "
-                   "Python on processors only")
+                   "where the task is timed: cpu (default) or cuda; the function is called on "
+                   "processors here either way")
       ->check(CLI::IsMember({"cpu", "cuda"}))
       ->default_val("cpu");
   make->add_option("--output", options->task_output, "folder to make the task's folder in")

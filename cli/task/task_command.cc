@@ -39,19 +39,14 @@ std::string MadeText(const TracedTask& task, const std::string& folder, const st
       task.settings.held_out_size(), " of them held out\n");
   absl::StrAppend(&text, "assumed, to be corrected in the folder's files where it is wrong:\n");
   for (const std::string& line : task.assumed) absl::StrAppend(&text, "  ", line, "\n");
+  const bool on_gpu = task.settings.device() == v1::DEVICE_CLASS_CUDA;
   absl::StrAppend(&text, "next: ksearch-coordinator --task-dir ", output,
-                  ", a worker with a Python toolchain,\n  then ksearch task check ",
-                  task.definition.name(), "\n");
+                  ", a worker with a Python toolchain", on_gpu ? " and a GPU" : "",
+                  ",\n  then ksearch task check ", task.definition.name(), "\n");
   return text;
 }
 
 absl::Status MakeTask(const Options& options, TracedTask* task) {
-  if (options.device != "cpu") {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--device ", options.device,
-                     ": the workers of this release run programs in Python on processors only, so "
-                     "that none could run this task; leave --device out"));
-  }
   TraceRequest request;
   request.name = options.task;
   request.dtype = options.dtype;
@@ -84,7 +79,13 @@ absl::Status MakeTask(const Options& options, TracedTask* task) {
   }
   ASSIGN_OR_RETURN(request.interpreter, FindInterpreter(options.interpreter));
   ASSIGN_OR_RETURN(*task, TraceTask(request));
-  task->settings.set_device(v1::DEVICE_CLASS_CPU);
+  const bool on_gpu = options.device == "cuda";
+  task->settings.set_device(on_gpu ? v1::DEVICE_CLASS_CUDA : v1::DEVICE_CLASS_CPU);
+  if (on_gpu) {
+    task->assumed.push_back(
+        "the function was called on processors here: tensors that it makes itself, it makes on its "
+        "inputs' device (device=x.device)");
+  }
   return WriteTorchTaskFolder(*task, text, options.task_output);
 }
 

@@ -333,6 +333,17 @@ def run(x, *, by=2.0):
               HasSubstr("def run(x, by):\n    return _ksearch_function(x=x, by=by)"));
 }
 
+TEST_F(TaskNewTest, ATaskForGpusIsMadeOnProcessors) {
+  const std::string file = Write("ref.py", "def twice(x: 'n d'):\n    return x * 2\n");
+  const CommandOutput made =
+      New({"g", "--from-torch", file, "--shapes", "n=100,d=512", "--interpreter", kPython,
+           "--output", folder_ + "/tasks", "--device", "cuda"});
+  EXPECT_EQ(made.exit.code, 0) << made.err;
+  EXPECT_THAT(made.out, AllOf(HasSubstr("device=x.device"),
+                              HasSubstr("a worker with a Python toolchain and a GPU,")));
+  EXPECT_EQ(LoadTaskFolder(folder_ + "/tasks/g").value().device(), v1::DEVICE_CLASS_CUDA);
+}
+
 TEST_F(TaskNewTest, ArgumentsThatCannotBeMeantAreNamed) {
   const std::string good = "def twice(x: 'n d'):\n    return x * 2\n";
   const std::string file = Write("f.py", good);
@@ -348,7 +359,6 @@ TEST_F(TaskNewTest, ArgumentsThatCannotBeMeantAreNamed) {
   }
   Refuse(good, {"--shapes", "n=x"}, HasSubstr("--shapes 'n=x'"));
   Refuse(good, with({"--device", "tpu"}), HasSubstr("--device"), 2);
-  Refuse(good, with({"--device", "cuda"}), HasSubstr("run programs in Python on processors only"));
   Refuse(good, with({"--from-torch", folder_ + "/none.py"}), HasSubstr("none.py"));
   Refuse(good, with({"--from-torch", folder_ + "/none"}), HasSubstr("must name a Python file"));
   Refuse(good, with({"--from-torch", file + ":"}), HasSubstr("name of the function is missing"));

@@ -40,6 +40,13 @@ std::string AfterRuntimeError(const v1::Definition& definition) {
 
 constexpr absl::string_view kAfterRefusal =
     "The sandbox refuses files that are opened for writing, processes, sockets and compilers.\n";
+constexpr absl::string_view kAfterNotCompiled =
+    "A measured call wanted to compile something that the one call before measuring, for the same "
+    "workload, did not: something that is compiled depends on the contents of inputs, on which "
+    "call "
+    "it is, or on time. Make constexpr values, the choice of kernel and what is autotuned depend "
+    "on "
+    "shapes and dtypes alone.\n";
 constexpr absl::string_view kAfterMissingModule =
     "Only torch, what belongs to it and the standard library can be counted on.\n";
 constexpr absl::string_view kAfterMissingName =
@@ -51,7 +58,7 @@ constexpr absl::string_view kAfterMissingName =
 absl::string_view PythonText::Outcome(v1::Outcome outcome) const {
   switch (outcome) {
     case v1::OUTCOME_COMPILE_ERROR:
-      return "is not valid Python";
+      return "is not valid Python, or a kernel of it does not compile";
     case v1::OUTCOME_LOAD_ERROR:
       return "could not be imported: an exception was raised while it was loaded, or it defines no "
              "function `run`";
@@ -71,6 +78,7 @@ std::string PythonText::Advice(const v1::Definition& definition,
   if (result.outcome() == v1::OUTCOME_RUNTIME_ERROR) {
     if (says("raised TypeError")) return AfterTypeError(definition);
     if (says("raised RuntimeError")) return AfterRuntimeError(definition);
+    if (says("raised NotCompiledError")) return std::string(kAfterNotCompiled);
     if (says("raised AttributeError")) return std::string(kAfterMissingName);
     if (says("raised OSError") || says("raised PermissionError") ||
         says("raised FileNotFoundError")) {

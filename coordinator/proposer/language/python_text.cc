@@ -20,8 +20,7 @@ namespace {
 constexpr absl::string_view kRules = R"(For Python:
 - Import torch{triton} and what computes in the standard library (math, functools, itertools, typing,
   dataclasses); count on nothing else. No ctypes, no compiled extension, no exec or eval.
-- There is no compiler{but_triton}: torch.compile, torch.utils.cpp_extension and whatever else builds
-  code is refused, as are files that are opened for writing, processes, sockets.
+{compiling}
 - Arguments come by position. Tensors are contiguous, in row-major order, and lie over memory that is not
   torch's: do not resize_, set_ or move them, and keep neither them nor views of them after the call.
   Gradients are off.
@@ -31,6 +30,16 @@ constexpr absl::string_view kRules = R"(For Python:
   it is limited.
 )";
 
+constexpr absl::string_view kCompilingCpu =
+    R"(- There is no compiler: torch.compile, torch.utils.cpp_extension and whatever else builds
+  code is refused, as are files that are opened for writing, processes, sockets.)";
+
+constexpr absl::string_view kCompilingCuda =
+    R"(- Kernels are compiled before anything is measured: `run` is called once for each workload where compilers
+  are at hand. What that did not compile cannot be compiled any more, so nothing that is compiled may depend
+  on the contents of inputs, on which call it is, or on a clock. torch.compile is slow to start: prefer
+  Triton. Files that are opened for writing, processes and sockets are refused.)";
+
 constexpr absl::string_view kRulesCpu =
     R"(- torch's own operations are the building blocks, also one that computes the whole task. torch starts
   its threads itself; a thread of your own must be joined before the call returns.
@@ -39,10 +48,15 @@ constexpr absl::string_view kRulesCpu =
 constexpr absl::string_view kRulesCuda =
     R"(- The work that counts belongs into @triton.jit kernels; torch is for scratch tensors and views, not for
   the computation itself.
-- Launch on the current stream and do not synchronise, and read nothing back to the host (no .item(), no
-  .cpu(), no branch on a tensor's values). The same arguments must lead to the same launches.
-- A kernel is compiled on its first use for each combination of constexpr values and of dtypes, within
-  the job's time limit: pass sizes that vary as ordinary arguments, and keep a triton.autotune list short.
+- All tensors are on the one GPU, cuda:0, and a call's work goes to torch's current stream, which is where
+  Triton and torch launch by themselves: make no other stream, do not synchronise, and read nothing back to
+  the host (no .item(), no .cpu(), no branch on a tensor's values). Calls are recorded as CUDA graphs and
+  replayed, on other tensors of the same shapes: the same shapes must lead to the same launches, and
+  addresses may not be remembered. Scratch tensors are made in the call (torch.empty(..., device=x.device)).
+- A kernel is compiled for each combination of constexpr values, of dtypes and of what Triton specialises
+  on (arguments that are 1 or divisible by 16), all of them within the job's limit for building: pass sizes
+  that vary as ordinary arguments. The choices of triton.autotune are made once, before measuring, and kept:
+  keep its list short, with a `key` of the sizes that matter and no pre_hook in a Config.
 )";
 
 // ---------------------------------------------------------------- measuring
@@ -54,7 +68,9 @@ computes anything. A result that `run` returns is copied into its place within t
 )";
 
 constexpr absl::string_view kMeasuringCuda =
-    R"(A result that `run` returns is copied into its place on the device within the timed call.
+    R"(A result that `run` returns is copied into its place on the device within the timed call. A call that can
+be recorded as a CUDA graph is timed by replays, without Python's own time; one that cannot is timed with
+the host's time for every launch.
 )";
 
 // ---------------------------------------------------------------- rules, for planners
@@ -224,9 +240,10 @@ LanguageWords PythonText::Words(v1::DeviceClass device) const {
 
 std::string PythonText::Rules(v1::DeviceClass device, bool /*paper*/) const {
   const bool gpu = OnGpu(device);
-  return absl::StrCat(absl::StrReplaceAll(kRules, {{"{triton}", gpu ? ", triton" : ""},
-                                                   {"{but_triton}", gpu ? " but Triton's" : ""}}),
-                      gpu ? kRulesCuda : kRulesCpu);
+  return absl::StrCat(
+      absl::StrReplaceAll(kRules, {{"{triton}", gpu ? ", triton" : ""},
+                                   {"{compiling}", gpu ? kCompilingCuda : kCompilingCpu}}),
+      gpu ? kRulesCuda : kRulesCpu);
 }
 
 std::string PythonText::Entry(const v1::Definition& definition) const {

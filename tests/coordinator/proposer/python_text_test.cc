@@ -97,11 +97,15 @@ TEST(PythonTextTest, NamesThatPythonReservesAndSeveralOutputs) {
 
 TEST(PythonTextTest, ProcessorsAreToldOfTorchAndGpusOfTriton) {
   const std::string cpu = FirstPrompt(OnCpu());
-  EXPECT_THAT(cpu, AllOf(HasSubstr("torch.compile"), HasSubstr("also one that computes the whole"),
-                         Not(HasSubstr("triton")), Not(HasSubstr("call a library"))));
+  EXPECT_THAT(cpu, AllOf(HasSubstr("There is no compiler: torch.compile"),
+                         HasSubstr("also one that computes the whole"), Not(HasSubstr("triton")),
+                         Not(HasSubstr("call a library"))));
   const std::string hopper = FirstPrompt(Facts(v1::DEVICE_CLASS_CUDA, "NVIDIA H200 (sm_90a)"));
   EXPECT_THAT(hopper, AllOf(HasSubstr("@triton.jit"), HasSubstr("tl.dot"), HasSubstr("wgmma"),
                             HasSubstr("call a library that already implements"),
+                            HasSubstr("torch's current stream"), HasSubstr("CUDA graphs"),
+                            HasSubstr("compiled before anything is measured"),
+                            Not(HasSubstr("There is no compiler")),
                             HasSubstr("by the device's time"), Not(HasSubstr("microseconds"))));
   EXPECT_THAT(FirstPrompt(Facts(v1::DEVICE_CLASS_CUDA, "NVIDIA B200")),
               AllOf(HasSubstr("tcgen05"), Not(HasSubstr("wgmma"))));
@@ -170,6 +174,8 @@ TEST(PythonTextTest, AdviceFollowsTheKindOfException) {
        "shapes that do not fit each other"},
       {v1::OUTCOME_RUNTIME_ERROR, "the program raised AttributeError at line 9", "may be older"},
       {v1::OUTCOME_RUNTIME_ERROR, "the program raised OSError at line 3", "refuses files"},
+      {v1::OUTCOME_RUNTIME_ERROR, "the program raised NotCompiledError at line 3",
+       "depend on shapes and dtypes alone"},
       {v1::OUTCOME_LOAD_ERROR, "OSError: [Errno 38] Function not implemented: 'x'",
        "refuses files"},
   };
