@@ -2,9 +2,10 @@
 # Builds and packs a GPU node's worker: ksearch-worker, -verifier, -runner and bubblewrap with its
 # libraries, configs and a systemd unit. The bundle runs on x86-64 Ubuntu 22.04, 24.04 and Debian 12
 # without any package installed; building CUDA candidates there takes a CUDA toolkit and g++.
-#   deploy/worker_bundle.sh [--with-coordinator] [--skip-build] [--out FOLDER]
+#   deploy/worker_bundle.sh [--with-coordinator] [--with-python] [--skip-build] [--out FOLDER]
 #     --with-coordinator  packs coordinator, command line, scripted model server, tasks, prices, docs
 #                         and the GPU tests too (needs libcurl.so.4 where it runs)
+#     --with-python       packs the runner of programs in Python too, from a build of preset release
 #     --skip-build        packs what build/bundle holds
 #     --out FOLDER        where the archive goes (default: build/bundle)
 # Prints the archive's path. Without a CUDA toolkit (12.8 or newer) on the building machine the bundle
@@ -14,11 +15,13 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 with_coordinator=0
+with_python=0
 build=1
 out=build/bundle
 while [ $# -gt 0 ]; do
   case $1 in
     --with-coordinator) with_coordinator=1 ;;
+    --with-python) with_python=1 ;;
     --skip-build) build=0 ;;
     --out) out=${2:?--out needs a folder}; shift ;;
     *) sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0" >&2; exit 2 ;;
@@ -43,6 +46,10 @@ if [ "$build" = 1 ]; then
   targets=("${programs[@]}")
   [ "$with_coordinator" = 0 ] || targets+=(ksearch_gpu_tests)
   cmake --build --preset bundle --target "${targets[@]}" >&2
+  if [ "$with_python" = 1 ]; then
+    cmake --preset release >&2
+    cmake --build --preset release --target ksearch_python_runner >&2
+  fi
 fi
 built=build/bundle/bin
 version=$("$built/ksearch-worker" --version | cut -d' ' -f2)
@@ -78,6 +85,24 @@ ldd "$root/bin/bwrap" | awk '$2 == "=>" {print $1, $3}' | while read -r library 
 done
 patchelf --set-rpath "\$ORIGIN/../lib" "$root/bin/bwrap"
 for library in "$root"/lib/*; do patchelf --set-rpath "\$ORIGIN" "$library"; done
+
+# The user's interpreter loads this library, and libraries of its own for it; the C and C++ libraries
+# are those that the interpreter runs with. The sandbox shows the folder (build/python).
+if [ "$with_python" = 1 ]; then
+  runner=libksearch_python_runner.so
+  libraries=$root/bin/ksearch_python_libraries
+  mkdir -p "$libraries"
+  cp build/release/bin/ksearch_runner.py "$root/bin/"
+  strip -s -o "$root/bin/$runner" "build/release/bin/$runner"
+  ldd "build/release/bin/$runner" | awk '$2 == "=>" {print $1, $3}' | while read -r library path; do
+    case $library in
+      libc.so.* | libm.so.* | libdl.so.* | libpthread.so.* | librt.so.* | libstdc++.so.* | libgcc_s.so.*) ;;
+      *) cp -L "$path" "$libraries/$library" ;;
+    esac
+  done
+  patchelf --set-rpath "\$ORIGIN/ksearch_python_libraries" "$root/bin/$runner"
+  for library in "$libraries"/*; do patchelf --set-rpath "\$ORIGIN" "$library"; done
+fi
 
 cp configs/worker_*.textproto "$root/configs/"
 cp deploy/systemd/ksearch-worker.service "$root/systemd/"

@@ -71,7 +71,10 @@ make_cluster() {
   chmod 755 "$cluster"
   mkdir -p "$cluster/bin" "$cluster/log"
   trap stop_cluster EXIT INT TERM
-  cp "$from"/ksearch* "$cluster/bin/"
+  cp -r "$from"/ksearch* "$cluster/bin/"
+  if [ -e "$from/libksearch_python_runner.so" ]; then
+    cp "$from/libksearch_python_runner.so" "$cluster/bin/"
+  fi
   if [ -x "$from/bwrap" ]; then cp "$from/bwrap" "$cluster/bin/" && cp -r "$from/../lib" "$cluster/"; fi
   chmod -R a+rX "$cluster"
   export KSEARCH=$cluster/bin/ksearch

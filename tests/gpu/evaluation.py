@@ -8,7 +8,7 @@ import subprocess
 import time
 
 UNAVAILABLE = 5  # exit status of `ksearch`
-LANGUAGES = {".cu": "cuda", ".cpp": "cpp"}
+LANGUAGES = {".cu": "cuda", ".cpp": "cpp", ".py": "python"}
 
 
 def with_headers(path):

@@ -47,7 +47,7 @@ def read_table(path):
                 if os.path.exists(file_path):
                     row["file"] = file_path
             if "file" not in row:
-                sys.exit(f"{path}:{number}: no file {row['name']}.cu or .cpp beside the table")
+                sys.exit(f"{path}:{number}: no file {row['name']}.cu, .cpp or .py beside the table")
             rows.append(row)
     return rows
 

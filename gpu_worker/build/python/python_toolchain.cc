@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -132,6 +133,9 @@ absl::StatusOr<std::unique_ptr<PythonToolchain>> PythonToolchain::Create(Options
   for (const std::string& folder : interpreter.folders) runner.add_reads(folder);
   runner.add_reads(script);
   runner.add_reads(library);
+  const std::string libraries = absl::StrCat(options.binary_dir, "/", kLibrariesFolder);
+  std::error_code error;
+  if (std::filesystem::is_directory(libraries, error)) runner.add_reads(libraries);
   BoundThreads(options.sandbox_spec.max_processes, &runner);
   RETURN_IF_ERROR(Try(runner, library, options.sandbox_spec, sandbox));
   std::string fingerprint =

@@ -32,6 +32,9 @@ class PythonToolchain : public Builder {
   };
   static constexpr char kRunnerScript[] = "ksearch_runner.py";
   static constexpr char kRunnerLibrary[] = "libksearch_python_runner.so";
+  // A bundle's libraries for it (deploy/worker_bundle.sh --with-python); not there where the system
+  // has them.
+  static constexpr char kLibrariesFolder[] = "ksearch_python_libraries";
 
   // Asks the interpreter what it is, then has it import torch and load the runner's library within
   // the sandbox: what fails for every program fails here. NOT_FOUND or FAILED_PRECONDITION say what

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Programs in Python (Triton, torch) as candidates on this machine's GPU: judges those of
+# tests/gpu/python as a search would, and prints name, expected and got; then one kernel's latency
+# beside that of triton.testing.do_bench. Exit status 1 if anything differs.
+#   tests/gpu/python_gpu.sh [--only REGEX] [--parallel N] [--seconds N]
+#   KSEARCH_PYTHON  the interpreter with torch for CUDA and triton (default: of VIRTUAL_ENV, else python3)
+# Needs python3-dev and gcc for Triton's launchers, nvcc and g++ for the tasks' own programs, and the
+# programs of a bundle (deploy/worker_bundle.sh --with-coordinator --with-python) in bin/, or a
+# build; what else can be set: tests/gpu/cluster.sh.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/cluster.sh"
+python=${KSEARCH_PYTHON:-${VIRTUAL_ENV:+$VIRTUAL_ENV/bin/python3}}
+python=$(command -v "${python:-python3}")
+"$python" -c 'import torch, triton; assert torch.cuda.is_available(), "no GPU"; print(torch.__version__, triton.__version__)'
+make_cluster
+cp "${KSEARCH_WORKER_CONFIG:-$root/configs/worker_h200.textproto}" "$cluster/worker.textproto"
+cat >>"$cluster/worker.textproto" <<CONFIG
+toolchains {
+  language: LANGUAGE_PYTHON
+  interpreter: "$python"
+}
+CONFIG
+KSEARCH_WORKER_CONFIG=$cluster/worker.textproto
+"$cluster/bin/ksearch-worker" --config "$KSEARCH_WORKER_CONFIG" --selftest \
+  --state-dir "$cluster/selftest" | grep -i -e compiler -e FAIL || true
+start_cluster
+# Each job imports torch many times: few at once.
+status=0
+PYTHONDONTWRITEBYTECODE=1 python3 "$root/tests/gpu/museum.py" --table "$root/tests/gpu/python/programs.txt" \
+  --parallel 3 --seconds 540 --json "$cluster/results.json" "$@" || status=1
+if [ -n "${OUT:-}" ]; then cp "$cluster/results.json" "$OUT/python_gpu.json" || true; fi
+# Where it fails, why: the worker's log has each warm stage and each runner's words.
+[ "$status" = 0 ] || tail -n 40 "$cluster/log/worker.log" | cut -c1-400
+"$python" "$root/tests/gpu/python/do_bench.py" "$root/tests/gpu/python/rmsnorm_triton.py" \
+  "$root/configs/tasks/cuda/rmsnorm_bf16/workloads.jsonl" "$cluster/results.json" || status=1
+exit "$status"
