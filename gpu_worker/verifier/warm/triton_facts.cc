@@ -64,6 +64,8 @@ std::vector<v1::KernelFacts> TritonFacts(const std::string& folder) {
       if (json.ok()) {
         kernel.set_dynamic_shared_bytes(NumberIn(*json, "shared", kMostSharedBytes));
         kernel.set_warps(static_cast<int32_t>(NumberIn(*json, "num_warps", kMostWarps)));
+        // What CUDA reserves where there is any: all that Triton's kernels take is dynamic.
+        if (kernel.warps() > 0) kernel.clear_static_shared_bytes();
       }
       std::pair<std::string, std::string> key = {kernel.name(), kernel.SerializeAsString()};
       found.emplace(std::move(key), std::move(kernel));

@@ -122,6 +122,7 @@ TEST_F(TritonFactsTest, WhatLiesBesideACubinTellsOfItsLaunch) {
     ++described;
     EXPECT_EQ(kernel.warps(), 8);
     EXPECT_EQ(kernel.dynamic_shared_bytes(), 49152);
+    EXPECT_EQ(kernel.static_shared_bytes(), 0);
   }
   EXPECT_EQ(described, 2);
 }
