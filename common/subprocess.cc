@@ -44,6 +44,7 @@ struct ChildPlan {
   pid_t parent;
   int niceness;
   bool die_with_parent;
+  bool new_session;
 };
 
 [[noreturn]] void FailInChild(const ChildPlan& plan) {
@@ -53,7 +54,11 @@ struct ChildPlan {
 }
 
 [[noreturn]] void RunChild(const ChildPlan& plan) {
-  ::setpgid(0, 0);
+  if (plan.new_session) {
+    ::setsid();
+  } else {
+    ::setpgid(0, 0);
+  }
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -146,11 +151,13 @@ absl::StatusOr<std::unique_ptr<Subprocess>> Subprocess::Start(const SubprocessOp
   plan.error_fd = error_write.get();
   plan.parent = ::getpid();
   plan.die_with_parent = options.die_with_parent;
+  plan.new_session = options.new_session;
 
   const pid_t pid = ::fork();
   if (pid < 0) return ErrnoStatus(errno, absl::StrCat("fork for ", argv[0]));
   if (pid == 0) RunChild(plan);
-  ::setpgid(pid, pid);  // also in the child: whoever is first
+  // Also in the child: whoever is first. The leader of a group could not begin a session.
+  if (!options.new_session) ::setpgid(pid, pid);
   UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   error_write.Reset();
   int error_number = 0;
@@ -167,6 +174,7 @@ absl::StatusOr<std::unique_ptr<Subprocess>> Subprocess::Start(const SubprocessOp
 }
 
 Subprocess::~Subprocess() {
+  if (left_running_) return;
   if (exit_.has_value()) {
     ::kill(-pid_, SIGKILL);  // stragglers of the group
     return;

@@ -33,6 +33,8 @@ struct SubprocessOptions {
   // it there before its first instruction. Failure is a failed start.
   std::vector<int> joined_cgroups;
   bool die_with_parent = true;  // PR_SET_PDEATHSIG SIGKILL; follows the spawning *thread*
+  // A session of its own, so that no terminal's signals reach it. For daemons.
+  bool new_session = false;
 };
 
 // One child process in a process group of its own. The destructor kills the group and reaps the
@@ -57,6 +59,8 @@ class Subprocess {
   std::optional<Exit> Wait(absl::Time deadline);
   // SIGKILL to the whole group. Does not wait.
   void Kill();
+  // From now on the destructor neither kills nor waits: the child outlives this process.
+  void LeaveRunning() { left_running_ = true; }
   pid_t pid() const { return pid_; }
   // Readable when the child has ended.
   int pidfd() const { return pidfd_.get(); }
@@ -67,6 +71,7 @@ class Subprocess {
   const pid_t pid_;
   const UniqueFd pidfd_;
   std::optional<Exit> exit_;
+  bool left_running_ = false;
 };
 
 // Runs to the end and collects output. For trusted short commands.

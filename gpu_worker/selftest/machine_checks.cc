@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/statvfs.h>
+#include <sys/un.h>
 
 #include <cerrno>
 #include <cstring>
@@ -11,6 +12,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "common/clock.h"
@@ -62,6 +64,24 @@ Finding CheckFolder(const std::string& what, const std::string& folder) {
     return Finding::Fail(what, text, "free some, or set another state_dir");
   if (free < kLittleDisk) return Finding::Warn(what, text, "builds and results need a few GiB");
   return Finding::Ok(what, text);
+}
+
+Finding CheckUnixSocket(const std::string& address) {
+  sockaddr_un where = {};
+  where.sun_family = AF_UNIX;
+  const std::string path = address.substr(sizeof "unix:" - 1);
+  if (path.size() >= sizeof where.sun_path) {
+    return Finding::Warn(
+        "coordinator", address + " is too long for a Unix socket",
+        absl::StrCat("use a path of at most ", sizeof where.sun_path - 1, " characters"));
+  }
+  path.copy(where.sun_path, path.size());
+  const UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&where), sizeof where) == 0) {
+    return Finding::Ok("coordinator", address + " listens");
+  }
+  return Finding::Warn("coordinator", absl::StrCat(address, ": ", std::strerror(errno)),
+                       "start it, or look at who may open the socket; a worker waits for it");
 }
 
 }  // namespace
@@ -167,6 +187,7 @@ Finding CheckCoordinator(const std::string& address) {
   if (address.empty()) {
     return Finding::Warn("coordinator", "none is configured", "give --coordinator HOST:PORT");
   }
+  if (absl::StartsWith(address, "unix:")) return CheckUnixSocket(address);
   const size_t colon = address.rfind(':');
   const std::string host = address.substr(0, colon);
   const std::string port = colon == std::string::npos ? "" : address.substr(colon + 1);

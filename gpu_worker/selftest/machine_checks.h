@@ -21,7 +21,7 @@ std::vector<Finding> CheckDisk(const std::string& state_dir);
 // Builds an empty program with every toolchain of the config, in `folder`.
 std::vector<Finding> CheckCompilers(const v1::WorkerConfig& config, const std::string& folder,
                                     Sandbox* sandbox);
-// Whether something listens at HOST:PORT; waits at most 3 s.
+// Whether something listens at HOST:PORT or unix:PATH; waits at most 3 s.
 Finding CheckCoordinator(const std::string& address);
 
 }  // namespace ksearch

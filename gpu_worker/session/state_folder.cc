@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -36,6 +37,12 @@ absl::StatusOr<std::unique_ptr<StateFolder>> StateFolder::Open(const std::string
     if (errno != EWOULDBLOCK) return ErrnoStatus(errno, absl::StrCat("lock ", lock_path));
     return absl::FailedPreconditionError(
         absl::StrCat("another worker uses state_dir ", path, "; give each worker its own"));
+  }
+  // Whoever wants to stop the worker of this folder finds it here.
+  const std::string pid = absl::StrCat(::getpid(), "\n");
+  if (::ftruncate(lock.get(), 0) != 0 ||
+      ::pwrite(lock.get(), pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size())) {
+    return ErrnoStatus(errno, absl::StrCat("write ", lock_path));
   }
   const std::string id_path = absl::StrCat(path, "/worker_id");
   auto id = ReadFile(id_path, 1024);

@@ -11,7 +11,7 @@
 namespace ksearch {
 
 // The folder a worker keeps its state in, locked for one process at a time, with the worker's
-// lasting id in <folder>/worker_id.
+// lasting id in <folder>/worker_id. <folder>/lock holds the process id of who has it locked.
 class StateFolder {
  public:
   // Creates what is missing. FAILED_PRECONDITION: another worker uses the folder.

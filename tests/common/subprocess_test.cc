@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "absl/strings/numbers.h"
@@ -51,6 +52,22 @@ TEST(SubprocessTest, MissingProgramIsNamed) {
               HasSubstr("/nonexistent/program"));
   options.argv = {"no-such-program-anywhere"};
   EXPECT_EQ(Subprocess::Start(options).status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST(SubprocessTest, DaemonOutlivesItsParentInASessionOfItsOwn) {
+  pid_t pid = 0;
+  {
+    SubprocessOptions options = Shell("sleep 60");
+    options.die_with_parent = false;
+    options.new_session = true;
+    auto process = Subprocess::Start(options);
+    ASSERT_TRUE(process.ok()) << process.status();
+    pid = (*process)->pid();
+    (*process)->LeaveRunning();
+  }
+  EXPECT_EQ(::getsid(pid), pid);
+  EXPECT_EQ(::kill(pid, SIGKILL), 0) << "it is still there";
+  EXPECT_EQ(::waitpid(pid, nullptr, 0), pid);
 }
 
 TEST(SubprocessTest, NothingIsInheritedUnasked) {

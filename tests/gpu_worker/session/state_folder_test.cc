@@ -1,6 +1,9 @@
 #include "gpu_worker/session/state_folder.h"
 
+#include <unistd.h>
+
 #include <fstream>
+#include <iterator>
 
 #include "tests/gpu_worker/session/scratch_folder.h"
 
@@ -29,6 +32,16 @@ TEST(StateFolderTest, SecondWorkerIsKeptOut) {
   EXPECT_EQ(second.status().code(), absl::StatusCode::kFailedPrecondition);
   first->reset();
   EXPECT_TRUE(StateFolder::Open(scratch.path()).ok());
+}
+
+TEST(StateFolderTest, LockNamesTheProcess) {
+  ScratchFolder scratch;
+  std::ofstream(scratch.path() + "/lock") << "12345678901\nof an earlier one\n";
+  const auto state = StateFolder::Open(scratch.path());
+  ASSERT_TRUE(state.ok()) << state.status();
+  std::ifstream lock(scratch.path() + "/lock");
+  const std::string text((std::istreambuf_iterator<char>(lock)), std::istreambuf_iterator<char>());
+  EXPECT_EQ(text, std::to_string(::getpid()) + "\n");
 }
 
 TEST(StateFolderTest, BadWorkerIdNamesTheFile) {
