@@ -54,6 +54,14 @@ absl::StatusOr<v1::RunConfig> RecordedConfig(const std::string& path);
 // mailbox_command.cc
 int MailboxCommand(Client* client, const Options& options);
 
+// local/up_command.cc: start, show and stop the coordinator and worker of this machine.
+int UpCommand(Client* client, const Options& options);
+int DownCommand(Client* client, const Options& options);
+// For --local: has the pair run, as far as the command needs it, and makes `options` name its
+// coordinator. Of `run` the model's provider is taken from --model PROVIDER/NAME. Errors as of
+// LocalPair::Up, and those that name the variable that a provider needs.
+absl::Status JoinLocalPair(Options* options);
+
 // doctor_command.cc
 int DoctorCommand(Client* client, const Options& options);
 

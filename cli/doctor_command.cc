@@ -2,22 +2,18 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
-#include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
 #include "cli/commands.h"
 #include "cli/json_output.h"
+#include "cli/local/machine_look.h"
 #include "cli/text.h"
-#include "common/subprocess.h"
 #include "common/textproto.h"
 #include "google/protobuf/struct.pb.h"
 
@@ -44,48 +40,27 @@ Finding Fix(std::string what, std::string fix) {
   return {Finding::Level::kFix, std::move(what), std::move(fix)};
 }
 
-// "NVIDIA H200", as the driver of this machine names its GPUs.
-std::vector<std::string> LocalGpus() {
-  std::vector<std::string> names;
-  std::error_code none;
-  for (const auto& gpu : std::filesystem::directory_iterator("/proc/driver/nvidia/gpus", none)) {
-    const auto facts = ReadFile((gpu.path() / "information").string(), 64 << 10);
-    std::string name = "a GPU";
-    for (const absl::string_view line : absl::StrSplit(facts.value_or(""), '\n')) {
-      absl::string_view rest = line;
-      if (absl::ConsumePrefix(&rest, "Model:"))
-        name = std::string(absl::StripAsciiWhitespace(rest));
-    }
-    names.push_back(name);
-  }
-  return names;
-}
-
-std::string Nvcc() {
-  if (const auto path = FindOnPath("nvcc"); path.ok()) return *path;
-  constexpr char kUsual[] = "/usr/local/cuda/bin/nvcc";
-  return ::access(kUsual, X_OK) == 0 ? kUsual : "";
-}
-
 // What a worker on this machine would find. None of it is needed where none is to run.
 std::vector<Finding> ExamineThisMachine() {
   char host[256] = "";
   ::gethostname(host, sizeof host - 1);
   const std::string here = absl::StrCat("this machine (", host, "): ");
   std::vector<Finding> findings;
-  const auto look_for = [&](const std::string& program, const std::string& package) {
-    if (const auto path = FindOnPath(program); path.ok()) {
-      findings.push_back(Note(absl::StrCat(here, program, " is ", *path)));
+  const MachineLook look = LookAtMachine(CurrentEnvironment());
+  const auto tell = [&](const std::string& program, const std::string& path,
+                        const std::string& package) {
+    if (!path.empty()) {
+      findings.push_back(Note(absl::StrCat(here, program, " is ", path)));
     } else {
       findings.push_back(
           Note(absl::StrCat(here, "no ", program),
                absl::StrCat("a worker here would need it: apt-get install ", package)));
     }
   };
-  look_for("g++", "g++");
-  look_for("bwrap", "bubblewrap");
-  const std::vector<std::string> gpus = LocalGpus();
-  const std::string nvcc = Nvcc();
+  tell("g++", look.gxx, "g++");
+  tell("bwrap", look.bubblewrap, "bubblewrap");
+  const std::vector<std::string>& gpus = look.gpus;
+  const std::string& nvcc = look.nvcc;
   if (gpus.empty()) {
     findings.push_back(
         Note(absl::StrCat(here, "no GPU", nvcc.empty() ? "" : absl::StrCat("; nvcc is ", nvcc))));
@@ -253,8 +228,10 @@ std::vector<Finding> Examine(Client* client) {
   const auto facts = client->Call<v1::GetServerFactsRequest, v1::ServerFacts>(
       &Stub::GetServerFacts, v1::GetServerFactsRequest(), kReplyWithin);
   if (!facts.ok()) {
-    findings.push_back(Fix(absl::StrCat("coordinator: ", std::string(facts.status().message())),
-                           "start it: ksearch-coordinator --config configs/coordinator.textproto"));
+    findings.push_back(
+        Fix(absl::StrCat("coordinator: ", std::string(facts.status().message())),
+            "start it: ksearch up, and ask with --local; or ksearch-coordinator --config "
+            "configs/coordinator.textproto"));
     Append(ExamineThisMachine(), &findings);
     return findings;
   }

@@ -14,7 +14,7 @@
 
 namespace {
 
-int RunNamedCommand(const ksearch::Options& options) {
+int RunNamedCommand(ksearch::Options options) {
   using Command = int (*)(ksearch::Client*, const ksearch::Options&);
   static const std::map<std::string, Command> kCommands = {
       {"run", ksearch::RunCommand},         {"watch", ksearch::WatchCommand},
@@ -28,11 +28,19 @@ int RunNamedCommand(const ksearch::Options& options) {
       {"export", ksearch::ExportCommand},   {"recheck", ksearch::RecheckCommand},
       {"jobs", ksearch::JobsCommand},       {"cancel", ksearch::CancelCommand},
       {"results", ksearch::ResultsCommand}, {"task", ksearch::TaskCommand},
+      {"up", ksearch::UpCommand},           {"down", ksearch::DownCommand},
   };
   ksearch::ClientAccess access;
+  const bool up_or_down = options.command == "up" || options.command == "down";
   const bool alone = options.command == "token" || options.command == "pki" ||
                      (options.command == "task" && options.action == "new");
-  if (!alone) {
+  if (up_or_down) {
+    // They look for their coordinator themselves.
+  } else if (options.local) {
+    // No token and no TLS: its socket is this user's alone.
+    const absl::Status joined = ksearch::JoinLocalPair(&options);
+    if (!joined.ok()) return ksearch::Fail(joined);
+  } else if (!alone) {
     const auto read = ksearch::ReadClientAccess(options.access);
     if (!read.ok()) return ksearch::Fail(read.status());
     access = *read;

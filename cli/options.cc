@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <map>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -177,6 +178,43 @@ void AddAccess(CLI::App* app, ClientAccessFiles* access) {
   app->add_option("--key-file", access->key_file, "PEM of its key");
 }
 
+// `up` and `down`: see also --local and --state-dir, which every command has.
+void AddUp(CLI::App* app, Options* options) {
+  app->add_flag("--status", options->show_status,
+                "only say what runs and what it can do; exit code 5 if it cannot be used");
+}
+
+void AddDown(CLI::App* app, Options* options) {
+  CLI::Option* const now =
+      app->add_flag("--now", options->now, "do not wait for evaluations that are at work");
+  AddDuration(app, "--wait", "wait so long for them at most (default 10m)",
+              [options](const absl::Duration& time) { options->patience = time; })
+      ->excludes(now);
+}
+
+// Commands that ask no coordinator.
+bool AsksNobody(const Options& options) {
+  return options.command == "token" || options.command == "pki" ||
+         (options.command == "task" && options.action == "new");
+}
+
+// Empty if --local and --state-dir make sense with the rest of the command line.
+std::string CheckLocal(const Options& options, bool coordinator_given) {
+  const bool up_or_down = options.command == "up" || options.command == "down";
+  if (!options.local_dir.empty() && !options.local && !up_or_down) {
+    return "--state-dir: is for --local, up and down; a coordinator of your own has an argument of "
+           "this name itself";
+  }
+  if ((options.local || up_or_down) && coordinator_given) {
+    return "--coordinator: the local coordinator has an address of its own; leave out one of "
+           "--coordinator and --local";
+  }
+  if (options.local && AsksNobody(options)) {
+    return "--local: this command asks no coordinator";
+  }
+  return "";
+}
+
 void AddToken(CLI::App* app, Options* options) {
   app->require_subcommand(0, 1);
   app->add_option("--token-db", options->token_db, "the coordinator's token file")
@@ -330,8 +368,14 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   app.set_version_flag("--version", std::string(KSEARCH_VERSION));
   app.require_subcommand(0, 1);  // that there is one is checked below, with a better message
   app.fallthrough();
+  bool coordinator_given = false;  // as an argument
   app.add_option("--coordinator", options.coordinator, "address of the coordinator")
       ->envname("KSEARCH_COORDINATOR");
+  app.add_flag("--local", options.local,
+               "use the coordinator and worker of this machine, and start them if they do not run");
+  app.add_option("--state-dir", options.local_dir,
+                 "with --local, up and down: their folder (default: ksearch in XDG_STATE_HOME or "
+                 "~/.local/state; root's is /var/lib/ksearch-local)");
   app.add_flag("--json", options.json, "print JSON");
   AddAccess(&app, &options.access);
 
@@ -346,6 +390,8 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
     if (required) run->required();
     return sub;
   };
+  AddUp(add("up", "start a coordinator and a worker on this machine, for yourself"), &options);
+  AddDown(add("down", "stop them"), &options);
   AddRun(add("run", "start a search and watch it"), &options);
   AddEval(add("eval", "build, check and time given sources"), &options);
   add_for_run("status", "runs, or one run", false);
@@ -421,6 +467,15 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   } catch (const CLI::ParseError& error) {
     const int code = app.exit(error);
     *exit_code = code == 0 ? kExitOk : kExitUsage;
+    return std::nullopt;
+  }
+  for (int i = 1; i < argc; ++i) {
+    // The environment may name another coordinator than the local one; an argument may not.
+    coordinator_given |= absl::StartsWith(argv[i], "--coordinator");
+  }
+  if (const std::string fault = CheckLocal(options, coordinator_given); !fault.empty()) {
+    std::fprintf(stderr, "ksearch: %s\n", fault.c_str());
+    *exit_code = kExitUsage;
     return std::nullopt;
   }
   if (const absl::Status address = CheckAddress(options.coordinator); !address.ok()) {

@@ -30,6 +30,14 @@ struct Options {
   std::string coordinator = "127.0.0.1:7400";
   ClientAccessFiles access;
   bool json = false;
+  // Use the coordinator and worker that `up` starts on this machine, and start them if need be.
+  bool local = false;
+  std::string local_dir;  // their folder; empty: the user's own
+
+  // up and down
+  bool show_status = false;
+  bool now = false;
+  std::optional<absl::Duration> patience;
 
   // token and pki
   std::string action;    // "create", "list", "revoke"; "init", "issue"

@@ -1,0 +1,27 @@
+#ifndef KSEARCH_CLI_LOCAL_MACHINE_LOOK_H_
+#define KSEARCH_CLI_LOCAL_MACHINE_LOOK_H_
+
+#include <string>
+#include <vector>
+
+#include "cli/local/environment.h"
+
+namespace ksearch {
+
+// What a glance at this machine shows, without trying any of it. Paths are empty where there is
+// nothing.
+struct MachineLook {
+  std::vector<std::string> gpus;  // "NVIDIA H200", as the driver names them
+  std::string gxx;
+  std::string nvcc;  // on PATH, or where toolkits put it
+  std::string bubblewrap;
+  std::string python;  // of VIRTUAL_ENV, else on PATH
+};
+
+// `driver_folder`: where the driver lists its GPUs.
+MachineLook LookAtMachine(const Environment& environment,
+                          const std::string& driver_folder = "/proc/driver/nvidia/gpus");
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_CLI_LOCAL_MACHINE_LOOK_H_

@@ -1,0 +1,109 @@
+#include "cli/local/machine_part.h"
+
+#include <google/protobuf/struct.pb.h>
+#include <google/protobuf/util/json_util.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/string_view.h"
+#include "common/language.h"
+
+namespace ksearch {
+namespace {
+
+// What the self-test calls the things that this one worker is about, and what is the machine's.
+constexpr absl::string_view kOfParts[] = {"compiler", "processors", "gpu"};
+constexpr absl::string_view kOfMachine[] = {"account", "disk", "programs", "sandbox", "config"};
+// There is none yet.
+constexpr absl::string_view kUntold[] = {"coordinator"};
+
+template <typename Names, typename Name>
+bool IsOneOf(const Names& names, const Name& name) {
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+std::string Field(const google::protobuf::Struct& json, const std::string& name) {
+  const auto found = json.fields().find(name);
+  return found == json.fields().end() ? "" : found->second.string_value();
+}
+
+}  // namespace
+
+std::vector<MachinePart> PartsOf(const MachineLook& look, const std::string& binary_folder) {
+  MachinePart cpp;
+  cpp.language = v1::LANGUAGE_CPP;
+  if (look.gxx.empty()) {
+    cpp.missing = "no g++ on PATH, so no C++ candidates";
+    cpp.fix = "apt-get install g++";
+  }
+  MachinePart cuda;
+  cuda.language = v1::LANGUAGE_CUDA;
+  cuda.device = v1::DEVICE_CLASS_CUDA;
+  if (look.gpus.empty()) {
+    cuda.missing =
+        absl::StrCat("no GPU, so no CUDA candidates",
+                     look.nvcc.empty() ? "" : absl::StrCat(" (nvcc is ", look.nvcc, ")"));
+    cuda.fix = "in a container with GPUs, start it with them (docker: --gpus all)";
+  } else if (look.nvcc.empty()) {
+    cuda.missing = absl::StrCat(absl::StrJoin(look.gpus, ", "), ", but no nvcc");
+    cuda.fix = "install a CUDA toolkit, or put its nvcc on PATH (docs/gpu_workers.md)";
+  }
+  MachinePart python;
+  python.language = v1::LANGUAGE_PYTHON;
+  const bool built = ::access((binary_folder + "/libksearch_python_runner.so").c_str(), R_OK) == 0;
+  if (look.python.empty()) {
+    python.missing = "no python3 on PATH, so no Python candidates";
+    python.fix = "install Python with torch, or activate its environment (VIRTUAL_ENV)";
+  } else if (!built) {
+    python.missing = absl::StrCat("no Python candidates: ", binary_folder,
+                                  " has no libksearch_python_runner.so");
+    python.fix = "build it where Python's headers are installed";
+  }
+  return {cpp, cuda, python};
+}
+
+v1::WorkerConfig WorkerConfigFor(const std::vector<MachinePart>& parts) {
+  v1::WorkerConfig config;
+  for (const MachinePart& part : parts) config.add_toolchains()->set_language(part.language);
+  std::vector<v1::DeviceClass> devices;
+  for (const MachinePart& part : parts) {
+    if (IsOneOf(devices, part.device)) continue;
+    devices.push_back(part.device);
+    v1::DeviceSettings* const device =
+        devices.size() == 1 ? config.mutable_device() : config.add_more_devices();
+    device->set_device_class(part.device);
+  }
+  return config;
+}
+
+absl::StatusOr<SelfTestReport> ParseSelfTest(const std::string& json) {
+  google::protobuf::Struct document;
+  if (!google::protobuf::util::JsonStringToMessage(json, &document).ok() ||
+      document.fields().count("usable") == 0 || document.fields().count("findings") == 0) {
+    return absl::InvalidArgumentError("ksearch-worker --selftest printed no report");
+  }
+  SelfTestReport report;
+  report.usable = document.fields().at("usable").bool_value();
+  for (const auto& value : document.fields().at("findings").list_value().values()) {
+    const std::string level = Field(value.struct_value(), "level");
+    const std::string what = Field(value.struct_value(), "what");
+    LocalFinding finding;
+    finding.what = absl::StrCat(
+        what, ": ", absl::StrReplaceAll(Field(value.struct_value(), "text"), {{"\n", "; "}}));
+    finding.fix = absl::StrReplaceAll(Field(value.struct_value(), "fix"), {{"\n", "; "}});
+    if (level == "OK") {
+      finding.good = true;
+      if (IsOneOf(kOfParts, what) || what == "sandbox") report.found.push_back(finding);
+    } else if (!IsOneOf(kUntold, what)) {
+      report.lacking.push_back(finding);
+      report.machine_is_at_fault |= level == "FAIL" && IsOneOf(kOfMachine, what);
+    }
+  }
+  return report;
+}
+
+}  // namespace ksearch
