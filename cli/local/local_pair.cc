@@ -119,7 +119,15 @@ absl::StatusOr<LocalPair::State> LocalPair::Up(const UpOptions& options) {
   State state;
   ASSIGN_OR_RETURN(state.coordinator, coordinator_.Running());
   if (state.coordinator.has_value()) {
-    RETURN_IF_ERROR(RetireOutdated(options.providers, &state));
+    const absl::Status answers = AwaitAnswer();
+    // It may have been about to end, as after a kill a moment ago.
+    const bool ended = coordinator_.Ended().has_value();
+    if (!answers.ok() && !ended) return answers;
+    if (ended) {
+      state.coordinator.reset();
+    } else {
+      RETURN_IF_ERROR(RetireOutdated(options.providers, &state));
+    }
   }
   if (!state.coordinator.has_value()) RETURN_IF_ERROR(StartCoordinator(&state));
   RETURN_IF_ERROR(AwaitAnswer());
@@ -128,8 +136,13 @@ absl::StatusOr<LocalPair::State> LocalPair::Up(const UpOptions& options) {
 
   absl::Status worker;
   ASSIGN_OR_RETURN(state.worker, worker_.Running());
+  if (state.worker.has_value() && options.need_worker) {
+    worker = AwaitReady();
+    // As above.
+    if (!worker.ok() && worker_.Ended().has_value()) state.worker.reset();
+  }
   if (!state.worker.has_value()) worker = StartWorker(&state);
-  if (worker.ok() && (options.need_worker || state.worker_started)) worker = AwaitReady();
+  if (worker.ok() && state.worker_started) worker = AwaitReady();
   if (!worker.ok()) {
     if (options.need_worker) return worker;
     state.findings.push_back({false, std::string(worker.message()), "ksearch up tries again"});
@@ -183,7 +196,6 @@ absl::Status LocalPair::RetireOutdated(const std::set<std::string>& providers, S
     if (providers.contains(name)) news.push_back(name);
   }
   if (news.empty()) return absl::OkStatus();
-  RETURN_IF_ERROR(AwaitAnswer());
   std::string why;
   if (const auto lost = LostProviders(running, wanted); !lost.empty()) {
     why = absl::StrCat("it would lose ", absl::StrJoin(lost, ", "), ", whose key is not set here");

@@ -31,46 +31,69 @@ std::string Field(const google::protobuf::Struct& json, const std::string& name)
   return found == json.fields().end() ? "" : found->second.string_value();
 }
 
+void LookForGpu(const MachineLook& look, MachinePart* part) {
+  if (part->device != v1::DEVICE_CLASS_CUDA || !look.gpus.empty()) return;
+  part->missing = absl::StrCat("there is no GPU",
+                               look.nvcc.empty() ? "" : absl::StrCat("; nvcc is ", look.nvcc));
+  part->fix = "in a container on a machine with GPUs, start it with them (docker: --gpus all)";
+}
+
+void LookForToolkit(const MachineLook& look, const LanguageFacts& language,
+                    const std::string& binary_folder, MachinePart* part) {
+  switch (language.toolkit) {
+    case Toolkit::kGxx:
+      if (look.gxx.empty()) part->missing = "there is no g++ on PATH";
+      break;
+    case Toolkit::kNvcc:
+      if (look.nvcc.empty()) {
+        part->missing = absl::StrCat(absl::StrJoin(look.gpus, ", "), ", but no nvcc");
+      }
+      break;
+    case Toolkit::kPython:
+      if (look.python.empty()) {
+        part->missing = "there is no python3 on PATH, and no VIRTUAL_ENV";
+      } else if (::access((binary_folder + "/libksearch_python_runner.so").c_str(), R_OK) != 0) {
+        part->missing = absl::StrCat(binary_folder, " has no libksearch_python_runner.so");
+        part->fix = "build it where Python's headers are installed";
+      }
+      break;
+    case Toolkit::kNone:
+      part->missing = "nothing here builds it";
+      break;
+  }
+  if (!part->missing.empty() && part->fix.empty()) {
+    part->fix = std::string(language.toolkit_advice);
+  }
+}
+
 }  // namespace
 
 std::vector<MachinePart> PartsOf(const MachineLook& look, const std::string& binary_folder) {
-  MachinePart cpp;
-  cpp.language = v1::LANGUAGE_CPP;
-  if (look.gxx.empty()) {
-    cpp.missing = "no g++ on PATH, so no C++ candidates";
-    cpp.fix = "apt-get install g++";
+  std::vector<MachinePart> parts;
+  for (const LanguageFacts& language : Languages()) {
+    for (const v1::DeviceClass device : language.built_for) {
+      MachinePart& part = parts.emplace_back();
+      part.language = language.id;
+      part.device = device;
+      LookForGpu(look, &part);
+      if (part.missing.empty()) LookForToolkit(look, language, binary_folder, &part);
+      if (!part.missing.empty()) {
+        part.missing = absl::StrCat("no ", language.title, " candidates: ", part.missing);
+      }
+    }
   }
-  MachinePart cuda;
-  cuda.language = v1::LANGUAGE_CUDA;
-  cuda.device = v1::DEVICE_CLASS_CUDA;
-  if (look.gpus.empty()) {
-    cuda.missing =
-        absl::StrCat("no GPU, so no CUDA candidates",
-                     look.nvcc.empty() ? "" : absl::StrCat(" (nvcc is ", look.nvcc, ")"));
-    cuda.fix = "in a container with GPUs, start it with them (docker: --gpus all)";
-  } else if (look.nvcc.empty()) {
-    cuda.missing = absl::StrCat(absl::StrJoin(look.gpus, ", "), ", but no nvcc");
-    cuda.fix = "install a CUDA toolkit, or put its nvcc on PATH (docs/gpu_workers.md)";
-  }
-  MachinePart python;
-  python.language = v1::LANGUAGE_PYTHON;
-  const bool built = ::access((binary_folder + "/libksearch_python_runner.so").c_str(), R_OK) == 0;
-  if (look.python.empty()) {
-    python.missing = "no python3 on PATH, so no Python candidates";
-    python.fix = "install Python with torch, or activate its environment (VIRTUAL_ENV)";
-  } else if (!built) {
-    python.missing = absl::StrCat("no Python candidates: ", binary_folder,
-                                  " has no libksearch_python_runner.so");
-    python.fix = "build it where Python's headers are installed";
-  }
-  return {cpp, cuda, python};
+  return parts;
 }
 
 v1::WorkerConfig WorkerConfigFor(const std::vector<MachinePart>& parts) {
   v1::WorkerConfig config;
-  for (const MachinePart& part : parts) config.add_toolchains()->set_language(part.language);
+  std::vector<v1::Language> languages;
   std::vector<v1::DeviceClass> devices;
   for (const MachinePart& part : parts) {
+    if (!IsOneOf(languages, part.language)) {
+      languages.push_back(part.language);
+      config.add_toolchains()->set_language(part.language);
+    }
     if (IsOneOf(devices, part.device)) continue;
     devices.push_back(part.device);
     v1::DeviceSettings* const device =

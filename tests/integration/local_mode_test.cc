@@ -22,6 +22,7 @@ namespace ksearch {
 namespace {
 
 using testing::AllOf;
+using testing::AnyOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -93,7 +94,7 @@ class LocalModeTest : public testing::Test {
   }
   void UseModelServer() {
     cluster_.StartModelServer(
-        LocalCluster::SourcePath("tests/integration/data/small_softmax.cassette.textproto"));
+        LocalCluster::SourcePath("tests/integration/data/softmax.cassette.textproto"));
     const std::string port = Read(cluster_.folder() + "/model.port");
     environment_["KSEARCH_MODEL_URL"] =
         absl::StrCat("http://127.0.0.1:", port.substr(0, port.find('\n')));
@@ -106,9 +107,9 @@ class LocalModeTest : public testing::Test {
   }
   std::vector<std::string> RunArgs() const {
     return {"run",          "--local",
-            "--task",       "small_softmax_f32",
+            "--task",       "softmax_rows_f32",
             "--model",      "local/scripted-softmax",
-            "--rounds",     "5",
+            "--rounds",     "6",
             "--stagnation", "2",
             "--config",     LocalCluster::SourcePath("tests/integration/data/quick_run.textproto")};
   }
@@ -169,7 +170,6 @@ TEST_F(LocalModeTest, RunStartsThePairByItselfAndFindsAFasterKernel) {
   const CommandOutput tasks = Ksearch({"tasks", "--local"});
   ASSERT_EQ(tasks.exit.code, 0) << tasks.err;
   EXPECT_THAT(tasks.err, HasSubstr("started a coordinator and a worker"));
-  AddSmallTask();
   const CommandOutput run = Ksearch(RunArgs());
   EXPECT_EQ(run.exit.code, 0) << run.out << run.err;
   EXPECT_THAT(run.out, HasSubstr("over the baseline"));
@@ -181,7 +181,6 @@ TEST_F(LocalModeTest, RunStartsThePairByItselfAndFindsAFasterKernel) {
 TEST_F(LocalModeTest, KilledPairIsStartedAgainAndTheRunFinishes) {
   UseModelServer();
   const Pair first = Up();
-  AddSmallTask();
   std::vector<std::string> args = RunArgs();
   args.emplace_back("--detach");
   ASSERT_EQ(Ksearch(args).exit.code, 0);
@@ -194,7 +193,8 @@ TEST_F(LocalModeTest, KilledPairIsStartedAgainAndTheRunFinishes) {
   EXPECT_FALSE(second.worker_started);
   EXPECT_EQ(second.worker, first.worker) << "the worker came back to the new coordinator";
   const CommandOutput watch = Ksearch({"watch", "last", "--local"});
-  EXPECT_EQ(watch.exit.code, 0) << watch.out << watch.err;
+  // What was disturbed may be left undecided.
+  EXPECT_THAT(watch.exit.code, AnyOf(0, 7)) << watch.out << watch.err;
   EXPECT_EQ(LastRun().state(), v1::RUN_STATE_FINISHED);
 
   // As after a crash of the machine: both gone, locks, ids and socket left behind.
