@@ -27,7 +27,7 @@ def main():
     with open(results, encoding="utf-8") as file:
         records = {record["name"]: record["result"] for record in json.load(file)}
     found = {
-        one["workloadUuid"]: one.get("candidate", {}).get("medianUs")
+        one["workload_uuid"]: one.get("candidate", {}).get("median_us")
         for one in records[name].get("workloads", [])
     }
     rows = {}

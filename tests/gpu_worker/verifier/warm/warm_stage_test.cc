@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/textproto.h"
+#include "tests/common/python_with_torch.h"
 #include "tests/gpu_worker/verifier/matmul_task.h"
 #include "tests/gpu_worker/verifier/python_programs.h"
 
