@@ -80,6 +80,22 @@ make_cluster() {
   export KSEARCH=$cluster/bin/ksearch
 }
 
+# Before start_cluster: the worker offers programs in Python too, by $KSEARCH_PYTHON (default: the
+# interpreter of $VIRTUAL_ENV, else python3), which `python` is then.
+use_python() {
+  python=${KSEARCH_PYTHON:-${VIRTUAL_ENV:+$VIRTUAL_ENV/bin/python3}}
+  python=$(command -v "${python:-python3}")
+  "$python" -c 'import torch, triton; assert torch.cuda.is_available(), "no GPU"; print(torch.__version__, triton.__version__)'
+  cp "${KSEARCH_WORKER_CONFIG:-$root/configs/worker_h200.textproto}" "$cluster/worker.textproto"
+  cat >>"$cluster/worker.textproto" <<CONFIG
+toolchains {
+  language: LANGUAGE_PYTHON
+  interpreter: "$python"
+}
+CONFIG
+  KSEARCH_WORKER_CONFIG=$cluster/worker.textproto
+}
+
 # Between the two others: a scripted model for the coordinator, whose configuration has @MODEL_PORT@.
 start_model_server() {  # start_model_server <cassette> <coordinator configuration>
   "$cluster/bin/ksearch-model-server" --cassette "$1" --port 0 --port-file "$cluster/model.port" \

@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
 # Measures on this machine's GPU what docs/benchmarks.md promises. One part a call, or all of them:
-#   tests/gpu/figures.sh eval|torch|search|aa|slow|all [--seconds N] [...]
+#   tests/gpu/figures.sh eval|torch|search|python|aa|slow|all [--seconds N] [...]
 #     eval    candidate text to recorded verdict, cold and warm build cache [--count 7]
 #     torch   the same with torch.utils.cpp_extension and a loop in Python [--count 3]
 #     search  a scripted search: share of time in which the GPU is held, final speed-up
+#     python  eval and search with programs in Triton, and the usual way beside them [--count 7]
 #     aa      a program confirmed against itself [--count 30]
 #     slow    a program with 2.3 % more of the same work confirmed against the other [--count 20]
 # Prints a table each and writes figures_PART.json to $OUT, if that is set; `all` ends with what
 # figures.py report makes of those files. A part takes no longer than --seconds (default 540) and
-# a little. Needs what run_museum.sh needs; torch with CUDA and ninja for `torch`.
+# a little. Needs what run_museum.sh needs; torch with CUDA and ninja for `torch`, what
+# python_gpu.sh needs for `python`.
 # For another machine: --task, KSEARCH_RUN_CONFIG and KSEARCH_CASSETTE (of `search`), and
 # what tests/gpu/cluster.sh lists.
 set -euo pipefail
@@ -18,7 +20,7 @@ export PYTHONDONTWRITEBYTECODE=1
 case $part in
   all)
     shift
-    for one in eval torch search aa slow; do
+    for one in eval torch search python aa slow; do
       "$here/figures.sh" "$one" "$@" || echo "figures.sh: $one failed" >&2
     done
     [ -z "${OUT:-}" ] || python3 "$here/figures.py" report
@@ -42,6 +44,24 @@ case $part in
     start_cluster
     KSEARCH_RUN_CONFIG=${KSEARCH_RUN_CONFIG:-$root/configs/demo/run_rmsnorm.textproto} \
       python3 "$here/figures.py" "$@"
+    ;;
+  python)
+    source "$here/cluster.sh"
+    programs=$here/python
+    make_cluster
+    use_python
+    start_model_server "$programs/search.cassette.textproto" "$root/configs/demo/coordinator.textproto"
+    start_cluster
+    status=0
+    python3 "$here/figures.py" eval --task rmsnorm_bf16 --candidate "$programs/rmsnorm_triton.py" \
+      "${@:2}" || status=1
+    KSEARCH_RUN_CONFIG=$programs/search.textproto python3 "$here/figures.py" search || status=1
+    # Without a compiler's cache of another time.
+    for _ in 1 2 3; do
+      TRITON_CACHE_DIR=$(mktemp -d "$cluster/usual.XXXXXX") "$python" "$programs/usual_way.py" \
+        "$programs/rmsnorm_triton.py" "$root/configs/tasks/cuda/rmsnorm_bf16/workloads.jsonl" || status=1
+    done
+    exit "$status"
     ;;
   *)
     sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}" >&2

@@ -9,18 +9,8 @@
 # build; what else can be set: tests/gpu/cluster.sh.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/cluster.sh"
-python=${KSEARCH_PYTHON:-${VIRTUAL_ENV:+$VIRTUAL_ENV/bin/python3}}
-python=$(command -v "${python:-python3}")
-"$python" -c 'import torch, triton; assert torch.cuda.is_available(), "no GPU"; print(torch.__version__, triton.__version__)'
 make_cluster
-cp "${KSEARCH_WORKER_CONFIG:-$root/configs/worker_h200.textproto}" "$cluster/worker.textproto"
-cat >>"$cluster/worker.textproto" <<CONFIG
-toolchains {
-  language: LANGUAGE_PYTHON
-  interpreter: "$python"
-}
-CONFIG
-KSEARCH_WORKER_CONFIG=$cluster/worker.textproto
+use_python
 "$cluster/bin/ksearch-worker" --config "$KSEARCH_WORKER_CONFIG" --selftest \
   --state-dir "$cluster/selftest" | grep -i -e compiler -e FAIL || true
 start_cluster
