@@ -38,6 +38,12 @@ void LookForGpu(const MachineLook& look, MachinePart* part) {
   part->fix = "in a container on a machine with GPUs, start it with them (docker: --gpus all)";
 }
 
+// Of a language that runs on several devices.
+absl::string_view Where(const LanguageFacts& language, v1::DeviceClass device) {
+  if (language.built_for.size() < 2) return "";
+  return device == v1::DEVICE_CLASS_CUDA ? " for GPUs" : " for processors";
+}
+
 void LookForToolkit(const MachineLook& look, const LanguageFacts& language,
                     const std::string& binary_folder, MachinePart* part) {
   switch (language.toolkit) {
@@ -78,7 +84,8 @@ std::vector<MachinePart> PartsOf(const MachineLook& look, const std::string& bin
       LookForGpu(look, &part);
       if (part.missing.empty()) LookForToolkit(look, language, binary_folder, &part);
       if (!part.missing.empty()) {
-        part.missing = absl::StrCat("no ", language.title, " candidates: ", part.missing);
+        part.missing = absl::StrCat("no ", language.title, " candidates", Where(language, device),
+                                    ": ", part.missing);
       }
     }
   }

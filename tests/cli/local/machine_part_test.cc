@@ -14,6 +14,7 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
+using testing::StartsWith;
 
 class MachinePartTest : public testing::Test {
  protected:
@@ -60,13 +61,18 @@ TEST_F(MachinePartTest, WhatIsMissingComesWithItsFix) {
   look.python = "/usr/bin/python3";
   look.gpus = {"NVIDIA H200"};
   std::vector<MachinePart> parts = PartsOf(look, folder_);
-  ASSERT_THAT(parts, SizeIs(3));
+  ASSERT_THAT(parts, SizeIs(4)) << "Python's are for GPUs and processors";
   EXPECT_THAT(parts[0].missing, IsEmpty());
   EXPECT_THAT(parts[1].missing, HasSubstr("NVIDIA H200, but no nvcc"));
   EXPECT_THAT(parts[2].missing, IsEmpty());
+  EXPECT_THAT(parts[3].missing, IsEmpty());
   look.nvcc = "/usr/local/cuda/bin/nvcc";
   EXPECT_THAT(PartsOf(look, folder_)[1].missing, IsEmpty());
   EXPECT_THAT(PartsOf(look, "/nonexistent")[2].missing, HasSubstr("python_runner"));
+  look.gpus.clear();
+  EXPECT_THAT(PartsOf(look, folder_)[2].missing,
+              StartsWith("no Python candidates for GPUs: there"));
+  EXPECT_THAT(PartsOf(look, folder_)[3].missing, IsEmpty());
 }
 
 TEST_F(MachinePartTest, OneWorkerDoesAllParts) {
