@@ -46,11 +46,11 @@ fence 'coordinator/world_model/' 'coordinator/(world_model|proposer|search)/'
 fence 'gpu_worker/(session|executor|build|verifier|profile|runner|sandbox)/' 'gpu_worker/(session|executor|build|verifier|profile|runner|sandbox|device|selftest)/|gpu_worker/(main|worker_config)'
 # The runner lives with the candidate and must know nothing else.
 fence 'gpu_worker/(session|executor|build|verifier|profile)/' 'gpu_worker/(session|executor|build|verifier|profile|selftest)/|gpu_worker/main'
-# Inside the verifier: tensors < dialogue < {timing, host} < {instruments, cuda} < what carries out a job. The two headers
+# Inside the verifier: tensors < dialogue < {timing, host} < {instruments, cuda, warm} < what carries out a job. The two headers
 # that all may include know nothing of the rest: harness_constants.h, byte_lru.h.
 verifier=gpu_worker/verifier
-fence "$verifier/dialogue/" "$verifier/(dialogue|timing|instruments|cuda)/|$verifier/[^/]*:"
-fence "$verifier/(timing|host)/" "$verifier/(timing|host|instruments|cuda)/|$verifier/[^/]*:"
+fence "$verifier/dialogue/" "$verifier/(dialogue|timing|instruments|cuda|warm)/|$verifier/[^/]*:"
+fence "$verifier/(timing|host)/" "$verifier/(timing|host|instruments|cuda|warm)/|$verifier/[^/]*:"
 fence "$verifier/(instruments|cuda)/" "$verifier/(instruments|cuda)/|$verifier/[^/]*:"
 fence "$verifier/(checker|hidden_check|job_verifier|request_loop)\.h" "$verifier/[^/]*:"
 
