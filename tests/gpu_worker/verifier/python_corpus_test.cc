@@ -147,17 +147,22 @@ INSTANTIATE_TEST_SUITE_P(All, HonestPythonProgramTest,
 
 // Most of their calls have nothing left to do, or say so.
 TEST_F(PythonCorpusTest, WorkOfManyCallsInOneIsScreenedNoFaster) {
-  const auto median_us = [](const std::string& name) {
+  const auto screen = [](const std::string& name) {
     v1::VerifierRequest request = programs().Request(v1::JOB_KIND_SCREEN, TextOf(name));
     request.mutable_job()->clear_workload_uuids();
     request.mutable_job()->add_workload_uuids("medium");
-    const v1::Verdict verdict = programs().Verify(request);
-    EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
-    return verdict.workloads_size() == 0 ? 0 : verdict.workloads(0).candidate().median_us();
+    return programs().Verify(request);
   };
-  const double honest_us = median_us("honest_out");
+  const v1::Verdict honest = screen("honest_out");
+  ASSERT_EQ(honest.outcome(), v1::OUTCOME_PASSED) << honest.message();
   for (const char* name : {"computes_ahead", "uneven_times"}) {
-    EXPECT_GT(median_us(name), honest_us / 2) << name;
+    const v1::Verdict verdict = screen(name);
+    // What it did ahead may have been seen.
+    if (verdict.outcome() == v1::OUTCOME_CHEAT) continue;
+    ASSERT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << name << ": " << verdict.message();
+    EXPECT_GT(verdict.workloads(0).candidate().median_us(),
+              honest.workloads(0).candidate().median_us() / 2)
+        << name;
   }
 }
 
