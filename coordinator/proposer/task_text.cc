@@ -125,6 +125,7 @@ std::string RecipeNote(const v1::InputRecipe& recipe) {
                           recipe.page_indices().contiguous() ? "in order" : "scattered");
     case v1::InputRecipe::kRandom:
       return RandomNote(recipe.input(), recipe.random());
+    case v1::InputRecipe::kMade:
     case v1::InputRecipe::kSafetensors:
     case v1::InputRecipe::RECIPE_NOT_SET:
       return "";

@@ -309,8 +309,13 @@ absl::Status WorkloadParser::ParseRandom(const JsonFields& fields, const Located
     }
     return absl::OkStatus();
   }
-  return fields.Error(
-      "recipe", absl::StrCat("unknown recipe \"", kind, "\"; known: \"indptr\", \"page_indices\""));
+  if (kind == "make_inputs") {
+    recipe->mutable_made();
+    return only({});
+  }
+  return fields.Error("recipe",
+                      absl::StrCat("unknown recipe \"", kind,
+                                   "\"; known: \"indptr\", \"page_indices\", \"make_inputs\""));
 }
 
 absl::Status WorkloadParser::ParseRecipe(const std::string& field, const LocatedJson& json,
@@ -409,6 +414,9 @@ LocatedJson RecipeToJson(const v1::InputRecipe& recipe) {
         raise.Set("count", LocatedJson::Integer(recipe.random().raise_count()));
         raise.Set("by", LocatedJson::Float(recipe.random().raise()));
       }
+      break;
+    case v1::InputRecipe::kMade:
+      json.Set("recipe", LocatedJson::String("make_inputs"));
       break;
     case v1::InputRecipe::kScalar: {
       json.members[0].value.text = "scalar";

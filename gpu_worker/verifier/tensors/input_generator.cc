@@ -398,6 +398,8 @@ absl::StatusOr<std::unique_ptr<InputGenerator>> Make(const v1::Definition& defin
     case v1::InputRecipe::kSafetensors:
       return absl::InvalidArgumentError(
           absl::StrCat("the blob ", recipe.safetensors().path(), " is not on this worker"));
+    case v1::InputRecipe::kMade:
+      return absl::InvalidArgumentError("make_inputs of the task's reference is not there");
     case v1::InputRecipe::kScalar:
     case v1::InputRecipe::RECIPE_NOT_SET:
       break;

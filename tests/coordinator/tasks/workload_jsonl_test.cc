@@ -151,7 +151,7 @@ TEST(WorkloadJsonlTest, ErrorsNameFileLineAndField) {
             "of 'p'");
   EXPECT_EQ(ErrorAfter("\"recipe\": \"indptr\"", "\"recipe\": \"ragged\""),
             "w.jsonl:2: workload.inputs.indptr.recipe: unknown recipe \"ragged\"; known: "
-            "\"indptr\", \"page_indices\"");
+            "\"indptr\", \"page_indices\", \"make_inputs\"");
   EXPECT_EQ(ErrorAfter("\"offset\": 1", "\"shift\": 1"),
             "w.jsonl:2: workload.inputs.q.shift: is no setting of this recipe");
   EXPECT_EQ(ErrorAfter("\"scale\": 0.5", "\"scale\": 0"),
