@@ -310,6 +310,11 @@ void AddTask(CLI::App* app, Options* options) {
       ->allow_extra_args(false);
   make->add_option("--dtype", options->dtype,
                    "of floating inputs, where the file does not say (default float32)");
+  make->add_option(
+          "--baseline", options->baseline,
+          "torch or torch.compile: the function itself is the baseline, called so (default: "
+          "a copy of it in baseline.py)")
+      ->check(CLI::IsMember({"torch", "torch.compile"}));
   make->add_option("--device", options->device,
                    "where the task is timed: cpu (default) or cuda; the function is called on "
                    "processors here either way")

@@ -114,6 +114,7 @@ struct Options {
   std::string from_torch;  // FILE or FILE:FUNCTION
   std::vector<std::string> shapes;
   std::string dtype;
+  std::string baseline;  // empty, "torch" or "torch.compile"
   std::string device;
   std::string task_output;  // folder in which the task's folder is made
   std::string interpreter;

@@ -79,6 +79,10 @@ absl::Status MakeTask(const Options& options, TracedTask* task) {
   }
   ASSIGN_OR_RETURN(request.interpreter, FindInterpreter(options.interpreter));
   ASSIGN_OR_RETURN(*task, TraceTask(request));
+  if (!options.baseline.empty()) {
+    task->settings.set_baseline(options.baseline);
+    task->settings.set_reference_precision("float64");
+  }
   const bool on_gpu = options.device == "cuda";
   task->settings.set_device(on_gpu ? v1::DEVICE_CLASS_CUDA : v1::DEVICE_CLASS_CPU);
   if (on_gpu) {

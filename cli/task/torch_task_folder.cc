@@ -53,19 +53,24 @@ std::string TextBefore(absl::string_view user_text) {
 
 std::vector<std::pair<std::string, std::string>> FilesOf(const TracedTask& task,
                                                          absl::string_view user_text) {
+  // With a word for the baseline, the reference is the function as it is, for both.
+  const bool by_words = !task.settings.baseline().empty();
   v1::Definition definition = task.definition;
-  definition.set_reference_text(ReferenceText(task, user_text));
+  definition.set_reference_text(by_words ? BaselineText(task, user_text)
+                                         : ReferenceText(task, user_text));
   std::string workloads;
   for (const v1::Workload& workload : task.workloads) {
     absl::StrAppend(&workloads, WorkloadToJsonLine(definition.name(), workload), "\n");
   }
-  return {{kDefinitionFile, DefinitionToJson(definition)},
-          {kWorkloadsFile, workloads},
-          {kSettingsFile, absl::StrCat("# proto-file: proto/task.proto\n"
-                                       "# proto-message: ksearch.v1.TaskSettings\n",
-                                       ToTextproto(task.settings))},
-          {kReferenceFile, definition.reference_text()},
-          {kBaselineFile, BaselineText(task, user_text)}};
+  std::vector<std::pair<std::string, std::string>> files = {
+      {kDefinitionFile, DefinitionToJson(definition)},
+      {kWorkloadsFile, workloads},
+      {kSettingsFile, absl::StrCat("# proto-file: proto/task.proto\n"
+                                   "# proto-message: ksearch.v1.TaskSettings\n",
+                                   ToTextproto(task.settings))},
+      {kReferenceFile, definition.reference_text()}};
+  if (!by_words) files.emplace_back(kBaselineFile, BaselineText(task, user_text));
+  return files;
 }
 
 }  // namespace

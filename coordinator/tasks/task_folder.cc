@@ -17,6 +17,7 @@
 #include "common/utf8.h"
 #include "common/work_formula.h"
 #include "coordinator/tasks/definition_json.h"
+#include "coordinator/tasks/torch_programs.h"
 #include "coordinator/tasks/workload_jsonl.h"
 
 namespace ksearch {
@@ -228,11 +229,15 @@ absl::StatusOr<v1::Task> LoadTaskFolder(const std::string& folder) {
 
   RETURN_IF_ERROR(ReadSources(folder, "reference", task.device(), task.mutable_references()));
   RETURN_IF_ERROR(ReadSources(folder, "baseline", task.device(), task.mutable_baselines()));
+  RETURN_IF_ERROR(
+      Annotate(AddTorchPrograms(settings, &task), absl::StrCat(folder, "/", kSettingsFile)));
   if (task.references().empty()) {
     return absl::NotFoundError(absl::StrCat(folder, ": there is no reference", MainExtensions()));
   }
   if (task.baselines().empty()) {
-    return absl::NotFoundError(absl::StrCat(folder, ": there is no baseline", MainExtensions()));
+    return absl::NotFoundError(
+        absl::StrCat(folder, ": there is no baseline", MainExtensions(),
+                     ", and task.textproto names none (baseline: \"torch\")"));
   }
 
   const absl::StatusOr<std::string> header = KernelHeader(task.definition(), task.device());
@@ -240,6 +245,7 @@ absl::StatusOr<v1::Task> LoadTaskFolder(const std::string& folder) {
   for (const v1::Workload& workload : task.workloads()) {
     RETURN_IF_ERROR(Annotate(CheckWorkload(task.definition(), workload), workloads_path));
   }
+  RETURN_IF_ERROR(Annotate(CheckMadeInputs(task), workloads_path));
   RETURN_IF_ERROR(CheckWork(folder, task));
   return task;
 }

@@ -268,5 +268,75 @@ TEST(ShippedTasksTest, EveryOneLoads) {
   EXPECT_GE(tasks, 4);
 }
 
+// A reference.py is enough: words in the settings make programs of it.
+TEST_F(DirectorySuiteTest, TheReferenceInTorchServesAsBaselineByOneWord) {
+  const fs::path folder = root_ / "cpu" / "copy";
+  fs::remove(folder / "baseline.cpp");
+  fs::remove(folder / "reference.cpp");
+  const std::string text = "def run(x):\n    return x + 0";  // no newline at its end
+  Write(folder / "reference.py", text);
+  EXPECT_THAT(LoadError(), HasSubstr("there is no baseline"));
+  Write(folder / "task.textproto", absl::StrCat(kSettings, "baseline: \"torch\""));
+  const v1::Task eager = Suite()->Load("copy").value();
+  ASSERT_EQ(eager.baselines_size(), 1);
+  EXPECT_EQ(eager.baselines(0).language(), v1::LANGUAGE_PYTHON);
+  EXPECT_EQ(eager.baselines(0).files(0).path(), "baseline.py");
+  EXPECT_EQ(eager.baselines(0).files(0).content(), text);
+  EXPECT_EQ(eager.references(0).files(0).content(), text);
+
+  Write(folder / "task.textproto", absl::StrCat(kSettings,
+                                                "baseline: \"torch.compile\" "
+                                                "reference_precision: \"float64\""));
+  const v1::Task compiled = Suite()->Load("copy").value();
+  EXPECT_THAT(compiled.baselines(0).files(0).content(),
+              testing::AllOf(testing::StartsWith(text + "\n"),
+                             HasSubstr("torch.compile(run, dynamic=False)")));
+  EXPECT_THAT(compiled.references(0).files(0).content(),
+              testing::AllOf(testing::StartsWith(text + "\n"),
+                             HasSubstr("_ksearch_precision = _ksearch_torch.float64"),
+                             HasSubstr("arguments[:1], arguments[1:]")));
+  EXPECT_NE(TaskDigest(compiled), TaskDigest(eager));
+}
+
+TEST_F(DirectorySuiteTest, WordsForTorchProgramsThatMeanNothingAreNamed) {
+  const fs::path folder = root_ / "cpu" / "copy";
+  const auto error_of = [&](const std::string& settings) {
+    Write(folder / "task.textproto", absl::StrCat(kSettings, settings));
+    return LoadError();
+  };
+  EXPECT_THAT(
+      error_of("baseline: \"torch\""),
+      HasSubstr("task.textproto: baseline: is for a reference.py, which the task does not"));
+  EXPECT_THAT(error_of("reference_precision: \"float64\""),
+              HasSubstr("task.textproto: reference_precision: is for a reference.py"));
+  Write(folder / "reference.py", "def run(x):\n    return x + 0\n");
+  EXPECT_THAT(error_of("baseline: \"eager\""),
+              HasSubstr("baseline: must be \"torch\" or \"torch.compile\", is \"eager\""));
+  EXPECT_THAT(error_of("reference_precision: \"double\""),
+              HasSubstr("reference_precision: must be \"float64\" or \"float32\", is \"double\""));
+  Write(folder / "baseline.py", "def run(x):\n    return x + 0\n");
+  EXPECT_THAT(error_of("baseline: \"torch\""), HasSubstr("there is a baseline.py too"));
+}
+
+TEST_F(DirectorySuiteTest, MadeInputsNeedTheReferenceThatMakesThem) {
+  const fs::path folder = root_ / "cpu" / "copy";
+  const std::string made = absl::StrReplaceAll(
+      absl::StrCat(Line("a"), Line("b")),
+      {{"\"type\": \"random\"", "\"type\": \"random\", \"recipe\": \"make_inputs\""}});
+  Write(folder / "workloads.jsonl", made);
+  const char* const says =
+      "workloads.jsonl: workload a: the recipe \"make_inputs\" needs a reference.py that defines "
+      "make_inputs(seed, ...), and no reference in another language";
+  EXPECT_THAT(LoadError(), HasSubstr(says));
+  const std::string text = "def run(x):\n    return x + 0\n";
+  Write(folder / "reference.py", text + "def make_inputs(seed, n):\n    return [x]\n");
+  EXPECT_THAT(LoadError(), HasSubstr(says));
+  fs::remove(folder / "reference.cpp");
+  const v1::Task task = Suite()->Load("copy").value();
+  EXPECT_TRUE(task.workloads(1).inputs(0).has_made());
+  Write(folder / "reference.py", text);
+  EXPECT_THAT(LoadError(), HasSubstr(says));
+}
+
 }  // namespace
 }  // namespace ksearch
