@@ -3,6 +3,7 @@
 #   KSEARCH_BIN_DIR        programs (default: bin/ of an unpacked bundle, else the newest build)
 #   KSEARCH_WORKER_CONFIG  default: configs/worker_h200.textproto
 #   KSEARCH_COORDINATOR_CONFIG  default: one that only listens on a free port of the loopback
+#   KSEARCH_TASK_DIR       default: configs/tasks
 #   OUT                    where logs are copied at the end, if set
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 cluster_pids=()
@@ -111,7 +112,7 @@ start_cluster() {
   local config=${KSEARCH_COORDINATOR_CONFIG:-$cluster/coordinator.textproto}
   [ -n "${KSEARCH_COORDINATOR_CONFIG:-}" ] || echo 'listen_address: "127.0.0.1:0"' >"$config"
   "$cluster/bin/ksearch-coordinator" --config "$config" --state-dir "$cluster/state" \
-    --listen 127.0.0.1:0 --task-dir "$root/configs/tasks" >"$cluster/log/coordinator.log" 2>&1 &
+    --listen 127.0.0.1:0 --task-dir "${KSEARCH_TASK_DIR:-$root/configs/tasks}" >"$cluster/log/coordinator.log" 2>&1 &
   cluster_pids+=($!)
   wait_for 30 "the coordinator" test -s "$cluster/state/address"
   KSEARCH_COORDINATOR=$(cat "$cluster/state/address")

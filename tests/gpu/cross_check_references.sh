@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# reference.py of the CUDA tasks against reference.cu on every workload, on this machine's GPU: each
+# reference.py is a candidate that reference.cu judges, through a coordinator and a worker of their
+# own. Exit status 1 if one does not pass.
+#   tests/gpu/cross_check_references.sh [TASK...]
+#   KSEARCH_PYTHON  the interpreter with torch for CUDA (default: of VIRTUAL_ENV, else python3)
+# Needs nvcc and g++ for reference.cu, python3-dev, and the programs of a bundle or a build, as
+# tests/gpu/python_gpu.sh; what else can be set: tests/gpu/cluster.sh.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/cluster.sh"
+python=${KSEARCH_PYTHON:-${VIRTUAL_ENV:+$VIRTUAL_ENV/bin/python3}}
+python=$(command -v "${python:-python3}")
+"$python" -c 'import torch; assert torch.cuda.is_available(), "no GPU"; print("torch", torch.__version__)'
+make_cluster
+mkdir "$cluster/tasks"
+PYTHONDONTWRITEBYTECODE=1 python3 "$root/tests/gpu/cross_check_references.py" tasks "$cluster/tasks"
+chmod -R a+rX "$cluster/tasks"
+KSEARCH_TASK_DIR=$cluster/tasks
+cp "${KSEARCH_WORKER_CONFIG:-$root/configs/worker_h200.textproto}" "$cluster/worker.textproto"
+cat >>"$cluster/worker.textproto" <<CONFIG
+toolchains {
+  language: LANGUAGE_PYTHON
+  interpreter: "$python"
+}
+CONFIG
+KSEARCH_WORKER_CONFIG=$cluster/worker.textproto
+start_cluster
+status=0
+PYTHONDONTWRITEBYTECODE=1 python3 "$root/tests/gpu/cross_check_references.py" judge \
+  "$cluster/tasks" "$@" || status=1
+[ "$status" = 0 ] || tail -n 40 "$cluster/log/worker.log" | cut -c1-400
+exit "$status"
