@@ -85,6 +85,20 @@ void AppendProfile(const v1::Profile& profile, std::string* text) {
   }
 }
 
+// Of a program that returns its outputs: what that costs it.
+std::string CopiesText(const v1::JobResult& result) {
+  std::vector<std::string> costs;
+  for (const v1::WorkloadResult& workload : result.workloads()) {
+    if (workload.copy_us() <= 0) continue;
+    costs.push_back(
+        absl::StrCat(workload.workload_uuid().substr(0, 24), " ", LatencyText(workload.copy_us())));
+  }
+  if (costs.empty()) return "";
+  return absl::StrCat(
+      "of these latencies, copying what the program returns into the outputs takes: ",
+      absl::StrJoin(costs, ", "), " (a program that takes the outputs as arguments saves it)\n");
+}
+
 }  // namespace
 
 std::string Table(const std::vector<std::vector<std::string>>& rows) {
@@ -251,7 +265,7 @@ std::string ResultText(const v1::JobResult& result, const std::string& packet) {
                           : "-",
                       absl::StrCat(own.latency_us_size())});
     }
-    absl::StrAppend(&text, Table(rows));
+    absl::StrAppend(&text, Table(rows), CopiesText(result));
     const std::optional<double> speedup = SpeedupOverBaseline(result);
     if (speedup.has_value() && result.comparisons_size() == 0) {
       absl::StrAppendFormat(&text, "%.2fx the baseline's speed, geometric mean (screened)\n",

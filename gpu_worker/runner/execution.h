@@ -22,7 +22,8 @@ class Execution {
   virtual bool Go(const v1::GoRequest& request, Program& program, v1::RunnerReply* reply) = 0;
 };
 
-// Once all buffers are mapped: Program::Setup; replaces *reply by an error if that fails.
+// Once all buffers are mapped: Program::Setup; replaces *reply, which is `mapped`, by an error if
+// that fails.
 void SetUpIfComplete(const ArgumentBlocks& arguments, Program& program, v1::RunnerReply* reply);
 
 // An error whose text is fit for a message: cut, and without bytes that are no ASCII.

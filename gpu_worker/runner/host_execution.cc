@@ -30,7 +30,11 @@ void SetError(v1::RunnerReply* reply, v1::RunnerReply::RunnerError::Code code, i
 }
 
 void SetUpIfComplete(const ArgumentBlocks& arguments, Program& program, v1::RunnerReply* reply) {
-  if (!program.loaded() || !arguments.Complete() || program.Setup(arguments)) return;
+  if (!program.loaded() || !arguments.Complete()) return;
+  if (program.Setup(arguments)) {
+    reply->mutable_mapped()->set_returns_outputs(program.ReturnsOutputs());
+    return;
+  }
   SetError(reply, v1::RunnerReply::RunnerError::RAISED, 0, program.Raised());
 }
 
@@ -66,7 +70,8 @@ bool HostExecution::Go(const v1::GoRequest& request, Program& program, v1::Runne
     }
     arguments = buffers_.blocks().block(set);
     const uint64_t start = MonotonicNanos();
-    const int returned = program.Call(set, arguments.data(), nullptr);
+    const int returned = request.copies() ? program.CopyResults(set, nullptr)
+                                          : program.Call(set, arguments.data(), nullptr);
     const uint64_t end = MonotonicNanos();
     if (returned != 0) {
       const std::string raised = program.Raised();

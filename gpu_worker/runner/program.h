@@ -35,6 +35,15 @@ class Program {
   // write to it; `stream` is the CUstream to run on, null on processors. Returns 0 if all went
   // well.
   virtual int Call(int set, uint64_t* arguments, void* stream) = 0;
+  // Whether the program returns its outputs, which are then copied into their place at the end of a
+  // call. Of the last Setup.
+  virtual bool ReturnsOutputs() const { return false; }
+  // Of such a program, on a set in turns: makes a call's results and keeps them; copies those that
+  // are kept to the outputs and drops them. As Call.
+  virtual int CopyResults(int set, void* stream) {
+    static_cast<void>(set), static_cast<void>(stream);
+    return 0;
+  }
   // The words of the exception that the last Setup or Call ended with, in ASCII; empty: it raised
   // none.
   virtual std::string Raised() const = 0;

@@ -117,7 +117,7 @@ absl::StatusOr<std::vector<AnsweredHiddenCase>> AnswerHiddenCases(
       made.index = index;
       made.usual = cases[index];
       ASSIGN_OR_RETURN(made.workload,
-                       WorkloadCase::Create(task, hidden.workload, task_sha256, Seed::Fresh()));
+                       bench.Case(task, task_sha256, hidden.workload, Seed::Fresh()));
       absl::StatusOr<OracleEntries> entries = bench.oracle().Get(reference, made.workload, {0});
       bench.oracle().Forget(made.workload->seed());
       if (absl::IsFailedPrecondition(entries.status()) ||

@@ -23,6 +23,7 @@
 #include "gpu_worker/verifier/timing/confirmation.h"
 #include "gpu_worker/verifier/timing/device/roofline.h"
 #include "gpu_worker/verifier/timing/sampler.h"
+#include "gpu_worker/verifier/timing/statistics.h"
 #include "gpu_worker/verifier/timing/workload_timing.h"
 #include "gpu_worker/verifier/trusted_programs.h"
 #include "gpu_worker/verifier/warm/warm_programs.h"
@@ -98,6 +99,7 @@ std::vector<int64_t> TimedOracles(const OracleEntries& oracles) {
 
 // A device that fails makes anything of a verdict.
 absl::StatusOr<v1::Verdict> JobVerifier::Verify(const v1::VerifierRequest& given) {
+  if (given.has_reference()) bench_.input_maker().Use(given.reference());
   v1::VerifierRequest request;
   v1::Verdict warmed;
   absl::Status warm;
@@ -118,6 +120,11 @@ absl::StatusOr<v1::Verdict> JobVerifier::Verify(const v1::VerifierRequest& given
     tries.again.clear();
     ++tries.begun;
     verdict = Judge(request, &tries);
+    // Programs have seen other inputs than they should have.
+    if (const absl::Status made = bench_.input_maker().fault(); !made.ok()) {
+      verdict = made;
+      bench_.input_maker().Use(given.reference());
+    }
     if (IsTaskFault(verdict.status())) {
       const absl::Status fault = verdict.status();
       if (IsUnexplained(fault) && tries.begun < kUnexplainedTries) {
@@ -477,6 +484,13 @@ absl::Status JobVerifier::Screen(std::unique_ptr<RunnerLink>* link, Job* job) {
       }
     }
     role.first_workload = false;
+    if (ending.passed()) {
+      WorkloadSession::Go go;
+      if (bench_.gpu() != nullptr) go.mode = v1::GoRequest::EVENTS;
+      WorkloadSession::Copies copies = session.TimeCopies(go, job->limits);
+      ending = std::move(copies.ending);
+      if (!copies.us.empty()) timed.facts.set_copy_us(Median(std::move(copies.us)));
+    }
     for (WorkloadSession::Suspect& suspect : session.suspects()) {
       suspects.emplace_back(i, std::move(suspect));
     }

@@ -125,6 +125,10 @@ TEST(ResultTextTest, NamesDiagnosticsWorkloadsAndRivals) {
   workload->mutable_candidate()->set_median_us(10);
   workload->mutable_baseline()->set_median_us(55);
   EXPECT_THAT(ResultText(result), HasSubstr("5.50x the baseline's speed"));
+  EXPECT_THAT(ResultText(result), Not(HasSubstr("copying")));
+  result.mutable_workloads(0)->set_copy_us(1.5);
+  EXPECT_THAT(ResultText(result), HasSubstr("returns into the outputs takes: m128 1.50 us"));
+  result.mutable_workloads(0)->clear_copy_us();
   auto* comparison = result.add_comparisons();
   comparison->set_rival_id("baseline");
   comparison->set_verdict(v1::Comparison::IMPROVED);

@@ -1,6 +1,8 @@
 #ifndef KSEARCH_TESTS_COMMON_PYTHON_WITH_TORCH_H_
 #define KSEARCH_TESTS_COMMON_PYTHON_WITH_TORCH_H_
 
+#include <string>
+
 namespace ksearch {
 
 // Debian's interpreter, which imports torch once python3-torch is installed
@@ -13,6 +15,9 @@ inline constexpr char kPythonToolchain[] =
 
 // Whether kPython imports torch; tests that need it are skipped elsewhere. Takes seconds, once.
 bool HasTorch();
+
+// Whether its torch has this name: "compile", a dtype.
+bool TorchHas(const std::string& name);
 
 }  // namespace ksearch
 

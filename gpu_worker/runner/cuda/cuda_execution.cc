@@ -115,6 +115,7 @@ CudaExecution::Failure CudaExecution::Run(const v1::GoRequest& request, Program&
   // Whatever the candidate did to it in the last GO.
   if (!led_in_) api().cuCtxResetPersistingL2Cache();
   led_in_ = order.empty();
+  copies_ = request.copies();
   if (order.empty()) return RunNothing();
   if (instrumented_) return RunInstrumented(order, program, done);
   switch (request.mode()) {
@@ -145,7 +146,8 @@ CudaExecution::Failure CudaExecution::Call(int set, Program& program, v1::Runner
   arguments_ = buffers_.blocks().block(set);
   called_since_map_ = true;
   const uint64_t start = MonotonicNanos();
-  const int returned = program.Call(set, arguments_.data(), stream_.get());
+  const int returned = copies_ ? program.CopyResults(set, stream_.get())
+                               : program.Call(set, arguments_.data(), stream_.get());
   done->add_host_ns(MonotonicNanos() - start);
   if (returned == 0) return {};
   return {true, true, returned, "the call", program.Raised()};

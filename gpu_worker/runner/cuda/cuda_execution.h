@@ -91,6 +91,7 @@ class CudaExecution final : public Execution {
   bool hold_useful_ = true;
   bool called_since_map_ = false;
   bool led_in_ = false;  // the last GO was empty
+  bool copies_ = false;  // of the GO at work: GoRequest.copies
 };
 
 }  // namespace ksearch

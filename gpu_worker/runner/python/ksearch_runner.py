@@ -10,6 +10,8 @@ structures below.
 A program's file defines `run` in one of two forms:
   def run(inputs..., outputs...)  writes every output; what it returns is not looked at
   def run(inputs...)              returns the outputs, which are copied into their place in the call
+A task's own file may define make_inputs(seed, **axes) besides, which is called in a process of its
+own: it returns the inputs for these axes, as a dict by name or in the order of the definition.
 Arguments come by position, in the order of the definition: torch tensors over the verifier's
 memory, Python numbers for scalars.
 
@@ -28,10 +30,13 @@ import importlib.util
 import inspect
 import os
 import platform
+import random
 import sys
 import traceback
 
 ENTRY = "run"
+MAKE_INPUTS = "make_inputs"
+AXIS = "axis:"  # what names of axes begin with, among the arguments of make_inputs
 RAISED_BYTES = 2048
 # Environment variables that name the folders of what was compiled.
 CACHES = ("TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR", "TORCH_EXTENSIONS_DIR")
@@ -51,7 +56,7 @@ class Argument(ctypes.Structure):
     ]
 
 
-LOAD = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_char_p)
+LOAD = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p)
 SETUP = ctypes.PYFUNCTYPE(
     ctypes.c_int,
     ctypes.POINTER(Argument),
@@ -60,10 +65,18 @@ SETUP = ctypes.PYFUNCTYPE(
     ctypes.POINTER(ctypes.c_uint64),
 )
 CALL = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_void_p)
+RETURNS = ctypes.PYFUNCTYPE(ctypes.c_int)
 
 
 class Callbacks(ctypes.Structure):
-    _fields_ = [("load", LOAD), ("setup", SETUP), ("call", CALL), ("raised", ctypes.c_void_p)]
+    _fields_ = [
+        ("load", LOAD),
+        ("setup", SETUP),
+        ("call", CALL),
+        ("returns", RETURNS),
+        ("copy", CALL),
+        ("raised", ctypes.c_void_p),
+    ]
 
 
 # DLPack's structures, version 0.
@@ -177,6 +190,27 @@ def start_triton():
     driver.active.get_current_target()
 
 
+def start_inductor():
+    """Has torch.compile on processors look for its compiler, while programs can still be started.
+
+    What it finds is part of its keys, so a filled cache wants it too.
+    """
+    from torch._inductor import cpp_builder, cpu_vec_isa
+
+    options = cpp_builder.CppTorchDeviceOptions(
+        vec_isa=cpu_vec_isa.pick_vec_isa(), device_type="cpu"
+    )
+    builder = cpp_builder.CppBuilder(name="o", sources="i.cpp", BuildOption=options)
+    builder.get_command_line()
+
+
+def drop_file_locks():
+    """Has torch make no locks beside what it compiled, where nothing can be written any more."""
+    from torch.utils import _filelock
+
+    _filelock.FileLock = lambda *_, **__: contextlib.nullcontext()
+
+
 def import_built_extensions():
     """Has torch.utils.cpp_extension import what the warm stage built.
 
@@ -225,28 +259,114 @@ def kind_of(tensor):
     return f"shape {tuple(tensor.shape)} and dtype {tensor.dtype}"
 
 
-def copy_results(torch, run, file, inputs, outputs, names):
-    """One call of a program that returns its outputs; `file` is its name in messages."""
-    results = run(*inputs)
-    if not isinstance(results, (tuple, list)):
-        results = (results,)
-    if len(results) != len(outputs):
-        raise TypeError(
-            f"{ENTRY} in {file} returned {len(results)} values: "
-            f"return one tensor for each output, in this order: {', '.join(names)}"
-        )
-    for name, result, output in zip(names, results, outputs):
-        if not isinstance(result, torch.Tensor):
+class ReturningCall:
+    """A call of a program that returns its outputs; `file` is its name in messages."""
+
+    def __init__(self, torch, run, file, inputs, outputs, names):
+        self._torch = torch
+        self._run = run
+        self._file = file
+        self._inputs = inputs
+        self._outputs = outputs
+        self._names = names
+        self._kept = None
+
+    def __call__(self):
+        self._copy(self._results())
+
+    def copy(self):
+        """In turns: makes results and keeps them; copies and drops them."""
+        if self._kept is None:
+            self._kept = self._results()
+        else:
+            kept, self._kept = self._kept, None
+            self._copy(kept)
+
+    def _copy(self, results):
+        for result, output in zip(results, self._outputs):
+            output.copy_(result)
+
+    def _results(self):
+        results = self._run(*self._inputs)
+        if not isinstance(results, (tuple, list)):
+            results = (results,)
+        if len(results) != len(self._outputs):
             raise TypeError(
-                f"{ENTRY} in {file} returned a value of type {type(result).__name__} for '{name}': "
-                f"return a tensor of {kind_of(output)}"
+                f"{ENTRY} in {self._file} returned {len(results)} values: "
+                f"return one tensor for each output, in this order: {', '.join(self._names)}"
             )
-        if result.shape != output.shape or result.dtype != output.dtype:
+        for name, result, output in zip(self._names, results, self._outputs):
+            if not isinstance(result, self._torch.Tensor):
+                raise TypeError(
+                    f"{ENTRY} in {self._file} returned a value of type {type(result).__name__} for "
+                    f"'{name}': return a tensor of {kind_of(output)}"
+                )
+            if result.shape != output.shape or result.dtype != output.dtype:
+                raise TypeError(
+                    f"{ENTRY} in {self._file} returned a tensor of {kind_of(result)} for '{name}': "
+                    f"return one of {kind_of(output)}"
+                )
+        return results
+
+
+class InputMaker:
+    """Calls of make_inputs; `file` is its name in messages."""
+
+    def __init__(self, torch, make, file):
+        self._torch = torch
+        self._make = make
+        self._file = file
+        taken = inspect.signature(make).parameters.values()
+        self._takes_all = any(p.kind == p.VAR_KEYWORD for p in taken)
+        self._taken = [p.name for p in taken]
+
+    def call(self, names, values):
+        """One call on arguments as python_interface.h orders them."""
+        axes, scalars, tensors = {}, {}, {}
+        for name, value in zip(names[1:], values[1:]):
+            if name.startswith(AXIS):
+                axes[name[len(AXIS) :]] = value
+            else:
+                (tensors if isinstance(value, self._torch.Tensor) else scalars)[name] = value
+        if not self._takes_all:
+            axes = {name: value for name, value in axes.items() if name in self._taken}
+        seed = int(values[0])
+        # Of generators that are nobody's own.
+        random.seed(seed)
+        self._torch.manual_seed(seed)
+        if "numpy" in sys.modules:
+            sys.modules["numpy"].random.seed(seed)
+        made = self._make(seed, **axes)
+        if not isinstance(made, dict):
+            made = made if isinstance(made, (tuple, list)) else (made,)
+            if len(made) != len(tensors) or scalars:
+                raise TypeError(
+                    f"{MAKE_INPUTS} in {self._file} returned {len(made)} values: return a dict "
+                    f"with these inputs: {', '.join([*tensors, *scalars])}"
+                )
+            made = dict(zip(tensors, made))
+        for name, value in scalars.items():
+            given = made.get(name, value)
+            if abs(given - value) > 1e-6 * abs(value):
+                raise ValueError(
+                    f"{MAKE_INPUTS} in {self._file} returned {given} for '{name}', but the "
+                    f"workload has {value}: numbers stay as the workload has them"
+                )
+        for name, tensor in tensors.items():
+            self._copy(name, made.get(name), tensor)
+
+    def _copy(self, name, value, tensor):
+        if not isinstance(value, self._torch.Tensor):
             raise TypeError(
-                f"{ENTRY} in {file} returned a tensor of {kind_of(result)} for '{name}': "
-                f"return one of {kind_of(output)}"
+                f"{MAKE_INPUTS} in {self._file} returned a value of type {type(value).__name__} "
+                f"for '{name}': return a tensor of {kind_of(tensor)}"
             )
-        output.copy_(result)
+        if value.shape != tensor.shape or value.dtype != tensor.dtype:
+            raise TypeError(
+                f"{MAKE_INPUTS} in {self._file} returned a tensor of {kind_of(value)} for "
+                f"'{name}': the definition says {kind_of(tensor)}"
+            )
+        tensor.copy_(value)
 
 
 def mentions(path, word):
@@ -287,6 +407,7 @@ class Runner:
         self._tensors = Tensors(torch, device.tensors)
         self._raised = ctypes.create_string_buffer(RAISED_BYTES)
         self._run = None
+        self._maker = None
         self._folder = None
         self._file = ""
         self._calls = []
@@ -295,6 +416,8 @@ class Runner:
             LOAD(self._guard(self._load)),
             SETUP(self._guard(self._setup)),
             CALL(self._call),
+            RETURNS(self._returns),
+            CALL(self._copy),
             ctypes.addressof(self._raised),
         )
 
@@ -334,8 +457,8 @@ class Runner:
 
         return guarded
 
-    def _load(self, path):
-        path = os.fsdecode(path)
+    def _load(self, path, entry):
+        path, entry = os.fsdecode(path), entry.decode() or ENTRY
         self._folder, self._file = os.path.split(path)
         if self._compiled and mentions(path, b"cpp_extension"):
             import_built_extensions()
@@ -345,6 +468,9 @@ class Runner:
         module = importlib.util.module_from_spec(spec)
         sys.modules[name] = module
         spec.loader.exec_module(module)
+        if entry == MAKE_INPUTS:
+            self._maker = InputMaker(self._torch, getattr(module, MAKE_INPUTS), self._file)
+            return
         self._run = getattr(module, ENTRY, None)
         if not callable(self._run):
             raise AttributeError(
@@ -358,6 +484,12 @@ class Runner:
         names = [argument.name.decode() for argument in arguments]
         inputs = [i for i in range(count) if not arguments[i].output]
         outputs = [i for i in range(count) if arguments[i].output]
+        if self._maker is not None:
+            values = [
+                self._value(argument, addresses[i]) for i, argument in enumerate(arguments)
+            ]
+            self._calls = [functools.partial(self._maker.call, names, values)]
+            return
         signature = inspect.signature(self._run)
         writes = takes(signature, count)
         if not writes and not takes(signature, len(inputs)):
@@ -375,8 +507,7 @@ class Runner:
                 calls.append(functools.partial(self._run, *values))
             else:
                 calls.append(
-                    functools.partial(
-                        copy_results,
+                    ReturningCall(
                         self._torch,
                         self._run,
                         self._file,
@@ -395,11 +526,21 @@ class Runner:
             return argument.float_value
         return bool(argument.int_value) if argument.kind == Argument.BOOL else argument.int_value
 
+    def _returns(self):
+        return int(bool(self._calls) and isinstance(self._calls[0], ReturningCall))
+
     def _call(self, index, stream):
         try:
             self._device.run(self._calls[index], stream)
             return 0
         except BaseException as error:  # SystemExit too
+            return self._report(error)
+
+    def _copy(self, index, stream):
+        try:
+            self._device.run(self._calls[index].copy, stream)
+            return 0
+        except BaseException as error:
             return self._report(error)
 
 
@@ -418,10 +559,12 @@ def main():
         device = Gpu(torch) if has_gpu else Processors()
         if has_gpu and compiles:
             start_triton()
+        elif compiles:
+            start_inductor()
     except Exception as error:  # of many kinds, and none of the program's
         sys.exit(
-            f"{sys.executable} (torch {torch.__version__}) cannot use the GPU: "
-            f"{type(error).__name__}: {error}"
+            f"{sys.executable} (torch {torch.__version__}) cannot "
+            f"{'use the GPU' if has_gpu else 'compile'}: {type(error).__name__}: {error}"
         )
     # Keeps the interpreter's lock while it runs.
     library = ctypes.PyDLL(sys.argv[1])
@@ -431,7 +574,10 @@ def main():
         ctypes.POINTER(Callbacks),
     ]
     words = [os.fsencode(word) for word in sys.argv[1:]]
-    runner = Runner(torch, device, compiles and "--warm" not in sys.argv[2:])
+    compiled = compiles and "--warm" not in sys.argv[2:]
+    if compiled and not has_gpu:
+        drop_file_locks()
+    runner = Runner(torch, device, compiled)
     return library.ksearch_python_run(
         len(words), (ctypes.c_char_p * len(words))(*words), ctypes.byref(runner.callbacks)
     )

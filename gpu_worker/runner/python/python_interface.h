@@ -39,8 +39,10 @@ struct KsearchPythonArgument {
 
 // Each returns 0, or another number after it wrote to `raised`.
 struct KsearchPythonCallbacks {
-  // `path`: of the file that defines the entry.
-  int (*load)(const char* path);
+  // `path`: of the file that defines the entry. `entry`: "" for run; "make_inputs", whose arguments
+  // are the seed, a tensor of one int64, then axes ("axis:n") and scalars, then the tensors to
+  // make.
+  int (*load)(const char* path, const char* entry);
   // Inputs in the order of the definition, then outputs. addresses[set * count + i] is where the
   // tensor of argument i begins in a set, on the device that the program runs on; 0 for scalars.
   // Nothing of it may be kept.
@@ -49,6 +51,10 @@ struct KsearchPythonCallbacks {
   // `stream`: the CUstream that the call's work goes to, null on processors; the same in every
   // call.
   int (*call)(int32_t set, void* stream);
+  // Not 0: since `setup` the program returns its outputs; then `copy`, in turns, makes and keeps
+  // the results of a call, or copies what is kept to the outputs and drops it.
+  int (*returns)();
+  int (*copy)(int32_t set, void* stream);
   // The words of an exception: kRaisedBytes bytes of the interpreter's, the last one 0.
   const char* raised;
   static constexpr int kRaisedBytes = 2048;

@@ -33,7 +33,7 @@ void PythonProgram::Load(const v1::LoadRequest& request, const std::vector<Uniqu
              "LOAD needs a path and comes once");
     return;
   }
-  if (Take(callbacks_.load(request.path().c_str())) != 0) {
+  if (Take(callbacks_.load(request.path().c_str(), request.entry_symbol().c_str())) != 0) {
     SetError(reply, v1::RunnerReply::RunnerError::LOAD_FAILED, 0, raised_);
     return;
   }

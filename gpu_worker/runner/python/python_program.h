@@ -24,6 +24,8 @@ class PythonProgram final : public Program {
   bool Setup(const ArgumentBlocks& arguments) override;
   bool LoadsInFirstCall() const override { return true; }
   int Call(int set, uint64_t* arguments, void* stream) override;
+  bool ReturnsOutputs() const override { return callbacks_.returns() != 0; }
+  int CopyResults(int set, void* stream) override { return Take(callbacks_.copy(set, stream)); }
   std::string Raised() const override { return raised_; }
 
  private:

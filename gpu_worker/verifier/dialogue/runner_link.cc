@@ -122,12 +122,13 @@ RunnerLink::~RunnerLink() {
   }
 }
 
-Ending RunnerLink::Load(const ProgramImage& program, absl::Time deadline) {
+Ending RunnerLink::Load(const ProgramImage& program, absl::Time deadline, absl::string_view entry) {
   v1::RunnerRequest request;
   std::vector<int> fds;
   if (program.is_folder()) {
     // No descriptor: one of a folder leads out of the sandbox.
     request.mutable_load()->set_path(program.main_path());
+    request.mutable_load()->set_entry_symbol(entry.data(), entry.size());
   } else {
     request.mutable_load()->set_entry_symbol(kEntrySymbol.data(), kEntrySymbol.size());
     request.mutable_load()->set_workspace_symbol(kWorkspaceSymbol.data(), kWorkspaceSymbol.size());
@@ -157,6 +158,7 @@ Ending RunnerLink::Map(const std::vector<MapPacket>& packets, absl::Time deadlin
     v1::RunnerReply reply;
     Ending ending = Exchange(&request, packet.fds, expected, deadline, &reply);
     if (!ending.passed()) return ending;
+    returns_outputs_ = reply.mapped().returns_outputs();
   }
   return AwaitStop();
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "common/clock.h"
 #include "common/unique_fd.h"
@@ -47,9 +48,12 @@ class RunnerLink {
   // and not every core.
   void WaitAwake() { spin_ = true; }
 
-  Ending Load(const ProgramImage& program, absl::Time deadline);
+  // `entry`: of a program that is a folder; empty: its runner's usual one.
+  Ending Load(const ProgramImage& program, absl::Time deadline, absl::string_view entry = "");
   // What the candidate prints from the first of these on is not kept: it may have seen inputs.
   Ending Map(const std::vector<MapPacket>& packets, absl::Time deadline);
+  // Whether, by the runner's word at the last Map, the program returns its outputs.
+  bool returns_outputs() const { return returns_outputs_; }
 
   struct GoReply {
     Ending ending;
@@ -136,6 +140,7 @@ class RunnerLink {
   int64_t buffer_bytes_ = 0;                         // mapped by the last Map
   int64_t own_bytes_ = 0;                            // what the runner took with nothing loaded
   bool keeps_output_ = true;
+  bool returns_outputs_ = false;
   bool spin_ = false;
   bool leading_in_ = false;
   uint32_t step_ = 0;

@@ -24,7 +24,8 @@ constexpr int kCompilerProcesses = 512;
 
 }  // namespace
 
-SandboxSpec RunnerStarter::Spec(const ProgramImage* program, const v1::Limits& limits) const {
+SandboxSpec RunnerStarter::Spec(const ProgramImage* program, const v1::Limits& limits,
+                                const std::string& gpu_uuid) const {
   SandboxSpec spec;
   const auto show = [&spec](const std::string& path) {
     spec.binds.push_back({path, path, false, false});
@@ -39,17 +40,17 @@ SandboxSpec RunnerStarter::Spec(const ProgramImage* program, const v1::Limits& l
   }
   if (program != nullptr && program->is_folder()) show(program->folder());
   spec.memory_bytes = limits.memory_bytes();
-  spec.limit_data = gpu_uuid_.empty();
+  spec.limit_data = gpu_uuid.empty();
   spec.cpu_time = FromProto(limits.total_time()) * kCpuTimePerWallTime;
   if (settings_.max_processes() > 0) spec.max_processes = settings_.max_processes();
   if (settings_.tmp_bytes() > 0) spec.tmp_bytes = settings_.tmp_bytes();
   if (settings_.output_bytes() > 0) spec.output_bytes = settings_.output_bytes();
-  if (!gpu_uuid_.empty()) {
-    spec.argv.push_back("--gpu=" + gpu_uuid_);
+  if (!gpu_uuid.empty()) {
+    spec.argv.push_back("--gpu=" + gpu_uuid);
     if (!settings_.gpu_filter().empty()) {
       spec.argv.push_back("--gpu-filter=" + settings_.gpu_filter());
     }
-    AddGpu(gpu_binds_, gpu_uuid_, &spec);
+    AddGpu(gpu_binds_, gpu_uuid, &spec);
   }
   return spec;
 }
@@ -57,6 +58,14 @@ SandboxSpec RunnerStarter::Spec(const ProgramImage* program, const v1::Limits& l
 absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::Start(const ProgramImage& program,
                                                                  const v1::Limits& limits) {
   return Start(Spec(&program, limits));
+}
+
+absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::StartOnHost(const ProgramImage& program,
+                                                                       const v1::Limits& limits) {
+  SandboxSpec spec = Spec(&program, limits, /*gpu_uuid=*/"");
+  // Threads that wait for work without sleep would disturb what is timed next.
+  spec.environment["OMP_NUM_THREADS"] = "1";
+  return RunnerLink::Start(sandbox_, std::move(spec), clock_);
 }
 
 absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::StartIdle(const v1::Limits& limits) {

@@ -37,6 +37,9 @@ class RunnerStarter {
   // A runner that can load `program`, with nothing loaded. Non-OK is trouble of this machine.
   absl::StatusOr<std::unique_ptr<RunnerLink>> Start(const ProgramImage& program,
                                                     const v1::Limits& limits);
+  // As Start, but on processors whatever the device.
+  absl::StatusOr<std::unique_ptr<RunnerLink>> StartOnHost(const ProgramImage& program,
+                                                          const v1::Limits& limits);
   // ksearch-runner, which will load nothing.
   absl::StatusOr<std::unique_ptr<RunnerLink>> StartIdle(const v1::Limits& limits);
 
@@ -58,8 +61,12 @@ class RunnerStarter {
   v1::IsolationLevel isolation() const { return sandbox_.isolation(); }
 
  private:
-  // Null: of a runner that will load nothing.
-  SandboxSpec Spec(const ProgramImage* program, const v1::Limits& limits) const;
+  // Null: of a runner that will load nothing. `gpu_uuid`: empty without one.
+  SandboxSpec Spec(const ProgramImage* program, const v1::Limits& limits,
+                   const std::string& gpu_uuid) const;
+  SandboxSpec Spec(const ProgramImage* program, const v1::Limits& limits) const {
+    return Spec(program, limits, gpu_uuid_);
+  }
   absl::StatusOr<std::unique_ptr<RunnerLink>> Start(SandboxSpec spec);
 
   Sandbox& sandbox_;

@@ -14,6 +14,9 @@ namespace {
 constexpr size_t kMaxSuspects = 2;
 // Of a GO, beyond its calls: preparation is done, so this is scheduling only.
 constexpr absl::Duration kGoSlack = absl::Milliseconds(500);
+// The first copies are the slowest; their median is told.
+constexpr int kMostCopies = 15;
+constexpr absl::Duration kCopiesTime = absl::Milliseconds(100);
 constexpr absl::Duration kMapTimeout = absl::Seconds(30);
 // Contents of decoys: beyond those that any call gets.
 constexpr int64_t kFirstDecoyContent = int64_t{1} << 30;
@@ -116,6 +119,32 @@ std::vector<WorkloadSession::Call> WorkloadSession::PickDecoys(const std::vector
     free.erase(free.begin() + static_cast<std::ptrdiff_t>(at));
   }
   return decoys;
+}
+
+WorkloadSession::Copies WorkloadSession::TimeCopies(const Go& go, const Limits& limits) {
+  Copies copies;
+  if (!link_.returns_outputs()) return copies;
+  buffers_->Prepare({{0, kFirstDecoyContent + decoys_made_++}}, rng_.Next());
+  v1::GoRequest request;
+  request.set_mode(go.mode);
+  request.set_copies(true);
+  request.add_set_order(0);
+  const absl::Time enough = clock_.SteadyNow() + kCopiesTime;
+  for (int i = 0; i < kMostCopies && clock_.SteadyNow() < enough; ++i) {
+    // To make the results and keep them, then to copy them.
+    for (const bool copied : {false, true}) {
+      RunnerLink::GoReply reply = link_.Go(
+          request, std::min(limits.deadline, clock_.SteadyNow() + limits.call_time + kGoSlack));
+      if (reply.ending.passed()) reply.ending = link_.AwaitStop();
+      if (!reply.ending.passed()) {
+        copies.ending = std::move(reply.ending);
+        return copies;
+      }
+      if (!copied) continue;
+      for (const uint64_t ns : reply.inner_ns) copies.us.push_back(static_cast<double>(ns) / 1e3);
+    }
+  }
+  return copies;
 }
 
 WorkloadSession::Recording WorkloadSession::MakeChain(const std::vector<int>& sets, int graph,

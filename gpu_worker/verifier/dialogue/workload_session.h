@@ -115,6 +115,16 @@ class WorkloadSession {
   // first, in half a millisecond before the clock starts.
   Recording Record(const std::vector<int>& sets, int graph, const Limits& limits);
 
+  // What copying the results of a program that returns its outputs into their place takes, which is
+  // a part of its calls: on results of the first set that were made just before. By the runner's
+  // clock and word, so it decides nothing. Empty of a program that writes its outputs itself. In
+  // the mode of `go`, which is one of single calls.
+  struct Copies {
+    Ending ending;
+    std::vector<double> us;
+  };
+  Copies TimeCopies(const Go& go, const Limits& limits);
+
   // Of all comparisons so far; absent before the first.
   const std::optional<v1::Correctness>& correctness() const { return correctness_; }
   int compared() const { return compared_; }

@@ -11,7 +11,7 @@ namespace ksearch {
 
 absl::StatusOr<std::shared_ptr<const WorkloadCase>> WorkloadCase::Create(
     const v1::Task& task, const v1::Workload& workload, const std::string& task_sha256,
-    const Seed& seed) {
+    const Seed& seed, MadeInputs* made_inputs) {
   const v1::Definition& definition = task.definition();
   auto made = std::shared_ptr<WorkloadCase>(new WorkloadCase);
   made->key_ = absl::StrCat(task_sha256, "/", workload.uuid());
@@ -23,6 +23,8 @@ absl::StatusOr<std::shared_ptr<const WorkloadCase>> WorkloadCase::Create(
 
   absl::flat_hash_map<std::string, const v1::InputRecipe*> recipes;
   for (const v1::InputRecipe& recipe : workload.inputs()) recipes[recipe.input()] = &recipe;
+  std::shared_ptr<MadeContents> contents;
+  size_t made_tensors = 0;
   int slot = definition.axes_size();
   const auto add = [&](const v1::TensorSpec& tensor, bool output) -> absl::Status {
     ASSIGN_OR_RETURN(const std::vector<int64_t> shape, TensorShape(definition, workload, tensor));
@@ -48,8 +50,18 @@ absl::StatusOr<std::shared_ptr<const WorkloadCase>> WorkloadCase::Create(
         return absl::InvalidArgumentError(absl::StrCat(
             "workload ", workload.uuid(), " has no recipe for input '", tensor.name(), "'"));
       }
-      ASSIGN_OR_RETURN(std::unique_ptr<InputGenerator> generator,
-                       MakeInputGenerator(definition, workload, tensor, *recipe->second, seed));
+      std::unique_ptr<InputGenerator> generator;
+      if (recipe->second->has_made() && made_inputs != nullptr) {
+        if (contents == nullptr) {
+          ASSIGN_OR_RETURN(auto maker, ForMaker(task, workload, task_sha256, seed));
+          ASSIGN_OR_RETURN(contents, made_inputs->Open(std::move(maker)));
+        }
+        generator = MakeMadeGenerator(contents, made_tensors, made->tensors_.back().bytes);
+      } else {
+        ASSIGN_OR_RETURN(generator,
+                         MakeInputGenerator(definition, workload, tensor, *recipe->second, seed));
+      }
+      ++made_tensors;
       const bool on_host = task.device() != v1::DEVICE_CLASS_CUDA || generator->random() == nullptr;
       if (on_host) made->pool_bytes_ += generator->pool_bytes();
       made->generators_.push_back(std::move(generator));
@@ -66,6 +78,55 @@ absl::StatusOr<std::shared_ptr<const WorkloadCase>> WorkloadCase::Create(
   }
   if (made->outputs() == 0) {
     return absl::InvalidArgumentError(absl::StrCat("task ", task.name(), " has no output"));
+  }
+  return std::shared_ptr<const WorkloadCase>(std::move(made));
+}
+
+absl::StatusOr<std::shared_ptr<const WorkloadCase>> WorkloadCase::ForMaker(
+    const v1::Task& task, const v1::Workload& workload, const std::string& task_sha256,
+    const Seed& seed) {
+  const v1::Definition& definition = task.definition();
+  auto made = std::shared_ptr<WorkloadCase>(new WorkloadCase);
+  made->key_ = absl::StrCat(task_sha256, "/", workload.uuid(), "/inputs");
+  made->uuid_ = workload.uuid();
+  made->held_out_ = workload.held_out();
+  made->seed_ = seed;
+  ASSIGN_OR_RETURN(std::vector<v1::ArgumentSlot> arguments, KernelArguments(definition, workload));
+  v1::ArgumentSlot first;
+  first.set_buffer(true);
+  first.set_role(v1::ArgumentSlot::INPUT);
+  first.mutable_view()->set_name(kSeedArgument.data(), kSeedArgument.size());
+  first.mutable_view()->set_dtype(v1::DTYPE_INT64);
+  first.mutable_view()->add_shape(1);
+  made->slots_.push_back(std::move(first));
+  made->tensors_.push_back(
+      {std::string(kSeedArgument), v1::DTYPE_INT64, 0, 1, sizeof(int64_t), false});
+  made->generators_.push_back(
+      MakeSeedGenerator(DeriveKey(seed, workload.uuid(), kSeedArgument, "make_inputs")));
+  std::vector<v1::ArgumentSlot> tensors;
+  for (v1::ArgumentSlot& argument : arguments) {
+    if (argument.role() == v1::ArgumentSlot::OUTPUT) continue;
+    if (argument.value_case() == v1::ArgumentSlot::kBuffer) {
+      argument.set_role(v1::ArgumentSlot::OUTPUT);
+      tensors.push_back(std::move(argument));
+      continue;
+    }
+    if (argument.role() == v1::ArgumentSlot::AXIS) {
+      argument.set_role(v1::ArgumentSlot::INPUT);
+      argument.mutable_view()->set_dtype(v1::DTYPE_INT64);
+      argument.mutable_view()->set_name(absl::StrCat(kAxisArgument, argument.view().name()));
+    }
+    made->slots_.push_back(std::move(argument));
+  }
+  for (v1::ArgumentSlot& argument : tensors) {
+    const v1::TensorView& view = argument.view();
+    ASSIGN_OR_RETURN(const int64_t element_bytes, ElementBytes(view.dtype()));
+    int64_t elements = 1;
+    for (const int64_t extent : view.shape()) elements *= extent;
+    made->tensors_.push_back({view.name(), view.dtype(), static_cast<int>(made->slots_.size()),
+                              elements, elements * element_bytes, true});
+    made->footprint_bytes_ += elements * element_bytes;
+    made->slots_.push_back(std::move(argument));
   }
   return std::shared_ptr<const WorkloadCase>(std::move(made));
 }

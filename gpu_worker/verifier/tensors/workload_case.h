@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "gpu_worker/verifier/tensors/input_generator.h"
+#include "gpu_worker/verifier/tensors/made_inputs.h"
 #include "proto/runner.pb.h"
 #include "proto/task.pb.h"
 
@@ -27,11 +28,20 @@ struct TensorArgument {
 // draws the inputs. Immutable, so thread-safe.
 class WorkloadCase {
  public:
-  // INVALID_ARGUMENT names the workload and what is wrong with it.
+  // `made` makes the inputs of a workload that says so, and is used as long as the case; null:
+  // there is no such program. INVALID_ARGUMENT names the workload and what is wrong with it; errors
+  // of `made` are returned as they are.
   static absl::StatusOr<std::shared_ptr<const WorkloadCase>> Create(const v1::Task& task,
                                                                     const v1::Workload& workload,
                                                                     const std::string& task_sha256,
-                                                                    const Seed& seed);
+                                                                    const Seed& seed,
+                                                                    MadeInputs* made = nullptr);
+
+  // What the program that makes the workload's inputs is called with: the seed of a content, the
+  // axes and the scalars as inputs, and the workload's input tensors as outputs.
+  static absl::StatusOr<std::shared_ptr<const WorkloadCase>> ForMaker(
+      const v1::Task& task, const v1::Workload& workload, const std::string& task_sha256,
+      const Seed& seed);
 
   // The same inputs, judged otherwise.
   std::shared_ptr<const WorkloadCase> WithTolerance(const v1::Tolerance& tolerance) const;

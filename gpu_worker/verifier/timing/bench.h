@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "common/clock.h"
 #include "gpu_worker/verifier/byte_lru.h"
+#include "gpu_worker/verifier/dialogue/input_maker.h"
 #include "gpu_worker/verifier/dialogue/instrument_command.h"
 #include "gpu_worker/verifier/dialogue/oracle.h"
 #include "gpu_worker/verifier/dialogue/runner_starter.h"
@@ -82,6 +83,8 @@ class Bench {
   WarmFolders* warm_folders() const { return options_.warm_folders; }
 
   RunnerStarter& starter() { return starter_; }
+  // Of cases whose inputs a program makes; set to the job's by whoever carries it out.
+  InputMaker& input_maker() { return input_maker_; }
   Oracle& oracle() { return oracle_; }
   BaselineCache& baselines() { return baselines_; }
   Metronome& metronome() { return metronome_; }
@@ -109,6 +112,7 @@ class Bench {
   const BufferSetsFactory allocate_;
   const Clock& clock_;
   const Options options_;
+  InputMaker input_maker_;  // cases hold on to it
   SeedPool screening_seeds_;
   ByteLru<const WorkloadCase> cases_;
   ByteLru<BufferSets> buffers_;

@@ -88,7 +88,7 @@ class PythonRunnerTest(unittest.TestCase):
             file.write(text)
         device = OnMemoryOfThisProcess(self.gpu, self.module)
         runner = self.module.Runner(self.torch, device, compiled)
-        self.assertEqual(runner.callbacks.load(path.encode()), 0, runner._raised.value)
+        self.assertEqual(runner.callbacks.load(path.encode(), b""), 0, runner._raised.value)
         return runner
 
     def set_up(self, runner, memory, dtype=b"float32"):
@@ -145,6 +145,32 @@ class PythonRunnerTest(unittest.TestCase):
         self.torch.utils = type("Utils", (), {"dlpack": Dlpack})
         tensors.over(ctypes.addressof(memory), "float32", [4])
         self.assertEqual(seen, [(2, 0)])  # kDLCUDA, the one device
+
+    def test_tensors_of_fp8_are_of_that_dtype(self):
+        tensors = self.module.Tensors(torch, self.module.DL_CPU)
+        memory = (ctypes.c_uint8 * 6)(0x38, 0xC0, 0, 0x38, 0xC0, 0)
+        for name, values in (("float8_e4m3fn", [1.0, -2.0, 0.0]), ("float8_e5m2", [0.5, -2.0, 0.0])):
+            if not hasattr(torch, name):
+                self.skipTest(f"torch {torch.__version__} has no {name}")
+            tensor = tensors.over(ctypes.addressof(memory), name, [2, 3])
+            self.assertEqual(tensor.dtype, getattr(torch, name))
+            self.assertEqual(tensor.data_ptr(), ctypes.addressof(memory))
+            self.assertEqual(tensor.float().tolist(), [values, values])
+
+    def test_what_is_returned_is_kept_then_copied_where_only_the_copy_is_timed(self):
+        runner = self.runner("calls = 0\ndef run(x):\n  global calls\n  calls += 1\n  return x + calls\n")
+        x, y = torch.zeros(4), torch.zeros(4)
+        self.set_up(runner, [x, y])
+        self.assertEqual(runner.callbacks.returns(), 1)
+        for result in (1.0, 2.0):
+            before = y.tolist()
+            self.assertEqual(runner.callbacks.copy(0, STREAM), 0)
+            self.assertEqual(y.tolist(), before)
+            self.assertEqual(runner.callbacks.copy(0, STREAM), 0)
+            self.assertEqual(y.tolist(), [result] * 4)
+        writes = self.runner("def run(x, y):\n  y.copy_(x)\n")
+        self.set_up(writes, [x, y])
+        self.assertEqual(writes.callbacks.returns(), 0)
 
     def test_a_wish_to_compile_is_told_as_such_where_nothing_can_be(self):
         text = "import errno\ndef run(x, y):\n  raise OSError(errno.EROFS, 'no')\n"

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -34,6 +35,16 @@ class PythonProgramTest : public ::testing::Test {
   v1::VerifierRequest Request(v1::JobKind kind, const std::string& text) {
     return programs_->Request(kind, text);
   }
+  // A CHECK of `text` against itself on workload "w" of another task.
+  v1::VerifierRequest RequestOf(const v1::Task& task, const std::string& text) {
+    v1::VerifierRequest request = Request(v1::JOB_KIND_CHECK, text);
+    *request.mutable_task() = task;
+    request.set_task_sha256(TaskDigest(task));
+    request.mutable_job()->clear_workload_uuids();
+    request.mutable_job()->add_workload_uuids("w");
+    *request.mutable_reference() = Python(text);
+    return request;
+  }
   v1::Verdict Verify(const v1::VerifierRequest& request) { return programs_->Verify(request); }
   v1::Verdict Check(const std::string& text) { return Verify(Request(v1::JOB_KIND_CHECK, text)); }
 
@@ -51,6 +62,13 @@ TEST_F(PythonProgramTest, BothFormsOfTheEntryPassAndAreTimed) {
     ASSERT_EQ(verdict.workloads_size(), 2);
     EXPECT_GT(verdict.workloads(0).candidate().median_us(), 0);
     EXPECT_GT(verdict.workloads(0).baseline().median_us(), 0);
+    for (const v1::WorkloadResult& workload : verdict.workloads()) {
+      if (text == kWrites) {
+        EXPECT_EQ(workload.copy_us(), 0);
+      } else {
+        EXPECT_GT(workload.copy_us(), 0);
+      }
+    }
   }
 }
 
@@ -141,14 +159,11 @@ def run(a, b, c):
       << v1::Outcome_Name(verdict.outcome()) << ": " << verdict.message();
 }
 
-// One tensor of each dtype through the verifier's memory and back, and scalars of each kind.
-TEST_F(PythonProgramTest, TensorsHaveTheDtypesAndShapesOfTheDefinition) {
-  const std::pair<const char*, v1::DType> dtypes[] = {
-      {"float32", v1::DTYPE_FLOAT32},   {"float16", v1::DTYPE_FLOAT16},
-      {"bfloat16", v1::DTYPE_BFLOAT16}, {"int64", v1::DTYPE_INT64},
-      {"int32", v1::DTYPE_INT32},       {"int16", v1::DTYPE_INT16},
-      {"int8", v1::DTYPE_INT8},         {"bool", v1::DTYPE_BOOL},
-  };
+using Dtypes = std::vector<std::pair<const char*, v1::DType>>;
+
+// A task of one tensor of each dtype, which its reference copies, and scalars of each kind; the
+// text of that reference, which asserts what it gets.
+v1::Task TaskOfKinds(const Dtypes& dtypes, std::string* text) {
   v1::Task task;
   CHECK_OK(ParseTextproto(R"(
     name: "kinds" device: DEVICE_CLASS_CPU
@@ -183,16 +198,39 @@ TEST_F(PythonProgramTest, TensorsHaveTheDtypesAndShapesOfTheDefinition) {
                     " and x_", name, ".shape == (5, 2)\n");
     absl::StrAppend(&copies, "  y_", name, ".copy_(x_", name, ")\n");
   }
-  const std::string text =
-      absl::StrCat("import torch\ndef run(", parameters, outputs, "):\n", asserts, copies);
-  v1::VerifierRequest request = Request(v1::JOB_KIND_CHECK, text);
-  *request.mutable_task() = task;
-  request.set_task_sha256(TaskDigest(task));
-  request.mutable_job()->clear_workload_uuids();
-  request.mutable_job()->add_workload_uuids("w");
-  *request.mutable_reference() = Python(text);
-  const v1::Verdict verdict = Verify(request);
+  *text = absl::StrCat("import torch\ndef run(", parameters, outputs, "):\n", asserts, copies);
+  return task;
+}
+
+// Through the verifier's memory and back.
+TEST_F(PythonProgramTest, TensorsHaveTheDtypesAndShapesOfTheDefinition) {
+  std::string text;
+  const v1::Task task = TaskOfKinds({{"float32", v1::DTYPE_FLOAT32},
+                                     {"float16", v1::DTYPE_FLOAT16},
+                                     {"bfloat16", v1::DTYPE_BFLOAT16},
+                                     {"int64", v1::DTYPE_INT64},
+                                     {"int32", v1::DTYPE_INT32},
+                                     {"int16", v1::DTYPE_INT16},
+                                     {"int8", v1::DTYPE_INT8},
+                                     {"bool", v1::DTYPE_BOOL}},
+                                    &text);
+  const v1::Verdict verdict = Verify(RequestOf(task, text));
   EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
+}
+
+TEST_F(PythonProgramTest, Fp8TensorsAreTensorsOfTheirDtype) {
+  std::string text;
+  const v1::Task task = TaskOfKinds(
+      {{"float8_e4m3fn", v1::DTYPE_FLOAT8_E4M3FN}, {"float8_e5m2", v1::DTYPE_FLOAT8_E5M2}}, &text);
+  const v1::Verdict verdict = Verify(RequestOf(task, text));
+  if (TorchHas("float8_e4m3fn") && TorchHas("float8_e5m2")) {
+    EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
+    return;
+  }
+  // Such a torch is no reason to hand over something else.
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_TASK_ERROR);
+  EXPECT_THAT(verdict.message(), HasSubstr("has no dtype float8_e4m3fn"));
+  GTEST_SKIP() << "the torch of " << kPython << " has no fp8 (torch 2.1 and later do)";
 }
 
 }  // namespace

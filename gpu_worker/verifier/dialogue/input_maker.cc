@@ -1,0 +1,154 @@
+#include "gpu_worker/verifier/dialogue/input_maker.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/log.h"
+#include "common/status_macros.h"
+#include "gpu_worker/verifier/dialogue/trusted_ending.h"
+#include "gpu_worker/verifier/host/host_outputs.h"
+#include "gpu_worker/verifier/host/memfd_buffer_sets.h"
+
+namespace ksearch {
+namespace {
+
+constexpr absl::string_view kEntry = "make_inputs";
+
+std::string KeyOf(const WorkloadCase& maker, int64_t content) {
+  return absl::StrCat(maker.key(), "/", maker.seed().high, ".", maker.seed().low, "/", content);
+}
+
+std::shared_ptr<const MadeContent> Zeros(const WorkloadCase& maker) {
+  MadeContent zeros;
+  for (const TensorArgument& tensor : maker.tensors()) {
+    if (tensor.output) zeros.emplace_back(static_cast<size_t>(tensor.bytes));
+  }
+  return std::make_shared<const MadeContent>(std::move(zeros));
+}
+
+int64_t BytesOf(const MadeContent& content) {
+  int64_t bytes = 0;
+  for (const auto& tensor : content) bytes += static_cast<int64_t>(tensor.size());
+  return bytes;
+}
+
+}  // namespace
+
+class InputMaker::Contents final : public MadeContents {
+ public:
+  Contents(InputMaker& owner, std::shared_ptr<const WorkloadCase> maker)
+      : owner_(owner), maker_(std::move(maker)) {}
+  std::shared_ptr<const MadeContent> Get(int64_t content) override {
+    return owner_.Get(maker_, content);
+  }
+
+ private:
+  InputMaker& owner_;
+  const std::shared_ptr<const WorkloadCase> maker_;
+};
+
+void InputMaker::Use(const v1::Artifact& reference) {
+  MutexLock lock(&mutex_);
+  fault_ = absl::OkStatus();
+  const bool same = program_.sha256() == reference.sha256() &&
+                    program_.path() == reference.path() &&
+                    program_.main_file() == reference.main_file();
+  program_ = reference;
+  if (!same) Stop();
+}
+
+absl::Status InputMaker::fault() const {
+  MutexLock lock(&mutex_);
+  return fault_;
+}
+
+absl::StatusOr<std::shared_ptr<MadeContents>> InputMaker::Open(
+    std::shared_ptr<const WorkloadCase> maker) {
+  MutexLock lock(&mutex_);
+  ASSIGN_OR_RETURN(const auto first, Make(maker, 0));
+  ASSIGN_OR_RETURN(const auto again, Make(maker, 0));
+  if (*first != *again) {
+    return TaskFault(absl::StrCat(kEntry, " fails on workload ", maker->uuid(),
+                                  ": it returns other tensors for the same seed; draw all random "
+                                  "numbers from generators that are made from `seed`"));
+  }
+  ASSIGN_OR_RETURN(const auto other, Make(maker, 1));
+  if (BytesOf(*first) > 0 && *first == *other) {
+    return TaskFault(absl::StrCat(kEntry, " fails on workload ", maker->uuid(),
+                                  ": it returns the same tensors for every seed, so that programs "
+                                  "could keep their answers; use `seed`"));
+  }
+  made_.Insert(KeyOf(*maker, 0), first, BytesOf(*first));
+  made_.Insert(KeyOf(*maker, 1), other, BytesOf(*other));
+  return std::make_shared<Contents>(*this, std::move(maker));
+}
+
+std::shared_ptr<const MadeContent> InputMaker::Get(const std::shared_ptr<const WorkloadCase>& maker,
+                                                   int64_t content) {
+  MutexLock lock(&mutex_);
+  const std::string key = KeyOf(*maker, content);
+  if (auto found = made_.Find(key)) return found;
+  absl::StatusOr<std::shared_ptr<const MadeContent>> made =
+      fault_.ok() ? Make(maker, content) : fault_;
+  if (!made.ok()) {
+    if (fault_.ok()) {
+      LOG(WARNING) << "msg=\"inputs cannot be made\" error=\"" << made.status().message() << "\"";
+      fault_ = made.status();
+    }
+    return Zeros(*maker);
+  }
+  made_.Insert(key, *made, BytesOf(**made));
+  return *std::move(made);
+}
+
+absl::StatusOr<std::shared_ptr<const MadeContent>> InputMaker::Make(
+    const std::shared_ptr<const WorkloadCase>& maker, int64_t content) {
+  RETURN_IF_ERROR(Prepare(maker));
+  const WorkloadSession::Limits limits = {kTrustedCallTime, absl::InfiniteFuture()};
+  const WorkloadSession::Batch batch =
+      session_->Run({{0, content}}, WorkloadSession::Mode::kReference, {}, limits);
+  if (!batch.ending.passed()) return Broken(*maker, batch.ending);
+  ASSIGN_OR_RETURN(const std::shared_ptr<const SavedOutputs> outputs, session_->Outputs(0));
+  const auto& host = static_cast<const HostOutputs&>(*outputs);
+  MadeContent made;
+  for (int i = 0; i < maker->outputs(); ++i) made.push_back(host.output(static_cast<size_t>(i)));
+  return std::make_shared<const MadeContent>(std::move(made));
+}
+
+absl::Status InputMaker::Prepare(const std::shared_ptr<const WorkloadCase>& maker) {
+  if (link_ == nullptr) {
+    ASSIGN_OR_RETURN(const ProgramImage program, ProgramImage::Open(program_));
+    ASSIGN_OR_RETURN(link_, starter_.StartOnHost(program, RunnerStarter::TrustedLimits()));
+    const absl::Duration load_time = std::max(kTrustedCallTime, program.load_time());
+    const Ending loaded = link_->Load(program, clock_.SteadyNow() + load_time, kEntry);
+    if (!loaded.passed()) return Broken(*maker, loaded);
+  }
+  if (mapped_ == maker) return absl::OkStatus();
+  mapped_.reset();
+  session_.reset();
+  ASSIGN_OR_RETURN(std::shared_ptr<BufferSets> buffers, MemfdBufferSets::Create(maker, 1));
+  session_ = std::make_unique<WorkloadSession>(*link_, maker, std::move(buffers), clock_,
+                                               maker->seed().low);
+  const WorkloadSession::Limits limits = {kTrustedCallTime, absl::InfiniteFuture()};
+  if (const Ending mapped = session_->Map(1, limits); !mapped.passed()) {
+    return Broken(*maker, mapped);
+  }
+  mapped_ = maker;
+  return absl::OkStatus();
+}
+
+absl::Status InputMaker::Broken(const WorkloadCase& maker, const Ending& ending) {
+  const absl::Status fault = TaskFaultOf(
+      ending, absl::StrCat(kEntry, " fails on workload ", maker.uuid(), ": ", OwnWords(ending)));
+  Stop();
+  return fault;
+}
+
+void InputMaker::Stop() {
+  session_.reset();
+  mapped_.reset();
+  link_.reset();
+}
+
+}  // namespace ksearch
