@@ -187,7 +187,7 @@ TEST_F(TaskNewTest, ThePythonFilesRunAndTheReferenceIsMoreExact) {
   EXPECT_EQ(output.exit.code, 0) << output.err;
 }
 
-TEST_F(TaskNewTest, InputsOfMakeInputsBecomeRecipes) {
+TEST_F(TaskNewTest, InputsAreThoseOfMakeInputs) {
   const std::string file = Write("ref.py", R"(import torch
 
 def make_inputs(seed, m, k):
@@ -209,17 +209,36 @@ def glu(a, gate, mask, scale, shift, bias, causal=True):
   for (const v1::Workload& workload : task.workloads()) {
     ASSERT_THAT(workload.axes(), SizeIs(3));
     EXPECT_EQ(workload.axes(2).value(), 2 * workload.axes(0).value());
-    EXPECT_EQ(workload.inputs(1).random().offset(), 3);
-    EXPECT_NEAR(workload.inputs(1).random().scale(), 0.5, 0.02);
-    EXPECT_NEAR(workload.inputs(2).random().probability(), 0.9, 0.08);
+    for (const int tensor : {0, 1, 2, 5}) EXPECT_TRUE(workload.inputs(tensor).has_made());
     EXPECT_EQ(workload.inputs(3).scalar().float_value(), 1.0 / workload.axes(1).value());
     EXPECT_EQ(workload.inputs(4).scalar().int_value(), 3);
-    EXPECT_EQ(workload.inputs(5).random().scale(), 0.1);
   }
-  EXPECT_THAT(made_.out, AllOf(HasSubstr("dimension 1 of 'gate' is 2 * m"),
-                               HasSubstr("'bias' is 0 throughout"), HasSubstr("causal is always"),
-                               HasSubstr("'mask' is drawn anew for every check, true with prob"),
-                               HasSubstr("taken from make_inputs at m=40, k=512 alone")));
+  EXPECT_THAT(task.references(0).files(0).content(), HasSubstr("def make_inputs(seed, m, k):"));
+  EXPECT_THAT(made_.out,
+              AllOf(HasSubstr("dimension 1 of 'gate' is 2 * m"),
+                    HasSubstr("'bias' is the same for every seed"), HasSubstr("causal is always"),
+                    HasSubstr("inputs are what make_inputs returns")));
+}
+
+TEST_F(TaskNewTest, TheFunctionServesAsItsBaselineByOneWord) {
+  const std::string file = Write("ref.py", "def twice(x: 'n d'):\n    return x * 2\n");
+  for (const std::string word : {"torch", "torch.compile"}) {
+    const std::string name = absl::StrCat("t", word.size());
+    const CommandOutput made =
+        New({name, "--from-torch", file, "--shapes", "n=100,d=512", "--interpreter", kPython,
+             "--output", folder_ + "/tasks", "--baseline", word});
+    EXPECT_EQ(made.exit.code, 0) << made.err;
+    EXPECT_FALSE(std::filesystem::exists(absl::StrCat(folder_, "/tasks/", name, "/baseline.py")));
+    const std::string settings =
+        ReadFile(absl::StrCat(folder_, "/tasks/", name, "/task.textproto"), 1 << 20).value();
+    EXPECT_THAT(settings, AllOf(HasSubstr(absl::StrCat("baseline: \"", word, "\"")),
+                                HasSubstr("reference_precision: \"float64\"")));
+    const v1::Task task = LoadTaskFolder(absl::StrCat(folder_, "/tasks/", name)).value();
+    EXPECT_THAT(task.baselines(0).files(0).content(),
+                HasSubstr("def run(x):\n    return _ksearch_function(x=x)\n"));
+  }
+  Refuse("def twice(x: 'n d'):\n    return x * 2\n", {"--shapes", "n=8,d=8", "--baseline", "eager"},
+         HasSubstr("--baseline"), 2);
 }
 
 TEST_F(TaskNewTest, SizesThatTheFunctionDoesNotTakeAreNotUsed) {
@@ -419,6 +438,18 @@ TEST_F(TaskNewTest, FunctionsThatMakeNoTaskAreRefusedWithTheirLine) {
        AllOf(HasSubstr("make_inputs"), HasSubstr("'d'"))},
       {"def make_inputs(seed, n, d):\n    return 1 / 0\ndef f(x):\n    return x\n",
        AllOf(HasSubstr("f.py:2"), HasSubstr("ZeroDivisionError"))},
+      {"import torch\ndef make_inputs(seed, n, d):\n    return [torch.ones(n, d)]\n"
+       "def f(x):\n    return x\n",
+       AllOf(HasSubstr("f.py:2: make_inputs"), HasSubstr("the same tensors for every seed"))},
+      {"import torch, time\ndef make_inputs(seed, n, d):\n"
+       "    return [torch.full((n, d), time.monotonic())]\ndef f(x):\n    return x\n",
+       HasSubstr("other tensors for the same seed")},
+      {"import torch\ndef make_inputs(seed, n, d):\n    return [torch.randn(n, d), 2]\n"
+       "def f(x, by):\n    return x * by\n",
+       HasSubstr("numbers in a list: return a dict")},
+      {"import torch\ndef make_inputs(seed, n, d):\n    return [torch.randn(n + seed, d)]\n"
+       "def f(x):\n    return x\n",
+       HasSubstr("neither may depend on the seed")},
       {"SHAPES = {'z': 'n'}\ndef f(x: 'n d'):\n    return x\n", HasSubstr("SHAPES names 'z'")},
       {"import torch\ndef f(x: 'n d'):\n    return x @ torch.ones(x.shape[1], 3)\n",
        AllOf(HasSubstr("f.py:3"), HasSubstr("float64"))},

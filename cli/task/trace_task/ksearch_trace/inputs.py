@@ -4,9 +4,8 @@ import inspect
 import math
 import numbers
 
-from ksearch_trace.figures import rounded
 from ksearch_trace.refused import Refused, place, words
-from ksearch_trace.user_file import shape_of_annotation
+from ksearch_trace.user_file import seed_all, shape_of_annotation
 
 DTYPES = "float32 float16 bfloat16 float8_e4m3fn float8_e5m2 int64 int32 int16 int8 bool".split()
 # What workloads draw if nothing else is said.
@@ -43,6 +42,14 @@ def plain_number(where, value):
     )
 
 
+class Described(list):
+    """(name, TENSOR or NUMBER, shape or value, dtype) of each input at `axes`."""
+
+    def __init__(self, entries, axes):
+        super().__init__(entries)
+        self.axes = axes
+
+
 class Inputs:
     """As make_inputs, SHAPES or annotations of the user's file say."""
 
@@ -58,6 +65,7 @@ class Inputs:
         if self.make_inputs is not None and dtype:
             raise Refused(f"--dtype: {path} defines make_inputs, which says what the dtypes are")
         self.dtype = dtype or "float32"
+        self.has_list = False  # make_inputs returned its inputs in order
         self.recipes = {}  # of tensors, as they stand in workloads
         self.kept_defaults = {}  # of arguments that are no inputs
 
@@ -92,21 +100,8 @@ class Inputs:
             for axis, parameter in list(taken.items())[1:]:
                 if axis not in axes and parameter.default is parameter.empty:
                     raise Refused(f"{line}: --shapes says nothing of the axis '{axis}'")
-        try:
-            made = self.make_inputs(1, **axes)
-        except BaseException as error:
-            raise Refused(
-                f"{place(self.path, error)}: make_inputs({axes_text(axes)}): {words(error)}"
-            )
         parameters = inspect.signature(self.function).parameters
-        if not isinstance(made, dict):
-            made = list(made) if isinstance(made, (tuple, list)) else [made]
-            if len(made) > len(parameters):
-                raise Refused(
-                    f"{line} returned {len(made)} inputs, {self.function_name} takes"
-                    f" {len(parameters)}"
-                )
-            made = dict(zip(parameters, made))
+        made = self.made(1, axes)
         for name in made:
             if name not in parameters:
                 raise Refused(f"{line} returned '{name}', which is no argument of {self.line}")
@@ -120,16 +115,92 @@ class Inputs:
                 dtype = str(value.dtype).replace("torch.", "")
                 self.torch_dtype(f"{line}: '{name}'", dtype)
                 inputs.append((name, TENSOR, tuple(value.shape), dtype))
-                if name not in self.recipes:
-                    self.recipes[name] = self.recipe_like(name, value)
+                if value.is_floating_point() and not bool(self.torch.isfinite(value.double()).all()):
+                    raise Refused(
+                        f"{self.path}: make_inputs returned values for '{name}' that are infinite"
+                        " or not numbers"
+                    )
+                self.recipes[name] = {"type": "random", "recipe": "make_inputs"}
             else:
                 inputs.append((name, NUMBER) + plain_number(f"{line}: '{name}'", value))
+        if self.has_list and any(kind == NUMBER for _, kind, _, _ in inputs):
+            raise Refused(f"{line} returned numbers in a list: return a dict by argument")
         if first and self.recipes:
+            self.check_seed(line, axes)
             self.assumed.append(
-                f"how inputs are drawn is taken from make_inputs at {axes_text(axes)} alone, and is"
-                " the same in every workload"
+                "inputs are what make_inputs returns, with another seed for every content that a"
+                " program sees; a confirmation cannot try other kinds of them (large values, heavy"
+                " tails, zeros): let make_inputs draw several kinds where that matters"
             )
         return inputs
+
+    def made(self, seed, axes):
+        """What make_inputs returns, by argument."""
+        line = f"{self.path}:{self.make_inputs.__code__.co_firstlineno}: make_inputs"
+        parameters = inspect.signature(self.function).parameters
+        seed_all(self.torch, seed)  # as the runner does
+        try:
+            made = self.make_inputs(seed, **axes)
+        except BaseException as error:
+            raise Refused(
+                f"{place(self.path, error)}: make_inputs({axes_text(axes)}): {words(error)}"
+            )
+        if isinstance(made, dict):
+            return made
+        made = list(made) if isinstance(made, (tuple, list)) else [made]
+        if len(made) > len(parameters):
+            raise Refused(
+                f"{line} returned {len(made)} inputs, {self.function_name} takes {len(parameters)}"
+            )
+        self.has_list = True
+        return dict(zip(parameters, made))
+
+    def check_seed(self, line, axes):
+        """Inputs follow from the seed, and from it alone."""
+        first, again, other = (self.made(seed, axes) for seed in (1, 1, 2))
+        tensors = [name for name in self.recipes if isinstance(first.get(name), self.torch.Tensor)]
+
+        def equal(one, two):
+            return all(self.torch.equal(one[name], two[name]) for name in tensors)
+
+        if not equal(first, again):
+            raise Refused(
+                f"{line} returns other tensors for the same seed: draw all random numbers from"
+                " generators that are made from `seed`"
+            )
+        if equal(first, other):
+            raise Refused(
+                f"{line} returns the same tensors for every seed, so that programs could keep"
+                " their answers: use `seed`"
+            )
+        for name in tensors:
+            if first[name].numel() and self.torch.equal(first[name], other[name]):
+                self.assumed.append(
+                    f"'{name}' is the same for every seed, so that a program may have it built in"
+                )
+
+    def draw_made(self, inputs, seed, dtype):
+        made = self.made(seed, inputs.axes)
+        values = {}
+        for name, kind, what, dtype_name in inputs:
+            value = made.get(name)
+            where = f"{self.path}: make_inputs({axes_text(inputs.axes)})"
+            if kind == NUMBER:
+                if plain_number(f"{where}: '{name}'", value)[0] != what:
+                    raise Refused(f"{where}: '{name}' is {what}, then {value}: numbers must stay")
+                values[name] = value
+                continue
+            own = getattr(self.torch, dtype_name)
+            if tuple(value.shape) != what or value.dtype != own:
+                raise Refused(
+                    f"{where}: '{name}' is of shape {what} and dtype {own}, then of"
+                    f" {tuple(value.shape)} and {value.dtype}: neither may depend on the seed"
+                )
+            if dtype and own.is_floating_point:
+                # As numbers that a narrower type does not have.
+                value = value.to(dtype) * (1 + 2.0**-30)
+            values[name] = value
+        return values
 
     def from_words(self, axes):
         """The same from SHAPES or annotations."""
@@ -194,52 +265,14 @@ class Inputs:
             raise Refused(f"{self.line}: argument '{name}': {missing}")
         self.kept_defaults[name] = parameter.default
 
-    def recipe_like(self, name, value):
-        """How workloads draw an input like this one: they know a few distributions only."""
-        recipe = {"type": "random"}
-        if not value.is_floating_point() or value.numel() <= 1:
-            drawn = KINDS[str(value.dtype).replace("torch.", "")]
-            if value.dtype == self.torch.bool:
-                share = float(value.double().mean()) if value.numel() else 0.5
-                if 0 < share and abs(share - 0.5) > 0.05:
-                    recipe["probability"] = rounded(share)
-                    drawn = f"true with probability {recipe['probability']:g}"
-            self.assumed.append(
-                f"'{name}' is drawn anew for every check, {drawn}; the values of make_inputs are"
-                " not used"
-            )
-        else:
-            mean, deviation = float(value.double().mean()), float(value.double().std())
-            if not math.isfinite(mean) or not math.isfinite(deviation):
-                raise Refused(
-                    f"{self.path}: make_inputs returned values for '{name}' that are infinite or"
-                    " not numbers"
-                )
-            noise = 4 * deviation / math.sqrt(value.numel())
-            if deviation == 0:
-                deviation = 0.1 * (abs(mean) or 1)
-                self.assumed.append(
-                    f"'{name}' is {mean:g} throughout in make_inputs; workloads draw it from a"
-                    f" normal distribution of deviation {deviation:g} around that, so that no"
-                    " program can leave it out"
-                )
-            if abs(deviation - 1) > 0.05:
-                recipe["scale"] = rounded(deviation)
-            if abs(mean) > max(0.02 * deviation, noise):
-                recipe["offset"] = rounded(mean)
-            self.assumed.append(
-                f"'{name}' is drawn anew for every check, normal with mean"
-                f" {recipe.get('offset', 0):g} and deviation {recipe.get('scale', 1):g}; the values"
-                " of make_inputs are not used"
-            )
-        return recipe
-
     def of(self, axes):
         """(name, TENSOR or NUMBER, shape or value, dtype) of each, in the function's order."""
-        return self.from_maker(axes) if self.make_inputs else self.from_words(axes)
+        return Described(self.from_maker(axes) if self.make_inputs else self.from_words(axes), axes)
 
     def draw(self, inputs, seed, dtype=None):
         """Values as the verifier draws them; floating ones in `dtype` if given."""
+        if self.make_inputs:
+            return self.draw_made(inputs, seed, dtype)
         torch = self.torch
         generator = torch.Generator().manual_seed(seed)
         values = {}
