@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/clock.h"
@@ -54,6 +55,21 @@ bool MayCompile(const v1::Sources& sources) {
     }
   }
   return false;
+}
+
+// Of programs on processors, where there is no other way that a sandbox would not refuse.
+bool UsesTorchCompile(const v1::Sources& sources) {
+  return std::any_of(sources.files().begin(), sources.files().end(),
+                     [](const v1::SourceFile& file) {
+                       return absl::StrContains(file.content(), "torch.compile") ||
+                              absl::StrContains(file.content(), "inductor");
+                     });
+}
+
+// torch.compile is there from torch 2.0 on.
+bool HasTorchCompile(absl::string_view torch_version) {
+  int major = 0;
+  return absl::SimpleAtoi(torch_version.substr(0, torch_version.find('.')), &major) && major >= 2;
 }
 
 // Torch makes a thread for every processor, which may be more than a job may have.
@@ -181,6 +197,20 @@ v1::RunnerCommand PythonToolchain::GpuRunner(const v1::Sources& sources) const {
   return runner;
 }
 
+v1::RunnerCommand PythonToolchain::HostRunner(const v1::Sources& sources) const {
+  v1::RunnerCommand runner = runner_;
+  if (!HasTorchCompile(interpreter_.torch) || !UsesTorchCompile(sources)) return runner;
+  auto& environment = *runner.mutable_environment();
+  // Where g++ is.
+  environment["PATH"] = "/usr/local/bin:/usr/bin:/bin";
+  environment["TORCHINDUCTOR_COMPILE_THREADS"] = "1";
+  // It would try each kind of vector instruction by a program that it compiles and starts.
+  environment["TORCHINDUCTOR_VEC_ISA_OK"] = "1";
+  environment["USER"] = "sandbox";
+  (*runner.mutable_compiled_folders())["TORCHINDUCTOR_CACHE_DIR"] = "inductor";
+  return runner;
+}
+
 SandboxSpec PythonToolchain::ParserSpec(const BuildRequest& request, const BuildFolder& folder,
                                         const std::string& main_file) const {
   SandboxSpec spec = CompileSpec(options_.sandbox_spec, folder, request.limits, kParserMemoryBytes);
@@ -226,7 +256,8 @@ absl::StatusOr<BuildResult> PythonToolchain::Build(const BuildRequest& request,
     result.report.set_artifact_sha256(sha256);
     result.artifact_path = folder->src();
     result.artifact_hold = folder;
-    *result.loading.mutable_runner() = on_gpu ? GpuRunner(request.sources) : runner_;
+    *result.loading.mutable_runner() =
+        on_gpu ? GpuRunner(request.sources) : HostRunner(request.sources);
     *result.loading.mutable_load_time() = ToProto(kLoadTime);
     result.loading.set_main_file(main_file);
   }

@@ -17,7 +17,8 @@ namespace ksearch {
 // sandbox and by that interpreter, so that a syntax error or a missing entry shows before the
 // device; nothing of the program runs. The artifact is the folder of its sources, with the command
 // that starts a runner for it: with BuildRequest.architecture one on a GPU, where programs that
-// compile as they are called first are said to do so (RunnerCommand.compiled_folders).
+// compile as they are called first are said to do so (RunnerCommand.compiled_folders); on
+// processors those that name torch.compile are, with a torch that has it.
 //
 // The file that is loaded is kernel.py (LanguageFacts.main_path), or the only one outside of
 // folders.
@@ -60,8 +61,9 @@ class PythonToolchain : public Builder {
         fingerprint_(std::move(fingerprint)),
         folders_(std::move(folders)) {}
 
-  // What starts a runner on a GPU for these sources.
+  // What starts a runner for these sources: on a GPU, on processors.
   v1::RunnerCommand GpuRunner(const v1::Sources& sources) const;
+  v1::RunnerCommand HostRunner(const v1::Sources& sources) const;
   SandboxSpec ParserSpec(const BuildRequest& request, const BuildFolder& folder,
                          const std::string& main_file) const;
 
