@@ -277,6 +277,47 @@ TEST_F(PythonTasksTest, AFaultyReferenceEndsTheJobAtOnceInWordsThatSayWhatToDo) 
   EXPECT_THAT(cluster_.Log("coordinator"), Not(HasSubstr("how=returned")));
 }
 
+// The settings' words: a plain function is reference in float64 and baseline, and makes the inputs.
+TEST_F(PythonTasksTest, OneFileIsReferenceBaselineAndMakesTheInputs) {
+  const std::string plain =
+      "import torch\n"
+      "def make_inputs(seed, rows, cols):\n"
+      "  return [torch.rand(rows, cols, generator=torch.Generator().manual_seed(seed)) + 1]\n"
+      "def run(x):\n  return x.softmax(dim=1)\n";
+  for (const std::string word : {"torch", "torch.compile"}) {
+    const std::string name = absl::StrCat("by_word", word.size());
+    CopySmallTask(name, plain);
+    const std::string folder = absl::StrCat(tasks_, "/", name);
+    std::ofstream(folder + "/task.textproto", std::ios::app)
+        << "baseline: \"" << word << "\" reference_precision: \"float64\"\n";
+    const std::string workloads = ReadText(folder + "/workloads.jsonl");
+    std::ofstream(folder + "/workloads.jsonl") << absl::StrReplaceAll(
+        workloads, {{", \"offset\": 100.0", ""},
+                    {"\"type\": \"random\"", "\"type\": \"random\", \"recipe\": \"make_inputs\""}});
+  }
+  const std::string candidate = cluster_.folder() + "/kernel.py";
+  std::ofstream(candidate) << "import torch\ndef run(x):\n  assert float(x.min()) >= 1\n"
+                              "  return torch.softmax(x, dim=1)\n";
+  Start();
+  const v1::JobResult eager =
+      Evaluate(v1::JOB_KIND_SCREEN, "by_word5", candidate, v1::LANGUAGE_PYTHON);
+  EXPECT_EQ(v1::Outcome_Name(eager.outcome()), "OUTCOME_PASSED") << eager.message();
+  for (const v1::WorkloadResult& workload : eager.workloads()) {
+    EXPECT_GT(workload.baseline().median_us(), 0);
+    EXPECT_GT(workload.copy_us(), 0);
+    EXPECT_LE(workload.correctness().rms_error_ratio(), 1) << workload.workload_uuid();
+  }
+  const v1::JobResult compiled =
+      Evaluate(v1::JOB_KIND_SCREEN, "by_word13", candidate, v1::LANGUAGE_PYTHON);
+  if (TorchHas("compile")) {
+    EXPECT_EQ(v1::Outcome_Name(compiled.outcome()), "OUTCOME_PASSED") << compiled.message();
+  } else {
+    EXPECT_EQ(v1::Outcome_Name(compiled.outcome()), "OUTCOME_TASK_ERROR");
+    EXPECT_THAT(compiled.message(),
+                HasSubstr("baseline: \"torch.compile\" needs torch 2.0 or later"));
+  }
+}
+
 // Like what a candidate raises: its words may hold inputs.
 TEST_F(PythonTasksTest, OfARivalOnlyTheKindOfExceptionIsTold) {
   CopySmallTask("healthy",
