@@ -18,8 +18,8 @@ std::string ReferenceText(const TracedTask& task, absl::string_view user_text);
 
 // Makes <output>/<the task's name>, complete or not at all, after the coordinator's own reader has
 // found nothing wrong with it. Where the settings have a word for the baseline, reference.py is
-// BaselineText, and there is no other program. Makes `output` if it is missing. ALREADY_EXISTS if the folder is
-// there; INVALID_ARGUMENT names the file and the field.
+// BaselineText, and there is no other program. Makes `output` if it is missing. ALREADY_EXISTS if
+// the folder is there; INVALID_ARGUMENT names the file and the field.
 absl::Status WriteTorchTaskFolder(const TracedTask& task, absl::string_view user_text,
                                   const std::string& output);
 

@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "common/language.h"
 #include "common/status_macros.h"
 #include "common/trusted_programs.h"
 
@@ -13,6 +14,9 @@ namespace ksearch {
 namespace {
 
 constexpr char kBaselinePath[] = "baseline.py";
+
+// Of these programs.
+v1::Language Python() { return FindLanguage(absl::string_view("python"))->id; }
 
 // What stands below the user's text; every name of ours begins with _ksearch.
 constexpr char kCompiled[] = R"(
@@ -82,7 +86,7 @@ def run(*arguments):
 
 v1::Sources* ReferenceInPython(v1::Task* task) {
   for (v1::Sources& sources : *task->mutable_references()) {
-    if (sources.language() == v1::LANGUAGE_PYTHON) return &sources;
+    if (sources.language() == Python()) return &sources;
   }
   return nullptr;
 }
@@ -102,13 +106,13 @@ absl::Status AddBaseline(const std::string& word, const v1::Sources* reference, 
         "baseline: must be \"torch\" or \"torch.compile\", is \"", word.substr(0, 100), "\""));
   }
   if (reference == nullptr) return NeedsReference("baseline");
-  if (FindInLanguage(task->baselines(), v1::LANGUAGE_PYTHON) != nullptr) {
+  if (FindInLanguage(task->baselines(), Python()) != nullptr) {
     return absl::InvalidArgumentError(absl::StrCat("baseline: is \"", word, "\", but there is a ",
                                                    kBaselinePath, " too: remove one of them"));
   }
   // The last language of the table is Python, so that the order is kept.
   v1::Sources* const baseline = task->add_baselines();
-  baseline->set_language(v1::LANGUAGE_PYTHON);
+  baseline->set_language(Python());
   v1::SourceFile* const file = baseline->add_files();
   file->set_path(kBaselinePath);
   const std::string& text = reference->files(0).content();
@@ -156,7 +160,7 @@ absl::Status CheckMadeInputs(const v1::Task& task) {
                        " tensors, recipes the other ", others, ": give all tensors the recipe \"",
                        kMakeInputs, "\", or none"));
     }
-    const v1::Sources* const reference = FindInLanguage(task.references(), v1::LANGUAGE_PYTHON);
+    const v1::Sources* const reference = FindInLanguage(task.references(), Python());
     if (reference == nullptr || task.references_size() != 1 ||
         !absl::StrContains(reference->files(0).content(), absl::StrCat("def ", kMakeInputs))) {
       return absl::InvalidArgumentError(

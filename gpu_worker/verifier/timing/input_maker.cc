@@ -1,4 +1,4 @@
-#include "gpu_worker/verifier/dialogue/input_maker.h"
+#include "gpu_worker/verifier/timing/input_maker.h"
 
 #include <algorithm>
 #include <utility>
