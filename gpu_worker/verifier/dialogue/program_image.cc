@@ -56,7 +56,7 @@ absl::StatusOr<ProgramImage> ProgramImage::Open(const v1::Artifact& artifact) {
     ASSIGN_OR_RETURN(const std::string sha256, FolderSha256(artifact.path(), kMaxImageBytes));
     RETURN_IF_ERROR(CheckSha256(artifact, sha256));
     ProgramImage image(artifact, UniqueFd());
-    if (!artifact.has_runner() || !IsFile(image.main_path())) {
+    if (!artifact.has_runner() || !IsFile(artifact.path() + "/" + artifact.main_file())) {
       return absl::InvalidArgumentError(
           absl::StrCat("artifact '", artifact.id(), "' at ", artifact.path(),
                        " is a folder: it needs a runner, and main_file to name one of its files"));

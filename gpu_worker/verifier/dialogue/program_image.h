@@ -13,9 +13,12 @@ namespace ksearch {
 
 // A built program, its bytes checked against their SHA-256. One file is copied into a sealed memfd,
 // so that what was checked is what gets loaded, by whatever uid the runner has. A folder stays
-// where it is, and runners see it read-only; nobody but the worker may write there.
+// where it is, and every runner sees its own program's read-only as kShownAs: what compilers keep
+// remembers paths, and these are the same in all processes. Nobody but the worker may write there.
 class ProgramImage {
  public:
+  static constexpr char kShownAs[] = "/program";
+
   // FAILED_PRECONDITION if the bytes are not those that `artifact` names.
   static absl::StatusOr<ProgramImage> Open(const v1::Artifact& artifact);
 
@@ -23,9 +26,10 @@ class ProgramImage {
   const std::string& sha256() const { return artifact_.sha256(); }
   bool is_folder() const { return !fd_.ok(); }
   int fd() const { return fd_.get(); }  // only of a file
-  // Only of a folder: it, and the file that is loaded; both absolute.
+  // Only of a folder: where it lies on this machine, and the file that is loaded, as its runner
+  // sees it; both absolute.
   const std::string& folder() const { return artifact_.path(); }
-  std::string main_path() const { return artifact_.path() + "/" + artifact_.main_file(); }
+  std::string main_path() const { return std::string(kShownAs) + "/" + artifact_.main_file(); }
   // Null: ksearch-runner.
   const v1::RunnerCommand* runner() const {
     return artifact_.has_runner() ? &artifact_.runner() : nullptr;

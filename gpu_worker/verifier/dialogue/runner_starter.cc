@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
 #include "common/measure_defaults.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
@@ -38,7 +39,9 @@ SandboxSpec RunnerStarter::Spec(const ProgramImage* program, const v1::Limits& l
     spec.argv = {runner_path_};
     show(runner_path_);
   }
-  if (program != nullptr && program->is_folder()) show(program->folder());
+  if (program != nullptr && program->is_folder()) {
+    spec.binds.push_back({program->folder(), ProgramImage::kShownAs, false, false});
+  }
   spec.memory_bytes = limits.memory_bytes();
   spec.limit_data = gpu_uuid.empty();
   spec.cpu_time = FromProto(limits.total_time()) * kCpuTimePerWallTime;
@@ -97,12 +100,13 @@ absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::StartUnder(
 }
 
 absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::StartWarm(const ProgramImage& program,
-                                                                     const std::string& compiled,
+                                                                     absl::string_view compiled,
                                                                      const v1::Limits& limits) {
   SandboxSpec spec = Spec(&program, limits);
   spec.argv.push_back("--warm");
   // Behind the program's folder, a part of which becomes writable.
-  spec.binds.push_back({compiled, compiled, true, false});
+  spec.binds.push_back({absl::StrCat(program.folder(), "/", compiled),
+                        absl::StrCat(ProgramImage::kShownAs, "/", compiled), true, false});
   spec.memory_bytes += kCompilerMemoryBytes;
   spec.limit_data = false;
   spec.max_processes = std::max(spec.max_processes, kCompilerProcesses);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "common/clock.h"
 #include "gpu_worker/sandbox/gpu_binds.h"
 #include "gpu_worker/sandbox/sandbox.h"
@@ -50,9 +51,9 @@ class RunnerStarter {
                                                          const v1::Limits& limits);
 
   // As Start, for the program's warm stage (warm/warm_stage.h): without the tight filter, with what
-  // compilers need, and with the folder `compiled`, which lies in the program's own, to write to.
+  // compilers need, and with the folder `compiled` in the program's own to write to.
   absl::StatusOr<std::unique_ptr<RunnerLink>> StartWarm(const ProgramImage& program,
-                                                        const std::string& compiled,
+                                                        absl::string_view compiled,
                                                         const v1::Limits& limits);
 
   // For references and baselines: generous, since they are the task author's.

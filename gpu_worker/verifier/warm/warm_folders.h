@@ -16,16 +16,18 @@ namespace ksearch {
 
 // Keeps on disk what programs compiled in their warm stage: for each program and the workloads that
 // it was called with a folder of the program's own files ("program") and of what it compiled
-// ("compiled"). Compilers remember where they put something, so a folder stays at the path where it
-// was filled. One process owns the folders. An entry is there once it was kept: what a dead process
-// left half done is removed. Thread-compatible.
+// ("compiled"). Compilers remember where they put something, so runners must see an entry under the
+// path under which it was filled. One process owns the folders. An entry is there once it was kept:
+// what a dead process left half done is removed. Thread-compatible.
 class WarmFolders {
  public:
+  static constexpr char kProgram[] = "program";
+  static constexpr char kCompiled[] = "compiled";
   struct Entry {
     std::string path;    // absolute; program() and compiled() lie in it
     std::string sha256;  // FolderSha256 of it
-    std::string program() const { return path + "/program"; }
-    std::string compiled() const { return path + "/compiled"; }
+    std::string program() const { return path + "/" + kProgram; }
+    std::string compiled() const { return path + "/" + kCompiled; }
   };
 
   // `folder`, made if missing, is this process' own. UNAVAILABLE if it cannot be written.

@@ -19,17 +19,18 @@
 namespace ksearch {
 namespace {
 
-constexpr char kProgramFolder[] = "program/";
+// Part of what decides what is compiled: the path under which programs are shown.
+constexpr char kKindOfKey[] = "shown as /program";
 
 // The artifact as it lies in an entry, with the environment that names the folders of compilers.
 v1::Artifact InEntry(const v1::Artifact& artifact, const WarmFolders::Entry& entry) {
   v1::Artifact moved = artifact;
   moved.set_path(entry.path);
   moved.set_sha256(entry.sha256);
-  moved.set_main_file(kProgramFolder + artifact.main_file());
+  moved.set_main_file(absl::StrCat(WarmFolders::kProgram, "/", artifact.main_file()));
   for (const auto& [variable, folder] : artifact.runner().compiled_folders()) {
     (*moved.mutable_runner()->mutable_environment())[variable] =
-        absl::StrCat(entry.compiled(), "/", folder);
+        absl::StrCat(ProgramImage::kShownAs, "/", WarmFolders::kCompiled, "/", folder);
   }
   return moved;
 }
@@ -40,7 +41,7 @@ std::string ProgramKey(const v1::Artifact& artifact, const std::string& task_sha
   const std::map<std::string, std::string> environment(artifact.runner().environment().begin(),
                                                        artifact.runner().environment().end());
   CanonicalBytes bytes;
-  bytes.Add(artifact.sha256()).Add(artifact.main_file()).Add(task_sha256);
+  bytes.Add(kKindOfKey).Add(artifact.sha256()).Add(artifact.main_file()).Add(task_sha256);
   for (const std::string& word : artifact.runner().argv()) bytes.Add(word);
   for (const auto& [name, value] : environment) bytes.Add(name).Add(value);
   return bytes.Sha256();
@@ -77,8 +78,7 @@ absl::StatusOr<WarmStage::Warmed> WarmStage::Warm(const v1::VerifierRequest& req
   }
   ASSIGN_OR_RETURN(WarmFolders::Entry entry,
                    folders_->Make(program, workloads, artifact.path(), names));
-  RETURN_IF_ERROR(
-      CallOnce(request, InEntry(artifact, entry), entry.compiled(), limits, time, &warmed));
+  RETURN_IF_ERROR(CallOnce(request, InEntry(artifact, entry), limits, time, &warmed));
   LOG(INFO) << "msg=\"warmed\" program=" << artifact.id() << " workloads=" << workloads.size()
             << " time=" << bench_.clock().SteadyNow() - start
             << " outcome=" << v1::Outcome_Name(warmed.ending.outcome);
@@ -98,11 +98,10 @@ absl::StatusOr<WarmStage::Warmed> WarmStage::Warm(const v1::VerifierRequest& req
 }
 
 absl::Status WarmStage::CallOnce(const v1::VerifierRequest& request, const v1::Artifact& artifact,
-                                 const std::string& compiled, const v1::Limits& limits,
-                                 absl::Duration time, Warmed* warmed) {
+                                 const v1::Limits& limits, absl::Duration time, Warmed* warmed) {
   ASSIGN_OR_RETURN(const ProgramImage program, ProgramImage::Open(artifact));
   ASSIGN_OR_RETURN(const std::unique_ptr<RunnerLink> link,
-                   bench_.starter().StartWarm(program, compiled, limits));
+                   bench_.starter().StartWarm(program, WarmFolders::kCompiled, limits));
   const Clock& clock = bench_.clock();
   const absl::Time deadline = clock.SteadyNow() + time;
   Ending& ending = warmed->ending;

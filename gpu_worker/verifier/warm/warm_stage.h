@@ -57,8 +57,7 @@ class WarmStage {
  private:
   // Sets the ending and its workload.
   absl::Status CallOnce(const v1::VerifierRequest& request, const v1::Artifact& artifact,
-                        const std::string& compiled, const v1::Limits& limits, absl::Duration time,
-                        Warmed* warmed);
+                        const v1::Limits& limits, absl::Duration time, Warmed* warmed);
 
   Bench& bench_;
   WarmFolders* const folders_;

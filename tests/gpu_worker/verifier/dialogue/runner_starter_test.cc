@@ -57,13 +57,14 @@ class RunnerStarterTest : public ::testing::Test {
     EXPECT_FALSE(starter_.Start(program, RunnerStarter::TrustedLimits()).ok());
     return sandbox_.asked;
   }
-  bool Shows(const std::string& path) const {
+  bool Shows(const std::string& path, const std::string& inside) const {
     return std::any_of(sandbox_.asked.binds.begin(), sandbox_.asked.binds.end(),
                        [&](const SandboxSpec::Bind& bind) {
-                         return bind.host_path == path && bind.inside_path == path &&
+                         return bind.host_path == path && bind.inside_path == inside &&
                                 !bind.writable && !bind.device;
                        });
   }
+  bool Shows(const std::string& path) const { return Shows(path, path); }
 
   const fs::path folder_;
   FakeSandbox sandbox_;
@@ -99,13 +100,13 @@ TEST_F(RunnerStarterTest, AFolderIsShownToTheRunnerThatItNames) {
   const auto program = ProgramImage::Open(artifact);
   ASSERT_TRUE(program.ok()) << program.status();
   EXPECT_TRUE(program->is_folder());
-  EXPECT_EQ(program->main_path(), (folder_ / "main.py").string());
+  EXPECT_EQ(program->main_path(), "/program/main.py");
   EXPECT_EQ(program->load_time(), absl::Minutes(1));
   const SandboxSpec& asked = Asked(*program);
   EXPECT_THAT(asked.argv, ElementsAre("/opt/venv/bin/python3", "-I"));
   EXPECT_THAT(asked.environment, ElementsAre(Pair("OMP_NUM_THREADS", "2")));
   EXPECT_TRUE(Shows("/opt/venv"));
-  EXPECT_TRUE(Shows(folder_.string()));
+  EXPECT_TRUE(Shows(folder_.string(), "/program"));
   EXPECT_FALSE(Shows("/bin/ksearch-runner"));
 }
 
