@@ -65,6 +65,15 @@ bool HasDialogue() {
   return ::fstat(kControlFd, &facts) == 0 && S_ISSOCK(facts.st_mode);
 }
 
+bool AwaitBegin() {
+  ControlChannel channel(kControlFd);
+  v1::RunnerReply ready;
+  ready.mutable_ready();
+  v1::RunnerRequest request;
+  std::vector<UniqueFd> fds;
+  return channel.Send(ready) && channel.Receive(&request, &fds) && request.has_begin();
+}
+
 int RunDialogue(const RunnerFlags& flags, Program& program) {
   // One thread now, so that whatever the C library sets up for threads is there before the filter.
   std::thread([] {}).join();
@@ -125,6 +134,7 @@ int RunDialogue(const RunnerFlags& flags, Program& program) {
         // A lead-in; a runner for processors must leave them to others.
         if (has_gpu && request.go().set_order().empty()) channel.StayAwake();
         break;
+      case v1::RunnerRequest::kBegin:  // out of turn
       case v1::RunnerRequest::kExit:
       case v1::RunnerRequest::BODY_NOT_SET:
         // Without destructors: the candidate gets no more turns.

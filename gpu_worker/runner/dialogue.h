@@ -34,6 +34,10 @@ bool HasDialogue();
 // ends here.
 int RunDialogue(const RunnerFlags& flags, Program& program);
 
+// For a runner that was started before anybody needs it, and which has nothing left to load: says
+// so over the same socket, and waits until it is wanted. False once nobody will want it any more.
+bool AwaitBegin();
+
 }  // namespace ksearch
 
 #endif  // KSEARCH_GPU_WORKER_RUNNER_DIALOGUE_H_

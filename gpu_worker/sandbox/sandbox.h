@@ -24,6 +24,7 @@ struct SandboxSpec {
     std::string inside_path;
     bool writable = false;
     bool device = false;  // bind with device access (GPU nodes)
+    bool operator==(const Bind&) const = default;
   };
   std::vector<Bind> binds;  // beside the system's /usr, /lib, /lib64, read-only
   std::vector<std::pair<int, int>> inherited_fds;  // parent's fd -> fd inside
@@ -42,6 +43,7 @@ struct SandboxSpec {
   int64_t output_bytes = int64_t{256} << 10;  // stdout + stderr kept; more is read and dropped
   int max_processes = 64;
   int max_open_files = 256;
+  bool operator==(const SandboxSpec&) const = default;
 };
 
 struct SandboxExit {

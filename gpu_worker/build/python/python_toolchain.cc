@@ -143,6 +143,7 @@ absl::StatusOr<std::unique_ptr<PythonToolchain>> PythonToolchain::Create(Options
                    FindInterpreter(options.interpreter, options.virtual_environment));
   ASSIGN_OR_RETURN(Interpreter interpreter, DescribeInterpreter(path));
   runner.add_argv(path);
+  runner.set_in_advance(true);
   for (const char* flag : kFlags) runner.add_argv(flag);
   runner.add_argv(script);
   runner.add_argv(library);

@@ -1,5 +1,5 @@
-"""python3 -I -B ksearch_runner.py LIBRARY [--gpu=UUID] [--instrumented] [--warm]: the runner of a
-program in Python.
+"""python3 -I -B ksearch_runner.py LIBRARY [--gpu=UUID] [--instrumented] [--warm] [--in-advance]:
+the runner of a program in Python.
 
 Imports torch, then hands this process to ksearch's own code in LIBRARY, which is
 libksearch_python_runner.so: it keeps the dialogue with the verifier, the clock and the filter of
@@ -20,6 +20,9 @@ stream that the library names, which is torch's current one within the call. Wha
 compiles (Triton, torch.compile, torch.utils.cpp_extension) it compiles in a process of its own,
 --warm, whose caches the others read: they can start no compiler. The folders of these caches are
 named by the environment; where it names none, nothing is compiled.
+
+With --in-advance, the process imports what it can and then waits until it is wanted: until then it
+has not touched the device, and the program's folder is empty.
 """
 
 import contextlib
@@ -180,11 +183,16 @@ class Gpu:
         return self._cuda.use_mem_pool(self._pool)
 
 
-def start_triton():
-    """Has Triton do what it does once a process, while programs can still be started."""
+def import_triton():
+    """Imports Triton, which touches no device yet."""
     # Else it asks `ldconfig` where the driver lies, and `file` what the interpreter is.
     os.environ.setdefault("TRITON_LIBCUDA_PATH", os.environ.get("LD_LIBRARY_PATH", ""))
     platform.architecture = lambda *_, **__: ("64bit", "ELF")
+    import triton.runtime
+
+
+def start_triton():
+    """Has Triton do what it does once a process, while programs can still be started."""
     from triton.runtime import driver
 
     driver.active.get_current_target()
@@ -555,7 +563,13 @@ def main():
     torch.set_grad_enabled(False)
     has_gpu = any(word.startswith("--gpu=") for word in sys.argv[2:])
     compiles = any(name in os.environ for name in CACHES)
+    # Keeps the interpreter's lock while it runs.
+    library = ctypes.PyDLL(sys.argv[1])
     try:
+        if has_gpu and compiles:
+            import_triton()
+        if "--in-advance" in sys.argv[2:] and library.ksearch_python_await() != 0:
+            return 0  # nobody wants it any more
         device = Gpu(torch) if has_gpu else Processors()
         if has_gpu and compiles:
             start_triton()
@@ -566,8 +580,6 @@ def main():
             f"{sys.executable} (torch {torch.__version__}) cannot "
             f"{'use the GPU' if has_gpu else 'compile'}: {type(error).__name__}: {error}"
         )
-    # Keeps the interpreter's lock while it runs.
-    library = ctypes.PyDLL(sys.argv[1])
     library.ksearch_python_run.argtypes = [
         ctypes.c_int,
         ctypes.POINTER(ctypes.c_char_p),

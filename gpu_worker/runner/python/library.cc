@@ -4,6 +4,8 @@
 #include "gpu_worker/runner/python/python_interface.h"
 #include "gpu_worker/runner/python/python_program.h"
 
+int ksearch_python_await() { return ksearch::HasDialogue() && ksearch::AwaitBegin() ? 0 : 1; }
+
 int ksearch_python_run(int argc, char** argv, const KsearchPythonCallbacks* callbacks) {
   if (!ksearch::HasDialogue()) {
     std::fprintf(stderr,

@@ -60,6 +60,10 @@ struct KsearchPythonCallbacks {
   static constexpr int kRaisedBytes = 2048;
 };
 
+// With --in-advance, before the device is touched: waits until this runner is wanted (AwaitBegin).
+// Returns 0, or another number if it never will be: the process should end then.
+int ksearch_python_await();
+
 // A runner's life (RunDialogue) with a program in Python, on processors or, with --gpu, on that
 // device, in its primary context, which is torch's. The caller holds the interpreter's lock and
 // keeps it: threads that the program started run within its calls only.

@@ -84,6 +84,13 @@ uint64_t RunnerLink::NewNonce() { return RandomUint64(); }
 
 absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerLink::Start(Sandbox& sandbox, SandboxSpec spec,
                                                               const Clock& clock) {
+  ASSIGN_OR_RETURN(std::unique_ptr<RunnerLink> link, Launch(sandbox, std::move(spec), clock));
+  RETURN_IF_ERROR(link->ReceiveHello());
+  return link;
+}
+
+absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerLink::Launch(
+    Sandbox& sandbox, SandboxSpec spec, const Clock& clock, std::shared_ptr<ProgramSlot> folder) {
   int pair[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
     return ErrnoStatus(errno, "socketpair");
@@ -96,20 +103,48 @@ absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerLink::Start(Sandbox& sandbox, 
   spec.inherited_fds.emplace_back(theirs.get(), kControlFdInRunner);
   ASSIGN_OR_RETURN(std::unique_ptr<SandboxedProcess> process, sandbox.Launch(spec));
   theirs.Reset();
-  auto link = std::unique_ptr<RunnerLink>(new RunnerLink(
-      std::move(ours), std::move(process), spec.limit_data ? spec.memory_bytes : 0, clock));
+  return std::unique_ptr<RunnerLink>(
+      new RunnerLink(std::move(folder), std::move(ours), std::move(process),
+                     spec.limit_data ? spec.memory_bytes : 0, clock));
+}
 
-  const absl::Time deadline = clock.SteadyNow() + kStartTimeout;
-  v1::RunnerReply hello;
-  const Ending ending = link->ReceiveHello(deadline, &hello);
-  if (!ending.passed()) {
-    return absl::UnavailableError(absl::StrCat(
-        "the runner did not start: ", hello.has_error() ? hello.error().text() : ending.message,
-        "; it printed: ", link->EndAndReadOutput(1000)));
+absl::Status RunnerLink::AwaitReady() {
+  if (ready_) {
+    // Nothing is to be read now; the end of its socket can.
+    struct pollfd ended = {socket_.get(), POLLIN, 0};
+    return ::poll(&ended, 1, 0) == 0 ? absl::OkStatus() : NotStarted("it has ended");
   }
-  link->tight_filter_ = hello.hello().tight_seccomp();
-  link->allow_list_ = hello.hello().allow_list();
-  return link;
+  const absl::Time deadline = launched_at_ + kStartTimeout;
+  LearnSender(deadline);
+  std::string packet;
+  Ending ending = ReceivePacket(deadline, &packet);
+  v1::RunnerReply ready;
+  ExpectedReply expected;
+  expected.body = v1::RunnerReply::kReady;
+  if (ending.passed()) ending = JudgeReply(packet, expected, &ready);
+  if (!ending.passed()) return NotStarted(ending.message);
+  ready_ = true;
+  return absl::OkStatus();
+}
+
+bool RunnerLink::HungUp() const {
+  struct pollfd state = {socket_.get(), 0, 0};
+  return ::poll(&state, 1, 0) > 0;  // POLLHUP is told unasked
+}
+
+absl::Status RunnerLink::Begin() {
+  v1::RunnerRequest request;
+  request.mutable_begin();
+  const std::string bytes = request.SerializeAsString();
+  if (::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
+    return NotStarted("it has ended");
+  }
+  return ReceiveHello();
+}
+
+absl::Status RunnerLink::NotStarted(absl::string_view why) {
+  return absl::UnavailableError(
+      absl::StrCat("the runner did not start: ", why, "; it printed: ", EndAndReadOutput(1000)));
 }
 
 // Nothing is measured beside a runner that is still being taken down: the sandbox's own process may
@@ -328,7 +363,7 @@ Ending RunnerLink::ReceivePacket(absl::Time deadline, std::string* packet) {
   return {};
 }
 
-Ending RunnerLink::ReceiveHello(absl::Time deadline, v1::RunnerReply* hello) {
+void RunnerLink::LearnSender(absl::Time deadline) {
   struct pollfd ready = {socket_.get(), POLLIN, 0};
   const struct timespec left =
       absl::ToTimespec(std::max(deadline - clock_.SteadyNow(), absl::ZeroDuration()));
@@ -355,15 +390,28 @@ Ending RunnerLink::ReceiveHello(absl::Time deadline, v1::RunnerReply* hello) {
   }
   const int off = 0;  // later packets must come with nothing attached
   ::setsockopt(socket_.get(), SOL_SOCKET, SO_PASSCRED, &off, sizeof off);
+}
+
+absl::Status RunnerLink::ReceiveHello() {
+  const absl::Time deadline = clock_.SteadyNow() + kStartTimeout;
+  if (!ready_) LearnSender(deadline);
   std::string packet;
   Ending ending = ReceivePacket(deadline, &packet);
-  if (!ending.passed()) return ending;
-  ExpectedReply expected;
-  expected.body = v1::RunnerReply::kHello;
-  if (runner_threads_.has_value()) {
-    own_bytes_ = std::max(kMinOwnBytes, runner_threads_->ResidentBytes());
+  v1::RunnerReply hello;
+  if (ending.passed()) {
+    ExpectedReply expected;
+    expected.body = v1::RunnerReply::kHello;
+    if (runner_threads_.has_value()) {
+      own_bytes_ = std::max(kMinOwnBytes, runner_threads_->ResidentBytes());
+    }
+    ending = JudgeReply(packet, expected, &hello);
   }
-  return JudgeReply(packet, expected, hello);
+  if (!ending.passed()) {
+    return NotStarted(hello.has_error() ? hello.error().text() : ending.message);
+  }
+  tight_filter_ = hello.hello().tight_seccomp();
+  allow_list_ = hello.hello().allow_list();
+  return absl::OkStatus();
 }
 
 Ending RunnerLink::DescribeDeath() {

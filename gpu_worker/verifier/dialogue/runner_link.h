@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
@@ -19,6 +20,7 @@
 #include "gpu_worker/verifier/dialogue/ending.h"
 #include "gpu_worker/verifier/dialogue/process_threads.h"
 #include "gpu_worker/verifier/dialogue/program_image.h"
+#include "gpu_worker/verifier/dialogue/program_slot.h"
 #include "gpu_worker/verifier/dialogue/run_queue_delay.h"
 #include "gpu_worker/verifier/dialogue/runner_reply.h"
 #include "gpu_worker/verifier/tensors/buffer_sets.h"
@@ -40,6 +42,19 @@ class RunnerLink {
   // added. Non-OK is trouble of this machine.
   static absl::StatusOr<std::unique_ptr<RunnerLink>> Start(Sandbox& sandbox, SandboxSpec spec,
                                                            const Clock& clock);
+  // The same in steps, for a runner that was started with --in-advance. Launch waits for nothing.
+  // `folder`, which may be null, is kept until the runner has ended.
+  static absl::StatusOr<std::unique_ptr<RunnerLink>> Launch(
+      Sandbox& sandbox, SandboxSpec spec, const Clock& clock,
+      std::shared_ptr<ProgramSlot> folder = nullptr);
+  // Waits for its READY. Afterwards: whether it still lives.
+  absl::Status AwaitReady();
+  // After its READY: has it go on, and waits for its HELLO.
+  absl::Status Begin();
+  // Whether it has hung up: one that was launched, and not begun, has then ended.
+  bool HungUp() const;
+  // Of Launch; also the warm stage's, which outlives the runner.
+  const std::shared_ptr<ProgramSlot>& folder() const { return folder_; }
   ~RunnerLink();
   RunnerLink(const RunnerLink&) = delete;
   RunnerLink& operator=(const RunnerLink&) = delete;
@@ -99,9 +114,10 @@ class RunnerLink {
   std::string EndAndReadOutput(int64_t max_bytes);
 
  private:
-  RunnerLink(UniqueFd socket, std::unique_ptr<SandboxedProcess> process, int64_t counted_bytes,
-             const Clock& clock)
-      : socket_(std::move(socket)),
+  RunnerLink(std::shared_ptr<ProgramSlot> folder, UniqueFd socket,
+             std::unique_ptr<SandboxedProcess> process, int64_t counted_bytes, const Clock& clock)
+      : folder_(std::move(folder)),
+        socket_(std::move(socket)),
         process_(std::move(process)),
         counted_bytes_(counted_bytes),
         clock_(clock) {}
@@ -111,8 +127,11 @@ class RunnerLink {
                   absl::Time deadline, v1::RunnerReply* reply);
   // Waits for one packet; an ending if there is none.
   Ending ReceivePacket(absl::Time deadline, std::string* packet);
-  // Reads HELLO; its sender is the runner's main thread, by the kernel's word.
-  Ending ReceiveHello(absl::Time deadline, v1::RunnerReply* hello);
+  // Looks at the first packet, which stays there: its sender is the runner's main thread, by the
+  // kernel's word.
+  void LearnSender(absl::Time deadline);
+  absl::Status ReceiveHello();
+  absl::Status NotStarted(absl::string_view why);
   // What became of a runner that hung up.
   Ending DescribeDeath();
   // Processor time of the runner's threads but the main one, since they began.
@@ -125,16 +144,19 @@ class RunnerLink {
   void Pause();
   void Resume();
 
+  const std::shared_ptr<ProgramSlot> folder_;
   UniqueFd socket_;
   std::unique_ptr<SandboxedProcess> process_;
   const int64_t counted_bytes_;  // SandboxSpec.memory_bytes; 0: not counted here
   const Clock& clock_;
+  const absl::Time launched_at_ = clock_.SteadyNow();
   const uint64_t nonce_ = NewNonce();
   static uint64_t NewNonce();
   const RunQueueDelay own_delay_ = RunQueueDelay::OfThisThread();
   std::optional<RunQueueDelay> runner_delay_;
   std::optional<ProcessThreads> runner_threads_;
   UniqueFd runner_pidfd_;
+  bool ready_ = false;
   bool paused_ = false;
   std::optional<absl::Duration> time_when_stopped_;  // processor time, all threads seen stopped
   int64_t buffer_bytes_ = 0;                         // mapped by the last Map
