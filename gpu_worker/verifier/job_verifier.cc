@@ -172,13 +172,17 @@ absl::StatusOr<v1::Verdict> JobVerifier::Judge(const v1::VerifierRequest& reques
   const absl::Cleanup count_time = [&] {
     if (!job.trusted_programs_done) tries->trusted_time -= clock.SteadyNow() - prepare_start;
   };
+  const v1::Limits limits = WithDefaults(request.job().limits());
+  const bool judged = request.job().kind() != v1::JOB_KIND_BASELINE;
+  if (judged) bench_.starter().Foresee(request.candidate().runner(), limits);
   RETURN_IF_ERROR(Prepare(&job));
   RETURN_IF_ERROR(TryTrusted(&job));
+  // Nothing of a start may fall into what is timed.
+  bench_.starter().Settle();
   const absl::Time baseline_start = clock.SteadyNow();
   // Before the candidate is there: it could slow the baseline down.
   if (TimesBaseline(request.job().kind())) RETURN_IF_ERROR(TimeBaseline(&job));
   job.trusted_programs_done = true;
-  const v1::Limits limits = WithDefaults(request.job().limits());
   job.limits.call_time = FromProto(limits.call_time());
   // All tries have the time of one; preparing another try counts, too.
   if (!tries->deadline.has_value()) {
@@ -208,7 +212,8 @@ absl::StatusOr<v1::Verdict> JobVerifier::Judge(const v1::VerifierRequest& reques
   ASSIGN_OR_RETURN(std::unique_ptr<RunnerLink> link,
                    bench_.starter().Start(*job.candidate, limits));
   const absl::Time load_start = clock.SteadyNow();
-  job.start_time = load_start - check_start;
+  job.reference_start = bench_.starter().StartTime(*job.reference, RunnerStarter::TrustedLimits(),
+                                                   load_start - check_start);
   job.verdict.mutable_isolation()->set_tight_seccomp(link->tight_filter());
   job.verdict.mutable_isolation()->set_allow_list(link->allow_list());
   if (Ending loaded =
@@ -447,7 +452,7 @@ absl::Status JobVerifier::Screen(std::unique_ptr<RunnerLink>* link, Job* job) {
   size_t slow = 0;
   Suspects suspects;
   Rng rng(RandomUint64());
-  const bool compares_later = rng.NextDouble() * job->start_time < kLateStartTime;
+  const bool compares_later = rng.NextDouble() * job->reference_start < kLateStartTime;
   for (size_t i = 0; i < job->cases.size(); ++i) {
     Report("measure", i, job->cases.size());
     const CasePtr& workload = job->cases[i];

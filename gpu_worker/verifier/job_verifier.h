@@ -43,8 +43,8 @@ class JobVerifier {
     std::vector<v1::WorkloadResult> results;  // same order; empty uuid: not reached
     // Of a BASELINE, or of a SCREEN with a baseline; same order.
     std::vector<BaselineCache::Timing> baselines;
-    IdlePaces alone;            // GPU, of a SCREEN: before the candidate was there
-    absl::Duration start_time;  // of a runner, before it loaded anything
+    IdlePaces alone;                 // GPU, of a SCREEN: before the candidate was there
+    absl::Duration reference_start;  // what it would take to start another runner of it
     WorkloadSession::Limits limits;
     // Of what trusted programs do before the candidate is there; whether that is over.
     absl::Time trusted_deadline;

@@ -69,6 +69,10 @@ absl::StatusOr<Flags> ParseFlags(int argc, char** argv) {
 // Of each verifier; a program with a dozen autotuned kernels has some 10 MiB.
 constexpr int64_t kWarmFoldersBytes = int64_t{4} << 30;
 
+// A search's usual kinds: of the candidate the warm stage's and the judged one, of the reference
+// and of the baseline. Each takes some hundred MiB.
+constexpr int kReservedRunners = 4;
+
 // Every buffer set is a few open files.
 void RaiseOpenFileLimit() {
   struct rlimit limit;
@@ -165,12 +169,19 @@ absl::Status Run(int argc, char** argv) {
     options.measure_host = [caches] { return MeasureHostPeaks(caches); };
 #endif
   }
+  const int reserved = config.sandbox().has_reserved_runners() ? config.sandbox().reserved_runners()
+                                                               : kReservedRunners;
   std::unique_ptr<WarmFolders> warm_folders;
   if (!config.state_dir().empty()) {
     const std::string name = flags.gpu_uuid.empty() ? "cpu" : flags.gpu_uuid;
     const std::string folder_of_device = absl::StrCat(config.state_dir(), "/warm/", name);
     ASSIGN_OR_RETURN(warm_folders, WarmFolders::Create(folder_of_device, kWarmFoldersBytes));
     options.warm_folders = warm_folders.get();
+    if (reserved > 0) {
+      const std::string slots = absl::StrCat(config.state_dir(), "/slots/", name);
+      ASSIGN_OR_RETURN(auto reserve, RunnerReserve::Create(*sandbox, slots, reserved, clock));
+      starter.UseReserve(std::move(reserve));
+    }
   }
   Bench bench(starter, std::move(allocate), clock, std::move(options));
   return ServeRequests(flags.socket_fd, bench);

@@ -1,5 +1,7 @@
 #include "gpu_worker/verifier/request_loop.h"
 
+#include <poll.h>
+
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -12,6 +14,15 @@
 
 namespace ksearch {
 namespace {
+
+// So long runners are held in reserve for a next job: their memory is of use to others.
+constexpr absl::Duration kReserveTime = absl::Minutes(10);
+
+// Whether a request, or the end of them, is there within this time.
+bool IsReadable(int fd, absl::Duration time) {
+  struct pollfd ready = {fd, POLLIN, 0};
+  return ::poll(&ready, 1, static_cast<int>(absl::ToInt64Milliseconds(time))) != 0;
+}
 
 absl::Status Probe(Bench& bench) {
   if (bench.gpu() != nullptr) RETURN_IF_ERROR(bench.gpu()->probe());
@@ -54,9 +65,16 @@ absl::Status ServeRequests(int fd, Bench& bench) {
                    << verdict.status().message() << "\"";
       reply.set_infrastructure_error(std::string(verdict.status().message()));
     }
+    // The next to have these processors may be another worker's job.
+    if (bench.gpu() == nullptr) bench.starter().DropReserve();
     RETURN_IF_ERROR(SendMessage(fd, reply, absl::InfiniteFuture()));
     // A new process gets a new context.
     RETURN_IF_ERROR(bench.DeviceHealth());
+    // A job that waits already starts what it needs first.
+    if (bench.gpu() != nullptr && !IsReadable(fd, absl::ZeroDuration())) {
+      bench.starter().FillReserve();
+      if (!IsReadable(fd, kReserveTime)) bench.starter().DropReserve();
+    }
   }
 }
 

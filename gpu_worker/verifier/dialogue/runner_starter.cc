@@ -22,25 +22,24 @@ constexpr int64_t kCompilerMemoryBytes = int64_t{16} << 30;
 constexpr int64_t kCompilerTmpBytes = int64_t{2} << 30;
 constexpr int64_t kCompilerFileBytes = int64_t{1} << 30;
 constexpr int kCompilerProcesses = 512;
+// Of an interpreter that imports torch, measured on an H200's host.
+constexpr absl::Duration kSlowStartTime = absl::Seconds(3);
 
 }  // namespace
 
-SandboxSpec RunnerStarter::Spec(const ProgramImage* program, const v1::Limits& limits,
+SandboxSpec RunnerStarter::Spec(const v1::RunnerCommand* runner, const v1::Limits& limits,
                                 const std::string& gpu_uuid) const {
   SandboxSpec spec;
   const auto show = [&spec](const std::string& path) {
     spec.binds.push_back({path, path, false, false});
   };
-  if (const v1::RunnerCommand* runner = program == nullptr ? nullptr : program->runner()) {
+  if (runner != nullptr) {
     spec.argv.assign(runner->argv().begin(), runner->argv().end());
     for (const std::string& path : runner->reads()) show(path);
     spec.environment.insert(runner->environment().begin(), runner->environment().end());
   } else {
     spec.argv = {runner_path_};
     show(runner_path_);
-  }
-  if (program != nullptr && program->is_folder()) {
-    spec.binds.push_back({program->folder(), ProgramImage::kShownAs, false, false});
   }
   spec.memory_bytes = limits.memory_bytes();
   spec.limit_data = gpu_uuid.empty();
@@ -58,21 +57,49 @@ SandboxSpec RunnerStarter::Spec(const ProgramImage* program, const v1::Limits& l
   return spec;
 }
 
+SandboxSpec RunnerStarter::Spec(const ProgramImage& program, const v1::Limits& limits,
+                                const std::string& gpu_uuid) const {
+  SandboxSpec spec = Spec(program.runner(), limits, gpu_uuid);
+  if (program.is_folder()) {
+    spec.binds.push_back({program.folder(), ProgramImage::kShownAs, false, false});
+  }
+  return spec;
+}
+
+RunnerReserve::Kind RunnerStarter::KindOf(const v1::RunnerCommand& runner,
+                                          const v1::Limits& limits) const {
+  RunnerReserve::Kind kind = {Spec(&runner, limits, gpu_uuid_), ""};
+  kind.spec.argv.push_back("--in-advance");
+  return kind;
+}
+
+void RunnerStarter::Warm(SandboxSpec* spec) {
+  spec->argv.push_back("--warm");
+  spec->memory_bytes += kCompilerMemoryBytes;
+  spec->limit_data = false;
+  spec->max_processes = std::max(spec->max_processes, kCompilerProcesses);
+  spec->tmp_bytes = std::max(spec->tmp_bytes, kCompilerTmpBytes);
+  spec->file_bytes = std::max(spec->file_bytes, kCompilerFileBytes);
+}
+
 absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::Start(const ProgramImage& program,
                                                                  const v1::Limits& limits) {
-  return Start(Spec(&program, limits));
+  if (program.is_folder() && InAdvance(program.runner())) {
+    return Take(KindOf(*program.runner(), limits), program);
+  }
+  return Start(Spec(program, limits, gpu_uuid_));
 }
 
 absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::StartOnHost(const ProgramImage& program,
                                                                        const v1::Limits& limits) {
-  SandboxSpec spec = Spec(&program, limits, /*gpu_uuid=*/"");
+  SandboxSpec spec = Spec(program, limits, /*gpu_uuid=*/"");
   // Threads that wait for work without sleep would disturb what is timed next.
   spec.environment["OMP_NUM_THREADS"] = "1";
   return RunnerLink::Start(sandbox_, std::move(spec), clock_);
 }
 
 absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::StartIdle(const v1::Limits& limits) {
-  return Start(Spec(nullptr, limits));
+  return Start(Spec(nullptr, limits, gpu_uuid_));
 }
 
 absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::Start(SandboxSpec spec) {
@@ -82,10 +109,17 @@ absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::Start(SandboxSpec spe
   return link;
 }
 
+absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::Take(const RunnerReserve::Kind& kind,
+                                                                const ProgramImage& program) {
+  ASSIGN_OR_RETURN(std::unique_ptr<RunnerLink> link, reserve_->Take(kind, program));
+  if (!gpu_uuid_.empty()) link->WaitAwake();
+  return link;
+}
+
 absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::StartUnder(
     const InstrumentCommand& instrument, int report, const ProgramImage& program,
     const v1::Limits& limits) {
-  SandboxSpec spec = Spec(&program, limits);
+  SandboxSpec spec = Spec(program, limits, gpu_uuid_);
   spec.argv.push_back("--instrumented");
   spec.argv.insert(spec.argv.begin(), instrument.words.begin(), instrument.words.end());
   for (const std::string& folder : instrument.folders) {
@@ -102,17 +136,41 @@ absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::StartUnder(
 absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::StartWarm(const ProgramImage& program,
                                                                      absl::string_view compiled,
                                                                      const v1::Limits& limits) {
-  SandboxSpec spec = Spec(&program, limits);
-  spec.argv.push_back("--warm");
+  if (InAdvance(program.runner())) {
+    RunnerReserve::Kind kind = KindOf(*program.runner(), limits);
+    Warm(&kind.spec);
+    kind.writable = std::string(compiled);
+    return Take(kind, program);
+  }
+  SandboxSpec spec = Spec(program, limits, gpu_uuid_);
+  Warm(&spec);
   // Behind the program's folder, a part of which becomes writable.
   spec.binds.push_back({absl::StrCat(program.folder(), "/", compiled),
                         absl::StrCat(ProgramImage::kShownAs, "/", compiled), true, false});
-  spec.memory_bytes += kCompilerMemoryBytes;
-  spec.limit_data = false;
-  spec.max_processes = std::max(spec.max_processes, kCompilerProcesses);
-  spec.tmp_bytes = std::max(spec.tmp_bytes, kCompilerTmpBytes);
-  spec.file_bytes = std::max(spec.file_bytes, kCompilerFileBytes);
   return Start(std::move(spec));
+}
+
+void RunnerStarter::Foresee(const v1::RunnerCommand& runner, const v1::Limits& limits) {
+  if (InAdvance(&runner)) reserve_->Foresee(KindOf(runner, limits));
+}
+
+void RunnerStarter::Settle() {
+  if (reserve_ != nullptr) reserve_->Settle();
+}
+
+void RunnerStarter::FillReserve() {
+  if (reserve_ != nullptr) reserve_->Fill();
+}
+
+void RunnerStarter::DropReserve() {
+  if (reserve_ != nullptr) reserve_->Clear();
+}
+
+absl::Duration RunnerStarter::StartTime(const ProgramImage& program, const v1::Limits& limits,
+                                        absl::Duration seen) const {
+  const v1::RunnerCommand* const runner = program.runner();
+  if (!InAdvance(runner) || reserve_->Holds(KindOf(*runner, limits))) return seen;
+  return std::max(seen, kSlowStartTime);
 }
 
 v1::Limits RunnerStarter::TrustedLimits() {

@@ -7,18 +7,22 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "common/clock.h"
 #include "gpu_worker/sandbox/gpu_binds.h"
 #include "gpu_worker/sandbox/sandbox.h"
 #include "gpu_worker/verifier/dialogue/instrument_command.h"
 #include "gpu_worker/verifier/dialogue/program_image.h"
 #include "gpu_worker/verifier/dialogue/runner_link.h"
+#include "gpu_worker/verifier/dialogue/runner_reserve.h"
 #include "proto/config.pb.h"
 #include "proto/job.pb.h"
+#include "proto/runner.pb.h"
 
 namespace ksearch {
 
-// Starts runners, each in a sandbox of its own. Thread-compatible.
+// Starts runners, each in a sandbox of its own, or takes them from a reserve: those of programs
+// whose RunnerCommand has in_advance, if there is one. Thread-compatible.
 class RunnerStarter {
  public:
   // `runner_path`: the absolute path of ksearch-runner.
@@ -34,6 +38,8 @@ class RunnerStarter {
     gpu_uuid_ = std::move(uuid);
     gpu_binds_ = std::move(binds);
   }
+
+  void UseReserve(std::unique_ptr<RunnerReserve> reserve) { reserve_ = std::move(reserve); }
 
   // A runner that can load `program`, with nothing loaded. Non-OK is trouble of this machine.
   absl::StatusOr<std::unique_ptr<RunnerLink>> Start(const ProgramImage& program,
@@ -51,10 +57,24 @@ class RunnerStarter {
                                                          const v1::Limits& limits);
 
   // As Start, for the program's warm stage (warm/warm_stage.h): without the tight filter, with what
-  // compilers need, and with the folder `compiled` in the program's own to write to.
+  // compilers need, and with the folder `compiled` in the program's own to write to; of a runner
+  // with a folder() there.
   absl::StatusOr<std::unique_ptr<RunnerLink>> StartWarm(const ProgramImage& program,
                                                         absl::string_view compiled,
                                                         const v1::Limits& limits);
+
+  // A runner of this command is about to be started: one that is slow to start begins with that
+  // now. Waits for nothing. Not while anything is timed, and Settle must follow before.
+  void Foresee(const v1::RunnerCommand& runner, const v1::Limits& limits);
+  // Waits until nothing that was begun so is under way.
+  void Settle();
+  // Between jobs, where what runs on the processors disturbs nobody: begins to start what the next
+  // job will probably want.
+  void FillReserve();
+  void DropReserve();
+  // How long a start of `program` would take now, if one was seen to take `seen`.
+  absl::Duration StartTime(const ProgramImage& program, const v1::Limits& limits,
+                           absl::Duration seen) const;
 
   // For references and baselines: generous, since they are the task author's.
   static v1::Limits TrustedLimits();
@@ -62,13 +82,21 @@ class RunnerStarter {
   v1::IsolationLevel isolation() const { return sandbox_.isolation(); }
 
  private:
-  // Null: of a runner that will load nothing. `gpu_uuid`: empty without one.
-  SandboxSpec Spec(const ProgramImage* program, const v1::Limits& limits,
+  // `runner` null: ksearch-runner. Without the program's folder. `gpu_uuid`: empty without one.
+  SandboxSpec Spec(const v1::RunnerCommand* runner, const v1::Limits& limits,
                    const std::string& gpu_uuid) const;
-  SandboxSpec Spec(const ProgramImage* program, const v1::Limits& limits) const {
-    return Spec(program, limits, gpu_uuid_);
+  // With it.
+  SandboxSpec Spec(const ProgramImage& program, const v1::Limits& limits,
+                   const std::string& gpu_uuid) const;
+  bool InAdvance(const v1::RunnerCommand* runner) const {
+    return reserve_ != nullptr && runner != nullptr && runner->in_advance();
   }
+  RunnerReserve::Kind KindOf(const v1::RunnerCommand& runner, const v1::Limits& limits) const;
+  // Turns one of a program's runners into that of its warm stage.
+  static void Warm(SandboxSpec* spec);
   absl::StatusOr<std::unique_ptr<RunnerLink>> Start(SandboxSpec spec);
+  absl::StatusOr<std::unique_ptr<RunnerLink>> Take(const RunnerReserve::Kind& kind,
+                                                   const ProgramImage& program);
 
   Sandbox& sandbox_;
   const std::string runner_path_;
@@ -76,6 +104,7 @@ class RunnerStarter {
   const Clock& clock_;
   std::string gpu_uuid_;  // empty: none
   GpuBinds gpu_binds_;
+  std::unique_ptr<RunnerReserve> reserve_;  // null: none
 };
 
 }  // namespace ksearch

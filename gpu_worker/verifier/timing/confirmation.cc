@@ -148,6 +148,12 @@ absl::StatusOr<Confirmation::Launch> Confirmation::TryLaunch(
     const std::function<bool(const CaseBlocks&)>& decides) {
   Launch tried;
   RETURN_IF_ERROR(timer_->BeginLaunch(launch));
+  // Both at the same time, where they are slow to start.
+  if (candidate.runner() != nullptr)
+    bench_.starter().Foresee(*candidate.runner(), candidate_limits_);
+  if (rival.runner() != nullptr) {
+    bench_.starter().Foresee(*rival.runner(), RunnerStarter::TrustedLimits());
+  }
   // Who starts first changes from launch to launch, as does who begins.
   std::unique_ptr<ConfirmationSide> a, b;
   for (const bool is_candidate : {launch % 2 == 1, launch % 2 == 0}) {
@@ -158,6 +164,7 @@ absl::StatusOr<Confirmation::Launch> Confirmation::TryLaunch(
     tried.ended_by_candidate = is_candidate;
     return tried;
   }
+  bench_.starter().Settle();
   for (const size_t i : order) {
     CaseBlocks blocks;
     blocks.index = i;

@@ -89,6 +89,8 @@ absl::Status WarmPrograms(Bench& bench, const std::function<void()>& begins,
   if (!WarmStage::Wanted(request->candidate())) return absl::OkStatus();
   begins();
   const v1::Limits limits = WithDefaults(request->job().limits());
+  // The process that is judged starts while this one compiles.
+  bench.starter().Foresee(WarmStage::RunnerOf(request->candidate()), limits);
   WarmStage::Warmed warmed;
   for (int tries = 1; tries <= kUnexplainedTries; ++tries) {
     ASSIGN_OR_RETURN(

@@ -22,16 +22,13 @@ namespace {
 // Part of what decides what is compiled: the path under which programs are shown.
 constexpr char kKindOfKey[] = "shown as /program";
 
-// The artifact as it lies in an entry, with the environment that names the folders of compilers.
+// The artifact as it lies in an entry.
 v1::Artifact InEntry(const v1::Artifact& artifact, const WarmFolders::Entry& entry) {
   v1::Artifact moved = artifact;
   moved.set_path(entry.path);
   moved.set_sha256(entry.sha256);
   moved.set_main_file(absl::StrCat(WarmFolders::kProgram, "/", artifact.main_file()));
-  for (const auto& [variable, folder] : artifact.runner().compiled_folders()) {
-    (*moved.mutable_runner()->mutable_environment())[variable] =
-        absl::StrCat(ProgramImage::kShownAs, "/", WarmFolders::kCompiled, "/", folder);
-  }
+  *moved.mutable_runner() = WarmStage::RunnerOf(artifact);
   return moved;
 }
 
@@ -48,6 +45,16 @@ std::string ProgramKey(const v1::Artifact& artifact, const std::string& task_sha
 }
 
 }  // namespace
+
+v1::RunnerCommand WarmStage::RunnerOf(const v1::Artifact& artifact) {
+  v1::RunnerCommand runner = artifact.runner();
+  // Compilers find their folders by the environment.
+  for (const auto& [variable, folder] : artifact.runner().compiled_folders()) {
+    (*runner.mutable_environment())[variable] =
+        absl::StrCat(ProgramImage::kShownAs, "/", WarmFolders::kCompiled, "/", folder);
+  }
+  return runner;
+}
 
 absl::StatusOr<WarmStage::Warmed> WarmStage::Warm(const v1::VerifierRequest& request,
                                                   const v1::Artifact& artifact,
@@ -100,7 +107,7 @@ absl::StatusOr<WarmStage::Warmed> WarmStage::Warm(const v1::VerifierRequest& req
 absl::Status WarmStage::CallOnce(const v1::VerifierRequest& request, const v1::Artifact& artifact,
                                  const v1::Limits& limits, absl::Duration time, Warmed* warmed) {
   ASSIGN_OR_RETURN(const ProgramImage program, ProgramImage::Open(artifact));
-  ASSIGN_OR_RETURN(const std::unique_ptr<RunnerLink> link,
+  ASSIGN_OR_RETURN(std::unique_ptr<RunnerLink> link,
                    bench_.starter().StartWarm(program, WarmFolders::kCompiled, limits));
   const Clock& clock = bench_.clock();
   const absl::Time deadline = clock.SteadyNow() + time;
@@ -119,7 +126,10 @@ absl::Status WarmStage::CallOnce(const v1::VerifierRequest& request, const v1::A
     ending = link->Map(packets, deadline);
     if (ending.passed()) ending = link->Go(std::vector<int>{0}, deadline).ending;
   }
-  return absl::OkStatus();
+  const std::shared_ptr<ProgramSlot> slot = link->folder();
+  link.reset();
+  if (slot == nullptr || !ending.passed()) return absl::OkStatus();
+  return slot->MoveWritten(absl::StrCat(artifact.path(), "/", WarmFolders::kCompiled));
 }
 
 }  // namespace ksearch

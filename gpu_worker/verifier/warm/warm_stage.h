@@ -47,6 +47,8 @@ class WarmStage {
   static bool Wanted(const v1::Artifact& artifact) {
     return !artifact.runner().compiled_folders().empty();
   }
+  // How the runners of `artifact` are started in and after its warm stage.
+  static v1::RunnerCommand RunnerOf(const v1::Artifact& artifact);
 
   // Warms `artifact`, which is Wanted, on the workloads of the request's job, or finds what was
   // kept of it. It has `time` from when its runner has started. Non-OK is trouble of the machine or

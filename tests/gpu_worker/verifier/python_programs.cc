@@ -29,6 +29,9 @@ PythonPrograms::PythonPrograms() {
   sandbox_ = *std::move(sandbox);
   starter_ = std::make_unique<RunnerStarter>(*sandbox_, CopiedProgram("ksearch-runner"),
                                              v1::SandboxSettings(), Clock::Real());
+  auto reserve = RunnerReserve::Create(*sandbox_, SlotFolder(), 2, Clock::Real());
+  CHECK_OK(reserve.status());
+  starter_->UseReserve(*std::move(reserve));
   Bench::Options options;
   options.last_level_cache_bytes = 256 << 10;
   auto warm_folders = WarmFolders::Create(WarmFolder(), int64_t{1} << 30);
@@ -40,6 +43,8 @@ PythonPrograms::PythonPrograms() {
 }
 
 std::string PythonPrograms::WarmFolder() { return ScratchFolder() + "/warm"; }
+
+std::string PythonPrograms::SlotFolder() { return ScratchFolder() + "/slots"; }
 
 v1::Artifact PythonPrograms::Program(const std::string& text) {
   static int folders = 0;
@@ -57,6 +62,7 @@ v1::Artifact PythonPrograms::Program(const std::string& text) {
         CopiedProgram("ksearch_runner.py"), CopiedProgram("libksearch_python_runner.so")}) {
     artifact.mutable_runner()->add_argv(word);
   }
+  artifact.mutable_runner()->set_in_advance(true);
   artifact.mutable_runner()->add_reads(CopiedProgram("ksearch_runner.py"));
   artifact.mutable_runner()->add_reads(CopiedProgram("libksearch_python_runner.so"));
   return artifact;

@@ -18,6 +18,10 @@ class PythonPrograms {
 
   // Where the verifier keeps what programs compile in their warm stage.
   static std::string WarmFolder();
+  // And the programs' folders of runners that are started in advance, of which two may wait.
+  static std::string SlotFolder();
+
+  RunnerStarter& starter() { return *starter_; }
 
   // A folder with this text as its main file, program.py.
   v1::Artifact Program(const std::string& text);
