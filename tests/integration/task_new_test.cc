@@ -441,8 +441,9 @@ TEST_F(TaskNewTest, FunctionsThatMakeNoTaskAreRefusedWithTheirLine) {
       {"import torch\ndef make_inputs(seed, n, d):\n    return [torch.ones(n, d)]\n"
        "def f(x):\n    return x\n",
        AllOf(HasSubstr("f.py:2: make_inputs"), HasSubstr("the same tensors for every seed"))},
-      {"import torch, time\ndef make_inputs(seed, n, d):\n"
-       "    return [torch.full((n, d), time.monotonic())]\ndef f(x):\n    return x\n",
+      {"import torch, os\ndef make_inputs(seed, n, d):\n"
+       "    return [torch.full((n, d), float(int.from_bytes(os.urandom(3), 'big')))]\ndef f(x):\n  "
+       "  return x\n",
        HasSubstr("other tensors for the same seed")},
       {"import torch\ndef make_inputs(seed, n, d):\n    return [torch.randn(n, d), 2]\n"
        "def f(x, by):\n    return x * by\n",
