@@ -163,9 +163,6 @@ sys.meta_path.insert(0, OtherVersion())
 )";
   auto made = PythonToolchain::Create(OptionsFor(folder + "/bin/python3"), sandbox_);
   ASSERT_TRUE(made.ok()) << made.status();
-  if (const absl::Status served = (*made)->ServesDevice(v1::DEVICE_CLASS_CUDA); !served.ok()) {
-    GTEST_SKIP() << served;  // no headers here
-  }
   const auto runner = [&](const std::string& text, const std::string& architecture) {
     BuildRequest request = Request({{"kernel.py", text}});
     request.architecture = architecture;
@@ -173,6 +170,13 @@ sys.meta_path.insert(0, OtherVersion())
     EXPECT_TRUE(built.ok() && built->outcome == v1::OUTCOME_PASSED);
     return built.ok() ? built->loading.runner() : v1::RunnerCommand();
   };
+  EXPECT_TRUE(runner("import triton\ndef run(): pass\n", "").compiled_folders().empty());
+  const v1::RunnerCommand compiled = runner("import torch\n@torch.compile\ndef run(): pass\n", "");
+  EXPECT_EQ(compiled.compiled_folders().at("TORCHINDUCTOR_CACHE_DIR"), "inductor");
+  EXPECT_EQ(compiled.compiled_folders().size(), 1u);
+  if (const absl::Status served = (*made)->ServesDevice(v1::DEVICE_CLASS_CUDA); !served.ok()) {
+    GTEST_SKIP() << served;  // no headers here
+  }
   const v1::RunnerCommand triton = runner("import triton\ndef run(): pass\n", "sm_90a");
   EXPECT_EQ(triton.compiled_folders().at("TRITON_CACHE_DIR"), "triton");
   EXPECT_EQ(triton.environment().at("TRITON_CACHE_AUTOTUNING"), "1");
@@ -181,7 +185,6 @@ sys.meta_path.insert(0, OtherVersion())
   const v1::RunnerCommand torch = runner("import torch\ndef run(): pass\n", "sm_90a");
   EXPECT_TRUE(torch.compiled_folders().empty());
   EXPECT_EQ(torch.environment().at("CUDA_MODULE_LOADING"), "LAZY");
-  EXPECT_TRUE(runner("import triton\ndef run(): pass\n", "").compiled_folders().empty());
 }
 
 TEST_F(PythonToolchainTest, TheArtifactGoesWithTheLastHold) {
