@@ -73,9 +73,9 @@ def judge(task, kind):
     for workload in result.get("workloads", []):
         correctness = workload.get("correctness", {})
         print(
-            f"{task:22} {workload['workloadUuid']:28} {outcome(workload):12} "
-            f"max {correctness.get('maxAbsError', 0):.2g}, "
-            f"RMS {correctness.get('rmsErrorRatio', 0):.2g} yardsticks"
+            f"{task:22} {workload['workload_uuid']:28} {outcome(workload):12} "
+            f"max {correctness.get('max_abs_error', 0):.2g}, "
+            f"RMS {correctness.get('rms_error_ratio', 0):.2g} yardsticks"
         )
     if outcome(result) != "PASSED":
         print(f"{task:22} {kind}: {outcome(result)}: {result.get('message', '')}")
