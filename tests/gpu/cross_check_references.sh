@@ -8,22 +8,12 @@
 # tests/gpu/python_gpu.sh; what else can be set: tests/gpu/cluster.sh.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/cluster.sh"
-python=${KSEARCH_PYTHON:-${VIRTUAL_ENV:+$VIRTUAL_ENV/bin/python3}}
-python=$(command -v "${python:-python3}")
-"$python" -c 'import torch; assert torch.cuda.is_available(), "no GPU"; print("torch", torch.__version__)'
 make_cluster
+use_python
 mkdir "$cluster/tasks"
 PYTHONDONTWRITEBYTECODE=1 python3 "$root/tests/gpu/cross_check_references.py" tasks "$cluster/tasks"
 chmod -R a+rX "$cluster/tasks"
 KSEARCH_TASK_DIR=$cluster/tasks
-cp "${KSEARCH_WORKER_CONFIG:-$root/configs/worker_h200.textproto}" "$cluster/worker.textproto"
-cat >>"$cluster/worker.textproto" <<CONFIG
-toolchains {
-  language: LANGUAGE_PYTHON
-  interpreter: "$python"
-}
-CONFIG
-KSEARCH_WORKER_CONFIG=$cluster/worker.textproto
 start_cluster
 status=0
 PYTHONDONTWRITEBYTECODE=1 python3 "$root/tests/gpu/cross_check_references.py" judge \
