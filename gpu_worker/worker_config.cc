@@ -93,6 +93,7 @@ void CheckNumbers(const v1::WorkerConfig& config, std::vector<std::string>* faul
   not_negative("sandbox.max_processes", config.sandbox().max_processes());
   not_negative("sandbox.tmp_bytes", config.sandbox().tmp_bytes());
   not_negative("sandbox.output_bytes", config.sandbox().output_bytes());
+  not_negative("sandbox.reserved_runners", config.sandbox().reserved_runners());
   if (const auto filter = GpuFilterNamed(config.sandbox().gpu_filter()); !filter.ok()) {
     faults->push_back(absl::StrCat("sandbox.gpu_filter: ", filter.status().message()));
   }

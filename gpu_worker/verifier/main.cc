@@ -69,9 +69,8 @@ absl::StatusOr<Flags> ParseFlags(int argc, char** argv) {
 // Of each verifier; a program with a dozen autotuned kernels has some 10 MiB.
 constexpr int64_t kWarmFoldersBytes = int64_t{4} << 30;
 
-// A search's usual kinds: of the candidate the warm stage's and the judged one, of the reference
-// and of the baseline. Each takes some hundred MiB.
-constexpr int kReservedRunners = 4;
+// Each takes some hundred MiB.
+constexpr int kReservedRunners = 6;
 
 // Every buffer set is a few open files.
 void RaiseOpenFileLimit() {

@@ -34,6 +34,7 @@ absl::Status Probe(Bench& bench) {
 absl::Status ServeRequests(int fd, Bench& bench) {
   v1::VerifierRequest request;
   while (true) {
+    if (!IsReadable(fd, kReserveTime)) bench.starter().DropReserve();
     const absl::Status received = ReceiveMessage(fd, absl::InfiniteFuture(), &request);
     if (absl::IsUnavailable(received)) return absl::OkStatus();
     RETURN_IF_ERROR(received);
@@ -73,7 +74,6 @@ absl::Status ServeRequests(int fd, Bench& bench) {
     // A job that waits already starts what it needs first.
     if (bench.gpu() != nullptr && !IsReadable(fd, absl::ZeroDuration())) {
       bench.starter().FillReserve();
-      if (!IsReadable(fd, kReserveTime)) bench.starter().DropReserve();
     }
   }
 }

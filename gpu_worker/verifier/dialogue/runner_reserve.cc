@@ -14,8 +14,17 @@
 #include "gpu_worker/verifier/dialogue/program_slot.h"
 
 namespace ksearch {
+namespace {
 
 namespace fs = std::filesystem;
+
+// A search's usual kinds: of the candidate the warm stage's and the judged one, of the reference
+// and of the baseline.
+constexpr size_t kKinds = 4;
+// A start takes longer than a job: the next but one may follow at once, too.
+constexpr int kEach = 2;
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<RunnerReserve>> RunnerReserve::Create(Sandbox& sandbox,
                                                                      const std::string& folder,
@@ -72,9 +81,9 @@ absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerReserve::Take(const Kind& kind
   }
 }
 
-bool RunnerReserve::Holds(const Kind& kind) const {
-  return std::any_of(waiting_.begin(), waiting_.end(),
-                     [&](const Waiting& one) { return one.kind == kind; });
+int RunnerReserve::Count(const Kind& kind) const {
+  return static_cast<int>(std::count_if(waiting_.begin(), waiting_.end(),
+                                        [&](const Waiting& one) { return one.kind == kind; }));
 }
 
 void RunnerReserve::Foresee(const Kind& kind) {
@@ -84,9 +93,11 @@ void RunnerReserve::Foresee(const Kind& kind) {
 
 void RunnerReserve::Fill() {
   DropDead();
-  for (const Kind& kind : wanted_) {
-    if (waiting_.size() >= most_) return;
-    if (!Holds(kind)) Start(kind);
+  for (int each = 1; each <= kEach; ++each) {
+    for (const Kind& kind : wanted_) {
+      if (waiting_.size() >= most_) return;
+      if (Count(kind) < each) Start(kind);
+    }
   }
 }
 
@@ -127,7 +138,7 @@ void RunnerReserve::DropDead() {
 void RunnerReserve::Remember(const Kind& kind) {
   wanted_.remove(kind);
   wanted_.push_front(kind);
-  if (wanted_.size() > most_) wanted_.pop_back();
+  if (wanted_.size() > kKinds) wanted_.pop_back();
 }
 
 }  // namespace ksearch

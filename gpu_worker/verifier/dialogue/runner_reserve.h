@@ -51,9 +51,9 @@ class RunnerReserve {
 
   // One of this kind is about to be taken: has one started unless one waits. Waits for nothing.
   void Foresee(const Kind& kind);
-  bool Holds(const Kind& kind) const;
-  // One of each of the kinds that were taken last, as many as may wait; replaces what has died.
-  // Waits for nothing.
+  bool Holds(const Kind& kind) const { return Count(kind) > 0; }
+  // Has one of each of the kinds that were wanted last wait, then a second one, as many as may;
+  // replaces what has died. Waits for nothing.
   void Fill();
   // Waits until no start is under way.
   void Settle();
@@ -70,6 +70,7 @@ class RunnerReserve {
       : sandbox_(sandbox), folder_(std::move(folder)), most_(most), clock_(clock) {}
   absl::StatusOr<std::unique_ptr<RunnerLink>> Launch(const Kind& kind);
   void Start(const Kind& kind);
+  int Count(const Kind& kind) const;
   // Those that do not live any more.
   void DropDead();
   // Has this kind be the one that was wanted last.
