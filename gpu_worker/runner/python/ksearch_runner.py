@@ -563,6 +563,7 @@ def main():
     torch.set_grad_enabled(False)
     has_gpu = any(word.startswith("--gpu=") for word in sys.argv[2:])
     compiles = any(name in os.environ for name in CACHES)
+    inductor = not has_gpu and "TORCHINDUCTOR_CACHE_DIR" in os.environ
     # Keeps the interpreter's lock while it runs.
     library = ctypes.PyDLL(sys.argv[1])
     try:
@@ -573,7 +574,7 @@ def main():
         device = Gpu(torch) if has_gpu else Processors()
         if has_gpu and compiles:
             start_triton()
-        elif compiles:
+        if inductor:
             start_inductor()
     except Exception as error:  # of many kinds, and none of the program's
         sys.exit(
@@ -587,7 +588,7 @@ def main():
     ]
     words = [os.fsencode(word) for word in sys.argv[1:]]
     compiled = compiles and "--warm" not in sys.argv[2:]
-    if compiled and not has_gpu:
+    if compiled and inductor:
         drop_file_locks()
     runner = Runner(torch, device, compiled)
     return library.ksearch_python_run(
