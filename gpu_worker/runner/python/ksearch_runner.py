@@ -35,6 +35,7 @@ import os
 import platform
 import random
 import sys
+import tempfile
 import traceback
 
 ENTRY = "run"
@@ -562,6 +563,7 @@ def main():
         sys.exit(f"{sys.executable} cannot import torch: {error}")
     torch.set_grad_enabled(False)
     has_gpu = any(word.startswith("--gpu=") for word in sys.argv[2:])
+    tempfile.gettempdir()  # looks for one that can be written to, as long as one can
     compiles = any(name in os.environ for name in CACHES)
     inductor = not has_gpu and "TORCHINDUCTOR_CACHE_DIR" in os.environ
     # Keeps the interpreter's lock while it runs.

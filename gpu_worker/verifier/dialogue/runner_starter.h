@@ -64,12 +64,13 @@ class RunnerStarter {
                                                         const v1::Limits& limits);
 
   // A runner of this command is about to be started: one that is slow to start begins with that
-  // now. Waits for nothing. Not while anything is timed, and Settle must follow before.
+  // now. Waits for nothing. Not while anything is timed that a busy processor disturbs, and Settle
+  // must follow before.
   void Foresee(const v1::RunnerCommand& runner, const v1::Limits& limits);
   // Waits until nothing that was begun so is under way.
   void Settle();
-  // Between jobs, where what runs on the processors disturbs nobody: begins to start what the next
-  // job will probably want.
+  // Where what runs on the processors disturbs nobody, between jobs and beside screenings on a GPU:
+  // begins to start what the next job will probably want.
   void FillReserve();
   void DropReserve();
   // How long a start of `program` would take now, if one was seen to take `seen`.
