@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""Judges reference.py of the CUDA tasks against reference.cu; cross_check_references.sh starts it.
+"""Judges the CUDA tasks' references in torch, tests/tasks/torch, against reference.cu; cross_check_references.sh starts it.
 
   cross_check_references.py tasks FOLDER            makes copies of the tasks, below FOLDER
   cross_check_references.py judge FOLDER [TASK...]  judges, prints a line for each workload
 
-A copy has reference.cu alone, so that reference.py, as a candidate, is judged by it. Of each task
-there are two: one judges the workloads that guide a search, the other those that are held out. The
+Each is a candidate that the task's own reference.cu judges. Of each task there are two copies: one judges the workloads that guide a search, the other those that are held out. The
 errors are `ksearch eval --check`'s; RMS errors are multiples of the task's rms_yardstick.
 """
 import json
@@ -18,6 +17,7 @@ from evaluation import evaluate, outcome
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TASKS = os.path.join(ROOT, "configs", "tasks", "cuda")
+REFERENCES = os.path.join(ROOT, "tests", "tasks", "torch")
 HELD_OUT = re.compile(r'^held_out: "([^"]*)"\n', re.MULTILINE)
 KINDS = ("guiding", "held_out")
 SECONDS = 300
@@ -61,14 +61,14 @@ def tasks_with_both():
     return [
         task
         for task in sorted(os.listdir(TASKS))
-        if all(os.path.exists(os.path.join(TASKS, task, f"reference{e}")) for e in (".cu", ".py"))
+        if os.path.exists(os.path.join(REFERENCES, task + ".py"))
     ]
 
 
 def judge(task, kind):
     """Whether every workload passed."""
     result = evaluate(
-        f"{task}__{kind}", [os.path.join(TASKS, task, "reference.py")], ["--check"], SECONDS
+        f"{task}__{kind}", [os.path.join(REFERENCES, task + ".py")], ["--check"], SECONDS
     )
     for workload in result.get("workloads", []):
         correctness = workload.get("correctness", {})

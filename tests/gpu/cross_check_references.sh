@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# reference.py of the CUDA tasks against reference.cu on every workload, on this machine's GPU: each
-# reference.py is a candidate that reference.cu judges, through a coordinator and a worker of their
-# own. Exit status 1 if one does not pass.
+# The CUDA tasks' references in torch (tests/tasks/torch) against reference.cu on every workload, on
+# this machine's GPU: each is a candidate that reference.cu judges, through a coordinator and a worker
+# of their own. Exit status 1 if one does not pass.
 #   tests/gpu/cross_check_references.sh [TASK...]
 #   KSEARCH_PYTHON  the interpreter with torch for CUDA (default: of VIRTUAL_ENV, else python3)
 # Needs nvcc and g++ for reference.cu, python3-dev, and the programs of a bundle or a build, as

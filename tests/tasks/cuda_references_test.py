@@ -1,5 +1,5 @@
-"""reference.py of the CUDA tasks against loops in float64, at small sizes and on processors:
-cuda_references_test.py FOLDER, which holds the tasks
+"""The references of the CUDA tasks in torch against loops in float64, at small sizes and on processors:
+cuda_references_test.py FOLDER, which holds them
 
 Skipped (status 77) where torch is missing.
 """
@@ -20,7 +20,7 @@ FLOAT_ROUNDING = 2.0**-23
 
 
 def reference(task):
-    path = os.path.join(TASKS, task, "reference.py")
+    path = os.path.join(FOLDER, task + ".py")
     spec = importlib.util.spec_from_file_location(task, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -275,5 +275,5 @@ class ReferencesTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    TASKS = sys.argv.pop(1)
+    FOLDER = sys.argv.pop(1)
     unittest.main()
