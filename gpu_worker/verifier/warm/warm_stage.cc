@@ -14,10 +14,14 @@
 #include "gpu_worker/verifier/dialogue/program_image.h"
 #include "gpu_worker/verifier/harness_constants.h"
 #include "gpu_worker/verifier/tensors/workload_case.h"
+#include "gpu_worker/verifier/warm/folder_watch.h"
 #include "gpu_worker/verifier/warm/triton_facts.h"
 
 namespace ksearch {
 namespace {
+
+// What a program compiles and what its compilers write meanwhile; half of the bytes can be kept.
+constexpr FolderWatch::Limits kMostWritten = {int64_t{2} << 30, 200'000};
 
 // Part of what decides what is compiled: the path under which programs are shown.
 constexpr char kKindOfKey[] = "shown as /program";
@@ -114,6 +118,10 @@ absl::Status WarmStage::CallOnce(const v1::VerifierRequest& request, const v1::A
   Ending& ending = warmed->ending;
   ending = link->Load(program, std::min(deadline, clock.SteadyNow() + program.load_time()));
   const Seed seed = Seed::Fresh();
+  const std::string written =
+      absl::StrCat(link->folder() == nullptr ? artifact.path() : link->folder()->path(), "/",
+                   WarmFolders::kCompiled);
+  FolderWatch watch(written, kMostWritten, [&link] { link->Kill(); });
   for (const std::string& uuid : request.job().workload_uuids()) {
     if (!ending.passed()) break;
     warmed->workload_uuid = uuid;
@@ -125,6 +133,11 @@ absl::Status WarmStage::CallOnce(const v1::VerifierRequest& request, const v1::A
     buffers->Prepare({{0, 0}}, RandomUint64());
     ending = link->Map(packets, deadline);
     if (ending.passed()) ending = link->Go(std::vector<int>{0}, deadline).ending;
+  }
+  if (watch.EndAndTell()) {
+    ending = {v1::OUTCOME_COMPILE_LIMIT,
+              absl::StrCat("the program compiles more than ", kMostWritten.bytes >> 20, " MiB or ",
+                           kMostWritten.entries, " files")};
   }
   const std::shared_ptr<ProgramSlot> slot = link->folder();
   link.reset();

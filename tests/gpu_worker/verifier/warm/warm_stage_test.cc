@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -108,6 +109,16 @@ TEST_F(WarmStageTest, AProgramThatCompilesWithoutEndIsStopped) {
   v1::VerifierRequest request = Request("def run(a, b, c):\n  while True: pass\n");
   *request.mutable_job()->mutable_limits()->mutable_build_time() = ToProto(absl::Seconds(4));
   EXPECT_EQ(Verify(request).outcome(), v1::OUTCOME_COMPILE_TIMEOUT);
+}
+
+TEST_F(WarmStageTest, AProgramThatFillsTheDiskIsStopped) {
+  const auto begin = std::chrono::steady_clock::now();
+  const v1::Verdict files =
+      Verify(Request("import os\ndef run(a, b, c):\n  folder = os.environ['TRITON_CACHE_DIR']\n"
+                     "  for i in range(10**7): open('%s/%d' % (folder, i), 'w').close()\n"));
+  EXPECT_EQ(files.outcome(), v1::OUTCOME_COMPILE_LIMIT) << files.message();
+  EXPECT_THAT(files.message(), HasSubstr("2048 MiB or 200000 files"));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::minutes(2));
 }
 
 TEST_F(WarmStageTest, TheTasksOwnProgramsAreWarmedAndTheirFaultsAreTheTasks) {
