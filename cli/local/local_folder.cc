@@ -84,7 +84,7 @@ absl::StatusOr<LocalFolder> LocalFolder::Open(const std::string& path, bool as_r
   if (::stat(path.c_str(), &facts) != 0) return ErrnoStatus(errno, absl::StrCat("open ", path));
   if (!S_ISDIR(facts.st_mode)) {
     return absl::FailedPreconditionError(
-        absl::StrCat(path, " is no folder: give another --state-dir"));
+        absl::StrCat(path, " is not a folder; give another --state-dir"));
   }
   if (facts.st_uid != ::geteuid()) {
     return absl::FailedPreconditionError(

@@ -38,7 +38,7 @@ void LookForGpu(const MachineLook& look, MachinePart* part) {
   part->fix = "in a container on a machine with GPUs, start it with them (docker: --gpus all)";
 }
 
-// Of a language that runs on several devices.
+// Names the device where the language runs on several; empty where it has only one.
 absl::string_view Where(const LanguageFacts& language, v1::DeviceClass device) {
   if (language.built_for.size() < 2) return "";
   return device == v1::DEVICE_CLASS_CUDA ? " for GPUs" : " for processors";

@@ -41,7 +41,7 @@ struct SelfTestReport {
   // A fault that has nothing to do with the part tried, so that no worker starts here.
   bool machine_is_at_fault = false;
 };
-// INVALID_ARGUMENT if `json` is no such report.
+// INVALID_ARGUMENT if `json` is not such a report.
 absl::StatusOr<SelfTestReport> ParseSelfTest(const std::string& json);
 
 }  // namespace ksearch

@@ -186,6 +186,10 @@ inline constexpr absl::Duration kWitnessTime = absl::Seconds(40);
 // A profile by ncu.
 inline constexpr absl::Duration kProfileTime = absl::Seconds(60);
 
+// A runner that was killed, or met an error of the device, says nothing about the candidate, unless
+// it is so every time.
+inline constexpr int kUnexplainedTries = 3;
+
 // Bytes kept between jobs: drawn inputs, oracles. Buffers keep at most max_rotation_bytes.
 inline constexpr int64_t kCaseCacheBytes = int64_t{512} << 20;
 inline constexpr int64_t kOracleCacheBytes = int64_t{512} << 20;

@@ -31,9 +31,6 @@
 namespace ksearch {
 namespace {
 
-// A runner that was killed, or met an error of the device, says nothing about the candidate, unless
-// it is so every time.
-constexpr int kUnexplainedTries = 3;
 // A screening compares calls afterwards only with the likelihood that keeps the mean cost of
 // starting the reference for it within this time: a GPU's runner takes longer to start than all
 // those calls.

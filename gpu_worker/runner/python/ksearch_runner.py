@@ -268,6 +268,20 @@ def kind_of(tensor):
     return f"shape {tuple(tensor.shape)} and dtype {tensor.dtype}"
 
 
+def check_returned(torch, entry, file, name, value, wanted, otherwise):
+    """Raises unless `value`, returned by `entry` for `name`, is a tensor like `wanted`."""
+    if not isinstance(value, torch.Tensor):
+        raise TypeError(
+            f"{entry} in {file} returned a value of type {type(value).__name__} for '{name}': "
+            f"return a tensor of {kind_of(wanted)}"
+        )
+    if value.shape != wanted.shape or value.dtype != wanted.dtype:
+        raise TypeError(
+            f"{entry} in {file} returned a tensor of {kind_of(value)} for '{name}': "
+            f"{otherwise} {kind_of(wanted)}"
+        )
+
+
 class ReturningCall:
     """A call of a program that returns its outputs; `file` is its name in messages."""
 
@@ -305,16 +319,9 @@ class ReturningCall:
                 f"return one tensor for each output, in this order: {', '.join(self._names)}"
             )
         for name, result, output in zip(self._names, results, self._outputs):
-            if not isinstance(result, self._torch.Tensor):
-                raise TypeError(
-                    f"{ENTRY} in {self._file} returned a value of type {type(result).__name__} for "
-                    f"'{name}': return a tensor of {kind_of(output)}"
-                )
-            if result.shape != output.shape or result.dtype != output.dtype:
-                raise TypeError(
-                    f"{ENTRY} in {self._file} returned a tensor of {kind_of(result)} for '{name}': "
-                    f"return one of {kind_of(output)}"
-                )
+            check_returned(
+                self._torch, ENTRY, self._file, name, result, output, "return one of"
+            )
         return results
 
 
@@ -362,20 +369,11 @@ class InputMaker:
                     f"workload has {value}: numbers stay as the workload has them"
                 )
         for name, tensor in tensors.items():
-            self._copy(name, made.get(name), tensor)
-
-    def _copy(self, name, value, tensor):
-        if not isinstance(value, self._torch.Tensor):
-            raise TypeError(
-                f"{MAKE_INPUTS} in {self._file} returned a value of type {type(value).__name__} "
-                f"for '{name}': return a tensor of {kind_of(tensor)}"
+            value = made.get(name)
+            check_returned(
+                self._torch, MAKE_INPUTS, self._file, name, value, tensor, "the definition says"
             )
-        if value.shape != tensor.shape or value.dtype != tensor.dtype:
-            raise TypeError(
-                f"{MAKE_INPUTS} in {self._file} returned a tensor of {kind_of(value)} for "
-                f"'{name}': the definition says {kind_of(tensor)}"
-            )
-        tensor.copy_(value)
+            tensor.copy_(value)
 
 
 def mentions(path, word):

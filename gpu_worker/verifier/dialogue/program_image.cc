@@ -17,9 +17,6 @@
 namespace ksearch {
 namespace {
 
-// Far above Limits.artifact_bytes, which the builder enforces.
-constexpr int64_t kMaxImageBytes = int64_t{1} << 30;
-
 // Of one that does not say.
 constexpr absl::Duration kLoadTime = absl::Seconds(10);
 
@@ -53,7 +50,7 @@ absl::StatusOr<ProgramImage> ProgramImage::Open(const v1::Artifact& artifact) {
         "artifact '", artifact.id(), "': runner.argv must begin with an absolute path"));
   }
   if (IsFolder(artifact.path())) {
-    ASSIGN_OR_RETURN(const std::string sha256, FolderSha256(artifact.path(), kMaxImageBytes));
+    ASSIGN_OR_RETURN(const std::string sha256, FolderSha256(artifact.path(), kMaxBytes));
     RETURN_IF_ERROR(CheckSha256(artifact, sha256));
     ProgramImage image(artifact, UniqueFd());
     if (!artifact.has_runner() || !IsFile(artifact.path() + "/" + artifact.main_file())) {
@@ -63,7 +60,7 @@ absl::StatusOr<ProgramImage> ProgramImage::Open(const v1::Artifact& artifact) {
     }
     return image;
   }
-  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(artifact.path(), kMaxImageBytes));
+  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(artifact.path(), kMaxBytes));
   RETURN_IF_ERROR(CheckSha256(artifact, Sha256Hex(bytes)));
   UniqueFd fd(::memfd_create("ksearch-program", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd.ok()) return ErrnoStatus(errno, "memfd_create");

@@ -18,6 +18,8 @@ namespace ksearch {
 class ProgramImage {
  public:
   static constexpr char kShownAs[] = "/program";
+  // What Open takes at most, far above Limits.artifact_bytes, which the builder enforces.
+  static constexpr int64_t kMaxBytes = int64_t{1} << 30;
 
   // FAILED_PRECONDITION if the bytes are not those that `artifact` names.
   static absl::StatusOr<ProgramImage> Open(const v1::Artifact& artifact);

@@ -14,9 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What ProgramImage opens at most.
-constexpr int64_t kMaxBytes = int64_t{1} << 30;
-
 absl::Status Trouble(absl::string_view what, const std::string& path,
                      const std::error_code& error) {
   return absl::UnavailableError(absl::StrCat(what, " ", path, ": ", error.message()));
@@ -60,7 +57,7 @@ absl::Status ProgramSlot::Fill(const ProgramImage& program) {
     if (error) fs::copy_file(at->path(), shown, error);
   }
   if (error) return Trouble("show a program in", path_, error);
-  ASSIGN_OR_RETURN(const std::string sha256, FolderSha256(path_, kMaxBytes));
+  ASSIGN_OR_RETURN(const std::string sha256, FolderSha256(path_, ProgramImage::kMaxBytes));
   if (sha256 == program.sha256()) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat("program '", program.id(), "' shown in ", path_,
                                                     " has SHA-256 ", sha256, ", not ",

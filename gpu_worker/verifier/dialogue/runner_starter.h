@@ -67,6 +67,10 @@ class RunnerStarter {
   // now. Waits for nothing. Not while anything is timed that a busy processor disturbs, and Settle
   // must follow before.
   void Foresee(const v1::RunnerCommand& runner, const v1::Limits& limits);
+  // The same for `program`'s, if it has one of its own.
+  void Foresee(const ProgramImage& program, const v1::Limits& limits) {
+    if (program.runner() != nullptr) Foresee(*program.runner(), limits);
+  }
   // Waits until nothing that was begun so is under way.
   void Settle();
   // Where what runs on the processors disturbs nobody, between jobs and beside screenings on a GPU:

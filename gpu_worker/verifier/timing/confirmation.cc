@@ -149,11 +149,8 @@ absl::StatusOr<Confirmation::Launch> Confirmation::TryLaunch(
   Launch tried;
   RETURN_IF_ERROR(timer_->BeginLaunch(launch));
   // Both at the same time, where they are slow to start.
-  if (candidate.runner() != nullptr)
-    bench_.starter().Foresee(*candidate.runner(), candidate_limits_);
-  if (rival.runner() != nullptr) {
-    bench_.starter().Foresee(*rival.runner(), RunnerStarter::TrustedLimits());
-  }
+  bench_.starter().Foresee(candidate, candidate_limits_);
+  bench_.starter().Foresee(rival, RunnerStarter::TrustedLimits());
   // Who starts first changes from launch to launch, as does who begins.
   std::unique_ptr<ConfirmationSide> a, b;
   for (const bool is_candidate : {launch % 2 == 1, launch % 2 == 0}) {

@@ -14,14 +14,13 @@
 #include "common/log.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
+#include "gpu_worker/verifier/dialogue/program_image.h"
 
 namespace ksearch {
 namespace {
 
 namespace fs = std::filesystem;
 
-// What ProgramImage opens at most.
-constexpr int64_t kMaxEntryBytes = int64_t{1} << 30;
 // Beside the folder of an entry, once it is kept: SHA-256, program, and a workload a line.
 constexpr char kRecordSuffix[] = ".kept";
 constexpr int64_t kMaxRecordBytes = int64_t{1} << 20;
@@ -128,7 +127,7 @@ absl::StatusOr<WarmFolders::Entry> WarmFolders::Make(const std::string& program,
   if (error) {
     return absl::UnavailableError(absl::StrCat("make ", made.entry.path, ": ", error.message()));
   }
-  ASSIGN_OR_RETURN(made.entry.sha256, FolderSha256(made.entry.path, kMaxEntryBytes));
+  ASSIGN_OR_RETURN(made.entry.sha256, FolderSha256(made.entry.path, ProgramImage::kMaxBytes));
   in_use_.insert(made.entry.path);
   made_ = made;
   return made.entry;
@@ -137,7 +136,7 @@ absl::StatusOr<WarmFolders::Entry> WarmFolders::Make(const std::string& program,
 absl::Status WarmFolders::Keep(Entry* entry) {
   CHECK(made_.has_value() && made_->entry.path == entry->path);
   Kept kept = *std::exchange(made_, std::nullopt);
-  ASSIGN_OR_RETURN(kept.entry.sha256, FolderSha256(entry->path, kMaxEntryBytes));
+  ASSIGN_OR_RETURN(kept.entry.sha256, FolderSha256(entry->path, ProgramImage::kMaxBytes));
   entry->sha256 = kept.entry.sha256;
   kept.bytes = FolderBytes(entry->path);
   kept.last_use = ++uses_;

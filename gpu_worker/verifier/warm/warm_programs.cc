@@ -17,8 +17,6 @@
 namespace ksearch {
 namespace {
 
-constexpr int kUnexplainedTries = 3;
-
 // One program that is trusted; `what` it is to the task.
 absl::Status WarmTrusted(WarmStage& stage, const v1::VerifierRequest& request,
                          absl::string_view what, bool is_tasks_own, absl::Duration time,
