@@ -18,9 +18,12 @@ options, joined by ',', or '-':
 """
 import argparse
 import concurrent.futures
+import contextlib
 import json
 import os
 import re
+import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -96,28 +99,38 @@ def agrees(expected, result):
     return False
 
 
-def main():
+@contextlib.contextmanager
+def compilers(count, folder):
+    """Keeps that many compilers of CUDA at work, as a node does that builds for others."""
     here = os.path.dirname(os.path.abspath(__file__))
-    default = os.path.join(here, "..", "bad_candidates", "cuda", "museum.txt")
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--table", default=default)
-    parser.add_argument("--only", default="", help="names that this regular expression finds")
-    parser.add_argument("--parallel", type=int, default=6, help="programs in hand at once")
-    parser.add_argument("--seconds", type=float, default=285, help="for everything")
-    parser.add_argument("--json", help="file for all results")
-    options = parser.parse_args()
+    root = os.path.join(here, "..", "..")
+    source = os.path.join(root, "tests", "bad_candidates", "cuda", "honest_gemm.cu")
+    headers = os.path.join(root, "gpu_worker", "build", "cuda")
+    loop = 'while "$@" >/dev/null 2>&1; do :; done; echo "a compiler beside the programs failed" >&2'
+    started = []
+    for index in range(count):
+        command = ["nvcc", "-O3", "-arch=sm_90", "-I", headers, "-c", source, "-o",
+                   os.path.join(folder, f"beside-{index}.o")]
+        started.append(subprocess.Popen(["sh", "-c", loop, "sh", *command], start_new_session=True))
+    try:
+        yield
+        if any(process.poll() is not None for process in started):
+            sys.exit("not all compilers were at work all the time")
+    finally:
+        for process in started:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
 
-    rows = [row for row in read_table(options.table) if re.search(options.only, row["name"])]
-    if not rows:
-        sys.exit("no program of the table has such a name")
+
+def judge_all(rows, parallel, end, name):
+    """Prints a line for each program and a summary; returns the records."""
     start = time.monotonic()
-    end = start + options.seconds
     counts = {"cheats": [0, 0], "honest": [0, 0]}
     records = []
     print(f"{'program':<28} {'expected':<28} {'got':<22} {'s':>5}  ok   message", flush=True)
     with tempfile.TemporaryDirectory() as scratch, \
-            concurrent.futures.ThreadPoolExecutor(options.parallel) as pool:
+            concurrent.futures.ThreadPoolExecutor(parallel) as pool:
         for done in concurrent.futures.as_completed(
                 [pool.submit(judge, row, scratch, end) for row in rows]):
             row, result, took = done.result()
@@ -134,17 +147,51 @@ def main():
             count[1] += 1
             print(f"{row['name'][:28]:<28} {row['expected'][:28]:<28} {got:<22} {took:5.1f}  "
                   f"{'ok' if ok else 'BAD':<4} {message[:110]}", flush=True)
-            records.append({"name": row["name"], "expected": row["expected"], "ok": ok,
-                            "seconds": took, "result": result})
-    if options.json:
-        with open(options.json, "w", encoding="utf-8") as file:
-            json.dump(records, file)
+            records.append({"pass": name, "name": row["name"], "expected": row["expected"],
+                            "ok": ok, "seconds": took, "result": result})
     bad = sorted(record["name"] for record in records if not record["ok"])
     if bad:
         print("not as expected: " + " ".join(bad))
-    print(f"cheats caught {counts['cheats'][0]} of {counts['cheats'][1]}, honest programs passed "
-          f"{counts['honest'][0]} of {counts['honest'][1]}, {time.monotonic() - start:.0f} s")
-    sys.exit(1 if bad else 0)
+    print(f"{name}: cheats caught {counts['cheats'][0]} of {counts['cheats'][1]}, honest programs "
+          f"passed {counts['honest'][0]} of {counts['honest'][1]}, "
+          f"{time.monotonic() - start:.0f} s", flush=True)
+    return records
+
+
+def main():
+    here = os.path.dirname(os.path.abspath(__file__))
+    default = os.path.join(here, "..", "bad_candidates", "cuda", "museum.txt")
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--table", default=default)
+    parser.add_argument("--only", default="", help="names that this regular expression finds")
+    parser.add_argument("--parallel", type=int, default=6, help="programs in hand at once")
+    parser.add_argument("--seconds", type=float, default=285, help="for everything")
+    parser.add_argument("--passes", type=int, default=1, help="how often each program is judged")
+    parser.add_argument("--compilers", type=int, default=0,
+                        help="so many compilers are at work beside every pass but one more that "
+                             "comes first and fills the worker's build cache")
+    parser.add_argument("--json", help="file for all results")
+    options = parser.parse_args()
+
+    rows = [row for row in read_table(options.table) if re.search(options.only, row["name"])]
+    if not rows:
+        sys.exit("no program of the table has such a name")
+    end = time.monotonic() + options.seconds
+    records = []
+    try:
+        if options.compilers:
+            records += judge_all(rows, options.parallel, end, "alone")
+        with tempfile.TemporaryDirectory() as folder, compilers(options.compilers, folder):
+            for index in range(options.passes):
+                if time.monotonic() >= end:
+                    sys.exit(f"no time was left after {index} of {options.passes} passes")
+                records += judge_all(rows, options.parallel, end, f"pass {index + 1}")
+    finally:
+        if options.json:
+            with open(options.json, "w", encoding="utf-8") as file:
+                json.dump(records, file)
+    sys.exit(0 if all(record["ok"] for record in records) else 1)
 
 
 if __name__ == "__main__":
