@@ -53,8 +53,8 @@ std::optional<v1::JobResult> ResultOf(const v1::SearchState& state,
 
 std::optional<v1::ConfirmedProgram> ConfirmationOf(const v1::SearchState& state,
                                                    const std::string& candidate_id) {
-  const auto known = state.confirmed().find(candidate_id);
-  if (known == state.confirmed().end()) return std::nullopt;
+  const auto known = state.log().confirmed().find(candidate_id);
+  if (known == state.log().confirmed().end()) return std::nullopt;
   return known->second;
 }
 
@@ -112,16 +112,11 @@ CallBuilder::CallBuilder(const SearchContext& context, const SearchSettings& set
 
 PromptFacts CallBuilder::FactsAt(const v1::SearchState& state) const {
   PromptFacts facts = facts_;
-  facts.baseline_us.insert(state.baseline_us().begin(), state.baseline_us().end());
+  const v1::EvaluationLogState& log = state.log();
+  facts.baseline_us.insert(log.baseline_us().begin(), log.baseline_us().end());
   if (settings_.paper) return facts;
-  facts.peaks = state.peaks();
-  for (const auto& [id, program] : state.screened()) {
-    for (const v1::WorkloadResult& workload : program.result().workloads()) {
-      if (!(workload.floor_us() > 0)) continue;
-      double& floor = facts.floor_us[workload.workload_uuid()];
-      floor = std::max(floor, workload.floor_us());
-    }
-  }
+  facts.peaks = log.peaks();
+  facts.floor_us.insert(log.floor_us().begin(), log.floor_us().end());
   return facts;
 }
 
@@ -152,8 +147,8 @@ AskModel CallBuilder::Init(const v1::SearchState& state) const {
   context.kind = WorldModelPromptKind::kInit;
   context.max_new_nodes = settings_.init_max_new_nodes;
   // The published system makes its first model blind to a program it continues from.
-  if (!settings_.paper) Show(state.seed(), &context);
-  context.confirmation = ConfirmationOf(state, state.seed().candidate_id());
+  if (!settings_.paper) Show(state.log().seed(), &context);
+  context.confirmation = ConfirmationOf(state, state.log().seed().candidate_id());
   context.complaint = settings_.paper ? "" : state.init_complaint();
   context.refused_reply = state.init_refused_reply();
   return WorldModelCall(state, context, "init", state.init_attempts() + 1, 0);

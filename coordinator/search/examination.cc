@@ -6,15 +6,13 @@
 
 namespace ksearch {
 
-bool WantsExamination(const SearchSettings& settings, const v1::SearchState& state,
-                      const v1::CycleState& cycle, const v1::ScreenedProgram& program) {
-  if (!settings.examine_new_bests || !state.examining_refused().empty() || !program.passed()) {
+bool WantsExamination(const EvaluationRules& rules, const v1::EvaluationLogState& log,
+                      const v1::ScreenedProgram& program, std::optional<double> best_score) {
+  if (!rules.examine_new_bests || !log.examining_refused().empty() || !program.passed()) {
     return false;
   }
-  const v1::CycleProgress& progress = cycle.progress();
-  const bool new_best = !progress.has_best() || program.score() > progress.best_score();
-  const auto confirmed = state.confirmed().find(program.candidate_id());
-  return new_best && confirmed == state.confirmed().end();
+  const bool new_best = !best_score.has_value() || program.score() > *best_score;
+  return new_best && !log.confirmed().contains(program.candidate_id());
 }
 
 ExamineCandidate ExaminationOf(const v1::ScreenedProgram& program, absl::string_view screen_tag) {

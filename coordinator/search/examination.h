@@ -1,23 +1,25 @@
 #ifndef KSEARCH_COORDINATOR_SEARCH_EXAMINATION_H_
 #define KSEARCH_COORDINATOR_SEARCH_EXAMINATION_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "coordinator/search/search_settings.h"
+#include "coordinator/search/evaluation_rules.h"
 #include "coordinator/search/search_strategy.h"
 #include "proto/search_state.pb.h"
 
 namespace ksearch {
 
 // Which screened programs a search has examined with cheap tools, and what it learns from that.
-// Functions of state and settings alone, so that a resumed search decides as it would have.
+// Functions of log and rules alone, so that a resumed search decides as it would have.
 
-// Whether `program`, screened for `cycle`, is to be examined before the search goes on with it: it
-// is about to become the cycle's best, and no confirmation has looked at it.
-bool WantsExamination(const SearchSettings& settings, const v1::SearchState& state,
-                      const v1::CycleState& cycle, const v1::ScreenedProgram& program);
+// Whether `program`, just screened, is to be examined before the search goes on with it: it is
+// about to take the place of the best one (of `best_score`, if there is one), and no confirmation
+// has looked at it.
+bool WantsExamination(const EvaluationRules& rules, const v1::EvaluationLogState& log,
+                      const v1::ScreenedProgram& program, std::optional<double> best_score);
 
 // On the kind of device that screened it.
 ExamineCandidate ExaminationOf(const v1::ScreenedProgram& program, absl::string_view screen_tag);

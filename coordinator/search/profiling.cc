@@ -10,7 +10,7 @@
 namespace ksearch {
 namespace {
 
-// Prompts show three; the state is written with every step.
+// Prompts show three; a kept one is written with every step.
 constexpr int kKeptKernels = 4;
 constexpr int64_t kBest = 4;  // one in so many of those that passed is profiled
 
@@ -21,18 +21,18 @@ bool StaysSo(v1::Profile::Absence absence) {
 
 }  // namespace
 
-bool WantsProfile(const SearchSettings& settings, const v1::SearchState& state,
+bool WantsProfile(const EvaluationRules& rules, const v1::EvaluationLogState& log,
                   const v1::ScreenedProgram& program, bool shown) {
-  if (!program.passed() || !state.profiling_refused().empty()) return false;
+  if (!program.passed() || !log.profiling_refused().empty()) return false;
   if (SlowestWorkload(program.result()).empty()) return false;
-  if (settings.profile == v1::PROFILE_POLICY_ALL) return true;
-  // The published system shows no profiles.
-  if (settings.profile != v1::PROFILE_POLICY_AUTO || !settings.on_gpu || settings.paper || !shown) {
+  if (rules.profile == v1::PROFILE_POLICY_ALL) return true;
+  if (rules.profile != v1::PROFILE_POLICY_AUTO || !rules.on_gpu || !rules.shows_profiles ||
+      !shown) {
     return false;
   }
   int64_t passed = 0;
   int64_t better = 0;
-  for (const auto& [id, other] : state.screened()) {
+  for (const auto& [id, other] : log.screened()) {
     if (!other.passed()) continue;
     ++passed;
     if (other.score() > program.score()) ++better;
@@ -40,19 +40,19 @@ bool WantsProfile(const SearchSettings& settings, const v1::SearchState& state,
   return kBest * better < passed;
 }
 
-ProfileCandidate ProfilingOf(const SearchSettings& settings, const v1::ScreenedProgram& program,
+ProfileCandidate ProfilingOf(const EvaluationRules& rules, const v1::ScreenedProgram& program,
                              const std::string& screen_tag) {
   ProfileCandidate profiling;
   profiling.tag = absl::StrCat(screen_tag, kProfileTagEnd);
   profiling.sources = program.sources();
   profiling.candidate_id = program.candidate_id();
   profiling.workload_uuid = SlowestWorkload(program.result());
-  if (settings.on_gpu) profiling.architecture = program.result().device().architecture();
+  if (rules.on_gpu) profiling.architecture = program.result().device().architecture();
   return profiling;
 }
 
-std::string TakeProfile(const v1::JobResult& result, v1::ScreenedProgram* program,
-                        v1::SearchState* state) {
+std::string TakeProfile(const EvaluationRules& rules, const v1::JobResult& result,
+                        v1::ScreenedProgram* program, v1::EvaluationLogState* log) {
   v1::Profile profile = ProfileIn(result);
   std::string line;
   if (profile.kernels_size() > 0) {
@@ -62,7 +62,7 @@ std::string TakeProfile(const v1::JobResult& result, v1::ScreenedProgram* progra
   } else {
     line = absl::StrCat("not profiled: ", profile.note());
     if (StaysSo(profile.absence())) {
-      state->set_profiling_refused(profile.note());
+      log->set_profiling_refused(profile.note());
       absl::StrAppend(&line, "; not asked for again in this run");
     }
   }
@@ -70,9 +70,13 @@ std::string TakeProfile(const v1::JobResult& result, v1::ScreenedProgram* progra
     profile.mutable_kernels()->DeleteSubrange(kKeptKernels, more);
     profile.set_other_kernels(profile.other_kernels() + more);
   }
-  const auto remembered = state->mutable_screened()->find(program->candidate_id());
-  if (remembered != state->mutable_screened()->end()) {
-    *remembered->second.mutable_result()->mutable_profile() = profile;
+  const auto remembered = log->mutable_screened()->find(program->candidate_id());
+  if (remembered != log->mutable_screened()->end()) {
+    if (rules.keeps_results) {
+      *remembered->second.mutable_result()->mutable_profile() = profile;
+    } else if (profile.kernels_size() > 0) {
+      remembered->second.set_profile_job_id(result.job_id());
+    }
   }
   *program->mutable_result()->mutable_profile() = std::move(profile);
   return line;

@@ -3,11 +3,25 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "coordinator/search/score.h"
 #include "coordinator/world_model/world_model.h"
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 
 namespace ksearch {
+
+namespace {
+
+// What became of a field is in the log now, under the same number; everything else was unknown to
+// whichever of the two messages it is not part of.
+void UpgradeFromVersion1(v1::SearchState* state) {
+  v1::EvaluationLogState* log = state->mutable_log();
+  state->DiscardUnknownFields();
+  for (const auto& [id, program] : log->screened()) NoteFloors(program.result(), log);
+  state->set_version(kSearchStateVersion);
+}
+
+}  // namespace
 
 std::string EncodeSearchState(const v1::SearchState& state) {
   std::string bytes;
@@ -24,6 +38,12 @@ absl::StatusOr<v1::SearchState> DecodeSearchState(const std::string& bytes) {
   v1::SearchState state;
   if (!state.ParseFromString(bytes)) {
     return absl::DataLossError("the saved state of the search cannot be read");
+  }
+  if (state.version() == 1) {
+    if (!state.mutable_log()->ParseFromString(bytes)) {
+      return absl::DataLossError("the saved state of the search cannot be read");
+    }
+    UpgradeFromVersion1(&state);
   }
   if (state.version() != kSearchStateVersion) {
     return absl::DataLossError(absl::StrCat("the saved state of the search has version ",
@@ -43,7 +63,7 @@ void TakeUpAgain(int rounds, v1::SearchState* state) {
   if (!failed && !(finished && rounds > state->rounds_at_finish())) return;
   state->set_stage(state->resume_stage());
   state->clear_finish_reason();
-  state->clear_consecutive_failures();
+  state->mutable_log()->clear_consecutive_failures();
   state->set_proposed_at_revision(-1);
   state->clear_proposed_for_cycle();
   // An INIT given up on is tried anew.
@@ -52,9 +72,9 @@ void TakeUpAgain(int rounds, v1::SearchState* state) {
 
 void DescribeSearch(const v1::SearchState& state, v1::RunStatus* status) {
   status->set_rounds_done(state.rounds_done());
-  status->set_best_screened(state.best_screened());
-  status->set_candidates(state.candidates());
-  status->set_passed(state.passed());
+  status->set_best_screened(state.log().best_screened());
+  status->set_candidates(state.log().candidates());
+  status->set_passed(state.log().passed());
   status->set_nodes(state.world_model().nodes_size());
   status->set_open_actions(CountOpenActions(state.world_model()));
   status->clear_cycles();

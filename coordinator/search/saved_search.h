@@ -9,12 +9,13 @@
 
 namespace ksearch {
 
-inline constexpr int kSearchStateVersion = 1;
+inline constexpr int kSearchStateVersion = 2;
 
 // Equal states give equal bytes.
 std::string EncodeSearchState(const v1::SearchState& state);
 
-// DATA_LOSS if the bytes are unreadable, of another version, or hold a broken tree.
+// Reads version 1, too. DATA_LOSS if the bytes are unreadable, of another version, or hold a broken
+// tree.
 absl::StatusOr<v1::SearchState> DecodeSearchState(const std::string& bytes);
 
 // Makes a search that failed, or that finished with a budget smaller than `rounds`, go on where it

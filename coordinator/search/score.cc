@@ -1,5 +1,6 @@
 #include "coordinator/search/score.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "absl/strings/ascii.h"
@@ -79,15 +80,23 @@ bool IsInfrastructureOutcome(v1::Outcome outcome) {
   return outcome == v1::OUTCOME_WORKER_LOST || outcome == v1::OUTCOME_CANCELLED;
 }
 
-void NoteBaselines(const v1::JobResult& result, v1::SearchState* state) {
+void NoteBaselines(const v1::JobResult& result, v1::EvaluationLogState* log) {
   for (const v1::WorkloadResult& workload : result.workloads()) {
     const double baseline = workload.baseline().median_us();
-    if (baseline > 0) state->mutable_baseline_us()->insert({workload.workload_uuid(), baseline});
+    if (baseline > 0) log->mutable_baseline_us()->insert({workload.workload_uuid(), baseline});
   }
 }
 
-void NotePeaks(const v1::JobResult& result, v1::SearchState* state) {
-  if (result.has_peaks() && !state->has_peaks()) *state->mutable_peaks() = result.peaks();
+void NotePeaks(const v1::JobResult& result, v1::EvaluationLogState* log) {
+  if (result.has_peaks() && !log->has_peaks()) *log->mutable_peaks() = result.peaks();
+}
+
+void NoteFloors(const v1::JobResult& result, v1::EvaluationLogState* log) {
+  for (const v1::WorkloadResult& workload : result.workloads()) {
+    if (!(workload.floor_us() > 0)) continue;
+    double& floor = (*log->mutable_floor_us())[workload.workload_uuid()];
+    floor = std::max(floor, workload.floor_us());
+  }
 }
 
 v1::JobResult TrimmedResult(const v1::JobResult& result) {

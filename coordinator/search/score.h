@@ -33,10 +33,13 @@ bool IsInfrastructureOutcome(v1::Outcome outcome);
 
 // Keeps the baseline's latencies for later prompts; the first number of a workload stays, so that
 // prompts do not flicker with the noise.
-void NoteBaselines(const v1::JobResult& result, v1::SearchState* state);
+void NoteBaselines(const v1::JobResult& result, v1::EvaluationLogState* log);
 
 // The same for the device's measured peaks.
-void NotePeaks(const v1::JobResult& result, v1::SearchState* state);
+void NotePeaks(const v1::JobResult& result, v1::EvaluationLogState* log);
+
+// The same for the times that no call on the device can beat: of each workload the highest.
+void NoteFloors(const v1::JobResult& result, v1::EvaluationLogState* log);
 
 // Without raw samples, comparisons and the like: what prompts and the saved state need.
 v1::JobResult TrimmedResult(const v1::JobResult& result);

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <string>
 
+#include "coordinator/search/evaluation_rules.h"
 #include "coordinator/search/search_strategy.h"
 #include "coordinator/world_model/edit.h"
 #include "coordinator/world_model/selection.h"
+#include "coordinator/world_model/world_model.h"
 
 namespace ksearch {
 
@@ -31,8 +33,6 @@ struct SearchSettings {
     selection.virtual_loss = model.has_virtual_loss() ? model.virtual_loss() : 0.15;
     wanted_frontier = paper ? 3 : parallel + 2;
     task = context.task.name();
-    on_gpu = context.task.device() == v1::DEVICE_CLASS_CUDA;
-    profile = config.profile();
     learn_from_confirmations = !paper && model.learn_from_confirmations();
     revised_rules = !paper && model.has_learn_from_confirmations();
     dominated_ratio = paper ? 0 : model.dominated_ratio();
@@ -42,7 +42,14 @@ struct SearchSettings {
         std::any_of(baselines.begin(), baselines.end(), [&](const v1::Sources& sources) {
           return sources.language() == config.language();
         });
-    examine_new_bests = learn_from_confirmations && on_gpu && model.examine_new_bests();
+    evaluation.preset = preset;
+    evaluation.on_gpu = context.task.device() == v1::DEVICE_CLASS_CUDA;
+    evaluation.profile = config.profile();
+    evaluation.shows_profiles = !paper;  // the published system shows none
+    evaluation.examine_new_bests =
+        learn_from_confirmations && evaluation.on_gpu && model.examine_new_bests();
+    evaluation.keeps_results = true;
+    evaluation.seed_node = kRootId;
   }
 
   v1::Preset preset;
@@ -58,18 +65,16 @@ struct SearchSettings {
   int wanted_frontier;
   SelectionOptions selection;
   std::string task;
-  bool on_gpu;
-  // Unspecified in runs that began before there were profiles: they get none.
-  v1::ProfilePolicy profile;
   // Absent, and so off, in runs that began before there were such.
   bool learn_from_confirmations;
   // Valid edits of a faulty script are kept, and no intents are asked for before the first result
   // while every slot has one. Runs that began before keep the rules they began with.
   bool revised_rules;
   double dominated_ratio;
-  // Both off in runs that began before there were such.
+  // Off in runs that began before there was such.
   bool time_baseline_first;
-  bool examine_new_bests;
+  // Of runs that began before there were profiles or examinations: without.
+  EvaluationRules evaluation;
 };
 
 }  // namespace ksearch

@@ -64,10 +64,9 @@ bool WorldModelStrategy::WasJustRefused(const v1::CycleState& cycle) {
 StepOutput WorldModelStrategy::OnConfirmed(const Confirmation& confirmation) {
   StepOutput out;
   if (!settings_.learn_from_confirmations) return out;
-  v1::ConfirmedProgram confirmed = ReadConfirmation(
+  const v1::ConfirmedProgram confirmed = log().TakeConfirmation(
       confirmation, calls_.proposer().read_confirmation(context_.task, confirmation.result,
                                                         confirmation.rival_id));
-  (*state_.mutable_confirmed())[confirmation.candidate_id] = confirmed;
   if (confirmed.refused()) {
     Withdraw(confirmation.candidate_id, confirmed, &out);
   } else if (confirmed.has_speedup()) {
@@ -83,12 +82,9 @@ StepOutput WorldModelStrategy::OnConfirmed(const Confirmation& confirmation) {
 void WorldModelStrategy::Withdraw(const std::string& candidate_id,
                                   const v1::ConfirmedProgram& confirmed, StepOutput* out) {
   std::optional<v1::ScreenedProgram> found = FindProgram(state_, candidate_id);
-  if (state_.seed().candidate_id() == candidate_id) {
-    state_.mutable_seed()->set_passed(false);  // it may still be waited for its profile
-    if (!found.has_value()) found = state_.seed();
-  }
-  const auto screened = state_.mutable_screened()->find(candidate_id);
-  if (screened != state_.mutable_screened()->end()) screened->second.set_passed(false);
+  log().Withdraw(candidate_id);
+  const v1::ScreenedProgram& seed = state_.log().seed();
+  if (!found.has_value() && seed.candidate_id() == candidate_id) found = seed;
   if (!found.has_value()) return;  // nothing builds on it
   v1::ScreenedProgram program = *found;
   program.set_passed(false);
@@ -108,7 +104,7 @@ void WorldModelStrategy::Withdraw(const std::string& candidate_id,
     AddLesson(model, node_id, lesson);
     if (node_id == kRootId) {
       // The first model of the tree is made with the root alone.
-      *state_.mutable_seed() = program;
+      *state_.mutable_log()->mutable_seed() = program;
       if (state_.stage() != v1::SearchState::INIT) InsertMendOfSeed(out);
       continue;
     }
@@ -164,15 +160,15 @@ void WorldModelStrategy::KeepProposedSince(int64_t revision) {
 }
 
 void WorldModelStrategy::InsertMendOfSeed(StepOutput* out) {
-  const auto confirmed = state_.confirmed().find(state_.seed().candidate_id());
-  if (confirmed == state_.confirmed().end() || !confirmed->second.refused()) return;
+  const std::string& seed_id = state_.log().seed().candidate_id();
+  if (!log().IsRefused(seed_id)) return;
   v1::WorldModel* model = state_.mutable_world_model();
   const v1::Node* node =
       AppendNode(model, MendOfSeed(*model, settings_.task, state_.rounds_started()));
   const std::string node_id = node->node_id();
-  const std::string refusal = RefusalLine(confirmed->second);
+  const std::string refusal = RefusalLine(*log().ConfirmationOf(seed_id));
   AddLesson(model, node_id, absl::StrCat("the given program was ", refusal));
-  (*state_.mutable_to_mend())[node_id] = state_.seed();
+  (*state_.mutable_to_mend())[node_id] = state_.log().seed();
   AddEvent(v1::RunEvent::NODE_INSERTED, absl::StrCat("the given program was ", refusal), out)
       ->set_node_id(node_id);
 }

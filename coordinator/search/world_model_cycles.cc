@@ -111,9 +111,9 @@ void WorldModelStrategy::EndCycle(v1::CycleState* cycle, StepOutput* out) {
     CHECK_OK(AttachSolution(model, node_id, SolutionOf(best, cycle->base_candidate_id())));
     (*state_.mutable_solutions())[best.candidate_id()] = best;
     state_.mutable_to_mend()->erase(node_id);
-    if (const auto confirmed = state_.confirmed().find(best.candidate_id());
-        confirmed != state_.confirmed().end() && confirmed->second.has_speedup()) {
-      NoteConfirmedSpeedup(model, best.candidate_id(), confirmed->second.speedup());
+    if (const v1::ConfirmedProgram* confirmed = log().ConfirmationOf(best.candidate_id());
+        confirmed != nullptr && confirmed->has_speedup()) {
+      NoteConfirmedSpeedup(model, best.candidate_id(), confirmed->speedup());
     }
     v1::RunEvent* event = AddEvent(v1::RunEvent::NODE_SOLVED,
                                    absl::StrCat(Verdict(best), " after ", tally), *cycle, out);

@@ -22,8 +22,6 @@
 namespace ksearch {
 namespace {
 
-// Model calls that fail in a row before the search stops and waits for a person.
-constexpr int kMaxConsecutiveFailures = 3;
 // The published system asks for its first model once more when it could not read it (2.1).
 constexpr int kPaperInitAttempts = 2;
 constexpr size_t kMaxEventText = 300;
@@ -62,7 +60,7 @@ StepOutput WorldModelStrategy::OnAnswer(const ModelAnswer& answer) {
     Advance(&out);
     return out;
   }
-  state_.set_consecutive_failures(0);
+  log().NoteAnswer();
   const int64_t call = answer.call_number;
   const auto edits = [&] { return calls_.proposer().parse_edits(answer.reply.text); };
   if (call != 0 && call == state_.init_call()) {
@@ -209,15 +207,12 @@ void WorldModelStrategy::FoldFailedCall(const ModelAnswer& answer, StepOutput* o
   const std::string why(answer.status.ToString());
   v1::RunEvent* event =
       AddEvent(v1::RunEvent::NOTE, absl::StrCat("model call ", call, " failed: ", why), out);
-  state_.set_consecutive_failures(state_.consecutive_failures() + 1);
   if (cycle != nullptr) {
     event->set_cycle(cycle->cycle());
     event->set_node_id(cycle->node_id());
   }
-  const bool terminal = IsTerminalLlmError(answer.status.code());
-  if (terminal || state_.consecutive_failures() >= kMaxConsecutiveFailures) {
-    Finish(v1::SearchState::FAILED,
-           absl::StrCat(terminal ? "the model cannot be used: " : "model unreachable: ", why));
+  if (const auto stop = log().NoteFailedCall(answer.status); stop.has_value()) {
+    Finish(v1::SearchState::FAILED, *stop);
     return;
   }
   if (is_propose) {
@@ -237,13 +232,14 @@ void WorldModelStrategy::FoldFailedCall(const ModelAnswer& answer, StepOutput* o
 
 StepOutput WorldModelStrategy::OnScreened(const ScreenResult& result) {
   StepOutput out;
-  if (state_.stage() == v1::SearchState::SEEDING && result.tag == state_.seed_tag()) {
-    FoldSeed(result.result, &out);
+  if (state_.stage() == v1::SearchState::SEEDING && result.tag == state_.log().seed_tag()) {
+    auto seed = log().TakeSeed(result, context_.config, &out);
+    if (seed.has_value()) SettleSeed(*std::move(seed), &out);
   } else {
     for (v1::CycleState& cycle : *state_.mutable_cycles()) {
       if (result.tag.empty() || cycle.screen_tag() != result.tag) continue;
-      const v1::ScreenedProgram program = Record(result.result, cycle.awaited_candidate_id(),
-                                                 cycle.awaited_sources(), cycle.round());
+      const v1::ScreenedProgram program = log().Record(result.result, cycle.awaited_candidate_id(),
+                                                       cycle.awaited_sources(), cycle.round());
       TellVerdict(program, AddEvent(v1::RunEvent::NOTE, Verdict(program), cycle, &out));
       const bool lesson = !program.passed() && !IsInfrastructureOutcome(result.result.outcome());
       if (BeginExamination(program, result.tag, &cycle, &out)) break;
@@ -255,50 +251,16 @@ StepOutput WorldModelStrategy::OnScreened(const ScreenResult& result) {
   return out;
 }
 
-void WorldModelStrategy::FoldSeed(const v1::JobResult& result, StepOutput* out) {
-  const v1::Sources sources = SeedSources(context_.config);
-  v1::ScreenedProgram program = Record(result, CandidateId(sources), sources, 0);
-  v1::RunEvent* event = AddEvent(v1::RunEvent::NOTE, absl::StrCat("seed: ", Verdict(program)), out);
-  TellVerdict(program, event);
-  event->set_node_id(kRootId);
-  if (WantsProfile(settings_, state_, program, /*shown=*/true)) {
-    out->profiles.push_back(ProfilingOf(settings_, program, state_.seed_tag()));
-    state_.set_seed_profile_tag(out->profiles.back().tag);
-    *state_.mutable_seed() = std::move(program);
-    return;
-  }
-  SettleSeed(std::move(program), out);
-}
-
 void WorldModelStrategy::SettleSeed(v1::ScreenedProgram program, StepOutput* out) {
   if (program.passed()) {
     CHECK_OK(AttachSolution(state_.mutable_world_model(), kRootId, SolutionOf(program, "")));
     (*state_.mutable_solutions())[program.candidate_id()] = program;
     if (settings_.paper) *state_.mutable_last_program() = program;
-    *state_.mutable_seed() = std::move(program);
+    *state_.mutable_log()->mutable_seed() = std::move(program);
   } else {
     AddEvent(v1::RunEvent::NOTE, "the seed did not pass; starting from the specification", out);
   }
-  state_.clear_seed_tag();
   state_.set_stage(v1::SearchState::INIT);
-}
-
-v1::ScreenedProgram WorldModelStrategy::Record(const v1::JobResult& result,
-                                               const std::string& candidate_id,
-                                               const v1::Sources& sources, int round) {
-  v1::ScreenedProgram program = ScreenedProgramOf(result, candidate_id, round, settings_.preset);
-  state_.set_candidates(state_.candidates() + 1);
-  NoteBaselines(result, &state_);
-  NotePeaks(result, &state_);
-  if (program.passed()) {
-    state_.set_passed(state_.passed() + 1);
-    state_.set_best_screened(std::max(state_.best_screened(), program.score()));
-  }
-  if (!IsInfrastructureOutcome(result.outcome())) {
-    (*state_.mutable_screened())[candidate_id] = Remembered(program);
-  }
-  *program.mutable_sources() = sources;
-  return program;
 }
 
 // ---------------------------------------------------------------- output
@@ -307,17 +269,10 @@ void WorldModelStrategy::Advance(StepOutput* out) {
   bool progress = true;
   while (progress) {
     progress = false;
-    if (state_.stage() == v1::SearchState::BASELINE && state_.baseline_tag().empty()) {
-      state_.set_baseline_tag(kBaselineTag);
-      out->times_baseline = true;
-    } else if (state_.stage() == v1::SearchState::SEEDING && state_.seed_tag().empty()) {
-      ScreenCandidate screen = SeedScreen(context_.config);
-      state_.set_seed_tag(screen.tag);
-      v1::RunEvent* event =
-          AddEvent(v1::RunEvent::CANDIDATE_PROPOSED, "the given seed solution", out);
-      event->set_candidate_id(screen.candidate_id);
-      event->set_node_id(kRootId);
-      out->screens.push_back(std::move(screen));
+    if (state_.stage() == v1::SearchState::BASELINE) {
+      log().TimeBaseline(out);
+    } else if (state_.stage() == v1::SearchState::SEEDING) {
+      log().ScreenSeed(context_.config, out);
     } else if (state_.stage() == v1::SearchState::INIT && state_.init_call() == 0) {
       state_.set_init_call(Ask(calls_.Init(state_), out));
     } else if (state_.stage() == v1::SearchState::CYCLING) {
@@ -359,14 +314,14 @@ bool WorldModelStrategy::ServeScreen(v1::CycleState* cycle, StepOutput* out) {
       const bool same = other.awaited_candidate_id() == candidate_id;
       if (same && !other.screen_tag().empty()) return false;  // its result serves both
     }
-    if (const auto known = state_.screened().find(candidate_id); known != state_.screened().end()) {
-      v1::ScreenedProgram program = known->second;
+    if (const v1::ScreenedProgram* known = log().Find(candidate_id); known != nullptr) {
+      v1::ScreenedProgram program = *known;
       *program.mutable_sources() = cycle->awaited_sources();
-      const auto confirmed = state_.confirmed().find(candidate_id);
-      const bool refused = confirmed != state_.confirmed().end() && confirmed->second.refused();
-      const std::string text =
-          absl::StrCat("the same program as in round ", program.round(), " (",
-                       refused ? RefusalLine(confirmed->second) : Verdict(program), ")");
+      const std::string text = absl::StrCat("the same program as in round ", program.round(), " (",
+                                            log().IsRefused(candidate_id)
+                                                ? RefusalLine(*log().ConfirmationOf(candidate_id))
+                                                : Verdict(program),
+                                            ")");
       AddEvent(v1::RunEvent::NOTE, absl::StrCat("duplicate, not evaluated again: ", text), *cycle,
                out)
           ->set_candidate_id(candidate_id);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "coordinator/search/call_builder.h"
+#include "coordinator/search/evaluation_log.h"
 #include "coordinator/search/search_settings.h"
 #include "coordinator/search/search_strategy.h"
 #include "coordinator/search/tree_reviser.h"
@@ -47,7 +48,6 @@ class WorldModelStrategy : public SearchStrategy {
   void FoldRevision(const absl::StatusOr<v1::EditScript>& script, v1::CycleState* cycle,
                     StepOutput* out);
   void FoldFailedCall(const ModelAnswer& answer, StepOutput* out);
-  void FoldSeed(const v1::JobResult& result, StepOutput* out);
   // Has the program examined if it is to be; false: it is not. The attempt then ends with it later.
   bool BeginExamination(const v1::ScreenedProgram& program, const std::string& screen_tag,
                         v1::CycleState* cycle, StepOutput* out);
@@ -57,8 +57,6 @@ class WorldModelStrategy : public SearchStrategy {
                     const std::string& lesson, v1::CycleState* cycle, StepOutput* out);
   // The seed is screened, and profiled if it is to be.
   void SettleSeed(v1::ScreenedProgram program, StepOutput* out);
-  v1::ScreenedProgram Record(const v1::JobResult& result, const std::string& candidate_id,
-                             const v1::Sources& sources, int round);
 
   // Attempts and cycles.
   void BeginAttempt(v1::CycleState* cycle);
@@ -101,6 +99,7 @@ class WorldModelStrategy : public SearchStrategy {
   void Finish(v1::SearchState::Stage stage, std::string reason);
   int64_t Ask(AskModel ask, StepOutput* out);
 
+  EvaluationLog log() { return EvaluationLog(settings_.evaluation, state_.mutable_log()); }
   bool rounds_left() const { return state_.rounds_started() < settings_.rounds; }
   std::vector<std::string> NodesInFlight() const;
   v1::CycleState* FindCycle(int cycle);

@@ -74,7 +74,7 @@ TEST(BaselineFirstTest, ASeedComesAfterIt) {
   EXPECT_THAT(driver.screened, SizeIs(1));
   driver.Run();
   EXPECT_EQ(driver.baselines_timed, 1);
-  EXPECT_EQ(driver.state().baseline_us().at("w"), 123) << "the first number stays";
+  EXPECT_EQ(driver.state().log().baseline_us().at("w"), 123) << "the first number stays";
 }
 
 TEST(BaselineFirstTest, WhateverBecomesOfItTheSearchGoesOn) {

@@ -179,7 +179,7 @@ TEST(DefaultStrategyTest, ASuspiciousPassIsNeitherSolutionNorBase) {
   driver.Start();
   driver.Run();
   EXPECT_FALSE(IsSolved(*FindNode(driver.tree(), "a")));
-  EXPECT_EQ(driver.state().best_screened(), 0);
+  EXPECT_EQ(driver.state().log().best_screened(), 0);
   EXPECT_THAT(driver.FindEvent(v1::RunEvent::CANDIDATE_FAILED)->text(), HasSubstr("audit_clock"));
 }
 

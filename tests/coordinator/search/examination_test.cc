@@ -90,11 +90,11 @@ TEST(ExaminationTest, ARefusedProgramIsMendedBeforeAnythingElseIsAsked) {
                     HasSubstr("confirmation=refused:a race in k, at kernel.cu:42")));
   EXPECT_FALSE(driver.state().cycles(0).progress().has_best());
   EXPECT_EQ(FindNode(driver.tree(), "a")->refusals(), 1);
-  EXPECT_FALSE(driver.state().screened().at(IdOf("a racy score=2")).passed());
+  EXPECT_FALSE(driver.state().log().screened().at(IdOf("a racy score=2")).passed());
   driver.Run();
   EXPECT_EQ(driver.state().rounds_done(), 4) << "an examination is no round";
   EXPECT_EQ(driver.state().solutions().count(IdOf("a racy score=2")), 0u);
-  EXPECT_THAT(driver.state().confirmed().at(IdOf("a racy score=2")).verdict(), "incorrect");
+  EXPECT_THAT(driver.state().log().confirmed().at(IdOf("a racy score=2")).verdict(), "incorrect");
   for (const AskModel& ask : driver.asked) {
     EXPECT_THAT(ask.user, Not(HasSubstr("base=[a racy score=2]")));
   }
@@ -111,7 +111,7 @@ TEST(ExaminationTest, OnlyAProgramThatWouldBeTheBestIsExamined) {
   ASSERT_THAT(driver.screened, SizeIs(4));
   ASSERT_THAT(driver.examined, SizeIs(3));
   EXPECT_EQ(driver.examined[2].tag, "cycle/1/attempt/4/examine");
-  EXPECT_THAT(driver.state().confirmed(), IsEmpty()) << "nothing was found";
+  EXPECT_THAT(driver.state().log().confirmed(), IsEmpty()) << "nothing was found";
 }
 
 TEST(ExaminationTest, TheProgramIsProfiledAfterwardsUnlessItWasRefused) {
@@ -157,8 +157,8 @@ TEST(ExaminationTest, AWorkerWithoutAToolIsNotAskedAgain) {
   driver.Start();
   driver.Run();
   EXPECT_THAT(driver.examined, SizeIs(1));
-  EXPECT_EQ(driver.state().examining_refused(), "no compute-sanitizer");
-  EXPECT_EQ(driver.state().passed(), 4);
+  EXPECT_EQ(driver.state().log().examining_refused(), "no compute-sanitizer");
+  EXPECT_EQ(driver.state().log().passed(), 4);
 }
 
 TEST(ExaminationTest, LostWorkersSayNothing) {

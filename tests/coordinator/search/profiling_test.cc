@@ -155,7 +155,7 @@ TEST(ProfilingTest, AFailedProfileIsANoteAndTheNextOneIsTried) {
   EXPECT_THAT(FindCall(driver, "improve", 2)->user,
               HasSubstr("profile=none:the candidate did not run under the profiler: timeout: ncu "
                         "took longer than 120 s attempt=2"));
-  EXPECT_EQ(driver.state().passed(), 2);
+  EXPECT_EQ(driver.state().log().passed(), 2);
   EXPECT_EQ(driver.CountEvents(v1::RunEvent::CANDIDATE_FAILED), 2) << "those that fail anyway";
 }
 
@@ -172,7 +172,7 @@ TEST(ProfilingTest, AfterARefusalTheRunAsksNoMoreEvenInALaterLife) {
   driver.Start();
   driver.Run();
   EXPECT_THAT(driver.profiled, SizeIs(1));
-  EXPECT_EQ(driver.state().profiling_refused(), "ERR_NVGPUCTRPERM");
+  EXPECT_EQ(driver.state().log().profiling_refused(), "ERR_NVGPUCTRPERM");
   int told = 0;
   for (const v1::RunEvent& event : driver.events) {
     told += absl::StrContains(event.text(), "ERR_NVGPUCTRPERM; not asked for again") ? 1 : 0;
@@ -211,13 +211,15 @@ TEST(ProfilingTest, ASeedIsProfiledBeforeTheFirstModelIsAskedFor) {
 }
 
 TEST(ProfilingTest, OnlyTheKernelsThatPromptsShowAreKept) {
-  v1::SearchState state;
+  EvaluationRules rules;
+  rules.keeps_results = true;
+  v1::EvaluationLogState state;
   v1::ScreenedProgram program;
   program.set_candidate_id("c");
   (*state.mutable_screened())["c"] = program;
   v1::JobResult result;
   for (int i = 0; i < 16; ++i) result.mutable_profile()->add_kernels()->set_name("k");
-  EXPECT_THAT(TakeProfile(result, &program, &state), HasSubstr("profiled: 16 kernel(s)"));
+  EXPECT_THAT(TakeProfile(rules, result, &program, &state), HasSubstr("profiled: 16 kernel(s)"));
   EXPECT_EQ(program.result().profile().kernels_size(), 4);
   EXPECT_EQ(program.result().profile().other_kernels(), 12);
   EXPECT_EQ(state.screened().at("c").result().profile().kernels_size(), 4);

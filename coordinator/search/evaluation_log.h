@@ -1,0 +1,85 @@
+#ifndef KSEARCH_COORDINATOR_SEARCH_EVALUATION_LOG_H_
+#define KSEARCH_COORDINATOR_SEARCH_EVALUATION_LOG_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "coordinator/search/evaluation_rules.h"
+#include "coordinator/search/search_strategy.h"
+#include "proto/search_state.pb.h"
+
+namespace ksearch {
+
+// The bookkeeping that all strategies share: the baseline's times, the given program, what was
+// screened and with what outcome, duplicates, profiles, examinations, confirmations, and model
+// calls that fail. A strategy asks it what to have evaluated and tells it what came; which program
+// to build on is the strategy's own business. Lives for one step; borrows everything.
+class EvaluationLog {
+ public:
+  EvaluationLog(const EvaluationRules& rules, v1::EvaluationLogState* state)
+      : rules_(rules), state_(*state) {}
+
+  // ---- the baseline's times
+  // Asks for them, unless they are waited for.
+  void TimeBaseline(StepOutput* out);
+  // False: `result` is not what is waited for. True: noted, and nothing is waited for any more.
+  bool TakeBaseline(const ScreenResult& result, StepOutput* out);
+
+  // ---- the given program
+  // Asks for its screening, unless that is waited for.
+  void ScreenSeed(const v1::RunConfig& config, StepOutput* out);
+  // Each returns the program once it is screened, and profiled if it is to be; nullopt: `result` is
+  // something else, or a profile is waited for now. What `seed` is then is for the caller to set.
+  std::optional<v1::ScreenedProgram> TakeSeed(const ScreenResult& result,
+                                              const v1::RunConfig& config, StepOutput* out);
+  std::optional<v1::ScreenedProgram> TakeSeedProfile(const ScreenResult& result, StepOutput* out);
+
+  // ---- screenings
+  // Notes the result of a screening. The program returned has its sources and a short result.
+  v1::ScreenedProgram Record(const v1::JobResult& result, const std::string& candidate_id,
+                             const v1::Sources& sources, int round);
+  // What is known of a program that was screened before; null: nothing. Without sources, and
+  // without a result unless the rules keep it.
+  const v1::ScreenedProgram* Find(const std::string& candidate_id) const;
+
+  // ---- profiles (profiling.h)
+  bool WantsProfile(const v1::ScreenedProgram& program, bool shown) const;
+  ProfileCandidate ProfilingOf(const v1::ScreenedProgram& program,
+                               const std::string& screen_tag) const;
+  // Puts the profile into `program` and returns the line to tell.
+  std::string TakeProfile(const v1::JobResult& result, v1::ScreenedProgram* program);
+
+  // ---- examinations and confirmations (examination.h, confirmation.h)
+  // `best_score`: of the best program that this one would take the place of, if there is one.
+  bool WantsExamination(const v1::ScreenedProgram& program, std::optional<double> best_score) const;
+  struct Examined {
+    std::string line;  // to tell
+    // The program was refused, and nobody had refused it before: nothing may build on it.
+    std::optional<v1::ConfirmedProgram> refusal;
+  };
+  // `findings`: of the result, in words that models may read.
+  Examined TakeExamination(const v1::JobResult& result, const std::string& candidate_id,
+                           const std::vector<std::string>& findings);
+  v1::ConfirmedProgram TakeConfirmation(const Confirmation& confirmation,
+                                        const std::vector<std::string>& findings);
+  const v1::ConfirmedProgram* ConfirmationOf(const std::string& candidate_id) const;
+  bool IsRefused(const std::string& candidate_id) const;
+  // A refused program counts as one that failed from now on.
+  void Withdraw(const std::string& candidate_id);
+
+  // ---- model calls
+  void NoteAnswer() { state_.clear_consecutive_failures(); }
+  // Why the search has to stop: every further call would fail so, or this was the third in a row.
+  // nullopt: it may go on.
+  std::optional<std::string> NoteFailedCall(const absl::Status& status);
+
+ private:
+  const EvaluationRules& rules_;
+  v1::EvaluationLogState& state_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_SEARCH_EVALUATION_LOG_H_

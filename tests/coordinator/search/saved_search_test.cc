@@ -1,0 +1,83 @@
+// States that earlier versions of the program saved.
+#include "coordinator/search/saved_search.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "common/textproto.h"
+#include "tests/coordinator/search/random_replies.h"
+#include "tests/coordinator/search/search_driver.h"
+
+namespace ksearch {
+namespace {
+
+// As version 1 would have written it: the log's fields stood beside the others.
+std::string AsVersion1(v1::SearchState state) {
+  v1::EvaluationLogState log = state.log();
+  log.clear_floor_us();
+  state.clear_log();
+  state.set_version(1);
+  return absl::StrCat(state.SerializeAsString(), log.SerializeAsString());
+}
+
+TEST(SavedSearchTest, AStateThatVersion1WroteIsReadWhole) {
+  // Of a search on a GPU with three cycles, after 45 steps.
+  const char* source = std::getenv("KSEARCH_SOURCE_DIR");
+  ASSERT_NE(source, nullptr);
+  const auto bytes =
+      ReadFile(absl::StrCat(source, "/tests/coordinator/search/data/version_1.state"), 1 << 20);
+  ASSERT_TRUE(bytes.ok()) << bytes.status();
+  const auto state = DecodeSearchState(*bytes);
+  ASSERT_TRUE(state.ok()) << state.status();
+  EXPECT_EQ(state->version(), kSearchStateVersion);
+  EXPECT_EQ(state->cycles_size(), 3);
+  const v1::EvaluationLogState& log = state->log();
+  EXPECT_EQ(log.screened_size(), 16);
+  EXPECT_GE(log.candidates(), log.screened_size());
+  EXPECT_EQ(log.seed().sources().files(0).content(), "seed score=0.6");
+  EXPECT_GT(log.best_screened(), 1);
+  EXPECT_EQ(log.baseline_us().at("w"), 100);
+  // And saved in the new form it is read again, and is the same.
+  const auto again = DecodeSearchState(EncodeSearchState(*state));
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(EncodeSearchState(*again), EncodeSearchState(*state));
+  EXPECT_EQ(AsVersion1(*state).size(), bytes->size());
+}
+
+TEST(SavedSearchTest, AnyStateOfASearchSurvivesTheOldForm) {
+  int states = 0;
+  for (uint64_t seed = 1; seed <= 6; ++seed) {
+    SearchContext context = TestContext(/*paper=*/false, 20, 3);
+    context.task.set_device(v1::DEVICE_CLASS_CUDA);
+    context.config.set_profile(v1::PROFILE_POLICY_AUTO);
+    context.config.mutable_world_model()->set_learn_from_confirmations(true);
+    SearchDriver driver(context, RandomReplies(seed));
+    driver.screen = [](const ScreenCandidate& candidate) {
+      v1::JobResult result = FakeScreening(candidate.sources);
+      if (result.workloads_size() > 0) result.mutable_workloads(0)->set_floor_us(7);
+      return result;
+    };
+    driver.confirm = [](const v1::Sources& sources) {
+      return sources.files(0).content().size() % 3 == 0 ? v1::OUTCOME_INCORRECT
+                                                        : v1::OUTCOME_PASSED;
+    };
+    driver.after_step = [&](SearchDriver& self) {
+      v1::SearchState state = self.state();
+      state.mutable_log();  // that of the beginning is empty, and so is not written
+      const auto decoded = DecodeSearchState(AsVersion1(state));
+      ASSERT_TRUE(decoded.ok()) << decoded.status();
+      ASSERT_EQ(EncodeSearchState(*decoded), EncodeSearchState(state));
+      ++states;
+    };
+    driver.Start();
+    driver.Run();
+  }
+  EXPECT_GT(states, 200);
+}
+
+}  // namespace
+}  // namespace ksearch
