@@ -11,6 +11,7 @@
 #include "common/status_macros.h"
 #include "coordinator/ledger/call_cost.h"
 #include "coordinator/ledger/money.h"
+#include "coordinator/search/strategy_factory.h"
 
 namespace ksearch {
 namespace {
@@ -73,7 +74,8 @@ std::string Used(const char* what, const std::string& used, const std::string& c
 
 std::vector<v1::ModelUse> AllUses(const v1::RunConfig& config) {
   std::vector<v1::ModelUse> uses(config.models().begin(), config.models().end());
-  for (const char* role : {kWorldModelRole, "code"}) {
+  for (const StrategyRole& known : RolesOf(config.strategy())) {
+    const std::string& role = known.name;
     if (std::any_of(config.models().begin(), config.models().end(),
                     [&](const v1::ModelUse& use) { return Serves(use, role); })) {
       continue;

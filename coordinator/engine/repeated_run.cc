@@ -7,9 +7,10 @@
 
 namespace ksearch {
 
-void TakeOver(const RunRow& earlier, const v1::RunConfig& request, v1::RunConfig* config) {
-  // What changes the course of a search is as it was there, if nothing else is asked for.
-  const v1::WorldModelSettings& tree = earlier.config.world_model();
+namespace {
+
+void TakeOverTree(const v1::WorldModelSettings& tree, const v1::RunConfig& request,
+                  v1::RunConfig* config) {
   if (!request.world_model().has_learn_from_confirmations()) {
     config->mutable_world_model()->clear_learn_from_confirmations();
     if (tree.has_learn_from_confirmations()) {
@@ -25,6 +26,24 @@ void TakeOver(const RunRow& earlier, const v1::RunConfig& request, v1::RunConfig
   if (!request.world_model().has_examine_new_bests()) {
     config->mutable_world_model()->set_examine_new_bests(tree.examine_new_bests());
   }
+}
+
+}  // namespace
+
+void TakeOver(const RunRow& earlier, const v1::RunConfig& request, v1::RunConfig* config) {
+  // What changes the course of a search is as it was there, if nothing else is asked for.
+  if (config->has_evaluation()) {
+    const v1::EvaluationSettings& there = earlier.config.evaluation();
+    v1::EvaluationSettings* here = config->mutable_evaluation();
+    if (!request.evaluation().has_time_baseline_first()) {
+      here->set_time_baseline_first(there.time_baseline_first());
+    }
+    if (!request.evaluation().has_examine_new_bests()) {
+      here->set_examine_new_bests(there.examine_new_bests());
+    }
+  } else {
+    TakeOverTree(earlier.config.world_model(), request, config);
+  }
   // Its order holds the profiles that it had, and no others.
   if (request.profile() == v1::PROFILE_POLICY_UNSPECIFIED) {
     config->set_profile(earlier.config.profile() == v1::PROFILE_POLICY_UNSPECIFIED
@@ -39,15 +58,22 @@ void TakeOver(const RunRow& earlier, const v1::RunConfig& request, v1::RunConfig
 
 void TakeOverJobs(const std::vector<std::string>& recorded, const v1::RunConfig& request,
                   v1::RunConfig* config) {
+  const bool timed = absl::c_linear_search(recorded, absl::StrCat("job/", kBaselineTag));
+  const bool examined = absl::c_any_of(
+      recorded, [](const std::string& key) { return absl::EndsWith(key, kExamineTagEnd); });
+  if (config->has_evaluation()) {
+    v1::EvaluationSettings* evaluation = config->mutable_evaluation();
+    if (!request.evaluation().has_time_baseline_first()) {
+      evaluation->set_time_baseline_first(timed);
+    }
+    if (!request.evaluation().has_examine_new_bests()) {
+      evaluation->set_examine_new_bests(examined);
+    }
+    return;
+  }
   v1::WorldModelSettings* tree = config->mutable_world_model();
-  if (!request.world_model().has_time_baseline_first()) {
-    tree->set_time_baseline_first(
-        absl::c_linear_search(recorded, absl::StrCat("job/", kBaselineTag)));
-  }
-  if (!request.world_model().has_examine_new_bests()) {
-    tree->set_examine_new_bests(absl::c_any_of(
-        recorded, [](const std::string& key) { return absl::EndsWith(key, kExamineTagEnd); }));
-  }
+  if (!request.world_model().has_time_baseline_first()) tree->set_time_baseline_first(timed);
+  if (!request.world_model().has_examine_new_bests()) tree->set_examine_new_bests(examined);
 }
 
 }  // namespace ksearch

@@ -10,6 +10,7 @@
 #include "coordinator/ledger/call_cost.h"
 #include "coordinator/ledger/money.h"
 #include "coordinator/ledger/price_book.h"
+#include "coordinator/search/strategy_factory.h"
 
 namespace ksearch {
 namespace {
@@ -32,6 +33,12 @@ double EffortFactor(const std::string& effort) {
   return 1;
 }
 
+bool HasRole(const v1::RunConfig& config, const std::string& role) {
+  const std::vector<StrategyRole>& roles = RolesOf(config.strategy());
+  return std::any_of(roles.begin(), roles.end(),
+                     [&](const StrategyRole& known) { return known.name == role; });
+}
+
 }  // namespace
 
 v1::RunEstimate EstimateRun(const v1::RunConfig& config, const StepOutput& start) {
@@ -46,6 +53,7 @@ v1::RunEstimate EstimateRun(const v1::RunConfig& config, const StepOutput& start
   const ChoiceRules rules = ChoiceRulesOf(config);
   bool unpriced = false;
   for (const RoleRule& rule : kRules) {
+    if (!HasRole(config, rule.role)) continue;
     const double calls = std::string(rule.role) == "code" ? rounds : revisions;
     std::vector<v1::ModelUse> uses;
     double weights = 0;
@@ -87,9 +95,12 @@ v1::RunEstimate EstimateRun(const v1::RunConfig& config, const StepOutput& start
     }
   }
   const auto assume = [&](std::string text) { estimate.add_assumptions(std::move(text)); };
-  assume(absl::StrCat(config.rounds(), " rounds, one code call each; a revision of the tree every ",
-                      kRoundsPerCycle, " rounds, ", kCallsPerRevision,
-                      " calls each, and one call for the first tree"));
+  assume(HasRole(config, kRules[0].role)
+             ? absl::StrCat(config.rounds(),
+                            " rounds, one code call each; a revision of the tree every ",
+                            kRoundsPerCycle, " rounds, ", kCallsPerRevision,
+                            " calls each, and one call for the first tree")
+             : absl::StrCat(config.rounds(), " rounds, one code call each"));
   assume(absl::StrFormat(
       "the first prompt has %d bytes, %.1f bytes a token; later ones %.0f "
       "(tree) or %.0f (code) tokens more",

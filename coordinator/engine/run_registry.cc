@@ -17,6 +17,7 @@
 #include "coordinator/engine/repeated_run.h"
 #include "coordinator/engine/run_estimate.h"
 #include "coordinator/engine/run_settings.h"
+#include "coordinator/engine/stored_programs.h"
 #include "coordinator/search/strategy_factory.h"
 
 namespace ksearch {
@@ -193,7 +194,7 @@ absl::StatusOr<v1::RunEstimate> RunRegistry::Estimate(const v1::RunConfig& reque
   ASSIGN_OR_RETURN(row.config, Complete(request));
   ASSIGN_OR_RETURN(SearchContext context, LoadContext(row, Limits()));
   // The first question is what is estimated.
-  context.config.mutable_world_model()->set_time_baseline_first(false);
+  SetTimeBaselineFirst(false, &context.config);
   ASSIGN_OR_RETURN(const std::unique_ptr<SearchStrategy> strategy, MakeStrategy(context));
   return EstimateRun(row.config, strategy->Start());
 }
@@ -239,8 +240,8 @@ absl::StatusOr<std::string> RunRegistry::Start(const std::string& request_id,
   ASSIGN_OR_RETURN(const SearchContext context, LoadContext(row, Limits()));
   RETURN_IF_ERROR(MakeStrategy(context).status());
   // Without a worker the model is asked at once, in place of waiting for one.
-  if (!request.world_model().has_time_baseline_first() && !CanTimeBaseline(context)) {
-    row.config.mutable_world_model()->set_time_baseline_first(false);
+  if (!HasTimeBaselineFirst(request) && !CanTimeBaseline(context)) {
+    SetTimeBaselineFirst(false, &row.config);
   }
   row.run_id = absl::StrCat(config.task(), "-", RandomHex(3));
   row.request_id = request_id;
@@ -265,6 +266,7 @@ absl::StatusOr<std::unique_ptr<SearchRun>> RunRegistry::LoadRun(const std::strin
                                                                 const Limits& limits) const {
   ASSIGN_OR_RETURN(const RunRow row, parts_.store->ReadRun(run_id));
   ASSIGN_OR_RETURN(SearchContext context, LoadContext(row, limits));
+  context.programs = std::make_shared<StoredPrograms>(parts_.store, run_id);
   ASSIGN_OR_RETURN(std::unique_ptr<SearchStrategy> strategy, MakeStrategy(context));
   std::vector<std::string> order = parts_.models->RecordedOrder(row.config.provider());
   SearchRun::Parts parts = {parts_.store, parts_.jobs, parts_.models, parts_.clock};

@@ -10,6 +10,8 @@
 #include "common/measure_defaults.h"
 #include "common/textproto.h"
 #include "coordinator/ledger/run_caps.h"
+#include "coordinator/search/setting_faults.h"
+#include "coordinator/search/strategy_factory.h"
 
 namespace ksearch {
 namespace {
@@ -18,45 +20,17 @@ constexpr size_t kMaxDeviceModelBytes = 128;
 // Below it no runner starts, whatever the candidate.
 constexpr double kLeastMemoryBytes = 64 << 20;
 
-void FillWorldModel(v1::WorldModelSettings* settings) {
-  if (settings->preset() == v1::PRESET_UNSPECIFIED) settings->set_preset(v1::PRESET_DEFAULT);
-  if (!settings->has_stagnation_window()) settings->set_stagnation_window(7);
-  if (!settings->has_max_difficulty()) settings->set_max_difficulty(4);
-  if (!settings->has_too_hard_limit()) settings->set_too_hard_limit(2);
-  if (!settings->has_too_hard_decay()) settings->set_too_hard_decay(0.5);
-  if (!settings->has_virtual_loss()) settings->set_virtual_loss(0.15);
-  if (!settings->has_max_new_nodes()) settings->set_max_new_nodes(3);
-  if (!settings->has_max_edit_retries()) settings->set_max_edit_retries(3);
-  if (!settings->has_learn_from_confirmations()) settings->set_learn_from_confirmations(true);
-  if (!settings->has_dominated_ratio()) settings->set_dominated_ratio(0.2);
-  if (!settings->has_time_baseline_first()) settings->set_time_baseline_first(true);
-  if (!settings->has_examine_new_bests()) settings->set_examine_new_bests(true);
+absl::Status StatusOf(const SettingFaults& faults) {
+  if (faults.all().empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrJoin(faults.all(), "; "));
 }
-
-class Faults {
- public:
-  void Range(absl::string_view field, double value, double low, double high) {
-    if (!(value >= low && value <= high)) {  // so that NaN is outside, too
-      faults_.push_back(absl::StrCat(field, " is ", value, ", must be in [", low, ", ", high, "]"));
-    }
-  }
-  void Require(bool condition, absl::string_view fault) {
-    if (!condition) faults_.emplace_back(fault);
-  }
-  absl::Status status() const {
-    if (faults_.empty()) return absl::OkStatus();
-    return absl::InvalidArgumentError(absl::StrJoin(faults_, "; "));
-  }
-
- private:
-  std::vector<std::string> faults_;
-};
 
 double Seconds(const google::protobuf::Duration& duration) {
   return absl::ToDoubleSeconds(FromProto(duration));
 }
 
-void CheckMeasurement(const v1::MeasurePlan& plan, const v1::Limits& limits, Faults* faults) {
+void CheckMeasurement(const v1::MeasurePlan& plan, const v1::Limits& limits,
+                      SettingFaults* faults) {
   faults->Range("measure.target_half_width", plan.target_half_width(), 1e-5, 0.5);
   faults->Range("measure.min_calls", plan.min_calls(), 1, 1e6);
   faults->Range("measure.max_calls", plan.max_calls(), plan.min_calls(), 1e7);
@@ -77,13 +51,32 @@ void CheckMeasurement(const v1::MeasurePlan& plan, const v1::Limits& limits, Fau
   faults->Range("limits.artifact_bytes", static_cast<double>(limits.artifact_bytes()), 1, 1 << 30);
 }
 
-void CheckModels(const v1::RunConfig& config, Faults* faults) {
+bool HasRole(const v1::RunConfig& config, const std::string& role) {
+  const std::vector<StrategyRole>& roles = RolesOf(config.strategy());
+  return role.empty() || std::any_of(roles.begin(), roles.end(),
+                                     [&](const StrategyRole& known) { return known.name == role; });
+}
+
+// The coordinator's defaults name models for the roles of all strategies.
+void DropModelsWithoutRole(v1::RunConfig* config) {
+  auto* models = config->mutable_models();
+  models->erase(
+      std::remove_if(models->begin(), models->end(),
+                     [&](const v1::ModelUse& use) { return !HasRole(*config, use.role()); }),
+      models->end());
+}
+
+void CheckModels(const v1::RunConfig& config, SettingFaults* faults) {
   for (int i = 0; i < config.models_size(); ++i) {
     const v1::ModelUse& use = config.models(i);
     const std::string field = absl::StrCat("models[", i, "]");
-    faults->Require(
-        use.role().empty() || use.role() == "world_model" || use.role() == "code",
-        absl::StrCat(field, ".role is '", use.role(), "', must be world_model, code or empty"));
+    std::string roles;
+    for (const StrategyRole& role : RolesOf(config.strategy())) {
+      absl::StrAppend(&roles, role.name, ", ");
+    }
+    faults->Require(HasRole(config, use.role()),
+                    absl::StrCat(field, ".role is '", use.role(), "', must be ", roles,
+                                 "or empty, which is all of them"));
     faults->Range(field + ".weight", use.weight(), 0, 1e6);
     if (use.max_output_tokens() != 0) {
       faults->Range(field + ".max_output_tokens", use.max_output_tokens(), 16, 1e6);
@@ -101,9 +94,9 @@ void CheckModels(const v1::RunConfig& config, Faults* faults) {
 }  // namespace
 
 absl::Status CheckMeasurement(const v1::MeasurePlan& plan, const v1::Limits& limits) {
-  Faults faults;
+  SettingFaults faults;
   CheckMeasurement(plan, limits, &faults);
-  return faults.status();
+  return StatusOf(faults);
 }
 
 absl::Status CheckDeviceModel(const std::string& device_model) {
@@ -135,7 +128,8 @@ absl::StatusOr<v1::RunConfig> CompleteRunConfig(const v1::RunConfig& request,
     config.set_model_choice(v1::MODEL_CHOICE_WEIGHTS);
   }
   if (config.language() == v1::LANGUAGE_UNSPECIFIED) config.set_language(DefaultLanguage().id);
-  if (config.strategy().empty()) config.set_strategy("world_model");
+  if (config.strategy().empty()) config.set_strategy(kDefaultStrategy);
+  if (request.models_size() == 0) DropModelsWithoutRole(&config);
   if (config.profile() == v1::PROFILE_POLICY_UNSPECIFIED) {
     config.set_profile(v1::PROFILE_POLICY_AUTO);
   }
@@ -143,7 +137,7 @@ absl::StatusOr<v1::RunConfig> CompleteRunConfig(const v1::RunConfig& request,
   if (!config.has_parallel()) config.set_parallel(1);
   if (!config.has_seed()) config.set_seed(1);
   if (!config.has_max_output_tokens()) config.set_max_output_tokens(32000);
-  FillWorldModel(config.mutable_world_model());
+  const std::vector<std::string> unfit = CompleteStrategySettings(request, &config);
   const bool launches_given = config.measure().has_launches();
   *config.mutable_measure() = WithDefaults(config.measure());
   if (UsedDevice(config.language(), device) == v1::DEVICE_CLASS_CUDA &&
@@ -152,7 +146,7 @@ absl::StatusOr<v1::RunConfig> CompleteRunConfig(const v1::RunConfig& request,
   }
   *config.mutable_limits() = WithDefaults(config.limits());
 
-  Faults faults;
+  SettingFaults faults;
   faults.Require(!config.task().empty(), "task is missing");
   faults.Require(!config.provider().empty(),
                  "provider is missing: name one of the coordinator's config, or set "
@@ -164,28 +158,20 @@ absl::StatusOr<v1::RunConfig> CompleteRunConfig(const v1::RunConfig& request,
   faults.Range("parallel", config.parallel(), 1, 256);
   faults.Require(config.seed() > 0, "seed is 0, must be a whole number from 1");
   faults.Range("max_output_tokens", config.max_output_tokens(), 16, 1e6);
-  const v1::WorldModelSettings& tree = config.world_model();
-  faults.Range("world_model.stagnation_window", tree.stagnation_window(), 1, 1000);
-  faults.Range("world_model.max_difficulty", tree.max_difficulty(), 1, 5);
-  faults.Range("world_model.too_hard_limit", tree.too_hard_limit(), 1, 1000);
-  faults.Range("world_model.too_hard_decay", tree.too_hard_decay(), 0, 1);
-  faults.Range("world_model.virtual_loss", tree.virtual_loss(), 0, 1);
-  faults.Range("world_model.max_new_nodes", tree.max_new_nodes(), 1, 100);
-  faults.Range("world_model.max_edit_retries", tree.max_edit_retries(), 1, 20);
-  faults.Range("world_model.dominated_ratio", tree.dominated_ratio(), -1, 1);
+  for (const std::string& fault : unfit) faults.Require(false, fault);
   CheckMeasurement(config.measure(), config.limits(), &faults);
   // Their default is that of a device, which the task names: JobSpecs fills it in.
   if (!launches_given) config.mutable_measure()->clear_launches();
   CheckModels(config, &faults);
   const absl::Status model = CheckDeviceModel(config.platform().device_model());
   faults.Require(model.ok(), absl::StrCat("platform.", model.message()));
-  if (absl::Status status = faults.status(); !status.ok()) return status;
+  if (absl::Status status = StatusOf(faults); !status.ok()) return status;
   return config;
 }
 
 absl::Status CheckRunDefaults(const v1::RunConfig& defaults,
                               const std::vector<std::string>& providers) {
-  Faults faults;
+  SettingFaults faults;
   const auto known = [&](const std::string& field, const std::string& provider) {
     if (provider.empty()) return;
     faults.Require(std::find(providers.begin(), providers.end(), provider) != providers.end(),
@@ -201,7 +187,7 @@ absl::Status CheckRunDefaults(const v1::RunConfig& defaults,
   if (defaults.provider().empty()) request.set_provider("any");
   const absl::Status ranges = CompleteRunConfig(request, defaults).status();
   faults.Require(ranges.ok(), ranges.message());
-  const absl::Status status = faults.status();
+  const absl::Status status = StatusOf(faults);
   if (status.ok()) return status;
   return absl::InvalidArgumentError(absl::StrCat("run_defaults: ", status.message()));
 }

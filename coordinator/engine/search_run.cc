@@ -17,6 +17,7 @@
 #include "common/trusted_programs.h"
 #include "coordinator/engine/ledger_status.h"
 #include "coordinator/search/score.h"
+#include "coordinator/search/strategy_factory.h"
 
 namespace ksearch {
 namespace {
@@ -277,7 +278,10 @@ absl::Status SearchRun::FoldReply(const Arrival& arrival) {
   if (output.failed && status_.failure_code() == 0) {
     status_.set_failure_code(static_cast<int>(answer.status.code()));
   }
-  gate_.NoteReply(call, call.error.empty() && (screened || call.role != "code"), &state_);
+  gate_.NoteReply(
+      call,
+      call.error.empty() && (screened || !WritesPrograms(context_.config.strategy(), call.role)),
+      &state_);
   return Take(output);
 }
 

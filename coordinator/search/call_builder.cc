@@ -19,7 +19,6 @@ namespace {
 // before the cut, so that they hardly ever arrive (K-Search reference 2.5).
 constexpr size_t kPaperActionText = 500;
 
-constexpr size_t kMaxRefusedReply = 8 << 10;
 constexpr size_t kMaxCyclesShown = 12;
 constexpr size_t kMaxCycleTitle = 120;
 constexpr size_t kMaxCycleGain = 200;
@@ -97,8 +96,6 @@ std::string WhatIsLeftOfErrors(const v1::Action& action, const std::string& erro
 }
 
 }  // namespace
-
-std::string RefusedReply(const std::string& reply) { return CutMiddle(reply, kMaxRefusedReply); }
 
 CallBuilder::CallBuilder(const SearchContext& context, const SearchSettings& settings,
                          Proposer proposer)

@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "coordinator/proposer/prompt.h"
+#include "coordinator/search/code_answer.h"
 #include "coordinator/search/search_settings.h"
 #include "coordinator/search/search_strategy.h"
 #include "proto/search_state.pb.h"
@@ -17,17 +18,13 @@ namespace ksearch {
 struct Proposer {
   std::function<Prompt(const PromptFacts&, const CodePromptContext&)> code_prompt;
   std::function<Prompt(const PromptFacts&, const WorldModelPromptContext&)> world_model_prompt;
-  std::function<absl::StatusOr<v1::Sources>(const std::string& reply, v1::Language)> parse_code;
+  ParseCode parse_code;
   std::function<absl::StatusOr<v1::EditScript>(const std::string& reply)> parse_edits;
   // What a confirmation found wrong, in words for models (ConfirmationFindings).
   std::function<std::vector<std::string>(const v1::Task&, const v1::JobResult&,
                                          const std::string& rival_id)>
       read_confirmation;
 };
-
-// What a complaint shows of the answer it is about: enough to mend it, not enough to swell the
-// saved state. Beginning and end, with a mark between.
-std::string RefusedReply(const std::string& reply);
 
 // Turns the state of a search into model calls: which prompt, which code in which role, which
 // complaint (K-Search reference 2 and 4). Pure; call numbers are given by the caller.

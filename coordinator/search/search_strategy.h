@@ -1,6 +1,7 @@
 #ifndef KSEARCH_COORDINATOR_SEARCH_SEARCH_STRATEGY_H_
 #define KSEARCH_COORDINATOR_SEARCH_SEARCH_STRATEGY_H_
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "coordinator/llm/llm_client.h"
+#include "coordinator/search/program_shelf.h"
 #include "proto/config.pb.h"
 #include "proto/result.pb.h"
 #include "proto/search_service.pb.h"
@@ -19,7 +21,7 @@ namespace ksearch {
 // A question to a model. The engine commits it, sends it, and feeds the answer back.
 struct AskModel {
   int64_t call_number = 0;  // counted by the strategy from 1; names the call within the run
-  std::string role;         // "world_model" or "code"
+  std::string role;         // one of the strategy's (strategy_factory.h)
   LlmLabels labels;
   std::string system;
   std::string user;
@@ -35,7 +37,7 @@ struct ScreenCandidate {
   std::string node_id;
   std::string parent_candidate_id;
   int64_t call_number = 0;
-  int cycle = 0;
+  int cycle = 0;  // 0, and no node: of a strategy without cycles
   int round = 0;
   int attempt = 0;
 };
@@ -107,6 +109,9 @@ struct SearchContext {
   v1::Task task;
   std::string kernel_header;    // KernelHeader() of the task
   std::string target_hardware;  // in words, for prompts
+  // What strategies that keep ids alone read; shared by the run and its strategy. Null before a run
+  // has begun.
+  std::shared_ptr<const ProgramShelf> programs;
 };
 
 // Decides what to try next. A deterministic state machine: no I/O, no clock, no threads; random

@@ -1,20 +1,23 @@
 #include "coordinator/search/strategy_factory.h"
 
-#include <string>
-#include <vector>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "coordinator/proposer/attempt_prompt.h"
 #include "coordinator/proposer/confirmation_text.h"
 #include "coordinator/proposer/prompt.h"
 #include "coordinator/proposer/reply_parser.h"
+#include "coordinator/search/attempts/attempt_search.h"
+#include "coordinator/search/attempts/best_of_n.h"
+#include "coordinator/search/attempts/sequential.h"
 #include "coordinator/search/call_builder.h"
+#include "coordinator/search/setting_faults.h"
+#include "coordinator/search/world_model_settings.h"
 #include "coordinator/search/world_model_strategy.h"
 
 namespace ksearch {
 namespace {
-
-constexpr char kDefaultStrategy[] = "world_model";
 
 std::unique_ptr<SearchStrategy> MakeWorldModel(const SearchContext& context) {
   Proposer proposer;
@@ -32,25 +35,129 @@ std::unique_ptr<SearchStrategy> MakeWorldModel(const SearchContext& context) {
   return std::make_unique<WorldModelStrategy>(context, std::move(proposer));
 }
 
-struct Entry {
+std::unique_ptr<SearchStrategy> MakeAttempts(const char* name, const SearchContext& context,
+                                             std::unique_ptr<const AttemptPolicy> policy) {
+  AttemptProposer proposer;
+  proposer.prompt = BuildAttemptPrompt;
+  proposer.parse_code = [](const std::string& reply, v1::Language language) {
+    return ParseCodeReply(reply, language);
+  };
+  proposer.read_confirmation = ConfirmationFindings;
+  return std::make_unique<AttemptSearch>(name, context, std::move(proposer), std::move(policy));
+}
+
+// One row a strategy. Its settings are the field of RunConfig that has its name.
+struct Row {
   const char* name;
+  std::vector<StrategyRole> roles;
+  void (*complete)(v1::RunConfig*, SettingFaults*);
   std::unique_ptr<SearchStrategy> (*make)(const SearchContext&);
 };
-constexpr Entry kStrategies[] = {
-    {"world_model", MakeWorldModel},
-};
+
+const std::vector<Row>& Rows() {
+  static const auto* const rows = new std::vector<Row>{
+      {"world_model",
+       {{"world_model", false}, {"code", true}},
+       [](v1::RunConfig* config, SettingFaults* faults) {
+         CompleteWorldModelSettings(config->mutable_world_model(), faults);
+       },
+       MakeWorldModel},
+      {"best_of_n",
+       {{"code", true}},
+       [](v1::RunConfig* config, SettingFaults* faults) {
+         BestOfN::Complete(config->mutable_best_of_n(), faults);
+       },
+       [](const SearchContext& context) {
+         return MakeAttempts("best_of_n", context,
+                             std::make_unique<BestOfN>(context.config.best_of_n()));
+       }},
+      {"sequential",
+       {{"code", true}},
+       [](v1::RunConfig* config, SettingFaults* faults) {
+         Sequential::Complete(config->mutable_sequential(), faults);
+       },
+       [](const SearchContext& context) {
+         return MakeAttempts("sequential", context,
+                             std::make_unique<Sequential>(context.config.sequential()));
+       }},
+  };
+  return *rows;
+}
+
+// Null: there is no such strategy.
+const Row* FindRow(absl::string_view strategy) {
+  const absl::string_view wanted = strategy.empty() ? kDefaultStrategy : strategy;
+  for (const Row& row : Rows()) {
+    if (wanted == row.name) return &row;
+  }
+  return nullptr;
+}
+
+bool HasTree(const v1::RunConfig& config) {
+  return config.strategy().empty() || config.strategy() == kDefaultStrategy;
+}
 
 }  // namespace
 
+const std::vector<StrategyRole>& RolesOf(absl::string_view strategy) {
+  const Row* row = FindRow(strategy);
+  return row == nullptr ? FindRow(kDefaultStrategy)->roles : row->roles;
+}
+
+bool WritesPrograms(absl::string_view strategy, absl::string_view role) {
+  for (const StrategyRole& known : RolesOf(strategy)) {
+    if (known.name == role) return known.writes_programs;
+  }
+  return false;
+}
+
+std::vector<std::string> CompleteStrategySettings(const v1::RunConfig& request,
+                                                  v1::RunConfig* config) {
+  const Row* own = FindRow(config->strategy());
+  if (own == nullptr) return {};
+  SettingFaults faults;
+  const google::protobuf::Descriptor* fields = config->GetDescriptor();
+  const google::protobuf::Reflection* reflection = config->GetReflection();
+  for (const Row& row : Rows()) {
+    if (&row == own) continue;
+    const google::protobuf::FieldDescriptor* field = fields->FindFieldByName(row.name);
+    faults.Require(!reflection->HasField(request, field),
+                   absl::StrCat(row.name, " has settings, but the run's strategy is ", own->name,
+                                ": leave them out"));
+    reflection->ClearField(config, field);  // the coordinator's defaults for that strategy
+  }
+  if (HasTree(*config)) {
+    faults.Require(!request.has_evaluation(),
+                   "evaluation has settings, but those of strategy world_model are fields of "
+                   "world_model");
+    config->clear_evaluation();
+  } else {
+    v1::EvaluationSettings* evaluation = config->mutable_evaluation();
+    if (!evaluation->has_time_baseline_first()) evaluation->set_time_baseline_first(true);
+    if (!evaluation->has_examine_new_bests()) evaluation->set_examine_new_bests(true);
+  }
+  own->complete(config, &faults);
+  return faults.all();
+}
+
+void SetTimeBaselineFirst(bool value, v1::RunConfig* config) {
+  if (HasTree(*config)) {
+    config->mutable_world_model()->set_time_baseline_first(value);
+  } else {
+    config->mutable_evaluation()->set_time_baseline_first(value);
+  }
+}
+
+bool HasTimeBaselineFirst(const v1::RunConfig& config) {
+  return HasTree(config) ? config.world_model().has_time_baseline_first()
+                         : config.evaluation().has_time_baseline_first();
+}
+
 absl::StatusOr<std::unique_ptr<SearchStrategy>> MakeStrategy(const SearchContext& context) {
   const std::string& wanted = context.config.strategy();
+  if (const Row* row = FindRow(wanted); row != nullptr) return row->make(context);
   std::vector<std::string> names;
-  for (const Entry& entry : kStrategies) {
-    if (wanted == entry.name || (wanted.empty() && entry.name == std::string(kDefaultStrategy))) {
-      return entry.make(context);
-    }
-    names.push_back(entry.name);
-  }
+  for (const Row& row : Rows()) names.push_back(row.name);
   return absl::InvalidArgumentError(
       absl::StrCat("config.strategy: there is no strategy \"", wanted,
                    "\"; choose one of: ", absl::StrJoin(names, ", ")));

@@ -2,13 +2,41 @@
 #define KSEARCH_COORDINATOR_SEARCH_STRATEGY_FACTORY_H_
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "coordinator/search/search_strategy.h"
 
 namespace ksearch {
 
-// The strategy named by context.config.strategy (empty: "world_model"). INVALID_ARGUMENT for an
+inline constexpr char kDefaultStrategy[] = "world_model";
+
+// A role in which a strategy asks models.
+struct StrategyRole {
+  std::string name;      // AskModel.role, ModelUse.role
+  bool writes_programs;  // else its replies are used whether a program comes of them or not
+};
+
+// The roles of the strategy of that name (empty: the default one), in the order in which settings
+// and estimates list them. An unknown name has those of the default one.
+const std::vector<StrategyRole>& RolesOf(absl::string_view strategy);
+// False also for a role that the strategy does not have.
+bool WritesPrograms(absl::string_view strategy, absl::string_view role);
+
+// Fills in the defaults of the strategy's own settings. Returns the faults, each beginning with the
+// field's name: numbers out of range, and settings in `request` of another strategy. An unknown
+// strategy has no faults; MakeStrategy refuses it.
+std::vector<std::string> CompleteStrategySettings(const v1::RunConfig& request,
+                                                  v1::RunConfig* config);
+
+// Whether the baseline is timed before the first question, in a completed configuration.
+void SetTimeBaselineFirst(bool value, v1::RunConfig* config);
+// Whether `config` says so or otherwise.
+bool HasTimeBaselineFirst(const v1::RunConfig& config);
+
+// The strategy named by context.config.strategy (empty: the default one). INVALID_ARGUMENT for an
 // unknown name lists those there are.
 absl::StatusOr<std::unique_ptr<SearchStrategy>> MakeStrategy(const SearchContext& context);
 

@@ -26,12 +26,6 @@ namespace {
 constexpr int kPaperInitAttempts = 2;
 constexpr size_t kMaxEventText = 300;
 constexpr char kNothingToDo[] = "no executable open action nodes";
-constexpr size_t kMaxPlan = 250;
-
-// What a reply says of its program before it begins.
-std::string PlanIn(const std::string& reply) {
-  return OneLine(reply.substr(0, reply.find("<file")), kMaxPlan);
-}
 
 }  // namespace
 
@@ -141,22 +135,11 @@ void WorldModelStrategy::EndPropose(StepOutput* out) {
   state_.set_proposed_for_cycle(state_.cycles_started() + 1);
 }
 
-// Half a kernel is no candidate, even if what is there of it compiles.
-absl::StatusOr<v1::Sources> WorldModelStrategy::CodeOf(const LlmReply& reply) const {
-  if (reply.finish_reason == "length") {
-    return absl::OutOfRangeError("the reply was cut off at the limit of its length: be brief");
-  }
-  if (reply.finish_reason == "refusal" || reply.finish_reason == "content_filter") {
-    return absl::PermissionDeniedError(absl::StrCat("the model refused (", reply.finish_reason,
-                                                    "): ", OneLine(reply.text, kMaxEventText)));
-  }
-  return calls_.proposer().parse_code(reply.text, context_.config.language());
-}
-
 void WorldModelStrategy::FoldCode(const LlmReply& reply, v1::CycleState* cycle, StepOutput* out) {
-  absl::StatusOr<v1::Sources> sources = CodeOf(reply);
+  absl::StatusOr<v1::Sources> sources =
+      ProgramIn(reply, calls_.proposer().parse_code, context_.config.language());
   if (sources.ok()) {
-    if (!settings_.paper) cycle->set_plan(PlanIn(reply.text));
+    if (!settings_.paper) cycle->set_plan(IdeaIn(reply.text));
     cycle->set_phase(v1::CycleState::EVALUATING);
     cycle->set_awaited_candidate_id(CandidateId(*sources));
     *cycle->mutable_awaited_sources() = *std::move(sources);

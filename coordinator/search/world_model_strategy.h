@@ -43,7 +43,6 @@ class WorldModelStrategy : public SearchStrategy {
   // Inputs. Each only changes state_ and adds events.
   void FoldInit(const absl::StatusOr<v1::EditScript>& script, StepOutput* out);
   void FoldPropose(const absl::StatusOr<v1::EditScript>& script, StepOutput* out);
-  absl::StatusOr<v1::Sources> CodeOf(const LlmReply& reply) const;
   void FoldCode(const LlmReply& reply, v1::CycleState* cycle, StepOutput* out);
   void FoldRevision(const absl::StatusOr<v1::EditScript>& script, v1::CycleState* cycle,
                     StepOutput* out);

@@ -83,6 +83,35 @@ TEST(CompleteRunConfigTest, EveryFaultIsListedByField) {
   }
 }
 
+TEST(CompleteRunConfigTest, AStrategyHasItsOwnSettingsAndRolesAndNoOthers) {
+  v1::RunConfig request;
+  request.set_task("t");
+  request.set_provider("p");
+  request.set_strategy("best_of_n");
+  const auto config = CompleteRunConfig(request, {});
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_TRUE(config->best_of_n().show_seed());
+  EXPECT_FALSE(config->has_world_model());
+
+  // The coordinator's models for roles that the strategy does not have are left out.
+  v1::RunConfig defaults;
+  defaults.add_models()->set_role("world_model");
+  defaults.add_models()->set_role("code");
+  const auto coding = CompleteRunConfig(request, defaults);
+  ASSERT_TRUE(coding.ok()) << coding.status();
+  ASSERT_EQ(coding->models_size(), 1);
+  EXPECT_EQ(coding->models(0).role(), "code");
+
+  request.mutable_world_model()->set_max_difficulty(3);
+  request.add_models()->set_role("world_model");
+  const auto refused = CompleteRunConfig(request, {});
+  ASSERT_EQ(refused.status().code(), absl::StatusCode::kInvalidArgument);
+  for (const char* fault : {"world_model has settings, but the run's strategy is best_of_n",
+                            "models[0].role is 'world_model', must be code, or empty"}) {
+    EXPECT_THAT(std::string(refused.status().message()), HasSubstr(fault));
+  }
+}
+
 TEST(CompleteRunConfigTest, AZeroIsNoAbsentNumber) {
   v1::RunConfig defaults;
   defaults.set_rounds(0);

@@ -1,0 +1,20 @@
+#include "coordinator/search/attempts/attempt_policy.h"
+
+#include <tuple>
+
+namespace ksearch {
+
+const v1::ScreenedProgram* BestStanding(const v1::EvaluationLogState& log) {
+  const v1::ScreenedProgram* best = nullptr;
+  // By id at last, so that the order of a hash map decides nothing.
+  const auto before = [](const v1::ScreenedProgram& a, const v1::ScreenedProgram& b) {
+    if (a.score() != b.score()) return a.score() > b.score();
+    return std::tuple(a.round(), a.candidate_id()) < std::tuple(b.round(), b.candidate_id());
+  };
+  for (const auto& [id, program] : log.screened()) {
+    if (program.passed() && (best == nullptr || before(program, *best))) best = &program;
+  }
+  return best;
+}
+
+}  // namespace ksearch

@@ -1,0 +1,605 @@
+#include "coordinator/search/attempts/attempt_search.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "common/identity.h"
+#include "common/run_facts.h"
+#include "common/status_macros.h"
+#include "coordinator/search/confirmation.h"
+#include "coordinator/search/score.h"
+#include "coordinator/search/step_parts.h"
+#include "coordinator/world_model/text.h"
+#include "google/protobuf/io/coded_stream.h"
+#include "google/protobuf/io/zero_copy_stream_impl_lite.h"
+
+namespace ksearch {
+namespace {
+
+constexpr size_t kMaxReason = 300;
+constexpr char kRole[] = "code";
+constexpr int kDefaultRounds = 20;
+
+EvaluationRules RulesOf(const SearchContext& context, const AttemptPolicy& policy) {
+  EvaluationRules rules;
+  rules.on_gpu = context.task.device() == v1::DEVICE_CLASS_CUDA;
+  rules.profile = context.config.profile();
+  rules.shows_profiles = policy.shows_results();
+  rules.examine_new_bests = rules.on_gpu && context.config.evaluation().examine_new_bests();
+  return rules;
+}
+
+bool TimesBaselineFirst(const SearchContext& context) {
+  const auto& baselines = context.task.baselines();
+  return context.config.evaluation().time_baseline_first() &&
+         std::any_of(baselines.begin(), baselines.end(), [&](const v1::Sources& sources) {
+           return sources.language() == context.config.language();
+         });
+}
+
+const char* PurposeOf(v1::AttemptPlan::Kind kind) {
+  switch (kind) {
+    case v1::AttemptPlan::VARY:
+      return "vary";
+    case v1::AttemptPlan::REFINE:
+      return "improve";
+    case v1::AttemptPlan::REPAIR:
+      return "debug";
+    default:
+      return "sample";
+  }
+}
+
+ShownCode Shown(const v1::ScreenedProgram& program) {
+  ShownCode code;
+  code.sources = program.sources();
+  code.candidate_id = program.candidate_id();
+  if (program.passed()) {
+    code.score = program.score();
+    if (program.has_latency_us()) code.latency_us = program.latency_us();
+  }
+  return code;
+}
+
+// The program that a reply is built from; empty: none is shown.
+const std::string& ShownProgram(const v1::AttemptPlan& plan) {
+  return plan.kind() == v1::AttemptPlan::REPAIR ? plan.failed_id() : plan.base_id();
+}
+
+std::string ScreenTag(const v1::AttemptState& attempt) {
+  return absl::StrCat("attempt/", attempt.round());
+}
+
+}  // namespace
+
+AttemptSearch::AttemptSearch(std::string name, const SearchContext& context,
+                             AttemptProposer proposer, std::unique_ptr<const AttemptPolicy> policy)
+    : name_(std::move(name)),
+      context_(context),
+      proposer_(std::move(proposer)),
+      policy_(std::move(policy)),
+      rules_(RulesOf(context_, *policy_)),
+      rounds_(context_.config.rounds() > 0 ? context_.config.rounds() : kDefaultRounds),
+      parallel_(std::max(1, context_.config.parallel())) {}
+
+StepOutput AttemptSearch::Start() {
+  state_.Clear();
+  state_.set_version(kAttemptSearchStateVersion);
+  state_.set_strategy(name_);
+  state_.set_stage(TimesBaselineFirst(context_)               ? State::BASELINE
+                   : context_.config.seed_solution_size() > 0 ? State::SEEDING
+                                                              : State::ATTEMPTING);
+  StepOutput out;
+  Advance(&out);
+  return out;
+}
+
+// ---------------------------------------------------------------- inputs
+
+StepOutput AttemptSearch::OnAnswer(const ModelAnswer& answer) {
+  StepOutput out;
+  v1::AttemptState* attempt = FindAttempt([&](const v1::AttemptState& candidate) {
+    return answer.call_number != 0 && candidate.call_number() == answer.call_number;
+  });
+  if (attempt != nullptr && answer.status.ok()) {
+    log().NoteAnswer();
+    FoldAnswer(answer.reply, attempt, &out);
+  } else if (attempt != nullptr) {
+    FoldFailedCall(answer.status, attempt, &out);
+  }
+  Advance(&out);
+  return out;
+}
+
+void AttemptSearch::FoldAnswer(const LlmReply& reply, v1::AttemptState* attempt, StepOutput* out) {
+  const int64_t call_number = attempt->call_number();
+  attempt->clear_call_number();
+  const absl::StatusOr<v1::Sources> sources =
+      ProgramIn(reply, proposer_.parse_code, context_.config.language());
+  if (!sources.ok()) {
+    const std::string fault(sources.status().message());
+    Tell(v1::RunEvent::REPLY_UNUSABLE, fault, *attempt, out);
+    if (!attempt->asked_again()) {
+      attempt->set_asked_again(true);
+      attempt->set_complaint(fault);
+      attempt->set_refused_reply(RefusedReply(reply.text));
+      return;
+    }
+    Tell(v1::RunEvent::CANDIDATE_FAILED, absl::StrCat("no usable program: ", fault), *attempt, out);
+    EndAttempt(*attempt, absl::StrCat("reply without a usable program: ", fault));
+    return;
+  }
+  attempt->clear_complaint();
+  attempt->clear_refused_reply();
+  attempt->set_code_call_number(call_number);
+  attempt->set_candidate_id(CandidateId(*sources));
+  attempt->set_idea(IdeaIn(reply.text));
+  const bool awaited =
+      FindAttempt([&](const v1::AttemptState& other) {
+        return other.candidate_id() == attempt->candidate_id() && other.round() != attempt->round();
+      }) != nullptr;
+  // The one place that has the sources; later they are read by their id.
+  if (awaited || log().Find(attempt->candidate_id()) != nullptr) return;
+  ScreenCandidate screen;
+  screen.tag = ScreenTag(*attempt);
+  screen.sources = *sources;
+  screen.candidate_id = attempt->candidate_id();
+  screen.parent_candidate_id = ShownProgram(attempt->plan());
+  screen.call_number = call_number;
+  screen.round = attempt->round();
+  screen.attempt = attempt->round();
+  attempt->set_screen_tag(screen.tag);
+  Tell(v1::RunEvent::CANDIDATE_PROPOSED,
+       absl::StrCat("attempt ", screen.attempt, ": ", screen.candidate_id.substr(0, 12)), *attempt,
+       out)
+      ->set_candidate_id(screen.candidate_id);
+  out->screens.push_back(std::move(screen));
+}
+
+void AttemptSearch::FoldFailedCall(const absl::Status& status, v1::AttemptState* attempt,
+                                   StepOutput* out) {
+  const int64_t call_number = attempt->call_number();
+  attempt->clear_call_number();
+  Tell(v1::RunEvent::NOTE, absl::StrCat("model call ", call_number, " failed: ", status.ToString()),
+       *attempt, out);
+  // What was asked is still wanted when the search is taken up again.
+  if (const auto stop = log().NoteFailedCall(status); stop.has_value()) {
+    Finish(State::FAILED, *stop);
+    return;
+  }
+  Tell(v1::RunEvent::CANDIDATE_FAILED, "no reply from the model", *attempt, out);
+  EndAttempt(*attempt, "no reply");
+}
+
+StepOutput AttemptSearch::OnScreened(const ScreenResult& result) {
+  StepOutput out;
+  if (state_.stage() == State::SEEDING && result.tag == state_.log().seed_tag()) {
+    const auto seed = log().TakeSeed(result, context_.config, &out);
+    if (seed.has_value()) SettleSeed(*seed, &out);
+  } else if (v1::AttemptState* attempt = FindAttempt([&](const v1::AttemptState& candidate) {
+               return !result.tag.empty() && candidate.screen_tag() == result.tag;
+             });
+             attempt != nullptr) {
+    attempt->clear_screen_tag();
+    v1::ScreenedProgram program =
+        log().Record(result.result, attempt->candidate_id(), v1::Sources(), attempt->round());
+    TellVerdict(program, Tell(v1::RunEvent::NOTE, Verdict(program), *attempt, &out));
+    TakeScreened(std::move(program), result.tag, attempt, &out);
+  }
+  Advance(&out);
+  return out;
+}
+
+void AttemptSearch::TakeScreened(v1::ScreenedProgram program, const std::string& screen_tag,
+                                 v1::AttemptState* attempt, StepOutput* out) {
+  // The program itself is recorded as passed by now, so the best of the others is what counts.
+  std::optional<double> best_score;
+  for (const auto& [id, other] : state_.log().screened()) {
+    if (!other.passed() || id == program.candidate_id()) continue;
+    best_score = std::max(best_score.value_or(other.score()), other.score());
+  }
+  if (log().WantsExamination(program, best_score)) {
+    auto sources = SourcesOf(program.candidate_id());
+    if (!sources.ok()) return Finish(State::FAILED, sources.status().ToString());
+    ExamineCandidate examination;
+    examination.tag = absl::StrCat(screen_tag, kExamineTagEnd);
+    examination.sources = *std::move(sources);
+    examination.candidate_id = program.candidate_id();
+    examination.architecture = program.result().device().architecture();
+    attempt->set_examine_tag(examination.tag);
+    out->examinations.push_back(std::move(examination));
+    return;
+  }
+  TakeExamined(std::move(program), screen_tag, attempt, out);
+}
+
+void AttemptSearch::TakeExamined(v1::ScreenedProgram program, const std::string& screen_tag,
+                                 v1::AttemptState* attempt, StepOutput* out) {
+  if (log().WantsProfile(program, policy_->shows_results() && rounds_left())) {
+    auto sources = SourcesOf(program.candidate_id());
+    if (sources.ok()) {
+      *program.mutable_sources() = *std::move(sources);
+      out->profiles.push_back(log().ProfilingOf(program, screen_tag));
+      attempt->set_profile_tag(out->profiles.back().tag);
+      return;
+    }
+  }
+  EndAttempt(*attempt, "");
+}
+
+StepOutput AttemptSearch::OnExamined(const ScreenResult& result) {
+  StepOutput out;
+  v1::AttemptState* attempt = FindAttempt([&](const v1::AttemptState& candidate) {
+    return !result.tag.empty() && candidate.examine_tag() == result.tag;
+  });
+  if (attempt != nullptr) {
+    attempt->clear_examine_tag();
+    const std::string candidate_id = attempt->candidate_id();
+    const EvaluationLog::Examined examined = log().TakeExamination(
+        result.result, candidate_id,
+        proposer_.read_confirmation(context_.task, result.result, "baseline"));
+    v1::RunEvent* event = Tell(v1::RunEvent::NOTE, examined.line, *attempt, &out);
+    event->set_candidate_id(candidate_id);
+    event->set_job_id(result.result.job_id());
+    if (examined.refusal.has_value()) log().Withdraw(candidate_id);
+    absl::StatusOr<v1::ScreenedProgram> program = Load(candidate_id);
+    if (program.ok()) {
+      TakeExamined(*std::move(program), std::string(absl::StripSuffix(result.tag, kExamineTagEnd)),
+                   attempt, &out);
+    } else {
+      EndAttempt(*attempt, "");
+    }
+  }
+  Advance(&out);
+  return out;
+}
+
+StepOutput AttemptSearch::OnProfiled(const ScreenResult& result) {
+  StepOutput out;
+  if (const auto seed = log().TakeSeedProfile(result, &out); seed.has_value()) {
+    SettleSeed(*seed, &out);
+  } else if (v1::AttemptState* attempt = FindAttempt([&](const v1::AttemptState& candidate) {
+               return !result.tag.empty() && candidate.profile_tag() == result.tag;
+             });
+             attempt != nullptr) {
+    attempt->clear_profile_tag();
+    v1::ScreenedProgram program;
+    program.set_candidate_id(attempt->candidate_id());
+    Tell(v1::RunEvent::NOTE, log().TakeProfile(result.result, &program), *attempt, &out)
+        ->set_candidate_id(attempt->candidate_id());
+    EndAttempt(*attempt, "");
+  }
+  Advance(&out);
+  return out;
+}
+
+StepOutput AttemptSearch::OnBaseline(const ScreenResult& result) {
+  StepOutput out;
+  if (state_.stage() == State::BASELINE && log().TakeBaseline(result, &out)) {
+    state_.set_stage(context_.config.seed_solution_size() > 0 ? State::SEEDING : State::ATTEMPTING);
+  }
+  Advance(&out);
+  return out;
+}
+
+void AttemptSearch::SettleSeed(const v1::ScreenedProgram& program, StepOutput* out) {
+  if (const v1::ScreenedProgram* facts = log().Find(program.candidate_id()); facts != nullptr) {
+    *state_.mutable_log()->mutable_seed() = *facts;
+  }
+  if (!program.passed()) AddEvent(v1::RunEvent::NOTE, "the seed did not pass", out);
+  state_.set_stage(State::ATTEMPTING);
+}
+
+StepOutput AttemptSearch::OnConfirmed(const Confirmation& confirmation) {
+  StepOutput out;
+  const v1::ConfirmedProgram confirmed = log().TakeConfirmation(
+      confirmation,
+      proposer_.read_confirmation(context_.task, confirmation.result, confirmation.rival_id));
+  if (confirmed.refused()) {
+    log().Withdraw(confirmation.candidate_id);
+    AddEvent(v1::RunEvent::NOTE,
+             absl::StrCat("nothing is built on it any more: ", RefusalLine(confirmed)), &out)
+        ->set_candidate_id(confirmation.candidate_id);
+  }
+  Advance(&out);
+  return out;
+}
+
+void AttemptSearch::EndAttempt(const v1::AttemptState& attempt, const std::string& fault) {
+  state_.set_rounds_done(state_.rounds_done() + 1);
+  v1::AttemptRecord* record = state_.add_ended();
+  record->set_round(attempt.round());
+  record->set_candidate_id(attempt.candidate_id());
+  record->set_idea(attempt.idea());
+  record->set_fault(OneLine(fault, kMaxReason));
+  record->set_base_id(attempt.plan().base_id());
+  const int more = state_.ended_size() - kKeptAttempts;
+  if (more > 0) state_.mutable_ended()->DeleteSubrange(0, more);
+  const int round = attempt.round();
+  auto* attempts = state_.mutable_attempts();
+  for (int i = 0; i < attempts->size(); ++i) {
+    if (attempts->Get(i).round() != round) continue;
+    attempts->DeleteSubrange(i, 1);
+    break;
+  }
+}
+
+// ---------------------------------------------------------------- output
+
+void AttemptSearch::Advance(StepOutput* out) {
+  if (state_.stage() == State::BASELINE) log().TimeBaseline(out);
+  if (state_.stage() == State::SEEDING) log().ScreenSeed(context_.config, out);
+  // Serving one may end it, or fail the run.
+  bool changed = true;
+  while (changed && state_.stage() == State::ATTEMPTING) {
+    changed = false;
+    std::vector<int> rounds;
+    for (const v1::AttemptState& attempt : state_.attempts()) rounds.push_back(attempt.round());
+    for (const int round : rounds) {
+      v1::AttemptState* attempt = FindAttempt(
+          [&](const v1::AttemptState& candidate) { return candidate.round() == round; });
+      if (state_.stage() != State::ATTEMPTING || attempt == nullptr) continue;
+      if (!attempt->candidate_id().empty()) {
+        changed = ServeScreen(attempt, out) || changed;
+      } else if (attempt->call_number() == 0) {
+        Serve(attempt, out);
+      }
+    }
+    if (state_.stage() == State::ATTEMPTING && rounds_left() &&
+        state_.attempts_size() < parallel_) {
+      BeginAttempt();
+      changed = true;
+    }
+  }
+  if (state_.stage() == State::ATTEMPTING && !rounds_left() && state_.attempts_size() == 0) {
+    Finish(State::FINISHED, absl::StrCat("budget of ", rounds_, " rounds is spent"));
+  }
+  out->finished = state_.stage() == State::FINISHED || state_.stage() == State::FAILED;
+  out->failed = state_.stage() == State::FAILED;
+  if (out->finished) out->finish_reason = state_.finish_reason();
+}
+
+void AttemptSearch::BeginAttempt() {
+  v1::AttemptPlan plan = policy_->Plan(state_);
+  state_.set_rounds_started(state_.rounds_started() + 1);
+  v1::AttemptState* attempt = state_.add_attempts();
+  attempt->set_round(state_.rounds_started());
+  *attempt->mutable_plan() = std::move(plan);
+}
+
+void AttemptSearch::Serve(v1::AttemptState* attempt, StepOutput* out) {
+  absl::StatusOr<AskModel> ask = Question(*attempt);
+  if (!ask.ok()) {
+    Finish(State::FAILED,
+           absl::StrCat("a program to show cannot be read: ", ask.status().ToString()));
+    return;
+  }
+  state_.set_calls_made(state_.calls_made() + 1);
+  ask->call_number = state_.calls_made();
+  attempt->set_call_number(ask->call_number);
+  out->asks.push_back(*std::move(ask));
+}
+
+bool AttemptSearch::ServeScreen(v1::AttemptState* attempt, StepOutput* out) {
+  if (!attempt->screen_tag().empty() || !attempt->examine_tag().empty() ||
+      !attempt->profile_tag().empty()) {
+    return false;
+  }
+  const std::string candidate_id = attempt->candidate_id();
+  const bool awaited = FindAttempt([&](const v1::AttemptState& other) {
+                         return other.candidate_id() == candidate_id &&
+                                (!other.screen_tag().empty() || !other.examine_tag().empty() ||
+                                 !other.profile_tag().empty());
+                       }) != nullptr;
+  if (awaited) return false;  // its result serves both
+  if (const v1::ScreenedProgram* known = log().Find(candidate_id); known != nullptr) {
+    if (known->round() == attempt->round()) {
+      // Its own: the run failed before it could be examined.
+      absl::StatusOr<v1::ScreenedProgram> program = Load(candidate_id);
+      if (!program.ok()) {
+        Finish(State::FAILED, program.status().ToString());
+        return false;
+      }
+      TakeScreened(*std::move(program), ScreenTag(*attempt), attempt, out);
+      return true;
+    }
+    const std::string text = absl::StrCat("the same program as in round ", known->round(), " (",
+                                          log().IsRefused(candidate_id)
+                                              ? RefusalLine(*log().ConfirmationOf(candidate_id))
+                                              : known->verdict(),
+                                          ")");
+    Tell(v1::RunEvent::NOTE, absl::StrCat("duplicate, not evaluated again: ", text), *attempt, out)
+        ->set_candidate_id(candidate_id);
+    EndAttempt(*attempt, text);
+    return true;
+  }
+  // The other attempt's screening was lost with its worker.
+  auto sources = SourcesOf(candidate_id);
+  if (!sources.ok()) {
+    Finish(State::FAILED, sources.status().ToString());
+    return false;
+  }
+  ScreenCandidate screen;
+  screen.tag = ScreenTag(*attempt);
+  screen.sources = *std::move(sources);
+  screen.candidate_id = candidate_id;
+  screen.parent_candidate_id = ShownProgram(attempt->plan());
+  screen.call_number = attempt->code_call_number();
+  screen.round = attempt->round();
+  screen.attempt = attempt->round();
+  attempt->set_screen_tag(screen.tag);
+  out->screens.push_back(std::move(screen));
+  return false;
+}
+
+absl::StatusOr<v1::Sources> AttemptSearch::SourcesOf(const std::string& candidate_id) const {
+  if (context_.programs == nullptr) return absl::InternalError("no programs to read from");
+  return context_.programs->ReadSources(candidate_id);
+}
+
+absl::StatusOr<v1::ScreenedProgram> AttemptSearch::Load(const std::string& candidate_id) const {
+  const auto known = state_.log().screened().find(candidate_id);
+  if (known == state_.log().screened().end()) {
+    return absl::NotFoundError(absl::StrCat("program ", candidate_id, " was not screened"));
+  }
+  v1::ScreenedProgram program = known->second;
+  ASSIGN_OR_RETURN(*program.mutable_sources(), SourcesOf(candidate_id));
+  ASSIGN_OR_RETURN(const v1::JobResult result,
+                   context_.programs->ReadResult(known->second.result().job_id()));
+  *program.mutable_result() = TrimmedResult(result);
+  if (!program.profile_job_id().empty()) {
+    ASSIGN_OR_RETURN(const v1::JobResult profiled,
+                     context_.programs->ReadResult(program.profile_job_id()));
+    *program.mutable_result()->mutable_profile() = ProfileIn(profiled);
+  }
+  return program;
+}
+
+absl::StatusOr<AskModel> AttemptSearch::Question(const v1::AttemptState& attempt) const {
+  const v1::AttemptPlan& plan = attempt.plan();
+  const v1::EvaluationLogState& known = state_.log();
+  PromptFacts facts;
+  facts.task = context_.task;
+  facts.language = context_.config.language();
+  facts.kernel_header = context_.kernel_header;
+  facts.target_hardware = context_.target_hardware;
+  facts.baseline_us.insert(known.baseline_us().begin(), known.baseline_us().end());
+  facts.floor_us.insert(known.floor_us().begin(), known.floor_us().end());
+  facts.peaks = known.peaks();
+
+  AttemptPromptContext shown;
+  shown.kind = plan.kind();
+  shown.complaint = attempt.complaint();
+  shown.refused_reply = attempt.refused_reply();
+  const auto confirmation = [&](const std::string& id) -> std::optional<v1::ConfirmedProgram> {
+    const auto confirmed = known.confirmed().find(id);
+    if (confirmed == known.confirmed().end()) return std::nullopt;
+    return confirmed->second;
+  };
+  if (!plan.base_id().empty()) {
+    ASSIGN_OR_RETURN(const v1::ScreenedProgram base, Load(plan.base_id()));
+    shown.base = Shown(base);
+    if (policy_->shows_results()) {
+      shown.base_result = base.result();
+      shown.base_confirmation = confirmation(plan.base_id());
+    }
+  }
+  if (!plan.failed_id().empty()) {
+    ASSIGN_OR_RETURN(const v1::ScreenedProgram failed, Load(plan.failed_id()));
+    shown.failed = Shown(failed);
+    shown.failed_result = failed.result();
+    shown.failed_confirmation = confirmation(plan.failed_id());
+  }
+  for (int i = std::max(0, state_.ended_size() - plan.history()); i < state_.ended_size(); ++i) {
+    shown.history.push_back(HistoryLine(state_.ended(i)));
+  }
+  Prompt prompt = proposer_.prompt(facts, shown);
+  AskModel ask;
+  ask.role = kRole;
+  ask.labels = {PurposeOf(plan.kind()), "", attempt.round(), 0};
+  ask.system = std::move(prompt.system);
+  ask.user = std::move(prompt.user);
+  ask.dropped_parts = std::move(prompt.dropped_parts);
+  return ask;
+}
+
+std::string AttemptSearch::HistoryLine(const v1::AttemptRecord& record) const {
+  std::string line = absl::StrCat("attempt ", record.round(), ": ");
+  if (!record.fault().empty()) {
+    absl::StrAppend(&line, record.fault());
+  } else {
+    const auto known = state_.log().screened().find(record.candidate_id());
+    const auto confirmed = state_.log().confirmed().find(record.candidate_id());
+    if (known == state_.log().screened().end()) {
+      line += "no result";
+    } else if (confirmed != state_.log().confirmed().end() && confirmed->second.refused()) {
+      absl::StrAppend(&line, known->second.verdict(), ", but ", RefusalLine(confirmed->second));
+    } else {
+      line += known->second.verdict();
+    }
+  }
+  if (!record.idea().empty()) absl::StrAppend(&line, "; it said: ", record.idea());
+  return line;
+}
+
+void AttemptSearch::Finish(State::Stage stage, const std::string& reason) {
+  // Calls still out may fail after the search has; the first reason is kept.
+  if (state_.stage() == State::FINISHED || state_.stage() == State::FAILED) return;
+  state_.set_resume_stage(state_.stage());
+  state_.set_rounds_at_finish(rounds_);
+  state_.set_stage(stage);
+  state_.set_finish_reason(OneLine(reason, kMaxReason));
+}
+
+v1::RunEvent* AttemptSearch::Tell(v1::RunEvent::Kind kind, const std::string& text,
+                                  const v1::AttemptState& attempt, StepOutput* out) const {
+  v1::RunEvent* event = AddEvent(kind, text, out);
+  event->set_round(attempt.round());
+  return event;
+}
+
+v1::AttemptState* AttemptSearch::FindAttempt(
+    const std::function<bool(const v1::AttemptState&)>& wanted) {
+  auto* attempts = state_.mutable_attempts();
+  const auto found = std::find_if(attempts->begin(), attempts->end(), wanted);
+  return found == attempts->end() ? nullptr : &*found;
+}
+
+// ---------------------------------------------------------------- persistence, status
+
+std::string AttemptSearch::Save() const {
+  std::string bytes;
+  google::protobuf::io::StringOutputStream stream(&bytes);
+  {
+    google::protobuf::io::CodedOutputStream coded(&stream);
+    coded.SetSerializationDeterministic(true);  // maps are sorted
+    state_.SerializeToCodedStream(&coded);
+  }
+  return bytes;
+}
+
+absl::StatusOr<StepOutput> AttemptSearch::Restore(const std::string& state) {
+  State read;
+  if (!read.ParseFromString(state)) {
+    return absl::DataLossError("the saved state of the search cannot be read");
+  }
+  if (read.version() != kAttemptSearchStateVersion || read.strategy() != name_) {
+    return absl::DataLossError(
+        absl::StrCat("the saved state of the search is version ", read.version(), " of strategy '",
+                     read.strategy(), "'; this program reads version ", kAttemptSearchStateVersion,
+                     " of '", name_, "' for this run"));
+  }
+  state_ = std::move(read);
+  const bool grown = state_.stage() == State::FINISHED && rounds_ > state_.rounds_at_finish();
+  if (state_.stage() == State::FAILED || grown) {
+    state_.set_stage(state_.resume_stage());
+    state_.clear_finish_reason();
+    state_.mutable_log()->clear_consecutive_failures();
+  }
+  StepOutput out;
+  Advance(&out);
+  return out;
+}
+
+void AttemptSearch::Describe(v1::RunStatus* status) const {
+  status->set_rounds_done(state_.rounds_done());
+  status->set_best_screened(state_.log().best_screened());
+  status->set_candidates(state_.log().candidates());
+  status->set_passed(state_.log().passed());
+  status->clear_cycles();
+  for (const v1::AttemptState& attempt : state_.attempts()) {
+    v1::CycleStatus* shown = status->add_cycles();
+    shown->set_cycle(attempt.round());
+    shown->set_title(PurposeOf(attempt.plan().kind()));
+    shown->set_attempt(attempt.round());
+    shown->set_phase(!attempt.examine_tag().empty()   ? "examining"
+                     : !attempt.profile_tag().empty() ? "profiling"
+                     : attempt.candidate_id().empty() ? "coding"
+                                                      : "evaluating");
+  }
+}
+
+}  // namespace ksearch

@@ -1,0 +1,106 @@
+#ifndef KSEARCH_COORDINATOR_SEARCH_ATTEMPTS_ATTEMPT_SEARCH_H_
+#define KSEARCH_COORDINATOR_SEARCH_ATTEMPTS_ATTEMPT_SEARCH_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "coordinator/proposer/attempt_prompt.h"
+#include "coordinator/search/attempts/attempt_policy.h"
+#include "coordinator/search/code_answer.h"
+#include "coordinator/search/evaluation_log.h"
+#include "coordinator/search/evaluation_rules.h"
+#include "coordinator/search/search_strategy.h"
+#include "proto/search_state.pb.h"
+
+namespace ksearch {
+
+inline constexpr int kAttemptSearchStateVersion = 1;
+
+// The proposer as strategies of attempts see it. Pure functions.
+struct AttemptProposer {
+  std::function<Prompt(const PromptFacts&, const AttemptPromptContext&)> prompt;
+  ParseCode parse_code;
+  // What a confirmation found wrong, in words for models (ConfirmationFindings).
+  std::function<std::vector<std::string>(const v1::Task&, const v1::JobResult&,
+                                         const std::string& rival_id)>
+      read_confirmation;
+};
+
+// A strategy whose unit is one attempt: a question, a reply's program, its screening, and then its
+// examination and profile where these are wanted. `parallel` attempts are in flight at once; each
+// counts as one round, also one without a usable program; a reply without one is asked for once
+// more. A program that was screened before is not screened again. What each attempt is built from
+// is its policy's choice.
+//
+// The state holds ids; sources and results are read from SearchContext.programs. If that fails the
+// run fails, and may be resumed.
+class AttemptSearch : public SearchStrategy {
+ public:
+  // `name` is the strategy's, as in RunConfig.strategy.
+  AttemptSearch(std::string name, const SearchContext& context, AttemptProposer proposer,
+                std::unique_ptr<const AttemptPolicy> policy);
+
+  StepOutput Start() override;
+  StepOutput OnAnswer(const ModelAnswer& answer) override;
+  StepOutput OnScreened(const ScreenResult& result) override;
+  StepOutput OnProfiled(const ScreenResult& result) override;
+  StepOutput OnExamined(const ScreenResult& result) override;
+  StepOutput OnBaseline(const ScreenResult& result) override;
+  StepOutput OnConfirmed(const Confirmation& confirmation) override;
+  std::string Save() const override;
+  // DATA_LOSS also if the state is another strategy's.
+  absl::StatusOr<StepOutput> Restore(const std::string& state) override;
+  void Describe(v1::RunStatus* status) const override;
+  const v1::WorldModel* world_model() const override { return nullptr; }
+
+ private:
+  using State = v1::AttemptSearchState;
+
+  void FoldAnswer(const LlmReply& reply, v1::AttemptState* attempt, StepOutput* out);
+  void FoldFailedCall(const absl::Status& status, v1::AttemptState* attempt, StepOutput* out);
+  void SettleSeed(const v1::ScreenedProgram& program, StepOutput* out);
+  // A program that passed is examined and profiled where that is wanted; then the attempt ends.
+  // `program` has a result; sources are read when they are needed.
+  void TakeScreened(v1::ScreenedProgram program, const std::string& screen_tag,
+                    v1::AttemptState* attempt, StepOutput* out);
+  void TakeExamined(v1::ScreenedProgram program, const std::string& screen_tag,
+                    v1::AttemptState* attempt, StepOutput* out);
+  // `fault`: why it had no program of its own; empty: it had. Invalidates attempts.
+  void EndAttempt(const v1::AttemptState& attempt, const std::string& fault);
+
+  // Output: asks for everything that is wanted and not under way.
+  void Advance(StepOutput* out);
+  void Serve(v1::AttemptState* attempt, StepOutput* out);
+  // True: the attempt may have ended.
+  bool ServeScreen(v1::AttemptState* attempt, StepOutput* out);
+  void BeginAttempt();
+  void Finish(State::Stage stage, const std::string& reason);
+
+  absl::StatusOr<v1::Sources> SourcesOf(const std::string& candidate_id) const;
+  // A program with its sources, and with its result and profile if it has any.
+  absl::StatusOr<v1::ScreenedProgram> Load(const std::string& candidate_id) const;
+  absl::StatusOr<AskModel> Question(const v1::AttemptState& attempt) const;
+  std::string HistoryLine(const v1::AttemptRecord& record) const;
+
+  EvaluationLog log() { return EvaluationLog(rules_, state_.mutable_log()); }
+  v1::RunEvent* Tell(v1::RunEvent::Kind kind, const std::string& text,
+                     const v1::AttemptState& attempt, StepOutput* out) const;
+  bool rounds_left() const { return state_.rounds_started() < rounds_; }
+  v1::AttemptState* FindAttempt(const std::function<bool(const v1::AttemptState&)>& wanted);
+
+  const std::string name_;
+  const SearchContext context_;
+  const AttemptProposer proposer_;
+  const std::unique_ptr<const AttemptPolicy> policy_;
+  const EvaluationRules rules_;
+  const int rounds_;
+  const int parallel_;
+  State state_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_SEARCH_ATTEMPTS_ATTEMPT_SEARCH_H_

@@ -1,0 +1,51 @@
+#include "coordinator/search/attempts/sequential.h"
+
+namespace ksearch {
+namespace {
+
+constexpr int kDefaultHistory = 8;
+
+// The program of `record` if it was screened and does not work; null otherwise.
+const v1::ScreenedProgram* FailedProgram(const v1::EvaluationLogState& log,
+                                         const v1::AttemptRecord& record) {
+  const auto known = log.screened().find(record.candidate_id());
+  return known == log.screened().end() || known->second.passed() ? nullptr : &known->second;
+}
+
+}  // namespace
+
+void Sequential::Complete(v1::SequentialSettings* settings, SettingFaults* faults) {
+  if (!settings->has_history()) settings->set_history(kDefaultHistory);
+  faults->Range("sequential.history", settings->history(), 0, kKeptAttempts);
+}
+
+v1::AttemptPlan Sequential::Plan(const v1::AttemptSearchState& state) const {
+  v1::AttemptPlan plan;
+  const auto& ended = state.ended();
+  plan.set_history(history_);
+  if (const v1::ScreenedProgram* best = BestStanding(state.log()); best != nullptr) {
+    plan.set_kind(v1::AttemptPlan::REFINE);
+    plan.set_base_id(best->candidate_id());
+    // What an older attempt met is told in its line.
+    if (!ended.empty() && ended.rbegin()->base_id() == plan.base_id() &&
+        FailedProgram(state.log(), *ended.rbegin()) != nullptr) {
+      plan.set_failed_id(ended.rbegin()->candidate_id());
+    }
+    return plan;
+  }
+  for (auto record = ended.rbegin(); record != ended.rend(); ++record) {
+    if (FailedProgram(state.log(), *record) == nullptr) continue;
+    plan.set_kind(v1::AttemptPlan::REPAIR);
+    plan.set_failed_id(record->candidate_id());
+    return plan;
+  }
+  if (const v1::ScreenedProgram& seed = state.log().seed(); !seed.candidate_id().empty()) {
+    plan.set_kind(v1::AttemptPlan::REPAIR);
+    plan.set_failed_id(seed.candidate_id());
+    return plan;
+  }
+  plan.set_kind(v1::AttemptPlan::SAMPLE);
+  return plan;
+}
+
+}  // namespace ksearch

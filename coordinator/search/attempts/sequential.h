@@ -1,0 +1,30 @@
+#ifndef KSEARCH_COORDINATOR_SEARCH_ATTEMPTS_SEQUENTIAL_H_
+#define KSEARCH_COORDINATOR_SEARCH_ATTEMPTS_SEQUENTIAL_H_
+
+#include "coordinator/search/attempts/attempt_policy.h"
+#include "coordinator/search/setting_faults.h"
+#include "proto/config.pb.h"
+
+namespace ksearch {
+
+// Strategy sequential: every attempt refines the best program so far, with its results, a line on
+// each of the last attempts, and how the last one failed if it did. While nothing works the last
+// program that failed is repaired. With several attempts in flight each begins from the best
+// program of its moment. A program that its confirmation refused is no longer the best.
+class Sequential : public AttemptPolicy {
+ public:
+  // `settings`: completed ones.
+  explicit Sequential(const v1::SequentialSettings& settings) : history_(settings.history()) {}
+
+  static void Complete(v1::SequentialSettings* settings, SettingFaults* faults);
+
+  bool shows_results() const override { return true; }
+  v1::AttemptPlan Plan(const v1::AttemptSearchState& state) const override;
+
+ private:
+  const int history_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_SEARCH_ATTEMPTS_SEQUENTIAL_H_

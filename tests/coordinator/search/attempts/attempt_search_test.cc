@@ -1,0 +1,239 @@
+// What all strategies of attempts have in common: budget, duplicates, failures, resuming, and a
+// state that holds no programs.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <set>
+#include <tuple>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "common/rng.h"
+#include "coordinator/search/attempts/best_of_n.h"
+#include "coordinator/search/attempts/sequential.h"
+#include "tests/coordinator/search/attempts/attempt_driver.h"
+
+namespace ksearch {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::SizeIs;
+
+std::unique_ptr<SearchStrategy> MakeSequential(const SearchContext& context) {
+  v1::SequentialSettings settings = context.config.sequential();
+  SettingFaults faults;
+  Sequential::Complete(&settings, &faults);
+  return std::make_unique<AttemptSearch>("sequential", context, FakeAttemptProposer(),
+                                         std::make_unique<Sequential>(settings));
+}
+
+std::unique_ptr<SearchStrategy> MakeBestOfN(const SearchContext& context) {
+  v1::BestOfNSettings settings = context.config.best_of_n();
+  SettingFaults faults;
+  BestOfN::Complete(&settings, &faults);
+  return std::make_unique<AttemptSearch>("best_of_n", context, FakeAttemptProposer(),
+                                         std::make_unique<BestOfN>(settings));
+}
+
+// A model that answers anything, as a pure function of seed and call.
+std::string RandomReply(uint64_t seed, const AskModel& ask) {
+  Rng rng(seed * 1000003 + static_cast<uint64_t>(ask.call_number));
+  const uint64_t kind = rng.NextBelow(10);
+  if (kind == 0) return "unusable";
+  if (kind == 1) return "popular score=0.75";  // a duplicate sooner or later
+  if (kind < 5) return absl::StrCat("program ", ask.call_number, " fail");
+  return absl::StrCat("program ", ask.call_number, " score=", 0.5 + 2 * rng.NextDouble());
+}
+
+class AttemptPropertyTest : public testing::TestWithParam<std::tuple<bool, int>> {
+ protected:
+  std::vector<std::string> Transcript(uint64_t seed, bool restart) {
+    const auto [best_of_n, parallel] = GetParam();
+    SearchContext context = AttemptContext(5 + static_cast<int>(seed % 23), parallel);
+    context.task.set_device(seed % 2 == 0 ? v1::DEVICE_CLASS_CUDA : v1::DEVICE_CLASS_CPU);
+    context.config.set_profile(seed % 3 == 0 ? v1::PROFILE_POLICY_ALL : v1::PROFILE_POLICY_AUTO);
+    context.config.mutable_evaluation()->set_time_baseline_first(seed % 5 != 0);
+    context.config.mutable_evaluation()->set_examine_new_bests(true);
+    if (seed % 4 == 1) {
+      context.config.add_seed_solution()->set_path("kernel.cpp");
+      context.config.mutable_seed_solution(0)->set_content(seed % 8 == 1 ? "seed score=0.6"
+                                                                         : "seed fail");
+    }
+    AttemptDriver driver(context, best_of_n ? MakeBestOfN : MakeSequential,
+                         [seed](const AskModel& ask) { return RandomReply(seed, ask); });
+    Rng order(seed);
+    driver.pick = [&](size_t count) { return static_cast<size_t>(order.NextBelow(count)); };
+    driver.restart_before_every_step = restart;
+    const auto by_size = [](size_t divisor) {
+      return [divisor](const v1::Sources& sources) {
+        return sources.files(0).content().size() % divisor == 0 ? v1::OUTCOME_INCORRECT
+                                                                : v1::OUTCOME_PASSED;
+      };
+    };
+    driver.confirm = by_size(3);
+    driver.examine = by_size(4);
+    driver.loses = [](const std::string& tag) { return absl::EndsWith(tag, "7"); };
+    driver.fault = [](const AskModel& ask) {
+      return ask.call_number % 11 == 5 ? absl::UnavailableError("down") : absl::OkStatus();
+    };
+    const int rounds = context.config.rounds();
+    driver.after_step = [&, parallel = parallel](AttemptDriver& self) {
+      const v1::AttemptSearchState state = self.state();
+      ASSERT_LE(state.rounds_started(), rounds);
+      ASSERT_EQ(state.rounds_done() + state.attempts_size(), state.rounds_started());
+      ASSERT_LE(state.attempts_size(), parallel);
+      ASSERT_LE(state.ended_size(), kKeptAttempts);
+      // Ids, never sources, and of results nothing but their outcome.
+      for (const auto& [id, program] : state.log().screened()) {
+        ASSERT_EQ(program.sources().files_size(), 0);
+        ASSERT_EQ(program.result().workloads_size(), 0);
+        ASSERT_FALSE(program.verdict().empty());
+      }
+      ASSERT_EQ(state.log().seed().sources().files_size(), 0);
+    };
+    driver.Start();
+    driver.Run();
+    EXPECT_FALSE(driver.failed()) << driver.finish_reason();
+    EXPECT_EQ(driver.state().rounds_done(), rounds);
+    std::set<std::string> programs;
+    for (const ScreenCandidate& screen : driver.screened) {
+      if (!absl::EndsWith(screen.tag, "7")) {
+        EXPECT_TRUE(programs.insert(screen.candidate_id).second)
+            << "screened twice: " << screen.tag;
+      }
+    }
+    profiles_ += driver.profiled;
+    examinations_ += driver.examined;
+    return driver.transcript;
+  }
+
+  int profiles_ = 0;
+  int examinations_ = 0;
+};
+
+TEST_P(AttemptPropertyTest, InvariantsHoldAndARestartBeforeEveryEventChangesNothing) {
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    SCOPED_TRACE(absl::StrCat("seed ", seed));
+    const auto undisturbed = Transcript(seed, false);
+    ASSERT_EQ(undisturbed, Transcript(seed, true));
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(profiles_, 20);
+  EXPECT_GT(examinations_, 20);
+}
+
+INSTANTIATE_TEST_SUITE_P(Strategies, AttemptPropertyTest,
+                         testing::Combine(testing::Bool(), testing::Values(1, 4)));
+
+TEST(AttemptSearchTest, AnUnusableReplyIsAskedForOnceMore) {
+  AttemptDriver driver(AttemptContext(2), MakeSequential, [](const AskModel& ask) {
+    return ask.labels.attempt == 1 ? "unusable" : "good score=2";
+  });
+  driver.Start();
+  driver.Run();
+  EXPECT_THAT(driver.Calls(), ElementsAre("sample/1", "sample/1", "sample/2"));
+  EXPECT_THAT(driver.asked[1].user, HasSubstr("complaint=no <file> block"));
+  EXPECT_THAT(driver.asked[2].user, Not(HasSubstr("complaint")));
+  EXPECT_EQ(driver.finish_reason(), "budget of 2 rounds is spent");
+}
+
+TEST(AttemptSearchTest, TheSameProgramInFlightTwiceIsScreenedOnce) {
+  AttemptDriver driver(AttemptContext(2, 2), MakeBestOfN,
+                       [](const AskModel&) { return "same score=2"; });
+  driver.Start();
+  driver.Run();
+  EXPECT_THAT(driver.screened, SizeIs(1));
+  EXPECT_THAT(driver.events.back().text(), HasSubstr("the same program as in round 1"));
+  EXPECT_EQ(driver.state().rounds_done(), 2);
+}
+
+TEST(AttemptSearchTest, ALostScreeningIsAskedForAgainByWhoeverWaitsForIt) {
+  AttemptDriver driver(AttemptContext(2, 2), MakeBestOfN,
+                       [](const AskModel&) { return "same score=2"; });
+  driver.loses = [](const std::string& tag) { return tag == "attempt/1"; };
+  driver.Start();
+  driver.Run();
+  ASSERT_THAT(driver.screened, SizeIs(2));
+  EXPECT_EQ(driver.screened[1].tag, "attempt/2");
+  EXPECT_EQ(driver.state().log().passed(), 1);
+}
+
+TEST(AttemptSearchTest, AModelThatCannotBeUsedFailsTheRunWhichMayBeResumed) {
+  bool down = true;
+  AttemptDriver driver(AttemptContext(3, 2), MakeSequential,
+                       [](const AskModel&) { return "good score=2"; });
+  driver.fault = [&](const AskModel&) {
+    return down ? absl::UnauthenticatedError("no key") : absl::OkStatus();
+  };
+  driver.Start();
+  driver.Run();
+  EXPECT_TRUE(driver.failed());
+  EXPECT_THAT(driver.finish_reason(), HasSubstr("the model cannot be used"));
+  EXPECT_EQ(driver.state().rounds_done(), 0) << "nothing is lost";
+  down = false;
+  driver.Restart(AttemptContext(3, 2));
+  driver.Run();
+  EXPECT_FALSE(driver.failed());
+  EXPECT_EQ(driver.state().rounds_done(), 3);
+}
+
+TEST(AttemptSearchTest, AProgramThatCannotBeReadFailsTheRunWhichMayBeResumed) {
+  AttemptDriver driver(AttemptContext(3), MakeSequential, [](const AskModel& ask) {
+    return absl::StrCat("good score=", ask.labels.attempt);
+  });
+  driver.after_step = [](AttemptDriver& self) {
+    self.shelf().broken = self.state().rounds_started() == 1;
+  };
+  driver.Start();
+  driver.Run();
+  EXPECT_TRUE(driver.failed());
+  EXPECT_THAT(driver.finish_reason(), HasSubstr("the disk is gone"));
+  driver.after_step = [](AttemptDriver&) {};
+  driver.shelf().broken = false;
+  driver.Restart(AttemptContext(3));
+  driver.Run();
+  EXPECT_FALSE(driver.failed());
+  EXPECT_EQ(driver.state().rounds_done(), 3);
+}
+
+TEST(AttemptSearchTest, ALargerBudgetGoesOnWhereItStopped) {
+  AttemptDriver driver(AttemptContext(2), MakeSequential, [](const AskModel& ask) {
+    return absl::StrCat("good score=", ask.labels.attempt);
+  });
+  driver.Start();
+  driver.Run();
+  driver.Restart(AttemptContext(4));
+  driver.Run();
+  EXPECT_THAT(driver.Calls(), ElementsAre("sample/1", "improve/2", "improve/3", "improve/4"));
+}
+
+TEST(AttemptSearchTest, GarbageAndStatesOfOthersAreDataLoss) {
+  const auto sequential = MakeSequential(AttemptContext(2));
+  EXPECT_EQ(sequential->Restore("\xff garbage").status().code(), absl::StatusCode::kDataLoss);
+  const auto best_of_n = MakeBestOfN(AttemptContext(2));
+  best_of_n->Start();
+  const auto restored = sequential->Restore(best_of_n->Save());
+  EXPECT_EQ(restored.status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(restored.status().message()), HasSubstr("'best_of_n'"));
+  v1::AttemptSearchState newer;
+  newer.set_version(99);
+  newer.set_strategy("sequential");
+  EXPECT_THAT(std::string(sequential->Restore(newer.SerializeAsString()).status().message()),
+              HasSubstr("version 99"));
+}
+
+TEST(AttemptSearchTest, AStateIsSmall) {
+  AttemptDriver driver(AttemptContext(300), MakeSequential, [](const AskModel& ask) {
+    return absl::StrCat(std::string(20000, 'x'), " score=1.", ask.labels.attempt);
+  });
+  driver.Start();
+  driver.Run();
+  // No program of 20 kB is in it: some 250 bytes for each attempt.
+  EXPECT_LT(driver.strategy().Save().size(), 300u * 300u + 32u * 600u);
+}
+
+}  // namespace
+}  // namespace ksearch
