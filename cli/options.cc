@@ -78,7 +78,8 @@ void AddRun(CLI::App* app, Options* options) {
          "--language", [run](const std::string& v) { run->set_language(FindLanguage(v)->id); },
          LanguageNames())
       ->check(LanguageWord());
-  Bind<std::string>(app, "--strategy", "search strategy (default world_model)",
+  Bind<std::string>(app, "--strategy",
+                    "search strategy: world_model (default), best_of_n or sequential",
                     [run](const std::string& v) { run->set_strategy(v); });
   Bind<std::string>(app, "--provider", "model provider, by its name in the coordinator's config",
                     [run](const std::string& v) { run->set_provider(v); });

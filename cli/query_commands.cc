@@ -35,10 +35,13 @@ int StatusCommand(Client* client, const Options& options) {
     Print(absl::StrCat(status->run_id(), "  ", status->task(), "  ",
                        LanguageText(status->language()), "  ", status->strategy(), "  ",
                        status->provider(), "/", status->model(), "\n", StatusLine(*status), "\n"));
-    Print(absl::StrFormat(
-        "%d nodes, %d open actions; %d candidates, %d passed; %d model calls; %d jobs in flight\n",
-        status->nodes(), status->open_actions(), status->candidates(), status->passed(),
-        status->llm_calls(), status->jobs_in_flight()));
+    if (status->nodes() > 0) {
+      Print(
+          absl::StrFormat("%d nodes, %d open actions; ", status->nodes(), status->open_actions()));
+    }
+    Print(absl::StrFormat("%d candidates, %d passed; %d model calls; %d jobs in flight\n",
+                          status->candidates(), status->passed(), status->llm_calls(),
+                          status->jobs_in_flight()));
     Print(PlatformLine(*status));
     Print(LedgerText(status->ledger()));
     Print(TokensText(*status));

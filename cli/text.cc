@@ -180,8 +180,9 @@ std::string StatusLine(const v1::RunStatus& status) {
   }
   if (status.confirming()) parts.push_back("confirming");
   for (const v1::CycleStatus& cycle : status.cycles()) {
-    parts.push_back(absl::StrCat(cycle.node_id().empty() ? "-" : cycle.node_id(), "#",
-                                 cycle.attempt(), " ", cycle.phase()));
+    const std::string& what = cycle.node_id().empty() ? cycle.title() : cycle.node_id();
+    parts.push_back(
+        absl::StrCat(what.empty() ? "-" : what, "#", cycle.attempt(), " ", cycle.phase()));
   }
   return absl::StrJoin(parts, "  ");
 }
