@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
@@ -35,6 +36,8 @@ using testing::IsEmpty;
 
 // A search takes seconds; on a machine that is busy many times over, minutes.
 constexpr absl::Duration kLongestSearch = absl::Minutes(10);
+
+constexpr char kTree[] = "world_model";
 
 int FromEnvironment(const char* name, int otherwise) {
   const char* text = std::getenv(name);
@@ -76,10 +79,12 @@ class Search : public ScriptedRun {
  public:
   // Programs whose outcomes no load changes: one does not compile, one is wrong, one is some times
   // faster than the baseline and one much more than that.
-  Search()
-      : ScriptedRun("small_softmax_f32", "tests/integration/data/small_softmax.cassette.textproto",
-                    "tests/integration/data/crash_run.textproto",
-                    {"--rounds", "6", "--stagnation", "2"}) {}
+  explicit Search(const std::string& strategy)
+      : ScriptedRun("small_softmax_f32",
+                    strategy == kTree ? "tests/integration/data/small_softmax.cassette.textproto"
+                                      : "tests/integration/data/attempts.cassette.textproto",
+                    "tests/integration/data/crash_run.textproto", Words(strategy)),
+        has_tree_(strategy == kTree) {}
 
   void KillCoordinator() {
     cluster().Kill("coordinator");
@@ -102,7 +107,7 @@ class Search : public ScriptedRun {
 
   Story Tell() const {
     Story story;
-    const v1::WorldModel tree = Tree();
+    const v1::WorldModel tree = has_tree_ ? Tree() : v1::WorldModel();
     for (const v1::Node& node : tree.nodes()) {
       story.tree.push_back(absl::StrCat(node.parent_id(), " > ", node.node_id(), " : ",
                                         node.solution().candidate_id()));
@@ -168,6 +173,15 @@ class Search : public ScriptedRun {
 
   int Events() const { return static_cast<int>(Rows("SELECT seq FROM events").size()); }
   int Attempts() const { return static_cast<int>(Rows("SELECT lease_id FROM attempts").size()); }
+
+ private:
+  static std::vector<std::string> Words(const std::string& strategy) {
+    std::vector<std::string> words = {"--rounds", "6", "--strategy", strategy};
+    if (strategy == kTree) words.insert(words.end(), {"--stagnation", "2"});
+    return words;
+  }
+
+  const bool has_tree_;
 };
 
 struct Victim {
@@ -179,37 +193,56 @@ struct Victim {
   bool coordinator_too = false;  // then the reply to a call may be lost
 };
 
+// How a search of a strategy goes if nobody is killed.
+struct Undisturbed {
+  Story story;
+  absl::Duration time;
+  int events = 0;
+};
+
 class CrashTest : public testing::Test {
  protected:
-  static void SetUpTestSuite() {
+  // Searched for once.
+  static const Undisturbed& UndisturbedOf(const std::string& strategy) {
+    static auto* const known = new std::map<std::string, Undisturbed>();
+    if (const auto found = known->find(strategy); found != known->end()) return found->second;
     const absl::Time start = Clock::Real().SteadyNow();
-    Search search;
+    Search search(strategy);
     search.AwaitEnd(kLongestSearch);
-    undisturbed_time = Clock::Real().SteadyNow() - start;
+    Undisturbed& undisturbed = (*known)[strategy];
+    undisturbed.time = Clock::Real().SteadyNow() - start;
     search.ExpectNothingLostOrDoubled();
     EXPECT_EQ(search.ExpectNoAnswerAskedForAgain(), 0);
-    undisturbed = new Story(search.Tell());
-    undisturbed_events = search.Events();
-    ASSERT_GE(undisturbed->tree.size(), 4u);
-    ASSERT_EQ(undisturbed->evaluations.size(), 5u) << testing::PrintToString(*undisturbed);
-    ASSERT_FALSE(undisturbed->best.empty());
-    std::printf("undisturbed: %d attempts, %zu calls, %d events, %s\n", search.Attempts(),
-                undisturbed->calls.size(), undisturbed_events,
-                absl::FormatDuration(undisturbed_time).c_str());
+    undisturbed.story = search.Tell();
+    undisturbed.events = search.Events();
+    if (strategy == kTree) {
+      EXPECT_GE(undisturbed.story.tree.size(), 4u);
+    } else {
+      EXPECT_EQ(undisturbed.story.calls.size(), 6u);
+    }
+    // Four programs, and the confirmation of the best.
+    EXPECT_EQ(undisturbed.story.evaluations.size(), 5u)
+        << testing::PrintToString(undisturbed.story);
+    EXPECT_FALSE(undisturbed.story.best.empty());
+    std::printf("%s undisturbed: %d attempts, %zu calls, %d events, %s\n", strategy.c_str(),
+                search.Attempts(), undisturbed.story.calls.size(), undisturbed.events,
+                absl::FormatDuration(undisturbed.time).c_str());
+    return undisturbed;
   }
-  static void TearDownTestSuite() { delete undisturbed; }
 
   // Runs searches, each with kills at random instants, until there were enough kills.
-  void Survives(const Victim& victim) {
+  void Survives(const Victim& victim, const std::string& strategy = kTree) {
+    const Undisturbed& undisturbed = UndisturbedOf(strategy);
+    ASSERT_FALSE(HasFailure());
     const int wanted = FromEnvironment("KSEARCH_CRASHES", 2);
     Rng rng(static_cast<uint64_t>(FromEnvironment("KSEARCH_CRASH_SEED", 1)));
     int kills = 0, searches = 0, attempts = 0, evaluations = 0, lost_calls = 0;
     while (kills < wanted && searches < 3 * wanted && !HasFailure()) {
-      Search search;
+      Search search(strategy);
       // An instant is a number of events that the search has come to, and a while more.
       std::vector<int> instants(std::min(victim.most_per_search, wanted - kills));
       for (int& instant : instants) {
-        instant = static_cast<int>(rng.NextBelow(static_cast<uint64_t>(undisturbed_events - 2)));
+        instant = static_cast<int>(rng.NextBelow(static_cast<uint64_t>(undisturbed.events - 2)));
       }
       std::sort(instants.begin(), instants.end());
       int here = 0;
@@ -217,7 +250,7 @@ class CrashTest : public testing::Test {
         while (search.Events() < instant && !search.Ended()) {
           absl::SleepFor(absl::Milliseconds(20));
         }
-        absl::SleepFor(rng.NextDouble() * undisturbed_time / undisturbed_events);
+        absl::SleepFor(rng.NextDouble() * undisturbed.time / undisturbed.events);
         if (search.Ended() || HasFailure()) break;
         here += victim.kill(search, &rng);
       }
@@ -225,7 +258,7 @@ class CrashTest : public testing::Test {
       search.ExpectNothingLostOrDoubled();
       lost_calls += search.ExpectNoAnswerAskedForAgain();
       const Story story = search.Tell();
-      EXPECT_EQ(story, *undisturbed) << victim.name;
+      EXPECT_EQ(story, undisturbed.story) << strategy << ", " << victim.name;
       kills += here;
       ++searches;
       attempts += search.Attempts();
@@ -233,19 +266,12 @@ class CrashTest : public testing::Test {
     }
     EXPECT_GE(kills, wanted);
     EXPECT_LE(lost_calls, victim.coordinator_too ? kills : 0);
-    std::printf("%s: %d kills in %d searches, %d attempts for %d jobs, %d calls in flight lost\n",
-                victim.name.c_str(), kills, searches, attempts, evaluations, lost_calls);
+    std::printf("%s, %s: %d kills in %d searches, %d attempts for %d jobs, %d calls lost\n",
+                strategy.c_str(), victim.name.c_str(), kills, searches, attempts, evaluations,
+                lost_calls);
     std::fflush(stdout);
   }
-
-  static const Story* undisturbed;
-  static absl::Duration undisturbed_time;
-  static int undisturbed_events;
 };
-
-const Story* CrashTest::undisturbed = nullptr;
-absl::Duration CrashTest::undisturbed_time;
-int CrashTest::undisturbed_events = 0;
 
 bool KillCoordinator(Search& search, Rng*) {
   search.KillCoordinator();
@@ -266,18 +292,31 @@ TEST_F(CrashTest, Verifier) { Survives({"verifier", 5, KillVerifier}); }
 
 TEST_F(CrashTest, Runner) { Survives({"runner", 2, KillRunner}); }
 
-TEST_F(CrashTest, EachInTurn) {
-  const std::vector<bool (*)(Search&, Rng*)> kinds = {KillRunner, KillCoordinator, KillWorker,
-                                                      KillVerifier};
-  size_t next = 0;
-  Survives({"each in turn", 4,
-            [&](Search& search, Rng* rng) {
-              const bool killed = kinds[next % kinds.size()](search, rng);
-              next += killed ? 1 : 0;
-              return killed;
-            },
-            true});
+Victim EachInTurn() {
+  auto next = std::make_shared<size_t>(0);
+  return {"each in turn", 4,
+          [next](Search& search, Rng* rng) {
+            constexpr bool (*kKinds[])(Search&, Rng*) = {KillRunner, KillCoordinator, KillWorker,
+                                                         KillVerifier};
+            const bool killed = kKinds[*next % std::size(kKinds)](search, rng);
+            *next += killed ? 1 : 0;
+            return killed;
+          },
+          true};
 }
+
+TEST_F(CrashTest, EachInTurn) { Survives(EachInTurn()); }
+
+class StrategyCrashTest : public CrashTest, public testing::WithParamInterface<const char*> {};
+
+TEST_P(StrategyCrashTest, Coordinator) {
+  Survives({"coordinator", 5, KillCoordinator, true}, GetParam());
+}
+
+TEST_P(StrategyCrashTest, EachInTurn) { Survives(EachInTurn(), GetParam()); }
+
+INSTANTIATE_TEST_SUITE_P(WithoutATree, StrategyCrashTest,
+                         testing::Values("best_of_n", "sequential"));
 
 }  // namespace
 }  // namespace ksearch
