@@ -4,7 +4,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
-#include "common/textproto.h"
 
 namespace ksearch::run_rows {
 namespace {
@@ -15,25 +14,6 @@ absl::Status NoRun(const std::string& run_id) {
 
 // SQLite takes a negative LIMIT as none.
 int64_t Limit(int limit) { return limit > 0 ? limit : -1; }
-
-absl::Status InsertEvents(Database& database, const StepCommit& step, int64_t last_seq,
-                          absl::Time now) {
-  constexpr absl::string_view kInsert =
-      "INSERT INTO events (run_id, seq, kind, candidate_id, score, body) VALUES (?, ?, ?, ?, ?, ?)";
-  for (v1::RunEvent event : step.events) {
-    event.set_seq(++last_seq);
-    if (!event.has_at()) *event.mutable_at() = ToProto(now);
-    RETURN_IF_ERROR(database.Prepare(kInsert)
-                        .Text(step.run_id)
-                        .Int(event.seq())
-                        .Text(v1::RunEvent::Kind_Name(event.kind()))
-                        .Text(event.candidate_id())
-                        .Real(event.score())
-                        .Proto(event)
-                        .Run());
-  }
-  return absl::OkStatus();
-}
 
 }  // namespace
 
@@ -91,6 +71,18 @@ absl::StatusOr<RunRow> Read(Database& database, const std::string& run_id) {
   return run;
 }
 
+absl::StatusOr<v1::RunStatus> ReadStatus(Database& database, const std::string& run_id) {
+  Statement select =
+      database.Prepare("SELECT last_event_seq, status FROM run_states WHERE run_id = ?");
+  ASSIGN_OR_RETURN(const bool found, select.Text(run_id).Next());
+  if (!found) return NoRun(run_id);
+  v1::RunStatus status;
+  RETURN_IF_ERROR(select.ProtoAt(1, &status));
+  status.set_run_id(run_id);
+  status.set_last_event_seq(select.IntAt(0));
+  return status;
+}
+
 absl::StatusOr<std::string> Resolve(Database& database, const std::string& prefix) {
   if (prefix.empty()) {
     return absl::InvalidArgumentError("run_id is empty; give an id, a unique prefix or \"last\"");
@@ -136,7 +128,7 @@ absl::StatusOr<std::vector<v1::RunStatus>> List(Database& database) {
   }
 }
 
-absl::Status Advance(Database& database, const StepCommit& step, absl::Time now) {
+absl::StatusOr<int64_t> Advance(Database& database, const StepCommit& step, absl::Time now) {
   int64_t last_seq = 0;
   {
     Statement select =
@@ -150,18 +142,17 @@ absl::Status Advance(Database& database, const StepCommit& step, absl::Time now)
     }
     last_seq = select.IntAt(1);
   }
-  RETURN_IF_ERROR(InsertEvents(database, step, last_seq, now));
-  return database
-      .Prepare(
-          "UPDATE run_states SET cursor = ?, last_event_seq = ?, updated_unix_us = ?, "
-          "status = ?, state = ? WHERE run_id = ?")
-      .Int(step.cursor)
-      .Int(last_seq + static_cast<int64_t>(step.events.size()))
-      .Time(now)
-      .Proto(step.status)
-      .Blob(step.state)
-      .Text(step.run_id)
-      .Run();
+  RETURN_IF_ERROR(database
+                      .Prepare("UPDATE run_states SET cursor = ?, last_event_seq = ?, "
+                               "updated_unix_us = ?, status = ?, state = ? WHERE run_id = ?")
+                      .Int(step.cursor)
+                      .Int(last_seq + static_cast<int64_t>(step.events.size()))
+                      .Time(now)
+                      .Proto(step.status)
+                      .Blob(step.state)
+                      .Text(step.run_id)
+                      .Run());
+  return last_seq;
 }
 
 absl::Status InsertWorldModel(Database& database, const std::string& run_id,
@@ -228,19 +219,6 @@ absl::StatusOr<std::vector<Arrival>> ReadArrivals(Database& database, const std:
     arrival.kind = select.TextAt(1) == "reply" ? Arrival::Kind::kReply : Arrival::Kind::kResult;
     arrival.ref = select.TextAt(2);
     arrival.tag = select.TextAt(3);
-  }
-}
-
-absl::StatusOr<std::vector<v1::RunEvent>> ReadEvents(Database& database, const std::string& run_id,
-                                                     int64_t after_seq, int limit) {
-  Statement select =
-      database.Prepare("SELECT body FROM events WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?");
-  select.Text(run_id).Int(after_seq).Int(Limit(limit));
-  std::vector<v1::RunEvent> events;
-  while (true) {
-    ASSIGN_OR_RETURN(const bool row, select.Next());
-    if (!row) return events;
-    RETURN_IF_ERROR(select.ProtoAt(0, &events.emplace_back()));
   }
 }
 

@@ -11,17 +11,19 @@
 #include "coordinator/store/database.h"
 #include "coordinator/store/store.h"
 
-// Rows of runs: where each stands, its world models, its feed of arrivals and its events. Every
-// function works inside the caller's transaction; contracts as in store.h.
+// Rows of runs: where each stands, its world models and its feed of arrivals. Every function works
+// inside the caller's transaction; contracts as in store.h.
 namespace ksearch::run_rows {
 
 absl::StatusOr<std::string> Insert(Database& database, const RunRow& run, absl::Time now);
 absl::StatusOr<RunRow> Read(Database& database, const std::string& run_id);
+absl::StatusOr<v1::RunStatus> ReadStatus(Database& database, const std::string& run_id);
 absl::StatusOr<std::string> Resolve(Database& database, const std::string& prefix);
 absl::StatusOr<std::vector<v1::RunStatus>> List(Database& database);
 
-// Cursor, state, status and events of a step. FAILED_PRECONDITION if the cursor would go back.
-absl::Status Advance(Database& database, const StepCommit& step, absl::Time now);
+// Cursor, state and status of a step, which is about to add its events. Returns the last event's
+// number before it. FAILED_PRECONDITION if the cursor would go back.
+absl::StatusOr<int64_t> Advance(Database& database, const StepCommit& step, absl::Time now);
 absl::Status InsertWorldModel(Database& database, const std::string& run_id,
                               const v1::WorldModel& model);
 absl::StatusOr<v1::WorldModel> ReadWorldModel(Database& database, const std::string& run_id,
@@ -33,8 +35,6 @@ absl::StatusOr<bool> InsertArrival(Database& database, const std::string& run_id
                                    const std::string& tag);
 absl::StatusOr<std::vector<Arrival>> ReadArrivals(Database& database, const std::string& run_id,
                                                   int64_t after_seq, int limit);
-absl::StatusOr<std::vector<v1::RunEvent>> ReadEvents(Database& database, const std::string& run_id,
-                                                     int64_t after_seq, int limit);
 
 }  // namespace ksearch::run_rows
 

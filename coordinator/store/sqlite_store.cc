@@ -11,6 +11,7 @@
 #include "common/log.h"
 #include "common/status_macros.h"
 #include "common/unique_fd.h"
+#include "coordinator/store/event_rows.h"
 #include "coordinator/store/job_rows.h"
 #include "coordinator/store/ledger_rows.h"
 #include "coordinator/store/migrations.h"
@@ -136,6 +137,10 @@ void SqliteStore::SetArrivalListener(std::function<void(const std::string& run_i
   listener_ = std::move(listener);
 }
 
+void SqliteStore::SetEventListener(EventListener listener) {
+  event_listener_ = std::move(listener);
+}
+
 void SqliteStore::Notify(const std::vector<std::string>& runs) const {
   if (!listener_) return;
   for (const std::string& run_id : runs) listener_(run_id);
@@ -172,6 +177,10 @@ absl::StatusOr<RunRow> SqliteStore::ReadRun(const std::string& run_id) {
   return Reading([&](Database& database) { return run_rows::Read(database, run_id); });
 }
 
+absl::StatusOr<v1::RunStatus> SqliteStore::ReadRunStatus(const std::string& run_id) {
+  return Reading([&](Database& database) { return run_rows::ReadStatus(database, run_id); });
+}
+
 absl::StatusOr<std::string> SqliteStore::ResolveRun(const std::string& prefix) {
   return Reading([&](Database& database) { return run_rows::Resolve(database, prefix); });
 }
@@ -190,7 +199,17 @@ absl::StatusOr<std::vector<Arrival>> SqliteStore::ReadArrivals(const std::string
 absl::StatusOr<std::vector<v1::RunEvent>> SqliteStore::ReadEvents(const std::string& run_id,
                                                                   int64_t after_seq, int limit) {
   return Reading(
-      [&](Database& database) { return run_rows::ReadEvents(database, run_id, after_seq, limit); });
+      [&](Database& database) { return event_rows::Read(database, run_id, after_seq, limit); });
+}
+
+absl::StatusOr<std::vector<v1::FeedEntry>> SqliteStore::ReadAllEvents(int64_t after_cursor,
+                                                                      int limit) {
+  return Reading(
+      [&](Database& database) { return event_rows::ReadAll(database, after_cursor, limit); });
+}
+
+absl::StatusOr<int64_t> SqliteStore::ReadNewestCursor() {
+  return Reading([](Database& database) { return event_rows::ReadNewestCursor(database); });
 }
 
 absl::StatusOr<v1::WorldModel> SqliteStore::ReadWorldModel(const std::string& run_id,
@@ -281,10 +300,12 @@ absl::StatusOr<std::string> SqliteStore::CreateRun(const RunRow& run) {
 absl::Status SqliteStore::CommitStep(const StepCommit& step) {
   const absl::Time now = clock_.Now();
   std::vector<std::string> arrived;
+  std::vector<v1::FeedEntry> told;
   return writer_.Run(
       [&](Database& database) {
         arrived.clear();
-        RETURN_IF_ERROR(run_rows::Advance(database, step, now));
+        ASSIGN_OR_RETURN(const int64_t last_seq, run_rows::Advance(database, step, now));
+        ASSIGN_OR_RETURN(told, event_rows::Insert(database, step, last_seq, now));
         if (step.world_model.has_value()) {
           RETURN_IF_ERROR(run_rows::InsertWorldModel(database, step.run_id, *step.world_model));
         }
@@ -308,7 +329,10 @@ absl::Status SqliteStore::CommitStep(const StepCommit& step) {
         }
         return absl::OkStatus();
       },
-      [&] { Notify(arrived); });
+      [&] {
+        Notify(arrived);
+        if (event_listener_ && !told.empty()) event_listener_(told);
+      });
 }
 
 void SqliteStore::RecordSend(const std::string& call_id,

@@ -25,15 +25,20 @@ class SqliteStore final : public Store {
                                                            const Clock& clock);
 
   void SetArrivalListener(std::function<void(const std::string& run_id)> listener) override;
+  void SetEventListener(EventListener listener) override;
   absl::StatusOr<std::string> CreateRun(const RunRow& run) override;
   absl::Status CommitStep(const StepCommit& step) override;
   absl::StatusOr<RunRow> ReadRun(const std::string& run_id) override;
+  absl::StatusOr<v1::RunStatus> ReadRunStatus(const std::string& run_id) override;
   absl::StatusOr<std::string> ResolveRun(const std::string& prefix) override;
   absl::StatusOr<std::vector<v1::RunStatus>> ListRuns() override;
   absl::StatusOr<std::vector<Arrival>> ReadArrivals(const std::string& run_id, int64_t after_seq,
                                                     int limit) override;
   absl::StatusOr<std::vector<v1::RunEvent>> ReadEvents(const std::string& run_id, int64_t after_seq,
                                                        int limit) override;
+  absl::StatusOr<std::vector<v1::FeedEntry>> ReadAllEvents(int64_t after_cursor,
+                                                           int limit) override;
+  absl::StatusOr<int64_t> ReadNewestCursor() override;
   absl::StatusOr<v1::WorldModel> ReadWorldModel(const std::string& run_id,
                                                 int64_t revision) override;
   absl::StatusOr<CandidateRow> ReadCandidate(const std::string& run_id,
@@ -85,11 +90,12 @@ class SqliteStore final : public Store {
   auto Reading(Read read) -> decltype(read(std::declval<Database&>()));
   void Notify(const std::vector<std::string>& runs) const;
 
-  // Constant after construction (the listener: before use).
+  // Constant after construction (the listeners: before use).
   const std::string path_;
   const int schema_version_;
   const Clock& clock_;
   std::function<void(const std::string& run_id)> listener_;
+  EventListener event_listener_;
 
   // Destroyed in reverse order: the readers close, the writer commits what is posted and closes
   // last (which folds the write-ahead log into the file), then the lock goes.

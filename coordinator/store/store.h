@@ -50,6 +50,11 @@ class Store {
   // Runs once for each arrival committed, on the writer thread; must not block nor call a blocking
   // method. Set before use.
   virtual void SetArrivalListener(std::function<void(const std::string& run_id)> listener) = 0;
+  // Runs once for each step committed that has events, with all of them, each with the status after
+  // the step; in the order of their cursors, on the writer thread. Must not block nor call a
+  // blocking method. Set before use.
+  using EventListener = std::function<void(const std::vector<v1::FeedEntry>& entries)>;
+  virtual void SetEventListener(EventListener listener) = 0;
 
   // ---- runs (blocking until committed)
   // Idempotent by request_id: returns the id of the run that has it.
@@ -59,6 +64,8 @@ class Store {
   // call's reservation does not fit under a cap of the run or of its model.
   virtual absl::Status CommitStep(const StepCommit& step) = 0;
   virtual absl::StatusOr<RunRow> ReadRun(const std::string& run_id) = 0;  // NOT_FOUND
+  // ReadRun(run_id).status, without reading the state, which may be megabytes.
+  virtual absl::StatusOr<v1::RunStatus> ReadRunStatus(const std::string& run_id) = 0;
   // In all reads a `limit` <= 0 is none.
   // "last", a full id or a unique prefix -> id. NOT_FOUND; INVALID_ARGUMENT if ambiguous.
   virtual absl::StatusOr<std::string> ResolveRun(const std::string& prefix) = 0;
@@ -67,6 +74,11 @@ class Store {
                                                             int64_t after_seq, int limit) = 0;
   virtual absl::StatusOr<std::vector<v1::RunEvent>> ReadEvents(const std::string& run_id,
                                                                int64_t after_seq, int limit) = 0;
+  // Of all runs, in the order of commit, from beyond the cursor on; without their runs' status. A
+  // cursor rises for ever.
+  virtual absl::StatusOr<std::vector<v1::FeedEntry>> ReadAllEvents(int64_t after_cursor,
+                                                                   int limit) = 0;
+  virtual absl::StatusOr<int64_t> ReadNewestCursor() = 0;  // 0: there is no event yet
   virtual absl::StatusOr<v1::WorldModel> ReadWorldModel(const std::string& run_id,
                                                         int64_t revision) = 0;  // 0 = newest
   virtual absl::StatusOr<CandidateRow> ReadCandidate(const std::string& run_id,

@@ -33,6 +33,8 @@ void FakeStore::SetArrivalListener(std::function<void(const std::string& run_id)
   listener_ = std::move(listener);
 }
 
+void FakeStore::SetEventListener(EventListener listener) { event_listener_ = std::move(listener); }
+
 void FakeStore::Tell(const std::vector<std::string>& run_ids) {
   if (!listener_) return;
   for (const std::string& run_id : run_ids) listener_(run_id);
@@ -69,6 +71,7 @@ absl::StatusOr<std::string> FakeStore::CreateRun(const RunRow& run) {
 
 absl::Status FakeStore::CommitStep(const StepCommit& step) {
   bool arrived = false;
+  std::vector<v1::FeedEntry> told;
   {
     MutexLock lock(&mu_);
     if (failure_code_ != absl::StatusCode::kOk) return WriteFailure();
@@ -127,11 +130,19 @@ absl::Status FakeStore::CommitStep(const StepCommit& step) {
     }
     for (v1::RunEvent event : step.events) {
       event.set_seq(static_cast<int64_t>(run->events.size()) + 1);
-      run->events.push_back(std::move(event));
+      run->events.push_back(event);
+      v1::FeedEntry entry;
+      entry.set_cursor(static_cast<int64_t>(all_events_.size()) + 1);
+      entry.mutable_run()->set_run_id(step.run_id);
+      *entry.mutable_run()->mutable_event() = std::move(event);
+      all_events_.push_back(entry);
+      told.push_back(std::move(entry));
     }
     run->row.status.set_last_event_seq(static_cast<int64_t>(run->events.size()));
+    for (v1::FeedEntry& entry : told) *entry.mutable_run()->mutable_status() = run->row.status;
   }
   if (arrived) Tell({step.run_id});
+  if (event_listener_ && !told.empty()) event_listener_(told);
   return absl::OkStatus();
 }
 
@@ -139,6 +150,27 @@ absl::StatusOr<RunRow> FakeStore::ReadRun(const std::string& run_id) {
   MutexLock lock(&mu_);
   ASSIGN_OR_RETURN(Run * run, FindRun(run_id));
   return run->row;
+}
+
+absl::StatusOr<v1::RunStatus> FakeStore::ReadRunStatus(const std::string& run_id) {
+  ASSIGN_OR_RETURN(const RunRow row, ReadRun(run_id));
+  return row.status;
+}
+
+absl::StatusOr<std::vector<v1::FeedEntry>> FakeStore::ReadAllEvents(int64_t after_cursor,
+                                                                    int limit) {
+  MutexLock lock(&mu_);
+  std::vector<v1::FeedEntry> entries;
+  for (const v1::FeedEntry& entry : all_events_) {
+    if (limit > 0 && static_cast<int>(entries.size()) == limit) break;
+    if (entry.cursor() > after_cursor) entries.push_back(entry);
+  }
+  return entries;
+}
+
+absl::StatusOr<int64_t> FakeStore::ReadNewestCursor() {
+  MutexLock lock(&mu_);
+  return static_cast<int64_t>(all_events_.size());
 }
 
 absl::StatusOr<std::string> FakeStore::ResolveRun(const std::string& prefix) {

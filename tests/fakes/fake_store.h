@@ -25,15 +25,20 @@ class FakeStore final : public Store {
   int results() const;
 
   void SetArrivalListener(std::function<void(const std::string& run_id)> listener) override;
+  void SetEventListener(EventListener listener) override;
   absl::StatusOr<std::string> CreateRun(const RunRow& run) override;
   absl::Status CommitStep(const StepCommit& step) override;
   absl::StatusOr<RunRow> ReadRun(const std::string& run_id) override;
+  absl::StatusOr<v1::RunStatus> ReadRunStatus(const std::string& run_id) override;
   absl::StatusOr<std::string> ResolveRun(const std::string& prefix) override;
   absl::StatusOr<std::vector<v1::RunStatus>> ListRuns() override;
   absl::StatusOr<std::vector<Arrival>> ReadArrivals(const std::string& run_id, int64_t after_seq,
                                                     int limit) override;
   absl::StatusOr<std::vector<v1::RunEvent>> ReadEvents(const std::string& run_id, int64_t after_seq,
                                                        int limit) override;
+  absl::StatusOr<std::vector<v1::FeedEntry>> ReadAllEvents(int64_t after_cursor,
+                                                           int limit) override;
+  absl::StatusOr<int64_t> ReadNewestCursor() override;
   absl::StatusOr<v1::WorldModel> ReadWorldModel(const std::string& run_id,
                                                 int64_t revision) override;
   absl::StatusOr<CandidateRow> ReadCandidate(const std::string& run_id,
@@ -99,6 +104,7 @@ class FakeStore final : public Store {
 
   mutable Mutex mu_;
   std::function<void(const std::string&)> listener_;  // set before use
+  EventListener event_listener_;                      // likewise
   // Made anew for each call: a Status shared between threads looks like a race to ThreadSanitizer,
   // since the distribution's Abseil is not instrumented.
   absl::Status WriteFailure() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
@@ -107,6 +113,7 @@ class FakeStore final : public Store {
   absl::StatusCode failure_code_ ABSL_GUARDED_BY(mu_) = absl::StatusCode::kOk;
   std::string failure_message_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, Run> runs_ ABSL_GUARDED_BY(mu_);
+  std::vector<v1::FeedEntry> all_events_ ABSL_GUARDED_BY(mu_);  // cursor - 1 -> entry
   std::map<std::string, LlmCallRow> calls_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, v1::JobSpec> jobs_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, v1::JobResult> results_ ABSL_GUARDED_BY(mu_);

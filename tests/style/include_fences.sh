@@ -19,7 +19,7 @@ fence() {
   fi
 }
 
-fence 'coordinator/(engine|ledger|llm|packet|proposer|scheduler|search|service|store|world_model)/|coordinator/[^/]*\.h' 'coordinator/'
+fence 'coordinator/(engine|events|ledger|llm|packet|proposer|scheduler|search|service|store|world_model)/|coordinator/[^/]*\.h' 'coordinator/'
 fence 'gpu_worker/' 'gpu_worker/'
 fence 'cli/' 'cli/'
 fence 'tests/' 'none/'
@@ -35,6 +35,7 @@ fence 'CLI/' 'cli/(options|budget_options)\.cc'
 # Inside the coordinator.
 fence 'coordinator/(engine|service)/' 'coordinator/(engine|service)/|coordinator/main'
 fence 'coordinator/store/' 'coordinator/(store|engine|service)/|coordinator/main'
+fence 'coordinator/events/' 'coordinator/(events|service)/|coordinator/main'
 fence 'coordinator/scheduler/' 'coordinator/(scheduler|service)/|coordinator/main'
 fence 'coordinator/search/' 'coordinator/(search|engine)/'
 # One format of tasks, which the command line writes and the coordinator reads.
