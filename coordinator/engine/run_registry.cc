@@ -13,6 +13,7 @@
 #include "common/status_macros.h"
 #include "common/textproto.h"
 #include "common/trusted_programs.h"
+#include "coordinator/engine/event_detail.h"
 #include "coordinator/engine/job_specs.h"
 #include "coordinator/engine/repeated_run.h"
 #include "coordinator/engine/run_estimate.h"
@@ -295,6 +296,8 @@ void RunRegistry::RecordFailure(const std::string& run_id, const absl::Status& w
     event.set_kind(v1::RunEvent::RUN_ENDED);
     event.set_text(absl::StrCat("failed: ", step.status.reason()));
     *event.mutable_at() = now;
+    const StepCause cause;
+    FillEventDetail(parts_.store, {&cause, &step.candidates, nullptr, &step.status}, &event);
     status = parts_.store->CommitStep(step);
   }
   if (!status.ok()) LOG(ERROR) << "run=" << run_id << " end not recorded: " << status.ToString();

@@ -219,7 +219,9 @@ absl::StatusOr<SearchRun::Progress> SearchRun::FoldNext() {
 absl::Status SearchRun::End(v1::RunState state, const std::string& reason) {
   pending_ = StepCommit{};
   status_ = committed_status_;
+  cause_ = StepCause();
   SetEnded(state, reason);
+  DescribeEvents();
   pending_.run_id = run_id_;
   pending_.cursor = committed_cursor_;
   pending_.state = committed_state_;
@@ -271,6 +273,7 @@ absl::Status SearchRun::FoldReply(const Arrival& arrival) {
   answer.reply.usage = call.usage;
   state_.set_input_tokens(state_.input_tokens() + call.input_tokens);
   state_.set_output_tokens(state_.output_tokens() + call.output_tokens);
+  cause_.call = call;
   const StepOutput output = strategy_->OnAnswer(answer);
   const bool screened = std::any_of(
       output.screens.begin(), output.screens.end(),
@@ -291,6 +294,7 @@ absl::Status SearchRun::FoldResult(const Arrival& arrival) {
   if (!result.has_value()) {
     return absl::DataLossError(absl::StrCat("job ", arrival.ref, " has an arrival but no result"));
   }
+  cause_.result = *result;
   if (result->outcome() == v1::OUTCOME_TASK_ERROR) {
     ASSIGN_OR_RETURN(const v1::JobSpec faulty, parts_.store->ReadJob(arrival.ref));
     // A rival's fault is that comparison's own.
@@ -453,6 +457,13 @@ void SearchRun::AddEvent(v1::RunEvent event) {
   pending_.events.push_back(std::move(event));
 }
 
+void SearchRun::DescribeEvents() {
+  const StepFacts facts = {&cause_, &pending_.candidates, strategy_->world_model(), &status_};
+  for (v1::RunEvent& event : pending_.events) {
+    FillEventDetail(parts_.store, facts, &event);
+  }
+}
+
 void SearchRun::CountWallTime() {
   const absl::Time now = parts_.clock->SteadyNow();
   state_.set_wall_us(state_.wall_us() + absl::ToInt64Microseconds(now - counted_));
@@ -529,6 +540,7 @@ absl::Status SearchRun::CommitOnce(bool closed) {
   for (v1::RunEvent& event : gate_.Warnings(ledger, wall_time, &state_)) AddEvent(std::move(event));
   EndIfDone(passed.blocked);
   FillStatus(ledger);
+  DescribeEvents();
   pending_.run_id = run_id_;
   pending_.cursor = cursor_;
   pending_.state = state_.SerializeAsString();
@@ -538,6 +550,7 @@ absl::Status SearchRun::CommitOnce(bool closed) {
   committed_state_ = step.state;
   committed_status_ = step.status;
   committed_cursor_ = step.cursor;
+  cause_ = StepCause();
   for (const LlmCallRow& call : step.calls) {
     parts_.models->Send(call, gate_.PriceOf(call.provider, call.model));
   }

@@ -13,6 +13,7 @@
 #include "coordinator/engine/incumbent_tracker.h"
 #include "coordinator/engine/job_sink.h"
 #include "coordinator/engine/job_specs.h"
+#include "coordinator/engine/event_detail.h"
 #include "coordinator/engine/model_caller.h"
 #include "coordinator/engine/run_platform.h"
 #include "coordinator/search/search_strategy.h"
@@ -102,6 +103,8 @@ class SearchRun {
   absl::Status Challenge(const CandidateRow& candidate, const v1::JobResult& screened);
   absl::Status TakeTrackerStep(const IncumbentTracker::Step& step);
   void AddEvent(v1::RunEvent event);
+  // Fills in the details of the events of `pending_`; status_ is as of its end.
+  void DescribeEvents();
   // Tells the models' arms what the call of a screened candidate brought.
   absl::Status NoteGain(const CandidateRow& candidate, const v1::JobResult& result);
   // Lets through what the budget allows, writes `pending_` with the new state, then sends and
@@ -127,6 +130,7 @@ class SearchRun {
   v1::RunStatus status_;
   int64_t cursor_ = 0;
   StepCommit pending_;
+  StepCause cause_;  // of pending_
   // As last committed.
   std::string committed_state_;
   v1::RunStatus committed_status_;

@@ -20,6 +20,29 @@ TEST_F(SearchRunTest, RunsToTheEndAndConfirmsTheBest) {
   EXPECT_EQ(store_.ReadRun("run")->status.state(), v1::RUN_STATE_FINISHED);
 }
 
+TEST_F(SearchRunTest, EveryEventHasItsDetail) {
+  const auto run = NewRun();
+  ASSERT_TRUE(run->Begin().ok());
+  RunToEnd(run.get());
+  const auto events = store_.ReadEvents("run", 0, 1000);
+  ASSERT_TRUE(events.ok());
+  int incumbents = 0;
+  for (const v1::RunEvent& event : *events) {
+    EXPECT_NE(event.detail_case(), v1::RunEvent::DETAIL_NOT_SET) << event.ShortDebugString();
+    if (event.kind() != v1::RunEvent::NEW_INCUMBENT) continue;
+    ++incumbents;
+    EXPECT_EQ(event.confirmation().verdict(), v1::Comparison::IMPROVED);
+    EXPECT_EQ(event.confirmation().outcome(), v1::OUTCOME_PASSED);
+    EXPECT_EQ(event.call().input_tokens(), 100);
+    EXPECT_EQ(event.call().provider(), "p");
+  }
+  EXPECT_GT(incumbents, 0);
+  EXPECT_EQ(events->back().kind(), v1::RunEvent::RUN_ENDED);
+  EXPECT_EQ(events->back().run().state(), v1::RUN_STATE_FINISHED);
+  EXPECT_EQ(events->back().run().input_tokens(), 600);
+  EXPECT_EQ(events->back().run().evaluations(), store_.ReadLedger("run")->at(0).evaluations);
+}
+
 TEST_F(SearchRunTest, KilledAfterEveryStepItAsksEverythingOnce) {
   RunToEndInLivesOfOneStep();
   EXPECT_EQ(store_.ReadRun("run")->status.state(), v1::RUN_STATE_FINISHED);
