@@ -24,6 +24,9 @@ int LogCommand(Client* client, const Options& options);
 int WorkersCommand(Client* client, const Options& options);
 int TasksCommand(Client* client, const Options& options);
 
+// feed_command.cc: until it is interrupted.
+int FeedCommand(Client* client, const Options& options);
+
 // job_commands.cc
 int ResultsCommand(Client* client, const Options& options);
 int JobsCommand(Client* client, const Options& options);

@@ -29,6 +29,7 @@ int RunNamedCommand(ksearch::Options options) {
       {"jobs", ksearch::JobsCommand},       {"cancel", ksearch::CancelCommand},
       {"results", ksearch::ResultsCommand}, {"task", ksearch::TaskCommand},
       {"up", ksearch::UpCommand},           {"down", ksearch::DownCommand},
+      {"feed", ksearch::FeedCommand},
   };
   ksearch::ClientAccess access;
   const bool up_or_down = options.command == "up" || options.command == "down";

@@ -134,6 +134,17 @@ void AddRun(CLI::App* app, Options* options) {
   AddBudgetOptions(app, run->mutable_budget());
 }
 
+void AddFeed(CLI::App* app, Options* options) {
+  app->add_option("--after", options->after_cursor,
+                  "first every event of runs after this cursor; 0: from the first one on")
+      ->check(CLI::Range(int64_t{0}, INT64_MAX));
+  CLI::Option* const runs =
+      app->add_flag("--runs", options->only_runs, "only what happens in runs");
+  app->add_flag("--fleet", options->only_fleet,
+                "only what happens to workers, devices, jobs and model calls")
+      ->excludes(runs);
+}
+
 void AddEval(CLI::App* app, Options* options) {
   app->add_option("--task", options->task, "task to judge by")->required();
   app->add_option("--language", options->language,
@@ -418,9 +429,12 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
               true)
       ->add_option("candidate", options.candidate_id,
                    "candidate id or a unique prefix (default: the best)");
-  add_for_run("log", "everything that happened in a run", true)
-      ->add_option("--limit", options.limit, "at most this many lines, newest last")
+  auto* log = add_for_run("log", "everything that happened in a run", true);
+  log->add_option("--limit", options.limit, "at most this many lines, newest last")
       ->check(CLI::Range(1, 1000000));
+  log->add_flag("-f,--follow", options.follow,
+                "then print what happens as it happens, until the run ends");
+  AddFeed(add("feed", "what happens in all runs and on all workers, as it happens"), &options);
   add_for_run("stop", "stop a run; it can be resumed", true);
   auto* export_run = add_for_run("export", "record a run, to be replayed without a network", true);
   export_run->add_option("--cassette", options.cassette, "the file to write; - is standard output")

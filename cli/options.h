@@ -74,9 +74,15 @@ struct Options {
   bool repeat = false;
   bool profile = false;
 
+  // feed
+  std::optional<int64_t> after_cursor;
+  bool only_runs = false;
+  bool only_fleet = false;
+
   // commands about one run
   std::string run_id;
   std::string candidate_id;
+  bool follow = false;
   bool source = false;
   int64_t revision = 0;
   int rounds = 0;

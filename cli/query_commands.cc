@@ -9,6 +9,7 @@
 #include "cli/call_text.h"
 #include "cli/commands.h"
 #include "cli/json_output.h"
+#include "cli/run_watcher.h"
 #include "cli/text.h"
 #include "common/textproto.h"
 
@@ -153,22 +154,22 @@ int LogCommand(Client* client, const Options& options) {
     request.set_after_seq(page->events(page->events_size() - 1).seq());
     events.insert(events.end(), page->events().begin(), page->events().end());
   }
+  const auto print = [&](const v1::RunEvent& event) {
+    if (options.json) return PrintJsonLine(event);
+    Print(absl::StrCat(absl::FormatTime("%H:%M:%E3S", FromProto(event.at()), absl::UTCTimeZone()),
+                       "  ", EventText(event), "\n"));
+    std::fflush(stdout);
+  };
   const size_t limit = static_cast<size_t>(options.limit);
   const size_t first = events.size() > limit ? events.size() - limit : 0;
   if (first > 0) {
     std::fprintf(stderr, "ksearch: %zu earlier lines are left out; all of them: --limit %zu\n",
                  first, events.size());
   }
-  for (size_t i = first; i < events.size(); ++i) {
-    if (options.json) {
-      PrintJsonLine(events[i]);
-    } else {
-      Print(absl::StrCat(
-          absl::FormatTime("%H:%M:%E3S", FromProto(events[i].at()), absl::UTCTimeZone()), "  ",
-          EventText(events[i]), "\n"));
-    }
-  }
-  return kExitOk;
+  for (size_t i = first; i < events.size(); ++i) print(events[i]);
+  if (!options.follow) return kExitOk;
+  const absl::Status followed = FollowRun(client, options.run_id, request.after_seq(), print);
+  return followed.ok() ? kExitOk : Fail(followed);
 }
 
 int WorkersCommand(Client* client, const Options& options) {

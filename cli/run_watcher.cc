@@ -211,6 +211,35 @@ absl::StatusOr<v1::RunStatus> WatchRun(Client* client, const std::string& run_id
   }
 }
 
+absl::Status FollowRun(Client* client, const std::string& run_id, int64_t after_seq,
+                       const std::function<void(const v1::RunEvent&)>& take) {
+  v1::WatchRunRequest request;
+  request.set_run_id(run_id);
+  request.set_after_seq(after_seq);
+  bool begun = false;
+  absl::Time give_up = absl::Now() + kReconnectFor;
+  while (true) {
+    grpc::ClientContext context;
+    const auto stream = client->stub().WatchRun(&context, request);
+    v1::WatchRunReply reply;
+    while (stream->Read(&reply)) {
+      begun = true;
+      give_up = absl::Now() + kReconnectFor;
+      // "last" may mean another run after a reconnect.
+      request.set_run_id(reply.status().run_id());
+      if (!reply.has_event()) continue;
+      request.set_after_seq(reply.event().seq());
+      take(reply.event());
+    }
+    const grpc::Status status = stream->Finish();
+    if (status.ok()) return absl::OkStatus();
+    if (status.error_code() != grpc::StatusCode::UNAVAILABLE || !begun || absl::Now() >= give_up) {
+      return client->Explain(FromGrpc(status));
+    }
+    absl::SleepFor(absl::Milliseconds(500));
+  }
+}
+
 std::string FinalTable(const v1::RunStatus& status, const v1::ListEventsReply& events) {
   std::vector<std::vector<std::string>> rows = {{"round", "node", "candidate", "what came of it"}};
   for (const v1::RunEvent& event : events.events()) {

@@ -1,6 +1,8 @@
 #ifndef KSEARCH_CLI_RUN_WATCHER_H_
 #define KSEARCH_CLI_RUN_WATCHER_H_
 
+#include <cstdint>
+#include <functional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -17,6 +19,11 @@ namespace ksearch {
 // away and comes back within 60 s. Returns the final status.
 absl::StatusOr<v1::RunStatus> WatchRun(Client* client, const std::string& run_id,
                                        const Options& options);
+
+// Hands over every event of a run after `after_seq` until the run ends. Reconnects as WatchRun
+// does.
+absl::Status FollowRun(Client* client, const std::string& run_id, int64_t after_seq,
+                       const std::function<void(const v1::RunEvent&)>& take);
 
 // What is said at the end of a run: a table of what happened and the best candidate.
 std::string FinalTable(const v1::RunStatus& status, const v1::ListEventsReply& events);

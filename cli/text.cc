@@ -11,6 +11,7 @@
 #include "common/language.h"
 #include "common/platform.h"
 #include "common/run_facts.h"
+#include "common/textproto.h"
 
 namespace ksearch {
 namespace {
@@ -166,6 +167,37 @@ std::string EventText(const v1::RunEvent& event) {
   if (!event.node_id().empty()) absl::StrAppend(&text, "  ", event.node_id());
   if (!event.candidate_id().empty()) absl::StrAppend(&text, "  ", ShortId(event.candidate_id()));
   if (!event.text().empty()) absl::StrAppend(&text, "  ", event.text());
+  return text;
+}
+
+std::string FleetEventText(const v1::FleetEvent& event) {
+  std::string text = Lower(v1::FleetEvent::Kind_Name(event.kind()), "");
+  std::replace(text.begin(), text.end(), '_', ' ');
+  const auto append = [&](absl::string_view before, absl::string_view word) {
+    if (!word.empty()) absl::StrAppend(&text, before, word);
+  };
+  append("  ", event.worker_name().empty() ? event.worker_id() : event.worker_name());
+  append("  ", event.device_id());
+  append("  job ", ShortId(event.job_id()));
+  if (event.job_kind() != v1::JOB_KIND_UNSPECIFIED) {
+    append("  ", Lower(v1::JobKind_Name(event.job_kind()), "JOB_KIND_"));
+  }
+  append("  ", event.task());
+  if (event.stage() != v1::HeldLease::STATE_UNSPECIFIED) {
+    append("  ", Lower(v1::HeldLease::State_Name(event.stage()), ""));
+  }
+  if (event.outcome() != v1::OUTCOME_UNSPECIFIED) append("  ", OutcomeText(event.outcome()));
+  if (event.has_call()) {
+    append("  ", event.call().call_id());
+    append("  ", absl::StrCat(event.call().provider(), "/", event.call().model()));
+  }
+  if (event.kind() == v1::FleetEvent::CALL_ANSWERED) {
+    absl::StrAppendFormat(&text, "  %d+%d tokens  $%.4f  %.1f s", event.call().input_tokens(),
+                          event.call().output_tokens(),
+                          static_cast<double>(event.call().nano_usd()) / 1e9,
+                          absl::ToDoubleSeconds(FromProto(event.call().took())));
+  }
+  append("  ", event.text());
   return text;
 }
 

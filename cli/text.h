@@ -32,6 +32,8 @@ std::string LatencyText(double microseconds);
 std::string EventText(const v1::RunEvent& event);
 // "measured with NVIDIA H200 sm_90a, ...", and what is wrong with that; "" while it is not known.
 std::string PlatformLine(const v1::RunStatus& status);
+// An event of a worker, a lease or a model call, in one line without its time.
+std::string FleetEventText(const v1::FleetEvent& event);
 // "running  7/16 rounds  best 5.31x ...": one line.
 std::string StatusLine(const v1::RunStatus& status);
 // The tree with beliefs, one node a line, children indented.

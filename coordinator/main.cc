@@ -27,6 +27,7 @@
 #include "coordinator/engine/run_registry.h"
 #include "coordinator/engine/run_settings.h"
 #include "coordinator/engine/waiting_watch.h"
+#include "coordinator/events/event_feed.h"
 #include "coordinator/llm/client_factory.h"
 #include "coordinator/llm/offline_factory.h"
 #include "coordinator/service/access/grpc_server.h"
@@ -234,6 +235,7 @@ absl::Status Run(const v1::CoordinatorConfig& config, bool exit_when_waiting,
   if (::mkdir(config.state_dir().c_str(), 0700) != 0 && errno != EEXIST) {
     return ErrnoStatus(errno, absl::StrCat("create state_dir ", config.state_dir()));
   }
+  EventFeed feed;
   RunWaker waker;
   Store::Options store_options;
   store_options.path = config.state_dir() + kDatabaseName;
@@ -241,9 +243,13 @@ absl::Status Run(const v1::CoordinatorConfig& config, bool exit_when_waiting,
   ASSIGN_OR_RETURN(const std::unique_ptr<TaskSuite> tasks,
                    MakeDirectorySuite({config.task_dirs().begin(), config.task_dirs().end()}));
   store->SetArrivalListener([&waker](const std::string& run_id) { waker.Wake(run_id); });
+  store->SetEventListener(
+      [&feed](const std::vector<v1::FeedEntry>& entries) { feed.Publish(entries); });
+  const auto publish = [&feed](v1::FleetEvent event) { feed.Publish(std::move(event)); };
   ResultWatch results;
   WorkerGateway gateway(GatewayOptions(config.scheduler()), store.get(), &clock);
   gateway.SetResultListener([&results](const v1::JobResult&) { results.Notify(); });
+  gateway.SetFleetListener(publish);
   GatewaySink queue(&gateway);
   ModelCaller::Options model_options;
   if (config.max_llm_calls_in_flight() > 0) {
@@ -252,6 +258,7 @@ absl::Status Run(const v1::CoordinatorConfig& config, bool exit_when_waiting,
   std::vector<std::string> mailboxes;
   ModelCaller models(store.get(), clock, MakeProviders(config, store.get(), clock, &mailboxes),
                      model_options);
+  models.SetCallListener(publish);
   ASSIGN_OR_RETURN(const PriceBook prices,
                    PriceBook::Load({config.price_dirs().begin(), config.price_dirs().end()},
                                    {config.providers().begin(), config.providers().end()}));
@@ -276,8 +283,8 @@ absl::Status Run(const v1::CoordinatorConfig& config, bool exit_when_waiting,
   size_t unfinished_jobs = 0;
   RETURN_IF_ERROR(RestoreJobs(store.get(), access.get(), &gateway, &unfinished_jobs));
 
-  SearchService::Parts parts = {store.get(), &runs, &gateway,     tasks.get(), &results,
-                                &models,     {},    access.get(), mailboxes};
+  SearchService::Parts parts = {store.get(), &runs, &gateway, tasks.get(),  &results,
+                                &models,     &feed, {},       access.get(), mailboxes};
   parts.facts = FactsOf(config, *store, models, clock);
   SearchService search_service(parts);
   WorkerService worker_service(&gateway, access.get());

@@ -7,12 +7,16 @@
 #include "absl/strings/str_join.h"
 #include "common/log.h"
 #include "common/textproto.h"
+#include "common/utf8.h"
+#include "coordinator/engine/event_detail.h"
 #include "coordinator/ledger/call_cost.h"
 #include "coordinator/llm/failure/billed_tries.h"
 #include "coordinator/llm/failure/raw_reply.h"
 
 namespace ksearch {
 namespace {
+
+constexpr size_t kMaxToldError = 300;  // bytes of an event's text
 
 // A call's state in its row.
 class StoredProviderState final : public ProviderState {
@@ -230,6 +234,7 @@ void ModelCaller::OnNoted(const Call& call, const absl::Status& status) {
     shared_->waiting.push_front(call);  // the rewriter tries again
     return;
   }
+  Tell(v1::FleetEvent::CALL_SENT, call.row, "");
   LlmRequest request;
   request.call_id = call.row.call_id;
   request.model = call.row.model;
@@ -272,7 +277,21 @@ void ModelCaller::Record(const Call& call, absl::StatusOr<LlmReply> reply) {
     LOG(WARNING) << "call=" << answered.call_id << " purpose=" << answered.purpose
                  << " failed: " << answered.error;
   }
+  Tell(answered.error.empty() ? v1::FleetEvent::CALL_ANSWERED : v1::FleetEvent::CALL_FAILED,
+       answered, answered.error);
   Write(answered);
+}
+
+void ModelCaller::Tell(v1::FleetEvent::Kind kind, const LlmCallRow& call,
+                       const std::string& text) const {
+  if (!listener_) return;
+  v1::FleetEvent event;
+  *event.mutable_at() = ToProto(clock_.Now());
+  event.set_kind(kind);
+  event.set_text(text.substr(0, ValidUtf8Bytes(text.substr(0, kMaxToldError))));
+  event.set_run_id(call.run_id);
+  *event.mutable_call() = DetailOf(call);
+  listener_(std::move(event));
 }
 
 void ModelCaller::Write(const LlmCallRow& answered) {

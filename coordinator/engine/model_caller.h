@@ -2,9 +2,11 @@
 #define KSEARCH_COORDINATOR_ENGINE_MODEL_CALLER_H_
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
@@ -49,6 +51,11 @@ class ModelCaller {
   ModelCaller(Store* store, const Clock& clock, std::vector<Provider> providers)
       : ModelCaller(store, clock, std::move(providers), Options()) {}
   ~ModelCaller();
+
+  // Called when a call is sent, answered or failed for good, on the thread where that happens; must
+  // not block nor call the caller. Set before the first Send.
+  using CallListener = std::function<void(v1::FleetEvent)>;
+  void SetCallListener(CallListener listener) { listener_ = std::move(listener); }
 
   // FAILED_PRECONDITION names the providers there are; or why this one cannot be used.
   absl::StatusOr<std::string> DefaultModel(const std::string& provider) const;
@@ -105,10 +112,12 @@ class ModelCaller {
   void Record(const Call& call, absl::StatusOr<LlmReply> reply);
   void Write(const LlmCallRow& answered);
   void RewriteLoop();
+  void Tell(v1::FleetEvent::Kind kind, const LlmCallRow& call, const std::string& text) const;
 
   Store* const store_;
   const Clock& clock_;
   const Options options_;
+  CallListener listener_;  // set before use
   const std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
   // Constant after construction.
   std::vector<Provider> providers_;

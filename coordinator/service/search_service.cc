@@ -33,7 +33,6 @@
 namespace ksearch {
 namespace {
 
-constexpr int kMaxEventsPerReply = 1000;
 constexpr absl::Duration kPollInterval = absl::Milliseconds(100);
 constexpr absl::Duration kDefaultWaitForWorker = absl::Seconds(10);
 
@@ -122,53 +121,6 @@ grpc::Status SearchService::GetRun(grpc::ServerContext*, const v1::GetRunRequest
   auto status = Status(request->run_id());
   if (!status.ok()) return ToGrpc(status.status());
   *reply = *std::move(status);
-  return grpc::Status::OK;
-}
-
-grpc::Status SearchService::WatchRun(grpc::ServerContext* context,
-                                     const v1::WatchRunRequest* request,
-                                     grpc::ServerWriter<v1::WatchRunReply>* writer) {
-  return ToGrpc(Watch(context, *request, writer));
-}
-
-absl::Status SearchService::Watch(grpc::ServerContext* context, const v1::WatchRunRequest& request,
-                                  grpc::ServerWriter<v1::WatchRunReply>* writer) {
-  ASSIGN_OR_RETURN(const std::string run_id, parts_.store->ResolveRun(request.run_id()));
-  int64_t after = request.after_seq();
-  int64_t steps = 0;
-  bool first = true;
-  while (!context->IsCancelled()) {
-    RETURN_IF_ERROR(MayGoOn(*context));
-    // Status before events: an ended status means that its events are all there.
-    ASSIGN_OR_RETURN(const RunRow row, parts_.store->ReadRun(run_id));
-    ASSIGN_OR_RETURN(const auto events,
-                     parts_.store->ReadEvents(run_id, after, kMaxEventsPerReply));
-    v1::WatchRunReply reply;
-    *reply.mutable_status() = row.status;
-    if (first) writer->Write(reply);
-    first = false;
-    for (const v1::RunEvent& event : events) {
-      *reply.mutable_event() = event;
-      after = event.seq();
-      if (!writer->Write(reply)) return absl::OkStatus();
-    }
-    if (events.empty()) {
-      if (HasEnded(row.status.state())) return absl::OkStatus();
-      steps = parts_.runs->WaitForStep(run_id, steps, kPollInterval);
-    }
-  }
-  return absl::CancelledError("the caller went away");
-}
-
-grpc::Status SearchService::ListEvents(grpc::ServerContext*, const v1::ListEventsRequest* request,
-                                       v1::ListEventsReply* reply) {
-  const auto run_id = parts_.store->ResolveRun(request->run_id());
-  if (!run_id.ok()) return ToGrpc(run_id.status());
-  const int limit =
-      request->limit() > 0 ? std::min(request->limit(), kMaxEventsPerReply) : kMaxEventsPerReply;
-  const auto events = parts_.store->ReadEvents(*run_id, request->after_seq(), limit);
-  if (!events.ok()) return ToGrpc(events.status());
-  for (const v1::RunEvent& event : *events) *reply->add_events() = event;
   return grpc::Status::OK;
 }
 

@@ -11,6 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "coordinator/engine/model_caller.h"
 #include "coordinator/engine/run_registry.h"
+#include "coordinator/events/event_feed.h"
 #include "coordinator/service/access/access_control.h"
 #include "coordinator/service/job_clients.h"
 #include "coordinator/service/result_watch.h"
@@ -36,6 +37,7 @@ class SearchService final : public v1::SearchService::Service {
     const TaskSuite* tasks;
     ResultWatch* results;
     ModelCaller* models;
+    EventFeed* feed;
     v1::ServerFacts facts;                  // the constant ones
     const AccessControl* access = nullptr;  // null: no tokens are asked for
     std::vector<std::string> mailboxes;     // folders
@@ -43,7 +45,10 @@ class SearchService final : public v1::SearchService::Service {
   explicit SearchService(Parts parts) : parts_(std::move(parts)) {}
 
   // Makes every stream end within about 100 ms; later streams end at once.
-  void Shutdown() { closing_ = true; }
+  void Shutdown() {
+    closing_ = true;
+    parts_.feed->Close();
+  }
 
   grpc::Status StartRun(grpc::ServerContext* context, const v1::StartRunRequest* request,
                         v1::StartRunReply* reply) override;
@@ -55,6 +60,8 @@ class SearchService final : public v1::SearchService::Service {
                       v1::RunStatus* reply) override;
   grpc::Status WatchRun(grpc::ServerContext* context, const v1::WatchRunRequest* request,
                         grpc::ServerWriter<v1::WatchRunReply>* writer) override;
+  grpc::Status WatchFeed(grpc::ServerContext* context, const v1::WatchFeedRequest* request,
+                         grpc::ServerWriter<v1::FeedEntry>* writer) override;
   grpc::Status ListEvents(grpc::ServerContext* context, const v1::ListEventsRequest* request,
                           v1::ListEventsReply* reply) override;
   grpc::Status GetTree(grpc::ServerContext* context, const v1::GetTreeRequest* request,
@@ -106,6 +113,8 @@ class SearchService final : public v1::SearchService::Service {
   absl::Status AwaitWorker(const grpc::ServerContext& context, const v1::StartRunRequest& request);
   absl::Status Watch(grpc::ServerContext* context, const v1::WatchRunRequest& request,
                      grpc::ServerWriter<v1::WatchRunReply>* writer);
+  absl::Status Follow(grpc::ServerContext* context, const v1::WatchFeedRequest& request,
+                      grpc::ServerWriter<v1::FeedEntry>* writer);
   absl::Status Judge(grpc::ServerContext* context, const v1::EvaluateRequest& request,
                      grpc::ServerWriter<v1::EvaluateReply>* writer);
   absl::Status RepeatConfirmation(grpc::ServerContext* context, const v1::RecheckRequest& request,

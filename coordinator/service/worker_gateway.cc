@@ -8,6 +8,7 @@
 #include "common/task_fault.h"
 #include "common/textproto.h"
 #include "coordinator/scheduler/platform_choice.h"
+#include "coordinator/service/fleet_events.h"
 #include "coordinator/service/request_check.h"
 
 namespace ksearch {
@@ -63,6 +64,14 @@ void WorkerGateway::Submit(const std::string& job_id, const v1::JobSpec& spec, i
       job->second.task_sha256 = spec.task_sha256();
       job->second.platform = spec.platform();
       if (fresh) job->second.facts.since = clock_->Now();
+    }
+    if (scheduler_->State(job_id).phase == JobState::Phase::kUnknown) {
+      v1::FleetEvent event;
+      event.set_kind(v1::FleetEvent::JOB_QUEUED);
+      event.set_job_id(job_id);
+      event.set_job_kind(spec.kind());
+      event.set_task(spec.task_name());
+      Tell(std::move(event));
     }
     Apply(scheduler_->Submit(job_id, spec, attempts, clock_->SteadyNow()), &given_up);
   }
@@ -216,6 +225,12 @@ absl::Status WorkerGateway::BeginSession(const v1::WorkerHello& said, WorkerLink
     worker.status.set_name(hello.name());
     *worker.status.mutable_hello() = hello;
     worker.status.clear_report();
+    v1::FleetEvent event;
+    event.set_kind(v1::FleetEvent::WORKER_JOINED);
+    event.set_worker_id(hello.worker_id());
+    event.set_text(absl::StrCat(hello.devices_size(), " kinds of devices, version ",
+                                hello.version().substr(0, 64)));
+    Tell(std::move(event));
     Apply(scheduler_->Hello(hello, clock_->SteadyNow()), &given_up);
   }
   LOG(INFO) << "msg=\"worker joined\" worker=" << hello.worker_id()
@@ -237,6 +252,10 @@ absl::Status WorkerGateway::Report(const std::string& worker_id, WorkerLink* lin
     if (it == workers_.end() || it->second.link != link) return absl::OkStatus();
     Worker& worker = it->second;
     if (!worker.identity.Owner().empty()) DisownForeignLeases(worker_id, &report);
+    for (v1::FleetEvent& event : ReportedEvents(worker.status.report(), report)) {
+      event.set_worker_id(worker_id);
+      Tell(std::move(event));
+    }
     *worker.status.mutable_report() = report;
     *worker.status.mutable_last_report_at() = ToProto(clock_->Now());
     v1::WorkerDown down;
@@ -259,6 +278,10 @@ void WorkerGateway::EndSession(const std::string& worker_id, WorkerLink* link) {
     hello = it->second.status.hello();
     owner = it->second.identity.Owner();
     scheduler_->Disconnect(worker_id, hello.incarnation());
+    v1::FleetEvent event;
+    event.set_kind(v1::FleetEvent::WORKER_LEFT);
+    event.set_worker_id(worker_id);
+    Tell(std::move(event));
   }
   LOG(INFO) << "msg=\"worker left\" worker=" << worker_id;
   NoteSeen(hello, owner);
@@ -333,6 +356,13 @@ void WorkerGateway::WriteAttempts(const SchedulerEffects& effects) {
     if (const auto job = open_jobs_.find(started.job_id); job != open_jobs_.end()) {
       job->second.worker_of_lease[started.lease_id] = started.worker_id;
     }
+    v1::FleetEvent event;
+    event.set_kind(v1::FleetEvent::LEASE_STARTED);
+    event.set_job_id(started.job_id);
+    event.set_lease_id(started.lease_id);
+    event.set_worker_id(started.worker_id);
+    event.set_attempt(started.attempt);
+    Tell(std::move(event));
     store_->RecordAttempt(row, [job_id = row.job_id](const absl::Status& status) {
       LogFailedAttempt(job_id, status);
     });
@@ -342,6 +372,14 @@ void WorkerGateway::WriteAttempts(const SchedulerEffects& effects) {
       job->second.facts.last_trouble =
           absl::StrCat(ended.ended, " by ", ended.worker_id, ": ", ended.note);
     }
+    v1::FleetEvent event;
+    event.set_kind(v1::FleetEvent::LEASE_ENDED);
+    event.set_job_id(ended.job_id);
+    event.set_lease_id(ended.lease_id);
+    event.set_worker_id(ended.worker_id);
+    event.set_attempt(ended.attempt);
+    event.set_text(absl::StrCat(ended.ended, ended.note.empty() ? "" : ": ", ended.note));
+    Tell(std::move(event));
     AttemptRow row;
     row.job_id = ended.job_id;
     row.attempt = ended.attempt;
@@ -397,6 +435,17 @@ void WorkerGateway::OnRecorded(const v1::JobResult& result, const std::string& l
     if (disposition == v1::RecordResultReply::RECORDED) {
       const auto it = workers_.find(result.worker_id());
       if (it != workers_.end()) it->second.status.set_jobs_done(it->second.status.jobs_done() + 1);
+      v1::FleetEvent event;
+      event.set_kind(v1::FleetEvent::JOB_ENDED);
+      event.set_job_id(result.job_id());
+      event.set_lease_id(lease_id);
+      event.set_worker_id(result.worker_id());
+      event.set_attempt(result.attempt());
+      event.set_outcome(result.outcome());
+      if (result.stage_times().has_device_held()) {
+        *event.mutable_device_time() = result.stage_times().device_held();
+      }
+      Tell(std::move(event));
     }
   }
   WriteWorkerLost(given_up);

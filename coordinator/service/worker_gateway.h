@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/functional/any_invocable.h"
@@ -61,6 +62,7 @@ class WorkerGateway {
     absl::Duration tick = absl::Milliseconds(100);
   };
   using ResultListener = std::function<void(const v1::JobResult&)>;
+  using FleetListener = std::function<void(v1::FleetEvent)>;
   using Recorded = absl::AnyInvocable<void(absl::StatusOr<v1::RecordResultReply::Disposition>)>;
 
   // `store` and `clock` outlive it.
@@ -101,6 +103,9 @@ class WorkerGateway {
   // Called once per job after its result (WORKER_LOST too) is committed, on the store's writer
   // thread; must not block. Set before the first Submit.
   void SetResultListener(ResultListener listener);
+  // Called for each event of workers, leases and jobs, in their order, with the gateway's lock
+  // held: it hands over and returns, and must not call the gateway. Set before the first Submit.
+  void SetFleetListener(FleetListener listener) { fleet_listener_ = std::move(listener); }
 
   // ---- workers
   // Those seen in this life of the coordinator, by id.
@@ -163,6 +168,8 @@ class WorkerGateway {
                   v1::RecordResultReply::Disposition disposition);
   void NoteSeen(const v1::WorkerHello& hello, const std::string& owner);
   void TickLoop();
+  // Completes the event and hands it to the listener, if there is one.
+  void Tell(v1::FleetEvent event) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // "": anybody's.
   std::string OwnerOf(const std::string& worker_id) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Leases of jobs in the report that were given to others become leases of no job, which the
@@ -180,7 +187,8 @@ class WorkerGateway {
   const Options options_;
   Store* const store_;
   const Clock* const clock_;
-  ResultListener listener_;  // set before use
+  ResultListener listener_;       // set before use
+  FleetListener fleet_listener_;  // likewise
 
   mutable Mutex mu_;  // before a link's and the store's own locks
   CondVar changed_;   // shut_down_ set, or writes_ reached 0

@@ -1,10 +1,12 @@
-// What workers hand in and fetch: results of their leases, and the tasks of these.
+// What workers hand in and fetch: results of their leases, and the tasks of these. And who is told
+// of it.
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "common/digest.h"
 #include "common/log.h"
 #include "common/platform.h"
+#include "common/textproto.h"
 #include "coordinator/service/request_check.h"
 #include "coordinator/service/worker_gateway.h"
 
@@ -110,6 +112,15 @@ bool WorkerGateway::MayRead(const std::string& sha256, const WorkerIdentity& ide
     }
   }
   return false;
+}
+
+void WorkerGateway::Tell(v1::FleetEvent event) const {
+  if (!fleet_listener_) return;
+  *event.mutable_at() = ToProto(clock_->Now());
+  if (const auto worker = workers_.find(event.worker_id()); worker != workers_.end()) {
+    event.set_worker_name(worker->second.status.name());
+  }
+  fleet_listener_(std::move(event));
 }
 
 }  // namespace ksearch

@@ -147,14 +147,16 @@ absl::Status FakeStore::CommitStep(const StepCommit& step) {
 }
 
 absl::StatusOr<RunRow> FakeStore::ReadRun(const std::string& run_id) {
+  ++run_reads_;
   MutexLock lock(&mu_);
   ASSIGN_OR_RETURN(Run * run, FindRun(run_id));
   return run->row;
 }
 
 absl::StatusOr<v1::RunStatus> FakeStore::ReadRunStatus(const std::string& run_id) {
-  ASSIGN_OR_RETURN(const RunRow row, ReadRun(run_id));
-  return row.status;
+  MutexLock lock(&mu_);
+  ASSIGN_OR_RETURN(Run * run, FindRun(run_id));
+  return run->row.status;
 }
 
 absl::StatusOr<std::vector<v1::FeedEntry>> FakeStore::ReadAllEvents(int64_t after_cursor,

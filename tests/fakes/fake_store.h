@@ -1,6 +1,7 @@
 #ifndef KSEARCH_TESTS_FAKES_FAKE_STORE_H_
 #define KSEARCH_TESTS_FAKES_FAKE_STORE_H_
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <set>
@@ -23,6 +24,7 @@ class FakeStore final : public Store {
   void FailWrites(absl::Status status);
   std::vector<AttemptRow> attempts() const;  // in order of (job, lease)
   int results() const;
+  int run_reads() const { return run_reads_; }  // ReadRun calls so far
 
   void SetArrivalListener(std::function<void(const std::string& run_id)> listener) override;
   void SetEventListener(EventListener listener) override;
@@ -101,6 +103,8 @@ class FakeStore final : public Store {
                          const std::string& tag);
   void NoteTaskEvidence(const v1::JobResult& result) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Tell(const std::vector<std::string>& run_ids);
+
+  std::atomic<int> run_reads_{0};
 
   mutable Mutex mu_;
   std::function<void(const std::string&)> listener_;  // set before use
