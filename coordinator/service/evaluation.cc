@@ -19,16 +19,12 @@
 #include "common/trusted_programs.h"
 #include "coordinator/engine/job_specs.h"
 #include "coordinator/engine/run_settings.h"
-#include "coordinator/packet/evaluation_packet.h"
 #include "coordinator/scheduler/placement.h"
 
 namespace ksearch {
 namespace {
 
 constexpr size_t kMaxArchitectureBytes = 64;
-
-// A worker's own answer to a PROFILE job always has one; a job that was lost tells nothing.
-bool IsProfiling(const v1::JobResult& result) { return result.has_profile(); }
 
 // "sm_", digits, at most one letter: what nvcc calls a real architecture. Which of them there are,
 // compilers know.
@@ -165,27 +161,6 @@ std::optional<v1::JobSpec> ProfileJob(const v1::Task& task, const v1::EvaluateRe
   SetPlatform(PlatformOf(result.device()), &spec);
   if (request.repeat()) spec.set_salt(RandomHex(8));
   return spec;
-}
-
-std::string CandidatePacket(const v1::Task* task, const std::vector<v1::JobResult>& results,
-                            const std::vector<v1::JobResult>& parent) {
-  const auto merged = [](const std::vector<v1::JobResult>& all) {
-    std::optional<v1::JobResult> screening;
-    for (const v1::JobResult& result : all) {
-      if (!screening.has_value() && !IsProfiling(result) && result.comparisons_size() == 0) {
-        screening = result;
-      }
-    }
-    for (const v1::JobResult& result : all) {
-      if (!screening.has_value() || !IsProfiling(result)) continue;
-      *screening->mutable_profile() = ProfileIn(result);
-    }
-    return screening;
-  };
-  const std::optional<v1::JobResult> own = merged(results);
-  const std::optional<v1::JobResult> before = merged(parent);
-  if (!own.has_value()) return "";
-  return EvaluationPacket({&*own, before.has_value() ? &*before : nullptr, task});
 }
 
 }  // namespace ksearch

@@ -3,7 +3,6 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "proto/job.pb.h"
@@ -21,11 +20,6 @@ absl::StatusOr<v1::JobSpec> EvaluationJob(const v1::Task& task, const v1::Evalua
 // nothing was timed.
 std::optional<v1::JobSpec> ProfileJob(const v1::Task& task, const v1::EvaluateRequest& request,
                                       const v1::JobResult& result);
-
-// The packet of a candidate, by its own results and those of its parent, in the order of the store;
-// `task` may be null.
-std::string CandidatePacket(const v1::Task* task, const std::vector<v1::JobResult>& results,
-                            const std::vector<v1::JobResult>& parent);
 
 // What to say when no connected worker can take the job: what it would need.
 std::string NobodyReason(const v1::JobSpec& spec);

@@ -22,13 +22,15 @@
 #include "common/textproto.h"
 #include "common/utf8.h"
 #include "coordinator/engine/job_specs.h"
-#include "coordinator/engine/ledger_status.h"
 #include "coordinator/packet/evaluation_packet.h"
 #include "coordinator/service/access/call_check.h"
 #include "coordinator/service/evaluation.h"
-#include "coordinator/service/planning_calls.h"
 #include "coordinator/service/recheck.h"
-#include "coordinator/service/task_faults.h"
+#include "coordinator/views/candidate_view.h"
+#include "coordinator/views/fleet_view.h"
+#include "coordinator/views/result_view.h"
+#include "coordinator/views/run_view.h"
+#include "coordinator/views/task_view.h"
 
 namespace ksearch {
 namespace {
@@ -48,17 +50,15 @@ std::string ProgressText(const JobState& state) {
   }
 }
 
-}  // namespace
-
-absl::StatusOr<v1::RunStatus> SearchService::Status(const std::string& prefix) {
-  ASSIGN_OR_RETURN(const std::string run_id, parts_.store->ResolveRun(prefix));
-  ASSIGN_OR_RETURN(RunRow row, parts_.store->ReadRun(run_id));
-  // As of now, not as of the run's last step: what is reserved and settled between is money too.
-  ASSIGN_OR_RETURN(const std::vector<LedgerRow> ledger, parts_.store->ReadLedger(run_id));
-  FillLedger(ledger, row.status.mutable_ledger());
-  row.status.set_platform_missing(MissingPlatform(row.status));
-  return row.status;
+// A view's answer as that of an RPC.
+template <typename Reply>
+grpc::Status Answer(absl::StatusOr<Reply> answer, Reply* reply) {
+  if (!answer.ok()) return ToGrpc(answer.status());
+  *reply = *std::move(answer);
+  return grpc::Status::OK;
 }
+
+}  // namespace
 
 absl::Status SearchService::MayGoOn(const grpc::ServerContext& context) const {
   if (closing_) return absl::UnavailableError("the coordinator is shutting down");
@@ -102,10 +102,7 @@ grpc::Status SearchService::StartRun(grpc::ServerContext* context,
 
 grpc::Status SearchService::EstimateRun(grpc::ServerContext*, const v1::StartRunRequest* request,
                                         v1::RunEstimate* reply) {
-  auto estimate = parts_.runs->Estimate(request->config());
-  if (!estimate.ok()) return ToGrpc(estimate.status());
-  *reply = *std::move(estimate);
-  return grpc::Status::OK;
+  return Answer(parts_.runs->Estimate(request->config()), reply);
 }
 
 grpc::Status SearchService::ListRuns(grpc::ServerContext*, const v1::ListRunsRequest*,
@@ -118,77 +115,25 @@ grpc::Status SearchService::ListRuns(grpc::ServerContext*, const v1::ListRunsReq
 
 grpc::Status SearchService::GetRun(grpc::ServerContext*, const v1::GetRunRequest* request,
                                    v1::RunStatus* reply) {
-  auto status = Status(request->run_id());
-  if (!status.ok()) return ToGrpc(status.status());
-  *reply = *std::move(status);
-  return grpc::Status::OK;
+  return Answer(ViewRun(*parts_.store, *parts_.workers, request->run_id()), reply);
 }
 
 grpc::Status SearchService::GetTree(grpc::ServerContext*, const v1::GetTreeRequest* request,
                                     v1::WorldModel* reply) {
   const auto run_id = parts_.store->ResolveRun(request->run_id());
   if (!run_id.ok()) return ToGrpc(run_id.status());
-  auto tree = parts_.store->ReadWorldModel(*run_id, request->revision());
-  if (!tree.ok()) return ToGrpc(tree.status());
-  *reply = *std::move(tree);
-  return grpc::Status::OK;
+  return Answer(parts_.store->ReadWorldModel(*run_id, request->revision()), reply);
 }
 
 grpc::Status SearchService::GetBest(grpc::ServerContext*, const v1::GetBestRequest* request,
                                     v1::BestReply* reply) {
-  return ToGrpc(FillBest(request->run_id(), reply));
-}
-
-absl::Status SearchService::FillBest(const std::string& prefix, v1::BestReply* reply) {
-  ASSIGN_OR_RETURN(const v1::RunStatus status, Status(prefix));
-  reply->set_run_id(status.run_id());
-  reply->set_task(status.task());
-  if (!status.has_best()) {
-    return absl::NotFoundError(
-        absl::StrCat("run ", status.run_id(), " has no confirmed candidate yet"));
-  }
-  *reply->mutable_best() = status.best();
-  ASSIGN_OR_RETURN(const CandidateRow candidate,
-                   parts_.store->ReadCandidate(status.run_id(), status.best().candidate_id()));
-  *reply->mutable_sources() = candidate.sources;
-  ASSIGN_OR_RETURN(const auto results,
-                   parts_.store->ReadResultsOf(status.run_id(), status.best().candidate_id()));
-  for (const v1::JobResult& result : results) {
-    if (result.comparisons_size() > 0) *reply->mutable_confirmation() = result;
-  }
-  return absl::OkStatus();
+  return Answer(ViewBest(*parts_.store, request->run_id()), reply);
 }
 
 grpc::Status SearchService::GetCandidate(grpc::ServerContext*,
                                          const v1::GetCandidateRequest* request,
                                          v1::CandidateReply* reply) {
-  return ToGrpc(FillCandidate(*request, reply));
-}
-
-absl::Status SearchService::FillCandidate(const v1::GetCandidateRequest& request,
-                                          v1::CandidateReply* reply) {
-  ASSIGN_OR_RETURN(const std::string run_id, parts_.store->ResolveRun(request.run_id()));
-  ASSIGN_OR_RETURN(const CandidateRow row,
-                   parts_.store->ReadCandidate(run_id, request.candidate_id()));
-  reply->set_candidate_id(row.candidate_id);
-  reply->set_node_id(row.node_id);
-  reply->set_cycle(row.cycle);
-  reply->set_round(row.round);
-  reply->set_attempt(row.attempt);
-  reply->set_parent_candidate_id(row.parent_candidate_id);
-  *reply->mutable_sources() = row.sources;
-  reply->set_score(row.score);
-  ASSIGN_OR_RETURN(const auto results, parts_.store->ReadResultsOf(run_id, row.candidate_id));
-  for (const v1::JobResult& result : results) *reply->add_results() = result;
-  reply->set_packet(PacketOf(run_id, row, results));
-  if (!row.call_id.empty()) {
-    ASSIGN_OR_RETURN(const LlmCallRow call, parts_.store->ReadCall(row.call_id));
-    *reply->mutable_call() = SummaryOf(call);
-  }
-  for (v1::LlmCallSummary& call : PlanningCalls(*parts_.store, run_id, row.node_id)) {
-    *reply->add_world_model_calls() = std::move(call);
-  }
-  return absl::OkStatus();
+  return Answer(ViewCandidate(*parts_.store, *request), reply);
 }
 
 grpc::Status SearchService::StopRun(grpc::ServerContext*, const v1::StopRunRequest* request,
@@ -196,10 +141,7 @@ grpc::Status SearchService::StopRun(grpc::ServerContext*, const v1::StopRunReque
   const auto run_id = parts_.store->ResolveRun(request->run_id());
   if (!run_id.ok()) return ToGrpc(run_id.status());
   if (const absl::Status status = parts_.runs->Stop(*run_id); !status.ok()) return ToGrpc(status);
-  auto status = Status(*run_id);
-  if (!status.ok()) return ToGrpc(status.status());
-  *reply = *std::move(status);
-  return grpc::Status::OK;
+  return Answer(ViewRun(*parts_.store, *parts_.workers, *run_id), reply);
 }
 
 grpc::Status SearchService::ResumeRun(grpc::ServerContext*, const v1::ResumeRunRequest* request,
@@ -208,31 +150,12 @@ grpc::Status SearchService::ResumeRun(grpc::ServerContext*, const v1::ResumeRunR
   if (!run_id.ok()) return ToGrpc(run_id.status());
   const absl::Status resumed = parts_.runs->Resume(*run_id, request->rounds(), request->budget());
   if (!resumed.ok()) return ToGrpc(resumed);
-  auto status = Status(*run_id);
-  if (!status.ok()) return ToGrpc(status.status());
-  *reply = *std::move(status);
-  return grpc::Status::OK;
+  return Answer(ViewRun(*parts_.store, *parts_.workers, *run_id), reply);
 }
 
 grpc::Status SearchService::ListWorkers(grpc::ServerContext*, const v1::ListWorkersRequest*,
                                         v1::ListWorkersReply* reply) {
-  std::set<std::string> connected;
-  for (const v1::WorkerStatus& worker : parts_.workers->Workers()) {
-    connected.insert(worker.worker_id());
-    *reply->add_workers() = worker;
-  }
-  const auto known = parts_.store->ListWorkers();
-  if (!known.ok()) return ToGrpc(known.status());
-  for (const v1::WorkerStatus& worker : *known) {
-    if (!connected.contains(worker.worker_id())) {
-      *reply->add_workers() = worker;
-      continue;
-    }
-    for (v1::WorkerStatus& live : *reply->mutable_workers()) {
-      if (live.worker_id() == worker.worker_id()) live.set_jobs_done(worker.jobs_done());
-    }
-  }
-  return grpc::Status::OK;
+  return Answer(ViewWorkers(*parts_.store, *parts_.workers), reply);
 }
 
 grpc::Status SearchService::DrainWorker(grpc::ServerContext*, const v1::DrainWorkerRequest* request,
@@ -242,15 +165,12 @@ grpc::Status SearchService::DrainWorker(grpc::ServerContext*, const v1::DrainWor
 
 grpc::Status SearchService::ListTasks(grpc::ServerContext*, const v1::ListTasksRequest*,
                                       v1::ListTasksReply* reply) {
-  const auto faults = parts_.store->ReadTaskFaults();
-  if (!faults.ok()) return ToGrpc(faults.status());
-  for (const v1::TaskSummary& task : parts_.tasks->List()) {
-    *reply->add_tasks() = task;
-    if (task.error().empty()) {
-      reply->mutable_tasks()->rbegin()->set_fault(FaultOf(task, *parts_.tasks, *faults));
-    }
-  }
-  return grpc::Status::OK;
+  return Answer(ViewTasks(*parts_.store, *parts_.tasks), reply);
+}
+
+grpc::Status SearchService::ListResults(grpc::ServerContext*, const v1::ListResultsRequest* request,
+                                        v1::ListResultsReply* reply) {
+  return Answer(ViewResults(*parts_.store, *parts_.workers, *parts_.tasks, *request), reply);
 }
 
 grpc::Status SearchService::Evaluate(grpc::ServerContext* context,

@@ -25,7 +25,7 @@ namespace ksearch {
 // Message of a job that was dropped with its last client.
 inline constexpr absl::string_view kClientLeft = "every client that asked for it went away";
 
-// The RPCs people use. Translates between messages and store, registry, gateway; holds no state.
+// The RPCs people use. Translates between messages and views, registry, gateway; holds no state.
 // Synchronous: a handful of people and scripts call it, and each call may read SQLite, which a gRPC
 // reaction must not. Thread-safe; borrows everything.
 class SearchService final : public v1::SearchService::Service {
@@ -105,7 +105,6 @@ class SearchService final : public v1::SearchService::Service {
                               v1::ServerFacts* reply) override;
 
  private:
-  absl::StatusOr<v1::RunStatus> Status(const std::string& prefix);
   // Whether a stream may go on: UNAVAILABLE when shutting down, UNAUTHENTICATED when the caller's
   // token has ended.
   absl::Status MayGoOn(const grpc::ServerContext& context) const;
@@ -132,20 +131,10 @@ class SearchService final : public v1::SearchService::Service {
   absl::StatusOr<v1::JobSpec> Place(grpc::ServerContext* context, const v1::JobSpec& spec,
                                     absl::Time give_up,
                                     const std::function<void(const std::string&)>& progress);
-  // Platforms of workers as last seen, for jobs that no connected one can do.
-  absl::StatusOr<std::vector<v1::Platform>> PlatformsAsLastSeen(const v1::JobSpec& spec) const;
-  // RunStatus.platform_missing.
-  std::string MissingPlatform(const v1::RunStatus& run) const;
-  absl::Status FillResults(const v1::ListResultsRequest& request, v1::ListResultsReply* reply);
   // Ends a job whose last client has gone, unless a run wants it.
   void DropIfUnwanted(const std::string& job_id);
   absl::Status Cancel(grpc::ServerContext* context, const v1::CancelJobRequest& request,
                       v1::CancelJobReply* reply);
-  absl::Status FillBest(const std::string& prefix, v1::BestReply* reply);
-  absl::Status FillCandidate(const v1::GetCandidateRequest& request, v1::CandidateReply* reply);
-  // Of what was measured with the run's platform.
-  std::string PacketOf(const std::string& run_id, const CandidateRow& row,
-                       std::vector<v1::JobResult> results);
 
   const Parts parts_;
   std::atomic<bool> closing_{false};

@@ -22,6 +22,7 @@
 #include "coordinator/scheduler/job_scheduler.h"
 #include "coordinator/service/work_thread.h"
 #include "coordinator/store/store.h"
+#include "coordinator/views/fleet_look.h"
 #include "proto/search_service.pb.h"
 #include "proto/worker_service.pb.h"
 
@@ -54,7 +55,7 @@ struct WorkerIdentity {
 // Where jobs go to be done: joins the scheduler, the store and the workers' sessions. Knows nothing
 // of gRPC. Attempts, results and WORKER_LOST endings are written to the store; jobs must be there
 // before Submit. Thread-safe; no method blocks on the store.
-class WorkerGateway {
+class WorkerGateway : public FleetLook {
  public:
   struct Options {
     JobScheduler::Options scheduler;  // an empty epoch is filled with random digits
@@ -68,7 +69,7 @@ class WorkerGateway {
   // `store` and `clock` outlive it.
   WorkerGateway(Options options, Store* store, const Clock* clock = &Clock::Real());
   // Calls Shutdown.
-  ~WorkerGateway();
+  ~WorkerGateway() override;
   WorkerGateway(const WorkerGateway&) = delete;
   WorkerGateway& operator=(const WorkerGateway&) = delete;
 
@@ -96,8 +97,7 @@ class WorkerGateway {
   JobFacts FactsOf(const std::string& job_id) const;
   // Whether a connected, healthy worker could run it.
   bool CanPlace(const v1::JobSpec& spec) const;
-  // What workers that are connected, healthy and stay could do the job with (platform_choice.h).
-  std::vector<v1::Platform> PlatformsFor(const v1::JobSpec& spec) const;
+  std::vector<v1::Platform> PlatformsFor(const v1::JobSpec& spec) const override;
   int queued() const;
   int leased() const;
   // Called once per job after its result (WORKER_LOST too) is committed, on the store's writer
@@ -108,8 +108,7 @@ class WorkerGateway {
   void SetFleetListener(FleetListener listener) { fleet_listener_ = std::move(listener); }
 
   // ---- workers
-  // Those seen in this life of the coordinator, by id.
-  std::vector<v1::WorkerStatus> Workers() const;
+  std::vector<v1::WorkerStatus> Workers() const override;
   // NOT_FOUND: no such worker in this life.
   absl::Status Drain(const std::string& worker_id);
 

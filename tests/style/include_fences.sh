@@ -19,7 +19,7 @@ fence() {
   fi
 }
 
-fence 'coordinator/(engine|events|ledger|llm|packet|proposer|scheduler|search|service|store|world_model)/|coordinator/[^/]*\.h' 'coordinator/'
+fence 'coordinator/(engine|events|ledger|llm|packet|proposer|scheduler|search|service|store|views|world_model)/|coordinator/[^/]*\.h' 'coordinator/'
 fence 'gpu_worker/' 'gpu_worker/'
 fence 'cli/' 'cli/'
 fence 'tests/' 'none/'
@@ -33,15 +33,17 @@ fence 'seccomp\.h' 'gpu_worker/sandbox/'
 fence 'CLI/' 'cli/(options|budget_options)\.cc'
 
 # Inside the coordinator.
-fence 'coordinator/(engine|service)/' 'coordinator/(engine|service)/|coordinator/main'
-fence 'coordinator/store/' 'coordinator/(store|engine|service)/|coordinator/main'
+fence 'coordinator/engine/' 'coordinator/(engine|views|service)/|coordinator/main'
+fence 'coordinator/views/' 'coordinator/(views|service)/|coordinator/main'
+fence 'coordinator/service/' 'coordinator/service/|coordinator/main'
+fence 'coordinator/store/' 'coordinator/(store|engine|views|service)/|coordinator/main'
 fence 'coordinator/events/' 'coordinator/(events|service)/|coordinator/main'
-fence 'coordinator/scheduler/' 'coordinator/(scheduler|service)/|coordinator/main'
+fence 'coordinator/scheduler/' 'coordinator/(scheduler|views|service)/|coordinator/main'
 fence 'coordinator/search/' 'coordinator/(search|engine)/'
 # One format of tasks, which the command line writes and the coordinator reads.
-fence 'coordinator/tasks/' 'coordinator/(tasks|engine|service)/|coordinator/main|cli/task/'
+fence 'coordinator/tasks/' 'coordinator/(tasks|engine|views|service)/|coordinator/main|cli/task/'
 fence 'coordinator/proposer/' 'coordinator/(proposer|search)/'
-fence 'coordinator/packet/' 'coordinator/(packet|proposer|search|service)/'
+fence 'coordinator/packet/' 'coordinator/(packet|proposer|search|service|views)/'
 fence 'coordinator/world_model/' 'coordinator/(world_model|proposer|search)/'
 # Inside the worker: the driver's wrappers know nothing of what they are used for.
 fence 'gpu_worker/(session|executor|build|verifier|profile|runner|sandbox)/' 'gpu_worker/(session|executor|build|verifier|profile|runner|sandbox|device|selftest)/|gpu_worker/(main|worker_config)'

@@ -151,23 +151,6 @@ TEST(ProfileJob, TakesTheSlowestWorkloadOnTheDeviceOfTheScreening) {
   EXPECT_FALSE(ProfileJob(task, request, result).has_value());
 }
 
-TEST(CandidatePacket, PutsScreeningAndProfileTogether) {
-  v1::JobResult screening, confirmation, profiled;
-  screening.mutable_build()->add_kernels()->set_name("decode");
-  confirmation.add_comparisons();
-  profiled.mutable_profile()->set_workload_uuid("w");
-  v1::KernelProfile* kernel = profiled.mutable_profile()->add_kernels();
-  kernel->set_name("decode");
-  kernel->set_registers(40);
-  v1::JobResult parent_profiled = profiled;
-  parent_profiled.mutable_profile()->mutable_kernels(0)->set_registers(80);
-  const std::string packet =
-      CandidatePacket(nullptr, {screening, confirmation, profiled}, {screening, parent_profiled});
-  EXPECT_THAT(packet, HasSubstr("40 registers a thread, no spills"));
-  EXPECT_THAT(packet, HasSubstr("registers 80 -> 40"));
-  EXPECT_EQ(CandidatePacket(nullptr, {}, {}), "");
-}
-
 TEST(EvaluationJob, ArchitecturesOfCudaAreWrittenAsNvccDoes) {
   v1::Task task = SomeTask();
   task.set_device(v1::DEVICE_CLASS_CUDA);

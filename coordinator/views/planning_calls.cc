@@ -1,4 +1,4 @@
-#include "coordinator/service/planning_calls.h"
+#include "coordinator/views/planning_calls.h"
 
 #include <deque>
 

@@ -1,12 +1,19 @@
-#include "coordinator/service/task_faults.h"
+#include "coordinator/views/task_view.h"
 
 #include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_join.h"
 #include "common/identity.h"
+#include "common/status_macros.h"
 
 namespace ksearch {
+namespace {
 
+// TaskSummary.fault: what `faults` say of the task as it is now, one message for each way in which
+// it is at fault. Empty: nothing, also of a task that has changed since or cannot be read.
 std::string FaultOf(const v1::TaskSummary& task, const TaskSuite& tasks,
                     const std::vector<TaskFaultRow>& faults) {
   std::string digest;
@@ -25,6 +32,18 @@ std::string FaultOf(const v1::TaskSummary& task, const TaskSuite& tasks,
     }
   }
   return absl::StrJoin(messages, "; ");
+}
+
+}  // namespace
+
+absl::StatusOr<v1::ListTasksReply> ViewTasks(Store& store, const TaskSuite& tasks) {
+  ASSIGN_OR_RETURN(const auto faults, store.ReadTaskFaults());
+  v1::ListTasksReply reply;
+  for (v1::TaskSummary& task : tasks.List()) {
+    if (task.error().empty()) task.set_fault(FaultOf(task, tasks, faults));
+    *reply.add_tasks() = std::move(task);
+  }
+  return reply;
 }
 
 }  // namespace ksearch

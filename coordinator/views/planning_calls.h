@@ -1,5 +1,5 @@
-#ifndef KSEARCH_COORDINATOR_SERVICE_PLANNING_CALLS_H_
-#define KSEARCH_COORDINATOR_SERVICE_PLANNING_CALLS_H_
+#ifndef KSEARCH_COORDINATOR_VIEWS_PLANNING_CALLS_H_
+#define KSEARCH_COORDINATOR_VIEWS_PLANNING_CALLS_H_
 
 #include <string>
 #include <vector>
@@ -20,4 +20,4 @@ std::vector<v1::LlmCallSummary> PlanningCalls(Store& store, const std::string& r
 
 }  // namespace ksearch
 
-#endif  // KSEARCH_COORDINATOR_SERVICE_PLANNING_CALLS_H_
+#endif  // KSEARCH_COORDINATOR_VIEWS_PLANNING_CALLS_H_

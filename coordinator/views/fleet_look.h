@@ -1,0 +1,23 @@
+#ifndef KSEARCH_COORDINATOR_VIEWS_FLEET_LOOK_H_
+#define KSEARCH_COORDINATOR_VIEWS_FLEET_LOOK_H_
+
+#include <vector>
+
+#include "proto/job.pb.h"
+#include "proto/search_service.pb.h"
+
+namespace ksearch {
+
+// What views ask of the workers of this life of the coordinator. Thread-safe.
+class FleetLook {
+ public:
+  virtual ~FleetLook() = default;
+  // Those seen in this life, by id.
+  virtual std::vector<v1::WorkerStatus> Workers() const = 0;
+  // What workers that are connected, healthy and stay could do the job with (platform_choice.h).
+  virtual std::vector<v1::Platform> PlatformsFor(const v1::JobSpec& spec) const = 0;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_VIEWS_FLEET_LOOK_H_

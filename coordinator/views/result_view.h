@@ -1,0 +1,25 @@
+#ifndef KSEARCH_COORDINATOR_VIEWS_RESULT_VIEW_H_
+#define KSEARCH_COORDINATOR_VIEWS_RESULT_VIEW_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "coordinator/store/store.h"
+#include "coordinator/tasks/task_suite.h"
+#include "coordinator/views/fleet_look.h"
+
+namespace ksearch {
+
+// Results on record, newest first, and why those that answer no job any more do not.
+// INVALID_ARGUMENT: a negative limit.
+absl::StatusOr<v1::ListResultsReply> ViewResults(Store& store, const FleetLook& fleet,
+                                                 const TaskSuite& tasks,
+                                                 const v1::ListResultsRequest& request);
+
+// Platforms of workers as last seen, for jobs that no connected one can do.
+absl::StatusOr<std::vector<v1::Platform>> PlatformsAsLastSeen(Store& store,
+                                                              const v1::JobSpec& spec);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_VIEWS_RESULT_VIEW_H_

@@ -1,0 +1,24 @@
+#ifndef KSEARCH_COORDINATOR_VIEWS_RUN_VIEW_H_
+#define KSEARCH_COORDINATOR_VIEWS_RUN_VIEW_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "coordinator/store/store.h"
+#include "coordinator/views/fleet_look.h"
+
+namespace ksearch {
+
+// Answers about one run. A view reads and changes nothing; every way in which people ask (gRPC
+// now, pages) gets the same answer. `prefix` and its errors are as in Store::ResolveRun.
+
+// As of now: what is reserved and settled since the run's last step is counted, too.
+absl::StatusOr<v1::RunStatus> ViewRun(Store& store, const FleetLook& fleet,
+                                      const std::string& prefix);
+
+// The best confirmed candidate. NOT_FOUND: there is none yet.
+absl::StatusOr<v1::BestReply> ViewBest(Store& store, const std::string& prefix);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_VIEWS_RUN_VIEW_H_

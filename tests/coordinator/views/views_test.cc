@@ -1,0 +1,117 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "absl/time/clock.h"
+#include "coordinator/views/candidate_view.h"
+#include "coordinator/views/fleet_view.h"
+#include "coordinator/views/run_view.h"
+#include "tests/fakes/fake_store.h"
+
+namespace ksearch {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class FakeFleet final : public FleetLook {
+ public:
+  std::vector<v1::WorkerStatus> Workers() const override { return workers; }
+  // One device of each model.
+  std::vector<v1::Platform> PlatformsFor(const v1::JobSpec& spec) const override {
+    std::vector<v1::Platform> platforms;
+    for (const std::string& model : models) {
+      if (!spec.platform().device_model().empty() && spec.platform().device_model() != model) {
+        continue;
+      }
+      platforms.emplace_back().set_device_model(model);
+    }
+    return platforms;
+  }
+
+  std::vector<v1::WorkerStatus> workers;
+  std::vector<std::string> models;
+};
+
+class ViewsTest : public testing::Test {
+ protected:
+  ViewsTest() {
+    RunRow row;
+    row.run_id = "run";
+    row.status.set_run_id("run");
+    row.status.set_task("axpy");
+    EXPECT_TRUE(store_.CreateRun(row).ok());
+    step_.run_id = "run";
+    step_.status = row.status;
+    step_.status.set_state(v1::RUN_STATE_RUNNING);
+  }
+
+  FakeStore store_;
+  FakeFleet fleet_;
+  StepCommit step_;
+};
+
+TEST_F(ViewsTest, RunSaysWhatItsPlatformLacksWhileItGoesOn) {
+  step_.status.mutable_platform()->set_device_model("NVIDIA H200");
+  ASSERT_TRUE(store_.CommitStep(step_).ok());
+  EXPECT_EQ(ViewRun(store_, fleet_, "run")->platform_missing(), "no connected worker has it");
+  fleet_.models = {"NVIDIA H100"};
+  EXPECT_THAT(ViewRun(store_, fleet_, "run")->platform_missing(), HasSubstr("NVIDIA H100"));
+  fleet_.models = {"NVIDIA H200"};
+  EXPECT_EQ(ViewRun(store_, fleet_, "run")->platform_missing(), "");
+  fleet_.models.clear();
+  step_.status.set_state(v1::RUN_STATE_FINISHED);
+  ASSERT_TRUE(store_.CommitStep(step_).ok());
+  EXPECT_EQ(ViewRun(store_, fleet_, "run")->platform_missing(), "");
+  EXPECT_EQ(store_.run_reads(), 0) << "no state is read";
+}
+
+TEST_F(ViewsTest, BestIsNotFoundUntilOneIsConfirmed) {
+  EXPECT_EQ(ViewBest(store_, "nothing").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(ViewBest(store_, "run").status().code(), absl::StatusCode::kNotFound);
+  step_.status.mutable_best()->set_candidate_id("c1");
+  CandidateRow& candidate = step_.candidates.emplace_back();
+  candidate.candidate_id = "c1";
+  candidate.sources.add_files()->set_content("text");
+  ASSERT_TRUE(store_.CommitStep(step_).ok());
+  const auto best = ViewBest(store_, "ru");
+  ASSERT_TRUE(best.ok()) << best.status();
+  EXPECT_EQ(best->run_id(), "run");
+  EXPECT_EQ(best->task(), "axpy");
+  EXPECT_EQ(best->sources().files(0).content(), "text");
+}
+
+TEST_F(ViewsTest, ConnectedWorkersComeBeforeThoseOfEarlierLives) {
+  for (const char* id : {"gone", "here"}) {
+    v1::WorkerHello hello;
+    hello.set_worker_id(id);
+    ASSERT_TRUE(store_.UpsertWorker(hello, "", absl::Now()).ok());
+  }
+  fleet_.workers.emplace_back().set_worker_id("here");
+  fleet_.workers.back().set_connected(true);
+  const auto reply = ViewWorkers(store_, fleet_);
+  ASSERT_TRUE(reply.ok()) << reply.status();
+  std::vector<std::string> ids;
+  for (const v1::WorkerStatus& worker : reply->workers()) ids.push_back(worker.worker_id());
+  EXPECT_THAT(ids, ElementsAre("here", "gone"));
+  EXPECT_TRUE(reply->workers(0).connected());
+}
+
+TEST(CandidatePacket, PutsScreeningAndProfileTogether) {
+  v1::JobResult screening, confirmation, profiled;
+  screening.mutable_build()->add_kernels()->set_name("decode");
+  confirmation.add_comparisons();
+  profiled.mutable_profile()->set_workload_uuid("w");
+  v1::KernelProfile* kernel = profiled.mutable_profile()->add_kernels();
+  kernel->set_name("decode");
+  kernel->set_registers(40);
+  v1::JobResult parent_profiled = profiled;
+  parent_profiled.mutable_profile()->mutable_kernels(0)->set_registers(80);
+  const std::string packet =
+      CandidatePacket(nullptr, {screening, confirmation, profiled}, {screening, parent_profiled});
+  EXPECT_THAT(packet, HasSubstr("40 registers a thread, no spills"));
+  EXPECT_THAT(packet, HasSubstr("registers 80 -> 40"));
+  EXPECT_EQ(CandidatePacket(nullptr, {}, {}), "");
+}
+
+}  // namespace
+}  // namespace ksearch
