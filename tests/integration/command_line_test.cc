@@ -230,6 +230,13 @@ TEST_F(CommandLineTest, WatchPrintsJsonLinesFromStatusToStatus) {
   }
 }
 
+TEST_F(CommandLineTest, LogThatFollowsEndsWithTheRun) {
+  const CommandOutput log = cluster_->Cli({"log", *run_id_, "--limit", "1000000"});
+  const CommandOutput followed = cluster_->Cli({"log", "-f", *run_id_, "--limit", "1000000"});
+  EXPECT_EQ(followed.exit.code, 0) << followed.err;
+  EXPECT_EQ(followed.out, log.out);
+}
+
 TEST_F(CommandLineTest, DoctorLooksAtEveryMachineThatTakesPart) {
   const CommandOutput doctor = cluster_->Cli({"doctor"});
   EXPECT_EQ(doctor.exit.code, 0) << doctor.out;
