@@ -24,6 +24,9 @@ int LogCommand(Client* client, const Options& options);
 int WorkersCommand(Client* client, const Options& options);
 int TasksCommand(Client* client, const Options& options);
 
+// diff_command.cc
+int DiffCommand(Client* client, const Options& options);
+
 // feed_command.cc: until it is interrupted.
 int FeedCommand(Client* client, const Options& options);
 

@@ -29,11 +29,12 @@ int RunNamedCommand(ksearch::Options options) {
       {"jobs", ksearch::JobsCommand},       {"cancel", ksearch::CancelCommand},
       {"results", ksearch::ResultsCommand}, {"task", ksearch::TaskCommand},
       {"up", ksearch::UpCommand},           {"down", ksearch::DownCommand},
-      {"feed", ksearch::FeedCommand},
+      {"feed", ksearch::FeedCommand},       {"diff", ksearch::DiffCommand},
   };
   ksearch::ClientAccess access;
   const bool up_or_down = options.command == "up" || options.command == "down";
   const bool alone = options.command == "token" || options.command == "pki" ||
+                     options.command == "completion" ||
                      (options.command == "task" && options.action == "new");
   if (up_or_down) {
     // They look for their coordinator themselves.
@@ -47,6 +48,10 @@ int RunNamedCommand(ksearch::Options options) {
     access = *read;
     const absl::Status safe = ksearch::CheckClientAccess(options.coordinator, access);
     if (!safe.ok()) return ksearch::Fail(safe);
+  }
+  if (options.command == "completion") {
+    std::fputs(options.completion.c_str(), stdout);
+    return ksearch::kExitOk;
   }
   ksearch::Client client(options.coordinator, access);
   return kCommands.at(options.command)(&client, options);

@@ -10,6 +10,8 @@
 #include "absl/strings/str_join.h"
 #include "cli/budget_options.h"
 #include "cli/client.h"
+#include "cli/completion.h"
+#include "cli/examples.h"
 #include "common/language.h"
 #include "common/names.h"
 
@@ -207,7 +209,7 @@ void AddDown(CLI::App* app, Options* options) {
 // Commands that ask no coordinator.
 bool AsksNobody(const Options& options) {
   return options.command == "token" || options.command == "pki" ||
-         (options.command == "task" && options.action == "new");
+         options.command == "completion" || (options.command == "task" && options.action == "new");
 }
 
 // Empty if --local and --state-dir make sense with the rest of the command line.
@@ -342,6 +344,24 @@ void AddTask(CLI::App* app, Options* options) {
   check->add_option("task", options->task, "its name, or its folder")->required();
 }
 
+// What may stand behind `app` on a command line.
+CommandWords WordsOf(const CLI::App& app) {
+  CommandWords words;
+  words.name = app.get_name();
+  words.text = app.get_description();
+  for (const CLI::Option* option : app.get_options()) {
+    CommandWords::Flag flag;
+    for (const std::string& name : option->get_snames()) flag.names.push_back("-" + name);
+    for (const std::string& name : option->get_lnames()) flag.names.push_back("--" + name);
+    flag.text = option->get_description();
+    if (!flag.names.empty()) words.flags.push_back(std::move(flag));
+  }
+  for (const CLI::App* command : app.get_subcommands(nullptr)) {
+    words.commands.push_back(WordsOf(*command));
+  }
+  return words;
+}
+
 // Names of the commands below `app`: "run, watch, ...".
 std::string CommandNames(const CLI::App& app) {
   std::vector<std::string> names;
@@ -385,6 +405,7 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   app.set_version_flag("--version", std::string(KSEARCH_VERSION));
   app.require_subcommand(0, 1);  // that there is one is checked below, with a better message
   app.fallthrough();
+  app.footer(ExamplesText(""));
   bool coordinator_given = false;  // as an argument
   app.add_option("--coordinator", options.coordinator, "address of the coordinator")
       ->envname("KSEARCH_COORDINATOR");
@@ -399,6 +420,7 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   const auto add = [&](const std::string& name, const std::string& text) {
     CLI::App* sub = app.add_subcommand(name, text);
     sub->callback([&options, name] { options.command = name; });
+    sub->footer(ExamplesText(name));
     return sub;
   };
   const auto add_for_run = [&](const std::string& name, const std::string& text, bool required) {
@@ -423,6 +445,11 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
       ->required();
   show->add_flag("--source", options.source, "print its source only");
   show->add_flag("--calls", options.calls, "print the planning calls and every reply in full, too");
+  auto* diff = add_for_run("diff", "what changes one candidate of a run into another", true);
+  diff->add_option("first", options.candidate_id,
+                   "candidate id, a unique prefix, or 'best'; alone: against what it was built on")
+      ->required();
+  diff->add_option("second", options.other_candidate_id, "likewise");
   add_for_run("recheck",
               "measure a confirmed candidate again, on another device if there is one; exit code 0 "
               "if the claim holds, 7 if not, 1 if undecided",
@@ -470,6 +497,10 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
 
   AddTask(add("task", "make a task, and check one (docs/bring-your-kernel.md)"), &options);
   AddToken(add("token", "access tokens of a coordinator (docs/security.md)"), &options);
+  add("completion", "print a script that makes a shell complete commands and flags")
+      ->add_option("shell", options.shell, absl::StrJoin(CompletionShells(), ", "))
+      ->required()
+      ->check(CLI::IsMember(CompletionShells()));
   AddPki(add("pki", "certificates for a cluster that has no authority of its own"), &options);
 
   try {
@@ -497,6 +528,9 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
     std::fprintf(stderr, "ksearch: %s\n", fault.c_str());
     *exit_code = kExitUsage;
     return std::nullopt;
+  }
+  if (options.command == "completion") {
+    options.completion = CompletionScript(options.shell, WordsOf(app));
   }
   if (const absl::Status address = CheckAddress(options.coordinator); !address.ok()) {
     std::fprintf(stderr, "ksearch: --coordinator: %s\n", std::string(address.message()).c_str());

@@ -74,6 +74,10 @@ struct Options {
   bool repeat = false;
   bool profile = false;
 
+  // completion
+  std::string shell;
+  std::string completion;  // the script for that shell
+
   // feed
   std::optional<int64_t> after_cursor;
   bool only_runs = false;
@@ -82,6 +86,7 @@ struct Options {
   // commands about one run
   std::string run_id;
   std::string candidate_id;
+  std::string other_candidate_id;
   bool follow = false;
   bool source = false;
   int64_t revision = 0;

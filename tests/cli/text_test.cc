@@ -36,6 +36,26 @@ TEST(TextTest, SeveralFilesAreToldApart) {
   EXPECT_EQ(SourcesText(sources), "// ---- a.cu\nint a;\n// ---- b.h\nint b;\n");
 }
 
+TEST(TextTest, EventsOfTheFleetAreOneLine) {
+  v1::FleetEvent event;
+  event.set_kind(v1::FleetEvent::LEASE_STAGE);
+  event.set_worker_id("w-1");
+  event.set_worker_name("node7");
+  event.set_job_id("0123456789abcdef");
+  event.set_stage(v1::HeldLease::BUILDING);
+  EXPECT_EQ(FleetEventText(event), "lease stage  node7  job 0123456789ab  building");
+  event = v1::FleetEvent();
+  event.set_kind(v1::FleetEvent::CALL_ANSWERED);
+  event.mutable_call()->set_call_id("run/3");
+  event.mutable_call()->set_provider("p");
+  event.mutable_call()->set_model("m");
+  event.mutable_call()->set_input_tokens(120);
+  event.mutable_call()->set_output_tokens(30);
+  event.mutable_call()->set_nano_usd(1'500'000);
+  event.mutable_call()->mutable_took()->set_seconds(2);
+  EXPECT_EQ(FleetEventText(event), "call answered  run/3  p/m  120+30 tokens  $0.0015  2.0 s");
+}
+
 TEST(TextTest, TokensThatNoProviderToldAreSaidToBeBounds) {
   v1::RunStatus status;
   EXPECT_EQ(TokensText(status), "");

@@ -1,0 +1,72 @@
+#include "cli/examples.h"
+
+#include <functional>
+#include <map>
+
+#include "absl/strings/str_cat.h"
+
+namespace ksearch {
+namespace {
+
+using Examples = std::map<std::string, std::vector<Example>, std::less<>>;
+
+const Examples& AllExamples() {
+  static const Examples& kExamples = *new Examples{
+      {"",
+       {{"ksearch doctor", "what works here, and what to fix"},
+        {"ksearch run --local --task softmax_rows_f32 --model openai/gpt-5.2", "one search, here"},
+        {"ksearch best last --source", "the best program of the newest run"}}},
+      {"run",
+       {{"ksearch run --task rmsnorm_bf16 --rounds 40 --parallel 4 --budget-usd 5",
+         "40 rounds, four ideas at a time, five dollars at most"},
+        {"ksearch run --task rmsnorm_bf16 --dry-run", "what that would cost"},
+        {"ksearch run --task rmsnorm_bf16 --detach", "only start it; see watch"}}},
+      {"eval",
+       {{"ksearch eval --task softmax_rows_f32 kernel.cpp", "build, check and time a program"},
+        {"ksearch eval --task softmax_rows_f32 --confirm kernel.cpp",
+         "is it faster than the baseline?"},
+        {"ksearch eval --task softmax_rows_f32 --confirm kernel.cpp --rival other.cpp",
+         "is it faster than other.cpp?"},
+        {"ksearch eval --task gemm_bf16 --build-only --architecture sm_90a kernel.cu",
+         "what nvcc says, without a GPU"}}},
+      {"watch", {{"ksearch watch last", "follow the newest run"}}},
+      {"log",
+       {{"ksearch log -f last", "what happened so far, then what happens"},
+        {"ksearch log last --json", "the same as lines of JSON"}}},
+      {"feed",
+       {{"ksearch feed --fleet", "workers, jobs and model calls"},
+        {"ksearch feed --after 0 --runs --json", "every event of every run, from the first one"}}},
+      {"diff",
+       {{"ksearch diff last best", "what the best program changed in the one it was built on"},
+        {"ksearch diff last 1a2b 3c4d", "two candidates by the beginnings of their ids"}}},
+      {"best", {{"ksearch best last --source > kernel.cu", "take the kernel home"}}},
+      {"show", {{"ksearch show last 1a2b --calls", "one candidate with prompts and replies"}}},
+      {"recheck", {{"ksearch recheck last", "is the best still as fast, on another device?"}}},
+      {"resume", {{"ksearch resume last --rounds 80", "go on, up to 80 rounds in all"}}},
+      {"export",
+       {{"ksearch export last --cassette run.jsonl", "a recording that replays offline"}}},
+      {"completion",
+       {{"source <(ksearch completion bash)", "complete commands and flags in this shell"}}},
+  };
+  return kExamples;
+}
+
+}  // namespace
+
+const std::vector<Example>& ExamplesOf(absl::string_view command) {
+  static const std::vector<Example>& kNone = *new std::vector<Example>;
+  const auto it = AllExamples().find(std::string(command));
+  return it == AllExamples().end() ? kNone : it->second;
+}
+
+std::string ExamplesText(absl::string_view command) {
+  const std::vector<Example>& examples = ExamplesOf(command);
+  if (examples.empty()) return "";
+  std::string text = "Examples:\n";
+  for (const Example& example : examples) {
+    absl::StrAppend(&text, "  ", example.line, "\n      ", example.text, "\n");
+  }
+  return text;
+}
+
+}  // namespace ksearch
