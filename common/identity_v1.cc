@@ -41,6 +41,7 @@ void AddRecipe(CanonicalBytes& bytes, const v1::InputRecipe& recipe) {
       bytes.Add(recipe.safetensors().path()).Add(recipe.safetensors().tensor_key());
       break;
     case v1::InputRecipe::kMade:
+    case v1::InputRecipe::kRecorded:  // younger than these names
     case v1::InputRecipe::RECIPE_NOT_SET:
       break;
   }

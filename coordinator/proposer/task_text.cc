@@ -87,6 +87,7 @@ std::string RandomNote(const std::string& input, const v1::RandomRecipe& random)
                            random.offset());
   }
   if (random.distribution() == v1::RandomRecipe::CAUCHY) note += ", Cauchy distributed";
+  if (random.distribution() == v1::RandomRecipe::UNIFORM) note += ", uniform over [0, 1)";
   if (random.probability() != 0) {
     note += absl::StrFormat(", true with probability %g", random.probability());
   }
@@ -125,6 +126,8 @@ std::string RecipeNote(const v1::InputRecipe& recipe) {
                           recipe.page_indices().contiguous() ? "in order" : "scattered");
     case v1::InputRecipe::kRandom:
       return RandomNote(recipe.input(), recipe.random());
+    case v1::InputRecipe::kRecorded:
+      return absl::StrCat(recipe.input(), ": recorded, the same in every call");
     case v1::InputRecipe::kMade:
     case v1::InputRecipe::kSafetensors:
     case v1::InputRecipe::RECIPE_NOT_SET:

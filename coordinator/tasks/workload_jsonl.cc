@@ -170,10 +170,13 @@ absl::Status WorkloadParser::ParseShape(const JsonFields& fields, const LocatedJ
       random->set_distribution(v1::RandomRecipe::CAUCHY);
     } else if (name == "student2") {
       random->set_distribution(v1::RandomRecipe::STUDENT2);
+    } else if (name == "uniform") {
+      random->set_distribution(v1::RandomRecipe::UNIFORM);
     } else if (name != "normal") {
       return fields.Error(
           "distribution",
-          absl::StrCat("must be \"normal\", \"student2\" or \"cauchy\", is \"", name, "\""));
+          absl::StrCat("must be \"normal\", \"uniform\", \"student2\" or \"cauchy\", is \"", name,
+                       "\""));
     }
   }
   if (json.Find("probability") != nullptr) {
@@ -338,6 +341,10 @@ absl::Status WorkloadParser::ParseRecipe(const std::string& field, const Located
 }
 
 absl::StatusOr<v1::Workload> WorkloadParser::ParseLine(absl::string_view line, int line_number) {
+  if (static_cast<int64_t>(line.size()) > kMaxWorkloadLineBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(file_, ":", line_number, ": longer than ", kMaxWorkloadLineBytes, " bytes"));
+  }
   ASSIGN_OR_RETURN(const LocatedJson json, ParseLocatedJson(line, file_, line_number));
   const JsonFields trace(file_, json, "");
   RETURN_IF_ERROR(trace.CheckObject());
@@ -405,6 +412,9 @@ LocatedJson RecipeToJson(const v1::InputRecipe& recipe) {
       if (recipe.random().distribution() == v1::RandomRecipe::STUDENT2) {
         json.Set("distribution", LocatedJson::String("student2"));
       }
+      if (recipe.random().distribution() == v1::RandomRecipe::UNIFORM) {
+        json.Set("distribution", LocatedJson::String("uniform"));
+      }
       if (recipe.random().probability() != 0) {
         json.Set("probability", LocatedJson::Float(recipe.random().probability()));
       }
@@ -448,6 +458,7 @@ LocatedJson RecipeToJson(const v1::InputRecipe& recipe) {
       json.Set("pool_axis", LocatedJson::String(recipe.page_indices().pool_axis()));
       json.Set("contiguous", LocatedJson::Bool(recipe.page_indices().contiguous()));
       break;
+    case v1::InputRecipe::kRecorded:  // no file has them
     case v1::InputRecipe::kSafetensors:
       json.members[0].value.text = "safetensors";
       json.Set("path", LocatedJson::String(recipe.safetensors().path()));
@@ -473,10 +484,6 @@ absl::StatusOr<std::vector<v1::Workload>> ParseWorkloadJsonl(absl::string_view t
     const absl::string_view line = text.substr(0, end);
     text.remove_prefix(end == absl::string_view::npos ? text.size() : end + 1);
     if (absl::StripAsciiWhitespace(line).empty()) continue;
-    if (static_cast<int64_t>(line.size()) > kMaxWorkloadLineBytes) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(file, ":", line_number, ": longer than ", kMaxWorkloadLineBytes, " bytes"));
-    }
     RETURN_IF_ERROR(
         Annotate(CheckWorkloadCount(definition.name(), static_cast<int>(workloads.size()) + 1),
                  absl::StrCat(file, ":", line_number)));
@@ -484,6 +491,11 @@ absl::StatusOr<std::vector<v1::Workload>> ParseWorkloadJsonl(absl::string_view t
     workloads.push_back(std::move(workload));
   }
   return workloads;
+}
+
+absl::StatusOr<v1::Workload> ParseWorkloadLine(absl::string_view line, absl::string_view file,
+                                               int line_number, const v1::Definition& definition) {
+  return WorkloadParser(file, definition).ParseLine(line, line_number);
 }
 
 std::string WorkloadToJsonLine(const std::string& definition_name, const v1::Workload& workload) {

@@ -22,6 +22,11 @@ absl::StatusOr<std::vector<v1::Workload>> ParseWorkloadJsonl(absl::string_view t
                                                              absl::string_view file,
                                                              const v1::Definition& definition);
 
+// One such line, line `line_number` of `file`, by itself: that uuids differ is the caller's
+// concern.
+absl::StatusOr<v1::Workload> ParseWorkloadLine(absl::string_view line, absl::string_view file,
+                                               int line_number, const v1::Definition& definition);
+
 // One line without its newline; the inverse, but for held_out, which has no place there.
 std::string WorkloadToJsonLine(const std::string& definition_name, const v1::Workload& workload);
 

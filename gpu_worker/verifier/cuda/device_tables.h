@@ -34,7 +34,7 @@ struct DrawRow {
   Kind kind;
   uint64_t key;
   int64_t elements;
-  int32_t tails;  // 0: normal, 1: Cauchy, 2: Student's t with 2 degrees of freedom
+  int32_t tails;  // 0: normal, 1: Cauchy, 2: Student's t with 2 degrees of freedom, 3: uniform
   float scale;
   float offset;
   float raise;

@@ -80,6 +80,9 @@ __device__ void DrawChunk(const DrawRow& draw, uint64_t content, int64_t first, 
       } else if (draw.tails == 2) {
 #pragma unroll
         for (int i = 0; i < 4; ++i) values[i] = Student2(block.v[i]);
+      } else if (draw.tails == 3) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) values[i] = static_cast<float>(block.v[i] >> 8) * 0x1.0p-24f;
       } else {
         FourNormals(block, values);
         if constexpr (F::kBytes == 1) {

@@ -61,7 +61,8 @@ class RandomGenerator final : public InputGenerator {
       RandomDraw draw = draw_;
       // Narrow types would be rounded twice; their few values leave nothing to remember anyway.
       const bool weighs = draw.dtype == v1::DTYPE_FLOAT32 && !Constant() &&
-                          draw.recipe.distribution() != v1::RandomRecipe::STUDENT2;
+                          draw.recipe.distribution() != v1::RandomRecipe::STUDENT2 &&
+                          draw.recipe.distribution() != v1::RandomRecipe::UNIFORM;
       if (weighs) {
         options.rule = draw.recipe.distribution() == v1::RandomRecipe::CAUCHY
                            ? WindowMix::Rule::kSum
@@ -138,6 +139,24 @@ class PageIndexGenerator final : public InputGenerator {
   const uint64_t key_;
 };
 
+// The same values in every content.
+class RecordedGenerator final : public InputGenerator {
+ public:
+  explicit RecordedGenerator(std::string values) : values_(std::move(values)) {}
+
+  int64_t bytes() const override { return static_cast<int64_t>(values_.size()); }
+  int64_t pool_bytes() const override { return 0; }
+  void Write(int64_t /*content*/, std::byte* out) const override {
+    std::memcpy(out, values_.data(), values_.size());
+  }
+  bool Matches(int64_t /*content*/, const std::byte* memory) const override {
+    return std::memcmp(memory, values_.data(), values_.size()) == 0;
+  }
+
+ private:
+  const std::string values_;
+};
+
 // Segment bounds of a ragged batch, drawn anew for each content: cut points uniform over the
 // elements that are free once every segment has its least length.
 class IndptrGenerator final : public InputGenerator {
@@ -206,6 +225,13 @@ void FourStudents(const std::array<uint32_t, 4>& block, double scale, double off
   }
 }
 
+// Four uniforms in [0, 1), exact in float32.
+void FourUniforms(const std::array<uint32_t, 4>& block, double scale, double offset, double* out) {
+  for (size_t i = 0; i < 4; ++i) {
+    out[i] = static_cast<double>(block[i] >> 8) * 0x1.0p-24 * scale + offset;
+  }
+}
+
 // Four uniforms to four normals (Box-Muller).
 void FourNormals(const std::array<uint32_t, 4>& block, double scale, double offset, bool clamp,
                  double* out) {
@@ -245,6 +271,8 @@ void DrawElements(const RandomDraw& draw, int64_t element_bytes, int64_t begin, 
       FourCauchys(block, scale, recipe.offset(), values);
     } else if (floating && recipe.distribution() == v1::RandomRecipe::STUDENT2) {
       FourStudents(block, scale, recipe.offset(), values);
+    } else if (floating && recipe.distribution() == v1::RandomRecipe::UNIFORM) {
+      FourUniforms(block, scale, recipe.offset(), values);
     } else if (floating) {
       FourNormals(block, scale, recipe.offset(), clamp, values);
     } else {
@@ -364,6 +392,15 @@ absl::StatusOr<std::unique_ptr<InputGenerator>> MakePageIndices(
                                               tensor.dtype(), element_bytes, elements, key);
 }
 
+absl::StatusOr<std::unique_ptr<InputGenerator>> MakeRecorded(const v1::RecordedRecipe& recipe,
+                                                             int64_t bytes) {
+  if (static_cast<int64_t>(recipe.values().size()) != bytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(recipe.values().size(), " bytes are recorded, the tensor has ", bytes));
+  }
+  return std::make_unique<RecordedGenerator>(recipe.values());
+}
+
 absl::StatusOr<std::unique_ptr<InputGenerator>> Make(const v1::Definition& definition,
                                                      const v1::Workload& workload,
                                                      const v1::TensorSpec& tensor,
@@ -395,6 +432,8 @@ absl::StatusOr<std::unique_ptr<InputGenerator>> Make(const v1::Definition& defin
     case v1::InputRecipe::kPageIndices:
       return MakePageIndices(definition, workload, tensor, recipe.page_indices(), element_bytes,
                              elements, key);
+    case v1::InputRecipe::kRecorded:
+      return MakeRecorded(recipe.recorded(), elements * element_bytes);
     case v1::InputRecipe::kSafetensors:
       return absl::InvalidArgumentError(
           absl::StrCat("the blob ", recipe.safetensors().path(), " is not on this worker"));

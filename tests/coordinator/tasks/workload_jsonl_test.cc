@@ -42,6 +42,27 @@ std::string ErrorAfter(absl::string_view from, absl::string_view to) {
       ParseWorkloadJsonl(absl::StrCat("\n", line, "\n"), "w.jsonl", Decode()).status().message());
 }
 
+TEST(WorkloadJsonlTest, UniformInputsRoundTrip) {
+  const auto definition = ParseDefinitionJson(
+      R"({"name": "d", "op_type": "o", "axes": {"n": {"type": "var"}},
+          "inputs": {"x": {"shape": ["n"], "dtype": "float32"}},
+          "outputs": {"y": {"shape": ["n"], "dtype": "float32"}}})",
+      "definition.json");
+  ASSERT_TRUE(definition.ok()) << definition.status();
+  const std::string line =
+      R"({"definition": "d", "workload": {"uuid": "w", "axes": {"n": 8}, "inputs": {"x": )"
+      R"({"type": "random", "scale": 2, "distribution": "uniform"}}}})";
+  const auto workload = ParseWorkloadLine(line, "w.jsonl", 7, *definition);
+  ASSERT_TRUE(workload.ok()) << workload.status();
+  EXPECT_EQ(workload->inputs(0).random().distribution(), v1::RandomRecipe::UNIFORM);
+  const auto again =
+      ParseWorkloadLine(WorkloadToJsonLine("d", *workload), "again.jsonl", 1, *definition);
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(again->SerializeAsString(), workload->SerializeAsString());
+  EXPECT_THAT(std::string(ParseWorkloadLine("{", "w.jsonl", 7, *definition).status().message()),
+              testing::HasSubstr("w.jsonl:7"));
+}
+
 TEST(WorkloadJsonlTest, ReadsRecipesInDefinitionOrder) {
   const auto workloads = ParseWorkloadJsonl(kLine, "w.jsonl", Decode());
   ASSERT_TRUE(workloads.ok()) << workloads.status();

@@ -250,6 +250,37 @@ TEST(InputGeneratorTest, CauchyHasHeavyTailsAndQuartilesAtItsScale) {
   EXPECT_NEAR(static_cast<double>(far) / count, 2 / (3.14159 * 100), 0.002);
 }
 
+TEST(InputGeneratorTest, UniformIsEvenBetweenItsBounds) {
+  const int64_t count = 100'000;
+  for (const v1::DType dtype : {v1::DTYPE_FLOAT32, v1::DTYPE_FLOAT16}) {
+    const auto generator =
+        Make(dtype, count, "random { distribution: UNIFORM scale: 4 offset: -1 }");
+    const std::vector<double> values = Values(*generator, dtype, count, 3);
+    int64_t below = 0;
+    for (const double value : values) {
+      ASSERT_GE(value, -1);
+      ASSERT_LE(value, 3);  // float16 may round up to it
+      below += value < 0 ? 1 : 0;
+    }
+    EXPECT_NEAR(static_cast<double>(below) / count, 0.25, 0.01);
+    EXPECT_NE(values, Values(*generator, dtype, count, 4));
+  }
+}
+
+TEST(InputGeneratorTest, RecordedValuesAreTheSameInEveryContent) {
+  const auto generator =
+      Make(v1::DTYPE_INT32, 2, R"(recorded { values: "\x01\0\0\0\xff\xff\xff\xff" })");
+  ASSERT_NE(generator, nullptr);
+  for (int64_t content = 0; content < 3; ++content) {
+    EXPECT_EQ(Values(*generator, v1::DTYPE_INT32, 2, content), (std::vector<double>{1, -1}));
+  }
+  std::vector<std::byte> memory(8);
+  generator->Write(0, memory.data());
+  EXPECT_TRUE(generator->Matches(7, memory.data()));
+  memory[5] ^= std::byte{1};
+  EXPECT_FALSE(generator->Matches(7, memory.data()));
+}
+
 TEST(InputGeneratorTest, BoolsAreTrueAsOftenAsAsked) {
   for (const auto& [recipe, share] :
        {std::pair{"random {}", 0.5}, std::pair{"random { probability: 1 }", 1.0},
@@ -284,6 +315,7 @@ TEST(InputGeneratorTest, RecipesThatCannotBeDoneNameTheInput) {
       {"indptr { total_axis: 'nowhere' }", "'nowhere'"},
       {"page_indices { pool_axis: 'n' } ", ""},
       {"safetensors { path: 'a.st' tensor_key: 'k' }", "a.st"},
+      {"recorded { values: 'abcd' }", "4 bytes are recorded, the tensor has 36"},
       {"scalar { int_value: 1 }", "needs a random"},
   };
   for (const auto& [recipe, message] : cases) {
