@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "common/job_kind.h"
 
 namespace ksearch {
 
@@ -17,7 +18,7 @@ v1::Platform PlatformOf(const v1::DeviceFingerprint& device) {
 }
 
 v1::Platform PlatformFor(v1::JobKind kind, v1::Platform platform) {
-  if (kind == v1::JOB_KIND_BUILD) {
+  if (TakesNoDevice(kind)) {
     platform.clear_device_model();
     platform.clear_architecture();
   }

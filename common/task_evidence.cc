@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/canonical_encoding.h"
+#include "common/job_kind.h"
 #include "common/task_fault.h"
 
 namespace ksearch {
@@ -33,7 +34,7 @@ TaskEvidence EvidenceOf(const v1::JobSpec& spec, const v1::JobResult& result) {
       return TaskEvidence::kNone;
     default:
       // These run no reference.
-      return spec.kind() == v1::JOB_KIND_BUILD || spec.kind() == v1::JOB_KIND_PROFILE
+      return TakesNoDevice(spec.kind()) || spec.kind() == v1::JOB_KIND_PROFILE
                  ? TaskEvidence::kNone
                  : TaskEvidence::kWorks;
   }

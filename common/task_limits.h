@@ -1,6 +1,8 @@
 #ifndef KSEARCH_COMMON_TASK_LIMITS_H_
 #define KSEARCH_COMMON_TASK_LIMITS_H_
 
+#include <cstdint>
+
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "proto/job.pb.h"
@@ -12,6 +14,9 @@ namespace ksearch {
 // hundred; with so many the samples of a screening with the default plan still fit into a
 // message (8 MiB).
 inline constexpr int kMaxWorkloads = 1024;
+
+// Of what a JOB_KIND_DESCRIBE job reports.
+inline constexpr int64_t kMaxDescriptionBytes = 256 << 10;
 
 // INVALID_ARGUMENT, which names the task, if it has more than kMaxWorkloads.
 absl::Status CheckWorkloadCount(absl::string_view task_name, int workloads);

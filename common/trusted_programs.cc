@@ -3,6 +3,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "common/identity.h"
+#include "common/job_kind.h"
 #include "common/language.h"
 #include "common/status_macros.h"
 
@@ -11,7 +12,7 @@ namespace {
 
 using SourcesList = google::protobuf::RepeatedPtrField<v1::Sources>;
 
-bool NeedsReference(v1::JobKind kind) { return kind != v1::JOB_KIND_BUILD; }
+bool NeedsReference(v1::JobKind kind) { return !TakesNoDevice(kind); }
 
 bool NeedsBaseline(v1::JobKind kind) {
   return kind == v1::JOB_KIND_SCREEN || kind == v1::JOB_KIND_CONFIRM ||

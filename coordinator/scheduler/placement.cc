@@ -2,13 +2,15 @@
 
 #include <algorithm>
 
+#include "common/job_kind.h"
+
 namespace ksearch {
 
 Requirement RequirementOf(const v1::JobSpec& spec) {
   Requirement requirement;
   requirement.device = spec.device();
   requirement.architecture = spec.architecture();
-  requirement.build_only = spec.kind() == v1::JOB_KIND_BUILD;
+  requirement.build_only = TakesNoDevice(spec.kind());
   requirement.device_model = spec.platform().device_model();
   requirement.device_architecture = spec.platform().architecture();
   requirement.harness_version = spec.platform().harness_version();

@@ -1,5 +1,6 @@
 #include "coordinator/scheduler/task_standing.h"
 
+#include "common/job_kind.h"
 #include "common/task_evidence.h"
 
 namespace ksearch {
@@ -29,7 +30,7 @@ bool TaskStanding::Note(const v1::JobSpec& spec, const v1::JobResult& result) {
 }
 
 const std::string* TaskStanding::FaultFor(const v1::JobSpec& spec) const {
-  if (!spec.salt().empty() || spec.kind() == v1::JOB_KIND_BUILD) return nullptr;
+  if (!spec.salt().empty() || TakesNoDevice(spec.kind())) return nullptr;
   const auto it = faults_.find(EvidenceKey(spec));
   return it == faults_.end() ? nullptr : &it->second;
 }

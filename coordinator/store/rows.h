@@ -103,7 +103,7 @@ struct CandidateRow {
 // of a baseline are none; their device time is counted with their results all the same.
 inline bool IsEvaluation(v1::JobKind kind) {
   return kind != v1::JOB_KIND_PROFILE && kind != v1::JOB_KIND_EXAMINE &&
-         kind != v1::JOB_KIND_BASELINE;
+         kind != v1::JOB_KIND_BASELINE && kind != v1::JOB_KIND_DESCRIBE;
 }
 
 // A job a run asks for, and as what.

@@ -29,6 +29,11 @@ class BuildCache : public Builder {
                                                             int64_t max_bytes);
 
   absl::StatusOr<BuildResult> Build(const BuildRequest& request, std::stop_token stop) override;
+  // Not cached: the coordinator asks once.
+  absl::StatusOr<ProgramDescription> Describe(const BuildRequest& request,
+                                              std::stop_token stop) override {
+    return builder_->Describe(request, stop);
+  }
   std::string fingerprint() const override { return builder_->fingerprint(); }
   std::string toolkit() const override { return builder_->toolkit(); }
   std::vector<std::string> architectures() const override { return builder_->architectures(); }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "proto/job.pb.h"
 #include "proto/result.pb.h"
 #include "proto/runner.pb.h"
@@ -47,6 +48,16 @@ struct BuildResult {
   std::shared_ptr<const void> artifact_hold;
 };
 
+// What a program printed that was run once to describe a problem (JOB_KIND_DESCRIBE).
+struct ProgramDescription {
+  // PASSED; else as of a BuildResult whose compiler is the program itself.
+  v1::Outcome outcome = v1::OUTCOME_UNSPECIFIED;
+  std::string message;
+  // The last line that began with kDescriptionMark, without it; any bytes. Only if PASSED.
+  std::string text;
+};
+inline constexpr absl::string_view kDescriptionMark = "ksearch-description: ";
+
 // Turns sources into a program that can be loaded. Implementations: toolchains, and the cache
 // around them. A compiler error, timeout or limit is an ordinary BuildResult; non-OK means this
 // worker could not even try (no compiler, no disk) and the job should go elsewhere; CANCELLED after
@@ -55,6 +66,11 @@ class Builder {
  public:
   virtual ~Builder() = default;
   virtual absl::StatusOr<BuildResult> Build(const BuildRequest& request, std::stop_token stop) = 0;
+  // Runs the program once where compilers run. FAILED_PRECONDITION: not in this language.
+  virtual absl::StatusOr<ProgramDescription> Describe(const BuildRequest& /*request*/,
+                                                      std::stop_token /*stop*/) {
+    return absl::FailedPreconditionError("only programs in Python describe problems");
+  }
   // Everything beside the sources that decides the artifact: compiler version, flags, target.
   virtual std::string fingerprint() const = 0;
   // The compiler by name and version, as results carry it (v1::Platform.toolkit): different where

@@ -6,6 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/identity.h"
+#include "common/job_kind.h"
+#include "common/language.h"
 #include "common/measure_defaults.h"
 #include "common/platform.h"
 #include "common/run_facts.h"
@@ -13,6 +15,7 @@
 #include "common/task_fault.h"
 #include "common/task_limits.h"
 #include "common/textproto.h"
+#include "common/utf8.h"
 #include "gpu_worker/build/diagnostics.h"
 #include "gpu_worker/build/marks/source_marks.h"
 #include "gpu_worker/executor/program_builds.h"
@@ -76,7 +79,7 @@ void SetNoProfile(v1::Profile::Absence absence, absl::string_view note, v1::JobR
 
 // The architecture of the device that the job needs; empty: any.
 std::string DeviceArchitecture(const v1::JobSpec& spec) {
-  if (spec.kind() == v1::JOB_KIND_BUILD) return "";
+  if (TakesNoDevice(spec.kind())) return "";
   return spec.architecture().empty() ? spec.platform().architecture() : spec.architecture();
 }
 
@@ -87,6 +90,33 @@ v1::DeviceFingerprint FingerprintWith(const DevicePool::Slot& slot, const Toolch
   const auto toolchain = toolchains.find(language);
   if (toolchain != toolchains.end()) print.set_toolkit(toolchain->second->toolkit());
   return print;
+}
+
+// Takes up what the candidate says of a problem.
+absl::Status Describe(const Toolchains& toolchains, const v1::JobSpec& spec, std::stop_token stop,
+                      v1::JobResult* result) {
+  const auto toolchain = toolchains.find(spec.candidate().language());
+  if (toolchain == toolchains.end()) {
+    return absl::FailedPreconditionError(absl::StrCat("this worker has no toolchain for ",
+                                                      LanguageName(spec.candidate().language())));
+  }
+  ASSIGN_OR_RETURN(
+      ProgramDescription description,
+      toolchain->second->Describe({spec.candidate(), /*kernel_header=*/"", spec.limits()}, stop));
+  result->set_outcome(description.outcome);
+  result->set_message(description.message);
+  if (description.outcome != v1::OUTCOME_PASSED) return absl::OkStatus();
+  if (static_cast<int64_t>(description.text.size()) > kMaxDescriptionBytes) {
+    result->set_outcome(v1::OUTCOME_COMPILE_LIMIT);
+    result->set_message(
+        absl::StrCat("the description is longer than ", kMaxDescriptionBytes, " bytes"));
+  } else if (ValidUtf8Bytes(description.text) < description.text.size()) {
+    result->set_outcome(v1::OUTCOME_INVALID_SOURCE);
+    result->set_message("the description is no UTF-8");
+  } else {
+    result->set_description(std::move(description.text));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status CheckWorkloads(const v1::JobSpec& spec, const v1::Task& task) {
@@ -107,7 +137,7 @@ absl::StatusOr<v1::JobResult> PipelineExecutor::Execute(const v1::JobSpec& spec,
                                                         const v1::Task& task,
                                                         const ProgressSink& progress,
                                                         std::stop_token stop) {
-  const bool only_build = spec.kind() == v1::JOB_KIND_BUILD;
+  const bool only_build = TakesNoDevice(spec.kind());
   const std::string& model = spec.platform().device_model();
   const auto example = parts_.devices->Example(task.device(), DeviceArchitecture(spec), model);
   if (!example.ok()) return Annotate(example.status(), absl::StrCat("task ", task.name()));
@@ -163,6 +193,12 @@ absl::StatusOr<v1::JobResult> PipelineExecutor::Execute(const v1::JobSpec& spec,
     architecture = result.device().architecture();
   }
   progress(v1::HeldLease::BUILDING);
+  if (spec.kind() == v1::JOB_KIND_DESCRIBE) {
+    ASSIGN_OR_RETURN(const std::optional<DeviceLock::Hold> shared,
+                     parts_.devices->HoldForBuild(stop));
+    RETURN_IF_ERROR(Describe(*parts_.toolchains, spec, stop, &result));
+    return finish();
+  }
   std::optional<ProgramBuilds> builds;
   {
     // Compilers on the very processors that are measured would spoil the numbers. A GPU does not

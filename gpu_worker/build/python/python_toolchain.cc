@@ -30,6 +30,8 @@ constexpr char kEntry[] = "run";
 constexpr const char* kFlags[] = {"-I", "-B"};
 // A syntax tree takes a hundred times its text.
 constexpr int64_t kParserMemoryBytes = int64_t{2} << 30;
+// Torch, and all tensors of one case of a problem.
+constexpr int64_t kDescribeMemoryBytes = int64_t{16} << 30;
 // Imports of large packages, tables that a program makes as it is loaded.
 constexpr absl::Duration kLoadTime = absl::Seconds(30);
 // Of the trial at the start: torch from a cold disk or over a network.
@@ -264,6 +266,46 @@ absl::StatusOr<BuildResult> PythonToolchain::Build(const BuildRequest& request,
   }
   *result.report.mutable_wall_time() = ToProto(Clock::Real().SteadyNow() - start);
   return result;
+}
+
+absl::StatusOr<ProgramDescription> PythonToolchain::Describe(const BuildRequest& request,
+                                                             std::stop_token stop) {
+  const auto refused = [](std::string message) {
+    ProgramDescription description;
+    description.outcome = v1::OUTCOME_INVALID_SOURCE;
+    description.message = std::move(message);
+    return description;
+  };
+  const absl::Status usable = CheckSources(request.sources, request.limits, PythonSourceRules());
+  if (!usable.ok()) return refused(std::string(usable.message()));
+  const std::string main_file = MainFile(request.sources);
+  if (main_file.empty()) return refused("which file is run?");
+  ASSIGN_OR_RETURN(const auto folder, folders_->Make(request.sources));
+  SandboxSpec spec =
+      CompileSpec(options_.sandbox_spec, *folder, request.limits, kDescribeMemoryBytes);
+  spec.argv = {interpreter_.path};
+  spec.argv.insert(spec.argv.end(), std::begin(kFlags), std::end(kFlags));
+  spec.argv.push_back(main_file);
+  spec.environment.insert(runner_.environment().begin(), runner_.environment().end());
+  // There is no /etc/passwd.
+  spec.environment.insert({"USER", "sandbox"});
+  Show(interpreter_.folders, &spec);
+  ASSIGN_OR_RETURN(const CompilerRun run,
+                   RunCompiler(*sandbox_, spec, *folder,
+                               Clock::Real().SteadyNow() + BuildTime(request.limits), stop));
+  const BuildResult ended =
+      JudgeCompiler(run, run.exit.output, request.limits, kDescribeMemoryBytes);
+  ProgramDescription description;
+  description.outcome = ended.outcome;
+  description.message = ended.message;
+  if (ended.outcome != v1::OUTCOME_PASSED) return description;
+  const std::string mark = absl::StrCat("\n", kDescriptionMark);
+  const std::string output = absl::StrCat("\n", run.exit.output);
+  const size_t begin = output.rfind(mark);
+  if (begin == std::string::npos) return refused("the program ended without a description");
+  const size_t text = begin + mark.size();
+  description.text = output.substr(text, output.find('\n', text) - text);
+  return description;
 }
 
 }  // namespace ksearch

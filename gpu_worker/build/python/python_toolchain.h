@@ -43,6 +43,9 @@ class PythonToolchain : public Builder {
   static absl::StatusOr<std::unique_ptr<PythonToolchain>> Create(Options options, Sandbox* sandbox);
 
   absl::StatusOr<BuildResult> Build(const BuildRequest& request, std::stop_token stop) override;
+  // The main file runs in its folder, with what the interpreter's programs see, and 16 GiB.
+  absl::StatusOr<ProgramDescription> Describe(const BuildRequest& request,
+                                              std::stop_token stop) override;
   // With everything that the artifact's command names, too.
   std::string fingerprint() const override { return fingerprint_; }
   // "python 3.11.2, torch 1.13.0".
