@@ -22,6 +22,8 @@ int BestCommand(Client* client, const Options& options);
 int ShowCommand(Client* client, const Options& options);
 int LogCommand(Client* client, const Options& options);
 int WorkersCommand(Client* client, const Options& options);
+
+// task/list_command.cc: `tasks` and `task ls`
 int TasksCommand(Client* client, const Options& options);
 
 // diff_command.cc

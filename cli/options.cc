@@ -308,9 +308,18 @@ std::string CheckTaskName(const std::string& name) {
                       "' may hold only letters, digits, '_', '.' and '-', and begins with no '.'");
 }
 
+void AddTaskList(CLI::App* app, Options* options) {
+  app->add_option("task", options->task, "all about this one task, with what is left out and why");
+  app->add_option("--suite", options->suite, "of this suite only");
+  app->add_option("--tag", options->tag, "with this tag only");
+}
+
 void AddTask(CLI::App* app, Options* options) {
   app->require_subcommand(0, 1);
   app->fallthrough();
+  CLI::App* list = app->add_subcommand("ls", "tasks that can be optimised, of all suites");
+  list->callback([options] { options->action = "ls"; });
+  AddTaskList(list, options);
   CLI::App* make =
       app->add_subcommand("new", "make a task of a torch function; asks no coordinator");
   make->callback([options] { options->action = "new"; });
@@ -338,6 +347,10 @@ void AddTask(CLI::App* app, Options* options) {
       ->default_val(".");
   make->add_option("--interpreter", options->interpreter,
                    "python with torch (default: of VIRTUAL_ENV, else python3 on PATH)");
+  CLI::App* describe = app->add_subcommand(
+      "describe", "have a worker run a suite's problem once, to see what it takes and makes");
+  describe->callback([options] { options->action = "describe"; });
+  describe->add_option("tasks", options->tasks, "as `task ls` names them")->required();
   CLI::App* check = app->add_subcommand(
       "check", "have workers try whether the task passes honest programs and refuses cheats");
   check->callback([options] { options->action = "check"; });
@@ -478,7 +491,7 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
       ->check([](const std::string& worker) {
         return worker.empty() ? std::string("the worker's id is empty") : std::string();
       });
-  add("tasks", "tasks that can be optimised");
+  AddTaskList(add("tasks", "tasks that can be optimised, of all suites"), &options);
   add("jobs", "evaluations that wait or are at work, and for whom")
       ->add_option("--task", options.task, "of this task only");
   auto* results = add("results", "results on record, and why those that no longer count do not");
@@ -495,7 +508,7 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
                                       "make one cheap call to this model provider");
   doctor->add_option("--model", options.check_model, "the model to call")->needs(provider);
 
-  AddTask(add("task", "make a task, and check one (docs/bring-your-kernel.md)"), &options);
+  AddTask(add("task", "list tasks, make one, check one (docs/bring-your-kernel.md)"), &options);
   AddToken(add("token", "access tokens of a coordinator (docs/security.md)"), &options);
   add("completion", "print a script that makes a shell complete commands and flags")
       ->add_option("shell", options.shell, absl::StrJoin(CompletionShells(), ", "))

@@ -121,7 +121,14 @@ struct Options {
   // workers
   std::string drain_worker;
 
-  // task; `action` is new or check, `task` the name, or the folder to check
+  // tasks, task ls
+  std::string suite;
+  std::string tag;
+
+  // task describe
+  std::vector<std::string> tasks;
+
+  // task; `action` is ls, describe, new or check, `task` the name, or the folder to check
   std::string from_torch;  // FILE or FILE:FUNCTION
   std::vector<std::string> shapes;
   std::string dtype;

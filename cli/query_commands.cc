@@ -221,27 +221,4 @@ int WorkersCommand(Client* client, const Options& options) {
   return kExitOk;
 }
 
-int TasksCommand(Client* client, const Options& options) {
-  const auto reply = client->Call<v1::ListTasksRequest, v1::ListTasksReply>(&Stub::ListTasks,
-                                                                            v1::ListTasksRequest());
-  if (!reply.ok()) return Fail(reply.status());
-  if (options.json) return PrintJson(*reply);
-  std::vector<std::vector<std::string>> rows = {
-      {"task", "device", "languages", "workloads", "held out", "title"}};
-  for (const v1::TaskSummary& task : reply->tasks()) {
-    std::vector<std::string> languages;
-    for (const int language : task.languages()) {
-      languages.push_back(LanguageText(static_cast<v1::Language>(language)));
-    }
-    rows.push_back({task.name(), task.device() == v1::DEVICE_CLASS_CUDA ? "cuda" : "cpu",
-                    absl::StrJoin(languages, ","), absl::StrCat(task.feedback_workloads()),
-                    absl::StrCat(task.held_out_workloads()),
-                    !task.error().empty()   ? absl::StrCat("UNUSABLE: ", task.error())
-                    : !task.fault().empty() ? absl::StrCat("AT FAULT: ", task.fault())
-                                            : task.title()});
-  }
-  Print(Table(rows));
-  return kExitOk;
-}
-
 }  // namespace ksearch

@@ -46,6 +46,54 @@ absl::Status CheckListenAddress(const std::string& address) {
   return absl::OkStatus();
 }
 
+// [NAME=]KIND[@cpu|@cuda]:PATH
+absl::StatusOr<v1::SuiteConfig> ParseSuite(absl::string_view text) {
+  constexpr absl::string_view kForm =
+      "must be [NAME=]KIND[@cpu|@cuda]:PATH, e.g. flashinfer:/data/flashinfer-trace";
+  const size_t colon = text.find(':');
+  if (colon == absl::string_view::npos || colon + 1 == text.size()) {
+    return UsageError(absl::StrCat("--suite '", text, "' ", kForm));
+  }
+  v1::SuiteConfig suite;
+  suite.set_path(std::string(text.substr(colon + 1)));
+  absl::string_view kind = text.substr(0, colon);
+  if (const size_t equal = kind.find('='); equal != absl::string_view::npos) {
+    suite.set_name(std::string(kind.substr(0, equal)));
+    kind.remove_prefix(equal + 1);
+    if (suite.name().empty()) {
+      return UsageError(absl::StrCat("--suite '", text, "': the name before '=' is empty"));
+    }
+  }
+  if (const size_t at = kind.find('@'); at != absl::string_view::npos) {
+    const absl::string_view device = kind.substr(at + 1);
+    if (device != "cpu" && device != "cuda") {
+      return UsageError(absl::StrCat("--suite '", text, "' ", kForm));
+    }
+    suite.set_device(device == "cpu" ? v1::DEVICE_CLASS_CPU : v1::DEVICE_CLASS_CUDA);
+    kind = kind.substr(0, at);
+  }
+  suite.set_kind(std::string(kind));
+  return suite;
+}
+
+const std::string& NameOf(const v1::SuiteConfig& suite) {
+  return suite.name().empty() ? suite.kind() : suite.name();
+}
+
+// Suites of the command line come beside those of the file, or in place of the ones they are named
+// as.
+void TakeSuites(const v1::CoordinatorConfig& given, v1::CoordinatorConfig* config) {
+  auto* const known = config->mutable_suites();
+  known->erase(std::remove_if(known->begin(), known->end(),
+                              [&](const v1::SuiteConfig& suite) {
+                                return std::any_of(given.suites().begin(), given.suites().end(),
+                                                   [&](const v1::SuiteConfig& each) {
+                                                     return NameOf(each) == NameOf(suite);
+                                                   });
+                              }),
+               known->end());
+}
+
 }  // namespace
 
 absl::StatusOr<v1::CoordinatorConfig> LoadCoordinatorConfig(const std::vector<std::string>& args,
@@ -75,13 +123,16 @@ absl::StatusOr<v1::CoordinatorConfig> LoadCoordinatorConfig(const std::vector<st
       actions->backup = value;
     } else if (name == "--task-dir") {
       given.add_task_dirs(value);
+    } else if (name == "--suite") {
+      ASSIGN_OR_RETURN(*given.add_suites(), ParseSuite(value));
     } else {
-      return UsageError(absl::StrCat(
-          "unknown argument ", name,
-          " (known: --config, --listen, --state-dir, --task-dir, --backup, --exit-when-waiting)"));
+      return UsageError(absl::StrCat("unknown argument ", name,
+                                     " (known: --config, --listen, --state-dir, --task-dir, "
+                                     "--suite, --backup, --exit-when-waiting)"));
     }
   }
   if (given.task_dirs_size() > 0) config.clear_task_dirs();
+  TakeSuites(given, &config);
   config.MergeFrom(given);
   if (config.listen_address().empty()) config.set_listen_address("127.0.0.1:7400");
   if (config.state_dir().empty()) config.set_state_dir("ksearch-state");

@@ -33,10 +33,11 @@
 #include "coordinator/service/access/grpc_server.h"
 #include "coordinator/service/result_watch.h"
 #include "coordinator/service/search_service.h"
+#include "coordinator/service/store_descriptions.h"
 #include "coordinator/service/worker_gateway.h"
 #include "coordinator/service/worker_service.h"
 #include "coordinator/store/store.h"
-#include "coordinator/tasks/directory_suite.h"
+#include "coordinator/suites/suite_table.h"
 
 namespace ksearch {
 namespace {
@@ -240,8 +241,10 @@ absl::Status Run(const v1::CoordinatorConfig& config, bool exit_when_waiting,
   Store::Options store_options;
   store_options.path = config.state_dir() + kDatabaseName;
   ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, Store::Open(store_options, clock));
+  const StoreDescriptions descriptions(store.get());
   ASSIGN_OR_RETURN(const std::unique_ptr<TaskSuite> tasks,
-                   MakeDirectorySuite({config.task_dirs().begin(), config.task_dirs().end()}));
+                   MakeTaskSuites({config.task_dirs().begin(), config.task_dirs().end()},
+                                  config.suites(), &descriptions));
   store->SetArrivalListener([&waker](const std::string& run_id) { waker.Wake(run_id); });
   store->SetEventListener(
       [&feed](const std::vector<v1::FeedEntry>& entries) { feed.Publish(entries); });
@@ -335,9 +338,10 @@ int main(int argc, char** argv) {
   if (args == std::vector<std::string>{"--help"}) {
     std::printf(
         "usage: ksearch-coordinator [--config FILE] [--listen HOST:PORT] [--state-dir DIR]\n"
-        "                           [--task-dir DIR]... [--exit-when-waiting]\n"
-        "                           [--backup COPY] | --version\n"
-        "FILE is a CoordinatorConfig as textproto; arguments after it win. --backup copies the\n"
+        "                           [--task-dir DIR]... [--suite [NAME=]KIND:PATH]...\n"
+        "                           [--exit-when-waiting] [--backup COPY] | --version\n"
+        "FILE is a CoordinatorConfig as textproto; arguments after it win. --suite adds tasks in\n"
+        "the form of others (docs/suites/README.md). --backup copies the\n"
         "database of the state folder to COPY, which may be in use meanwhile, and ends.\n"
         "--exit-when-waiting ends the coordinator once every run waits for prompts in a mailbox\n"
         "(docs/mailbox.md); the next start goes on from there.\n");

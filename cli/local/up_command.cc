@@ -133,6 +133,7 @@ int ShowStatus(const Options& options) {
 // Commands whose answer comes from the worker.
 bool NeedsWorker(const Options& options) {
   static const std::set<std::string> kCommands = {"eval", "recheck", "resume", "task"};
+  if (options.command == "task" && options.action == "ls") return false;
   return kCommands.contains(options.command) || (options.command == "run" && !options.dry_run);
 }
 

@@ -10,10 +10,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "cli/commands.h"
+#include "cli/evaluation.h"
 #include "cli/json_output.h"
 #include "cli/task/task_check.h"
 #include "cli/task/torch_task_folder.h"
 #include "cli/task/traced_task.h"
+#include "cli/text.h"
 #include "common/kernel_header.h"
 #include "common/names.h"
 #include "common/status_macros.h"
@@ -110,6 +112,34 @@ int NewCommand(const Options& options) {
   return kExitOk;
 }
 
+// Ends with the first kind of trouble; the other problems are described all the same.
+int DescribeCommand(Client* client, const Options& options) {
+  int code = kExitOk;
+  std::map<std::string, std::string> verdicts;
+  for (const std::string& task : options.tasks) {
+    v1::EvaluateRequest request;
+    request.set_task(task);
+    request.set_kind(v1::JOB_KIND_DESCRIBE);
+    const absl::StatusOr<v1::JobResult> result = Evaluate(client, request, task + ": ");
+    int ended = kExitOk;
+    if (!result.ok()) {
+      ended = Fail(result.status());
+      verdicts[task] = std::string(result.status().message());
+    } else if (result->outcome() != v1::OUTCOME_PASSED) {
+      ended = kExitConfig;
+      verdicts[task] = absl::StrCat(OutcomeText(result->outcome()), ": ", result->message());
+    } else {
+      verdicts[task] = "described";
+    }
+    if (!options.json && result.ok()) {
+      std::printf("%s: %s\n", task.c_str(), verdicts[task].c_str());
+    }
+    if (code == kExitOk) code = ended;
+  }
+  if (options.json) PrintJson(verdicts);
+  return code;
+}
+
 int CheckCommand(Client* client, const Options& options) {
   v1::Task task;
   const absl::StatusOr<TaskCheck> check = CheckTask(client, options.task, &task);
@@ -128,6 +158,8 @@ int CheckCommand(Client* client, const Options& options) {
 }  // namespace
 
 int TaskCommand(Client* client, const Options& options) {
+  if (options.action == "ls") return TasksCommand(client, options);
+  if (options.action == "describe") return DescribeCommand(client, options);
   return options.action == "new" ? NewCommand(options) : CheckCommand(client, options);
 }
 

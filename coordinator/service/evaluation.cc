@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "common/digest.h"
+#include "common/job_kind.h"
 #include "common/language.h"
 #include "common/measure_defaults.h"
 #include "common/platform.h"
@@ -66,7 +67,7 @@ v1::JobSpec JobOfKind(const JobSpecs& specs, const v1::EvaluateRequest& request)
 }  // namespace
 
 std::string NobodyReason(const v1::JobSpec& spec) {
-  const bool build = spec.kind() == v1::JOB_KIND_BUILD;
+  const bool build = TakesNoDevice(spec.kind());
   std::set<std::string> others;
   for (const int language : RequirementOf(spec).languages) {
     others.insert(LanguageName(static_cast<v1::Language>(language)));

@@ -26,6 +26,8 @@
 #include "coordinator/service/access/call_check.h"
 #include "coordinator/service/evaluation.h"
 #include "coordinator/service/recheck.h"
+#include "coordinator/service/task_faults.h"
+#include "coordinator/suites/describe_job.h"
 #include "coordinator/views/candidate_view.h"
 #include "coordinator/views/fleet_view.h"
 #include "coordinator/views/result_view.h"
@@ -179,9 +181,43 @@ grpc::Status SearchService::Evaluate(grpc::ServerContext* context,
   return ToGrpc(Judge(context, *request, writer));
 }
 
-absl::Status SearchService::Judge(grpc::ServerContext* context, const v1::EvaluateRequest& request,
+absl::Status SearchService::Describe(grpc::ServerContext* context,
+                                     const v1::EvaluateRequest& request,
+                                     grpc::ServerWriter<v1::EvaluateReply>* writer) {
+  ASSIGN_OR_RETURN(const v1::Sources program, parts_.tasks->DescribingProgramOf(request.task()));
+  DescribeJob job = MakeDescribeJob(program);
+  const absl::Duration wait =
+      request.has_wait_for_worker() ? FromProto(request.wait_for_worker()) : kDefaultWaitForWorker;
+  ASSIGN_OR_RETURN(const std::string job_id, IdOfJobToTry(*parts_.store, &job.spec));
+  v1::EvaluateReply reply;
+  ASSIGN_OR_RETURN(*reply.mutable_result(),
+                   Await(context, job.task, job_id, job.spec, Clock::Real().SteadyNow() + wait,
+                         [&](const std::string& text) {
+                           v1::EvaluateReply progress;
+                           progress.set_progress(text);
+                           writer->Write(progress);
+                         }));
+  if (reply.result().outcome() == v1::OUTCOME_PASSED) {
+    // What the problem says of itself may be that it cannot be a task.
+    const absl::Status usable = parts_.tasks->Load(request.task()).status();
+    if (!usable.ok()) {
+      reply.mutable_result()->set_outcome(v1::OUTCOME_INVALID_SOURCE);
+      reply.mutable_result()->set_message(std::string(usable.message()));
+    }
+  }
+  writer->Write(reply);
+  return absl::OkStatus();
+}
+
+absl::Status SearchService::Judge(grpc::ServerContext* context, const v1::EvaluateRequest& asked,
                                   grpc::ServerWriter<v1::EvaluateReply>* writer) {
+  if (asked.kind() == v1::JOB_KIND_DESCRIBE) return Describe(context, asked, writer);
+  v1::EvaluateRequest request = asked;
   ASSIGN_OR_RETURN(const v1::Task task, parts_.tasks->Load(request.task()));
+  RETURN_IF_ERROR(parts_.tasks->Adapt(request.task(), request.mutable_sources()));
+  if (request.has_rival()) {
+    RETURN_IF_ERROR(parts_.tasks->Adapt(request.task(), request.mutable_rival()));
+  }
   ASSIGN_OR_RETURN(v1::JobSpec spec, EvaluationJob(task, request));
 
   const Clock& clock = Clock::Real();

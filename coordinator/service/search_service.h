@@ -114,6 +114,8 @@ class SearchService final : public v1::SearchService::Service {
                      grpc::ServerWriter<v1::WatchRunReply>* writer);
   absl::Status Follow(grpc::ServerContext* context, const v1::WatchFeedRequest& request,
                       grpc::ServerWriter<v1::FeedEntry>* writer);
+  absl::Status Describe(grpc::ServerContext* context, const v1::EvaluateRequest& request,
+                        grpc::ServerWriter<v1::EvaluateReply>* writer);
   absl::Status Judge(grpc::ServerContext* context, const v1::EvaluateRequest& request,
                      grpc::ServerWriter<v1::EvaluateReply>* writer);
   absl::Status RepeatConfirmation(grpc::ServerContext* context, const v1::RecheckRequest& request,

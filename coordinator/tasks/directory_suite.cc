@@ -7,11 +7,12 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/status_macros.h"
+#include "coordinator/tasks/near_names.h"
 #include "coordinator/tasks/task_folder.h"
+#include "coordinator/tasks/task_summary.h"
 
 namespace ksearch {
 namespace {
@@ -20,7 +21,6 @@ namespace fs = std::filesystem;
 
 constexpr int kMaxDepth = 3;
 constexpr size_t kMaxFolders = 10000;
-constexpr size_t kMaxNearNames = 5;
 
 struct Folder {
   std::string name;
@@ -46,56 +46,6 @@ void FindFolders(const fs::path& dir, int depth, std::vector<Folder>* found) {
   for (const fs::path& path : below) FindFolders(path, depth + 1, found);
 }
 
-// Edits (insert, delete, replace) between two names.
-size_t EditDistance(const std::string& a, const std::string& b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t replace = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({replace, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row[b.size()];
-}
-
-// The names most like `wanted`, best first.
-std::vector<std::string> NearNames(const std::string& wanted, const std::vector<Folder>& folders) {
-  constexpr size_t kMaxNameBytes = 200;
-  std::vector<std::pair<size_t, std::string>> ranked;
-  for (const Folder& folder : folders) {
-    const bool part = !wanted.empty() && absl::StrContains(folder.name, wanted);
-    const size_t distance = part ? 0 : EditDistance(wanted.substr(0, kMaxNameBytes), folder.name);
-    ranked.emplace_back(distance, folder.name);
-  }
-  std::sort(ranked.begin(), ranked.end());
-  std::vector<std::string> names;
-  for (const auto& [distance, name] : ranked) {
-    if (names.size() == kMaxNearNames) break;
-    if (names.empty() || names.back() != name) names.push_back(name);
-  }
-  return names;
-}
-
-v1::TaskSummary Summarize(const v1::Task& task) {
-  v1::TaskSummary summary;
-  summary.set_name(task.name());
-  summary.set_title(task.title());
-  summary.set_op_type(task.definition().op_type());
-  summary.set_device(task.device());
-  for (const v1::Sources& baseline : task.baselines()) {
-    summary.add_languages(baseline.language());
-  }
-  int held_out = 0;
-  for (const v1::Workload& workload : task.workloads()) held_out += workload.held_out() ? 1 : 0;
-  summary.set_held_out_workloads(held_out);
-  summary.set_feedback_workloads(task.workloads_size() - held_out);
-  return summary;
-}
-
 class DirectorySuite final : public TaskSuite {
  public:
   explicit DirectorySuite(std::vector<std::string> dirs) : dirs_(std::move(dirs)) {}
@@ -110,7 +60,7 @@ class DirectorySuite final : public TaskSuite {
         summary.set_error(
             absl::StrCat(folder.path, ": hidden by the task of the same name in ", first->second));
       } else if (const absl::StatusOr<v1::Task> task = LoadTaskFolder(folder.path); task.ok()) {
-        summary = Summarize(*task);
+        summary = SummarizeTask(*task);
       } else {
         summary.set_error(std::string(task.status().message()));
       }
@@ -126,14 +76,16 @@ class DirectorySuite final : public TaskSuite {
 
   absl::StatusOr<v1::Task> Load(const std::string& name) const override {
     const std::vector<Folder> folders = Folders();
+    std::vector<std::string> names;
     for (const Folder& folder : folders) {
       if (folder.name == name) return LoadTaskFolder(folder.path);
+      names.push_back(folder.name);
     }
     return absl::NotFoundError(absl::StrCat(
         "no task '", name, "' in ", absl::StrJoin(dirs_, ", "),
         folders.empty()
             ? "; there is no task at all"
-            : absl::StrCat("; nearest: ", absl::StrJoin(NearNames(name, folders), ", "))));
+            : absl::StrCat("; nearest: ", absl::StrJoin(NearNames(name, names), ", "))));
   }
 
  private:

@@ -18,13 +18,11 @@
 #include "common/work_formula.h"
 #include "coordinator/tasks/definition_json.h"
 #include "coordinator/tasks/torch_programs.h"
+#include "coordinator/tasks/workload_check.h"
 #include "coordinator/tasks/workload_jsonl.h"
 
 namespace ksearch {
 namespace {
-
-// All tensors of one workload together. Above what any one device of today holds.
-constexpr int64_t kMaxWorkloadBytes = int64_t{1} << 40;
 
 // `message` after "<folder>/task.textproto: <field>: ".
 absl::Status SettingsError(const std::string& folder, absl::string_view field,
@@ -135,30 +133,6 @@ absl::Status MarkHeldOut(const std::string& folder, const v1::TaskSettings& sett
   if (feedback == 0) {
     return SettingsError(folder, "held_out",
                          "names every workload; at least one must stay to guide the search");
-  }
-  return absl::OkStatus();
-}
-
-// Sizes of buffers, and the slots of the kernel's arguments.
-absl::Status CheckWorkload(const v1::Definition& definition, const v1::Workload& workload) {
-  RETURN_IF_ERROR(KernelArguments(definition, workload).status());
-  int64_t total = 0;
-  for (const auto* tensors : {&definition.inputs(), &definition.outputs()}) {
-    for (const v1::TensorSpec& tensor : *tensors) {
-      if (tensor.scalar()) continue;
-      ASSIGN_OR_RETURN(const std::vector<int64_t> shape, TensorShape(definition, workload, tensor));
-      ASSIGN_OR_RETURN(int64_t bytes, ElementBytes(tensor.dtype()));
-      for (const int64_t extent : shape) {
-        if (__builtin_mul_overflow(bytes, extent, &bytes)) bytes = kMaxWorkloadBytes + 1;
-        if (bytes > kMaxWorkloadBytes) break;
-      }
-      total += bytes;
-      if (total > kMaxWorkloadBytes) {
-        return absl::InvalidArgumentError(absl::StrCat("workload ", workload.uuid(), ": '",
-                                                       tensor.name(),
-                                                       "' makes its buffers larger than 1 TiB"));
-      }
-    }
   }
   return absl::OkStatus();
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "proto/search_service.pb.h"
 #include "proto/task.pb.h"
 
@@ -18,6 +19,17 @@ class TaskSuite {
   virtual std::vector<v1::TaskSummary> List() const = 0;
   // NOT_FOUND (the message lists near names); INVALID_ARGUMENT "<file>:<line or field>: what".
   virtual absl::StatusOr<v1::Task> Load(const std::string& name) const = 0;
+  // The program that a worker has to run once (JOB_KIND_DESCRIBE) before the problem can be loaded.
+  // FAILED_PRECONDITION if its files say all there is to know.
+  virtual absl::StatusOr<v1::Sources> DescribingProgramOf(const std::string& name) const {
+    return absl::FailedPreconditionError(
+        absl::StrCat("task '", name, "' needs no description: its files say what it is"));
+  }
+  // Makes a program, as users of the suite write it, one with the task's entry; leaves others
+  // alone.
+  virtual absl::Status Adapt(const std::string& /*name*/, v1::Sources* /*sources*/) const {
+    return absl::OkStatus();
+  }
 };
 
 }  // namespace ksearch

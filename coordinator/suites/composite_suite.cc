@@ -1,0 +1,92 @@
+#include "coordinator/suites/composite_suite.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "common/status_macros.h"
+#include "coordinator/tasks/near_names.h"
+
+namespace ksearch {
+namespace {
+
+class CompositeSuite final : public TaskSuite {
+ public:
+  CompositeSuite(std::unique_ptr<TaskSuite> unnamed, std::vector<NamedSuite> named)
+      : unnamed_(std::move(unnamed)), named_(std::move(named)) {}
+
+  std::vector<v1::TaskSummary> List() const override {
+    std::vector<v1::TaskSummary> summaries = unnamed_->List();
+    for (const NamedSuite& each : named_) {
+      for (v1::TaskSummary& summary : each.suite->List()) {
+        summary.set_suite(each.name);
+        summary.set_name(absl::StrCat(each.name, "/", summary.name()));
+        summaries.push_back(std::move(summary));
+      }
+    }
+    std::stable_sort(
+        summaries.begin(), summaries.end(),
+        [](const v1::TaskSummary& a, const v1::TaskSummary& b) { return a.name() < b.name(); });
+    return summaries;
+  }
+
+  absl::StatusOr<v1::Sources> DescribingProgramOf(const std::string& name) const override {
+    const auto [suite, rest] = Find(name);
+    if (suite == nullptr) return unnamed_->DescribingProgramOf(name);
+    return suite->suite->DescribingProgramOf(rest);
+  }
+
+  absl::Status Adapt(const std::string& name, v1::Sources* sources) const override {
+    const auto [suite, rest] = Find(name);
+    return suite == nullptr ? unnamed_->Adapt(name, sources) : suite->suite->Adapt(rest, sources);
+  }
+
+  absl::StatusOr<v1::Task> Load(const std::string& name) const override {
+    if (const auto [suite, rest] = Find(name); suite != nullptr) {
+      absl::StatusOr<v1::Task> task = suite->suite->Load(rest);
+      if (!task.ok()) return Annotate(task.status(), absl::StrCat("suite '", suite->name, "'"));
+      task->set_name(name);
+      return task;
+    }
+    absl::StatusOr<v1::Task> task = unnamed_->Load(name);
+    if (named_.empty() || !absl::IsNotFound(task.status())) return task;
+    // Somebody may have left the suite's name out.
+    std::vector<std::string> names;
+    for (const v1::TaskSummary& summary : List()) {
+      if (!summary.suite().empty()) names.push_back(summary.name());
+    }
+    return absl::NotFoundError(
+        absl::StrCat(task.status().message(), "; nor in the suites ",
+                     absl::StrJoin(named_, ", ",
+                                   [](std::string* out, const NamedSuite& each) {
+                                     absl::StrAppend(out, "'", each.name, "'");
+                                   }),
+                     names.empty() ? "" : "; nearest there: ",
+                     names.empty() ? "" : absl::StrJoin(NearNames(name, names), ", ")));
+  }
+
+ private:
+  // The named suite that a task belongs to, and the task's name there; null: the unnamed one.
+  std::pair<const NamedSuite*, std::string> Find(const std::string& name) const {
+    const size_t slash = name.find('/');
+    for (const NamedSuite& each : named_) {
+      if (slash != std::string::npos && each.name == name.substr(0, slash)) {
+        return {&each, name.substr(slash + 1)};
+      }
+    }
+    return {nullptr, name};
+  }
+
+  const std::unique_ptr<TaskSuite> unnamed_;
+  const std::vector<NamedSuite> named_;
+};
+
+}  // namespace
+
+std::unique_ptr<TaskSuite> MakeCompositeSuite(std::unique_ptr<TaskSuite> unnamed,
+                                              std::vector<NamedSuite> named) {
+  return std::make_unique<CompositeSuite>(std::move(unnamed), std::move(named));
+}
+
+}  // namespace ksearch

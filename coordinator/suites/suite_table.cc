@@ -1,0 +1,84 @@
+#include "coordinator/suites/suite_table.h"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "common/names.h"
+#include "common/status_macros.h"
+#include "coordinator/suites/composite_suite.h"
+#include "coordinator/tasks/directory_suite.h"
+
+namespace ksearch {
+namespace {
+
+using MadeSuite = absl::StatusOr<std::unique_ptr<TaskSuite>>;
+
+MadeSuite MakeFolders(const v1::SuiteConfig& config, const Descriptions*) {
+  return MakeDirectorySuite({config.path()});
+}
+
+struct SuiteKind {
+  absl::string_view name;
+  MadeSuite (*make)(const v1::SuiteConfig& config, const Descriptions* descriptions);
+};
+
+constexpr SuiteKind kKinds[] = {
+    {"folders", MakeFolders},
+};
+
+MadeSuite MakeSuite(const v1::SuiteConfig& config, const Descriptions* descriptions) {
+  const auto* const kind =
+      std::find_if(std::begin(kKinds), std::end(kKinds),
+                   [&](const auto& each) { return each.name == config.kind(); });
+  if (kind == std::end(kKinds)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("kind: '", config.kind(), "' is no kind of suite; known: ",
+                     absl::StrJoin(kKinds, ", ", [](std::string* out, const SuiteKind& each) {
+                       absl::StrAppend(out, each.name);
+                     })));
+  }
+  if (config.path().empty()) return absl::InvalidArgumentError("path: is missing");
+  return kind->make(config, descriptions);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<TaskSuite>> MakeTaskSuites(
+    std::vector<std::string> task_dirs,
+    const google::protobuf::RepeatedPtrField<v1::SuiteConfig>& suites,
+    const Descriptions* descriptions) {
+  ASSIGN_OR_RETURN(std::unique_ptr<TaskSuite> folders, MakeDirectorySuite(std::move(task_dirs)));
+  if (suites.empty()) return folders;
+  std::vector<NamedSuite> named;
+  std::set<std::string> names;
+  for (int i = 0; i < suites.size(); ++i) {
+    const std::string field = absl::StrCat("suites[", i, "]");
+    const std::string& name = suites[i].name().empty() ? suites[i].kind() : suites[i].name();
+    MadeSuite suite = MakeSuite(suites[i], descriptions);
+    if (!suite.ok()) {
+      return absl::Status(suite.status().code(),
+                          absl::StrCat(field, ".", suite.status().message()));
+    }
+    if (!IsTaskName(name)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          field, ".name: '", name,
+          "' may hold only letters, digits, '_', '.' and '-', and begins with no '.'"));
+    }
+    if (!names.insert(name).second) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(field, ".name: '", name,
+                       "' is the name of an earlier suite; give it another one (--suite "
+                       "NAME=KIND:PATH)"));
+    }
+    named.push_back({name, *std::move(suite)});
+  }
+  return MakeCompositeSuite(std::move(folders), std::move(named));
+}
+
+}  // namespace ksearch
