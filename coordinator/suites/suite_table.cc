@@ -12,6 +12,7 @@
 #include "common/names.h"
 #include "common/status_macros.h"
 #include "coordinator/suites/composite_suite.h"
+#include "coordinator/suites/flashinfer_suite.h"
 #include "coordinator/tasks/directory_suite.h"
 
 namespace ksearch {
@@ -23,12 +24,17 @@ MadeSuite MakeFolders(const v1::SuiteConfig& config, const Descriptions*) {
   return MakeDirectorySuite({config.path()});
 }
 
+MadeSuite MakeFlashInfer(const v1::SuiteConfig& config, const Descriptions*) {
+  return MakeFlashInferSuite(config);
+}
+
 struct SuiteKind {
   absl::string_view name;
   MadeSuite (*make)(const v1::SuiteConfig& config, const Descriptions* descriptions);
 };
 
 constexpr SuiteKind kKinds[] = {
+    {"flashinfer", MakeFlashInfer},
     {"folders", MakeFolders},
 };
 

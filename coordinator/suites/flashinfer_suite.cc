@@ -1,0 +1,328 @@
+#include "coordinator/suites/flashinfer_suite.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "common/kernel_header.h"
+#include "common/status_macros.h"
+#include "common/task_limits.h"
+#include "common/textproto.h"
+#include "common/utf8.h"
+#include "coordinator/suites/held_out_choice.h"
+#include "coordinator/suites/safetensors.h"
+#include "coordinator/tasks/definition_json.h"
+#include "coordinator/tasks/located_json.h"
+#include "coordinator/tasks/near_names.h"
+#include "coordinator/tasks/task_summary.h"
+#include "coordinator/tasks/workload_check.h"
+#include "coordinator/tasks/workload_jsonl.h"
+
+namespace ksearch {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMaxFiles = 20000;
+constexpr size_t kMaxTitleBytes = 100;
+// Upstream's defaults, and what it changes for mixtures of experts.
+constexpr double kTolerance = 1e-2;
+constexpr double kMatchedRatioOfMoe = 0.95;
+
+struct Line {
+  std::string file;
+  int number = 0;
+  std::string text;
+};
+
+struct Entry {
+  std::string path;
+  absl::StatusOr<v1::Definition> definition = absl::UnknownError("");
+  std::vector<Line> lines;
+};
+
+// Files below `folder` that end in `extension`, in the order of their paths.
+std::vector<std::string> FilesBelow(const fs::path& folder, const std::string& extension) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end;
+       it.increment(error)) {
+    std::error_code ignored;
+    if (it->path().extension() == extension && it->is_regular_file(ignored) &&
+        files.size() < kMaxFiles) {
+      files.push_back(it->path().string());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+// The definition that a line of workloads belongs to; what it says, or else as its file is named.
+std::string DefinitionOfLine(const Line& line) {
+  const auto json = ParseLocatedJson(line.text, line.file, line.number);
+  if (json.ok() && json->kind == LocatedJson::Kind::kObject) {
+    const LocatedJson* const name = json->Find("definition");
+    if (name != nullptr && name->kind == LocatedJson::Kind::kString) return name->text;
+  }
+  return fs::path(line.file).stem().string();
+}
+
+// Why the rule of this definition is none that is known here; empty: it is the ordinary one.
+std::string UnknownRule(const v1::Definition& definition) {
+  if (definition.op_type() == "sampling") {
+    return "upstream judges it by the statistics of many samples, which is not done here yet";
+  }
+  if (absl::StartsWith(definition.name(), "dsa_topk_indexer")) {
+    return "upstream judges sets of indices by their scores, which is not done here yet";
+  }
+  return "";
+}
+
+// A path within the data set that leads nowhere else.
+bool StaysWithin(absl::string_view path) {
+  if (path.empty() || path[0] == '/') return false;
+  for (const absl::string_view part : absl::StrSplit(path, '/')) {
+    if (part == "..") return false;
+  }
+  return true;
+}
+
+void AddProgram(const std::string& path, const std::string& text,
+                google::protobuf::RepeatedPtrField<v1::Sources>* programs) {
+  v1::Sources* const program = programs->Add();
+  program->set_language(v1::LANGUAGE_PYTHON);
+  v1::SourceFile* const file = program->add_files();
+  file->set_path(path);
+  file->set_content(text);
+}
+
+class FlashInferSuite final : public TaskSuite {
+ public:
+  FlashInferSuite(fs::path root, v1::DeviceClass device)
+      : root_(std::move(root)), device_(device) {}
+
+  std::vector<v1::TaskSummary> List() const override {
+    std::vector<v1::TaskSummary> summaries;
+    for (const auto& [name, entry] : Entries()) {
+      v1::TaskSummary summary;
+      std::vector<std::string> left_out;
+      const absl::StatusOr<v1::Task> task = Assemble(entry, &left_out);
+      if (task.ok()) {
+        summary = SummarizeTask(*task);
+      } else {
+        summary.set_device(device_);
+        summary.set_error(std::string(task.status().message()));
+        if (entry.definition.ok()) {
+          summary.set_op_type(entry.definition->op_type());
+          *summary.mutable_tags() = entry.definition->tags();
+        }
+      }
+      summary.set_name(name);
+      summary.set_path(entry.path);
+      summary.mutable_left_out()->Assign(left_out.begin(), left_out.end());
+      summaries.push_back(std::move(summary));
+    }
+    return summaries;
+  }
+
+  absl::StatusOr<v1::Task> Load(const std::string& name) const override {
+    const std::map<std::string, Entry> entries = Entries();
+    const auto found = entries.find(name);
+    if (found != entries.end()) {
+      std::vector<std::string> left_out;
+      return Assemble(found->second, &left_out);
+    }
+    std::vector<std::string> names;
+    for (const auto& [each, entry] : entries) names.push_back(each);
+    return absl::NotFoundError(
+        absl::StrCat("no definition '", name, "' in ", root_.string(),
+                     "; nearest: ", absl::StrJoin(NearNames(name, names), ", ")));
+  }
+
+ private:
+  // By name. A file that is no definition goes by its own name.
+  std::map<std::string, Entry> Entries() const {
+    std::map<std::string, Entry> entries;
+    for (const std::string& path : FilesBelow(root_ / "definitions", ".json")) {
+      Entry entry;
+      entry.path = path;
+      const auto text = ReadFile(path, kMaxDefinitionBytes);
+      entry.definition = text.ok() ? ParseDefinitionJson(*text, path)
+                                   : absl::StatusOr<v1::Definition>(text.status());
+      const std::string name =
+          entry.definition.ok() ? entry.definition->name() : fs::path(path).stem().string();
+      const auto [known, fresh] = entries.emplace(name, entry);
+      if (!fresh) {
+        known->second.definition = absl::InvalidArgumentError(
+            absl::StrCat(path, ": the definition '", name, "' is in ", known->second.path, " too"));
+      }
+    }
+    for (const std::string& path : FilesBelow(root_ / "workloads", ".jsonl")) {
+      AddLines(path, &entries);
+    }
+    return entries;
+  }
+
+  static void AddLines(const std::string& path, std::map<std::string, Entry>* entries) {
+    const auto text = ReadFile(path, kMaxWorkloadsBytes);
+    if (!text.ok()) {
+      const auto found = entries->find(fs::path(path).stem().string());
+      if (found != entries->end()) found->second.lines.push_back({path, 0, ""});
+      return;
+    }
+    int number = 0;
+    for (const absl::string_view each : absl::StrSplit(*text, '\n')) {
+      ++number;
+      if (absl::StripAsciiWhitespace(each).empty()) continue;
+      Line line = {path, number, std::string(each)};
+      const auto found = entries->find(DefinitionOfLine(line));
+      if (found != entries->end()) found->second.lines.push_back(std::move(line));
+    }
+  }
+
+  // The task of a definition; `left_out` tells of the lines that it lacks, also after an error.
+  absl::StatusOr<v1::Task> Assemble(const Entry& entry, std::vector<std::string>* left_out) const {
+    RETURN_IF_ERROR(entry.definition.status());
+    const v1::Definition& definition = *entry.definition;
+    v1::Task task;
+    task.set_name(definition.name());
+    task.set_device(device_);
+    const std::string title = definition.description().substr(0, kMaxTitleBytes);
+    task.set_title(title.substr(0, ValidUtf8Bytes(title)));
+    *task.mutable_definition() = definition;
+    task.mutable_tolerance()->set_atol(kTolerance);
+    task.mutable_tolerance()->set_rtol(kTolerance);
+    if (definition.op_type() == "moe") {
+      task.mutable_tolerance()->set_required_matched_ratio(kMatchedRatioOfMoe);
+    }
+    AddWorkloads(entry, &task, left_out);
+    const std::string rule = UnknownRule(definition);
+    if (!rule.empty()) return absl::InvalidArgumentError(rule);
+    if (definition.reference_text().empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(entry.path, ": reference: is missing, so nothing says what is right"));
+    }
+    if (!absl::StrContains(definition.reference_text(), "def run(")) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(entry.path, ": reference: defines no function run"));
+    }
+    const absl::StatusOr<std::string> header = KernelHeader(definition, device_);
+    if (!header.ok()) return Annotate(header.status(), entry.path);
+    if (entry.lines.empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("no line of ", (root_ / "workloads").string(), " is of this definition"));
+    }
+    if (task.workloads().empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("none of its ", entry.lines.size(),
+                       " workloads can be evaluated; the first: ", left_out->front()));
+    }
+    ChooseHeldOut(&task);
+    // Upstream's own function is both: times are compared with "the mathematical reference".
+    AddProgram("reference.py", definition.reference_text(), task.mutable_references());
+    AddProgram("baseline.py", definition.reference_text(), task.mutable_baselines());
+    return task;
+  }
+
+  void AddWorkloads(const Entry& entry, v1::Task* task, std::vector<std::string>* left_out) const {
+    int64_t bytes_left = kMaxRecordedBytes;
+    std::set<std::string> uuids;
+    for (const Line& line : entry.lines) {
+      absl::StatusOr<v1::Workload> workload = ReadLine(line, *entry.definition, &bytes_left);
+      if (workload.ok() && !uuids.insert(workload->uuid()).second) {
+        workload = absl::InvalidArgumentError(absl::StrCat(
+            line.file, ":", line.number, ": an earlier line has the uuid ", workload->uuid()));
+      }
+      if (workload.ok()) {
+        // One more may have to be held out.
+        const absl::Status room =
+            CheckWorkloadCount(entry.definition->name(), task->workloads_size() + 1);
+        if (!room.ok()) workload = room;
+      }
+      if (workload.ok()) {
+        *task->add_workloads() = *std::move(workload);
+      } else {
+        left_out->push_back(std::string(workload.status().message()));
+      }
+    }
+  }
+
+  absl::StatusOr<v1::Workload> ReadLine(const Line& line, const v1::Definition& definition,
+                                        int64_t* bytes_left) const {
+    if (line.number == 0) return ReadFile(line.file, kMaxWorkloadsBytes).status();
+    ASSIGN_OR_RETURN(v1::Workload workload,
+                     ParseWorkloadLine(line.text, line.file, line.number, definition));
+    const std::string place = absl::StrCat("workload ", workload.uuid());
+    RETURN_IF_ERROR(Annotate(CheckWorkload(definition, workload), place));
+    const auto is_drawn = [&](const v1::InputRecipe& recipe) {
+      return !recipe.has_safetensors() && !recipe.has_scalar();
+    };
+    if (std::none_of(workload.inputs().begin(), workload.inputs().end(), is_drawn)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(place,
+                       ": every tensor is recorded, so that a program could remember its "
+                       "answer; at least one must be random"));
+    }
+    int64_t left = *bytes_left;
+    for (int i = 0; i < workload.inputs_size(); ++i) {
+      v1::InputRecipe* const recipe = workload.mutable_inputs(i);
+      if (!recipe->has_safetensors()) continue;
+      absl::StatusOr<std::string> values =
+          ReadRecorded(definition, workload, definition.inputs(i), recipe->safetensors(), left);
+      if (!values.ok())
+        return Annotate(values.status(), absl::StrCat(place, ": ", recipe->input()));
+      left -= static_cast<int64_t>(values->size());
+      recipe->mutable_recorded()->set_values(*std::move(values));
+    }
+    *bytes_left = left;
+    return workload;
+  }
+
+  absl::StatusOr<std::string> ReadRecorded(const v1::Definition& definition,
+                                           const v1::Workload& workload,
+                                           const v1::TensorSpec& tensor,
+                                           const v1::SafetensorsRecipe& recipe,
+                                           int64_t max_bytes) const {
+    if (!StaysWithin(recipe.path())) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("path '", recipe.path(), "' leads out of the data set"));
+    }
+    ASSIGN_OR_RETURN(const std::vector<int64_t> shape, TensorShape(definition, workload, tensor));
+    return ReadSafetensor((root_ / fs::path(recipe.path())).lexically_normal().string(),
+                          recipe.tensor_key(), tensor.dtype(), shape, max_bytes);
+  }
+
+  const fs::path root_;
+  const v1::DeviceClass device_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<TaskSuite>> MakeFlashInferSuite(const v1::SuiteConfig& config) {
+  std::error_code error;
+  const fs::path root = fs::absolute(config.path(), error).lexically_normal();
+  if (!fs::exists(root, error)) {
+    return absl::NotFoundError(absl::StrCat("path: ", config.path(), " does not exist"));
+  }
+  if (!fs::is_directory(root / "definitions", error)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("path: ", config.path(),
+                     " has no folder 'definitions', so it is no data set of FlashInfer-Bench"));
+  }
+  const bool on_cpu = config.device() == v1::DEVICE_CLASS_CPU;
+  return std::make_unique<FlashInferSuite>(root,
+                                           on_cpu ? v1::DEVICE_CLASS_CPU : v1::DEVICE_CLASS_CUDA);
+}
+
+}  // namespace ksearch

@@ -1,0 +1,193 @@
+// A data set in FlashInfer-Bench's form: what becomes a task, and what is said of the rest.
+#include "coordinator/suites/flashinfer_suite.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace ksearch {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// A sum over segments, as ragged attention has them.
+std::string Definition(const std::string& name, const std::string& op_type = "segments",
+                       const std::string& reference =
+                           "import torch\\ndef run(x, indptr):\\n"
+                           "    return x * 2\\n") {
+  return absl::StrCat(R"({"name": ")", name, R"(", "op_type": ")", op_type,
+                      R"(", "description": "Doubles.", "tags": ["status:verified"],
+  "axes": {"n": {"type": "var"}, "len_indptr": {"type": "var"}},
+  "inputs": {"x": {"shape": ["n"], "dtype": "float32"},
+             "indptr": {"shape": ["len_indptr"], "dtype": "int32"}},
+  "outputs": {"y": {"shape": ["n"], "dtype": "float32"}})",
+                      reference.empty() ? "" : absl::StrCat(", \"reference\": \"", reference, "\""),
+                      "}");
+}
+
+std::string Line(const std::string& definition, const std::string& uuid, const std::string& blob,
+                 const std::string& x = R"({"type": "random"})") {
+  return absl::StrCat(R"({"definition": ")", definition, R"(", "workload": {"uuid": ")", uuid,
+                      R"(", "axes": {"n": 8, "len_indptr": 2}, "inputs": {"x": )", x,
+                      R"(, "indptr": {"type": "safetensors", "path": "./blob/)", blob,
+                      R"(", "tensor_key": "indptr"}}}, "solution": null, "evaluation": null})",
+                      "\n");
+}
+
+std::string Blob() {
+  const std::string header = R"({"indptr":{"dtype":"I32","shape":[2],"data_offsets":[0,8]}})";
+  std::string length(8, '\0');
+  length[0] = static_cast<char>(header.size());
+  return length + header + std::string("\0\0\0\0\x08\0\0\0", 8);
+}
+
+class FlashInferSuiteTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "ksearch-flashinfer-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    root_ = pattern;
+    Write("definitions/segments/double.json", Definition("double"));
+    Write("blob/good.safetensors", Blob());
+  }
+  void TearDown() override { fs::remove_all(root_); }
+
+  void Write(const fs::path& path, const std::string& text) {
+    fs::create_directories((root_ / path).parent_path());
+    std::ofstream(root_ / path, std::ios::binary) << text;
+  }
+  std::unique_ptr<TaskSuite> Suite() {
+    v1::SuiteConfig config;
+    config.set_kind("flashinfer");
+    config.set_path(root_.string());
+    config.set_device(v1::DEVICE_CLASS_CPU);
+    auto suite = MakeFlashInferSuite(config);
+    EXPECT_TRUE(suite.ok()) << suite.status();
+    return *std::move(suite);
+  }
+  v1::TaskSummary Listed(const std::string& name) {
+    for (const v1::TaskSummary& task : Suite()->List()) {
+      if (task.name() == name) return task;
+    }
+    ADD_FAILURE() << name << " is not listed";
+    return {};
+  }
+
+  fs::path root_;
+};
+
+TEST_F(FlashInferSuiteTest, DefinitionWithItsLinesIsATask) {
+  Write("workloads/segments/double.jsonl", Line("double", "a", "good.safetensors") +
+                                               Line("double", "b", "good.safetensors") +
+                                               Line("double", "c", "good.safetensors"));
+  const auto task = Suite()->Load("double");
+  ASSERT_TRUE(task.ok()) << task.status();
+  EXPECT_EQ(task->title(), "Doubles.");
+  EXPECT_EQ(task->device(), v1::DEVICE_CLASS_CPU);
+  EXPECT_EQ(task->tolerance().atol(), 1e-2);
+  EXPECT_EQ(task->tolerance().rtol(), 1e-2);
+  ASSERT_EQ(task->workloads_size(), 3);
+  EXPECT_TRUE(task->workloads(0).inputs(0).has_random());
+  EXPECT_EQ(task->workloads(0).inputs(1).recorded().values(), std::string("\0\0\0\0\x08\0\0\0", 8));
+  EXPECT_FALSE(task->workloads(0).held_out());
+  EXPECT_TRUE(task->workloads(2).held_out());
+  ASSERT_EQ(task->references_size(), 1);
+  EXPECT_EQ(task->references(0).language(), v1::LANGUAGE_PYTHON);
+  EXPECT_EQ(task->references(0).files(0).content(), task->definition().reference_text());
+  ASSERT_EQ(task->baselines_size(), 1);
+
+  const v1::TaskSummary summary = Listed("double");
+  EXPECT_EQ(summary.error(), "");
+  EXPECT_EQ(summary.feedback_workloads(), 2);
+  EXPECT_EQ(summary.held_out_workloads(), 1);
+  EXPECT_THAT(summary.tags(), ElementsAre("status:verified"));
+  EXPECT_EQ(summary.left_out_size(), 0);
+}
+
+TEST_F(FlashInferSuiteTest, OnlyWorkloadIsAlsoHeldOut) {
+  Write("workloads/double.jsonl", Line("double", "a", "good.safetensors"));
+  const auto task = Suite()->Load("double");
+  ASSERT_TRUE(task.ok()) << task.status();
+  ASSERT_EQ(task->workloads_size(), 2);
+  EXPECT_FALSE(task->workloads(0).held_out());
+  EXPECT_TRUE(task->workloads(1).held_out());
+  EXPECT_EQ(task->workloads(1).uuid(), "a_held_out");
+}
+
+TEST_F(FlashInferSuiteTest, LinesThatCannotBeEvaluatedAreLeftOutWithTheReason) {
+  Write("blob/pointer.safetensors", "version https://git-lfs.github.com/spec/v1\n");
+  Write("workloads/segments/double.jsonl",
+        Line("double", "good", "good.safetensors") + Line("double", "gone", "gone.safetensors") +
+            Line("double", "pointer", "pointer.safetensors") +
+            Line("double", "out", "../../etc/passwd") + Line("double", "good", "good.safetensors") +
+            Line("double", "kind", "good.safetensors", R"({"type": "moon"})") +
+            Line("double", "all", "good.safetensors",
+                 R"({"type": "safetensors", "path": "a", "tensor_key": "x"})") +
+            "{broken\n");
+  const v1::TaskSummary summary = Listed("double");
+  EXPECT_EQ(summary.error(), "");
+  EXPECT_EQ(summary.feedback_workloads(), 1);
+  EXPECT_THAT(summary.left_out(),
+              ElementsAre(AllOf(HasSubstr("workload gone: indptr"), HasSubstr("is not there")),
+                          AllOf(HasSubstr("workload pointer"), HasSubstr("git lfs pull")),
+                          AllOf(HasSubstr("workload out"), HasSubstr("out of the data set")),
+                          AllOf(HasSubstr("double.jsonl:5"), HasSubstr("uuid good")),
+                          AllOf(HasSubstr("double.jsonl:6"), HasSubstr("moon")),
+                          AllOf(HasSubstr("workload all"), HasSubstr("every tensor is recorded")),
+                          HasSubstr("double.jsonl:8")));
+}
+
+TEST_F(FlashInferSuiteTest, DefinitionsThatCannotBeUsedDisturbNoOther) {
+  Write("workloads/double.jsonl",
+        Line("double", "a", "good.safetensors") + Line("sampled", "a", "good.safetensors") +
+            Line("bare", "a", "good.safetensors") + Line("no_run", "a", "good.safetensors") +
+            Line("pointers", "a", "gone.safetensors"));
+  Write("definitions/a/sampled.json", Definition("sampled", "sampling"));
+  Write("definitions/a/bare.json", Definition("bare", "segments", ""));
+  Write("definitions/a/no_run.json", Definition("no_run", "segments", "import torch"));
+  Write("definitions/a/unused.json", Definition("unused"));
+  Write("definitions/a/pointers.json", Definition("pointers"));
+  Write("definitions/a/broken.json", "{");
+  EXPECT_EQ(Listed("double").error(), "");
+  EXPECT_THAT(Listed("sampled").error(), HasSubstr("statistics"));
+  EXPECT_THAT(Listed("bare").error(), HasSubstr("reference: is missing"));
+  EXPECT_THAT(Listed("no_run").error(), HasSubstr("no function run"));
+  EXPECT_THAT(Listed("unused").error(), HasSubstr("no line of"));
+  EXPECT_THAT(Listed("pointers").error(),
+              AllOf(HasSubstr("none of its 1 workloads"), HasSubstr("gone.safetensors")));
+  EXPECT_THAT(Listed("broken").error(), HasSubstr("broken.json:1"));
+  EXPECT_EQ(Suite()->Load("broken").status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(Suite()->Load("doubel").status().message()), HasSubstr("double"));
+}
+
+// What stands on a disk here is listed whole: KSEARCH_FLASHINFER_TRACE names a copy of the public
+// data set.
+TEST(FlashInferDataSetTest, EveryDefinitionAndLineIsAccountedFor) {
+  const char* root = std::getenv("KSEARCH_FLASHINFER_TRACE");
+  if (root == nullptr) GTEST_SKIP() << "KSEARCH_FLASHINFER_TRACE is not set";
+  v1::SuiteConfig config;
+  config.set_path(root);
+  const auto suite = MakeFlashInferSuite(config);
+  ASSERT_TRUE(suite.ok()) << suite.status();
+  const auto listed = (*suite)->List();
+  EXPECT_GE(listed.size(), 156U);
+  for (const v1::TaskSummary& task : listed) {
+    if (!task.error().empty() || task.left_out_size() > 0) {
+      std::printf("%s: %s; %d left out%s%s\n", task.name().c_str(), task.error().c_str(),
+                  task.left_out_size(), task.left_out_size() > 0 ? ", the first: " : "",
+                  task.left_out_size() > 0 ? task.left_out(0).c_str() : "");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ksearch
