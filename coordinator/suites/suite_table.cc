@@ -13,6 +13,7 @@
 #include "common/status_macros.h"
 #include "coordinator/suites/composite_suite.h"
 #include "coordinator/suites/flashinfer_suite.h"
+#include "coordinator/suites/kernelbench_suite.h"
 #include "coordinator/tasks/directory_suite.h"
 
 namespace ksearch {
@@ -36,6 +37,7 @@ struct SuiteKind {
 constexpr SuiteKind kKinds[] = {
     {"flashinfer", MakeFlashInfer},
     {"folders", MakeFolders},
+    {"kernelbench", MakeKernelBenchSuite},
 };
 
 MadeSuite MakeSuite(const v1::SuiteConfig& config, const Descriptions* descriptions) {

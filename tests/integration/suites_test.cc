@@ -8,6 +8,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "tests/common/python_with_torch.h"
 #include "tests/integration/local_cluster.h"
 
@@ -45,6 +46,69 @@ constexpr char kWrong[] =
     "def run(x, indptr):\n"
     "    return x * 300\n";
 
+// A problem in KernelBench's form, with parameters and a buffer that its calls change.
+constexpr char kProblem[] = R"py(import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    """A linear layer, normalized over the batch."""
+
+    def __init__(self, features, hidden, slope):
+        super().__init__()
+        self.fc = nn.Linear(features, hidden)
+        self.norm = nn.BatchNorm1d(hidden)
+        self.slope = slope
+
+    def forward(self, x):
+        return torch.nn.functional.leaky_relu(self.norm(self.fc(x)), self.slope)
+
+
+def get_inputs():
+    return [torch.rand(64, 96)]
+
+
+def get_init_inputs():
+    return [96, 48, 0.25]
+)py";
+
+constexpr char kSymmetric[] = R"py(import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, A):
+        return A @ A
+
+
+def get_inputs():
+    A = torch.rand(64, 64)
+    return [A + A.t()]
+
+
+def get_init_inputs():
+    return []
+)py";
+
+// As a model would write it: other operations, the same layers.
+constexpr char kModelNew[] = R"py(import torch
+import torch.nn as nn
+
+
+class ModelNew(nn.Module):
+    def __init__(self, features, hidden, slope):
+        super().__init__()
+        self.fc = nn.Linear(features, hidden)
+        self.norm = nn.BatchNorm1d(hidden)
+        self.slope = slope
+
+    def forward(self, x):
+        h = torch.addmm(self.fc.bias, x, self.fc.weight.t())
+        variance, mean = torch.var_mean(h, dim=0, unbiased=False)
+        h = (h - mean) * torch.rsqrt(variance + self.norm.eps)
+        h = h * self.norm.weight + self.norm.bias
+        return torch.where(h > 0, h, h * self.slope)
+)py";
+
 // Offsets 0, 200, 600.
 std::string Blob() {
   const std::string header = R"({"indptr":{"dtype":"I32","shape":[3],"data_offsets":[0,12]}})";
@@ -64,8 +128,13 @@ class SuitesTest : public testing::Test {
     Write("flashinfer/workloads/segments/segment_scale.jsonl", kLines);
     Write("flashinfer/blob/a.safetensors", Blob());
     Write("flashinfer/blob/c.safetensors", "version https://git-lfs.github.com/spec/v1\n");
+    Write("KernelBench/level1/7_Linear_norm.py", kProblem);
+    Write("KernelBench/level1/8_Symmetric.py", kSymmetric);
+    Write("KernelBench/level2/1_Broken.py", "import nosuch\n");
     cluster_->StartCoordinator(absl::StrCat(
-        "suites { kind: 'flashinfer' device: DEVICE_CLASS_CPU path: '", Path("flashinfer"), "' }"));
+        "suites { kind: 'flashinfer' device: DEVICE_CLASS_CPU path: '", Path("flashinfer"), "' }\n",
+        "suites { kind: 'kernelbench' device: DEVICE_CLASS_CPU path: '", cluster_->folder(),
+        "' }"));
     cluster_->StartWorker("w1");
   }
   static void TearDownTestSuite() {
@@ -107,6 +176,37 @@ TEST_F(SuitesTest, DataSetOfFlashInferBenchIsListedAndJudged) {
   const CommandOutput wrong = Check("flashinfer/segment_scale", "wrong.py");
   EXPECT_EQ(wrong.exit.code, 7) << wrong.out << wrong.err;
   EXPECT_THAT(wrong.out, HasSubstr("incorrect"));
+}
+
+TEST_F(SuitesTest, ProblemOfKernelBenchIsDescribedAndItsCandidatesJudgedUnchanged) {
+  Write("model_new.py", kModelNew);
+  const CommandOutput early = Check("kernelbench/l1/7", "model_new.py");
+  EXPECT_NE(early.exit.code, 0);
+  EXPECT_THAT(early.err, HasSubstr("ksearch task describe kernelbench/l1/7"));
+
+  const CommandOutput described = cluster_->Cli(
+      {"task", "describe", "kernelbench/l1/7", "kernelbench/l1/8", "kernelbench/l2/1"});
+  EXPECT_EQ(described.exit.code, 3) << described.out << described.err;
+  EXPECT_THAT(described.out, AllOf(HasSubstr("kernelbench/l1/7: described"),
+                                   HasSubstr("symmetric matrix"), HasSubstr("nosuch")));
+  const CommandOutput list = cluster_->Cli({"task", "ls", "--suite", "kernelbench"});
+  EXPECT_THAT(list.out, AllOf(HasSubstr("Linear norm"), HasSubstr("l2"), HasSubstr("UNUSABLE: "),
+                              HasSubstr("symmetric matrix")));
+
+  const CommandOutput good = Check("kernelbench/l1/7", "model_new.py");
+  EXPECT_EQ(good.exit.code, 0) << good.out << good.err;
+  // Model itself, under the other name.
+  Write("trivial.py", absl::StrReplaceAll(kProblem, {{"Model(nn", "ModelNew(nn"}}));
+  const CommandOutput trivial = Check("kernelbench/l1/7", "trivial.py");
+  EXPECT_EQ(trivial.exit.code, 0) << trivial.out << trivial.err;
+  Write("slope.py", absl::StrReplaceAll(kModelNew, {{"h * self.slope", "h * 0.2"}}));
+  const CommandOutput wrong = Check("kernelbench/l1/7", "slope.py");
+  EXPECT_EQ(wrong.exit.code, 7) << wrong.out << wrong.err;
+  EXPECT_THAT(wrong.out, HasSubstr("incorrect"));
+  Write("fewer.py",
+        absl::StrReplaceAll(kModelNew, {{"(features, hidden)", "(features, hidden, bias=False)"}}));
+  const CommandOutput fewer = Check("kernelbench/l1/7", "fewer.py");
+  EXPECT_EQ(fewer.exit.code, 7) << fewer.out << fewer.err;
 }
 
 }  // namespace

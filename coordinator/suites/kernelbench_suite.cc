@@ -1,0 +1,236 @@
+#include "coordinator/suites/kernelbench_suite.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/strip.h"
+#include "common/kernel_header.h"
+#include "common/status_macros.h"
+#include "common/textproto.h"
+#include "common/utf8.h"
+#include "coordinator/suites/held_out_choice.h"
+#include "coordinator/suites/module_programs.h"
+#include "coordinator/suites/problem_description.h"
+#include "coordinator/tasks/near_names.h"
+#include "coordinator/tasks/task_folder.h"
+#include "coordinator/tasks/task_summary.h"
+#include "coordinator/tasks/workload_check.h"
+
+namespace ksearch {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Upstream's, of both kinds, in float32.
+constexpr double kTolerance = 1e-4;
+constexpr char kReferenceClass[] = "Model";
+constexpr char kCandidateClass[] = "ModelNew";
+
+struct Problem {
+  int level = 0;
+  int number = 0;
+  std::string title;
+  std::string path;
+  std::string name() const { return absl::StrCat("l", level, "/", number); }
+};
+
+// What "<number>_<Name>.py" says; false for other files.
+bool ReadFileName(const std::string& file, Problem* problem) {
+  absl::string_view name = file;
+  const size_t bar = name.find('_');
+  if (bar == absl::string_view::npos || !absl::ConsumeSuffix(&name, ".py") ||
+      !absl::SimpleAtoi(name.substr(0, bar), &problem->number) || problem->number < 1) {
+    return false;
+  }
+  problem->title = absl::StrReplaceAll(name.substr(bar + 1), {{"_", " "}});
+  return true;
+}
+
+// Of all folders level<L>, in the order of levels and numbers.
+std::vector<Problem> FindProblems(const fs::path& root) {
+  std::vector<Problem> problems;
+  std::error_code error;
+  for (fs::directory_iterator level(root, error), end; !error && level != end;
+       level.increment(error)) {
+    const std::string folder = level->path().filename().string();
+    absl::string_view number = folder;
+    Problem problem;
+    if (!absl::ConsumePrefix(&number, "level") || !absl::SimpleAtoi(number, &problem.level) ||
+        problem.level < 1) {
+      continue;
+    }
+    std::error_code below;
+    for (fs::directory_iterator file(level->path(), below); !below && file != end;
+         file.increment(below)) {
+      if (!ReadFileName(file->path().filename().string(), &problem)) continue;
+      problem.path = file->path().string();
+      problems.push_back(problem);
+    }
+  }
+  std::sort(problems.begin(), problems.end(), [](const Problem& a, const Problem& b) {
+    return std::tie(a.level, a.number, a.path) < std::tie(b.level, b.number, b.path);
+  });
+  return problems;
+}
+
+class KernelBenchSuite final : public TaskSuite {
+ public:
+  KernelBenchSuite(fs::path root, std::string name, v1::DeviceClass device,
+                   const Descriptions* descriptions)
+      : root_(std::move(root)),
+        name_(std::move(name)),
+        device_(device),
+        descriptions_(*descriptions) {}
+
+  std::vector<v1::TaskSummary> List() const override {
+    std::vector<v1::TaskSummary> summaries;
+    for (const Problem& problem : FindProblems(root_)) {
+      v1::TaskSummary summary;
+      const absl::StatusOr<v1::Task> task = LoadProblem(problem);
+      if (task.ok()) {
+        summary = SummarizeTask(*task);
+      } else {
+        summary.set_device(device_);
+        summary.set_error(std::string(task.status().message()));
+      }
+      summary.set_name(problem.name());
+      summary.set_title(problem.title);
+      summary.set_level(absl::StrCat("l", problem.level));
+      summary.set_path(problem.path);
+      summaries.push_back(std::move(summary));
+    }
+    return summaries;
+  }
+
+  absl::StatusOr<v1::Task> Load(const std::string& name) const override {
+    ASSIGN_OR_RETURN(const Problem problem, Find(name));
+    return LoadProblem(problem);
+  }
+
+  absl::StatusOr<v1::Sources> DescribingProgramOf(const std::string& name) const override {
+    ASSIGN_OR_RETURN(const Problem problem, Find(name));
+    ASSIGN_OR_RETURN(const std::string text, ReadText(problem));
+    return DescribingProgram(text);
+  }
+
+  absl::Status Adapt(const std::string& name, v1::Sources* sources) const override {
+    if (sources->language() != v1::LANGUAGE_PYTHON || sources->files_size() != 1 ||
+        !IsModuleProgram(sources->files(0).content(), kCandidateClass)) {
+      return absl::OkStatus();
+    }
+    ASSIGN_OR_RETURN(const Problem problem, Find(name));
+    ASSIGN_OR_RETURN(const std::string text, ReadText(problem));
+    ASSIGN_OR_RETURN(const ProblemDescription description, Described(problem, text));
+    v1::SourceFile* const file = sources->mutable_files(0);
+    file->set_content(ProgramOfModule(file->content(), kCandidateClass, description,
+                                      /*reference=*/false));
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::StatusOr<Problem> Find(const std::string& name) const {
+    std::vector<std::string> names;
+    for (const Problem& problem : FindProblems(root_)) {
+      if (problem.name() == name) return problem;
+      names.push_back(problem.name());
+    }
+    return absl::NotFoundError(
+        absl::StrCat("no problem '", name, "' in ", root_.string(),
+                     "; nearest: ", absl::StrJoin(NearNames(name, names), ", ")));
+  }
+
+  static absl::StatusOr<std::string> ReadText(const Problem& problem) {
+    ASSIGN_OR_RETURN(std::string text, ReadFile(problem.path, kMaxTaskSourceBytes / 2));
+    if (ValidUtf8Bytes(text) < text.size() || absl::StrContains(text, '\0')) {
+      return absl::InvalidArgumentError(absl::StrCat(problem.path, ": is no source text"));
+    }
+    return text;
+  }
+
+  absl::StatusOr<ProblemDescription> Described(const Problem& problem,
+                                               const std::string& text) const {
+    ASSIGN_OR_RETURN(const auto result, descriptions_.Find(DescribingProgram(text)));
+    if (!result.has_value()) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "not described yet: run `ksearch task describe ", name_, "/", problem.name(), "`"));
+    }
+    if (result->outcome() != v1::OUTCOME_PASSED) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(problem.path, ": describing it failed: ", result->message()));
+    }
+    return ParseProblemDescription(result->description(), problem.path);
+  }
+
+  absl::StatusOr<v1::Task> LoadProblem(const Problem& problem) const {
+    ASSIGN_OR_RETURN(const std::string text, ReadText(problem));
+    ASSIGN_OR_RETURN(const ProblemDescription description, Described(problem, text));
+    v1::Task task;
+    task.set_name(problem.name());
+    task.set_title(problem.title);
+    task.set_device(device_);
+    v1::Definition* const definition = task.mutable_definition();
+    definition->set_name(absl::StrCat("kernelbench_l", problem.level, "_", problem.number));
+    definition->set_op_type(absl::StrCat("kernelbench_l", problem.level));
+    definition->set_description(problem.title);
+    definition->set_reference_text(text);
+    FreezeDescription(description, &task);
+    task.mutable_tolerance()->set_atol(kTolerance);
+    task.mutable_tolerance()->set_rtol(kTolerance);
+    const absl::StatusOr<std::string> header = KernelHeader(*definition, device_);
+    if (!header.ok()) return Annotate(header.status(), problem.path);
+    RETURN_IF_ERROR(Annotate(CheckWorkload(*definition, task.workloads(0)), problem.path));
+    ChooseHeldOut(&task);
+    for (const auto* group : {&description.parameters, &description.buffers}) {
+      for (const DescribedTensor& tensor : *group) task.mutable_hidden()->add_keep(tensor.name);
+    }
+    const std::string program = ProgramOfModule(text, kReferenceClass, description,
+                                                /*reference=*/true);
+    const std::pair<const char*, v1::Sources*> programs[] = {
+        {"reference.py", task.add_references()}, {"baseline.py", task.add_baselines()}};
+    for (const auto& [path, sources] : programs) {
+      sources->set_language(v1::LANGUAGE_PYTHON);
+      sources->add_files()->set_path(path);
+      sources->mutable_files(0)->set_content(program);
+    }
+    return task;
+  }
+
+  const fs::path root_;
+  const std::string name_;
+  const v1::DeviceClass device_;
+  const Descriptions& descriptions_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<TaskSuite>> MakeKernelBenchSuite(const v1::SuiteConfig& config,
+                                                                const Descriptions* descriptions) {
+  std::error_code error;
+  fs::path root = fs::absolute(config.path(), error).lexically_normal();
+  if (!fs::exists(root, error)) {
+    return absl::NotFoundError(absl::StrCat("path: ", config.path(), " does not exist"));
+  }
+  if (fs::is_directory(root / "KernelBench", error)) root /= "KernelBench";
+  if (FindProblems(root).empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "path: ", config.path(),
+        " has no problem level<L>/<N>_<Name>.py, so it is no checkout of KernelBench"));
+  }
+  const bool on_cpu = config.device() == v1::DEVICE_CLASS_CPU;
+  return std::make_unique<KernelBenchSuite>(
+      root, config.name().empty() ? config.kind() : config.name(),
+      on_cpu ? v1::DEVICE_CLASS_CPU : v1::DEVICE_CLASS_CUDA, descriptions);
+}
+
+}  // namespace ksearch

@@ -1,0 +1,148 @@
+// Problems of KernelBench: names, levels, and what stands between a file and a task.
+#include "coordinator/suites/kernelbench_suite.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+
+#include "coordinator/suites/module_programs.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace ksearch {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr char kProblem[] = "class Model: pass\n";
+constexpr char kDescription[] = R"({"init": [8],
+ "inputs": [{"name": "x", "dtype": "float32", "shape": [4, 8],
+             "recipe": {"kind": "normal", "scale": 1.0, "offset": 0.0}}],
+ "parameters": [{"name": "p_w", "path": "fc.weight", "dtype": "float32", "shape": [8],
+                 "recipe": {"kind": "uniform", "scale": 0.5, "offset": -0.25}}],
+ "buffers": [], "outputs": [{"name": "out", "dtype": "float32", "shape": [4]}]})";
+
+class FakeDescriptions final : public Descriptions {
+ public:
+  absl::StatusOr<std::optional<v1::JobResult>> Find(const v1::Sources& program) const override {
+    const auto found = results.find(program.files(1).content());
+    if (found == results.end()) return std::optional<v1::JobResult>();
+    return found->second;
+  }
+  std::map<std::string, v1::JobResult> results;  // by the problem's text
+};
+
+class KernelBenchSuiteTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "ksearch-kernelbench-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    root_ = pattern;
+    Write("KernelBench/level1/23_Row_sums.py", kProblem);
+    Write("KernelBench/level1/4_Other.py", "class Model: 4\n");
+    Write("KernelBench/level1/notes.py", "");
+    Write("KernelBench/level1/notes.txt", "");
+    Write("KernelBench/level10/1_Late.py", "late");
+    Write("KernelBench/changelog/1_Not_a_problem.py", "");
+  }
+  void TearDown() override { fs::remove_all(root_); }
+  void Write(const fs::path& path, const std::string& text) {
+    fs::create_directories((root_ / path).parent_path());
+    std::ofstream(root_ / path, std::ios::binary) << text;
+  }
+  std::unique_ptr<TaskSuite> Suite() {
+    v1::SuiteConfig config;
+    config.set_kind("kernelbench");
+    config.set_path(root_.string());
+    config.set_device(v1::DEVICE_CLASS_CPU);
+    auto suite = MakeKernelBenchSuite(config, &descriptions_);
+    EXPECT_TRUE(suite.ok()) << suite.status();
+    return *std::move(suite);
+  }
+  void Describe(v1::Outcome outcome, const std::string& text) {
+    v1::JobResult result;
+    result.set_outcome(outcome);
+    result.set_description(text);
+    result.set_message("out of time");
+    descriptions_.results[kProblem] = result;
+  }
+  std::string LoadError() { return std::string(Suite()->Load("l1/23").status().message()); }
+
+  fs::path root_;
+  FakeDescriptions descriptions_;
+};
+
+TEST_F(KernelBenchSuiteTest, FilesOfLevelsAreProblems) {
+  std::vector<std::string> names;
+  for (const v1::TaskSummary& task : Suite()->List()) {
+    names.push_back(task.name());
+    EXPECT_THAT(task.error(), HasSubstr("ksearch task describe kernelbench/" + task.name()));
+  }
+  EXPECT_THAT(names, ElementsAre("l1/4", "l1/23", "l10/1"));
+  EXPECT_EQ(Suite()->List()[1].title(), "Row sums");
+  EXPECT_EQ(Suite()->List()[1].level(), "l1");
+  EXPECT_THAT(std::string(Suite()->Load("l1/24").status().message()), HasSubstr("l1/23"));
+}
+
+TEST_F(KernelBenchSuiteTest, DescribedProblemIsATask) {
+  Describe(v1::OUTCOME_PASSED, kDescription);
+  const auto task = Suite()->Load("l1/23");
+  ASSERT_TRUE(task.ok()) << task.status();
+  EXPECT_EQ(task->definition().name(), "kernelbench_l1_23");
+  EXPECT_EQ(task->title(), "Row sums");
+  EXPECT_EQ(task->workloads_size(), 2);
+  EXPECT_TRUE(task->workloads(1).held_out());
+  EXPECT_THAT(task->hidden().keep(), ElementsAre("p_w"));
+  const std::string& reference = task->references(0).files(0).content();
+  EXPECT_THAT(reference,
+              AllOf(HasSubstr(kProblem), HasSubstr("Model(*init)"), HasSubstr("init = [8, ]"),
+                    HasSubstr(R"([("fc.weight", (8, )), ])"), HasSubstr("def run(x, p_w):"),
+                    Not(HasSubstr("@"))));
+  EXPECT_EQ(Suite()->List()[1].error(), "");
+}
+
+TEST_F(KernelBenchSuiteTest, FailedAndWrongDescriptionsAreTold) {
+  Describe(v1::OUTCOME_COMPILE_TIMEOUT, "");
+  EXPECT_THAT(LoadError(), AllOf(HasSubstr("23_Row_sums.py"), HasSubstr("out of time")));
+  Describe(v1::OUTCOME_PASSED, R"({"error": "input 'x' is symmetric"})");
+  EXPECT_THAT(LoadError(), AllOf(HasSubstr("23_Row_sums.py"), HasSubstr("symmetric")));
+  Describe(v1::OUTCOME_PASSED, "garbage");
+  EXPECT_THAT(LoadError(), HasSubstr("23_Row_sums.py:1"));
+}
+
+TEST_F(KernelBenchSuiteTest, CandidatesOfUpstreamGetTheTasksEntry) {
+  Describe(v1::OUTCOME_PASSED, kDescription);
+  v1::Sources sources;
+  sources.set_language(v1::LANGUAGE_PYTHON);
+  sources.add_files()->set_path("new.py");
+  for (const char* own : {"def run(x, p_w):\n    pass\n", "class Other: pass\n",
+                          "class ModelNew: pass\ndef run(x):\n    pass\n"}) {
+    sources.mutable_files(0)->set_content(own);
+    EXPECT_TRUE(Suite()->Adapt("l1/23", &sources).ok());
+    EXPECT_EQ(sources.files(0).content(), own);
+  }
+  const std::string candidate = "class ModelNew(torch.nn.Module):\n    pass\n";
+  sources.mutable_files(0)->set_content(candidate);
+  ASSERT_TRUE(Suite()->Adapt("l1/23", &sources).ok());
+  EXPECT_THAT(sources.files(0).content(), AllOf(HasSubstr(candidate), HasSubstr("ModelNew(*init)"),
+                                                HasSubstr("def run(x, p_w):")));
+  const auto program = Suite()->DescribingProgramOf("l1/23");
+  ASSERT_TRUE(program.ok()) << program.status();
+  EXPECT_EQ(program->files(1).content(), kProblem);
+}
+
+TEST_F(KernelBenchSuiteTest, OtherFoldersAreRefused) {
+  v1::SuiteConfig config;
+  config.set_path((root_ / "KernelBench/changelog").string());
+  EXPECT_THAT(std::string(MakeKernelBenchSuite(config, &descriptions_).status().message()),
+              HasSubstr("no checkout of KernelBench"));
+}
+
+}  // namespace
+}  // namespace ksearch
