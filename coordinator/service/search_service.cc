@@ -184,7 +184,7 @@ grpc::Status SearchService::Evaluate(grpc::ServerContext* context,
 absl::Status SearchService::Describe(grpc::ServerContext* context,
                                      const v1::EvaluateRequest& request,
                                      grpc::ServerWriter<v1::EvaluateReply>* writer) {
-  ASSIGN_OR_RETURN(const v1::Sources program, parts_.tasks->DescribingProgramOf(request.task()));
+  ASSIGN_OR_RETURN(const ProblemProgram program, parts_.tasks->DescribingProgramOf(request.task()));
   DescribeJob job = MakeDescribeJob(program);
   const absl::Duration wait =
       request.has_wait_for_worker() ? FromProto(request.wait_for_worker()) : kDefaultWaitForWorker;

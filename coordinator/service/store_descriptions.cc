@@ -8,7 +8,7 @@
 namespace ksearch {
 
 absl::StatusOr<std::optional<v1::JobResult>> StoreDescriptions::Find(
-    const v1::Sources& program) const {
+    const ProblemProgram& program) const {
   v1::JobSpec spec = MakeDescribeJob(program).spec;
   // Past those that were lost with their workers.
   ASSIGN_OR_RETURN(const std::string job_id, IdOfJobToTry(*store_, &spec));

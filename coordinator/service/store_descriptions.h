@@ -12,7 +12,7 @@ namespace ksearch {
 class StoreDescriptions final : public Descriptions {
  public:
   explicit StoreDescriptions(Store* store) : store_(store) {}
-  absl::StatusOr<std::optional<v1::JobResult>> Find(const v1::Sources& program) const override;
+  absl::StatusOr<std::optional<v1::JobResult>> Find(const ProblemProgram& program) const override;
 
  private:
   Store* const store_;

@@ -31,7 +31,7 @@ class CompositeSuite final : public TaskSuite {
     return summaries;
   }
 
-  absl::StatusOr<v1::Sources> DescribingProgramOf(const std::string& name) const override {
+  absl::StatusOr<ProblemProgram> DescribingProgramOf(const std::string& name) const override {
     const auto [suite, rest] = Find(name);
     if (suite == nullptr) return unnamed_->DescribingProgramOf(name);
     return suite->suite->DescribingProgramOf(rest);

@@ -12,16 +12,16 @@ constexpr int64_t kSeconds = 300;
 
 }  // namespace
 
-DescribeJob MakeDescribeJob(const v1::Sources& program) {
+DescribeJob MakeDescribeJob(const ProblemProgram& program) {
   DescribeJob job;
   job.task.set_name(kName);
-  job.task.set_device(v1::DEVICE_CLASS_CPU);
+  job.task.set_device(program.device);
   job.task.mutable_definition()->set_name(kName);
   job.spec.set_kind(v1::JOB_KIND_DESCRIBE);
   job.spec.set_task_sha256(TaskDigest(job.task));
   job.spec.set_task_name(kName);
   job.spec.set_device(job.task.device());
-  *job.spec.mutable_candidate() = program;
+  *job.spec.mutable_candidate() = program.sources;
   *job.spec.mutable_plan() = WithDefaults(v1::MeasurePlan());
   *job.spec.mutable_limits() = WithDefaults(v1::Limits());
   job.spec.mutable_limits()->mutable_build_time()->set_seconds(kSeconds);

@@ -21,6 +21,7 @@
 #include "common/textproto.h"
 #include "common/utf8.h"
 #include "coordinator/suites/held_out_choice.h"
+#include "coordinator/suites/problem_language.h"
 #include "coordinator/suites/safetensors.h"
 #include "coordinator/tasks/definition_json.h"
 #include "coordinator/tasks/located_json.h"
@@ -101,7 +102,7 @@ bool StaysWithin(absl::string_view path) {
 void AddProgram(const std::string& path, const std::string& text,
                 google::protobuf::RepeatedPtrField<v1::Sources>* programs) {
   v1::Sources* const program = programs->Add();
-  program->set_language(v1::LANGUAGE_PYTHON);
+  program->set_language(ProblemLanguage().id);
   v1::SourceFile* const file = program->add_files();
   file->set_path(path);
   file->set_content(text);

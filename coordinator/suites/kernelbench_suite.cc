@@ -22,6 +22,7 @@
 #include "coordinator/suites/held_out_choice.h"
 #include "coordinator/suites/module_programs.h"
 #include "coordinator/suites/problem_description.h"
+#include "coordinator/suites/problem_language.h"
 #include "coordinator/tasks/near_names.h"
 #include "coordinator/tasks/task_folder.h"
 #include "coordinator/tasks/task_summary.h"
@@ -118,14 +119,14 @@ class KernelBenchSuite final : public TaskSuite {
     return LoadProblem(problem);
   }
 
-  absl::StatusOr<v1::Sources> DescribingProgramOf(const std::string& name) const override {
+  absl::StatusOr<ProblemProgram> DescribingProgramOf(const std::string& name) const override {
     ASSIGN_OR_RETURN(const Problem problem, Find(name));
     ASSIGN_OR_RETURN(const std::string text, ReadText(problem));
-    return DescribingProgram(text);
+    return ProblemProgram{DescribingProgram(text), device_};
   }
 
   absl::Status Adapt(const std::string& name, v1::Sources* sources) const override {
-    if (sources->language() != v1::LANGUAGE_PYTHON || sources->files_size() != 1 ||
+    if (sources->language() != ProblemLanguage().id || sources->files_size() != 1 ||
         !IsModuleProgram(sources->files(0).content(), kCandidateClass)) {
       return absl::OkStatus();
     }
@@ -160,7 +161,7 @@ class KernelBenchSuite final : public TaskSuite {
 
   absl::StatusOr<ProblemDescription> Described(const Problem& problem,
                                                const std::string& text) const {
-    ASSIGN_OR_RETURN(const auto result, descriptions_.Find(DescribingProgram(text)));
+    ASSIGN_OR_RETURN(const auto result, descriptions_.Find({DescribingProgram(text), device_}));
     if (!result.has_value()) {
       return absl::FailedPreconditionError(absl::StrCat(
           "not described yet: run `ksearch task describe ", name_, "/", problem.name(), "`"));
@@ -199,7 +200,7 @@ class KernelBenchSuite final : public TaskSuite {
     const std::pair<const char*, v1::Sources*> programs[] = {
         {"reference.py", task.add_references()}, {"baseline.py", task.add_baselines()}};
     for (const auto& [path, sources] : programs) {
-      sources->set_language(v1::LANGUAGE_PYTHON);
+      sources->set_language(ProblemLanguage().id);
       sources->add_files()->set_path(path);
       sources->mutable_files(0)->set_content(program);
     }

@@ -8,7 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
-#include "common/language.h"
+#include "coordinator/suites/problem_language.h"
 #include "coordinator/suites/python/module_scripts.h"
 
 namespace ksearch {
@@ -35,8 +35,8 @@ std::string PlacesText(const std::vector<DescribedTensor>& tensors) {
 
 v1::Sources DescribingProgram(absl::string_view problem) {
   v1::Sources sources;
-  sources.set_language(v1::LANGUAGE_PYTHON);
-  AddFile(FactsOf(v1::LANGUAGE_PYTHON).main_path, DescribeModuleScript(), &sources);
+  sources.set_language(ProblemLanguage().id);
+  AddFile(ProblemLanguage().main_path, DescribeModuleScript(), &sources);
   AddFile("problem.py", problem, &sources);
   return sources;
 }

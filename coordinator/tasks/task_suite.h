@@ -11,6 +11,13 @@
 
 namespace ksearch {
 
+// What a worker has to run once (JOB_KIND_DESCRIBE) before a problem can be loaded: workers with
+// such devices, which it does not use, have what the problem's task needs.
+struct ProblemProgram {
+  v1::Sources sources;
+  v1::DeviceClass device = v1::DEVICE_CLASS_UNSPECIFIED;
+};
+
 // A source of tasks. Deterministic: the same files give the same Task. Thread-safe.
 class TaskSuite {
  public:
@@ -19,9 +26,8 @@ class TaskSuite {
   virtual std::vector<v1::TaskSummary> List() const = 0;
   // NOT_FOUND (the message lists near names); INVALID_ARGUMENT "<file>:<line or field>: what".
   virtual absl::StatusOr<v1::Task> Load(const std::string& name) const = 0;
-  // The program that a worker has to run once (JOB_KIND_DESCRIBE) before the problem can be loaded.
-  // FAILED_PRECONDITION if its files say all there is to know.
-  virtual absl::StatusOr<v1::Sources> DescribingProgramOf(const std::string& name) const {
+  // FAILED_PRECONDITION if the problem's files say all there is to know.
+  virtual absl::StatusOr<ProblemProgram> DescribingProgramOf(const std::string& name) const {
     return absl::FailedPreconditionError(
         absl::StrCat("task '", name, "' needs no description: its files say what it is"));
   }

@@ -30,8 +30,8 @@ constexpr char kDescription[] = R"({"init": [8],
 
 class FakeDescriptions final : public Descriptions {
  public:
-  absl::StatusOr<std::optional<v1::JobResult>> Find(const v1::Sources& program) const override {
-    const auto found = results.find(program.files(1).content());
+  absl::StatusOr<std::optional<v1::JobResult>> Find(const ProblemProgram& program) const override {
+    const auto found = results.find(program.sources.files(1).content());
     if (found == results.end()) return std::optional<v1::JobResult>();
     return found->second;
   }
@@ -100,10 +100,9 @@ TEST_F(KernelBenchSuiteTest, DescribedProblemIsATask) {
   EXPECT_TRUE(task->workloads(1).held_out());
   EXPECT_THAT(task->hidden().keep(), ElementsAre("p_w"));
   const std::string& reference = task->references(0).files(0).content();
-  EXPECT_THAT(reference,
-              AllOf(HasSubstr(kProblem), HasSubstr("Model(*init)"), HasSubstr("init = [8, ]"),
-                    HasSubstr(R"([("fc.weight", (8, )), ])"), HasSubstr("def run(x, p_w):"),
-                    Not(HasSubstr("@"))));
+  EXPECT_THAT(reference, AllOf(HasSubstr(kProblem), HasSubstr("Model(*init)"),
+                               HasSubstr("init = [8, ]"), HasSubstr(R"([("fc.weight", (8, )), ])"),
+                               HasSubstr("def run(x, p_w):"), Not(HasSubstr("@"))));
   EXPECT_EQ(Suite()->List()[1].error(), "");
 }
 
@@ -134,7 +133,7 @@ TEST_F(KernelBenchSuiteTest, CandidatesOfUpstreamGetTheTasksEntry) {
                                                 HasSubstr("def run(x, p_w):")));
   const auto program = Suite()->DescribingProgramOf("l1/23");
   ASSERT_TRUE(program.ok()) << program.status();
-  EXPECT_EQ(program->files(1).content(), kProblem);
+  EXPECT_EQ(program->sources.files(1).content(), kProblem);
 }
 
 TEST_F(KernelBenchSuiteTest, OtherFoldersAreRefused) {

@@ -1,0 +1,13 @@
+#ifndef KSEARCH_COORDINATOR_SUITES_PROBLEM_LANGUAGE_H_
+#define KSEARCH_COORDINATOR_SUITES_PROBLEM_LANGUAGE_H_
+
+#include "common/language.h"
+
+namespace ksearch {
+
+// What the suites' own programs are written in: their references, and files with PyTorch modules.
+inline const LanguageFacts& ProblemLanguage() { return *FindLanguage(absl::string_view("python")); }
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_SUITES_PROBLEM_LANGUAGE_H_
