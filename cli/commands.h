@@ -54,6 +54,9 @@ int PkiCommand(Client* client, const Options& options);
 // kExitNoCandidate if an honest program fails or a cheat passes.
 int TaskCommand(Client* client, const Options& options);
 
+// task/export_solution.cc: the best program of a run in the form of its suite.
+int ExportSolutionCommand(Client* client, const Options& options);
+
 // export_command.cc
 int ExportCommand(Client* client, const Options& options);
 // The settings of the run that a cassette records. INVALID_ARGUMENT and NOT_FOUND name the file.

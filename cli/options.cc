@@ -476,9 +476,25 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
                 "then print what happens as it happens, until the run ends");
   AddFeed(add("feed", "what happens in all runs and on all workers, as it happens"), &options);
   add_for_run("stop", "stop a run; it can be resumed", true);
-  auto* export_run = add_for_run("export", "record a run, to be replayed without a network", true);
-  export_run->add_option("--cassette", options.cassette, "the file to write; - is standard output")
-      ->required();
+  auto* export_run = add_for_run(
+      "export", "record a run, to be replayed without a network, or hand on its best program",
+      true);
+  auto* cassette = export_run->add_option("--cassette", options.cassette,
+                                          "the file to write; - is standard output");
+  auto* format =
+      export_run
+          ->add_option("--format", options.format, "hand on the best program, as this suite has it")
+          ->check(CLI::IsMember({"flashinfer-bench"}))
+          ->excludes(cassette);
+  auto* out = export_run->add_option("--out", options.out, "the data set that it is added to");
+  format->needs(out);
+  out->needs(format);
+  export_run->callback([cassette, format] {
+    if (cassette->count() + format->count() == 0) {
+      throw CLI::RequiredError("export: --cassette FILE or --format NAME --out FOLDER",
+                               CLI::ExitCodes::RequiredError);
+    }
+  });
   export_run->add_flag("--force", options.force, "write over a file that is there");
   export_run->add_flag("--without-results", options.without_results,
                        "leave out what the evaluations said");

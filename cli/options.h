@@ -102,6 +102,7 @@ struct Options {
   // run, export
   std::string cassette;
   bool without_results = false;
+  std::string format;  // of export; `out` is the folder
   bool force = false;
 
   // mailbox; `action` is list, show or answer

@@ -1,0 +1,251 @@
+#include "cli/task/flashinfer_export.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <system_error>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "common/language.h"
+#include "common/status_macros.h"
+#include "common/textproto.h"
+#include "common/unique_fd.h"
+#include "coordinator/tasks/definition_json.h"
+#include "coordinator/tasks/located_json.h"
+#include "coordinator/tasks/workload_jsonl.h"
+
+namespace ksearch {
+namespace {
+
+namespace fs = std::filesystem;
+using Kind = LocatedJson::Kind;
+
+constexpr char kAuthor[] = "ksearch";
+constexpr char kBaseline[] = "baseline";
+constexpr char kEntry[] = "def run(";
+constexpr size_t kHashDigits = 8;
+
+std::vector<std::string> FilesBelow(const fs::path& folder, const std::string& extension) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end;
+       it.increment(error)) {
+    if (it->path().extension() == extension) files.push_back(it->path().string());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+absl::StatusOr<v1::Definition> FindDefinition(const std::string& folder, const std::string& name) {
+  for (const std::string& path : FilesBelow(fs::path(folder) / "definitions", ".json")) {
+    const auto text = ReadFile(path, kMaxDefinitionBytes);
+    if (!text.ok()) continue;
+    absl::StatusOr<v1::Definition> definition = ParseDefinitionJson(*text, path);
+    if (definition.ok() && definition->name() == name) return definition;
+  }
+  return absl::NotFoundError(absl::StrCat("--out: ", folder, " has no definition '", name, "'"));
+}
+
+// Of every workload of the definition its JSON as it stands in the data set, by uuid.
+std::map<std::string, LocatedJson> FindWorkloads(const std::string& folder,
+                                                 const std::string& name) {
+  std::map<std::string, LocatedJson> workloads;
+  for (const std::string& path : FilesBelow(fs::path(folder) / "workloads", ".jsonl")) {
+    const auto text = ReadFile(path, kMaxWorkloadsBytes);
+    if (!text.ok()) continue;
+    for (const absl::string_view line : absl::StrSplit(*text, '\n')) {
+      const auto json = ParseLocatedJson(line, path);
+      if (!json.ok() || json->kind != Kind::kObject) continue;
+      const LocatedJson* const definition = json->Find("definition");
+      const LocatedJson* const workload = json->Find("workload");
+      if (definition == nullptr || definition->text != name || workload == nullptr ||
+          workload->kind != Kind::kObject) {
+        continue;
+      }
+      const LocatedJson* const uuid = workload->Find("uuid");
+      if (uuid != nullptr) workloads.emplace(uuid->text, *workload);
+    }
+  }
+  return workloads;
+}
+
+// How many parameters the top-level `run` of a file has; nullopt if it has none.
+std::optional<int> ParametersOfRun(absl::string_view text) {
+  size_t begin = absl::StartsWith(text, kEntry) ? 0 : text.find(absl::StrCat("\n", kEntry));
+  if (begin == absl::string_view::npos) return std::nullopt;
+  begin = text.find('(', begin) + 1;
+  int depth = 0, count = 0;
+  bool any = false;
+  for (size_t i = begin; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == ')' && depth == 0) return count + (any ? 1 : 0);
+    if (c == '(' || c == '[' || c == '{') ++depth;
+    if (c == ')' || c == ']' || c == '}') --depth;
+    if (c == ',' && depth == 0) {
+      ++count;
+      any = false;
+    } else if (!absl::ascii_isspace(static_cast<unsigned char>(c))) {
+      any = true;
+    }
+  }
+  return std::nullopt;
+}
+
+LocatedJson Texts(const std::vector<std::string>& texts) {
+  LocatedJson json = LocatedJson::Array();
+  for (const std::string& text : texts) json.items.push_back(LocatedJson::String(text));
+  return json;
+}
+
+// Upstream writes what is no number as a string.
+LocatedJson Number(double value) {
+  if (std::isnan(value)) return LocatedJson::String("NaN");
+  if (std::isinf(value)) return LocatedJson::String(value > 0 ? "Infinity" : "-Infinity");
+  return LocatedJson::Float(value);
+}
+
+const v1::Comparison* AgainstBaseline(const v1::JobResult& confirmation) {
+  for (const v1::Comparison& comparison : confirmation.comparisons()) {
+    if (comparison.rival_id() == kBaseline) return &comparison;
+  }
+  return nullptr;
+}
+
+LocatedJson Evaluation(const v1::JobResult& confirmation, const v1::Correctness& correctness,
+                       const v1::Comparison::PerWorkload& times, absl::Time now) {
+  const v1::DeviceFingerprint& device = confirmation.device();
+  LocatedJson json = LocatedJson::Object();
+  json.Set("status", LocatedJson::String("PASSED"));
+  LocatedJson& environment = json.Set("environment", LocatedJson::Object());
+  environment.Set("hardware", LocatedJson::String(device.name()));
+  LocatedJson& libs = environment.Set("libs", LocatedJson::Object());
+  libs.Set("ksearch_harness", LocatedJson::String(device.harness_version()));
+  libs.Set("toolkit", LocatedJson::String(device.toolkit()));
+  json.Set("timestamp",
+           LocatedJson::String(absl::FormatTime("%Y-%m-%dT%H:%M:%S", now, absl::UTCTimeZone())));
+  json.Set("log", LocatedJson::String(""));
+  LocatedJson& errors = json.Set("correctness", LocatedJson::Object());
+  errors.Set("max_relative_error", Number(correctness.max_rel_error()));
+  errors.Set("max_absolute_error", Number(correctness.max_abs_error()));
+  LocatedJson& performance = json.Set("performance", LocatedJson::Object());
+  performance.Set("latency_ms", LocatedJson::Float(times.candidate_median_us() / 1000));
+  performance.Set("reference_latency_ms", LocatedJson::Float(times.rival_median_us() / 1000));
+  performance.Set("speedup_factor",
+                  LocatedJson::Float(times.rival_median_us() / times.candidate_median_us()));
+  return json;
+}
+
+absl::StatusOr<std::string> SolutionJson(const v1::BestReply& best, const std::string& name,
+                                         const v1::Definition& definition) {
+  if (best.sources().language() != FindLanguage(absl::string_view("python"))->id ||
+      best.sources().files_size() != 1) {
+    return absl::InvalidArgumentError(
+        "only programs in Python, of one file, can be exported to FlashInfer-Bench yet");
+  }
+  const v1::SourceFile& file = best.sources().files(0);
+  const std::optional<int> parameters = ParametersOfRun(file.content());
+  const int inputs = definition.inputs_size(), outputs = definition.outputs_size();
+  if (!parameters.has_value() || (*parameters != inputs && *parameters != inputs + outputs)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the program's run must take the ", inputs, " inputs of ", definition.name(),
+                     ", or these and the ", outputs, " outputs, each by a parameter of its own"));
+  }
+  LocatedJson json = LocatedJson::Object();
+  json.Set("name", LocatedJson::String(name));
+  json.Set("definition", LocatedJson::String(definition.name()));
+  json.Set("author", LocatedJson::String(kAuthor));
+  json.Set("description",
+           LocatedJson::String(absl::StrCat("Best program of run ", best.run_id(), ", candidate ",
+                                            best.best().candidate_id())));
+  LocatedJson& spec = json.Set("spec", LocatedJson::Object());
+  const bool triton = absl::StrContains(file.content(), "import triton");
+  spec.Set("language", LocatedJson::String(triton ? "triton" : "python"));
+  spec.Set("target_hardware", Texts({best.confirmation().device().name()}));
+  spec.Set("entry_point", LocatedJson::String(absl::StrCat(file.path(), "::run")));
+  spec.Set("dependencies", LocatedJson::Array());
+  spec.Set("destination_passing_style", LocatedJson::Bool(*parameters != inputs));
+  LocatedJson source = LocatedJson::Object();
+  source.Set("path", LocatedJson::String(file.path()));
+  source.Set("content", LocatedJson::String(file.content()));
+  json.Set("sources", LocatedJson::Array()).items.push_back(std::move(source));
+  return WriteJson(json, 2) + "\n";
+}
+
+}  // namespace
+
+absl::StatusOr<FlashInferExport> MakeFlashInferExport(const v1::BestReply& best,
+                                                      const std::string& definition_name,
+                                                      const std::string& folder, absl::Time now) {
+  ASSIGN_OR_RETURN(const v1::Definition definition, FindDefinition(folder, definition_name));
+  const v1::Comparison* const comparison = AgainstBaseline(best.confirmation());
+  if (comparison == nullptr) {
+    return absl::NotFoundError("the confirmation of the run's best program has no baseline");
+  }
+  FlashInferExport made;
+  const std::string name = absl::StrCat(definition.name(), "_ksearch_",
+                                        best.best().candidate_id().substr(0, kHashDigits));
+  ASSIGN_OR_RETURN(made.solution, SolutionJson(best, name, definition));
+  made.solution_path = absl::StrCat("solutions/", kAuthor, "/", definition.op_type(), "/",
+                                    definition.name(), "/", name, ".json");
+  made.traces_path =
+      absl::StrCat("traces/", kAuthor, "/", definition.op_type(), "/", definition.name(), ".jsonl");
+  const std::map<std::string, LocatedJson> workloads = FindWorkloads(folder, definition.name());
+  std::map<std::string, v1::Correctness> correctness;
+  for (const v1::WorkloadResult& result : best.confirmation().workloads()) {
+    correctness[result.workload_uuid()] = result.correctness();
+  }
+  for (const v1::Comparison::PerWorkload& times : comparison->workloads()) {
+    const auto workload = workloads.find(times.workload_uuid());
+    // Cases of our own, such as UUID_held_out, are none of upstream's.
+    if (workload == workloads.end() || !(times.candidate_median_us() > 0)) continue;
+    LocatedJson trace = LocatedJson::Object();
+    trace.Set("definition", LocatedJson::String(definition.name()));
+    trace.Set("workload", workload->second);
+    trace.Set("solution", LocatedJson::String(name));
+    trace.Set("evaluation",
+              Evaluation(best.confirmation(), correctness[times.workload_uuid()], times, now));
+    absl::StrAppend(&made.traces, WriteJson(trace, -1), "\n");
+    ++made.workloads;
+  }
+  if (made.workloads == 0) {
+    return absl::NotFoundError(absl::StrCat("no workload of ", definition.name(), " in ", folder,
+                                            " was confirmed: is it the data set of the run?"));
+  }
+  return made;
+}
+
+absl::Status WriteFlashInferExport(const FlashInferExport& made, const std::string& folder) {
+  const fs::path solution = fs::path(folder) / made.solution_path;
+  const fs::path traces = fs::path(folder) / made.traces_path;
+  std::error_code error;
+  if (fs::exists(solution, error)) {
+    return absl::AlreadyExistsError(
+        absl::StrCat(solution.string(), " exists: this program was exported before"));
+  }
+  for (const fs::path& path : {solution, traces}) {
+    fs::create_directories(path.parent_path(), error);
+    if (error)
+      return ErrnoStatus(error.value(), absl::StrCat("create ", path.parent_path().string()));
+  }
+  RETURN_IF_ERROR(WriteFileAtomically(solution.string(), made.solution));
+  const UniqueFd file(::open(traces.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644));
+  if (!file.ok()) return ErrnoStatus(errno, absl::StrCat("open ", traces.string()));
+  // One write, so that lines of others who append stay whole.
+  if (::write(file.get(), made.traces.data(), made.traces.size()) !=
+          static_cast<ssize_t>(made.traces.size()) ||
+      ::fsync(file.get()) != 0) {
+    return ErrnoStatus(errno, absl::StrCat("write ", traces.string()));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace ksearch

@@ -1,0 +1,35 @@
+#ifndef KSEARCH_CLI_TASK_FLASHINFER_EXPORT_H_
+#define KSEARCH_CLI_TASK_FLASHINFER_EXPORT_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "proto/search_service.pb.h"
+
+namespace ksearch {
+
+// What goes into a data set of FlashInfer-Bench for one confirmed program.
+struct FlashInferExport {
+  std::string solution_path;  // below the data set
+  std::string solution;       // JSON
+  std::string traces_path;
+  std::string traces;  // a line of JSON for each workload of the data set that was confirmed
+  int workloads = 0;
+};
+
+// The solution and traces of a run's best program, whose task is definition `definition` of the
+// data set in `folder` (its definition and workload lines are read there). Times and errors are
+// those of the confirmation against the baseline, which is upstream's reference. INVALID_ARGUMENT:
+// the program is not in Python, or its `run` takes neither the inputs nor inputs and outputs;
+// NOT_FOUND: no such definition, or none of its workloads was confirmed.
+absl::StatusOr<FlashInferExport> MakeFlashInferExport(const v1::BestReply& best,
+                                                      const std::string& definition,
+                                                      const std::string& folder, absl::Time now);
+
+// Writes the solution, which must not be there yet (ALREADY_EXISTS), then appends the traces.
+absl::Status WriteFlashInferExport(const FlashInferExport& made, const std::string& folder);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_CLI_TASK_FLASHINFER_EXPORT_H_
