@@ -64,6 +64,14 @@ class FakeBuilder : public Builder {
     result.report.set_artifact_bytes(static_cast<int64_t>(text.size()));
     return result;
   }
+  // The program's first file is what it prints.
+  absl::StatusOr<ProgramDescription> Describe(const BuildRequest& request,
+                                              std::stop_token /*stop*/) override {
+    ProgramDescription description;
+    description.outcome = v1::OUTCOME_PASSED;
+    description.text = request.sources.files(0).content();
+    return description;
+  }
   std::string fingerprint() const override { return fingerprint_text; }
 
   int builds() const { return builds_; }

@@ -202,6 +202,31 @@ TEST_F(PipelineExecutorTest, OnlyInstrumentedJobsOfCudaCandidatesBringOtherBuild
   EXPECT_FALSE(verifier_.requests().at(4).has_baseline());
 }
 
+TEST_F(PipelineExecutorTest, DescribeJobsReportWhatTheProgramPrintsWithinBounds) {
+  spec_.set_kind(v1::JOB_KIND_DESCRIBE);
+  task_.clear_references();
+  task_.clear_workloads();
+  spec_.clear_workload_uuids();
+  v1::SourceFile* const program = spec_.mutable_candidate()->mutable_files(0);
+  program->set_content("{\"inputs\": []}");
+  auto result = Execute();
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->outcome(), v1::OUTCOME_PASSED);
+  EXPECT_EQ(result->description(), "{\"inputs\": []}");
+  EXPECT_EQ(builder_->builds(), 0);
+  EXPECT_TRUE(verifier_.requests().empty());
+
+  program->set_content(std::string((256 << 10) + 1, 'x'));
+  result = Execute();
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->outcome(), v1::OUTCOME_COMPILE_LIMIT);
+  EXPECT_EQ(result->description(), "");
+  program->set_content("\xff");
+  result = Execute();
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->outcome(), v1::OUTCOME_INVALID_SOURCE);
+}
+
 TEST_F(PipelineExecutorTest, BuildJobsNeedNeitherDeviceNorReference) {
   spec_.set_kind(v1::JOB_KIND_BUILD);
   task_.clear_references();

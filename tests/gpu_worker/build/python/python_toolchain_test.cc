@@ -117,6 +117,35 @@ TEST_F(PythonToolchainTest, AProgramIsTheFolderOfItsSourcesAndWhatRunsIt) {
   EXPECT_GT(FromProto(result.report.wall_time()), absl::ZeroDuration());
 }
 
+TEST_F(PythonToolchainTest, AProgramThatDescribesIsRunOnceAndItsLastMarkedLineTaken) {
+  const auto describe = [](const std::string& program, const std::string& other = "") {
+    auto result =
+        toolchain_->Describe(Request({{"kernel.py", program}, {"problem.py", other}}), {});
+    EXPECT_TRUE(result.ok()) << result.status();
+    return result.ok() ? *result : ProgramDescription();
+  };
+  const ProgramDescription good = describe(
+      "import torch\n"
+      "print('ksearch-description: early')\n"
+      "text = open('problem.py').read()\n"
+      "print('noise\\nksearch-description: ' + text + str(int(torch.ones(3).sum())))\n"
+      "print('more')\n",
+      "sum ");
+  EXPECT_EQ(good.outcome, v1::OUTCOME_PASSED) << good.message;
+  EXPECT_EQ(good.text, "sum 3");
+  const ProgramDescription silent = describe("print('no ksearch-description: here')\n");
+  EXPECT_EQ(silent.outcome, v1::OUTCOME_INVALID_SOURCE);
+  EXPECT_THAT(silent.message, HasSubstr("without a description"));
+  const ProgramDescription failed = describe("raise SystemExit(3)\n");
+  EXPECT_EQ(failed.outcome, v1::OUTCOME_COMPILE_ERROR);
+  EXPECT_EQ(failed.text, "");
+  // Nothing outside of the sandbox.
+  const ProgramDescription curious = describe(
+      "import os\n"
+      "print('\\nksearch-description:', os.path.exists('/home'), os.access('/src', os.W_OK))\n");
+  EXPECT_EQ(curious.text, "False False") << curious.message;
+}
+
 // Debian's torch has no CUDA.
 TEST_F(PythonToolchainTest, AnInterpreterThatLacksWhatGpusNeedServesProcessorsAlone) {
   EXPECT_TRUE(toolchain_->ServesDevice(v1::DEVICE_CLASS_CPU).ok());
