@@ -159,7 +159,13 @@ std::vector<Finding> ExamineTasks(const v1::ListTasksReply& tasks,
   std::vector<Finding> findings;
   int usable = 0;
   std::map<int, int> by_language;  // usable tasks
+  // Of suites of others, in which something is wrong with most problems as a rule.
+  std::map<std::string, int> unusable_in;
   for (const v1::TaskSummary& task : tasks.tasks()) {
+    if (!task.error().empty() && !task.suite().empty()) {
+      ++unusable_in[task.suite()];
+      continue;
+    }
     if (!task.error().empty()) {
       findings.push_back(
           Fix(absl::StrCat("task ", task.name(), ": ", task.error()), "correct the file named"));
@@ -171,6 +177,10 @@ std::vector<Finding> ExamineTasks(const v1::ListTasksReply& tasks,
   findings.push_back(usable > 0
                          ? Ok(absl::StrCat(usable, " tasks"))
                          : Fix("no usable task", "set task_dirs in the coordinator's config"));
+  for (const auto& [suite, count] : unusable_in) {
+    findings.push_back(Note(absl::StrCat("suite ", suite, ": ", count, " tasks cannot be used"),
+                            absl::StrCat("ksearch task ls --suite ", suite, " says why")));
+  }
   for (const auto& entry : by_language) {
     const int language = entry.first;
     const int count = entry.second;

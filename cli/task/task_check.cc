@@ -50,6 +50,11 @@ absl::StatusOr<v1::Task> FindTask(Client* client, const std::string& name_or_fol
                      folder.empty() ? "FOLDER" : folder.substr(0, folder.rfind('/')),
                      "; `ksearch tasks` lists those it has"));
   }
+  if (!found->suite().empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("task check is for tasks in folders of their own; '", name,
+                     "' belongs to the suite '", found->suite(), "'"));
+  }
   if (!found->error().empty()) return absl::InvalidArgumentError(found->error());
   if (!folder.empty() && !SameFolder(folder, found->path())) {
     return absl::FailedPreconditionError(absl::StrCat("the coordinator's task '", name,

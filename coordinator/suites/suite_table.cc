@@ -22,7 +22,9 @@ namespace {
 using MadeSuite = absl::StatusOr<std::unique_ptr<TaskSuite>>;
 
 MadeSuite MakeFolders(const v1::SuiteConfig& config, const Descriptions*) {
-  return MakeDirectorySuite({config.path()});
+  MadeSuite suite = MakeDirectorySuite({config.path()});
+  if (!suite.ok()) return Annotate(suite.status(), "path");
+  return suite;
 }
 
 MadeSuite MakeFlashInfer(const v1::SuiteConfig& config, const Descriptions*) {

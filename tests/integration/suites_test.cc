@@ -207,6 +207,13 @@ TEST_F(SuitesTest, ProblemOfKernelBenchIsDescribedAndItsCandidatesJudgedUnchange
         absl::StrReplaceAll(kModelNew, {{"(features, hidden)", "(features, hidden, bias=False)"}}));
   const CommandOutput fewer = Check("kernelbench/l1/7", "fewer.py");
   EXPECT_EQ(fewer.exit.code, 7) << fewer.out << fewer.err;
+
+  const CommandOutput doctor = cluster_->Cli({"doctor"});
+  EXPECT_THAT(doctor.out, AllOf(HasSubstr("suite kernelbench: 2 tasks cannot be used"),
+                                Not(HasSubstr("task kernelbench/"))));
+  const CommandOutput check = cluster_->Cli({"task", "check", "kernelbench/l1/7"});
+  EXPECT_EQ(check.exit.code, 3) << check.out;
+  EXPECT_THAT(check.err, HasSubstr("belongs to the suite 'kernelbench'"));
 }
 
 }  // namespace
