@@ -489,7 +489,8 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   auto* out = export_run->add_option("--out", options.out, "the data set that it is added to");
   format->needs(out);
   out->needs(format);
-  export_run->callback([cassette, format] {
+  export_run->callback([&options, cassette, format] {
+    options.command = "export";
     if (cassette->count() + format->count() == 0) {
       throw CLI::RequiredError("export: --cassette FILE or --format NAME --out FOLDER",
                                CLI::ExitCodes::RequiredError);

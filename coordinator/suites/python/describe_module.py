@@ -72,15 +72,15 @@ def float_recipe(torch, what, tensor):
     low, high = float(values.min()), float(values.max())
     if low == high:
         return {"kind": "constant", "offset": low}
+    square = tensor.dim() == 2 and tensor.shape[0] == tensor.shape[1] and tensor.shape[0] > 1
+    if square and bool((tensor == tensor.t()).all()):
+        raise Refused(f"{what} is a symmetric matrix: drawn anew it would be none")
     if values.numel() < FEW:
         return {"kind": "uniform", "scale": high - low, "offset": low}
     step = max(1, values.numel() // SAMPLE)
     sample = values[::step][:SAMPLE]
     if sample.unique().numel() < 0.5 * sample.numel() and tensor.dtype == torch.float32:
         raise Refused(f"{what} repeats its values: drawn anew it would lose its structure")
-    square = tensor.dim() == 2 and tensor.shape[0] == tensor.shape[1] and tensor.shape[0] > 1
-    if square and bool((tensor == tensor.t()).all()):
-        raise Refused(f"{what} is a symmetric matrix: drawn anew it would be none")
     if tensor.dim() > 1 and tensor.shape[-1] >= 8:
         rows = tensor.detach().double().sum(dim=-1).flatten()
         if rows.numel() > 1 and float(rows.std()) < 1e-4 * (abs(float(rows.mean())) + 1e-30):
