@@ -26,7 +26,6 @@
 #include "coordinator/service/access/call_check.h"
 #include "coordinator/service/evaluation.h"
 #include "coordinator/service/recheck.h"
-#include "coordinator/service/task_faults.h"
 #include "coordinator/suites/describe_job.h"
 #include "coordinator/views/candidate_view.h"
 #include "coordinator/views/fleet_view.h"
