@@ -46,7 +46,7 @@ TEST(CompletionTest, BashOffersCommandsOfThePlace) {
 
 TEST(CompletionTest, BashOffersFlagsOfTheCommandAndOfAll) {
   EXPECT_EQ(Offered("ksearch eval --confi", 2), " --confirm \n");
-  EXPECT_EQ(Offered("ksearch run --confi", 2), "  \n");
+  EXPECT_EQ(Offered("ksearch run --confi", 2), " --config \n");
   EXPECT_EQ(Offered("ksearch eval --coordi", 2), " --coordinator \n");
 }
 
