@@ -152,7 +152,7 @@ class SuitesTest : public testing::Test {
     std::ofstream(Path(name), std::ios::binary) << text;
   }
   static CommandOutput Check(const std::string& task, const std::string& file) {
-    return cluster_->Cli({"eval", "--task", task, "--check-only", Path(file)});
+    return cluster_->Cli({"eval", "--task", task, "--check", Path(file)});
   }
 
   static LocalCluster* cluster_;

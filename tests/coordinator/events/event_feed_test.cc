@@ -82,9 +82,8 @@ TEST(EventFeedTest, WaitEndsWithAnEntryAndWithTheFeed) {
   std::thread closer([&] { feed.Close(); });
   EXPECT_TRUE(all->Next(absl::Seconds(60)).closed);
   closer.join();
-  EXPECT_TRUE(feed.Subscribe({.runs = true, .run_id = "", .fleet = true})
-                  ->Next(absl::Seconds(60))
-                  .closed);
+  EXPECT_TRUE(
+      feed.Subscribe({.runs = true, .run_id = "", .fleet = true})->Next(absl::Seconds(60)).closed);
 }
 
 TEST(EventFeedTest, ListenerHearsEverything) {
