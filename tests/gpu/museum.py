@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Judges the programs of a table by `ksearch eval` and compares outcomes with the table. Started by
-run_museum.sh. A line of the table:
+run_museum.sh and the scripts for Python. A line of the table:
 
   name  task  expected  options  why
 
-name is a file beside the table, without its ending. expected is one or more of, joined by '|':
+name is a file beside the table, or a path from there, without its ending. expected is one or more
+of, joined by '|':
   an outcome       as in proto/result.proto, without OUTCOME_
   HARMLESS         PASSED without suspicions, and not over 1.15x as fast as the baseline: the
                    program computes what the baseline does, so whatever it tried did not help
@@ -15,6 +16,8 @@ options, joined by ',', or '-':
   confirm          by `ksearch eval --confirm`, else as in a search
   twice            once more afterwards; the second result counts
   pad=BYTES        so many bytes of comments are appended to the program first
+  untold           the program says "told: " and a number of its inputs, which must appear nowhere in
+                   the result; else the outcome is TOLD
 """
 import argparse
 import concurrent.futures
@@ -65,6 +68,8 @@ def judge(row, scratch, end):
             arguments.append("--confirm")
         elif name == "twice":
             times = 2
+        elif name == "untold":
+            pass  # looked at below
         elif name == "pad":
             padded = os.path.join(scratch, os.path.basename(files[0]))
             with open(files[0], encoding="utf-8") as source, \
@@ -81,6 +86,8 @@ def judge(row, scratch, end):
             result = {"outcome": "NO_RESULT", "message": "no time was left"}
             break
         result = evaluation.evaluate(row["task"], files, arguments, min(left, 150))
+    if "untold" in row["options"] and re.search(r"told: ?[-\d]", json.dumps(result)):
+        result = {"outcome": "TOLD", "message": "the result has a number of the inputs"}
     return row, result, time.monotonic() - start
 
 
@@ -128,7 +135,7 @@ def judge_all(rows, parallel, end, name):
     start = time.monotonic()
     counts = {"cheats": [0, 0], "honest": [0, 0]}
     records = []
-    print(f"{'program':<28} {'expected':<28} {'got':<22} {'s':>5}  ok   message", flush=True)
+    print(f"{'program':<34} {'expected':<28} {'got':<22} {'s':>5}  ok   message", flush=True)
     with tempfile.TemporaryDirectory() as scratch, \
             concurrent.futures.ThreadPoolExecutor(parallel) as pool:
         for done in concurrent.futures.as_completed(
@@ -145,7 +152,7 @@ def judge_all(rows, parallel, end, name):
             count = counts["honest" if row["expected"] == "HONEST" else "cheats"]
             count[0] += ok
             count[1] += 1
-            print(f"{row['name'][:28]:<28} {row['expected'][:28]:<28} {got:<22} {took:5.1f}  "
+            print(f"{row['name'][:34]:<34} {row['expected'][:28]:<28} {got:<22} {took:5.1f}  "
                   f"{'ok' if ok else 'BAD':<4} {message[:110]}", flush=True)
             records.append({"pass": name, "name": row["name"], "expected": row["expected"],
                             "ok": ok, "seconds": took, "result": result})
@@ -165,6 +172,7 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--table", default=default)
     parser.add_argument("--only", default="", help="names that this regular expression finds")
+    parser.add_argument("--part", default="1/1", help="K/N: every Nth program from the Kth on")
     parser.add_argument("--parallel", type=int, default=6, help="programs in hand at once")
     parser.add_argument("--seconds", type=float, default=285, help="for everything")
     parser.add_argument("--passes", type=int, default=1, help="how often each program is judged")
@@ -175,6 +183,10 @@ def main():
     options = parser.parse_args()
 
     rows = [row for row in read_table(options.table) if re.search(options.only, row["name"])]
+    part = re.fullmatch(r"([1-9]\d*)/([1-9]\d*)", options.part)
+    if not part or int(part[1]) > int(part[2]):
+        sys.exit(f"--part {options.part}: needs K/N, where K is 1 to N")
+    rows = rows[int(part[1]) - 1::int(part[2])]
     if not rows:
         sys.exit("no program of the table has such a name")
     end = time.monotonic() + options.seconds

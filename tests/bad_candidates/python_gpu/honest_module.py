@@ -1,4 +1,4 @@
-# A torch.nn.Module whose parameter is replaced in every call, as programs out of models do it.
+# A torch.nn.Module, made when the program is loaded.
 import torch
 
 

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Judges the corpus of programs in Python that cheat, and honest ones that look as if they did
+# (tests/bad_candidates/python_gpu/corpus.txt), on this machine's GPU as a search would: prints name,
+# expected and got, and counts. Exit status 1 if any differs.
+#   tests/gpu/python_corpus.sh [--only REGEX] [--part K/N] [--parallel N] [--seconds N]
+# Needs what tests/gpu/python_gpu.sh needs, and ninja for the interpreter's torch (one program).
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/cluster.sh"
+make_cluster
+use_python
+# The corpus has tasks of its own, beside which it needs one.
+mkdir "$cluster/tasks"
+cp -r "$root"/tests/gpu/tasks/* "$root/configs/tasks/cuda/rmsnorm_bf16" "$cluster/tasks/"
+chmod -R a+rX "$cluster/tasks"
+KSEARCH_TASK_DIR=$cluster/tasks
+start_cluster
+status=0
+PYTHONDONTWRITEBYTECODE=1 python3 "$root/tests/gpu/museum.py" \
+  --table "$root/tests/bad_candidates/python_gpu/corpus.txt" --parallel 3 --seconds 900 \
+  --json "$cluster/results.json" "$@" || status=1
+if [ -n "${OUT:-}" ]; then cp "$cluster/results.json" "$OUT/python_corpus.json" || true; fi
+[ "$status" = 0 ] || tail -n 40 "$cluster/log/worker.log" | cut -c1-400
+exit "$status"
