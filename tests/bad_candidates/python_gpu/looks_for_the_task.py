@@ -9,7 +9,7 @@ for top in os.listdir("/"):
     if top not in ("usr", "lib", "lib64", "bin", "sbin", "proc", "sys", "dev"):
         for _, _, files in os.walk("/" + top):
             found += WANTED.intersection(files)
-for path in ("/etc/shadow", "/root/.ssh", "/proc/1/environ", "/proc/1/mem", "/dev/mem"):
+for path in ("/etc/shadow", "/root/.ssh", "/proc/1/mem", "/dev/mem"):
     try:
         os.close(os.open(path, os.O_RDONLY))
         found.append(path)
