@@ -21,7 +21,7 @@ enum class Toolkit {
 
 // Which scanner reads the text of a candidate for what no kernel needs.
 enum class SourceScanner {
-  kNone,  // none yet
+  kNone,  // its builder does, which parses it
   kCpp,   // C++ for processors
   kCuda,  // C++ with what matters on a GPU only
 };

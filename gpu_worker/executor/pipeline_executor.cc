@@ -261,7 +261,7 @@ absl::StatusOr<v1::JobResult> PipelineExecutor::Execute(const v1::JobSpec& spec,
   TakeVerdict(*std::move(verdict), &result);
   // One that failed has its label, and a baseline is trusted.
   if (result.outcome() == v1::OUTCOME_PASSED && spec.kind() != v1::JOB_KIND_BASELINE) {
-    for (std::string& mark : SourceMarks(spec.candidate())) {
+    for (std::string& mark : SourceMarks(spec.candidate(), result.build())) {
       result.add_suspicions(std::move(mark));
     }
   }

@@ -17,6 +17,8 @@
 namespace ksearch {
 namespace {
 
+constexpr char kMarkStart[] = "source: ";
+
 struct Rule {
   enum class Seen {
     kCall,       // the name, followed by '(', not a member of something nor in a namespace but std
@@ -237,7 +239,7 @@ class Scanner {
     std::vector<std::string> marks;
     for (const auto& [what, found] : found_) {
       marks.push_back(
-          absl::StrCat("source: ", what, ": ", found.word, " at ", found.path, ":", found.line));
+          absl::StrCat(kMarkStart, what, ": ", found.word, " at ", found.path, ":", found.line));
     }
     return marks;
   }
@@ -379,11 +381,26 @@ class Scanner {
   std::map<std::string, Found> found_;  // by what
 };
 
+// The first place of each kind.
+std::vector<std::string> ReportedMarks(const v1::BuildReport& report) {
+  std::map<absl::string_view, std::string> marks;
+  for (const v1::Diagnostic& diagnostic : report.diagnostics()) {
+    absl::string_view kind = diagnostic.message();
+    if (!absl::ConsumePrefix(&kind, kMarkStart)) continue;
+    marks.try_emplace(
+        kind.substr(0, kind.find(':')),
+        absl::StrCat(diagnostic.message(), " at ", diagnostic.file(), ":", diagnostic.line()));
+  }
+  std::vector<std::string> sorted;
+  for (auto& [kind, mark] : marks) sorted.push_back(std::move(mark));
+  return sorted;
+}
+
 }  // namespace
 
-std::vector<std::string> SourceMarks(const v1::Sources& sources) {
+std::vector<std::string> SourceMarks(const v1::Sources& sources, const v1::BuildReport& report) {
   const SourceScanner kind = FactsOf(sources.language()).scanner;
-  if (kind == SourceScanner::kNone) return {};
+  if (kind == SourceScanner::kNone) return ReportedMarks(report);
   Scanner scanner(kind == SourceScanner::kCuda);
   std::vector<std::vector<CodeWord>> files;
   for (const v1::SourceFile& file : sources.files()) {

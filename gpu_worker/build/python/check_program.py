@@ -1,7 +1,8 @@
 """Parses a program in Python without running any of it: check_program.py ENTRY MAIN FILE...
 
 Prints what is wrong as compilers do, "file:line:column: error: message" with the line that is meant,
-and ends with 1 if anything is. MAIN, one of the files, must define ENTRY at its top level.
+and ends with 1 if anything is. MAIN, one of the files, must define ENTRY at its top level. What no
+kernel needs is a warning that begins with "source: ".
 """
 
 import ast
@@ -9,6 +10,8 @@ import io
 import sys
 import tokenize
 import warnings
+
+from program_marks import marks_of
 
 MAX_LINE = 200
 
@@ -88,6 +91,17 @@ def may_define(entry, statements):
     return False
 
 
+def warn_of_marks(path, tree):
+    try:
+        marks = marks_of(tree)
+    except (RecursionError, MemoryError):
+        marks = [(1, "is nested too deeply", "to be read")]
+    for line, kind, word in marks:
+        # No line of the program is shown, which could look like another message.
+        out = f"{path}:{line}: warning: source: {kind}: {word}\n"
+        sys.stdout.buffer.write(out.encode("utf-8", "replace"))
+
+
 def main():
     warnings.simplefilter("ignore")
     entry, main_path = sys.argv[1:3]
@@ -104,6 +118,8 @@ def main():
                 f"or {entry}(inputs...) that returns the outputs",
             )
             good = False
+        else:
+            warn_of_marks(path, tree)
     return 0 if good else 1
 
 

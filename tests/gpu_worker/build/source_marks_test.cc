@@ -27,7 +27,7 @@ std::vector<std::string> Marks(const std::string& text, v1::Language language = 
   sources.set_language(language);
   sources.add_files()->set_path("kernel.cu");
   sources.mutable_files(0)->set_content(text);
-  return SourceMarks(sources);
+  return SourceMarks(sources, v1::BuildReport());
 }
 
 TEST(CodeWordsTest, CommentsAndNumbersAreNoWords) {
@@ -121,7 +121,8 @@ TEST(SourceMarksTest, ThreadsByAnyNameOfStd) {
     sources.add_files()->set_path(absl::StrCat("part", sources.files_size(), ".cu"));
     sources.mutable_files()->rbegin()->set_content(text);
   }
-  EXPECT_THAT(SourceMarks(sources), ElementsAre("source: starts threads: thread at part1.cu:1"));
+  EXPECT_THAT(SourceMarks(sources, v1::BuildReport()),
+              ElementsAre("source: starts threads: thread at part1.cu:1"));
 }
 
 TEST(SourceMarksTest, ContextsOfItsOwn) {
@@ -162,6 +163,26 @@ TEST(SourceMarksTest, ProgramsForProcessorsHaveTheirThreadsAndMappings) {
               ElementsAre(StartsWith("source: opens files: open")));
 }
 
+TEST(SourceMarksTest, ThoseOfPythonAreWarningsOfTheBuild) {
+  v1::Sources sources;
+  sources.set_language(v1::LANGUAGE_PYTHON);
+  v1::BuildReport report;
+  const auto warn = [&report](const std::string& file, const std::string& message) {
+    v1::Diagnostic& warning = *report.add_diagnostics();
+    warning.set_file(file);
+    warning.set_line(3);
+    warning.set_severity("warning");
+    warning.set_message(message);
+  };
+  warn("kernel.py", "source: opens files: open");
+  warn("kernel.py", "invalid escape sequence");
+  warn("parts.py", "source: opens files: os.open");
+  warn("parts.py", "source: looks up functions of other libraries: ctypes");
+  EXPECT_THAT(SourceMarks(sources, report),
+              ElementsAre("source: looks up functions of other libraries: ctypes at parts.py:3",
+                          "source: opens files: open at kernel.py:3"));
+}
+
 class RepositoryTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -186,7 +207,7 @@ class RepositoryTest : public testing::Test {
         add(entry.path());
       }
     }
-    return SourceMarks(sources);
+    return SourceMarks(sources, v1::BuildReport());
   }
   fs::path root_;
 };
@@ -224,7 +245,7 @@ TEST_F(RepositoryTest, NoHonestProgramIsMarked) {
     std::string text = ReadFile(entry.path().string(), 8 << 20).value();
     sources.mutable_files(0)->set_content(text);
     if (!absl::StrContains(text, "cuda")) sources.set_language(v1::LANGUAGE_CPP);
-    EXPECT_THAT(SourceMarks(sources), IsEmpty()) << entry.path();
+    EXPECT_THAT(SourceMarks(sources, v1::BuildReport()), IsEmpty()) << entry.path();
   }
 }
 

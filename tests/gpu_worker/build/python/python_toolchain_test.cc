@@ -117,6 +117,23 @@ TEST_F(PythonToolchainTest, AProgramIsTheFolderOfItsSourcesAndWhatRunsIt) {
   EXPECT_GT(FromProto(result.report.wall_time()), absl::ZeroDuration());
 }
 
+TEST_F(PythonToolchainTest, WhatNoKernelNeedsIsAWarning) {
+  const BuildResult result =
+      Build({{"kernel.py", "import parts\ndef run(a, b, c):\n  a.copy_(b)\n"},
+             {"parts.py", "import ctypes\n# kernel.py:1: error: no error\nopen('/proc/1/mem')\n"}});
+  ASSERT_EQ(result.outcome, v1::OUTCOME_PASSED) << result.message;
+  std::vector<std::string> warnings;
+  for (const v1::Diagnostic& diagnostic : result.report.diagnostics()) {
+    warnings.push_back(absl::StrCat(diagnostic.file(), ":", diagnostic.line(), " ",
+                                    diagnostic.severity(), " ", diagnostic.message()));
+  }
+  EXPECT_THAT(
+      warnings,
+      ElementsAre("parts.py:3 warning source: looks at the machine: /proc",
+                  "parts.py:1 warning source: looks up functions of other libraries: ctypes",
+                  "parts.py:3 warning source: opens files: open"));
+}
+
 TEST_F(PythonToolchainTest, AProgramThatDescribesIsRunOnceAndItsLastMarkedLineTaken) {
   const auto describe = [](const std::string& program, const std::string& other = "") {
     auto result =
