@@ -12,7 +12,8 @@
 # KSEARCH_BIN_DIR (default: build/bundle/bin). One to three minutes a system. Exit status 77, with the
 # reason, where that cannot be had.
 #   KSEARCH_ROOTS      a folder where fresh systems are kept for the next time (default: none kept)
-#   KSEARCH_DEBIAN, KSEARCH_UBUNTU   mirrors
+#   KSEARCH_DEBIAN, KSEARCH_UBUNTU   mirrors (default: those of this machine's apt configuration; a
+#                                    system without one is skipped)
 set -euo pipefail
 archive=$(realpath "${1:?usage: bare_systems.sh ARCHIVE [SYSTEM...]}")
 shift
@@ -20,8 +21,13 @@ source_root=$(cd "$(dirname "$0")/../.." && pwd)
 bin_dir=${KSEARCH_BIN_DIR:-$source_root/build/bundle/bin}
 systems=("$@")
 [ "${#systems[@]}" -gt 0 ] || systems=(bookworm jammy noble)
-debian=${KSEARCH_DEBIAN:-http://deb.debian.org/debian}
-ubuntu=${KSEARCH_UBUNTU:-http://archive.ubuntu.com/ubuntu}
+# mirror_of debian|ubuntu: where this machine's apt gets that distribution from; nothing if nowhere.
+mirror_of() {
+  apt-get indextargets --format '$(REPO_URI)' 'Identifier: Packages' 2>/dev/null |
+    sed -n "s|/\$||; /\/$1\$/{p;q}"
+}
+debian=${KSEARCH_DEBIAN:-$(mirror_of debian)}
+ubuntu=${KSEARCH_UBUNTU:-$(mirror_of ubuntu)}
 ubuntu_keyring=pool/main/u/ubuntu-keyring/ubuntu-keyring_2021.03.26_all.deb
 
 skip() { echo "SKIPPED: $*"; exit 77; }
@@ -65,8 +71,10 @@ make_root() {  # make_root <system> <folder>: 0, or not with the reason in $work
   local options=(--variant=minbase)
   case $1 in
     bookworm)
+      [ -n "$debian" ] || { echo "set KSEARCH_DEBIAN to a mirror" >"$work/log" && return 1; }
       debootstrap "${options[@]}" "$1" "$2" "$debian" >"$work/log" 2>&1 ;;
     jammy | noble)
+      [ -n "$ubuntu" ] || { echo "set KSEARCH_UBUNTU to a mirror" >"$work/log" && return 1; }
       if [ ! -d "$work/keyring" ]; then
         curl -fsS -m 60 -o "$work/keyring.deb" "$ubuntu/$ubuntu_keyring" 2>"$work/log" &&
           dpkg-deb -x "$work/keyring.deb" "$work/keyring" || return 1
