@@ -218,11 +218,11 @@ absl::StatusOr<UniqueFd> FilterFile(absl::string_view program) {
 }
 
 absl::StatusOr<TightFilter> GpuFilterNamed(absl::string_view name) {
-  if (name.empty() || name == "deny-list") return TightFilter::kGpuDenyList;
+  if (name.empty() || name == "allow-list") return TightFilter::kGpuAllowList;
   if (name == "log") return TightFilter::kGpuLog;
-  if (name == "allow-list") return TightFilter::kGpuAllowList;
+  if (name == "deny-list") return TightFilter::kGpuDenyList;
   return absl::InvalidArgumentError(
-      absl::StrCat("'", name, "' is none of \"deny-list\", \"log\" and \"allow-list\""));
+      absl::StrCat("'", name, "' is none of \"allow-list\", \"log\" and \"deny-list\""));
 }
 
 absl::Status InstallTightFilter(TightFilter filter) {

@@ -37,8 +37,8 @@ enum class TightFilter {
   kGpuAllowList,
 };
 
-// What `sandbox.gpu_filter` of a worker's configuration means: "deny-list" (the default, ""),
-// "log" or "allow-list".
+// What `sandbox.gpu_filter` of a worker's configuration means: "allow-list" (the default, ""),
+// "log" or "deny-list".
 absl::StatusOr<TightFilter> GpuFilterNamed(absl::string_view name);
 
 // Puts the tight filter on every thread of this process, for ever. Sets no_new_privs. Threads can

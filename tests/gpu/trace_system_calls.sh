@@ -5,8 +5,8 @@
 # (gpu_worker/sandbox/gpu_driver_allow_list.cc) says. Exit status 1 if a program does not pass or
 # the list would refuse a call. Some minutes.
 #   tests/gpu/trace_system_calls.sh [--only PART_OF_A_NAME] [--filter deny-list|log|allow-list]
-# Before `sandbox { gpu_filter: "allow-list" }` is used on a kind of machine: this without --filter
-# must refuse nothing, and with --filter allow-list and run_museum.sh every program must pass.
+# With another driver than the list was tried with: this with --filter deny-list must refuse nothing,
+# and without it, as with run_museum.sh, every program must pass.
 # Needs nvcc, g++, ksearch-runner and the programs of gpu_tests/ (a bundle made by
 # deploy/worker_bundle.sh --with-coordinator, or the target ksearch_gpu_tests of a build).
 #   KSEARCH_BIN_DIR    folder of ksearch-runner; gpu_tests/ is beside it
