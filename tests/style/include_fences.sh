@@ -19,7 +19,7 @@ fence() {
   fi
 }
 
-fence 'coordinator/(engine|events|ledger|llm|packet|proposer|scheduler|search|service|store|suites|views|world_model)/|coordinator/[^/]*\.h' 'coordinator/'
+fence 'coordinator/(dashboard|engine|events|ledger|llm|packet|proposer|scheduler|search|service|store|suites|views|world_model)/|coordinator/[^/]*\.h' 'coordinator/'
 fence 'gpu_worker/' 'gpu_worker/'
 fence 'cli/' 'cli/'
 fence 'tests/' 'none/'
@@ -37,7 +37,8 @@ fence 'coordinator/engine/' 'coordinator/(engine|views|service)/|coordinator/mai
 fence 'coordinator/views/' 'coordinator/(views|service)/|coordinator/main'
 fence 'coordinator/service/' 'coordinator/service/|coordinator/main'
 fence 'coordinator/store/' 'coordinator/(store|engine|views|service)/|coordinator/main'
-fence 'coordinator/events/' 'coordinator/(events|service)/|coordinator/main'
+fence 'coordinator/dashboard/' 'coordinator/dashboard/|coordinator/main'
+fence 'coordinator/events/' 'coordinator/(events|dashboard|service)/|coordinator/main'
 fence 'coordinator/scheduler/' 'coordinator/(scheduler|views|service)/|coordinator/main'
 fence 'coordinator/search/' 'coordinator/(search|engine)/'
 # One format of tasks, which the command line writes and the coordinator reads.
