@@ -1,0 +1,194 @@
+#include "coordinator/dashboard/metrics/metrics_text.h"
+
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "common/run_facts.h"
+#include "common/textproto.h"
+#include "coordinator/dashboard/metrics/prometheus_text.h"
+
+namespace ksearch::dashboard {
+namespace {
+
+constexpr double kNano = 1e-9;
+
+// "PASSED" -> "passed"
+std::string Word(absl::string_view name, absl::string_view prefix) {
+  absl::ConsumePrefix(&name, prefix);
+  return absl::AsciiStrToLower(name);
+}
+
+std::string GpuOf(const v1::WorkerStatus& worker) {
+  for (const v1::DeviceCapability& device : worker.hello().devices()) {
+    if (!device.build_only()) return device.fingerprint().name();
+  }
+  return "none";
+}
+
+std::string StateOf(const v1::WorkerStatus& worker) {
+  if (!worker.connected()) return "gone";
+  if (worker.report().draining()) return "draining";
+  if (worker.report().has_health() && !worker.report().health().healthy()) return "sick";
+  return "ready";
+}
+
+void AddJobs(const v1::ListJobsReply& jobs, PrometheusText* text) {
+  std::map<std::string, std::pair<int, int>> by_gpu;  // waiting, with a worker
+  for (const v1::JobSummary& job : jobs.jobs()) {
+    const std::string& model = job.platform().device_model();
+    auto& counts = by_gpu[model.empty() ? "any" : model];
+    counts.first += job.state() == v1::JobSummary::QUEUED;
+    counts.second += job.state() == v1::JobSummary::LEASED;
+  }
+  if (by_gpu.empty()) by_gpu["any"] = {0, 0};
+  text->Family("ks_queue_depth", "gauge", "Jobs that wait for a worker, by the device they need.");
+  for (const auto& [gpu, counts] : by_gpu) text->Sample({{"gpu", gpu}}, counts.first);
+  text->Family("ks_jobs_leased", "gauge", "Jobs that are with a worker, by the device they need.");
+  for (const auto& [gpu, counts] : by_gpu) text->Sample({{"gpu", gpu}}, counts.second);
+}
+
+void AddWorkers(const v1::ListWorkersReply& workers, PrometheusText* text) {
+  std::map<std::pair<std::string, std::string>, int> counts;
+  // What alerts look at is there with 0, too.
+  counts[{"ready", "any"}] = 0;
+  for (const v1::WorkerStatus& worker : workers.workers()) {
+    ++counts[{StateOf(worker), GpuOf(worker)}];
+  }
+  text->Family("ks_workers", "gauge",
+               "Known workers by state (ready, draining, sick, gone) and first device.");
+  for (const auto& [key, count] : counts) {
+    text->Sample({{"state", key.first}, {"gpu", key.second}}, count);
+  }
+}
+
+void AddRuns(const v1::ListRunsReply& runs, PrometheusText* text) {
+  std::map<v1::RunState, int> states = {{v1::RUN_STATE_RUNNING, 0}};
+  std::map<std::string, double> best;
+  for (const v1::RunStatus& run : runs.runs()) {
+    ++states[run.state()];
+    if (!run.has_best()) continue;
+    double& known = best[run.task()];
+    known = std::max(known, run.best().speedup());
+  }
+  text->Family("ks_runs", "gauge", "Runs on record, by state.");
+  for (const auto& [state, count] : states) {
+    text->Sample({{"state", Word(v1::RunState_Name(state), "RUN_STATE_")}}, count);
+  }
+  text->Family("ks_best_speedup", "gauge",
+               "Best confirmed speed-up over the baseline of all runs on the task.");
+  for (const auto& [task, speedup] : best) text->Sample({{"task", task}}, speedup);
+  text->Family("ks_budget_remaining_usd", "gauge",
+               "Of active runs with a cap on money: what is left, reservations counted as spent.");
+  for (const v1::RunStatus& run : runs.runs()) {
+    if (HasEnded(run.state()) || run.ledger().lines().empty()) continue;
+    const v1::LedgerLine& line = run.ledger().lines(0);
+    if (!line.has_nano_usd_cap()) continue;
+    const int64_t left = line.nano_usd_cap() - line.nano_usd_spent() - line.nano_usd_reserved();
+    text->Sample({{"run", run.run_id()}, {"task", run.task()}}, static_cast<double>(left) * kNano);
+  }
+}
+
+void AddResults(const FeedCounts::Totals& counts, PrometheusText* text) {
+  text->Family("ks_evals_total", "counter", "Jobs that ended since the start, by outcome.");
+  std::map<v1::Outcome, int64_t> results = counts.results;
+  results[v1::OUTCOME_PASSED] += 0;
+  results[v1::OUTCOME_WORKER_LOST] += 0;
+  for (const auto& [outcome, count] : results) {
+    text->Sample({{"outcome", Word(v1::Outcome_Name(outcome), "OUTCOME_")}},
+                 static_cast<double>(count));
+  }
+  text->Family("ks_eval_seconds", "histogram", "Time from a job's lease to its result.");
+  text->Histogram(FeedCounts::EvalBounds(), counts.eval_seconds, counts.eval_seconds_sum);
+  text->Family("ks_eval_device_seconds_total", "counter", "Time that jobs held a device.");
+  text->Sample({}, counts.device_seconds);
+  text->Family("ks_lease_expired_total", "counter",
+               "Leases that ended because their worker was lost.");
+  text->Sample({}, static_cast<double>(counts.leases_lost));
+  text->Family("ks_sandbox_violations_total", "counter",
+               "Results of candidates that were caught cheating.");
+  const auto cheats = counts.results.find(v1::OUTCOME_CHEAT);
+  text->Sample({}, cheats == counts.results.end() ? 0 : static_cast<double>(cheats->second));
+}
+
+void AddCalls(const FeedCounts::Totals& counts, PrometheusText* text) {
+  text->Family("ks_llm_requests_total", "counter",
+               "Calls to models that ended since the start, by how (answered, failed).");
+  for (const auto& [model, calls] : counts.calls) {
+    for (const auto& [ended, count] :
+         {std::pair("answered", calls.answered), std::pair("failed", calls.failed)}) {
+      text->Sample({{"provider", model.first}, {"model", model.second}, {"class", ended}},
+                   static_cast<double>(count));
+    }
+  }
+  text->Family("ks_llm_tokens_total", "counter", "Tokens of these calls.");
+  for (const auto& [model, calls] : counts.calls) {
+    for (const auto& [bucket, count] :
+         {std::pair("input", calls.input_tokens), std::pair("output", calls.output_tokens)}) {
+      text->Sample({{"provider", model.first}, {"model", model.second}, {"bucket", bucket}},
+                   static_cast<double>(count));
+    }
+  }
+  text->Family("ks_llm_cost_usd_total", "counter", "Money for these calls, in US dollars.");
+  for (const auto& [model, calls] : counts.calls) {
+    text->Sample({{"provider", model.first}, {"model", model.second}},
+                 static_cast<double>(calls.nano_usd) * kNano);
+  }
+}
+
+void AddProcess(const v1::ServerFacts& facts, PrometheusText* text) {
+  rusage usage = {};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  text->Family("process_cpu_seconds_total", "counter", "Processor time of the coordinator.");
+  text->Sample({}, seconds(usage.ru_utime) + seconds(usage.ru_stime));
+  text->Family("process_start_time_seconds", "gauge", "When the coordinator began, Unix time.");
+  text->Sample({}, absl::ToDoubleSeconds(FromProto(facts.started_at()) - absl::UnixEpoch()));
+  if (FILE* const file = std::fopen("/proc/self/statm", "re"); file != nullptr) {
+    long all = 0, resident = 0;
+    if (std::fscanf(file, "%ld %ld", &all, &resident) == 2) {
+      text->Family("process_resident_memory_bytes", "gauge", "Memory of the coordinator.");
+      text->Sample({},
+                   static_cast<double>(resident) * static_cast<double>(::sysconf(_SC_PAGESIZE)));
+    }
+    std::fclose(file);
+  }
+  struct statvfs disk = {};
+  if (!facts.state_dir().empty() && ::statvfs(facts.state_dir().c_str(), &disk) == 0) {
+    text->Family("ks_disk_free_bytes", "gauge", "Free on the disk of the state folder.");
+    text->Sample({}, static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_frsize));
+    text->Family("ks_disk_size_bytes", "gauge", "Size of the disk of the state folder.");
+    text->Sample({}, static_cast<double>(disk.f_blocks) * static_cast<double>(disk.f_frsize));
+  }
+}
+
+}  // namespace
+
+std::string MetricsText(const MetricsLook& look) {
+  PrometheusText text;
+  text.Family("ks_build_info", "gauge", "1; its labels say what runs.");
+  text.Sample(
+      {{"version", look.facts.version()}, {"schema", absl::StrCat(look.facts.schema_version())}},
+      1);
+  AddJobs(look.jobs, &text);
+  AddWorkers(look.workers, &text);
+  AddRuns(look.runs, &text);
+  AddResults(look.counts, &text);
+  AddCalls(look.counts, &text);
+  text.Family("ks_open_pages", "gauge", "Event streams that are being read.");
+  text.Sample({}, look.open_pages);
+  AddProcess(look.facts, &text);
+  return text.text();
+}
+
+}  // namespace ksearch::dashboard
