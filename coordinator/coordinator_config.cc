@@ -121,6 +121,8 @@ absl::StatusOr<v1::CoordinatorConfig> LoadCoordinatorConfig(const std::vector<st
       given.set_state_dir(value);
     } else if (name == "--backup") {
       actions->backup = value;
+    } else if (name == "--dashboard") {
+      actions->dashboard = value;
     } else if (name == "--task-dir") {
       given.add_task_dirs(value);
     } else if (name == "--suite") {
@@ -128,7 +130,7 @@ absl::StatusOr<v1::CoordinatorConfig> LoadCoordinatorConfig(const std::vector<st
     } else {
       return UsageError(absl::StrCat("unknown argument ", name,
                                      " (known: --config, --listen, --state-dir, --task-dir, "
-                                     "--suite, --backup, --exit-when-waiting)"));
+                                     "--suite, --dashboard, --backup, --exit-when-waiting)"));
     }
   }
   if (given.task_dirs_size() > 0) config.clear_task_dirs();

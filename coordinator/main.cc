@@ -1,6 +1,7 @@
 // ksearch-coordinator: builds the object graph from the config and runs it until a signal.
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -16,12 +17,16 @@
 #include "absl/strings/strip.h"
 #include "common/arguments.h"
 #include "common/digest.h"
+#include "common/grpc_channel.h"
 #include "common/log.h"
 #include "common/run_facts.h"
 #include "common/shutdown.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
 #include "coordinator/coordinator_config.h"
+#include "coordinator/dashboard/dashboard.h"
+#include "coordinator/dashboard/metrics/feed_counts.h"
+#include "coordinator/dashboard/metrics/metrics_text.h"
 #include "coordinator/engine/model_caller.h"
 #include "coordinator/engine/run_recording.h"
 #include "coordinator/engine/run_registry.h"
@@ -31,6 +36,7 @@
 #include "coordinator/llm/client_factory.h"
 #include "coordinator/llm/offline_factory.h"
 #include "coordinator/service/access/grpc_server.h"
+#include "coordinator/service/json_calls.h"
 #include "coordinator/service/result_watch.h"
 #include "coordinator/service/search_service.h"
 #include "coordinator/service/store_descriptions.h"
@@ -43,6 +49,7 @@ namespace ksearch {
 namespace {
 
 constexpr char kDatabaseName[] = "/ksearch.db";
+constexpr char kPageAddressName[] = "/page_url";
 constexpr absl::Duration kWaitingLookInterval = absl::Milliseconds(200);
 constexpr absl::Duration kDrainTime = absl::Seconds(2);
 
@@ -198,6 +205,56 @@ v1::ServerFacts FactsOf(const v1::CoordinatorConfig& config, const Store& store,
   return facts;
 }
 
+absl::StatusOr<std::string> ScrapeText(SearchService* service, const dashboard::FeedCounts& counts,
+                                       int open_pages) {
+  dashboard::MetricsLook look;
+  RETURN_IF_ERROR(FromGrpc(service->ListRuns(nullptr, nullptr, &look.runs)));
+  RETURN_IF_ERROR(FromGrpc(service->ListWorkers(nullptr, nullptr, &look.workers)));
+  const v1::ListJobsRequest all;
+  RETURN_IF_ERROR(FromGrpc(service->ListJobs(nullptr, &all, &look.jobs)));
+  RETURN_IF_ERROR(FromGrpc(service->GetServerFacts(nullptr, nullptr, &look.facts)));
+  look.counts = counts.totals();
+  look.open_pages = open_pages;
+  return dashboard::MetricsText(look);
+}
+
+// null if no page is asked for. Its address is written beside that of the gRPC server.
+absl::StatusOr<std::unique_ptr<dashboard::Dashboard>> StartDashboard(
+    const v1::CoordinatorConfig& config, const std::string& address, Store* store, EventFeed* feed,
+    SearchService* service, const JsonCalls& calls, const dashboard::FeedCounts& counts,
+    const AccessControl* access) {
+  const std::string file = config.state_dir() + kPageAddressName;
+  (void)::unlink(file.c_str());  // of an earlier life
+  if (address.empty()) return std::unique_ptr<dashboard::Dashboard>();
+  dashboard::Dashboard::Parts parts;
+  parts.feed = feed;
+  parts.read_events = [store](int64_t after, int limit) {
+    return store->ReadAllEvents(after, limit);
+  };
+  parts.newest_cursor = [store] { return store->ReadNewestCursor(); };
+  parts.call = [&calls](absl::string_view method, absl::string_view json) {
+    return calls.Call(method, json);
+  };
+  parts.metrics = [service, &counts](int open_pages) {
+    return ScrapeText(service, counts, open_pages);
+  };
+  if (access != nullptr) {
+    parts.access.authorize = [access](absl::string_view authorization,
+                                      absl::string_view path) -> absl::StatusOr<std::string> {
+      ASSIGN_OR_RETURN(const AccessControl::Caller caller, access->Authorize(authorization, path));
+      return caller.token_id;
+    };
+    parts.access.still_good = [access](const std::string& token_id) {
+      return access->CheckStillGood(token_id);
+    };
+  }
+  ASSIGN_OR_RETURN(auto page,
+                   dashboard::Dashboard::Start({.listen_address = address}, std::move(parts)));
+  RETURN_IF_ERROR(WriteFileAtomically(file, page->url() + "\n"));
+  LOG(INFO) << "msg=\"the page is served\" url=" << page->url();
+  return page;
+}
+
 // Returns when a signal has come; with `watch`, also once every run waits, and then says for what.
 std::optional<std::string> WaitForEnd(ShutdownSignals* signals, const WaitingWatch* watch) {
   struct Stop {
@@ -224,7 +281,7 @@ std::optional<std::string> WaitForEnd(ShutdownSignals* signals, const WaitingWat
   return waits;
 }
 
-absl::Status Run(const v1::CoordinatorConfig& config, bool exit_when_waiting,
+absl::Status Run(const v1::CoordinatorConfig& config, const CommandLineActions& actions,
                  ShutdownSignals* signals) {
   const Clock& clock = Clock::Real();
   std::vector<std::string> provider_names;
@@ -237,6 +294,8 @@ absl::Status Run(const v1::CoordinatorConfig& config, bool exit_when_waiting,
     return ErrnoStatus(errno, absl::StrCat("create state_dir ", config.state_dir()));
   }
   EventFeed feed;
+  dashboard::FeedCounts counts;
+  feed.SetListener([&counts](const v1::FeedEntry& entry) { counts.Count(entry); });
   RunWaker waker;
   Store::Options store_options;
   store_options.path = config.state_dir() + kDatabaseName;
@@ -299,6 +358,10 @@ absl::Status Run(const v1::CoordinatorConfig& config, bool exit_when_waiting,
     if (access != nullptr) access->SetEndedListener(nullptr);
   });
 
+  const JsonCalls calls(&search_service);
+  ASSIGN_OR_RETURN(std::unique_ptr<dashboard::Dashboard> page,
+                   StartDashboard(config, actions.dashboard, store.get(), &feed, &search_service,
+                                  calls, counts, access.get()));
   ASSIGN_OR_RETURN(const std::unique_ptr<GrpcServer> server,
                    GrpcServer::Start(config, access.get(), {&search_service, &worker_service}));
   const std::string& address = server->address();
@@ -312,9 +375,10 @@ absl::Status Run(const v1::CoordinatorConfig& config, bool exit_when_waiting,
   const WaitingWatch watch(&runs, &models,
                            [&gateway] { return gateway.queued() + gateway.leased(); });
   const std::optional<std::string> waits =
-      WaitForEnd(signals, exit_when_waiting ? &watch : nullptr);
+      WaitForEnd(signals, actions.exit_when_waiting ? &watch : nullptr);
   LOG(INFO) << "shutting down";
   search_service.Shutdown();
+  page.reset();
   gateway.Shutdown();
   server->Shutdown(kDrainTime);
   if (waits.has_value()) std::printf("ksearch-coordinator: %s\n", waits->c_str());
@@ -339,9 +403,11 @@ int main(int argc, char** argv) {
     std::printf(
         "usage: ksearch-coordinator [--config FILE] [--listen HOST:PORT] [--state-dir DIR]\n"
         "                           [--task-dir DIR]... [--suite [NAME=]KIND:PATH]...\n"
-        "                           [--exit-when-waiting] [--backup COPY] | --version\n"
+        "                           [--dashboard IP:PORT] [--exit-when-waiting]\n"
+        "                           [--backup COPY] | --version\n"
         "FILE is a CoordinatorConfig as textproto; arguments after it win. --suite adds tasks in\n"
-        "the form of others (docs/suites/README.md). --backup copies the\n"
+        "the form of others (docs/suites/README.md). --dashboard serves a live page and metrics\n"
+        "(docs/dashboard.md). --backup copies the\n"
         "database of the state folder to COPY, which may be in use meanwhile, and ends.\n"
         "--exit-when-waiting ends the coordinator once every run waits for prompts in a mailbox\n"
         "(docs/mailbox.md); the next start goes on from there.\n");
@@ -352,7 +418,7 @@ int main(int argc, char** argv) {
   absl::Status status = config.status();
   if (status.ok()) {
     status = actions.backup.empty()
-                 ? ksearch::Run(*config, actions.exit_when_waiting, &signals)
+                 ? ksearch::Run(*config, actions, &signals)
                  : ksearch::Store::BackupFile(config->state_dir() + ksearch::kDatabaseName,
                                               actions.backup);
   }

@@ -1,0 +1,49 @@
+#ifndef KSEARCH_COORDINATOR_DASHBOARD_ANSWER_MEMO_H_
+#define KSEARCH_COORDINATOR_DASHBOARD_ANSWER_MEMO_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/clock.h"
+#include "common/mutex.h"
+
+namespace ksearch::dashboard {
+
+// Keeps answers for a moment, so that many open pages that ask the same at the same event cost one
+// look at the store. Errors are not kept. Bounded. Thread-safe.
+class AnswerMemo {
+ public:
+  struct Options {
+    absl::Duration lasts = absl::Milliseconds(500);
+    size_t most = 256;  // answers
+    size_t most_bytes = size_t{32} << 20;
+  };
+  using Text = std::shared_ptr<const std::string>;
+
+  AnswerMemo(Options options, const Clock* clock) : options_(options), clock_(clock) {}
+
+  // `make` runs on this thread, without a lock: two at once may both make.
+  absl::StatusOr<Text> Get(const std::string& question,
+                           const std::function<absl::StatusOr<std::string>()>& make);
+
+ private:
+  struct Kept {
+    Text text;
+    absl::Time made;  // steady
+  };
+
+  const Options options_;
+  const Clock* const clock_;
+
+  Mutex mu_;
+  std::map<std::string, Kept> kept_ ABSL_GUARDED_BY(mu_);
+  size_t bytes_ ABSL_GUARDED_BY(mu_) = 0;
+};
+
+}  // namespace ksearch::dashboard
+
+#endif  // KSEARCH_COORDINATOR_DASHBOARD_ANSWER_MEMO_H_

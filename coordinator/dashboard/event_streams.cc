@@ -1,0 +1,166 @@
+#include "coordinator/dashboard/event_streams.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/clock.h"
+#include "common/status_macros.h"
+#include "common/textproto.h"
+
+namespace ksearch::dashboard {
+namespace {
+
+// How long the end of a token, or of this object, may go unnoticed.
+constexpr absl::Duration kLookInterval = absl::Milliseconds(500);
+constexpr size_t kMostHeld = 4096;
+
+std::shared_ptr<const std::string> Shared(std::string text) {
+  return std::make_shared<const std::string>(std::move(text));
+}
+
+std::shared_ptr<const std::string> Missed() { return Shared("event: missed\ndata: {}\n\n"); }
+
+// JSON on one line, so that it is one data field.
+std::shared_ptr<const std::string> TextOf(const v1::FeedEntry& entry) {
+  const std::string id = entry.cursor() > 0 ? absl::StrCat("id: ", entry.cursor(), "\n") : "";
+  return Shared(absl::StrCat(id, "event: entry\ndata: ",
+                             ToJson(entry, /*with_defaults=*/false, /*pretty=*/false), "\n\n"));
+}
+
+bool Concerns(const v1::FeedEntry& entry, const EventStreams::Reader& reader) {
+  return !entry.has_run() || reader.run_id.empty() || entry.run().run_id() == reader.run_id;
+}
+
+}  // namespace
+
+EventStreams::EventStreams(Options options, EventFeed* feed, ReadEvents read, NewestCursor newest,
+                           std::function<absl::Status(const std::string&)> still_good)
+    : options_(options),
+      read_(std::move(read)),
+      newest_(std::move(newest)),
+      still_good_(std::move(still_good)),
+      subscription_(feed->Subscribe({.runs = true, .run_id = "", .fleet = true})),
+      last_beat_(Clock::Real().SteadyNow()),
+      thread_([this] { Loop(); }) {}
+
+EventStreams::~EventStreams() {
+  {
+    MutexLock lock(&mu_);
+    closing_ = true;
+  }
+  thread_.join();
+}
+
+int EventStreams::readers() const {
+  MutexLock lock(&mu_);
+  return static_cast<int>(listeners_.size());
+}
+
+HttpAnswer EventStreams::Open(Reader reader) {
+  HttpAnswer answer;
+  answer.content_type = "text/event-stream";
+  answer.stream = [this, reader = std::move(reader)](std::shared_ptr<EventStream> stream) {
+    Begin(reader, std::move(stream));
+  };
+  return answer;
+}
+
+void EventStreams::Begin(const Reader& reader, std::shared_ptr<EventStream> stream) {
+  auto listener = std::make_shared<Listener>();
+  listener->reader = reader;
+  listener->stream = stream;
+  {
+    // Before the first read, so that nothing falls between.
+    MutexLock lock(&mu_);
+    if (closing_) return stream->Close();
+    listeners_.push_back(listener);
+  }
+  const auto newest = newest_();
+  const int64_t stand = newest.value_or(0);
+  stream->Send(Shared(absl::StrCat("event: stand\ndata: {\"cursor\": \"",
+                                   std::min(reader.after.value_or(stand), stand), "\"}\n\n")));
+  const auto whole = newest.ok() ? CatchUp(reader, stand, stream.get()) : newest.status();
+  if (!whole.ok() || !*whole) stream->Send(Missed());
+  MutexLock lock(&mu_);
+  listener->catching_up = false;
+  if (listener->missed) stream->Send(Missed());
+  for (const auto& [cursor, text] : listener->held) {
+    if (cursor == 0 || cursor > stand) stream->Send(text);
+  }
+  listener->held.clear();
+}
+
+absl::StatusOr<bool> EventStreams::CatchUp(const Reader& reader, int64_t newest,
+                                           EventStream* stream) {
+  if (!reader.after.has_value() || *reader.after >= newest) return true;
+  ASSIGN_OR_RETURN(const std::vector<v1::FeedEntry> entries,
+                   read_(*reader.after, options_.most_to_catch_up + 1));
+  if (static_cast<int>(entries.size()) > options_.most_to_catch_up) return false;
+  for (const v1::FeedEntry& entry : entries) {
+    // What was committed since `newest` was read is held, or will come.
+    if (entry.cursor() <= newest && Concerns(entry, reader)) stream->Send(TextOf(entry));
+  }
+  return true;
+}
+
+void EventStreams::Loop() {
+  for (;;) {
+    const EventFeed::Batch batch = subscription_->Next(kLookInterval);
+    MutexLock lock(&mu_);
+    HandOut(batch);
+    LookAfter();
+    if (closing_ || batch.closed) {
+      closing_ = true;
+      for (const auto& listener : listeners_) listener->stream->Close();
+      listeners_.clear();
+      return;
+    }
+  }
+}
+
+void EventStreams::HandOut(const EventFeed::Batch& batch) {
+  if (listeners_.empty()) return;
+  if (batch.missed) {
+    for (const auto& listener : listeners_) {
+      if (listener->catching_up) {
+        listener->missed = true;
+      } else {
+        listener->stream->Send(Missed());
+      }
+    }
+  }
+  for (const auto& entry : batch.entries) {
+    std::shared_ptr<const std::string> text;  // made when somebody wants it
+    for (const auto& listener : listeners_) {
+      if (!Concerns(*entry, listener->reader)) continue;
+      if (text == nullptr) text = TextOf(*entry);
+      if (!listener->catching_up) {
+        listener->stream->Send(text);
+      } else if (listener->held.size() < kMostHeld) {
+        listener->held.emplace_back(entry->cursor(), text);
+      } else {
+        listener->missed = true;
+      }
+    }
+  }
+}
+
+// Ends those whose token is no longer good, and lets go of those who left.
+void EventStreams::LookAfter() {
+  const absl::Time now = Clock::Real().SteadyNow();
+  const bool beat = now - last_beat_ >= options_.heartbeat;
+  if (beat) last_beat_ = now;
+  const auto comment = Shared(": still here\n\n");
+  std::erase_if(listeners_, [&](const std::shared_ptr<Listener>& listener) {
+    if (still_good_ && !listener->reader.token_id.empty() &&
+        !still_good_(listener->reader.token_id).ok()) {
+      listener->stream->Close();
+      return true;
+    }
+    if (beat && !listener->catching_up) listener->stream->Send(comment);
+    return listener->stream->closed();
+  });
+}
+
+}  // namespace ksearch::dashboard

@@ -1,0 +1,50 @@
+// Workers with their devices, and the jobs that wait or are at work.
+import { card, el, show, table } from "./dom.js";
+import { brief, clock, count, date, word } from "./format.js";
+import { follow, get, post, soon } from "./server.js";
+import { action } from "./steering.js";
+
+const SHOWN = 100;
+
+function state(worker) {
+  if (!worker.connected) return el("span", { class: "quiet" }, "gone");
+  if (worker.report?.draining) return el("span", { class: "warn" }, "draining");
+  const health = worker.report?.health;
+  if (health && !health.healthy) return el("span", { class: "bad" }, "sick: " + (health.reason || ""));
+  const sick = health?.sick_devices || [];
+  return sick.length ? el("span", { class: "warn" }, sick.map((each) => `${brief(each.device_id)}: ${each.reason || ""}`).join("; ")) : el("span", { class: "good" }, "ready");
+}
+
+export async function fleetPage(place, page) {
+  const parts = { cards: el("div"), workers: el("div"), jobs: el("div"), log: el("div") };
+  const heard = [];
+  const refresh = async () => {
+    const [facts, workers, jobs] = await Promise.all([get("GetServerFacts"), get("ListWorkers"), get("ListJobs")]);
+    if (page.gone()) return;
+    show(parts.cards, el("div", { class: "cards" }, card("Workers connected", facts.workers_connected || 0), card("Jobs waiting", count(facts.jobs_queued)), card("Jobs at work", count(facts.jobs_leased)),
+      card("Version", facts.version || ""), card("Up since", date(facts.started_at))),
+    (facts.provider_facts || []).filter((each) => each.unusable).map((each) => el("p", { class: "bad" }, `Provider ${each.name}: ${each.unusable}`)));
+    show(parts.workers, table(["Worker", "State", "Devices", "At work on", { text: "Free slots", number: true }, { text: "Jobs done", number: true }, "Last report", ""],
+      (workers.workers || []).map((worker) => [
+        { text: worker.name || worker.worker_id, title: worker.worker_id }, state(worker),
+        (worker.hello?.devices || []).map((device) => el("div", { title: device.fingerprint?.device_id }, `${device.fingerprint?.name || ""} `, el("span", { class: "quiet" }, `${device.fingerprint?.architecture || ""} ${device.build_only ? "builds only" : ""}`))),
+        (worker.report?.leases || []).map((lease) => el("div", null, brief(lease.job_id), " ", el("span", { class: "quiet" }, (lease.state || "").toLowerCase()))),
+        { text: worker.connected ? worker.report?.free_slots || 0 : "", number: true }, { text: count(worker.jobs_done), number: true }, clock(worker.last_report_at),
+        worker.connected ? action("Drain", () => post("DrainWorker", { worker_id: worker.worker_id }).then(() => "asked"), "Let this worker finish what it has and leave?") : ""])));
+    const list = jobs.jobs || [];
+    show(parts.jobs, table(["Job", "Kind", "Task", "State", "Worker", "Since", "Note"], list.slice(0, SHOWN).map((job) =>
+      [{ text: brief(job.job_id), title: job.job_id }, word(job.kind, "JOB_KIND_"), job.task || "", (job.stage || job.state || "").toLowerCase(), job.worker_id || "", clock(job.created_at), job.note || ""])),
+    list.length > SHOWN ? el("p", { class: "quiet" }, `and ${list.length - SHOWN} more`) : null);
+  };
+  await refresh();
+  const again = soon(() => refresh().catch(() => {}), 1000);
+  page.atEnd(follow("", (entry) => {
+    if (!entry.fleet) return;
+    heard.unshift(entry.fleet);
+    heard.length = Math.min(heard.length, 100);
+    show(parts.log, table(["Time", "Event", "Worker", "Job", ""], heard.map((event) =>
+      [clock(event.at), word(event.kind, ""), event.worker_name || event.worker_id || "", brief(event.job_id), event.text || word(event.stage, "") || word(event.outcome, "OUTCOME_")])));
+    again();
+  }, again));
+  show(place, el("h1", null, "Fleet"), parts.cards, el("h2", null, "Workers"), parts.workers, el("h2", null, "Jobs"), parts.jobs, el("h2", null, "Events since this page was opened"), parts.log);
+}
