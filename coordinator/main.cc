@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/cleanup/cleanup.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
@@ -218,6 +219,19 @@ absl::StatusOr<std::string> ScrapeText(SearchService* service, const dashboard::
   return dashboard::MetricsText(look);
 }
 
+// Lets in who shows the secret of this life.
+std::function<absl::StatusOr<std::string>(absl::string_view, absl::string_view)> OnlyWith(
+    const std::string& secret) {
+  // Digests take the same time to compare whatever is shown.
+  return [digest = Sha256Hex("Bearer " + secret)](
+             absl::string_view authorization, absl::string_view) -> absl::StatusOr<std::string> {
+    if (Sha256Hex(authorization) == digest) return std::string();
+    return absl::UnauthenticatedError(
+        "this page needs the token of its own: open the address that `ksearch up --status` prints, "
+        "with all of it");
+  };
+}
+
 // null if no page is asked for. Its address is written beside that of the gRPC server.
 absl::StatusOr<std::unique_ptr<dashboard::Dashboard>> StartDashboard(
     const v1::CoordinatorConfig& config, const std::string& address, Store* store, EventFeed* feed,
@@ -238,6 +252,7 @@ absl::StatusOr<std::unique_ptr<dashboard::Dashboard>> StartDashboard(
   parts.metrics = [service, &counts](int open_pages) {
     return ScrapeText(service, counts, open_pages);
   };
+  std::string secret;
   if (access != nullptr) {
     parts.access.authorize = [access](absl::string_view authorization,
                                       absl::string_view path) -> absl::StatusOr<std::string> {
@@ -247,10 +262,15 @@ absl::StatusOr<std::unique_ptr<dashboard::Dashboard>> StartDashboard(
     parts.access.still_good = [access](const std::string& token_id) {
       return access->CheckStillGood(token_id);
     };
+  } else if (absl::StartsWith(config.listen_address(), "unix:")) {
+    // The socket is this account's alone, but any account of the machine can reach a port.
+    secret = RandomHex(16);
+    parts.access.authorize = OnlyWith(secret);
   }
   ASSIGN_OR_RETURN(auto page,
                    dashboard::Dashboard::Start({.listen_address = address}, std::move(parts)));
-  RETURN_IF_ERROR(WriteFileAtomically(file, page->url() + "\n"));
+  const std::string token = secret.empty() ? "" : "#token=" + secret;
+  RETURN_IF_ERROR(WriteFileAtomically(file, absl::StrCat(page->url(), token, "\n"), 0600));
   LOG(INFO) << "msg=\"the page is served\" url=" << page->url();
   return page;
 }

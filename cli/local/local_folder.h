@@ -39,6 +39,8 @@ class LocalFolder {
   std::string address() const { return "unix:" + socket(); }
   std::string coordinator_config() const { return path_ + "/coordinator.textproto"; }
   std::string coordinator_state() const { return path_ + "/coordinator"; }
+  // Where the coordinator says its page is: an address that lets in whoever knows it.
+  std::string page_url() const { return coordinator_state() + "/page_url"; }
   std::string coordinator_log() const { return path_ + "/coordinator.log"; }
   std::string worker_config() const { return path_ + "/worker.textproto"; }
   std::string worker_state() const { return path_ + "/worker"; }

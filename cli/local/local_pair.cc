@@ -35,6 +35,7 @@ constexpr absl::Duration kCoordinatorPatience = absl::Seconds(30);
 // Without a coordinator it can hand in nothing; its results are on its disk.
 constexpr absl::Duration kLonelyWorkerPatience = absl::Seconds(5);
 constexpr size_t kLogLines = 12;
+constexpr char kPageAddress[] = "127.0.0.1:0";  // any free port: others may have pairs of their own
 
 void Sleep() { std::this_thread::sleep_for(absl::ToChronoNanoseconds(kLookEvery)); }
 
@@ -228,7 +229,7 @@ absl::Status LocalPair::StartCoordinator(State* state) {
     }
   }
   state->coordinator_started = true;
-  return coordinator_.Start({"--config", folder_.coordinator_config()},
+  return coordinator_.Start({"--config", folder_.coordinator_config(), "--dashboard", kPageAddress},
                             CoordinatorEnvironment(environment_, keys));
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <set>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "cli/commands.h"
@@ -12,6 +13,7 @@
 #include "cli/local/local_pair.h"
 #include "common/status_macros.h"
 #include "common/subprocess.h"
+#include "common/textproto.h"
 
 namespace ksearch {
 namespace {
@@ -51,6 +53,13 @@ void PrintFindings(const std::vector<LocalFinding>& findings) {
   }
 }
 
+// Of the coordinator that runs; empty if it serves none.
+std::string PageUrl(const LocalFolder& folder) {
+  constexpr int64_t kMaxBytes = 4096;
+  const auto text = ReadFile(folder.page_url(), kMaxBytes);
+  return text.ok() ? std::string(absl::StripAsciiWhitespace(*text)) : "";
+}
+
 // A provider that needs nobody to answer, to show what to type.
 std::string ExampleProvider(const LocalPair::State& state) {
   for (const std::string& name : state.providers) {
@@ -77,11 +86,13 @@ void PrintNextSteps(const LocalPair::State& state, const Options& options) {
 int PrintState(const LocalFolder& folder, const LocalPair::State& state, const Options& options) {
   const bool usable = state.answers && state.ready;
   const int code = usable ? kExitOk : kExitUnavailable;
+  const std::string page = state.answers ? PageUrl(folder) : "";
   if (options.json) {
     google::protobuf::Struct json;
     auto& fields = *json.mutable_fields();
     fields["address"].set_string_value(folder.address());
     fields["state_dir"].set_string_value(folder.path());
+    if (!page.empty()) fields["page"].set_string_value(page);
     if (state.coordinator.has_value()) {
       fields["coordinator_pid"].set_number_value(*state.coordinator);
     }
@@ -109,6 +120,7 @@ int PrintState(const LocalFolder& folder, const LocalPair::State& state, const O
     std::printf("active runs: %d (ksearch status --local%s)\n", state.active_runs,
                 Again(options).c_str());
   }
+  if (!page.empty()) std::printf("page     %s\n", page.c_str());
   std::printf("address  %s\nlogs     %s\n         %s\ntasks of your own go into %s\n",
               folder.address().c_str(), folder.coordinator_log().c_str(),
               folder.worker_log().c_str(), folder.tasks().c_str());
@@ -246,6 +258,11 @@ absl::Status JoinLocalPair(Options* options) {
                  : !state.coordinator_started ? "a worker"
                                               : "a coordinator and a worker",
                  Again(*options).c_str());
+  }
+  if (run) {
+    if (const std::string page = PageUrl(pair->folder()); !page.empty()) {
+      std::fprintf(stderr, "page: %s\n", page.c_str());
+    }
   }
   options->coordinator = pair->folder().address();
   return absl::OkStatus();

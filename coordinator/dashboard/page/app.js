@@ -35,7 +35,16 @@ on("token", (why) => {
   }, el("span", null, why || "This coordinator needs an access token."), field, el("button", null, "Use")));
 });
 
+// The address that `ksearch up` prints brings its token along; it does not stay in the history.
+function takeToken() {
+  const found = location.hash.match(/^#token=([A-Za-z0-9_]+)$/);
+  if (!found) return;
+  keepToken(found[1]);
+  history.replaceState(null, "", "#/");
+}
+
 async function route() {
+  takeToken();
   leave();
   leave = () => {};
   const parts = location.hash.replace(/^#\/?/, "").split("/").map(decodeURIComponent);
