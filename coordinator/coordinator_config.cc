@@ -123,14 +123,17 @@ absl::StatusOr<v1::CoordinatorConfig> LoadCoordinatorConfig(const std::vector<st
       actions->backup = value;
     } else if (name == "--dashboard") {
       actions->dashboard = value;
+    } else if (name == "--dashboard-host") {
+      actions->dashboard_hosts.push_back(value);
     } else if (name == "--task-dir") {
       given.add_task_dirs(value);
     } else if (name == "--suite") {
       ASSIGN_OR_RETURN(*given.add_suites(), ParseSuite(value));
     } else {
-      return UsageError(absl::StrCat("unknown argument ", name,
-                                     " (known: --config, --listen, --state-dir, --task-dir, "
-                                     "--suite, --dashboard, --backup, --exit-when-waiting)"));
+      return UsageError(
+          absl::StrCat("unknown argument ", name,
+                       " (known: --config, --listen, --state-dir, --task-dir, "
+                       "--suite, --dashboard, --dashboard-host, --backup, --exit-when-waiting)"));
     }
   }
   if (given.task_dirs_size() > 0) config.clear_task_dirs();

@@ -234,12 +234,12 @@ std::function<absl::StatusOr<std::string>(absl::string_view, absl::string_view)>
 
 // null if no page is asked for. Its address is written beside that of the gRPC server.
 absl::StatusOr<std::unique_ptr<dashboard::Dashboard>> StartDashboard(
-    const v1::CoordinatorConfig& config, const std::string& address, Store* store, EventFeed* feed,
-    SearchService* service, const JsonCalls& calls, const dashboard::FeedCounts& counts,
-    const AccessControl* access) {
+    const v1::CoordinatorConfig& config, const CommandLineActions& actions, Store* store,
+    EventFeed* feed, SearchService* service, const JsonCalls& calls,
+    const dashboard::FeedCounts& counts, const AccessControl* access) {
   const std::string file = config.state_dir() + kPageAddressName;
   (void)::unlink(file.c_str());  // of an earlier life
-  if (address.empty()) return std::unique_ptr<dashboard::Dashboard>();
+  if (actions.dashboard.empty()) return std::unique_ptr<dashboard::Dashboard>();
   dashboard::Dashboard::Parts parts;
   parts.feed = feed;
   parts.read_events = [store](int64_t after, int limit) {
@@ -267,8 +267,8 @@ absl::StatusOr<std::unique_ptr<dashboard::Dashboard>> StartDashboard(
     secret = RandomHex(16);
     parts.access.authorize = OnlyWith(secret);
   }
-  ASSIGN_OR_RETURN(auto page,
-                   dashboard::Dashboard::Start({.listen_address = address}, std::move(parts)));
+  ASSIGN_OR_RETURN(auto page, dashboard::Dashboard::Start(
+                                  {actions.dashboard, actions.dashboard_hosts}, std::move(parts)));
   const std::string token = secret.empty() ? "" : "#token=" + secret;
   RETURN_IF_ERROR(WriteFileAtomically(file, absl::StrCat(page->url(), token, "\n"), 0600));
   LOG(INFO) << "msg=\"the page is served\" url=" << page->url();
@@ -380,8 +380,8 @@ absl::Status Run(const v1::CoordinatorConfig& config, const CommandLineActions& 
 
   const JsonCalls calls(&search_service);
   ASSIGN_OR_RETURN(std::unique_ptr<dashboard::Dashboard> page,
-                   StartDashboard(config, actions.dashboard, store.get(), &feed, &search_service,
-                                  calls, counts, access.get()));
+                   StartDashboard(config, actions, store.get(), &feed, &search_service, calls,
+                                  counts, access.get()));
   ASSIGN_OR_RETURN(const std::unique_ptr<GrpcServer> server,
                    GrpcServer::Start(config, access.get(), {&search_service, &worker_service}));
   const std::string& address = server->address();
@@ -423,8 +423,8 @@ int main(int argc, char** argv) {
     std::printf(
         "usage: ksearch-coordinator [--config FILE] [--listen HOST:PORT] [--state-dir DIR]\n"
         "                           [--task-dir DIR]... [--suite [NAME=]KIND:PATH]...\n"
-        "                           [--dashboard IP:PORT] [--exit-when-waiting]\n"
-        "                           [--backup COPY] | --version\n"
+        "                           [--dashboard IP:PORT] [--dashboard-host NAME]...\n"
+        "                           [--exit-when-waiting] [--backup COPY] | --version\n"
         "FILE is a CoordinatorConfig as textproto; arguments after it win. --suite adds tasks in\n"
         "the form of others (docs/suites/README.md). --dashboard serves a live page and metrics\n"
         "(docs/dashboard.md). --backup copies the\n"

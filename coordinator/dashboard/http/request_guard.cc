@@ -40,10 +40,10 @@ bool RequestGuard::IsOurs(absl::string_view authority) const {
 absl::Status RequestGuard::Check(const HttpRequest& request) const {
   const std::string& host = request.Header("host");
   if (!IsOurs(host)) {
-    return absl::PermissionDeniedError(
-        absl::StrCat("the page is not served as '", Shown(host),
-                     "': open it as localhost or 127.0.0.1 (through ssh -L from elsewhere), or add "
-                     "the name to dashboard.allowed_hosts"));
+    return absl::PermissionDeniedError(absl::StrCat(
+        "the page is not served as '", Shown(host),
+        "': open it as localhost or 127.0.0.1 (through ssh -L from elsewhere), or give "
+        "the name as --dashboard-host"));
   }
   const std::string& origin = request.Header("origin");
   if (!origin.empty()) {

@@ -35,7 +35,7 @@ TEST(RequestGuard, ErrorsAreOneLineWhateverTheHeaderHolds) {
   const absl::Status status =
       RequestGuard({}).Check(Get({{"host", "a\nb\x01" + std::string(999, 'c')}}));
   EXPECT_THAT(std::string(status.message()), Not(HasSubstr("\n")));
-  EXPECT_THAT(std::string(status.message()), HasSubstr("dashboard.allowed_hosts"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("--dashboard-host"));
   EXPECT_LT(status.message().size(), 400u);
 }
 
