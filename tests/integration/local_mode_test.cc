@@ -131,10 +131,12 @@ TEST_F(LocalModeTest, UpStartsAPairThatIsUsedAndStopped) {
   ASSERT_EQ(first.exit.code, 0) << first.out << first.err;
   EXPECT_THAT(first.out, AllOf(HasSubstr("cpp builds"), HasSubstr("export ANTHROPIC_API_KEY="),
                                HasSubstr("; ready\n"), HasSubstr("unix:" + state_ + "/socket"),
+                               HasSubstr("page     http://127.0.0.1:"), HasSubstr("/#token="),
                                HasSubstr("What to do next:")));
   const bool as_root = ::geteuid() == 0;
   EXPECT_EQ(Mode(state_), as_root ? 0710u : 0700u);
   EXPECT_EQ(Mode(state_ + "/socket"), as_root ? 0660u : 0600u);
+  EXPECT_EQ(Mode(state_ + "/coordinator/page_url"), 0600u);
 
   const Pair again = Up();
   EXPECT_FALSE(again.coordinator_started);
