@@ -12,7 +12,7 @@ namespace ksearch::dashboard {
 namespace {
 
 // How long the end of a token, or of this object, may go unnoticed.
-constexpr absl::Duration kLookInterval = absl::Milliseconds(500);
+constexpr absl::Duration kLookInterval = absl::Milliseconds(200);
 constexpr size_t kMostHeld = 4096;
 
 std::shared_ptr<const std::string> Shared(std::string text) {
@@ -84,6 +84,7 @@ void EventStreams::Begin(const Reader& reader, std::shared_ptr<EventStream> stre
   if (!whole.ok() || !*whole) stream->Send(Missed());
   MutexLock lock(&mu_);
   listener->catching_up = false;
+  listener->stand = stand;
   if (listener->missed) stream->Send(Missed());
   for (const auto& [cursor, text] : listener->held) {
     if (cursor == 0 || cursor > stand) stream->Send(text);
@@ -134,6 +135,8 @@ void EventStreams::HandOut(const EventFeed::Batch& batch) {
     std::shared_ptr<const std::string> text;  // made when somebody wants it
     for (const auto& listener : listeners_) {
       if (!Concerns(*entry, listener->reader)) continue;
+      // It was on its way here when the reader came.
+      if (entry->has_run() && entry->cursor() <= listener->stand) continue;
       if (text == nullptr) text = TextOf(*entry);
       if (!listener->catching_up) {
         listener->stream->Send(text);

@@ -61,6 +61,7 @@ class EventStreams {
     std::shared_ptr<EventStream> stream;
     // Entries that came while it catches up; they follow what it catches up on.
     bool catching_up = true;
+    int64_t stand = 0;  // run events up to here are no news to it; set when it has caught up
     bool missed = false;
     std::vector<std::pair<int64_t, std::shared_ptr<const std::string>>> held;
   };
