@@ -1,7 +1,7 @@
 // One candidate: where it came from, what it is, and how it did.
 import { samplePlot } from "./chart.js";
 import { card, el, show, table } from "./dom.js";
-import { brief, date, micros, num, outcome, seconds, span, times } from "./format.js";
+import { brief, date, link, micros, num, outcome, seconds, span, times } from "./format.js";
 import { lineDiff } from "./line_diff.js";
 import { get } from "./server.js";
 
@@ -73,10 +73,10 @@ export async function candidatePage(place, page) {
   const parent = parentId ? await get("GetCandidate", { run_id: page.id, candidate_id: parentId }).catch(() => null) : null;
   const planning = candidate.world_model_calls || [];
   show(place,
-    el("h1", null, el("a", { href: "#/run/" + page.id }, "run"), ` / candidate ${candidate.candidate_id}`),
+    el("h1", null, el("a", { href: link("run", page.id) }, "run"), ` / candidate ${candidate.candidate_id}`),
     el("div", { class: "cards" }, card("Round", candidate.round || "seed"), card("Cycle, attempt", `${candidate.cycle || 0}, ${candidate.attempt || 0}`), card("Node", candidate.node_id || "none"),
       card("Score", num(candidate.score) > 0 ? num(candidate.score).toPrecision(4) : "none"),
-      card("Parent", parentId ? el("a", { href: `#/run/${page.id}/candidate/${parentId}` }, brief(parentId)) : "none")),
+      card("Parent", parentId ? el("a", { href: link("run", page.id, "candidate", parentId) }, brief(parentId)) : "none")),
     el("h2", null, "Results"), (candidate.results || []).map(result), candidate.results?.length ? null : el("p", { class: "quiet" }, "None yet."),
     candidate.packet ? fold("What prompts say of how it runs", () => el("pre", null, candidate.packet)) : null,
     el("h2", null, "Source"), files(candidate).map((file) => fold(file.path, () => el("pre", { class: "source" }, file.content || ""), true)),

@@ -1,17 +1,17 @@
 // The candidates of a run. Rows are made as they are asked for.
 import { el, show } from "./dom.js";
-import { brief, micros, num, outcome, times } from "./format.js";
+import { brief, link, micros, num, outcome, times } from "./format.js";
 
 const STEP = 100;
 const COLUMNS = [
-  ["Candidate", (each) => each.id, (each, run) => el("a", { href: `#/run/${run}/candidate/${each.id}` }, brief(each.id))],
+  ["Candidate", (each) => each.id, (each, run) => el("a", { href: link("run", run, "candidate", each.id) }, brief(each.id))],
   ["Round", (each) => num(each.round), (each) => each.round || "", true],
   ["Node", (each) => each.node || "", (each) => each.node || ""],
   ["State", (each) => each.state, (each) => el("span", { class: { passed: "good", confirmed: "good", failed: "bad", refused: "warn" }[each.state] || "quiet" }, each.state)],
   ["Outcome", (each) => each.outcome || "", (each) => el("span", { title: each.text }, outcome(each.outcome))],
   ["Speed-up", (each) => num(each.confirmed) || num(each.speedup), (each) => times(num(each.confirmed) || each.speedup), true],
   ["Latency", (each) => num(each.latency), (each) => micros(each.latency), true],
-  ["Parent", (each) => each.parents?.[0] || "", (each, run) => (each.parents || []).map((id) => el("a", { href: `#/run/${run}/candidate/${id}` }, brief(id), " "))],
+  ["Parent", (each) => each.parents?.[0] || "", (each, run) => (each.parents || []).map((id) => el("a", { href: link("run", run, "candidate", id) }, brief(id), " "))],
   ["Device", (each) => each.device || "", (each) => each.device || ""],
 ];
 

@@ -3,12 +3,13 @@ import { svg } from "./dom.js";
 
 const WIDTH = 900, HEIGHT = 260, LEFT = 56, RIGHT = 12, TOP = 10, BOTTOM = 30;
 
-function ticks(most, wanted) {
-  if (!(most > 0)) return [0];
-  const raw = most / wanted, power = 10 ** Math.floor(Math.log10(raw));
+// Round numbers from `least` to `most`.
+function ticks(least, most, wanted) {
+  if (!(most > least)) return [least];
+  const raw = (most - least) / wanted, power = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].map((each) => each * power).find((each) => each >= raw);
   const list = [];
-  for (let value = 0; value <= most + step / 2; value += step) list.push(value);
+  for (let value = Math.ceil(least / step) * step; value <= most; value += step) list.push(value);
   return list;
 }
 
@@ -16,10 +17,10 @@ function frame(xMost, yLeast, yMost, xLabel, yLabel) {
   const x = (value) => LEFT + (WIDTH - LEFT - RIGHT) * (xMost > 0 ? value / xMost : 0);
   const y = (value) => HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * ((value - yLeast) / (yMost - yLeast || 1));
   const parts = [];
-  for (const tick of ticks(xMost, 8).filter((each) => each <= xMost)) {
+  for (const tick of ticks(0, xMost, 8)) {
     parts.push(svg("text", { x: x(tick), y: HEIGHT - BOTTOM + 14, "text-anchor": "middle" }, +tick.toPrecision(4)));
   }
-  for (const tick of ticks(yMost - yLeast, 5).map((each) => each + yLeast).filter((each) => each <= yMost)) {
+  for (const tick of ticks(yLeast, yMost, 5)) {
     parts.push(svg("line", { class: "axis", x1: LEFT, x2: WIDTH - RIGHT, y1: y(tick), y2: y(tick) }));
     parts.push(svg("text", { x: LEFT - 5, y: y(tick) + 4, "text-anchor": "end" }, +tick.toPrecision(4)));
   }

@@ -35,6 +35,9 @@ export function word(name, prefix) {
 }
 
 export const outcome = (name) => word(name, "OUTCOME_");
-export const clock = (at) => (at ? new Date(at).toLocaleTimeString() : "");
-export const date = (at) => (at ? new Date(at).toLocaleString() : "");
+export const clock = (at) => (at ? new Date(at).toLocaleTimeString([], { hour12: false }) : "");
+export const date = (at) => (at ? new Date(at).toLocaleString([], { hour12: false }) : "");
 export const brief = (id) => (id || "").slice(0, 12);
+
+// An address of this page; ids may hold any character.
+export const link = (...parts) => "#/" + parts.map(encodeURIComponent).join("/");

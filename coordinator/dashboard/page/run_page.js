@@ -61,11 +61,16 @@ export async function runPage(place, page) {
   let model = {};
   const runId = run.run_id;
   const candidates = new CandidateTable(runId);
-  const parts = Object.fromEntries(["summary", "cycles", "chart", "tree", "spending", "failures", "log"].map((name) => [name, el("div")]));
+  const parts = Object.fromEntries(["summary", "steering", "cycles", "chart", "tree", "spending", "failures", "log"].map((name) => [name, el("div")]));
   const axis = el("select", { onchange: () => drawEvents() }, Object.keys(AXES).map((name) => el("option", { value: name }, AXES[name])));
   const reason = el("p", { class: "warn" });
 
+  const everything = soon(() => refresh().catch(() => {}), 1000);
+  let steered = "";  // the state for which the buttons are
+
   const drawRun = () => {
+    if (steered !== run.state) show(parts.steering, steering(run, everything));
+    steered = run.state;
     reason.textContent = [run.reason, run.platform_missing && "Device: " + run.platform_missing].filter(Boolean).join(". ");
     show(parts.summary, summary(run));
     show(parts.cycles, (run.cycles || []).map((cycle) => el("div", null,
@@ -95,7 +100,6 @@ export async function runPage(place, page) {
   await refresh();
   const redraw = soon(async () => { if (!page.gone()) { drawRun(); drawEvents(); } }, 300);
   const treeLater = soon(() => refreshTree().catch(() => {}), 1500);
-  const everything = soon(() => refresh().catch(() => {}), 1000);
   page.atEnd(follow(runId, (entry) => {
     if (!entry.run) return;
     const last = events.events.length ? num(events.events[events.events.length - 1].seq) : 0;
@@ -108,7 +112,7 @@ export async function runPage(place, page) {
 
   show(place,
     el("h1", null, `${run.task} `, el("span", { class: "quiet" }, `run ${runId}, ${run.strategy || ""}`)),
-    reason, parts.summary, steering(run, everything), parts.cycles,
+    reason, parts.summary, parts.steering, parts.cycles,
     el("h2", null, "Best so far"), el("div", { class: "row" }, "against", axis), parts.chart,
     el("h2", null, "World model"), parts.tree,
     el("h2", null, "Candidates"), candidates.place,

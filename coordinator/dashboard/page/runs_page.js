@@ -1,6 +1,6 @@
 // All runs, newest first.
 import { el, show, table } from "./dom.js";
-import { count, date, num, times, usd, word } from "./format.js";
+import { count, date, link, num, times, usd, word } from "./format.js";
 import { follow, get, soon } from "./server.js";
 
 export function stateOf(run) {
@@ -21,8 +21,8 @@ export async function runsPage(place, page) {
     show(list, table(
       ["Run", "Task", "State", { text: "Rounds", number: true }, { text: "Best confirmed", number: true },
         { text: "Best screened", number: true }, { text: "Passed", number: true }, { text: "Spent", number: true }, "Strategy", "Model", "Started"],
-      runs.map((run) => el("tr", { class: "link", onclick: () => { location.hash = "#/run/" + run.run_id; } },
-        el("td", null, el("a", { href: "#/run/" + run.run_id }, run.run_id)), el("td", null, run.task), el("td", null, stateOf(run)),
+      runs.map((run) => el("tr", { class: "link", onclick: () => { location.hash = link("run", run.run_id); } },
+        el("td", null, el("a", { href: link("run", run.run_id) }, run.run_id)), el("td", null, run.task), el("td", null, stateOf(run)),
         el("td", { class: "number" }, (run.rounds_done || 0) + " / " + (run.rounds_total || 0)),
         el("td", { class: "number" }, times(run.best?.speedup)),
         el("td", { class: "number" }, num(run.best_screened) > 0 ? num(run.best_screened).toPrecision(4) : ""),

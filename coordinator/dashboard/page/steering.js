@@ -23,15 +23,16 @@ export function action(label, work, question) {
   return el("span", null, button, said);
 }
 
+// What fits the run's state as it was when this was drawn.
 export function steering(run, refresh) {
+  const active = ["RUN_STATE_RUNNING", "RUN_STATE_STOPPING"].includes(run.state);
   const rounds = el("input", { type: "number", min: 1, step: 1, size: 6, placeholder: "rounds", title: "new total of rounds; empty: as it is" });
-  return el("div", { class: "row" },
-    action("Stop", async () => {
-      await post("StopRun", { run_id: run.run_id });
-      refresh();
-    }, "Stop this run? It can be resumed."),
+  return el("div", { class: "row" }, active ? action("Stop", async () => {
+    await post("StopRun", { run_id: run.run_id });
+    refresh();
+  }, "Stop this run? It can be resumed.") : [
     action("Resume", async () => {
       await post("ResumeRun", { run_id: run.run_id, ...(rounds.value ? { rounds: Number(rounds.value) } : {}) });
       refresh();
-    }), rounds);
+    }), rounds]);
 }

@@ -1,6 +1,6 @@
 // The world model as a tree: scores, states, and which candidate solved what.
 import { el } from "./dom.js";
-import { brief, num, times } from "./format.js";
+import { brief, link, num, times } from "./format.js";
 
 function state(node, inWork) {
   if (node.solution) return ["solved", "good"];
@@ -30,7 +30,7 @@ export function treeView(model, run, open) {
       }, el("summary", null,
         el("span", { class: "tag" }, num(node.action?.score).toFixed(2)), " ", node.action?.title || node.choice || node.decision || node.node_id, " ",
         el("span", { class: kind }, text), " ",
-        solution ? el("a", { href: `#/run/${run.run_id}/candidate/${solution.candidate_id}`, title: "the candidate that solved it" },
+        solution ? el("a", { href: link("run", run.run_id, "candidate", solution.candidate_id), title: "the candidate that solved it" },
           times(solution.confirmed_vs_baseline) ? times(solution.confirmed_vs_baseline) + " confirmed" : times(solution.vs_baseline) || brief(solution.candidate_id)) : null,
         node.too_hard_count ? el("span", { class: "quiet" }, ` ${node.too_hard_count} cycles without a pass`) : null),
       facts.filter(([, value]) => value).map(([name, value]) => el("p", null, el("span", { class: "quiet" }, name + ": "), value))),
