@@ -6,7 +6,8 @@ set -euo pipefail
 packages=(
   g++ cmake ninja-build ccache git ca-certificates
   libgrpc++-dev protobuf-compiler-grpc libprotobuf-dev protobuf-compiler libabsl-dev
-  libcurl4-openssl-dev libsqlite3-dev libssl-dev nlohmann-json3-dev libcli11-dev libboost-dev
+  libcurl4-openssl-dev libsqlite3-dev libssl-dev nlohmann-json3-dev libyaml-dev libcli11-dev
+  libboost-dev
   libgtest-dev libgmock-dev libbenchmark-dev
   libseccomp-dev bubblewrap iproute2
 )

@@ -43,6 +43,7 @@ add_library(SQLite::SQLite3 INTERFACE IMPORTED GLOBAL)
 target_link_libraries(SQLite::SQLite3 INTERFACE ${SQLITE_ARCHIVE} m ${CMAKE_DL_LIBS})
 find_package(CURL REQUIRED)
 find_library(SECCOMP_LIBRARY libseccomp.a REQUIRED)
+find_library(YAML_LIBRARY libyaml.a REQUIRED)
 
 # Symbols of archives stay inside: libcurl brings a shared OpenSSL of its own into the process.
 # The C++ runtime is Debian's archive too; it asks for arc4random, which glibc has since 2.36.

@@ -30,6 +30,7 @@ fence 'curl/' 'coordinator/llm/'
 fence 'boost/' 'coordinator/dashboard/|coordinator/llm/model_server/'
 fence 'cuda|nvml|cublas' 'gpu_worker/(cuda|verifier|runner|device)/|gpu_worker/build/cuda/ksearch_cuda\.h'
 fence 'seccomp\.h' 'gpu_worker/sandbox/'
+fence 'yaml\.h' 'coordinator/suites/gpumode/'
 fence 'CLI/' 'cli/(options|budget_options)\.cc'
 
 # Inside the coordinator.
