@@ -13,6 +13,7 @@
 #include "common/status_macros.h"
 #include "coordinator/suites/composite_suite.h"
 #include "coordinator/suites/flashinfer_suite.h"
+#include "coordinator/suites/gpumode/gpumode_suite.h"
 #include "coordinator/suites/kernelbench_suite.h"
 #include "coordinator/tasks/directory_suite.h"
 
@@ -39,6 +40,7 @@ struct SuiteKind {
 constexpr SuiteKind kKinds[] = {
     {"flashinfer", MakeFlashInfer},
     {"folders", MakeFolders},
+    {"gpumode", MakeGpuModeSuite},
     {"kernelbench", MakeKernelBenchSuite},
 };
 

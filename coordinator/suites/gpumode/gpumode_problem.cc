@@ -1,0 +1,205 @@
+#include "coordinator/suites/gpumode/gpumode_problem.h"
+
+#include <algorithm>
+#include <map>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "common/names.h"
+#include "common/status_macros.h"
+#include "common/textproto.h"
+#include "common/utf8.h"
+#include "coordinator/suites/gpumode/located_yaml.h"
+
+namespace ksearch {
+namespace {
+
+namespace fs = std::filesystem;
+using Kind = LocatedJson::Kind;
+
+constexpr char kSubmission[] = "@SUBMISSION@";
+constexpr size_t kMaxFiles = 16;
+constexpr size_t kMaxCases = 200;
+constexpr int64_t kMaxFileBytes = 256 << 10;
+constexpr int64_t kMaxNameBytes = 100;
+constexpr int64_t kMaxTextBytes = 64 << 10;
+// Of a whole number given as an argument.
+constexpr int64_t kMaxArgument = int64_t{1} << 40;
+// What a problem's file may not be called: this is where ksearch's own part lies.
+constexpr char kOwnFile[] = "kernel.py";
+
+bool LiesBelow(const fs::path& path, const fs::path& root) {
+  const fs::path relative = path.lexically_relative(root);
+  return !relative.empty() && *relative.begin() != ".." && !relative.is_absolute();
+}
+
+bool IsArgument(const LocatedJson& value, bool in_list) {
+  switch (value.kind) {
+    case Kind::kInteger:
+      return value.integer <= kMaxArgument && value.integer >= -kMaxArgument;
+    case Kind::kBool:
+    case Kind::kFloat:
+      return true;
+    case Kind::kNull:
+      return !in_list;
+    case Kind::kString:
+      return static_cast<int64_t>(value.text.size()) <= kMaxNameBytes;
+    case Kind::kArray:
+      return !in_list && value.items.size() <= kMaxCases &&
+             std::all_of(value.items.begin(), value.items.end(),
+                         [](const LocatedJson& item) { return IsArgument(item, true); });
+    case Kind::kObject:
+      return false;
+  }
+  return false;
+}
+
+// The arguments as text, without the seed: equal for cases that differ in their seeds only.
+std::string WithoutSeed(const LocatedJson& arguments) {
+  LocatedJson rest = arguments;
+  rest.members.erase(std::remove_if(rest.members.begin(), rest.members.end(),
+                                    [](const auto& each) { return each.name == "seed"; }),
+                     rest.members.end());
+  return WriteJson(rest, -1);
+}
+
+class Reader {
+ public:
+  Reader(fs::path folder, fs::path root)
+      : folder_(std::move(folder)),
+        root_(std::move(root)),
+        name_((folder_ / kGpuModeTaskFile).string()) {}
+
+  absl::StatusOr<GpuModeProblem> Read() {
+    ASSIGN_OR_RETURN(const std::string text, ReadFile(name_, kMaxYamlBytes));
+    ASSIGN_OR_RETURN(const LocatedJson task, ParseLocatedYaml(text, name_));
+    const JsonFields fields(name_, task, "");
+    RETURN_IF_ERROR(fields.CheckObject());
+    ASSIGN_OR_RETURN(const std::string language, fields.RequiredText("lang", kMaxNameBytes));
+    if (language != "py") {
+      return fields.Error(
+          "lang",
+          absl::StrCat("\"", language, "\": only problems in Python (\"py\") are run here"));
+    }
+    if (const LocatedJson* several = task.Find("multi_gpu");
+        several != nullptr && (several->kind != Kind::kBool || several->boolean)) {
+      return fields.Error("multi_gpu", "a problem for several GPUs is no task here");
+    }
+    GpuModeProblem problem;
+    ASSIGN_OR_RETURN(problem.description, fields.OptionalText("description", kMaxTextBytes));
+    RETURN_IF_ERROR(ReadFiles(fields, &problem));
+    RETURN_IF_ERROR(ReadCases(task, fields, "tests", &problem));
+    RETURN_IF_ERROR(ReadCases(task, fields, "benchmarks", &problem));
+    LeaveOutRepeated(&problem);
+    if (problem.cases.empty()) return fields.Error("benchmarks", "there is no case");
+    return problem;
+  }
+
+ private:
+  absl::Status ReadFiles(const JsonFields& fields, GpuModeProblem* problem) {
+    ASSIGN_OR_RETURN(const LocatedJson* list, fields.Required("files", Kind::kArray));
+    if (list->items.size() > kMaxFiles) return fields.Error("files", "has more than 16 entries");
+    for (size_t i = 0; i < list->items.size(); ++i) {
+      const JsonFields entry(name_, list->items[i], absl::StrCat("files[", i, "]"));
+      RETURN_IF_ERROR(entry.CheckObject());
+      ASSIGN_OR_RETURN(const std::string file, entry.RequiredText("name", kMaxNameBytes));
+      ASSIGN_OR_RETURN(const std::string source, entry.RequiredText("source", kMaxNameBytes));
+      // Upstream's own harness takes no part.
+      if (source == kSubmission || absl::StartsWith(file, "eval")) continue;
+      if (!IsTaskName(file) || !absl::EndsWith(file, ".py") || file == kOwnFile ||
+          problem->FindFile(file) != nullptr) {
+        return entry.Error("name", absl::StrCat("'", file, "' is no new file in Python"));
+      }
+      std::error_code error;
+      const fs::path path = fs::weakly_canonical(folder_ / source, error);
+      if (error || !absl::EndsWith(source, ".py") || !LiesBelow(path, root_)) {
+        return entry.Error(
+            "source", absl::StrCat("'", source, "' is no file in Python below ", root_.string()));
+      }
+      absl::StatusOr<std::string> text = ReadFile(path.string(), kMaxFileBytes);
+      if (!text.ok()) return entry.Error("source", text.status().message());
+      if (ValidUtf8Bytes(*text) < text->size() || absl::StrContains(*text, '\0')) {
+        return entry.Error("source", absl::StrCat(path.string(), " is no source text"));
+      }
+      v1::SourceFile& added = problem->files.emplace_back();
+      added.set_path(file);
+      added.set_content(*std::move(text));
+    }
+    if (problem->FindFile(kGpuModeReferenceFile) == nullptr) {
+      return fields.Error("files", "there is no reference.py");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadCases(const LocatedJson& task, const JsonFields& fields,
+                         const std::string& group, GpuModeProblem* problem) {
+    const LocatedJson* const list = task.Find(group);
+    if (list == nullptr || list->kind == Kind::kNull) return absl::OkStatus();
+    if (list->kind != Kind::kArray) return fields.Error(group, "must be a list");
+    if (list->items.size() > kMaxCases) return fields.Error(group, "has more than 200 entries");
+    for (size_t i = 0; i < list->items.size(); ++i) {
+      const LocatedJson& item = list->items[i];
+      const JsonFields entry(name_, item, absl::StrCat(group, "[", i, "]"));
+      RETURN_IF_ERROR(entry.CheckObject());
+      for (const LocatedJson::Member& member : item.members) {
+        if (!IsIdentifier(member.name) ||
+            static_cast<int64_t>(member.name.size()) > kMaxNameBytes) {
+          return entry.Error(member.name, "is no name of an argument");
+        }
+        if (!IsArgument(member.value, false)) {
+          return entry.Error(member.name,
+                             "must be a number below 2^40, a truth value, a short text or a list");
+        }
+      }
+      GpuModeCase added;
+      added.benchmark = group == "benchmarks";
+      added.uuid = absl::StrCat(added.benchmark ? "benchmark" : "test", i);
+      added.arguments = item;
+      problem->cases.push_back(std::move(added));
+    }
+    return absl::OkStatus();
+  }
+
+  // Every call has inputs of its own, so that another seed makes no other case.
+  static void LeaveOutRepeated(GpuModeProblem* problem) {
+    std::map<std::string, std::string> seen;
+    std::vector<GpuModeCase> kept;
+    for (const bool benchmarks : {true, false}) {
+      for (const GpuModeCase& each : problem->cases) {
+        if (each.benchmark != benchmarks) continue;
+        const auto [first, fresh] = seen.emplace(WithoutSeed(each.arguments), each.uuid);
+        if (!fresh) {
+          problem->left_out.push_back(
+              absl::StrCat(each.uuid, ": is ", first->second, " with another seed"));
+        } else {
+          kept.push_back(each);
+        }
+      }
+    }
+    std::stable_partition(kept.begin(), kept.end(),
+                          [](const GpuModeCase& each) { return !each.benchmark; });
+    problem->cases = std::move(kept);
+  }
+
+  const fs::path folder_;
+  const fs::path root_;
+  const std::string name_;
+};
+
+}  // namespace
+
+const v1::SourceFile* GpuModeProblem::FindFile(const std::string& path) const {
+  const auto found = std::find_if(files.begin(), files.end(),
+                                  [&](const v1::SourceFile& file) { return file.path() == path; });
+  return found == files.end() ? nullptr : &*found;
+}
+
+absl::StatusOr<GpuModeProblem> ReadGpuModeProblem(const fs::path& folder, const fs::path& root) {
+  std::error_code error;
+  const fs::path whole = fs::weakly_canonical(root, error);
+  return Reader(folder, error ? root : whole).Read();
+}
+
+}  // namespace ksearch

@@ -1,0 +1,43 @@
+#ifndef KSEARCH_COORDINATOR_SUITES_GPUMODE_GPUMODE_PROBLEM_H_
+#define KSEARCH_COORDINATOR_SUITES_GPUMODE_GPUMODE_PROBLEM_H_
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "coordinator/tasks/located_json.h"
+#include "proto/task.pb.h"
+
+namespace ksearch {
+
+// One line of `tests` or `benchmarks`.
+struct GpuModeCase {
+  std::string uuid;  // "test3", "benchmark0": its place in its list
+  bool benchmark = false;
+  LocatedJson arguments;  // of generate_input: an object of numbers, truth values, texts and lists
+};
+
+// A problem's folder, read. Nothing of it is run.
+struct GpuModeProblem {
+  std::string description;
+  std::vector<v1::SourceFile> files;  // reference.py and what it imports, as laid out for it
+  std::vector<GpuModeCase> cases;     // tests, then benchmarks; at least one
+  // Cases that are none of these, and why, a sentence each.
+  std::vector<std::string> left_out;
+
+  const v1::SourceFile* FindFile(const std::string& path) const;
+};
+
+inline constexpr char kGpuModeTaskFile[] = "task.yml";
+inline constexpr char kGpuModeReferenceFile[] = "reference.py";
+
+// Reads `folder`/task.yml and the files it names, which must lie below `root`. NOT_FOUND or
+// INVALID_ARGUMENT "<file>:<line>: <field>: what", also for problems that no task can be: several
+// GPUs, other languages than Python.
+absl::StatusOr<GpuModeProblem> ReadGpuModeProblem(const std::filesystem::path& folder,
+                                                  const std::filesystem::path& root);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_SUITES_GPUMODE_GPUMODE_PROBLEM_H_

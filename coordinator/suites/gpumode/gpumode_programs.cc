@@ -1,0 +1,90 @@
+#include "coordinator/suites/gpumode/gpumode_programs.h"
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "coordinator/suites/gpumode/python/problem_scripts.h"
+#include "coordinator/suites/problem_language.h"
+
+namespace ksearch {
+namespace {
+
+constexpr char kSubmissionFile[] = "submission.py";
+
+// Any text in Python's spelling.
+std::string HexOf(const LocatedJson& value) {
+  return absl::BytesToHexString(WriteJson(value, /*indent=*/-1));
+}
+
+LocatedJson ArgumentsOf(const GpuModeProblem& problem) {
+  LocatedJson cases = LocatedJson::Array();
+  for (const GpuModeCase& each : problem.cases) cases.items.push_back(each.arguments);
+  return cases;
+}
+
+v1::Sources WithFiles(std::string own, const GpuModeProblem& problem, bool with_reference) {
+  v1::Sources sources;
+  sources.set_language(ProblemLanguage().id);
+  v1::SourceFile* const main = sources.add_files();
+  main->set_path(std::string(ProblemLanguage().main_path));
+  main->set_content(std::move(own));
+  for (const v1::SourceFile& file : problem.files) {
+    if (with_reference || file.path() != kGpuModeReferenceFile) *sources.add_files() = file;
+  }
+  return sources;
+}
+
+std::string Entry(const GpuModeProblem& problem, const GpuModeDescription& description,
+                  bool reference) {
+  LocatedJson spec = description.spec;
+  // What a case's arguments are is no candidate's concern.
+  if (reference) spec.Set("cases", ArgumentsOf(problem));
+  return absl::StrCat(
+      absl::StrReplaceAll(ProblemEntryScript(),
+                          {{"@SPEC@", HexOf(spec)}, {"@REFERENCE@", reference ? "True" : "False"}}),
+      PlacementScript());
+}
+
+// Whether a line at the top level makes this function.
+bool Defines(absl::string_view line, absl::string_view name) {
+  if (absl::ConsumePrefix(&line, "def ")) return absl::StartsWith(line, absl::StrCat(name, "("));
+  return absl::StartsWith(line, absl::StrCat(name, " =")) ||
+         absl::StartsWith(line, absl::StrCat(name, "="));
+}
+
+}  // namespace
+
+v1::Sources GpuModeDescribingProgram(const GpuModeProblem& problem) {
+  return WithFiles(absl::StrCat(absl::StrReplaceAll(DescribeProblemScript(),
+                                                    {{"@CASES@", HexOf(ArgumentsOf(problem))}}),
+                                PlacementScript(), "\n\nmain()\n"),
+                   problem, /*with_reference=*/true);
+}
+
+v1::Sources GpuModeReference(const GpuModeProblem& problem, const GpuModeDescription& description) {
+  return WithFiles(Entry(problem, description, true), problem, /*with_reference=*/true);
+}
+
+v1::Sources GpuModeCandidate(const GpuModeProblem& problem, const GpuModeDescription& description,
+                             const std::string& submission) {
+  v1::Sources sources = WithFiles(Entry(problem, description, false), problem,
+                                  /*with_reference=*/false);
+  v1::SourceFile* const file = sources.add_files();
+  file->set_path(kSubmissionFile);
+  file->set_content(submission);
+  return sources;
+}
+
+bool IsGpuModeSubmission(absl::string_view text) {
+  bool has_entry = false;
+  for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+    if (Defines(line, "run")) return false;
+    if (Defines(line, "custom_kernel")) has_entry = true;
+  }
+  return has_entry;
+}
+
+}  // namespace ksearch

@@ -1,0 +1,278 @@
+#include "coordinator/suites/gpumode/gpumode_suite.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "common/kernel_header.h"
+#include "common/names.h"
+#include "common/status_macros.h"
+#include "common/textproto.h"
+#include "common/utf8.h"
+#include "coordinator/suites/gpumode/gpumode_description.h"
+#include "coordinator/suites/gpumode/gpumode_problem.h"
+#include "coordinator/suites/gpumode/gpumode_programs.h"
+#include "coordinator/suites/gpumode/located_yaml.h"
+#include "coordinator/suites/problem_language.h"
+#include "coordinator/tasks/near_names.h"
+#include "coordinator/tasks/task_summary.h"
+#include "coordinator/tasks/workload_check.h"
+
+namespace ksearch {
+namespace {
+
+namespace fs = std::filesystem;
+using Kind = LocatedJson::Kind;
+
+// Below the folder of problems.
+constexpr int kMaxDepth = 3;
+constexpr size_t kMaxTitleBytes = 100;
+
+// Where a problem lies and what it is called.
+struct Place {
+  std::string name;
+  std::string set;  // of the .yaml that names it, or the folder that its own is in
+  fs::path folder;
+};
+
+bool HasProblem(const fs::path& folder) {
+  std::error_code error;
+  return fs::is_regular_file(folder / kGpuModeTaskFile, error);
+}
+
+std::vector<fs::path> SortedEntries(const fs::path& folder) {
+  std::vector<fs::path> entries;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    entries.push_back(entry->path());
+  }
+  std::sort(entries.begin(), entries.end());
+  return entries;
+}
+
+// Names of problems by folder, from the lists of sets. What cannot be read names nothing: its
+// problems are there all the same, under the names of their folders.
+std::map<fs::path, Place> NamesOfSets(const fs::path& root) {
+  std::map<fs::path, Place> places;
+  for (const fs::path& path : SortedEntries(root)) {
+    if (path.extension() != ".yaml") continue;
+    const absl::StatusOr<std::string> text = ReadFile(path.string(), kMaxYamlBytes);
+    if (!text.ok()) continue;
+    const absl::StatusOr<LocatedJson> set = ParseLocatedYaml(*text, path.string());
+    if (!set.ok() || set->kind != Kind::kObject) continue;
+    const LocatedJson* const problems = set->Find("problems");
+    if (problems == nullptr || problems->kind != Kind::kArray) continue;
+    for (const LocatedJson& each : problems->items) {
+      if (each.kind != Kind::kObject) continue;
+      const LocatedJson* const directory = each.Find("directory");
+      const LocatedJson* const name = each.Find("name");
+      if (directory == nullptr || directory->kind != Kind::kString || name == nullptr ||
+          name->kind != Kind::kString || !IsTaskName(name->text)) {
+        continue;
+      }
+      const fs::path folder = (root / directory->text).lexically_normal();
+      places.emplace(folder, Place{name->text, path.stem().string(), folder});
+    }
+  }
+  return places;
+}
+
+void FindBelow(const fs::path& folder, int depth, std::vector<fs::path>* found) {
+  for (const fs::path& path : SortedEntries(folder)) {
+    std::error_code error;
+    if (!fs::is_directory(path, error)) continue;
+    if (HasProblem(path)) {
+      found->push_back(path);
+    } else if (depth < kMaxDepth) {
+      FindBelow(path, depth + 1, found);
+    }
+  }
+}
+
+// Sorted by name. The first of two with one name has it; the other is called after its set, too.
+std::vector<Place> FindPlaces(const fs::path& root) {
+  if (HasProblem(root)) return {{root.filename().string(), "", root}};
+  const std::map<fs::path, Place> named = NamesOfSets(root);
+  std::vector<fs::path> folders;
+  FindBelow(root, 1, &folders);
+  std::vector<Place> places;
+  std::set<std::string> names;
+  for (const bool listed : {true, false}) {
+    for (const fs::path& folder : folders) {
+      const auto known = named.find(folder);
+      if ((known != named.end()) != listed) continue;
+      Place place = listed ? known->second
+                           : Place{folder.filename().string(),
+                                   folder.parent_path().filename().string(), folder};
+      if (!names.insert(place.name).second) {
+        place.name = absl::StrCat(place.set, ".", place.name);
+        if (!names.insert(place.name).second) continue;
+      }
+      if (IsTaskName(place.name)) places.push_back(std::move(place));
+    }
+  }
+  std::sort(places.begin(), places.end(),
+            [](const Place& a, const Place& b) { return a.name < b.name; });
+  return places;
+}
+
+// The first line of a description, as a title.
+std::string TitleOf(const GpuModeProblem& problem, const std::string& name) {
+  std::string title = problem.description.substr(0, problem.description.find('\n'));
+  title = title.substr(0, kMaxTitleBytes);
+  title = title.substr(0, ValidUtf8Bytes(title));
+  return title.empty() ? name : title;
+}
+
+class GpuModeSuite final : public TaskSuite {
+ public:
+  GpuModeSuite(fs::path root, fs::path reads, std::string name, v1::DeviceClass device,
+               const Descriptions* descriptions)
+      : root_(std::move(root)),
+        reads_(std::move(reads)),
+        name_(std::move(name)),
+        device_(device),
+        descriptions_(*descriptions) {}
+
+  std::vector<v1::TaskSummary> List() const override {
+    std::vector<v1::TaskSummary> summaries;
+    for (const Place& place : FindPlaces(root_)) {
+      v1::TaskSummary summary;
+      const absl::StatusOr<GpuModeProblem> problem = ReadGpuModeProblem(place.folder, reads_);
+      const absl::StatusOr<v1::Task> task =
+          problem.ok() ? Assemble(place, *problem) : absl::StatusOr<v1::Task>(problem.status());
+      if (task.ok()) {
+        summary = SummarizeTask(*task);
+      } else {
+        summary.set_device(device_);
+        summary.set_error(std::string(task.status().message()));
+      }
+      summary.set_name(place.name);
+      summary.set_title(problem.ok() ? TitleOf(*problem, place.name) : place.name);
+      summary.set_level(place.set);
+      summary.set_path((place.folder / kGpuModeTaskFile).string());
+      if (problem.ok()) {
+        for (const std::string& reason : problem->left_out) summary.add_left_out(reason);
+      }
+      summaries.push_back(std::move(summary));
+    }
+    return summaries;
+  }
+
+  absl::StatusOr<v1::Task> Load(const std::string& name) const override {
+    ASSIGN_OR_RETURN(const Place place, Find(name));
+    ASSIGN_OR_RETURN(const GpuModeProblem problem, ReadGpuModeProblem(place.folder, reads_));
+    return Assemble(place, problem);
+  }
+
+  absl::StatusOr<ProblemProgram> DescribingProgramOf(const std::string& name) const override {
+    ASSIGN_OR_RETURN(const Place place, Find(name));
+    ASSIGN_OR_RETURN(const GpuModeProblem problem, ReadGpuModeProblem(place.folder, reads_));
+    return ProblemProgram{GpuModeDescribingProgram(problem), device_};
+  }
+
+  absl::Status Adapt(const std::string& name, v1::Sources* sources) const override {
+    if (sources->language() != ProblemLanguage().id || sources->files_size() != 1 ||
+        !IsGpuModeSubmission(sources->files(0).content())) {
+      return absl::OkStatus();
+    }
+    ASSIGN_OR_RETURN(const Place place, Find(name));
+    ASSIGN_OR_RETURN(const GpuModeProblem problem, ReadGpuModeProblem(place.folder, reads_));
+    ASSIGN_OR_RETURN(const GpuModeDescription description, Described(place, problem));
+    *sources = GpuModeCandidate(problem, description, sources->files(0).content());
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::StatusOr<Place> Find(const std::string& name) const {
+    std::vector<std::string> names;
+    for (const Place& place : FindPlaces(root_)) {
+      if (place.name == name) return place;
+      names.push_back(place.name);
+    }
+    return absl::NotFoundError(
+        absl::StrCat("no problem '", name, "' in ", root_.string(),
+                     "; nearest: ", absl::StrJoin(NearNames(name, names), ", ")));
+  }
+
+  absl::StatusOr<GpuModeDescription> Described(const Place& place,
+                                               const GpuModeProblem& problem) const {
+    const std::string path = place.folder.string();
+    ASSIGN_OR_RETURN(const auto result,
+                     descriptions_.Find({GpuModeDescribingProgram(problem), device_}));
+    if (!result.has_value()) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "not described yet: run `ksearch task describe ", name_, "/", place.name, "`"));
+    }
+    if (result->outcome() != v1::OUTCOME_PASSED) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(path, ": describing it failed: ", result->message()));
+    }
+    return ParseGpuModeDescription(result->description(), path, problem.cases.size());
+  }
+
+  absl::StatusOr<v1::Task> Assemble(const Place& place, const GpuModeProblem& problem) const {
+    ASSIGN_OR_RETURN(const GpuModeDescription description, Described(place, problem));
+    v1::Task task;
+    task.set_name(place.name);
+    task.set_title(TitleOf(problem, place.name));
+    task.set_device(device_);
+    v1::Definition* const definition = task.mutable_definition();
+    definition->set_name(absl::StrCat("gpumode_", place.name));
+    definition->set_op_type(absl::StrCat("gpumode", place.set.empty() ? "" : "_", place.set));
+    definition->set_description(problem.description);
+    definition->set_reference_text(problem.FindFile(kGpuModeReferenceFile)->content());
+    FreezeGpuMode(description, problem.cases, &task);
+    const std::string path = place.folder.string();
+    const absl::StatusOr<std::string> header = KernelHeader(*definition, device_);
+    if (!header.ok()) return Annotate(header.status(), path);
+    for (const v1::Workload& workload : task.workloads()) {
+      RETURN_IF_ERROR(Annotate(CheckWorkload(*definition, workload), path));
+    }
+    // Upstream has no other program to compare with.
+    *task.add_references() = GpuModeReference(problem, description);
+    *task.add_baselines() = task.references(0);
+    return task;
+  }
+
+  const fs::path root_;
+  const fs::path reads_;  // what problems name must lie below
+  const std::string name_;
+  const v1::DeviceClass device_;
+  const Descriptions& descriptions_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<TaskSuite>> MakeGpuModeSuite(const v1::SuiteConfig& config,
+                                                            const Descriptions* descriptions) {
+  std::error_code error;
+  fs::path root = fs::absolute(config.path(), error).lexically_normal();
+  if (!root.has_filename()) root = root.parent_path();
+  if (!fs::exists(root, error)) {
+    return absl::NotFoundError(absl::StrCat("path: ", config.path(), " does not exist"));
+  }
+  if (!HasProblem(root) && fs::is_directory(root / "problems", error)) root /= "problems";
+  if (FindPlaces(root).empty()) {
+    return absl::InvalidArgumentError(absl::StrCat("path: ", config.path(),
+                                                   " has no folder with a ", kGpuModeTaskFile,
+                                                   ", so it is no checkout of reference-kernels"));
+  }
+  // Problems share files with the sets beside theirs.
+  const fs::path reads = HasProblem(root) ? root.parent_path().parent_path() : root;
+  const bool on_cpu = config.device() == v1::DEVICE_CLASS_CPU;
+  return std::make_unique<GpuModeSuite>(
+      root, reads, config.name().empty() ? config.kind() : config.name(),
+      on_cpu ? v1::DEVICE_CLASS_CPU : v1::DEVICE_CLASS_CUDA, descriptions);
+}
+
+}  // namespace ksearch

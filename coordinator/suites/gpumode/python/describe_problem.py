@@ -1,0 +1,449 @@
+"""Describes a problem in GPU MODE's form: reference.py with generate_input, ref_kernel and
+check_implementation, beside the files that it imports.
+
+Runs in a worker's sandbox, once, without a device: what asks for "cuda" gets processors. Prints one line,
+"ksearch-description: " and a JSON object: {"error"} or {"inputs", "outputs", "data", "result", "atol",
+"rtol", "cases"}. What a task cannot say is an error, never a guess. Below it stands placement.py.
+"""
+
+import ast
+import inspect
+import json
+import keyword
+import math
+import os
+import re
+import sys
+import textwrap
+
+CASES = json.loads(bytes.fromhex("@CASES@").decode("utf-8"))
+MOST_TENSORS = 60
+# Cases whose values are looked at, beside those of which shapes alone cannot be had.
+LOOKED_AT = 3
+SEEDS = (4242, 31337)
+DTYPES = ("float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2",
+          "int64", "int32", "int16", "int8", "bool")  # fmt: skip
+# Of other types a task has the bits.
+BITS = {
+    "uint8": "int8",
+    "uint16": "int16",
+    "uint32": "int32",
+    "uint64": "int64",
+    "float64": "int64",
+    "float8_e8m0fnu": "int8",
+    "float8_e4m3fnuz": "int8",
+    "float8_e5m2fnuz": "int8",
+    "float4_e2m1fn_x2": "int8",
+}
+
+
+# Arguments of programs in C++, too.
+CPP_WORDS = set(
+    "alignas alignof and asm auto bool case catch char class compl concept const constexpr consteval constinit "
+    "decltype default delete do double dynamic_cast enum explicit export extern float for friend goto inline "
+    "int long mutable namespace new noexcept not nullptr operator or private protected public register "
+    "requires short signed sizeof static struct switch template this throw typedef typename union unsigned "
+    "using virtual void volatile while xor workspace workspace_bytes case_number".split()
+)
+
+
+class Refused(Exception):
+    pass
+
+
+def plain_dtype(tensor):
+    return str(tensor.dtype).rpartition(".")[2]
+
+
+def stored_dtype(what, dtype):
+    if dtype in DTYPES:
+        return dtype
+    if dtype in BITS:
+        return BITS[dtype]
+    raise Refused(f"{what} has dtype {dtype}, which no task takes")
+
+
+def storage_order(what, tensor):
+    """The dimensions from the outermost in memory to the innermost, if memory has no holes."""
+    order = sorted(range(tensor.dim()), key=lambda i: (-tensor.stride(i), i))
+    # Dimensions of one element may have any stride.
+    if tensor.is_contiguous():
+        return list(range(tensor.dim()))
+    if not tensor.permute(order).is_contiguous():
+        raise Refused(f"{what} is a view with holes or repetitions, which no task takes")
+    return order
+
+
+class Tree:
+    """Nested values as JSON: {"tuple": [...]}, {"list": [...]}, {"dict": [[key, node]...]},
+    {"tensor": i}, {"number": i} or {"constant": value}."""
+
+    def __init__(self, torch, names):
+        self._torch = torch
+        self._names = names  # of the parts of the outermost tuple; may be None
+        self.tensors = []  # (name, tensor)
+        self.numbers = []  # (name, value)
+
+    def of(self, value, name=""):
+        if isinstance(value, self._torch.Tensor):
+            if type(value) not in (self._torch.Tensor, self._torch.nn.Parameter):
+                raise Refused(f"'{name}' is a {type(value).__name__}, not a plain tensor")
+            self.tensors.append((name or "x", value))
+            return {"tensor": len(self.tensors) - 1}
+        if isinstance(value, (bool, int, float)):
+            if isinstance(value, float) and not math.isfinite(value):
+                raise Refused(f"'{name}' is no finite number")
+            self.numbers.append((name or "number", value))
+            return {"number": len(self.numbers) - 1}
+        if value is None or isinstance(value, str):
+            return {"constant": value}
+        if type(value) in (tuple, list) or type(value).__module__ == "torch.return_types":
+            names = self._names if not name and self._names and len(self._names) == len(value) else None
+            parts = [
+                self.of(part, names[i] if names else f"{name}_{i}" if name else f"x{i}")
+                for i, part in enumerate(value)
+            ]
+            return {"list" if type(value) is list else "tuple": parts}
+        if type(value) is dict:
+            parts = []
+            for key, part in value.items():
+                if not isinstance(key, (str, int)) or isinstance(key, bool):
+                    raise Refused(f"'{name}' has keys that are neither text nor whole numbers")
+                parts.append([key, self.of(part, f"{name}_{key}" if name else str(key))])
+            return {"dict": parts}
+        raise Refused(
+            f"'{name or 'data'}' holds a {type(value).__name__}: "
+            "only tensors, numbers and texts in tuples, lists and dicts can be handed on"
+        )
+
+
+def returned_names(function):
+    """The names in `return a, b, c` at the end of a function, or None."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    except (OSError, TypeError, SyntaxError):
+        return None
+    found = [node.value for node in ast.walk(tree) if isinstance(node, ast.Return)]
+    if len(found) != 1 or not isinstance(found[0], (ast.Tuple, ast.List)):
+        return None
+    if not all(isinstance(part, ast.Name) for part in found[0].elts):
+        return None
+    return [part.id for part in found[0].elts]
+
+
+def identifier(name, taken):
+    name = re.sub(r"[^A-Za-z0-9_]", "_", name)
+    if not name or not name[0].isalpha() or keyword.iskeyword(name):
+        name = "x_" + name
+    name = name[:100]
+    while name in taken or name in CPP_WORDS:
+        name += "_"
+    taken.add(name)
+    return name
+
+
+class Checks:
+    """What check_implementation compares, as far as it uses the means that are known here."""
+
+    def __init__(self, torch):
+        self._torch = torch
+        self.seen = []  # (tensor, rtol, atol)
+        self._watch(torch, "allclose", 1e-5, 1e-8)
+        self._watch(torch.testing, "assert_close", None, None)
+        self._watch(torch, "equal", 0.0, 0.0)
+        utils = sys.modules.get("utils")
+        if utils is None:
+            try:
+                import utils
+            except ImportError:
+                return
+        self._watch(utils, "verbose_allclose", 1e-5, 1e-8)
+        self._watch(utils, "verbose_allequal", 0.0, 0.0)
+
+    def _watch(self, owner, name, rtol, atol):
+        function = getattr(owner, name, None)
+        if function is None:
+            return
+        try:
+            signature = inspect.signature(function)
+        except ValueError:
+            signature = None
+
+        def watched(*values, **named):
+            given = dict(named)
+            if signature is not None:
+                bound = signature.bind(*values, **named)
+                bound.apply_defaults()
+                given = bound.arguments
+            elif len(values) > 2:
+                given.update(zip(("rtol", "atol"), values[2:]))
+            relative, absolute = given.get("rtol", rtol), given.get("atol", atol)
+            for value in values[:2]:
+                if relative is not None and absolute is not None:
+                    self.seen.append((value, float(relative), float(absolute)))
+            return function(*values, **named)
+
+        setattr(owner, name, watched)
+
+    def of(self, outputs):
+        """(rtol, atol) by output; None: it is not compared element by element."""
+        found = []
+        for output in outputs:
+            one = None
+            for value, rtol, atol in self.seen:
+                same = (
+                    isinstance(value, self._torch.Tensor)
+                    and value.data_ptr() == output.data_ptr()
+                    and value.shape == output.shape
+                )
+                if same and (one is None or atol > one[1]):
+                    one = (rtol, atol)
+            found.append(one)
+        return found
+
+
+class Problem:
+    def __init__(self, torch, module):
+        self._torch = torch
+        for name in ("generate_input", "ref_kernel", "check_implementation"):
+            if not callable(getattr(module, name, None)):
+                raise Refused(f"reference.py defines no function {name}")
+        self.module = module
+        self._names = returned_names(module.generate_input)
+
+    def generate(self, case, seed=None):
+        arguments = dict(case)
+        if seed is not None and "seed" in arguments:
+            arguments["seed"] = seed
+        self._torch.manual_seed(0 if seed is None else seed)
+        data = self.module.generate_input(**arguments)
+        tree = Tree(self._torch, self._names)
+        return data, tree.of(data), tree
+
+    def clone(self, node, tensors, numbers):
+        return rebuilt(node, [tensor.clone() for tensor in tensors], numbers)
+
+    def shapes(self, case):
+        """A case without values: (tree, its node, the result's tree); None where values are needed."""
+        try:
+            with placed("meta"):
+                data, node, tree = self.generate(case)
+                result = Tree(self._torch, None)
+                out = self.module.ref_kernel(data)
+                result.of(out)
+            if any(tensor.device.type != "meta" for _, tensor in result.tensors):
+                return None
+            return tree, node, result
+        except Refused:
+            raise
+        except Exception:
+            return None
+
+    def look(self, case, checks):
+        """A case with its values."""
+        torch = self._torch
+        seen = {}
+        with placed("cpu", fill=1):
+            _, node, tree = self.generate(case, SEEDS[0])
+        with placed("cpu", fill=2):
+            _, _, other_fill = self.generate(case, SEEDS[0])
+            _, other_node, other = self.generate(case, SEEDS[1])
+        if other_node != node or [t.shape for _, t in other.tensors] != [t.shape for _, t in tree.tensors]:
+            raise Refused("generate_input builds other data for another seed")
+        if other.numbers != tree.numbers:
+            raise Refused("generate_input gives other numbers for another seed")
+        tensors = [tensor for _, tensor in tree.tensors]
+        again = [tensor for _, tensor in other_fill.tensors]
+        # Left as torch.empty made them.
+        seen["unset"] = [
+            a.numel() > 0 and not bool((bits(torch, a) == bits(torch, b)).any())
+            for a, b in zip(tensors, again)
+        ]
+        random = [
+            not bool(torch.equal(bits(torch, a), bits(torch, b)))
+            for a, (_, b) in zip(again, other.tensors)
+        ]
+        if not any(random):
+            raise Refused("generate_input makes the same tensors for every seed")
+        given = [tensor.clone() for tensor in tensors]
+        result = Tree(torch, None)
+        with placed("cpu"):
+            out = self.module.ref_kernel(rebuilt(node, given, [v for _, v in tree.numbers]))
+            seen["result"] = result.of(out)
+        outs = [tensor for _, tensor in result.tensors]
+        seen["outs"] = result
+        seen["same_as"] = [
+            next((i for i, t in enumerate(given) if t.data_ptr() == o.data_ptr() and t.numel()), None)
+            for o in outs
+        ]
+        seen["changed"] = [
+            not bool(torch.equal(bits(torch, a), bits(torch, b))) for a, b in zip(tensors, given)
+        ]
+        kept = [tensor.clone() for tensor in outs]
+        checks.seen.clear()
+        with placed("cpu"):
+            fresh = self.clone(node, tensors, [v for _, v in tree.numbers])
+            verdict = self.module.check_implementation(fresh, rebuilt(seen["result"], kept, []))
+        good = verdict[0] if isinstance(verdict, tuple) else not verdict
+        if not good:
+            raise Refused("check_implementation refuses the answer of ref_kernel itself")
+        seen["tolerances"] = checks.of(kept)
+        return tree, node, seen
+
+
+def bits(torch, tensor):
+    flat = tensor.detach().contiguous().flatten()
+    return flat.view(torch.uint8) if flat.numel() and flat.dtype != torch.bool else flat
+
+
+def elements(tree):
+    return sum(tensor.numel() for _, tensor in tree.tensors)
+
+
+def describe(torch, module):
+    problem = Problem(torch, module)
+    checks = Checks.current
+    found = [problem.shapes(case) for case in CASES]
+    order = sorted(
+        (i for i, shapes in enumerate(found) if shapes is not None), key=lambda i: elements(found[i][0])
+    )
+    looked = {}
+    for i in [i for i, shapes in enumerate(found) if shapes is None] + order[:LOOKED_AT]:
+        looked[i] = problem.look(CASES[i], checks)
+    first = looked[min(looked, key=lambda i: elements(looked[i][0]))]
+    tree, node, seen = first
+    result = seen["outs"]
+    if not result.tensors:
+        raise Refused("ref_kernel returns no tensor")
+    if result.numbers:
+        raise Refused("ref_kernel returns numbers, not tensors alone")
+    if len(tree.tensors) + len(result.tensors) > MOST_TENSORS or len(tree.numbers) > MOST_TENSORS:
+        raise Refused(f"data and result have more than {MOST_TENSORS} tensors")
+
+    tolerances = [t for _, _, each in looked.values() for t in each["tolerances"]]
+    if any(t is None for t in tolerances):
+        raise Refused(
+            "check_implementation judges properties of the result, not each element against ref_kernel's: "
+            "not supported"
+        )
+    answer = {
+        "rtol": max(rtol for rtol, _ in tolerances),
+        "atol": max(atol for _, atol in tolerances),
+        "data": node,
+        "result": seen["result"],
+    }
+
+    # Which of the tensors in `data` are the place of a result.
+    place_of = {}  # tensor of data: output
+    for output, same in enumerate(seen["same_as"]):
+        if same is not None and same not in place_of:
+            place_of[same] = output
+    for i, changed in enumerate(seen["changed"]):
+        if changed and i not in place_of:
+            raise Refused(f"ref_kernel writes into '{tree.tensors[i][0]}' and does not return it")
+    for i, unset in enumerate(seen["unset"]):
+        if not unset or i in place_of:
+            continue
+        shape = tree.tensors[i][1].shape
+        for output, (_, tensor) in enumerate(result.tensors):
+            if output not in place_of.values() and tensor.shape == shape:
+                place_of[i] = output
+                break
+    if not any(not seen["unset"][i] and i not in place_of for i in range(len(tree.tensors))):
+        raise Refused("data has no input")
+
+    taken = set()
+    answer["inputs"], answer["outputs"] = [], []
+    for i, (name, tensor) in enumerate(tree.tensors):
+        # Types may differ from case to case: the widest takes all values.
+        dtypes = {plain_dtype(shapes[0].tensors[i][1]) for shapes in found + list(looked.values())
+                  if shapes is not None and i < len(shapes[0].tensors)}  # fmt: skip
+        dtype = plain_dtype(tensor)
+        for other in sorted(dtypes):
+            dtype = plain_dtype(torch.empty(0, dtype=torch.promote_types(getattr(torch, dtype), getattr(torch, other))))
+        what = f"'{name}'"
+        answer["inputs"].append(
+            {
+                "name": identifier(name, taken),
+                "dtype": stored_dtype(what, dtype),
+                "own_dtype": dtype,
+                "order": storage_order(what, tensor),
+                "output": place_of.get(i, -1),
+                "unset": seen["unset"][i],
+            }
+        )
+    answer["numbers"] = []
+    for name, value in tree.numbers:
+        kind = "bool" if isinstance(value, bool) else "int" if isinstance(value, int) else "float"
+        answer["numbers"].append({"name": identifier(name, taken), "kind": kind})
+    for i, (_, tensor) in enumerate(result.tensors):
+        own = plain_dtype(tensor)
+        place = [k for k, output in place_of.items() if output == i]
+        if place:
+            name = answer["inputs"][place[0]]["name"]
+            dtype = answer["inputs"][place[0]]["own_dtype"]
+        else:
+            name = identifier("out" if len(result.tensors) == 1 else f"out{i}", taken)
+            dtype = own
+        if dtype == "float64":
+            dtype = "float32"
+        if dtype not in DTYPES and dtype != "uint8":
+            raise Refused(f"result {i} has dtype {dtype}, which no task takes")
+        answer["outputs"].append(
+            {
+                "name": name,
+                "dtype": stored_dtype(f"result {i}", dtype),
+                "own_dtype": dtype,
+                "returned_dtype": own,
+                "order": list(range(tensor.dim())),
+            }
+        )
+
+    answer["cases"] = []
+    for i, case in enumerate(CASES):
+        if i in looked:
+            case_tree, case_node, each = looked[i]
+            case_result, result_node = each["outs"], each["result"]
+        else:
+            case_tree, case_node, case_result = found[i]
+            result_node = None
+        if case_node != node or (result_node is not None and result_node != seen["result"]):
+            raise Refused(f"case {i} has data or a result of another structure than the others")
+        shapes = []
+        for entry, (name, tensor) in zip(answer["inputs"], case_tree.tensors):
+            if storage_order(f"'{name}'", tensor) != entry["order"] and tensor.numel() > 1:
+                raise Refused(f"'{name}' has another layout in case {i}")
+            shapes.append([tensor.shape[k] for k in entry["order"]])
+        answer["cases"].append(
+            {
+                "shapes": shapes,
+                "numbers": [value for _, value in case_tree.numbers],
+                "results": [list(tensor.shape) for _, tensor in case_result.tensors],
+            }
+        )
+        if len(case_result.tensors) != len(result.tensors):
+            raise Refused(f"case {i} has another number of results")
+    return answer
+
+
+def main():
+    try:
+        import torch
+
+        sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+        torch.set_grad_enabled(False)
+        Checks.current = Checks(torch)
+        with placed("cpu"):
+            import reference
+        answer = describe(torch, reference)
+    except Refused as error:
+        answer = {"error": str(error)}
+    except MemoryError:
+        answer = {"error": "the problem does not fit into 16 GiB"}
+    except BaseException as error:  # whatever the files do
+        kind = type(error).__name__
+        answer = {"error": f"{kind}: {str(error)[:500]}"}
+    text = json.dumps(answer, ensure_ascii=True, allow_nan=False)
+    sys.stdout.flush()
+    sys.stdout.write("\nksearch-description: " + text + "\n")
+    sys.stdout.flush()

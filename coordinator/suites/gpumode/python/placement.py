@@ -1,0 +1,91 @@
+
+
+# ---- Where a problem's own Python is run.
+import contextlib as _contextlib
+import functools as _functools
+
+import torch as _torch
+
+_MAKERS = (
+    "empty zeros ones full rand randn randint randperm arange linspace logspace eye tensor as_tensor "
+    "empty_like zeros_like ones_like full_like rand_like randn_like randint_like empty_strided "
+    "tril_indices triu_indices normal"
+).split()
+_METHODS = "to cuda new_empty new_zeros new_ones new_full new_tensor".split()
+_UNSET = ("empty", "empty_like", "empty_strided", "new_empty")
+
+
+@_contextlib.contextmanager
+def placed(device, fill=0):
+    """What asks for "cuda" within gets `device`: "cpu", or "meta" for tensors without values. What
+    torch.empty and its like return has bytes of `fill`."""
+
+    def moved(value):
+        if isinstance(value, str) and value.split(":")[0] == "cuda":
+            return device
+        if isinstance(value, _torch.device) and value.type == "cuda":
+            return _torch.device(device)
+        return value
+
+    def made(function, name):
+        @_functools.wraps(function)
+        def make(*values, **named):
+            values = [moved(value) for value in values]
+            named = {key: moved(value) for key, value in named.items()}
+            if device == "meta":
+                named.pop("generator", None)
+                named.pop("pin_memory", None)
+            if device == "meta" and name in _MAKERS and "_like" not in name and name != "as_tensor":
+                named["device"] = "meta"
+            out = function(*values, **named)
+            if name in _UNSET and out.device.type == "cpu" and out.numel():
+                out.view(-1).view(_torch.uint8).fill_(fill) if out.is_contiguous() else out.zero_()
+            return out
+
+        return make
+
+    def to_device(tensor, *_, **__):
+        return tensor.to(device)
+
+    def generator(*_, **__):
+        return real_generator()
+
+    real_generator = _torch.Generator
+    saved = []
+
+    def replace(owner, name, value):
+        saved.append((owner, name, owner.__dict__.get(name), name in owner.__dict__))
+        setattr(owner, name, value)
+
+    try:
+        for name in _MAKERS:
+            if hasattr(_torch, name):
+                replace(_torch, name, made(getattr(_torch, name), name))
+        for name in _METHODS:
+            replace(_torch.Tensor, name, made(getattr(_torch.Tensor, name), name))
+        replace(_torch.Tensor, "cuda", to_device)
+        replace(_torch, "Generator", generator)
+        for name in ("synchronize", "manual_seed", "manual_seed_all", "empty_cache"):
+            replace(_torch.cuda, name, lambda *_, **__: None)
+        yield
+    finally:
+        for owner, name, value, own in reversed(saved):
+            if own:
+                setattr(owner, name, value)
+            else:
+                delattr(owner, name)
+
+
+def rebuilt(node, tensors, numbers):
+    """Nested values from what a description says of them (Tree.of)."""
+    if "tensor" in node:
+        return tensors[node["tensor"]]
+    if "number" in node:
+        return numbers[node["number"]]
+    if "constant" in node:
+        return node["constant"]
+    if "dict" in node:
+        return {key: rebuilt(part, tensors, numbers) for key, part in node["dict"]}
+    if "tuple" in node:
+        return tuple(rebuilt(part, tensors, numbers) for part in node["tuple"])
+    return [rebuilt(part, tensors, numbers) for part in node["list"]]

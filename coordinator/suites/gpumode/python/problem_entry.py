@@ -1,0 +1,149 @@
+"""A task's entry around Python in GPU MODE's form, made by ksearch: `run` takes the tensors and numbers
+of `data` one by one, then the results' places. Below it stands placement.py.
+
+As a reference it calls ref_kernel of reference.py on copies, and make_inputs calls generate_input. As a
+candidate it calls custom_kernel of submission.py, which lies beside it unchanged.
+"""
+
+import json as _json
+
+_SPEC = _json.loads(bytes.fromhex("@SPEC@").decode("utf-8"))
+_REFERENCE = @REFERENCE@
+# Fresh inputs come from seeds below this: problems add seeds to values, so that large ones would drown
+# these in rounding.
+_SEEDS = 1 << 16
+
+
+def _as_stored(tensor, entry):
+    """What the task holds of a tensor of the problem: memory in its own order, bits of other types."""
+    own = getattr(_torch, entry["own_dtype"])
+    if tensor.dtype != own:
+        wide = tensor.to(own)
+        if not bool((wide.to(tensor.dtype) == tensor).all()):
+            raise ValueError(f"'{entry['name']}' has values that {own} does not hold")
+        tensor = wide
+    tensor = tensor.detach().permute(entry["order"]).contiguous()
+    stored = getattr(_torch, entry["dtype"])
+    return tensor if tensor.dtype == stored else tensor.view(stored)
+
+
+def _as_own(tensor, entry):
+    """The problem's tensor over the task's memory."""
+    own = getattr(_torch, entry["own_dtype"])
+    if tensor.dtype != own:
+        tensor = tensor.view(own)
+    order = entry["order"]
+    if order == list(range(len(order))):
+        return tensor
+    return tensor.permute([order.index(i) for i in range(len(order))])
+
+
+def _leaves(node, value, what):
+    """The tensors of a result in their order."""
+    if "tensor" in node:
+        return [value]
+    kind = "tuple" if "tuple" in node else "list" if "list" in node else "dict"
+    if "constant" in node:
+        return []
+    parts = node[kind]
+    if kind == "dict":
+        if not isinstance(value, dict) or any(key not in value for key, _ in parts):
+            raise TypeError(f"{what} must be a dict with {[key for key, _ in parts]}")
+        return [leaf for key, part in parts for leaf in _leaves(part, value[key], what)]
+    if not isinstance(value, (tuple, list)) or len(value) != len(parts):
+        raise TypeError(f"{what} must be a {kind} of {len(parts)} values")
+    return [leaf for part, one in zip(parts, value) for leaf in _leaves(part, one, what)]
+
+
+def make_inputs(seed, case_number):
+    case = dict(_SPEC["cases"][case_number])
+    seed %= _SEEDS
+    if "seed" in case:
+        case["seed"] = seed
+    with placed("cpu"):
+        import reference
+
+        tree = _Flat()
+        tree.add(_SPEC["data"], reference.generate_input(**case))
+    made = {entry["name"]: value for entry, value in zip(_SPEC["numbers"], tree.numbers)}
+    for entry, tensor in zip(_SPEC["inputs"], tree.tensors):
+        if entry["output"] < 0:
+            made[entry["name"]] = _as_stored(tensor, entry)
+    return made
+
+
+class _Flat:
+    def __init__(self):
+        self.tensors = []
+        self.numbers = []
+
+    def add(self, node, value):
+        if "tensor" in node:
+            self.tensors.append(value)
+        elif "number" in node:
+            self.numbers.append(value)
+        elif "dict" in node:
+            for key, part in node["dict"]:
+                self.add(part, value[key])
+        else:
+            for part, one in zip(node.get("tuple", node.get("list", [])), value):
+                self.add(part, one)
+
+
+def _data(arguments, outputs):
+    """`data` over the task's memory; places of results are those results' own memory."""
+    arguments = list(arguments)
+    tensors = []
+    for entry in _SPEC["inputs"]:
+        tensor = outputs[entry["output"]] if entry["output"] >= 0 else arguments.pop(0)
+        if _REFERENCE or (entry["unset"] and entry["output"] < 0):
+            tensor = tensor.clone()
+        tensors.append(_as_own(tensor, entry))
+    numbers = [
+        bool(value) if entry["kind"] == "bool" else value
+        for entry, value in zip(_SPEC["numbers"], arguments)
+    ]
+    return rebuilt(_SPEC["data"], tensors, numbers)
+
+
+def _store(result, outputs):
+    what = "what ref_kernel returns" if _REFERENCE else "what custom_kernel returns"
+    leaves = _leaves(_SPEC["result"], result, what)
+    for entry, leaf, output in zip(_SPEC["outputs"], leaves, outputs):
+        if type(leaf) not in (_torch.Tensor, _torch.nn.Parameter):
+            raise TypeError(f"{what} holds a {type(leaf).__name__} as '{entry['name']}', not a tensor")
+        own = getattr(_torch, entry["own_dtype"])
+        place = _as_own(output, entry)
+        if leaf.dtype not in (own, getattr(_torch, entry["returned_dtype"])):
+            raise TypeError(f"{what} has dtype {leaf.dtype} as '{entry['name']}': return {own}")
+        if leaf.shape != place.shape or leaf.device != place.device:
+            raise TypeError(
+                f"{what} has shape {tuple(leaf.shape)} on {leaf.device} as '{entry['name']}': "
+                f"return {tuple(place.shape)} on {place.device}"
+            )
+        if leaf.data_ptr() != place.data_ptr() or leaf.stride() != place.stride():
+            place.copy_(leaf)
+
+
+if not _REFERENCE:
+    import submission as _submission
+
+    if not callable(getattr(_submission, "custom_kernel", None)):
+        raise AttributeError("submission.py defines no function 'custom_kernel'")
+
+
+def run(*arguments):
+    count = len(_SPEC["outputs"])
+    inputs, outputs = arguments[:-count], arguments[-count:]
+    if not _REFERENCE:
+        _store(_submission.custom_kernel(_data(inputs, outputs)), outputs)
+        return
+    with _on(outputs[0].device.type):
+        import reference
+
+        _store(reference.ref_kernel(_data(inputs, outputs)), outputs)
+
+
+def _on(device):
+    """Problems name "cuda" themselves; on processors that is what they get."""
+    return placed("cpu") if device == "cpu" else _contextlib.nullcontext()

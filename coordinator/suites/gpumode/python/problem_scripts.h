@@ -1,0 +1,15 @@
+#ifndef KSEARCH_COORDINATOR_SUITES_GPUMODE_PYTHON_PROBLEM_SCRIPTS_H_
+#define KSEARCH_COORDINATOR_SUITES_GPUMODE_PYTHON_PROBLEM_SCRIPTS_H_
+
+#include "absl/strings/string_view.h"
+
+namespace ksearch {
+
+// The texts of the .py files beside this header; two of them have @NAMES@ to be filled in.
+absl::string_view DescribeProblemScript();
+absl::string_view ProblemEntryScript();
+absl::string_view PlacementScript();  // stands below either of them
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_SUITES_GPUMODE_PYTHON_PROBLEM_SCRIPTS_H_
