@@ -1,0 +1,256 @@
+// Problems in GPU MODE's form: names, cases, what stands between a folder and a task, and what bad
+// folders are told.
+#include "coordinator/suites/gpumode/gpumode_suite.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "coordinator/suites/gpumode/gpumode_description.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace ksearch {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr char kTask[] = R"(files:
+  - {"name": "submission.py", "source": "@SUBMISSION@"}
+  - {"name": "task.py", "source": "task.py"}
+  - {"name": "utils.py", "source": "../utils.py"}
+  - {"name": "reference.py", "source": "reference.py"}
+  - {"name": "eval.py", "source": "../eval.py"}
+lang: "py"
+description: |
+  Scales the rows of a matrix.
+
+  And more.
+config:
+  main: "eval.py"
+tests:
+  - {"rows": 3, "masked": False, "seed": 1}
+  - {"rows": 5, "masked": True, "seed": 2}
+  - {"rows": 64, "masked": True, "seed": 3}
+benchmarks:
+  - {"rows": 64, "masked": True, "seed": 4}
+ranking_by: "geom"
+)";
+
+// What the script says of it: a place for the result within data, a number, and a result of its
+// own.
+constexpr char kDescription[] = R"({"atol": 0.01, "rtol": 0.02,
+ "data": {"tuple": [{"tensor": 0}, {"tensor": 1}, {"number": 0}]},
+ "result": {"tuple": [{"tensor": 0}, {"tensor": 1}]},
+ "inputs": [{"name": "x", "dtype": "float32", "own_dtype": "float32", "order": [0, 1], "output": -1, "unset": false},
+            {"name": "y", "dtype": "float32", "own_dtype": "float32", "order": [0, 1], "output": 0, "unset": true}],
+ "numbers": [{"name": "scale", "kind": "float"}],
+ "outputs": [{"name": "y", "dtype": "float32"}, {"name": "out1", "dtype": "int64"}],
+ "cases": [{"shapes": [[3, 8], [3, 8]], "numbers": [0.5], "results": [[3, 8], [6]]},
+           {"shapes": [[5, 8], [5, 8]], "numbers": [0.25], "results": [[5, 8], [10]]},
+           {"shapes": [[64, 8], [64, 8]], "numbers": [0.5], "results": [[64, 8], [128]]}]})";
+
+class FakeDescriptions final : public Descriptions {
+ public:
+  absl::StatusOr<std::optional<v1::JobResult>> Find(const ProblemProgram& program) const override {
+    last = program;
+    return result;
+  }
+  std::optional<v1::JobResult> result;
+  mutable ProblemProgram last;
+};
+
+class GpuModeSuiteTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "ksearch-gpumode-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    root_ = pattern;
+    Write("problems/small.yaml",
+          "name: small\nproblems:\n  - directory: small/rows_py\n    name: rows_v2\n");
+    Write("problems/broken.yaml", "problems: [\n");
+    Write("problems/small/utils.py", "# utils\n");
+    Write("problems/small/rows_py/task.py", "# task\n");
+    Write("problems/small/rows_py/reference.py", "# reference\n");
+    Write("problems/small/rows_py/task.yml", kTask);
+  }
+  void TearDown() override { fs::remove_all(root_); }
+  void Write(const fs::path& path, const std::string& text) {
+    fs::create_directories((root_ / path).parent_path());
+    std::ofstream(root_ / path, std::ios::binary) << text;
+  }
+  absl::StatusOr<std::unique_ptr<TaskSuite>> Make(const fs::path& path) {
+    v1::SuiteConfig config;
+    config.set_kind("gpumode");
+    config.set_path(path.string());
+    config.set_device(v1::DEVICE_CLASS_CPU);
+    return MakeGpuModeSuite(config, &descriptions_);
+  }
+  std::unique_ptr<TaskSuite> Suite() {
+    auto suite = Make(root_);
+    EXPECT_TRUE(suite.ok()) << suite.status();
+    return *std::move(suite);
+  }
+  void Describe(v1::Outcome outcome, const std::string& text) {
+    descriptions_.result.emplace();
+    descriptions_.result->set_outcome(outcome);
+    descriptions_.result->set_description(text);
+    descriptions_.result->set_message("out of time");
+  }
+  std::string LoadError() { return std::string(Suite()->Load("rows_v2").status().message()); }
+  // The error after a change of the task file.
+  std::string ErrorWith(const std::string& from, const std::string& to) {
+    Write("problems/small/rows_py/task.yml", absl::StrReplaceAll(kTask, {{from, to}}));
+    return LoadError();
+  }
+
+  fs::path root_;
+  FakeDescriptions descriptions_;
+};
+
+TEST_F(GpuModeSuiteTest, FoldersAreNamedAsTheirSetsSay) {
+  Write("problems/other/rows_v2/task.yml", kTask);
+  Write("problems/other/alone/task.yml", "lang: [\n");
+  std::map<std::string, v1::TaskSummary> tasks;
+  for (const v1::TaskSummary& task : Suite()->List()) tasks[task.name()] = task;
+  ASSERT_EQ(tasks.size(), 3u);
+  EXPECT_EQ(tasks["rows_v2"].level(), "small");
+  EXPECT_EQ(tasks["rows_v2"].title(), "Scales the rows of a matrix.");
+  EXPECT_THAT(tasks["rows_v2"].error(), HasSubstr("ksearch task describe gpumode/rows_v2"));
+  EXPECT_THAT(tasks["rows_v2"].left_out(), ElementsAre("test2: is benchmark0 with another seed"));
+  EXPECT_THAT(tasks["other.rows_v2"].error(), HasSubstr("files[1]"));
+  EXPECT_THAT(tasks["alone"].error(), HasSubstr("alone/task.yml:"));
+  EXPECT_THAT(std::string(Suite()->Load("rows_v").status().message()), HasSubstr("rows_v2"));
+}
+
+TEST_F(GpuModeSuiteTest, OneFolderIsASuite) {
+  const auto suite = Make(root_ / "problems/small/rows_py");
+  ASSERT_TRUE(suite.ok()) << suite.status();
+  const auto tasks = (*suite)->List();
+  ASSERT_EQ(tasks.size(), 1u);
+  EXPECT_EQ(tasks[0].name(), "rows_py");
+  EXPECT_THAT(tasks[0].error(), HasSubstr("not described yet"));
+}
+
+TEST_F(GpuModeSuiteTest, DescribedProblemIsATask) {
+  Describe(v1::OUTCOME_PASSED, kDescription);
+  const auto task = Suite()->Load("rows_v2");
+  ASSERT_TRUE(task.ok()) << task.status();
+  EXPECT_EQ(task->definition().name(), "gpumode_rows_v2");
+  EXPECT_EQ(task->tolerance().atol(), 0.01);
+  EXPECT_EQ(task->tolerance().rtol(), 0.02);
+  // The place of a result is its output alone.
+  ASSERT_EQ(task->definition().inputs_size(), 2);
+  EXPECT_EQ(task->definition().inputs(0).name(), "x");
+  EXPECT_THAT(task->definition().inputs(0).shape(), ElementsAre("rows", "n8"));
+  EXPECT_TRUE(task->definition().inputs(1).scalar());
+  ASSERT_EQ(task->definition().outputs_size(), 2);
+  EXPECT_THAT(task->definition().outputs(0).shape(), ElementsAre("rows", "n8"));
+  EXPECT_THAT(task->definition().outputs(1).shape(), ElementsAre("d2"));
+  ASSERT_EQ(task->workloads_size(), 3);
+  EXPECT_EQ(task->workloads(0).uuid(), "test0");
+  EXPECT_TRUE(task->workloads(0).held_out());
+  EXPECT_TRUE(task->workloads(0).inputs(0).has_made());
+  EXPECT_EQ(task->workloads(1).inputs(1).scalar().float_value(), 0.25);
+  EXPECT_EQ(task->workloads(2).uuid(), "benchmark0");
+  EXPECT_FALSE(task->workloads(2).held_out());
+  EXPECT_EQ(Suite()->List()[0].error(), "");
+  // The reference lies beside the trusted entry, with what it imports.
+  std::map<std::string, std::string> files;
+  for (const v1::SourceFile& file : task->references(0).files()) {
+    files[file.path()] = file.content();
+  }
+  EXPECT_EQ(files.size(), 4u);
+  EXPECT_EQ(files["reference.py"], "# reference\n");
+  EXPECT_THAT(files["kernel.py"],
+              AllOf(HasSubstr("def make_inputs("), HasSubstr("def run("), HasSubstr("def placed("),
+                    HasSubstr("_REFERENCE = True"), Not(HasSubstr("@SPEC@"))));
+}
+
+TEST_F(GpuModeSuiteTest, SubmissionsStayAsTheyAreAndSeeNoReference) {
+  Describe(v1::OUTCOME_PASSED, kDescription);
+  const std::string submission =
+      "#!POPCORN leaderboard rows_v2\nfrom task import input_t\n\n"
+      "def custom_kernel(data):\n    return data\n";
+  v1::Sources sources;
+  sources.set_language(v1::LANGUAGE_PYTHON);
+  sources.add_files()->set_path("mine.py");
+  for (const char* own : {"def run(x, y):\n    pass\n", "class Other: pass\n",
+                          "def custom_kernel(d): pass\ndef run(x):\n    pass\n"}) {
+    sources.mutable_files(0)->set_content(own);
+    EXPECT_TRUE(Suite()->Adapt("rows_v2", &sources).ok());
+    EXPECT_EQ(sources.files(0).content(), own);
+  }
+  sources.mutable_files(0)->set_content(submission);
+  ASSERT_TRUE(Suite()->Adapt("rows_v2", &sources).ok());
+  std::map<std::string, std::string> files;
+  for (const v1::SourceFile& file : sources.files()) files[file.path()] = file.content();
+  EXPECT_EQ(files["submission.py"], submission);
+  EXPECT_EQ(files["task.py"], "# task\n");
+  EXPECT_EQ(files.count("reference.py"), 0u);
+  EXPECT_THAT(files["kernel.py"], HasSubstr("_REFERENCE = False"));
+  const auto program = Suite()->DescribingProgramOf("rows_v2");
+  ASSERT_TRUE(program.ok()) << program.status();
+  EXPECT_EQ(program->sources.files(0).path(), "kernel.py");
+  EXPECT_EQ(program->sources.files_size(), 4);
+}
+
+TEST_F(GpuModeSuiteTest, WhatNoTaskCanBeIsToldWithItsField) {
+  EXPECT_THAT(ErrorWith("lang: \"py\"", "lang: \"cu\""), HasSubstr("task.yml:7: lang"));
+  EXPECT_THAT(ErrorWith("config:", "multi_gpu: true\nconfig:"), HasSubstr("several GPUs"));
+  EXPECT_THAT(ErrorWith("../utils.py", "../../../../../etc/passwd.py"),
+              HasSubstr("files[2].source"));
+  EXPECT_THAT(ErrorWith("\"source\": \"task.py\"", "\"source\": \"gone.py\""),
+              HasSubstr("files[1].source"));
+  EXPECT_THAT(ErrorWith("\"name\": \"task.py\"", "\"name\": \"../task.py\""),
+              HasSubstr("files[1].name"));
+  EXPECT_THAT(ErrorWith("\"name\": \"task.py\"", "\"name\": \"kernel.py\""),
+              HasSubstr("files[1].name"));
+  EXPECT_THAT(ErrorWith("\"name\": \"reference.py\"", "\"name\": \"ref.py\""),
+              HasSubstr("no reference.py"));
+  EXPECT_THAT(ErrorWith("\"rows\": 3", "\"rows\": {}"), HasSubstr("tests[0].rows"));
+  EXPECT_THAT(ErrorWith("\"rows\": 3", "\"ro ws\": 3"), HasSubstr("tests[0].ro ws"));
+  EXPECT_THAT(ErrorWith("lang:", "lang: ["), HasSubstr("task.yml:"));
+}
+
+TEST_F(GpuModeSuiteTest, FailedAndWrongDescriptionsAreTold) {
+  Describe(v1::OUTCOME_COMPILE_TIMEOUT, "");
+  EXPECT_THAT(LoadError(), AllOf(HasSubstr("rows_py"), HasSubstr("out of time")));
+  Describe(v1::OUTCOME_PASSED, R"({"error": "judges properties"})");
+  EXPECT_THAT(LoadError(), AllOf(HasSubstr("rows_py"), HasSubstr("judges properties")));
+  Describe(v1::OUTCOME_PASSED, "garbage");
+  EXPECT_THAT(LoadError(), HasSubstr("rows_py:1"));
+  const std::pair<const char*, const char*> changes[] = {
+      {"\"output\": 0", "\"output\": 2"},
+      {"\"name\": \"x\"", "\"name\": \"y\""},
+      {"\"name\": \"x\"", "\"name\": \"double\""},
+      {"\"atol\": 0.01", "\"atol\": -1"},
+      {"\"dtype\": \"int64\"", "\"dtype\": \"uint8\""},
+      {"[[5, 8], [5, 8]]", "[[5, 8]]"},
+      {"[[5, 8], [5, 8]]", "[[5, 8, 1], [5, 8]]"},
+      {"[0.25]", "[true]"},
+      {"\"cases\": [", "\"cases\": [{},"},
+      {"\"kind\": \"float\"", "\"kind\": \"text\""}};
+  for (const auto& [from, to] : changes) {
+    Describe(v1::OUTCOME_PASSED, absl::StrReplaceAll(kDescription, {{from, to}}));
+    EXPECT_THAT(LoadError(), HasSubstr("rows_py")) << to;
+  }
+}
+
+TEST_F(GpuModeSuiteTest, OtherFoldersAreRefused) {
+  EXPECT_THAT(std::string(Make(root_ / "nowhere").status().message()), HasSubstr("not exist"));
+  fs::create_directories(root_ / "empty");
+  EXPECT_THAT(std::string(Make(root_ / "empty").status().message()),
+              HasSubstr("no checkout of reference-kernels"));
+}
+
+}  // namespace
+}  // namespace ksearch
