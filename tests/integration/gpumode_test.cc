@@ -1,0 +1,103 @@
+// Problems in GPU MODE's form, written for this test: from a folder to verdicts on submissions that
+// are taken unchanged, and through a whole search, with real programs. Skipped where
+// /usr/bin/python3 has no torch.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "tests/common/python_with_torch.h"
+#include "tests/integration/local_cluster.h"
+
+namespace ksearch {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr char kFolder[] = "tests/integration/data/gpumode";
+
+class GpuModeTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    if (!HasTorch()) return;
+    cluster_ = new LocalCluster();
+    cluster_->UseOwnDevice();
+    cluster_->AddToWorkerConfig(kPythonToolchain);
+    cluster_->StartModelServer(
+        LocalCluster::SourcePath("tests/integration/data/gpumode.cassette.textproto"));
+    cluster_->StartCoordinator(
+        absl::StrCat("suites { kind: 'gpumode' device: DEVICE_CLASS_CPU path: '",
+                     LocalCluster::SourcePath(kFolder), "' }"));
+    cluster_->StartWorker("w1");
+  }
+  static void TearDownTestSuite() {
+    delete cluster_;
+    cluster_ = nullptr;
+  }
+  void SetUp() override {
+    if (cluster_ == nullptr) GTEST_SKIP() << kPython << " has no torch";
+  }
+  static CommandOutput Check(const std::string& submission) {
+    return cluster_->Cli(
+        {"eval", "--task", "gpumode/masked_rows_v2", "--check-only",
+         LocalCluster::SourcePath(absl::StrCat(kFolder, "/submissions/", submission))});
+  }
+  static CommandOutput Describe(const std::string& problem) {
+    return cluster_->Cli({"task", "describe", "gpumode/" + problem});
+  }
+
+  static LocalCluster* cluster_;
+};
+LocalCluster* GpuModeTest::cluster_ = nullptr;
+
+TEST_F(GpuModeTest, ProblemsThatAreNoTasksSayWhyAndDisturbNothing) {
+  EXPECT_THAT(Describe("masked_rows_v2").out, HasSubstr("gpumode/masked_rows_v2: described"));
+  EXPECT_EQ(Describe("properties").exit.code, 3);
+  EXPECT_EQ(Describe("local_only").exit.code, 3);
+  EXPECT_THAT(Describe("several").err, HasSubstr("several GPUs"));
+  const CommandOutput list = cluster_->Cli({"--json", "task", "ls", "--suite", "gpumode"});
+  EXPECT_EQ(list.exit.code, 0) << list.err;
+  EXPECT_THAT(list.out, AllOf(HasSubstr("judges properties"), HasSubstr("several GPUs"),
+                              HasSubstr("untidy/task.yml"), HasSubstr("URLError"),
+                              HasSubstr("Scales the columns of a matrix")));
+}
+
+TEST_F(GpuModeTest, SubmissionsAreJudgedUnchanged) {
+  ASSERT_EQ(Describe("masked_rows_v2").exit.code, 0);
+  for (const char* right : {"good.py", "fresh.py", "native.cpp"}) {
+    const CommandOutput checked = Check(right);
+    EXPECT_EQ(checked.exit.code, 0) << right << checked.out << checked.err;
+  }
+  const CommandOutput masked = Check("ignores_mask.py");
+  EXPECT_EQ(masked.exit.code, 7) << masked.out << masked.err;
+  EXPECT_THAT(masked.out, HasSubstr("incorrect"));
+  const CommandOutput writes = Check("writes_input.py");
+  EXPECT_EQ(writes.exit.code, 7) << writes.out << writes.err;
+  EXPECT_THAT(writes.out, HasSubstr("input_modified"));
+  for (const char* wrong : {"lazy_result.py", "asks_reference.py"}) {
+    const CommandOutput checked = Check(wrong);
+    EXPECT_EQ(checked.exit.code, 7) << wrong << checked.out << checked.err;
+    EXPECT_THAT(checked.out, Not(HasSubstr("passed")));
+  }
+}
+
+TEST_F(GpuModeTest, SearchFindsAFasterProgram) {
+#ifdef KSEARCH_SANITIZED
+  GTEST_SKIP() << "sanitized runners do without the tight filter";
+#endif
+  ASSERT_EQ(Describe("masked_rows_v2").exit.code, 0);
+  const CommandOutput run = cluster_->Cli(
+      {"run", "--task", "gpumode/masked_rows_v2", "--language", "python", "--rounds", "2",
+       "--config", LocalCluster::SourcePath("tests/integration/data/crash_run.textproto")},
+      absl::Minutes(5));
+  EXPECT_EQ(run.exit.code, 0) << run.out << run.err;
+  const CommandOutput best = cluster_->Cli({"best", "last", "--source"});
+  EXPECT_EQ(best.exit.code, 0) << best.err;
+  EXPECT_THAT(best.out, HasSubstr("def run(x, mask, weights_scale_weight, config_divisor, out):"));
+}
+
+}  // namespace
+}  // namespace ksearch
