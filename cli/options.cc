@@ -484,9 +484,10 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   auto* format =
       export_run
           ->add_option("--format", options.format, "hand on the best program, as this suite has it")
-          ->check(CLI::IsMember({"flashinfer-bench"}))
+          ->check(CLI::IsMember({"flashinfer-bench", "gpumode"}))
           ->excludes(cassette);
-  auto* out = export_run->add_option("--out", options.out, "the data set that it is added to");
+  auto* out = export_run->add_option("--out", options.out,
+                                     "the data set that it is added to, or the file to write");
   format->needs(out);
   out->needs(format);
   export_run->callback([&options, cassette, format] {

@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/json_output.h"
 #include "cli/task/flashinfer_export.h"
+#include "cli/task/gpumode_export.h"
 #include "common/status_macros.h"
 
 namespace ksearch {
@@ -13,30 +14,53 @@ namespace {
 
 using Stub = v1::SearchService::Stub;
 
-absl::StatusOr<FlashInferExport> Export(Client* client, const Options& options) {
+absl::StatusOr<v1::BestReply> BestOf(Client* client, const Options& options) {
   v1::GetBestRequest request;
   request.set_run_id(options.run_id);
-  ASSIGN_OR_RETURN(const v1::BestReply best,
-                   (client->Call<v1::GetBestRequest, v1::BestReply>(&Stub::GetBest, request)));
-  // Without the name of its suite.
-  const std::string definition = best.task().substr(best.task().find('/') + 1);
-  ASSIGN_OR_RETURN(FlashInferExport made,
-                   MakeFlashInferExport(best, definition, options.out, absl::Now()));
-  RETURN_IF_ERROR(WriteFlashInferExport(made, options.out));
-  return made;
+  return client->Call<v1::GetBestRequest, v1::BestReply>(&Stub::GetBest, request);
 }
 
-}  // namespace
-
-int ExportSolutionCommand(Client* client, const Options& options) {
-  const absl::StatusOr<FlashInferExport> made = Export(client, options);
+int ToFlashInfer(Client*, const v1::BestReply& best, const Options& options) {
+  // Without the name of its suite.
+  const std::string definition = best.task().substr(best.task().find('/') + 1);
+  const absl::StatusOr<FlashInferExport> made =
+      MakeFlashInferExport(best, definition, options.out, absl::Now());
   if (!made.ok()) return Fail(made.status());
+  if (const absl::Status written = WriteFlashInferExport(*made, options.out); !written.ok()) {
+    return Fail(written);
+  }
   if (options.json) {
     return PrintJson({{"solution", made->solution_path}, {"traces", made->traces_path}});
   }
   std::printf("%s\n%s: %d workloads added\n", made->solution_path.c_str(),
               made->traces_path.c_str(), made->workloads);
   return kExitOk;
+}
+
+int ToGpuMode(Client* client, const v1::BestReply& best, const Options& options) {
+  const absl::Status written = ExportGpuMode(client, best, options.out, options.force);
+  if (!written.ok()) return Fail(written);
+  if (options.json) return PrintJson({{"submission", options.out}});
+  std::printf("%s\n", options.out.c_str());
+  return kExitOk;
+}
+
+// Names are those of the option --format (options.cc).
+struct Format {
+  absl::string_view name;
+  int (*write)(Client* client, const v1::BestReply& best, const Options& options);
+};
+constexpr Format kFormats[] = {{"flashinfer-bench", ToFlashInfer}, {"gpumode", ToGpuMode}};
+
+}  // namespace
+
+int ExportSolutionCommand(Client* client, const Options& options) {
+  const absl::StatusOr<v1::BestReply> best = BestOf(client, options);
+  if (!best.ok()) return Fail(best.status());
+  for (const Format& format : kFormats) {
+    if (options.format == format.name) return format.write(client, *best, options);
+  }
+  return Fail(absl::InternalError(absl::StrCat("no such format: ", options.format)));
 }
 
 }  // namespace ksearch

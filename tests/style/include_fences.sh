@@ -19,7 +19,7 @@ fence() {
   fi
 }
 
-fence 'coordinator/(dashboard|engine|events|ledger|llm|packet|proposer|scheduler|search|service|store|suites|views|world_model)/|coordinator/[^/]*\.h' 'coordinator/'
+fence 'coordinator/(dashboard|engine|events|ledger|llm|packet|proposer|scheduler|search|service|store|views|world_model)/|coordinator/[^/]*\.h' 'coordinator/'
 fence 'gpu_worker/' 'gpu_worker/'
 fence 'cli/' 'cli/'
 fence 'tests/' 'none/'
@@ -44,7 +44,7 @@ fence 'coordinator/scheduler/' 'coordinator/(scheduler|views|service)/|coordinat
 fence 'coordinator/search/' 'coordinator/(search|engine)/'
 # One format of tasks, which the command line writes and the coordinator reads.
 fence 'coordinator/tasks/' 'coordinator/(tasks|suites|engine|views|service)/|coordinator/main|cli/task/'
-fence 'coordinator/suites/' 'coordinator/(suites|service)/|coordinator/main'
+fence 'coordinator/suites/' 'coordinator/(suites|service)/|coordinator/main|cli/task/'
 fence 'coordinator/proposer/' 'coordinator/(proposer|search)/'
 fence 'coordinator/packet/' 'coordinator/(packet|proposer|search|service|views)/'
 fence 'coordinator/world_model/' 'coordinator/(world_model|proposer|search)/'

@@ -12,8 +12,6 @@
 namespace ksearch {
 namespace {
 
-constexpr char kSubmissionFile[] = "submission.py";
-
 // Any text in Python's spelling.
 std::string HexOf(const LocatedJson& value) {
   return absl::BytesToHexString(WriteJson(value, /*indent=*/-1));
@@ -73,7 +71,7 @@ v1::Sources GpuModeCandidate(const GpuModeProblem& problem, const GpuModeDescrip
   v1::Sources sources = WithFiles(Entry(problem, description, false), problem,
                                   /*with_reference=*/false);
   v1::SourceFile* const file = sources.add_files();
-  file->set_path(kSubmissionFile);
+  file->set_path(kGpuModeSubmissionFile);
   file->set_content(submission);
   return sources;
 }

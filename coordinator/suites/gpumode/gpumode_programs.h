@@ -10,6 +10,9 @@
 
 namespace ksearch {
 
+// Of a candidate that is a submission.
+inline constexpr char kGpuModeSubmissionFile[] = "submission.py";
+
 // Programs around a problem's own Python, each of several files of which kernel.py is ksearch's.
 
 // What a worker runs to describe the problem (JOB_KIND_DESCRIBE).

@@ -416,6 +416,7 @@ def describe(torch, module):
             shapes.append([tensor.shape[k] for k in entry["order"]])
         answer["cases"].append(
             {
+                "arguments": case,
                 "shapes": shapes,
                 "numbers": [value for _, value in case_tree.numbers],
                 "results": [list(tensor.shape) for _, tensor in case_result.tensors],

@@ -5,10 +5,15 @@
 
 namespace ksearch {
 
-// The texts of the .py files beside this header; two of them have @NAMES@ to be filled in.
+// The texts of the .py files beside this header; some have @NAMES@ to be filled in.
 absl::string_view DescribeProblemScript();
 absl::string_view ProblemEntryScript();
 absl::string_view PlacementScript();  // stands below either of them
+absl::string_view SubmissionEntryScript();
+absl::string_view SubmissionPythonScript();  // this or the next stands below it
+absl::string_view SubmissionNativeScript();
+// ksearch_cuda.h, which programs in CUDA may include.
+absl::string_view CudaHeaderText();
 
 }  // namespace ksearch
 

@@ -1,0 +1,58 @@
+
+
+def _ksearch_program():
+    import ctypes
+    import struct
+
+    import torch
+    from torch.utils.cpp_extension import load_inline
+
+    on_gpu = @ON_GPU@
+    declared = (
+        "#include <cstdint>\n"
+        "int64_t ksearch_submission_call(int64_t args, int64_t stream);\n"
+        "int64_t ksearch_submission_scratch(int64_t args);\n"
+    )
+    functions = ["ksearch_submission_call", "ksearch_submission_scratch"]
+    if on_gpu:
+        library = load_inline(
+            name="@NAME@",
+            cpp_sources=declared,
+            cuda_sources=_KSEARCH_SOURCE,
+            functions=functions,
+            extra_cuda_cflags=["-O3", "-std=c++20"],
+        )
+    else:
+        library = load_inline(
+            name="@NAME@",
+            cpp_sources=_KSEARCH_SOURCE,
+            functions=functions,
+            extra_cflags=["-O3", "-std=c++20"],
+        )
+
+    def slot(number):
+        if isinstance(number, float):
+            return struct.unpack("<q", struct.pack("<d", number))[0]
+        return int(number)
+
+    def program(axes, inputs, numbers, outputs):
+        words = [*axes, *(x.data_ptr() for x in inputs), *(slot(x) for x in numbers)]
+        words += [x.data_ptr() for x in outputs]
+        # Then the scratch memory, of as many bytes as the program asks for.
+        arguments = (ctypes.c_int64 * (len(words) + 2))(*words, 0, 0)
+        address = ctypes.addressof(arguments)
+        bytes_needed = library.ksearch_submission_scratch(address)
+        scratch = torch.empty(max(bytes_needed, 0), dtype=torch.uint8, device=outputs[0].device)
+        if bytes_needed > 0:
+            arguments[len(words)] = scratch.data_ptr()
+            arguments[len(words) + 1] = bytes_needed
+        stream = torch.cuda.current_stream().cuda_stream if on_gpu else 0
+        code = library.ksearch_submission_call(address, stream)
+        if code != 0:
+            raise RuntimeError(f"ksearch_run returned {code}")
+        return outputs
+
+    return program
+
+
+custom_kernel = _ksearch_submission(_ksearch_program())
