@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "tests/common/python_with_torch.h"
@@ -97,6 +98,17 @@ TEST_F(GpuModeTest, SearchFindsAFasterProgram) {
   const CommandOutput best = cluster_->Cli({"best", "last", "--source"});
   EXPECT_EQ(best.exit.code, 0) << best.err;
   EXPECT_THAT(best.out, HasSubstr("def run(x, mask, weights_scale_weight, config_divisor, out):"));
+
+  const std::string submission = absl::StrCat(cluster_->folder(), "/submission.py");
+  const std::vector<std::string> words = {"export",  "last",  "--format",
+                                          "gpumode", "--out", submission};
+  const CommandOutput exported = cluster_->Cli(words);
+  EXPECT_EQ(exported.exit.code, 0) << exported.out << exported.err;
+  EXPECT_NE(cluster_->Cli(words).exit.code, 0);  // it is there
+  const CommandOutput judged = RunProgram(
+      {kPython, LocalCluster::SourcePath(absl::StrCat(kFolder, "/judge.py")), submission},
+      absl::Minutes(1));
+  EXPECT_THAT(judged.out, HasSubstr("right")) << judged.err;
 }
 
 }  // namespace
