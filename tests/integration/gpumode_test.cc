@@ -43,7 +43,7 @@ class GpuModeTest : public testing::Test {
   }
   static CommandOutput Check(const std::string& submission) {
     return cluster_->Cli(
-        {"eval", "--task", "gpumode/masked_rows_v2", "--check-only",
+        {"eval", "--task", "gpumode/masked_rows_v2", "--check",
          LocalCluster::SourcePath(absl::StrCat(kFolder, "/submissions/", submission))});
   }
   static CommandOutput Describe(const std::string& problem) {
