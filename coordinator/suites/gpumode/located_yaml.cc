@@ -119,7 +119,7 @@ class Reader {
   absl::Status ReadValue(const yaml_event_t& event, int depth, LocatedJson* value) {
     const size_t line = event.start_mark.line;
     if (++values_ > kMaxYamlValues) return Error(line, "has more than 20000 values");
-    if (depth > kMaxJsonDepth) return Error(line, "is nested too deeply");
+    if (depth >= kMaxJsonDepth) return Error(line, "is nested too deeply");
     value->line = static_cast<int>(line) + 1;
     switch (event.type) {
       case YAML_SCALAR_EVENT:
