@@ -68,8 +68,14 @@ TEST(GpuModeSubmissionTest, TextOfNativeProgramsStandsInTheFile) {
       v1::LANGUAGE_CUDA, "kernel.cu",
       absl::StrReplaceAll(text, {{"args)", "args, cudaStream_t stream)"}}) +
           "extern \"C\" int64_t ksearch_workspace_bytes(const KsearchArgs*) { return 8; }\n"));
-  EXPECT_THAT(cuda, AllOf(HasSubstr("on_gpu = True"), HasSubstr("<cudaStream_t>(stream)"),
-                          HasSubstr("return ksearch_workspace_bytes(")));
+  EXPECT_THAT(
+      cuda, AllOf(HasSubstr("on_gpu = True"), HasSubstr("<cudaStream_t>(stream)"),
+                  HasSubstr("return ksearch_workspace_bytes("), Not(HasSubstr("namespace ks {"))));
+  // The header of ours has no files beside it here.
+  EXPECT_THAT(Made(Program(v1::LANGUAGE_CUDA, "kernel.cu",
+                           "#include \"ksearch_task.h\"\n#include \"ksearch_cuda.h\"\n")),
+              AllOf(HasSubstr("namespace ks {"), Not(HasSubstr("#include \"header/")),
+                    Not(HasSubstr("\n#include \"ksearch_cuda.h\""))));
 }
 
 TEST(GpuModeSubmissionTest, QuotesInTheTextDoNotEndIt) {

@@ -15,12 +15,21 @@ def _ksearch_program():
     )
     functions = ["ksearch_submission_call", "ksearch_submission_scratch"]
     if on_gpu:
+        major, minor = torch.cuda.get_device_capability()
+        target = f"{major}{minor}{'a' if major >= 9 else ''}"
+        # torch takes arithmetic of these types away.
+        taken = ("HALF_OPERATORS", "HALF_CONVERSIONS", "HALF2_OPERATORS", "BFLOAT16_CONVERSIONS")
         library = load_inline(
             name="@NAME@",
             cpp_sources=declared,
             cuda_sources=_KSEARCH_SOURCE,
             functions=functions,
-            extra_cuda_cflags=["-O3", "-std=c++20"],
+            extra_cuda_cflags=[
+                "-O3",
+                "-std=c++20",
+                f"-gencode=arch=compute_{target},code=sm_{target}",
+                *(f"-U__CUDA_NO_{what}__" for what in taken),
+            ],
         )
     else:
         library = load_inline(
