@@ -19,9 +19,10 @@ fi
 if [ "${1:-}" = "--with-clang" ]; then
   packages+=(clang lld clang-format libclang-rt-14-dev)
 fi
-# Tests of programs in Python: torch for processors, 600 MB on disk.
+# Tests of programs in Python: torch for processors, 600 MB on disk, and pip, by which one of them gets
+# Triton's interpreter (tests/tasks/triton_on_cpu.py).
 if [ "${1:-}" = "--with-python" ]; then
-  packages+=(python3-torch)
+  packages+=(python3-torch python3-pip)
 fi
 
 missing=()
