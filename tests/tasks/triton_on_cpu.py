@@ -108,7 +108,7 @@ def triton_in(folder):
         import torch
     except ImportError:
         raise NoTriton("no torch: deploy/install_deps.sh --with-python") from None
-    target = os.path.join(folder, "triton-" + VERSION)
+    target = os.path.join(folder, f"triton-{VERSION}-{sys.implementation.cache_tag}")
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, "lock"), "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

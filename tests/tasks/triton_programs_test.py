@@ -228,11 +228,12 @@ def main():
             tasks[name] = Task(name)
         error, calls = largest_error(path, tasks[name])
         as_said = (error <= 1) == right
+        words = f"RMS error {error:.2f} of the limit" if error < math.inf else "out of tolerance"
         bad += not as_said
         print(
-            f"{'ok ' if as_said else 'BAD'} {os.path.relpath(path, TESTS):50} {name:18} {calls:3} calls, "
-            f"RMS error {error:.2f} of the limit, {time.monotonic() - begin:.1f} s"
-            f"{'' if right else ' (must be wrong)'}"
+            f"{'ok ' if as_said else 'BAD'} {os.path.relpath(path, TESTS):57} {name:17} {calls:2} calls, "
+            f"{words}{'' if right else ', as it must be' if as_said else ', but must be wrong'}, "
+            f"{time.monotonic() - begin:.1f} s"
         )
     if not tasks:
         sys.exit("no programs in Triton")
