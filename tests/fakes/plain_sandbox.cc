@@ -35,6 +35,7 @@ absl::StatusOr<std::unique_ptr<SandboxedProcess>> PlainSandbox::Launch(const San
   options.inherited_fds = spec.inherited_fds;
   options.working_directory = spec.working_directory;
   ASSIGN_OR_RETURN(std::unique_ptr<Subprocess> process, Subprocess::Start(options));
+  last_pid_ = process->pid();
   return std::make_unique<PlainProcess>(std::move(process));
 }
 

@@ -1,6 +1,8 @@
 #ifndef KSEARCH_TESTS_FAKES_PLAIN_SANDBOX_H_
 #define KSEARCH_TESTS_FAKES_PLAIN_SANDBOX_H_
 
+#include <sys/types.h>
+
 #include <memory>
 
 #include "absl/status/statusor.h"
@@ -14,6 +16,10 @@ class PlainSandbox final : public Sandbox {
  public:
   absl::StatusOr<std::unique_ptr<SandboxedProcess>> Launch(const SandboxSpec& spec) override;
   v1::IsolationLevel isolation() const override;
+  pid_t last_pid() const { return last_pid_; }  // of the program launched last; 0: none was
+
+ private:
+  pid_t last_pid_ = 0;
 };
 
 }  // namespace ksearch

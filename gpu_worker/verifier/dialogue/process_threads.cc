@@ -92,6 +92,26 @@ std::optional<absl::Duration> ProcessThreads::ProcessorTime() const {
   return absl::DurationFromTimespec(time);
 }
 
+std::optional<int64_t> ProcessThreads::Turns() const {
+  const int list = ::openat(folder_.get(), "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const std::unique_ptr<DIR, int (*)(DIR*)> tasks(list < 0 ? nullptr : ::fdopendir(list),
+                                                  &::closedir);
+  if (tasks == nullptr) return std::nullopt;
+  int64_t all = 0;
+  while (const dirent* entry = ::readdir(tasks.get())) {
+    if (entry->d_name[0] == '.') continue;
+    const std::string text =
+        ReadAt(folder_.get(), absl::StrCat("task/", entry->d_name, "/schedstat"));
+    int64_t running = 0, waiting = 0, turns = 0;
+    if (std::sscanf(text.c_str(), "%" SCNd64 " %" SCNd64 " %" SCNd64, &running, &waiting, &turns) !=
+        3) {
+      return std::nullopt;
+    }
+    all += turns;
+  }
+  return all;
+}
+
 int64_t ProcessThreads::ResidentBytes() const {
   int64_t size = 0, resident = 0;
   const std::string text = ReadAt(folder_.get(), "statm");

@@ -259,7 +259,16 @@ Ending RunnerLink::AwaitStop() {
     }
     absl::SleepFor(kStopPoll);
   }
-  time_when_stopped_ = runner_threads_->ProcessorTime();
+  // A thread is shown as stopped shortly before it is off its processor, and what it did since the
+  // last tick is counted then.
+  WhenStopped when = {runner_threads_->ProcessorTime(), runner_threads_->Turns()};
+  while (clock_.SteadyNow() < deadline) {
+    absl::SleepFor(kStopPoll);
+    const WhenStopped again = {runner_threads_->ProcessorTime(), runner_threads_->Turns()};
+    if (again.time == when.time && again.turns == when.turns) break;
+    when = again;
+  }
+  when_stopped_ = when;
   if (HoldsMoreThan(counted_bytes_)) {
     process_->Kill();
     return Fail({v1::OUTCOME_RESOURCE_LIMIT,
@@ -488,11 +497,15 @@ void RunnerLink::Pause() {
 
 void RunnerLink::Resume() {
   if (!paused_) return;
-  if (const auto before = std::exchange(time_when_stopped_, std::nullopt); before.has_value()) {
+  if (const auto before = std::exchange(when_stopped_, std::nullopt);
+      before.has_value() && before->time.has_value()) {
     const std::optional<absl::Duration> now = runner_threads_->ProcessorTime();
-    if (now.has_value() && *now - *before > kMaxTimeWhileStopped) {
+    // Who was not put on a processor did not run, whatever was counted late.
+    const std::optional<int64_t> turns = runner_threads_->Turns();
+    const bool had_a_turn = !turns.has_value() || turns != before->turns;
+    if (now.has_value() && *now - *before->time > kMaxTimeWhileStopped && had_a_turn) {
       Fail({v1::OUTCOME_CHEAT,
-            absl::StrCat("the candidate ran for ", absl::FormatDuration(*now - *before),
+            absl::StrCat("the candidate ran for ", absl::FormatDuration(*now - *before->time),
                          " while it was stopped")});
     }
   }

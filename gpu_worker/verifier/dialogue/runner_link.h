@@ -160,9 +160,14 @@ class RunnerLink {
   UniqueFd runner_pidfd_;
   bool ready_ = false;
   bool paused_ = false;
-  std::optional<absl::Duration> time_when_stopped_;  // processor time, all threads seen stopped
-  int64_t buffer_bytes_ = 0;                         // mapped by the last Map
-  int64_t own_bytes_ = 0;                            // what the runner took with nothing loaded
+  // The runner's processor time and turns once all its threads were seen stopped.
+  struct WhenStopped {
+    std::optional<absl::Duration> time;
+    std::optional<int64_t> turns;
+  };
+  std::optional<WhenStopped> when_stopped_;
+  int64_t buffer_bytes_ = 0;  // mapped by the last Map
+  int64_t own_bytes_ = 0;     // what the runner took with nothing loaded
   bool keeps_output_ = true;
   bool returns_outputs_ = false;
   bool spin_ = false;

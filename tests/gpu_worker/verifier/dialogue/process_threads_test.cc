@@ -64,8 +64,11 @@ TEST_F(ProcessThreadsTest, TellsAStoppedProcessFromOneThatGoesOn) {
   ASSERT_TRUE(before.has_value());
   EXPECT_EQ(threads.ProcessorTime(), before);
   EXPECT_FALSE(threads.Exiting());
+  const auto turns = threads.Turns();
+  ASSERT_TRUE(turns.has_value());
   ASSERT_EQ(::kill(process_->pid(), SIGCONT), 0);
   EXPECT_TRUE(Comes([&] { return !threads.AllStopped(); }));
+  EXPECT_TRUE(Comes([&] { return threads.Turns() > turns; }));
 }
 
 TEST_F(ProcessThreadsTest, AKilledProcessIsExiting) {

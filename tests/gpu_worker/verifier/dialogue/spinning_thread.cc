@@ -1,0 +1,17 @@
+// A candidate whose thread is at work from the time it is loaded.
+#include <thread>
+
+namespace {
+
+struct Spinning {
+  Spinning() {
+    std::thread([] {
+      for (volatile unsigned turn = 0;; turn = turn + 1) {
+      }
+    }).detach();
+  }
+} spinning;
+
+}  // namespace
+
+extern "C" int ksearch_run(const void*) { return 0; }
