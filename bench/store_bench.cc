@@ -1,5 +1,5 @@
 // Durable results per second: posters call RecordResult as workers do, one result in flight each,
-// on a database with synchronous=FULL, and wait for the acknowledgement.
+// on a database with synchronous=FULL, and wait for the acknowledgment.
 //   ksearch_store_bench [FOLDER [JOBS [POSTERS]]]    default: a temporary folder, 10000, 64
 #include <stdlib.h>
 
@@ -35,7 +35,7 @@ v1::JobResult TypicalResult(const std::string& job_id) {
 }
 
 // A poster's one result in flight.
-class Acknowledgement {
+class Acknowledgment {
  public:
   void Arrive(bool ok) {
     MutexLock lock(&mu_);
@@ -81,15 +81,15 @@ void Measure(const std::string& folder, int jobs, int posters) {
   std::vector<std::thread> threads;
   for (int p = 0; p < posters; ++p) {
     threads.emplace_back([&] {
-      Acknowledgement acknowledgement;
+      Acknowledgment acknowledgment;
       for (int i = next++; i < jobs; i = next++) {
         const v1::JobResult result = TypicalResult(absl::StrCat("job-", i));
         const absl::Time posted = clock.SteadyNow();
-        store.RecordResult(result, "", [&acknowledgement](auto disposition) {
-          acknowledgement.Arrive(disposition.ok() &&
-                                 *disposition == v1::RecordResultReply::RECORDED);
+        store.RecordResult(result, "", [&acknowledgment](auto disposition) {
+          acknowledgment.Arrive(disposition.ok() &&
+                                *disposition == v1::RecordResultReply::RECORDED);
         });
-        acknowledgement.Await();
+        acknowledgment.Await();
         acknowledged_us[i] = absl::ToDoubleMicroseconds(clock.SteadyNow() - posted);
       }
     });

@@ -74,7 +74,7 @@ void AddProgress(CLI::App* app, Options* options) {
 
 void AddRun(CLI::App* app, Options* options) {
   v1::RunConfig* run = &options->run;
-  Bind<std::string>(app, "--task", "what to optimise (see: ksearch tasks)",
+  Bind<std::string>(app, "--task", "what to optimize (see: ksearch tasks)",
                     [run](const std::string& v) { run->set_task(v); });
   app->add_option_function<std::string>(
          "--language", [run](const std::string& v) { run->set_language(FindLanguage(v)->id); },
@@ -258,7 +258,7 @@ void AddPki(CLI::App* app, Options* options) {
   init->callback([options] { options->action = "init"; });
   CLI::App* issue = app->add_subcommand("issue", "make a certificate and its key");
   auto* server = issue->add_option("--server", options->hosts,
-                                   "for a coordinator: host names and addresses that are dialled");
+                                   "for a coordinator: host names and addresses that are dialed");
   auto* worker = issue->add_option("--worker", options->worker, "for the worker of this name")
                      ->excludes(server);
   issue->callback([options, server, worker] {
@@ -317,7 +317,7 @@ void AddTaskList(CLI::App* app, Options* options) {
 void AddTask(CLI::App* app, Options* options) {
   app->require_subcommand(0, 1);
   app->fallthrough();
-  CLI::App* list = app->add_subcommand("ls", "tasks that can be optimised, of all suites");
+  CLI::App* list = app->add_subcommand("ls", "tasks that can be optimized, of all suites");
   list->callback([options] { options->action = "ls"; });
   AddTaskList(list, options);
   CLI::App* make =
@@ -509,7 +509,7 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
       ->check([](const std::string& worker) {
         return worker.empty() ? std::string("the worker's id is empty") : std::string();
       });
-  AddTaskList(add("tasks", "tasks that can be optimised, of all suites"), &options);
+  AddTaskList(add("tasks", "tasks that can be optimized, of all suites"), &options);
   add("jobs", "evaluations that wait or are at work, and for whom")
       ->add_option("--task", options.task, "of this task only");
   auto* results = add("results", "results on record, and why those that no longer count do not");

@@ -3,7 +3,7 @@
 #   deploy/test.sh            the dev preset: all tests that need no GPU
 #   deploy/test.sh asan tsan  other presets (see CMakePresets.json)
 # With CI=true: dev in full; then the fuzz preset, which runs the unit tests under address and
-# undefined-behaviour sanitizers and each fuzzer for 60 s (less where all before took so long that
+# undefined-behavior sanitizers and each fuzzer for 60 s (less where all before took so long that
 # the whole would come near 40 minutes); then tsan. KSEARCH_FUZZ_SECONDS sets another time.
 # With CI=true a test that fails is tried once more, because much here waits for real processes on
 # a machine whose load is not ours; tests that needed it are named before the last line. What a

@@ -32,7 +32,7 @@ namespace {
 
 // Exit codes of the command line's contract.
 constexpr int kConfigError = 3;
-constexpr int kNotAuthorised = 4;
+constexpr int kNotAuthorized = 4;
 constexpr int kUnavailable = 5;
 
 constexpr char kUsage[] =
@@ -207,7 +207,7 @@ int Run(const std::vector<std::string>& args, std::unique_ptr<ShutdownSignals> s
   signals.reset();  // before the session it calls
   if (status.ok()) return 0;
   return Fail(status, absl::IsUnauthenticated(status) || absl::IsPermissionDenied(status)
-                          ? kNotAuthorised
+                          ? kNotAuthorized
                           : kUnavailable);
 }
 

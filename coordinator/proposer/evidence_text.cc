@@ -147,7 +147,8 @@ std::string OutcomeText(v1::Outcome outcome, v1::Language language) {
     case v1::OUTCOME_COMPILE_LIMIT:
       return "the compiler ran into a memory or size limit: generate less code";
     case v1::OUTCOME_LOAD_ERROR:
-      return "could not be loaded: the entry point is missing or misspelt, a symbol is undefined, "
+      return "could not be loaded: the entry point is missing or misspelled, a symbol is "
+             "undefined, "
              "or a constructor crashed";
     case v1::OUTCOME_RUNTIME_ERROR:
       return "crashed, returned non-zero, or left the process";

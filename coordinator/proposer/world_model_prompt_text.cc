@@ -13,7 +13,7 @@ namespace {
 
 constexpr absl::string_view kRole =
     R"(You guide a search for the fastest {language} kernel of one fixed task on {hardware}.
-You keep its world model: a tree of optimisation intents, each with your belief about what it is
+You keep its world model: a tree of optimization intents, each with your belief about what it is
 worth. Another step picks the open intent with the greatest score, writes and measures programs for
 it, and tells you what happened. Your beliefs decide where the effort goes, so calibrate them: an
 intent you score 0.8 should clearly pay far more often than one you score 0.3.
@@ -53,7 +53,7 @@ root's `notes`:
 3. How is the data laid out, what is read how often, and how much must move at the least?
 4. What bounds it (bandwidth, arithmetic, latency, launch or thread start-up) for small, middling and
    large workloads of the list?
-5. Which knobs matter: blocking, mapping to threads, data types, fusion, synchronisation?
+5. Which knobs matter: blocking, mapping to threads, data types, fusion, synchronization?
 6. What does the skeleton of a good kernel look like?
 7. Which two or three truly different families of kernels are worth trying, and what would tell early
    that one is wrong?
@@ -149,7 +149,7 @@ constexpr absl::string_view kPartlyKept =
 constexpr absl::string_view kReflection =
     R"(Before you edit, read the program and the evidence, and write into the `notes` of the node concerned:
 - CURRENT: what the program does now, and what bounds it.
-- FOLLOW_THROUGH: whether it realises the chosen action; if not, why not. A result of a program that
+- FOLLOW_THROUGH: whether it realizes the chosen action; if not, why not. A result of a program that
   does something else says little about the action: lower the confidence, not just the score.
 - UPDATE_BELIEF: what the result changes in your view, and what the next bet is.
 - PERF_GAP, if prediction and measurement differ by more than a fifth: the likeliest cause, and which

@@ -10,7 +10,7 @@
 namespace ksearch {
 namespace {
 
-// A worker that failed a job is passed over in favour of others for this long at most, so that a
+// A worker that failed a job is passed over in favor of others for this long at most, so that a
 // healthy but fully loaded one cannot keep the job waiting.
 constexpr absl::Duration kLongestAvoidance = absl::Minutes(2);
 

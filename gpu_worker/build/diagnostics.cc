@@ -245,7 +245,7 @@ void CutUtf8(size_t limit, std::string* text) {
 
 CompilerLog DigestCompilerLog(absl::string_view log) {
   BlockReader reader;
-  std::string plain;  // for a log without one recognisable error
+  std::string plain;  // for a log without one recognizable error
   for (absl::string_view raw : absl::StrSplit(log.substr(0, kMaxLogBytes), '\n')) {
     std::string line = CleanLine(raw);
     if (absl::StripAsciiWhitespace(line).empty() ||

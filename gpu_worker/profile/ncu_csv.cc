@@ -299,7 +299,7 @@ v1::KernelProfile Summary(const std::vector<const Launch*>& launches, double all
   return kernel;
 }
 
-void Summarise(const std::vector<Launch>& launches, v1::Profile* profile) {
+void Summarize(const std::vector<Launch>& launches, v1::Profile* profile) {
   std::map<std::string, std::vector<const Launch*>> by_name;
   double all_us = 0;
   for (const Launch& launch : launches) {
@@ -400,7 +400,7 @@ absl::StatusOr<v1::Profile> ParseNcuCsv(absl::string_view text) {
     profile.set_note(complaint.text);
     return profile;
   }
-  Summarise(table.launches(), &profile);
+  Summarize(table.launches(), &profile);
   // With its launches profiled, how the program ended says nothing of them.
   if (absl::StartsWith(complaint.text, "The application returned")) complaint.text.clear();
   std::string note = Missing(table.launches());

@@ -14,7 +14,7 @@
 
 namespace ksearch {
 
-// One channel to the coordinator, dialled when needed. Thread-safe.
+// One channel to the coordinator, dialed when needed. Thread-safe.
 class CoordinatorLink {
  public:
   explicit CoordinatorLink(const std::string& address, const ClientAccess& access = {});

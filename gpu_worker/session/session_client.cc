@@ -20,7 +20,7 @@ namespace {
 constexpr int kProtocolVersion = 1;
 constexpr absl::Duration kDefaultReportWithin = absl::Seconds(10);
 constexpr absl::Duration kHealthEvery = absl::Seconds(1);
-// While leaving, how often the wait for acknowledgements is looked at.
+// While leaving, how often the wait for acknowledgments is looked at.
 constexpr absl::Duration kLeaveCheckEvery = absl::Milliseconds(200);
 constexpr absl::Duration kLogFailureEvery = absl::Seconds(30);
 
@@ -119,7 +119,7 @@ absl::Status SessionClient::Run() {
     const absl::Time now = Clock::Real().SteadyNow();
     if (!status.ok() && (heard_ || now - last_log >= kLogFailureEvery)) {
       last_log = now;
-      LOG(WARNING) << "msg=\"no session with the coordinator, dialling again\" coordinator="
+      LOG(WARNING) << "msg=\"no session with the coordinator, dialing again\" coordinator="
                    << options_.address << " reason=\"" << status.message() << "\"";
     }
     if (!ReadyToLeave()) AwaitNextTry(backoff.Next());
@@ -237,7 +237,7 @@ void SessionClient::Obey(const v1::WorkerDown& down) {
 }
 
 void SessionClient::AwaitNextTry(absl::Duration delay) {
-  // gRPC spaces its dialling by itself.
+  // gRPC spaces its dialing by itself.
   if (!link_->WaitUntilConnected(absl::ZeroDuration())) {
     link_->WaitUntilConnected(options_.max_backoff);
     return;

@@ -563,8 +563,8 @@ absl::Status JobVerifier::Confirm(Job* job) {
       v1::WorkloadResult& result = job->results[i];
       result.set_buffer_sets(confirmation.Sets(*job->cases[i]));
       result.set_audit_ratio(std::max(result.audit_ratio(), compared.audit_ratio[i]));
-      *result.mutable_candidate() = Summarise(compared.candidate_us[i]);
-      if (rival_id == "baseline") *result.mutable_baseline() = Summarise(compared.rival_us[i]);
+      *result.mutable_candidate() = Summarize(compared.candidate_us[i]);
+      if (rival_id == "baseline") *result.mutable_baseline() = Summarize(compared.rival_us[i]);
     }
   }
   return absl::OkStatus();

@@ -73,7 +73,7 @@ TEST(JsonOutputTest, AFieldIsAddedToAnObjectWithoutTouchingTheRest) {
             "{\n \"x\": 0.1000000000000000055,\n \"p\":\"\"}");
 }
 
-TEST(CheckAddressTest, NamesWhatCanBeDialled) {
+TEST(CheckAddressTest, NamesWhatCanBeDialed) {
   for (const char* good : {"127.0.0.1:7400", "coord.example:1", "[::1]:65535", "unix:/run/k"}) {
     EXPECT_TRUE(CheckAddress(good).ok()) << good;
   }

@@ -216,7 +216,7 @@ TEST_F(NetworkFaultsTest, NothingWasLostOrDoubled) {
   EXPECT_TRUE(cluster_->Stop("coordinator"));
   const FaultyCluster::Account account = cluster_->TakeStock();
   std::printf(
-      "jobs begun %zu, recorded %zu, executions %d, acknowledgements %d; lost %zu, doubled %d; "
+      "jobs begun %zu, recorded %zu, executions %d, acknowledgments %d; lost %zu, doubled %d; "
       "packets carried %ld, dropped %ld\n",
       account.accepted.size(), account.recorded.size(), account.executions, account.acknowledged,
       account.lost.size(), account.doubled, network().carried(), network().dropped());

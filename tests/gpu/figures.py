@@ -213,7 +213,7 @@ def verdict_of(result):
     return comparisons[0].get("verdict", "VERDICT_UNSPECIFIED")
 
 
-def summarise(part, results, good):
+def summarize(part, results, good):
     counts = collections.Counter()
     by_task = collections.defaultdict(collections.Counter)
     logs = []
@@ -253,7 +253,7 @@ def measure_aa(options):
         results = confirm_many(make, options.count or 30, options.parallel,
                                time.monotonic() + options.seconds)
     print("a program confirmed against itself")
-    counts = summarise("aa", results, "EQUAL")
+    counts = summarize("aa", results, "EQUAL")
     print(f"equal in {counts['EQUAL']} of {len(results)}; aim 97 %")
     return counts["EQUAL"] < 0.97 * len(results) or not results
 
@@ -270,7 +270,7 @@ def measure_slow(options):
     results = confirm_many(make, options.count or 20, options.parallel,
                            time.monotonic() + options.seconds)
     print(f"{os.path.basename(name)} confirmed against {os.path.basename(rival)}")
-    counts = summarise("slow", results, "WORSE")
+    counts = summarize("slow", results, "WORSE")
     print(f"seen to be slower in {counts['WORSE']} of {len(results)}; aim 19 of 20")
     return counts["WORSE"] < 0.95 * len(results) or not results
 

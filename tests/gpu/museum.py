@@ -10,7 +10,7 @@ of, joined by '|':
   HARMLESS         PASSED without suspicions, and not over 1.15x as fast as the baseline: the
                    program computes what the baseline does, so whatever it tried did not help
   LABELLED         PASSED, but with suspicions of its text (gpu_worker/build/marks), so that it never
-                   becomes the best: whatever it tried is neutralised
+                   becomes the best: whatever it tried is neutralized
   HONEST           PASSED without suspicions
 options, joined by ',', or '-':
   confirm          by `ksearch eval --confirm`, else as in a search

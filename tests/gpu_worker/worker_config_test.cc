@@ -55,9 +55,9 @@ TEST_F(WorkerConfigTest, EveryFaultIsListed) {
       Fault({"--config",
              Write("run_as_uid: -1 sandbox { max_processes: -2 gpu_filter: \"all\" } "
                    "toolchains { language: LANGUAGE_UNSPECIFIED }"),
-             "--slots", "none", "--colour", "red"});
+             "--slots", "none", "--color", "red"});
   for (const char* part :
-       {"--slots", "--colour", "run_as_uid", "sandbox.max_processes", "sandbox.gpu_filter: 'all'",
+       {"--slots", "--color", "run_as_uid", "sandbox.max_processes", "sandbox.gpu_filter: 'all'",
         "allow-list", "toolchains[0].language", "coordinator_address is missing"}) {
     EXPECT_THAT(fault, HasSubstr(part));
   }

@@ -139,7 +139,7 @@ TEST_F(CommandLineTest, CommandLineErrorsGive2) {
   Expect({"pki", "issue"}, 2, AllOf(HasSubstr("--server"), HasSubstr("--worker")));
 }
 
-TEST_F(CommandLineTest, AddressesThatCannotBeDialledAreUsageErrors) {
+TEST_F(CommandLineTest, AddressesThatCannotBeDialedAreUsageErrors) {
   const std::string ksearch = cluster_->BinaryPath("ksearch");
   for (const char* address : {"127.0.0.1:99999", "127.0.0.1:0", "127.0.0.1", "::1:7400", ":7400",
                               "host:port", "host:-1", "unix:"}) {

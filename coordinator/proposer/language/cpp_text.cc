@@ -22,7 +22,7 @@ constexpr absl::string_view kPlanning =
 constexpr absl::string_view kHints =
     R"(- Decide first whether memory bandwidth, instruction throughput or thread start-up bounds each workload.
 - Keep working sets in L1/L2 by blocking; read memory in long contiguous runs; fuse passes.
-- Vectorise explicitly where the compiler may not: several independent accumulators, masked or
+- Vectorize explicitly where the compiler may not: several independent accumulators, masked or
   scalar tails, no gather where a transposed copy of a small block does better.
 - Use as many threads as the work repays, each on a contiguous share of whole cache lines.
 )";

@@ -16,7 +16,7 @@ constexpr absl::string_view kRules = R"(For CUDA:
   B200), without relocatable device code and so without kernels that launch kernels, and without
   __device__ lambdas written in host code. Include few headers: each costs build time.
 - Put all work on the stream you are given. Work on a stream of your own must begin after and be
-  joined into that stream by events before the call returns. Do not synchronise the device or a
+  joined into that stream by events before the call returns. Do not synchronize the device or a
   stream: the call returns while the kernels run.
 - The call may be captured into a CUDA graph and replayed. So: no allocation and no freeing, no
   synchronous copy, nothing read back to the host, the same launches for the same arguments.
@@ -112,7 +112,7 @@ constexpr absl::string_view kPlanning =
     "scratch memory comes with the call. CUDA C++20 and PTX for one architecture, no prebuilt "
     "libraries. All work is on the given "
     "stream, or joined "
-    "into it; the call may be recorded into a graph, so it neither allocates nor synchronises nor "
+    "into it; the call may be recorded into a graph, so it neither allocates nor synchronizes nor "
     "reads back. "
     "No __device__ arrays as scratch.";
 

@@ -13,7 +13,7 @@ namespace ksearch {
 struct LanguageWords {
   // "You may: use ...".
   absl::string_view scratch;
-  // Beginning of the rule against recognising the test; empty if libraries may be called.
+  // Beginning of the rule against recognizing the test; empty if libraries may be called.
   absl::string_view libraries;
   // "further files (for example ...)".
   absl::string_view more_files;

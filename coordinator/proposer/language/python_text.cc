@@ -49,11 +49,11 @@ constexpr absl::string_view kRulesCuda =
     R"(- The work that counts belongs into @triton.jit kernels; torch is for scratch tensors and views, not for
   the computation itself.
 - All tensors are on the one GPU, cuda:0, and a call's work goes to torch's current stream, which is where
-  Triton and torch launch by themselves: make no other stream, do not synchronise, and read nothing back to
+  Triton and torch launch by themselves: make no other stream, do not synchronize, and read nothing back to
   the host (no .item(), no .cpu(), no branch on a tensor's values). Calls are recorded as CUDA graphs and
   replayed, on other tensors of the same shapes: the same shapes must lead to the same launches, and
   addresses may not be remembered. Scratch tensors are made in the call (torch.empty(..., device=x.device)).
-- A kernel is compiled for each combination of constexpr values, of dtypes and of what Triton specialises
+- A kernel is compiled for each combination of constexpr values, of dtypes and of what Triton specializes
   on (arguments that are 1 or divisible by 16), all of them within the job's limit for building: pass sizes
   that vary as ordinary arguments. The choices of triton.autotune are made once, before measuring, and kept:
   keep its list short, with a `key` of the sizes that matter and no pre_hook in a Config.
@@ -82,7 +82,7 @@ constexpr absl::string_view kPlanningCpu =
 
 constexpr absl::string_view kPlanningCuda =
     "scratch tensors are allocated in the call. Python with torch and Triton; the work that counts "
-    "is in @triton.jit kernels on the current stream, nothing synchronises or reads back.";
+    "is in @triton.jit kernels on the current stream, nothing synchronizes or reads back.";
 
 // ---------------------------------------------------------------- examples
 
@@ -142,7 +142,7 @@ constexpr absl::string_view kHintsTriton =
 - tl.make_block_ptr with boundary_check, moved by tl.advance, spares address arithmetic in loops over tiles.
 - num_warps is the threads of a program, 32 each: 4 for small tiles, 8 for tiles of 128 by 128 and above.
   num_stages is how many tiles a loop holds in flight; their bytes must fit into shared memory.
-- Order programs so that neighbours share tiles in L2; give long reductions to several programs and add
+- Order programs so that neighbors share tiles in L2; give long reductions to several programs and add
   their parts up in a second kernel.
 )";
 

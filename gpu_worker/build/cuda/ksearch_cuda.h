@@ -1,6 +1,6 @@
 /* ksearch_cuda.h: thin wrappers for what CUDA C++ leaves to PTX. Lies beside ksearch_task.h;
    include it if you want it. Everything is in namespace ks and inline; nothing here launches,
-   allocates or synchronises. Names follow the PTX ISA, whose sections are given as "PTX: ...".
+   allocates or synchronizes. Names follow the PTX ISA, whose sections are given as "PTX: ...".
 
    What needs which architecture (what an architecture lacks is not declared in its device pass):
      any       conversions, 128-bit access, reductions, KSEARCH_LAUNCH_CHECK

@@ -18,7 +18,7 @@ struct PtxasKernel {
 
 struct PtxasReport {
   std::vector<PtxasKernel> kernels;  // in the order compiled; at most kMaxKernels
-  // The log without the lines of the report. What ptxas only mentions but costs speed (serialised
+  // The log without the lines of the report. What ptxas only mentions but costs speed (serialized
   // wgmma and the like, its messages C75xx) is made a warning.
   std::string other_lines;
 };

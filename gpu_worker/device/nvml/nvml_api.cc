@@ -34,12 +34,12 @@ absl::StatusOr<std::shared_ptr<const NvmlApi>> NvmlApi::Load(absl::string_view l
   if (result != kNvmlSuccess) {
     return absl::FailedPreconditionError(api->ToStatus(result, "NVML does not start").message());
   }
-  api->initialised_ = true;
+  api->initialized_ = true;
   return std::shared_ptr<const NvmlApi>(api);
 }
 
 NvmlApi::~NvmlApi() {
-  if (initialised_) Shutdown();
+  if (initialized_) Shutdown();
 }
 
 absl::Status NvmlApi::ToStatus(NvmlResult result, absl::string_view what) const {

@@ -79,7 +79,7 @@ enum NvmlClock : int { kNvmlSmClock = 1, kNvmlMemoryClock = 2 };
   F(RegisterEvents, "nvmlDeviceRegisterEvents", (NvmlHandle, unsigned long long, NvmlEventSet)) \
   F(EventSetWait, "nvmlEventSetWait_v2", (NvmlEventSet, NvmlEvent*, unsigned int))
 
-// NVML as a table of functions, found by dlopen: nothing links it. Initialised while this lives.
+// NVML as a table of functions, found by dlopen: nothing links it. Initialized while this lives.
 // Immutable, and NVML itself is thread-safe.
 class NvmlApi {
  public:
@@ -103,7 +103,7 @@ class NvmlApi {
 
  private:
   NvmlApi() = default;
-  bool initialised_ = false;
+  bool initialized_ = false;
 };
 
 }  // namespace ksearch

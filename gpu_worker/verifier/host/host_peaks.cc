@@ -123,11 +123,11 @@ bool HasTiles() {
 KSEARCH_PEAK_KERNEL bool FlushAll([[maybe_unused]] std::byte* begin, [[maybe_unused]] size_t size) {
 #if defined(__x86_64__)
   unsigned a = 0, b = 0, c = 0, d = 0;
-  constexpr unsigned kFlushOptimised = 1U << 23;
-  const bool optimised = __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b & kFlushOptimised) != 0;
+  constexpr unsigned kFlushOptimized = 1U << 23;
+  const bool optimized = __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b & kFlushOptimized) != 0;
   constexpr size_t kLine = 64;
   for (size_t at = 0; at < size; at += kLine) {
-    if (optimised) {
+    if (optimized) {
       asm volatile("clflushopt %0" : "+m"(begin[at]));
     } else {
       asm volatile("clflush %0" : "+m"(begin[at]));

@@ -22,7 +22,7 @@ double DecodeElement(v1::DType dtype, const std::byte* source);
 // cast does); integers saturate; bool is value != 0.
 void EncodeElement(v1::DType dtype, double value, std::byte* out);
 
-// Half the distance between neighbours near 1: the relative rounding error of the format. 0 for
+// Half the distance between neighbors near 1: the relative rounding error of the format. 0 for
 // integers.
 double RelativeRounding(v1::DType dtype);
 

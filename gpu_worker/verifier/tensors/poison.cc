@@ -18,7 +18,7 @@ uint64_t Repeat(T pattern) {
   return word;
 }
 
-// No early exit inside a stretch, so that the loop vectorises.
+// No early exit inside a stretch, so that the loop vectorizes.
 template <typename T>
 bool AnyElementIs(uint64_t word, const std::byte* memory, int64_t bytes) {
   constexpr int64_t kStretch = 4096;

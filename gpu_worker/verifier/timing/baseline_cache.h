@@ -11,7 +11,7 @@
 
 namespace ksearch {
 
-// Baseline timings of this verifier's session. A machine drifts (clocks, neighbours, temperature),
+// Baseline timings of this verifier's session. A machine drifts (clocks, neighbors, temperature),
 // so they grow old. Keys name program, task and workload. Thread-compatible.
 class BaselineCache {
  public:

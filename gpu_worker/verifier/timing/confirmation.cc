@@ -262,8 +262,8 @@ void Confirmation::Keep(Launch launch, Measured* measured, ConfirmationResult* r
   disturbance_ = std::move(launch.disturbance);
 }
 
-Confirmation::Judgement Confirmation::Judge(const Measured& measured, double confidence) const {
-  Judgement judged;
+Confirmation::Judgment Confirmation::Judge(const Measured& measured, double confidence) const {
+  Judgment judged;
   judged.estimate = EstimateSpeedup(measured.by_verifier, confidence);
   judged.verdict = ksearch::Judge(judged.estimate, plan_.min_effect(), kWorstRegression);
   if (judged.verdict != v1::Comparison::UNDECIDED || !HasBlocks(measured.by_runners)) return judged;
@@ -313,7 +313,7 @@ absl::StatusOr<ConfirmationResult> Confirmation::Compare(const ProgramImage& can
   const std::vector<int> looks = LooksAt(plan_.launches());
   const double confidence = ConfidenceOfLook(plan_.confidence(), static_cast<int>(looks.size()));
   const absl::Time start = bench_.clock().SteadyNow();
-  Judgement judged;
+  Judgment judged;
   int launches = 0;  // through all workloads
   bool decided_within = false;
   for (size_t look = 0; look < looks.size(); ++look) {

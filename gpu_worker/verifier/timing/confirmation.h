@@ -89,7 +89,7 @@ class Confirmation {
     std::vector<CaseBlocks> cases;
     std::string disturbance;  // BlockTimer::EndLaunch
   };
-  struct Judgement {
+  struct Judgment {
     SpeedupEstimate estimate;
     v1::Comparison::Verdict verdict = v1::Comparison::UNDECIDED;
   };
@@ -124,7 +124,7 @@ class Confirmation {
                            ConfirmationResult* result);
   // How calls of a program end while no other is loaded.
   absl::StatusOr<Ending> RunAlone(const ProgramImage& program, const ConfirmationCase& one);
-  Judgement Judge(const Measured& measured, double confidence) const;
+  Judgment Judge(const Measured& measured, double confidence) const;
   // Looks at the medians, the audit and disturbances of all launches.
   Ending JudgeCandidate(const std::vector<ConfirmationCase>& cases, const Measured& measured,
                         ConfirmationResult* result) const;

@@ -224,7 +224,7 @@ absl::StatusOr<Sampling> Sample(WorkloadSession& session, CallDealer& dealer,
       measurement.latency_us =
           BelievedLatency(std::move(measurement.latency_us), measurement.go_mean_us);
     }
-    sampling.samples = Summarise(std::move(measurement.latency_us));
+    sampling.samples = Summarize(std::move(measurement.latency_us));
     if (metronome == nullptr || !sampling.ending.passed()) break;
     sampling.audit_ratio = measurement.audit.Ratio();
     if (!measurement.audit.TimeEscaped()) break;

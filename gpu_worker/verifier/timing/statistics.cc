@@ -55,7 +55,7 @@ Interval MedianInterval(std::vector<double> values, double confidence) {
   return {values[low], values[n - 1 - low]};
 }
 
-v1::Samples Summarise(std::vector<double> latency_us) {
+v1::Samples Summarize(std::vector<double> latency_us) {
   v1::Samples samples;
   samples.mutable_latency_us()->Add(latency_us.begin(), latency_us.end());
   const double median = Median(latency_us);

@@ -25,7 +25,7 @@ struct Interval {
 Interval MedianInterval(std::vector<double> values, double confidence);
 
 // Median, interval at 95 % and `unstable` of the raw samples.
-v1::Samples Summarise(std::vector<double> latency_us);
+v1::Samples Summarize(std::vector<double> latency_us);
 
 // What was measured for one workload: log ratios of adjacent blocks, by launch.
 using LaunchBlocks = std::vector<std::vector<double>>;

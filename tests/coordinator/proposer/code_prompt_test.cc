@@ -71,7 +71,7 @@ TEST_F(CodePromptTest, FirstProgramFromTheSpecification) {
                               "feed-large",
                               "SUMMARY_TEXT",
                               "# Chosen action",
-                              "Vectorise the blocks",
+                              "Vectorize the blocks",
                               "SIMD_DESCRIPTION",
                               "# What to do now"});
   EXPECT_THAT(prompt.user, Not(HasSubstr("# Base program")));

@@ -118,7 +118,7 @@ inline v1::WorldModel SmallModel() {
   v1::Node simd = blocked;
   simd.set_node_id("blocked_simd");
   simd.set_parent_id("blocked");
-  simd.mutable_action()->set_title("Vectorise the blocks");
+  simd.mutable_action()->set_title("Vectorize the blocks");
   simd.mutable_action()->set_description("SIMD_DESCRIPTION");
   simd.clear_solution();
   simd.add_lessons("NODE_LESSON");

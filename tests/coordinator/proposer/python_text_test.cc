@@ -65,7 +65,7 @@ TEST(PythonTextTest, BothFormsOfTheEntryAreGivenWithShapesAndDtypes) {
                          "def run(x, scale):", "returns y", "- x: torch.float32 (rows, cols)",
                          "- scale: float\n", "- y: torch.float32 (rows, cols), an output"});
   EXPECT_THAT(prompt, AllOf(Not(HasSubstr("ksearch_task.h")), Not(HasSubstr("scratch memory of")),
-                            Not(HasSubstr("Vectorise explicitly")), Not(HasSubstr("{"))));
+                            Not(HasSubstr("Vectorize explicitly")), Not(HasSubstr("{"))));
 }
 
 TEST(PythonTextTest, NamesThatPythonReservesAndSeveralOutputs) {

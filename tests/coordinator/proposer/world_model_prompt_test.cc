@@ -113,7 +113,7 @@ TEST_F(WorldModelPromptTest, ActionsInFlightAreNotPickable) {
   EXPECT_THAT(BuildWorldModelPrompt(SmallFacts(), context).user,
               HasSubstr("- blocked_simd (parent blocked"));
   context.nodes_in_flight = {"blocked_simd"};
-  context.in_flight_text = "- blocked_simd: Vectorise; 1 attempt(s), best score 2.500\n";
+  context.in_flight_text = "- blocked_simd: Vectorize; 1 attempt(s), best score 2.500\n";
   const std::string user = BuildWorldModelPrompt(SmallFacts(), context).user;
   EXPECT_THAT(user, Not(HasSubstr("- blocked_simd (parent blocked")));
   ExpectInOrder(user, {"# Being worked on now", "best score 2.500"});

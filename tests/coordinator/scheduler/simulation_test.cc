@@ -269,7 +269,7 @@ class Simulation {
       live_.erase(it->second.job_id);
       Apply(scheduler_->MarkDone(it->second.job_id, it->first));
       if (storm_ && Chance(0.2)) {
-        ++it;  // the acknowledgement was lost
+        ++it;  // the acknowledgment was lost
         continue;
       }
       it = worker->leases.erase(it);

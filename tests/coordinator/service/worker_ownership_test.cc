@@ -154,7 +154,7 @@ TEST_F(WorkerOwnershipTest, ResultIsTakenFromTheWorkerThatHasTheLeaseOnly) {
   EXPECT_EQ(store_.results(), 0);
   EXPECT_TRUE(Record(link_.offers[0], "w1", one_).ok());
   EXPECT_EQ(store_.results(), 1);
-  EXPECT_TRUE(Record(link_.offers[0], "w1", one_).ok()) << "an acknowledgement may be lost";
+  EXPECT_TRUE(Record(link_.offers[0], "w1", one_).ok()) << "an acknowledgment may be lost";
 }
 
 TEST_F(WorkerOwnershipTest, LeaseOfAnotherWorkerIsRefusedWithoutTokensToo) {

@@ -65,7 +65,7 @@ TEST(StoreCrashTest, NothingAcknowledgedIsLostByKill) {
       WriteForEver(path, life, write_end.get());
     }
     write_end.Reset();
-    // The moment of death: after a random number of acknowledgements and then up to 5 ms, a few
+    // The moment of death: after a random number of acknowledgments and then up to 5 ms, a few
     // commits, of spinning (a sleep would be too coarse to fall into every part of a commit).
     const uint64_t wanted = 1 + rng.NextBelow(200);
     int number = 0;

@@ -252,7 +252,7 @@ TEST_F(RepositoryTest, NoHonestProgramIsMarked) {
 TEST_F(RepositoryTest, TheMuseumSaysWhoIsMarked) {
   const std::string table =
       ReadFile((root_ / "tests/bad_candidates/cuda/museum.txt").string(), 1 << 20).value();
-  int labelled = 0;
+  int labeled = 0;
   for (const absl::string_view line : absl::StrSplit(table, '\n')) {
     const std::vector<std::string> fields = absl::StrSplit(line, ' ', absl::SkipEmpty());
     if (fields.size() < 4 || fields[0] == "#") continue;
@@ -262,14 +262,14 @@ TEST_F(RepositoryTest, TheMuseumSaysWhoIsMarked) {
         MarksOf(root_ / "tests/bad_candidates/cuda" / absl::StrCat(fields[0], ".cu"));
     // A program that passes is either marked or has nothing that could be marked.
     if (expected.count("LABELLED") > 0) {
-      ++labelled;
+      ++labeled;
       EXPECT_FALSE(marks.empty()) << fields[0];
     }
     if (expected.count("HARMLESS") > 0) {
       EXPECT_THAT(marks, IsEmpty()) << fields[0] << " passes: LABELLED";
     }
   }
-  EXPECT_GE(labelled, 8);
+  EXPECT_GE(labeled, 8);
   EXPECT_THAT(MarksOf(root_ / "tests/bad_candidates/cuda/second_context.cu"),
               Contains(StartsWith("source: makes a context of its own: cuCtxCreate at second_")));
 }

@@ -286,11 +286,11 @@ TEST_F(BubblewrapSandboxTest, CallsThatReachForPrivilegesAreRefused) {
 }
 
 TEST_F(BubblewrapSandboxTest, KillingEverythingReachesOnlyItself) {
-  const std::string marker = "ksearch-marker-neighbour";
-  auto neighbour = sandbox_->Launch(Misbehave({"loop", marker}));
-  ASSERT_TRUE(neighbour.ok());
+  const std::string marker = "ksearch-marker-neighbor";
+  auto neighbor = sandbox_->Launch(Misbehave({"loop", marker}));
+  ASSERT_TRUE(neighbor.ok());
   Run(Misbehave({"kill_all"}));
-  EXPECT_FALSE((*neighbour)->Wait(In(absl::Milliseconds(50))).has_value());
+  EXPECT_FALSE((*neighbor)->Wait(In(absl::Milliseconds(50))).has_value());
 }
 
 TEST_F(BubblewrapSandboxTest, DaemonsDieWithTheJob) {

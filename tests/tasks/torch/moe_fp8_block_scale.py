@@ -1,4 +1,4 @@
-"""Mixture of experts with DeepSeek-V3 routing: one local expert at a time, dequantised to float64.
+"""Mixture of experts with DeepSeek-V3 routing: one local expert at a time, dequantized to float64.
 
 Routing is in float32, as the definition has it: which experts are chosen depends on it.
 """

@@ -1,4 +1,4 @@
-"""Root-mean-square normalisation of rows in float64, rounded once."""
+"""Root-mean-square normalization of rows in float64, rounded once."""
 
 import torch
 

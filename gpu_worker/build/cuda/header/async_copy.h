@@ -28,7 +28,7 @@ KS_DEVICE void cp_async_wait() {
 }
 
 /* ---------------------------------------------------------------- mbarrier
-   PTX: mbarrier. A uint64_t in shared memory, 8-byte aligned. One thread initialises it with the
+   PTX: mbarrier. A uint64_t in shared memory, 8-byte aligned. One thread initializes it with the
    number of arrivals of a phase; then mbarrier_fence_init() (sm_90) and __syncthreads(). Phases
    have parity 0, 1, 0, ...: mbarrier_wait(b, p) returns when the phase of parity p is complete, so
    a consumer starts with parity 0, and a producer that waits for "empty" slots with parity 1. */

@@ -27,7 +27,7 @@ KS_DEVICE void store128_stream(void* p, uint4 v) {
 KS_DEVICE uint32_t smem_address(const void* p) { return (uint32_t)__cvta_generic_to_shared(p); }
 
 /* ---------------------------------------------------------------- reductions
-   Over groups of `width` neighbouring lanes (a power of two); every lane gets the result. All 32
+   Over groups of `width` neighboring lanes (a power of two); every lane gets the result. All 32
    lanes must take part. */
 
 template <int width = 32>

@@ -12,7 +12,7 @@ namespace ks {
      wgmma_fence();                           before the first, and after touching d
      wgmma_...(d, a, b, accumulate); ...      asynchronous: leave d and the operands alone
      wgmma_commit(); wgmma_wait<0>();         now d can be read
-   accumulate = 0 sets D = A * B instead. Touching d between (even moving it) makes ptxas serialise
+   accumulate = 0 sets D = A * B instead. Touching d between (even moving it) makes ptxas serialize
    everything: it says so in a warning.
    Thread 32 * w + 4 * g + t of the warpgroup holds, for j = 0 .. N/8 - 1,
      d[4j], d[4j+1] = D[16w + g][8j + 2t ..], d[4j+2], d[4j+3] = D[16w + g + 8][8j + 2t ..]

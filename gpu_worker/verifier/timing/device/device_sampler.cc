@@ -140,7 +140,7 @@ absl::Status DeviceSampler::Measure(Sampled* sampled) {
     }
     enough = Enough(wall_end);
   }
-  sampled->samples = Summarise(Samples());
+  sampled->samples = Summarize(Samples());
   return absl::OkStatus();
 }
 

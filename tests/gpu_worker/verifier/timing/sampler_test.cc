@@ -113,10 +113,10 @@ TEST(BelievedLatencyTest, WorkOfManyCallsInOneOfThemCountsForAll) {
   std::vector<double> ahead;
   for (int i = 0; i < 32; ++i) ahead.push_back(i % 8 == 0 ? 80 : 0.01);
   const std::vector<double> believed = BelievedLatency(ahead, {10, 10, 10, 10});
-  EXPECT_EQ(Summarise(believed).median_us(), 10);
+  EXPECT_EQ(Summarize(believed).median_us(), 10);
   EXPECT_EQ(believed.size(), ahead.size());
   // One GO reports nothing at all; the audit looks at most of them.
-  EXPECT_EQ(Summarise(BelievedLatency(ahead, {10, 0.01, 10, 10})).median_us(), 10);
+  EXPECT_EQ(Summarize(BelievedLatency(ahead, {10, 0.01, 10, 10})).median_us(), 10);
 }
 
 TEST(BelievedLatencyTest, FewLongCallsDoNotCount) {

@@ -50,9 +50,9 @@ TEST(StatisticsTest, MedianIntervalCoversTheMedianAsOftenAsItSays) {
 TEST(StatisticsTest, SummaryFlagsUnstableTimings) {
   std::vector<double> values(100, 10.0);
   for (size_t i = 0; i < 5; ++i) values[i * 20] = 16;
-  EXPECT_FALSE(Summarise(values).unstable());
+  EXPECT_FALSE(Summarize(values).unstable());
   values[3] = 16;
-  const v1::Samples samples = Summarise(values);
+  const v1::Samples samples = Summarize(values);
   EXPECT_TRUE(samples.unstable());
   EXPECT_EQ(samples.median_us(), 10);
   EXPECT_EQ(samples.latency_us(3), 16);  // call order is kept
