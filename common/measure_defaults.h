@@ -25,8 +25,9 @@ inline constexpr double kSearchEarlyStopRatio = 5;
 // Confirmation. A launch samples code placement and allocator layout, which differ between
 // processes by more than calls do within one: many launches of few blocks tell more than the same
 // time in few launches. With 8, at 97.5 %, programs that differ by less than 1 % are told from
-// those that differ by 2 % if launches scatter by 0.6 % (docs/benchmarks.md, "Intervals"). Three
-// blocks are the fewest whose median a single pause of the machine does not move.
+// those that differ by 2 % if launches scatter by 0.6 % (docs/internals/benchmarks.md,
+// "Intervals"). Three blocks are the fewest whose median a single pause of the machine does not
+// move.
 inline constexpr int kDefaultLaunches = 8;
 // On processors, where launches scatter by some percent and a launch costs more than its blocks do:
 // two more would make an interval narrower by a seventh.

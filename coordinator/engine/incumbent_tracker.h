@@ -12,13 +12,14 @@
 namespace ksearch {
 
 // Decides which screened candidates are worth a confirmation and which confirmed one is the best.
-// Screening numbers only choose who is confirmed next; they never enter the verdict (winner's
-// curse, evaluation reference 4.4). One confirmation at a time, best screened first.
-// All confirmations of a run share one error, the chance that any of them calls a challenger
-// improved that is not: the n-th may spend 6 / (pi^2 n^2) of it, which sums up to 1, and what the
-// one before it left. One that calls its challenger improved, or that ends without a comparison,
-// leaves all it had ("online fallback", Tian and Ramdas 2021): a chain of improvements does not
-// wear the error down, only challengers that fail do. A pure state machine; thread-compatible.
+// Screening numbers only choose who is confirmed next; they never enter the verdict (the
+// winner's curse: the best of many noisy measurements is too good on average). One confirmation at
+// a time, best screened first. All confirmations of a run share one error, the chance that any of
+// them calls a challenger improved that is not: the n-th may spend 6 / (pi^2 n^2) of it, which sums
+// up to 1, and what the one before it left. One that calls its challenger improved, or that ends
+// without a comparison, leaves all it had ("online fallback", Tian and Ramdas 2021): a chain of
+// improvements does not wear the error down, only challengers that fail do. A pure state machine;
+// thread-compatible.
 class IncumbentTracker {
  public:
   struct Confirmation {

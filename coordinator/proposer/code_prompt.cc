@@ -234,8 +234,8 @@ Prompt DefaultPrompt(const PromptFacts& facts, const CodePromptContext& context)
   return prompt;
 }
 
-// K-Search reference 4: the published order; an improve prompt does not show the action, and
-// nothing shows lessons.
+// The order of K-Search's published prompts (arXiv 2602.19128); an improve prompt does not show the
+// action, and nothing shows lessons.
 Prompt PaperPrompt(const PromptFacts& facts, const CodePromptContext& context) {
   Prompt prompt;
   prompt.system = CodeRoleText(facts);

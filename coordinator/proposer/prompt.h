@@ -34,7 +34,7 @@ struct PromptFacts {
   v1::Language language = v1::LANGUAGE_UNSPECIFIED;
   std::string kernel_header;
   std::string target_hardware;
-  bool paper = false;  // the paper's rules of what is shown (ksearch reference 2 and 4)
+  bool paper = false;  // what is shown is as in K-Search's published code
   // Latency of the baseline by workload uuid, where it is known; may be empty.
   std::map<std::string, double> baseline_us;
   // Time that no call on the device can beat, by workload uuid, where it is known; may be empty.

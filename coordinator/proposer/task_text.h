@@ -29,7 +29,7 @@ std::string BaselineText(const PromptFacts& facts, size_t max_bytes);
 // outputs are what "correct" means. Empty if the task has none to show.
 std::string ReferenceText(const PromptFacts& facts);
 
-// The published system's short form for world-model prompts (K-Search reference 2.2, row 2): title
+// The published system's short form for world-model prompts (arXiv 2602.19128): title
 // and kind, at most 18 axes, 18 inputs, 18 outputs, 12 constraints, 40 lines of reference.
 std::string CompactSpecText(const PromptFacts& facts);
 

@@ -40,7 +40,7 @@ constexpr size_t kPathBytes = 2000;
 constexpr size_t kMaxLesson = 500;
 constexpr size_t kMaxLessons = 16;
 
-// Caps of the published edit prompt, in characters (K-Search reference 2.2).
+// Caps of the edit prompt in K-Search's published code, in characters.
 constexpr size_t kPaperTreeBytes = 2600;
 constexpr size_t kPaperStatusBytes = 900;
 constexpr size_t kPaperFrontierBytes = 1200;
@@ -193,7 +193,7 @@ class Builder {
     return prompt;
   }
 
-  // K-Search reference 2.2: its sections, order and caps.
+  // The edit prompt of K-Search's published code: its sections, order and caps.
   Prompt PaperEdit() {
     const bool refine = context_.kind == WorldModelPromptKind::kRefine;
     const bool propose = context_.kind == WorldModelPromptKind::kPropose;

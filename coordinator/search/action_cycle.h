@@ -6,7 +6,8 @@
 
 namespace ksearch {
 
-// The stagnation logic of one action's attempts, exactly as published (K-Search reference 4). Pure.
+// The stagnation logic of one action's attempts, exactly as in K-Search's published code
+// (arXiv 2602.19128). Pure.
 
 struct AttemptOutcome {
   bool passed = false;

@@ -16,7 +16,7 @@ namespace ksearch {
 namespace {
 
 // Of the chosen action's text in a published edit prompt; validation errors are appended to it
-// before the cut, so that they hardly ever arrive (K-Search reference 2.5).
+// before the cut, so that they hardly ever arrive (as in K-Search's published code).
 constexpr size_t kPaperActionText = 500;
 
 constexpr size_t kMaxCyclesShown = 12;

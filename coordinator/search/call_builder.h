@@ -27,7 +27,7 @@ struct Proposer {
 };
 
 // Turns the state of a search into model calls: which prompt, which code in which role, which
-// complaint (K-Search reference 2 and 4). Pure; call numbers are given by the caller.
+// complaint. Pure; call numbers are given by the caller.
 class CallBuilder {
  public:
   CallBuilder(const SearchContext& context, const SearchSettings& settings, Proposer proposer);

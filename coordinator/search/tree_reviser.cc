@@ -13,7 +13,7 @@
 namespace ksearch {
 namespace {
 
-// Published constants (K-Search reference 2.4, 2.5).
+// Constants of K-Search's published code.
 constexpr double kPromisingScore = 0.5;
 constexpr double kBestContinuationScore = 0.6;
 constexpr double kSolvedContinuationScore = 0.35;

@@ -29,7 +29,8 @@ class TreeReviser {
   // in the end it takes the best script so far, or one deterministic action.
   Revision Initialize(const absl::StatusOr<v1::EditScript>& script, bool last);
 
-  // PROPOSE (K-Search reference 2.4).
+  // PROPOSE: asks for new actions, which K-Search's published code does at the start of every
+  // cycle.
   Revision Propose(const absl::StatusOr<v1::EditScript>& script);
   // Ends it, with the deterministic child of the best node if that still has none.
   void FinishPropose();

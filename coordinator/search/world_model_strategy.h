@@ -16,7 +16,7 @@ namespace ksearch {
 
 // K-Search: a tree of intents that a model revises after every cycle of attempts at one of them.
 //
-// Preset paper with parallel = 1 is the published serial loop (K-Search reference 2-4). Preset
+// Preset paper with parallel = 1 is the published serial loop (arXiv 2602.19128). Preset
 // default works on up to `parallel` intents at once, refuses invalid edits whole, closes intents
 // that keep failing, evaluates no program twice, and asks for new intents while others are worked
 // on. A program that its confirmation refused is no base and no solution any more: its node is open

@@ -16,7 +16,7 @@ namespace ksearch {
 struct TreeDigestOptions {
   // Preset default: the whole tree as an indented outline, one line per node, and descriptions,
   // notes and lessons for the most relevant ones: active path, best path, frontier, solved, rest.
-  // Preset paper: the published projection (K-Search reference 2.3): JSON with sorted keys of the
+  // Preset paper: the projection of K-Search's published code: JSON with sorted keys of the
   // active path and the two best-rated siblings of the active node, cut in the middle.
   bool paper = false;
   // Paper: 2600 in edit prompts, 50000 in code prompts.

@@ -44,7 +44,7 @@ bool TouchesAction(const v1::NodePatch& patch) {
 }
 
 // Writes the patch's fields, each brought into its range. A first action gets the defaults of the
-// schema: difficulty 3, score = overall rating / 10 (K-Search reference 1).
+// schema: difficulty 3, score = overall rating / 10, as in K-Search's published code.
 void Patch(const v1::NodePatch& patch, bool is_root, v1::Node* node) {
   if (patch.has_decision() && !is_root) {
     node->set_decision(CutText(patch.decision(), kMaxShortText));

@@ -12,7 +12,7 @@ namespace ksearch {
 // too-hard mark, a lesson, an insertion index or the round of the last update: v1::NodePatch has no
 // such fields, so the published system's forged solutions cannot be expressed.
 enum class EditMode {
-  // K-Search reference 2.2: ops in order, each bad one skipped and counted, the rest applied.
+  // As K-Search's published code: ops in order, each bad one skipped and counted, the rest applied.
   kPaper,
   // All or nothing: any fault leaves the tree as it was, and every fault is told in words. Removed
   // intents leave tombstones and may not come back as they were. The root's notes alone may change.

@@ -8,7 +8,7 @@
 namespace ksearch {
 namespace {
 
-// Constants of the published policy (K-Search reference 3).
+// Constants of the published policy (K-Search, arXiv 2602.19128, and its code).
 constexpr int kRelaxedMaxDifficulty = 4;
 constexpr double kRelaxAtVsBaseline = 0.5;
 

@@ -9,7 +9,7 @@
 namespace ksearch {
 
 struct SelectionOptions {
-  // The published rule to the letter, its difficulty-cap quirk included (K-Search reference 3).
+  // The published rule to the letter, its difficulty-cap quirk included (arXiv 2602.19128).
   bool paper = false;
   int max_difficulty = 4;
   double virtual_loss = 0.15;  // ignored by paper

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures on this machine's GPU what docs/benchmarks.md promises. One part a call, or all of them:
+# Measures on this machine's GPU what docs/internals/benchmarks.md promises. One part a call, or all of them:
 #   tests/gpu/figures.sh eval|torch|search|python|aa|slow|all [--seconds N] [...]
 #     eval    candidate text to recorded verdict, cold and warm build cache [--count 7]
 #     torch   the same with torch.utils.cpp_extension and a loop in Python [--count 3]

@@ -15,7 +15,7 @@ namespace ksearch {
 v1::NodePatch ReadPatch(const google::protobuf::Struct& node, const std::string& path,
                         FieldReader& reader);
 // A whole new node: what a patch may leave out, it must have. Difficulty defaults to 3, the score
-// to a tenth of the rating (K-Search reference 1).
+// to a tenth of the rating, as in K-Search's published code.
 v1::NodePatch ReadNewNode(const google::protobuf::Struct& node, const std::string& path,
                           FieldReader& reader);
 // Of the root only the notes can be told.

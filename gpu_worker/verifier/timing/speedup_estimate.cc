@@ -13,7 +13,8 @@ namespace ksearch {
 namespace {
 
 // Before these many launches a t-type bound is too wide to say anything; even numbers, because
-// buffers and order change sides from launch to launch. Simulated: docs/benchmarks.md, "Intervals".
+// buffers and order change sides from launch to launch. Simulated: docs/internals/benchmarks.md,
+// "Intervals".
 constexpr int kFirstLook = 4;
 constexpr int kSecondLook = 6;
 

@@ -8,7 +8,7 @@ with inputs that went round other buffers. Two things differ from do_bench, and 
   clean   as do_bench, but what fills the cache was read, not written, so that the call does not wait
           for somebody else's lines to be written back
   empty   what the two events show around a kernel that does nothing; of ksearch's time, a call that
-          does nothing has 2.05 us (docs/benchmarks.md, "Isolated calls on a GPU")
+          does nothing has 2.05 us (docs/internals/benchmarks.md, "Isolated calls on a GPU")
 Ends with 1 where ksearch's time is over 5 % above `clean`, or further below it than 5 % and what
 `empty` is beyond 2.05 us.
 """
