@@ -32,6 +32,7 @@ import tempfile
 import time
 
 import evaluation
+import footprint
 
 HARMLESS = 1.15
 
@@ -194,11 +195,13 @@ def main():
     try:
         if options.compilers:
             records += judge_all(rows, options.parallel, end, "alone")
+            print(f"after it: {footprint.text(footprint.footprint())}", flush=True)
         with tempfile.TemporaryDirectory() as folder, compilers(options.compilers, folder):
             for index in range(options.passes):
                 if time.monotonic() >= end:
                     sys.exit(f"no time was left after {index} of {options.passes} passes")
                 records += judge_all(rows, options.parallel, end, f"pass {index + 1}")
+                print(f"after pass {index + 1}: {footprint.text(footprint.footprint())}", flush=True)
     finally:
         if options.json:
             with open(options.json, "w", encoding="utf-8") as file:
