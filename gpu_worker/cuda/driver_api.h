@@ -24,6 +24,8 @@ namespace ksearch {
   F(cuDeviceGetName)                             \
   F(cuDeviceGetAttribute)                        \
   F(cuDeviceTotalMem)                            \
+  F(cuDeviceGetDefaultMemPool)                   \
+  F(cuMemPoolSetAttribute)                       \
   F(cuDevicePrimaryCtxRetain)                    \
   F(cuDevicePrimaryCtxRelease)                   \
   F(cuDevicePrimaryCtxSetFlags)                  \

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "common/status_macros.h"
@@ -48,11 +49,20 @@ absl::StatusOr<std::unique_ptr<CudaExecution>> CudaExecution::Open(const std::st
   RETURN_IF_CUDA_ERROR(api, api.cuStreamCreate(&raw, CU_STREAM_DEFAULT), "make a stream");
   CudaStream stream(api, raw);
   ASSIGN_OR_RETURN(Separators separators, Separators::Create(*device));
+  const CUdevice device_handle = device->handle();
   auto execution = std::unique_ptr<CudaExecution>(
       new CudaExecution(std::move(device), std::move(separators), std::move(stream), instrumented));
   // Data must not survive in the cache from call to call by a reserved part of it. Not every device
   // knows the limit.
   api.cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0);
+  // The device's own pool, where cudaMallocAsync takes memory from, would give it back to the
+  // system at every wait for the device. That takes a call's own time many times over, outside of
+  // the call.
+  CUmemoryPool pool = nullptr;
+  if (api.cuDeviceGetDefaultMemPool(&pool, device_handle) == CUDA_SUCCESS) {
+    cuuint64_t kept_bytes = std::numeric_limits<cuuint64_t>::max();
+    api.cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &kept_bytes);
+  }
   // Under a tool that looks on, separators would be looked at too.
   if (instrumented) return execution;
   const Failure failure = execution->RunNothing();
