@@ -25,7 +25,7 @@ struct RoleRule {
   double added_input_tokens;  // beyond the first prompt: code, logs, the tree
   double output_tokens;       // without reasoning effort
 };
-constexpr RoleRule kRules[] = {{"world_model", 2500, 2500}, {"code", 4500, 4000}};
+constexpr RoleRule kRules[] = {{"world_model", 2500, 2500}, {"code", 4500, 4000}, {"notes", 4500, 800}};
 
 double EffortFactor(const std::string& effort) {
   if (effort == "high" || effort == "xhigh" || effort == "max") return 4;
@@ -33,10 +33,12 @@ double EffortFactor(const std::string& effort) {
   return 1;
 }
 
-bool HasRole(const v1::RunConfig& config, const std::string& role) {
-  const std::vector<StrategyRole>& roles = RolesOf(config.strategy());
-  return std::any_of(roles.begin(), roles.end(),
-                     [&](const StrategyRole& known) { return known.name == role; });
+// Null: the strategy has no such role.
+const StrategyRole* FindRole(const v1::RunConfig& config, const std::string& role) {
+  for (const StrategyRole& known : RolesOf(config.strategy())) {
+    if (known.name == role) return &known;
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -53,8 +55,10 @@ v1::RunEstimate EstimateRun(const v1::RunConfig& config, const StepOutput& start
   const ChoiceRules rules = ChoiceRulesOf(config);
   bool unpriced = false;
   for (const RoleRule& rule : kRules) {
-    if (!HasRole(config, rule.role)) continue;
-    const double calls = std::string(rule.role) == "code" ? rounds : revisions;
+    const StrategyRole* role = FindRole(config, rule.role);
+    if (role == nullptr) continue;
+    const double calls =
+        role->calls_a_round > 0 ? std::ceil(rounds * role->calls_a_round) : revisions;
     std::vector<v1::ModelUse> uses;
     double weights = 0;
     for (const v1::ModelUse& use : AllUses(config)) {
@@ -95,7 +99,7 @@ v1::RunEstimate EstimateRun(const v1::RunConfig& config, const StepOutput& start
     }
   }
   const auto assume = [&](std::string text) { estimate.add_assumptions(std::move(text)); };
-  assume(HasRole(config, kRules[0].role)
+  assume(FindRole(config, kRules[0].role) != nullptr
              ? absl::StrCat(config.rounds(),
                             " rounds, one code call each; a revision of the tree every ",
                             kRoundsPerCycle, " rounds, ", kCallsPerRevision,

@@ -9,6 +9,16 @@
 
 namespace ksearch {
 
+// Wordings of a request to refine a program (AttemptPromptContext.style).
+enum RequestStyle {
+  kStyleBest = 0,          // the program is the best one of the run
+  kStyleParent = 1,        // it is one of several
+  kStyleNewAlgorithm = 2,  // and another algorithm is wanted,
+  kStyleFromContext = 3,   // or what the other programs suggest,
+  kStyleStructure = 4,     // or another structure,
+  kStyleParameters = 5,    // or other sizes and parameters
+};
+
 // What a prompt of a strategy without a tree shows beside the task. What is absent is not shown.
 struct AttemptPromptContext {
   v1::AttemptPlan::Kind kind = v1::AttemptPlan::SAMPLE;
@@ -18,10 +28,19 @@ struct AttemptPromptContext {
   std::optional<ShownCode> failed;  // REPAIR: the program to repair; REFINE: not shown as code
   std::optional<v1::JobResult> failed_result;
   std::optional<v1::ConfirmedProgram> failed_confirmation;
-  std::vector<std::string> history;  // a line for each earlier attempt, oldest first
+  std::vector<ShownCode> inspirations;  // other programs
+  std::string direction;                // by a model: what to do; may be empty
+  std::vector<std::string> notes;       // by models: what is known from other attempts
+  std::vector<std::string> history;     // a line for each earlier attempt, oldest first
+  int style = kStyleBest;               // REFINE, REPAIR
+  // Of what the reply is to look like; WHOLE if no program is shown to change.
+  v1::ReplyForm reply_form = v1::REPLY_FORM_WHOLE;
   // Non-empty: the previous reply was unusable for this reason; ask for the whole answer again.
   std::string complaint;
   std::string refused_reply;  // that reply, bounded; may be empty
+  // The complaint is about a patch that did not fit: a short prompt that has nothing but the
+  // program and what did not fit.
+  bool patch_failed = false;
 };
 
 // A pure function. The task, the rules, the format and the words about results are those of

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -29,6 +30,11 @@ absl::StatusOr<v1::Sources> ParseCodeReply(absl::string_view reply, v1::Language
 
 // The <file> blocks ParseCodeReply reads.
 std::string RenderSources(const v1::Sources& sources);
+
+// Finds the list in a reply to BuildNotePrompt: lines that begin with "- ", "* ", a bullet or a
+// number; lines that follow belong to the point before them. At most `wanted` points, each one line
+// of at most 600 bytes. INVALID_ARGUMENT: there is none.
+absl::StatusOr<std::vector<std::string>> ParsePointsReply(absl::string_view reply, int wanted);
 
 struct EditReplyOptions {
   // As the published system does: a number out of range moves to the nearest bound, a field of the

@@ -20,6 +20,7 @@ constexpr int kMaxConsecutiveFailures = 3;
 // Of a program in a log that holds ids alone.
 v1::ScreenedProgram FactsAlone(v1::ScreenedProgram program) {
   program.set_verdict(Verdict(program));
+  if (program.passed()) program.set_score_error(ScoreError(program.result()));
   v1::JobResult kept;
   kept.set_job_id(program.result().job_id());
   kept.set_outcome(program.result().outcome());
@@ -51,7 +52,7 @@ bool EvaluationLog::TakeBaseline(const ScreenResult& result, StepOutput* out) {
 
 void EvaluationLog::ScreenSeed(const v1::RunConfig& config, StepOutput* out) {
   if (!state_.seed_tag().empty()) return;
-  ScreenCandidate screen = SeedScreen(config);
+  ScreenCandidate screen = SeedScreen(SeedSources(config), 0);
   screen.node_id = rules_.seed_node;
   state_.set_seed_tag(screen.tag);
   v1::RunEvent* event = AddEvent(v1::RunEvent::CANDIDATE_PROPOSED, "the given seed solution", out);
@@ -89,6 +90,66 @@ std::optional<v1::ScreenedProgram> EvaluationLog::TakeSeedProfile(const ScreenRe
       ->set_candidate_id(program.candidate_id());
   state_.clear_seed_tag();
   return program;
+}
+
+void EvaluationLog::ScreenMoreSeeds(const v1::RunConfig& config, StepOutput* out) {
+  const std::vector<v1::Sources> given = GivenSources(config);
+  for (size_t i = static_cast<size_t>(state_.more_seeds_size()) + 1; i < given.size(); ++i) {
+    ScreenCandidate screen = SeedScreen(given[i], static_cast<int>(i));
+    screen.node_id = rules_.seed_node;
+    state_.add_more_seeds()->set_screen_tag(screen.tag);
+    v1::RunEvent* event = AddEvent(v1::RunEvent::CANDIDATE_PROPOSED,
+                                   absl::StrCat("the given seed solution ", i + 1), out);
+    event->set_candidate_id(screen.candidate_id);
+    event->set_node_id(rules_.seed_node);
+    out->screens.push_back(std::move(screen));
+  }
+}
+
+bool EvaluationLog::TakeMoreSeed(const ScreenResult& result, const v1::RunConfig& config,
+                                 StepOutput* out) {
+  if (result.tag.empty()) return false;
+  for (int i = 0; i < state_.more_seeds_size(); ++i) {
+    v1::GivenProgram* given = state_.mutable_more_seeds(i);
+    if (given->profile_tag() == result.tag) {
+      given->clear_profile_tag();
+      v1::ScreenedProgram program = given->program();
+      AddEvent(v1::RunEvent::NOTE, TakeProfile(result.result, &program), out)
+          ->set_candidate_id(program.candidate_id());
+      if (const v1::ScreenedProgram* known = Find(program.candidate_id());
+          known != nullptr && !rules_.keeps_results) {
+        program = *known;
+      }
+      *given->mutable_program() = std::move(program);
+      return true;
+    }
+    if (given->screen_tag() != result.tag) continue;
+    given->clear_screen_tag();
+    const v1::Sources sources = GivenSources(config).at(static_cast<size_t>(i) + 1);
+    v1::ScreenedProgram program = Record(result.result, CandidateId(sources), sources, 0);
+    v1::RunEvent* event =
+        AddEvent(v1::RunEvent::NOTE, absl::StrCat("seed ", i + 2, ": ", Verdict(program)), out);
+    TellVerdict(program, event);
+    event->set_node_id(rules_.seed_node);
+    if (WantsProfile(program, /*shown=*/true)) {
+      out->profiles.push_back(ProfilingOf(program, result.tag));
+      given->set_profile_tag(out->profiles.back().tag);
+    }
+    // One that was lost with its worker is none.
+    if (Find(program.candidate_id()) == nullptr) return true;
+    *given->mutable_program() = rules_.keeps_results ? std::move(program) : FactsAlone(program);
+    return true;
+  }
+  return false;
+}
+
+bool EvaluationLog::HasMoreSeeds(const v1::RunConfig& config) const {
+  const size_t given = GivenSources(config).size();
+  if (static_cast<size_t>(state_.more_seeds_size()) + 1 < given) return false;
+  return std::all_of(state_.more_seeds().begin(), state_.more_seeds().end(),
+                     [](const v1::GivenProgram& more) {
+                       return more.screen_tag().empty() && more.profile_tag().empty();
+                     });
 }
 
 v1::ScreenedProgram EvaluationLog::Record(const v1::JobResult& result,
@@ -183,6 +244,9 @@ bool EvaluationLog::IsRefused(const std::string& candidate_id) const {
 void EvaluationLog::Withdraw(const std::string& candidate_id) {
   if (state_.seed().candidate_id() == candidate_id) {
     state_.mutable_seed()->set_passed(false);  // it may still be waited for its profile
+  }
+  for (v1::GivenProgram& more : *state_.mutable_more_seeds()) {
+    if (more.program().candidate_id() == candidate_id) more.mutable_program()->set_passed(false);
   }
   const auto screened = state_.mutable_screened()->find(candidate_id);
   if (screened != state_.mutable_screened()->end()) screened->second.set_passed(false);

@@ -36,6 +36,14 @@ class EvaluationLog {
                                               const v1::RunConfig& config, StepOutput* out);
   std::optional<v1::ScreenedProgram> TakeSeedProfile(const ScreenResult& result, StepOutput* out);
 
+  // ---- the given programs beyond the first, where there are such
+  // Asks for the screenings of those that were not asked for yet.
+  void ScreenMoreSeeds(const v1::RunConfig& config, StepOutput* out);
+  // False: `result`, a screening or a profile, is none of theirs. True: noted.
+  bool TakeMoreSeed(const ScreenResult& result, const v1::RunConfig& config, StepOutput* out);
+  // Nothing is waited for any more.
+  bool HasMoreSeeds(const v1::RunConfig& config) const;
+
   // ---- screenings
   // Notes the result of a screening. The program returned has its sources and a short result.
   v1::ScreenedProgram Record(const v1::JobResult& result, const std::string& candidate_id,

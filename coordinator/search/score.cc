@@ -55,6 +55,20 @@ Score ScoreOf(const v1::JobResult& result, v1::Preset preset) {
   return score;
 }
 
+double ScoreError(const v1::JobResult& result) {
+  double squares = 0;
+  const auto add = [&](const v1::Samples& samples) {
+    if (!(samples.median_us() > 0) || !(samples.ci_high_us() > samples.ci_low_us())) return;
+    const double half = (samples.ci_high_us() - samples.ci_low_us()) / (2 * samples.median_us());
+    squares += half * half;
+  };
+  for (const v1::WorkloadResult& workload : result.workloads()) {
+    add(workload.candidate());
+    add(workload.baseline());
+  }
+  return result.workloads_size() > 0 ? std::sqrt(squares) / result.workloads_size() : 0;
+}
+
 std::string OutcomeLine(const v1::JobResult& result) {
   std::string line =
       absl::AsciiStrToLower(absl::StripPrefix(v1::Outcome_Name(result.outcome()), "OUTCOME_"));

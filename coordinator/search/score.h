@@ -25,6 +25,10 @@ struct Score {
 
 Score ScoreOf(const v1::JobResult& result, v1::Preset preset);
 
+// Half of the width of the score's 95 % interval, over the score: of the geometric mean over
+// workloads of baseline / candidate, from the intervals of the medians. 0: no intervals.
+double ScoreError(const v1::JobResult& result);
+
 // "compile_error: first diagnostic" on one line of at most 300 bytes, for people and as a lesson.
 std::string OutcomeLine(const v1::JobResult& result);
 

@@ -1,5 +1,8 @@
 #include "coordinator/search/step_parts.h"
 
+#include <set>
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "common/identity.h"
 #include "coordinator/world_model/text.h"
@@ -37,17 +40,29 @@ void TellVerdict(const v1::ScreenedProgram& program, v1::RunEvent* event) {
   if (program.passed()) event->set_score(program.score());
 }
 
-v1::Sources SeedSources(const v1::RunConfig& config) {
-  v1::Sources sources;
-  sources.set_language(config.language());
-  *sources.mutable_files() = config.seed_solution();
-  return sources;
+std::vector<v1::Sources> GivenSources(const v1::RunConfig& config) {
+  std::vector<v1::Sources> given;
+  std::set<std::string> ids;
+  const auto add = [&](const google::protobuf::RepeatedPtrField<v1::SourceFile>& files) {
+    v1::Sources sources;
+    sources.set_language(config.language());
+    *sources.mutable_files() = files;
+    if (files.size() > 0 && ids.insert(CandidateId(sources)).second) given.push_back(sources);
+  };
+  add(config.seed_solution());
+  for (const v1::SeedProgram& seed : config.seeds()) add(seed.files());
+  return given;
 }
 
-ScreenCandidate SeedScreen(const v1::RunConfig& config) {
+v1::Sources SeedSources(const v1::RunConfig& config) {
+  std::vector<v1::Sources> given = GivenSources(config);
+  return given.empty() ? v1::Sources() : std::move(given.front());
+}
+
+ScreenCandidate SeedScreen(const v1::Sources& sources, int number) {
   ScreenCandidate screen;
-  screen.tag = kSeedTag;
-  screen.sources = SeedSources(config);
+  screen.tag = number == 0 ? std::string(kSeedTag) : absl::StrCat(kSeedTag, "/", number + 1);
+  screen.sources = sources;
   screen.candidate_id = CandidateId(screen.sources);
   screen.node_id = kRootId;
   return screen;

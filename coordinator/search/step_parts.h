@@ -2,6 +2,7 @@
 #define KSEARCH_COORDINATOR_SEARCH_STEP_PARTS_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "coordinator/search/search_strategy.h"
@@ -21,9 +22,14 @@ v1::RunEvent* AddEvent(v1::RunEvent::Kind kind, absl::string_view text, const v1
 // Turns `event` into CANDIDATE_PASSED or CANDIDATE_FAILED.
 void TellVerdict(const v1::ScreenedProgram& program, v1::RunEvent* event);
 
-// The program a run starts from, and its screening: round 0 of no cycle, node root.
+// The programs a run starts from, each once, in the order in which they were given; the first one
+// alone, and the screening of one of them (counted from 0): round 0 of no cycle, node root.
+std::vector<v1::Sources> GivenSources(const v1::RunConfig& config);
 v1::Sources SeedSources(const v1::RunConfig& config);
-ScreenCandidate SeedScreen(const v1::RunConfig& config);
+ScreenCandidate SeedScreen(const v1::Sources& sources, int number);
+inline bool HasSeeds(const v1::RunConfig& config) {
+  return config.seed_solution_size() > 0 || config.seeds_size() > 0;
+}
 
 // The screening of the program that `cycle` awaits.
 ScreenCandidate CycleScreen(const v1::CycleState& cycle);

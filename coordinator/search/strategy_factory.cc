@@ -6,12 +6,14 @@
 #include "absl/strings/str_join.h"
 #include "coordinator/proposer/attempt_prompt.h"
 #include "coordinator/proposer/confirmation_text.h"
+#include "coordinator/proposer/note_prompt.h"
 #include "coordinator/proposer/prompt.h"
 #include "coordinator/proposer/reply_parser.h"
 #include "coordinator/search/attempts/attempt_search.h"
 #include "coordinator/search/attempts/best_of_n.h"
 #include "coordinator/search/attempts/sequential.h"
 #include "coordinator/search/call_builder.h"
+#include "coordinator/search/population/openevolve.h"
 #include "coordinator/search/setting_faults.h"
 #include "coordinator/search/world_model_settings.h"
 #include "coordinator/search/world_model_strategy.h"
@@ -42,6 +44,10 @@ std::unique_ptr<SearchStrategy> MakeAttempts(const char* name, const SearchConte
   proposer.parse_code = [](const std::string& reply, v1::Language language) {
     return ParseCodeReply(reply, language);
   };
+  proposer.note_prompt = BuildNotePrompt;
+  proposer.parse_points = [](const std::string& reply, int wanted) {
+    return ParsePointsReply(reply, wanted);
+  };
   proposer.read_confirmation = ConfirmationFindings;
   return std::make_unique<AttemptSearch>(name, context, std::move(proposer), std::move(policy));
 }
@@ -57,13 +63,13 @@ struct Row {
 const std::vector<Row>& Rows() {
   static const auto* const rows = new std::vector<Row>{
       {"world_model",
-       {{"world_model", false}, {"code", true}},
+       {{"world_model", false, 0}, {"code", true, 1}},
        [](v1::RunConfig* config, SettingFaults* faults) {
          CompleteWorldModelSettings(config->mutable_world_model(), faults);
        },
        MakeWorldModel},
       {"best_of_n",
-       {{"code", true}},
+       {{"code", true, 1}},
        [](v1::RunConfig* config, SettingFaults* faults) {
          BestOfN::Complete(config->mutable_best_of_n(), faults);
        },
@@ -72,13 +78,22 @@ const std::vector<Row>& Rows() {
                              std::make_unique<BestOfN>(context.config.best_of_n()));
        }},
       {"sequential",
-       {{"code", true}},
+       {{"code", true, 1}},
        [](v1::RunConfig* config, SettingFaults* faults) {
          Sequential::Complete(config->mutable_sequential(), faults);
        },
        [](const SearchContext& context) {
          return MakeAttempts("sequential", context,
                              std::make_unique<Sequential>(context.config.sequential()));
+       }},
+      {"openevolve",
+       {{"code", true, 1}},
+       [](v1::RunConfig* config, SettingFaults* faults) {
+         OpenEvolve::Complete(config->mutable_openevolve(), faults);
+       },
+       [](const SearchContext& context) {
+         return MakeAttempts("openevolve", context,
+                             std::make_unique<OpenEvolve>(context.config.openevolve()));
        }},
   };
   return *rows;

@@ -17,6 +17,8 @@ inline constexpr char kDefaultStrategy[] = "world_model";
 struct StrategyRole {
   std::string name;      // AskModel.role, ModelUse.role
   bool writes_programs;  // else its replies are used whether a program comes of them or not
+  // About how many calls a round has in it, for estimates; 0: the tree's, which depend on cycles.
+  double calls_a_round;
 };
 
 // The roles of the strategy of that name (empty: the default one), in the order in which settings

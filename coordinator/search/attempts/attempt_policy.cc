@@ -17,4 +17,15 @@ const v1::ScreenedProgram* BestStanding(const v1::EvaluationLogState& log) {
   return best;
 }
 
+std::vector<const v1::ScreenedProgram*> GivenPrograms(const v1::EvaluationLogState& log) {
+  std::vector<const v1::ScreenedProgram*> given;
+  // One that was lost with its worker is not among those screened.
+  const auto add = [&](const v1::ScreenedProgram& program) {
+    if (log.screened().contains(program.candidate_id())) given.push_back(&program);
+  };
+  add(log.seed());
+  for (const v1::GivenProgram& more : log.more_seeds()) add(more.program());
+  return given;
+}
+
 }  // namespace ksearch

@@ -8,7 +8,7 @@
 #include "absl/strings/strip.h"
 #include "common/identity.h"
 #include "common/run_facts.h"
-#include "common/status_macros.h"
+#include "coordinator/search/archive/program_features.h"
 #include "coordinator/search/confirmation.h"
 #include "coordinator/search/score.h"
 #include "coordinator/search/step_parts.h"
@@ -20,7 +20,9 @@ namespace ksearch {
 namespace {
 
 constexpr size_t kMaxReason = 300;
-constexpr char kRole[] = "code";
+constexpr size_t kMaxComplaint = 4 << 10;
+// Questions in words under way at once.
+constexpr int kMaxNotes = 4;
 constexpr int kDefaultRounds = 20;
 
 EvaluationRules RulesOf(const SearchContext& context, const AttemptPolicy& policy) {
@@ -40,33 +42,11 @@ bool TimesBaselineFirst(const SearchContext& context) {
          });
 }
 
-const char* PurposeOf(v1::AttemptPlan::Kind kind) {
-  switch (kind) {
-    case v1::AttemptPlan::VARY:
-      return "vary";
-    case v1::AttemptPlan::REFINE:
-      return "improve";
-    case v1::AttemptPlan::REPAIR:
-      return "debug";
-    default:
-      return "sample";
-  }
-}
-
-ShownCode Shown(const v1::ScreenedProgram& program) {
-  ShownCode code;
-  code.sources = program.sources();
-  code.candidate_id = program.candidate_id();
-  if (program.passed()) {
-    code.score = program.score();
-    if (program.has_latency_us()) code.latency_us = program.latency_us();
-  }
-  return code;
-}
-
-// The program that a reply is built from; empty: none is shown.
-const std::string& ShownProgram(const v1::AttemptPlan& plan) {
-  return plan.kind() == v1::AttemptPlan::REPAIR ? plan.failed_id() : plan.base_id();
+// FNV-1a: strategies with the same seed draw different numbers.
+uint64_t KeyOf(const SearchContext& context, const std::string& name) {
+  uint64_t hash = 0xCBF29CE484222325;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3;
+  return hash ^ context.config.seed();
 }
 
 std::string ScreenTag(const v1::AttemptState& attempt) {
@@ -82,6 +62,7 @@ AttemptSearch::AttemptSearch(std::string name, const SearchContext& context,
       proposer_(std::move(proposer)),
       policy_(std::move(policy)),
       rules_(RulesOf(context_, *policy_)),
+      random_key_(KeyOf(context_, name_)),
       rounds_(context_.config.rounds() > 0 ? context_.config.rounds() : kDefaultRounds),
       parallel_(std::max(1, context_.config.parallel())) {}
 
@@ -89,9 +70,9 @@ StepOutput AttemptSearch::Start() {
   state_.Clear();
   state_.set_version(kAttemptSearchStateVersion);
   state_.set_strategy(name_);
-  state_.set_stage(TimesBaselineFirst(context_)               ? State::BASELINE
-                   : context_.config.seed_solution_size() > 0 ? State::SEEDING
-                                                              : State::ATTEMPTING);
+  state_.set_stage(TimesBaselineFirst(context_) ? State::BASELINE
+                   : HasSeeds(context_.config)  ? State::SEEDING
+                                                : State::ATTEMPTING);
   StepOutput out;
   Advance(&out);
   return out;
@@ -104,27 +85,84 @@ StepOutput AttemptSearch::OnAnswer(const ModelAnswer& answer) {
   v1::AttemptState* attempt = FindAttempt([&](const v1::AttemptState& candidate) {
     return answer.call_number != 0 && candidate.call_number() == answer.call_number;
   });
-  if (attempt != nullptr && answer.status.ok()) {
+  if (attempt == nullptr) {
+    FoldNote(answer, &out);
+  } else if (answer.status.ok()) {
     log().NoteAnswer();
     FoldAnswer(answer.reply, attempt, &out);
-  } else if (attempt != nullptr) {
+  } else {
     FoldFailedCall(answer.status, attempt, &out);
   }
   Advance(&out);
   return out;
 }
 
+void AttemptSearch::FoldNote(const ModelAnswer& answer, StepOutput* out) {
+  auto* notes = state_.mutable_notes();
+  const auto found = std::find_if(notes->begin(), notes->end(), [&](const v1::NoteState& note) {
+    return answer.call_number != 0 && note.call_number() == answer.call_number;
+  });
+  if (found == notes->end()) return;
+  found->clear_call_number();
+  std::vector<std::string> points;
+  std::string fault;
+  if (!answer.status.ok()) {
+    fault = answer.status.ToString();
+    if (const auto stop = log().NoteFailedCall(answer.status); stop.has_value()) {
+      return Finish(State::FAILED, *stop);  // it is asked for when the search is taken up again
+    }
+  } else {
+    log().NoteAnswer();
+    absl::StatusOr<std::vector<std::string>> read =
+        proposer_.parse_points(answer.reply.text, found->wanted());
+    if (read.ok()) points = *std::move(read);
+    fault = std::string(read.status().message());
+    if (points.empty() && !found->asked_again()) {
+      found->set_asked_again(true);
+      found->set_complaint(OneLine(fault, kMaxReason));
+      return;
+    }
+  }
+  AddEvent(v1::RunEvent::NOTE,
+           points.empty() ? absl::StrCat(found->purpose(), ": no answer of use: ", fault)
+                          : absl::StrCat(found->purpose(), ": ", points.size(), " points"),
+           out);
+  const v1::NoteState note = *found;
+  notes->erase(found);
+  policy_->TakeNote(note, points, &state_);
+}
+
+absl::StatusOr<v1::Sources> AttemptSearch::ProgramOf(const LlmReply& reply,
+                                                     const v1::AttemptPlan& plan) const {
+  const v1::ReplyForm form = plan.reply_form();
+  const bool whole = form == v1::REPLY_FORM_UNSPECIFIED || form == v1::REPLY_FORM_WHOLE;
+  if (whole || ShownProgram(plan).empty() || proposer_.parse_patch == nullptr) {
+    return ProgramIn(reply, proposer_.parse_code, context_.config.language());
+  }
+  // Read before: the prompt showed it.
+  const absl::StatusOr<v1::Sources> base = question().SourcesOf(ShownProgram(plan));
+  if (!base.ok()) return absl::UnavailableError(base.status().message());
+  const auto parse = [&](const std::string& text, v1::Language) {
+    return proposer_.parse_patch(text, *base, form);
+  };
+  return ProgramIn(reply, parse, context_.config.language());
+}
+
 void AttemptSearch::FoldAnswer(const LlmReply& reply, v1::AttemptState* attempt, StepOutput* out) {
   const int64_t call_number = attempt->call_number();
+  const absl::StatusOr<v1::Sources> sources = ProgramOf(reply, attempt->plan());
   attempt->clear_call_number();
-  const absl::StatusOr<v1::Sources> sources =
-      ProgramIn(reply, proposer_.parse_code, context_.config.language());
+  if (absl::IsUnavailable(sources.status())) {
+    return Finish(State::FAILED,
+                  absl::StrCat("a program to change cannot be read: ", sources.status().message()));
+  }
   if (!sources.ok()) {
     const std::string fault(sources.status().message());
     Tell(v1::RunEvent::REPLY_UNUSABLE, fault, *attempt, out);
     if (!attempt->asked_again()) {
       attempt->set_asked_again(true);
-      attempt->set_complaint(fault);
+      attempt->set_complaint(CutMiddle(fault, kMaxComplaint));
+      attempt->set_patch_failed(absl::IsFailedPrecondition(sources.status()));
       attempt->set_refused_reply(RefusedReply(reply.text));
       return;
     }
@@ -134,9 +172,14 @@ void AttemptSearch::FoldAnswer(const LlmReply& reply, v1::AttemptState* attempt,
   }
   attempt->clear_complaint();
   attempt->clear_refused_reply();
+  attempt->clear_patch_failed();
   attempt->set_code_call_number(call_number);
   attempt->set_candidate_id(CandidateId(*sources));
   attempt->set_idea(IdeaIn(reply.text));
+  *attempt->mutable_features() = FeaturesOf(*sources, policy_->sketches());
+  if (const auto objection = policy_->ObjectionTo(*attempt, state_); objection.has_value()) {
+    return FoldObjection(*objection, attempt, out);
+  }
   const bool awaited =
       FindAttempt([&](const v1::AttemptState& other) {
         return other.candidate_id() == attempt->candidate_id() && other.round() != attempt->round();
@@ -152,11 +195,31 @@ void AttemptSearch::FoldAnswer(const LlmReply& reply, v1::AttemptState* attempt,
   screen.round = attempt->round();
   screen.attempt = attempt->round();
   attempt->set_screen_tag(screen.tag);
+  const std::string& operation = attempt->plan().operation();
   Tell(v1::RunEvent::CANDIDATE_PROPOSED,
-       absl::StrCat("attempt ", screen.attempt, ": ", screen.candidate_id.substr(0, 12)), *attempt,
-       out)
+       absl::StrCat("attempt ", screen.attempt, ": ", screen.candidate_id.substr(0, 12),
+                    operation.empty() ? "" : absl::StrCat(" (", operation, ")")),
+       *attempt, out)
       ->set_candidate_id(screen.candidate_id);
   out->screens.push_back(std::move(screen));
+}
+
+void AttemptSearch::FoldObjection(const Objection& objection, v1::AttemptState* attempt,
+                                  StepOutput* out) {
+  Tell(v1::RunEvent::NOTE, absl::StrCat("not evaluated: ", objection.why), *attempt, out);
+  if (objection.ends_attempt) {
+    attempt->clear_candidate_id();
+    EndAttempt(*attempt, objection.why);
+    return;
+  }
+  v1::AttemptState anew;
+  anew.set_round(attempt->round());
+  anew.set_replies(attempt->replies() + 1);
+  // The plan must not count this attempt as under way.
+  const int round = attempt->round();
+  RemoveAttempt(round);
+  *anew.mutable_plan() = Plan();
+  *state_.add_attempts() = std::move(anew);
 }
 
 void AttemptSearch::FoldFailedCall(const absl::Status& status, v1::AttemptState* attempt,
@@ -179,6 +242,8 @@ StepOutput AttemptSearch::OnScreened(const ScreenResult& result) {
   if (state_.stage() == State::SEEDING && result.tag == state_.log().seed_tag()) {
     const auto seed = log().TakeSeed(result, context_.config, &out);
     if (seed.has_value()) SettleSeed(*seed, &out);
+  } else if (log().TakeMoreSeed(result, context_.config, &out)) {
+    SettleSeeds();
   } else if (v1::AttemptState* attempt = FindAttempt([&](const v1::AttemptState& candidate) {
                return !result.tag.empty() && candidate.screen_tag() == result.tag;
              });
@@ -202,7 +267,7 @@ void AttemptSearch::TakeScreened(v1::ScreenedProgram program, const std::string&
     best_score = std::max(best_score.value_or(other.score()), other.score());
   }
   if (log().WantsExamination(program, best_score)) {
-    auto sources = SourcesOf(program.candidate_id());
+    auto sources = question().SourcesOf(program.candidate_id());
     if (!sources.ok()) return Finish(State::FAILED, sources.status().ToString());
     ExamineCandidate examination;
     examination.tag = absl::StrCat(screen_tag, kExamineTagEnd);
@@ -219,7 +284,7 @@ void AttemptSearch::TakeScreened(v1::ScreenedProgram program, const std::string&
 void AttemptSearch::TakeExamined(v1::ScreenedProgram program, const std::string& screen_tag,
                                  v1::AttemptState* attempt, StepOutput* out) {
   if (log().WantsProfile(program, policy_->shows_results() && rounds_left())) {
-    auto sources = SourcesOf(program.candidate_id());
+    auto sources = question().SourcesOf(program.candidate_id());
     if (sources.ok()) {
       *program.mutable_sources() = *std::move(sources);
       out->profiles.push_back(log().ProfilingOf(program, screen_tag));
@@ -245,7 +310,7 @@ StepOutput AttemptSearch::OnExamined(const ScreenResult& result) {
     event->set_candidate_id(candidate_id);
     event->set_job_id(result.result.job_id());
     if (examined.refusal.has_value()) log().Withdraw(candidate_id);
-    absl::StatusOr<v1::ScreenedProgram> program = Load(candidate_id);
+    absl::StatusOr<v1::ScreenedProgram> program = question().Load(candidate_id);
     if (program.ok()) {
       TakeExamined(*std::move(program), std::string(absl::StripSuffix(result.tag, kExamineTagEnd)),
                    attempt, &out);
@@ -261,6 +326,8 @@ StepOutput AttemptSearch::OnProfiled(const ScreenResult& result) {
   StepOutput out;
   if (const auto seed = log().TakeSeedProfile(result, &out); seed.has_value()) {
     SettleSeed(*seed, &out);
+  } else if (log().TakeMoreSeed(result, context_.config, &out)) {
+    SettleSeeds();
   } else if (v1::AttemptState* attempt = FindAttempt([&](const v1::AttemptState& candidate) {
                return !result.tag.empty() && candidate.profile_tag() == result.tag;
              });
@@ -279,7 +346,7 @@ StepOutput AttemptSearch::OnProfiled(const ScreenResult& result) {
 StepOutput AttemptSearch::OnBaseline(const ScreenResult& result) {
   StepOutput out;
   if (state_.stage() == State::BASELINE && log().TakeBaseline(result, &out)) {
-    state_.set_stage(context_.config.seed_solution_size() > 0 ? State::SEEDING : State::ATTEMPTING);
+    state_.set_stage(HasSeeds(context_.config) ? State::SEEDING : State::ATTEMPTING);
   }
   Advance(&out);
   return out;
@@ -288,9 +355,27 @@ StepOutput AttemptSearch::OnBaseline(const ScreenResult& result) {
 void AttemptSearch::SettleSeed(const v1::ScreenedProgram& program, StepOutput* out) {
   if (const v1::ScreenedProgram* facts = log().Find(program.candidate_id()); facts != nullptr) {
     *state_.mutable_log()->mutable_seed() = *facts;
+  } else {
+    state_.mutable_log()->mutable_seed()->set_candidate_id(program.candidate_id());
   }
   if (!program.passed()) AddEvent(v1::RunEvent::NOTE, "the seed did not pass", out);
+  SettleSeeds();
+}
+
+void AttemptSearch::SettleSeeds() {
+  if (state_.stage() != State::SEEDING || !state_.log().seed_tag().empty() ||
+      !log().HasMoreSeeds(context_.config)) {
+    return;
+  }
   state_.set_stage(State::ATTEMPTING);
+  for (const v1::Sources& sources : GivenSources(context_.config)) {
+    // One that was lost with its worker is none.
+    const v1::ScreenedProgram* known = log().Find(CandidateId(sources));
+    if (known == nullptr) continue;
+    Rng rng = Random();
+    policy_->TakeGiven(*known, FeaturesOf(sources, policy_->sketches()), &state_, rng);
+    state_.set_choices(static_cast<int64_t>(rng.position()));
+  }
 }
 
 StepOutput AttemptSearch::OnConfirmed(const Confirmation& confirmation) {
@@ -308,17 +393,27 @@ StepOutput AttemptSearch::OnConfirmed(const Confirmation& confirmation) {
   return out;
 }
 
-void AttemptSearch::EndAttempt(const v1::AttemptState& attempt, const std::string& fault) {
+void AttemptSearch::EndAttempt(const v1::AttemptState& attempt, const std::string& fault,
+                               bool repeated) {
+  const v1::AttemptState ended = attempt;
   state_.set_rounds_done(state_.rounds_done() + 1);
   v1::AttemptRecord* record = state_.add_ended();
-  record->set_round(attempt.round());
-  record->set_candidate_id(attempt.candidate_id());
-  record->set_idea(attempt.idea());
+  record->set_round(ended.round());
+  record->set_candidate_id(ended.candidate_id());
+  record->set_idea(ended.idea());
   record->set_fault(OneLine(fault, kMaxReason));
-  record->set_base_id(attempt.plan().base_id());
+  record->set_base_id(ended.plan().base_id());
+  record->set_operation(ended.plan().operation());
+  record->set_line(ended.plan().line());
   const int more = state_.ended_size() - kKeptAttempts;
   if (more > 0) state_.mutable_ended()->DeleteSubrange(0, more);
-  const int round = attempt.round();
+  RemoveAttempt(ended.round());
+  Rng rng = Random();
+  policy_->TakeEnded({ended, log().Find(ended.candidate_id()), repeated}, &state_, rng);
+  state_.set_choices(static_cast<int64_t>(rng.position()));
+}
+
+void AttemptSearch::RemoveAttempt(int round) {
   auto* attempts = state_.mutable_attempts();
   for (int i = 0; i < attempts->size(); ++i) {
     if (attempts->Get(i).round() != round) continue;
@@ -331,7 +426,10 @@ void AttemptSearch::EndAttempt(const v1::AttemptState& attempt, const std::strin
 
 void AttemptSearch::Advance(StepOutput* out) {
   if (state_.stage() == State::BASELINE) log().TimeBaseline(out);
-  if (state_.stage() == State::SEEDING) log().ScreenSeed(context_.config, out);
+  if (state_.stage() == State::SEEDING) {
+    if (state_.log().seed().candidate_id().empty()) log().ScreenSeed(context_.config, out);
+    log().ScreenMoreSeeds(context_.config, out);
+  }
   // Serving one may end it, or fail the run.
   bool changed = true;
   while (changed && state_.stage() == State::ATTEMPTING) {
@@ -348,8 +446,9 @@ void AttemptSearch::Advance(StepOutput* out) {
         Serve(attempt, out);
       }
     }
+    ServeNotes(out);
     if (state_.stage() == State::ATTEMPTING && rounds_left() &&
-        state_.attempts_size() < parallel_) {
+        state_.attempts_size() < parallel_ && policy_->MayBegin(state_)) {
       BeginAttempt();
       changed = true;
     }
@@ -362,25 +461,47 @@ void AttemptSearch::Advance(StepOutput* out) {
   if (out->finished) out->finish_reason = state_.finish_reason();
 }
 
+v1::AttemptPlan AttemptSearch::Plan() {
+  Rng rng = Random();
+  v1::AttemptPlan plan = policy_->Plan(&state_, rng);
+  state_.set_choices(static_cast<int64_t>(rng.position()));
+  return plan;
+}
+
 void AttemptSearch::BeginAttempt() {
-  v1::AttemptPlan plan = policy_->Plan(state_);
+  v1::AttemptPlan plan = Plan();
   state_.set_rounds_started(state_.rounds_started() + 1);
   v1::AttemptState* attempt = state_.add_attempts();
   attempt->set_round(state_.rounds_started());
   *attempt->mutable_plan() = std::move(plan);
 }
 
+void AttemptSearch::ServeNotes(StepOutput* out) {
+  while (state_.stage() == State::ATTEMPTING && rounds_left() && state_.notes_size() < kMaxNotes) {
+    std::optional<v1::NoteState> wanted = policy_->WantedNote(state_);
+    if (!wanted.has_value()) break;
+    *state_.add_notes() = *std::move(wanted);
+  }
+  for (v1::NoteState& note : *state_.mutable_notes()) {
+    if (state_.stage() != State::ATTEMPTING || note.call_number() != 0) continue;
+    note.set_call_number(Ask(question().ForNote(note), out));
+  }
+}
+
 void AttemptSearch::Serve(v1::AttemptState* attempt, StepOutput* out) {
-  absl::StatusOr<AskModel> ask = Question(*attempt);
+  attempt->set_call_number(Ask(question().ForProgram(*attempt), out));
+}
+
+int64_t AttemptSearch::Ask(absl::StatusOr<AskModel> ask, StepOutput* out) {
   if (!ask.ok()) {
     Finish(State::FAILED,
            absl::StrCat("a program to show cannot be read: ", ask.status().ToString()));
-    return;
+    return 0;
   }
   state_.set_calls_made(state_.calls_made() + 1);
   ask->call_number = state_.calls_made();
-  attempt->set_call_number(ask->call_number);
   out->asks.push_back(*std::move(ask));
+  return state_.calls_made();
 }
 
 bool AttemptSearch::ServeScreen(v1::AttemptState* attempt, StepOutput* out) {
@@ -398,7 +519,7 @@ bool AttemptSearch::ServeScreen(v1::AttemptState* attempt, StepOutput* out) {
   if (const v1::ScreenedProgram* known = log().Find(candidate_id); known != nullptr) {
     if (known->round() == attempt->round()) {
       // Its own: the run failed before it could be examined.
-      absl::StatusOr<v1::ScreenedProgram> program = Load(candidate_id);
+      absl::StatusOr<v1::ScreenedProgram> program = question().Load(candidate_id);
       if (!program.ok()) {
         Finish(State::FAILED, program.status().ToString());
         return false;
@@ -413,11 +534,11 @@ bool AttemptSearch::ServeScreen(v1::AttemptState* attempt, StepOutput* out) {
                                           ")");
     Tell(v1::RunEvent::NOTE, absl::StrCat("duplicate, not evaluated again: ", text), *attempt, out)
         ->set_candidate_id(candidate_id);
-    EndAttempt(*attempt, text);
+    EndAttempt(*attempt, text, /*repeated=*/true);
     return true;
   }
   // The other attempt's screening was lost with its worker.
-  auto sources = SourcesOf(candidate_id);
+  auto sources = question().SourcesOf(candidate_id);
   if (!sources.ok()) {
     Finish(State::FAILED, sources.status().ToString());
     return false;
@@ -433,96 +554,6 @@ bool AttemptSearch::ServeScreen(v1::AttemptState* attempt, StepOutput* out) {
   attempt->set_screen_tag(screen.tag);
   out->screens.push_back(std::move(screen));
   return false;
-}
-
-absl::StatusOr<v1::Sources> AttemptSearch::SourcesOf(const std::string& candidate_id) const {
-  if (context_.programs == nullptr) return absl::InternalError("no programs to read from");
-  return context_.programs->ReadSources(candidate_id);
-}
-
-absl::StatusOr<v1::ScreenedProgram> AttemptSearch::Load(const std::string& candidate_id) const {
-  const auto known = state_.log().screened().find(candidate_id);
-  if (known == state_.log().screened().end()) {
-    return absl::NotFoundError(absl::StrCat("program ", candidate_id, " was not screened"));
-  }
-  v1::ScreenedProgram program = known->second;
-  ASSIGN_OR_RETURN(*program.mutable_sources(), SourcesOf(candidate_id));
-  ASSIGN_OR_RETURN(const v1::JobResult result,
-                   context_.programs->ReadResult(known->second.result().job_id()));
-  *program.mutable_result() = TrimmedResult(result);
-  if (!program.profile_job_id().empty()) {
-    ASSIGN_OR_RETURN(const v1::JobResult profiled,
-                     context_.programs->ReadResult(program.profile_job_id()));
-    *program.mutable_result()->mutable_profile() = ProfileIn(profiled);
-  }
-  return program;
-}
-
-absl::StatusOr<AskModel> AttemptSearch::Question(const v1::AttemptState& attempt) const {
-  const v1::AttemptPlan& plan = attempt.plan();
-  const v1::EvaluationLogState& known = state_.log();
-  PromptFacts facts;
-  facts.task = context_.task;
-  facts.language = context_.config.language();
-  facts.kernel_header = context_.kernel_header;
-  facts.target_hardware = context_.target_hardware;
-  facts.baseline_us.insert(known.baseline_us().begin(), known.baseline_us().end());
-  facts.floor_us.insert(known.floor_us().begin(), known.floor_us().end());
-  facts.peaks = known.peaks();
-
-  AttemptPromptContext shown;
-  shown.kind = plan.kind();
-  shown.complaint = attempt.complaint();
-  shown.refused_reply = attempt.refused_reply();
-  const auto confirmation = [&](const std::string& id) -> std::optional<v1::ConfirmedProgram> {
-    const auto confirmed = known.confirmed().find(id);
-    if (confirmed == known.confirmed().end()) return std::nullopt;
-    return confirmed->second;
-  };
-  if (!plan.base_id().empty()) {
-    ASSIGN_OR_RETURN(const v1::ScreenedProgram base, Load(plan.base_id()));
-    shown.base = Shown(base);
-    if (policy_->shows_results()) {
-      shown.base_result = base.result();
-      shown.base_confirmation = confirmation(plan.base_id());
-    }
-  }
-  if (!plan.failed_id().empty()) {
-    ASSIGN_OR_RETURN(const v1::ScreenedProgram failed, Load(plan.failed_id()));
-    shown.failed = Shown(failed);
-    shown.failed_result = failed.result();
-    shown.failed_confirmation = confirmation(plan.failed_id());
-  }
-  for (int i = std::max(0, state_.ended_size() - plan.history()); i < state_.ended_size(); ++i) {
-    shown.history.push_back(HistoryLine(state_.ended(i)));
-  }
-  Prompt prompt = proposer_.prompt(facts, shown);
-  AskModel ask;
-  ask.role = kRole;
-  ask.labels = {PurposeOf(plan.kind()), "", attempt.round(), 0};
-  ask.system = std::move(prompt.system);
-  ask.user = std::move(prompt.user);
-  ask.dropped_parts = std::move(prompt.dropped_parts);
-  return ask;
-}
-
-std::string AttemptSearch::HistoryLine(const v1::AttemptRecord& record) const {
-  std::string line = absl::StrCat("attempt ", record.round(), ": ");
-  if (!record.fault().empty()) {
-    absl::StrAppend(&line, record.fault());
-  } else {
-    const auto known = state_.log().screened().find(record.candidate_id());
-    const auto confirmed = state_.log().confirmed().find(record.candidate_id());
-    if (known == state_.log().screened().end()) {
-      line += "no result";
-    } else if (confirmed != state_.log().confirmed().end() && confirmed->second.refused()) {
-      absl::StrAppend(&line, known->second.verdict(), ", but ", RefusalLine(confirmed->second));
-    } else {
-      line += known->second.verdict();
-    }
-  }
-  if (!record.idea().empty()) absl::StrAppend(&line, "; it said: ", record.idea());
-  return line;
 }
 
 void AttemptSearch::Finish(State::Stage stage, const std::string& reason) {

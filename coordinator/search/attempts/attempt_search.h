@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "coordinator/proposer/attempt_prompt.h"
+#include "common/rng.h"
 #include "coordinator/search/attempts/attempt_policy.h"
-#include "coordinator/search/code_answer.h"
+#include "coordinator/search/attempts/attempt_question.h"
 #include "coordinator/search/evaluation_log.h"
 #include "coordinator/search/evaluation_rules.h"
 #include "coordinator/search/search_strategy.h"
@@ -18,16 +18,6 @@
 namespace ksearch {
 
 inline constexpr int kAttemptSearchStateVersion = 1;
-
-// The proposer as strategies of attempts see it. Pure functions.
-struct AttemptProposer {
-  std::function<Prompt(const PromptFacts&, const AttemptPromptContext&)> prompt;
-  ParseCode parse_code;
-  // What a confirmation found wrong, in words for models (ConfirmationFindings).
-  std::function<std::vector<std::string>(const v1::Task&, const v1::JobResult&,
-                                         const std::string& rival_id)>
-      read_confirmation;
-};
 
 // A strategy whose unit is one attempt: a question, a reply's program, its screening, and then its
 // examination and profile where these are wanted. `parallel` attempts are in flight at once; each
@@ -59,9 +49,16 @@ class AttemptSearch : public SearchStrategy {
  private:
   using State = v1::AttemptSearchState;
 
+  // UNAVAILABLE: the program that it changes cannot be read; else as ProgramIn says.
+  absl::StatusOr<v1::Sources> ProgramOf(const LlmReply& reply, const v1::AttemptPlan& plan) const;
   void FoldAnswer(const LlmReply& reply, v1::AttemptState* attempt, StepOutput* out);
+  // Invalidates attempts.
+  void FoldObjection(const Objection& objection, v1::AttemptState* attempt, StepOutput* out);
+  void FoldNote(const ModelAnswer& answer, StepOutput* out);
   void FoldFailedCall(const absl::Status& status, v1::AttemptState* attempt, StepOutput* out);
   void SettleSeed(const v1::ScreenedProgram& program, StepOutput* out);
+  // Goes on once nothing is waited for of any given program.
+  void SettleSeeds();
   // A program that passed is examined and profiled where that is wanted; then the attempt ends.
   // `program` has a result; sources are read when they are needed.
   void TakeScreened(v1::ScreenedProgram program, const std::string& screen_tag,
@@ -69,23 +66,27 @@ class AttemptSearch : public SearchStrategy {
   void TakeExamined(v1::ScreenedProgram program, const std::string& screen_tag,
                     v1::AttemptState* attempt, StepOutput* out);
   // `fault`: why it had no program of its own; empty: it had. Invalidates attempts.
-  void EndAttempt(const v1::AttemptState& attempt, const std::string& fault);
+  void EndAttempt(const v1::AttemptState& attempt, const std::string& fault, bool repeated = false);
+  void RemoveAttempt(int round);
 
   // Output: asks for everything that is wanted and not under way.
   void Advance(StepOutput* out);
   void Serve(v1::AttemptState* attempt, StepOutput* out);
   // True: the attempt may have ended.
   bool ServeScreen(v1::AttemptState* attempt, StepOutput* out);
+  v1::AttemptPlan Plan();
   void BeginAttempt();
+  void ServeNotes(StepOutput* out);
+  // The call's number; 0: the search has failed.
+  int64_t Ask(absl::StatusOr<AskModel> ask, StepOutput* out);
   void Finish(State::Stage stage, const std::string& reason);
 
-  absl::StatusOr<v1::Sources> SourcesOf(const std::string& candidate_id) const;
-  // A program with its sources, and with its result and profile if it has any.
-  absl::StatusOr<v1::ScreenedProgram> Load(const std::string& candidate_id) const;
-  absl::StatusOr<AskModel> Question(const v1::AttemptState& attempt) const;
-  std::string HistoryLine(const v1::AttemptRecord& record) const;
-
   EvaluationLog log() { return EvaluationLog(rules_, state_.mutable_log()); }
+  AttemptQuestion question() const {
+    return AttemptQuestion(context_, proposer_, state_, policy_->shows_results());
+  }
+  // Of which state_.choices is the position; whoever draws stores it.
+  Rng Random() const { return Rng(random_key_, static_cast<uint64_t>(state_.choices())); }
   v1::RunEvent* Tell(v1::RunEvent::Kind kind, const std::string& text,
                      const v1::AttemptState& attempt, StepOutput* out) const;
   bool rounds_left() const { return state_.rounds_started() < rounds_; }
@@ -96,6 +97,7 @@ class AttemptSearch : public SearchStrategy {
   const AttemptProposer proposer_;
   const std::unique_ptr<const AttemptPolicy> policy_;
   const EvaluationRules rules_;
+  const uint64_t random_key_;
   const int rounds_;
   const int parallel_;
   State state_;

@@ -18,7 +18,7 @@ class BestOfN : public AttemptPolicy {
   static void Complete(v1::BestOfNSettings* settings, SettingFaults* faults);
 
   bool shows_results() const override { return false; }
-  v1::AttemptPlan Plan(const v1::AttemptSearchState& state) const override;
+  v1::AttemptPlan Plan(State* state, Rng& rng) const override;
 
  private:
   const bool show_seed_;

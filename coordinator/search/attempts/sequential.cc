@@ -19,29 +19,29 @@ void Sequential::Complete(v1::SequentialSettings* settings, SettingFaults* fault
   faults->Range("sequential.history", settings->history(), 0, kKeptAttempts);
 }
 
-v1::AttemptPlan Sequential::Plan(const v1::AttemptSearchState& state) const {
+v1::AttemptPlan Sequential::Plan(State* state, Rng& /*rng*/) const {
   v1::AttemptPlan plan;
-  const auto& ended = state.ended();
+  const auto& ended = state->ended();
   plan.set_history(history_);
-  if (const v1::ScreenedProgram* best = BestStanding(state.log()); best != nullptr) {
+  if (const v1::ScreenedProgram* best = BestStanding(state->log()); best != nullptr) {
     plan.set_kind(v1::AttemptPlan::REFINE);
     plan.set_base_id(best->candidate_id());
     // What an older attempt met is told in its line.
     if (!ended.empty() && ended.rbegin()->base_id() == plan.base_id() &&
-        FailedProgram(state.log(), *ended.rbegin()) != nullptr) {
+        FailedProgram(state->log(), *ended.rbegin()) != nullptr) {
       plan.set_failed_id(ended.rbegin()->candidate_id());
     }
     return plan;
   }
   for (auto record = ended.rbegin(); record != ended.rend(); ++record) {
-    if (FailedProgram(state.log(), *record) == nullptr) continue;
+    if (FailedProgram(state->log(), *record) == nullptr) continue;
     plan.set_kind(v1::AttemptPlan::REPAIR);
     plan.set_failed_id(record->candidate_id());
     return plan;
   }
-  if (const v1::ScreenedProgram& seed = state.log().seed(); !seed.candidate_id().empty()) {
+  if (const auto given = GivenPrograms(state->log()); !given.empty()) {
     plan.set_kind(v1::AttemptPlan::REPAIR);
-    plan.set_failed_id(seed.candidate_id());
+    plan.set_failed_id(given.front()->candidate_id());
     return plan;
   }
   plan.set_kind(v1::AttemptPlan::SAMPLE);

@@ -19,7 +19,7 @@ class Sequential : public AttemptPolicy {
   static void Complete(v1::SequentialSettings* settings, SettingFaults* faults);
 
   bool shows_results() const override { return true; }
-  v1::AttemptPlan Plan(const v1::AttemptSearchState& state) const override;
+  v1::AttemptPlan Plan(State* state, Rng& rng) const override;
 
  private:
   const int history_;

@@ -32,7 +32,7 @@ TEST(StrategyFactoryTest, AnUnknownNameListsThoseThereAre) {
   const auto strategy = MakeStrategy(context);
   EXPECT_EQ(strategy.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(strategy.status().message()), HasSubstr("\"magic\""));
-  for (const char* name : {"world_model", "best_of_n", "sequential"}) {
+  for (const char* name : {"world_model", "best_of_n", "sequential", "openevolve"}) {
     EXPECT_THAT(std::string(strategy.status().message()), HasSubstr(name));
   }
 }
@@ -42,8 +42,13 @@ TEST(StrategyFactoryTest, StrategiesWithoutATreeAskForAProgramAtOnce) {
   context.task.set_name("t");
   context.task.mutable_definition()->set_name("t");
   context.config.set_language(v1::LANGUAGE_CPP);
-  for (const char* name : {"best_of_n", "sequential"}) {
-    context.config.set_strategy(name);
+  for (const char* name : {"best_of_n", "sequential", "openevolve"}) {
+    v1::RunConfig request;
+    request.set_language(v1::LANGUAGE_CPP);
+    request.set_strategy(name);
+    context.config = request;
+    ASSERT_THAT(CompleteStrategySettings(request, &context.config), IsEmpty());
+    SetTimeBaselineFirst(false, &context.config);
     auto strategy = MakeStrategy(context);
     ASSERT_TRUE(strategy.ok()) << strategy.status().ToString();
     const StepOutput out = (*strategy)->Start();

@@ -5,6 +5,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "common/textproto.h"
 #include "tests/coordinator/search/search_driver.h"
 
@@ -52,6 +54,16 @@ AttemptProposer FakeAttemptProposer() {
     if (!context.history.empty()) {
       absl::StrAppend(&prompt.user, " history=", absl::StrJoin(context.history, " / "));
     }
+    for (const ShownCode& other : context.inspirations) {
+      absl::StrAppend(&prompt.user, " with=[", CodeText(other), "]");
+    }
+    if (context.style != 0) absl::StrAppend(&prompt.user, " style=", context.style);
+    if (context.reply_form > v1::REPLY_FORM_WHOLE) prompt.user += " patch";
+    if (!context.direction.empty()) absl::StrAppend(&prompt.user, " direction=", context.direction);
+    if (!context.notes.empty()) {
+      absl::StrAppend(&prompt.user, " notes=", absl::StrJoin(context.notes, " / "));
+    }
+    if (context.patch_failed) prompt.user += " misfit";
     if (!context.complaint.empty()) absl::StrAppend(&prompt.user, " complaint=", context.complaint);
     return prompt;
   };
@@ -63,6 +75,45 @@ AttemptProposer FakeAttemptProposer() {
     sources.add_files()->set_path("kernel.cpp");
     sources.mutable_files(0)->set_content(reply);
     return sources;
+  };
+  // "patch A -> B" puts B in the place of A.
+  proposer.parse_patch = [](const std::string& reply, const v1::Sources& base,
+                            v1::ReplyForm) -> absl::StatusOr<v1::Sources> {
+    if (absl::StartsWith(reply, "unusable")) return absl::InvalidArgumentError("no patch");
+    v1::Sources sources = base;
+    std::string text = base.files(0).content();
+    absl::string_view patch = reply;
+    if (!absl::ConsumePrefix(&patch, "patch ")) {
+      text = reply;
+    } else {
+      const std::vector<std::string> sides = absl::StrSplit(patch, " -> ");
+      const size_t at = text.find(sides.at(0));
+      if (at == std::string::npos) {
+        return absl::FailedPreconditionError(absl::StrCat("not found: ", sides[0]));
+      }
+      text.replace(at, sides[0].size(), sides.at(1));
+    }
+    sources.mutable_files(0)->set_content(text);
+    return sources;
+  };
+  proposer.note_prompt = [](const PromptFacts&, const NotePromptContext& context) {
+    Prompt prompt;
+    prompt.user = absl::StrCat(v1::NoteState::Kind_Name(context.kind), " ", context.wanted);
+    for (const ShownCode& program : context.programs) {
+      absl::StrAppend(&prompt.user, " [", CodeText(program), "]");
+    }
+    if (!context.known.empty()) {
+      absl::StrAppend(&prompt.user, " known=", absl::StrJoin(context.known, " / "));
+    }
+    if (!context.complaint.empty()) absl::StrAppend(&prompt.user, " complaint=", context.complaint);
+    return prompt;
+  };
+  proposer.parse_points = [](const std::string& reply,
+                             int wanted) -> absl::StatusOr<std::vector<std::string>> {
+    if (absl::StartsWith(reply, "unusable")) return absl::InvalidArgumentError("no list");
+    std::vector<std::string> points = absl::StrSplit(reply, " / ");
+    if (points.size() > static_cast<size_t>(wanted)) points.resize(static_cast<size_t>(wanted));
+    return points;
   };
   proposer.read_confirmation = [](const v1::Task&, const v1::JobResult& result,
                                   const std::string&) -> std::vector<std::string> {

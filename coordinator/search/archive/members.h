@@ -1,0 +1,53 @@
+#ifndef KSEARCH_COORDINATOR_SEARCH_ARCHIVE_MEMBERS_H_
+#define KSEARCH_COORDINATOR_SEARCH_ARCHIVE_MEMBERS_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "coordinator/search/attempts/attempt_policy.h"
+#include "proto/search_state.pb.h"
+
+namespace ksearch {
+
+// The programs of a population. A member is a place in it, named by a number: the same program may
+// have several. In the order of their numbers.
+using Members = google::protobuf::RepeatedPtrField<v1::PopulationMember>;
+using MemberList = std::vector<const v1::PopulationMember*>;
+
+// The score of a program that passed and stands, else 0: what failed or was refused is in a
+// population as the worst of it.
+double Fitness(const v1::EvaluationLogState& log, const v1::PopulationMember& member);
+bool Stands(const v1::EvaluationLogState& log, const v1::PopulationMember& member);
+
+// Adds a member, whose number is one more than `last_number`, which is raised.
+v1::PopulationMember* AddMember(const v1::PopulationMember& member, int32_t last_number,
+                                Members* members);
+// Null: there is none with this number (any more).
+const v1::PopulationMember* FindMember(const Members& members, int number);
+v1::PopulationMember* FindMember(int number, Members* members);
+void RemoveMember(int number, Members* members);
+
+// Those for which `wanted` is true.
+MemberList MembersThat(const Members& members,
+                       const std::function<bool(const v1::PopulationMember&)>& wanted);
+// The fittest first; of equal ones the one that came first.
+void SortByFitness(const v1::EvaluationLogState& log, MemberList* members);
+// Null if there is none.
+const v1::PopulationMember* Fittest(const v1::EvaluationLogState& log, const MemberList& members);
+bool Contains(const MemberList& members, const v1::PopulationMember& member);
+
+// The member that the program of an ended attempt becomes: program, idea, features, round, and the
+// plan's island and parent. Its number is 0.
+v1::PopulationMember ChildOf(const EndedAttempt& ended);
+v1::PopulationMember GivenMember(const v1::ScreenedProgram& program,
+                                 const v1::ProgramFeatures& features, int island);
+
+// A plan that makes something of `parent`: an improvement if it stands, a repair if it does not.
+v1::AttemptPlan PlanFrom(const v1::EvaluationLogState& log, const v1::PopulationMember& parent);
+// Adds them to what the prompt shows; programs that it shows already are left out.
+void ShowAlso(const MemberList& members, v1::AttemptPlan* plan);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_SEARCH_ARCHIVE_MEMBERS_H_

@@ -1,0 +1,91 @@
+#include "coordinator/search/archive/sketch.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <unordered_set>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+
+namespace ksearch {
+namespace {
+
+constexpr size_t kHashes = 256;
+constexpr size_t kShingle = 5;
+// Of a program at its largest; what is beyond adds nothing that the rest does not say.
+constexpr size_t kMaxShingles = 1 << 16;
+
+uint64_t Mix(uint64_t x) {  // the finalizer of SplitMix64
+  x ^= x >> 30;
+  x *= 0xBF58476D1CE4E5B9;
+  x ^= x >> 27;
+  x *= 0x94D049BB133111EB;
+  return x ^ (x >> 31);
+}
+
+bool IsWordByte(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return absl::ascii_isalnum(byte) || c == '_' || byte >= 0x80;
+}
+
+// Hashes of the tokens: words, numbers, and every other character alone.
+std::vector<uint64_t> TokensOf(absl::string_view program) {
+  std::vector<uint64_t> tokens;
+  for (size_t at = 0; at < program.size();) {
+    const char c = program[at];
+    if (absl::ascii_isspace(static_cast<unsigned char>(c))) {
+      ++at;
+    } else if (program.substr(at, 2) == "//") {
+      at = std::min(program.size(), program.find('\n', at));
+    } else if (program.substr(at, 2) == "/*") {
+      const size_t close = program.find("*/", at + 2);
+      at = close == absl::string_view::npos ? program.size() : close + 2;
+    } else {
+      size_t end = at + 1;
+      if (IsWordByte(c)) {
+        while (end < program.size() && IsWordByte(program[end])) ++end;
+      }
+      uint64_t hash = 0xCBF29CE484222325;  // FNV-1a
+      for (; at < end; ++at)
+        hash = (hash ^ static_cast<unsigned char>(program[at])) * 0x100000001B3;
+      tokens.push_back(Mix(hash));
+    }
+  }
+  return tokens;
+}
+
+}  // namespace
+
+std::string SketchOf(absl::string_view program) {
+  const std::vector<uint64_t> tokens = TokensOf(program);
+  if (tokens.empty()) return "";
+  std::unordered_set<uint64_t> shingles;
+  const size_t width = std::min(kShingle, tokens.size());
+  for (size_t i = 0; i + width <= tokens.size() && shingles.size() < kMaxShingles; ++i) {
+    uint64_t hash = 0;
+    for (size_t k = 0; k < width; ++k) hash = Mix(hash * 0x9E3779B97F4A7C15 + tokens[i + k]);
+    shingles.insert(hash);
+  }
+  std::array<uint64_t, kHashes> least;
+  least.fill(UINT64_MAX);
+  for (const uint64_t shingle : shingles) {
+    for (size_t k = 0; k < kHashes; ++k) {
+      least[k] = std::min(least[k], Mix(shingle + (k + 1) * 0x9E3779B97F4A7C15));
+    }
+  }
+  std::string sketch(kHashes, '\0');
+  for (size_t k = 0; k < kHashes; ++k) sketch[k] = static_cast<char>(least[k] & 0xFF);
+  return sketch;
+}
+
+double Likeness(absl::string_view a, absl::string_view b) {
+  if (a.size() != kHashes || b.size() != kHashes) return 0;
+  size_t equal = 0;
+  for (size_t k = 0; k < kHashes; ++k) equal += a[k] == b[k] ? 1 : 0;
+  const double share = static_cast<double>(equal) / kHashes;
+  // Of hashes that differ, one in 256 agrees in eight bits.
+  return std::max(0.0, (share - 1.0 / 256) / (1 - 1.0 / 256));
+}
+
+}  // namespace ksearch
