@@ -66,10 +66,11 @@ void Bind(CLI::App* app, const std::string& flag, const std::string& text,
 }
 
 void AddProgress(CLI::App* app, Options* options) {
-  AddDuration(app, "--progress",
-              "while nothing happens, a status line on stderr so often (default 30 s if the output "
-              "is not a terminal)",
-              [options](const absl::Duration& every) { options->progress = every; });
+  AddDuration(
+      app, "--progress",
+      "while nothing happens, print a status line to stderr this often (default 30 s if the "
+      "output is not a terminal)",
+      [options](const absl::Duration& every) { options->progress = every; });
 }
 
 void AddRun(CLI::App* app, Options* options) {
@@ -83,7 +84,7 @@ void AddRun(CLI::App* app, Options* options) {
   Bind<std::string>(app, "--strategy",
                     "search strategy: world_model (default), or another of docs/strategies.md",
                     [run](const std::string& v) { run->set_strategy(v); });
-  Bind<std::string>(app, "--provider", "model provider, by its name in the coordinator's config",
+  Bind<std::string>(app, "--provider", "name of a model provider of the coordinator",
                     [run](const std::string& v) { run->set_provider(v); });
   Bind<std::string>(app, "--model", "model name",
                     [run](const std::string& v) { run->set_model(v); });
@@ -96,14 +97,15 @@ void AddRun(CLI::App* app, Options* options) {
   app->add_option_function<std::string>(
          "--preset",
          [run](const std::string& v) { run->mutable_world_model()->set_preset(kPresets.at(v)); },
-         "default, or paper: K-Search as published")
+         "default, or paper: K-Search exactly as published")
       ->check(CLI::IsMember(kPresets));
-  BindCount<int>(app, "--stagnation", "attempts without progress that end a cycle (default 7)",
-                 kMostStagnation,
-                 [run](int v) { run->mutable_world_model()->set_stagnation_window(v); });
-  Bind<std::string>(app, "--effort", "reasoning effort asked of the model",
+  BindCount<int>(
+      app, "--stagnation", "a cycle ends after this many attempts without progress (default 7)",
+      kMostStagnation, [run](int v) { run->mutable_world_model()->set_stagnation_window(v); });
+  Bind<std::string>(app, "--effort", "reasoning effort requested from the model",
                     [run](const std::string& v) { run->set_reasoning_effort(v); });
-  Bind<std::string>(app, "--replay-order", "fold arrivals in the order of this earlier run",
+  Bind<std::string>(app, "--replay-order",
+                    "apply replies and results in the order of this earlier run",
                     [run](const std::string& v) { run->set_replay_order_of(v); });
   app->add_option_function<std::string>(
          "--profile", [run](const std::string& v) { run->set_profile(kProfilePolicies.at(v)); },
@@ -119,38 +121,37 @@ void AddRun(CLI::App* app, Options* options) {
       "let devices of other models screen candidates too; scores come from the run's own model");
   app->add_option("--seed-solution", options->seed_files, "start from this program");
   app->add_option("--config", options->config_file, "RunConfig as textproto");
-  app->add_option("--like-cassette", options->cassette,
-                  "with the settings of the run recorded in this file; other arguments win");
+  app->add_option(
+      "--like-cassette", options->cassette,
+      "use the settings of the run recorded in this file; other arguments take precedence");
   CLI::Option* const wait = AddDuration(
       app, "--wait-for-workers",
-      "wait so long until a worker is there that can judge the candidates, e.g. 10m (default 10 s)",
+      "wait this long for a worker that can judge the candidates, e.g. 10m (default 10 s)",
       [options](const absl::Duration& time) { options->wait_for_workers = time; });
   app->add_flag("--without-workers", options->without_workers,
-                "start although no worker is there; evaluations wait for one")
+                "start without a worker; evaluations wait for one")
       ->excludes(wait);
   AddProgress(app, options);
   app->add_flag("--detach", options->detach, "print the run id and return");
-  app->add_flag("--dry-run", options->dry_run,
-                "estimate what the run would cost, and start nothing");
+  app->add_flag("--dry-run", options->dry_run, "estimate the cost of the run and start nothing");
   AddModelOptions(app, run);
   AddBudgetOptions(app, run->mutable_budget());
 }
 
 void AddFeed(CLI::App* app, Options* options) {
   app->add_option("--after", options->after_cursor,
-                  "first every event of runs after this cursor; 0: from the first one on")
+                  "begin with all events of runs after this cursor; 0: with the first one")
       ->check(CLI::Range(int64_t{0}, INT64_MAX));
-  CLI::Option* const runs =
-      app->add_flag("--runs", options->only_runs, "only what happens in runs");
+  CLI::Option* const runs = app->add_flag("--runs", options->only_runs, "only events of runs");
   app->add_flag("--fleet", options->only_fleet,
-                "only what happens to workers, devices, jobs and model calls")
+                "only events of workers, devices, jobs and model calls")
       ->excludes(runs);
 }
 
 void AddEval(CLI::App* app, Options* options) {
-  app->add_option("--task", options->task, "task to judge by")->required();
+  app->add_option("--task", options->task, "the task")->required();
   app->add_option("--language", options->language,
-                  absl::StrCat(LanguageNames(), " (default: as the files end)"))
+                  absl::StrCat(LanguageNames(), " (default: inferred from the file extension)"))
       ->check(LanguageWord());
   app->add_option("files", options->files, "source files")->required();
   CLI::Option* const confirm =
@@ -163,18 +164,19 @@ void AddEval(CLI::App* app, Options* options) {
   CLI::Option* const check =
       app->add_flag("--check", options->check_only, "build and check, do not time")
           ->excludes(confirm);
-  CLI::Option* const build = app->add_flag("--build-only", options->build_only,
-                                           "build and show what the compiler says; needs no device")
-                                 ->excludes(confirm)
-                                 ->excludes(check);
+  CLI::Option* const build =
+      app->add_flag("--build-only", options->build_only,
+                    "build and print the compiler's messages; needs no device")
+          ->excludes(confirm)
+          ->excludes(check);
   app->add_option("--architecture", options->architecture,
-                  "only on a device of this kind, or build for it; e.g. sm_90a");
+                  "only on a device of this architecture, or build for it; e.g. sm_90a");
   app->add_option("--device-model", options->device_model,
                   "only on a device of this model, as `ksearch workers` names it")
       ->excludes(build);
-  app->add_flag("--repeat", options->repeat, "measure again even if recorded");
+  app->add_flag("--repeat", options->repeat, "measure again even if a result is on record");
   app->add_flag("--profile", options->profile,
-                "then profile it (ncu) on its slowest workload and print what holds it back");
+                "then profile it with ncu on its slowest workload and print what limits its speed");
 }
 
 // Secrets come from files or the environment, never from arguments, which every user of the machine
@@ -183,25 +185,27 @@ void AddAccess(CLI::App* app, ClientAccessFiles* access) {
   app->add_option("--token-file", access->token_file,
                   "file with your access token (or its text in KSEARCH_TOKEN)")
       ->envname("KSEARCH_TOKEN_FILE");
-  app->add_option("--ca-file", access->ca_file, "PEM of the authority to believe; means TLS")
+  app->add_option("--ca-file", access->ca_file,
+                  "CA certificate (PEM) that verifies the coordinator; enables TLS")
       ->envname("KSEARCH_CA_FILE");
   app->add_option("--server-name", access->server_name,
-                  "name in the coordinator's certificate, if not the host of its address")
+                  "name in the coordinator's certificate, if it is not the host of the address")
       ->envname("KSEARCH_SERVER_NAME");
-  app->add_option("--cert-file", access->certificate_file, "PEM of your own certificate, if asked");
-  app->add_option("--key-file", access->key_file, "PEM of its key");
+  app->add_option("--cert-file", access->certificate_file,
+                  "your own certificate (PEM), if the coordinator requires one");
+  app->add_option("--key-file", access->key_file, "key of that certificate (PEM)");
 }
 
 // `up` and `down`: see also --local and --state-dir, which every command has.
 void AddUp(CLI::App* app, Options* options) {
   app->add_flag("--status", options->show_status,
-                "only say what runs and what it can do; exit code 5 if it cannot be used");
+                "only report what is running and what it can do; exit code 5 if it cannot be used");
 }
 
 void AddDown(CLI::App* app, Options* options) {
   CLI::Option* const now =
-      app->add_flag("--now", options->now, "do not wait for evaluations that are at work");
-  AddDuration(app, "--wait", "wait so long for them at most (default 10m)",
+      app->add_flag("--now", options->now, "do not wait for evaluations in progress");
+  AddDuration(app, "--wait", "wait at most this long for evaluations in progress (default 10m)",
               [options](const absl::Duration& time) { options->patience = time; })
       ->excludes(now);
 }
@@ -233,32 +237,33 @@ void AddToken(CLI::App* app, Options* options) {
   app->require_subcommand(0, 1);
   app->add_option("--token-db", options->token_db, "the coordinator's token file")
       ->default_val("ksearch-state/tokens.textproto");
-  CLI::App* create = app->add_subcommand("create", "make a token and print it, once");
+  CLI::App* create = app->add_subcommand("create", "create a token and print it once");
   create->callback([options] { options->action = "create"; });
   create->add_option("--role", options->role, "read, submit, admin or worker")
       ->required()
       ->check(CLI::IsMember({"read", "submit", "admin", "worker"}));
-  create->add_option("--name", options->name, "whose it is, for the list");
-  create->add_option("--days", options->days, "how long it is good (default 365)")
+  create->add_option("--name", options->name, "the owner's name, for the list");
+  create->add_option("--days", options->days, "days until it expires (default 365)")
       ->check(CLI::Range(1, 36500));
   create->add_option("--out", options->out, "write it to this new file instead of printing it");
   app->add_subcommand("list", "tokens, without their secrets")->callback([options] {
     options->action = "list";
   });
-  CLI::App* revoke = app->add_subcommand("revoke", "end a token; a running coordinator notices");
+  CLI::App* revoke = app->add_subcommand("revoke", "revoke a token, also in a running coordinator");
   revoke->callback([options] { options->action = "revoke"; });
   revoke->add_option("id", options->token_id, "id of the token, see list")->required();
 }
 
 void AddPki(CLI::App* app, Options* options) {
   app->require_subcommand(0, 1);
-  app->add_option("--ca-dir", options->ca_dir, "folder of the authority")
+  app->add_option("--ca-dir", options->ca_dir, "folder of the certificate authority")
       ->default_val("ksearch-pki");
-  CLI::App* init = app->add_subcommand("init", "make an authority: ca.pem and ca.key");
+  CLI::App* init = app->add_subcommand("init", "create a certificate authority: ca.pem and ca.key");
   init->callback([options] { options->action = "init"; });
-  CLI::App* issue = app->add_subcommand("issue", "make a certificate and its key");
-  auto* server = issue->add_option("--server", options->hosts,
-                                   "for a coordinator: host names and addresses that are dialed");
+  CLI::App* issue = app->add_subcommand("issue", "issue a certificate and its key");
+  auto* server = issue->add_option(
+      "--server", options->hosts,
+      "for a coordinator: all host names and addresses by which clients reach it");
   auto* worker = issue->add_option("--worker", options->worker, "for the worker of this name")
                      ->excludes(server);
   issue->callback([options, server, worker] {
@@ -268,9 +273,10 @@ void AddPki(CLI::App* app, Options* options) {
                                CLI::ExitCodes::RequiredError);
     }
   });
-  issue->add_option("--out", options->out, "folder for the two files (default: the authority's)");
+  issue->add_option("--out", options->out,
+                    "folder for the two files (default: that of the authority)");
   for (CLI::App* sub : {init, issue}) {
-    sub->add_option("--days", options->days, "how long it is good (init 3650, issue 365)")
+    sub->add_option("--days", options->days, "days until it expires (init 3650, issue 365)")
         ->check(CLI::Range(1, 36500));
   }
 }
@@ -282,23 +288,25 @@ void AddMailbox(CLI::App* mailbox, Options* options) {
     CLI::App* sub = mailbox->add_subcommand(verb, text);
     sub->callback([options, verb] { options->action = verb; });
     sub->add_option("--dir", options->mailbox_dir,
-                    "the mailbox, or a state folder with one: without a coordinator");
+                    "the mailbox, or a state folder that has one; works without a coordinator");
     return sub;
   };
   const auto add_for_prompt = [&](const std::string& verb, const std::string& text) {
     CLI::App* sub = add(verb, text);
-    sub->add_option("id", options->prompt_id, "of the prompt, or a unique prefix")->required();
+    sub->add_option("id", options->prompt_id, "id of the prompt, or a unique prefix")->required();
     return sub;
   };
-  add("list", "prompts that wait for an answer")
-      ->add_option("--run", options->run_id, "of this run only");
-  add_for_prompt("show", "one prompt, to be read or pasted");
+  add("list", "list prompts that wait for an answer")
+      ->add_option("--run", options->run_id, "only prompts of this run");
+  add_for_prompt("show", "print one prompt, to read or to paste");
   CLI::App* answer = add_for_prompt("answer", "answer a prompt");
-  answer->add_option("file", options->answer_file,
-                     "the whole reply as text, or NAME.json; - is standard input; without it: your "
-                     "$EDITOR on a terminal, else standard input");
-  answer->add_option("--by", options->answered_by, "who answers, for the record");
-  answer->add_option("--model", options->answer_model, "the model that made the answer");
+  answer->add_option(
+      "file", options->answer_file,
+      "the whole reply as text, or NAME.json; - is standard input; default: your $EDITOR "
+      "on a terminal, else standard input");
+  answer->add_option("--by", options->answered_by, "who answers; kept with the answer");
+  answer->add_option("--model", options->answer_model,
+                     "the model that wrote the answer; kept with it");
 }
 
 // Empty if `name` may name a task and its folder.
@@ -309,19 +317,19 @@ std::string CheckTaskName(const std::string& name) {
 }
 
 void AddTaskList(CLI::App* app, Options* options) {
-  app->add_option("task", options->task, "all about this one task, with what is left out and why");
-  app->add_option("--suite", options->suite, "of this suite only");
-  app->add_option("--tag", options->tag, "with this tag only");
+  app->add_option("task", options->task, "show this task in full, with what is left out and why");
+  app->add_option("--suite", options->suite, "only tasks of this suite");
+  app->add_option("--tag", options->tag, "only tasks with this tag");
 }
 
 void AddTask(CLI::App* app, Options* options) {
   app->require_subcommand(0, 1);
   app->fallthrough();
-  CLI::App* list = app->add_subcommand("ls", "tasks that can be optimized, of all suites");
+  CLI::App* list = app->add_subcommand("ls", "list the tasks of all suites");
   list->callback([options] { options->action = "ls"; });
   AddTaskList(list, options);
   CLI::App* make =
-      app->add_subcommand("new", "make a task of a torch function; asks no coordinator");
+      app->add_subcommand("new", "make a task from a torch function; needs no coordinator");
   make->callback([options] { options->action = "new"; });
   make->add_option("name", options->task, "name of the task")->required()->check(CheckTaskName);
   make->add_option("--from-torch", options->from_torch,
@@ -331,28 +339,29 @@ void AddTask(CLI::App* app, Options* options) {
                    "values of the axes, as n=1024,4096 or n=1024,d=64; may be repeated")
       ->required()
       ->allow_extra_args(false);
-  make->add_option("--dtype", options->dtype,
-                   "of floating inputs, where the file does not say (default float32)");
   make->add_option(
-          "--baseline", options->baseline,
-          "torch or torch.compile: the function itself is the baseline, called so (default: "
-          "a copy of it in baseline.py)")
+      "--dtype", options->dtype,
+      "dtype of floating-point inputs that the file does not declare (default float32)");
+  make->add_option("--baseline", options->baseline,
+                   "torch or torch.compile: the function itself is the baseline, called this way "
+                   "(default: a copy of it in baseline.py)")
       ->check(CLI::IsMember({"torch", "torch.compile"}));
   make->add_option("--device", options->device,
-                   "where the task is timed: cpu (default) or cuda; the function is called on "
-                   "processors here either way")
+                   "where the task is timed: cpu (default) or cuda; here the function is called on "
+                   "the CPU either way")
       ->check(CLI::IsMember({"cpu", "cuda"}))
       ->default_val("cpu");
   make->add_option("--output", options->task_output, "folder to make the task's folder in")
       ->default_val(".");
-  make->add_option("--interpreter", options->interpreter,
-                   "python with torch (default: of VIRTUAL_ENV, else python3 on PATH)");
+  make->add_option(
+      "--interpreter", options->interpreter,
+      "Python interpreter with torch (default: that of VIRTUAL_ENV, else python3 on PATH)");
   CLI::App* describe = app->add_subcommand(
-      "describe", "have a worker run a suite's problem once, to see what it takes and makes");
+      "describe", "have a worker run a suite's problem once, to learn its inputs and outputs");
   describe->callback([options] { options->action = "describe"; });
   describe->add_option("tasks", options->tasks, "as `task ls` names them")->required();
   CLI::App* check = app->add_subcommand(
-      "check", "have workers try whether the task passes honest programs and refuses cheats");
+      "check", "check on workers that the task passes honest programs and refuses cheats");
   check->callback([options] { options->action = "check"; });
   check->add_option("task", options->task, "its name, or its folder")->required();
 }
@@ -422,11 +431,13 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   bool coordinator_given = false;  // as an argument
   app.add_option("--coordinator", options.coordinator, "address of the coordinator")
       ->envname("KSEARCH_COORDINATOR");
-  app.add_flag("--local", options.local,
-               "use the coordinator and worker of this machine, and start them if they do not run");
-  app.add_option("--state-dir", options.local_dir,
-                 "with --local, up and down: their folder (default: ksearch in XDG_STATE_HOME or "
-                 "~/.local/state; root's is /var/lib/ksearch-local)");
+  app.add_flag(
+      "--local", options.local,
+      "use the coordinator and worker of this machine; start them if they are not running");
+  app.add_option(
+      "--state-dir", options.local_dir,
+      "with --local, up and down: folder of the pair (default: ksearch in XDG_STATE_HOME "
+      "or ~/.local/state; for root /var/lib/ksearch-local)");
   app.add_flag("--json", options.json, "print JSON");
   AddAccess(&app, &options.access);
 
@@ -442,52 +453,53 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
     if (required) run->required();
     return sub;
   };
-  AddUp(add("up", "start a coordinator and a worker on this machine, for yourself"), &options);
-  AddDown(add("down", "stop them"), &options);
+  AddUp(add("up", "start your own coordinator and worker on this machine"), &options);
+  AddDown(add("down", "stop the coordinator and worker that up started"), &options);
   AddRun(add("run", "start a search and watch it"), &options);
-  AddEval(add("eval", "build, check and time given sources"), &options);
-  add_for_run("status", "runs, or one run", false);
+  AddEval(add("eval", "build, check and time a program of yours"), &options);
+  add_for_run("status", "list runs, or show one", false);
   AddProgress(add_for_run("watch", "follow a run until it ends", true), &options);
-  add_for_run("tree", "the world model of a run", true)
+  add_for_run("tree", "show the world model of a run", true)
       ->add_option("--revision", options.revision, "an earlier state of the tree, from 1")
       ->check(CLI::Range(int64_t{1}, INT64_MAX));
-  add_for_run("best", "the best confirmed candidate", true)
+  add_for_run("best", "show the best confirmed candidate", true)
       ->add_flag("--source", options.source, "print its source");
-  auto* show = add_for_run("show", "one candidate: source, results, the call it came from", true);
+  auto* show = add_for_run(
+      "show", "show one candidate: source, results, and the model call it came from", true);
   show->add_option("candidate", options.candidate_id, "candidate id or a unique prefix")
       ->required();
   show->add_flag("--source", options.source, "print its source only");
-  show->add_flag("--calls", options.calls, "print the planning calls and every reply in full, too");
-  auto* diff = add_for_run("diff", "what changes one candidate of a run into another", true);
+  show->add_flag("--calls", options.calls,
+                 "also print the planning calls, and every reply in full");
+  auto* diff = add_for_run("diff", "show the difference between two candidates of a run", true);
   diff->add_option("first", options.candidate_id,
-                   "candidate id, a unique prefix, or 'best'; alone: against what it was built on")
+                   "candidate id, a unique prefix, or 'best'; alone: compared with its parent")
       ->required();
-  diff->add_option("second", options.other_candidate_id, "likewise");
+  diff->add_option("second", options.other_candidate_id, "the other candidate, named the same way");
   add_for_run("recheck",
               "measure a confirmed candidate again, on another device if there is one; exit code 0 "
               "if the claim holds, 7 if not, 1 if undecided",
               true)
       ->add_option("candidate", options.candidate_id,
                    "candidate id or a unique prefix (default: the best)");
-  auto* log = add_for_run("log", "everything that happened in a run", true);
-  log->add_option("--limit", options.limit, "at most this many lines, newest last")
+  auto* log = add_for_run("log", "print the events of a run", true);
+  log->add_option("--limit", options.limit, "print at most this many lines, newest last")
       ->check(CLI::Range(1, 1000000));
   log->add_flag("-f,--follow", options.follow,
-                "then print what happens as it happens, until the run ends");
-  AddFeed(add("feed", "what happens in all runs and on all workers, as it happens"), &options);
+                "then print events as they happen, until the run ends");
+  AddFeed(add("feed", "print events of all runs and workers as they happen"), &options);
   add_for_run("stop", "stop a run; it can be resumed", true);
   auto* export_run = add_for_run(
-      "export", "record a run, to be replayed without a network, or hand on its best program",
-      true);
+      "export", "record a run for replay without a network, or export its best program", true);
   auto* cassette = export_run->add_option("--cassette", options.cassette,
                                           "the file to write; - is standard output");
-  auto* format =
-      export_run
-          ->add_option("--format", options.format, "hand on the best program, as this suite has it")
-          ->check(CLI::IsMember({"flashinfer-bench", "gpumode"}))
-          ->excludes(cassette);
+  auto* format = export_run
+                     ->add_option("--format", options.format,
+                                  "export the best program in the format of this suite")
+                     ->check(CLI::IsMember({"flashinfer-bench", "gpumode"}))
+                     ->excludes(cassette);
   auto* out = export_run->add_option("--out", options.out,
-                                     "the data set that it is added to, or the file to write");
+                                     "the data set to add it to, or the file to write");
   format->needs(out);
   out->needs(format);
   export_run->callback([&options, cassette, format] {
@@ -497,42 +509,44 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
                                CLI::ExitCodes::RequiredError);
     }
   });
-  export_run->add_flag("--force", options.force, "write over a file that is there");
+  export_run->add_flag("--force", options.force, "overwrite an existing file");
   export_run->add_flag("--without-results", options.without_results,
-                       "leave out what the evaluations said");
-  auto* resume = add_for_run("resume", "go on with a stopped or failed run, or one at a cap", true);
+                       "leave out the results of evaluations");
+  auto* resume =
+      add_for_run("resume", "continue a run that was stopped, failed, or reached a cap", true);
   BindCount<int>(resume, "--rounds", "new total budget", kMostRounds,
                  [&options](int v) { options.rounds = v; });
   AddBudgetOptions(resume, &options.budget);
-  add("workers", "workers and their devices")
+  add("workers", "list workers and their devices")
       ->add_option("--drain", options.drain_worker, "ask this worker to finish and leave")
       ->check([](const std::string& worker) {
         return worker.empty() ? std::string("the worker's id is empty") : std::string();
       });
-  AddTaskList(add("tasks", "tasks that can be optimized, of all suites"), &options);
-  add("jobs", "evaluations that wait or are at work, and for whom")
-      ->add_option("--task", options.task, "of this task only");
-  auto* results = add("results", "results on record, and why those that no longer count do not");
-  results->add_flag("--stale", options.stale, "only those that answer no evaluation any more");
-  results->add_option("--task", options.task, "of this task only");
-  results->add_option("--limit", options.result_limit, "at most so many, the newest (default 100)")
+  AddTaskList(add("tasks", "list the tasks of all suites"), &options);
+  add("jobs", "list evaluations that are queued or in progress, and who waits for them")
+      ->add_option("--task", options.task, "only of this task");
+  auto* results = add("results", "list results on record, and why some of them no longer count");
+  results->add_flag("--stale", options.stale, "only results that no longer count");
+  results->add_option("--task", options.task, "only of this task");
+  results
+      ->add_option("--limit", options.result_limit, "at most this many, newest first (default 100)")
       ->check(CLI::Range(1, 1000));
-  add("cancel", "end a job, for everybody who waits for it")
+  add("cancel", "cancel a job, for everybody who waits for it")
       ->add_option("job", options.job_id, "id of the job, or a unique prefix, see jobs")
       ->required();
-  AddMailbox(add("mailbox", "prompts that people answer"), &options);
-  CLI::App* doctor = add("doctor", "check the installation and say what to fix");
+  AddMailbox(add("mailbox", "list, show and answer prompts of the mailbox"), &options);
+  CLI::App* doctor = add("doctor", "check the installation and print what to fix");
   auto* provider = doctor->add_option("--provider", options.check_provider,
                                       "make one cheap call to this model provider");
   doctor->add_option("--model", options.check_model, "the model to call")->needs(provider);
 
-  AddTask(add("task", "list tasks, make one, check one (docs/bring-your-kernel.md)"), &options);
-  AddToken(add("token", "access tokens of a coordinator (docs/security.md)"), &options);
-  add("completion", "print a script that makes a shell complete commands and flags")
+  AddTask(add("task", "list, make and check tasks (docs/bring-your-kernel.md)"), &options);
+  AddToken(add("token", "create, list and revoke access tokens (docs/security.md)"), &options);
+  add("completion", "print a shell completion script")
       ->add_option("shell", options.shell, absl::StrJoin(CompletionShells(), ", "))
       ->required()
       ->check(CLI::IsMember(CompletionShells()));
-  AddPki(add("pki", "certificates for a cluster that has no authority of its own"), &options);
+  AddPki(add("pki", "make certificates for a cluster without its own authority"), &options);
 
   try {
     app.parse(argc, argv);

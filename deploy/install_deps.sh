@@ -10,10 +10,11 @@ packages=(
   libboost-dev
   libgtest-dev libgmock-dev libbenchmark-dev
   libseccomp-dev bubblewrap iproute2
+  python3-venv patchelf
 )
-# deploy/worker_bundle.sh makes bubblewrap find its libraries beside itself.
+# What deploy/worker_bundle.sh and deploy/package.sh need is in the list above, since a test packs.
 if [ "${1:-}" = "--with-bundle" ]; then
-  packages+=(patchelf)
+  shift
 fi
 # The sanitizer and fuzz presets are built with clang.
 if [ "${1:-}" = "--with-clang" ]; then

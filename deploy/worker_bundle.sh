@@ -4,9 +4,13 @@
 # without any package installed; building CUDA candidates there takes a CUDA toolkit and g++.
 #   deploy/worker_bundle.sh [--with-coordinator] [--with-python] [--skip-build] [--out FOLDER]
 #     --with-coordinator  packs coordinator, command line, scripted model server, tasks, prices, docs
-#                         and the GPU tests too (needs libcurl.so.4 where it runs)
+#                         and the GPU tests too, and libcurl with its libraries
 #     --with-python       packs the runner of programs in Python too, from a build of preset release
 #     --skip-build        packs what build/bundle holds
+#     --programs FOLDER   packs the programs of this folder (with --skip-build; default:
+#                         build/bundle/bin), with the shared libraries that they need
+#     --python-programs FOLDER   the same for the runner of programs in Python (default:
+#                         build/release/bin)
 #     --out FOLDER        where the archive goes (default: build/bundle)
 # Prints the archive's path. Without a CUDA toolkit (12.8 or newer) on the building machine the bundle
 # cannot use GPUs: that is said here, and in its CONTENTS.txt. Installs nothing; needs patchelf beside what a build needs
@@ -18,11 +22,15 @@ with_coordinator=0
 with_python=0
 build=1
 out=build/bundle
+built=build/bundle/bin
+built_python=build/release/bin
 while [ $# -gt 0 ]; do
   case $1 in
     --with-coordinator) with_coordinator=1 ;;
     --with-python) with_python=1 ;;
     --skip-build) build=0 ;;
+    --programs) built=${2:?--programs needs a folder}; shift ;;
+    --python-programs) built_python=${2:?--python-programs needs a folder}; shift ;;
     --out) out=${2:?--out needs a folder}; shift ;;
     *) sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0" >&2; exit 2 ;;
   esac
@@ -42,16 +50,18 @@ if [ "$with_coordinator" = 1 ]; then
   kind=all
 fi
 if [ "$build" = 1 ]; then
-  cmake --preset bundle >&2
+  cmake --preset bundle -DKSEARCH_VERSION="$(deploy/version.sh)" >&2
   targets=("${programs[@]}")
   [ "$with_coordinator" = 0 ] || targets+=(ksearch_gpu_tests)
   cmake --build --preset bundle --target "${targets[@]}" >&2
   if [ "$with_python" = 1 ]; then
-    cmake --preset release >&2
+    cmake --preset release -DKSEARCH_VERSION="$(deploy/version.sh)" >&2
     cmake --build --preset release --target ksearch_python_runner >&2
   fi
 fi
-built=build/bundle/bin
+for program in "${programs[@]}"; do
+  [ -x "$built/$program" ] || fail "there is no $built/$program: build it first"
+done
 version=$("$built/ksearch-worker" --version | cut -d' ' -f2)
 name=ksearch-$kind-$version-linux-x86_64
 
@@ -74,48 +84,69 @@ for program in "${programs[@]}"; do
   strip -s -o "$root/bin/$program" "$built/$program"
 done
 
-# Bubblewrap as Debian builds it, with the libraries it wants beyond the C library. It finds them
-# relative to itself, so that nothing in the environment of a job has to say where they are.
+# Libraries beyond the C library's own, which lie beside what needs them: nothing in the environment of
+# a job has to say where they are. Of the machine's own only the C library is used.
+notices=()
+copy_libraries() {  # copy_libraries <from, a program or library> <to, a folder> [pattern to leave out]
+  local library path
+  while read -r library path; do
+    case $library in
+      libc.so.* | libm.so.* | libdl.so.* | libpthread.so.* | librt.so.* | libresolv.so.*) continue ;;
+    esac
+    # shellcheck disable=SC2053
+    [[ $library != ${3:-none} ]] || continue
+    cp -L "$path" "$2/$library"
+    notices+=("$(realpath "$path")")
+  done < <(ldd "$1" | awk '$2 == "=>" {print $1, $3}')
+}
+find_beside() {  # find_beside <folder as seen from the program> <program>
+  patchelf --set-rpath "\$ORIGIN/$1" "$2"
+}
+# Bubblewrap as Debian builds it.
 cp -L "$(command -v bwrap)" "$root/bin/bwrap"
-ldd "$root/bin/bwrap" | awk '$2 == "=>" {print $1, $3}' | while read -r library path; do
-  case $library in
-    libc.so.* | libm.so.* | libdl.so.* | libpthread.so.*) ;;
-    *) cp -L "$path" "$root/lib/$library" ;;
-  esac
+notices+=("$(realpath "$(command -v bwrap)")")
+for program in bwrap "${programs[@]}"; do
+  from=$built/$program
+  [ "$program" != bwrap ] || from=$root/bin/bwrap
+  before=${#notices[@]}
+  copy_libraries "$from" "$root/lib"
+  [ "${#notices[@]}" = "$before" ] || find_beside ../lib "$root/bin/$program"
 done
-patchelf --set-rpath "\$ORIGIN/../lib" "$root/bin/bwrap"
-for library in "$root"/lib/*; do patchelf --set-rpath "\$ORIGIN" "$library"; done
+for library in "$root"/lib/*; do find_beside . "$library"; done
 
 # The user's interpreter loads this library, and libraries of its own for it; the C and C++ libraries
 # are those that the interpreter runs with. The sandbox shows the folder (build/python).
 if [ "$with_python" = 1 ]; then
   runner=libksearch_python_runner.so
   libraries=$root/bin/ksearch_python_libraries
+  [ -f "$built_python/$runner" ] || fail "there is no $built_python/$runner: build it first"
   mkdir -p "$libraries"
-  cp build/release/bin/ksearch_runner.py "$root/bin/"
-  strip -s -o "$root/bin/$runner" "build/release/bin/$runner"
-  ldd "build/release/bin/$runner" | awk '$2 == "=>" {print $1, $3}' | while read -r library path; do
-    case $library in
-      libc.so.* | libm.so.* | libdl.so.* | libpthread.so.* | librt.so.* | libstdc++.so.* | libgcc_s.so.*) ;;
-      *) cp -L "$path" "$libraries/$library" ;;
-    esac
-  done
-  patchelf --set-rpath "\$ORIGIN/ksearch_python_libraries" "$root/bin/$runner"
-  for library in "$libraries"/*; do patchelf --set-rpath "\$ORIGIN" "$library"; done
+  cp "$built_python/ksearch_runner.py" "$root/bin/"
+  strip -s -o "$root/bin/$runner" "$built_python/$runner"
+  copy_libraries "$built_python/$runner" "$libraries" '@(libstdc++|libgcc_s).so.*'
+  find_beside ksearch_python_libraries "$root/bin/$runner"
+  for library in "$libraries"/*; do find_beside . "$library"; done
 fi
 
 cp configs/worker_*.textproto "$root/configs/"
 cp deploy/systemd/ksearch-worker.service "$root/systemd/"
 cp deploy/apparmor/ksearch-bwrap "$root/apparmor/"
 cp docs/gpu_workers.md LICENSE "$root/"
-for notices in bubblewrap libselinux1 libcap2 libpcre2-8-0; do
-  mkdir -p "$root/licenses"
-  cp -L "/usr/share/doc/$notices/copyright" "$root/licenses/$notices" 2>/dev/null || true
+mkdir -p "$root/licenses"
+printf '%s\n' "${notices[@]}" | sort -u | while read -r path; do
+  # Debian records some files under the name that they had before /usr was merged.
+  package=$(dpkg-query -S "$path" 2>/dev/null || dpkg-query -S "${path#/usr}" 2>/dev/null || true)
+  package=${package%%:*}
+  [ -z "$package" ] || cp -L "/usr/share/doc/$package/copyright" "$root/licenses/$package"
 done
 if [ "$with_coordinator" = 1 ]; then
   cp configs/coordinator.textproto configs/coordinator_network.textproto "$root/configs/"
   cp -r configs/tasks configs/prices configs/demo "$root/configs/"
-  cp -r docs README.md "$root/"
+  cp deploy/systemd/ksearch-coordinator.service "$root/systemd/"
+  # `ksearch task new` has the user's own interpreter run this.
+  cp -r "$built/trace_task" "$root/bin/"
+  find "$root/bin/trace_task" -name __pycache__ -prune -exec rm -rf {} +
+  cp -r docs README.md CHANGELOG.md "$root/"
   # The tests of a machine with a GPU, if this tree has them.
   if [ -d build/bundle/gpu_tests ]; then
     mkdir -p "$root/gpu_tests"

@@ -60,6 +60,19 @@ std::string Comment(const T& what) {
   return WithLinks(absl::StrReplaceAll(text, {{"|", "\\|"}, {"<", "&lt;"}}));
 }
 
+// In lines of at most 120 columns.
+std::string Wrapped(const std::string& text) {
+  std::string lines;
+  size_t column = 0;
+  for (const absl::string_view word : absl::StrSplit(text, ' ')) {
+    const bool fits = column == 0 || column + 1 + word.size() <= 120;
+    if (column > 0) lines += fits ? " " : "\n";
+    column = (fits && column > 0 ? column + 1 : 0) + word.size();
+    absl::StrAppend(&lines, word);
+  }
+  return lines;
+}
+
 bool IsWritten(const FieldDescriptor& field) {
   return !absl::StartsWith(Comment(field), "Set by the coordinator");
 }
@@ -151,7 +164,7 @@ class Page {
   void Heading(const T& type) {
     std::cout << "\n### " << type.name() << "\n";
     if (const std::string comment = Comment(type); !comment.empty()) {
-      std::cout << "\n" << comment << "\n";
+      std::cout << "\n" << Wrapped(comment) << "\n";
     }
   }
 

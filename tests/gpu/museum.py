@@ -32,6 +32,7 @@ import tempfile
 import time
 
 import evaluation
+import footprint
 
 HARMLESS = 1.15
 
@@ -179,6 +180,7 @@ def main():
     parser.add_argument("--compilers", type=int, default=0,
                         help="so many compilers are at work beside every pass but one more that "
                              "comes first and fills the worker's build cache")
+    parser.add_argument("--cold", action="store_true", help="without that first pass")
     parser.add_argument("--json", help="file for all results")
     options = parser.parse_args()
 
@@ -192,13 +194,15 @@ def main():
     end = time.monotonic() + options.seconds
     records = []
     try:
-        if options.compilers:
+        if options.compilers and not options.cold:
             records += judge_all(rows, options.parallel, end, "alone")
+            print(f"after it: {footprint.text(footprint.footprint())}", flush=True)
         with tempfile.TemporaryDirectory() as folder, compilers(options.compilers, folder):
             for index in range(options.passes):
                 if time.monotonic() >= end:
                     sys.exit(f"no time was left after {index} of {options.passes} passes")
                 records += judge_all(rows, options.parallel, end, f"pass {index + 1}")
+                print(f"after pass {index + 1}: {footprint.text(footprint.footprint())}", flush=True)
     finally:
         if options.json:
             with open(options.json, "w", encoding="utf-8") as file:

@@ -185,11 +185,21 @@ class Gpu:
 
 
 def import_triton():
-    """Imports Triton, which touches no device yet."""
+    """Imports Triton, and has it hash its own files, which is part of the key of all it compiles.
+
+    That takes tenths of a second (its library has 400 MB) and touches no device yet.
+    """
     # Else it asks `ldconfig` where the driver lies, and `file` what the interpreter is.
     os.environ.setdefault("TRITON_LIBCUDA_PATH", os.environ.get("LD_LIBRARY_PATH", ""))
     platform.architecture = lambda *_, **__: ("64bit", "ELF")
     import triton.runtime
+    import triton.compiler.compiler
+
+    for module in (triton.runtime.cache, triton.compiler.compiler):
+        key = getattr(module, "triton_key", None)  # in the one or the other, by Triton's version
+        if key is not None:
+            key()
+            break
 
 
 def start_triton():
