@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Checks the documents: every link leads somewhere, every page is in the index, lines are not too long.
 
-usage: document_links.py SOURCE_ROOT
+usage: check_documents.py SOURCE_ROOT
 
-Looked at are README.md, CONVENTIONS.md, results/README.md and docs/. A line has at most 120 columns unless
-it is a table's row, inside a fenced block, or one word. docs/measuring.md and docs/threat_model.md have at
-most 150 lines: who wants more says less elsewhere. Sources that name a page (docs/NAME.md) must name one
-that is there.
+It reads README.md, CONVENTIONS.md, results/README.md and docs/.
+- A line has at most 120 columns, except rows of tables, fenced blocks and single words.
+- docs/measuring.md and docs/threat_model.md have at most 150 lines: to say more, say less elsewhere.
+- Names that only the code has (docs/glossary.md) stand in code spans or behind "code:", and a name in the
+  glossary's second column is one of the sources'.
+- A page that a source names (docs/NAME.md) exists.
 """
 import os
 import re
@@ -17,6 +19,8 @@ LINK = re.compile(r"\[[^\]\[]*\]\(([^)\s]+)\)")
 PAGE = re.compile(r"\bdocs/[A-Za-z0-9_/.-]*?\.md\b")
 FENCED = re.compile(r"^\s*```")
 PENDING = ("docs/autoscaler.md", "docs/comparing.md", "docs/integrations.md", "docs/strategies.md")  # not written yet
+PRIVATE = re.compile(r"\b(museum|lead-in|late work|look(ed|s)? over|keeps the device|arrivals?)\b(?! order)")
+IN_CODE = re.compile(r"`[^`]*`|\((?:in the )?code: [^)]*\)")
 SHORT = ("docs/measuring.md", "docs/threat_model.md")
 
 
@@ -60,6 +64,9 @@ def main(root):
                 continue
             if len(line) > 120 and page not in PENDING and not line.lstrip().startswith("|") and " " in line.strip():
                 faults.append(f"{page}:{number}: {len(line)} columns, more than 120")
+            private = PRIVATE.search(IN_CODE.sub("", line))
+            if private and page != "docs/glossary.md" and page not in PENDING:
+                faults.append(f"{page}:{number}: '{private[0]}' is a word of the code: see docs/glossary.md")
             for target in LINK.findall(line):
                 if "://" in target:
                     continue

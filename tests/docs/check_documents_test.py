@@ -5,7 +5,7 @@ import subprocess
 import sys
 import tempfile
 
-CHECK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "document_links.py")
+CHECK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "check_documents.py")
 GOOD = {
     "README.md": "# A\n\n[the index](docs/README.md)\n",
     "CONVENTIONS.md": "# C\n",
@@ -43,6 +43,7 @@ if code != 0:
 expect("README.md:1: there is no docs/b.md", {"README.md": "[b](docs/b.md)\n"})
 expect("has no heading 'three'", {"README.md": "[a](docs/a.md#three)\n"})
 expect("docs/a.md:1: 123 columns", {"docs/a.md": "word " * 24 + "abc\n"})
+expect("docs/a.md:1: 'museum'", {"docs/a.md": "The museum (code: late work) of `museum.txt`\n"})
 expect("docs/b.md: docs/README.md does not lead there", {"docs/b.md": "# B\n"})
 expect("docs/measuring.md: 151 lines", {"docs/measuring.md": "a\n" * 151})
 expect("cli/a.h: names docs/gone.md", {"cli/a.h": "// docs/gone.md\n"})
