@@ -1,5 +1,6 @@
-// ksearch-model-server: plays a cassette as an OpenAI-compatible server on a loopback port, so that
-// searches run without a model: in tests, demonstrations and when trying a configuration.
+// ksearch-model-server: plays a cassette, or a model that knows a landscape, as an
+// OpenAI-compatible server on a loopback port, so that searches run without a model: in tests,
+// demonstrations, when trying a configuration, and when comparing strategies.
 
 #include <getopt.h>
 
@@ -10,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "common/log.h"
@@ -19,6 +21,7 @@
 #include "coordinator/llm/model_server/cassette.h"
 #include "coordinator/llm/model_server/chat_endpoint.h"
 #include "coordinator/llm/model_server/http_server.h"
+#include "coordinator/llm/model_server/landscape/landscape_replies.h"
 
 namespace ksearch {
 namespace {
@@ -28,19 +31,22 @@ constexpr int kExitConfig = 3;
 constexpr int kExitUnavailable = 5;
 
 constexpr char kUsage[] =
-    R"(usage: ksearch-model-server --cassette FILE [options]
-Plays a cassette (format: proto/cassette.proto) as an OpenAI-compatible server on 127.0.0.1.
+    R"(usage: ksearch-model-server --cassette FILE | --landscape FILE [options]
+Plays a cassette (format: proto/cassette.proto), or a model that knows a landscape of programs
+(format: proto/landscape.proto), as an OpenAI-compatible server on 127.0.0.1.
   --cassette FILE       textproto file of replies
+  --landscape FILE      textproto file of a landscape
   --port N              port to listen on; default 0 picks a free one
   --port-file FILE      write the port here once listening
-  --delay-ms N          thinking time of every reply; default: as the cassette says
+  --delay-ms N          thinking time of every reply; default: as the file says
   --record-misses FILE  append requests that have no entry here, as entries to fill in
-  --check               only validate the cassette and list its entries
+  --check               only validate the file and say what is in it
   --help                this text
 )";
 
 struct Flags {
   std::string cassette;
+  std::string landscape;
   uint16_t port = 0;
   std::string port_file;
   std::optional<int> delay_ms;
@@ -65,23 +71,54 @@ void ListEntries(const Cassette& cassette) {
   std::cout << cassette.entries().size() << " entries, no faults" << std::endl;
 }
 
-int Run(const Flags& flags) {
-  SetLogName("ksearch-model-server");
-  ShutdownSignals signals;
-  absl::StatusOr<Cassette> cassette = Cassette::Load(flags.cassette);
-  if (!cassette.ok()) {
-    std::cerr << cassette.status().message() << std::endl;
-    return kExitConfig;
+void Describe(const Landscape& landscape) {
+  double points = 1;
+  for (int i = 0; i < landscape.parameters(); ++i) points *= landscape.values(i);
+  std::cout << "task " << landscape.spec().task() << ": " << landscape.parameters()
+            << " parameters, " << points << " programs";
+  if (const auto least = landscape.LeastCost(); least.has_value()) {
+    std::cout << ", the best " << 1 / *least << " times as fast as the first";
   }
+  std::cout << "\nno faults" << std::endl;
+}
+
+// Where replies come from; null: the file was only to be looked at.
+absl::StatusOr<std::unique_ptr<ReplySource>> OpenCassette(const Flags& flags) {
+  absl::StatusOr<Cassette> cassette = Cassette::Load(flags.cassette);
+  if (!cassette.ok()) return cassette.status();
   if (flags.check) {
     ListEntries(*cassette);
-    return 0;
+    return nullptr;
   }
-
   ChatEndpointOptions options;
   if (flags.delay_ms) options.delay = absl::Milliseconds(*flags.delay_ms);
   options.record_misses_path = flags.record_misses;
-  ChatEndpoint endpoint(*std::move(cassette), options);
+  return std::make_unique<CassetteReplies>(*std::move(cassette), std::move(options));
+}
+
+absl::StatusOr<std::unique_ptr<ReplySource>> OpenLandscape(const Flags& flags) {
+  absl::StatusOr<Landscape> landscape = Landscape::Load(flags.landscape);
+  if (!landscape.ok()) return landscape.status();
+  if (flags.check) {
+    Describe(*landscape);
+    return nullptr;
+  }
+  std::optional<absl::Duration> delay;
+  if (flags.delay_ms) delay = absl::Milliseconds(*flags.delay_ms);
+  return std::make_unique<LandscapeReplies>(*std::move(landscape), delay);
+}
+
+int Run(const Flags& flags) {
+  SetLogName("ksearch-model-server");
+  ShutdownSignals signals;
+  absl::StatusOr<std::unique_ptr<ReplySource>> source =
+      flags.landscape.empty() ? OpenCassette(flags) : OpenLandscape(flags);
+  if (!source.ok()) {
+    std::cerr << source.status().message() << std::endl;
+    return kExitConfig;
+  }
+  if (*source == nullptr) return 0;  // only looked at
+  ChatEndpoint endpoint(*std::move(source));
   auto server = HttpServer::Start(
       flags.port, [&endpoint](const EndpointRequest& request) { return endpoint.Answer(request); });
   if (!server.ok()) {
@@ -121,9 +158,19 @@ std::optional<int> Number(const char* flag, const char* text, int max) {
 
 // Fills in `flags`; returns an exit code if there is nothing to run.
 std::optional<int> ParseFlags(int argc, char** argv, Flags* flags) {
-  enum Option { kCassette = 256, kPort, kPortFile, kDelayMs, kRecordMisses, kCheck, kHelp };
+  enum Option {
+    kCassette = 256,
+    kLandscape,
+    kPort,
+    kPortFile,
+    kDelayMs,
+    kRecordMisses,
+    kCheck,
+    kHelp
+  };
   static constexpr option kOptions[] = {
       {"cassette", required_argument, nullptr, kCassette},
+      {"landscape", required_argument, nullptr, kLandscape},
       {"port", required_argument, nullptr, kPort},
       {"port-file", required_argument, nullptr, kPortFile},
       {"delay-ms", required_argument, nullptr, kDelayMs},
@@ -137,6 +184,9 @@ std::optional<int> ParseFlags(int argc, char** argv, Flags* flags) {
     switch (code) {
       case kCassette:
         flags->cassette = optarg;
+        break;
+      case kLandscape:
+        flags->landscape = optarg;
         break;
       case kPort: {
         const std::optional<int> port = Number("--port", optarg, 65535);
@@ -168,8 +218,14 @@ std::optional<int> ParseFlags(int argc, char** argv, Flags* flags) {
     std::cerr << "unexpected argument \"" << argv[optind] << "\"\n" << kUsage;
     return kExitUsage;
   }
-  if (flags->cassette.empty()) {
-    std::cerr << "--cassette is missing\n" << kUsage;
+  if (flags->cassette.empty() == flags->landscape.empty()) {
+    std::cerr << (flags->cassette.empty() ? "--cassette or --landscape is missing\n"
+                                          : "--cassette and --landscape exclude each other\n")
+              << kUsage;
+    return kExitUsage;
+  }
+  if (!flags->landscape.empty() && !flags->record_misses.empty()) {
+    std::cerr << "--record-misses is for cassettes: a landscape answers everything\n";
     return kExitUsage;
   }
   return std::nullopt;

@@ -26,8 +26,8 @@ void OpenAiChatClient::Complete(LlmRequest request, Done done) {
   if (request.model.empty()) {
     return RefuseWithoutModel(options_, "openai_chat", transport_, std::move(done));
   }
-  HttpRequest post =
-      JsonPost(options_, url_, ChatRequestJson(request, request_options_), request.labels);
+  HttpRequest post = JsonPost(options_, url_, ChatRequestJson(request, request_options_),
+                              request.labels, request.call_id);
   post.headers.push_back(options_.stream ? "Accept: text/event-stream, application/json"
                                          : "Accept: application/json");
   if (!options_.key.empty()) post.headers.push_back(options_.key.AuthorizationHeader());

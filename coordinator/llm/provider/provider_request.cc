@@ -20,7 +20,7 @@ std::string HeaderLine(absl::string_view name, absl::string_view value) {
 }  // namespace
 
 HttpRequest JsonPost(const ProviderOptions& options, absl::string_view url, std::string body,
-                     const LlmLabels& labels) {
+                     const LlmLabels& labels, absl::string_view call_id) {
   HttpRequest post{.url = std::string(url),
                    .headers = {"Content-Type: application/json"},
                    .body = std::move(body),
@@ -31,6 +31,7 @@ HttpRequest JsonPost(const ProviderOptions& options, absl::string_view url, std:
     post.headers.push_back(HeaderLine("X-Ksearch-Purpose", labels.purpose));
     post.headers.push_back(HeaderLine("X-Ksearch-Attempt", absl::StrCat(labels.attempt)));
     post.headers.push_back(HeaderLine("X-Ksearch-Cycle", absl::StrCat(labels.cycle)));
+    if (!call_id.empty()) post.headers.push_back(HeaderLine("X-Ksearch-Call", call_id));
     if (!labels.node_id.empty()) {
       post.headers.push_back(HeaderLine("X-Ksearch-Node", labels.node_id));
     }

@@ -25,10 +25,10 @@ struct ProviderOptions {
   bool label_headers = false;
 };
 
-// A POST of JSON `body` to `url`, with the labels as headers if the options say so, and without
-// the key: its header differs by kind.
+// A POST of JSON `body` to `url`, with the labels (and the call's id, if it is given) as headers if
+// the options say so, and without the key: its header differs by kind.
 HttpRequest JsonPost(const ProviderOptions& options, absl::string_view url, std::string body,
-                     const LlmLabels& labels);
+                     const LlmLabels& labels, absl::string_view call_id = {});
 
 // INVALID_ARGUMENT unless `text` is empty or a JSON object.
 absl::Status CheckExtraBody(absl::string_view text);

@@ -55,6 +55,7 @@ TEST(ModelServerTest, FaultyCassettesAndFlagsEndWithTheirCodes) {
   EXPECT_THAT(output->err, HasSubstr(path + ":2: entry 1: purpose is missing"));
   for (const std::vector<std::string>& arguments :
        std::vector<std::vector<std::string>>{{"--port", "0"},
+                                             {"--cassette", path, "--landscape", path},
                                              {"--cassette", path, "--port", "70000"},
                                              {"--cassette", path, "--delay-ms", "soon"},
                                              {"--cassette", path, "--speed", "1"},

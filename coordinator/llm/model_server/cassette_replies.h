@@ -1,0 +1,46 @@
+#ifndef KSEARCH_COORDINATOR_LLM_MODEL_SERVER_CASSETTE_REPLIES_H_
+#define KSEARCH_COORDINATOR_LLM_MODEL_SERVER_CASSETTE_REPLIES_H_
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "absl/time/time.h"
+#include "common/mutex.h"
+#include "coordinator/llm/model_server/cassette.h"
+#include "coordinator/llm/model_server/reply_source.h"
+
+namespace ksearch {
+
+struct ChatEndpointOptions {
+  std::optional<absl::Duration> delay;  // instead of the cassette's
+  // Requests without an entry are appended here as entries to fill in, each key once. Empty: not.
+  std::string record_misses_path;
+};
+
+// Replies of a cassette, chosen by the labels in a request's headers. Thread-safe.
+class CassetteReplies final : public ReplySource {
+ public:
+  CassetteReplies(Cassette cassette, ChatEndpointOptions options);
+
+  const std::string& model() const override { return cassette_.model(); }
+  EndpointResponse Reply(const ChatQuestion& question) override;
+
+ private:
+  EndpointResponse Miss(const CassetteKey& key, const ChatQuestion& question);
+  // True as long as `entry` has failures left to play; counts one.
+  bool TakeFault(const Cassette::Entry& entry);
+  void RecordMiss(const CassetteKey& key, const std::string& prompt);
+
+  const Cassette cassette_;
+  const ChatEndpointOptions options_;
+
+  Mutex mu_;
+  std::map<const Cassette::Entry*, int> faults_played_ ABSL_GUARDED_BY(mu_);
+  std::set<std::string> recorded_ ABSL_GUARDED_BY(mu_);  // keys, as text
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_LLM_MODEL_SERVER_CASSETTE_REPLIES_H_
