@@ -23,6 +23,9 @@ int ShowCommand(Client* client, const Options& options);
 int LogCommand(Client* client, const Options& options);
 int WorkersCommand(Client* client, const Options& options);
 
+// demand_command.cc
+int DemandCommand(Client* client, const Options& options);
+
 // task/list_command.cc: `tasks` and `task ls`
 int TasksCommand(Client* client, const Options& options);
 

@@ -15,6 +15,9 @@ namespace ksearch {
 int EvalCommand(Client* client, const Options& options) {
   v1::EvaluateRequest request;
   request.set_task(options.task);
+  if (options.wait_for_workers.has_value()) {
+    *request.mutable_wait_for_worker() = ToProto(*options.wait_for_workers);
+  }
   const auto files = ReadSourceFiles(options.files);
   if (!files.ok()) return Fail(files.status());
   v1::Language language = LanguageOf(*files);

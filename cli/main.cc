@@ -22,14 +22,15 @@ int RunNamedCommand(ksearch::Options options) {
       {"status", ksearch::StatusCommand},   {"tree", ksearch::TreeCommand},
       {"best", ksearch::BestCommand},       {"show", ksearch::ShowCommand},
       {"log", ksearch::LogCommand},         {"workers", ksearch::WorkersCommand},
-      {"tasks", ksearch::TasksCommand},     {"eval", ksearch::EvalCommand},
-      {"doctor", ksearch::DoctorCommand},   {"token", ksearch::TokenCommand},
-      {"pki", ksearch::PkiCommand},         {"mailbox", ksearch::MailboxCommand},
-      {"export", ksearch::ExportCommand},   {"recheck", ksearch::RecheckCommand},
-      {"jobs", ksearch::JobsCommand},       {"cancel", ksearch::CancelCommand},
-      {"results", ksearch::ResultsCommand}, {"task", ksearch::TaskCommand},
-      {"up", ksearch::UpCommand},           {"down", ksearch::DownCommand},
-      {"feed", ksearch::FeedCommand},       {"diff", ksearch::DiffCommand},
+      {"demand", ksearch::DemandCommand},   {"tasks", ksearch::TasksCommand},
+      {"eval", ksearch::EvalCommand},       {"doctor", ksearch::DoctorCommand},
+      {"token", ksearch::TokenCommand},     {"pki", ksearch::PkiCommand},
+      {"mailbox", ksearch::MailboxCommand}, {"export", ksearch::ExportCommand},
+      {"recheck", ksearch::RecheckCommand}, {"jobs", ksearch::JobsCommand},
+      {"cancel", ksearch::CancelCommand},   {"results", ksearch::ResultsCommand},
+      {"task", ksearch::TaskCommand},       {"up", ksearch::UpCommand},
+      {"down", ksearch::DownCommand},       {"feed", ksearch::FeedCommand},
+      {"diff", ksearch::DiffCommand},
   };
   ksearch::ClientAccess access;
   const bool up_or_down = options.command == "up" || options.command == "down";

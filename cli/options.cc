@@ -177,6 +177,9 @@ void AddEval(CLI::App* app, Options* options) {
   app->add_flag("--repeat", options->repeat, "measure again even if a result is on record");
   app->add_flag("--profile", options->profile,
                 "then profile it with ncu on its slowest workload and print what limits its speed");
+  AddDuration(app, "--wait-for-workers",
+              "wait this long for a worker that can do it, e.g. 10m (default 10 s)",
+              [options](const absl::Duration& time) { options->wait_for_workers = time; });
 }
 
 // Secrets come from files or the environment, never from arguments, which every user of the machine
@@ -517,11 +520,20 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   BindCount<int>(resume, "--rounds", "new total budget", kMostRounds,
                  [&options](int v) { options.rounds = v; });
   AddBudgetOptions(resume, &options.budget);
-  add("workers", "list workers and their devices")
-      ->add_option("--drain", options.drain_worker, "ask this worker to finish and leave")
-      ->check([](const std::string& worker) {
-        return worker.empty() ? std::string("the worker's id is empty") : std::string();
-      });
+  auto* workers = add("workers", "list workers and their devices");
+  auto* drain =
+      workers->add_option("--drain", options.drain_worker, "ask this worker to finish and leave");
+  drain->check([](const std::string& worker) {
+    return worker.empty() ? std::string("the worker's id is empty") : std::string();
+  });
+  AddDuration(
+      workers, "--grace",
+      "with --drain: jobs that it has not finished after this long, e.g. 30s, run elsewhere",
+      [&options](const absl::Duration& grace) { options.drain_grace = grace; })
+      ->needs(drain);
+  workers->add_flag("--gone", options.gone_workers, "also workers that are gone for good")
+      ->excludes(drain);
+  add("demand", "what waits for workers, what is there to serve it, and pools of autoscalers");
   AddTaskList(add("tasks", "list the tasks of all suites"), &options);
   add("jobs", "list evaluations that are queued or in progress, and who waits for them")
       ->add_option("--task", options.task, "only of this task");

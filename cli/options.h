@@ -121,6 +121,8 @@ struct Options {
 
   // workers
   std::string drain_worker;
+  std::optional<absl::Duration> drain_grace;
+  bool gone_workers = false;
 
   // tasks, task ls
   std::string suite;

@@ -9,6 +9,7 @@
 #include "cli/call_text.h"
 #include "cli/commands.h"
 #include "cli/json_output.h"
+#include "cli/pool_text.h"
 #include "cli/run_watcher.h"
 #include "cli/text.h"
 #include "common/textproto.h"
@@ -19,6 +20,13 @@ namespace {
 using Stub = v1::SearchService::Stub;
 
 void Print(const std::string& text) { std::fputs(text.c_str(), stdout); }
+
+// "draining (it got SIGUSR1: its time ends)"
+std::string LeavingText(const v1::WorkerReport& report) {
+  return absl::StrCat("draining", report.leaving_because().empty()
+                                      ? ""
+                                      : absl::StrCat(" (", report.leaving_because(), ")"));
+}
 
 std::string Age(const google::protobuf::Timestamp& since) {
   return absl::StrFormat("%.0fs ago", absl::ToDoubleSeconds(absl::Now() - FromProto(since)));
@@ -176,6 +184,7 @@ int WorkersCommand(Client* client, const Options& options) {
   if (!options.drain_worker.empty()) {
     v1::DrainWorkerRequest request;
     request.set_worker_id(options.drain_worker);
+    if (options.drain_grace.has_value()) *request.mutable_grace() = ToProto(*options.drain_grace);
     const auto reply =
         client->Call<v1::DrainWorkerRequest, v1::DrainWorkerReply>(&Stub::DrainWorker, request);
     if (!reply.ok()) return Fail(reply.status());
@@ -184,8 +193,10 @@ int WorkersCommand(Client* client, const Options& options) {
     Print(absl::StrCat("asked ", options.drain_worker, " to finish and leave\n"));
     return kExitOk;
   }
-  const auto reply = client->Call<v1::ListWorkersRequest, v1::ListWorkersReply>(
-      &Stub::ListWorkers, v1::ListWorkersRequest());
+  v1::ListWorkersRequest request;
+  request.set_gone(options.gone_workers);
+  const auto reply =
+      client->Call<v1::ListWorkersRequest, v1::ListWorkersReply>(&Stub::ListWorkers, request);
   if (!reply.ok()) return Fail(reply.status());
   if (options.json) return PrintJson(*reply);
   std::string sick;
@@ -201,8 +212,9 @@ int WorkersCommand(Client* client, const Options& options) {
     }
     const v1::IsolationLevel& isolation = worker.hello().isolation();
     rows.push_back({worker.worker_id(), worker.name(),
-                    !worker.connected()                   ? "gone"
-                    : worker.report().draining()          ? "draining"
+                    worker.retired()                      ? "retired"
+                    : !worker.connected()                 ? "gone"
+                    : worker.report().draining()          ? LeavingText(worker.report())
                     : !worker.report().health().healthy() ? worker.report().health().reason()
                                                           : "ready",
                     absl::StrJoin(devices, ", "), absl::StrCat(cores),
@@ -218,6 +230,8 @@ int WorkersCommand(Client* client, const Options& options) {
   }
   Print(Table(rows));
   Print(sick);
+  const std::string pools = PoolsText(reply->pools(), absl::Now());
+  if (!pools.empty()) Print(absl::StrCat("\n", pools));
   return kExitOk;
 }
 

@@ -6,21 +6,25 @@
 
 namespace ksearch {
 
-// Turns SIGTERM and SIGINT into one callback on a thread of its own; a second signal ends the
-// process at once with status 130. Blocks both signals in the calling thread and every thread
+// Turns SIGTERM and SIGINT into one callback on a thread of its own; a second one of them ends the
+// process at once with status 130. Blocks the signals in the calling thread and every thread
 // started later, so construct it first thing in main. SIGPIPE is ignored.
 class ShutdownSignals {
  public:
-  ShutdownSignals();
+  // With `notice`, SIGUSR1 is one more signal that is listened to, however often it comes: batch
+  // systems send it some time before they end a process.
+  explicit ShutdownSignals(bool notice = false);
   // Joins the thread. Signals that arrive later are lost.
   ~ShutdownSignals();
   ShutdownSignals(const ShutdownSignals&) = delete;
   ShutdownSignals& operator=(const ShutdownSignals&) = delete;
 
-  // Starts listening; `on_signal` runs at most once. Call once.
-  void Listen(std::function<void()> on_signal);
+  // Starts listening. `on_signal` runs at most once for SIGTERM and SIGINT, and `on_notice` at most
+  // once for SIGUSR1. Call once.
+  void Listen(std::function<void()> on_signal, std::function<void()> on_notice = nullptr);
 
  private:
+  const bool notice_;
   std::thread thread_;
 };
 

@@ -19,6 +19,7 @@
 #include "common/arguments.h"
 #include "common/digest.h"
 #include "common/grpc_channel.h"
+#include "common/identity.h"
 #include "common/log.h"
 #include "common/run_facts.h"
 #include "common/shutdown.h"
@@ -172,6 +173,10 @@ WorkerGateway::Options GatewayOptions(const v1::SchedulerSettings& settings) {
     options.scheduler.report_interval = FromProto(settings.report_interval());
   }
   if (settings.max_attempts() > 0) options.scheduler.max_attempts = settings.max_attempts();
+  if (settings.has_default_job_time()) {
+    options.scheduler.default_job_time = FromProto(settings.default_job_time());
+  }
+  if (settings.has_retire_after()) options.retire_after = FromProto(settings.retire_after());
   return options;
 }
 
@@ -210,7 +215,9 @@ absl::StatusOr<std::string> ScrapeText(SearchService* service, const dashboard::
                                        int open_pages) {
   dashboard::MetricsLook look;
   RETURN_IF_ERROR(FromGrpc(service->ListRuns(nullptr, nullptr, &look.runs)));
-  RETURN_IF_ERROR(FromGrpc(service->ListWorkers(nullptr, nullptr, &look.workers)));
+  const v1::ListWorkersRequest staying;
+  RETURN_IF_ERROR(FromGrpc(service->ListWorkers(nullptr, &staying, &look.workers)));
+  RETURN_IF_ERROR(FromGrpc(service->GetDemand(nullptr, nullptr, &look.demand)));
   const v1::ListJobsRequest all;
   RETURN_IF_ERROR(FromGrpc(service->ListJobs(nullptr, &all, &look.jobs)));
   RETURN_IF_ERROR(FromGrpc(service->GetServerFacts(nullptr, nullptr, &look.facts)));
@@ -357,7 +364,12 @@ absl::Status Run(const v1::CoordinatorConfig& config, const CommandLineActions& 
                                   },
                                   &prices};
   run_parts.admission = &admission;
-  run_parts.platforms = [&gateway](const v1::JobSpec& spec) { return gateway.PlatformsFor(spec); };
+  run_parts.platforms = [&gateway](const v1::JobSpec& spec) {
+    std::vector<v1::Platform> platforms = gateway.PlatformsFor(spec);
+    // Its evaluations wait, and are no jobs yet.
+    if (platforms.empty()) gateway.NoteWanted(spec, absl::StrCat("run ", JobId(spec)));
+    return platforms;
+  };
   RunRegistry runs(std::move(run_parts));
   waker.Attach(&runs);
   const auto detach = absl::MakeCleanup([&waker] { waker.Attach(nullptr); });
@@ -365,8 +377,9 @@ absl::Status Run(const v1::CoordinatorConfig& config, const CommandLineActions& 
   size_t unfinished_jobs = 0;
   RETURN_IF_ERROR(RestoreJobs(store.get(), access.get(), &gateway, &unfinished_jobs));
 
-  SearchService::Parts parts = {store.get(), &runs, &gateway, tasks.get(),  &results,
-                                &models,     &feed, {},       access.get(), mailboxes};
+  PoolBoard pools(clock);
+  SearchService::Parts parts = {store.get(), &runs, &gateway,     tasks.get(), &results, &models,
+                                &feed,       {},    access.get(), mailboxes,   &pools};
   parts.facts = FactsOf(config, *store, models, clock);
   SearchService search_service(parts);
   WorkerService worker_service(&gateway, access.get());

@@ -17,6 +17,7 @@
 #include "common/shutdown.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
+#include "gpu_worker/batch_job.h"
 #include "gpu_worker/build/toolchain_factory.h"
 #include "gpu_worker/device/device_factory.h"
 #include "gpu_worker/executor/device_pool.h"
@@ -39,12 +40,15 @@ constexpr char kUsage[] =
     "usage: ksearch-worker --coordinator HOST:PORT [--config FILE] [--state-dir DIR] [--name "
     "NAME]\n"
     "                      [--slots N] [--compile-only] [--token-file FILE] [--ca-file FILE]\n"
-    "                      [--server-name NAME]\n"
+    "                      [--server-name NAME] [--idle-timeout T] [--lifetime T|auto]\n"
+    "                      [--leave-grace T]\n"
     "       ksearch-worker --selftest [--json] [the arguments above]\n"
     "       ksearch-worker --version\n"
     "FILE is a WorkerConfig as textproto; arguments after it win. --selftest tries what this "
     "machine\n"
     "can do and says what to correct. --compile-only serves builds alone and needs no GPU.\n"
+    "It leaves after T (e.g. 5m) without a job, T after its start, or before its Slurm job ends;\n"
+    "also on SIGTERM and SIGUSR1. Jobs in hand then have T (default 60s) to end.\n"
     "It ends with 2 if an argument is wrong, 3 if something else here has to be corrected, 4 if "
     "the\n"
     "coordinator does not let it in.\n";
@@ -54,6 +58,8 @@ v1::WorkerHello MakeHello(const v1::WorkerConfig& config, const std::vector<Devi
   v1::WorkerHello hello;
   hello.set_name(config.name());
   hello.set_version(KSEARCH_VERSION);
+  hello.set_pool(config.pool());
+  hello.set_instance(config.instance());
   for (const Device& device : devices) {
     v1::DeviceCapability* capability = hello.add_devices();
     capability->set_device_class(device.device_class());
@@ -97,7 +103,8 @@ std::string VerifierConfigPath(const v1::WorkerConfig& config, size_t device) {
 }
 
 absl::Status Build(const v1::WorkerConfig& config, const ClientAccess& access,
-                   const GpuSurroundings& surroundings, Worker* worker) {
+                   const GpuSurroundings& surroundings, absl::Time started,
+                   const StayPlan::Options& stay, Worker* worker) {
   ASSIGN_OR_RETURN(worker->sandbox, MakeSandbox(config.sandbox()));
   ASSIGN_OR_RETURN(worker->toolchains,
                    MakeToolchains(config, config.state_dir(), worker->sandbox.get()));
@@ -127,6 +134,8 @@ absl::Status Build(const v1::WorkerConfig& config, const ClientAccess& access,
   options.state_dir = config.state_dir();
   options.hello = MakeHello(config, worker->devices, worker->toolchains, isolation);
   options.slots = SlotsOf(config, worker->devices.size());
+  options.stay = stay;
+  options.started = started;
   options.sample_health = [pool = worker->pool.get()] { return pool->Health(); };
   ASSIGN_OR_RETURN(worker->session, SessionClient::Create(std::move(options), *worker->executor));
   // Only now is the folder known to be ours: another worker's verifiers read these files too.
@@ -140,13 +149,31 @@ absl::Status Build(const v1::WorkerConfig& config, const ClientAccess& access,
   return absl::OkStatus();
 }
 
-absl::Status Prepare(const v1::WorkerConfig& config, Worker* worker) {
+// How long it stays: as the config says, or as the Slurm job lasts that this process runs in.
+StayPlan::Options StayOf(const v1::WorkerConfig& config) {
+  StayPlan::Options stay;
+  stay.leave_grace = FromProto(config.leave_grace());
+  if (config.has_idle_timeout()) stay.idle_timeout = FromProto(config.idle_timeout());
+  if (config.has_lifetime()) stay.lifetime = FromProto(config.lifetime());
+  const auto left = TimeLeftOfSlurmJob(ProcessEnvironment(), Clock::Real().Now(), AskSqueue);
+  if (!left.ok()) {
+    LOG(WARNING) << "msg=\"staying without an end in sight\" reason=\"" << left.status().message()
+                 << "\"";
+  } else if (left->has_value() && **left < stay.lifetime) {
+    stay.lifetime = **left;
+    stay.end_of_life = "its Slurm job ends";
+  }
+  return stay;
+}
+
+absl::Status Prepare(const v1::WorkerConfig& config, absl::Time started, Worker* worker) {
+  const StayPlan::Options stay = StayOf(config);
   ASSIGN_OR_RETURN(const ClientAccess access, ReadWorkerAccess(config));
   ::unsetenv("KSEARCH_TOKEN");  // a sandbox inherits nothing, but nor shall a helper program
   const GpuSurroundings surroundings = GpuSurroundings::OfThisProcess();
   RETURN_IF_ERROR(TakeAccount(config));
   RETURN_IF_ERROR(CheckPrograms(config));
-  return Build(config, access, surroundings, worker);
+  return Build(config, access, surroundings, started, stay, worker);
 }
 
 int Fail(const absl::Status& status, int code) {
@@ -181,10 +208,11 @@ int SelfTest(std::vector<std::string> args) {
 }
 
 int Run(const std::vector<std::string>& args, std::unique_ptr<ShutdownSignals> signals) {
+  const absl::Time started = Clock::Real().SteadyNow();
   const auto config = LoadWorkerConfig(args);
   if (!config.ok()) return Fail(config.status(), ExitCodeOfBadStart(config.status()));
   Worker worker;
-  const absl::Status prepared = Prepare(*config, &worker);
+  const absl::Status prepared = Prepare(*config, started, &worker);
   if (!prepared.ok()) return Fail(prepared, kConfigError);
 
   const v1::IsolationLevel isolation = worker.sandbox->isolation();
@@ -202,7 +230,9 @@ int Run(const std::vector<std::string>& args, std::unique_ptr<ShutdownSignals> s
                     "only\"";
   }
   // A second signal ends the process at once (ShutdownSignals).
-  signals->Listen([session = worker.session.get()] { session->Drain(); });
+  signals->Listen(
+      [session = worker.session.get()] { session->Drain("it got SIGTERM or SIGINT"); },
+      [session = worker.session.get()] { session->Drain("it got SIGUSR1: its time ends"); });
   const absl::Status status = worker.session->Run();
   signals.reset();  // before the session it calls
   if (status.ok()) return 0;
@@ -215,7 +245,7 @@ int Run(const std::vector<std::string>& args, std::unique_ptr<ShutdownSignals> s
 }  // namespace ksearch
 
 int main(int argc, char** argv) {
-  auto signals = std::make_unique<ksearch::ShutdownSignals>();
+  auto signals = std::make_unique<ksearch::ShutdownSignals>(/*notice=*/true);
   ksearch::SetLogName("ksearch-worker");
   const std::vector<std::string> args(argv + 1, argv + argc);
   if (args == std::vector<std::string>{"--version"}) {

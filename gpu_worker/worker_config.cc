@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <set>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -28,6 +30,8 @@ namespace {
 
 constexpr int kDefaultSlotsOfADevice = 2;
 constexpr int kMaxSlots = 1024;
+constexpr absl::Duration kDefaultLeaveGrace = absl::Seconds(60);
+constexpr absl::Duration kLongestStay = absl::Hours(24 * 3653);
 
 std::string HostName() {
   char name[256] = {};
@@ -79,6 +83,43 @@ void CheckDevice(const std::string& field, const v1::DeviceSettings& device, boo
                                    absl::StrJoin(BuiltLanguages(v1::DEVICE_CLASS_CUDA), " or "),
                                    " }"));
   }
+}
+
+std::string FromEnvironment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// A flag's duration, e.g. "90s" or "4h".
+void TakeTime(absl::string_view flag, const std::string& value,
+              google::protobuf::Duration* duration, std::vector<std::string>* faults) {
+  absl::Duration time;
+  if (!absl::ParseDuration(value, &time) || time <= absl::ZeroDuration() || time > kLongestStay) {
+    faults->push_back(absl::StrCat(flag, ": '", value, "' must be a time such as 90s, 5m or 4h"));
+    return;
+  }
+  *duration = ToProto(time);
+}
+
+void CheckStay(const v1::WorkerConfig& config, std::vector<std::string>* faults) {
+  const auto positive = [faults](absl::string_view field, bool given,
+                                 const google::protobuf::Duration& time) {
+    if (given && (FromProto(time) <= absl::ZeroDuration() || FromProto(time) > kLongestStay)) {
+      faults->push_back(absl::StrCat(field, ": must be more than 0 and at most 10 years"));
+    }
+  };
+  positive("idle_timeout", config.has_idle_timeout(), config.idle_timeout());
+  positive("lifetime", config.has_lifetime(), config.lifetime());
+  positive("leave_grace", config.has_leave_grace(), config.leave_grace());
+  const auto name = [faults](absl::string_view field, const std::string& text) {
+    if (text.size() > 64 || !std::all_of(text.begin(), text.end(), [](unsigned char c) {
+          return absl::ascii_isalnum(c) || c == '_' || c == '.' || c == '-';
+        })) {
+      faults->push_back(absl::StrCat(field, ": at most 64 letters, digits, '_', '.' and '-'"));
+    }
+  };
+  name("pool (KSEARCH_POOL)", config.pool());
+  name("instance (KSEARCH_INSTANCE)", config.instance());
 }
 
 void CheckNumbers(const v1::WorkerConfig& config, std::vector<std::string>* faults) {
@@ -185,6 +226,13 @@ absl::StatusOr<v1::WorkerConfig> LoadWorkerConfig(const std::vector<std::string>
       given.mutable_tls()->set_ca_file(value);
     } else if (name == "--server-name") {
       given.mutable_tls()->set_server_name(value);
+    } else if (name == "--idle-timeout") {
+      TakeTime(name, value, given.mutable_idle_timeout(), &of_usage);
+    } else if (name == "--lifetime") {
+      // "auto" is what holds without it, too.
+      if (value != "auto") TakeTime(name, value, given.mutable_lifetime(), &of_usage);
+    } else if (name == "--leave-grace") {
+      TakeTime(name, value, given.mutable_leave_grace(), &of_usage);
     } else if (name == "--slots") {
       if (!absl::SimpleAtoi(value, &number) || number < 1) {
         of_usage.push_back(absl::StrCat("--slots: '", value, "' must be a number of 1 or more"));
@@ -197,9 +245,13 @@ absl::StatusOr<v1::WorkerConfig> LoadWorkerConfig(const std::vector<std::string>
       of_usage.push_back(absl::StrCat(
           "unknown argument ", name,
           " (known: --config, --coordinator, --state-dir, --name, --slots, --compile-only, "
-          "--token-file, --ca-file, --server-name)"));
+          "--token-file, --ca-file, --server-name, --idle-timeout, --lifetime, --leave-grace)"));
     }
   }
+  // A message of the file's would otherwise keep the fields that the flag leaves at zero.
+  if (given.has_idle_timeout()) config.clear_idle_timeout();
+  if (given.has_lifetime()) config.clear_lifetime();
+  if (given.has_leave_grace()) config.clear_leave_grace();
   config.MergeFrom(given);
   if (config.state_dir().empty()) config.set_state_dir("ksearch-worker-state");
   config.set_state_dir(std::filesystem::absolute(config.state_dir()).lexically_normal());
@@ -213,11 +265,15 @@ absl::StatusOr<v1::WorkerConfig> LoadWorkerConfig(const std::vector<std::string>
   }
   if (config.run_as_uid() == 0) config.set_run_as_uid(kDefaultWorkerUid);
   if (config.run_as_gid() == 0) config.set_run_as_gid(kDefaultWorkerUid);
+  if (!config.has_leave_grace()) *config.mutable_leave_grace() = ToProto(kDefaultLeaveGrace);
+  if (config.pool().empty()) config.set_pool(FromEnvironment("KSEARCH_POOL"));
+  if (config.instance().empty()) config.set_instance(FromEnvironment("KSEARCH_INSTANCE"));
   if (need_coordinator || !config.coordinator_address().empty()) {
     CheckAddress(config.coordinator_address(),
                  given.coordinator_address().empty() ? &faults : &of_usage);
   }
   CheckNumbers(config, &faults);
+  CheckStay(config, &faults);
   const bool usage = !of_usage.empty();
   faults.insert(faults.begin(), of_usage.begin(), of_usage.end());
   if (usage) return UsageError(absl::StrJoin(faults, "\n"));

@@ -16,6 +16,7 @@ namespace ksearch {
 // one.
 //   --config FILE --coordinator ADDR --state-dir DIR --name N --slots N
 //   --token-file FILE --ca-file FILE --server-name N
+//   --idle-timeout T --lifetime T|auto --leave-grace T
 // INVALID_ARGUMENT lists every fault, one a line, each with its argument, field or
 // file:line:column.
 // Without `need_coordinator` its address may be absent.

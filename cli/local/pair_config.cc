@@ -34,6 +34,8 @@ v1::WorkerConfig LocalWorkerConfig(const LocalFolder& folder, const v1::WorkerCo
   config.set_coordinator_address(folder.address());
   config.set_state_dir(folder.worker_state());
   config.set_name(kLocalWorkerName);
+  // `ksearch down` says how long it waits for evaluations in progress.
+  config.mutable_leave_grace()->set_seconds(3600);
   config.set_run_as_uid(kLocalWorkerAccount);
   config.set_run_as_gid(kLocalWorkerAccount);
   return config;

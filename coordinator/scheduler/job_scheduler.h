@@ -3,10 +3,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/time/time.h"
+#include "coordinator/scheduler/placement.h"
+#include "coordinator/scheduler/requirement_demand.h"
 #include "proto/job.pb.h"
 #include "proto/result.pb.h"
 #include "proto/worker_service.pb.h"
@@ -67,12 +70,15 @@ class JobScheduler {
     // A job that was tried in an earlier life of the coordinator is held back this long, so that
     // the worker that may still run it can reconnect and keep it (workers redial within 1 s).
     absl::Duration adoption_grace = absl::Seconds(2);
+    // What a job is expected to take while nothing is known of its task and kind (JobTimes).
+    absl::Duration default_job_time = absl::Minutes(2);
     // Makes lease ids unique across restarts of the coordinator.
     std::string epoch;
     uint64_t seed = 1;
   };
 
   static constexpr int kReturnsPerAttempt = 4;
+  // A worker that leaves counts neither as lost nor as having returned its jobs.
 
   virtual ~JobScheduler() = default;
 
@@ -91,7 +97,8 @@ class JobScheduler {
   // OUTCOME_TASK_ERROR that is the task's own, all jobs of that task in that language end so,
   // waiting ones at once and later ones when they are submitted, until one with a salt (a
   // deliberate repetition) ends otherwise. Until a job of a task has shown that its programs work,
-  // only one of its jobs is with the workers while jobs of other tasks wait.
+  // only one of its jobs is with the workers while jobs of other tasks wait. Also notes how long
+  // the job took: no job is offered to a worker that is to leave before the job is expected to end.
   virtual SchedulerEffects NoteResult(const std::string& job_id, const v1::JobResult& result) = 0;
 
   // The same of a job of an earlier life, with the result that it had then.
@@ -112,16 +119,22 @@ class JobScheduler {
   // The stream ended; leases stay until their time is up. No effect for an older incarnation; the
   // caller takes care not to report the end of an older session of the same incarnation.
   virtual void Disconnect(const std::string& worker_id, const std::string& incarnation) = 0;
-  // Finish and leave; until the worker restarts. Poll it afterwards.
-  virtual void Drain(const std::string& worker_id) = 0;
+  // Finish within `grace` (absent: the worker's own) and leave; until the worker restarts. Poll it
+  // afterwards. Again with another grace: that one holds.
+  virtual void Drain(const std::string& worker_id, std::optional<absl::Duration> grace) = 0;
   // Expires leases. Call at least once a second.
   virtual SchedulerEffects Tick(absl::Time now) = 0;
 
   virtual JobState State(const std::string& job_id) const = 0;
   virtual int queued() const = 0;
   virtual int leased() const = 0;
-  // Whether any connected, healthy worker could run the job.
+  // Whether any connected, healthy worker could run the job, and stays long enough.
   virtual bool CanPlace(const v1::JobSpec& spec) const = 0;
+  // What waits, by requirement; those of `also` are listed even if no job has them.
+  virtual std::vector<RequirementDemand> Demand(const std::vector<Requirement>& also,
+                                                absl::Time now) const = 0;
+  // Free slots of all willing workers.
+  virtual int idle_slots() const = 0;
 };
 
 std::unique_ptr<JobScheduler> MakeJobScheduler(JobScheduler::Options options);

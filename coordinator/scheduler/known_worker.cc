@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/textproto.h"
+
 namespace ksearch {
 
 absl::Duration ReturnDelay(int returns) {
@@ -45,6 +47,12 @@ void KnownWorker::Fold(const v1::WorkerReport& report, absl::Time now) {
   free_slots_ = report.free_slots();
   healthy_ = !report.has_health() || report.health().healthy();
   leaving_ = report.draining();
+  leaves_at_ =
+      report.has_time_left() ? now + FromProto(report.time_left()) : absl::InfiniteFuture();
+  busy_ = static_cast<int>(
+      std::count_if(report.leases().begin(), report.leases().end(), [](const auto& lease) {
+        return lease.state() != v1::HeldLease::FINISHED && lease.state() != v1::HeldLease::RETURNED;
+      }));
   last_seen_ = now;
 }
 

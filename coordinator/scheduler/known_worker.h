@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "absl/time/time.h"
@@ -27,6 +28,14 @@ class KnownWorker {
   // Connected, talking, healthy, staying.
   bool willing() const;
   bool MayTakeAt(absl::Time now) const { return willing() && now >= rest_until && credits() > 0; }
+  // By its own word it goes away, or should have gone by `now`: what it has then is not lost. Until
+  // its first report after a restart: the word of its earlier life.
+  bool IsLeaving(absl::Time now) const { return leaving_ || now >= leaves_at_; }
+  // When it goes by its own word, on the clock of `now`; InfiniteFuture: nobody knows.
+  absl::Time leaves_at() const { return leaves_at_; }
+  // Slots that are taken, by its last report.
+  int busy() const { return busy_; }
+  int free_slots() const { return willing() ? credits() : 0; }
 
   int64_t NextDirectiveSeq() { return ++directive_seq_; }
   void CountOffers(int64_t directive_seq, int offers) { uncovered_offers_[directive_seq] = offers; }
@@ -46,6 +55,7 @@ class KnownWorker {
 
   bool drain = false;       // asked to leave
   bool drain_sent = false;  // in this session
+  std::optional<absl::Duration> drain_grace;
   absl::Time rest_until = absl::InfinitePast();
 
  private:
@@ -57,6 +67,8 @@ class KnownWorker {
   int free_slots_ = 0;
   bool healthy_ = true;
   bool leaving_ = false;  // the worker's own wish
+  absl::Time leaves_at_ = absl::InfiniteFuture();
+  int busy_ = 0;
   bool silent_ = false;
   std::map<int64_t, int> uncovered_offers_;  // directive_seq -> how many
   int returns_in_a_row_ = 0;                 // since its last result

@@ -30,6 +30,10 @@ void AddWake(const std::string& worker_id, SchedulerEffects* effects) {
   if (std::find(wakes.begin(), wakes.end(), worker_id) == wakes.end()) wakes.push_back(worker_id);
 }
 
+bool SaysItLeaves(const v1::HeldLease& held) {
+  return held.return_reason() == v1::HeldLease::LEAVING;
+}
+
 // Whether the worker has no other device. "": none is meant.
 bool HasOnly(const v1::WorkerHello& hello, const std::string& device_id) {
   return !device_id.empty() &&
@@ -45,7 +49,7 @@ std::unique_ptr<JobScheduler> MakeJobScheduler(JobScheduler::Options options) {
 }
 
 LeasingScheduler::LeasingScheduler(Options options)
-    : options_(std::move(options)), jitter_(options_.seed) {}
+    : options_(std::move(options)), jitter_(options_.seed), times_(options_.default_job_time) {}
 
 SchedulerEffects LeasingScheduler::Submit(const std::string& job_id, const v1::JobSpec& spec,
                                           int attempts, absl::Time now) {
@@ -60,6 +64,7 @@ SchedulerEffects LeasingScheduler::Submit(const std::string& job_id, const v1::J
   job.spec = spec;
   job.requirement = RequirementOf(spec);
   job.order = next_order_++;
+  job.since = now_;
   job.attempts = attempts;
   // Some of them may have been returned rather than lost, so one more try is always fair.
   job.earlier_losses = std::clamp(attempts, 0, options_.max_attempts - 1);
@@ -101,7 +106,9 @@ SchedulerEffects LeasingScheduler::NoteResult(const std::string& job_id,
                                               const v1::JobResult& result) {
   SchedulerEffects effects;
   const auto it = jobs_.find(job_id);
-  if (it == jobs_.end() || !tasks_.Note(it->second.spec, result)) return effects;
+  if (it == jobs_.end()) return effects;
+  times_.Note(it->second.spec, result);
+  if (!tasks_.Note(it->second.spec, result)) return effects;
   std::vector<std::string> faulty;
   for (const auto& [id, job] : jobs_) {
     // One that is with a worker finds out itself.
@@ -150,7 +157,9 @@ SchedulerEffects LeasingScheduler::Sync(const std::string& worker_id,
   KnownWorker& worker = it->second;
   if (!worker.IsCurrent(report)) return effects;
   const bool first = !worker.reported();
+  const bool was_leaving = worker.IsLeaving(now_);
   worker.Fold(report, now_);
+  const bool leaving = was_leaving || worker.IsLeaving(now_);
 
   absl::flat_hash_set<std::string> listed;
   for (const v1::HeldLease& held : report.leases()) {
@@ -165,7 +174,7 @@ SchedulerEffects LeasingScheduler::Sync(const std::string& worker_id,
     if (lease->cancelled) {
       leases_.Remove(lease_id);
     } else {
-      EndLease(lease_id, Ending::kLost, "the worker no longer has it", now_, &effects);
+      EndLease(lease_id, Ending::kLost, leaving, "the worker no longer has it", now_, &effects);
     }
   }
   Offer(worker_id, &worker, now_, down, &effects);
@@ -196,8 +205,13 @@ void LeasingScheduler::Disconnect(const std::string& worker_id, const std::strin
   it->second.EndSession(now_);
 }
 
-void LeasingScheduler::Drain(const std::string& worker_id) {
-  if (const auto it = workers_.find(worker_id); it != workers_.end()) it->second.drain = true;
+void LeasingScheduler::Drain(const std::string& worker_id, std::optional<absl::Duration> grace) {
+  const auto it = workers_.find(worker_id);
+  if (it == workers_.end()) return;
+  KnownWorker& worker = it->second;
+  if (worker.drain_grace != grace) worker.drain_sent = false;
+  worker.drain = true;
+  worker.drain_grace = grace;
 }
 
 SchedulerEffects LeasingScheduler::Tick(absl::Time now) {
@@ -212,7 +226,8 @@ SchedulerEffects LeasingScheduler::Tick(absl::Time now) {
     if (lease.cancelled) {
       leases_.Remove(lease_id);
     } else {
-      EndLease(lease_id, Ending::kLost, "no report for the length of the lease", now_, &effects);
+      EndLease(lease_id, Ending::kLost, IsLeaving(lease.worker_id, now_),
+               "no report for the length of the lease", now_, &effects);
     }
   }
   for (auto it = workers_.begin(); it != workers_.end();) {
@@ -248,8 +263,52 @@ JobState LeasingScheduler::State(const std::string& job_id) const {
 bool LeasingScheduler::CanPlace(const v1::JobSpec& spec) const {
   const Requirement requirement = RequirementOf(spec);
   return std::any_of(workers_.begin(), workers_.end(), [&](const auto& entry) {
-    return entry.second.willing() && CanRun(entry.second.hello(), requirement);
+    return entry.second.willing() && CanRun(entry.second.hello(), requirement) &&
+           HasTimeFor(entry.second, spec, now_);
   });
+}
+
+std::vector<RequirementDemand> LeasingScheduler::Demand(const std::vector<Requirement>& also,
+                                                        absl::Time now) const {
+  std::map<Requirement, RequirementDemand> demands;
+  for (const Requirement& requirement : also) demands[requirement];
+  for (const auto& [id, job] : jobs_) demands[job.requirement];
+  std::map<Requirement, absl::Time> longest_stay;  // of a worker that meets it
+  for (auto& [requirement, demand] : demands) {
+    demand.requirement = requirement;
+    absl::Time& stay = longest_stay.emplace(requirement, absl::InfinitePast()).first->second;
+    for (const auto& [id, worker] : workers_) {
+      if (!worker.willing() || !CanRun(worker.hello(), requirement)) continue;
+      ++demand.workers;
+      demand.free_slots += worker.free_slots();
+      demand.busy_slots += worker.busy();
+      stay = std::max(stay, worker.leaves_at());
+    }
+  }
+  for (const auto& [id, job] : jobs_) {
+    RequirementDemand& demand = demands.at(job.requirement);
+    if (!job.lease_id.empty()) {
+      ++demand.leased;
+      continue;
+    }
+    const absl::Duration expected = times_.Expected(job.spec);
+    ++demand.queued;
+    demand.oldest = std::max(demand.oldest, now - job.since);
+    demand.expected_time += expected;
+    demand.longest_job = std::max(demand.longest_job, expected);
+    if (demand.workers > 0 && now + expected > longest_stay.at(job.requirement)) {
+      ++demand.too_short;
+    }
+  }
+  std::vector<RequirementDemand> listed;
+  for (auto& [requirement, demand] : demands) listed.push_back(std::move(demand));
+  return listed;
+}
+
+int LeasingScheduler::idle_slots() const {
+  int slots = 0;
+  for (const auto& [id, worker] : workers_) slots += worker.free_slots();
+  return slots;
 }
 
 void LeasingScheduler::FoldHeld(const std::string& worker_id, const v1::HeldLease& held,
@@ -267,7 +326,8 @@ void LeasingScheduler::FoldHeld(const std::string& worker_id, const v1::HeldLeas
     if (lease->cancelled) {
       leases_.Remove(held.lease_id());
     } else {
-      EndLease(held.lease_id(), Ending::kReturned, held.returned(), now, effects);
+      EndLease(held.lease_id(), Ending::kReturned, SaysItLeaves(held), held.returned(), now,
+               effects);
     }
   } else if (lease->cancelled) {
     // A finished one goes when its result is acknowledged.
@@ -282,7 +342,7 @@ void LeasingScheduler::FoldUnknown(const std::string& worker_id, const v1::HeldL
                                    SchedulerEffects* effects) {
   const auto it = jobs_.find(held.job_id());
   Job* job = it == jobs_.end() ? nullptr : &it->second;
-  const Ending* ended = nullptr;
+  const Ended* ended = nullptr;
   if (job != nullptr) {
     const auto found = job->ended_leases.find(held.lease_id());
     if (found != job->ended_leases.end()) ended = &found->second;
@@ -294,11 +354,12 @@ void LeasingScheduler::FoldUnknown(const std::string& worker_id, const v1::HeldL
     if (waits && ended == nullptr) {
       // Returned to an earlier life of the coordinator, which did not hear of it.
       Adopt(worker_id, held, now, effects);
-      EndLease(held.lease_id(), Ending::kReturned, held.returned(), now, effects);
+      EndLease(held.lease_id(), Ending::kReturned, SaysItLeaves(held), held.returned(), now,
+               effects);
     }
     return;
   }
-  if (waits && (ended == nullptr || *ended == Ending::kLost)) {
+  if (waits && (ended == nullptr || ended->ending == Ending::kLost)) {
     Adopt(worker_id, held, now, effects);
     return;
   }
@@ -311,8 +372,9 @@ void LeasingScheduler::Adopt(const std::string& worker_id, const v1::HeldLease& 
   Job& job = jobs_.at(held.job_id());
   queue_.Remove(job.requirement, job.order);
   // What was counted as lost, in this life or an earlier one, was not.
-  if (job.ended_leases.erase(held.lease_id()) > 0) {
-    --job.losses;
+  if (const auto ended = job.ended_leases.find(held.lease_id()); ended != job.ended_leases.end()) {
+    if (ended->second.counted) --job.losses;
+    job.ended_leases.erase(ended);
   } else if (job.earlier_losses > 0) {
     --job.earlier_losses;
   }
@@ -330,8 +392,8 @@ void LeasingScheduler::Adopt(const std::string& worker_id, const v1::HeldLease& 
   effects->started.push_back({held.job_id(), held.attempt(), worker_id, held.lease_id()});
 }
 
-void LeasingScheduler::EndLease(const std::string& lease_id, Ending ending, absl::string_view note,
-                                absl::Time now, SchedulerEffects* effects) {
+void LeasingScheduler::EndLease(const std::string& lease_id, Ending ending, bool leaving,
+                                absl::string_view note, absl::Time now, SchedulerEffects* effects) {
   const Lease lease = *leases_.Find(lease_id);
   leases_.Remove(lease_id);
   effects->ended.push_back({lease.job_id, lease.attempt, lease.worker_id, lease_id,
@@ -339,17 +401,20 @@ void LeasingScheduler::EndLease(const std::string& lease_id, Ending ending, absl
                             std::string(note.substr(0, kMaxNoteBytes))});
   Job& job = jobs_.at(lease.job_id);
   job.lease_id.clear();
-  job.ended_leases.emplace(lease_id, ending);
-  Requeue(lease.job_id, lease.worker_id, ending, note, now, effects);
+  job.ended_leases.emplace(lease_id, Ended{ending, /*counted=*/!leaving});
+  Requeue(lease.job_id, lease.worker_id, ending, leaving, note, now, effects);
 }
 
 void LeasingScheduler::Requeue(const std::string& job_id, const std::string& worker_id,
-                               Ending ending, absl::string_view note, absl::Time now,
+                               Ending ending, bool leaving, absl::string_view note, absl::Time now,
                                SchedulerEffects* effects) {
   Job& job = jobs_.at(job_id);
   Avoided& avoided = job.avoided[worker_id];
   avoided.since = now;
-  if (ending == Ending::kReturned) {
+  if (leaving) {
+    // Should it stay after all, it does not get the same job again at once.
+    avoided.not_before = now + ReturnDelay(1);
+  } else if (ending == Ending::kReturned) {
     ++job.returns;
     avoided.not_before = now + ReturnDelay(++avoided.returns);
     // A task that has never worked anywhere may itself be why, and no worker rests for that.
@@ -462,6 +527,7 @@ void LeasingScheduler::Offer(const std::string& worker_id, KnownWorker* worker, 
     offer->set_attempt(lease.attempt);
     *offer->mutable_spec() = job.spec;
     *offer->mutable_ttl() = ToProto(options_.lease_ttl);
+    *offer->mutable_expected_time() = ToProto(times_.Expected(job.spec));
     effects->started.push_back({job_id, lease.attempt, worker_id, lease.lease_id});
     leases_.Add(std::move(lease));
   }
@@ -469,14 +535,27 @@ void LeasingScheduler::Offer(const std::string& worker_id, KnownWorker* worker, 
 
 bool LeasingScheduler::MayTry(const Job& job, const std::string& worker_id, absl::Time now) const {
   if (now < job.not_before) return false;
+  const auto worker = workers_.find(worker_id);
+  if (worker != workers_.end() && !HasTimeFor(worker->second, job.spec, now)) return false;
   const auto avoided = job.avoided.find(worker_id);
   if (avoided == job.avoided.end()) return true;
   if (now < avoided->second.not_before) return false;
   if (now - avoided->second.since >= kLongestAvoidance) return true;
   return std::none_of(workers_.begin(), workers_.end(), [&](const auto& entry) {
     return entry.second.willing() && !job.avoided.contains(entry.first) &&
-           CanRun(entry.second.hello(), job.requirement);
+           CanRun(entry.second.hello(), job.requirement) && HasTimeFor(entry.second, job.spec, now);
   });
+}
+
+bool LeasingScheduler::HasTimeFor(const KnownWorker& worker, const v1::JobSpec& spec,
+                                  absl::Time now) const {
+  return worker.leaves_at() == absl::InfiniteFuture() ||
+         now + times_.Expected(spec) <= worker.leaves_at();
+}
+
+bool LeasingScheduler::IsLeaving(const std::string& worker_id, absl::Time now) const {
+  const auto it = workers_.find(worker_id);
+  return it != workers_.end() && it->second.IsLeaving(now);
 }
 
 std::string LeasingScheduler::IdlerWorker(const Job& job, const std::string& than, int load,
@@ -522,6 +601,9 @@ bool LeasingScheduler::Seal(KnownWorker* worker, bool always, v1::WorkerDown* do
   }
   if (down->directive_seq() == 0) down->set_directive_seq(worker->NextDirectiveSeq());
   down->set_drain(worker->drain);
+  if (worker->drain && worker->drain_grace.has_value()) {
+    *down->mutable_drain_grace() = ToProto(*worker->drain_grace);
+  }
   worker->drain_sent = worker->drain;
   // Up to a fifth early, so that workers started together do not report together for ever.
   *down->mutable_report_within() =

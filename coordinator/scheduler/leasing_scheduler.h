@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
@@ -12,6 +14,7 @@
 #include "common/rng.h"
 #include "coordinator/scheduler/job_queue.h"
 #include "coordinator/scheduler/job_scheduler.h"
+#include "coordinator/scheduler/job_times.h"
 #include "coordinator/scheduler/known_worker.h"
 #include "coordinator/scheduler/lease_table.h"
 #include "coordinator/scheduler/placement.h"
@@ -39,17 +42,24 @@ class LeasingScheduler final : public JobScheduler {
   bool Poll(const std::string& worker_id, absl::Time now, v1::WorkerDown* down,
             SchedulerEffects* effects) override;
   void Disconnect(const std::string& worker_id, const std::string& incarnation) override;
-  void Drain(const std::string& worker_id) override;
+  void Drain(const std::string& worker_id, std::optional<absl::Duration> grace) override;
   SchedulerEffects Tick(absl::Time now) override;
 
   JobState State(const std::string& job_id) const override;
   int queued() const override { return queue_.size(); }
   int leased() const override { return static_cast<int>(jobs_.size()) - queue_.size(); }
   bool CanPlace(const v1::JobSpec& spec) const override;
+  std::vector<RequirementDemand> Demand(const std::vector<Requirement>& also,
+                                        absl::Time now) const override;
+  int idle_slots() const override;
 
  private:
   enum class Ending { kLost, kReturned };
-  // Why a worker gets a job last.
+  struct Ended {
+    Ending ending = Ending::kLost;
+    bool counted = false;  // as a loss or return; not so if the worker was leaving
+  };
+  // Why a worker gets a job last, or later.
   struct Avoided {
     int returns = 0;
     absl::Time not_before = absl::InfinitePast();
@@ -59,14 +69,15 @@ class LeasingScheduler final : public JobScheduler {
     v1::JobSpec spec;
     Requirement requirement;
     int64_t order = 0;
+    absl::Time since;        // submitted
     int attempts = 0;        // highest attempt number so far
     int earlier_losses = 0;  // from before a restart of the coordinator
     int losses = 0;
     int returns = 0;
     std::string lease_id;  // the live lease; empty = queued
     absl::Time not_before = absl::InfinitePast();
-    std::map<std::string, Avoided> avoided;                 // by worker
-    absl::flat_hash_map<std::string, Ending> ended_leases;  // of this life
+    std::map<std::string, Avoided> avoided;                // by worker
+    absl::flat_hash_map<std::string, Ended> ended_leases;  // of this life
   };
 
   // Folds one reported lease.
@@ -77,10 +88,11 @@ class LeasingScheduler final : public JobScheduler {
                    v1::WorkerDown* down, SchedulerEffects* effects);
   void Adopt(const std::string& worker_id, const v1::HeldLease& held, absl::Time now,
              SchedulerEffects* effects);
-  // Removes the lease; the job goes back to the queue or is given up.
-  void EndLease(const std::string& lease_id, Ending ending, absl::string_view note, absl::Time now,
-                SchedulerEffects* effects);
-  void Requeue(const std::string& job_id, const std::string& worker_id, Ending ending,
+  // Removes the lease; the job goes back to the queue or is given up. `leaving`: the worker goes
+  // away, which counts against nobody.
+  void EndLease(const std::string& lease_id, Ending ending, bool leaving, absl::string_view note,
+                absl::Time now, SchedulerEffects* effects);
+  void Requeue(const std::string& job_id, const std::string& worker_id, Ending ending, bool leaving,
                absl::string_view note, absl::Time now, SchedulerEffects* effects);
   // Detaches the job's live lease, whose worker is told to stop.
   void CancelLease(const Job& job, absl::string_view note, SchedulerEffects* effects);
@@ -99,6 +111,9 @@ class LeasingScheduler final : public JobScheduler {
   void Offer(const std::string& worker_id, KnownWorker* worker, absl::Time now,
              v1::WorkerDown* down, SchedulerEffects* effects);
   bool MayTry(const Job& job, const std::string& worker_id, absl::Time now) const;
+  // Whether the job is expected to end before the worker leaves.
+  bool HasTimeFor(const KnownWorker& worker, const v1::JobSpec& spec, absl::Time now) const;
+  bool IsLeaving(const std::string& worker_id, absl::Time now) const;
   // A worker other than `than` with fewer leases that could take the job now; empty if none.
   // `planned` counts jobs already left to others.
   std::string IdlerWorker(const Job& job, const std::string& than, int load, absl::Time now,
@@ -118,6 +133,7 @@ class LeasingScheduler final : public JobScheduler {
   JobQueue queue_;
   LeaseTable leases_;
   TaskStanding tasks_;
+  JobTimes times_;
   std::map<std::string, KnownWorker> workers_;
   absl::flat_hash_set<std::string> done_;
   std::deque<std::string> done_order_;  // oldest first; bounds done_

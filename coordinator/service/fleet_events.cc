@@ -29,7 +29,9 @@ std::vector<v1::FleetEvent> ReportedEvents(const v1::WorkerReport& before,
                                            const v1::WorkerReport& now) {
   std::vector<v1::FleetEvent> events;
   if (now.draining() && !before.draining()) {
-    events.emplace_back().set_kind(v1::FleetEvent::WORKER_DRAINING);
+    v1::FleetEvent& event = events.emplace_back();
+    event.set_kind(v1::FleetEvent::WORKER_DRAINING);
+    event.set_text(now.leaving_because());
   }
   std::map<std::string, std::string> sick_before = SickDevices(before.health());
   std::map<std::string, std::string> sick = SickDevices(now.health());

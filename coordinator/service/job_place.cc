@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "common/clock.h"
 #include "common/identity.h"
 #include "common/status_macros.h"
@@ -43,6 +44,7 @@ absl::StatusOr<v1::JobSpec> SearchService::Place(
       return placed;
     }
     if (Clock::Real().SteadyNow() >= give_up) return absl::FailedPreconditionError(NobodyFor(spec));
+    parts_.workers->NoteWanted(spec, absl::StrCat("evaluation ", JobId(spec)));
     if (first) progress("waiting for a worker");
     seen = parts_.results->Wait(seen, kPollInterval);
   }

@@ -44,6 +44,7 @@ JsonCalls::JsonCalls(SearchService* service) {
   methods_["GetBest"] = Wrap(service, &SearchService::GetBest);
   methods_["GetCandidate"] = Wrap(service, &SearchService::GetCandidate);
   methods_["ListWorkers"] = Wrap(service, &SearchService::ListWorkers);
+  methods_["GetDemand"] = Wrap(service, &SearchService::GetDemand);
   methods_["ListTasks"] = Wrap(service, &SearchService::ListTasks);
   methods_["ListJobs"] = Wrap(service, &SearchService::ListJobs);
   methods_["ListResults"] = Wrap(service, &SearchService::ListResults);

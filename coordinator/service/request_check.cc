@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/digest.h"
 #include "common/status_macros.h"
+#include "common/textproto.h"
 
 namespace ksearch {
 namespace {
@@ -78,6 +79,10 @@ absl::Status CheckHello(const v1::WorkerHello& hello) {
   RETURN_IF_ERROR(CheckId("hello.incarnation", hello.incarnation(), kMaxIdBytes));
   RETURN_IF_ERROR(CheckText("hello.name", hello.name(), kMaxTextBytes));
   RETURN_IF_ERROR(CheckText("hello.version", hello.version(), kMaxTextBytes));
+  if (!hello.pool().empty()) RETURN_IF_ERROR(CheckId("hello.pool", hello.pool(), kMaxIdBytes));
+  if (!hello.instance().empty()) {
+    RETURN_IF_ERROR(CheckId("hello.instance", hello.instance(), kMaxIdBytes));
+  }
   if (hello.devices().empty()) return Refuse("hello.devices", "at least one is needed");
   if (hello.devices_size() > kMaxDevices) return Refuse("hello.devices", "too many");
   for (int i = 0; i < hello.devices_size(); ++i) {
@@ -100,6 +105,10 @@ absl::Status CheckReport(const v1::WorkerReport& report) {
     return Refuse("report.applied_directive_seq", "must not be negative");
   }
   if (report.leases_size() > kMaxLeases) return Refuse("report.leases", "too many");
+  if (report.has_time_left() && FromProto(report.time_left()) < absl::ZeroDuration()) {
+    return Refuse("report.time_left", "must not be negative");
+  }
+  RETURN_IF_ERROR(CheckText("report.leaving_because", report.leaving_because(), 4 * kMaxTextBytes));
   RETURN_IF_ERROR(CheckText("report.health.reason", report.health().reason(), 4 * kMaxTextBytes));
   if (report.health().sick_devices_size() > kMaxSlots) {
     return Refuse("report.health.sick_devices", "too many");

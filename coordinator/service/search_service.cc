@@ -78,6 +78,7 @@ absl::Status SearchService::AwaitWorker(const grpc::ServerContext& context,
   while (!parts_.workers->CanPlace(*spec)) {
     RETURN_IF_ERROR(MayGoOn(context));
     if (context.IsCancelled()) return absl::CancelledError("the caller went away");
+    parts_.workers->NoteWanted(*spec, absl::StrCat("start ", request.request_id()));
     if (clock.SteadyNow() >= give_up) {
       return absl::FailedPreconditionError(
           absl::StrCat(NobodyFor(*spec),
@@ -154,14 +155,29 @@ grpc::Status SearchService::ResumeRun(grpc::ServerContext*, const v1::ResumeRunR
   return Answer(ViewRun(*parts_.store, *parts_.workers, *run_id), reply);
 }
 
-grpc::Status SearchService::ListWorkers(grpc::ServerContext*, const v1::ListWorkersRequest*,
+grpc::Status SearchService::ListWorkers(grpc::ServerContext*, const v1::ListWorkersRequest* request,
                                         v1::ListWorkersReply* reply) {
-  return Answer(ViewWorkers(*parts_.store, *parts_.workers), reply);
+  const Retirement retirement = {.listed = request->gone(),
+                                 .now = Clock::Real().Now(),
+                                 .after = parts_.workers->retire_after()};
+  const grpc::Status status =
+      Answer(ViewWorkers(*parts_.store, *parts_.workers, retirement), reply);
+  if (parts_.pools != nullptr) {
+    for (v1::PoolStatus& pool : parts_.pools->Pools()) *reply->add_pools() = std::move(pool);
+  }
+  return status;
 }
 
 grpc::Status SearchService::DrainWorker(grpc::ServerContext*, const v1::DrainWorkerRequest* request,
                                         v1::DrainWorkerReply*) {
-  return ToGrpc(parts_.workers->Drain(request->worker_id()));
+  std::optional<absl::Duration> grace;
+  if (request->has_grace()) {
+    grace = FromProto(request->grace());
+    if (*grace < absl::ZeroDuration()) {
+      return ToGrpc(absl::InvalidArgumentError("grace: must not be negative"));
+    }
+  }
+  return ToGrpc(parts_.workers->Drain(request->worker_id(), grace));
 }
 
 grpc::Status SearchService::ListTasks(grpc::ServerContext*, const v1::ListTasksRequest*,
@@ -334,6 +350,8 @@ absl::StatusOr<v1::JobResult> SearchService::Await(
         submitted = true;
       } else if (clock.SteadyNow() >= give_up) {
         return absl::FailedPreconditionError(NobodyFor(spec));
+      } else {
+        parts_.workers->NoteWanted(spec, absl::StrCat("job ", job_id));
       }
     }
     const std::string now =

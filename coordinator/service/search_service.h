@@ -14,6 +14,7 @@
 #include "coordinator/events/event_feed.h"
 #include "coordinator/service/access/access_control.h"
 #include "coordinator/service/job_clients.h"
+#include "coordinator/service/pool_board.h"
 #include "coordinator/service/result_watch.h"
 #include "coordinator/service/worker_gateway.h"
 #include "coordinator/store/store.h"
@@ -41,6 +42,7 @@ class SearchService final : public v1::SearchService::Service {
     v1::ServerFacts facts;                  // the constant ones
     const AccessControl* access = nullptr;  // null: no tokens are asked for
     std::vector<std::string> mailboxes;     // folders
+    PoolBoard* pools = nullptr;             // null: there are no pools
   };
   explicit SearchService(Parts parts) : parts_(std::move(parts)) {}
 
@@ -78,6 +80,10 @@ class SearchService final : public v1::SearchService::Service {
                            v1::ListWorkersReply* reply) override;
   grpc::Status DrainWorker(grpc::ServerContext* context, const v1::DrainWorkerRequest* request,
                            v1::DrainWorkerReply* reply) override;
+  grpc::Status GetDemand(grpc::ServerContext* context, const v1::GetDemandRequest* request,
+                         v1::DemandReply* reply) override;
+  grpc::Status ReportPool(grpc::ServerContext* context, const v1::ReportPoolRequest* request,
+                          v1::ReportPoolReply* reply) override;
   grpc::Status ListTasks(grpc::ServerContext* context, const v1::ListTasksRequest* request,
                          v1::ListTasksReply* reply) override;
   grpc::Status Evaluate(grpc::ServerContext* context, const v1::EvaluateRequest* request,

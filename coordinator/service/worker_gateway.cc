@@ -128,6 +128,52 @@ std::vector<v1::Platform> WorkerGateway::PlatformsFor(const v1::JobSpec& spec) c
   return ksearch::PlatformsFor(staying, spec);
 }
 
+void WorkerGateway::NoteWanted(const v1::JobSpec& spec, const std::string& caller) {
+  MutexLock lock(&mu_);
+  wanted_.Note(RequirementOf(spec), caller, clock_->SteadyNow());
+}
+
+v1::DemandReply WorkerGateway::Demand() {
+  v1::DemandReply reply;
+  std::vector<RequirementDemand> demands;
+  std::map<Requirement, int> waiting;
+  {
+    MutexLock lock(&mu_);
+    const absl::Time now = clock_->SteadyNow();
+    waiting = wanted_.Waiting(now);
+    std::vector<Requirement> also;
+    for (const auto& [requirement, callers] : waiting) also.push_back(requirement);
+    demands = scheduler_->Demand(also, now);
+    reply.set_idle_slots(scheduler_->idle_slots());
+  }
+  for (const RequirementDemand& one : demands) {
+    v1::Demand* demand = reply.add_demands();
+    v1::WorkerRequirement* requirement = demand->mutable_requirement();
+    requirement->set_device_class(one.requirement.device);
+    requirement->set_device_model(one.requirement.device_model);
+    requirement->set_architecture(one.requirement.architecture.empty()
+                                      ? one.requirement.device_architecture
+                                      : one.requirement.architecture);
+    for (const int language : one.requirement.languages) {
+      requirement->add_languages(static_cast<v1::Language>(language));
+    }
+    requirement->set_build_only(one.requirement.build_only);
+    requirement->set_harness_version(one.requirement.harness_version);
+    requirement->set_toolkit(one.requirement.toolkit);
+    demand->set_queued(one.queued);
+    *demand->mutable_oldest() = ToProto(one.oldest);
+    demand->set_leased(one.leased);
+    *demand->mutable_expected_time() = ToProto(one.expected_time);
+    *demand->mutable_longest_job() = ToProto(one.longest_job);
+    demand->set_waiting_callers(waiting[one.requirement]);
+    demand->set_workers(one.workers);
+    demand->set_free_slots(one.free_slots);
+    demand->set_too_short(one.too_short);
+    demand->set_busy_slots(one.busy_slots);
+  }
+  return reply;
+}
+
 int WorkerGateway::queued() const {
   MutexLock lock(&mu_);
   return scheduler_->queued();
@@ -151,7 +197,8 @@ std::vector<v1::WorkerStatus> WorkerGateway::Workers() const {
   return workers;
 }
 
-absl::Status WorkerGateway::Drain(const std::string& worker_id) {
+absl::Status WorkerGateway::Drain(const std::string& worker_id,
+                                  std::optional<absl::Duration> grace) {
   std::vector<GivenUp> given_up;
   {
     MutexLock lock(&mu_);
@@ -159,7 +206,7 @@ absl::Status WorkerGateway::Drain(const std::string& worker_id) {
       return absl::NotFoundError(
           absl::StrCat("no worker ", worker_id, "; `ksearch workers` lists those known"));
     }
-    scheduler_->Drain(worker_id);
+    scheduler_->Drain(worker_id, grace);
     SchedulerEffects effects;
     effects.workers_to_wake.push_back(worker_id);
     Apply(std::move(effects), &given_up);
@@ -275,6 +322,7 @@ void WorkerGateway::EndSession(const std::string& worker_id, WorkerLink* link) {
     const auto it = workers_.find(worker_id);
     if (it == workers_.end() || it->second.link != link) return;
     it->second.link = nullptr;
+    it->second.gone_since = clock_->SteadyNow();
     hello = it->second.status.hello();
     owner = it->second.identity.Owner();
     scheduler_->Disconnect(worker_id, hello.incarnation());
@@ -476,9 +524,25 @@ void WorkerGateway::TickLoop() {
         last_rewrite = now;
         given_up.insert(given_up.end(), unwritten_.begin(), unwritten_.end());
         unwritten_.clear();
+        ForgetRetired();
       }
     }
     WriteWorkerLost(given_up);
+  }
+}
+
+// A fleet that comes and goes would fill the memory with those that went.
+void WorkerGateway::ForgetRetired() {
+  const absl::Time now = clock_->SteadyNow();
+  for (auto it = workers_.begin(); it != workers_.end();) {
+    const Worker& worker = it->second;
+    if (worker.link != nullptr || now - worker.gone_since <= options_.retire_after) {
+      ++it;
+      continue;
+    }
+    const std::string owner = OwnerOf(it->first);
+    if (!owner.empty()) earlier_owners_[it->first] = owner;
+    it = workers_.erase(it);
   }
 }
 

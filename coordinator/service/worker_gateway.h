@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -20,6 +21,7 @@
 #include "common/clock.h"
 #include "common/mutex.h"
 #include "coordinator/scheduler/job_scheduler.h"
+#include "coordinator/service/wanted_workers.h"
 #include "coordinator/service/work_thread.h"
 #include "coordinator/store/store.h"
 #include "coordinator/views/fleet_look.h"
@@ -61,6 +63,8 @@ class WorkerGateway : public FleetLook {
     JobScheduler::Options scheduler;  // an empty epoch is filled with random digits
     // How often leases are looked over; also bounds how late a lost wake-up is made good.
     absl::Duration tick = absl::Milliseconds(100);
+    // A worker that has not been connected for so long is only known from the store any more.
+    absl::Duration retire_after = absl::Hours(1);
   };
   using ResultListener = std::function<void(const v1::JobResult&)>;
   using FleetListener = std::function<void(v1::FleetEvent)>;
@@ -98,6 +102,11 @@ class WorkerGateway : public FleetLook {
   // Whether a connected, healthy worker could run it.
   bool CanPlace(const v1::JobSpec& spec) const;
   std::vector<v1::Platform> PlatformsFor(const v1::JobSpec& spec) const override;
+  // Somebody waits until a worker can do such a job: say so again at least once a second. `caller`
+  // tells callers apart.
+  void NoteWanted(const v1::JobSpec& spec, const std::string& caller);
+  // What waits for workers and the workers there are; without runs and pools.
+  v1::DemandReply Demand();
   int queued() const;
   int leased() const;
   // Called once per job after its result (WORKER_LOST too) is committed, on the store's writer
@@ -109,8 +118,10 @@ class WorkerGateway : public FleetLook {
 
   // ---- workers
   std::vector<v1::WorkerStatus> Workers() const override;
-  // NOT_FOUND: no such worker in this life.
-  absl::Status Drain(const std::string& worker_id);
+  absl::Duration retire_after() const { return options_.retire_after; }
+  // `grace`: as in DrainWorkerRequest. NOT_FOUND: no such worker in this life.
+  absl::Status Drain(const std::string& worker_id,
+                     std::optional<absl::Duration> grace = std::nullopt);
 
   // Ends every session with UNAVAILABLE, stops the threads, waits for writes under way. Idempotent.
   void Shutdown();
@@ -147,6 +158,7 @@ class WorkerGateway : public FleetLook {
     WorkerLink* link = nullptr;  // null: not connected
     WorkerIdentity identity;     // of its latest session
     bool free_for_all = false;   // its token has ended: any other may take its place
+    absl::Time gone_since;       // while not connected
   };
   // An unfinished job: its task, what it is to be done with, and who was given a lease of it.
   struct OpenJob {
@@ -167,6 +179,7 @@ class WorkerGateway : public FleetLook {
                   v1::RecordResultReply::Disposition disposition);
   void NoteSeen(const v1::WorkerHello& hello, const std::string& owner);
   void TickLoop();
+  void ForgetRetired() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Completes the event and hands it to the listener, if there is one.
   void Tell(v1::FleetEvent event) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // "": anybody's.
@@ -196,8 +209,9 @@ class WorkerGateway : public FleetLook {
   // By worker_id; of those that have not come in this life.
   std::map<std::string, std::string> earlier_owners_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, OpenJob> open_jobs_ ABSL_GUARDED_BY(mu_);  // by job_id
-  std::vector<GivenUp> unwritten_ ABSL_GUARDED_BY(mu_);            // the store refused: again later
-  int writes_ ABSL_GUARDED_BY(mu_) = 0;                            // results under way in the store
+  WantedWorkers wanted_ ABSL_GUARDED_BY(mu_);
+  std::vector<GivenUp> unwritten_ ABSL_GUARDED_BY(mu_);  // the store refused: again later
+  int writes_ ABSL_GUARDED_BY(mu_) = 0;                  // results under way in the store
   bool shut_down_ ABSL_GUARDED_BY(mu_) = false;
 
   WorkThread blocking_;  // own synchronization; for calls of the store that block

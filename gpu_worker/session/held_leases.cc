@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
+
 namespace ksearch {
 namespace {
 
@@ -39,9 +41,9 @@ HeldLeases::Orders HeldLeases::Apply(const v1::WorkerDown& down) {
     lease.set_job_id(offer.job_id());
     lease.set_attempt(offer.attempt());
     if (draining_) {
-      lease.set_state(v1::HeldLease::RETURNED);
-      lease.set_returned("the worker is leaving");
+      ReturnLeaving(&lease);
     } else {
+      ++taken_;
       lease.set_state(v1::HeldLease::QUEUED);
       orders.start.push_back(offer);
     }
@@ -116,19 +118,39 @@ void HeldLeases::Return(const std::string& lease_id, const std::string& why) {
 
 void HeldLeases::Drop(const std::string& lease_id) {
   MutexLock lock(&mu_);
-  if (leases_.erase(lease_id) > 0) Changed();
+  const v1::HeldLease* lease = Find(lease_id);
+  if (lease == nullptr || lease->state() == v1::HeldLease::RETURNED) return;
+  leases_.erase(lease_id);
+  Changed();
 }
 
-void HeldLeases::Drain() {
+void HeldLeases::Drain(const std::string& why) {
   MutexLock lock(&mu_);
   if (draining_) return;
   draining_ = true;
+  leaving_because_ = why.substr(0, kMaxReasonBytes);
   for (auto& [id, lease] : leases_) {
-    if (lease.state() != v1::HeldLease::QUEUED) continue;
-    lease.set_state(v1::HeldLease::RETURNED);
-    lease.set_returned("the worker is leaving");
+    if (lease.state() == v1::HeldLease::QUEUED) ReturnLeaving(&lease);
   }
   Changed();
+}
+
+std::vector<std::string> HeldLeases::GiveBack() {
+  MutexLock lock(&mu_);
+  std::vector<std::string> stop;
+  for (auto& [id, lease] : leases_) {
+    if (!IsExecuting(lease.state())) continue;
+    ReturnLeaving(&lease);
+    stop.push_back(id);
+  }
+  if (!stop.empty()) Changed();
+  return stop;
+}
+
+void HeldLeases::ReturnLeaving(v1::HeldLease* lease) {
+  lease->set_state(v1::HeldLease::RETURNED);
+  lease->set_return_reason(v1::HeldLease::LEAVING);
+  lease->set_returned(absl::StrCat("the worker leaves: ", leaving_because_));
 }
 
 bool HeldLeases::draining() const {
@@ -156,6 +178,7 @@ v1::WorkerReport HeldLeases::Report(const v1::DeviceHealth& health) const {
   report.set_free_slots(willing ? std::max(0, SlotsOf(health) - BusyCount()) : 0);
   *report.mutable_health() = health;
   report.set_draining(draining_);
+  report.set_leaving_because(leaving_because_);
   return report;
 }
 
@@ -167,6 +190,11 @@ int HeldLeases::busy() const {
 bool HeldLeases::empty() const {
   MutexLock lock(&mu_);
   return leases_.empty();
+}
+
+int64_t HeldLeases::taken() const {
+  MutexLock lock(&mu_);
+  return taken_;
 }
 
 int64_t HeldLeases::version() const {

@@ -43,10 +43,14 @@ class HeldLeases {
   void Progress(const std::string& lease_id, v1::HeldLease::State state);
   void Finish(const std::string& lease_id);
   void Return(const std::string& lease_id, const std::string& why);
+  // No effect on one that is returned: that one goes when it is settled.
   void Drop(const std::string& lease_id);
 
-  // Leave: what has not begun is returned, new offers are too, the rest is finished.
-  void Drain();
+  // Leave, because of `why`: what has not begun is returned, new offers are too, the rest is
+  // finished.
+  void Drain(const std::string& why = "the worker is leaving");
+  // Leaving, and no time is left: what executes is returned, and its execution should end (ids).
+  std::vector<std::string> GiveBack();
   bool draining() const;
 
   // Slots of sick devices are not offered.
@@ -54,6 +58,8 @@ class HeldLeases {
   // Leases that are queued or executing.
   int busy() const;
   bool empty() const;
+  // Offers accepted so far.
+  int64_t taken() const;
 
   // Rises with every change that belongs in a report.
   int64_t version() const;
@@ -64,6 +70,7 @@ class HeldLeases {
 
  private:
   int SlotsOf(const v1::DeviceHealth& health) const;
+  void ReturnLeaving(v1::HeldLease* lease) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Changed() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   v1::HeldLease* Find(const std::string& lease_id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   int BusyCount() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -74,6 +81,8 @@ class HeldLeases {
   std::map<std::string, v1::HeldLease> leases_ ABSL_GUARDED_BY(mu_);
   int64_t applied_seq_ ABSL_GUARDED_BY(mu_) = 0;
   bool draining_ ABSL_GUARDED_BY(mu_) = false;
+  std::string leaving_because_ ABSL_GUARDED_BY(mu_);
+  int64_t taken_ ABSL_GUARDED_BY(mu_) = 0;
   int64_t version_ ABSL_GUARDED_BY(mu_) = 1;
 };
 

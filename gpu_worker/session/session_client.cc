@@ -20,6 +20,8 @@ namespace {
 constexpr int kProtocolVersion = 1;
 constexpr absl::Duration kDefaultReportWithin = absl::Seconds(10);
 constexpr absl::Duration kHealthEvery = absl::Seconds(1);
+// How often the plan to stay or leave is looked at, at least.
+constexpr absl::Duration kPlanEvery = absl::Milliseconds(250);
 // While leaving, how often the wait for acknowledgments is looked at.
 constexpr absl::Duration kLeaveCheckEvery = absl::Milliseconds(200);
 constexpr absl::Duration kLogFailureEvery = absl::Seconds(30);
@@ -89,7 +91,10 @@ SessionClient::SessionClient(Options options, std::unique_ptr<StateFolder> state
                 *why = std::string(status.message());
                 return status.ok();
               }),
-      report_within_ns_(absl::ToInt64Nanoseconds(kDefaultReportWithin)) {
+      report_within_ns_(absl::ToInt64Nanoseconds(kDefaultReportWithin)),
+      plan_(options_.stay, options_.started == absl::InfinitePast() ? Clock::Real().SteadyNow()
+                                                                    : options_.started),
+      last_busy_(Clock::Real().SteadyNow()) {
   hello_.set_protocol_version(kProtocolVersion);
   hello_.set_worker_id(state_->worker_id());
   hello_.set_incarnation(RandomHex(8));
@@ -99,6 +104,18 @@ SessionClient::SessionClient(Options options, std::unique_ptr<StateFolder> state
 SessionClient::~SessionClient() { link_->Close(); }
 
 absl::Status SessionClient::Run() {
+  std::thread plan([this] { FollowPlan(); });
+  const absl::Status status = Serve();
+  {
+    MutexLock lock(&mu_);
+    over_ = true;
+    changed_.NotifyAll();
+  }
+  plan.join();
+  return status;
+}
+
+absl::Status SessionClient::Serve() {
   Backoff backoff(options_.first_backoff, options_.max_backoff, RandomUint64());
   absl::Time last_log = absl::InfinitePast();
   while (!stopping()) {
@@ -127,14 +144,50 @@ absl::Status SessionClient::Run() {
   return absl::OkStatus();
 }
 
-void SessionClient::Drain() {
+void SessionClient::Drain(const std::string& why, std::optional<absl::Duration> grace) {
   {
     MutexLock lock(&mu_);
-    if (drain_since_.has_value()) return;
-    drain_since_ = Clock::Real().SteadyNow();
+    plan_.Leave(why, grace, Clock::Real().SteadyNow());
+    changed_.NotifyAll();
   }
-  LOG(INFO) << "msg=\"draining\" worker=" << worker_id() << " jobs=" << held_.busy();
-  held_.Drain();
+  // At once, whether Run has begun or not.
+  if (held_.draining()) return;
+  LOG(INFO) << "msg=\"draining\" worker=" << worker_id() << " jobs=" << held_.busy()
+            << " because=\"" << why << "\"";
+  held_.Drain(why);
+}
+
+void SessionClient::FollowPlan() {
+  bool given_back = false;
+  while (true) {
+    const bool busy = held_.busy() > 0;
+    const int64_t taken = held_.taken();
+    StayPlan::Step step;
+    {
+      MutexLock lock(&mu_);
+      if (over_) return;
+      const absl::Time now = Clock::Real().SteadyNow();
+      if (busy) last_busy_ = now;
+      step = plan_.Look(now, busy, taken);
+    }
+    if (step.leave && !held_.draining()) {
+      LOG(INFO) << "msg=\"leaving\" worker=" << worker_id() << " jobs=" << held_.busy()
+                << " because=\"" << step.why << "\"";
+      held_.Drain(step.why);
+    }
+    if (step.give_back && !given_back) {
+      given_back = true;
+      for (const std::string& lease_id : held_.GiveBack()) {
+        LOG(INFO) << "msg=\"job given back\" lease_id=" << lease_id << " because=\"" << step.why
+                  << "\"";
+        runner_.Stop(lease_id);
+      }
+    }
+    MutexLock lock(&mu_);
+    if (over_) return;
+    changed_.WaitFor(
+        &mu_, std::clamp(step.next - Clock::Real().SteadyNow(), absl::Milliseconds(1), kPlanEvery));
+  }
 }
 
 void SessionClient::Stop() {
@@ -185,6 +238,9 @@ void SessionClient::ReportLoop(SessionStream* stream) {
     const bool leave = ReadyToLeave();
     v1::WorkerUp up;
     *up.mutable_report() = held_.Report(Health());
+    if (const absl::Duration left = TimeLeft(); left < absl::InfiniteDuration()) {
+      *up.mutable_report()->mutable_time_left() = ToProto(left);
+    }
     if (!stream->Write(up)) return;
     const absl::Duration left = renew - Clock::Real().SteadyNow();
     if (leave || left <= absl::ZeroDuration()) {
@@ -214,9 +270,14 @@ bool SessionClient::ReadyToLeave() {
   if (!held_.draining()) return false;
   if (held_.empty()) return true;
   MutexLock lock(&mu_);
-  return held_.busy() == 0 &&
-         Clock::Real().SteadyNow() - drain_since_.value_or(absl::InfiniteFuture()) >=
-             options_.drain_patience;
+  return held_.busy() == 0 && Clock::Real().SteadyNow() - last_busy_ >= options_.drain_patience;
+}
+
+absl::Duration SessionClient::TimeLeft() {
+  const bool busy = held_.busy() > 0;
+  const int64_t taken = held_.taken();
+  MutexLock lock(&mu_);
+  return plan_.Look(Clock::Real().SteadyNow(), busy, taken).time_left;
 }
 
 void SessionClient::Obey(const v1::WorkerDown& down) {
@@ -233,7 +294,11 @@ void SessionClient::Obey(const v1::WorkerDown& down) {
     runner_.Enqueue(std::move(offer));
   }
   for (const std::string& lease_id : orders.stop) runner_.Stop(lease_id);
-  if (down.drain()) Drain();
+  if (down.drain()) {
+    std::optional<absl::Duration> grace;
+    if (down.has_drain_grace()) grace = FromProto(down.drain_grace());
+    Drain("the coordinator asked it to", grace);
+  }
 }
 
 void SessionClient::AwaitNextTry(absl::Duration delay) {

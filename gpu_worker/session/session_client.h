@@ -18,6 +18,7 @@
 #include "gpu_worker/session/result_sender.h"
 #include "gpu_worker/session/result_spool.h"
 #include "gpu_worker/session/state_folder.h"
+#include "gpu_worker/session/stay_plan.h"
 #include "gpu_worker/session/task_cache.h"
 #include "proto/worker_service.pb.h"
 
@@ -40,6 +41,9 @@ class SessionClient {
     int slots = 2;
     // Asked before each report, at most once a second; may take 50 ms. Null: always healthy.
     std::function<v1::DeviceHealth()> sample_health;
+    StayPlan::Options stay;
+    // Since when it counts (Clock::Real().SteadyNow()); default: from Create on.
+    absl::Time started = absl::InfinitePast();
     // Leaving, results the coordinator does not acknowledge for this long stay on disk.
     absl::Duration drain_patience = absl::Seconds(30);
     // Streams are renewed, so that reconnecting is nothing unusual.
@@ -59,8 +63,11 @@ class SessionClient {
   // Works until drained or stopped (OK), or until the coordinator refuses this worker for good: the
   // status says why. Call once.
   absl::Status Run();
-  // Finish what has begun, hand in the results, leave. From any thread; idempotent.
-  void Drain();
+  // Finish what has begun within `grace` (absent: that of the options), give back what has not
+  // ended by then, hand in the results, leave. From any thread; idempotent, but a shorter grace
+  // counts.
+  void Drain(const std::string& why = "somebody asked it to",
+             std::optional<absl::Duration> grace = std::nullopt);
   // Make Run return soon. From any thread; idempotent.
   void Stop();
 
@@ -70,6 +77,10 @@ class SessionClient {
   SessionClient(Options options, std::unique_ptr<StateFolder> state,
                 std::unique_ptr<ResultSpool> spool, JobExecutor& executor);
 
+  // Sessions, until it has left or is stopped or refused.
+  absl::Status Serve();
+  // As in WorkerReport.
+  absl::Duration TimeLeft();
   // One stream from hello to end; how it ended.
   absl::Status RunSession();
   // Reports on change and at least every report_within, until the stream or the work is over.
@@ -78,6 +89,8 @@ class SessionClient {
   // Leaving, and nothing is left that is worth waiting for.
   bool ReadyToLeave();
   void Obey(const v1::WorkerDown& down);
+  // Does what the plan says, until Run is over.
+  void FollowPlan();
   // After a session, or a try at one: until there is a connection, for `max_backoff` at most. With
   // a connection, which means that the coordinator did not want a session, for `delay` or until
   // Stop.
@@ -102,8 +115,10 @@ class SessionClient {
   Mutex mu_;
   CondVar changed_;
   bool stop_ ABSL_GUARDED_BY(mu_) = false;
-  std::optional<absl::Time> drain_since_ ABSL_GUARDED_BY(mu_);  // steady
-  SessionStream* stream_ ABSL_GUARDED_BY(mu_) = nullptr;        // to cancel it
+  StayPlan plan_ ABSL_GUARDED_BY(mu_);
+  bool over_ ABSL_GUARDED_BY(mu_) = false;                // Run is
+  absl::Time last_busy_ ABSL_GUARDED_BY(mu_);             // steady; as far as the plan looked
+  SessionStream* stream_ ABSL_GUARDED_BY(mu_) = nullptr;  // to cancel it
 };
 
 }  // namespace ksearch

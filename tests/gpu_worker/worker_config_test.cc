@@ -50,6 +50,30 @@ TEST_F(WorkerConfigTest, ArgumentsWinOverTheFileAndDefaultsFillTheRest) {
   EXPECT_EQ(config->binary_dir()[0], '/');
 }
 
+TEST_F(WorkerConfigTest, HowLongItStaysIsReadFromFileAndFlags) {
+  auto config = LoadWorkerConfig({"--coordinator", "a:1"});
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_FALSE(config->has_idle_timeout());
+  EXPECT_FALSE(config->has_lifetime());
+  EXPECT_EQ(config->leave_grace().seconds(), 60);
+  config = LoadWorkerConfig(
+      {"--config", Write("idle_timeout { seconds: 9 nanos: 5 } lifetime { seconds: 100 }"),
+       "--coordinator", "a:1", "--idle-timeout", "5m", "--leave-grace=500ms", "--lifetime=auto"});
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->idle_timeout().seconds(), 300);
+  EXPECT_EQ(config->idle_timeout().nanos(), 0);
+  EXPECT_EQ(config->lifetime().seconds(), 100);
+  EXPECT_EQ(config->leave_grace().nanos(), 500'000'000);
+  for (const char* bad : {"5", "-1s", "0s", "soon", "999999h"}) {
+    EXPECT_THAT(Fault({"--coordinator", "a:1", "--idle-timeout", bad}), HasSubstr("--idle-timeout"))
+        << bad;
+  }
+  EXPECT_THAT(Fault({"--coordinator", "a:1", "--config", Write("lifetime { seconds: -1 }")}),
+              HasSubstr("lifetime"));
+  EXPECT_THAT(Fault({"--coordinator", "a:1", "--config", Write("pool: \"a b\"")}),
+              HasSubstr("pool"));
+}
+
 TEST_F(WorkerConfigTest, EveryFaultIsListed) {
   const std::string fault =
       Fault({"--config",

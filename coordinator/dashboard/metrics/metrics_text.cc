@@ -6,11 +6,15 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <map>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "common/run_facts.h"
 #include "common/textproto.h"
@@ -54,6 +58,63 @@ void AddJobs(const v1::ListJobsReply& jobs, PrometheusText* text) {
   for (const auto& [gpu, counts] : by_gpu) text->Sample({{"gpu", gpu}}, counts.first);
   text->Family("ks_jobs_leased", "gauge", "Jobs that are with a worker, by the device they need.");
   for (const auto& [gpu, counts] : by_gpu) text->Sample({{"gpu", gpu}}, counts.second);
+}
+
+// What an autoscaler of another kind (KEDA, a script) may go by.
+void AddDemand(const v1::DemandReply& reply, PrometheusText* text) {
+  const auto labels = [](const v1::Demand& demand) {
+    const v1::WorkerRequirement& needs = demand.requirement();
+    std::vector<std::string> languages;
+    for (const int language : needs.languages()) {
+      languages.push_back(
+          Word(v1::Language_Name(static_cast<v1::Language>(language)), "LANGUAGE_"));
+    }
+    return PrometheusText::Labels{
+        {"device", Word(v1::DeviceClass_Name(needs.device_class()), "DEVICE_CLASS_")},
+        {"gpu", needs.device_model().empty() ? "any" : needs.device_model()},
+        {"architecture", needs.architecture().empty() ? "any" : needs.architecture()},
+        {"languages", absl::StrJoin(languages, "+")},
+        {"build_only", needs.build_only() ? "1" : "0"}};
+  };
+  // Requirements that differ in what is no label are one sample.
+  const auto add = [&](absl::string_view name, absl::string_view help, bool add_up,
+                       const std::function<double(const v1::Demand&)>& value) {
+    std::map<PrometheusText::Labels, double> samples;
+    for (const v1::Demand& demand : reply.demands()) {
+      double& sample = samples[labels(demand)];
+      sample = add_up ? sample + value(demand) : std::max(sample, value(demand));
+    }
+    text->Family(name, "gauge", help);
+    for (const auto& [label, sample] : samples) text->Sample(label, sample);
+  };
+  add("ks_demand_jobs", "Jobs and callers that wait for a worker, by what it must have.", true,
+      [](const v1::Demand& demand) { return demand.queued() + demand.waiting_callers(); });
+  add("ks_demand_oldest_seconds", "How long the oldest of the jobs waits.", false,
+      [](const v1::Demand& demand) { return absl::ToDoubleSeconds(FromProto(demand.oldest())); });
+  add("ks_demand_expected_seconds", "How long the waiting jobs are expected to take on one slot.",
+      true, [](const v1::Demand& demand) {
+        return absl::ToDoubleSeconds(FromProto(demand.expected_time()));
+      });
+  int all = 0;
+  for (const v1::Demand& demand : reply.demands())
+    all += demand.queued() + demand.waiting_callers();
+  text->Family("ks_demand_jobs_all", "gauge", "The sum of ks_demand_jobs; always there.");
+  text->Sample({}, all);
+  text->Family("ks_idle_slots", "gauge", "Free slots of connected workers.");
+  text->Sample({}, reply.idle_slots());
+  text->Family("ks_pool_instances", "gauge", "Workers of an autoscaler's pool, by state.");
+  for (const v1::PoolStatus& pool : reply.pools()) {
+    const v1::PoolReport& report = pool.report();
+    for (const auto& [state, count] :
+         {std::pair("wanted", report.wanted()), std::pair("pending", report.pending()),
+          std::pair("running", report.running()), std::pair("connected", report.connected())}) {
+      text->Sample({{"pool", report.pool()}, {"state", state}}, count);
+    }
+  }
+  text->Family("ks_pool_faulty", "gauge", "1 while a pool's autoscaler cannot start workers.");
+  for (const v1::PoolStatus& pool : reply.pools()) {
+    text->Sample({{"pool", pool.report().pool()}}, pool.report().fault().empty() ? 0 : 1);
+  }
 }
 
 void AddWorkers(const v1::ListWorkersReply& workers, PrometheusText* text) {
@@ -182,6 +243,7 @@ std::string MetricsText(const MetricsLook& look) {
       1);
   AddJobs(look.jobs, &text);
   AddWorkers(look.workers, &text);
+  AddDemand(look.demand, &text);
   AddRuns(look.runs, &text);
   AddResults(look.counts, &text);
   AddCalls(look.counts, &text);

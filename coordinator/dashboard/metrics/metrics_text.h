@@ -15,6 +15,7 @@ struct MetricsLook {
   v1::ListRunsReply runs;
   v1::ListWorkersReply workers;
   v1::ListJobsReply jobs;
+  v1::DemandReply demand;
   v1::ServerFacts facts;
   FeedCounts::Totals counts;
   int open_pages = 0;

@@ -53,6 +53,20 @@ MetricsLook SomeLook() {
   line->set_nano_usd_cap(2'000'000'000);
   line->set_nano_usd_spent(500'000'000);
   line->set_nano_usd_reserved(250'000'000);
+  for (const char* harness : {"5", "6"}) {  // no label: one sample
+    v1::Demand* demand = look.demand.add_demands();
+    demand->mutable_requirement()->set_device_class(v1::DEVICE_CLASS_CUDA);
+    demand->mutable_requirement()->set_device_model("NVIDIA H200");
+    demand->mutable_requirement()->add_languages(v1::LANGUAGE_CUDA);
+    demand->mutable_requirement()->set_harness_version(harness);
+    demand->set_queued(2);
+    demand->mutable_oldest()->set_seconds(harness[0] - '0');
+  }
+  look.demand.set_idle_slots(3);
+  v1::PoolReport* pool = look.demand.add_pools()->mutable_report();
+  pool->set_pool("slurm");
+  pool->set_pending(1);
+  pool->set_fault("sbatch: quota");
   FeedCounts counts;
   counts.Count(Fleet(v1::FleetEvent::LEASE_STARTED, "j1", 0));
   v1::FeedEntry ended = Fleet(v1::FleetEvent::JOB_ENDED, "j1", 4);
@@ -79,6 +93,14 @@ TEST(MetricsText, SaysWhatIsSeen) {
            "ks_jobs_leased{gpu=\"any\"} 1\n",
            "ks_workers{state=\"ready\",gpu=\"AMD \\\"EPYC\\\"\\\\\\n\"} 1\n",
            "ks_runs{state=\"running\"} 1\n",
+           "ks_demand_jobs{device=\"cuda\",gpu=\"NVIDIA H200\",architecture=\"any\","
+           "languages=\"cuda\",build_only=\"0\"} 4\n",
+           "ks_demand_oldest_seconds{device=\"cuda\",gpu=\"NVIDIA H200\",architecture=\"any\","
+           "languages=\"cuda\",build_only=\"0\"} 6\n",
+           "ks_demand_jobs_all 4\n",
+           "ks_idle_slots 3\n",
+           "ks_pool_instances{pool=\"slurm\",state=\"pending\"} 1\n",
+           "ks_pool_faulty{pool=\"slurm\"} 1\n",
            "ks_best_speedup{task=\"axpy\"} 2.5\n",
            "ks_budget_remaining_usd{run=\"r1\",task=\"axpy\"} 1.25\n",
            "ks_evals_total{outcome=\"passed\"} 1\n",

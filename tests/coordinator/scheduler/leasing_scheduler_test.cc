@@ -134,7 +134,7 @@ TEST_F(LeasingSchedulerTest, SubmittingAKnownOrDoneJobChangesNothing) {
 
 TEST_F(LeasingSchedulerTest, DrainingWorkerIsToldAndGetsNothing) {
   Join("w1", 1);
-  scheduler_->Drain("w1");
+  scheduler_->Drain("w1", std::nullopt);
   const v1::WorkerDown down = Poll("w1");
   EXPECT_TRUE(down.drain());
   EXPECT_EQ(Poll("w1").directive_seq(), 0);

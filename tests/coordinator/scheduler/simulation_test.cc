@@ -1,6 +1,8 @@
 // The scheduler with a handful of workers on a fake clock. A seed decides which messages are lost,
 // doubled or overtaken, who crashes, which links break and how the clock leaps. After the storm
-// everything heals, and then every job must have ended exactly once. After every step: no job has
+// everything heals, and then every job must have ended exactly once. Workers also leave as a fleet
+// on demand does, with a grace; where nothing else happens to them, no job may ever be given up and
+// no attempt be counted. After every step: no job has
 // two live leases or is forgotten, no worker is offered more than it has slots for, no job is tried
 // more often than it may be. (Budgets of runs: tests/coordinator/search/order_property_test.cc.)
 //
@@ -36,6 +38,7 @@ struct SimLease {
   int attempt = 0;
   v1::HeldLease::State state = v1::HeldLease::QUEUED;
   int steps_left = 0;
+  bool leaving = false;  // why it is returned
 };
 
 struct SimWorker {
@@ -47,6 +50,8 @@ struct SimWorker {
   bool partitioned = false;
   int down_for = 0;         // steps until restart
   int partitioned_for = 0;  // steps
+  bool leaving = false;
+  int grace = 0;  // steps, while leaving
   int64_t applied = 0;
   bool undisturbed = true;  // no message of the session was lost, doubled, overtaken or late
   bool changed = true;
@@ -58,7 +63,9 @@ struct SimWorker {
 
 class Simulation {
  public:
-  explicit Simulation(uint64_t seed) : rng_(seed) {
+  // `only_leaving`: nothing else befalls anybody.
+  explicit Simulation(uint64_t seed, bool only_leaving = false)
+      : rng_(seed), only_leaving_(only_leaving) {
     Restart();
     const int workers = 1 + static_cast<int>(rng_.NextBelow(5));
     for (int i = 0; i < workers; ++i) {
@@ -118,13 +125,17 @@ class Simulation {
   int MostAttempts() const {
     const JobScheduler::Options defaults;
     return defaults.max_attempts * (1 + JobScheduler::kReturnsPerAttempt) +
-           static_cast<int>(epoch_);
+           static_cast<int>(epoch_) + left_;
   }
   void SubmitNext() {
     Apply(scheduler_->Submit(absl::StrCat("job", submitted_++), Spec(), 0, now_));
   }
 
   void Storm() {
+    for (SimWorker& worker : workers_) {
+      if (worker.up && !worker.leaving && Chance(only_leaving_ ? 0.05 : 0.01)) Leave(&worker);
+    }
+    if (only_leaving_) return;
     if (Chance(0.005)) Restart();
     if (Chance(0.01)) {
       now_ += absl::Seconds(1) * static_cast<int64_t>(rng_.NextBelow(90));
@@ -159,9 +170,36 @@ class Simulation {
         return true;
     }
   }
+  void Leave(SimWorker* worker) {
+    ++left_;
+    worker->leaving = true;
+    worker->changed = true;
+    worker->grace = static_cast<int>(rng_.NextBelow(30));
+    for (auto& [id, lease] : worker->leases) {
+      if (lease.state == v1::HeldLease::QUEUED) GiveBack(&lease);
+    }
+  }
+  static void GiveBack(SimLease* lease) {
+    lease->state = v1::HeldLease::RETURNED;
+    lease->leaving = true;
+  }
+  // Lets what executes end for its grace, then gives it back; gone once nothing is held, or, now
+  // and then, without a further word.
+  void GoOnLeaving(SimWorker* worker) {
+    if (--worker->grace == 0) {
+      for (auto& [id, lease] : worker->leases) {
+        if (IsBusy(lease)) GiveBack(&lease);
+      }
+      worker->changed = true;
+    }
+    const bool told = worker->connected && !worker->changed && worker->to_coordinator.empty();
+    if (!told || (!worker->leases.empty() && !Chance(0.02))) return;
+    Crash(worker);
+  }
   void Crash(SimWorker* worker) {
     Break(worker);
     worker->up = false;
+    worker->leaving = false;
     worker->down_for = 1 + static_cast<int>(rng_.NextBelow(60));
     std::erase_if(worker->leases,
                   [](const auto& lease) { return lease.second.state != v1::HeldLease::FINISHED; });
@@ -190,7 +228,8 @@ class Simulation {
     }
     if (worker->partitioned && --worker->partitioned_for <= 0) worker->partitioned = false;
     Work(worker);
-    if (worker->partitioned) return;
+    if (worker->leaving) GoOnLeaving(worker);
+    if (!worker->up || worker->partitioned) return;
     if (!worker->connected && Chance(0.5)) Connect(worker);
     if (!worker->connected) return;
     while (!worker->to_worker.empty() && Chance(0.8)) {
@@ -229,7 +268,8 @@ class Simulation {
         lease.steps_left = 1 + static_cast<int>(rng_.NextBelow(40));
         worker->changed = true;
       } else if (lease.state == v1::HeldLease::RUNNING && --lease.steps_left <= 0) {
-        lease.state = storm_ && Chance(0.1) ? v1::HeldLease::RETURNED : v1::HeldLease::FINISHED;
+        lease.state = storm_ && !only_leaving_ && Chance(0.1) ? v1::HeldLease::RETURNED
+                                                              : v1::HeldLease::FINISHED;
         worker->changed = true;
       }
     }
@@ -238,7 +278,9 @@ class Simulation {
     if (down.directive_seq() <= worker->applied) return;
     worker->applied = down.directive_seq();
     for (const v1::JobOffer& offer : down.offers()) {
-      worker->leases.emplace(offer.lease_id(), SimLease{offer.job_id(), offer.attempt()});
+      const auto [it, added] =
+          worker->leases.emplace(offer.lease_id(), SimLease{offer.job_id(), offer.attempt()});
+      if (worker->leaving && added) GiveBack(&it->second);
       int busy = 0;
       for (const auto& [id, lease] : worker->leases) busy += IsBusy(lease);
       // A disturbed stream may overbook: an offer not seen in all its time is not counted longer.
@@ -287,8 +329,10 @@ class Simulation {
       held->set_job_id(lease.job_id);
       held->set_state(lease.state);
       held->set_attempt(lease.attempt);
+      if (lease.leaving) held->set_return_reason(v1::HeldLease::LEAVING);
     }
-    report.set_free_slots(std::max(0, worker->slots - busy));
+    report.set_free_slots(worker->leaving ? 0 : std::max(0, worker->slots - busy));
+    report.set_draining(worker->leaving);
     worker->to_coordinator.push_back(report);
     worker->changed = false;
     worker->last_report = now_;
@@ -338,6 +382,7 @@ class Simulation {
       if (leases.size() > 1) Fault(job + " has two live leases");
     }
     for (const GivenUp& job : effects.worker_lost_jobs) {
+      if (only_leaving_) Fault(job.job_id + " was given up though workers only left");
       if (endings_.emplace(job.job_id, "given up").second) {
         ++ends_[job.job_id];
       }
@@ -371,6 +416,8 @@ class Simulation {
   }
 
   Rng rng_;
+  const bool only_leaving_;
+  int left_ = 0;  // how often a worker began to leave
   absl::Time now_ = absl::UnixEpoch();
   bool storm_ = true;
   uint64_t epoch_ = 0;
@@ -401,6 +448,13 @@ TEST(SchedulerSimulationTest, EveryJobEndsExactlyOnceWhateverHappens) {
     const std::string fault = Simulation(seed).Run();
     ASSERT_EQ(fault, "") << "replay: KSEARCH_SIM_SEED=" << seed
                          << " build/dev/tests/coordinator_scheduler_simulation_test";
+  }
+}
+
+TEST(SchedulerSimulationTest, WorkersThatOnlyLeaveNeverCostAJob) {
+  const uint64_t seeds = FromEnvironment("KSEARCH_SIM_SEEDS", 500);
+  for (uint64_t seed = 1; seed <= seeds; ++seed) {
+    ASSERT_EQ(Simulation(seed, /*only_leaving=*/true).Run(), "") << "seed " << seed;
   }
 }
 

@@ -53,6 +53,24 @@ TEST(RequestCheckTest, GoodRequestsPass) {
   EXPECT_TRUE(CheckResult(GoodResult()).ok());
 }
 
+TEST(RequestCheckTest, WhatFleetsSayIsChecked) {
+  v1::WorkerHello hello = GoodHello();
+  hello.set_pool("slurm-h200");
+  hello.set_instance("4711_3");
+  EXPECT_TRUE(CheckHello(hello).ok());
+  hello.set_instance("4711\n3");
+  ExpectRefused(CheckHello(hello), "hello.instance");
+  hello = GoodHello();
+  hello.set_pool(std::string(65, 'a'));
+  ExpectRefused(CheckHello(hello), "hello.pool");
+  v1::WorkerReport report = GoodReport();
+  report.mutable_time_left()->set_seconds(-1);
+  ExpectRefused(CheckReport(report), "report.time_left");
+  report = GoodReport();
+  report.set_leaving_because(std::string(100'000, 'a'));
+  ExpectRefused(CheckReport(report), "report.leaving_because");
+}
+
 TEST(RequestCheckTest, OtherProtocolVersionIsAPreconditionThatSaysWhatToDo) {
   v1::WorkerHello hello = GoodHello();
   hello.set_protocol_version(2);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/time/clock.h"
+#include "common/textproto.h"
 #include "coordinator/views/candidate_view.h"
 #include "coordinator/views/fleet_view.h"
 #include "coordinator/views/run_view.h"
@@ -94,6 +95,39 @@ TEST_F(ViewsTest, ConnectedWorkersComeBeforeThoseOfEarlierLives) {
   for (const v1::WorkerStatus& worker : reply->workers()) ids.push_back(worker.worker_id());
   EXPECT_THAT(ids, ElementsAre("here", "gone"));
   EXPECT_TRUE(reply->workers(0).connected());
+}
+
+TEST_F(ViewsTest, RetiredWorkersAreListedOnlyForThoseWhoAsk) {
+  const absl::Time now = absl::Now();
+  const auto seen = [&](const char* id, absl::Duration ago) {
+    v1::WorkerHello hello;
+    hello.set_worker_id(id);
+    ASSERT_TRUE(store_.UpsertWorker(hello, "", now - ago).ok());
+  };
+  seen("long_gone", absl::Hours(2));
+  seen("just_gone", absl::Minutes(5));
+  seen("connected", absl::Hours(3));
+  seen("went_home", absl::Minutes(1));
+  fleet_.workers.emplace_back().set_worker_id("connected");
+  fleet_.workers.back().set_connected(true);
+  v1::WorkerStatus& home = fleet_.workers.emplace_back();
+  home.set_worker_id("went_home");
+  home.mutable_hello()->set_pool("slurm");
+  home.mutable_report()->set_draining(true);
+  *home.mutable_last_report_at() = ToProto(now - absl::Minutes(1));
+  Retirement retirement = {.now = now, .after = absl::Hours(1)};
+  const auto ids = [&] {
+    std::vector<std::string> ids;
+    const auto reply = ViewWorkers(store_, fleet_, retirement);
+    for (const v1::WorkerStatus& worker : reply->workers()) {
+      ids.push_back(worker.worker_id() + (worker.retired() ? " (retired)" : ""));
+    }
+    return ids;
+  };
+  EXPECT_THAT(ids(), ElementsAre("connected", "just_gone"));
+  retirement.listed = true;
+  EXPECT_THAT(ids(), testing::UnorderedElementsAre("connected", "just_gone", "long_gone (retired)",
+                                                   "went_home (retired)"));
 }
 
 TEST(CandidatePacket, PutsScreeningAndProfileTogether) {

@@ -123,6 +123,48 @@ TEST(HeldLeasesTest, CancelDropsWhatWaitsAndStopsWhatExecutes) {
   EXPECT_TRUE(held.empty());
 }
 
+TEST(HeldLeasesTest, WhatDoesNotEndInTimeIsGivenBackAndStaysListedUntilItIsSettled) {
+  HeldLeases held(3);
+  held.Apply(Offers(1, {"queued", "running", "done"}));
+  held.Start("running");
+  held.Start("done");
+  held.Finish("done");
+  held.Drain("its Slurm job ends");
+  EXPECT_EQ(StateOf(held, "queued"), v1::HeldLease::RETURNED);
+  EXPECT_EQ(StateOf(held, "running"), v1::HeldLease::BUILDING);
+  EXPECT_THAT(held.GiveBack(), ElementsAre("running"));
+  EXPECT_THAT(held.GiveBack(), IsEmpty());
+  held.Drop("running");  // its execution has stopped
+  const v1::WorkerReport report = held.Report(Healthy());
+  EXPECT_TRUE(report.draining());
+  EXPECT_EQ(report.leaving_because(), "its Slurm job ends");
+  int returned = 0;
+  for (const v1::HeldLease& lease : report.leases()) {
+    if (lease.state() != v1::HeldLease::RETURNED) continue;
+    ++returned;
+    EXPECT_EQ(lease.return_reason(), v1::HeldLease::LEAVING);
+    EXPECT_EQ(lease.returned(), "the worker leaves: its Slurm job ends");
+  }
+  EXPECT_EQ(returned, 2);
+  EXPECT_EQ(StateOf(held, "done"), v1::HeldLease::FINISHED);
+  EXPECT_EQ(held.busy(), 0);
+  v1::WorkerDown settled;
+  settled.set_directive_seq(2);
+  settled.add_settled_lease_ids("queued");
+  settled.add_settled_lease_ids("running");
+  held.Apply(settled);
+  held.Drop("done");
+  EXPECT_TRUE(held.empty());
+}
+
+TEST(HeldLeasesTest, TroubleIsNoLeaving) {
+  HeldLeases held(1);
+  held.Apply(Offers(1, {"a"}));
+  held.Start("a");
+  held.Return("a", "no disk");
+  EXPECT_EQ(held.Report(Healthy()).leases(0).return_reason(), v1::HeldLease::TROUBLE);
+}
+
 TEST(HeldLeasesTest, CancelLeavesAFinishedResultAlone) {
   HeldLeases held(1);
   held.Restore("a", "job", 2);

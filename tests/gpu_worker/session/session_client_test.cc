@@ -18,6 +18,7 @@
 #include "common/grpc_channel.h"
 #include "common/identity.h"
 #include "common/log.h"
+#include "common/textproto.h"
 #include "coordinator/service/worker_gateway.h"
 #include "coordinator/service/worker_service.h"
 #include "tests/fakes/eventually.h"
@@ -116,8 +117,10 @@ class Coordinator {
 // A session client on a thread of its own.
 class Worker {
  public:
-  Worker(const std::string& address, const std::string& state_dir, FakeExecutor& executor) {
+  Worker(const std::string& address, const std::string& state_dir, FakeExecutor& executor,
+         const StayPlan::Options& stay = {}) {
     SessionClient::Options options;
+    options.stay = stay;
     options.address = address;
     options.state_dir = state_dir;
     options.slots = 2;
@@ -307,6 +310,57 @@ TEST_F(SessionClientTest, IdleWorkerDrainsAtOnceWithoutACoordinator) {
   worker.client->Drain();
   EXPECT_TRUE(Eventually([&] { return worker.done(); }));
   EXPECT_TRUE(worker.ended.ok());
+}
+
+TEST_F(SessionClientTest, JobThatDoesNotEndWithinTheGraceIsDoneByAnotherWorkerAtOnce) {
+  FakeExecutor slow;
+  slow.Hold(true);
+  ScratchFolder other;
+  Worker first(coordinator_.address(), scratch_.path(), slow);
+  const std::string job = coordinator_.Submit("slow");
+  ASSERT_TRUE(Eventually([&] { return slow.started() == 1; }));
+  ASSERT_TRUE(coordinator_.gateway->Drain(first.client->worker_id(), absl::Milliseconds(100)).ok());
+  ASSERT_TRUE(Eventually([&] { return first.done(); }));
+  EXPECT_TRUE(first.ended.ok()) << first.ended;
+  EXPECT_TRUE(Eventually([&] { return slow.ended() == 1; }));  // stopped
+  EXPECT_EQ(coordinator_.PhaseOf(job), Phase::kQueued);
+  Worker second(coordinator_.address(), other.path(), executor_);
+  ASSERT_TRUE(Eventually([&] { return coordinator_.Recorded(job); }));
+  const std::vector<AttemptRow> attempts = coordinator_.store.attempts();
+  EXPECT_EQ(attempts[0].ended, "returned");
+  EXPECT_EQ(attempts[0].note, "the worker leaves: the coordinator asked it to");
+}
+
+TEST_F(SessionClientTest, WorkerLeavesWhenItHasBeenIdleForLong) {
+  Worker worker(coordinator_.address(), scratch_.path(), executor_,
+                {.idle_timeout = absl::Milliseconds(300)});
+  const std::string job = coordinator_.Submit("job");
+  ASSERT_TRUE(Eventually([&] { return worker.done(); }));
+  EXPECT_TRUE(worker.ended.ok()) << worker.ended;
+  EXPECT_TRUE(coordinator_.Recorded(job));
+}
+
+TEST_F(SessionClientTest, IdleWorkerLeavesWithoutACoordinatorToo) {
+  const std::string address = coordinator_.address();
+  coordinator_.Stop();
+  Worker worker(address, scratch_.path(), executor_, {.idle_timeout = absl::Milliseconds(300)});
+  ASSERT_TRUE(Eventually([&] { return worker.done(); }));
+  EXPECT_TRUE(worker.ended.ok()) << worker.ended;
+}
+
+TEST_F(SessionClientTest, WorkerSaysHowLongItStaysAndGetsNothingThatWouldNotEndInTime) {
+  Worker worker(coordinator_.address(), scratch_.path(), executor_,
+                {.lifetime = absl::Seconds(60)});  // a job is expected to take 2 min
+  ASSERT_TRUE(Eventually([&] { return coordinator_.HasWorker(); }));
+  const v1::WorkerReport report = coordinator_.gateway->Workers()[0].report();
+  EXPECT_GT(FromProto(report.time_left()), absl::Seconds(20));
+  EXPECT_LT(FromProto(report.time_left()), absl::Seconds(55));
+  const std::string job = coordinator_.Submit("job");
+  ScratchFolder other;
+  FakeExecutor second_executor;
+  Worker second(coordinator_.address(), other.path(), second_executor);
+  ASSERT_TRUE(Eventually([&] { return coordinator_.Recorded(job); }));
+  EXPECT_EQ(executor_.started(), 0);
 }
 
 TEST_F(SessionClientTest, NewerSessionOfTheSameWorkerIdEndsTheOlderForGood) {

@@ -1,0 +1,31 @@
+#ifndef KSEARCH_COORDINATOR_SERVICE_WANTED_WORKERS_H_
+#define KSEARCH_COORDINATOR_SERVICE_WANTED_WORKERS_H_
+
+#include <map>
+#include <string>
+
+#include "absl/time/time.h"
+#include "coordinator/scheduler/placement.h"
+
+namespace ksearch {
+
+// Who waits for a worker without having a job yet: a run or an evaluation that does not know which
+// platform it will be on until a worker is connected. Each says so again and again; one that has
+// not for a while waits no longer. Thread-compatible; time is steady.
+class WantedWorkers {
+ public:
+  // How long one word counts: runs look for a platform about once a second.
+  static constexpr absl::Duration kCounts = absl::Seconds(5);
+
+  // `caller` tells callers apart.
+  void Note(const Requirement& requirement, const std::string& caller, absl::Time now);
+  // Callers by requirement.
+  std::map<Requirement, int> Waiting(absl::Time now);
+
+ private:
+  std::map<std::string, std::pair<Requirement, absl::Time>> last_;  // by caller
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_SERVICE_WANTED_WORKERS_H_
