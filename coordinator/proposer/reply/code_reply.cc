@@ -101,9 +101,12 @@ std::optional<OpenTag> NextOpenTag(absl::string_view text, size_t from) {
   return std::nullopt;
 }
 
-absl::StatusOr<std::vector<Candidate>> FileBlocks(absl::string_view text) {
+// `rest`, if it is asked for: the text without them.
+absl::StatusOr<std::vector<Candidate>> FileBlocks(absl::string_view text,
+                                                  std::string* rest = nullptr) {
   std::vector<Candidate> blocks;
   size_t at = 0;
+  if (rest != nullptr) rest->clear();
   while (std::optional<OpenTag> tag = NextOpenTag(text, at)) {
     const std::optional<std::string> path = PathAttribute(tag->attributes);
     if (!path.has_value() || path->empty()) {
@@ -123,8 +126,10 @@ absl::StatusOr<std::vector<Candidate>> FileBlocks(absl::string_view text) {
                                 "' is not closed by </file> before the next <file> tag"));
     }
     blocks.push_back({*path, CleanContent(content)});
+    if (rest != nullptr) absl::StrAppend(rest, text.substr(at, tag->begin - at), "\n");
     at = close + kCloseTag.size();
   }
+  if (rest != nullptr) absl::StrAppend(rest, text.substr(at));
   return blocks;
 }
 
@@ -335,6 +340,26 @@ absl::StatusOr<v1::Sources> ParseCodeReply(absl::string_view reply, v1::Language
                               "\">...</file> block nor a fenced code block was found"));
   }
   return ToSources(std::move(files), language);
+}
+
+absl::StatusOr<std::vector<v1::SourceFile>> FileBlocksIn(absl::string_view text,
+                                                         std::string* rest) {
+  ASSIGN_OR_RETURN(const std::vector<Candidate> blocks, FileBlocks(text, rest));
+  std::vector<v1::SourceFile> files;
+  for (const Candidate& block : blocks) {
+    v1::SourceFile& file = files.emplace_back();
+    file.set_path(WithoutDot(block.path));
+    file.set_content(block.content);
+  }
+  return files;
+}
+
+absl::StatusOr<v1::Sources> CheckedSources(const v1::Sources& sources) {
+  std::vector<Candidate> files;
+  for (const v1::SourceFile& file : sources.files()) {
+    files.push_back({file.path(), CleanContent(file.content())});
+  }
+  return ToSources(std::move(files), sources.language());
 }
 
 std::string RenderSources(const v1::Sources& sources) {

@@ -56,7 +56,7 @@ absl::StatusOr<std::vector<std::string>> ParsePointsReply(absl::string_view repl
       absl::StrAppend(&points.back(), " ", line);
     }
   }
-  for (std::string& point : points) point = SafeLine(point, kMaxPoint);
+  for (std::string& point : points) point = SafeLine(point, kMaxPoint - 3);  // and "..."
   points.erase(std::remove_if(points.begin(), points.end(),
                               [](const std::string& point) { return point.empty(); }),
                points.end());
