@@ -13,7 +13,12 @@
 #include "coordinator/search/attempts/best_of_n.h"
 #include "coordinator/search/attempts/sequential.h"
 #include "coordinator/search/call_builder.h"
+#include "coordinator/search/population/adaevolve.h"
+#include "coordinator/search/population/evoengineer.h"
 #include "coordinator/search/population/openevolve.h"
+#include "coordinator/search/population/puct.h"
+#include "coordinator/search/population/shinka.h"
+#include "coordinator/search/racing/racing.h"
 #include "coordinator/search/setting_faults.h"
 #include "coordinator/search/world_model_settings.h"
 #include "coordinator/search/world_model_strategy.h"
@@ -43,6 +48,9 @@ std::unique_ptr<SearchStrategy> MakeAttempts(const char* name, const SearchConte
   proposer.prompt = BuildAttemptPrompt;
   proposer.parse_code = [](const std::string& reply, v1::Language language) {
     return ParseCodeReply(reply, language);
+  };
+  proposer.parse_patch = [](const std::string& reply, const v1::Sources& base, v1::ReplyForm) {
+    return ParsePatchReply(reply, base);
   };
   proposer.note_prompt = BuildNotePrompt;
   proposer.parse_points = [](const std::string& reply, int wanted) {
@@ -94,6 +102,50 @@ const std::vector<Row>& Rows() {
        [](const SearchContext& context) {
          return MakeAttempts("openevolve", context,
                              std::make_unique<OpenEvolve>(context.config.openevolve()));
+       }},
+      {"evoengineer",
+       {{"code", true, 1}},
+       [](v1::RunConfig* config, SettingFaults* faults) {
+         EvoEngineer::Complete(config->mutable_evoengineer(), faults);
+       },
+       [](const SearchContext& context) {
+         return MakeAttempts("evoengineer", context,
+                             std::make_unique<EvoEngineer>(context.config.evoengineer()));
+       }},
+      {"shinka",
+       {{"code", true, 1}, {"notes", false, 0.1}},
+       [](v1::RunConfig* config, SettingFaults* faults) {
+         Shinka::Complete(config->mutable_shinka(), faults);
+       },
+       [](const SearchContext& context) {
+         return MakeAttempts("shinka", context, std::make_unique<Shinka>(context.config.shinka()));
+       }},
+      {"racing",
+       {{"code", true, 1}, {"notes", false, 0.1}},
+       [](v1::RunConfig* config, SettingFaults* faults) {
+         Racing::Complete(config->parallel(), config->mutable_racing(), faults);
+       },
+       [](const SearchContext& context) {
+         return MakeAttempts(
+             "racing", context,
+             std::make_unique<Racing>(context.config.racing(), context.config.rounds()));
+       }},
+      {"puct",
+       {{"code", true, 1}},
+       [](v1::RunConfig* config, SettingFaults* faults) {
+         Puct::Complete(config->mutable_puct(), faults);
+       },
+       [](const SearchContext& context) {
+         return MakeAttempts("puct", context, std::make_unique<Puct>(context.config.puct()));
+       }},
+      {"adaevolve",
+       {{"code", true, 1}, {"notes", false, 0.1}},
+       [](v1::RunConfig* config, SettingFaults* faults) {
+         AdaEvolve::Complete(config->mutable_adaevolve(), faults);
+       },
+       [](const SearchContext& context) {
+         return MakeAttempts("adaevolve", context,
+                             std::make_unique<AdaEvolve>(context.config.adaevolve()));
        }},
   };
   return *rows;

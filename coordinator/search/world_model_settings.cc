@@ -16,6 +16,9 @@ void CompleteWorldModelSettings(v1::WorldModelSettings* settings, SettingFaults*
   if (!settings->has_time_baseline_first()) settings->set_time_baseline_first(true);
   if (!settings->has_examine_new_bests()) settings->set_examine_new_bests(true);
 
+  faults->Require(settings->reply_form() == v1::REPLY_FORM_UNSPECIFIED ||
+                      settings->reply_form() == v1::REPLY_FORM_WHOLE,
+                  "world_model.reply_form: this strategy asks for whole programs; leave it out");
   const auto range = [&](const char* field, double value, double low, double high) {
     faults->Range(absl::StrCat("world_model.", field), value, low, high);
   };

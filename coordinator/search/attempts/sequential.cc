@@ -1,5 +1,7 @@
 #include "coordinator/search/attempts/sequential.h"
 
+#include "coordinator/search/reply_form_setting.h"
+
 namespace ksearch {
 namespace {
 
@@ -17,12 +19,15 @@ const v1::ScreenedProgram* FailedProgram(const v1::EvaluationLogState& log,
 void Sequential::Complete(v1::SequentialSettings* settings, SettingFaults* faults) {
   if (!settings->has_history()) settings->set_history(kDefaultHistory);
   faults->Range("sequential.history", settings->history(), 0, kKeptAttempts);
+  settings->set_reply_form(CompleteReplyForm("sequential.reply_form", settings->reply_form(),
+                                             v1::REPLY_FORM_WHOLE, faults));
 }
 
 v1::AttemptPlan Sequential::Plan(State* state, Rng& /*rng*/) const {
   v1::AttemptPlan plan;
   const auto& ended = state->ended();
   plan.set_history(history_);
+  plan.set_reply_form(reply_form_);
   if (const v1::ScreenedProgram* best = BestStanding(state->log()); best != nullptr) {
     plan.set_kind(v1::AttemptPlan::REFINE);
     plan.set_base_id(best->candidate_id());

@@ -14,7 +14,8 @@ namespace ksearch {
 class Sequential : public AttemptPolicy {
  public:
   // `settings`: completed ones.
-  explicit Sequential(const v1::SequentialSettings& settings) : history_(settings.history()) {}
+  explicit Sequential(const v1::SequentialSettings& settings)
+      : history_(settings.history()), reply_form_(settings.reply_form()) {}
 
   static void Complete(v1::SequentialSettings* settings, SettingFaults* faults);
 
@@ -23,6 +24,7 @@ class Sequential : public AttemptPolicy {
 
  private:
   const int history_;
+  const v1::ReplyForm reply_form_;
 };
 
 }  // namespace ksearch

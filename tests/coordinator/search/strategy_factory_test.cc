@@ -32,7 +32,8 @@ TEST(StrategyFactoryTest, AnUnknownNameListsThoseThereAre) {
   const auto strategy = MakeStrategy(context);
   EXPECT_EQ(strategy.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(strategy.status().message()), HasSubstr("\"magic\""));
-  for (const char* name : {"world_model", "best_of_n", "sequential", "openevolve"}) {
+  for (const char* name : {"world_model", "best_of_n", "sequential", "openevolve", "evoengineer",
+                           "shinka", "racing", "puct", "adaevolve"}) {
     EXPECT_THAT(std::string(strategy.status().message()), HasSubstr(name));
   }
 }
@@ -42,7 +43,8 @@ TEST(StrategyFactoryTest, StrategiesWithoutATreeAskForAProgramAtOnce) {
   context.task.set_name("t");
   context.task.mutable_definition()->set_name("t");
   context.config.set_language(v1::LANGUAGE_CPP);
-  for (const char* name : {"best_of_n", "sequential", "openevolve"}) {
+  for (const char* name : {"best_of_n", "sequential", "openevolve", "evoengineer", "shinka",
+                           "racing", "puct", "adaevolve"}) {
     v1::RunConfig request;
     request.set_language(v1::LANGUAGE_CPP);
     request.set_strategy(name);
@@ -53,11 +55,16 @@ TEST(StrategyFactoryTest, StrategiesWithoutATreeAskForAProgramAtOnce) {
     ASSERT_TRUE(strategy.ok()) << strategy.status().ToString();
     const StepOutput out = (*strategy)->Start();
     ASSERT_EQ(out.asks.size(), 1u);
-    EXPECT_EQ(out.asks[0].role, "code");
-    EXPECT_EQ(out.asks[0].labels.purpose, "sample");
-    EXPECT_THAT(out.asks[0].user, HasSubstr("fastest correct program"));
+    if (std::string(name) == "racing") {
+      EXPECT_EQ(out.asks[0].role, "notes");
+      EXPECT_EQ(out.asks[0].labels.purpose, "plan");
+      EXPECT_THAT(out.asks[0].user, HasSubstr("Give 4 plans"));
+    } else {
+      EXPECT_EQ(out.asks[0].role, "code");
+      EXPECT_EQ(out.asks[0].labels.purpose, "sample");
+      EXPECT_THAT(out.asks[0].user, HasSubstr("fastest correct program"));
+    }
     EXPECT_EQ((*strategy)->world_model(), nullptr);
-    ASSERT_EQ(RolesOf(name).size(), 1u);
     EXPECT_TRUE(WritesPrograms(name, "code"));
     EXPECT_FALSE(WritesPrograms(name, "world_model"));
   }

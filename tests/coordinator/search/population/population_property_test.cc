@@ -5,7 +5,12 @@
 #include <tuple>
 
 #include "absl/strings/match.h"
+#include "coordinator/search/population/adaevolve.h"
+#include "coordinator/search/population/evoengineer.h"
 #include "coordinator/search/population/openevolve.h"
+#include "coordinator/search/population/puct.h"
+#include "coordinator/search/population/shinka.h"
+#include "coordinator/search/racing/racing.h"
 #include "tests/coordinator/search/population/population_fixture.h"
 
 namespace ksearch {
@@ -33,7 +38,58 @@ std::vector<Strategy> Strategies() {
       return Make<OpenEvolve>("openevolve", context, settings);
     };
   };
-  return {{"oe_ksearch", openevolve("oe-ksearch")}, {"oe_tuned", openevolve("oe-tuned")}};
+  const auto evoengineer = [](const char* preset) {
+    return [preset](const SearchContext& context) {
+      v1::EvoEngineerSettings settings;
+      settings.set_preset(preset);
+      return Make<EvoEngineer>("evoengineer", context, settings);
+    };
+  };
+  const auto shinka = [](const char* preset) {
+    return [preset](const SearchContext& context) {
+      v1::ShinkaSettings settings;
+      settings.set_preset(preset);
+      settings.set_migration_interval(4);
+      settings.set_migration_rate(0.3);
+      settings.set_notes_interval(3);
+      settings.set_novelty_threshold(0.5);
+      return Make<Shinka>("shinka", context, settings);
+    };
+  };
+  const auto puct = [](const SearchContext& context) {
+    v1::PuctSettings settings;
+    settings.set_history(5);
+    return Make<Puct>("puct", context, settings);
+  };
+  const auto adaevolve = [](const SearchContext& context) {
+    v1::AdaEvolveSettings settings;
+    settings.set_stagnation_window(4);
+    settings.set_stagnation_gain(0.5);
+    settings.set_spawn_cooldown(6);
+    settings.set_spawn_productivity(0.5);
+    settings.set_migration_interval(5);
+    settings.set_population(4);
+    settings.set_reply_form(v1::REPLY_FORM_UNIFIED_DIFF);
+    return Make<AdaEvolve>("adaevolve", context, settings);
+  };
+  const auto racing = [](const SearchContext& context) {
+    v1::RacingSettings settings;
+    settings.set_lines(3);
+    SettingFaults faults;
+    Racing::Complete(context.config.parallel(), &settings, &faults);
+    return std::make_unique<AttemptSearch>(
+        "racing", context, FakeAttemptProposer(),
+        std::make_unique<Racing>(settings, context.config.rounds()));
+  };
+  return {{"oe_ksearch", openevolve("oe-ksearch")},
+          {"oe_tuned", openevolve("oe-tuned")},
+          {"evoengineer_free", evoengineer("free")},
+          {"evoengineer_full", evoengineer("full")},
+          {"shinka_stock", shinka("shinka-stock")},
+          {"shinka_ksearch", shinka("shinka-ksearch")},
+          {"puct", puct},
+          {"adaevolve", adaevolve},
+          {"racing", racing}};
 }
 
 // A model that answers anything, as a pure function of seed and call.

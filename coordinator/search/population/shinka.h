@@ -1,0 +1,63 @@
+#ifndef KSEARCH_COORDINATOR_SEARCH_POPULATION_SHINKA_H_
+#define KSEARCH_COORDINATOR_SEARCH_POPULATION_SHINKA_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "coordinator/search/archive/members.h"
+#include "coordinator/search/attempts/attempt_policy.h"
+#include "coordinator/search/setting_faults.h"
+#include "proto/config.pb.h"
+
+namespace ksearch {
+
+// Strategy shinka, after ShinkaEvolve (shinka/database, shinka/core): islands that all begin with
+// the same program, one archive of programs that work, parents drawn by score and by how few
+// children they have, three ways of changing a program, a test of novelty before anything is
+// evaluated, notes on what was learned, and repairs while nothing works.
+// docs/strategies.md lists what differs from it and why. Models are chosen as in all strategies
+// (RunConfig.model_choice, whose UCB is ShinkaEvolve's).
+class Shinka : public AttemptPolicy {
+ public:
+  // `settings`: completed ones.
+  explicit Shinka(const v1::ShinkaSettings& settings) : settings_(settings) {}
+
+  static void Complete(v1::ShinkaSettings* settings, SettingFaults* faults);
+
+  bool shows_results() const override { return settings_.show_results(); }
+  bool sketches() const override { return true; }
+  v1::AttemptPlan Plan(State* state, Rng& rng) const override;
+  void TakeGiven(const v1::ScreenedProgram& program, const v1::ProgramFeatures& features,
+                 State* state, Rng& rng) const override;
+  void TakeEnded(const EndedAttempt& ended, State* state, Rng& rng) const override;
+  std::optional<Objection> ObjectionTo(const v1::AttemptState& attempt,
+                                       const State& state) const override;
+  std::optional<v1::NoteState> WantedNote(const State& state) const override;
+  void TakeNote(const v1::NoteState& note, const std::vector<std::string>& points,
+                State* state) const override;
+
+  // For tests, in the order in which a plan takes them. -1: nothing works anywhere.
+  int DrawIsland(const State& state, Rng& rng) const;
+  // sigmoid(10 (score - median) / median absolute deviation) / (1 + children), of `candidates`.
+  static std::vector<double> ParentWeights(const v1::EvaluationLogState& log,
+                                           const MemberList& candidates);
+  const v1::PopulationMember& DrawParent(const State& state, int island, Rng& rng) const;
+  // The worst first.
+  MemberList DrawInspirations(const State& state, const v1::PopulationMember& parent,
+                              Rng& rng) const;
+  void Migrate(State* state, Rng& rng) const;
+
+ private:
+  // A program to repair with those it descends from, while nothing works.
+  v1::AttemptPlan PlanRepair(const State& state, Rng& rng) const;
+  void Add(v1::PopulationMember member, State* state) const;
+  void UpdateArchive(const v1::PopulationMember& member, State* state) const;
+  void EnforceLimit(State* state) const;
+
+  const v1::ShinkaSettings settings_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_SEARCH_POPULATION_SHINKA_H_
