@@ -26,6 +26,12 @@ if [ "${1:-}" = "--with-python" ]; then
   packages+=(python3-torch python3-pip)
 fi
 
+# A test of the autoscaler under a real Slurm. Its services need not run; on a machine where they must
+# not be installed, leave this out.
+if [ "${1:-}" = "--with-slurm" ]; then
+  packages+=(slurm-wlm munge)
+fi
+
 missing=()
 for package in "${packages[@]}"; do
   dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' ||

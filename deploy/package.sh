@@ -43,7 +43,7 @@ done
 if [ "$build" = 1 ]; then
   version=$(deploy/version.sh)
   cmake --preset bundle -DKSEARCH_VERSION="$version" >&2
-  cmake --build --preset bundle --target ksearch ksearch-coordinator ksearch-worker ksearch-verifier \
+  cmake --build --preset bundle --target ksearch ksearch-coordinator ksearch-autoscaler ksearch-worker ksearch-verifier \
     ksearch-runner ksearch-model-server >&2
   if [ "$with_python" = 1 ]; then
     cmake --preset release -DKSEARCH_VERSION="$version" >&2

@@ -28,6 +28,10 @@ if [ "${CI:-}" = true ] && ! deploy/install_deps.sh --with-python; then
   echo "test.sh: no python3-torch, so programs in Python are not tested" >&2
 fi
 
+if [ "${CI:-}" = true ] && ! deploy/install_deps.sh --with-slurm; then
+  echo "test.sh: no Slurm, so the autoscaler is not tested with one" >&2
+fi
+
 repeat=()
 [ "${CI:-}" != true ] || repeat=(--repeat until-pass:2)
 passed=0

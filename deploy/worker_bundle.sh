@@ -46,7 +46,7 @@ done
 programs=(ksearch-worker ksearch-verifier ksearch-runner)
 kind=worker
 if [ "$with_coordinator" = 1 ]; then
-  programs+=(ksearch-coordinator ksearch ksearch-model-server)
+  programs+=(ksearch-coordinator ksearch-autoscaler ksearch ksearch-model-server)
   kind=all
 fi
 if [ "$build" = 1 ]; then
@@ -140,9 +140,9 @@ printf '%s\n' "${notices[@]}" | sort -u | while read -r path; do
   [ -z "$package" ] || cp -L "/usr/share/doc/$package/copyright" "$root/licenses/$package"
 done
 if [ "$with_coordinator" = 1 ]; then
-  cp configs/coordinator.textproto configs/coordinator_network.textproto "$root/configs/"
+  cp configs/coordinator.textproto configs/coordinator_network.textproto configs/autoscaler.textproto "$root/configs/"
   cp -r configs/tasks configs/prices configs/demo "$root/configs/"
-  cp deploy/systemd/ksearch-coordinator.service "$root/systemd/"
+  cp deploy/systemd/ksearch-coordinator.service deploy/systemd/ksearch-autoscaler.service "$root/systemd/"
   # `ksearch task new` has the user's own interpreter run this.
   cp -r "$built/trace_task" "$root/bin/"
   find "$root/bin/trace_task" -name __pycache__ -prune -exec rm -rf {} +

@@ -18,7 +18,7 @@ mkdir -p "$root"/{DEBIAN,etc/ksearch,usr/bin,usr/lib/ksearch,usr/lib/systemd/sys
   "$root/usr/share/doc/ksearch"
 cp -r "$bundle"/{bin,lib,configs} "$root/usr/lib/ksearch/"
 rm -f "$root"/usr/lib/ksearch/configs/*.textproto
-for program in ksearch ksearch-coordinator ksearch-worker ksearch-model-server; do
+for program in ksearch ksearch-coordinator ksearch-autoscaler ksearch-worker ksearch-model-server; do
   ln -s "../lib/ksearch/bin/$program" "$root/usr/bin/$program"
 done
 
@@ -28,7 +28,7 @@ cp "$bundle/configs/coordinator.textproto" "$root/etc/ksearch/coordinator.textpr
 sed 's/^# coordinator_address:/coordinator_address:/' "$bundle/configs/worker_cpu.textproto" \
   >"$root/etc/ksearch/worker.textproto"
 grep -q '^coordinator_address:' "$root/etc/ksearch/worker.textproto"
-cp "$bundle"/configs/{coordinator,worker}_*.textproto "$root/usr/share/doc/ksearch/"
+cp "$bundle"/configs/{autoscaler,coordinator_*,worker_*}.textproto "$root/usr/share/doc/ksearch/"
 for unit in ksearch-coordinator ksearch-worker; do
   sed -e 's# --coordinator coordinator.example:7400##' \
     -e 's#/opt/ksearch/configs/coordinator\.textproto#/etc/ksearch/coordinator.textproto#' \

@@ -22,6 +22,7 @@ FOLDERS = ("bin", "lib", "configs", "licenses")
 COMMANDS = {
     "ksearch": "ksearch",
     "ksearch-coordinator": "ksearch_coordinator",
+    "ksearch-autoscaler": "ksearch_autoscaler",
     "ksearch-worker": "ksearch_worker",
     "ksearch-model-server": "ksearch_model_server",
 }

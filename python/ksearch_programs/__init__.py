@@ -22,6 +22,10 @@ def ksearch_coordinator():
     _become("ksearch-coordinator")
 
 
+def ksearch_autoscaler():
+    _become("ksearch-autoscaler")
+
+
 def ksearch_worker():
     _become("ksearch-worker")
 

@@ -62,7 +62,7 @@ C
 for kind in with without; do
   mkdir -p "$work/$kind/trace_task"
   cc "-DKIND_$kind" -o "$work/$kind/ksearch" "$work/program.c"
-  for name in ksearch-coordinator ksearch-worker ksearch-verifier ksearch-runner ksearch-model-server; do
+  for name in ksearch-coordinator ksearch-autoscaler ksearch-worker ksearch-verifier ksearch-runner ksearch-model-server; do
     cp "$work/$kind/ksearch" "$work/$kind/$name"
   done
   echo "print()" >"$work/$kind/trace_task/__main__.py"
@@ -93,7 +93,7 @@ wheel=$(grep '\.whl$' "$work/paths")
 python3 -m venv "$work/env"
 pip() { "$work/env/bin/python" -m pip --disable-pip-version-check "$@"; }
 pip install --quiet --no-index "$wheel" || fail "pip does not take the wheel"
-for name in ksearch ksearch-coordinator ksearch-worker ksearch-model-server; do
+for name in ksearch ksearch-coordinator ksearch-autoscaler ksearch-worker ksearch-model-server; do
   [ "$("$work/env/bin/$name" 'a b')" = "$name 1.2.0.post1+g0123abc a b" ] || fail "$name does not start"
 done
 status=0
@@ -123,7 +123,7 @@ for unit in coordinator worker; do
   done
   grep -q "/etc/ksearch/$unit.textproto" "$file" || fail "$file does not take its configuration"
 done
-for name in ksearch ksearch-coordinator ksearch-worker ksearch-model-server; do
+for name in ksearch ksearch-coordinator ksearch-autoscaler ksearch-worker ksearch-model-server; do
   [ -x "$work/root/usr/lib/ksearch/bin/$(basename "$(readlink "$work/root/usr/bin/$name")")" ] || fail "/usr/bin/$name"
 done
 for script in postinst prerm postrm; do

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks who includes whom: proto <- common <- {coordinator, gpu_worker, cli}, and each third-party
+# Checks who includes whom: proto <- common <- {coordinator, gpu_worker, cli, autoscaler}, and each third-party
 # library only behind its fence. Prints every breach as file:line:include; exit 1 if there is any.
 # usage: include_fences.sh <source root>
 set -euo pipefail
@@ -11,7 +11,7 @@ fence() {
   local pattern=$1 allowed=$2 found
   found=$(grep -rnE "^[[:space:]]*#[[:space:]]*include[[:space:]]*[<\"]($pattern)" \
             --include='*.h' --include='*.cc' --include='*.cu' --include='*.cuh' \
-            common coordinator gpu_worker cli 2>/dev/null | grep -vE "^($allowed)" || true)
+            common coordinator gpu_worker cli autoscaler 2>/dev/null | grep -vE "^($allowed)" || true)
   if [ -n "$found" ]; then
     echo "not allowed here (fence: $allowed):"
     echo "$found"
@@ -22,11 +22,12 @@ fence() {
 fence 'coordinator/(dashboard|engine|events|ledger|llm|packet|proposer|scheduler|search|service|store|views|world_model)/|coordinator/[^/]*\.h' 'coordinator/'
 fence 'gpu_worker/' 'gpu_worker/'
 fence 'cli/' 'cli/'
+fence 'autoscaler/' 'autoscaler/'
 fence 'tests/' 'none/'
 
-fence 'grpcpp|^grpc/|[^>"]*\.grpc\.pb\.h' 'coordinator/service/|coordinator/main|gpu_worker/session/|cli/|common/grpc_channel'
+fence 'grpcpp|^grpc/|[^>"]*\.grpc\.pb\.h' 'coordinator/service/|coordinator/main|gpu_worker/session/|cli/|common/grpc_channel|autoscaler/grpc_coordinator'
 fence 'sqlite3' 'coordinator/store/'
-fence 'curl/' 'coordinator/llm/'
+fence 'curl/' 'coordinator/llm/|autoscaler/fleet/api_client'
 fence 'boost/' 'coordinator/dashboard/|coordinator/llm/model_server/'
 fence 'cuda|nvml|cublas' 'gpu_worker/(cuda|verifier|runner|device)/|gpu_worker/build/cuda/ksearch_cuda\.h'
 fence 'seccomp\.h' 'gpu_worker/sandbox/'

@@ -9,7 +9,7 @@ cd "$1"
 allowed='common/language\.cc|coordinator/proposer/language/|gpu_worker/build/cuda/'
 found=$(grep -rnE '\bLANGUAGE_(CPP|CUDA|PYTHON|TRITON)\b' \
           --include='*.h' --include='*.cc' --include='*.cu' --include='*.cuh' \
-          common coordinator gpu_worker cli 2>/dev/null | grep -vE "^($allowed)" || true)
+          common coordinator gpu_worker cli autoscaler 2>/dev/null | grep -vE "^($allowed)" || true)
 if [ -n "$found" ]; then
   echo "ask the table of languages (common/language.h) instead of naming one:"
   echo "$found"

@@ -3,5 +3,5 @@
 set -euo pipefail
 cd "$1"
 command -v clang-format >/dev/null || { echo "clang-format is not installed"; exit 1; }
-find common coordinator gpu_worker cli bench tests -name '*.h' -o -name '*.cc' -o -name '*.cu' |
+find common coordinator gpu_worker cli autoscaler bench tests -name '*.h' -o -name '*.cc' -o -name '*.cu' |
   grep -v -E '/(bad_candidates|data|corpus)/' | xargs clang-format --dry-run -Werror

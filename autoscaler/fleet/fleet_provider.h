@@ -1,0 +1,55 @@
+#ifndef KSEARCH_AUTOSCALER_FLEET_FLEET_PROVIDER_H_
+#define KSEARCH_AUTOSCALER_FLEET_FLEET_PROVIDER_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace ksearch {
+
+// One worker that a provider was asked for, as the provider sees it.
+struct Instance {
+  enum class State {
+    kPending,  // waits for a machine; costs nothing yet
+    kRunning,  // on a machine, whether its worker is connected or not
+    kFailed,   // will never run, for the reason in `note`
+  };
+  std::string id;  // also in the worker's hello; [A-Za-z0-9_.-]{1,64}
+  State state = State::kPending;
+  std::string note;  // why it waits or failed, in one line; may be empty
+};
+
+// What there is of one pool, whoever started it. Instances that have ended or are ending as they
+// should are not listed.
+struct Fleet {
+  std::vector<Instance> instances;
+  int coming = 0;     // asked for, without an id yet
+  std::string fault;  // why those that come do not, in one line; empty: nothing is known
+};
+
+// Where workers of one pool come from. Errors say in one line, in the provider's words, what a
+// person can do something about. Calls block, each for a minute or so at most. Thread-compatible.
+class FleetProvider {
+ public:
+  enum class Manner { kGently, kAtOnce };
+
+  virtual ~FleetProvider() = default;
+  virtual absl::StatusOr<Fleet> List() = 0;
+  // Asks for so many more. After an error some may come all the same: List knows.
+  virtual absl::Status Start(int count) = 0;
+  // So many of those that are coming are not wanted any more.
+  virtual absl::Status Withdraw(int /*count*/) { return absl::OkStatus(); }
+  // kGently: the worker is told to leave, and its instance ends by itself. One that is gone is no
+  // error.
+  virtual absl::Status Stop(const std::string& id, Manner manner) = 0;
+  // What Start would do, as text for people (--dry-run).
+  virtual std::string Plan() const = 0;
+  // Where people find what an instance printed; may be empty.
+  virtual std::string LogOf(const std::string& id) const = 0;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_AUTOSCALER_FLEET_FLEET_PROVIDER_H_

@@ -1,0 +1,80 @@
+#ifndef KSEARCH_AUTOSCALER_POOL_KEEPER_H_
+#define KSEARCH_AUTOSCALER_POOL_KEEPER_H_
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "autoscaler/coordinator.h"
+#include "autoscaler/fleet/fleet_provider.h"
+#include "autoscaler/pool_policy.h"
+#include "autoscaler/spending.h"
+#include "proto/autoscaler.pb.h"
+
+namespace ksearch {
+
+// Keeps one pool as large as its demand asks for, and says at the coordinator how it stands. Acts
+// only while the coordinator says that nobody else holds the pool. What goes wrong is told and then
+// left alone for a while, twice as long each time. Thread-compatible; time is steady.
+class PoolKeeper {
+ public:
+  struct Parts {
+    std::unique_ptr<FleetProvider> provider;
+    Coordinator* coordinator = nullptr;
+    Spending* spending = nullptr;
+    std::string holder;  // of this process
+    std::string host;
+  };
+  // REQUIRES: the pool's defaults are filled in.
+  PoolKeeper(const v1::WorkerPool& pool, Parts parts, absl::Time now);
+
+  // One look. Demand that this pool sees to is taken out of `demands`.
+  void Step(absl::Time now, const v1::ListWorkersReply& workers,
+            google::protobuf::RepeatedPtrField<v1::Demand>* demands);
+  // The autoscaler ends: somebody else may have the pool. Its workers stay until they are idle.
+  void Release();
+
+ private:
+  struct Known {
+    absl::Time first_running = absl::InfiniteFuture();
+    bool connected_once = false;
+    absl::Time stop_asked = absl::InfiniteFuture();
+  };
+
+  // Whether the pool is this process's.
+  bool Hold();
+  absl::Status Report(bool release);
+  // Looks at the provider, at most every few seconds unless `anew`; false: it does not answer.
+  bool Look(absl::Time now, bool anew);
+  void Account(absl::Time now);
+  // What instances do that they should not: fail, vanish, never connect, never end.
+  void Judge(absl::Time now, const v1::ListWorkersReply& workers);
+  void Act(absl::Time now, const PoolDemand& demand);
+  void Stop(const std::string& id, FleetProvider::Manner manner, absl::Time now);
+  void Fail(absl::Time now, const std::string& why);
+  bool AtCap() const;
+  std::vector<PoolInstance> Instances(const v1::ListWorkersReply& workers) const;
+
+  const v1::WorkerPool pool_;
+  const Parts parts_;
+  const int64_t nano_usd_per_hour_;
+  const int64_t nano_usd_cap_;  // 0: none
+  PoolPolicy policy_;
+  v1::PoolReport report_;
+  Fleet fleet_;
+  absl::Time looked_ = absl::InfinitePast();
+  bool blind_ = false;  // the provider did not answer
+  absl::Time accounted_;
+  std::map<std::string, Known> known_;   // by instance
+  std::vector<PoolInstance> instances_;  // not being stopped
+  int failures_ = 0;                     // since a worker last connected
+  absl::Time retry_at_ = absl::InfinitePast();
+  bool in_trouble_ = false;  // something went wrong in this look
+  std::string refused_;      // why the pool is not ours, as last logged
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_AUTOSCALER_POOL_KEEPER_H_

@@ -1,0 +1,236 @@
+// The API of Kubernetes, played by a loopback server with replies in the form of the real one's.
+#include "autoscaler/fleet/kubernetes_fleet.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "common/mutex.h"
+#include "common/textproto.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/fakes/fault_server.h"
+
+namespace ksearch {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using Manner = FleetProvider::Manner;
+
+constexpr char kDeployment[] = R"({
+  "apiVersion": "apps/v1", "kind": "Deployment",
+  "metadata": {"name": "workers", "namespace": "kernels"},
+  "spec": {"replicas": 4, "selector": {"matchLabels": {"app": "ksearch-worker"}}},
+  "status": {"replicas": 3, "conditions": [
+    {"type": "Available", "status": "True", "reason": "MinimumReplicasAvailable"},
+    {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate",
+     "message": "pods \"workers-7c9-\" is forbidden: exceeded quota: gpus, requested: requests.nvidia.com/gpu=1, used: 3, limited: 3"}]}
+})";
+
+constexpr char kPods[] = R"({"apiVersion": "v1", "kind": "PodList", "items": [
+  {"metadata": {"name": "workers-7c9-aaaaa"}, "status": {"phase": "Running",
+    "containerStatuses": [{"image": "ksearch-worker:1", "ready": true, "state": {"running": {}}}]}},
+  {"metadata": {"name": "workers-7c9-bbbbb"}, "status": {"phase": "Pending",
+    "conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable",
+      "message": "0/3 nodes are available: 3 Insufficient nvidia.com/gpu."}]}},
+  {"metadata": {"name": "workers-7c9-ccccc"}, "status": {"phase": "Pending",
+    "containerStatuses": [{"image": "ksearch-worker:2", "ready": false, "state": {"waiting": {
+      "reason": "ImagePullBackOff", "message": "Back-off pulling image \"ksearch-worker:2\""}}}]}},
+  {"metadata": {"name": "workers-7c9-ddddd", "deletionTimestamp": "2026-01-01T00:00:00Z"},
+    "status": {"phase": "Running"}}
+]})";
+
+class KubernetesFleetTest : public ::testing::Test {
+ protected:
+  KubernetesFleetTest()
+      : token_(testing::TempDir() + "/kubernetes_fleet_test.token"),
+        server_([this](const std::string& request, int) { return Answer(request); }) {
+    std::ofstream(token_) << "first\n";
+    pool_.set_name("h200");
+    pool_.set_most(8);
+    pool_.set_coordinator_for_workers("ksearch-coordinator:7400");
+    v1::KubernetesFleet* settings = pool_.mutable_kubernetes();
+    settings->set_api_server(server_.origin());
+    settings->set_token_file(token_);
+    settings->set_name_space("kernels");
+    settings->set_deployment("workers");
+  }
+  ~KubernetesFleetTest() override { std::filesystem::remove(token_); }
+  std::unique_ptr<FleetProvider> Make() { return KubernetesFleet::Create(pool_).value(); }
+
+  // By the beginning of the request's first line; what is said last counts.
+  void On(const std::string& beginning, int status, const std::string& body) {
+    MutexLock lock(&mu_);
+    replies_.emplace(replies_.begin(), beginning,
+                     HttpReply(status, body, {"Content-Type: application/json"}));
+  }
+  std::vector<std::string> Requests() {
+    MutexLock lock(&mu_);
+    return requests_;
+  }
+  // The bodies of those whose first line begins so.
+  std::vector<json> Bodies(const std::string& beginning) {
+    std::vector<json> bodies;
+    for (const std::string& request : Requests()) {
+      if (!absl::StartsWith(request, beginning)) continue;
+      bodies.push_back(json::parse(request.substr(request.find("\r\n\r\n") + 4)));
+    }
+    return bodies;
+  }
+
+  std::string token_;
+  v1::WorkerPool pool_;
+
+ private:
+  Fault Answer(const std::string& request) {
+    Fault fault;
+    MutexLock lock(&mu_);
+    requests_.push_back(request);
+    for (const auto& [beginning, reply] : replies_) {
+      if (absl::StartsWith(request, beginning)) {
+        fault.bytes = reply;
+        return fault;
+      }
+    }
+    fault.bytes = HttpReply(500, "{}");
+    return fault;
+  }
+
+  Mutex mu_;
+  std::vector<std::pair<std::string, std::string>> replies_ ABSL_GUARDED_BY(mu_);
+  std::vector<std::string> requests_ ABSL_GUARDED_BY(mu_);
+  FaultServer server_;
+};
+
+constexpr char kDeploymentPath[] = "/apis/apps/v1/namespaces/kernels/deployments/workers";
+
+TEST_F(KubernetesFleetTest, PodsOfADeploymentAreSeenWithWhatKeepsThem) {
+  On(absl::StrCat("GET ", kDeploymentPath, " "), 200, kDeployment);
+  On("GET /api/v1/namespaces/kernels/pods?labelSelector=app%3Dksearch-worker ", 200, kPods);
+  const auto provider = Make();
+  const auto fleet = provider->List();
+  ASSERT_TRUE(fleet.ok()) << fleet.status();
+  ASSERT_EQ(fleet->instances.size(), 3u);
+  EXPECT_EQ(fleet->instances[0].id, "workers-7c9-aaaaa");
+  EXPECT_EQ(fleet->instances[0].state, Instance::State::kRunning);
+  EXPECT_EQ(fleet->instances[1].state, Instance::State::kPending);
+  EXPECT_THAT(fleet->instances[1].note, HasSubstr("Insufficient nvidia.com/gpu"));
+  EXPECT_EQ(fleet->instances[2].state, Instance::State::kFailed);
+  EXPECT_THAT(fleet->instances[2].note, HasSubstr("ImagePullBackOff: ksearch-worker:2"));
+  EXPECT_EQ(fleet->coming, 1);
+  EXPECT_THAT(fleet->fault, HasSubstr("exceeded quota: gpus"));
+  EXPECT_THAT(Requests()[0], HasSubstr("Authorization: Bearer first\r\n"));
+  std::ofstream(token_) << "second\n";  // service accounts' tokens are renewed
+  ASSERT_TRUE(provider->List().ok());
+  EXPECT_THAT(Requests().back(), HasSubstr("Authorization: Bearer second\r\n"));
+}
+
+TEST_F(KubernetesFleetTest, ADeploymentGrowsUpToItsCapAndShrinksByTheOneThatIsMeant) {
+  On(absl::StrCat("GET ", kDeploymentPath, " "), 200, kDeployment);
+  On("GET /api/v1/namespaces/kernels/pods?", 200, kPods);
+  On(absl::StrCat("PATCH ", kDeploymentPath, "/scale "), 200, "{}");
+  On("PATCH /api/v1/namespaces/kernels/pods/workers-7c9-aaaaa ", 200, "{}");
+  On("DELETE /api/v1/namespaces/kernels/pods/workers-7c9-ccccc ", 200, "{}");
+  On("PATCH /api/v1/namespaces/kernels/pods/workers-7c9-ccccc ", 200, "{}");
+  On("PATCH /api/v1/namespaces/kernels/pods/gone ", 404,
+     R"({"message": "pods \"gone\" not found"})");
+  const auto fleet = Make();
+  ASSERT_TRUE(fleet->Start(2).ok());
+  ASSERT_TRUE(fleet->Start(20).ok());
+  auto scales = Bodies(absl::StrCat("PATCH ", kDeploymentPath, "/scale "));
+  ASSERT_EQ(scales.size(), 2u);
+  EXPECT_EQ(scales[0], json::parse(R"({"spec": {"replicas": 6}})"));
+  EXPECT_EQ(scales[1], json::parse(R"({"spec": {"replicas": 8}})"));
+  ASSERT_TRUE(fleet->Stop("workers-7c9-aaaaa", Manner::kGently).ok());
+  EXPECT_EQ(Bodies("PATCH /api/v1/namespaces/kernels/pods/workers-7c9-aaaaa ")
+                [0]["metadata"]["annotations"]["controller.kubernetes.io/pod-deletion-cost"],
+            "-2147483647");
+  scales = Bodies(absl::StrCat("PATCH ", kDeploymentPath, "/scale "));
+  EXPECT_EQ(scales.back(), json::parse(R"({"spec": {"replicas": 3}})"));
+  EXPECT_THAT(Requests().back(), HasSubstr("Content-Type: application/merge-patch+json"));
+  ASSERT_TRUE(fleet->Withdraw(1).ok());
+  scales = Bodies(absl::StrCat("PATCH ", kDeploymentPath, "/scale "));
+  EXPECT_EQ(scales.back(), json::parse(R"({"spec": {"replicas": 3}})"));
+  ASSERT_TRUE(fleet->Stop("workers-7c9-ccccc", Manner::kAtOnce).ok());
+  EXPECT_EQ(Bodies("DELETE /api/v1/namespaces/kernels/pods/workers-7c9-ccccc ").size(), 1u);
+  EXPECT_TRUE(fleet->Stop("gone", Manner::kGently).ok());
+}
+
+TEST_F(KubernetesFleetTest, JobsAreMadeFromTheTemplateAndToldWhoTheyAre) {
+  const std::string path = testing::TempDir() + "/job.json";
+  std::ofstream(path) << R"({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "x"},
+    "spec": {"template": {"spec": {"containers": [{"name": "worker", "image": "ksearch-worker:1",
+      "env": [{"name": "A", "value": "b"}]}]}}}})";
+  pool_.mutable_kubernetes()->set_job_template(path);
+  On("POST /apis/batch/v1/namespaces/kernels/jobs ", 201, "{}");
+  On("GET /apis/batch/v1/namespaces/kernels/jobs?labelSelector=ksearch-pool%3Dh200 ", 200, R"({
+    "items": [{"metadata": {"name": "h200-aaaaa"}, "status": {"active": 1, "ready": 1}},
+              {"metadata": {"name": "h200-bbbbb"}, "status": {"active": 1}},
+              {"metadata": {"name": "h200-ccccc"}, "status": {"succeeded": 1}},
+              {"metadata": {"name": "h200-ddddd"}, "status": {"failed": 1}}]})");
+  On("GET /api/v1/namespaces/kernels/pods?labelSelector=ksearch-pool%3Dh200 ", 200, R"({
+    "items": [{"metadata": {"name": "h200-aaaaa-x", "labels": {"job-name": "h200-aaaaa"}},
+               "status": {"phase": "Running"}}]})");
+  On("DELETE /apis/batch/v1/namespaces/kernels/jobs/h200-aaaaa ", 200, "{}");
+  const auto provider = Make();
+  ASSERT_TRUE(provider->Start(2).ok());
+  const auto made = Bodies("POST /apis/batch/v1/namespaces/kernels/jobs ");
+  ASSERT_EQ(made.size(), 2u);
+  EXPECT_EQ(made[0]["metadata"]["generateName"], "h200-");
+  EXPECT_FALSE(made[0]["metadata"].contains("name"));
+  EXPECT_EQ(made[0]["metadata"]["labels"]["ksearch-pool"], "h200");
+  EXPECT_EQ(made[0]["spec"]["backoffLimit"], 0);
+  EXPECT_EQ(made[0]["spec"]["template"]["spec"]["restartPolicy"], "Never");
+  const json& environment = made[0]["spec"]["template"]["spec"]["containers"][0]["env"];
+  ASSERT_EQ(environment.size(), 4u);
+  EXPECT_EQ(environment[0]["name"], "A");
+  EXPECT_EQ(environment[1], json::parse(R"({"name": "KSEARCH_POOL", "value": "h200"})"));
+  EXPECT_EQ(environment[2]["valueFrom"]["fieldRef"]["fieldPath"], "metadata.labels['job-name']");
+  const auto fleet = provider->List();
+  ASSERT_TRUE(fleet.ok()) << fleet.status();
+  ASSERT_EQ(fleet->instances.size(), 2u);
+  EXPECT_EQ(fleet->instances[0].state, Instance::State::kRunning);
+  EXPECT_EQ(fleet->instances[1].state, Instance::State::kPending);
+  ASSERT_TRUE(provider->Stop("h200-aaaaa", Manner::kGently).ok());
+  EXPECT_EQ(Bodies("DELETE ")[0], json::parse(R"({"propagationPolicy": "Background"})"));
+}
+
+TEST_F(KubernetesFleetTest, WhatTheServerRefusesIsSaid) {
+  On("GET ", 403,
+     R"({"kind": "Status", "code": 403, "message": "deployments.apps \"workers\" is )"
+     R"(forbidden: User \"system:serviceaccount:kernels:x\" cannot get resource"})");
+  EXPECT_THAT(std::string(Make()->List().status().message()),
+              HasSubstr("403, deployments.apps \"workers\" is forbidden"));
+}
+
+TEST_F(KubernetesFleetTest, RepliesThatMakeNoSenseAreErrors) {
+  for (const char* body : {"", "[]", "{\"items\": 7", "null"}) {
+    On("GET ", 200, body);
+    EXPECT_FALSE(Make()->List().ok()) << body;
+  }
+}
+
+TEST_F(KubernetesFleetTest, BadSettingsAreNamed) {
+  const auto fault = [this] {
+    return std::string(KubernetesFleet::Create(pool_).status().message());
+  };
+  v1::KubernetesFleet* settings = pool_.mutable_kubernetes();
+  settings->set_api_server("ftp://x");
+  EXPECT_THAT(fault(), HasSubstr("kubernetes.api_server"));
+  settings->clear_api_server();
+  ::unsetenv("KUBERNETES_SERVICE_HOST");
+  EXPECT_THAT(fault(), HasSubstr("outside of a pod"));
+  settings->set_api_server("https://10.0.0.1");
+  settings->set_deployment("../secrets/x");
+  EXPECT_THAT(fault(), HasSubstr("kubernetes.deployment"));
+  settings->set_job_template("/nowhere.json");
+  EXPECT_THAT(fault(), HasSubstr("/nowhere.json"));
+}
+
+}  // namespace
+}  // namespace ksearch
