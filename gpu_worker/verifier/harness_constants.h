@@ -26,6 +26,9 @@ inline constexpr absl::Duration kOracleTimePerWorkload = absl::Milliseconds(300)
 inline constexpr absl::Duration kLateOracleTime = absl::Milliseconds(150);
 inline constexpr double kMaxLateComparisons = 2;
 inline constexpr double kMinLateComparisons = 0.25;
+// GOs tried for one in which inputs came late, but in time: short calls may be made before the
+// verifier is at it.
+inline constexpr int kLateInputTries = 3;
 // Screenings share oracles by sharing seeds: one job in so many draws a fresh one, and at most so
 // many are in use.
 inline constexpr int kJobsPerScreeningSeed = 4;

@@ -619,6 +619,7 @@ absl::Status JobVerifier::JudgeSuspects(const Suspects& suspects, Job* job) {
         JudgeOutputs(workload, suspect.outputs->CompareWith(workload, *oracle.outputs));
     if (compared.right) continue;
     Ending ending = {v1::OUTCOME_INCORRECT, absl::StrCat("in a timed call: ", compared.message)};
+    if (suspect.late) ending.message = absl::StrCat(kLateInputs, compared.message);
     if (suspect.repeated) {
       ending = {v1::OUTCOME_CHEAT, absl::StrCat(kStaleOutput, compared.message)};
     }

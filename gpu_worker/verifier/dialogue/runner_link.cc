@@ -211,7 +211,8 @@ RunnerLink::GoReply RunnerLink::Go(const std::vector<int>& set_order, absl::Time
   return Go(go, deadline);
 }
 
-RunnerLink::GoReply RunnerLink::Go(const v1::GoRequest& go, absl::Time deadline) {
+RunnerLink::GoReply RunnerLink::Go(const v1::GoRequest& go, absl::Time deadline,
+                                   const std::function<void()>& meanwhile) {
   v1::RunnerRequest request;
   *request.mutable_go() = go;
   ExpectedReply expected;
@@ -223,11 +224,14 @@ RunnerLink::GoReply RunnerLink::Go(const v1::GoRequest& go, absl::Time deadline)
     return own_delay_.Read().waiting +
            (runner_delay_.has_value() ? runner_delay_->Read().waiting : absl::ZeroDuration());
   };
+  JudgeRest();
+  const absl::Time resumed = clock_.SteadyNow();
   Resume();
   const absl::Duration waited_before = waited();
   const absl::Duration others_before = OtherThreadsTime();
   const absl::Time start = clock_.SteadyNow();
-  result.ending = Exchange(&request, {}, expected, deadline, &reply);
+  result.head_start = start - resumed;
+  result.ending = Exchange(&request, {}, expected, deadline, &reply, meanwhile);
   result.audit = clock_.SteadyNow() - start;
   // Calls that say how long they took explain what their threads did meanwhile. What threads did
   // beyond that may have been the work itself, with the main thread waiting for its turn.
@@ -277,8 +281,15 @@ Ending RunnerLink::AwaitStop() {
   return {};
 }
 
+bool RunnerLink::Answered() const {
+  struct pollfd ready = {socket_.get(), POLLIN, 0};
+  return ::poll(&ready, 1, 0) != 0;
+}
+
 Ending RunnerLink::Exchange(v1::RunnerRequest* request, const std::vector<int>& fds,
-                            ExpectedReply expected, absl::Time deadline, v1::RunnerReply* reply) {
+                            ExpectedReply expected, absl::Time deadline, v1::RunnerReply* reply,
+                            const std::function<void()>& meanwhile) {
+  JudgeRest();
   Resume();
   if (failure_.has_value()) return *failure_;
   expected.nonce = nonce_;
@@ -319,6 +330,7 @@ Ending RunnerLink::Exchange(v1::RunnerRequest* request, const std::vector<int>& 
   } while (sent < 0 && errno == EINTR);
   if (sent < 0) return Fail(DescribeDeath());
 
+  if (meanwhile) meanwhile();
   std::string packet;
   Ending ending = ReceivePacket(deadline, &packet);
   if (!leading_in_) Pause();
@@ -495,7 +507,7 @@ void RunnerLink::Pause() {
   paused_ = ::syscall(SYS_pidfd_send_signal, runner_pidfd_.get(), SIGSTOP, nullptr, 0) == 0;
 }
 
-void RunnerLink::Resume() {
+void RunnerLink::JudgeRest() {
   if (!paused_) return;
   if (const auto before = std::exchange(when_stopped_, std::nullopt);
       before.has_value() && before->time.has_value()) {
@@ -509,6 +521,10 @@ void RunnerLink::Resume() {
                          " while it was stopped")});
     }
   }
+}
+
+void RunnerLink::Resume() {
+  if (!paused_) return;
   ::syscall(SYS_pidfd_send_signal, runner_pidfd_.get(), SIGCONT, nullptr, 0);
   paused_ = false;
 }

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -80,6 +81,9 @@ class RunnerLink {
     std::string not_captured;  // CAPTURE: why not; empty: done
     // This process' clock around the message and its answer.
     absl::Duration audit;
+    // Before that the runner's threads were woken, which have the inputs from then on, and may take
+    // this process' core.
+    absl::Duration head_start;
     // Part of `audit` in which this thread or the runner's main thread wanted a core and had none,
     // as far as it was not the runner's own threads that had them.
     absl::Duration waited;
@@ -92,7 +96,11 @@ class RunnerLink {
   // claim to a core at once); the candidate's threads have that time too.
   absl::Duration LeadIn(absl::Time deadline);
   GoReply Go(const std::vector<int>& set_order, absl::Time deadline);
-  GoReply Go(const v1::GoRequest& go, absl::Time deadline);
+  // `meanwhile`, which may be null, runs once the request is sent, before the answer is waited for.
+  GoReply Go(const v1::GoRequest& go, absl::Time deadline,
+             const std::function<void()>& meanwhile = nullptr);
+  // Within it: whether there is nothing more to wait for.
+  bool Answered() const;
 
   // After a GO and a look at what it left: waits until every thread of the runner is stopped, which
   // a long system call may delay. CHEAT if one is not within kStopTimeout; RESOURCE_LIMIT if the
@@ -126,7 +134,8 @@ class RunnerLink {
 
   // Sends, waits for the answer and judges it.
   Ending Exchange(v1::RunnerRequest* request, const std::vector<int>& fds, ExpectedReply expected,
-                  absl::Time deadline, v1::RunnerReply* reply);
+                  absl::Time deadline, v1::RunnerReply* reply,
+                  const std::function<void()>& meanwhile = nullptr);
   // Waits for one packet; an ending if there is none.
   Ending ReceivePacket(absl::Time deadline, std::string* packet);
   // Looks at the first packet, which stays there: its sender is the runner's main thread, by the
@@ -144,6 +153,8 @@ class RunnerLink {
   bool HoldsMoreThan(int64_t bytes) const;
   Ending Fail(Ending ending);
   void Pause();
+  // Before Resume: holds against it what it ran while it was stopped.
+  void JudgeRest();
   void Resume();
 
   const std::shared_ptr<ProgramSlot> folder_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "common/log.h"
@@ -18,6 +20,10 @@ constexpr absl::Duration kGoSlack = absl::Milliseconds(500);
 constexpr int kMostCopies = 15;
 constexpr absl::Duration kCopiesTime = absl::Milliseconds(100);
 constexpr absl::Duration kMapTimeout = absl::Seconds(30);
+// Inputs come late within the first part of a call, so that it is mostly still at work.
+constexpr double kLatePartOfCall = 0.7;
+// No longer than this: the program may need every core.
+constexpr absl::Duration kAwakeTime = absl::Milliseconds(50);
 // Contents of decoys: beyond those that any call gets.
 constexpr int64_t kFirstDecoyContent = int64_t{1} << 30;
 
@@ -32,7 +38,8 @@ Ending WorkloadSession::Map(int sets, const Limits& limits, int workspace_fill) 
 }
 
 WorkloadSession::Batch WorkloadSession::Run(const std::vector<Call>& calls, Mode mode, const Go& go,
-                                            const OracleEntries& oracles, const Limits& limits) {
+                                            const OracleEntries& oracles, const Limits& limits,
+                                            LateCall* late) {
   const uint64_t salt = rng_.Next();
   v1::GoRequest request;
   request.set_mode(go.mode);
@@ -58,7 +65,12 @@ WorkloadSession::Batch WorkloadSession::Run(const std::vector<Call>& calls, Mode
   buffers_->Prepare(prepared, salt);
   const absl::Time go_deadline = GoDeadline(calls.size(), mode, limits);
   if (go.lead_in) batch.lead_in = link_.LeadIn(std::min(limits.deadline, go_deadline));
-  RunnerLink::GoReply reply = link_.Go(request, std::min(limits.deadline, go_deadline));
+  std::function<void()> meanwhile;
+  if (late != nullptr) late->inputs = buffers_->Withhold(calls[late->place], &rng_);
+  if (late != nullptr && late->inputs != nullptr) {
+    meanwhile = [&] { Deliver(calls, salt, std::min(limits.deadline, go_deadline), late); };
+  }
+  RunnerLink::GoReply reply = link_.Go(request, std::min(limits.deadline, go_deadline), meanwhile);
   const absl::Time done = clock_.SteadyNow();
   batch.ending = std::move(reply.ending);
   if (batch.ending.outcome == v1::OUTCOME_TIMEOUT && limits.deadline < go_deadline) {
@@ -77,6 +89,7 @@ WorkloadSession::Batch WorkloadSession::Run(const std::vector<Call>& calls, Mode
   }
   batch.inner = absl::Nanoseconds(inner_ns);
   batch.audit = reply.audit;
+  batch.head_start = reply.head_start;
   batch.waited = reply.waited;
   batch.waited_for_others = reply.waited_for_others;
   const std::vector<CallFindings> findings = buffers_->Collect(calls, salt);
@@ -90,13 +103,58 @@ WorkloadSession::Batch WorkloadSession::Run(const std::vector<Call>& calls, Mode
                                                       "a call may only do its own work")};
     }
   }
-  if (mode == Mode::kTimed && batch.ending.passed()) {
+  if (mode == Mode::kTimed && batch.ending.passed() && late == nullptr) {
     Sample(calls);
-    slowest_call_ = std::max(slowest_call_,
-                             batch.audit / static_cast<double>(std::max<size_t>(1, batch.calls)));
+    last_call_ = batch.audit / static_cast<double>(std::max<size_t>(1, batch.calls));
+    slowest_call_ = std::max(slowest_call_, last_call_);
   }
   if (wipes_outputs_) buffers_->Wipe(calls);
   return batch;
+}
+
+Ending WorkloadSession::RunWithLateInputs(const std::vector<Call>& calls, const Go& go,
+                                          const Limits& limits, bool* seen) {
+  *seen = false;
+  LateCall late;
+  const size_t others = calls.size() - 1;
+  if (rng_.NextBelow(3) == 0) {
+    // Somewhere in the call before it: a helper may be only one call ahead.
+    late.place = 1 + static_cast<size_t>(rng_.NextBelow(others));
+    late.done = late.place - 1;
+    late.further = kLatePartOfCall * rng_.NextDouble() * last_call_;
+  } else {
+    // Whenever it would not have begun yet, one of the later calls: the first may do the work of
+    // all, one after the other.
+    late.place = 1 + others / 2 + static_cast<size_t>(rng_.NextBelow(others - others / 2));
+    late.further = rng_.NextDouble() * static_cast<double>(late.place) * last_call_;
+  }
+  const Batch batch = Run(calls, Mode::kTimed, go, {}, limits, &late);
+  if (!batch.ending.passed() || !late.in_time) return batch.ending;
+  *seen = true;
+  if (std::optional<Suspect> suspect = MakeSuspect(calls[late.place])) {
+    suspect->late = true;
+    late_.push_back(*std::move(suspect));
+  }
+  return {};
+}
+
+void WorkloadSession::Deliver(const std::vector<Call>& calls, uint64_t salt, absl::Time deadline,
+                              LateCall* late) {
+  const auto wait = [&](const std::function<bool()>& more) {
+    while (more() && !link_.Answered() && clock_.SteadyNow() < deadline) std::this_thread::yield();
+  };
+  if (late->done > 0) {
+    const int before = calls[late->done - 1].set;
+    wait([&] { return buffers_->IsPending(before, salt); });
+  }
+  const absl::Time then = clock_.SteadyNow() + late->further;
+  wait([&] { return clock_.SteadyNow() < then; });
+  late->inputs->Deliver();
+  late->in_time = buffers_->IsPending(calls[late->place - 1].set, salt);
+  // Awake, so that the runner is stopped the sooner once it says "done": what a thread of the
+  // program was to finish while this process wakes up is missing.
+  const absl::Time asleep_from = std::min(deadline, clock_.SteadyNow() + kAwakeTime);
+  wait([&] { return clock_.SteadyNow() < asleep_from; });
 }
 
 absl::Duration WorkloadSession::LookOver(const std::vector<Call>& calls) {
@@ -227,17 +285,17 @@ bool WorkloadSession::IsRepeated(const Call& call, uint64_t fingerprint, Mode mo
   const auto [seen, fresh] = seen_outputs_.emplace(fingerprint, call.content);
   if (fresh || seen->second == call.content) return false;
   if (mode == Mode::kTimed && repeated_.size() < kMaxSuspects) {
-    if (std::optional<Suspect> suspect = MakeSuspect(call, true)) {
+    if (std::optional<Suspect> suspect = MakeSuspect(call)) {
+      suspect->repeated = true;
       repeated_.push_back(*std::move(suspect));
     }
   }
   return true;
 }
 
-std::optional<WorkloadSession::Suspect> WorkloadSession::MakeSuspect(const Call& call,
-                                                                     bool repeated) const {
+std::optional<WorkloadSession::Suspect> WorkloadSession::MakeSuspect(const Call& call) const {
   absl::StatusOr<std::shared_ptr<const SavedOutputs>> outputs = buffers_->Save(call.set);
-  if (outputs.ok()) return Suspect{call.content, *std::move(outputs), repeated};
+  if (outputs.ok()) return Suspect{call.content, *std::move(outputs)};
   LOG(ERROR) << "msg=\"cannot keep the outputs of a call for later\" error=\""
              << outputs.status().message() << "\"";
   return std::nullopt;
@@ -250,12 +308,13 @@ void WorkloadSession::CompareLater(int count) {
 
 void WorkloadSession::Sample(const std::vector<Call>& calls) {
   for (const CallSample::Choice& choice : sample_.Add(calls.size(), &rng_)) {
-    sampled_[choice.place] = MakeSuspect(calls[choice.call], false);
+    sampled_[choice.place] = MakeSuspect(calls[choice.call]);
   }
 }
 
 std::vector<WorkloadSession::Suspect> WorkloadSession::suspects() const {
   std::vector<Suspect> suspects = repeated_;
+  suspects.insert(suspects.end(), late_.begin(), late_.end());
   for (const std::optional<Suspect>& one : sampled_) {
     if (one.has_value()) suspects.push_back(*one);
   }

@@ -34,6 +34,11 @@ using OracleEntries = absl::flat_hash_map<int64_t, std::shared_ptr<const OracleE
 inline constexpr absl::string_view kStaleOutput =
     "a timed call returned the outputs of another call, whose inputs were different: ";
 
+// Said of a timed call that is wrong where its inputs came late; what is wrong follows.
+inline constexpr absl::string_view kLateInputs =
+    "in a timed call, a part of whose inputs came when calls before it were being made (a call may "
+    "only do its own work): ";
+
 // One runner on one workload: prepares buffers, has calls made, and judges what came of them.
 // Thread-compatible.
 class WorkloadSession {
@@ -53,7 +58,8 @@ class WorkloadSession {
     bool queued = false;          // GPU, EVENTS: no call waited for the host
     absl::Duration inner;         // their sum
     absl::Duration audit;         // by the verifier's clock, message and answer included
-    absl::Duration waited;        // part of it spent waiting for a core
+    absl::Duration head_start;    // before it: RunnerLink::GoReply
+    absl::Duration waited;        // part of audit spent waiting for a core
     absl::Duration waited_for_others;  // part of that which no thread of the runner can have caused
     absl::Duration lead_in;            // of a GO that has one
     // From "done" until the outputs were looked over. Work that still has the device delays it.
@@ -92,7 +98,17 @@ class WorkloadSession {
     return Run(calls, mode, Go(), oracles, limits);
   }
   Batch Run(const std::vector<Call>& calls, Mode mode, const Go& go, const OracleEntries& oracles,
-            const Limits& limits);
+            const Limits& limits) {
+    return Run(calls, mode, go, oracles, limits, nullptr);
+  }
+
+  // A timed GO of at least two calls whose time does not count: a part of the inputs of one call
+  // after the first comes when calls before it are being made, or have been. If the runner was
+  // early enough at that, which *seen tells, the outputs of that call join suspects(): they are
+  // wrong where work was done ahead. Where inputs cannot come late (BufferSets::Withhold) nothing
+  // is done.
+  Ending RunWithLateInputs(const std::vector<Call>& calls, const Go& go, const Limits& limits,
+                           bool* seen);
 
   // How many sets a timed GO should leave out, of `sets`: some of these are prepared as if calls on
   // them would come, and must be as they were afterwards. A program that does the work of calls
@@ -133,7 +149,8 @@ class WorkloadSession {
   struct Suspect {
     int64_t content = 0;
     std::shared_ptr<const SavedOutputs> outputs;
-    bool repeated = true;  // looked like another call's
+    bool repeated = false;  // looked like another call's
+    bool late = false;      // of RunWithLateInputs
   };
   std::vector<Suspect> suspects() const;
   const WorkloadCase& workload() const { return *workload_; }
@@ -143,9 +160,22 @@ class WorkloadSession {
   }
 
  private:
+  // Of a call whose inputs come late.
+  struct LateCall {
+    size_t place = 0;        // in the GO, above 0
+    size_t done = 0;         // so many calls return first, fewer than `place`
+    absl::Duration further;  // and so much time passes then
+    std::unique_ptr<LateInputs> inputs;
+    bool in_time = false;  // they came before the call can have begun
+  };
+
+  Batch Run(const std::vector<Call>& calls, Mode mode, const Go& go, const OracleEntries& oracles,
+            const Limits& limits, LateCall* late);
+  // While the runner makes these calls.
+  void Deliver(const std::vector<Call>& calls, uint64_t salt, absl::Time deadline, LateCall* late);
   Ending Judge(const std::vector<Call>& calls, const std::vector<CallFindings>& findings, Mode mode,
                const OracleEntries& oracles);
-  std::optional<Suspect> MakeSuspect(const Call& call, bool repeated) const;
+  std::optional<Suspect> MakeSuspect(const Call& call) const;
   void Sample(const std::vector<Call>& calls);
   // By when calls that take no longer than those before them are certainly done.
   absl::Time GoDeadline(size_t calls, Mode mode, const Limits& limits) const;
@@ -169,9 +199,11 @@ class WorkloadSession {
   // Beginnings of the outputs of every call, by hash, with the content they came from.
   absl::flat_hash_map<uint64_t, int64_t> seen_outputs_;
   std::vector<Suspect> repeated_;
+  std::vector<Suspect> late_;
   CallSample sample_;
   std::vector<std::optional<Suspect>> sampled_;
-  absl::Duration slowest_call_;  // mean of the timed GO with the longest; 0: there was none
+  // Means of timed GOs, 0 before the first.
+  absl::Duration slowest_call_, last_call_;
 };
 
 }  // namespace ksearch

@@ -13,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "common/digest.h"
 #include "common/status_macros.h"
+#include "gpu_worker/verifier/host/host_late_inputs.h"
 #include "gpu_worker/verifier/host/host_outputs.h"
 #include "gpu_worker/verifier/tensors/poison.h"
 
@@ -114,6 +115,14 @@ void MemfdBufferSets::Prepare(const std::vector<SetContent>& calls, uint64_t poi
       }
     }
   }
+}
+
+std::unique_ptr<LateInputs> MemfdBufferSets::Withhold(const SetContent& call, Rng* rng) {
+  std::vector<std::byte*> inputs;
+  for (int t = 0; t < workload_->inputs(); ++t) {
+    inputs.push_back(tensor_memory(call.set, static_cast<size_t>(t)));
+  }
+  return HostLateInputs::Withhold(*workload_, inputs, rng);
 }
 
 std::vector<CallFindings> MemfdBufferSets::Collect(const std::vector<SetContent>& calls,

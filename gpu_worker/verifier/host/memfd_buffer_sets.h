@@ -32,6 +32,10 @@ class MemfdBufferSets final : public BufferSets {
   }
   std::vector<MapPacket> Map(int sets) override;
   void Prepare(const std::vector<SetContent>& calls, uint64_t poison_salt) override;
+  std::unique_ptr<LateInputs> Withhold(const SetContent& call, Rng* rng) override;
+  bool IsPending(int set, uint64_t poison_salt) const override {
+    return UnwrittenOutput(set, poison_salt).has_value();
+  }
   // The runner is stopped meanwhile, so that nothing needs to be copied.
   std::vector<CallFindings> Collect(const std::vector<SetContent>& calls,
                                     uint64_t poison_salt) override;

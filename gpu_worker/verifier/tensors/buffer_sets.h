@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "common/rng.h"
+#include "gpu_worker/verifier/tensors/late_inputs.h"
 #include "gpu_worker/verifier/tensors/workload_case.h"
 #include "proto/runner.pb.h"
 
@@ -72,6 +74,12 @@ class BufferSets {
   virtual std::vector<MapPacket> Map(int sets) = 0;
   // Writes inputs and poisons outputs, in the order in which the calls will come.
   virtual void Prepare(const std::vector<SetContent>& calls, uint64_t poison_salt) = 0;
+  // After Prepare: leaves a part of this call's inputs out, to be delivered while the runner is at
+  // work. Null where that cannot be, as with memory that only idle runners leave to others.
+  virtual std::unique_ptr<LateInputs> Withhold(const SetContent&, Rng*) { return nullptr; }
+  // Of a call that was prepared, while the runner is at work: whether its outputs still show their
+  // poison, so that it has not returned yet. False tells nothing.
+  virtual bool IsPending(int, uint64_t) const { return false; }
   // Right after the calls: looks them over, in their order. Compare and Save go by the outputs as
   // they are now, whatever a runner may still write.
   virtual std::vector<CallFindings> Collect(const std::vector<SetContent>& calls,

@@ -64,8 +64,11 @@ absl::StatusOr<Ending> Confirmation::Open(ConfirmationSide* side, const Confirma
   }
   Rng rng(RandomUint64());
   // A rival's calls are its task's word.
-  side->session->CompareLater(
-      side->is_candidate ? LateComparisons(one.oracles, plan_.launches(), &rng) : 0);
+  const int compared =
+      side->is_candidate ? LateComparisons(one.oracles, plan_.launches(), &rng) : 0;
+  side->session->CompareLater(compared);
+  // One more, if its time allows any.
+  side->wants_late_inputs = compared > 0;
   side->dealer = std::make_unique<CallDealer>(sets, std::move(oracled), rng);
   side->audit = ClockAudit();
   // Both sides are called with the same contents.

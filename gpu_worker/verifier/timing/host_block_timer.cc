@@ -8,6 +8,13 @@
 #include "gpu_worker/verifier/harness_constants.h"
 
 namespace ksearch {
+namespace {
+
+// A candidate is believed to be so many times slower than its rival, before a block was timed.
+constexpr double kMaxSlower = 8;
+
+}  // namespace
+
 int HostBlockTimer::Sets(const WorkloadCase& workload) const {
   return bench_.HostConfirmationSets(workload);
 }
@@ -32,14 +39,33 @@ absl::StatusOr<BlockTimer::Pair> HostBlockTimer::RunPair(const ConfirmationCase&
                                                          ConfirmationSide* second, int pairs_left) {
   Pair pair;
   // GOs of both sides are alike: what a GO costs beside its calls must not fall on more calls of
-  // one side, which could be slow in its warm-up to that end.
-  const int calls = CallsAGo(std::max(first->call_us, second->call_us), &first->dealer->rng());
+  // one side. A candidate could be slow in its warm-up, or say so, to have GOs of few calls, where
+  // it would gain by what happens around them: that makes one block of a launch at most.
+  ConfirmationSide* const candidate = first->is_candidate ? first : second;
+  const double rival_us = (first->is_candidate ? second : first)->call_us;
+  const double slower_us = std::max(rival_us, std::min(candidate->call_us, kMaxSlower * rival_us));
+  const int calls = CallsAGo(slower_us, &first->dealer->rng());
   for (ConfirmationSide* side : {first, second}) {
-    pair.ended = {RunBlock(side, one, calls, pairs_left,
-                           side->is_candidate ? &pair.candidate_us : &pair.rival_us),
-                  side};
-    if (!pair.ended.passed()) break;
+    Rng& rng = side->dealer->rng();
+    const bool late =
+        side->wants_late_inputs && rng.NextBelow(static_cast<uint64_t>(pairs_left)) == 0;
+    const auto run_late = [&] {
+      bool seen = false;
+      Ending ending = RunWithLateInputs(*side->session, *side->dealer, calls, {}, limits_, &seen);
+      side->wants_late_inputs = !seen;
+      return ending;
+    };
+    const bool late_first = rng.NextBelow(2) == 0;
+    Ending ending = late && late_first ? run_late() : Ending();
+    if (ending.passed()) {
+      ending = RunBlock(side, one, calls, pairs_left,
+                        side->is_candidate ? &pair.candidate_us : &pair.rival_us);
+    }
+    if (ending.passed() && late && !late_first) ending = run_late();
+    pair.ended = {std::move(ending), side};
+    if (!pair.ended.passed()) return pair;
   }
+  candidate->call_us = pair.candidate_us;
   return pair;
 }
 
@@ -71,7 +97,7 @@ Ending HostBlockTimer::RunBlock(ConfirmationSide* side, const ConfirmationCase& 
     side->audit.AddGo(batch);
     // The same, trusted amount for both sides, so that short calls show.
     spent_us += absl::ToDoubleMicroseconds(
-        std::max(batch.audit - side->least_round_trip, batch.audit / 10));
+        batch.head_start + std::max(batch.audit - side->least_round_trip, batch.audit / 10));
     calls_done += batch.calls;
   }
   *us_per_call = spent_us / static_cast<double>(calls_done);

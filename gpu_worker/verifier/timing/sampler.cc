@@ -41,19 +41,28 @@ struct Measurement {
 
 absl::StatusOr<Measurement> Measure(WorkloadSession& session, CallDealer& dealer,
                                     const OracleEntries& oracles, const v1::MeasurePlan& plan,
-                                    Metronome* metronome, const WorkloadSession::Limits& limits,
-                                    const Clock& clock, double call_us) {
+                                    Metronome* metronome, bool late_inputs,
+                                    const WorkloadSession::Limits& limits, const Clock& clock,
+                                    double call_us) {
   Measurement measurement;
   const absl::Duration max_time = FromProto(plan.max_time_per_workload());
   const absl::Time wall_end = clock.SteadyNow() + max_time * kWallPerMeasureTime;
   const double max_us = absl::ToDoubleMicroseconds(max_time);
   bool enough = false;
+  // Before which GO: as likely any of those that there always are.
+  int gos_to_late_inputs =
+      late_inputs ? static_cast<int>(dealer.rng().NextBelow(kGosPerMeasurement)) : -1;
   while (true) {
     const int done = static_cast<int>(measurement.latency_us.size());
     const double most = std::clamp(max_us / kGosPerMeasurement / std::max(call_us, 1e-3), 1.0,
                                    static_cast<double>(std::max(1, plan.max_calls() - done)));
     // Half to all of that: the length of a GO tells the candidate nothing.
     const int calls = static_cast<int>(std::ceil(most * (0.5 + 0.5 * dealer.rng().NextDouble())));
+    if (gos_to_late_inputs-- == 0) {
+      bool seen = false;
+      measurement.ending = RunWithLateInputs(session, dealer, calls, {}, limits, &seen);
+      if (!measurement.ending.passed()) return measurement;
+    }
     // The last GO comes unannounced.
     const int oracled = enough ? dealer.oracled_left() : dealer.DrawOracles();
     if (metronome != nullptr) {
@@ -208,6 +217,19 @@ Ending WarmUp(WorkloadSession& session, CallDealer& dealer, int least_calls, abs
   return {};
 }
 
+Ending RunWithLateInputs(WorkloadSession& session, CallDealer& dealer, int calls,
+                         const WorkloadSession::Go& go, const WorkloadSession::Limits& limits,
+                         bool* seen) {
+  const int most = dealer.sets() - WorkloadSession::Decoys(dealer.sets());
+  if (std::min(calls, most) < 2) return {};
+  for (int tries = 0; tries < kLateInputTries && !*seen; ++tries) {
+    Ending ending = session.RunWithLateInputs(
+        dealer.DealTo(dealer.PickSets(std::min(calls, most)), 0), go, limits, seen);
+    if (!ending.passed()) return ending;
+  }
+  return {};
+}
+
 absl::StatusOr<Sampling> Sample(WorkloadSession& session, CallDealer& dealer,
                                 const OracleEntries& oracles, const v1::MeasurePlan& plan,
                                 Metronome* metronome, int late_comparisons,
@@ -218,7 +240,8 @@ absl::StatusOr<Sampling> Sample(WorkloadSession& session, CallDealer& dealer,
   for (int attempt = 1; sampling.ending.passed(); ++attempt) {
     session.CompareLater(late_comparisons);
     ASSIGN_OR_RETURN(Measurement measurement,
-                     Measure(session, dealer, oracles, plan, metronome, limits, clock, call_us));
+                     Measure(session, dealer, oracles, plan, metronome,
+                             late_comparisons > 0 && attempt == 1, limits, clock, call_us));
     sampling.ending = measurement.ending;
     if (metronome != nullptr) {
       measurement.latency_us =

@@ -324,6 +324,17 @@ TEST(JobVerifierTest, ConfirmationJudgesTimedOutputsToo) {
   EXPECT_THAT(verdict.comparisons(), IsEmpty());
 }
 
+TEST(JobVerifierTest, AConfirmationHasCallsWhoseInputsComeLate) {
+  Verifier verifier;
+  v1::Verdict verdict;
+  // Which call it is, and when they come, is drawn.
+  for (int tries = 0; tries < 6 && verdict.outcome() != v1::OUTCOME_INCORRECT; ++tries) {
+    verdict = verifier.Verify(ConfirmRequest("computes_apart", "honest"));
+  }
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_INCORRECT) << verdict.message();
+  EXPECT_THAT(verdict.message(), HasSubstr("came when calls before it were being made"));
+}
+
 TEST(JobVerifierTest, AConfirmationHasCallsThatAreNotMade) {
   Verifier verifier;
   const v1::Verdict verdict = verifier.Verify(ConfirmRequest("computes_ahead", "honest"));

@@ -89,6 +89,31 @@ TEST_F(SessionTest, AProgramThatWritesOutputsOfOtherCallsIsACheat) {
   }
 }
 
+// The work of all sets is done in the first call, into memory of the program's own: decoys are as
+// they were, and what a sample of the inputs tells is the same. Only that a part of them came after
+// that shows.
+TEST_F(SessionTest, WorkDoneAheadIsWrongWhereInputsComeLate) {
+  for (const bool honest : {true, false}) {
+    Open(honest ? "honest" : "computes_apart");
+    ASSERT_TRUE(RunTimed(kSets).passed());
+    int goes = 0, seen = 0, wrong = 0;
+    // Calls are short: on a busy machine most are made before the verifier is at it.
+    while (goes++ < 5000 && (honest ? seen < 10 : wrong == 0)) {
+      std::vector<WorkloadSession::Call> calls;
+      for (int set = 0; set < kSets - 1; ++set) calls.push_back({set, next_content_++});
+      bool in_time = false;
+      const Ending ending = session_->RunWithLateInputs(calls, {}, limits_, &in_time);
+      ASSERT_TRUE(ending.passed()) << ending.message;
+      if (!in_time) continue;
+      ASSERT_EQ(static_cast<int>(session_->suspects().size()), ++seen);
+      EXPECT_TRUE(session_->suspects().back().late);
+      if (!Right(session_->suspects().back())) ++wrong;
+    }
+    EXPECT_GT(seen, 0);
+    EXPECT_EQ(wrong, honest ? 0 : 1) << seen << " seen of " << goes;
+  }
+}
+
 TEST_F(SessionTest, AGoIsNotWaitedForMuchLongerThanTheOnesBefore) {
   Open("late_hang");
   for (int go = 0; go < 3; ++go) ASSERT_TRUE(RunTimed(kSets).passed());

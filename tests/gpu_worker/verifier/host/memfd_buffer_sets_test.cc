@@ -5,7 +5,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <memory>
+#include <vector>
 
 #include "gpu_worker/verifier/tensors/poison.h"
 #include "tests/gpu_worker/verifier/matmul_task.h"
@@ -70,6 +74,45 @@ TEST_F(MemfdBufferSetsTest, ManySetsTakeSeveralPackets) {
     fds += packets[i].fds.size();
   }
   EXPECT_EQ(fds, 3u * 64u);
+}
+
+TEST_F(MemfdBufferSetsTest, InputsThatComeLateAreCompleteInTheEnd) {
+  Rng rng(7);
+  int changed_a = 0, changed_b = 0;
+  for (int64_t content = 100; content < 140; ++content) {
+    const std::vector<MapPacket> packets = buffers_->Map(2);
+    buffers_->Prepare({{1, content}}, 3);
+    const Mapping a(packets[0], 3), b(packets[0], 4);
+    const std::vector<char> before_a(a.tensor(), a.tensor() + 32 * 40 * 4),
+        before_b(b.tensor(), b.tensor() + 40 * 24 * 4);
+    const std::unique_ptr<LateInputs> late = buffers_->Withhold({1, content}, &rng);
+    ASSERT_NE(late, nullptr);
+    const bool differs_a = std::memcmp(a.tensor(), before_a.data(), before_a.size()) != 0;
+    const bool differs_b = std::memcmp(b.tensor(), before_b.data(), before_b.size()) != 0;
+    EXPECT_TRUE(differs_a || differs_b);
+    changed_a += differs_a;
+    changed_b += differs_b;
+    // Nothing that an input could not hold.
+    EXPECT_TRUE(std::all_of(a.floats(), a.floats() + 32 * 40,
+                            [](float value) { return std::abs(value) < 10; }));
+    EXPECT_TRUE(buffers_->ChangedInput({1, content}).has_value());
+    EXPECT_TRUE(buffers_->IsPending(1, 3));
+    late->Deliver();
+    EXPECT_EQ(buffers_->ChangedInput({1, content}), std::nullopt);
+    EXPECT_EQ(Findings(1, 3).broken_guard, "");
+  }
+  EXPECT_GT(changed_a, 10);
+  EXPECT_GT(changed_b, 10);
+}
+
+TEST_F(MemfdBufferSetsTest, ACallIsPendingUntilItsOutputsAreComplete) {
+  const std::vector<MapPacket> packets = buffers_->Map(1);
+  buffers_->Prepare({{0, 5}}, 3);
+  const Mapping c(packets[0], 2);
+  std::fill_n(c.floats(), 32 * 24 - 1, 1.0f);
+  EXPECT_TRUE(buffers_->IsPending(0, 3));
+  c.floats()[32 * 24 - 1] = 1;
+  EXPECT_FALSE(buffers_->IsPending(0, 3));
 }
 
 TEST_F(MemfdBufferSetsTest, NobodyFindsAnswersOfOthers) {
