@@ -31,7 +31,7 @@ absl::StatusOr<std::vector<v1::SourceFile>> ReadSourceFiles(const std::vector<st
     RETURN_IF_ERROR(content.status());
     if (const size_t text = ValidUtf8Bytes(*content); text < content->size()) {
       return absl::InvalidArgumentError(
-          absl::StrCat(path, " is no UTF-8 text: see byte ", text, " of ", content->size()));
+          absl::StrCat(path, " is not UTF-8 text: see byte ", text, " of ", content->size()));
     }
     file.set_content(*std::move(content));
     files.push_back(std::move(file));

@@ -72,7 +72,7 @@ absl::StatusOr<std::string> KernelHeader(const v1::Definition& definition, v1::D
   std::string fields;
   const auto add = [&](const std::string& name) -> absl::Status {
     if (!IsIdentifier(name)) {
-      return absl::InvalidArgumentError(absl::StrCat("'", name, "' is no C identifier"));
+      return absl::InvalidArgumentError(absl::StrCat("'", name, "' is not a C identifier"));
     }
     if (!names.insert(name).second) {
       return absl::InvalidArgumentError(absl::StrCat("name '", name, "' is used twice"));

@@ -75,7 +75,7 @@ absl::Status ReceiveMessage(int fd, absl::Time deadline, google::protobuf::Messa
   }
   std::string body(length, '\0');
   RETURN_IF_ERROR(ReceiveBytes(fd, deadline, true, body.data(), body.size()));
-  if (!message->ParseFromString(body)) return absl::DataLossError("a frame is no such message");
+  if (!message->ParseFromString(body)) return absl::DataLossError("a frame is not such a message");
   return absl::OkStatus();
 }
 

@@ -19,7 +19,7 @@ absl::Status ExportGpuMode(Client* client, const v1::BestReply& best, const std:
   const size_t slash = best.task().find('/');
   if (slash == std::string::npos) {
     return absl::InvalidArgumentError(
-        absl::StrCat("the run's task '", best.task(), "' is no problem of a suite of GPU MODE"));
+        absl::StrCat("the run's task '", best.task(), "' is not a problem of a suite of GPU MODE"));
   }
   v1::EvaluateRequest request;
   request.set_task(best.task());

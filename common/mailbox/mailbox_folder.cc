@@ -115,7 +115,7 @@ absl::StatusOr<MailboxFolder> MailboxFolder::Find(const std::string& path) {
     }
   }
   return absl::NotFoundError(absl::StrCat(
-      path, " is no mailbox: it has no outbox/ and inbox/, nor a mailbox/ with them in it"));
+      path, " is not a mailbox: it has no outbox/ and inbox/, nor a mailbox/ with them in it"));
 }
 
 std::string MailboxFolder::IdOf(absl::string_view call_id) {

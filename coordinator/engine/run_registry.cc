@@ -464,7 +464,7 @@ absl::Status RunRegistry::Resume(const std::string& run_id, int rounds, const v1
     if (const auto model = parts_.models->DefaultModel(use.provider()); !model.ok()) {
       return absl::FailedPreconditionError(
           absl::StrCat("run ", run_id, " cannot go on: ", std::string(model.status().message()),
-                       "; mend the coordinator's config, start it again and resume then"));
+                       "; fix the coordinator's configuration, restart it, then resume the run"));
     }
   }
   ASSIGN_OR_RETURN(const RunCaps caps, ReadCaps(budget));

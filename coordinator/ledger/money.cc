@@ -24,7 +24,7 @@ std::string Decimal(int64_t nano, size_t least, size_t most) {
 absl::StatusOr<int64_t> ParseUsd(absl::string_view text) {
   const auto fault = [text](absl::string_view what) {
     return absl::InvalidArgumentError(
-        absl::StrCat("'", text.substr(0, 40), "' is no amount in US dollars: ", what));
+        absl::StrCat("'", text.substr(0, 40), "' is not an amount in US dollars: ", what));
   };
   const size_t point = text.find('.');
   const absl::string_view whole = text.substr(0, point);

@@ -46,7 +46,7 @@ absl::Status CheckArchitecture(const std::string& architecture, v1::DeviceClass 
       !IsCudaArchitecture(architecture)) {
     return absl::InvalidArgumentError(
         absl::StrCat("architecture: '", absl::CEscape(architecture),
-                     "' is no CUDA architecture; write sm_90a (H100, H200) or sm_100a (B200)"));
+                     "' is not a CUDA architecture; write sm_90a (H100, H200) or sm_100a (B200)"));
   }
   return absl::OkStatus();
 }

@@ -100,7 +100,7 @@ absl::Status Store::BackupFile(const std::string& path, const std::string& targe
     ASSIGN_OR_RETURN(const bool found, id.Next());
     if (!found || id.IntAt(0) != kApplicationId) {
       return absl::FailedPreconditionError(
-          absl::StrCat(path, " is no database of a ksearch coordinator"));
+          absl::StrCat(path, " is not a database of a ksearch coordinator"));
     }
   }
   return CopyWhole(*database, target);

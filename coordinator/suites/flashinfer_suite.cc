@@ -319,7 +319,7 @@ absl::StatusOr<std::unique_ptr<TaskSuite>> MakeFlashInferSuite(const v1::SuiteCo
   if (!fs::is_directory(root / "definitions", error)) {
     return absl::InvalidArgumentError(
         absl::StrCat("path: ", config.path(),
-                     " has no folder 'definitions', so it is no data set of FlashInfer-Bench"));
+                     " has no folder 'definitions', so it is not a data set of FlashInfer-Bench"));
   }
   const bool on_cpu = config.device() == v1::DEVICE_CLASS_CPU;
   return std::make_unique<FlashInferSuite>(root,

@@ -154,7 +154,7 @@ class KernelBenchSuite final : public TaskSuite {
   static absl::StatusOr<std::string> ReadText(const Problem& problem) {
     ASSIGN_OR_RETURN(std::string text, ReadFile(problem.path, kMaxTaskSourceBytes / 2));
     if (ValidUtf8Bytes(text) < text.size() || absl::StrContains(text, '\0')) {
-      return absl::InvalidArgumentError(absl::StrCat(problem.path, ": is no source text"));
+      return absl::InvalidArgumentError(absl::StrCat(problem.path, ": is not source text"));
     }
     return text;
   }
@@ -226,7 +226,7 @@ absl::StatusOr<std::unique_ptr<TaskSuite>> MakeKernelBenchSuite(const v1::SuiteC
   if (FindProblems(root).empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "path: ", config.path(),
-        " has no problem level<L>/<N>_<Name>.py, so it is no checkout of KernelBench"));
+        " has no problem level<L>/<N>_<Name>.py, so it is not a checkout of KernelBench"));
   }
   const bool on_cpu = config.device() == v1::DEVICE_CLASS_CPU;
   return std::make_unique<KernelBenchSuite>(

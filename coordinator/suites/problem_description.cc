@@ -115,7 +115,7 @@ absl::Status Parser::WriteLiteral(const JsonFields& fields, const LocatedJson& v
     case Kind::kObject: {
       const LocatedJson* const tuple = value.Find("tuple");
       if (value.members.size() != 1 || tuple == nullptr || tuple->kind != Kind::kArray) {
-        return fields.Error("init", "holds an object that is no tuple");
+        return fields.Error("init", "holds an object that is not a tuple");
       }
       return list(*tuple, "(", ")");
     }
@@ -205,7 +205,7 @@ absl::Status Parser::ParseOne(const std::string& field, const LocatedJson& json,
   const JsonFields fields(name_, json, field);
   RETURN_IF_ERROR(fields.CheckObject());
   ASSIGN_OR_RETURN(tensor->name, fields.RequiredText("name", kMaxNameBytes));
-  if (!IsIdentifier(tensor->name)) return fields.Error("name", "is no name in C and Python");
+  if (!IsIdentifier(tensor->name)) return fields.Error("name", "is not a name in C and Python");
   // Arguments of a C++ program, too.
   if (IsCppKeyword(tensor->name)) tensor->name += "_";
   if (!names_.insert(tensor->name).second) return fields.Error("name", "is used twice");
@@ -228,7 +228,7 @@ absl::Status Parser::ParseOne(const std::string& field, const LocatedJson& json,
   if (group == "outputs") return absl::OkStatus();
   if (group != "inputs") {
     ASSIGN_OR_RETURN(tensor->path, fields.RequiredText("path", kMaxNameBytes));
-    if (!IsPath(tensor->path)) return fields.Error("path", "is no path within a module");
+    if (!IsPath(tensor->path)) return fields.Error("path", "is not a path within a module");
   }
   ASSIGN_OR_RETURN(const LocatedJson* recipe, fields.Required("recipe", Kind::kObject));
   return ParseRecipe(absl::StrCat(field, ".recipe"), *recipe, tensor);

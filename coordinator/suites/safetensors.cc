@@ -107,7 +107,8 @@ absl::StatusOr<std::string> ReadSafetensor(const std::string& path, absl::string
   std::error_code error;
   if (!fs::exists(path, error)) return absl::NotFoundError(absl::StrCat(path, " is not there"));
   const auto size = static_cast<int64_t>(fs::file_size(path, error));
-  if (error) return absl::InvalidArgumentError(absl::StrCat(path, " is no file that can be read"));
+  if (error)
+    return absl::InvalidArgumentError(absl::StrCat(path, " is not a file that can be read"));
   std::ifstream in(path, std::ios::binary);
   std::string beginning(std::min<size_t>(kLfsBeginning.size(), static_cast<size_t>(size)), '\0');
   if (!in.read(beginning.data(), static_cast<std::streamsize>(beginning.size()))) {
@@ -120,14 +121,14 @@ absl::StatusOr<std::string> ReadSafetensor(const std::string& path, absl::string
   const auto refuse = [&](absl::string_view why) {
     return absl::InvalidArgumentError(absl::StrCat(path, ": ", why));
   };
-  if (size < 8) return refuse("is no safetensors file: shorter than 8 bytes");
+  if (size < 8) return refuse("is not a safetensors file: shorter than 8 bytes");
   uint64_t header_bytes = 0;
   for (int i = 7; i >= 0; --i) {
     header_bytes =
         header_bytes << 8 | static_cast<unsigned char>(beginning[static_cast<size_t>(i)]);
   }
   if (header_bytes > static_cast<uint64_t>(std::min(kMaxSafetensorsHeaderBytes, size - 8))) {
-    return refuse("is no safetensors file, or its header is longer than 4 MiB");
+    return refuse("is not a safetensors file, or its header is longer than 4 MiB");
   }
   std::string header(static_cast<size_t>(header_bytes), '\0');
   in.seekg(8);

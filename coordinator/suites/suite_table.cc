@@ -50,7 +50,7 @@ MadeSuite MakeSuite(const v1::SuiteConfig& config, const Descriptions* descripti
                    [&](const auto& each) { return each.name == config.kind(); });
   if (kind == std::end(kKinds)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("kind: '", config.kind(), "' is no kind of suite; known: ",
+        absl::StrCat("kind: '", config.kind(), "' is not a kind of suite; known: ",
                      absl::StrJoin(kKinds, ", ", [](std::string* out, const SuiteKind& each) {
                        absl::StrAppend(out, each.name);
                      })));

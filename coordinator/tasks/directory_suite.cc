@@ -116,7 +116,7 @@ absl::StatusOr<std::unique_ptr<TaskSuite>> MakeDirectorySuite(std::vector<std::s
       return absl::NotFoundError(absl::StrCat("task folder ", dir, " does not exist"));
     }
     if (!fs::is_directory(status)) {
-      return absl::InvalidArgumentError(absl::StrCat("task folder ", dir, " is no folder"));
+      return absl::InvalidArgumentError(absl::StrCat("task folder ", dir, " is not a folder"));
     }
     // Others read the paths too, from wherever they were started. An empty last part would make the
     // folder's own name empty.

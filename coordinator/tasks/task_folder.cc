@@ -49,7 +49,7 @@ absl::Status ReadSources(const std::string& folder, absl::string_view stem, v1::
     if (const size_t text = std::min(ValidUtf8Bytes(content), content.find('\0'));
         text < content.size()) {
       return absl::InvalidArgumentError(
-          absl::StrCat(path, ": is no source text: see byte ", text, " of ", content.size()));
+          absl::StrCat(path, ": is not source text: see byte ", text, " of ", content.size()));
     }
     v1::Sources* sources = out->Add();
     sources->set_language(language.id);
@@ -90,14 +90,15 @@ absl::Status CheckHidden(const std::string& folder, const v1::HiddenSettings& hi
   for (int i = 0; i < hidden.keep_size(); ++i) {
     if (find(hidden.keep(i)) != nullptr) continue;
     return SettingsError(folder, absl::StrCat("hidden.keep[", i, "]"),
-                         absl::StrCat("\"", hidden.keep(i), "\" is no input"));
+                         absl::StrCat("\"", hidden.keep(i), "\" is not an input"));
   }
   for (int i = 0; i < hidden.scalars_size(); ++i) {
     const std::string field = absl::StrCat("hidden.scalars[", i, "]");
     const v1::TensorSpec* const input = find(hidden.scalars(i).input());
     if (input == nullptr || !input->scalar()) {
-      return SettingsError(folder, field + ".input",
-                           absl::StrCat("\"", hidden.scalars(i).input(), "\" is no scalar input"));
+      return SettingsError(
+          folder, field + ".input",
+          absl::StrCat("\"", hidden.scalars(i).input(), "\" is not a scalar input"));
     }
     for (const double value : hidden.scalars(i).values()) {
       if (!std::isfinite(value)) return SettingsError(folder, field + ".values", "must be finite");

@@ -192,7 +192,7 @@ absl::Status WorkloadParser::ParseShape(const JsonFields& fields, const LocatedJ
   const JsonFields of_raise(file_, *raise, fields.Path("raise"));
   for (const auto& [name, value] : raise->members) {
     if (name != "first" && name != "count" && name != "by") {
-      return of_raise.Error(name, "is no setting of raise");
+      return of_raise.Error(name, "is not a setting of raise");
     }
   }
   if (!IsFloat(tensor.dtype()) || tensor.shape().empty()) {
@@ -240,7 +240,7 @@ absl::Status WorkloadParser::ParseRandom(const JsonFields& fields, const Located
     for (const auto& [name, value] : json.members) {
       bool found = name == "type" || name == "recipe";
       for (absl::string_view each : known) found = found || each == name;
-      if (!found) return fields.Error(name, "is no setting of this recipe");
+      if (!found) return fields.Error(name, "is not a setting of this recipe");
     }
     return absl::OkStatus();
   };

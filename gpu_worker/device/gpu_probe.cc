@@ -49,7 +49,7 @@ absl::StatusOr<std::vector<PresentGpu>> FromNvml(const std::string& library) {
     found.facts.driver = driver;
     found.reachable = absl::FailedPreconditionError(
         absl::StrCat("GPU ", gpu.index, " does not answer (", gpu.why.message(),
-                     "); see dmesg, mend it and restart the worker"));
+                     "); see dmesg, fix it and restart the worker"));
   }
   return present;
 }

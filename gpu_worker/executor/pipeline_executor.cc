@@ -112,7 +112,7 @@ absl::Status Describe(const Toolchains& toolchains, const v1::JobSpec& spec, std
         absl::StrCat("the description is longer than ", kMaxDescriptionBytes, " bytes"));
   } else if (ValidUtf8Bytes(description.text) < description.text.size()) {
     result->set_outcome(v1::OUTCOME_INVALID_SOURCE);
-    result->set_message("the description is no UTF-8");
+    result->set_message("the description is not UTF-8");
   } else {
     result->set_description(std::move(description.text));
   }

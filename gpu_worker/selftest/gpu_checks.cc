@@ -144,7 +144,7 @@ std::vector<Finding> CheckGpus(const v1::DeviceSettings& settings,
     for (Finding& finding : of_one) {
       if (one_works && finding.level == Finding::Level::kFail) {
         finding.level = Finding::Level::kWarn;
-        finding.text += " (this GPU takes no jobs until that is mended; the others do)";
+        finding.text += " (this GPU takes no jobs until that is fixed; the others do)";
       }
       findings.push_back(std::move(finding));
     }

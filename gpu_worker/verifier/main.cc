@@ -51,7 +51,8 @@ absl::StatusOr<Flags> ParseFlags(int argc, char** argv) {
     absl::string_view value = argv[i];
     if (absl::ConsumePrefix(&value, "--socket-fd=")) {
       if (!absl::SimpleAtoi(value, &flags.socket_fd)) {
-        return absl::InvalidArgumentError(absl::StrCat("--socket-fd: '", value, "' is no number"));
+        return absl::InvalidArgumentError(
+            absl::StrCat("--socket-fd: '", value, "' is not a number"));
       }
     } else if (absl::ConsumePrefix(&value, "--config=")) {
       flags.config_path = std::string(value);

@@ -50,7 +50,7 @@ TEST_F(SourceFilesTest, WhatCannotBeSentIsNamed) {
   const struct {
     std::string path, says;
   } cases[] = {
-      {Write("binary.cu", "int x;\xFF\xFE"), "no UTF-8 text: see byte 6"},
+      {Write("binary.cu", "int x;\xFF\xFE"), "is not UTF-8 text: see byte 6"},
       {Write("large.cu", std::string((1 << 20) + 1, ' ')), "larger than 1048576 bytes"},
   };
   for (const auto& [path, says] : cases) {

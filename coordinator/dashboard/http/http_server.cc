@@ -77,8 +77,8 @@ class HttpServer::Impl {
     beast::error_code error;
     const auto address = asio::ip::make_address(options_.host, error);
     if (error) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("'", options_.host, "' is no IP address; 127.0.0.1 is this machine's own"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "'", options_.host, "' is not an IP address; 127.0.0.1 is this machine's own"));
     }
     const tcp::endpoint endpoint(address, static_cast<uint16_t>(options_.port));
     acceptor_.open(endpoint.protocol(), error);

@@ -65,7 +65,7 @@ absl::StatusOr<ResponsesSnapshot> Read(const Json& response) {
   snapshot.id = Text(Member(response, "id"));
   const std::string status = Text(Member(response, "status"));
   if (status.empty()) {
-    return absl::DataLossError("the reply is no response object; is base_url right?");
+    return absl::DataLossError("the reply is not a response object; is base_url right?");
   }
   if (status == "queued" || status == "in_progress") return snapshot;
   ReplyOutcome outcome;

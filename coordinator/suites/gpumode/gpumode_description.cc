@@ -102,7 +102,7 @@ class Parser {
 
   static absl::StatusOr<std::string> ReadName(const JsonFields& fields) {
     ASSIGN_OR_RETURN(std::string name, fields.RequiredText("name", kMaxNameBytes));
-    if (!IsIdentifier(name)) return fields.Error("name", "is no name in C and Python");
+    if (!IsIdentifier(name)) return fields.Error("name", "is not a name in C and Python");
     if (IsCppKeyword(name)) return fields.Error("name", "is a keyword of C++");
     return name;
   }
@@ -136,7 +136,7 @@ class Parser {
     ASSIGN_OR_RETURN(const LocatedJson* output, fields.Required("output", Kind::kInteger));
     tensor.output = output->integer;
     if (tensor.output < -1 || tensor.output >= static_cast<int64_t>(found->outputs.size())) {
-      return fields.Error("output", "is no result");
+      return fields.Error("output", "is not a result");
     }
     if (tensor.output >= 0) {
       if (!places_.insert(tensor.output).second) {

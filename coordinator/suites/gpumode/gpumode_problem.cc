@@ -110,18 +110,18 @@ class Reader {
       if (source == kSubmission || absl::StartsWith(file, "eval")) continue;
       if (!IsTaskName(file) || !absl::EndsWith(file, ".py") || file == kOwnFile ||
           problem->FindFile(file) != nullptr) {
-        return entry.Error("name", absl::StrCat("'", file, "' is no new file in Python"));
+        return entry.Error("name", absl::StrCat("'", file, "' is not a new file in Python"));
       }
       std::error_code error;
       const fs::path path = fs::weakly_canonical(folder_ / source, error);
       if (error || !absl::EndsWith(source, ".py") || !LiesBelow(path, root_)) {
-        return entry.Error(
-            "source", absl::StrCat("'", source, "' is no file in Python below ", root_.string()));
+        return entry.Error("source", absl::StrCat("'", source, "' is not a file in Python below ",
+                                                  root_.string()));
       }
       absl::StatusOr<std::string> text = ReadFile(path.string(), kMaxFileBytes);
       if (!text.ok()) return entry.Error("source", text.status().message());
       if (ValidUtf8Bytes(*text) < text->size() || absl::StrContains(*text, '\0')) {
-        return entry.Error("source", absl::StrCat(path.string(), " is no source text"));
+        return entry.Error("source", absl::StrCat(path.string(), " is not source text"));
       }
       v1::SourceFile& added = problem->files.emplace_back();
       added.set_path(file);
@@ -146,7 +146,7 @@ class Reader {
       for (const LocatedJson::Member& member : item.members) {
         if (!IsIdentifier(member.name) ||
             static_cast<int64_t>(member.name.size()) > kMaxNameBytes) {
-          return entry.Error(member.name, "is no name of an argument");
+          return entry.Error(member.name, "is not a name of an argument");
         }
         if (!IsArgument(member.value, false)) {
           return entry.Error(member.name,

@@ -263,9 +263,9 @@ absl::StatusOr<std::unique_ptr<TaskSuite>> MakeGpuModeSuite(const v1::SuiteConfi
   }
   if (!HasProblem(root) && fs::is_directory(root / "problems", error)) root /= "problems";
   if (FindPlaces(root).empty()) {
-    return absl::InvalidArgumentError(absl::StrCat("path: ", config.path(),
-                                                   " has no folder with a ", kGpuModeTaskFile,
-                                                   ", so it is no checkout of reference-kernels"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("path: ", config.path(), " has no folder with a ", kGpuModeTaskFile,
+                     ", so it is not a checkout of reference-kernels"));
   }
   // Problems share files with the sets beside theirs.
   const fs::path reads = HasProblem(root) ? root.parent_path().parent_path() : root;

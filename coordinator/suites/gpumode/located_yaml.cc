@@ -107,7 +107,7 @@ class Reader {
   absl::Status Next(Event* event) {
     if (yaml_parser_parse(&parser_, event->get()) != 0) return absl::OkStatus();
     return Error(parser_.problem_mark.line,
-                 parser_.problem == nullptr ? "is no YAML" : parser_.problem);
+                 parser_.problem == nullptr ? "is not YAML" : parser_.problem);
   }
 
   absl::Status Skip(yaml_event_type_t type, absl::string_view otherwise) {
@@ -178,7 +178,7 @@ class Reader {
     if (scalar.tag != nullptr) return Error(line, "tags are not read");
     const absl::string_view text(reinterpret_cast<const char*>(scalar.value), scalar.length);
     if (ValidUtf8Bytes(text) < text.size() || absl::StrContains(text, '\0')) {
-      return Error(line, "is no text in UTF-8");
+      return Error(line, "is not UTF-8 text");
     }
     if (scalar.style == YAML_PLAIN_SCALAR_STYLE) {
       bool fits = true;
@@ -191,14 +191,14 @@ class Reader {
       if (ReadInteger(text, &fits, &value->integer)) {
         value->kind = Kind::kInteger;
         return fits ? absl::OkStatus()
-                    : Error(line, "is no whole number of 64 bits without leading zeros");
+                    : Error(line, "is not a whole number of 64 bits without leading zeros");
       }
       if (ReadFraction(text, &value->number)) {
         value->kind = Kind::kFloat;
         return std::isfinite(value->number) ? absl::OkStatus() : Error(line, "is too large");
       }
       if (IsOneOf(text, {".inf", "-.inf", "+.inf", ".nan"})) {
-        return Error(line, "is no finite number");
+        return Error(line, "is not a finite number");
       }
     }
     value->kind = Kind::kString;

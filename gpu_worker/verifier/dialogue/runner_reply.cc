@@ -198,7 +198,7 @@ Ending FromError(const v1::RunnerReply::RunnerError& error, v1::RunnerReply::Bod
 Ending JudgeReply(absl::string_view packet, const ExpectedReply& expected, v1::RunnerReply* reply) {
   if (static_cast<int64_t>(packet.size()) > kMaxReplyBytes) return Cheat("an oversized packet");
   if (!reply->ParseFromArray(packet.data(), static_cast<int>(packet.size()))) {
-    return Cheat("a packet that is no message");
+    return Cheat("a packet that is not a message");
   }
   if (reply->nonce() != expected.nonce) return Cheat("a wrong nonce");
   if (reply->step() != expected.step) return Cheat("a wrong step number");

@@ -358,7 +358,7 @@ absl::StatusOr<std::unique_ptr<InputGenerator>> MakeIndptr(
     }
     if (terms.empty()) {
       return absl::InvalidArgumentError(
-          absl::StrCat("'", recipe.plus(), "' is no input with an indptr recipe"));
+          absl::StrCat("'", recipe.plus(), "' is not an input with an indptr recipe"));
     }
   }
   ASSIGN_OR_RETURN(IndptrGenerator::Cuts cuts,

@@ -249,7 +249,7 @@ TEST_F(GpuModeSuiteTest, OtherFoldersAreRefused) {
   EXPECT_THAT(std::string(Make(root_ / "nowhere").status().message()), HasSubstr("not exist"));
   fs::create_directories(root_ / "empty");
   EXPECT_THAT(std::string(Make(root_ / "empty").status().message()),
-              HasSubstr("no checkout of reference-kernels"));
+              HasSubstr("not a checkout of reference-kernels"));
 }
 
 }  // namespace

@@ -140,7 +140,7 @@ TEST_F(KernelBenchSuiteTest, OtherFoldersAreRefused) {
   v1::SuiteConfig config;
   config.set_path((root_ / "KernelBench/changelog").string());
   EXPECT_THAT(std::string(MakeKernelBenchSuite(config, &descriptions_).status().message()),
-              HasSubstr("no checkout of KernelBench"));
+              HasSubstr("not a checkout of KernelBench"));
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ TEST(LocatedYamlTest, RefusesWhatJsonHasNoValueFor) {
   EXPECT_THAT(Json("1: 2\n"), HasSubstr("a key must be text"));
   EXPECT_THAT(Json("a: 1\na: 2\n"), StartsWith("t.yml:2: 'a' occurs twice"));
   EXPECT_THAT(Json("a: 1\n---\nb: 2\n"), HasSubstr("more than one document"));
-  EXPECT_THAT(Json("a: .inf\n"), HasSubstr("no finite number"));
+  EXPECT_THAT(Json("a: .inf\n"), HasSubstr("not a finite number"));
   EXPECT_THAT(Json("a: 99999999999999999999\n"), HasSubstr("64 bits"));
   EXPECT_THAT(Json("a: 010\n"), HasSubstr("leading zeros"));
   EXPECT_THAT(Json(""), HasSubstr("empty"));

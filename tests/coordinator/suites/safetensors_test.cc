@@ -75,7 +75,7 @@ TEST_F(SafetensorsTest, BrokenFilesAreRefused) {
   Write("");
   EXPECT_THAT(Error(), HasSubstr("shorter than 8 bytes"));
   Write(std::string("\xff\xff\xff\xff\xff\xff\xff\x7f{}", 10));
-  EXPECT_THAT(Error(), HasSubstr("no safetensors file"));
+  EXPECT_THAT(Error(), HasSubstr("not a safetensors file"));
   WriteTensors("{", "");
   EXPECT_THAT(Error(), HasSubstr(path_));
   WriteTensors(R"({"x":{"dtype":"I32","shape":[3],"data_offsets":[0,12]}})", "abcdefghijk");

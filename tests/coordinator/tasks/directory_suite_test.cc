@@ -77,7 +77,7 @@ TEST_F(DirectorySuiteTest, ProgramsThatAreNoTextAreNamed) {
     const absl::Status status = Suite()->Load("copy").status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
     EXPECT_THAT(std::string(status.message()),
-                testing::AllOf(HasSubstr("reference.cpp: is no source text: see byte "),
+                testing::AllOf(HasSubstr("reference.cpp: is not source text: see byte "),
                                HasSubstr(absl::StrCat(" of ", bytes.size()))));
     ASSERT_EQ(Suite()->List().size(), 1u);
     EXPECT_EQ(Suite()->List()[0].error(), status.message());
@@ -164,7 +164,7 @@ TEST_F(DirectorySuiteTest, ProgramsInPythonMayStandAloneOrBesideOthers) {
 TEST_F(DirectorySuiteTest, BadFilesInPythonAreRefusedAsOthersAre) {
   const fs::path reference = root_ / "cpu" / "copy" / "reference.py";
   Write(reference, "def run(x):\n  return x  # \xff\n");
-  EXPECT_THAT(LoadError(), HasSubstr("reference.py: is no source text: see byte 26 of 28"));
+  EXPECT_THAT(LoadError(), HasSubstr("reference.py: is not source text: see byte 26 of 28"));
   Write(reference, "");
   EXPECT_THAT(LoadError(), HasSubstr("reference.py: is empty"));
   fs::resize_file(reference, uintmax_t{100} << 20);

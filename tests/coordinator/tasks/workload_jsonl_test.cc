@@ -174,7 +174,7 @@ TEST(WorkloadJsonlTest, ErrorsNameFileLineAndField) {
             "w.jsonl:2: workload.inputs.indptr.recipe: unknown recipe \"ragged\"; known: "
             "\"indptr\", \"page_indices\", \"make_inputs\"");
   EXPECT_EQ(ErrorAfter("\"offset\": 1", "\"shift\": 1"),
-            "w.jsonl:2: workload.inputs.q.shift: is no setting of this recipe");
+            "w.jsonl:2: workload.inputs.q.shift: is not a setting of this recipe");
   EXPECT_EQ(ErrorAfter("\"scale\": 0.5", "\"scale\": 0"),
             "w.jsonl:2: workload.inputs.q.scale: must not be 0");
   EXPECT_EQ(ErrorAfter("\"type\": \"random\", \"scale\": 0.5, \"offset\": 1",
