@@ -24,7 +24,7 @@ struct Gains {
 void NoteGain(double gain, double decay, v1::RacingState::Line* line);
 // The smoothed gain per attempt of a line alone; nullopt: no attempt was measured yet.
 std::optional<double> Momentum(const v1::RacingState::Line& line, double decay);
-// A line's own gains, drawn towards those of all lines as long as it has few of its own (worth two
+// A line's own gains, drawn toward those of all lines as long as it has few of its own (worth two
 // attempts); before any was measured, what kernels usually gain.
 Gains GainsOf(const v1::RacingState& books, const v1::RacingState::Line& line, double decay);
 
