@@ -119,7 +119,9 @@ void AddRun(CLI::App* app, Options* options) {
   app->add_flag_callback(
       "--any-device", [run] { run->set_any_device(true); },
       "let devices of other models screen candidates too; scores come from the run's own model");
-  app->add_option("--seed-solution", options->seed_files, "start from this program");
+  app->add_option(
+      "--seed-solution", options->seed_files,
+      "start from this program (may be repeated): FILE, FOLDER, results/NAME or run:ID");
   app->add_option("--config", options->config_file, "RunConfig as textproto");
   app->add_option(
       "--like-cassette", options->cassette,

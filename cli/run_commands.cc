@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/json_output.h"
 #include "cli/run_watcher.h"
+#include "cli/seed_programs.h"
 #include "cli/source_files.h"
 #include "cli/text.h"
 #include "common/digest.h"
@@ -104,10 +105,19 @@ int RunCommand(Client* client, const Options& options) {
   }
   request.mutable_config()->MergeFrom(options.run);
   if (!options.seed_files.empty()) {
-    const auto files = ReadSourceFiles(options.seed_files);
-    if (!files.ok()) return Fail(files.status());
-    for (const v1::SourceFile& file : *files) {
-      *request.mutable_config()->add_seed_solution() = file;
+    const auto seeds = ReadSeedPrograms(
+        options.seed_files, request.config().task(), [&](const std::string& run_id) {
+          v1::GetBestRequest best;
+          best.set_run_id(run_id);
+          return client->Call<v1::GetBestRequest, v1::BestReply>(&Stub::GetBest, best);
+        });
+    if (!seeds.ok()) return Fail(seeds.status());
+    // What is given here is all that there is, whatever a configuration file says.
+    request.mutable_config()->clear_seed_solution();
+    request.mutable_config()->clear_seeds();
+    *request.mutable_config()->mutable_seed_solution() = seeds->front().files();
+    for (size_t i = 1; i < seeds->size(); ++i) {
+      *request.mutable_config()->add_seeds() = (*seeds)[i];
     }
   }
   if (options.dry_run) return PrintEstimate(client, request, options.json);

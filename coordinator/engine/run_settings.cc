@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/language.h"
@@ -15,6 +16,9 @@
 
 namespace ksearch {
 namespace {
+
+constexpr int kMaxSeeds = 16;
+constexpr size_t kMaxOriginBytes = 200;
 
 constexpr size_t kMaxDeviceModelBytes = 128;
 // Below it no runner starts, whatever the candidate.
@@ -64,6 +68,33 @@ void DropModelsWithoutRole(v1::RunConfig* config) {
       std::remove_if(models->begin(), models->end(),
                      [&](const v1::ModelUse& use) { return !HasRole(*config, use.role()); }),
       models->end());
+}
+
+void CheckSeeds(const v1::RunConfig& config, SettingFaults* faults) {
+  const int given = config.seeds_size() + (config.seed_solution_size() > 0 ? 1 : 0);
+  faults->Require(
+      given <= kMaxSeeds,
+      absl::StrCat("seeds: ", given, " programs are given, at most ", kMaxSeeds, " may be"));
+  const std::vector<absl::string_view>& endings = FactsOf(config.language()).main_extensions;
+  const auto check = [&](const std::string& field,
+                         const google::protobuf::RepeatedPtrField<v1::SourceFile>& files) {
+    const bool fits = std::any_of(files.begin(), files.end(), [&](const v1::SourceFile& file) {
+      return std::any_of(endings.begin(), endings.end(), [&](absl::string_view ending) {
+        return absl::EndsWith(file.path(), ending);
+      });
+    });
+    faults->Require(files.empty() || fits, absl::StrCat(field, " has no file that ends in ",
+                                                        absl::StrJoin(endings, " or "),
+                                                        ", as programs in the run's language do"));
+  };
+  check("seed_solution", config.seed_solution());
+  for (int i = 0; i < config.seeds_size(); ++i) {
+    const std::string field = absl::StrCat("seeds[", i, "]");
+    faults->Require(config.seeds(i).files_size() > 0, absl::StrCat(field, ".files is missing"));
+    faults->Require(config.seeds(i).origin().size() <= kMaxOriginBytes,
+                    absl::StrCat(field, ".origin is longer than ", kMaxOriginBytes, " bytes"));
+    check(absl::StrCat(field, ".files"), config.seeds(i).files());
+  }
 }
 
 void CheckModels(const v1::RunConfig& config, SettingFaults* faults) {
@@ -117,6 +148,7 @@ absl::StatusOr<v1::RunConfig> CompleteRunConfig(const v1::RunConfig& request,
   // Lists replace; budgets merge cap by cap.
   if (request.models_size() > 0) config.clear_models();
   if (request.seed_solution_size() > 0) config.clear_seed_solution();
+  if (request.seeds_size() > 0) config.clear_seeds();
   const v1::Budget budget = MergedBudget(defaults.budget(), request.budget());
   config.MergeFrom(request);
   if (defaults.has_budget() || request.has_budget()) *config.mutable_budget() = budget;
@@ -162,6 +194,7 @@ absl::StatusOr<v1::RunConfig> CompleteRunConfig(const v1::RunConfig& request,
   CheckMeasurement(config.measure(), config.limits(), &faults);
   // Their default is that of a device, which the task names: JobSpecs fills it in.
   if (!launches_given) config.mutable_measure()->clear_launches();
+  CheckSeeds(config, &faults);
   CheckModels(config, &faults);
   const absl::Status model = CheckDeviceModel(config.platform().device_model());
   faults.Require(model.ok(), absl::StrCat("platform.", model.message()));

@@ -15,8 +15,7 @@ namespace ksearch {
 StepOutput WorldModelStrategy::OnBaseline(const ScreenResult& result) {
   StepOutput out;
   if (state_.stage() == v1::SearchState::BASELINE && log().TakeBaseline(result, &out)) {
-    state_.set_stage(context_.config.seed_solution_size() > 0 ? v1::SearchState::SEEDING
-                                                              : v1::SearchState::INIT);
+    state_.set_stage(HasSeeds(context_.config) ? v1::SearchState::SEEDING : v1::SearchState::INIT);
   }
   Advance(&out);
   return out;
@@ -50,6 +49,8 @@ StepOutput WorldModelStrategy::OnProfiled(const ScreenResult& result) {
   StepOutput out;
   if (auto seed = log().TakeSeedProfile(result, &out); seed.has_value()) {
     SettleSeed(*std::move(seed), &out);
+  } else if (log().TakeMoreSeed(result, context_.config, &out)) {
+    SettleSeeds();
   } else {
     for (v1::CycleState& cycle : *state_.mutable_cycles()) {
       if (result.tag.empty() || cycle.profile_tag() != result.tag) continue;

@@ -25,6 +25,8 @@ namespace {
 // The published system asks for its first model once more when it could not read it (2.1).
 constexpr int kPaperInitAttempts = 2;
 constexpr size_t kMaxEventText = 300;
+// Of a given program beside the root's.
+constexpr double kGivenScore = 0.5;
 constexpr char kNothingToDo[] = "no executable open action nodes";
 
 }  // namespace
@@ -37,9 +39,9 @@ StepOutput WorldModelStrategy::Start() {
   state_.set_version(kSearchStateVersion);
   *state_.mutable_world_model() = NewWorldModel();
   state_.set_proposed_at_revision(-1);
-  state_.set_stage(settings_.time_baseline_first              ? v1::SearchState::BASELINE
-                   : context_.config.seed_solution_size() > 0 ? v1::SearchState::SEEDING
-                                                              : v1::SearchState::INIT);
+  state_.set_stage(settings_.time_baseline_first ? v1::SearchState::BASELINE
+                   : HasSeeds(context_.config)   ? v1::SearchState::SEEDING
+                                                 : v1::SearchState::INIT);
   StepOutput out;
   Advance(&out);
   return out;
@@ -109,6 +111,7 @@ void WorldModelStrategy::FoldInit(const absl::StatusOr<v1::EditScript>& script, 
   state_.clear_init_complaint();
   state_.set_stage(v1::SearchState::CYCLING);
   InsertMendOfSeed(out);
+  InsertGivenPrograms(out);
   AddEvent(v1::RunEvent::WORLD_MODEL_READY,
            absl::StrCat(state_.world_model().nodes_size(), " nodes, ",
                         CountOpenActions(state_.world_model()), " open actions"),
@@ -218,6 +221,8 @@ StepOutput WorldModelStrategy::OnScreened(const ScreenResult& result) {
   if (state_.stage() == v1::SearchState::SEEDING && result.tag == state_.log().seed_tag()) {
     auto seed = log().TakeSeed(result, context_.config, &out);
     if (seed.has_value()) SettleSeed(*std::move(seed), &out);
+  } else if (log().TakeMoreSeed(result, context_.config, &out)) {
+    SettleSeeds();
   } else {
     for (v1::CycleState& cycle : *state_.mutable_cycles()) {
       if (result.tag.empty() || cycle.screen_tag() != result.tag) continue;
@@ -236,14 +241,58 @@ StepOutput WorldModelStrategy::OnScreened(const ScreenResult& result) {
 
 void WorldModelStrategy::SettleSeed(v1::ScreenedProgram program, StepOutput* out) {
   if (program.passed()) {
-    CHECK_OK(AttachSolution(state_.mutable_world_model(), kRootId, SolutionOf(program, "")));
-    (*state_.mutable_solutions())[program.candidate_id()] = program;
-    if (settings_.paper) *state_.mutable_last_program() = program;
     *state_.mutable_log()->mutable_seed() = std::move(program);
   } else {
     AddEvent(v1::RunEvent::NOTE, "the seed did not pass; starting from the specification", out);
   }
+  SettleSeeds();
+}
+
+void WorldModelStrategy::SettleSeeds() {
+  if (state_.stage() != v1::SearchState::SEEDING || !state_.log().seed_tag().empty() ||
+      !log().HasMoreSeeds(context_.config)) {
+    return;
+  }
+  // The best of them is the root's; the others become nodes once there is a tree.
+  v1::ScreenedProgram best = state_.log().seed();
+  for (const v1::GivenProgram& given : state_.log().more_seeds()) {
+    const v1::ScreenedProgram& program = given.program();
+    if (program.passed() && (!best.passed() || program.score() > best.score())) best = program;
+  }
+  if (best.passed()) {
+    CHECK_OK(AttachSolution(state_.mutable_world_model(), kRootId, SolutionOf(best, "")));
+    (*state_.mutable_solutions())[best.candidate_id()] = best;
+    if (settings_.paper) *state_.mutable_last_program() = best;
+    *state_.mutable_log()->mutable_seed() = std::move(best);
+  }
   state_.set_stage(v1::SearchState::INIT);
+}
+
+void WorldModelStrategy::InsertGivenPrograms(StepOutput* out) {
+  if (settings_.paper) return;  // the published system knows one
+  for (const v1::Sources& sources : GivenSources(context_.config)) {
+    const std::string id = CandidateId(sources);
+    const v1::ScreenedProgram* known = log().Find(id);
+    if (known == nullptr || !known->passed() || id == state_.log().seed().candidate_id()) continue;
+    v1::ScreenedProgram program = *known;
+    *program.mutable_sources() = sources;
+    v1::Node node;
+    node.set_decision("starting program");
+    node.set_choice("another given program");
+    node.mutable_action()->set_title("Another given program");
+    node.mutable_action()->set_description("The program as it was given, to be built on.");
+    node.mutable_action()->set_rationale("Inserted because it was given and passed.");
+    node.mutable_action()->set_difficulty(1);
+    v1::WorldModel* model = state_.mutable_world_model();
+    const std::string node_id =
+        AppendNode(model, UnderRoot(*model, "given", settings_.task, state_.rounds_started(),
+                                    kGivenScore, std::move(node)))
+            ->node_id();
+    CHECK_OK(AttachSolution(model, node_id, SolutionOf(program, "")));
+    (*state_.mutable_solutions())[id] = program;
+    AddEvent(v1::RunEvent::NODE_INSERTED, absl::StrCat("a given program: ", Verdict(program)), out)
+        ->set_node_id(node_id);
+  }
 }
 
 // ---------------------------------------------------------------- output
@@ -255,7 +304,11 @@ void WorldModelStrategy::Advance(StepOutput* out) {
     if (state_.stage() == v1::SearchState::BASELINE) {
       log().TimeBaseline(out);
     } else if (state_.stage() == v1::SearchState::SEEDING) {
-      log().ScreenSeed(context_.config, out);
+      // What was screened already waits for the other given programs.
+      if (log().Find(CandidateId(SeedSources(context_.config))) == nullptr) {
+        log().ScreenSeed(context_.config, out);
+      }
+      log().ScreenMoreSeeds(context_.config, out);
     } else if (state_.stage() == v1::SearchState::INIT && state_.init_call() == 0) {
       state_.set_init_call(Ask(calls_.Init(state_), out));
     } else if (state_.stage() == v1::SearchState::CYCLING) {

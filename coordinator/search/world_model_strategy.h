@@ -56,6 +56,10 @@ class WorldModelStrategy : public SearchStrategy {
                     const std::string& lesson, v1::CycleState* cycle, StepOutput* out);
   // The seed is screened, and profiled if it is to be.
   void SettleSeed(v1::ScreenedProgram program, StepOutput* out);
+  // Goes on once nothing is waited for of any given program.
+  void SettleSeeds();
+  // Solved nodes under the root for the given programs that are not the root's.
+  void InsertGivenPrograms(StepOutput* out);
 
   // Attempts and cycles.
   void BeginAttempt(v1::CycleState* cycle);

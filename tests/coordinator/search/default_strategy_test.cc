@@ -167,6 +167,32 @@ TEST(DefaultStrategyTest, AFailingSeedLeavesTheSpecification) {
   EXPECT_THAT(Asked(driver, "action")[0]->user, HasSubstr("kind=spec"));
 }
 
+TEST(DefaultStrategyTest, OfSeveralSeedsTheBestIsTheRootsAndTheOthersAreNodes) {
+  SearchContext context = TestContext(false, 2);
+  context.config.add_seed_solution()->set_path("kernel.cpp");
+  context.config.mutable_seed_solution(0)->set_content("slow score=1.1");
+  for (const char* text : {"broken fail", "best score=1.5", "slow score=1.1"}) {
+    v1::SourceFile* file = context.config.add_seeds()->add_files();
+    file->set_path("kernel.cpp");
+    file->set_content(text);
+  }
+  for (const bool restart : {false, true}) {
+    SearchDriver driver(context, Script{});
+    driver.restart_before_every_step = restart;
+    driver.Start();
+    ASSERT_THAT(driver.screened, SizeIs(3)) << "one is given twice";
+    EXPECT_EQ(driver.screened[2].tag, "seed/3");
+    EXPECT_THAT(driver.asked, SizeIs(0));
+    driver.Run();
+    EXPECT_THAT(driver.asked[0].user, HasSubstr("kind=init node= code=[best score=1.5]"));
+    EXPECT_DOUBLE_EQ(RootOf(driver.tree()).solution().score(), 1.5);
+    const v1::Node* given = FindNode(driver.tree(), "given");
+    ASSERT_NE(given, nullptr);
+    EXPECT_DOUBLE_EQ(given->solution().score(), 1.1);
+    EXPECT_EQ(given->parent_id(), RootOf(driver.tree()).node_id());
+  }
+}
+
 TEST(DefaultStrategyTest, ASuspiciousPassIsNeitherSolutionNorBase) {
   Script script;
   script.programs = {{"a/1", "a1 score=9"}};
