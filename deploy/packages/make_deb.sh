@@ -80,5 +80,5 @@ CONTROL
 chmod -R u+w,go-w,a+rX "$root"
 find "$root" -exec touch -h -d "@${SOURCE_DATE_EPOCH:-0}" {} +
 package=$out/ksearch_${version}_amd64.deb
-dpkg-deb --root-owner-group --build "$root" "$package" >&2
+dpkg-deb --root-owner-group -Zzstd --build "$root" "$package" >&2
 echo "$package"

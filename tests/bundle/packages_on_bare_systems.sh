@@ -63,8 +63,13 @@ deb_installs() {
     inside ksearch --version >>"$work/log" 2>&1
 }
 units_are_sound() {
-  systemd-analyze verify --man=no --root="$root" ksearch-coordinator.service ksearch-worker.service \
-    >"$work/log" 2>&1 && ! grep -q ksearch "$work/log"
+  # By this machine's systemd, which looks for the programs here.
+  mkdir -p "$work/units"
+  for unit in "$root"/usr/lib/systemd/system/ksearch-*.service; do
+    sed 's#^ExecStart=/usr/lib/ksearch/bin/[a-z-]*#ExecStart=/bin/true#' "$unit" >"$work/units/${unit##*/}"
+  done
+  systemd-analyze verify --man=no "$work"/units/*.service >"$work/log" 2>&1 &&
+    ! grep -q ksearch "$work/log"
 }
 # The command of a unit, with some arguments of it replaced by others: nothing here is systemd.
 command_of() { sed -n '/^ExecStart=/{:a;/\\$/{N;s/\\\n//;ba};s/^ExecStart=//;p}' "$root/usr/lib/systemd/system/$1.service"; }
