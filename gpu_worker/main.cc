@@ -43,8 +43,10 @@ constexpr char kUsage[] =
     "                      [--server-name NAME] [--idle-timeout T] [--lifetime T|auto]\n"
     "                      [--leave-grace T]\n"
     "       ksearch-worker --selftest [--json] [the arguments above]\n"
-    "       ksearch-worker --version\n"
-    "FILE is a WorkerConfig as textproto; arguments after it win. --selftest tries what this "
+    "       ksearch-worker --check-config [the arguments above] | --version\n"
+    "FILE is a WorkerConfig as textproto, .yaml or .json; arguments after it win. --check-config "
+    "only\n"
+    "says whether it is good. --selftest tries what this "
     "machine\n"
     "can do and says what to correct. --compile-only serves builds alone and needs no GPU.\n"
     "It leaves after T (e.g. 5m) without a job, T after its start, or before its Slurm job ends;\n"
@@ -241,6 +243,12 @@ int Run(const std::vector<std::string>& args, std::unique_ptr<ShutdownSignals> s
                           : kUnavailable);
 }
 
+int CheckConfig(std::vector<std::string> args) {
+  args.erase(std::remove(args.begin(), args.end(), "--check-config"), args.end());
+  const auto config = LoadWorkerConfig(args, /*need_coordinator=*/false);
+  return config.ok() ? 0 : Fail(config.status(), ExitCodeOfBadStart(config.status()));
+}
+
 }  // namespace
 }  // namespace ksearch
 
@@ -255,6 +263,9 @@ int main(int argc, char** argv) {
   if (args == std::vector<std::string>{"--help"}) {
     std::printf("%s", ksearch::kUsage);
     return 0;
+  }
+  if (std::find(args.begin(), args.end(), "--check-config") != args.end()) {
+    return ksearch::CheckConfig(args);
   }
   if (std::find(args.begin(), args.end(), "--selftest") != args.end()) {
     return ksearch::SelfTest(args);

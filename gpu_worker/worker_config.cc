@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/arguments.h"
+#include "common/config_file.h"
 #include "common/language.h"
 #include "common/log.h"
 #include "common/status_macros.h"
@@ -212,7 +213,7 @@ absl::StatusOr<v1::WorkerConfig> LoadWorkerConfig(const std::vector<std::string>
   for (const auto& [name, value] : arguments) {
     int number = 0;
     if (name == "--config") {
-      const absl::Status status = ReadTextproto(value, &config);
+      const absl::Status status = ReadConfigFile(value, &config);
       if (!status.ok()) return absl::InvalidArgumentError(status.message());
     } else if (name == "--coordinator") {
       given.set_coordinator_address(value);

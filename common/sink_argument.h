@@ -1,0 +1,20 @@
+#ifndef KSEARCH_COMMON_SINK_ARGUMENT_H_
+#define KSEARCH_COMMON_SINK_ARGUMENT_H_
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "proto/config.pb.h"
+
+namespace ksearch {
+
+// The kinds of sinks, in the order in which they are told to people
+// (coordinator/events/sinks/sink_table.cc).
+inline constexpr absl::string_view kSinkKinds[] = {"jsonl", "wandb", "tensorboard"};
+
+// What `--sink` is given: [NAME=]KIND[:FOLDER]. A relative folder is meant from where it is typed.
+// A usage error if it is not of that form, or if there is no such kind.
+absl::StatusOr<v1::SinkConfig> ParseSinkArgument(absl::string_view text);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COMMON_SINK_ARGUMENT_H_

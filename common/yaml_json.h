@@ -1,0 +1,28 @@
+#ifndef KSEARCH_COMMON_YAML_JSON_H_
+#define KSEARCH_COMMON_YAML_JSON_H_
+
+#include <map>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace ksearch {
+
+// A YAML document as JSON, for protobuf's reader of JSON.
+struct YamlAsJson {
+  // Every scalar is a string, or null: what kind of value it is, the field says that takes it, so
+  // that no word is mistaken for a truth value or a number.
+  std::string json;
+  // "a.b[0]" -> the line, from 1, on which that value begins.
+  std::map<std::string, int> lines;
+};
+
+// Of one document, of mappings with distinct keys, sequences and scalars; JSON is YAML, too.
+// INVALID_ARGUMENT "<name>:<line>: <what>" on anything else (anchors, tags, several documents), and
+// beyond 20,000 values or a depth of 64.
+absl::StatusOr<YamlAsJson> YamlToJson(absl::string_view text, absl::string_view name);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COMMON_YAML_JSON_H_
