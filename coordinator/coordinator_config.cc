@@ -11,9 +11,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/arguments.h"
+#include "common/config_file.h"
+#include "common/sink_argument.h"
 #include "common/status_macros.h"
 #include "common/subprocess.h"
-#include "common/textproto.h"
+#include "coordinator/events/sinks/sink_table.h"
 
 namespace ksearch {
 namespace {
@@ -76,19 +78,22 @@ absl::StatusOr<v1::SuiteConfig> ParseSuite(absl::string_view text) {
   return suite;
 }
 
-const std::string& NameOf(const v1::SuiteConfig& suite) {
-  return suite.name().empty() ? suite.kind() : suite.name();
+// Suites and sinks.
+template <typename Config>
+const std::string& NameOf(const Config& one) {
+  return one.name().empty() ? one.kind() : one.name();
 }
 
-// Suites of the command line come beside those of the file, or in place of the ones they are named
+// Those of the command line come beside those of the file, or in place of the ones they are named
 // as.
-void TakeSuites(const v1::CoordinatorConfig& given, v1::CoordinatorConfig* config) {
-  auto* const known = config->mutable_suites();
+template <typename Config>
+void TakeNamed(const google::protobuf::RepeatedPtrField<Config>& given,
+               google::protobuf::RepeatedPtrField<Config>* known) {
   known->erase(std::remove_if(known->begin(), known->end(),
-                              [&](const v1::SuiteConfig& suite) {
-                                return std::any_of(given.suites().begin(), given.suites().end(),
-                                                   [&](const v1::SuiteConfig& each) {
-                                                     return NameOf(each) == NameOf(suite);
+                              [&](const Config& one) {
+                                return std::any_of(given.begin(), given.end(),
+                                                   [&](const Config& each) {
+                                                     return NameOf(each) == NameOf(one);
                                                    });
                               }),
                known->end());
@@ -104,6 +109,8 @@ absl::StatusOr<v1::CoordinatorConfig> LoadCoordinatorConfig(const std::vector<st
   for (const std::string& arg : args) {
     if (arg == "--exit-when-waiting") {
       actions->exit_when_waiting = true;
+    } else if (arg == "--check-config") {
+      actions->check_config = true;
     } else {
       with_values.push_back(arg);
     }
@@ -111,7 +118,7 @@ absl::StatusOr<v1::CoordinatorConfig> LoadCoordinatorConfig(const std::vector<st
   ASSIGN_OR_RETURN(const auto arguments, SplitArguments(with_values));
   for (const auto& [name, value] : arguments) {
     if (name == "--config") {
-      const absl::Status status = ReadTextproto(value, &config);
+      const absl::Status status = ReadConfigFile(value, &config);
       if (!status.ok()) return absl::InvalidArgumentError(status.message());
     } else if (name == "--listen") {
       const absl::Status status = CheckListenAddress(value);
@@ -129,15 +136,18 @@ absl::StatusOr<v1::CoordinatorConfig> LoadCoordinatorConfig(const std::vector<st
       given.add_task_dirs(value);
     } else if (name == "--suite") {
       ASSIGN_OR_RETURN(*given.add_suites(), ParseSuite(value));
+    } else if (name == "--sink") {
+      ASSIGN_OR_RETURN(*given.add_sinks(), ParseSinkArgument(value));
     } else {
-      return UsageError(
-          absl::StrCat("unknown argument ", name,
-                       " (known: --config, --listen, --state-dir, --task-dir, "
-                       "--suite, --dashboard, --dashboard-host, --backup, --exit-when-waiting)"));
+      return UsageError(absl::StrCat("unknown argument ", name,
+                                     " (known: --config, --listen, --state-dir, --task-dir, "
+                                     "--suite, --sink, --dashboard, --dashboard-host, --backup, "
+                                     "--exit-when-waiting, --check-config)"));
     }
   }
   if (given.task_dirs_size() > 0) config.clear_task_dirs();
-  TakeSuites(given, &config);
+  TakeNamed(given.suites(), config.mutable_suites());
+  TakeNamed(given.sinks(), config.mutable_sinks());
   config.MergeFrom(given);
   if (config.listen_address().empty()) config.set_listen_address("127.0.0.1:7400");
   if (config.state_dir().empty()) config.set_state_dir("ksearch-state");
@@ -178,6 +188,12 @@ absl::StatusOr<v1::CoordinatorConfig> LoadCoordinatorConfig(const std::vector<st
   }
   if (config.max_llm_calls_in_flight() < 0) {
     faults.emplace_back("max_llm_calls_in_flight must not be negative (0: the default, 16)");
+  }
+  if (const absl::Status status = sinks::CheckSinks(config.sinks()); !status.ok()) {
+    faults.emplace_back(status.message());
+  }
+  for (v1::SinkConfig& sink : *config.mutable_sinks()) {
+    sink = sinks::WithDefaults(std::move(sink), config.state_dir());
   }
   std::set<std::string> names, mailboxes;
   for (int i = 0; i < config.providers_size(); ++i) {

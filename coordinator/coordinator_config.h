@@ -13,13 +13,16 @@ namespace ksearch {
 struct CommandLineActions {
   std::string backup;  // copy the database to here and end; empty: do not
   bool exit_when_waiting = false;
+  bool check_config = false;                 // only say whether the configuration is good
   std::string dashboard;                     // where to serve the page, IP:PORT; empty: nowhere
   std::vector<std::string> dashboard_hosts;  // names it may be opened by, beside localhost
 };
 
 // The command line of ksearch-coordinator over its config file over the defaults of config.proto.
 //   --config FILE --listen ADDR --state-dir DIR --task-dir DIR (repeatable) --backup FILE
-//   --dashboard IP:PORT --dashboard-host NAME (repeatable) --exit-when-waiting (without a value)
+//   --suite SUITE (repeatable) --sink SINK (repeatable)
+//   --dashboard IP:PORT --dashboard-host NAME (repeatable) --exit-when-waiting --check-config (both
+//   without a value)
 // INVALID_ARGUMENT lists every fault, each with its argument or file:line:column.
 absl::StatusOr<v1::CoordinatorConfig> LoadCoordinatorConfig(const std::vector<std::string>& args,
                                                             CommandLineActions* actions);

@@ -1,0 +1,44 @@
+#ifndef KSEARCH_COORDINATOR_EVENTS_SINKS_DISK_RUN_FILES_H_
+#define KSEARCH_COORDINATOR_EVENTS_SINKS_DISK_RUN_FILES_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "common/unique_fd.h"
+#include "coordinator/events/sinks/run_recorder.h"
+
+namespace ksearch::sinks {
+
+// Files below a folder that are rebuilt from their beginning: what is appended and lies there
+// already is only compared. From the first byte that differs, or where a file ends, it is written;
+// so a file that was cut short by a crash is completed, and one that is something else is replaced.
+// For one thread at a time.
+class DiskRunFiles final : public RunFiles {
+ public:
+  explicit DiskRunFiles(std::string folder) : folder_(std::move(folder)) {}
+
+  absl::Status Append(const std::string& path, absl::string_view bytes) override;
+  absl::Status Place(const std::string& path, absl::string_view content) override;
+  // What was written will be there after a power cut.
+  absl::Status Sync();
+
+ private:
+  struct File {
+    UniqueFd fd;
+    int64_t position = 0;  // of what comes next
+    int64_t size = 0;      // on disk
+    bool written = false;  // since the last Sync
+  };
+  absl::StatusOr<File*> Open(const std::string& path);
+
+  const std::string folder_;
+  std::map<std::string, File> files_;
+};
+
+// Makes the folder above `path`, with those above it.
+absl::Status MakeFolderOf(const std::string& path);
+
+}  // namespace ksearch::sinks
+
+#endif  // KSEARCH_COORDINATOR_EVENTS_SINKS_DISK_RUN_FILES_H_
