@@ -3,7 +3,7 @@
 # binary needs nothing of the machine but the C library. What has no archive in Debian (libcurl's
 # own libraries) stays shared and is linked by the coordinator alone.
 set(archives)
-foreach(name grpc++ grpc gpr address_sorting upb re2 cares protobuf ssl crypto z)
+foreach(name grpc++_reflection grpc++ grpc gpr address_sorting upb re2 cares protobuf ssl crypto z)
   find_library(ARCHIVE_${name} lib${name}.a REQUIRED)
   mark_as_advanced(ARCHIVE_${name})
   list(APPEND archives ${ARCHIVE_${name}})
@@ -19,7 +19,7 @@ target_link_libraries(ksearch_archives INTERFACE
 # Every name that Debian's Abseil package has, as far as it is a library.
 find_file(ABSL_TARGETS abslTargets.cmake PATHS ${archive_folder}/cmake/absl NO_DEFAULT_PATH REQUIRED)
 file(STRINGS ${ABSL_TARGETS} absl_lines REGEX "^add_library\\(absl::")
-set(names gRPC::grpc++ OpenSSL::Crypto OpenSSL::SSL)
+set(names gRPC::grpc++ gRPC::grpc++_reflection OpenSSL::Crypto OpenSSL::SSL)
 foreach(line ${absl_lines})
   string(REGEX REPLACE "^add_library\\((absl::[a-z0-9_]+).*" "\\1" name "${line}")
   list(APPEND names ${name})

@@ -2,6 +2,7 @@
 
 #include <grpc/grpc_security_constants.h>
 
+#include "absl/strings/match.h"
 #include "common/access/certificates.h"
 #include "common/grpc_channel.h"
 #include "common/log.h"
@@ -15,6 +16,7 @@ constexpr absl::Duration kLogEvery = absl::Seconds(1);
 // Which gRPC gives to processors beside the headers.
 constexpr char kPath[] = ":path";
 constexpr char kAuthorization[] = "authorization";
+constexpr absl::string_view kReflection = "/grpc.reflection.";
 
 absl::string_view View(grpc::string_ref text) { return {text.data(), text.size()}; }
 
@@ -37,8 +39,19 @@ grpc::Status CallCheck::Process(const InputMetadata& metadata, grpc::AuthContext
 
 absl::Status CallCheck::Check(const InputMetadata& metadata,
                               const grpc::AuthContext& context) const {
+  const absl::string_view path = Only(metadata, kPath);
+  // A probe has no token, and learns what every port scan tells.
+  if (path == kHealthCheckPath) return absl::OkStatus();
+  if (absl::StartsWith(path, kReflection)) {
+    if (!reflection_) {
+      return absl::UnimplementedError(
+          "reflection is off (`reflection` in the coordinator's config)");
+    }
+    return access_->Authenticate(Only(metadata, kAuthorization)).status();
+  }
+  if (access_ == nullptr) return absl::OkStatus();
   ASSIGN_OR_RETURN(const AccessControl::Caller caller,
-                   access_->Authorize(Only(metadata, kAuthorization), Only(metadata, kPath)));
+                   access_->Authorize(Only(metadata, kAuthorization), path));
   if (worker_certificates_ && caller.role == v1::ROLE_WORKER &&
       CertifiedWorkerName(context).empty()) {
     return absl::UnauthenticatedError(

@@ -16,10 +16,12 @@ namespace ksearch {
 // Thread-safe.
 class CallCheck final : public grpc::AuthMetadataProcessor {
  public:
-  // `access` outlives the server. With `worker_certificates` a worker's calls need a certificate
-  // with a worker's name too.
-  CallCheck(const AccessControl* access, bool worker_certificates)
-      : access_(access), worker_certificates_(worker_certificates) {}
+  // `access` outlives the server; null: no tokens are in use, and everything may be called but
+  // reflection. With `worker_certificates` a worker's calls need a certificate with a worker's name
+  // too. With `reflection` every token may ask which services there are. Whether the server is up
+  // (HealthCheckPath) may be asked by anybody.
+  CallCheck(const AccessControl* access, bool worker_certificates, bool reflection)
+      : access_(access), worker_certificates_(worker_certificates), reflection_(reflection) {}
 
   // Takes microseconds: it needs no thread of its own.
   bool IsBlocking() const override { return false; }
@@ -32,11 +34,15 @@ class CallCheck final : public grpc::AuthMetadataProcessor {
 
   const AccessControl* const access_;
   const bool worker_certificates_;
+  const bool reflection_;
 
   Mutex mu_;
   absl::Time last_log_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();  // steady
   int64_t unlogged_ ABSL_GUARDED_BY(mu_) = 0;
 };
+
+// The method of gRPC's health checking that answers once.
+inline constexpr absl::string_view kHealthCheckPath = "/grpc.health.v1.Health/Check";
 
 // The token of a call that CallCheck let through. UNAUTHENTICATED if it has ended meanwhile.
 absl::StatusOr<AccessControl::Caller> CallerOf(const AccessControl& access,

@@ -1,5 +1,7 @@
 #include "coordinator/service/access/grpc_server.h"
 
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/support/server_interceptor.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -117,14 +119,16 @@ int ConnectionLimit(int wanted) {
   return possible;
 }
 
-// Tells the door of each call that was let in, so that its connection is no stranger's.
+// Tells the door of each call that was let in, so that its connection is no stranger's. What
+// anybody may call makes nobody known.
 class CallerIsKnown final : public grpc::experimental::Interceptor {
  public:
   CallerIsKnown(ConnectionDoor* door, grpc::experimental::ServerRpcInfo* call)
       : door_(door), call_(call) {}
   void Intercept(grpc::experimental::InterceptorBatchMethods* methods) override {
     if (methods->QueryInterceptionHookPoint(
-            grpc::experimental::InterceptionHookPoints::POST_RECV_INITIAL_METADATA)) {
+            grpc::experimental::InterceptionHookPoints::POST_RECV_INITIAL_METADATA) &&
+        call_->method() != kHealthCheckPath) {
       door_->MakeKnown(call_->server_context()->peer());
     }
     methods->Proceed();
@@ -173,19 +177,24 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(
     const std::vector<grpc::Service*>& services) {
   RETURN_IF_ERROR(CheckExposure(config, access != nullptr));
   const bool unix_socket = absl::StartsWith(config.listen_address(), "unix:");
+  const bool reflection =
+      config.has_reflection() ? config.reflection() : IsLocalAddress(config.listen_address());
   std::shared_ptr<grpc::ServerCredentials> credentials;
   if (config.has_tls()) {
     RETURN_IF_ERROR(CheckTlsFiles(config.tls()));
     credentials = TlsCredentials(config.tls());
-  } else if (access != nullptr) {
+  } else if (access != nullptr || !reflection) {
     credentials = LocalCredentials(unix_socket);
   } else {
     credentials = grpc::InsecureServerCredentials();
   }
-  if (access != nullptr) {
+  if (access != nullptr || !reflection) {
     credentials->SetAuthMetadataProcessor(
-        std::make_shared<CallCheck>(access, !config.tls().client_ca_file().empty()));
+        std::make_shared<CallCheck>(access, !config.tls().client_ca_file().empty(), reflection));
   }
+  grpc::EnableDefaultHealthCheckService(true);
+  // Of every server of this process from now on; CallCheck refuses it where it is off.
+  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
 
   auto server = std::unique_ptr<GrpcServer>(new GrpcServer);
   grpc::ServerBuilder builder;
@@ -235,6 +244,7 @@ GrpcServer::~GrpcServer() { Shutdown(absl::ZeroDuration()); }
 void GrpcServer::Shutdown(absl::Duration patience) {
   if (door_ != nullptr) door_->Close();
   if (server_ == nullptr) return;  // Start failed half-way
+  if (auto* const health = server_->GetHealthCheckService(); health != nullptr) health->Shutdown();
   server_->Shutdown(std::chrono::system_clock::now() + absl::ToChronoNanoseconds(patience));
   server_->Wait();
 }
