@@ -29,12 +29,14 @@
 #include "coordinator/dashboard/dashboard.h"
 #include "coordinator/dashboard/metrics/feed_counts.h"
 #include "coordinator/dashboard/metrics/metrics_text.h"
+#include "coordinator/dashboard/report.h"
 #include "coordinator/engine/model_caller.h"
 #include "coordinator/engine/run_recording.h"
 #include "coordinator/engine/run_registry.h"
 #include "coordinator/engine/run_settings.h"
 #include "coordinator/engine/waiting_watch.h"
 #include "coordinator/events/event_feed.h"
+#include "coordinator/events/sinks/event_sink.h"
 #include "coordinator/llm/client_factory.h"
 #include "coordinator/llm/offline_factory.h"
 #include "coordinator/service/access/grpc_server.h"
@@ -226,6 +228,36 @@ absl::StatusOr<std::string> ScrapeText(SearchService* service, const dashboard::
   return dashboard::MetricsText(look);
 }
 
+// Each on a thread of its own.
+std::vector<std::unique_ptr<sinks::EventSink>> StartSinks(const v1::CoordinatorConfig& config,
+                                                          Store* store, EventFeed* feed,
+                                                          const Clock& clock) {
+  sinks::EventReader reader;
+  reader.feed = [store](int64_t after, int limit) { return store->ReadAllEvents(after, limit); };
+  reader.newest_cursor = [store] { return store->ReadNewestCursor(); };
+  reader.events = [store](const std::string& run_id) { return store->ReadEvents(run_id, 0, 0); };
+  reader.config = [store](const std::string& run_id) -> absl::StatusOr<v1::RunConfig> {
+    ASSIGN_OR_RETURN(RunRow run, store->ReadRun(run_id));
+    return std::move(run.config);
+  };
+  reader.sources = [store](const std::string& run_id,
+                           const std::string& candidate_id) -> absl::StatusOr<v1::Sources> {
+    ASSIGN_OR_RETURN(CandidateRow row, store->ReadCandidate(run_id, candidate_id));
+    return std::move(row.sources);
+  };
+  reader.world_model = [store](const std::string& run_id) {
+    return store->ReadWorldModel(run_id, 0);
+  };
+  std::vector<std::unique_ptr<sinks::EventSink>> started;
+  for (const v1::SinkConfig& sink : config.sinks()) {
+    sinks::EventSink::Options options;
+    options.config = sink;
+    options.cursor_path = absl::StrCat(config.state_dir(), "/sinks/", sink.name(), ".cursor");
+    started.push_back(std::make_unique<sinks::EventSink>(options, feed, reader, clock));
+  }
+  return started;
+}
+
 // Lets in who shows the secret of this life.
 std::function<absl::StatusOr<std::string>(absl::string_view, absl::string_view)> OnlyWith(
     const std::string& secret) {
@@ -308,6 +340,18 @@ std::optional<std::string> WaitForEnd(ShutdownSignals* signals, const WaitingWat
   return waits;
 }
 
+// What can be found out without starting anything, beyond what LoadCoordinatorConfig has looked at.
+absl::Status CheckConfig(const v1::CoordinatorConfig& config) {
+  std::vector<std::string> provider_names;
+  for (const v1::ModelProvider& provider : config.providers()) {
+    provider_names.push_back(provider.name());
+  }
+  RETURN_IF_ERROR(CheckRunDefaults(config.run_defaults(), provider_names));
+  return PriceBook::Load({config.price_dirs().begin(), config.price_dirs().end()},
+                         {config.providers().begin(), config.providers().end()})
+      .status();
+}
+
 absl::Status Run(const v1::CoordinatorConfig& config, const CommandLineActions& actions,
                  ShutdownSignals* signals) {
   const Clock& clock = Clock::Real();
@@ -335,6 +379,7 @@ absl::Status Run(const v1::CoordinatorConfig& config, const CommandLineActions& 
   store->SetEventListener(
       [&feed](const std::vector<v1::FeedEntry>& entries) { feed.Publish(entries); });
   const auto publish = [&feed](v1::FleetEvent event) { feed.Publish(std::move(event)); };
+  const auto sinks = StartSinks(config, store.get(), &feed, clock);
   ResultWatch results;
   WorkerGateway gateway(GatewayOptions(config.scheduler()), store.get(), &clock);
   gateway.SetResultListener([&results](const v1::JobResult&) { results.Notify(); });
@@ -378,9 +423,24 @@ absl::Status Run(const v1::CoordinatorConfig& config, const CommandLineActions& 
   RETURN_IF_ERROR(RestoreJobs(store.get(), access.get(), &gateway, &unfinished_jobs));
 
   PoolBoard pools(clock);
-  SearchService::Parts parts = {store.get(), &runs, &gateway,     tasks.get(), &results, &models,
-                                &feed,       {},    access.get(), mailboxes,   &pools};
+  SearchService::Parts parts = {store.get(), &runs, &gateway, tasks.get(),  &results,
+                                &models,     &feed, {},       access.get(), mailboxes,
+                                &pools,      {},    {}};
   parts.facts = FactsOf(config, *store, models, clock);
+  parts.sinks = [&sinks] {
+    std::vector<v1::SinkFacts> facts;
+    for (const auto& sink : sinks) facts.push_back(sink->Facts());
+    return facts;
+  };
+  // Set before anybody can call.
+  const JsonCalls* report_calls = nullptr;
+  parts.report = [&report_calls, &clock](const std::string& run_id, int64_t most_bytes) {
+    return dashboard::MakeReport(
+        [&report_calls](absl::string_view method, absl::string_view json) {
+          return report_calls->Call(method, json);
+        },
+        run_id, most_bytes, clock.Now());
+  };
   SearchService search_service(parts);
   WorkerService worker_service(&gateway, access.get());
   if (access != nullptr) {
@@ -392,6 +452,7 @@ absl::Status Run(const v1::CoordinatorConfig& config, const CommandLineActions& 
   });
 
   const JsonCalls calls(&search_service);
+  report_calls = &calls;
   ASSIGN_OR_RETURN(std::unique_ptr<dashboard::Dashboard> page,
                    StartDashboard(config, actions, store.get(), &feed, &search_service, calls,
                                   counts, access.get()));
@@ -436,10 +497,15 @@ int main(int argc, char** argv) {
     std::printf(
         "usage: ksearch-coordinator [--config FILE] [--listen HOST:PORT] [--state-dir DIR]\n"
         "                           [--task-dir DIR]... [--suite [NAME=]KIND:PATH]...\n"
+        "                           [--sink [NAME=]KIND[:FOLDER]]...\n"
         "                           [--dashboard IP:PORT] [--dashboard-host NAME]...\n"
-        "                           [--exit-when-waiting] [--backup COPY] | --version\n"
-        "FILE is a CoordinatorConfig as textproto; arguments after it win. --suite adds tasks in\n"
-        "the form of others (docs/suites/README.md). --dashboard serves a live page and metrics\n"
+        "                           [--exit-when-waiting] [--backup COPY] [--check-config]\n"
+        "       ksearch-coordinator --version\n"
+        "FILE is a CoordinatorConfig as textproto, .yaml or .json; arguments after it win.\n"
+        "--check-config only says whether it is good. --suite adds tasks in\n"
+        "the form of others (docs/suites/README.md). --sink writes what happens in runs for\n"
+        "W&B, TensorBoard and others (docs/integrations.md). --dashboard serves a live page and "
+        "metrics\n"
         "(docs/dashboard.md). --backup copies the\n"
         "database of the state folder to COPY, which may be in use meanwhile, and ends.\n"
         "--exit-when-waiting ends the coordinator once every run waits for prompts in a mailbox\n"
@@ -449,7 +515,9 @@ int main(int argc, char** argv) {
   ksearch::CommandLineActions actions;
   const auto config = ksearch::LoadCoordinatorConfig(args, &actions);
   absl::Status status = config.status();
-  if (status.ok()) {
+  if (status.ok() && actions.check_config) {
+    status = ksearch::CheckConfig(*config);
+  } else if (status.ok()) {
     status = actions.backup.empty()
                  ? ksearch::Run(*config, actions, &signals)
                  : ksearch::Store::BackupFile(config->state_dir() + ksearch::kDatabaseName,

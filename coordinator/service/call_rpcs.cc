@@ -8,6 +8,7 @@
 #include "common/status_macros.h"
 #include "common/textproto.h"
 #include "coordinator/engine/run_recording.h"
+#include "coordinator/engine/run_timeline.h"
 #include "coordinator/service/search_service.h"
 
 namespace ksearch {
@@ -86,6 +87,36 @@ grpc::Status SearchService::ExportRun(grpc::ServerContext*, const v1::ExportRunR
   return ToGrpc(
       RecordRun(parts_.store, *run_id, !request->without_results(), Clock::Real().Now(),
                 [&](const v1::RecordedLine& line) { return !closing_ && writer->Write(line); }));
+}
+
+grpc::Status SearchService::ReadTimeline(grpc::ServerContext*,
+                                         const v1::ReadTimelineRequest* request,
+                                         grpc::ServerWriter<v1::TimelineEntry>* writer) {
+  const auto run_id = parts_.store->ResolveRun(request->run_id());
+  if (!run_id.ok()) return ToGrpc(run_id.status());
+  return ToGrpc(ksearch::ReadTimeline(parts_.store, *run_id, [&](const v1::TimelineEntry& entry) {
+    return !closing_ && writer->Write(entry);
+  }));
+}
+
+grpc::Status SearchService::ExportReport(grpc::ServerContext*,
+                                         const v1::ExportReportRequest* request,
+                                         grpc::ServerWriter<v1::ReportPart>* writer) {
+  constexpr int64_t kMostBytes = 256 << 20;
+  constexpr size_t kPartBytes = 1 << 20;
+  if (!parts_.report) return ToGrpc(absl::UnimplementedError("this coordinator makes no reports"));
+  const auto run_id = parts_.store->ResolveRun(request->run_id());
+  if (!run_id.ok()) return ToGrpc(run_id.status());
+  const int64_t most =
+      request->max_bytes() > 0 ? std::min(request->max_bytes(), kMostBytes) : kMostBytes;
+  const auto html = parts_.report(*run_id, most);
+  if (!html.ok()) return ToGrpc(html.status());
+  v1::ReportPart part;
+  for (size_t at = 0; at < html->size(); at += kPartBytes) {
+    part.set_html(html->substr(at, kPartBytes));
+    if (closing_ || !writer->Write(part)) return grpc::Status::CANCELLED;
+  }
+  return grpc::Status::OK;
 }
 
 }  // namespace ksearch

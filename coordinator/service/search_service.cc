@@ -417,6 +417,9 @@ grpc::Status SearchService::GetServerFacts(grpc::ServerContext*, const v1::GetSe
   reply->set_workers_connected(connected);
   reply->set_jobs_queued(parts_.workers->queued());
   reply->set_jobs_leased(parts_.workers->leased());
+  if (parts_.sinks) {
+    for (v1::SinkFacts& sink : parts_.sinks()) *reply->add_sinks() = std::move(sink);
+  }
   return grpc::Status::OK;
 }
 

@@ -39,10 +39,14 @@ class SearchService final : public v1::SearchService::Service {
     ResultWatch* results;
     ModelCaller* models;
     EventFeed* feed;
-    v1::ServerFacts facts;                  // the constant ones
-    const AccessControl* access = nullptr;  // null: no tokens are asked for
-    std::vector<std::string> mailboxes;     // folders
-    PoolBoard* pools = nullptr;             // null: there are no pools
+    v1::ServerFacts facts;                              // the constant ones
+    const AccessControl* access = nullptr;              // null: no tokens are asked for
+    std::vector<std::string> mailboxes;                 // folders
+    PoolBoard* pools = nullptr;                         // null: there are no pools
+    std::function<std::vector<v1::SinkFacts>()> sinks;  // null: there are none
+    // The run as one HTML file. RESOURCE_EXHAUSTED: it would be larger.
+    std::function<absl::StatusOr<std::string>(const std::string& run_id, int64_t most_bytes)>
+        report;
   };
   explicit SearchService(Parts parts) : parts_(std::move(parts)) {}
 
@@ -100,6 +104,10 @@ class SearchService final : public v1::SearchService::Service {
                             v1::AnswerPromptReply* reply) override;
   grpc::Status ExportRun(grpc::ServerContext* context, const v1::ExportRunRequest* request,
                          grpc::ServerWriter<v1::RecordedLine>* writer) override;
+  grpc::Status ReadTimeline(grpc::ServerContext* context, const v1::ReadTimelineRequest* request,
+                            grpc::ServerWriter<v1::TimelineEntry>* writer) override;
+  grpc::Status ExportReport(grpc::ServerContext* context, const v1::ExportReportRequest* request,
+                            grpc::ServerWriter<v1::ReportPart>* writer) override;
   grpc::Status ListJobs(grpc::ServerContext* context, const v1::ListJobsRequest* request,
                         v1::ListJobsReply* reply) override;
   grpc::Status CancelJob(grpc::ServerContext* context, const v1::CancelJobRequest* request,

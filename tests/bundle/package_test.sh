@@ -105,6 +105,9 @@ ldd "$programs/bin/bwrap" | grep -qE "$programs/(bin/../)?lib/" || fail "bubblew
 [ -f "$programs/configs/tasks/cpu/softmax_rows_f32/definition.json" ] || fail "the tasks are not there"
 [ -n "$(ls "$programs/configs/prices")" ] || fail "the prices are not there"
 pip check >/dev/null || fail "pip check"
+{ "$work/env/bin/python" -c 'import ksearch' 2>&1 || true; } | grep -qF "pip install 'ksearch[client]'" ||
+  fail "the client does not say what it needs"
+[ -s "${programs%_programs}/_protos.binpb" ] || fail "the client has no descriptors"
 pip uninstall --quiet --yes ksearch
 [ -z "$(find "$work/env" -path '*ksearch_programs*' -type f ! -name '*.pyc')" ] || fail "pip uninstall leaves files"
 ok "pip installs the wheel, its commands start, and pip removes it"

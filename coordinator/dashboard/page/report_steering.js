@@ -1,0 +1,8 @@
+// Takes the place of steering.js in a report, from which nothing can be changed.
+export function action() {
+  return null;
+}
+
+export function steering() {
+  return null;
+}
