@@ -112,6 +112,25 @@ TEST(CompleteRunConfigTest, AStrategyHasItsOwnSettingsAndRolesAndNoOthers) {
   }
 }
 
+TEST(CompleteRunConfigTest, GivenProgramsAreCheckedByName) {
+  v1::RunConfig request;
+  request.set_task("t");
+  request.set_provider("p");
+  request.add_seed_solution()->set_path("kernel.cpp");
+  request.add_seeds()->add_files()->set_path("kernel.cpp");
+  request.mutable_seeds(0)->add_files()->set_path("tile.h");
+  EXPECT_TRUE(CompleteRunConfig(request, {}).ok());
+  request.add_seeds()->set_origin(std::string(201, 'x'));
+  request.add_seeds()->add_files()->set_path("kernel.py");
+  const std::string faults(CompleteRunConfig(request, {}).status().message());
+  EXPECT_THAT(faults, HasSubstr("seeds[1].files is missing"));
+  EXPECT_THAT(faults, HasSubstr("seeds[1].origin is longer than 200 bytes"));
+  EXPECT_THAT(faults, HasSubstr("seeds[2].files has no file that ends in .cpp"));
+  while (request.seeds_size() < 16) *request.add_seeds() = request.seeds(0);
+  EXPECT_THAT(std::string(CompleteRunConfig(request, {}).status().message()),
+              HasSubstr("seeds: 17 programs are given, at most 16 may be"));
+}
+
 TEST(CompleteRunConfigTest, AZeroIsNoAbsentNumber) {
   v1::RunConfig defaults;
   defaults.set_rounds(0);
