@@ -67,7 +67,11 @@ const SourceRules& CudaSourceRules() {
 }
 
 const SourceRules& PythonSourceRules() {
-  static const auto* const rules = new SourceRules{{".py"}, {}};
+  // What a program builds or reads itself may lie beside it.
+  static const auto* const rules =
+      new SourceRules{{".py"},
+                      {".cu", ".cpp", ".cc", ".cxx", ".c", ".cuh", ".h", ".hpp", ".hh", ".inc",
+                       ".inl", ".ptx", ".json", ".txt", ".md"}};
   return *rules;
 }
 

@@ -396,21 +396,50 @@ std::vector<std::string> ReportedMarks(const v1::BuildReport& report) {
   return sorted;
 }
 
+// Marks of these files, read as C++.
+std::vector<std::string> ScannedMarks(const std::vector<const v1::SourceFile*>& sources, bool gpu) {
+  Scanner scanner(gpu);
+  std::vector<std::vector<CodeWord>> files;
+  for (const v1::SourceFile* file : sources) {
+    files.push_back(CodeWords(file->content()));
+    scanner.Learn(files.back());
+  }
+  for (size_t i = 0; i < sources.size(); ++i) scanner.Scan(sources[i]->path(), files[i]);
+  return scanner.Marks();
+}
+
+// By its ending, of a language whose text is scanned so.
+bool IsScanned(absl::string_view path, SourceScanner scanner) {
+  for (const LanguageFacts& language : Languages()) {
+    if (language.scanner != scanner) continue;
+    for (const auto* extensions : {&language.main_extensions, &language.more_extensions}) {
+      for (const absl::string_view extension : *extensions) {
+        if (absl::EndsWith(path, extension)) return true;
+      }
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 std::vector<std::string> SourceMarks(const v1::Sources& sources, const v1::BuildReport& report) {
   const SourceScanner kind = FactsOf(sources.language()).scanner;
-  if (kind == SourceScanner::kNone) return ReportedMarks(report);
-  Scanner scanner(kind == SourceScanner::kCuda);
-  std::vector<std::vector<CodeWord>> files;
+  std::vector<const v1::SourceFile*> scanned;
+  bool gpu = kind == SourceScanner::kCuda;
   for (const v1::SourceFile& file : sources.files()) {
-    files.push_back(CodeWords(file.content()));
-    scanner.Learn(files.back());
+    const bool cpp = IsScanned(file.path(), SourceScanner::kCpp);
+    const bool cuda = IsScanned(file.path(), SourceScanner::kCuda);
+    if (kind == SourceScanner::kNone && !cpp && !cuda) continue;
+    scanned.push_back(&file);
+    gpu = gpu || (kind == SourceScanner::kNone && cuda && !cpp);
   }
-  for (int i = 0; i < sources.files_size(); ++i) {
-    scanner.Scan(sources.files(i).path(), files[static_cast<size_t>(i)]);
-  }
-  return scanner.Marks();
+  if (kind != SourceScanner::kNone) return ScannedMarks(scanned, gpu);
+  // What its builder parses, and beside it files that the program builds itself.
+  std::vector<std::string> marks = ReportedMarks(report);
+  for (std::string& mark : ScannedMarks(scanned, gpu)) marks.push_back(std::move(mark));
+  std::sort(marks.begin(), marks.end());
+  return marks;
 }
 
 }  // namespace ksearch

@@ -34,12 +34,17 @@ try:
     say_folder(os.path.dirname(os.path.dirname(os.path.abspath(torch.__file__))))
 except Exception as error:
     say("torch_error", "%s: %s" % (type(error).__name__, error))
-try:
-    from importlib import metadata
+for word, package in (
+    ("triton", "triton"),  # nothing needs it on processors
+    ("tvm-ffi", "apache-tvm-ffi"),
+    ("tilelang", "tilelang"),
+):
+    try:
+        from importlib import metadata
 
-    say("triton", metadata.version("triton"))
-except Exception:
-    pass  # nothing needs it on processors
+        say(word, metadata.version(package))
+    except Exception:
+        pass
 # Triton builds a module of C for every kernel that it launches, and looks for Python.h here.
 scheme = getattr(sysconfig, "get_default_scheme", lambda: "posix_prefix")()
 if scheme == "posix_local":

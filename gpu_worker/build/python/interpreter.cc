@@ -99,8 +99,13 @@ bool IsOldPython(absl::string_view version) {
 }  // namespace
 
 std::string VersionsOf(const Interpreter& interpreter) {
-  return absl::StrCat("python ", interpreter.python, ", torch ", interpreter.torch,
-                      interpreter.triton.empty() ? "" : ", triton ", interpreter.triton);
+  std::string text = absl::StrCat("python ", interpreter.python, ", torch ", interpreter.torch);
+  for (const auto& [name, version] : {std::make_pair("triton", interpreter.triton),
+                                      std::make_pair("tvm-ffi", interpreter.tvm_ffi),
+                                      std::make_pair("tilelang", interpreter.tilelang)}) {
+    if (!version.empty()) absl::StrAppend(&text, ", ", name, " ", version);
+  }
+  return text;
 }
 
 absl::Status CheckGpuParts(const Interpreter& interpreter) {
@@ -165,6 +170,8 @@ absl::StatusOr<Interpreter> ParseInterpreter(const std::string& path, absl::stri
   interpreter.python = Clean(facts["python"], kMaxVersionBytes);
   interpreter.torch = Clean(facts["torch"], kMaxVersionBytes);
   interpreter.triton = Clean(facts["triton"], kMaxVersionBytes);
+  interpreter.tvm_ffi = Clean(facts["tvm-ffi"], kMaxVersionBytes);
+  interpreter.tilelang = Clean(facts["tilelang"], kMaxVersionBytes);
   interpreter.torch_cuda = Clean(facts["torch_cuda"], kMaxVersionBytes);
   interpreter.headers = facts["headers"];
   interpreter.c_compiler = facts["c_compiler"];

@@ -16,6 +16,9 @@ struct Interpreter {
   std::string python;  // "3.11.2"
   std::string torch;   // "2.11.0+cu130": with the CUDA that it was built for
   std::string triton;  // empty: there is none
+  // What binds or compiles published solutions; empty: there is none.
+  std::string tvm_ffi;
+  std::string tilelang;
   // What programs on a GPU need beside; empty: it is missing.
   std::string torch_cuda;  // "13.0": the CUDA that torch was built for
   std::string headers;     // the folder of Python.h
@@ -25,7 +28,7 @@ struct Interpreter {
   std::vector<std::string> folders;
 };
 
-// "python 3.11.2, torch 2.11.0+cu130, triton 3.6.0".
+// "python 3.11.2, torch 2.11.0+cu130, triton 3.6.0", and behind it tvm-ffi and tilelang if there.
 std::string VersionsOf(const Interpreter& interpreter);
 
 // Whether it can run programs on a GPU: FAILED_PRECONDITION names all that is missing and how to

@@ -43,29 +43,41 @@ constexpr char kTrialScript[] =
 
 // Words without which a program compiles nothing when it is called: Triton's and torch's ways to do
 // so, and modules that may. One that hides them is not warmed, and fails.
-constexpr absl::string_view kCompilingWords[] = {
-    "triton", "compile", "inductor", "cpp_extension", "jit", "__import__", "importlib"};
-// Where what is compiled lies, by the variables that Triton and torch read.
-constexpr const char* kCompiledFolders[][2] = {{"TRITON_CACHE_DIR", "triton"},
-                                               {"TORCHINDUCTOR_CACHE_DIR", "inductor"},
-                                               {"TORCH_EXTENSIONS_DIR", "extensions"}};
+constexpr absl::string_view kCompilingWords[] = {"triton",        "compile",    "inductor",
+                                                 "cpp_extension", "jit",        "tvm_ffi",
+                                                 "tilelang",      "__import__", "importlib"};
 
-bool MayCompile(const v1::Sources& sources) {
-  for (const v1::SourceFile& file : sources.files()) {
-    for (const absl::string_view word : kCompilingWords) {
-      if (absl::StrContains(file.content(), word)) return true;
-    }
-  }
-  return false;
+constexpr char kInductorFolder[] = "TORCHINDUCTOR_CACHE_DIR";
+
+// Where what is compiled lies, by the variable that its compiler reads.
+struct CompiledFolder {
+  const char* variable;
+  const char* folder;
+  // Only programs with this word have it; empty: all that may compile on a GPU.
+  absl::string_view word;
+  // Programs on processors have it if they have one of these; none: they never do.
+  std::vector<absl::string_view> host_words;
+};
+const std::vector<CompiledFolder>& CompiledFolders() {
+  static const auto* const folders = new std::vector<CompiledFolder>{
+      {"TRITON_CACHE_DIR", "triton", "", {}},
+      {kInductorFolder, "inductor", "", {"torch.compile", "inductor"}},
+      {"TORCH_EXTENSIONS_DIR", "extensions", "", {"cpp_extension"}},
+      {"TVM_FFI_CACHE_DIR", "tvm_ffi", "tvm_ffi", {"tvm_ffi"}},
+      {"TILELANG_CACHE_DIR", "tilelang", "tilelang", {}},
+  };
+  return *folders;
 }
 
-// Of programs on processors, where there is no other way that a sandbox would not refuse.
-bool UsesTorchCompile(const v1::Sources& sources) {
-  return std::any_of(sources.files().begin(), sources.files().end(),
-                     [](const v1::SourceFile& file) {
-                       return absl::StrContains(file.content(), "torch.compile") ||
-                              absl::StrContains(file.content(), "inductor");
-                     });
+bool Mentions(const v1::Sources& sources, absl::string_view word) {
+  return std::any_of(
+      sources.files().begin(), sources.files().end(),
+      [word](const v1::SourceFile& file) { return absl::StrContains(file.content(), word); });
+}
+
+bool MayCompile(const v1::Sources& sources) {
+  return std::any_of(std::begin(kCompilingWords), std::end(kCompilingWords),
+                     [&](absl::string_view word) { return Mentions(sources, word); });
 }
 
 // torch.compile is there from torch 2.0 on.
@@ -194,23 +206,33 @@ v1::RunnerCommand PythonToolchain::GpuRunner(const v1::Sources& sources) const {
   environment["TORCHINDUCTOR_COMPILE_THREADS"] = "1";
   // There is no /etc/passwd, and torch names a folder after whoever it runs for.
   environment["USER"] = "sandbox";
-  for (const auto& [variable, folder] : kCompiledFolders) {
-    (*runner.mutable_compiled_folders())[variable] = folder;
+  for (const CompiledFolder& each : CompiledFolders()) {
+    if (each.word.empty() || Mentions(sources, each.word)) {
+      (*runner.mutable_compiled_folders())[each.variable] = each.folder;
+    }
   }
   return runner;
 }
 
 v1::RunnerCommand PythonToolchain::HostRunner(const v1::Sources& sources) const {
   v1::RunnerCommand runner = runner_;
-  if (!HasTorchCompile(interpreter_.torch) || !UsesTorchCompile(sources)) return runner;
+  for (const CompiledFolder& each : CompiledFolders()) {
+    const bool used = std::any_of(each.host_words.begin(), each.host_words.end(),
+                                  [&](absl::string_view word) { return Mentions(sources, word); });
+    const bool inductor = each.variable == kInductorFolder;
+    if (used && (!inductor || HasTorchCompile(interpreter_.torch))) {
+      (*runner.mutable_compiled_folders())[each.variable] = each.folder;
+    }
+  }
+  if (runner.compiled_folders().empty()) return runner;
   auto& environment = *runner.mutable_environment();
-  // Where g++ is.
+  // Where g++ and ninja are.
   environment["PATH"] = "/usr/local/bin:/usr/bin:/bin";
+  environment["USER"] = "sandbox";
+  if (runner.compiled_folders().count(kInductorFolder) == 0) return runner;
   environment["TORCHINDUCTOR_COMPILE_THREADS"] = "1";
   // It would try each kind of vector instruction by a program that it compiles and starts.
   environment["TORCHINDUCTOR_VEC_ISA_OK"] = "1";
-  environment["USER"] = "sandbox";
-  (*runner.mutable_compiled_folders())["TORCHINDUCTOR_CACHE_DIR"] = "inductor";
   return runner;
 }
 

@@ -18,7 +18,8 @@ namespace ksearch {
 // device; nothing of the program runs. The artifact is the folder of its sources, with the command
 // that starts a runner for it: with BuildRequest.architecture one on a GPU, where programs that
 // compile as they are called first are said to do so (RunnerCommand.compiled_folders); on
-// processors those that name torch.compile are, with a torch that has it.
+// processors those that name torch.compile, with a torch that has it, torch.utils.cpp_extension or
+// tvm_ffi.
 //
 // The file that is loaded is kernel.py (LanguageFacts.main_path), or the only one outside of
 // folders.

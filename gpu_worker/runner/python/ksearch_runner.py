@@ -17,7 +17,7 @@ memory, Python numbers for scalars.
 
 With --gpu, the tensors are CUDA tensors of the one device there is, and a call's work goes to the
 stream that the library names, which is torch's current one within the call. What the program
-compiles (Triton, torch.compile, torch.utils.cpp_extension) it compiles in a process of its own,
+compiles (Triton, torch.compile, torch.utils.cpp_extension, tvm_ffi) it compiles in a process of its own,
 --warm, whose caches the others read: they can start no compiler. The folders of these caches are
 named by the environment; where it names none, nothing is compiled.
 
@@ -43,7 +43,13 @@ MAKE_INPUTS = "make_inputs"
 AXIS = "axis:"  # what names of axes begin with, among the arguments of make_inputs
 RAISED_BYTES = 2048
 # Environment variables that name the folders of what was compiled.
-CACHES = ("TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR", "TORCH_EXTENSIONS_DIR")
+CACHES = (
+    "TRITON_CACHE_DIR",
+    "TORCHINDUCTOR_CACHE_DIR",
+    "TORCH_EXTENSIONS_DIR",
+    "TVM_FFI_CACHE_DIR",
+    "TILELANG_CACHE_DIR",
+)
 
 
 class Argument(ctypes.Structure):
@@ -571,6 +577,9 @@ def main():
         sys.exit(f"{sys.executable} cannot import torch: {error}")
     torch.set_grad_enabled(False)
     has_gpu = any(word.startswith("--gpu=") for word in sys.argv[2:])
+    if not has_gpu and "TORCH_EXTENSIONS_DIR" in os.environ:
+        # Not every torch bears it that programs cannot be started as this is imported.
+        import torch.utils.cpp_extension
     tempfile.gettempdir()  # looks for one that can be written to, as long as one can
     compiles = any(name in os.environ for name in CACHES)
     inductor = not has_gpu and "TORCHINDUCTOR_CACHE_DIR" in os.environ

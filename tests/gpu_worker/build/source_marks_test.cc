@@ -125,6 +125,29 @@ TEST(SourceMarksTest, ThreadsByAnyNameOfStd) {
               ElementsAre("source: starts threads: thread at part1.cu:1"));
 }
 
+// What a program in Python builds itself is read like a program of that language.
+TEST(SourceMarksTest, FilesBesideAProgramInPython) {
+  v1::Sources sources;
+  sources.set_language(v1::LANGUAGE_PYTHON);
+  const auto add = [&](const std::string& path, const std::string& text) {
+    sources.add_files()->set_path(path);
+    sources.mutable_files()->rbegin()->set_content(text);
+  };
+  add("kernel.py", "fopen(1)");  // its builder parses it
+  add("notes.txt", "fopen(1)");
+  add("part/main.cpp", "void f() { auto* file = fopen(\"a\", \"r\"); std::thread t(g); }");
+  v1::BuildReport report;
+  v1::Diagnostic& diagnostic = *report.add_diagnostics();
+  diagnostic.set_file("kernel.py");
+  diagnostic.set_line(3);
+  diagnostic.set_message("source: runs text as code: eval");
+  EXPECT_THAT(SourceMarks(sources, report),
+              ElementsAre("source: opens files: fopen at part/main.cpp:1",
+                          "source: runs text as code: eval at kernel.py:3"));
+  add("part/kernel.cu", "__global__ void k() {}");
+  EXPECT_THAT(SourceMarks(sources, report), testing::SizeIs(3));  // threads, too
+}
+
 TEST(SourceMarksTest, ContextsOfItsOwn) {
   for (const char* text : {
            "int f() { return cuCtxCreate(&context, 0, 0); }",

@@ -38,6 +38,8 @@ TEST(InterpreterTest, VersionsAndFoldersAreRead) {
   EXPECT_EQ(VersionsOf(*parsed), "python 3.12.3, torch 2.11.0+cu130, triton 3.6.0");
   EXPECT_THAT(parsed->folders, ElementsAre("/data/python/3.12", "/opt/venv", "/opt/venv-2"));
   EXPECT_EQ(VersionsOf(*ParseInterpreter(kPath, Printed())), "python 3.12.3, torch 2.11.0+cu130");
+  EXPECT_EQ(VersionsOf(*ParseInterpreter(kPath, Printed("tvm-ffi\t0.1.15\ntilelang\t0.1.7\n"))),
+            "python 3.12.3, torch 2.11.0+cu130, tvm-ffi 0.1.15, tilelang 0.1.7");
 }
 
 TEST(InterpreterTest, WhatIsMissingIsSaidWithWhatToDo) {

@@ -220,11 +220,23 @@ sys.meta_path.insert(0, OtherVersion())
   const v1::RunnerCommand compiled = runner("import torch\n@torch.compile\ndef run(): pass\n", "");
   EXPECT_EQ(compiled.compiled_folders().at("TORCHINDUCTOR_CACHE_DIR"), "inductor");
   EXPECT_EQ(compiled.compiled_folders().size(), 1u);
+  const v1::RunnerCommand extension =
+      runner("from torch.utils import cpp_extension\ndef run(): pass\n", "");
+  EXPECT_EQ(extension.compiled_folders().at("TORCH_EXTENSIONS_DIR"), "extensions");
+  EXPECT_EQ(extension.compiled_folders().size(), 1u);
+  const v1::RunnerCommand ffi = runner("import tvm_ffi\ndef run(): pass\n", "");
+  EXPECT_EQ(ffi.compiled_folders().at("TVM_FFI_CACHE_DIR"), "tvm_ffi");
+  EXPECT_EQ(ffi.compiled_folders().size(), 1u);
   if (const absl::Status served = (*made)->ServesDevice(v1::DEVICE_CLASS_CUDA); !served.ok()) {
     GTEST_SKIP() << served;  // no headers here
   }
   const v1::RunnerCommand triton = runner("import triton\ndef run(): pass\n", "sm_90a");
   EXPECT_EQ(triton.compiled_folders().at("TRITON_CACHE_DIR"), "triton");
+  EXPECT_EQ(triton.compiled_folders().size(), 3u);
+  EXPECT_EQ(runner("import tilelang\ndef run(): pass\n", "sm_90a")
+                .compiled_folders()
+                .at("TILELANG_CACHE_DIR"),
+            "tilelang");
   EXPECT_EQ(triton.environment().at("TRITON_CACHE_AUTOTUNING"), "1");
   EXPECT_EQ(triton.environment().at("TRITON_MOCK_PTX_VERSION"), "3.6.0");
   EXPECT_EQ(triton.environment().at("CUDA_MODULE_LOADING"), "LAZY");
