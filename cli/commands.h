@@ -28,6 +28,7 @@ int DemandCommand(Client* client, const Options& options);
 
 // task/list_command.cc: `tasks` and `task ls`
 int TasksCommand(Client* client, const Options& options);
+int SolutionsCommand(Client* client, const Options& options);
 
 // diff_command.cc
 int DiffCommand(Client* client, const Options& options);

@@ -28,6 +28,8 @@ int EvalCommand(Client* client, const Options& options) {
   }
   request.mutable_sources()->set_language(language);
   for (const v1::SourceFile& file : *files) *request.mutable_sources()->add_files() = file;
+  request.set_solution_name(options.solution);
+  request.set_rival_solution_name(options.rival_solution);
   if (!options.rival_files.empty()) {
     const auto rival = ReadSourceFiles(options.rival_files);
     if (!rival.ok()) return Fail(rival.status());
@@ -45,11 +47,18 @@ int EvalCommand(Client* client, const Options& options) {
   request.set_device_model(options.device_model);
 
   std::string packet;
-  const absl::StatusOr<v1::JobResult> evaluated = Evaluate(client, request, "", &packet);
+  v1::EvaluateReply scored;
+  const absl::StatusOr<v1::JobResult> evaluated =
+      Evaluate(client, request, "", &packet, scored.mutable_suite_scores());
   if (!evaluated.ok()) return Fail(evaluated.status());
   const v1::JobResult& result = *evaluated;
-  std::string shown = options.json ? ToJson(result) : ResultText(result, packet);
+  std::string shown = options.json ? ToJson(result)
+                                   : absl::StrCat(ResultText(result, packet),
+                                                  SuiteScoresText(scored.suite_scores()));
   if (options.json && options.profile) shown = WithField(shown, "packet", packet);
+  if (options.json && scored.suite_scores_size() > 0) {
+    shown = Joined(shown, ToJson(scored, /*with_defaults=*/false));
+  }
   if (!absl::EndsWith(shown, "\n")) shown += "\n";
   std::fputs(shown.c_str(), stdout);
   return ExitCodeFor(result);

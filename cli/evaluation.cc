@@ -7,7 +7,8 @@
 namespace ksearch {
 
 absl::StatusOr<v1::JobResult> Evaluate(Client* client, const v1::EvaluateRequest& request,
-                                       const std::string& label, std::string* packet) {
+                                       const std::string& label, std::string* packet,
+                                       google::protobuf::RepeatedPtrField<v1::SuiteScore>* scores) {
   grpc::ClientContext context;
   const auto stream = client->stub().Evaluate(&context, request);
   const bool tty = ::isatty(STDERR_FILENO) == 1;
@@ -18,6 +19,7 @@ absl::StatusOr<v1::JobResult> Evaluate(Client* client, const v1::EvaluateRequest
     if (reply.has_result()) {
       result = reply.result();
       have_result = true;
+      if (scores != nullptr) *scores = reply.suite_scores();
     } else if (reply.has_packet()) {
       if (packet != nullptr) *packet = reply.packet();
     } else if (tty) {

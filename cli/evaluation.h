@@ -11,10 +11,11 @@ namespace ksearch {
 
 // Has the coordinator evaluate, and waits for the result. What it tells on the way stands on
 // stderr, after `label`, if that is a terminal. `packet`, if not null, becomes what follows the
-// result.
-absl::StatusOr<v1::JobResult> Evaluate(Client* client, const v1::EvaluateRequest& request,
-                                       const std::string& label = "",
-                                       std::string* packet = nullptr);
+// result, and `scores` what the task's suite says of it.
+absl::StatusOr<v1::JobResult> Evaluate(
+    Client* client, const v1::EvaluateRequest& request, const std::string& label = "",
+    std::string* packet = nullptr,
+    google::protobuf::RepeatedPtrField<v1::SuiteScore>* scores = nullptr);
 
 // What a command ends with that evaluated: kExitOk only if the program passed.
 ExitCode ExitCodeFor(const v1::JobResult& result);

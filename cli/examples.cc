@@ -27,6 +27,8 @@ const Examples& AllExamples() {
          "is it faster than the baseline?"},
         {"ksearch eval --task softmax_rows_f32 --confirm kernel.cpp --rival other.cpp",
          "is it faster than other.cpp?"},
+        {"ksearch eval --task flashinfer/rmsnorm_h4096 --solution rmsnorm_triton_v1",
+         "judge what somebody published"},
         {"ksearch eval --task gemm_bf16 --build-only --architecture sm_90a kernel.cu",
          "what nvcc says, without a GPU"}}},
       {"watch", {{"ksearch watch last", "follow the newest run"}}},

@@ -38,14 +38,18 @@ void PrintJsonLine(const google::protobuf::Message& message) {
 }
 
 std::string WithField(const std::string& json, const std::string& name, const std::string& text) {
+  return Joined(json, ToJson(StructOf({{name, text}}), false, /*pretty=*/false));
+}
+
+std::string Joined(const std::string& first, const std::string& second) {
   // Taken apart as text: a parsed double would be printed anew.
-  std::string object(absl::StripTrailingAsciiWhitespace(json));
-  if (!absl::EndsWith(object, "}")) return json;
+  std::string object(absl::StripTrailingAsciiWhitespace(first));
+  const absl::string_view more = absl::StripTrailingAsciiWhitespace(second);
+  if (!absl::EndsWith(object, "}") || !absl::StartsWith(more, "{")) return first;
   object.pop_back();
   object = std::string(absl::StripTrailingAsciiWhitespace(object));
-  // {"name":"text"}
-  const std::string field = ToJson(StructOf({{name, text}}), false, /*pretty=*/false);
-  return absl::StrCat(object, absl::EndsWith(object, "{") ? "" : ",", "\n ", field.substr(1));
+  return absl::StrCat(object, absl::EndsWith(object, "{") ? "" : ",", "\n ",
+                      absl::StripLeadingAsciiWhitespace(more.substr(1)));
 }
 
 }  // namespace ksearch

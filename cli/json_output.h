@@ -20,6 +20,8 @@ void PrintJsonLine(const google::protobuf::Message& message);
 
 // `json`, an object, with one text more. Numbers and their digits stay as they are.
 std::string WithField(const std::string& json, const std::string& name, const std::string& text);
+// One object with the members of two, which have none of the same name.
+std::string Joined(const std::string& first, const std::string& second);
 
 }  // namespace ksearch
 

@@ -119,9 +119,12 @@ void AddRun(CLI::App* app, Options* options) {
   app->add_flag_callback(
       "--any-device", [run] { run->set_any_device(true); },
       "let devices of other models screen candidates too; scores come from the run's own model");
-  app->add_option(
+  CLI::Option* const seed = app->add_option(
       "--seed-solution", options->seed_files,
       "start from this program (may be repeated): FILE, FOLDER, results/NAME or run:ID");
+  app->add_option("--seed-published", options->seed_solution,
+                  "start from this published solution, as `task solutions` names it")
+      ->excludes(seed);
   app->add_option("--config", options->config_file, "RunConfig as textproto");
   app->add_option(
       "--like-cassette", options->cassette,
@@ -155,14 +158,29 @@ void AddEval(CLI::App* app, Options* options) {
   app->add_option("--language", options->language,
                   absl::StrCat(LanguageNames(), " (default: inferred from the file extension)"))
       ->check(LanguageWord());
-  app->add_option("files", options->files, "source files")->required();
+  CLI::Option* const files =
+      app->add_option("files", options->files, "source files, or the file of a solution");
+  CLI::Option* const solution =
+      app->add_option("--solution", options->solution,
+                      "judge this published solution, as `task solutions` names it")
+          ->excludes(files);
+  app->callback([options, files, solution] {
+    options->command = "eval";
+    if (files->count() + solution->count() == 0) {
+      throw CLI::RequiredError("eval: FILE... or --solution NAME", CLI::ExitCodes::RequiredError);
+    }
+  });
   CLI::Option* const confirm =
       app->add_flag("--confirm", options->confirm,
                     "compare with the baseline, interleaved, on held-out workloads too");
-  app->add_option("--rival", options->rival_files,
-                  "with --confirm: a file of a program to compare with instead of the baseline; "
-                  "may be repeated")
-      ->allow_extra_args(false);
+  CLI::Option* const rival =
+      app->add_option("--rival", options->rival_files,
+                      "with --confirm: a file of a program to compare with instead of the "
+                      "baseline; may be repeated")
+          ->allow_extra_args(false);
+  app->add_option("--rival-solution", options->rival_solution,
+                  "with --confirm: compare with this published solution instead")
+      ->excludes(rival);
   CLI::Option* const check =
       app->add_flag("--check", options->check_only, "build and check, do not time")
           ->excludes(confirm);
@@ -333,6 +351,10 @@ void AddTask(CLI::App* app, Options* options) {
   CLI::App* list = app->add_subcommand("ls", "list the tasks of all suites");
   list->callback([options] { options->action = "ls"; });
   AddTaskList(list, options);
+  CLI::App* solutions =
+      app->add_subcommand("solutions", "what others published for a task in its suite");
+  solutions->callback([options] { options->action = "solutions"; });
+  solutions->add_option("task", options->task, "as `task ls` names it")->required();
   CLI::App* make =
       app->add_subcommand("new", "make a task from a torch function; needs no coordinator");
   make->callback([options] { options->action = "new"; });

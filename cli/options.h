@@ -131,7 +131,8 @@ struct Options {
   // task describe
   std::vector<std::string> tasks;
 
-  // task; `action` is ls, describe, new or check, `task` the name, or the folder to check
+  // task; `action` is ls, solutions, describe, new or check, `task` the name, or the folder to
+  // check
   std::string from_torch;  // FILE or FILE:FUNCTION
   std::vector<std::string> shapes;
   std::string dtype;
@@ -139,6 +140,11 @@ struct Options {
   std::string device;
   std::string task_output;  // folder in which the task's folder is made
   std::string interpreter;
+
+  // eval and run: names of published solutions, in place of files
+  std::string solution;
+  std::string rival_solution;
+  std::string seed_solution;
 };
 
 // Parses argv. nullopt: done already (help, version or a usage error was printed); *exit_code says

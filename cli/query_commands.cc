@@ -100,7 +100,8 @@ int BestCommand(Client* client, const Options& options) {
   if (!options.source) {
     Print(absl::StrCat(best->best().candidate_id(), "  ", best->best().node_id(), "  round ",
                        best->best().round(), "\n", BestText(best->best()), " over the baseline of ",
-                       best->task(), "\n", ResultText(best->confirmation())));
+                       best->task(), "\n", ResultText(best->confirmation()),
+                       SuiteScoresText(best->suite_scores())));
     return kExitOk;
   }
   Print(SourcesText(best->sources()));
@@ -129,6 +130,7 @@ int ShowCommand(Client* client, const Options& options) {
       if (!reply->packet().empty()) result.mutable_build()->clear_kernels();
       Print(absl::StrCat("\njob ", ShortId(result.job_id()), ": ", ResultText(result)));
     }
+    Print(SuiteScoresText(reply->suite_scores()));
     if (!reply->packet().empty()) Print(absl::StrCat("\n", reply->packet()));
     Print("\n");
   }

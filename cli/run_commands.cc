@@ -120,6 +120,7 @@ int RunCommand(Client* client, const Options& options) {
       *request.mutable_config()->add_seeds() = (*seeds)[i];
     }
   }
+  request.set_seed_solution_name(options.seed_solution);
   if (options.dry_run) return PrintEstimate(client, request, options.json);
   request.set_request_id(RandomHex(16));
   request.set_without_workers(options.without_workers);

@@ -41,6 +41,8 @@ std::string TreeText(const v1::WorldModel& model);
 // A result in full: outcome, diagnostics, a line per workload, comparisons; then the packet, which
 // takes the place of the compiler's facts.
 std::string ResultText(const v1::JobResult& result, const std::string& packet = "");
+// A line for each; empty if there are none.
+std::string SuiteScoresText(const google::protobuf::RepeatedPtrField<v1::SuiteScore>& scores);
 
 }  // namespace ksearch
 

@@ -20,10 +20,11 @@ fi
 if [ "${1:-}" = "--with-clang" ]; then
   packages+=(clang lld clang-format libclang-rt-14-dev)
 fi
-# Tests of programs in Python: torch for processors, 600 MB on disk, and pip, by which one of them gets
-# Triton's interpreter (tests/tasks/triton_on_cpu.py).
+# Tests of programs in Python: torch for processors, 600 MB on disk, the headers that extensions in C++
+# are built with, and pip, by which one gets Triton's interpreter (tests/tasks/triton_on_cpu.py) and
+# one the models of flashinfer-bench.
 if [ "${1:-}" = "--with-python" ]; then
-  packages+=(python3-torch python3-pip)
+  packages+=(python3-torch libtorch-dev pybind11-dev python3-pip)
 fi
 
 # A test of the autoscaler under a real Slurm. Its services need not run; on a machine where they must

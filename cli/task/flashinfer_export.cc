@@ -3,15 +3,14 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <system_error>
+#include <utility>
 #include <vector>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -19,6 +18,9 @@
 #include "common/status_macros.h"
 #include "common/textproto.h"
 #include "common/unique_fd.h"
+#include "coordinator/suites/flashinfer/flashinfer_files.h"
+#include "coordinator/suites/flashinfer/native_solution.h"
+#include "coordinator/suites/flashinfer/python_parameters.h"
 #include "coordinator/tasks/definition_json.h"
 #include "coordinator/tasks/located_json.h"
 #include "coordinator/tasks/workload_jsonl.h"
@@ -31,22 +33,11 @@ using Kind = LocatedJson::Kind;
 
 constexpr char kAuthor[] = "ksearch";
 constexpr char kBaseline[] = "baseline";
-constexpr char kEntry[] = "def run(";
+constexpr char kEntry[] = "run";
 constexpr size_t kHashDigits = 8;
 
-std::vector<std::string> FilesBelow(const fs::path& folder, const std::string& extension) {
-  std::vector<std::string> files;
-  std::error_code error;
-  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end;
-       it.increment(error)) {
-    if (it->path().extension() == extension) files.push_back(it->path().string());
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
 absl::StatusOr<v1::Definition> FindDefinition(const std::string& folder, const std::string& name) {
-  for (const std::string& path : FilesBelow(fs::path(folder) / "definitions", ".json")) {
+  for (const std::string& path : FilesBelow(absl::StrCat(folder, "/definitions"), ".json")) {
     const auto text = ReadFile(path, kMaxDefinitionBytes);
     if (!text.ok()) continue;
     absl::StatusOr<v1::Definition> definition = ParseDefinitionJson(*text, path);
@@ -59,7 +50,7 @@ absl::StatusOr<v1::Definition> FindDefinition(const std::string& folder, const s
 std::map<std::string, LocatedJson> FindWorkloads(const std::string& folder,
                                                  const std::string& name) {
   std::map<std::string, LocatedJson> workloads;
-  for (const std::string& path : FilesBelow(fs::path(folder) / "workloads", ".jsonl")) {
+  for (const std::string& path : FilesBelow(absl::StrCat(folder, "/workloads"), ".jsonl")) {
     const auto text = ReadFile(path, kMaxWorkloadsBytes);
     if (!text.ok()) continue;
     for (const absl::string_view line : absl::StrSplit(*text, '\n')) {
@@ -76,28 +67,6 @@ std::map<std::string, LocatedJson> FindWorkloads(const std::string& folder,
     }
   }
   return workloads;
-}
-
-// How many parameters the top-level `run` of a file has; nullopt if it has none.
-std::optional<int> ParametersOfRun(absl::string_view text) {
-  size_t begin = absl::StartsWith(text, kEntry) ? 0 : text.find(absl::StrCat("\n", kEntry));
-  if (begin == absl::string_view::npos) return std::nullopt;
-  begin = text.find('(', begin) + 1;
-  int depth = 0, count = 0;
-  bool any = false;
-  for (size_t i = begin; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == ')' && depth == 0) return count + (any ? 1 : 0);
-    if (c == '(' || c == '[' || c == '{') ++depth;
-    if (c == ')' || c == ']' || c == '}') --depth;
-    if (c == ',' && depth == 0) {
-      ++count;
-      any = false;
-    } else if (!absl::ascii_isspace(static_cast<unsigned char>(c))) {
-      any = true;
-    }
-  }
-  return std::nullopt;
 }
 
 LocatedJson Texts(const std::vector<std::string>& texts) {
@@ -144,21 +113,54 @@ LocatedJson Evaluation(const v1::JobResult& confirmation, const v1::Correctness&
   return json;
 }
 
-absl::StatusOr<std::string> SolutionJson(const v1::BestReply& best, const std::string& name,
-                                         const v1::Definition& definition) {
-  if (best.sources().language() != FindLanguage(absl::string_view("python"))->id ||
-      best.sources().files_size() != 1) {
+// A program as a solution has it: what the spec says of it, and its files.
+struct Program {
+  std::string language;
+  std::string entry_point;
+  std::string binding;  // empty: none
+  bool destination_passing = true;
+  std::vector<v1::SourceFile> files;
+};
+
+absl::StatusOr<Program> PythonProgram(const v1::Definition& definition,
+                                      const v1::Sources& sources) {
+  if (sources.files_size() != 1) {
     return absl::InvalidArgumentError(
-        "only programs in Python, of one file, can be exported to FlashInfer-Bench yet");
+        "programs in Python of several files cannot be exported to FlashInfer-Bench yet");
   }
-  const v1::SourceFile& file = best.sources().files(0);
-  const std::optional<int> parameters = ParametersOfRun(file.content());
+  const v1::SourceFile& file = sources.files(0);
+  const std::optional<PythonParameters> parameters = ParametersOf(file.content(), kEntry);
   const int inputs = definition.inputs_size(), outputs = definition.outputs_size();
-  if (!parameters.has_value() || (*parameters != inputs && *parameters != inputs + outputs)) {
+  if (!parameters.has_value() ||
+      (parameters->count != inputs && parameters->count != inputs + outputs)) {
     return absl::InvalidArgumentError(
         absl::StrCat("the program's run must take the ", inputs, " inputs of ", definition.name(),
                      ", or these and the ", outputs, " outputs, each by a parameter of its own"));
   }
+  Program program;
+  program.language = absl::StrContains(file.content(), "import triton") ? "triton" : "python";
+  program.entry_point = absl::StrCat(file.path(), "::", kEntry);
+  program.destination_passing = parameters->count != inputs;
+  program.files.push_back(file);
+  return program;
+}
+
+absl::StatusOr<Program> NativeProgram(const v1::Definition& definition,
+                                      const v1::Sources& sources) {
+  ASSIGN_OR_RETURN(NativeSolution bound, BindToTorch(definition, sources));
+  Program program;
+  program.language = LanguageName(sources.language());  // upstream's words for both are ours
+  program.entry_point = bound.entry_point;
+  program.binding = "torch";
+  program.files = std::move(bound.files);
+  return program;
+}
+
+absl::StatusOr<std::string> SolutionJson(const v1::BestReply& best, const std::string& name,
+                                         const v1::Definition& definition) {
+  const bool python = FactsOf(best.sources().language()).toolkit == Toolkit::kPython;
+  ASSIGN_OR_RETURN(const Program program, python ? PythonProgram(definition, best.sources())
+                                                 : NativeProgram(definition, best.sources()));
   LocatedJson json = LocatedJson::Object();
   json.Set("name", LocatedJson::String(name));
   json.Set("definition", LocatedJson::String(definition.name()));
@@ -167,16 +169,19 @@ absl::StatusOr<std::string> SolutionJson(const v1::BestReply& best, const std::s
            LocatedJson::String(absl::StrCat("Best program of run ", best.run_id(), ", candidate ",
                                             best.best().candidate_id())));
   LocatedJson& spec = json.Set("spec", LocatedJson::Object());
-  const bool triton = absl::StrContains(file.content(), "import triton");
-  spec.Set("language", LocatedJson::String(triton ? "triton" : "python"));
+  spec.Set("language", LocatedJson::String(program.language));
   spec.Set("target_hardware", Texts({best.confirmation().device().name()}));
-  spec.Set("entry_point", LocatedJson::String(absl::StrCat(file.path(), "::run")));
+  spec.Set("entry_point", LocatedJson::String(program.entry_point));
   spec.Set("dependencies", LocatedJson::Array());
-  spec.Set("destination_passing_style", LocatedJson::Bool(*parameters != inputs));
-  LocatedJson source = LocatedJson::Object();
-  source.Set("path", LocatedJson::String(file.path()));
-  source.Set("content", LocatedJson::String(file.content()));
-  json.Set("sources", LocatedJson::Array()).items.push_back(std::move(source));
+  spec.Set("destination_passing_style", LocatedJson::Bool(program.destination_passing));
+  if (!program.binding.empty()) spec.Set("binding", LocatedJson::String(program.binding));
+  LocatedJson& sources = json.Set("sources", LocatedJson::Array());
+  for (const v1::SourceFile& file : program.files) {
+    LocatedJson source = LocatedJson::Object();
+    source.Set("path", LocatedJson::String(file.path()));
+    source.Set("content", LocatedJson::String(file.content()));
+    sources.items.push_back(std::move(source));
+  }
   return WriteJson(json, 2) + "\n";
 }
 

@@ -20,8 +20,9 @@ struct FlashInferExport {
 
 // The solution and traces of a run's best program, whose task is definition `definition` of the
 // data set in `folder` (its definition and workload lines are read there). Times and errors are
-// those of the confirmation against the baseline, which is upstream's reference. INVALID_ARGUMENT:
-// the program is not in Python, or its `run` takes neither the inputs nor inputs and outputs;
+// those of the confirmation against the baseline, which is upstream's reference. Programs in C++
+// and CUDA get a binding (native_solution.h). INVALID_ARGUMENT: the program is of several files in
+// Python, its `run` takes neither the inputs nor inputs and outputs, or it has no binding;
 // NOT_FOUND: no such definition, or none of its workloads was confirmed.
 absl::StatusOr<FlashInferExport> MakeFlashInferExport(const v1::BestReply& best,
                                                       const std::string& definition,

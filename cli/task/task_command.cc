@@ -159,6 +159,7 @@ int CheckCommand(Client* client, const Options& options) {
 
 int TaskCommand(Client* client, const Options& options) {
   if (options.action == "ls") return TasksCommand(client, options);
+  if (options.action == "solutions") return SolutionsCommand(client, options);
   if (options.action == "describe") return DescribeCommand(client, options);
   return options.action == "new" ? NewCommand(options) : CheckCommand(client, options);
 }

@@ -46,6 +46,7 @@ JsonCalls::JsonCalls(SearchService* service) {
   methods_["ListWorkers"] = Wrap(service, &SearchService::ListWorkers);
   methods_["GetDemand"] = Wrap(service, &SearchService::GetDemand);
   methods_["ListTasks"] = Wrap(service, &SearchService::ListTasks);
+  methods_["ListSolutions"] = Wrap(service, &SearchService::ListSolutions);
   methods_["ListJobs"] = Wrap(service, &SearchService::ListJobs);
   methods_["ListResults"] = Wrap(service, &SearchService::ListResults);
   methods_["ListPrompts"] = Wrap(service, &SearchService::ListPrompts);

@@ -25,12 +25,14 @@
 #include "coordinator/packet/evaluation_packet.h"
 #include "coordinator/service/access/call_check.h"
 #include "coordinator/service/evaluation.h"
+#include "coordinator/service/given_programs.h"
 #include "coordinator/service/recheck.h"
 #include "coordinator/suites/describe_job.h"
 #include "coordinator/views/candidate_view.h"
 #include "coordinator/views/fleet_view.h"
 #include "coordinator/views/result_view.h"
 #include "coordinator/views/run_view.h"
+#include "coordinator/views/solution_view.h"
 #include "coordinator/views/task_view.h"
 
 namespace ksearch {
@@ -93,10 +95,11 @@ absl::Status SearchService::AwaitWorker(const grpc::ServerContext& context,
 
 grpc::Status SearchService::StartRun(grpc::ServerContext* context,
                                      const v1::StartRunRequest* request, v1::StartRunReply* reply) {
-  if (const absl::Status status = AwaitWorker(*context, *request); !status.ok()) {
-    return ToGrpc(status);
-  }
-  const auto run_id = parts_.runs->Start(request->request_id(), request->config());
+  v1::StartRunRequest complete = *request;
+  absl::Status status = ReadSeed(*parts_.tasks, &complete);
+  if (status.ok()) status = AwaitWorker(*context, complete);
+  if (!status.ok()) return ToGrpc(status);
+  const auto run_id = parts_.runs->Start(complete.request_id(), complete.config());
   if (!run_id.ok()) return ToGrpc(run_id.status());
   reply->set_run_id(*run_id);
   return grpc::Status::OK;
@@ -104,7 +107,11 @@ grpc::Status SearchService::StartRun(grpc::ServerContext* context,
 
 grpc::Status SearchService::EstimateRun(grpc::ServerContext*, const v1::StartRunRequest* request,
                                         v1::RunEstimate* reply) {
-  return Answer(parts_.runs->Estimate(request->config()), reply);
+  v1::StartRunRequest complete = *request;
+  if (const absl::Status status = ReadSeed(*parts_.tasks, &complete); !status.ok()) {
+    return ToGrpc(status);
+  }
+  return Answer(parts_.runs->Estimate(complete.config()), reply);
 }
 
 grpc::Status SearchService::ListRuns(grpc::ServerContext*, const v1::ListRunsRequest*,
@@ -129,13 +136,30 @@ grpc::Status SearchService::GetTree(grpc::ServerContext*, const v1::GetTreeReque
 
 grpc::Status SearchService::GetBest(grpc::ServerContext*, const v1::GetBestRequest* request,
                                     v1::BestReply* reply) {
-  return Answer(ViewBest(*parts_.store, request->run_id()), reply);
+  const absl::Status status = [&]() -> absl::Status {
+    ASSIGN_OR_RETURN(*reply, ViewBest(*parts_.store, request->run_id()));
+    for (v1::SuiteScore& score : parts_.tasks->Scores(reply->task(), reply->confirmation())) {
+      *reply->add_suite_scores() = std::move(score);
+    }
+    return absl::OkStatus();
+  }();
+  return ToGrpc(status);
 }
 
 grpc::Status SearchService::GetCandidate(grpc::ServerContext*,
                                          const v1::GetCandidateRequest* request,
                                          v1::CandidateReply* reply) {
-  return Answer(ViewCandidate(*parts_.store, *request), reply);
+  const absl::Status status = [&]() -> absl::Status {
+    ASSIGN_OR_RETURN(*reply, ViewCandidate(*parts_.store, *request));
+    ASSIGN_OR_RETURN(const std::string run_id, parts_.store->ResolveRun(request->run_id()));
+    ASSIGN_OR_RETURN(const v1::RunStatus run, parts_.store->ReadRunStatus(run_id));
+    if (reply->results().empty()) return absl::OkStatus();
+    for (v1::SuiteScore& score : parts_.tasks->Scores(run.task(), reply->results(0))) {
+      *reply->add_suite_scores() = std::move(score);
+    }
+    return absl::OkStatus();
+  }();
+  return ToGrpc(status);
 }
 
 grpc::Status SearchService::StopRun(grpc::ServerContext*, const v1::StopRunRequest* request,
@@ -185,6 +209,12 @@ grpc::Status SearchService::ListTasks(grpc::ServerContext*, const v1::ListTasksR
   return Answer(ViewTasks(*parts_.store, *parts_.tasks), reply);
 }
 
+grpc::Status SearchService::ListSolutions(grpc::ServerContext*,
+                                          const v1::ListSolutionsRequest* request,
+                                          v1::ListSolutionsReply* reply) {
+  return Answer(ViewSolutions(*parts_.tasks, *parts_.workers, request->task()), reply);
+}
+
 grpc::Status SearchService::ListResults(grpc::ServerContext*, const v1::ListResultsRequest* request,
                                         v1::ListResultsReply* reply) {
   return Answer(ViewResults(*parts_.store, *parts_.workers, *parts_.tasks, *request), reply);
@@ -229,10 +259,7 @@ absl::Status SearchService::Judge(grpc::ServerContext* context, const v1::Evalua
   if (asked.kind() == v1::JOB_KIND_DESCRIBE) return Describe(context, asked, writer);
   v1::EvaluateRequest request = asked;
   ASSIGN_OR_RETURN(const v1::Task task, parts_.tasks->Load(request.task()));
-  RETURN_IF_ERROR(parts_.tasks->Adapt(request.task(), request.mutable_sources()));
-  if (request.has_rival()) {
-    RETURN_IF_ERROR(parts_.tasks->Adapt(request.task(), request.mutable_rival()));
-  }
+  RETURN_IF_ERROR(ReadPrograms(*parts_.tasks, &request));
   ASSIGN_OR_RETURN(v1::JobSpec spec, EvaluationJob(task, request));
 
   const Clock& clock = Clock::Real();
@@ -262,8 +289,12 @@ absl::Status SearchService::Judge(grpc::ServerContext* context, const v1::Evalua
   }
   const std::string packet =
       request.profile() ? EvaluationPacket({&reply.result(), nullptr, &task}) : "";
+  for (v1::SuiteScore& score : parts_.tasks->Scores(request.task(), reply.result())) {
+    *reply.add_suite_scores() = std::move(score);
+  }
   writer->Write(reply);
   if (packet.empty()) return absl::OkStatus();
+  reply.clear_suite_scores();
   reply.set_packet(packet);
   writer->Write(reply);
   return absl::OkStatus();

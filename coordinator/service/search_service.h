@@ -90,6 +90,8 @@ class SearchService final : public v1::SearchService::Service {
                           v1::ReportPoolReply* reply) override;
   grpc::Status ListTasks(grpc::ServerContext* context, const v1::ListTasksRequest* request,
                          v1::ListTasksReply* reply) override;
+  grpc::Status ListSolutions(grpc::ServerContext* context, const v1::ListSolutionsRequest* request,
+                             v1::ListSolutionsReply* reply) override;
   grpc::Status Evaluate(grpc::ServerContext* context, const v1::EvaluateRequest* request,
                         grpc::ServerWriter<v1::EvaluateReply>* writer) override;
   grpc::Status Recheck(grpc::ServerContext* context, const v1::RecheckRequest* request,

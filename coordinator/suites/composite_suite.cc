@@ -42,6 +42,25 @@ class CompositeSuite final : public TaskSuite {
     return suite == nullptr ? unnamed_->Adapt(name, sources) : suite->suite->Adapt(rest, sources);
   }
 
+  absl::StatusOr<std::vector<v1::SolutionSummary>> Solutions(
+      const std::string& name) const override {
+    const auto [suite, rest] = Find(name);
+    return suite == nullptr ? unnamed_->Solutions(name) : suite->suite->Solutions(rest);
+  }
+
+  absl::StatusOr<v1::Sources> LoadSolution(const std::string& name,
+                                           const std::string& solution) const override {
+    const auto [suite, rest] = Find(name);
+    return suite == nullptr ? unnamed_->LoadSolution(name, solution)
+                            : suite->suite->LoadSolution(rest, solution);
+  }
+
+  std::vector<v1::SuiteScore> Scores(const std::string& name,
+                                     const v1::JobResult& result) const override {
+    const auto [suite, rest] = Find(name);
+    return suite == nullptr ? unnamed_->Scores(name, result) : suite->suite->Scores(rest, result);
+  }
+
   absl::StatusOr<v1::Task> Load(const std::string& name) const override {
     if (const auto [suite, rest] = Find(name); suite != nullptr) {
       absl::StatusOr<v1::Task> task = suite->suite->Load(rest);

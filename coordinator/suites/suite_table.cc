@@ -12,7 +12,7 @@
 #include "common/names.h"
 #include "common/status_macros.h"
 #include "coordinator/suites/composite_suite.h"
-#include "coordinator/suites/flashinfer_suite.h"
+#include "coordinator/suites/flashinfer/flashinfer_suite.h"
 #include "coordinator/suites/gpumode/gpumode_suite.h"
 #include "coordinator/suites/kernelbench_suite.h"
 #include "coordinator/tasks/directory_suite.h"

@@ -36,6 +36,24 @@ class TaskSuite {
   virtual absl::Status Adapt(const std::string& /*name*/, v1::Sources* /*sources*/) const {
     return absl::OkStatus();
   }
+  // Programs that others published for the task, sorted by name, but for what workers have
+  // (SolutionSummary.missing). Errors as Load, but for what makes the task unusable.
+  virtual absl::StatusOr<std::vector<v1::SolutionSummary>> Solutions(
+      const std::string& /*name*/) const {
+    return std::vector<v1::SolutionSummary>();
+  }
+  // One of them, with the task's entry. NOT_FOUND lists near names; INVALID_ARGUMENT: it can never
+  // be judged here.
+  virtual absl::StatusOr<v1::Sources> LoadSolution(const std::string& name,
+                                                   const std::string& solution) const {
+    return absl::NotFoundError(absl::StrCat("no solution '", solution, "': the suite of task '",
+                                            name, "' has no place for published solutions"));
+  }
+  // What the suite's own rules make of a result of the task; none where it has no rules for it.
+  virtual std::vector<v1::SuiteScore> Scores(const std::string& /*name*/,
+                                             const v1::JobResult& /*result*/) const {
+    return {};
+  }
 };
 
 }  // namespace ksearch

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_split.h"
 #include "common/textproto.h"
+#include "coordinator/suites/flashinfer/flashinfer_solution.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -115,8 +116,25 @@ TEST_F(FlashInferExportTest, WhatCannotBeExportedIsNamed) {
   EXPECT_EQ(Make("nosuch").status().code(), absl::StatusCode::kNotFound);
   SetProgram("def run(*args):\n    pass\n");
   EXPECT_THAT(std::string(Make().status().message()), HasSubstr("must take the 2 inputs"));
-  best_.mutable_sources()->set_language(v1::LANGUAGE_CUDA);
-  EXPECT_THAT(std::string(Make().status().message()), HasSubstr("only programs in Python"));
+  *best_.mutable_sources()->add_files() = best_.sources().files(0);
+  EXPECT_THAT(std::string(Make().status().message()), HasSubstr("several files"));
+}
+
+TEST_F(FlashInferExportTest, ProgramInCudaIsASolutionWithTorchsBinding) {
+  v1::Sources& sources = *best_.mutable_sources();
+  sources.set_language(v1::LANGUAGE_CUDA);
+  sources.mutable_files(0)->set_path("kernel.cu");
+  sources.mutable_files(0)->set_content("#include \"ksearch_task.h\"\n");
+  const auto made = Make();
+  ASSERT_TRUE(made.ok()) << made.status();
+  // As a reader of solutions reads it.
+  const auto solution = ParseFlashInferSolution(made->solution, "solution.json");
+  ASSERT_TRUE(solution.ok()) << solution.status();
+  EXPECT_EQ(solution->language, "cuda");
+  EXPECT_EQ(solution->binding, "torch");
+  EXPECT_EQ(solution->entry_file, "ksearch_binding.cpp");
+  EXPECT_TRUE(solution->destination_passing);
+  EXPECT_EQ(solution->sources.size(), 3U);
 }
 
 TEST_F(FlashInferExportTest, WritingTwiceIsRefusedAndTracesAreAppended) {

@@ -1,13 +1,16 @@
 // A data set in FlashInfer-Bench's form: what becomes a task, and what is said of the rest.
-#include "coordinator/suites/flashinfer_suite.h"
+#include "coordinator/suites/flashinfer/flashinfer_suite.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <memory>
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "common/textproto.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -167,6 +170,95 @@ TEST_F(FlashInferSuiteTest, DefinitionsThatCannotBeUsedDisturbNoOther) {
   EXPECT_THAT(Listed("broken").error(), HasSubstr("broken.json:1"));
   EXPECT_EQ(Suite()->Load("broken").status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(Suite()->Load("doubel").status().message()), HasSubstr("double"));
+}
+
+// The data set of tests/integration/data/flashinfer.
+class FlashInferSolutionsTest : public testing::Test {
+ protected:
+  static constexpr char kTask[] = "scaled_rmsnorm_h64";
+  FlashInferSolutionsTest() {
+    v1::SuiteConfig config;
+    config.set_path(Path(""));
+    config.set_device(v1::DEVICE_CLASS_CPU);
+    auto suite = MakeFlashInferSuite(config);
+    EXPECT_TRUE(suite.ok()) << suite.status();
+    suite_ = *std::move(suite);
+  }
+  static std::string Path(const std::string& name) {
+    return absl::StrCat(std::getenv("KSEARCH_SOURCE_DIR"), "/tests/integration/data/flashinfer/",
+                        name);
+  }
+  static v1::Sources File(const std::string& author, const std::string& solution) {
+    const std::string path =
+        Path(absl::StrCat("solutions/", author, "/rmsnorm/", kTask, "/", solution, ".json"));
+    v1::Sources sources;
+    sources.set_language(v1::LANGUAGE_CPP);  // what the command line takes it for
+    sources.add_files()->set_path(solution + ".json");
+    sources.mutable_files(0)->set_content(ReadFile(path, 1 << 20).value_or(""));
+    return sources;
+  }
+
+  std::unique_ptr<TaskSuite> suite_;
+};
+
+TEST_F(FlashInferSolutionsTest, AreListedWithWhatIsOnRecordAndWhyTheyCannotBeJudged) {
+  const auto solutions = suite_->Solutions(kTask);
+  ASSERT_TRUE(solutions.ok()) << solutions.status();
+  std::map<std::string, v1::SolutionSummary> by_name;
+  std::string names;
+  for (const v1::SolutionSummary& each : *solutions) {
+    by_name[each.name()] = each;
+    absl::StrAppend(&names, each.name(), " ");
+  }
+  EXPECT_EQ(names,
+            "rmsnorm_broken_v1 rmsnorm_cpp_ffi_v1 rmsnorm_cpp_torch_v1 rmsnorm_parts_v1 "
+            "rmsnorm_torch_v1 rmsnorm_triton_v1 rmsnorm_uncompilable_v1 rmsnorm_wrong_v1 ");
+  const v1::SolutionSummary& baseline = by_name["rmsnorm_torch_v1"];
+  EXPECT_EQ(baseline.author(), "baseline");
+  EXPECT_EQ(baseline.language(), "python");
+  EXPECT_EQ(baseline.binding(), "");
+  EXPECT_EQ(baseline.error(), "");
+  EXPECT_TRUE(baseline.is_baseline());
+  EXPECT_EQ(baseline.recorded(), "3 of 3 passed on Test Device 1, 4.00x its reference");
+  const v1::SolutionSummary& parts = by_name["rmsnorm_parts_v1"];
+  EXPECT_FALSE(parts.is_baseline());
+  EXPECT_EQ(parts.recorded(), "1 of 2 passed on Test Device 1, 3.00x its reference");
+  EXPECT_EQ(by_name["rmsnorm_cpp_torch_v1"].binding(), "torch");
+  EXPECT_THAT(by_name["rmsnorm_cpp_torch_v1"].dependencies(), ElementsAre("torch"));
+  EXPECT_EQ(by_name["rmsnorm_cpp_ffi_v1"].binding(), "tvm-ffi");
+  EXPECT_THAT(by_name["rmsnorm_cpp_ffi_v1"].needs(), ElementsAre("tvm-ffi"));
+  EXPECT_THAT(by_name["rmsnorm_triton_v1"].error(), HasSubstr("timed on processors"));
+  EXPECT_THAT(by_name["rmsnorm_broken_v1"].error(),
+              AllOf(HasSubstr("rmsnorm_broken_v1.json"), HasSubstr("other.py")));
+  EXPECT_TRUE(absl::IsNotFound(suite_->Solutions("nosuch").status()));
+}
+
+TEST_F(FlashInferSolutionsTest, AreProgramsByNameAndByFile) {
+  const auto named = suite_->LoadSolution(kTask, "rmsnorm_parts_v1");
+  ASSERT_TRUE(named.ok()) << named.status();
+  EXPECT_EQ(named->language(), v1::LANGUAGE_PYTHON);
+  EXPECT_EQ(named->files_size(), 3);
+  v1::Sources file = File("suite", "rmsnorm_parts_v1");
+  ASSERT_TRUE(suite_->Adapt(kTask, &file).ok());
+  EXPECT_EQ(file.SerializeAsString(), named->SerializeAsString());
+  v1::Sources plain = File("baseline", "rmsnorm_torch_v1");
+  ASSERT_TRUE(suite_->Adapt(kTask, &plain).ok());
+  EXPECT_EQ(plain.files_size(), 1);
+  EXPECT_EQ(plain.files(0).path(), "main.py");
+
+  // Another program is left alone.
+  v1::Sources other = plain;
+  ASSERT_TRUE(suite_->Adapt(kTask, &other).ok());
+  EXPECT_EQ(other.SerializeAsString(), plain.SerializeAsString());
+
+  const absl::Status unknown = suite_->LoadSolution(kTask, "rmsnorm_torch_v2").status();
+  EXPECT_TRUE(absl::IsNotFound(unknown));
+  EXPECT_THAT(std::string(unknown.message()), HasSubstr("rmsnorm_torch_v1"));
+  EXPECT_THAT(std::string(suite_->LoadSolution(kTask, "rmsnorm_triton_v1").status().message()),
+              HasSubstr("timed on processors"));
+  v1::Sources broken = File("suite", "rmsnorm_broken_v1");
+  EXPECT_THAT(std::string(suite_->Adapt(kTask, &broken).message()),
+              AllOf(HasSubstr("rmsnorm_broken_v1.json:"), HasSubstr("spec.entry_point")));
 }
 
 // What stands on a disk here is listed whole: KSEARCH_FLASHINFER_TRACE names a copy of the public

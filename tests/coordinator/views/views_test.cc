@@ -6,6 +6,7 @@
 #include "coordinator/views/candidate_view.h"
 #include "coordinator/views/fleet_view.h"
 #include "coordinator/views/run_view.h"
+#include "coordinator/views/solution_view.h"
 #include "tests/fakes/fake_store.h"
 
 namespace ksearch {
@@ -50,6 +51,41 @@ class ViewsTest : public testing::Test {
   FakeFleet fleet_;
   StepCommit step_;
 };
+
+class TwoSolutions final : public TaskSuite {
+ public:
+  std::vector<v1::TaskSummary> List() const override { return {}; }
+  absl::StatusOr<v1::Task> Load(const std::string& name) const override {
+    return absl::NotFoundError(name);
+  }
+  absl::StatusOr<std::vector<v1::SolutionSummary>> Solutions(
+      const std::string& name) const override {
+    std::vector<v1::SolutionSummary> solutions(name == "norm" ? 2 : 0);
+    if (!solutions.empty()) solutions[1].add_needs("tvm-ffi");
+    return solutions;
+  }
+};
+
+TEST_F(ViewsTest, SolutionsSayWhatNoConnectedWorkerHas) {
+  const auto missing = [&] {
+    const auto reply = ViewSolutions(TwoSolutions(), fleet_, "norm");
+    EXPECT_EQ(reply->solutions(0).missing_size(), 0);
+    return reply->solutions(1).missing_size();
+  };
+  EXPECT_EQ(missing(), 0);  // nobody is there who could lack it
+  v1::WorkerStatus& worker = fleet_.workers.emplace_back();
+  worker.set_connected(true);
+  v1::LanguageToolkit& toolkit = *worker.mutable_hello()->add_devices()->add_toolkits();
+  toolkit.set_toolkit("python 3.11.2, torch 2.9.0, my-tvm-ffi 0.1");
+  EXPECT_EQ(missing(), 1);
+  v1::WorkerStatus& other = fleet_.workers.emplace_back(worker);
+  other.mutable_hello()->mutable_devices(0)->mutable_toolkits(0)->set_toolkit(
+      "python 3.11.2, torch 2.9.0, tvm-ffi 0.1.15");
+  EXPECT_EQ(missing(), 0);
+  other.set_connected(false);
+  EXPECT_EQ(missing(), 1);
+  EXPECT_TRUE(absl::IsNotFound(ViewSolutions(TwoSolutions(), fleet_, "nosuch").status()));
+}
 
 TEST_F(ViewsTest, RunSaysWhatItsPlatformLacksWhileItGoesOn) {
   step_.status.mutable_platform()->set_device_model("NVIDIA H200");

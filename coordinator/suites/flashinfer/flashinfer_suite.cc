@@ -1,4 +1,4 @@
-#include "coordinator/suites/flashinfer_suite.h"
+#include "coordinator/suites/flashinfer/flashinfer_suite.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -20,6 +20,11 @@
 #include "common/task_limits.h"
 #include "common/textproto.h"
 #include "common/utf8.h"
+#include "coordinator/suites/flashinfer/flashinfer_files.h"
+#include "coordinator/suites/flashinfer/flashinfer_programs.h"
+#include "coordinator/suites/flashinfer/flashinfer_scores.h"
+#include "coordinator/suites/flashinfer/flashinfer_solution.h"
+#include "coordinator/suites/flashinfer/flashinfer_traces.h"
 #include "coordinator/suites/held_out_choice.h"
 #include "coordinator/suites/problem_language.h"
 #include "coordinator/suites/safetensors.h"
@@ -35,11 +40,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMaxFiles = 20000;
 constexpr size_t kMaxTitleBytes = 100;
 // Upstream's defaults, and what it changes for mixtures of experts.
 constexpr double kTolerance = 1e-2;
 constexpr double kMatchedRatioOfMoe = 0.95;
+// Whose solutions upstream compares others with.
+constexpr char kBaselineAuthor[] = "baseline";
+constexpr absl::string_view kSolutionEnding = ".json";
 
 struct Line {
   std::string file;
@@ -52,22 +59,6 @@ struct Entry {
   absl::StatusOr<v1::Definition> definition = absl::UnknownError("");
   std::vector<Line> lines;
 };
-
-// Files below `folder` that end in `extension`, in the order of their paths.
-std::vector<std::string> FilesBelow(const fs::path& folder, const std::string& extension) {
-  std::vector<std::string> files;
-  std::error_code error;
-  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end;
-       it.increment(error)) {
-    std::error_code ignored;
-    if (it->path().extension() == extension && it->is_regular_file(ignored) &&
-        files.size() < kMaxFiles) {
-      files.push_back(it->path().string());
-    }
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
 
 // The definition that a line of workloads belongs to; what it says, or else as its file is named.
 std::string DefinitionOfLine(const Line& line) {
@@ -108,6 +99,30 @@ void AddProgram(const std::string& path, const std::string& text,
   file->set_content(text);
 }
 
+std::string ReasonOf(const absl::Status& status) { return std::string(status.message()); }
+
+v1::SolutionSummary SummaryOf(const FoundSolution& found) {
+  v1::SolutionSummary summary;
+  summary.set_name(found.name);
+  summary.set_path(found.path);
+  if (!found.solution.ok()) {
+    summary.set_error(ReasonOf(found.solution.status()));
+    return summary;
+  }
+  const FlashInferSolution& solution = *found.solution;
+  summary.set_author(solution.author);
+  summary.set_language(solution.language);
+  summary.set_binding(BindingOf(solution));
+  summary.set_description(solution.description);
+  summary.mutable_target_hardware()->Assign(solution.target_hardware.begin(),
+                                            solution.target_hardware.end());
+  summary.mutable_dependencies()->Assign(solution.dependencies.begin(),
+                                         solution.dependencies.end());
+  for (std::string& package : PackagesFor(solution)) summary.add_needs(std::move(package));
+  summary.set_is_baseline(solution.author == kBaselineAuthor);
+  return summary;
+}
+
 class FlashInferSuite final : public TaskSuite {
  public:
   FlashInferSuite(fs::path root, v1::DeviceClass device)
@@ -138,12 +153,83 @@ class FlashInferSuite final : public TaskSuite {
   }
 
   absl::StatusOr<v1::Task> Load(const std::string& name) const override {
-    const std::map<std::string, Entry> entries = Entries();
-    const auto found = entries.find(name);
-    if (found != entries.end()) {
-      std::vector<std::string> left_out;
-      return Assemble(found->second, &left_out);
+    ASSIGN_OR_RETURN(const Entry entry, Find(name));
+    std::vector<std::string> left_out;
+    return Assemble(entry, &left_out);
+  }
+
+  absl::StatusOr<std::vector<v1::SolutionSummary>> Solutions(
+      const std::string& name) const override {
+    ASSIGN_OR_RETURN(const Entry entry, Find(name));
+    const std::vector<FlashInferTrace> traces = FindTraces(root_.string(), name);
+    std::vector<v1::SolutionSummary> summaries;
+    for (const FoundSolution& found : FindSolutions(root_.string(), name)) {
+      v1::SolutionSummary& summary = summaries.emplace_back(SummaryOf(found));
+      if (found.solution.ok() && entry.definition.ok()) {
+        const absl::Status usable =
+            ProgramOfSolution(*found.solution, *entry.definition, device_).status();
+        summary.set_error(ReasonOf(usable));
+      }
+      summary.set_recorded(RecordOf(traces, found.name));
     }
+    return summaries;
+  }
+
+  absl::StatusOr<v1::Sources> LoadSolution(const std::string& name,
+                                           const std::string& solution) const override {
+    ASSIGN_OR_RETURN(const Entry entry, Find(name));
+    RETURN_IF_ERROR(entry.definition.status());
+    std::vector<std::string> names;
+    for (const FoundSolution& found : FindSolutions(root_.string(), name)) {
+      if (found.name == solution) return Program(found.solution, entry, found.path);
+      names.push_back(found.name);
+    }
+    return absl::NotFoundError(
+        absl::StrCat("no solution '", solution, "' of ", name, " in ", root_.string(),
+                     names.empty() ? ", which has none of it" : "; nearest: ",
+                     absl::StrJoin(NearNames(solution, names), ", ")));
+  }
+
+  std::vector<v1::SuiteScore> Scores(const std::string& name,
+                                     const v1::JobResult& result) const override {
+    const absl::StatusOr<v1::Task> task = Load(name);
+    if (!task.ok()) return {};
+    std::set<std::string> uuids, baselines;
+    for (const v1::Workload& workload : task->workloads()) {
+      // Not the only one once more (held_out_choice.h).
+      const size_t own = workload.uuid().rfind("_held_out");
+      if (own == std::string::npos || uuids.count(workload.uuid().substr(0, own)) == 0) {
+        uuids.insert(workload.uuid());
+      }
+    }
+    for (const FoundSolution& found : FindSolutions(root_.string(), name)) {
+      if (found.solution.ok() && found.solution->author == kBaselineAuthor) {
+        baselines.insert(found.name);
+      }
+    }
+    return FlashInferScores(
+        result, uuids, baselines,
+        baselines.empty() ? std::vector<FlashInferTrace>() : FindTraces(root_.string(), name));
+  }
+
+  // The file of a solution is one, too.
+  absl::Status Adapt(const std::string& name, v1::Sources* sources) const override {
+    if (sources->files_size() != 1 || !absl::EndsWith(sources->files(0).path(), kSolutionEnding)) {
+      return absl::OkStatus();
+    }
+    ASSIGN_OR_RETURN(const Entry entry, Find(name));
+    RETURN_IF_ERROR(entry.definition.status());
+    const std::string path = sources->files(0).path();
+    ASSIGN_OR_RETURN(
+        *sources, Program(ParseFlashInferSolution(sources->files(0).content(), path), entry, path));
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::StatusOr<Entry> Find(const std::string& name) const {
+    std::map<std::string, Entry> entries = Entries();
+    const auto found = entries.find(name);
+    if (found != entries.end()) return std::move(found->second);
     std::vector<std::string> names;
     for (const auto& [each, entry] : entries) names.push_back(each);
     return absl::NotFoundError(
@@ -151,11 +237,18 @@ class FlashInferSuite final : public TaskSuite {
                      "; nearest: ", absl::StrJoin(NearNames(name, names), ", ")));
   }
 
- private:
+  absl::StatusOr<v1::Sources> Program(const absl::StatusOr<FlashInferSolution>& solution,
+                                      const Entry& entry, const std::string& path) const {
+    RETURN_IF_ERROR(solution.status());
+    absl::StatusOr<v1::Sources> program = ProgramOfSolution(*solution, *entry.definition, device_);
+    if (!program.ok()) return Annotate(program.status(), path);
+    return program;
+  }
+
   // By name. A file that is no definition goes by its own name.
   std::map<std::string, Entry> Entries() const {
     std::map<std::string, Entry> entries;
-    for (const std::string& path : FilesBelow(root_ / "definitions", ".json")) {
+    for (const std::string& path : FilesBelow((root_ / "definitions").string(), ".json")) {
       Entry entry;
       entry.path = path;
       const auto text = ReadFile(path, kMaxDefinitionBytes);
@@ -169,7 +262,7 @@ class FlashInferSuite final : public TaskSuite {
             absl::StrCat(path, ": the definition '", name, "' is in ", known->second.path, " too"));
       }
     }
-    for (const std::string& path : FilesBelow(root_ / "workloads", ".jsonl")) {
+    for (const std::string& path : FilesBelow((root_ / "workloads").string(), ".jsonl")) {
       AddLines(path, &entries);
     }
     return entries;

@@ -1,0 +1,70 @@
+#include "coordinator/service/given_programs.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/language.h"
+#include "common/status_macros.h"
+
+namespace ksearch {
+namespace {
+
+absl::Status ReadProgram(const TaskSuite& tasks, const std::string& task, const std::string& name,
+                         absl::string_view field, v1::Sources* program) {
+  if (name.empty()) return tasks.Adapt(task, program);
+  if (program->files_size() > 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(field, ": give files of a program or the name of a solution, not both"));
+  }
+  ASSIGN_OR_RETURN(*program, tasks.LoadSolution(task, name));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ReadPrograms(const TaskSuite& tasks, v1::EvaluateRequest* request) {
+  RETURN_IF_ERROR(ReadProgram(tasks, request->task(), request->solution_name(), "sources",
+                              request->mutable_sources()));
+  if (request->has_rival() || !request->rival_solution_name().empty()) {
+    RETURN_IF_ERROR(ReadProgram(tasks, request->task(), request->rival_solution_name(), "rival",
+                                request->mutable_rival()));
+  }
+  request->clear_solution_name();
+  request->clear_rival_solution_name();
+  return absl::OkStatus();
+}
+
+absl::Status ReadSeed(const TaskSuite& tasks, v1::StartRunRequest* request) {
+  v1::RunConfig& config = *request->mutable_config();
+  const std::string& name = request->seed_solution_name();
+  if (name.empty() && (config.seed_solution_size() == 0 || config.task().empty())) {
+    return absl::OkStatus();
+  }
+  if (config.task().empty()) {
+    return absl::InvalidArgumentError("config.task: is missing; a solution is one of a task");
+  }
+  v1::Sources seed;
+  seed.set_language(config.language());
+  *seed.mutable_files() = config.seed_solution();
+  RETURN_IF_ERROR(ReadProgram(tasks, config.task(), name, "config.seed_solution", &seed));
+  if (config.language() == v1::LANGUAGE_UNSPECIFIED) {
+    config.set_language(seed.language());
+  } else if (config.language() != seed.language()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "config.language is ", LanguageName(config.language()), ", and the seed is a program in ",
+        LanguageName(seed.language()), " here: leave the language out, or give another seed"));
+  }
+  *config.mutable_seed_solution() = std::move(*seed.mutable_files());
+  for (v1::SeedProgram& more : *config.mutable_seeds()) {
+    v1::Sources program;
+    program.set_language(config.language());
+    *program.mutable_files() = more.files();
+    RETURN_IF_ERROR(tasks.Adapt(config.task(), &program));
+    *more.mutable_files() = std::move(*program.mutable_files());
+  }
+  request->clear_seed_solution_name();
+  return absl::OkStatus();
+}
+
+}  // namespace ksearch

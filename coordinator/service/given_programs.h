@@ -1,0 +1,22 @@
+#ifndef KSEARCH_COORDINATOR_SERVICE_GIVEN_PROGRAMS_H_
+#define KSEARCH_COORDINATOR_SERVICE_GIVEN_PROGRAMS_H_
+
+#include "absl/status/status.h"
+#include "coordinator/tasks/task_suite.h"
+#include "proto/search_service.pb.h"
+
+namespace ksearch {
+
+// Puts programs that come with a request into the form of its task's candidates: published
+// solutions that are named take the places of `sources` and `rival`, and the suite adapts what is
+// in a form of its own. NOT_FOUND: no such solution or task. INVALID_ARGUMENT: both a program and a
+// name are given, or the suite says why the program can never be judged.
+absl::Status ReadPrograms(const TaskSuite& tasks, v1::EvaluateRequest* request);
+
+// The same for the seed of a run. Where the request names no language, the run's is the seed's;
+// INVALID_ARGUMENT if it names another one.
+absl::Status ReadSeed(const TaskSuite& tasks, v1::StartRunRequest* request);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_SERVICE_GIVEN_PROGRAMS_H_

@@ -1,0 +1,76 @@
+#include "coordinator/suites/flashinfer/flashinfer_files.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "common/textproto.h"
+
+namespace ksearch {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMaxFiles = 20000;
+
+}  // namespace
+
+std::vector<std::string> FilesBelow(const std::string& folder, const std::string& extension) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end;
+       it.increment(error)) {
+    std::error_code ignored;
+    if (it->path().extension() == extension && it->is_regular_file(ignored) &&
+        files.size() < kMaxFiles) {
+      files.push_back(it->path().string());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::vector<FoundSolution> FindSolutions(const std::string& root, const std::string& definition) {
+  std::vector<FoundSolution> solutions;
+  for (const std::string& path : FilesBelow(absl::StrCat(root, "/solutions"), ".json")) {
+    const bool in_its_folder = fs::path(path).parent_path().filename() == definition;
+    const auto text = ReadFile(path, kMaxSolutionBytes);
+    if (!text.ok()) {
+      if (in_its_folder) solutions.push_back({path, fs::path(path).stem().string(), text.status()});
+      continue;
+    }
+    // A data set has thousands, of which this reads a few.
+    if (!in_its_folder && !absl::StrContains(*text, definition)) continue;
+    absl::StatusOr<FlashInferSolution> solution = ParseFlashInferSolution(*text, path);
+    if (solution.ok() ? solution->definition != definition : !in_its_folder) continue;
+    const std::string name = solution.ok() ? solution->name : fs::path(path).stem().string();
+    for (const FoundSolution& other : solutions) {
+      if (other.name == name) {
+        solution = absl::InvalidArgumentError(
+            absl::StrCat(path, ": the solution '", name, "' is in ", other.path, " too"));
+      }
+    }
+    solutions.push_back({path, name, std::move(solution)});
+  }
+  std::stable_sort(solutions.begin(), solutions.end(),
+                   [](const FoundSolution& a, const FoundSolution& b) { return a.name < b.name; });
+  return solutions;
+}
+
+std::vector<FlashInferTrace> FindTraces(const std::string& root, const std::string& definition) {
+  std::vector<FlashInferTrace> traces;
+  for (const std::string& path : FilesBelow(absl::StrCat(root, "/traces"), ".jsonl")) {
+    if (fs::path(path).stem() != definition) continue;
+    const auto text = ReadFile(path, kMaxTracesBytes);
+    if (!text.ok()) continue;
+    for (FlashInferTrace& trace : ParseFlashInferTraces(*text, path, definition)) {
+      traces.push_back(std::move(trace));
+    }
+  }
+  return traces;
+}
+
+}  // namespace ksearch

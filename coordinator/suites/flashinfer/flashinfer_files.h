@@ -1,0 +1,32 @@
+#ifndef KSEARCH_COORDINATOR_SUITES_FLASHINFER_FLASHINFER_FILES_H_
+#define KSEARCH_COORDINATOR_SUITES_FLASHINFER_FLASHINFER_FILES_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "coordinator/suites/flashinfer/flashinfer_solution.h"
+#include "coordinator/suites/flashinfer/flashinfer_traces.h"
+
+namespace ksearch {
+
+// Files below a folder of a data set that end in `extension` (".json"), in the order of their
+// paths; at most 20000. Empty if there is no such folder.
+std::vector<std::string> FilesBelow(const std::string& folder, const std::string& extension);
+
+struct FoundSolution {
+  std::string path;
+  std::string name;  // of the solution, or of a file that is none
+  absl::StatusOr<FlashInferSolution> solution;
+};
+
+// The solutions of `definition` in the data set below `root`, sorted by name. Files that cannot be
+// read count if they lie in a folder of the definition's name; the second of a name is an error.
+std::vector<FoundSolution> FindSolutions(const std::string& root, const std::string& definition);
+
+// Its evaluations on record: of the files below `root`/traces that are called after the definition.
+std::vector<FlashInferTrace> FindTraces(const std::string& root, const std::string& definition);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_SUITES_FLASHINFER_FLASHINFER_FILES_H_

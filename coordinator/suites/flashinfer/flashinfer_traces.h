@@ -1,0 +1,36 @@
+#ifndef KSEARCH_COORDINATOR_SUITES_FLASHINFER_FLASHINFER_TRACES_H_
+#define KSEARCH_COORDINATOR_SUITES_FLASHINFER_FLASHINFER_TRACES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+
+namespace ksearch {
+
+// Largest file of traces read: lines carry the logs of what failed.
+inline constexpr int64_t kMaxTracesBytes = 64 << 20;
+
+// One evaluation that a data set of FlashInfer-Bench has on record.
+struct FlashInferTrace {
+  std::string solution;
+  std::string workload_uuid;
+  std::string hardware;             // as torch names it, e.g. "NVIDIA H200"
+  std::string status;               // "PASSED", ...
+  double latency_ms = 0;            // of PASSED
+  double reference_latency_ms = 0;  // of PASSED
+};
+
+// The evaluations of `definition` among the lines of a file of traces. Lines that are none, such as
+// those without a solution, and broken ones are passed over: records are advice.
+std::vector<FlashInferTrace> ParseFlashInferTraces(absl::string_view text, absl::string_view file,
+                                                   absl::string_view definition);
+
+// What they say of one solution, in a line: "12 of 12 passed on NVIDIA H200, 41.20x its reference";
+// empty if there are none.
+std::string RecordOf(const std::vector<FlashInferTrace>& traces, absl::string_view solution);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_SUITES_FLASHINFER_FLASHINFER_TRACES_H_

@@ -1,0 +1,105 @@
+#include "coordinator/service/given_programs.h"
+
+#include <string>
+
+#include "absl/strings/match.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace ksearch {
+namespace {
+
+using testing::HasSubstr;
+
+// A suite with one solution, "known", whose own form is a file that ends in ".form".
+class Solutions final : public TaskSuite {
+ public:
+  std::vector<v1::TaskSummary> List() const override { return {}; }
+  absl::StatusOr<v1::Task> Load(const std::string&) const override { return v1::Task(); }
+  absl::Status Adapt(const std::string&, v1::Sources* sources) const override {
+    if (sources->files_size() != 1 || !absl::EndsWith(sources->files(0).path(), ".form")) {
+      return absl::OkStatus();
+    }
+    *sources = Program();
+    return absl::OkStatus();
+  }
+  absl::StatusOr<v1::Sources> LoadSolution(const std::string&,
+                                           const std::string& solution) const override {
+    if (solution != "known") return absl::NotFoundError("no solution");
+    return Program();
+  }
+  static v1::Sources Program() {
+    v1::Sources program;
+    program.set_language(v1::LANGUAGE_PYTHON);
+    program.add_files()->set_path("kernel.py");
+    return program;
+  }
+};
+
+v1::SourceFile File(const std::string& path) {
+  v1::SourceFile file;
+  file.set_path(path);
+  return file;
+}
+
+TEST(GivenProgramsTest, NamesAndOwnFormsBecomeProgramsOfTheTask) {
+  v1::EvaluateRequest request;
+  request.set_task("suite/task");
+  request.set_solution_name("known");
+  *request.mutable_rival()->add_files() = File("a.form");
+  ASSERT_TRUE(ReadPrograms(Solutions(), &request).ok());
+  EXPECT_EQ(request.sources().language(), v1::LANGUAGE_PYTHON);
+  EXPECT_EQ(request.sources().files(0).path(), "kernel.py");
+  EXPECT_EQ(request.rival().files(0).path(), "kernel.py");
+  EXPECT_EQ(request.solution_name(), "");
+
+  v1::EvaluateRequest plain;
+  *plain.mutable_sources()->add_files() = File("kernel.cpp");
+  ASSERT_TRUE(ReadPrograms(Solutions(), &plain).ok());
+  EXPECT_EQ(plain.sources().files(0).path(), "kernel.cpp");
+  EXPECT_FALSE(plain.has_rival());
+}
+
+TEST(GivenProgramsTest, BothOrAnUnknownNameIsRefused) {
+  v1::EvaluateRequest both;
+  both.set_solution_name("known");
+  *both.mutable_sources()->add_files() = File("kernel.cpp");
+  EXPECT_THAT(std::string(ReadPrograms(Solutions(), &both).message()), HasSubstr("not both"));
+  v1::EvaluateRequest unknown;
+  unknown.set_rival_solution_name("other");
+  EXPECT_TRUE(absl::IsNotFound(ReadPrograms(Solutions(), &unknown)));
+}
+
+TEST(GivenProgramsTest, SeedDecidesTheLanguageThatNobodyNames) {
+  v1::StartRunRequest request;
+  request.mutable_config()->set_task("suite/task");
+  request.set_seed_solution_name("known");
+  *request.mutable_config()->add_seeds()->add_files() = File("a.form");
+  ASSERT_TRUE(ReadSeed(Solutions(), &request).ok());
+  EXPECT_EQ(request.config().seeds(0).files(0).path(), "kernel.py");
+  EXPECT_EQ(request.config().language(), v1::LANGUAGE_PYTHON);
+  ASSERT_EQ(request.config().seed_solution_size(), 1);
+  EXPECT_EQ(request.config().seed_solution(0).path(), "kernel.py");
+
+  v1::StartRunRequest file;
+  file.mutable_config()->set_task("suite/task");
+  file.mutable_config()->set_language(v1::LANGUAGE_CUDA);
+  *file.mutable_config()->add_seed_solution() = File("a.form");
+  EXPECT_THAT(std::string(ReadSeed(Solutions(), &file).message()),
+              HasSubstr("config.language is cuda, and the seed is a program in python"));
+
+  v1::StartRunRequest plain;
+  plain.mutable_config()->set_task("suite/task");
+  plain.mutable_config()->set_language(v1::LANGUAGE_CUDA);
+  *plain.mutable_config()->add_seed_solution() = File("kernel.cu");
+  ASSERT_TRUE(ReadSeed(Solutions(), &plain).ok());
+  EXPECT_EQ(plain.config().seed_solution(0).path(), "kernel.cu");
+
+  v1::StartRunRequest nowhere;
+  nowhere.set_seed_solution_name("known");
+  EXPECT_THAT(std::string(ReadSeed(Solutions(), &nowhere).message()), HasSubstr("config.task"));
+  EXPECT_TRUE(ReadSeed(Solutions(), &plain).ok());
+}
+
+}  // namespace
+}  // namespace ksearch
