@@ -187,21 +187,23 @@ absl::StatusOr<Fleet> SlurmFleet::List() {
 absl::Status SlurmFleet::Stop(const std::string& id, Manner manner) {
   const std::string scancel = Program(pool_.slurm().scancel(), "scancel");
   ProgramCall call;
+  absl::Status status;
   if (manner == Manner::kGently) {
     // Waiting ones go at once; to running ones USR1 is the word to leave.
     call.argv = {scancel, "--state=PENDING", id};
-    RETURN_IF_ERROR(CallProgram(call).status());
+    status = CallProgram(call).status();
     call.argv = {scancel, "--state=RUNNING", "--batch", "--signal=USR1", id};
+    if (status.ok()) status = CallProgram(call).status();
   } else {
     call.argv = {scancel, id};
+    status = CallProgram(call).status();
   }
-  const absl::Status status = CallProgram(call).status();
-  // It ended meanwhile.
-  if (absl::StrContains(status.message(), "nvalid job id") ||
-      absl::StrContains(status.message(), "already completing or completed")) {
-    return absl::OkStatus();
-  }
-  return status;
+  if (status.ok()) return status;
+  // Slurm has several ways to say that it has ended meanwhile.
+  const absl::StatusOr<Fleet> fleet = List();
+  const bool gone = fleet.ok() && std::none_of(fleet->instances.begin(), fleet->instances.end(),
+                                               [&](const Instance& one) { return one.id == id; });
+  return gone ? absl::OkStatus() : status;
 }
 
 std::string SlurmFleet::Plan() const {

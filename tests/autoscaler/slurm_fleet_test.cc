@@ -117,7 +117,10 @@ TEST_F(SlurmFleetTest, StopTellsRunningJobsAndOneThatHasEndedIsNoError) {
   folder_.Write("scancel",
                 "echo 'scancel: error: Kill job error on job id 17_1: Job/step already completing "
                 "or completed' >&2; exit 1\n");
+  pool_.mutable_slurm()->set_squeue(folder_.Write("squeue", "echo '17_0 R None'\n"));
   EXPECT_TRUE(Make()->Stop("17_1", FleetProvider::Manner::kAtOnce).ok());
+  const absl::Status status = Make()->Stop("17_0", FleetProvider::Manner::kAtOnce);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("Kill job error"));
 }
 
 }  // namespace
