@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "common/digest.h"
 #include "common/status_macros.h"
-#include "gpu_worker/verifier/cuda/device_late_inputs.h"
 #include "gpu_worker/verifier/harness_constants.h"
 #include "gpu_worker/verifier/tensors/element.h"
 #include "gpu_worker/verifier/tensors/poison.h"
@@ -18,9 +17,6 @@ namespace {
 // Descriptors a packet: well under SCM_MAX_FD (253) and the runner's limit of open files.
 constexpr size_t kFdsPerPacket = 64;
 static_assert(kMaxSets <= device::kMaxCalls && kMaxConfirmDeviceSets <= device::kMaxCalls);
-
-// Of an output, at its beginning and at its end.
-constexpr int64_t kPendingBytes = 256;
 
 using Kernel = VerifierDevice::Kernel;
 
@@ -178,29 +174,6 @@ void CudaBufferSets::Prepare(const std::vector<SetContent>& calls, uint64_t pois
   }
   device_->ClearCache();
   device_->Synchronize();
-}
-
-std::unique_ptr<LateInputs> CudaBufferSets::Withhold(const SetContent& call, Rng* rng) {
-  std::vector<CUdeviceptr> inputs;
-  for (int t = 0; t < workload_->inputs(); ++t) {
-    inputs.push_back(tensor_address(call.set, static_cast<size_t>(t)));
-  }
-  return DeviceLateInputs::Withhold(device_, *workload_, inputs, rng);
-}
-
-bool CudaBufferSets::IsPending(int set, uint64_t poison_salt) const {
-  const auto& tensors = workload_->tensors();
-  for (size_t t = static_cast<size_t>(workload_->inputs()); t < tensors.size(); ++t) {
-    const uint64_t word = PoisonWord(tensors[t].dtype, poison_salt);
-    const int64_t bytes = std::min(tensors[t].bytes, kPendingBytes) / 8 * 8;
-    // The word is repeated from the first byte on.
-    for (const int64_t at : {int64_t{0}, (tensors[t].bytes - bytes) / 8 * 8}) {
-      const std::byte* const there =
-          device_->FromDevice(tensor_address(set, t) + static_cast<CUdeviceptr>(at), bytes);
-      if (there != nullptr && bytes > 0 && IsAllPoison(word, there, bytes)) return true;
-    }
-  }
-  return false;
 }
 
 std::vector<CallFindings> CudaBufferSets::Collect(const std::vector<SetContent>& calls,

@@ -37,9 +37,6 @@ class CudaBufferSets final : public BufferSets {
   std::vector<MapPacket> Map(int sets) override;
   // Leaves the L2 cache without any of it.
   void Prepare(const std::vector<SetContent>& calls, uint64_t poison_salt) override;
-  std::unique_ptr<LateInputs> Withhold(const SetContent& call, Rng* rng) override;
-  // By the ends of outputs alone: whole ones would take longer than a call.
-  bool IsPending(int set, uint64_t poison_salt) const override;
   std::vector<CallFindings> Collect(const std::vector<SetContent>& calls,
                                     uint64_t poison_salt) override;
   std::optional<std::string> FirstWritten(const std::vector<SetContent>& calls,
