@@ -42,7 +42,7 @@ absl::StatusOr<v1::ListSolutionsReply> ViewSolutions(const TaskSuite& tasks, con
   const std::vector<std::string> toolkits = ToolkitsOf(fleet);
   v1::ListSolutionsReply reply;
   for (v1::SolutionSummary& solution : solutions) {
-    for (const std::string& package : solution.needs()) {
+    for (const std::string& package : solution.packages()) {
       if (!toolkits.empty() &&
           std::none_of(toolkits.begin(), toolkits.end(),
                        [&](const std::string& toolkit) { return Names(toolkit, package); })) {

@@ -118,7 +118,7 @@ v1::SolutionSummary SummaryOf(const FoundSolution& found) {
                                             solution.target_hardware.end());
   summary.mutable_dependencies()->Assign(solution.dependencies.begin(),
                                          solution.dependencies.end());
-  for (std::string& package : PackagesFor(solution)) summary.add_needs(std::move(package));
+  for (std::string& package : PackagesFor(solution)) summary.add_packages(std::move(package));
   summary.set_is_baseline(solution.author == kBaselineAuthor);
   return summary;
 }

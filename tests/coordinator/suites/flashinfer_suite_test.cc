@@ -226,7 +226,7 @@ TEST_F(FlashInferSolutionsTest, AreListedWithWhatIsOnRecordAndWhyTheyCannotBeJud
   EXPECT_EQ(by_name["rmsnorm_cpp_torch_v1"].binding(), "torch");
   EXPECT_THAT(by_name["rmsnorm_cpp_torch_v1"].dependencies(), ElementsAre("torch"));
   EXPECT_EQ(by_name["rmsnorm_cpp_ffi_v1"].binding(), "tvm-ffi");
-  EXPECT_THAT(by_name["rmsnorm_cpp_ffi_v1"].needs(), ElementsAre("tvm-ffi"));
+  EXPECT_THAT(by_name["rmsnorm_cpp_ffi_v1"].packages(), ElementsAre("tvm-ffi"));
   EXPECT_THAT(by_name["rmsnorm_triton_v1"].error(), HasSubstr("timed on processors"));
   EXPECT_THAT(by_name["rmsnorm_broken_v1"].error(),
               AllOf(HasSubstr("rmsnorm_broken_v1.json"), HasSubstr("other.py")));

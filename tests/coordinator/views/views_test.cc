@@ -61,7 +61,7 @@ class TwoSolutions final : public TaskSuite {
   absl::StatusOr<std::vector<v1::SolutionSummary>> Solutions(
       const std::string& name) const override {
     std::vector<v1::SolutionSummary> solutions(name == "norm" ? 2 : 0);
-    if (!solutions.empty()) solutions[1].add_needs("tvm-ffi");
+    if (!solutions.empty()) solutions[1].add_packages("tvm-ffi");
     return solutions;
   }
 };
