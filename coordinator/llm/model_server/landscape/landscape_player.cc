@@ -19,6 +19,8 @@ namespace {
 
 using Failure = v1::LandscapeFailure;
 
+constexpr int kAdvice = 8;  // points; whoever asked takes as many as were wanted
+
 uint64_t SeedOf(const LandscapePlayer::Question& question) {
   const std::string digest =
       CanonicalBytes().Add(question.call_id).Add(question.system).Add(question.user).Sha256();
@@ -138,11 +140,20 @@ std::string LandscapePlayer::WriteProgram(const LandscapePrompt& prompt, Rng* rn
 }
 
 std::string LandscapePlayer::WriteWords(const LandscapePrompt& prompt, Rng* rng) const {
+  // The first program that a request for advice shows is the best one.
   const LandscapePoint& base =
-      prompt.subject.has_value() ? prompt.programs[*prompt.subject].point : landscape_.start();
-  const auto change = knowledge_.Draw(base, 1, {base}, prompt.tried, rng);
-  if (!change.has_value()) return "Nothing more comes to mind.\n";
-  return absl::StrCat("Try next: ", WriteChange(landscape_, *change), ".\n");
+      prompt.programs.empty() ? landscape_.start() : prompt.programs[0].point;
+  std::set<LandscapePoint> avoid = {base};
+  for (const LandscapeCode& code : prompt.programs) avoid.insert(code.point);
+  std::string text;
+  for (int i = 0; i < kAdvice; ++i) {
+    const bool pair = rng->NextDouble() < landscape_.spec().knowledge().paired_plans();
+    const auto change = knowledge_.Draw(base, pair ? 2 : 1, avoid, prompt.tried, rng);
+    if (!change.has_value()) break;
+    avoid.insert(Changed(base, *change));
+    absl::StrAppend(&text, "- Make it ", WriteChange(landscape_, *change), ".\n");
+  }
+  return text.empty() ? "- Nothing more comes to mind.\n" : text;
 }
 
 }  // namespace ksearch

@@ -68,6 +68,7 @@ std::vector<LandscapeCode> ProgramsIn(const Landscape& landscape, absl::string_v
 
 // How surely a section's program is the one to be changed; 0: nothing says so.
 int SubjectRank(const Section& section) {
+  if (Names(section, {"other program"})) return 0;
   if (Names(section, {"does not work", "failed program", "to repair"})) return 4;
   if (Names(section, {"current program"})) return 3;
   if (Names(section, {"start from", "parent", "to change", "to improve"})) return 2;
@@ -216,7 +217,12 @@ std::string CurrentNote(const Landscape& landscape, const LandscapePoint& point)
 LandscapePrompt ReadPrompt(const Landscape& landscape, absl::string_view system,
                            absl::string_view user) {
   LandscapePrompt prompt;
-  const std::string all = absl::StrCat(system, "\n", user);
+  const std::vector<Section> sections = SectionsOf(user);
+  // How an answer has to look stands in the rules, or in a section of its own.
+  std::string all(system);
+  for (const Section& section : sections) {
+    if (Names(section, {"answer"})) absl::StrAppend(&all, "\n", section.text);
+  }
   if (absl::StrContains(all, "\"op\": \"insert_node\"")) {
     prompt.form = LandscapePrompt::Form::kEdits;
   } else if (absl::StrContains(all, "\"decision_tree\": {")) {
@@ -226,7 +232,7 @@ LandscapePrompt ReadPrompt(const Landscape& landscape, absl::string_view system,
     prompt.form = LandscapePrompt::Form::kProgram;
   }
   int best_rank = -1;
-  for (const Section& section : SectionsOf(user)) {
+  for (const Section& section : sections) {
     // What was answered before is quoted, and is no program of the search.
     if (Names(section, {"complaint"})) continue;
     for (LandscapeCode& code : ProgramsIn(landscape, section.text)) {
@@ -237,14 +243,14 @@ LandscapePrompt ReadPrompt(const Landscape& landscape, absl::string_view system,
       }
       prompt.programs.push_back(std::move(code));
     }
-    if (Names(section, {"chosen action", "plan"}) && prompt.plan.empty()) {
+    if (Names(section, {"chosen action", "direction"}) && prompt.plan.empty()) {
       prompt.plan = ReadChange(landscape, section.text);
       absl::string_view text = section.text;
       if (absl::ConsumePrefix(&text, "Node: ")) {
         prompt.node = std::string(text.substr(0, text.find_first_of(" \n")));
       }
     }
-    if (Names(section, {"attempts", "lessons", "other programs", "history"})) {
+    if (Names(section, {"attempts and what came", "lessons of"})) {
       for (absl::string_view line : absl::StrSplit(section.text, '\n')) {
         for (const LandscapeStep& step : ReadChange(landscape, line)) prompt.tried.insert(step);
       }

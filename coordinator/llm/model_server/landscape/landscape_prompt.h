@@ -30,7 +30,7 @@ struct LandscapePrompt {
     kProgram,      // a program is asked for
     kInitialTree,  // the first world model
     kEdits,        // an edit script of the world model
-    kWords,        // anything else
+    kWords,        // anything else, such as notes, plans and advice
   };
   Form form = Form::kWords;
   // Programs of this landscape, in the order in which they are shown.

@@ -207,10 +207,27 @@ TEST(LandscapePlayerTest, ASolvedNodeGetsChildrenFromItsOwnProgram) {
   EXPECT_TRUE(rescored);
 }
 
-TEST(LandscapePlayerTest, AnythingElseIsAnsweredInWords) {
+TEST(LandscapePlayerTest, AnythingElseIsAnsweredByAListOfChangesToTheFirstProgram) {
+  const Landscape world = World();
   const LandscapePlayer player(World());
-  const std::string reply = player.Answer({"1", "", "Any advice?"}).text;
-  EXPECT_THAT(reply, HasSubstr("Try next: "));
+  const std::string prompt = absl::StrCat("# Program 1\n", Shown(world, {{1, 1, 1}, {}, ""}),
+                                          "# What to do now\nList what to try.\n");
+  const std::string reply = player.Answer({"1", "Answer with a list.", prompt}).text;
+  EXPECT_THAT(reply, testing::StartsWith("- Make it "));
+  EXPECT_THAT(reply, Not(HasSubstr("<file")));
+  const LandscapeChange change = ReadChange(world, reply.substr(0, reply.find('\n')));
+  EXPECT_NE(Changed({1, 1, 1}, change), (LandscapePoint{1, 1, 1})) << reply;
+}
+
+TEST(LandscapePlayerTest, ADirectionIsAPlan) {
+  const Landscape world = World();
+  const LandscapePlayer player(World());
+  const std::string prompt =
+      absl::StrCat("# Other program 1\n", Shown(world, {{2, 0, 2}, {}, ""}),
+                   "# Program to start from\n", Shown(world, {{1, 0, 0}, {}, ""}),
+                   "# Direction\n<data name=\"direction\">\nMake it layout=blocks.\n</data>\n");
+  const std::string reply = player.Answer({"1", kCodeRules, prompt}).text;
+  EXPECT_EQ(CodeIn(world, reply).point, (LandscapePoint{1, 1, 0}));
 }
 
 TEST(LandscapePlayerTest, DelaysLieWithinTheirSpread) {
