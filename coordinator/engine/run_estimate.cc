@@ -25,7 +25,8 @@ struct RoleRule {
   double added_input_tokens;  // beyond the first prompt: code, logs, the tree
   double output_tokens;       // without reasoning effort
 };
-constexpr RoleRule kRules[] = {{"world_model", 2500, 2500}, {"code", 4500, 4000}, {"notes", 4500, 800}};
+constexpr RoleRule kRules[] = {
+    {"world_model", 2500, 2500}, {"code", 4500, 4000}, {"notes", 4500, 800}};
 
 double EffortFactor(const std::string& effort) {
   if (effort == "high" || effort == "xhigh" || effort == "max") return 4;
