@@ -30,6 +30,12 @@ int DemandCommand(Client* client, const Options& options);
 int TasksCommand(Client* client, const Options& options);
 int SolutionsCommand(Client* client, const Options& options);
 
+// candidate_command.cc: `candidate ls`
+int CandidateCommand(Client* client, const Options& options);
+
+// config_command.cc: `config validate`; asks no coordinator. kExitConfig: the file is none.
+int ConfigCommand(Client* client, const Options& options);
+
 // diff_command.cc
 int DiffCommand(Client* client, const Options& options);
 
@@ -60,6 +66,10 @@ int TaskCommand(Client* client, const Options& options);
 
 // task/export_solution.cc: the best program of a run in the form of its suite.
 int ExportSolutionCommand(Client* client, const Options& options);
+
+// export_view_command.cc: a run as one file to look at; whether --format names such a one.
+bool IsViewFormat(absl::string_view format);
+int ExportViewCommand(Client* client, const Options& options);
 
 // export_command.cc
 int ExportCommand(Client* client, const Options& options);

@@ -101,6 +101,18 @@ std::vector<Finding> ExamineProviders(const v1::ServerFacts& facts) {
   return findings;
 }
 
+std::vector<Finding> ExamineSinks(const v1::ServerFacts& facts) {
+  std::vector<Finding> findings;
+  for (const v1::SinkFacts& sink : facts.sinks()) {
+    const std::string who = absl::StrCat("sink ", sink.name(), ": ");
+    findings.push_back(sink.fault().empty()
+                           ? Ok(absl::StrCat(who, "writes to ", sink.folder()))
+                           : Fix(absl::StrCat(who, sink.fault()),
+                                 "mend it; the sink tries again by itself and misses nothing"));
+  }
+  return findings;
+}
+
 std::string LanguagesText(const v1::DeviceCapability& device) {
   std::vector<std::string> languages;
   for (const int language : device.languages()) {
@@ -249,6 +261,7 @@ std::vector<Finding> Examine(Client* client) {
       Ok(absl::StrCat("coordinator ", facts->version(), " at ", client->address(), ", state in ",
                       facts->state_dir(), ", schema ", facts->schema_version())));
   Append(ExamineProviders(*facts), &findings);
+  Append(ExamineSinks(*facts), &findings);
   const auto workers = client->Call<v1::ListWorkersRequest, v1::ListWorkersReply>(
       &Stub::ListWorkers, v1::ListWorkersRequest(), kReplyWithin);
   const auto tasks = client->Call<v1::ListTasksRequest, v1::ListTasksReply>(

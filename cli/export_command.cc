@@ -55,6 +55,7 @@ class LineFile {
 }  // namespace
 
 int ExportCommand(Client* client, const Options& options) {
+  if (IsViewFormat(options.format)) return ExportViewCommand(client, options);
   if (!options.format.empty()) return ExportSolutionCommand(client, options);
   if (!options.force && options.cassette != "-" && ::access(options.cassette.c_str(), F_OK) == 0) {
     return Fail(absl::AlreadyExistsError(

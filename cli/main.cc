@@ -29,13 +29,14 @@ int RunNamedCommand(ksearch::Options options) {
       {"recheck", ksearch::RecheckCommand}, {"jobs", ksearch::JobsCommand},
       {"cancel", ksearch::CancelCommand},   {"results", ksearch::ResultsCommand},
       {"task", ksearch::TaskCommand},       {"up", ksearch::UpCommand},
-      {"down", ksearch::DownCommand},       {"feed", ksearch::FeedCommand},
+      {"down", ksearch::DownCommand},       {"candidate", ksearch::CandidateCommand},
+      {"config", ksearch::ConfigCommand},   {"feed", ksearch::FeedCommand},
       {"diff", ksearch::DiffCommand},
   };
   ksearch::ClientAccess access;
   const bool up_or_down = options.command == "up" || options.command == "down";
   const bool alone = options.command == "token" || options.command == "pki" ||
-                     options.command == "completion" ||
+                     options.command == "completion" || options.command == "config" ||
                      (options.command == "task" && options.action == "new");
   if (up_or_down) {
     // They look for their coordinator themselves.

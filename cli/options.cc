@@ -125,7 +125,7 @@ void AddRun(CLI::App* app, Options* options) {
   app->add_option("--seed-published", options->seed_solution,
                   "start from this published solution, as `task solutions` names it")
       ->excludes(seed);
-  app->add_option("--config", options->config_file, "RunConfig as textproto");
+  app->add_option("--config", options->config_file, "RunConfig as textproto, .yaml or .json");
   app->add_option(
       "--like-cassette", options->cassette,
       "use the settings of the run recorded in this file; other arguments take precedence");
@@ -221,6 +221,10 @@ void AddAccess(CLI::App* app, ClientAccessFiles* access) {
 
 // `up` and `down`: see also --local and --state-dir, which every command has.
 void AddUp(CLI::App* app, Options* options) {
+  app->add_option("--sink", options->sinks,
+                  "also write what runs do for another program: wandb, tensorboard or jsonl, each "
+                  "with :FOLDER if you like; may be repeated; none: no more")
+      ->allow_extra_args(false);
   app->add_flag("--status", options->show_status,
                 "only report what is running and what it can do; exit code 5 if it cannot be used");
 }
@@ -236,7 +240,8 @@ void AddDown(CLI::App* app, Options* options) {
 // Commands that ask no coordinator.
 bool AsksNobody(const Options& options) {
   return options.command == "token" || options.command == "pki" ||
-         options.command == "completion" || (options.command == "task" && options.action == "new");
+         options.command == "completion" || options.command == "config" ||
+         (options.command == "task" && options.action == "new");
 }
 
 // Empty if --local and --state-dir make sense with the rest of the command line.
@@ -427,7 +432,8 @@ const CLI::App* GivenCommand(const CLI::App* app) {
 void RequireCommand(const CLI::App* app) {
   const CLI::App* given = GivenCommand(app);
   const std::string names = CommandNames(*given);
-  if (names.empty()) return;
+  // `run` alone starts one.
+  if (names.empty() || given->get_name() == "run") return;
   throw CLI::RequiredError(absl::StrCat(given == app ? "" : given->get_name() + ": ",
                                         "a command is missing; give one of: ", names),
                            CLI::ExitCodes::RequiredError);
@@ -482,49 +488,76 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   };
   AddUp(add("up", "start your own coordinator and worker on this machine"), &options);
   AddDown(add("down", "stop the coordinator and worker that up started"), &options);
-  AddRun(add("run", "start a search and watch it"), &options);
+  CLI::App* run_noun = add("run", "start a search and watch it, or list and steer runs");
+  AddRun(run_noun, &options);
   AddEval(add("eval", "build, check and time a program of yours"), &options);
+  // What the commands of a run take; old spellings and new ones alike.
+  const auto progress = [&options](CLI::App* sub) { AddProgress(sub, &options); };
+  const auto revision = [&options](CLI::App* sub) {
+    sub->add_option("--revision", options.revision, "an earlier state of the tree, from 1")
+        ->check(CLI::Range(int64_t{1}, INT64_MAX));
+  };
+  const auto best_options = [&options](CLI::App* sub) {
+    sub->add_flag("--source", options.source, "print its source");
+    sub->add_option("-o,--out", options.out, "write its files into this folder");
+  };
+  const auto show_options = [&options](CLI::App* sub) {
+    sub->add_option("candidate", options.candidate_id, "candidate id or a unique prefix")
+        ->required();
+    sub->add_flag("--source", options.source, "print its source only");
+    sub->add_flag("--calls", options.calls,
+                  "also print the planning calls, and every reply in full");
+  };
+  const auto diff_options = [&options](CLI::App* sub) {
+    sub->add_option("first", options.candidate_id,
+                    "candidate id, a unique prefix, or 'best'; alone: compared with its parent")
+        ->required();
+    sub->add_option("second", options.other_candidate_id,
+                    "the other candidate, named the same way");
+  };
+  const auto log_options = [&options](CLI::App* sub) {
+    sub->add_option("--limit", options.limit, "print at most this many lines, newest last")
+        ->check(CLI::Range(1, 1000000));
+    sub->add_flag("-f,--follow", options.follow,
+                  "then print events as they happen, until the run ends");
+  };
+  const auto resume_options = [&options](CLI::App* sub) {
+    BindCount<int>(sub, "--rounds", "new total budget", kMostRounds,
+                   [&options](int v) { options.rounds = v; });
+    AddBudgetOptions(sub, &options.budget);
+  };
+  const auto nothing = [](CLI::App*) {};
+
   add_for_run("status", "list runs, or show one", false);
-  AddProgress(add_for_run("watch", "follow a run until it ends", true), &options);
-  add_for_run("tree", "show the world model of a run", true)
-      ->add_option("--revision", options.revision, "an earlier state of the tree, from 1")
-      ->check(CLI::Range(int64_t{1}, INT64_MAX));
-  add_for_run("best", "show the best confirmed candidate", true)
-      ->add_flag("--source", options.source, "print its source");
-  auto* show = add_for_run(
-      "show", "show one candidate: source, results, and the model call it came from", true);
-  show->add_option("candidate", options.candidate_id, "candidate id or a unique prefix")
-      ->required();
-  show->add_flag("--source", options.source, "print its source only");
-  show->add_flag("--calls", options.calls,
-                 "also print the planning calls, and every reply in full");
-  auto* diff = add_for_run("diff", "show the difference between two candidates of a run", true);
-  diff->add_option("first", options.candidate_id,
-                   "candidate id, a unique prefix, or 'best'; alone: compared with its parent")
-      ->required();
-  diff->add_option("second", options.other_candidate_id, "the other candidate, named the same way");
+  progress(add_for_run("watch", "follow a run until it ends", true));
+  revision(add_for_run("tree", "show the world model of a run", true));
+  best_options(add_for_run("best", "show the best confirmed candidate", true));
+  show_options(add_for_run(
+      "show", "show one candidate: source, results, and the model call it came from", true));
+  diff_options(add_for_run("diff", "show the difference between two candidates of a run", true));
   add_for_run("recheck",
               "measure a confirmed candidate again, on another device if there is one; exit code 0 "
               "if the claim holds, 7 if not, 1 if undecided",
               true)
       ->add_option("candidate", options.candidate_id,
                    "candidate id or a unique prefix (default: the best)");
-  auto* log = add_for_run("log", "print the events of a run", true);
-  log->add_option("--limit", options.limit, "print at most this many lines, newest last")
-      ->check(CLI::Range(1, 1000000));
-  log->add_flag("-f,--follow", options.follow,
-                "then print events as they happen, until the run ends");
+  log_options(add_for_run("log", "print the events of a run", true));
   AddFeed(add("feed", "print events of all runs and workers as they happen"), &options);
   add_for_run("stop", "stop a run; it can be resumed", true);
   auto* export_run = add_for_run(
-      "export", "record a run for replay without a network, or export its best program", true);
+      "export",
+      "record a run for replay without a network, or export its best program, a trace or a "
+      "report",
+      true);
   auto* cassette = export_run->add_option("--cassette", options.cassette,
                                           "the file to write; - is standard output");
-  auto* format = export_run
-                     ->add_option("--format", options.format,
-                                  "export the best program in the format of this suite")
-                     ->check(CLI::IsMember({"flashinfer-bench", "gpumode"}))
-                     ->excludes(cassette);
+  auto* format =
+      export_run
+          ->add_option("--format", options.format,
+                       "the best program in the format of this suite, or the run as a trace for "
+                       "ui.perfetto.dev or as one HTML file")
+          ->check(CLI::IsMember({"flashinfer-bench", "gpumode", "trace", "html"}))
+          ->excludes(cassette);
   auto* out = export_run->add_option("--out", options.out,
                                      "the data set to add it to, or the file to write");
   format->needs(out);
@@ -539,11 +572,8 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   export_run->add_flag("--force", options.force, "overwrite an existing file");
   export_run->add_flag("--without-results", options.without_results,
                        "leave out the results of evaluations");
-  auto* resume =
-      add_for_run("resume", "continue a run that was stopped, failed, or reached a cap", true);
-  BindCount<int>(resume, "--rounds", "new total budget", kMostRounds,
-                 [&options](int v) { options.rounds = v; });
-  AddBudgetOptions(resume, &options.budget);
+  resume_options(
+      add_for_run("resume", "continue a run that was stopped, failed, or reached a cap", true));
   auto* workers = add("workers", "list workers and their devices");
   auto* drain =
       workers->add_option("--drain", options.drain_worker, "ask this worker to finish and leave");
@@ -584,6 +614,60 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
       ->check(CLI::IsMember(CompletionShells()));
   AddPki(add("pki", "make certificates for a cluster without its own authority"), &options);
 
+  // The same commands as nouns and verbs.
+  std::string meant;  // the command that such a pair stands for
+  const auto verb = [&](CLI::App* noun, const std::string& name, const std::string& command,
+                        const std::string& text) {
+    CLI::App* sub = noun->add_subcommand(name, text);
+    sub->callback([&meant, command] { meant = command; });
+    noun->require_subcommand(0, 1);
+    noun->fallthrough();
+    return sub;
+  };
+  const auto verb_of_run = [&](CLI::App* noun, const std::string& name, const std::string& command,
+                               const std::string& text) {
+    CLI::App* sub = verb(noun, name, command, text);
+    sub->add_option("run", options.run_id, "run id, a unique prefix, or 'last'")->required();
+    return sub;
+  };
+  verb(run_noun, "ls", "status", "list runs");
+  nothing(verb_of_run(run_noun, "show", "status", "show where a run stands"));
+  progress(verb_of_run(run_noun, "watch", "watch", "follow a run until it ends"));
+  log_options(verb_of_run(run_noun, "logs", "log", "print the events of a run"));
+  revision(verb_of_run(run_noun, "tree", "tree", "show the world model of a run"));
+  best_options(verb_of_run(run_noun, "best", "best", "show the best confirmed candidate"));
+  verb_of_run(run_noun, "stop", "stop", "stop a run; it can be resumed");
+  resume_options(verb_of_run(run_noun, "resume", "resume",
+                             "continue a run that was stopped, failed, or reached a cap"));
+  CLI::App* candidate = add("candidate", "list, show and compare the candidates of a run");
+  verb_of_run(candidate, "ls", "candidate", "list the candidates of a run");
+  show_options(verb_of_run(candidate, "show", "show",
+                           "show one candidate: source, results, and the call it came from"));
+  diff_options(
+      verb_of_run(candidate, "diff", "diff", "show the difference between two candidates"));
+  CLI::App* worker = add("worker", "list workers, and have one leave");
+  verb(worker, "ls", "workers", "list workers and their devices")
+      ->add_flag("--gone", options.gone_workers, "also workers that are gone for good");
+  CLI::App* drain_verb = verb(worker, "drain", "workers", "ask a worker to finish and leave");
+  drain_verb->add_option("worker", options.drain_worker, "its id, see worker ls")->required();
+  AddDuration(drain_verb, "--grace",
+              "jobs that it has not finished after this long, e.g. 30s, run elsewhere",
+              [&options](const absl::Duration& grace) { options.drain_grace = grace; });
+  CLI::App* job = add("job", "list evaluations in progress, and cancel one");
+  verb(job, "ls", "jobs", "list evaluations that are queued or in progress")
+      ->add_option("--task", options.task, "only of this task");
+  verb(job, "cancel", "cancel", "cancel a job, for everybody who waits for it")
+      ->add_option("job", options.job_id, "id of the job, or a unique prefix, see job ls")
+      ->required();
+  CLI::App* config = add("config", "check a configuration file; needs no coordinator");
+  CLI::App* validate =
+      verb(config, "validate", "config", "say whether a file is a good configuration");
+  validate->add_option("file", options.config_file, "textproto, .yaml or .json")->required();
+  validate
+      ->add_option("--as", options.config_kind,
+                   "what it configures: coordinator, worker or run (default: what its fields fit)")
+      ->check(CLI::IsMember({"coordinator", "worker", "run"}));
+
   try {
     app.parse(argc, argv);
     RequireCommand(&app);
@@ -601,6 +685,7 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
     *exit_code = code == 0 ? kExitOk : kExitUsage;
     return std::nullopt;
   }
+  if (!meant.empty()) options.command = meant;
   for (int i = 1; i < argc; ++i) {
     // The environment may name another coordinator than the local one; an argument may not.
     coordinator_given |= absl::StartsWith(argv[i], "--coordinator");

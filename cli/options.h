@@ -35,6 +35,7 @@ struct Options {
   std::string local_dir;  // their folder; empty: the user's own
 
   // up and down
+  std::vector<std::string> sinks;  // of up; "none": no more
   bool show_status = false;
   bool now = false;
   std::optional<absl::Duration> patience;
@@ -46,14 +47,15 @@ struct Options {
   std::string name;
   std::string token_id;
   int days = 0;                    // 0: as the action's default
-  std::string out;                 // folder, or file of a token
+  std::string out;                 // folder, or file of a token; of best: folder, empty: none
   std::string ca_dir;              // where `pki init` put the authority
   std::vector<std::string> hosts;  // of a server's certificate
   std::string worker;              // name in a worker's certificate
 
   // run
   v1::RunConfig run;        // fields given on the command line
-  std::string config_file;  // RunConfig textproto; the command line wins
+  std::string config_file;  // RunConfig; the command line wins. Of config: any
+  std::string config_kind;  // of config: "coordinator", "worker" or "run"; empty: find out
   std::vector<std::string> seed_files;
   std::optional<absl::Duration> wait_for_workers;
   bool without_workers = false;

@@ -8,9 +8,11 @@
 #include "cli/budget_text.h"
 #include "cli/call_text.h"
 #include "cli/commands.h"
+#include "cli/event_color.h"
 #include "cli/json_output.h"
 #include "cli/pool_text.h"
 #include "cli/run_watcher.h"
+#include "cli/source_files.h"
 #include "cli/text.h"
 #include "common/textproto.h"
 
@@ -96,6 +98,11 @@ int BestCommand(Client* client, const Options& options) {
                ? kExitNoCandidate
                : code;
   }
+  if (!options.out.empty()) {
+    const absl::Status written = WriteSourceFiles(best->sources(), options.out);
+    if (!written.ok()) return Fail(written);
+    std::fprintf(stderr, "%d files in %s\n", best->sources().files_size(), options.out.c_str());
+  }
   if (options.json) return PrintJson(*best);
   if (!options.source) {
     Print(absl::StrCat(best->best().candidate_id(), "  ", best->best().node_id(), "  round ",
@@ -167,7 +174,7 @@ int LogCommand(Client* client, const Options& options) {
   const auto print = [&](const v1::RunEvent& event) {
     if (options.json) return PrintJsonLine(event);
     Print(absl::StrCat(absl::FormatTime("%H:%M:%E3S", FromProto(event.at()), absl::UTCTimeZone()),
-                       "  ", EventText(event), "\n"));
+                       "  ", InColor(event, EventText(event), ShowsColors()), "\n"));
     std::fflush(stdout);
   };
   const size_t limit = static_cast<size_t>(options.limit);

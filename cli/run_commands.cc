@@ -8,6 +8,7 @@
 #include "cli/seed_programs.h"
 #include "cli/source_files.h"
 #include "cli/text.h"
+#include "common/config_file.h"
 #include "common/digest.h"
 #include "common/textproto.h"
 
@@ -100,7 +101,7 @@ int RunCommand(Client* client, const Options& options) {
     }
   }
   if (!options.config_file.empty()) {
-    const absl::Status status = ReadTextproto(options.config_file, request.mutable_config());
+    const absl::Status status = ReadConfigFile(options.config_file, request.mutable_config());
     if (!status.ok()) return Fail(absl::InvalidArgumentError(status.message()));
   }
   request.mutable_config()->MergeFrom(options.run);

@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
+#include "cli/event_color.h"
 #include "cli/json_output.h"
 #include "cli/text.h"
 #include "common/mutex.h"
@@ -158,7 +159,8 @@ void PrintEvent(const v1::RunEvent& event, absl::Time started, bool json) {
     return PrintJsonLine(line);
   }
   const absl::Duration since = FromProto(event.at()) - started;
-  std::printf("%7.1fs  %s\n", absl::ToDoubleSeconds(since), EventText(event).c_str());
+  std::printf("%7.1fs  %s\n", absl::ToDoubleSeconds(since),
+              InColor(event, EventText(event), ShowsColors()).c_str());
   std::fflush(stdout);
 }
 

@@ -1,5 +1,8 @@
 #include "cli/source_files.h"
 
+#include <filesystem>
+#include <system_error>
+
 #include "absl/strings/str_cat.h"
 #include "common/language.h"
 #include "common/status_macros.h"
@@ -47,6 +50,25 @@ v1::Language LanguageOf(const std::vector<v1::SourceFile>& files) {
     }
   }
   return usual;
+}
+
+absl::Status WriteSourceFiles(const v1::Sources& sources, const std::string& folder) {
+  for (const v1::SourceFile& file : sources.files()) {
+    const std::filesystem::path relative = std::filesystem::path(file.path()).lexically_normal();
+    // A model wrote it.
+    if (relative.empty() || relative.is_absolute() || *relative.begin() == "..") {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the program has a file outside of its folder: ", file.path()));
+    }
+    const std::filesystem::path path = std::filesystem::path(folder) / relative;
+    std::error_code error;
+    std::filesystem::create_directories(path.parent_path(), error);
+    if (error) {
+      return ErrnoStatus(error.value(), absl::StrCat("create ", path.parent_path().string()));
+    }
+    RETURN_IF_ERROR(WriteFileAtomically(path.string(), file.content()));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace ksearch

@@ -13,6 +13,10 @@ namespace ksearch {
 // have the same base name.
 absl::StatusOr<std::vector<v1::SourceFile>> ReadSourceFiles(const std::vector<std::string>& paths);
 
+// Writes a program below a folder, which is made if it is not there; files of the same names are
+// replaced. INVALID_ARGUMENT: a file would lie outside of it.
+absl::Status WriteSourceFiles(const v1::Sources& sources, const std::string& folder);
+
 // That of the first file whose ending says another than the default language; else the default:
 // beside a program's .cu there may be a .cpp.
 v1::Language LanguageOf(const std::vector<v1::SourceFile>& files);

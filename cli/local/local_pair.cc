@@ -1,5 +1,6 @@
 #include "cli/local/local_pair.h"
 
+#include <google/protobuf/util/message_differencer.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -98,6 +99,11 @@ void AddNew(const std::vector<LocalFinding>& more, std::set<std::string>* said,
   }
 }
 
+bool HasSinks(const v1::CoordinatorConfig& config, const std::vector<v1::SinkConfig>& sinks) {
+  return std::equal(config.sinks().begin(), config.sinks().end(), sinks.begin(), sinks.end(),
+                    google::protobuf::util::MessageDifferencer::Equals);
+}
+
 std::string FaultsText(const std::vector<LocalFinding>& findings) {
   return absl::StrJoin(findings, "\n", [](std::string* out, const LocalFinding& finding) {
     absl::StrAppend(out, "  ", finding.what, finding.fix.empty() ? "" : " -> ", finding.fix);
@@ -127,10 +133,10 @@ absl::StatusOr<LocalPair::State> LocalPair::Up(const UpOptions& options) {
     if (ended) {
       state.coordinator.reset();
     } else {
-      RETURN_IF_ERROR(RetireOutdated(options.providers, &state));
+      RETURN_IF_ERROR(RetireOutdated(options, &state));
     }
   }
-  if (!state.coordinator.has_value()) RETURN_IF_ERROR(StartCoordinator(&state));
+  if (!state.coordinator.has_value()) RETURN_IF_ERROR(StartCoordinator(options, &state));
   RETURN_IF_ERROR(AwaitAnswer());
   RETURN_IF_ERROR(folder_.ShareSocket());
   ASSIGN_OR_RETURN(state.coordinator, coordinator_.Running());
@@ -187,25 +193,36 @@ absl::StatusOr<LocalPair::DownReport> LocalPair::Down(absl::Duration patience) {
   return report;
 }
 
-absl::Status LocalPair::RetireOutdated(const std::set<std::string>& providers, State* state) {
-  v1::CoordinatorConfig running;
-  // One that cannot be read counts for nothing: a start writes it anew.
-  if (!ReadTextproto(folder_.coordinator_config(), &running).ok()) running.Clear();
+v1::CoordinatorConfig LocalPair::LastConfig() const {
+  v1::CoordinatorConfig config;
+  if (!ReadTextproto(folder_.coordinator_config(), &config).ok()) config.Clear();
+  return config;
+}
+
+absl::Status LocalPair::RetireOutdated(const UpOptions& options, State* state) {
+  const v1::CoordinatorConfig running = LastConfig();
   const v1::CoordinatorConfig wanted = LocalCoordinatorConfig(folder_, sources_);
   std::vector<std::string> news;
   for (const std::string& name : NewProviders(running, wanted)) {
-    if (providers.contains(name)) news.push_back(name);
+    if (options.providers.contains(name)) news.push_back(name);
   }
-  if (news.empty()) return absl::OkStatus();
+  const bool other_sinks = options.sinks.has_value() && !HasSinks(running, *options.sinks);
+  if (news.empty() && !other_sinks) return absl::OkStatus();
   std::string why;
   if (const auto lost = LostProviders(running, wanted); !lost.empty()) {
     why = absl::StrCat("it would lose ", absl::StrJoin(lost, ", "), ", whose key is not set here");
   } else if (ActiveRuns(&client_) > 0 || HasJobs(&client_)) {
     why = "it has work";
   }
+  if (other_sinks && !why.empty()) {
+    state->findings.push_back(
+        {false, absl::StrCat("sinks: the coordinator is not started anew for them: ", why),
+         "ksearch down, then ksearch up with --sink; active runs go on"});
+  }
   if (why.empty()) {
-    std::fprintf(stderr, "starting the coordinator anew, with model provider %s\n",
-                 absl::StrJoin(news, ", ").c_str());
+    std::fprintf(stderr, "starting the coordinator anew, with %s\n",
+                 news.empty() ? "these sinks"
+                              : absl::StrCat("model provider ", absl::StrJoin(news, ", ")).c_str());
     RETURN_IF_ERROR(coordinator_.Stop(kCoordinatorPatience).status());
     state->coordinator.reset();
     return absl::OkStatus();
@@ -219,8 +236,12 @@ absl::Status LocalPair::RetireOutdated(const std::set<std::string>& providers, S
   return absl::OkStatus();
 }
 
-absl::Status LocalPair::StartCoordinator(State* state) {
-  const v1::CoordinatorConfig config = LocalCoordinatorConfig(folder_, sources_);
+absl::Status LocalPair::StartCoordinator(const UpOptions& options, State* state) {
+  v1::CoordinatorConfig config = LocalCoordinatorConfig(folder_, sources_);
+  *config.mutable_sinks() = LastConfig().sinks();
+  if (options.sinks.has_value()) {
+    config.mutable_sinks()->Assign(options.sinks->begin(), options.sinks->end());
+  }
   RETURN_IF_ERROR(WriteFileAtomically(folder_.coordinator_config(), ConfigText(config), 0600));
   std::vector<std::string> keys;
   for (const ModelSource& source : sources_) {

@@ -32,6 +32,9 @@ class LocalPair {
     // A coordinator that runs without one of these providers, or with another address of it, though
     // the environment has it by now, is started anew, unless it has work or would lose another.
     std::set<std::string> providers;
+    // What the coordinator's runs are written for as well; a coordinator that runs with others is
+    // started anew, unless it has work. Absent: as with its last start.
+    std::optional<std::vector<v1::SinkConfig>> sinks;
   };
   struct State {
     std::optional<int> coordinator;  // process ids
@@ -67,9 +70,11 @@ class LocalPair {
   const LocalFolder& folder() const { return folder_; }
 
  private:
-  absl::Status StartCoordinator(State* state);
-  // Stops one that lacks one of `providers`, if that harms nobody.
-  absl::Status RetireOutdated(const std::set<std::string>& providers, State* state);
+  // As its file says; one that cannot be read counts for nothing: a start writes it anew.
+  v1::CoordinatorConfig LastConfig() const;
+  absl::Status StartCoordinator(const UpOptions& options, State* state);
+  // Stops one that lacks one of the providers, or has other sinks, if that harms nobody.
+  absl::Status RetireOutdated(const UpOptions& options, State* state);
   absl::Status StartWorker(State* state);
   // What a worker can do here, by trying; adds to the findings. FAILED_PRECONDITION: nothing.
   absl::StatusOr<v1::WorkerConfig> TryParts(State* state);

@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/json_output.h"
 #include "cli/local/local_pair.h"
+#include "common/sink_argument.h"
 #include "common/status_macros.h"
 #include "common/subprocess.h"
 #include "common/textproto.h"
@@ -142,6 +143,18 @@ int ShowStatus(const Options& options) {
   return PrintState((*pair)->folder(), *state, options);
 }
 
+// Absent if none are given, so that those in use stay.
+absl::StatusOr<std::optional<std::vector<v1::SinkConfig>>> GivenSinks(const Options& options) {
+  std::optional<std::vector<v1::SinkConfig>> sinks;
+  for (const std::string& text : options.sinks) {
+    if (!sinks.has_value()) sinks.emplace();
+    if (text == "none") continue;
+    ASSIGN_OR_RETURN(v1::SinkConfig sink, ParseSinkArgument(text));
+    sinks->push_back(std::move(sink));
+  }
+  return sinks;
+}
+
 // Commands whose answer comes from the worker.
 bool NeedsWorker(const Options& options) {
   static const std::set<std::string> kCommands = {"eval", "recheck", "resume", "task"};
@@ -184,12 +197,15 @@ absl::Status ResolveModel(const std::vector<ModelSource>& sources, Options* opti
 
 int UpCommand(Client* /*client*/, const Options& options) {
   if (options.show_status) return ShowStatus(options);
+  const auto sinks = GivenSinks(options);
+  if (!sinks.ok()) return Fail(sinks.status());
   const auto pair = OpenPair(options);
   if (!pair.ok()) return Fail(pair.status());
   LocalPair::UpOptions up;
   for (const ModelSource& source : FindModelSources(CurrentEnvironment())) {
     up.providers.insert(source.name);
   }
+  up.sinks = *sinks;
   const auto state = (*pair)->Up(up);
   if (!state.ok()) return Fail(state.status());
   const int code = PrintState((*pair)->folder(), *state, options);
