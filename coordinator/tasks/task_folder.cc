@@ -67,6 +67,9 @@ absl::Status CheckTolerance(const std::string& folder, const v1::Tolerance& tole
                          absl::StrCat("must be from 0 to ", most, ", is ", value));
   };
   constexpr double kMost = 1e30;
+  if (tolerance.judged_by_program()) {
+    return SettingsError(folder, "tolerance.judged_by_program", "is not supported yet");
+  }
   RETURN_IF_ERROR(check("atol", tolerance.atol(), kMost));
   RETURN_IF_ERROR(check("rtol", tolerance.rtol(), kMost));
   RETURN_IF_ERROR(check("required_matched_ratio", tolerance.required_matched_ratio(), 1));
@@ -188,6 +191,13 @@ absl::StatusOr<v1::Task> LoadTaskFolder(const std::string& folder) {
   task.set_device(settings.device());
   *task.mutable_tolerance() = settings.tolerance();
   *task.mutable_work() = settings.work();
+  if (settings.has_objective()) {
+    const double factor = settings.objective().guard_factor();
+    if (factor != 0 && !(factor >= 1 && factor <= 1000)) {
+      return SettingsError(folder, "objective.guard_factor", "must be from 1 to 1000");
+    }
+    *task.mutable_objective() = settings.objective();
+  }
   if (settings.has_hidden()) {
     RETURN_IF_ERROR(CheckHidden(folder, settings.hidden(), task.definition()));
     *task.mutable_hidden() = settings.hidden();

@@ -537,7 +537,8 @@ absl::Status JobVerifier::Confirm(Job* job) {
   for (size_t i = 0; i < job->cases.size(); ++i) {
     cases.push_back({job->cases[i], job->oracles[i], Floor(*job, i)});
   }
-  Confirmation confirmation(bench_, job->plan, WithDefaults(request.job().limits()), job->limits);
+  Confirmation confirmation(bench_, job->plan, WithDefaults(request.job().limits()), job->limits,
+                            request.task().objective());
   for (int r = 0; r < request.rivals_size(); ++r) {
     ASSIGN_OR_RETURN(const ProgramImage rival, ProgramImage::Open(request.rivals(r)));
     const int launches = job->plan.launches();

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "common/digest.h"
+#include "common/guard_factor.h"
 #include "common/log.h"
 #include "common/rng.h"
 #include "common/status_macros.h"
@@ -23,6 +24,35 @@ bool HasBlocks(const std::vector<LaunchBlocks>& workloads) {
   return std::all_of(workloads.begin(), workloads.end(), [](const LaunchBlocks& launches) {
     return !launches.empty() && !launches.front().empty();
   });
+}
+
+// None if no case is ranked: then all count.
+GuardFactors GuardsOf(const std::vector<ConfirmationCase>& cases, const v1::Objective& objective) {
+  GuardFactors guards;
+  for (const ConfirmationCase& one : cases) {
+    guards.push_back(GuardFactorOf(objective, one.workload->held_out()));
+  }
+  const bool ranks = std::any_of(guards.begin(), guards.end(),
+                                 [](const auto& guard) { return !guard.has_value(); });
+  return ranks ? guards : GuardFactors();
+}
+
+// Over the workloads that are not held out, or over all; absent if there are none.
+std::optional<v1::Comparison::Mean> MeanOver(const std::vector<LaunchBlocks>& measured,
+                                             const std::vector<ConfirmationCase>& cases,
+                                             bool official, double confidence) {
+  std::vector<LaunchBlocks> taken;
+  for (size_t i = 0; i < cases.size(); ++i) {
+    if (!official || !cases[i].workload->held_out()) taken.push_back(measured[i]);
+  }
+  if (taken.empty()) return std::nullopt;
+  const LogRatio combined = EstimateSpeedup(taken, confidence).combined;
+  v1::Comparison::Mean mean;
+  mean.set_log_speedup(combined.mean);
+  mean.set_ci_low(combined.interval.low);
+  mean.set_ci_high(combined.interval.high);
+  mean.set_workloads(static_cast<int>(taken.size()));
+  return mean;
 }
 
 // Whether the last launch did not come to all workloads.
@@ -130,7 +160,7 @@ absl::Status Confirmation::RunLaunch(int launch, std::optional<double> confidenc
   const auto decides = [&](const CaseBlocks& blocks) {
     return confidence.has_value() &&
            DecidesAlone(measured->by_verifier, blocks.index, LogRatios(blocks), *confidence,
-                        plan_.min_effect(), kWorstRegression);
+                        plan_.min_effect(), kWorstRegression, GuardsOf(cases, objective_));
   };
   while (true) {
     ASSIGN_OR_RETURN(Launch tried, TryLaunch(launch, candidate, rival, cases, order, decides));
@@ -265,15 +295,20 @@ void Confirmation::Keep(Launch launch, Measured* measured, ConfirmationResult* r
   disturbance_ = std::move(launch.disturbance);
 }
 
-Confirmation::Judgment Confirmation::Judge(const Measured& measured, double confidence) const {
+Confirmation::Judgment Confirmation::Judge(const Measured& measured, const GuardFactors& guards,
+                                           double confidence) const {
   Judgment judged;
-  judged.estimate = EstimateSpeedup(measured.by_verifier, confidence);
+  judged.rests_on = &measured.by_verifier;
+  judged.estimate = EstimateSpeedup(measured.by_verifier, confidence, guards);
   judged.verdict = ksearch::Judge(judged.estimate, plan_.min_effect(), kWorstRegression);
   if (judged.verdict != v1::Comparison::UNDECIDED || !HasBlocks(measured.by_runners)) return judged;
-  SpeedupEstimate by_runners = EstimateSpeedup(measured.by_runners, confidence);
+  SpeedupEstimate by_runners = EstimateSpeedup(measured.by_runners, confidence, guards);
   judged.verdict =
       JudgeUndecided(judged.estimate, by_runners, plan_.min_effect(), kWorstRegression);
-  if (judged.verdict != v1::Comparison::UNDECIDED) judged.estimate = std::move(by_runners);
+  if (judged.verdict != v1::Comparison::UNDECIDED) {
+    judged.rests_on = &measured.by_runners;
+    judged.estimate = std::move(by_runners);
+  }
   return judged;
 }
 
@@ -313,6 +348,7 @@ absl::StatusOr<ConfirmationResult> Confirmation::Compare(const ProgramImage& can
   Measured measured{std::vector<LaunchBlocks>(cases.size()),
                     std::vector<LaunchBlocks>(cases.size())};
   disturbed_launches_ = interferences_ = 0;
+  const GuardFactors guards = GuardsOf(cases, objective_);
   const std::vector<int> looks = LooksAt(plan_.launches());
   const double confidence = ConfidenceOfLook(plan_.confidence(), static_cast<int>(looks.size()));
   const absl::Time start = bench_.clock().SteadyNow();
@@ -329,7 +365,7 @@ absl::StatusOr<ConfirmationResult> Confirmation::Compare(const ProgramImage& can
       decided_within = HasPartLaunch(measured.by_verifier);
       if (!decided_within) ++launches;
     }
-    judged = Judge(measured, confidence);
+    judged = Judge(measured, guards, confidence);
     if (decided_within || look + 1 == looks.size()) break;
     if (IsSettled(judged.estimate, judged.verdict, kWorstRegression)) break;
     // Twice what the next look would take by the launches so far.
@@ -347,6 +383,16 @@ absl::StatusOr<ConfirmationResult> Confirmation::Compare(const ProgramImage& can
   comparison.set_ci_low(estimate.combined.interval.low);
   comparison.set_ci_high(estimate.combined.interval.high);
   comparison.set_confidence(plan_.confidence());
+  comparison.set_ranked(
+      std::any_of(guards.begin(), guards.end(), [](const auto& guard) { return guard.has_value(); })
+          ? v1::Objective::RANKED_OFFICIAL
+          : v1::Objective::RANKED_ALL);
+  if (auto mean = MeanOver(*judged.rests_on, cases, /*official=*/true, confidence)) {
+    *comparison.mutable_official() = *std::move(mean);
+  }
+  if (auto mean = MeanOver(*judged.rests_on, cases, /*official=*/false, confidence)) {
+    *comparison.mutable_all() = *std::move(mean);
+  }
   comparison.set_launches(launches);
   comparison.set_blocks(plan_.blocks_per_launch());
   for (size_t i = 0; i < cases.size(); ++i) {

@@ -46,10 +46,12 @@ struct ConfirmationResult {
 // own clock misses time in every launch is CHEAT.
 class Confirmation {
  public:
+  // `objective`: which cases are ranked, and which only guard.
   Confirmation(Bench& bench, const v1::MeasurePlan& plan, const v1::Limits& candidate_limits,
-               const WorkloadSession::Limits& limits)
+               const WorkloadSession::Limits& limits, const v1::Objective& objective = {})
       : bench_(bench),
         plan_(plan),
+        objective_(objective),
         candidate_limits_(candidate_limits),
         limits_(limits),
         timer_(MakeBlockTimer(bench, plan, limits)) {}
@@ -92,6 +94,7 @@ class Confirmation {
   struct Judgment {
     SpeedupEstimate estimate;
     v1::Comparison::Verdict verdict = v1::Comparison::UNDECIDED;
+    const std::vector<LaunchBlocks>* rests_on = nullptr;  // the one of Measured's clocks
   };
 
   // *ending: of loading the program.
@@ -124,13 +127,14 @@ class Confirmation {
                            ConfirmationResult* result);
   // How calls of a program end while no other is loaded.
   absl::StatusOr<Ending> RunAlone(const ProgramImage& program, const ConfirmationCase& one);
-  Judgment Judge(const Measured& measured, double confidence) const;
+  Judgment Judge(const Measured& measured, const GuardFactors& guards, double confidence) const;
   // Looks at the medians, the audit and disturbances of all launches.
   Ending JudgeCandidate(const std::vector<ConfirmationCase>& cases, const Measured& measured,
                         ConfirmationResult* result) const;
 
   Bench& bench_;
   const v1::MeasurePlan plan_;
+  const v1::Objective objective_;
   const v1::Limits candidate_limits_;
   const WorkloadSession::Limits limits_;
   const std::unique_ptr<BlockTimer> timer_;

@@ -41,9 +41,15 @@ LogRatio MeanOf(const std::vector<double>& launches, double quantile) {
 
 }  // namespace
 
-SpeedupEstimate EstimateSpeedup(const std::vector<LaunchBlocks>& workloads, double confidence) {
+SpeedupEstimate EstimateSpeedup(const std::vector<LaunchBlocks>& workloads, double confidence,
+                                const GuardFactors& guards) {
+  CHECK(guards.empty() || guards.size() == workloads.size());
+  const size_t ranked =
+      guards.empty() ? workloads.size()
+                     : static_cast<size_t>(std::count(guards.begin(), guards.end(), std::nullopt));
   SpeedupEstimate estimate;
   if (workloads.empty()) return estimate;
+  CHECK(ranked > 0);
   std::vector<double> combined(WholeLaunches(workloads));
   CHECK(!combined.empty());
   std::map<size_t, double> quantiles;  // by number of launches
@@ -54,15 +60,17 @@ SpeedupEstimate EstimateSpeedup(const std::vector<LaunchBlocks>& workloads, doub
     }
     return MeanOf(launches, quantile);
   };
-  for (const LaunchBlocks& launches : workloads) {
+  for (size_t w = 0; w < workloads.size(); ++w) {
+    const std::optional<double> guard = guards.empty() ? std::nullopt : guards[w];
     std::vector<double> medians;
-    for (size_t i = 0; i < launches.size(); ++i) {
-      medians.push_back(Median(launches[i]));
-      if (i < combined.size()) {
-        combined[i] += medians.back() / static_cast<double>(workloads.size());
+    for (size_t i = 0; i < workloads[w].size(); ++i) {
+      medians.push_back(Median(workloads[w][i]));
+      if (i < combined.size() && !guard.has_value()) {
+        combined[i] += medians.back() / static_cast<double>(ranked);
       }
     }
     estimate.workloads.push_back(mean_of(medians));
+    estimate.workloads.back().guard_factor = guard;
   }
   estimate.combined = mean_of(combined);
   return estimate;
@@ -82,10 +90,11 @@ double ConfidenceOfLook(double confidence, int looks) { return 1 - (1 - confiden
 bool IsSettled(const SpeedupEstimate& estimate, v1::Comparison::Verdict verdict,
                double worst_regression) {
   if (verdict == v1::Comparison::UNDECIDED) return false;
-  const double allowed = std::log1p(-worst_regression);
   return verdict != v1::Comparison::IMPROVED ||
          std::none_of(estimate.workloads.begin(), estimate.workloads.end(),
-                      [&](const LogRatio& workload) { return workload.mean < allowed; });
+                      [&](const LogRatio& workload) {
+                        return workload.mean < LeastLogRatio(workload, worst_regression);
+                      });
 }
 
 std::vector<size_t> DecidingFirst(const std::vector<LaunchBlocks>& workloads) {
@@ -104,12 +113,13 @@ std::vector<size_t> DecidingFirst(const std::vector<LaunchBlocks>& workloads) {
 
 bool DecidesAlone(const std::vector<LaunchBlocks>& workloads, size_t index,
                   const std::vector<double>& blocks, double confidence, double min_effect,
-                  double worst_regression) {
+                  double worst_regression, const GuardFactors& guards) {
   if (WholeLaunches(workloads) < kLeastWholeLaunches) return false;
   std::vector<LaunchBlocks> with_this = workloads;
   with_this[index].push_back(blocks);
-  const SpeedupEstimate estimate = EstimateSpeedup(with_this, confidence);
-  return estimate.workloads[index].interval.high < std::log1p(-worst_regression) &&
+  const SpeedupEstimate estimate = EstimateSpeedup(with_this, confidence, guards);
+  const LogRatio& decisive = estimate.workloads[index];
+  return decisive.interval.high < LeastLogRatio(decisive, worst_regression) &&
          Judge(estimate, min_effect, worst_regression) != v1::Comparison::UNDECIDED;
 }
 

@@ -1,6 +1,7 @@
 #ifndef KSEARCH_GPU_WORKER_VERIFIER_TIMING_SPEEDUP_ESTIMATE_H_
 #define KSEARCH_GPU_WORKER_VERIFIER_TIMING_SPEEDUP_ESTIMATE_H_
 
+#include <optional>
 #include <vector>
 
 #include "gpu_worker/verifier/timing/statistics.h"
@@ -8,16 +9,21 @@
 
 namespace ksearch {
 
+// Of each workload the factor of LogRatio::guard_factor, absent where it is ranked. Empty: all are
+// ranked. At least one is.
+using GuardFactors = std::vector<std::optional<double>>;
+
 // What the launches of a confirmation say. A launch, one pair of processes, is one observation: it
 // counts with the median of its blocks, so that a block that met a pause of the machine does not
 // move it. The mean over n launches has an interval by Student's t with n - 1 degrees of freedom,
 // which holds whatever share of the noise is between launches and whatever within them, because the
 // launches' own scatter has both in it. A launch's luck with addresses touches all workloads, so
-// the combined value of a launch is the mean over its workloads.
+// the combined value of a launch is the mean over its ranked workloads.
 // Bounds are one-sided at `confidence` each. Every workload has at least 1 launch; of one launch
 // nothing is known of the scatter, and the interval is infinite. If some workloads have more
 // launches than others, the combined value is of the first ones, which all of them have.
-SpeedupEstimate EstimateSpeedup(const std::vector<LaunchBlocks>& workloads, double confidence);
+SpeedupEstimate EstimateSpeedup(const std::vector<LaunchBlocks>& workloads, double confidence,
+                                const GuardFactors& guards = {});
 
 // After how many launches the results are looked at, rising; the last is `most_launches`.
 // Measuring ends with the first look that is settled.
@@ -45,7 +51,7 @@ std::vector<size_t> DecidingFirst(const std::vector<LaunchBlocks>& workloads);
 // combined value is judged. Not before every workload has kLeastWholeLaunches.
 bool DecidesAlone(const std::vector<LaunchBlocks>& workloads, size_t index,
                   const std::vector<double>& blocks, double confidence, double min_effect,
-                  double worst_regression);
+                  double worst_regression, const GuardFactors& guards = {});
 
 }  // namespace ksearch
 

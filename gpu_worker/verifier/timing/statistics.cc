@@ -70,13 +70,19 @@ v1::Samples Summarize(std::vector<double> latency_us) {
   return samples;
 }
 
+double LeastLogRatio(const LogRatio& workload, double worst_regression) {
+  return workload.guard_factor.has_value() ? -std::log(*workload.guard_factor)
+                                           : std::log1p(-worst_regression);
+}
+
 v1::Comparison::Verdict Judge(const SpeedupEstimate& result, double min_effect,
                               double worst_regression) {
   const double effect = std::log1p(min_effect);
   const Interval& interval = result.combined.interval;
-  const bool regresses = std::any_of(
-      result.workloads.begin(), result.workloads.end(),
-      [&](const LogRatio& each) { return each.interval.high < std::log1p(-worst_regression); });
+  const bool regresses =
+      std::any_of(result.workloads.begin(), result.workloads.end(), [&](const LogRatio& each) {
+        return each.interval.high < LeastLogRatio(each, worst_regression);
+      });
   if (interval.low > effect) return regresses ? v1::Comparison::MIXED : v1::Comparison::IMPROVED;
   if (interval.high < -effect) return v1::Comparison::WORSE;
   if (interval.low > -effect && interval.high < effect) return v1::Comparison::EQUAL;

@@ -1,6 +1,7 @@
 #ifndef KSEARCH_GPU_WORKER_VERIFIER_TIMING_STATISTICS_H_
 #define KSEARCH_GPU_WORKER_VERIFIER_TIMING_STATISTICS_H_
 
+#include <optional>
 #include <vector>
 
 #include "proto/result.pb.h"
@@ -33,15 +34,22 @@ using LaunchBlocks = std::vector<std::vector<double>>;
 struct LogRatio {
   double mean = 0;
   Interval interval;
+  // Of a workload that only guards (v1::Objective): how many times slower than the rival it may be.
+  // Absent: it is ranked.
+  std::optional<double> guard_factor = std::nullopt;
 };
 struct SpeedupEstimate {
   std::vector<LogRatio> workloads;  // same order as the input
-  LogRatio combined;                // mean over workloads: log of the geometric mean
+  LogRatio combined;                // mean over ranked workloads: log of the geometric mean
 };
+
+// A log ratio below which a workload regresses: a ranked one by worst_regression, one that guards
+// by its factor.
+double LeastLogRatio(const LogRatio& workload, double worst_regression);
 
 // min_effect is the relative speed-up worth having (0.01 = 1 %). What would be IMPROVED, or is
 // faster in the mean and still UNDECIDED, is MIXED if a workload's whole interval lies below
-// ln(1 - worst_regression): further launches would not make it an improvement.
+// LeastLogRatio: further launches would not make it an improvement.
 v1::Comparison::Verdict Judge(const SpeedupEstimate& result, double min_effect,
                               double worst_regression);
 
