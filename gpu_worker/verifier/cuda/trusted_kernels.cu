@@ -328,7 +328,7 @@ extern "C" __global__ void ksearch_fingerprint(Tables tables, CallList calls, ui
 // One PartialComparison a block; the rule is that of tensors/compare.h.
 extern "C" __global__ void ksearch_compare(Kind kind, const void* got, const void* oracle,
                                            int64_t elements, double atol, double rtol,
-                                           PartialComparison* partials) {
+                                           int sum_of_bounds, PartialComparison* partials) {
   PartialComparison mine = {0, 0, 0, 0, 0, INT64_MAX, 0, 0};
   for (int64_t i = FirstIndex(); i < elements; i += Stride()) {
     const double a = DecodeAt(kind, got, i);
@@ -339,7 +339,7 @@ extern "C" __global__ void ksearch_compare(Kind kind, const void* got, const voi
     } else {
       const double error = fabs(a - b);
       const double relative = error / (fabs(b) + 1e-8);
-      wrong = error > atol && relative > rtol;
+      wrong = sum_of_bounds != 0 ? error > atol + rtol * fabs(b) : error > atol && relative > rtol;
       mine.max_abs = fmax(mine.max_abs, error);
       mine.max_rel = fmax(mine.max_rel, relative);
       mine.error_squares += error * error;

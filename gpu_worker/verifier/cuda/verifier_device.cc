@@ -175,12 +175,13 @@ TensorComparison VerifierDevice::Compare(v1::DType dtype, CUdeviceptr got, CUdev
   TensorComparison result;
   device::Kind kind = DeviceKind(dtype);
   double atol = tolerance.atol(), rtol = tolerance.rtol();
+  int sum_of_bounds = tolerance.sum_of_bounds() ? 1 : 0;
   CUdeviceptr partials = partials_.get();
   const int64_t blocks = std::clamp<int64_t>((elements + device::kThreads - 1) / device::kThreads,
                                              1, std::min(MaxBlocks(), kMaxCompareBlocks));
   // As many chunks as make so many blocks.
   Launch(Kernel::kCompare, blocks * device::kThreads, 1,
-         {&kind, &got, &oracle, &elements, &atol, &rtol, &partials});
+         {&kind, &got, &oracle, &elements, &atol, &rtol, &sum_of_bounds, &partials});
   const std::byte* found =
       FromDevice(partials, blocks * static_cast<int64_t>(sizeof(device::PartialComparison)));
   if (found == nullptr) return result;

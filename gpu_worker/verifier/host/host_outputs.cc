@@ -28,7 +28,9 @@ TensorComparison CompareTensor(const TensorArgument& tensor, const v1::Tolerance
       } else {
         const double abs = std::fabs(a[i] - b[i]);
         const double rel = abs / (std::fabs(b[i]) + 1e-8);
-        wrong = abs > tolerance.atol() && rel > tolerance.rtol();
+        wrong = tolerance.sum_of_bounds()
+                    ? abs > tolerance.atol() + tolerance.rtol() * std::fabs(b[i])
+                    : abs > tolerance.atol() && rel > tolerance.rtol();
         result.max_abs = std::max(result.max_abs, abs);
         result.max_rel = std::max(result.max_rel, rel);
         result.error_squares += abs * abs;

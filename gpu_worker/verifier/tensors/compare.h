@@ -17,7 +17,8 @@ struct OutputComparison {
   v1::Correctness correctness;
 };
 
-// Judges outputs by the FlashInfer rule (see v1::Tolerance) and the error-ratio test:
+// Judges outputs by the FlashInfer rule, or with `sum_of_bounds` by that of torch.allclose (see
+// v1::Tolerance), and the error-ratio test:
 //  * an element is wrong iff |got - oracle| > atol AND |got - oracle| / (|oracle| + 1e-8) > rtol;
 //  * where the oracle is infinite the element must be the same infinity; NaN is always wrong;
 //  * of each output at least required_matched_ratio of the elements must be right;

@@ -62,6 +62,17 @@ TEST_F(CompareTest, WrongNeedsBothErrorsBeyondTheirLimits) {
   EXPECT_DOUBLE_EQ(compared.correctness.max_abs_error(), 1.0);
 }
 
+TEST_F(CompareTest, SumOfBoundsIsTheRuleOfTorchAllclose) {
+  task_.mutable_tolerance()->set_sum_of_bounds(true);
+  // 0.1 + 1 % of 2.
+  EXPECT_TRUE(Compare(Outputs({{3, 2.119f}}), Outputs({})).right);
+  EXPECT_FALSE(Compare(Outputs({{3, 2.121f}}), Outputs({})).right);
+  EXPECT_TRUE(Compare(Outputs({{3, -101.09f}}), Outputs({{3, -100.0f}})).right);
+  EXPECT_FALSE(Compare(Outputs({{3, -101.11f}}), Outputs({{3, -100.0f}})).right);
+  EXPECT_TRUE(Compare(Outputs({{0, kInf}}), Outputs({{0, kInf}})).right);
+  EXPECT_FALSE(Compare(Outputs({{0, kNan}}), Outputs({})).right);
+}
+
 TEST_F(CompareTest, NonFiniteValues) {
   EXPECT_FALSE(Compare(Outputs({{0, kNan}}), Outputs({})).right);
   EXPECT_FALSE(Compare(Outputs({{0, -kInf}}), Outputs({})).right);
