@@ -20,6 +20,7 @@
 #include "gpu_worker/verifier/harness_constants.h"
 #include "gpu_worker/verifier/instruments/candidate_profile.h"
 #include "gpu_worker/verifier/instruments/second_witness.h"
+#include "gpu_worker/verifier/tensors/output_judge.h"
 #include "gpu_worker/verifier/timing/confirmation.h"
 #include "gpu_worker/verifier/timing/device/roofline.h"
 #include "gpu_worker/verifier/timing/sampler.h"
@@ -96,7 +97,10 @@ std::vector<int64_t> TimedOracles(const OracleEntries& oracles) {
 
 // A device that fails makes anything of a verdict.
 absl::StatusOr<v1::Verdict> JobVerifier::Verify(const v1::VerifierRequest& given) {
-  if (given.has_reference()) bench_.input_maker().Use(given.reference());
+  if (given.has_reference()) {
+    bench_.input_maker().Use(given.reference());
+    bench_.judge().Use(given.reference());
+  }
   v1::VerifierRequest request;
   v1::Verdict warmed;
   absl::Status warm;
@@ -121,6 +125,10 @@ absl::StatusOr<v1::Verdict> JobVerifier::Verify(const v1::VerifierRequest& given
     if (const absl::Status made = bench_.input_maker().fault(); !made.ok()) {
       verdict = made;
       bench_.input_maker().Use(given.reference());
+    }
+    if (const absl::Status judged = bench_.judge().fault(); !judged.ok()) {
+      verdict = judged;
+      bench_.judge().Use(given.reference());
     }
     if (IsTaskFault(verdict.status())) {
       const absl::Status fault = verdict.status();
@@ -617,7 +625,9 @@ absl::Status JobVerifier::JudgeSuspects(const Suspects& suspects, Job* job) {
     const WorkloadCase& workload = *job->cases[index];
     const OracleEntry& oracle = *oracles[index].at(suspect.content);
     const OutputComparison compared =
-        JudgeOutputs(workload, suspect.outputs->CompareWith(workload, *oracle.outputs));
+        workload.judge() != nullptr
+            ? workload.judge()->Judge(workload, suspect.content, *suspect.outputs)
+            : JudgeOutputs(workload, suspect.outputs->CompareWith(workload, *oracle.outputs));
     if (compared.right) continue;
     Ending ending = {v1::OUTCOME_INCORRECT, absl::StrCat("in a timed call: ", compared.message)};
     if (suspect.late) ending.message = absl::StrCat(kLateInputs, compared.message);

@@ -11,7 +11,9 @@ A program's file defines `run` in one of two forms:
   def run(inputs..., outputs...)  writes every output; what it returns is not looked at
   def run(inputs...)              returns the outputs, which are copied into their place in the call
 A task's own file may define make_inputs(seed, **axes) besides, which is called in a process of its
-own: it returns the inputs for these axes, as a dict by name or in the order of the definition.
+own: it returns the inputs for these axes, as a dict by name or in the order of the definition. And it
+may define judge_outputs(inputs..., outputs..., verdict), likewise, which says whether outputs are right:
+the first of the verdict's int8 elements becomes 1 if they are, else 2, and why follows in ASCII.
 Arguments come by position, in the order of the definition: torch tensors over the verifier's
 memory, Python numbers for scalars.
 
@@ -494,7 +496,7 @@ class Runner:
         if entry == MAKE_INPUTS:
             self._maker = InputMaker(self._torch, getattr(module, MAKE_INPUTS), self._file)
             return
-        self._run = getattr(module, ENTRY, None)
+        self._run = getattr(module, entry, None)
         if not callable(self._run):
             raise AttributeError(
                 f"{self._file} defines no function '{ENTRY}': "

@@ -10,6 +10,7 @@ OutputLayout::OutputLayout(const WorkloadCase& workload) {
   for (const TensorArgument& tensor : workload.tensors()) {
     if (!tensor.output) continue;
     offsets.push_back(bytes);
+    output_bytes.push_back(tensor.bytes);
     bytes += (tensor.bytes + 255) / 256 * 256;
   }
 }
@@ -39,6 +40,22 @@ DeviceOutputs::~DeviceOutputs() {
 std::vector<TensorComparison> DeviceOutputs::CompareWith(const WorkloadCase& workload,
                                                          const SavedOutputs& oracle) const {
   return static_cast<const DeviceOutputs&>(oracle).CompareAsOracle(workload, memory_.get());
+}
+
+absl::StatusOr<std::vector<std::vector<std::byte>>> DeviceOutputs::ToHost() const {
+  std::vector<std::vector<std::byte>> outputs;
+  for (size_t i = 0; i < layout_.offsets.size(); ++i) {
+    const auto bytes = static_cast<size_t>(layout_.output_bytes[i]);
+    std::vector<std::byte>& output = outputs.emplace_back(bytes);
+    if (bytes == 0) continue;
+    device_->Keep(device_->api().cuMemcpyDtoHAsync(
+                      output.data(), memory_.get() + static_cast<CUdeviceptr>(layout_.offsets[i]),
+                      bytes, device_->stream()),
+                  "read outputs");
+  }
+  device_->Synchronize();
+  RETURN_IF_ERROR(device_->health());
+  return outputs;
 }
 
 std::vector<TensorComparison> DeviceOutputs::CompareAsOracle(const WorkloadCase& workload,

@@ -18,6 +18,7 @@ namespace ksearch {
 struct OutputLayout {
   explicit OutputLayout(const WorkloadCase& workload);
   std::vector<int64_t> offsets;
+  std::vector<int64_t> output_bytes;  // of each, without what fills it up
   int64_t bytes = 0;
 };
 
@@ -33,6 +34,7 @@ class DeviceOutputs final : public SavedOutputs {
   int64_t bytes() const override { return layout_.bytes; }
   std::vector<TensorComparison> CompareWith(const WorkloadCase& workload,
                                             const SavedOutputs& oracle) const override;
+  absl::StatusOr<std::vector<std::vector<std::byte>>> ToHost() const override;
   // Of outputs at `got`, laid out the same way.
   std::vector<TensorComparison> CompareAsOracle(const WorkloadCase& workload,
                                                 CUdeviceptr got) const;

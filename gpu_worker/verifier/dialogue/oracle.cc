@@ -9,6 +9,7 @@
 #include "gpu_worker/verifier/dialogue/trusted_ending.h"
 #include "gpu_worker/verifier/harness_constants.h"
 #include "gpu_worker/verifier/tensors/compare.h"
+#include "gpu_worker/verifier/tensors/output_judge.h"
 
 namespace ksearch {
 namespace {
@@ -136,8 +137,14 @@ absl::Status Oracle::Answer(const ProgramImage& reference,
     if (const std::string name = OutputWithNan(*workload, *entry->outputs); !name.empty()) {
       return Broken(*workload, absl::StrCat("output '", name, "' holds a NaN"));
     }
-    // Once a workload: whoever disagrees with itself, does so at any time.
-    if (cache_.Find(AgreementKey(reference, *workload)) == nullptr) {
+    if (workload->judge() != nullptr) {
+      const OutputComparison judged = workload->judge()->Judge(*workload, content, *entry->outputs);
+      if (!judged.right) return Broken(*workload, judged.message);
+    }
+    // Once a workload: whoever disagrees with itself, does so at any time. Of several right answers
+    // it may give any.
+    if (workload->judge() == nullptr &&
+        cache_.Find(AgreementKey(reference, *workload)) == nullptr) {
       const WorkloadSession::Batch again =
           session.Run({{0, content}}, WorkloadSession::Mode::kReference, {}, limits);
       if (!again.ending.passed()) {

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/log.h"
 #include "gpu_worker/verifier/harness_constants.h"
+#include "gpu_worker/verifier/tensors/output_judge.h"
 
 namespace ksearch {
 namespace {
@@ -260,8 +261,17 @@ Ending WorkloadSession::Judge(const std::vector<Call>& calls,
     const bool repeated = IsRepeated(call, findings[i].fingerprint, mode);
     const auto oracle = oracles.find(call.content);
     if (oracle == oracles.end()) continue;
-    const OutputComparison compared =
-        JudgeOutputs(*workload_, buffers_->Compare(call.set, *oracle->second->outputs));
+    OutputComparison compared;
+    if (workload_->judge() != nullptr) {
+      const auto outputs = buffers_->Save(call.set);
+      if (!outputs.ok()) {
+        return {v1::OUTCOME_TASK_ERROR,
+                absl::StrCat("outputs cannot be judged: ", outputs.status().message())};
+      }
+      compared = workload_->judge()->Judge(*workload_, call.content, **outputs);
+    } else {
+      compared = JudgeOutputs(*workload_, buffers_->Compare(call.set, *oracle->second->outputs));
+    }
     ++compared_;
     if (correctness_.has_value()) {
       MergeCorrectness(compared.correctness, &*correctness_);

@@ -24,6 +24,7 @@ class HostOutputs final : public SavedOutputs {
   int64_t bytes() const override;
   std::vector<TensorComparison> CompareWith(const WorkloadCase& workload,
                                             const SavedOutputs& oracle) const override;
+  absl::StatusOr<std::vector<std::vector<std::byte>>> ToHost() const override { return outputs_; }
   const std::vector<std::byte>& output(size_t index) const { return outputs_[index]; }
 
  private:

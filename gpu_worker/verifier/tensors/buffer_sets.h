@@ -1,6 +1,7 @@
 #ifndef KSEARCH_GPU_WORKER_VERIFIER_TENSORS_BUFFER_SETS_H_
 #define KSEARCH_GPU_WORKER_VERIFIER_TENSORS_BUFFER_SETS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -48,6 +49,8 @@ class SavedOutputs {
   // One comparison per output. `oracle` is of the same workload and from the same class of memory.
   virtual std::vector<TensorComparison> CompareWith(const WorkloadCase& workload,
                                                     const SavedOutputs& oracle) const = 0;
+  // The bytes of every output, in definition order, in this process' memory.
+  virtual absl::StatusOr<std::vector<std::vector<std::byte>>> ToHost() const = 0;
 };
 
 // What is seen of a call without knowing the right answer.

@@ -11,7 +11,7 @@ namespace ksearch {
 
 absl::StatusOr<std::shared_ptr<const WorkloadCase>> WorkloadCase::Create(
     const v1::Task& task, const v1::Workload& workload, const std::string& task_sha256,
-    const Seed& seed, MadeInputs* made_inputs) {
+    const Seed& seed, MadeInputs* made_inputs, OutputJudge* judge) {
   const v1::Definition& definition = task.definition();
   auto made = std::shared_ptr<WorkloadCase>(new WorkloadCase);
   made->key_ = absl::StrCat(task_sha256, "/", workload.uuid());
@@ -19,6 +19,12 @@ absl::StatusOr<std::shared_ptr<const WorkloadCase>> WorkloadCase::Create(
   made->held_out_ = workload.held_out();
   made->seed_ = seed;
   made->tolerance_ = task.tolerance();
+  if (task.tolerance().judged_by_program()) {
+    if (judge == nullptr) {
+      return absl::InvalidArgumentError("judge_outputs of the task's reference is not there");
+    }
+    made->judge_ = judge;
+  }
   ASSIGN_OR_RETURN(made->slots_, KernelArguments(definition, workload));
 
   absl::flat_hash_map<std::string, const v1::InputRecipe*> recipes;
@@ -129,6 +135,35 @@ absl::StatusOr<std::shared_ptr<const WorkloadCase>> WorkloadCase::ForMaker(
     made->slots_.push_back(std::move(argument));
   }
   return std::shared_ptr<const WorkloadCase>(std::move(made));
+}
+
+std::shared_ptr<const WorkloadCase> WorkloadCase::ForJudge(const WorkloadCase& judged,
+                                                           std::shared_ptr<MadeContents> held) {
+  auto made = std::shared_ptr<WorkloadCase>(new WorkloadCase);
+  made->key_ = absl::StrCat(judged.key_, "/judge");
+  made->uuid_ = judged.uuid_;
+  made->held_out_ = judged.held_out_;
+  made->seed_ = judged.seed_;
+  made->slots_ = judged.slots_;
+  for (v1::ArgumentSlot& slot : made->slots_) {
+    if (slot.role() == v1::ArgumentSlot::OUTPUT) slot.set_role(v1::ArgumentSlot::INPUT);
+  }
+  for (TensorArgument tensor : judged.tensors_) {
+    tensor.output = false;
+    made->generators_.push_back(MakeMadeGenerator(held, made->tensors_.size(), tensor.bytes));
+    made->footprint_bytes_ += tensor.bytes;
+    made->tensors_.push_back(std::move(tensor));
+  }
+  v1::ArgumentSlot& verdict = made->slots_.emplace_back();
+  verdict.set_buffer(true);
+  verdict.set_role(v1::ArgumentSlot::OUTPUT);
+  verdict.mutable_view()->set_name("verdict");
+  verdict.mutable_view()->set_dtype(v1::DTYPE_INT8);
+  verdict.mutable_view()->add_shape(kVerdictBytes);
+  made->tensors_.push_back({"verdict", v1::DTYPE_INT8, static_cast<int>(made->slots_.size()) - 1,
+                            kVerdictBytes, kVerdictBytes, true});
+  made->footprint_bytes_ += kVerdictBytes;
+  return made;
 }
 
 std::shared_ptr<const WorkloadCase> WorkloadCase::WithTolerance(

@@ -14,6 +14,8 @@
 
 namespace ksearch {
 
+class OutputJudge;
+
 // One tensor argument of ksearch_run under one workload.
 struct TensorArgument {
   std::string name;
@@ -28,20 +30,24 @@ struct TensorArgument {
 // draws the inputs. Immutable, so thread-safe.
 class WorkloadCase {
  public:
-  // `made` makes the inputs of a workload that says so, and is used as long as the case; null:
-  // there is no such program. INVALID_ARGUMENT names the workload and what is wrong with it; errors
-  // of `made` are returned as they are.
-  static absl::StatusOr<std::shared_ptr<const WorkloadCase>> Create(const v1::Task& task,
-                                                                    const v1::Workload& workload,
-                                                                    const std::string& task_sha256,
-                                                                    const Seed& seed,
-                                                                    MadeInputs* made = nullptr);
+  // `made` makes the inputs of a workload that says so, `judge` judges outputs of a task that says
+  // so; both are used as long as the case; null: there is no such program. INVALID_ARGUMENT names
+  // the workload and what is wrong with it; errors of `made` are returned as they are.
+  static absl::StatusOr<std::shared_ptr<const WorkloadCase>> Create(
+      const v1::Task& task, const v1::Workload& workload, const std::string& task_sha256,
+      const Seed& seed, MadeInputs* made = nullptr, OutputJudge* judge = nullptr);
 
   // What the program that makes the workload's inputs is called with: the seed of a content, the
   // axes and the scalars as inputs, and the workload's input tensors as outputs.
   static absl::StatusOr<std::shared_ptr<const WorkloadCase>> ForMaker(
       const v1::Task& task, const v1::Workload& workload, const std::string& task_sha256,
       const Seed& seed);
+
+  // What the program that judges outputs is called with: the case's arguments, its outputs among
+  // them as inputs, all with what `held` has, and kVerdictBytes bytes of int8 for its verdict.
+  static constexpr int64_t kVerdictBytes = 2048;
+  static std::shared_ptr<const WorkloadCase> ForJudge(const WorkloadCase& judged,
+                                                      std::shared_ptr<MadeContents> held);
 
   // The same inputs, judged otherwise.
   std::shared_ptr<const WorkloadCase> WithTolerance(const v1::Tolerance& tolerance) const;
@@ -52,6 +58,8 @@ class WorkloadCase {
   bool held_out() const { return held_out_; }
   const Seed& seed() const { return seed_; }
   const v1::Tolerance& tolerance() const { return tolerance_; }
+  // In place of the tolerance; null: that holds.
+  OutputJudge* judge() const { return judge_; }
   const std::vector<v1::ArgumentSlot>& slots() const { return slots_; }
   // Inputs in definition order, then outputs.
   const std::vector<TensorArgument>& tensors() const { return tensors_; }
@@ -75,6 +83,7 @@ class WorkloadCase {
   bool held_out_ = false;
   Seed seed_;
   v1::Tolerance tolerance_;
+  OutputJudge* judge_ = nullptr;
   std::vector<v1::ArgumentSlot> slots_;
   std::vector<TensorArgument> tensors_;
   std::vector<std::shared_ptr<const InputGenerator>> generators_;

@@ -28,6 +28,7 @@ Bench::Bench(RunnerStarter& starter, BufferSetsFactory allocate, const Clock& cl
       clock_(clock),
       options_(std::move(options)),
       input_maker_(starter, clock),
+      judge_(starter, clock),
       screening_seeds_(kScreeningSeeds, kJobsPerScreeningSeed, Rng(RandomUint64())),
       cases_(kCaseCacheBytes),
       buffers_(options_.max_rotation_bytes),
@@ -50,7 +51,7 @@ absl::StatusOr<std::shared_ptr<const WorkloadCase>> Bench::Case(const v1::Task& 
   const std::string key = absl::StrCat(task_sha256, "/", workload.uuid(), SeedText(seed));
   if (auto found = cases_.Find(key)) return found;
   ASSIGN_OR_RETURN(std::shared_ptr<const WorkloadCase> made,
-                   WorkloadCase::Create(task, workload, task_sha256, seed, &input_maker_));
+                   WorkloadCase::Create(task, workload, task_sha256, seed, &input_maker_, &judge_));
   if (screening_seeds_.Contains(seed)) cases_.Insert(key, made, made->pool_bytes());
   return made;
 }

@@ -25,6 +25,7 @@
 #include "gpu_worker/verifier/timing/device/idle_paces.h"
 #include "gpu_worker/verifier/timing/input_maker.h"
 #include "gpu_worker/verifier/timing/metronome.h"
+#include "gpu_worker/verifier/timing/program_judge.h"
 #include "gpu_worker/verifier/warm/warm_folders.h"
 #include "proto/result.pb.h"
 
@@ -85,6 +86,8 @@ class Bench {
   RunnerStarter& starter() { return starter_; }
   // Of cases whose inputs a program makes; set to the job's by whoever carries it out.
   InputMaker& input_maker() { return input_maker_; }
+  // Of cases whose outputs a program judges; likewise.
+  ProgramJudge& judge() { return judge_; }
   Oracle& oracle() { return oracle_; }
   BaselineCache& baselines() { return baselines_; }
   Metronome& metronome() { return metronome_; }
@@ -112,7 +115,8 @@ class Bench {
   const BufferSetsFactory allocate_;
   const Clock& clock_;
   const Options options_;
-  InputMaker input_maker_;  // cases hold on to it
+  InputMaker input_maker_;  // cases hold on to it, and to the next
+  ProgramJudge judge_;
   SeedPool screening_seeds_;
   ByteLru<const WorkloadCase> cases_;
   ByteLru<BufferSets> buffers_;

@@ -1,0 +1,24 @@
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_TENSORS_OUTPUT_JUDGE_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_TENSORS_OUTPUT_JUDGE_H_
+
+#include <cstdint>
+
+#include "gpu_worker/verifier/tensors/buffer_sets.h"
+#include "gpu_worker/verifier/tensors/compare.h"
+#include "gpu_worker/verifier/tensors/workload_case.h"
+
+namespace ksearch {
+
+// Judges outputs of which several may be right (Tolerance.judged_by_program).
+class OutputJudge {
+ public:
+  virtual ~OutputJudge() = default;
+  // `outputs`: of a call of the workload on this content, copied to where no runner sees them.
+  // Right where the judge itself fails; whoever gave it knows of that then.
+  virtual OutputComparison Judge(const WorkloadCase& workload, int64_t content,
+                                 const SavedOutputs& outputs) = 0;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_TENSORS_OUTPUT_JUDGE_H_
