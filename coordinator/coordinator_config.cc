@@ -10,6 +10,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "common/arguments.h"
 #include "common/config_file.h"
 #include "common/sink_argument.h"
@@ -48,10 +49,11 @@ absl::Status CheckListenAddress(const std::string& address) {
   return absl::OkStatus();
 }
 
-// [NAME=]KIND[@cpu|@cuda]:PATH
+// [NAME=]KIND[@cpu|@cuda][,precision=P][,baseline=B]:PATH
 absl::StatusOr<v1::SuiteConfig> ParseSuite(absl::string_view text) {
   constexpr absl::string_view kForm =
-      "must be [NAME=]KIND[@cpu|@cuda]:PATH, e.g. flashinfer:/data/flashinfer-trace";
+      "must be [NAME=]KIND[@cpu|@cuda][,precision=P][,baseline=B]:PATH, e.g. "
+      "flashinfer:/data/flashinfer-trace";
   const size_t colon = text.find(':');
   if (colon == absl::string_view::npos || colon + 1 == text.size()) {
     return UsageError(absl::StrCat("--suite '", text, "' ", kForm));
@@ -59,6 +61,20 @@ absl::StatusOr<v1::SuiteConfig> ParseSuite(absl::string_view text) {
   v1::SuiteConfig suite;
   suite.set_path(std::string(text.substr(colon + 1)));
   absl::string_view kind = text.substr(0, colon);
+  if (const size_t comma = kind.find(','); comma != absl::string_view::npos) {
+    for (const absl::string_view option : absl::StrSplit(kind.substr(comma + 1), ',')) {
+      const std::pair<absl::string_view, absl::string_view> parts =
+          absl::StrSplit(option, absl::MaxSplits('=', 1));
+      if (parts.first == "precision" && !parts.second.empty()) {
+        suite.set_precision(std::string(parts.second));
+      } else if (parts.first == "baseline" && !parts.second.empty()) {
+        suite.set_baseline(std::string(parts.second));
+      } else {
+        return UsageError(absl::StrCat("--suite '", text, "': '", option, "' ", kForm));
+      }
+    }
+    kind = kind.substr(0, comma);
+  }
   if (const size_t equal = kind.find('='); equal != absl::string_view::npos) {
     suite.set_name(std::string(kind.substr(0, equal)));
     kind.remove_prefix(equal + 1);

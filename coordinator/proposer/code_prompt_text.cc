@@ -1,5 +1,7 @@
 #include "coordinator/proposer/code_prompt_text.h"
 
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "common/language.h"
@@ -133,6 +135,26 @@ constexpr absl::string_view kRequestImproveInIntent =
     R"(Stay within the action above: the program's place in the search is to show what that action is worth.
 )";
 
+// ---------------------------------------------------------------- forms of the task
+
+constexpr absl::string_view kForm =
+    R"(A program may be a `{name}`, all of it in one file:
+
+{instructions}
+Or it may have an entry that takes the inputs one by one, as follows; never both.
+
+)";
+constexpr size_t kMaxFormName = 60;
+
+// Those in which a program of the run may be written, and that models are told of.
+std::vector<v1::ProgramForm> FormsOf(const PromptFacts& facts) {
+  std::vector<v1::ProgramForm> forms;
+  for (const v1::ProgramForm& form : facts.task.forms()) {
+    if (form.language() == facts.language && !form.instructions().empty()) forms.push_back(form);
+  }
+  return forms;
+}
+
 v1::DeviceClass Device(const PromptFacts& facts) {
   return UsedDevice(facts.language, facts.task.device());
 }
@@ -160,7 +182,11 @@ std::string CodeRulesText(const PromptFacts& facts) {
 }
 
 std::string PlanningRulesText(const PromptFacts& facts) {
-  const std::string entry = TextOf(facts.language).Entry(facts.task.definition());
+  std::string entry = TextOf(facts.language).Entry(facts.task.definition());
+  for (const v1::ProgramForm& form : FormsOf(facts)) {
+    entry = absl::StrCat("a `", SafeLine(form.name(), kMaxFormName),
+                         "` in the task's own form, or ", entry);
+  }
   return absl::StrReplaceAll(kPlanningRules,
                              {{"{entry}", entry}, {"{language}", Words(facts).planning}});
 }
@@ -182,8 +208,15 @@ std::string HardwareHintsText(const PromptFacts& facts) {
 }
 
 std::string EntryPointText(const PromptFacts& facts) {
-  return TextOf(facts.language)
-      .EntryPoint(facts.task.definition(), Device(facts), facts.kernel_header);
+  std::string text;
+  for (const v1::ProgramForm& form : FormsOf(facts)) {
+    absl::StrAppend(
+        &text, absl::StrReplaceAll(kForm, {{"{name}", SafeLine(form.name(), kMaxFormName)},
+                                           {"{instructions}", SafeText(form.instructions())}}));
+  }
+  return absl::StrCat(text,
+                      TextOf(facts.language)
+                          .EntryPoint(facts.task.definition(), Device(facts), facts.kernel_header));
 }
 
 std::string CodeRequestText(const CodePromptContext& context, bool paper) {

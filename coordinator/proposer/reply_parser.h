@@ -26,19 +26,26 @@ inline constexpr int kMaxSourceFiles = 16;
 // become \n, every file ends with exactly one; a repeated path of blocks or named fences: the last
 // wins; the generated header, if sent back, is left out.
 // INVALID_ARGUMENT says exactly what was missing, in words for the model.
-absl::StatusOr<v1::Sources> ParseCodeReply(absl::string_view reply, v1::Language language);
+// `form_beginnings`: lines that begin so define an entry, too.
+absl::StatusOr<v1::Sources> ParseCodeReply(absl::string_view reply, v1::Language language,
+                                           const std::vector<std::string>& form_beginnings = {});
+
+// How lines begin that tell a program in one of the task's forms (v1::ProgramForm).
+std::vector<std::string> FormBeginnings(const v1::Task& task, v1::Language language);
 
 // Its parts, for ParsePatchReply: the <file> blocks of a text and what is left without them; and
 // the checks of a program, with its files as ParseCodeReply returns them.
 absl::StatusOr<std::vector<v1::SourceFile>> FileBlocksIn(absl::string_view text, std::string* rest);
-absl::StatusOr<v1::Sources> CheckedSources(const v1::Sources& sources);
+absl::StatusOr<v1::Sources> CheckedSources(const v1::Sources& sources,
+                                           const std::vector<std::string>& form_beginnings);
 
 // The program that a reply makes of `base`, across several files: changes as blocks of SEARCH and
 // REPLACE or as a unified diff (reply/hunk.h says how they are matched), whole files as <file>
 // blocks, or both; else the whole program as ParseCodeReply finds it. INVALID_ARGUMENT as there;
 // FAILED_PRECONDITION: a change does not fit `base`, and the message, of at most 4 KiB, shows it;
 // RESOURCE_EXHAUSTED: it is too long to be looked for.
-absl::StatusOr<v1::Sources> ParsePatchReply(absl::string_view reply, const v1::Sources& base);
+absl::StatusOr<v1::Sources> ParsePatchReply(absl::string_view reply, const v1::Sources& base,
+                                            const std::vector<std::string>& form_beginnings = {});
 
 // The <file> blocks ParseCodeReply reads.
 std::string RenderSources(const v1::Sources& sources);

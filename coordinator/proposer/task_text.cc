@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "common/identity.h"
 #include "common/kernel_header.h"
 #include "common/trusted_programs.h"
 #include "coordinator/proposer/reply_parser.h"
@@ -61,10 +62,21 @@ std::string ConstraintLine(const std::string& constraint) {
 }
 
 std::string ToleranceText(const v1::Tolerance& tolerance) {
-  std::string text = absl::StrFormat(
-      "An output element is wrong if its absolute error exceeds %g and its relative error exceeds "
-      "%g; a non-finite value is wrong wherever the reference is finite. ",
-      tolerance.atol(), tolerance.rtol());
+  if (tolerance.judged_by_program()) {
+    return "A checker of the task's own judges the outputs by their properties; several answers may "
+           "be right.\n";
+  }
+  std::string text =
+      tolerance.sum_of_bounds()
+          ? absl::StrFormat(
+                "An output element is wrong if its absolute error exceeds %g + %g times the "
+                "magnitude of the reference's; a non-finite value is wrong wherever the reference "
+                "is finite. ",
+                tolerance.atol(), tolerance.rtol())
+          : absl::StrFormat(
+                "An output element is wrong if its absolute error exceeds %g and its relative error "
+                "exceeds %g; a non-finite value is wrong wherever the reference is finite. ",
+                tolerance.atol(), tolerance.rtol());
   if (tolerance.required_matched_ratio() > 0 && tolerance.required_matched_ratio() < 1) {
     absl::StrAppendFormat(&text, "At least %g %% of the elements must be right. ",
                           100 * tolerance.required_matched_ratio());
@@ -201,7 +213,11 @@ std::string WorkloadsText(const PromptFacts& facts) {
 
 std::string ReferenceText(const PromptFacts& facts) {
   const v1::Sources* const sources = ChooseTrusted(facts.task.references(), facts.language);
-  if (sources != nullptr) {
+  // Where programs may be in a form of the task, its author's text says more than what was made of
+  // it.
+  const bool shows_own =
+      !facts.task.forms().empty() && !facts.task.definition().reference_text().empty();
+  if (sources != nullptr && !shows_own) {
     std::string text;
     for (const v1::SourceFile& file : sources->files()) {
       absl::StrAppend(&text, "<reference path=\"", file.path(), "\">\n", SafeText(file.content()),
@@ -250,6 +266,12 @@ std::string UnseenSizesText(const PromptFacts& facts) {
 std::string BaselineText(const PromptFacts& facts, size_t max_bytes) {
   const v1::Sources* const shown = ChooseTrusted(facts.task.baselines(), facts.language);
   if (shown == nullptr) return "";
+  // The reference itself, timed.
+  const v1::Sources* const reference = ChooseTrusted(facts.task.references(), facts.language);
+  if (!facts.task.forms().empty() && reference != nullptr &&
+      CandidateId(*shown) == CandidateId(*reference)) {
+    return "";
+  }
   std::string text;
   for (const v1::SourceFile& file : shown->files()) {
     absl::StrAppend(&text, "<baseline path=\"", file.path(), "\">\n", SafeText(file.content()),

@@ -26,13 +26,18 @@
 namespace ksearch {
 namespace {
 
+ParseCode CodeParser(const SearchContext& context) {
+  return [beginnings = FormBeginnings(context.task, context.config.language())](
+             const std::string& reply, v1::Language language) {
+    return ParseCodeReply(reply, language, beginnings);
+  };
+}
+
 std::unique_ptr<SearchStrategy> MakeWorldModel(const SearchContext& context) {
   Proposer proposer;
   proposer.code_prompt = BuildCodePrompt;
   proposer.world_model_prompt = BuildWorldModelPrompt;
-  proposer.parse_code = [](const std::string& reply, v1::Language language) {
-    return ParseCodeReply(reply, language);
-  };
+  proposer.parse_code = CodeParser(context);
   proposer.read_confirmation = ConfirmationFindings;
   EditReplyOptions options;
   options.clamp = context.config.world_model().preset() == v1::PRESET_PAPER;
@@ -46,11 +51,10 @@ std::unique_ptr<SearchStrategy> MakeAttempts(const char* name, const SearchConte
                                              std::unique_ptr<const AttemptPolicy> policy) {
   AttemptProposer proposer;
   proposer.prompt = BuildAttemptPrompt;
-  proposer.parse_code = [](const std::string& reply, v1::Language language) {
-    return ParseCodeReply(reply, language);
-  };
-  proposer.parse_patch = [](const std::string& reply, const v1::Sources& base, v1::ReplyForm) {
-    return ParsePatchReply(reply, base);
+  proposer.parse_code = CodeParser(context);
+  proposer.parse_patch = [beginnings = FormBeginnings(context.task, context.config.language())](
+                             const std::string& reply, const v1::Sources& base, v1::ReplyForm) {
+    return ParsePatchReply(reply, base, beginnings);
   };
   proposer.note_prompt = BuildNotePrompt;
   proposer.parse_points = [](const std::string& reply, int wanted) {

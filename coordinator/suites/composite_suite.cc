@@ -37,6 +37,13 @@ class CompositeSuite final : public TaskSuite {
     return suite->suite->DescribingProgramOf(rest);
   }
 
+  absl::StatusOr<v1::SourceFile> ToUpstream(const std::string& name,
+                                            const v1::Sources& program) const override {
+    const auto [suite, rest] = Find(name);
+    return suite == nullptr ? unnamed_->ToUpstream(name, program)
+                            : suite->suite->ToUpstream(rest, program);
+  }
+
   absl::Status Adapt(const std::string& name, v1::Sources* sources) const override {
     const auto [suite, rest] = Find(name);
     return suite == nullptr ? unnamed_->Adapt(name, sources) : suite->suite->Adapt(rest, sources);

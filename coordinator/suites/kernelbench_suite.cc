@@ -16,6 +16,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 #include "common/kernel_header.h"
+#include "common/mean_times.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
 #include "common/utf8.h"
@@ -33,10 +34,34 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Upstream's, of both kinds, in float32.
-constexpr double kTolerance = 1e-4;
 constexpr char kReferenceClass[] = "Model";
-constexpr char kCandidateClass[] = "ModelNew";
+constexpr char kEagerBaseline[] = "eager";
+constexpr char kCompiledBaseline[] = "torch.compile";
+// Tags, by which lists can be asked for.
+constexpr char kDegenerateTag[] = "degenerate";
+constexpr char kUntestedTag[] = "admission-untested";
+
+// How all problems of a suite are posed and timed.
+struct Settings {
+  const ModulePrecision* precision = nullptr;
+  bool compiled_baseline = false;
+};
+
+absl::StatusOr<Settings> ReadSettings(const v1::SuiteConfig& config) {
+  Settings settings;
+  settings.precision = FindModulePrecision(config.precision());
+  if (settings.precision == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("precision: '", config.precision(), "' is not ", ModulePrecisionNames()));
+  }
+  const std::string& baseline = config.baseline();
+  settings.compiled_baseline = baseline == kCompiledBaseline;
+  if (!baseline.empty() && baseline != kEagerBaseline && !settings.compiled_baseline) {
+    return absl::InvalidArgumentError(absl::StrCat("baseline: '", baseline, "' is not ",
+                                                   kEagerBaseline, " or ", kCompiledBaseline));
+  }
+  return settings;
+}
 
 struct Problem {
   int level = 0;
@@ -88,10 +113,11 @@ std::vector<Problem> FindProblems(const fs::path& root) {
 class KernelBenchSuite final : public TaskSuite {
  public:
   KernelBenchSuite(fs::path root, std::string name, v1::DeviceClass device,
-                   const Descriptions* descriptions)
+                   const Settings& settings, const Descriptions* descriptions)
       : root_(std::move(root)),
         name_(std::move(name)),
         device_(device),
+        settings_(settings),
         descriptions_(*descriptions) {}
 
   std::vector<v1::TaskSummary> List() const override {
@@ -122,21 +148,39 @@ class KernelBenchSuite final : public TaskSuite {
   absl::StatusOr<ProblemProgram> DescribingProgramOf(const std::string& name) const override {
     ASSIGN_OR_RETURN(const Problem problem, Find(name));
     ASSIGN_OR_RETURN(const std::string text, ReadText(problem));
-    return ProblemProgram{DescribingProgram(text), device_};
+    return ProblemProgram{DescribingProgram(text, *settings_.precision), device_};
   }
 
-  absl::Status Adapt(const std::string& name, v1::Sources* sources) const override {
-    if (sources->language() != ProblemLanguage().id || sources->files_size() != 1 ||
-        !IsModuleProgram(sources->files(0).content(), kCandidateClass)) {
-      return absl::OkStatus();
-    }
+  absl::StatusOr<v1::SourceFile> ToUpstream(const std::string& name,
+                                            const v1::Sources& program) const override {
     ASSIGN_OR_RETURN(const Problem problem, Find(name));
     ASSIGN_OR_RETURN(const std::string text, ReadText(problem));
     ASSIGN_OR_RETURN(const ProblemDescription description, Described(problem, text));
-    v1::SourceFile* const file = sources->mutable_files(0);
-    file->set_content(ProgramOfModule(file->content(), kCandidateClass, description,
-                                      /*reference=*/false));
-    return absl::OkStatus();
+    v1::Task task;
+    FreezeDescription(description, &task);
+    ASSIGN_OR_RETURN(std::string file, ModelNewFile(text, task.definition(), description,
+                                                    *settings_.precision, program));
+    v1::SourceFile upstream;
+    upstream.set_path(
+        absl::StrCat("level_", problem.level, "_problem_", problem.number, "_sample_0_kernel.py"));
+    upstream.set_content(std::move(file));
+    return upstream;
+  }
+
+  // Upstream's `runtime` is a mean, too, of 100 calls on one set of inputs.
+  std::vector<v1::SuiteScore> Scores(const std::string& /*name*/,
+                                     const v1::JobResult& result) const override {
+    const double candidate_us = GeometricMeanOfMeans(result, /*baseline=*/false);
+    const double baseline_us = GeometricMeanOfMeans(result, /*baseline=*/true);
+    if (!(candidate_us > 0) || !(baseline_us > 0)) return {};
+    v1::SuiteScore score;
+    score.set_name(absl::StrCat("KernelBench's speed-up over ",
+                                settings_.compiled_baseline ? kCompiledBaseline : kEagerBaseline,
+                                ", by means"));
+    score.set_value(baseline_us / candidate_us);
+    score.set_unit("x");
+    score.set_note("each call on inputs of its own");
+    return {score};
   }
 
  private:
@@ -161,7 +205,8 @@ class KernelBenchSuite final : public TaskSuite {
 
   absl::StatusOr<ProblemDescription> Described(const Problem& problem,
                                                const std::string& text) const {
-    ASSIGN_OR_RETURN(const auto result, descriptions_.Find({DescribingProgram(text), device_}));
+    ASSIGN_OR_RETURN(const auto result,
+                     descriptions_.Find({DescribingProgram(text, *settings_.precision), device_}));
     if (!result.has_value()) {
       return absl::FailedPreconditionError(absl::StrCat(
           "not described yet: run `ksearch task describe ", name_, "/", problem.name(), "`"));
@@ -186,8 +231,16 @@ class KernelBenchSuite final : public TaskSuite {
     definition->set_description(problem.title);
     definition->set_reference_text(text);
     FreezeDescription(description, &task);
-    task.mutable_tolerance()->set_atol(kTolerance);
-    task.mutable_tolerance()->set_rtol(kTolerance);
+    task.mutable_tolerance()->set_atol(settings_.precision->tolerance);
+    task.mutable_tolerance()->set_rtol(settings_.precision->tolerance);
+    task.mutable_tolerance()->set_sum_of_bounds(true);
+    if (!description.degenerate.empty()) {
+      definition->add_tags(kDegenerateTag);
+      task.set_degenerate(absl::StrCat(description.degenerate, " pass as the answer at tolerance ",
+                                       settings_.precision->tolerance));
+    }
+    if (!description.untested.empty()) definition->add_tags(kUntestedTag);
+    *task.add_forms() = ModelNewForm(description, *settings_.precision);
     const absl::StatusOr<std::string> header = KernelHeader(*definition, device_);
     if (!header.ok()) return Annotate(header.status(), problem.path);
     RETURN_IF_ERROR(Annotate(CheckWorkload(*definition, task.workloads(0)), problem.path));
@@ -195,21 +248,26 @@ class KernelBenchSuite final : public TaskSuite {
     for (const auto* group : {&description.parameters, &description.buffers}) {
       for (const DescribedTensor& tensor : *group) task.mutable_hidden()->add_keep(tensor.name);
     }
-    const std::string program = ProgramOfModule(text, kReferenceClass, description,
-                                                /*reference=*/true);
-    const std::pair<const char*, v1::Sources*> programs[] = {
-        {"reference.py", task.add_references()}, {"baseline.py", task.add_baselines()}};
-    for (const auto& [path, sources] : programs) {
-      sources->set_language(ProblemLanguage().id);
-      sources->add_files()->set_path(path);
-      sources->mutable_files(0)->set_content(program);
-    }
+    const auto program = [&](const ModuleCall& call) {
+      v1::Sources sources;
+      sources.set_language(ProblemLanguage().id);
+      v1::SourceFile* const file = sources.add_files();
+      file->set_path("reference.py");
+      file->set_content(absl::StrCat(text, absl::EndsWith(text, "\n") ? "" : "\n",
+                                     ModuleEntry(call, description, *settings_.precision)));
+      return sources;
+    };
+    ModuleCall call = {.class_name = kReferenceClass, .reference = true};
+    *task.add_references() = program(call);
+    call.compiled = settings_.compiled_baseline;
+    *task.add_baselines() = program(call);
     return task;
   }
 
   const fs::path root_;
   const std::string name_;
   const v1::DeviceClass device_;
+  const Settings settings_;
   const Descriptions& descriptions_;
 };
 
@@ -228,10 +286,11 @@ absl::StatusOr<std::unique_ptr<TaskSuite>> MakeKernelBenchSuite(const v1::SuiteC
         "path: ", config.path(),
         " has no problem level<L>/<N>_<Name>.py, so it is not a checkout of KernelBench"));
   }
+  ASSIGN_OR_RETURN(const Settings settings, ReadSettings(config));
   const bool on_cpu = config.device() == v1::DEVICE_CLASS_CPU;
   return std::make_unique<KernelBenchSuite>(
       root, config.name().empty() ? config.kind() : config.name(),
-      on_cpu ? v1::DEVICE_CLASS_CPU : v1::DEVICE_CLASS_CUDA, descriptions);
+      on_cpu ? v1::DEVICE_CLASS_CPU : v1::DEVICE_CLASS_CUDA, settings, descriptions);
 }
 
 }  // namespace ksearch

@@ -1,7 +1,11 @@
 #ifndef KSEARCH_COORDINATOR_SUITES_MODULE_PROGRAMS_H_
 #define KSEARCH_COORDINATOR_SUITES_MODULE_PROGRAMS_H_
 
+#include <string>
+
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "coordinator/suites/module_precision.h"
 #include "coordinator/suites/problem_description.h"
 #include "proto/task.pb.h"
 
@@ -11,16 +15,35 @@ namespace ksearch {
 // and get_init_inputs.
 
 // What a worker runs to describe the problem (JOB_KIND_DESCRIBE).
-v1::Sources DescribingProgram(absl::string_view problem);
+v1::Sources DescribingProgram(absl::string_view problem, const ModulePrecision& precision);
 
-// `text`, which defines `class_name`, and after it a function `run` with the task's inputs, then
-// parameters and buffers, as arguments: it makes the module once, gives it these, and calls it.
-// `reference`: the module may write into its inputs, so that it gets copies.
-std::string ProgramOfModule(absl::string_view text, absl::string_view class_name,
-                            const ProblemDescription& problem, bool reference);
+// How a program of a problem calls its module.
+struct ModuleCall {
+  absl::string_view class_name;
+  // The module may write into its inputs, so that it gets copies; and the program has make_inputs
+  // if the problem's values are made.
+  bool reference = false;
+  bool compiled = false;  // through torch.compile
+};
 
-// Whether a file in Python defines this class and no function `run` at its top level.
-bool IsModuleProgram(absl::string_view text, absl::string_view class_name);
+// What stands behind a text that defines the class: a function `run` with the task's inputs, then
+// parameters and buffers, as arguments. It makes the module once, gives it these, and calls it.
+std::string ModuleEntry(const ModuleCall& call, const ProblemDescription& problem,
+                        const ModulePrecision& precision);
+
+// Programs that define ModelNew, as users of KernelBench write them.
+v1::ProgramForm ModelNewForm(const ProblemDescription& problem, const ModulePrecision& precision);
+
+// A file with ModelNew around a program with the task's own entry, for upstream's tools: its
+// constructor makes the layers of Model, whose text stands in it, so that upstream's seeds give it
+// the same parameters. A program that is a ModelNew already is handed back as it is. One in CUDA or
+// C++ is built by torch.utils.cpp_extension when the file is imported.
+// INVALID_ARGUMENT: a program of several files.
+absl::StatusOr<std::string> ModelNewFile(absl::string_view problem_text,
+                                         const v1::Definition& definition,
+                                         const ProblemDescription& problem,
+                                         const ModulePrecision& precision,
+                                         const v1::Sources& program);
 
 }  // namespace ksearch
 

@@ -8,6 +8,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "common/cpp_keyword.h"
 #include "common/kernel_header.h"
@@ -41,6 +42,26 @@ bool IsPath(absl::string_view path) {
   return true;
 }
 
+std::string WithoutControl(absl::string_view words) {
+  std::string text(words);
+  for (char& c : text) {
+    if (absl::ascii_iscntrl(static_cast<unsigned char>(c))) c = ' ';
+  }
+  return text;
+}
+
+// What a tensor is within its module, for people and models.
+std::string PlaceText(const DescribedTensor& tensor) {
+  if (tensor.parts.empty()) return tensor.path;
+  std::string text =
+      absl::StrCat(tensor.parts.size(), " tensors, each row-major from the element named first:");
+  for (const PackedPart& part : tensor.parts) {
+    absl::StrAppend(&text, " ", part.first, " ", part.path, " [", absl::StrJoin(part.shape, ", "),
+                    "];");
+  }
+  return text;
+}
+
 class Parser {
  public:
   explicit Parser(absl::string_view name) : name_(name) {}
@@ -54,6 +75,9 @@ class Parser {
                         DescribedTensor* tensor);
   absl::Status ParseNumber(const JsonFields& fields, const LocatedJson& value,
                            DescribedTensor* tensor);
+  absl::Status ParseParts(const std::string& field, const LocatedJson& list,
+                          DescribedTensor* tensor);
+  static absl::Status ParseShape(const JsonFields& fields, std::vector<int64_t>* shape);
   absl::Status ParseRecipe(const std::string& field, const LocatedJson& json,
                            DescribedTensor* tensor);
   // The number of a member that must be there, in magnitude at most 1e30.
@@ -63,6 +87,8 @@ class Parser {
 
   absl::string_view name_;
   std::set<std::string> names_;
+  bool made_ = false;
+  size_t parts_ = 0;
 };
 
 absl::StatusOr<double> Parser::Number(const JsonFields& fields, const LocatedJson& json,
@@ -200,6 +226,50 @@ absl::Status Parser::ParseRecipe(const std::string& field, const LocatedJson& js
                       absl::StrCat("\"", kind, "\" does not make ", DTypeName(tensor->dtype)));
 }
 
+absl::Status Parser::ParseShape(const JsonFields& fields, std::vector<int64_t>* shape) {
+  ASSIGN_OR_RETURN(const LocatedJson* list, fields.Required("shape", Kind::kArray));
+  if (list->items.size() > kMaxRank) return fields.Error("shape", "has more than 8 dimensions");
+  for (const LocatedJson& item : list->items) {
+    if (item.kind != Kind::kInteger || item.integer < 0 || item.integer > kMaxExtent) {
+      return fields.Error("shape", "must hold whole numbers from 0 to 2^40");
+    }
+    shape->push_back(item.integer);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Parser::ParseParts(const std::string& field, const LocatedJson& list,
+                                DescribedTensor* tensor) {
+  const JsonFields outer(name_, list, field);
+  if (list.kind != Kind::kArray || list.items.empty() || tensor->shape.size() != 1) {
+    return outer.Error("parts", "must be a list, of a tensor with one dimension");
+  }
+  if (!made_) return outer.Error("parts", "are of values that are made only");
+  int64_t end = 0;
+  for (size_t i = 0; i < list.items.size(); ++i) {
+    if (++parts_ > kMaxPackedParts) return outer.Error("parts", "are more than 4096");
+    const JsonFields fields(name_, list.items[i], absl::StrCat(field, ".parts[", i, "]"));
+    RETURN_IF_ERROR(fields.CheckObject());
+    PackedPart part;
+    ASSIGN_OR_RETURN(part.path, fields.RequiredText("path", kMaxNameBytes));
+    if (!IsPath(part.path)) return fields.Error("path", "is no path within a module");
+    RETURN_IF_ERROR(ParseShape(fields, &part.shape));
+    ASSIGN_OR_RETURN(const LocatedJson* first, fields.Required("offset", Kind::kInteger));
+    part.first = first->integer;
+    int64_t elements = 1;
+    for (const int64_t extent : part.shape) {
+      if (__builtin_mul_overflow(elements, extent, &elements)) elements = kMaxExtent + 1;
+      if (elements > kMaxExtent) return fields.Error("shape", "has too many elements");
+    }
+    if (part.first < end || part.first > kMaxExtent || part.first + elements > tensor->shape[0]) {
+      return fields.Error("offset", "does not lie behind the part before, within the tensor");
+    }
+    end = part.first + elements;
+    tensor->parts.push_back(std::move(part));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Parser::ParseOne(const std::string& field, const LocatedJson& json,
                               absl::string_view group, DescribedTensor* tensor) {
   const JsonFields fields(name_, json, field);
@@ -217,18 +287,18 @@ absl::Status Parser::ParseOne(const std::string& field, const LocatedJson& json,
   const absl::StatusOr<v1::DType> parsed = DTypeFromName(dtype);
   if (!parsed.ok()) return fields.Error("dtype", parsed.status().message());
   tensor->dtype = *parsed;
-  ASSIGN_OR_RETURN(const LocatedJson* shape, fields.Required("shape", Kind::kArray));
-  if (shape->items.size() > kMaxRank) return fields.Error("shape", "has more than 8 dimensions");
-  for (const LocatedJson& item : shape->items) {
-    if (item.kind != Kind::kInteger || item.integer < 0 || item.integer > kMaxExtent) {
-      return fields.Error("shape", "must hold whole numbers from 0 to 2^40");
-    }
-    tensor->shape.push_back(item.integer);
-  }
+  RETURN_IF_ERROR(ParseShape(fields, &tensor->shape));
   if (group == "outputs") return absl::OkStatus();
-  if (group != "inputs") {
+  const LocatedJson* const parts = json.Find("parts");
+  if (parts != nullptr && group != "inputs") {
+    RETURN_IF_ERROR(ParseParts(field, *parts, tensor));
+  } else if (group != "inputs") {
     ASSIGN_OR_RETURN(tensor->path, fields.RequiredText("path", kMaxNameBytes));
     if (!IsPath(tensor->path)) return fields.Error("path", "is not a path within a module");
+  }
+  if (made_) {
+    tensor->recipe.mutable_made();
+    return absl::OkStatus();
   }
   ASSIGN_OR_RETURN(const LocatedJson* recipe, fields.Required("recipe", Kind::kObject));
   return ParseRecipe(absl::StrCat(field, ".recipe"), *recipe, tensor);
@@ -250,12 +320,18 @@ absl::StatusOr<ProblemDescription> Parser::Parse(const LocatedJson& json) {
   RETURN_IF_ERROR(fields.CheckObject());
   ASSIGN_OR_RETURN(const std::string error, fields.OptionalText("error", kMaxErrorBytes));
   if (!error.empty()) {
-    std::string text;
-    for (const char c : error)
-      text.push_back(absl::ascii_iscntrl(static_cast<unsigned char>(c)) ? ' ' : c);
-    return absl::InvalidArgumentError(absl::StrCat(name_, ": ", text));
+    return absl::InvalidArgumentError(absl::StrCat(name_, ": ", WithoutControl(error)));
   }
   ProblemDescription problem;
+  if (const LocatedJson* made = json.Find("made"); made != nullptr) {
+    if (made->kind != Kind::kBool) return fields.Error("made", "must be a truth value");
+    problem.made = made_ = made->boolean;
+  }
+  for (const auto& [member, text] :
+       {std::pair("degenerate", &problem.degenerate), std::pair("untested", &problem.untested)}) {
+    ASSIGN_OR_RETURN(const std::string words, fields.OptionalText(member, kMaxErrorBytes));
+    *text = WithoutControl(words);
+  }
   ASSIGN_OR_RETURN(const LocatedJson* init, fields.Required("init", Kind::kArray));
   RETURN_IF_ERROR(WriteLiteral(fields, *init, &problem.init));
   RETURN_IF_ERROR(ParseGroup(fields, "inputs", &problem.inputs));
@@ -307,7 +383,7 @@ void FreezeDescription(const ProblemDescription& problem, v1::Task* task) {
     spec->set_dtype(tensor.dtype);
     spec->set_scalar(tensor.scalar);
     for (const int64_t extent : tensor.shape) spec->add_shape(axis(extent));
-    spec->set_description(tensor.path);
+    spec->set_description(PlaceText(tensor));
   };
   for (const auto* group : {&problem.inputs, &problem.parameters, &problem.buffers}) {
     for (const DescribedTensor& tensor : *group) {

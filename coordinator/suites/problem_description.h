@@ -11,6 +11,13 @@
 
 namespace ksearch {
 
+// One of several parameters or buffers that lie in one tensor.
+struct PackedPart {
+  std::string path;  // within its module
+  std::vector<int64_t> shape;
+  int64_t first = 0;  // its first element
+};
+
 // A tensor or number that a problem takes or makes.
 struct DescribedTensor {
   std::string name;  // IsIdentifier, unique within the problem
@@ -19,6 +26,8 @@ struct DescribedTensor {
   bool scalar = false;
   std::vector<int64_t> shape;
   v1::InputRecipe recipe;  // not of outputs
+  // Of a tensor with one dimension that holds others, in their order; then there is no `path`.
+  std::vector<PackedPart> parts;
 };
 
 // What a worker found a problem in PyTorch to be (python/describe_module.py).
@@ -28,10 +37,16 @@ struct ProblemDescription {
   std::vector<DescribedTensor> parameters;
   std::vector<DescribedTensor> buffers;
   std::vector<DescribedTensor> outputs;
+  // Values are made by the problem's own functions (MadeRecipe), as no recipe draws some of them.
+  bool made = false;
+  // What passes without doing the work, in words; empty: nothing that was tried does.
+  std::string degenerate;
+  std::string untested;  // why that is not known; empty: it is
 };
 
-// Most inputs, parameters and buffers together, and most outputs.
+// Most inputs, parameters and buffers together, and most outputs; most parts of all tensors.
 inline constexpr size_t kMaxDescribedTensors = 62;
+inline constexpr size_t kMaxPackedParts = 4096;
 
 // Reads what the script printed, which foreign code had a hand in: every value is typed and
 // bounded. INVALID_ARGUMENT "<name>: <what>": its "error", or what is wrong with the text.

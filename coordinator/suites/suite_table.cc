@@ -34,14 +34,15 @@ MadeSuite MakeFlashInfer(const v1::SuiteConfig& config, const Descriptions*) {
 
 struct SuiteKind {
   absl::string_view name;
+  bool has_precision;  // SuiteConfig.precision and .baseline are for it
   MadeSuite (*make)(const v1::SuiteConfig& config, const Descriptions* descriptions);
 };
 
 constexpr SuiteKind kKinds[] = {
-    {"flashinfer", MakeFlashInfer},
-    {"folders", MakeFolders},
-    {"gpumode", MakeGpuModeSuite},
-    {"kernelbench", MakeKernelBenchSuite},
+    {"flashinfer", false, MakeFlashInfer},
+    {"folders", false, MakeFolders},
+    {"gpumode", false, MakeGpuModeSuite},
+    {"kernelbench", true, MakeKernelBenchSuite},
 };
 
 MadeSuite MakeSuite(const v1::SuiteConfig& config, const Descriptions* descriptions) {
@@ -56,6 +57,12 @@ MadeSuite MakeSuite(const v1::SuiteConfig& config, const Descriptions* descripti
                      })));
   }
   if (config.path().empty()) return absl::InvalidArgumentError("path: is missing");
+  for (const auto& [field, value] :
+       {std::pair("precision", &config.precision()), std::pair("baseline", &config.baseline())}) {
+    if (kind->has_precision || value->empty()) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat(field, ": tasks of kind '", config.kind(), "' say this themselves"));
+  }
   return kind->make(config, descriptions);
 }
 

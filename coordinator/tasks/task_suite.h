@@ -31,6 +31,13 @@ class TaskSuite {
     return absl::FailedPreconditionError(
         absl::StrCat("task '", name, "' needs no description: its files say what it is"));
   }
+  // A program of the task as the suite's own tools take it, named as they name it.
+  // FAILED_PRECONDITION: there is no such form here; INVALID_ARGUMENT: not of this program.
+  virtual absl::StatusOr<v1::SourceFile> ToUpstream(const std::string& name,
+                                                    const v1::Sources& /*program*/) const {
+    return absl::FailedPreconditionError(
+        absl::StrCat("programs of task '", name, "' are handed on as they are"));
+  }
   // Makes a program, as users of the suite write it, one with the task's entry; leaves others
   // alone.
   virtual absl::Status Adapt(const std::string& /*name*/, v1::Sources* /*sources*/) const {

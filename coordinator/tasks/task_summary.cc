@@ -12,6 +12,8 @@ v1::TaskSummary SummarizeTask(const v1::Task& task) {
   for (const v1::Sources& baseline : task.baselines()) {
     summary.add_languages(baseline.language());
   }
+  summary.set_degenerate(task.degenerate());
+  if (task.has_objective()) *summary.mutable_objective() = task.objective();
   int held_out = 0;
   for (const v1::Workload& workload : task.workloads()) held_out += workload.held_out() ? 1 : 0;
   summary.set_held_out_workloads(held_out);

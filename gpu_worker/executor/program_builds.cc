@@ -8,6 +8,7 @@
 #include "common/kernel_header.h"
 #include "common/language.h"
 #include "common/measure_defaults.h"
+#include "common/program_form.h"
 #include "common/status_macros.h"
 #include "common/task_fault.h"
 #include "common/trusted_programs.h"
@@ -71,11 +72,11 @@ absl::StatusOr<ProgramBuilds> BuildPrograms(const Toolchains& toolchains, const 
   if (!header.ok()) {
     return TaskFault(absl::StrCat("task ", task.name(), ": ", header.status().message()));
   }
+  const BuildRequest of_candidate = {WithTaskEntry(task, spec.candidate()), *header, spec.limits(),
+                                     architecture};
   if (spec.kind() == v1::JOB_KIND_BUILD) {
     ProgramBuilds alone;
-    ASSIGN_OR_RETURN(
-        alone.candidate,
-        own->second->Build({spec.candidate(), *header, spec.limits(), architecture}, stop));
+    ASSIGN_OR_RETURN(alone.candidate, own->second->Build(of_candidate, stop));
     return alone;
   }
   ASSIGN_OR_RETURN(const TrustedPrograms trusted, FindTrustedPrograms(task, spec));
@@ -123,18 +124,18 @@ absl::StatusOr<ProgramBuilds> BuildPrograms(const Toolchains& toolchains, const 
                !buildable.ok()) {
       rivals_usable.Update(buildable);
     } else {
-      rival_builds.back() =
-          start(rival.sources(), spec.limits(), absl::StrCat("rival ", rival.rival_id()));
+      rival_builds.back() = start(WithTaskEntry(task, rival.sources()), spec.limits(),
+                                  absl::StrCat("rival ", rival.rival_id()));
     }
   }
 
   const auto start_variant = [&](BuildVariant variant) {
-    return std::async(
-        std::launch::async,
-        [&builder = *own->second, &stop_others,
-         request = BuildRequest{spec.candidate(), *header, spec.limits(), architecture, variant}] {
-          return builder.Build(request, stop_others.get_token());
-        });
+    BuildRequest request = of_candidate;
+    request.variant = variant;
+    return std::async(std::launch::async,
+                      [&builder = *own->second, &stop_others, request = std::move(request)] {
+                        return builder.Build(request, stop_others.get_token());
+                      });
   };
   std::optional<Build> delayed_build;
   std::optional<Build> lined_build;
@@ -144,8 +145,7 @@ absl::StatusOr<ProgramBuilds> BuildPrograms(const Toolchains& toolchains, const 
   }
 
   ProgramBuilds builds;
-  absl::StatusOr<BuildResult> candidate =
-      own->second->Build({spec.candidate(), *header, spec.limits(), architecture}, stop);
+  absl::StatusOr<BuildResult> candidate = own->second->Build(of_candidate, stop);
   const bool wanted =
       candidate.ok() && candidate->outcome == v1::OUTCOME_PASSED && rivals_usable.ok();
   if (!wanted) stop_others.request_stop();

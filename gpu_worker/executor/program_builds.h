@@ -31,7 +31,8 @@ struct ProgramBuilds {
 };
 
 // Builds candidate, reference, baseline and rivals side by side; if the candidate fails, the others
-// are called off. Trusted programs are those that the job names (common/trusted_programs.h), built
+// are called off. Candidates and rivals may be in a form of the task (common/program_form.h).
+// Trusted programs are those that the job names (common/trusted_programs.h), built
 // with default limits, each in its own language. All for `architecture` (empty: each toolchain's
 // default). A candidate of a CONFIRM or EXAMINE job is built with delays and with a line table,
 // too, where its language can be. A BUILD job builds its candidate alone. Non-OK: CANCELLED after

@@ -268,8 +268,8 @@ absl::Status CheckMainFile(const v1::Sources& sources, const LanguageFacts& fact
                             ", which is the one that is loaded and imports the others"));
 }
 
-absl::StatusOr<v1::Sources> ToSources(std::vector<Candidate> files, v1::Language language) {
-  const LanguageFacts& facts = FactsOf(language);
+absl::StatusOr<v1::Sources> ToSources(std::vector<Candidate> files, v1::Language language,
+                                      const LanguageFacts& facts) {
   v1::Sources sources;
   sources.set_language(language);
   int64_t total_bytes = 0;
@@ -319,14 +319,40 @@ absl::StatusOr<v1::Sources> ToSources(std::vector<Candidate> files, v1::Language
 
 }  // namespace
 
-absl::StatusOr<v1::Sources> ParseCodeReply(absl::string_view reply, v1::Language language) {
+namespace {
+
+// The language's facts, with these lines as entries too. Views of the beginnings.
+LanguageFacts WithForms(v1::Language language, const std::vector<std::string>& form_beginnings) {
+  LanguageFacts facts = FactsOf(language);
+  // Where there is none a word anywhere is the entry, and all programs have it.
+  if (!facts.entry_lines.empty()) {
+    // Behind the usual one: complaints show two.
+    facts.entry_lines.insert(facts.entry_lines.begin() + 1, form_beginnings.begin(),
+                             form_beginnings.end());
+  }
+  return facts;
+}
+
+}  // namespace
+
+std::vector<std::string> FormBeginnings(const v1::Task& task, v1::Language language) {
+  std::vector<std::string> beginnings;
+  for (const v1::ProgramForm& form : task.forms()) {
+    if (form.language() != language) continue;
+    beginnings.insert(beginnings.end(), form.begins().begin(), form.begins().end());
+  }
+  return beginnings;
+}
+
+absl::StatusOr<v1::Sources> ParseCodeReply(absl::string_view reply, v1::Language language,
+                                           const std::vector<std::string>& form_beginnings) {
   if (static_cast<int64_t>(reply.size()) > kMaxReplyBytes) {
     return Fault(absl::StrCat("the reply has ", reply.size(), " bytes; at most ", kMaxReplyBytes,
                               " are read"));
   }
   const std::string text = absl::StrReplaceAll(reply, {{"\r\n", "\n"}, {"\r", "\n"}});
   if (absl::StripAsciiWhitespace(text).empty()) return Fault("the reply is empty");
-  const LanguageFacts& facts = FactsOf(language);
+  const LanguageFacts facts = WithForms(language, form_beginnings);
   ASSIGN_OR_RETURN(std::vector<Candidate> files, FileBlocks(text));
   if (files.empty()) {
     ASSIGN_OR_RETURN(files, FencedFiles(text, facts));
@@ -339,7 +365,7 @@ absl::StatusOr<v1::Sources> ParseCodeReply(absl::string_view reply, v1::Language
                               facts.main_path,
                               "\">...</file> block nor a fenced code block was found"));
   }
-  return ToSources(std::move(files), language);
+  return ToSources(std::move(files), language, facts);
 }
 
 absl::StatusOr<std::vector<v1::SourceFile>> FileBlocksIn(absl::string_view text,
@@ -354,12 +380,14 @@ absl::StatusOr<std::vector<v1::SourceFile>> FileBlocksIn(absl::string_view text,
   return files;
 }
 
-absl::StatusOr<v1::Sources> CheckedSources(const v1::Sources& sources) {
+absl::StatusOr<v1::Sources> CheckedSources(const v1::Sources& sources,
+                                           const std::vector<std::string>& form_beginnings) {
   std::vector<Candidate> files;
   for (const v1::SourceFile& file : sources.files()) {
     files.push_back({file.path(), CleanContent(file.content())});
   }
-  return ToSources(std::move(files), sources.language());
+  return ToSources(std::move(files), sources.language(),
+                   WithForms(sources.language(), form_beginnings));
 }
 
 std::string RenderSources(const v1::Sources& sources) {

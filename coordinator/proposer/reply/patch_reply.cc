@@ -60,7 +60,8 @@ absl::Status Named(const absl::Status& status, size_t number, size_t count,
 
 }  // namespace
 
-absl::StatusOr<v1::Sources> ParsePatchReply(absl::string_view reply, const v1::Sources& base) {
+absl::StatusOr<v1::Sources> ParsePatchReply(absl::string_view reply, const v1::Sources& base,
+                                            const std::vector<std::string>& form_beginnings) {
   if (static_cast<int64_t>(reply.size()) > kMaxReplyBytes) {
     return absl::InvalidArgumentError(absl::StrCat(
         "the reply has ", reply.size(), " bytes; at most ", kMaxReplyBytes, " are read"));
@@ -80,9 +81,9 @@ absl::StatusOr<v1::Sources> ParsePatchReply(absl::string_view reply, const v1::S
     ASSIGN_OR_RETURN(hunks, UnifiedDiffHunks(rest));
   }
   if (hunks.empty()) {
-    if (whole.empty()) return ParseCodeReply(text, base.language());
+    if (whole.empty()) return ParseCodeReply(text, base.language(), form_beginnings);
     // Perhaps the whole program; else files of it.
-    absl::StatusOr<v1::Sources> complete = ParseCodeReply(text, base.language());
+    absl::StatusOr<v1::Sources> complete = ParseCodeReply(text, base.language(), form_beginnings);
     if (complete.ok() && complete->files_size() >= base.files_size()) return complete;
   }
   for (const v1::SourceFile& file : whole) {
@@ -122,7 +123,7 @@ absl::StatusOr<v1::Sources> ParsePatchReply(absl::string_view reply, const v1::S
     file->set_path(path);
     file->set_content(content);
   }
-  ASSIGN_OR_RETURN(v1::Sources sources, CheckedSources(patched));
+  ASSIGN_OR_RETURN(v1::Sources sources, CheckedSources(patched, form_beginnings));
   for (const v1::SourceFile& file : sources.files()) {
     changed =
         changed ||

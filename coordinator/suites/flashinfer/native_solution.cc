@@ -11,7 +11,7 @@
 #include "common/kernel_header.h"
 #include "common/language.h"
 #include "common/status_macros.h"
-#include "coordinator/suites/gpumode/python/problem_scripts.h"
+#include "coordinator/suites/python/module_scripts.h"
 
 namespace ksearch {
 namespace {

@@ -44,6 +44,10 @@ class Parser {
       return absl::InvalidArgumentError(absl::StrCat(name_, ": ", text));
     }
     GpuModeDescription found;
+    if (const LocatedJson* judged = json.Find("judged"); judged != nullptr) {
+      if (judged->kind != Kind::kBool) return fields.Error("judged", "must be a truth value");
+      found.judged = judged->boolean;
+    }
     ASSIGN_OR_RETURN(found.atol, Bound(fields, json, "atol"));
     ASSIGN_OR_RETURN(found.rtol, Bound(fields, json, "rtol"));
     ASSIGN_OR_RETURN(const LocatedJson* outputs, List(fields, "outputs"));
@@ -366,6 +370,8 @@ void FreezeGpuMode(const GpuModeDescription& description, const std::vector<GpuM
   }
   task->mutable_tolerance()->set_atol(description.atol);
   task->mutable_tolerance()->set_rtol(description.rtol);
+  task->mutable_tolerance()->set_sum_of_bounds(true);
+  task->mutable_tolerance()->set_judged_by_program(description.judged);
   if (!any_test || !any_benchmark) {
     ChooseHeldOut(task);
     return;

@@ -12,6 +12,15 @@
 namespace ksearch {
 namespace {
 
+constexpr char kInstructions[] =
+    R"(- A function `custom_kernel(data)` at the top level. `data` is what `generate_input` of the reference returns,
+  with the same nesting; it returns what `ref_kernel` returns, with the same nesting, in plain torch tensors of
+  exactly the same shapes and dtypes.
+- Results that the reference writes into a tensor of `data` and returns may be written there, too; all other
+  tensors of `data` stay as they are.
+- The file may import what the reference imports from `task` and `utils`, but not `reference`.
+)";
+
 // Any text in Python's spelling.
 std::string HexOf(const LocatedJson& value) {
   return absl::BytesToHexString(WriteJson(value, /*indent=*/-1));
@@ -66,14 +75,20 @@ v1::Sources GpuModeReference(const GpuModeProblem& problem, const GpuModeDescrip
   return WithFiles(Entry(problem, description, true), problem, /*with_reference=*/true);
 }
 
-v1::Sources GpuModeCandidate(const GpuModeProblem& problem, const GpuModeDescription& description,
-                             const std::string& submission) {
-  v1::Sources sources = WithFiles(Entry(problem, description, false), problem,
-                                  /*with_reference=*/false);
-  v1::SourceFile* const file = sources.add_files();
-  file->set_path(kGpuModeSubmissionFile);
-  file->set_content(submission);
-  return sources;
+v1::ProgramForm GpuModeSubmissionForm(const GpuModeProblem& problem,
+                                      const GpuModeDescription& description) {
+  v1::ProgramForm form;
+  form.set_name("custom_kernel");
+  form.set_language(ProblemLanguage().id);
+  for (const char* own : {"def custom_kernel(", "custom_kernel =", "custom_kernel="}) {
+    form.add_begins(own);
+  }
+  for (const char* other : {"def run(", "run =", "run="}) form.add_begins_not(other);
+  form.set_path(kGpuModeSubmissionFile);
+  *form.mutable_files() =
+      WithFiles(Entry(problem, description, false), problem, /*with_reference=*/false).files();
+  form.set_instructions(kInstructions);
+  return form;
 }
 
 bool IsGpuModeSubmission(absl::string_view text) {

@@ -21,10 +21,10 @@ v1::Sources GpuModeDescribingProgram(const GpuModeProblem& problem);
 // `run` over the task's inputs that calls ref_kernel, and make_inputs that calls generate_input.
 v1::Sources GpuModeReference(const GpuModeProblem& problem, const GpuModeDescription& description);
 
-// `run` over the task's inputs that calls custom_kernel of `submission`, which lies beside it
-// unchanged with the problem's files, but for its reference.
-v1::Sources GpuModeCandidate(const GpuModeProblem& problem, const GpuModeDescription& description,
-                             const std::string& submission);
+// Submissions: `run` over the task's inputs calls custom_kernel of a file that lies beside it
+// unchanged, with the problem's files but for its reference.
+v1::ProgramForm GpuModeSubmissionForm(const GpuModeProblem& problem,
+                                      const GpuModeDescription& description);
 
 // Whether a file in Python defines custom_kernel, and no function `run`, at its top level.
 bool IsGpuModeSubmission(absl::string_view text);

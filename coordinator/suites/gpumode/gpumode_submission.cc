@@ -8,11 +8,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "absl/strings/str_split.h"
-#include "common/digest.h"
-#include "common/kernel_header.h"
-#include "common/language.h"
 #include "common/status_macros.h"
+#include "coordinator/suites/callable_program.h"
 #include "coordinator/suites/gpumode/gpumode_description.h"
 #include "coordinator/suites/gpumode/gpumode_programs.h"
 #include "coordinator/suites/gpumode/python/problem_scripts.h"
@@ -103,45 +100,6 @@ absl::StatusOr<LocatedJson> SpecOf(const GpuModeDescription& description,
   return spec;
 }
 
-// The program's text with the headers that it includes in their places.
-absl::StatusOr<std::string> InOneFile(const v1::Definition& definition, v1::DeviceClass device,
-                                      const std::string& program) {
-  ASSIGN_OR_RETURN(const std::string header, KernelHeader(definition, device));
-  std::string text;
-  bool has_header = false, has_cuda_header = false;
-  for (const absl::string_view line : absl::StrSplit(program, '\n')) {
-    if (absl::StartsWith(line, "#include") && absl::StrContains(line, kKernelHeaderName)) {
-      if (!has_header) absl::StrAppend(&text, header, "\n");
-      has_header = true;
-    } else if (absl::StartsWith(line, "#include") && absl::StrContains(line, kCudaHeaderName)) {
-      if (!has_cuda_header) absl::StrAppend(&text, CudaHeaderText(), "\n");
-      has_cuda_header = true;
-    } else {
-      absl::StrAppend(&text, line, "\n");
-    }
-  }
-  // Each is a file of its own no longer.
-  text = absl::StrReplaceAll(text, {{"#pragma once\n", ""}});
-  const bool asks_scratch = absl::StrContains(program, absl::StrCat(kWorkspaceSymbol, "("));
-  absl::StrAppend(
-      &text,
-      "\nint64_t ksearch_submission_call(int64_t args, int64_t stream) {\n"
-      "  return ksearch_run(reinterpret_cast<const KsearchArgs*>(args)",
-      device == v1::DEVICE_CLASS_CUDA ? ", reinterpret_cast<cudaStream_t>(stream)" : "",
-      ");\n}\nint64_t ksearch_submission_scratch(int64_t args) {\n  return ",
-      asks_scratch ? "ksearch_workspace_bytes(reinterpret_cast<const KsearchArgs*>(args))" : "0",
-      ";\n}\n");
-  return text;
-}
-
-// A literal of Python with this text: readable where its quotes allow it.
-std::string PythonLiteral(const std::string& text) {
-  if (absl::StrContains(text, "'''") || absl::EndsWith(text, "\\") || absl::EndsWith(text, "'")) {
-    return absl::StrCat("bytes.fromhex(\"", absl::BytesToHexString(text), "\").decode(\"utf-8\")");
-  }
-  return absl::StrCat("r'''", text, "'''");
-}
-
 }  // namespace
 
 absl::StatusOr<std::string> GpuModeSubmission(absl::string_view leaderboard,
@@ -153,7 +111,9 @@ absl::StatusOr<std::string> GpuModeSubmission(absl::string_view leaderboard,
   if (program.files_size() != 1) {
     return absl::InvalidArgumentError("a submission is one file, and this program has several");
   }
-  const std::string& text = program.files(0).content();
+  if (IsGpuModeSubmission(program.files(0).content())) {
+    return WithDirective(leaderboard, program.files(0).content());
+  }
   ASSIGN_OR_RETURN(const LocatedJson json, ParseLocatedJson(description, leaderboard));
   ASSIGN_OR_RETURN(const std::vector<GpuModeCase> cases, CasesOf(json));
   ASSIGN_OR_RETURN(const GpuModeDescription described,
@@ -161,24 +121,12 @@ absl::StatusOr<std::string> GpuModeSubmission(absl::string_view leaderboard,
   v1::Task task;
   FreezeGpuMode(described, cases, &task);
   ASSIGN_OR_RETURN(const LocatedJson spec, SpecOf(described, task.definition()));
-  const std::string entry = absl::StrReplaceAll(
-      SubmissionEntryScript(), {{"@SPEC@", absl::BytesToHexString(WriteJson(spec, -1))}});
-  const LanguageFacts* const language = FindLanguage(program.language());
-  if (language == nullptr) return absl::InvalidArgumentError("the program's language is not known");
-  if (language->toolkit == Toolkit::kPython) {
-    return WithDirective(leaderboard, absl::StrCat(text, entry, SubmissionPythonScript()));
-  }
-  const bool on_gpu = language->toolkit == Toolkit::kNvcc;
-  ASSIGN_OR_RETURN(
-      const std::string whole,
-      InOneFile(task.definition(), on_gpu ? v1::DEVICE_CLASS_CUDA : v1::DEVICE_CLASS_CPU, text));
+  ASSIGN_OR_RETURN(const std::string callable, CallableProgram(task.definition(), program));
   return WithDirective(
       leaderboard,
-      absl::StrCat("_KSEARCH_SOURCE = ", PythonLiteral(whole), "\n", entry,
-                   absl::StrReplaceAll(
-                       SubmissionNativeScript(),
-                       {{"@ON_GPU@", on_gpu ? "True" : "False"},
-                        {"@NAME@", absl::StrCat("ksearch_", Sha256Hex(whole).substr(0, 16))}})));
+      absl::StrCat(callable,
+                   absl::StrReplaceAll(SubmissionEntryScript(),
+                                       {{"@SPEC@", absl::BytesToHexString(WriteJson(spec, -1))}})));
 }
 
 }  // namespace ksearch

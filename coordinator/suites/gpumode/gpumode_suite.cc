@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/kernel_header.h"
+#include "common/mean_times.h"
 #include "common/names.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
@@ -133,6 +134,13 @@ std::string TitleOf(const GpuModeProblem& problem, const std::string& name) {
   return title.empty() ? name : title;
 }
 
+// Whether some workloads are held out, and some are not.
+bool HasBothKinds(const v1::Task& task) {
+  const auto held_out = std::count_if(task.workloads().begin(), task.workloads().end(),
+                                      [](const v1::Workload& each) { return each.held_out(); });
+  return held_out > 0 && held_out < task.workloads_size();
+}
+
 class GpuModeSuite final : public TaskSuite {
  public:
   GpuModeSuite(fs::path root, fs::path reads, std::string name, v1::DeviceClass device,
@@ -180,16 +188,18 @@ class GpuModeSuite final : public TaskSuite {
     return ProblemProgram{GpuModeDescribingProgram(problem), device_};
   }
 
-  absl::Status Adapt(const std::string& name, v1::Sources* sources) const override {
-    if (sources->language() != ProblemLanguage().id || sources->files_size() != 1 ||
-        !IsGpuModeSubmission(sources->files(0).content())) {
-      return absl::OkStatus();
-    }
-    ASSIGN_OR_RETURN(const Place place, Find(name));
-    ASSIGN_OR_RETURN(const GpuModeProblem problem, ReadGpuModeProblem(place.folder, reads_));
-    ASSIGN_OR_RETURN(const GpuModeDescription description, Described(place, problem));
-    *sources = GpuModeCandidate(problem, description, sources->files(0).content());
-    return absl::OkStatus();
+  // Upstream's score of a leaderboard that is ranked by `geom`.
+  std::vector<v1::SuiteScore> Scores(const std::string& /*name*/,
+                                     const v1::JobResult& result) const override {
+    const double candidate_us = GeometricMeanOfMeans(result, /*baseline=*/false);
+    if (!(candidate_us > 0)) return {};
+    v1::SuiteScore score;
+    score.set_name(absl::StrCat("GPU MODE's geometric mean of means, ", result.workloads_size(),
+                                result.workloads_size() == 1 ? " benchmark" : " benchmarks"));
+    score.set_value(candidate_us);
+    score.set_unit("us");
+    score.set_note("each call on inputs of its own");
+    return {score};
   }
 
  private:
@@ -238,9 +248,14 @@ class GpuModeSuite final : public TaskSuite {
     for (const v1::Workload& workload : task.workloads()) {
       RETURN_IF_ERROR(Annotate(CheckWorkload(*definition, workload), path));
     }
+    // Upstream ranks by its benchmarks; tests are small, odd sizes for correctness.
+    if (HasBothKinds(task)) {
+      task.mutable_objective()->set_ranked(v1::Objective::RANKED_OFFICIAL);
+    }
     // Upstream has no other program to compare with.
     *task.add_references() = GpuModeReference(problem, description);
     *task.add_baselines() = task.references(0);
+    *task.add_forms() = GpuModeSubmissionForm(problem, description);
     return task;
   }
 

@@ -1,11 +1,14 @@
 """Describes a problem made of an nn.Module: problem.py with Model, get_inputs and get_init_inputs.
 
-Runs in a worker's sandbox, once. Prints one line, "ksearch-description: " and a JSON object: either
-{"error"} or {"init", "inputs", "parameters", "buffers", "outputs"}. Each tensor is {"name", "dtype",
-"shape"} and, but for outputs, "recipe": how values like it are drawn. What cannot be drawn is an error,
-never a guess.
+Runs in a worker's sandbox, once, on processors. Prints one line, "ksearch-description: " and a JSON object:
+either {"error"} or {"init", "inputs", "parameters", "buffers", "outputs", "made", "degenerate", "untested"}.
+Each tensor is {"name", "dtype", "shape"} and, but for outputs, "recipe": how values like it are drawn, or
+"parts": the parameters or buffers that it holds one behind the other. What cannot be drawn is made by the
+problem's own functions ("made"). "degenerate" says what passes without doing the work; "untested" why that
+is not known. What no task can be is an error, never a guess.
 """
 
+import copy
 import importlib.util
 import inspect
 import json
@@ -13,10 +16,30 @@ import keyword
 import math
 import re
 import sys
+import time
 
+PRECISION = "@PRECISION@"
+TOLERANCE = @TOLERANCE@  # absolute and relative, as torch.allclose adds them
 SEED = 42
+# Of inputs that are tried. With the parameters' own seed they would be the parameters' own numbers.
+TRIED_SEED = 271828
+OTHER_SEEDS = (4242, 31337)
 SAMPLE = 20000
+LOOKED_AT = 1 << 22  # elements of a tensor whose distribution is looked at
 FEW = 64
+# A task takes so many inputs; problems with more get their parameters and buffers in one tensor a dtype.
+MOST_TENSORS = 60
+PART_ALIGNMENT = 128  # elements
+# Of inputs: beyond this shapes are found without values, where torch can.
+LARGE_BYTES = 8 << 20
+# What is tried with several answers has so many rows of the inputs, if it can be cut.
+TRIED_ROWS = 4
+# Of a module without parameters, else: larger extents are divided by this.
+SCALED_EXTENT = 256
+SCALE = 16
+# A problem is not tried if one of its calls takes longer, or if it cannot be cut and its inputs are larger.
+TRIED_SECONDS = 20
+TRIED_BYTES = 32 << 20
 DTYPES = {
     "torch.float32": "float32",
     "torch.float16": "float16",
@@ -29,11 +52,28 @@ DTYPES = {
 }
 
 
+# What torch's own makers of random values draw.
+DRAWN = {
+    "rand": {"kind": "uniform", "scale": 1.0, "offset": 0.0},
+    "randn": {"kind": "normal", "scale": 1.0, "offset": 0.0},
+}
+
+
 class Refused(Exception):
     pass
 
 
+class Undrawable(Exception):
+    """A tensor whose values no recipe draws."""
+
+
+class Untested(Exception):
+    pass
+
+
 def dtype_of(torch, what, tensor):
+    if tensor.is_floating_point():
+        return PRECISION
     name = DTYPES.get(str(tensor.dtype))
     if name is None:
         raise Refused(f"{what} has dtype {tensor.dtype}, which no task takes")
@@ -63,28 +103,101 @@ def distance(sample, cdf):
     )
 
 
+class Light:
+    """Within it torch.rand and torch.randn give large tensors without values, and it is known what they
+    would have drawn. Of other tensors without values nothing is known (Unknown)."""
+
+    class Unknown(Exception):
+        pass
+
+    def __init__(self, torch, scaled=False):
+        self._torch = torch
+        self._scaled = scaled  # gives small tensors with values instead
+        self._drawn = {}  # by identity: (tensor, maker)
+        self._makers = {}
+
+    def __enter__(self):
+        for name in DRAWN:
+            self._makers[name] = getattr(self._torch, name)
+            setattr(self._torch, name, self._light(name))
+        return self
+
+    def __exit__(self, *_):
+        for name, maker in self._makers.items():
+            setattr(self._torch, name, maker)
+
+    def _light(self, name):
+        make = self._makers[name]
+
+        def light(*size, **named):
+            extents = size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
+            if self._scaled:
+                return make(*(e // SCALE if e > SCALED_EXTENT else e for e in extents), **named)
+            if named or 4 * math.prod(extents) <= LARGE_BYTES:
+                return make(*size, **named)
+            tensor = self._torch.empty(tuple(extents), device="meta")
+            self._drawn[id(tensor)] = (tensor, name)
+            return tensor
+
+        return light
+
+    def check(self, values):
+        for value in values:
+            if isinstance(value, self._torch.Tensor) and value.device.type == "meta":
+                if id(value) not in self._drawn:
+                    raise Light.Unknown()
+
+    def recipe(self, tensor):
+        return dict(DRAWN[self._drawn[id(tensor)][1]])
+
+    def rows(self, tensor, count):
+        """Values of the first rows."""
+        return getattr(self._torch, self._drawn[id(tensor)][1])(count, *tensor.shape[1:])
+
+
+def inputs_of(torch, module, seed):
+    """(what get_inputs returns, the Light that knows its tensors without values; None: it has none)."""
+    torch.manual_seed(seed)
+    light = Light(torch)
+    try:
+        with light:
+            values = list(module.get_inputs())
+        light.check(values)
+        return values, light
+    except Exception:
+        # Whatever else is done with them.
+        torch.manual_seed(seed)
+        return list(module.get_inputs()), None
+
+
+def has_values(torch, values):
+    return all(not isinstance(v, torch.Tensor) or v.device.type != "meta" for v in values)
+
+
 def float_recipe(torch, what, tensor):
-    values = tensor.detach().double().flatten()
-    if not bool(torch.isfinite(values).all()):
-        raise Refused(f"{what} holds values that are not finite")
-    if values.numel() == 0:
+    tensor = tensor.detach()
+    if tensor.numel() == 0:
         return {"kind": "normal", "scale": 1.0, "offset": 0.0}
-    low, high = float(values.min()), float(values.max())
+    low, high = float(tensor.min()), float(tensor.max())
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise Refused(f"{what} holds values that are not finite")
     if low == high:
         return {"kind": "constant", "offset": low}
     square = tensor.dim() == 2 and tensor.shape[0] == tensor.shape[1] and tensor.shape[0] > 1
     if square and bool((tensor == tensor.t()).all()):
-        raise Refused(f"{what} is a symmetric matrix: drawn anew it would be none")
-    if values.numel() < FEW:
+        raise Undrawable(f"{what} is a symmetric matrix")
+    if tensor.numel() < FEW:
         return {"kind": "uniform", "scale": high - low, "offset": low}
-    step = max(1, values.numel() // SAMPLE)
-    sample = values[::step][:SAMPLE]
+    flat = tensor.flatten()
+    values = flat[:: max(1, flat.numel() // LOOKED_AT)].double()
+    # Every so many, so that the sample has its share of all rows.
+    sample = values[:: max(1, values.numel() // SAMPLE)][:SAMPLE]
     if sample.unique().numel() < 0.5 * sample.numel() and tensor.dtype == torch.float32:
-        raise Refused(f"{what} repeats its values: drawn anew it would lose its structure")
+        raise Undrawable(f"{what} repeats its values")
     if tensor.dim() > 1 and tensor.shape[-1] >= 8:
-        rows = tensor.detach().double().sum(dim=-1).flatten()
+        rows = tensor.reshape(-1, tensor.shape[-1])[:4096].double().sum(dim=-1)
         if rows.numel() > 1 and float(rows.std()) < 1e-4 * (abs(float(rows.mean())) + 1e-30):
-            raise Refused(f"{what} has rows of one sum: drawn anew they would not")
+            raise Undrawable(f"{what} has rows of one sum")
     mean, deviation = float(values.mean()), float(values.std())
     n = sample.numel()
     bound = 2.5 / math.sqrt(n)
@@ -101,7 +214,7 @@ def float_recipe(torch, what, tensor):
     root = deviation * math.sqrt(2)
     if distance(ordered, lambda v: 0.5 * (1 + math.erf((v - mean) / root))) < bound:
         return {"kind": "normal", "scale": deviation, "offset": mean}
-    raise Refused(f"{what} holds values that are neither evenly nor normally distributed")
+    raise Undrawable(f"{what} holds values that are neither evenly nor normally distributed")
 
 
 def recipe_of(torch, what, tensor):
@@ -109,16 +222,17 @@ def recipe_of(torch, what, tensor):
         return float_recipe(torch, what, tensor)
     if tensor.dtype == torch.bool:
         share = float(tensor.double().mean()) if tensor.numel() else 0.5
-        if share == 0:
-            return {"kind": "recorded", "values": raw(torch, what, tensor)}
-        return {"kind": "bool", "probability": share}
+        if share > 0:
+            return {"kind": "bool", "probability": share}
+    elif tensor.numel() and int(tensor.min()) != int(tensor.max()):
+        raise Undrawable(f"{what} holds integers")
     return {"kind": "recorded", "values": raw(torch, what, tensor)}
 
 
 def raw(torch, what, tensor):
     """The bytes in hexadecimal digits."""
     if tensor.numel() * tensor.element_size() > 64 << 10:
-        raise Refused(f"{what} holds more than 64 KiB of integers, which cannot be drawn")
+        raise Undrawable(f"{what} holds more than 64 KiB of integers")
     return bytes(tensor.contiguous().flatten().view(torch.uint8).tolist()).hex()
 
 
@@ -132,15 +246,52 @@ def identifier(name, taken):
     return name
 
 
-def described(torch, what, name, tensor, with_recipe=True):
-    found = {
-        "name": name,
-        "dtype": dtype_of(torch, what, tensor),
-        "shape": list(tensor.shape),
-    }
-    if with_recipe:
-        found["recipe"] = recipe_of(torch, what, tensor)
-    return found
+class Tensors:
+    """Entries of the description. `undrawable`: why some of them must be made."""
+
+    def __init__(self, torch, light):
+        self._torch = torch
+        self._light = light
+        self.taken = set()
+        self.undrawable = []
+
+    def entry(self, what, name, tensor, with_recipe=True):
+        found = {
+            "name": identifier(name, self.taken),
+            "dtype": dtype_of(self._torch, what, tensor),
+            "shape": list(tensor.shape),
+        }
+        if with_recipe:
+            try:
+                if tensor.device.type == "meta":
+                    found["recipe"] = self._light.recipe(tensor)
+                else:
+                    found["recipe"] = recipe_of(self._torch, what, tensor)
+            except Undrawable as reason:
+                self.undrawable.append(str(reason))
+        return found
+
+    def packed(self, prefix, named):
+        """One tensor for each dtype, with all of these in it."""
+        groups = {}
+        for path, tensor in named:
+            groups.setdefault(dtype_of(self._torch, f"'{path}'", tensor), []).append((path, tensor))
+        entries = []
+        for dtype, members in groups.items():
+            parts, end = [], 0
+            for path, tensor in members:
+                parts.append({"path": path, "shape": list(tensor.shape), "offset": end})
+                end += -(-tensor.numel() // PART_ALIGNMENT) * PART_ALIGNMENT
+            entries.append(
+                {
+                    "name": identifier(f"{prefix}{dtype}", self.taken),
+                    "dtype": dtype,
+                    "shape": [end],
+                    "parts": parts,
+                }
+            )
+            self.undrawable.append("parameters and buffers are packed")
+        return entries
 
 
 def leaves_of(torch, out):
@@ -149,6 +300,135 @@ def leaves_of(torch, out):
     if isinstance(out, (tuple, list)):
         return [leaf for part in out for leaf in leaves_of(torch, part)]
     raise Refused(f"forward returns a {type(out).__name__}, not tensors")
+
+
+def bytes_of(torch, values):
+    return sum(v.numel() * v.element_size() for v in values if isinstance(v, torch.Tensor))
+
+
+def call(torch, model, values):
+    """The leaves of a call that leaves model and values as they are."""
+    with torch.no_grad():
+        own = [v.clone() if isinstance(v, torch.Tensor) else v for v in values]
+        return leaves_of(torch, copy.deepcopy(model)(*own))
+
+
+def outputs_of(torch, module, model, values):
+    """The leaves of a call, or tensors of their shapes and dtypes."""
+    if bytes_of(torch, values) > LARGE_BYTES:
+        try:
+            with torch.no_grad():
+                bare = copy.deepcopy(model).to("meta")
+                given = [v.to("meta") if isinstance(v, torch.Tensor) else v for v in values]
+                outs = leaves_of(torch, bare(*given))
+            if all(out.device.type == "meta" for out in outs):
+                return outs
+        except Refused:
+            raise
+        except Exception:
+            pass  # not every operation has shapes without values
+    if not has_values(torch, values):
+        torch.manual_seed(SEED)
+        values = list(module.get_inputs())
+    return call(torch, model, values)
+
+
+class Trial:
+    """Whether answers that take no work pass, on a few rows of the inputs where these can be cut."""
+
+    def __init__(self, torch, module, model, values, outs):
+        self._torch = torch
+        self._module = module
+        self._model = model
+        tensors = [v for v in values if isinstance(v, torch.Tensor) and v.dim() > 0]
+        rows = {tensor.shape[0] for tensor in tensors}
+        follow = all(out.dim() == 0 or (rows and out.shape[0] in rows) for out in outs)
+        cuts = []
+        if len(rows) == 1 and min(rows) > TRIED_ROWS and follow:
+            cuts.append(self._rows)
+        if not list(model.parameters()):
+            cuts.append(self._scaled)
+        for cut in cuts:
+            try:
+                self._inputs = cut
+                call(torch, model, cut(TRIED_SEED))
+                return
+            except RuntimeError:
+                pass  # what was cut does not go together
+        self._inputs = self._whole
+        if bytes_of(torch, values) > TRIED_BYTES:
+            raise Untested("the inputs cannot be cut and are too large to be tried on processors")
+
+    def _whole(self, seed):
+        self._torch.manual_seed(seed)
+        return list(self._module.get_inputs())
+
+    def _scaled(self, seed):
+        self._torch.manual_seed(seed)
+        with Light(self._torch, scaled=True):
+            return list(self._module.get_inputs())
+
+    def _rows(self, seed):
+        torch = self._torch
+        values, light = inputs_of(torch, self._module, seed)
+        few = []
+        for value in values:
+            if not isinstance(value, torch.Tensor) or value.dim() == 0:
+                few.append(value)
+            elif value.device.type == "meta":
+                few.append(light.rows(value, TRIED_ROWS))
+            else:
+                few.append(value[:TRIED_ROWS].clone())
+        return few
+
+    def _passes(self, answers, right):
+        torch = self._torch
+        for answer, one in zip(answers, right):
+            if answer.shape != one.shape:
+                return False
+            if not one.is_floating_point():
+                if not bool((answer == one).all()):
+                    return False
+            elif not torch.allclose(answer.float(), one.float(), rtol=TOLERANCE, atol=TOLERANCE):
+                return False
+        return True
+
+    def run(self):
+        """What passes, in words; empty: nothing does."""
+        torch = self._torch
+        values = self._inputs(TRIED_SEED)
+        start = time.monotonic()
+        right = call(torch, self._model, values)
+        if time.monotonic() - start > TRIED_SECONDS:
+            raise Untested(f"a call takes longer than {TRIED_SECONDS} s on processors")
+        torch.manual_seed(OTHER_SEEDS[0])
+        if not self._passes(call(torch, self._model, values), right):
+            raise Refused(
+                "the model gives another answer each time it is called (random numbers in forward)"
+            )
+        found = []
+        if self._passes([torch.zeros_like(one) for one in right], right):
+            found.append("zeros")
+        elif self._passes([torch.full_like(one, middle(one)) for one in right], right):
+            found.append("a constant")
+        for seed in OTHER_SEEDS:
+            if self._passes(call(torch, self._model, self._inputs(seed)), right):
+                found.append("another input's answer")
+                break
+        for value in [v for v in values if isinstance(v, torch.Tensor)]:
+            if len(right) == 1 and value.shape == right[0].shape and value.dtype == right[0].dtype:
+                if self._passes([value], right):
+                    found.append("a copy of an input")
+                    break
+        return " and ".join(found)
+
+
+def middle(tensor):
+    if tensor.numel() == 0:
+        return 0
+    if tensor.is_floating_point():
+        return (float(tensor.float().min()) + float(tensor.float().max())) / 2
+    return int(tensor.flatten().median()) if str(tensor.dtype) != "torch.bool" else bool(tensor.all())
 
 
 def describe(torch, module):
@@ -161,38 +441,55 @@ def describe(torch, module):
     if isinstance(init, dict):
         raise Refused("get_init_inputs returns a dict, not a list")
     model = module.Model(*init)
-    torch.manual_seed(SEED)
-    inputs = module.get_inputs()
+    inputs, light = inputs_of(torch, module, SEED)
     signature = list(inspect.signature(model.forward).parameters)
-    taken = set()
+    tensors = Tensors(torch, light)
     answer = {"init": [literal(value) for value in init]}
     answer["inputs"] = []
     for position, value in enumerate(inputs):
         given = signature[position] if position < len(signature) else f"x{position}"
-        name = identifier(given, taken)
         what = f"input '{given}'"
         if isinstance(value, torch.Tensor):
-            answer["inputs"].append(described(torch, what, name, value))
+            answer["inputs"].append(tensors.entry(what, given, value))
         elif isinstance(value, (bool, int, float)):
-            answer["inputs"].append({"name": name, "value": literal(value)})
+            answer["inputs"].append(
+                {"name": identifier(given, tensors.taken), "value": literal(value)}
+            )
         else:
             raise Refused(f"{what} is a {type(value).__name__}, not a tensor or a number")
-    for group, prefix, tensors in (
-        ("parameters", "p_", model.named_parameters()),
-        ("buffers", "b_", model.named_buffers()),
-    ):
+    groups = (
+        ("parameters", "p_", list(model.named_parameters())),
+        ("buffers", "b_", list(model.named_buffers())),
+    )
+    many = len(inputs) + sum(len(named) for _, _, named in groups) > MOST_TENSORS
+    for group, prefix, named in groups:
+        if many:
+            answer[group] = tensors.packed(prefix, named)
+            continue
         answer[group] = []
-        for path, tensor in tensors:
-            name = identifier(prefix + path, taken)
-            entry = described(torch, f"{group[:-1]} '{path}'", name, tensor)
+        for path, tensor in named:
+            entry = tensors.entry(f"{group[:-1]} '{path}'", prefix + path, tensor)
             entry["path"] = path
             answer[group].append(entry)
-    with torch.no_grad():
-        outs = leaves_of(torch, model(*inputs))
+    answer["made"] = bool(tensors.undrawable)
+
+    outs = outputs_of(torch, module, model, inputs)
     answer["outputs"] = []
     for position, out in enumerate(outs):
-        name = identifier("out" if len(outs) == 1 else f"out{position}", taken)
-        answer["outputs"].append(described(torch, f"output {position}", name, out, False))
+        name = "out" if len(outs) == 1 else f"out{position}"
+        entry = tensors.entry(f"output {position}", name, out, with_recipe=False)
+        answer["outputs"].append(entry)
+
+    answer["degenerate"] = answer["untested"] = ""
+    try:
+        answer["degenerate"] = Trial(torch, module, model, inputs, outs).run()
+    except Untested as reason:
+        answer["untested"] = str(reason)
+    except MemoryError:
+        answer["untested"] = "the problem is too large to be tried on processors"
+    except RuntimeError as error:
+        # Of memory.
+        answer["untested"] = f"a call on processors fails: {str(error)[:200]}"
     return answer
 
 
@@ -204,6 +501,7 @@ def main():
         module = importlib.util.module_from_spec(spec)
         sys.modules["problem"] = module
         spec.loader.exec_module(module)
+        torch.set_grad_enabled(False)
         answer = describe(torch, module)
     except Refused as error:
         answer = {"error": str(error)}

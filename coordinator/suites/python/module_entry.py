@@ -5,37 +5,52 @@ def _ksearch_entry():
     import torch
 
     init = @INIT@
+    # For each argument what it holds: [(path, shape, first element)].
     parameters = @PARAMETERS@
     buffers = @BUFFERS@
     reference = @REFERENCE@
+    compiled = @COMPILED@
+    precision = @PRECISION@
     made = []
 
-    def places(module, attribute, named, wanted, what):
+    def wanted(packs):
+        return [(path, shape) for pack in packs for path, shape, _ in pack]
+
+    def places(module, named, packs, what):
         """Where each of the tensors that are wanted is held: (module, name)."""
         found = []
         for path, tensor in named:
             owner, _, name = path.rpartition(".")
             found.append((path, tuple(tensor.shape), module.get_submodule(owner), name))
         by_path = {path: (shape, owner, name) for path, shape, owner, name in found}
-        if all(by_path.get(path, [None])[0] == shape for path, shape in wanted):
-            return [by_path[path][1:] for path, _ in wanted]
+        if all(by_path.get(path, [None])[0] == shape for path, shape in wanted(packs)):
+            return [by_path[path][1:] for path, _ in wanted(packs)]
         # Other names, but the same tensors in the same order, as upstream's seeds need.
-        if [shape for _, shape, _, _ in found] == [shape for _, shape in wanted]:
+        if [shape for _, shape, _, _ in found] == [shape for _, shape in wanted(packs)]:
             return [(owner, name) for _, _, owner, name in found]
         raise TypeError(
-            f"the {what} of @CLASS@ are {[(p, s) for p, s, _, _ in found]}, not those of Model: {wanted}"
+            f"the {what} of @CLASS@ are {[(p, s) for p, s, _, _ in found]}, not those of Model: "
+            f"{wanted(packs)}"
         )
 
     def model(device):
         if not made:
             torch.manual_seed(42)
             module = @CLASS@(*init)
-            module.to(device)
+            module.to(device, precision)
+            called = module
+            if compiled:
+                from torch import _dynamo
+
+                for limit in ("cache_size_limit", "recompile_limit"):
+                    if hasattr(_dynamo.config, limit):
+                        setattr(_dynamo.config, limit, 1024)
+                called = torch.compile(module, dynamic=False)
             made.append(
                 (
-                    module,
-                    places(module, "_parameters", module.named_parameters(), parameters, "parameters"),
-                    places(module, "_buffers", module.named_buffers(), buffers, "buffers"),
+                    called,
+                    places(module, module.named_parameters(), parameters, "parameters"),
+                    places(module, module.named_buffers(), buffers, "buffers"),
                 )
             )
         return made[0]
@@ -45,15 +60,25 @@ def _ksearch_entry():
             return (out,)
         return tuple(leaf for part in out for leaf in leaves(part))
 
+    def parts(packs, values):
+        """The tensors that the arguments hold."""
+        for pack, value in zip(packs, values):
+            if len(pack) == 1 and tuple(value.shape) == pack[0][1]:
+                yield value
+                continue
+            for _, shape, first in pack:
+                yield value[first : first + torch.Size(shape).numel()].view(shape)
+
     def call(arguments, device):
         module, parameter_places, buffer_places = model(device)
-        count = len(arguments) - len(parameter_places) - len(buffer_places)
+        count = len(arguments) - len(parameters) - len(buffers)
         inputs = arguments[:count]
         if reference:  # which may write into them
             inputs = [x.clone() if isinstance(x, torch.Tensor) else x for x in inputs]
-        for (owner, name), value in zip(parameter_places, arguments[count:]):
+        after = count + len(parameters)
+        for (owner, name), value in zip(parameter_places, parts(parameters, arguments[count:after])):
             getattr(owner, name).data = value
-        for (owner, name), value in zip(buffer_places, arguments[count + len(parameter_places) :]):
+        for (owner, name), value in zip(buffer_places, parts(buffers, arguments[after:])):
             owner._buffers[name] = value.clone()
         out = leaves(module(*inputs))
         return out[0] if len(out) == 1 else out

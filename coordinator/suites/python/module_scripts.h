@@ -5,9 +5,15 @@
 
 namespace ksearch {
 
-// The texts of the .py files beside this header.
+// The texts of the .py files beside this header, some with @NAMES@ to be filled in.
 absl::string_view DescribeModuleScript();
-absl::string_view ModuleEntryScript();  // with @NAMES@ to be filled in
+absl::string_view ModuleEntryScript();
+absl::string_view ModuleInputsScript();
+absl::string_view ModuleExportScript();
+absl::string_view PythonProgramScript();
+absl::string_view NativeProgramScript();
+// ksearch_cuda.h, which programs in CUDA may include.
+absl::string_view CudaHeaderText();
 
 }  // namespace ksearch
 

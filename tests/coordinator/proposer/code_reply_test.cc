@@ -193,6 +193,18 @@ TEST(CodeReplyTest, BothWaysToDefineAPythonEntryAreTaken) {
   }
 }
 
+TEST(CodeReplyTest, FormsOfATaskAreEntriesToo) {
+  const std::string reply = "Here.\n```python\nimport torch\nclass ModelNew(M):\n  pass\n```\n";
+  const std::vector<std::string> forms = {"class ModelNew("};
+  const auto sources = ParseCodeReply(reply, v1::LANGUAGE_PYTHON, forms);
+  ASSERT_TRUE(sources.ok()) << sources.status();
+  EXPECT_EQ(sources->files(0).content(), "import torch\nclass ModelNew(M):\n  pass\n");
+  EXPECT_FALSE(ParseCodeReply(reply, v1::LANGUAGE_PYTHON).ok());
+  const auto neither = ParseCodeReply("```python\nx = 1\n```", v1::LANGUAGE_PYTHON, forms);
+  EXPECT_THAT(std::string(neither.status().message()),
+              HasSubstr("no line begins with \"def run(\" or \"class ModelNew(\""));
+}
+
 TEST(CodeReplyTest, SeveralPythonFilesByNameOrFirstComment) {
   const std::string kernel = "from tile import size\ndef run(x, y):\n  pass\n";
   const auto both = ElementsAre(Pair("kernel.py", kernel), Pair("tile.py", "size = 4\n"));

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "common/program_form.h"
 #include "coordinator/suites/gpumode/gpumode_description.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -180,19 +181,20 @@ TEST_F(GpuModeSuiteTest, SubmissionsStayAsTheyAreAndSeeNoReference) {
   const std::string submission =
       "#!POPCORN leaderboard rows_v2\nfrom task import input_t\n\n"
       "def custom_kernel(data):\n    return data\n";
+  const auto task = Suite()->Load("rows_v2");
+  ASSERT_TRUE(task.ok()) << task.status();
   v1::Sources sources;
   sources.set_language(v1::LANGUAGE_PYTHON);
   sources.add_files()->set_path("mine.py");
   for (const char* own : {"def run(x, y):\n    pass\n", "class Other: pass\n",
                           "def custom_kernel(d): pass\ndef run(x):\n    pass\n"}) {
     sources.mutable_files(0)->set_content(own);
-    EXPECT_TRUE(Suite()->Adapt("rows_v2", &sources).ok());
-    EXPECT_EQ(sources.files(0).content(), own);
+    EXPECT_EQ(WithTaskEntry(*task, sources).files(0).content(), own);
   }
   sources.mutable_files(0)->set_content(submission);
-  ASSERT_TRUE(Suite()->Adapt("rows_v2", &sources).ok());
   std::map<std::string, std::string> files;
-  for (const v1::SourceFile& file : sources.files()) files[file.path()] = file.content();
+  const v1::Sources whole = WithTaskEntry(*task, sources);
+  for (const v1::SourceFile& file : whole.files()) files[file.path()] = file.content();
   EXPECT_EQ(files["submission.py"], submission);
   EXPECT_EQ(files["task.py"], "# task\n");
   EXPECT_EQ(files.count("reference.py"), 0u);

@@ -7,7 +7,8 @@
 #include <map>
 #include <string>
 
-#include "coordinator/suites/module_programs.h"
+#include "absl/strings/str_replace.h"
+#include "common/program_form.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -44,6 +45,9 @@ class KernelBenchSuiteTest : public testing::Test {
     std::string pattern = (fs::temp_directory_path() / "ksearch-kernelbench-XXXXXX").string();
     ASSERT_NE(mkdtemp(pattern.data()), nullptr);
     root_ = pattern;
+    config_.set_kind("kernelbench");
+    config_.set_path(root_.string());
+    config_.set_device(v1::DEVICE_CLASS_CPU);
     Write("KernelBench/level1/23_Row_sums.py", kProblem);
     Write("KernelBench/level1/4_Other.py", "class Model: 4\n");
     Write("KernelBench/level1/notes.py", "");
@@ -57,11 +61,7 @@ class KernelBenchSuiteTest : public testing::Test {
     std::ofstream(root_ / path, std::ios::binary) << text;
   }
   std::unique_ptr<TaskSuite> Suite() {
-    v1::SuiteConfig config;
-    config.set_kind("kernelbench");
-    config.set_path(root_.string());
-    config.set_device(v1::DEVICE_CLASS_CPU);
-    auto suite = MakeKernelBenchSuite(config, &descriptions_);
+    auto suite = MakeKernelBenchSuite(config_, &descriptions_);
     EXPECT_TRUE(suite.ok()) << suite.status();
     return *std::move(suite);
   }
@@ -75,6 +75,7 @@ class KernelBenchSuiteTest : public testing::Test {
   std::string LoadError() { return std::string(Suite()->Load("l1/23").status().message()); }
 
   fs::path root_;
+  v1::SuiteConfig config_;
   FakeDescriptions descriptions_;
 };
 
@@ -100,9 +101,10 @@ TEST_F(KernelBenchSuiteTest, DescribedProblemIsATask) {
   EXPECT_TRUE(task->workloads(1).held_out());
   EXPECT_THAT(task->hidden().keep(), ElementsAre("p_w"));
   const std::string& reference = task->references(0).files(0).content();
-  EXPECT_THAT(reference, AllOf(HasSubstr(kProblem), HasSubstr("Model(*init)"),
-                               HasSubstr("init = [8, ]"), HasSubstr(R"([("fc.weight", (8, )), ])"),
-                               HasSubstr("def run(x, p_w):"), Not(HasSubstr("@"))));
+  EXPECT_THAT(reference,
+              AllOf(HasSubstr(kProblem), HasSubstr("Model(*init)"), HasSubstr("init = [8, ]"),
+                    HasSubstr(R"([[("fc.weight", (8, ), 0)], ])"), HasSubstr("def run(x, p_w):"),
+                    Not(HasSubstr("@"))));
   EXPECT_EQ(Suite()->List()[1].error(), "");
 }
 
@@ -117,23 +119,114 @@ TEST_F(KernelBenchSuiteTest, FailedAndWrongDescriptionsAreTold) {
 
 TEST_F(KernelBenchSuiteTest, CandidatesOfUpstreamGetTheTasksEntry) {
   Describe(v1::OUTCOME_PASSED, kDescription);
+  const auto task = Suite()->Load("l1/23");
+  ASSERT_TRUE(task.ok()) << task.status();
   v1::Sources sources;
   sources.set_language(v1::LANGUAGE_PYTHON);
   sources.add_files()->set_path("new.py");
   for (const char* own : {"def run(x, p_w):\n    pass\n", "class Other: pass\n",
                           "class ModelNew: pass\ndef run(x):\n    pass\n"}) {
     sources.mutable_files(0)->set_content(own);
-    EXPECT_TRUE(Suite()->Adapt("l1/23", &sources).ok());
-    EXPECT_EQ(sources.files(0).content(), own);
+    EXPECT_EQ(WithTaskEntry(*task, sources).files(0).content(), own);
   }
   const std::string candidate = "class ModelNew(torch.nn.Module):\n    pass\n";
   sources.mutable_files(0)->set_content(candidate);
-  ASSERT_TRUE(Suite()->Adapt("l1/23", &sources).ok());
-  EXPECT_THAT(sources.files(0).content(), AllOf(HasSubstr(candidate), HasSubstr("ModelNew(*init)"),
-                                                HasSubstr("def run(x, p_w):")));
+  EXPECT_THAT(WithTaskEntry(*task, sources).files(0).content(),
+              AllOf(HasSubstr(candidate), HasSubstr("ModelNew(*init)"),
+                    HasSubstr("def run(x, p_w):"), Not(HasSubstr("make_inputs"))));
+  EXPECT_THAT(task->forms(0).instructions(), HasSubstr("class ModelNew(torch.nn.Module)"));
   const auto program = Suite()->DescribingProgramOf("l1/23");
   ASSERT_TRUE(program.ok()) << program.status();
   EXPECT_EQ(program->sources.files(1).content(), kProblem);
+}
+
+TEST_F(KernelBenchSuiteTest, PrecisionAndBaselineAreSettings) {
+  Describe(v1::OUTCOME_PASSED, kDescription);
+  const auto usual = Suite()->Load("l1/23");
+  ASSERT_TRUE(usual.ok()) << usual.status();
+  EXPECT_EQ(usual->tolerance().atol(), 1e-4);
+  EXPECT_TRUE(usual->tolerance().sum_of_bounds());
+  EXPECT_THAT(usual->baselines(0).files(0).content(),
+              AllOf(HasSubstr("compiled = False"), HasSubstr("precision = torch.float32")));
+  config_.set_precision("bf16");
+  config_.set_baseline("torch.compile");
+  const auto half = Suite()->Load("l1/23");
+  ASSERT_TRUE(half.ok()) << half.status();
+  EXPECT_EQ(half->tolerance().rtol(), 1e-2);
+  EXPECT_THAT(half->references(0).files(0).content(),
+              AllOf(HasSubstr("compiled = False"), HasSubstr("precision = torch.bfloat16")));
+  EXPECT_THAT(half->baselines(0).files(0).content(), HasSubstr("compiled = True"));
+  const auto program = Suite()->DescribingProgramOf("l1/23");
+  ASSERT_TRUE(program.ok()) << program.status();
+  EXPECT_THAT(program->sources.files(0).content(),
+              AllOf(HasSubstr("PRECISION = \"bfloat16\""), HasSubstr("TOLERANCE = 0.01")));
+  config_.set_precision("fp8");
+  EXPECT_THAT(std::string(MakeKernelBenchSuite(config_, &descriptions_).status().message()),
+              HasSubstr("precision: 'fp8' is not fp32, bf16 or fp16"));
+  config_.set_precision("fp16");
+  config_.set_baseline("fast");
+  EXPECT_THAT(std::string(MakeKernelBenchSuite(config_, &descriptions_).status().message()),
+              HasSubstr("baseline: 'fast' is not eager or torch.compile"));
+}
+
+TEST_F(KernelBenchSuiteTest, WhatPassesWithoutWorkIsListed) {
+  Describe(v1::OUTCOME_PASSED,
+           absl::StrReplaceAll(
+               kDescription, {{"\"buffers\": []", "\"degenerate\": \"zeros\", \"buffers\": []"}}));
+  const auto task = Suite()->Load("l1/23");
+  ASSERT_TRUE(task.ok()) << task.status();
+  EXPECT_EQ(task->degenerate(), "zeros pass as the answer at tolerance 0.0001");
+  EXPECT_THAT(task->definition().tags(), ElementsAre("degenerate"));
+  EXPECT_EQ(Suite()->List()[1].degenerate(), task->degenerate());
+  Describe(v1::OUTCOME_PASSED,
+           absl::StrReplaceAll(kDescription,
+                               {{"\"buffers\": []", "\"untested\": \"slow\", \"buffers\": []"}}));
+  EXPECT_THAT(Suite()->Load("l1/23")->definition().tags(), ElementsAre("admission-untested"));
+}
+
+TEST_F(KernelBenchSuiteTest, ManyParametersLieInOneTensorAndAreMade) {
+  const std::string packed = absl::StrReplaceAll(
+      kDescription,
+      {{"\"path\": \"fc.weight\", ", ""},
+       {"\"shape\": [8],\n                 \"recipe\": {\"kind\": \"uniform\", \"scale\": 0.5, "
+        "\"offset\": -0.25}",
+        "\"shape\": [256], \"parts\": [{\"path\": \"a.w\", \"shape\": [2, 4], \"offset\": 0}, "
+        "{\"path\": \"b\", \"shape\": [], \"offset\": 128}]"},
+       {"\"buffers\": []", "\"made\": true, \"buffers\": []"}});
+  Describe(v1::OUTCOME_PASSED, packed);
+  const auto task = Suite()->Load("l1/23");
+  ASSERT_TRUE(task.ok()) << task.status();
+  EXPECT_TRUE(task->workloads(0).inputs(0).has_made());
+  EXPECT_TRUE(task->workloads(0).inputs(1).has_made());
+  EXPECT_THAT(task->definition().inputs(1).description(), HasSubstr("128 b []"));
+  EXPECT_THAT(task->references(0).files(0).content(),
+              AllOf(HasSubstr("def make_inputs(seed):"),
+                    HasSubstr(R"([("a.w", (2, 4, ), 0), ("b", (), 128), ])")));
+  Describe(v1::OUTCOME_PASSED, absl::StrReplaceAll(packed, {{"\"offset\": 128", "\"offset\": 7"}}));
+  EXPECT_THAT(LoadError(), HasSubstr("parameters[0].parts[1].offset"));
+  Describe(v1::OUTCOME_PASSED, absl::StrReplaceAll(packed, {{"\"made\": true, ", ""}}));
+  EXPECT_THAT(LoadError(), HasSubstr("parts"));
+}
+
+TEST_F(KernelBenchSuiteTest, ProgramsAreHandedToUpstreamAsModelNew) {
+  Describe(v1::OUTCOME_PASSED, kDescription);
+  v1::Sources sources;
+  sources.set_language(v1::LANGUAGE_PYTHON);
+  sources.add_files()->set_path("new.py");
+  sources.mutable_files(0)->set_content("class ModelNew(torch.nn.Module):\n    pass\n");
+  auto file = Suite()->ToUpstream("l1/23", sources);
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(file->path(), "level_1_problem_23_sample_0_kernel.py");
+  EXPECT_EQ(file->content(), sources.files(0).content());
+  sources.mutable_files(0)->set_content("def run(x, p_w):\n    return x\n");
+  file = Suite()->ToUpstream("l1/23", sources);
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_THAT(file->content(), AllOf(HasSubstr(kProblem), HasSubstr("def run(x, p_w):"),
+                                     HasSubstr("class ModelNew(Model):"), Not(HasSubstr("@")),
+                                     HasSubstr(R"x([((4, ), "float32"), ])x")));
+  sources.add_files()->set_path("more.py");
+  EXPECT_THAT(std::string(Suite()->ToUpstream("l1/23", sources).status().message()),
+              HasSubstr("one file"));
 }
 
 TEST_F(KernelBenchSuiteTest, OtherFoldersAreRefused) {

@@ -9,11 +9,7 @@ namespace ksearch {
 absl::string_view DescribeProblemScript();
 absl::string_view ProblemEntryScript();
 absl::string_view PlacementScript();  // stands below either of them
-absl::string_view SubmissionEntryScript();
-absl::string_view SubmissionPythonScript();  // this or the next stands below it
-absl::string_view SubmissionNativeScript();
-// ksearch_cuda.h, which programs in CUDA may include.
-absl::string_view CudaHeaderText();
+absl::string_view SubmissionEntryScript();  // stands below a program (callable_program.h)
 
 }  // namespace ksearch
 

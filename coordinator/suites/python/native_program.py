@@ -10,10 +10,10 @@ def _ksearch_program():
     on_gpu = @ON_GPU@
     declared = (
         "#include <cstdint>\n"
-        "int64_t ksearch_submission_call(int64_t args, int64_t stream);\n"
-        "int64_t ksearch_submission_scratch(int64_t args);\n"
+        "int64_t ksearch_inline_call(int64_t args, int64_t stream);\n"
+        "int64_t ksearch_inline_scratch(int64_t args);\n"
     )
-    functions = ["ksearch_submission_call", "ksearch_submission_scratch"]
+    functions = ["ksearch_inline_call", "ksearch_inline_scratch"]
     if on_gpu:
         major, minor = torch.cuda.get_device_capability()
         target = f"{major}{minor}{'a' if major >= 9 else ''}"
@@ -39,29 +39,28 @@ def _ksearch_program():
             extra_cflags=["-O3", "-std=c++20"],
         )
 
-    def slot(number):
-        if isinstance(number, float):
-            return struct.unpack("<q", struct.pack("<d", number))[0]
-        return int(number)
+    def slot(value):
+        if isinstance(value, torch.Tensor):
+            return value.data_ptr()
+        if isinstance(value, float):
+            return struct.unpack("<q", struct.pack("<d", value))[0]
+        return int(value)
 
-    def program(axes, inputs, numbers, outputs):
-        words = [*axes, *(x.data_ptr() for x in inputs), *(slot(x) for x in numbers)]
-        words += [x.data_ptr() for x in outputs]
+    def program(axes, inputs, outputs):
+        words = [*axes, *(slot(x) for x in inputs), *(x.data_ptr() for x in outputs)]
         # Then the scratch memory, of as many bytes as the program asks for.
         arguments = (ctypes.c_int64 * (len(words) + 2))(*words, 0, 0)
         address = ctypes.addressof(arguments)
-        bytes_needed = library.ksearch_submission_scratch(address)
+        bytes_needed = library.ksearch_inline_scratch(address)
         scratch = torch.empty(max(bytes_needed, 0), dtype=torch.uint8, device=outputs[0].device)
         if bytes_needed > 0:
             arguments[len(words)] = scratch.data_ptr()
             arguments[len(words) + 1] = bytes_needed
         stream = torch.cuda.current_stream().cuda_stream if on_gpu else 0
-        code = library.ksearch_submission_call(address, stream)
+        code = library.ksearch_inline_call(address, stream)
         if code != 0:
             raise RuntimeError(f"ksearch_run returned {code}")
         return outputs
 
     return program
 
-
-custom_kernel = _ksearch_submission(_ksearch_program())

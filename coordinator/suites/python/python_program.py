@@ -5,16 +5,14 @@ def _ksearch_program():
 
     signature = inspect.signature(run)
 
-    def program(axes, inputs, numbers, outputs):
+    def program(axes, inputs, outputs):
         try:
-            signature.bind(*inputs, *numbers, *outputs)
+            signature.bind(*inputs, *outputs)
         except TypeError:
-            results = run(*inputs, *numbers)
+            results = run(*inputs)
             return list(results) if isinstance(results, (tuple, list)) else [results]
-        run(*inputs, *numbers, *outputs)
+        run(*inputs, *outputs)
         return outputs
 
     return program
 
-
-custom_kernel = _ksearch_submission(_ksearch_program())
