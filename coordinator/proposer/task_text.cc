@@ -63,7 +63,8 @@ std::string ConstraintLine(const std::string& constraint) {
 
 std::string ToleranceText(const v1::Tolerance& tolerance) {
   if (tolerance.judged_by_program()) {
-    return "A checker of the task's own judges the outputs by their properties; several answers may "
+    return "A checker of the task's own judges the outputs by their properties; several answers "
+           "may "
            "be right.\n";
   }
   std::string text =
@@ -74,7 +75,8 @@ std::string ToleranceText(const v1::Tolerance& tolerance) {
                 "is finite. ",
                 tolerance.atol(), tolerance.rtol())
           : absl::StrFormat(
-                "An output element is wrong if its absolute error exceeds %g and its relative error "
+                "An output element is wrong if its absolute error exceeds %g and its relative "
+                "error "
                 "exceeds %g; a non-finite value is wrong wherever the reference is finite. ",
                 tolerance.atol(), tolerance.rtol());
   if (tolerance.required_matched_ratio() > 0 && tolerance.required_matched_ratio() < 1) {
