@@ -55,6 +55,17 @@ void CheckMeasurement(const v1::MeasurePlan& plan, const v1::Limits& limits,
   faults->Range("limits.artifact_bytes", static_cast<double>(limits.artifact_bytes()), 1, 1 << 30);
 }
 
+// Fields whose meaning is settled, but which nothing here acts on yet.
+void CheckUnsupported(const v1::RunConfig& config, SettingFaults* faults) {
+  faults->Require(config.continue_from_solution().empty(),
+                  "continue_from_solution is not supported yet: --seed-solution run:ID begins with "
+                  "the best program of another run");
+  faults->Require(config.continue_from_world_model().empty(),
+                  "continue_from_world_model is not supported yet");
+  faults->Require(!config.has_initial_tree(), "initial_tree is not supported yet");
+  faults->Require(!config.has_trial(), "trial is not supported yet");
+}
+
 bool HasRole(const v1::RunConfig& config, const std::string& role) {
   const std::vector<StrategyRole>& roles = RolesOf(config.strategy());
   return role.empty() || std::any_of(roles.begin(), roles.end(),
@@ -191,6 +202,7 @@ absl::StatusOr<v1::RunConfig> CompleteRunConfig(const v1::RunConfig& request,
   faults.Require(config.seed() > 0, "seed is 0, must be a whole number from 1");
   faults.Range("max_output_tokens", config.max_output_tokens(), 16, 1e6);
   for (const std::string& fault : unfit) faults.Require(false, fault);
+  CheckUnsupported(config, &faults);
   CheckMeasurement(config.measure(), config.limits(), &faults);
   // Their default is that of a device, which the task names: JobSpecs fills it in.
   if (!launches_given) config.mutable_measure()->clear_launches();

@@ -162,6 +162,22 @@ TEST(CompleteRunConfigTest, AZeroIsNoAbsentNumber) {
   EXPECT_EQ(config->world_model().too_hard_decay(), 0);
 }
 
+TEST(CompleteRunConfigTest, WhatNothingActsOnIsRefusedByName) {
+  v1::RunConfig request;
+  request.set_task("t");
+  request.set_provider("p");
+  request.set_continue_from_solution("run");
+  request.set_continue_from_world_model("run");
+  request.mutable_initial_tree();
+  request.mutable_trial();
+  const auto config = CompleteRunConfig(request, {});
+  ASSERT_EQ(config.status().code(), absl::StatusCode::kInvalidArgument);
+  for (const char* field :
+       {"continue_from_solution", "continue_from_world_model", "initial_tree", "trial"}) {
+    EXPECT_THAT(std::string(config.status().message()), HasSubstr(field));
+  }
+}
+
 TEST(CompleteRunConfigTest, NotANumberIsOutsideEveryRange) {
   v1::RunConfig request;
   request.set_task("t");
