@@ -153,12 +153,12 @@ TEST_F(ViewsTest, RetiredWorkersAreListedOnlyForThoseWhoAsk) {
   *home.mutable_last_report_at() = ToProto(now - absl::Minutes(1));
   Retirement retirement = {.now = now, .after = absl::Hours(1)};
   const auto ids = [&] {
-    std::vector<std::string> ids;
+    std::vector<std::string> found;
     const auto reply = ViewWorkers(store_, fleet_, retirement);
     for (const v1::WorkerStatus& worker : reply->workers()) {
-      ids.push_back(worker.worker_id() + (worker.retired() ? " (retired)" : ""));
+      found.push_back(worker.worker_id() + (worker.retired() ? " (retired)" : ""));
     }
-    return ids;
+    return found;
   };
   EXPECT_THAT(ids(), ElementsAre("connected", "just_gone"));
   retirement.listed = true;
