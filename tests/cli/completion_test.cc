@@ -38,7 +38,7 @@ std::string Offered(const std::string& words, int cursor) {
 
 TEST(CompletionTest, BashOffersCommandsOfThePlace) {
   EXPECT_THAT(Offered("ksearch ''", 1), AllOf(HasSubstr(" run "), HasSubstr(" doctor ")));
-  EXPECT_EQ(Offered("ksearch wor", 1), " workers \n");
+  EXPECT_EQ(Offered("ksearch wor", 1), " workers worker \n");
   EXPECT_THAT(Offered("ksearch task ''", 2),
               AllOf(HasSubstr(" new "), HasSubstr(" check "), Not(HasSubstr(" doctor "))));
   EXPECT_EQ(Offered("ksearch --json task ne", 3), " new \n");
