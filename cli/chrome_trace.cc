@@ -126,7 +126,7 @@ void DrawCall(const v1::TimedCall& call, std::pair<absl::Time, absl::Time> span,
 
 void DrawLease(const v1::TimedLease& lease, std::pair<absl::Time, absl::Time> span,
                absl::Time origin, Process* worker) {
-  const auto [begin, end] = span;
+  const absl::Time begin = span.first, end = span.second;
   const v1::StageTimes& stages = lease.stages();
   const std::string kind = Word(v1::JobKind_Name(lease.kind()), "JOB_KIND_");
   const std::string name = absl::StrCat(kind, " ", Short(lease.candidate_id()));

@@ -89,6 +89,26 @@ def get_init_inputs():
     return []
 )py";
 
+// Each answer is 0: a program passes that does nothing.
+constexpr char kDegenerate[] = R"py(import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.relu(x - 3)
+
+
+def get_inputs():
+    return [torch.rand(64, 64)]
+
+
+def get_init_inputs():
+    return []
+)py";
+
+// A program with the task's own entry.
+constexpr char kSquare[] = "import torch\n\ndef run(A, out):\n    torch.mm(A, A, out=out)\n";
+
 // As a model would write it: other operations, the same layers.
 constexpr char kModelNew[] = R"py(import torch
 import torch.nn as nn
@@ -130,6 +150,7 @@ class SuitesTest : public testing::Test {
     Write("flashinfer/blob/c.safetensors", "version https://git-lfs.github.com/spec/v1\n");
     Write("KernelBench/level1/7_Linear_norm.py", kProblem);
     Write("KernelBench/level1/8_Symmetric.py", kSymmetric);
+    Write("KernelBench/level1/9_Degenerate.py", kDegenerate);
     Write("KernelBench/level2/1_Broken.py", "import nosuch\n");
     cluster_->StartCoordinator(absl::StrCat(
         "suites { kind: 'flashinfer' device: DEVICE_CLASS_CPU path: '", Path("flashinfer"), "' }\n",
@@ -184,14 +205,15 @@ TEST_F(SuitesTest, ProblemOfKernelBenchIsDescribedAndItsCandidatesJudgedUnchange
   EXPECT_NE(early.exit.code, 0);
   EXPECT_THAT(early.err, HasSubstr("ksearch task describe kernelbench/l1/7"));
 
-  const CommandOutput described = cluster_->Cli(
-      {"task", "describe", "kernelbench/l1/7", "kernelbench/l1/8", "kernelbench/l2/1"});
+  const CommandOutput described =
+      cluster_->Cli({"task", "describe", "kernelbench/l1/7", "kernelbench/l1/8", "kernelbench/l1/9",
+                     "kernelbench/l2/1"});
   EXPECT_EQ(described.exit.code, 3) << described.out << described.err;
   EXPECT_THAT(described.out, AllOf(HasSubstr("kernelbench/l1/7: described"),
-                                   HasSubstr("symmetric matrix"), HasSubstr("nosuch")));
+                                   HasSubstr("kernelbench/l1/8: described"), HasSubstr("nosuch")));
   const CommandOutput list = cluster_->Cli({"task", "ls", "--suite", "kernelbench"});
   EXPECT_THAT(list.out, AllOf(HasSubstr("Linear norm"), HasSubstr("l2"), HasSubstr("UNUSABLE: "),
-                              HasSubstr("symmetric matrix")));
+                              HasSubstr("DEGENERATE: zeros and another input's answer pass")));
 
   const CommandOutput good = Check("kernelbench/l1/7", "model_new.py");
   EXPECT_EQ(good.exit.code, 0) << good.out << good.err;
@@ -208,8 +230,14 @@ TEST_F(SuitesTest, ProblemOfKernelBenchIsDescribedAndItsCandidatesJudgedUnchange
   const CommandOutput fewer = Check("kernelbench/l1/7", "fewer.py");
   EXPECT_EQ(fewer.exit.code, 7) << fewer.out << fewer.err;
 
+  // Its symmetric inputs are made by the problem itself.
+  Write("square.py", kSquare);
+  const CommandOutput timed =
+      cluster_->Cli({"eval", "--task", "kernelbench/l1/8", Path("square.py")});
+  EXPECT_EQ(timed.exit.code, 0) << timed.out << timed.err;
+
   const CommandOutput doctor = cluster_->Cli({"doctor"});
-  EXPECT_THAT(doctor.out, AllOf(HasSubstr("suite kernelbench: 2 tasks cannot be used"),
+  EXPECT_THAT(doctor.out, AllOf(HasSubstr("suite kernelbench: 1 tasks cannot be used"),
                                 Not(HasSubstr("task kernelbench/"))));
   const CommandOutput check = cluster_->Cli({"task", "check", "kernelbench/l1/7"});
   EXPECT_EQ(check.exit.code, 3) << check.out;
