@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/json_output.h"
 #include "cli/text.h"
+#include "common/guard_factor.h"
 
 namespace ksearch {
 namespace {
@@ -37,6 +38,7 @@ std::string LanguagesText(const v1::TaskSummary& task) {
 std::string NoteText(const v1::TaskSummary& task) {
   if (!task.error().empty()) return absl::StrCat("UNUSABLE: ", task.error());
   if (!task.fault().empty()) return absl::StrCat("AT FAULT: ", task.fault());
+  if (!task.degenerate().empty()) return absl::StrCat("DEGENERATE: ", task.degenerate());
   return task.title();
 }
 
@@ -80,6 +82,12 @@ std::string OneText(const v1::TaskSummary& task) {
   line("languages", LanguagesText(task));
   line("workloads",
        absl::StrCat(task.feedback_workloads(), ", and ", task.held_out_workloads(), " held out"));
+  if (task.objective().ranked() == v1::Objective::RANKED_OFFICIAL) {
+    line("ranked   ", absl::StrCat("by its official workloads; held-out ones must be right, and at "
+                                   "most ",
+                                   *GuardFactorOf(task.objective(), /*held_out=*/true),
+                                   " times slower than the rival"));
+  }
   line("tags     ", absl::StrJoin(task.tags(), ", "));
   line("from     ", task.path());
   if (task.left_out_size() > 0) {
