@@ -52,6 +52,9 @@ class BlockTimer {
   // program, so both need new processes, in which it is not tried again.
   virtual SideEnding Choose(const ConfirmationCase& one, ConfirmationSide* rival,
                             ConfirmationSide* candidate, bool* start_again) = 0;
+  // Whose block comes first in a pair. Turns change from launch to launch and from workload to
+  // workload; over them each side is first equally often, so that a drift hits both alike.
+  virtual bool RivalFirst(int turn, int pair) const = 0;
   // Of an idle runner, as between the sides' GOs. Non-OK is trouble of this machine.
   virtual absl::StatusOr<absl::Duration> RoundTrip() = 0;
   // A block of `first`, then one of `second`, the last but `pairs_left - 1` of this workload.

@@ -78,12 +78,12 @@ absl::StatusOr<std::unique_ptr<ConfirmationSide>> Confirmation::StartSide(
 }
 
 absl::StatusOr<Ending> Confirmation::Open(ConfirmationSide* side, const ConfirmationCase& one,
-                                          int launch) {
+                                          int turn) {
   const int sets = timer_->Sets(*one.workload);
-  // Who has which buffers changes from launch to launch: physical addresses alone make a difference
-  // of some percent.
+  // Who has which buffers changes from turn to turn: physical addresses alone make a difference of
+  // some percent.
   const int buffers_of_side =
-      timer_->SharesMemory() ? 0 : (launch + (side->is_candidate ? 1 : 0)) % 2;
+      timer_->SharesMemory() ? 0 : (turn + (side->is_candidate ? 1 : 0)) % 2;
   ASSIGN_OR_RETURN(std::shared_ptr<BufferSets> buffers,
                    bench_.Buffers(one.workload, sets, absl::StrCat("side", buffers_of_side)));
   side->session = std::make_unique<WorkloadSession>(*side->link, one.workload, std::move(buffers),
@@ -93,11 +93,11 @@ absl::StatusOr<Ending> Confirmation::Open(ConfirmationSide* side, const Confirma
     if (content >= kGateContents && content < kFirstFreshContent) oracled.push_back(content);
   }
   Rng rng(RandomUint64());
+  const int compared = LateComparisons(one.oracles, plan_.launches(), &rng);
   // A rival's calls are its task's word.
-  const int compared =
-      side->is_candidate ? LateComparisons(one.oracles, plan_.launches(), &rng) : 0;
-  side->session->CompareLater(compared);
-  // One more, if its time allows any.
+  side->session->CompareLater(side->is_candidate ? compared : 0);
+  // One more, if its time allows any. The rival makes these calls too, for nobody to look at: what
+  // only one side does makes that side faster.
   side->wants_late_inputs = compared > 0;
   side->dealer = std::make_unique<CallDealer>(sets, std::move(oracled), rng);
   side->audit = ClockAudit();
@@ -222,9 +222,15 @@ absl::StatusOr<SideEnding> Confirmation::RunCase(int launch, const ConfirmationC
                                                  ConfirmationSide* candidate, bool* start_again,
                                                  CaseBlocks* blocks) {
   const absl::Time start = bench_.clock().SteadyNow();
+  // What is the luck of a turn cancels out within a launch of several workloads.
+  const int turn = launch + static_cast<int>(blocks->index);
+  // Whoever begins is opened first, so that its first block, as all others, follows the other
+  // side's calls.
+  const bool rival_opens = timer_->RivalFirst(turn, 0);
   do {
-    for (ConfirmationSide* side : {rival, candidate}) {
-      ASSIGN_OR_RETURN(Ending opened, Open(side, one, launch));
+    for (ConfirmationSide* side :
+         {rival_opens ? rival : candidate, rival_opens ? candidate : rival}) {
+      ASSIGN_OR_RETURN(Ending opened, Open(side, one, turn));
       if (!opened.passed()) return SideEnding{std::move(opened), side};
     }
   } while (timer_->WantsMoreSets(one, *rival, *candidate));
@@ -238,8 +244,7 @@ absl::StatusOr<SideEnding> Confirmation::RunCase(int launch, const ConfirmationC
     candidate->audit.AddRoundTrip(round_trip);
     rival->least_round_trip = candidate->least_round_trip =
         std::min(candidate->least_round_trip, round_trip);
-    // A B, B A, A B, ...: a drift hits both alike.
-    const bool rival_first = (done + launch) % 2 == 0;
+    const bool rival_first = timer_->RivalFirst(turn, done);
     ASSIGN_OR_RETURN(BlockTimer::Pair pair, timer_->RunPair(one, rival_first ? rival : candidate,
                                                             rival_first ? candidate : rival,
                                                             plan_.blocks_per_launch() - done));

@@ -38,8 +38,8 @@ struct ConfirmationResult {
 
 // Times candidate and rival side by side (docs/measuring.md): at most plan.launches times two fresh
 // runner processes, both resident, one active, until a look at the results settles the verdict
-// (LooksAt); per workload plan.blocks_per_launch pairs of blocks in ABBA order, a block lasting at
-// least plan.min_block_time. A launch begins with the workloads that come off worst
+// (LooksAt); per workload plan.blocks_per_launch pairs of blocks (BlockTimer::RivalFirst), a block
+// lasting at least plan.min_block_time. A launch begins with the workloads that come off worst
 // (DecidingFirst), and the last one before a look ends with the workload that settles it
 // (DecidesAlone). Times are the verifier's own clock alone, so a forged inner clock gains nothing.
 // Bounds are those of EstimateSpeedup; all looks together hold plan.confidence. A candidate whose
@@ -100,8 +100,8 @@ class Confirmation {
   // *ending: of loading the program.
   absl::StatusOr<std::unique_ptr<ConfirmationSide>> StartSide(const ProgramImage& program,
                                                               bool is_candidate, Ending* ending);
-  // Maps a workload and warms up.
-  absl::StatusOr<Ending> Open(ConfirmationSide* side, const ConfirmationCase& one, int launch);
+  // Maps a workload and warms up. `turn` says which buffers are whose.
+  absl::StatusOr<Ending> Open(ConfirmationSide* side, const ConfirmationCase& one, int turn);
   // Until a launch is over, or it is known why there can be none: *result's ending. With a
   // `confidence` a workload may decide the comparison; then the launch is not whole.
   absl::Status RunLaunch(int launch, std::optional<double> confidence,

@@ -21,6 +21,8 @@ int HostBlockTimer::Sets(const WorkloadCase& workload) const {
 
 absl::Status HostBlockTimer::BeginLaunch(int) { return absl::OkStatus(); }
 
+bool HostBlockTimer::RivalFirst(int turn, int) const { return turn % 2 == 0; }
+
 Ending HostBlockTimer::OpenSide(ConfirmationSide* side, const ConfirmationCase&) {
   return WarmUp(*side->session, *side->dealer, kConfirmWarmUpCalls, kConfirmWarmUpTime, limits_,
                 bench_.clock(), &side->call_us);
@@ -49,20 +51,21 @@ absl::StatusOr<BlockTimer::Pair> HostBlockTimer::RunPair(const ConfirmationCase&
     Ending ending = RunBlock(side, one, calls, pairs_left,
                              side->is_candidate ? &pair.candidate_us : &pair.rival_us);
     pair.ended = {std::move(ending), side};
-    if (!pair.ended.passed()) return pair;
-  }
-  // After both: calls that only one side makes before its block make it some percent faster.
-  Rng& rng = candidate->dealer->rng();
-  if (candidate->wants_late_inputs && rng.NextBelow(static_cast<uint64_t>(pairs_left)) == 0) {
-    bool seen = false;
-    Ending ending =
-        RunWithLateInputs(*candidate->session, *candidate->dealer, calls, {}, limits_, &seen);
-    candidate->wants_late_inputs = !seen;
-    pair.ended = {std::move(ending), candidate};
+    if (pair.ended.passed()) pair.ended.ending = MaybeRunWithLateInputs(side, calls, pairs_left);
     if (!pair.ended.passed()) return pair;
   }
   candidate->call_us = pair.candidate_us;
   return pair;
+}
+
+// After the side's own block, so that the other's comes next whatever these calls leave behind.
+Ending HostBlockTimer::MaybeRunWithLateInputs(ConfirmationSide* side, int calls, int pairs_left) {
+  const bool now = side->dealer->rng().NextBelow(static_cast<uint64_t>(pairs_left)) == 0;
+  if (!side->wants_late_inputs || !now) return {};
+  bool seen = false;
+  Ending ending = RunWithLateInputs(*side->session, *side->dealer, calls, {}, limits_, &seen);
+  side->wants_late_inputs = !seen;
+  return ending;
 }
 
 // Waking a runner takes as long as some calls: a GO has all that a block needs, as far as there are

@@ -27,6 +27,8 @@ class DeviceBlockTimer final : public BlockTimer {
   int Sets(const WorkloadCase& workload) const override;
   bool SharesMemory() const override { return true; }
   absl::Status BeginLaunch(int launch) override;
+  // A B, B A, A B, ...
+  bool RivalFirst(int turn, int pair) const override { return (turn + pair) % 2 == 0; }
   Ending OpenSide(ConfirmationSide* side, const ConfirmationCase& one) override;
   bool WantsMoreSets(const ConfirmationCase& one, const ConfirmationSide& rival,
                      const ConfirmationSide& candidate) override;
