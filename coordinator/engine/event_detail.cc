@@ -117,10 +117,8 @@ void FillNode(const v1::WorldModel* model, const std::string& node_id, v1::NodeD
   detail->set_difficulty(node->action().difficulty());
 }
 
-void FillRun(const v1::RunStatus& status, v1::RunDetail* detail) {
-  detail->set_state(status.state());
+void FillTotals(const v1::RunStatus& status, v1::RunDetail* detail) {
   detail->set_rounds_done(status.rounds_done());
-  detail->set_rounds_total(status.rounds_total());
   detail->set_llm_calls(status.llm_calls());
   detail->set_input_tokens(status.input_tokens());
   detail->set_output_tokens(status.output_tokens());
@@ -129,6 +127,12 @@ void FillRun(const v1::RunStatus& status, v1::RunDetail* detail) {
   detail->set_evaluations(ledger.evaluations());
   *detail->mutable_device_time() = ledger.gpu_time();
   *detail->mutable_wall_time() = ledger.wall_time();
+}
+
+void FillRun(const v1::RunStatus& status, v1::RunDetail* detail) {
+  FillTotals(status, detail);
+  detail->set_state(status.state());
+  detail->set_rounds_total(status.rounds_total());
 }
 
 }  // namespace
@@ -164,6 +168,9 @@ void FillEventDetail(Store* store, const StepFacts& facts, v1::RunEvent* event) 
       FillConfirmation(known, result, *facts.status, event->mutable_confirmation());
     } else {
       FillCandidate(known, result, event->mutable_candidate());
+      const bool judged = event->kind() == v1::RunEvent::CANDIDATE_PASSED ||
+                          event->kind() == v1::RunEvent::CANDIDATE_FAILED;
+      if (judged) FillTotals(*facts.status, event->mutable_totals());
     }
     if (known != nullptr && !known->call_id.empty()) FillCall(store, facts, known->call_id, event);
     return;

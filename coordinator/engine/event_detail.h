@@ -23,8 +23,8 @@ struct StepFacts {
   const v1::RunStatus* status;                  // after the step, run_id included
 };
 
-// Fills RunEvent.detail and RunEvent.call. What cannot be read from the store is left out: the
-// event is true without it.
+// Fills RunEvent.detail, RunEvent.call and RunEvent.totals. What cannot be read from the store is
+// left out: the event is true without it.
 void FillEventDetail(Store* store, const StepFacts& facts, v1::RunEvent* event);
 
 // RunEvent.call of an answered call.

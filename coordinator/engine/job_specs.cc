@@ -25,11 +25,13 @@ bool Counts(const v1::JobResult& result, const v1::JobSpec& spec) {
 
 }  // namespace
 
-JobSpecs::JobSpecs(const v1::Task& task, const v1::MeasurePlan& plan, const v1::Limits& limits)
+JobSpecs::JobSpecs(const v1::Task& task, const v1::MeasurePlan& plan, const v1::Limits& limits,
+                   std::string salt)
     : task_(task),
       task_sha256_(TaskDigest(task)),
       plan_(WithDefaults(plan, task.device())),
-      limits_(WithDefaults(limits)) {}
+      limits_(WithDefaults(limits)),
+      salt_(std::move(salt)) {}
 
 v1::JobSpec JobSpecs::Common(v1::JobKind kind, const v1::Sources& candidate) const {
   v1::JobSpec spec;
@@ -40,6 +42,7 @@ v1::JobSpec JobSpecs::Common(v1::JobKind kind, const v1::Sources& candidate) con
   *spec.mutable_plan() = plan_;
   *spec.mutable_limits() = limits_;
   spec.set_device(task_.device());
+  spec.set_salt(salt_);
   NameTrustedPrograms(task_, &spec);
   return spec;
 }

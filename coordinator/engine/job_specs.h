@@ -16,7 +16,9 @@ namespace ksearch {
 // the task.
 class JobSpecs {
  public:
-  JobSpecs(const v1::Task& task, const v1::MeasurePlan& plan, const v1::Limits& limits);
+  // `salt`: of every job; usually empty.
+  JobSpecs(const v1::Task& task, const v1::MeasurePlan& plan, const v1::Limits& limits,
+           std::string salt = "");
 
   // Check, and time on the feedback workloads.
   v1::JobSpec Screen(const v1::Sources& candidate) const;
@@ -52,6 +54,7 @@ class JobSpecs {
   const std::string task_sha256_;
   const v1::MeasurePlan plan_;
   const v1::Limits limits_;
+  const std::string salt_;
 };
 
 // Makes the job one of `platform`, as far as its kind depends on it. A platform of which nothing is

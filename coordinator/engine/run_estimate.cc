@@ -90,6 +90,16 @@ v1::RunEstimate EstimateRun(const v1::RunConfig& config, const StepOutput& start
       const size_t bytes =
           first_bytes + static_cast<size_t>(rule.added_input_tokens * kBytesPerToken * 2);
       const WorstCase worst = WorstCaseOf(price, bytes, use.max_output_tokens());
+      if (!start.asks.empty() && start.asks[0].role == rule.role) {
+        // The cheapest of the models that may be drawn for it.
+        const WorstCase first = WorstCaseOf(price, first_bytes, use.max_output_tokens());
+        const bool least = estimate.tokens_reserved_first() == 0 ||
+                           first.tokens < estimate.tokens_reserved_first();
+        if (least) estimate.set_tokens_reserved_first(first.tokens);
+        const bool cheapest = estimate.nano_usd_reserved_first() == 0 ||
+                              first.nano_usd < estimate.nano_usd_reserved_first();
+        if (cheapest) estimate.set_nano_usd_reserved_first(first.nano_usd);
+      }
       line->set_nano_usd(
           static_cast<int64_t>(line->llm_calls() * static_cast<double>(CostNano(price, usage))));
       line->set_nano_usd_worst(

@@ -6,7 +6,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "common/digest.h"
 #include "common/kernel_header.h"
 #include "common/language.h"
 #include "common/log.h"
@@ -19,6 +18,7 @@
 #include "coordinator/engine/run_estimate.h"
 #include "coordinator/engine/run_settings.h"
 #include "coordinator/engine/stored_programs.h"
+#include "coordinator/engine/trial.h"
 #include "coordinator/search/strategy_factory.h"
 
 namespace ksearch {
@@ -244,7 +244,7 @@ absl::StatusOr<std::string> RunRegistry::Start(const std::string& request_id,
   if (!HasTimeBaselineFirst(request) && !CanTimeBaseline(context)) {
     SetTimeBaselineFirst(false, &row.config);
   }
-  row.run_id = absl::StrCat(config.task(), "-", RandomHex(3));
+  row.run_id = NewRunId(config, request_id);
   row.request_id = request_id;
   row.status.set_run_id(row.run_id);
   row.status.set_state(v1::RUN_STATE_RUNNING);
@@ -254,6 +254,7 @@ absl::StatusOr<std::string> RunRegistry::Start(const std::string& request_id,
   row.status.set_provider(config.provider());
   row.status.set_model(config.model());
   row.status.set_rounds_total(config.rounds());
+  if (config.has_trial()) *row.status.mutable_trial() = config.trial();
   *row.status.mutable_started_at() = ToProto(parts_.clock->Now());
   ASSIGN_OR_RETURN(const std::string run_id, parts_.store->CreateRun(row));
   if (run_id != row.run_id) return run_id;

@@ -10,6 +10,7 @@
 #include "common/language.h"
 #include "common/measure_defaults.h"
 #include "common/textproto.h"
+#include "coordinator/engine/trial.h"
 #include "coordinator/ledger/run_caps.h"
 #include "coordinator/search/setting_faults.h"
 #include "coordinator/search/strategy_factory.h"
@@ -63,7 +64,6 @@ void CheckUnsupported(const v1::RunConfig& config, SettingFaults* faults) {
   faults->Require(config.continue_from_world_model().empty(),
                   "continue_from_world_model is not supported yet");
   faults->Require(!config.has_initial_tree(), "initial_tree is not supported yet");
-  faults->Require(!config.has_trial(), "trial is not supported yet");
 }
 
 bool HasRole(const v1::RunConfig& config, const std::string& role) {
@@ -208,6 +208,8 @@ absl::StatusOr<v1::RunConfig> CompleteRunConfig(const v1::RunConfig& request,
   if (!launches_given) config.mutable_measure()->clear_launches();
   CheckSeeds(config, &faults);
   CheckModels(config, &faults);
+  const absl::Status trial = CheckTrial(config);
+  faults.Require(trial.ok(), trial.message());
   const absl::Status model = CheckDeviceModel(config.platform().device_model());
   faults.Require(model.ok(), absl::StrCat("platform.", model.message()));
   if (absl::Status status = StatusOf(faults); !status.ok()) return status;
@@ -227,6 +229,7 @@ absl::Status CheckRunDefaults(const v1::RunConfig& defaults,
   for (int i = 0; i < defaults.models_size(); ++i) {
     known(absl::StrCat("models[", i, "].provider"), defaults.models(i).provider());
   }
+  faults.Require(!defaults.has_trial(), "trial is set; only `ksearch compare` sets it, of one run");
   v1::RunConfig request;
   if (defaults.task().empty()) request.set_task("any");
   if (defaults.provider().empty()) request.set_provider("any");

@@ -16,6 +16,7 @@
 #include "common/textproto.h"
 #include "common/trusted_programs.h"
 #include "coordinator/engine/ledger_status.h"
+#include "coordinator/engine/trial.h"
 #include "coordinator/search/score.h"
 #include "coordinator/search/strategy_factory.h"
 
@@ -53,7 +54,8 @@ SearchRun::SearchRun(const Parts& parts, const RunRow& row, SearchContext contex
     : parts_(parts),
       run_id_(row.run_id),
       context_(std::move(context)),
-      specs_(context_.task, context_.config.measure(), context_.config.limits()),
+      specs_(context_.task, context_.config.measure(), context_.config.limits(),
+             TrialSalt(context_.config)),
       strategy_(std::move(strategy)),
       gate_(std::move(gate)),
       tracker_(WithDefaults(context_.config.measure()).min_effect()),

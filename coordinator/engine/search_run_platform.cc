@@ -7,6 +7,7 @@
 #include "common/platform.h"
 #include "common/status_macros.h"
 #include "coordinator/engine/search_run.h"
+#include "coordinator/engine/trial.h"
 
 namespace ksearch {
 
@@ -56,7 +57,7 @@ absl::StatusOr<std::string> SearchRun::Place(const std::string& tag, v1::JobSpec
 
 absl::Status SearchRun::Repeat(const Arrival& arrival, const v1::JobResult& result) {
   ASSIGN_OR_RETURN(v1::JobSpec spec, parts_.store->ReadJob(arrival.ref));
-  spec.clear_salt();
+  spec.set_salt(TrialSalt(context_.config));
   v1::RunEvent event;
   event.set_kind(v1::RunEvent::NOTE);
   event.set_candidate_id(CandidateId(spec.candidate()));

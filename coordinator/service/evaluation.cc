@@ -26,6 +26,7 @@ namespace ksearch {
 namespace {
 
 constexpr size_t kMaxArchitectureBytes = 64;
+constexpr size_t kMaxSaltBytes = 200;
 
 // "sm_", digits, at most one letter: what nvcc calls a real architecture. Which of them there are,
 // compilers know.
@@ -49,6 +50,18 @@ absl::Status CheckArchitecture(const std::string& architecture, v1::DeviceClass 
                      "' is not a CUDA architecture; write sm_90a (H100, H200) or sm_100a (B200)"));
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckSalt(const v1::EvaluateRequest& request) {
+  if (request.salt().empty()) return absl::OkStatus();
+  if (request.repeat()) {
+    return absl::InvalidArgumentError("salt: `repeat` makes one of its own; set one of the two");
+  }
+  const bool printable = std::all_of(request.salt().begin(), request.salt().end(),
+                                     [](unsigned char c) { return c > 0x20 && c < 0x7f; });
+  if (printable && request.salt().size() <= kMaxSaltBytes) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("salt: must be at most ", kMaxSaltBytes, " printable bytes without spaces"));
 }
 
 v1::JobSpec JobOfKind(const JobSpecs& specs, const v1::EvaluateRequest& request) {
@@ -147,7 +160,9 @@ absl::StatusOr<v1::JobSpec> EvaluationJob(const v1::Task& task,
       spec.add_workload_uuids(uuid);
     }
   }
+  RETURN_IF_ERROR(CheckSalt(request));
   if (request.repeat()) spec.set_salt(RandomHex(8));
+  if (!request.salt().empty()) spec.set_salt(absl::StrCat("eval/", request.salt(), "/"));
   return spec;
 }
 

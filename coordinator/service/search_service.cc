@@ -29,6 +29,7 @@
 #include "coordinator/service/recheck.h"
 #include "coordinator/suites/describe_job.h"
 #include "coordinator/views/candidate_view.h"
+#include "coordinator/views/evaluation_time.h"
 #include "coordinator/views/fleet_view.h"
 #include "coordinator/views/result_view.h"
 #include "coordinator/views/run_view.h"
@@ -111,14 +112,24 @@ grpc::Status SearchService::EstimateRun(grpc::ServerContext*, const v1::StartRun
   if (const absl::Status status = ReadSeed(*parts_.tasks, &complete); !status.ok()) {
     return ToGrpc(status);
   }
-  return Answer(parts_.runs->Estimate(complete.config()), reply);
+  auto estimate = parts_.runs->Estimate(complete.config());
+  if (!estimate.ok()) return ToGrpc(estimate.status());
+  const absl::Status status =
+      FillEvaluationTime(*parts_.store, *parts_.workers, *parts_.tasks, &*estimate);
+  if (!status.ok()) return ToGrpc(status);
+  *reply = *std::move(estimate);
+  return grpc::Status::OK;
 }
 
-grpc::Status SearchService::ListRuns(grpc::ServerContext*, const v1::ListRunsRequest*,
+grpc::Status SearchService::ListRuns(grpc::ServerContext*, const v1::ListRunsRequest* request,
                                      v1::ListRunsReply* reply) {
   const auto runs = parts_.store->ListRuns();
   if (!runs.ok()) return ToGrpc(runs.status());
-  for (const v1::RunStatus& run : *runs) *reply->add_runs() = run;
+  for (const v1::RunStatus& run : *runs) {
+    const bool wanted =
+        request->experiment().empty() || run.trial().experiment() == request->experiment();
+    if (wanted) *reply->add_runs() = run;
+  }
   return grpc::Status::OK;
 }
 

@@ -159,6 +159,21 @@ TEST_F(EventDetailTest, EventsOfTheRunHaveItsTotals) {
   EXPECT_FALSE(event.has_call());
 }
 
+TEST_F(EventDetailTest, JudgedCandidatesComeWithTheTotalsOfTheirRun) {
+  status_.set_state(v1::RUN_STATE_RUNNING);
+  status_.set_rounds_done(3);
+  status_.set_input_tokens(70);
+  status_.mutable_ledger()->mutable_gpu_time()->set_seconds(5);
+  cause_.result = Timed("j1");
+  const v1::RunEvent event = Fill(v1::RunEvent::CANDIDATE_PASSED, "c1", "j1");
+  EXPECT_EQ(event.totals().rounds_done(), 3);
+  EXPECT_EQ(event.totals().input_tokens(), 70);
+  EXPECT_EQ(event.totals().device_time().seconds(), 5);
+  EXPECT_EQ(event.totals().state(), v1::RUN_STATE_UNSPECIFIED);
+  EXPECT_TRUE(event.has_candidate());
+  EXPECT_FALSE(Fill(v1::RunEvent::CANDIDATE_PROPOSED, "c1", "").has_totals());
+}
+
 TEST_F(EventDetailTest, WhatIsNotInTheStoreIsLeftOut) {
   const v1::RunEvent event = Fill(v1::RunEvent::CANDIDATE_FAILED, "nobody", "nothing");
   EXPECT_TRUE(event.has_candidate());

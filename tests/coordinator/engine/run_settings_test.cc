@@ -169,11 +169,10 @@ TEST(CompleteRunConfigTest, WhatNothingActsOnIsRefusedByName) {
   request.set_continue_from_solution("run");
   request.set_continue_from_world_model("run");
   request.mutable_initial_tree();
-  request.mutable_trial();
   const auto config = CompleteRunConfig(request, {});
   ASSERT_EQ(config.status().code(), absl::StatusCode::kInvalidArgument);
   for (const char* field :
-       {"continue_from_solution", "continue_from_world_model", "initial_tree", "trial"}) {
+       {"continue_from_solution", "continue_from_world_model", "initial_tree"}) {
     EXPECT_THAT(std::string(config.status().message()), HasSubstr(field));
   }
 }

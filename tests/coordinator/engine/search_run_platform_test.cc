@@ -1,4 +1,5 @@
 // One run and the platform of its scores, in a fleet of two models of device.
+#include "absl/strings/str_cat.h"
 #include "common/identity.h"
 #include "common/platform.h"
 #include "tests/coordinator/engine/search_run_fixture.h"
@@ -11,6 +12,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
+using testing::StartsWith;
 
 v1::Platform Model(const std::string& model) {
   v1::Platform platform;
@@ -30,6 +32,7 @@ class MixedWorkers final : public JobSink {
     const std::string& asked = spec.platform().device_model();
     const std::string model = asked.empty() ? "H100" : asked;
     models.push_back(model);
+    salts.push_back(spec.salt());
     if (spec.kind() == v1::JOB_KIND_SCREEN) screens[model].push_back(Number(spec));
     v1::JobResult result;
     result.set_job_id(job_id);
@@ -59,6 +62,7 @@ class MixedWorkers final : public JobSink {
 
   std::set<int> wrong;              // candidates that are
   std::vector<std::string> models;  // of all jobs, in order
+  std::vector<std::string> salts;   // the same
   std::map<std::string, std::vector<int>> screens;
 
  private:
@@ -203,6 +207,22 @@ TEST_F(SearchRunPlatformTest, OnAnyDeviceOnlyTheRunsOwnModelGivesScores) {
   // Every screened score that challenges the incumbent is one of an H200: n, not 10 n.
   v1::RunEngineState state = State("any");
   EXPECT_DOUBLE_EQ(state.incumbent().incumbent().score(), 6);
+}
+
+TEST_F(SearchRunPlatformTest, RunsOfAnExperimentMeasureForThemselvesAloneAlsoWhatTheyRepeat) {
+  for (const char* arm : {"a", "b"}) {
+    v1::Trial* trial = row_.config.mutable_trial();
+    trial->set_experiment("e");
+    trial->set_arm(arm);
+    trial->set_seed(1);
+    SetConfig(arm, v1::Platform(), true);
+    fleet_.salts.clear();
+    fleet_.screens.clear();
+    RunAll(arm);
+    EXPECT_THAT(fleet_.screens["H100"], SizeIs(6));
+    EXPECT_THAT(fleet_.screens["H200"], SizeIs(6)) << "repeated on the run's own model";
+    EXPECT_THAT(fleet_.salts, Each(StartsWith(absl::StrCat("trial/e/", arm, "/1/"))));
+  }
 }
 
 TEST_F(SearchRunPlatformTest, OnAnyDeviceNothingIsLostByAKill) {

@@ -65,6 +65,24 @@ TEST(EvaluationJob, HasTheDevicesNumberOfLaunchesUnlessOneIsGiven) {
   EXPECT_EQ(EvaluationJob(task, request)->plan().launches(), 12);
 }
 
+TEST(EvaluationJob, ASaltMakesAnotherJobOfTheSameQuestionAndTheSameOneEachTime) {
+  v1::EvaluateRequest request = Confirmation();
+  const std::string plain = JobId(*EvaluationJob(SomeTask(), request));
+  request.set_salt("e/arm/1/abc/1");
+  const std::string salted = JobId(*EvaluationJob(SomeTask(), request));
+  EXPECT_NE(salted, plain);
+  EXPECT_EQ(JobId(*EvaluationJob(SomeTask(), request)), salted);
+  request.set_salt("e/arm/1/abc/2");
+  EXPECT_NE(JobId(*EvaluationJob(SomeTask(), request)), salted);
+  request.set_salt("two words");
+  EXPECT_THAT(EvaluationJob(SomeTask(), request).status().ToString(), HasSubstr("salt: must be"));
+  request.set_salt(std::string(201, 'x'));
+  EXPECT_THAT(EvaluationJob(SomeTask(), request).status().ToString(), HasSubstr("salt: must be"));
+  request.set_salt("fine");
+  request.set_repeat(true);
+  EXPECT_THAT(EvaluationJob(SomeTask(), request).status().ToString(), HasSubstr("salt: `repeat`"));
+}
+
 TEST(EvaluationJob, RefusesARivalThatCannotBeComparedWith) {
   v1::EvaluateRequest request = Confirmation();
   *request.mutable_rival() = Program("rival");

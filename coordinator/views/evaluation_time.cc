@@ -1,0 +1,63 @@
+#include "coordinator/views/evaluation_time.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "common/status_macros.h"
+#include "common/textproto.h"
+
+namespace ksearch {
+namespace {
+
+constexpr int kResultsRead = 200;
+constexpr int kResultsCounted = 50;
+// Starting the processes, the reference's outputs and the checks; of small tasks on two processors
+// it was 0.5 to 0.7 s.
+constexpr absl::Duration kBeforeMeasuring = absl::Milliseconds(500);
+
+bool Serves(const v1::WorkerStatus& worker, const v1::Task& task, v1::Language language) {
+  if (!worker.connected()) return false;
+  return std::any_of(worker.hello().devices().begin(), worker.hello().devices().end(),
+                     [&](const v1::DeviceCapability& device) {
+                       return device.device_class() == task.device() && !device.build_only() &&
+                              std::find(device.languages().begin(), device.languages().end(),
+                                        language) != device.languages().end();
+                     });
+}
+
+}  // namespace
+
+absl::Status FillEvaluationTime(Store& store, const FleetLook& fleet, const TaskSuite& tasks,
+                                v1::RunEstimate* estimate) {
+  const v1::RunConfig& config = estimate->config();
+  ASSIGN_OR_RETURN(const v1::Task task, tasks.Load(config.task()));
+  absl::Duration sum;
+  int counted = 0;
+  ASSIGN_OR_RETURN(const std::vector<ResultRow> rows,
+                   store.ListResults(config.task(), 0, kResultsRead));
+  for (const ResultRow& row : rows) {
+    if (row.spec.kind() != v1::JOB_KIND_SCREEN || counted == kResultsCounted) continue;
+    ASSIGN_OR_RETURN(const auto result, store.ReadResult(row.job_id));
+    if (!result.has_value() || !result->stage_times().has_device_held()) continue;
+    sum += FromProto(result->stage_times().device_held());
+    ++counted;
+  }
+  estimate->set_evaluations_recorded(counted);
+  if (counted > 0) {
+    *estimate->mutable_evaluation_time() = ToProto(sum / counted);
+  } else {
+    // Candidate and baseline, on each workload.
+    const auto feedback =
+        std::count_if(task.workloads().begin(), task.workloads().end(),
+                      [](const v1::Workload& workload) { return !workload.held_out(); });
+    *estimate->mutable_evaluation_time() = ToProto(
+        kBeforeMeasuring + 2 * feedback * FromProto(config.measure().max_time_per_workload()));
+  }
+  const std::vector<v1::WorkerStatus> workers = fleet.Workers();
+  estimate->set_workers(static_cast<int>(std::count_if(
+      workers.begin(), workers.end(),
+      [&](const v1::WorkerStatus& worker) { return Serves(worker, task, config.language()); })));
+  return absl::OkStatus();
+}
+
+}  // namespace ksearch
