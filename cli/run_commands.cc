@@ -114,12 +114,7 @@ int RunCommand(Client* client, const Options& options) {
         });
     if (!seeds.ok()) return Fail(seeds.status());
     // What is given here is all that there is, whatever a configuration file says.
-    request.mutable_config()->clear_seed_solution();
-    request.mutable_config()->clear_seeds();
-    *request.mutable_config()->mutable_seed_solution() = seeds->front().files();
-    for (size_t i = 1; i < seeds->size(); ++i) {
-      *request.mutable_config()->add_seeds() = (*seeds)[i];
-    }
+    SetSeedPrograms(*seeds, request.mutable_config());
   }
   request.set_seed_solution_name(options.seed_solution);
   if (options.dry_run) return PrintEstimate(client, request, options.json);

@@ -11,6 +11,9 @@
 #include "cli/source_files.h"
 #include "common/language.h"
 #include "common/status_macros.h"
+#include "common/textproto.h"
+#include "google/protobuf/struct.pb.h"
+#include "google/protobuf/util/json_util.h"
 
 namespace ksearch {
 namespace {
@@ -20,6 +23,7 @@ namespace fs = std::filesystem;
 constexpr absl::string_view kRun = "run:";
 constexpr size_t kMaxOrigin = 200;
 constexpr char kRecord[] = "record.json";
+constexpr int64_t kMaxRecordBytes = int64_t{1} << 20;
 
 bool HasEnding(const std::string& path, const std::vector<absl::string_view>& endings) {
   return std::any_of(endings.begin(), endings.end(),
@@ -40,7 +44,25 @@ bool IsSourceFile(const std::string& path) {
 }
 
 absl::Status Fault(const std::string& value, absl::string_view what) {
-  return absl::InvalidArgumentError(absl::StrCat("--seed-solution ", value, ": ", what));
+  return absl::InvalidArgumentError(absl::StrCat(value, ": ", what));
+}
+
+// OK where the folder has no record, or one that says nothing of a task.
+absl::Status CheckRecord(const std::string& folder, const std::string& task) {
+  const std::string path = (fs::path(folder) / kRecord).string();
+  std::error_code error;
+  if (task.empty() || !fs::exists(path, error)) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxRecordBytes));
+  google::protobuf::Struct record;
+  if (!google::protobuf::util::JsonStringToMessage(text, &record).ok()) {
+    return Fault(path, "is not a JSON object");
+  }
+  const auto field = record.fields().find("task");
+  if (field == record.fields().end() || field->second.string_value() == task) {
+    return absl::OkStatus();
+  }
+  return Fault(folder, absl::StrCat("its program is for task ", field->second.string_value(),
+                                    ", not for ", task));
 }
 
 absl::StatusOr<std::vector<std::string>> FilesOfFolder(const std::string& folder) {
@@ -63,10 +85,9 @@ absl::StatusOr<std::vector<std::string>> FilesOfFolder(const std::string& folder
   return paths;
 }
 
-}  // namespace
-
-absl::StatusOr<std::vector<v1::SeedProgram>> ReadSeedPrograms(
-    const std::vector<std::string>& values, const std::string& task, const ReadBest& best_of) {
+absl::StatusOr<std::vector<v1::SeedProgram>> ReadPrograms(const std::vector<std::string>& values,
+                                                          const std::string& task,
+                                                          const ReadBest& best_of) {
   std::vector<v1::SeedProgram> seeds;
   std::vector<std::string> open;  // paths of the program that headers may follow
   const auto close = [&]() -> absl::Status {
@@ -86,7 +107,7 @@ absl::StatusOr<std::vector<v1::SeedProgram>> ReadSeedPrograms(
       const absl::StatusOr<v1::BestReply> best = best_of(std::string(run));
       if (!best.ok()) {
         return absl::Status(best.status().code(),
-                            absl::StrCat("--seed-solution ", value, ": ", best.status().message()));
+                            absl::StrCat(value, ": ", best.status().message()));
       }
       if (!task.empty() && best->task() != task) {
         return Fault(value,
@@ -97,6 +118,7 @@ absl::StatusOr<std::vector<v1::SeedProgram>> ReadSeedPrograms(
       *seed.mutable_files() = best->sources().files();
     } else if (fs::is_directory(value, error)) {
       RETURN_IF_ERROR(close());
+      RETURN_IF_ERROR(CheckRecord(value, task));
       ASSIGN_OR_RETURN(open, FilesOfFolder(value));
       RETURN_IF_ERROR(close());
     } else {
@@ -110,6 +132,28 @@ absl::StatusOr<std::vector<v1::SeedProgram>> ReadSeedPrograms(
     if (seed.origin().size() > kMaxOrigin) seed.clear_origin();  // it is for people alone
   }
   return seeds;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<v1::SeedProgram>> ReadSeedPrograms(
+    const std::vector<std::string>& values, const std::string& task, const ReadBest& best_of,
+    const std::string& given_as) {
+  auto seeds = ReadPrograms(values, task, best_of);
+  if (seeds.ok()) return seeds;
+  return absl::Status(seeds.status().code(), absl::StrCat(given_as, " ", seeds.status().message()));
+}
+
+void SetSeedPrograms(const std::vector<v1::SeedProgram>& seeds, v1::RunConfig* config) {
+  config->clear_seed_solution();
+  config->clear_seeds();
+  for (const v1::SeedProgram& seed : seeds) {
+    if (config->seed_solution_size() == 0) {
+      *config->mutable_seed_solution() = seed.files();
+    } else {
+      *config->add_seeds() = seed;
+    }
+  }
 }
 
 }  // namespace ksearch

@@ -21,9 +21,10 @@ class SeedProgramsTest : public testing::Test {
     fs::remove_all(folder_);
     fs::create_directories(folder_);
   }
-  std::string Write(const std::string& name) {
+  std::string Write(const std::string& name) { return Write(name, "text of " + name + "\n"); }
+  std::string Write(const std::string& name, const std::string& text) {
     fs::create_directories((folder_ / name).parent_path());
-    std::ofstream(folder_ / name) << "text of " << name << "\n";
+    std::ofstream(folder_ / name) << text;
     return (folder_ / name).string();
   }
   // "a.cu,b.h" of each program.
@@ -70,6 +71,27 @@ TEST_F(SeedProgramsTest, AResultIsItsKernel) {
   Write("r/kernel_fastest_elsewhere.cu");
   Write("r/record.json");
   EXPECT_THAT(Read({(folder_ / "r").string()}), ElementsAre("kernel.cu"));
+  EXPECT_THAT(Read({(folder_ / "r").string()}, "gemm"),
+              ElementsAre(HasSubstr("record.json: is not a JSON object")));
+  Write("r/record.json", R"({"task": "softmax", "speedup": 2})");
+  EXPECT_THAT(Read({(folder_ / "r").string()}, "softmax"), ElementsAre("kernel.cu"));
+  EXPECT_THAT(Read({(folder_ / "r").string()}, "gemm"),
+              ElementsAre(HasSubstr("/r: its program is for task softmax, not for gemm")));
+}
+
+TEST_F(SeedProgramsTest, TheFirstIsTheRunsSeedAndTheOthersFollow) {
+  v1::RunConfig config;
+  config.add_seed_solution()->set_path("old.cpp");
+  config.add_seeds()->set_origin("old");
+  std::vector<v1::SeedProgram> seeds(3);
+  seeds[0].add_files()->set_path("a.cpp");
+  seeds[1].set_origin("b");
+  seeds[2].set_origin("c");
+  SetSeedPrograms(seeds, &config);
+  ASSERT_EQ(config.seed_solution_size(), 1);
+  EXPECT_EQ(config.seed_solution(0).path(), "a.cpp");
+  ASSERT_EQ(config.seeds_size(), 2);
+  EXPECT_EQ(config.seeds(1).origin(), "c");
 }
 
 TEST_F(SeedProgramsTest, ARunGivesItsBestProgramIfItIsOfTheSameTask) {
