@@ -15,6 +15,9 @@ int WatchCommand(Client* client, const Options& options);
 int StopCommand(Client* client, const Options& options);
 int ResumeCommand(Client* client, const Options& options);
 
+// compare/compare_command.cc: kExitUnavailable if a run did not come to its end.
+int CompareCommand(Client* client, const Options& options);
+
 // query_commands.cc
 int StatusCommand(Client* client, const Options& options);
 int TreeCommand(Client* client, const Options& options);

@@ -31,7 +31,7 @@ int RunNamedCommand(ksearch::Options options) {
       {"task", ksearch::TaskCommand},       {"up", ksearch::UpCommand},
       {"down", ksearch::DownCommand},       {"candidate", ksearch::CandidateCommand},
       {"config", ksearch::ConfigCommand},   {"feed", ksearch::FeedCommand},
-      {"diff", ksearch::DiffCommand},
+      {"diff", ksearch::DiffCommand},       {"compare", ksearch::CompareCommand},
   };
   ksearch::ClientAccess access;
   const bool up_or_down = options.command == "up" || options.command == "down";

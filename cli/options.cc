@@ -416,6 +416,13 @@ CommandWords WordsOf(const CLI::App& app) {
   return words;
 }
 
+void AddCompare(CLI::App* app, Options* options) {
+  app->add_option("experiment", options->experiment_file, "textproto file of the experiment")
+      ->required();
+  app->add_flag("--dry-run", options->dry_run, "print what it may cost, and start nothing");
+  app->add_option("--html", options->html_file, "also write the report here, as one HTML file");
+}
+
 // Names of the commands below `app`: "run, watch, ...".
 std::string CommandNames(const CLI::App& app) {
   std::vector<std::string> names;
@@ -490,6 +497,7 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   AddDown(add("down", "stop the coordinator and worker that up started"), &options);
   CLI::App* run_noun = add("run", "start a search and watch it, or list and steer runs");
   AddRun(run_noun, &options);
+  AddCompare(add("compare", "compare strategies: tasks x arms x seeds, with intervals"), &options);
   AddEval(add("eval", "build, check and time a program of yours"), &options);
   // What the commands of a run take; old spellings and new ones alike.
   const auto progress = [&options](CLI::App* sub) { AddProgress(sub, &options); };

@@ -76,6 +76,10 @@ struct Options {
   bool repeat = false;
   bool profile = false;
 
+  // compare
+  std::string experiment_file;
+  std::string html_file;
+
   // completion
   std::string shell;
   std::string completion;  // the script for that shell

@@ -15,8 +15,9 @@ do not see it.
 
 Blocks of one group are one bash session in an empty folder that holds links to configs/ and results/; a
 line that begins with "$ " is a command and all others of such a block are output. Programs are those of
-BIN_DIR. `--local`, `up` and `down` get a state folder of the test's own, port 8099 becomes a free one, a
-coordinator listens on a free port, and `coord.example:7400` is where it listens.
+BIN_DIR. `--local`, `up` and `down` get a state folder of the test's own, port 8099 becomes a free one, also in the
+coordinator's configuration, a coordinator listens on a free port, and `coord.example:7400` and `127.0.0.1:7400` are
+where it listens.
 """
 import os
 import re
@@ -45,14 +46,26 @@ ksearch() {
   done
   [ $local_mode = no ] || words+=(--state-dir "$KSEARCH_TEST_STATE")
   case "$1 ${2:-}" in 'pki issue') words+=(--server 127.0.0.1) ;; esac
-  case ${KSEARCH_COORDINATOR:-} in coord.example:*) KSEARCH_COORDINATOR=$(address) ;; esac
+  case ${KSEARCH_COORDINATOR:-} in
+    coord.example:* | 127.0.0.1:7400) KSEARCH_COORDINATOR=$(address) ;;
+  esac
   command ksearch "${words[@]}"
 }
-ksearch-coordinator() { exec_in_place ksearch-coordinator "$@" --listen 127.0.0.1:0; }
+ksearch-coordinator() {
+  local words=()
+  for word in "$@"; do
+    if [ -f "$word" ] && grep -q 8099 "$word"; then
+      sed "s/8099/$KSEARCH_TEST_PORT/" "$word" >with-free-port.textproto
+      word=with-free-port.textproto
+    fi
+    words+=("$word")
+  done
+  exec_in_place ksearch-coordinator "${words[@]}" --listen 127.0.0.1:0
+}
 ksearch-worker() {
   local words=()
   for word in "$@"; do
-    case $word in coord.example:*) words+=("$(address)") ;; *) words+=("$word") ;; esac
+    case $word in coord.example:* | 127.0.0.1:7400) words+=("$(address)") ;; *) words+=("$word") ;; esac
   done
   exec_in_place ksearch-worker "${words[@]}" --state-dir worker-state
 }
@@ -113,6 +126,7 @@ def run(root, bin_dir, page, group):
             del environment[name]
     environment["OPENAI_API_KEY"] = "sk-not-a-key"
     port = str(free_port())
+    environment["KSEARCH_TEST_PORT"] = port
     script = [PRELUDE]
     for number, code, text in todo:
         # Each line's end is looked at; of the last one it may be another.

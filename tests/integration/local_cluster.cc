@@ -11,6 +11,7 @@
 #include <fstream>
 #include <functional>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "absl/time/clock.h"
@@ -127,12 +128,12 @@ void LocalCluster::SetWorkerConfig(const std::string& config) {
   std::ofstream(worker_config_) << config;
 }
 
-void LocalCluster::StartModelServer(const std::string& cassette,
-                                    const std::vector<std::string>& args) {
+void LocalCluster::StartModelServer(const std::string& file, const std::vector<std::string>& args) {
   const std::string port_file = folder_ + "/model.port";
+  const bool landscape = absl::EndsWith(file, ".landscape.textproto");
   std::vector<std::string> argv = {BinaryPath("ksearch-model-server"),
-                                   "--cassette",
-                                   cassette,
+                                   landscape ? "--landscape" : "--cassette",
+                                   file,
                                    "--port",
                                    "0",
                                    "--port-file",

@@ -35,7 +35,8 @@ class LocalCluster {
   void UseModelServer(const std::string& url) { model_url_ = url; }
 
   // Each waits until the program is ready; a failure fails the test with its log.
-  void StartModelServer(const std::string& cassette, const std::vector<std::string>& args = {});
+  // `file`: a cassette, or a landscape (*.landscape.textproto).
+  void StartModelServer(const std::string& file, const std::vector<std::string>& args = {});
   // `extra_config` is appended to the textproto. Keeps its address across restarts.
   void StartCoordinator(const std::string& extra_config = "", const std::string& task_dir = "");
   // With another state folder, and --exit-when-waiting. Does not wait until it is ready.

@@ -43,6 +43,23 @@ TEST(WilcoxonTest, TiesAndZerosAreTakenInto) {
   EXPECT_NEAR(WilcoxonSignedRank({1, 1, 1, 1, 1, -1}), std::erfc(z / std::sqrt(2.0)), 1e-12);
 }
 
+// SciPy 1.17.1, scipy.stats.wilcoxon.
+TEST(WilcoxonTest, AgreesWithSciPy) {
+  // method='exact'
+  EXPECT_NEAR(WilcoxonSignedRank(
+                  {0.21, -0.05, 0.13, 0.34, -0.02, 0.08, 0.27, 0.11, -0.16, 0.19, 0.05001, 0.42}),
+              0.02099609375, 1e-12);
+  // method='approx', correction=True: ties and a zero.
+  EXPECT_NEAR(WilcoxonSignedRank({1, 1, 2, -1, 3, 3, -2, 4, 5, 5, 0, -1, 2, 6, 7, 0, 2, -3, 8, 1}),
+              0.008149883132607125, 1e-12);
+  // The same, of 30 differences without ties.
+  EXPECT_NEAR(WilcoxonSignedRank({0.301,  0.599,  0.026,  -0.591, -0.155, -0.692, 0.36,   1.64,
+                                  -0.192, -0.32,  0.79,   0.657,  0.405,  -0.63,  0.271,  0.995,
+                                  -1.044, -0.158, -1.601, -0.99,  -1.542, 0.065,  -0.967, 0.571,
+                                  0.457,  0.113,  -2.217, -0.239, 0.251,  0.413}),
+              0.7576828114579746, 1e-12);
+}
+
 // Under the null the test errs as often as it says.
 TEST(WilcoxonTest, HoldsItsLevel) {
   Rng rng(11);
@@ -63,6 +80,28 @@ TEST(HolmTest, AgreesWithAWorkedExample) {
       ElementsAre(DoubleNear(0.03, 1e-12), DoubleNear(0.06, 1e-12), DoubleNear(0.06, 1e-12)));
   EXPECT_THAT(HolmCorrection({0.5, 0.9}), ElementsAre(1, 1));
   EXPECT_TRUE(HolmCorrection({}).empty());
+}
+
+// statsmodels 0.15.0, statsmodels.stats.multitest.multipletests(method='holm').
+TEST(HolmTest, AgreesWithStatsmodels) {
+  EXPECT_THAT(
+      HolmCorrection({0.0131, 0.0004, 0.21, 0.041, 0.03, 0.0409}),
+      ElementsAre(DoubleNear(0.0655, 1e-12), DoubleNear(0.0024, 1e-12), DoubleNear(0.21, 1e-12),
+                  DoubleNear(0.1227, 1e-12), DoubleNear(0.12, 1e-12), DoubleNear(0.1227, 1e-12)));
+}
+
+// SciPy 1.17.1, scipy.stats.bootstrap(method='percentile', n_resamples=1000000); two seeds of it
+// agree to the third digit.
+TEST(BootstrapTest, AgreesWithSciPy) {
+  const std::vector<std::vector<double>> values = {
+      {0.12, 0.55, 0.31, 0.98, 0.47, 0.66, 0.05, 0.71, 0.39, 0.84}};
+  const Estimate wide = BootstrapMean(values, {.confidence = 0.95, .samples = 200000});
+  EXPECT_NEAR(wide.value, 0.508, 1e-12);
+  EXPECT_NEAR(wide.low, 0.331, 0.002);
+  EXPECT_NEAR(wide.high, 0.684, 0.002);
+  const Estimate narrow = BootstrapMean(values, {.confidence = 0.8, .samples = 200000});
+  EXPECT_NEAR(narrow.low, 0.392, 0.002);
+  EXPECT_NEAR(narrow.high, 0.624, 0.002);
 }
 
 TEST(BootstrapTest, CoversTheMeanAsOftenAsItSays) {
@@ -96,6 +135,11 @@ TEST(BootstrapTest, TasksWeighAlikeAndAreDrawnToo) {
 TEST(ImprovementProbabilityTest, IsTheShareOfPairsWithTiesHalf) {
   // Of 2 x 3 pairs: 3>1, 3>2, 3=3, 1=1, 1<2, 1<3.
   EXPECT_DOUBLE_EQ(ImprovementProbability({{3, 1}}, {{1, 2, 3}}, {}).value, (2 + 0.5 + 0.5) / 6);
+  // SciPy 1.17.1, scipy.stats.mannwhitneyu: U = 25 of 30.
+  EXPECT_DOUBLE_EQ(
+      ImprovementProbability({{1.9, 2.4, 3.1, 2.2, 2.8, 3.0}}, {{1.7, 2.2, 2.0, 2.4, 1.5}}, {})
+          .value,
+      25.0 / 30);
   const Estimate sure = ImprovementProbability({{5, 6}, {7}}, {{1, 2}, {3}}, {});
   EXPECT_DOUBLE_EQ(sure.low, 1);
   EXPECT_DOUBLE_EQ(sure.high, 1);

@@ -1,0 +1,68 @@
+#ifndef KSEARCH_CLI_COMPARE_EXPERIMENT_RUNNER_H_
+#define KSEARCH_CLI_COMPARE_EXPERIMENT_RUNNER_H_
+
+#include <functional>
+#include <future>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cli/client.h"
+#include "cli/compare/experiment_cost.h"
+#include "cli/compare/experiment_plan.h"
+#include "cli/compare/trial_summary.h"
+
+namespace ksearch {
+
+// Drives an experiment on a coordinator. It keeps nothing itself: its runs, and what they measured
+// again, are the coordinator's, named after experiment, task, arm and seed. Killed at any time, a
+// new one goes on where it was. Used by one thread.
+class ExperimentRunner {
+ public:
+  using Say = std::function<void(const std::string& line)>;  // progress, for people
+
+  // Borrows client and experiment.
+  ExperimentRunner(Client* client, const v1::Experiment& experiment, SeedsByTask seeds, Say say);
+
+  // What each arm on each task is estimated at. INVALID_ARGUMENT and other refusals of the
+  // coordinator name the arm and the field. Nothing is spent.
+  absl::StatusOr<std::vector<ArmEstimate>> Estimate();
+  // That runs which there are already had the settings that the experiment has now, by its
+  // estimates. INVALID_ARGUMENT names arm and field.
+  absl::Status CheckRecorded(const std::vector<ArmEstimate>& estimates);
+  // Starts what is missing, takes up what was stopped or failed, waits for all, measures again;
+  // then what came of each run. A coordinator that goes away meanwhile is waited for.
+  absl::StatusOr<std::vector<v1::TrialSummary>> Run();
+  // Runs that ended as failed, or were stopped by somebody while this waited.
+  int unfinished() const { return unfinished_; }
+
+ private:
+  using Place = std::tuple<std::string, std::string, uint64_t>;  // task, arm, seed
+
+  absl::StatusOr<std::map<Place, v1::RunStatus>> Recorded();
+  absl::StatusOr<v1::TrialSummary> Conclude(const v1::RunStatus& run);
+  absl::StatusOr<std::vector<v1::RunEvent>> EventsOf(const std::string& run_id);
+  // One session of the candidate, or what is on record of it.
+  absl::StatusOr<SessionVerdict> Session(const v1::RunStatus& run, const std::string& candidate_id,
+                                         int session);
+  // Takes up a run that stopped or failed, once. False: it has ended for good.
+  absl::StatusOr<bool> TakeUp(const v1::RunStatus& run);
+  absl::Status Start(const PlannedTrial& trial);
+  void SayProgress(size_t planned, size_t ended, size_t active, size_t concluded);
+
+  Client* const client_;
+  const v1::Experiment& experiment_;
+  const std::vector<PlannedTrial> trials_;
+  const Say say_;
+  std::set<std::string> taken_up_;  // run ids
+  std::string said_;
+  int unfinished_ = 0;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_CLI_COMPARE_EXPERIMENT_RUNNER_H_
