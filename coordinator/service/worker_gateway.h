@@ -61,7 +61,7 @@ class WorkerGateway : public FleetLook {
  public:
   struct Options {
     JobScheduler::Options scheduler;  // an empty epoch is filled with random digits
-    // How often leases are looked over; also bounds how late a lost wake-up is made good.
+    // How often leases are checked; also bounds how late a lost wake-up is made good.
     absl::Duration tick = absl::Milliseconds(100);
     // A worker that has not been connected for so long is only known from the store any more.
     absl::Duration retire_after = absl::Hours(1);

@@ -129,10 +129,10 @@ int RunDialogue(const RunnerFlags& flags, Program& program) {
       case v1::RunnerRequest::kMap:
         execution->Map(request.map(), fds, program, &reply);
         break;
-      case v1::RunnerRequest::kGo:
-        usable = execution->Go(request.go(), program, &reply);
+      case v1::RunnerRequest::kBatch:
+        usable = execution->RunBatch(request.batch(), program, &reply);
         // A lead-in; a runner for processors must leave them to others.
-        if (has_gpu && request.go().set_order().empty()) channel.StayAwake();
+        if (has_gpu && request.batch().set_order().empty()) channel.StayAwake();
         break;
       case v1::RunnerRequest::kBegin:  // out of turn
       case v1::RunnerRequest::kExit:

@@ -19,7 +19,8 @@ class Execution {
   virtual void Map(const v1::MapRequest& request, const std::vector<UniqueFd>& fds,
                    Program& program, v1::RunnerReply* reply) = 0;
   // Fills *reply with `done` or an error. False: nothing can be run after this, the runner ends.
-  virtual bool Go(const v1::GoRequest& request, Program& program, v1::RunnerReply* reply) = 0;
+  virtual bool RunBatch(const v1::BatchRequest& request, Program& program,
+                        v1::RunnerReply* reply) = 0;
 };
 
 // Once all buffers are mapped: Program::Setup; replaces *reply, which is `mapped`, by an error if

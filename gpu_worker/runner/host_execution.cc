@@ -58,14 +58,15 @@ void HostExecution::Map(const v1::MapRequest& request, const std::vector<UniqueF
   SetUpIfComplete(buffers_.blocks(), program, reply);
 }
 
-// An empty GO is allowed at any time; before LOAD it tells the verifier what a round trip costs.
-bool HostExecution::Go(const v1::GoRequest& request, Program& program, v1::RunnerReply* reply) {
+// An empty batch is allowed at any time; before LOAD it tells the verifier what a round trip costs.
+bool HostExecution::RunBatch(const v1::BatchRequest& request, Program& program,
+                             v1::RunnerReply* reply) {
   v1::RunnerReply::Done* done = reply->mutable_done();
   done->mutable_inner_ns()->Reserve(request.set_order_size());
   std::vector<uint64_t> arguments;
   for (const int set : request.set_order()) {
     if (!program.loaded() || set < 0 || set >= buffers_.blocks().sets()) {
-      SetError(reply, v1::RunnerReply::RunnerError::MAP_FAILED, 0, "GO before LOAD and MAP");
+      SetError(reply, v1::RunnerReply::RunnerError::MAP_FAILED, 0, "batch before LOAD and MAP");
       return true;
     }
     arguments = buffers_.blocks().block(set);

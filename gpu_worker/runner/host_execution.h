@@ -14,7 +14,7 @@ class HostExecution final : public Execution {
  public:
   void Map(const v1::MapRequest& request, const std::vector<UniqueFd>& fds, Program& program,
            v1::RunnerReply* reply) override;
-  bool Go(const v1::GoRequest& request, Program& program, v1::RunnerReply* reply) override;
+  bool RunBatch(const v1::BatchRequest& request, Program& program, v1::RunnerReply* reply) override;
 
  private:
   MappedBuffers buffers_;

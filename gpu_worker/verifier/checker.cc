@@ -15,8 +15,8 @@ absl::StatusOr<v1::WorkloadResult> CheckWorkload(
   ASSIGN_OR_RETURN(std::shared_ptr<BufferSets> buffers, bench.Buffers(workload, 1, "gate"));
   WorkloadSession session(link, workload, std::move(buffers), bench.clock(), RandomUint64());
   Ending ending = session.Map(1, limits);
-  for (int64_t content = 0; content < kGateContents && ending.passed(); ++content) {
-    ending = session.Run({{0, content}}, WorkloadSession::Mode::kGate, oracles, limits).ending;
+  for (int64_t variant = 0; variant < kGateVariants && ending.passed(); ++variant) {
+    ending = session.Run({{0, variant}}, WorkloadSession::Mode::kGate, oracles, limits).ending;
   }
   v1::WorkloadResult result;
   result.set_workload_uuid(workload->uuid());

@@ -10,7 +10,7 @@
 
 namespace ksearch {
 
-// The correctness gate on one workload: kGateContents contents through the same buffers, each with
+// The correctness gate on one workload: kGateVariants variants through the same buffers, each with
 // freshly poisoned outputs, guard bands and inputs checked, outputs compared with the oracle. The
 // result's outcome is PASSED or the first failure. Non-OK if the machine has no memory for it.
 absl::StatusOr<v1::WorkloadResult> CheckWorkload(

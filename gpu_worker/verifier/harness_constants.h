@@ -11,10 +11,10 @@ namespace ksearch {
 // common/measure_defaults.h). A change of any of them changes what numbers mean: raise
 // harness_version of the device fingerprint with it.
 
-// Contents that are compared with the oracle. 0 and 1 go through the same buffers in the
+// Variants that are compared with the oracle. 0 and 1 go through the same buffers in the
 // correctness gate, so that answers remembered by address are wrong; the others hide among timed
 // calls. More cost more reference runs, which are shared by all candidates of a task.
-inline constexpr int kGateContents = 2;
+inline constexpr int kGateVariants = 2;
 inline constexpr int kMinTimedOracles = 1;
 inline constexpr int kMaxTimedOracles = 6;
 // Time one workload may spend on reference runs for timed calls.
@@ -26,16 +26,16 @@ inline constexpr absl::Duration kOracleTimePerWorkload = absl::Milliseconds(300)
 inline constexpr absl::Duration kLateOracleTime = absl::Milliseconds(150);
 inline constexpr double kMaxLateComparisons = 2;
 inline constexpr double kMinLateComparisons = 0.25;
-// GOs tried for one in which inputs came late, but in time: short calls may be made before the
+// Batches tried for one in which inputs came late, but in time: short calls may be made before the
 // verifier is at it.
 inline constexpr int kLateInputTries = 3;
 // Screenings share oracles by sharing seeds: one job in so many draws a fresh one, and at most so
 // many are in use.
 inline constexpr int kJobsPerScreeningSeed = 4;
 inline constexpr int kScreeningSeeds = 4;
-// Timed calls without an oracle take contents from here on, each once, beginning anywhere among so
+// Timed calls without an oracle take variants from here on, each once, beginning anywhere among so
 // many.
-inline constexpr int64_t kFirstFreshContent = 1000;
+inline constexpr int64_t kFirstFreshVariant = 1000;
 inline constexpr uint64_t kFreshBeginnings = 8192;
 
 // Buffer sets: R = clamp(ceil(3 * LLC / footprint) + 1, 2, 64), so that a set is out of the last
@@ -44,9 +44,9 @@ inline constexpr int kCacheMultiples = 3;
 inline constexpr int kMinSets = 2;
 inline constexpr int kMaxSets = 64;
 
-// A timed GO may take this many times as long as its calls should by what the slowest GO before it
-// took a call, and this much more: a hang inside a large GO must not hold the device for
-// limits.call_time times its calls.
+// A timed batch may take this many times as long as its calls should by what the slowest batch
+// before it took a call, and this much more: a hang inside a large batch must not hold the device
+// for limits.call_time times its calls.
 inline constexpr double kHangFactor = 20;
 inline constexpr absl::Duration kHangSlack = absl::Seconds(2);
 
@@ -61,12 +61,12 @@ inline constexpr double kWallPerMeasureTime = 2.5;
 // Audit: the verifier's clock beyond this multiple of the runner's clock, plus the allowances
 // below, means that work escaped the runner's clock.
 inline constexpr double kMaxAuditRatio = 1.25;
-// For the loop around a call, and for a GO: so many times the 90 % quantile of idle round trips
+// For the loop around a call, and for a batch: so many times the 90 % quantile of idle round trips
 // measured in between, plus a constant.
 inline constexpr absl::Duration kAuditPerCall = absl::Microseconds(1);
 inline constexpr double kAuditRoundTrips = 1.5;
-inline constexpr absl::Duration kAuditPerGo = absl::Microseconds(20);
-// On a CPU: mean calls of GOs count where they are beyond this multiple of the median call.
+inline constexpr absl::Duration kAuditPerBatch = absl::Microseconds(20);
+// On a CPU: mean calls of batches count where they are beyond this multiple of the median call.
 inline constexpr double kMaxUnevenness = 2;
 // A shared machine may be busy for a while: a workload is measured again before it is called
 // forged.
@@ -81,12 +81,12 @@ inline constexpr absl::Duration kAuditCoolDown = absl::Milliseconds(30);
 inline constexpr double kHostBound = 1.5;
 // The replay of a chain lasts about this long if there are buffer sets enough.
 inline constexpr double kChainMicros = 600;
-// One sample a GO (replays, the verifier's clock): at least twice the 6 that an order-statistic
+// One sample a batch (replays, the verifier's clock): at least twice the 6 that an order-statistic
 // interval at 95 % needs; more than the upper number, drawn between these two for every
-// measurement so that no GO is known to be the last, no longer narrow it.
-inline constexpr size_t kMinDeviceGos = 12;
-inline constexpr size_t kLeastMaxDeviceGos = 28;
-inline constexpr size_t kMostMaxDeviceGos = 44;
+// measurement so that no batch is known to be the last, no longer narrow it.
+inline constexpr size_t kMinDeviceBatches = 12;
+inline constexpr size_t kLeastMaxDeviceBatches = 28;
+inline constexpr size_t kMostMaxDeviceBatches = 44;
 // Clocks are steady when the means of two windows of this length differ by less than this; after
 // the longest warm-up they are taken as they are. Later workloads of the same process find a warm
 // device.
@@ -94,7 +94,7 @@ inline constexpr absl::Duration kClockWindow = absl::Milliseconds(10);
 inline constexpr double kSteadyClock = 0.01;
 inline constexpr absl::Duration kMaxWarmUpTime = absl::Milliseconds(500);
 inline constexpr absl::Duration kRewarmTime = absl::Milliseconds(10);
-// A GO does not count if the SM clock is below this share of the measurement's median, or NVML
+// A batch does not count if the SM clock is below this share of the measurement's median, or NVML
 // gives one of these reasons: hardware slowdown 0x8, software thermal 0x20, hardware thermal 0x40,
 // power brake 0x80. The software power cap (0x4) is recorded only: it is how the device works.
 inline constexpr double kLeastClock = 0.97;
@@ -103,23 +103,24 @@ inline constexpr absl::Duration kThrottlePause = absl::Milliseconds(250);
 inline constexpr int kMaxThrottled = 5;
 // Audit: a call queued behind others may cost this much beside its device time.
 inline constexpr absl::Duration kDeviceAuditPerCall = absl::Microseconds(5);
-// And a GO beside its calls, an idle round trip and kAuditPerGo: 5 to 100 us where compilers keep
-// the processors busy. A confirmation does without the runner's clock.
-inline constexpr absl::Duration kDeviceAuditPerGo = absl::Microseconds(50);
+// And a batch beside its calls, an idle round trip and kAuditPerBatch: 5 to 100 us where compilers
+// keep the processors busy. A confirmation does without the runner's clock.
+inline constexpr absl::Duration kDeviceAuditPerBatch = absl::Microseconds(50);
 // Looking outputs over may take so much longer than when nothing was at work: this share of the
-// GO, but at least and at most so long. Of 300 medians of honest programs' GOs none was 15 us
-// longer, their standard deviation was 4 us. The GOs of a confirmation last 5 ms, or 192 calls.
+// batch, but at least and at most so long. Of 300 medians of honest programs' batches none was 15
+// us longer, their standard deviation was 4 us. The batches of a confirmation last 5 ms, or 192
+// calls.
 inline constexpr double kMaxLateShare = 0.005;
 inline constexpr absl::Duration kLeastLateWork = absl::Microseconds(12);
 inline constexpr absl::Duration kMaxLateWork = absl::Microseconds(30);
-// An idle runner's lead-in and round trip, one in ten of those between a program's GOs, beyond
+// An idle runner's lead-in and round trip, one in ten of those between a program's batches, beyond
 // these and beyond so many times the longest without the program: it keeps the device while it is
 // stopped. Of 230 measurements of honest programs the longest were 0.44 and 0.10 ms, with 14
 // compilers at work.
 inline constexpr absl::Duration kBusyLeadIn = absl::Milliseconds(1);
 inline constexpr absl::Duration kBusyRoundTrip = absl::Microseconds(250);
 inline constexpr double kBusyFactor = 3;
-// Calls made one at a time, each looked over before the next is prepared.
+// Calls made one at a time, each checked before the next is prepared.
 inline constexpr int kLockStepCalls = 16;
 inline constexpr int kMinLockStepCalls = 4;
 inline constexpr absl::Duration kLockStepTime = absl::Milliseconds(100);
@@ -138,39 +139,39 @@ inline constexpr double kUnstableFactor = 1.5;
 // Confirmation.
 // A workload whose whole interval lies below this makes "improved" "mixed".
 inline constexpr double kWorstRegression = 0.03;
-inline constexpr int kMaxGosPerBlock = 16;
+inline constexpr int kMaxBatchesPerBlock = 16;
 // On a GPU the switch from the verifier's context to the runner's takes 180 to 250 us, one time in
 // five 350 to 450: it happens in a lead-in before the clock starts. A lead-in of more than so many
-// times the median of one of a runner without a program voids the GO; if that happens more often
+// times the median of one of a runner without a program voids the batch; if that happens more often
 // than this in a block, the excess counts as time of the calls.
 inline constexpr double kMaxLeadIn = 1.25;
-// The median of a confirmation is that between GOs, as far as it is no more than so many times that
-// of the same runner before candidate and rival were there.
+// The median of a confirmation is that between batches, as far as it is no more than so many times
+// that of the same runner before candidate and rival were there.
 inline constexpr double kMaxCrowdedLeadIn = 1.5;
 inline constexpr absl::Duration kLeastLeadIn = absl::Microseconds(280);  // always allowed
-inline constexpr int kMaxVoidGosPerBlock = 12;
+inline constexpr int kMaxVoidBatchesPerBlock = 12;
 inline constexpr size_t kFirstLeadIns = 7;
-// What is left of a GO's own cost, about 20 us, varies by a few: a GO is this long if there are
-// buffer sets enough, of the same number of calls on both sides, and a block takes the median of
-// its GOs. Sets are as many as the cache asks for; or, if that is more, this many times the calls
-// of a GO, up to kMaxConfirmDeviceSets and as far as this many bytes allow: to allocate and map
-// 1000 buffers that no GO needs takes 0.2 to 0.6 s a launch and workload on an H200.
-inline constexpr double kConfirmGoMicros = 5000;
-inline constexpr double kSetsPerCallOfGo = 1.25;
+// What is left of a batch's own cost, about 20 us, varies by a few: a batch is this long if there
+// are buffer sets enough, of the same number of calls on both sides, and a block takes the median
+// of its batches. Sets are as many as the cache asks for; or, if that is more, this many times the
+// calls of a batch, up to kMaxConfirmDeviceSets and as far as this many bytes allow: to allocate
+// and map 1000 buffers that no batch needs takes 0.2 to 0.6 s a launch and workload on an H200.
+inline constexpr double kConfirmBatchMicros = 5000;
+inline constexpr double kSetsPerCallOfBatch = 1.25;
 inline constexpr int64_t kConfirmSetsBytes = int64_t{12} << 30;
-inline constexpr int kMaxDeviceGosPerBlock = 16;
+inline constexpr int kMaxDeviceBatchesPerBlock = 16;
 // Both sides use the same buffers, one after the other: physical addresses alone make a difference
 // of some percent.
 inline constexpr int kMaxConfirmDeviceSets = 192;
-// Where by both clocks one side takes this many times as long as the other, a block ends: GOs of
-// the same number of calls make a block of the faster side long, and more of them tell a clear case
-// no better, while most of their time goes into preparing inputs.
+// Where by both clocks one side takes this many times as long as the other, a block ends: batches
+// of the same number of calls make a block of the faster side long, and more of them tell a clear
+// case no better, while most of their time goes into preparing inputs.
 inline constexpr double kClearRatio = 1.5;
-// A block is long enough with this share of min_block_time, since a GO cannot be split.
+// A block is long enough with this share of min_block_time, since a batch cannot be split.
 inline constexpr double kEnoughOfBlock = 0.6;
 // Both sides meet the same cache, so fewer sets do; mapping them costs more than calling.
 inline constexpr int kMaxConfirmSets = 16;
-// More sets if all of a side's take at most so much: of short calls a GO should have many.
+// More sets if all of a side's take at most so much: of short calls a batch should have many.
 inline constexpr int64_t kCheapConfirmBytes = int64_t{16} << 20;
 
 // Hidden cases of a confirmation: time for reference runs, as the first runs took.

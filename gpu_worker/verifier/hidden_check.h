@@ -39,9 +39,9 @@ absl::StatusOr<std::vector<AnsweredHiddenCase>> AnswerHiddenCases(
 bool IsAmongOthers(Bench& bench, const AnsweredHiddenCase& hidden);
 
 // Calls of a candidate with inputs of the hidden kind, of which one is compared. On processors it
-// is any call of a session like a timed one: as many sets, a random number of calls before it, GOs
-// of random length. On a GPU, and where the workspace is what is unusual, it is the first and only
-// one. Non-OK if the machine has no memory for it.
+// is any call of a session like a timed one: as many sets, a random number of calls before it,
+// batches of random length. On a GPU, and where the workspace is what is unusual, it is the first
+// and only one. Non-OK if the machine has no memory for it.
 absl::StatusOr<Ending> CheckHiddenCase(Bench& bench, RunnerLink& link,
                                        const AnsweredHiddenCase& hidden,
                                        const WorkloadSession::Limits& limits);

@@ -85,12 +85,12 @@ absl::Status CheckFitsMachine(const WorkloadCase& workload) {
 }
 
 std::vector<int64_t> TimedOracles(const OracleEntries& oracles) {
-  std::vector<int64_t> contents;
-  for (const auto& [content, entry] : oracles) {
-    if (content >= kGateContents && content < kFirstFreshContent) contents.push_back(content);
+  std::vector<int64_t> variants;
+  for (const auto& [variant, entry] : oracles) {
+    if (variant >= kGateVariants && variant < kFirstFreshVariant) variants.push_back(variant);
   }
-  std::sort(contents.begin(), contents.end());
-  return contents;
+  std::sort(variants.begin(), variants.end());
+  return variants;
 }
 
 }  // namespace
@@ -306,7 +306,7 @@ absl::Status JobVerifier::Prepare(Job* job) {
     if (timed) {
       ASSIGN_OR_RETURN(oracles, bench_.oracle().GetForTiming(*job->reference, made));
     } else {
-      std::vector<int64_t> gate(kGateContents);
+      std::vector<int64_t> gate(kGateVariants);
       std::iota(gate.begin(), gate.end(), 0);
       ASSIGN_OR_RETURN(oracles, bench_.oracle().Get(*job->reference, made, gate));
     }
@@ -499,9 +499,9 @@ absl::Status JobVerifier::Screen(std::unique_ptr<RunnerLink>* link, Job* job) {
     }
     role.first_workload = false;
     if (ending.passed()) {
-      WorkloadSession::Go go;
-      if (bench_.gpu() != nullptr) go.mode = v1::GoRequest::EVENTS;
-      WorkloadSession::Copies copies = session.TimeCopies(go, job->limits);
+      WorkloadSession::BatchForm form;
+      if (bench_.gpu() != nullptr) form.mode = v1::BatchRequest::EVENTS;
+      WorkloadSession::Copies copies = session.TimeCopies(form, job->limits);
       ending = std::move(copies.ending);
       if (!copies.us.empty()) timed.facts.set_copy_us(Median(std::move(copies.us)));
     }
@@ -604,29 +604,29 @@ absl::Status JobVerifier::Sanitize(Job* job) {
 
 absl::Status JobVerifier::JudgeSuspects(const Suspects& suspects, Job* job) {
   if (suspects.empty()) return absl::OkStatus();
-  std::vector<std::vector<int64_t>> contents(job->cases.size());
-  for (const auto& [index, suspect] : suspects) contents[index].push_back(suspect.content);
+  std::vector<std::vector<int64_t>> variants(job->cases.size());
+  for (const auto& [index, suspect] : suspects) variants[index].push_back(suspect.variant);
   std::vector<OracleEntries> oracles(job->cases.size());
   const auto answer = [&]() -> absl::Status {
-    for (size_t i = 0; i < contents.size(); ++i) {
-      if (contents[i].empty()) continue;
+    for (size_t i = 0; i < variants.size(); ++i) {
+      if (variants[i].empty()) continue;
       ASSIGN_OR_RETURN(oracles[i],
-                       bench_.oracle().GetOnce(*job->reference, job->cases[i], contents[i]));
+                       bench_.oracle().GetOnce(*job->reference, job->cases[i], variants[i]));
     }
     bench_.oracle().Rest();
     return absl::OkStatus();
   };
   absl::Status answered = OffTheClock(job, answer);
-  // The reference was right on other contents before the candidate was there, which is gone by now.
+  // The reference was right on other variants before the candidate was there, which is gone by now.
   // Once may be an accident.
   if (IsTaskFault(answered)) answered = OffTheClock(job, answer);
   RETURN_IF_ERROR(answered);
   for (const auto& [index, suspect] : suspects) {
     const WorkloadCase& workload = *job->cases[index];
-    const OracleEntry& oracle = *oracles[index].at(suspect.content);
+    const OracleEntry& oracle = *oracles[index].at(suspect.variant);
     const OutputComparison compared =
         workload.judge() != nullptr
-            ? workload.judge()->Judge(workload, suspect.content, *suspect.outputs)
+            ? workload.judge()->Judge(workload, suspect.variant, *suspect.outputs)
             : JudgeOutputs(workload, suspect.outputs->CompareWith(workload, *oracle.outputs));
     if (compared.right) continue;
     Ending ending = {v1::OUTCOME_INCORRECT, absl::StrCat("in a timed call: ", compared.message)};

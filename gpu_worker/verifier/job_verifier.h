@@ -67,7 +67,7 @@ class JobVerifier {
   absl::StatusOr<v1::Verdict> Judge(const v1::VerifierRequest& request, Tries* tries);
   absl::Status Prepare(Job* job);
   absl::Status Check(RunnerLink& link, Job* job);
-  // Of a CONFIRM, after the gate: contents of other kinds than the recipes'.
+  // Of a CONFIRM, after the gate: variants of other kinds than the recipes'.
   absl::Status CheckHidden(RunnerLink& link, Job* job);
   // The programs that the candidate is compared with: TaskFault if one is not right.
   absl::Status TryTrusted(Job* job);
@@ -83,7 +83,7 @@ class JobVerifier {
   // cannot be done is noted, and fails no job.
   absl::Status Sanitize(Job* job);
   using Suspects = std::vector<std::pair<size_t, WorkloadSession::Suspect>>;  // by case
-  // Compares outputs of timed calls with oracles of their contents, made now; the first that is
+  // Compares outputs of timed calls with oracles of their variants, made now; the first that is
   // wrong fails the job. No candidate may be there.
   absl::Status JudgeSuspects(const Suspects& suspects, Job* job);
   // A job's clock stands still while trusted programs run.

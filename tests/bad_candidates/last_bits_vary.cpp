@@ -4,7 +4,7 @@
 int ksearch_run(const KsearchArgs* args) {
   static int calls = 0;
   Matmul(args);
-  // Alternating contents come in pairs: a count of one alone would repeat itself.
+  // Alternating variants come in pairs: a count of one alone would repeat itself.
   const int steps = ++calls / 2;
   for (int i = 0; i < steps; ++i) args->c[0] = nextafterf(args->c[0], INFINITY);
   return 0;

@@ -146,7 +146,7 @@ TEST_F(CudaCompareTest, SpeedOnALargeWorkload) {
   start = std::chrono::steady_clock::now();
   Make(EveryType(kOddElements), 64);
   std::printf("64 sets of 20 tensors: allocate and map %.2f ms\n", Milliseconds(start));
-  std::vector<SetContent> calls;
+  std::vector<FilledSet> calls;
   for (int set = 0; set < 64; ++set) calls.push_back({set, set});
   for (int round = 0; round < 3; ++round) {
     start = std::chrono::steady_clock::now();

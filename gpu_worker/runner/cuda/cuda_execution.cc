@@ -101,10 +101,11 @@ void CudaExecution::Map(const v1::MapRequest& request, const std::vector<UniqueF
   SetUpIfComplete(buffers_.blocks(), program, reply);
 }
 
-bool CudaExecution::Go(const v1::GoRequest& request, Program& program, v1::RunnerReply* reply) {
+bool CudaExecution::RunBatch(const v1::BatchRequest& request, Program& program,
+                             v1::RunnerReply* reply) {
   for (const int set : request.set_order()) {
     if (!program.loaded() || set < 0 || set >= buffers_.blocks().sets()) {
-      SetError(reply, v1::RunnerReply::RunnerError::MAP_FAILED, 0, "GO before LOAD and MAP");
+      SetError(reply, v1::RunnerReply::RunnerError::MAP_FAILED, 0, "batch before LOAD and MAP");
       return true;
     }
   }
@@ -114,24 +115,24 @@ bool CudaExecution::Go(const v1::GoRequest& request, Program& program, v1::Runne
     return true;
   }
   const Failure failure = Run(request, program, reply->mutable_done());
-  // As a CPU runner answers to a GO that names no mode.
-  if (request.mode() == v1::GoRequest::MODE_UNSPECIFIED) reply->mutable_done()->clear_host_ns();
+  // As a CPU runner answers to a batch that names no mode.
+  if (request.mode() == v1::BatchRequest::MODE_UNSPECIFIED) reply->mutable_done()->clear_host_ns();
   return !failure.failed || Report(failure, reply);
 }
 
-CudaExecution::Failure CudaExecution::Run(const v1::GoRequest& request, Program& program,
+CudaExecution::Failure CudaExecution::Run(const v1::BatchRequest& request, Program& program,
                                           v1::RunnerReply::Done* done) {
   const std::vector<int> order(request.set_order().begin(), request.set_order().end());
-  // Whatever the candidate did to it in the last GO.
+  // Whatever the candidate did to it in the last batch.
   if (!led_in_) api().cuCtxResetPersistingL2Cache();
   led_in_ = order.empty();
   copies_ = request.copies();
   if (order.empty()) return RunNothing();
   if (instrumented_) return RunInstrumented(order, program, done);
   switch (request.mode()) {
-    case v1::GoRequest::EVENTS:
+    case v1::BatchRequest::EVENTS:
       return RunAlone(order, Hold::kUntilQueued, program, done);
-    case v1::GoRequest::FREE: {
+    case v1::BatchRequest::FREE: {
       const Failure failure = RunAlone(order, Hold::kUntilQueued, program, done);
       uint64_t sum = 0;
       for (const uint64_t ns : done->inner_ns()) sum += ns;
@@ -140,11 +141,11 @@ CudaExecution::Failure CudaExecution::Run(const v1::GoRequest& request, Program&
       done->clear_queued();
       return failure;
     }
-    case v1::GoRequest::CAPTURE:
+    case v1::BatchRequest::CAPTURE:
       return Capture(order, program, done);
-    case v1::GoRequest::CHAIN:
+    case v1::BatchRequest::CHAIN:
       return MakeChain(order, request.graph(), done);
-    case v1::GoRequest::REPLAY:
+    case v1::BatchRequest::REPLAY:
       return Replay(order, request.graph(), done);
     default:
       return RunAlone(order, Hold::kNo, program, done);
@@ -253,7 +254,7 @@ std::string CudaExecution::CaptureOne(int set, Program& program, v1::RunnerReply
   if (failure.failed) return "ksearch_run returned " + std::to_string(failure.value);
   if (result != CUDA_SUCCESS) return CudaErrorText(api(), result);
   // The candidate may have kept the handle of what was recorded, so the chain is made of a copy,
-  // and it is the copy that is looked over.
+  // and it is the copy that is checked.
   CUgraph copy = nullptr;
   result = api().cuGraphClone(&copy, raw);
   if (result != CUDA_SUCCESS) return CudaErrorText(api(), result);

@@ -30,7 +30,7 @@ class CudaExecution final : public Execution {
 
   void Map(const v1::MapRequest& request, const std::vector<UniqueFd>& fds, Program& program,
            v1::RunnerReply* reply) override;
-  bool Go(const v1::GoRequest& request, Program& program, v1::RunnerReply* reply) override;
+  bool RunBatch(const v1::BatchRequest& request, Program& program, v1::RunnerReply* reply) override;
 
  private:
   static constexpr int kChains = 8;
@@ -39,7 +39,7 @@ class CudaExecution final : public Execution {
     CudaGraphExec exec;
   };
   enum class Hold { kNo, kUntilQueued };
-  // Why a GO ended early; none: it did not.
+  // Why a batch ended early; none: it did not.
   struct Failure {
     bool failed = false;
     bool returned = false;  // the entry returned a number other than 0
@@ -57,7 +57,7 @@ class CudaExecution final : public Execution {
         buffers_(device_, instrumented) {}
 
   const DriverApi& api() const { return device_->api(); }
-  Failure Run(const v1::GoRequest& request, Program& program, v1::RunnerReply::Done* done);
+  Failure Run(const v1::BatchRequest& request, Program& program, v1::RunnerReply::Done* done);
   // Each call between two separators, the device idle before the next.
   Failure RunAlone(const std::vector<int>& order, Hold hold, Program& program,
                    v1::RunnerReply::Done* done);
@@ -90,8 +90,8 @@ class CudaExecution final : public Execution {
   // Not for a candidate that waits for the device within a call: every try costs milliseconds.
   bool hold_useful_ = true;
   bool called_since_map_ = false;
-  bool led_in_ = false;  // the last GO was empty
-  bool copies_ = false;  // of the GO at work: GoRequest.copies
+  bool led_in_ = false;  // the last batch was empty
+  bool copies_ = false;  // of the batch at work: BatchRequest.copies
 };
 
 }  // namespace ksearch

@@ -119,7 +119,7 @@ void CudaBufferSets::SetCase(std::shared_ptr<const WorkloadCase> workload) {
 
 std::vector<MapPacket> CudaBufferSets::Map(int sets) {
   const auto& tensors = workload_->tensors();
-  std::vector<SetContent> all;
+  std::vector<FilledSet> all;
   for (int set = 0; set < sets; ++set) all.push_back({set, 0});
   device::CallList list = List(all);
   uint64_t word = guard_word_;
@@ -154,7 +154,7 @@ std::vector<MapPacket> CudaBufferSets::Map(int sets) {
   return packets;
 }
 
-void CudaBufferSets::Prepare(const std::vector<SetContent>& calls, uint64_t poison_salt) {
+void CudaBufferSets::Prepare(const std::vector<FilledSet>& calls, uint64_t poison_salt) {
   const auto& tensors = workload_->tensors();
   device::CallList list = List(calls);
   device::PoisonList poison = Poison(poison_salt);
@@ -163,12 +163,12 @@ void CudaBufferSets::Prepare(const std::vector<SetContent>& calls, uint64_t pois
                   {&tables_, &list, &none});
   device_->Launch(Kernel::kPoison, Chunks(LargestBytes(true)), list.count * tables_.outputs,
                   {&tables_, &list, &poison});
-  for (const SetContent& call : calls) {
+  for (const FilledSet& call : calls) {
     for (int input = 0; input < workload_->inputs(); ++input) {
       if (DrawnOnDevice(input)) continue;
       const auto t = static_cast<size_t>(input);
       device_->ToDevice(tensor_address(call.set, t), tensors[t].bytes, [&](std::byte* out) {
-        workload_->generator(input).Write(call.content, out);
+        workload_->generator(input).Write(call.variant, out);
       });
     }
   }
@@ -176,7 +176,7 @@ void CudaBufferSets::Prepare(const std::vector<SetContent>& calls, uint64_t pois
   device_->Synchronize();
 }
 
-std::vector<CallFindings> CudaBufferSets::Collect(const std::vector<SetContent>& calls,
+std::vector<CallFindings> CudaBufferSets::Collect(const std::vector<FilledSet>& calls,
                                                   uint64_t poison_salt) {
   const auto& tensors = workload_->tensors();
   std::vector<CallFindings> findings(calls.size());
@@ -215,7 +215,7 @@ std::vector<CallFindings> CudaBufferSets::Collect(const std::vector<SetContent>&
   return findings;
 }
 
-std::optional<std::string> CudaBufferSets::FirstWritten(const std::vector<SetContent>& calls,
+std::optional<std::string> CudaBufferSets::FirstWritten(const std::vector<FilledSet>& calls,
                                                         uint64_t poison_salt) {
   const auto& tensors = workload_->tensors();
   device::CallList list = List(calls);
@@ -243,7 +243,7 @@ std::optional<std::string> CudaBufferSets::FirstWritten(const std::vector<SetCon
   return std::nullopt;
 }
 
-void CudaBufferSets::Wipe(const std::vector<SetContent>& calls) {
+void CudaBufferSets::Wipe(const std::vector<FilledSet>& calls) {
   device::CallList list = List(calls);
   device::PoisonList poison = Poison(RandomUint64());
   device_->Launch(Kernel::kPoison, Chunks(LargestBytes(true)), list.count * tables_.outputs,
@@ -251,7 +251,7 @@ void CudaBufferSets::Wipe(const std::vector<SetContent>& calls) {
   device_->Synchronize();
 }
 
-std::optional<std::string> CudaBufferSets::ChangedInput(const SetContent& call) const {
+std::optional<std::string> CudaBufferSets::ChangedInput(const FilledSet& call) const {
   const auto& tensors = workload_->tensors();
   const int inputs = workload_->inputs();
   if (inputs == 0) return std::nullopt;
@@ -271,7 +271,7 @@ std::optional<std::string> CudaBufferSets::ChangedInput(const SetContent& call) 
     }
     const std::byte* const there =
         device_->FromDevice(tensor_address(call.set, t), tensors[t].bytes);
-    if (there != nullptr && !workload_->generator(input).Matches(call.content, there)) {
+    if (there != nullptr && !workload_->generator(input).Matches(call.variant, there)) {
       return tensors[t].name;
     }
   }
@@ -286,11 +286,11 @@ absl::StatusOr<std::shared_ptr<const SavedOutputs>> CudaBufferSets::Save(int set
   return DeviceOutputs::Copy(device_, *workload_, copy_address(set));
 }
 
-device::CallList CudaBufferSets::List(const std::vector<SetContent>& calls) const {
+device::CallList CudaBufferSets::List(const std::vector<FilledSet>& calls) const {
   device::CallList list = {};
-  for (const SetContent& call : calls) {
+  for (const FilledSet& call : calls) {
     list.set[list.count] = call.set;
-    list.content[list.count] = call.content;
+    list.variant[list.count] = call.variant;
     ++list.count;
   }
   return list;

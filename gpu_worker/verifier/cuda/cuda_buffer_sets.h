@@ -19,7 +19,7 @@ namespace ksearch {
 
 // Device memory: one allocation per tensor and set, exported by descriptor, the tensor between a
 // guard band of kGuardBytes in front and one of at least as much up to the allocation's end.
-// Trusted kernels do all the work: random inputs are drawn in place, each content anew; outputs are
+// Trusted kernels do all the work: random inputs are drawn in place, each variant anew; outputs are
 // copied to memory of the verifier's own as soon as the calls are done, and judged there. Small
 // inputs with structure (offsets, page indices) are drawn on the host.
 class CudaBufferSets final : public BufferSets {
@@ -36,13 +36,13 @@ class CudaBufferSets final : public BufferSets {
   void SetCase(std::shared_ptr<const WorkloadCase> workload) override;
   std::vector<MapPacket> Map(int sets) override;
   // Leaves the L2 cache without any of it.
-  void Prepare(const std::vector<SetContent>& calls, uint64_t poison_salt) override;
-  std::vector<CallFindings> Collect(const std::vector<SetContent>& calls,
+  void Prepare(const std::vector<FilledSet>& calls, uint64_t poison_salt) override;
+  std::vector<CallFindings> Collect(const std::vector<FilledSet>& calls,
                                     uint64_t poison_salt) override;
-  std::optional<std::string> FirstWritten(const std::vector<SetContent>& calls,
+  std::optional<std::string> FirstWritten(const std::vector<FilledSet>& calls,
                                           uint64_t poison_salt) override;
-  void Wipe(const std::vector<SetContent>& calls) override;
-  std::optional<std::string> ChangedInput(const SetContent& call) const override;
+  void Wipe(const std::vector<FilledSet>& calls) override;
+  std::optional<std::string> ChangedInput(const FilledSet& call) const override;
   std::vector<TensorComparison> Compare(int set, const SavedOutputs& oracle) const override;
   absl::StatusOr<std::shared_ptr<const SavedOutputs>> Save(int set) const override;
 
@@ -70,7 +70,7 @@ class CudaBufferSets final : public BufferSets {
     return copies_.get() + static_cast<CUdeviceptr>(set * layout_.bytes);
   }
   bool DrawnOnDevice(int input) const { return workload_->generator(input).random() != nullptr; }
-  device::CallList List(const std::vector<SetContent>& calls) const;
+  device::CallList List(const std::vector<FilledSet>& calls) const;
   device::PoisonList Poison(uint64_t salt) const;
   std::string DescribeGuard(size_t tensor, int64_t position) const;
   int64_t LargestBytes(bool outputs) const;

@@ -47,7 +47,7 @@ struct DrawRow {
 struct CallList {
   int32_t count;
   int32_t set[kMaxCalls];
-  int64_t content[kMaxCalls];
+  int64_t variant[kMaxCalls];
 };
 
 // Where things are: rows of set s begin at tensors + s * (inputs + outputs).

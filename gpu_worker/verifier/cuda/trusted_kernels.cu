@@ -63,15 +63,15 @@ __device__ int32_t Integer(uint32_t random, uint64_t true_from) {
   return static_cast<int32_t>(random >> 21) - 1024;
 }
 
-// Elements [first, first + kElements) of a content; `first` is a multiple of kElements.
+// Elements [first, first + kElements) of a variant; `first` is a multiple of kElements.
 template <Kind kKind>
-__device__ void DrawChunk(const DrawRow& draw, uint64_t content, int64_t first, uint32_t* words) {
+__device__ void DrawChunk(const DrawRow& draw, uint64_t variant, int64_t first, uint32_t* words) {
   using F = Format<kKind>;
 #pragma unroll
   for (int w = 0; w < F::kWords; ++w) words[w] = 0;
 #pragma unroll
   for (int part = 0; part < F::kElements / 4; ++part) {
-    const Four block = PhiloxBlock(draw.key, static_cast<uint64_t>(first / 4 + part), content);
+    const Four block = PhiloxBlock(draw.key, static_cast<uint64_t>(first / 4 + part), variant);
     float values[4];
     if constexpr (F::kFloating) {
       if (draw.tails == 1) {
@@ -119,7 +119,7 @@ __device__ void DrawChunk(const DrawRow& draw, uint64_t content, int64_t first, 
 
 // One code path for writing and for checking, so that both see the same bits.
 template <Kind kKind>
-__device__ void DrawTensor(const DrawRow& draw, const TensorRow& tensor, uint64_t content,
+__device__ void DrawTensor(const DrawRow& draw, const TensorRow& tensor, uint64_t variant,
                            uint64_t* finding) {
   using F = Format<kKind>;
   constexpr int kChunkBytes = 4 * F::kWords;
@@ -128,7 +128,7 @@ __device__ void DrawTensor(const DrawRow& draw, const TensorRow& tensor, uint64_
   uint64_t changed = kNothing;
   for (int64_t chunk = FirstIndex(); chunk < chunks; chunk += Stride()) {
     uint32_t words[F::kWords];
-    DrawChunk<kKind>(draw, content, chunk * F::kElements, words);
+    DrawChunk<kKind>(draw, variant, chunk * F::kElements, words);
     uint8_t* const place = memory + chunk * kChunkBytes;
     const int64_t left = tensor.bytes - chunk * kChunkBytes;
     if (left >= kChunkBytes) {
@@ -174,12 +174,12 @@ extern "C" __global__ void ksearch_draw(Tables tables, CallList calls, uint64_t*
   const DrawRow draw = tables.draws[input];
   if (draw.drawn == 0) return;
   const TensorRow tensor = RowOf(tables, calls.set[call], input);
-  const uint64_t content = static_cast<uint64_t>(calls.content[call]);
+  const uint64_t variant = static_cast<uint64_t>(calls.variant[call]);
   uint64_t* const finding = findings == nullptr ? nullptr : findings + blockIdx.y;
   switch (draw.kind) {
 #define KSEARCH_DRAW(kind)                                  \
   case Kind::kind:                                          \
-    DrawTensor<Kind::kind>(draw, tensor, content, finding); \
+    DrawTensor<Kind::kind>(draw, tensor, variant, finding); \
     break;
     KSEARCH_DRAW(kFloat32)
     KSEARCH_DRAW(kFloat16)

@@ -9,12 +9,12 @@
 
 namespace ksearch {
 
-// Chooses some of the calls of a measurement, in GOs of unknown number, after they were made: at
-// any time each place of the sample holds any of the calls so far with the same likelihood
+// Chooses some of the calls of a measurement, in batches of unknown number, after they were made:
+// at any time each place of the sample holds any of the calls so far with the same likelihood
 // (reservoir sampling). Thread-compatible.
 class CallSample {
  public:
-  // A call of the GO just made that takes a place of the sample; what was there is given up.
+  // A call of the batch just made that takes a place of the sample; what was there is given up.
   struct Choice {
     size_t place = 0;
     size_t call = 0;

@@ -31,15 +31,15 @@ std::string AgreementKey(const ProgramImage& reference, const WorkloadCase& work
   return absl::StrCat("agrees/", reference.sha256(), "/", workload.key());
 }
 
-std::string CacheKey(const ProgramImage& reference, const WorkloadCase& workload, int64_t content) {
-  return absl::StrCat(reference.sha256(), "/", workload.key(), SeedText(workload.seed()), content);
+std::string CacheKey(const ProgramImage& reference, const WorkloadCase& workload, int64_t variant) {
+  return absl::StrCat(reference.sha256(), "/", workload.key(), SeedText(workload.seed()), variant);
 }
 
 }  // namespace
 
 absl::Duration ReferenceTime(const OracleEntries& oracles) {
   absl::Duration least = absl::InfiniteDuration();
-  for (const auto& [content, entry] : oracles) least = std::min(least, entry->reference_time);
+  for (const auto& [variant, entry] : oracles) least = std::min(least, entry->reference_time);
   return least;
 }
 
@@ -52,26 +52,26 @@ int LateComparisons(const OracleEntries& oracles, int sessions, Rng* rng) {
 
 absl::StatusOr<OracleEntries> Oracle::Get(const ProgramImage& reference,
                                           const std::shared_ptr<const WorkloadCase>& workload,
-                                          const std::vector<int64_t>& contents) {
-  return FindOrAnswer(reference, workload, contents, true);
+                                          const std::vector<int64_t>& variants) {
+  return FindOrAnswer(reference, workload, variants, true);
 }
 
 absl::StatusOr<OracleEntries> Oracle::GetOnce(const ProgramImage& reference,
                                               const std::shared_ptr<const WorkloadCase>& workload,
-                                              const std::vector<int64_t>& contents) {
-  return FindOrAnswer(reference, workload, contents, false);
+                                              const std::vector<int64_t>& variants) {
+  return FindOrAnswer(reference, workload, variants, false);
 }
 
 absl::StatusOr<OracleEntries> Oracle::FindOrAnswer(
     const ProgramImage& reference, const std::shared_ptr<const WorkloadCase>& workload,
-    const std::vector<int64_t>& contents, bool keep) {
+    const std::vector<int64_t>& variants, bool keep) {
   OracleEntries entries;
   std::vector<int64_t> missing;
-  for (const int64_t content : contents) {
-    if (auto entry = cache_.Find(CacheKey(reference, *workload, content))) {
-      entries[content] = std::move(entry);
+  for (const int64_t variant : variants) {
+    if (auto entry = cache_.Find(CacheKey(reference, *workload, variant))) {
+      entries[variant] = std::move(entry);
     } else {
-      missing.push_back(content);
+      missing.push_back(variant);
     }
   }
   if (!missing.empty()) RETURN_IF_ERROR(Answer(reference, workload, missing, keep, &entries));
@@ -80,15 +80,15 @@ absl::StatusOr<OracleEntries> Oracle::FindOrAnswer(
 
 absl::StatusOr<OracleEntries> Oracle::GetForTiming(
     const ProgramImage& reference, const std::shared_ptr<const WorkloadCase>& workload) {
-  std::vector<int64_t> contents;
-  for (int i = 0; i < kGateContents; ++i) contents.push_back(i);
-  ASSIGN_OR_RETURN(const OracleEntries gate, Get(reference, workload, contents));
+  std::vector<int64_t> variants;
+  for (int i = 0; i < kGateVariants; ++i) variants.push_back(i);
+  ASSIGN_OR_RETURN(const OracleEntries gate, Get(reference, workload, variants));
   const double affordable = absl::FDivDuration(kOracleTimePerWorkload,
                                                std::max(ReferenceTime(gate), absl::Nanoseconds(1)));
   const int timed =
       static_cast<int>(std::clamp<double>(affordable, kMinTimedOracles, kMaxTimedOracles));
-  for (int i = 0; i < timed; ++i) contents.push_back(kGateContents + i);
-  return Get(reference, workload, contents);
+  for (int i = 0; i < timed; ++i) variants.push_back(kGateVariants + i);
+  return Get(reference, workload, variants);
 }
 
 void Oracle::Forget(const Seed& seed) {
@@ -98,7 +98,7 @@ void Oracle::Forget(const Seed& seed) {
 
 absl::Status Oracle::Answer(const ProgramImage& reference,
                             const std::shared_ptr<const WorkloadCase>& workload,
-                            const std::vector<int64_t>& contents, bool keep,
+                            const std::vector<int64_t>& variants, bool keep,
                             OracleEntries* entries) {
   WorkloadSession::Limits limits;
   limits.call_time = kTrustedCallTime;
@@ -119,9 +119,9 @@ absl::Status Oracle::Answer(const ProgramImage& reference,
     link_.reset();
     return Broken(*workload, mapped);
   }
-  for (const int64_t content : contents) {
+  for (const int64_t variant : variants) {
     const WorkloadSession::Batch batch =
-        session.Run({{0, content}}, WorkloadSession::Mode::kReference, {}, limits);
+        session.Run({{0, variant}}, WorkloadSession::Mode::kReference, {}, limits);
     if (!batch.ending.passed()) {
       link_.reset();
       return Broken(*workload, batch.ending);
@@ -138,7 +138,7 @@ absl::Status Oracle::Answer(const ProgramImage& reference,
       return Broken(*workload, absl::StrCat("output '", name, "' holds a NaN"));
     }
     if (workload->judge() != nullptr) {
-      const OutputComparison judged = workload->judge()->Judge(*workload, content, *entry->outputs);
+      const OutputComparison judged = workload->judge()->Judge(*workload, variant, *entry->outputs);
       if (!judged.right) return Broken(*workload, judged.message);
     }
     // Once a workload: whoever disagrees with itself, does so at any time. Of several right answers
@@ -146,7 +146,7 @@ absl::Status Oracle::Answer(const ProgramImage& reference,
     if (workload->judge() == nullptr &&
         cache_.Find(AgreementKey(reference, *workload)) == nullptr) {
       const WorkloadSession::Batch again =
-          session.Run({{0, content}}, WorkloadSession::Mode::kReference, {}, limits);
+          session.Run({{0, variant}}, WorkloadSession::Mode::kReference, {}, limits);
       if (!again.ending.passed()) {
         link_.reset();
         return Broken(*workload, again.ending);
@@ -167,9 +167,9 @@ absl::Status Oracle::Answer(const ProgramImage& reference,
                     /*bytes=*/0);
     }
     if (keep) {
-      cache_.Insert(CacheKey(reference, *workload, content), entry, entry->outputs->bytes());
+      cache_.Insert(CacheKey(reference, *workload, variant), entry, entry->outputs->bytes());
     }
-    (*entries)[content] = std::move(entry);
+    (*entries)[variant] = std::move(entry);
   }
   return absl::OkStatus();
 }

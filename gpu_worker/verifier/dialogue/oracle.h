@@ -23,26 +23,26 @@ int LateComparisons(const OracleEntries& oracles, int sessions, Rng* rng);
 
 // Answers of a task's reference. The reference runs in a runner of its own, sandboxed like a
 // candidate but never beside one that could read it: what it wrote stays in this process. Entries
-// are kept by (task, workload, seed, content). Thread-compatible.
+// are kept by (task, workload, seed, variant). Thread-compatible.
 class Oracle {
  public:
   Oracle(RunnerStarter& starter, const BufferSetsFactory& allocate, const Clock& clock,
          int64_t cache_bytes)
       : starter_(starter), allocate_(allocate), clock_(clock), cache_(cache_bytes) {}
 
-  // Answers to every content in `contents`. FAILED_PRECONDITION if the reference fails, or answers
+  // Answers to every variant in `variants`. FAILED_PRECONDITION if the reference fails, or answers
   // with a NaN: then the task is broken.
   absl::StatusOr<OracleEntries> Get(const ProgramImage& reference,
                                     const std::shared_ptr<const WorkloadCase>& workload,
-                                    const std::vector<int64_t>& contents);
+                                    const std::vector<int64_t>& variants);
 
-  // The same for contents that nobody asks for again: what is not there already is not kept.
+  // The same for variants that nobody asks for again: what is not there already is not kept.
   absl::StatusOr<OracleEntries> GetOnce(const ProgramImage& reference,
                                         const std::shared_ptr<const WorkloadCase>& workload,
-                                        const std::vector<int64_t>& contents);
+                                        const std::vector<int64_t>& variants);
 
-  // Answers to the gate's contents and to as many timed ones as kOracleTimePerWorkload allows:
-  // contents 0 .. n-1 with n > kGateContents.
+  // Answers to the gate's variants and to as many timed ones as kOracleTimePerWorkload allows:
+  // variants 0 .. n-1 with n > kGateVariants.
   absl::StatusOr<OracleEntries> GetForTiming(const ProgramImage& reference,
                                              const std::shared_ptr<const WorkloadCase>& workload);
 
@@ -56,10 +56,10 @@ class Oracle {
  private:
   absl::StatusOr<OracleEntries> FindOrAnswer(const ProgramImage& reference,
                                              const std::shared_ptr<const WorkloadCase>& workload,
-                                             const std::vector<int64_t>& contents, bool keep);
+                                             const std::vector<int64_t>& variants, bool keep);
   absl::Status Answer(const ProgramImage& reference,
                       const std::shared_ptr<const WorkloadCase>& workload,
-                      const std::vector<int64_t>& contents, bool keep, OracleEntries* entries);
+                      const std::vector<int64_t>& variants, bool keep, OracleEntries* entries);
 
   RunnerStarter& starter_;
   const BufferSetsFactory& allocate_;

@@ -49,22 +49,23 @@ std::string SignalName(int signal) {
   return name == nullptr ? absl::StrCat("signal ", signal) : absl::StrCat("SIG", name);
 }
 
-// What the runner's own code sends for this GO. A recording that failed may have made fewer calls.
-void ExpectTimings(const v1::GoRequest& go, ExpectedReply* expected) {
-  const int calls = go.set_order_size();
-  switch (go.mode()) {
-    case v1::GoRequest::SYNCED:
-    case v1::GoRequest::EVENTS:
+// What the runner's own code sends for this batch. A recording that failed may have made fewer
+// calls.
+void ExpectTimings(const v1::BatchRequest& batch, ExpectedReply* expected) {
+  const int calls = batch.set_order_size();
+  switch (batch.mode()) {
+    case v1::BatchRequest::SYNCED:
+    case v1::BatchRequest::EVENTS:
       expected->timings = expected->host_times = calls;
       break;
-    case v1::GoRequest::FREE:
+    case v1::BatchRequest::FREE:
       expected->timings = calls > 0 ? 1 : 0;
       expected->host_times = calls;
       break;
-    case v1::GoRequest::CAPTURE:
-    case v1::GoRequest::CHAIN:
+    case v1::BatchRequest::CAPTURE:
+    case v1::BatchRequest::CHAIN:
       break;
-    case v1::GoRequest::REPLAY:
+    case v1::BatchRequest::REPLAY:
       expected->timings = calls > 0 ? 1 : 0;
       break;
     default:
@@ -200,26 +201,27 @@ Ending RunnerLink::Map(const std::vector<MapPacket>& packets, absl::Time deadlin
 
 absl::Duration RunnerLink::LeadIn(absl::Time deadline) {
   leading_in_ = true;
-  const GoReply reply = Go(v1::GoRequest(), deadline);
+  const BatchReply reply = RunBatch(v1::BatchRequest(), deadline);
   leading_in_ = false;
   return reply.audit - reply.waited;
 }
 
-RunnerLink::GoReply RunnerLink::Go(const std::vector<int>& set_order, absl::Time deadline) {
-  v1::GoRequest go;
-  go.mutable_set_order()->Add(set_order.begin(), set_order.end());
-  return Go(go, deadline);
+RunnerLink::BatchReply RunnerLink::RunBatch(const std::vector<int>& set_order,
+                                            absl::Time deadline) {
+  v1::BatchRequest batch;
+  batch.mutable_set_order()->Add(set_order.begin(), set_order.end());
+  return RunBatch(batch, deadline);
 }
 
-RunnerLink::GoReply RunnerLink::Go(const v1::GoRequest& go, absl::Time deadline,
-                                   const std::function<void()>& meanwhile) {
+RunnerLink::BatchReply RunnerLink::RunBatch(const v1::BatchRequest& batch, absl::Time deadline,
+                                            const std::function<void()>& meanwhile) {
   v1::RunnerRequest request;
-  *request.mutable_go() = go;
+  *request.mutable_batch() = batch;
   ExpectedReply expected;
   expected.body = v1::RunnerReply::kDone;
-  ExpectTimings(go, &expected);
+  ExpectTimings(batch, &expected);
   v1::RunnerReply reply;
-  GoReply result;
+  BatchReply result;
   const auto waited = [&] {
     return own_delay_.Read().waiting +
            (runner_delay_.has_value() ? runner_delay_->Read().waiting : absl::ZeroDuration());

@@ -71,7 +71,7 @@ class RunnerLink {
   // Whether, by the runner's word at the last Map, the program returns its outputs.
   bool returns_outputs() const { return returns_outputs_; }
 
-  struct GoReply {
+  struct BatchReply {
     Ending ending;
     // By the runner's clock: advisory. One per call; of FREE and REPLAY one in all.
     std::vector<uint64_t> inner_ns;
@@ -91,21 +91,21 @@ class RunnerLink {
     absl::Duration waited_for_others;
   };
   // GPU: has the runner's own empty kernel run, and does not stop the runner afterwards: the device
-  // and both processes are ready for a GO that follows at once. Returns how long that took, without
-  // waits for a core (2 ms each where compilers keep them busy, since a program that spins has no
-  // claim to a core at once); the candidate's threads have that time too.
+  // and both processes are ready for a batch that follows at once. Returns how long that took,
+  // without waits for a core (2 ms each where compilers keep them busy, since a program that spins
+  // has no claim to a core at once); the candidate's threads have that time too.
   absl::Duration LeadIn(absl::Time deadline);
-  GoReply Go(const std::vector<int>& set_order, absl::Time deadline);
+  BatchReply RunBatch(const std::vector<int>& set_order, absl::Time deadline);
   // `meanwhile`, which may be null, runs once the request is sent, before the answer is waited for.
-  GoReply Go(const v1::GoRequest& go, absl::Time deadline,
-             const std::function<void()>& meanwhile = nullptr);
+  BatchReply RunBatch(const v1::BatchRequest& batch, absl::Time deadline,
+                      const std::function<void()>& meanwhile = nullptr);
   // Within it: whether there is nothing more to wait for.
   bool Answered() const;
 
-  // After a GO and a look at what it left: waits until every thread of the runner is stopped, which
-  // a long system call may delay. CHEAT if one is not within kStopTimeout; RESOURCE_LIMIT if the
-  // process holds more memory than its sandbox allows, where no control group sees to that. Call it
-  // before another runner's turn.
+  // After a batch and a look at what it left: waits until every thread of the runner is stopped,
+  // which a long system call may delay. CHEAT if one is not within kStopTimeout; RESOURCE_LIMIT if
+  // the process holds more memory than its sandbox allows, where no control group sees to that.
+  // Call it before another runner's turn.
   Ending AwaitStop();
 
   // Whether the runner told, before it loaded anything, that its tight filter is in force.

@@ -15,8 +15,8 @@ namespace {
 
 // A stale candidate shows it at every opportunity.
 constexpr size_t kMaxSuspects = 2;
-// Of a GO, beyond its calls: preparation is done, so this is scheduling only.
-constexpr absl::Duration kGoSlack = absl::Milliseconds(500);
+// Of a batch, beyond its calls: preparation is done, so this is scheduling only.
+constexpr absl::Duration kBatchSlack = absl::Milliseconds(500);
 // The first copies are the slowest; their median is told.
 constexpr int kMostCopies = 15;
 constexpr absl::Duration kCopiesTime = absl::Milliseconds(100);
@@ -25,8 +25,8 @@ constexpr absl::Duration kMapTimeout = absl::Seconds(30);
 constexpr double kLatePartOfCall = 0.7;
 // No longer than this: the program may need every core.
 constexpr absl::Duration kAwakeTime = absl::Milliseconds(50);
-// Contents of decoys: beyond those that any call gets.
-constexpr int64_t kFirstDecoyContent = int64_t{1} << 30;
+// Variants of decoys: beyond those that any call gets.
+constexpr int64_t kFirstDecoyVariant = int64_t{1} << 30;
 
 }  // namespace
 
@@ -38,19 +38,20 @@ Ending WorkloadSession::Map(int sets, const Limits& limits, int workspace_fill) 
   return link_.Map(packets, std::min(limits.deadline, clock_.SteadyNow() + kMapTimeout));
 }
 
-WorkloadSession::Batch WorkloadSession::Run(const std::vector<Call>& calls, Mode mode, const Go& go,
-                                            const OracleEntries& oracles, const Limits& limits,
-                                            LateCall* late) {
+WorkloadSession::Batch WorkloadSession::Run(const std::vector<Call>& calls, Mode mode,
+                                            const BatchForm& form, const OracleEntries& oracles,
+                                            const Limits& limits, LateCall* late) {
   const uint64_t salt = rng_.Next();
-  v1::GoRequest request;
-  request.set_mode(go.mode);
-  request.set_graph(go.graph);
+  v1::BatchRequest request;
+  request.set_mode(form.mode);
+  request.set_graph(form.graph);
   for (const Call& call : calls) request.add_set_order(call.set);
   Batch batch;
-  if (go.mode == v1::GoRequest::REPLAY) {
+  if (form.mode == v1::BatchRequest::REPLAY) {
     const std::vector<int> order(request.set_order().begin(), request.set_order().end());
-    if (const auto made = chains_.find(go.graph); made == chains_.end() || made->second != order) {
-      Recording chain = MakeChain(order, go.graph, limits);
+    if (const auto made = chains_.find(form.graph);
+        made == chains_.end() || made->second != order) {
+      Recording chain = MakeChain(order, form.graph, limits);
       batch.ending = std::move(chain.ending);
       if (batch.ending.passed() && !chain.reason.empty()) {
         // The reason is the runner's text, which may be the program's.
@@ -64,17 +65,18 @@ WorkloadSession::Batch WorkloadSession::Run(const std::vector<Call>& calls, Mode
   std::vector<Call> prepared = calls;
   prepared.insert(prepared.end(), decoys.begin(), decoys.end());
   buffers_->Prepare(prepared, salt);
-  const absl::Time go_deadline = GoDeadline(calls.size(), mode, limits);
-  if (go.lead_in) batch.lead_in = link_.LeadIn(std::min(limits.deadline, go_deadline));
+  const absl::Time batch_deadline = BatchDeadline(calls.size(), mode, limits);
+  if (form.lead_in) batch.lead_in = link_.LeadIn(std::min(limits.deadline, batch_deadline));
   std::function<void()> meanwhile;
   if (late != nullptr) late->inputs = buffers_->Withhold(calls[late->place], &rng_);
   if (late != nullptr && late->inputs != nullptr) {
-    meanwhile = [&] { Deliver(calls, salt, std::min(limits.deadline, go_deadline), late); };
+    meanwhile = [&] { Deliver(calls, salt, std::min(limits.deadline, batch_deadline), late); };
   }
-  RunnerLink::GoReply reply = link_.Go(request, std::min(limits.deadline, go_deadline), meanwhile);
+  RunnerLink::BatchReply reply =
+      link_.RunBatch(request, std::min(limits.deadline, batch_deadline), meanwhile);
   const absl::Time done = clock_.SteadyNow();
   batch.ending = std::move(reply.ending);
-  if (batch.ending.outcome == v1::OUTCOME_TIMEOUT && limits.deadline < go_deadline) {
+  if (batch.ending.outcome == v1::OUTCOME_TIMEOUT && limits.deadline < batch_deadline) {
     batch.ending.message = "the whole job took longer than limits.total_time";
   }
   if (!batch.ending.passed()) return batch;
@@ -94,7 +96,7 @@ WorkloadSession::Batch WorkloadSession::Run(const std::vector<Call>& calls, Mode
   batch.waited = reply.waited;
   batch.waited_for_others = reply.waited_for_others;
   const std::vector<CallFindings> findings = buffers_->Collect(calls, salt);
-  batch.look_over = clock_.SteadyNow() - done;
+  batch.output_check = clock_.SteadyNow() - done;
   batch.ending = link_.AwaitStop();
   if (batch.ending.passed()) batch.ending = Judge(calls, findings, mode, oracles);
   if (batch.ending.passed() && !decoys.empty()) {
@@ -113,7 +115,7 @@ WorkloadSession::Batch WorkloadSession::Run(const std::vector<Call>& calls, Mode
   return batch;
 }
 
-Ending WorkloadSession::RunWithLateInputs(const std::vector<Call>& calls, const Go& go,
+Ending WorkloadSession::RunWithLateInputs(const std::vector<Call>& calls, const BatchForm& form,
                                           const Limits& limits, bool* seen) {
   *seen = false;
   LateCall late;
@@ -129,7 +131,7 @@ Ending WorkloadSession::RunWithLateInputs(const std::vector<Call>& calls, const 
     late.place = 1 + others / 2 + static_cast<size_t>(rng_.NextBelow(others - others / 2));
     late.further = rng_.NextDouble() * static_cast<double>(late.place) * last_call_;
   }
-  const Batch batch = Run(calls, Mode::kTimed, go, {}, limits, &late);
+  const Batch batch = Run(calls, Mode::kTimed, form, {}, limits, &late);
   if (!batch.ending.passed() || !late.in_time) return batch.ending;
   *seen = true;
   if (std::optional<Suspect> suspect = MakeSuspect(calls[late.place])) {
@@ -158,7 +160,7 @@ void WorkloadSession::Deliver(const std::vector<Call>& calls, uint64_t salt, abs
   wait([&] { return clock_.SteadyNow() < asleep_from; });
 }
 
-absl::Duration WorkloadSession::LookOver(const std::vector<Call>& calls) {
+absl::Duration WorkloadSession::CheckOutputs(const std::vector<Call>& calls) {
   const absl::Time start = clock_.SteadyNow();
   buffers_->Collect(calls, rng_.Next());
   return clock_.SteadyNow() - start;
@@ -174,26 +176,26 @@ std::vector<WorkloadSession::Call> WorkloadSession::PickDecoys(const std::vector
   std::vector<Call> decoys;
   while (!free.empty() && static_cast<int>(decoys.size()) < Decoys(mapped_sets_)) {
     const auto at = static_cast<size_t>(rng_.NextBelow(free.size()));
-    decoys.push_back({free[at], kFirstDecoyContent + decoys_made_++});
+    decoys.push_back({free[at], kFirstDecoyVariant + decoys_made_++});
     free.erase(free.begin() + static_cast<std::ptrdiff_t>(at));
   }
   return decoys;
 }
 
-WorkloadSession::Copies WorkloadSession::TimeCopies(const Go& go, const Limits& limits) {
+WorkloadSession::Copies WorkloadSession::TimeCopies(const BatchForm& form, const Limits& limits) {
   Copies copies;
   if (!link_.returns_outputs()) return copies;
-  buffers_->Prepare({{0, kFirstDecoyContent + decoys_made_++}}, rng_.Next());
-  v1::GoRequest request;
-  request.set_mode(go.mode);
+  buffers_->Prepare({{0, kFirstDecoyVariant + decoys_made_++}}, rng_.Next());
+  v1::BatchRequest request;
+  request.set_mode(form.mode);
   request.set_copies(true);
   request.add_set_order(0);
   const absl::Time enough = clock_.SteadyNow() + kCopiesTime;
   for (int i = 0; i < kMostCopies && clock_.SteadyNow() < enough; ++i) {
     // To make the results and keep them, then to copy them.
     for (const bool copied : {false, true}) {
-      RunnerLink::GoReply reply = link_.Go(
-          request, std::min(limits.deadline, clock_.SteadyNow() + limits.call_time + kGoSlack));
+      RunnerLink::BatchReply reply = link_.RunBatch(
+          request, std::min(limits.deadline, clock_.SteadyNow() + limits.call_time + kBatchSlack));
       if (reply.ending.passed()) reply.ending = link_.AwaitStop();
       if (!reply.ending.passed()) {
         copies.ending = std::move(reply.ending);
@@ -208,12 +210,12 @@ WorkloadSession::Copies WorkloadSession::TimeCopies(const Go& go, const Limits& 
 
 WorkloadSession::Recording WorkloadSession::MakeChain(const std::vector<int>& sets, int graph,
                                                       const Limits& limits) {
-  v1::GoRequest request;
-  request.set_mode(v1::GoRequest::CHAIN);
+  v1::BatchRequest request;
+  request.set_mode(v1::BatchRequest::CHAIN);
   request.set_graph(graph);
   request.mutable_set_order()->Add(sets.begin(), sets.end());
-  RunnerLink::GoReply reply =
-      link_.Go(request, std::min(limits.deadline, clock_.SteadyNow() + kMapTimeout));
+  RunnerLink::BatchReply reply =
+      link_.RunBatch(request, std::min(limits.deadline, clock_.SteadyNow() + kMapTimeout));
   if (reply.ending.passed()) reply.ending = link_.AwaitStop();
   chains_.erase(graph);
   if (reply.ending.passed() && reply.not_captured.empty()) chains_[graph] = sets;
@@ -222,10 +224,10 @@ WorkloadSession::Recording WorkloadSession::MakeChain(const std::vector<int>& se
 
 WorkloadSession::Recording WorkloadSession::Record(const std::vector<int>& sets, int graph,
                                                    const Limits& limits) {
-  v1::GoRequest request;
-  request.set_mode(v1::GoRequest::CAPTURE);
+  v1::BatchRequest request;
+  request.set_mode(v1::BatchRequest::CAPTURE);
   request.mutable_set_order()->Add(sets.begin(), sets.end());
-  RunnerLink::GoReply reply = link_.Go(
+  RunnerLink::BatchReply reply = link_.RunBatch(
       request, std::min(limits.deadline, clock_.SteadyNow() + limits.call_time + kMapTimeout));
   if (reply.ending.passed()) reply.ending = link_.AwaitStop();
   if (!reply.ending.passed() || !reply.not_captured.empty()) {
@@ -259,7 +261,7 @@ Ending WorkloadSession::Judge(const std::vector<Call>& calls,
   for (size_t i = 0; i < calls.size(); ++i) {
     const Call& call = calls[i];
     const bool repeated = IsRepeated(call, findings[i].fingerprint, mode);
-    const auto oracle = oracles.find(call.content);
+    const auto oracle = oracles.find(call.variant);
     if (oracle == oracles.end()) continue;
     OutputComparison compared;
     if (workload_->judge() != nullptr) {
@@ -268,7 +270,7 @@ Ending WorkloadSession::Judge(const std::vector<Call>& calls,
         return {v1::OUTCOME_TASK_ERROR,
                 absl::StrCat("outputs cannot be judged: ", outputs.status().message())};
       }
-      compared = workload_->judge()->Judge(*workload_, call.content, **outputs);
+      compared = workload_->judge()->Judge(*workload_, call.variant, **outputs);
     } else {
       compared = JudgeOutputs(*workload_, buffers_->Compare(call.set, *oracle->second->outputs));
     }
@@ -292,8 +294,8 @@ Ending WorkloadSession::Judge(const std::vector<Call>& calls,
 // Equal outputs of calls with different inputs may be honest (few possible answers) or stale; only
 // an oracle can tell.
 bool WorkloadSession::IsRepeated(const Call& call, uint64_t fingerprint, Mode mode) {
-  const auto [seen, fresh] = seen_outputs_.emplace(fingerprint, call.content);
-  if (fresh || seen->second == call.content) return false;
+  const auto [seen, fresh] = seen_outputs_.emplace(fingerprint, call.variant);
+  if (fresh || seen->second == call.variant) return false;
   if (mode == Mode::kTimed && repeated_.size() < kMaxSuspects) {
     if (std::optional<Suspect> suspect = MakeSuspect(call)) {
       suspect->repeated = true;
@@ -305,7 +307,7 @@ bool WorkloadSession::IsRepeated(const Call& call, uint64_t fingerprint, Mode mo
 
 std::optional<WorkloadSession::Suspect> WorkloadSession::MakeSuspect(const Call& call) const {
   absl::StatusOr<std::shared_ptr<const SavedOutputs>> outputs = buffers_->Save(call.set);
-  if (outputs.ok()) return Suspect{call.content, *std::move(outputs)};
+  if (outputs.ok()) return Suspect{call.variant, *std::move(outputs)};
   LOG(ERROR) << "msg=\"cannot keep the outputs of a call for later\" error=\""
              << outputs.status().message() << "\"";
   return std::nullopt;
@@ -331,9 +333,9 @@ std::vector<WorkloadSession::Suspect> WorkloadSession::suspects() const {
   return suspects;
 }
 
-absl::Time WorkloadSession::GoDeadline(size_t calls, Mode mode, const Limits& limits) const {
+absl::Time WorkloadSession::BatchDeadline(size_t calls, Mode mode, const Limits& limits) const {
   const auto count = static_cast<double>(calls);
-  absl::Duration time = limits.call_time * count + kGoSlack;
+  absl::Duration time = limits.call_time * count + kBatchSlack;
   if (mode == Mode::kTimed && slowest_call_ > absl::ZeroDuration()) {
     time = std::min(time, kHangFactor * count * slowest_call_ + kHangSlack);
   }

@@ -22,12 +22,12 @@
 
 namespace ksearch {
 
-// What the reference answers to one content.
+// What the reference answers to one variant.
 struct OracleEntry {
   std::shared_ptr<const SavedOutputs> outputs;
   absl::Duration reference_time;  // of the reference's call
 };
-// By content. A candidate's outputs are compared for these; other contents only need to be written.
+// By variant. A candidate's outputs are compared for these; other variants only need to be written.
 using OracleEntries = absl::flat_hash_map<int64_t, std::shared_ptr<const OracleEntry>>;
 
 // Said of a timed call that did no work of its own; what is wrong follows.
@@ -48,7 +48,7 @@ class WorkloadSession {
     kGate,       // wrong is INCORRECT
     kTimed,      // after the gate: a missing output is CHEAT
   };
-  using Call = SetContent;
+  using Call = FilledSet;
   struct Batch {
     Ending ending;
     size_t calls = 0;
@@ -58,12 +58,12 @@ class WorkloadSession {
     bool queued = false;          // GPU, EVENTS: no call waited for the host
     absl::Duration inner;         // their sum
     absl::Duration audit;         // by the verifier's clock, message and answer included
-    absl::Duration head_start;    // before it: RunnerLink::GoReply
+    absl::Duration head_start;    // before it: RunnerLink::BatchReply
     absl::Duration waited;        // part of audit spent waiting for a core
     absl::Duration waited_for_others;  // part of that which no thread of the runner can have caused
-    absl::Duration lead_in;            // of a GO that has one
-    // From "done" until the outputs were looked over. Work that still has the device delays it.
-    absl::Duration look_over;
+    absl::Duration lead_in;            // of a batch that has one
+    // From "done" until the outputs were checked. Work that still has the device delays it.
+    absl::Duration output_check;
   };
   struct Limits {
     absl::Duration call_time;
@@ -84,34 +84,34 @@ class WorkloadSession {
   // Shows the first `sets` sets to the runner. `workspace_fill`: MapRequest's.
   Ending Map(int sets, const Limits& limits, int workspace_fill = 0);
 
-  // How a GPU makes the calls; the words are GoRequest's.
-  struct Go {
-    v1::GoRequest::Mode mode = v1::GoRequest::MODE_UNSPECIFIED;
+  // How a GPU makes the calls; the words are BatchRequest's.
+  struct BatchForm {
+    v1::BatchRequest::Mode mode = v1::BatchRequest::MODE_UNSPECIFIED;
     int graph = 0;
-    // RunnerLink::LeadIn before it: the switch from the verifier's context is no part of the GO.
+    // RunnerLink::LeadIn before it: the switch from the verifier's context is no part of the batch.
     bool lead_in = false;
   };
 
-  // One GO. Sets are distinct. `oracles` may lack any content.
+  // One batch. Sets are distinct. `oracles` may lack any variant.
   Batch Run(const std::vector<Call>& calls, Mode mode, const OracleEntries& oracles,
             const Limits& limits) {
-    return Run(calls, mode, Go(), oracles, limits);
+    return Run(calls, mode, BatchForm(), oracles, limits);
   }
-  Batch Run(const std::vector<Call>& calls, Mode mode, const Go& go, const OracleEntries& oracles,
-            const Limits& limits) {
-    return Run(calls, mode, go, oracles, limits, nullptr);
+  Batch Run(const std::vector<Call>& calls, Mode mode, const BatchForm& form,
+            const OracleEntries& oracles, const Limits& limits) {
+    return Run(calls, mode, form, oracles, limits, nullptr);
   }
 
-  // A timed GO of at least two calls whose time does not count: a part of the inputs of one call
+  // A timed batch of at least two calls whose time does not count: a part of the inputs of one call
   // after the first comes when calls before it are being made, or have been. If the runner was
   // early enough at that, which *seen tells, the outputs of that call join suspects(): they are
   // wrong where work was done ahead. Where inputs cannot come late (BufferSets::Withhold) nothing
   // is done.
-  Ending RunWithLateInputs(const std::vector<Call>& calls, const Go& go, const Limits& limits,
-                           bool* seen);
+  Ending RunWithLateInputs(const std::vector<Call>& calls, const BatchForm& form,
+                           const Limits& limits, bool* seen);
 
-  // How many sets a timed GO should leave out, of `sets`: some of these are prepared as if calls on
-  // them would come, and must be as they were afterwards. A program that does the work of calls
+  // How many sets a timed batch should leave out, of `sets`: some of these are prepared as if calls
+  // on them would come, and must be as they were afterwards. A program that does the work of calls
   // ahead cannot tell them from the others by what calls are given.
   static int Decoys(int sets) { return sets < 3 ? 0 : std::max(1, sets / 16); }
 
@@ -119,8 +119,8 @@ class WorkloadSession {
   // suspects(); those chosen before no longer do. 0: none.
   void CompareLater(int count);
 
-  // What looking these calls over takes if nothing is at work.
-  absl::Duration LookOver(const std::vector<Call>& calls);
+  // What checking the outputs of these calls takes if nothing is at work.
+  absl::Duration CheckOutputs(const std::vector<Call>& calls);
 
   struct Recording {
     Ending ending;
@@ -134,20 +134,20 @@ class WorkloadSession {
   // What copying the results of a program that returns its outputs into their place takes, which is
   // a part of its calls: on results of the first set that were made just before. By the runner's
   // clock and word, so it decides nothing. Empty of a program that writes its outputs itself. In
-  // the mode of `go`, which is one of single calls.
+  // the mode of `form`, which is one of single calls.
   struct Copies {
     Ending ending;
     std::vector<double> us;
   };
-  Copies TimeCopies(const Go& go, const Limits& limits);
+  Copies TimeCopies(const BatchForm& form, const Limits& limits);
 
   // Of all comparisons so far; absent before the first.
   const std::optional<v1::Correctness>& correctness() const { return correctness_; }
   int compared() const { return compared_; }
-  // Timed calls whose outputs are to be compared with oracles of their contents once nothing is
+  // Timed calls whose outputs are to be compared with oracles of their variants once nothing is
   // being timed: at most kMaxSuspects that looked like another call's, and what CompareLater chose.
   struct Suspect {
-    int64_t content = 0;
+    int64_t variant = 0;
     std::shared_ptr<const SavedOutputs> outputs;
     bool repeated = false;  // looked like another call's
     bool late = false;      // of RunWithLateInputs
@@ -162,15 +162,15 @@ class WorkloadSession {
  private:
   // Of a call whose inputs come late.
   struct LateCall {
-    size_t place = 0;        // in the GO, above 0
+    size_t place = 0;        // in the batch, above 0
     size_t done = 0;         // so many calls return first, fewer than `place`
     absl::Duration further;  // and so much time passes then
     std::unique_ptr<LateInputs> inputs;
     bool in_time = false;  // they came before the call can have begun
   };
 
-  Batch Run(const std::vector<Call>& calls, Mode mode, const Go& go, const OracleEntries& oracles,
-            const Limits& limits, LateCall* late);
+  Batch Run(const std::vector<Call>& calls, Mode mode, const BatchForm& form,
+            const OracleEntries& oracles, const Limits& limits, LateCall* late);
   // While the runner makes these calls.
   void Deliver(const std::vector<Call>& calls, uint64_t salt, absl::Time deadline, LateCall* late);
   Ending Judge(const std::vector<Call>& calls, const std::vector<CallFindings>& findings, Mode mode,
@@ -178,7 +178,7 @@ class WorkloadSession {
   std::optional<Suspect> MakeSuspect(const Call& call) const;
   void Sample(const std::vector<Call>& calls);
   // By when calls that take no longer than those before them are certainly done.
-  absl::Time GoDeadline(size_t calls, Mode mode, const Limits& limits) const;
+  absl::Time BatchDeadline(size_t calls, Mode mode, const Limits& limits) const;
   Recording MakeChain(const std::vector<int>& sets, int graph, const Limits& limits);
   // Sets that no call of `calls` uses, as many as Decoys says or as there are.
   std::vector<Call> PickDecoys(const std::vector<Call>& calls);
@@ -196,13 +196,13 @@ class WorkloadSession {
   absl::flat_hash_map<int, std::vector<int>> chains_;  // by number: the sets in their order
   std::optional<v1::Correctness> correctness_;
   int compared_ = 0;
-  // Beginnings of the outputs of every call, by hash, with the content they came from.
+  // Beginnings of the outputs of every call, by hash, with the variant they came from.
   absl::flat_hash_map<uint64_t, int64_t> seen_outputs_;
   std::vector<Suspect> repeated_;
   std::vector<Suspect> late_;
   CallSample sample_;
   std::vector<std::optional<Suspect>> sampled_;
-  // Means of timed GOs, 0 before the first.
+  // Means of timed batches, 0 before the first.
   absl::Duration slowest_call_, last_call_;
 };
 

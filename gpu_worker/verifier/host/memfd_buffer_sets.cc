@@ -103,21 +103,21 @@ std::vector<MapPacket> MemfdBufferSets::Map(int sets) {
   return packets;
 }
 
-void MemfdBufferSets::Prepare(const std::vector<SetContent>& calls, uint64_t poison_salt) {
+void MemfdBufferSets::Prepare(const std::vector<FilledSet>& calls, uint64_t poison_salt) {
   const auto& tensors = workload_->tensors();
-  for (const SetContent& call : calls) {
+  for (const FilledSet& call : calls) {
     for (size_t t = 0; t < tensors.size(); ++t) {
       std::byte* const memory = tensor_memory(call.set, t);
       if (tensors[t].output) {
         FillPoison(PoisonWord(tensors[t].dtype, poison_salt), memory, tensors[t].bytes);
       } else {
-        workload_->generator(static_cast<int>(t)).Write(call.content, memory);
+        workload_->generator(static_cast<int>(t)).Write(call.variant, memory);
       }
     }
   }
 }
 
-std::unique_ptr<LateInputs> MemfdBufferSets::Withhold(const SetContent& call, Rng* rng) {
+std::unique_ptr<LateInputs> MemfdBufferSets::Withhold(const FilledSet& call, Rng* rng) {
   std::vector<std::byte*> inputs;
   for (int t = 0; t < workload_->inputs(); ++t) {
     inputs.push_back(tensor_memory(call.set, static_cast<size_t>(t)));
@@ -125,7 +125,7 @@ std::unique_ptr<LateInputs> MemfdBufferSets::Withhold(const SetContent& call, Rn
   return HostLateInputs::Withhold(*workload_, inputs, rng);
 }
 
-std::vector<CallFindings> MemfdBufferSets::Collect(const std::vector<SetContent>& calls,
+std::vector<CallFindings> MemfdBufferSets::Collect(const std::vector<FilledSet>& calls,
                                                    uint64_t poison_salt) {
   std::vector<CallFindings> findings(calls.size());
   // Latest call first: whoever still works on it after "done" has had the least time.
@@ -139,10 +139,10 @@ std::vector<CallFindings> MemfdBufferSets::Collect(const std::vector<SetContent>
   return findings;
 }
 
-std::optional<std::string> MemfdBufferSets::FirstWritten(const std::vector<SetContent>& calls,
+std::optional<std::string> MemfdBufferSets::FirstWritten(const std::vector<FilledSet>& calls,
                                                          uint64_t poison_salt) {
   const auto& tensors = workload_->tensors();
-  for (const SetContent& call : calls) {
+  for (const FilledSet& call : calls) {
     for (size_t t = static_cast<size_t>(workload_->inputs()); t < tensors.size(); ++t) {
       if (!IsAllPoison(PoisonWord(tensors[t].dtype, poison_salt), tensor_memory(call.set, t),
                        tensors[t].bytes)) {
@@ -153,10 +153,10 @@ std::optional<std::string> MemfdBufferSets::FirstWritten(const std::vector<SetCo
   return std::nullopt;
 }
 
-void MemfdBufferSets::Wipe(const std::vector<SetContent>& calls) {
+void MemfdBufferSets::Wipe(const std::vector<FilledSet>& calls) {
   const auto& tensors = workload_->tensors();
   const uint64_t salt = RandomUint64();
-  for (const SetContent& call : calls) {
+  for (const FilledSet& call : calls) {
     for (size_t t = static_cast<size_t>(workload_->inputs()); t < tensors.size(); ++t) {
       FillPoison(PoisonWord(tensors[t].dtype, salt), tensor_memory(call.set, t), tensors[t].bytes);
     }
@@ -184,9 +184,9 @@ std::optional<std::string> MemfdBufferSets::BrokenGuard(int set) const {
   return std::nullopt;
 }
 
-std::optional<std::string> MemfdBufferSets::ChangedInput(const SetContent& call) const {
+std::optional<std::string> MemfdBufferSets::ChangedInput(const FilledSet& call) const {
   for (int t = 0; t < workload_->inputs(); ++t) {
-    if (!workload_->generator(t).Matches(call.content,
+    if (!workload_->generator(t).Matches(call.variant,
                                          tensor_memory(call.set, static_cast<size_t>(t)))) {
       return workload_->tensors()[static_cast<size_t>(t)].name;
     }

@@ -31,18 +31,18 @@ class MemfdBufferSets final : public BufferSets {
     workload_ = std::move(workload);
   }
   std::vector<MapPacket> Map(int sets) override;
-  void Prepare(const std::vector<SetContent>& calls, uint64_t poison_salt) override;
-  std::unique_ptr<LateInputs> Withhold(const SetContent& call, Rng* rng) override;
+  void Prepare(const std::vector<FilledSet>& calls, uint64_t poison_salt) override;
+  std::unique_ptr<LateInputs> Withhold(const FilledSet& call, Rng* rng) override;
   bool IsPending(int set, uint64_t poison_salt) const override {
     return UnwrittenOutput(set, poison_salt).has_value();
   }
   // The runner is stopped meanwhile, so that nothing needs to be copied.
-  std::vector<CallFindings> Collect(const std::vector<SetContent>& calls,
+  std::vector<CallFindings> Collect(const std::vector<FilledSet>& calls,
                                     uint64_t poison_salt) override;
-  std::optional<std::string> FirstWritten(const std::vector<SetContent>& calls,
+  std::optional<std::string> FirstWritten(const std::vector<FilledSet>& calls,
                                           uint64_t poison_salt) override;
-  void Wipe(const std::vector<SetContent>& calls) override;
-  std::optional<std::string> ChangedInput(const SetContent& call) const override;
+  void Wipe(const std::vector<FilledSet>& calls) override;
+  std::optional<std::string> ChangedInput(const FilledSet& call) const override;
   std::vector<TensorComparison> Compare(int set, const SavedOutputs& oracle) const override;
   absl::StatusOr<std::shared_ptr<const SavedOutputs>> Save(int set) const override;
 

@@ -34,22 +34,22 @@ std::string ReadWhole(int fd, int64_t max_bytes) {
   return text;
 }
 
-// All calls in one GO, prepared before it, and nothing looked at afterwards: a profiler may keep
+// All calls in one batch, prepared before it, and nothing looked at afterwards: a profiler may keep
 // the device from every other context, the verifier's too, while its program waits.
 Ending MakeCalls(Bench& bench, RunnerLink& link, const ProgramImage& candidate, BufferSets& buffers,
                  int calls, absl::Time deadline) {
-  std::vector<SetContent> contents;
+  std::vector<FilledSet> variants;
   std::vector<int> order;
   for (int i = 0; i < calls; ++i) {
-    contents.push_back({i, i});
+    variants.push_back({i, i});
     order.push_back(i);
   }
   const std::vector<MapPacket> packets = buffers.Map(calls);
-  buffers.Prepare(contents, RandomUint64());
+  buffers.Prepare(variants, RandomUint64());
   const auto until = [&] { return std::max(deadline, bench.clock().SteadyNow()); };
   Ending ending = link.Load(candidate, until());
   if (ending.passed()) ending = link.Map(packets, until());
-  if (ending.passed()) ending = link.Go(order, until()).ending;
+  if (ending.passed()) ending = link.RunBatch(order, until()).ending;
   return ending;
 }
 

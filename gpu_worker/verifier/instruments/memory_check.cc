@@ -19,7 +19,7 @@ constexpr int64_t kMaxNoteBytes = 1024;
 
 struct Tool {
   const char* name;
-  // Two contents for memcheck: what a first call leaves behind may lead a second one astray.
+  // Two variants for memcheck: what a first call leaves behind may lead a second one astray.
   int calls;
   bool cheap;  // runs in an examination, too
 };

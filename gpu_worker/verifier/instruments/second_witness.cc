@@ -64,9 +64,9 @@ absl::StatusOr<Calls> MakeCalls(Bench& bench, const ProgramImage& program, const
       calls.trouble = "there was no time left";
       return calls;
     }
-    const int64_t content = calls.made % kGateContents;
+    const int64_t variant = calls.made % kGateVariants;
     Ending called =
-        session.Run({{0, content}}, WorkloadSession::Mode::kGate, *at.oracles, times).ending;
+        session.Run({{0, variant}}, WorkloadSession::Mode::kGate, *at.oracles, times).ending;
     if (!called.passed() && !IsWrong(called.outcome)) {
       ending = std::move(called);
       break;
@@ -76,7 +76,7 @@ absl::StatusOr<Calls> MakeCalls(Bench& bench, const ProgramImage& program, const
       if (++calls.wrong == 1) calls.first_wrong = std::move(called.message);
     }
     ASSIGN_OR_RETURN(std::shared_ptr<const SavedOutputs> outputs, session.Outputs(0));
-    std::shared_ptr<const SavedOutputs>& earlier = first[content];
+    std::shared_ptr<const SavedOutputs>& earlier = first[variant];
     if (earlier == nullptr) {
       earlier = std::move(outputs);
     } else if (!IsSame(*at.workload, *outputs, *earlier)) {

@@ -25,7 +25,7 @@ inline constexpr char kDelaysMatter[] = "delays_matter";
 
 struct WitnessCase {
   std::shared_ptr<const WorkloadCase> workload;
-  const OracleEntries* oracles;  // of contents 0 .. kGateContents - 1
+  const OracleEntries* oracles;  // of variants 0 .. kGateVariants - 1
 };
 
 struct SecondWitness {

@@ -23,10 +23,10 @@ struct MapPacket {
   std::vector<int> fds;
 };
 
-// One call of a batch: inputs of `content` in set `set`. The sets of a batch are distinct.
-struct SetContent {
+// One call of a batch: inputs of `variant` in set `set`. The sets of a batch are distinct.
+struct FilledSet {
   int set = 0;
-  int64_t content = 0;
+  int64_t variant = 0;
 };
 
 // How far one output is from the oracle's, element by element; the rules are in compare.h.
@@ -72,30 +72,30 @@ class BufferSets {
   // From now on for this case, whose tensors have the same sizes (another seed).
   virtual void SetCase(std::shared_ptr<const WorkloadCase> workload) = 0;
   // For a runner that is to see the first `sets` sets: writes their guard bands anew, and wipes
-  // what another program may have left: right answers to the same contents, and on processors
-  // inputs, which tell which contents are compared.
+  // what another program may have left: right answers to the same variants, and on processors
+  // inputs, which tell which variants are compared.
   virtual std::vector<MapPacket> Map(int sets) = 0;
   // Writes inputs and poisons outputs, in the order in which the calls will come.
-  virtual void Prepare(const std::vector<SetContent>& calls, uint64_t poison_salt) = 0;
+  virtual void Prepare(const std::vector<FilledSet>& calls, uint64_t poison_salt) = 0;
   // After Prepare: leaves a part of this call's inputs out, to be delivered while the runner is at
   // work. Null where that cannot be, as with memory that only idle runners leave to others.
-  virtual std::unique_ptr<LateInputs> Withhold(const SetContent&, Rng*) { return nullptr; }
+  virtual std::unique_ptr<LateInputs> Withhold(const FilledSet&, Rng*) { return nullptr; }
   // Of a call that was prepared, while the runner is at work: whether its outputs still show their
   // poison, so that it has not returned yet. False tells nothing.
   virtual bool IsPending(int, uint64_t) const { return false; }
   // Right after the calls: looks them over, in their order. Compare and Save go by the outputs as
   // they are now, whatever a runner may still write.
-  virtual std::vector<CallFindings> Collect(const std::vector<SetContent>& calls,
+  virtual std::vector<CallFindings> Collect(const std::vector<FilledSet>& calls,
                                             uint64_t poison_salt) = 0;
   // Of calls that were prepared but not made: the first output, by name, that is not as Prepare
   // left it. The outputs of other calls are as Collect left them.
-  virtual std::optional<std::string> FirstWritten(const std::vector<SetContent>& calls,
+  virtual std::optional<std::string> FirstWritten(const std::vector<FilledSet>& calls,
                                                   uint64_t poison_salt) = 0;
   // Overwrites the outputs of these calls, so that no other runner finds them there. Compare and
   // Save may have them no longer.
-  virtual void Wipe(const std::vector<SetContent>& calls) = 0;
+  virtual void Wipe(const std::vector<FilledSet>& calls) = 0;
   // The first input that no longer is what Prepare wrote.
-  virtual std::optional<std::string> ChangedInput(const SetContent& call) const = 0;
+  virtual std::optional<std::string> ChangedInput(const FilledSet& call) const = 0;
   // The outputs of a collected call against the oracle's, one comparison per output.
   virtual std::vector<TensorComparison> Compare(int set, const SavedOutputs& oracle) const = 0;
   // A copy of the outputs of a collected call. RESOURCE_EXHAUSTED if there is no room for it.

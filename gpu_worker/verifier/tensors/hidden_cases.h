@@ -9,7 +9,7 @@
 
 namespace ksearch {
 
-// A workload with contents of another kind than its recipes give: what a program has to get right
+// A workload with variants of another kind than its recipes give: what a program has to get right
 // too, and does not if it was fitted to the distribution of its inputs.
 struct HiddenCase {
   std::string name;       // e.g. "heavy tails of q"
@@ -30,7 +30,7 @@ struct HiddenCase {
 std::vector<HiddenCase> HiddenCases(const v1::Task& task, const v1::Workload& workload, Rng* rng);
 
 // What a hidden case is judged by. It asks for the right kind of answer: precision has been judged
-// before, on contents for which it is known what an honest program reaches. `growth`: RMS of the
+// before, on variants for which it is known what an honest program reaches. `growth`: RMS of the
 // outputs over that under the workload's own recipes; atol is meant for those. `all_zero`: some
 // output is, so that errors relative to it mean nothing.
 v1::Tolerance HiddenTolerance(const v1::Tolerance& tolerance, double growth, bool all_zero);

@@ -39,13 +39,13 @@ class RandomGenerator final : public InputGenerator {
   int64_t bytes() const override { return elements_ * element_bytes_; }
   const RandomDraw* random() const override { return &draw_; }
   int64_t pool_bytes() const override { return PoolElements() * element_bytes_; }
-  void Write(int64_t content, std::byte* out) const override { mix().Write(content, out); }
-  bool Matches(int64_t content, const std::byte* memory) const override {
-    return mix().Matches(content, memory);
+  void Write(int64_t variant, std::byte* out) const override { mix().Write(variant, out); }
+  bool Matches(int64_t variant, const std::byte* memory) const override {
+    return mix().Matches(variant, memory);
   }
 
  private:
-  // Where every draw gives the same there is one content.
+  // Where every draw gives the same there is one variant.
   bool Constant() const { return std::fabs(ScaleOf(draw_.recipe)) < kVanishing; }
   int64_t PoolElements() const {
     if (Constant()) return elements_;
@@ -87,7 +87,7 @@ class RandomGenerator final : public InputGenerator {
   mutable std::optional<WindowMix> mix_;
 };
 
-// Distinct pages: a random order of all pages is kept; each content begins somewhere in it and
+// Distinct pages: a random order of all pages is kept; each variant begins somewhere in it and
 // counts pages from another one on.
 class PageIndexGenerator final : public InputGenerator {
  public:
@@ -104,23 +104,23 @@ class PageIndexGenerator final : public InputGenerator {
   int64_t pool_bytes() const override {
     return static_cast<int64_t>(order_.size() * sizeof(int64_t));
   }
-  void Write(int64_t content, std::byte* out) const override {
-    if (dtype_ == v1::DTYPE_INT64) return WriteAs<int64_t>(content, out);
-    WriteAs<int32_t>(content, out);
+  void Write(int64_t variant, std::byte* out) const override {
+    if (dtype_ == v1::DTYPE_INT64) return WriteAs<int64_t>(variant, out);
+    WriteAs<int32_t>(variant, out);
   }
-  bool Matches(int64_t content, const std::byte* memory) const override {
+  bool Matches(int64_t variant, const std::byte* memory) const override {
     std::vector<std::byte> expected(static_cast<size_t>(bytes()));
-    Write(content, expected.data());
+    Write(variant, expected.data());
     return std::memcmp(memory, expected.data(), expected.size()) == 0;
   }
 
  private:
   template <typename Index>
-  void WriteAs(int64_t content, std::byte* out) const {
+  void WriteAs(int64_t variant, std::byte* out) const {
     const auto pages = static_cast<int64_t>(order_.size());
     int64_t from = 0, shift = 0;
     if (moves_ && pages > 0) {
-      Rng rng(key_, static_cast<uint64_t>(content) << 3);
+      Rng rng(key_, static_cast<uint64_t>(variant) << 3);
       from = static_cast<int64_t>(rng.NextBelow(static_cast<uint64_t>(pages)));
       shift = static_cast<int64_t>(rng.NextBelow(static_cast<uint64_t>(pages)));
     }
@@ -139,17 +139,17 @@ class PageIndexGenerator final : public InputGenerator {
   const uint64_t key_;
 };
 
-// The same values in every content.
+// The same values in every variant.
 class RecordedGenerator final : public InputGenerator {
  public:
   explicit RecordedGenerator(std::string values) : values_(std::move(values)) {}
 
   int64_t bytes() const override { return static_cast<int64_t>(values_.size()); }
   int64_t pool_bytes() const override { return 0; }
-  void Write(int64_t /*content*/, std::byte* out) const override {
+  void Write(int64_t /*variant*/, std::byte* out) const override {
     std::memcpy(out, values_.data(), values_.size());
   }
-  bool Matches(int64_t /*content*/, const std::byte* memory) const override {
+  bool Matches(int64_t /*variant*/, const std::byte* memory) const override {
     return std::memcmp(memory, values_.data(), values_.size()) == 0;
   }
 
@@ -157,7 +157,7 @@ class RecordedGenerator final : public InputGenerator {
   const std::string values_;
 };
 
-// Segment bounds of a ragged batch, drawn anew for each content: cut points uniform over the
+// Segment bounds of a ragged batch, drawn anew for each variant: cut points uniform over the
 // elements that are free once every segment has its least length.
 class IndptrGenerator final : public InputGenerator {
  public:
@@ -176,13 +176,13 @@ class IndptrGenerator final : public InputGenerator {
 
   int64_t bytes() const override { return elements_ * element_bytes_; }
   int64_t pool_bytes() const override { return 0; }
-  void Write(int64_t content, std::byte* out) const override {
+  void Write(int64_t variant, std::byte* out) const override {
     const int64_t segments = elements_ - 1;
     std::vector<int64_t> bounds(static_cast<size_t>(elements_));
     for (const Cuts& term : terms_) {
       const int64_t free = term.total - term.min_length * segments;
       std::vector<int64_t> cuts = {0};
-      Rng rng(term.key, static_cast<uint64_t>(content) << 32);
+      Rng rng(term.key, static_cast<uint64_t>(variant) << 32);
       for (int64_t i = 1; i < segments; ++i) {
         cuts.push_back(static_cast<int64_t>(rng.NextBelow(static_cast<uint64_t>(free) + 1)));
       }
@@ -197,9 +197,9 @@ class IndptrGenerator final : public InputGenerator {
                     out + i * element_bytes_);
     }
   }
-  bool Matches(int64_t content, const std::byte* memory) const override {
+  bool Matches(int64_t variant, const std::byte* memory) const override {
     std::vector<std::byte> expected(static_cast<size_t>(bytes()));
-    Write(content, expected.data());
+    Write(variant, expected.data());
     return std::memcmp(memory, expected.data(), expected.size()) == 0;
   }
 

@@ -31,7 +31,7 @@ struct RandomDraw {
   v1::RandomRecipe recipe;
 };
 
-// Makes one input tensor of a workload, in as many different contents as one likes. Content c is a
+// Makes one input tensor of a workload, in as many different variants as one likes. Variant c is a
 // pure function of (seed, workload, input, c).
 //
 // Timing wants every call to see values that no call saw before, else a candidate could remember
@@ -39,20 +39,20 @@ struct RandomDraw {
 // call. Hence, on the host, random tensors are mixes of two windows into a pool drawn once
 // (window_mix.h): float32 is weighed, other types and Student's t select element by element, so
 // that every distribution stays what the recipe says. Segment bounds are drawn anew, page indices
-// take another beginning and another count from content to content. Nothing about a content follows
-// from its number without the key. A device draws every content anew. Thread-safe.
+// take another beginning and another count from variant to variant. Nothing about a variant follows
+// from its number without the key. A device draws every variant anew. Thread-safe.
 class InputGenerator {
  public:
   virtual ~InputGenerator() = default;
   virtual int64_t bytes() const = 0;
   // Null unless the tensor's elements are independent random numbers.
   virtual const RandomDraw* random() const { return nullptr; }
-  // Memory for drawing contents on the host. That of random tensors is taken, and the pool drawn,
+  // Memory for drawing variants on the host. That of random tensors is taken, and the pool drawn,
   // when one is first needed.
   virtual int64_t pool_bytes() const = 0;
-  virtual void Write(int64_t content, std::byte* out) const = 0;
-  // Whether `bytes()` bytes at `memory` still are content `content`.
-  virtual bool Matches(int64_t content, const std::byte* memory) const = 0;
+  virtual void Write(int64_t variant, std::byte* out) const = 0;
+  // Whether `bytes()` bytes at `memory` still are variant `variant`.
+  virtual bool Matches(int64_t variant, const std::byte* memory) const = 0;
 };
 
 // `elements` is the tensor's size under the workload. INVALID_ARGUMENT names the input and what

@@ -10,24 +10,24 @@ namespace {
 
 class MadeGenerator final : public InputGenerator {
  public:
-  MadeGenerator(std::shared_ptr<MadeContents> contents, size_t index, int64_t bytes)
-      : contents_(std::move(contents)), index_(index), bytes_(bytes) {}
+  MadeGenerator(std::shared_ptr<MadeVariants> variants, size_t index, int64_t bytes)
+      : variants_(std::move(variants)), index_(index), bytes_(bytes) {}
 
   int64_t bytes() const override { return bytes_; }
   int64_t pool_bytes() const override { return 0; }
-  void Write(int64_t content, std::byte* out) const override {
+  void Write(int64_t variant, std::byte* out) const override {
     if (bytes_ == 0) return;
-    const std::shared_ptr<const MadeContent> made = contents_->Get(content);
+    const std::shared_ptr<const MadeVariant> made = variants_->Get(variant);
     std::memcpy(out, (*made)[index_].data(), static_cast<size_t>(bytes_));
   }
-  bool Matches(int64_t content, const std::byte* memory) const override {
+  bool Matches(int64_t variant, const std::byte* memory) const override {
     if (bytes_ == 0) return true;
-    const std::shared_ptr<const MadeContent> made = contents_->Get(content);
+    const std::shared_ptr<const MadeVariant> made = variants_->Get(variant);
     return std::memcmp(memory, (*made)[index_].data(), static_cast<size_t>(bytes_)) == 0;
   }
 
  private:
-  const std::shared_ptr<MadeContents> contents_;
+  const std::shared_ptr<MadeVariants> variants_;
   const size_t index_;
   const int64_t bytes_;
 };
@@ -38,14 +38,14 @@ class SeedGenerator final : public InputGenerator {
 
   int64_t bytes() const override { return sizeof(int64_t); }
   int64_t pool_bytes() const override { return 0; }
-  void Write(int64_t content, std::byte* out) const override {
-    Rng rng(key_, static_cast<uint64_t>(content) << 3);
+  void Write(int64_t variant, std::byte* out) const override {
+    Rng rng(key_, static_cast<uint64_t>(variant) << 3);
     const auto seed = static_cast<int64_t>(rng.Next() >> 32);
     std::memcpy(out, &seed, sizeof seed);
   }
-  bool Matches(int64_t content, const std::byte* memory) const override {
+  bool Matches(int64_t variant, const std::byte* memory) const override {
     std::byte expected[sizeof(int64_t)];
-    Write(content, expected);
+    Write(variant, expected);
     return std::memcmp(memory, expected, sizeof expected) == 0;
   }
 
@@ -55,9 +55,9 @@ class SeedGenerator final : public InputGenerator {
 
 }  // namespace
 
-std::unique_ptr<InputGenerator> MakeMadeGenerator(std::shared_ptr<MadeContents> contents,
+std::unique_ptr<InputGenerator> MakeMadeGenerator(std::shared_ptr<MadeVariants> variants,
                                                   size_t index, int64_t bytes) {
-  return std::make_unique<MadeGenerator>(std::move(contents), index, bytes);
+  return std::make_unique<MadeGenerator>(std::move(variants), index, bytes);
 }
 
 std::unique_ptr<InputGenerator> MakeSeedGenerator(uint64_t key) {

@@ -19,15 +19,15 @@ class WorkloadCase;
 inline constexpr absl::string_view kSeedArgument = "seed";
 inline constexpr absl::string_view kAxisArgument = "axis:";
 
-// All tensors of one content, in the order of the definition's inputs.
-using MadeContent = std::vector<std::vector<std::byte>>;
+// All tensors of one variant, in the order of the definition's inputs.
+using MadeVariant = std::vector<std::vector<std::byte>>;
 
-// The contents of one workload under one seed, made by a program. Thread-safe.
-class MadeContents {
+// The variants of one workload under one seed, made by a program. Thread-safe.
+class MadeVariants {
  public:
-  virtual ~MadeContents() = default;
-  // Zeros where the program fails; whoever gave these contents knows of it then.
-  virtual std::shared_ptr<const MadeContent> Get(int64_t content) = 0;
+  virtual ~MadeVariants() = default;
+  // Zeros where the program fails; whoever gave these variants knows of it then.
+  virtual std::shared_ptr<const MadeVariant> Get(int64_t variant) = 0;
 };
 
 // Has a task's program make the inputs of workloads that say so (MadeRecipe).
@@ -36,15 +36,15 @@ class MadeInputs {
   virtual ~MadeInputs() = default;
   // `maker` is of WorkloadCase::ForMaker. TaskFault if the program fails, if it gives other tensors
   // for the same seed, or the same for another seed; other errors are the machine's.
-  virtual absl::StatusOr<std::shared_ptr<MadeContents>> Open(
+  virtual absl::StatusOr<std::shared_ptr<MadeVariants>> Open(
       std::shared_ptr<const WorkloadCase> maker) = 0;
 };
 
-// Tensor `index` of made contents.
-std::unique_ptr<InputGenerator> MakeMadeGenerator(std::shared_ptr<MadeContents> contents,
+// Tensor `index` of made variants.
+std::unique_ptr<InputGenerator> MakeMadeGenerator(std::shared_ptr<MadeVariants> variants,
                                                   size_t index, int64_t bytes);
 
-// One int64: another number from 0 to 2^32 - 1 for every content, so that every generator of random
+// One int64: another number from 0 to 2^32 - 1 for every variant, so that every generator of random
 // numbers takes it. None follows from another without the key.
 std::unique_ptr<InputGenerator> MakeSeedGenerator(uint64_t key);
 

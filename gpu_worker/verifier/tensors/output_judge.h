@@ -13,9 +13,9 @@ namespace ksearch {
 class OutputJudge {
  public:
   virtual ~OutputJudge() = default;
-  // `outputs`: of a call of the workload on this content, copied to where no runner sees them.
+  // `outputs`: of a call of the workload on this variant, copied to where no runner sees them.
   // Right where the judge itself fails; whoever gave it knows of that then.
-  virtual OutputComparison Judge(const WorkloadCase& workload, int64_t content,
+  virtual OutputComparison Judge(const WorkloadCase& workload, int64_t variant,
                                  const SavedOutputs& outputs) = 0;
 };
 

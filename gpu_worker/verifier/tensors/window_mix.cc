@@ -85,8 +85,8 @@ void WeighBlock(const std::byte* x, const std::byte* y, int64_t count, const Ran
 WindowMix::WindowMix(std::vector<std::byte> pool, const Options& options)
     : pool_(std::move(pool)), options_(options) {}
 
-WindowMix::Plan WindowMix::PlanOf(int64_t content) const {
-  Rng rng(options_.key, static_cast<uint64_t>(content) << 3);
+WindowMix::Plan WindowMix::PlanOf(int64_t variant) const {
+  Rng rng(options_.key, static_cast<uint64_t>(variant) << 3);
   const int64_t row_bytes = options_.row * options_.element_bytes;
   const int64_t spare =
       static_cast<int64_t>(pool_.size()) - options_.elements * options_.element_bytes;
@@ -145,8 +145,8 @@ void WindowMix::WriteBlock(const Plan& plan, int64_t block, int64_t count, std::
   }
 }
 
-void WindowMix::Write(int64_t content, std::byte* out) const {
-  const Plan plan = PlanOf(content);
+void WindowMix::Write(int64_t variant, std::byte* out) const {
+  const Plan plan = PlanOf(variant);
   for (int64_t block = 0; block * kBlock < options_.elements; ++block) {
     const int64_t begin = block * kBlock;
     WriteBlock(plan, block, std::min(kBlock, options_.elements - begin),
@@ -154,8 +154,8 @@ void WindowMix::Write(int64_t content, std::byte* out) const {
   }
 }
 
-bool WindowMix::Matches(int64_t content, const std::byte* memory) const {
-  const Plan plan = PlanOf(content);
+bool WindowMix::Matches(int64_t variant, const std::byte* memory) const {
+  const Plan plan = PlanOf(variant);
   std::array<std::byte, kBlock * 8> expected;
   for (int64_t block = 0; block * kBlock < options_.elements; ++block) {
     const int64_t begin = block * kBlock;

@@ -7,16 +7,16 @@
 
 namespace ksearch {
 
-// Makes any number of contents of a tensor out of one pool of random elements, at the price of a
-// copy. A content is a mix of two windows of the pool, at offsets that a key and the content's
+// Makes any number of variants of a tensor out of one pool of random elements, at the price of a
+// copy. A variant is a mix of two windows of the pool, at offsets that a key and the variant's
 // number give. Which window, or which sign, an element takes is drawn for each element of each
-// content: whoever knows the pool, and every sum over it, must still read the whole content.
+// variant: whoever knows the pool, and every sum over it, must still read the whole variant.
 // Immutable, so thread-safe.
 class WindowMix {
  public:
   enum class Rule {
     // Each element is one window's or the other's: right for any distribution and type, since
-    // every element of a content is an element of the pool.
+    // every element of a variant is an element of the pool.
     kSelect,
     // float32, a x + s b y with a² + b² = 1 and s = ±1 drawn for each element: the mix of normal
     // variates around 0 is normal, of the same variance.
@@ -26,7 +26,7 @@ class WindowMix {
   };
   struct Options {
     Rule rule = Rule::kSelect;
-    int64_t elements = 0;  // of a content
+    int64_t elements = 0;  // of a variant
     int64_t element_bytes = 0;
     int64_t row = 1;  // windows begin at multiples of it
     // kRoot and kSum: added to every element; and to those of columns
@@ -41,15 +41,15 @@ class WindowMix {
   // `pool` holds whole rows, at least `elements` elements.
   WindowMix(std::vector<std::byte> pool, const Options& options);
 
-  void Write(int64_t content, std::byte* out) const;
+  void Write(int64_t variant, std::byte* out) const;
   // Whether the bytes at `memory` are what Write writes.
-  bool Matches(int64_t content, const std::byte* memory) const;
+  bool Matches(int64_t variant, const std::byte* memory) const;
 
  private:
   // Elements that share 64 random bytes: one bit each.
   static constexpr int64_t kBlock = 512;
 
-  // How one content is mixed.
+  // How one variant is mixed.
   struct Plan {
     const std::byte* first = nullptr;
     const std::byte* second = nullptr;
@@ -57,8 +57,8 @@ class WindowMix {
     float second_weight = 0;
     uint64_t bits_key = 0;
   };
-  Plan PlanOf(int64_t content) const;
-  // Elements [block * kBlock, + count) of a content.
+  Plan PlanOf(int64_t variant) const;
+  // Elements [block * kBlock, + count) of a variant.
   void WriteBlock(const Plan& plan, int64_t block, int64_t count, std::byte* out) const;
 
   const std::vector<std::byte> pool_;

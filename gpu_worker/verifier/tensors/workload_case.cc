@@ -29,7 +29,7 @@ absl::StatusOr<std::shared_ptr<const WorkloadCase>> WorkloadCase::Create(
 
   absl::flat_hash_map<std::string, const v1::InputRecipe*> recipes;
   for (const v1::InputRecipe& recipe : workload.inputs()) recipes[recipe.input()] = &recipe;
-  std::shared_ptr<MadeContents> contents;
+  std::shared_ptr<MadeVariants> variants;
   size_t made_tensors = 0;
   int slot = definition.axes_size();
   const auto add = [&](const v1::TensorSpec& tensor, bool output) -> absl::Status {
@@ -58,11 +58,11 @@ absl::StatusOr<std::shared_ptr<const WorkloadCase>> WorkloadCase::Create(
       }
       std::unique_ptr<InputGenerator> generator;
       if (recipe->second->has_made() && made_inputs != nullptr) {
-        if (contents == nullptr) {
+        if (variants == nullptr) {
           ASSIGN_OR_RETURN(auto maker, ForMaker(task, workload, task_sha256, seed));
-          ASSIGN_OR_RETURN(contents, made_inputs->Open(std::move(maker)));
+          ASSIGN_OR_RETURN(variants, made_inputs->Open(std::move(maker)));
         }
-        generator = MakeMadeGenerator(contents, made_tensors, made->tensors_.back().bytes);
+        generator = MakeMadeGenerator(variants, made_tensors, made->tensors_.back().bytes);
       } else {
         ASSIGN_OR_RETURN(generator,
                          MakeInputGenerator(definition, workload, tensor, *recipe->second, seed));
@@ -138,7 +138,7 @@ absl::StatusOr<std::shared_ptr<const WorkloadCase>> WorkloadCase::ForMaker(
 }
 
 std::shared_ptr<const WorkloadCase> WorkloadCase::ForJudge(const WorkloadCase& judged,
-                                                           std::shared_ptr<MadeContents> held) {
+                                                           std::shared_ptr<MadeVariants> held) {
   auto made = std::shared_ptr<WorkloadCase>(new WorkloadCase);
   made->key_ = absl::StrCat(judged.key_, "/judge");
   made->uuid_ = judged.uuid_;

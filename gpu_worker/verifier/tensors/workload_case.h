@@ -37,7 +37,7 @@ class WorkloadCase {
       const v1::Task& task, const v1::Workload& workload, const std::string& task_sha256,
       const Seed& seed, MadeInputs* made = nullptr, OutputJudge* judge = nullptr);
 
-  // What the program that makes the workload's inputs is called with: the seed of a content, the
+  // What the program that makes the workload's inputs is called with: the seed of a variant, the
   // axes and the scalars as inputs, and the workload's input tensors as outputs.
   static absl::StatusOr<std::shared_ptr<const WorkloadCase>> ForMaker(
       const v1::Task& task, const v1::Workload& workload, const std::string& task_sha256,
@@ -47,7 +47,7 @@ class WorkloadCase {
   // them as inputs, all with what `held` has, and kVerdictBytes bytes of int8 for its verdict.
   static constexpr int64_t kVerdictBytes = 2048;
   static std::shared_ptr<const WorkloadCase> ForJudge(const WorkloadCase& judged,
-                                                      std::shared_ptr<MadeContents> held);
+                                                      std::shared_ptr<MadeVariants> held);
 
   // The same inputs, judged otherwise.
   std::shared_ptr<const WorkloadCase> WithTolerance(const v1::Tolerance& tolerance) const;

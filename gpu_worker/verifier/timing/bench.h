@@ -98,7 +98,7 @@ class Bench {
   // Whether no program can be that fast. A CPU that seems to be faster than it can be is measured
   // once more: it may have been busy.
   bool IsImpossible(double call_us, double floor_us);
-  // GPU: that of an idle runner, as before a GO: the verifier's context has the device.
+  // GPU: that of an idle runner, as before a batch: the verifier's context has the device.
   absl::StatusOr<Metronome::Pace> IdlePace();
   // GPU: some of them. While no candidate is there they are what the device's own ways cost.
   absl::StatusOr<IdlePaces> IdlePacesNow();

@@ -55,7 +55,7 @@ class BlockTimer {
   // Whose block comes first in a pair. Turns change from launch to launch and from workload to
   // workload; over them each side is first equally often, so that a drift hits both alike.
   virtual bool RivalFirst(int turn, int pair) const = 0;
-  // Of an idle runner, as between the sides' GOs. Non-OK is trouble of this machine.
+  // Of an idle runner, as between the sides' batches. Non-OK is trouble of this machine.
   virtual absl::StatusOr<absl::Duration> RoundTrip() = 0;
   // A block of `first`, then one of `second`, the last but `pairs_left - 1` of this workload.
   // Non-OK is trouble of this machine.
@@ -68,7 +68,7 @@ class BlockTimer {
   // Empty, or how the candidate disturbed the machine in this launch between its calls.
   virtual std::string EndLaunch() = 0;
 
-  // Some GOs of an open side while no other program is loaded.
+  // Some batches of an open side while no other program is loaded.
   virtual Ending RunAlone(ConfirmationSide* side, const ConfirmationCase& one) = 0;
 };
 

@@ -89,8 +89,8 @@ absl::StatusOr<Ending> Confirmation::Open(ConfirmationSide* side, const Confirma
   side->session = std::make_unique<WorkloadSession>(*side->link, one.workload, std::move(buffers),
                                                     bench_.clock(), RandomUint64());
   std::vector<int64_t> oracled;
-  for (const auto& [content, entry] : one.oracles) {
-    if (content >= kGateContents && content < kFirstFreshContent) oracled.push_back(content);
+  for (const auto& [variant, entry] : one.oracles) {
+    if (variant >= kGateVariants && variant < kFirstFreshVariant) oracled.push_back(variant);
   }
   Rng rng(RandomUint64());
   const int compared = LateComparisons(one.oracles, plan_.launches(), &rng);
@@ -101,7 +101,7 @@ absl::StatusOr<Ending> Confirmation::Open(ConfirmationSide* side, const Confirma
   side->wants_late_inputs = compared > 0;
   side->dealer = std::make_unique<CallDealer>(sets, std::move(oracled), rng);
   side->audit = ClockAudit();
-  // Both sides are called with the same contents.
+  // Both sides are called with the same variants.
   if (timer_->SharesMemory()) side->session->WipeOutputs();
   Ending ending = side->session->Map(sets, limits_);
   if (!ending.passed()) return ending;

@@ -25,8 +25,8 @@ struct ConfirmationSide {
   ClockAudit audit;
   double call_us = 0;              // as the warm-up found it
   bool wants_late_inputs = false;  // on this workload, in this launch
-  // What a GO costs apart from its calls, the same for both sides: the least round trip of an idle
-  // runner in this launch.
+  // What a batch costs apart from its calls, the same for both sides: the least round trip of an
+  // idle runner in this launch.
   absl::Duration least_round_trip = absl::InfiniteDuration();
 };
 

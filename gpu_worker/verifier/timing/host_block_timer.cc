@@ -40,13 +40,14 @@ absl::StatusOr<BlockTimer::Pair> HostBlockTimer::RunPair(const ConfirmationCase&
                                                          ConfirmationSide* first,
                                                          ConfirmationSide* second, int pairs_left) {
   Pair pair;
-  // GOs of both sides are alike: what a GO costs beside its calls must not fall on more calls of
-  // one side. A candidate could be slow in its warm-up, or say so, to have GOs of few calls, where
-  // it would gain by what happens around them: that makes one block of a launch at most.
+  // Batches of both sides are alike: what a batch costs beside its calls must not fall on more
+  // calls of one side. A candidate could be slow in its warm-up, or say so, to have batches of few
+  // calls, where it would gain by what happens around them: that makes one block of a launch at
+  // most.
   ConfirmationSide* const candidate = first->is_candidate ? first : second;
   const double rival_us = (first->is_candidate ? second : first)->call_us;
   const double slower_us = std::max(rival_us, std::min(candidate->call_us, kMaxSlower * rival_us));
-  const int calls = CallsAGo(slower_us, &first->dealer->rng());
+  const int calls = CallsPerBatch(slower_us, &first->dealer->rng());
   for (ConfirmationSide* side : {first, second}) {
     Ending ending = RunBlock(side, one, calls, pairs_left,
                              side->is_candidate ? &pair.candidate_us : &pair.rival_us);
@@ -68,9 +69,9 @@ Ending HostBlockTimer::MaybeRunWithLateInputs(ConfirmationSide* side, int calls,
   return ending;
 }
 
-// Waking a runner takes as long as some calls: a GO has all that a block needs, as far as there are
-// sets. Up to a quarter less, so that its length tells nothing.
-int HostBlockTimer::CallsAGo(double call_us, Rng* rng) const {
+// Waking a runner takes as long as some calls: a batch has all that a block needs, as far as there
+// are sets. Up to a quarter less, so that its length tells nothing.
+int HostBlockTimer::CallsPerBatch(double call_us, Rng* rng) const {
   const double needed =
       absl::ToDoubleMicroseconds(FromProto(plan_.min_block_time())) / std::max(call_us, 1e-3);
   const double drawn = 1 - rng->NextDouble() / 4;
@@ -87,13 +88,13 @@ Ending HostBlockTimer::RunBlock(ConfirmationSide* side, const ConfirmationCase& 
   const int sets_left = side->dealer->sets() - WorkloadSession::Decoys(side->dealer->sets());
   double spent_us = 0;
   size_t calls_done = 0;
-  for (int go = 0; go < kMaxGosPerBlock && (go == 0 || spent_us < block_us); ++go) {
+  for (int i = 0; i < kMaxBatchesPerBlock && (i == 0 || spent_us < block_us); ++i) {
     const std::vector<int> sets = side->dealer->PickSets(std::min(calls, sets_left));
     const WorkloadSession::Batch batch =
-        side->session->Run(side->dealer->DealTo(sets, go == 0 && oracled ? 1 : 0),
+        side->session->Run(side->dealer->DealTo(sets, i == 0 && oracled ? 1 : 0),
                            WorkloadSession::Mode::kTimed, one.oracles, limits_);
     if (!batch.ending.passed()) return batch.ending;
-    side->audit.AddGo(batch);
+    side->audit.AddBatch(batch);
     // The same, trusted amount for both sides, so that short calls show.
     spent_us += absl::ToDoubleMicroseconds(
         batch.head_start + std::max(batch.audit - side->least_round_trip, batch.audit / 10));
@@ -106,7 +107,7 @@ Ending HostBlockTimer::RunBlock(ConfirmationSide* side, const ConfirmationCase& 
 Ending HostBlockTimer::RunAlone(ConfirmationSide* side, const ConfirmationCase& one) {
   double us_per_call = 0;
   side->least_round_trip = absl::ZeroDuration();
-  return RunBlock(side, one, CallsAGo(side->call_us, &side->dealer->rng()), 1, &us_per_call);
+  return RunBlock(side, one, CallsPerBatch(side->call_us, &side->dealer->rng()), 1, &us_per_call);
 }
 
 }  // namespace ksearch

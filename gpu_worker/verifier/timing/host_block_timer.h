@@ -37,9 +37,9 @@ class HostBlockTimer final : public BlockTimer {
   Ending RunAlone(ConfirmationSide* side, const ConfirmationCase& one) override;
 
  private:
-  // How many calls each GO of a pair of blocks gets if the slower side takes `call_us` for one.
-  int CallsAGo(double call_us, Rng* rng) const;
-  // GOs of `calls` calls each, until they have taken as long as a block. *us_per_call by the
+  // How many calls each batch of a pair of blocks gets if the slower side takes `call_us` for one.
+  int CallsPerBatch(double call_us, Rng* rng) const;
+  // Batches of `calls` calls each, until they have taken as long as a block. *us_per_call by the
   // verifier's clock.
   Ending RunBlock(ConfirmationSide* side, const ConfirmationCase& one, int calls, int blocks_left,
                   double* us_per_call);

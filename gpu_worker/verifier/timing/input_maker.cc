@@ -15,32 +15,32 @@ namespace {
 
 constexpr absl::string_view kEntry = "make_inputs";
 
-std::string KeyOf(const WorkloadCase& maker, int64_t content) {
-  return absl::StrCat(maker.key(), "/", maker.seed().high, ".", maker.seed().low, "/", content);
+std::string KeyOf(const WorkloadCase& maker, int64_t variant) {
+  return absl::StrCat(maker.key(), "/", maker.seed().high, ".", maker.seed().low, "/", variant);
 }
 
-std::shared_ptr<const MadeContent> Zeros(const WorkloadCase& maker) {
-  MadeContent zeros;
+std::shared_ptr<const MadeVariant> Zeros(const WorkloadCase& maker) {
+  MadeVariant zeros;
   for (const TensorArgument& tensor : maker.tensors()) {
     if (tensor.output) zeros.emplace_back(static_cast<size_t>(tensor.bytes));
   }
-  return std::make_shared<const MadeContent>(std::move(zeros));
+  return std::make_shared<const MadeVariant>(std::move(zeros));
 }
 
-int64_t BytesOf(const MadeContent& content) {
+int64_t BytesOf(const MadeVariant& variant) {
   int64_t bytes = 0;
-  for (const auto& tensor : content) bytes += static_cast<int64_t>(tensor.size());
+  for (const auto& tensor : variant) bytes += static_cast<int64_t>(tensor.size());
   return bytes;
 }
 
 }  // namespace
 
-class InputMaker::Contents final : public MadeContents {
+class InputMaker::Variants final : public MadeVariants {
  public:
-  Contents(InputMaker& owner, std::shared_ptr<const WorkloadCase> maker)
+  Variants(InputMaker& owner, std::shared_ptr<const WorkloadCase> maker)
       : owner_(owner), maker_(std::move(maker)) {}
-  std::shared_ptr<const MadeContent> Get(int64_t content) override {
-    return owner_.Get(maker_, content);
+  std::shared_ptr<const MadeVariant> Get(int64_t variant) override {
+    return owner_.Get(maker_, variant);
   }
 
  private:
@@ -63,7 +63,7 @@ absl::Status InputMaker::fault() const {
   return fault_;
 }
 
-absl::StatusOr<std::shared_ptr<MadeContents>> InputMaker::Open(
+absl::StatusOr<std::shared_ptr<MadeVariants>> InputMaker::Open(
     std::shared_ptr<const WorkloadCase> maker) {
   MutexLock lock(&mutex_);
   ASSIGN_OR_RETURN(const auto first, Make(maker, 0));
@@ -81,16 +81,16 @@ absl::StatusOr<std::shared_ptr<MadeContents>> InputMaker::Open(
   }
   made_.Insert(KeyOf(*maker, 0), first, BytesOf(*first));
   made_.Insert(KeyOf(*maker, 1), other, BytesOf(*other));
-  return std::make_shared<Contents>(*this, std::move(maker));
+  return std::make_shared<Variants>(*this, std::move(maker));
 }
 
-std::shared_ptr<const MadeContent> InputMaker::Get(const std::shared_ptr<const WorkloadCase>& maker,
-                                                   int64_t content) {
+std::shared_ptr<const MadeVariant> InputMaker::Get(const std::shared_ptr<const WorkloadCase>& maker,
+                                                   int64_t variant) {
   MutexLock lock(&mutex_);
-  const std::string key = KeyOf(*maker, content);
+  const std::string key = KeyOf(*maker, variant);
   if (auto found = made_.Find(key)) return found;
-  absl::StatusOr<std::shared_ptr<const MadeContent>> made =
-      fault_.ok() ? Make(maker, content) : fault_;
+  absl::StatusOr<std::shared_ptr<const MadeVariant>> made =
+      fault_.ok() ? Make(maker, variant) : fault_;
   if (!made.ok()) {
     if (fault_.ok()) {
       LOG(WARNING) << "msg=\"inputs cannot be made\" error=\"" << made.status().message() << "\"";
@@ -102,18 +102,18 @@ std::shared_ptr<const MadeContent> InputMaker::Get(const std::shared_ptr<const W
   return *std::move(made);
 }
 
-absl::StatusOr<std::shared_ptr<const MadeContent>> InputMaker::Make(
-    const std::shared_ptr<const WorkloadCase>& maker, int64_t content) {
+absl::StatusOr<std::shared_ptr<const MadeVariant>> InputMaker::Make(
+    const std::shared_ptr<const WorkloadCase>& maker, int64_t variant) {
   RETURN_IF_ERROR(Prepare(maker));
   const WorkloadSession::Limits limits = {kTrustedCallTime, absl::InfiniteFuture()};
   const WorkloadSession::Batch batch =
-      session_->Run({{0, content}}, WorkloadSession::Mode::kReference, {}, limits);
+      session_->Run({{0, variant}}, WorkloadSession::Mode::kReference, {}, limits);
   if (!batch.ending.passed()) return Broken(*maker, batch.ending);
   ASSIGN_OR_RETURN(const std::shared_ptr<const SavedOutputs> outputs, session_->Outputs(0));
   const auto& host = static_cast<const HostOutputs&>(*outputs);
-  MadeContent made;
+  MadeVariant made;
   for (int i = 0; i < maker->outputs(); ++i) made.push_back(host.output(static_cast<size_t>(i)));
-  return std::make_shared<const MadeContent>(std::move(made));
+  return std::make_shared<const MadeVariant>(std::move(made));
 }
 
 absl::Status InputMaker::Prepare(const std::shared_ptr<const WorkloadCase>& maker) {

@@ -23,7 +23,7 @@ namespace ksearch {
 // processors whatever the task's device, stopped between its calls. What it makes goes from its
 // memory into this process, and from there to the programs that are judged.
 //
-// Thread-safe by one mutex, which is held while the program makes a content: whoever asks for
+// Thread-safe by one mutex, which is held while the program makes a variant: whoever asks for
 // inputs has nothing else to do.
 class InputMaker final : public MadeInputs {
  public:
@@ -33,20 +33,20 @@ class InputMaker final : public MadeInputs {
   // failed before is forgotten. Cases of another task must not be asked for inputs any more.
   void Use(const v1::Artifact& reference);
 
-  absl::StatusOr<std::shared_ptr<MadeContents>> Open(
+  absl::StatusOr<std::shared_ptr<MadeVariants>> Open(
       std::shared_ptr<const WorkloadCase> maker) override;
 
-  // Why some content since Use could not be made: a TaskFault, or trouble of the machine. Then
+  // Why some variant since Use could not be made: a TaskFault, or trouble of the machine. Then
   // programs have seen zeros in its place, and what they did with them means nothing.
   absl::Status fault() const;
 
  private:
-  class Contents;
+  class Variants;
 
-  std::shared_ptr<const MadeContent> Get(const std::shared_ptr<const WorkloadCase>& maker,
-                                         int64_t content);
-  absl::StatusOr<std::shared_ptr<const MadeContent>> Make(
-      const std::shared_ptr<const WorkloadCase>& maker, int64_t content)
+  std::shared_ptr<const MadeVariant> Get(const std::shared_ptr<const WorkloadCase>& maker,
+                                         int64_t variant);
+  absl::StatusOr<std::shared_ptr<const MadeVariant>> Make(
+      const std::shared_ptr<const WorkloadCase>& maker, int64_t variant)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Has the program's runner started, and this case's buffers mapped.
   absl::Status Prepare(const std::shared_ptr<const WorkloadCase>& maker)
@@ -61,7 +61,7 @@ class InputMaker final : public MadeInputs {
   mutable Mutex mutex_;
   v1::Artifact program_ ABSL_GUARDED_BY(mutex_);
   absl::Status fault_ ABSL_GUARDED_BY(mutex_);
-  ByteLru<const MadeContent> made_ ABSL_GUARDED_BY(mutex_){int64_t{1} << 30};
+  ByteLru<const MadeVariant> made_ ABSL_GUARDED_BY(mutex_){int64_t{1} << 30};
   std::unique_ptr<RunnerLink> link_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<const WorkloadCase> mapped_ ABSL_GUARDED_BY(mutex_);  // of session_
   std::unique_ptr<WorkloadSession> session_ ABSL_GUARDED_BY(mutex_);

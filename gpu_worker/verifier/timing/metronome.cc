@@ -14,13 +14,14 @@ absl::Status Metronome::Wake() {
   if (link_ != nullptr) return absl::OkStatus();
   ASSIGN_OR_RETURN(link_, starter_.StartIdle(RunnerStarter::TrustedLimits()));
   // The first one warms it up.
-  link_->Go(std::vector<int>(), clock_.SteadyNow() + kTickTimeout);
+  link_->RunBatch(std::vector<int>(), clock_.SteadyNow() + kTickTimeout);
   return absl::OkStatus();
 }
 
-absl::StatusOr<RunnerLink::GoReply> Metronome::GoIdle() {
+absl::StatusOr<RunnerLink::BatchReply> Metronome::RunIdle() {
   RETURN_IF_ERROR(Wake());
-  RunnerLink::GoReply reply = link_->Go(std::vector<int>(), clock_.SteadyNow() + kTickTimeout);
+  RunnerLink::BatchReply reply =
+      link_->RunBatch(std::vector<int>(), clock_.SteadyNow() + kTickTimeout);
   if (!reply.ending.passed()) {
     link_.reset();
     return absl::UnavailableError(
@@ -30,7 +31,7 @@ absl::StatusOr<RunnerLink::GoReply> Metronome::GoIdle() {
 }
 
 absl::StatusOr<absl::Duration> Metronome::Tick() {
-  ASSIGN_OR_RETURN(const RunnerLink::GoReply reply, GoIdle());
+  ASSIGN_OR_RETURN(const RunnerLink::BatchReply reply, RunIdle());
   return reply.audit;
 }
 
@@ -38,7 +39,7 @@ absl::StatusOr<Metronome::Pace> Metronome::TickAfterLeadIn() {
   RETURN_IF_ERROR(Wake());
   Pace pace;
   pace.lead_in = link_->LeadIn(clock_.SteadyNow() + kTickTimeout);
-  ASSIGN_OR_RETURN(const RunnerLink::GoReply reply, GoIdle());
+  ASSIGN_OR_RETURN(const RunnerLink::BatchReply reply, RunIdle());
   pace.round_trip = reply.audit - reply.waited;
   return pace;
 }

@@ -9,13 +9,13 @@
 
 namespace ksearch {
 
-// Tells what a GO costs apart from its calls: round trips to a runner that never loads anything.
+// Tells what a batch costs apart from its calls: round trips to a runner that never loads anything.
 // The candidate's own runner cannot be asked, since it would gain by being slow. Thread-compatible.
 class Metronome {
  public:
   Metronome(RunnerStarter& starter, const Clock& clock) : starter_(starter), clock_(clock) {}
 
-  // One round trip, waits for a core and all: a runner's GO has those too, but the kernel counts
+  // One round trip, waits for a core and all: a runner's batch has those too, but the kernel counts
   // some of them only if the core was awake. Starts the runner if there is none. Non-OK is trouble
   // of this machine.
   absl::StatusOr<absl::Duration> Tick();
@@ -29,7 +29,7 @@ class Metronome {
 
  private:
   absl::Status Wake();
-  absl::StatusOr<RunnerLink::GoReply> GoIdle();
+  absl::StatusOr<RunnerLink::BatchReply> RunIdle();
   RunnerStarter& starter_;
   const Clock& clock_;
   std::unique_ptr<RunnerLink> link_;

@@ -34,15 +34,15 @@ std::string WordsIn(const std::vector<std::byte>& verdict) {
 }  // namespace
 
 // What the program is to judge now.
-class ProgramJudge::Held final : public MadeContents {
+class ProgramJudge::Held final : public MadeVariants {
  public:
-  std::shared_ptr<const MadeContent> Get(int64_t) override { return tensors_; }
-  void Set(MadeContent tensors) {
-    tensors_ = std::make_shared<const MadeContent>(std::move(tensors));
+  std::shared_ptr<const MadeVariant> Get(int64_t) override { return tensors_; }
+  void Set(MadeVariant tensors) {
+    tensors_ = std::make_shared<const MadeVariant>(std::move(tensors));
   }
 
  private:
-  std::shared_ptr<const MadeContent> tensors_;
+  std::shared_ptr<const MadeVariant> tensors_;
 };
 
 void ProgramJudge::Use(const v1::Artifact& reference) {
@@ -60,12 +60,12 @@ absl::Status ProgramJudge::fault() const {
   return fault_;
 }
 
-OutputComparison ProgramJudge::Judge(const WorkloadCase& workload, int64_t content,
+OutputComparison ProgramJudge::Judge(const WorkloadCase& workload, int64_t variant,
                                      const SavedOutputs& outputs) {
   MutexLock lock(&mutex_);
   OutputComparison verdict;
   if (!fault_.ok()) return verdict;
-  const absl::Status asked = Ask(workload, content, outputs, &verdict);
+  const absl::Status asked = Ask(workload, variant, outputs, &verdict);
   if (!asked.ok()) {
     LOG(WARNING) << "msg=\"outputs cannot be judged\" error=\"" << asked.message() << "\"";
     fault_ = asked;
@@ -74,14 +74,14 @@ OutputComparison ProgramJudge::Judge(const WorkloadCase& workload, int64_t conte
   return verdict;
 }
 
-absl::Status ProgramJudge::Ask(const WorkloadCase& workload, int64_t content,
+absl::Status ProgramJudge::Ask(const WorkloadCase& workload, int64_t variant,
                                const SavedOutputs& outputs, OutputComparison* verdict) {
   RETURN_IF_ERROR(Prepare(workload));
-  MadeContent tensors;
+  MadeVariant tensors;
   for (int i = 0; i < workload.inputs(); ++i) {
     std::vector<std::byte>& tensor =
         tensors.emplace_back(static_cast<size_t>(workload.tensors()[static_cast<size_t>(i)].bytes));
-    workload.generator(i).Write(content, tensor.data());
+    workload.generator(i).Write(variant, tensor.data());
   }
   ASSIGN_OR_RETURN(std::vector<std::vector<std::byte>> made, outputs.ToHost());
   for (std::vector<std::byte>& output : made) tensors.push_back(std::move(output));

@@ -26,7 +26,7 @@ class ProgramJudge final : public OutputJudge {
   // forgotten.
   void Use(const v1::Artifact& reference);
 
-  OutputComparison Judge(const WorkloadCase& workload, int64_t content,
+  OutputComparison Judge(const WorkloadCase& workload, int64_t variant,
                          const SavedOutputs& outputs) override;
 
   // Why some outputs since Use could not be judged: a TaskFault, or trouble of the machine. Then no
@@ -36,7 +36,7 @@ class ProgramJudge final : public OutputJudge {
  private:
   class Held;
 
-  absl::Status Ask(const WorkloadCase& workload, int64_t content, const SavedOutputs& outputs,
+  absl::Status Ask(const WorkloadCase& workload, int64_t variant, const SavedOutputs& outputs,
                    OutputComparison* verdict) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Has the program's runner started, and buffers of this workload mapped.
   absl::Status Prepare(const WorkloadCase& workload) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

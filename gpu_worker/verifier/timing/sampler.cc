@@ -14,9 +14,9 @@
 namespace ksearch {
 namespace {
 
-constexpr uint64_t kMaxOraclesPerGo = 2;
-// A measurement has at least this many GOs, so that the audit has a median to take.
-constexpr int kGosPerMeasurement = 4;
+constexpr uint64_t kMaxOraclesPerBatch = 2;
+// A measurement has at least this many batches, so that the audit has a median to take.
+constexpr int kBatchesPerMeasurement = 4;
 
 template <typename T>
 void Shuffle(std::vector<T>* values, Rng* rng) {
@@ -34,7 +34,7 @@ double RelativeHalfWidth(const std::vector<double>& latency_us) {
 struct Measurement {
   Ending ending;
   std::vector<double> latency_us;
-  std::vector<double> go_mean_us;  // of a GO's calls, without waits for others
+  std::vector<double> batch_mean_us;  // of a batch's calls, without waits for others
   absl::Duration inner;
   ClockAudit audit;
 };
@@ -49,21 +49,21 @@ absl::StatusOr<Measurement> Measure(WorkloadSession& session, CallDealer& dealer
   const absl::Time wall_end = clock.SteadyNow() + max_time * kWallPerMeasureTime;
   const double max_us = absl::ToDoubleMicroseconds(max_time);
   bool enough = false;
-  // Before which GO: as likely any of those that there always are.
-  int gos_to_late_inputs =
-      late_inputs ? static_cast<int>(dealer.rng().NextBelow(kGosPerMeasurement)) : -1;
+  // Before which batch: as likely any of those that there always are.
+  int batches_to_late_inputs =
+      late_inputs ? static_cast<int>(dealer.rng().NextBelow(kBatchesPerMeasurement)) : -1;
   while (true) {
     const int done = static_cast<int>(measurement.latency_us.size());
-    const double most = std::clamp(max_us / kGosPerMeasurement / std::max(call_us, 1e-3), 1.0,
+    const double most = std::clamp(max_us / kBatchesPerMeasurement / std::max(call_us, 1e-3), 1.0,
                                    static_cast<double>(std::max(1, plan.max_calls() - done)));
-    // Half to all of that: the length of a GO tells the candidate nothing.
+    // Half to all of that: the length of a batch tells the candidate nothing.
     const int calls = static_cast<int>(std::ceil(most * (0.5 + 0.5 * dealer.rng().NextDouble())));
-    if (gos_to_late_inputs-- == 0) {
+    if (batches_to_late_inputs-- == 0) {
       bool seen = false;
       measurement.ending = RunWithLateInputs(session, dealer, calls, {}, limits, &seen);
       if (!measurement.ending.passed()) return measurement;
     }
-    // The last GO comes unannounced.
+    // The last batch comes unannounced.
     const int oracled = enough ? dealer.oracled_left() : dealer.DrawOracles();
     if (metronome != nullptr) {
       ASSIGN_OR_RETURN(const absl::Duration round_trip, metronome->Tick());
@@ -77,11 +77,11 @@ absl::StatusOr<Measurement> Measure(WorkloadSession& session, CallDealer& dealer
     measurement.latency_us.insert(measurement.latency_us.end(), batch.latency_us.begin(),
                                   batch.latency_us.end());
     measurement.inner += batch.inner;
-    measurement.go_mean_us.push_back(
+    measurement.batch_mean_us.push_back(
         absl::ToDoubleMicroseconds(
             std::max(batch.inner - batch.waited_for_others, absl::ZeroDuration())) /
         static_cast<double>(std::max<size_t>(1, batch.calls)));
-    measurement.audit.AddGo(batch);
+    measurement.audit.AddBatch(batch);
     if (enough) return measurement;
     const int now_done = static_cast<int>(measurement.latency_us.size());
     enough = now_done >= plan.min_calls() &&
@@ -106,7 +106,7 @@ CallDealer::CallDealer(int sets, std::vector<int64_t> oracled, Rng rng)
       dealt_(round_),
       oracled_(std::move(oracled)),
       kept_for_last_((oracled_left() + 2) / 3),
-      next_fresh_(kFirstFreshContent + static_cast<int64_t>(rng.NextBelow(kFreshBeginnings))),
+      next_fresh_(kFirstFreshVariant + static_cast<int64_t>(rng.NextBelow(kFreshBeginnings))),
       rng_(rng) {
   std::iota(deck_.begin(), deck_.end(), 0);
   Shuffle(&oracled_, &rng_);
@@ -114,7 +114,7 @@ CallDealer::CallDealer(int sets, std::vector<int64_t> oracled, Rng rng)
 
 int CallDealer::DrawOracles() {
   return std::min(std::max(0, oracled_left() - kept_for_last_),
-                  static_cast<int>(rng_.NextBelow(kMaxOraclesPerGo + 1)));
+                  static_cast<int>(rng_.NextBelow(kMaxOraclesPerBatch + 1)));
 }
 
 std::vector<WorkloadSession::Call> CallDealer::Deal(int calls, int oracled) {
@@ -150,24 +150,24 @@ void CallDealer::PutOracles(int oracled, std::vector<WorkloadSession::Call>* cal
   std::iota(places.begin(), places.end(), size_t{0});
   Shuffle(&places, &rng_);
   for (size_t i = 0; i < places.size() && oracled > 0 && !oracled_.empty(); ++i, --oracled) {
-    (*calls)[places[i]].content = oracled_.back();
+    (*calls)[places[i]].variant = oracled_.back();
     oracled_.pop_back();
   }
 }
 
 std::vector<double> BelievedLatency(std::vector<double> latency_us,
-                                    const std::vector<double>& go_mean_us) {
-  if (go_mean_us.empty()) return latency_us;
-  std::vector<double> sorted = go_mean_us;
+                                    const std::vector<double>& batch_mean_us) {
+  if (batch_mean_us.empty()) return latency_us;
+  std::vector<double> sorted = batch_mean_us;
   std::sort(sorted.begin(), sorted.end());
   if (sorted[(sorted.size() - 1) / 2] > kMaxUnevenness * Median(latency_us)) {
-    for (size_t i = 0; i < latency_us.size(); ++i) latency_us[i] = go_mean_us[i % sorted.size()];
+    for (size_t i = 0; i < latency_us.size(); ++i) latency_us[i] = batch_mean_us[i % sorted.size()];
   }
   return latency_us;
 }
 
-void ClockAudit::AddGo(const WorkloadSession::Batch& batch) {
-  gos_.push_back({batch.inner, batch.audit, batch.waited, batch.calls});
+void ClockAudit::AddBatch(const WorkloadSession::Batch& batch) {
+  batches_.push_back({batch.inner, batch.audit, batch.waited, batch.calls});
 }
 
 absl::Duration ClockAudit::RoundTrip(double quantile) const {
@@ -181,20 +181,21 @@ absl::Duration ClockAudit::RoundTrip(double quantile) const {
 double ClockAudit::Ratio() const {
   const absl::Duration round_trip = RoundTrip(0);
   absl::Duration inner, escaped;
-  for (const Go& go : gos_) {
-    inner += go.inner;
-    escaped += std::max(go.audit - go.waited - round_trip - go.inner, absl::ZeroDuration());
+  for (const Batch& batch : batches_) {
+    inner += batch.inner;
+    escaped +=
+        std::max(batch.audit - batch.waited - round_trip - batch.inner, absl::ZeroDuration());
   }
   return 1 + absl::FDivDuration(escaped, std::max(inner, absl::Nanoseconds(1)));
 }
 
 bool ClockAudit::TimeEscaped() const {
-  const absl::Duration per_go = kAuditRoundTrips * RoundTrip(0.9) + kAuditPerGo;
+  const absl::Duration per_batch = kAuditRoundTrips * RoundTrip(0.9) + kAuditPerBatch;
   std::vector<double> escaped_us;
-  for (const Go& go : gos_) {
+  for (const Batch& batch : batches_) {
     const absl::Duration allowed =
-        kMaxAuditRatio * go.inner + per_go + kAuditPerCall * static_cast<double>(go.calls);
-    escaped_us.push_back(absl::ToDoubleMicroseconds(go.audit - go.waited - allowed));
+        kMaxAuditRatio * batch.inner + per_batch + kAuditPerCall * static_cast<double>(batch.calls);
+    escaped_us.push_back(absl::ToDoubleMicroseconds(batch.audit - batch.waited - allowed));
   }
   return Median(std::move(escaped_us)) > 0;
 }
@@ -203,7 +204,7 @@ Ending WarmUp(WorkloadSession& session, CallDealer& dealer, int least_calls, abs
               const WorkloadSession::Limits& limits, const Clock& clock, double* call_us) {
   const absl::Time end = clock.SteadyNow() + least;
   std::vector<double> latency_us;
-  // One call first: how long a GO may be is not known yet.
+  // One call first: how long a batch may be is not known yet.
   int calls = 1;
   do {
     const WorkloadSession::Batch batch =
@@ -218,13 +219,13 @@ Ending WarmUp(WorkloadSession& session, CallDealer& dealer, int least_calls, abs
 }
 
 Ending RunWithLateInputs(WorkloadSession& session, CallDealer& dealer, int calls,
-                         const WorkloadSession::Go& go, const WorkloadSession::Limits& limits,
-                         bool* seen) {
+                         const WorkloadSession::BatchForm& form,
+                         const WorkloadSession::Limits& limits, bool* seen) {
   const int most = dealer.sets() - WorkloadSession::Decoys(dealer.sets());
   if (std::min(calls, most) < 2) return {};
   for (int tries = 0; tries < kLateInputTries && !*seen; ++tries) {
     Ending ending = session.RunWithLateInputs(
-        dealer.DealTo(dealer.PickSets(std::min(calls, most)), 0), go, limits, seen);
+        dealer.DealTo(dealer.PickSets(std::min(calls, most)), 0), form, limits, seen);
     if (!ending.passed()) return ending;
   }
   return {};
@@ -245,7 +246,7 @@ absl::StatusOr<Sampling> Sample(WorkloadSession& session, CallDealer& dealer,
     sampling.ending = measurement.ending;
     if (metronome != nullptr) {
       measurement.latency_us =
-          BelievedLatency(std::move(measurement.latency_us), measurement.go_mean_us);
+          BelievedLatency(std::move(measurement.latency_us), measurement.batch_mean_us);
     }
     sampling.samples = Summarize(std::move(measurement.latency_us));
     if (metronome == nullptr || !sampling.ending.passed()) break;

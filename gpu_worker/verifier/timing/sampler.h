@@ -20,24 +20,24 @@ namespace ksearch {
 int RotationSets(int64_t footprint_bytes, int64_t last_level_cache_bytes, int64_t max_bytes);
 
 // Deals out calls: in rounds of sets in random order, each at most once a round, of which some are
-// left out as decoys (WorkloadSession::Decoys); contents that no call had before; some of them with
+// left out as decoys (WorkloadSession::Decoys); variants that no call had before; some of them with
 // an oracle, at random places. Thread-compatible.
 class CallDealer {
  public:
-  // `oracled`: contents with an oracle, each used once, in random order.
+  // `oracled`: variants with an oracle, each used once, in random order.
   CallDealer(int sets, std::vector<int64_t> oracled, Rng rng);
 
   // At most `calls` calls, at least one; fewer when the round of sets ends. Up to `oracled` of them
-  // get a content with an oracle, while there are any.
+  // get a variant with an oracle, while there are any.
   std::vector<WorkloadSession::Call> Deal(int calls, int oracled);
 
-  // Calls on these sets, with contents as Deal gives them; the round of sets is left as it is.
+  // Calls on these sets, with variants as Deal gives them; the round of sets is left as it is.
   std::vector<WorkloadSession::Call> DealTo(const std::vector<int>& sets, int oracled);
   // Some sets in random order, distinct.
   std::vector<int> PickSets(int count);
 
-  // With how many oracles a GO is to be dealt, at random, so that no GO is known to have some.
-  // Keeps a third of all for the last GO, which gets what is left.
+  // With how many oracles a batch is to be dealt, at random, so that no batch is known to have
+  // some. Keeps a third of all for the last batch, which gets what is left.
   int DrawOracles();
   int sets() const { return static_cast<int>(deck_.size()); }
   int oracled_left() const { return static_cast<int>(oracled_.size()); }
@@ -63,7 +63,7 @@ struct Sampling {
   double audit_ratio = 0;
 };
 
-// Times a session by the protocol of docs/measuring.md: warm-up, then GOs of several calls
+// Times a session by the protocol of docs/measuring.md: warm-up, then batches of several calls
 // until the 95 % interval of the median is narrower than +-plan.target_half_width or
 // plan.max_time_per_workload is spent, but not before plan.min_calls. The outputs of every call are
 // judged. With a metronome (untrusted programs), time by the verifier's clock that the runner's
@@ -80,42 +80,42 @@ absl::StatusOr<Sampling> Sample(WorkloadSession& session, CallDealer& dealer,
 Ending WarmUp(WorkloadSession& session, CallDealer& dealer, int least_calls, absl::Duration least,
               const WorkloadSession::Limits& limits, const Clock& clock, double* call_us);
 
-// GOs of up to `calls` calls, fewer if there are not enough sets, with late inputs
+// Batches of up to `calls` calls, fewer if there are not enough sets, with late inputs
 // (WorkloadSession): until these were early enough once, which *seen tells, kLateInputTries at
-// most. None if a GO can have but one call.
+// most. None if a batch can have but one call.
 Ending RunWithLateInputs(WorkloadSession& session, CallDealer& dealer, int calls,
-                         const WorkloadSession::Go& go, const WorkloadSession::Limits& limits,
-                         bool* seen);
+                         const WorkloadSession::BatchForm& form,
+                         const WorkloadSession::Limits& limits, bool* seen);
 
 // The times of a measurement that count, of a program that is not trusted. The audit knows what all
-// calls of a GO took, not how that divides among them: whoever does the work of many calls in one
-// of them, or says so, has a median call that takes no time. So where the mean call took beyond
-// kMaxUnevenness times the median call in most GOs, the means of GOs count, each as often as the
-// others, in as many samples as there were calls.
+// calls of a batch took, not how that divides among them: whoever does the work of many calls in
+// one of them, or says so, has a median call that takes no time. So where the mean call took beyond
+// kMaxUnevenness times the median call in most batches, the means of batches count, each as often
+// as the others, in as many samples as there were calls.
 std::vector<double> BelievedLatency(std::vector<double> latency_us,
-                                    const std::vector<double>& go_mean_us);
+                                    const std::vector<double>& batch_mean_us);
 
-// Compares the two clocks over many GOs.
+// Compares the two clocks over many batches.
 class ClockAudit {
  public:
-  void AddGo(const WorkloadSession::Batch& batch);
+  void AddBatch(const WorkloadSession::Batch& batch);
   void AddRoundTrip(absl::Duration idle_round_trip) { round_trips_.push_back(idle_round_trip); }
   // 1 + time that neither calls, nor the least round trip, nor waits for a core account for, as a
   // share of the time by the runner's clock.
   double Ratio() const;
-  // Whether the median GO took longer than its calls and a wait for a core can account for.
+  // Whether the median batch took longer than its calls and a wait for a core can account for.
   bool TimeEscaped() const;
 
  private:
   absl::Duration RoundTrip(double quantile) const;
 
-  struct Go {
+  struct Batch {
     absl::Duration inner;
     absl::Duration audit;
     absl::Duration waited;
     size_t calls = 0;
   };
-  std::vector<Go> gos_;
+  std::vector<Batch> batches_;
   std::vector<absl::Duration> round_trips_;
 };
 

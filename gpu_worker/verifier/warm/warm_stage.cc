@@ -132,7 +132,7 @@ absl::Status WarmStage::CallOnce(const v1::VerifierRequest& request, const v1::A
     const std::vector<MapPacket> packets = buffers->Map(1);
     buffers->Prepare({{0, 0}}, RandomUint64());
     ending = link->Map(packets, deadline);
-    if (ending.passed()) ending = link->Go(std::vector<int>{0}, deadline).ending;
+    if (ending.passed()) ending = link->RunBatch(std::vector<int>{0}, deadline).ending;
   }
   if (watch.EndAndTell()) {
     ending = {v1::OUTCOME_COMPILE_LIMIT,

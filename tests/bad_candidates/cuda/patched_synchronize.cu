@@ -1,7 +1,7 @@
 // Overwrites the beginning of the driver's cuCtxSynchronize, which the runner waits with, and of
-// cuEventElapsedTime, which its clock goes through. Half a second after loading, when everything has
-// been checked and warmed up, "done" is said a little before the calls of a GO can be, and the
-// time reported is the one that the verifier's clock sees.
+// cuEventElapsedTime, which its clock goes through. Half a second after loading, when everything
+// has been checked and warmed up, "done" is said a little before the calls of a batch can be, and
+// the time reported is the one that the verifier's clock sees.
 #include <dlfcn.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-# One kernel in Triton computes, for the first contents of each buffer; then another one copies.
+# One kernel in Triton computes, for the first variants of each buffer; then another one copies.
 import torch
 import triton
 import triton.language as tl

@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
       reply.mutable_loaded();
     } else if (request.has_map()) {
       reply.mutable_mapped();
-    } else if (request.has_go()) {
+    } else if (request.has_batch()) {
       if (lie == "killed") ::raise(SIGKILL);
       ksearch::v1::RunnerReply::RunnerError* const error = reply.mutable_error();
       error->set_code(ksearch::v1::RunnerReply::RunnerError::CUDA_ERROR);

@@ -79,7 +79,7 @@ TEST_F(MadeInputsTest, ProgramsAreCheckedTimedAndConfirmedOnWhatTheFunctionRetur
   EXPECT_EQ(confirmed.comparisons_size(), 1);
 }
 
-// Right as long as it is checked only, then the answer of an earlier content.
+// Right as long as it is checked only, then the answer of an earlier variant.
 constexpr char kStale[] = R"(
 calls, kept = {}, {}
 def run(a, b):
@@ -89,7 +89,7 @@ def run(a, b):
   return kept[a.shape].clone()
 )";
 
-TEST_F(MadeInputsTest, TimedCallsSeeContentsThatNoCallSawBefore) {
+TEST_F(MadeInputsTest, TimedCallsSeeVariantsThatNoCallSawBefore) {
   const v1::Verdict verdict =
       programs_->Verify(Made(programs_->Request(v1::JOB_KIND_SCREEN, kStale), kMakes));
   EXPECT_EQ(verdict.outcome(), v1::OUTCOME_CHEAT) << verdict.message();

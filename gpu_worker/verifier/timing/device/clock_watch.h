@@ -30,10 +30,10 @@ class ClockWatch {
     kThrottled,  // what was just measured does not count; a pause was made
     kDegraded,   // kMaxThrottled times in a row: the device is not fit for measuring
   };
-  // After each timed GO.
+  // After each timed batch.
   Fit Judge();
 
-  // Of the timed GOs that count: median clock, and all event reasons seen.
+  // Of the timed batches that count: median clock, and all event reasons seen.
   double median_mhz() const;
   uint64_t reasons() const { return reasons_; }
 

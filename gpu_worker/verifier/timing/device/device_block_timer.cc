@@ -23,15 +23,15 @@ int DeviceBlockTimer::MostSets(const WorkloadCase& workload) const {
                          static_cast<int>(std::min<int64_t>(more, kMaxConfirmDeviceSets)));
 }
 
-double DeviceBlockTimer::UsualCallsOfGo(const ConfirmationSide& a, const ConfirmationSide& b) {
-  return kConfirmGoMicros / std::max({a.call_us, b.call_us, 0.1});
+double DeviceBlockTimer::UsualCallsOfBatch(const ConfirmationSide& a, const ConfirmationSide& b) {
+  return kConfirmBatchMicros / std::max({a.call_us, b.call_us, 0.1});
 }
 
 bool DeviceBlockTimer::WantsMoreSets(const ConfirmationCase& one, const ConfirmationSide& rival,
                                      const ConfirmationSide& candidate) {
   if (more_sets_.contains(one.workload->key())) return false;
-  // Of all sets, not each is in a GO: some are decoys, and which ones is drawn.
-  const double wanted = std::ceil(UsualCallsOfGo(rival, candidate) * kSetsPerCallOfGo) + 1;
+  // Of all sets, not each is in a batch: some are decoys, and which ones is drawn.
+  const double wanted = std::ceil(UsualCallsOfBatch(rival, candidate) * kSetsPerCallOfBatch) + 1;
   const int sets = static_cast<int>(std::min<double>(wanted, MostSets(*one.workload)));
   if (sets <= Sets(*one.workload)) return false;
   more_sets_[one.workload->key()] = sets;
@@ -55,15 +55,15 @@ Ending DeviceBlockTimer::OpenSide(ConfirmationSide* side, const ConfirmationCase
   return state.warm.ending;
 }
 
-int DeviceBlockTimer::CallsOfGo(const ConfirmationCase& one, const ConfirmationSide& a,
-                                const ConfirmationSide& b) const {
+int DeviceBlockTimer::CallsOfBatch(const ConfirmationCase& one, const ConfirmationSide& a,
+                                   const ConfirmationSide& b) const {
   return static_cast<int>(
-      std::clamp<double>(std::ceil(UsualCallsOfGo(a, b)), 1, Sets(*one.workload)));
+      std::clamp<double>(std::ceil(UsualCallsOfBatch(a, b)), 1, Sets(*one.workload)));
 }
 
 SideEnding DeviceBlockTimer::Choose(const ConfirmationCase& one, ConfirmationSide* rival,
                                     ConfirmationSide* candidate, bool* start_again) {
-  calls_of_go_ = CallsOfGo(one, *rival, *candidate);
+  calls_of_batch_ = CallsOfBatch(one, *rival, *candidate);
   late_work_ = LateWork();
   candidate_us_.clear();
   turns_ = 0;
@@ -83,7 +83,7 @@ SideEnding DeviceBlockTimer::Record(const ConfirmationCase& one, ConfirmationSid
   bool all_recorded = true;
   for (ConfirmationSide* side : {rival, candidate}) {
     SessionCalls calls(*side->session, one.oracles, limits_);
-    RecordedCalls recorded = RecordCalls(calls, *side->dealer, calls_of_go_);
+    RecordedCalls recorded = RecordCalls(calls, *side->dealer, calls_of_batch_);
     if (!recorded.ending.passed()) return {std::move(recorded.ending), side};
     if (recorded.spoiled) *start_again = true;
     all_recorded = all_recorded && recorded.recorded;
@@ -93,13 +93,13 @@ SideEnding DeviceBlockTimer::Record(const ConfirmationCase& one, ConfirmationSid
   return {};
 }
 
-// Of the candidate: calls one by one, each looked over before the next is prepared, so that work
+// Of the candidate: calls one by one, each checked before the next is prepared, so that work
 // put off to a later call is missing.
 Ending DeviceBlockTimer::LockStep(ConfirmationSide* side, const ConfirmationCase& one) {
   for (int i = 0; i < kLockStepCalls; ++i) {
     const WorkloadSession::Batch batch =
         side->session->Run(side->dealer->Deal(1, 0), WorkloadSession::Mode::kTimed,
-                           {v1::GoRequest::FREE, 0}, one.oracles, limits_);
+                           {v1::BatchRequest::FREE, 0}, one.oracles, limits_);
     if (!batch.ending.passed()) return batch.ending;
   }
   return {};
@@ -113,43 +113,44 @@ absl::StatusOr<absl::Duration> DeviceBlockTimer::RoundTrip() {
 
 DeviceBlockTimer::Turn DeviceBlockTimer::PickTurn(const ConfirmationSide& side) const {
   // Not Deal, which stops at the end of a round.
-  return {OrderOfChain(*side.dealer, calls_of_go_)};
+  return {OrderOfChain(*side.dealer, calls_of_batch_)};
 }
 
 WorkloadSession::Batch DeviceBlockTimer::RunTurn(ConfirmationSide* side,
                                                  const ConfirmationCase& one, const Turn& turn,
                                                  int oracled) {
-  const WorkloadSession::Go go = {recorded_ ? v1::GoRequest::REPLAY : v1::GoRequest::FREE, 0, true};
+  const WorkloadSession::BatchForm form = {
+      recorded_ ? v1::BatchRequest::REPLAY : v1::BatchRequest::FREE, 0, true};
   return side->session->Run(side->dealer->DealTo(turn.sets, oracled), WorkloadSession::Mode::kTimed,
-                            go, one.oracles, limits_);
+                            form, one.oracles, limits_);
 }
 
 void DeviceBlockTimer::BeginBlock(ConfirmationSide* side, int blocks_left) {
   Block& block = StateOf(*side).block;
-  // Spreads the oracles over the blocks, and over a block's GOs as far as their number is known,
-  // at random: which GO is compared must not show.
-  const uint64_t usual_gos = std::max<size_t>(block.go_us.size(), 1);
+  // Spreads the oracles over the blocks, and over a block's batches as far as their number is
+  // known, at random: which batch is compared must not show.
+  const uint64_t usual_batches = std::max<size_t>(block.batch_us.size(), 1);
   Rng& rng = side->dealer->rng();
   const bool oracled = rng.NextBelow(static_cast<uint64_t>(blocks_left)) <
                        static_cast<uint64_t>(side->dealer->oracled_left());
   block = Block();
-  block.oracle_go = oracled ? static_cast<int>(rng.NextBelow(usual_gos)) : -1;
+  block.oracle_batch = oracled ? static_cast<int>(rng.NextBelow(usual_batches)) : -1;
 }
 
 bool DeviceBlockTimer::WantsMore(const Block& block) const {
   const double block_us =
       kEnoughOfBlock * absl::ToDoubleMicroseconds(FromProto(plan_.min_block_time()));
-  return block.go_us.empty() ||
-         (block.spent_us < block_us && block.go_us.size() < kMaxDeviceGosPerBlock);
+  return block.batch_us.empty() ||
+         (block.spent_us < block_us && block.batch_us.size() < kMaxDeviceBatchesPerBlock);
 }
 
 bool DeviceBlockTimer::IsClear(const Block& a, const Block& b) {
-  if (a.go_us.empty() || b.go_us.empty()) return false;
+  if (a.batch_us.empty() || b.batch_us.empty()) return false;
   const auto differ = [](const std::vector<double>& one, const std::vector<double>& other) {
     return std::abs(std::log(std::max(Median(one), 1e-3) / std::max(Median(other), 1e-3))) >=
            std::log(kClearRatio);
   };
-  return differ(a.go_us, b.go_us) && differ(a.event_us, b.event_us);
+  return differ(a.batch_us, b.batch_us) && differ(a.event_us, b.event_us);
 }
 
 absl::StatusOr<BlockTimer::Pair> DeviceBlockTimer::RunPair(const ConfirmationCase& one,
@@ -166,9 +167,9 @@ absl::StatusOr<BlockTimer::Pair> DeviceBlockTimer::RunPair(const ConfirmationCas
     const Turn turn = PickTurn(*first);
     for (ConfirmationSide* side : {first, second}) {
       const Block& block = StateOf(*side).block;
-      const size_t had = block.go_us.size();
-      while (block.go_us.size() == had) {
-        pair.ended = {RunGo(side, one, turn, static_cast<int>(had) == block.oracle_go), side};
+      const size_t had = block.batch_us.size();
+      while (block.batch_us.size() == had) {
+        pair.ended = {RunBatch(side, one, turn, static_cast<int>(had) == block.oracle_batch), side};
         if (!pair.ended.passed()) return pair;
       }
     }
@@ -184,19 +185,20 @@ absl::StatusOr<BlockTimer::Pair> DeviceBlockTimer::RunPair(const ConfirmationCas
     case ClockWatch::Fit::kGood:
       break;
   }
-  pair.rival_us = Median(rival.go_us);
-  pair.candidate_us = Median(candidate.go_us);
+  pair.rival_us = Median(rival.batch_us);
+  pair.candidate_us = Median(candidate.batch_us);
   candidate_us_.push_back(pair.candidate_us);
   pair.log_ratio_by_runners =
       std::log(std::max(Median(rival.event_us), 1e-3) / std::max(Median(candidate.event_us), 1e-3));
-  for (size_t go = 0; go < std::min(rival.look_overs.size(), candidate.look_overs.size()); ++go) {
-    late_work_.Add(candidate.look_overs[go], rival.look_overs[go]);
+  for (size_t i = 0; i < std::min(rival.output_checks.size(), candidate.output_checks.size());
+       ++i) {
+    late_work_.Add(candidate.output_checks[i], rival.output_checks[i]);
   }
   return pair;
 }
 
-Ending DeviceBlockTimer::RunGo(ConfirmationSide* side, const ConfirmationCase& one,
-                               const Turn& turn, bool oracled) {
+Ending DeviceBlockTimer::RunBatch(ConfirmationSide* side, const ConfirmationCase& one,
+                                  const Turn& turn, bool oracled) {
   const WorkloadSession::Batch batch = RunTurn(side, one, turn, oracled ? 1 : 0);
   if (!batch.ending.passed()) return batch.ending;
   WorkloadSession::Batch audited = batch;
@@ -207,7 +209,7 @@ Ending DeviceBlockTimer::RunGo(ConfirmationSide* side, const ConfirmationCase& o
     for (const double us : batch.host_us) beside_us += us;
     audited.inner += absl::Microseconds(beside_us);
   }
-  side->audit.AddGo(audited);
+  side->audit.AddBatch(audited);
   // In its lead-in a hostile runner could begin with work.
   // It takes longer with more processes on the device, but not whatever they please.
   const double alone_us = alone_.LeadInMicros(0.5);
@@ -218,7 +220,7 @@ Ending DeviceBlockTimer::RunGo(ConfirmationSide* side, const ConfirmationCase& o
   // Now and then it takes long by itself.
   SideState& state = StateOf(*side);
   Block& block = state.block;
-  if (excess_us > 0 && block.voided < kMaxVoidGosPerBlock) {
+  if (excess_us > 0 && block.voided < kMaxVoidBatchesPerBlock) {
     ++block.voided;
     ++state.voided;
     return {};
@@ -227,23 +229,23 @@ Ending DeviceBlockTimer::RunGo(ConfirmationSide* side, const ConfirmationCase& o
   if (!side->is_candidate) excess_us = 0;
   // The same, trusted amount for both sides, so that short calls show.
   const absl::Duration calls = std::max(batch.audit - side->least_round_trip, batch.audit / 10);
-  const double go_us = absl::ToDoubleMicroseconds(calls) + excess_us;
-  block.go_us.push_back(go_us / static_cast<double>(batch.calls));
+  const double batch_us = absl::ToDoubleMicroseconds(calls) + excess_us;
+  block.batch_us.push_back(batch_us / static_cast<double>(batch.calls));
   block.event_us.push_back(absl::ToDoubleMicroseconds(batch.inner) /
                            static_cast<double>(batch.calls));
-  block.look_overs.push_back(batch.look_over);
-  block.spent_us += go_us;
+  block.output_checks.push_back(batch.output_check);
+  block.spent_us += batch_us;
   return {};
 }
 
 double DeviceBlockTimer::LateMicrosACall() const {
-  return late_work_.MicrosAGo(calls_of_go_ * Median(candidate_us_)) / calls_of_go_;
+  return late_work_.MicrosPerBatch(calls_of_batch_ * Median(candidate_us_)) / calls_of_batch_;
 }
 
 std::string DeviceBlockTimer::Summary() const {
-  return absl::StrCat("calls=", calls_of_go_, " turns=", turns_, " recorded=", recorded_,
-                      " late_us=", late_work_.RawMicrosAGo(), " voided=", states_[0].voided, "+",
-                      states_[1].voided, " lead_in_us=", alone_.LeadInMicros(0.5), "/",
+  return absl::StrCat("calls=", calls_of_batch_, " turns=", turns_, " recorded=", recorded_,
+                      " late_us=", late_work_.RawMicrosPerBatch(), " voided=", states_[0].voided,
+                      "+", states_[1].voided, " lead_in_us=", alone_.LeadInMicros(0.5), "/",
                       between_.LeadInMicros(0.5));
 }
 
@@ -253,10 +255,10 @@ std::string DeviceBlockTimer::EndLaunch() {
 
 Ending DeviceBlockTimer::RunAlone(ConfirmationSide* side, const ConfirmationCase& one) {
   recorded_ = false;  // they were of a process that is gone
-  calls_of_go_ = CallsOfGo(one, *side, *side);
+  calls_of_batch_ = CallsOfBatch(one, *side, *side);
   Ending ending;
-  for (int go = 0; ending.passed() && go < kMaxDeviceGosPerBlock; ++go) {
-    ending = RunTurn(side, one, PickTurn(*side), go == 0 ? 1 : 0).ending;
+  for (int i = 0; ending.passed() && i < kMaxDeviceBatchesPerBlock; ++i) {
+    ending = RunTurn(side, one, PickTurn(*side), i == 0 ? 1 : 0).ending;
   }
   return ending;
 }

@@ -15,9 +15,9 @@
 
 namespace ksearch {
 
-// On a GPU: the sides take turns from GO to GO, since what a switch of contexts costs drifts, and
-// use the same buffers, since physical addresses alone make a difference. GOs are replays of chains
-// where the calls of both sides can be recorded, else calls one by one.
+// On a GPU: the sides take turns from batch to batch, since what a switch of contexts costs drifts,
+// and use the same buffers, since physical addresses alone make a difference. Batches are replays
+// of chains where the calls of both sides can be recorded, else calls one by one.
 class DeviceBlockTimer final : public BlockTimer {
  public:
   // `bench` has a GPU.
@@ -43,48 +43,51 @@ class DeviceBlockTimer final : public BlockTimer {
   Ending RunAlone(ConfirmationSide* side, const ConfirmationCase& one) override;
 
  private:
-  // What one GO is to be of, the same for both sides.
+  // What one batch is to be of, the same for both sides.
   struct Turn {
     std::vector<int> sets;
   };
   // Of a side's block at work.
   struct Block {
-    // Of each GO that counts: time per call by the verifier's clock and by the runner's events, and
-    // how long its outputs were looked over.
-    std::vector<double> go_us;
+    // Of each batch that counts: time per call by the verifier's clock and by the runner's events,
+    // and how long the check of its outputs took.
+    std::vector<double> batch_us;
     std::vector<double> event_us;
-    std::vector<absl::Duration> look_overs;
+    std::vector<absl::Duration> output_checks;
     double spent_us = 0;
-    int voided = 0;      // GOs that do not count
-    int oracle_go = -1;  // which GO has an oracle among its calls
+    int voided = 0;         // batches that do not count
+    int oracle_batch = -1;  // which batch has an oracle among its calls
   };
   struct SideState {
     WarmDevice warm;
     Block block;
-    int voided = 0;  // GOs that do not count, on this workload
+    int voided = 0;  // batches that do not count, on this workload
   };
 
   SideState& StateOf(const ConfirmationSide& side) { return states_[side.is_candidate ? 1 : 0]; }
-  // Calls of a GO that takes as long as it should, not rounded.
-  static double UsualCallsOfGo(const ConfirmationSide& a, const ConfirmationSide& b);
-  // Of short calls a GO has many, and each needs a set of its own: at most so many.
+  // Calls of a batch that takes as long as it should, not rounded.
+  static double UsualCallsOfBatch(const ConfirmationSide& a, const ConfirmationSide& b);
+  // Of short calls a batch has many, and each needs a set of its own: at most so many.
   int MostSets(const WorkloadCase& workload) const;
-  // As many calls a GO on both sides, so that what a GO costs beside them is shared by as many.
-  int CallsOfGo(const ConfirmationCase& one, const ConfirmationSide& a,
-                const ConfirmationSide& b) const;
+  // As many calls a batch on both sides, so that what a batch costs beside them is shared by as
+  // many.
+  int CallsOfBatch(const ConfirmationCase& one, const ConfirmationSide& a,
+                   const ConfirmationSide& b) const;
   SideEnding Record(const ConfirmationCase& one, ConfirmationSide* rival,
                     ConfirmationSide* candidate, bool* start_again);
   Ending LockStep(ConfirmationSide* side, const ConfirmationCase& one);
   void BeginBlock(ConfirmationSide* side, int blocks_left);
   bool WantsMore(const Block& block) const;
-  // Whether by both clocks the sides of a block differ by so much that more GOs would tell nothing.
+  // Whether by both clocks the sides of a block differ by so much that more batches would tell
+  // nothing.
   static bool IsClear(const Block& a, const Block& b);
   Turn PickTurn(const ConfirmationSide& side) const;
   WorkloadSession::Batch RunTurn(ConfirmationSide* side, const ConfirmationCase& one,
                                  const Turn& turn, int oracled);
-  // Time over the usual in its lead-in voids a GO, or is charged to the candidate if that happens
-  // often.
-  Ending RunGo(ConfirmationSide* side, const ConfirmationCase& one, const Turn& turn, bool oracled);
+  // Time over the usual in its lead-in voids a batch, or is charged to the candidate if that
+  // happens often.
+  Ending RunBatch(ConfirmationSide* side, const ConfirmationCase& one, const Turn& turn,
+                  bool oracled);
 
   Bench& bench_;
   const v1::MeasurePlan plan_;
@@ -96,13 +99,13 @@ class DeviceBlockTimer final : public BlockTimer {
   // False once a recording broke a program.
   bool graphs_allowed_ = true;
   int launch_ = 0;
-  // Of an idle runner, before either side of this launch was there, and between their GOs.
+  // Of an idle runner, before either side of this launch was there, and between their batches.
   IdlePaces alone_;
   IdlePaces between_;
 
   // Of the workload at work.
   std::array<SideState, 2> states_;  // rival, candidate
-  int calls_of_go_ = 1;
+  int calls_of_batch_ = 1;
   bool recorded_ = false;  // calls are replayed, else made one by one
   std::optional<ClockWatch> watch_;
   LateWork late_work_;

@@ -13,13 +13,14 @@ class DeviceCalls {
  public:
   virtual ~DeviceCalls() = default;
   virtual WorkloadSession::Batch Run(const std::vector<WorkloadSession::Call>& calls,
-                                     WorkloadSession::Mode mode, const WorkloadSession::Go& go) = 0;
+                                     WorkloadSession::Mode mode,
+                                     const WorkloadSession::BatchForm& form) = 0;
   virtual WorkloadSession::Recording Record(const std::vector<int>& sets, int graph) = 0;
   // A measurement begins: some of its timed calls are compared with oracles once nothing is timed
   // any more; of calls before it none are.
   virtual void BeginMeasurement() = 0;
   // What looking these calls over takes if nothing is at work.
-  virtual absl::Duration LookOver(const std::vector<WorkloadSession::Call>& calls) = 0;
+  virtual absl::Duration CheckOutputs(const std::vector<WorkloadSession::Call>& calls) = 0;
 };
 
 // By a session, which keeps `late_comparisons` calls of the measurement that counts.
@@ -33,15 +34,16 @@ class SessionCalls final : public DeviceCalls {
         late_comparisons_(late_comparisons) {}
 
   WorkloadSession::Batch Run(const std::vector<WorkloadSession::Call>& calls,
-                             WorkloadSession::Mode mode, const WorkloadSession::Go& go) override {
-    return session_.Run(calls, mode, go, oracles_, limits_);
+                             WorkloadSession::Mode mode,
+                             const WorkloadSession::BatchForm& form) override {
+    return session_.Run(calls, mode, form, oracles_, limits_);
   }
   WorkloadSession::Recording Record(const std::vector<int>& sets, int graph) override {
     return session_.Record(sets, graph, limits_);
   }
   void BeginMeasurement() override { session_.CompareLater(late_comparisons_); }
-  absl::Duration LookOver(const std::vector<WorkloadSession::Call>& calls) override {
-    return session_.LookOver(calls);
+  absl::Duration CheckOutputs(const std::vector<WorkloadSession::Call>& calls) override {
+    return session_.CheckOutputs(calls);
   }
 
  private:

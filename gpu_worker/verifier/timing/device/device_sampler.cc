@@ -15,9 +15,9 @@
 namespace ksearch {
 namespace {
 
-// A measurement has at least this many GOs, so that the audit has a median to take.
-constexpr int kGosPerMeasurement = 4;
-// Blocks of calls behind each other are no independent samples, but GOs are.
+// A measurement has at least this many batches, so that the audit has a median to take.
+constexpr int kBatchesPerMeasurement = 4;
+// Blocks of calls behind each other are no independent samples, but batches are.
 constexpr double kSampleConfidence = 0.95;
 
 // 30 ms, 0.12, 0.48 s (as far as a warm-up goes).
@@ -123,11 +123,11 @@ absl::Status DeviceSampler::Measure(Sampled* sampled) {
   const absl::Time wall_end =
       clock_.SteadyNow() + FromProto(options_.plan.max_time_per_workload()) * kWallPerMeasureTime;
   calls_.BeginMeasurement();
-  max_gos_ =
-      kLeastMaxDeviceGos + dealer_.rng().NextBelow(kMostMaxDeviceGos - kLeastMaxDeviceGos + 1);
+  max_batches_ = kLeastMaxDeviceBatches +
+                 dealer_.rng().NextBelow(kMostMaxDeviceBatches - kLeastMaxDeviceBatches + 1);
   bool enough = false;
   while (true) {
-    // The last GO comes unannounced.
+    // The last batch comes unannounced.
     const int oracled = enough ? dealer_.oracled_left() : dealer_.DrawOracles();
     bool counted = false;
     RETURN_IF_ERROR(MeasureOnce(oracled, &sampled->ending, &counted));
@@ -148,13 +148,13 @@ absl::Status DeviceSampler::MeasureOnce(int oracled, Ending* ending, bool* count
   WorkloadSession::Batch batch;
   if (way_ == Way::kGraph) {
     RETURN_IF_ERROR(RunAudited(dealer_.DealTo(OrderOfChain(dealer_, MostCallsOfReplay()), oracled),
-                               {v1::GoRequest::REPLAY, 0, true}, &batch, counted));
+                               {v1::BatchRequest::REPLAY, 0, true}, &batch, counted));
   } else if (way_ == Way::kVerifierClock) {
-    RETURN_IF_ERROR(RunAudited(dealer_.Deal(CallsOfGo(), oracled), {v1::GoRequest::FREE, 0, true},
-                               &batch, counted));
+    RETURN_IF_ERROR(RunAudited(dealer_.Deal(CallsOfBatch(), oracled),
+                               {v1::BatchRequest::FREE, 0, true}, &batch, counted));
   } else {
-    batch = calls_.Run(dealer_.Deal(CallsOfGo(), oracled), WorkloadSession::Mode::kTimed,
-                       {v1::GoRequest::EVENTS, 0});
+    batch = calls_.Run(dealer_.Deal(CallsOfBatch(), oracled), WorkloadSession::Mode::kTimed,
+                       {v1::BatchRequest::EVENTS, 0});
     if (batch.ending.passed()) {
       const ClockWatch::Fit fit = watch_.Judge();
       *counted = fit == ClockWatch::Fit::kGood;
@@ -174,18 +174,18 @@ absl::Status DeviceSampler::MeasureOnce(int oracled, Ending* ending, bool* count
   }
   if (way_ != Way::kEvents || options_.trusted) return absl::OkStatus();
   bool audited = false;
-  RETURN_IF_ERROR(
-      RunAudited(dealer_.Deal(CallsOfGo(), 0), {v1::GoRequest::FREE, 0, true}, &batch, &audited));
+  RETURN_IF_ERROR(RunAudited(dealer_.Deal(CallsOfBatch(), 0), {v1::BatchRequest::FREE, 0, true},
+                             &batch, &audited));
   *ending = batch.ending;
   return absl::OkStatus();
 }
 
 absl::Status DeviceSampler::RunAudited(const std::vector<WorkloadSession::Call>& calls,
-                                       const WorkloadSession::Go& go, WorkloadSession::Batch* batch,
-                                       bool* counted) {
+                                       const WorkloadSession::BatchForm& form,
+                                       WorkloadSession::Batch* batch, bool* counted) {
   ASSIGN_OR_RETURN(const Metronome::Pace idle, round_trip_());
-  const absl::Duration idle_look = calls_.LookOver(calls);
-  *batch = calls_.Run(calls, WorkloadSession::Mode::kTimed, go);
+  const absl::Duration idle_look = calls_.CheckOutputs(calls);
+  *batch = calls_.Run(calls, WorkloadSession::Mode::kTimed, form);
   if (!batch->ending.passed()) return absl::OkStatus();
   switch (watch_.Judge()) {
     case ClockWatch::Fit::kDegraded:
@@ -196,12 +196,12 @@ absl::Status DeviceSampler::RunAudited(const std::vector<WorkloadSession::Call>&
       break;
   }
   audit_.AddPace(idle);
-  audit_.AddGo(*batch, go.mode == v1::GoRequest::FREE, idle_look);
+  audit_.AddBatch(*batch, form.mode == v1::BatchRequest::FREE, idle_look);
   *counted = true;
   return absl::OkStatus();
 }
 
-// Calls one by one, each prepared only after the one before was looked over: work that is put off
+// Calls one by one, each prepared only after the one before was checked: work that is put off
 // to a later call, or done for several at once, is missing here.
 absl::Status DeviceSampler::LockStep(Sampled* sampled, double* escaped_ratio) {
   const double call_us = sampled->samples.median_us();
@@ -211,13 +211,13 @@ absl::Status DeviceSampler::LockStep(Sampled* sampled, double* escaped_ratio) {
     if (i >= kMinLockStepCalls && clock_.SteadyNow() >= end) break;
     ASSIGN_OR_RETURN(const Metronome::Pace idle, round_trip_());
     const std::vector<WorkloadSession::Call> call = dealer_.Deal(1, 0);
-    const absl::Duration idle_look = calls_.LookOver(call);
+    const absl::Duration idle_look = calls_.CheckOutputs(call);
     const WorkloadSession::Batch batch =
-        calls_.Run(call, WorkloadSession::Mode::kTimed, {v1::GoRequest::FREE, 0, true});
+        calls_.Run(call, WorkloadSession::Mode::kTimed, {v1::BatchRequest::FREE, 0, true});
     sampled->ending = batch.ending;
     if (!batch.ending.passed()) return absl::OkStatus();
     audit.AddPace(idle);
-    audit.AddGo(batch, true, idle_look);
+    audit.AddBatch(batch, true, idle_look);
     // Of a graph, the host's time is no part of what was measured, but here it is.
     host_us_.insert(host_us_.end(), batch.host_us.begin(), batch.host_us.end());
   }
@@ -238,9 +238,9 @@ bool DeviceSampler::Enough(absl::Time wall_end) const {
   if (clock_.SteadyNow() >= wall_end) return true;
   const std::vector<double> samples = Samples();
   if (way_ != Way::kEvents) {
-    // One sample a GO: the plan's numbers are of calls.
-    if (samples.size() < kMinDeviceGos) return false;
-    if (samples.size() >= max_gos_) return true;
+    // One sample a batch: the plan's numbers are of calls.
+    if (samples.size() < kMinDeviceBatches) return false;
+    if (samples.size() >= max_batches_) return true;
   } else {
     if (done < plan.min_calls()) return false;
     if (done >= plan.max_calls()) return true;
@@ -253,13 +253,13 @@ bool DeviceSampler::Enough(absl::Time wall_end) const {
   return median <= 0 || (interval.high - interval.low) / 2 / median <= plan.target_half_width();
 }
 
-// Half to all of what the plan allows: the length of a GO tells the candidate nothing.
-int DeviceSampler::CallsOfGo() {
+// Half to all of what the plan allows: the length of a batch tells the candidate nothing.
+int DeviceSampler::CallsOfBatch() {
   const double max_us =
       absl::ToDoubleMicroseconds(FromProto(options_.plan.max_time_per_workload()));
   const double left = std::max(
       1.0, static_cast<double>(options_.plan.max_calls()) - static_cast<double>(calls_done_));
-  double most = std::clamp(max_us / kGosPerMeasurement / std::max(warm_.call_us, 1e-3), 1.0,
+  double most = std::clamp(max_us / kBatchesPerMeasurement / std::max(warm_.call_us, 1e-3), 1.0,
                            std::max(left, static_cast<double>(kEarlyStopCalls)));
   if (options_.coarse) most = std::min(most, static_cast<double>(kEarlyStopCalls));
   return static_cast<int>(std::ceil(most * (0.5 + 0.5 * dealer_.rng().NextDouble())));

@@ -22,11 +22,11 @@ namespace ksearch {
 //   graph           calls that can be recorded: replays of chains, each another one and held
 //   against
 //                   the verifier's clock
-//   events          calls that cannot be: each by itself between two separators; other GOs in
+//   events          calls that cannot be: each by itself between two separators; other batches in
 //   between
 //                   are held against the verifier's clock
 //   verifier_clock  host-bound calls that cannot be recorded: the verifier's clock alone
-// GOs during which the clocks were pulled down do not count.
+// Batches during which the clocks were pulled down do not count.
 class DeviceSampler {
  public:
   struct Options {
@@ -56,8 +56,8 @@ class DeviceSampler {
     // Nothing was timed: a recording broke the program. A new process, without graphs.
     bool spoiled = false;
   };
-  // What an idle runner's lead-in and GO take when the verifier's context had the device; non-OK is
-  // trouble of the machine.
+  // What an idle runner's lead-in and batch take when the verifier's context had the device; non-OK
+  // is trouble of the machine.
   using RoundTrip = std::function<absl::StatusOr<Metronome::Pace>()>;
 
   DeviceSampler(DeviceCalls& calls, CallDealer& dealer, ClockWatch& watch, RoundTrip round_trip,
@@ -76,16 +76,16 @@ class DeviceSampler {
   enum class Way { kEvents, kGraph, kVerifierClock };
 
   absl::Status Measure(Sampled* sampled);
-  // One GO that counts for the samples, and one for the audit where that is another. *counted:
+  // One batch that counts for the samples, and one for the audit where that is another. *counted:
   // false if the clocks were down.
   absl::Status MeasureOnce(int oracled, Ending* ending, bool* counted);
   absl::Status RunAudited(const std::vector<WorkloadSession::Call>& calls,
-                          const WorkloadSession::Go& go, WorkloadSession::Batch* batch,
+                          const WorkloadSession::BatchForm& form, WorkloadSession::Batch* batch,
                           bool* counted);
   // *escaped_ratio: of the verifier's clock over the runner's if time escaped, else left.
   absl::Status LockStep(Sampled* sampled, double* escaped_ratio);
   bool Enough(absl::Time wall_end) const;
-  int CallsOfGo();
+  int CallsOfBatch();
   int MostCallsOfReplay() const;
   std::vector<double> Samples() const;
 
@@ -103,7 +103,7 @@ class DeviceSampler {
   std::vector<double> latency_us_;
   std::vector<double> host_us_;
   size_t calls_done_ = 0;
-  size_t max_gos_ = 0;  // of this measurement
+  size_t max_batches_ = 0;  // of this measurement
   double measured_us_ = 0;
 };
 

@@ -16,12 +16,12 @@ WarmDevice WarmUpDevice(DeviceCalls& calls, CallDealer& dealer, absl::Duration l
   WarmDevice warm;
   const absl::Time start = clock.SteadyNow();
   std::vector<double> latency_us, host_us;
-  // One call first: how long a GO may be is not known yet.
+  // One call first: how long a batch may be is not known yet.
   int count = 1;
   bool steady = false, first_dropped = false;
   while (true) {
-    const WorkloadSession::Batch batch =
-        calls.Run(dealer.Deal(count, 0), WorkloadSession::Mode::kTimed, {v1::GoRequest::EVENTS, 0});
+    const WorkloadSession::Batch batch = calls.Run(
+        dealer.Deal(count, 0), WorkloadSession::Mode::kTimed, {v1::BatchRequest::EVENTS, 0});
     if (!batch.ending.passed()) {
       warm.ending = batch.ending;
       return warm;
@@ -68,7 +68,7 @@ RecordedCalls RecordCalls(DeviceCalls& calls, CallDealer& dealer, int most) {
     // A recording may lack what runs elsewhere: work on another stream, or on the host.
     const WorkloadSession::Batch trial =
         calls.Run(dealer.DealTo(OrderOfChain(dealer, most), 0), WorkloadSession::Mode::kGate,
-                  {v1::GoRequest::REPLAY, 0});
+                  {v1::BatchRequest::REPLAY, 0});
     if (trial.ending.outcome == v1::OUTCOME_INCORRECT) {
       recorded.reason = "replayed calls are not complete: " + trial.ending.message;
     } else if (!trial.ending.passed()) {
@@ -79,7 +79,7 @@ RecordedCalls RecordCalls(DeviceCalls& calls, CallDealer& dealer, int most) {
   recorded.recorded = recorded.reason.empty();
   if (recorded.recorded) return recorded;
   const WorkloadSession::Batch after =
-      calls.Run(dealer.Deal(1, 0), WorkloadSession::Mode::kGate, {v1::GoRequest::SYNCED, 0});
+      calls.Run(dealer.Deal(1, 0), WorkloadSession::Mode::kGate, {v1::BatchRequest::SYNCED, 0});
   recorded.spoiled = !after.ending.passed();
   return recorded;
 }

@@ -28,9 +28,9 @@ WarmDevice WarmUpDevice(DeviceCalls& calls, CallDealer& dealer, absl::Duration l
 // How many calls a chain has at most: long enough that a replay is well above what varies from one
 // to the next, if there are sets enough.
 int MostCallsOfChain(int sets, double call_us);
-// The sets of one chain, or of one GO: three quarters to all of `most`, at random, in random order.
-// Some sets are always left out, as decoys. Never the same twice, since a program would learn what
-// comes last.
+// The sets of one chain, or of one batch: three quarters to all of `most`, at random, in random
+// order. Some sets are always left out, as decoys. Never the same twice, since a program would
+// learn what comes last.
 std::vector<int> OrderOfChain(CallDealer& dealer, int most);
 
 // Calls on all sets, recorded, and a chain of `most` of them tried.

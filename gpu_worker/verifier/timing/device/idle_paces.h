@@ -8,10 +8,10 @@
 
 namespace ksearch {
 
-// Lead-ins and round trips of a runner that never loads anything, taken between a program's GOs:
-// what a GO costs apart from its calls. They show too whether a program keeps the device while it
-// is stopped (kernels of a context of its own, which the runner does not wait for): every other
-// context then waits its turn, for a millisecond or two. Thread-compatible.
+// Lead-ins and round trips of a runner that never loads anything, taken between a program's
+// batches: what a batch costs apart from its calls. They show too whether a program keeps the
+// device while it is stopped (kernels of a context of its own, which the runner does not wait for):
+// every other context then waits its turn, for a millisecond or two. Thread-compatible.
 class IdlePaces {
  public:
   void Add(const Metronome::Pace& pace);

@@ -7,16 +7,16 @@
 
 namespace ksearch {
 
-void LateWork::Add(absl::Duration look_over, absl::Duration idle) {
-  longer_us_.push_back(absl::ToDoubleMicroseconds(look_over - idle));
+void LateWork::Add(absl::Duration output_check, absl::Duration idle) {
+  longer_us_.push_back(absl::ToDoubleMicroseconds(output_check - idle));
 }
 
-double LateWork::RawMicrosAGo() const { return Median(longer_us_); }
+double LateWork::RawMicrosPerBatch() const { return Median(longer_us_); }
 
-double LateWork::MicrosAGo(double go_us) const {
-  const double late_us = RawMicrosAGo();
+double LateWork::MicrosPerBatch(double batch_us) const {
+  const double late_us = RawMicrosPerBatch();
   const double chance_us =
-      std::clamp(kMaxLateShare * go_us, absl::ToDoubleMicroseconds(kLeastLateWork),
+      std::clamp(kMaxLateShare * batch_us, absl::ToDoubleMicroseconds(kLeastLateWork),
                  absl::ToDoubleMicroseconds(kMaxLateWork));
   return late_us > chance_us ? late_us : 0;
 }

@@ -7,8 +7,8 @@
 namespace ksearch {
 namespace {
 
-TEST(CallSampleTest, AnyCallOfAnyGoIsAsLikely) {
-  constexpr std::array<size_t, 4> kGos = {1, 5, 2, 8};
+TEST(CallSampleTest, AnyCallOfAnyBatchIsAsLikely) {
+  constexpr std::array<size_t, 4> kBatches = {1, 5, 2, 8};
   constexpr int kRounds = 4000;
   std::array<std::array<int, 16>, 2> chosen = {};
   Rng rng(1);
@@ -17,7 +17,7 @@ TEST(CallSampleTest, AnyCallOfAnyGoIsAsLikely) {
     sample.Begin(2);
     std::array<size_t, 2> places = {};
     size_t before = 0;
-    for (const size_t calls : kGos) {
+    for (const size_t calls : kBatches) {
       for (const CallSample::Choice& choice : sample.Add(calls, &rng)) {
         ASSERT_LT(choice.call, calls);
         places.at(choice.place) = before + choice.call;

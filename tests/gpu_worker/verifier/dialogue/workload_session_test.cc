@@ -29,17 +29,17 @@ class SessionTest : public ::testing::Test {
   }
   Ending RunTimed(int calls) {
     std::vector<WorkloadSession::Call> made;
-    for (int set = 0; set < calls; ++set) made.push_back({set, next_content_++});
+    for (int set = 0; set < calls; ++set) made.push_back({set, next_variant_++});
     return session_->Run(made, WorkloadSession::Mode::kTimed, {}, limits_).ending;
   }
   // Whether the outputs kept are what the reference answers.
   bool Right(const WorkloadSession::Suspect& suspect) {
     const ProgramImage reference = *ProgramImage::Open(CandidateArtifact("honest"));
     Oracle oracle(starter_, allocate_, Clock::Real(), 1 << 20);
-    const OracleEntries entries = *oracle.GetOnce(reference, workload_, {suspect.content});
+    const OracleEntries entries = *oracle.GetOnce(reference, workload_, {suspect.variant});
     EXPECT_EQ(oracle.cached_bytes(), 0);
     return JudgeOutputs(*workload_, suspect.outputs->CompareWith(
-                                        *workload_, *entries.at(suspect.content)->outputs))
+                                        *workload_, *entries.at(suspect.variant)->outputs))
         .right;
   }
 
@@ -53,7 +53,7 @@ class SessionTest : public ::testing::Test {
   WorkloadSession::Limits limits_{absl::Minutes(10), absl::InfiniteFuture()};
   std::unique_ptr<RunnerLink> link_;
   std::unique_ptr<WorkloadSession> session_;
-  int64_t next_content_ = 100;
+  int64_t next_variant_ = 100;
 };
 
 TEST_F(SessionTest, CallsAreChosenForComparisonAfterTheyWereMade) {
@@ -62,12 +62,12 @@ TEST_F(SessionTest, CallsAreChosenForComparisonAfterTheyWereMade) {
     ASSERT_TRUE(RunTimed(kSets).passed());
     EXPECT_TRUE(session_->suspects().empty());
     session_->CompareLater(2);
-    const int64_t first = next_content_;
-    for (int go = 0; go < 5; ++go) ASSERT_TRUE(RunTimed(kSets).passed());
+    const int64_t first = next_variant_;
+    for (int i = 0; i < 5; ++i) ASSERT_TRUE(RunTimed(kSets).passed());
     const std::vector<WorkloadSession::Suspect> suspects = session_->suspects();
     ASSERT_EQ(suspects.size(), 2u);
     for (const WorkloadSession::Suspect& suspect : suspects) {
-      EXPECT_GE(suspect.content, first);
+      EXPECT_GE(suspect.variant, first);
       EXPECT_FALSE(suspect.repeated);
       EXPECT_EQ(Right(suspect), honest);
     }
@@ -78,7 +78,7 @@ TEST_F(SessionTest, AProgramThatWritesOutputsOfOtherCallsIsACheat) {
   for (const bool honest : {true, false}) {
     Open(honest ? "honest" : "computes_ahead");
     // It knows all sets then; nothing shows while each of them is called.
-    for (int go = 0; go < 2; ++go) ASSERT_TRUE(RunTimed(kSets).passed());
+    for (int i = 0; i < 2; ++i) ASSERT_TRUE(RunTimed(kSets).passed());
     const Ending ending = RunTimed(kSets - 1);
     EXPECT_EQ(ending.passed(), honest) << ending.message;
     if (honest) continue;
@@ -100,7 +100,7 @@ TEST_F(SessionTest, WorkDoneAheadIsWrongWhereInputsComeLate) {
     // Calls are short: on a busy machine most are made before the verifier is at it.
     while (goes++ < 5000 && (honest ? seen < 10 : wrong == 0)) {
       std::vector<WorkloadSession::Call> calls;
-      for (int set = 0; set < kSets - 1; ++set) calls.push_back({set, next_content_++});
+      for (int set = 0; set < kSets - 1; ++set) calls.push_back({set, next_variant_++});
       bool in_time = false;
       const Ending ending = session_->RunWithLateInputs(calls, {}, limits_, &in_time);
       ASSERT_TRUE(ending.passed()) << ending.message;
@@ -114,9 +114,9 @@ TEST_F(SessionTest, WorkDoneAheadIsWrongWhereInputsComeLate) {
   }
 }
 
-TEST_F(SessionTest, AGoIsNotWaitedForMuchLongerThanTheOnesBefore) {
+TEST_F(SessionTest, ABatchIsNotWaitedForMuchLongerThanTheOnesBefore) {
   Open("late_hang");
-  for (int go = 0; go < 3; ++go) ASSERT_TRUE(RunTimed(kSets).passed());
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(RunTimed(kSets).passed());
   // Not after kSets times ten minutes.
   EXPECT_EQ(RunTimed(kSets).outcome, v1::OUTCOME_TIMEOUT);
 }

@@ -79,13 +79,13 @@ TEST_F(MemfdBufferSetsTest, ManySetsTakeSeveralPackets) {
 TEST_F(MemfdBufferSetsTest, InputsThatComeLateAreCompleteInTheEnd) {
   Rng rng(7);
   int changed_a = 0, changed_b = 0;
-  for (int64_t content = 100; content < 140; ++content) {
+  for (int64_t variant = 100; variant < 140; ++variant) {
     const std::vector<MapPacket> packets = buffers_->Map(2);
-    buffers_->Prepare({{1, content}}, 3);
+    buffers_->Prepare({{1, variant}}, 3);
     const Mapping a(packets[0], 3), b(packets[0], 4);
     const std::vector<char> before_a(a.tensor(), a.tensor() + 32 * 40 * 4),
         before_b(b.tensor(), b.tensor() + 40 * 24 * 4);
-    const std::unique_ptr<LateInputs> late = buffers_->Withhold({1, content}, &rng);
+    const std::unique_ptr<LateInputs> late = buffers_->Withhold({1, variant}, &rng);
     ASSERT_NE(late, nullptr);
     const bool differs_a = std::memcmp(a.tensor(), before_a.data(), before_a.size()) != 0;
     const bool differs_b = std::memcmp(b.tensor(), before_b.data(), before_b.size()) != 0;
@@ -95,10 +95,10 @@ TEST_F(MemfdBufferSetsTest, InputsThatComeLateAreCompleteInTheEnd) {
     // Nothing that an input could not hold.
     EXPECT_TRUE(std::all_of(a.floats(), a.floats() + 32 * 40,
                             [](float value) { return std::abs(value) < 10; }));
-    EXPECT_TRUE(buffers_->ChangedInput({1, content}).has_value());
+    EXPECT_TRUE(buffers_->ChangedInput({1, variant}).has_value());
     EXPECT_TRUE(buffers_->IsPending(1, 3));
     late->Deliver();
-    EXPECT_EQ(buffers_->ChangedInput({1, content}), std::nullopt);
+    EXPECT_EQ(buffers_->ChangedInput({1, variant}), std::nullopt);
     EXPECT_EQ(Findings(1, 3).broken_guard, "");
   }
   EXPECT_GT(changed_a, 10);
@@ -168,7 +168,7 @@ TEST_F(MemfdBufferSetsTest, OneUnwrittenElementShows) {
 TEST_F(MemfdBufferSetsTest, OneWrittenByteOfACallThatWasNotMadeShows) {
   const std::vector<MapPacket> packets = buffers_->Map(3);
   buffers_->Prepare({{0, 0}, {1, 1}, {2, 2}}, 7);
-  const std::vector<SetContent> decoys = {{1, 1}, {2, 2}};
+  const std::vector<FilledSet> decoys = {{1, 1}, {2, 2}};
   EXPECT_EQ(buffers_->FirstWritten(decoys, 7), std::nullopt);
   const Mapping made(packets[0], 2), decoy(packets[0], 8);  // the outputs of sets 0 and 2
   made.floats()[0] = 1;

@@ -65,7 +65,7 @@ std::vector<std::string> NamesOf(const v1::Task& task) {
   return names;
 }
 
-// Input 0 of content 0, as floats.
+// Input 0 of variant 0, as floats.
 std::vector<float> Drawn(const v1::Task& task, const v1::Workload& workload) {
   const auto made = WorkloadCase::Create(task, workload, TaskDigest(task), Seed{1, 2});
   CHECK_OK(made.status());
@@ -116,7 +116,7 @@ TEST(HiddenCasesTest, ConstantMasksAndUnnamedScalarsStay) {
   EXPECT_THAT(NamesOf(task), IsEmpty());
 }
 
-TEST(HiddenCasesTest, ContentsAreOfTheirKind) {
+TEST(HiddenCasesTest, VariantsAreOfTheirKind) {
   const v1::Task task = TheTask();
   const std::map<std::string, v1::Workload> cases = CasesOf(task);
   EXPECT_NEAR(Rms(Drawn(task, task.workloads(0))), 0.5, 0.05);

@@ -44,9 +44,9 @@ std::unique_ptr<InputGenerator> Make(v1::DType dtype, int64_t extent, const char
 }
 
 std::vector<double> Values(const InputGenerator& generator, v1::DType dtype, int64_t count,
-                           int64_t content) {
+                           int64_t variant) {
   std::vector<std::byte> bytes(static_cast<size_t>(generator.bytes()));
-  generator.Write(content, bytes.data());
+  generator.Write(variant, bytes.data());
   std::vector<double> values(static_cast<size_t>(count));
   DecodeElements(dtype, bytes.data(), count, values.data());
   return values;
@@ -67,13 +67,13 @@ TEST(InputGeneratorTest, FloatsAreStandardNormal) {
   EXPECT_NEAR(fourth / count, 3, 0.15);
 }
 
-// Content after content over the same pool; 32 of them, 4096 elements each.
+// Variant after variant over the same pool; 32 of them, 4096 elements each.
 TEST(InputGeneratorTest, MixesKeepTheVarianceOfEveryType) {
   for (const v1::DType dtype : {v1::DTYPE_FLOAT32, v1::DTYPE_FLOAT16, v1::DTYPE_BFLOAT16}) {
     const auto generator = Make(dtype, 4096, "random { scale: 2 }");
     double sum = 0, squares = 0;
-    for (int64_t content = 0; content < 32; ++content) {
-      for (const double value : Values(*generator, dtype, 4096, content)) {
+    for (int64_t variant = 0; variant < 32; ++variant) {
+      for (const double value : Values(*generator, dtype, 4096, variant)) {
         sum += value;
         squares += value * value;
       }
@@ -83,13 +83,13 @@ TEST(InputGeneratorTest, MixesKeepTheVarianceOfEveryType) {
   }
 }
 
-// The sum of a whole content cannot be had from sums that were kept of others: neither the same
+// The sum of a whole variant cannot be had from sums that were kept of others: neither the same
 // elements nor the same signs come again, also where windows lie on each other.
-TEST(InputGeneratorTest, ContentsAreNoMovedCopiesOfEachOther) {
+TEST(InputGeneratorTest, VariantsAreNoMovedCopiesOfEachOther) {
   for (const v1::DType dtype : {v1::DTYPE_FLOAT32, v1::DTYPE_INT32, v1::DTYPE_BFLOAT16}) {
     const auto generator = Make(dtype, 64, "random {}");
-    const auto run_of = [&](int64_t content) {
-      const std::vector<double> values = Values(*generator, dtype, 64, content);
+    const auto run_of = [&](int64_t variant) {
+      const std::vector<double> values = Values(*generator, dtype, 64, variant);
       std::set<std::vector<double>> runs;  // of 24 elements, wherever they begin
       for (size_t i = 0; i + 24 <= values.size(); ++i) {
         runs.insert(std::vector<double>(values.begin() + static_cast<std::ptrdiff_t>(i),
@@ -98,9 +98,9 @@ TEST(InputGeneratorTest, ContentsAreNoMovedCopiesOfEachOther) {
       return runs;
     };
     std::set<std::vector<double>> seen;
-    for (int64_t content = 0; content < 1500; ++content) {
-      for (const std::vector<double>& run : run_of(content)) {
-        EXPECT_TRUE(seen.insert(run).second) << v1::DType_Name(dtype) << " content " << content;
+    for (int64_t variant = 0; variant < 1500; ++variant) {
+      for (const std::vector<double>& run : run_of(variant)) {
+        EXPECT_TRUE(seen.insert(run).second) << v1::DType_Name(dtype) << " variant " << variant;
       }
     }
   }
@@ -139,13 +139,13 @@ TEST(InputGeneratorTest, RangesByType) {
   EXPECT_EQ(truth, (std::set<double>{0, 1}));
 }
 
-TEST(InputGeneratorTest, ContentsDifferAndRepeatExactly) {
+TEST(InputGeneratorTest, VariantsDifferAndRepeatExactly) {
   const auto generator = Make(v1::DTYPE_FLOAT32, 64, "random {}");
-  std::set<std::vector<double>> contents;
-  for (int64_t content = 0; content < 2000; ++content) {
-    contents.insert(Values(*generator, v1::DTYPE_FLOAT32, 64, content));
+  std::set<std::vector<double>> variants;
+  for (int64_t variant = 0; variant < 2000; ++variant) {
+    variants.insert(Values(*generator, v1::DTYPE_FLOAT32, 64, variant));
   }
-  EXPECT_EQ(contents.size(), 2000u);
+  EXPECT_EQ(variants.size(), 2000u);
   const auto same = Make(v1::DTYPE_FLOAT32, 64, "random {}");
   const auto other = Make(v1::DTYPE_FLOAT32, 64, "random {}", Seed{1, 3});
   EXPECT_EQ(Values(*generator, v1::DTYPE_FLOAT32, 64, 5), Values(*same, v1::DTYPE_FLOAT32, 64, 5));
@@ -183,8 +183,8 @@ TEST(InputGeneratorTest, MatchesSeesAChangeAnywhere) {
 
 TEST(InputGeneratorTest, IndptrCoversTheTotalWithMinimumLengths) {
   const auto generator = Make(v1::DTYPE_INT32, 17, "indptr { total_axis: 'total' min_length: 20 }");
-  for (int64_t content = 0; content < 50; ++content) {
-    const std::vector<double> values = Values(*generator, v1::DTYPE_INT32, 17, content);
+  for (int64_t variant = 0; variant < 50; ++variant) {
+    const std::vector<double> values = Values(*generator, v1::DTYPE_INT32, 17, variant);
     EXPECT_EQ(values.front(), 0);
     EXPECT_EQ(values.back(), 1000);
     for (size_t i = 1; i < values.size(); ++i) EXPECT_GE(values[i] - values[i - 1], 20);
@@ -227,11 +227,11 @@ TEST(InputGeneratorTest, IndptrOfKeysIsNowhereShorterThanThatOfQueries) {
   }
 }
 
-TEST(InputGeneratorTest, RaisedColumnsStayInEveryContent) {
+TEST(InputGeneratorTest, RaisedColumnsStayInEveryVariant) {
   const auto generator =
       Make(v1::DTYPE_FLOAT32, 8, "random { scale: 0.01 raise: 5 raise_first: 2 raise_count: 3 }");
-  for (int64_t content = 0; content < 50; ++content) {
-    const std::vector<double> values = Values(*generator, v1::DTYPE_FLOAT32, 8, content);
+  for (int64_t variant = 0; variant < 50; ++variant) {
+    const std::vector<double> values = Values(*generator, v1::DTYPE_FLOAT32, 8, variant);
     for (size_t i = 0; i < 8; ++i) EXPECT_NEAR(values[i], i >= 2 && i < 5 ? 5 : 0, 0.1);
   }
 }
@@ -267,12 +267,12 @@ TEST(InputGeneratorTest, UniformIsEvenBetweenItsBounds) {
   }
 }
 
-TEST(InputGeneratorTest, RecordedValuesAreTheSameInEveryContent) {
+TEST(InputGeneratorTest, RecordedValuesAreTheSameInEveryVariant) {
   const auto generator =
       Make(v1::DTYPE_INT32, 2, R"(recorded { values: "\x01\0\0\0\xff\xff\xff\xff" })");
   ASSERT_NE(generator, nullptr);
-  for (int64_t content = 0; content < 3; ++content) {
-    EXPECT_EQ(Values(*generator, v1::DTYPE_INT32, 2, content), (std::vector<double>{1, -1}));
+  for (int64_t variant = 0; variant < 3; ++variant) {
+    EXPECT_EQ(Values(*generator, v1::DTYPE_INT32, 2, variant), (std::vector<double>{1, -1}));
   }
   std::vector<std::byte> memory(8);
   generator->Write(0, memory.data());
@@ -294,8 +294,8 @@ TEST(InputGeneratorTest, BoolsAreTrueAsOftenAsAsked) {
 
 TEST(InputGeneratorTest, PageIndicesAreDistinct) {
   const auto generator = Make(v1::DTYPE_INT64, 900, "page_indices { pool_axis: 'total' }");
-  for (int64_t content = 0; content < 20; ++content) {
-    const std::vector<double> values = Values(*generator, v1::DTYPE_INT64, 900, content);
+  for (int64_t variant = 0; variant < 20; ++variant) {
+    const std::vector<double> values = Values(*generator, v1::DTYPE_INT64, 900, variant);
     const std::set<double> distinct(values.begin(), values.end());
     EXPECT_EQ(distinct.size(), 900u);
     EXPECT_GE(*distinct.begin(), 0);

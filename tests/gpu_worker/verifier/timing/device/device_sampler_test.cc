@@ -57,8 +57,8 @@ TEST(DeviceSamplerTest, CallsThatCannotBeRecordedAreTimedByEventsAndAudited) {
   // The verifier's clock sees the host's time of every call and the wait for it too.
   EXPECT_NEAR(sampled.audit_ratio, (50 + 4 + SimulatedGpu::kRoundTripMicros) / 50, 0.1);
   EXPECT_NEAR(sampled.sm_clock_mhz, 1980, 1e-9);
-  EXPECT_EQ(gpu.gos().count(v1::GoRequest::REPLAY), 0u);
-  EXPECT_GE(gpu.gos().at(v1::GoRequest::FREE), kLockStepCalls);
+  EXPECT_EQ(gpu.batches().count(v1::BatchRequest::REPLAY), 0u);
+  EXPECT_GE(gpu.batches().at(v1::BatchRequest::FREE), kLockStepCalls);
 }
 
 TEST(DeviceSamplerTest, RecordedCallsAreReplayed) {
@@ -69,8 +69,8 @@ TEST(DeviceSamplerTest, RecordedCallsAreReplayed) {
   EXPECT_TRUE(sampled.ending.passed()) << sampled.ending.message;
   EXPECT_EQ(sampled.timing, "graph");
   EXPECT_NEAR(sampled.samples.median_us(), 5, 1e-9);
-  EXPECT_GE(sampled.samples.latency_us_size(), static_cast<int>(kMinDeviceGos));
-  EXPECT_EQ(gpu.gos().at(v1::GoRequest::CAPTURE), 1);
+  EXPECT_GE(sampled.samples.latency_us_size(), static_cast<int>(kMinDeviceBatches));
+  EXPECT_EQ(gpu.batches().at(v1::BatchRequest::CAPTURE), 1);
 }
 
 TEST(DeviceSamplerTest, HostBoundCallsThatCanBeRecordedAreTimedByTheDevice) {
@@ -185,8 +185,8 @@ TEST(DeviceSamplerTest, TheNumberOfReplaysIsNotKnownBeforehand) {
     timing.options.plan.set_target_half_width(-1);  // never narrow enough
     const int count = timing.SampleOk().samples.latency_us_size();
     // And one more, unannounced.
-    EXPECT_GE(count, static_cast<int>(kLeastMaxDeviceGos) + 1);
-    EXPECT_LE(count, static_cast<int>(kMostMaxDeviceGos) + 1);
+    EXPECT_GE(count, static_cast<int>(kLeastMaxDeviceBatches) + 1);
+    EXPECT_LE(count, static_cast<int>(kMostMaxDeviceBatches) + 1);
     samples.insert(count);
   }
   EXPECT_GT(samples.size(), 3u);
@@ -215,7 +215,7 @@ TEST(DeviceSamplerTest, TrustedProgramsAreNotAudited) {
   timing.options.trusted = true;
   const DeviceSampler::Sampled sampled = timing.SampleOk();
   EXPECT_TRUE(sampled.ending.passed());
-  EXPECT_EQ(gpu.gos().count(v1::GoRequest::FREE), 0u);
+  EXPECT_EQ(gpu.batches().count(v1::BatchRequest::FREE), 0u);
 }
 
 TEST(DeviceSamplerTest, FasterThanPossibleIsACheat) {
@@ -229,7 +229,7 @@ TEST(DeviceSamplerTest, FasterThanPossibleIsACheat) {
   EXPECT_THAT(sampled.ending.message, HasSubstr("at least 60.00 us"));
 }
 
-TEST(DeviceSamplerTest, ThrottledGosDoNotCount) {
+TEST(DeviceSamplerTest, ThrottledBatchesDoNotCount) {
   SimulatedGpu gpu;
   gpu.throttled_readings = 2;
   Timing timing(&gpu);

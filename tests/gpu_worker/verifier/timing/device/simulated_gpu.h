@@ -27,15 +27,15 @@ class SimulatedGpu final : public DeviceCalls, public ClockReader {
   // Done of each call before the clock starts, while the lead-in is drawn out.
   double begun_us = 0;
 
-  // Done of each call after "done": neither the runner's clock nor the verifier's GO sees it.
+  // Done of each call after "done": neither the runner's clock nor the verifier's batch sees it.
   double late_us = 0;
 
   static constexpr double kRoundTripMicros = 16;
-  static constexpr double kLookOverMicros = 150;
+  static constexpr double kCheckOutputsMicros = 150;
   static constexpr double kLeadInMicros = 220;  // of an idle runner
 
   FakeClock& clock() { return clock_; }
-  const std::map<v1::GoRequest::Mode, int>& gos() const { return gos_; }
+  const std::map<v1::BatchRequest::Mode, int>& batches() const { return batches_; }
   int calls() const { return calls_; }
 
   // What an idle runner waits for a device that the program keeps, though it is stopped.
@@ -50,8 +50,9 @@ class SimulatedGpu final : public DeviceCalls, public ClockReader {
   int measurements() const { return measurements_; }
 
   WorkloadSession::Batch Run(const std::vector<WorkloadSession::Call>& calls,
-                             WorkloadSession::Mode mode, const WorkloadSession::Go& go) override {
-    ++gos_[go.mode];
+                             WorkloadSession::Mode mode,
+                             const WorkloadSession::BatchForm& form) override {
+    ++batches_[form.mode];
     const auto n = static_cast<double>(calls.size());
     calls_ += static_cast<int>(calls.size());
     WorkloadSession::Batch batch;
@@ -61,18 +62,18 @@ class SimulatedGpu final : public DeviceCalls, public ClockReader {
       return batch;
     }
     if (defers && calls.size() == 1 && mode == WorkloadSession::Mode::kTimed &&
-        go.mode == v1::GoRequest::FREE) {
+        form.mode == v1::BatchRequest::FREE) {
       batch.ending = {v1::OUTCOME_CHEAT, "a timed call returned before output 'c' was written"};
       return batch;
     }
     double wall = kRoundTripMicros;
-    switch (go.mode) {
-      case v1::GoRequest::EVENTS:
+    switch (form.mode) {
+      case v1::BatchRequest::EVENTS:
         batch.latency_us.assign(calls.size(), device_us * reported);
         batch.host_us.assign(calls.size(), host_us);
         wall += n * (device_us + host_us);
         break;
-      case v1::GoRequest::REPLAY:
+      case v1::BatchRequest::REPLAY:
         batch.latency_us = {device_us * reported};
         wall += n * device_us;
         break;
@@ -82,32 +83,32 @@ class SimulatedGpu final : public DeviceCalls, public ClockReader {
         batch.host_us.assign(calls.size(), host_us);
         wall += n * (device_us + host_us) + (n - 1) * kRoundTripMicros;
     }
-    if (go.lead_in) {
+    if (form.lead_in) {
       wall -= n * begun_us;
       batch.lead_in = absl::Microseconds(kLeadInMicros + n * begun_us);
     }
     wall -= n * late_us;
     batch.audit = absl::Microseconds(wall);
-    batch.look_over = absl::Microseconds(kLookOverMicros + n * late_us);
+    batch.output_check = absl::Microseconds(kCheckOutputsMicros + n * late_us);
     clock_.Advance(absl::Microseconds(wall + 100));
     return batch;
   }
 
   WorkloadSession::Recording Record(const std::vector<int>& sets, int) override {
-    ++gos_[v1::GoRequest::CAPTURE];
+    ++batches_[v1::BatchRequest::CAPTURE];
     recorded_calls = static_cast<int>(sets.size());
     broken_ = breaks_when_recorded;
     return {{}, recordable ? "" : "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"};
   }
   int recorded_calls = 0;
 
-  absl::Duration LookOver(const std::vector<WorkloadSession::Call>&) override {
-    return absl::Microseconds(kLookOverMicros);
+  absl::Duration CheckOutputs(const std::vector<WorkloadSession::Call>&) override {
+    return absl::Microseconds(kCheckOutputsMicros);
   }
 
   absl::StatusOr<ClockReading> Read() override {
     clock_.Advance(absl::Milliseconds(1));
-    if (throttled_readings > 0 && gos_.count(v1::GoRequest::FREE) > 0) {
+    if (throttled_readings > 0 && batches_.count(v1::BatchRequest::FREE) > 0) {
       --throttled_readings;
       return ClockReading{mhz, 0x40};
     }
@@ -116,7 +117,7 @@ class SimulatedGpu final : public DeviceCalls, public ClockReader {
 
  private:
   FakeClock clock_;
-  std::map<v1::GoRequest::Mode, int> gos_;
+  std::map<v1::BatchRequest::Mode, int> batches_;
   int calls_ = 0;
   int measurements_ = 0;
   bool broken_ = false;
