@@ -30,6 +30,7 @@
 #include "common/identity.h"
 #include "common/log.h"
 #include "common/mutex.h"
+#include "common/protocol_version.h"
 #include "common/subprocess.h"
 #include "coordinator/scheduler/job_scheduler.h"
 #include "coordinator/service/worker_gateway.h"
@@ -50,7 +51,7 @@ constexpr int kPureJobs = 200'000;
 
 v1::WorkerHello HelloOf(int number) {
   v1::WorkerHello hello;
-  hello.set_protocol_version(1);
+  hello.set_protocol_version(kProtocolVersion);
   hello.set_worker_id(absl::StrCat("bench-", ::getpid(), "-", number));
   hello.set_incarnation("1");
   v1::DeviceCapability* device = hello.add_devices();

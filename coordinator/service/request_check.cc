@@ -7,6 +7,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "common/digest.h"
+#include "common/protocol_version.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
 

@@ -7,8 +7,6 @@
 
 namespace ksearch {
 
-inline constexpr int kProtocolVersion = 1;
-
 // What a coordinator accepts of a worker. INVALID_ARGUMENT names the field; CheckHello says
 // FAILED_PRECONDITION for another protocol version.
 absl::Status CheckHello(const v1::WorkerHello& hello);

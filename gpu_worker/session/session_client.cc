@@ -10,6 +10,7 @@
 #include "common/digest.h"
 #include "common/grpc_channel.h"
 #include "common/log.h"
+#include "common/protocol_version.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
 #include "gpu_worker/session/coordinator_link.h"
@@ -17,7 +18,6 @@
 namespace ksearch {
 namespace {
 
-constexpr int kProtocolVersion = 1;
 constexpr absl::Duration kDefaultReportWithin = absl::Seconds(10);
 constexpr absl::Duration kHealthEvery = absl::Seconds(1);
 // How often the plan to stay or leave is looked at, at least.

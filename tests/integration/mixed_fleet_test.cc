@@ -19,6 +19,7 @@
 #include "common/access/client_access.h"
 #include "common/grpc_channel.h"
 #include "common/mutex.h"
+#include "common/protocol_version.h"
 #include "proto/search_service.pb.h"
 #include "proto/worker_service.grpc.pb.h"
 #include "tests/integration/from_json.h"
@@ -84,7 +85,7 @@ class FleetWorker {
     const auto stream = stub_->Session(&context_);
     v1::WorkerUp up;
     v1::WorkerHello* hello = up.mutable_hello();
-    hello->set_protocol_version(1);
+    hello->set_protocol_version(kProtocolVersion);
     hello->set_worker_id(id_);
     hello->set_name(id_);
     hello->set_incarnation("1");

@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "common/grpc_channel.h"
+#include "common/protocol_version.h"
 #include "proto/worker_service.grpc.pb.h"
 
 namespace ksearch {
@@ -25,7 +26,7 @@ class PlayedWorker {
     stream_ = stub_->Session(&context_);
     v1::WorkerUp up;
     v1::WorkerHello* hello = up.mutable_hello();
-    hello->set_protocol_version(1);
+    hello->set_protocol_version(kProtocolVersion);
     hello->set_worker_id(worker_id_);
     hello->set_name(worker_id_);
     hello->set_incarnation("played");

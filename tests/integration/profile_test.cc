@@ -19,6 +19,7 @@
 #include "common/access/client_access.h"
 #include "common/grpc_channel.h"
 #include "common/mutex.h"
+#include "common/protocol_version.h"
 #include "common/textproto.h"
 #include "coordinator/store/rows.h"
 #include "google/protobuf/struct.pb.h"
@@ -71,7 +72,7 @@ class ProfilingWorker {
     const auto stream = stub_->Session(&context_);
     v1::WorkerUp up;
     v1::WorkerHello* hello = up.mutable_hello();
-    hello->set_protocol_version(1);
+    hello->set_protocol_version(kProtocolVersion);
     hello->set_worker_id("played");
     hello->set_name("played");
     hello->set_incarnation("1");

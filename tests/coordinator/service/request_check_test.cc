@@ -4,6 +4,7 @@
 #include <limits>
 #include <string>
 
+#include "common/protocol_version.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -73,7 +74,7 @@ TEST(RequestCheckTest, WhatFleetsSayIsChecked) {
 
 TEST(RequestCheckTest, OtherProtocolVersionIsAPreconditionThatSaysWhatToDo) {
   v1::WorkerHello hello = GoodHello();
-  hello.set_protocol_version(2);
+  hello.set_protocol_version(kProtocolVersion + 1);
   const absl::Status status = CheckHello(hello);
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(status.message()), HasSubstr("same release"));

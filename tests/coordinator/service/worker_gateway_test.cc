@@ -1,3 +1,4 @@
+#include "common/protocol_version.h"
 #include "coordinator/service/worker_gateway.h"
 
 #include <memory>
@@ -55,7 +56,7 @@ class FakeLink final : public WorkerLink {
 
 v1::WorkerHello Hello(const std::string& worker, const std::string& incarnation = "i1") {
   v1::WorkerHello hello;
-  hello.set_protocol_version(1);
+  hello.set_protocol_version(kProtocolVersion);
   hello.set_worker_id(worker);
   hello.set_incarnation(incarnation);
   v1::DeviceCapability* device = hello.add_devices();

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/identity.h"
 #include "common/log.h"
+#include "common/protocol_version.h"
 #include "coordinator/service/worker_gateway.h"
 #include "gtest/gtest.h"
 #include "tests/fakes/eventually.h"
@@ -64,7 +65,7 @@ class WorkerOwnershipTest : public ::testing::Test {
   }
   absl::Status Join(const std::string& worker, KeptLink* link, const WorkerIdentity& identity) {
     v1::WorkerHello hello;
-    hello.set_protocol_version(1);
+    hello.set_protocol_version(kProtocolVersion);
     hello.set_worker_id(worker);
     hello.set_name("said");
     hello.set_incarnation("i");

@@ -1,4 +1,5 @@
 // The workers' service as a bare client sees it, over loopback.
+#include "common/protocol_version.h"
 #include "coordinator/service/worker_service.h"
 
 #include <chrono>
@@ -39,7 +40,7 @@ class WorkerServiceTest : public ::testing::Test {
   static v1::WorkerUp Hello(const std::string& worker) {
     v1::WorkerUp up;
     v1::WorkerHello* hello = up.mutable_hello();
-    hello->set_protocol_version(1);
+    hello->set_protocol_version(kProtocolVersion);
     hello->set_worker_id(worker);
     hello->set_incarnation("i");
     hello->add_devices()->set_device_class(v1::DEVICE_CLASS_CPU);
@@ -81,7 +82,7 @@ TEST_F(WorkerServiceTest, SecondHelloIsRefused) {
 
 TEST_F(WorkerServiceTest, OtherProtocolVersionIsRefused) {
   v1::WorkerUp hello = Hello("w");
-  hello.mutable_hello()->set_protocol_version(2);
+  hello.mutable_hello()->set_protocol_version(kProtocolVersion + 1);
   EXPECT_EQ(EndOf(hello, Report(1)).error_code(), grpc::StatusCode::FAILED_PRECONDITION);
 }
 
