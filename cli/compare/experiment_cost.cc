@@ -86,9 +86,10 @@ v1::ExperimentCost CostOf(const v1::Experiment& experiment,
   if (recorded == static_cast<int>(estimates.size())) {
     assume("an evaluation takes as long as recorded ones of its task did");
   } else {
-    assume(absl::StrCat("an evaluation takes as long as recorded ones of its task did, or, for ",
-                        estimates.size() - static_cast<size_t>(recorded), " of ", estimates.size(),
-                        " lines without any, as long as the plan allows at most"));
+    assume(absl::StrCat(
+        "an evaluation takes as long as recorded ones of its task did, or, for ",
+        estimates.size() - static_cast<size_t>(recorded), " of ", estimates.size(),
+        " lines without any, as long as its checks and the most that the plan allows"));
   }
   assume(
       absl::StrFormat("a run confirms %.0f candidates; one confirmation takes as long as an "

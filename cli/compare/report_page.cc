@@ -85,7 +85,7 @@ constexpr Axis kAxes[] = {
 std::string Number(double value) {
   if (value == 0) return "0";
   if (value >= 1e6) return absl::StrFormat("%.3gM", value / 1e6);
-  if (value >= 1e4) return absl::StrFormat("%.3gk", value / 1e3);
+  if (value >= 1e3) return absl::StrFormat("%.3gk", value / 1e3);
   return absl::StrFormat("%.3g", value);
 }
 
@@ -116,9 +116,10 @@ std::string Chart(const v1::ExperimentReport& report, const Axis& axis) {
     absl::StrAppendFormat(&svg,
                           "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#eee\"/>"
                           "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%sx</text>"
-                          "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n",
+                          "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%s</text>\n",
                           kLeft, kWidth - kRight, y(up), y(up), kLeft - 6, y(up) + 4, Number(up),
-                          x(across), kHeight - kBottom + 16, Number(across));
+                          x(across), kHeight - kBottom + 16, i + 1 < kTicks ? "middle" : "end",
+                          Number(across));
   }
   for (int arm = 0; arm < report.arms_size(); ++arm) {
     std::vector<const v1::TrialSummary*> trials;
