@@ -1,16 +1,15 @@
 #include "tests/integration/scripted_run.h"
 
 #include <gtest/gtest.h>
-#include <sqlite3.h>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "tests/integration/store_rows.h"
 
 namespace ksearch {
 namespace {
 
 constexpr absl::Duration kThinkingTime = absl::Milliseconds(100);
-constexpr int kBusyMs = 30'000;  // a coordinator that comes back recovers its log first
 constexpr absl::Duration kLookEvery = absl::Milliseconds(50);
 
 }  // namespace
@@ -66,26 +65,7 @@ Message ScriptedRun::ReadMessage(const std::string& query) const {
 }
 
 std::vector<std::string> ScriptedRun::Rows(const std::string& query) const {
-  // Opened for each question: another connection that lives on would spare a killed coordinator's
-  // successor the recovery that is being tested.
-  sqlite3* database = nullptr;
-  const std::string path = cluster_.folder() + "/state/ksearch.db";
-  EXPECT_EQ(sqlite3_open_v2(path.c_str(), &database, SQLITE_OPEN_READONLY, nullptr), SQLITE_OK);
-  sqlite3_busy_timeout(database, kBusyMs);
-  std::vector<std::string> rows;
-  sqlite3_stmt* statement = nullptr;
-  EXPECT_EQ(sqlite3_prepare_v2(database, query.c_str(), -1, &statement, nullptr), SQLITE_OK)
-      << query << ": " << sqlite3_errmsg(database);
-  int stepped = SQLITE_DONE;
-  while (statement != nullptr && (stepped = sqlite3_step(statement)) == SQLITE_ROW) {
-    const void* bytes = sqlite3_column_blob(statement, 0);
-    const auto size = static_cast<size_t>(sqlite3_column_bytes(statement, 0));
-    rows.emplace_back(static_cast<const char*>(bytes), bytes == nullptr ? 0 : size);
-  }
-  EXPECT_EQ(stepped, SQLITE_DONE) << query << ": " << sqlite3_errmsg(database);
-  sqlite3_finalize(statement);
-  sqlite3_close(database);
-  return rows;
+  return StoreRows(cluster_.folder() + "/state/ksearch.db", query);
 }
 
 }  // namespace ksearch

@@ -1,0 +1,165 @@
+#include "tests/integration/landscape_worker.h"
+
+#include <grpcpp/grpcpp.h>
+
+#include <cmath>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "common/access/client_access.h"
+#include "common/grpc_channel.h"
+#include "common/identity.h"
+#include "common/protocol_version.h"
+#include "coordinator/llm/model_server/landscape/landscape_program.h"
+#include "tests/integration/landscape_search.h"
+
+namespace ksearch {
+namespace {
+
+constexpr char kId[] = "landscape";
+constexpr double kBaselineUs = 500;
+constexpr absl::Duration kDialAgainAfter = absl::Milliseconds(20);
+constexpr absl::Duration kCallLimit = absl::Seconds(20);
+
+v1::DeviceFingerprint Device() {
+  v1::DeviceFingerprint device;
+  device.set_device_id("played");
+  device.set_name("a played processor");
+  device.set_architecture("x86-64-v3");
+  device.set_harness_version("8");
+  device.set_toolkit("g++ 12");
+  return device;
+}
+
+// A number that belongs to the program, in place of a count of measurements.
+uint64_t NumberOf(const v1::Sources& sources) {
+  uint64_t number = 0;
+  for (const char c : CandidateId(sources)) number = number * 31 + static_cast<unsigned char>(c);
+  return number;
+}
+
+}  // namespace
+
+LandscapeWorker::LandscapeWorker(const Landscape& landscape, const v1::Task& task,
+                                 std::string address)
+    : landscape_(landscape), task_(task), address_(std::move(address)) {
+  thread_ = std::thread([this] { Run(); });
+}
+
+LandscapeWorker::~LandscapeWorker() {
+  stopping_ = true;
+  {
+    MutexLock lock(&mu_);
+    if (session_ != nullptr) session_->TryCancel();
+  }
+  thread_.join();
+}
+
+void LandscapeWorker::Run() {
+  while (!stopping_) {
+    // A channel of its own each time: one that has failed waits longer and longer.
+    const auto stub = v1::WorkerService::NewStub(MakeChannel(address_, ClientAccess()));
+    Serve(stub.get());
+    if (!stopping_) absl::SleepFor(kDialAgainAfter);
+  }
+}
+
+void LandscapeWorker::Serve(v1::WorkerService::Stub* stub) {
+  grpc::ClientContext context;
+  {
+    MutexLock lock(&mu_);
+    session_ = &context;
+  }
+  if (stopping_) context.TryCancel();
+  const auto stream = stub->Session(&context);
+  v1::WorkerUp up;
+  v1::WorkerHello* hello = up.mutable_hello();
+  hello->set_protocol_version(kProtocolVersion);
+  hello->set_worker_id(kId);
+  hello->set_name(kId);
+  hello->set_incarnation("1");
+  v1::DeviceCapability* device = hello->add_devices();
+  device->set_device_class(v1::DEVICE_CLASS_CPU);
+  *device->mutable_fingerprint() = Device();
+  device->mutable_fingerprint()->clear_toolkit();
+  device->add_languages(v1::LANGUAGE_CPP);
+  v1::LanguageToolkit* toolkit = device->add_toolkits();
+  toolkit->set_language(v1::LANGUAGE_CPP);
+  toolkit->set_toolkit(Device().toolkit());
+  stream->Write(up);
+  up.mutable_report()->set_free_slots(1);
+  up.mutable_report()->mutable_health()->set_healthy(true);
+  stream->Write(up);
+  v1::WorkerDown down;
+  while (stream->Read(&down)) {
+    for (const v1::JobOffer& offer : down.offers()) Record(stub, offer);
+    up.mutable_report()->set_applied_directive_seq(down.directive_seq());
+    stream->Write(up);
+  }
+  stream->Finish();
+  MutexLock lock(&mu_);
+  session_ = nullptr;
+}
+
+void LandscapeWorker::Record(v1::WorkerService::Stub* stub, const v1::JobOffer& offer) {
+  v1::RecordResultRequest request;
+  request.set_lease_id(offer.lease_id());
+  *request.mutable_result() = Judge(offer);
+  std::unique_ptr<v1::WorkerService::Stub> again;
+  while (!stopping_) {
+    grpc::ClientContext context;
+    context.set_deadline(absl::ToChronoTime(absl::Now() + kCallLimit));
+    v1::RecordResultReply reply;
+    if ((again != nullptr ? again.get() : stub)->RecordResult(&context, request, &reply).ok())
+      return;
+    absl::SleepFor(kDialAgainAfter);
+    again = v1::WorkerService::NewStub(MakeChannel(address_, ClientAccess()));
+  }
+}
+
+v1::JobResult LandscapeWorker::Judge(const v1::JobOffer& offer) const {
+  const v1::JobSpec& spec = offer.spec();
+  v1::JobResult result;
+  if (spec.kind() == v1::JOB_KIND_SCREEN) {
+    auto played = PlayedScreening(landscape_, task_, spec.candidate(), /*seed=*/1,
+                                  NumberOf(spec.candidate()));
+    if (played.has_value()) {
+      result = *std::move(played);
+    } else {
+      result.set_outcome(v1::OUTCOME_COMPILE_ERROR);
+      result.set_message("no program of the landscape");
+    }
+  } else {
+    result.set_outcome(v1::OUTCOME_PASSED);
+    const double us = kBaselineUs * CostOf(spec.candidate());
+    for (const std::string& uuid : spec.workload_uuids()) {
+      v1::WorkloadResult* workload = result.add_workloads();
+      workload->set_workload_uuid(uuid);
+      workload->set_outcome(v1::OUTCOME_PASSED);
+      workload->mutable_baseline()->set_median_us(kBaselineUs);
+      workload->mutable_candidate()->set_median_us(us);
+    }
+    for (const v1::Rival& rival : spec.rivals()) {
+      v1::Comparison* comparison = result.add_comparisons();
+      comparison->set_rival_id(rival.rival_id());
+      const double over = std::log(CostOf(rival.sources()) / CostOf(spec.candidate()));
+      comparison->set_verdict(over > 0 ? v1::Comparison::IMPROVED : v1::Comparison::WORSE);
+      comparison->set_log_speedup(over);
+      comparison->set_ci_low(over - 0.01);
+      comparison->set_ci_high(over + 0.01);
+    }
+  }
+  result.set_job_id(offer.job_id());
+  result.set_attempt(offer.attempt());
+  result.set_worker_id(kId);
+  *result.mutable_device() = Device();
+  return result;
+}
+
+double LandscapeWorker::CostOf(const v1::Sources& sources) const {
+  if (sources.files_size() != 1) return 1;
+  const auto code = ReadProgram(landscape_, sources.files(0).content());
+  return code.has_value() ? landscape_.Cost(code->point) : 1;
+}
+
+}  // namespace ksearch

@@ -1,0 +1,46 @@
+#ifndef KSEARCH_TESTS_INTEGRATION_LANDSCAPE_WORKER_H_
+#define KSEARCH_TESTS_INTEGRATION_LANDSCAPE_WORKER_H_
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "common/mutex.h"
+#include "coordinator/llm/model_server/landscape/landscape.h"
+#include "proto/task.pb.h"
+#include "proto/worker_service.grpc.pb.h"
+
+namespace ksearch {
+
+// A worker that measures nothing: what it says of a program of the landscape depends on the program
+// alone, so that two searches that go the same way are told the same to the last digit. It dials
+// again when the coordinator is gone, and like a real worker keeps a result until it is recorded.
+class LandscapeWorker {
+ public:
+  // Borrows `landscape` and `task`.
+  LandscapeWorker(const Landscape& landscape, const v1::Task& task, std::string address);
+  ~LandscapeWorker();
+  LandscapeWorker(const LandscapeWorker&) = delete;
+  LandscapeWorker& operator=(const LandscapeWorker&) = delete;
+
+ private:
+  void Run();
+  // Until the stream ends.
+  void Serve(v1::WorkerService::Stub* stub);
+  void Record(v1::WorkerService::Stub* stub, const v1::JobOffer& offer);
+  v1::JobResult Judge(const v1::JobOffer& offer) const;
+  double CostOf(const v1::Sources& sources) const;
+
+  const Landscape& landscape_;
+  const v1::Task& task_;
+  const std::string address_;
+  std::atomic<bool> stopping_ = false;
+  Mutex mu_;
+  grpc::ClientContext* session_ ABSL_GUARDED_BY(mu_) = nullptr;
+  std::thread thread_;  // last: uses the rest
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_TESTS_INTEGRATION_LANDSCAPE_WORKER_H_

@@ -1,0 +1,16 @@
+#ifndef KSEARCH_TESTS_INTEGRATION_STORE_ROWS_H_
+#define KSEARCH_TESTS_INTEGRATION_STORE_ROWS_H_
+
+#include <string>
+#include <vector>
+
+namespace ksearch {
+
+// First column of each row of a coordinator's database, as text or bytes. Opened for each question:
+// another connection that lives on would spare a killed coordinator's successor the recovery that
+// is being tested.
+std::vector<std::string> StoreRows(const std::string& database, const std::string& query);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_TESTS_INTEGRATION_STORE_ROWS_H_
