@@ -1,15 +1,57 @@
 #include "coordinator/store/run_rows.h"
 
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
+#include "coordinator/store/state_pieces.h"
 
 namespace ksearch::run_rows {
 namespace {
 
 absl::Status NoRun(const std::string& run_id) {
   return absl::NotFoundError(absl::StrCat("no run \"", run_id, "\""));
+}
+
+absl::StatusOr<StatePieces> ReadPieces(Database& database, const std::string& run_id) {
+  Statement select = database.Prepare("SELECT piece, body FROM run_state_pieces WHERE run_id = ?");
+  select.Text(run_id);
+  StatePieces pieces;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool row, select.Next());
+    if (!row) return pieces;
+    pieces[select.IntAt(0)] = select.TextAt(1);
+  }
+}
+
+// Brings the pieces up to those of `state`. Returns what stands for it in the run's row; nullopt:
+// the state itself.
+absl::StatusOr<std::optional<std::string>> WritePieces(Database& database,
+                                                       const std::string& run_id,
+                                                       const std::string& state) {
+  const bool whole = state.size() <= kLongestWholeState;
+  ASSIGN_OR_RETURN(const StatePieces stored, ReadPieces(database, run_id));
+  if (whole && stored.empty()) return std::nullopt;
+  const PieceChanges changes =
+      ChangePieces(stored, whole ? absl::string_view() : absl::string_view(state));
+  for (const auto& [number, body] : changes.written) {
+    RETURN_IF_ERROR(database
+                        .Prepare("INSERT INTO run_state_pieces (run_id, piece, body) VALUES (?, ?, "
+                                 "?) ON CONFLICT DO UPDATE SET body = excluded.body")
+                        .Text(run_id)
+                        .Int(number)
+                        .Blob(body)
+                        .Run());
+  }
+  for (const int64_t number : changes.removed) {
+    RETURN_IF_ERROR(database.Prepare("DELETE FROM run_state_pieces WHERE run_id = ? AND piece = ?")
+                        .Text(run_id)
+                        .Int(number)
+                        .Run());
+  }
+  if (whole) return std::nullopt;
+  return changes.order;
 }
 
 // SQLite takes a negative LIMIT as none.
@@ -54,9 +96,11 @@ absl::StatusOr<std::string> Insert(Database& database, const RunRow& run, absl::
 }
 
 absl::StatusOr<RunRow> Read(Database& database, const std::string& run_id) {
+  // In one statement, so that no step comes between the state and its pieces.
   Statement select = database.Prepare(
-      "SELECT request_id, config, cursor, last_event_seq, status, state "
-      "FROM runs JOIN run_states USING (run_id) WHERE run_id = ?");
+      "SELECT request_id, config, cursor, last_event_seq, status, state, in_pieces, piece, body "
+      "FROM runs JOIN run_states USING (run_id) LEFT JOIN run_state_pieces USING (run_id) "
+      "WHERE run_id = ?");
   ASSIGN_OR_RETURN(const bool found, select.Text(run_id).Next());
   if (!found) return NoRun(run_id);
   RunRow run;
@@ -68,6 +112,15 @@ absl::StatusOr<RunRow> Read(Database& database, const std::string& run_id) {
   run.status.set_run_id(run_id);
   run.status.set_last_event_seq(select.IntAt(3));
   run.state = select.TextAt(5);
+  if (select.IntAt(6) == 0) return run;
+  StatePieces pieces;
+  for (bool row = true; row;) {
+    pieces[select.IntAt(7)] = select.TextAt(8);
+    ASSIGN_OR_RETURN(row, select.Next());
+  }
+  absl::StatusOr<std::string> state = JoinPieces(pieces, run.state);
+  RETURN_IF_ERROR(Annotate(state.status(), absl::StrCat("run ", run_id)));
+  run.state = *std::move(state);
   return run;
 }
 
@@ -142,14 +195,18 @@ absl::StatusOr<int64_t> Advance(Database& database, const StepCommit& step, absl
     }
     last_seq = select.IntAt(1);
   }
+  ASSIGN_OR_RETURN(const std::optional<std::string> order,
+                   WritePieces(database, step.run_id, step.state));
   RETURN_IF_ERROR(database
                       .Prepare("UPDATE run_states SET cursor = ?, last_event_seq = ?, "
-                               "updated_unix_us = ?, status = ?, state = ? WHERE run_id = ?")
+                               "updated_unix_us = ?, status = ?, state = ?, in_pieces = ? "
+                               "WHERE run_id = ?")
                       .Int(step.cursor)
                       .Int(last_seq + static_cast<int64_t>(step.events.size()))
                       .Time(now)
                       .Proto(step.status)
-                      .Blob(step.state)
+                      .Blob(order.has_value() ? *order : step.state)
+                      .Int(order.has_value() ? 1 : 0)
                       .Text(step.run_id)
                       .Run());
   return last_seq;

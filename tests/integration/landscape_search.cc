@@ -61,8 +61,8 @@ class Shelf final : public ProgramShelf {
 class Simulation {
  public:
   Simulation(const LandscapePlayer& player, const v1::Task& task, const v1::RunConfig& config,
-             const LandscapeListener& listener)
-      : player_(player), task_(task), listener_(listener) {
+             const LandscapeListener& listener, const LandscapeStepListener& step_listener)
+      : player_(player), task_(task), listener_(listener), step_listener_(step_listener) {
     v1::RunConfig request = config;
     request.set_task(task.name());
     request.set_provider("played");
@@ -93,6 +93,7 @@ class Simulation {
       pending_.pop();
       now_ = next.at;
       Deliver(next);
+      if (step_listener_) step_listener_(*strategy_, found_.evaluations);
     }
     if (!finished_) found_.error = "nothing to wait for, and not finished";
     return found_;
@@ -220,6 +221,7 @@ class Simulation {
   const LandscapePlayer& player_;
   const v1::Task& task_;
   const LandscapeListener& listener_;
+  const LandscapeStepListener& step_listener_;
   SearchContext context_;
   std::shared_ptr<Shelf> shelf_ = std::make_shared<Shelf>();
   std::unique_ptr<SearchStrategy> strategy_;
@@ -269,8 +271,14 @@ std::optional<v1::JobResult> PlayedScreening(const Landscape& landscape, const v
 }
 
 LandscapeSearch SearchLandscape(const LandscapePlayer& player, const v1::Task& task,
+                                const v1::RunConfig& config, const LandscapeListener& listener,
+                                const LandscapeStepListener& step_listener) {
+  return Simulation(player, task, config, listener, step_listener).Run();
+}
+
+LandscapeSearch SearchLandscape(const LandscapePlayer& player, const v1::Task& task,
                                 const v1::RunConfig& config, const LandscapeListener& listener) {
-  return Simulation(player, task, config, listener).Run();
+  return SearchLandscape(player, task, config, listener, LandscapeStepListener());
 }
 
 LandscapeSearch SearchLandscape(const LandscapePlayer& player, const v1::Task& task,

@@ -49,6 +49,12 @@ using LandscapeListener = std::function<void(const AskModel&, const std::string&
 LandscapeSearch SearchLandscape(const LandscapePlayer& player, const v1::Task& task,
                                 const v1::RunConfig& config, const LandscapeListener& listener);
 
+// Told of the strategy after every step; `evaluations` have come by then.
+using LandscapeStepListener = std::function<void(const SearchStrategy&, int evaluations)>;
+LandscapeSearch SearchLandscape(const LandscapePlayer& player, const v1::Task& task,
+                                const v1::RunConfig& config, const LandscapeListener& listener,
+                                const LandscapeStepListener& step_listener);
+
 }  // namespace ksearch
 
 #endif  // KSEARCH_TESTS_INTEGRATION_LANDSCAPE_SEARCH_H_

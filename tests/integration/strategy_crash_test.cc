@@ -28,6 +28,7 @@
 #include "coordinator/llm/model_server/chat_endpoint.h"
 #include "coordinator/llm/model_server/http_server.h"
 #include "coordinator/llm/model_server/landscape/landscape_player.h"
+#include "coordinator/store/run_rows.h"
 #include "coordinator/tasks/directory_suite.h"
 #include "proto/run_state.pb.h"
 #include "proto/search_service.pb.h"
@@ -154,8 +155,10 @@ class Search {
     story.evaluations = Rows(
         "SELECT kind || ' ' || candidate_id || ' ' || outcome FROM jobs JOIN results USING "
         "(job_id) WHERE kind <> 'JOB_KIND_CHECK' ORDER BY jobs.number");
+    auto database = Database::Open(StorePath(), Database::Mode::kReadOnly).value();
     v1::RunEngineState state;
-    EXPECT_TRUE(state.ParseFromString(Rows("SELECT state FROM run_states").at(0)));
+    EXPECT_TRUE(state.ParseFromString(
+        run_rows::Read(*database, Rows("SELECT run_id FROM runs").at(0)).value().state));
     story.state = Sha256Hex(state.strategy_state());
     const auto trees = Rows("SELECT body FROM world_models ORDER BY revision DESC LIMIT 1");
     if (!trees.empty()) story.tree = Sha256Hex(trees[0]);
@@ -177,9 +180,10 @@ class Search {
   }
 
  private:
+  std::string StorePath() const { return cluster_.folder() + "/state/ksearch.db"; }
   void StartCoordinator() { cluster_.StartCoordinator("", DemoFolder() + "tasks"); }
   std::vector<std::string> Rows(const std::string& query) const {
-    return StoreRows(cluster_.folder() + "/state/ksearch.db", query);
+    return StoreRows(StorePath(), query);
   }
   int Number(const std::string& query) const {
     int number = 0;

@@ -3,6 +3,7 @@
 #include "absl/time/clock.h"
 #include "common/textproto.h"
 #include "tests/coordinator/store/store_fixture.h"
+#include "tests/fakes/database_rows.h"
 
 namespace ksearch {
 namespace {
@@ -101,6 +102,31 @@ TEST_F(RunRowsTest, ListIsNewestFirst) {
   ASSERT_EQ(runs.size(), 2u);
   EXPECT_EQ(runs[0].run_id(), "a");
   EXPECT_EQ(runs[1].run_id(), "b");
+}
+
+TEST_F(RunRowsTest, ALongStateIsKeptInPiecesAndReadAsItWas) {
+  NewRun("r1");
+  NewRun("r2");
+  StepCommit step = Step("r1");
+  StepCommit other = Step("r2");
+  other.state = std::string(100'000, 'x');
+  ASSERT_TRUE(store_->CommitStep(other).ok());
+  const auto pieces = [&](const std::string& run) {
+    return Rows(path(), "SELECT count(*) FROM run_state_pieces WHERE run_id = '" + run + "'").at(0);
+  };
+  // Grows, changes in the middle, shrinks, and is long again.
+  for (const int lines : {10, 5000, 5001, 5000, 20, 3000}) {
+    step.state.clear();
+    for (int i = 0; i < lines; ++i) step.state += absl::StrCat("line ", i, "\n");
+    if (lines == 5001) step.state.insert(20'000, "something new");
+    ++step.cursor;
+    ASSERT_TRUE(store_->CommitStep(step).ok());
+    EXPECT_EQ(store_->ReadRun("r1")->state, step.state) << lines;
+    EXPECT_EQ(pieces("r1") == "0", step.state.size() <= (16 << 10)) << lines;
+  }
+  Reopen();
+  EXPECT_EQ(store_->ReadRun("r1")->state, step.state);
+  EXPECT_EQ(store_->ReadRun("r2")->state, other.state);
 }
 
 TEST_F(RunRowsTest, StepReplacesStateAndAppendsEvents) {

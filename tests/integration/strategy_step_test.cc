@@ -1,0 +1,144 @@
+// What one step of a long search costs, by each strategy: the bytes that it changes in the run's
+// state, and the time of writing it down. Real strategies on a landscape, and the real store.
+//
+// With 5,000 programs (default 600):  KSEARCH_PROGRAMS=5000 strategy_step_test
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "common/clock.h"
+#include "common/textproto.h"
+#include "coordinator/store/state_pieces.h"
+#include "coordinator/store/store.h"
+#include "coordinator/tasks/directory_suite.h"
+#include "proto/run_state.pb.h"
+#include "tests/integration/landscape_search.h"
+
+namespace ksearch {
+namespace {
+
+constexpr int kLastRounds = 60;  // of the search: those whose steps are looked at
+// Of the bytes that most steps change.
+constexpr int64_t kMostBytes = 20 << 10;
+
+int Programs() {
+  int programs = 600;
+  const char* const given = std::getenv("KSEARCH_PROGRAMS");
+  if (given != nullptr && !absl::SimpleAtoi(given, &programs)) ADD_FAILURE() << "KSEARCH_PROGRAMS";
+  return programs;
+}
+
+template <typename Value>
+Value Quantile(std::vector<Value> values, double share) {
+  std::sort(values.begin(), values.end());
+  return values[static_cast<size_t>(share * static_cast<double>(values.size() - 1))];
+}
+
+class StrategyStepTest : public testing::TestWithParam<const char*> {
+ protected:
+  StrategyStepTest() {
+    std::string pattern = "/tmp/ksearch-step-XXXXXX";
+    EXPECT_NE(::mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+    Store::Options options;
+    options.path = folder_ + "/step.db";
+    store_ = Store::Open(options).value();
+    RunRow run;
+    run.run_id = "run";
+    EXPECT_TRUE(store_->CreateRun(run).ok());
+  }
+  ~StrategyStepTest() override {
+    store_.reset();
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+
+  std::string folder_;
+  std::unique_ptr<Store> store_;
+};
+
+TEST_P(StrategyStepTest, ChangesLittle) {
+  const std::string folder =
+      absl::StrCat(std::getenv("KSEARCH_SOURCE_DIR"), "/configs/demo/landscapes/");
+  const LandscapePlayer player(Landscape::Load(folder + "smooth.landscape.textproto").value());
+  const v1::Task task =
+      MakeDirectorySuite({folder + "tasks"}).value()->Load("tunable_scale_f32").value();
+  v1::RunConfig config;
+  config.set_strategy(GetParam());
+  config.set_language(v1::LANGUAGE_CPP);
+  config.set_rounds(Programs());
+  config.set_parallel(4);
+  config.set_seed(1);
+
+  StatePieces kept;
+  std::string state;
+  std::vector<int64_t> changed;
+  std::vector<double> saves, commits, processor;  // in milliseconds
+  const auto milliseconds = [](absl::Time from, absl::Time to) {
+    return absl::ToDoubleMilliseconds(to - from);
+  };
+  bool first = true;
+  const auto look = [&](const SearchStrategy& strategy, int /*evaluations*/) {
+    v1::RunStatus status;
+    strategy.Describe(&status);
+    if (status.rounds_done() < Programs() - kLastRounds) return;
+    const std::clock_t used = std::clock();
+    const absl::Time start = Clock::Real().SteadyNow();
+    v1::RunEngineState engine;
+    engine.set_strategy_state(strategy.Save());
+    StepCommit step;
+    step.run_id = "run";
+    step.status = std::move(status);
+    step.state = engine.SerializeAsString();
+    const absl::Time saved = Clock::Real().SteadyNow();
+    ASSERT_TRUE(store_->CommitStep(step).ok());
+    const absl::Time committed = Clock::Real().SteadyNow();
+    const double ticks = static_cast<double>(std::clock() - used);
+    state = step.state;
+
+    // The same once more, to see what was written.
+    const PieceChanges changes = ChangePieces(kept, state);
+    int64_t bytes = static_cast<int64_t>(changes.order.size() + step.status.ByteSizeLong());
+    for (const auto& [number, body] : changes.written) {
+      bytes += static_cast<int64_t>(body.size());
+      kept[number] = std::string(body);
+    }
+    for (const int64_t number : changes.removed) kept.erase(number);
+    if (std::exchange(first, false)) return;  // it writes all
+    changed.push_back(bytes);
+    saves.push_back(milliseconds(start, saved));
+    commits.push_back(milliseconds(saved, committed));
+    processor.push_back(1000 * ticks / CLOCKS_PER_SEC);
+  };
+  const LandscapeSearch found = SearchLandscape(player, task, config, LandscapeListener(), look);
+  EXPECT_EQ(found.error, "");
+  ASSERT_FALSE(changed.empty());
+  EXPECT_EQ(store_->ReadRun("run")->state, state);
+
+  std::printf("| `%s` | %d | %zu KiB | %.1f (%.1f) KiB | %.1f ms | %.1f ms | %.1f ms |\n",
+              GetParam(), found.evaluations, state.size() >> 10,
+              static_cast<double>(Quantile(changed, 0.5)) / 1024,
+              static_cast<double>(Quantile(changed, 1.0)) / 1024, Quantile(saves, 0.5),
+              Quantile(commits, 0.5), Quantile(processor, 0.5));
+  std::fflush(stdout);
+  EXPECT_LE(Quantile(changed, 0.95), kMostBytes);
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, StrategyStepTest,
+                         testing::Values("world_model", "best_of_n", "sequential", "openevolve",
+                                         "evoengineer", "shinka", "racing", "puct", "adaevolve"),
+                         [](const auto& strategy) { return std::string(strategy.param); });
+
+}  // namespace
+}  // namespace ksearch
