@@ -1,5 +1,6 @@
 #include "cli/compare/experiment_plan.h"
 
+#include <cstdlib>
 #include <set>
 #include <string>
 
@@ -110,6 +111,16 @@ TEST(ExperimentPlanTest, FaultsNameTheirFields) {
       AllOf(HasSubstr("seeds is -1"), HasSubstr("common.strategy is set; arms differ in it"),
             HasSubstr("common.seed is set"), HasSubstr("common.replay_order_of is set"),
             HasSubstr("common.budget.wall_time is set")));
+}
+
+TEST(ExperimentPlanTest, ShippedExperimentsAreInOrder) {
+  for (const char* name : {"experiment", "strategies"}) {
+    const auto experiment = ReadExperiment(absl::StrCat(
+        std::getenv("KSEARCH_SOURCE_DIR"), "/configs/demo/landscapes/", name, ".textproto"));
+    ASSERT_TRUE(experiment.ok()) << experiment.status();
+    EXPECT_EQ(TrialsOf(*experiment).size(),
+              static_cast<size_t>(experiment->seeds() * experiment->arms_size()));
+  }
 }
 
 TEST(ExperimentPlanTest, GivenProgramsAreOfATask) {
