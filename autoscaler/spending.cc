@@ -31,8 +31,9 @@ absl::StatusOr<int64_t> ParseUsd(absl::string_view text) {
   int64_t dollars = 0, nano = 0;
   if (!IsDigits(whole) || !IsDigits(fraction) || fraction.size() > 9 ||
       !absl::SimpleAtoi(whole, &dollars) || dollars > kMostUsd) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "'", text.substr(0, 50), "' is no amount of US dollars such as 2.49, up to ", kMostUsd));
+    return absl::InvalidArgumentError(
+        absl::StrCat("'", text.substr(0, 50),
+                     "' is not an amount of US dollars; write one such as 2.49, up to ", kMostUsd));
   }
   fraction.append(9 - fraction.size(), '0');
   if (!absl::SimpleAtoi(fraction, &nano)) nano = 0;

@@ -47,7 +47,7 @@ absl::StatusOr<const Kind*> FindKind(const std::string& text, const std::string&
     against.push_back(absl::StrCat("as that of a ", kind.name, ": ", parsed.message()));
   }
   return absl::InvalidArgumentError(
-      absl::StrCat(path, " is no configuration:\n  ", absl::StrJoin(against, "\n  ")));
+      absl::StrCat(path, " is not a configuration:\n  ", absl::StrJoin(against, "\n  ")));
 }
 
 absl::StatusOr<const Kind*> Validate(const std::string& path, const std::string& as) {

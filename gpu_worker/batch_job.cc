@@ -32,7 +32,7 @@ absl::StatusOr<std::optional<absl::Duration>> ParseSlurmTimeLeft(absl::string_vi
   text = absl::StripAsciiWhitespace(text);
   if (text == "UNLIMITED") return std::optional<absl::Duration>();
   const absl::Status bad = absl::InvalidArgumentError(
-      absl::StrCat("'", text.substr(0, 100), "' is no time left of a Slurm job"));
+      absl::StrCat("'", text.substr(0, 100), "' is not the time left of a Slurm job"));
   int64_t days = 0;
   const size_t dash = text.find('-');
   if (dash != absl::string_view::npos) {
@@ -82,7 +82,7 @@ absl::StatusOr<std::optional<absl::Duration>> TimeLeftOfSlurmJob(const Environme
 absl::StatusOr<std::string> AskSqueue(const std::string& job_id) {
   if (!std::all_of(job_id.begin(), job_id.end(),
                    [](unsigned char c) { return absl::ascii_isdigit(c); })) {
-    return absl::InvalidArgumentError("SLURM_JOB_ID is no number");
+    return absl::InvalidArgumentError("SLURM_JOB_ID is not a number");
   }
   SubprocessOptions options;
   options.argv = {"squeue", "-h", "-j", job_id, "-O", "TimeLeft"};

@@ -327,7 +327,8 @@ absl::Status CheckPrograms(const v1::WorkerConfig& config) {
   if (!FindOnPath(bubblewrap.empty() ? "bwrap" : bubblewrap).ok()) {
     faults.push_back(absl::StrCat(
         "sandbox.bubblewrap_path: ", bubblewrap.empty() ? "bwrap is not on PATH" : bubblewrap,
-        bubblewrap.empty() ? "" : " is no executable file", "; install the package bubblewrap"));
+        bubblewrap.empty() ? "" : " is not an executable file",
+        "; install the package bubblewrap"));
   }
   if (config.toolchains().empty()) check(FindOnPath("g++").status(), "toolchains.compiler_path");
   for (const v1::Toolchain& toolchain : config.toolchains()) {

@@ -105,7 +105,7 @@ absl::StatusOr<std::unique_ptr<FleetProvider>> KubernetesFleet::Create(const v1:
     // It names the Jobs and labels them.
     if (!IsKubernetesName(pool.name())) {
       return absl::InvalidArgumentError(
-          "name: of a pool of Kubernetes Jobs, small letters, digits, '-' and '.'");
+          "name: a pool of Kubernetes Jobs needs lowercase letters, digits, '-' and '.' only");
     }
   } else if (!IsKubernetesName(settings.deployment())) {
     return absl::InvalidArgumentError("kubernetes.deployment or .job_template: give one of them");
@@ -144,7 +144,9 @@ absl::StatusOr<std::unique_ptr<FleetProvider>> KubernetesFleet::Create(const v1:
   }
   if (name_space.empty()) name_space = "default";
   if (!IsKubernetesName(name_space)) {
-    return absl::InvalidArgumentError("kubernetes.name_space: is no name of a namespace");
+    return absl::InvalidArgumentError(
+        "kubernetes.name_space: is not the name of a namespace; use lowercase letters, digits, "
+        "'-' and '.'");
   }
   return std::unique_ptr<FleetProvider>(new KubernetesFleet(
       pool, std::move(name_space), ApiClient(std::move(options)), std::move(job)));

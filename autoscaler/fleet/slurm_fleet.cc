@@ -78,7 +78,8 @@ absl::StatusOr<std::unique_ptr<FleetProvider>> SlurmFleet::Create(const v1::Work
     RETURN_IF_ERROR(CheckDirective("sbatch_args", arg));
     if (!absl::StartsWith(arg, "-")) {
       return absl::InvalidArgumentError(
-          absl::StrCat("slurm.sbatch_args: '", arg, "' is no option"));
+          absl::StrCat("slurm.sbatch_args: '", arg,
+                       "' is not an option; options start with '-', such as --constraint=hopper"));
     }
   }
   for (const std::string& arg : slurm.worker_args()) {

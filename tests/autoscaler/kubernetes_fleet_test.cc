@@ -228,6 +228,11 @@ TEST_F(KubernetesFleetTest, BadSettingsAreNamed) {
   settings->set_api_server("https://10.0.0.1");
   settings->set_deployment("../secrets/x");
   EXPECT_THAT(fault(), HasSubstr("kubernetes.deployment"));
+  settings->set_deployment("workers");
+  settings->set_name_space("Kernels");
+  EXPECT_EQ(fault(),
+            "kubernetes.name_space: is not the name of a namespace; use lowercase letters, digits, "
+            "'-' and '.'");
   settings->set_job_template("/nowhere.json");
   EXPECT_THAT(fault(), HasSubstr("/nowhere.json"));
 }

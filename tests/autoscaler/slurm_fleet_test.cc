@@ -74,7 +74,9 @@ TEST_F(SlurmFleetTest, WhatWouldBreakADirectiveIsRefused) {
   EXPECT_THAT(fault(), HasSubstr("slurm.partition"));
   pool_.mutable_slurm()->set_partition("");
   pool_.mutable_slurm()->add_sbatch_args("x.sh");
-  EXPECT_THAT(fault(), HasSubstr("slurm.sbatch_args"));
+  EXPECT_EQ(fault(),
+            "slurm.sbatch_args: 'x.sh' is not an option; options start with '-', such as "
+            "--constraint=hopper");
   pool_.mutable_slurm()->clear_sbatch_args();
   *pool_.mutable_slurm()->mutable_time_limit() = ToProto(absl::Seconds(10));
   EXPECT_THAT(fault(), HasSubstr("slurm.time_limit"));

@@ -19,6 +19,8 @@ TEST(SpendingTest, AmountsAreReadToTheBillionth) {
        {"", ".", "1.", ".5", "-1", "1e3", "1.0000000001", "1000001", "$2", "1 "}) {
     EXPECT_FALSE(ParseUsd(bad).ok()) << bad;
   }
+  EXPECT_EQ(ParseUsd("cheap").status().message(),
+            "'cheap' is not an amount of US dollars; write one such as 2.49, up to 1000000");
 }
 
 TEST(SpendingTest, WhatWasSpentOutlivesTheProcess) {
