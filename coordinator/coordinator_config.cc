@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "absl/time/time.h"
 #include "common/arguments.h"
 #include "common/config_file.h"
 #include "common/sink_argument.h"
@@ -144,6 +145,16 @@ absl::StatusOr<v1::CoordinatorConfig> LoadCoordinatorConfig(const std::vector<st
       given.set_state_dir(value);
     } else if (name == "--backup") {
       actions->backup = value;
+    } else if (name == "--remove-run") {
+      actions->remove_runs.push_back(value);
+    } else if (name == "--remove-runs-before") {
+      std::string why;
+      if (!absl::ParseTime("%Y-%m-%d", value, &actions->remove_runs_before, &why)) {
+        return UsageError(absl::StrCat("--remove-runs-before: '", value.substr(0, 50),
+                                       "' is not a date; write one such as 2026-11-30"));
+      }
+    } else if (name == "--archive") {
+      actions->archive = value;
     } else if (name == "--dashboard") {
       actions->dashboard = value;
     } else if (name == "--dashboard-host") {
@@ -158,8 +169,14 @@ absl::StatusOr<v1::CoordinatorConfig> LoadCoordinatorConfig(const std::vector<st
       return UsageError(absl::StrCat("unknown argument ", name,
                                      " (known: --config, --listen, --state-dir, --task-dir, "
                                      "--suite, --sink, --dashboard, --dashboard-host, --backup, "
+                                     "--remove-run, --remove-runs-before, --archive, "
                                      "--exit-when-waiting, --check-config)"));
     }
+  }
+  if (actions->removes_runs() == actions->archive.empty()) {
+    return UsageError(
+        "--remove-run and --remove-runs-before need --archive, which says where the database is "
+        "copied to before they remove anything, and --archive needs one of them");
   }
   if (given.task_dirs_size() > 0) config.clear_task_dirs();
   TakeNamed(given.suites(), config.mutable_suites());
@@ -193,8 +210,8 @@ absl::StatusOr<v1::CoordinatorConfig> LoadCoordinatorConfig(const std::vector<st
     faults.emplace_back(status.message());
   }
   for (const std::string& folder : config.task_dirs()) {
-    // A backup asks for no tasks.
-    if (actions->backup.empty() && !IsFolder(folder)) {
+    // Backups and removals ask for no tasks.
+    if (actions->backup.empty() && !actions->removes_runs() && !IsFolder(folder)) {
       faults.push_back(absl::StrCat("task_dirs: no folder '", folder,
                                     "' (give --task-dir, or task_dirs in the config)"));
     }

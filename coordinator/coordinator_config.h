@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "proto/config.pb.h"
 
 namespace ksearch {
@@ -12,6 +13,13 @@ namespace ksearch {
 // What the command line asks for beside the configuration.
 struct CommandLineActions {
   std::string backup;  // copy the database to here and end; empty: do not
+  // Remove these runs, and all that ended before a time, after a copy to `archive`, and end.
+  std::vector<std::string> remove_runs;
+  absl::Time remove_runs_before = absl::InfinitePast();
+  std::string archive;
+  bool removes_runs() const {
+    return !remove_runs.empty() || remove_runs_before != absl::InfinitePast();
+  }
   bool exit_when_waiting = false;
   bool check_config = false;                 // only say whether the configuration is good
   std::string dashboard;                     // where to serve the page, IP:PORT; empty: nowhere
@@ -20,6 +28,7 @@ struct CommandLineActions {
 
 // The command line of ksearch-coordinator over its config file over the defaults of config.proto.
 //   --config FILE --listen ADDR --state-dir DIR --task-dir DIR (repeatable) --backup FILE
+//   --remove-run RUN (repeatable) --remove-runs-before YYYY-MM-DD (UTC) --archive FILE
 //   --suite SUITE (repeatable) --sink SINK (repeatable)
 //   --dashboard IP:PORT --dashboard-host NAME (repeatable) --exit-when-waiting --check-config (both
 //   without a value)

@@ -46,6 +46,7 @@
 #include "coordinator/service/store_descriptions.h"
 #include "coordinator/service/worker_gateway.h"
 #include "coordinator/service/worker_service.h"
+#include "coordinator/store/run_removal.h"
 #include "coordinator/store/store.h"
 #include "coordinator/suites/suite_table.h"
 
@@ -479,6 +480,21 @@ absl::Status Run(const v1::CoordinatorConfig& config, const CommandLineActions& 
   return absl::OkStatus();
 }
 
+absl::Status RemoveOldRuns(const v1::CoordinatorConfig& config, const CommandLineActions& actions) {
+  const RunRemoval removal = {actions.remove_runs, actions.remove_runs_before, actions.archive};
+  ASSIGN_OR_RETURN(const RemovedRuns removed,
+                   RemoveRuns(config.state_dir() + kDatabaseName, removal));
+  if (removed.run_ids.empty()) {
+    std::printf("no run is to be removed\n");
+    return absl::OkStatus();
+  }
+  for (const std::string& run_id : removed.run_ids) std::printf("removed %s\n", run_id.c_str());
+  std::printf("%zu runs with %lld results and %lld model calls are gone; %s has them\n",
+              removed.run_ids.size(), static_cast<long long>(removed.results),
+              static_cast<long long>(removed.calls), actions.archive.c_str());
+  return absl::OkStatus();
+}
+
 }  // namespace
 }  // namespace ksearch
 
@@ -500,6 +516,8 @@ int main(int argc, char** argv) {
         "                           [--sink [NAME=]KIND[:FOLDER]]...\n"
         "                           [--dashboard IP:PORT] [--dashboard-host NAME]...\n"
         "                           [--exit-when-waiting] [--backup COPY] [--check-config]\n"
+        "       ksearch-coordinator [--config FILE] [--state-dir DIR] --archive COPY\n"
+        "                           [--remove-run RUN]... [--remove-runs-before YYYY-MM-DD]\n"
         "       ksearch-coordinator --version\n"
         "FILE is a CoordinatorConfig as textproto, .yaml or .json; arguments after it win.\n"
         "--check-config only says whether it is good. --suite adds tasks in\n"
@@ -508,6 +526,8 @@ int main(int argc, char** argv) {
         "metrics\n"
         "(docs/dashboard.md). --backup copies the\n"
         "database of the state folder to COPY, which may be in use meanwhile, and ends.\n"
+        "--archive does the same with a database that no coordinator uses, and then removes runs\n"
+        "(docs/operations.md).\n"
         "--exit-when-waiting ends the coordinator once every run waits for prompts in a mailbox\n"
         "(docs/mailbox.md); the next start goes on from there.\n");
     return 0;
@@ -517,6 +537,8 @@ int main(int argc, char** argv) {
   absl::Status status = config.status();
   if (status.ok() && actions.check_config) {
     status = ksearch::CheckConfig(*config);
+  } else if (status.ok() && actions.removes_runs()) {
+    status = ksearch::RemoveOldRuns(*config, actions);
   } else if (status.ok()) {
     status = actions.backup.empty()
                  ? ksearch::Run(*config, actions, &signals)
