@@ -2,7 +2,7 @@
 // (synchronous=FULL), gateway and gRPC service, and trivial workers in another process on loopback.
 // Prints one line per figure.
 //
-//   ksearch_dispatch_bench [jobs]
+//   ksearch_dispatch_bench [jobs [workers [runs]]]
 #include <grpcpp/grpcpp.h>
 #include <unistd.h>
 
@@ -41,13 +41,18 @@
 namespace ksearch {
 namespace {
 
-constexpr int kBusyWorkers = 64;
 constexpr int kIdleWorkers = 512;
 constexpr int kSlots = 2;
 constexpr int kLatencyJobs = 1000;
 constexpr absl::Duration kLatencyPace = absl::Milliseconds(5);
 constexpr int kPureWorkers = 64;
 constexpr int kPureJobs = 200'000;
+
+struct Sizes {
+  int jobs = 10'000;
+  int workers = 64;  // that have jobs
+  int runs = 1;      // that ask for them in turn
+};
 
 v1::WorkerHello HelloOf(int number) {
   v1::WorkerHello hello;
@@ -300,7 +305,7 @@ void BenchPureScheduler() {
               kPureJobs / seconds, kPureWorkers);
 }
 
-void BenchDispatch(int jobs) {
+void BenchDispatch(const Sizes& sizes) {
   const std::string folder =
       (std::filesystem::temp_directory_path() / ("ksearch-bench-" + RandomHex(6))).string();
   Store::Options store_options;
@@ -329,11 +334,12 @@ void BenchDispatch(int jobs) {
     }
     while (Connected(gateway) > 0) absl::SleepFor(absl::Milliseconds(5));
 
-    const auto workers = StartWorkers(address, kBusyWorkers, gateway);
+    const auto workers = StartWorkers(address, sizes.workers, gateway);
+    int submitted = 0;
     const auto submit = [&](const v1::JobSpec& spec) {
       const std::string job_id = JobId(spec);
       results.Submitted(job_id);
-      gateway.Submit(job_id, spec, 0);
+      gateway.Submit(job_id, spec, 0, absl::StrCat("run", submitted++ % sizes.runs));
     };
 
     const std::vector<v1::JobSpec> paced = AddJobs(store->get(), "paced", kLatencyJobs);
@@ -346,16 +352,18 @@ void BenchDispatch(int jobs) {
     std::printf(
         "dispatch_latency_ms p50 %.2f p99 %.2f (submit to offer received, %d idle workers, "
         "%.0f jobs/s)\n",
-        At(latencies, 0.5), At(latencies, 0.99), kBusyWorkers,
+        At(latencies, 0.5), At(latencies, 0.99), sizes.workers,
         1.0 / absl::ToDoubleSeconds(kLatencyPace));
 
-    const std::vector<v1::JobSpec> burst = AddJobs(store->get(), "burst", jobs);
+    const std::vector<v1::JobSpec> burst = AddJobs(store->get(), "burst", sizes.jobs);
     const int64_t begin = SteadyNanos();
     for (const v1::JobSpec& spec : burst) submit(spec);
     results.WaitFor(burst.size());
     const double seconds = static_cast<double>(SteadyNanos() - begin) / 1e9;
-    std::printf("durable_results_per_s %.0f (%d jobs, %d workers of %d slots, synchronous=FULL)\n",
-                static_cast<double>(jobs) / seconds, jobs, kBusyWorkers, kSlots);
+    std::printf(
+        "durable_results_per_s %.0f (%d jobs of %d runs, %d workers of %d slots, "
+        "synchronous=FULL)\n",
+        static_cast<double>(sizes.jobs) / seconds, sizes.jobs, sizes.runs, sizes.workers, kSlots);
 
     workers->Kill();
     gateway.Shutdown();
@@ -371,16 +379,22 @@ void BenchDispatch(int jobs) {
 int main(int argc, char** argv) {
   ksearch::SetMinimumLogLevel(ksearch::LogLevel::kWarning);
   const std::vector<std::string> args(argv + 1, argv + argc);
-  int count = 10'000;
+  int count = 0;
   if (args.size() == 3 && args[0] == "--workers" && absl::SimpleAtoi(args[1], &count)) {
     ksearch::RunWorkers(args[2], count);
   }
-  if (args.size() > 1 || (args.size() == 1 && (!absl::SimpleAtoi(args[0], &count) || count < 1))) {
-    std::fprintf(stderr, "usage: ksearch_dispatch_bench [jobs]\n");
+  ksearch::Sizes sizes;
+  int* const given[] = {&sizes.jobs, &sizes.workers, &sizes.runs};
+  bool good = args.size() <= std::size(given);
+  for (size_t i = 0; good && i < args.size(); ++i) {
+    good = absl::SimpleAtoi(args[i], given[i]) && *given[i] >= 1;
+  }
+  if (!good) {
+    std::fprintf(stderr, "usage: ksearch_dispatch_bench [jobs [workers [runs]]]\n");
     return 2;
   }
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   ksearch::BenchPureScheduler();
-  ksearch::BenchDispatch(count);
+  ksearch::BenchDispatch(sizes);
   return 0;
 }

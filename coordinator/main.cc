@@ -79,8 +79,9 @@ class RunWaker {
 class GatewaySink final : public JobSink {
  public:
   explicit GatewaySink(WorkerGateway* gateway) : gateway_(gateway) {}
-  void Submit(const std::string& job_id, const v1::JobSpec& spec) override {
-    gateway_->Submit(job_id, spec, 0);
+  void Submit(const std::string& run_id, const std::string& job_id,
+              const v1::JobSpec& spec) override {
+    gateway_->Submit(job_id, spec, 0, run_id);
   }
   void CancelQueued(const std::string& job_id) override {
     if (gateway_->State(job_id).phase == JobState::Phase::kQueued) gateway_->Cancel(job_id);
@@ -194,10 +195,10 @@ absl::Status RestoreJobs(Store* store, const AccessControl* access, WorkerGatewa
   gateway->Restore(unfinished, std::move(owners), task_faults);
   for (const QueuedJob& job : unfinished) {
     // What only ended runs asked for waits until one of them is resumed.
-    const bool wanted = job.run_ids.empty() ||
-                        std::any_of(job.run_ids.begin(), job.run_ids.end(),
-                                    [&](const std::string& id) { return active.contains(id); });
-    if (wanted) gateway->Submit(job.job_id, job.spec, job.attempts);
+    const auto run = std::find_if(job.run_ids.begin(), job.run_ids.end(),
+                                  [&](const std::string& id) { return active.contains(id); });
+    if (!job.run_ids.empty() && run == job.run_ids.end()) continue;
+    gateway->Submit(job.job_id, job.spec, job.attempts, job.run_ids.empty() ? "" : *run);
   }
   *unfinished_jobs = unfinished.size();
   return absl::OkStatus();

@@ -11,7 +11,9 @@ namespace ksearch {
 class JobSink {
  public:
   virtual ~JobSink() = default;
-  virtual void Submit(const std::string& job_id, const v1::JobSpec& spec) = 0;
+  // `run_id`: whose turn it takes; "": of no run.
+  virtual void Submit(const std::string& run_id, const std::string& job_id,
+                      const v1::JobSpec& spec) = 0;
   // Takes the job back if no worker has it yet; it may be submitted again.
   virtual void CancelQueued(const std::string& job_id) = 0;
 };

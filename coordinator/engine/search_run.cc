@@ -143,7 +143,7 @@ absl::Status SearchRun::TakeUpJobs() {
   for (const QueuedJob& job : jobs) {
     const auto& runs = job.run_ids;
     if (std::find(runs.begin(), runs.end(), run_id_) != runs.end()) {
-      parts_.jobs->Submit(job.job_id, job.spec);
+      parts_.jobs->Submit(run_id_, job.job_id, job.spec);
     }
   }
   return absl::OkStatus();
@@ -559,7 +559,8 @@ absl::Status SearchRun::CommitOnce(bool closed) {
   for (const JobRequestRow& job : step.jobs) {
     const auto recorded = parts_.store->ReadResult(job.job_id);
     // Unreadable: a job done twice is recorded once, one never submitted would be waited for.
-    if (!recorded.ok() || !recorded->has_value()) parts_.jobs->Submit(job.job_id, job.spec);
+    if (!recorded.ok() || !recorded->has_value())
+      parts_.jobs->Submit(run_id_, job.job_id, job.spec);
   }
   return absl::OkStatus();
 }

@@ -50,7 +50,7 @@ absl::Status TaskAdmission::Admit(const v1::Task& task, const v1::RunConfig& con
     if (!parts_.can_place(spec)) return absl::OkStatus();
     RETURN_IF_ERROR(parts_.store->PutBlob(specs.task_sha256(), task.SerializeAsString()));
     RETURN_IF_ERROR(parts_.store->AddJob(job_id, spec));
-    parts_.jobs->Submit(job_id, spec);
+    parts_.jobs->Submit(/*run_id=*/"", job_id, spec);
     submitted = true;
   } while (wait(kPollInterval));
   return absl::OkStatus();

@@ -5,34 +5,34 @@
 
 namespace ksearch {
 
-void JobQueue::Push(const Requirement& requirement, int64_t order, const std::string& job_id) {
-  if (groups_[requirement].emplace(order, job_id).second) ++size_;
+void JobQueue::Push(const Requirement& requirement, const Turn& turn, const std::string& job_id) {
+  if (groups_[requirement].emplace(turn, job_id).second) ++size_;
 }
 
-void JobQueue::Remove(const Requirement& requirement, int64_t order) {
+void JobQueue::Remove(const Requirement& requirement, const Turn& turn) {
   const auto group = groups_.find(requirement);
-  if (group == groups_.end() || group->second.erase(order) == 0) return;
+  if (group == groups_.end() || group->second.erase(turn) == 0) return;
   --size_;
   if (group->second.empty()) groups_.erase(group);
 }
 
 void JobQueue::Visit(absl::FunctionRef<bool(const Requirement&)> accepts,
                      absl::FunctionRef<bool(const std::string& job_id)> visit) const {
-  using Position = std::map<int64_t, std::string>::const_iterator;
+  using Position = std::map<Turn, std::string>::const_iterator;
   std::vector<std::pair<Position, Position>> ranges;  // (next, end) of each accepted group
   for (const auto& [requirement, jobs] : groups_) {
     if (accepts(requirement)) ranges.emplace_back(jobs.begin(), jobs.end());
   }
-  // There are only as many groups as kinds of device and language: a linear search for the oldest
+  // There are only as many groups as kinds of device and language: a linear search for the first
   // head is cheaper than a heap.
   while (true) {
-    std::pair<Position, Position>* oldest = nullptr;
+    std::pair<Position, Position>* first = nullptr;
     for (auto& range : ranges) {
       if (range.first == range.second) continue;
-      if (oldest == nullptr || range.first->first < oldest->first->first) oldest = &range;
+      if (first == nullptr || range.first->first < first->first->first) first = &range;
     }
-    if (oldest == nullptr) return;
-    const Position job = oldest->first++;
+    if (first == nullptr) return;
+    const Position job = first->first++;
     if (!visit(job->second)) return;
   }
 }

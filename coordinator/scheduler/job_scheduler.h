@@ -83,10 +83,16 @@ class JobScheduler {
   virtual ~JobScheduler() = default;
 
   // Queues a job; `attempts` already used up by an earlier life (it gets at least one more). Known
-  // or done job: no effect; a cancelled one is queued anew. Oldest first; a worker that lost or
-  // returned the job gets it last.
-  virtual SchedulerEffects Submit(const std::string& job_id, const v1::JobSpec& spec, int attempts,
-                                  absl::Time now) = 0;
+  // or done job: no effect; a cancelled one is queued anew. Runs take fair turns, confirmations
+  // apart from the rest (FairTurns); the jobs of one run are tried oldest first. A worker that lost
+  // or returned the job gets it last.
+  virtual SchedulerEffects SubmitFor(const std::string& run_id, const std::string& job_id,
+                                     const v1::JobSpec& spec, int attempts, absl::Time now) = 0;
+  // Of no run.
+  SchedulerEffects Submit(const std::string& job_id, const v1::JobSpec& spec, int attempts,
+                          absl::Time now) {
+    return SubmitFor("", job_id, spec, attempts, now);
+  }
   // No more attempts; a lease in flight is cancelled with the worker's next directive.
   virtual SchedulerEffects Cancel(const std::string& job_id) = 0;
   // A result row is committed for the job, brought by `lease_id` (empty: by no lease), late or not.

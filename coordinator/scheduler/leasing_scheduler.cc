@@ -51,8 +51,9 @@ std::unique_ptr<JobScheduler> MakeJobScheduler(JobScheduler::Options options) {
 LeasingScheduler::LeasingScheduler(Options options)
     : options_(std::move(options)), jitter_(options_.seed), times_(options_.default_job_time) {}
 
-SchedulerEffects LeasingScheduler::Submit(const std::string& job_id, const v1::JobSpec& spec,
-                                          int attempts, absl::Time now) {
+SchedulerEffects LeasingScheduler::SubmitFor(const std::string& run_id, const std::string& job_id,
+                                             const v1::JobSpec& spec, int attempts,
+                                             absl::Time now) {
   SchedulerEffects effects;
   now_ = std::max(now_, now);
   if (jobs_.contains(job_id) || done_.contains(job_id)) return effects;
@@ -60,10 +61,11 @@ SchedulerEffects LeasingScheduler::Submit(const std::string& job_id, const v1::J
     EndAsFaulty(job_id, attempts, *fault, &effects);
     return effects;
   }
+  if (queue_.size() == 0) turns_.Restart();
   Job& job = jobs_[job_id];
   job.spec = spec;
   job.requirement = RequirementOf(spec);
-  job.order = next_order_++;
+  job.turn = turns_.Next(run_id, spec.kind(), times_.Expected(spec));
   job.since = now_;
   job.attempts = attempts;
   // Some of them may have been returned rather than lost, so one more try is always fair.
@@ -72,7 +74,7 @@ SchedulerEffects LeasingScheduler::Submit(const std::string& job_id, const v1::J
   for (const auto& [worker_id, worker] : workers_) {
     if (HasOnly(worker.hello(), spec.avoid_device_id())) job.avoided[worker_id].since = now_;
   }
-  queue_.Push(job.requirement, job.order, job_id);
+  queue_.Push(job.requirement, job.turn, job_id);
   WakeFor(job, now_, &effects);
   return effects;
 }
@@ -370,7 +372,7 @@ void LeasingScheduler::FoldUnknown(const std::string& worker_id, const v1::HeldL
 void LeasingScheduler::Adopt(const std::string& worker_id, const v1::HeldLease& held,
                              absl::Time now, SchedulerEffects* effects) {
   Job& job = jobs_.at(held.job_id());
-  queue_.Remove(job.requirement, job.order);
+  queue_.Remove(job.requirement, job.turn);
   // What was counted as lost, in this life or an earlier one, was not.
   if (const auto ended = job.ended_leases.find(held.lease_id()); ended != job.ended_leases.end()) {
     if (ended->second.counted) --job.losses;
@@ -432,7 +434,7 @@ void LeasingScheduler::Requeue(const std::string& job_id, const std::string& wor
     Forget(job_id, /*done=*/true);
     return;
   }
-  queue_.Push(job.requirement, job.order, job_id);
+  queue_.Push(job.requirement, job.turn, job_id);
   WakeFor(job, now, effects);
 }
 
@@ -448,7 +450,7 @@ void LeasingScheduler::CancelLease(const Job& job, absl::string_view note,
 
 void LeasingScheduler::Forget(const std::string& job_id, bool done) {
   if (const auto it = jobs_.find(job_id); it != jobs_.end()) {
-    queue_.Remove(it->second.requirement, it->second.order);
+    queue_.Remove(it->second.requirement, it->second.turn);
     jobs_.erase(it);
   }
   if (!done || !done_.insert(job_id).second) return;
@@ -511,7 +513,8 @@ void LeasingScheduler::Offer(const std::string& worker_id, KnownWorker* worker, 
   worker->CountOffers(seq, static_cast<int>(chosen.size()));
   for (const std::string& job_id : chosen) {
     Job& job = jobs_.at(job_id);
-    queue_.Remove(job.requirement, job.order);
+    queue_.Remove(job.requirement, job.turn);
+    turns_.Reached(job.turn);
     Lease lease;
     lease.lease_id = absl::StrCat(options_.epoch, "-", next_lease_++);
     lease.job_id = job_id;

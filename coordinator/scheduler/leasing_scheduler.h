@@ -12,6 +12,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
 #include "common/rng.h"
+#include "coordinator/scheduler/fair_turns.h"
 #include "coordinator/scheduler/job_queue.h"
 #include "coordinator/scheduler/job_scheduler.h"
 #include "coordinator/scheduler/job_times.h"
@@ -28,8 +29,8 @@ class LeasingScheduler final : public JobScheduler {
  public:
   explicit LeasingScheduler(Options options);
 
-  SchedulerEffects Submit(const std::string& job_id, const v1::JobSpec& spec, int attempts,
-                          absl::Time now) override;
+  SchedulerEffects SubmitFor(const std::string& run_id, const std::string& job_id,
+                             const v1::JobSpec& spec, int attempts, absl::Time now) override;
   SchedulerEffects Cancel(const std::string& job_id) override;
   SchedulerEffects MarkDone(const std::string& job_id, const std::string& lease_id) override;
   SchedulerEffects NoteResult(const std::string& job_id, const v1::JobResult& result) override;
@@ -68,7 +69,7 @@ class LeasingScheduler final : public JobScheduler {
   struct Job {
     v1::JobSpec spec;
     Requirement requirement;
-    int64_t order = 0;
+    Turn turn;
     absl::Time since;        // submitted
     int attempts = 0;        // highest attempt number so far
     int earlier_losses = 0;  // from before a restart of the coordinator
@@ -101,8 +102,8 @@ class LeasingScheduler final : public JobScheduler {
   // Ends a job as its task's fault.
   void EndAsFaulty(const std::string& job_id, int attempts, const std::string& fault,
                    SchedulerEffects* effects);
-  // Jobs for the worker, oldest first, as far as `credits` go. `fair`: of a task that nothing is
-  // known of no second one at a time.
+  // Jobs for the worker, in order of their turns, as far as `credits` go. `fair`: of a task that
+  // nothing is known of no second one at a time.
   void Choose(const std::string& worker_id, const KnownWorker& worker, int credits, bool fair,
               absl::Time now, std::vector<std::string>* chosen, SchedulerEffects* effects);
   // Whether a job of the task is with a worker or chosen for one.
@@ -126,11 +127,11 @@ class LeasingScheduler final : public JobScheduler {
 
   const Options options_;
   Rng jitter_;
-  int64_t next_order_ = 1;
   int64_t next_lease_ = 1;
   absl::Time now_ = absl::InfinitePast();  // newest time seen
   absl::flat_hash_map<std::string, Job> jobs_;
   JobQueue queue_;
+  FairTurns turns_;
   LeaseTable leases_;
   TaskStanding tasks_;
   JobTimes times_;

@@ -54,7 +54,8 @@ void WorkerGateway::Restore(const std::vector<QueuedJob>& unfinished,
   }
 }
 
-void WorkerGateway::Submit(const std::string& job_id, const v1::JobSpec& spec, int attempts) {
+void WorkerGateway::Submit(const std::string& job_id, const v1::JobSpec& spec, int attempts,
+                           const std::string& run_id) {
   std::vector<GivenUp> given_up;
   {
     MutexLock lock(&mu_);
@@ -73,7 +74,7 @@ void WorkerGateway::Submit(const std::string& job_id, const v1::JobSpec& spec, i
       event.set_task(spec.task_name());
       Tell(std::move(event));
     }
-    Apply(scheduler_->Submit(job_id, spec, attempts, clock_->SteadyNow()), &given_up);
+    Apply(scheduler_->SubmitFor(run_id, job_id, spec, attempts, clock_->SteadyNow()), &given_up);
   }
   WriteWorkerLost(given_up);
 }

@@ -84,8 +84,10 @@ class WorkerGateway : public FleetLook {
                const std::vector<TaskFaultRow>& task_faults);
 
   // ---- jobs
-  // `attempts`: used up earlier (QueuedJob::attempts). Known job: no effect.
-  void Submit(const std::string& job_id, const v1::JobSpec& spec, int attempts);
+  // `attempts`: used up earlier (QueuedJob::attempts). `run_id`: the run that takes a turn with it;
+  // "": none. Known job: no effect.
+  void Submit(const std::string& job_id, const v1::JobSpec& spec, int attempts,
+              const std::string& run_id = "");
   // No more attempts; the worker that has it is told to stop. Writes no result.
   void Cancel(const std::string& job_id);
   // The same, and the job ends with this outcome and message for everybody who waits for it, unless

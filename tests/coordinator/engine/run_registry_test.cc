@@ -15,7 +15,7 @@ namespace {
 
 class NoJobs final : public JobSink {
  public:
-  void Submit(const std::string&, const v1::JobSpec&) override {}
+  void Submit(const std::string&, const std::string&, const v1::JobSpec&) override {}
   void CancelQueued(const std::string&) override {}
 };
 
@@ -23,7 +23,8 @@ class NoJobs final : public JobSink {
 class EndingJobs final : public JobSink {
  public:
   EndingJobs(Store* store, v1::Outcome outcome) : store_(store), outcome_(outcome) {}
-  void Submit(const std::string& job_id, const v1::JobSpec& spec) override {
+  void Submit(const std::string& /*run_id*/, const std::string& job_id,
+              const v1::JobSpec& spec) override {
     kinds_.push_back(v1::JobKind_Name(spec.kind()));
     v1::JobResult result;
     result.set_job_id(job_id);

@@ -27,7 +27,8 @@ class InstantWorkers final : public JobSink {
  public:
   explicit InstantWorkers(Store* store) : store_(store) {}
 
-  void Submit(const std::string& job_id, const v1::JobSpec& spec) override {
+  void Submit(const std::string& /*run_id*/, const std::string& job_id,
+              const v1::JobSpec& spec) override {
     ++submitted_[job_id];
     if (hold_) {
       held_.emplace_back(job_id, spec);

@@ -28,7 +28,8 @@ v1::Platform Model(const std::string& model) {
 class MixedWorkers final : public JobSink {
  public:
   explicit MixedWorkers(Store* store) : store_(store) {}
-  void Submit(const std::string& job_id, const v1::JobSpec& spec) override {
+  void Submit(const std::string& /*run_id*/, const std::string& job_id,
+              const v1::JobSpec& spec) override {
     const std::string& asked = spec.platform().device_model();
     const std::string model = asked.empty() ? "H100" : asked;
     models.push_back(model);

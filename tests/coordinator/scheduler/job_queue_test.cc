@@ -24,12 +24,12 @@ std::vector<std::string> All(const JobQueue& queue, v1::Language language) {
   return jobs;
 }
 
-TEST(JobQueueTest, VisitsOldestFirstOverAllGroups) {
+TEST(JobQueueTest, VisitsInOrderOverAllGroups) {
   JobQueue queue;
-  queue.Push(Needs(v1::LANGUAGE_CUDA), 3, "c");
-  queue.Push(Needs(v1::LANGUAGE_CPP), 1, "a");
-  queue.Push(Needs(v1::LANGUAGE_CPP), 4, "d");
-  queue.Push(Needs(v1::LANGUAGE_CUDA), 2, "b");
+  queue.Push(Needs(v1::LANGUAGE_CUDA), {0, 3}, "c");
+  queue.Push(Needs(v1::LANGUAGE_CPP), {0, 1}, "a");
+  queue.Push(Needs(v1::LANGUAGE_CPP), {0, 4}, "d");
+  queue.Push(Needs(v1::LANGUAGE_CUDA), {0, 2}, "b");
   std::vector<std::string> jobs;
   queue.Visit([](const Requirement&) { return true; },
               [&](const std::string& job) {
@@ -40,24 +40,31 @@ TEST(JobQueueTest, VisitsOldestFirstOverAllGroups) {
   EXPECT_EQ(All(queue, v1::LANGUAGE_CPP), (std::vector<std::string>{"a", "d"}));
 }
 
+TEST(JobQueueTest, TurnsCountBeforeAge) {
+  JobQueue queue;
+  queue.Push(Needs(v1::LANGUAGE_CPP), {7, 1}, "b");
+  queue.Push(Needs(v1::LANGUAGE_CPP), {3, 2}, "a");
+  EXPECT_EQ(All(queue, v1::LANGUAGE_CPP), (std::vector<std::string>{"a", "b"}));
+}
+
 TEST(JobQueueTest, RemovedJobsAreGoneAndCounted) {
   JobQueue queue;
-  queue.Push(Needs(v1::LANGUAGE_CPP), 1, "a");
-  queue.Push(Needs(v1::LANGUAGE_CPP), 2, "b");
-  queue.Remove(Needs(v1::LANGUAGE_CPP), 1);
-  queue.Remove(Needs(v1::LANGUAGE_CPP), 1);
+  queue.Push(Needs(v1::LANGUAGE_CPP), {0, 1}, "a");
+  queue.Push(Needs(v1::LANGUAGE_CPP), {0, 2}, "b");
+  queue.Remove(Needs(v1::LANGUAGE_CPP), {0, 1});
+  queue.Remove(Needs(v1::LANGUAGE_CPP), {0, 1});
   EXPECT_EQ(queue.size(), 1);
   EXPECT_EQ(All(queue, v1::LANGUAGE_CPP), std::vector<std::string>{"b"});
-  queue.Remove(Needs(v1::LANGUAGE_CPP), 2);
+  queue.Remove(Needs(v1::LANGUAGE_CPP), {0, 2});
   EXPECT_FALSE(queue.HasAny([](const Requirement&) { return true; }));
 }
 
-TEST(JobQueueTest, JobThatComesBackKeepsItsPlace) {
+TEST(JobQueueTest, JobThatComesBackKeepsItsTurn) {
   JobQueue queue;
-  queue.Push(Needs(v1::LANGUAGE_CPP), 1, "a");
-  queue.Push(Needs(v1::LANGUAGE_CPP), 2, "b");
-  queue.Remove(Needs(v1::LANGUAGE_CPP), 1);
-  queue.Push(Needs(v1::LANGUAGE_CPP), 1, "a");
+  queue.Push(Needs(v1::LANGUAGE_CPP), {0, 1}, "a");
+  queue.Push(Needs(v1::LANGUAGE_CPP), {0, 2}, "b");
+  queue.Remove(Needs(v1::LANGUAGE_CPP), {0, 1});
+  queue.Push(Needs(v1::LANGUAGE_CPP), {0, 1}, "a");
   EXPECT_EQ(All(queue, v1::LANGUAGE_CPP), (std::vector<std::string>{"a", "b"}));
 }
 

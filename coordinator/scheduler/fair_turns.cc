@@ -1,0 +1,29 @@
+#include "coordinator/scheduler/fair_turns.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace ksearch {
+namespace {
+
+// A job that is expected to take no time still takes a turn.
+constexpr absl::Duration kLeast = absl::Milliseconds(1);
+// Keeps virtual time far from overflow, whatever somebody expects.
+constexpr absl::Duration kMost = absl::Hours(24);
+
+}  // namespace
+
+Turn FairTurns::Next(const std::string& run_id, v1::JobKind kind, absl::Duration expected) {
+  const bool confirms = kind == v1::JOB_KIND_CONFIRM;
+  int64_t& end = ends_[absl::StrCat(run_id, confirms ? "/confirm" : "")];
+  Turn turn;
+  turn.start_us = std::max(now_us_, end);
+  turn.order = next_order_++;
+  end = turn.start_us + absl::ToInt64Microseconds(std::clamp(expected, kLeast, kMost));
+  return turn;
+}
+
+void FairTurns::Reached(const Turn& turn) { now_us_ = std::max(now_us_, turn.start_us); }
+
+}  // namespace ksearch
