@@ -65,7 +65,8 @@ LocalCluster::LocalCluster() : worker_config_(SourcePath("configs/worker_cpu.tex
     std::filesystem::copy_file(Environment("KSEARCH_BIN_DIR") + "/" + name, BinaryPath(name));
   }
   // Not in every build.
-  for (const char* name : {"ksearch_runner.py", "libksearch_python_runner.so"}) {
+  for (const char* name :
+       {"ksearch_runner.py", "libksearch_python_runner.so", "ksearch-autoscaler"}) {
     std::error_code ignored;
     std::filesystem::copy_file(Environment("KSEARCH_BIN_DIR") + "/" + name, BinaryPath(name),
                                ignored);

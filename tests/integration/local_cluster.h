@@ -44,6 +44,8 @@ class LocalCluster {
   // In what is started from now on.
   void SetEnvironment(const std::string& name, const std::string& value);
   void StartWorker(const std::string& name, const std::vector<std::string>& args = {});
+  // Any program, under this name from now on. Does not wait.
+  void Start(const std::string& name, std::vector<std::string> argv);
 
   // SIGKILL, and waits until it is gone.
   void Kill(const std::string& name);
@@ -53,6 +55,9 @@ class LocalCluster {
   std::string WaitForEnd(const std::string& name);
   bool Running(const std::string& name);
   std::string Log(const std::string& name) const;
+
+  // The configuration of workers started from now on.
+  const std::string& worker_config() const { return worker_config_; }
 
   // Runs `ksearch args...` against the coordinator.
   CommandOutput Cli(const std::vector<std::string>& args,
@@ -64,7 +69,6 @@ class LocalCluster {
   int Pid(const std::string& name) const;
 
  private:
-  void Start(const std::string& name, std::vector<std::string> argv);
   std::string WorkerConfig() const;
   void SetWorkerConfig(const std::string& config);
 
