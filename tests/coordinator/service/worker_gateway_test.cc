@@ -1,4 +1,3 @@
-#include "common/protocol_version.h"
 #include "coordinator/service/worker_gateway.h"
 
 #include <memory>
@@ -9,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/identity.h"
 #include "common/log.h"
+#include "common/protocol_version.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/fakes/eventually.h"

@@ -1,5 +1,4 @@
 // The workers' service as a bare client sees it, over loopback.
-#include "common/protocol_version.h"
 #include "coordinator/service/worker_service.h"
 
 #include <chrono>
@@ -10,6 +9,7 @@
 #include "common/grpc_channel.h"
 #include "common/identity.h"
 #include "common/log.h"
+#include "common/protocol_version.h"
 #include "gtest/gtest.h"
 #include "tests/fakes/eventually.h"
 #include "tests/fakes/fake_store.h"
