@@ -1,7 +1,6 @@
 #include "coordinator/proposer/attempt_prompt.h"
 
 #include <string>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
@@ -33,7 +32,6 @@ constexpr int kHistoryTokens = 3000;
 constexpr int kInspirationTokens = 10000;
 constexpr int kDirectionTokens = 700;
 constexpr int kComplaintTokens = 5000;
-constexpr size_t kMaxHistoryLine = 600;
 
 // {answer} is what to send.
 constexpr absl::string_view kRequestSample =
@@ -157,15 +155,6 @@ std::string CodeText(const ShownCode& code) {
   return absl::StrCat("Measured: ", ShownCodeText(code), ".\n\n", RenderSources(code.sources));
 }
 
-std::string LinesText(const PromptFacts& facts, absl::string_view name,
-                      const std::vector<std::string>& lines) {
-  std::string text;
-  for (const std::string& line : lines) {
-    absl::StrAppend(&text, "- ", WithoutHeldOut(facts.task, SafeLine(line, kMaxHistoryLine)), "\n");
-  }
-  return text.empty() ? "" : QuotedData(name, text);
-}
-
 std::string DirectionText(const PromptFacts& facts, const AttemptPromptContext& context) {
   if (context.direction.empty()) return "";
   return absl::StrCat(
@@ -184,19 +173,6 @@ std::string ComplaintText(const AttemptPromptContext& context) {
           : "Send the whole answer again, every file complete, in the format described.\n");
 }
 
-PromptPart Part(absl::string_view name, absl::string_view heading, std::string text,
-                Priority priority, int max_tokens, Keep keep = Keep::kHead) {
-  PromptPart part;
-  part.name = std::string(name);
-  part.heading = std::string(heading);
-  part.text = std::move(text);
-  part.priority = priority;
-  part.max_tokens = max_tokens;
-  part.keep = keep;
-  if (priority == Priority::kRequired) part.min_tokens = 0;
-  return part;
-}
-
 }  // namespace
 
 // What is the same for the whole run comes first: providers bill a repeated beginning at a
@@ -212,70 +188,71 @@ Prompt BuildAttemptPrompt(const PromptFacts& facts, const AttemptPromptContext& 
   PromptAssembler assembler(facts.max_tokens - EstimateTokens(prompt.system));
   if (!brief) {
     assembler
-        .Add(Part("definition", "Task", DefinitionText(facts), Priority::kRequired,
-                  kDefinitionTokens))
-        .Add(Part("kernel header", "Entry point", EntryPointText(facts), Priority::kRequired,
-                  kHeaderTokens))
-        .Add(Part("reference",
-                  "Reference implementation (defines what is correct; slow on purpose)",
-                  ReferenceText(facts), Priority::kImportant, kReferenceTokens))
-        .Add(Part("workloads", "Workloads measured during the search",
-                  absl::StrCat(WorkloadsText(facts), UnseenSizesText(facts)), Priority::kImportant,
-                  kWorkloadsTokens))
-        .Add(Part("history", "Earlier attempts and what came of them",
-                  LinesText(facts, "attempts", context.history), Priority::kUseful, kHistoryTokens,
-                  Keep::kTail))
-        .Add(Part("notes", "What other attempts have taught",
-                  LinesText(facts, "notes", context.notes), Priority::kUseful, kHistoryTokens));
+        .Add(MakePart("definition", "Task", DefinitionText(facts), Priority::kRequired,
+                      kDefinitionTokens))
+        .Add(MakePart("kernel header", "Entry point", EntryPointText(facts), Priority::kRequired,
+                      kHeaderTokens))
+        .Add(MakePart("reference",
+                      "Reference implementation (defines what is correct; slow on purpose)",
+                      ReferenceText(facts), Priority::kImportant, kReferenceTokens))
+        .Add(MakePart("workloads", "Workloads measured during the search",
+                      absl::StrCat(WorkloadsText(facts), UnseenSizesText(facts)),
+                      Priority::kImportant, kWorkloadsTokens))
+        .Add(MakePart("history", "Earlier attempts and what came of them",
+                      LinesText(facts, "attempts", context.history), Priority::kUseful,
+                      kHistoryTokens, Keep::kTail))
+        .Add(MakePart("notes", "What other attempts have taught",
+                      LinesText(facts, "notes", context.notes), Priority::kUseful, kHistoryTokens));
     int number = 0;
     for (const ShownCode& inspiration : context.inspirations) {
       ++number;
-      assembler.Add(
-          Part(absl::StrCat("other program ", number), absl::StrCat("Other program ", number),
-               CodeText(inspiration),
-               context.kind == v1::AttemptPlan::CROSS ? Priority::kImportant : Priority::kUseful,
-               kInspirationTokens, Keep::kBothEnds));
+      assembler.Add(MakePart(
+          absl::StrCat("other program ", number), absl::StrCat("Other program ", number),
+          CodeText(inspiration),
+          context.kind == v1::AttemptPlan::CROSS ? Priority::kImportant : Priority::kUseful,
+          kInspirationTokens, Keep::kBothEnds));
     }
   }
   if (context.base.has_value()) {
-    assembler.Add(Part("base code", "Program to start from", CodeText(*context.base),
-                       Priority::kRequired, kCodeTokens, Keep::kBothEnds));
+    assembler.Add(MakePart("base code", "Program to start from", CodeText(*context.base),
+                           Priority::kRequired, kCodeTokens, Keep::kBothEnds));
   }
   if (context.base_result.has_value() && !brief) {
     assembler
-        .Add(Part("performance", "Its measurements", PerformanceText(facts, *context.base_result),
-                  Priority::kImportant, kPerformanceTokens))
-        .Add(Part("packet", "What compiler and profiler say of it",
-                  PacketText(facts, *context.base_result, nullptr), Priority::kImportant,
-                  kPacketTokens));
+        .Add(MakePart("performance", "Its measurements",
+                      PerformanceText(facts, *context.base_result), Priority::kImportant,
+                      kPerformanceTokens))
+        .Add(MakePart("packet", "What compiler and profiler say of it",
+                      PacketText(facts, *context.base_result, nullptr), Priority::kImportant,
+                      kPacketTokens));
   }
   if (context.base_confirmation.has_value() && !brief) {
-    assembler.Add(Part("confirmation", "What its confirmation found",
-                       ConfirmationText(*context.base_confirmation), Priority::kImportant,
-                       kFailureTokens));
+    assembler.Add(MakePart("confirmation", "What its confirmation found",
+                           ConfirmationText(*context.base_confirmation), Priority::kImportant,
+                           kFailureTokens));
   }
   if (context.failed.has_value() && context.kind == v1::AttemptPlan::REPAIR) {
-    assembler.Add(Part("failed code", "Program that does not work", CodeText(*context.failed),
-                       Priority::kRequired, kCodeTokens, Keep::kBothEnds));
+    assembler.Add(MakePart("failed code", "Program that does not work", CodeText(*context.failed),
+                           Priority::kRequired, kCodeTokens, Keep::kBothEnds));
   }
   if (context.failed_result.has_value()) {
-    assembler.Add(
-        Part("failure",
-             context.kind == v1::AttemptPlan::REPAIR ? "What went wrong"
-                                                     : "How the last attempt at changing it failed",
-             FailureText(facts, *context.failed_result), Priority::kImportant, kFailureTokens));
+    assembler.Add(MakePart(
+        "failure",
+        context.kind == v1::AttemptPlan::REPAIR ? "What went wrong"
+                                                : "How the last attempt at changing it failed",
+        FailureText(facts, *context.failed_result), Priority::kImportant, kFailureTokens));
   }
   if (context.failed_confirmation.has_value()) {
-    assembler.Add(Part("refusal", "What its confirmation found",
-                       ConfirmationText(*context.failed_confirmation), Priority::kRequired,
-                       kFailureTokens));
+    assembler.Add(MakePart("refusal", "What its confirmation found",
+                           ConfirmationText(*context.failed_confirmation), Priority::kRequired,
+                           kFailureTokens));
   }
   assembler
-      .Add(Part("direction", "Direction", DirectionText(facts, context), Priority::kRequired,
-                kDirectionTokens))
-      .Add(Part("request", "What to do now", RequestText(context), Priority::kRequired, 0))
-      .Add(Part("complaint", "Complaint", ComplaintText(context), Priority::kRequired,
-                kComplaintTokens));
+      .Add(MakePart("direction", "Direction", DirectionText(facts, context), Priority::kRequired,
+                    kDirectionTokens))
+      .Add(MakePart("request", "What to do now", RequestText(context), Priority::kRequired, 0))
+      .Add(MakePart("complaint", "Complaint", ComplaintText(context), Priority::kRequired,
+                    kComplaintTokens));
   prompt.user = assembler.Assemble(&prompt.dropped_parts);
   return prompt;
 }

@@ -17,6 +17,7 @@
 namespace ksearch {
 namespace {
 
+constexpr size_t kMaxListedLine = 600;
 constexpr int kMaxErrors = 12;
 constexpr int kMaxWarnings = 4;
 constexpr size_t kMaxDiagnostic = 400;
@@ -284,6 +285,15 @@ std::string ShownCodeText(const ShownCode& code) {
   std::string text = absl::StrFormat("score %.4f", *code.score);
   if (code.latency_us.has_value()) absl::StrAppendFormat(&text, ", %.3f us", *code.latency_us);
   return text;
+}
+
+std::string LinesText(const PromptFacts& facts, absl::string_view name,
+                      const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) {
+    absl::StrAppend(&text, "- ", WithoutHeldOut(facts.task, SafeLine(line, kMaxListedLine)), "\n");
+  }
+  return text.empty() ? "" : QuotedData(name, text);
 }
 
 std::string QuotedData(absl::string_view name, absl::string_view text) {

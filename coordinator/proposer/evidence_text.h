@@ -2,6 +2,7 @@
 #define KSEARCH_COORDINATOR_PROPOSER_EVIDENCE_TEXT_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "coordinator/proposer/prompt.h"
@@ -34,6 +35,11 @@ std::string InFlightText(const PromptFacts& facts, absl::string_view text);
 
 // "score 1.234, 56.7 us", or "did not pass".
 std::string ShownCodeText(const ShownCode& code);
+
+// A list of lines by models and tools, each of at most 600 bytes and without held-out workloads, as
+// quoted data; empty if there is none.
+std::string LinesText(const PromptFacts& facts, absl::string_view name,
+                      const std::vector<std::string>& lines);
 
 // Untrusted text between tags: <data name="..."> ... </data>.
 std::string QuotedData(absl::string_view name, absl::string_view text);

@@ -1,7 +1,5 @@
 #include "coordinator/proposer/note_prompt.h"
 
-#include <utility>
-
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "coordinator/proposer/code_prompt_text.h"
@@ -22,7 +20,6 @@ constexpr int kReferenceTokens = 4000;
 constexpr int kWorkloadsTokens = 3000;
 constexpr int kProgramTokens = 10000;
 constexpr int kListTokens = 3000;
-constexpr size_t kMaxLine = 600;
 
 constexpr absl::string_view kRole =
     R"(You help a search for a fast program. Others write the programs; you are asked for short notes that tell them
@@ -46,28 +43,6 @@ plan says in one or two sentences what the program does and which bound that rem
 you expect most.
 )";
 
-std::string LinesText(const PromptFacts& facts, absl::string_view name,
-                      const std::vector<std::string>& lines) {
-  std::string text;
-  for (const std::string& line : lines) {
-    absl::StrAppend(&text, "- ", WithoutHeldOut(facts.task, SafeLine(line, kMaxLine)), "\n");
-  }
-  return text.empty() ? "" : QuotedData(name, text);
-}
-
-PromptPart Part(std::string name, std::string heading, std::string text, Priority priority,
-                int max_tokens, Keep keep = Keep::kHead) {
-  PromptPart part;
-  part.name = std::move(name);
-  part.heading = std::move(heading);
-  part.text = std::move(text);
-  part.priority = priority;
-  part.max_tokens = max_tokens;
-  part.keep = keep;
-  if (priority == Priority::kRequired) part.min_tokens = 0;
-  return part;
-}
-
 }  // namespace
 
 Prompt BuildNotePrompt(const PromptFacts& facts, const NotePromptContext& context) {
@@ -77,36 +52,37 @@ Prompt BuildNotePrompt(const PromptFacts& facts, const NotePromptContext& contex
                                HardwareHintsText(facts), "\n# Answer\n", kFormat);
   PromptAssembler assembler(facts.max_tokens - EstimateTokens(prompt.system));
   assembler
-      .Add(
-          Part("definition", "Task", DefinitionText(facts), Priority::kRequired, kDefinitionTokens))
-      .Add(Part("reference", "Reference implementation (defines what is correct; slow on purpose)",
-                ReferenceText(facts), Priority::kUseful, kReferenceTokens))
-      .Add(Part("workloads", "Workloads measured during the search", WorkloadsText(facts),
-                Priority::kImportant, kWorkloadsTokens));
+      .Add(MakePart("definition", "Task", DefinitionText(facts), Priority::kRequired,
+                    kDefinitionTokens))
+      .Add(MakePart("reference",
+                    "Reference implementation (defines what is correct; slow on purpose)",
+                    ReferenceText(facts), Priority::kUseful, kReferenceTokens))
+      .Add(MakePart("workloads", "Workloads measured during the search", WorkloadsText(facts),
+                    Priority::kImportant, kWorkloadsTokens));
   int number = 0;
   for (const ShownCode& program : context.programs) {
     ++number;
-    assembler.Add(Part(
+    assembler.Add(MakePart(
         absl::StrCat("program ", number), absl::StrCat("Program ", number),
         absl::StrCat("Measured: ", ShownCodeText(program), ".\n\n", RenderSources(program.sources)),
         Priority::kUseful, kProgramTokens, Keep::kBothEnds));
   }
   assembler
-      .Add(Part("history", "Attempts and what came of them",
-                LinesText(facts, "attempts", context.history), Priority::kImportant, kListTokens,
-                Keep::kTail))
-      .Add(Part("known", "Known already", LinesText(facts, "known", context.known),
-                Priority::kImportant, kListTokens))
-      .Add(Part("request", "What to do now",
-                absl::StrReplaceAll(context.kind == v1::NoteState::PLANS ? kPlans : kLessons,
-                                    {{"{wanted}", absl::StrCat(context.wanted)}}),
-                Priority::kRequired, 0))
-      .Add(Part("complaint", "Complaint",
-                context.complaint.empty()
-                    ? ""
-                    : absl::StrCat("Your previous answer could not be used:\n",
-                                   QuotedData("fault", context.complaint)),
-                Priority::kRequired, kListTokens));
+      .Add(MakePart("history", "Attempts and what came of them",
+                    LinesText(facts, "attempts", context.history), Priority::kImportant,
+                    kListTokens, Keep::kTail))
+      .Add(MakePart("known", "Known already", LinesText(facts, "known", context.known),
+                    Priority::kImportant, kListTokens))
+      .Add(MakePart("request", "What to do now",
+                    absl::StrReplaceAll(context.kind == v1::NoteState::PLANS ? kPlans : kLessons,
+                                        {{"{wanted}", absl::StrCat(context.wanted)}}),
+                    Priority::kRequired, 0))
+      .Add(MakePart("complaint", "Complaint",
+                    context.complaint.empty()
+                        ? ""
+                        : absl::StrCat("Your previous answer could not be used:\n",
+                                       QuotedData("fault", context.complaint)),
+                    Priority::kRequired, kListTokens));
   prompt.user = assembler.Assemble(&prompt.dropped_parts);
   return prompt;
 }

@@ -36,6 +36,19 @@ int EstimateTokens(absl::string_view text) {
   return static_cast<int>((text.size() + kBytesPerToken - 1) / kBytesPerToken);
 }
 
+PromptPart MakePart(absl::string_view name, absl::string_view heading, std::string text,
+                    PromptPart::Priority priority, int max_tokens, Keep keep) {
+  PromptPart part;
+  part.name = std::string(name);
+  part.heading = std::string(heading);
+  part.text = std::move(text);
+  part.priority = priority;
+  part.max_tokens = max_tokens;
+  part.keep = keep;
+  if (priority == PromptPart::Priority::kRequired) part.min_tokens = 0;
+  return part;
+}
+
 PromptAssembler& PromptAssembler::Add(PromptPart part) {
   part.text = std::string(absl::StripTrailingAsciiWhitespace(part.text));
   if (!part.text.empty()) parts_.push_back(std::move(part));

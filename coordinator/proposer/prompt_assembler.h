@@ -28,6 +28,10 @@ struct PromptPart {
   int min_tokens = 64;
 };
 
+// What is required is never dropped, however little of it is left.
+PromptPart MakePart(absl::string_view name, absl::string_view heading, std::string text,
+                    PromptPart::Priority priority, int max_tokens, Keep keep = Keep::kHead);
+
 // Puts parts together in the order they were added, within their own budgets and that of the whole.
 // Required parts are cut to their own budget only. The same parts give the same text.
 class PromptAssembler {

@@ -69,6 +69,36 @@ bool Contains(const MemberList& members, const v1::PopulationMember& member) {
   return std::find(members.begin(), members.end(), &member) != members.end();
 }
 
+MemberList MembersOf(const google::protobuf::RepeatedField<int32_t>& numbers,
+                     const Members& members) {
+  MemberList list;
+  for (const int number : numbers) {
+    const v1::PopulationMember* member = FindMember(members, number);
+    if (member != nullptr) list.push_back(member);
+  }
+  return list;
+}
+
+void UpdateArchive(const v1::EvaluationLogState& log, const Members& members,
+                   const v1::PopulationMember& member, int most,
+                   google::protobuf::RepeatedField<int32_t>* archive) {
+  if (std::find(archive->begin(), archive->end(), member.number()) != archive->end()) return;
+  if (archive->size() < most) {
+    archive->Add(member.number());
+    return;
+  }
+  int32_t* worst = nullptr;
+  double least = 0;
+  for (int32_t& number : *archive) {
+    const double fitness = Fitness(log, *FindMember(members, number));
+    if (worst == nullptr || fitness < least) {
+      worst = &number;
+      least = fitness;
+    }
+  }
+  if (Fitness(log, member) > least) *worst = member.number();
+}
+
 v1::PopulationMember ChildOf(const EndedAttempt& ended) {
   v1::PopulationMember child;
   child.set_candidate_id(ended.attempt.candidate_id());

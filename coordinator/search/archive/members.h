@@ -37,6 +37,15 @@ void SortByFitness(const v1::EvaluationLogState& log, MemberList* members);
 const v1::PopulationMember* Fittest(const v1::EvaluationLogState& log, const MemberList& members);
 bool Contains(const MemberList& members, const v1::PopulationMember& member);
 
+// The members with these numbers, in the order of `numbers`; those that are gone are left out.
+MemberList MembersOf(const google::protobuf::RepeatedField<int32_t>& numbers,
+                     const Members& members);
+// Puts `member` into an archive of the fittest, in place of the worst one if `most` are in it and
+// it is fitter. Every number of the archive is that of a member.
+void UpdateArchive(const v1::EvaluationLogState& log, const Members& members,
+                   const v1::PopulationMember& member, int most,
+                   google::protobuf::RepeatedField<int32_t>* archive);
+
 // The member that the program of an ended attempt becomes: program, idea, features, round, and the
 // plan's island and parent. Its number is 0.
 v1::PopulationMember ChildOf(const EndedAttempt& ended);

@@ -46,15 +46,6 @@ MemberList IslandOf(const v1::OpenEvolveState& books, int island) {
                      [&](const v1::PopulationMember& member) { return member.island() == island; });
 }
 
-MemberList ArchiveOf(const v1::OpenEvolveState& books) {
-  MemberList archive;
-  for (const int number : books.archive()) {
-    const v1::PopulationMember* member = FindMember(books.members(), number);
-    if (member != nullptr) archive.push_back(member);
-  }
-  return archive;
-}
-
 void Widen(double value, v1::OpenEvolveState::Range* range) {
   range->set_low(range->known() ? std::min(range->low(), value) : value);
   range->set_high(range->known() ? std::max(range->high(), value) : value);
@@ -155,7 +146,7 @@ const v1::PopulationMember* OpenEvolve::DrawParent(const State& state, int islan
     *operation = "explore";
     return home.empty() ? Fittest(state.log(), all) : DrawOne(home, rng);
   }
-  const MemberList archive = ArchiveOf(books);
+  const MemberList archive = MembersOf(books.archive(), books.members());
   if (draw < settings_.exploration() + settings_.exploitation() && !archive.empty()) {
     *operation = "exploit";
     MemberList own;
@@ -389,28 +380,9 @@ void OpenEvolve::Insert(v1::PopulationMember newcomer, int island, State* state,
     }
     Remove(displaced, books);
   }
-  UpdateArchive(*FindMember(books->members(), number), state);
+  UpdateArchive(state->log(), books->members(), *FindMember(books->members(), number),
+                settings_.archive(), books->mutable_archive());
   EnforceLimit(number, state);
-}
-
-void OpenEvolve::UpdateArchive(const v1::PopulationMember& member, State* state) const {
-  v1::OpenEvolveState* books = state->mutable_openevolve();
-  auto* archive = books->mutable_archive();
-  if (std::find(archive->begin(), archive->end(), member.number()) != archive->end()) return;
-  if (archive->size() < settings_.archive()) {
-    archive->Add(member.number());
-    return;
-  }
-  int32_t* worst = nullptr;
-  double least = 0;
-  for (int32_t& number : *archive) {
-    const double fitness = Fitness(state->log(), *FindMember(books->members(), number));
-    if (worst == nullptr || fitness < least) {
-      worst = &number;
-      least = fitness;
-    }
-  }
-  if (Fitness(state->log(), member) > least) *worst = member.number();
 }
 
 void OpenEvolve::EnforceLimit(int newcomer, State* state) const {

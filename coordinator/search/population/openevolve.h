@@ -51,7 +51,6 @@ class OpenEvolve : public AttemptPolicy {
   Bins BinsOf(v1::PopulationMember* member, State* state, Rng& rng) const;
   double DiversityOf(v1::PopulationMember* member, v1::OpenEvolveState* books, Rng& rng) const;
   void UpdateReferences(v1::OpenEvolveState* books, Rng& rng) const;
-  void UpdateArchive(const v1::PopulationMember& member, State* state) const;
   void EnforceLimit(int newcomer, State* state) const;
   void Remove(int number, v1::OpenEvolveState* books) const;
   v1::OpenEvolveState* Books(State* state) const;

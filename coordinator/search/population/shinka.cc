@@ -54,13 +54,12 @@ double Sigmoid(double x) {
 
 // Archived programs of an island that work.
 MemberList ArchiveOf(const v1::AttemptSearchState& state, int island) {
-  MemberList archive;
-  for (const int number : state.shinka().archive()) {
-    const v1::PopulationMember* member = FindMember(state.shinka().members(), number);
-    if (member != nullptr && member->island() == island && Stands(state.log(), *member)) {
-      archive.push_back(member);
-    }
-  }
+  MemberList archive = MembersOf(state.shinka().archive(), state.shinka().members());
+  archive.erase(std::remove_if(archive.begin(), archive.end(),
+                               [&](const v1::PopulationMember* member) {
+                                 return member->island() != island || !Stands(state.log(), *member);
+                               }),
+                archive.end());
   return archive;
 }
 
@@ -312,27 +311,9 @@ void Shinka::Add(v1::PopulationMember member, State* state) const {
   const v1::PopulationMember* added =
       AddMember(member, books->last_number(), books->mutable_members());
   books->set_last_number(added->number());
-  UpdateArchive(*added, state);
-}
-
-void Shinka::UpdateArchive(const v1::PopulationMember& member, State* state) const {
-  if (!Stands(state->log(), member)) return;
-  v1::ShinkaState* books = state->mutable_shinka();
-  auto* archive = books->mutable_archive();
-  if (archive->size() < settings_.archive()) {
-    archive->Add(member.number());
-    return;
-  }
-  int32_t* worst = nullptr;
-  double least = 0;
-  for (int32_t& number : *archive) {
-    const double fitness = Fitness(state->log(), *FindMember(books->members(), number));
-    if (worst == nullptr || fitness < least) {
-      worst = &number;
-      least = fitness;
-    }
-  }
-  if (Fitness(state->log(), member) > least) *worst = member.number();
+  if (!Stands(state->log(), *added)) return;
+  UpdateArchive(state->log(), books->members(), *added, settings_.archive(),
+                books->mutable_archive());
 }
 
 void Shinka::EnforceLimit(State* state) const {

@@ -52,7 +52,6 @@ class Shinka : public AttemptPolicy {
   // A program to repair with those it descends from, while nothing works.
   v1::AttemptPlan PlanRepair(const State& state, Rng& rng) const;
   void Add(v1::PopulationMember member, State* state) const;
-  void UpdateArchive(const v1::PopulationMember& member, State* state) const;
   void EnforceLimit(State* state) const;
 
   const v1::ShinkaSettings settings_;
