@@ -59,9 +59,9 @@ void BindCount(CLI::App* app, const std::string& flag, const std::string& text, 
 }
 
 template <typename T>
-void Bind(CLI::App* app, const std::string& flag, const std::string& text,
-          std::function<void(T)> set) {
-  app->add_option_function<T>(
+CLI::Option* Bind(CLI::App* app, const std::string& flag, const std::string& text,
+                  std::function<void(T)> set) {
+  return app->add_option_function<T>(
       flag, [set](const T& value) { set(value); }, text);
 }
 
@@ -122,9 +122,26 @@ void AddRun(CLI::App* app, Options* options) {
   CLI::Option* const seed = app->add_option(
       "--seed-solution", options->seed_files,
       "start from this program (may be repeated): FILE, FOLDER, results/NAME or run:ID");
-  app->add_option("--seed-published", options->seed_solution,
-                  "start from this published solution, as `task solutions` names it")
-      ->excludes(seed);
+  CLI::Option* const published =
+      app->add_option("--seed-published", options->seed_solution,
+                      "start from this published solution, as `task solutions` names it")
+          ->excludes(seed);
+  // K-Search's names.
+  CLI::Option* const solution =
+      app->add_option("--continue-from-solution", options->continue_from_solution,
+                      "start from this file, or from the best confirmed program of this run")
+          ->excludes(seed)
+          ->excludes(published);
+  Bind<std::string>(app, "--continue-from-world-model",
+                    "start from the best confirmed program of this run and from its tree",
+                    [run](const std::string& v) { run->set_continue_from_world_model(v); })
+      ->excludes(seed)
+      ->excludes(published)
+      ->excludes(solution);
+  Bind<std::string>(app, "--target-gpu",
+                    "name this hardware to the models, e.g. \"H100\" (default: what the workers "
+                    "report)",
+                    [run](const std::string& v) { run->set_target_hardware(v); });
   app->add_option("--config", options->config_file, "RunConfig as textproto, .yaml or .json");
   app->add_option(
       "--like-cassette", options->cassette,

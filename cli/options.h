@@ -57,6 +57,7 @@ struct Options {
   std::string config_file;  // RunConfig; the command line wins. Of config: any
   std::string config_kind;  // of config: "coordinator", "worker" or "run"; empty: find out
   std::vector<std::string> seed_files;
+  std::string continue_from_solution;  // a file if there is one of that name, else a run
   std::optional<absl::Duration> wait_for_workers;
   bool without_workers = false;
   std::optional<absl::Duration> progress;  // of run and watch

@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <cstdio>
 
 #include "absl/strings/str_cat.h"
@@ -105,9 +107,17 @@ int RunCommand(Client* client, const Options& options) {
     if (!status.ok()) return Fail(absl::InvalidArgumentError(status.message()));
   }
   request.mutable_config()->MergeFrom(options.run);
-  if (!options.seed_files.empty()) {
-    const auto seeds = ReadSeedPrograms(
-        options.seed_files, request.config().task(), [&](const std::string& run_id) {
+  std::vector<std::string> seed_files = options.seed_files;
+  if (!options.continue_from_solution.empty()) {
+    if (::access(options.continue_from_solution.c_str(), F_OK) == 0) {
+      seed_files = {options.continue_from_solution};
+    } else {
+      request.mutable_config()->set_continue_from_solution(options.continue_from_solution);
+    }
+  }
+  if (!seed_files.empty()) {
+    const auto seeds =
+        ReadSeedPrograms(seed_files, request.config().task(), [&](const std::string& run_id) {
           v1::GetBestRequest best;
           best.set_run_id(run_id);
           return client->Call<v1::GetBestRequest, v1::BestReply>(&Stub::GetBest, best);

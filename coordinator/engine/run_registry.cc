@@ -12,6 +12,7 @@
 #include "common/status_macros.h"
 #include "common/textproto.h"
 #include "common/trusted_programs.h"
+#include "coordinator/engine/continued_run.h"
 #include "coordinator/engine/event_detail.h"
 #include "coordinator/engine/job_specs.h"
 #include "coordinator/engine/repeated_run.h"
@@ -161,6 +162,7 @@ absl::StatusOr<v1::RunConfig> RunRegistry::Complete(const v1::RunConfig& request
   ASSIGN_OR_RETURN(v1::RunConfig config, CompleteRunConfig(wanted, parts_.defaults, device));
   RETURN_IF_ERROR(ResolveModels(&config));
   RETURN_IF_ERROR(Repeat(request, device, &config));
+  RETURN_IF_ERROR(ContinueFromRun(*parts_.store, &config));
   if (config.target_hardware().empty()) {
     config.set_target_hardware(parts_.target_hardware(UsedDevice(config.language(), device),
                                                       config.platform().device_model()));

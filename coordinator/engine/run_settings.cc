@@ -12,6 +12,7 @@
 #include "common/textproto.h"
 #include "coordinator/engine/trial.h"
 #include "coordinator/ledger/run_caps.h"
+#include "coordinator/search/continued_tree.h"
 #include "coordinator/search/setting_faults.h"
 #include "coordinator/search/strategy_factory.h"
 
@@ -56,16 +57,6 @@ void CheckMeasurement(const v1::MeasurePlan& plan, const v1::Limits& limits,
   faults->Range("limits.artifact_bytes", static_cast<double>(limits.artifact_bytes()), 1, 1 << 30);
 }
 
-// Fields whose meaning is settled, but which nothing here acts on yet.
-void CheckUnsupported(const v1::RunConfig& config, SettingFaults* faults) {
-  faults->Require(config.continue_from_solution().empty(),
-                  "continue_from_solution is not supported yet: --seed-solution run:ID begins with "
-                  "the best program of another run");
-  faults->Require(config.continue_from_world_model().empty(),
-                  "continue_from_world_model is not supported yet");
-  faults->Require(!config.has_initial_tree(), "initial_tree is not supported yet");
-}
-
 bool HasRole(const v1::RunConfig& config, const std::string& role) {
   const std::vector<StrategyRole>& roles = RolesOf(config.strategy());
   return role.empty() || std::any_of(roles.begin(), roles.end(),
@@ -79,6 +70,11 @@ void DropModelsWithoutRole(v1::RunConfig* config) {
       std::remove_if(models->begin(), models->end(),
                      [&](const v1::ModelUse& use) { return !HasRole(*config, use.role()); }),
       models->end());
+}
+
+// As what it begins with.
+bool NamesAnotherRun(const v1::RunConfig& config) {
+  return !config.continue_from_solution().empty() || !config.continue_from_world_model().empty();
 }
 
 void CheckSeeds(const v1::RunConfig& config, SettingFaults* faults) {
@@ -160,6 +156,13 @@ absl::StatusOr<v1::RunConfig> CompleteRunConfig(const v1::RunConfig& request,
   if (request.models_size() > 0) config.clear_models();
   if (request.seed_solution_size() > 0) config.clear_seed_solution();
   if (request.seeds_size() > 0) config.clear_seeds();
+  if (NamesAnotherRun(request)) {
+    config.clear_seed_solution();
+    config.clear_seeds();
+  } else if (request.seed_solution_size() > 0 || request.seeds_size() > 0) {
+    config.clear_continue_from_solution();
+    config.clear_continue_from_world_model();
+  }
   const v1::Budget budget = MergedBudget(defaults.budget(), request.budget());
   config.MergeFrom(request);
   if (defaults.has_budget() || request.has_budget()) *config.mutable_budget() = budget;
@@ -202,11 +205,12 @@ absl::StatusOr<v1::RunConfig> CompleteRunConfig(const v1::RunConfig& request,
   faults.Require(config.seed() > 0, "seed is 0, must be a whole number from 1");
   faults.Range("max_output_tokens", config.max_output_tokens(), 16, 1e6);
   for (const std::string& fault : unfit) faults.Require(false, fault);
-  CheckUnsupported(config, &faults);
   CheckMeasurement(config.measure(), config.limits(), &faults);
   // Their default is that of a device, which the task names: JobSpecs fills it in.
   if (!launches_given) config.mutable_measure()->clear_launches();
   CheckSeeds(config, &faults);
+  const absl::Status tree = CheckInitialTree(config);
+  faults.Require(tree.ok(), tree.message());
   CheckModels(config, &faults);
   const absl::Status trial = CheckTrial(config);
   faults.Require(trial.ok(), trial.message());

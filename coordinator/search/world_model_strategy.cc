@@ -10,6 +10,7 @@
 #include "common/status_macros.h"
 #include "coordinator/search/action_cycle.h"
 #include "coordinator/search/confirmation.h"
+#include "coordinator/search/continued_tree.h"
 #include "coordinator/search/examination.h"
 #include "coordinator/search/profiling.h"
 #include "coordinator/search/saved_search.h"
@@ -242,6 +243,18 @@ StepOutput WorldModelStrategy::OnScreened(const ScreenResult& result) {
 void WorldModelStrategy::SettleSeed(v1::ScreenedProgram program, StepOutput* out) {
   if (program.passed()) {
     *state_.mutable_log()->mutable_seed() = std::move(program);
+    if (context_.config.has_initial_tree()) {
+      AdoptTree(context_.config.initial_tree(), state_.log().seed(), &state_);
+      if (settings_.paper) *state_.mutable_last_program() = state_.log().seed();
+      state_.set_stage(v1::SearchState::CYCLING);
+      InsertMendOfSeed(out);
+      AddEvent(v1::RunEvent::WORLD_MODEL_READY,
+               absl::StrCat("the tree of run ", context_.config.initial_tree().run_id(), ": ",
+                            state_.world_model().nodes_size(), " nodes, ",
+                            CountOpenActions(state_.world_model()), " open actions"),
+               out);
+      return;
+    }
   } else {
     AddEvent(v1::RunEvent::NOTE, "the seed did not pass; starting from the specification", out);
   }

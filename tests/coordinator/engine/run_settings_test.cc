@@ -162,19 +162,31 @@ TEST(CompleteRunConfigTest, AZeroIsNoAbsentNumber) {
   EXPECT_EQ(config->world_model().too_hard_decay(), 0);
 }
 
-TEST(CompleteRunConfigTest, WhatNothingActsOnIsRefusedByName) {
+TEST(CompleteRunConfigTest, ATreeNeedsAProgramToBeginWith) {
   v1::RunConfig request;
   request.set_task("t");
   request.set_provider("p");
-  request.set_continue_from_solution("run");
-  request.set_continue_from_world_model("run");
   request.mutable_initial_tree();
-  const auto config = CompleteRunConfig(request, {});
-  ASSERT_EQ(config.status().code(), absl::StatusCode::kInvalidArgument);
-  for (const char* field :
-       {"continue_from_solution", "continue_from_world_model", "initial_tree"}) {
-    EXPECT_THAT(std::string(config.status().message()), HasSubstr(field));
-  }
+  EXPECT_THAT(std::string(CompleteRunConfig(request, {}).status().message()),
+              HasSubstr("initial_tree: there is no seed_solution"));
+}
+
+TEST(CompleteRunConfigTest, WhatItBeginsWithReplacesTheDefaults) {
+  v1::RunConfig request, defaults;
+  request.set_task("t");
+  request.set_provider("p");
+  request.set_continue_from_solution("run");
+  defaults.add_seed_solution()->set_path("kernel.cpp");
+  defaults.add_seeds()->add_files()->set_path("kernel.cpp");
+  auto config = CompleteRunConfig(request, defaults);
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->seed_solution_size() + config->seeds_size(), 0);
+  std::swap(request, defaults);
+  request.set_task("t");
+  config = CompleteRunConfig(request, defaults);
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->continue_from_solution(), "");
+  EXPECT_EQ(config->seeds_size(), 1);
 }
 
 TEST(CompleteRunConfigTest, NotANumberIsOutsideEveryRange) {

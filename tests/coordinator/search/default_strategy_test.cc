@@ -4,6 +4,8 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
+#include "common/identity.h"
+#include "coordinator/search/step_parts.h"
 #include "coordinator/world_model/world_model.h"
 #include "tests/coordinator/search/search_driver.h"
 
@@ -154,6 +156,40 @@ TEST(DefaultStrategyTest, ASeedIsScreenedFirstAndTheFirstModelSeesIt) {
               HasSubstr("kind=init node= code=[seed score=1.5] result=OUTCOME_PASSED"));
   EXPECT_THAT(driver.asked[1].user, HasSubstr("kind=base node=a base=[seed score=1.5]"));
   EXPECT_EQ(driver.state().rounds_done(), 2);
+}
+
+TEST(DefaultStrategyTest, AnEarlierRunsTreeTakesThePlaceOfTheFirstModel) {
+  SearchContext context = TestContext(false, 2);
+  Script script;
+  script.programs = {{"a/1", "a1 score=2"}};
+  SearchDriver earlier(TestContext(false, 12), script);
+  earlier.Start();
+  earlier.Run();
+  context.config.add_seed_solution()->set_path("kernel.cpp");
+  context.config.mutable_seed_solution(0)->set_content("seed score=1.5");
+  v1::InitialTree* const tree = context.config.mutable_initial_tree();
+  *tree->mutable_world_model() = earlier.tree();
+  tree->set_run_id("axpy-1");
+  int solved = 0;
+  for (const v1::Node& node : earlier.tree().nodes()) {
+    if (!node.has_solution()) continue;
+    ++solved;
+    v1::Sources& program = (*tree->mutable_programs())[node.solution().candidate_id()];
+    program.add_files()->set_content("of " + node.node_id() + " score=1.2");
+  }
+  ASSERT_GT(solved, 0);
+  SearchDriver driver(context, Script{});
+  driver.Start();
+  driver.Run();
+  EXPECT_THAT(Asked(driver, "init"), SizeIs(0));
+  EXPECT_THAT(driver.FindEvent(v1::RunEvent::WORLD_MODEL_READY)->text(),
+              HasSubstr("the tree of run axpy-1"));
+  EXPECT_GE(driver.tree().nodes_size(), earlier.tree().nodes_size());
+  EXPECT_EQ(driver.state().rounds_done(), 2);
+  // It solved no node of that tree, so it is what the root begins with, as measured here.
+  const v1::Node& root = RootOf(driver.tree());
+  EXPECT_EQ(root.solution().candidate_id(), CandidateId(SeedSources(context.config)));
+  EXPECT_DOUBLE_EQ(root.solution().score(), 1.5);
 }
 
 TEST(DefaultStrategyTest, AFailingSeedLeavesTheSpecification) {

@@ -1,0 +1,20 @@
+#ifndef KSEARCH_COORDINATOR_ENGINE_CONTINUED_RUN_H_
+#define KSEARCH_COORDINATOR_ENGINE_CONTINUED_RUN_H_
+
+#include "absl/status/status.h"
+#include "coordinator/store/store.h"
+#include "proto/config.pb.h"
+
+namespace ksearch {
+
+// Puts what `continue_from_solution` and `continue_from_world_model` name into the configuration:
+// the best confirmed program of that run as seed_solution, its newest tree and the programs of the
+// tree's solved nodes as initial_tree. Both fields become full ids of runs. A configuration that
+// names no run stays as it is. NOT_FOUND: no such run, or it has no confirmed program;
+// INVALID_ARGUMENT names the field: another task or language, a program or a tree that is given
+// besides, a strategy without a tree.
+absl::Status ContinueFromRun(Store& store, v1::RunConfig* config);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_ENGINE_CONTINUED_RUN_H_
