@@ -47,6 +47,7 @@ int FeedCommand(Client* client, const Options& options);
 
 // job_commands.cc
 int ResultsCommand(Client* client, const Options& options);
+int SuiteReportCommand(Client* client, const Options& options);
 int JobsCommand(Client* client, const Options& options);
 int CancelCommand(Client* client, const Options& options);
 

@@ -525,6 +525,10 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   const auto best_options = [&options](CLI::App* sub) {
     sub->add_flag("--source", options.source, "print its source");
     sub->add_option("-o,--out", options.out, "write its files into this folder");
+    sub->add_option("--by", options.by,
+                    "which mean speed-up to print first: over the official cases of the task's "
+                    "suite, or over all, held-out ones too")
+        ->check(CLI::IsMember({"official", "all"}));
   };
   const auto show_options = [&options](CLI::App* sub) {
     sub->add_option("candidate", options.candidate_id, "candidate id or a unique prefix")
@@ -581,10 +585,10 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
           ->add_option("--format", options.format,
                        "the best program in the format of this suite, or the run as a trace for "
                        "ui.perfetto.dev or as one HTML file")
-          ->check(CLI::IsMember({"flashinfer-bench", "gpumode", "trace", "html"}))
+          ->check(CLI::IsMember({"flashinfer-bench", "gpumode", "kernelbench", "trace", "html"}))
           ->excludes(cassette);
   auto* out = export_run->add_option("--out", options.out,
-                                     "the data set to add it to, or the file to write");
+                                     "the data set to add it to, or the file or folder to write");
   format->needs(out);
   out->needs(format);
   export_run->callback([&options, cassette, format] {
@@ -616,6 +620,19 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   AddTaskList(add("tasks", "list the tasks of all suites"), &options);
   add("jobs", "list evaluations that are queued or in progress, and who waits for them")
       ->add_option("--task", options.task, "only of this task");
+  auto* report = add("report", "show how the problems of a suite stand, and KernelBench's fast_p");
+  report->add_option("suite", options.suite, "name of the suite, e.g. kernelbench")->required();
+  report->add_option("--task", options.report_tasks,
+                     "only this task or level, without the suite's name, e.g. l1 or l2/76; may "
+                     "repeat");
+  report->add_option("--run", options.run_id, "only programs of this run");
+  report->add_option("--device-model", options.device_model,
+                     "only results of this model of device (default: the one with the most)");
+  report->add_option("--baseline-file", options.baseline_file,
+                     "also count over the times in a baseline file of KernelBench");
+  report->add_option("--out", options.out,
+                     "also write the best programs as a run folder of KernelBench, for one level");
+  report->add_flag("--force", options.force, "overwrite an existing run folder");
   auto* results = add("results", "list results on record, and why some of them no longer count");
   results->add_flag("--stale", options.stale, "only results that no longer count");
   results->add_option("--task", options.task, "only of this task");

@@ -96,6 +96,7 @@ struct Options {
   std::string other_candidate_id;
   bool follow = false;
   bool source = false;
+  std::string by;  // of best: "official", "all" or empty
   int64_t revision = 0;
   int rounds = 0;
   v1::Budget budget;  // of resume
@@ -125,6 +126,10 @@ struct Options {
   // results
   bool stale = false;
   int result_limit = 100;
+
+  // report
+  std::vector<std::string> report_tasks;
+  std::string baseline_file;  // upstream's; empty: none
 
   // workers
   std::string drain_worker;

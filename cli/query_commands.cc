@@ -107,8 +107,8 @@ int BestCommand(Client* client, const Options& options) {
   if (!options.source) {
     Print(absl::StrCat(best->best().candidate_id(), "  ", best->best().node_id(), "  round ",
                        best->best().round(), "\n", BestText(best->best()), " over the baseline of ",
-                       best->task(), "\n", ResultText(best->confirmation()),
-                       SuiteScoresText(best->suite_scores())));
+                       best->task(), "\n", MeansText(best->confirmation(), options.by),
+                       ResultText(best->confirmation()), SuiteScoresText(best->suite_scores())));
     return kExitOk;
   }
   Print(SourcesText(best->sources()));

@@ -1,6 +1,7 @@
 #include "cli/text.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "absl/strings/ascii.h"
@@ -152,6 +153,28 @@ std::string ShortId(const std::string& id) { return id.substr(0, 12); }
 
 std::string BestText(const v1::BestSummary& best) {
   return RatioText(best.speedup(), best.speedup_low(), best.speedup_high(), best.confidence());
+}
+
+std::string MeansText(const v1::JobResult& confirmation, absl::string_view by) {
+  for (const v1::Comparison& comparison : confirmation.comparisons()) {
+    if (comparison.rival_id() != "baseline") continue;
+    if (!comparison.has_official() || !comparison.has_all() ||
+        comparison.official().workloads() == comparison.all().workloads()) {
+      return "";
+    }
+    const bool official_decides = comparison.ranked() == v1::Objective::RANKED_OFFICIAL;
+    const auto line = [&](const v1::Comparison::Mean& mean, absl::string_view which, bool decides) {
+      return absl::StrCat(RatioText(std::exp(mean.log_speedup()), std::exp(mean.ci_low()),
+                                    std::exp(mean.ci_high()), comparison.confidence()),
+                          " over the ", mean.workloads(), " ", which, " cases",
+                          decides ? ", which decides" : "", "\n");
+    };
+    const std::string official = line(comparison.official(), "official", official_decides);
+    std::string all = line(comparison.all(), "official and held-out", !official_decides);
+    const bool official_first = by.empty() ? official_decides : by == "official";
+    return official_first ? absl::StrCat(official, all) : absl::StrCat(all, official);
+  }
+  return "";
 }
 
 std::string LatencyText(double microseconds) {

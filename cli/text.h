@@ -25,6 +25,10 @@ std::string SourcesText(const v1::Sources& sources);
 std::string ShortId(const std::string& id);
 // "6.42x [6.31, 6.55] at 95 %".
 std::string BestText(const v1::BestSummary& best);
+// A line on the mean over the official cases of a confirmation over the baseline, and one on that
+// over all cases; the one that `by` names ("official", "all") first, else the one that decided.
+// Empty where they are the same, or not recorded.
+std::string MeansText(const v1::JobResult& confirmation, absl::string_view by);
 // "12.3 us", "1.23 ms".
 std::string LatencyText(double microseconds);
 

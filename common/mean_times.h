@@ -10,6 +10,10 @@ namespace ksearch {
 // Of all calls; 0: there is none.
 double MeanUs(const v1::Samples& samples);
 
+// Without the workloads that its comparisons hold out: suites score their own cases. A screening
+// has none of them.
+v1::JobResult OfficialCases(v1::JobResult result);
+
 // Of the candidate or the baseline over all workloads of a result; 0: some were not timed.
 double GeometricMeanOfMeans(const v1::JobResult& result, bool baseline);
 

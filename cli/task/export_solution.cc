@@ -7,6 +7,7 @@
 #include "cli/json_output.h"
 #include "cli/task/flashinfer_export.h"
 #include "cli/task/gpumode_export.h"
+#include "cli/task/kernelbench_export.h"
 #include "common/status_macros.h"
 
 namespace ksearch {
@@ -45,12 +46,37 @@ int ToGpuMode(Client* client, const v1::BestReply& best, const Options& options)
   return kExitOk;
 }
 
+int ToKernelBench(Client* client, const v1::BestReply& best, const Options& options) {
+  const size_t slash = best.task().find('/');
+  if (slash == std::string::npos) {
+    return Fail(absl::InvalidArgumentError(
+        absl::StrCat("the run's task '", best.task(), "' is no problem of KernelBench")));
+  }
+  v1::ReportSuiteRequest request;
+  request.set_suite(best.task().substr(0, slash));
+  request.add_tasks(best.task().substr(slash + 1));
+  request.set_run_id(best.run_id());
+  request.set_device_model(best.confirmation().device().name());
+  request.set_with_sources(true);
+  const auto report =
+      client->Call<v1::ReportSuiteRequest, v1::SuiteReport>(&Stub::ReportSuite, request);
+  if (!report.ok()) return Fail(report.status());
+  const auto files = KernelBenchRun(*report);
+  if (!files.ok()) return Fail(files.status());
+  const absl::Status written = WriteKernelBenchRun(*files, options.out, options.force);
+  if (!written.ok()) return Fail(written);
+  if (options.json) return PrintJson({{"folder", options.out}});
+  for (const auto& [name, text] : *files) std::printf("%s/%s\n", options.out.c_str(), name.c_str());
+  return kExitOk;
+}
+
 // Names are those of the option --format (options.cc).
 struct Format {
   absl::string_view name;
   int (*write)(Client* client, const v1::BestReply& best, const Options& options);
 };
-constexpr Format kFormats[] = {{"flashinfer-bench", ToFlashInfer}, {"gpumode", ToGpuMode}};
+constexpr Format kFormats[] = {
+    {"flashinfer-bench", ToFlashInfer}, {"gpumode", ToGpuMode}, {"kernelbench", ToKernelBench}};
 
 }  // namespace
 

@@ -49,6 +49,7 @@ JsonCalls::JsonCalls(SearchService* service) {
   methods_["ListSolutions"] = Wrap(service, &SearchService::ListSolutions);
   methods_["ListJobs"] = Wrap(service, &SearchService::ListJobs);
   methods_["ListResults"] = Wrap(service, &SearchService::ListResults);
+  methods_["ReportSuite"] = Wrap(service, &SearchService::ReportSuite);
   methods_["ListPrompts"] = Wrap(service, &SearchService::ListPrompts);
   methods_["GetPrompt"] = Wrap(service, &SearchService::GetPrompt);
   methods_["GetServerFacts"] = Wrap(service, &SearchService::GetServerFacts);

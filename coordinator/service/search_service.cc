@@ -34,6 +34,7 @@
 #include "coordinator/views/result_view.h"
 #include "coordinator/views/run_view.h"
 #include "coordinator/views/solution_view.h"
+#include "coordinator/views/suite_report.h"
 #include "coordinator/views/task_view.h"
 
 namespace ksearch {
@@ -229,6 +230,11 @@ grpc::Status SearchService::ListSolutions(grpc::ServerContext*,
 grpc::Status SearchService::ListResults(grpc::ServerContext*, const v1::ListResultsRequest* request,
                                         v1::ListResultsReply* reply) {
   return Answer(ViewResults(*parts_.store, *parts_.workers, *parts_.tasks, *request), reply);
+}
+
+grpc::Status SearchService::ReportSuite(grpc::ServerContext*, const v1::ReportSuiteRequest* request,
+                                        v1::SuiteReport* reply) {
+  return Answer(ksearch::ReportSuite(*parts_.store, *parts_.tasks, *request), reply);
 }
 
 grpc::Status SearchService::Evaluate(grpc::ServerContext* context,

@@ -114,6 +114,8 @@ class SearchService final : public v1::SearchService::Service {
                         v1::ListJobsReply* reply) override;
   grpc::Status CancelJob(grpc::ServerContext* context, const v1::CancelJobRequest* request,
                          v1::CancelJobReply* reply) override;
+  grpc::Status ReportSuite(grpc::ServerContext* context, const v1::ReportSuiteRequest* request,
+                           v1::SuiteReport* reply) override;
   grpc::Status ListResults(grpc::ServerContext* context, const v1::ListResultsRequest* request,
                            v1::ListResultsReply* reply) override;
   grpc::Status GetServerFacts(grpc::ServerContext* context,

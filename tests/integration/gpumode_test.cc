@@ -114,6 +114,13 @@ TEST_F(GpuModeTest, SearchFindsAFasterProgram) {
   EXPECT_EQ(best.exit.code, 0) << best.err;
   EXPECT_THAT(best.out, HasSubstr("def run(x, mask, weights_scale_weight, config_divisor, out):"));
 
+  // The benchmarks decide; both means are told.
+  const CommandOutput means = cluster_->Cli({"best", "last", "--by", "all"});
+  EXPECT_THAT(means.out, AllOf(HasSubstr("official cases, which decides\n"),
+                               HasSubstr(" official and held-out cases\n"),
+                               HasSubstr("GPU MODE's geometric mean of means")));
+  EXPECT_LT(means.out.find("official and held-out"), means.out.find("which decides"));
+
   const std::string submission = absl::StrCat(cluster_->folder(), "/submission.py");
   const std::vector<std::string> words = {"export",  "last",  "--format",
                                           "gpumode", "--out", submission};

@@ -109,6 +109,30 @@ def get_init_inputs():
 // A program with the task's own entry.
 constexpr char kSquare[] = "import torch\n\ndef run(A, out):\n    torch.mm(A, A, out=out)\n";
 
+// As upstream judges, in small: the same seed before both constructors, other inputs.
+constexpr char kUpstream[] = R"py(import importlib.util, json, sys, torch
+
+def load(path, name):
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+problem, made = load(sys.argv[1], "problem"), load(sys.argv[2], "made")
+torch.manual_seed(42)
+model = problem.Model(*problem.get_init_inputs())
+torch.manual_seed(42)
+model_new = made.ModelNew(*problem.get_init_inputs())
+with torch.no_grad():
+    for seed in (1, 2, 3):
+        torch.manual_seed(seed)
+        inputs = problem.get_inputs()
+        assert torch.allclose(model(*inputs), model_new(*inputs), atol=1e-4, rtol=1e-4)
+results = json.load(open(sys.argv[3]))
+assert all(one[0]["correctness"] and one[0]["runtime"] >= 0 for one in results.values()), results
+print("right", sorted(results))
+)py";
+
 // As a model would write it: other operations, the same layers.
 constexpr char kModelNew[] = R"py(import torch
 import torch.nn as nn
@@ -152,6 +176,8 @@ class SuitesTest : public testing::Test {
     Write("KernelBench/level1/8_Symmetric.py", kSymmetric);
     Write("KernelBench/level1/9_Degenerate.py", kDegenerate);
     Write("KernelBench/level2/1_Broken.py", "import nosuch\n");
+    cluster_->StartModelServer(
+        LocalCluster::SourcePath("tests/integration/data/kernelbench.cassette.textproto"));
     cluster_->StartCoordinator(absl::StrCat(
         "suites { kind: 'flashinfer' device: DEVICE_CLASS_CPU path: '", Path("flashinfer"), "' }\n",
         "suites { kind: 'kernelbench' device: DEVICE_CLASS_CPU path: '", cluster_->folder(),
@@ -235,6 +261,29 @@ TEST_F(SuitesTest, ProblemOfKernelBenchIsDescribedAndItsCandidatesJudgedUnchange
   const CommandOutput timed =
       cluster_->Cli({"eval", "--task", "kernelbench/l1/8", Path("square.py")});
   EXPECT_EQ(timed.exit.code, 0) << timed.out << timed.err;
+  EXPECT_THAT(timed.out, HasSubstr("KernelBench's speed-up over eager, by means: "));
+  EXPECT_EQ(cluster_->Cli({"eval", "--task", "kernelbench/l1/7", Path("model_new.py")}).exit.code,
+            0);
+  const CommandOutput report = cluster_->Cli({"report", "kernelbench"});
+  EXPECT_EQ(report.exit.code, 0) << report.err;
+  EXPECT_THAT(report.out, AllOf(HasSubstr("2 problems, 2 attempted, 2 correct"),
+                                HasSubstr("fast_0 = 1.000 (2 of 2)"),
+                                HasSubstr("left out: degenerate: zeros")));
+  const std::string runs = Path("runs/test");
+  const CommandOutput exported =
+      cluster_->Cli({"report", "kernelbench", "--task", "l1", "--out", runs});
+  EXPECT_EQ(exported.exit.code, 0) << exported.err;
+  for (const auto& [number, problem] :
+       {std::pair("7", "7_Linear_norm.py"), std::pair("8", "8_Symmetric.py")}) {
+    const CommandOutput judged =
+        RunProgram({kPython, "-c", kUpstream, Path(absl::StrCat("KernelBench/level1/", problem)),
+                    absl::StrCat(runs, "/level_1_problem_", number, "_sample_0_kernel.py"),
+                    runs + "/eval_results.json"},
+                   absl::Minutes(1));
+    EXPECT_THAT(judged.out, HasSubstr("right ['7', '8']")) << judged.err;
+  }
+  EXPECT_NE(cluster_->Cli({"report", "kernelbench", "--task", "l1", "--out", runs}).exit.code, 0);
+  EXPECT_EQ(cluster_->Cli({"report", "nosuch"}).exit.code, 3);
 
   const CommandOutput doctor = cluster_->Cli({"doctor"});
   EXPECT_THAT(doctor.out, AllOf(HasSubstr("suite kernelbench: 1 tasks cannot be used"),
@@ -242,6 +291,30 @@ TEST_F(SuitesTest, ProblemOfKernelBenchIsDescribedAndItsCandidatesJudgedUnchange
   const CommandOutput check = cluster_->Cli({"task", "check", "kernelbench/l1/7"});
   EXPECT_EQ(check.exit.code, 3) << check.out;
   EXPECT_THAT(check.err, HasSubstr("belongs to the suite 'kernelbench'"));
+}
+
+TEST_F(SuitesTest, ASearchMayAnswerWithModelNew) {
+#ifdef KSEARCH_SANITIZED
+  GTEST_SKIP() << "sanitized runners do without the tight filter";
+#endif
+  ASSERT_THAT(cluster_->Cli({"task", "describe", "kernelbench/l1/7"}).out,
+              HasSubstr("kernelbench/l1/7: described"));
+  const CommandOutput run = cluster_->Cli(
+      {"run", "--task", "kernelbench/l1/7", "--language", "python", "--rounds", "1", "--config",
+       LocalCluster::SourcePath("tests/integration/data/crash_run.textproto")},
+      absl::Minutes(5));
+  const CommandOutput log = cluster_->Cli({"log", "last", "--json"});
+  EXPECT_THAT(log.out, HasSubstr("CANDIDATE_PASSED")) << run.out << run.err;
+  // It is kept as it was written, and the model was told that it may write so.
+  const CommandOutput tree = cluster_->Cli({"--json", "tree", "last"});
+  const size_t at = tree.out.find("\"candidate_id\"");
+  ASSERT_NE(at, std::string::npos) << tree.out;
+  const size_t begin = tree.out.find('"', tree.out.find(':', at)) + 1;
+  const std::string candidate = tree.out.substr(begin, tree.out.find('"', begin) - begin);
+  const CommandOutput shown = cluster_->Cli({"show", "last", candidate, "--calls"});
+  EXPECT_THAT(shown.out,
+              AllOf(HasSubstr("A program may be a `ModelNew`"),
+                    HasSubstr("class ModelNew(nn.Module)"), Not(HasSubstr("_ksearch_entry"))));
 }
 
 }  // namespace
