@@ -345,8 +345,10 @@ std::string ResultText(const v1::JobResult& result, const std::string& packet) {
 std::string SuiteScoresText(const google::protobuf::RepeatedPtrField<v1::SuiteScore>& scores) {
   std::string text;
   for (const v1::SuiteScore& score : scores) {
-    const std::string value =
-        score.value() > 0 ? absl::StrFormat("%.4g%s", score.value(), score.unit()) : "none";
+    const std::string value = !score.verdict().empty() ? score.verdict()
+                              : score.value() > 0
+                                  ? absl::StrFormat("%.4g%s", score.value(), score.unit())
+                                  : "none";
     absl::StrAppend(&text, "by the suite's rules: ", score.name(), " ", value,
                     score.note().empty() ? "" : absl::StrCat(" (", score.note(), ")"), "\n");
   }

@@ -56,6 +56,11 @@ LocatedJson ResultOf(const v1::ProblemStanding& problem) {
   metadata.Set("measured_by", LocatedJson::String(absl::StrCat(
                                   "ksearch, harness ", problem.device().harness_version())));
   metadata.Set("candidate_id", LocatedJson::String(problem.candidate_id()));
+  for (const v1::SuiteScore& score : problem.suite_scores()) {
+    if (score.verdict().empty()) continue;
+    metadata.Set("verdict_by_upstreams_rule",
+                 LocatedJson::String(absl::StrCat(score.verdict(), ", ", score.note())));
+  }
   if (!correct) metadata.Set("ksearch_outcome", LocatedJson::String(problem.message()));
   const bool timed = correct && problem.candidate().latency_us_size() > 0;
   LocatedJson result = LocatedJson::Object();

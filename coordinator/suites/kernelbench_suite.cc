@@ -24,6 +24,7 @@
 #include "coordinator/suites/module_programs.h"
 #include "coordinator/suites/problem_description.h"
 #include "coordinator/suites/problem_language.h"
+#include "coordinator/suites/suite_words.h"
 #include "coordinator/tasks/near_names.h"
 #include "coordinator/tasks/task_folder.h"
 #include "coordinator/tasks/task_summary.h"
@@ -40,6 +41,10 @@ constexpr char kCompiledBaseline[] = "torch.compile";
 // Tags, by which lists can be asked for.
 constexpr char kDegenerateTag[] = "degenerate";
 constexpr char kUntestedTag[] = "admission-untested";
+// As upstream's scripts ask for.
+constexpr int kTrials = 5;
+constexpr SuiteWords kWords = {"KernelBench's", "correct", "incorrect", "not compiled",
+                               "runtime error", "timeout", kTrials};
 
 // How all problems of a suite are posed and timed.
 struct Settings {
@@ -170,10 +175,12 @@ class KernelBenchSuite final : public TaskSuite {
   // Upstream's `runtime` is a mean, too, of 100 calls on one set of inputs.
   std::vector<v1::SuiteScore> Scores(const std::string& /*name*/,
                                      const v1::JobResult& judged) const override {
+    std::vector<v1::SuiteScore> scores;
+    if (auto verdict = VerdictScore(kWords, judged)) scores.push_back(*std::move(verdict));
     const v1::JobResult result = OfficialCases(judged);
     const double candidate_us = GeometricMeanOfMeans(result, /*baseline=*/false);
     const double baseline_us = GeometricMeanOfMeans(result, /*baseline=*/true);
-    if (!(candidate_us > 0) || !(baseline_us > 0)) return {};
+    if (!(candidate_us > 0) || !(baseline_us > 0)) return scores;
     v1::SuiteScore score;
     score.set_name(absl::StrCat("KernelBench's speed-up over ",
                                 settings_.compiled_baseline ? kCompiledBaseline : kEagerBaseline,
@@ -181,7 +188,8 @@ class KernelBenchSuite final : public TaskSuite {
     score.set_value(baseline_us / candidate_us);
     score.set_unit("x");
     score.set_note("each call on inputs of its own");
-    return {score};
+    scores.push_back(std::move(score));
+    return scores;
   }
 
  private:
@@ -235,6 +243,11 @@ class KernelBenchSuite final : public TaskSuite {
     task.mutable_tolerance()->set_atol(settings_.precision->tolerance);
     task.mutable_tolerance()->set_rtol(settings_.precision->tolerance);
     task.mutable_tolerance()->set_sum_of_bounds(true);
+    v1::SuiteRule* const rule = task.mutable_suite_rule();
+    rule->set_rule(v1::SuiteRule::TORCH_ALLCLOSE);
+    rule->set_atol(settings_.precision->tolerance);
+    rule->set_rtol(settings_.precision->tolerance);
+    rule->set_trials(kTrials);
     if (!description.degenerate.empty()) {
       definition->add_tags(kDegenerateTag);
       task.set_degenerate(absl::StrCat(description.degenerate, " pass as the answer at tolerance ",

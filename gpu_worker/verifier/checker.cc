@@ -6,23 +6,52 @@
 #include "common/status_macros.h"
 #include "gpu_worker/verifier/dialogue/runner_reply.h"
 #include "gpu_worker/verifier/harness_constants.h"
+#include "gpu_worker/verifier/tensors/suite_verdict.h"
 
 namespace ksearch {
 
+namespace {
+
+// The process that made such a call can make another.
+bool IsVerdictOnACall(const Ending& ending) {
+  return ending.outcome == v1::OUTCOME_INCORRECT || ending.outcome == v1::OUTCOME_OUT_OF_BOUNDS ||
+         ending.outcome == v1::OUTCOME_INPUT_MODIFIED;
+}
+
+}  // namespace
+
 absl::StatusOr<v1::WorkloadResult> CheckWorkload(
     Bench& bench, RunnerLink& link, const std::shared_ptr<const WorkloadCase>& workload,
-    const OracleEntries& oracles, const WorkloadSession::Limits& limits, Ending* ended) {
+    const OracleEntries& oracles, const OracleEntries& trials,
+    const WorkloadSession::Limits& limits, Ending* ended) {
   ASSIGN_OR_RETURN(std::shared_ptr<BufferSets> buffers, bench.Buffers(workload, 1, "gate"));
   WorkloadSession session(link, workload, std::move(buffers), bench.clock(), RandomUint64());
   Ending ending = session.Map(1, limits);
-  for (int64_t variant = 0; variant < kGateVariants && ending.passed(); ++variant) {
-    ending = session.Run({{0, variant}}, WorkloadSession::Mode::kGate, oracles, limits).ending;
+  const auto call = [&](int64_t variant, const OracleEntries& known) {
+    Ending next = session.Run({{0, variant}}, WorkloadSession::Mode::kGate, known, limits).ending;
+    const bool goes_on = next.passed() || IsVerdictOnACall(next);
+    if (ending.passed()) ending = std::move(next);
+    return goes_on;
+  };
+  const int64_t wanted = SuiteTrials(*workload);
+  bool goes_on = ending.passed();
+  for (int64_t variant = 0; variant < kGateVariants && goes_on; ++variant) {
+    if (ending.passed() || variant < wanted) goes_on = call(variant, oracles);
+  }
+  for (int64_t trial = kGateVariants; trial < wanted && goes_on; ++trial) {
+    const int64_t variant = kFirstTrialVariant + trial;
+    if (trials.contains(variant)) goes_on = call(variant, trials);
   }
   v1::WorkloadResult result;
   result.set_workload_uuid(workload->uuid());
   result.set_outcome(ending.outcome);
   result.set_message(CleanText(ending.message, kMaxMessageBytes));
   if (session.correctness().has_value()) *result.mutable_correctness() = *session.correctness();
+  if (session.suite_verdict().has_value()) {
+    v1::SuiteVerdict& verdict = *result.mutable_suite_verdict();
+    verdict = *session.suite_verdict();
+    verdict.set_message(CleanText(verdict.message(), kMaxMessageBytes));
+  }
   *ended = std::move(ending);
   return result;
 }

@@ -36,6 +36,10 @@ inline constexpr int kScreeningSeeds = 4;
 // Timed calls without an oracle take variants from here on, each once, beginning anywhere among so
 // many.
 inline constexpr int64_t kFirstFreshVariant = 1000;
+// The further trials of a suite's rule, on variants that nothing else gets, take reference runs of
+// a workload for at most this long.
+inline constexpr int64_t kFirstTrialVariant = int64_t{1} << 29;
+inline constexpr absl::Duration kTrialTimePerWorkload = absl::Seconds(2);
 inline constexpr uint64_t kFreshBeginnings = 8192;
 
 // Buffer sets: R = clamp(ceil(3 * LLC / footprint) + 1, 2, 64), so that a set is out of the last

@@ -39,6 +39,7 @@ class JobVerifier {
     std::optional<Seed> own_seed;             // of the inputs, if no other job has it
     std::vector<CasePtr> cases;               // in the order of job.workload_uuids
     std::vector<OracleEntries> oracles;       // same order
+    std::vector<OracleEntries> trials;        // same order: further ones of the suite's rule
     std::vector<AnsweredHiddenCase> hidden;   // of a CONFIRM
     std::vector<v1::WorkloadResult> results;  // same order; empty uuid: not reached
     // Of a BASELINE, or of a SCREEN with a baseline; same order.
@@ -66,6 +67,10 @@ class JobVerifier {
 
   absl::StatusOr<v1::Verdict> Judge(const v1::VerifierRequest& request, Tries* tries);
   absl::Status Prepare(Job* job);
+  // Answers to the further input variants that the rule of the task's suite looks at, as many as
+  // there is time for.
+  absl::StatusOr<OracleEntries> AnswerTrials(const ProgramImage& reference, const CasePtr& workload,
+                                             const OracleEntries& oracles);
   absl::Status Check(RunnerLink& link, Job* job);
   // Of a CONFIRM, after the gate: variants of other kinds than the recipes'.
   absl::Status CheckHidden(RunnerLink& link, Job* job);

@@ -27,7 +27,8 @@ absl::Status TryTrustedProgram(Bench& bench, const ProgramImage& program, absl::
       }
     }
     Ending ending;
-    RETURN_IF_ERROR(CheckWorkload(bench, *link, cases[i], oracles[i], limits, &ending).status());
+    RETURN_IF_ERROR(
+        CheckWorkload(bench, *link, cases[i], oracles[i], {}, limits, &ending).status());
     if (!ending.passed()) {
       return TaskFaultOf(ending, absl::StrCat(what, " fails on workload ", cases[i]->uuid(), ": ",
                                               is_tasks_own ? OwnWords(ending) : ending.message));

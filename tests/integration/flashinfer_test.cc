@@ -81,13 +81,16 @@ TEST_F(FlashInferTest, SolutionsInPythonAreJudgedByNameAndByFile) {
   for (const char* right : {"rmsnorm_torch_v1", "rmsnorm_parts_v1"}) {
     const CommandOutput checked = Check(right);
     EXPECT_EQ(checked.exit.code, 0) << right << checked.out << checked.err;
+    EXPECT_THAT(checked.out, HasSubstr("FlashInfer-Bench's verdict PASSED (6 of 6 trials right on "
+                                       "2 workloads)"));
   }
   const CommandOutput file =
       cluster_->Cli({"eval", "--task", kTask, "--check", FileOf("suite", "rmsnorm_parts_v1")});
   EXPECT_EQ(file.exit.code, 0) << file.out << file.err;
   const CommandOutput wrong = Check("rmsnorm_wrong_v1");
   EXPECT_EQ(wrong.exit.code, 7) << wrong.out << wrong.err;
-  EXPECT_THAT(wrong.out, HasSubstr("incorrect"));
+  EXPECT_THAT(wrong.out, AllOf(HasSubstr("incorrect"),
+                               HasSubstr("FlashInfer-Bench's verdict INCORRECT_NUMERICAL (")));
   const CommandOutput triton = Check("rmsnorm_triton_v1");
   EXPECT_EQ(triton.exit.code, 3);
   EXPECT_THAT(triton.err, HasSubstr("timed on processors"));

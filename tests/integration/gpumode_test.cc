@@ -93,11 +93,13 @@ TEST_F(GpuModeTest, ProblemsOwnCheckerJudgesProperties) {
   };
   const CommandOutput other = check("other_sign.py");
   EXPECT_EQ(other.exit.code, 0) << other.out << other.err;
+  EXPECT_THAT(other.out, HasSubstr("GPU MODE's verdict pass ("));
   const CommandOutput wrong = check("not_orthogonal.py");
   EXPECT_EQ(wrong.exit.code, 7) << wrong.out << wrong.err;
   EXPECT_THAT(wrong.out,
               AllOf(HasSubstr("incorrect"),
-                    HasSubstr("the task's checker refuses the outputs: is not orthogonal")));
+                    HasSubstr("the task's checker refuses the outputs: is not orthogonal"),
+                    HasSubstr("GPU MODE's verdict fail (")));
 }
 
 TEST_F(GpuModeTest, SearchFindsAFasterProgram) {

@@ -28,6 +28,7 @@
 #include "coordinator/suites/held_out_choice.h"
 #include "coordinator/suites/problem_language.h"
 #include "coordinator/suites/safetensors.h"
+#include "coordinator/suites/suite_words.h"
 #include "coordinator/tasks/definition_json.h"
 #include "coordinator/tasks/located_json.h"
 #include "coordinator/tasks/near_names.h"
@@ -44,6 +45,14 @@ constexpr size_t kMaxTitleBytes = 100;
 // Upstream's defaults, and what it changes for mixtures of experts.
 constexpr double kTolerance = 1e-2;
 constexpr double kMatchedRatioOfMoe = 0.95;
+constexpr int kTrials = 3;
+constexpr SuiteWords kWords = {"FlashInfer-Bench's",
+                               "PASSED",
+                               "INCORRECT_NUMERICAL",
+                               "COMPILE_ERROR",
+                               "RUNTIME_ERROR",
+                               "TIMEOUT",
+                               kTrials};
 // Whose solutions upstream compares others with.
 constexpr char kBaselineAuthor[] = "baseline";
 constexpr absl::string_view kSolutionEnding = ".json";
@@ -207,9 +216,13 @@ class FlashInferSuite final : public TaskSuite {
         baselines.insert(found.name);
       }
     }
-    return FlashInferScores(
+    std::vector<v1::SuiteScore> scores = FlashInferScores(
         result, uuids, baselines,
         baselines.empty() ? std::vector<FlashInferTrace>() : FindTraces(root_.string(), name));
+    if (auto verdict = VerdictScore(kWords, result)) {
+      scores.insert(scores.begin(), *std::move(verdict));
+    }
+    return scores;
   }
 
   // The file of a solution is one, too.
@@ -300,6 +313,12 @@ class FlashInferSuite final : public TaskSuite {
     if (definition.op_type() == "moe") {
       task.mutable_tolerance()->set_required_matched_ratio(kMatchedRatioOfMoe);
     }
+    v1::SuiteRule* const own_rule = task.mutable_suite_rule();
+    own_rule->set_rule(v1::SuiteRule::FINITE_AND_MATCHED);
+    own_rule->set_atol(kTolerance);
+    own_rule->set_rtol(kTolerance);
+    own_rule->set_required_matched_ratio(task.tolerance().required_matched_ratio());
+    own_rule->set_trials(kTrials);
     AddWorkloads(entry, &task, left_out);
     const std::string rule = UnknownRule(definition);
     if (!rule.empty()) return absl::InvalidArgumentError(rule);

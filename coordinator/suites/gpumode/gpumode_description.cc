@@ -44,9 +44,12 @@ class Parser {
       return absl::InvalidArgumentError(absl::StrCat(name_, ": ", text));
     }
     GpuModeDescription found;
-    if (const LocatedJson* judged = json.Find("judged"); judged != nullptr) {
-      if (judged->kind != Kind::kBool) return fields.Error("judged", "must be a truth value");
-      found.judged = judged->boolean;
+    for (const auto& [name, place] : {std::pair("judged", &found.judged),
+                                      std::pair("same_non_finite", &found.same_non_finite)}) {
+      const LocatedJson* const truth = json.Find(name);
+      if (truth == nullptr) continue;
+      if (truth->kind != Kind::kBool) return fields.Error(name, "must be a truth value");
+      *place = truth->boolean;
     }
     ASSIGN_OR_RETURN(found.atol, Bound(fields, json, "atol"));
     ASSIGN_OR_RETURN(found.rtol, Bound(fields, json, "rtol"));
@@ -372,6 +375,13 @@ void FreezeGpuMode(const GpuModeDescription& description, const std::vector<GpuM
   task->mutable_tolerance()->set_rtol(description.rtol);
   task->mutable_tolerance()->set_sum_of_bounds(true);
   task->mutable_tolerance()->set_judged_by_program(description.judged);
+  v1::SuiteRule* const rule = task->mutable_suite_rule();
+  rule->set_rule(description.judged            ? v1::SuiteRule::CHECKER
+                 : description.same_non_finite ? v1::SuiteRule::SAME_NON_FINITE
+                                               : v1::SuiteRule::TORCH_ALLCLOSE);
+  rule->set_atol(description.atol);
+  rule->set_rtol(description.rtol);
+  rule->set_trials(1);
   if (!any_test || !any_benchmark) {
     ChooseHeldOut(task);
     return;

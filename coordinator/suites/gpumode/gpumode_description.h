@@ -34,6 +34,8 @@ struct GpuModeDescription {
   bool judged = false;
   double atol = 0;
   double rtol = 0;
+  // The check takes infinity and NaN as right where the reference has the same.
+  bool same_non_finite = false;
   struct Case {
     std::vector<std::vector<int64_t>> data_shapes;  // one for each of `data`
     std::vector<v1::ScalarRecipe> numbers;          // one for each of `numbers`

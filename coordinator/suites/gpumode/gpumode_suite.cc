@@ -23,6 +23,7 @@
 #include "coordinator/suites/gpumode/gpumode_programs.h"
 #include "coordinator/suites/gpumode/located_yaml.h"
 #include "coordinator/suites/problem_language.h"
+#include "coordinator/suites/suite_words.h"
 #include "coordinator/tasks/near_names.h"
 #include "coordinator/tasks/task_summary.h"
 #include "coordinator/tasks/workload_check.h"
@@ -36,6 +37,7 @@ using Kind = LocatedJson::Kind;
 // Below the folder of problems.
 constexpr int kMaxDepth = 3;
 constexpr size_t kMaxTitleBytes = 100;
+constexpr SuiteWords kWords = {"GPU MODE's", "pass", "fail", "fail", "fail", "timeout"};
 
 // Where a problem lies and what it is called.
 struct Place {
@@ -191,16 +193,19 @@ class GpuModeSuite final : public TaskSuite {
   // Upstream's score of a leaderboard that is ranked by `geom`.
   std::vector<v1::SuiteScore> Scores(const std::string& /*name*/,
                                      const v1::JobResult& judged) const override {
+    std::vector<v1::SuiteScore> scores;
+    if (auto verdict = VerdictScore(kWords, judged)) scores.push_back(*std::move(verdict));
     const v1::JobResult result = OfficialCases(judged);
     const double candidate_us = GeometricMeanOfMeans(result, /*baseline=*/false);
-    if (!(candidate_us > 0)) return {};
+    if (!(candidate_us > 0)) return scores;
     v1::SuiteScore score;
     score.set_name(absl::StrCat("GPU MODE's geometric mean of means, ", result.workloads_size(),
                                 result.workloads_size() == 1 ? " benchmark" : " benchmarks"));
     score.set_value(candidate_us);
     score.set_unit("us");
     score.set_note("each call on inputs of its own");
-    return {score};
+    scores.push_back(std::move(score));
+    return scores;
   }
 
  private:

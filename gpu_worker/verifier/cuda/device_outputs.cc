@@ -65,7 +65,8 @@ std::vector<TensorComparison> DeviceOutputs::CompareAsOracle(const WorkloadCase&
     const TensorArgument& tensor = workload.tensors()[static_cast<size_t>(workload.inputs()) + i];
     const auto offset = static_cast<CUdeviceptr>(layout_.offsets[i]);
     comparisons.push_back(device_->Compare(tensor.dtype, got + offset, memory_.get() + offset,
-                                           tensor.elements, workload.tolerance()));
+                                           tensor.elements, workload.tolerance(),
+                                           workload.suite_rule()));
   }
   return comparisons;
 }

@@ -80,6 +80,8 @@ struct PartialComparison {
   int64_t first_wrong;  // INT64_MAX if none
   double first_got;
   double first_expected;
+  int64_t non_finite;
+  int64_t wrong_by_suite;
 };
 
 }  // namespace device

@@ -4,6 +4,7 @@
 // Tensors are handled in chunks of 16 bytes; they start at multiples of 256. Reading the whole last
 // chunk of a tensor is allowed (a guard band of at least a page follows), writing it is not.
 #include "gpu_worker/verifier/cuda/device_tables.h"
+#include "gpu_worker/verifier/tensors/suite_rules.h"
 
 namespace ksearch {
 namespace device {
@@ -325,11 +326,12 @@ extern "C" __global__ void ksearch_fingerprint(Tables tables, CallList calls, ui
   }
 }
 
-// One PartialComparison a block; the rule is that of tensors/compare.h.
+// One PartialComparison a block; the rule is that of tensors/compare.h, and beside it the suite's.
 extern "C" __global__ void ksearch_compare(Kind kind, const void* got, const void* oracle,
                                            int64_t elements, double atol, double rtol,
-                                           int sum_of_bounds, PartialComparison* partials) {
-  PartialComparison mine = {0, 0, 0, 0, 0, INT64_MAX, 0, 0};
+                                           int sum_of_bounds, ElementRule suite,
+                                           PartialComparison* partials) {
+  PartialComparison mine = {0, 0, 0, 0, 0, INT64_MAX, 0, 0, 0, 0};
   for (int64_t i = FirstIndex(); i < elements; i += Stride()) {
     const double a = DecodeAt(kind, got, i);
     const double b = DecodeAt(kind, oracle, i);
@@ -344,6 +346,10 @@ extern "C" __global__ void ksearch_compare(Kind kind, const void* got, const voi
       mine.max_rel = fmax(mine.max_rel, relative);
       mine.error_squares += error * error;
       mine.oracle_squares += b * b;
+    }
+    if (suite.rule != Rule::kNone) {
+      if (!isfinite(a)) ++mine.non_finite;
+      if (IsWrongBy(suite, a, b)) ++mine.wrong_by_suite;
     }
     if (wrong) {
       ++mine.wrong;
@@ -366,6 +372,8 @@ extern "C" __global__ void ksearch_compare(Kind kind, const void* got, const voi
     left.error_squares += right.error_squares;
     left.oracle_squares += right.oracle_squares;
     left.wrong += right.wrong;
+    left.non_finite += right.non_finite;
+    left.wrong_by_suite += right.wrong_by_suite;
     if (right.first_wrong < left.first_wrong) {
       left.first_wrong = right.first_wrong;
       left.first_got = right.first_got;

@@ -7,6 +7,7 @@
 #include "common/log.h"
 #include "common/status_macros.h"
 #include "gpu_worker/cuda/cuda_error.h"
+#include "gpu_worker/verifier/tensors/suite_verdict.h"
 
 // trusted_kernels.cu, compiled.
 extern "C" const unsigned long long ksearch_verifier_kernels_image[];
@@ -171,17 +172,19 @@ CUdeviceptr VerifierDevice::FreshFindings(int64_t count) {
 }
 
 TensorComparison VerifierDevice::Compare(v1::DType dtype, CUdeviceptr got, CUdeviceptr oracle,
-                                         int64_t elements, const v1::Tolerance& tolerance) {
+                                         int64_t elements, const v1::Tolerance& tolerance,
+                                         const v1::SuiteRule& suite_rule) {
   TensorComparison result;
   device::Kind kind = DeviceKind(dtype);
   double atol = tolerance.atol(), rtol = tolerance.rtol();
   int sum_of_bounds = tolerance.sum_of_bounds() ? 1 : 0;
+  device::ElementRule suite = ElementRuleOf(suite_rule, dtype);
   CUdeviceptr partials = partials_.get();
   const int64_t blocks = std::clamp<int64_t>((elements + device::kThreads - 1) / device::kThreads,
                                              1, std::min(MaxBlocks(), kMaxCompareBlocks));
   // As many chunks as make so many blocks.
   Launch(Kernel::kCompare, blocks * device::kThreads, 1,
-         {&kind, &got, &oracle, &elements, &atol, &rtol, &sum_of_bounds, &partials});
+         {&kind, &got, &oracle, &elements, &atol, &rtol, &sum_of_bounds, &suite, &partials});
   const std::byte* found =
       FromDevice(partials, blocks * static_cast<int64_t>(sizeof(device::PartialComparison)));
   if (found == nullptr) return result;
@@ -194,6 +197,8 @@ TensorComparison VerifierDevice::Compare(v1::DType dtype, CUdeviceptr got, CUdev
     result.error_squares += part.error_squares;
     result.oracle_squares += part.oracle_squares;
     result.wrong += part.wrong;
+    result.non_finite += part.non_finite;
+    result.wrong_by_suite += part.wrong_by_suite;
     if (part.first_wrong < first) {
       first = part.first_wrong;
       result.first_wrong = first;

@@ -58,7 +58,7 @@ class VerifierDevice {
   CUdeviceptr FreshFindings(int64_t count);
 
   TensorComparison Compare(v1::DType dtype, CUdeviceptr got, CUdeviceptr oracle, int64_t elements,
-                           const v1::Tolerance& tolerance);
+                           const v1::Tolerance& tolerance, const v1::SuiteRule& suite_rule);
 
   // Reads and writes more than the L2 cache holds, and takes away what was marked to stay in it.
   void ClearCache();

@@ -9,6 +9,7 @@
 #include "common/log.h"
 #include "gpu_worker/verifier/harness_constants.h"
 #include "gpu_worker/verifier/tensors/output_judge.h"
+#include "gpu_worker/verifier/tensors/suite_verdict.h"
 
 namespace ksearch {
 namespace {
@@ -239,6 +240,13 @@ WorkloadSession::Recording WorkloadSession::Record(const std::vector<int>& sets,
 Ending WorkloadSession::Judge(const std::vector<Call>& calls,
                               const std::vector<CallFindings>& findings, Mode mode,
                               const OracleEntries& oracles) {
+  for (const Call& call : calls) {
+    const auto oracle = oracles.find(call.variant);
+    if (workload_->judge() != nullptr || oracle == oracles.end() || !IsTrial(mode)) continue;
+    if (!suite_verdict_.has_value()) suite_verdict_.emplace();
+    AddTrial(FaultBySuite(*workload_, buffers_->Compare(call.set, *oracle->second->outputs)),
+             &*suite_verdict_);
+  }
   for (const CallFindings& found : findings) {
     if (found.unwritten.empty()) continue;
     if (mode == Mode::kTimed) {
@@ -271,6 +279,10 @@ Ending WorkloadSession::Judge(const std::vector<Call>& calls,
                 absl::StrCat("outputs cannot be judged: ", outputs.status().message())};
       }
       compared = workload_->judge()->Judge(*workload_, call.variant, **outputs);
+      if (IsTrial(mode)) {
+        if (!suite_verdict_.has_value()) suite_verdict_.emplace();
+        AddTrial(compared.right ? "" : compared.message, &*suite_verdict_);
+      }
     } else {
       compared = JudgeOutputs(*workload_, buffers_->Compare(call.set, *oracle->second->outputs));
     }
@@ -289,6 +301,11 @@ Ending WorkloadSession::Judge(const std::vector<Call>& calls,
     }
   }
   return {};
+}
+
+bool WorkloadSession::IsTrial(Mode mode) const {
+  const int made = suite_verdict_.has_value() ? suite_verdict_->trials() : 0;
+  return mode == Mode::kGate && made < SuiteTrials(*workload_);
 }
 
 // Equal outputs of calls with different inputs may be honest (few possible answers) or stale; only

@@ -143,6 +143,9 @@ class WorkloadSession {
 
   // Of all comparisons so far; absent before the first.
   const std::optional<v1::Correctness>& correctness() const { return correctness_; }
+  // By the rule of the task's suite, of the gate's first calls, as many as are its trials; absent
+  // where there is no rule or no such call. Whatever else is wrong with them does not count.
+  const std::optional<v1::SuiteVerdict>& suite_verdict() const { return suite_verdict_; }
   int compared() const { return compared_; }
   // Timed calls whose outputs are to be compared with oracles of their variants once nothing is
   // being timed: at most kMaxSuspects that looked like another call's, and what CompareLater chose.
@@ -175,6 +178,8 @@ class WorkloadSession {
   void Deliver(const std::vector<Call>& calls, uint64_t salt, absl::Time deadline, LateCall* late);
   Ending Judge(const std::vector<Call>& calls, const std::vector<CallFindings>& findings, Mode mode,
                const OracleEntries& oracles);
+  // Whether another call is a trial of the task's suite.
+  bool IsTrial(Mode mode) const;
   std::optional<Suspect> MakeSuspect(const Call& call) const;
   void Sample(const std::vector<Call>& calls);
   // By when calls that take no longer than those before them are certainly done.
@@ -195,6 +200,7 @@ class WorkloadSession {
   int64_t decoys_made_ = 0;
   absl::flat_hash_map<int, std::vector<int>> chains_;  // by number: the sets in their order
   std::optional<v1::Correctness> correctness_;
+  std::optional<v1::SuiteVerdict> suite_verdict_;
   int compared_ = 0;
   // Beginnings of the outputs of every call, by hash, with the variant they came from.
   absl::flat_hash_map<uint64_t, int64_t> seen_outputs_;

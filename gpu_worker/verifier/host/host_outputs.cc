@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "gpu_worker/verifier/tensors/element.h"
+#include "gpu_worker/verifier/tensors/suite_verdict.h"
 
 namespace ksearch {
 namespace {
@@ -12,8 +13,10 @@ constexpr int64_t kStretch = 2048;  // elements decoded at a time: two arrays st
 
 }  // namespace
 
-TensorComparison CompareTensor(const TensorArgument& tensor, const v1::Tolerance& tolerance,
+TensorComparison CompareTensor(const WorkloadCase& workload, const TensorArgument& tensor,
                                const std::byte* got, const std::byte* oracle) {
+  const v1::Tolerance& tolerance = workload.tolerance();
+  const device::ElementRule rule = ElementRuleOf(workload.suite_rule(), tensor.dtype);
   TensorComparison result;
   const int64_t element_bytes = tensor.elements == 0 ? 0 : tensor.bytes / tensor.elements;
   double a[kStretch], b[kStretch];
@@ -42,6 +45,11 @@ TensorComparison CompareTensor(const TensorArgument& tensor, const v1::Tolerance
         result.first_expected = b[i];
       }
     }
+    if (rule.rule == device::Rule::kNone) continue;
+    for (int64_t i = 0; i < count; ++i) {
+      if (!std::isfinite(a[i])) ++result.non_finite;
+      if (device::IsWrongBy(rule, a[i], b[i])) ++result.wrong_by_suite;
+    }
   }
   return result;
 }
@@ -59,7 +67,7 @@ std::vector<TensorComparison> HostOutputs::CompareWith(const WorkloadCase& workl
   for (size_t i = 0; i < outputs_.size(); ++i) {
     const TensorArgument& tensor = workload.tensors()[static_cast<size_t>(workload.inputs()) + i];
     comparisons.push_back(
-        CompareTensor(tensor, workload.tolerance(), outputs_[i].data(), right.outputs_[i].data()));
+        CompareTensor(workload, tensor, outputs_[i].data(), right.outputs_[i].data()));
   }
   return comparisons;
 }

@@ -10,8 +10,9 @@
 
 namespace ksearch {
 
-// The comparison of one tensor in host memory by the rule of compare.h.
-TensorComparison CompareTensor(const TensorArgument& tensor, const v1::Tolerance& tolerance,
+// The comparison of one tensor of the workload in host memory, by the rules of compare.h and
+// suite_verdict.h.
+TensorComparison CompareTensor(const WorkloadCase& workload, const TensorArgument& tensor,
                                const std::byte* got, const std::byte* oracle);
 
 // Outputs of one call in this process' memory.

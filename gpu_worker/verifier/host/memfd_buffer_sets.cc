@@ -221,8 +221,8 @@ std::vector<TensorComparison> MemfdBufferSets::Compare(int set, const SavedOutpu
   const size_t inputs = static_cast<size_t>(workload_->inputs());
   std::vector<TensorComparison> comparisons;
   for (size_t t = inputs; t < workload_->tensors().size(); ++t) {
-    comparisons.push_back(CompareTensor(workload_->tensors()[t], workload_->tolerance(),
-                                        tensor_memory(set, t), right.output(t - inputs).data()));
+    comparisons.push_back(CompareTensor(*workload_, workload_->tensors()[t], tensor_memory(set, t),
+                                        right.output(t - inputs).data()));
   }
   return comparisons;
 }

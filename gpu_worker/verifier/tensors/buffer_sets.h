@@ -39,6 +39,8 @@ struct TensorComparison {
   double first_expected = 0;
   double error_squares = 0;
   double oracle_squares = 0;
+  int64_t non_finite = 0;      // elements of the candidate's that are infinite or NaN
+  int64_t wrong_by_suite = 0;  // by the rule of the task's suite (suite_verdict.h), if there is one
 };
 
 // The outputs of one call, copied to where no runner sees them. Immutable.

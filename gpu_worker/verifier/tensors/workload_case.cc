@@ -19,6 +19,7 @@ absl::StatusOr<std::shared_ptr<const WorkloadCase>> WorkloadCase::Create(
   made->held_out_ = workload.held_out();
   made->seed_ = seed;
   made->tolerance_ = task.tolerance();
+  made->suite_rule_ = task.suite_rule();
   if (task.tolerance().judged_by_program()) {
     if (judge == nullptr) {
       return absl::InvalidArgumentError("judge_outputs of the task's reference is not there");

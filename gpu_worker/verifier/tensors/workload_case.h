@@ -58,6 +58,8 @@ class WorkloadCase {
   bool held_out() const { return held_out_; }
   const Seed& seed() const { return seed_; }
   const v1::Tolerance& tolerance() const { return tolerance_; }
+  // Of the task; without a rule if its suite has none.
+  const v1::SuiteRule& suite_rule() const { return suite_rule_; }
   // In place of the tolerance; null: that holds.
   OutputJudge* judge() const { return judge_; }
   const std::vector<v1::ArgumentSlot>& slots() const { return slots_; }
@@ -83,6 +85,7 @@ class WorkloadCase {
   bool held_out_ = false;
   Seed seed_;
   v1::Tolerance tolerance_;
+  v1::SuiteRule suite_rule_;
   OutputJudge* judge_ = nullptr;
   std::vector<v1::ArgumentSlot> slots_;
   std::vector<TensorArgument> tensors_;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "common/identity.h"
 #include "common/textproto.h"
 #include "gpu_worker/verifier/host/memfd_buffer_sets.h"
 #include "tests/fakes/plain_sandbox.h"
@@ -87,6 +88,46 @@ TEST(JobVerifierTest, CheckDoesNotTime) {
   EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED);
   ASSERT_THAT(verdict.workloads(), SizeIs(2));
   EXPECT_FALSE(verdict.workloads(0).has_candidate());
+}
+
+TEST(JobVerifierTest, RuleOfTheSuiteIsJudgedBesideTheTolerance) {
+  Verifier verifier;
+  const auto check = [&](const char* candidate, double own, double suites) {
+    v1::VerifierRequest request = ScreenRequest(candidate);
+    request.mutable_job()->set_kind(v1::JOB_KIND_CHECK);
+    v1::Tolerance* const tolerance = request.mutable_task()->mutable_tolerance();
+    tolerance->set_atol(own);
+    tolerance->clear_max_rms_error_ratio();
+    v1::SuiteRule* const rule = request.mutable_task()->mutable_suite_rule();
+    rule->set_rule(v1::SuiteRule::TORCH_ALLCLOSE);
+    rule->set_atol(suites);
+    rule->set_trials(5);
+    request.set_task_sha256(TaskDigest(request.task()));
+    return verifier.Verify(request);
+  };
+  v1::Verdict verdict = check("honest", 1e-3, 1e-3);
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
+  ASSERT_THAT(verdict.workloads(), SizeIs(2));
+  for (const v1::WorkloadResult& workload : verdict.workloads()) {
+    EXPECT_EQ(workload.suite_verdict().trials(), 5);
+    EXPECT_EQ(workload.suite_verdict().passed(), 5);
+    EXPECT_EQ(workload.suite_verdict().message(), "");
+  }
+  // All trials are made, whatever is wrong here.
+  verdict = check("wrong_numbers", 1e-3, 1e6);
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_INCORRECT);
+  ASSERT_THAT(verdict.workloads(), SizeIs(1));
+  EXPECT_EQ(verdict.workloads(0).suite_verdict().passed(), 5);
+  verdict = check("wrong_numbers", 1e6, 1e-3);
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
+  EXPECT_EQ(verdict.workloads(0).suite_verdict().trials(), 5);
+  EXPECT_EQ(verdict.workloads(0).suite_verdict().passed(), 0);
+  EXPECT_THAT(verdict.workloads(0).suite_verdict().message(), HasSubstr("elements wrong"));
+  verdict = check("input_modified", 1e-3, 1e-3);
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_INPUT_MODIFIED);
+  EXPECT_EQ(verdict.workloads(0).suite_verdict().passed(), 5);
+  verdict = check("crash", 1e-3, 1e-3);
+  EXPECT_FALSE(verdict.workloads(0).has_suite_verdict());
 }
 
 TEST(JobVerifierTest, ABaselineJobTimesTheBaselineAlone) {

@@ -148,6 +148,7 @@ class Checks:
     def __init__(self, torch):
         self._torch = torch
         self.seen = []  # (tensor, rtol, atol)
+        self.same_non_finite = False
         self._watch(torch, "allclose", 1e-5, 1e-8)
         self._watch(torch.testing, "assert_close", None, None)
         self._watch(torch, "equal", 0.0, 0.0)
@@ -181,6 +182,7 @@ class Checks:
             for value in values[:2]:
                 if relative is not None and absolute is not None:
                     self.seen.append((value, float(relative), float(absolute)))
+                    self.same_non_finite |= name.startswith("verbose_")
             return function(*values, **named)
 
         setattr(owner, name, watched)
@@ -327,6 +329,7 @@ def describe(torch, module):
         "judged": judged,
         "rtol": max((rtol for rtol, _ in tolerances), default=0.0),
         "atol": max((atol for _, atol in tolerances), default=0.0),
+        "same_non_finite": not judged and checks.same_non_finite,
         "data": node,
         "result": seen["result"],
     }

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "gpu_worker/verifier/host/host_outputs.h"
+#include "gpu_worker/verifier/tensors/suite_verdict.h"
 #include "tests/gpu_worker/verifier/matmul_task.h"
 
 namespace ksearch {
@@ -80,6 +81,34 @@ TEST_F(CompareTest, NonFiniteValues) {
   EXPECT_FALSE(Compare(Outputs({{0, kInf}}), Outputs({{0, -kInf}})).right);
   EXPECT_FALSE(Compare(Outputs({{0, kNan}}), Outputs({{0, kNan}})).right);
   EXPECT_FALSE(Compare(Outputs({{0, -1e30f}}), Outputs({{0, -kInf}})).right);
+}
+
+TEST_F(CompareTest, RuleOfTheSuiteHasAVerdictOfItsOwn) {
+  v1::SuiteRule* const rule = task_.mutable_suite_rule();
+  rule->set_atol(0.01);
+  rule->set_rtol(0.01);
+  const auto fault = [&](const HostOutputs& got, const HostOutputs& oracle) {
+    const auto workload = *WorkloadCase::Create(task_, task_.workloads(0), "sha", Seed{1, 1});
+    return FaultBySuite(*workload, got.CompareWith(*workload, oracle));
+  };
+  EXPECT_EQ(fault(Outputs({{0, kNan}}), Outputs({})), "");  // it has none yet
+  rule->set_rule(v1::SuiteRule::FINITE_AND_MATCHED);
+  EXPECT_EQ(fault(Outputs({{0, 2.019f}}), Outputs({})), "");
+  EXPECT_EQ(fault(Outputs({{0, 2.021f}, {5, 1.0f}}), Outputs({})),
+            "output 'c': 2 of 768 elements wrong (atol 0.01, rtol 0.01)");
+  // No element may be infinite, also where the oracle is, and whatever the share that must match.
+  rule->set_required_matched_ratio(0.9);
+  EXPECT_EQ(fault(Outputs({{0, 7.0f}, {5, 1.0f}}), Outputs({})), "");
+  EXPECT_EQ(fault(Outputs({{0, -kInf}}), Outputs({{0, -kInf}})),
+            "output 'c': 1 of 768 elements are infinite or NaN");
+  // The share is FlashInfer-Bench's alone.
+  rule->set_rule(v1::SuiteRule::TORCH_ALLCLOSE);
+  EXPECT_THAT(fault(Outputs({{0, 7.0f}}), Outputs({})), HasSubstr("1 of 768 elements wrong"));
+  EXPECT_EQ(fault(Outputs({{0, -kInf}}), Outputs({{0, -kInf}})), "");
+  EXPECT_EQ(fault(Outputs({{0, 2.029f}}), Outputs({})), "");
+  rule->set_rule(v1::SuiteRule::SAME_NON_FINITE);
+  EXPECT_EQ(fault(Outputs({{0, kNan}}), Outputs({{0, kNan}})), "");
+  EXPECT_THAT(fault(Outputs({{0, kNan}}), Outputs({})), HasSubstr("1 of 768 elements wrong"));
 }
 
 TEST_F(CompareTest, RequiredMatchedRatioAllowsAFewWrongElements) {

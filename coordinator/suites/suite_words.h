@@ -1,0 +1,30 @@
+#ifndef KSEARCH_COORDINATOR_SUITES_SUITE_WORDS_H_
+#define KSEARCH_COORDINATOR_SUITES_SUITE_WORDS_H_
+
+#include <optional>
+
+#include "absl/strings/string_view.h"
+#include "proto/result.pb.h"
+#include "proto/search_service.pb.h"
+
+namespace ksearch {
+
+// How a suite calls what came of a program.
+struct SuiteWords {
+  absl::string_view suite;  // whose verdict it is, e.g. "KernelBench's"
+  absl::string_view passed;
+  absl::string_view incorrect;
+  absl::string_view build_failed;  // it does not compile, or cannot be loaded
+  absl::string_view failed;        // it crashed, or took too much memory
+  absl::string_view timed_out;
+  int trials = 1;  // of its rule
+};
+
+// The verdict of the suite's own numeric rule (v1::SuiteRule) on a result, in the suite's words,
+// with how many trials it rests on, what was wrong in the first that failed, and where ksearch's
+// own rules say otherwise. Empty where the result says nothing of the program.
+std::optional<v1::SuiteScore> VerdictScore(const SuiteWords& words, const v1::JobResult& result);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_SUITES_SUITE_WORDS_H_
