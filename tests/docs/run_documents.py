@@ -11,7 +11,7 @@ A fenced block is run if the line before it is
     <!-- run, with A=B C=D -->          A is replaced by B in the block before it is run
 
 A comment from a line "<!-- setup" to a line "-->" is run as well, with the blocks without a group; readers
-do not see it.
+do not see it. A setup that cannot be had on this machine ends with `exit 77`: the test is skipped.
 
 Blocks of one group are one bash session in an empty folder that holds links to configs/ and results/; a
 line that begins with "$ " is a command and all others of such a block are output. Programs are those of

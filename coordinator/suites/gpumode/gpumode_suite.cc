@@ -37,7 +37,7 @@ using Kind = LocatedJson::Kind;
 // Below the folder of problems.
 constexpr int kMaxDepth = 3;
 constexpr size_t kMaxTitleBytes = 100;
-constexpr SuiteWords kWords = {"GPU MODE's", "pass", "fail", "fail", "fail", "timeout"};
+constexpr SuiteWords kWords = {"GPU MODE's", "pass", "fail", "fail", "fail", "timeout", 1};
 
 // Where a problem lies and what it is called.
 struct Place {
