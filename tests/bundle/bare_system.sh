@@ -56,7 +56,8 @@ make_root() {  # make_root <system> <folder>: 0, or not with the reason in $work
         curl -fsS -m 60 -o "$work/keyring.deb" "$ubuntu/$ubuntu_keyring" 2>"$work/log" &&
           dpkg-deb -x "$work/keyring.deb" "$work/keyring" || return 1
       fi
-      options+=(--keyring="$work/keyring/usr/share/keyrings/ubuntu-archive-keyring.gpg")
+      # As installed by default: python3-venv is in universe.
+      options+=(--components=main,universe --keyring="$work/keyring/usr/share/keyrings/ubuntu-archive-keyring.gpg")
       # The script of all Ubuntu releases: a new one may be unknown to an old debootstrap.
       debootstrap "${options[@]}" "$1" "$2" "$ubuntu" gutsy >"$work/log" 2>&1 ;;
     *) skip "unknown system $1: bookworm, jammy or noble" ;;
