@@ -19,7 +19,7 @@ std::string Quoted(const std::string& text) {
   return absl::StrCat("'", absl::StrReplaceAll(text.substr(0, end), {{"'", "'\\''"}}), "'");
 }
 
-// Of a program or command at `path` ("", "task", "task new"); parents come first.
+// The options of a program or command at `path` ("", "task", "task new"); parents come first.
 using Visit = std::function<void(const std::string& path, const CommandWords& command)>;
 void Walk(const std::string& path, const CommandWords& command, const Visit& visit) {
   visit(path, command);

@@ -171,7 +171,7 @@ std::vector<Finding> ExamineTasks(const v1::ListTasksReply& tasks,
   std::vector<Finding> findings;
   int usable = 0;
   std::map<int, int> by_language;  // usable tasks
-  // Of suites of others, in which something is wrong with most problems as a rule.
+  // Suites of other projects, where something is wrong with most problems as a rule.
   std::map<std::string, int> unusable_in;
   for (const v1::TaskSummary& task : tasks.tasks()) {
     if (!task.error().empty() && !task.suite().empty()) {

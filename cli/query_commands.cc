@@ -91,7 +91,7 @@ int BestCommand(Client* client, const Options& options) {
   if (!best.ok()) {
     const int code = Fail(best.status());
     if (!absl::IsNotFound(best.status())) return code;
-    // Of a run that there is, only the candidate is missing.
+    // The run is there: only the candidate is missing.
     v1::GetRunRequest run;
     run.set_run_id(options.run_id);
     return client->Call<v1::GetRunRequest, v1::RunStatus>(&Stub::GetRun, run).ok()

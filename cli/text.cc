@@ -87,7 +87,7 @@ void AppendProfile(const v1::Profile& profile, std::string* text) {
   }
 }
 
-// Of a program that returns its outputs: what that costs it.
+// What returning its outputs costs a program.
 std::string CopiesText(const v1::JobResult& result) {
   std::vector<std::string> costs;
   for (const v1::WorkloadResult& workload : result.workloads()) {

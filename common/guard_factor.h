@@ -7,7 +7,7 @@
 
 namespace ksearch {
 
-// Of Objective.guard_factor.
+// The default of Objective.guard_factor.
 inline constexpr double kDefaultGuardFactor = 2;
 
 // How many times slower than a rival a workload of a task may be that only guards; absent: it is

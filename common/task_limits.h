@@ -10,12 +10,12 @@
 
 namespace ksearch {
 
-// Of a task, and of a job. The largest definitions of public suites (FlashInfer-Bench) have a few
-// hundred; with so many the samples of a screening with the default plan still fit into a
+// Limits for a task and for a job. The largest definitions of public suites (FlashInfer-Bench) have
+// a few hundred; with so many the samples of a screening with the default plan still fit into a
 // message (8 MiB).
 inline constexpr int kMaxWorkloads = 1024;
 
-// Of what a JOB_KIND_DESCRIBE job reports.
+// Limits for what a JOB_KIND_DESCRIBE job reports.
 inline constexpr int64_t kMaxDescriptionBytes = 256 << 10;
 
 // INVALID_ARGUMENT, which names the task, if it has more than kMaxWorkloads.

@@ -17,7 +17,7 @@ namespace ksearch {
 const v1::Sources* FindInLanguage(const google::protobuf::RepeatedPtrField<v1::Sources>& choices,
                                   v1::Language language);
 
-// Of a task's references or baselines the one that judges candidates in `language`: the one in that
+// The one of a task's references or baselines that judges candidates in `language`: the one in that
 // language, else the first. Null if there is none.
 const v1::Sources* ChooseTrusted(const google::protobuf::RepeatedPtrField<v1::Sources>& choices,
                                  v1::Language language);

@@ -18,7 +18,7 @@ struct YamlAsJson {
   std::map<std::string, int> lines;
 };
 
-// Of one document, of mappings with distinct keys, sequences and scalars; JSON is YAML, too.
+// JSON for one document of mappings with distinct keys, sequences and scalars; JSON is YAML, too.
 // INVALID_ARGUMENT "<name>:<line>: <what>" on anything else (anchors, tags, several documents), and
 // beyond 20,000 values or a depth of 64.
 absl::StatusOr<YamlAsJson> YamlToJson(absl::string_view text, absl::string_view name);

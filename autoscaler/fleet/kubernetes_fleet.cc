@@ -319,7 +319,7 @@ absl::Status KubernetesFleet::Stop(const std::string& id, Manner manner) {
                        json{{"propagationPolicy", "Background"}})
                  .status();
   } else {
-    // Of the pods of a Deployment that shrinks, the cheapest one goes.
+    // A Deployment that shrinks loses its cheapest pod.
     status = api_.Call("PATCH", CorePath("pods/" + id),
                        {{"metadata",
                          {{"annotations",

@@ -17,7 +17,7 @@ namespace {
 
 constexpr absl::Duration kDefaultTimeLimit = absl::Hours(4);
 constexpr int kDefaultCpus = 8;
-// Of the notice, what is left after the grace for telling the coordinator.
+// What is left of the notice after the grace for telling the coordinator.
 constexpr absl::Duration kBeyondGrace = absl::Seconds(30);
 
 std::string Program(const std::string& given, const char* otherwise) {
@@ -38,7 +38,7 @@ bool IsState(absl::string_view word) {
                      [](unsigned char c) { return absl::ascii_isupper(c); });
 }
 
-// Of those in the queue, jobs that a person must look at before they run.
+// Jobs in the queue that a person must look at before they run.
 bool NeverRuns(absl::string_view reason) {
   for (const char* word : {"held", "Held", "BadConstraints", "DependencyNeverSatisfied",
                            "PartitionTimeLimit", "InvalidAccount", "InvalidQOS", "launch failed"}) {

@@ -10,7 +10,7 @@ namespace ksearch {
 // Variables by name.
 using Environment = std::map<std::string, std::string>;
 
-// Of this process.
+// This process's environment.
 Environment CurrentEnvironment();
 
 // The value without blanks around it; empty if the variable is not set.

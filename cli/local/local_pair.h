@@ -45,7 +45,7 @@ class LocalPair {
     bool ready = false;    // the worker takes jobs
     int active_runs = 0;
     std::vector<std::string> providers;  // that the coordinator knows
-    // Of UpOptions::providers: the coordinator lacks it; the message says why that is left so.
+    // Providers of UpOptions that the coordinator lacks; the message says why that is left so.
     std::map<std::string, std::string> not_taken;
     // What this machine can do and what it lacks; which model providers there are.
     std::vector<LocalFinding> findings;

@@ -13,7 +13,8 @@ namespace ksearch {
 // The name under which the local worker shows up.
 inline constexpr char kLocalWorkerName[] = "local";
 
-// Of the usable ones among `sources`. Holds the names of variables with keys, never a key.
+// The configuration for the usable ones among `sources`. Holds the names of variables with keys,
+// never a key.
 v1::CoordinatorConfig LocalCoordinatorConfig(const LocalFolder& folder,
                                              const std::vector<ModelSource>& sources);
 

@@ -54,7 +54,7 @@ void PrintFindings(const std::vector<LocalFinding>& findings) {
   }
 }
 
-// Of the coordinator that runs; empty if it serves none.
+// The page of the coordinator that runs; empty if it serves none.
 std::string PageUrl(const LocalFolder& folder) {
   constexpr int64_t kMaxBytes = 4096;
   const auto text = ReadFile(folder.page_url(), kMaxBytes);

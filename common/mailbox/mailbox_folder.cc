@@ -44,7 +44,7 @@ absl::Status SyncFolder(const std::string& path) {
   return absl::OkStatus();
 }
 
-// Of names that are somebody's, sorted.
+// The names that are somebody's, sorted.
 absl::StatusOr<std::vector<std::string>> Names(const std::string& folder) {
   std::error_code error;
   std::vector<std::string> names;

@@ -23,10 +23,10 @@ const v1::Comparison* FindComparison(const v1::JobResult& result, const std::str
   return nullptr;
 }
 
-// Of the run's error, for its n-th confirmation: all of them sum up to 1.
+// The share of the run's error for its n-th confirmation: all of them sum up to 1.
 double ShareOf(int n) { return 6 / (M_PI * M_PI * n * n); }
 
-// Of a MIXED comparison: the workload that bars it.
+// The workload that bars a MIXED comparison.
 std::string SlowestText(const v1::Comparison& comparison) {
   const auto& workloads = comparison.workloads();
   const auto worst = absl::c_min_element(

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kArrivalsPerRead = 256;
 
-// Of a candidate, whatever device of the architecture it runs on. A smaller or slower one may run
+// For a candidate, whatever device of the architecture it runs on. A smaller or slower one may run
 // out of memory or time where another does not.
 bool FailsEverywhere(v1::Outcome outcome) {
   switch (outcome) {

@@ -35,7 +35,7 @@ v1::RecordedCall AsRecorded(const LlmCallRow& row, int64_t number) {
   return call;
 }
 
-// Of every result that came for the run, in the order of their first coming.
+// Every result that came for the run, in the order of first arrival.
 absl::StatusOr<std::vector<std::string>> JobsWithResults(Store* store, const std::string& run_id) {
   std::vector<std::string> jobs;
   std::set<std::string> seen;

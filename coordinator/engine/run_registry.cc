@@ -31,8 +31,8 @@ constexpr absl::Duration kLongestBegin = absl::Seconds(5);
 // A run whose evaluations wait for the first worker looks for it so often.
 constexpr absl::Duration kLookForWorkers = absl::Milliseconds(200);
 
-// Of the store: the disk is full, or somebody holds the file. It may be good again in a while, and
-// nothing of what could not be written has happened.
+// Trouble of the store: the disk is full, or somebody holds the file. It may be good again in a
+// while, and nothing of what could not be written has happened.
 bool MayPass(const absl::Status& status) {
   return absl::IsResourceExhausted(status) || absl::IsUnavailable(status);
 }
@@ -153,7 +153,7 @@ absl::StatusOr<v1::RunConfig> RunRegistry::Complete(const v1::RunConfig& request
   const auto task = parts_.tasks->Load(request.task());
   if (request.language() == v1::LANGUAGE_UNSPECIFIED &&
       parts_.defaults.language() == v1::LANGUAGE_UNSPECIFIED) {
-    // Of tasks that can be written in one language only, that one.
+    // Where a task can be written in one language only, that one.
     if (task.ok() && task->references_size() == 1) {
       wanted.set_language(task->references(0).language());
     }

@@ -179,7 +179,7 @@ class Builder {
     }
   }
 
-  // Of the kernel that takes most time.
+  // What bounds the kernel that takes most time.
   void Bound() {
     const v1::KernelProfile& top = result_.profile().kernels(0);
     if (!top.has_sm_percent() || !top.has_memory_percent()) return;

@@ -178,7 +178,7 @@ std::string ComplaintText(const AttemptPromptContext& context) {
 // What is the same for the whole run comes first: providers bill a repeated beginning at a
 // fraction.
 Prompt BuildAttemptPrompt(const PromptFacts& facts, const AttemptPromptContext& context) {
-  // Of a patch that did not fit, the program and the patch say all there is to say.
+  // For a patch that did not fit, the program and the patch say all there is to say.
   const bool brief = context.patch_failed && !context.complaint.empty();
   Prompt prompt;
   prompt.system =

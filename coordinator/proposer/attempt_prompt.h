@@ -33,7 +33,7 @@ struct AttemptPromptContext {
   std::vector<std::string> notes;       // by models: what is known from other attempts
   std::vector<std::string> history;     // a line for each earlier attempt, oldest first
   int style = kStyleBest;               // REFINE, REPAIR
-  // Of what the reply is to look like; WHOLE if no program is shown to change.
+  // What the reply is to look like; WHOLE if no program is shown to change.
   v1::ReplyForm reply_form = v1::REPLY_FORM_WHOLE;
   // Non-empty: the previous reply was unusable for this reason; ask for the whole answer again.
   std::string complaint;

@@ -49,7 +49,7 @@ std::string SanitizerLine(const v1::SanitizerFinding& finding) {
   // What follows the first clause tells threads and sizes of buffers, those of unseen workloads
   // too.
   std::string head = finding.text().substr(0, finding.text().find(';'));
-  // Of a race also the other access, with its line; the count of hazards behind it depends on
+  // For a race also the other access, with its line; the count of hazards behind it depends on
   // sizes.
   constexpr absl::string_view kOther = "; and ";
   const size_t other = finding.text().find(std::string(kOther));

@@ -54,9 +54,9 @@ struct CodePromptContext {
   std::optional<ShownCode> base;             // parent's code, or the cycle's best
   std::optional<ShownCode> current;          // the code to debug or improve
   std::optional<v1::JobResult> last_result;  // of `current`
-  // Of the program that `current` was built from, if that is known.
+  // The program that `current` was built from, if that is known.
   std::optional<v1::JobResult> parent_result;
-  // Of `current`; always there for kMend.
+  // The confirmation of `current`; always there for kMend.
   std::optional<v1::ConfirmedProgram> confirmation;
   int attempt = 1;
   int attempts_hint = 5;

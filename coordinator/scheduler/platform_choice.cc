@@ -65,7 +65,7 @@ std::vector<v1::Platform> PlatformsFor(const std::vector<v1::WorkerHello>& worke
 std::string WhyStale(const v1::JobSpec& spec, const std::vector<v1::Platform>& platforms) {
   const v1::Platform& wanted = spec.platform();
   if (platforms.empty()) return "no worker is known that could do such a job";
-  // Of workers that say nothing of themselves.
+  // Workers that say nothing about themselves.
   if (std::any_of(platforms.begin(), platforms.end(),
                   [](const v1::Platform& platform) { return platform.ByteSizeLong() == 0; }) &&
       wanted.ByteSizeLong() == 0) {

@@ -15,8 +15,8 @@
 namespace ksearch {
 namespace {
 
-// Of the chosen action's text in a published edit prompt; validation errors are appended to it
-// before the cut, so that they hardly ever arrive (as in K-Search's published code).
+// Limit for the chosen action's text in a published edit prompt; validation errors are appended to
+// it before the cut, so that they hardly ever arrive (as in K-Search's published code).
 constexpr size_t kPaperActionText = 500;
 
 constexpr size_t kMaxCyclesShown = 12;
@@ -42,7 +42,7 @@ void Show(const v1::ScreenedProgram& program, WorldModelPromptContext* context) 
   if (program.has_result()) context->result = program.result();
 }
 
-// Of the program that another was built from; nullopt: there is none, or nothing is known of it.
+// The program that another was built from; nullopt: there is none, or nothing is known of it.
 std::optional<v1::JobResult> ResultOf(const v1::SearchState& state,
                                       const std::string& candidate_id) {
   const auto known = state.solutions().find(candidate_id);

@@ -17,7 +17,7 @@ namespace {
 // Model calls that fail in a row before the search stops and waits for a person.
 constexpr int kMaxConsecutiveFailures = 3;
 
-// Of a program in a log that holds ids alone.
+// A program in a log that holds ids alone.
 v1::ScreenedProgram FactsAlone(v1::ScreenedProgram program) {
   program.set_verdict(Verdict(program));
   if (program.passed()) program.set_score_error(ScoreError(program.result()));

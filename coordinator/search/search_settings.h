@@ -73,7 +73,7 @@ struct SearchSettings {
   double dominated_ratio;
   // Off in runs that began before there was such.
   bool time_baseline_first;
-  // Of runs that began before there were profiles or examinations: without.
+  // Runs that began before there were profiles or examinations have none.
   EvaluationRules evaluation;
 };
 

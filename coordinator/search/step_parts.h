@@ -34,7 +34,7 @@ inline bool HasSeeds(const v1::RunConfig& config) {
 // The screening of the program that `cycle` awaits.
 ScreenCandidate CycleScreen(const v1::CycleState& cycle);
 
-// Of an action that the machine inserts under the root: `node` has its decision, choice and the
+// An action that the machine inserts under the root: `node` has its decision, choice and the
 // action's texts and difficulty; the rest is filled in. Its id is `name`, with a suffix once that
 // is taken.
 v1::Node UnderRoot(const v1::WorldModel& model, const std::string& name, const std::string& task,

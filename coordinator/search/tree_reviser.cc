@@ -75,7 +75,7 @@ std::string ErrorText(const EditReport& report, bool tell_kept) {
                                          absl::StrJoin(report.kept, ", "), "."));
 }
 
-// Of a reply that could not be read.
+// The note on a reply that could not be read.
 std::string UnreadableText(const absl::Status& status, bool tell_kept) {
   EditReport report;
   report.errors.emplace_back(status.message());

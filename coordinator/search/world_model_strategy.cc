@@ -26,7 +26,7 @@ namespace {
 // The published system asks for its first model once more when it could not read it (2.1).
 constexpr int kPaperInitAttempts = 2;
 constexpr size_t kMaxEventText = 300;
-// Of a given program beside the root's.
+// A given program beside the root's.
 constexpr double kGivenScore = 0.5;
 constexpr char kNothingToDo[] = "no executable open action nodes";
 

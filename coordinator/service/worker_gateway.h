@@ -94,8 +94,9 @@ class WorkerGateway : public FleetLook {
   // a result came first.
   void End(const std::string& job_id, v1::Outcome outcome, const std::string& message);
   JobState State(const std::string& job_id) const;
-  // Of a job without a result: since when this life of the coordinator has had it (wall clock), and
-  // what became of its newest attempt, e.g. "returned by w1: no compiler"; empty: none has ended.
+  // For a job without a result: since when this life of the coordinator has had it (wall clock),
+  // and what became of its newest attempt, e.g. "returned by w1: no compiler"; empty: none has
+  // ended.
   struct JobFacts {
     absl::Time since;
     std::string last_trouble;

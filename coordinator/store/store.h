@@ -74,8 +74,8 @@ class Store {
                                                             int64_t after_seq, int limit) = 0;
   virtual absl::StatusOr<std::vector<v1::RunEvent>> ReadEvents(const std::string& run_id,
                                                                int64_t after_seq, int limit) = 0;
-  // Of all runs, in the order of commit, from beyond the cursor on; without their runs' status. A
-  // cursor rises for ever.
+  // The events of all runs, in the order of commit, from beyond the cursor on; without their runs'
+  // status. A cursor rises for ever.
   virtual absl::StatusOr<std::vector<v1::FeedEntry>> ReadAllEvents(int64_t after_cursor,
                                                                    int limit) = 0;
   virtual absl::StatusOr<int64_t> ReadNewestCursor() = 0;  // 0: there is no event yet

@@ -88,7 +88,7 @@ bool ReadFileName(const std::string& file, Problem* problem) {
   return true;
 }
 
-// Of all folders level<L>, in the order of levels and numbers.
+// The problems of all folders level<L>, in the order of levels and numbers.
 std::vector<Problem> FindProblems(const fs::path& root) {
   std::vector<Problem> problems;
   std::error_code error;

@@ -26,7 +26,7 @@ struct DescribedTensor {
   bool scalar = false;
   std::vector<int64_t> shape;
   v1::InputRecipe recipe;  // not of outputs
-  // Of a tensor with one dimension that holds others, in their order; then there is no `path`.
+  // The others that a tensor with one dimension holds, in their order; then there is no `path`.
   std::vector<PackedPart> parts;
 };
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr char kBaselinePath[] = "baseline.py";
 
-// Of these programs.
+// The limits of these programs.
 v1::Language Python() { return FindLanguage(absl::string_view("python"))->id; }
 
 // What stands below the user's text; every name of ours begins with _ksearch.

@@ -17,7 +17,7 @@ namespace {
 // A worker's own answer to a PROFILE job always has one; a job that was lost tells nothing.
 bool IsProfiling(const v1::JobResult& result) { return result.has_profile(); }
 
-// Of what was measured with the run's platform. What cannot be read any more is left out: the
+// What was measured with the run's platform. What cannot be read any more is left out: the
 // results are there all the same.
 std::string PacketOf(Store& store, const std::string& run_id, const CandidateRow& row,
                      std::vector<v1::JobResult> results) {

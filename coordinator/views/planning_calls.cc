@@ -11,7 +11,7 @@ namespace {
 constexpr size_t kMostCalls = 20;
 // A quarter of what a message may have.
 constexpr size_t kMostBytes = 4 << 20;
-// Of a run of thousands of rounds; later calls are not looked at.
+// Enough for a run of thousands of rounds; later calls are ignored.
 constexpr int kMostReads = 20'000;
 constexpr int kMostMissing = 300;  // more cycles than a run may have in flight
 

@@ -29,8 +29,8 @@ struct BuildRequest {
   v1::Sources sources;
   std::string kernel_header;  // becomes ksearch_task.h beside the sources
   v1::Limits limits;
-  // Of the GPU to build for, e.g. "sm_90a"; empty: the toolchain's default, which is processors for
-  // languages that know both.
+  // The architecture of the GPU to build for, e.g. "sm_90a"; empty: the toolchain's default, which
+  // is processors for languages that know both.
   std::string architecture = {};
   BuildVariant variant = BuildVariant::kPlain;
 };

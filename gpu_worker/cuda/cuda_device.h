@@ -36,11 +36,11 @@ class CudaDevice {
   std::string architecture() const;
   int multiprocessors() const { return multiprocessors_; }
   int64_t l2_bytes() const { return l2_bytes_; }
-  // Of VMM allocations: sizes are multiples of it.
+  // The granularity of VMM allocations: sizes are multiples of it.
   int64_t granularity() const { return granularity_; }
 
   absl::Status MakeCurrent() const;
-  // Of the whole device, other processes included.
+  // Free on the whole device, whichever process has the rest.
   absl::StatusOr<int64_t> FreeBytes() const;
 
  private:

@@ -23,8 +23,8 @@ class DeviceMemory {
   // `bytes`: a multiple of the device's granularity. RESOURCE_EXHAUSTED if the device has not so
   // much left. Contents are undefined.
   static absl::StatusOr<DeviceMemory> Create(const DriverApi& api, CUdevice device, int64_t bytes);
-  // Of memory that another process exported; `fd` stays the caller's and may be closed afterwards.
-  // `bytes` must be what was created there: mapping more fails.
+  // Maps memory that another process exported; `fd` stays the caller's and may be closed
+  // afterwards. `bytes` must be what was created there: mapping more fails.
   static absl::StatusOr<DeviceMemory> Import(const DriverApi& api, CUdevice device, int fd,
                                              int64_t bytes);
 

@@ -12,7 +12,7 @@
 namespace ksearch {
 namespace {
 
-// Of every 64-bit architecture; older headers do not have it.
+// For every 64-bit architecture; older headers do not have it.
 constexpr long kSysMseal = 462;
 
 }  // namespace

@@ -43,7 +43,7 @@ class Separators {
   CUresult ReadStamps(int count, std::vector<uint64_t>* stamps) const;
 
  private:
-  // Of a separator, in the kernel's order.
+  // The arguments of a separator, in the kernel's order.
   struct Arguments {
     CUdeviceptr arrivals;
     CUdeviceptr stamp;

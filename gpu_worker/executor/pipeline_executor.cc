@@ -162,7 +162,7 @@ absl::StatusOr<v1::JobResult> PipelineExecutor::Execute(const v1::JobSpec& spec,
     return FingerprintWith(slot, *parts_.toolchains, spec.candidate().language());
   };
   *result.mutable_device() = print_of(**example);
-  // Of a coordinator that knew this worker as another release.
+  // From a coordinator that knew this worker as another release.
   if (!Meets(PlatformOf(result.device()), spec.platform())) {
     return absl::FailedPreconditionError(
         absl::StrCat("the job is to be done with ", PlatformText(spec.platform()),

@@ -17,7 +17,7 @@ class PipelineExecutor : public JobExecutor {
     const Toolchains* toolchains;
     DevicePool* devices;
     const Clock* clock;
-    // Of the builds, for results that end there; a verdict brings its own.
+    // The isolation of the builds, for results that end there; a verdict brings its own.
     v1::IsolationLevel isolation;
   };
   explicit PipelineExecutor(Parts parts) : parts_(std::move(parts)) {}

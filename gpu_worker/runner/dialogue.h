@@ -16,7 +16,7 @@ struct RunnerFlags {
   // filter forbids; on a GPU tensors are allocations of this process then, each exactly as long as
   // the tensor.
   bool instrumented = false;
-  // Of a program's warm stage (verifier/warm/warm_stage.h): compilers may be started, so the tight
+  // For a program's warm stage (verifier/warm/warm_stage.h): compilers may be started, so the tight
   // filter is left out.
   bool warm = false;
 };

@@ -38,7 +38,7 @@ class Program {
   // Whether the program returns its outputs, which are then copied into their place at the end of a
   // call. Of the last Setup.
   virtual bool ReturnsOutputs() const { return false; }
-  // Of such a program, on a set in turns: makes a call's results and keeps them; copies those that
+  // For such a program, on a set in turns: makes a call's results and keeps them; copies those that
   // are kept to the outputs and drops them. As Call.
   virtual int CopyResults(int set, void* stream) {
     static_cast<void>(set), static_cast<void>(stream);

@@ -128,8 +128,8 @@ std::vector<AllowedCall> ProcessorsAllowList(pid_t self) {
   for (const uint64_t kind : {uint64_t{0}, uint64_t{MAP_SHARED}, uint64_t{MAP_ANONYMOUS}}) {
     calls.push_back({"mmap", {{3, kSharing, kind}}});
   }
-  // Of 0 bytes would be a second mapping of shared memory, and the kernel rounds the largest sizes
-  // up to 0: only sizes whose highest bit is that of an address.
+  // One of 0 bytes would be a second mapping of shared memory, and the kernel rounds the largest
+  // sizes up to 0: only sizes whose highest bit is that of an address.
   constexpr int kAddressBits = 47;
   for (int bit = 0; bit < kAddressBits; ++bit) {
     calls.push_back({"mremap", {{1, ~uint64_t{0} << bit, uint64_t{1} << bit}}});
@@ -144,7 +144,7 @@ std::vector<AllowedCall> ProcessorsAllowList(pid_t self) {
                                   CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID |
                                   CLONE_DETACHED;
   calls.push_back({"clone", {{0, kInt & ~kOfThreads, kThread}}});
-  // Of stacks' sizes; no setting of new limits.
+  // To read the limit of stacks; no setting of new limits.
   calls.push_back({"prlimit64", {{2, kWhole, 0}}});
   // Whether output goes to a terminal.
   calls.push_back({"ioctl", {{1, kInt, TCGETS}}});

@@ -37,7 +37,8 @@ namespace {
 // starting the reference for it within this time: a GPU's runner takes longer to start than all
 // those calls.
 constexpr absl::Duration kLateStartTime = absl::Milliseconds(100);
-// Of a workload, at the same time, whatever is done with it: the reference's and another program's.
+// Sets of a workload that are held at the same time, whatever is done with it: the reference's and
+// another program's.
 constexpr int kLeastSetsInMemory = 2;
 
 void BlameForDeviceError(v1::Verdict* verdict) {

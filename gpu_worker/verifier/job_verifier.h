@@ -42,12 +42,12 @@ class JobVerifier {
     std::vector<OracleEntries> trials;        // same order: further ones of the suite's rule
     std::vector<AnsweredHiddenCase> hidden;   // of a CONFIRM
     std::vector<v1::WorkloadResult> results;  // same order; empty uuid: not reached
-    // Of a BASELINE, or of a SCREEN with a baseline; same order.
+    // For a BASELINE, or a SCREEN with a baseline; same order.
     std::vector<BaselineCache::Timing> baselines;
     IdlePaces alone;                 // GPU, of a SCREEN: before the candidate was there
     absl::Duration reference_start;  // what it would take to start another runner of it
     WorkloadSession::Limits limits;
-    // Of what trusted programs do before the candidate is there; whether that is over.
+    // What trusted programs do before the candidate is there; whether that is over.
     absl::Time trusted_deadline;
     bool trusted_programs_done = false;
     std::optional<ProgramImage> candidate, reference, baseline;
@@ -72,12 +72,12 @@ class JobVerifier {
   absl::StatusOr<OracleEntries> AnswerTrials(const ProgramImage& reference, const CasePtr& workload,
                                              const OracleEntries& oracles);
   absl::Status Check(RunnerLink& link, Job* job);
-  // Of a CONFIRM, after the gate: variants of other kinds than the recipes'.
+  // For a CONFIRM, after the gate: variants of other kinds than the recipes'.
   absl::Status CheckHidden(RunnerLink& link, Job* job);
   // The programs that the candidate is compared with: TaskFault if one is not right.
   absl::Status TryTrusted(Job* job);
   absl::Status TimeBaseline(Job* job);
-  // Of a BASELINE: what was timed becomes the verdict's workloads.
+  // For a BASELINE: what was timed becomes the verdict's workloads.
   void TellBaselines(Job* job);
   // *link is replaced if the candidate needs a new process.
   absl::Status Screen(std::unique_ptr<RunnerLink>* link, Job* job);

@@ -67,7 +67,7 @@ absl::StatusOr<Flags> ParseFlags(int argc, char** argv) {
   return flags;
 }
 
-// Of each verifier; a program with a dozen autotuned kernels has some 10 MiB.
+// For each verifier; a program with a dozen autotuned kernels has some 10 MiB.
 constexpr int64_t kWarmFoldersBytes = int64_t{4} << 30;
 
 // Each takes some hundred MiB.

@@ -46,7 +46,7 @@ void Put(Message* message, const FieldDescriptor* field, int variant) {
       return;
     case FieldDescriptor::CPPTYPE_ENUM: {
       const auto* values = field->enum_type();
-      // Of each number one name, aliases left out.
+      // One name for each number, without aliases.
       std::vector<int> numbers;
       for (int i = 0; i < values->value_count(); ++i) {
         const int own = values->value(i)->number();
@@ -142,7 +142,7 @@ class FieldChanges {
       restore();
       return;
     }
-    // Of a oneof this may be another case than the one that is set.
+    // In a oneof this may be another case than the one that is set.
     if (!reflection.HasField(*at, field)) {
       Put(at, field, 0);
       changed_(path + " is the case", identity);

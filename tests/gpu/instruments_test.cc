@@ -52,7 +52,7 @@ class InstrumentsTest : public ::testing::Test {
     CHECK_OK(TheBench().UseTask(*task));
     return *std::move(task);
   }
-  // Of a program of the museum.
+  // The findings on a program of the museum.
   static std::string TaskOf(const std::string& program) {
     const bool gemm = program.find("gemm") != std::string::npos || program == "honest_split_k";
     return gemm ? "gemm_bf16" : "rmsnorm_bf16";

@@ -65,7 +65,7 @@ class LocalCluster {
   const std::string& address() const { return address_; }
   // Put before the arguments of every Cli call from now on, e.g. {"--token-file", FILE}.
   void SetCliArgs(std::vector<std::string> args) { cli_args_ = std::move(args); }
-  // Of a program that runs; 0 if none of that name does.
+  // The process id of a program that runs; 0 if none of that name does.
   int Pid(const std::string& name) const;
 
  private:

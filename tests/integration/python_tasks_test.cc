@@ -89,7 +89,7 @@ class PythonTasksTest : public testing::Test {
     cluster_.StartWorker(name);
   }
 
-  // Of a file, on these workloads; all of the task's if none is given.
+  // The result of a file on these workloads; all of the task's if none is given.
   v1::JobResult Evaluate(v1::JobKind kind, const std::string& task_name, const std::string& path,
                          v1::Language language, const std::vector<std::string>& workloads = {}) {
     v1::EvaluateRequest request;

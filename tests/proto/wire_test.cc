@@ -60,8 +60,8 @@ void AddFile(const FileDescriptor& file, std::map<std::string, Fields>* files) {
   for (int i = 0; i < file.dependency_count(); ++i) AddFile(*file.dependency(i), files);
 }
 
-// Of all messages that programs of different releases exchange, or that a later one finds on disk.
-// Verifier and runner are always of one release.
+// The fields of all messages that programs of different releases exchange, or that a later one
+// finds on disk. Verifier and runner are always of one release.
 Fields FieldsOfThisTree() {
   std::map<std::string, Fields> files;
   for (const FileDescriptor* file :

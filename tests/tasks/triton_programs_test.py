@@ -23,7 +23,7 @@ PROGRAMS = os.path.join(TESTS, "gpu", "python")
 CORPUS = os.path.join(TESTS, "bad_candidates", "python_gpu")
 TASKS = (os.path.join(ROOT, "configs", "tasks", "cuda"), os.path.join(TESTS, "gpu", "tasks"))
 REFERENCES = os.path.join(TESTS, "tasks", "torch")
-# Of tests/gpu/python/search.cassette.textproto, which is no table.
+# From tests/gpu/python/search.cassette.textproto, which is no table.
 SEARCHED = (
     ("search/two_reads", "rmsnorm_bf16", "HONEST"),
     ("search/autotuned", "rmsnorm_bf16", "HONEST"),

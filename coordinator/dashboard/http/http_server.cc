@@ -199,7 +199,7 @@ class HttpServer::Impl {
       HttpRequest request;
       request.method = ToString(message.method_string());
       for (const auto& field : message) {
-        // Of repeated ones the first, so that a proxy's check cannot be talked around.
+        // The first of repeated ones, so that a proxy's check cannot be talked around.
         request.headers.emplace(absl::AsciiStrToLower(ToString(field.name_string())),
                                 ToString(field.value()));
       }
@@ -292,7 +292,8 @@ class HttpServer::Impl {
       writing_ = true;
       const std::shared_ptr<const std::string> bytes = waiting_.front();
       waiting_.pop_front();
-      // Of the write only: the read that notices leaving is under way and keeps having no end.
+      // A deadline for the write only: the read that notices leaving is under way and keeps having
+      // no end.
       stream_.expires_after(absl::ToChronoNanoseconds(server_->options_.patience));
       asio::async_write(stream_, asio::buffer(*bytes),
                         [self = shared_from_this(), bytes](beast::error_code error, size_t) {
@@ -312,7 +313,7 @@ class HttpServer::Impl {
     bool keep_alive_ = false;
     unsigned version_ = 11;
     bool over_ = false;
-    // Of a stream:
+    // For a stream:
     bool is_stream_ = false;
     bool writing_ = false;
     bool last_ = false;
@@ -347,7 +348,7 @@ class HttpServer::Impl {
   const Answer answer_;
   int port_ = 0;
 
-  // Of the server's thread. Before context_, whose end destroys connections that wait in it.
+  // Used on the server's thread. Before context_, whose end destroys connections that wait in it.
   std::set<Connection*> connections_;
   size_t streams_ = 0;
 

@@ -45,7 +45,7 @@ class FeedCounts {
 
   mutable Mutex mu_;
   Totals totals_ ABSL_GUARDED_BY(mu_);
-  // Of jobs with a lease: when its newest one began.
+  // When the newest lease of each job began.
   std::map<std::string, absl::Time> leased_ ABSL_GUARDED_BY(mu_);
 };
 

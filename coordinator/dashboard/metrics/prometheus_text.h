@@ -18,7 +18,7 @@ class PrometheusText {
   // Begins a family; its samples follow. `type`: "counter", "gauge", "histogram".
   void Family(absl::string_view name, absl::string_view type, absl::string_view help);
   void Sample(const Labels& labels, double value) { Write("", labels, value); }
-  // Of a histogram without labels: `counts` are of each bucket alone, the last one beyond `bounds`.
+  // A histogram without labels: `counts` are for each bucket alone, the last one beyond `bounds`.
   void Histogram(const std::vector<double>& bounds, const std::vector<int64_t>& counts, double sum);
 
   const std::string& text() const { return text_; }

@@ -18,8 +18,8 @@ constexpr int kBatch = 500;
 constexpr absl::Duration kLookInterval = absl::Milliseconds(200);
 constexpr absl::Duration kLongestRetry = absl::Minutes(1);
 constexpr int64_t kMostCursorBytes = 64 << 10;
-// Of runs that are open at once; beyond them the one whose turn was longest ago is opened anew when
-// it has something to say again.
+// How many runs are open at once; beyond them the one whose turn was longest ago is opened anew
+// when it has something to say again.
 constexpr size_t kMostOpenRuns = 256;
 
 // What the cursor counts for: another place begins anew.

@@ -47,7 +47,7 @@ class RunProgress {
   int64_t input_tokens_ = 0;
   int64_t output_tokens_ = 0;
   absl::Duration device_time_;
-  // Of the event added last, if it is about a judged candidate.
+  // What the event added last says, if it is about a judged candidate.
   std::optional<double> speedup_;
   std::optional<double> latency_us_;
   double best_screened_ = 0;

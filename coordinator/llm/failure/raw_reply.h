@@ -10,7 +10,7 @@
 namespace ksearch {
 
 inline constexpr char kRawReplyPayload[] = "ksearch.v1/raw_reply";
-// Of an unreadable reply no more is kept.
+// No more than this is kept of an unreadable reply.
 inline constexpr size_t kMaxRawReplyBytes = 64 << 10;
 
 // Attaches to a failure what the provider sent in place of a reply, for people: UTF-8, no key.

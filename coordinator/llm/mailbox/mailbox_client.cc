@@ -121,7 +121,7 @@ void MailboxClient::TakeNewCalls() {
   }
   for (Call& call : added) {
     if (call.request.call_id.empty()) {
-      // Of no run: somebody asks whether the provider works.
+      // It belongs to no run: somebody asks whether the provider works.
       LlmReply reply;
       reply.text = absl::StrCat("OK: prompts go to ", folder_.path(), "/outbox");
       reply.finish_reason = "stop";

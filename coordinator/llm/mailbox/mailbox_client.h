@@ -83,7 +83,7 @@ class MailboxClient final : public LlmClient {
   std::vector<Call> new_calls_ ABSL_GUARDED_BY(mu_);
   std::vector<std::string> parked_ ABSL_GUARDED_BY(mu_);
 
-  // Of the thread.
+  // Used by the thread alone.
   std::map<std::string, Call> calls_;           // by prompt id
   std::map<std::string, Unsettled> unsettled_;  // by file name
   absl::Time complained_ = absl::InfinitePast();

@@ -19,7 +19,7 @@ struct Recording {
 
 // INVALID_ARGUMENT "<name>:<line>: <what>".
 absl::StatusOr<Recording> ParseRecording(absl::string_view text, absl::string_view name);
-// Of at most 1 GiB. Names the path.
+// Reads a file of at most 1 GiB. Errors name the path.
 absl::StatusOr<Recording> ReadRecording(const std::string& path);
 
 // A line of the file, with its end of line.

@@ -8,7 +8,7 @@ namespace ksearch {
 // Generations of GPUs of which prompts have something to say.
 enum class DeviceGeneration { kUnknown, kHopper, kBlackwell };
 
-// Of hardware described in words, e.g. "NVIDIA H200, sm_90a".
+// The generation of hardware described in words, e.g. "NVIDIA H200, sm_90a".
 DeviceGeneration GenerationOf(absl::string_view hardware);
 
 }  // namespace ksearch

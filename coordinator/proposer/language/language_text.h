@@ -55,7 +55,7 @@ class LanguageText {
   }
 };
 
-// Of the default language for a value that the table of languages does not have.
+// The text of the default language for a value that the table of languages does not have.
 const LanguageText& TextOf(v1::Language language);
 
 }  // namespace ksearch

@@ -61,7 +61,7 @@ constexpr absl::string_view kRulesCuda =
 
 // ---------------------------------------------------------------- measuring
 
-// Of an operation on 16 elements, torch 1.13 on one core of a server processor: 1.4 to 8 us.
+// Time of an operation on 16 elements, torch 1.13 on one core of a server processor: 1.4 to 8 us.
 constexpr absl::string_view kMeasuringCpu =
     R"(Python's own time in the call counts: an operation of torch costs some 1 to 10 microseconds before it
 computes anything. A result that `run` returns is copied into its place within the timed call.

@@ -18,7 +18,7 @@ v1::NodePatch ReadPatch(const google::protobuf::Struct& node, const std::string&
 // to a tenth of the rating, as in K-Search's published code.
 v1::NodePatch ReadNewNode(const google::protobuf::Struct& node, const std::string& path,
                           FieldReader& reader);
-// Of the root only the notes can be told.
+// Only the notes of the root can be told.
 v1::NodePatch ReadRootNotes(const google::protobuf::Struct& node, const std::string& path,
                             FieldReader& reader);
 

@@ -106,7 +106,7 @@ class StringTracker {
   }
 
  private:
-  // Of what is outside a string and no comment: opens a long string, or steps over a short one.
+  // For text outside of strings and comments: opens a long string, or steps over a short one.
   size_t SkipToken(absl::string_view rest) {
     for (const absl::string_view quote : long_quotes_) {
       if (absl::StartsWith(rest, quote)) {

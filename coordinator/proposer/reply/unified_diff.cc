@@ -15,7 +15,7 @@ namespace {
 
 constexpr absl::string_view kNoFile = "/dev/null";
 
-// Of a line "--- a/kernel.cpp<tab>date" what is a path.
+// The path in a line "--- a/kernel.cpp<tab>date".
 std::string PathIn(absl::string_view line) {
   line = absl::StripAsciiWhitespace(line.substr(4));
   return std::string(line.substr(0, line.find('\t')));

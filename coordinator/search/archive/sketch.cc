@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kHashes = 256;
 constexpr size_t kShingle = 5;
-// Of a program at its largest; what is beyond adds nothing that the rest does not say.
+// The largest part of a program; what is beyond adds nothing that the rest does not say.
 constexpr size_t kMaxShingles = 1 << 16;
 
 uint64_t Mix(uint64_t x) {  // the finalizer of SplitMix64
@@ -84,7 +84,7 @@ double Likeness(absl::string_view a, absl::string_view b) {
   size_t equal = 0;
   for (size_t k = 0; k < kHashes; ++k) equal += a[k] == b[k] ? 1 : 0;
   const double share = static_cast<double>(equal) / kHashes;
-  // Of hashes that differ, one in 256 agrees in eight bits.
+  // One in 256 pairs of hashes that differ agrees in eight bits.
   return std::max(0.0, (share - 1.0 / 256) / (1 - 1.0 / 256));
 }
 

@@ -11,7 +11,7 @@ namespace ksearch {
 
 // Everything is in logarithms of scores: a gain of 0.1 is 10 % everywhere.
 
-// Of a program that stands; nullopt: it does not.
+// The bounds of a program that stands; nullopt: it does not.
 std::optional<double> LogScore(const v1::EvaluationLogState& log, const std::string& candidate_id);
 
 // What attempts on a line have gained: mean and standard deviation per attempt.

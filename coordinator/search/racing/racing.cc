@@ -21,7 +21,7 @@ constexpr double kMostAttemptsAhead = 6;
 // Attempts without a gain before a line may go back or be closed, or be shown the best program.
 constexpr int kPatience = 4;
 constexpr int kPatienceAlone = 2;
-// Of a program that failed while its line has one that works: more is not worth it.
+// A program that failed while its line has one that works is not worth more.
 constexpr int kRepairsBesideATip = 1;
 constexpr size_t kMaxPlanShown = 160;
 constexpr int kHistoryOfPlans = 12;

@@ -79,7 +79,7 @@ class ConnectionDoor {
   Mutex mu_;
   absl::flat_hash_map<std::string, Guest> guests_ ABSL_GUARDED_BY(mu_);  // by "address:port"
 
-  // Of thread_.
+  // Used by thread_ alone.
   int64_t next_number_ = 0;
   absl::Time last_look_ = absl::InfinitePast();  // steady; at who left
   int64_t turned_away_ = 0;                      // since the last line in the log

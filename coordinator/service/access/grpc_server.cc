@@ -193,7 +193,7 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(
         std::make_shared<CallCheck>(access, !config.tls().client_ca_file().empty(), reflection));
   }
   grpc::EnableDefaultHealthCheckService(true);
-  // Of every server of this process from now on; CallCheck refuses it where it is off.
+  // For every server of this process from now on; CallCheck refuses it where it is off.
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
 
   auto server = std::unique_ptr<GrpcServer>(new GrpcServer);

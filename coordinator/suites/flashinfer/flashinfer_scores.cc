@@ -17,7 +17,8 @@ struct Times {
   double reference_us = 0;
 };
 
-// Of each workload that was timed, by uuid: those of a confirmation, or else of a screening.
+// The times of each workload that was timed, by uuid: those of a confirmation, or else of a
+// screening.
 std::map<std::string, Times> TimesOf(const v1::JobResult& result,
                                      const std::set<std::string>& uuids) {
   std::map<std::string, Times> times;

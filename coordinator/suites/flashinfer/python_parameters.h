@@ -15,8 +15,9 @@ struct PythonParameters {
   bool plain = true;
 };
 
-// Of the function `name` at the top level of a file in Python; nullopt if no line defines it there,
-// or the parameters have no end. Comments and strings among the parameters are no parameters.
+// The parameters of the function `name` at the top level of a file in Python; nullopt if no line
+// defines it there, or the parameters have no end. Comments and strings among the parameters are no
+// parameters.
 std::optional<PythonParameters> ParametersOf(absl::string_view text, absl::string_view name);
 
 }  // namespace ksearch

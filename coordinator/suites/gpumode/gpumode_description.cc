@@ -24,7 +24,7 @@ constexpr int64_t kMaxErrorBytes = 1000;
 constexpr size_t kMaxTensors = 60;
 constexpr size_t kMaxRank = 8;
 constexpr int64_t kMaxExtent = int64_t{1} << 40;
-// Of the parts that are handed on as they came.
+// Limit for the parts that are handed on as they came.
 constexpr size_t kMaxSpecBytes = 64 << 10;
 constexpr char kCaseAxis[] = "case_number";
 

@@ -25,7 +25,7 @@ constexpr size_t kMaxCases = 200;
 constexpr int64_t kMaxFileBytes = 256 << 10;
 constexpr int64_t kMaxNameBytes = 100;
 constexpr int64_t kMaxTextBytes = 64 << 10;
-// Of a whole number given as an argument.
+// Limit for a whole number given as an argument.
 constexpr int64_t kMaxArgument = int64_t{1} << 40;
 // What a problem's file may not be called: this is where ksearch's own part lies.
 constexpr char kOwnFile[] = "kernel.py";

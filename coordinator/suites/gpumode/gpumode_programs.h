@@ -10,7 +10,7 @@
 
 namespace ksearch {
 
-// Of a candidate that is a submission.
+// The file of a candidate that is a submission.
 inline constexpr char kGpuModeSubmissionFile[] = "submission.py";
 
 // Programs around a problem's own Python, each of several files of which kernel.py is ksearch's.

@@ -21,7 +21,7 @@ import time
 PRECISION = "@PRECISION@"
 TOLERANCE = @TOLERANCE@  # absolute and relative, as torch.allclose adds them
 SEED = 42
-# Of inputs that are tried. With the parameters' own seed they would be the parameters' own numbers.
+# Seed of inputs that are tried. With the parameters' own seed they would be the parameters' own numbers.
 TRIED_SEED = 271828
 OTHER_SEEDS = (4242, 31337)
 SAMPLE = 20000
@@ -30,11 +30,11 @@ FEW = 64
 # A task takes so many inputs; problems with more get their parameters and buffers in one tensor a dtype.
 MOST_TENSORS = 60
 PART_ALIGNMENT = 128  # elements
-# Of inputs: beyond this shapes are found without values, where torch can.
+# Bytes of inputs: beyond this shapes are found without values, where torch can.
 LARGE_BYTES = 8 << 20
 # What is tried with several answers has so many rows of the inputs, if it can be cut.
 TRIED_ROWS = 4
-# Of a module without parameters, else: larger extents are divided by this.
+# For a module without parameters: larger extents are divided by this.
 SCALED_EXTENT = 256
 SCALE = 16
 # A problem is not tried if one of its calls takes longer, or if it cannot be cut and its inputs are larger.
@@ -488,7 +488,7 @@ def describe(torch, module):
     except MemoryError:
         answer["untested"] = "the problem is too large to be tried on processors"
     except RuntimeError as error:
-        # Of memory.
+        # Out of memory.
         answer["untested"] = f"a call on processors fails: {str(error)[:200]}"
     return answer
 

@@ -20,7 +20,7 @@ constexpr uint16_t kMachineCuda = 190;  // EM_CUDA
 constexpr absl::string_view kCodePrefix = ".text.";
 constexpr absl::string_view kSharedPrefix = ".nv.shared.";
 constexpr absl::string_view kInfoSection = ".nv.info";
-// Of an attribute in .nv.info: its form (a payload of so many bytes follows) and what it says of
+// An attribute in .nv.info: its form (a payload of so many bytes follows) and what it says of
 // the function whose symbol's number the payload begins with.
 constexpr uint8_t kFormSized = 4;
 constexpr uint8_t kFrameSize = 0x11;

@@ -56,7 +56,7 @@ constexpr int64_t kCompileMemoryBytes = int64_t{8} << 30;
 constexpr char kEntryParameters[] = "const KsearchArgs* args, cudaStream_t stream";
 constexpr char kLineTableFlag[] = "-lineinfo";
 constexpr char kUsualPath[] = "/usr/local/cuda/bin/nvcc";
-// Of a delayed build: what lies between its steps, in the folder that compilers write to.
+// For a delayed build: what lies between its steps, in the folder that compilers write to.
 constexpr char kStepsFolder[] = "/steps";
 constexpr char kToPtxScript[] = "to_ptx.sh";  // no source file may end so
 constexpr char kFromPtxScript[] = "from_ptx.sh";

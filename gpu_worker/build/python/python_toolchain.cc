@@ -34,7 +34,7 @@ constexpr int64_t kParserMemoryBytes = int64_t{2} << 30;
 constexpr int64_t kDescribeMemoryBytes = int64_t{16} << 30;
 // Imports of large packages, tables that a program makes as it is loaded.
 constexpr absl::Duration kLoadTime = absl::Seconds(30);
-// Of the trial at the start: torch from a cold disk or over a network.
+// For the trial at the start: torch from a cold disk or over a network.
 constexpr absl::Duration kTrialTime = absl::Minutes(3);
 constexpr char kTrialScript[] =
     "import ctypes, sys, torch\n"

@@ -15,7 +15,7 @@
 namespace ksearch {
 namespace {
 
-// Of what holds the device while a graph is launched: not one that times a call.
+// The separator that holds the device while a graph is launched: not one that times a call.
 constexpr int kUnusedStamp = Separators::kMaxStamps - 1;
 constexpr size_t kMaxCalls = Separators::kMaxStamps / 2 - 1;
 
@@ -311,7 +311,7 @@ CudaExecution::Failure CudaExecution::Replay(const std::vector<int>& order, int 
   return failure;
 }
 
-// Of the whole context: work on streams of the candidate's own is part of its calls.
+// Waits for the whole context: work on streams of the candidate's own is part of its calls.
 CudaExecution::Failure CudaExecution::Synchronize() {
   return Check(api().cuCtxSynchronize(), "waiting for the calls");
 }

@@ -173,7 +173,7 @@ class Gpu:
         self._cuda = torch.cuda
         self._stream = None
         torch.cuda.init()
-        # Of what calls allocate while they are recorded: replays write there for as long as this
+        # Holds what calls allocate while they are recorded: replays write there for as long as this
         # process lives, so nothing else may ever lie in it.
         self._pool = torch.cuda.MemPool() if hasattr(torch.cuda, "MemPool") else None
 
@@ -365,7 +365,7 @@ class InputMaker:
         if not self._takes_all:
             axes = {name: value for name, value in axes.items() if name in self._taken}
         seed = int(values[0])
-        # Of generators that are nobody's own.
+        # For generators that are nobody's own.
         random.seed(seed)
         self._torch.manual_seed(seed)
         if "numpy" in sys.modules:

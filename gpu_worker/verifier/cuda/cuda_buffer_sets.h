@@ -65,7 +65,7 @@ class CudaBufferSets final : public BufferSets {
                .memory.address() +
            kGuardBytes;
   }
-  // Of the outputs of `set` as they were collected.
+  // The outputs of `set` as they were collected.
   CUdeviceptr copy_address(int set) const {
     return copies_.get() + static_cast<CUdeviceptr>(set * layout_.bytes);
   }

@@ -35,7 +35,7 @@ class DeviceOutputs final : public SavedOutputs {
   std::vector<TensorComparison> CompareWith(const WorkloadCase& workload,
                                             const SavedOutputs& oracle) const override;
   absl::StatusOr<std::vector<std::vector<std::byte>>> ToHost() const override;
-  // Of outputs at `got`, laid out the same way.
+  // Compares outputs at `got`, laid out the same way.
   std::vector<TensorComparison> CompareAsOracle(const WorkloadCase& workload,
                                                 CUdeviceptr got) const;
 

@@ -15,7 +15,7 @@ inline constexpr int kMaxCalls = 192;   // a batch; also the most sets of one Bu
 inline constexpr int kMaxOutputs = 32;  // of one task
 inline constexpr uint64_t kNothing = ~uint64_t{0};
 inline constexpr int kThreads = 256;
-// Of each output, for the fingerprint.
+// Bytes of each output for the fingerprint.
 inline constexpr int64_t kFingerprintBytes = 512;
 
 // One tensor of one set: [address, address + bytes) inside [mapping, mapping + mapping_bytes), the

@@ -19,8 +19,8 @@ struct Ending {
   // In a call, by a fault of its own code: a signal such as SIGSEGV, or an access or instruction
   // that a GPU refused and that took the context with it.
   bool crashed = false;
-  // Of an exception that a call ended with, if the program told them. They may hold inputs, so only
-  // those of the task's own programs are shown to anybody.
+  // The words of an exception that a call ended with, if the program told them. They may hold
+  // inputs, so only those of the task's own programs are shown to anybody.
   std::string words = {};
   bool passed() const { return outcome == v1::OUTCOME_PASSED; }
 };

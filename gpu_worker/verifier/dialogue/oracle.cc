@@ -19,7 +19,6 @@ absl::Status Broken(const WorkloadCase& workload, const Ending& ending) {
                                           OwnWords(ending)));
 }
 
-// Of answers, not of a call.
 absl::Status Broken(const WorkloadCase& workload, absl::string_view why) {
   return TaskFault(absl::StrCat("the reference fails on workload ", workload.uuid(), ": ", why));
 }

@@ -14,7 +14,7 @@
 
 namespace ksearch {
 
-// Of the quickest run behind these answers, of which there is at least one.
+// The time of the quickest run behind these answers, of which there is at least one.
 absl::Duration ReferenceTime(const OracleEntries& oracles);
 
 // How many of the calls of one of `sessions` sessions on a workload to compare after they were made

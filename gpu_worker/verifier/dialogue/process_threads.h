@@ -33,8 +33,8 @@ class ProcessThreads {
   bool AllStopped() const;
   // Whether its main thread is on its way out, or gone.
   bool Exiting() const;
-  // Of all threads, those that ended included; absent if the kernel does not tell. Of a thread that
-  // is on a processor the kernel counts only what it did until the last tick.
+  // Sum over all threads, those that ended included; absent if the kernel does not tell. A thread
+  // that is on a processor the kernel counts only what it did until the last tick.
   std::optional<absl::Duration> ProcessorTime() const;
   // How often its threads were put on a processor, threads that are gone not included; absent if
   // the kernel does not tell.

@@ -17,7 +17,7 @@
 namespace ksearch {
 namespace {
 
-// Of one that does not say.
+// For one that does not say.
 constexpr absl::Duration kLoadTime = absl::Seconds(10);
 
 absl::Status CheckSha256(const v1::Artifact& artifact, const std::string& sha256) {

@@ -54,7 +54,7 @@ class RunnerLink {
   absl::Status Begin();
   // Whether it has hung up: one that was launched, and not begun, has then ended.
   bool HungUp() const;
-  // Of Launch; also the warm stage's, which outlives the runner.
+  // The folder of Launch; also the warm stage's, which outlives the runner.
   const std::shared_ptr<ProgramSlot>& folder() const { return folder_; }
   ~RunnerLink();
   RunnerLink(const RunnerLink&) = delete;
@@ -113,7 +113,7 @@ class RunnerLink {
   // And whether that is an allow-list.
   bool allow_list() const { return allow_list_; }
 
-  // Of any thread: whoever waits for an answer of the runner has its end instead.
+  // Called by any thread: whoever waits for an answer of the runner has its end instead.
   void Kill() { process_->Kill(); }
   // Asks the runner to end and waits until its sandbox has: a program around the runner may then
   // still write its report. Kills it at `deadline`, and answers false then. Nothing else but

@@ -17,7 +17,7 @@ struct ExpectedReply {
   v1::RunnerReply::BodyCase body = v1::RunnerReply::BODY_NOT_SET;
   uint64_t nonce = 0;
   uint32_t step = 0;
-  // Of a batch: how many timings and host times belong in the answer.
+  // For a batch: how many timings and host times belong in the answer.
   int timings = 0;
   int host_times = 0;
 };

@@ -22,7 +22,7 @@ constexpr int64_t kCompilerMemoryBytes = int64_t{16} << 30;
 constexpr int64_t kCompilerTmpBytes = int64_t{2} << 30;
 constexpr int64_t kCompilerFileBytes = int64_t{1} << 30;
 constexpr int kCompilerProcesses = 512;
-// Of an interpreter that imports torch, measured on an H200's host.
+// An interpreter that imports torch, measured on an H200's host.
 constexpr absl::Duration kSlowStartTime = absl::Seconds(3);
 
 }  // namespace

@@ -20,8 +20,8 @@ inline constexpr absl::Duration kTrustedCallTime = absl::Seconds(15);
 // was begun: well below the time after which a verifier is taken to hang.
 inline constexpr absl::Duration kTrustedTime = absl::Minutes(5);
 
-// Of a trusted program that ended so: a TaskFault, an unexplained one if something else may have
-// killed it.
+// The status of a trusted program that ended so: a TaskFault, an unexplained one if something else
+// may have killed it.
 inline absl::Status TaskFaultOf(const Ending& ending, absl::string_view message) {
   return ending.killed || ending.device_failed ? UnexplainedTaskFault(message) : TaskFault(message);
 }

@@ -16,7 +16,7 @@ namespace {
 
 // A stale candidate shows it at every opportunity.
 constexpr size_t kMaxSuspects = 2;
-// Of a batch, beyond its calls: preparation is done, so this is scheduling only.
+// For a batch, beyond its calls: preparation is done, so this is scheduling only.
 constexpr absl::Duration kBatchSlack = absl::Milliseconds(500);
 // The first copies are the slowest; their median is told.
 constexpr int kMostCopies = 15;
@@ -259,7 +259,7 @@ Ending WorkloadSession::Judge(const std::vector<Call>& calls,
   for (const CallFindings& found : findings) {
     if (!found.broken_guard.empty()) return {v1::OUTCOME_OUT_OF_BOUNDS, found.broken_guard};
   }
-  // Of a long batch any one: a change helps only if it is made every time.
+  // Any one call of a long batch: a change helps only if it is made every time.
   const Call& watched = calls[static_cast<size_t>(rng_.NextBelow(calls.size()))];
   if (const auto input = buffers_->ChangedInput(watched)) {
     return {v1::OUTCOME_INPUT_MODIFIED,

@@ -141,7 +141,7 @@ class WorkloadSession {
   };
   Copies TimeCopies(const BatchForm& form, const Limits& limits);
 
-  // Of all comparisons so far; absent before the first.
+  // The worst of all comparisons so far; absent before the first.
   const std::optional<v1::Correctness>& correctness() const { return correctness_; }
   // By the rule of the task's suite, of the gate's first calls, as many as are its trials; absent
   // where there is no rule or no such call. Whatever else is wrong with them does not count.
@@ -157,13 +157,13 @@ class WorkloadSession {
   };
   std::vector<Suspect> suspects() const;
   const WorkloadCase& workload() const { return *workload_; }
-  // Of a call of the last Run.
+  // A call of the last Run.
   absl::StatusOr<std::shared_ptr<const SavedOutputs>> Outputs(int set) const {
     return buffers_->Save(set);
   }
 
  private:
-  // Of a call whose inputs come late.
+  // A call whose inputs come late.
   struct LateCall {
     size_t place = 0;        // in the batch, above 0
     size_t done = 0;         // so many calls return first, fewer than `place`

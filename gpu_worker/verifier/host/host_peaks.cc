@@ -171,8 +171,8 @@ AlignedBytes TakeBytes(size_t size) {
   return bytes;
 }
 
-// Of one core; `streamed`: this core's part of what is read from memory, 0: none. All cores read it
-// at one time, so that none has the memory to itself.
+// The peaks of one core; `streamed`: this core's part of what is read from memory, 0: none. All
+// cores read it at one time, so that none has the memory to itself.
 HostPeaks MeasureCore(size_t streamed, std::barrier<>* together) {
   const Kernels kernels = WidestKernels();
   HostPeaks peaks;

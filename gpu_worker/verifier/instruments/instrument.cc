@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of each kind of finding one shows what is wrong; a broken kernel makes one a thread.
+// One finding of each kind shows what is wrong; a broken kernel makes one a thread.
 constexpr int kPrintLimit = 10;
 // Unused bytes behind every allocation, so that one past the end of a tensor is not the next one's.
 constexpr int kPaddingBytes = 256;

@@ -17,7 +17,7 @@ using Finding = v1::SanitizerFinding;
 constexpr absl::string_view kMark = "=========";
 constexpr size_t kMaxKernelBytes = 200;
 constexpr size_t kMaxTextBytes = 500;
-// Of one finding, beyond its first line.
+// Lines of one finding beyond its first.
 constexpr size_t kMaxDetails = 4;
 
 std::string Printable(absl::string_view text, size_t max_bytes) {

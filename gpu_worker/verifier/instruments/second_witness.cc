@@ -38,7 +38,7 @@ bool IsSame(const WorkloadCase& workload, const SavedOutputs& a, const SavedOutp
   });
 }
 
-// Of a program whose outputs were right without delays.
+// For a program whose outputs were right without delays.
 bool IsWrong(v1::Outcome outcome) {
   return outcome == v1::OUTCOME_INCORRECT || outcome == v1::OUTCOME_OUT_OF_BOUNDS ||
          outcome == v1::OUTCOME_INPUT_MODIFIED;
@@ -103,7 +103,7 @@ bool Mentions(const v1::Sources& sources, const char* word) {
   return false;
 }
 
-// Of a program that crashed with delays in a first process: in how many of two processes it did.
+// For a program that crashed with delays in a first process: in how many of two processes it did.
 // 1 also if the program without delays does not make as many calls.
 absl::StatusOr<int> CrashesAgain(Bench& bench, const ProgramImage& plain,
                                  const ProgramImage& delayed, const WitnessCase& at, int count,

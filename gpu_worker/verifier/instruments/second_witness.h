@@ -54,7 +54,7 @@ absl::StatusOr<SecondWitness> AskSecondWitness(Bench& bench, const v1::VerifierR
 // (cheap if the job is an EXAMINE), and AskSecondWitness where that needs it, and in every
 // confirmation with a build with delays: racecheck misses races, too (a barrier of half a block on
 // an H200, compute-sanitizer 2025.3.1). `ending` is what both mean, the report has `delayed_runs`.
-// Of a program that no tool accuses, only wrong outputs with delays count.
+// For a program that no tool accuses, only wrong outputs with delays count.
 absl::StatusOr<MemoryCheck> HearWitnesses(Bench& bench, const Instrument& sanitizer,
                                           const v1::VerifierRequest& request,
                                           const ProgramImage& candidate,

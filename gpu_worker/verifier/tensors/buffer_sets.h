@@ -82,14 +82,14 @@ class BufferSets {
   // After Prepare: leaves a part of this call's inputs out, to be delivered while the runner is at
   // work. Null where that cannot be, as with memory that only idle runners leave to others.
   virtual std::unique_ptr<LateInputs> Withhold(const FilledSet&, Rng*) { return nullptr; }
-  // Of a call that was prepared, while the runner is at work: whether its outputs still show their
+  // For a call that was prepared, while the runner is at work: whether its outputs still show their
   // poison, so that it has not returned yet. False tells nothing.
   virtual bool IsPending(int, uint64_t) const { return false; }
   // Right after the calls: looks them over, in their order. Compare and Save go by the outputs as
   // they are now, whatever a runner may still write.
   virtual std::vector<CallFindings> Collect(const std::vector<FilledSet>& calls,
                                             uint64_t poison_salt) = 0;
-  // Of calls that were prepared but not made: the first output, by name, that is not as Prepare
+  // For calls that were prepared but not made: the first output, by name, that is not as Prepare
   // left it. The outputs of other calls are as Collect left them.
   virtual std::optional<std::string> FirstWritten(const std::vector<FilledSet>& calls,
                                                   uint64_t poison_salt) = 0;

@@ -16,7 +16,7 @@ constexpr double kRare = 0.05;
 constexpr double kVanishing = 1e-300;
 // Beside a column of zeros everywhere else; about what the largest of a row is.
 constexpr double kColumn = 4;
-// Of a case's limits over the workload's own. An honest bfloat16 program that prescales its queries
+// A case's limits over the workload's own. An honest bfloat16 program that prescales its queries
 // loses up to 5 times as much where logits are 8 times as large; programs that assume a variance,
 // drop the maximum of a softmax or sample a row are wrong by 30 % and more.
 constexpr double kSlack = 8;

@@ -67,7 +67,7 @@ class WorkloadCase {
   const std::vector<TensorArgument>& tensors() const { return tensors_; }
   int inputs() const { return static_cast<int>(generators_.size()); }
   int outputs() const { return static_cast<int>(tensors_.size()) - inputs(); }
-  // Of input `tensor` (< inputs()).
+  // The generator of input `tensor` (< inputs()).
   const InputGenerator& generator(int tensor) const {
     return *generators_[static_cast<size_t>(tensor)];
   }

@@ -43,7 +43,7 @@ class Bench {
     int64_t oracle_cache_bytes = kOracleCacheBytes;
     // Non-OK once the device failed: what was found since then means nothing.
     std::function<absl::Status()> device_health = [] { return absl::OkStatus(); };
-    // Of the processors that programs run on; absent: no call is too fast on a CPU.
+    // Peaks of the processors that programs run on; absent: no call is too fast on a CPU.
     std::function<HostPeaks()> measure_host;
     // Present: programs run on a GPU.
     std::optional<GpuTiming> gpu;
@@ -84,9 +84,10 @@ class Bench {
   WarmFolders* warm_folders() const { return options_.warm_folders; }
 
   RunnerStarter& starter() { return starter_; }
-  // Of cases whose inputs a program makes; set to the job's by whoever carries it out.
+  // Makes inputs of cases whose inputs come from a program; set to the job's by whoever carries it
+  // out.
   InputMaker& input_maker() { return input_maker_; }
-  // Of cases whose outputs a program judges; likewise.
+  // Judges outputs of cases whose judge is a program; likewise.
   ProgramJudge& judge() { return judge_; }
   Oracle& oracle() { return oracle_; }
   BaselineCache& baselines() { return baselines_; }
@@ -103,7 +104,8 @@ class Bench {
   // GPU: some of them. While no candidate is there they are what the device's own ways cost.
   absl::StatusOr<IdlePaces> IdlePacesNow();
   const Clock& clock() const { return clock_; }
-  // Of one screening's inputs: fresh, or that of others before it, so that oracles serve several.
+  // The seed of one screening's inputs: fresh, or that of others before it, so that oracles serve
+  // several.
   Seed DrawScreeningSeed();
 
  private:

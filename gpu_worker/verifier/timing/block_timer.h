@@ -55,7 +55,8 @@ class BlockTimer {
   // Whose block comes first in a pair. Turns change from launch to launch and from workload to
   // workload; over them each side is first equally often, so that a drift hits both alike.
   virtual bool RivalFirst(int turn, int pair) const = 0;
-  // Of an idle runner, as between the sides' batches. Non-OK is trouble of this machine.
+  // The round trip of an idle runner, as between the sides' batches. Non-OK is trouble of this
+  // machine.
   virtual absl::StatusOr<absl::Duration> RoundTrip() = 0;
   // A block of `first`, then one of `second`, the last but `pairs_left - 1` of this workload.
   // Non-OK is trouble of this machine.

@@ -22,8 +22,8 @@ namespace ksearch {
 
 // What came of timing a candidate against one rival.
 struct ConfirmationResult {
-  // Of the candidate; not PASSED: the comparison is void. TASK_ERROR: the rival failed beside it
-  // more than once, and not alone.
+  // The candidate's ending; not PASSED: the comparison is void. TASK_ERROR: the rival failed beside
+  // it more than once, and not alone.
   Ending ending;
   size_t failed_case = 0;  // where
   v1::Comparison comparison;
@@ -67,7 +67,7 @@ class Confirmation {
                                              const std::function<void(int)>& progress);
 
  private:
-  // Of one comparison, by case.
+  // What one comparison measured, by case.
   struct Measured {
     std::vector<LaunchBlocks> by_verifier;  // log ratios
     std::vector<LaunchBlocks> by_runners;   // the same by the runners' clocks; blocks may be absent

@@ -19,7 +19,7 @@ struct ConfirmationCase {
 struct ConfirmationSide {
   bool is_candidate = false;
   std::unique_ptr<RunnerLink> link;
-  // Of the workload at work.
+  // For the workload at work.
   std::unique_ptr<WorkloadSession> session;
   std::unique_ptr<CallDealer> dealer;
   ClockAudit audit;

@@ -9,7 +9,7 @@
 
 namespace ksearch {
 
-// Of each workload the factor of LogRatio::guard_factor, absent where it is ranked. Empty: all are
+// For each workload the factor of LogRatio::guard_factor, absent where it is ranked. Empty: all are
 // ranked. At least one is.
 using GuardFactors = std::vector<std::optional<double>>;
 

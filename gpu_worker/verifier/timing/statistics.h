@@ -34,8 +34,8 @@ using LaunchBlocks = std::vector<std::vector<double>>;
 struct LogRatio {
   double mean = 0;
   Interval interval;
-  // Of a workload that only guards (v1::Objective): how many times slower than the rival it may be.
-  // Absent: it is ranked.
+  // For a workload that only guards (v1::Objective): how many times slower than the rival it may
+  // be. Absent: it is ranked.
   std::optional<double> guard_factor = std::nullopt;
 };
 struct SpeedupEstimate {

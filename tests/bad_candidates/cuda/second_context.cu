@@ -39,7 +39,7 @@ class SecondContext {
       return;
     }
     if (current_(&former_) != CUDA_SUCCESS || device(&here) != CUDA_SUCCESS) return;
-    // Of all contexts, at the same address on host and device.
+    // For all contexts, at the same address on host and device.
     void* flag = nullptr;
     if (cudaHostAlloc(&flag, sizeof(int), cudaHostAllocPortable | cudaHostAllocMapped) !=
         cudaSuccess) {

@@ -133,7 +133,7 @@ TEST(BootstrapTest, TasksWeighAlikeAndAreDrawnToo) {
 }
 
 TEST(ImprovementProbabilityTest, IsTheShareOfPairsWithTiesHalf) {
-  // Of 2 x 3 pairs: 3>1, 3>2, 3=3, 1=1, 1<2, 1<3.
+  // 2 x 3 pairs: 3>1, 3>2, 3=3, 1=1, 1<2, 1<3.
   EXPECT_DOUBLE_EQ(ImprovementProbability({{3, 1}}, {{1, 2, 3}}, {}).value, (2 + 0.5 + 0.5) / 6);
   // SciPy 1.17.1, scipy.stats.mannwhitneyu: U = 25 of 30.
   EXPECT_DOUBLE_EQ(

@@ -56,7 +56,7 @@ TEST(CompleteRunConfigTest, OnlySearchesOnGpusStopEarly) {
   EXPECT_EQ(CompleteRunConfig(request, {})->measure().early_stop_ratio(), 5);
   request.mutable_measure()->set_early_stop_ratio(1e6);
   EXPECT_EQ(CompleteRunConfig(request, {})->measure().early_stop_ratio(), 1e6);
-  // Of a language for both, the task's device decides.
+  // For a language for both, the task's device decides.
   request.clear_measure();
   request.set_language(v1::LANGUAGE_PYTHON);
   for (const auto& [device, ratio] :

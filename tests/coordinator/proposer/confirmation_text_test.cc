@@ -106,7 +106,7 @@ TEST(ConfirmationFindingsTest, FailuresOnUnseenSizesTellKindAndVariantOnly) {
       AllOf(HasSubstr("on unseen sizes, where rows is no multiple of 16"),
             HasSubstr("input variant that the search does not use (zeros of x)"),
             HasSubstr("computed wrong values"), Not(HasSubstr("776")), Not(HasSubstr("secret"))));
-  // Of a workload that is shown, everything may be told.
+  // Everything may be told about a workload that is shown.
   workload->set_workload_uuid("feed-small");
   workload->set_message("output y: element 7 wrong");
   EXPECT_THAT(ConfirmationFindings(SmallTask(), result, "baseline"),

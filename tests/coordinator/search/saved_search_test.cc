@@ -25,7 +25,7 @@ std::string AsVersion1(v1::SearchState state) {
 }
 
 TEST(SavedSearchTest, AStateThatVersion1WroteIsReadWhole) {
-  // Of a search on a GPU with three cycles, after 45 steps.
+  // A search on a GPU with three cycles, after 45 steps.
   const char* source = std::getenv("KSEARCH_SOURCE_DIR");
   ASSERT_NE(source, nullptr);
   const auto bytes =

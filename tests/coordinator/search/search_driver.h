@@ -58,7 +58,7 @@ class SearchDriver {
     result.mutable_sanitizer()->mutable_time()->set_seconds(1);
     return result;
   };
-  // Of the timing of the baseline.
+  // The result of timing the baseline.
   v1::JobResult baseline;
   // If set, every program that passes its screening is confirmed once, with this outcome.
   std::function<v1::Outcome(const v1::Sources&)> confirm;

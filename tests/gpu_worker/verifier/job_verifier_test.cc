@@ -276,7 +276,7 @@ TEST(JobVerifierTest, FasterThanTheProcessorsCanBeIsACheat) {
   EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
 }
 
-// Of up to four tries, the first that a busy machine did not leave undecided.
+// The first of up to four tries that a busy machine did not leave undecided.
 v1::Verdict Decided(Verifier& verifier, const v1::VerifierRequest& request) {
   v1::Verdict verdict;
   for (int tries = 0; tries < 4; ++tries) {

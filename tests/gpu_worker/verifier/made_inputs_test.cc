@@ -53,7 +53,7 @@ class MadeInputsTest : public ::testing::Test {
   v1::Verdict Check(const std::string& reference) {
     return programs_->Verify(Made(programs_->Request(v1::JOB_KIND_CHECK, kWantsThem), reference));
   }
-  // Of a reference like kMakes, but for these words.
+  // A reference like kMakes, but for these words.
   void ExpectFault(const std::string& in_place_of, const std::string& words,
                    const std::string& says) {
     const v1::Verdict verdict = Check(absl::StrReplaceAll(kMakes, {{in_place_of, words}}));

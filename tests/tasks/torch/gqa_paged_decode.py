@@ -15,7 +15,7 @@ def run(q, k_cache, v_cache, kv_indptr, kv_indices, sm_scale):
         pages = kv_indices[bounds[sequence] : bounds[sequence + 1]].long()
         if len(pages) == 0:
             continue  # output 0, lse -inf
-        # Of one key-value head each: its keys and values, and the queries that share it.
+        # For each key-value head: its keys and values, and the queries that share it.
         keys = k_cache[pages, 0].double().permute(1, 2, 0)
         values = v_cache[pages, 0].double().permute(1, 0, 2)
         queries = q[sequence].double().reshape(kv_heads, heads // kv_heads, dim)

@@ -20,7 +20,7 @@ struct Cache {
   const int32_t* indices;
 };
 
-// Of one (sequence, query head, part): running maximum, sum of weights, weighted sum of values.
+// For one (sequence, query head, part): running maximum, sum of weights, weighted sum of values.
 struct Partial {
   float max, sum, value[kHeadDim];
 };

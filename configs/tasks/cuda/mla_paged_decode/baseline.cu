@@ -25,7 +25,7 @@ struct Cache {
   const int32_t* indices;
 };
 
-// Of one (sequence, head, part): running maximum, sum of weights, weighted sum of values.
+// For one (sequence, head, part): running maximum, sum of weights, weighted sum of values.
 struct Partial {
   float max, sum, value[kCkvDim];
 };

@@ -19,7 +19,7 @@ struct Cache {
   int64_t ckv_dim, kpe_dim;
 };
 
-// Of one warp's lane: its share of the scalar product of two vectors.
+// One lane's share of the scalar product of two vectors.
 __device__ double PartialDot(const __nv_bfloat16* a, const __nv_bfloat16* b, int64_t count) {
   double dot = 0;
   for (int64_t d = threadIdx.x % 32; d < count; d += 32) {

@@ -8,7 +8,7 @@
 namespace ksearch {
 namespace {
 
-// Of changes of several steps so many are thought of, and one of them is made.
+// So many changes of several steps are thought of, and one of them is made.
 constexpr int kThoughtOf = 24;
 constexpr double kTiredWeight = 1.0 / 3;
 

@@ -87,7 +87,7 @@ class Planner {
     return found == nodes_.end() ? nullptr : found->second;
   }
 
-  // Of the node's program: as its notes say, or else by the changes on the path to it.
+  // The changes in the node's program: as its notes say, or else by the changes on the path to it.
   std::optional<LandscapePoint> PointOf(const ShownNode& node) const {
     if (node.point.has_value()) return node.point;
     if (node.parent.empty()) return landscape_.start();
@@ -197,7 +197,7 @@ class Planner {
     }
   }
 
-  // Of the actions that can be picked, seen from what is the best by now.
+  // The actions that can be picked, seen from what is the best by now.
   void Rescore(Json* ops) {
     size_t rescored = 0;
     for (const ShownNode& node : prompt_.nodes) {

@@ -42,7 +42,7 @@ struct LandscapePrompt {
   // What earlier attempts are said to have tried.
   std::set<LandscapeStep> tried;
 
-  // Of prompts about the world model.
+  // In prompts about the world model.
   std::vector<ShownNode> nodes;  // parents before children; the root first
   std::string node;              // the one concerned; empty: none
   bool gave_up = false;          // on `node`

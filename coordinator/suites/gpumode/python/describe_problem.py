@@ -23,7 +23,7 @@ LOOKED_AT = 3
 SEEDS = (4242, 31337)
 DTYPES = ("float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2",
           "int64", "int32", "int16", "int8", "bool")  # fmt: skip
-# Of other types a task has the bits.
+# A task has the bits of other types.
 BITS = {
     "uint8": "int8",
     "uint16": "int16",

@@ -33,7 +33,7 @@ class ClockWatch {
   // After each timed batch.
   Fit Judge();
 
-  // Of the timed batches that count: median clock, and all event reasons seen.
+  // For the timed batches that count: median clock, and all event reasons seen.
   double median_mhz() const;
   uint64_t reasons() const { return reasons_; }
 

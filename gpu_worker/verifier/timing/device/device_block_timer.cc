@@ -30,7 +30,7 @@ double DeviceBlockTimer::UsualCallsOfBatch(const ConfirmationSide& a, const Conf
 bool DeviceBlockTimer::WantsMoreSets(const ConfirmationCase& one, const ConfirmationSide& rival,
                                      const ConfirmationSide& candidate) {
   if (more_sets_.contains(one.workload->key())) return false;
-  // Of all sets, not each is in a batch: some are decoys, and which ones is drawn.
+  // Not each of all sets is in a batch: some are decoys, and which ones is drawn.
   const double wanted = std::ceil(UsualCallsOfBatch(rival, candidate) * kSetsPerCallOfBatch) + 1;
   const int sets = static_cast<int>(std::min<double>(wanted, MostSets(*one.workload)));
   if (sets <= Sets(*one.workload)) return false;
@@ -93,7 +93,7 @@ SideEnding DeviceBlockTimer::Record(const ConfirmationCase& one, ConfirmationSid
   return {};
 }
 
-// Of the candidate: calls one by one, each checked before the next is prepared, so that work
+// The candidate's calls one by one, each checked before the next is prepared, so that work
 // put off to a later call is missing.
 Ending DeviceBlockTimer::LockStep(ConfirmationSide* side, const ConfirmationCase& one) {
   for (int i = 0; i < kLockStepCalls; ++i) {

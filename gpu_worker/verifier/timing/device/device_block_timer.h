@@ -47,9 +47,9 @@ class DeviceBlockTimer final : public BlockTimer {
   struct Turn {
     std::vector<int> sets;
   };
-  // Of a side's block at work.
+  // A side's block at work.
   struct Block {
-    // Of each batch that counts: time per call by the verifier's clock and by the runner's events,
+    // For each batch that counts: time per call by the verifier's clock and by the runner's events,
     // and how long the check of its outputs took.
     std::vector<double> batch_us;
     std::vector<double> event_us;
@@ -67,7 +67,7 @@ class DeviceBlockTimer final : public BlockTimer {
   SideState& StateOf(const ConfirmationSide& side) { return states_[side.is_candidate ? 1 : 0]; }
   // Calls of a batch that takes as long as it should, not rounded.
   static double UsualCallsOfBatch(const ConfirmationSide& a, const ConfirmationSide& b);
-  // Of short calls a batch has many, and each needs a set of its own: at most so many.
+  // A batch has many short calls, and each needs a set of its own: at most so many.
   int MostSets(const WorkloadCase& workload) const;
   // As many calls a batch on both sides, so that what a batch costs beside them is shared by as
   // many.
@@ -99,11 +99,12 @@ class DeviceBlockTimer final : public BlockTimer {
   // False once a recording broke a program.
   bool graphs_allowed_ = true;
   int launch_ = 0;
-  // Of an idle runner, before either side of this launch was there, and between their batches.
+  // Paces of an idle runner, before either side of this launch was there, and between their
+  // batches.
   IdlePaces alone_;
   IdlePaces between_;
 
-  // Of the workload at work.
+  // For the workload at work.
   std::array<SideState, 2> states_;  // rival, candidate
   int calls_of_batch_ = 1;
   bool recorded_ = false;  // calls are replayed, else made one by one

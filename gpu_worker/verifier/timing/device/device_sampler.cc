@@ -218,7 +218,7 @@ absl::Status DeviceSampler::LockStep(Sampled* sampled, double* escaped_ratio) {
     if (!batch.ending.passed()) return absl::OkStatus();
     audit.AddPace(idle);
     audit.AddBatch(batch, true, idle_look);
-    // Of a graph, the host's time is no part of what was measured, but here it is.
+    // The host's time is no part of what was measured on a graph, but here it is.
     host_us_.insert(host_us_.end(), batch.host_us.begin(), batch.host_us.end());
   }
   double host_us = Median(host_us_);

@@ -38,7 +38,7 @@ class SampleRuns {
   mutable int reads_of_events_ ABSL_GUARDED_BY(mu_) = 0;
 };
 
-// Of candidate "<name>".
+// The id of candidate "<name>".
 std::string SampleId(const std::string& name);
 v1::RunConfig SampleConfig();
 

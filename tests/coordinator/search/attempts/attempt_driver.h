@@ -48,7 +48,7 @@ class AttemptDriver {
   };
   // If set, every program that passes its screening is confirmed once, with this outcome.
   std::function<v1::Outcome(const v1::Sources&)> confirm;
-  // Of an examination.
+  // The outcome of an examination.
   std::function<v1::Outcome(const v1::Sources&)> examine = [](const v1::Sources&) {
     return v1::OUTCOME_PASSED;
   };

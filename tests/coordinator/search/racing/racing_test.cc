@@ -72,7 +72,7 @@ TEST(RaceBoundsTest, ABoundIsTipIntervalAndWhatMayBeGained) {
   settings.set_optimism(2);
   EXPECT_NEAR(UpperBound(state, *line, 4, settings), 1 + 0.05 + 4 * 0.1 + 2 * 2 * 0.2, 1e-9);
   EXPECT_NEAR(*BarToBeat(state.log()), 1 - 0.05, 1e-9);
-  // Of a line without a program nothing is known but what the others have.
+  // Nothing is known about a line without a program but what the others have.
   Line* empty = state.mutable_racing()->add_lines();
   EXPECT_NEAR(UpperBound(state, *empty, 1, settings), 1 + 0.1 + 2 * 0.2, 1e-9);
   (*state.mutable_log()->mutable_screened())["a"].set_passed(false);

@@ -75,7 +75,8 @@ class InstrumentsTest : public ::testing::Test {
     options.sanitizer = Fake("compute-sanitizer", report);
     return Verify(std::move(options), ConfirmRequest("honest", "honest"));
   }
-  // Of an honest program that racecheck accuses, and another one in place of its delayed build.
+  // Confirms an honest program that racecheck accuses, with another one in place of its delayed
+  // build.
   v1::Verdict ConfirmAccused(const std::string& delayed, const std::string& source = "") {
     Bench::Options options;
     options.sanitizer = Fake(

@@ -123,7 +123,7 @@ TEST(HiddenCasesTest, VariantsAreOfTheirKind) {
   EXPECT_NEAR(Rms(Drawn(task, cases.at("large values of x"))), 4, 0.4);
   EXPECT_EQ(Rms(Drawn(task, cases.at("zeros of x"))), 0);
   const std::vector<float> tails = Drawn(task, cases.at("heavy tails of x"));
-  // Of a normal variate one in 15 000 is 4 times its scale away; of this one 6 in 100.
+  // One in 15,000 draws of a normal variate is 4 times its scale away; here it is 6 in 100.
   EXPECT_GT(std::count_if(tails.begin(), tails.end(), [](float x) { return std::fabs(x) > 2; }),
             20);
   EXPECT_LT(std::fabs(*std::max_element(tails.begin(), tails.end())), 2897.0F);

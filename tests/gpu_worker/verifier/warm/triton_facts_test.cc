@@ -111,7 +111,7 @@ TEST_F(TritonFactsTest, WhatLiesBesideACubinTellsOfItsLaunch) {
   std::ofstream(cache + "/triton/three/k.json") << R"({"num_warps": 4000000000000, "shared": -1})";
   fs::create_symlink(cache + "/triton/one/k.cubin", cache + "/triton/link.cubin");
   const std::vector<v1::KernelFacts> facts = TritonFacts(cache);
-  // Of two kernels each once as "one" and "two" have it, and once as "three" has it.
+  // Two kernels, each once as "one" and "two" have it, and once as "three" has it.
   ASSERT_EQ(facts.size(), 4u);
   int described = 0;
   for (const v1::KernelFacts& kernel : facts) {
