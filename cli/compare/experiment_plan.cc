@@ -34,9 +34,9 @@ constexpr int kMostSessions = 20;
 constexpr const char* kComparable[] = {"provider",          "model",    "models",
                                        "model_choice",      "ucb",      "reasoning_effort",
                                        "max_output_tokens", "parallel", "profile"};
-// Of each run, and set here.
+// Fields of each run, set here.
 constexpr const char* kOfRuns[] = {"task", "seed", "trial"};
-// Of one task.
+// Fields that belong to one task.
 constexpr const char* kOfTasks[] = {"seed_solution", "seeds", "continue_from_solution",
                                     "continue_from_world_model"};
 // What a run finds out when it starts, or what is its own; not part of what was asked for.

@@ -88,7 +88,7 @@ class JobScheduler {
   // or returned the job gets it last.
   virtual SchedulerEffects SubmitFor(const std::string& run_id, const std::string& job_id,
                                      const v1::JobSpec& spec, int attempts, absl::Time now) = 0;
-  // Of no run.
+  // For a job of no run.
   SchedulerEffects Submit(const std::string& job_id, const v1::JobSpec& spec, int attempts,
                           absl::Time now) {
     return SubmitFor("", job_id, spec, attempts, now);

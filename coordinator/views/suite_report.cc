@@ -213,7 +213,7 @@ absl::StatusOr<v1::SuiteReport> ReportSuite(Store& store, const TaskSuite& tasks
     Fill(tasks, standings, request.with_sources(), &problem);
     if (!request.with_sources() || !problem.has_sources()) continue;
     auto file = tasks.ToUpstream(problem.task(), problem.sources());
-    // Of a suite without a form of its own they stay as they are.
+    // A suite without a form of its own leaves them as they are.
     if (absl::IsFailedPrecondition(file.status())) continue;
     if (!file.ok()) {
       problem.set_left_out(std::string(file.status().message()));

@@ -29,7 +29,7 @@ namespace ksearch {
 namespace {
 
 constexpr int kLastRounds = 60;  // of the search: those whose steps are looked at
-// Of the bytes that most steps change.
+// Limit for the bytes that most steps change.
 constexpr int64_t kMostBytes = 20 << 10;
 
 int Programs() {

@@ -240,7 +240,8 @@ v1::AttemptPlan OpenEvolve::Plan(State* state, Rng& rng) const {
   plan.set_operation(operation);
   plan.set_line(target);
   plan.set_island(settings_.first_island_feeds() ? parent->island() : target);
-  // Of the parent's island the best ones and those that follow; the inspirations are the target's.
+  // The best programs of the parent's island and those that follow; the inspirations are the
+  // target's.
   MemberList ranked = IslandOf(state->openevolve(), parent->island());
   SortByFitness(state->log(), &ranked);
   const auto top = static_cast<size_t>(settings_.top_programs() + settings_.diverse_programs());

@@ -58,7 +58,7 @@ class WorkloadCase {
   bool held_out() const { return held_out_; }
   const Seed& seed() const { return seed_; }
   const v1::Tolerance& tolerance() const { return tolerance_; }
-  // Of the task; without a rule if its suite has none.
+  // The task's; without a rule if its suite has none.
   const v1::SuiteRule& suite_rule() const { return suite_rule_; }
   // In place of the tolerance; null: that holds.
   OutputJudge* judge() const { return judge_; }

@@ -1,14 +1,11 @@
 #include "gpu_worker/verifier/timing/input_maker.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "common/log.h"
 #include "common/status_macros.h"
-#include "gpu_worker/verifier/dialogue/trusted_ending.h"
-#include "gpu_worker/verifier/host/host_outputs.h"
-#include "gpu_worker/verifier/host/memfd_buffer_sets.h"
+#include "common/task_fault.h"
 
 namespace ksearch {
 namespace {
@@ -48,14 +45,13 @@ class InputMaker::Variants final : public MadeVariants {
   const std::shared_ptr<const WorkloadCase> maker_;
 };
 
+InputMaker::InputMaker(RunnerStarter& starter, const Clock& clock)
+    : function_(starter, clock, kEntry) {}
+
 void InputMaker::Use(const v1::Artifact& reference) {
   MutexLock lock(&mutex_);
   fault_ = absl::OkStatus();
-  const bool same = program_.sha256() == reference.sha256() &&
-                    program_.path() == reference.path() &&
-                    program_.main_file() == reference.main_file();
-  program_ = reference;
-  if (!same) Stop();
+  function_.Use(reference);
 }
 
 absl::Status InputMaker::fault() const {
@@ -104,51 +100,12 @@ std::shared_ptr<const MadeVariant> InputMaker::Get(const std::shared_ptr<const W
 
 absl::StatusOr<std::shared_ptr<const MadeVariant>> InputMaker::Make(
     const std::shared_ptr<const WorkloadCase>& maker, int64_t variant) {
-  RETURN_IF_ERROR(Prepare(maker));
-  const WorkloadSession::Limits limits = {kTrustedCallTime, absl::InfiniteFuture()};
-  const WorkloadSession::Batch batch =
-      session_->Run({{0, variant}}, WorkloadSession::Mode::kReference, {}, limits);
-  if (!batch.ending.passed()) return Broken(*maker, batch.ending);
-  ASSIGN_OR_RETURN(const std::shared_ptr<const SavedOutputs> outputs, session_->Outputs(0));
-  const auto& host = static_cast<const HostOutputs&>(*outputs);
+  ASSIGN_OR_RETURN(const auto outputs, function_.Call(maker, variant));
   MadeVariant made;
-  for (int i = 0; i < maker->outputs(); ++i) made.push_back(host.output(static_cast<size_t>(i)));
+  for (int i = 0; i < maker->outputs(); ++i) {
+    made.push_back(outputs->output(static_cast<size_t>(i)));
+  }
   return std::make_shared<const MadeVariant>(std::move(made));
-}
-
-absl::Status InputMaker::Prepare(const std::shared_ptr<const WorkloadCase>& maker) {
-  if (link_ == nullptr) {
-    ASSIGN_OR_RETURN(const ProgramImage program, ProgramImage::Open(program_));
-    ASSIGN_OR_RETURN(link_, starter_.StartOnHost(program, RunnerStarter::TrustedLimits()));
-    const absl::Duration load_time = std::max(kTrustedCallTime, program.load_time());
-    const Ending loaded = link_->Load(program, clock_.SteadyNow() + load_time, kEntry);
-    if (!loaded.passed()) return Broken(*maker, loaded);
-  }
-  if (mapped_ == maker) return absl::OkStatus();
-  mapped_.reset();
-  session_.reset();
-  ASSIGN_OR_RETURN(std::shared_ptr<BufferSets> buffers, MemfdBufferSets::Create(maker, 1));
-  session_ = std::make_unique<WorkloadSession>(*link_, maker, std::move(buffers), clock_,
-                                               maker->seed().low);
-  const WorkloadSession::Limits limits = {kTrustedCallTime, absl::InfiniteFuture()};
-  if (const Ending mapped = session_->Map(1, limits); !mapped.passed()) {
-    return Broken(*maker, mapped);
-  }
-  mapped_ = maker;
-  return absl::OkStatus();
-}
-
-absl::Status InputMaker::Broken(const WorkloadCase& maker, const Ending& ending) {
-  const absl::Status fault = TaskFaultOf(
-      ending, absl::StrCat(kEntry, " fails on workload ", maker.uuid(), ": ", OwnWords(ending)));
-  Stop();
-  return fault;
-}
-
-void InputMaker::Stop() {
-  session_.reset();
-  mapped_.reset();
-  link_.reset();
 }
 
 }  // namespace ksearch

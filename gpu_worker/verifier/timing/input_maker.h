@@ -13,21 +13,20 @@
 #include "common/mutex.h"
 #include "gpu_worker/verifier/byte_lru.h"
 #include "gpu_worker/verifier/dialogue/runner_starter.h"
-#include "gpu_worker/verifier/dialogue/workload_session.h"
 #include "gpu_worker/verifier/tensors/made_inputs.h"
+#include "gpu_worker/verifier/timing/trusted_function.h"
 #include "proto/runner.pb.h"
 
 namespace ksearch {
 
-// Calls make_inputs of a task's reference.py: in a runner of its own, sandboxed like any, on
-// processors whatever the task's device, stopped between its calls. What it makes goes from its
-// memory into this process, and from there to the programs that are judged.
+// Calls make_inputs of a task's reference.py (TrustedFunction). What it makes goes from its memory
+// into this process, and from there to the programs that are judged.
 //
 // Thread-safe by one mutex, which is held while the program makes a variant: whoever asks for
 // inputs has nothing else to do.
 class InputMaker final : public MadeInputs {
  public:
-  InputMaker(RunnerStarter& starter, const Clock& clock) : starter_(starter), clock_(clock) {}
+  InputMaker(RunnerStarter& starter, const Clock& clock);
 
   // From now on inputs are those of this program, an artifact that was checked elsewhere; what
   // failed before is forgotten. Cases of another task must not be asked for inputs any more.
@@ -48,23 +47,10 @@ class InputMaker final : public MadeInputs {
   absl::StatusOr<std::shared_ptr<const MadeVariant>> Make(
       const std::shared_ptr<const WorkloadCase>& maker, int64_t variant)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Has the program's runner started, and this case's buffers mapped.
-  absl::Status Prepare(const std::shared_ptr<const WorkloadCase>& maker)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status Broken(const WorkloadCase& maker, const Ending& ending)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Stop() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-
-  RunnerStarter& starter_;
-  const Clock& clock_;
-
   mutable Mutex mutex_;
-  v1::Artifact program_ ABSL_GUARDED_BY(mutex_);
+  TrustedFunction function_ ABSL_GUARDED_BY(mutex_);
   absl::Status fault_ ABSL_GUARDED_BY(mutex_);
   ByteLru<const MadeVariant> made_ ABSL_GUARDED_BY(mutex_){int64_t{1} << 30};
-  std::unique_ptr<RunnerLink> link_ ABSL_GUARDED_BY(mutex_);
-  std::shared_ptr<const WorkloadCase> mapped_ ABSL_GUARDED_BY(mutex_);  // of session_
-  std::unique_ptr<WorkloadSession> session_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace ksearch

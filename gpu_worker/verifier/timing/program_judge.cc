@@ -1,6 +1,5 @@
 #include "gpu_worker/verifier/timing/program_judge.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,10 +9,7 @@
 #include "common/status_macros.h"
 #include "common/task_fault.h"
 #include "gpu_worker/verifier/dialogue/runner_reply.h"
-#include "gpu_worker/verifier/dialogue/trusted_ending.h"
 #include "gpu_worker/verifier/harness_constants.h"
-#include "gpu_worker/verifier/host/host_outputs.h"
-#include "gpu_worker/verifier/host/memfd_buffer_sets.h"
 
 namespace ksearch {
 namespace {
@@ -45,14 +41,13 @@ class ProgramJudge::Held final : public MadeVariants {
   std::shared_ptr<const MadeVariant> tensors_;
 };
 
+ProgramJudge::ProgramJudge(RunnerStarter& starter, const Clock& clock)
+    : function_(starter, clock, kEntry) {}
+
 void ProgramJudge::Use(const v1::Artifact& reference) {
   MutexLock lock(&mutex_);
   fault_ = absl::OkStatus();
-  const bool same = program_.sha256() == reference.sha256() &&
-                    program_.path() == reference.path() &&
-                    program_.main_file() == reference.main_file();
-  program_ = reference;
-  if (!same) Stop();
+  function_.Use(reference);
 }
 
 absl::Status ProgramJudge::fault() const {
@@ -76,7 +71,11 @@ OutputComparison ProgramJudge::Judge(const WorkloadCase& workload, int64_t varia
 
 absl::Status ProgramJudge::Ask(const WorkloadCase& workload, int64_t variant,
                                const SavedOutputs& outputs, OutputComparison* verdict) {
-  RETURN_IF_ERROR(Prepare(workload));
+  if (judging_ == nullptr || key_ != workload.key()) {
+    held_ = std::make_shared<Held>();
+    judging_ = WorkloadCase::ForJudge(workload, held_);
+    key_ = workload.key();
+  }
   MadeVariant tensors;
   for (int i = 0; i < workload.inputs(); ++i) {
     std::vector<std::byte>& tensor =
@@ -86,12 +85,8 @@ absl::Status ProgramJudge::Ask(const WorkloadCase& workload, int64_t variant,
   ASSIGN_OR_RETURN(std::vector<std::vector<std::byte>> made, outputs.ToHost());
   for (std::vector<std::byte>& output : made) tensors.push_back(std::move(output));
   held_->Set(std::move(tensors));
-  const WorkloadSession::Limits limits = {kTrustedCallTime, absl::InfiniteFuture()};
-  const WorkloadSession::Batch batch =
-      session_->Run({{0, 0}}, WorkloadSession::Mode::kReference, {}, limits);
-  if (!batch.ending.passed()) return Broken(workload, batch.ending);
-  ASSIGN_OR_RETURN(const std::shared_ptr<const SavedOutputs> said, session_->Outputs(0));
-  const std::vector<std::byte>& bytes = static_cast<const HostOutputs&>(*said).output(0);
+  ASSIGN_OR_RETURN(const auto said, function_.Call(judging_, 0));
+  const std::vector<std::byte>& bytes = said->output(0);
   if (bytes[0] != kRight && bytes[0] != kWrong) {
     return TaskFault(absl::StrCat(kEntry, " gives no verdict on workload ", workload.uuid()));
   }
@@ -102,43 +97,6 @@ absl::Status ProgramJudge::Ask(const WorkloadCase& workload, int64_t variant,
   verdict->message =
       absl::StrCat("the task's checker refuses the outputs", words.empty() ? "" : ": ", words);
   return absl::OkStatus();
-}
-
-absl::Status ProgramJudge::Prepare(const WorkloadCase& workload) {
-  if (link_ == nullptr) {
-    ASSIGN_OR_RETURN(const ProgramImage program, ProgramImage::Open(program_));
-    ASSIGN_OR_RETURN(link_, starter_.StartOnHost(program, RunnerStarter::TrustedLimits()));
-    const absl::Duration load_time = std::max(kTrustedCallTime, program.load_time());
-    const Ending loaded = link_->Load(program, clock_.SteadyNow() + load_time, kEntry);
-    if (!loaded.passed()) return Broken(workload, loaded);
-  }
-  if (session_ != nullptr && mapped_ == workload.key()) return absl::OkStatus();
-  session_.reset();
-  held_ = std::make_shared<Held>();
-  const std::shared_ptr<const WorkloadCase> judging = WorkloadCase::ForJudge(workload, held_);
-  ASSIGN_OR_RETURN(std::shared_ptr<BufferSets> buffers, MemfdBufferSets::Create(judging, 1));
-  session_ = std::make_unique<WorkloadSession>(*link_, judging, std::move(buffers), clock_,
-                                               workload.seed().low);
-  const WorkloadSession::Limits limits = {kTrustedCallTime, absl::InfiniteFuture()};
-  if (const Ending mapped = session_->Map(1, limits); !mapped.passed()) {
-    return Broken(workload, mapped);
-  }
-  mapped_ = workload.key();
-  return absl::OkStatus();
-}
-
-absl::Status ProgramJudge::Broken(const WorkloadCase& workload, const Ending& ending) {
-  const absl::Status fault = TaskFaultOf(
-      ending, absl::StrCat(kEntry, " fails on workload ", workload.uuid(), ": ", OwnWords(ending)));
-  Stop();
-  return fault;
-}
-
-void ProgramJudge::Stop() {
-  session_.reset();
-  held_.reset();
-  mapped_.clear();
-  link_.reset();
 }
 
 }  // namespace ksearch

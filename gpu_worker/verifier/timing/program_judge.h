@@ -3,24 +3,24 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "absl/status/status.h"
 #include "common/clock.h"
 #include "common/mutex.h"
 #include "gpu_worker/verifier/dialogue/runner_starter.h"
-#include "gpu_worker/verifier/dialogue/workload_session.h"
 #include "gpu_worker/verifier/tensors/output_judge.h"
+#include "gpu_worker/verifier/timing/trusted_function.h"
 #include "proto/runner.pb.h"
 
 namespace ksearch {
 
-// Calls judge_outputs of a task's reference: in a runner of its own, sandboxed like any, on
-// processors whatever the task's device, stopped between its calls. It gets copies of the inputs
-// and of the outputs, and nothing of the program that is judged. Thread-safe by one mutex, which is
-// held while the program judges.
+// Calls judge_outputs of a task's reference (TrustedFunction). It gets copies of the inputs and of
+// the outputs, and nothing of the program that is judged. Thread-safe by one mutex, which is held
+// while the program judges.
 class ProgramJudge final : public OutputJudge {
  public:
-  ProgramJudge(RunnerStarter& starter, const Clock& clock) : starter_(starter), clock_(clock) {}
+  ProgramJudge(RunnerStarter& starter, const Clock& clock);
 
   // From now on this program judges, an artifact that was checked elsewhere; what failed before is
   // forgotten.
@@ -38,22 +38,14 @@ class ProgramJudge final : public OutputJudge {
 
   absl::Status Ask(const WorkloadCase& workload, int64_t variant, const SavedOutputs& outputs,
                    OutputComparison* verdict) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Has the program's runner started, and buffers of this workload mapped.
-  absl::Status Prepare(const WorkloadCase& workload) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status Broken(const WorkloadCase& workload, const Ending& ending)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Stop() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-
-  RunnerStarter& starter_;
-  const Clock& clock_;
 
   mutable Mutex mutex_;
-  v1::Artifact program_ ABSL_GUARDED_BY(mutex_);
+  TrustedFunction function_ ABSL_GUARDED_BY(mutex_);
   absl::Status fault_ ABSL_GUARDED_BY(mutex_);
-  std::unique_ptr<RunnerLink> link_ ABSL_GUARDED_BY(mutex_);
-  std::string mapped_ ABSL_GUARDED_BY(mutex_);  // key of the workload of session_
+  // What the function is called with, for the workload with this key.
+  std::string key_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<Held> held_ ABSL_GUARDED_BY(mutex_);
-  std::unique_ptr<WorkloadSession> session_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<const WorkloadCase> judging_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace ksearch

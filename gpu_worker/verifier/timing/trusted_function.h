@@ -1,0 +1,52 @@
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_TIMING_TRUSTED_FUNCTION_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_TIMING_TRUSTED_FUNCTION_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "common/clock.h"
+#include "gpu_worker/verifier/dialogue/runner_starter.h"
+#include "gpu_worker/verifier/dialogue/workload_session.h"
+#include "gpu_worker/verifier/host/host_outputs.h"
+#include "proto/runner.pb.h"
+
+namespace ksearch {
+
+// A function of a task's reference beside its entry: called in a runner of its own, sandboxed like
+// any, on processors whatever the task's device, stopped between its calls. What it gives goes from
+// its memory into this process. Thread-compatible.
+class TrustedFunction {
+ public:
+  // `entry` is the function's name.
+  TrustedFunction(RunnerStarter& starter, const Clock& clock, absl::string_view entry)
+      : starter_(starter), clock_(clock), entry_(entry) {}
+
+  // From now on the function of this program, an artifact that was checked elsewhere.
+  void Use(const v1::Artifact& program);
+
+  // The outputs of a call on one input variant. The runner is started, and the workload mapped,
+  // when that is needed: not again as long as it is the same object. A TaskFault if the function
+  // fails, which ends its runner; else trouble of the machine.
+  absl::StatusOr<std::shared_ptr<const HostOutputs>> Call(
+      const std::shared_ptr<const WorkloadCase>& workload, int64_t variant);
+
+ private:
+  absl::Status Prepare(const std::shared_ptr<const WorkloadCase>& workload);
+  absl::Status Broken(const WorkloadCase& workload, const Ending& ending);
+  void Stop();
+
+  RunnerStarter& starter_;
+  const Clock& clock_;
+  const std::string entry_;
+  v1::Artifact program_;
+  std::unique_ptr<RunnerLink> link_;
+  std::shared_ptr<const WorkloadCase> mapped_;  // in session_
+  std::unique_ptr<WorkloadSession> session_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_TIMING_TRUSTED_FUNCTION_H_
