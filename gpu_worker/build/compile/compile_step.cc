@@ -81,6 +81,12 @@ bool RanOutOfMemory(absl::string_view log) {
 absl::Status MachineTrouble(const SandboxExit& exit, const SandboxSpec& spec,
                             const std::string& folder) {
   const bool failed = exit.signaled || exit.code != 0;
+  // A batch system that takes its node back sends its signal to every process of the job; no
+  // compiler sends these to itself.
+  if (exit.signaled && (exit.code == SIGTERM || exit.code == SIGINT || exit.code == SIGHUP)) {
+    return absl::UnavailableError(
+        absl::StrCat("the compiler was stopped from outside with signal ", exit.code));
+  }
   const bool killed =
       (exit.signaled && exit.code == SIGKILL) || (failed && exit.machine_out_of_memory);
   if (killed && !exit.memory_limit_hit && !exit.output_limit_hit) {

@@ -144,18 +144,22 @@ TEST_F(GxxToolchainTest, AnAssemblersPrintIsNoKilledCompiler) {
 }
 
 TEST_F(GxxToolchainTest, ADriverThatIsKilledIsNoVerdict) {
-  const std::string killed = ScratchFolder() + "/killed_g++";
-  std::ofstream(killed) << "#!/bin/sh\ncase \"$*\" in *-shared*-o*) kill -KILL $$ ;; esac\n"
-                           "exec /usr/bin/g++ \"$@\"\n";
-  std::filesystem::permissions(killed, std::filesystem::perms(0755));
-  GxxToolchain::Options options;
-  options.compiler_path = killed;
-  options.work_dir = ScratchFolder() + "/build";
-  options.sandbox_spec.binds.push_back({.host_path = killed, .inside_path = killed});
-  const auto toolchain = GxxToolchain::Create(std::move(options), sandbox_.get());
-  ASSERT_TRUE(toolchain.ok()) << toolchain.status();
-  const auto result = (*toolchain)->Build(Kernel(""), {});
-  EXPECT_EQ(result.status().code(), absl::StatusCode::kUnavailable) << result.status();
+  // SIGTERM is what every process of a Slurm job gets when its node is taken back.
+  for (const char* signal : {"KILL", "TERM", "INT", "HUP"}) {
+    const std::string killed = absl::StrCat(ScratchFolder(), "/killed_g++_", signal);
+    std::ofstream(killed) << "#!/bin/sh\ncase \"$*\" in *-shared*-o*) kill -" << signal
+                          << " $$ ;; esac\nexec /usr/bin/g++ \"$@\"\n";
+    std::filesystem::permissions(killed, std::filesystem::perms(0755));
+    GxxToolchain::Options options;
+    options.compiler_path = killed;
+    options.work_dir = absl::StrCat(ScratchFolder(), "/build_", signal);
+    options.sandbox_spec.binds.push_back({.host_path = killed, .inside_path = killed});
+    const auto toolchain = GxxToolchain::Create(std::move(options), sandbox_.get());
+    ASSERT_TRUE(toolchain.ok()) << toolchain.status();
+    const auto result = (*toolchain)->Build(Kernel(""), {});
+    EXPECT_EQ(result.status().code(), absl::StatusCode::kUnavailable)
+        << signal << ": " << result.status();
+  }
 }
 
 TEST_F(GxxToolchainTest, BadPathsNeverReachTheCompiler) {
