@@ -167,7 +167,7 @@ TEST_F(CudaCompareTest, SpeedOnALargeWorkload) {
     start = std::chrono::steady_clock::now();
     const TensorComparison compared =
         gpu_->Compare(v1::DTYPE_FLOAT32, large->get(), large->get() + (CUdeviceptr{3} << 29),
-                      int64_t{3} << 27, workload_->tolerance());
+                      int64_t{3} << 27, workload_->tolerance(), workload_->suite_rule());
     EXPECT_EQ(compared.wrong, 0);
     std::printf("1.6 GB of float32 compared in %.3f ms\n", Milliseconds(start));
   }
