@@ -564,10 +564,11 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   show_options(add_for_run(
       "show", "show one candidate: source, results, and the model call it came from", true));
   diff_options(add_for_run("diff", "show the difference between two candidates of a run", true));
-  add_for_run("recheck",
-              "measure a confirmed candidate again, on another device if there is one; exit code 0 "
-              "if the claim holds, 7 if not, 1 if undecided",
-              true)
+  add_for_run(
+      "recheck",
+      "measure a confirmed candidate again, on another device if there is one, or the kernel "
+      "of a folder with a record; exit code 0 if the claim holds, 7 if not, 1 if undecided",
+      true)
       ->add_option("candidate", options.candidate_id,
                    "candidate id or a unique prefix (default: the best)");
   log_options(add_for_run("log", "print the events of a run", true));

@@ -8,12 +8,12 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "cli/result_record.h"
 #include "cli/source_files.h"
 #include "common/language.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
 #include "google/protobuf/struct.pb.h"
-#include "google/protobuf/util/json_util.h"
 
 namespace ksearch {
 namespace {
@@ -22,8 +22,6 @@ namespace fs = std::filesystem;
 
 constexpr absl::string_view kRun = "run:";
 constexpr size_t kMaxOrigin = 200;
-constexpr char kRecord[] = "record.json";
-constexpr int64_t kMaxRecordBytes = int64_t{1} << 20;
 
 bool HasEnding(const std::string& path, const std::vector<absl::string_view>& endings) {
   return std::any_of(endings.begin(), endings.end(),
@@ -49,14 +47,8 @@ absl::Status Fault(const std::string& value, absl::string_view what) {
 
 // OK where the folder has no record, or one that says nothing of a task.
 absl::Status CheckRecord(const std::string& folder, const std::string& task) {
-  const std::string path = (fs::path(folder) / kRecord).string();
-  std::error_code error;
-  if (task.empty() || !fs::exists(path, error)) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxRecordBytes));
-  google::protobuf::Struct record;
-  if (!google::protobuf::util::JsonStringToMessage(text, &record).ok()) {
-    return Fault(path, "is not a JSON object");
-  }
+  if (task.empty() || !HasResultRecord(folder)) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const google::protobuf::Struct record, ReadResultRecord(folder));
   const auto field = record.fields().find("task");
   if (field == record.fields().end() || field->second.string_value() == task) {
     return absl::OkStatus();
@@ -67,7 +59,7 @@ absl::Status CheckRecord(const std::string& folder, const std::string& task) {
 
 absl::StatusOr<std::vector<std::string>> FilesOfFolder(const std::string& folder) {
   std::error_code error;
-  const bool is_result = fs::exists(fs::path(folder) / kRecord, error);
+  const bool is_result = HasResultRecord(folder);
   std::vector<std::string> paths;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {

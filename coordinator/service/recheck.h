@@ -7,7 +7,6 @@
 #include "absl/status/statusor.h"
 #include "proto/job.pb.h"
 #include "proto/result.pb.h"
-#include "proto/search_service.pb.h"
 
 namespace ksearch {
 
@@ -22,11 +21,6 @@ absl::StatusOr<v1::JobResult> ClaimIn(const std::vector<v1::JobResult>& results,
 // error; not on `device_id` if another device can do it.
 v1::JobSpec RecheckJob(v1::JobSpec claimed_by, double confidence, const std::string& salt,
                        const std::string& device_id);
-
-// Fills verdict, text, claimed, claimed_on and repeated. How much faster a candidate is may differ
-// from one platform to another (a model of device, a harness version, a toolkit): ratios are
-// compared on the same one only.
-v1::RecheckResult JudgeRecheck(const v1::JobResult& claim, const v1::JobResult& repeated);
 
 }  // namespace ksearch
 

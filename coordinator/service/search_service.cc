@@ -17,6 +17,7 @@
 #include "common/measure_defaults.h"
 #include "common/mutex.h"
 #include "common/platform.h"
+#include "common/recheck_verdict.h"
 #include "common/run_facts.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"

@@ -7,7 +7,9 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
+#include "common/textproto.h"
 #include "proto/search_service.pb.h"
 #include "tests/integration/from_json.h"
 #include "tests/integration/local_cluster.h"
@@ -131,6 +133,32 @@ TEST_F(SearchTest, FindsAFasterKernelAndTellsOfIt) {
   EXPECT_NE(recheck.repeated().job_id(), best.confirmation().job_id());
   EXPECT_EQ(recheck.repeated().comparisons_size(), 1);
   EXPECT_EQ(cluster_.Cli({"recheck", "last", "no-such-candidate"}).exit.code, 3);
+
+  // And so does the record of a folder that somebody was given, unless it says too much.
+  const std::string folder = cluster_.folder() + "/result";
+  ASSERT_EQ(cluster_.Cli({"best", "last", "-o", folder}).exit.code, 0);
+  const std::string file = best.sources().files(0).path();
+  const auto record = [&](double speedup) {
+    return WriteFileAtomically(
+        folder + "/record.json",
+        absl::StrFormat(R"({"task": "%s", "language": "cpp", "file": "%s", "candidate_id": "%s",
+                            "verdict": "improved", "speedup": %g, "low": %g, "high": %g,
+                            "device": "%s", "harness_version": "%s"})",
+                        best.task(), file, status.best().candidate_id(), speedup, 0.9 * speedup,
+                        1.1 * speedup, best.confirmation().device().name(),
+                        best.confirmation().device().harness_version()));
+  };
+  ASSERT_TRUE(record(2).ok());
+  const CommandOutput held = cluster_.Cli({"recheck", folder});
+  EXPECT_EQ(held.exit.code, 0) << held.out << held.err;
+  EXPECT_THAT(held.out, HasSubstr("\nholds  "));
+  ASSERT_TRUE(record(1e6).ok());
+  const CommandOutput refuted = cluster_.Cli({"recheck", folder, "--json"});
+  EXPECT_EQ(refuted.exit.code, 7) << refuted.out << refuted.err;
+  EXPECT_THAT(refuted.out, HasSubstr("less than was claimed"));
+  const CommandOutput nowhere = cluster_.Cli({"recheck", cluster_.folder() + "/nowhere"});
+  EXPECT_EQ(nowhere.exit.code, 3);
+  EXPECT_THAT(nowhere.err, HasSubstr("record.json"));
 }
 
 TEST_F(SearchTest, SameSeedAndCassetteGiveTheSameSearch) {

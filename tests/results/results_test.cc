@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "cli/options.h"
+#include "cli/result_record.h"
 #include "common/identity.h"
 #include "common/textproto.h"
 #include "coordinator/tasks/directory_suite.h"
@@ -105,13 +106,13 @@ TEST(Results, CommandThatChecksItAgainIsTaken) {
     const auto options =
         ParseOptions(static_cast<int>(arguments.size()), arguments.data(), &exit_code);
     ASSERT_TRUE(options.has_value()) << command << " gives " << exit_code;
-    EXPECT_EQ(options->command, "eval");
-    EXPECT_EQ(options->task, record.json.at("task"));
-    EXPECT_TRUE(options->confirm);
-    ASSERT_EQ(options->files.size(), 1u);
-    EXPECT_EQ(options->files[0],
-              absl::StrCat(record.folder, "/", record.json.at("file").get<std::string>()));
-    EXPECT_TRUE(std::filesystem::exists(Source(options->files[0])));
+    EXPECT_EQ(options->command, "recheck");
+    EXPECT_EQ(options->run_id, record.folder);
+    const auto read = ReadRecordedResult(Source(record.folder));
+    ASSERT_TRUE(read.ok()) << read.status();
+    EXPECT_EQ(read->task, record.json.at("task"));
+    EXPECT_EQ(read->sources.language(), v1::LANGUAGE_CUDA);
+    EXPECT_EQ(read->claim.device().name(), record.json.at("device"));
   }
 }
 

@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include "common/recheck_verdict.h"
+
 namespace ksearch {
 namespace {
 
