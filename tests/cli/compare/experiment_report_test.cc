@@ -156,7 +156,8 @@ TEST(ExperimentReportTest, EqualArmsAreSeldomCalledDifferent) {
       trials.push_back(Trial(1, "a", seed, 1 + rng.NextDouble()));
       trials.push_back(Trial(1, "b", seed, 1 + rng.NextDouble()));
     }
-    const v1::Interval& ratio = MakeReport(experiment, trials).comparisons(0).ratio();
+    const v1::ExperimentReport report = MakeReport(experiment, trials);
+    const v1::Interval& ratio = report.comparisons(0).ratio();
     claimed += ratio.low() > 1 || ratio.high() < 1;
   }
   EXPECT_LE(claimed, kTimes * 0.11);
