@@ -120,10 +120,7 @@ absl::StatusOr<RecordedResult> ReadRecordedResult(const std::string& folder) {
   v1::DeviceFingerprint& device = *recorded.claim.mutable_device();
   ASSIGN_OR_RETURN(*device.mutable_name(), fields.Text("device"));
   ASSIGN_OR_RETURN(*device.mutable_harness_version(), fields.Text("harness_version"));
-  // Processors have none.
-  if (const auto architecture = fields.Text("architecture"); architecture.ok()) {
-    device.set_architecture(*architecture);
-  }
+  ASSIGN_OR_RETURN(*device.mutable_architecture(), fields.Text("architecture"));
   return recorded;
 }
 

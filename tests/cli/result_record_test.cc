@@ -37,6 +37,7 @@ class ResultRecordTest : public testing::Test {
                {"low", "1.8"},
                {"high", "2.2"},
                {"device", "\"a processor\""},
+               {"architecture", "\"x86-64-v4\""},
                {"harness_version", "\"10\""}};
     EXPECT_TRUE(WriteFileAtomically(folder_ + "/kernel.cpp", "int f();\n").ok());
   }

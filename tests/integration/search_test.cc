@@ -143,9 +143,10 @@ TEST_F(SearchTest, FindsAFasterKernelAndTellsOfIt) {
         folder + "/record.json",
         absl::StrFormat(R"({"task": "%s", "language": "cpp", "file": "%s", "candidate_id": "%s",
                             "verdict": "improved", "speedup": %g, "low": %g, "high": %g,
-                            "device": "%s", "harness_version": "%s"})",
+                            "device": "%s", "architecture": "%s", "harness_version": "%s"})",
                         best.task(), file, status.best().candidate_id(), speedup, 0.9 * speedup,
                         1.1 * speedup, best.confirmation().device().name(),
+                        best.confirmation().device().architecture(),
                         best.confirmation().device().harness_version()));
   };
   ASSERT_TRUE(record(2).ok());
