@@ -9,7 +9,7 @@
 #include "cli/source_files.h"
 #include "common/identity.h"
 #include "common/language.h"
-#include "common/recheck_verdict.h"
+#include "common/run_facts.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
 #include "google/protobuf/util/json_util.h"

@@ -129,9 +129,7 @@ std::string Table(const std::vector<std::vector<std::string>>& rows) {
   return text;
 }
 
-std::string OutcomeText(v1::Outcome outcome) {
-  return Lower(v1::Outcome_Name(outcome), "OUTCOME_");
-}
+std::string OutcomeText(v1::Outcome outcome) { return OutcomeWord(outcome); }
 std::string StateText(v1::RunState state) { return Lower(v1::RunState_Name(state), "RUN_STATE_"); }
 std::string LanguageText(v1::Language language) { return LanguageName(language); }
 
@@ -157,7 +155,7 @@ std::string BestText(const v1::BestSummary& best) {
 
 std::string MeansText(const v1::JobResult& confirmation, absl::string_view by) {
   for (const v1::Comparison& comparison : confirmation.comparisons()) {
-    if (comparison.rival_id() != "baseline") continue;
+    if (comparison.rival_id() != kBaselineRival) continue;
     if (!comparison.has_official() || !comparison.has_all() ||
         comparison.official().workloads() == comparison.all().workloads()) {
       return "";

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "proto/result.pb.h"
 #include "proto/search_service.pb.h"
 #include "proto/world_model.pb.h"

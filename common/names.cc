@@ -23,4 +23,8 @@ bool IsTaskName(absl::string_view name) {
                      [](unsigned char c) { return InIdentifier(c) || c == '.' || c == '-'; });
 }
 
+bool IsTrialName(absl::string_view name) {
+  return IsTaskName(name) && name[0] != '-' && name.size() <= kMaxTrialNameBytes;
+}
+
 }  // namespace ksearch

@@ -1,6 +1,7 @@
 #ifndef KSEARCH_COMMON_NAMES_H_
 #define KSEARCH_COMMON_NAMES_H_
 
+#include <cstddef>
 #include <cstdint>
 
 #include "absl/strings/string_view.h"
@@ -15,6 +16,13 @@ bool IsIdentifier(absl::string_view name);
 // Whether a task, and so its folder, may have this name: one to kMaxTaskNameBytes letters, digits,
 // '_', '.' and '-', not beginning with '.'.
 bool IsTaskName(absl::string_view name);
+
+inline constexpr size_t kMaxTrialNameBytes = 64;
+
+// Whether an experiment or an arm may have this name: one to kMaxTrialNameBytes letters, digits,
+// '_',
+// '.' and '-', not beginning with '.' or '-'.
+bool IsTrialName(absl::string_view name);
 
 }  // namespace ksearch
 

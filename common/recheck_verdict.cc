@@ -3,20 +3,13 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/strip.h"
 #include "common/platform.h"
 #include "common/run_facts.h"
 
 namespace ksearch {
 namespace {
-
-std::string VerdictText(const v1::Comparison& comparison) {
-  return absl::StrCat(absl::AsciiStrToLower(v1::Comparison::Verdict_Name(comparison.verdict())),
-                      ": ", RatioText(comparison));
-}
 
 // What was another one than when the claim was made; empty: nothing that is known.
 std::string OtherPlatform(const v1::DeviceFingerprint& claim, const v1::DeviceFingerprint& now) {
@@ -29,13 +22,6 @@ std::string OtherPlatform(const v1::DeviceFingerprint& claim, const v1::DeviceFi
 
 }  // namespace
 
-const v1::Comparison* OverBaseline(const v1::JobResult& result) {
-  for (const v1::Comparison& comparison : result.comparisons()) {
-    if (comparison.rival_id() == kBaselineRival) return &comparison;
-  }
-  return nullptr;
-}
-
 v1::RecheckResult JudgeRecheck(const v1::JobResult& claim, const v1::JobResult& repeated) {
   v1::RecheckResult result;
   const v1::Comparison& claimed = *OverBaseline(claim);
@@ -47,8 +33,7 @@ v1::RecheckResult JudgeRecheck(const v1::JobResult& claim, const v1::JobResult& 
     result.set_text(std::move(text));
     return result;
   };
-  const std::string outcome =
-      absl::AsciiStrToLower(absl::StripPrefix(v1::Outcome_Name(repeated.outcome()), "OUTCOME_"));
+  const std::string outcome = OutcomeWord(repeated.outcome());
   const v1::Comparison* measured = OverBaseline(repeated);
   if (repeated.outcome() == v1::OUTCOME_WORKER_LOST ||
       repeated.outcome() == v1::OUTCOME_CANCELLED || repeated.outcome() == v1::OUTCOME_TASK_ERROR) {

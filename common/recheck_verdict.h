@@ -6,12 +6,6 @@
 
 namespace ksearch {
 
-// Name of the baseline among the rivals of a confirmation.
-inline constexpr char kBaselineRival[] = "baseline";
-
-// The comparison with the baseline; null: there is none.
-const v1::Comparison* OverBaseline(const v1::JobResult& result);
-
 // Whether a claim, a result that has a comparison with the baseline, holds now that the
 // confirmation was repeated: verdict, text, claimed, claimed_on and repeated. How much faster a
 // candidate is may differ from one platform to another (a model of device, a harness version, a

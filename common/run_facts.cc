@@ -13,6 +13,26 @@ bool HasEnded(v1::RunState state) {
   return state != v1::RUN_STATE_RUNNING && state != v1::RUN_STATE_STOPPING;
 }
 
+std::string OutcomeWord(v1::Outcome outcome) {
+  return absl::AsciiStrToLower(absl::StripPrefix(v1::Outcome_Name(outcome), "OUTCOME_"));
+}
+
+bool IsBuildFailure(v1::Outcome outcome) {
+  return outcome == v1::OUTCOME_INVALID_SOURCE || outcome == v1::OUTCOME_COMPILE_ERROR ||
+         outcome == v1::OUTCOME_COMPILE_TIMEOUT || outcome == v1::OUTCOME_COMPILE_LIMIT;
+}
+
+const v1::Comparison* FindComparison(const v1::JobResult& result, const std::string& rival_id) {
+  for (const v1::Comparison& comparison : result.comparisons()) {
+    if (comparison.rival_id() == rival_id) return &comparison;
+  }
+  return nullptr;
+}
+
+const v1::Comparison* OverBaseline(const v1::JobResult& result) {
+  return FindComparison(result, kBaselineRival);
+}
+
 std::optional<double> SpeedupOverBaseline(const v1::JobResult& result) {
   double sum_of_logs = 0;
   for (const v1::WorkloadResult& workload : result.workloads()) {
@@ -40,6 +60,11 @@ std::string RatioText(const v1::Comparison& comparison) {
                    std::exp(comparison.ci_high()), comparison.confidence());
 }
 
+std::string VerdictText(const v1::Comparison& comparison) {
+  return absl::StrCat(absl::AsciiStrToLower(v1::Comparison::Verdict_Name(comparison.verdict())),
+                      ": ", RatioText(comparison));
+}
+
 v1::Profile ProfileIn(const v1::JobResult& profiled) {
   v1::Profile profile = profiled.profile();
   if (profile.kernels_size() > 0) return profile;
@@ -48,8 +73,7 @@ v1::Profile ProfileIn(const v1::JobResult& profiled) {
   }
   if (profile.note().empty()) {
     profile.set_note(absl::StrCat(
-        "the candidate did not run under the profiler: ",
-        absl::AsciiStrToLower(absl::StripPrefix(v1::Outcome_Name(profiled.outcome()), "OUTCOME_")),
+        "the candidate did not run under the profiler: ", OutcomeWord(profiled.outcome()),
         profiled.message().empty() ? "" : ": ", profiled.message()));
   }
   return profile;

@@ -4,13 +4,13 @@
 #include <set>
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "cli/seed_programs.h"
 #include "common/digest.h"
+#include "common/names.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
 #include "google/protobuf/descriptor.h"
@@ -22,7 +22,6 @@ namespace {
 using google::protobuf::FieldDescriptor;
 
 constexpr int64_t kMaxBytes = int64_t{1} << 20;
-constexpr size_t kMaxNameBytes = 64;
 constexpr int kMostSeeds = 1000;
 constexpr int kMostTrials = 10000;
 constexpr int kMostAtOnce = 256;
@@ -60,13 +59,6 @@ std::vector<const FieldDescriptor*> FieldsSet(const v1::RunConfig& config) {
   std::vector<const FieldDescriptor*> fields;
   config.GetReflection()->ListFields(config, &fields);
   return fields;
-}
-
-bool IsName(absl::string_view name) {
-  return !name.empty() && name.size() <= kMaxNameBytes && name[0] != '.' && name[0] != '-' &&
-         std::all_of(name.begin(), name.end(), [](char c) {
-           return absl::ascii_isalnum(c) || c == '_' || c == '.' || c == '-';
-         });
 }
 
 // Fills in defaults; every fault found goes to `faults`.
@@ -143,8 +135,8 @@ class Reader {
   }
 
   void CheckName(absl::string_view field, absl::string_view name) {
-    if (IsName(name)) return;
-    Fault(absl::StrCat(field, " is '", absl::CEscape(name), "', must be 1 to ", kMaxNameBytes,
+    if (IsTrialName(name)) return;
+    Fault(absl::StrCat(field, " is '", absl::CEscape(name), "', must be 1 to ", kMaxTrialNameBytes,
                        " of letters, digits, '_', '.' and '-'"));
   }
 

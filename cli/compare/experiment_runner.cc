@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "common/grpc_channel.h"
+#include "common/run_facts.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
 
@@ -23,11 +24,6 @@ constexpr absl::Duration kWaitForWorkers = absl::Seconds(30);
 // goes on later.
 constexpr absl::Duration kPatience = absl::Minutes(10);
 constexpr int kSessionTries = 3;
-
-bool IsOver(v1::RunState state) {
-  return state == v1::RUN_STATE_FINISHED || state == v1::RUN_STATE_OUT_OF_BUDGET ||
-         state == v1::RUN_STATE_FAILED || state == v1::RUN_STATE_STOPPED;
-}
 
 // Calls `call` until it answers other than UNAVAILABLE, or patience ends.
 template <typename Call>
@@ -289,7 +285,7 @@ absl::StatusOr<std::vector<v1::TrialSummary>> ExperimentRunner::Run() {
         missing.push_back(&trial);
         continue;
       }
-      if (!IsOver(run->second.state())) {
+      if (!HasEnded(run->second.state())) {
         ++active;
         continue;
       }

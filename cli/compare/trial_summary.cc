@@ -5,21 +5,13 @@
 #include <map>
 #include <set>
 
-#include "absl/strings/ascii.h"
-#include "absl/strings/string_view.h"
-#include "absl/strings/strip.h"
 #include "cli/compare/paired_statistics.h"
+#include "cli/text.h"
+#include "common/run_facts.h"
 #include "common/textproto.h"
 
 namespace ksearch {
 namespace {
-
-constexpr char kBaseline[] = "baseline";
-
-bool Built(v1::Outcome outcome) {
-  return outcome != v1::OUTCOME_INVALID_SOURCE && outcome != v1::OUTCOME_COMPILE_ERROR &&
-         outcome != v1::OUTCOME_COMPILE_TIMEOUT && outcome != v1::OUTCOME_COMPILE_LIMIT;
-}
 
 // Whether a failed outcome is one of the verdicts on the program that call it dishonest.
 bool Dishonest(v1::Outcome outcome) { return outcome == v1::OUTCOME_CHEAT; }
@@ -54,8 +46,7 @@ v1::TrialSummary SummaryOf(const v1::RunStatus& status, const std::vector<v1::Ru
   summary.set_arm(status.trial().arm());
   summary.set_seed(status.trial().seed());
   summary.set_run_id(status.run_id());
-  summary.set_state(
-      absl::AsciiStrToLower(absl::StripPrefix(v1::RunState_Name(status.state()), "RUN_STATE_")));
+  summary.set_state(StateText(status.state()));
   summary.set_reason(status.reason());
   summary.set_evaluations(status.rounds_done());
   const v1::Ledger& ledger = status.ledger();
@@ -75,7 +66,8 @@ v1::TrialSummary SummaryOf(const v1::RunStatus& status, const std::vector<v1::Ru
     if (!passed && event.kind() != v1::RunEvent::CANDIDATE_FAILED) continue;
     summary.set_judged(summary.judged() + 1);
     programs.insert(event.candidate_id());
-    if (passed || Built(event.candidate().outcome())) summary.set_built(summary.built() + 1);
+    if (passed || !IsBuildFailure(event.candidate().outcome()))
+      summary.set_built(summary.built() + 1);
     if (Dishonest(event.candidate().outcome())) flagged.insert(event.candidate_id());
     if (!passed) continue;
     summary.set_passed(summary.passed() + 1);
@@ -124,8 +116,8 @@ SessionVerdict VerdictOf(const v1::JobResult& result) {
   SessionVerdict verdict;
   verdict.flagged = Dishonest(result.outcome()) || result.suspicions_size() > 0;
   if (result.outcome() != v1::OUTCOME_PASSED || verdict.flagged) return verdict;
-  for (const v1::Comparison& comparison : result.comparisons()) {
-    if (comparison.rival_id() == kBaseline) verdict.speedup = std::exp(comparison.log_speedup());
+  if (const v1::Comparison* over = OverBaseline(result)) {
+    verdict.speedup = std::exp(over->log_speedup());
   }
   return verdict;
 }

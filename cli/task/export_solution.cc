@@ -50,7 +50,7 @@ int ToKernelBench(Client* client, const v1::BestReply& best, const Options& opti
   const size_t slash = best.task().find('/');
   if (slash == std::string::npos) {
     return Fail(absl::InvalidArgumentError(
-        absl::StrCat("the run's task '", best.task(), "' is no problem of KernelBench")));
+        absl::StrCat("the run's task '", best.task(), "' is not a KernelBench problem")));
   }
   v1::ReportSuiteRequest request;
   request.set_suite(best.task().substr(0, slash));

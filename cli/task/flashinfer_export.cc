@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "common/language.h"
+#include "common/run_facts.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
 #include "common/unique_fd.h"
@@ -32,7 +33,6 @@ namespace fs = std::filesystem;
 using Kind = LocatedJson::Kind;
 
 constexpr char kAuthor[] = "ksearch";
-constexpr char kBaseline[] = "baseline";
 constexpr char kEntry[] = "run";
 constexpr size_t kHashDigits = 8;
 
@@ -80,13 +80,6 @@ LocatedJson Number(double value) {
   if (std::isnan(value)) return LocatedJson::String("NaN");
   if (std::isinf(value)) return LocatedJson::String(value > 0 ? "Infinity" : "-Infinity");
   return LocatedJson::Float(value);
-}
-
-const v1::Comparison* AgainstBaseline(const v1::JobResult& confirmation) {
-  for (const v1::Comparison& comparison : confirmation.comparisons()) {
-    if (comparison.rival_id() == kBaseline) return &comparison;
-  }
-  return nullptr;
 }
 
 LocatedJson Evaluation(const v1::JobResult& confirmation, const v1::Correctness& correctness,
@@ -191,7 +184,7 @@ absl::StatusOr<FlashInferExport> MakeFlashInferExport(const v1::BestReply& best,
                                                       const std::string& definition_name,
                                                       const std::string& folder, absl::Time now) {
   ASSIGN_OR_RETURN(const v1::Definition definition, FindDefinition(folder, definition_name));
-  const v1::Comparison* const comparison = AgainstBaseline(best.confirmation());
+  const v1::Comparison* const comparison = OverBaseline(best.confirmation());
   if (comparison == nullptr) {
     return absl::NotFoundError("the confirmation of the run's best program has no baseline");
   }

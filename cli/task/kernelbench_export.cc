@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "common/mean_times.h"
+#include "common/run_facts.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
 #include "coordinator/tasks/located_json.h"
@@ -46,10 +47,7 @@ LocatedJson Statistics(const v1::Samples& samples, const v1::DeviceFingerprint& 
 
 LocatedJson ResultOf(const v1::ProblemStanding& problem) {
   const bool correct = problem.outcome() == v1::OUTCOME_PASSED;
-  const bool compiled = problem.outcome() != v1::OUTCOME_COMPILE_ERROR &&
-                        problem.outcome() != v1::OUTCOME_COMPILE_LIMIT &&
-                        problem.outcome() != v1::OUTCOME_COMPILE_TIMEOUT &&
-                        problem.outcome() != v1::OUTCOME_INVALID_SOURCE;
+  const bool compiled = !IsBuildFailure(problem.outcome());
   LocatedJson metadata = LocatedJson::Object();
   metadata.Set("hardware", LocatedJson::String(problem.device().name()));
   metadata.Set("device", LocatedJson::String(problem.device().device_id()));
@@ -99,7 +97,7 @@ absl::StatusOr<std::map<std::string, std::string>> KernelBenchRun(const v1::Suit
     const auto [own_level, number] = PlaceOf(file.path());
     if (number == 0) {
       return absl::InvalidArgumentError(
-          absl::StrCat("task '", problem.task(), "' is no problem of KernelBench"));
+          absl::StrCat("task '", problem.task(), "' is not a KernelBench problem"));
     }
     if (level != 0 && own_level != level) {
       return absl::InvalidArgumentError(

@@ -9,8 +9,6 @@
 namespace ksearch {
 namespace {
 
-constexpr char kBaseline[] = "baseline";
-
 std::optional<CandidateRow> FindCandidate(Store* store, const StepFacts& facts,
                                           const std::string& candidate_id) {
   const auto added =
@@ -84,19 +82,19 @@ void FillConfirmation(const CandidateRow* row, const std::optional<v1::JobResult
     detail->add_parent_ids(row->parent_candidate_id);
   }
   if (!result.has_value()) {
-    detail->set_rival_id(status.has_best() ? status.best().candidate_id() : kBaseline);
+    detail->set_rival_id(status.has_best() ? status.best().candidate_id() : kBaselineRival);
     return;
   }
   FillMeasured(*result, detail);
   const v1::Comparison* over_rival = nullptr;
   for (const v1::Comparison& comparison : result->comparisons()) {
-    if (comparison.rival_id() == kBaseline) {
+    if (comparison.rival_id() == kBaselineRival) {
       detail->set_over_baseline(std::exp(comparison.log_speedup()));
       detail->set_over_baseline_low(std::exp(comparison.ci_low()));
       detail->set_over_baseline_high(std::exp(comparison.ci_high()));
     }
     // The incumbent, if there is one.
-    if (over_rival == nullptr || over_rival->rival_id() == kBaseline) over_rival = &comparison;
+    if (over_rival == nullptr || over_rival->rival_id() == kBaselineRival) over_rival = &comparison;
   }
   if (over_rival == nullptr) return;
   detail->set_rival_id(over_rival->rival_id());

@@ -16,13 +16,6 @@ namespace {
 // Challengers kept in line; a search that floods the line only loses its weakest.
 constexpr int kMaxWaiting = 16;
 
-const v1::Comparison* FindComparison(const v1::JobResult& result, const std::string& rival) {
-  for (const v1::Comparison& comparison : result.comparisons()) {
-    if (comparison.rival_id() == rival) return &comparison;
-  }
-  return nullptr;
-}
-
 // The share of the run's error for its n-th confirmation: all of them sum up to 1.
 double ShareOf(int n) { return 6 / (M_PI * M_PI * n * n); }
 
@@ -106,7 +99,7 @@ IncumbentTracker::Step IncumbentTracker::OnConfirmed(const std::string& tag,
   if (!busy() || tag != state_.confirming_tag()) return step;
   const v1::IncumbentState::Challenger challenger = state_.confirming();
   const bool first = state_.incumbent().candidate_id().empty();
-  const std::string rival = first ? "baseline" : state_.incumbent().candidate_id();
+  const std::string rival = first ? kBaselineRival : state_.incumbent().candidate_id();
   state_.clear_confirming();
   state_.clear_confirming_tag();
   const double share = state_.confirming_share();
@@ -129,7 +122,7 @@ IncumbentTracker::Step IncumbentTracker::OnConfirmed(const std::string& tag,
   state_.add_settled(challenger.candidate_id());
 
   const v1::Comparison* over_rival = FindComparison(result, rival);
-  const v1::Comparison* over_baseline = FindComparison(result, "baseline");
+  const v1::Comparison* over_baseline = OverBaseline(result);
   v1::RunEvent event = EventAbout(v1::RunEvent::CONFIRMATION_REFUSED, challenger);
   event.set_job_id(result.job_id());
   // Spent only by a comparison that might have called the challenger improved and did not.

@@ -7,6 +7,7 @@
 #include "common/identity.h"
 #include "common/measure_defaults.h"
 #include "common/platform.h"
+#include "common/run_facts.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
 #include "common/trusted_programs.h"
@@ -80,7 +81,7 @@ v1::JobSpec JobSpecs::Confirm(const v1::Sources& candidate, const std::string& i
     rival->set_rival_id(incumbent_id);
     *rival->mutable_sources() = *incumbent;
   }
-  spec.add_rivals()->set_rival_id("baseline");
+  spec.add_rivals()->set_rival_id(kBaselineRival);
   return spec;
 }
 

@@ -355,8 +355,9 @@ absl::Status SearchRun::FoldConfirmation(const std::string& tag, const v1::JobRe
   const bool awaited = tracker_.busy() && before.confirming_tag() == tag;
   Confirmation confirmation;
   confirmation.candidate_id = before.confirming().candidate_id();
-  confirmation.rival_id =
-      before.incumbent().candidate_id().empty() ? "baseline" : before.incumbent().candidate_id();
+  confirmation.rival_id = before.incumbent().candidate_id().empty()
+                              ? kBaselineRival
+                              : before.incumbent().candidate_id();
   RETURN_IF_ERROR(TakeTrackerStep(tracker_.OnConfirmed(tag, result)));
   // A rival's fault says nothing of the candidate, and neither do lost workers.
   const bool judged =

@@ -6,6 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "common/run_facts.h"
 #include "common/status_macros.h"
 #include "common/task_evidence.h"
 #include "common/trusted_programs.h"
@@ -22,10 +23,8 @@ absl::Status Verdict(const v1::Task& task, const v1::JobResult& result) {
     return absl::OkStatus();
   }
   if (result.outcome() == v1::OUTCOME_TASK_ERROR) return TaskAtFaultError(result.message());
-  return TaskAtFaultError(absl::StrCat(
-      "the baseline of ", task.name(), " ends as ",
-      absl::AsciiStrToLower(absl::StripPrefix(v1::Outcome_Name(result.outcome()), "OUTCOME_")),
-      ": ", result.message()));
+  return TaskAtFaultError(absl::StrCat("the baseline of ", task.name(), " ends as ",
+                                       OutcomeWord(result.outcome()), ": ", result.message()));
 }
 
 }  // namespace

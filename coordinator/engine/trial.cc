@@ -1,29 +1,19 @@
 #include "coordinator/engine/trial.h"
 
-#include <algorithm>
-
-#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "common/digest.h"
+#include "common/names.h"
 
 namespace ksearch {
 namespace {
 
-constexpr size_t kMaxNameBytes = 64;
 constexpr int kRandomBytes = 3;
 constexpr size_t kTrialDigits = 12;
 
-bool IsName(absl::string_view name) {
-  return !name.empty() && name.size() <= kMaxNameBytes && name[0] != '.' && name[0] != '-' &&
-         std::all_of(name.begin(), name.end(), [](char c) {
-           return absl::ascii_isalnum(c) || c == '_' || c == '.' || c == '-';
-         });
-}
-
 absl::Status NoName(absl::string_view field, absl::string_view value) {
   return absl::InvalidArgumentError(absl::StrCat("trial.", field, " is '", absl::CEscape(value),
-                                                 "', must be 1 to ", kMaxNameBytes,
+                                                 "', must be 1 to ", kMaxTrialNameBytes,
                                                  " of letters, digits, '_', '.' and '-'"));
 }
 
@@ -38,8 +28,8 @@ std::string TrialSalt(const v1::RunConfig& config) {
 absl::Status CheckTrial(const v1::RunConfig& config) {
   if (!config.has_trial()) return absl::OkStatus();
   const v1::Trial& trial = config.trial();
-  if (!IsName(trial.experiment())) return NoName("experiment", trial.experiment());
-  if (!IsName(trial.arm())) return NoName("arm", trial.arm());
+  if (!IsTrialName(trial.experiment())) return NoName("experiment", trial.experiment());
+  if (!IsTrialName(trial.arm())) return NoName("arm", trial.arm());
   if (trial.seed() == 0 || trial.seed() != config.seed()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "trial.seed is ", trial.seed(), ", must be the run's seed, which is ", config.seed()));

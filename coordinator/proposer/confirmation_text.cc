@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "common/run_facts.h"
 #include "coordinator/proposer/evidence_text.h"
 #include "coordinator/proposer/size_region.h"
 #include "coordinator/proposer/task_text.h"
@@ -125,8 +126,9 @@ void AddSlowRegions(const v1::Task& task, const v1::Comparison& comparison,
       log_unseen += workload.log_speedup();
     }
   }
-  const std::string rival =
-      comparison.rival_id() == "baseline" ? "the baseline" : "the best program confirmed before";
+  const std::string rival = comparison.rival_id() == kBaselineRival
+                                ? "the baseline"
+                                : "the best program confirmed before";
   std::string region = SizeRegion(task, slow, others);
   if (region.empty() && others.empty()) region = "like everywhere else";
   if (unseen > 0) {

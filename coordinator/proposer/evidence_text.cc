@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "common/run_facts.h"
 #include "coordinator/packet/evaluation_packet.h"
 #include "coordinator/proposer/language/language_text.h"
 #include "coordinator/proposer/task_text.h"
@@ -49,11 +50,6 @@ std::string Diagnostics(const v1::BuildReport& build, absl::string_view severity
   }
   if (more > 0) lines.push_back(absl::StrCat("(", more, " more)"));
   return absl::StrJoin(lines, "\n");
-}
-
-bool IsBuildFailure(v1::Outcome outcome) {
-  return outcome == v1::OUTCOME_INVALID_SOURCE || outcome == v1::OUTCOME_COMPILE_ERROR ||
-         outcome == v1::OUTCOME_COMPILE_TIMEOUT || outcome == v1::OUTCOME_COMPILE_LIMIT;
 }
 
 const v1::Workload* FindWorkload(const v1::Task& task, absl::string_view uuid) {

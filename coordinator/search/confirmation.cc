@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "common/run_facts.h"
 #include "coordinator/world_model/text.h"
 
 namespace ksearch {
@@ -15,13 +16,6 @@ namespace {
 
 constexpr size_t kMaxVerdict = 300;
 constexpr size_t kMaxRefusal = 400;
-
-const v1::Comparison* FindComparison(const v1::JobResult& result, const std::string& rival) {
-  for (const v1::Comparison& comparison : result.comparisons()) {
-    if (comparison.rival_id() == rival) return &comparison;
-  }
-  return nullptr;
-}
 
 bool SlowerOnUnseen(const v1::Comparison& comparison) {
   return std::any_of(comparison.workloads().begin(), comparison.workloads().end(),
@@ -31,10 +25,11 @@ bool SlowerOnUnseen(const v1::Comparison& comparison) {
 }
 
 std::string SpeedupOver(const v1::Comparison& comparison) {
-  return absl::StrFormat(
-      "%.2fx [%.2f, %.2f] over %s", std::exp(comparison.log_speedup()),
-      std::exp(comparison.ci_low()), std::exp(comparison.ci_high()),
-      comparison.rival_id() == "baseline" ? "the baseline" : "the best program confirmed before");
+  return absl::StrFormat("%.2fx [%.2f, %.2f] over %s", std::exp(comparison.log_speedup()),
+                         std::exp(comparison.ci_low()), std::exp(comparison.ci_high()),
+                         comparison.rival_id() == kBaselineRival
+                             ? "the baseline"
+                             : "the best program confirmed before");
 }
 
 }  // namespace
@@ -44,7 +39,7 @@ v1::ConfirmedProgram ReadConfirmation(const Confirmation& confirmation,
   const v1::JobResult& result = confirmation.result;
   v1::ConfirmedProgram confirmed;
   for (const std::string& finding : findings) confirmed.add_findings(finding);
-  if (const v1::Comparison* baseline = FindComparison(result, "baseline"); baseline != nullptr) {
+  if (const v1::Comparison* baseline = OverBaseline(result); baseline != nullptr) {
     confirmed.set_speedup(std::exp(baseline->log_speedup()));
     confirmed.set_speedup_low(std::exp(baseline->ci_low()));
     confirmed.set_speedup_high(std::exp(baseline->ci_high()));
@@ -53,8 +48,7 @@ v1::ConfirmedProgram ReadConfirmation(const Confirmation& confirmation,
   const v1::Comparison* rival = FindComparison(result, confirmation.rival_id);
   if (result.outcome() != v1::OUTCOME_PASSED) {
     confirmed.set_refused(true);
-    verdict =
-        absl::AsciiStrToLower(absl::StripPrefix(v1::Outcome_Name(result.outcome()), "OUTCOME_"));
+    verdict = OutcomeWord(result.outcome());
   } else if (result.suspicions_size() > 0) {
     confirmed.set_refused(true);
     verdict = "suspicious";

@@ -3,6 +3,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "common/run_facts.h"
 
 namespace ksearch {
 
@@ -37,9 +38,7 @@ v1::ConfirmedProgram ReadExamination(const v1::JobResult& result,
   examined.set_by_examination(true);
   for (const std::string& finding : findings) examined.add_findings(finding);
   examined.set_refused(result.outcome() != v1::OUTCOME_PASSED);
-  examined.set_verdict(examined.refused() ? absl::AsciiStrToLower(absl::StripPrefix(
-                                                v1::Outcome_Name(result.outcome()), "OUTCOME_"))
-                                          : "no output was wrong");
+  examined.set_verdict(examined.refused() ? OutcomeWord(result.outcome()) : "no output was wrong");
   return examined;
 }
 

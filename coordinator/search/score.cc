@@ -70,8 +70,7 @@ double ScoreError(const v1::JobResult& result) {
 }
 
 std::string OutcomeLine(const v1::JobResult& result) {
-  std::string line =
-      absl::AsciiStrToLower(absl::StripPrefix(v1::Outcome_Name(result.outcome()), "OUTCOME_"));
+  std::string line = OutcomeWord(result.outcome());
   if (result.outcome() == v1::OUTCOME_PASSED && result.suspicions_size() > 0) {
     return OneLine(absl::StrCat("suspicious: ", result.suspicions(0)), kMaxOutcomeLine);
   }

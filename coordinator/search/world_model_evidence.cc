@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "common/run_facts.h"
 #include "coordinator/search/examination.h"
 #include "coordinator/search/step_parts.h"
 #include "coordinator/search/world_model_strategy.h"
@@ -88,7 +89,8 @@ std::string WorldModelStrategy::LearnFromExamination(const v1::JobResult& result
                                                      v1::CycleState* cycle, StepOutput* out) {
   const std::string candidate_id = cycle->examining().candidate_id();
   const EvaluationLog::Examined examined = log().TakeExamination(
-      result, candidate_id, calls_.proposer().read_confirmation(context_.task, result, "baseline"));
+      result, candidate_id,
+      calls_.proposer().read_confirmation(context_.task, result, kBaselineRival));
   v1::RunEvent* event = AddEvent(v1::RunEvent::NOTE, examined.line, *cycle, out);
   event->set_candidate_id(candidate_id);
   event->set_job_id(result.job_id());

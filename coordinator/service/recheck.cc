@@ -1,8 +1,6 @@
 #include "coordinator/service/recheck.h"
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "common/recheck_verdict.h"
 #include "common/run_facts.h"
 
 namespace ksearch {
@@ -20,11 +18,9 @@ absl::StatusOr<v1::JobResult> ClaimIn(const std::vector<v1::JobResult>& results,
   }
   const v1::Comparison& comparison = *OverBaseline(*claim);
   if (comparison.verdict() != v1::Comparison::IMPROVED) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("nothing is claimed of candidate ", candidate,
-                     ": its confirmation over the baseline ended ",
-                     absl::AsciiStrToLower(v1::Comparison::Verdict_Name(comparison.verdict())),
-                     ": ", RatioText(comparison)));
+    return absl::FailedPreconditionError(absl::StrCat("nothing is claimed of candidate ", candidate,
+                                                      ": its confirmation over the baseline ended ",
+                                                      VerdictText(comparison)));
   }
   return *claim;
 }

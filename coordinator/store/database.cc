@@ -234,4 +234,10 @@ absl::Status Database::Error(int code, absl::string_view doing) const {
                                    sqlite3_errstr(code), ", code ", code, "; ", doing, ")"));
 }
 
+absl::StatusOr<int64_t> ReadNumber(Database& database, absl::string_view sql) {
+  Statement statement = database.Prepare(sql);
+  ASSIGN_OR_RETURN(const bool row, statement.Next());
+  return row ? statement.IntAt(0) : 0;
+}
+
 }  // namespace ksearch

@@ -106,6 +106,9 @@ class Database {
   std::map<std::string, std::vector<sqlite3_stmt*>, std::less<>> idle_;
 };
 
+// The first column of the first row of a statement without parameters; 0 if there is no row.
+absl::StatusOr<int64_t> ReadNumber(Database& database, absl::string_view sql);
+
 }  // namespace ksearch
 
 #endif  // KSEARCH_COORDINATOR_STORE_DATABASE_H_

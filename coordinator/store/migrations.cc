@@ -8,12 +8,6 @@
 namespace ksearch {
 namespace {
 
-absl::StatusOr<int64_t> ReadNumber(Database& database, absl::string_view sql) {
-  Statement statement = database.Prepare(sql);
-  ASSIGN_OR_RETURN(const bool row, statement.Next());
-  return row ? statement.IntAt(0) : 0;
-}
-
 absl::Status Apply(Database& database, const Migration& migration) {
   RETURN_IF_ERROR(database.Execute("BEGIN IMMEDIATE"));
   // Both pragmas are fields of the file's first page, hence part of the transaction.

@@ -48,12 +48,6 @@ constexpr char kGoneJobs[] =
     "SELECT job_id FROM job_requests WHERE run_id NOT IN gone_runs EXCEPT "
     "SELECT job_id FROM task_faults;";
 
-absl::StatusOr<int64_t> ReadNumber(Database& database, absl::string_view sql) {
-  Statement statement = database.Prepare(sql);
-  ASSIGN_OR_RETURN(const bool row, statement.Next());
-  return row ? statement.IntAt(0) : 0;
-}
-
 absl::StatusOr<std::string> ReadText(Database& database, absl::string_view sql) {
   Statement statement = database.Prepare(sql);
   ASSIGN_OR_RETURN(const bool row, statement.Next());

@@ -25,14 +25,14 @@ absl::StatusOr<StatePieces> ReadPieces(Database& database, const std::string& ru
   }
 }
 
-// Brings the pieces up to those of `state`. Returns what stands for it in the run's row; nullopt:
-// the state itself.
+// Brings the pieces up to those of `state`; `in_pieces`: whether there are any. Returns what stands
+// for it in the run's row; nullopt: the state itself.
 absl::StatusOr<std::optional<std::string>> WritePieces(Database& database,
-                                                       const std::string& run_id,
+                                                       const std::string& run_id, bool in_pieces,
                                                        const std::string& state) {
   const bool whole = state.size() <= kLongestWholeState;
+  if (whole && !in_pieces) return std::nullopt;
   ASSIGN_OR_RETURN(const StatePieces stored, ReadPieces(database, run_id));
-  if (whole && stored.empty()) return std::nullopt;
   const PieceChanges changes =
       ChangePieces(stored, whole ? absl::string_view() : absl::string_view(state));
   for (const auto& [number, body] : changes.written) {
@@ -183,9 +183,10 @@ absl::StatusOr<std::vector<v1::RunStatus>> List(Database& database) {
 
 absl::StatusOr<int64_t> Advance(Database& database, const StepCommit& step, absl::Time now) {
   int64_t last_seq = 0;
+  bool in_pieces = false;
   {
-    Statement select =
-        database.Prepare("SELECT cursor, last_event_seq FROM run_states WHERE run_id = ?");
+    Statement select = database.Prepare(
+        "SELECT cursor, last_event_seq, in_pieces FROM run_states WHERE run_id = ?");
     ASSIGN_OR_RETURN(const bool found, select.Text(step.run_id).Next());
     if (!found) return NoRun(step.run_id);
     if (step.cursor < select.IntAt(0)) {
@@ -194,9 +195,10 @@ absl::StatusOr<int64_t> Advance(Database& database, const StepCommit& step, absl
                                                         select.IntAt(0)));
     }
     last_seq = select.IntAt(1);
+    in_pieces = select.IntAt(2) != 0;
   }
   ASSIGN_OR_RETURN(const std::optional<std::string> order,
-                   WritePieces(database, step.run_id, step.state));
+                   WritePieces(database, step.run_id, in_pieces, step.state));
   RETURN_IF_ERROR(database
                       .Prepare("UPDATE run_states SET cursor = ?, last_event_seq = ?, "
                                "updated_unix_us = ?, status = ?, state = ?, in_pieces = ? "

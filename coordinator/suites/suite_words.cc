@@ -5,15 +5,10 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "common/run_facts.h"
 
 namespace ksearch {
 namespace {
-
-// "out_of_bounds".
-std::string OutcomeWord(v1::Outcome outcome) {
-  const std::string name = v1::Outcome_Name(outcome);
-  return absl::AsciiStrToLower(absl::StripPrefix(name, "OUTCOME_"));
-}
 
 v1::SuiteScore Verdict(const SuiteWords& words, absl::string_view verdict,
                        const std::string& note) {

@@ -5,6 +5,7 @@
 
 #include "common/status_macros.h"
 #include "common/textproto.h"
+#include "coordinator/scheduler/placement.h"
 
 namespace ksearch {
 namespace {
@@ -14,16 +15,6 @@ constexpr int kResultsCounted = 50;
 // Starting the processes, the reference's outputs and the checks; of small tasks on two processors
 // it was 0.5 to 0.7 s.
 constexpr absl::Duration kBeforeMeasuring = absl::Milliseconds(500);
-
-bool Serves(const v1::WorkerStatus& worker, const v1::Task& task, v1::Language language) {
-  if (!worker.connected()) return false;
-  return std::any_of(worker.hello().devices().begin(), worker.hello().devices().end(),
-                     [&](const v1::DeviceCapability& device) {
-                       return device.device_class() == task.device() && !device.build_only() &&
-                              std::find(device.languages().begin(), device.languages().end(),
-                                        language) != device.languages().end();
-                     });
-}
 
 }  // namespace
 
@@ -53,10 +44,14 @@ absl::Status FillEvaluationTime(Store& store, const FleetLook& fleet, const Task
     *estimate->mutable_evaluation_time() = ToProto(
         kBeforeMeasuring + 2 * feedback * FromProto(config.measure().max_time_per_workload()));
   }
+  Requirement requirement;
+  requirement.device = task.device();
+  requirement.languages = {config.language()};
   const std::vector<v1::WorkerStatus> workers = fleet.Workers();
-  estimate->set_workers(static_cast<int>(std::count_if(
-      workers.begin(), workers.end(),
-      [&](const v1::WorkerStatus& worker) { return Serves(worker, task, config.language()); })));
+  estimate->set_workers(static_cast<int>(
+      std::count_if(workers.begin(), workers.end(), [&](const v1::WorkerStatus& worker) {
+        return worker.connected() && CanRun(worker.hello(), requirement);
+      })));
   return absl::OkStatus();
 }
 

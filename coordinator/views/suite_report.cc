@@ -13,12 +13,12 @@
 #include "absl/strings/str_join.h"
 #include "common/identity.h"
 #include "common/mean_times.h"
+#include "common/run_facts.h"
 #include "common/status_macros.h"
 
 namespace ksearch {
 namespace {
 
-constexpr char kBaseline[] = "baseline";
 // Specs hold whole programs.
 constexpr int kResultsPerRead = 256;
 
@@ -69,10 +69,8 @@ bool IsWanted(const std::string& name, const v1::ReportSuiteRequest& request) {
 }
 
 bool IsImproved(const v1::JobResult& result) {
-  return std::any_of(
-      result.comparisons().begin(), result.comparisons().end(), [](const v1::Comparison& each) {
-        return each.rival_id() == kBaseline && each.verdict() == v1::Comparison::IMPROVED;
-      });
+  const v1::Comparison* over = OverBaseline(result);
+  return over != nullptr && over->verdict() == v1::Comparison::IMPROVED;
 }
 
 // The model of device with the most verdicts.
@@ -196,9 +194,9 @@ absl::StatusOr<v1::SuiteReport> ReportSuite(Store& store, const TaskSuite& tasks
     ASSIGN_OR_RETURN(verdicts[task.name()], VerdictsOn(store, task.name(), TaskDigest(loaded)));
   }
   if (!has_suite) {
-    return absl::NotFoundError(absl::StrCat("suite: there is no suite '", request.suite(), "'",
-                                            suites.empty() ? "" : "; there are ",
-                                            absl::StrJoin(suites, ", ")));
+    return absl::NotFoundError(
+        absl::StrCat("suite: '", request.suite(), "' is not a suite of this coordinator",
+                     suites.empty() ? "" : "; there are ", absl::StrJoin(suites, ", ")));
   }
   if (report.problems().empty()) {
     return absl::InvalidArgumentError(absl::StrCat("tasks: no task of suite '", request.suite(),

@@ -11,6 +11,7 @@
 #include "common/digest.h"
 #include "common/log.h"
 #include "common/measure_defaults.h"
+#include "common/run_facts.h"
 #include "common/status_macros.h"
 #include "common/task_fault.h"
 #include "common/textproto.h"
@@ -596,7 +597,7 @@ absl::Status JobVerifier::Confirm(Job* job) {
       result.set_buffer_sets(confirmation.Sets(*job->cases[i]));
       result.set_audit_ratio(std::max(result.audit_ratio(), compared.audit_ratio[i]));
       *result.mutable_candidate() = Summarize(compared.candidate_us[i]);
-      if (rival_id == "baseline") *result.mutable_baseline() = Summarize(compared.rival_us[i]);
+      if (rival_id == kBaselineRival) *result.mutable_baseline() = Summarize(compared.rival_us[i]);
     }
   }
   return absl::OkStatus();

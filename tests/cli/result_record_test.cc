@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/identity.h"
-#include "common/recheck_verdict.h"
+#include "common/run_facts.h"
 #include "common/textproto.h"
 
 namespace ksearch {

@@ -9,9 +9,9 @@
 #include "common/access/client_access.h"
 #include "common/grpc_channel.h"
 #include "common/identity.h"
-#include "common/protocol_version.h"
 #include "coordinator/llm/model_server/landscape/landscape_program.h"
 #include "tests/integration/landscape_search.h"
+#include "tests/integration/played_worker.h"
 
 namespace ksearch {
 namespace {
@@ -72,20 +72,7 @@ void LandscapeWorker::Serve(v1::WorkerService::Stub* stub) {
   }
   if (stopping_) context.TryCancel();
   const auto stream = stub->Session(&context);
-  v1::WorkerUp up;
-  v1::WorkerHello* hello = up.mutable_hello();
-  hello->set_protocol_version(kProtocolVersion);
-  hello->set_worker_id(kId);
-  hello->set_name(kId);
-  hello->set_incarnation("1");
-  v1::DeviceCapability* device = hello->add_devices();
-  device->set_device_class(v1::DEVICE_CLASS_CPU);
-  *device->mutable_fingerprint() = Device();
-  device->mutable_fingerprint()->clear_toolkit();
-  device->add_languages(v1::LANGUAGE_CPP);
-  v1::LanguageToolkit* toolkit = device->add_toolkits();
-  toolkit->set_language(v1::LANGUAGE_CPP);
-  toolkit->set_toolkit(Device().toolkit());
+  v1::WorkerUp up = PlayedHello(kId, v1::DEVICE_CLASS_CPU, v1::LANGUAGE_CPP, Device());
   stream->Write(up);
   up.mutable_report()->set_free_slots(1);
   up.mutable_report()->mutable_health()->set_healthy(true);

@@ -37,18 +37,22 @@ class LeavingTest : public testing::Test {
     }
     return "";
   }
+  // Has the baseline judged by the workers that there will be.
+  std::thread Evaluate(CommandOutput* eval) {
+    return std::thread([this, eval] {
+      *eval = cluster_.Cli(
+          {"eval", "--task", "softmax_rows_f32", "--json", "--wait-for-workers", "2m",
+           LocalCluster::SourcePath("configs/tasks/cpu/softmax_rows_f32/baseline.cpp")},
+          absl::Minutes(5));
+    });
+  }
 
   LocalCluster cluster_;
 };
 
 TEST_F(LeavingTest, PreemptedWorkersCostAnEvaluationNothing) {
   CommandOutput eval;
-  std::thread client([&] {
-    eval =
-        cluster_.Cli({"eval", "--task", "softmax_rows_f32", "--json", "--wait-for-workers", "2m",
-                      LocalCluster::SourcePath("configs/tasks/cpu/softmax_rows_f32/baseline.cpp")},
-                     absl::Minutes(5));
-  });
+  std::thread client = Evaluate(&eval);
   // Three lost workers would end the job: these leave.
   constexpr int kPreemptions = 4;
   for (int i = 0; i < kPreemptions; ++i) {
@@ -94,12 +98,7 @@ TEST_F(LeavingTest, IdleWorkerLeavesAndOneOfAPoolIsRetiredAtOnce) {
 TEST_F(LeavingTest, AWorkerWithLittleTimeGetsNoJobAndTheDemandSaysWhy) {
   cluster_.StartWorker("short", {"--lifetime", "100s", "--leave-grace", "1s"});
   CommandOutput eval;
-  std::thread client([&] {
-    eval =
-        cluster_.Cli({"eval", "--task", "softmax_rows_f32", "--json", "--wait-for-workers", "2m",
-                      LocalCluster::SourcePath("configs/tasks/cpu/softmax_rows_f32/baseline.cpp")},
-                     absl::Minutes(5));
-  });
+  std::thread client = Evaluate(&eval);
   std::string waiting;
   for (int i = 0; i < 600 && waiting.empty(); ++i) {
     const auto demand = FromJson<v1::DemandReply>(cluster_.Cli({"demand", "--json"}).out);

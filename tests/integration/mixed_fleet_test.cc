@@ -19,11 +19,11 @@
 #include "common/access/client_access.h"
 #include "common/grpc_channel.h"
 #include "common/mutex.h"
-#include "common/protocol_version.h"
 #include "proto/search_service.pb.h"
 #include "proto/worker_service.grpc.pb.h"
 #include "tests/integration/from_json.h"
 #include "tests/integration/local_cluster.h"
+#include "tests/integration/played_worker.h"
 
 namespace ksearch {
 namespace {
@@ -83,20 +83,7 @@ class FleetWorker {
   }
   void Serve() {
     const auto stream = stub_->Session(&context_);
-    v1::WorkerUp up;
-    v1::WorkerHello* hello = up.mutable_hello();
-    hello->set_protocol_version(kProtocolVersion);
-    hello->set_worker_id(id_);
-    hello->set_name(id_);
-    hello->set_incarnation("1");
-    v1::DeviceCapability* device = hello->add_devices();
-    device->set_device_class(v1::DEVICE_CLASS_CUDA);
-    *device->mutable_fingerprint() = Device();
-    device->mutable_fingerprint()->clear_toolkit();
-    device->add_languages(v1::LANGUAGE_CUDA);
-    v1::LanguageToolkit* toolkit = device->add_toolkits();
-    toolkit->set_language(v1::LANGUAGE_CUDA);
-    toolkit->set_toolkit("nvcc 13.0");
+    v1::WorkerUp up = PlayedHello(id_, v1::DEVICE_CLASS_CUDA, v1::LANGUAGE_CUDA, Device());
     stream->Write(up);
     up.mutable_report()->set_free_slots(4);
     up.mutable_report()->mutable_health()->set_healthy(true);

@@ -14,6 +14,26 @@
 
 namespace ksearch {
 
+// The first message of a worker with one device, whose toolkit builds the language.
+inline v1::WorkerUp PlayedHello(const std::string& worker_id, v1::DeviceClass device_class,
+                                v1::Language language, const v1::DeviceFingerprint& fingerprint) {
+  v1::WorkerUp up;
+  v1::WorkerHello* hello = up.mutable_hello();
+  hello->set_protocol_version(kProtocolVersion);
+  hello->set_worker_id(worker_id);
+  hello->set_name(worker_id);
+  hello->set_incarnation("1");
+  v1::DeviceCapability* device = hello->add_devices();
+  device->set_device_class(device_class);
+  *device->mutable_fingerprint() = fingerprint;
+  device->mutable_fingerprint()->clear_toolkit();
+  device->add_languages(language);
+  v1::LanguageToolkit* toolkit = device->add_toolkits();
+  toolkit->set_language(language);
+  toolkit->set_toolkit(fingerprint.toolkit());
+  return up;
+}
+
 // A worker of which the test plays every word.
 class PlayedWorker {
  public:

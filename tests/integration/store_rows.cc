@@ -1,5 +1,6 @@
 #include "tests/integration/store_rows.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
@@ -28,6 +29,23 @@ std::vector<std::string> StoreRows(const std::string& path, const std::string& q
   sqlite3_finalize(statement);
   sqlite3_close(database);
   return rows;
+}
+
+void ExpectWorkRecordedOnce(const std::string& database) {
+  EXPECT_THAT(StoreRows(database,
+                        "SELECT job_id FROM jobs WHERE job_id NOT IN (SELECT job_id FROM results)"),
+              testing::IsEmpty())
+      << "jobs without a result";
+  EXPECT_THAT(StoreRows(database,
+                        "SELECT job_id FROM attempts WHERE ended = 'recorded' GROUP BY job_id "
+                        "HAVING COUNT(*) > 1"),
+              testing::IsEmpty())
+      << "jobs recorded twice";
+  EXPECT_THAT(
+      StoreRows(database,
+                "SELECT call_id FROM llm_calls WHERE replied_unix_us IS NULL OR error <> ''"),
+      testing::IsEmpty())
+      << "calls without a reply";
 }
 
 }  // namespace ksearch

@@ -11,6 +11,10 @@ namespace ksearch {
 // is being tested.
 std::vector<std::string> StoreRows(const std::string& database, const std::string& query);
 
+// Every job of the database has a result, one at most was recorded for each, and every model call
+// has a reply: a test failure otherwise.
+void ExpectWorkRecordedOnce(const std::string& database);
+
 }  // namespace ksearch
 
 #endif  // KSEARCH_TESTS_INTEGRATION_STORE_ROWS_H_

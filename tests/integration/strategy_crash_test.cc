@@ -39,8 +39,6 @@
 namespace ksearch {
 namespace {
 
-using testing::IsEmpty;
-
 constexpr int kRounds = 24;
 constexpr absl::Duration kLongestSearch = absl::Minutes(10);
 constexpr absl::Duration kLookEvery = absl::Milliseconds(5);
@@ -166,18 +164,7 @@ class Search {
     return story;
   }
 
-  void ExpectNothingLostOrDoubled() const {
-    EXPECT_THAT(Rows("SELECT job_id FROM jobs WHERE job_id NOT IN (SELECT job_id FROM results)"),
-                IsEmpty())
-        << "jobs without a result";
-    EXPECT_THAT(Rows("SELECT job_id FROM attempts WHERE ended = 'recorded' GROUP BY job_id HAVING "
-                     "COUNT(*) > 1"),
-                IsEmpty())
-        << "jobs recorded twice";
-    EXPECT_THAT(Rows("SELECT call_id FROM llm_calls WHERE replied_unix_us IS NULL OR error <> ''"),
-                IsEmpty())
-        << "calls without a reply";
-  }
+  void ExpectNothingLostOrDoubled() const { ExpectWorkRecordedOnce(StorePath()); }
 
  private:
   std::string StorePath() const { return cluster_.folder() + "/state/ksearch.db"; }

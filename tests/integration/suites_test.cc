@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "common/textproto.h"
 #include "tests/common/python_with_torch.h"
 #include "tests/integration/local_cluster.h"
 
@@ -134,24 +135,11 @@ print("right", sorted(results))
 )py";
 
 // As a model would write it: other operations, the same layers.
-constexpr char kModelNew[] = R"py(import torch
-import torch.nn as nn
-
-
-class ModelNew(nn.Module):
-    def __init__(self, features, hidden, slope):
-        super().__init__()
-        self.fc = nn.Linear(features, hidden)
-        self.norm = nn.BatchNorm1d(hidden)
-        self.slope = slope
-
-    def forward(self, x):
-        h = torch.addmm(self.fc.bias, x, self.fc.weight.t())
-        variance, mean = torch.var_mean(h, dim=0, unbiased=False)
-        h = (h - mean) * torch.rsqrt(variance + self.norm.eps)
-        h = h * self.norm.weight + self.norm.bias
-        return torch.where(h > 0, h, h * self.slope)
-)py";
+std::string ModelNew() {
+  return ReadFile(LocalCluster::SourcePath("tests/integration/data/kernelbench/model_new.py"),
+                  1 << 20)
+      .value();
+}
 
 // Offsets 0, 200, 600.
 std::string Blob() {
@@ -226,7 +214,7 @@ TEST_F(SuitesTest, DataSetOfFlashInferBenchIsListedAndJudged) {
 }
 
 TEST_F(SuitesTest, ProblemOfKernelBenchIsDescribedAndItsCandidatesJudgedUnchanged) {
-  Write("model_new.py", kModelNew);
+  Write("model_new.py", ModelNew());
   const CommandOutput early = Check("kernelbench/l1/7", "model_new.py");
   EXPECT_NE(early.exit.code, 0);
   EXPECT_THAT(early.err, HasSubstr("ksearch task describe kernelbench/l1/7"));
@@ -247,12 +235,12 @@ TEST_F(SuitesTest, ProblemOfKernelBenchIsDescribedAndItsCandidatesJudgedUnchange
   Write("trivial.py", absl::StrReplaceAll(kProblem, {{"Model(nn", "ModelNew(nn"}}));
   const CommandOutput trivial = Check("kernelbench/l1/7", "trivial.py");
   EXPECT_EQ(trivial.exit.code, 0) << trivial.out << trivial.err;
-  Write("slope.py", absl::StrReplaceAll(kModelNew, {{"h * self.slope", "h * 0.2"}}));
+  Write("slope.py", absl::StrReplaceAll(ModelNew(), {{"h * self.slope", "h * 0.2"}}));
   const CommandOutput wrong = Check("kernelbench/l1/7", "slope.py");
   EXPECT_EQ(wrong.exit.code, 7) << wrong.out << wrong.err;
   EXPECT_THAT(wrong.out, HasSubstr("incorrect"));
-  Write("fewer.py",
-        absl::StrReplaceAll(kModelNew, {{"(features, hidden)", "(features, hidden, bias=False)"}}));
+  Write("fewer.py", absl::StrReplaceAll(
+                        ModelNew(), {{"(features, hidden)", "(features, hidden, bias=False)"}}));
   const CommandOutput fewer = Check("kernelbench/l1/7", "fewer.py");
   EXPECT_EQ(fewer.exit.code, 7) << fewer.out << fewer.err;
 

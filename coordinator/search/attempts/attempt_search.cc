@@ -305,7 +305,7 @@ StepOutput AttemptSearch::OnExamined(const ScreenResult& result) {
     const std::string candidate_id = attempt->candidate_id();
     const EvaluationLog::Examined examined = log().TakeExamination(
         result.result, candidate_id,
-        proposer_.read_confirmation(context_.task, result.result, "baseline"));
+        proposer_.read_confirmation(context_.task, result.result, kBaselineRival));
     v1::RunEvent* event = Tell(v1::RunEvent::NOTE, examined.line, *attempt, &out);
     event->set_candidate_id(candidate_id);
     event->set_job_id(result.result.job_id());

@@ -4,11 +4,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "common/run_facts.h"
 
 namespace ksearch {
 namespace {
 
-constexpr char kBaseline[] = "baseline";  // rival_id of the task's own
 constexpr char kPassed[] = "PASSED";
 constexpr double kUsPerMs = 1000;
 
@@ -29,9 +29,8 @@ std::map<std::string, Times> TimesOf(const v1::JobResult& result,
     add(workload.workload_uuid(), workload.candidate().median_us(),
         workload.baseline().median_us());
   }
-  for (const v1::Comparison& comparison : result.comparisons()) {
-    if (comparison.rival_id() != kBaseline) continue;
-    for (const v1::Comparison::PerWorkload& workload : comparison.workloads()) {
+  if (const v1::Comparison* over = OverBaseline(result)) {
+    for (const v1::Comparison::PerWorkload& workload : over->workloads()) {
       add(workload.workload_uuid(), workload.candidate_median_us(), workload.rival_median_us());
     }
   }

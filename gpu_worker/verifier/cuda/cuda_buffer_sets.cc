@@ -206,7 +206,7 @@ std::vector<CallFindings> CudaBufferSets::Collect(const std::vector<FilledSet>& 
     for (int output = 0; output < tables_.outputs && findings[i].unwritten.empty(); ++output) {
       const TensorArgument& tensor = tensors[static_cast<size_t>(tables_.inputs + output)];
       const bool nothing = values[tensors.size() + static_cast<size_t>(output)] == device::kNothing;
-      // In a `whole` one something that is no poison was looked for.
+      // For a `whole` one the kernel searched for an element that is not poison.
       const bool unwritten = poison.whole[output] != 0 ? nothing && tensor.bytes >= 8 : !nothing;
       if (unwritten) findings[i].unwritten = tensor.name;
     }
