@@ -136,7 +136,7 @@ class Editor {
     }
     const v1::Node* parent = FindNode(model_, parent_id);
     const std::string& solution = parent->solution().candidate_id();
-    if (!parent_candidate_id.empty() && !NamesSolution(parent_candidate_id, solution)) {
+    if (Contradicts(parent_candidate_id, solution)) {
       return Skip(&report_.skipped.parent_solution_mismatch,
                   absl::StrCat("parent_solution_id \"", parent_candidate_id, "\" is not what node ",
                                parent_id, " holds (",
@@ -148,7 +148,8 @@ class Editor {
     Patch(patch, /*is_root=*/false, &node);
     if (!node.has_action()) {
       node.mutable_action()->set_difficulty(kDefaultDifficulty);
-      node.mutable_action()->set_score(node.overall_rating() / 10);
+      // Published: only an action that is there, without a score, has the rating's.
+      node.mutable_action()->set_score(strict() ? node.overall_rating() / 10 : 0);
     }
     if (strict()) {
       if (node.action().title().empty() && node.decision().empty()) {
@@ -165,10 +166,16 @@ class Editor {
       }
     }
     std::string id = SanitizedId(wanted_id);
-    if (id.empty() || FindNode(model_, id) != nullptr) {
-      id = FreshId(model_, id_prefix, options_.task, options_.round);
+    const bool taken = FindNode(model_, id) != nullptr;
+    if (id.empty() || taken) {
+      // Published: one count for all ids that a script lacks.
+      id = FreshId(model_, id_prefix, options_.task, options_.round, "",
+                   strict() ? nullptr : &fresh_ids_);
     }
-    if (!wanted_id.empty() && id != wanted_id) aliases_.emplace(wanted_id, id);
+    // Published: a taken id goes on naming the node that has it.
+    if (!wanted_id.empty() && id != wanted_id && (strict() || !taken)) {
+      aliases_.emplace(wanted_id, id);
+    }
     node.set_node_id(id);
     node.set_last_updated_round(options_.round);
     AppendNode(&model_, std::move(node));
@@ -200,6 +207,11 @@ class Editor {
     return std::any_of(children.begin(), children.end(), [&](const v1::Node* child) {
       return same(child->action().title(), patch.title()) && same(child->choice(), patch.choice());
     });
+  }
+
+  // Published: what a script says of an open parent's program does not count.
+  bool Contradicts(const std::string& id, const std::string& solution) const {
+    return !id.empty() && !NamesSolution(id, solution) && (strict() || !solution.empty());
   }
 
   // Prompts of the default preset show ids shortened.
@@ -278,16 +290,20 @@ class Editor {
   }
 
   void Insert(const v1::InsertNode& op) {
-    // The published order of tests: the cap first, then the parent.
-    if (new_nodes_ < options_.max_new_nodes && Resolve(op.parent_id()).empty()) {
+    // The published order of tests: the cap, the parent, its program, the node.
+    const bool room = new_nodes_ < options_.max_new_nodes;
+    const std::string parent = Resolve(op.parent_id());
+    if (room && parent.empty()) {
       SkipMissing(&report_.skipped.missing_parent, op.parent_id());
       return;
     }
-    if (!strict() && !op.has_node()) {
+    if (!strict() && room && !op.has_node() &&
+        !Contradicts(op.parent_candidate_id(),
+                     FindNode(model_, parent)->solution().candidate_id())) {
       Skip(&report_.skipped.invalid_insert, "insert_node without a node");
       return;
     }
-    if (Add(Resolve(op.parent_id()), op.parent_candidate_id(), op.node_id(), "node_", op.node())) {
+    if (Add(parent, op.parent_candidate_id(), op.node_id(), "node_", op.node())) {
       ++report_.inserts;
     }
   }
@@ -295,25 +311,32 @@ class Editor {
   void Split(const v1::SplitNode& op) {
     const std::string id = Resolve(op.node_id());
     if (id.empty()) {
-      SkipMissing(&report_.skipped.update_of_missing_node, op.node_id());
+      SkipMissing(&report_.skipped.missing_parent, op.node_id());
       return;
     }
-    if (op.children_size() == 0) {
+    if (strict() && op.children_size() == 0) {
       Skip(&report_.skipped.invalid_split_children, "split_node needs at least one child");
-      if (strict()) return;
+      return;
     }
     if (strict() && op.children_size() > kMaxSplitChildren) {
       Skip(&report_.skipped.invalid_split_children,
            absl::StrCat("split_node with more than ", kMaxSplitChildren, " children"));
       return;
     }
-    if (op.has_parent_patch() && PatchNode(id, op.parent_patch())) ++report_.updates;
+    // Published: it does not count as an update.
+    if (op.has_parent_patch() && PatchNode(id, op.parent_patch()) && strict()) ++report_.updates;
     const std::string where = where_;
     for (int i = 0; i < std::min(op.children_size(), kMaxSplitChildren); ++i) {
       where_ = absl::StrCat(where, ".children[", i, "]");
       const v1::InsertNode& child = op.children(i);
+      // Published: nothing is counted beyond the cap, nor what is no node.
+      if (!strict() && new_nodes_ >= options_.max_new_nodes) {
+        Skip(&report_.skipped.over_cap,
+             absl::StrCat("more than ", options_.max_new_nodes, " new nodes in one script"));
+        break;
+      }
       if (!child.has_node()) {
-        Skip(&report_.skipped.invalid_split_children, "is no node");
+        if (strict()) Skip(&report_.skipped.invalid_split_children, "is no node");
         continue;
       }
       if (Add(id, child.parent_candidate_id(), child.node_id(), "child_", child.node())) {
@@ -340,7 +363,10 @@ class Editor {
     } else if (std::find(busy.begin(), busy.end(), id) != busy.end()) {
       Skip(counter, absl::StrCat("node ", id, " is being worked on; lower its score instead"));
     } else {
+      const bool was_active = model_.active_node_id() == id;
       RemoveLeaf(&model_, id, OneLine(op.reason(), kMaxShortText), options_.round, strict());
+      // Published: an active node that is gone is the root, not its parent.
+      if (was_active && !strict()) model_.set_active_node_id(model_.root_id());
       report_.removed_ids.push_back(id);
       ++report_.deletes;
     }
@@ -351,6 +377,7 @@ class Editor {
   EditReport report_;
   std::string where_;
   int new_nodes_ = 0;
+  int fresh_ids_ = 0;
   std::map<std::string, std::string> aliases_;
   std::set<int> faulty_ops_;
 };

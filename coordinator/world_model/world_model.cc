@@ -143,9 +143,10 @@ std::string SanitizedId(absl::string_view wanted) {
 }
 
 std::string FreshId(const v1::WorldModel& model, absl::string_view prefix, absl::string_view task,
-                    int round, absl::string_view suffix) {
+                    int round, absl::string_view suffix, int* last) {
   const std::string name = SanitizedId(task.substr(0, kMaxTaskInId));
-  for (int k = 1;; ++k) {
+  for (int k = last == nullptr ? 1 : *last + 1;; ++k) {
+    if (last != nullptr) *last = k;
     const std::string tail = absl::StrCat("_r", round, "_", suffix, k);
     const size_t room = kMaxNodeIdLength - prefix.size() - tail.size();
     const std::string id = absl::StrCat(prefix, name.substr(0, std::min(name.size(), room)), tail);

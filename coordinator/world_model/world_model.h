@@ -47,10 +47,11 @@ const v1::Node* BestNode(const v1::WorldModel& model);
 // A legal id made of `wanted`: illegal characters become '_', cut to kMaxNodeIdLength; may be
 // empty.
 std::string SanitizedId(absl::string_view wanted);
-// "<prefix><task>_r<round>_<suffix><k>" with the least k >= 1 that is free; the task's name is cut
-// to 48 characters, or to what keeps the id legal.
+// "<prefix><task>_r<round>_<suffix><k>" with the least k that is free and greater than `*last`
+// (null: than 0), which becomes k; the task's name is cut to 48 characters, or to what keeps the id
+// legal.
 std::string FreshId(const v1::WorldModel& model, absl::string_view prefix, absl::string_view task,
-                    int round, absl::string_view suffix = "");
+                    int round, absl::string_view suffix = "", int* last = nullptr);
 
 // Appends `node` (its id must be free, its parent known) and gives it its insertion index.
 v1::Node* AppendNode(v1::WorldModel* model, v1::Node node);

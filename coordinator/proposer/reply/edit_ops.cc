@@ -66,10 +66,11 @@ void ReadUpdate(const Struct& op, const std::string& path, FieldReader& reader, 
 }
 
 // Where an insert hangs: the op's parent_id, else the node's own. An explicit null or "" is the
-// root; saying nothing at all is a fault.
+// root; saying nothing at all is a fault. When clamping it is what the op says, and nothing else.
 std::string ReadParent(const Struct& op, const Struct& node, const std::string& path,
                        FieldReader& reader) {
   std::string parent = reader.OptionalId(op, "parent_id", path);
+  if (reader.clamp()) return parent;
   if (parent.empty()) parent = reader.OptionalId(node, "parent_id", absl::StrCat(path, "node."));
   if (!parent.empty()) return parent;
   if (op.fields().count("parent_id") == 0 && node.fields().count("parent_id") == 0) {
@@ -91,10 +92,11 @@ void ReadInsert(const Struct& op, const std::string& path, FieldReader& reader, 
   insert->set_parent_id(ReadParent(op, node, path, reader));
   insert->set_parent_candidate_id(reader.OptionalId(op, "parent_solution_id", path));
   std::string node_id = reader.OptionalId(node, "node_id", node_path);
-  if (node_id.empty()) node_id = reader.OptionalId(op, "node_id", path);
+  if (node_id.empty() && !reader.clamp()) node_id = reader.OptionalId(op, "node_id", path);
   insert->set_node_id(node_id);
-  *insert->mutable_node() = node_id == kRootId ? ReadRootNotes(node, node_path, reader)
-                                               : ReadNewNode(node, node_path, reader);
+  *insert->mutable_node() = node_id == kRootId && !reader.clamp()
+                                ? ReadRootNotes(node, node_path, reader)
+                                : ReadNewNode(node, node_path, reader);
 }
 
 void ReadSplit(const Struct& op, const std::string& path, FieldReader& reader, v1::EditOp* out) {

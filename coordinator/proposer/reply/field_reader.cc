@@ -124,7 +124,8 @@ std::optional<int> FieldReader::Integer(const Struct& object, absl::string_view 
     MildFault(absl::StrCat(path, key),
               absl::StrCat("must be a whole number in [", low, ", ", high, "], not ", *value));
   }
-  return static_cast<int>(std::lround(*value));
+  // As the published system does where a fraction is no fault.
+  return static_cast<int>(std::trunc(*value));
 }
 
 std::string FieldReader::RequiredId(const Struct& object, absl::string_view key,

@@ -310,12 +310,7 @@ TEST(EditReplyTest, ClampingDoesWhatThePublishedSystemDoes) {
                            patch { overall_rating: 10 confidence: 0.4 difficulty: 5 score: 0 }
                          }
                        }
-                       ops {
-                         insert {
-                           parent_id: "root"
-                           node { title: "t" difficulty: 3 }
-                         }
-                       }
+                       ops { insert { node { title: "t" difficulty: 3 } } }
                        ops {}
                        ops {}
                        ops { remove {} }

@@ -52,7 +52,9 @@ TEST(PaperEditTest, EveryFaultIsSkippedAndCountedAndTheRestIsApplied) {
   const EditReport report = ApplyEdits(Script(R"(
     ops { update { node_id: "nowhere" patch { score: 0.9 } } }
     ops { insert { parent_id: "nowhere" node { title: "x" } } }
+    ops { split { node_id: "nowhere" } }
     ops { insert { parent_id: "a" parent_candidate_id: "c_other" node { title: "x" } } }
+    ops { insert { parent_id: "a" parent_candidate_id: "c_other" } }
     ops { insert { parent_id: "a" } }
     ops { split { node_id: "b" children {} } }
     ops { split { node_id: "b" } }
@@ -65,10 +67,10 @@ TEST(PaperEditTest, EveryFaultIsSkippedAndCountedAndTheRestIsApplied) {
                                        Paper(), &model);
   EXPECT_TRUE(report.applied);
   EXPECT_EQ(report.skipped.update_of_missing_node, 1);
-  EXPECT_EQ(report.skipped.missing_parent, 1);
-  EXPECT_EQ(report.skipped.parent_solution_mismatch, 1);
+  EXPECT_EQ(report.skipped.missing_parent, 2);
+  EXPECT_EQ(report.skipped.parent_solution_mismatch, 2);
   EXPECT_EQ(report.skipped.invalid_insert, 1);
-  EXPECT_EQ(report.skipped.invalid_split_children, 2);
+  EXPECT_EQ(report.skipped.invalid_split_children, 0);
   EXPECT_EQ(report.skipped.delete_not_allowed, 3);
   EXPECT_EQ(report.skipped.total(), 9);
   EXPECT_EQ(report.updates, 1);
@@ -90,10 +92,41 @@ TEST(PaperEditTest, InsertsAndSplitChildrenShareACapOfThree) {
                                        Paper(), &model);
   EXPECT_EQ(report.inserts, 1);
   EXPECT_EQ(report.split_children, 2);
-  EXPECT_EQ(report.updates, 1);
+  EXPECT_EQ(report.updates, 0);
   EXPECT_EQ(report.skipped.over_cap, 2);  // the cap is tested before the parent
   EXPECT_EQ(report.skipped.missing_parent, 0);
   EXPECT_THAT(report.inserted_ids, ElementsAre("n1", "child_vecadd_r7_1", "child_vecadd_r7_2"));
+}
+
+TEST(PaperEditTest, AllIdsThatAScriptLacksShareOneCount) {
+  v1::WorldModel model = SmallTree();
+  const EditReport report = ApplyEdits(Script(R"(
+    ops { insert { parent_id: "root" node { title: "1" } } }
+    ops { split { node_id: "b" children { node { title: "2" } } } }
+    ops { insert { parent_id: "root" node { title: "3" } } }
+  )"),
+                                       Paper(), &model);
+  EXPECT_THAT(report.inserted_ids,
+              ElementsAre("node_vecadd_r7_1", "child_vecadd_r7_2", "node_vecadd_r7_3"));
+}
+
+TEST(PaperEditTest, WhatIsSaidOfAnOpenParentsProgramDoesNotCount) {
+  v1::WorldModel model = SmallTree();
+  const v1::EditScript script = Script(R"(
+    ops { insert { parent_id: "b" parent_candidate_id: "c_a" node { title: "x" } } }
+  )");
+  EXPECT_EQ(ApplyEdits(script, Default(), &model).inserts, 0);
+  EXPECT_EQ(ApplyEdits(script, Paper(), &model).inserts, 1);
+}
+
+TEST(PaperEditTest, ANodeWithoutAnActionHasNoScore) {
+  v1::WorldModel model = SmallTree();
+  ApplyEdits(Script(R"(
+    ops { insert { parent_id: "root" node_id: "n" node { decision: "d" overall_rating: 7 } } }
+    ops { update { node_id: "n" patch { title: "t" } } }
+  )"),
+             Paper(), &model);
+  EXPECT_EQ(FindNode(model, "n")->action().score(), 0);
 }
 
 TEST(PaperEditTest, OnlyEightSplitChildrenAreLookedAt) {
