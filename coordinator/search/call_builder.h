@@ -27,10 +27,11 @@ struct Proposer {
 };
 
 // Turns the state of a search into model calls: which prompt, which code in which role, which
-// complaint. Pure; call numbers are given by the caller.
+// complaint. What presets show differently is in presets/. Pure; call numbers are given by the
+// caller.
 class CallBuilder {
  public:
-  CallBuilder(const SearchContext& context, const SearchSettings& settings, Proposer proposer);
+  virtual ~CallBuilder() = default;
 
   AskModel Init(const v1::SearchState& state) const;
   // `tree`: the world model to show, see TreeReviser::ProposedTree.
@@ -42,15 +43,34 @@ class CallBuilder {
 
   const Proposer& proposer() const { return proposer_; }
 
+ protected:
+  CallBuilder(const SearchContext& context, const SearchSettings& settings, Proposer proposer);
+
+  // Each adds to what all presets show.
+  virtual void AddFacts(const v1::EvaluationLogState& log, PromptFacts* facts) const = 0;
+  // `own`: the number of the cycle that the call is about; 0: of none.
+  virtual void AddOthers(const v1::SearchState& state, int own,
+                         WorldModelPromptContext* context) const = 0;
+  virtual void AddToInit(const v1::SearchState& state, WorldModelPromptContext* context) const = 0;
+  virtual void AddToPropose(const v1::SearchState& state, const v1::WorldModel& tree,
+                            WorldModelPromptContext* context) const = 0;
+  virtual void AddToRevision(const v1::SearchState& state, const v1::CycleState& cycle,
+                             WorldModelPromptContext* context) const = 0;
+  virtual void AddToCode(const v1::SearchState& state, const v1::CycleState& cycle,
+                         CodePromptContext* context) const = 0;
+  // The program that an attempt to improve goes on from.
+  virtual const v1::ScreenedProgram& ImprovedProgram(const v1::CycleState& cycle) const = 0;
+
+  PromptFacts facts_;  // those known at the start
+
  private:
   // The constant facts, with what has been measured since.
   PromptFacts FactsAt(const v1::SearchState& state) const;
   AskModel WorldModelCall(const v1::SearchState& state, const WorldModelPromptContext& context,
-                          const std::string& purpose, int attempt, int cycle) const;
+                          const std::string& purpose, int attempt, int cycle, int own) const;
 
   const SearchSettings& settings_;
   const Proposer proposer_;
-  PromptFacts facts_;  // those known at the start
 };
 
 }  // namespace ksearch

@@ -82,6 +82,11 @@ ScreenCandidate CycleScreen(const v1::CycleState& cycle) {
   return screen;
 }
 
+void KeepProposedSince(int64_t revision, v1::SearchState* state) {
+  if (state->proposed_at_revision() != revision) return;
+  state->set_proposed_at_revision(state->world_model().revision());
+}
+
 v1::Node UnderRoot(const v1::WorldModel& model, const std::string& name, const std::string& task,
                    int round, double score, v1::Node node) {
   node.set_node_id(FindNode(model, name) == nullptr

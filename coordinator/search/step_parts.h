@@ -34,6 +34,9 @@ inline bool HasSeeds(const v1::RunConfig& config) {
 // The screening of the program that `cycle` awaits.
 ScreenCandidate CycleScreen(const v1::CycleState& cycle);
 
+// After a change of the tree, from `revision` on, that is no reason to ask for intents again.
+void KeepProposedSince(int64_t revision, v1::SearchState* state);
+
 // An action that the machine inserts under the root: `node` has its decision, choice and the
 // action's texts and difficulty; the rest is filled in. Its id is `name`, with a suffix once that
 // is taken.

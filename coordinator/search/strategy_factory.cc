@@ -18,6 +18,7 @@
 #include "coordinator/search/population/openevolve.h"
 #include "coordinator/search/population/puct.h"
 #include "coordinator/search/population/shinka.h"
+#include "coordinator/search/presets/tree_policy.h"
 #include "coordinator/search/racing/racing.h"
 #include "coordinator/search/setting_faults.h"
 #include "coordinator/search/world_model_settings.h"
@@ -40,7 +41,7 @@ std::unique_ptr<SearchStrategy> MakeWorldModel(const SearchContext& context) {
   proposer.parse_code = CodeParser(context);
   proposer.read_confirmation = ConfirmationFindings;
   EditReplyOptions options;
-  options.clamp = context.config.world_model().preset() == v1::PRESET_PAPER;
+  options.clamp = MakeTreePolicy(context.config.world_model().preset())->ClampsEdits();
   proposer.parse_edits = [options](const std::string& reply) {
     return ParseEditReply(reply, options);
   };

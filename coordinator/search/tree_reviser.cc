@@ -20,31 +20,8 @@ constexpr double kSolvedContinuationScore = 0.35;
 constexpr int kContinuationDifficulty = 2;
 constexpr double kLeastContinuationConfidence = 0.2;
 constexpr int kHopelessDifficulty = 5;  // a continuation must be easier
-constexpr size_t kPaperErrorLines = 12;
-constexpr size_t kPaperReferenceInNotes = 1800;
 
-constexpr int kWantedInitialActions = 3;
 constexpr double kDirectActionScore = 0.5;
-
-bool HasEasyOpenChild(const v1::WorldModel& model, absl::string_view node_id) {
-  for (const v1::Node* child : ChildrenOf(model, node_id)) {
-    if (IsOpenAction(model, *child) && child->action().difficulty() < kHopelessDifficulty) {
-      return true;
-    }
-  }
-  return false;
-}
-
-bool HasPromisingAction(const v1::WorldModel& model) {
-  const auto frontier = Frontier(model);
-  return std::any_of(frontier.begin(), frontier.end(),
-                     [](const v1::Node* node) { return node->action().score() > kPromisingScore; });
-}
-
-bool BestLacksChild(const v1::WorldModel& model) {
-  const v1::Node* best = BestNode(model);
-  return best != nullptr && !HasOpenChild(model, best->node_id());
-}
 
 v1::Node Continuation(const v1::Node& parent, double score, std::string id) {
   v1::Node node;
@@ -65,34 +42,6 @@ v1::Node Continuation(const v1::Node& parent, double score, std::string id) {
   return node;
 }
 
-// `tell_kept`: with what was applied all the same.
-std::string ErrorText(const EditReport& report, bool tell_kept) {
-  if (report.errors.empty() || !tell_kept) return absl::StrJoin(report.errors, "\n");
-  return absl::StrCat(absl::StrJoin(report.errors, "\n"), "\n",
-                      report.kept.empty()
-                          ? "Nothing of the answer was applied: send it again as a whole."
-                          : absl::StrCat("Applied already, not to be sent again: ",
-                                         absl::StrJoin(report.kept, ", "), "."));
-}
-
-// The note on a reply that could not be read.
-std::string UnreadableText(const absl::Status& status, bool tell_kept) {
-  EditReport report;
-  report.errors.emplace_back(status.message());
-  return ErrorText(report, tell_kept);
-}
-
-std::string PaperErrorText(std::vector<std::string> errors) {
-  if (errors.size() > kPaperErrorLines) errors.resize(kPaperErrorLines);
-  return absl::StrCat("[REFINE_VALIDATION_FAILED]\n", absl::StrJoin(errors, "\n"));
-}
-
-std::string NoContinuation(const std::string& node_id) {
-  return absl::StrCat("node ", node_id,
-                      " was just solved and needs at least one open child action with difficulty "
-                      "below 5: insert one under it (send the whole script again)");
-}
-
 }  // namespace
 
 void TreeReviser::Tell(v1::RunEvent::Kind kind, absl::string_view text, int cycle, int round,
@@ -105,7 +54,7 @@ void TreeReviser::Tell(v1::RunEvent::Kind kind, absl::string_view text, int cycl
 
 EditOptions TreeReviser::OptionsFor(int round, const v1::CycleState* own) const {
   EditOptions options;
-  options.mode = settings_.paper ? EditMode::kPaper : EditMode::kTransactional;
+  options.mode = settings_.edit_mode;
   options.max_new_nodes = settings_.max_new_nodes;
   options.round = round;
   options.task = settings_.task;
@@ -180,61 +129,39 @@ void TreeReviser::InsertDirectAction(absl::string_view why) {
   InsertMachineNode(std::move(node), 0, state_.rounds_started(), "inserted by the machine");
 }
 
-// ---------------------------------------------------------------- INIT
+// ---------------------------------------------------------------- what a tree lacks
 
-Revision TreeReviser::Initialize(const absl::StatusOr<v1::EditScript>& script, bool last) {
-  EditOptions options = OptionsFor(0, nullptr);
-  options.max_new_nodes = std::max(settings_.init_max_new_nodes, settings_.max_new_nodes);
-  options.keep_valid = false;
-  Revision revision;
-  const auto ready = [&](const EditReport& report) {
-    Report(report, 0, 0);
-    revision.done = true;
-  };
-  if (!script.ok()) {
-    Unusable(script.status(), 0, 0, "");
-    revision.complaint = std::string(script.status().message());
-  } else {
-    v1::WorldModel trial = state_.world_model();
-    const EditReport report = ApplyInitialModel(*script, options, &trial);
-    const int actions = report.applied ? CountOpenActions(trial) : 0;
-    const bool usable = report.applied && !Frontier(trial).empty();
-    if (settings_.paper || (usable && actions >= kWantedInitialActions)) {
-      *state_.mutable_world_model() = std::move(trial);
-      ready(report);
-      return revision;
-    }
-    if (usable) {
-      *state_.mutable_init_kept_script() = *script;
-      state_.set_init_has_kept_script(true);
-      revision.complaint = absl::StrCat("the tree has ", actions, " open action node(s), at least ",
-                                        kWantedInitialActions,
-                                        " are needed: nodes with action.title, directly under "
-                                        "\"root\" (send the whole model again)");
-      Tell(v1::RunEvent::EDIT_REJECTED, revision.complaint, 0, 0, "");
-    } else if (report.applied) {
-      revision.complaint =
-          "no node can be worked on: put open action nodes directly under \"root\"";
-      Tell(v1::RunEvent::EDIT_REJECTED, revision.complaint, 0, 0, "");
-    } else {
-      revision.complaint = ErrorText(report, /*tell_kept=*/false);
-      Report(report, 0, 0);
-    }
-  }
-  if (!last || settings_.paper) return revision;
-  if (state_.init_has_kept_script()) {
-    Tell(v1::RunEvent::NOTE, "the first world model has fewer actions than asked for", 0, 0, "");
-    ready(ApplyInitialModel(state_.init_kept_script(), options, state_.mutable_world_model()));
-  } else {
-    InsertDirectAction("no usable world model came; going on with one plain action");
-    revision.done = true;
-  }
-  state_.clear_init_kept_script();
-  state_.clear_init_has_kept_script();
-  return revision;
+bool TreeReviser::HasPromisingAction(const v1::WorldModel& model) {
+  const auto frontier = Frontier(model);
+  return std::any_of(frontier.begin(), frontier.end(),
+                     [](const v1::Node* node) { return node->action().score() > kPromisingScore; });
 }
 
-// ---------------------------------------------------------------- PROPOSE
+bool TreeReviser::BestLacksChild(const v1::WorldModel& model) {
+  const v1::Node* best = BestNode(model);
+  return best != nullptr && !HasOpenChild(model, best->node_id());
+}
+
+bool TreeReviser::HasEasyOpenChild(const v1::WorldModel& model, absl::string_view node_id) {
+  for (const v1::Node* child : ChildrenOf(model, node_id)) {
+    if (IsOpenAction(model, *child) && child->action().difficulty() < kHopelessDifficulty) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::string TreeReviser::NoContinuation(const std::string& node_id) {
+  return absl::StrCat("node ", node_id,
+                      " was just solved and needs at least one open child action with difficulty "
+                      "below 5: insert one under it (send the whole script again)");
+}
+
+std::string TreeReviser::DemandForBest(const v1::WorldModel& model) {
+  if (!BestLacksChild(model)) return "";
+  return absl::StrCat(" Node ", BestNode(model)->node_id(),
+                      " holds the best solution and has no open child: give it one.");
+}
 
 bool TreeReviser::WantsProposals() const {
   const v1::WorldModel& model = state_.world_model();
@@ -254,163 +181,24 @@ v1::WorldModel TreeReviser::ProposedTree() const {
   return tree;
 }
 
-std::string TreeReviser::ProposeRequirement() const {
-  const v1::WorldModel tree = ProposedTree();
-  std::vector<std::string> in_flight;
-  for (const v1::CycleState& cycle : state_.cycles()) in_flight.push_back(cycle.node_id());
-  const auto pickable = RankFrontier(tree, settings_.selection, in_flight);
-  const bool promising = std::any_of(pickable.begin(), pickable.end(), [](const v1::Node* node) {
-    return node->action().score() > kPromisingScore;
-  });
-  std::string text = "Insert at least one executable action (its parent is the root or solved)";
-  absl::StrAppend(&text, settings_.paper || !promising ? " with a score above 0.5." : ".");
-  if (!settings_.paper) {
-    const int have = Frontier(tree).size();
-    if (have < settings_.wanted_frontier) {
-      absl::StrAppend(&text, " The frontier has ", have, " action(s), ", settings_.wanted_frontier,
-                      " are wanted.");
-    }
-  }
-  if (BestLacksChild(tree)) {
-    absl::StrAppend(&text, " Node ", BestNode(tree)->node_id(),
-                    " holds the best solution and has no open child: give it one.");
-  }
-  return text;
+void TreeReviser::ContinueBest(int round) {
+  const v1::WorldModel& model = state_.world_model();
+  if (!BestLacksChild(model)) return;
+  // Published id: node_best_cont_r<round>_<k>, without the task.
+  InsertMachineNode(Continuation(*BestNode(model), kBestContinuationScore,
+                                 FreshId(model, "node_best_cont", "", round)),
+                    0, round, "continues the best node");
 }
 
-Revision TreeReviser::Propose(const absl::StatusOr<v1::EditScript>& script) {
-  const int round = state_.rounds_started() + 1;
-  v1::ProposeState* propose = state_.mutable_propose();
-  Revision revision;
-  if (!script.ok()) {
-    Unusable(script.status(), 0, round, "");
-    revision.complaint = UnreadableText(script.status(), settings_.revised_rules);
-    if (settings_.paper) {
-      // Published: the tree stays as it was before the first attempt, without a fallback.
-      state_.clear_propose();
-      state_.set_proposing(false);
-      revision.done = true;
-    }
-    return revision;
-  }
-  if (settings_.paper) {
-    *propose->add_scripts() = *script;
-    const v1::WorldModel tree = ProposedTree();
-    revision.done = HasPromisingAction(tree) && !BestLacksChild(tree);
-    return revision;
-  }
-  const EditReport report = Apply(*script, OptionsFor(round, nullptr));
-  Report(report, 0, round);
-  revision.done = report.applied;
-  revision.complaint = ErrorText(report, settings_.revised_rules);
-  return revision;
-}
-
-void TreeReviser::FinishPropose() {
-  const int round = state_.rounds_started() + 1;
-  for (const v1::EditScript& script : state_.propose().scripts()) {
-    Report(Apply(script, OptionsFor(round, nullptr)), 0, round);
-  }
-  if (BestLacksChild(state_.world_model())) {
-    const v1::Node& best = *BestNode(state_.world_model());
-    // Published id: node_best_cont_r<round>_<k>, without the task.
-    InsertMachineNode(Continuation(best, kBestContinuationScore,
-                                   FreshId(state_.world_model(), "node_best_cont", "", round)),
-                      0, round, "continues the best node");
-  }
-  if (!settings_.paper && Frontier(state_.world_model()).empty() && state_.cycles_size() == 0 &&
-      !state_.direct_action_inserted()) {
-    InsertDirectAction("the model proposed nothing to try; going on with one plain action");
-  }
-  state_.clear_propose();
-  state_.set_proposing(false);
-}
-
-// ---------------------------------------------------------------- REFINE, TOO-HARD
-
-Revision TreeReviser::Refine(const absl::StatusOr<v1::EditScript>& script, v1::CycleState* cycle) {
-  const EditOptions options = OptionsFor(cycle->round(), cycle);
-  Revision revision;
-  if (!script.ok()) {
-    Unusable(script.status(), cycle->cycle(), cycle->round(), cycle->node_id());
-    revision.complaint = settings_.paper ? PaperErrorText({std::string(script.status().message())})
-                                         : UnreadableText(script.status(), settings_.revised_rules);
-    return revision;
-  }
-  if (settings_.paper) {
-    // Every attempt stays applied, valid or not; the roots and solutions that the published
-    // validation checks cannot be touched by a typed edit.
-    const EditReport report = Apply(*script, options);
-    Report(report, cycle->cycle(), cycle->round());
-    std::vector<std::string> errors = report.errors;
-    if (!HasEasyOpenChild(state_.world_model(), cycle->node_id())) {
-      errors.push_back(NoContinuation(cycle->node_id()));
-    }
-    revision.done = errors.empty();
-    if (!revision.done) revision.complaint = PaperErrorText(errors);
-    return revision;
-  }
-  v1::WorldModel trial = state_.world_model();
-  const EditReport report = ApplyEdits(*script, options, &trial);
-  if (!report.applied) {
-    if (!report.kept.empty()) *state_.mutable_world_model() = std::move(trial);
-    Report(report, cycle->cycle(), cycle->round());
-    revision.complaint = ErrorText(report, settings_.revised_rules);
-  } else if (!HasEasyOpenChild(trial, cycle->node_id())) {
-    *cycle->mutable_kept_script() = *script;
-    cycle->set_keeps_script(true);
-    revision.complaint = NoContinuation(cycle->node_id());
-    Tell(v1::RunEvent::EDIT_REJECTED, revision.complaint, cycle->cycle(), cycle->round(),
-         cycle->node_id());
-  } else {
-    *state_.mutable_world_model() = std::move(trial);
-    Report(report, cycle->cycle(), cycle->round());
-    cycle->clear_kept_script();
-    cycle->set_keeps_script(false);
-    revision.done = true;
-  }
-  return revision;
-}
-
-void TreeReviser::FinishRefine(const v1::CycleState& cycle) {
-  if (cycle.keeps_script()) {
-    // The tree may have moved on since; a script that no longer fits is dropped.
-    Report(Apply(cycle.kept_script(), OptionsFor(cycle.round(), &cycle)), cycle.cycle(),
-           cycle.round());
-  }
+void TreeReviser::ContinueSolved(const v1::CycleState& cycle, int round) {
   const v1::WorldModel& model = state_.world_model();
   if (HasEasyOpenChild(model, cycle.node_id())) return;
   const v1::Node* node = FindNode(model, cycle.node_id());
   // Its program was refused meanwhile, and then the model deleted the open node.
   if (node == nullptr) return;
   InsertMachineNode(Continuation(*node, kSolvedContinuationScore,
-                                 FreshId(model, "node_", settings_.task, cycle.round(), "cont_")),
-                    cycle.cycle(), cycle.round(), "continues the solved node");
-}
-
-Revision TreeReviser::NoteTooHard(const absl::StatusOr<v1::EditScript>& script,
-                                  const v1::CycleState& cycle) {
-  Revision revision;
-  revision.done = settings_.paper;
-  if (!script.ok()) {
-    Unusable(script.status(), cycle.cycle(), cycle.round(), cycle.node_id());
-    revision.complaint = settings_.paper ? std::string(script.status().message())
-                                         : UnreadableText(script.status(), settings_.revised_rules);
-    return revision;
-  }
-  const EditReport report = Apply(*script, OptionsFor(cycle.round(), &cycle));
-  Report(report, cycle.cycle(), cycle.round());
-  revision.complaint = ErrorText(report, settings_.revised_rules);
-  revision.done = revision.done || report.applied;
-  return revision;
-}
-
-void AppendReferenceToRoot(const std::string& reference_text, v1::WorldModel* model) {
-  v1::Node* root = FindMutableNode(model, kRootId);
-  if (reference_text.empty() || root == nullptr) return;
-  root->set_notes(absl::StrCat(root->notes(), root->notes().empty() ? "" : "\n",
-                               "Reference Implementation:\n",
-                               CutText(reference_text, kPaperReferenceInNotes)));
+                                 FreshId(model, "node_", settings_.task, round, "cont_")),
+                    cycle.cycle(), round, "continues the solved node");
 }
 
 }  // namespace ksearch

@@ -19,54 +19,70 @@ struct Revision {
 
 // Revises the tree of a search: the language model's edits, judged by the preset's rules, and the
 // nodes that the machine adds when the model fails to. Emits an event for every node that comes or
-// goes and every script refused. Lives for one step; borrows everything.
+// goes and every script refused. What presets judge differently is in presets/. Lives for one step;
+// borrows everything.
 class TreeReviser {
  public:
   TreeReviser(const SearchSettings& settings, v1::SearchState* state, StepOutput* out)
       : settings_(settings), state_(*state), out_(*out) {}
+  virtual ~TreeReviser() = default;
 
-  // INIT. `last`: no more replies will come, so make do. Preset default demands three open actions;
-  // in the end it takes the best script so far, or one deterministic action.
-  Revision Initialize(const absl::StatusOr<v1::EditScript>& script, bool last);
+  // INIT. `last`: no more replies will come, so make do.
+  virtual Revision Initialize(const absl::StatusOr<v1::EditScript>& script, bool last) = 0;
 
   // PROPOSE: asks for new actions, which K-Search's published code does at the start of every
-  // cycle.
-  Revision Propose(const absl::StatusOr<v1::EditScript>& script);
+  // cycle. What a reply must bring, in words; and what one came to.
+  virtual std::string ProposeRequirement() const = 0;
+  virtual Revision Propose(const absl::StatusOr<v1::EditScript>& script) = 0;
   // Ends it, with the deterministic child of the best node if that still has none.
-  void FinishPropose();
-  // The tree with the edits accepted so far; differs from the state's own in preset paper only.
+  virtual void FinishPropose() = 0;
+  // The tree with the edits accepted so far, also those that are not applied yet.
   v1::WorldModel ProposedTree() const;
-  // What a PROPOSE must bring, in words.
-  std::string ProposeRequirement() const;
   // Whether the frontier is too small or the best node lacks a continuation.
   bool WantsProposals() const;
 
   // REFINE (2.5) after `cycle` solved its node.
-  Revision Refine(const absl::StatusOr<v1::EditScript>& script, v1::CycleState* cycle);
+  virtual Revision Refine(const absl::StatusOr<v1::EditScript>& script, v1::CycleState* cycle) = 0;
   // Ends it, with the deterministic continuation of the solved node if it still has none.
-  void FinishRefine(const v1::CycleState& cycle);
+  virtual void FinishRefine(const v1::CycleState& cycle) = 0;
 
-  // TOO-HARD (2.6): one reply in preset paper, retries while the script is invalid in default.
-  Revision NoteTooHard(const absl::StatusOr<v1::EditScript>& script, const v1::CycleState& cycle);
+  // TOO-HARD (2.6).
+  virtual Revision NoteTooHard(const absl::StatusOr<v1::EditScript>& script,
+                               const v1::CycleState& cycle) = 0;
 
- private:
+ protected:
+  // `own`: the cycle that the edits are about; null: none.
   EditOptions OptionsFor(int round, const v1::CycleState* own) const;
   EditReport Apply(const v1::EditScript& script, const EditOptions& options);
+  // Events on what an edit did and what was wrong with it, or on a reply that is no edit.
   void Report(const EditReport& report, int cycle, int round);
   void Unusable(const absl::Status& status, int cycle, int round, absl::string_view node_id);
-  void InsertMachineNode(v1::Node node, int cycle, int round, absl::string_view why);
-  void InsertDirectAction(absl::string_view why);
   void Tell(v1::RunEvent::Kind kind, absl::string_view text, int cycle, int round,
             absl::string_view node_id);
 
+  // The frontier has an action with a score above a half.
+  static bool HasPromisingAction(const v1::WorldModel& model);
+  // The best solved node has no open child.
+  static bool BestLacksChild(const v1::WorldModel& model);
+  // Of the demand for a child of it, in words.
+  static std::string DemandForBest(const v1::WorldModel& model);
+  // The node has an open child that is not hopelessly hard.
+  static bool HasEasyOpenChild(const v1::WorldModel& model, absl::string_view node_id);
+  static std::string NoContinuation(const std::string& node_id);
+  // Nodes of the machine's own: one under the best node, if it lacks one; one under the node that
+  // `cycle` solved, if it has none; one under the root.
+  void ContinueBest(int round);
+  void ContinueSolved(const v1::CycleState& cycle, int round);
+  void InsertDirectAction(absl::string_view why);
+
   const SearchSettings& settings_;
   v1::SearchState& state_;
+
+ private:
+  void InsertMachineNode(v1::Node node, int cycle, int round, absl::string_view why);
+
   StepOutput& out_;
 };
-
-// Appends the head of a task's reference text, if it has one, to the root's notes, as the published
-// system does after INIT.
-void AppendReferenceToRoot(const std::string& reference_text, v1::WorldModel* model);
 
 }  // namespace ksearch
 

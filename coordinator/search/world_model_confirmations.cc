@@ -65,15 +65,15 @@ StepOutput WorldModelStrategy::OnConfirmed(const Confirmation& confirmation) {
   StepOutput out;
   if (!settings_.learn_from_confirmations) return out;
   const v1::ConfirmedProgram confirmed = log().TakeConfirmation(
-      confirmation, calls_.proposer().read_confirmation(context_.task, confirmation.result,
-                                                        confirmation.rival_id));
+      confirmation, calls_->proposer().read_confirmation(context_.task, confirmation.result,
+                                                         confirmation.rival_id));
   if (confirmed.refused()) {
     Withdraw(confirmation.candidate_id, confirmed, &out);
   } else if (confirmed.has_speedup()) {
     const int64_t before = state_.world_model().revision();
     NoteConfirmedSpeedup(state_.mutable_world_model(), confirmation.candidate_id,
                          confirmed.speedup());
-    KeepProposedSince(before);
+    KeepProposedSince(before, &state_);
   }
   Advance(&out);
   return out;
@@ -152,11 +152,6 @@ void WorldModelStrategy::Withdraw(const std::string& candidate_id,
       cycle.add_lessons(absl::StrCat("the base ", lesson, "; see that yours has not inherited it"));
     }
   }
-}
-
-void WorldModelStrategy::KeepProposedSince(int64_t revision) {
-  if (state_.proposed_at_revision() != revision) return;
-  state_.set_proposed_at_revision(state_.world_model().revision());
 }
 
 void WorldModelStrategy::InsertMendOfSeed(StepOutput* out) {

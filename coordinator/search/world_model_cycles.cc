@@ -16,7 +16,6 @@ namespace {
 
 // Two attempts show whether a program comes near the others; one may be a first draft.
 constexpr int kAttemptsToBeDominated = 2;
-constexpr double kTellingGain = 1.2;
 
 }  // namespace
 
@@ -55,7 +54,7 @@ void WorldModelStrategy::EndAttempt(const v1::ScreenedProgram* program, const st
     outcome = {program->passed(), program->score()};
     // The next prompt is to show the refused program, not a failed variation of it.
     if (!overtaken) *cycle->mutable_last() = *program;
-    if (settings_.paper) *state_.mutable_last_program() = *program;
+    policy_->NoteProgram(*program, &state_);
   }
   if (!lesson.empty() || overtaken) {
     cycle->add_lessons(
@@ -71,13 +70,7 @@ void WorldModelStrategy::EndAttempt(const v1::ScreenedProgram* program, const st
   }
   if (effect.new_best) {
     *cycle->mutable_best() = *program;
-    if (!settings_.paper && before > 0 && program->score() >= kTellingGain * before) {
-      const int64_t revision = state_.world_model().revision();
-      AddGain(state_.mutable_world_model(), cycle->node_id(),
-              absl::StrFormat("%.2f became %.2f in round %d%s%s", before, program->score(),
-                              cycle->round(), cycle->plan().empty() ? "" : ": ", cycle->plan()));
-      KeepProposedSince(revision);
-    }
+    policy_->NoteGain(*program, before, *cycle, &state_);
   }
   cycle->clear_plan();
   const bool dominated = !effect.stagnant && IsDominated(*cycle);
@@ -102,9 +95,7 @@ void WorldModelStrategy::EndCycle(v1::CycleState* cycle, StepOutput* out) {
   const std::string& node_id = cycle->node_id();
   cycle->clear_complaint();
   cycle->clear_refused_reply();
-  if (!settings_.paper) {
-    for (const std::string& lesson : cycle->lessons()) AddLesson(model, node_id, lesson);
-  }
+  policy_->NoteLessons(*cycle, model);
   const std::string tally = absl::StrCat(cycle->progress().attempts(), " attempt(s)");
   if (cycle->progress().has_best()) {
     const v1::ScreenedProgram& best = cycle->best();
@@ -121,23 +112,12 @@ void WorldModelStrategy::EndCycle(v1::CycleState* cycle, StepOutput* out) {
     event->set_score(best.score());
     cycle->set_phase(v1::CycleState::REFINING);
   } else {
-    std::string text = absl::StrCat("nothing passed in ", tally);
-    if (!settings_.paper) {
-      const bool closed = RecordTooHard(model, node_id, settings_.too_hard_decay,
-                                        settings_.too_hard_limit, cycle->round());
-      absl::StrAppendFormat(&text, "; score lowered to %.2f",
-                            FindNode(*model, node_id)->action().score());
-      if (closed) {
-        state_.mutable_to_mend()->erase(node_id);
-        absl::StrAppend(&text, "; closed");
-      }
-    }
-    AddEvent(v1::RunEvent::NODE_TOO_HARD, text, *cycle, out);
+    const std::string consequence = policy_->NoteTooHard(settings_, *cycle, &state_);
+    AddEvent(v1::RunEvent::NODE_TOO_HARD, absl::StrCat("nothing passed in ", tally, consequence),
+             *cycle, out);
     cycle->set_phase(v1::CycleState::TOO_HARD);
   }
-  // A revision that no later round can use is not worth its price; if the budget is raised later,
-  // PROPOSE sees to the best node's continuation.
-  if (!settings_.paper && !rounds_left()) RemoveCycle(cycle->cycle());
+  if (!policy_->RevisesAtTheEnd() && !rounds_left()) RemoveCycle(cycle->cycle());
 }
 
 void WorldModelStrategy::RemoveCycle(int cycle) {

@@ -90,7 +90,7 @@ std::string WorldModelStrategy::LearnFromExamination(const v1::JobResult& result
   const std::string candidate_id = cycle->examining().candidate_id();
   const EvaluationLog::Examined examined = log().TakeExamination(
       result, candidate_id,
-      calls_.proposer().read_confirmation(context_.task, result, kBaselineRival));
+      calls_->proposer().read_confirmation(context_.task, result, kBaselineRival));
   v1::RunEvent* event = AddEvent(v1::RunEvent::NOTE, examined.line, *cycle, out);
   event->set_candidate_id(candidate_id);
   event->set_job_id(result.job_id());

@@ -23,17 +23,24 @@
 namespace ksearch {
 namespace {
 
-// The published system asks for its first model once more when it could not read it (2.1).
-constexpr int kPaperInitAttempts = 2;
 constexpr size_t kMaxEventText = 300;
 // A given program beside the root's.
 constexpr double kGivenScore = 0.5;
 constexpr char kNothingToDo[] = "no executable open action nodes";
 
+SearchSettings SettingsOf(const SearchContext& context, const TreePolicy& policy) {
+  SearchSettings settings(context);
+  policy.Settle(context, &settings);
+  return settings;
+}
+
 }  // namespace
 
 WorldModelStrategy::WorldModelStrategy(const SearchContext& context, Proposer proposer)
-    : context_(context), settings_(context_), calls_(context_, settings_, std::move(proposer)) {}
+    : context_(context),
+      policy_(MakeTreePolicy(context_.config.world_model().preset())),
+      settings_(SettingsOf(context_, *policy_)),
+      calls_(policy_->MakeCalls(context_, settings_, std::move(proposer))) {}
 
 StepOutput WorldModelStrategy::Start() {
   state_.Clear();
@@ -59,22 +66,18 @@ StepOutput WorldModelStrategy::OnAnswer(const ModelAnswer& answer) {
   }
   log().NoteAnswer();
   const int64_t call = answer.call_number;
-  const auto edits = [&] { return calls_.proposer().parse_edits(answer.reply.text); };
+  const auto edits = [&] { return calls_->proposer().parse_edits(answer.reply.text); };
   if (call != 0 && call == state_.init_call()) {
     state_.set_init_call(0);
     FoldInit(edits(), &out);
-    if (!settings_.paper && !state_.init_complaint().empty()) {
-      state_.set_init_refused_reply(RefusedReply(answer.reply.text));
-    } else {
-      state_.clear_init_refused_reply();
-    }
+    state_.set_init_refused_reply(
+        state_.init_complaint().empty() ? "" : policy_->Refused(answer.reply.text));
   } else if (call != 0 && call == state_.propose().call_number()) {
     state_.mutable_propose()->set_call_number(0);
     FoldPropose(edits(), &out);
-    if (!settings_.paper && !state_.propose().complaint().empty()) {
-      state_.mutable_propose()->set_refused_reply(RefusedReply(answer.reply.text));
-    } else if (state_.has_propose()) {
-      state_.mutable_propose()->clear_refused_reply();
+    if (state_.has_propose()) {
+      state_.mutable_propose()->set_refused_reply(
+          state_.propose().complaint().empty() ? "" : policy_->Refused(answer.reply.text));
     }
   } else {
     for (v1::CycleState& cycle : *state_.mutable_cycles()) {
@@ -84,7 +87,7 @@ StepOutput WorldModelStrategy::OnAnswer(const ModelAnswer& answer) {
         cycle.set_code_call_number(call);
         FoldCode(answer.reply, &cycle, &out);
       } else {
-        if (!settings_.paper) cycle.set_refused_reply(RefusedReply(answer.reply.text));
+        cycle.set_refused_reply(policy_->Refused(answer.reply.text));
         FoldRevision(edits(), &cycle, &out);
       }
       break;
@@ -96,19 +99,15 @@ StepOutput WorldModelStrategy::OnAnswer(const ModelAnswer& answer) {
 
 void WorldModelStrategy::FoldInit(const absl::StatusOr<v1::EditScript>& script, StepOutput* out) {
   const int attempts = state_.init_attempts() + 1;
-  const int limit = settings_.paper ? kPaperInitAttempts : settings_.edit_attempts;
-  const Revision revision =
-      TreeReviser(settings_, &state_, out).Initialize(script, attempts >= limit);
+  const int limit = settings_.init_attempts;
+  const Revision revision = Reviser(out)->Initialize(script, attempts >= limit);
   state_.set_init_attempts(attempts);
   state_.set_init_complaint(revision.complaint);
   if (!revision.done) {
     if (attempts >= limit) Finish(v1::SearchState::FINISHED, kNothingToDo);
     return;
   }
-  if (settings_.paper) {
-    AppendReferenceToRoot(context_.task.definition().reference_text(),
-                          state_.mutable_world_model());
-  }
+  policy_->CompleteFirstTree(context_.task, state_.mutable_world_model());
   state_.clear_init_complaint();
   state_.set_stage(v1::SearchState::CYCLING);
   InsertMendOfSeed(out);
@@ -122,7 +121,7 @@ void WorldModelStrategy::FoldInit(const absl::StatusOr<v1::EditScript>& script, 
 void WorldModelStrategy::FoldPropose(const absl::StatusOr<v1::EditScript>& script,
                                      StepOutput* out) {
   v1::ProposeState* propose = state_.mutable_propose();
-  const Revision revision = TreeReviser(settings_, &state_, out).Propose(script);
+  const Revision revision = Reviser(out)->Propose(script);
   if (!state_.proposing()) {  // ended with the tree unchanged
     state_.set_proposed_at_revision(state_.world_model().revision());
     state_.set_proposed_for_cycle(state_.cycles_started() + 1);
@@ -134,16 +133,16 @@ void WorldModelStrategy::FoldPropose(const absl::StatusOr<v1::EditScript>& scrip
 }
 
 void WorldModelStrategy::EndPropose(StepOutput* out) {
-  TreeReviser(settings_, &state_, out).FinishPropose();
+  Reviser(out)->FinishPropose();
   state_.set_proposed_at_revision(state_.world_model().revision());
   state_.set_proposed_for_cycle(state_.cycles_started() + 1);
 }
 
 void WorldModelStrategy::FoldCode(const LlmReply& reply, v1::CycleState* cycle, StepOutput* out) {
   absl::StatusOr<v1::Sources> sources =
-      ProgramIn(reply, calls_.proposer().parse_code, context_.config.language());
+      ProgramIn(reply, calls_->proposer().parse_code, context_.config.language());
   if (sources.ok()) {
-    if (!settings_.paper) cycle->set_plan(IdeaIn(reply.text));
+    cycle->set_plan(policy_->PlanIn(reply.text));
     cycle->set_phase(v1::CycleState::EVALUATING);
     cycle->set_awaited_candidate_id(CandidateId(*sources));
     *cycle->mutable_awaited_sources() = *std::move(sources);
@@ -155,7 +154,7 @@ void WorldModelStrategy::FoldCode(const LlmReply& reply, v1::CycleState* cycle, 
   const std::string fault(sources.status().message());
   AddEvent(v1::RunEvent::REPLY_UNUSABLE, fault, *cycle, out);
   cycle->set_complaint(fault);
-  if (!settings_.paper) cycle->set_refused_reply(RefusedReply(reply.text));
+  cycle->set_refused_reply(policy_->Refused(reply.text));
   if (!cycle->asked_again()) {
     cycle->set_asked_again(true);
     return;
@@ -166,14 +165,14 @@ void WorldModelStrategy::FoldCode(const LlmReply& reply, v1::CycleState* cycle, 
 
 void WorldModelStrategy::FoldRevision(const absl::StatusOr<v1::EditScript>& script,
                                       v1::CycleState* cycle, StepOutput* out) {
-  TreeReviser reviser(settings_, &state_, out);
+  const std::unique_ptr<TreeReviser> reviser = Reviser(out);
   const bool refine = cycle->phase() == v1::CycleState::REFINING;
   const Revision revision =
-      refine ? reviser.Refine(script, cycle) : reviser.NoteTooHard(script, *cycle);
+      refine ? reviser->Refine(script, cycle) : reviser->NoteTooHard(script, *cycle);
   cycle->set_edit_attempts(cycle->edit_attempts() + 1);
   cycle->set_complaint(revision.complaint);
   if (!revision.done && cycle->edit_attempts() < settings_.edit_attempts) return;
-  if (refine) reviser.FinishRefine(*cycle);
+  if (refine) reviser->FinishRefine(*cycle);
   RemoveCycle(cycle->cycle());
 }
 
@@ -205,14 +204,12 @@ void WorldModelStrategy::FoldFailedCall(const ModelAnswer& answer, StepOutput* o
   if (is_propose) {
     // With nothing else to do it is simply asked again.
     const bool idle = state_.cycles_size() == 0 && Frontier(state_.world_model()).empty();
-    if (settings_.paper || !idle) EndPropose(out);
+    if (!policy_->AsksAgainForIntents(idle)) EndPropose(out);
   } else if (cycle != nullptr && cycle->phase() == v1::CycleState::CODING) {
     AddEvent(v1::RunEvent::CANDIDATE_FAILED, "no reply from the model", *cycle, out);
     EndAttempt(nullptr, "", cycle, out);
   } else if (cycle != nullptr) {
-    if (cycle->phase() == v1::CycleState::REFINING) {
-      TreeReviser(settings_, &state_, out).FinishRefine(*cycle);
-    }
+    if (cycle->phase() == v1::CycleState::REFINING) Reviser(out)->FinishRefine(*cycle);
     RemoveCycle(cycle->cycle());
   }
 }
@@ -245,7 +242,7 @@ void WorldModelStrategy::SettleSeed(v1::ScreenedProgram program, StepOutput* out
     *state_.mutable_log()->mutable_seed() = std::move(program);
     if (context_.config.has_initial_tree()) {
       AdoptTree(context_.config.initial_tree(), state_.log().seed(), &state_);
-      if (settings_.paper) *state_.mutable_last_program() = state_.log().seed();
+      policy_->NoteProgram(state_.log().seed(), &state_);
       state_.set_stage(v1::SearchState::CYCLING);
       InsertMendOfSeed(out);
       AddEvent(v1::RunEvent::WORLD_MODEL_READY,
@@ -275,14 +272,14 @@ void WorldModelStrategy::SettleSeeds() {
   if (best.passed()) {
     CHECK_OK(AttachSolution(state_.mutable_world_model(), kRootId, SolutionOf(best, "")));
     (*state_.mutable_solutions())[best.candidate_id()] = best;
-    if (settings_.paper) *state_.mutable_last_program() = best;
+    policy_->NoteProgram(best, &state_);
     *state_.mutable_log()->mutable_seed() = std::move(best);
   }
   state_.set_stage(v1::SearchState::INIT);
 }
 
 void WorldModelStrategy::InsertGivenPrograms(StepOutput* out) {
-  if (settings_.paper) return;  // the published system knows one
+  if (!policy_->TakesAllGiven()) return;
   for (const v1::Sources& sources : GivenSources(context_.config)) {
     const std::string id = CandidateId(sources);
     const v1::ScreenedProgram* known = log().Find(id);
@@ -323,7 +320,7 @@ void WorldModelStrategy::Advance(StepOutput* out) {
       }
       log().ScreenMoreSeeds(context_.config, out);
     } else if (state_.stage() == v1::SearchState::INIT && state_.init_call() == 0) {
-      state_.set_init_call(Ask(calls_.Init(state_), out));
+      state_.set_init_call(Ask(calls_->Init(state_), out));
     } else if (state_.stage() == v1::SearchState::CYCLING) {
       std::vector<int> numbers;
       for (const v1::CycleState& cycle : state_.cycles()) numbers.push_back(cycle.cycle());
@@ -346,8 +343,8 @@ bool WorldModelStrategy::ServeCycle(v1::CycleState* cycle, StepOutput* out) {
   if (cycle->phase() == v1::CycleState::EVALUATING) return ServeScreen(cycle, out);
   if (cycle->call_number() != 0) return false;
   cycle->set_call_number(Ask(cycle->phase() == v1::CycleState::CODING
-                                 ? calls_.Code(state_, *cycle)
-                                 : calls_.Revise(state_, *cycle),
+                                 ? calls_->Code(state_, *cycle)
+                                 : calls_->Revise(state_, *cycle),
                              out));
   return false;
 }
@@ -358,7 +355,7 @@ bool WorldModelStrategy::ServeScreen(v1::CycleState* cycle, StepOutput* out) {
     return false;
   }
   const std::string candidate_id = cycle->awaited_candidate_id();
-  if (!settings_.paper) {
+  if (!policy_->RepeatsEvaluations()) {
     for (const v1::CycleState& other : state_.cycles()) {
       const bool same = other.awaited_candidate_id() == candidate_id;
       if (same && !other.screen_tag().empty()) return false;  // its result serves both
@@ -402,19 +399,17 @@ bool WorldModelStrategy::StartCycle(StepOutput* out) {
            absl::StrCat("budget of ", settings_.rounds, " rounds is spent"));
     return false;
   }
-  TreeReviser reviser(settings_, &state_, out);
-  const bool asked_already = settings_.paper
-                                 ? state_.proposed_for_cycle() == state_.cycles_started() + 1
-                                 : state_.proposed_at_revision() == state_.world_model().revision();
-  if (free_slot && !state_.proposing() && !asked_already && reviser.WantsProposals()) {
+  const std::unique_ptr<TreeReviser> reviser = Reviser(out);
+  if (free_slot && !state_.proposing() && !policy_->HasAskedForIntents(state_) &&
+      reviser->WantsProposals()) {
     state_.set_proposing(true);
   }
   if (state_.proposing() && state_.propose().call_number() == 0) {
     const AskModel ask =
-        calls_.Propose(state_, reviser.ProposedTree(), reviser.ProposeRequirement());
+        calls_->Propose(state_, reviser->ProposedTree(), reviser->ProposeRequirement());
     state_.mutable_propose()->set_call_number(Ask(ask, out));
   }
-  if (!free_slot || (settings_.paper && state_.proposing())) return false;
+  if (!free_slot || (policy_->WaitsForIntents() && state_.proposing())) return false;
 
   const v1::Node* node = NodeToMend();
   if (node == nullptr) {

@@ -1,12 +1,14 @@
 #ifndef KSEARCH_COORDINATOR_SEARCH_WORLD_MODEL_STRATEGY_H_
 #define KSEARCH_COORDINATOR_SEARCH_WORLD_MODEL_STRATEGY_H_
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "coordinator/search/call_builder.h"
 #include "coordinator/search/evaluation_log.h"
+#include "coordinator/search/presets/tree_policy.h"
 #include "coordinator/search/search_settings.h"
 #include "coordinator/search/search_strategy.h"
 #include "coordinator/search/tree_reviser.h"
@@ -16,13 +18,15 @@ namespace ksearch {
 
 // K-Search: a tree of intents that a model revises after every cycle of attempts at one of them.
 //
-// Preset paper with parallel = 1 is the published serial loop (arXiv 2602.19128). Preset
-// default works on up to `parallel` intents at once, refuses invalid edits whole, closes intents
-// that keep failing, evaluates no program twice, and asks for new intents while others are worked
-// on. A program that its confirmation refused is no base and no solution any more: its node is open
-// again, and its next cycle, which goes before all others, starts by mending it. Rounds started
-// never exceed config.rounds. All state is one v1::SearchState; every input
-// changes it, then Advance asks for whatever it lacks, so that a restored state goes on exactly.
+// An EvaluationLog, a tree, and the policy of its preset (presets/), which says what is asked for
+// when, how replies become edits, and what prompts show. Preset paper with parallel = 1 is the
+// published serial loop (arXiv 2602.19128). Preset default works on up to `parallel` intents at
+// once, refuses invalid edits, closes intents that keep failing, evaluates no program twice, and
+// asks for new intents while others are worked on. A program that its confirmation refused is no
+// base and no solution any more: its node is open again, and its next cycle, which goes before all
+// others, starts by mending it. Rounds started never exceed config.rounds. All state is one
+// v1::SearchState; every input changes it, then Advance asks for whatever it lacks, so that a
+// restored state goes on exactly.
 class WorldModelStrategy : public SearchStrategy {
  public:
   WorldModelStrategy(const SearchContext& context, Proposer proposer);
@@ -80,8 +84,6 @@ class WorldModelStrategy : public SearchStrategy {
   // search builds on.
   void Withdraw(const std::string& candidate_id, const v1::ConfirmedProgram& confirmed,
                 StepOutput* out);
-  // After a change of the tree that is no reason to ask for intents again.
-  void KeepProposedSince(int64_t revision);
   // If the seed was refused: a node of its own for its mend.
   void InsertMendOfSeed(StepOutput* out);
   // Gives the cycle the nearest program above it that still stands, or none.
@@ -102,14 +104,18 @@ class WorldModelStrategy : public SearchStrategy {
   void Finish(v1::SearchState::Stage stage, std::string reason);
   int64_t Ask(AskModel ask, StepOutput* out);
 
+  std::unique_ptr<TreeReviser> Reviser(StepOutput* out) {
+    return policy_->MakeReviser(settings_, &state_, out);
+  }
   EvaluationLog log() { return EvaluationLog(settings_.evaluation, state_.mutable_log()); }
   bool rounds_left() const { return state_.rounds_started() < settings_.rounds; }
   std::vector<std::string> NodesInFlight() const;
   v1::CycleState* FindCycle(int cycle);
 
   const SearchContext context_;
+  const std::unique_ptr<const TreePolicy> policy_;
   const SearchSettings settings_;
-  const CallBuilder calls_;
+  const std::unique_ptr<const CallBuilder> calls_;
   v1::SearchState state_;
 };
 

@@ -131,7 +131,8 @@ TEST(PaperStrategyTest, RefineKeepsInvalidAttemptsAndFallsBackToAContinuation) {
   EXPECT_NE(FindNode(driver.tree(), "r1"), nullptr);
   EXPECT_NE(FindNode(driver.tree(), "r2"), nullptr);
   EXPECT_NE(FindNode(driver.tree(), "r3"), nullptr);
-  const v1::Node* fallback = FindNode(driver.tree(), "node_vecadd_r4_cont_1");
+  // Named by the round of the program that solved the node, not by the cycle's last.
+  const v1::Node* fallback = FindNode(driver.tree(), "node_vecadd_r1_cont_1");
   ASSERT_NE(fallback, nullptr);
   EXPECT_EQ(fallback->parent_id(), "a");
   EXPECT_DOUBLE_EQ(fallback->action().score(), 0.35);
@@ -182,7 +183,7 @@ TEST(PaperStrategyTest, AContinuationOfDifficultyFiveDoesNotCount) {
   SearchDriver driver(TestContext(true, 4), script);
   driver.Start();
   driver.Run();
-  EXPECT_NE(FindNode(driver.tree(), "node_vecadd_r4_cont_1"), nullptr);
+  EXPECT_NE(FindNode(driver.tree(), "node_vecadd_r1_cont_1"), nullptr);
 }
 
 TEST(PaperStrategyTest, ProposeGateOpensWhenTheFrontierIsSmall) {
@@ -238,6 +239,27 @@ TEST(PaperStrategyTest, ProposeGivesTheBestNodeAContinuation) {
   EXPECT_DOUBLE_EQ(fallback->action().score(), 0.6);
   EXPECT_EQ(fallback->action().difficulty(), 2);
   EXPECT_DOUBLE_EQ(fallback->confidence(), 0.2);
+}
+
+TEST(PaperStrategyTest, APromisingActionEndsProposeThoughTheBestNodeLacksAChild) {
+  Script script;
+  script.programs = {{"a/1", "a1 score=1.0"}};
+  script.refine = [](const AskModel&) { return Child("a", "ax", 0.3); };
+  script.propose = [](const AskModel& ask) {
+    if (ask.labels.cycle != 2) return std::string();
+    return absl::StrCat("ops { remove { node_id: 'ax' } } ", Child("root", "p", 0.95));
+  };
+  script.init =
+      R"(ops { insert { node_id: "a" parent_id: "root" node { title: "A" score: 0.9 } } })";
+  SearchDriver driver(TestContext(true, 5), script);
+  driver.Start();
+  driver.Run();
+  int asked = 0;
+  for (const AskModel& ask : driver.asked) {
+    if (ask.labels.purpose == "propose" && ask.labels.cycle == 2) ++asked;
+  }
+  EXPECT_EQ(asked, 1);
+  EXPECT_NE(FindNode(driver.tree(), "node_best_cont_r5_1"), nullptr);
 }
 
 TEST(PaperStrategyTest, AnUnreadableFirstModelIsAskedForOnceMoreThenTheSearchEnds) {

@@ -1,0 +1,33 @@
+#ifndef KSEARCH_COORDINATOR_SEARCH_PRESETS_PAPER_REVISER_H_
+#define KSEARCH_COORDINATOR_SEARCH_PRESETS_PAPER_REVISER_H_
+
+#include <string>
+
+#include "coordinator/search/tree_reviser.h"
+
+namespace ksearch {
+
+// Preset paper: each edit that can be applied is, and stays so whatever becomes of the rest of its
+// script. Replies to a PROPOSE pile up and are applied together at its end; one that cannot be read
+// takes those before it with it.
+class PaperReviser : public TreeReviser {
+ public:
+  using TreeReviser::TreeReviser;
+
+  // Whatever comes is the tree.
+  Revision Initialize(const absl::StatusOr<v1::EditScript>& script, bool last) override;
+  std::string ProposeRequirement() const override;
+  // Done as soon as some executable action has a score above a half.
+  Revision Propose(const absl::StatusOr<v1::EditScript>& script) override;
+  void FinishPropose() override;
+  // Done once nothing was skipped and the solved node can be continued.
+  Revision Refine(const absl::StatusOr<v1::EditScript>& script, v1::CycleState* cycle) override;
+  void FinishRefine(const v1::CycleState& cycle) override;
+  // One reply, whatever it says.
+  Revision NoteTooHard(const absl::StatusOr<v1::EditScript>& script,
+                       const v1::CycleState& cycle) override;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_SEARCH_PRESETS_PAPER_REVISER_H_
