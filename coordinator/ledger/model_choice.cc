@@ -44,7 +44,7 @@ std::vector<double> Cheapness(absl::Span<const v1::ModelArm> arms, double total_
   std::vector<double> cheapness(arms.size(), 1.0);
   if (known.empty()) return cheapness;
   std::sort(known.begin(), known.end());
-  const double median = known[known.size() / 2];
+  const double median = (known[(known.size() - 1) / 2] + known[known.size() / 2]) / 2;
   const double range = known.back() - known.front();
   if (known.back() <= 0) return cheapness;
   double most = 0;
@@ -52,8 +52,8 @@ std::vector<double> Cheapness(absl::Span<const v1::ModelArm> arms, double total_
     const double mean = arms[i].replies() > 0 ? static_cast<double>(arms[i].nano_usd()) * 1e-9 /
                                                     static_cast<double>(arms[i].replies())
                                               : median;
-    const double bonus =
-        kCostExploration * range * std::sqrt(2 * std::log(total_tries) / Tries(arms[i]));
+    const auto replies = static_cast<double>(std::max<int64_t>(arms[i].replies(), 1));
+    const double bonus = kCostExploration * range * std::sqrt(2 * std::log(total_tries) / replies);
     cheapness[i] = std::max(median, kLeastCost) / std::max(mean - bonus, kLeastCost);
     most = std::max(most, cheapness[i]);
   }
@@ -92,7 +92,7 @@ size_t ChooseArm(absl::Span<const v1::ModelArm> arms, absl::Span<const double> w
   }
   if (arms.size() == 1) return 0;
   const std::vector<double> cheapness = Cheapness(arms, total);
-  size_t best = 0;
+  std::vector<size_t> best;
   double best_score = 0;
   for (size_t i = 0; i < arms.size(); ++i) {
     const v1::ModelArm& arm = arms[i];
@@ -100,12 +100,15 @@ size_t ChooseArm(absl::Span<const v1::ModelArm> arms, absl::Span<const double> w
     score += rules.exploration * std::sqrt(2 * std::log(total) / Tries(arm));
     score = (1 - rules.cost_weight) * score + rules.cost_weight * cheapness[i];
     if (i == 0 || score > best_score) {
-      best = i;
+      best.clear();
       best_score = score;
     }
+    if (score == best_score) best.push_back(i);
   }
-  std::vector<double> shares(arms.size(), rules.epsilon / static_cast<double>(arms.size() - 1));
-  shares[best] = 1 - rules.epsilon;
+  if (best.size() == arms.size()) return Pick(std::vector<double>(arms.size(), 1), draw);
+  std::vector<double> shares(arms.size(),
+                             rules.epsilon / static_cast<double>(arms.size() - best.size()));
+  for (const size_t i : best) shares[i] = (1 - rules.epsilon) / static_cast<double>(best.size());
   return Pick(shares, draw);
 }
 
@@ -121,11 +124,13 @@ void NoteGain(absl::Span<v1::ModelArm* const> arms, size_t index, double gain,
   // Sums of e^gain - 1 fade a little faster than their counts, so that one lucky result does not
   // stand for ever.
   const auto fade = [&](double sum) { return rules.decay * sum / (1 + (1 - rules.decay) * sum); };
+  best = fade(best);
   for (v1::ModelArm* other : arms) {
-    other->set_best(fade(best));
     other->set_worth(fade(other->worth()));
     other->set_count(rules.decay * other->count());
+    if (other->count() > 0) best = std::max(best, other->worth() / other->count());
   }
+  for (v1::ModelArm* other : arms) other->set_best(best);
 }
 
 }  // namespace ksearch

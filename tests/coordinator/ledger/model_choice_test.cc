@@ -90,6 +90,37 @@ TEST(ModelChoiceTest, OfTwoThatBringAlikeTheCheaperIsAskedMore) {
   EXPECT_LT(std::max(blind[0], blind[1]), 3 * std::min(blind[0], blind[1]));
 }
 
+TEST(ModelChoiceTest, ThoseThatAreAlikeAreAskedAlike) {
+  Bandit bandit(4);
+  const std::vector<double> weights(4, 1);
+  bandit.Play(4, {0, 0, 0, 0}, {1, 1, 1, 1}, 23);  // each once
+  std::vector<int> chosen(4, 0);
+  for (int call = 0; call < 10'000; ++call) {
+    ++chosen[ChooseArm(bandit.arms(), weights, bandit.rules(), ChoiceDraw(7, call))];
+  }
+  for (const int count : chosen) EXPECT_NEAR(count, 2500, 200);
+  // Two of them are better: they share what the best one has, and the others the rest.
+  for (const size_t arm : {0u, 1u}) bandit.arms()[arm].set_worth(0.5);
+  for (v1::ModelArm& arm : bandit.arms()) {
+    arm.set_best(1);
+    arm.set_count(1);
+  }
+  chosen.assign(4, 0);
+  for (int call = 0; call < 10'000; ++call) {
+    ++chosen[ChooseArm(bandit.arms(), weights, bandit.rules(), ChoiceDraw(7, call))];
+  }
+  EXPECT_NEAR(chosen[0], 4000, 250);
+  EXPECT_NEAR(chosen[1], 4000, 250);
+  EXPECT_NEAR(chosen[2], 1000, 150);
+}
+
+TEST(ModelChoiceTest, NoMeanIsAboveTheLargestSeen) {
+  Bandit bandit(2);
+  NoteGain(bandit.Pointers(), 0, 1.0, bandit.rules());
+  const v1::ModelArm& arm = bandit.arms()[0];
+  EXPECT_DOUBLE_EQ(arm.worth() / arm.count(), arm.best());
+}
+
 TEST(ModelChoiceTest, WhatWasLuckyOnceFades) {
   Bandit bandit(2);
   bandit.rules().cost_weight = 0;
