@@ -90,14 +90,11 @@ v1::AttemptPlan EvoEngineer::Plan(State* state, Rng& rng) const {
   plan.set_style(kStyleParent);
   plan.set_reply_form(settings_.reply_form());
   plan.set_hides_results(!shows_results_);
-  MemberList others;
-  for (const v1::PopulationMember* member : working) {
-    if (member->candidate_id() != plan.base_id() && !member->idea().empty()) {
-      others.push_back(member);
-    }
-  }
+  // Of any, also of those that failed.
+  MemberList ideas = MembersThat(
+      books->members(), [](const v1::PopulationMember& member) { return !member.idea().empty(); });
   for (const v1::PopulationMember* member :
-       DrawSome(std::move(others), static_cast<size_t>(settings_.ideas()), rng)) {
+       DrawSome(std::move(ideas), static_cast<size_t>(settings_.ideas()), rng)) {
     plan.add_notes(member->idea());
   }
   return plan;
