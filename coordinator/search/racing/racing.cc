@@ -341,7 +341,11 @@ void Racing::TakeProgram(const EndedAttempt& ended, Line* line, State* state, Rn
   line->set_repairs(0);
   const std::string tip = TipOf(log, *line);
   const auto before = LogScore(log, tip);
-  if (!before.has_value()) {  // its first one: what it gained, nobody can say
+  // The first program of its plan is the line's, also where it is slower than the program that the
+  // line began from: a plan is judged by what comes of it, within the bounds of the race. What that
+  // first program gained, nobody can say.
+  const bool begins = line->passed() == 1 && !line->plan().empty() && id != tip;
+  if (!before.has_value() || begins) {
     line->add_chain(id);
     line->set_since_gain(0);
     return;
