@@ -80,6 +80,9 @@ int ExportCommand(Client* client, const Options& options);
 // The settings of the run that a cassette records. INVALID_ARGUMENT and NOT_FOUND name the file.
 absl::StatusOr<v1::RunConfig> RecordedConfig(const std::string& path);
 
+// memory_command.cc: the memory of measured gains.
+int MemoryCommand(Client* client, const Options& options);
+
 // mailbox_command.cc
 int MailboxCommand(Client* client, const Options& options);
 

@@ -34,6 +34,7 @@ int RunNamedCommand(ksearch::Options options) {
       {"token", ksearch::TokenCommand},
       {"pki", ksearch::PkiCommand},
       {"mailbox", ksearch::MailboxCommand},
+      {"memory", ksearch::MemoryCommand},
       {"export", ksearch::ExportCommand},
       {"recheck", ksearch::RecheckCommand},
       {"jobs", ksearch::JobsCommand},

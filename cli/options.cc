@@ -12,6 +12,7 @@
 #include "cli/client.h"
 #include "cli/completion.h"
 #include "cli/examples.h"
+#include "cli/memory_options.h"
 #include "common/language.h"
 #include "common/names.h"
 
@@ -157,6 +158,7 @@ void AddRun(CLI::App* app, Options* options) {
   app->add_flag("--detach", options->detach, "print the run id and return");
   app->add_flag("--dry-run", options->dry_run, "estimate the cost of the run and start nothing");
   AddModelOptions(app, run);
+  AddGuidanceOptions(app, run);
   AddBudgetOptions(app, run->mutable_budget());
 }
 
@@ -644,6 +646,8 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
       ->add_option("job", options.job_id, "id of the job, or a unique prefix, see jobs")
       ->required();
   AddMailbox(add("mailbox", "list, show and answer prompts of the mailbox"), &options);
+  AddMemoryCommand(add("memory", "what runs measured of changes to programs (docs/memory.md)"),
+                   &options);
   CLI::App* doctor = add("doctor", "check the installation and print what to fix");
   auto* provider = doctor->add_option("--provider", options.check_provider,
                                       "make one cheap call to this model provider");

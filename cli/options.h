@@ -9,6 +9,7 @@
 #include "absl/time/time.h"
 #include "common/access/client_access.h"
 #include "proto/config.pb.h"
+#include "proto/search_service.pb.h"
 
 namespace ksearch {
 
@@ -119,6 +120,11 @@ struct Options {
   std::string answer_file;  // empty: an editor on a terminal, else standard input
   std::string answered_by;
   std::string answer_model;
+
+  // memory; `action` is ls, show or forget
+  v1::MemoryFilter memory_filter;
+  bool one_by_one = false;
+  bool forget_all = false;
 
   // cancel
   std::string job_id;

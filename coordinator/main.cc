@@ -114,6 +114,7 @@ std::vector<ModelCaller::Provider> MakeProviders(const v1::CoordinatorConfig& co
           const auto& order = offline->recording->header.order();
           provider.recorded_order.assign(order.begin(), order.end());
           provider.recorded_platform = offline->recording->header.config().platform();
+          provider.recorded_memory = offline->recording->header.config().memory_snapshot();
           if (settings.replay().import_results()) {
             const absl::Status imported = ImportResults(*offline->recording, store);
             if (!imported.ok()) client = Annotate(imported, settings.name());

@@ -30,17 +30,18 @@ constexpr int kMostSessions = 20;
 
 // What an experiment may compare beside strategies. Budgets and measuring are not among it: arms
 // that differ in them cannot be compared.
-constexpr const char* kComparable[] = {"provider",          "model",    "models",
-                                       "model_choice",      "ucb",      "reasoning_effort",
-                                       "max_output_tokens", "parallel", "profile"};
+constexpr const char* kComparable[] = {
+    "provider",          "model",    "models",  "model_choice", "ucb", "reasoning_effort",
+    "max_output_tokens", "parallel", "profile", "memory"};
 // Fields of each run, set here.
 constexpr const char* kOfRuns[] = {"task", "seed", "trial"};
 // Fields that belong to one task.
 constexpr const char* kOfTasks[] = {"seed_solution", "seeds", "continue_from_solution",
                                     "continue_from_world_model"};
 // What a run finds out when it starts, or what is its own; not part of what was asked for.
-constexpr const char* kFoundOut[] = {"seed",     "trial",           "resolved_prices",
-                                     "platform", "target_hardware", "initial_tree"};
+constexpr const char* kFoundOut[] = {"seed",           "trial",           "resolved_prices",
+                                     "platform",       "target_hardware", "initial_tree",
+                                     "memory_snapshot"};
 
 template <size_t kSize>
 bool Contains(const char* const (&names)[kSize], absl::string_view name) {
@@ -311,6 +312,8 @@ std::vector<std::string> DifferingFields(const v1::RunConfig& planned,
     b.mutable_evaluation()->clear_time_baseline_first();
     a.mutable_world_model()->clear_time_baseline_first();
     b.mutable_world_model()->clear_time_baseline_first();
+    // Runs that began before there was a memory have none.
+    if (!b.has_memory() && a.memory().mode() == v1::MEMORY_MODE_OFF) a.clear_memory();
     if (!same(a, b)) fields.push_back(field->name());
   }
   return fields;

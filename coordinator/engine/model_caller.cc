@@ -132,6 +132,11 @@ v1::Platform ModelCaller::RecordedPlatform(const std::string& provider) const {
   return known == nullptr ? v1::Platform() : known->recorded_platform;
 }
 
+v1::MemorySnapshot ModelCaller::RecordedMemory(const std::string& provider) const {
+  const Provider* known = Find(provider);
+  return known == nullptr ? v1::MemorySnapshot() : known->recorded_memory;
+}
+
 LlmClient* ModelCaller::ClientOf(const std::string& provider) const {
   const Provider* known = Find(provider);
   return known == nullptr ? nullptr : known->client.get();

@@ -39,6 +39,7 @@ class ModelCaller {
     // Asking again costs nothing: a call whose reply is lost need not count as spent.
     bool repeatable = false;
     v1::Platform recorded_platform = {};  // of the run that it replays
+    v1::MemorySnapshot recorded_memory = {};
   };
   struct Options {
     int max_in_flight = 16;  // of all providers together; the rest waits in line
@@ -67,6 +68,8 @@ class ModelCaller {
   // What the results of that run were measured with, which its repetition asks for again. Nothing
   // of it is set in recordings made before it was known.
   v1::Platform RecordedPlatform(const std::string& provider) const;
+  // What that run read of the memory of gains; nothing is set if it read nothing.
+  v1::MemorySnapshot RecordedMemory(const std::string& provider) const;
 
   // Ids of calls sent that wait for people (LlmClient::ParkedCalls).
   absl::flat_hash_set<std::string> ParkedCalls() const;

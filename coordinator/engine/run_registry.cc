@@ -17,6 +17,7 @@
 #include "coordinator/engine/job_specs.h"
 #include "coordinator/engine/repeated_run.h"
 #include "coordinator/engine/run_estimate.h"
+#include "coordinator/engine/run_memory.h"
 #include "coordinator/engine/run_settings.h"
 #include "coordinator/engine/stored_programs.h"
 #include "coordinator/engine/trial.h"
@@ -161,7 +162,10 @@ absl::StatusOr<v1::RunConfig> RunRegistry::Complete(const v1::RunConfig& request
   const v1::DeviceClass device = task.ok() ? task->device() : v1::DEVICE_CLASS_UNSPECIFIED;
   ASSIGN_OR_RETURN(v1::RunConfig config, CompleteRunConfig(wanted, parts_.defaults, device));
   RETURN_IF_ERROR(ResolveModels(&config));
-  RETURN_IF_ERROR(Repeat(request, device, &config));
+  ASSIGN_OR_RETURN(const bool repeats, Repeat(request, device, &config));
+  if (!repeats && task.ok()) {
+    RETURN_IF_ERROR(ReadMemory(parts_.store, *task, parts_.clock->Now(), &config));
+  }
   RETURN_IF_ERROR(ContinueFromRun(*parts_.store, &config));
   if (config.target_hardware().empty()) {
     config.set_target_hardware(parts_.target_hardware(UsedDevice(config.language(), device),
@@ -173,23 +177,28 @@ absl::StatusOr<v1::RunConfig> RunRegistry::Complete(const v1::RunConfig& request
   return config;
 }
 
-absl::Status RunRegistry::Repeat(const v1::RunConfig& request, v1::DeviceClass device,
-                                 v1::RunConfig* config) const {
+absl::StatusOr<bool> RunRegistry::Repeat(const v1::RunConfig& request, v1::DeviceClass device,
+                                         v1::RunConfig* config) const {
+  bool repeats = false;
   if (!config->replay_order_of().empty()) {
     ASSIGN_OR_RETURN(*config->mutable_replay_order_of(),
                      parts_.store->ResolveRun(config->replay_order_of()));
     ASSIGN_OR_RETURN(const RunRow earlier, parts_.store->ReadRun(config->replay_order_of()));
     TakeOver(earlier, request, config);
+    RepeatMemory(earlier.config.memory_snapshot(), config);
+    repeats = true;
   }
   if (const std::vector<std::string> recorded = parts_.models->RecordedOrder(config->provider());
       !recorded.empty()) {
     TakeOverJobs(recorded, request, config);
     *config->mutable_platform() = parts_.models->RecordedPlatform(config->provider());
+    RepeatMemory(parts_.models->RecordedMemory(config->provider()), config);
+    repeats = true;
   } else if (const auto platform = ChoosePlatform(*config, device, parts_.platforms);
              platform.has_value()) {
     *config->mutable_platform() = *platform;
   }
-  return absl::OkStatus();
+  return repeats;
 }
 
 absl::StatusOr<v1::RunEstimate> RunRegistry::Estimate(const v1::RunConfig& request) const {

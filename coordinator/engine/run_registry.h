@@ -100,9 +100,9 @@ class RunRegistry {
   absl::StatusOr<v1::RunConfig> Complete(const v1::RunConfig& request) const;
   // Fills in what the run repeats, if it repeats an earlier one or a recording; else what its
   // scores are to be measured with, as far as connected workers tell. `device`: the task's, if
-  // known.
-  absl::Status Repeat(const v1::RunConfig& request, v1::DeviceClass device,
-                      v1::RunConfig* config) const;
+  // known. True: it repeats one.
+  absl::StatusOr<bool> Repeat(const v1::RunConfig& request, v1::DeviceClass device,
+                              v1::RunConfig* config) const;
   // Whether the baseline's times can come before the first question: some worker could take them,
   // or they are recorded.
   bool CanTimeBaseline(const SearchContext& context) const;

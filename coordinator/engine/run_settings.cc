@@ -10,6 +10,7 @@
 #include "common/language.h"
 #include "common/measure_defaults.h"
 #include "common/textproto.h"
+#include "coordinator/engine/run_memory.h"
 #include "coordinator/engine/trial.h"
 #include "coordinator/ledger/run_caps.h"
 #include "coordinator/search/continued_tree.h"
@@ -183,6 +184,7 @@ absl::StatusOr<v1::RunConfig> CompleteRunConfig(const v1::RunConfig& request,
   if (!config.has_parallel()) config.set_parallel(1);
   if (!config.has_seed()) config.set_seed(1);
   if (!config.has_max_output_tokens()) config.set_max_output_tokens(32000);
+  CompleteMemoryUse(request, &config);
   const std::vector<std::string> unfit = CompleteStrategySettings(request, &config);
   const bool launches_given = config.measure().has_launches();
   *config.mutable_measure() = WithDefaults(config.measure());
@@ -200,6 +202,9 @@ absl::StatusOr<v1::RunConfig> CompleteRunConfig(const v1::RunConfig& request,
   faults.Require(v1::ProfilePolicy_IsValid(config.profile()),
                  absl::StrCat("profile is ", static_cast<int>(config.profile()),
                               ", must be PROFILE_POLICY_AUTO, _ALL or _NEVER"));
+  faults.Require(v1::MemoryMode_IsValid(config.memory().mode()),
+                 absl::StrCat("memory.mode is ", static_cast<int>(config.memory().mode()),
+                              ", must be MEMORY_MODE_OFF, _READ or _READ_WRITE"));
   faults.Range("rounds", config.rounds(), 1, kMaxRounds);
   faults.Range("parallel", config.parallel(), 1, 256);
   faults.Require(config.seed() > 0, "seed is 0, must be a whole number from 1");

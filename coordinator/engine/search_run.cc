@@ -102,6 +102,14 @@ absl::Status SearchRun::Begin() {
                                 " rounds, ", context_.config.parallel(), " in flight, seed ",
                                 context_.config.seed()));
     AddEvent(event);
+    if (context_.config.has_memory_snapshot()) {
+      const v1::MemorySnapshot& memory = context_.config.memory_snapshot();
+      v1::RunEvent read;
+      read.set_kind(v1::RunEvent::NOTE);
+      read.set_text(absl::StrCat("memory: ", memory.priors_size(), " priors of ", memory.gains(),
+                                 " measured gains"));
+      AddEvent(read);
+    }
     state_.set_task_sha256(specs_.task_sha256());
     RETURN_IF_ERROR(Take(strategy_->Start()));
     return Commit();
@@ -320,6 +328,7 @@ absl::Status SearchRun::FoldResult(const Arrival& arrival) {
     pending_.candidates.push_back(candidate);
   }
   RETURN_IF_ERROR(NoteGain(candidate, *result));
+  RETURN_IF_ERROR(RememberGain(candidate, *result));
   // What is about to be examined may have no confirmation to come.
   const bool examined = std::any_of(output.examinations.begin(), output.examinations.end(),
                                     [&](const ExamineCandidate& examination) {
@@ -334,7 +343,10 @@ absl::Status SearchRun::FoldExamination(const std::string& tag, const std::strin
   const std::string candidate_id = CandidateId(spec.candidate());
   const bool refused =
       result.outcome() != v1::OUTCOME_PASSED && !IsInfrastructureOutcome(result.outcome());
-  if (refused) tracker_.Refuse(candidate_id);
+  if (refused) {
+    tracker_.Refuse(candidate_id);
+    ForgetGain(candidate_id);
+  }
   RETURN_IF_ERROR(Take(strategy_->OnExamined({tag, result})));
   if (refused) return absl::OkStatus();
   ASSIGN_OR_RETURN(const CandidateRow candidate,
@@ -364,6 +376,9 @@ absl::Status SearchRun::FoldConfirmation(const std::string& tag, const v1::JobRe
       !IsInfrastructureOutcome(result.outcome()) && result.outcome() != v1::OUTCOME_TASK_ERROR;
   if (!awaited || !judged) return absl::OkStatus();
   confirmation.result = result;
+  if (result.outcome() != v1::OUTCOME_PASSED || result.suspicions_size() > 0) {
+    ForgetGain(confirmation.candidate_id);
+  }
   return Take(strategy_->OnConfirmed(confirmation));
 }
 

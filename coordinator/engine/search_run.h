@@ -2,6 +2,7 @@
 #define KSEARCH_COORDINATOR_ENGINE_SEARCH_RUN_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -105,6 +106,12 @@ class SearchRun {
   void AddEvent(v1::RunEvent event);
   // Fills in the details of the events of `pending_`; status_ is as of its end.
   void DescribeEvents();
+  // Adds what a screened candidate brought to the memory of gains, or takes it out of it again.
+  bool remembers() const;
+  absl::Status RememberGain(const CandidateRow& candidate, const v1::JobResult& result);
+  void ForgetGain(const std::string& candidate_id);
+  // The screening of a program of this run, with its profile; nullopt: there is none.
+  absl::StatusOr<std::optional<v1::JobResult>> ReadParent(const std::string& candidate_id) const;
   // Tells the models' arms what the call of a screened candidate brought.
   absl::Status NoteGain(const CandidateRow& candidate, const v1::JobResult& result);
   // Lets through what the budget allows, writes `pending_` with the new state, then sends and

@@ -4,6 +4,7 @@
 #include "absl/strings/str_replace.h"
 #include "coordinator/proposer/code_prompt_text.h"
 #include "coordinator/proposer/evidence_text.h"
+#include "coordinator/proposer/memory_text.h"
 #include "coordinator/proposer/prompt_assembler.h"
 #include "coordinator/proposer/reply_parser.h"
 #include "coordinator/proposer/task_text.h"
@@ -20,6 +21,7 @@ constexpr int kReferenceTokens = 4000;
 constexpr int kWorkloadsTokens = 3000;
 constexpr int kProgramTokens = 10000;
 constexpr int kListTokens = 3000;
+constexpr int kMemoryTokens = 1500;
 
 constexpr absl::string_view kRole =
     R"(You help a search for a fast program. Others write the programs; you are asked for short notes that tell them
@@ -58,7 +60,9 @@ Prompt BuildNotePrompt(const PromptFacts& facts, const NotePromptContext& contex
                     "Reference implementation (defines what is correct; slow on purpose)",
                     ReferenceText(facts), Priority::kUseful, kReferenceTokens))
       .Add(MakePart("workloads", "Workloads measured during the search", WorkloadsText(facts),
-                    Priority::kImportant, kWorkloadsTokens));
+                    Priority::kImportant, kWorkloadsTokens))
+      .Add(MakePart("memory", "What changes brought in earlier searches", MemoryText(facts),
+                    Priority::kUseful, kMemoryTokens));
   int number = 0;
   for (const ShownCode& program : context.programs) {
     ++number;

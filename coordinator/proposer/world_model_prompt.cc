@@ -10,6 +10,7 @@
 #include "coordinator/proposer/code_prompt_text.h"
 #include "coordinator/proposer/confirmation_text.h"
 #include "coordinator/proposer/evidence_text.h"
+#include "coordinator/proposer/memory_text.h"
 #include "coordinator/proposer/prompt.h"
 #include "coordinator/proposer/prompt_assembler.h"
 #include "coordinator/proposer/reply_parser.h"
@@ -30,6 +31,7 @@ constexpr int kCodeTokens = 66000;
 constexpr int kEvidenceTokens = 6000;
 constexpr int kPacketTokens = 2000;  // a packet is at most 6 KiB
 constexpr int kLessonsTokens = 2000;
+constexpr int kMemoryTokens = 1500;
 constexpr int kRequirementTokens = 2000;
 constexpr int kPaperComplaintTokens = 4000;
 constexpr int kComplaintTokens = 7000;  // 8 KiB of the answer, and its faults
@@ -274,6 +276,8 @@ class Builder {
     if (facts_.paper) return;
     assembler->Add({"baseline", "Baseline (1.0 times its speed is where the search begins)",
                     BaselineText(facts_, kMaxBaselineBytes), Priority::kUseful});
+    assembler->Add({"memory", "What changes brought in earlier searches", MemoryText(facts_),
+                    Priority::kUseful, kMemoryTokens});
   }
 
   void AddEvidence(std::string code_heading, PromptAssembler* assembler) {

@@ -16,6 +16,8 @@ CallBuilder::CallBuilder(const SearchContext& context, const SearchSettings& set
   facts_.language = context.config.language();
   facts_.kernel_header = context.kernel_header;
   facts_.target_hardware = context.target_hardware;
+  const v1::MemorySnapshot& memory = context.config.memory_snapshot();
+  facts_.priors.assign(memory.priors().begin(), memory.priors().end());
 }
 
 PromptFacts CallBuilder::FactsAt(const v1::SearchState& state) const {

@@ -52,6 +52,8 @@ JsonCalls::JsonCalls(SearchService* service) {
   methods_["ReportSuite"] = Wrap(service, &SearchService::ReportSuite);
   methods_["ListPrompts"] = Wrap(service, &SearchService::ListPrompts);
   methods_["GetPrompt"] = Wrap(service, &SearchService::GetPrompt);
+  methods_["ListMemory"] = Wrap(service, &SearchService::ListMemory);
+  methods_["GetRunMemory"] = Wrap(service, &SearchService::GetRunMemory);
   methods_["GetServerFacts"] = Wrap(service, &SearchService::GetServerFacts);
   methods_["StopRun"] = Wrap(service, &SearchService::StopRun);
   methods_["ResumeRun"] = Wrap(service, &SearchService::ResumeRun);

@@ -118,6 +118,12 @@ class SearchService final : public v1::SearchService::Service {
                            v1::SuiteReport* reply) override;
   grpc::Status ListResults(grpc::ServerContext* context, const v1::ListResultsRequest* request,
                            v1::ListResultsReply* reply) override;
+  grpc::Status ListMemory(grpc::ServerContext* context, const v1::ListMemoryRequest* request,
+                          v1::ListMemoryReply* reply) override;
+  grpc::Status GetRunMemory(grpc::ServerContext* context, const v1::GetRunMemoryRequest* request,
+                            v1::RunMemory* reply) override;
+  grpc::Status ForgetMemory(grpc::ServerContext* context, const v1::ForgetMemoryRequest* request,
+                            v1::ForgetMemoryReply* reply) override;
   grpc::Status GetServerFacts(grpc::ServerContext* context,
                               const v1::GetServerFactsRequest* request,
                               v1::ServerFacts* reply) override;

@@ -10,6 +10,7 @@
 #include "coordinator/llm/llm_client.h"
 #include "proto/config.pb.h"
 #include "proto/job.pb.h"
+#include "proto/memory.pb.h"
 #include "proto/result.pb.h"
 #include "proto/search_service.pb.h"
 #include "proto/task.pb.h"
@@ -137,7 +138,23 @@ struct StepCommit {
   std::vector<CandidateRow> candidates;
   std::vector<JobRequestRow>
       jobs;  // already recorded job: its arrival is added in this transaction
-  std::vector<v1::RunEvent> events;  // seq set by the store
+  std::vector<v1::RunEvent> events;     // seq set by the store
+  std::vector<v1::MeasuredGain> gains;  // recorded_at set by the store
+  // Candidates of the run that were refused, whose gain, if one was recorded, is none.
+  std::vector<std::string> refused_gains;
+};
+
+// Which measured gains: those that every field given fits.
+struct GainFilter {
+  std::string run_id;
+  std::string task;
+  std::string op_type;
+  std::string architecture;
+  std::string benchmark;
+  std::string not_of_benchmark;
+  std::string not_of_experiment;
+  v1::DeviceClass device = v1::DEVICE_CLASS_UNSPECIFIED;
+  v1::Language language = v1::LANGUAGE_UNSPECIFIED;
 };
 
 struct RunRow {

@@ -14,6 +14,7 @@
 #include "coordinator/store/event_rows.h"
 #include "coordinator/store/job_rows.h"
 #include "coordinator/store/ledger_rows.h"
+#include "coordinator/store/memory_rows.h"
 #include "coordinator/store/migrations.h"
 #include "coordinator/store/proposal_rows.h"
 #include "coordinator/store/run_rows.h"
@@ -280,6 +281,11 @@ absl::StatusOr<std::vector<TaskFaultRow>> SqliteStore::ReadTaskFaults() {
   return Reading([&](Database& database) { return task_fault_rows::Read(database); });
 }
 
+absl::StatusOr<std::vector<v1::MeasuredGain>> SqliteStore::ReadGains(const GainFilter& filter,
+                                                                     int limit) {
+  return Reading([&](Database& database) { return memory_rows::Read(database, filter, limit); });
+}
+
 absl::StatusOr<std::vector<v1::WorkerStatus>> SqliteStore::ListWorkers() {
   return Reading([&](Database& database) { return job_rows::ListWorkers(database); });
 }
@@ -327,12 +333,28 @@ absl::Status SqliteStore::CommitStep(const StepCommit& step) {
           ASSIGN_OR_RETURN(const bool done, job_rows::Request(database, step.run_id, job, now));
           if (done) arrived.push_back(step.run_id);
         }
+        for (const v1::MeasuredGain& gain : step.gains) {
+          RETURN_IF_ERROR(memory_rows::Insert(database, gain, now));
+        }
+        for (const std::string& candidate_id : step.refused_gains) {
+          RETURN_IF_ERROR(memory_rows::Refuse(database, step.run_id, candidate_id));
+        }
         return absl::OkStatus();
       },
       [&] {
         Notify(arrived);
         if (event_listener_ && !told.empty()) event_listener_(told);
       });
+}
+
+absl::StatusOr<int64_t> SqliteStore::ForgetGains(const GainFilter& filter) {
+  absl::StatusOr<int64_t> forgotten = absl::UnknownError("not written");
+  const absl::Status committed = writer_.Run([&](Database& database) {
+    forgotten = memory_rows::Forget(database, filter);
+    return forgotten.status();
+  });
+  if (!committed.ok()) return committed;
+  return forgotten;
 }
 
 void SqliteStore::RecordSend(const std::string& call_id,

@@ -75,6 +75,10 @@ class SqliteStore final : public Store {
   absl::StatusOr<std::map<std::string, std::string>> ReadWorkerOwners() override;
   absl::StatusOr<std::vector<TaskFaultRow>> ReadTaskFaults() override;
 
+  absl::StatusOr<std::vector<v1::MeasuredGain>> ReadGains(const GainFilter& filter,
+                                                          int limit) override;
+  absl::StatusOr<int64_t> ForgetGains(const GainFilter& filter) override;
+
   int schema_version() const override { return schema_version_; }
   absl::Status Backup(const std::string& path) override;
 

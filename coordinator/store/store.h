@@ -142,6 +142,13 @@ class Store {
   // By worker_id, of those that have one.
   virtual absl::StatusOr<std::map<std::string, std::string>> ReadWorkerOwners() = 0;
 
+  // ---- measured gains (RunConfig.memory); CommitStep records them
+  // Newest first.
+  virtual absl::StatusOr<std::vector<v1::MeasuredGain>> ReadGains(const GainFilter& filter,
+                                                                  int limit) = 0;
+  // Blocks until committed; returns how many there were.
+  virtual absl::StatusOr<int64_t> ForgetGains(const GainFilter& filter) = 0;
+
   virtual int schema_version() const = 0;
   // Copies the database to `path` while in use (SQLite backup API).
   virtual absl::Status Backup(const std::string& path) = 0;

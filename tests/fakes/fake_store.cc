@@ -128,6 +128,22 @@ absl::Status FakeStore::CommitStep(const StepCommit& step) {
         arrived |= AddArrival(run, Arrival::Kind::kResult, job.job_id, job.tag);
       }
     }
+    for (const v1::MeasuredGain& gain : step.gains) {
+      const bool known =
+          std::any_of(gains_.begin(), gains_.end(), [&](const v1::MeasuredGain& other) {
+            return other.run_id() == gain.run_id() && other.candidate_id() == gain.candidate_id();
+          });
+      if (!known) gains_.push_back(gain);
+    }
+    for (v1::MeasuredGain& gain : gains_) {
+      if (gain.run_id() != step.run_id ||
+          std::find(step.refused_gains.begin(), step.refused_gains.end(), gain.candidate_id()) ==
+              step.refused_gains.end()) {
+        continue;
+      }
+      gain.set_passed(false);
+      gain.clear_speedup();
+    }
     for (v1::RunEvent event : step.events) {
       event.set_seq(static_cast<int64_t>(run->events.size()) + 1);
       run->events.push_back(event);
@@ -144,6 +160,47 @@ absl::Status FakeStore::CommitStep(const StepCommit& step) {
   if (arrived) Tell({step.run_id});
   if (event_listener_ && !told.empty()) event_listener_(told);
   return absl::OkStatus();
+}
+
+namespace {
+
+bool Fits(const v1::MeasuredGain& gain, const GainFilter& filter) {
+  const auto is = [](const std::string& wanted, const std::string& value) {
+    return wanted.empty() || wanted == value;
+  };
+  const auto is_not = [](const std::string& unwanted, const std::string& value) {
+    return unwanted.empty() || unwanted != value;
+  };
+  return is(filter.run_id, gain.run_id()) && is(filter.task, gain.task()) &&
+         is(filter.op_type, gain.op_type()) && is(filter.architecture, gain.architecture()) &&
+         is(filter.benchmark, gain.benchmark()) &&
+         is_not(filter.not_of_benchmark, gain.benchmark()) &&
+         is_not(filter.not_of_experiment, gain.experiment()) &&
+         (filter.device == v1::DEVICE_CLASS_UNSPECIFIED || filter.device == gain.device()) &&
+         (filter.language == v1::LANGUAGE_UNSPECIFIED || filter.language == gain.language());
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<v1::MeasuredGain>> FakeStore::ReadGains(const GainFilter& filter,
+                                                                   int limit) {
+  MutexLock lock(&mu_);
+  std::vector<v1::MeasuredGain> gains;
+  for (auto gain = gains_.rbegin(); gain != gains_.rend(); ++gain) {
+    if (limit > 0 && static_cast<int>(gains.size()) == limit) break;
+    if (Fits(*gain, filter)) gains.push_back(*gain);
+  }
+  return gains;
+}
+
+absl::StatusOr<int64_t> FakeStore::ForgetGains(const GainFilter& filter) {
+  MutexLock lock(&mu_);
+  const auto kept = std::remove_if(gains_.begin(), gains_.end(), [&](const v1::MeasuredGain& gain) {
+    return Fits(gain, filter);
+  });
+  const auto forgotten = static_cast<int64_t>(gains_.end() - kept);
+  gains_.erase(kept, gains_.end());
+  return forgotten;
 }
 
 absl::StatusOr<RunRow> FakeStore::ReadRun(const std::string& run_id) {

@@ -77,6 +77,10 @@ class FakeStore final : public Store {
   absl::StatusOr<std::map<std::string, std::string>> ReadWorkerOwners() override;
   absl::StatusOr<std::vector<TaskFaultRow>> ReadTaskFaults() override;
 
+  absl::StatusOr<std::vector<v1::MeasuredGain>> ReadGains(const GainFilter& filter,
+                                                          int limit) override;
+  absl::StatusOr<int64_t> ForgetGains(const GainFilter& filter) override;
+
   int schema_version() const override { return 1; }
   absl::Status Backup(const std::string& path) override;
 
@@ -127,6 +131,7 @@ class FakeStore final : public Store {
   std::map<std::string, std::string> blobs_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, v1::WorkerStatus> workers_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, std::string> owners_ ABSL_GUARDED_BY(mu_);
+  std::vector<v1::MeasuredGain> gains_ ABSL_GUARDED_BY(mu_);  // oldest first
 };
 
 }  // namespace ksearch

@@ -79,6 +79,8 @@ PromptFacts AttemptQuestion::Facts() const {
   facts.baseline_us.insert(known.baseline_us().begin(), known.baseline_us().end());
   facts.floor_us.insert(known.floor_us().begin(), known.floor_us().end());
   facts.peaks = known.peaks();
+  const v1::MemorySnapshot& memory = context_.config.memory_snapshot();
+  facts.priors.assign(memory.priors().begin(), memory.priors().end());
   return facts;
 }
 
