@@ -207,6 +207,7 @@ absl::StatusOr<v1::RunConfig> CompleteRunConfig(const v1::RunConfig& request,
                               ", must be MEMORY_MODE_OFF, _READ or _READ_WRITE"));
   faults.Range("rounds", config.rounds(), 1, kMaxRounds);
   faults.Range("parallel", config.parallel(), 1, 256);
+  if (config.floor_share() != 0) faults.Range("floor_share", config.floor_share(), 0.1, 1);
   faults.Require(config.seed() > 0, "seed is 0, must be a whole number from 1");
   faults.Range("max_output_tokens", config.max_output_tokens(), 16, 1e6);
   for (const std::string& fault : unfit) faults.Require(false, fault);

@@ -446,6 +446,10 @@ absl::Status SearchRun::Take(const StepOutput& output) {
       RETURN_IF_ERROR(Hold(kBaselineTag, specs_.Baseline(*baseline)).status());
     }
   }
+  if (output.reopened) {
+    state_.set_strategy_finished(false);
+    state_.clear_finish_reason();
+  }
   if (output.finished) {
     state_.set_strategy_finished(true);
     state_.set_strategy_failed(output.failed);

@@ -156,6 +156,7 @@ v1::ScreenedProgram EvaluationLog::Record(const v1::JobResult& result,
                                           const std::string& candidate_id,
                                           const v1::Sources& sources, int round) {
   v1::ScreenedProgram program = ScreenedProgramOf(result, candidate_id, round, rules_.preset);
+  if (rules_.floor_share > 0 && program.passed()) program.set_floor_share(FloorShare(result));
   state_.set_candidates(state_.candidates() + 1);
   NoteBaselines(result, &state_);
   NotePeaks(result, &state_);
@@ -175,6 +176,24 @@ v1::ScreenedProgram EvaluationLog::Record(const v1::JobResult& result,
 const v1::ScreenedProgram* EvaluationLog::Find(const std::string& candidate_id) const {
   const auto known = state_.screened().find(candidate_id);
   return known == state_.screened().end() ? nullptr : &known->second;
+}
+
+bool EvaluationLog::IsAtFloor(const v1::ScreenedProgram& program) const {
+  return rules_.floor_share > 0 && program.passed() && program.floor_share() >= rules_.floor_share;
+}
+
+const v1::ScreenedProgram* EvaluationLog::FindAtFloor() const {
+  if (rules_.floor_share <= 0) return nullptr;
+  const v1::ScreenedProgram* nearest = nullptr;
+  for (const auto& [id, program] : state_.screened()) {
+    if (!IsAtFloor(program)) continue;
+    // By id at last, so that the order of a hash map decides nothing.
+    if (nearest == nullptr || program.floor_share() > nearest->floor_share() ||
+        (program.floor_share() == nearest->floor_share() && id < nearest->candidate_id())) {
+      nearest = &program;
+    }
+  }
+  return nearest;
 }
 
 bool EvaluationLog::WantsProfile(const v1::ScreenedProgram& program, bool shown) const {

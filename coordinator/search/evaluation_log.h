@@ -52,6 +52,11 @@ class EvaluationLog {
   // without a result unless the rules keep it.
   const v1::ScreenedProgram* Find(const std::string& candidate_id) const;
 
+  // ---- an end near the floor (RunConfig.floor_share)
+  bool IsAtFloor(const v1::ScreenedProgram& program) const;
+  // The one that is nearest among the programs at the floor that stand; null: there is none.
+  const v1::ScreenedProgram* FindAtFloor() const;
+
   // ---- profiles (profiling.h)
   bool WantsProfile(const v1::ScreenedProgram& program, bool shown) const;
   ProfileCandidate ProfilingOf(const v1::ScreenedProgram& program,

@@ -15,6 +15,8 @@ struct EvaluationRules {
   v1::ProfilePolicy profile = v1::PROFILE_POLICY_UNSPECIFIED;
   bool shows_profiles = false;  // prompts do: PROFILE_POLICY_AUTO asks for profiles
   bool examine_new_bests = false;
+  // RunConfig.floor_share; 0: never.
+  double floor_share = 0;
   // Whether the log keeps results, short ones, beside the programs' ids. Else whoever shows a
   // program reads it from a ProgramShelf.
   bool keeps_results = false;

@@ -69,6 +69,16 @@ double ScoreError(const v1::JobResult& result) {
   return result.workloads_size() > 0 ? std::sqrt(squares) / result.workloads_size() : 0;
 }
 
+double FloorShare(const v1::JobResult& result) {
+  double logs = 0;
+  for (const v1::WorkloadResult& workload : result.workloads()) {
+    const double latency_us = workload.candidate().median_us();
+    if (!(latency_us > 0) || !(workload.floor_us() > 0)) return 0;
+    logs += std::log(workload.floor_us() / latency_us);
+  }
+  return result.workloads_size() > 0 ? std::exp(logs / result.workloads_size()) : 0;
+}
+
 std::string OutcomeLine(const v1::JobResult& result) {
   std::string line = OutcomeWord(result.outcome());
   if (result.outcome() == v1::OUTCOME_PASSED && result.suspicions_size() > 0) {

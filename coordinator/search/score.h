@@ -29,6 +29,10 @@ Score ScoreOf(const v1::JobResult& result, v1::Preset preset);
 // workloads of baseline / candidate, from the intervals of the medians. 0: no intervals.
 double ScoreError(const v1::JobResult& result);
 
+// Geometric mean over workloads of floor / latency, the floor being the time that no call on the
+// device can beat. 0: there is a workload that was not timed, or whose floor is not known.
+double FloorShare(const v1::JobResult& result);
+
 // "compile_error: first diagnostic" on one line of at most 300 bytes, for people and as a lesson.
 std::string OutcomeLine(const v1::JobResult& result);
 

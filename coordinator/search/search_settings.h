@@ -32,6 +32,7 @@ struct SearchSettings {
     task = context.task.name();
     evaluation.on_gpu = context.task.device() == v1::DEVICE_CLASS_CUDA;
     evaluation.profile = config.profile();
+    evaluation.floor_share = config.floor_share();
     evaluation.keeps_results = true;
     evaluation.seed_node = kRootId;
   }

@@ -79,6 +79,8 @@ struct StepOutput {
   std::vector<v1::RunEvent> events;  // kind, text, cycle, round, node_id, candidate_id, score
   bool finished = false;             // nothing more will be asked; reason below
   std::string finish_reason;
+  // A search that had finished goes on: what it finished for was refused by a confirmation.
+  bool reopened = false;
   // Finished for want of something outside the search (the model): the run is FAILED, and Restore
   // may take it up again.
   bool failed = false;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "common/identity.h"
 #include "coordinator/world_model/text.h"
 #include "coordinator/world_model/world_model.h"
@@ -30,6 +31,11 @@ v1::RunEvent* AddEvent(v1::RunEvent::Kind kind, absl::string_view text, const v1
   event->set_round(cycle.round());
   event->set_node_id(cycle.node_id());
   return event;
+}
+
+std::string AtFloorText(const v1::ScreenedProgram& program) {
+  return absl::StrFormat("program %s runs at %.0f %% of the fastest possible",
+                         program.candidate_id().substr(0, 12), 100 * program.floor_share());
 }
 
 void TellVerdict(const v1::ScreenedProgram& program, v1::RunEvent* event) {

@@ -19,6 +19,9 @@ v1::RunEvent* AddEvent(v1::RunEvent::Kind kind, absl::string_view text, StepOutp
 v1::RunEvent* AddEvent(v1::RunEvent::Kind kind, absl::string_view text, const v1::CycleState& cycle,
                        StepOutput* out);
 
+// "a program runs at 96 % of the floor": why nothing new begins.
+std::string AtFloorText(const v1::ScreenedProgram& program);
+
 // Turns `event` into CANDIDATE_PASSED or CANDIDATE_FAILED.
 void TellVerdict(const v1::ScreenedProgram& program, v1::RunEvent* event);
 

@@ -69,6 +69,13 @@ StepOutput WorldModelStrategy::OnConfirmed(const Confirmation& confirmation) {
                                                          confirmation.rival_id));
   if (confirmed.refused()) {
     Withdraw(confirmation.candidate_id, confirmed, &out);
+    // It had finished for a program that was near the floor.
+    if (settings_.evaluation.floor_share > 0 && state_.stage() == v1::SearchState::FINISHED &&
+        rounds_left() && log().FindAtFloor() == nullptr) {
+      state_.set_stage(state_.resume_stage());
+      state_.clear_finish_reason();
+      out.reopened = true;
+    }
   } else if (confirmed.has_speedup()) {
     const int64_t before = state_.world_model().revision();
     NoteConfirmedSpeedup(state_.mutable_world_model(), confirmation.candidate_id,

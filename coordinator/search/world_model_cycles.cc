@@ -80,10 +80,14 @@ void WorldModelStrategy::EndAttempt(const v1::ScreenedProgram* program, const st
                              cycle->progress().best_score(), 100 * settings_.dominated_ratio),
              *cycle, out);
   }
+  const v1::ScreenedProgram* at_floor = log().FindAtFloor();
+  if (at_floor != nullptr && !effect.stagnant && !dominated) {
+    AddEvent(v1::RunEvent::NOTE, absl::StrCat("ends: ", AtFloorText(*at_floor)), *cycle, out);
+  }
   // Closed meanwhile: confirmations refused one program of it after the other.
   const v1::Node* node = FindNode(state_.world_model(), cycle->node_id());
   const bool closed = node != nullptr && node->closed_too_hard();
-  if (effect.stagnant || dominated || closed || !rounds_left()) {
+  if (effect.stagnant || dominated || closed || !rounds_left() || at_floor != nullptr) {
     EndCycle(cycle, out);
   } else {
     BeginAttempt(cycle);
@@ -117,7 +121,8 @@ void WorldModelStrategy::EndCycle(v1::CycleState* cycle, StepOutput* out) {
              *cycle, out);
     cycle->set_phase(v1::CycleState::TOO_HARD);
   }
-  if (!policy_->RevisesAtTheEnd() && !rounds_left()) RemoveCycle(cycle->cycle());
+  const bool last = !rounds_left() || log().FindAtFloor() != nullptr;
+  if (!policy_->RevisesAtTheEnd() && last) RemoveCycle(cycle->cycle());
 }
 
 void WorldModelStrategy::RemoveCycle(int cycle) {

@@ -320,6 +320,10 @@ void WorldModelStrategy::Advance(StepOutput* out) {
       }
       log().ScreenMoreSeeds(context_.config, out);
     } else if (state_.stage() == v1::SearchState::INIT && state_.init_call() == 0) {
+      if (const v1::ScreenedProgram* at_floor = log().FindAtFloor(); at_floor != nullptr) {
+        Finish(v1::SearchState::FINISHED, AtFloorText(*at_floor));
+        break;
+      }
       state_.set_init_call(Ask(calls_->Init(state_), out));
     } else if (state_.stage() == v1::SearchState::CYCLING) {
       std::vector<int> numbers;
@@ -391,12 +395,14 @@ bool WorldModelStrategy::ServeScreen(v1::CycleState* cycle, StepOutput* out) {
 
 bool WorldModelStrategy::StartCycle(StepOutput* out) {
   const bool free_slot = state_.cycles_size() < settings_.parallel;
-  if (!rounds_left()) {
+  const v1::ScreenedProgram* at_floor = log().FindAtFloor();
+  if (!rounds_left() || at_floor != nullptr) {
     // Intents that no round is left for are not asked for again.
     if (state_.propose().call_number() == 0) state_.set_proposing(false);
     if (state_.cycles_size() > 0 || state_.proposing()) return false;
     Finish(v1::SearchState::FINISHED,
-           absl::StrCat("budget of ", settings_.rounds, " rounds is spent"));
+           rounds_left() ? AtFloorText(*at_floor)
+                         : absl::StrCat("budget of ", settings_.rounds, " rounds is spent"));
     return false;
   }
   const std::unique_ptr<TreeReviser> reviser = Reviser(out);

@@ -31,6 +31,7 @@ EvaluationRules RulesOf(const SearchContext& context, const AttemptPolicy& polic
   rules.profile = context.config.profile();
   rules.shows_profiles = policy.shows_results();
   rules.examine_new_bests = rules.on_gpu && context.config.evaluation().examine_new_bests();
+  rules.floor_share = context.config.floor_share();
   return rules;
 }
 
@@ -388,6 +389,12 @@ StepOutput AttemptSearch::OnConfirmed(const Confirmation& confirmation) {
     AddEvent(v1::RunEvent::NOTE,
              absl::StrCat("nothing is built on it any more: ", RefusalLine(confirmed)), &out)
         ->set_candidate_id(confirmation.candidate_id);
+    // It had finished for a program that was near the floor.
+    if (state_.stage() == State::FINISHED && rounds_left() && log().FindAtFloor() == nullptr) {
+      state_.set_stage(state_.resume_stage());
+      state_.clear_finish_reason();
+      out.reopened = true;
+    }
   }
   Advance(&out);
   return out;
@@ -448,13 +455,19 @@ void AttemptSearch::Advance(StepOutput* out) {
     }
     ServeNotes(out);
     if (state_.stage() == State::ATTEMPTING && rounds_left() &&
-        state_.attempts_size() < parallel_ && policy_->MayBegin(state_)) {
+        state_.attempts_size() < parallel_ && log().FindAtFloor() == nullptr &&
+        policy_->MayBegin(state_)) {
       BeginAttempt();
       changed = true;
     }
   }
-  if (state_.stage() == State::ATTEMPTING && !rounds_left() && state_.attempts_size() == 0) {
-    Finish(State::FINISHED, absl::StrCat("budget of ", rounds_, " rounds is spent"));
+  if (state_.stage() == State::ATTEMPTING && state_.attempts_size() == 0) {
+    const v1::ScreenedProgram* at_floor = log().FindAtFloor();
+    if (!rounds_left()) {
+      Finish(State::FINISHED, absl::StrCat("budget of ", rounds_, " rounds is spent"));
+    } else if (at_floor != nullptr) {
+      Finish(State::FINISHED, AtFloorText(*at_floor));
+    }
   }
   out->finished = state_.stage() == State::FINISHED || state_.stage() == State::FAILED;
   out->failed = state_.stage() == State::FAILED;
@@ -477,7 +490,8 @@ void AttemptSearch::BeginAttempt() {
 }
 
 void AttemptSearch::ServeNotes(StepOutput* out) {
-  while (state_.stage() == State::ATTEMPTING && rounds_left() && state_.notes_size() < kMaxNotes) {
+  while (state_.stage() == State::ATTEMPTING && rounds_left() && state_.notes_size() < kMaxNotes &&
+         log().FindAtFloor() == nullptr) {
     std::optional<v1::NoteState> wanted = policy_->WantedNote(state_);
     if (!wanted.has_value()) break;
     *state_.add_notes() = *std::move(wanted);
