@@ -44,6 +44,16 @@ void AddGuidanceOptions(CLI::App* app, v1::RunConfig* run) {
       "--memory-within-benchmark", [run] { run->mutable_memory()->set_within_benchmark(true); },
       "also show what was measured on tasks of the same benchmark; scores on it are then not "
       "comparable");
+  app->add_flag_callback(
+      "--judge", [run] { run->set_judge(true); },
+      "before each attempt at a working program, ask a judge for one bottleneck, one method and "
+      "one plan");
+  app->add_option_function<double>(
+         "--floor-share", [run](const double& v) { run->set_floor_share(v); },
+         "end a cycle, or a search without cycles, at this share of the fastest possible, e.g. "
+         "0.95 "
+         "(default: never)")
+      ->check(CLI::Range(0.1, 1.0));
 }
 
 void AddMemoryCommand(CLI::App* memory, Options* options) {

@@ -10,7 +10,7 @@ class App;
 
 namespace ksearch {
 
-// --memory and --memory-within-benchmark of `run`.
+// --memory, --memory-within-benchmark, --judge and --floor-share of `run`.
 void AddGuidanceOptions(CLI::App* app, v1::RunConfig* run);
 
 // `memory ls`, `memory show` and `memory forget`.

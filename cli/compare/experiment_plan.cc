@@ -31,8 +31,8 @@ constexpr int kMostSessions = 20;
 // What an experiment may compare beside strategies. Budgets and measuring are not among it: arms
 // that differ in them cannot be compared.
 constexpr const char* kComparable[] = {
-    "provider",          "model",    "models",  "model_choice", "ucb", "reasoning_effort",
-    "max_output_tokens", "parallel", "profile", "memory"};
+    "provider",          "model",    "models",  "model_choice", "ucb",   "reasoning_effort",
+    "max_output_tokens", "parallel", "profile", "memory",       "judge", "floor_share"};
 // Fields of each run, set here.
 constexpr const char* kOfRuns[] = {"task", "seed", "trial"};
 // Fields that belong to one task.

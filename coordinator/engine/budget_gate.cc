@@ -74,7 +74,7 @@ std::string Used(const char* what, const std::string& used, const std::string& c
 
 std::vector<v1::ModelUse> AllUses(const v1::RunConfig& config) {
   std::vector<v1::ModelUse> uses(config.models().begin(), config.models().end());
-  for (const StrategyRole& known : RolesOf(config.strategy())) {
+  for (const StrategyRole& known : RolesOf(config)) {
     const std::string& role = known.name;
     if (std::any_of(config.models().begin(), config.models().end(),
                     [&](const v1::ModelUse& use) { return Serves(use, role); })) {

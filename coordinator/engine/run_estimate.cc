@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -26,7 +27,7 @@ struct RoleRule {
   double output_tokens;       // without reasoning effort
 };
 constexpr RoleRule kRules[] = {
-    {"world_model", 2500, 2500}, {"code", 4500, 4000}, {"notes", 4500, 800}};
+    {"world_model", 2500, 2500}, {"code", 4500, 4000}, {"notes", 4500, 800}, {"judge", 4500, 300}};
 
 double EffortFactor(const std::string& effort) {
   if (effort == "high" || effort == "xhigh" || effort == "max") return 4;
@@ -34,12 +35,12 @@ double EffortFactor(const std::string& effort) {
   return 1;
 }
 
-// Null: the strategy has no such role.
-const StrategyRole* FindRole(const v1::RunConfig& config, const std::string& role) {
-  for (const StrategyRole& known : RolesOf(config.strategy())) {
-    if (known.name == role) return &known;
+// nullopt: the run has no such role.
+std::optional<StrategyRole> FindRole(const v1::RunConfig& config, const std::string& role) {
+  for (const StrategyRole& known : RolesOf(config)) {
+    if (known.name == role) return known;
   }
-  return nullptr;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -56,8 +57,8 @@ v1::RunEstimate EstimateRun(const v1::RunConfig& config, const StepOutput& start
   const ChoiceRules rules = ChoiceRulesOf(config);
   bool unpriced = false;
   for (const RoleRule& rule : kRules) {
-    const StrategyRole* role = FindRole(config, rule.role);
-    if (role == nullptr) continue;
+    const std::optional<StrategyRole> role = FindRole(config, rule.role);
+    if (!role.has_value()) continue;
     const double calls =
         role->calls_a_round > 0 ? std::ceil(rounds * role->calls_a_round) : revisions;
     std::vector<v1::ModelUse> uses;
@@ -110,7 +111,7 @@ v1::RunEstimate EstimateRun(const v1::RunConfig& config, const StepOutput& start
     }
   }
   const auto assume = [&](std::string text) { estimate.add_assumptions(std::move(text)); };
-  assume(FindRole(config, kRules[0].role) != nullptr
+  assume(FindRole(config, kRules[0].role).has_value()
              ? absl::StrCat(config.rounds(),
                             " rounds, one code call each; a revision of the tree every ",
                             kRoundsPerCycle, " rounds, ", kCallsPerRevision,

@@ -59,7 +59,7 @@ void CheckMeasurement(const v1::MeasurePlan& plan, const v1::Limits& limits,
 }
 
 bool HasRole(const v1::RunConfig& config, const std::string& role) {
-  const std::vector<StrategyRole>& roles = RolesOf(config.strategy());
+  const std::vector<StrategyRole> roles = RolesOf(config);
   return role.empty() || std::any_of(roles.begin(), roles.end(),
                                      [&](const StrategyRole& known) { return known.name == role; });
 }
@@ -110,7 +110,7 @@ void CheckModels(const v1::RunConfig& config, SettingFaults* faults) {
     const v1::ModelUse& use = config.models(i);
     const std::string field = absl::StrCat("models[", i, "]");
     std::string roles;
-    for (const StrategyRole& role : RolesOf(config.strategy())) {
+    for (const StrategyRole& role : RolesOf(config)) {
       absl::StrAppend(&roles, role.name, ", ");
     }
     faults->Require(HasRole(config, use.role()),

@@ -8,6 +8,7 @@
 #include "coordinator/proposer/code_prompt_text.h"
 #include "coordinator/proposer/confirmation_text.h"
 #include "coordinator/proposer/evidence_text.h"
+#include "coordinator/proposer/judge_prompt.h"
 #include "coordinator/proposer/prompt_assembler.h"
 #include "coordinator/proposer/reply_form_text.h"
 #include "coordinator/proposer/reply_parser.h"
@@ -250,6 +251,8 @@ Prompt BuildAttemptPrompt(const PromptFacts& facts, const AttemptPromptContext& 
   assembler
       .Add(MakePart("direction", "Direction", DirectionText(facts, context), Priority::kRequired,
                     kDirectionTokens))
+      .Add(MakePart("verdict", "Verdict of the judge", VerdictText(facts, context.verdict),
+                    Priority::kRequired, kDirectionTokens))
       .Add(MakePart("request", "What to do now", RequestText(context), Priority::kRequired, 0))
       .Add(MakePart("complaint", "Complaint", ComplaintText(context), Priority::kRequired,
                     kComplaintTokens));

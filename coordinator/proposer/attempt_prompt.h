@@ -28,11 +28,12 @@ struct AttemptPromptContext {
   std::optional<ShownCode> failed;  // REPAIR: the program to repair; REFINE: not shown as code
   std::optional<v1::JobResult> failed_result;
   std::optional<v1::ConfirmedProgram> failed_confirmation;
-  std::vector<ShownCode> inspirations;  // other programs
-  std::string direction;                // by a model: what to do; may be empty
-  std::vector<std::string> notes;       // by models: what is known from other attempts
-  std::vector<std::string> history;     // a line for each earlier attempt, oldest first
-  int style = kStyleBest;               // REFINE, REPAIR
+  std::vector<ShownCode> inspirations;      // other programs
+  std::string direction;                    // by a model: what to do; may be empty
+  std::optional<v1::JudgeVerdict> verdict;  // on the program that is shown to be changed
+  std::vector<std::string> notes;           // by models: what is known from other attempts
+  std::vector<std::string> history;         // a line for each earlier attempt, oldest first
+  int style = kStyleBest;                   // REFINE, REPAIR
   // What the reply is to look like; WHOLE if no program is shown to change.
   v1::ReplyForm reply_form = v1::REPLY_FORM_WHOLE;
   // Non-empty: the previous reply was unusable for this reason; ask for the whole answer again.

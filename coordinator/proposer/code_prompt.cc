@@ -10,6 +10,7 @@
 #include "coordinator/proposer/code_prompt_text.h"
 #include "coordinator/proposer/confirmation_text.h"
 #include "coordinator/proposer/evidence_text.h"
+#include "coordinator/proposer/judge_prompt.h"
 #include "coordinator/proposer/prompt.h"
 #include "coordinator/proposer/prompt_assembler.h"
 #include "coordinator/proposer/reply_parser.h"
@@ -169,6 +170,8 @@ struct Sections {
     }
     action = {"action", "Chosen action", ActionText(context.node, facts.paper), Priority::kRequired,
               kActionTokens};
+    verdict = {"verdict", "Verdict of the judge", VerdictText(facts, context.verdict),
+               Priority::kRequired};
     attempt = {"attempt", "", AttemptText(context), Priority::kRequired};
     request = {"request", "What to do now", CodeRequestText(context, facts.paper),
                Priority::kRequired};
@@ -180,7 +183,7 @@ struct Sections {
   }
 
   PromptPart definition, entry, reference, workloads, tree, base, current, performance, packet,
-      failure, confirmation, action, attempt, request, complaint;
+      failure, confirmation, action, verdict, attempt, request, complaint;
 };
 
 // Role, rules, format and hints are the same for a whole run and stand in the system text; the task
@@ -227,6 +230,7 @@ Prompt DefaultPrompt(const PromptFacts& facts, const CodePromptContext& context)
       .Add(std::move(sections.confirmation))
       .Add(std::move(lessons))
       .Add(std::move(sections.action))
+      .Add(std::move(sections.verdict))
       .Add(std::move(sections.attempt))
       .Add(std::move(sections.request))
       .Add(std::move(sections.complaint));
@@ -267,6 +271,7 @@ Prompt PaperPrompt(const PromptFacts& facts, const CodePromptContext& context) {
         .Add(std::move(sections.failure));
   }
   if (context.kind != CodePromptKind::kImprove) assembler.Add(std::move(sections.action));
+  assembler.Add(std::move(sections.verdict));
   if (retry) assembler.Add(std::move(sections.attempt));
   sections.tree.priority = Priority::kUseful;
   assembler.Add(std::move(sections.request))

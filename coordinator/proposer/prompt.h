@@ -65,7 +65,8 @@ struct CodePromptContext {
   int attempts_hint = 5;
   const v1::WorldModel* world_model = nullptr;  // may be null
   std::vector<std::string> lessons;             // of this cycle's failed attempts, oldest first
-  std::string in_flight_text;  // a line on each other cycle under way; may be empty
+  std::string in_flight_text;               // a line on each other cycle under way; may be empty
+  std::optional<v1::JudgeVerdict> verdict;  // on the program that is shown to be changed
   // Non-empty: the previous reply was unusable for this reason; ask for the whole answer again.
   std::string complaint;
   std::string refused_reply;  // that reply, bounded; may be empty

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "coordinator/search/action_cycle.h"
 #include "coordinator/search/shown_state.h"
 #include "coordinator/world_model/world_model.h"
@@ -84,6 +85,39 @@ AskModel CallBuilder::Revise(const v1::SearchState& state, const v1::CycleState&
                         cycle.cycle(), cycle.cycle());
 }
 
+const v1::ScreenedProgram* CallBuilder::JudgedProgram(const v1::SearchState& state,
+                                                      const v1::CycleState& cycle) const {
+  const std::string& mends = cycle.mends_candidate_id();
+  if (!mends.empty() && cycle.last().candidate_id() == mends) return nullptr;
+  const auto parent = state.solutions().find(cycle.base_candidate_id());
+  const bool has_base = parent != state.solutions().end();
+  switch (NextPromptKind(cycle.progress(), has_base, HasProgram(cycle.last()))) {
+    case CodePromptKind::kImprove:
+      return &ImprovedProgram(cycle);
+    case CodePromptKind::kActionOnBase:
+      return &parent->second;
+    default:
+      return nullptr;
+  }
+}
+
+AskModel CallBuilder::Judge(const v1::SearchState& state, const v1::CycleState& cycle,
+                            const v1::ScreenedProgram& program) const {
+  JudgePromptContext context;
+  context.program = Shown(program);
+  context.result = program.result();
+  context.parent_result = ResultOf(state, cycle.base_candidate_id());
+  if (const v1::Node* node = FindNode(state.world_model(), cycle.node_id()); node != nullptr) {
+    context.intent = absl::StrCat(node->action().title(), "\n", node->action().description());
+  }
+  context.history.assign(cycle.lessons().begin(), cycle.lessons().end());
+  AskModel ask = JudgeQuestion(proposer_.judge, FactsAt(state), std::move(context), cycle.judge());
+  ask.labels.node_id = cycle.node_id();
+  ask.labels.attempt = cycle.progress().attempts() + 1;
+  ask.labels.cycle = cycle.cycle();
+  return ask;
+}
+
 AskModel CallBuilder::Code(const v1::SearchState& state, const v1::CycleState& cycle) const {
   const v1::CycleProgress& progress = cycle.progress();
   CodePromptContext context;
@@ -120,6 +154,9 @@ AskModel CallBuilder::Code(const v1::SearchState& state, const v1::CycleState& c
   context.complaint = cycle.complaint();
   context.refused_reply = cycle.refused_reply();
   AddToCode(state, cycle, &context);
+  if (const v1::ScreenedProgram* judged = JudgedProgram(state, cycle); judged != nullptr) {
+    context.verdict = VerdictOn(judged->candidate_id(), cycle.judge());
+  }
 
   Prompt prompt = proposer_.code_prompt(FactsAt(state), context);
   std::string purpose = "action";

@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "coordinator/proposer/prompt.h"
 #include "coordinator/search/code_answer.h"
+#include "coordinator/search/judge.h"
 #include "coordinator/search/search_settings.h"
 #include "coordinator/search/search_strategy.h"
 #include "proto/search_state.pb.h"
@@ -24,6 +25,7 @@ struct Proposer {
   std::function<std::vector<std::string>(const v1::Task&, const v1::JobResult&,
                                          const std::string& rival_id)>
       read_confirmation;
+  JudgeProposer judge = {};
 };
 
 // Turns the state of a search into model calls: which prompt, which code in which role, which
@@ -40,6 +42,13 @@ class CallBuilder {
   // REFINE or TOO-HARD, by the cycle's phase.
   AskModel Revise(const v1::SearchState& state, const v1::CycleState& cycle) const;
   AskModel Code(const v1::SearchState& state, const v1::CycleState& cycle) const;
+  // The program that the cycle's next attempt is to make faster; null: it starts from none, or
+  // repairs one.
+  const v1::ScreenedProgram* JudgedProgram(const v1::SearchState& state,
+                                           const v1::CycleState& cycle) const;
+  // The judge's look at `program`.
+  AskModel Judge(const v1::SearchState& state, const v1::CycleState& cycle,
+                 const v1::ScreenedProgram& program) const;
 
   const Proposer& proposer() const { return proposer_; }
 

@@ -6,6 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "coordinator/proposer/attempt_prompt.h"
 #include "coordinator/proposer/confirmation_text.h"
+#include "coordinator/proposer/judge_prompt.h"
 #include "coordinator/proposer/note_prompt.h"
 #include "coordinator/proposer/prompt.h"
 #include "coordinator/proposer/reply_parser.h"
@@ -34,12 +35,17 @@ ParseCode CodeParser(const SearchContext& context) {
   };
 }
 
+JudgeProposer Judge() {
+  return {BuildJudgePrompt, [](const std::string& reply) { return ParseVerdictReply(reply); }};
+}
+
 std::unique_ptr<SearchStrategy> MakeWorldModel(const SearchContext& context) {
   Proposer proposer;
   proposer.code_prompt = BuildCodePrompt;
   proposer.world_model_prompt = BuildWorldModelPrompt;
   proposer.parse_code = CodeParser(context);
   proposer.read_confirmation = ConfirmationFindings;
+  proposer.judge = Judge();
   EditReplyOptions options;
   options.clamp = MakeTreePolicy(context.config.world_model().preset())->ClampsEdits();
   proposer.parse_edits = [options](const std::string& reply) {
@@ -62,6 +68,7 @@ std::unique_ptr<SearchStrategy> MakeAttempts(const char* name, const SearchConte
     return ParsePointsReply(reply, wanted);
   };
   proposer.read_confirmation = ConfirmationFindings;
+  proposer.judge = Judge();
   return std::make_unique<AttemptSearch>(name, context, std::move(proposer), std::move(policy));
 }
 
@@ -174,6 +181,12 @@ bool HasTree(const v1::RunConfig& config) {
 const std::vector<StrategyRole>& RolesOf(absl::string_view strategy) {
   const Row* row = FindRow(strategy);
   return row == nullptr ? FindRow(kDefaultStrategy)->roles : row->roles;
+}
+
+std::vector<StrategyRole> RolesOf(const v1::RunConfig& config) {
+  std::vector<StrategyRole> roles = RolesOf(config.strategy());
+  if (config.judge()) roles.push_back({kJudgeRole, false, 1});
+  return roles;
 }
 
 bool WritesPrograms(absl::string_view strategy, absl::string_view role) {

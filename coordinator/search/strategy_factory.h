@@ -24,6 +24,8 @@ struct StrategyRole {
 // The roles of the strategy of that name (empty: the default one), in the order in which settings
 // and estimates list them. An unknown name has those of the default one.
 const std::vector<StrategyRole>& RolesOf(absl::string_view strategy);
+// The same of a run, with its judge if it has one.
+std::vector<StrategyRole> RolesOf(const v1::RunConfig& config);
 // False also for a role that the strategy does not have.
 bool WritesPrograms(absl::string_view strategy, absl::string_view role);
 

@@ -38,6 +38,7 @@ void WorldModelStrategy::BeginAttempt(v1::CycleState* cycle) {
   state_.set_rounds_started(state_.rounds_started() + 1);
   cycle->set_round(state_.rounds_started());
   cycle->set_phase(v1::CycleState::CODING);
+  cycle->clear_judge();
 }
 
 void WorldModelStrategy::EndAttempt(const v1::ScreenedProgram* program, const std::string& lesson,

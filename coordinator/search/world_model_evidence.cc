@@ -1,6 +1,6 @@
 // WorldModelStrategy: what other jobs than screenings and confirmations bring, the baseline's times
 // before the first question, and examination and profile of a program between its screening and the
-// end of its attempt.
+// end of its attempt; and what a judge says of a program before the next one.
 #include <optional>
 #include <utility>
 
@@ -44,6 +44,31 @@ void WorldModelStrategy::TakeExamined(const v1::ScreenedProgram& program,
     return;
   }
   EndAttempt(&program, lesson, cycle, out);
+}
+
+bool WorldModelStrategy::FoldVerdict(const ModelAnswer& answer, StepOutput* out) {
+  for (v1::CycleState& cycle : *state_.mutable_cycles()) {
+    if (answer.call_number == 0 || cycle.judge().call_number() != answer.call_number) continue;
+    v1::JudgeState* judge = cycle.mutable_judge();
+    if (answer.status.ok()) {
+      log().NoteAnswer();
+      AddEvent(v1::RunEvent::NOTE, TakeVerdict(calls_->proposer().judge, answer.reply.text, judge),
+               cycle, out);
+      return true;
+    }
+    judge->clear_call_number();
+    AddEvent(v1::RunEvent::NOTE,
+             absl::StrCat("model call ", answer.call_number, " failed: ", answer.status.ToString()),
+             cycle, out);
+    // It is asked for again when the search is taken up again.
+    if (const auto stop = log().NoteFailedCall(answer.status); stop.has_value()) {
+      Finish(v1::SearchState::FAILED, *stop);
+    } else {
+      GiveUpJudge(judge);
+    }
+    return true;
+  }
+  return false;
 }
 
 StepOutput WorldModelStrategy::OnProfiled(const ScreenResult& result) {

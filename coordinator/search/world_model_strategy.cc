@@ -59,6 +59,10 @@ StepOutput WorldModelStrategy::Start() {
 
 StepOutput WorldModelStrategy::OnAnswer(const ModelAnswer& answer) {
   StepOutput out;
+  if (FoldVerdict(answer, &out)) {
+    Advance(&out);
+    return out;
+  }
   if (!answer.status.ok()) {
     FoldFailedCall(answer, &out);
     Advance(&out);
@@ -345,7 +349,16 @@ void WorldModelStrategy::Advance(StepOutput* out) {
 // Returns true if the state changed in a way that may allow more.
 bool WorldModelStrategy::ServeCycle(v1::CycleState* cycle, StepOutput* out) {
   if (cycle->phase() == v1::CycleState::EVALUATING) return ServeScreen(cycle, out);
-  if (cycle->call_number() != 0) return false;
+  if (cycle->call_number() != 0 || cycle->judge().call_number() != 0) return false;
+  if (cycle->phase() == v1::CycleState::CODING) {
+    const v1::ScreenedProgram* judged = calls_->JudgedProgram(state_, *cycle);
+    if (WantsJudge(context_, judged, cycle->judge())) {
+      cycle->mutable_judge()->set_program_id(judged->candidate_id());
+      const AskModel question = calls_->Judge(state_, *cycle, *judged);
+      cycle->mutable_judge()->set_call_number(Ask(question, out));
+      return false;
+    }
+  }
   cycle->set_call_number(Ask(cycle->phase() == v1::CycleState::CODING
                                  ? calls_->Code(state_, *cycle)
                                  : calls_->Revise(state_, *cycle),

@@ -51,6 +51,8 @@ class WorldModelStrategy : public SearchStrategy {
   void FoldRevision(const absl::StatusOr<v1::EditScript>& script, v1::CycleState* cycle,
                     StepOutput* out);
   void FoldFailedCall(const ModelAnswer& answer, StepOutput* out);
+  // False: the call is no judge's.
+  bool FoldVerdict(const ModelAnswer& answer, StepOutput* out);
   // Has the program examined if it is to be; false: it is not. The attempt then ends with it later.
   bool BeginExamination(const v1::ScreenedProgram& program, const std::string& screen_tag,
                         v1::CycleState* cycle, StepOutput* out);

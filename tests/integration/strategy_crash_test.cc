@@ -88,6 +88,7 @@ struct Story {
   std::vector<std::string> evaluations;  // every job with its outcome, in order
   std::string state;                     // what the strategy remembers at the end, digested
   std::string tree;                      // of strategies that have one, digested
+  std::vector<std::string> gains;        // what the memory of gains has of it
   std::string best;
 };
 
@@ -153,6 +154,9 @@ class Search {
     story.evaluations = Rows(
         "SELECT kind || ' ' || candidate_id || ' ' || outcome FROM jobs JOIN results USING "
         "(job_id) WHERE kind <> 'JOB_KIND_CHECK' ORDER BY jobs.number");
+    story.gains = Rows(
+        "SELECT candidate_id || ' ' || bottleneck || ' ' || intent || ' ' || passed || ' ' || "
+        "ifnull(speedup, 0) FROM memory_gains ORDER BY number");
     auto database = Database::Open(StorePath(), Database::Mode::kReadOnly).value();
     v1::RunEngineState state;
     EXPECT_TRUE(state.ParseFromString(
@@ -208,8 +212,10 @@ void PrintTo(const Arm& arm, std::ostream* out) { *out << arm.name; }
 constexpr Arm kArms[] = {
     {"world_model", "strategy: 'world_model'"},
     {"paper", "strategy: 'world_model' world_model { preset: PRESET_PAPER }"},
+    {"judged", "strategy: 'world_model' judge: true"},
     {"best_of_n", "strategy: 'best_of_n'"},
     {"sequential", "strategy: 'sequential'"},
+    {"sequential_judged", "strategy: 'sequential' judge: true"},
     {"openevolve",
      "strategy: 'openevolve' openevolve { preset: 'oe-tuned' population: 12 islands: 3"
      " archive: 6 migration_interval: 2 reply_form: REPLY_FORM_WHOLE }"},
@@ -255,6 +261,7 @@ TEST_P(StrategyCrashTest, EndsAsIfNobodyHadBeenKilled) {
   ASSERT_GE(undisturbed.calls.size(), kRounds);
   ASSERT_GE(undisturbed.evaluations.size(), kRounds / 2);
   EXPECT_FALSE(undisturbed.best.empty());
+  EXPECT_GE(undisturbed.gains.size(), kRounds / 2);
 
   const int wanted = FromEnvironment("KSEARCH_CRASHES", 3);
   Rng rng(static_cast<uint64_t>(FromEnvironment("KSEARCH_CRASH_SEED", 1)));
@@ -280,6 +287,7 @@ TEST_P(StrategyCrashTest, EndsAsIfNobodyHadBeenKilled) {
     EXPECT_EQ(story.calls, undisturbed.calls);
     EXPECT_EQ(story.evaluations, undisturbed.evaluations);
     EXPECT_EQ(story.tree, undisturbed.tree);
+    EXPECT_EQ(story.gains, undisturbed.gains);
     EXPECT_EQ(story.best, undisturbed.best);
     EXPECT_EQ(story.state, undisturbed.state);
     lost_calls += search.LostCalls();

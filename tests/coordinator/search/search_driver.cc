@@ -63,6 +63,26 @@ std::string Text(const StepOutput& out) {
 
 }  // namespace
 
+JudgeProposer FakeJudge() {
+  JudgeProposer judge;
+  judge.prompt = [](const PromptFacts&, const JudgePromptContext& context) {
+    Prompt prompt;
+    prompt.user =
+        absl::StrCat("judge=[", CodeText(context.program), "]", ProfileText(context.result),
+                     Named(" intent", context.intent), Named(" complaint", context.complaint));
+    return prompt;
+  };
+  judge.parse = [](const std::string& reply) -> absl::StatusOr<v1::JudgeVerdict> {
+    if (absl::StartsWith(reply, "unusable")) return absl::InvalidArgumentError("no METHOD");
+    v1::JudgeVerdict verdict;
+    verdict.set_bottleneck(v1::BOTTLENECK_COMPUTE);
+    verdict.set_method(v1::INTENT_KIND_UNROLL);
+    verdict.set_plan(reply);
+    return verdict;
+  };
+  return judge;
+}
+
 Proposer FakeProposer() {
   Proposer proposer;
   proposer.code_prompt = [](const PromptFacts&, const CodePromptContext& context) {
@@ -77,9 +97,11 @@ Proposer FakeProposer() {
         ProfileText(context.parent_result), " attempt=", context.attempt,
         " lessons=", context.node.lessons_size(), " complaint=[", context.complaint, "]",
         ConfirmationText(context.confirmation), Named(" refused", context.refused_reply),
-        Named(" others", context.in_flight_text));
+        Named(" others", context.in_flight_text),
+        context.verdict.has_value() ? Named(" verdict", context.verdict->plan()) : "");
     return prompt;
   };
+  proposer.judge = FakeJudge();
   proposer.world_model_prompt = [](const PromptFacts&, const WorldModelPromptContext& context) {
     constexpr const char* kKinds[] = {"init", "propose", "refine", "too_hard"};
     Prompt prompt;
@@ -152,6 +174,13 @@ v1::JobResult FakeScreening(const v1::Sources& sources) {
   workload->set_outcome(v1::OUTCOME_PASSED);
   workload->mutable_baseline()->set_median_us(100);
   workload->mutable_candidate()->set_median_us(100 / score);
+  double floor_us = 0;
+  const size_t floor_at = text.find("floor=");
+  if (floor_at != std::string::npos &&
+      absl::SimpleAtod(text.substr(floor_at + 6, text.find(' ', floor_at) - floor_at - 6),
+                       &floor_us)) {
+    workload->set_floor_us(floor_us);
+  }
   return result;
 }
 

@@ -19,10 +19,14 @@ namespace ksearch {
 // program itself ("unusable..." has none), an edit reply is an EditScript as textproto.
 Proposer FakeProposer();
 
+// A prompt's text lists what it was built from; a reply is the plan ("unusable..." has none).
+JudgeProposer FakeJudge();
+
 // A context with one feedback workload in preset `paper` or default.
 SearchContext TestContext(bool paper, int rounds, int parallel = 1);
 
-// The outcome of screening a program whose text ends in " score=<x>" or " fail".
+// The outcome of screening a program whose text ends in " score=<x>" or " fail"; its latency is
+// 100 us / x, and its floor what "floor=<us> " in it says.
 v1::JobResult FakeScreening(const v1::Sources& sources);
 
 // Runs a strategy to its end by answering what it asks for. Replies come from `reply`; which of the

@@ -72,6 +72,9 @@ LandscapePlayer::Reply LandscapePlayer::Answer(const Question& question) const {
     case LandscapePrompt::Form::kProgram:
       reply.text = WriteProgram(prompt, &rng);
       break;
+    case LandscapePrompt::Form::kVerdict:
+      reply.text = WriteVerdict(prompt, &rng);
+      break;
     case LandscapePrompt::Form::kWords:
       reply.text = WriteWords(prompt, &rng);
       break;
@@ -100,6 +103,8 @@ std::string LandscapePlayer::WriteProgram(const LandscapePrompt& prompt, Rng* rn
     }
   } else if (!prompt.plan.empty() && Changed(base, prompt.plan) != base) {
     change = prompt.plan;
+  } else if (!prompt.verdict.empty() && Changed(base, prompt.verdict) != base) {
+    change = prompt.verdict;
   } else {
     std::optional<LandscapeChange> drawn;
     if (subject != nullptr && rng->NextDouble() < knowledge.borrows()) {
@@ -137,6 +142,14 @@ std::string LandscapePlayer::WriteProgram(const LandscapePrompt& prompt, Rng* rn
   code.remark = absl::StrFormat("%08x", static_cast<uint32_t>(rng->Next()));
   return absl::StrCat(words, "\n\n<file path=\"kernel.cpp\">\n", RenderProgram(landscape_, code),
                       "</file>\n");
+}
+
+std::string LandscapePlayer::WriteVerdict(const LandscapePrompt& prompt, Rng* rng) const {
+  const LandscapePoint& base =
+      prompt.subject.has_value() ? prompt.programs[*prompt.subject].point : landscape_.start();
+  std::optional<LandscapeChange> change = knowledge_.Draw(base, 1, {base}, prompt.tried, rng);
+  return absl::StrCat("BOTTLENECK: instructions\nMETHOD: tune\nPLAN: Make it ",
+                      change.has_value() ? WriteChange(landscape_, *change) : "as it is", ".\n");
 }
 
 std::string LandscapePlayer::WriteWords(const LandscapePrompt& prompt, Rng* rng) const {

@@ -37,6 +37,7 @@ class LandscapePlayer {
 
  private:
   std::string WriteProgram(const LandscapePrompt& prompt, Rng* rng) const;
+  std::string WriteVerdict(const LandscapePrompt& prompt, Rng* rng) const;
   std::string WriteWords(const LandscapePrompt& prompt, Rng* rng) const;
 
   const Landscape landscape_;

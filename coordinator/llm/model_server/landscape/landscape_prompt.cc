@@ -228,6 +228,8 @@ LandscapePrompt ReadPrompt(const Landscape& landscape, absl::string_view system,
   } else if (absl::StrContains(all, "\"decision_tree\": {")) {
     prompt.form = LandscapePrompt::Form::kInitialTree;
     prompt.max_new_nodes = 12;
+  } else if (absl::StrContains(all, "\nBOTTLENECK: ")) {
+    prompt.form = LandscapePrompt::Form::kVerdict;
   } else if (absl::StrContains(all, kFileTag)) {
     prompt.form = LandscapePrompt::Form::kProgram;
   }
@@ -249,6 +251,9 @@ LandscapePrompt ReadPrompt(const Landscape& landscape, absl::string_view system,
       if (absl::ConsumePrefix(&text, "Node: ")) {
         prompt.node = std::string(text.substr(0, text.find_first_of(" \n")));
       }
+    }
+    if (Names(section, {"verdict of the judge"})) {
+      prompt.verdict = ReadChange(landscape, section.text);
     }
     if (Names(section, {"attempts and what came", "lessons of"})) {
       for (absl::string_view line : absl::StrSplit(section.text, '\n')) {

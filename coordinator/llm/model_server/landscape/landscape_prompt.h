@@ -30,6 +30,7 @@ struct LandscapePrompt {
     kProgram,      // a program is asked for
     kInitialTree,  // the first world model
     kEdits,        // an edit script of the world model
+    kVerdict,      // a judge's bottleneck, method and plan
     kWords,        // anything else, such as notes, plans and advice
   };
   Form form = Form::kWords;
@@ -39,6 +40,8 @@ struct LandscapePrompt {
   std::optional<size_t> subject;
   // The chosen action's, or a plan's; empty: nothing says what to change.
   LandscapeChange plan;
+  // A judge's; the action comes first.
+  LandscapeChange verdict;
   // What earlier attempts are said to have tried.
   std::set<LandscapeStep> tried;
 

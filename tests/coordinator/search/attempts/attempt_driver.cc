@@ -63,10 +63,14 @@ AttemptProposer FakeAttemptProposer() {
     if (!context.notes.empty()) {
       absl::StrAppend(&prompt.user, " notes=", absl::StrJoin(context.notes, " / "));
     }
+    if (context.verdict.has_value()) {
+      absl::StrAppend(&prompt.user, " verdict=", context.verdict->plan());
+    }
     if (context.patch_failed) prompt.user += " misfit";
     if (!context.complaint.empty()) absl::StrAppend(&prompt.user, " complaint=", context.complaint);
     return prompt;
   };
+  proposer.judge = FakeJudge();
   proposer.parse_code = [](const std::string& reply,
                            v1::Language language) -> absl::StatusOr<v1::Sources> {
     if (absl::StartsWith(reply, "unusable")) return absl::InvalidArgumentError("no <file> block");

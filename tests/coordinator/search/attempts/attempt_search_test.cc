@@ -57,6 +57,7 @@ class AttemptPropertyTest : public testing::TestWithParam<std::tuple<bool, int>>
     context.config.set_profile(seed % 3 == 0 ? v1::PROFILE_POLICY_ALL : v1::PROFILE_POLICY_AUTO);
     context.config.mutable_evaluation()->set_time_baseline_first(seed % 5 != 0);
     context.config.mutable_evaluation()->set_examine_new_bests(true);
+    context.config.set_judge(seed % 3 == 1);
     if (seed % 4 == 1) {
       context.config.add_seed_solution()->set_path("kernel.cpp");
       context.config.mutable_seed_solution(0)->set_content(seed % 8 == 1 ? "seed score=0.6"
@@ -105,6 +106,7 @@ class AttemptPropertyTest : public testing::TestWithParam<std::tuple<bool, int>>
             << "screened twice: " << screen.tag;
       }
     }
+    for (const AskModel& ask : driver.asked) verdicts_ += ask.labels.purpose == "judge" ? 1 : 0;
     profiles_ += driver.profiled;
     examinations_ += driver.examined;
     return driver.transcript;
@@ -112,6 +114,7 @@ class AttemptPropertyTest : public testing::TestWithParam<std::tuple<bool, int>>
 
   int profiles_ = 0;
   int examinations_ = 0;
+  int verdicts_ = 0;
 };
 
 TEST_P(AttemptPropertyTest, InvariantsHoldAndARestartBeforeEveryEventChangesNothing) {
@@ -123,10 +126,186 @@ TEST_P(AttemptPropertyTest, InvariantsHoldAndARestartBeforeEveryEventChangesNoth
   }
   EXPECT_GT(profiles_, 20);
   EXPECT_GT(examinations_, 20);
+  if (!std::get<0>(GetParam())) {
+    EXPECT_GT(verdicts_, 20);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Strategies, AttemptPropertyTest,
                          testing::Combine(testing::Bool(), testing::Values(1, 4)));
+
+// ---------------------------------------------------------------- a judge (RunConfig.judge)
+
+SearchContext JudgedContext(int rounds, int parallel = 1) {
+  SearchContext context = AttemptContext(rounds, parallel);
+  context.config.set_judge(true);
+  return context;
+}
+
+// The n-th program scores n; the judge says "plan of CALL".
+std::string JudgedReply(const AskModel& ask) {
+  if (ask.role == kJudgeRole) return absl::StrCat("plan of ", ask.call_number);
+  return absl::StrCat("program score=", ask.labels.attempt);
+}
+
+TEST(AttemptJudgeTest, LooksAtEveryProgramThatIsToBeMadeFaster) {
+  AttemptDriver driver(JudgedContext(3), MakeSequential, JudgedReply);
+  driver.Start();
+  driver.Run();
+  EXPECT_THAT(driver.Calls(),
+              ElementsAre("sample/1", "judge/2", "improve/2", "judge/3", "improve/3"));
+  EXPECT_EQ(driver.asked[1].role, "judge");
+  EXPECT_THAT(driver.asked[1].user, HasSubstr("judge=[program score=1]"));
+  EXPECT_THAT(driver.asked[2].user, HasSubstr("verdict=plan of 2"));
+  EXPECT_THAT(driver.asked[3].user, HasSubstr("judge=[program score=2]"));
+  EXPECT_THAT(driver.asked[4].user, HasSubstr("verdict=plan of 4"));
+  EXPECT_THAT(driver.events,
+              testing::Contains(testing::Property(&v1::RunEvent::text,
+                                                  "judge: limited by compute; unroll: plan of 2")));
+}
+
+TEST(AttemptJudgeTest, IsAskedOnceMoreAndThenDoneWithout) {
+  AttemptDriver driver(JudgedContext(2), MakeSequential, [](const AskModel& ask) {
+    return ask.role == kJudgeRole ? "unusable" : JudgedReply(ask);
+  });
+  driver.Start();
+  driver.Run();
+  EXPECT_THAT(driver.Calls(), ElementsAre("sample/1", "judge/2", "judge/2", "improve/2"));
+  EXPECT_THAT(driver.asked[2].user, HasSubstr("complaint=[no METHOD]"));
+  EXPECT_THAT(driver.asked[3].user, Not(HasSubstr("verdict")));
+  EXPECT_EQ(driver.state().rounds_done(), 2);
+}
+
+TEST(AttemptJudgeTest, AFailedCallCostsTheVerdictAndNotTheAttempt) {
+  AttemptDriver driver(JudgedContext(2), MakeSequential, JudgedReply);
+  driver.fault = [](const AskModel& ask) {
+    return ask.role == kJudgeRole ? absl::UnavailableError("down") : absl::OkStatus();
+  };
+  driver.Start();
+  driver.Run();
+  EXPECT_FALSE(driver.failed());
+  EXPECT_THAT(driver.Calls(), ElementsAre("sample/1", "judge/2", "improve/2"));
+  EXPECT_EQ(driver.state().log().passed(), 2);
+}
+
+TEST(AttemptJudgeTest, AModelThatCannotBeUsedFailsTheRunAndIsAskedAgainOnResume) {
+  bool down = true;
+  AttemptDriver driver(JudgedContext(2), MakeSequential, JudgedReply);
+  driver.fault = [&](const AskModel& ask) {
+    return down && ask.role == kJudgeRole ? absl::UnauthenticatedError("no key") : absl::OkStatus();
+  };
+  driver.Start();
+  driver.Run();
+  EXPECT_TRUE(driver.failed());
+  down = false;
+  driver.Restart(JudgedContext(2));
+  driver.Run();
+  EXPECT_THAT(driver.Calls(), ElementsAre("sample/1", "judge/2", "judge/2", "improve/2"));
+}
+
+TEST(AttemptJudgeTest, TheVerdictStaysWhenTheProgramIsAskedForAgain) {
+  AttemptDriver driver(JudgedContext(2), MakeSequential, [](const AskModel& ask) {
+    return ask.call_number == 3 ? "unusable" : JudgedReply(ask);
+  });
+  driver.Start();
+  driver.Run();
+  EXPECT_THAT(driver.Calls(), ElementsAre("sample/1", "judge/2", "improve/2", "improve/2"));
+  EXPECT_THAT(driver.asked[3].user, HasSubstr("verdict=plan of 2"));
+}
+
+TEST(AttemptJudgeTest, AProgramThatFailedIsNotJudged) {
+  AttemptDriver driver(JudgedContext(3), MakeSequential, [](const AskModel& ask) {
+    return ask.role == kJudgeRole ? JudgedReply(ask) : "program fail";
+  });
+  driver.Start();
+  driver.Run();
+  for (const AskModel& ask : driver.asked) EXPECT_NE(ask.role, kJudgeRole);
+}
+
+TEST(AttemptJudgeTest, WithItEvenAStrategyThatHidesResultsIsProfiled) {
+  SearchContext context = JudgedContext(2);
+  context.task.set_device(v1::DEVICE_CLASS_CUDA);
+  context.config.set_profile(v1::PROFILE_POLICY_AUTO);
+  context.config.add_seed_solution()->set_path("kernel.cpp");
+  context.config.mutable_seed_solution(0)->set_content("seed score=0.6");
+  AttemptDriver driver(context, MakeBestOfN, JudgedReply);
+  driver.Start();
+  driver.Run();
+  EXPECT_THAT(driver.Calls(), ElementsAre("judge/1", "vary/1", "judge/2", "vary/2"));
+  EXPECT_THAT(driver.asked[0].user, HasSubstr("judge=[seed score=0.6] profile="));
+}
+
+// ---------------------------------------------------------------- an end near the floor
+
+SearchContext FloorContext(int rounds, int parallel = 1) {
+  SearchContext context = AttemptContext(rounds, parallel);
+  context.config.set_floor_share(0.9);
+  return context;
+}
+
+// The floor is 10 us, and the n-th program takes 100 us / n.
+std::string NearerAndNearer(const AskModel& ask) {
+  return absl::StrCat("floor=10 program score=", ask.labels.attempt);
+}
+
+TEST(AttemptFloorTest, NothingBeginsOnceAProgramIsNearTheFloor) {
+  for (const auto& make : {MakeSequential, MakeBestOfN}) {
+    AttemptDriver driver(FloorContext(30), make, NearerAndNearer);
+    driver.Start();
+    driver.Run();
+    EXPECT_TRUE(driver.finished());
+    EXPECT_FALSE(driver.failed());
+    EXPECT_EQ(driver.state().rounds_done(), 9);
+    EXPECT_THAT(driver.finish_reason(), HasSubstr("runs at 90 % of the fastest possible"));
+  }
+}
+
+TEST(AttemptFloorTest, WhatIsUnderWayIsFinishedAndCounted) {
+  AttemptDriver driver(FloorContext(30, 4), MakeBestOfN, NearerAndNearer);
+  driver.Start();
+  driver.Run();
+  EXPECT_EQ(driver.state().rounds_done(), 12);
+  EXPECT_EQ(driver.state().attempts_size(), 0);
+}
+
+TEST(AttemptFloorTest, WithoutAKnownFloorOrTheSettingItGoesOn) {
+  AttemptDriver unknown(FloorContext(12), MakeSequential, [](const AskModel& ask) {
+    return absl::StrCat("program score=", ask.labels.attempt);
+  });
+  unknown.Start();
+  unknown.Run();
+  EXPECT_EQ(unknown.state().rounds_done(), 12);
+  AttemptDriver unset(AttemptContext(12), MakeSequential, NearerAndNearer);
+  unset.Start();
+  unset.Run();
+  EXPECT_EQ(unset.state().rounds_done(), 12);
+}
+
+TEST(AttemptFloorTest, AGivenProgramAtTheFloorNeedsNoModel) {
+  SearchContext context = FloorContext(5);
+  context.config.add_seed_solution()->set_path("kernel.cpp");
+  context.config.mutable_seed_solution(0)->set_content("floor=95 seed score=1");
+  AttemptDriver driver(context, MakeSequential, NearerAndNearer);
+  driver.Start();
+  driver.Run();
+  EXPECT_TRUE(driver.finished());
+  EXPECT_THAT(driver.asked, testing::IsEmpty());
+}
+
+TEST(AttemptFloorTest, ARefusedProgramWasNotAtTheFloorAndTheSearchGoesOn) {
+  for (const bool restart : {false, true}) {
+    AttemptDriver driver(FloorContext(11), MakeSequential, NearerAndNearer);
+    driver.restart_before_every_step = restart;
+    driver.confirm = [](const v1::Sources& sources) {
+      return absl::EndsWith(sources.files(0).content(), "score=9") ? v1::OUTCOME_INCORRECT
+                                                                   : v1::OUTCOME_PASSED;
+    };
+    driver.Start();
+    driver.Run();
+    EXPECT_TRUE(driver.finished());
+    EXPECT_EQ(driver.state().rounds_done(), 10) << "the tenth is at the floor and stands";
+  }
+}
 
 TEST(AttemptSearchTest, AnUnusableReplyIsAskedForOnceMore) {
   AttemptDriver driver(AttemptContext(2), MakeSequential, [](const AskModel& ask) {

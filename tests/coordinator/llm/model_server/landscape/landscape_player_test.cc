@@ -219,6 +219,26 @@ TEST(LandscapePlayerTest, AnythingElseIsAnsweredByAListOfChangesToTheFirstProgra
   EXPECT_NE(Changed({1, 1, 1}, change), (LandscapePoint{1, 1, 1})) << reply;
 }
 
+TEST(LandscapePlayerTest, AJudgeNamesOneChangeWhichTheNextProgramMakes) {
+  const Landscape world = World();
+  const LandscapePlayer player(World());
+  const std::string program = Shown(world, {{1, 0, 0}, {}, ""});
+  const std::string verdict =
+      player
+          .Answer({"1", "Answer with three lines:\nBOTTLENECK: one of\nMETHOD: one of\nPLAN: words",
+                   absl::StrCat("# Program\n", program)})
+          .text;
+  EXPECT_THAT(verdict, testing::StartsWith("BOTTLENECK: instructions\nMETHOD: tune\nPLAN: Make"));
+  const LandscapeChange change = ReadChange(world, verdict);
+  EXPECT_EQ(change.size(), 1u) << verdict;
+  const std::string reply = player
+                                .Answer({"2", kCodeRules,
+                                         absl::StrCat("# Program to start from\n", program,
+                                                      "# Verdict of the judge\n", verdict)})
+                                .text;
+  EXPECT_EQ(CodeIn(world, reply).point, Changed({1, 0, 0}, change));
+}
+
 TEST(LandscapePlayerTest, ADirectionIsAPlan) {
   const Landscape world = World();
   const LandscapePlayer player(World());
