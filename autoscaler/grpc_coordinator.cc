@@ -21,11 +21,17 @@ class GrpcCoordinator final : public Coordinator {
     return reply;
   }
   absl::StatusOr<v1::ListWorkersReply> Workers() override {
-    v1::ListWorkersReply reply;
-    const auto context = ContextWithDeadline(kDeadline);
-    const grpc::Status status = stub_->ListWorkers(context.get(), v1::ListWorkersRequest(), &reply);
-    if (!status.ok()) return FromGrpc(status);
-    return reply;
+    v1::ListWorkersReply all;
+    v1::ListWorkersRequest request;
+    do {
+      v1::ListWorkersReply page;
+      const auto context = ContextWithDeadline(kDeadline);
+      const grpc::Status status = stub_->ListWorkers(context.get(), request, &page);
+      if (!status.ok()) return FromGrpc(status);
+      request.set_page_token(page.next_page_token());
+      all.MergeFrom(page);
+    } while (!request.page_token().empty());
+    return all;
   }
   absl::Status ReportPool(const v1::ReportPoolRequest& request) override {
     v1::ReportPoolReply reply;

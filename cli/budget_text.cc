@@ -47,7 +47,11 @@ std::string LedgerText(const v1::Ledger& ledger) {
   absl::StrAppend(&text, ledger.evaluations(), " evaluations; ",
                   OfCap(SecondsText(ledger.gpu_time()), ledger.has_gpu_time_cap(),
                         SecondsText(ledger.gpu_time_cap())),
-                  " on devices; ",
+                  " on devices",
+                  ledger.device_nano_usd() == 0
+                      ? ""
+                      : absl::StrCat(" (", MoneyText(ledger.device_nano_usd()), ")"),
+                  "; ",
                   OfCap(SecondsText(ledger.wall_time()), ledger.has_wall_time_cap(),
                         SecondsText(ledger.wall_time_cap())),
                   " active\n");

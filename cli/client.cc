@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "common/status_macros.h"
 
 namespace ksearch {
 
@@ -14,6 +15,21 @@ Client::Client(const std::string& address, const ClientAccess& access)
     : address_(address),
       tls_(!access.ca.empty()),
       stub_(v1::SearchService::NewStub(MakeChannel(address, access))) {}
+
+absl::StatusOr<v1::ListWorkersReply> Client::ListWorkers(bool gone, absl::Duration deadline) {
+  v1::ListWorkersReply all;
+  v1::ListWorkersRequest request;
+  request.set_gone(gone);
+  do {
+    ASSIGN_OR_RETURN(const v1::ListWorkersReply page,
+                     (Call<v1::ListWorkersRequest, v1::ListWorkersReply>(
+                         &v1::SearchService::Stub::ListWorkers, request, deadline)));
+    request.set_page_token(page.next_page_token());
+    all.MergeFrom(page);
+  } while (!request.page_token().empty());
+  all.clear_next_page_token();
+  return all;
+}
 
 absl::Status Client::Explain(const absl::Status& status) const {
   if (status.code() != absl::StatusCode::kUnavailable) return status;

@@ -32,6 +32,10 @@ class Client {
     return reply;
   }
 
+  // All pages of it.
+  absl::StatusOr<v1::ListWorkersReply> ListWorkers(bool gone = false,
+                                                   absl::Duration deadline = absl::Seconds(30));
+
   v1::SearchService::Stub& stub() { return *stub_; }
   absl::Status Explain(const absl::Status& status) const;
   const std::string& address() const { return address_; }

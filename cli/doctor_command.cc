@@ -262,8 +262,13 @@ std::vector<Finding> Examine(Client* client) {
                       facts->state_dir(), ", schema ", facts->schema_version())));
   Append(ExamineProviders(*facts), &findings);
   Append(ExamineSinks(*facts), &findings);
-  const auto workers = client->Call<v1::ListWorkersRequest, v1::ListWorkersReply>(
-      &Stub::ListWorkers, v1::ListWorkersRequest(), kReplyWithin);
+  if (facts->free_bytes() < facts->least_free_bytes()) {
+    findings.push_back(
+        Fix(absl::StrCat("the coordinator's disk is nearly full: ", facts->free_bytes(),
+                         " bytes are free in ", facts->state_dir(), ", so nothing new is started"),
+            "free some, or move old runs away: ksearch-coordinator --archive"));
+  }
+  const auto workers = client->ListWorkers(/*gone=*/false, kReplyWithin);
   const auto tasks = client->Call<v1::ListTasksRequest, v1::ListTasksReply>(
       &Stub::ListTasks, v1::ListTasksRequest(), kReplyWithin);
   for (const absl::Status& status : {workers.status(), tasks.status()}) {

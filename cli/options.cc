@@ -15,6 +15,7 @@
 #include "cli/memory_options.h"
 #include "common/language.h"
 #include "common/names.h"
+#include "common/run_priority.h"
 
 namespace ksearch {
 namespace {
@@ -93,6 +94,10 @@ void AddRun(CLI::App* app, Options* options) {
                  kMostRounds, [run](int v) { run->set_rounds(v); });
   BindCount<int>(app, "--parallel", "action cycles in flight (default 1)", kMostParallel,
                  [run](int v) { run->set_parallel(v); });
+  app->add_option_function<int>(
+         "--priority", [run](int v) { run->set_priority(v); },
+         "share of workers and of model calls beside other runs, 1 to 100 (default 10)")
+      ->check(CLI::Range(kLeastPriority, kMostPriority));
   BindCount<uint64_t>(app, "--seed", "seed of the search's random choices (default 1)", UINT64_MAX,
                       [run](uint64_t v) { run->set_seed(v); });
   app->add_option_function<std::string>(
@@ -286,19 +291,33 @@ void AddToken(CLI::App* app, Options* options) {
       ->default_val("ksearch-state/tokens.textproto");
   CLI::App* create = app->add_subcommand("create", "create a token and print it once");
   create->callback([options] { options->action = "create"; });
-  create->add_option("--role", options->role, "read, submit, admin or worker")
+  create->add_option("--role", options->role, "read, submit, admin, worker or join")
       ->required()
-      ->check(CLI::IsMember({"read", "submit", "admin", "worker"}));
+      ->check(CLI::IsMember({"read", "submit", "admin", "worker", "join"}));
+  create->add_option("--pool", options->pool, "only for workers of this pool (worker, join)");
   create->add_option("--name", options->name, "the owner's name, for the list");
   create->add_option("--days", options->days, "days until it expires (default 365)")
       ->check(CLI::Range(1, 36500));
-  create->add_option("--out", options->out, "write it to this new file instead of printing it");
-  app->add_subcommand("list", "tokens, without their secrets")->callback([options] {
-    options->action = "list";
-  });
-  CLI::App* revoke = app->add_subcommand("revoke", "revoke a token, also in a running coordinator");
+  CLI::Option* const out =
+      create->add_option("--out", options->out, "write it to this new file instead of printing it");
+  create
+      ->add_option("--access-file", options->access_file,
+                   "write it to this new file with all that a worker needs besides: --coordinator, "
+                   "--ca-file, --server-name and --pool; `ksearch-worker --access FILE` reads it")
+      ->excludes(out);
+  for (const char* name : {"list", "ls"}) {
+    app->add_subcommand(name, "tokens, without their secrets, and revoked workers")
+        ->callback([options] { options->action = "list"; });
+  }
+  CLI::App* revoke = app->add_subcommand(
+      "revoke", "revoke a token, or one worker's certificates, also in a running coordinator");
   revoke->callback([options] { options->action = "revoke"; });
-  revoke->add_option("id", options->token_id, "id of the token, see list")->required();
+  CLI::Option_group* const what = revoke->add_option_group("what");
+  what->add_option("id", options->token_id, "id of the token, see list");
+  CLI::Option* const of_worker = what->add_option(
+      "--worker", options->token_worker, "id of a worker that joined, see `ksearch workers`");
+  what->require_option(1);
+  revoke->add_flag("--undo", options->undo, "let the worker join again")->needs(of_worker);
 }
 
 void AddPki(CLI::App* app, Options* options) {

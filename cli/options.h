@@ -47,6 +47,10 @@ struct Options {
   std::string role;
   std::string name;
   std::string token_id;
+  std::string pool;
+  std::string access_file;   // to be written
+  std::string token_worker;  // to be revoked
+  bool undo = false;
   int days = 0;                    // 0: as the action's default
   std::string out;                 // folder, or file of a token; of best: folder, empty: none
   std::string ca_dir;              // where `pki init` put the authority

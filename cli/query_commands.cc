@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdio>
 #include <vector>
 
@@ -32,6 +33,29 @@ std::string LeavingText(const v1::WorkerReport& report) {
 
 std::string Age(const google::protobuf::Timestamp& since) {
   return absl::StrFormat("%.0fs ago", absl::ToDoubleSeconds(absl::Now() - FromProto(since)));
+}
+
+// Of a clock that is more than a minute off: times in its logs and results are not the
+// coordinator's.
+std::string ClockText(const v1::WorkerStatus& worker) {
+  const absl::Duration ahead = FromProto(worker.clock_ahead());
+  if (absl::AbsDuration(ahead) < absl::Minutes(1)) return "";
+  return absl::StrCat(worker.name(), ": its clock is ",
+                      absl::FormatDuration(absl::Trunc(absl::AbsDuration(ahead), absl::Seconds(1))),
+                      ahead > absl::ZeroDuration() ? " ahead of" : " behind",
+                      " the coordinator's\n");
+}
+
+std::string RefusalsText(const google::protobuf::RepeatedPtrField<v1::WorkerRefusal>& refusals) {
+  std::string text;
+  for (const v1::WorkerRefusal& refusal : refusals) {
+    absl::StrAppend(
+        &text, "not let in: ", refusal.worker_name().empty() ? "(no name)" : refusal.worker_name(),
+        ", ", Age(refusal.last_at()), " ago",
+        refusal.times() > 1 ? absl::StrCat(", ", refusal.times(), " times") : "", ": ",
+        refusal.reason(), "\n");
+  }
+  return text;
 }
 
 }  // namespace
@@ -202,12 +226,12 @@ int WorkersCommand(Client* client, const Options& options) {
     Print(absl::StrCat("asked ", options.drain_worker, " to finish and leave\n"));
     return kExitOk;
   }
-  v1::ListWorkersRequest request;
-  request.set_gone(options.gone_workers);
-  const auto reply =
-      client->Call<v1::ListWorkersRequest, v1::ListWorkersReply>(&Stub::ListWorkers, request);
+  auto reply = client->ListWorkers(options.gone_workers);
   if (!reply.ok()) return Fail(reply.status());
   if (options.json) return PrintJson(*reply);
+  std::stable_partition(reply->mutable_workers()->pointer_begin(),
+                        reply->mutable_workers()->pointer_end(),
+                        [](const v1::WorkerStatus* worker) { return worker->connected(); });
   std::string sick;
   std::vector<std::vector<std::string>> rows = {
       {"worker", "name", "state", "device", "cores", "leases", "done", "isolation", "last report"}};
@@ -232,6 +256,7 @@ int WorkersCommand(Client* client, const Options& options) {
                                  "+cgroup-", isolation.cgroup()),
                     worker.has_last_report_at() ? Age(worker.last_report_at()) : "-"});
     if (!worker.connected()) continue;
+    absl::StrAppend(&sick, ClockText(worker));
     for (const v1::SickDevice& device : worker.report().health().sick_devices()) {
       absl::StrAppend(&sick, worker.name(), ": ", device.device_id(),
                       " takes no jobs: ", device.reason(), "\n");
@@ -239,6 +264,7 @@ int WorkersCommand(Client* client, const Options& options) {
   }
   Print(Table(rows));
   Print(sick);
+  Print(RefusalsText(reply->refusals()));
   const std::string pools = PoolsText(reply->pools(), absl::Now());
   if (!pools.empty()) Print(absl::StrCat("\n", pools));
   return kExitOk;

@@ -3,10 +3,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "cli/commands.h"
@@ -43,19 +45,49 @@ absl::Status MakeFolderOf(const std::string& path) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::string> AccessFileText(const Options& options, const std::string& token) {
+  v1::AccessFile file;
+  file.set_token(token);
+  file.set_coordinator_address(options.coordinator);
+  file.set_server_name(options.access.server_name);
+  file.set_pool(options.pool);
+  if (options.access.ca_file.empty()) {
+    return absl::InvalidArgumentError(
+        "--access-file needs --ca-file: the certificate of the authority behind the coordinator's");
+  }
+  ASSIGN_OR_RETURN(*file.mutable_ca(), ReadFile(options.access.ca_file, 1 << 20));
+  if (!absl::StrContains(file.ca(), "-----BEGIN CERTIFICATE")) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(options.access.ca_file, " holds no CERTIFICATE in PEM form"));
+  }
+  return absl::StrCat("# proto-message: ksearch.v1.AccessFile\n",
+                      "# Written by `ksearch token create`. A secret: keep its mode 0600.\n",
+                      ToTextproto(file));
+}
+
 // Written before the record is: a token that nobody can read must not be in force.
 absl::Status Create(const Options& options, NewToken* made) {
   const absl::Time now = absl::Now();
   const int days = options.days > 0 ? options.days : kDefaultDays;
   *made =
       MakeAccessToken(*RoleOfName(options.role), options.name, now, now + absl::Hours(24) * days);
-  RETURN_IF_ERROR(MakeFolderOf(options.token_db));
-  if (!options.out.empty()) {
-    if (ReadFile(options.out, 1 << 20).ok()) {
-      return absl::FailedPreconditionError(
-          absl::StrCat(options.out, " exists; choose another file"));
+  if (!options.pool.empty()) {
+    if (made->record.role() != v1::ROLE_JOIN && made->record.role() != v1::ROLE_WORKER) {
+      return absl::InvalidArgumentError("--pool is for the roles worker and join");
     }
-    RETURN_IF_ERROR(WriteFileAtomically(options.out, made->token + "\n", 0600));
+    made->record.set_pool(options.pool);
+  }
+  RETURN_IF_ERROR(MakeFolderOf(options.token_db));
+  const std::string& file = options.access_file.empty() ? options.out : options.access_file;
+  if (!file.empty()) {
+    if (ReadFile(file, 1 << 20).ok()) {
+      return absl::FailedPreconditionError(absl::StrCat(file, " exists; choose another file"));
+    }
+    std::string text = made->token + "\n";
+    if (!options.access_file.empty()) {
+      ASSIGN_OR_RETURN(text, AccessFileText(options, made->token));
+    }
+    RETURN_IF_ERROR(WriteFileAtomically(file, text, 0600));
   } else {
     // Alone on stdout, so that `ksearch token create ... > file` is right too.
     if (options.json) {
@@ -74,8 +106,29 @@ absl::Status Create(const Options& options, NewToken* made) {
     *list->add_tokens() = made->record;
     return absl::OkStatus();
   });
-  if (!status.ok() && !options.out.empty()) ::unlink(options.out.c_str());
+  if (!status.ok() && !file.empty()) ::unlink(file.c_str());
   return status;
+}
+
+absl::Status RevokeWorker(const Options& options) {
+  const std::string& id = options.token_worker;
+  return UpdateTokenFile(options.token_db, [&options, &id](v1::AccessTokens* list) -> absl::Status {
+    auto* const revoked = list->mutable_revoked_workers();
+    const auto it = std::find_if(revoked->begin(), revoked->end(),
+                                 [&id](const auto& worker) { return worker.worker_id() == id; });
+    if (options.undo) {
+      if (it == revoked->end()) {
+        return absl::NotFoundError(absl::StrCat("worker ", id, " is not revoked"));
+      }
+      revoked->erase(it);
+      return absl::OkStatus();
+    }
+    if (it != revoked->end()) return absl::OkStatus();
+    v1::RevokedWorker* const worker = revoked->Add();
+    worker->set_worker_id(id);
+    *worker->mutable_revoked_at() = ToProto(absl::Now());
+    return absl::OkStatus();
+  });
 }
 
 absl::Status Revoke(const Options& options) {
@@ -96,13 +149,18 @@ int List(const Options& options) {
   if (options.json) {
     return PrintJson(*list);
   }
-  std::vector<std::vector<std::string>> rows = {{"id", "role", "name", "made", "state"}};
+  std::vector<std::vector<std::string>> rows = {{"id", "role", "name", "pool", "made", "state"}};
   for (const v1::AccessToken& token : list->tokens()) {
     rows.push_back({token.token_id(), std::string(RoleName(token.role())),
-                    token.name().empty() ? "-" : token.name(), Date(token.created_at()),
+                    token.name().empty() ? "-" : token.name(),
+                    token.pool().empty() ? "-" : token.pool(), Date(token.created_at()),
                     StateOf(token)});
   }
   std::fputs(Table(rows).c_str(), stdout);
+  for (const v1::RevokedWorker& worker : list->revoked_workers()) {
+    std::printf("worker %s revoked %s\n", worker.worker_id().c_str(),
+                Date(worker.revoked_at()).c_str());
+  }
   return kExitOk;
 }
 
@@ -110,6 +168,14 @@ int List(const Options& options) {
 
 int TokenCommand(Client* /*client*/, const Options& options) {
   if (options.action == "list") return List(options);
+  if (options.action == "revoke" && !options.token_worker.empty()) {
+    const absl::Status status = RevokeWorker(options);
+    if (!status.ok()) return Fail(status);
+    const char* const state = options.undo ? "may join" : "revoked";
+    if (options.json) return PrintJson({{"worker_id", options.token_worker}, {"state", state}});
+    std::printf("worker %s %s\n", options.token_worker.c_str(), state);
+    return kExitOk;
+  }
   if (options.action == "revoke") {
     const absl::Status status = Revoke(options);
     if (!status.ok()) return Fail(status);
@@ -120,11 +186,12 @@ int TokenCommand(Client* /*client*/, const Options& options) {
   NewToken made;
   const absl::Status status = Create(options, &made);
   if (!status.ok()) return Fail(status);
-  if (options.json && !options.out.empty()) {
+  const std::string& file = options.access_file.empty() ? options.out : options.access_file;
+  if (options.json && !file.empty()) {
     PrintJson({{"token_id", made.record.token_id()},
                {"role", options.role},
                {"expires_at", Date(made.record.expires_at())},
-               {"file", options.out}});
+               {"file", file}});
   }
   std::fprintf(stderr, "token %s, role %s, in %s; it is not shown again\n",
                made.record.token_id().c_str(), options.role.c_str(), options.token_db.c_str());

@@ -2,10 +2,12 @@
 
 #include <grpcpp/support/client_interceptor.h>
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 
 namespace ksearch {
@@ -23,34 +25,38 @@ constexpr int kConnectMillis = 5'000;
 constexpr int kHandshakeMillis = 10'000;
 constexpr int kMaxHeaderBytes = 8 << 10;
 
-// Adds the token to every call. Call credentials would not do: gRPC refuses to send them without
-// TLS, and on loopback there is none.
-class TokenInterceptor final : public grpc::experimental::Interceptor {
+using Headers = std::vector<std::pair<std::string, std::string>>;
+
+// Adds the token, and a worker's name, to every call. Call credentials would not do: gRPC refuses
+// to send them without TLS, and on loopback there is none.
+class HeaderInterceptor final : public grpc::experimental::Interceptor {
  public:
-  explicit TokenInterceptor(std::string header) : header_(std::move(header)) {}
+  explicit HeaderInterceptor(const Headers* headers) : headers_(headers) {}
   void Intercept(grpc::experimental::InterceptorBatchMethods* methods) override {
     if (methods->QueryInterceptionHookPoint(
             grpc::experimental::InterceptionHookPoints::PRE_SEND_INITIAL_METADATA)) {
-      methods->GetSendInitialMetadata()->insert({"authorization", header_});
+      for (const auto& [name, value] : *headers_) {
+        methods->GetSendInitialMetadata()->insert({name, value});
+      }
     }
     methods->Proceed();
   }
 
  private:
-  const std::string header_;
+  const Headers* const headers_;  // of the factory, which the channel keeps
 };
 
-class TokenInterceptorFactory final : public grpc::experimental::ClientInterceptorFactoryInterface {
+class HeaderInterceptorFactory final
+    : public grpc::experimental::ClientInterceptorFactoryInterface {
  public:
-  explicit TokenInterceptorFactory(const std::string& token)
-      : header_(absl::StrCat("Bearer ", token)) {}
+  explicit HeaderInterceptorFactory(Headers headers) : headers_(std::move(headers)) {}
   grpc::experimental::Interceptor* CreateClientInterceptor(
       grpc::experimental::ClientRpcInfo* /*info*/) override {
-    return new TokenInterceptor(header_);
+    return new HeaderInterceptor(&headers_);
   }
 
  private:
-  const std::string header_;
+  const Headers headers_;
 };
 
 std::shared_ptr<grpc::ChannelCredentials> Credentials(const ClientAccess& access) {
@@ -80,8 +86,17 @@ std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address, const Cli
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   if (!access.server_name.empty()) arguments.SetSslTargetNameOverride(access.server_name);
   std::vector<std::unique_ptr<grpc::experimental::ClientInterceptorFactoryInterface>> interceptors;
+  Headers headers;
   if (!access.token.empty()) {
-    interceptors.push_back(std::make_unique<TokenInterceptorFactory>(access.token));
+    headers.emplace_back("authorization", absl::StrCat("Bearer ", access.token));
+  }
+  // Header values are printable ASCII; what is no such name is left out.
+  if (!access.worker_name.empty() && access.worker_name.size() <= 64 &&
+      std::all_of(access.worker_name.begin(), access.worker_name.end(), absl::ascii_isgraph)) {
+    headers.emplace_back(std::string(kWorkerNameHeader), access.worker_name);
+  }
+  if (!headers.empty()) {
+    interceptors.push_back(std::make_unique<HeaderInterceptorFactory>(std::move(headers)));
   }
   return grpc::experimental::CreateCustomChannelWithInterceptors(
       address, Credentials(access), arguments, std::move(interceptors));

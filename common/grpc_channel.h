@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "common/access/client_access.h"
 
@@ -14,6 +15,9 @@ namespace ksearch {
 
 // Largest message either side accepts.
 inline constexpr int kMaxMessageBytes = 16 << 20;
+
+// Names a worker to a coordinator that refuses it (ClientAccess::worker_name); proves nothing.
+inline constexpr absl::string_view kWorkerNameHeader = "x-ksearch-worker";
 
 // A channel with keepalive (a silent peer is noticed within about 3 s), reconnect backoff capped
 // at 1 s, and the message limit above. TLS if `access` names a CA; its token goes with every call.

@@ -41,6 +41,7 @@
 #include "coordinator/llm/offline_factory.h"
 #include "coordinator/service/access/grpc_server.h"
 #include "coordinator/service/json_calls.h"
+#include "coordinator/service/refusal_board.h"
 #include "coordinator/service/result_watch.h"
 #include "coordinator/service/search_service.h"
 #include "coordinator/service/store_descriptions.h"
@@ -82,6 +83,9 @@ class GatewaySink final : public JobSink {
   void Submit(const std::string& run_id, const std::string& job_id,
               const v1::JobSpec& spec) override {
     gateway_->Submit(job_id, spec, 0, run_id);
+  }
+  void SetPriority(const std::string& run_id, int priority) override {
+    gateway_->SetPriority(run_id, priority);
   }
   void CancelQueued(const std::string& job_id) override {
     if (gateway_->State(job_id).phase == JobState::Phase::kQueued) gateway_->Cancel(job_id);
@@ -194,6 +198,10 @@ absl::Status RestoreJobs(Store* store, const AccessControl* access, WorkerGatewa
   std::erase_if(owners, [&](const auto& entry) { return !IsGoodOwner(access, entry.second); });
   ASSIGN_OR_RETURN(const auto task_faults, store->ReadTaskFaults());
   gateway->Restore(unfinished, std::move(owners), task_faults);
+  for (const std::string& run_id : active) {
+    ASSIGN_OR_RETURN(const RunRow run, store->ReadRun(run_id));
+    if (run.config.has_priority()) gateway->SetPriority(run_id, run.config.priority());
+  }
   for (const QueuedJob& job : unfinished) {
     // What only ended runs asked for waits until one of them is resumed.
     const auto run = std::find_if(job.run_ids.begin(), job.run_ids.end(),
@@ -220,8 +228,13 @@ absl::StatusOr<std::string> ScrapeText(SearchService* service, const dashboard::
                                        int open_pages) {
   dashboard::MetricsLook look;
   RETURN_IF_ERROR(FromGrpc(service->ListRuns(nullptr, nullptr, &look.runs)));
-  const v1::ListWorkersRequest staying;
-  RETURN_IF_ERROR(FromGrpc(service->ListWorkers(nullptr, &staying, &look.workers)));
+  v1::ListWorkersRequest staying;
+  do {
+    v1::ListWorkersReply page;
+    RETURN_IF_ERROR(FromGrpc(service->ListWorkers(nullptr, &staying, &page)));
+    staying.set_page_token(page.next_page_token());
+    look.workers.MergeFrom(page);
+  } while (!staying.page_token().empty());
   RETURN_IF_ERROR(FromGrpc(service->GetDemand(nullptr, nullptr, &look.demand)));
   const v1::ListJobsRequest all;
   RETURN_IF_ERROR(FromGrpc(service->ListJobs(nullptr, &all, &look.jobs)));
@@ -426,9 +439,18 @@ absl::Status Run(const v1::CoordinatorConfig& config, const CommandLineActions& 
   RETURN_IF_ERROR(RestoreJobs(store.get(), access.get(), &gateway, &unfinished_jobs));
 
   PoolBoard pools(clock);
+  const DiskWatch disk(config.state_dir(), config.least_free_bytes());
+  RefusalBoard refusals(clock);
+  const auto refused = [&refusals, publish](const std::string& name, const absl::Status& why) {
+    if (auto event = refusals.Note(name, why.message()); event.has_value()) publish(*event);
+  };
+  gateway.SetRefusalListener(refused);
+  gateway.SetPoolPrice([&pools](const std::string& pool) { return pools.NanoUsdPerHour(pool); });
+  ASSIGN_OR_RETURN(const std::unique_ptr<WorkerAuthority> authority,
+                   MakeWorkerAuthority(config, access.get()));
   SearchService::Parts parts = {store.get(), &runs, &gateway, tasks.get(),  &results,
                                 &models,     &feed, {},       access.get(), mailboxes,
-                                &pools,      {},    {}};
+                                &pools,      {},    {},       &refusals,    &disk};
   parts.facts = FactsOf(config, *store, models, clock);
   parts.sinks = [&sinks] {
     std::vector<v1::SinkFacts> facts;
@@ -445,10 +467,11 @@ absl::Status Run(const v1::CoordinatorConfig& config, const CommandLineActions& 
         run_id, most_bytes, clock.Now());
   };
   SearchService search_service(parts);
-  WorkerService worker_service(&gateway, access.get());
+  WorkerService worker_service(&gateway, access.get(), authority.get());
   if (access != nullptr) {
     access->SetEndedListener(
-        [&gateway](const std::string& token_id) { gateway.EndSessionsOf(token_id); });
+        [&gateway](const std::string& token_id) { gateway.EndSessionsOf(token_id); },
+        [&gateway](const std::string& worker_id) { gateway.EndSessionOfWorker(worker_id); });
   }
   const auto no_listener = absl::MakeCleanup([&access] {
     if (access != nullptr) access->SetEndedListener(nullptr);
@@ -460,7 +483,8 @@ absl::Status Run(const v1::CoordinatorConfig& config, const CommandLineActions& 
                    StartDashboard(config, actions, store.get(), &feed, &search_service, calls,
                                   counts, access.get()));
   ASSIGN_OR_RETURN(const std::unique_ptr<GrpcServer> server,
-                   GrpcServer::Start(config, access.get(), {&search_service, &worker_service}));
+                   GrpcServer::Start(config, access.get(), {&search_service, &worker_service},
+                                     authority.get(), refused));
   const std::string& address = server->address();
   RETURN_IF_ERROR(WriteFileAtomically(config.state_dir() + "/address", address + "\n"));
 

@@ -39,9 +39,9 @@ constexpr int kUnavailable = 5;
 constexpr char kUsage[] =
     "usage: ksearch-worker --coordinator HOST:PORT [--config FILE] [--state-dir DIR] [--name "
     "NAME]\n"
-    "                      [--slots N] [--compile-only] [--token-file FILE] [--ca-file FILE]\n"
-    "                      [--server-name NAME] [--idle-timeout T] [--lifetime T|auto]\n"
-    "                      [--leave-grace T]\n"
+    "                      [--slots N] [--compile-only] [--access FILE] [--token-file FILE]\n"
+    "                      [--ca-file FILE] [--server-name NAME] [--idle-timeout T]\n"
+    "                      [--lifetime T|auto] [--leave-grace T]\n"
     "       ksearch-worker --selftest [--json] [the arguments above]\n"
     "       ksearch-worker --check-config [the arguments above] | --version\n"
     "FILE is a WorkerConfig as textproto, .yaml or .json; arguments after it win. --check-config "

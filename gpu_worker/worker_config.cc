@@ -123,6 +123,22 @@ void CheckStay(const v1::WorkerConfig& config, std::vector<std::string>* faults)
   name("instance (KSEARCH_INSTANCE)", config.instance());
 }
 
+// The address and pool of the access file, where the configuration has none of its own.
+void TakeAccessFile(v1::WorkerConfig* config, std::vector<std::string>* faults) {
+  if (!config->token_file().empty() || config->has_tls()) {
+    faults->push_back("access_file stands in the place of token_file and tls: leave these out");
+  }
+  const auto file = ReadAccessFile(config->access_file());
+  if (!file.ok()) {
+    faults->push_back(absl::StrCat("access_file: ", file.status().message()));
+    return;
+  }
+  if (config->coordinator_address().empty()) {
+    config->set_coordinator_address(file->coordinator_address());
+  }
+  if (config->pool().empty()) config->set_pool(file->pool());
+}
+
 void CheckNumbers(const v1::WorkerConfig& config, std::vector<std::string>* faults) {
   const auto not_negative = [faults](absl::string_view field, int64_t value) {
     if (value < 0) faults->push_back(absl::StrCat(field, ": ", value, " must not be negative"));
@@ -223,6 +239,8 @@ absl::StatusOr<v1::WorkerConfig> LoadWorkerConfig(const std::vector<std::string>
       given.set_name(value);
     } else if (name == "--token-file") {
       given.set_token_file(value);
+    } else if (name == "--access") {
+      given.set_access_file(value);
     } else if (name == "--ca-file") {
       given.mutable_tls()->set_ca_file(value);
     } else if (name == "--server-name") {
@@ -246,7 +264,8 @@ absl::StatusOr<v1::WorkerConfig> LoadWorkerConfig(const std::vector<std::string>
       of_usage.push_back(absl::StrCat(
           "unknown argument ", name,
           " (known: --config, --coordinator, --state-dir, --name, --slots, --compile-only, "
-          "--token-file, --ca-file, --server-name, --idle-timeout, --lifetime, --leave-grace)"));
+          "--access, --token-file, --ca-file, --server-name, --idle-timeout, --lifetime, "
+          "--leave-grace)"));
     }
   }
   // A message of the file's would otherwise keep the fields that the flag leaves at zero.
@@ -269,6 +288,7 @@ absl::StatusOr<v1::WorkerConfig> LoadWorkerConfig(const std::vector<std::string>
   if (!config.has_leave_grace()) *config.mutable_leave_grace() = ToProto(kDefaultLeaveGrace);
   if (config.pool().empty()) config.set_pool(FromEnvironment("KSEARCH_POOL"));
   if (config.instance().empty()) config.set_instance(FromEnvironment("KSEARCH_INSTANCE"));
+  if (!config.access_file().empty()) TakeAccessFile(&config, &faults);
   if (need_coordinator || !config.coordinator_address().empty()) {
     CheckAddress(config.coordinator_address(),
                  given.coordinator_address().empty() ? &faults : &of_usage);
@@ -288,6 +308,12 @@ int SlotsOf(const v1::WorkerConfig& config, size_t devices) {
 }
 
 absl::StatusOr<ClientAccess> ReadWorkerAccess(const v1::WorkerConfig& config) {
+  if (!config.access_file().empty()) {
+    ASSIGN_OR_RETURN(const v1::AccessFile file, ReadAccessFile(config.access_file()));
+    ClientAccess access = AccessOf(file);
+    RETURN_IF_ERROR(CheckClientAccess(config.coordinator_address(), access));
+    return access;
+  }
   ClientAccessFiles files;
   files.token_file = config.token_file();
   files.ca_file = config.tls().ca_file();

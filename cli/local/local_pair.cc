@@ -52,8 +52,7 @@ Daemon::Files WorkerFiles(const LocalFolder& folder, const std::string& binary_f
 
 // The local worker, if the coordinator has it.
 std::optional<v1::WorkerStatus> FindWorker(Client* client) {
-  const auto workers = client->Call<v1::ListWorkersRequest, v1::ListWorkersReply>(
-      &Stub::ListWorkers, v1::ListWorkersRequest(), kCallTime);
+  const auto workers = client->ListWorkers(/*gone=*/false, kCallTime);
   if (!workers.ok()) return std::nullopt;
   for (const v1::WorkerStatus& worker : workers->workers()) {
     if (worker.name() == kLocalWorkerName && worker.connected()) return worker;

@@ -65,13 +65,16 @@ absl::string_view RoleName(v1::Role role) {
       return "admin";
     case v1::ROLE_WORKER:
       return "worker";
+    case v1::ROLE_JOIN:
+      return "join";
     default:
       return "";
   }
 }
 
 std::optional<v1::Role> RoleOfName(absl::string_view name) {
-  for (const v1::Role role : {v1::ROLE_READ, v1::ROLE_SUBMIT, v1::ROLE_ADMIN, v1::ROLE_WORKER}) {
+  for (const v1::Role role :
+       {v1::ROLE_READ, v1::ROLE_SUBMIT, v1::ROLE_ADMIN, v1::ROLE_WORKER, v1::ROLE_JOIN}) {
     if (name == RoleName(role)) return role;
   }
   return std::nullopt;
@@ -87,6 +90,8 @@ bool RoleCovers(v1::Role role, v1::Role needed) {
       return role == v1::ROLE_ADMIN;
     case v1::ROLE_WORKER:
       return role == v1::ROLE_WORKER;
+    case v1::ROLE_JOIN:
+      return role == v1::ROLE_JOIN;
     default:
       return false;
   }

@@ -28,7 +28,7 @@ std::optional<std::string> TokenIdOf(absl::string_view token);
 // Whether `token` is the one that the record was made for. Takes the same time whatever differs.
 bool TokenMatches(absl::string_view token, const v1::AccessToken& record);
 
-// "read", "submit", "admin", "worker" and back; nullopt and "" for anything else.
+// "read", "submit", "admin", "worker", "join" and back; nullopt and "" for anything else.
 absl::string_view RoleName(v1::Role role);
 std::optional<v1::Role> RoleOfName(absl::string_view name);
 

@@ -10,13 +10,17 @@
 #include <openssl/x509v3.h>
 
 #include <algorithm>
+#include <ctime>
 #include <memory>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "common/digest.h"
 #include "common/status_macros.h"
 
 namespace ksearch {
@@ -33,8 +37,12 @@ using Key = std::unique_ptr<EVP_PKEY, Freer<EVP_PKEY_free>>;
 using Certificate = std::unique_ptr<X509, Freer<X509_free>>;
 using Bio = std::unique_ptr<BIO, Freer<BIO_free>>;
 using Extension = std::unique_ptr<X509_EXTENSION, Freer<X509_EXTENSION_free>>;
+using Request = std::unique_ptr<X509_REQ, Freer<X509_REQ_free>>;
 
 constexpr char kWorkerUri[] = "ksearch://worker/";
+constexpr char kJoinedUri[] = "ksearch://joined/";
+constexpr size_t kMaxRequestBytes = 8 << 10;
+constexpr size_t kKeyIdDigits = 32;
 constexpr size_t kMaxNameBytes = 64;  // of a common name (RFC 5280, ub-common-name)
 
 absl::Status OpensslError(absl::string_view doing) {
@@ -135,6 +143,68 @@ absl::StatusOr<Certificate> Draft(absl::string_view name, absl::Time not_before,
   return certificate;
 }
 
+// The key of a request that is signed with it.
+absl::StatusOr<Key> KeyOfRequest(const std::string& signing_request) {
+  if (signing_request.size() > kMaxRequestBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("signing_request: more than ", kMaxRequestBytes, " bytes"));
+  }
+  const Bio bio(BIO_new_mem_buf(signing_request.data(), static_cast<int>(signing_request.size())));
+  const Request request(PEM_read_bio_X509_REQ(bio.get(), nullptr, NoPassword, nullptr));
+  Key key(request == nullptr ? nullptr : X509_REQ_get_pubkey(request.get()));
+  const bool p256 = key != nullptr && EVP_PKEY_get_base_id(key.get()) == EVP_PKEY_EC &&
+                    EVP_PKEY_get_bits(key.get()) == 256;
+  const bool own = p256 && X509_REQ_verify(request.get(), key.get()) == 1;
+  ERR_clear_error();
+  if (!own) {
+    return absl::InvalidArgumentError(
+        "signing_request: not a PKCS #10 request in PEM form, signed with its own P-256 key");
+  }
+  return key;
+}
+
+absl::StatusOr<std::string> KeyIdOf(EVP_PKEY* key) {
+  unsigned char* bytes = nullptr;
+  const int size = i2d_PUBKEY(key, &bytes);
+  if (size <= 0) return OpensslError("write a public key");
+  std::string id = Sha256Hex({reinterpret_cast<const char*>(bytes), static_cast<size_t>(size)});
+  OPENSSL_free(bytes);
+  id.resize(kKeyIdDigits);
+  return id;
+}
+
+struct Authority {
+  Certificate certificate;
+  Key key;
+};
+
+absl::StatusOr<Authority> ReadAuthority(const KeyPair& pair) {
+  Authority authority = {ReadCertificate(pair.certificate), ReadKey(pair.key)};
+  if (authority.certificate == nullptr || authority.key == nullptr ||
+      X509_check_private_key(authority.certificate.get(), authority.key.get()) != 1) {
+    ERR_clear_error();
+    return absl::InvalidArgumentError(
+        "the authority's certificate or key cannot be read, or they do not belong together");
+  }
+  return authority;
+}
+
+// Adds what a certificate for one peer has, and the issuer's signature.
+absl::Status Sign(const Authority& issuer, bool server, const std::string& names, X509* x509) {
+  X509_set_issuer_name(x509, X509_get_subject_name(issuer.certificate.get()));
+  const auto add = [&](int nid, const std::string& value) {
+    return AddExtension(x509, issuer.certificate.get(), nid, value);
+  };
+  RETURN_IF_ERROR(add(NID_basic_constraints, "critical,CA:FALSE"));
+  RETURN_IF_ERROR(add(NID_key_usage, "critical,digitalSignature"));
+  RETURN_IF_ERROR(add(NID_ext_key_usage, server ? "serverAuth" : "clientAuth"));
+  RETURN_IF_ERROR(add(NID_subject_key_identifier, "hash"));
+  RETURN_IF_ERROR(add(NID_authority_key_identifier, "keyid"));
+  RETURN_IF_ERROR(add(NID_subject_alt_name, names));
+  if (X509_sign(x509, issuer.key.get(), EVP_sha256()) == 0) return OpensslError("sign");
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<KeyPair> MakeAuthority(absl::string_view name, absl::Time not_before,
@@ -171,31 +241,87 @@ absl::StatusOr<KeyPair> IssueCertificate(const KeyPair& authority,
   }
   if (!server) names = {absl::StrCat("URI:", kWorkerUri, request.name)};
 
-  const Certificate issuer = ReadCertificate(authority.certificate);
-  const Key issuer_key = ReadKey(authority.key);
-  if (issuer == nullptr || issuer_key == nullptr ||
-      X509_check_private_key(issuer.get(), issuer_key.get()) != 1) {
-    ERR_clear_error();
-    return absl::InvalidArgumentError(
-        "the authority's certificate or key cannot be read, or they do not belong together");
-  }
+  ASSIGN_OR_RETURN(const Authority issuer, ReadAuthority(authority));
   const Key key(EVP_EC_gen("P-256"));
   if (key == nullptr) return OpensslError("make a key");
   ASSIGN_OR_RETURN(const Certificate certificate,
                    Draft(request.name, request.not_before, request.not_after, key.get()));
-  X509* const x509 = certificate.get();
-  X509_set_issuer_name(x509, X509_get_subject_name(issuer.get()));
-  const auto add = [&](int nid, const std::string& value) {
-    return AddExtension(x509, issuer.get(), nid, value);
-  };
-  RETURN_IF_ERROR(add(NID_basic_constraints, "critical,CA:FALSE"));
-  RETURN_IF_ERROR(add(NID_key_usage, "critical,digitalSignature"));
-  RETURN_IF_ERROR(add(NID_ext_key_usage, server ? "serverAuth" : "clientAuth"));
-  RETURN_IF_ERROR(add(NID_subject_key_identifier, "hash"));
-  RETURN_IF_ERROR(add(NID_authority_key_identifier, "keyid"));
-  RETURN_IF_ERROR(add(NID_subject_alt_name, absl::StrJoin(names, ",")));
-  if (X509_sign(x509, issuer_key.get(), EVP_sha256()) == 0) return OpensslError("sign");
-  return ToPem(x509, key.get());
+  RETURN_IF_ERROR(Sign(issuer, server, absl::StrJoin(names, ","), certificate.get()));
+  return ToPem(certificate.get(), key.get());
+}
+
+absl::StatusOr<std::string> MakeKey() {
+  const Key key(EVP_EC_gen("P-256"));
+  const Bio bio(BIO_new(BIO_s_mem()));
+  if (key == nullptr || PEM_write_bio_PKCS8PrivateKey(bio.get(), key.get(), nullptr, nullptr, 0,
+                                                      nullptr, nullptr) != 1) {
+    return OpensslError("make a key");
+  }
+  return TextOf(bio.get());
+}
+
+absl::StatusOr<std::string> MakeSigningRequest(const std::string& key_pem) {
+  const Key key = ReadKey(key_pem);
+  if (key == nullptr) {
+    ERR_clear_error();
+    return absl::InvalidArgumentError("no private key in PEM form");
+  }
+  const Request request(X509_REQ_new());
+  const Bio bio(BIO_new(BIO_s_mem()));
+  if (request == nullptr || X509_REQ_set_version(request.get(), X509_REQ_VERSION_1) != 1 ||
+      X509_REQ_set_pubkey(request.get(), key.get()) != 1 ||
+      X509_REQ_sign(request.get(), key.get(), EVP_sha256()) == 0 ||
+      PEM_write_bio_X509_REQ(bio.get(), request.get()) != 1) {
+    return OpensslError("make a signing request");
+  }
+  return TextOf(bio.get());
+}
+
+absl::StatusOr<std::string> KeyIdOfRequest(const std::string& signing_request) {
+  ASSIGN_OR_RETURN(const Key key, KeyOfRequest(signing_request));
+  return KeyIdOf(key.get());
+}
+
+absl::StatusOr<std::string> SignJoinedWorker(const KeyPair& authority,
+                                             const std::string& signing_request,
+                                             const JoinedWorker& who, absl::Time not_before) {
+  if (!IsName(who.token_id) || !IsName(who.worker_id)) {
+    return absl::InvalidArgumentError("worker_id: must be 1 to 64 of [A-Za-z0-9_.-]");
+  }
+  ASSIGN_OR_RETURN(const Key key, KeyOfRequest(signing_request));
+  ASSIGN_OR_RETURN(const std::string key_id, KeyIdOf(key.get()));
+  ASSIGN_OR_RETURN(const Authority issuer, ReadAuthority(authority));
+  ASSIGN_OR_RETURN(const Certificate certificate,
+                   Draft(who.worker_id, not_before, who.ends, key.get()));
+  RETURN_IF_ERROR(Sign(issuer, /*server=*/false,
+                       absl::StrCat("URI:", kJoinedUri, who.token_id, "/", who.worker_id, "/",
+                                    key_id, "/", absl::ToUnixSeconds(who.ends)),
+                       certificate.get()));
+  const Bio bio(BIO_new(BIO_s_mem()));
+  if (PEM_write_bio_X509(bio.get(), certificate.get()) != 1) return OpensslError("write PEM");
+  return TextOf(bio.get());
+}
+
+std::optional<JoinedWorker> JoinedWorkerOfUri(absl::string_view uri) {
+  if (!absl::ConsumePrefix(&uri, kJoinedUri)) return std::nullopt;
+  const std::vector<std::string> parts = absl::StrSplit(uri, '/');
+  int64_t ends = 0;
+  if (parts.size() != 4 || !IsName(parts[0]) || !IsName(parts[1]) ||
+      parts[2].size() != kKeyIdDigits || !IsName(parts[2]) || !absl::SimpleAtoi(parts[3], &ends)) {
+    return std::nullopt;
+  }
+  return JoinedWorker{parts[0], parts[1], parts[2], absl::FromUnixSeconds(ends)};
+}
+
+absl::StatusOr<absl::Time> EndOfCertificate(const std::string& pem) {
+  const Certificate certificate = ReadCertificate(pem);
+  ERR_clear_error();
+  std::tm ends = {};
+  if (certificate == nullptr ||
+      ASN1_TIME_to_tm(X509_get0_notAfter(certificate.get()), &ends) != 1) {
+    return absl::InvalidArgumentError("no certificate in PEM form");
+  }
+  return absl::FromTM(ends, absl::UTCTimeZone());
 }
 
 absl::Status CheckKeyPair(const KeyPair& pair, absl::Time now, absl::string_view what) {

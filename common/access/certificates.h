@@ -44,6 +44,33 @@ absl::StatusOr<KeyPair> IssueCertificate(const KeyPair& authority,
 // not valid at `now`.
 absl::Status CheckKeyPair(const KeyPair& pair, absl::Time now, absl::string_view what);
 
+// A new key, as in KeyPair::key.
+absl::StatusOr<std::string> MakeKey();
+// PKCS #10, PEM, signed with `key`; it names nobody. INVALID_ARGUMENT: `key` cannot be read.
+absl::StatusOr<std::string> MakeSigningRequest(const std::string& key);
+
+// What the certificate of a worker that joined says, in URI:ksearch://joined/TOKEN/WORKER/KEY/END,
+// so that it can be read off a connection without parsing the certificate on every call.
+struct JoinedWorker {
+  std::string token_id;  // of the join token
+  std::string worker_id;
+  std::string key_id;  // of the worker's public key: 32 hex digits
+  absl::Time ends;     // whole seconds
+};
+
+// The id of the key in a signing request. INVALID_ARGUMENT: not one in PEM form of at most 8 KiB,
+// not signed with its own key, or a key that is not P-256.
+absl::StatusOr<std::string> KeyIdOfRequest(const std::string& signing_request);
+// A certificate for the key of the request, which is checked like above; nothing else of it counts.
+// `who.key_id` is that key's. INVALID_ARGUMENT also: ids that are no names.
+absl::StatusOr<std::string> SignJoinedWorker(const KeyPair& authority,
+                                             const std::string& signing_request,
+                                             const JoinedWorker& who, absl::Time not_before);
+// nullopt for any other URI.
+std::optional<JoinedWorker> JoinedWorkerOfUri(absl::string_view uri);
+// Until when a certificate is valid. INVALID_ARGUMENT: it is none in PEM form.
+absl::StatusOr<absl::Time> EndOfCertificate(const std::string& certificate);
+
 // NAME of "ksearch://worker/NAME"; nullopt for any other URI.
 std::optional<std::string> WorkerNameOfUri(absl::string_view uri);
 

@@ -2,10 +2,15 @@
 
 #include <arpa/inet.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "common/access/access_token.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
@@ -62,6 +67,39 @@ absl::StatusOr<ClientAccess> ReadClientAccess(const ClientAccessFiles& files) {
     return absl::InvalidArgumentError(
         "tls: ca_file is missing: it says which certificates to believe");
   }
+  return access;
+}
+
+absl::StatusOr<v1::AccessFile> ReadAccessFile(const std::string& path) {
+  struct stat facts;
+  if (::stat(path.c_str(), &facts) != 0) return ErrnoStatus(errno, absl::StrCat("open ", path));
+  if ((facts.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+    return absl::FailedPreconditionError(
+        absl::StrFormat("%s holds a token, but its mode is %04o: others may read or change it. Run "
+                        "`chmod 600 %s`, and revoke the token if somebody may have seen it",
+                        path, facts.st_mode & 07777, path));
+  }
+  if (facts.st_uid != ::geteuid() && facts.st_uid != 0) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        path, " belongs to uid ", facts.st_uid, ", neither to this account (uid ", ::geteuid(),
+        ") nor to root: whoever owns it decides whom this program trusts"));
+  }
+  v1::AccessFile file;
+  RETURN_IF_ERROR(ReadTextproto(path, &file));
+  if (!TokenIdOf(file.token()).has_value()) {
+    return absl::InvalidArgumentError(absl::StrCat(path, ": token: no access token"));
+  }
+  if (!file.ca().empty() && !absl::StrContains(file.ca(), "-----BEGIN CERTIFICATE")) {
+    return absl::InvalidArgumentError(absl::StrCat(path, ": ca: no certificate in PEM form"));
+  }
+  return file;
+}
+
+ClientAccess AccessOf(const v1::AccessFile& file) {
+  ClientAccess access;
+  access.token = file.token();
+  access.ca = file.ca();
+  access.server_name = file.server_name();
   return access;
 }
 

@@ -5,6 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "proto/access.pb.h"
 
 namespace ksearch {
 
@@ -16,6 +17,8 @@ struct ClientAccess {
   std::string certificate;  // the client's own, with `key`
   std::string key;
   std::string server_name;  // expected of the server; empty: the host of the address
+  // A worker's name for itself, which a coordinator that refuses it shows to people.
+  std::string worker_name;
 };
 
 // Where the parts of a ClientAccess come from. Empty names are left out.
@@ -31,6 +34,12 @@ struct ClientAccessFiles {
 // errors name the file: NOT_FOUND, PERMISSION_DENIED, INVALID_ARGUMENT (no token in it, no PEM,
 // a certificate without its key, or TLS without a CA).
 absl::StatusOr<ClientAccess> ReadClientAccess(const ClientAccessFiles& files);
+
+// Reads an access file (v1::AccessFile). NOT_FOUND. FAILED_PRECONDITION: others than its owner may
+// read or write it, or its owner is neither this account nor root. INVALID_ARGUMENT: not such a
+// file, or what it holds is no token or certificate. Each names the file.
+absl::StatusOr<v1::AccessFile> ReadAccessFile(const std::string& path);
+ClientAccess AccessOf(const v1::AccessFile& file);
 
 // True for 127.0.0.0/8, [::1], localhost and unix: addresses, with or without a port: what stays on
 // this machine.

@@ -34,6 +34,12 @@ absl::Status CheckRecords(const v1::AccessTokens& list, const std::string& path)
           absl::StrCat(where, ".sha256 must be 64 lower-case hex digits"));
     }
   }
+  for (int i = 0; i < list.revoked_workers_size(); ++i) {
+    if (list.revoked_workers(i).worker_id().empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(path, ": revoked_workers[", i, "].worker_id is empty"));
+    }
+  }
   return absl::OkStatus();
 }
 

@@ -14,6 +14,8 @@ class JobSink {
   // `run_id`: whose turn it takes; "": of no run.
   virtual void Submit(const std::string& run_id, const std::string& job_id,
                       const v1::JobSpec& spec) = 0;
+  // RunConfig.priority, for what the run submits from now on.
+  virtual void SetPriority(const std::string& /*run_id*/, int /*priority*/) {}
   // Takes the job back if no worker has it yet; it may be submitted again.
   virtual void CancelQueued(const std::string& job_id) = 0;
 };

@@ -21,6 +21,7 @@ void FillLedger(const std::vector<LedgerRow>& rows, v1::Ledger* ledger) {
     if (!row.scope.empty()) continue;
     ledger->set_evaluations(row.evaluations);
     *ledger->mutable_gpu_time() = ToProto(absl::Microseconds(row.device_us));
+    ledger->set_device_nano_usd(row.device_nano);
   }
 }
 

@@ -16,7 +16,8 @@
 namespace ksearch {
 namespace {
 
-constexpr size_t kMaxToldError = 300;  // bytes of an event's text
+constexpr absl::Duration kTurnOfACall = absl::Seconds(1);  // all calls count alike
+constexpr size_t kMaxToldError = 300;                      // bytes of an event's text
 
 // A call's state in its row.
 class StoredProviderState final : public ProviderState {
@@ -176,7 +177,10 @@ void ModelCaller::Send(const LlmCallRow& call, const v1::ResolvedPrice& price) {
   {
     MutexLock lock(&shared_->mu);
     if (shared_->closing || !shared_->sent.insert(call.call_id).second) return;
-    if (ClientOf(call.provider) != nullptr) shared_->waiting.push_back({call, price});
+    if (ClientOf(call.provider) != nullptr) {
+      const Turn turn = shared_->turns.Next(call.run_id, v1::JOB_KIND_UNSPECIFIED, kTurnOfACall);
+      shared_->waiting.push_back({call, price, turn});
+    }
   }
   if (ClientOf(call.provider) != nullptr) return StartWaiting();
   Record({call, price}, DefaultModel(call.provider).status());
@@ -200,19 +204,33 @@ void ModelCaller::Forget(const std::string& run_id) {
   shared_->waiting.swap(kept);
 }
 
+void ModelCaller::SetPriority(const std::string& run_id, int priority) {
+  MutexLock lock(&shared_->mu);
+  shared_->turns.SetPriority(run_id, priority);
+}
+
+std::deque<ModelCaller::Call>::iterator ModelCaller::NextCall() {
+  const bool room = shared_->in_flight < options_.max_in_flight;
+  auto next = shared_->waiting.end();
+  for (auto it = shared_->waiting.begin(); it != shared_->waiting.end(); ++it) {
+    if (!room && !Find(it->row.provider)->unlimited) continue;
+    if (next == shared_->waiting.end() || it->turn < next->turn) next = it;
+  }
+  return next;
+}
+
 void ModelCaller::StartWaiting() {
   while (true) {
     Call call;
     {
       MutexLock lock(&shared_->mu);
       if (shared_->closing) return;
-      const bool room = shared_->in_flight < options_.max_in_flight;
-      const auto next = std::find_if(
-          shared_->waiting.begin(), shared_->waiting.end(),
-          [&](const Call& waiting) { return room || Find(waiting.row.provider)->unlimited; });
+      const auto next = NextCall();
       if (next == shared_->waiting.end()) return;
       call = std::move(*next);
       shared_->waiting.erase(next);
+      shared_->turns.Reached(call.turn);
+      if (shared_->waiting.empty()) shared_->turns.Restart();
       if (!Find(call.row.provider)->unlimited) ++shared_->in_flight;
       ++shared_->noting;
     }

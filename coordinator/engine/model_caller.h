@@ -15,6 +15,7 @@
 #include "common/clock.h"
 #include "common/mutex.h"
 #include "coordinator/llm/llm_client.h"
+#include "coordinator/scheduler/fair_turns.h"
 #include "coordinator/store/store.h"
 #include "proto/config.pb.h"
 #include "proto/job.pb.h"
@@ -22,10 +23,11 @@
 
 namespace ksearch {
 
-// Sends committed model calls, a limited number at a time, and commits their replies. A reply
-// becomes an arrival of its run, so nothing else needs to know when it came. That a call is sent is
-// committed first, so that a reply lost with this process is counted as paid for. A reply that the
-// store refuses (disk full) is kept and written again: it has been paid for. Thread-safe.
+// Sends committed model calls, a limited number at a time, in turns of the runs that ask, and
+// commits their replies. A reply becomes an arrival of its run, so nothing else needs to know when
+// it came. That a call is sent is committed first, so that a reply lost with this process is
+// counted as paid for. A reply that the store refuses (disk full) is kept and written again: it has
+// been paid for. Thread-safe.
 class ModelCaller {
  public:
   struct Provider {
@@ -83,6 +85,8 @@ class ModelCaller {
   void Send(const LlmCallRow& call, const v1::ResolvedPrice& price);
   // Whether the call was given to Send in this life (and not taken back): its reply will come.
   bool Knows(const std::string& call_id) const;
+  // RunConfig.priority: the run's share of the calls in flight while others wait. Default 10.
+  void SetPriority(const std::string& run_id, int priority);
   // Takes back the run's calls that still wait in line; they may be given to Send again.
   void Forget(const std::string& run_id);
 
@@ -90,6 +94,7 @@ class ModelCaller {
   struct Call {
     LlmCallRow row;
     v1::ResolvedPrice price;
+    Turn turn = {};
   };
   // Shared with the store's completions, which may run after this object is gone.
   struct Shared {
@@ -100,6 +105,7 @@ class ModelCaller {
     absl::flat_hash_set<std::string> sent ABSL_GUARDED_BY(mu);
     std::deque<Call> waiting ABSL_GUARDED_BY(mu);
     int in_flight ABSL_GUARDED_BY(mu) = 0;
+    FairTurns turns ABSL_GUARDED_BY(mu);
     int noting ABSL_GUARDED_BY(mu) = 0;  // of those: the store is writing down that they are sent
     std::vector<LlmCallRow> unwritten ABSL_GUARDED_BY(mu);  // the store refused: again later
     bool closing ABSL_GUARDED_BY(mu) = false;
@@ -107,6 +113,8 @@ class ModelCaller {
 
   LlmClient* ClientOf(const std::string& provider) const;
   const Provider* Find(const std::string& provider) const;
+  // The waiting call whose turn it is, of those that may start now; end(): none may.
+  std::deque<Call>::iterator NextCall() ABSL_EXCLUSIVE_LOCKS_REQUIRED(shared_->mu);
   // Starts calls in line while there is room.
   void StartWaiting() ABSL_LOCKS_EXCLUDED(shared_->mu);
   // It is committed, or not, that the call is sent.

@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "common/language.h"
 #include "common/measure_defaults.h"
+#include "common/run_priority.h"
 #include "common/textproto.h"
 #include "coordinator/engine/run_memory.h"
 #include "coordinator/engine/trial.h"
@@ -183,6 +184,7 @@ absl::StatusOr<v1::RunConfig> CompleteRunConfig(const v1::RunConfig& request,
   if (!config.has_rounds()) config.set_rounds(20);
   if (!config.has_parallel()) config.set_parallel(1);
   if (!config.has_seed()) config.set_seed(1);
+  if (!config.has_priority()) config.set_priority(kDefaultPriority);
   if (!config.has_max_output_tokens()) config.set_max_output_tokens(32000);
   CompleteMemoryUse(request, &config);
   const std::vector<std::string> unfit = CompleteStrategySettings(request, &config);
@@ -208,6 +210,7 @@ absl::StatusOr<v1::RunConfig> CompleteRunConfig(const v1::RunConfig& request,
   faults.Range("rounds", config.rounds(), 1, kMaxRounds);
   faults.Range("parallel", config.parallel(), 1, 256);
   if (config.floor_share() != 0) faults.Range("floor_share", config.floor_share(), 0.1, 1);
+  faults.Range("priority", config.priority(), kLeastPriority, kMostPriority);
   faults.Require(config.seed() > 0, "seed is 0, must be a whole number from 1");
   faults.Range("max_output_tokens", config.max_output_tokens(), 16, 1e6);
   for (const std::string& fault : unfit) faults.Require(false, fault);

@@ -11,6 +11,7 @@
 #include "common/identity.h"
 #include "common/measure_defaults.h"
 #include "common/run_facts.h"
+#include "common/run_priority.h"
 #include "common/status_macros.h"
 #include "common/task_evidence.h"
 #include "common/textproto.h"
@@ -90,6 +91,10 @@ absl::StatusOr<std::unique_ptr<SearchRun>> SearchRun::Create(
 
 absl::Status SearchRun::Begin() {
   RETURN_IF_ERROR(parts_.store->PutBlob(specs_.task_sha256(), context_.task.SerializeAsString()));
+  const v1::RunConfig& config = context_.config;
+  const int priority = config.has_priority() ? config.priority() : kDefaultPriority;
+  parts_.jobs->SetPriority(run_id_, priority);
+  parts_.models->SetPriority(run_id_, priority);
   status_.set_state(v1::RUN_STATE_RUNNING);
   status_.clear_reason();
   status_.clear_failure_code();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "common/run_priority.h"
 
 namespace ksearch {
 namespace {
@@ -20,8 +21,20 @@ Turn FairTurns::Next(const std::string& run_id, v1::JobKind kind, absl::Duration
   Turn turn;
   turn.start_us = std::max(now_us_, end);
   turn.order = next_order_++;
-  end = turn.start_us + absl::ToInt64Microseconds(std::clamp(expected, kLeast, kMost));
+  const auto known = priorities_.find(run_id);
+  int priority = known == priorities_.end() ? kDefaultPriority : known->second;
+  if (confirms) priority = std::max(priority, kDefaultPriority);
+  end = turn.start_us + absl::ToInt64Microseconds(std::clamp(expected, kLeast, kMost)) *
+                            kDefaultPriority / priority;
   return turn;
+}
+
+void FairTurns::SetPriority(const std::string& run_id, int priority) {
+  if (priority == kDefaultPriority) {
+    priorities_.erase(run_id);
+  } else {
+    priorities_[run_id] = std::clamp(priority, kLeastPriority, kMostPriority);
+  }
 }
 
 void FairTurns::Reached(const Turn& turn) { now_us_ = std::max(now_us_, turn.start_us); }

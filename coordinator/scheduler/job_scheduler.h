@@ -88,6 +88,8 @@ class JobScheduler {
   // or returned the job gets it last.
   virtual SchedulerEffects SubmitFor(const std::string& run_id, const std::string& job_id,
                                      const v1::JobSpec& spec, int attempts, absl::Time now) = 0;
+  // RunConfig.priority, for the jobs that the run asks for from now on.
+  virtual void SetPriority(const std::string& run_id, int priority) = 0;
   // For a job of no run.
   SchedulerEffects Submit(const std::string& job_id, const v1::JobSpec& spec, int attempts,
                           absl::Time now) {

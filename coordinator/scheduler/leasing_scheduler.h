@@ -31,6 +31,9 @@ class LeasingScheduler final : public JobScheduler {
 
   SchedulerEffects SubmitFor(const std::string& run_id, const std::string& job_id,
                              const v1::JobSpec& spec, int attempts, absl::Time now) override;
+  void SetPriority(const std::string& run_id, int priority) override {
+    turns_.SetPriority(run_id, priority);
+  }
   SchedulerEffects Cancel(const std::string& job_id) override;
   SchedulerEffects MarkDone(const std::string& job_id, const std::string& lease_id) override;
   SchedulerEffects NoteResult(const std::string& job_id, const v1::JobResult& result) override;

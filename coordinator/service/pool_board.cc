@@ -89,6 +89,12 @@ absl::Status PoolBoard::Report(const v1::ReportPoolRequest& request,
   return absl::OkStatus();
 }
 
+int64_t PoolBoard::NanoUsdPerHour(const std::string& pool) const {
+  MutexLock lock(&mu_);
+  const auto it = pools_.find(pool);
+  return it == pools_.end() ? 0 : std::max<int64_t>(0, it->second.report.nano_usd_per_hour());
+}
+
 std::vector<v1::PoolStatus> PoolBoard::Pools() {
   const absl::Time now = clock_.SteadyNow();
   MutexLock lock(&mu_);

@@ -23,6 +23,8 @@ class PoolBoard {
   // As ReportPool says. INVALID_ARGUMENT, ABORTED, RESOURCE_EXHAUSTED (too many pools). `event`: a
   // fault that began or ended.
   absl::Status Report(const v1::ReportPoolRequest& request, std::optional<v1::FleetEvent>* event);
+  // What one instance costs; 0: not known.
+  int64_t NanoUsdPerHour(const std::string& pool) const;
   // By name. Those that nobody has held for an hour are forgotten.
   std::vector<v1::PoolStatus> Pools();
 
@@ -35,7 +37,7 @@ class PoolBoard {
   };
 
   const Clock& clock_;
-  Mutex mu_;
+  mutable Mutex mu_;
   std::map<std::string, Pool> pools_ ABSL_GUARDED_BY(mu_);
 };
 

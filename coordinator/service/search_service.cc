@@ -99,7 +99,8 @@ absl::Status SearchService::AwaitWorker(const grpc::ServerContext& context,
 grpc::Status SearchService::StartRun(grpc::ServerContext* context,
                                      const v1::StartRunRequest* request, v1::StartRunReply* reply) {
   v1::StartRunRequest complete = *request;
-  absl::Status status = ReadSeed(*parts_.tasks, &complete);
+  absl::Status status = CheckDisk();
+  if (status.ok()) status = ReadSeed(*parts_.tasks, &complete);
   if (status.ok()) status = AwaitWorker(*context, complete);
   if (!status.ok()) return ToGrpc(status);
   const auto run_id = parts_.runs->Start(complete.request_id(), complete.config());
@@ -187,7 +188,10 @@ grpc::Status SearchService::ResumeRun(grpc::ServerContext*, const v1::ResumeRunR
                                       v1::RunStatus* reply) {
   const auto run_id = parts_.store->ResolveRun(request->run_id());
   if (!run_id.ok()) return ToGrpc(run_id.status());
-  const absl::Status resumed = parts_.runs->Resume(*run_id, request->rounds(), request->budget());
+  absl::Status resumed = CheckDisk();
+  if (resumed.ok()) {
+    resumed = parts_.runs->Resume(*run_id, request->rounds(), request->budget());
+  }
   if (!resumed.ok()) return ToGrpc(resumed);
   return Answer(ViewRun(*parts_.store, *parts_.workers, *run_id), reply);
 }
@@ -197,10 +201,17 @@ grpc::Status SearchService::ListWorkers(grpc::ServerContext*, const v1::ListWork
   const Retirement retirement = {.listed = request->gone(),
                                  .now = Clock::Real().Now(),
                                  .after = parts_.workers->retire_after()};
-  const grpc::Status status =
-      Answer(ViewWorkers(*parts_.store, *parts_.workers, retirement), reply);
+  const grpc::Status status = Answer(ViewWorkers(*parts_.store, *parts_.workers, retirement,
+                                                 {request->page_size(), request->page_token()}),
+                                     reply);
+  if (!status.ok() || !request->page_token().empty()) return status;
   if (parts_.pools != nullptr) {
     for (v1::PoolStatus& pool : parts_.pools->Pools()) *reply->add_pools() = std::move(pool);
+  }
+  if (parts_.refusals != nullptr) {
+    for (v1::WorkerRefusal& one : parts_.refusals->Refusals()) {
+      *reply->add_refusals() = std::move(one);
+    }
   }
   return status;
 }
@@ -241,7 +252,8 @@ grpc::Status SearchService::ReportSuite(grpc::ServerContext*, const v1::ReportSu
 grpc::Status SearchService::Evaluate(grpc::ServerContext* context,
                                      const v1::EvaluateRequest* request,
                                      grpc::ServerWriter<v1::EvaluateReply>* writer) {
-  return ToGrpc(Judge(context, *request, writer));
+  const absl::Status room = CheckDisk();
+  return ToGrpc(room.ok() ? Judge(context, *request, writer) : room);
 }
 
 absl::Status SearchService::Describe(grpc::ServerContext* context,
@@ -320,7 +332,8 @@ absl::Status SearchService::Judge(grpc::ServerContext* context, const v1::Evalua
 
 grpc::Status SearchService::Recheck(grpc::ServerContext* context, const v1::RecheckRequest* request,
                                     grpc::ServerWriter<v1::RecheckReply>* writer) {
-  return ToGrpc(RepeatConfirmation(context, *request, writer));
+  const absl::Status room = CheckDisk();
+  return ToGrpc(room.ok() ? RepeatConfirmation(context, *request, writer) : room);
 }
 
 absl::Status SearchService::RepeatConfirmation(grpc::ServerContext* context,
@@ -466,6 +479,12 @@ grpc::Status SearchService::GetServerFacts(grpc::ServerContext*, const v1::GetSe
   reply->set_workers_connected(connected);
   reply->set_jobs_queued(parts_.workers->queued());
   reply->set_jobs_leased(parts_.workers->leased());
+  if (parts_.disk != nullptr) {
+    if (const auto space = parts_.disk->Look(); space.ok()) {
+      reply->set_free_bytes(space->free_bytes);
+      reply->set_least_free_bytes(space->least_free_bytes);
+    }
+  }
   if (parts_.sinks) {
     for (v1::SinkFacts& sink : parts_.sinks()) *reply->add_sinks() = std::move(sink);
   }

@@ -13,8 +13,10 @@
 #include "coordinator/engine/run_registry.h"
 #include "coordinator/events/event_feed.h"
 #include "coordinator/service/access/access_control.h"
+#include "coordinator/service/disk_watch.h"
 #include "coordinator/service/job_clients.h"
 #include "coordinator/service/pool_board.h"
+#include "coordinator/service/refusal_board.h"
 #include "coordinator/service/result_watch.h"
 #include "coordinator/service/worker_gateway.h"
 #include "coordinator/store/store.h"
@@ -47,6 +49,8 @@ class SearchService final : public v1::SearchService::Service {
     // The run as one HTML file. RESOURCE_EXHAUSTED: it would be larger.
     std::function<absl::StatusOr<std::string>(const std::string& run_id, int64_t most_bytes)>
         report;
+    RefusalBoard* refusals = nullptr;  // null: nobody is ever refused
+    const DiskWatch* disk = nullptr;   // null: there is always room
   };
   explicit SearchService(Parts parts) : parts_(std::move(parts)) {}
 
@@ -129,6 +133,10 @@ class SearchService final : public v1::SearchService::Service {
                               v1::ServerFacts* reply) override;
 
  private:
+  // RESOURCE_EXHAUSTED: the disk has no room for new work.
+  absl::Status CheckDisk() const {
+    return parts_.disk == nullptr ? absl::OkStatus() : parts_.disk->Check();
+  }
   // Whether a stream may go on: UNAVAILABLE when shutting down, UNAUTHENTICATED when the caller's
   // token has ended.
   absl::Status MayGoOn(const grpc::ServerContext& context) const;

@@ -5,9 +5,11 @@
 #include "absl/strings/str_cat.h"
 #include "common/digest.h"
 #include "common/log.h"
+#include "common/status_macros.h"
 #include "common/task_fault.h"
 #include "common/textproto.h"
 #include "coordinator/scheduler/platform_choice.h"
+#include "coordinator/service/access/worker_authority.h"
 #include "coordinator/service/fleet_events.h"
 #include "coordinator/service/request_check.h"
 
@@ -20,6 +22,15 @@ constexpr absl::Duration kRewriteEvery = absl::Seconds(1);
 JobScheduler::Options WithEpoch(JobScheduler::Options options) {
   if (options.epoch.empty()) options.epoch = RandomHex(6);
   return options;
+}
+
+// Of a difference that a person should know of; leases and certificates go by durations, but
+// records and logs of the machine carry its clock.
+std::string ClockText(absl::Duration ahead) {
+  if (absl::AbsDuration(ahead) < absl::Minutes(1)) return "";
+  return absl::StrCat("; its clock is ",
+                      absl::FormatDuration(absl::Trunc(absl::AbsDuration(ahead), absl::Seconds(1))),
+                      ahead > absl::ZeroDuration() ? " ahead" : " behind");
 }
 
 void LogFailedAttempt(const std::string& job_id, const absl::Status& status) {
@@ -77,6 +88,11 @@ void WorkerGateway::Submit(const std::string& job_id, const v1::JobSpec& spec, i
     Apply(scheduler_->SubmitFor(run_id, job_id, spec, attempts, clock_->SteadyNow()), &given_up);
   }
   WriteWorkerLost(given_up);
+}
+
+void WorkerGateway::SetPriority(const std::string& run_id, int priority) {
+  MutexLock lock(&mu_);
+  scheduler_->SetPriority(run_id, priority);
 }
 
 void WorkerGateway::Cancel(const std::string& job_id) {
@@ -242,20 +258,19 @@ absl::Status WorkerGateway::BeginSession(const v1::WorkerHello& said, WorkerLink
   if (!status.ok()) {
     LOG(WARNING) << "msg=\"worker refused\" worker=" << hello.worker_id().substr(0, 64)
                  << " reason=\"" << status.message() << "\"";
+    MutexLock lock(&mu_);
+    if (refusal_listener_) refusal_listener_(hello.name(), status);
     return status;
   }
   bool restarted = false;
+  absl::Duration ahead;
   std::vector<GivenUp> given_up;
   {
     MutexLock lock(&mu_);
     if (shut_down_) return absl::UnavailableError("the coordinator is shutting down");
-    const std::string owner = OwnerOf(hello.worker_id());
-    if (!owner.empty() && owner != identity.Owner()) {
-      return absl::PermissionDeniedError(
-          absl::StrCat("worker_id ", hello.worker_id(),
-                       " belongs to a worker with other credentials: give each worker a state_dir "
-                       "of its own; if "
-                       "this is the same worker with a new token, revoke its old one first"));
+    if (const absl::Status known = CheckIdentity(hello, identity); !known.ok()) {
+      if (refusal_listener_) refusal_listener_(hello.name(), known);
+      return known;
     }
     earlier_owners_.erase(hello.worker_id());
     Worker& worker = workers_[hello.worker_id()];
@@ -273,16 +288,31 @@ absl::Status WorkerGateway::BeginSession(const v1::WorkerHello& said, WorkerLink
     worker.status.set_name(hello.name());
     *worker.status.mutable_hello() = hello;
     worker.status.clear_report();
+    worker.status.clear_clock_ahead();
+    if (hello.has_sent_at()) {
+      ahead = FromProto(hello.sent_at()) - clock_->Now();
+      *worker.status.mutable_clock_ahead() = ToProto(ahead);
+    }
+    worker.status.clear_join_token_id();
+    worker.status.clear_certificate_ends();
+    if (identity.joined.has_value()) {
+      worker.status.set_join_token_id(identity.joined->token_id);
+      *worker.status.mutable_certificate_ends() = ToProto(identity.joined->ends);
+    }
     v1::FleetEvent event;
     event.set_kind(v1::FleetEvent::WORKER_JOINED);
     event.set_worker_id(hello.worker_id());
     event.set_text(absl::StrCat(hello.devices_size(), " kinds of devices, version ",
-                                hello.version().substr(0, 64)));
+                                hello.version().substr(0, 64), ClockText(ahead)));
     Tell(std::move(event));
     Apply(scheduler_->Hello(hello, clock_->SteadyNow()), &given_up);
   }
   LOG(INFO) << "msg=\"worker joined\" worker=" << hello.worker_id()
             << " name=" << hello.name().substr(0, 64) << " restarted=" << restarted;
+  if (!ClockText(ahead).empty()) {
+    LOG(WARNING) << "msg=\"the worker's clock and this one differ\" worker=" << hello.worker_id()
+                 << " ahead=" << ahead;
+  }
   WriteWorkerLost(given_up);
   NoteSeen(hello, identity.Owner());
   return absl::OkStatus();
@@ -343,11 +373,56 @@ void WorkerGateway::EndSessionsOf(const std::string& token_id) {
   });
   for (auto& [id, worker] : workers_) {
     if (worker.identity.token_id != token_id) continue;
-    worker.free_for_all = worker.identity.certified_name.empty();
-    if (worker.link == nullptr) continue;
-    worker.link->End(absl::UnauthenticatedError(
-        absl::StrCat("token ", token_id, " is no longer good: it was revoked or has expired")));
+    worker.free_for_all = worker.identity.Owner() == WorkerIdentity::OfToken(token_id);
+    PutOut(&worker, absl::UnauthenticatedError(absl::StrCat(
+                        "token ", token_id, " is no longer good: it was revoked or has expired")));
   }
+}
+
+void WorkerGateway::EndSessionOfWorker(const std::string& worker_id) {
+  MutexLock lock(&mu_);
+  const auto it = workers_.find(worker_id);
+  if (it == workers_.end() || !it->second.identity.joined.has_value()) return;
+  PutOut(&it->second,
+         absl::PermissionDeniedError(absl::StrCat("worker ", worker_id, " was revoked")));
+}
+
+void WorkerGateway::EndOutlived() {
+  const absl::Time now = clock_->Now();
+  for (auto& [id, worker] : workers_) {
+    if (worker.link == nullptr || !worker.identity.joined.has_value() ||
+        worker.identity.joined->ends > now) {
+      continue;
+    }
+    worker.link->End(absl::UnavailableError("the worker's certificate has ended; it may renew it"));
+  }
+}
+
+absl::Status WorkerGateway::CheckIdentity(const v1::WorkerHello& hello,
+                                          const WorkerIdentity& identity) const {
+  RETURN_IF_ERROR(CheckPool(identity.token_id, identity.pool, hello.pool()));
+  if (identity.joined.has_value() && identity.joined->worker_id != hello.worker_id()) {
+    return absl::PermissionDeniedError(absl::StrCat("the certificate is of worker ",
+                                                    identity.joined->worker_id, ", not of ",
+                                                    hello.worker_id()));
+  }
+  const std::string owner = OwnerOf(hello.worker_id());
+  if (owner.empty() || owner == identity.Owner()) return absl::OkStatus();
+  return absl::PermissionDeniedError(absl::StrCat(
+      "worker_id ", hello.worker_id(),
+      " belongs to a worker with other credentials: give each worker a state_dir of its own; if "
+      "this is the same worker with a new token, revoke its old one first"));
+}
+
+void WorkerGateway::NoteRefused(const std::string& worker_name, const absl::Status& why) {
+  MutexLock lock(&mu_);
+  if (refusal_listener_) refusal_listener_(worker_name, why);
+}
+
+void WorkerGateway::PutOut(Worker* worker, const absl::Status& why) {
+  if (worker->link == nullptr) return;
+  worker->link->End(why);
+  if (refusal_listener_) refusal_listener_(worker->status.name(), why);
 }
 
 std::string WorkerGateway::OwnerOf(const std::string& worker_id) const {
@@ -526,6 +601,7 @@ void WorkerGateway::TickLoop() {
         given_up.insert(given_up.end(), unwritten_.begin(), unwritten_.end());
         unwritten_.clear();
         ForgetRetired();
+        EndOutlived();
       }
     }
     WriteWorkerLost(given_up);

@@ -18,6 +18,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "common/access/certificates.h"
 #include "common/clock.h"
 #include "common/mutex.h"
 #include "coordinator/scheduler/job_scheduler.h"
@@ -42,14 +43,17 @@ class WorkerLink {
 
 // Whose call it is, while tokens are in use; empty otherwise.
 struct WorkerIdentity {
-  std::string token_id;
-  std::string certified_name;  // of the worker's certificate; "" without mutual TLS
+  std::string token_id;                     // of one that joined: of its join token
+  std::string certified_name;               // of the worker's certificate; "" without mutual TLS
+  std::string pool = {};                    // the token is good for; "": any
+  std::optional<JoinedWorker> joined = {};  // by the certificate that it came with
 
   static std::string OfToken(const std::string& token_id) { return "token/" + token_id; }
   // Who a worker_id belongs to. Workers that share a token are one owner, unless they have
   // certificates.
   std::string Owner() const {
     if (!certified_name.empty()) return "certificate/" + certified_name;
+    if (joined.has_value()) return "key/" + joined->key_id;
     return token_id.empty() ? "" : OfToken(token_id);
   }
 };
@@ -88,6 +92,8 @@ class WorkerGateway : public FleetLook {
   // "": none. Known job: no effect.
   void Submit(const std::string& job_id, const v1::JobSpec& spec, int attempts,
               const std::string& run_id = "");
+  // RunConfig.priority, for what the run submits from now on.
+  void SetPriority(const std::string& run_id, int priority);
   // No more attempts; the worker that has it is told to stop. Writes no result.
   void Cancel(const std::string& job_id);
   // The same, and the job ends with this outcome and message for everybody who waits for it, unless
@@ -108,6 +114,11 @@ class WorkerGateway : public FleetLook {
   // Somebody waits until a worker can do such a job: say so again at least once a second. `caller`
   // tells callers apart.
   void NoteWanted(const v1::JobSpec& spec, const std::string& caller);
+  // What one instance of a pool costs in an hour, in nano-dollars; 0: not known. Asked when a
+  // result is recorded; must not call the gateway. Set before the first session.
+  void SetPoolPrice(std::function<int64_t(const std::string& pool)> price) {
+    pool_price_ = std::move(price);
+  }
   // What waits for workers and the workers there are; without runs and pools.
   v1::DemandReply Demand();
   int queued() const;
@@ -154,6 +165,15 @@ class WorkerGateway : public FleetLook {
   // The token is no longer good: ends the sessions that began with it with UNAUTHENTICATED. Their
   // worker_ids may come back with another token.
   void EndSessionsOf(const std::string& token_id);
+  // The worker is revoked: ends its session likewise, if it came with a certificate of its own.
+  void EndSessionOfWorker(const std::string& worker_id);
+  // Told, with the gateway's lock held, of every worker that it does not let in or puts out: its
+  // name and why. Must not call the gateway. Set before the first session.
+  using RefusalListener =
+      std::function<void(const std::string& worker_name, const absl::Status& why)>;
+  void SetRefusalListener(RefusalListener listener) { refusal_listener_ = std::move(listener); }
+  // A worker may not join.
+  void NoteRefused(const std::string& worker_name, const absl::Status& why);
 
  private:
   struct Worker {
@@ -183,6 +203,13 @@ class WorkerGateway : public FleetLook {
   void NoteSeen(const v1::WorkerHello& hello, const std::string& owner);
   void TickLoop();
   void ForgetRetired() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Sessions whose certificate has ended meanwhile.
+  void EndOutlived() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Whether who says this hello is who the credentials are of.
+  absl::Status CheckIdentity(const v1::WorkerHello& hello, const WorkerIdentity& identity) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Ends the worker's session, if it has one, and tells people.
+  void PutOut(Worker* worker, const absl::Status& why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Completes the event and hands it to the listener, if there is one.
   void Tell(v1::FleetEvent event) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // "": anybody's.
@@ -193,6 +220,8 @@ class WorkerGateway : public FleetLook {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Whether the result was measured with what its job asks for.
   absl::Status CheckPlatform(const v1::JobResult& result);
+  // JobResult.device_nano_usd: the worker's price, shared by its devices.
+  int64_t DeviceCost(const v1::JobResult& result);
   // Whether the caller may hand in this result.
   absl::Status CheckOwner(const v1::RecordResultRequest& request, const WorkerIdentity& identity);
   bool MayRead(const std::string& sha256, const WorkerIdentity& identity);
@@ -202,8 +231,10 @@ class WorkerGateway : public FleetLook {
   const Options options_;
   Store* const store_;
   const Clock* const clock_;
-  ResultListener listener_;       // set before use
-  FleetListener fleet_listener_;  // likewise
+  ResultListener listener_;                                // set before use
+  FleetListener fleet_listener_;                           // likewise
+  std::function<int64_t(const std::string&)> pool_price_;  // likewise; may be null
+  RefusalListener refusal_listener_;                       // likewise
 
   mutable Mutex mu_;  // before a link's and the store's own locks
   CondVar changed_;   // shut_down_ set, or writes_ reached 0

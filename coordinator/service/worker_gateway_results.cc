@@ -1,5 +1,7 @@
 // What workers hand in and fetch: results of their leases, and the tasks of these. And who is told
 // of it.
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -70,14 +72,36 @@ void WorkerGateway::RecordResult(const v1::RecordResultRequest& request, Recorde
     done(absl::UnavailableError("the coordinator is shutting down"));
     return;
   }
-  store_->RecordResult(
-      request.result(), request.lease_id(),
-      [this, result = request.result(), lease_id = request.lease_id(), done = std::move(done)](
-          absl::StatusOr<v1::RecordResultReply::Disposition> disposition) mutable {
-        if (disposition.ok()) OnRecorded(result, lease_id, *disposition);
-        done(std::move(disposition));
-        EndWrite();
-      });
+  v1::JobResult result = request.result();
+  result.set_device_nano_usd(DeviceCost(result));
+  store_->RecordResult(result, request.lease_id(),
+                       [this, result, lease_id = request.lease_id(), done = std::move(done)](
+                           absl::StatusOr<v1::RecordResultReply::Disposition> disposition) mutable {
+                         if (disposition.ok()) OnRecorded(result, lease_id, *disposition);
+                         done(std::move(disposition));
+                         EndWrite();
+                       });
+}
+
+int64_t WorkerGateway::DeviceCost(const v1::JobResult& result) {
+  if (!pool_price_ || !result.stage_times().has_device_held()) return 0;
+  std::string pool;
+  int devices = 0;
+  {
+    MutexLock lock(&mu_);
+    const auto worker = workers_.find(result.worker_id());
+    if (worker == workers_.end()) return 0;
+    const v1::WorkerHello& hello = worker->second.status.hello();
+    pool = hello.pool();
+    for (const v1::DeviceCapability& device : hello.devices()) {
+      if (!device.build_only()) ++devices;
+    }
+  }
+  if (pool.empty() || devices == 0) return 0;
+  const absl::Duration held = std::clamp(FromProto(result.stage_times().device_held()),
+                                         absl::ZeroDuration(), absl::Hours(24 * 365));
+  return static_cast<int64_t>(std::ceil(absl::FDivDuration(held, absl::Hours(1)) *
+                                        static_cast<double>(pool_price_(pool)) / devices));
 }
 
 void WorkerGateway::ReadBlob(const std::string& sha256,

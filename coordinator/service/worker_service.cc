@@ -67,7 +67,27 @@ absl::StatusOr<WorkerIdentity> WorkerService::Identify(
   ASSIGN_OR_RETURN(const AccessControl::Caller caller, CallerOf(*access_, context));
   identity.token_id = caller.token_id;
   identity.certified_name = CertifiedWorkerName(*context.auth_context());
+  identity.pool = caller.pool;
+  identity.joined = caller.joined;
   return identity;
+}
+
+grpc::ServerUnaryReactor* WorkerService::Join(grpc::CallbackServerContext* context,
+                                              const v1::JoinRequest* request,
+                                              v1::JoinReply* reply) {
+  grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
+  absl::StatusOr<v1::JoinReply> joined = absl::FailedPreconditionError(
+      "nobody can join here: that needs TLS and tokens, and no tls.client_ca_file in the "
+      "coordinator's configuration (docs/security.md)");
+  if (access_ != nullptr && authority_ != nullptr) {
+    const auto caller = CallerOf(*access_, *context);
+    joined = caller.ok() ? authority_->Join(*request, *caller, *access_)
+                         : absl::StatusOr<v1::JoinReply>(caller.status());
+    if (!joined.ok()) gateway_->NoteRefused(request->name().substr(0, 64), joined.status());
+  }
+  if (joined.ok()) *reply = *std::move(joined);
+  reactor->Finish(ToGrpc(joined.status()));
+  return reactor;
 }
 
 grpc::ServerBidiReactor<v1::WorkerUp, v1::WorkerDown>* WorkerService::Session(

@@ -5,6 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "coordinator/service/access/access_control.h"
+#include "coordinator/service/access/worker_authority.h"
 #include "coordinator/service/worker_gateway.h"
 #include "proto/worker_service.grpc.pb.h"
 
@@ -14,9 +15,11 @@ namespace ksearch {
 // down, then the server. Thread-safe.
 class WorkerService final : public v1::WorkerService::CallbackService {
  public:
-  // Both outlive the server that has this service. `access` null: no credentials are asked for.
-  explicit WorkerService(WorkerGateway* gateway, const AccessControl* access = nullptr)
-      : gateway_(gateway), access_(access) {}
+  // All outlive the server that has this service. `access` null: no credentials are asked for.
+  // `authority` null: nobody can join.
+  explicit WorkerService(WorkerGateway* gateway, const AccessControl* access = nullptr,
+                         const WorkerAuthority* authority = nullptr)
+      : gateway_(gateway), access_(access), authority_(authority) {}
 
   grpc::ServerBidiReactor<v1::WorkerUp, v1::WorkerDown>* Session(
       grpc::CallbackServerContext* context) override;
@@ -25,10 +28,13 @@ class WorkerService final : public v1::WorkerService::CallbackService {
                                          v1::RecordResultReply* reply) override;
   grpc::ServerWriteReactor<v1::BlobChunk>* FetchBlob(grpc::CallbackServerContext* context,
                                                      const v1::FetchBlobRequest* request) override;
+  grpc::ServerUnaryReactor* Join(grpc::CallbackServerContext* context,
+                                 const v1::JoinRequest* request, v1::JoinReply* reply) override;
 
  private:
   // The synchronous forms of the generated base class: not to be hidden, nor used.
   using v1::WorkerService::CallbackService::FetchBlob;
+  using v1::WorkerService::CallbackService::Join;
   using v1::WorkerService::CallbackService::RecordResult;
   using v1::WorkerService::CallbackService::Session;
 
@@ -37,6 +43,7 @@ class WorkerService final : public v1::WorkerService::CallbackService {
 
   WorkerGateway* const gateway_;
   const AccessControl* const access_;
+  const WorkerAuthority* const authority_;
 };
 
 }  // namespace ksearch

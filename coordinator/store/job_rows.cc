@@ -64,7 +64,7 @@ absl::StatusOr<bool> Request(Database& database, const std::string& run_id,
   ASSIGN_OR_RETURN(const bool done, Exists(database, kResultExists, request.job_id));
   if (!done) {
     if (fresh && IsEvaluation(request.spec.kind())) {
-      RETURN_IF_ERROR(ledger_rows::AddEvaluations(database, run_id, 1, 0));
+      RETURN_IF_ERROR(ledger_rows::AddEvaluations(database, run_id, 1, 0, 0));
     }
     return false;
   }
@@ -151,7 +151,8 @@ absl::StatusOr<v1::RecordResultReply::Disposition> RecordResult(Database& databa
     if (!row) return v1::RecordResultReply::RECORDED;
     const std::string run_id = requests.TextAt(0);
     if (run_id != charged) {
-      RETURN_IF_ERROR(ledger_rows::AddEvaluations(database, run_id, 0, device_us));
+      RETURN_IF_ERROR(
+          ledger_rows::AddEvaluations(database, run_id, 0, device_us, result.device_nano_usd()));
       charged = run_id;
     }
     ASSIGN_OR_RETURN(const bool arrived,

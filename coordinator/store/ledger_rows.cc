@@ -6,6 +6,9 @@
 namespace ksearch::ledger_rows {
 namespace {
 
+// The money that devices cost has a row of its own. Models' rows have a '/' in their scopes.
+constexpr char kDevices[] = "devices";
+
 std::string ScopeOf(const LlmCallRow& call) { return absl::StrCat(call.provider, "/", call.model); }
 
 absl::Status AddScope(Database& database, const std::string& run_id, const std::string& scope) {
@@ -99,8 +102,18 @@ absl::Status Settle(Database& database, const LlmCallRow& reserved, int64_t toke
 }
 
 absl::Status AddEvaluations(Database& database, const std::string& run_id, int64_t evaluations,
-                            int64_t device_us) {
+                            int64_t device_us, int64_t device_nano) {
   RETURN_IF_ERROR(AddScope(database, run_id, ""));
+  if (device_nano != 0) {
+    RETURN_IF_ERROR(AddScope(database, run_id, kDevices));
+    RETURN_IF_ERROR(
+        database
+            .Prepare("UPDATE ledger SET nano_spent = nano_spent + ? WHERE run_id = ? AND scope = ?")
+            .Int(device_nano)
+            .Text(run_id)
+            .Text(kDevices)
+            .Run());
+  }
   return database
       .Prepare(
           "UPDATE ledger SET evaluations = evaluations + ?, device_us = device_us + ? "
@@ -117,9 +130,14 @@ absl::StatusOr<std::vector<LedgerRow>> Read(Database& database, const std::strin
       "device_us, cap_calls, cap_tokens, cap_nano FROM ledger WHERE run_id = ? ORDER BY scope");
   select.Text(run_id);
   std::vector<LedgerRow> rows;
+  int64_t device_nano = 0;
   while (true) {
     ASSIGN_OR_RETURN(const bool found, select.Next());
     if (!found) break;
+    if (select.TextAt(0) == kDevices) {
+      device_nano = select.IntAt(4);
+      continue;
+    }
     LedgerRow& row = rows.emplace_back();
     row.scope = select.TextAt(0);
     row.calls = select.IntAt(1);
@@ -135,6 +153,7 @@ absl::StatusOr<std::vector<LedgerRow>> Read(Database& database, const std::strin
     row.caps.nano_usd = CapAt(select, 10);
   }
   if (rows.empty() || !rows[0].scope.empty()) rows.insert(rows.begin(), LedgerRow());
+  rows[0].device_nano = device_nano;
   return rows;
 }
 

@@ -21,9 +21,9 @@ absl::Status SetCaps(Database& database, const std::string& run_id,
 absl::Status Reserve(Database& database, const LlmCallRow& call);
 // Turns the reservation into what was spent.
 absl::Status Settle(Database& database, const LlmCallRow& reserved, int64_t tokens, int64_t nano);
-// An evaluation was asked for, or ended after `device_us` on a device.
+// An evaluation was asked for, or ended after `device_us` on a device, which cost `device_nano`.
 absl::Status AddEvaluations(Database& database, const std::string& run_id, int64_t evaluations,
-                            int64_t device_us);
+                            int64_t device_us, int64_t device_nano);
 // The run's own row first, always there.
 absl::StatusOr<std::vector<LedgerRow>> Read(Database& database, const std::string& run_id);
 

@@ -81,6 +81,7 @@ struct LedgerRow {
   int64_t nano_reserved = 0;
   int64_t evaluations = 0;  // of the run's own row only
   int64_t device_us = 0;    // likewise
+  int64_t device_nano = 0;  // likewise: what that time cost
   LedgerCaps caps;
 };
 

@@ -1,6 +1,8 @@
 #ifndef KSEARCH_COORDINATOR_VIEWS_FLEET_VIEW_H_
 #define KSEARCH_COORDINATOR_VIEWS_FLEET_VIEW_H_
 
+#include <string>
+
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "coordinator/store/store.h"
@@ -16,9 +18,17 @@ struct Retirement {
   absl::Duration after = absl::InfiniteDuration();
 };
 
-// Workers of this life as they are, then those only known from earlier ones as last seen.
+// Which part of the list, as in ListWorkersRequest.
+struct WorkerPage {
+  int size = 0;
+  std::string token;
+};
+
+// Workers of this life as they are and those only known from earlier ones as last seen, by
+// worker_id; one page of them. INVALID_ARGUMENT: a negative size.
 absl::StatusOr<v1::ListWorkersReply> ViewWorkers(Store& store, const FleetLook& fleet,
-                                                 const Retirement& retirement = {});
+                                                 const Retirement& retirement = {},
+                                                 const WorkerPage& page = {});
 
 }  // namespace ksearch
 

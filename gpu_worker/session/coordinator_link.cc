@@ -1,6 +1,7 @@
 #include "gpu_worker/session/coordinator_link.h"
 
 #include <chrono>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "common/grpc_channel.h"
@@ -10,6 +11,7 @@ namespace {
 
 constexpr absl::Duration kRecordDeadline = absl::Seconds(30);
 constexpr absl::Duration kFetchDeadline = absl::Seconds(60);
+constexpr absl::Duration kJoinDeadline = absl::Seconds(10);
 constexpr size_t kMaxBlobBytes = size_t{64} << 20;
 
 }  // namespace
@@ -37,13 +39,40 @@ class CoordinatorLink::OpenCall {
 };
 
 CoordinatorLink::CoordinatorLink(const std::string& address, const ClientAccess& access)
-    : channel_(MakeChannel(address, access)), stub_(v1::WorkerService::NewStub(channel_)) {}
+    : address_(address) {
+  Redial(access);
+}
+
+CoordinatorLink::~CoordinatorLink() = default;
+
+void CoordinatorLink::Redial(const ClientAccess& access) {
+  auto channel = MakeChannel(address_, access);
+  std::shared_ptr<v1::WorkerService::StubInterface> stub = v1::WorkerService::NewStub(channel);
+  MutexLock lock(&mu_);
+  channel_ = std::move(channel);
+  stub_ = std::move(stub);
+}
+
+std::shared_ptr<v1::WorkerService::StubInterface> CoordinatorLink::stub() {
+  MutexLock lock(&mu_);
+  return stub_;
+}
+
+absl::StatusOr<v1::JoinReply> CoordinatorLink::Join(const ClientAccess& access,
+                                                    const v1::JoinRequest& request) {
+  const auto once = v1::WorkerService::NewStub(MakeChannel(address_, access));
+  OpenCall call(this, kJoinDeadline);
+  v1::JoinReply reply;
+  const grpc::Status status = once->Join(call.context(), request, &reply);
+  if (!status.ok()) return FromGrpc(status);
+  return reply;
+}
 
 absl::StatusOr<v1::RecordResultReply::Disposition> CoordinatorLink::RecordResult(
     const v1::RecordResultRequest& request) {
   OpenCall call(this, kRecordDeadline);
   v1::RecordResultReply reply;
-  const grpc::Status status = stub_->RecordResult(call.context(), request, &reply);
+  const grpc::Status status = stub()->RecordResult(call.context(), request, &reply);
   if (!status.ok()) return FromGrpc(status);
   return reply.disposition();
 }
@@ -52,7 +81,8 @@ absl::StatusOr<std::string> CoordinatorLink::FetchBlob(const std::string& sha256
   OpenCall call(this, kFetchDeadline);
   v1::FetchBlobRequest request;
   request.set_sha256(sha256);
-  const auto reader = stub_->FetchBlob(call.context(), request);
+  const auto owner = stub();
+  const auto reader = owner->FetchBlob(call.context(), request);
   std::string blob;
   v1::BlobChunk chunk;
   while (reader->Read(&chunk)) {
@@ -69,8 +99,13 @@ absl::StatusOr<std::string> CoordinatorLink::FetchBlob(const std::string& sha256
 }
 
 bool CoordinatorLink::WaitUntilConnected(absl::Duration timeout) {
-  return channel_->WaitForConnected(std::chrono::system_clock::now() +
-                                    absl::ToChronoNanoseconds(timeout));
+  std::shared_ptr<grpc::Channel> channel;
+  {
+    MutexLock lock(&mu_);
+    channel = channel_;
+  }
+  return channel->WaitForConnected(std::chrono::system_clock::now() +
+                                   absl::ToChronoNanoseconds(timeout));
 }
 
 void CoordinatorLink::Close() {

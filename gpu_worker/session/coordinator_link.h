@@ -18,6 +18,12 @@ namespace ksearch {
 class CoordinatorLink {
  public:
   explicit CoordinatorLink(const std::string& address, const ClientAccess& access = {});
+  ~CoordinatorLink();
+
+  // Later calls go over a new channel, with other credentials; calls under way end on the old one.
+  void Redial(const ClientAccess& access);
+  // WorkerService.Join over a channel of its own; one try.
+  absl::StatusOr<v1::JoinReply> Join(const ClientAccess& access, const v1::JoinRequest& request);
 
   // One try each.
   absl::StatusOr<v1::RecordResultReply::Disposition> RecordResult(
@@ -30,15 +36,16 @@ class CoordinatorLink {
   // Ends calls under way, and later ones, with CANCELLED.
   void Close();
 
-  v1::WorkerService::StubInterface& stub() { return *stub_; }
+  std::shared_ptr<v1::WorkerService::StubInterface> stub();
 
  private:
   // Keeps a call's context where Close finds it.
   class OpenCall;
 
-  const std::shared_ptr<grpc::Channel> channel_;
-  const std::unique_ptr<v1::WorkerService::StubInterface> stub_;
+  const std::string address_;
   Mutex mu_;
+  std::shared_ptr<grpc::Channel> channel_ ABSL_GUARDED_BY(mu_);
+  std::shared_ptr<v1::WorkerService::StubInterface> stub_ ABSL_GUARDED_BY(mu_);
   std::set<grpc::ClientContext*> calls_ ABSL_GUARDED_BY(mu_);
   bool closed_ ABSL_GUARDED_BY(mu_) = false;
 };

@@ -4,6 +4,8 @@
 #include <thread>
 #include <utility>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/backoff.h"
 #include "common/clock.h"
@@ -41,13 +43,23 @@ bool IsFinal(const absl::Status& status) {
   }
 }
 
+// A certificate that is not valid yet or any more by this machine's clock looks like a wrong one.
+std::string ClockHint(const absl::Status& status) {
+  const std::string said = absl::AsciiStrToLower(status.message());
+  if (!absl::StrContains(said, "certificate") && !absl::StrContains(said, "handshake")) return "";
+  return absl::StrCat(
+      " (is the coordinator's certificate of the authority that this worker trusts, made for this "
+      "address, and valid by this machine's clock, which says ",
+      absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", Clock::Real().Now(), absl::UTCTimeZone()), "?)");
+}
+
 }  // namespace
 
 // One open stream. Read and Write are each called from one thread; Cancel from any.
 class SessionStream {
  public:
-  explicit SessionStream(v1::WorkerService::StubInterface& stub)
-      : stream_(stub.Session(&context_)) {}
+  explicit SessionStream(std::shared_ptr<v1::WorkerService::StubInterface> stub)
+      : stub_(std::move(stub)), stream_(stub_->Session(&context_)) {}
 
   bool Write(const v1::WorkerUp& up) { return stream_->Write(up); }
   bool Read(v1::WorkerDown* down) { return stream_->Read(down); }
@@ -59,6 +71,7 @@ class SessionStream {
 
  private:
   grpc::ClientContext context_;
+  const std::shared_ptr<v1::WorkerService::StubInterface> stub_;
   const std::unique_ptr<grpc::ClientReaderWriterInterface<v1::WorkerUp, v1::WorkerDown>> stream_;
 };
 
@@ -68,8 +81,19 @@ absl::StatusOr<std::unique_ptr<SessionClient>> SessionClient::Create(Options opt
   if (options.slots < 1) return absl::InvalidArgumentError("slots: must be 1 or more");
   ASSIGN_OR_RETURN(auto state, StateFolder::Open(options.state_dir));
   ASSIGN_OR_RETURN(auto spool, ResultSpool::Open(absl::StrCat(state->path(), "/spool")));
-  return std::unique_ptr<SessionClient>(
+  options.access.worker_name = options.hello.name();
+  auto client = std::unique_ptr<SessionClient>(
       new SessionClient(std::move(options), std::move(state), std::move(spool), executor));
+  const ClientAccess& access = client->options_.access;
+  if (Joiner::IsNeeded(access)) {
+    const auto ask = [link = client->link_.get()](const ClientAccess& with,
+                                                  const v1::JoinRequest& request) {
+      return link->Join(with, request);
+    };
+    ASSIGN_OR_RETURN(client->joiner_, Joiner::Open(client->state_->path(), access, client->hello_,
+                                                   ask, Clock::Real().Now()));
+  }
+  return client;
 }
 
 SessionClient::SessionClient(Options options, std::unique_ptr<StateFolder> state,
@@ -125,7 +149,8 @@ absl::Status SessionClient::Serve() {
       LOG(INFO) << "msg=\"drained\" worker=" << worker_id();
       return absl::OkStatus();
     }
-    const absl::Status status = RunSession();
+    absl::Status status = GetCertificate();
+    if (status.ok()) status = RunSession();
     if (stopping()) break;
     if (IsFinal(status)) {
       LOG(ERROR) << "msg=\"the coordinator refuses this worker\" worker=" << worker_id()
@@ -137,9 +162,14 @@ absl::Status SessionClient::Serve() {
     if (!status.ok() && (heard_ || now - last_log >= kLogFailureEvery)) {
       last_log = now;
       LOG(WARNING) << "msg=\"no session with the coordinator, dialing again\" coordinator="
-                   << options_.address << " reason=\"" << status.message() << "\"";
+                   << options_.address << " reason=\"" << status.message() << ClockHint(status)
+                   << "\"";
     }
-    if (!ReadyToLeave()) AwaitNextTry(backoff.Next());
+    if (joiner_ != nullptr && !joiner_->HasCertificate(Clock::Real().SteadyNow())) {
+      Pause(backoff.Next());
+    } else if (!ReadyToLeave()) {
+      AwaitNextTry(backoff.Next());
+    }
   }
   return absl::OkStatus();
 }
@@ -200,6 +230,26 @@ void SessionClient::Stop() {
   held_.Touch();
 }
 
+absl::Status SessionClient::GetCertificate() {
+  session_until_ = Clock::Real().SteadyNow() + options_.longest_session;
+  if (joiner_ == nullptr) return absl::OkStatus();
+  const auto now = [] { return Clock::Real().SteadyNow(); };
+  if (now() >= joiner_->due()) {
+    heard_ = false;
+    const absl::Status renewed = joiner_->Renew(now);
+    if (renewed.ok()) {
+      link_->Redial(joiner_->access());
+    } else if (IsFinal(renewed) || !joiner_->HasCertificate(now())) {
+      return Annotate(renewed, "join");
+    } else {
+      LOG(WARNING) << "msg=\"certificate not renewed, trying again\" worker=" << worker_id()
+                   << " reason=\"" << renewed.message() << "\"";
+    }
+  }
+  session_until_ = std::min(session_until_, joiner_->due());
+  return absl::OkStatus();
+}
+
 absl::Status SessionClient::RunSession() {
   heard_ = false;
   held_.BeginSession();
@@ -211,6 +261,7 @@ absl::Status SessionClient::RunSession() {
   }
   v1::WorkerUp up;
   *up.mutable_hello() = hello_;
+  *up.mutable_hello()->mutable_sent_at() = ToProto(Clock::Real().Now());
   if (stream.Write(up)) {
     std::thread reporter([this, &stream] { ReportLoop(&stream); });
     v1::WorkerDown down;
@@ -232,7 +283,7 @@ absl::Status SessionClient::RunSession() {
 }
 
 void SessionClient::ReportLoop(SessionStream* stream) {
-  const absl::Time renew = Clock::Real().SteadyNow() + options_.longest_session;
+  const absl::Time renew = session_until_;
   while (!stream->over && !stopping()) {
     const int64_t version = held_.version();
     const bool leave = ReadyToLeave();
@@ -307,6 +358,10 @@ void SessionClient::AwaitNextTry(absl::Duration delay) {
     link_->WaitUntilConnected(options_.max_backoff);
     return;
   }
+  Pause(delay);
+}
+
+void SessionClient::Pause(absl::Duration delay) {
   MutexLock lock(&mu_);
   if (!stop_) changed_.WaitFor(&mu_, delay);
 }

@@ -14,6 +14,7 @@
 #include "common/mutex.h"
 #include "gpu_worker/executor/job_executor.h"
 #include "gpu_worker/session/held_leases.h"
+#include "gpu_worker/session/joiner.h"
 #include "gpu_worker/session/lease_runner.h"
 #include "gpu_worker/session/result_sender.h"
 #include "gpu_worker/session/result_spool.h"
@@ -34,7 +35,7 @@ class SessionClient {
  public:
   struct Options {
     std::string address;    // host:port of the coordinator
-    ClientAccess access;    // token and TLS
+    ClientAccess access;    // token and TLS; with a join token, it gets a certificate first
     std::string state_dir;  // worker_id, lock, result spool
     // name, version, devices and isolation; the rest is filled in here.
     v1::WorkerHello hello;
@@ -52,7 +53,8 @@ class SessionClient {
     absl::Duration max_backoff = absl::Seconds(1);
   };
 
-  // `executor` outlives it. FAILED_PRECONDITION: another worker uses state_dir.
+  // `executor` outlives it. FAILED_PRECONDITION: another worker uses state_dir. Errors of
+  // Joiner::Open.
   static absl::StatusOr<std::unique_ptr<SessionClient>> Create(Options options,
                                                                JobExecutor& executor);
   // REQUIRES: Run has returned or was never called. Jobs still executing are stopped, and lost.
@@ -83,6 +85,8 @@ class SessionClient {
   absl::Duration TimeLeft();
   // One stream from hello to end; how it ended.
   absl::Status RunSession();
+  // Sees to it that there is a certificate for the next session, if it takes one.
+  absl::Status GetCertificate();
   // Reports on change and at least every report_within, until the stream or the work is over.
   void ReportLoop(SessionStream* stream);
   v1::DeviceHealth Health();
@@ -95,6 +99,7 @@ class SessionClient {
   // a connection, which means that the coordinator did not want a session, for `delay` or until
   // Stop.
   void AwaitNextTry(absl::Duration delay);
+  void Pause(absl::Duration delay);
   bool stopping();
 
   const Options options_;
@@ -102,6 +107,8 @@ class SessionClient {
   const std::unique_ptr<ResultSpool> spool_;
   v1::WorkerHello hello_;  // constant after construction
   const std::unique_ptr<CoordinatorLink> link_;
+  std::unique_ptr<Joiner> joiner_;  // null: without a join token; of the thread in Run
+  absl::Time session_until_;        // steady; set before a session's reports begin
   HeldLeases held_;
   TaskCache tasks_;
   ResultSender sender_;

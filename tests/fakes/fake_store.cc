@@ -476,6 +476,7 @@ void FakeStore::RecordResult(
         if (request != run.requests.end()) {
           run.ledger[""].device_us +=
               absl::ToInt64Microseconds(FromProto(result.stage_times().device_held()));
+          run.ledger[""].device_nano += result.device_nano_usd();
         }
         if (request != run.requests.end() &&
             AddArrival(&run, Arrival::Kind::kResult, result.job_id(), request->second)) {

@@ -89,7 +89,8 @@ class AccessTest : public testing::Test {
  protected:
   AccessTest() {
     std::filesystem::create_directory(cluster_.folder() + "/state");
-    for (const v1::Role role : {v1::ROLE_READ, v1::ROLE_SUBMIT, v1::ROLE_ADMIN, v1::ROLE_WORKER}) {
+    for (const v1::Role role :
+         {v1::ROLE_READ, v1::ROLE_SUBMIT, v1::ROLE_ADMIN, v1::ROLE_WORKER, v1::ROLE_JOIN}) {
       tokens_[role] = Make(role, absl::Now() + absl::Hours(1));
     }
     cluster_.SetCliArgs({"--token-file", TokenFile(v1::ROLE_ADMIN)});

@@ -72,9 +72,10 @@ AccessControl::~AccessControl() {
   if (looker_.joinable()) looker_.join();
 }
 
-void AccessControl::SetEndedListener(Ended listener) {
+void AccessControl::SetEndedListener(Ended listener, WorkerEnded worker_listener) {
   MutexLock lock(&listener_mu_);
   listener_ = std::move(listener);
+  worker_listener_ = std::move(worker_listener);
 }
 
 absl::StatusOr<AccessControl::Caller> AccessControl::Authenticate(
@@ -92,7 +93,48 @@ absl::StatusOr<AccessControl::Caller> AccessControl::Authenticate(
   if (record.sha256().empty()) record.set_sha256(std::string(64, '0'));
   if (!TokenMatches(authorization, record)) return Stranger();
   RETURN_IF_ERROR(CheckRecord(record));
-  return Caller{record.token_id(), record.role(), record.name()};
+  return Caller{record.token_id(), record.role(), record.name(), record.pool(), std::nullopt};
+}
+
+absl::StatusOr<AccessControl::Caller> AccessControl::AuthenticateJoined(
+    const JoinedWorker& worker) const {
+  if (worker.ends <= clock_->Now()) {
+    return absl::UnauthenticatedError(
+        absl::StrCat("the certificate of worker ", worker.worker_id, " ended at ",
+                     absl::FormatTime(worker.ends, absl::UTCTimeZone())));
+  }
+  RETURN_IF_ERROR(CheckWorker(worker.worker_id));
+  MutexLock lock(&mu_);
+  const auto it = tokens_.find(worker.token_id);
+  if (it == tokens_.end() || it->second.role() != v1::ROLE_JOIN || !KeepsSessions(it->second)) {
+    return absl::UnauthenticatedError(absl::StrCat("join token ", worker.token_id,
+                                                   ", with which worker ", worker.worker_id,
+                                                   " came, was revoked"));
+  }
+  return Caller{worker.token_id, v1::ROLE_WORKER, it->second.name(), it->second.pool(), worker};
+}
+
+absl::StatusOr<AccessControl::Caller> AccessControl::AuthorizeJoined(const JoinedWorker& worker,
+                                                                     absl::string_view path) const {
+  ASSIGN_OR_RETURN(Caller caller, AuthenticateJoined(worker));
+  const v1::Role needed = RoleNeeded(path);
+  if (needed != v1::ROLE_WORKER && needed != v1::ROLE_JOIN) {
+    return absl::PermissionDeniedError(
+        absl::StrCat("a worker's certificate does not open ", path.substr(0, 128)));
+  }
+  return caller;
+}
+
+absl::Status AccessControl::CheckWorker(const std::string& worker_id) const {
+  MutexLock lock(&mu_);
+  const auto it = revoked_workers_.find(worker_id);
+  if (it == revoked_workers_.end()) return absl::OkStatus();
+  return absl::PermissionDeniedError(absl::StrCat(
+      "worker ", worker_id, " was revoked at ", absl::FormatTime(it->second, absl::UTCTimeZone())));
+}
+
+bool AccessControl::KeepsSessions(const v1::AccessToken& record) const {
+  return record.role() == v1::ROLE_JOIN ? !record.has_revoked_at() : CheckRecord(record).ok();
 }
 
 absl::StatusOr<AccessControl::Caller> AccessControl::Authorize(absl::string_view authorization,
@@ -138,7 +180,7 @@ absl::Status AccessControl::CheckRecord(const v1::AccessToken& record) const {
 
 void AccessControl::Look() {
   const std::string version = VersionOf(options_.token_file);
-  std::vector<std::string> ended;
+  std::vector<std::string> ended, ended_workers;
   {
     MutexLock lock(&mu_);
     if (version != version_) {
@@ -147,6 +189,14 @@ void AccessControl::Look() {
       if (list.ok()) {
         tokens_.clear();
         for (const v1::AccessToken& token : list->tokens()) tokens_[token.token_id()] = token;
+        std::map<std::string, absl::Time> revoked;
+        for (const v1::RevokedWorker& worker : list->revoked_workers()) {
+          revoked[worker.worker_id()] = FromProto(worker.revoked_at());
+          if (!revoked_workers_.contains(worker.worker_id())) {
+            ended_workers.push_back(worker.worker_id());
+          }
+        }
+        revoked_workers_ = std::move(revoked);
         LOG(INFO) << "msg=\"access tokens read\" file=" << options_.token_file
                   << " tokens=" << tokens_.size();
       } else {
@@ -157,7 +207,7 @@ void AccessControl::Look() {
     }
     std::set<std::string> good;
     for (const auto& [id, record] : tokens_) {
-      if (CheckRecord(record).ok()) good.insert(id);
+      if (KeepsSessions(record)) good.insert(id);
     }
     for (const std::string& id : good_) {
       if (!good.contains(id)) ended.push_back(id);
@@ -168,6 +218,11 @@ void AccessControl::Look() {
     LOG(INFO) << "msg=\"access token is no longer good\" token=" << id;
     MutexLock lock(&listener_mu_);
     if (listener_) listener_(id);
+  }
+  for (const std::string& id : ended_workers) {
+    LOG(INFO) << "msg=\"worker is revoked\" worker=" << id;
+    MutexLock lock(&listener_mu_);
+    if (worker_listener_) worker_listener_(id);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -12,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "common/access/certificates.h"
 #include "common/clock.h"
 #include "common/mutex.h"
 #include "proto/access.pb.h"
@@ -28,13 +30,18 @@ class AccessControl {
     absl::Duration look_every = absl::Milliseconds(500);
   };
   struct Caller {
-    std::string token_id;
+    std::string token_id;  // of one that joined: its join token's
     v1::Role role = v1::ROLE_UNSPECIFIED;
     std::string name;
+    std::string pool;                    // the token is good for; empty: any
+    std::optional<JoinedWorker> joined;  // by whose certificate it came
   };
-  // Called with a token_id when that token stops being good: revoked, expired or removed. On a
-  // thread of its own; may block. Set before the first call is checked.
+  // Called with a token_id when that token stops being good: revoked, expired or removed. (Workers
+  // outlive the end of the join token that they came with, but not that it is revoked or removed.)
+  // On a thread of its own; may block. Set before the first call is checked.
   using Ended = std::function<void(const std::string& token_id)>;
+  // Called likewise with the id of a worker that was revoked.
+  using WorkerEnded = std::function<void(const std::string& worker_id)>;
 
   // `clock` outlives it. Errors of ReadTokenFile.
   static absl::StatusOr<std::unique_ptr<AccessControl>> Create(Options options,
@@ -44,7 +51,7 @@ class AccessControl {
   AccessControl& operator=(const AccessControl&) = delete;
 
   // Returns when the earlier listener is not being called any more.
-  void SetEndedListener(Ended listener);
+  void SetEndedListener(Ended listener, WorkerEnded worker_listener = nullptr);
 
   // `authorization`: the header's value, "Bearer <token>". UNAUTHENTICATED says why it is not good;
   // to strangers always the same.
@@ -52,6 +59,12 @@ class AccessControl {
   // UNAUTHENTICATED as above, or PERMISSION_DENIED: the role is not the one `path`,
   // "/ksearch.v1.SearchService/GetRun", needs, or no such RPC is known.
   absl::StatusOr<Caller> Authorize(absl::string_view authorization, absl::string_view path) const;
+  // The same for who showed, in the place of a token, a certificate that this coordinator signed:
+  // it has the role of a worker, and may call Join again.
+  absl::StatusOr<Caller> AuthenticateJoined(const JoinedWorker& worker) const;
+  absl::StatusOr<Caller> AuthorizeJoined(const JoinedWorker& worker, absl::string_view path) const;
+  // PERMISSION_DENIED: the worker is revoked.
+  absl::Status CheckWorker(const std::string& worker_id) const;
   // Whether a token that was good still is. UNAUTHENTICATED.
   absl::Status CheckStillGood(const std::string& token_id) const;
   // What an RPC needs; ROLE_UNSPECIFIED: nobody may call it.
@@ -65,6 +78,8 @@ class AccessControl {
   AccessControl(Options options, const Clock* clock);
   void LookLoop();
   absl::Status CheckRecord(const v1::AccessToken& record) const;
+  // Of a join token, whether workers that came with it may stay; of another, whether it is good.
+  bool KeepsSessions(const v1::AccessToken& record) const;
 
   const Options options_;
   const Clock* const clock_;
@@ -72,11 +87,13 @@ class AccessControl {
 
   Mutex listener_mu_;  // held while the listener is called; never with mu_
   Ended listener_ ABSL_GUARDED_BY(listener_mu_);
+  WorkerEnded worker_listener_ ABSL_GUARDED_BY(listener_mu_);
   mutable Mutex mu_;
   CondVar changed_;
   std::map<std::string, v1::AccessToken> tokens_ ABSL_GUARDED_BY(mu_);
   std::set<std::string> good_ ABSL_GUARDED_BY(mu_);  // ids, at the latest look
-  std::string version_ ABSL_GUARDED_BY(mu_);         // of the file: changes with its content
+  std::map<std::string, absl::Time> revoked_workers_ ABSL_GUARDED_BY(mu_);
+  std::string version_ ABSL_GUARDED_BY(mu_);  // of the file: changes with its content
   bool closing_ ABSL_GUARDED_BY(mu_) = false;
   std::thread looker_;
 };

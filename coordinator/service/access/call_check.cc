@@ -17,6 +17,7 @@ constexpr absl::Duration kLogEvery = absl::Seconds(1);
 constexpr char kPath[] = ":path";
 constexpr char kAuthorization[] = "authorization";
 constexpr absl::string_view kReflection = "/grpc.reflection.";
+constexpr absl::string_view kWorkerService = "/ksearch.v1.WorkerService/";
 
 absl::string_view View(grpc::string_ref text) { return {text.data(), text.size()}; }
 
@@ -33,7 +34,11 @@ absl::string_view Only(const std::multimap<grpc::string_ref, grpc::string_ref>& 
 grpc::Status CallCheck::Process(const InputMetadata& metadata, grpc::AuthContext* context,
                                 OutputMetadata* /*consumed*/, OutputMetadata* /*response*/) {
   const absl::Status status = Check(metadata, *context);
-  if (!status.ok()) LogRefusal(status);
+  if (status.ok()) return grpc::Status::OK;
+  LogRefusal(status);
+  if (refused_ && absl::StartsWith(Only(metadata, kPath), kWorkerService)) {
+    refused_(std::string(Only(metadata, kWorkerNameHeader.data()).substr(0, 64)), status);
+  }
   return ToGrpc(status);
 }
 
@@ -50,6 +55,11 @@ absl::Status CallCheck::Check(const InputMetadata& metadata,
     return access_->Authenticate(Only(metadata, kAuthorization)).status();
   }
   if (access_ == nullptr) return absl::OkStatus();
+  if (!worker_certificates_ && metadata.find(kAuthorization) == metadata.end()) {
+    if (const auto joined = JoinedPeer(context); joined.has_value()) {
+      return access_->AuthorizeJoined(*joined, path).status();
+    }
+  }
   ASSIGN_OR_RETURN(const AccessControl::Caller caller,
                    access_->Authorize(Only(metadata, kAuthorization), path));
   if (worker_certificates_ && caller.role == v1::ROLE_WORKER &&
@@ -77,7 +87,19 @@ void CallCheck::LogRefusal(const absl::Status& status) {
 
 absl::StatusOr<AccessControl::Caller> CallerOf(const AccessControl& access,
                                                const grpc::ServerContextBase& context) {
+  if (context.client_metadata().find(kAuthorization) == context.client_metadata().end()) {
+    if (const auto joined = JoinedPeer(*context.auth_context()); joined.has_value()) {
+      return access.AuthenticateJoined(*joined);
+    }
+  }
   return access.Authenticate(Only(context.client_metadata(), kAuthorization));
+}
+
+std::optional<JoinedWorker> JoinedPeer(const grpc::AuthContext& context) {
+  for (const grpc::string_ref& uri : context.FindPropertyValues(GRPC_PEER_URI_PROPERTY_NAME)) {
+    if (auto joined = JoinedWorkerOfUri(View(uri)); joined.has_value()) return joined;
+  }
+  return std::nullopt;
 }
 
 std::string CertifiedWorkerName(const grpc::AuthContext& context) {

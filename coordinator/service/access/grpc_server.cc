@@ -20,7 +20,6 @@
 #include "common/log.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
-#include "coordinator/service/access/call_check.h"
 
 namespace ksearch {
 namespace {
@@ -30,6 +29,9 @@ constexpr int kDefaultMaxConnections = 1024;
 constexpr int kOtherDescriptors = 256;
 constexpr unsigned kRereadSeconds = 5;
 constexpr int64_t kMaxPemBytes = 1 << 20;
+constexpr absl::Duration kDefaultCertificateLife = absl::Hours(24);
+constexpr absl::Duration kShortestCertificateLife = absl::Seconds(2);
+constexpr absl::Duration kLongestCertificateLife = absl::Hours(24 * 365);
 
 std::string TokenPath(const v1::CoordinatorConfig& config) {
   return config.token_file().empty() ? config.state_dir() + "/tokens.textproto"
@@ -77,11 +79,13 @@ absl::Status CheckTlsFiles(const v1::ServerTls& tls) {
   return ReadClientAccess(authority).status();
 }
 
-std::shared_ptr<grpc::ServerCredentials> TlsCredentials(const v1::ServerTls& tls) {
+// `client_ca_file`: whose certificates clients may show; empty: none are asked for.
+std::shared_ptr<grpc::ServerCredentials> TlsCredentials(const v1::ServerTls& tls,
+                                                        const std::string& client_ca_file) {
   using grpc::experimental::FileWatcherCertificateProvider;
-  const bool clients = !tls.client_ca_file().empty();
+  const bool clients = !client_ca_file.empty();
   auto provider = std::make_shared<FileWatcherCertificateProvider>(
-      tls.key_file(), tls.certificate_file(), tls.client_ca_file(), kRereadSeconds);
+      tls.key_file(), tls.certificate_file(), client_ca_file, kRereadSeconds);
   grpc::experimental::TlsServerCredentialsOptions options(provider);
   options.watch_identity_key_cert_pairs();
   if (clients) {
@@ -172,9 +176,25 @@ absl::StatusOr<std::unique_ptr<AccessControl>> MakeAccessControl(
   return AccessControl::Create(std::move(options));
 }
 
+absl::StatusOr<std::unique_ptr<WorkerAuthority>> MakeWorkerAuthority(
+    const v1::CoordinatorConfig& config, const AccessControl* access) {
+  if (!config.has_tls() || access == nullptr || !config.tls().client_ca_file().empty()) {
+    return std::unique_ptr<WorkerAuthority>();
+  }
+  absl::Duration life = kDefaultCertificateLife;
+  if (config.tls().has_worker_certificate_life()) {
+    life = FromProto(config.tls().worker_certificate_life());
+    if (life < kShortestCertificateLife || life > kLongestCertificateLife) {
+      return absl::InvalidArgumentError("tls.worker_certificate_life: must be 2 s to 365 days");
+    }
+  }
+  return WorkerAuthority::Create(config.state_dir(), life);
+}
+
 absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(
     const v1::CoordinatorConfig& config, const AccessControl* access,
-    const std::vector<grpc::Service*>& services) {
+    const std::vector<grpc::Service*>& services, const WorkerAuthority* authority,
+    CallCheck::Refused refused) {
   RETURN_IF_ERROR(CheckExposure(config, access != nullptr));
   const bool unix_socket = absl::StartsWith(config.listen_address(), "unix:");
   const bool reflection =
@@ -182,15 +202,17 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(
   std::shared_ptr<grpc::ServerCredentials> credentials;
   if (config.has_tls()) {
     RETURN_IF_ERROR(CheckTlsFiles(config.tls()));
-    credentials = TlsCredentials(config.tls());
+    credentials =
+        TlsCredentials(config.tls(), authority != nullptr ? authority->certificate_file()
+                                                          : config.tls().client_ca_file());
   } else if (access != nullptr || !reflection) {
     credentials = LocalCredentials(unix_socket);
   } else {
     credentials = grpc::InsecureServerCredentials();
   }
   if (access != nullptr || !reflection) {
-    credentials->SetAuthMetadataProcessor(
-        std::make_shared<CallCheck>(access, !config.tls().client_ca_file().empty(), reflection));
+    credentials->SetAuthMetadataProcessor(std::make_shared<CallCheck>(
+        access, !config.tls().client_ca_file().empty(), reflection, std::move(refused)));
   }
   grpc::EnableDefaultHealthCheckService(true);
   // For every server of this process from now on; CallCheck refuses it where it is off.

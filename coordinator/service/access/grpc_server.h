@@ -10,7 +10,9 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "coordinator/service/access/access_control.h"
+#include "coordinator/service/access/call_check.h"
 #include "coordinator/service/access/connection_door.h"
+#include "coordinator/service/access/worker_authority.h"
 #include "proto/config.pb.h"
 
 namespace ksearch {
@@ -22,9 +24,11 @@ class GrpcServer {
   // that is not local that is refused, as is one without TLS: FAILED_PRECONDITION says what to do.
   // ALREADY_EXISTS: the address is taken. INVALID_ARGUMENT: certificate or key, naming the file.
   // Services and `access` outlive it.
+  // `authority` may be null: nobody can join. `refused` as of CallCheck.
   static absl::StatusOr<std::unique_ptr<GrpcServer>> Start(
       const v1::CoordinatorConfig& config, const AccessControl* access,
-      const std::vector<grpc::Service*>& services);
+      const std::vector<grpc::Service*>& services, const WorkerAuthority* authority = nullptr,
+      CallCheck::Refused refused = nullptr);
   // As Shutdown(0).
   ~GrpcServer();
 
@@ -47,6 +51,10 @@ class GrpcServer {
 // Start, so that nothing is touched before.
 absl::StatusOr<std::unique_ptr<AccessControl>> MakeAccessControl(
     const v1::CoordinatorConfig& config);
+// The authority for workers that join: null without TLS or tokens, and where workers have
+// certificates of another authority (tls.client_ca_file). Errors of WorkerAuthority::Create.
+absl::StatusOr<std::unique_ptr<WorkerAuthority>> MakeWorkerAuthority(
+    const v1::CoordinatorConfig& config, const AccessControl* access);
 
 }  // namespace ksearch
 

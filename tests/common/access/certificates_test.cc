@@ -69,6 +69,49 @@ TEST_F(CertificatesTest, ServerNeedsHostsAndAuthorityItsKey) {
       IssueCertificate({authority_.certificate, other.key}, ForServer({"a"})).status()));
 }
 
+TEST_F(CertificatesTest, SignsTheKeyOfARequestAndNothingElseOfIt) {
+  const std::string key = MakeKey().value();
+  const std::string request = MakeSigningRequest(key).value();
+  JoinedWorker who = {"0123456789ab", "w-1", "", kUntil};
+  const auto certificate = SignJoinedWorker(authority_, request, who, kFrom);
+  ASSERT_TRUE(certificate.ok()) << certificate.status();
+  EXPECT_TRUE(CheckKeyPair({*certificate, key}, kNow, "x").ok());
+  EXPECT_FALSE(CheckKeyPair({*certificate, MakeKey().value()}, kNow, "x").ok());
+  EXPECT_EQ(EndOfCertificate(*certificate).value(), kUntil);
+  EXPECT_EQ(KeyIdOfRequest(request).value().size(), 32u);
+  EXPECT_EQ(KeyIdOfRequest(MakeSigningRequest(key).value()).value(),
+            KeyIdOfRequest(request).value())
+      << "of the key, not of the request";
+  for (const char* id : {"", "a/b", "a,URI:b", "a b"}) {
+    who.worker_id = id;
+    EXPECT_FALSE(SignJoinedWorker(authority_, request, who, kFrom).ok()) << id;
+  }
+  who.worker_id = "w-1";
+  std::string tampered = request;
+  char& letter = tampered[tampered.size() / 2];
+  letter = letter == 'A' ? 'B' : 'A';
+  for (const std::string& bad : {std::string(), std::string("x"), key, tampered,
+                                 std::string(9000, 'x'), request + std::string(9000, '\n')}) {
+    EXPECT_TRUE(absl::IsInvalidArgument(SignJoinedWorker(authority_, bad, who, kFrom).status()));
+  }
+}
+
+TEST_F(CertificatesTest, UriOfAWorkerThatJoinedSaysWhoItIs) {
+  const std::string key(32, 'a');
+  const auto worker = JoinedWorkerOfUri("ksearch://joined/0123456789ab/w-1/" + key + "/1700000000");
+  ASSERT_TRUE(worker.has_value());
+  EXPECT_EQ(worker->token_id, "0123456789ab");
+  EXPECT_EQ(worker->worker_id, "w-1");
+  EXPECT_EQ(worker->key_id, key);
+  EXPECT_EQ(worker->ends, absl::FromUnixSeconds(1700000000));
+  for (const std::string& uri :
+       {std::string("ksearch://worker/w-1"), "ksearch://joined/t/w/" + key,
+        "ksearch://joined/t/w/" + key + "/", "ksearch://joined/t/w/" + key + "/1/2",
+        "ksearch://joined/t//" + key + "/1", std::string("ksearch://joined/t/w/short/1")}) {
+    EXPECT_FALSE(JoinedWorkerOfUri(uri).has_value()) << uri;
+  }
+}
+
 TEST_F(CertificatesTest, OnlyWorkerUrisNameWorkers) {
   EXPECT_EQ(WorkerNameOfUri("ksearch://worker/node7"), "node7");
   for (const char* uri : {"", "ksearch://worker/", "ksearch://worker/a/b", "spiffe://worker/a",

@@ -317,6 +317,40 @@ TEST_F(SearchRunTest, ReplyThatCouldNotBeWrittenIsNotPaidTwice) {
   for (const auto& [question, times] : asked_) EXPECT_EQ(times, 1) << question;
 }
 
+TEST_F(SearchRunTest, RunsTakeTurnsWithTheModelByTheirPriorities) {
+  auto owned = std::make_unique<FakeLlmClient>();
+  FakeLlmClient* const client = owned.get();
+  client->Answer("", "reply");
+  client->Hold(true);
+  std::vector<ModelCaller::Provider> providers;
+  providers.push_back({"p", "m", std::move(owned), absl::OkStatus()});
+  providers.back().repeatable = true;  // so that the calls need not be on record
+  ModelCaller models(&store_, clock_, std::move(providers),
+                     {.max_in_flight = 1, .rewrite_every = absl::Seconds(1)});
+  models.SetPriority("c", 20);
+  int number = 0;
+  const auto send = [&](const std::string& run_id, int calls) {
+    for (int i = 0; i < calls; ++i) {
+      LlmCallRow call;
+      call.call_id = absl::StrCat(run_id, "/", ++number);
+      call.run_id = run_id;
+      call.provider = "p";
+      call.model = "m";
+      call.prompt = run_id;
+      models.Send(call, {});
+    }
+  };
+  send("a", 5);
+  send("b", 2);
+  send("c", 4);
+  EXPECT_EQ(client->requests().size(), 1u);
+  client->Hold(false);
+  client->AwaitRequests(11);
+  std::string order;
+  for (const LlmRequest& request : client->requests()) order += request.user;
+  EXPECT_EQ(order, "aabccabccaa");
+}
+
 TEST_F(SearchRunTest, NoMoreCallsInFlightThanAllowed) {
   NewModels({.max_in_flight = 1, .rewrite_every = absl::Seconds(1)});
   client_->Hold(true);

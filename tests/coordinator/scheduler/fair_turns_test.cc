@@ -52,6 +52,31 @@ TEST_F(FairTurnsTest, ARunThatComesLateDoesNotWaitForAllJobsOfAnEarlierOne) {
   EXPECT_THAT(Take(5), ElementsAre("b1", "a3", "b2", "a4", "a5"));
 }
 
+TEST_F(FairTurnsTest, PrioritiesAreShares) {
+  turns_.SetPriority("high", 30);
+  for (int i = 1; i <= 100; ++i) Ask("high", "high");
+  for (int i = 1; i <= 100; ++i) Ask("plain", "plain");
+  const std::vector<std::string> taken = Take(40);
+  EXPECT_EQ(std::count(taken.begin(), taken.end(), "high"), 30);
+}
+
+TEST_F(FairTurnsTest, ConfirmationsOfTheLeastRunDoNotStarve) {
+  turns_.SetPriority("low", 1);
+  turns_.SetPriority("high", 100);
+  for (int i = 1; i <= 1000; ++i) Ask("high", "high");
+  Take(100);
+  for (int i = 1; i <= 20; ++i) {
+    Ask("low", "screen");
+    Ask("low", "confirm", absl::Seconds(10), v1::JOB_KIND_CONFIRM);
+  }
+  const std::vector<std::string> taken = Take(121);
+  // As of priority 10, beside 100: one in eleven, less the screenings of one in a hundred.
+  EXPECT_GE(std::count(taken.begin(), taken.end(), "confirm"), 10);
+  EXPECT_GE(std::count(taken.begin(), taken.end(), "screen"), 1);
+  const auto first = std::find(taken.begin(), taken.end(), "confirm");
+  EXPECT_LE(first - taken.begin(), 2) << "behind one job of each other line at most";
+}
+
 TEST_F(FairTurnsTest, SharesAreOfTimeAndNotOfJobs) {
   for (int i = 1; i <= 10; ++i) Ask("slow", "slow", absl::Seconds(30));
   for (int i = 1; i <= 30; ++i) Ask("fast", "fast", absl::Seconds(10));

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "common/identity.h"
@@ -179,6 +180,32 @@ TEST_F(WorkerOwnershipTest, OnlyTasksOfOwnLeasesCanBeRead) {
   ASSERT_TRUE(store_.PutBlob(unasked, "another task").ok());
   EXPECT_TRUE(absl::IsPermissionDenied(Read(unasked, one_)));
   EXPECT_TRUE(Read(unasked, {}).ok()) << "no tokens in use";
+}
+
+TEST_F(WorkerOwnershipTest, ACertificateIsOfOneWorkerIdAndAWorkerIdOfOneKey) {
+  std::vector<std::string> refused;
+  gateway_->SetRefusalListener([&](const std::string& name, const absl::Status& why) {
+    refused.push_back(absl::StrCat(name, ": ", why.message()));
+  });
+  WorkerIdentity identity = {"t1", ""};
+  identity.joined = JoinedWorker{"t1", "w1", std::string(32, 'a'), absl::InfiniteFuture()};
+  EXPECT_TRUE(absl::IsPermissionDenied(Join("w2", &link_, identity)));
+  ASSERT_TRUE(Join("w1", &link_, identity).ok());
+  WorkerIdentity impostor = identity;
+  impostor.joined->key_id = std::string(32, 'b');
+  EXPECT_TRUE(absl::IsPermissionDenied(Join("w1", &other_, impostor))) << "the token is not enough";
+  gateway_->EndSessionOfWorker("w2");
+  EXPECT_TRUE(link_.ended.ok());
+  gateway_->EndSessionOfWorker("w1");
+  EXPECT_TRUE(absl::IsPermissionDenied(link_.ended));
+  // The key is the worker's, whatever token it comes with, also when the old token has ended.
+  gateway_->EndSessionsOf("t1");
+  EXPECT_TRUE(absl::IsPermissionDenied(Join("w1", &other_, impostor)));
+  identity.token_id = identity.joined->token_id = "t2";
+  EXPECT_TRUE(Join("w1", &again_, identity).ok());
+  identity.pool = "spot";
+  EXPECT_TRUE(absl::IsPermissionDenied(Join("w1", &other_, identity))) << "the hello names no pool";
+  EXPECT_GE(refused.size(), 4u);
 }
 
 TEST_F(WorkerOwnershipTest, EndOfATokenEndsItsSessionsAndFreesItsWorkerIds) {

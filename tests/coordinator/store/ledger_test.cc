@@ -104,9 +104,14 @@ TEST_F(LedgerTest, EvaluationsAreCountedOnceWithTheirTimeOnTheDevice) {
   EXPECT_EQ(Run().evaluations, 2);
   v1::JobResult result = Result("j1");
   result.mutable_stage_times()->mutable_device_held()->set_nanos(250'000'000);
+  result.set_device_nano_usd(1'700);
+  const LedgerRow before = Run();
   ASSERT_TRUE(Record(*store_, result).ok());
   ASSERT_TRUE(Record(*store_, result).ok());
   EXPECT_EQ(Run().device_us, 250'000);
+  EXPECT_EQ(Run().device_nano, 1'700);
+  EXPECT_EQ(Run().nano_spent, before.nano_spent) << "money of models is another matter";
+  EXPECT_EQ(store_->ReadLedger("r")->size(), 1u);
   Ask("r", "screen/3", "j1");  // answered from the store
   EXPECT_EQ(Run().evaluations, 2);
 }

@@ -117,7 +117,7 @@ TEST_F(ViewsTest, BestIsNotFoundUntilOneIsConfirmed) {
   EXPECT_EQ(best->sources().files(0).content(), "text");
 }
 
-TEST_F(ViewsTest, ConnectedWorkersComeBeforeThoseOfEarlierLives) {
+TEST_F(ViewsTest, WorkersOfThisLifeStandAmongThoseOfEarlierOnes) {
   for (const char* id : {"gone", "here"}) {
     v1::WorkerHello hello;
     hello.set_worker_id(id);
@@ -129,8 +129,31 @@ TEST_F(ViewsTest, ConnectedWorkersComeBeforeThoseOfEarlierLives) {
   ASSERT_TRUE(reply.ok()) << reply.status();
   std::vector<std::string> ids;
   for (const v1::WorkerStatus& worker : reply->workers()) ids.push_back(worker.worker_id());
-  EXPECT_THAT(ids, ElementsAre("here", "gone"));
-  EXPECT_TRUE(reply->workers(0).connected());
+  EXPECT_THAT(ids, ElementsAre("gone", "here"));
+  EXPECT_TRUE(reply->workers(1).connected());
+}
+
+TEST_F(ViewsTest, PagesOfWorkersHoldEachOneOnceWhateverComesAndGoesMeanwhile) {
+  for (const char* id : {"a", "b", "c", "d", "e"}) fleet_.workers.emplace_back().set_worker_id(id);
+  EXPECT_EQ(ViewWorkers(store_, fleet_)->next_page_token(), "");
+  std::vector<std::string> ids;
+  WorkerPage page = {.size = 2, .token = ""};
+  int pages = 0;
+  do {
+    const auto reply = ViewWorkers(store_, fleet_, {}, page);
+    ASSERT_TRUE(reply.ok()) << reply.status();
+    for (const v1::WorkerStatus& worker : reply->workers()) ids.push_back(worker.worker_id());
+    page.token = reply->next_page_token();
+    // The last one of the first page goes, one comes before it and one after.
+    if (++pages == 1) {
+      fleet_.workers.erase(fleet_.workers.begin() + 1);
+      fleet_.workers.emplace_back().set_worker_id("a1");
+      fleet_.workers.emplace_back().set_worker_id("f");
+    }
+  } while (!page.token.empty());
+  EXPECT_THAT(ids, ElementsAre("a", "b", "c", "d", "e", "f"));
+  EXPECT_EQ(pages, 3);
+  EXPECT_TRUE(absl::IsInvalidArgument(ViewWorkers(store_, fleet_, {}, {.size = -1}).status()));
 }
 
 TEST_F(ViewsTest, RetiredWorkersAreListedOnlyForThoseWhoAsk) {

@@ -75,7 +75,9 @@ TEST_F(AccessControlTest, EveryRpcNamesTheRoleItNeeds) {
         const v1::Role needed = access_->RoleNeeded(path);
         EXPECT_NE(needed, v1::ROLE_UNSPECIFIED)
             << path << ": add `option (needs) = ROLE_...` to its rpc";
-        EXPECT_EQ(needed == v1::ROLE_WORKER, absl::StrContains(path, "WorkerService")) << path;
+        EXPECT_EQ(needed == v1::ROLE_WORKER || needed == v1::ROLE_JOIN,
+                  absl::StrContains(path, "WorkerService"))
+            << path;
         ++methods;
       }
     }
@@ -124,6 +126,54 @@ TEST_F(AccessControlTest, ExpiredTokenEndsByItself) {
   EXPECT_EQ(ended, std::vector<std::string>{brief.record.token_id()});
   access_->Look();
   EXPECT_EQ(ended.size(), 1u) << "said once";
+}
+
+TEST_F(AccessControlTest, CertificateStandsForItsJoinTokenUntilThatIsRevoked) {
+  constexpr char kJoin[] = "/ksearch.v1.WorkerService/Join";
+  const NewToken join = Make(v1::ROLE_JOIN, absl::Minutes(5));
+  access_->Look();
+  EXPECT_EQ(Code(join.token, kJoin), absl::StatusCode::kOk);
+  EXPECT_EQ(Code(join.token, kSession), absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(Code(worker_.token, kJoin), absl::StatusCode::kPermissionDenied);
+  const JoinedWorker worker = {join.record.token_id(), "w1", std::string(32, 'a'),
+                               clock_.Now() + absl::Hours(1)};
+  std::vector<std::string> ended, ended_workers;
+  access_->SetEndedListener([&](const std::string& id) { ended.push_back(id); },
+                            [&](const std::string& id) { ended_workers.push_back(id); });
+  const auto code = [&](const char* path) {
+    return access_->AuthorizeJoined(worker, path).status().code();
+  };
+  clock_.Advance(absl::Minutes(6));
+  access_->Look();
+  EXPECT_EQ(Code(join.token, kJoin), absl::StatusCode::kUnauthenticated) << "expired";
+  EXPECT_EQ(code(kSession), absl::StatusCode::kOk) << "who is in stays in";
+  EXPECT_EQ(code(kJoin), absl::StatusCode::kOk) << "and renews";
+  EXPECT_EQ(code(kGetRun), absl::StatusCode::kPermissionDenied);
+  EXPECT_TRUE(ended.empty());
+  // Of a token that is not for joining, a certificate is worth nothing.
+  JoinedWorker other = worker;
+  other.token_id = worker_.record.token_id();
+  EXPECT_TRUE(absl::IsUnauthenticated(access_->AuthenticateJoined(other).status()));
+
+  CHECK_OK(UpdateTokenFile(path_, [&](v1::AccessTokens* list) {
+    list->add_revoked_workers()->set_worker_id("w1");
+    return absl::OkStatus();
+  }));
+  access_->Look();
+  EXPECT_EQ(code(kSession), absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(ended_workers, std::vector<std::string>{"w1"});
+  CHECK_OK(UpdateTokenFile(path_, [&](v1::AccessTokens* list) {
+    list->clear_revoked_workers();
+    return absl::OkStatus();
+  }));
+  access_->Look();
+  EXPECT_EQ(code(kSession), absl::StatusCode::kOk);
+  Revoke(join.record.token_id());
+  access_->Look();
+  EXPECT_EQ(code(kSession), absl::StatusCode::kUnauthenticated);
+  EXPECT_EQ(ended, std::vector<std::string>{join.record.token_id()});
+  clock_.Advance(absl::Hours(1));
+  EXPECT_TRUE(absl::StrContains(access_->AuthenticateJoined(worker).status().message(), "ended"));
 }
 
 TEST_F(AccessControlTest, RevokedTokenEndsWithTheNextLook) {

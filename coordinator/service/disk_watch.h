@@ -1,0 +1,36 @@
+#ifndef KSEARCH_COORDINATOR_SERVICE_DISK_WATCH_H_
+#define KSEARCH_COORDINATOR_SERVICE_DISK_WATCH_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace ksearch {
+
+// Whether there is room for more: new work is refused while the disk still has room for what goes
+// on. A value; constant after construction.
+class DiskWatch {
+ public:
+  // `least_free_bytes`: as CoordinatorConfig's, 0 for the default.
+  DiskWatch(std::string folder, int64_t least_free_bytes)
+      : folder_(std::move(folder)), configured_(least_free_bytes) {}
+
+  struct Space {
+    int64_t free_bytes = 0;        // for this account
+    int64_t least_free_bytes = 0;  // in force
+  };
+  absl::StatusOr<Space> Look() const;
+  // RESOURCE_EXHAUSTED names folder and bytes. A file system that does not say is trusted.
+  absl::Status Check() const;
+
+ private:
+  std::string folder_;
+  int64_t configured_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_SERVICE_DISK_WATCH_H_

@@ -1,0 +1,67 @@
+#ifndef KSEARCH_GPU_WORKER_SESSION_JOINER_H_
+#define KSEARCH_GPU_WORKER_SESSION_JOINER_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/access/client_access.h"
+#include "proto/worker_service.pb.h"
+
+namespace ksearch {
+
+// Keeps a worker that was given a join token in possession of a certificate that is good: asks for
+// one at first with the token, later with the certificate itself. The key, <state_dir>/worker.key,
+// never leaves the machine; <state_dir>/worker.pem lets a worker that starts anew do without the
+// token. Goes by durations on a monotonic clock, so that no machine's clock has to be right.
+// Thread-compatible.
+class Joiner {
+ public:
+  // One try of WorkerService.Join with these credentials.
+  using Ask = std::function<absl::StatusOr<v1::JoinReply>(const ClientAccess& access,
+                                                          const v1::JoinRequest& request)>;
+
+  // Whether the access is a join token, which opens nothing but Join.
+  static bool IsNeeded(const ClientAccess& access);
+  // `hello` says worker_id, name and pool. Reads or makes the key. `wall_now` only tells whether it
+  // is worth while to try with the certificate of an earlier life. INVALID_ARGUMENT: without TLS,
+  // or a key file that holds no key. FAILED_PRECONDITION: others may read the key.
+  static absl::StatusOr<std::unique_ptr<Joiner>> Open(const std::string& state_dir,
+                                                      const ClientAccess& access,
+                                                      const v1::WorkerHello& hello, Ask ask,
+                                                      absl::Time wall_now);
+
+  // When to ask next (steady): two thirds into the life of the certificate; the past, if there is
+  // none.
+  absl::Time due() const { return due_; }
+  // Whether there is a certificate that is good at `now` (steady).
+  bool HasCertificate(absl::Time now) const { return now < ends_; }
+  // Asks for a certificate, or for a new one. After an error that may pass, due() is a little
+  // later.
+  absl::Status Renew(const std::function<absl::Time()>& steady_now);
+  // What sessions are to be opened with: the certificate, no token.
+  ClientAccess access() const;
+
+ private:
+  Joiner(std::string state_dir, ClientAccess access, v1::JoinRequest request, Ask ask)
+      : state_dir_(std::move(state_dir)),
+        given_(std::move(access)),
+        request_(std::move(request)),
+        ask_(std::move(ask)) {}
+
+  const std::string state_dir_;
+  const ClientAccess given_;  // with the token
+  const v1::JoinRequest request_;
+  const Ask ask_;
+  std::string key_;
+  std::string certificate_;  // empty: none, or one that has ended
+  absl::Time due_ = absl::InfinitePast();
+  absl::Time ends_ = absl::InfinitePast();
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_SESSION_JOINER_H_

@@ -1,0 +1,239 @@
+// Workers that join with a token: real programs, real TLS, certificates of a few seconds.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "common/access/token_file.h"
+#include "common/textproto.h"
+#include "proto/access.pb.h"
+#include "proto/search_service.pb.h"
+#include "tests/fakes/eventually.h"
+#include "tests/integration/from_json.h"
+#include "tests/integration/local_cluster.h"
+
+namespace ksearch {
+namespace {
+
+using testing::HasSubstr;
+
+class JoiningTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::filesystem::create_directory(cluster_.folder() + "/state");
+    Ksearch({"pki", "--ca-dir", pki_, "init"});
+    Ksearch({"pki", "--ca-dir", pki_, "issue", "--server", "127.0.0.1"});
+    Ksearch({"token", "--token-db", Db(), "create", "--role", "admin", "--out", pki_ + "/admin"});
+    cluster_.SetCliArgs({"--token-file", pki_ + "/admin", "--ca-file", pki_ + "/ca.pem"});
+    cluster_.UseOwnDevice();
+    cluster_.StartCoordinator(absl::StrCat(
+        "tls { certificate_file: \"", pki_, "/coordinator.pem\" key_file: \"", pki_,
+        "/coordinator.key\" worker_certificate_life { seconds: ", kLifeSeconds, " } }"));
+  }
+  std::string Db() const { return cluster_.folder() + "/state/tokens.textproto"; }
+
+  CommandOutput Ksearch(std::vector<std::string> args) {
+    args.insert(args.begin(), cluster_.BinaryPath("ksearch"));
+    CommandOutput output = RunProgram(args);
+    EXPECT_EQ(output.exit.code, 0) << output.err;
+    return output;
+  }
+  // The access file of a new join token.
+  std::string AccessFile(const std::string& name, const std::string& pool = "") {
+    const std::string path = absl::StrCat(cluster_.folder(), "/", name, ".access");
+    std::vector<std::string> args = {"--coordinator",
+                                     cluster_.address(),
+                                     "--ca-file",
+                                     pki_ + "/ca.pem",
+                                     "token",
+                                     "--token-db",
+                                     Db(),
+                                     "create",
+                                     "--role",
+                                     "join",
+                                     "--name",
+                                     name,
+                                     "--access-file",
+                                     path};
+    if (!pool.empty()) args.insert(args.end(), {"--pool", pool});
+    Ksearch(args);
+    AwaitLook();
+    return path;
+  }
+  // The coordinator looks at its token file twice a second.
+  static void AwaitLook() { absl::SleepFor(absl::Milliseconds(1200)); }
+  std::string TokenIdOf(const std::string& name) {
+    for (const v1::AccessToken& token : ReadTokenFile(Db())->tokens()) {
+      if (token.name() == name) return token.token_id();
+    }
+    return "";
+  }
+  v1::WorkerStatus Worker(const std::string& name) {
+    const auto reply = FromJson<v1::ListWorkersReply>(cluster_.Cli({"workers", "--json"}).out);
+    for (const v1::WorkerStatus& worker : reply.workers()) {
+      if (worker.name() == name) return worker;
+    }
+    return {};
+  }
+  // A worker that may not come in: waits for its end, and returns what it has logged.
+  std::string AwaitRefusal(const std::string& name) {
+    EXPECT_TRUE(Eventually([&] { return !cluster_.Running(name); }, absl::Seconds(30)));
+    return cluster_.Log(name);
+  }
+  std::vector<std::string> WorkerArgv(const std::string& name, const std::string& access) {
+    return {cluster_.BinaryPath("ksearch-worker"),
+            "--config",
+            cluster_.worker_config(),
+            "--access",
+            access,
+            "--state-dir",
+            absl::StrCat(cluster_.folder(), "/", name),
+            "--name",
+            name};
+  }
+  // How long the worker's process lives on after the command has said that it is done.
+  absl::Duration LivesOnAfter(const std::string& name, const std::vector<std::string>& command) {
+    Ksearch(command);
+    const absl::Time from = absl::Now();
+    EXPECT_TRUE(Eventually([&] { return !cluster_.Running(name); }, absl::Seconds(20)));
+    return absl::Now() - from;
+  }
+
+  static constexpr int kLifeSeconds = 6;
+  // A second is promised; the rest is for a machine that is busy.
+  static constexpr absl::Duration kPutOutWithin = absl::Seconds(3);
+  LocalCluster cluster_;
+  const std::string pki_ = cluster_.folder() + "/pki";
+};
+
+TEST_F(JoiningTest, OneTokenGivesACertificateThatRenewsItself) {
+  const std::string access = AccessFile("fleet");
+  cluster_.StartWorker("w1", {"--access", access});
+  const v1::WorkerStatus first = Worker("w1");
+  EXPECT_EQ(first.join_token_id(), TokenIdOf("fleet"));
+  struct stat facts;
+  ASSERT_EQ(::stat((cluster_.folder() + "/w1/worker.key").c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_mode & 0777, 0600u);
+
+  // The token expires; workers that are in stay in, through several lives of their certificates.
+  ASSERT_TRUE(UpdateTokenFile(Db(), [&](v1::AccessTokens* list) {
+                for (v1::AccessToken& token : *list->mutable_tokens()) {
+                  if (token.name() == "fleet") {
+                    *token.mutable_expires_at() = ToProto(absl::Now() - absl::Seconds(1));
+                  }
+                }
+                return absl::OkStatus();
+              }).ok());
+  AwaitLook();
+  absl::Time ends = FromProto(first.certificate_ends());
+  for (int renewal = 0; renewal < 3; ++renewal) {
+    ASSERT_TRUE(Eventually(
+        [&] { return FromProto(Worker("w1").certificate_ends()) > ends + absl::Seconds(1); },
+        absl::Seconds(30)))
+        << cluster_.Log("w1");
+    ends = FromProto(Worker("w1").certificate_ends());
+  }
+  EXPECT_TRUE(Worker("w1").connected());
+  const CommandOutput eval =
+      cluster_.Cli({"eval", "--task", "softmax_rows_f32", "--wait-for-workers", "20s",
+                    LocalCluster::SourcePath("configs/tasks/cpu/softmax_rows_f32/baseline.cpp")});
+  EXPECT_EQ(eval.exit.code, 0) << eval.err;
+  // A new life of the same worker has the certificate of the one before.
+  cluster_.Kill("w1");
+  cluster_.StartWorker("w1", {"--access", access});
+
+  // Another worker comes too late, ends, and people see why.
+  cluster_.Start("late", WorkerArgv("late", access));
+  EXPECT_THAT(AwaitRefusal("late"), HasSubstr("expired"));
+  const std::string seen = cluster_.Cli({"workers"}).out;
+  EXPECT_THAT(seen, HasSubstr("not let in: late"));
+  EXPECT_THAT(seen, HasSubstr("expired"));
+  EXPECT_TRUE(cluster_.Running("w1"));
+}
+
+TEST_F(JoiningTest, RevokedTokenOrWorkerIsOutWithinASecond) {
+  const std::string access = AccessFile("fleet");
+  cluster_.StartWorker("w1", {"--access", access});
+  cluster_.StartWorker("w2", {"--access", access});
+  const std::string id = Worker("w1").worker_id();
+  const absl::Duration worker_took =
+      LivesOnAfter("w1", {"token", "--token-db", Db(), "revoke", "--worker", id});
+  EXPECT_LT(worker_took, kPutOutWithin);
+  EXPECT_TRUE(cluster_.Running("w2")) << "the same token, another worker";
+  // It does not come back by starting anew, until it is forgiven.
+  cluster_.Start("w1", WorkerArgv("w1", access));
+  EXPECT_THAT(AwaitRefusal("w1"), HasSubstr("was revoked"));
+  EXPECT_THAT(cluster_.Cli({"workers"}).out, HasSubstr("not let in: w1"));
+  EXPECT_THAT(Ksearch({"token", "--token-db", Db(), "ls"}).out, HasSubstr(id));
+  Ksearch({"token", "--token-db", Db(), "revoke", "--worker", id, "--undo"});
+  AwaitLook();
+  cluster_.StartWorker("w1", {"--access", access});
+
+  const absl::Duration token_took =
+      LivesOnAfter("w1", {"token", "--token-db", Db(), "revoke", TokenIdOf("fleet")});
+  EXPECT_LT(token_took, kPutOutWithin);
+  EXPECT_TRUE(Eventually([&] { return !cluster_.Running("w2"); }, absl::Seconds(5)));
+  cluster_.Start("w2", WorkerArgv("w2", access));
+  EXPECT_THAT(AwaitRefusal("w2"), HasSubstr("revoked"));
+  std::printf("out after %s (worker revoked) and %s (token revoked)\n",
+              absl::FormatDuration(worker_took).c_str(), absl::FormatDuration(token_took).c_str());
+}
+
+TEST_F(JoiningTest, WrongPoolAndOpenFilesAreRefusedWithTheReason) {
+  const std::string access = AccessFile("spot", "spot-pool");
+  std::vector<std::string> other = {"/usr/bin/env", "KSEARCH_POOL=other-pool"};
+  for (std::string& word : WorkerArgv("stray", access)) other.push_back(std::move(word));
+  cluster_.Start("stray", other);
+  EXPECT_THAT(AwaitRefusal("stray"), testing::AllOf(HasSubstr("is for workers of pool spot-pool"),
+                                                    HasSubstr("pool other-pool")));
+  EXPECT_THAT(cluster_.Cli({"workers"}).out,
+              testing::AllOf(HasSubstr("not let in: stray"), HasSubstr("spot-pool")));
+  // The file itself says which pool it is for.
+  cluster_.StartWorker("w1", {"--access", access});
+  EXPECT_EQ(Worker("w1").hello().pool(), "spot-pool");
+
+  ASSERT_EQ(::chmod(access.c_str(), 0644), 0);
+  const CommandOutput open = RunProgram(WorkerArgv("w2", access));
+  EXPECT_EQ(open.exit.code, 3);
+  EXPECT_THAT(open.err, testing::AllOf(HasSubstr("0644"), HasSubstr("chmod 600")));
+  const CommandOutput none = RunProgram(WorkerArgv("w2", access + "-not-there"));
+  EXPECT_EQ(none.exit.code, 3);
+  EXPECT_THAT(none.err, HasSubstr("spot.access-not-there"));
+}
+
+TEST_F(JoiningTest, WrongClockIsSaidAndNoObstacleUnlessTheServersCertificateIsNotValidByIt) {
+  const std::string access = AccessFile("fleet");
+  const auto skewed = [&](const std::string& name, absl::Duration by) {
+    std::vector<std::string> argv = {
+        "/usr/bin/env", absl::StrCat("LD_PRELOAD=", KSEARCH_SKEWED_CLOCK),
+        absl::StrCat("KSEARCH_SKEW_SECONDS=", absl::ToInt64Seconds(by))};
+    for (std::string& word : WorkerArgv(name, access)) argv.push_back(std::move(word));
+    cluster_.Start(name, argv);
+  };
+  skewed("ahead", absl::Hours(1));
+  ASSERT_TRUE(Eventually([&] { return Worker("ahead").connected(); }, absl::Seconds(30)))
+      << cluster_.Log("ahead");
+  EXPECT_THAT(cluster_.Cli({"workers"}).out, HasSubstr("ahead: its clock is 1h"));
+  const absl::Time ends = FromProto(Worker("ahead").certificate_ends());
+  EXPECT_TRUE(Eventually(
+      [&] { return FromProto(Worker("ahead").certificate_ends()) > ends + absl::Seconds(1); },
+      absl::Seconds(30)))
+      << "renewed: " << cluster_.Log("ahead");
+  EXPECT_TRUE(cluster_.Running("ahead"));
+  // The coordinator's certificate begins an hour before it was made.
+  skewed("behind", -absl::Hours(2));
+  EXPECT_TRUE(Eventually(
+      [&] { return absl::StrContains(cluster_.Log("behind"), "valid by this machine's clock"); },
+      absl::Seconds(30)))
+      << cluster_.Log("behind");
+}
+
+}  // namespace
+}  // namespace ksearch
