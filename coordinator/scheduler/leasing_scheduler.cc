@@ -71,10 +71,12 @@ SchedulerEffects LeasingScheduler::SubmitFor(const std::string& run_id, const st
   // Some of them may have been returned rather than lost, so one more try is always fair.
   job.earlier_losses = std::clamp(attempts, 0, options_.max_attempts - 1);
   if (attempts > 0) job.not_before = now_ + options_.adoption_grace;
-  for (const auto& [worker_id, worker] : workers_) {
-    if (HasOnly(worker.hello(), spec.avoid_device_id())) job.avoided[worker_id].since = now_;
+  if (!spec.avoid_device_id().empty()) {
+    for (const auto& [worker_id, worker] : workers_) {
+      if (HasOnly(worker.hello(), spec.avoid_device_id())) job.avoided[worker_id].since = now_;
+    }
   }
-  queue_.Push(job.requirement, job.turn, job_id);
+  Enqueue(job_id, job);
   WakeFor(job, now_, &effects);
   return effects;
 }
@@ -95,7 +97,9 @@ SchedulerEffects LeasingScheduler::MarkDone(const std::string& job_id,
     if (const auto worker = workers_.find(lease->worker_id); worker != workers_.end()) {
       worker->second.CountResult();
     }
+    const std::string worker_id = lease->worker_id;
     leases_.Remove(lease_id);
+    Reindex(worker_id);
   }
   if (const auto it = jobs_.find(job_id); it != jobs_.end() && it->second.lease_id != lease_id) {
     CancelLease(it->second, "another attempt's result came first", &effects);
@@ -145,6 +149,7 @@ SchedulerEffects LeasingScheduler::Hello(const v1::WorkerHello& hello, absl::Tim
     lease->offer_seq = 0;
     lease->cancel_sent = false;
   }
+  Reindex(hello.worker_id());
   return {};
 }
 
@@ -161,6 +166,7 @@ SchedulerEffects LeasingScheduler::Sync(const std::string& worker_id,
   const bool first = !worker.reported();
   const bool was_leaving = worker.IsLeaving(now_);
   worker.Fold(report, now_);
+  Reindex(worker_id);
   const bool leaving = was_leaving || worker.IsLeaving(now_);
 
   absl::flat_hash_set<std::string> listed;
@@ -175,6 +181,7 @@ SchedulerEffects LeasingScheduler::Sync(const std::string& worker_id,
     if (listed.contains(lease_id) || lease->offer_seq > applied) continue;
     if (lease->cancelled) {
       leases_.Remove(lease_id);
+      Reindex(worker_id);
     } else {
       EndLease(lease_id, Ending::kLost, leaving, "the worker no longer has it", now_, &effects);
     }
@@ -205,6 +212,7 @@ void LeasingScheduler::Disconnect(const std::string& worker_id, const std::strin
   const auto it = workers_.find(worker_id);
   if (it == workers_.end() || it->second.hello().incarnation() != incarnation) return;
   it->second.EndSession(now_);
+  Reindex(worker_id);
 }
 
 void LeasingScheduler::Drain(const std::string& worker_id, std::optional<absl::Duration> grace) {
@@ -214,13 +222,14 @@ void LeasingScheduler::Drain(const std::string& worker_id, std::optional<absl::D
   if (worker.drain_grace != grace) worker.drain_sent = false;
   worker.drain = true;
   worker.drain_grace = grace;
+  Reindex(worker_id);
 }
 
 SchedulerEffects LeasingScheduler::Tick(absl::Time now) {
   SchedulerEffects effects;
   now_ = std::max(now_, now);
   for (const std::string& lease_id : leases_.Expired(now_)) {
-    const Lease& lease = *leases_.Find(lease_id);
+    const Lease lease = *leases_.Find(lease_id);
     if (const auto worker = workers_.find(lease.worker_id); worker != workers_.end()) {
       worker->second.ForgetOffer(lease.offer_seq);
       worker->second.MarkSilent();
@@ -231,11 +240,13 @@ SchedulerEffects LeasingScheduler::Tick(absl::Time now) {
       EndLease(lease_id, Ending::kLost, IsLeaving(lease.worker_id, now_),
                "no report for the length of the lease", now_, &effects);
     }
+    Reindex(lease.worker_id);
   }
   for (auto it = workers_.begin(); it != workers_.end();) {
     const KnownWorker& worker = it->second;
     if (!worker.connected() && now_ - worker.last_seen() > kForgetWorkerAfter &&
         leases_.IdsOf(it->first).empty()) {
+      open_.Remove(it->first);
       it = workers_.erase(it);
       continue;
     }
@@ -327,6 +338,7 @@ void LeasingScheduler::FoldHeld(const std::string& worker_id, const v1::HeldLeas
     down->add_settled_lease_ids(held.lease_id());
     if (lease->cancelled) {
       leases_.Remove(held.lease_id());
+      Reindex(worker_id);
     } else {
       EndLease(held.lease_id(), Ending::kReturned, SaysItLeaves(held), held.returned(), now,
                effects);
@@ -372,7 +384,7 @@ void LeasingScheduler::FoldUnknown(const std::string& worker_id, const v1::HeldL
 void LeasingScheduler::Adopt(const std::string& worker_id, const v1::HeldLease& held,
                              absl::Time now, SchedulerEffects* effects) {
   Job& job = jobs_.at(held.job_id());
-  queue_.Remove(job.requirement, job.turn);
+  Dequeue(job);
   // What was counted as lost, in this life or an earlier one, was not.
   if (const auto ended = job.ended_leases.find(held.lease_id()); ended != job.ended_leases.end()) {
     if (ended->second.counted) --job.losses;
@@ -391,6 +403,7 @@ void LeasingScheduler::Adopt(const std::string& worker_id, const v1::HeldLease& 
   lease.state = held.state();
   lease.expiry = now + options_.lease_ttl;
   leases_.Add(std::move(lease));
+  Reindex(worker_id);
   effects->started.push_back({held.job_id(), held.attempt(), worker_id, held.lease_id()});
 }
 
@@ -398,6 +411,7 @@ void LeasingScheduler::EndLease(const std::string& lease_id, Ending ending, bool
                                 absl::string_view note, absl::Time now, SchedulerEffects* effects) {
   const Lease lease = *leases_.Find(lease_id);
   leases_.Remove(lease_id);
+  Reindex(lease.worker_id);
   effects->ended.push_back({lease.job_id, lease.attempt, lease.worker_id, lease_id,
                             ending == Ending::kLost ? "lost" : "returned",
                             std::string(note.substr(0, kMaxNoteBytes))});
@@ -434,8 +448,30 @@ void LeasingScheduler::Requeue(const std::string& job_id, const std::string& wor
     Forget(job_id, /*done=*/true);
     return;
   }
-  queue_.Push(job.requirement, job.turn, job_id);
+  Enqueue(job_id, job);
   WakeFor(job, now, effects);
+}
+
+void LeasingScheduler::Enqueue(const std::string& job_id, const Job& job) {
+  queue_.Push(job.requirement, job.turn, job_id);
+  ++queued_of_task_[job.spec.task_sha256()];
+}
+
+void LeasingScheduler::Dequeue(const Job& job) {
+  const int before = queue_.size();
+  queue_.Remove(job.requirement, job.turn);
+  if (queue_.size() == before) return;  // it does not wait
+  const auto count = queued_of_task_.find(job.spec.task_sha256());
+  if (--count->second == 0) queued_of_task_.erase(count);
+}
+
+void LeasingScheduler::Reindex(const std::string& worker_id) {
+  const auto worker = workers_.find(worker_id);
+  if (worker == workers_.end() || !worker->second.willing() || worker->second.credits() == 0) {
+    open_.Remove(worker_id);
+  } else {
+    open_.Put(worker_id, LoadOf(worker_id));
+  }
 }
 
 void LeasingScheduler::CancelLease(const Job& job, absl::string_view note,
@@ -450,7 +486,7 @@ void LeasingScheduler::CancelLease(const Job& job, absl::string_view note,
 
 void LeasingScheduler::Forget(const std::string& job_id, bool done) {
   if (const auto it = jobs_.find(job_id); it != jobs_.end()) {
-    queue_.Remove(it->second.requirement, it->second.turn);
+    Dequeue(it->second);
     jobs_.erase(it);
   }
   if (!done || !done_.insert(job_id).second) return;
@@ -466,6 +502,8 @@ void LeasingScheduler::Choose(const std::string& worker_id, const KnownWorker& w
                               SchedulerEffects* effects) {
   int load = LoadOf(worker_id) + static_cast<int>(chosen->size());
   int passed_over = 0;
+  int in_their_line = 0;  // queued jobs of the tasks that were passed over
+  absl::flat_hash_set<std::string> passed_tasks;
   std::map<std::string, int> planned;
   queue_.Visit([&](const Requirement& r) { return CanRun(worker.hello(), r); },
                [&](const std::string& job_id) {
@@ -475,7 +513,11 @@ void LeasingScheduler::Choose(const std::string& worker_id, const KnownWorker& w
                    return true;
                  }
                  if (fair && !tasks_.IsProven(job.spec) && IsOut(job.spec, *chosen)) {
-                   return ++passed_over < kMaxPassedOver;
+                   if (passed_tasks.insert(job.spec.task_sha256()).second) {
+                     in_their_line += queued_of_task_.at(job.spec.task_sha256());
+                   }
+                   // Nothing but such jobs waits, as while a new task is the only one.
+                   return in_their_line < queue_.size() && ++passed_over < kMaxPassedOver;
                  }
                  const std::string idler = IdlerWorker(job, worker_id, load, now, planned);
                  if (!idler.empty()) {
@@ -513,7 +555,7 @@ void LeasingScheduler::Offer(const std::string& worker_id, KnownWorker* worker, 
   worker->CountOffers(seq, static_cast<int>(chosen.size()));
   for (const std::string& job_id : chosen) {
     Job& job = jobs_.at(job_id);
-    queue_.Remove(job.requirement, job.turn);
+    Dequeue(job);
     turns_.Reached(job.turn);
     Lease lease;
     lease.lease_id = absl::StrCat(options_.epoch, "-", next_lease_++);
@@ -534,6 +576,7 @@ void LeasingScheduler::Offer(const std::string& worker_id, KnownWorker* worker, 
     effects->started.push_back({job_id, lease.attempt, worker_id, lease.lease_id});
     leases_.Add(std::move(lease));
   }
+  Reindex(worker_id);
 }
 
 bool LeasingScheduler::MayTry(const Job& job, const std::string& worker_id, absl::Time now) const {
@@ -567,29 +610,28 @@ std::string LeasingScheduler::IdlerWorker(const Job& job, const std::string& tha
   if (load == 0) return "";
   std::string best;
   int best_load = load;
-  for (const auto& [id, worker] : workers_) {
+  for (const auto& [its_load, id] : open_.order()) {
+    if (its_load >= best_load) break;
+    const KnownWorker& worker = workers_.at(id);
     if (id == than || !worker.MayTakeAt(now)) continue;
     const auto plan = planned.find(id);
     const int more = plan == planned.end() ? 0 : plan->second;
-    if (worker.credits() <= more || LoadOf(id) + more >= best_load) continue;
+    if (worker.credits() <= more || its_load + more >= best_load) continue;
     if (!CanRun(worker.hello(), job.requirement) || !MayTry(job, id, now)) continue;
     best = id;
-    best_load = LoadOf(id) + more;
+    best_load = its_load + more;
   }
   return best;
 }
 
 void LeasingScheduler::WakeFor(const Job& job, absl::Time now, SchedulerEffects* effects) const {
-  const std::string* best = nullptr;
-  int best_load = 0;
-  for (const auto& [id, worker] : workers_) {
+  for (const auto& [load, id] : open_.order()) {
+    const KnownWorker& worker = workers_.at(id);
     if (!worker.MayTakeAt(now) || !CanRun(worker.hello(), job.requirement)) continue;
-    const int load = LoadOf(id);
-    if ((best != nullptr && load >= best_load) || !MayTry(job, id, now)) continue;
-    best = &id;
-    best_load = load;
+    if (!MayTry(job, id, now)) continue;
+    AddWake(id, effects);
+    return;
   }
-  if (best != nullptr) AddWake(*best, effects);
 }
 
 int LeasingScheduler::LoadOf(const std::string& worker_id) const {

@@ -18,6 +18,7 @@
 #include "coordinator/scheduler/job_times.h"
 #include "coordinator/scheduler/known_worker.h"
 #include "coordinator/scheduler/lease_table.h"
+#include "coordinator/scheduler/open_workers.h"
 #include "coordinator/scheduler/placement.h"
 #include "coordinator/scheduler/task_standing.h"
 
@@ -125,6 +126,11 @@ class LeasingScheduler final : public JobScheduler {
   // Wakes the best worker for a job that became available.
   void WakeFor(const Job& job, absl::Time now, SchedulerEffects* effects) const;
   int LoadOf(const std::string& worker_id) const;
+  // To be called whenever the worker's leases, credits or willingness may have changed.
+  void Reindex(const std::string& worker_id);
+  // A job's place in the queue, and the count of its task's.
+  void Enqueue(const std::string& job_id, const Job& job);
+  void Dequeue(const Job& job);  // if it waits
   // Completes and numbers a directive that says something, or any if `always`; false otherwise.
   bool Seal(KnownWorker* worker, bool always, v1::WorkerDown* down);
 
@@ -139,6 +145,8 @@ class LeasingScheduler final : public JobScheduler {
   TaskStanding tasks_;
   JobTimes times_;
   std::map<std::string, KnownWorker> workers_;
+  OpenWorkers open_;
+  absl::flat_hash_map<std::string, int> queued_of_task_;  // no count is 0
   absl::flat_hash_set<std::string> done_;
   std::deque<std::string> done_order_;  // oldest first; bounds done_
 };
