@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/grpc_channel.h"
+#include "gpu_worker/session/joiner.h"
 
 namespace ksearch {
 namespace {
@@ -13,6 +14,8 @@ constexpr absl::Duration kRecordDeadline = absl::Seconds(30);
 constexpr absl::Duration kFetchDeadline = absl::Seconds(60);
 constexpr absl::Duration kJoinDeadline = absl::Seconds(10);
 constexpr size_t kMaxBlobBytes = size_t{64} << 20;
+
+absl::Status NotJoined() { return absl::UnavailableError("the worker has no certificate yet"); }
 
 }  // namespace
 
@@ -40,7 +43,7 @@ class CoordinatorLink::OpenCall {
 
 CoordinatorLink::CoordinatorLink(const std::string& address, const ClientAccess& access)
     : address_(address) {
-  Redial(access);
+  if (!Joiner::IsNeeded(access)) Redial(access);
 }
 
 CoordinatorLink::~CoordinatorLink() = default;
@@ -72,7 +75,9 @@ absl::StatusOr<v1::RecordResultReply::Disposition> CoordinatorLink::RecordResult
     const v1::RecordResultRequest& request) {
   OpenCall call(this, kRecordDeadline);
   v1::RecordResultReply reply;
-  const grpc::Status status = stub()->RecordResult(call.context(), request, &reply);
+  const auto owner = stub();
+  if (owner == nullptr) return NotJoined();
+  const grpc::Status status = owner->RecordResult(call.context(), request, &reply);
   if (!status.ok()) return FromGrpc(status);
   return reply.disposition();
 }
@@ -82,6 +87,7 @@ absl::StatusOr<std::string> CoordinatorLink::FetchBlob(const std::string& sha256
   v1::FetchBlobRequest request;
   request.set_sha256(sha256);
   const auto owner = stub();
+  if (owner == nullptr) return NotJoined();
   const auto reader = owner->FetchBlob(call.context(), request);
   std::string blob;
   v1::BlobChunk chunk;
@@ -104,8 +110,8 @@ bool CoordinatorLink::WaitUntilConnected(absl::Duration timeout) {
     MutexLock lock(&mu_);
     channel = channel_;
   }
-  return channel->WaitForConnected(std::chrono::system_clock::now() +
-                                   absl::ToChronoNanoseconds(timeout));
+  return channel != nullptr && channel->WaitForConnected(std::chrono::system_clock::now() +
+                                                         absl::ToChronoNanoseconds(timeout));
 }
 
 void CoordinatorLink::Close() {

@@ -17,6 +17,8 @@ namespace ksearch {
 // One channel to the coordinator, dialed when needed. Thread-safe.
 class CoordinatorLink {
  public:
+  // With a join token, which opens none of the calls below but Join, they are UNAVAILABLE until
+  // Redial.
   explicit CoordinatorLink(const std::string& address, const ClientAccess& access = {});
   ~CoordinatorLink();
 
@@ -36,7 +38,7 @@ class CoordinatorLink {
   // Ends calls under way, and later ones, with CANCELLED.
   void Close();
 
-  std::shared_ptr<v1::WorkerService::StubInterface> stub();
+  std::shared_ptr<v1::WorkerService::StubInterface> stub();  // null: not dialed yet
 
  private:
   // Keeps a call's context where Close finds it.
