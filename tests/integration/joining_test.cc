@@ -1,4 +1,4 @@
-// Workers that join with a token: real programs, real TLS, certificates of a few seconds.
+// Workers that join with a token: real programs, real TLS, certificates of some seconds.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -70,7 +70,8 @@ class JoiningTest : public testing::Test {
   // The coordinator looks at its token file twice a second.
   static void AwaitLook() { absl::SleepFor(absl::Milliseconds(1200)); }
   std::string TokenIdOf(const std::string& name) {
-    for (const v1::AccessToken& token : ReadTokenFile(Db())->tokens()) {
+    const v1::AccessTokens list = ReadTokenFile(Db()).value();
+    for (const v1::AccessToken& token : list.tokens()) {
       if (token.name() == name) return token.token_id();
     }
     return "";
@@ -106,7 +107,8 @@ class JoiningTest : public testing::Test {
     return absl::Now() - from;
   }
 
-  static constexpr int kLifeSeconds = 6;
+  // A third of it is time enough to renew on a machine that is busy.
+  static constexpr int kLifeSeconds = 18;
   // A second is promised; the rest is for a machine that is busy.
   static constexpr absl::Duration kPutOutWithin = absl::Seconds(3);
   LocalCluster cluster_;
@@ -133,10 +135,10 @@ TEST_F(JoiningTest, OneTokenGivesACertificateThatRenewsItself) {
               }).ok());
   AwaitLook();
   absl::Time ends = FromProto(first.certificate_ends());
-  for (int renewal = 0; renewal < 3; ++renewal) {
+  for (int renewal = 0; renewal < 2; ++renewal) {
     ASSERT_TRUE(Eventually(
         [&] { return FromProto(Worker("w1").certificate_ends()) > ends + absl::Seconds(1); },
-        absl::Seconds(30)))
+        absl::Seconds(60)))
         << cluster_.Log("w1");
     ends = FromProto(Worker("w1").certificate_ends());
   }

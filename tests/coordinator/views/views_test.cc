@@ -153,7 +153,8 @@ TEST_F(ViewsTest, PagesOfWorkersHoldEachOneOnceWhateverComesAndGoesMeanwhile) {
   } while (!page.token.empty());
   EXPECT_THAT(ids, ElementsAre("a", "b", "c", "d", "e", "f"));
   EXPECT_EQ(pages, 3);
-  EXPECT_TRUE(absl::IsInvalidArgument(ViewWorkers(store_, fleet_, {}, {.size = -1}).status()));
+  EXPECT_TRUE(
+      absl::IsInvalidArgument(ViewWorkers(store_, fleet_, {}, {.size = -1, .token = ""}).status()));
 }
 
 TEST_F(ViewsTest, RetiredWorkersAreListedOnlyForThoseWhoAsk) {
