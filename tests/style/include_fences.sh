@@ -42,7 +42,7 @@ fence 'coordinator/service/' 'coordinator/service/|coordinator/main'
 fence 'coordinator/store/' 'coordinator/(store|engine|views|service)/|coordinator/main'
 fence 'coordinator/dashboard/' 'coordinator/dashboard/|coordinator/main'
 fence 'coordinator/events/' 'coordinator/(events|dashboard|service)/|coordinator/(main|coordinator_config)'
-fence 'coordinator/scheduler/' 'coordinator/(scheduler|views|service)/|coordinator/main'
+fence 'coordinator/scheduler/' 'coordinator/(scheduler|views|service)/|coordinator/main|coordinator/engine/model_caller'
 fence 'coordinator/search/' 'coordinator/(search|engine)/'
 # One format of tasks, which the command line writes and the coordinator reads.
 fence 'coordinator/tasks/' 'coordinator/(tasks|suites|engine|views|service)/|coordinator/main|cli/task/'
