@@ -146,6 +146,35 @@ TEST_F(CudaBufferSetsTest, OneUnwrittenElementShows) {
   }
 }
 
+TEST_F(CudaBufferSetsTest, InputsThatComeLateAreCompleteInTheEnd) {
+  Make(EveryType(kOddElements), 2);
+  Rng rng(7);
+  for (int64_t variant = 100; variant < 120; ++variant) {
+    buffers_->Prepare({{1, variant}}, 3);
+    const std::unique_ptr<LateInputs> late = buffers_->Withhold({1, variant}, &rng);
+    ASSERT_NE(late, nullptr);
+    EXPECT_TRUE(buffers_->ChangedInput({1, variant}).has_value());
+    EXPECT_TRUE(buffers_->IsPending(1, 3));
+    const auto start = std::chrono::steady_clock::now();
+    late->Deliver();
+    if (variant == 119) std::printf("delivered in %.3f ms\n", Milliseconds(start));
+    EXPECT_EQ(buffers_->ChangedInput({1, variant}), std::nullopt);
+    EXPECT_EQ(Findings(1, 3).broken_guard, "");
+  }
+}
+
+TEST_F(CudaBufferSetsTest, ACallIsPendingUntilItsOutputsAreComplete) {
+  Make(EveryType(kOddElements), 1);
+  constexpr uint64_t kSalt = 5;
+  buffers_->Prepare({{0, 0}}, kSalt);
+  for (int o = 0; o < kTypeCount; ++o) {
+    EXPECT_TRUE(buffers_->IsPending(0, kSalt)) << o;
+    Shared(0, kTypeCount + o)
+        .Write(0, std::vector<std::byte>(static_cast<size_t>(Tensor(kTypeCount + o).bytes)));
+  }
+  EXPECT_FALSE(buffers_->IsPending(0, kSalt));
+}
+
 TEST_F(CudaBufferSetsTest, WritesOutsideATensorShow) {
   Make(EveryType(kOddElements), 2);
   buffers_->Prepare({{0, 0}, {1, 1}}, 1);

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/digest.h"
 #include "common/status_macros.h"
+#include "gpu_worker/verifier/cuda/device_late_inputs.h"
 #include "gpu_worker/verifier/harness_constants.h"
 #include "gpu_worker/verifier/tensors/element.h"
 #include "gpu_worker/verifier/tensors/poison.h"
@@ -16,6 +17,8 @@ namespace {
 
 // Descriptors a packet: well under SCM_MAX_FD (253) and the runner's limit of open files.
 constexpr size_t kFdsPerPacket = 64;
+// Little enough that looking takes no longer than the copy's way to the host.
+constexpr int64_t kPendingWindowBytes = 512;
 static_assert(kMaxSets <= device::kMaxCalls && kMaxConfirmDeviceSets <= device::kMaxCalls);
 
 using Kernel = VerifierDevice::Kernel;
@@ -174,6 +177,32 @@ void CudaBufferSets::Prepare(const std::vector<FilledSet>& calls, uint64_t poiso
   }
   device_->ClearCache();
   device_->Synchronize();
+}
+
+std::unique_ptr<LateInputs> CudaBufferSets::Withhold(const FilledSet& call, Rng* rng) {
+  return DeviceLateInputs::Withhold(
+      device_, *workload_, [&](size_t tensor) { return tensor_address(call.set, tensor); }, rng);
+}
+
+bool CudaBufferSets::IsPending(int set, uint64_t poison_salt) const {
+  const auto& tensors = workload_->tensors();
+  Rng rng(poison_salt);
+  for (size_t t = static_cast<size_t>(workload_->inputs()); t < tensors.size(); ++t) {
+    const int64_t window = std::min(tensors[t].bytes, kPendingWindowBytes);
+    const int64_t last = (tensors[t].bytes - window) / 8 * 8;
+    // Most programs write the end last; a place that nobody knows is for those who do it first.
+    const int64_t places[] = {
+        last, static_cast<int64_t>(rng.NextBelow(static_cast<uint64_t>(last / 8 + 1))) * 8};
+    for (const int64_t at : places) {
+      const std::byte* const found =
+          device_->FromDevice(tensor_address(set, t) + static_cast<CUdeviceptr>(at), window);
+      if (found != nullptr &&
+          ShowsPoison(tensors[t].dtype, PoisonWord(tensors[t].dtype, poison_salt), found, window)) {
+        return true;
+      }
+    }
+  }
+  return false;
 }
 
 std::vector<CallFindings> CudaBufferSets::Collect(const std::vector<FilledSet>& calls,

@@ -37,6 +37,9 @@ class CudaBufferSets final : public BufferSets {
   std::vector<MapPacket> Map(int sets) override;
   // Leaves the L2 cache without any of it.
   void Prepare(const std::vector<FilledSet>& calls, uint64_t poison_salt) override;
+  std::unique_ptr<LateInputs> Withhold(const FilledSet& call, Rng* rng) override;
+  // Goes by some windows of each output.
+  bool IsPending(int set, uint64_t poison_salt) const override;
   std::vector<CallFindings> Collect(const std::vector<FilledSet>& calls,
                                     uint64_t poison_salt) override;
   std::optional<std::string> FirstWritten(const std::vector<FilledSet>& calls,

@@ -80,7 +80,7 @@ class BufferSets {
   // Writes inputs and poisons outputs, in the order in which the calls will come.
   virtual void Prepare(const std::vector<FilledSet>& calls, uint64_t poison_salt) = 0;
   // After Prepare: leaves a part of this call's inputs out, to be delivered while the runner is at
-  // work. Null where that cannot be, as with memory that only idle runners leave to others.
+  // work. Null if none of them can be.
   virtual std::unique_ptr<LateInputs> Withhold(const FilledSet&, Rng*) { return nullptr; }
   // For a call that was prepared, while the runner is at work: whether its outputs still show their
   // poison, so that it has not returned yet. False tells nothing.

@@ -6,6 +6,7 @@
 #include "common/textproto.h"
 #include "gpu_worker/verifier/dialogue/workload_session.h"
 #include "gpu_worker/verifier/harness_constants.h"
+#include "gpu_worker/verifier/timing/late_batch.h"
 
 namespace ksearch {
 namespace {
@@ -52,21 +53,14 @@ absl::StatusOr<BlockTimer::Pair> HostBlockTimer::RunPair(const ConfirmationCase&
     Ending ending = RunBlock(side, one, calls, pairs_left,
                              side->is_candidate ? &pair.candidate_us : &pair.rival_us);
     pair.ended = {std::move(ending), side};
-    if (pair.ended.passed()) pair.ended.ending = MaybeRunWithLateInputs(side, calls, pairs_left);
+    // After the side's own block, so that the other's comes next whatever these calls leave behind.
+    if (pair.ended.passed()) {
+      pair.ended.ending = MaybeRunLateBatch(side, calls, {}, pairs_left, limits_);
+    }
     if (!pair.ended.passed()) return pair;
   }
   candidate->call_us = pair.candidate_us;
   return pair;
-}
-
-// After the side's own block, so that the other's comes next whatever these calls leave behind.
-Ending HostBlockTimer::MaybeRunWithLateInputs(ConfirmationSide* side, int calls, int pairs_left) {
-  const bool now = side->dealer->rng().NextBelow(static_cast<uint64_t>(pairs_left)) == 0;
-  if (!side->wants_late_inputs || !now) return {};
-  bool seen = false;
-  Ending ending = RunWithLateInputs(*side->session, *side->dealer, calls, {}, limits_, &seen);
-  side->wants_late_inputs = !seen;
-  return ending;
 }
 
 // Waking a runner takes as long as some calls: a batch has all that a block needs, as far as there

@@ -44,9 +44,6 @@ class HostBlockTimer final : public BlockTimer {
   Ending RunBlock(ConfirmationSide* side, const ConfirmationCase& one, int calls, int blocks_left,
                   double* us_per_call);
 
-  // At one of the side's blocks at random, until it was seen. None of it is timed.
-  Ending MaybeRunWithLateInputs(ConfirmationSide* side, int calls, int pairs_left);
-
   Bench& bench_;
   const v1::MeasurePlan plan_;
   const WorkloadSession::Limits limits_;

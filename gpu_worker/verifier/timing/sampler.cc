@@ -9,6 +9,7 @@
 #include "common/status_macros.h"
 #include "common/textproto.h"
 #include "gpu_worker/verifier/harness_constants.h"
+#include "gpu_worker/verifier/timing/late_batch.h"
 #include "gpu_worker/verifier/timing/statistics.h"
 
 namespace ksearch {
@@ -60,7 +61,12 @@ absl::StatusOr<Measurement> Measure(WorkloadSession& session, CallDealer& dealer
     const int calls = static_cast<int>(std::ceil(most * (0.5 + 0.5 * dealer.rng().NextDouble())));
     if (batches_to_late_inputs-- == 0) {
       bool seen = false;
-      measurement.ending = RunWithLateInputs(session, dealer, calls, {}, limits, &seen);
+      measurement.ending = RunLateBatch(
+          dealer, calls,
+          [&](const std::vector<WorkloadSession::Call>& late, bool* in_time) {
+            return session.RunWithLateInputs(late, {}, limits, in_time);
+          },
+          &seen);
       if (!measurement.ending.passed()) return measurement;
     }
     // The last batch comes unannounced.
@@ -215,19 +221,6 @@ Ending WarmUp(WorkloadSession& session, CallDealer& dealer, int least_calls, abs
     calls = static_cast<int>(
         std::clamp(absl::ToDoubleMicroseconds(least) / 4 / std::max(*call_us, 1e-3), 1.0, 64.0));
   } while (clock.SteadyNow() < end || static_cast<int>(latency_us.size()) < least_calls);
-  return {};
-}
-
-Ending RunWithLateInputs(WorkloadSession& session, CallDealer& dealer, int calls,
-                         const WorkloadSession::BatchForm& form,
-                         const WorkloadSession::Limits& limits, bool* seen) {
-  const int most = dealer.sets() - WorkloadSession::Decoys(dealer.sets());
-  if (std::min(calls, most) < 2) return {};
-  for (int tries = 0; tries < kLateInputTries && !*seen; ++tries) {
-    Ending ending = session.RunWithLateInputs(
-        dealer.DealTo(dealer.PickSets(std::min(calls, most)), 0), form, limits, seen);
-    if (!ending.passed()) return ending;
-  }
   return {};
 }
 

@@ -80,13 +80,6 @@ absl::StatusOr<Sampling> Sample(WorkloadSession& session, CallDealer& dealer,
 Ending WarmUp(WorkloadSession& session, CallDealer& dealer, int least_calls, absl::Duration least,
               const WorkloadSession::Limits& limits, const Clock& clock, double* call_us);
 
-// Batches of up to `calls` calls, fewer if there are not enough sets, with late inputs
-// (WorkloadSession): until these were early enough once, which *seen tells, kLateInputTries at
-// most. None if a batch can have but one call.
-Ending RunWithLateInputs(WorkloadSession& session, CallDealer& dealer, int calls,
-                         const WorkloadSession::BatchForm& form,
-                         const WorkloadSession::Limits& limits, bool* seen);
-
 // The times of a measurement that count, of a program that is not trusted. The audit knows what all
 // calls of a batch took, not how that divides among them: whoever does the work of many calls in
 // one of them, or says so, has a median call that takes no time. So where the mean call took beyond

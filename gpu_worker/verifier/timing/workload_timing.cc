@@ -46,6 +46,7 @@ absl::StatusOr<WorkloadTiming> TimeWorkload(Bench& bench, WorkloadSession& sessi
   options.plan = plan;
   options.warm_up = role.first_workload ? kWarmUpTime : kRewarmTime;
   options.trusted = role.trusted;
+  options.late_inputs = role.late_comparisons > 0;
   options.allow_graphs = role.allow_graphs;
   options.coarse = role.coarse;
   options.slow_us = role.slow_us;

@@ -8,6 +8,7 @@
 #include "common/status_macros.h"
 #include "common/textproto.h"
 #include "gpu_worker/verifier/harness_constants.h"
+#include "gpu_worker/verifier/timing/late_batch.h"
 #include "gpu_worker/verifier/timing/statistics.h"
 
 namespace ksearch {
@@ -67,6 +68,7 @@ SideEnding DeviceBlockTimer::Choose(const ConfirmationCase& one, ConfirmationSid
   late_work_ = LateWork();
   candidate_us_.clear();
   turns_ = 0;
+  late_inputs_seen_ = 0;
   watch_.emplace(bench_.gpu()->clocks.get(), bench_.clock(), bench_.gpu()->pause);
   SideEnding ended = Record(one, rival, candidate, start_again);
   if (ended.passed() && !*start_again && launch_ == 0) {
@@ -111,6 +113,10 @@ absl::StatusOr<absl::Duration> DeviceBlockTimer::RoundTrip() {
   return pace.round_trip;
 }
 
+WorkloadSession::BatchForm DeviceBlockTimer::Form() const {
+  return {recorded_ ? v1::BatchRequest::REPLAY : v1::BatchRequest::FREE, 0, true};
+}
+
 DeviceBlockTimer::Turn DeviceBlockTimer::PickTurn(const ConfirmationSide& side) const {
   // Not Deal, which stops at the end of a round.
   return {OrderOfChain(*side.dealer, calls_of_batch_)};
@@ -119,10 +125,8 @@ DeviceBlockTimer::Turn DeviceBlockTimer::PickTurn(const ConfirmationSide& side) 
 WorkloadSession::Batch DeviceBlockTimer::RunTurn(ConfirmationSide* side,
                                                  const ConfirmationCase& one, const Turn& turn,
                                                  int oracled) {
-  const WorkloadSession::BatchForm form = {
-      recorded_ ? v1::BatchRequest::REPLAY : v1::BatchRequest::FREE, 0, true};
   return side->session->Run(side->dealer->DealTo(turn.sets, oracled), WorkloadSession::Mode::kTimed,
-                            form, one.oracles, limits_);
+                            Form(), one.oracles, limits_);
 }
 
 void DeviceBlockTimer::BeginBlock(ConfirmationSide* side, int blocks_left) {
@@ -158,6 +162,12 @@ absl::StatusOr<BlockTimer::Pair> DeviceBlockTimer::RunPair(const ConfirmationCas
                                                            ConfirmationSide* second,
                                                            int pairs_left) {
   Pair pair;
+  for (ConfirmationSide* side : {first, second}) {
+    const bool wanted = side->wants_late_inputs;
+    pair.ended = {MaybeRunLateBatch(side, calls_of_batch_, Form(), pairs_left, limits_), side};
+    if (!pair.ended.passed()) return pair;
+    if (side->is_candidate && wanted && !side->wants_late_inputs) ++late_inputs_seen_;
+  }
   BeginBlock(first, pairs_left);
   BeginBlock(second, pairs_left);
   const Block& rival = states_[0].block;
@@ -244,6 +254,7 @@ double DeviceBlockTimer::LateMicrosACall() const {
 
 std::string DeviceBlockTimer::Summary() const {
   return absl::StrCat("calls=", calls_of_batch_, " turns=", turns_, " recorded=", recorded_,
+                      " late_inputs=", late_inputs_seen_,
                       " late_us=", late_work_.RawMicrosPerBatch(), " voided=", states_[0].voided,
                       "+", states_[1].voided, " lead_in_us=", alone_.LeadInMicros(0.5), "/",
                       between_.LeadInMicros(0.5));

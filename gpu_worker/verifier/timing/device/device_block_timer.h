@@ -81,6 +81,8 @@ class DeviceBlockTimer final : public BlockTimer {
   // Whether by both clocks the sides of a block differ by so much that more batches would tell
   // nothing.
   static bool IsClear(const Block& a, const Block& b);
+  // How calls are made, as Choose found it.
+  WorkloadSession::BatchForm Form() const;
   Turn PickTurn(const ConfirmationSide& side) const;
   WorkloadSession::Batch RunTurn(ConfirmationSide* side, const ConfirmationCase& one,
                                  const Turn& turn, int oracled);
@@ -112,6 +114,7 @@ class DeviceBlockTimer final : public BlockTimer {
   LateWork late_work_;
   std::vector<double> candidate_us_;  // a call, by block
   int turns_ = 0;
+  int late_inputs_seen_ = 0;  // of the candidate
 };
 
 }  // namespace ksearch

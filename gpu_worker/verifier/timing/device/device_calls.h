@@ -15,6 +15,9 @@ class DeviceCalls {
   virtual WorkloadSession::Batch Run(const std::vector<WorkloadSession::Call>& calls,
                                      WorkloadSession::Mode mode,
                                      const WorkloadSession::BatchForm& form) = 0;
+  // WorkloadSession's.
+  virtual Ending RunWithLateInputs(const std::vector<WorkloadSession::Call>& calls,
+                                   const WorkloadSession::BatchForm& form, bool* seen) = 0;
   virtual WorkloadSession::Recording Record(const std::vector<int>& sets, int graph) = 0;
   // A measurement begins: some of its timed calls are compared with oracles once nothing is timed
   // any more; of calls before it none are.
@@ -37,6 +40,10 @@ class SessionCalls final : public DeviceCalls {
                              WorkloadSession::Mode mode,
                              const WorkloadSession::BatchForm& form) override {
     return session_.Run(calls, mode, form, oracles_, limits_);
+  }
+  Ending RunWithLateInputs(const std::vector<WorkloadSession::Call>& calls,
+                           const WorkloadSession::BatchForm& form, bool* seen) override {
+    return session_.RunWithLateInputs(calls, form, limits_, seen);
   }
   WorkloadSession::Recording Record(const std::vector<int>& sets, int graph) override {
     return session_.Record(sets, graph, limits_);

@@ -10,6 +10,7 @@
 #include "common/textproto.h"
 #include "gpu_worker/verifier/harness_constants.h"
 #include "gpu_worker/verifier/timing/device/roofline.h"
+#include "gpu_worker/verifier/timing/late_batch.h"
 #include "gpu_worker/verifier/timing/statistics.h"
 
 namespace ksearch {
@@ -47,7 +48,7 @@ absl::StatusOr<DeviceSampler::Sampled> DeviceSampler::Sample() {
   sampled.timing = kNames[static_cast<int>(way_)];
 
   for (int attempt = 1;; ++attempt) {
-    RETURN_IF_ERROR(Measure(&sampled));
+    RETURN_IF_ERROR(Measure(options_.late_inputs && attempt == 1, &sampled));
     if (!sampled.ending.passed()) break;
     const double call_us = sampled.samples.median_us();
     sampled.audit_ratio = audit_.Ratio(call_us);
@@ -113,7 +114,7 @@ absl::StatusOr<DeviceSampler::Sampled> DeviceSampler::Sample() {
   return sampled;
 }
 
-absl::Status DeviceSampler::Measure(Sampled* sampled) {
+absl::Status DeviceSampler::Measure(bool late_inputs, Sampled* sampled) {
   audit_ = DeviceAudit();
   latency_us_.clear();
   host_us_.clear();
@@ -126,7 +127,14 @@ absl::Status DeviceSampler::Measure(Sampled* sampled) {
   max_batches_ = kLeastMaxDeviceBatches +
                  dealer_.rng().NextBelow(kMostMaxDeviceBatches - kLeastMaxDeviceBatches + 1);
   bool enough = false;
+  // Before which batch: as likely any of those that there always are.
+  int batches_to_late_inputs =
+      late_inputs ? static_cast<int>(dealer_.rng().NextBelow(kBatchesPerMeasurement)) : -1;
   while (true) {
+    if (batches_to_late_inputs-- == 0) {
+      sampled->ending = RunWithLateInputs();
+      if (!sampled->ending.passed()) return absl::OkStatus();
+    }
     // The last batch comes unannounced.
     const int oracled = enough ? dealer_.oracled_left() : dealer_.DrawOracles();
     bool counted = false;
@@ -142,6 +150,21 @@ absl::Status DeviceSampler::Measure(Sampled* sampled) {
   }
   sampled->samples = Summarize(Samples());
   return absl::OkStatus();
+}
+
+Ending DeviceSampler::RunWithLateInputs() {
+  const bool replayed = way_ == Way::kGraph;
+  const WorkloadSession::BatchForm form = {
+      replayed ? v1::BatchRequest::REPLAY : v1::BatchRequest::FREE, 0, true};
+  bool seen = false;
+  Ending ending = RunLateBatch(
+      dealer_, replayed ? MostCallsOfReplay() : CallsOfBatch(),
+      [&](const std::vector<WorkloadSession::Call>& late, bool* in_time) {
+        return calls_.RunWithLateInputs(late, form, in_time);
+      },
+      &seen);
+  LOG(INFO) << "msg=\"late inputs\" timing=" << (replayed ? "graph" : "calls") << " seen=" << seen;
+  return ending;
 }
 
 absl::Status DeviceSampler::MeasureOnce(int oracled, Ending* ending, bool* counted) {

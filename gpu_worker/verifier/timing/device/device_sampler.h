@@ -34,6 +34,8 @@ class DeviceSampler {
     absl::Duration warm_up;
     // Audited and made in lock-step; trusted programs are not.
     bool trusted = false;
+    // One batch of the first measurement is made with late inputs (RunLateBatch).
+    bool late_inputs = false;
     bool allow_graphs = true;
     // No more calls than the least: others of this program were slow enough.
     bool coarse = false;
@@ -75,7 +77,8 @@ class DeviceSampler {
  private:
   enum class Way { kEvents, kGraph, kVerifierClock };
 
-  absl::Status Measure(Sampled* sampled);
+  // `late_inputs`: of Options.
+  absl::Status Measure(bool late_inputs, Sampled* sampled);
   // One batch that counts for the samples, and one for the audit where that is another. *counted:
   // false if the clocks were down.
   absl::Status MeasureOnce(int oracled, Ending* ending, bool* counted);
@@ -86,6 +89,8 @@ class DeviceSampler {
   absl::Status LockStep(Sampled* sampled, double* escaped_ratio);
   bool Enough(absl::Time wall_end) const;
   int CallsOfBatch();
+  // None of it is timed.
+  Ending RunWithLateInputs();
   int MostCallsOfReplay() const;
   std::vector<double> Samples() const;
 

@@ -98,6 +98,33 @@ TEST(DeviceSamplerTest, HostBoundCallsThatCannotBeRecordedCountWithTheHost) {
   EXPECT_NEAR(sampled.samples.median_us(), 130 + SimulatedGpu::kRoundTripMicros, 4);
 }
 
+TEST(DeviceSamplerTest, LateInputsComeUntilTheyWereInTime) {
+  for (const int in_time_from : {0, 1, 2}) {
+    SimulatedGpu gpu;
+    gpu.recordable = true;
+    gpu.in_time_from = in_time_from;
+    Timing timing(&gpu);
+    EXPECT_TRUE(timing.SampleOk().ending.passed());
+    EXPECT_TRUE(gpu.late_batches.empty()) << "nobody asked for them";
+    timing.options.late_inputs = true;
+    const DeviceSampler::Sampled sampled = timing.SampleOk();
+    EXPECT_TRUE(sampled.ending.passed()) << sampled.ending.message;
+    EXPECT_EQ(static_cast<int>(gpu.late_batches.size()),
+              in_time_from == 0 ? kLateInputTries : in_time_from);
+    EXPECT_EQ(gpu.late_batches[0], v1::BatchRequest::REPLAY) << "as the calls that count";
+    EXPECT_NEAR(sampled.samples.median_us(), gpu.device_us, 1e-9);
+  }
+  SimulatedGpu gpu;
+  gpu.recordable = false;
+  gpu.late_ending = {v1::OUTCOME_CHEAT, "output 'y' of a call that was not made was written"};
+  Timing timing(&gpu);
+  timing.options.late_inputs = true;
+  const DeviceSampler::Sampled sampled = timing.SampleOk();
+  EXPECT_EQ(sampled.ending.outcome, v1::OUTCOME_CHEAT);
+  EXPECT_EQ(sampled.ending.message, gpu.late_ending.message);
+  EXPECT_EQ(gpu.late_batches, std::vector<v1::BatchRequest::Mode>{v1::BatchRequest::FREE});
+}
+
 TEST(DeviceSamplerTest, AFailedRecordingIsTakenBackOrNeedsANewProcess) {
   SimulatedGpu gpu;
   gpu.device_us = 5;

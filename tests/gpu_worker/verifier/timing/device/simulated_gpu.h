@@ -94,6 +94,18 @@ class SimulatedGpu final : public DeviceCalls, public ClockReader {
     return batch;
   }
 
+  // What a batch with late inputs comes to; early enough from the `in_time_from`-th on, if any.
+  Ending late_ending;
+  int in_time_from = 1;
+  Ending RunWithLateInputs(const std::vector<WorkloadSession::Call>& calls,
+                           const WorkloadSession::BatchForm& form, bool* seen) override {
+    late_batches.push_back(form.mode);
+    const Ending ending = Run(calls, WorkloadSession::Mode::kTimed, form).ending;
+    *seen = in_time_from > 0 && static_cast<int>(late_batches.size()) >= in_time_from;
+    return ending.passed() ? late_ending : ending;
+  }
+  std::vector<v1::BatchRequest::Mode> late_batches;
+
   WorkloadSession::Recording Record(const std::vector<int>& sets, int) override {
     ++batches_[v1::BatchRequest::CAPTURE];
     recorded_calls = static_cast<int>(sets.size());
