@@ -44,6 +44,13 @@ class Ordered(dict):
         del self[value]
 
 
+class Number(int):
+    """A program's id: a number that messages can cut like a text."""
+
+    def __getitem__(self, key):
+        return str(int(self))[key]
+
+
 class OnceInArchive:
     """What ksearch does otherwise: a program that took another's place in the archive is not put
     there a second time, which would drop the worst."""
@@ -75,7 +82,7 @@ class Original:
         return database
 
     def add(self, database, number, code, fitness, island):
-        program = self.Program(id=number, code=code, metrics={"combined_score": fitness})
+        program = self.Program(id=Number(number), code=code, metrics={"combined_score": fitness})
         database.add(program, target_island=island)
 
 
@@ -131,6 +138,15 @@ def state_of(database):
                            "generations": [0] * len(database.islands)}}
 
 
+def forget_displaced(database):
+    """Version 0.2 leaves programs that lost their cell in no island, and draws them from the archive
+    all the same; ksearch forgets them, as version 0.3 does. Without them both have one population."""
+    for number in list(database.programs):
+        if not any(number in island for island in database.islands):
+            del database.programs[number]
+            database.archive.discard(number)
+
+
 def population(original, rng, shape):
     islands = list(range(PRESETS[original.preset]["num_islands"]))
     used = islands[:-1] if shape == "an empty island" else islands
@@ -140,6 +156,7 @@ def population(original, rng, shape):
     for program in random_programs(rng, count, used, 0.25 if shape == "failures" else 0.0):
         original.add(database, program["number"], program["code"], program["fitness"],
                      program["island"])
+    forget_displaced(database)
     return database, changes
 
 
@@ -215,7 +232,7 @@ def shown_population(database, names):
 
 
 def compare_populations(original, options):
-    """Random programs, one by one, with migrations: the same members, cells and archive after each?
+    """Random programs, one by one, with migrations: are members, cells and archive the same after each?
     As the original is, and with the one thing that ksearch does otherwise."""
     runs = max(1, options.cases // 100)
     for mended in (False, True):

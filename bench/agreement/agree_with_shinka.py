@@ -115,6 +115,10 @@ def compare_choices(original, options):
         def judge(what, left, draws=None, **more):
             [answer] = ask(options.bench, [{**case, "what": what.split()[0], **more,
                                             "draws": draws or options.draws}])
+            # Wordings of a request for a whole program are told by their order alone.
+            whole = sorted(name for name in answer if name.startswith("whole "))
+            answer = {f"whole {whole.index(name)}" if name in whole else name: count
+                      for name, count in answer.items()}
             name = f"{shape}: {what}"
             results.append((name, report(name, left, answer)))
 

@@ -86,6 +86,7 @@ class Editor {
   Editor(const EditOptions& options, v1::WorldModel* model) : options_(options), model_(*model) {}
 
   void Run(const v1::EditScript& script) {
+    const std::string active = model_.active_node_id();
     for (int i = 0; i < script.ops_size(); ++i) {
       where_ = absl::StrCat("ops[", i, "]");
       const v1::EditOp& op = script.ops(i);
@@ -108,6 +109,10 @@ class Editor {
           break;
       }
       if (report_.errors.size() > faults_before) faulty_ops_.insert(i);
+    }
+    if (!strict()) {
+      // Published: an active node that is gone in the end is the root, not its parent.
+      model_.set_active_node_id(FindNode(model_, active) != nullptr ? active : model_.root_id());
     }
     if (script.active_node_id().empty()) return;
     where_ = "active_leaf_id";
@@ -363,10 +368,7 @@ class Editor {
     } else if (std::find(busy.begin(), busy.end(), id) != busy.end()) {
       Skip(counter, absl::StrCat("node ", id, " is being worked on; lower its score instead"));
     } else {
-      const bool was_active = model_.active_node_id() == id;
       RemoveLeaf(&model_, id, OneLine(op.reason(), kMaxShortText), options_.round, strict());
-      // Published: an active node that is gone is the root, not its parent.
-      if (was_active && !strict()) model_.set_active_node_id(model_.root_id());
       report_.removed_ids.push_back(id);
       ++report_.deletes;
     }

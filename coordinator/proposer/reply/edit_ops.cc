@@ -85,6 +85,7 @@ void ReadInsert(const Struct& op, const std::string& path, FieldReader& reader, 
   if (member == nullptr || !member->has_struct_value()) {
     reader.MildFault(absl::StrCat(path, "node"), "must be an object");
     insert->set_parent_id(reader.OptionalId(op, "parent_id", path));
+    insert->set_parent_candidate_id(reader.OptionalId(op, "parent_solution_id", path));
     return;
   }
   const Struct& node = member->struct_value();
