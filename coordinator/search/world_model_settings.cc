@@ -4,7 +4,10 @@ namespace ksearch {
 
 void CompleteWorldModelSettings(v1::WorldModelSettings* settings, SettingFaults* faults) {
   if (settings->preset() == v1::PRESET_UNSPECIFIED) settings->set_preset(v1::PRESET_DEFAULT);
-  if (!settings->has_stagnation_window()) settings->set_stagnation_window(7);
+  // The published system's is 7. Where intents that do not pay are remembered, others are worth
+  // more than further attempts at one of them (docs/internals/benchmarks.md).
+  const bool paper = settings->preset() == v1::PRESET_PAPER;
+  if (!settings->has_stagnation_window()) settings->set_stagnation_window(paper ? 7 : 3);
   if (!settings->has_max_difficulty()) settings->set_max_difficulty(4);
   if (!settings->has_too_hard_limit()) settings->set_too_hard_limit(2);
   if (!settings->has_too_hard_decay()) settings->set_too_hard_decay(0.5);

@@ -99,7 +99,8 @@ TEST_P(LandscapeSearchTest, EveryArmKeepsItsBounds) {
       const LandscapeSearch found = Search(arm, seed);
       EXPECT_EQ(found.error, "") << arm.name << ", seed " << seed;
       EXPECT_LE(found.evaluations, kRounds) << arm.name;
-      EXPECT_GE(found.evaluations, kRounds * 3 / 4) << arm.name << ", seed " << seed;
+      // Some strategies refuse programs without evaluating them.
+      EXPECT_GE(found.evaluations, kRounds / 3) << arm.name << ", seed " << seed;
       EXPECT_EQ(found.rejected_edits, 0) << arm.name << ", seed " << seed;
       logs[arm.name].push_back(std::log(found.speedup));
     }

@@ -193,11 +193,10 @@ void Racing::OpenLine(State* state, Rng& rng) const {
     line.set_plan(books->waiting_plans(0));
     books->mutable_waiting_plans()->DeleteSubrange(0, 1);
   }
-  // The first lines begin from nothing, each with its own plan. A later plan does so half of the
-  // time; else, as without a plan, it takes up the program of some line, the better the likelier.
+  // The first lines begin from nothing, each with its own plan. A later one takes up the program of
+  // some line, the better the likelier: from nothing it would not come so far any more.
   const bool first = line.line() <= settings_.lines();
-  const bool afresh = !line.plan().empty() && rng.NextBelow(2) == 0;
-  if (!starts.empty() && !first && !afresh) {
+  if (!starts.empty() && !first) {
     std::vector<double> weights;
     for (size_t rank = 0; rank < starts.size(); ++rank) {
       weights.push_back(1.0 / static_cast<double>(rank + 1));

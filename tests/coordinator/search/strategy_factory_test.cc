@@ -98,6 +98,11 @@ TEST(StrategyFactoryTest, SettingsAreThoseOfTheRunsOwnStrategy) {
   config = tree;
   EXPECT_THAT(CompleteStrategySettings(tree, &config),
               ElementsAre(HasSubstr("evaluation has settings")));
+  EXPECT_EQ(config.world_model().stagnation_window(), 3);
+  v1::RunConfig published;
+  published.mutable_world_model()->set_preset(v1::PRESET_PAPER);
+  config = published;
+  EXPECT_THAT(CompleteStrategySettings(published, &config), IsEmpty());
   EXPECT_EQ(config.world_model().stagnation_window(), 7);
 }
 
