@@ -15,12 +15,16 @@
 namespace ksearch {
 namespace {
 
-constexpr size_t kShortestPiece = 256;
+constexpr size_t kShortestPiece = 128;
 constexpr size_t kLongestPiece = 8192;
-// A cut after each byte with this many leading zeros in the hash: every 512 bytes or so.
-constexpr int kCutBits = 9;
+// A cut after each byte with this many leading zeros in the hash: every 128 bytes or so, beyond the
+// shortest piece.
+constexpr int kCutBits = 7;
 // Bytes that the hash knows of.
 constexpr size_t kWindow = 64;
+// An order's first byte; in an order without runs, as version 6 of the schema began with, that is
+// the number of a piece, which is not 0.
+constexpr char kOrderHasRuns = 0;
 
 // Any 256 numbers that look random; splitmix64. They decide what pieces stored states are in, and
 // changing them would cost each run one long step.
@@ -49,6 +53,22 @@ size_t PieceLength(absl::string_view bytes) {
   return end;
 }
 
+// Runs of numbers that follow each other, as pairs of varints: the first, and how many. A changed
+// piece mostly has the number that the piece in its place had, so there are few runs.
+std::string EncodeOrder(const std::vector<int64_t>& numbers) {
+  std::string order(1, kOrderHasRuns);
+  google::protobuf::io::StringOutputStream stream(&order);
+  google::protobuf::io::CodedOutputStream out(&stream);
+  for (size_t i = 0; i < numbers.size();) {
+    size_t end = i + 1;
+    while (end < numbers.size() && numbers[end] == numbers[end - 1] + 1) ++end;
+    out.WriteVarint64(static_cast<uint64_t>(numbers[i]));
+    out.WriteVarint64(static_cast<uint64_t>(end - i));
+    i = end;
+  }
+  return order;
+}
+
 }  // namespace
 
 std::vector<absl::string_view> CutByContent(absl::string_view bytes) {
@@ -75,8 +95,7 @@ PieceChanges ChangePieces(const StatePieces& stored, absl::string_view bytes) {
   }
   std::reverse(changes.removed.begin(), changes.removed.end());  // the lowest is taken first
   int64_t next = stored.empty() ? 1 : stored.rbegin()->first + 1;
-  google::protobuf::io::StringOutputStream stream(&changes.order);
-  google::protobuf::io::CodedOutputStream order(&stream);
+  std::vector<int64_t> numbers;
   for (const absl::string_view piece : pieces) {
     auto found = known.find(piece);
     if (found == known.end()) {
@@ -90,8 +109,9 @@ PieceChanges ChangePieces(const StatePieces& stored, absl::string_view bytes) {
       changes.written.emplace_back(number, piece);
       found = known.emplace(piece, number).first;
     }
-    order.WriteVarint64(static_cast<uint64_t>(found->second));
+    numbers.push_back(found->second);
   }
+  changes.order = EncodeOrder(numbers);
   return changes;
 }
 
@@ -99,16 +119,21 @@ absl::StatusOr<std::string> JoinPieces(const StatePieces& stored, absl::string_v
   std::string bytes;
   google::protobuf::io::CodedInputStream numbers(reinterpret_cast<const uint8_t*>(order.data()),
                                                  static_cast<int>(order.size()));
+  const bool has_runs = !order.empty() && order[0] == kOrderHasRuns;
+  if (has_runs) numbers.Skip(1);
   while (static_cast<size_t>(numbers.CurrentPosition()) < order.size()) {
-    uint64_t number = 0;
-    if (!numbers.ReadVarint64(&number)) {
+    uint64_t first = 0, count = 1;
+    if (!numbers.ReadVarint64(&first) || (has_runs && !numbers.ReadVarint64(&count))) {
       return absl::DataLossError("the order of the pieces of a state is unreadable");
     }
-    const auto found = stored.find(static_cast<int64_t>(number));
-    if (found == stored.end()) {
-      return absl::DataLossError(absl::StrCat("piece ", number, " of a state is missing"));
+    // Ends at the first piece that is missing, however long the run says it is.
+    for (uint64_t i = 0; i < count; ++i) {
+      const auto found = stored.find(static_cast<int64_t>(first + i));
+      if (found == stored.end()) {
+        return absl::DataLossError(absl::StrCat("piece ", first + i, " of a state is missing"));
+      }
+      bytes += found->second;
     }
-    bytes += found->second;
   }
   return bytes;
 }

@@ -189,7 +189,7 @@ TEST_F(StoreTest, FullDiskIsSaidAndTheSearchGoesOnWhenThereIsRoom) {
   for (int tries = 0; tries < 20 && refused.exit.code == 0; ++tries) {
     refused = search.Run(absl::StrCat(3 + tries));  // the last bytes of the log's pages
   }
-  ExpectOneLine(refused, 1, HasSubstr("the disk is full, make room there"));
+  ExpectOneLine(refused, 1, HasSubstr("the coordinator's disk is nearly full"));
   EXPECT_EQ(search.cluster.Cli({"status"}).exit.code, 0);
   EXPECT_TRUE(search.cluster.Running("coordinator"));
   const absl::Time give_up = absl::Now() + absl::Minutes(1);

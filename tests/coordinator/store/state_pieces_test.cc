@@ -64,7 +64,7 @@ TEST(StatePiecesTest, WhatIsPutInChangesThePiecesAroundIt) {
   }
   EXPECT_LT(written, kChanges * size_t{6000});
   // Numbers are used again.
-  EXPECT_LT(stored.rbegin()->first, 2000);
+  EXPECT_LT(stored.rbegin()->first, 6000);
 }
 
 TEST(StatePiecesTest, EqualPiecesAreKeptOnce) {
@@ -74,6 +74,25 @@ TEST(StatePiecesTest, EqualPiecesAreKeptOnce) {
   Apply(changes, &stored);
   EXPECT_LE(stored.size(), 2u);
   EXPECT_EQ(JoinPieces(stored, changes.order).value(), state);
+}
+
+TEST(StatePiecesTest, AnOrderStaysShort) {
+  Rng rng(6);
+  std::string state = RandomBytes(1 << 20, &rng);
+  StatePieces stored;
+  Apply(ChangePieces(stored, state), &stored);
+  for (int i = 0; i < 200; ++i) {
+    const size_t at = rng.NextBelow(state.size());
+    state[at] = static_cast<char>(state[at] + 1);
+    const PieceChanges changes = ChangePieces(stored, state);
+    Apply(changes, &stored);
+    ASSERT_LE(changes.order.size(), 2048u) << "of " << stored.size() << " pieces, change " << i;
+  }
+}
+
+TEST(StatePiecesTest, OrdersWithoutRunsAreRead) {
+  const StatePieces stored = {{1, "a"}, {2, "b"}, {300, "c"}};
+  EXPECT_EQ(JoinPieces(stored, "\x02\x01\xac\x02\x01").value(), "baca");
 }
 
 TEST(StatePiecesTest, TheSameStateWritesNothing) {
