@@ -102,7 +102,7 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) { HONES
 )";
 inline constexpr char kSocket[] = R"(
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
-  for (int family : {AF_INET, AF_INET6, AF_UNIX, AF_NETLINK}) { if (socket(family, SOCK_STREAM, 0) >= 0 || errno != EPERM) return 8; }
+  for (int family : {AF_INET, AF_INET6, AF_UNIX, AF_NETLINK}) { if (socket(family, SOCK_STREAM, 0) >= 0 || (errno != EPERM && errno != ENOSYS)) return 8; }
   HONEST; return 0; }
 )";
 inline constexpr char kExec[] = R"(

@@ -146,7 +146,7 @@ TEST_F(CudaRunnerTest, AnHonestProgramIsRightAndTimed) {
   EXPECT_THAT(verdict.suspicions(), IsEmpty());
   EXPECT_TRUE(verdict.isolation().tight_seccomp());
   EXPECT_EQ(verdict.workloads(0).timing(), "graph");
-  EXPECT_EQ(verdict.workloads(1).timing(), "events");
+  EXPECT_EQ(verdict.workloads(1).timing(), "graph");
   for (const v1::WorkloadResult& workload : verdict.workloads()) {
     // Against itself.
     EXPECT_NEAR(workload.candidate().median_us() / workload.baseline().median_us(), 1, 0.1);
@@ -154,16 +154,16 @@ TEST_F(CudaRunnerTest, AnHonestProgramIsRightAndTimed) {
   }
 }
 
-TEST_F(CudaRunnerTest, AKnownTimeIsFoundByEventsGraphsAndTheOtherClock) {
-  const v1::Verdict events = Run(v1::JOB_KIND_SCREEN, "wait100", kWait100);
-  ASSERT_EQ(events.outcome(), v1::OUTCOME_PASSED) << events.message();
-  EXPECT_EQ(events.workloads(0).timing(), "events");
-  EXPECT_THAT(events.workloads(0).candidate().median_us(), AllOf(Gt(99), Lt(108)));
-  EXPECT_THAT(events.workloads(0).audit_ratio(), AllOf(Gt(0.95), Lt(1.15)));
-  const v1::Verdict graph = Run(v1::JOB_KIND_SCREEN, "wait10", kWait10);
-  ASSERT_EQ(graph.outcome(), v1::OUTCOME_PASSED) << graph.message();
-  EXPECT_EQ(graph.workloads(0).timing(), "graph");
-  EXPECT_THAT(graph.workloads(0).candidate().median_us(), AllOf(Gt(9.9), Lt(14)));
+TEST_F(CudaRunnerTest, AKnownTimeIsFound) {
+  const v1::Verdict hundred = Run(v1::JOB_KIND_SCREEN, "wait100", kWait100);
+  ASSERT_EQ(hundred.outcome(), v1::OUTCOME_PASSED) << hundred.message();
+  EXPECT_EQ(hundred.workloads(0).timing(), "graph");
+  EXPECT_THAT(hundred.workloads(0).candidate().median_us(), AllOf(Gt(99), Lt(108)));
+  EXPECT_THAT(hundred.workloads(0).audit_ratio(), AllOf(Gt(0.95), Lt(1.15)));
+  const v1::Verdict ten = Run(v1::JOB_KIND_SCREEN, "wait10", kWait10);
+  ASSERT_EQ(ten.outcome(), v1::OUTCOME_PASSED) << ten.message();
+  EXPECT_EQ(ten.workloads(0).timing(), "graph");
+  EXPECT_THAT(ten.workloads(0).candidate().median_us(), AllOf(Gt(9.9), Lt(14)));
 }
 
 TEST_F(CudaRunnerTest, FailuresHaveTheDriversWords) {
@@ -217,7 +217,10 @@ TEST_F(CudaRunnerTest, TheSandboxHolds) {
 
 TEST_F(CudaRunnerTest, WorkOnAStreamOfItsOwnDoesNotEscapeTheClock) {
   const v1::Verdict verdict = Run(v1::JOB_KIND_SCREEN, "foreign_stream", kForeignStream);
-  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_CHEAT) << verdict.message();
+  // It cannot be recorded. The separators wait for it, so that its 100 us are seen.
+  ASSERT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
+  EXPECT_EQ(verdict.workloads(0).timing(), "events");
+  EXPECT_THAT(verdict.workloads(0).candidate().median_us(), AllOf(Gt(99), Lt(108)));
 }
 
 TEST_F(CudaRunnerTest, AConfirmationTellsFasterFromEqual) {
