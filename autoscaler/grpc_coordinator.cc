@@ -1,6 +1,7 @@
 #include "autoscaler/grpc_coordinator.h"
 
 #include "common/grpc_channel.h"
+#include "common/worker_pages.h"
 #include "proto/search_service.grpc.pb.h"
 
 namespace ksearch {
@@ -21,17 +22,14 @@ class GrpcCoordinator final : public Coordinator {
     return reply;
   }
   absl::StatusOr<v1::ListWorkersReply> Workers() override {
-    v1::ListWorkersReply all;
-    v1::ListWorkersRequest request;
-    do {
-      v1::ListWorkersReply page;
-      const auto context = ContextWithDeadline(kDeadline);
-      const grpc::Status status = stub_->ListWorkers(context.get(), request, &page);
-      if (!status.ok()) return FromGrpc(status);
-      request.set_page_token(page.next_page_token());
-      all.MergeFrom(page);
-    } while (!request.page_token().empty());
-    return all;
+    return AllWorkers(
+        {}, [&](const v1::ListWorkersRequest& request) -> absl::StatusOr<v1::ListWorkersReply> {
+          v1::ListWorkersReply page;
+          const auto context = ContextWithDeadline(kDeadline);
+          const grpc::Status status = stub_->ListWorkers(context.get(), request, &page);
+          if (!status.ok()) return FromGrpc(status);
+          return page;
+        });
   }
   absl::Status ReportPool(const v1::ReportPoolRequest& request) override {
     v1::ReportPoolReply reply;

@@ -15,6 +15,7 @@
 #include <deque>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -281,30 +282,62 @@ std::vector<v1::JobSpec> AddJobs(Store* store, const std::string& name, int coun
   return specs;
 }
 
-// One life of a job, decided for a fleet of this size on a clock that stands still: it is asked
-// for, offered and done. Twice as many jobs as slots wait at any time, of 50 runs, so that nobody
-// is idle.
+// A scheduler on a clock that stands still, and workers that are done with a job as soon as they
+// are offered it.
+class InstantFleet {
+ public:
+  explicit InstantFleet(int workers) : reports_(static_cast<size_t>(workers)) {
+    for (int i = 0; i < workers; ++i) {
+      scheduler_->Hello(HelloOf(i), now_);
+      ids_.push_back(HelloOf(i).worker_id());
+      reports_[static_cast<size_t>(i)].set_free_slots(kSlots);
+    }
+    worked_.set_outcome(v1::OUTCOME_PASSED);
+    worked_.add_workloads();
+  }
+
+  JobScheduler& scheduler() { return *scheduler_; }
+  absl::Time now() const { return now_; }
+
+  // Each worker reports once. `ended` is called after each job.
+  void Round(const std::function<void()>& ended) {
+    for (size_t w = 0; w < ids_.size(); ++w) {
+      v1::WorkerDown down;
+      scheduler_->Sync(ids_[w], reports_[w], now_, &down);
+      if (down.directive_seq() > 0) reports_[w].set_applied_directive_seq(down.directive_seq());
+      for (const v1::JobOffer& offer : down.offers()) {
+        // Until a task is known to work, one of its jobs at a time takes the fair turn of others.
+        scheduler_->NoteResult(offer.job_id(), worked_);
+        scheduler_->MarkDone(offer.job_id(), offer.lease_id());
+        ended();
+      }
+    }
+  }
+
+ private:
+  static std::unique_ptr<JobScheduler> Make() {
+    JobScheduler::Options options;
+    options.epoch = "e";
+    return MakeJobScheduler(options);
+  }
+
+  const absl::Time now_ = absl::UnixEpoch();
+  const std::unique_ptr<JobScheduler> scheduler_ = Make();
+  std::vector<std::string> ids_;
+  std::vector<v1::WorkerReport> reports_;
+  v1::JobResult worked_;
+};
+
+// One life of a job, decided for a fleet of this size: it is asked for, offered and done. Twice as
+// many jobs as slots wait at any time, of 50 runs, so that nobody is idle.
 void BenchDecisions(int workers) {
   constexpr int kRuns = 50;
-  JobScheduler::Options options;
-  options.epoch = "e";
-  const auto scheduler = MakeJobScheduler(options);
-  const absl::Time now = absl::UnixEpoch();
-  std::vector<std::string> ids;
-  std::vector<v1::WorkerReport> reports(static_cast<size_t>(workers));
-  for (int i = 0; i < workers; ++i) {
-    scheduler->Hello(HelloOf(i), now);
-    ids.push_back(HelloOf(i).worker_id());
-    reports[static_cast<size_t>(i)].set_free_slots(kSlots);
-  }
+  InstantFleet fleet(workers);
   const v1::JobSpec spec = SpecOf("decisions");
-  v1::JobResult worked;
-  worked.set_outcome(v1::OUTCOME_PASSED);
-  worked.add_workloads();
   int submitted = 0, done = 0;
   const auto submit = [&] {
-    scheduler->SubmitFor(absl::StrCat("run", submitted % kRuns), absl::StrCat(submitted), spec, 0,
-                         now);
+    fleet.scheduler().SubmitFor(absl::StrCat("run", submitted % kRuns), absl::StrCat(submitted),
+                                spec, 0, fleet.now());
     ++submitted;
   };
   const int waiting = 2 * workers * kSlots;
@@ -312,54 +345,24 @@ void BenchDecisions(int workers) {
   const int64_t begin = CpuNanos();
   while (submitted < waiting) submit();
   while (done < jobs) {
-    for (size_t w = 0; w < ids.size() && done < jobs; ++w) {
-      v1::WorkerDown down;
-      scheduler->Sync(ids[w], reports[w], now, &down);
-      if (down.directive_seq() > 0) reports[w].set_applied_directive_seq(down.directive_seq());
-      for (const v1::JobOffer& offer : down.offers()) {
-        scheduler->NoteResult(offer.job_id(), worked);
-        scheduler->MarkDone(offer.job_id(), offer.lease_id());
-        ++done;
-        if (submitted < jobs) submit();
-      }
-    }
+    fleet.Round([&] {
+      ++done;
+      if (submitted < jobs) submit();
+    });
   }
   std::printf("decision_us %.2f (submit + offer + done in processor time, %d workers, %d jobs)\n",
               static_cast<double>(CpuNanos() - begin) / 1e3 / done, workers, done);
 }
 
 void BenchPureScheduler() {
-  JobScheduler::Options options;
-  options.epoch = "e";
-  const auto scheduler = MakeJobScheduler(options);
-  const absl::Time now = absl::UnixEpoch();
-  std::vector<v1::WorkerReport> reports(kPureWorkers);
-  std::vector<std::string> ids;
-  for (int i = 0; i < kPureWorkers; ++i) {
-    scheduler->Hello(HelloOf(i), now);
-    ids.push_back(HelloOf(i).worker_id());
-    reports[static_cast<size_t>(i)].set_free_slots(kSlots);
-  }
+  InstantFleet fleet(kPureWorkers);
   const v1::JobSpec spec = SpecOf("pure");
-  v1::JobResult worked;
-  worked.set_outcome(v1::OUTCOME_PASSED);
-  worked.add_workloads();
   const int64_t begin = SteadyNanos();
-  for (int i = 0; i < kPureJobs; ++i) scheduler->Submit(absl::StrCat(i), spec, 0, now);
-  int done = 0;
-  while (done < kPureJobs) {
-    for (size_t w = 0; w < ids.size(); ++w) {
-      v1::WorkerDown down;
-      scheduler->Sync(ids[w], reports[w], now, &down);
-      if (down.directive_seq() > 0) reports[w].set_applied_directive_seq(down.directive_seq());
-      for (const v1::JobOffer& offer : down.offers()) {
-        // Until a task is known to work, one of its jobs at a time takes the fair turn of others.
-        scheduler->NoteResult(offer.job_id(), worked);
-        scheduler->MarkDone(offer.job_id(), offer.lease_id());
-        ++done;
-      }
-    }
+  for (int i = 0; i < kPureJobs; ++i) {
+    fleet.scheduler().Submit(absl::StrCat(i), spec, 0, fleet.now());
   }
+  int done = 0;
+  while (done < kPureJobs) fleet.Round([&] { ++done; });
   const double seconds = static_cast<double>(SteadyNanos() - begin) / 1e9;
   std::printf("scheduler_decisions_per_s %.0f (submit + offer + done, %d workers, no I/O)\n",
               kPureJobs / seconds, kPureWorkers);

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "common/status_macros.h"
+#include "common/worker_pages.h"
 
 namespace ksearch {
 
@@ -17,18 +18,12 @@ Client::Client(const std::string& address, const ClientAccess& access)
       stub_(v1::SearchService::NewStub(MakeChannel(address, access))) {}
 
 absl::StatusOr<v1::ListWorkersReply> Client::ListWorkers(bool gone, absl::Duration deadline) {
-  v1::ListWorkersReply all;
-  v1::ListWorkersRequest request;
-  request.set_gone(gone);
-  do {
-    ASSIGN_OR_RETURN(const v1::ListWorkersReply page,
-                     (Call<v1::ListWorkersRequest, v1::ListWorkersReply>(
-                         &v1::SearchService::Stub::ListWorkers, request, deadline)));
-    request.set_page_token(page.next_page_token());
-    all.MergeFrom(page);
-  } while (!request.page_token().empty());
-  all.clear_next_page_token();
-  return all;
+  v1::ListWorkersRequest first;
+  first.set_gone(gone);
+  return AllWorkers(std::move(first), [&](const v1::ListWorkersRequest& request) {
+    return Call<v1::ListWorkersRequest, v1::ListWorkersReply>(&v1::SearchService::Stub::ListWorkers,
+                                                              request, deadline);
+  });
 }
 
 absl::Status Client::Explain(const absl::Status& status) const {

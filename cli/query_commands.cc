@@ -35,8 +35,8 @@ std::string Age(const google::protobuf::Timestamp& since) {
   return absl::StrFormat("%.0fs ago", absl::ToDoubleSeconds(absl::Now() - FromProto(since)));
 }
 
-// Of a clock that is more than a minute off: times in its logs and results are not the
-// coordinator's.
+// A warning if the worker's clock is more than a minute off, because times in its logs and results
+// then differ from the coordinator's; else empty.
 std::string ClockText(const v1::WorkerStatus& worker) {
   const absl::Duration ahead = FromProto(worker.clock_ahead());
   if (absl::AbsDuration(ahead) < absl::Minutes(1)) return "";

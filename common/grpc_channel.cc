@@ -90,7 +90,7 @@ std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address, const Cli
   if (!access.token.empty()) {
     headers.emplace_back("authorization", absl::StrCat("Bearer ", access.token));
   }
-  // Header values are printable ASCII; what is no such name is left out.
+  // Header values must be printable ASCII. A name that is not is left out.
   if (!access.worker_name.empty() && access.worker_name.size() <= 64 &&
       std::all_of(access.worker_name.begin(), access.worker_name.end(), absl::ascii_isgraph)) {
     headers.emplace_back(std::string(kWorkerNameHeader), access.worker_name);

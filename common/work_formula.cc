@@ -101,4 +101,12 @@ absl::StatusOr<double> EvaluateWorkFormula(
   return FormulaParser(formula, axis_values).Parse();
 }
 
+double WorkOf(const std::string& formula, const v1::Workload& workload) {
+  if (formula.empty()) return 0;
+  absl::flat_hash_map<std::string, int64_t> axes;
+  for (const v1::AxisValue& axis : workload.axes()) axes[axis.axis()] = axis.value();
+  const auto value = EvaluateWorkFormula(formula, axes);
+  return value.ok() && *value > 0 ? *value : 0;
+}
+
 }  // namespace ksearch

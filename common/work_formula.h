@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "proto/task.pb.h"
 
 namespace ksearch {
 
@@ -15,6 +16,10 @@ namespace ksearch {
 // division by zero, or more than 32 levels of parentheses.
 absl::StatusOr<double> EvaluateWorkFormula(
     absl::string_view formula, const absl::flat_hash_map<std::string, int64_t>& axis_values);
+
+// The formula's value at the axes that the workload lists; 0 if there is no formula, or no value
+// above 0.
+double WorkOf(const std::string& formula, const v1::Workload& workload);
 
 }  // namespace ksearch
 

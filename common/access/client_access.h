@@ -36,8 +36,8 @@ struct ClientAccessFiles {
 absl::StatusOr<ClientAccess> ReadClientAccess(const ClientAccessFiles& files);
 
 // Reads an access file (v1::AccessFile). NOT_FOUND. FAILED_PRECONDITION: others than its owner may
-// read or write it, or its owner is neither this account nor root. INVALID_ARGUMENT: not such a
-// file, or what it holds is no token or certificate. Each names the file.
+// read or write it, or its owner is neither this account nor root. INVALID_ARGUMENT: it is not
+// such a file, or its token or certificate cannot be read. Each error names the file.
 absl::StatusOr<v1::AccessFile> ReadAccessFile(const std::string& path);
 ClientAccess AccessOf(const v1::AccessFile& file);
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <string>
 
-#include "absl/container/flat_hash_map.h"
 #include "common/work_formula.h"
 
 namespace ksearch {
@@ -80,15 +79,6 @@ v1::Bottleneck ByProfile(const v1::JobResult& result) {
     return v1::BOTTLENECK_REGISTERS;
   }
   return ByStalls(top);
-}
-
-// 0: unknown.
-double WorkOf(const std::string& formula, const v1::Workload& workload) {
-  if (formula.empty()) return 0;
-  absl::flat_hash_map<std::string, int64_t> axes;
-  for (const v1::AxisValue& axis : workload.axes()) axes[axis.axis()] = axis.value();
-  const auto value = EvaluateWorkFormula(formula, axes);
-  return value.ok() && *value > 0 ? *value : 0;
 }
 
 // What the floor of a workload is made of: the larger of two times, where both are known.

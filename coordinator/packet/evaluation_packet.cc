@@ -39,15 +39,6 @@ bool Shown(const v1::Task* task, const std::string& uuid) {
   return task == nullptr || (workload != nullptr && !workload->held_out());
 }
 
-// 0: unknown.
-double WorkOf(const std::string& formula, const v1::Workload& workload) {
-  if (formula.empty()) return 0;
-  absl::flat_hash_map<std::string, int64_t> axes;
-  for (const v1::AxisValue& axis : workload.axes()) axes[axis.axis()] = axis.value();
-  const auto value = EvaluateWorkFormula(formula, axes);
-  return value.ok() && *value > 0 ? *value : 0;
-}
-
 std::string AchievedText(const v1::Task* task, const v1::WorkloadResult& result) {
   const v1::Workload* workload = FindWorkload(task, result.workload_uuid());
   if (workload == nullptr) return "";

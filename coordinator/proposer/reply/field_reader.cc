@@ -124,7 +124,7 @@ std::optional<int> FieldReader::Integer(const Struct& object, absl::string_view 
     MildFault(absl::StrCat(path, key),
               absl::StrCat("must be a whole number in [", low, ", ", high, "], not ", *value));
   }
-  // As the published system does where a fraction is no fault.
+  // Where a fraction is allowed, the published system cuts it off in the same way.
   return static_cast<int>(std::trunc(*value));
 }
 

@@ -10,23 +10,9 @@
 #include "coordinator/search/confirmation.h"
 #include "coordinator/search/profiling.h"
 #include "coordinator/search/score.h"
+#include "coordinator/search/shown_state.h"
 
 namespace ksearch {
-namespace {
-
-ShownCode Shown(const v1::ScreenedProgram& program) {
-  ShownCode code;
-  code.sources = program.sources();
-  code.candidate_id = program.candidate_id();
-  if (program.passed()) {
-    code.score = program.score();
-    if (program.has_latency_us()) code.latency_us = program.latency_us();
-  }
-  return code;
-}
-
-}  // namespace
-
 const std::string& ShownProgram(const v1::AttemptPlan& plan) {
   return plan.kind() == v1::AttemptPlan::REPAIR ? plan.failed_id() : plan.base_id();
 }
