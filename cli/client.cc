@@ -46,7 +46,8 @@ absl::Status Client::Explain(const absl::Status& status) const {
   }
   return absl::UnavailableError(
       absl::StrCat("no coordinator answers at ", address_,
-                   " (start ksearch-coordinator, or give --coordinator or KSEARCH_COORDINATOR): ",
+                   " (add --local to use a coordinator of your own on this machine, or give "
+                   "--coordinator or KSEARCH_COORDINATOR): ",
                    status.message()));
 }
 

@@ -15,6 +15,9 @@ int WatchCommand(Client* client, const Options& options);
 int StopCommand(Client* client, const Options& options);
 int ResumeCommand(Client* client, const Options& options);
 
+// steer_command.cc
+int SteerCommand(Client* client, const Options& options);
+
 // compare/compare_command.cc: kExitUnavailable if a run did not come to its end.
 int CompareCommand(Client* client, const Options& options);
 
@@ -93,6 +96,9 @@ int DownCommand(Client* client, const Options& options);
 // coordinator. Of `run` the model's provider is taken from --model PROVIDER/NAME. Errors as of
 // LocalPair::Up, and those that name the variable that a provider needs.
 absl::Status JoinLocalPair(Options* options);
+// For --local: the same error, and where nobody can judge a program, how to find out what this
+// machine lacks.
+absl::Status WithLocalAdvice(const absl::Status& status, const Options& options);
 
 // doctor_command.cc
 int DoctorCommand(Client* client, const Options& options);

@@ -50,7 +50,7 @@ int EvalCommand(Client* client, const Options& options) {
   v1::EvaluateReply scored;
   const absl::StatusOr<v1::JobResult> evaluated =
       Evaluate(client, request, "", &packet, scored.mutable_suite_scores());
-  if (!evaluated.ok()) return Fail(evaluated.status());
+  if (!evaluated.ok()) return Fail(WithLocalAdvice(evaluated.status(), options));
   const v1::JobResult& result = *evaluated;
   std::string shown = options.json ? ToJson(result)
                                    : absl::StrCat(ResultText(result, packet),

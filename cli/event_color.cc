@@ -21,6 +21,7 @@ const char* ColorOf(const v1::RunEvent& event) {
       return kRed;
     case v1::RunEvent::CONFIRMATION_REFUSED:
     case v1::RunEvent::BUDGET_WARNING:
+    case v1::RunEvent::STEERED:
     case v1::RunEvent::NODE_TOO_HARD:
       return kYellow;
     case v1::RunEvent::RUN_ENDED:

@@ -49,6 +49,7 @@ int RunNamedCommand(ksearch::Options options) {
       {"diff", ksearch::DiffCommand},
       {"compare", ksearch::CompareCommand},
       {"report", ksearch::SuiteReportCommand},
+      {"steer", ksearch::SteerCommand},
   };
   ksearch::ClientAccess access;
   const bool up_or_down = options.command == "up" || options.command == "down";

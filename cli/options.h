@@ -108,6 +108,13 @@ struct Options {
   int limit = 1000;
   bool calls = false;  // show prompts and replies in full
 
+  // steer; `action` is pause, go-on, score, add, prune or give, `files` the program to give
+  std::string node_id;
+  std::optional<double> score;
+  std::string title;
+  std::string description;
+  std::string reason;
+
   // doctor
   std::string check_provider;
   std::string check_model;

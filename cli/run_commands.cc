@@ -139,7 +139,7 @@ int RunCommand(Client* client, const Options& options) {
   const auto started = client->Call<v1::StartRunRequest, v1::StartRunReply>(
       &Stub::StartRun, request, wait + absl::Seconds(30));
   if (!started.ok()) {
-    const int code = Fail(started.status());
+    const int code = Fail(WithLocalAdvice(started.status(), options));
     const bool no_task = request.config().task().empty();  // nor did the coordinator know one
     return no_task && absl::IsInvalidArgument(started.status()) ? kExitUsage : code;
   }

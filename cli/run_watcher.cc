@@ -262,6 +262,9 @@ std::string FinalTable(const v1::RunStatus& status, const v1::ListEventsReply& e
       case v1::RunEvent::NODE_TOO_HARD:
         what = absl::StrCat("too hard: ", event.text());
         break;
+      case v1::RunEvent::STEERED:
+        what = event.text();
+        break;
       case v1::RunEvent::NODE_PRUNED:
         what = absl::StrCat("pruned: ", event.text());
         break;

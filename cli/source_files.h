@@ -17,7 +17,7 @@ absl::StatusOr<std::vector<v1::SourceFile>> ReadSourceFiles(const std::vector<st
 // replaced. INVALID_ARGUMENT: a file would lie outside of it.
 absl::Status WriteSourceFiles(const v1::Sources& sources, const std::string& folder);
 
-// That of the first file whose ending says another than the default language; else the default:
+// The language of the first file whose ending names another than the default; else the default:
 // beside a program's .cu there may be a .cpp.
 v1::Language LanguageOf(const std::vector<v1::SourceFile>& files);
 

@@ -224,7 +224,7 @@ std::string FleetEventText(const v1::FleetEvent& event) {
 
 std::string StatusLine(const v1::RunStatus& status) {
   std::vector<std::string> parts = {
-      StateText(status.state()),
+      status.paused() ? "paused" : StateText(status.state()),
       absl::StrCat(status.rounds_done(), "/", status.rounds_total(), " rounds")};
   if (status.has_best()) {
     parts.push_back(absl::StrCat("best ", BestText(status.best())));

@@ -38,8 +38,8 @@ struct LanguageFacts {
   absl::string_view title;
   // Devices its programs run on; the usual one first.
   std::vector<v1::DeviceClass> devices;
-  // Those of them for which workers of this release build and run it, as far as their toolkits can
-  // (Builder::ServesDevice).
+  // The device classes for which workers of this release build and run it, as far as their toolkits
+  // can (Builder::ServesDevice).
   std::vector<v1::DeviceClass> built_for;
   Toolkit toolkit = Toolkit::kNone;
   // What to do about a missing or broken compiler or interpreter.

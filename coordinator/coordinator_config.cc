@@ -101,8 +101,8 @@ const std::string& NameOf(const Config& one) {
   return one.name().empty() ? one.kind() : one.name();
 }
 
-// Those of the command line come beside those of the file, or in place of the ones they are named
-// as.
+// Sinks given on the command line are added to those in the file, or replace the ones they are
+// named as.
 template <typename Config>
 void TakeNamed(const google::protobuf::RepeatedPtrField<Config>& given,
                google::protobuf::RepeatedPtrField<Config>* known) {

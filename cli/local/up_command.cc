@@ -6,6 +6,7 @@
 #include <set>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "cli/commands.h"
@@ -213,6 +214,16 @@ int UpCommand(Client* /*client*/, const Options& options) {
   return code;
 }
 
+absl::Status WithLocalAdvice(const absl::Status& status, const Options& options) {
+  if (!options.local || !absl::IsFailedPrecondition(status) ||
+      !absl::StrContains(status.message(), "no connected worker")) {
+    return status;
+  }
+  return absl::Status(status.code(), absl::StrCat(status.message(),
+                                                  ". What this machine lacks: ksearch up --status",
+                                                  Again(options)));
+}
+
 int DownCommand(Client* /*client*/, const Options& options) {
   const auto path = FolderPath(options, CurrentEnvironment());
   if (!path.ok()) return Fail(path.status());
@@ -256,7 +267,7 @@ absl::Status JoinLocalPair(Options* options) {
   LocalPair::UpOptions up;
   up.need_worker = NeedsWorker(*options);
   if (run) {
-    // What cannot be had is found out before anything is started.
+    // What is not available is found out before anything is started.
     up.providers = NamedProviders(options->run);
     ASSIGN_OR_RETURN(const LocalPair::State before, pair->Look());
     for (const std::string& name : up.providers) {

@@ -44,7 +44,8 @@ std::string MadeText(const TracedTask& task, const std::string& folder, const st
   const bool on_gpu = task.settings.device() == v1::DEVICE_CLASS_CUDA;
   absl::StrAppend(&text, "next: ksearch-coordinator --task-dir ", output,
                   ", a worker with a Python toolchain", on_gpu ? " and a GPU" : "",
-                  ",\n  then ksearch task check ", task.definition.name(), "\n");
+                  ",\n  then ksearch task check ", task.definition.name(),
+                  "\n  (or --local with the folder for your own tasks that ksearch up prints)\n");
   return text;
 }
 

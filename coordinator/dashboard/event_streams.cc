@@ -1,6 +1,8 @@
 #include "coordinator/dashboard/event_streams.h"
 
 #include <algorithm>
+#include <limits>
+#include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -48,6 +50,7 @@ EventStreams::~EventStreams() {
   {
     MutexLock lock(&mu_);
     closing_ = true;
+    ends_.NotifyAll();
   }
   thread_.join();
 }
@@ -117,6 +120,8 @@ void EventStreams::Loop() {
       listeners_.clear();
       return;
     }
+    // What comes meanwhile is handed out together.
+    if (!batch.entries.empty()) ends_.WaitFor(&mu_, options_.gathering);
   }
 }
 
@@ -131,17 +136,39 @@ void EventStreams::HandOut(const EventFeed::Batch& batch) {
       }
     }
   }
+  // Entries, and what readers of one run get of them, are made into text when somebody wants it.
+  std::vector<std::shared_ptr<const std::string>> texts(batch.entries.size());
+  const auto text = [&](size_t i) {
+    if (texts[i] == nullptr) texts[i] = TextOf(*batch.entries[i]);
+    return texts[i];
+  };
+  std::map<std::string, std::shared_ptr<const std::string>> joined;
+  int64_t first_cursor = std::numeric_limits<int64_t>::max();
   for (const auto& entry : batch.entries) {
-    std::shared_ptr<const std::string> text;  // made when somebody wants it
-    for (const auto& listener : listeners_) {
-      if (!Concerns(*entry, listener->reader)) continue;
+    if (entry->has_run()) first_cursor = std::min(first_cursor, entry->cursor());
+  }
+  for (const auto& listener : listeners_) {
+    if (!listener->catching_up && listener->stand < first_cursor) {
+      auto& all = joined[listener->reader.run_id];
+      if (all == nullptr) {
+        std::string together;
+        for (size_t i = 0; i < texts.size(); ++i) {
+          if (Concerns(*batch.entries[i], listener->reader)) together += *text(i);
+        }
+        all = Shared(std::move(together));
+      }
+      if (!all->empty()) listener->stream->Send(all);
+      continue;
+    }
+    for (size_t i = 0; i < texts.size(); ++i) {
+      const v1::FeedEntry& entry = *batch.entries[i];
+      if (!Concerns(entry, listener->reader)) continue;
       // It was on its way here when the reader came.
-      if (entry->has_run() && entry->cursor() <= listener->stand) continue;
-      if (text == nullptr) text = TextOf(*entry);
+      if (entry.has_run() && entry.cursor() <= listener->stand) continue;
       if (!listener->catching_up) {
-        listener->stream->Send(text);
+        listener->stream->Send(text(i));
       } else if (listener->held.size() < kMostHeld) {
-        listener->held.emplace_back(entry->cursor(), text);
+        listener->held.emplace_back(entry.cursor(), text(i));
       } else {
         listener->missed = true;
       }

@@ -20,7 +20,7 @@
 namespace ksearch::dashboard {
 
 // The event feed as server-sent events, for any number of open pages: each entry is made into text
-// once, whoever reads it. Messages:
+// once, whoever reads it, and what happens within a moment is sent together. Messages:
 //   event: stand   data: {"cursor": "N"}   first; the entries that follow are beyond N
 //   event: entry   data: a FeedEntry as JSON; id: its cursor, if it has one
 //   event: missed  data: {}   entries were lost: look at everything again
@@ -29,6 +29,9 @@ class EventStreams {
  public:
   struct Options {
     absl::Duration heartbeat = absl::Seconds(15);
+    // What happens within this time after something was sent is sent together: many open pages cost
+    // a write each for all of it. An entry after a quiet time is sent at once.
+    absl::Duration gathering = absl::Milliseconds(100);
     // Events that one who comes back may catch up on; one who missed more is told "missed".
     int most_to_catch_up = 1000;
   };
@@ -67,7 +70,7 @@ class EventStreams {
   };
 
   void Begin(const Reader& reader, std::shared_ptr<EventStream> stream);
-  // What of the past a reader gets, and up to where. The second is false: too much of it.
+  // Sends the entries up to `newest` that the reader missed; false: there are too many of them.
   absl::StatusOr<bool> CatchUp(const Reader& reader, int64_t newest, EventStream* stream);
   void Loop();
   void HandOut(const EventFeed::Batch& batch) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -80,6 +83,7 @@ class EventStreams {
   const std::unique_ptr<EventFeed::Subscription> subscription_;
 
   mutable Mutex mu_;
+  CondVar ends_;  // closing_ was set
   std::vector<std::shared_ptr<Listener>> listeners_ ABSL_GUARDED_BY(mu_);
   bool closing_ ABSL_GUARDED_BY(mu_) = false;
   absl::Time last_beat_ ABSL_GUARDED_BY(mu_);  // steady

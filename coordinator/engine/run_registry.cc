@@ -363,6 +363,8 @@ absl::StatusOr<bool> RunRegistry::Drive(ActiveRun* active, SearchRun* run) {
     changed_.NotifyAll();
   }
   while (status.ok() && !ended) {
+    status = TakeChanges(active, run);
+    if (!status.ok()) break;
     const absl::StatusOr<SearchRun::Progress> progress = run->FoldNext();
     status = progress.status();
     if (!status.ok()) break;
@@ -373,7 +375,7 @@ absl::StatusOr<bool> RunRegistry::Drive(ActiveRun* active, SearchRun* run) {
     if (*progress == SearchRun::Progress::kWaiting) {
       active->awaited = run->awaited();
       active->waiting = true;
-      while (!active->wake && !active->stop && !closing_) {
+      while (!active->wake && !active->stop && !closing_ && active->changes.empty()) {
         if (!run->awaits_platform()) {
           changed_.Wait(&mu_);
           continue;
@@ -388,6 +390,25 @@ absl::StatusOr<bool> RunRegistry::Drive(ActiveRun* active, SearchRun* run) {
   }
   if (!status.ok()) return status;
   return ended;
+}
+
+absl::Status RunRegistry::TakeChanges(ActiveRun* active, SearchRun* run) {
+  while (true) {
+    std::shared_ptr<Change> change;
+    {
+      MutexLock lock(&mu_);
+      if (active->changes.empty()) return absl::OkStatus();
+      change = active->changes.front();
+      active->changes.pop_front();
+    }
+    absl::Status refusal;
+    const absl::Status committed = run->Steer(change->request, &refusal);
+    MutexLock lock(&mu_);
+    change->outcome = committed.ok() ? refusal : committed;
+    ++active->steps;
+    changed_.NotifyAll();
+    if (!committed.ok()) return committed;
+  }
 }
 
 void RunRegistry::Loop(const std::string& run_id, const Limits& limits, ActiveRun* active,
@@ -425,6 +446,7 @@ void RunRegistry::Loop(const std::string& run_id, const Limits& limits, ActiveRu
   if (!status.ok()) LOG(ERROR) << "run=" << run_id << " end not recorded: " << status.ToString();
   MutexLock lock(&mu_);
   active->ended = true;
+  active->changes.clear();
   ++active->steps;
   changed_.NotifyAll();
 }
@@ -454,6 +476,40 @@ absl::Status RunRegistry::Stop(const std::string& run_id) {
   changed_.NotifyAll();
   while (!active_[run_id]->ended && !closing_) changed_.Wait(&mu_);
   return absl::OkStatus();
+}
+
+absl::Status RunRegistry::Steer(const std::string& run_id, const v1::SteerRunRequest& request,
+                                absl::Duration patience) {
+  const auto change = std::make_shared<Change>();
+  change->request = request;
+  const absl::Time give_up = parts_.clock->SteadyNow() + patience;
+  MutexLock lock(&mu_);
+  auto it = active_.find(run_id);
+  if (it == active_.end() || it->second->ended) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("run ", run_id, " has ended; resume it first (ksearch resume)"));
+  }
+  ActiveRun* const active = it->second.get();
+  active->changes.push_back(change);
+  changed_.NotifyAll();
+  while (!change->outcome.has_value() && !closing_) {
+    // Ended, or even taken up anew, without having come to it.
+    it = active_.find(run_id);
+    if (it->second.get() != active || active->ended) {
+      return absl::FailedPreconditionError(absl::StrCat("run ", run_id, " has just ended"));
+    }
+    const absl::Duration left = give_up - parts_.clock->SteadyNow();
+    if (left <= absl::ZeroDuration()) {
+      auto& waiting = active->changes;
+      waiting.erase(std::remove(waiting.begin(), waiting.end(), change), waiting.end());
+      return absl::UnavailableError(absl::StrCat("run ", run_id, " is busy (",
+                                                 active->begun ? "in a step" : "it has not begun",
+                                                 "): send the same request again"));
+    }
+    changed_.WaitFor(&mu_, left);
+  }
+  if (change->outcome.has_value()) return *change->outcome;
+  return absl::UnavailableError("the coordinator is shutting down");
 }
 
 absl::Status RunRegistry::Resume(const std::string& run_id, int rounds, const v1::Budget& budget) {

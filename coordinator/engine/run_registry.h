@@ -1,6 +1,7 @@
 #ifndef KSEARCH_COORDINATOR_ENGINE_RUN_REGISTRY_H_
 #define KSEARCH_COORDINATOR_ENGINE_RUN_REGISTRY_H_
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -63,6 +64,12 @@ class RunRegistry {
   // was.
   absl::Status Resume(const std::string& run_id, int rounds, const v1::Budget& budget);
 
+  // What a person changes in an active run; returns once that is committed (SearchRun::Steer).
+  // FAILED_PRECONDITION: the run is not active. UNAVAILABLE: its thread did not come to it within
+  // `patience`, and nothing has changed, or nobody can say: ask again by the same request_id.
+  absl::Status Steer(const std::string& run_id, const v1::SteerRunRequest& change,
+                     absl::Duration patience = absl::Seconds(10));
+
   // What the active runs are doing.
   struct Standing {
     bool any_yet = false;  // a run was active in this life
@@ -80,6 +87,11 @@ class RunRegistry {
   int64_t WaitForStep(const std::string& run_id, int64_t seen, absl::Duration timeout);
 
  private:
+  // A change that waits for the run's thread; shared by that thread and the one that asked.
+  struct Change {
+    v1::SteerRunRequest request;
+    std::optional<absl::Status> outcome;
+  };
   struct ActiveRun {
     std::thread thread;
     bool wake = false;
@@ -89,6 +101,7 @@ class RunRegistry {
     bool waiting = false;  // for `awaited`, unless `wake`
     SearchRun::Awaited awaited;
     int64_t steps = 0;
+    std::deque<std::shared_ptr<Change>> changes;  // oldest first
   };
 
   // What a resume asks for; 0 and absent caps: as in force.
@@ -123,6 +136,8 @@ class RunRegistry {
   // Has its task's programs tried if the run is new, begins it, and folds until it ends (true), is
   // to stop, or this closes (false).
   absl::StatusOr<bool> Drive(ActiveRun* active, SearchRun* run);
+  // Commits the changes that wait; an error ends the run's drive.
+  absl::Status TakeChanges(ActiveRun* active, SearchRun* run);
   // SearchRun::End, tried again as long as need be.
   absl::Status End(SearchRun* run, v1::RunState state, const std::string& reason);
   // Waits until the next try. False: not to be tried again, since `active` (if given) is to stop or

@@ -95,6 +95,8 @@ absl::Status SearchRun::Begin() {
   const int priority = config.has_priority() ? config.priority() : kDefaultPriority;
   parts_.jobs->SetPriority(run_id_, priority);
   parts_.models->SetPriority(run_id_, priority);
+  // Whoever resumes a run wants it to go on; a restart of the coordinator wants nothing.
+  if (HasEnded(status_.state())) state_.set_paused(false);
   status_.set_state(v1::RUN_STATE_RUNNING);
   status_.clear_reason();
   status_.clear_failure_code();
@@ -269,7 +271,7 @@ absl::Status SearchRun::Fold(const Arrival& arrival) {
 
 void SearchRun::EndIfDone(const std::string& blocked) {
   const int held = state_.held_asks_size() + state_.held_jobs_size();
-  if (held > 0 && state_.outstanding_size() <= held) {
+  if (held > 0 && !state_.paused() && state_.outstanding_size() <= held) {
     return SetEnded(v1::RUN_STATE_OUT_OF_BUDGET, blocked);
   }
   if (!state_.strategy_finished() || tracker_.busy() || state_.outstanding_size() > 0) return;
@@ -332,8 +334,11 @@ absl::Status SearchRun::FoldResult(const Arrival& arrival) {
     candidate.job_id = arrival.ref;
     pending_.candidates.push_back(candidate);
   }
-  RETURN_IF_ERROR(NoteGain(candidate, *result));
-  RETURN_IF_ERROR(RememberGain(candidate, *result));
+  // A program that a person gave says nothing of what models bring.
+  if (!absl::StartsWith(tag, kGivenTagStart)) {
+    RETURN_IF_ERROR(NoteGain(candidate, *result));
+    RETURN_IF_ERROR(RememberGain(candidate, *result));
+  }
   // What is about to be examined may have no confirmation to come.
   const bool examined = std::any_of(output.examinations.begin(), output.examinations.end(),
                                     [&](const ExamineCandidate& examination) {
@@ -510,6 +515,7 @@ void SearchRun::FillStatus(const std::vector<LedgerRow>& ledger) {
   status_.set_jobs_in_flight(jobs - state_.held_jobs_size() - state_.unplaced_jobs_size());
   if (state_.has_platform()) *status_.mutable_platform() = state_.platform();
   status_.set_any_device(context_.config.any_device());
+  status_.set_paused(state_.paused());
   v1::Ledger* shown = status_.mutable_ledger();
   FillLedger(ledger, shown);
   *shown->mutable_wall_time() = ToProto(absl::Microseconds(state_.wall_us()));
@@ -555,7 +561,8 @@ absl::Status SearchRun::CommitOnce(bool closed) {
     again.emplace_back(ask.call_number(), std::move(call));
   }
   const absl::Duration wall_time = absl::Microseconds(state_.wall_us());
-  BudgetGate::Passed passed = gate_.Pass(ledger, wall_time, again, closed, &state_);
+  BudgetGate::Passed passed;
+  if (!state_.paused()) passed = gate_.Pass(ledger, wall_time, again, closed, &state_);
   for (size_t i = 0; i < passed.calls.size(); ++i) {
     LlmCallRow& call = passed.calls[i];
     call.call_id = CallId(run_id_, passed.call_numbers[i]);

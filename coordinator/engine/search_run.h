@@ -54,6 +54,10 @@ class SearchRun {
   // Folds the next arrival, if its turn has come, in one committed step. kWaiting: nothing to fold
   // yet; kEnded: the run's final status is committed.
   absl::StatusOr<Progress> FoldNext();
+  // What a person changes, in one committed step. `refusal`: OK, or why nothing has changed
+  // (SearchStrategy::OnSteered). The status returned: whether the step could be committed; if not,
+  // the run goes no further in this object. Idempotent by request_id.
+  absl::Status Steer(const v1::SteerRunRequest& change, absl::Status* refusal);
   // What was asked for and has not been folded.
   struct Awaited {
     std::vector<std::string> calls;  // ids

@@ -49,7 +49,7 @@ std::string Divisibility(const std::string& axis, const std::vector<int64_t>& va
   for (const int64_t divisor : kMultiples) {
     const auto divides = [divisor](int64_t value) { return value % divisor == 0; };
     if (absl::c_none_of(values, divides) && absl::c_all_of(others, divides)) {
-      return absl::StrCat(axis, " is no multiple of ", divisor);
+      return absl::StrCat(axis, " is not a multiple of ", divisor);
     }
   }
   return "";

@@ -66,6 +66,9 @@ struct ExamineCandidate {
 // What tags of examinations, and no others, end with.
 inline constexpr char kExamineTagEnd[] = "/examine";
 
+// What tags of programs that people gave while the run went on, and no others, begin with.
+inline constexpr char kGivenTagStart[] = "given/";
+
 // The tag of the one timing of the task's baseline that a strategy may ask for (JOB_KIND_BASELINE).
 inline constexpr char kBaselineTag[] = "baseline";
 
@@ -136,6 +139,12 @@ class SearchStrategy {
   // Every confirmation that ended, in the order of their ends; a program that was refused should be
   // built on no more. Held-out workloads in the result must not reach a model.
   virtual StepOutput OnConfirmed(const Confirmation& /*confirmation*/) { return {}; }
+  // Edits of a person, or a program that a person gives. On an error nothing has changed:
+  // INVALID_ARGUMENT names every fault, FAILED_PRECONDITION: there is no tree (yet, or any more).
+  virtual absl::StatusOr<StepOutput> OnSteered(const v1::SteerRunRequest& /*change*/) {
+    return absl::FailedPreconditionError(
+        "this run's strategy has no world model: the run can be paused, but not edited");
+  }
   // Everything the strategy knows, to be given to Restore of a new object with the same context
   // (rounds may have grown). Restore returns what to do at once (usually nothing: calls and jobs in
   // flight are remembered by the engine); DATA_LOSS if unreadable.

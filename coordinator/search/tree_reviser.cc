@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "coordinator/search/step_parts.h"
 #include "coordinator/world_model/selection.h"
@@ -21,6 +22,7 @@ constexpr int kContinuationDifficulty = 2;
 constexpr double kLeastContinuationConfidence = 0.2;
 constexpr int kHopelessDifficulty = 5;  // a continuation must be easier
 
+constexpr int kMostOpsByHand = 64;  // as in a model's reply
 constexpr double kDirectActionScore = 0.5;
 
 v1::Node Continuation(const v1::Node& parent, double score, std::string id) {
@@ -40,6 +42,28 @@ v1::Node Continuation(const v1::Node& parent, double score, std::string id) {
   action->set_difficulty(kContinuationDifficulty);
   action->set_score(score);
   return node;
+}
+
+// "score of tile is 0.90, prunes old: no gain" of a person's script.
+std::string InWords(const v1::EditScript& script) {
+  std::vector<std::string> parts;
+  for (const v1::EditOp& op : script.ops()) {
+    if (op.has_update() && op.update().patch().has_score()) {
+      parts.push_back(absl::StrFormat("score of %s is %.2f", op.update().node_id(),
+                                      op.update().patch().score()));
+    } else if (op.has_update()) {
+      parts.push_back(absl::StrCat("changes ", op.update().node_id()));
+    } else if (op.has_insert()) {
+      parts.push_back(absl::StrCat("adds \"", op.insert().node().title(), "\""));
+    } else if (op.has_split()) {
+      parts.push_back(absl::StrCat("splits ", op.split().node_id()));
+    } else {
+      const std::string& reason = op.remove().reason();
+      parts.push_back(
+          absl::StrCat("prunes ", op.remove().node_id(), reason.empty() ? "" : ": ", reason));
+    }
+  }
+  return absl::StrJoin(parts, ", ");
 }
 
 }  // namespace
@@ -69,6 +93,33 @@ EditOptions TreeReviser::OptionsFor(int round, const v1::CycleState* own) const 
 
 EditReport TreeReviser::Apply(const v1::EditScript& script, const EditOptions& options) {
   return ApplyEdits(script, options, state_.mutable_world_model());
+}
+
+absl::Status TreeReviser::Steer(const v1::EditScript& script) {
+  if (script.ops().empty() || script.ops_size() > kMostOpsByHand) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("edits.ops: give 1 to ", kMostOpsByHand, " operations"));
+  }
+  const int round = state_.rounds_started();
+  EditOptions options = OptionsFor(round, nullptr);
+  options.mode = EditMode::kTransactional;
+  options.keep_valid = false;
+  options.max_new_nodes = kMostOpsByHand;
+  const EditReport report = Apply(script, options);
+  if (!report.applied) {
+    return absl::InvalidArgumentError(absl::StrCat("edits: ", absl::StrJoin(report.errors, "; ")));
+  }
+  std::string node_id;
+  if (script.ops_size() == 1) {
+    const v1::EditOp& op = script.ops(0);
+    node_id = op.has_update()   ? op.update().node_id()
+              : op.has_split()  ? op.split().node_id()
+              : op.has_remove() ? op.remove().node_id()
+                                : report.inserted_ids.front();
+  }
+  Tell(v1::RunEvent::STEERED, absl::StrCat("a person: ", InWords(script)), 0, 0, node_id);
+  Report(report, 0, round);
+  return absl::OkStatus();
 }
 
 void TreeReviser::Report(const EditReport& report, int cycle, int round) {

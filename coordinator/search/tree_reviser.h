@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "coordinator/search/search_settings.h"
 #include "coordinator/search/search_strategy.h"
@@ -49,6 +50,10 @@ class TreeReviser {
   // TOO-HARD (2.6).
   virtual Revision NoteTooHard(const absl::StatusOr<v1::EditScript>& script,
                                const v1::CycleState& cycle) = 0;
+
+  // A person's edits, all of them or none, whatever the run's preset. INVALID_ARGUMENT names every
+  // fault; the tree is as it was.
+  absl::Status Steer(const v1::EditScript& script);
 
  protected:
   // `own`: the cycle that the edits are about; null: none.

@@ -225,7 +225,7 @@ StepOutput WorldModelStrategy::OnScreened(const ScreenResult& result) {
     if (seed.has_value()) SettleSeed(*std::move(seed), &out);
   } else if (log().TakeMoreSeed(result, context_.config, &out)) {
     SettleSeeds();
-  } else {
+  } else if (!TakeSolution(result, &out)) {
     for (v1::CycleState& cycle : *state_.mutable_cycles()) {
       if (result.tag.empty() || cycle.screen_tag() != result.tag) continue;
       const v1::ScreenedProgram program = log().Record(result.result, cycle.awaited_candidate_id(),
@@ -372,6 +372,7 @@ bool WorldModelStrategy::ServeScreen(v1::CycleState* cycle, StepOutput* out) {
     return false;
   }
   const std::string candidate_id = cycle->awaited_candidate_id();
+  if (AwaitsSolution(candidate_id)) return false;  // its result serves both
   if (!policy_->RepeatsEvaluations()) {
     for (const v1::CycleState& other : state_.cycles()) {
       const bool same = other.awaited_candidate_id() == candidate_id;

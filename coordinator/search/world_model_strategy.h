@@ -38,6 +38,7 @@ class WorldModelStrategy : public SearchStrategy {
   StepOutput OnExamined(const ScreenResult& result) override;
   StepOutput OnBaseline(const ScreenResult& result) override;
   StepOutput OnConfirmed(const Confirmation& confirmation) override;
+  absl::StatusOr<StepOutput> OnSteered(const v1::SteerRunRequest& change) override;
   std::string Save() const override;
   absl::StatusOr<StepOutput> Restore(const std::string& state) override;
   void Describe(v1::RunStatus* status) const override;
@@ -66,6 +67,12 @@ class WorldModelStrategy : public SearchStrategy {
   void SettleSeeds();
   // Solved nodes under the root for the given programs that are not the root's.
   void InsertGivenPrograms(StepOutput* out);
+
+  // What people change (world_model_steering.cc). ScreenSolution changes nothing on an error;
+  // TakeSolution returns false if `result` is of no program that a person gave.
+  absl::Status ScreenSolution(const v1::GivenSolution& given, StepOutput* out);
+  bool TakeSolution(const ScreenResult& result, StepOutput* out);
+  bool AwaitsSolution(const std::string& candidate_id) const;
 
   // Attempts and cycles.
   void BeginAttempt(v1::CycleState* cycle);

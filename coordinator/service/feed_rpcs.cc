@@ -109,7 +109,7 @@ absl::Status SearchService::Follow(grpc::ServerContext* context,
     missed |= batch.missed;
     behind = batch.missed && !request.without_runs();
     for (const auto& entry : batch.entries) {
-      // Those of runs are read again, in order, with what was dropped before them.
+      // Events of runs are read again, in order, with those dropped before them.
       if (entry->has_run() && (behind || entry->cursor() <= after)) continue;
       if (entry->has_run()) after = entry->cursor();
       if (missed) {

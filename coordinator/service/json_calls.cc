@@ -17,7 +17,7 @@ absl::Status ParseRequest(absl::string_view json, google::protobuf::Message* req
       google::protobuf::StringPiece(json.data(), json.size()), request, options);
   if (status.ok()) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat("this is no ", request->GetTypeName(), ": ", std::string(status.message())));
+      absl::StrCat("this is not a valid ", request->GetTypeName(), ": ", std::string(status.message())));
 }
 
 template <typename Request, typename Reply>
@@ -57,6 +57,7 @@ JsonCalls::JsonCalls(SearchService* service) {
   methods_["GetServerFacts"] = Wrap(service, &SearchService::GetServerFacts);
   methods_["StopRun"] = Wrap(service, &SearchService::StopRun);
   methods_["ResumeRun"] = Wrap(service, &SearchService::ResumeRun);
+  methods_["SteerRun"] = Wrap(service, &SearchService::SteerRun);
   methods_["AnswerPrompt"] = Wrap(service, &SearchService::AnswerPrompt);
   methods_["DrainWorker"] = Wrap(service, &SearchService::DrainWorker);
 }

@@ -84,6 +84,8 @@ class SearchService final : public v1::SearchService::Service {
                        v1::RunStatus* reply) override;
   grpc::Status ResumeRun(grpc::ServerContext* context, const v1::ResumeRunRequest* request,
                          v1::RunStatus* reply) override;
+  grpc::Status SteerRun(grpc::ServerContext* context, const v1::SteerRunRequest* request,
+                        v1::RunStatus* reply) override;
   grpc::Status ListWorkers(grpc::ServerContext* context, const v1::ListWorkersRequest* request,
                            v1::ListWorkersReply* reply) override;
   grpc::Status DrainWorker(grpc::ServerContext* context, const v1::DrainWorkerRequest* request,

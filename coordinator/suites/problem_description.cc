@@ -252,7 +252,7 @@ absl::Status Parser::ParseParts(const std::string& field, const LocatedJson& lis
     RETURN_IF_ERROR(fields.CheckObject());
     PackedPart part;
     ASSIGN_OR_RETURN(part.path, fields.RequiredText("path", kMaxNameBytes));
-    if (!IsPath(part.path)) return fields.Error("path", "is no path within a module");
+    if (!IsPath(part.path)) return fields.Error("path", "is not a path within a module");
     RETURN_IF_ERROR(ParseShape(fields, &part.shape));
     ASSIGN_OR_RETURN(const LocatedJson* first, fields.Required("offset", Kind::kInteger));
     part.first = first->integer;

@@ -341,7 +341,7 @@ class Editor {
         break;
       }
       if (!child.has_node()) {
-        if (strict()) Skip(&report_.skipped.invalid_split_children, "is no node");
+        if (strict()) Skip(&report_.skipped.invalid_split_children, "is not a node");
         continue;
       }
       if (Add(id, child.parent_candidate_id(), child.node_id(), "child_", child.node())) {

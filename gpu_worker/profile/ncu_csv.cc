@@ -57,7 +57,7 @@ Fields SplitCsv(absl::string_view line) {
   return fields;
 }
 
-// "1,234.5" -> 1234.5. Whatever is no finite number that is not negative is absent.
+// "1,234.5" -> 1234.5. Whatever is not a finite number that is not negative is absent.
 bool ReadNumber(const std::string& text, double* value) {
   if (text.empty() || text.size() > 64) return false;
   return absl::SimpleAtod(absl::StrReplaceAll(text, {{",", ""}}), value) && std::isfinite(*value) &&

@@ -30,7 +30,7 @@ constexpr char kGpuFilterFlag[] = "--gpu-filter=";
 constexpr char kInstrumentedFlag[] = "--instrumented";
 constexpr char kWarmFlag[] = "--warm";
 
-// Null with a reason if the device cannot be had.
+// Null with a reason if the device is not available.
 std::unique_ptr<Execution> MakeExecution(const RunnerFlags& flags, std::string* error) {
   if (flags.gpu.empty()) return std::make_unique<HostExecution>();
 #ifdef KSEARCH_CUDA

@@ -187,6 +187,14 @@ class Client:
         """Asks a run to stop: no new question or evaluation begins. It can be resumed."""
         return self.call("StopRun", run_id=run)
 
+    def pause(self, run="last"):
+        """No new question or evaluation begins until go_on(); the run stays active."""
+        return self.call("SteerRun", run_id=run, request_id=uuid.uuid4().hex, pause=True)
+
+    def go_on(self, run="last"):
+        """Ends a pause."""
+        return self.call("SteerRun", run_id=run, request_id=uuid.uuid4().hex, pause=False)
+
     @staticmethod
     def state(status):
         """In a word: "running", "stopping", "stopped", "finished", "failed" or "out_of_budget"."""

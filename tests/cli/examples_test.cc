@@ -12,7 +12,7 @@ namespace {
 TEST(ExamplesTest, EveryExampleIsACommandLineOfItsCommand) {
   int examples = 0;
   for (const std::string command : {"", "run", "eval", "watch", "log", "feed", "diff", "best",
-                                    "show", "recheck", "resume", "export", "completion"}) {
+                                    "show", "recheck", "resume", "steer", "export", "completion"}) {
     EXPECT_FALSE(ExamplesOf(command).empty()) << command;
     for (const Example& example : ExamplesOf(command)) {
       ++examples;

@@ -230,7 +230,7 @@ TEST_F(PythonTasksTest, AFaultyReferenceEndsTheJobAtOnceInWordsThatSayWhatToDo) 
     const char* reference;
     const char* says;
   };
-  // Those of each kind first: of its results, of its calls, of its text.
+  // The ones of each kind first: of its results, of its calls, of its text.
   const std::vector<Fault> all_faults = {
       {"wrong_shape", "def run(x):\n  return x.sum(dim=1)\n",
        "run in reference.py returned a tensor of shape (64,) and dtype torch.float32 for 'y': "

@@ -226,6 +226,62 @@ TEST_F(SearchTest, WorkerKilledMidRunIsReplaced) {
   EXPECT_EQ(Status("last").state(), v1::RUN_STATE_FINISHED);
 }
 
+TEST_F(SearchTest, PeopleSteerARunThatGoesOnAlsoAcrossARestart) {
+  StartAll();
+  ASSERT_EQ(cluster_.Cli(RunArgs({"--detach"})).exit.code, 0);
+  for (int tries = 0; tries < 500 && Status("last").nodes() < 2; ++tries) {
+  }
+  const auto steer = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"steer"});
+    return cluster_.Cli(words);
+  };
+  const CommandOutput paused = steer({"pause", "last"});
+  ASSERT_EQ(paused.exit.code, 0) << paused.err;
+  EXPECT_THAT(paused.out, HasSubstr("paused"));
+
+  ASSERT_EQ(steer({"add", "last", "An idea of mine", "--score", "0.01"}).exit.code, 0);
+  std::string idea;
+  for (const v1::Node& node : Tree("last").nodes()) {
+    if (node.action().title() == "An idea of mine") idea = node.node_id();
+  }
+  ASSERT_NE(idea, "");
+  ASSERT_EQ(steer({"score", "last", idea, "0.02"}).exit.code, 0);
+  const CommandOutput refused = steer({"prune", "last", "root"});
+  EXPECT_EQ(refused.exit.code, 3);
+  EXPECT_THAT(refused.err, HasSubstr("the root cannot be deleted"));
+  ASSERT_EQ(steer({"prune", "last", idea, "--reason", "no gain"}).exit.code, 0);
+  const CommandOutput given = steer(
+      {"give", "last", LocalCluster::SourcePath("configs/tasks/cpu/softmax_rows_f32/baseline.cpp"),
+       "--title", "The baseline again"});
+  ASSERT_EQ(given.exit.code, 0) << given.err;
+
+  cluster_.Kill("coordinator");
+  cluster_.StartCoordinator();
+  EXPECT_TRUE(Status("last").paused());
+  EXPECT_EQ(Status("last").state(), v1::RUN_STATE_RUNNING);
+  ASSERT_EQ(steer({"go-on", "last"}).exit.code, 0);
+  const CommandOutput watch = cluster_.Cli({"watch", "last"});
+  EXPECT_EQ(watch.exit.code, 0) << watch.out << watch.err;
+  EXPECT_EQ(Status("last").rounds_done(), 6) << "what people give uses no round";
+
+  const v1::WorldModel tree = Tree("last");
+  bool solved = false;
+  for (const v1::Node& node : tree.nodes()) {
+    EXPECT_NE(node.node_id(), idea);
+    solved |= node.action().title() == "The baseline again" && node.has_solution();
+  }
+  EXPECT_TRUE(solved);
+  std::vector<std::string> steered;
+  for (const v1::RunEvent& event : Events("last")) {
+    if (event.kind() == v1::RunEvent::STEERED) steered.push_back(event.text());
+  }
+  EXPECT_THAT(steered, testing::ElementsAre(
+                           "paused by a person", "a person: adds \"An idea of mine\"",
+                           absl::StrCat("a person: score of ", idea, " is 0.02"),
+                           absl::StrCat("a person: prunes ", idea, ": no gain"),
+                           "a person gave a program: The baseline again", "goes on after a pause"));
+}
+
 TEST_F(SearchTest, EvalGivesTheVerdictsOfARun) {
   cluster_.StartCoordinator();
   cluster_.StartWorker("w1");

@@ -49,7 +49,7 @@ struct HttpAnswer {
   std::function<void(std::shared_ptr<EventStream>)> stream;
 };
 
-// The path and query of a request's target, decoded. INVALID_ARGUMENT: it is no such thing.
+// The path and query of a request's target, decoded. INVALID_ARGUMENT: it is malformed.
 absl::Status ParseTarget(absl::string_view target, HttpRequest* request);
 
 HttpAnswer TextAnswer(int status, absl::string_view content_type, std::string body);

@@ -25,9 +25,9 @@ export class CandidateTable {
   }
 
   draw(candidates) {
-    this.candidates = candidates;
+    this.candidates = [...candidates];  // drawn again when sorted or unfolded
     const key = COLUMNS[this.by][1];
-    const list = [...candidates].sort((a, b) => {
+    const list = [...this.candidates].sort((a, b) => {
       const x = key(a), y = key(b);
       return (x < y ? -1 : x > y ? 1 : 0) * (this.down ? -1 : 1);
     });
@@ -42,6 +42,6 @@ export class CandidateTable {
     const rows = list.slice(0, this.shown).map((each) => el("tr", null,
       COLUMNS.map(([, , cell, number]) => el("td", { class: number ? "number" : null }, cell(each, this.runId)))));
     show(this.place, el("table", null, el("thead", null, el("tr", null, heads)), el("tbody", null, rows)),
-      list.length > this.shown ? el("button", { onclick: () => { this.shown += 5 * STEP; this.draw(this.candidates); } }, `Show more of ${list.length}`) : null);
+      list.length > this.shown ? el("button", { onclick: () => { this.shown *= 5; this.draw(this.candidates); } }, `Show more of ${list.length}`) : null);
   }
 }

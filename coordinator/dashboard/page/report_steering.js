@@ -6,3 +6,7 @@ export function action() {
 export function steering() {
   return null;
 }
+
+export function nodeSteering() {
+  return null;
+}

@@ -9,6 +9,8 @@ import { follow, get, soon } from "./server.js";
 import { steering } from "./steering.js";
 import { treeView } from "./tree_view.js";
 
+// What changes the tree by more than a lesson.
+const OF_TREE = new Set(["WORLD_MODEL_READY", "NODE_SOLVED", "NODE_TOO_HARD", "NODE_INSERTED", "NODE_PRUNED", "CONFIRMATION_REFUSED", "NEW_INCUMBENT", "STEERED"]);
 const AXES = { evaluations: "evaluations", time: "seconds", money: "US dollars", device: "seconds on a device" };
 
 function summary(run) {
@@ -56,7 +58,7 @@ function log(events) {
 export async function runPage(place, page) {
   const id = page.id;
   const events = new RunEvents();
-  const open = new Set();
+  const open = new Set(), controls = new Map();
   let run = await get("GetRun", { run_id: id });
   let model = {};
   const runId = run.run_id;
@@ -69,8 +71,9 @@ export async function runPage(place, page) {
   let steered = "";  // the state for which the buttons are
 
   const drawRun = () => {
-    if (steered !== run.state) show(parts.steering, steering(run, everything));
-    steered = run.state;
+    const now = `${run.state} ${run.paused || ""}`;
+    if (steered !== now) show(parts.steering, steering(run, everything));
+    steered = now;
     reason.textContent = [run.reason, run.platform_missing && "Device: " + run.platform_missing].filter(Boolean).join(". ");
     show(parts.summary, summary(run));
     show(parts.cycles, (run.cycles || []).map((cycle) => el("div", null,
@@ -83,7 +86,9 @@ export async function runPage(place, page) {
     show(parts.failures, failures(events));
     show(parts.log, log(events));
   };
-  const drawTree = () => show(parts.tree, model.nodes ? treeView(model, run, open) : el("p", { class: "quiet" }, "There is no tree."));
+  // Not under the hands of somebody who types into it.
+  const typing = () => parts.tree.contains(document.activeElement) && ["INPUT", "TEXTAREA"].includes(document.activeElement.tagName);
+  const drawTree = () => !typing() && show(parts.tree, model.nodes ? treeView(model, run, open, controls, everything) : el("p", { class: "quiet" }, "There is no tree."));
   const refreshTree = async () => {
     model = await get("GetTree", { run_id: runId }).catch(() => ({}));
     if (!page.gone()) drawTree();
@@ -99,7 +104,8 @@ export async function runPage(place, page) {
 
   await refresh();
   const redraw = soon(async () => { if (!page.gone()) { drawRun(); drawEvents(); } }, 300);
-  const treeLater = soon(() => refreshTree().catch(() => {}), 1500);
+  const treeSoon = soon(() => refreshTree().catch(() => {}), 500);
+  const treeLater = soon(() => refreshTree().catch(() => {}), 4000);
   page.atEnd(follow(runId, (entry) => {
     if (!entry.run) return;
     const last = events.events.length ? num(events.events[events.events.length - 1].seq) : 0;
@@ -107,7 +113,8 @@ export async function runPage(place, page) {
     if (!events.add(entry.run.event)) return;
     if (entry.run.status) run = entry.run.status;
     redraw();
-    treeLater();
+    if (OF_TREE.has(entry.run.event.kind)) treeSoon();
+    else treeLater();
   }, everything));
 
   show(place,

@@ -21,7 +21,7 @@ function headers(more) {
 async function read(response) {
   const page = response.headers.get("X-Ksearch-Page");
   if (page && page !== OWN) listeners.stale();
-  const reply = await response.json().catch(() => ({ error: "the answer is no JSON" }));
+  const reply = await response.json().catch(() => ({ error: "the answer is not JSON" }));
   if (response.ok) return reply;
   if (response.status === 401) listeners.token(reply.error);
   const error = new Error(reply.error || "HTTP status " + response.status);

@@ -87,7 +87,7 @@ void EventSink::Loop() {
   for (;;) {
     absl::Status status;
     if (!begun) {
-      // A folder that cannot be had is told now, not with the first run.
+      // A folder that cannot be used is reported now, not with the first run.
       status = MakeFolderOf(absl::StrCat(options_.config.folder(), "/."));
       const auto cursor = ReadCursor();
       if (status.ok()) status = cursor.status();

@@ -22,7 +22,7 @@ constexpr absl::string_view kRules = R"(For CUDA:
   synchronous copy, nothing read back to the host, the same launches for the same arguments.
 - Scratch memory in device memory comes from ksearch_workspace_bytes; in the call use args->workspace.
 - Check launches with cudaGetLastError() and return it as an int if it is not cudaSuccess, else 0.
-- A kernel that needs more than 48 KiB of dynamic shared memory must be given leave with
+- A kernel that needs more than 48 KiB of dynamic shared memory must request it with
   cudaFuncSetAttribute in the same call.
 )";
 

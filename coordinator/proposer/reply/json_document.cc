@@ -91,7 +91,7 @@ absl::StatusOr<Struct> ParseJsonObject(absl::string_view text, int max_depth) {
   }
   try {
     const json parsed = json::parse(text.begin(), text.end());
-    if (!parsed.is_object()) return absl::InvalidArgumentError("the JSON value is no object");
+    if (!parsed.is_object()) return absl::InvalidArgumentError("the JSON value is not an object");
     return std::move(*FromJson(parsed).mutable_struct_value());
   } catch (const json::exception& error) {
     // "[json.exception.parse_error.101] parse error at line 1, column 2: ..."

@@ -46,7 +46,7 @@ absl::StatusOr<std::string> ImportOf(const FlashInferSolution& solution) {
   absl::string_view path = solution.entry_file;
   if (!absl::ConsumeSuffix(&path, kPython)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("its entry file '", solution.entry_file, "' is no file in Python"));
+        absl::StrCat("its entry file '", solution.entry_file, "' is not a Python file"));
   }
   const std::vector<std::string> parts = absl::StrSplit(path, '/');
   const std::string module = absl::StrCat(kSolutionFolder, ".", absl::StrJoin(parts, "."));
@@ -63,7 +63,7 @@ absl::StatusOr<std::string> BuildOf(const FlashInferSolution& solution, absl::st
   if (!EndsWithAny(solution.entry_file, kCudaEndings) &&
       !EndsWithAny(solution.entry_file, kCppEndings)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("its entry file '", solution.entry_file, "' is no file in C++ or CUDA"));
+        absl::StrCat("its entry file '", solution.entry_file, "' is not a C++ or CUDA file"));
   }
   std::vector<absl::string_view> all(std::begin(kCudaEndings), std::end(kCudaEndings));
   all.insert(all.end(), std::begin(kCppEndings), std::end(kCppEndings));

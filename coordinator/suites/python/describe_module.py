@@ -86,7 +86,7 @@ def literal(value):
         return value
     if isinstance(value, float):
         if not math.isfinite(value):
-            raise Refused("an argument of Model is no finite number")
+            raise Refused("an argument of Model is not a finite number")
         return value
     if isinstance(value, tuple):
         return {"tuple": [literal(part) for part in value]}

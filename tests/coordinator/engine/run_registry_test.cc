@@ -260,6 +260,38 @@ TEST_F(RunRegistryTest, ResumeWithoutItsProviderIsRefusedAndSpoilsNothing) {
   refused("no key in P_KEY");
 }
 
+TEST_F(RunRegistryTest, SteersWhatIsActiveAndNothingElse) {
+  v1::SteerRunRequest change;
+  change.set_request_id("1");
+  change.set_pause(true);
+  EXPECT_EQ(runs_->Steer("nosuch", change).code(), absl::StatusCode::kFailedPrecondition);
+  const std::string run_id = Start();
+  client_->AwaitRequests(1);
+  ASSERT_TRUE(runs_->Steer(run_id, change).ok());
+  EXPECT_TRUE(store_.ReadRun(run_id)->status.paused());
+  change.set_request_id("2");
+  change.mutable_edits()->add_ops();
+  EXPECT_EQ(runs_->Steer(run_id, change).code(), absl::StatusCode::kFailedPrecondition)
+      << "it has no tree yet";
+  EXPECT_EQ(State(run_id), v1::RUN_STATE_RUNNING);
+
+  // What cannot be written is not said to be done, and may be sent again.
+  change.set_request_id("3");
+  change.set_pause(false);
+  store_.FailWrites(absl::ResourceExhaustedError("the disk is full"));
+  EXPECT_EQ(runs_->Steer(run_id, change).code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(runs_->Steer(run_id, change, absl::Milliseconds(20)).code(),
+            absl::StatusCode::kUnavailable);
+  store_.FailWrites(absl::OkStatus());
+  ASSERT_TRUE(runs_->Steer(run_id, change).ok());
+  EXPECT_FALSE(store_.ReadRun(run_id)->status.paused());
+  ASSERT_TRUE(runs_->Stop(run_id).ok());
+  EXPECT_THAT(std::string(runs_->Steer(run_id, change).message()),
+              testing::HasSubstr("resume it first"));
+  EXPECT_THAT(Events(run_id), testing::ElementsAre("RUN_STARTED", "STEERED", "RUN_RESUMED",
+                                                   "STEERED", "RUN_ENDED"));
+}
+
 TEST_F(RunRegistryTest, ResumedRunIsSeenToRun) {
   const std::string run_id = Start();
   client_->AwaitRequests(1);

@@ -34,7 +34,7 @@ TEST(SizeRegionTest, SaysWhatSetsSizesApartAndGivesNone) {
   EXPECT_EQ(SizeRegion(task, {"feed-large"}, {"feed-small", "secret-one"}), "where rows is large");
   // 777 lies between 16 and 4096, and is odd.
   EXPECT_EQ(SizeRegion(task, {"secret-one"}, {"feed-small", "feed-large"}),
-            "where rows is no multiple of 16");
+            "where rows is not a multiple of 16");
   EXPECT_EQ(SizeRegion(task, {"feed-small", "feed-large"}, {}), "");
   EXPECT_EQ(SizeRegion(task, {}, {"feed-small"}), "");
   EXPECT_EQ(SizeRegion(task, {"no-such"}, {"feed-small"}), "");
@@ -103,7 +103,7 @@ TEST(ConfirmationFindingsTest, FailuresOnUnseenSizesTellKindAndVariantOnly) {
   ASSERT_THAT(findings, SizeIs(1));
   EXPECT_THAT(
       findings[0],
-      AllOf(HasSubstr("on unseen sizes, where rows is no multiple of 16"),
+      AllOf(HasSubstr("on unseen sizes, where rows is not a multiple of 16"),
             HasSubstr("input variant that the search does not use (zeros of x)"),
             HasSubstr("computed wrong values"), Not(HasSubstr("776")), Not(HasSubstr("secret"))));
   // Everything may be told about a workload that is shown.

@@ -278,6 +278,12 @@ void SearchDriver::Confirm(const std::string& candidate_id, v1::Outcome outcome,
   Take(strategy_->OnConfirmed(confirmation));
 }
 
+absl::Status SearchDriver::Steer(const v1::SteerRunRequest& change) {
+  absl::StatusOr<StepOutput> out = strategy_->OnSteered(change);
+  if (out.ok()) Take(*std::move(out));
+  return out.status();
+}
+
 void SearchDriver::Run(int max_steps) {
   for (int i = 0; i < max_steps && Step(); ++i) {
   }

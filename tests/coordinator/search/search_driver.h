@@ -79,6 +79,8 @@ class SearchDriver {
   // A confirmation ends: with an improvement if it passed, else refused for `message`.
   void Confirm(const std::string& candidate_id, v1::Outcome outcome,
                const std::string& message = "");
+  // A person's change; takes what it leads to.
+  absl::Status Steer(const v1::SteerRunRequest& change);
   // Replaces the strategy by one restored from its state, in `context`.
   void Restart(const SearchContext& context);
 

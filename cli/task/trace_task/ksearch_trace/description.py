@@ -105,7 +105,7 @@ def describe(name, traced, given):
         if formula:
             work["flops"] = formula
         else:
-            traced.assumed.append("operations are left out: torch's counts are no product of axes")
+            traced.assumed.append("operations are left out: torch's counts are not a product of axes")
     seconds = [f["seconds"] for f in facts]
     traced.assumed.append(
         f"one call of the function takes {1e3 * min(seconds):.2g} to {1e3 * max(seconds):.2g} ms"
@@ -116,7 +116,7 @@ def describe(name, traced, given):
         f"{name} is always {value!r}" for name, value in traced.inputs.kept_defaults.items()
     ]
     for text in constraints:
-        traced.assumed.append(f"{text}: it is no input of the task")
+        traced.assumed.append(f"{text}: it is not an input of the task")
     documentation = (inspect.getdoc(traced.function) or "").strip().split("\n")[0]
     return {
         "function": traced.function_name,

@@ -34,7 +34,7 @@ def plain_number(where, value):
     if isinstance(value, numbers.Real):
         number = float(value)
         if not abs(number) <= MOST_FLOAT32:
-            raise Refused(f"{where} is {number:g}, which is no finite number of float32")
+            raise Refused(f"{where} is {number:g}, which is not a finite number of float32")
         return number, "float32"
     raise Refused(
         f"{where} is of type {type(value).__name__}; an input is a tensor or a number (bool, int or"
@@ -104,7 +104,7 @@ class Inputs:
         made = self.made(1, axes)
         for name in made:
             if name not in parameters:
-                raise Refused(f"{line} returned '{name}', which is no argument of {self.line}")
+                raise Refused(f"{line} returned '{name}', which is not an argument of {self.line}")
         inputs = []
         first = not self.recipes
         for name, parameter in parameters.items():
@@ -213,7 +213,7 @@ class Inputs:
             for name in given:
                 if name not in parameters:
                     raise Refused(
-                        f"{self.path}: {what} names '{name}', which is no argument of"
+                        f"{self.path}: {what} names '{name}', which is not an argument of"
                         f" {self.function_name}"
                     )
         inputs = []

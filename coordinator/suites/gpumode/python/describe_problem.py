@@ -92,7 +92,7 @@ class Tree:
             return {"tensor": len(self.tensors) - 1}
         if isinstance(value, (bool, int, float)):
             if isinstance(value, float) and not math.isfinite(value):
-                raise Refused(f"'{name}' is no finite number")
+                raise Refused(f"'{name}' is not a finite number")
             self.numbers.append((name or "number", value))
             return {"number": len(self.numbers) - 1}
         if value is None or isinstance(value, str):

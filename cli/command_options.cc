@@ -1,0 +1,457 @@
+#include "cli/command_options.h"
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "cli/budget_options.h"
+#include "cli/memory_options.h"
+#include "common/language.h"
+#include "common/names.h"
+#include "common/run_priority.h"
+
+namespace ksearch {
+namespace {
+
+// As the coordinator refuses more (coordinator/engine/run_settings.cc).
+constexpr int kMostRounds = 1'000'000;
+constexpr int kMostParallel = 256;
+constexpr int kMostStagnation = 1000;
+
+const std::map<std::string, v1::Preset> kPresets = {{"default", v1::PRESET_DEFAULT},
+                                                    {"paper", v1::PRESET_PAPER}};
+const std::map<std::string, v1::ProfilePolicy> kProfilePolicies = {
+    {"auto", v1::PROFILE_POLICY_AUTO},
+    {"all", v1::PROFILE_POLICY_ALL},
+    {"never", v1::PROFILE_POLICY_NEVER}};
+
+// What may be typed for a language.
+CLI::IsMember LanguageWord() {
+  std::vector<std::string> words;
+  for (const LanguageFacts& language : Languages()) {
+    words.emplace_back(language.name);
+    for (const absl::string_view alias : language.aliases) words.emplace_back(alias);
+  }
+  return CLI::IsMember(words);
+}
+
+// A whole number from 1 on. Zero stands for "not given" in requests, and minus signs for nothing.
+template <typename Number>
+void BindCount(CLI::App* app, const std::string& flag, const std::string& text, Number most,
+               std::function<void(Number)> set) {
+  app->add_option_function<std::string>(
+         flag,
+         [flag, most, set](const std::string& given) {
+           Number value = 0;
+           if (!absl::SimpleAtoi(given, &value) || value < 1 || value > most) {
+             throw CLI::ValidationError(
+                 flag, absl::StrCat("'", given, "' must be a whole number from 1 to ", most));
+           }
+           set(value);
+         },
+         text)
+      ->type_name("NUMBER");
+}
+
+template <typename T>
+CLI::Option* Bind(CLI::App* app, const std::string& flag, const std::string& text,
+                  std::function<void(T)> set) {
+  return app->add_option_function<T>(
+      flag, [set](const T& value) { set(value); }, text);
+}
+
+// Empty if `name` may name a task and its folder.
+std::string CheckTaskName(const std::string& name) {
+  if (IsTaskName(name)) return "";
+  return absl::StrCat("the task's name '", name,
+                      "' may hold only letters, digits, '_', '.' and '-', and begins with no '.'");
+}
+
+}  // namespace
+
+void AddProgress(CLI::App* app, Options* options) {
+  AddDuration(
+      app, "--progress",
+      "while nothing happens, print a status line to stderr this often (default 30 s if the "
+      "output is not a terminal)",
+      [options](const absl::Duration& every) { options->progress = every; });
+}
+
+void AddRun(CLI::App* app, Options* options) {
+  v1::RunConfig* run = &options->run;
+  Bind<std::string>(app, "--task", "what to optimize (see: ksearch tasks)",
+                    [run](const std::string& v) { run->set_task(v); });
+  app->add_option_function<std::string>(
+         "--language", [run](const std::string& v) { run->set_language(FindLanguage(v)->id); },
+         LanguageNames())
+      ->check(LanguageWord());
+  Bind<std::string>(app, "--strategy",
+                    "search strategy: world_model (default), or another of docs/strategies.md",
+                    [run](const std::string& v) { run->set_strategy(v); });
+  Bind<std::string>(app, "--provider", "name of a model provider of the coordinator",
+                    [run](const std::string& v) { run->set_provider(v); });
+  Bind<std::string>(app, "--model", "model name",
+                    [run](const std::string& v) { run->set_model(v); });
+  BindCount<int>(app, "--rounds", "evaluations: rounds of one code reply and its test (default 20)",
+                 kMostRounds, [run](int v) { run->set_rounds(v); });
+  BindCount<int>(app, "--parallel", "action cycles in flight (default 1)", kMostParallel,
+                 [run](int v) { run->set_parallel(v); });
+  app->add_option_function<int>(
+         "--priority", [run](int v) { run->set_priority(v); },
+         "share of workers and of model calls beside other runs, 1 to 100 (default 10)")
+      ->check(CLI::Range(kLeastPriority, kMostPriority));
+  BindCount<uint64_t>(app, "--seed", "seed of the search's random choices (default 1)", UINT64_MAX,
+                      [run](uint64_t v) { run->set_seed(v); });
+  app->add_option_function<std::string>(
+         "--preset",
+         [run](const std::string& v) { run->mutable_world_model()->set_preset(kPresets.at(v)); },
+         "default, or paper: K-Search exactly as published")
+      ->check(CLI::IsMember(kPresets));
+  BindCount<int>(
+      app, "--stagnation", "a cycle ends after this many attempts without progress (default 7)",
+      kMostStagnation, [run](int v) { run->mutable_world_model()->set_stagnation_window(v); });
+  Bind<std::string>(app, "--effort", "reasoning effort requested from the model",
+                    [run](const std::string& v) { run->set_reasoning_effort(v); });
+  Bind<std::string>(app, "--replay-order",
+                    "apply replies and results in the order of this earlier run",
+                    [run](const std::string& v) { run->set_replay_order_of(v); });
+  app->add_option_function<std::string>(
+         "--profile", [run](const std::string& v) { run->set_profile(kProfilePolicies.at(v)); },
+         "which candidates are profiled: auto (default; the best quarter, on a GPU), all or never")
+      ->check(CLI::IsMember(kProfilePolicies));
+  Bind<std::string>(
+      app, "--device-model",
+      "measure on devices of this model only, as `ksearch workers` names it (default: "
+      "the model of most connected devices)",
+      [run](const std::string& v) { run->mutable_platform()->set_device_model(v); });
+  app->add_flag_callback(
+      "--any-device", [run] { run->set_any_device(true); },
+      "let devices of other models screen candidates too; scores come from the run's own model");
+  CLI::Option* const seed = app->add_option(
+      "--seed-solution", options->seed_files,
+      "start from this program (may be repeated): FILE, FOLDER, results/NAME or run:ID");
+  CLI::Option* const published =
+      app->add_option("--seed-published", options->seed_solution,
+                      "start from this published solution, as `task solutions` names it")
+          ->excludes(seed);
+  // K-Search's names.
+  CLI::Option* const solution =
+      app->add_option("--continue-from-solution", options->continue_from_solution,
+                      "start from this file, or from the best confirmed program of this run")
+          ->excludes(seed)
+          ->excludes(published);
+  Bind<std::string>(app, "--continue-from-world-model",
+                    "start from the best confirmed program of this run and from its tree",
+                    [run](const std::string& v) { run->set_continue_from_world_model(v); })
+      ->excludes(seed)
+      ->excludes(published)
+      ->excludes(solution);
+  Bind<std::string>(app, "--target-gpu",
+                    "name this hardware to the models, e.g. \"H100\" (default: what the workers "
+                    "report)",
+                    [run](const std::string& v) { run->set_target_hardware(v); });
+  app->add_option("--config", options->config_file, "RunConfig as textproto, .yaml or .json");
+  app->add_option(
+      "--like-cassette", options->cassette,
+      "use the settings of the run recorded in this file; other arguments take precedence");
+  CLI::Option* const wait = AddDuration(
+      app, "--wait-for-workers",
+      "wait this long for a worker that can judge the candidates, e.g. 10m (default 10 s)",
+      [options](const absl::Duration& time) { options->wait_for_workers = time; });
+  app->add_flag("--without-workers", options->without_workers,
+                "start without a worker; evaluations wait for one")
+      ->excludes(wait);
+  AddProgress(app, options);
+  app->add_flag("--detach", options->detach, "print the run id and return");
+  app->add_flag("--dry-run", options->dry_run, "estimate the cost of the run and start nothing");
+  AddModelOptions(app, run);
+  AddGuidanceOptions(app, run);
+  AddBudgetOptions(app, run->mutable_budget());
+}
+
+void AddFeed(CLI::App* app, Options* options) {
+  app->add_option("--after", options->after_cursor,
+                  "begin with all events of runs after this cursor; 0: with the first one")
+      ->check(CLI::Range(int64_t{0}, INT64_MAX));
+  CLI::Option* const runs = app->add_flag("--runs", options->only_runs, "only events of runs");
+  app->add_flag("--fleet", options->only_fleet,
+                "only events of workers, devices, jobs and model calls")
+      ->excludes(runs);
+}
+
+void AddEval(CLI::App* app, Options* options) {
+  app->add_option("--task", options->task, "the task")->required();
+  app->add_option("--language", options->language,
+                  absl::StrCat(LanguageNames(), " (default: inferred from the file extension)"))
+      ->check(LanguageWord());
+  CLI::Option* const files =
+      app->add_option("files", options->files, "source files, or the file of a solution");
+  CLI::Option* const solution =
+      app->add_option("--solution", options->solution,
+                      "judge this published solution, as `task solutions` names it")
+          ->excludes(files);
+  app->callback([options, files, solution] {
+    options->command = "eval";
+    if (files->count() + solution->count() == 0) {
+      throw CLI::RequiredError("eval: FILE... or --solution NAME", CLI::ExitCodes::RequiredError);
+    }
+  });
+  CLI::Option* const confirm =
+      app->add_flag("--confirm", options->confirm,
+                    "compare with the baseline, interleaved, on held-out workloads too");
+  CLI::Option* const rival =
+      app->add_option("--rival", options->rival_files,
+                      "with --confirm: a file of a program to compare with instead of the "
+                      "baseline; may be repeated")
+          ->allow_extra_args(false);
+  app->add_option("--rival-solution", options->rival_solution,
+                  "with --confirm: compare with this published solution instead")
+      ->excludes(rival);
+  CLI::Option* const check =
+      app->add_flag("--check", options->check_only, "build and check, do not time")
+          ->excludes(confirm);
+  CLI::Option* const build =
+      app->add_flag("--build-only", options->build_only,
+                    "build and print the compiler's messages; needs no device")
+          ->excludes(confirm)
+          ->excludes(check);
+  app->add_option("--architecture", options->architecture,
+                  "only on a device of this architecture, or build for it; e.g. sm_90a");
+  app->add_option("--device-model", options->device_model,
+                  "only on a device of this model, as `ksearch workers` names it")
+      ->excludes(build);
+  app->add_flag("--repeat", options->repeat, "measure again even if a result is on record");
+  app->add_flag("--profile", options->profile,
+                "then profile it with ncu on its slowest workload and print what limits its speed");
+  AddDuration(app, "--wait-for-workers",
+              "wait this long for a worker that can do it, e.g. 10m (default 10 s)",
+              [options](const absl::Duration& time) { options->wait_for_workers = time; });
+}
+
+void AddAccess(CLI::App* app, ClientAccessFiles* access) {
+  app->add_option("--token-file", access->token_file,
+                  "file with your access token (or its text in KSEARCH_TOKEN)")
+      ->envname("KSEARCH_TOKEN_FILE");
+  app->add_option("--ca-file", access->ca_file,
+                  "CA certificate (PEM) that verifies the coordinator; enables TLS")
+      ->envname("KSEARCH_CA_FILE");
+  app->add_option("--server-name", access->server_name,
+                  "name in the coordinator's certificate, if it is not the host of the address")
+      ->envname("KSEARCH_SERVER_NAME");
+  app->add_option("--cert-file", access->certificate_file,
+                  "your own certificate (PEM), if the coordinator requires one");
+  app->add_option("--key-file", access->key_file, "key of that certificate (PEM)");
+}
+
+void AddUp(CLI::App* app, Options* options) {
+  app->add_option("--sink", options->sinks,
+                  "also write what runs do for another program: wandb, tensorboard or jsonl, each "
+                  "with :FOLDER if you like; may be repeated; none: no more")
+      ->allow_extra_args(false);
+  app->add_flag("--status", options->show_status,
+                "only report what is running and what it can do; exit code 5 if it cannot be used");
+}
+
+void AddDown(CLI::App* app, Options* options) {
+  CLI::Option* const now =
+      app->add_flag("--now", options->now, "do not wait for evaluations in progress");
+  AddDuration(app, "--wait", "wait at most this long for evaluations in progress (default 10m)",
+              [options](const absl::Duration& time) { options->patience = time; })
+      ->excludes(now);
+}
+
+void AddResume(CLI::App* app, Options* options) {
+  BindCount<int>(app, "--rounds", "new total budget", kMostRounds,
+                 [options](int v) { options->rounds = v; });
+  AddBudgetOptions(app, &options->budget);
+}
+
+void AddSteer(CLI::App* app, Options* options) {
+  app->require_subcommand(0, 1);
+  app->fallthrough();
+  const auto add = [&](const std::string& verb, const std::string& text) {
+    CLI::App* sub = app->add_subcommand(verb, text);
+    sub->callback([options, verb] { options->action = verb; });
+    sub->add_option("run", options->run_id, "run id, a unique prefix, or 'last'")->required();
+    return sub;
+  };
+  const auto under = [&](CLI::App* sub) {
+    sub->add_option("--under", options->node_id, "node below which it goes (default: the root)");
+  };
+  add("pause", "start no new model call or evaluation; what is under way ends and counts");
+  add("go-on", "let a paused run go on");
+  CLI::App* score = add("score", "set the score of an idea; the highest is tried first");
+  score->add_option("node", options->node_id, "id of its node, see tree")->required();
+  score->add_option("score", options->score, "from 0 to 1")
+      ->required()
+      ->check(CLI::Range(0.0, 1.0));
+  CLI::App* idea = add("add", "add an idea");
+  idea->add_option("title", options->title, "what to try, in a line")->required();
+  idea->add_option("--description", options->description, "how, in words for the model");
+  idea->add_option("--score", options->score, "from 0 to 1 (default 0.9)")
+      ->check(CLI::Range(0.0, 1.0));
+  under(idea);
+  CLI::App* prune = add("prune", "remove an idea that nobody works on");
+  prune->add_option("node", options->node_id, "id of its node, see tree")->required();
+  prune->add_option("--reason", options->reason, "why, in words for the model");
+  CLI::App* give = add("give", "give the run a program to build on");
+  give->add_option("files", options->files, "its source files")->required();
+  give->add_option("--title", options->title, "what it is, in a line");
+  under(give);
+}
+
+void AddToken(CLI::App* app, Options* options) {
+  app->require_subcommand(0, 1);
+  app->add_option("--token-db", options->token_db, "the coordinator's token file")
+      ->default_val("ksearch-state/tokens.textproto");
+  CLI::App* create = app->add_subcommand("create", "create a token and print it once");
+  create->callback([options] { options->action = "create"; });
+  create->add_option("--role", options->role, "read, submit, admin, worker or join")
+      ->required()
+      ->check(CLI::IsMember({"read", "submit", "admin", "worker", "join"}));
+  create->add_option("--pool", options->pool, "only for workers of this pool (worker, join)");
+  create->add_option("--name", options->name, "the owner's name, for the list");
+  create->add_option("--days", options->days, "days until it expires (default 365)")
+      ->check(CLI::Range(1, 36500));
+  CLI::Option* const out =
+      create->add_option("--out", options->out, "write it to this new file instead of printing it");
+  create
+      ->add_option("--access-file", options->access_file,
+                   "write it to this new file with all that a worker needs besides: --coordinator, "
+                   "--ca-file, --server-name and --pool; `ksearch-worker --access FILE` reads it")
+      ->excludes(out);
+  for (const char* name : {"list", "ls"}) {
+    app->add_subcommand(name, "tokens, without their secrets, and revoked workers")
+        ->callback([options] { options->action = "list"; });
+  }
+  CLI::App* revoke = app->add_subcommand(
+      "revoke", "revoke a token, or one worker's certificates, also in a running coordinator");
+  revoke->callback([options] { options->action = "revoke"; });
+  CLI::Option_group* const what = revoke->add_option_group("what");
+  what->add_option("id", options->token_id, "id of the token, see list");
+  CLI::Option* const of_worker = what->add_option(
+      "--worker", options->token_worker, "id of a worker that joined, see `ksearch workers`");
+  what->require_option(1);
+  revoke->add_flag("--undo", options->undo, "let the worker join again")->needs(of_worker);
+}
+
+void AddPki(CLI::App* app, Options* options) {
+  app->require_subcommand(0, 1);
+  app->add_option("--ca-dir", options->ca_dir, "folder of the certificate authority")
+      ->default_val("ksearch-pki");
+  CLI::App* init = app->add_subcommand("init", "create a certificate authority: ca.pem and ca.key");
+  init->callback([options] { options->action = "init"; });
+  CLI::App* issue = app->add_subcommand("issue", "issue a certificate and its key");
+  auto* server = issue->add_option(
+      "--server", options->hosts,
+      "for a coordinator: all host names and addresses by which clients reach it");
+  auto* worker = issue->add_option("--worker", options->worker, "for the worker of this name")
+                     ->excludes(server);
+  issue->callback([options, server, worker] {
+    options->action = "issue";
+    if (server->count() + worker->count() == 0) {
+      throw CLI::RequiredError("pki issue: --server HOST... or --worker NAME",
+                               CLI::ExitCodes::RequiredError);
+    }
+  });
+  issue->add_option("--out", options->out,
+                    "folder for the two files (default: that of the authority)");
+  for (CLI::App* sub : {init, issue}) {
+    sub->add_option("--days", options->days, "days until it expires (init 3650, issue 365)")
+        ->check(CLI::Range(1, 36500));
+  }
+}
+
+void AddMailbox(CLI::App* mailbox, Options* options) {
+  mailbox->require_subcommand(0, 1);
+  mailbox->fallthrough();
+  const auto add = [&](const std::string& verb, const std::string& text) {
+    CLI::App* sub = mailbox->add_subcommand(verb, text);
+    sub->callback([options, verb] { options->action = verb; });
+    sub->add_option("--dir", options->mailbox_dir,
+                    "the mailbox, or a state folder that has one; works without a coordinator");
+    return sub;
+  };
+  const auto add_for_prompt = [&](const std::string& verb, const std::string& text) {
+    CLI::App* sub = add(verb, text);
+    sub->add_option("id", options->prompt_id, "id of the prompt, or a unique prefix")->required();
+    return sub;
+  };
+  add("list", "list prompts that wait for an answer")
+      ->add_option("--run", options->run_id, "only prompts of this run");
+  add_for_prompt("show", "print one prompt, to read or to paste");
+  CLI::App* answer = add_for_prompt("answer", "answer a prompt");
+  answer->add_option(
+      "file", options->answer_file,
+      "the whole reply as text, or NAME.json; - is standard input; default: your $EDITOR "
+      "on a terminal, else standard input");
+  answer->add_option("--by", options->answered_by, "who answers; kept with the answer");
+  answer->add_option("--model", options->answer_model,
+                     "the model that wrote the answer; kept with it");
+}
+
+void AddTaskList(CLI::App* app, Options* options) {
+  app->add_option("task", options->task, "show this task in full, with what is left out and why");
+  app->add_option("--suite", options->suite, "only tasks of this suite");
+  app->add_option("--tag", options->tag, "only tasks with this tag");
+}
+
+void AddTask(CLI::App* app, Options* options) {
+  app->require_subcommand(0, 1);
+  app->fallthrough();
+  CLI::App* list = app->add_subcommand("ls", "list the tasks of all suites");
+  list->callback([options] { options->action = "ls"; });
+  AddTaskList(list, options);
+  CLI::App* solutions =
+      app->add_subcommand("solutions", "what others published for a task in its suite");
+  solutions->callback([options] { options->action = "solutions"; });
+  solutions->add_option("task", options->task, "as `task ls` names it")->required();
+  CLI::App* make =
+      app->add_subcommand("new", "make a task from a torch function; needs no coordinator");
+  make->callback([options] { options->action = "new"; });
+  make->add_option("name", options->task, "name of the task")->required()->check(CheckTaskName);
+  make->add_option("--from-torch", options->from_torch,
+                   "FILE.py or FILE.py:FUNCTION, the function as it is now")
+      ->required();
+  make->add_option("--shapes", options->shapes,
+                   "values of the axes, as n=1024,4096 or n=1024,d=64; may be repeated")
+      ->required()
+      ->allow_extra_args(false);
+  make->add_option(
+      "--dtype", options->dtype,
+      "dtype of floating-point inputs that the file does not declare (default float32)");
+  make->add_option("--baseline", options->baseline,
+                   "torch or torch.compile: the function itself is the baseline, called this way "
+                   "(default: a copy of it in baseline.py)")
+      ->check(CLI::IsMember({"torch", "torch.compile"}));
+  make->add_option("--device", options->device,
+                   "where the task is timed: cpu (default) or cuda; here the function is called on "
+                   "the CPU either way")
+      ->check(CLI::IsMember({"cpu", "cuda"}))
+      ->default_val("cpu");
+  make->add_option("--output", options->task_output, "folder to make the task's folder in")
+      ->default_val(".");
+  make->add_option(
+      "--interpreter", options->interpreter,
+      "Python interpreter with torch (default: that of VIRTUAL_ENV, else python3 on PATH)");
+  CLI::App* describe = app->add_subcommand(
+      "describe", "have a worker run a suite's problem once, to learn its inputs and outputs");
+  describe->callback([options] { options->action = "describe"; });
+  describe->add_option("tasks", options->tasks, "as `task ls` names them")->required();
+  CLI::App* check = app->add_subcommand(
+      "check", "check on workers that the task passes honest programs and refuses cheats");
+  check->callback([options] { options->action = "check"; });
+  check->add_option("task", options->task, "its name, or its folder")->required();
+}
+
+void AddCompare(CLI::App* app, Options* options) {
+  app->add_option("experiment", options->experiment_file, "textproto file of the experiment")
+      ->required();
+  app->add_flag("--dry-run", options->dry_run, "print what it may cost, and start nothing");
+  app->add_option("--html", options->html_file, "also write the report here, as one HTML file");
+}
+
+}  // namespace ksearch

@@ -1,0 +1,80 @@
+// The RPC by which people steer a run that goes on.
+#include <algorithm>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "common/grpc_channel.h"
+#include "common/language.h"
+#include "common/status_macros.h"
+#include "coordinator/service/search_service.h"
+#include "coordinator/views/run_view.h"
+
+namespace ksearch {
+namespace {
+
+constexpr size_t kMostRequestIdBytes = 128;
+// As of a model's reply.
+constexpr int kMostFiles = 16;
+constexpr size_t kMostSourceBytes = 256 << 10;
+
+// Brings the program into the form of its task's candidates. INVALID_ARGUMENT names what is wrong.
+absl::Status ReadSolution(const TaskSuite& tasks, const v1::RunStatus& run, v1::Sources* sources) {
+  if (sources->files().empty()) {
+    return absl::InvalidArgumentError("program.sources.files is empty: give at least one file");
+  }
+  if (sources->files_size() > kMostFiles) {
+    return absl::InvalidArgumentError(absl::StrCat("program.sources has ", sources->files_size(),
+                                                   " files, at most ", kMostFiles, " are allowed"));
+  }
+  size_t bytes = 0;
+  for (const v1::SourceFile& file : sources->files()) bytes += file.content().size();
+  if (bytes > kMostSourceBytes) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "program.sources has ", bytes, " bytes, at most ", kMostSourceBytes, " are allowed"));
+  }
+  if (sources->language() == v1::LANGUAGE_UNSPECIFIED) sources->set_language(run.language());
+  RETURN_IF_ERROR(tasks.Adapt(run.task(), sources));
+  if (sources->language() != run.language()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("program.sources.language is ", LanguageName(sources->language()),
+                     ", the run's is ", LanguageName(run.language())));
+  }
+  const auto& endings = FactsOf(run.language()).main_extensions;
+  for (const v1::SourceFile& file : sources->files()) {
+    for (const absl::string_view ending : endings) {
+      if (absl::EndsWith(file.path(), ending)) return absl::OkStatus();
+    }
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("program.sources has no file that ends in ", absl::StrJoin(endings, " or ")));
+}
+
+}  // namespace
+
+grpc::Status SearchService::SteerRun(grpc::ServerContext*, const v1::SteerRunRequest* request,
+                                     v1::RunStatus* reply) {
+  const absl::Status status = [&]() -> absl::Status {
+    if (request->request_id().empty() || request->request_id().size() > kMostRequestIdBytes) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("request_id must have 1 to ", kMostRequestIdBytes, " characters"));
+    }
+    if (request->change_case() == v1::SteerRunRequest::CHANGE_NOT_SET) {
+      return absl::InvalidArgumentError("change: give pause, edits or program");
+    }
+    ASSIGN_OR_RETURN(const std::string run_id, parts_.store->ResolveRun(request->run_id()));
+    v1::SteerRunRequest change = *request;
+    if (change.has_program()) {
+      ASSIGN_OR_RETURN(const v1::RunStatus run, parts_.store->ReadRunStatus(run_id));
+      RETURN_IF_ERROR(
+          ReadSolution(*parts_.tasks, run, change.mutable_program()->mutable_sources()));
+    }
+    RETURN_IF_ERROR(parts_.runs->Steer(run_id, change));
+    ASSIGN_OR_RETURN(*reply, ViewRun(*parts_.store, *parts_.workers, run_id));
+    return absl::OkStatus();
+  }();
+  return ToGrpc(status);
+}
+
+}  // namespace ksearch
