@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+"""Started by flashinfer.sh, which says what it does."""
+import argparse
+import concurrent.futures
+import glob
+import json
+import math
+import os
+import re
+import statistics
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import evaluation  # noqa: E402
+import rows as row_files  # noqa: E402
+
+FIELDS = ["key", "side", "solution", "workload", "status", "latency_us", "own_median_us", "seconds", "reason"]
+AS_UPSTREAM = ["--compat", "--build-time", "400s"]
+
+
+def solutions(dataset, only):
+    found = []
+    for path in sorted(glob.glob(os.path.join(dataset, "solutions", "**", "*.json"), recursive=True)):
+        with open(path, encoding="utf-8") as file:
+            solution = json.load(file)
+        if re.search(only, solution["name"]):
+            found.append((solution["definition"], solution["name"]))
+    return found
+
+
+def row(side, solution, workload, **fields):
+    return {"key": f"{side}/{solution}/{workload}", "side": side, "solution": solution, "workload": workload,
+            **fields}
+
+
+def judge(definition, name, seconds):
+    """Rows of one solution: one for each workload, and one for all ('')."""
+    start = time.monotonic()
+    command = [os.environ["KSEARCH"], "eval", "--task", f"flashinfer/{definition}", "--solution", name, "--json",
+               *(os.environ.get("KSEARCH_EVAL_OPTIONS", "").split() or AS_UPSTREAM)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)
+        result = json.loads(done.stdout)
+    except subprocess.TimeoutExpired:
+        return []
+    except ValueError:
+        result = {"outcome": "NO_RESULT", "message": done.stderr.strip()[-400:]}
+    took = round(time.monotonic() - start, 1)
+    verdict = next((score["verdict"] for score in result.get("suite_scores", []) if score.get("verdict")),
+                   evaluation.outcome(result))
+    reason = " ".join([*result.get("message", "").split(), *result.get("suspicions", [])])[:500]
+    rows = [row("ours", name, "", status=verdict, seconds=took, reason=reason)]
+    for workload in result.get("workloads", []):
+        own = workload.get("suite_verdict", {})
+        passed = own.get("trials", 0) == own.get("passed", -1) if own else verdict == "PASSED"
+        rows.append(row(
+            "ours", name, workload["workload_uuid"],
+            status="PASSED" if passed else verdict,
+            latency_us=workload.get("suite_time", {}).get("mean_us", ""),
+            own_median_us=workload.get("candidate", {}).get("median_us", ""),
+            reason=own.get("message", "") or workload.get("message", "")))
+    return rows
+
+
+def ours(options, rows, end):
+    todo = [one for one in solutions(options.dataset, options.only) if not rows.has(f"ours/{one[1]}/")]
+    jobs = options.jobs or 2 * options.gpus
+    print(f"ours: {len(todo)} solutions to judge, {jobs} at once on {options.gpus} GPUs", flush=True)
+
+    def one(definition, name):
+        left = end - time.monotonic()
+        if left < 30:
+            return
+        found = judge(definition, name, left - 5)
+        for each in found:
+            rows.add(each)
+        if found:
+            print(f"  {name:<36} {found[0]['status']:<20} {found[0]['seconds']:6.1f} s  "
+                  f"{found[0]['reason'][:120]}", flush=True)
+
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for future in [pool.submit(one, *each) for each in todo]:
+            future.result()
+
+
+def upstream(options, rows, end):
+    """In a process for each definition: a hanging one costs no other its results."""
+    chosen = {}
+    for definition, name in solutions(options.dataset, options.only):
+        if not rows.has(f"upstream/{name}/"):
+            chosen.setdefault(definition, []).append(name)
+    for definition, names in chosen.items():
+        left = end - time.monotonic()
+        if left < 60:
+            print(f"upstream: no time is left for {definition}")
+            continue
+        print(f"upstream: {definition}: {' '.join(names)}", flush=True)
+        command = [sys.executable, os.path.abspath(__file__), "upstream-one", options.dataset, "--rows",
+                   options.rows, "--definition", definition, "--names", ",".join(names)]
+        log_path = row_files.out_path(f"upstream_{definition[:12]}.log")
+        with open(log_path, "w", encoding="utf-8") as log:
+            try:
+                subprocess.run(command, stdout=log, stderr=subprocess.STDOUT, timeout=left - 5, check=False)
+            except subprocess.TimeoutExpired:
+                print(f"upstream: {definition} did not end in time")
+        with open(log_path, encoding="utf-8", errors="replace") as log:
+            print("".join(log.readlines()[-3:])[:600])
+
+
+def upstream_one(options, rows):
+    from flashinfer_bench.bench import Benchmark, BenchmarkConfig
+    from flashinfer_bench.data import TraceSet
+
+    names = options.names.split(",")
+    config = BenchmarkConfig(definitions=[options.definition], solutions=names, profile_baseline=False,
+                             timeout_seconds=400)
+    start = time.monotonic()
+    traces = Benchmark(TraceSet.from_path(options.dataset), config).run_all(dump_traces=False)
+    took = round(time.monotonic() - start, 1)
+    found = [trace for trace in traces.traces.get(options.definition, []) if trace.solution in names]
+    for trace in found:
+        evaluation_ = trace.evaluation
+        latency = evaluation_.performance.latency_ms * 1000 if evaluation_.performance else ""
+        reason = "" if evaluation_.status.value == "PASSED" else (evaluation_.log or "")[-600:]
+        rows.add(row("upstream", trace.solution, trace.workload.uuid, status=evaluation_.status.value,
+                     latency_us=latency, reason=reason))
+    for name in names:
+        states = {trace.evaluation.status.value for trace in found if trace.solution == name}
+        if states:
+            worst = next((state for state in sorted(states) if state != "PASSED"), "PASSED")
+            rows.add(row("upstream", name, "", status=worst, seconds=took))
+
+
+def report(options, rows):
+    known = {each["key"]: each for each in rows.all()}
+    differ = 0
+    print(f"\n{'solution':<36} {'ours':<20} {'upstream':<20} {'workloads':>9} {'ours/upstream':>14} {'least':>6} "
+          f"{'most':>6} {'own clock':>10}")
+    for _, name in solutions(options.dataset, options.only):
+        mine, theirs = known.get(f"ours/{name}/", {}), known.get(f"upstream/{name}/", {})
+        ratios, owns = [], []
+        for key, each in known.items():
+            if each["side"] != "ours" or each["solution"] != name or not each["workload"]:
+                continue
+            other = known.get(f"upstream/{name}/{each['workload']}")
+            if other is None:
+                continue
+            if each["status"] != other["status"]:
+                differ += 1
+                print(f"  {name}, workload {each['workload']}: {each['status']} here, {other['status']} upstream: "
+                      f"{(each.get('reason') or other.get('reason') or '').strip()[-200:]}")
+            if each.get("latency_us") and other.get("latency_us"):
+                ratios.append(each["latency_us"] / other["latency_us"])
+            if each.get("own_median_us") and other.get("latency_us"):
+                owns.append(each["own_median_us"] / other["latency_us"])
+        if mine and theirs and mine["status"] != theirs["status"]:
+            differ += 1
+        mean = math.exp(statistics.fmean(math.log(r) for r in ratios)) if ratios else None
+        own = math.exp(statistics.fmean(math.log(r) for r in owns)) if owns else None
+        print(f"{name:<36} {mine.get('status', '-'):<20} {theirs.get('status', '-'):<20} {len(ratios):>9} "
+              f"{f'{mean:.3f}' if mean else '-':>14} {f'{min(ratios):.3f}' if ratios else '-':>6} "
+              f"{f'{max(ratios):.3f}' if ratios else '-':>6} {f'{own:.3f}' if own else '-':>10}")
+    rows.write_csv(row_files.out_path("flashinfer.csv"), FIELDS)
+    print("ours/upstream: latency by ksearch's imitation of upstream's clock over that of upstream's evaluator; "
+          "own clock: the median by ksearch's own")
+    return 1 if differ else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=["ours", "upstream", "upstream-one", "report"])
+    parser.add_argument("dataset")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--seconds", type=float, default=560)
+    parser.add_argument("--spent", type=float, default=0)
+    parser.add_argument("--gpus", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=0)
+    parser.add_argument("--rows", default=row_files.out_path("flashinfer.jsonl"))
+    parser.add_argument("--definition", default="")
+    parser.add_argument("--names", default="")
+    options = parser.parse_args()
+    end = time.monotonic() + options.seconds - options.spent - 5
+    rows = row_files.Rows(options.rows, "key")
+    if options.what == "ours":
+        ours(options, rows, end)
+    elif options.what == "upstream":
+        upstream(options, rows, end)
+    elif options.what == "upstream-one":
+        upstream_one(options, rows)
+    else:
+        return report(options, rows)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

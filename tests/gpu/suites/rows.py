@@ -1,0 +1,50 @@
+"""Rows of results that outlive the command that wrote them: one JSON object a line, appended as each is
+known, so that a command that was ended goes on where it was."""
+import csv
+import json
+import os
+import threading
+
+
+class Rows:
+    """Rows by their field `key`. The last row of a key counts. Thread-safe."""
+
+    def __init__(self, path, key):
+        self._path = path
+        self._key = key
+        self._lock = threading.Lock()
+        self._rows = {}
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                for line in file:
+                    try:
+                        row = json.loads(line)
+                        self._rows[row[key]] = row
+                    except (ValueError, KeyError, TypeError):
+                        continue  # the end of a command that was killed
+        self._file = open(path, "a", encoding="utf-8")
+
+    def has(self, key):
+        return key in self._rows
+
+    def add(self, row):
+        with self._lock:
+            self._rows[row[self._key]] = row
+            self._file.write(json.dumps(row) + "\n")
+            self._file.flush()
+            os.fsync(self._file.fileno())
+
+    def all(self):
+        with self._lock:
+            return list(self._rows.values())
+
+    def write_csv(self, path, fields):
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, fields, extrasaction="ignore")
+            writer.writeheader()
+            writer.writerows(self.all())
+
+
+def out_path(name):
+    """A file in $OUT, or in the current folder."""
+    return os.path.join(os.environ.get("OUT") or ".", name)
