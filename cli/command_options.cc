@@ -213,11 +213,18 @@ void AddEval(CLI::App* app, Options* options) {
   CLI::Option* const check =
       app->add_flag("--check", options->check_only, "build and check, do not time")
           ->excludes(confirm);
+  CLI::Option* const compat = app->add_flag(
+      "--compat", options->compat,
+      "also time the program as the own evaluator of the task's suite does (docs/suites)");
+  compat->excludes(confirm)->excludes(check);
+  AddDuration(app, "--build-time", "how long the program may compile, e.g. 5m (default 60 s)",
+              [options](const absl::Duration& time) { options->build_time = time; });
   CLI::Option* const build =
       app->add_flag("--build-only", options->build_only,
                     "build and print the compiler's messages; needs no device")
           ->excludes(confirm)
-          ->excludes(check);
+          ->excludes(check)
+          ->excludes(compat);
   app->add_option("--architecture", options->architecture,
                   "only on a device of this architecture, or build for it; e.g. sm_90a");
   app->add_option("--device-model", options->device_model,

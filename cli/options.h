@@ -76,6 +76,8 @@ struct Options {
   bool confirm = false;
   std::vector<std::string> rival_files;
   bool check_only = false;
+  bool compat = false;
+  std::optional<absl::Duration> build_time;
   bool build_only = false;
   std::string architecture;
   std::string device_model;

@@ -17,10 +17,12 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "common/arguments.h"
+#include "common/blob_folder.h"
 #include "common/digest.h"
 #include "common/grpc_channel.h"
 #include "common/identity.h"
 #include "common/log.h"
+#include "common/recorded_inputs.h"
 #include "common/run_facts.h"
 #include "common/shutdown.h"
 #include "common/status_macros.h"
@@ -49,12 +51,16 @@
 #include "coordinator/service/worker_service.h"
 #include "coordinator/store/run_removal.h"
 #include "coordinator/store/store.h"
+#include "coordinator/suites/recorded_blobs.h"
 #include "coordinator/suites/suite_table.h"
 
 namespace ksearch {
 namespace {
 
 constexpr char kDatabaseName[] = "/ksearch.db";
+// Recorded inputs of tasks that are too large to travel with them.
+constexpr char kInputsFolder[] = "/inputs";
+constexpr int64_t kMostInputBytes = int64_t{64} << 30;
 constexpr char kPageAddressName[] = "/page_url";
 constexpr absl::Duration kWaitingLookInterval = absl::Milliseconds(200);
 constexpr absl::Duration kDrainTime = absl::Seconds(2);
@@ -356,6 +362,21 @@ std::optional<std::string> WaitForEnd(ShutdownSignals* signals, const WaitingWat
   return waits;
 }
 
+// Removes recorded inputs that were not used for longest; those of unfinished jobs stay.
+absl::Status CollectInputs(Store& store, const BlobFolder& inputs) {
+  std::set<std::string> kept;
+  ASSIGN_OR_RETURN(const std::vector<QueuedJob> unfinished, store.ReadUnfinishedJobs());
+  std::set<std::string> tasks;
+  for (const QueuedJob& job : unfinished) tasks.insert(job.spec.task_sha256());
+  for (const std::string& name : tasks) {
+    v1::Task task;
+    const auto bytes = store.ReadBlob(name);
+    if (!bytes.ok() || !task.ParseFromString(*bytes)) continue;
+    kept.merge(RecordedInputsOf(task));
+  }
+  return inputs.Collect(kMostInputBytes, kept);
+}
+
 // What can be found out without starting anything, beyond what LoadCoordinatorConfig has looked at.
 absl::Status CheckConfig(const v1::CoordinatorConfig& config) {
   std::vector<std::string> provider_names;
@@ -388,16 +409,22 @@ absl::Status Run(const v1::CoordinatorConfig& config, const CommandLineActions& 
   store_options.path = config.state_dir() + kDatabaseName;
   ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, Store::Open(store_options, clock));
   const StoreDescriptions descriptions(store.get());
+  ASSIGN_OR_RETURN(const std::unique_ptr<BlobFolder> inputs,
+                   BlobFolder::Open(config.state_dir() + kInputsFolder));
+  RETURN_IF_ERROR(CollectInputs(*store, *inputs));
+  RecordedBlobs recorded(inputs.get());
   ASSIGN_OR_RETURN(const std::unique_ptr<TaskSuite> tasks,
                    MakeTaskSuites({config.task_dirs().begin(), config.task_dirs().end()},
-                                  config.suites(), &descriptions));
+                                  config.suites(), &descriptions, &recorded));
   store->SetArrivalListener([&waker](const std::string& run_id) { waker.Wake(run_id); });
   store->SetEventListener(
       [&feed](const std::vector<v1::FeedEntry>& entries) { feed.Publish(entries); });
   const auto publish = [&feed](v1::FleetEvent event) { feed.Publish(std::move(event)); };
   const auto sinks = StartSinks(config, store.get(), &feed, clock);
   ResultWatch results;
-  WorkerGateway gateway(GatewayOptions(config.scheduler()), store.get(), &clock);
+  WorkerGateway::Options gateway_options = GatewayOptions(config.scheduler());
+  gateway_options.inputs = inputs.get();
+  WorkerGateway gateway(gateway_options, store.get(), &clock);
   gateway.SetResultListener([&results](const v1::JobResult&) { results.Notify(); });
   gateway.SetFleetListener(publish);
   GatewaySink queue(&gateway);

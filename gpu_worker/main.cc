@@ -26,6 +26,7 @@
 #include "gpu_worker/sandbox/sandbox_factory.h"
 #include "gpu_worker/selftest/self_test.h"
 #include "gpu_worker/session/session_client.h"
+#include "gpu_worker/session/task_inputs.h"
 #include "gpu_worker/worker_config.h"
 
 namespace ksearch {
@@ -125,11 +126,12 @@ absl::Status Build(const v1::WorkerConfig& config, const ClientAccess& access,
   }
   worker->pool = std::make_unique<DevicePool>(std::move(slots));
   const v1::IsolationLevel isolation = worker->sandbox->isolation();
-  worker->executor =
-      std::make_unique<PipelineExecutor>(PipelineExecutor::Parts{.toolchains = &worker->toolchains,
-                                                                 .devices = worker->pool.get(),
-                                                                 .clock = &Clock::Real(),
-                                                                 .isolation = isolation});
+  worker->executor = std::make_unique<PipelineExecutor>(
+      PipelineExecutor::Parts{.toolchains = &worker->toolchains,
+                              .devices = worker->pool.get(),
+                              .clock = &Clock::Real(),
+                              .isolation = isolation,
+                              .inputs_folder = InputsFolderOf(config.state_dir())});
   SessionClient::Options options;
   options.address = config.coordinator_address();
   options.access = access;

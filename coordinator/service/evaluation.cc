@@ -125,6 +125,10 @@ absl::StatusOr<v1::JobSpec> EvaluationJob(const v1::Task& task,
     }
     RETURN_IF_ERROR(CheckRunsTask("rival.language", task, request.rival().language()));
   }
+  if (request.plan().suite_clock() && !task.has_suite_clock()) {
+    return absl::InvalidArgumentError(absl::StrCat("plan.suite_clock: task '", task.name(),
+                                                   "' is of no suite that has a clock of its own"));
+  }
   RETURN_IF_ERROR(CheckMeasurement(WithDefaults(request.plan()), WithDefaults(request.limits())));
   const JobSpecs specs(task, request.plan(), request.limits());
   v1::JobSpec spec = JobOfKind(specs, request);

@@ -1,14 +1,22 @@
 #include "coordinator/service/given_programs.h"
 
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "common/language.h"
 #include "common/status_macros.h"
+#include "common/textproto.h"
 
 namespace ksearch {
 namespace {
+
+// As long as FlashInfer-Bench waits for a solution.
+constexpr absl::Duration kCompiledPartsTime = absl::Minutes(5);
 
 absl::Status ReadProgram(const TaskSuite& tasks, const std::string& task, const std::string& name,
                          absl::string_view field, v1::Sources* program) {
@@ -21,6 +29,18 @@ absl::Status ReadProgram(const TaskSuite& tasks, const std::string& task, const 
   return absl::OkStatus();
 }
 
+// A program in Python that has C++ or CUDA compiled as it is first called, in files beside it or by
+// torch: with torch's headers that takes a minute or two.
+bool HasCompiledParts(const v1::Sources& program) {
+  const LanguageFacts* const facts = FindLanguage(program.language());
+  if (facts == nullptr || facts->toolkit != Toolkit::kPython) return false;
+  return std::any_of(program.files().begin(), program.files().end(), [&](const auto& file) {
+    const std::optional<v1::Language> language = LanguageOfPath(file.path());
+    return (language.has_value() && *language != program.language()) ||
+           absl::StrContains(file.content(), "cpp_extension");
+  });
+}
+
 }  // namespace
 
 absl::Status ReadPrograms(const TaskSuite& tasks, v1::EvaluateRequest* request) {
@@ -29,6 +49,10 @@ absl::Status ReadPrograms(const TaskSuite& tasks, v1::EvaluateRequest* request) 
   if (request->has_rival() || !request->rival_solution_name().empty()) {
     RETURN_IF_ERROR(ReadProgram(tasks, request->task(), request->rival_solution_name(), "rival",
                                 request->mutable_rival()));
+  }
+  const bool compiles = HasCompiledParts(request->sources()) || HasCompiledParts(request->rival());
+  if (compiles && !request->limits().has_build_time()) {
+    *request->mutable_limits()->mutable_build_time() = ToProto(kCompiledPartsTime);
   }
   request->clear_solution_name();
   request->clear_rival_solution_name();

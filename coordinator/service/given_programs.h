@@ -10,7 +10,8 @@ namespace ksearch {
 // Puts programs that come with a request into the form of its task's candidates: published
 // solutions that are named take the places of `sources` and `rival`, and the suite adapts what is
 // in a form of its own. NOT_FOUND: no such solution or task. INVALID_ARGUMENT: both a program and a
-// name are given, or the suite says why the program can never be judged.
+// name are given, or the suite says why the program can never be judged. A program in Python that
+// has C++ or CUDA compiled gets the time that this takes, unless the request says how long.
 absl::Status ReadPrograms(const TaskSuite& tasks, v1::EvaluateRequest* request);
 
 // The same for the seed of a run. Where the request names no language, the run's is the seed's;

@@ -17,9 +17,12 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "common/access/certificates.h"
+#include "common/blob_folder.h"
 #include "common/clock.h"
+#include "common/mapped_file.h"
 #include "common/mutex.h"
 #include "coordinator/scheduler/job_scheduler.h"
 #include "coordinator/service/wanted_workers.h"
@@ -69,6 +72,8 @@ class WorkerGateway : public FleetLook {
     absl::Duration tick = absl::Milliseconds(100);
     // A worker that has not been connected for so long is only known from the store any more.
     absl::Duration retire_after = absl::Hours(1);
+    // Where recorded inputs of tasks lie; borrowed; null: no task has any.
+    const BlobFolder* inputs = nullptr;
   };
   using ResultListener = std::function<void(const v1::JobResult&)>;
   using FleetListener = std::function<void(v1::FleetEvent)>;
@@ -157,10 +162,15 @@ class WorkerGateway : public FleetLook {
   // UNAVAILABLE, RESOURCE_EXHAUSTED.
   void RecordResult(const v1::RecordResultRequest& request, Recorded done,
                     const WorkerIdentity& identity = {});
+  // A task, or the values of a recorded input.
+  struct Blob {
+    std::string bytes;
+    std::shared_ptr<const MappedFile> file;  // null: `bytes` has it all
+    absl::string_view view() const { return file != nullptr ? file->bytes() : bytes; }
+  };
   // Reads on a thread of the gateway's, where `done` runs too. INVALID_ARGUMENT, NOT_FOUND,
-  // PERMISSION_DENIED (not the task of a lease of the caller's).
-  void ReadBlob(const std::string& sha256,
-                absl::AnyInvocable<void(absl::StatusOr<std::string>)> done,
+  // PERMISSION_DENIED (not the task of a lease of the caller's, nor an input of one).
+  void ReadBlob(const std::string& sha256, absl::AnyInvocable<void(absl::StatusOr<Blob>)> done,
                 const WorkerIdentity& identity = {});
   // The token is no longer good: ends the sessions that began with it with UNAUTHENTICATED. Their
   // worker_ids may come back with another token.
@@ -224,7 +234,10 @@ class WorkerGateway : public FleetLook {
   int64_t DeviceCost(const v1::JobResult& result);
   // Whether the caller may hand in this result.
   absl::Status CheckOwner(const v1::RecordResultRequest& request, const WorkerIdentity& identity);
-  bool MayRead(const std::string& sha256, const WorkerIdentity& identity);
+  // The tasks of the caller's leases.
+  std::set<std::string> TasksOf(const WorkerIdentity& identity);
+  absl::StatusOr<Blob> ReadInput(const std::string& sha256, const std::set<std::string>& tasks,
+                                 const WorkerIdentity& identity);
   bool BeginWrite();  // false once shut down
   void EndWrite();
 

@@ -8,6 +8,8 @@
 #include "common/digest.h"
 #include "common/log.h"
 #include "common/platform.h"
+#include "common/recorded_inputs.h"
+#include "common/status_macros.h"
 #include "common/textproto.h"
 #include "coordinator/service/request_check.h"
 #include "coordinator/service/worker_gateway.h"
@@ -105,13 +107,15 @@ int64_t WorkerGateway::DeviceCost(const v1::JobResult& result) {
 }
 
 void WorkerGateway::ReadBlob(const std::string& sha256,
-                             absl::AnyInvocable<void(absl::StatusOr<std::string>)> done,
+                             absl::AnyInvocable<void(absl::StatusOr<Blob>)> done,
                              const WorkerIdentity& identity) {
   if (!IsSha256Hex(sha256)) {
     done(absl::InvalidArgumentError("sha256: must be 64 lower-case hex digits"));
     return;
   }
-  if (!MayRead(sha256, identity)) {
+  std::set<std::string> tasks = TasksOf(identity);
+  const bool is_input = options_.inputs != nullptr && options_.inputs->Has(sha256);
+  if (!is_input && !identity.Owner().empty() && tasks.count(sha256) == 0) {
     done(absl::PermissionDeniedError(
         absl::StrCat("sha256: ", sha256, " is not the task of a lease that was given to you")));
     return;
@@ -120,22 +124,48 @@ void WorkerGateway::ReadBlob(const std::string& sha256,
     done(absl::UnavailableError("the coordinator is shutting down"));
     return;
   }
-  blocking_.Post([this, sha256, done = std::move(done)]() mutable {
-    done(store_->ReadBlob(sha256));
+  blocking_.Post([this, sha256, is_input, tasks = std::move(tasks), identity,
+                  done = std::move(done)]() mutable {
+    if (is_input) {
+      done(ReadInput(sha256, tasks, identity));
+    } else {
+      absl::StatusOr<std::string> task = store_->ReadBlob(sha256);
+      done(task.ok() ? absl::StatusOr<Blob>(Blob{*std::move(task), nullptr})
+                     : absl::StatusOr<Blob>(task.status()));
+    }
     EndWrite();
   });
 }
 
-bool WorkerGateway::MayRead(const std::string& sha256, const WorkerIdentity& identity) {
-  if (identity.Owner().empty()) return true;
+std::set<std::string> WorkerGateway::TasksOf(const WorkerIdentity& identity) {
+  std::set<std::string> tasks;
   MutexLock lock(&mu_);
   for (const auto& [job_id, job] : open_jobs_) {
-    if (job.task_sha256 != sha256) continue;
     for (const auto& [lease_id, worker_id] : job.worker_of_lease) {
-      if (OwnerOf(worker_id) == identity.Owner()) return true;
+      if (OwnerOf(worker_id) == identity.Owner()) tasks.insert(job.task_sha256);
     }
   }
-  return false;
+  return tasks;
+}
+
+absl::StatusOr<WorkerGateway::Blob> WorkerGateway::ReadInput(const std::string& sha256,
+                                                             const std::set<std::string>& tasks,
+                                                             const WorkerIdentity& identity) {
+  bool allowed = identity.Owner().empty();
+  for (auto name = tasks.begin(); name != tasks.end() && !allowed; ++name) {
+    ASSIGN_OR_RETURN(const std::string bytes, store_->ReadBlob(*name));
+    v1::Task task;
+    if (!task.ParseFromString(bytes)) continue;
+    const std::set<std::string> inputs = RecordedInputsOf(task);
+    allowed = inputs.count(sha256) > 0;
+  }
+  if (!allowed) {
+    return absl::PermissionDeniedError(
+        absl::StrCat("sha256: ", sha256, " is no input of the task of a lease given to you"));
+  }
+  ASSIGN_OR_RETURN(const std::string path, options_.inputs->Use(sha256));
+  ASSIGN_OR_RETURN(auto file, MappedFile::Open(path));
+  return Blob{"", std::move(file)};
 }
 
 void WorkerGateway::Tell(v1::FleetEvent event) const {

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "common/grpc_channel.h"
 #include "common/status_macros.h"
 #include "coordinator/service/access/call_check.h"
@@ -16,12 +17,19 @@ constexpr size_t kChunkBytes = 1 << 20;
 // Sends a blob in chunks. Deletes itself in OnDone.
 class BlobStream final : public grpc::ServerWriteReactor<v1::BlobChunk> {
  public:
-  void Begin(absl::StatusOr<std::string> blob) {
+  void Begin(absl::StatusOr<WorkerGateway::Blob> blob, int64_t offset = 0) {
     if (!blob.ok()) {
       Finish(ToGrpc(blob.status()));
       return;
     }
     blob_ = *std::move(blob);
+    const auto bytes = static_cast<int64_t>(blob_.view().size());
+    if (offset < 0 || offset > bytes) {
+      Finish(ToGrpc(absl::InvalidArgumentError(
+          absl::StrCat("offset: ", offset, " is not within the blob's ", bytes, " bytes"))));
+      return;
+    }
+    sent_ = static_cast<size_t>(offset);
     Next();
   }
 
@@ -36,16 +44,18 @@ class BlobStream final : public grpc::ServerWriteReactor<v1::BlobChunk> {
   void OnDone() override { delete this; }
 
   void Next() {
-    if (sent_ == blob_.size()) {
+    const absl::string_view rest = blob_.view().substr(sent_);
+    if (rest.empty()) {
       Finish(grpc::Status::OK);
       return;
     }
-    chunk_.set_content(blob_.substr(sent_, kChunkBytes));
+    const absl::string_view piece = rest.substr(0, kChunkBytes);
+    chunk_.set_content(piece.data(), piece.size());
     sent_ += chunk_.content().size();
     StartWrite(&chunk_);
   }
 
-  std::string blob_;
+  WorkerGateway::Blob blob_;
   size_t sent_ = 0;
   v1::BlobChunk chunk_;
 };
@@ -126,7 +136,10 @@ grpc::ServerWriteReactor<v1::BlobChunk>* WorkerService::FetchBlob(
   }
   gateway_->ReadBlob(
       request->sha256(),
-      [stream](absl::StatusOr<std::string> blob) { stream->Begin(std::move(blob)); }, *identity);
+      [stream, offset = request->offset()](absl::StatusOr<WorkerGateway::Blob> blob) {
+        stream->Begin(std::move(blob), offset);
+      },
+      *identity);
   return stream;
 }
 

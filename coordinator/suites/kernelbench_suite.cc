@@ -24,6 +24,7 @@
 #include "coordinator/suites/module_programs.h"
 #include "coordinator/suites/problem_description.h"
 #include "coordinator/suites/problem_language.h"
+#include "coordinator/suites/suite_clock.h"
 #include "coordinator/suites/suite_words.h"
 #include "coordinator/tasks/near_names.h"
 #include "coordinator/tasks/task_folder.h"
@@ -45,6 +46,8 @@ constexpr char kUntestedTag[] = "admission-untested";
 constexpr int kTrials = 5;
 constexpr SuiteWords kWords = {"KernelBench's", "correct", "incorrect", "not compiled",
                                "runtime error", "timeout", kTrials};
+
+constexpr Evaluator kEvaluator = Evaluator::kKernelBench;
 
 // How all problems of a suite are posed and timed.
 struct Settings {
@@ -178,6 +181,7 @@ class KernelBenchSuite final : public TaskSuite {
     std::vector<v1::SuiteScore> scores;
     if (auto verdict = VerdictScore(kWords, judged)) scores.push_back(*std::move(verdict));
     const v1::JobResult result = OfficialCases(judged);
+    if (auto time = ClockScore(ClockOf(kEvaluator), result)) scores.push_back(*std::move(time));
     const double candidate_us = GeometricMeanOfMeans(result, /*baseline=*/false);
     const double baseline_us = GeometricMeanOfMeans(result, /*baseline=*/true);
     if (!(candidate_us > 0) || !(baseline_us > 0)) return scores;
@@ -248,6 +252,7 @@ class KernelBenchSuite final : public TaskSuite {
     rule->set_atol(settings_.precision->tolerance);
     rule->set_rtol(settings_.precision->tolerance);
     rule->set_trials(kTrials);
+    *task.mutable_suite_clock() = ClockOf(kEvaluator);
     if (!description.degenerate.empty()) {
       definition->add_tags(kDegenerateTag);
       task.set_degenerate(absl::StrCat(description.degenerate, " pass as the answer at tolerance ",

@@ -34,6 +34,15 @@ constexpr char kInstructions[] =
 - The file imports what it uses and uses no other name of the reference's file; it defines no `run`.
 )";
 
+// In the entry of a module that is called through torch.compile. Others must not have its words: a
+// worker calls programs that may compile once more, before they are checked.
+constexpr char kCompiled[] = R"(from torch import _dynamo
+
+            for limit in ("cache_size_limit", "recompile_limit"):
+                if hasattr(_dynamo.config, limit):
+                    setattr(_dynamo.config, limit, 1024)
+            called = torch.compile(module, dynamic=False))";
+
 void AddFile(absl::string_view path, absl::string_view text, v1::Sources* sources) {
   v1::SourceFile* const file = sources->add_files();
   file->set_path(std::string(path));
@@ -124,7 +133,7 @@ std::string ModuleEntry(const ModuleCall& call, const ProblemDescription& proble
       {"@PARAMETERS@", PacksText(problem.parameters)},
       {"@BUFFERS@", PacksText(problem.buffers)},
       {"@REFERENCE@", call.reference ? "True" : "False"},
-      {"@COMPILED@", call.compiled ? "True" : "False"},
+      {"@COMPILED@", call.compiled ? kCompiled : ""},
       {"@PRECISION@", TorchType(precision.dtype)},
       {"@ARGUMENTS@", absl::StrJoin(arguments, ", ")},
       {"@DEVICE@", device},

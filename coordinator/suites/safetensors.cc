@@ -101,9 +101,8 @@ absl::StatusOr<SafetensorsEntry> FindInSafetensorsHeader(absl::string_view heade
   return entry;
 }
 
-absl::StatusOr<std::string> ReadSafetensor(const std::string& path, absl::string_view key,
-                                           v1::DType dtype, const std::vector<int64_t>& shape,
-                                           int64_t max_bytes) {
+absl::StatusOr<FileRange> FindSafetensor(const std::string& path, absl::string_view key,
+                                         v1::DType dtype, const std::vector<int64_t>& shape) {
   std::error_code error;
   if (!fs::exists(path, error)) return absl::NotFoundError(absl::StrCat(path, " is not there"));
   const auto size = static_cast<int64_t>(fs::file_size(path, error));
@@ -154,15 +153,23 @@ absl::StatusOr<std::string> ReadSafetensor(const std::string& path, absl::string
     return refuse(absl::StrCat("tensor '", key, "' takes ", entry.end - entry.begin,
                                " bytes, its shape ", bytes));
   }
-  if (bytes > max_bytes) {
-    return absl::ResourceExhaustedError(absl::StrCat(path, ": tensor '", key, "' of ", bytes,
+  return FileRange{path, data_begin + entry.begin, bytes};
+}
+
+absl::StatusOr<std::string> ReadSafetensor(const std::string& path, absl::string_view key,
+                                           v1::DType dtype, const std::vector<int64_t>& shape,
+                                           int64_t max_bytes) {
+  ASSIGN_OR_RETURN(const FileRange range, FindSafetensor(path, key, dtype, shape));
+  if (range.bytes > max_bytes) {
+    return absl::ResourceExhaustedError(absl::StrCat(path, ": tensor '", key, "' of ", range.bytes,
                                                      " bytes is larger than the ", max_bytes,
                                                      " that are left for recorded tensors"));
   }
-  std::string values(static_cast<size_t>(bytes), '\0');
-  in.seekg(data_begin + entry.begin);
+  std::string values(static_cast<size_t>(range.bytes), '\0');
+  std::ifstream in(path, std::ios::binary);
+  in.seekg(range.begin);
   if (!in.read(values.data(), static_cast<std::streamsize>(values.size()))) {
-    return refuse("cannot be read");
+    return absl::InvalidArgumentError(absl::StrCat(path, ": cannot be read"));
   }
   return values;
 }

@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "coordinator/suites/recorded_blobs.h"
 #include "proto/task.pb.h"
 
 namespace ksearch {
@@ -28,10 +29,13 @@ absl::StatusOr<SafetensorsEntry> FindInSafetensorsHeader(absl::string_view heade
                                                          absl::string_view file,
                                                          absl::string_view key, int64_t data_bytes);
 
-// The bytes of tensor `key` of the file, dense and little-endian, which must have this dtype and
-// shape and at most `max_bytes`. NOT_FOUND: no such file or tensor; FAILED_PRECONDITION: a pointer
-// of Git LFS in place of the file; RESOURCE_EXHAUSTED: larger; else INVALID_ARGUMENT. Messages name
-// the file.
+// Where in the file the bytes of tensor `key` lie, dense and little-endian; it must have this dtype
+// and shape. NOT_FOUND: no such file or tensor; FAILED_PRECONDITION: a pointer of Git LFS in place
+// of the file; else INVALID_ARGUMENT. Messages name the file.
+absl::StatusOr<FileRange> FindSafetensor(const std::string& path, absl::string_view key,
+                                         v1::DType dtype, const std::vector<int64_t>& shape);
+
+// These bytes. RESOURCE_EXHAUSTED: more than `max_bytes`; else as FindSafetensor.
 absl::StatusOr<std::string> ReadSafetensor(const std::string& path, absl::string_view key,
                                            v1::DType dtype, const std::vector<int64_t>& shape,
                                            int64_t max_bytes);

@@ -22,30 +22,44 @@ namespace {
 
 using MadeSuite = absl::StatusOr<std::unique_ptr<TaskSuite>>;
 
-MadeSuite MakeFolders(const v1::SuiteConfig& config, const Descriptions*) {
+// What suites borrow.
+struct Surroundings {
+  const Descriptions* descriptions;
+  RecordedBlobs* blobs;
+};
+
+MadeSuite MakeFolders(const v1::SuiteConfig& config, const Surroundings&) {
   MadeSuite suite = MakeDirectorySuite({config.path()});
   if (!suite.ok()) return Annotate(suite.status(), "path");
   return suite;
 }
 
-MadeSuite MakeFlashInfer(const v1::SuiteConfig& config, const Descriptions*) {
-  return MakeFlashInferSuite(config);
+MadeSuite MakeFlashInfer(const v1::SuiteConfig& config, const Surroundings& surroundings) {
+  return MakeFlashInferSuite(config, surroundings.blobs);
+}
+
+MadeSuite MakeGpuMode(const v1::SuiteConfig& config, const Surroundings& surroundings) {
+  return MakeGpuModeSuite(config, surroundings.descriptions);
+}
+
+MadeSuite MakeKernelBench(const v1::SuiteConfig& config, const Surroundings& surroundings) {
+  return MakeKernelBenchSuite(config, surroundings.descriptions);
 }
 
 struct SuiteKind {
   absl::string_view name;
   bool has_precision;  // SuiteConfig.precision and .baseline are for it
-  MadeSuite (*make)(const v1::SuiteConfig& config, const Descriptions* descriptions);
+  MadeSuite (*make)(const v1::SuiteConfig& config, const Surroundings& surroundings);
 };
 
 constexpr SuiteKind kKinds[] = {
     {"flashinfer", false, MakeFlashInfer},
     {"folders", false, MakeFolders},
-    {"gpumode", false, MakeGpuModeSuite},
-    {"kernelbench", true, MakeKernelBenchSuite},
+    {"gpumode", false, MakeGpuMode},
+    {"kernelbench", true, MakeKernelBench},
 };
 
-MadeSuite MakeSuite(const v1::SuiteConfig& config, const Descriptions* descriptions) {
+MadeSuite MakeSuite(const v1::SuiteConfig& config, const Surroundings& surroundings) {
   const auto* const kind =
       std::find_if(std::begin(kKinds), std::end(kKinds),
                    [&](const auto& each) { return each.name == config.kind(); });
@@ -63,7 +77,7 @@ MadeSuite MakeSuite(const v1::SuiteConfig& config, const Descriptions* descripti
     return absl::InvalidArgumentError(
         absl::StrCat(field, ": tasks of kind '", config.kind(), "' say this themselves"));
   }
-  return kind->make(config, descriptions);
+  return kind->make(config, surroundings);
 }
 
 }  // namespace
@@ -71,7 +85,7 @@ MadeSuite MakeSuite(const v1::SuiteConfig& config, const Descriptions* descripti
 absl::StatusOr<std::unique_ptr<TaskSuite>> MakeTaskSuites(
     std::vector<std::string> task_dirs,
     const google::protobuf::RepeatedPtrField<v1::SuiteConfig>& suites,
-    const Descriptions* descriptions) {
+    const Descriptions* descriptions, RecordedBlobs* blobs) {
   ASSIGN_OR_RETURN(std::unique_ptr<TaskSuite> folders, MakeDirectorySuite(std::move(task_dirs)));
   if (suites.empty()) return folders;
   std::vector<NamedSuite> named;
@@ -79,7 +93,7 @@ absl::StatusOr<std::unique_ptr<TaskSuite>> MakeTaskSuites(
   for (int i = 0; i < suites.size(); ++i) {
     const std::string field = absl::StrCat("suites[", i, "]");
     const std::string& name = suites[i].name().empty() ? suites[i].kind() : suites[i].name();
-    MadeSuite suite = MakeSuite(suites[i], descriptions);
+    MadeSuite suite = MakeSuite(suites[i], {descriptions, blobs});
     if (!suite.ok()) {
       return absl::Status(suite.status().code(),
                           absl::StrCat(field, ".", suite.status().message()));

@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "coordinator/suites/describe_job.h"
+#include "coordinator/suites/recorded_blobs.h"
 #include "coordinator/tasks/task_suite.h"
 #include "google/protobuf/repeated_ptr_field.h"
 #include "proto/config.pb.h"
@@ -14,11 +15,12 @@ namespace ksearch {
 
 // The coordinator's tasks: folders below `task_dirs` (directory_suite.h), and the tasks of `suites`
 // under the suites' names. INVALID_ARGUMENT or NOT_FOUND names the entry: an unknown kind, a name
-// that is none or is used twice, a path that is no such folder. `descriptions` is borrowed.
+// that is none or is used twice, a path that is no such folder. `descriptions` and `blobs`, which
+// may be null, are borrowed.
 absl::StatusOr<std::unique_ptr<TaskSuite>> MakeTaskSuites(
     std::vector<std::string> task_dirs,
     const google::protobuf::RepeatedPtrField<v1::SuiteConfig>& suites,
-    const Descriptions* descriptions);
+    const Descriptions* descriptions, RecordedBlobs* blobs = nullptr);
 
 }  // namespace ksearch
 

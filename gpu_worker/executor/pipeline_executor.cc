@@ -10,6 +10,7 @@
 #include "common/language.h"
 #include "common/measure_defaults.h"
 #include "common/platform.h"
+#include "common/recorded_inputs.h"
 #include "common/run_facts.h"
 #include "common/status_macros.h"
 #include "common/task_fault.h"
@@ -29,8 +30,11 @@ constexpr absl::Duration kVerifierMargin = absl::Minutes(10);
 constexpr size_t kMaxMessageBytes = 2 << 10;
 
 v1::VerifierRequest MakeRequest(const v1::JobSpec& spec, const v1::Task& task,
-                                const ProgramBuilds& builds) {
+                                const ProgramBuilds& builds, const std::string& inputs_folder) {
   v1::VerifierRequest request;
+  for (const std::string& sha256 : RecordedInputsOf(task)) {
+    (*request.mutable_blobs())[sha256] = absl::StrCat(inputs_folder, "/", sha256);
+  }
   *request.mutable_task() = task;
   request.set_task_sha256(spec.task_sha256());
   *request.mutable_job() = spec;
@@ -246,8 +250,9 @@ absl::StatusOr<v1::JobResult> PipelineExecutor::Execute(const v1::JobSpec& spec,
   *times.mutable_wait_device() = ToProto(held - built);
   progress(v1::HeldLease::RUNNING);
   const absl::Duration limit = FromProto(WithDefaults(spec.limits()).total_time());
-  absl::StatusOr<v1::Verdict> verdict = device.slot->verifier->Judge(
-      MakeRequest(spec, task, *builds), Clock::Real().SteadyNow() + limit + kVerifierMargin, stop);
+  absl::StatusOr<v1::Verdict> verdict =
+      device.slot->verifier->Judge(MakeRequest(spec, task, *builds, parts_.inputs_folder),
+                                   Clock::Real().SteadyNow() + limit + kVerifierMargin, stop);
   if (absl::IsCancelled(verdict.status())) return verdict.status();
   if (!verdict.ok()) parts_.devices->Doubt(*device.slot, std::string(verdict.status().message()));
   // Whatever became of the candidate, it was not its own doing.

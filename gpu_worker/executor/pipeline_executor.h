@@ -19,6 +19,8 @@ class PipelineExecutor : public JobExecutor {
     const Clock* clock;
     // The isolation of the builds, for results that end there; a verdict brings its own.
     v1::IsolationLevel isolation;
+    // Where recorded inputs of tasks lie, by the names of their blobs.
+    std::string inputs_folder;
   };
   explicit PipelineExecutor(Parts parts) : parts_(std::move(parts)) {}
 

@@ -1,5 +1,6 @@
 #include "gpu_worker/runner/argument_blocks.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace ksearch {
@@ -25,6 +26,7 @@ bool ArgumentBlocks::Start(const v1::MapRequest& request, std::string* error) {
     return false;
   }
   blocks_.assign(static_cast<size_t>(request.sets()), blank_);
+  inputs_.assign(static_cast<size_t>(request.sets()), {});
   return true;
 }
 
@@ -35,6 +37,14 @@ bool ArgumentBlocks::Knows(const v1::MappedBuffer& buffer) const {
 
 void ArgumentBlocks::SetBuffer(const v1::MappedBuffer& buffer, uint64_t address) {
   blocks_[static_cast<size_t>(buffer.set())][static_cast<size_t>(buffer.slot())] = address;
+  if (buffer.output() || buffer.tensor_bytes() <= 0 || buffer.offset() < 0 ||
+      buffer.tensor_bytes() > buffer.file_bytes() - buffer.offset()) {
+    return;
+  }
+  std::vector<Input>& inputs = inputs_[static_cast<size_t>(buffer.set())];
+  const auto after = std::upper_bound(inputs.begin(), inputs.end(), buffer.slot(),
+                                      [](int slot, const Input& each) { return slot < each.slot; });
+  inputs.insert(after, {buffer.slot(), address, buffer.tensor_bytes()});
 }
 
 void ArgumentBlocks::SetWorkspace(uint64_t address, int64_t bytes) {

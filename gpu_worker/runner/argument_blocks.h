@@ -21,6 +21,15 @@ class ArgumentBlocks {
   // `address`: of the tensor's first byte.
   void SetBuffer(const v1::MappedBuffer& buffer, uint64_t address);
   void SetWorkspace(uint64_t address, int64_t bytes);
+  // The input tensors of a set, in the order of their slots, as far as the verifier told how long
+  // they are.
+  struct Input {
+    int slot = 0;
+    uint64_t address = 0;
+    int64_t bytes = 0;
+  };
+  const std::vector<Input>& inputs(int set) const { return inputs_[static_cast<size_t>(set)]; }
+
   // Whether every buffer of every set is known.
   bool Complete() const;
 
@@ -30,12 +39,16 @@ class ArgumentBlocks {
   const std::vector<v1::ArgumentSlot>& slots() const { return slots_; }
   int sets() const { return static_cast<int>(blocks_.size()); }
   const std::vector<uint64_t>& block(int set) const { return blocks_[static_cast<size_t>(set)]; }
-  void Clear() { blocks_.clear(); }
+  void Clear() {
+    blocks_.clear();
+    inputs_.clear();
+  }
 
  private:
   std::vector<v1::ArgumentSlot> slots_;
   std::vector<uint64_t> blank_;
   std::vector<std::vector<uint64_t>> blocks_;
+  std::vector<std::vector<Input>> inputs_;
 };
 
 }  // namespace ksearch

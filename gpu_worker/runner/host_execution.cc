@@ -2,10 +2,14 @@
 
 #include <time.h>
 
+#include <algorithm>
+#include <cstring>
+
 namespace ksearch {
 namespace {
 
 constexpr size_t kMaxErrorBytes = 2048;
+constexpr int64_t kMostFlushBytes = int64_t{1} << 30;
 
 uint64_t MonotonicNanos() {
   struct timespec now;
@@ -58,22 +62,52 @@ void HostExecution::Map(const v1::MapRequest& request, const std::vector<UniqueF
   SetUpIfComplete(buffers_.blocks(), program, reply);
 }
 
+// What comes before a call as suites time it: other memory is written, so that caches hold nothing
+// of the call before, and inputs are copied to where the call finds them.
+void HostExecution::PrepareCall(const v1::BatchRequest::Preparation& preparation, int set) {
+  const int64_t bytes = std::min(preparation.flush_bytes(), kMostFlushBytes);
+  if (bytes > 0) {
+    flushed_.resize(static_cast<size_t>(bytes));
+    std::memset(flushed_.data(), ++flushes_, flushed_.size());
+  }
+  if (!preparation.has_copied_set() || preparation.copied_set() == set) return;
+  const std::vector<ArgumentBlocks::Input>& from =
+      buffers_.blocks().inputs(preparation.copied_set());
+  const std::vector<ArgumentBlocks::Input>& to = buffers_.blocks().inputs(set);
+  for (size_t i = 0; i < from.size() && i < to.size(); ++i) {
+    std::memcpy(reinterpret_cast<void*>(to[i].address),
+                reinterpret_cast<const void*>(from[i].address),
+                static_cast<size_t>(std::min(from[i].bytes, to[i].bytes)));
+  }
+}
+
 // An empty batch is allowed at any time; before LOAD it tells the verifier what a round trip costs.
 bool HostExecution::RunBatch(const v1::BatchRequest& request, Program& program,
                              v1::RunnerReply* reply) {
   v1::RunnerReply::Done* done = reply->mutable_done();
   done->mutable_inner_ns()->Reserve(request.set_order_size());
   std::vector<uint64_t> arguments;
+  const bool prepared = request.mode() == v1::BatchRequest::PREPARED;
+  // What a program returns stays where it is while a suite's clock runs.
+  const bool keeps = prepared && program.ReturnsOutputs();
+  if (prepared && request.preparation().has_copied_set() &&
+      (request.preparation().copied_set() < 0 ||
+       request.preparation().copied_set() >= buffers_.blocks().sets())) {
+    SetError(reply, v1::RunnerReply::RunnerError::MAP_FAILED, 0, "no such set to copy from");
+    return true;
+  }
   for (const int set : request.set_order()) {
     if (!program.loaded() || set < 0 || set >= buffers_.blocks().sets()) {
       SetError(reply, v1::RunnerReply::RunnerError::MAP_FAILED, 0, "batch before LOAD and MAP");
       return true;
     }
     arguments = buffers_.blocks().block(set);
+    if (prepared) PrepareCall(request.preparation(), set);
     const uint64_t start = MonotonicNanos();
-    const int returned = request.copies() ? program.CopyResults(set, nullptr)
-                                          : program.Call(set, arguments.data(), nullptr);
+    int returned = request.copies() || keeps ? program.CopyResults(set, nullptr)
+                                             : program.Call(set, arguments.data(), nullptr);
     const uint64_t end = MonotonicNanos();
+    if (keeps && returned == 0) returned = program.CopyResults(set, nullptr);
     if (returned != 0) {
       const std::string raised = program.Raised();
       SetError(reply,

@@ -17,7 +17,11 @@ class HostExecution final : public Execution {
   bool RunBatch(const v1::BatchRequest& request, Program& program, v1::RunnerReply* reply) override;
 
  private:
+  void PrepareCall(const v1::BatchRequest::Preparation& preparation, int set);
+
   MappedBuffers buffers_;
+  std::vector<unsigned char> flushed_;  // BatchRequest.PREPARED
+  unsigned char flushes_ = 0;
 };
 
 }  // namespace ksearch

@@ -104,6 +104,22 @@ absl::StatusOr<std::string> CoordinatorLink::FetchBlob(const std::string& sha256
   return blob;
 }
 
+absl::Status CoordinatorLink::FetchBlobInto(
+    const std::string& sha256, int64_t offset,
+    const std::function<absl::Status(absl::string_view)>& take) {
+  OpenCall call(this, kFetchDeadline);
+  v1::FetchBlobRequest request;
+  request.set_sha256(sha256);
+  request.set_offset(offset);
+  const auto reader = stub_->FetchBlob(call.context(), request);
+  absl::Status taken;
+  v1::BlobChunk chunk;
+  while (taken.ok() && reader->Read(&chunk)) taken = take(chunk.content());
+  if (!taken.ok()) call.context()->TryCancel();
+  const grpc::Status status = reader->Finish();
+  return taken.ok() ? FromGrpc(status) : taken;
+}
+
 bool CoordinatorLink::WaitUntilConnected(absl::Duration timeout) {
   std::shared_ptr<grpc::Channel> channel;
   {

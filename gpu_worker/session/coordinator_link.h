@@ -3,11 +3,14 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "common/access/client_access.h"
 #include "common/mutex.h"
 #include "proto/worker_service.grpc.pb.h"
@@ -31,6 +34,9 @@ class CoordinatorLink {
   absl::StatusOr<v1::RecordResultReply::Disposition> RecordResult(
       const v1::RecordResultRequest& request);
   absl::StatusOr<std::string> FetchBlob(const std::string& sha256);
+  // From `offset` on; `take` is called with one piece after the other, and its error ends the call.
+  absl::Status FetchBlobInto(const std::string& sha256, int64_t offset,
+                             const std::function<absl::Status(absl::string_view)>& take);
   // Waits until there is a connection, or for `timeout`; false: there is none. Calls fail at once
   // while there is none, and without anybody waiting gRPC looks at a connection in the making every
   // 5 s only.

@@ -9,10 +9,11 @@
 namespace ksearch {
 
 LeaseRunner::LeaseRunner(int slots, std::string worker_id, JobExecutor& executor, TaskCache& tasks,
-                         HeldLeases& held, Keep keep)
+                         TaskInputs& inputs, HeldLeases& held, Keep keep)
     : worker_id_(std::move(worker_id)),
       executor_(executor),
       tasks_(tasks),
+      inputs_(inputs),
       held_(held),
       keep_(std::move(keep)) {
   threads_.reserve(static_cast<size_t>(slots));
@@ -70,9 +71,11 @@ void LeaseRunner::Execute(const v1::JobOffer& offer, std::stop_token stop) {
   }
   const auto task = tasks_.Get(offer.spec().task_sha256(), stop);
   const auto progress = [&](v1::HeldLease::State state) { held_.Progress(lease_id, state); };
+  const auto inputs =
+      task.ok() ? inputs_.Get(**task, stop) : absl::StatusOr<TaskInputs::Hold>(task.status());
   absl::StatusOr<v1::JobResult> result =
-      task.ok() ? executor_.Execute(offer.spec(), **task, progress, stop)
-                : absl::StatusOr<v1::JobResult>(task.status());
+      inputs.ok() ? executor_.Execute(offer.spec(), **task, progress, stop)
+                  : absl::StatusOr<v1::JobResult>(inputs.status());
   const bool cancelled =
       result.ok() ? result->outcome() == v1::OUTCOME_CANCELLED : absl::IsCancelled(result.status());
   if (cancelled && stop.stop_requested()) {

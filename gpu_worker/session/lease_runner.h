@@ -13,6 +13,7 @@
 #include "gpu_worker/executor/job_executor.h"
 #include "gpu_worker/session/held_leases.h"
 #include "gpu_worker/session/task_cache.h"
+#include "gpu_worker/session/task_inputs.h"
 #include "proto/worker_service.pb.h"
 
 namespace ksearch {
@@ -25,7 +26,7 @@ class LeaseRunner {
 
   // All references outlive it.
   LeaseRunner(int slots, std::string worker_id, JobExecutor& executor, TaskCache& tasks,
-              HeldLeases& held, Keep keep);
+              TaskInputs& inputs, HeldLeases& held, Keep keep);
   // Stops what is executing and joins. Leases stay held as they were.
   ~LeaseRunner();
   LeaseRunner(const LeaseRunner&) = delete;
@@ -42,6 +43,7 @@ class LeaseRunner {
   const std::string worker_id_;
   JobExecutor& executor_;
   TaskCache& tasks_;
+  TaskInputs& inputs_;
   HeldLeases& held_;
   const Keep keep_;
 

@@ -20,6 +20,9 @@
 namespace ksearch {
 namespace {
 
+// Recorded inputs of tasks that are kept on disk for later jobs.
+constexpr int64_t kMostInputBytes = int64_t{32} << 30;
+
 constexpr absl::Duration kDefaultReportWithin = absl::Seconds(10);
 constexpr absl::Duration kHealthEvery = absl::Seconds(1);
 // How often the plan to stay or leave is looked at, at least.
@@ -81,9 +84,10 @@ absl::StatusOr<std::unique_ptr<SessionClient>> SessionClient::Create(Options opt
   if (options.slots < 1) return absl::InvalidArgumentError("slots: must be 1 or more");
   ASSIGN_OR_RETURN(auto state, StateFolder::Open(options.state_dir));
   ASSIGN_OR_RETURN(auto spool, ResultSpool::Open(absl::StrCat(state->path(), "/spool")));
+  ASSIGN_OR_RETURN(auto inputs, BlobFolder::Open(InputsFolderOf(state->path())));
   options.access.worker_name = options.hello.name();
-  auto client = std::unique_ptr<SessionClient>(
-      new SessionClient(std::move(options), std::move(state), std::move(spool), executor));
+  auto client = std::unique_ptr<SessionClient>(new SessionClient(
+      std::move(options), std::move(state), std::move(spool), std::move(inputs), executor));
   const ClientAccess& access = client->options_.access;
   if (Joiner::IsNeeded(access)) {
     const auto ask = [link = client->link_.get()](const ClientAccess& with,
@@ -97,7 +101,8 @@ absl::StatusOr<std::unique_ptr<SessionClient>> SessionClient::Create(Options opt
 }
 
 SessionClient::SessionClient(Options options, std::unique_ptr<StateFolder> state,
-                             std::unique_ptr<ResultSpool> spool, JobExecutor& executor)
+                             std::unique_ptr<ResultSpool> spool, std::unique_ptr<BlobFolder> inputs,
+                             JobExecutor& executor)
     : options_(std::move(options)),
       state_(std::move(state)),
       spool_(std::move(spool)),
@@ -105,11 +110,18 @@ SessionClient::SessionClient(Options options, std::unique_ptr<StateFolder> state
       link_(std::make_unique<CoordinatorLink>(options_.address, options_.access)),
       held_(options_.slots),
       tasks_([this](const std::string& sha256) { return link_->FetchBlob(sha256); }),
+      inputs_folder_(std::move(inputs)),
+      inputs_(
+          inputs_folder_.get(),
+          [this](const std::string& sha256, int64_t offset, const TaskInputs::Take& take) {
+            return link_->FetchBlobInto(sha256, offset, take);
+          },
+          kMostInputBytes),
       sender_(
           *spool_, held_,
           [this](const v1::RecordResultRequest& request) { return link_->RecordResult(request); },
           Backoff(options_.first_backoff, options_.max_backoff, RandomUint64())),
-      runner_(options_.slots, state_->worker_id(), executor, tasks_, held_,
+      runner_(options_.slots, state_->worker_id(), executor, tasks_, inputs_, held_,
               [this](const v1::RecordResultRequest& request, std::string* why) {
                 const absl::Status status = sender_.Add(request);
                 *why = std::string(status.message());

@@ -21,6 +21,7 @@
 #include "gpu_worker/session/state_folder.h"
 #include "gpu_worker/session/stay_plan.h"
 #include "gpu_worker/session/task_cache.h"
+#include "gpu_worker/session/task_inputs.h"
 #include "proto/worker_service.pb.h"
 
 namespace ksearch {
@@ -77,7 +78,8 @@ class SessionClient {
 
  private:
   SessionClient(Options options, std::unique_ptr<StateFolder> state,
-                std::unique_ptr<ResultSpool> spool, JobExecutor& executor);
+                std::unique_ptr<ResultSpool> spool, std::unique_ptr<BlobFolder> inputs,
+                JobExecutor& executor);
 
   // Sessions, until it has left or is stopped or refused.
   absl::Status Serve();
@@ -111,6 +113,8 @@ class SessionClient {
   absl::Time session_until_;        // steady; set before a session's reports begin
   HeldLeases held_;
   TaskCache tasks_;
+  const std::unique_ptr<BlobFolder> inputs_folder_;
+  TaskInputs inputs_;
   ResultSender sender_;
   LeaseRunner runner_;
 

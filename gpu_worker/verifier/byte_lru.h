@@ -62,6 +62,7 @@ class ByteLru {
   }
 
   int64_t bytes() const { return bytes_; }
+  int64_t max_bytes() const { return max_bytes_; }
 
  private:
   struct Entry {

@@ -81,6 +81,8 @@ inline constexpr absl::Duration kAuditCoolDown = absl::Milliseconds(30);
 
 // ---- GPUs. Where no other source is named: measured on one H200, or derived from that.
 
+// Outputs of a workload that buffers on a GPU have at most.
+inline constexpr int kMostDeviceOutputs = 32;
 // More than this many times the device's time spent by the host makes a call host-bound.
 inline constexpr double kHostBound = 1.5;
 // The replay of a chain lasts about this long if there are buffer sets enough.

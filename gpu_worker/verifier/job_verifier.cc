@@ -27,6 +27,7 @@
 #include "gpu_worker/verifier/timing/device/roofline.h"
 #include "gpu_worker/verifier/timing/sampler.h"
 #include "gpu_worker/verifier/timing/statistics.h"
+#include "gpu_worker/verifier/timing/suite_time.h"
 #include "gpu_worker/verifier/timing/workload_timing.h"
 #include "gpu_worker/verifier/trusted_programs.h"
 #include "gpu_worker/verifier/warm/warm_programs.h"
@@ -100,6 +101,7 @@ std::vector<int64_t> TimedOracles(const OracleEntries& oracles) {
 
 // A device that fails makes anything of a verdict.
 absl::StatusOr<v1::Verdict> JobVerifier::Verify(const v1::VerifierRequest& given) {
+  bench_.UseBlobs({given.blobs().begin(), given.blobs().end()});
   if (given.has_reference()) {
     bench_.input_maker().Use(given.reference());
     bench_.judge().Use(given.reference());
@@ -338,9 +340,11 @@ absl::StatusOr<OracleEntries> JobVerifier::AnswerTrials(const ProgramImage& refe
   const int64_t trials = workload->judge() == nullptr ? SuiteTrials(*workload) : 0;
   const absl::Duration each = std::max(ReferenceTime(oracles), absl::Nanoseconds(1));
   const double affordable = absl::FDivDuration(kTrialTimePerWorkload, each);
+  const int64_t room = bench_.oracle().MostAnswers(oracles) - static_cast<int64_t>(oracles.size());
   std::vector<int64_t> variants;
   for (int64_t trial = kGateVariants; trial < trials; ++trial) {
-    if (static_cast<double>(variants.size()) + 1 > affordable) break;
+    const auto next = static_cast<int64_t>(variants.size()) + 1;
+    if (static_cast<double>(next) > affordable || next > room) break;
     variants.push_back(kFirstTrialVariant + trial);
   }
   if (variants.empty()) return OracleEntries();
@@ -528,6 +532,10 @@ absl::Status JobVerifier::Screen(std::unique_ptr<RunnerLink>* link, Job* job) {
       WorkloadSession::Copies copies = session.TimeCopies(form, job->limits);
       ending = std::move(copies.ending);
       if (!copies.us.empty()) timed.facts.set_copy_us(Median(std::move(copies.us)));
+    }
+    if (ending.passed() && job->plan.suite_clock() && job->request->task().has_suite_clock()) {
+      ending = TimeAsSuite(session, job->request->task().suite_clock(), sets, job->limits,
+                           timed.facts.mutable_suite_time());
     }
     for (WorkloadSession::Suspect& suspect : session.suspects()) {
       suspects.emplace_back(i, std::move(suspect));

@@ -28,6 +28,7 @@
 #include "coordinator/suites/held_out_choice.h"
 #include "coordinator/suites/problem_language.h"
 #include "coordinator/suites/safetensors.h"
+#include "coordinator/suites/suite_clock.h"
 #include "coordinator/suites/suite_words.h"
 #include "coordinator/tasks/definition_json.h"
 #include "coordinator/tasks/located_json.h"
@@ -53,6 +54,7 @@ constexpr SuiteWords kWords = {"FlashInfer-Bench's",
                                "RUNTIME_ERROR",
                                "TIMEOUT",
                                kTrials};
+constexpr Evaluator kEvaluator = Evaluator::kFlashInferBench;
 // Whose solutions upstream compares others with.
 constexpr char kBaselineAuthor[] = "baseline";
 constexpr absl::string_view kSolutionEnding = ".json";
@@ -134,15 +136,16 @@ v1::SolutionSummary SummaryOf(const FoundSolution& found) {
 
 class FlashInferSuite final : public TaskSuite {
  public:
-  FlashInferSuite(fs::path root, v1::DeviceClass device)
-      : root_(std::move(root)), device_(device) {}
+  FlashInferSuite(fs::path root, v1::DeviceClass device, RecordedBlobs* blobs)
+      : root_(std::move(root)), device_(device), blobs_(blobs) {}
 
   std::vector<v1::TaskSummary> List() const override {
     std::vector<v1::TaskSummary> summaries;
     for (const auto& [name, entry] : Entries()) {
       v1::TaskSummary summary;
       std::vector<std::string> left_out;
-      const absl::StatusOr<v1::Task> task = Assemble(entry, &left_out);
+      BlobRanges ranges;
+      const absl::StatusOr<v1::Task> task = Assemble(entry, &left_out, &ranges);
       if (task.ok()) {
         summary = SummarizeTask(*task);
       } else {
@@ -164,7 +167,10 @@ class FlashInferSuite final : public TaskSuite {
   absl::StatusOr<v1::Task> Load(const std::string& name) const override {
     ASSIGN_OR_RETURN(const Entry entry, Find(name));
     std::vector<std::string> left_out;
-    return Assemble(entry, &left_out);
+    BlobRanges ranges;
+    ASSIGN_OR_RETURN(v1::Task task, Assemble(entry, &left_out, &ranges));
+    for (const auto& [sha256, range] : ranges) RETURN_IF_ERROR(blobs_->Keep(sha256, range));
+    return task;
   }
 
   absl::StatusOr<std::vector<v1::SolutionSummary>> Solutions(
@@ -222,6 +228,7 @@ class FlashInferSuite final : public TaskSuite {
     if (auto verdict = VerdictScore(kWords, result)) {
       scores.insert(scores.begin(), *std::move(verdict));
     }
+    if (auto time = ClockScore(ClockOf(kEvaluator), result)) scores.push_back(*std::move(time));
     return scores;
   }
 
@@ -298,8 +305,12 @@ class FlashInferSuite final : public TaskSuite {
     }
   }
 
+  // Where the values of blobs lie, by their names.
+  using BlobRanges = std::map<std::string, FileRange>;
+
   // The task of a definition; `left_out` tells of the lines that it lacks, also after an error.
-  absl::StatusOr<v1::Task> Assemble(const Entry& entry, std::vector<std::string>* left_out) const {
+  absl::StatusOr<v1::Task> Assemble(const Entry& entry, std::vector<std::string>* left_out,
+                                    BlobRanges* ranges) const {
     RETURN_IF_ERROR(entry.definition.status());
     const v1::Definition& definition = *entry.definition;
     v1::Task task;
@@ -319,7 +330,8 @@ class FlashInferSuite final : public TaskSuite {
     own_rule->set_rtol(kTolerance);
     own_rule->set_required_matched_ratio(task.tolerance().required_matched_ratio());
     own_rule->set_trials(kTrials);
-    AddWorkloads(entry, &task, left_out);
+    *task.mutable_suite_clock() = ClockOf(kEvaluator);
+    AddWorkloads(entry, &task, left_out, ranges);
     const std::string rule = UnknownRule(definition);
     if (!rule.empty()) return absl::InvalidArgumentError(rule);
     if (definition.reference_text().empty()) {
@@ -348,11 +360,13 @@ class FlashInferSuite final : public TaskSuite {
     return task;
   }
 
-  void AddWorkloads(const Entry& entry, v1::Task* task, std::vector<std::string>* left_out) const {
+  void AddWorkloads(const Entry& entry, v1::Task* task, std::vector<std::string>* left_out,
+                    BlobRanges* ranges) const {
     int64_t bytes_left = kMaxRecordedBytes;
     std::set<std::string> uuids;
     for (const Line& line : entry.lines) {
-      absl::StatusOr<v1::Workload> workload = ReadLine(line, *entry.definition, &bytes_left);
+      absl::StatusOr<v1::Workload> workload =
+          ReadLine(line, *entry.definition, &bytes_left, ranges);
       if (workload.ok() && !uuids.insert(workload->uuid()).second) {
         workload = absl::InvalidArgumentError(absl::StrCat(
             line.file, ":", line.number, ": an earlier line has the uuid ", workload->uuid()));
@@ -372,7 +386,7 @@ class FlashInferSuite final : public TaskSuite {
   }
 
   absl::StatusOr<v1::Workload> ReadLine(const Line& line, const v1::Definition& definition,
-                                        int64_t* bytes_left) const {
+                                        int64_t* bytes_left, BlobRanges* ranges) const {
     if (line.number == 0) return ReadFile(line.file, kMaxWorkloadsBytes).status();
     ASSIGN_OR_RETURN(v1::Workload workload,
                      ParseWorkloadLine(line.text, line.file, line.number, definition));
@@ -391,38 +405,55 @@ class FlashInferSuite final : public TaskSuite {
     for (int i = 0; i < workload.inputs_size(); ++i) {
       v1::InputRecipe* const recipe = workload.mutable_inputs(i);
       if (!recipe->has_safetensors()) continue;
-      absl::StatusOr<std::string> values =
-          ReadRecorded(definition, workload, definition.inputs(i), recipe->safetensors(), left);
-      if (!values.ok())
-        return Annotate(values.status(), absl::StrCat(place, ": ", recipe->input()));
-      left -= static_cast<int64_t>(values->size());
-      recipe->mutable_recorded()->set_values(*std::move(values));
+      absl::StatusOr<v1::RecordedRecipe> recorded = ReadRecorded(
+          definition, workload, definition.inputs(i), recipe->safetensors(), left, ranges);
+      if (!recorded.ok())
+        return Annotate(recorded.status(), absl::StrCat(place, ": ", recipe->input()));
+      left -= static_cast<int64_t>(recorded->values().size());
+      *recipe->mutable_recorded() = *std::move(recorded);
     }
     *bytes_left = left;
     return workload;
   }
 
-  absl::StatusOr<std::string> ReadRecorded(const v1::Definition& definition,
-                                           const v1::Workload& workload,
-                                           const v1::TensorSpec& tensor,
-                                           const v1::SafetensorsRecipe& recipe,
-                                           int64_t max_bytes) const {
+  absl::StatusOr<v1::RecordedRecipe> ReadRecorded(const v1::Definition& definition,
+                                                  const v1::Workload& workload,
+                                                  const v1::TensorSpec& tensor,
+                                                  const v1::SafetensorsRecipe& recipe,
+                                                  int64_t max_bytes, BlobRanges* ranges) const {
     if (!StaysWithin(recipe.path())) {
       return absl::InvalidArgumentError(
           absl::StrCat("path '", recipe.path(), "' leads out of the data set"));
     }
     ASSIGN_OR_RETURN(const std::vector<int64_t> shape, TensorShape(definition, workload, tensor));
-    return ReadSafetensor((root_ / fs::path(recipe.path())).lexically_normal().string(),
-                          recipe.tensor_key(), tensor.dtype(), shape, max_bytes);
+    const std::string path = (root_ / fs::path(recipe.path())).lexically_normal().string();
+    const std::string& key = recipe.tensor_key();
+    ASSIGN_OR_RETURN(const FileRange range, FindSafetensor(path, key, tensor.dtype(), shape));
+    v1::RecordedRecipe recorded;
+    if (blobs_ == nullptr || range.bytes <= std::min(kMaxInlineTensorBytes, max_bytes)) {
+      ASSIGN_OR_RETURN(*recorded.mutable_values(),
+                       ReadSafetensor(path, key, tensor.dtype(), shape, max_bytes));
+      return recorded;
+    }
+    if (range.bytes > kMaxBlobBytes) {
+      return absl::ResourceExhaustedError(absl::StrCat(
+          path, ": tensor '", key, "' of ", range.bytes, " bytes is larger than 16 GiB"));
+    }
+    ASSIGN_OR_RETURN(*recorded.mutable_sha256(), blobs_->NameOf(range));
+    recorded.set_bytes(range.bytes);
+    (*ranges)[recorded.sha256()] = range;
+    return recorded;
   }
 
   const fs::path root_;
   const v1::DeviceClass device_;
+  RecordedBlobs* const blobs_;
 };
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<TaskSuite>> MakeFlashInferSuite(const v1::SuiteConfig& config) {
+absl::StatusOr<std::unique_ptr<TaskSuite>> MakeFlashInferSuite(const v1::SuiteConfig& config,
+                                                               RecordedBlobs* blobs) {
   std::error_code error;
   const fs::path root = fs::absolute(config.path(), error).lexically_normal();
   if (!fs::exists(root, error)) {
@@ -434,8 +465,8 @@ absl::StatusOr<std::unique_ptr<TaskSuite>> MakeFlashInferSuite(const v1::SuiteCo
                      " has no folder 'definitions', so it is not a data set of FlashInfer-Bench"));
   }
   const bool on_cpu = config.device() == v1::DEVICE_CLASS_CPU;
-  return std::make_unique<FlashInferSuite>(root,
-                                           on_cpu ? v1::DEVICE_CLASS_CPU : v1::DEVICE_CLASS_CUDA);
+  return std::make_unique<FlashInferSuite>(
+      root, on_cpu ? v1::DEVICE_CLASS_CPU : v1::DEVICE_CLASS_CUDA, blobs);
 }
 
 }  // namespace ksearch

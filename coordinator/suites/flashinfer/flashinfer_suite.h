@@ -4,21 +4,28 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
+#include "coordinator/suites/recorded_blobs.h"
 #include "coordinator/tasks/task_suite.h"
 #include "proto/config.pb.h"
 
 namespace ksearch {
 
-// Recorded tensors of one task together: it travels in one message.
+// Recorded tensors of one task that travel with it, in one message. Larger ones are blobs.
 inline constexpr int64_t kMaxRecordedBytes = 8 << 20;
+inline constexpr int64_t kMaxInlineTensorBytes = 1 << 20;
+// A tensor that is a blob.
+inline constexpr int64_t kMaxBlobBytes = int64_t{16} << 30;
 
 // A data set of FlashInfer-Bench as it is (docs/suites/flashinfer.md): <path>/definitions with one
 // task for each definition, <path>/workloads, <path>/blob with recorded tensors, <path>/solutions
 // and <path>/traces. Files are read anew at each call. The definition's own reference, a function
 // in PyTorch, is the task's reference and its baseline. Lines that cannot be evaluated are left out
 // with the reason (TaskSummary.left_out); a definition of which nothing is left is listed with an
-// error. NOT_FOUND or INVALID_ARGUMENT "path: ..." if there is no folder `definitions`.
-absl::StatusOr<std::unique_ptr<TaskSuite>> MakeFlashInferSuite(const v1::SuiteConfig& config);
+// error. NOT_FOUND or INVALID_ARGUMENT "path: ..." if there is no folder `definitions`. `blobs`,
+// borrowed, keeps what tasks have in blobs as they are loaded; null: there are none, and lines with
+// tensors that do not fit into their task are left out.
+absl::StatusOr<std::unique_ptr<TaskSuite>> MakeFlashInferSuite(const v1::SuiteConfig& config,
+                                                               RecordedBlobs* blobs);
 
 }  // namespace ksearch
 

@@ -25,6 +25,8 @@ constexpr size_t kMaxCases = 200;
 constexpr int64_t kMaxFileBytes = 256 << 10;
 constexpr int64_t kMaxNameBytes = 100;
 constexpr int64_t kMaxTextBytes = 64 << 10;
+// What evaluators call that clear the device's cache.
+constexpr char kClearsCache[] = "clear_l2_cache";
 // Limit for a whole number given as an argument.
 constexpr int64_t kMaxArgument = int64_t{1} << 40;
 // What a problem's file may not be called: this is where ksearch's own part lies.
@@ -98,6 +100,15 @@ class Reader {
   }
 
  private:
+  // Whether a file of the suite that need not be there has this text.
+  bool Mentions(const fs::path& source, absl::string_view text) const {
+    std::error_code error;
+    const fs::path path = fs::weakly_canonical(source, error);
+    if (error || !LiesBelow(path, root_)) return false;
+    const absl::StatusOr<std::string> content = ReadFile(path.string(), kMaxFileBytes);
+    return content.ok() && absl::StrContains(*content, text);
+  }
+
   absl::Status ReadFiles(const JsonFields& fields, GpuModeProblem* problem) {
     ASSIGN_OR_RETURN(const LocatedJson* list, fields.Required("files", Kind::kArray));
     if (list->items.size() > kMaxFiles) return fields.Error("files", "has more than 16 entries");
@@ -106,8 +117,12 @@ class Reader {
       RETURN_IF_ERROR(entry.CheckObject());
       ASSIGN_OR_RETURN(const std::string file, entry.RequiredText("name", kMaxNameBytes));
       ASSIGN_OR_RETURN(const std::string source, entry.RequiredText("source", kMaxNameBytes));
-      // Upstream's own harness takes no part.
-      if (source == kSubmission || absl::StartsWith(file, "eval")) continue;
+      // Upstream's own harness takes no part, but for how it times.
+      if (source == kSubmission) continue;
+      if (absl::StartsWith(file, "eval")) {
+        problem->clears_cache |= Mentions(folder_ / source, kClearsCache);
+        continue;
+      }
       if (!IsTaskName(file) || !absl::EndsWith(file, ".py") || file == kOwnFile ||
           problem->FindFile(file) != nullptr) {
         return entry.Error("name", absl::StrCat("'", file, "' is not a new file in Python"));

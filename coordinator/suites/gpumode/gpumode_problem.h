@@ -23,6 +23,8 @@ struct GpuModeProblem {
   std::string description;
   std::vector<v1::SourceFile> files;  // reference.py and what it imports, as laid out for it
   std::vector<GpuModeCase> cases;     // tests, then benchmarks; at least one
+  // Its evaluator clears the device's cache before each timed call.
+  bool clears_cache = false;
   // Cases that are none of these, and why, a sentence each.
   std::vector<std::string> left_out;
 

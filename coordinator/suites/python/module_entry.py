@@ -9,7 +9,6 @@ def _ksearch_entry():
     parameters = @PARAMETERS@
     buffers = @BUFFERS@
     reference = @REFERENCE@
-    compiled = @COMPILED@
     precision = @PRECISION@
     made = []
 
@@ -39,13 +38,7 @@ def _ksearch_entry():
             module = @CLASS@(*init)
             module.to(device, precision)
             called = module
-            if compiled:
-                from torch import _dynamo
-
-                for limit in ("cache_size_limit", "recompile_limit"):
-                    if hasattr(_dynamo.config, limit):
-                        setattr(_dynamo.config, limit, 1024)
-                called = torch.compile(module, dynamic=False)
+            @COMPILED@
             made.append(
                 (
                     called,

@@ -18,6 +18,7 @@ namespace {
 // The separator that holds the device while a graph is launched: not one that times a call.
 constexpr int kUnusedStamp = Separators::kMaxStamps - 1;
 constexpr size_t kMaxCalls = Separators::kMaxStamps / 2 - 1;
+constexpr int64_t kMostFlushBytes = int64_t{1} << 30;
 
 // Stamps are memory that the candidate can write to: anything may be in them.
 uint64_t Between(uint64_t begin, uint64_t end) { return end > begin ? end - begin : 0; }
@@ -147,6 +148,8 @@ CudaExecution::Failure CudaExecution::Run(const v1::BatchRequest& request, Progr
       return MakeChain(order, request.graph(), done);
     case v1::BatchRequest::REPLAY:
       return Replay(order, request.graph(), done);
+    case v1::BatchRequest::PREPARED:
+      return RunPrepared(order, request.preparation(), program, done);
     default:
       return RunAlone(order, Hold::kNo, program, done);
   }
@@ -225,6 +228,84 @@ CudaExecution::Failure CudaExecution::RunAlone(const std::vector<int>& order, Ho
   }
   done->set_queued(queued);
   return failure;
+}
+
+CudaExecution::Failure CudaExecution::PrepareCall(const v1::BatchRequest::Preparation& preparation,
+                                                  int set) {
+  if (flushed_bytes_ > 0) {
+    Failure failure =
+        Check(api().cuMemsetD8Async(flushed_.get(), 0, static_cast<size_t>(flushed_bytes_),
+                                    stream_.get()),
+              "writing other memory before a call");
+    if (failure.failed) return failure;
+  }
+  if (preparation.has_copied_set() && preparation.copied_set() != set) {
+    const std::vector<ArgumentBlocks::Input>& from =
+        buffers_.blocks().inputs(preparation.copied_set());
+    const std::vector<ArgumentBlocks::Input>& to = buffers_.blocks().inputs(set);
+    for (size_t i = 0; i < from.size() && i < to.size(); ++i) {
+      const auto bytes = static_cast<size_t>(std::min(from[i].bytes, to[i].bytes));
+      const Failure failure =
+          Check(api().cuMemcpyDtoDAsync(to[i].address, from[i].address, bytes, stream_.get()),
+                "copying inputs before a call");
+      if (failure.failed) return failure;
+    }
+  }
+  return preparation.waits() ? Synchronize() : Failure();
+}
+
+CudaExecution::Failure CudaExecution::RunPrepared(const std::vector<int>& order,
+                                                  const v1::BatchRequest::Preparation& preparation,
+                                                  Program& program, v1::RunnerReply::Done* done) {
+  if (preparation.has_copied_set() &&
+      (preparation.copied_set() < 0 || preparation.copied_set() >= buffers_.blocks().sets())) {
+    return {true, false, CUDA_ERROR_INVALID_VALUE, "no such set to copy from"};
+  }
+  const int64_t wanted = std::clamp<int64_t>(preparation.flush_bytes(), 0, kMostFlushBytes);
+  if (wanted != flushed_bytes_) {
+    flushed_.Reset();
+    flushed_bytes_ = 0;
+    CUdeviceptr memory = 0;
+    if (wanted > 0) {
+      const Failure failure =
+          Check(api().cuMemAlloc(&memory, static_cast<size_t>(wanted)), "allocating other memory");
+      if (failure.failed) return failure;
+      flushed_ = CudaBlock(api(), memory);
+      flushed_bytes_ = wanted;
+    }
+  }
+  for (CudaEvent* event : {&begin_, &end_}) {
+    if (event->ok()) continue;
+    CUevent made = nullptr;
+    const Failure failure = Check(api().cuEventCreate(&made, CU_EVENT_DEFAULT), "making an event");
+    if (failure.failed) return failure;
+    *event = CudaEvent(api(), made);
+  }
+  // What a program returns stays where it is while a suite's clock runs.
+  copies_ = program.ReturnsOutputs();
+  for (const int set : order) {
+    Failure failure = Synchronize();
+    if (!failure.failed) failure = PrepareCall(preparation, set);
+    if (!failure.failed) {
+      failure = Check(api().cuEventRecord(begin_.get(), stream_.get()), "an event");
+    }
+    if (!failure.failed) failure = Call(set, program, done);
+    if (!failure.failed) {
+      failure = Check(api().cuEventRecord(end_.get(), stream_.get()), "an event");
+    }
+    if (!failure.failed) failure = Synchronize();
+    float milliseconds = 0;
+    if (!failure.failed) {
+      failure = Check(api().cuEventElapsedTime(&milliseconds, begin_.get(), end_.get()),
+                      "reading events");
+    }
+    if (!failure.failed && copies_) failure = Call(set, program, done);
+    if (failure.failed) return failure;
+    done->add_inner_ns(
+        static_cast<uint64_t>(std::max(0.0, static_cast<double>(milliseconds) * 1e6)));
+  }
+  done->clear_host_ns();
+  return Synchronize();
 }
 
 // Whatever goes wrong while recording is the reason why it cannot be done, and no failure: calls

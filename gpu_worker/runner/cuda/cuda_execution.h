@@ -61,6 +61,11 @@ class CudaExecution final : public Execution {
   // Each call between two separators, the device idle before the next.
   Failure RunAlone(const std::vector<int>& order, Hold hold, Program& program,
                    v1::RunnerReply::Done* done);
+  // Each call after `preparation`, between two events.
+  Failure RunPrepared(const std::vector<int>& order,
+                      const v1::BatchRequest::Preparation& preparation, Program& program,
+                      v1::RunnerReply::Done* done);
+  Failure PrepareCall(const v1::BatchRequest::Preparation& preparation, int set);
   Failure RunInstrumented(const std::vector<int>& order, Program& program,
                           v1::RunnerReply::Done* done);
   // Nothing of a candidate's, as RunAlone would.
@@ -92,6 +97,10 @@ class CudaExecution final : public Execution {
   bool called_since_map_ = false;
   bool led_in_ = false;  // the last batch was empty
   bool copies_ = false;  // of the batch at work: BatchRequest.copies
+  // BatchRequest.PREPARED: what is written before calls, and the events around them.
+  CudaBlock flushed_;
+  int64_t flushed_bytes_ = 0;
+  CudaEvent begin_, end_;
 };
 
 }  // namespace ksearch

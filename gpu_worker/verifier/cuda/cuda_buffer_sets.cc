@@ -20,6 +20,7 @@ constexpr size_t kFdsPerPacket = 64;
 // Little enough that looking takes no longer than the copy's way to the host.
 constexpr int64_t kPendingWindowBytes = 512;
 static_assert(kMaxSets <= device::kMaxCalls && kMaxConfirmDeviceSets <= device::kMaxCalls);
+static_assert(kMostDeviceOutputs == device::kMaxOutputs);
 
 using Kernel = VerifierDevice::Kernel;
 
@@ -170,6 +171,7 @@ void CudaBufferSets::Prepare(const std::vector<FilledSet>& calls, uint64_t poiso
     for (int input = 0; input < workload_->inputs(); ++input) {
       if (DrawnOnDevice(input)) continue;
       const auto t = static_cast<size_t>(input);
+      workload_->generator(input).Make(call.variant);
       device_->ToDevice(tensor_address(call.set, t), tensors[t].bytes, [&](std::byte* out) {
         workload_->generator(input).Write(call.variant, out);
       });
@@ -298,6 +300,7 @@ std::optional<std::string> CudaBufferSets::ChangedInput(const FilledSet& call) c
       if (changed[t] != device::kNothing) return tensors[t].name;
       continue;
     }
+    workload_->generator(input).Make(call.variant);
     const std::byte* const there =
         device_->FromDevice(tensor_address(call.set, t), tensors[t].bytes);
     if (there != nullptr && !workload_->generator(input).Matches(call.variant, there)) {

@@ -84,10 +84,18 @@ absl::StatusOr<OracleEntries> Oracle::GetForTiming(
   ASSIGN_OR_RETURN(const OracleEntries gate, Get(reference, workload, variants));
   const double affordable = absl::FDivDuration(kOracleTimePerWorkload,
                                                std::max(ReferenceTime(gate), absl::Nanoseconds(1)));
+  const int64_t room =
+      std::clamp<int64_t>(MostAnswers(gate) - kGateVariants, kMinTimedOracles, kMaxTimedOracles);
   const int timed =
-      static_cast<int>(std::clamp<double>(affordable, kMinTimedOracles, kMaxTimedOracles));
+      static_cast<int>(std::clamp<double>(affordable, kMinTimedOracles, static_cast<double>(room)));
   for (int i = 0; i < timed; ++i) variants.push_back(kGateVariants + i);
   return Get(reference, workload, variants);
+}
+
+int64_t Oracle::MostAnswers(const OracleEntries& known) const {
+  int64_t largest = 1;
+  for (const auto& [variant, entry] : known) largest = std::max(largest, entry->outputs->bytes());
+  return cache_.max_bytes() / largest;
 }
 
 void Oracle::Forget(const Seed& seed) {

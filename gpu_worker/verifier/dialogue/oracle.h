@@ -41,10 +41,14 @@ class Oracle {
                                         const std::shared_ptr<const WorkloadCase>& workload,
                                         const std::vector<int64_t>& variants);
 
-  // Answers to the gate's variants and to as many timed ones as kOracleTimePerWorkload allows:
-  // variants 0 .. n-1 with n > kGateVariants.
+  // Answers to the gate's variants and to as many timed ones as kOracleTimePerWorkload and memory
+  // allow: variants 0 .. n-1 with n > kGateVariants.
   absl::StatusOr<OracleEntries> GetForTiming(const ProgramImage& reference,
                                              const std::shared_ptr<const WorkloadCase>& workload);
+
+  // How many answers like these may be held at once: those of one workload take no more memory than
+  // all that are kept.
+  int64_t MostAnswers(const OracleEntries& known) const;
 
   // Ends the reference's runner, if there is one: call before anything is timed.
   void Rest() { link_.reset(); }

@@ -210,6 +210,29 @@ WorkloadSession::Copies WorkloadSession::TimeCopies(const BatchForm& form, const
   return copies;
 }
 
+void WorkloadSession::FillForSuite() {
+  const int64_t variant = kFirstDecoyVariant + decoys_made_++;
+  std::vector<Call> filled = {{0, variant}};
+  if (mapped_sets_ > 1) filled.push_back({1, variant});
+  buffers_->Prepare(filled, rng_.Next());
+}
+
+WorkloadSession::SuiteCalls WorkloadSession::RunForSuite(
+    int calls, const v1::BatchRequest::Preparation& preparation, const Limits& limits) {
+  SuiteCalls made;
+  v1::BatchRequest request;
+  request.set_mode(v1::BatchRequest::PREPARED);
+  *request.mutable_preparation() = preparation;
+  for (int i = 0; i < calls; ++i) request.add_set_order(0);
+  const absl::Time by = clock_.SteadyNow() + calls * (limits.call_time + kBatchSlack);
+  RunnerLink::BatchReply reply = link_.RunBatch(request, std::min(limits.deadline, by));
+  if (reply.ending.passed()) reply.ending = link_.AwaitStop();
+  made.ending = std::move(reply.ending);
+  if (!made.ending.passed()) return made;
+  for (const uint64_t ns : reply.inner_ns) made.us.push_back(static_cast<double>(ns) / 1e3);
+  return made;
+}
+
 WorkloadSession::Recording WorkloadSession::MakeChain(const std::vector<int>& sets, int graph,
                                                       const Limits& limits) {
   v1::BatchRequest request;

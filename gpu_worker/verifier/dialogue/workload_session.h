@@ -141,6 +141,18 @@ class WorkloadSession {
   };
   Copies TimeCopies(const BatchForm& form, const Limits& limits);
 
+  // Calls on the first set as the task's suite times them (BatchRequest.PREPARED), with the same
+  // inputs every time: those of a variant that nobody had before, which FillForSuite puts into the
+  // first two sets. Nobody looks at inputs and outputs afterwards. Of a program that returns its
+  // outputs the times are without copying them. By the runner's clock and word.
+  struct SuiteCalls {
+    Ending ending;
+    std::vector<double> us;
+  };
+  void FillForSuite();
+  SuiteCalls RunForSuite(int calls, const v1::BatchRequest::Preparation& preparation,
+                         const Limits& limits);
+
   // The worst of all comparisons so far; absent before the first.
   const std::optional<v1::Correctness>& correctness() const { return correctness_; }
   // By the rule of the task's suite, of the gate's first calls, as many as are its trials; absent

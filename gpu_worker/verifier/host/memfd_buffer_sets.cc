@@ -97,6 +97,8 @@ std::vector<MapPacket> MemfdBufferSets::Map(int sets) {
       mapped->set_offset(kGuardBytes);
       mapped->set_set(set);
       mapped->set_slot(tensors[t].slot);
+      mapped->set_tensor_bytes(tensors[t].bytes);
+      mapped->set_output(tensors[t].output);
       packets.back().fds.push_back(memory.fd.get());
     }
   }

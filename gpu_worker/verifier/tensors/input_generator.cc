@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/digest.h"
 #include "common/kernel_header.h"
+#include "common/mapped_file.h"
 #include "common/rng.h"
 #include "common/status_macros.h"
 #include "gpu_worker/verifier/tensors/element.h"
@@ -155,6 +156,24 @@ class RecordedGenerator final : public InputGenerator {
 
  private:
   const std::string values_;
+};
+
+// The same of a blob's file, without a copy.
+class MappedGenerator final : public InputGenerator {
+ public:
+  explicit MappedGenerator(std::shared_ptr<const MappedFile> file) : file_(std::move(file)) {}
+
+  int64_t bytes() const override { return static_cast<int64_t>(file_->bytes().size()); }
+  int64_t pool_bytes() const override { return 0; }
+  void Write(int64_t /*variant*/, std::byte* out) const override {
+    std::memcpy(out, file_->bytes().data(), file_->bytes().size());
+  }
+  bool Matches(int64_t /*variant*/, const std::byte* memory) const override {
+    return std::memcmp(memory, file_->bytes().data(), file_->bytes().size()) == 0;
+  }
+
+ private:
+  const std::shared_ptr<const MappedFile> file_;
 };
 
 // Segment bounds of a ragged batch, drawn anew for each variant: cut points uniform over the
@@ -393,19 +412,37 @@ absl::StatusOr<std::unique_ptr<InputGenerator>> MakePageIndices(
 }
 
 absl::StatusOr<std::unique_ptr<InputGenerator>> MakeRecorded(const v1::RecordedRecipe& recipe,
-                                                             int64_t bytes) {
-  if (static_cast<int64_t>(recipe.values().size()) != bytes) {
+                                                             int64_t bytes,
+                                                             const BlobPaths& blobs) {
+  const bool is_blob = !recipe.sha256().empty();
+  const int64_t recorded = is_blob ? recipe.bytes() : static_cast<int64_t>(recipe.values().size());
+  if (recorded != bytes) {
     return absl::InvalidArgumentError(
-        absl::StrCat(recipe.values().size(), " bytes are recorded, the tensor has ", bytes));
+        absl::StrCat(recorded, " bytes are recorded, the tensor has ", bytes));
   }
-  return std::make_unique<RecordedGenerator>(recipe.values());
+  if (!is_blob) return std::make_unique<RecordedGenerator>(recipe.values());
+  const auto path = blobs.find(recipe.sha256());
+  if (path == blobs.end()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the blob ", recipe.sha256(), " is not on this worker"));
+  }
+  absl::StatusOr<std::shared_ptr<const MappedFile>> file = MappedFile::Open(path->second);
+  if (file.ok() && static_cast<int64_t>((*file)->bytes().size()) != bytes) {
+    file = absl::FailedPreconditionError(
+        absl::StrCat("the blob has ", (*file)->bytes().size(), " bytes, not ", bytes));
+  }
+  if (!file.ok()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the blob ", recipe.sha256(), ": ", file.status().message()));
+  }
+  return std::make_unique<MappedGenerator>(*std::move(file));
 }
 
 absl::StatusOr<std::unique_ptr<InputGenerator>> Make(const v1::Definition& definition,
                                                      const v1::Workload& workload,
                                                      const v1::TensorSpec& tensor,
                                                      const v1::InputRecipe& recipe,
-                                                     const Seed& seed) {
+                                                     const Seed& seed, const BlobPaths& blobs) {
   ASSIGN_OR_RETURN(const std::vector<int64_t> shape, TensorShape(definition, workload, tensor));
   ASSIGN_OR_RETURN(const int64_t element_bytes, ElementBytes(tensor.dtype()));
   int64_t elements = 1;
@@ -433,7 +470,7 @@ absl::StatusOr<std::unique_ptr<InputGenerator>> Make(const v1::Definition& defin
       return MakePageIndices(definition, workload, tensor, recipe.page_indices(), element_bytes,
                              elements, key);
     case v1::InputRecipe::kRecorded:
-      return MakeRecorded(recipe.recorded(), elements * element_bytes);
+      return MakeRecorded(recipe.recorded(), elements * element_bytes, blobs);
     case v1::InputRecipe::kSafetensors:
       return absl::InvalidArgumentError(
           absl::StrCat("the blob ", recipe.safetensors().path(), " is not on this worker"));
@@ -462,13 +499,11 @@ uint64_t DeriveKey(const Seed& seed, absl::string_view workload_uuid, absl::stri
   return std::stoull(digest.substr(0, 16), nullptr, 16);
 }
 
-absl::StatusOr<std::unique_ptr<InputGenerator>> MakeInputGenerator(const v1::Definition& definition,
-                                                                   const v1::Workload& workload,
-                                                                   const v1::TensorSpec& tensor,
-                                                                   const v1::InputRecipe& recipe,
-                                                                   const Seed& seed) {
+absl::StatusOr<std::unique_ptr<InputGenerator>> MakeInputGenerator(
+    const v1::Definition& definition, const v1::Workload& workload, const v1::TensorSpec& tensor,
+    const v1::InputRecipe& recipe, const Seed& seed, const BlobPaths& blobs) {
   absl::StatusOr<std::unique_ptr<InputGenerator>> made =
-      Make(definition, workload, tensor, recipe, seed);
+      Make(definition, workload, tensor, recipe, seed, blobs);
   if (!made.ok()) {
     return Annotate(made.status(),
                     absl::StrCat("workload ", workload.uuid(), " input '", tensor.name(), "'"));

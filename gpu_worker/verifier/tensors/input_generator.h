@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -50,18 +52,23 @@ class InputGenerator {
   // Memory for drawing variants on the host. That of random tensors is taken, and the pool drawn,
   // when one is first needed.
   virtual int64_t pool_bytes() const = 0;
+  // What a Write or Matches of this variant needs and that may use the device: for callers whose
+  // own work on the device must not be disturbed while they write or compare.
+  virtual void Make(int64_t /*variant*/) const {}
   virtual void Write(int64_t variant, std::byte* out) const = 0;
   // Whether `bytes()` bytes at `memory` still are variant `variant`.
   virtual bool Matches(int64_t variant, const std::byte* memory) const = 0;
 };
 
+// Files with the blobs of recorded inputs, by their names (v1::VerifierRequest.blobs).
+using BlobPaths = std::map<std::string, std::string>;
+
 // `elements` is the tensor's size under the workload. INVALID_ARGUMENT names the input and what
-// about its recipe cannot be done. Uses every core for large tensors.
-absl::StatusOr<std::unique_ptr<InputGenerator>> MakeInputGenerator(const v1::Definition& definition,
-                                                                   const v1::Workload& workload,
-                                                                   const v1::TensorSpec& tensor,
-                                                                   const v1::InputRecipe& recipe,
-                                                                   const Seed& seed);
+// about its recipe cannot be done; FAILED_PRECONDITION: its blob is not among `blobs`, or not
+// there. Uses every core for large tensors.
+absl::StatusOr<std::unique_ptr<InputGenerator>> MakeInputGenerator(
+    const v1::Definition& definition, const v1::Workload& workload, const v1::TensorSpec& tensor,
+    const v1::InputRecipe& recipe, const Seed& seed, const BlobPaths& blobs = {});
 
 }  // namespace ksearch
 

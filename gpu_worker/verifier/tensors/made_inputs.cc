@@ -15,6 +15,10 @@ class MadeGenerator final : public InputGenerator {
 
   int64_t bytes() const override { return bytes_; }
   int64_t pool_bytes() const override { return 0; }
+  // It is kept until another variant is asked for.
+  void Make(int64_t variant) const override {
+    if (bytes_ > 0) variants_->Get(variant);
+  }
   void Write(int64_t variant, std::byte* out) const override {
     if (bytes_ == 0) return;
     const std::shared_ptr<const MadeVariant> made = variants_->Get(variant);

@@ -11,7 +11,7 @@ namespace ksearch {
 
 absl::StatusOr<std::shared_ptr<const WorkloadCase>> WorkloadCase::Create(
     const v1::Task& task, const v1::Workload& workload, const std::string& task_sha256,
-    const Seed& seed, MadeInputs* made_inputs, OutputJudge* judge) {
+    const Seed& seed, MadeInputs* made_inputs, OutputJudge* judge, const BlobPaths& blobs) {
   const v1::Definition& definition = task.definition();
   auto made = std::shared_ptr<WorkloadCase>(new WorkloadCase);
   made->key_ = absl::StrCat(task_sha256, "/", workload.uuid());
@@ -65,8 +65,8 @@ absl::StatusOr<std::shared_ptr<const WorkloadCase>> WorkloadCase::Create(
         }
         generator = MakeMadeGenerator(variants, made_tensors, made->tensors_.back().bytes);
       } else {
-        ASSIGN_OR_RETURN(generator,
-                         MakeInputGenerator(definition, workload, tensor, *recipe->second, seed));
+        ASSIGN_OR_RETURN(generator, MakeInputGenerator(definition, workload, tensor,
+                                                       *recipe->second, seed, blobs));
       }
       ++made_tensors;
       const bool on_host = task.device() != v1::DEVICE_CLASS_CUDA || generator->random() == nullptr;

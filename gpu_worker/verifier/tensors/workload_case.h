@@ -31,11 +31,13 @@ struct TensorArgument {
 class WorkloadCase {
  public:
   // `made` makes the inputs of a workload that says so, `judge` judges outputs of a task that says
-  // so; both are used as long as the case; null: there is no such program. INVALID_ARGUMENT names
-  // the workload and what is wrong with it; errors of `made` are returned as they are.
+  // so; both are used as long as the case; null: there is no such program. `blobs` are those of its
+  // recorded inputs. INVALID_ARGUMENT names the workload and what is wrong with it; errors of
+  // `made` are returned as they are; FAILED_PRECONDITION: a blob is not there.
   static absl::StatusOr<std::shared_ptr<const WorkloadCase>> Create(
       const v1::Task& task, const v1::Workload& workload, const std::string& task_sha256,
-      const Seed& seed, MadeInputs* made = nullptr, OutputJudge* judge = nullptr);
+      const Seed& seed, MadeInputs* made = nullptr, OutputJudge* judge = nullptr,
+      const BlobPaths& blobs = {});
 
   // What the program that makes the workload's inputs is called with: the seed of a variant, the
   // axes and the scalars as inputs, and the workload's input tensors as outputs.

@@ -14,6 +14,10 @@
 namespace ksearch {
 namespace {
 
+// A workload is large if one set of its tensors takes more than one of so many parts of the memory
+// for rotated sets.
+constexpr int64_t kLargeShare = 4;
+
 std::string SeedText(const Seed& seed) { return absl::StrCat("/", seed.high, ".", seed.low); }
 
 }  // namespace
@@ -27,7 +31,7 @@ Bench::Bench(RunnerStarter& starter, BufferSetsFactory allocate, const Clock& cl
       }),
       clock_(clock),
       options_(std::move(options)),
-      input_maker_(starter, clock),
+      input_maker_(starter, clock, options_.gpu.has_value() ? allocate_ : BufferSetsFactory()),
       judge_(starter, clock),
       screening_seeds_(kScreeningSeeds, kJobsPerScreeningSeed, Rng(RandomUint64())),
       cases_(kCaseCacheBytes),
@@ -50,10 +54,19 @@ absl::StatusOr<std::shared_ptr<const WorkloadCase>> Bench::Case(const v1::Task& 
                                                                 const Seed& seed) {
   const std::string key = absl::StrCat(task_sha256, "/", workload.uuid(), SeedText(seed));
   if (auto found = cases_.Find(key)) return found;
-  ASSIGN_OR_RETURN(std::shared_ptr<const WorkloadCase> made,
-                   WorkloadCase::Create(task, workload, task_sha256, seed, &input_maker_, &judge_));
+  ASSIGN_OR_RETURN(
+      std::shared_ptr<const WorkloadCase> made,
+      WorkloadCase::Create(task, workload, task_sha256, seed, &input_maker_, &judge_, blobs_));
   if (screening_seeds_.Contains(seed)) cases_.Insert(key, made, made->pool_bytes());
+  MakeRoomFor(*made);
   return made;
+}
+
+void Bench::MakeRoomFor(const WorkloadCase& workload) {
+  if (workload.footprint_bytes() <= options_.max_rotation_bytes / kLargeShare) return;
+  const std::string own = absl::StrCat(workload.key(), "/");
+  buffers_.EraseIf([&own](const std::string& key) { return !absl::StartsWith(key, own); });
+  oracle_.DropCache();
 }
 
 Seed Bench::DrawScreeningSeed() {

@@ -58,6 +58,8 @@ class Bench {
   // later jobs is dropped and it is asked again.
   Bench(RunnerStarter& starter, BufferSetsFactory allocate, const Clock& clock, Options options);
 
+  // From now on recorded inputs of cases come from these files.
+  void UseBlobs(BlobPaths blobs) { blobs_ = std::move(blobs); }
   absl::StatusOr<std::shared_ptr<const WorkloadCase>> Case(const v1::Task& task,
                                                            const std::string& task_sha256,
                                                            const v1::Workload& workload,
@@ -109,6 +111,9 @@ class Bench {
   Seed DrawScreeningSeed();
 
  private:
+  // What is kept for other workloads goes if this one is large: programs take memory of their own,
+  // and nobody could give them back what lies here.
+  void MakeRoomFor(const WorkloadCase& workload);
   absl::StatusOr<std::shared_ptr<BufferSets>> Allocate(
       const BufferSetsFactory& allocate, const std::shared_ptr<const WorkloadCase>& workload,
       int sets);
@@ -117,6 +122,7 @@ class Bench {
   const BufferSetsFactory allocate_;
   const Clock& clock_;
   const Options options_;
+  BlobPaths blobs_;
   InputMaker input_maker_;  // cases hold on to it, and to the next
   ProgramJudge judge_;
   SeedPool screening_seeds_;

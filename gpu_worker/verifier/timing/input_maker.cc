@@ -45,12 +45,13 @@ class InputMaker::Variants final : public MadeVariants {
   const std::shared_ptr<const WorkloadCase> maker_;
 };
 
-InputMaker::InputMaker(RunnerStarter& starter, const Clock& clock)
-    : function_(starter, clock, kEntry) {}
+InputMaker::InputMaker(RunnerStarter& starter, const Clock& clock, BufferSetsFactory on_device)
+    : function_(starter, clock, kEntry, std::move(on_device)) {}
 
 void InputMaker::Use(const v1::Artifact& reference) {
   MutexLock lock(&mutex_);
   fault_ = absl::OkStatus();
+  last_ = nullptr;
   function_.Use(reference);
 }
 
@@ -85,6 +86,7 @@ std::shared_ptr<const MadeVariant> InputMaker::Get(const std::shared_ptr<const W
   MutexLock lock(&mutex_);
   const std::string key = KeyOf(*maker, variant);
   if (auto found = made_.Find(key)) return found;
+  if (fault_.ok() && last_ != nullptr && last_key_ == key) return last_;
   absl::StatusOr<std::shared_ptr<const MadeVariant>> made =
       fault_.ok() ? Make(maker, variant) : fault_;
   if (!made.ok()) {
@@ -100,12 +102,10 @@ std::shared_ptr<const MadeVariant> InputMaker::Get(const std::shared_ptr<const W
 
 absl::StatusOr<std::shared_ptr<const MadeVariant>> InputMaker::Make(
     const std::shared_ptr<const WorkloadCase>& maker, int64_t variant) {
-  ASSIGN_OR_RETURN(const auto outputs, function_.Call(maker, variant));
-  MadeVariant made;
-  for (int i = 0; i < maker->outputs(); ++i) {
-    made.push_back(outputs->output(static_cast<size_t>(i)));
-  }
-  return std::make_shared<const MadeVariant>(std::move(made));
+  ASSIGN_OR_RETURN(MadeVariant made, function_.Call(maker, variant));
+  last_key_ = KeyOf(*maker, variant);
+  last_ = std::make_shared<const MadeVariant>(std::move(made));
+  return last_;
 }
 
 }  // namespace ksearch

@@ -13,6 +13,7 @@
 #include "common/mutex.h"
 #include "gpu_worker/verifier/byte_lru.h"
 #include "gpu_worker/verifier/dialogue/runner_starter.h"
+#include "gpu_worker/verifier/tensors/buffer_sets.h"
 #include "gpu_worker/verifier/tensors/made_inputs.h"
 #include "gpu_worker/verifier/timing/trusted_function.h"
 #include "proto/runner.pb.h"
@@ -26,7 +27,8 @@ namespace ksearch {
 // inputs has nothing else to do.
 class InputMaker final : public MadeInputs {
  public:
-  InputMaker(RunnerStarter& starter, const Clock& clock);
+  // `on_device` as TrustedFunction has it.
+  InputMaker(RunnerStarter& starter, const Clock& clock, BufferSetsFactory on_device);
 
   // From now on inputs are those of this program, an artifact that was checked elsewhere; what
   // failed before is forgotten. Cases of another task must not be asked for inputs any more.
@@ -51,6 +53,9 @@ class InputMaker final : public MadeInputs {
   TrustedFunction function_ ABSL_GUARDED_BY(mutex_);
   absl::Status fault_ ABSL_GUARDED_BY(mutex_);
   ByteLru<const MadeVariant> made_ ABSL_GUARDED_BY(mutex_){int64_t{1} << 30};
+  // The one made last, however large: its tensors are asked for one by one.
+  std::string last_key_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<const MadeVariant> last_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace ksearch

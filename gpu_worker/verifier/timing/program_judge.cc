@@ -85,8 +85,8 @@ absl::Status ProgramJudge::Ask(const WorkloadCase& workload, int64_t variant,
   ASSIGN_OR_RETURN(std::vector<std::vector<std::byte>> made, outputs.ToHost());
   for (std::vector<std::byte>& output : made) tensors.push_back(std::move(output));
   held_->Set(std::move(tensors));
-  ASSIGN_OR_RETURN(const auto said, function_.Call(judging_, 0));
-  const std::vector<std::byte>& bytes = said->output(0);
+  ASSIGN_OR_RETURN(const MadeVariant said, function_.Call(judging_, 0));
+  const std::vector<std::byte>& bytes = said[0];
   if (bytes[0] != kRight && bytes[0] != kWrong) {
     return TaskFault(absl::StrCat(kEntry, " gives no verdict on workload ", workload.uuid()));
   }

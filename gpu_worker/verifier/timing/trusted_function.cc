@@ -1,11 +1,12 @@
 #include "gpu_worker/verifier/timing/trusted_function.h"
 
 #include <algorithm>
-#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
 #include "gpu_worker/verifier/dialogue/trusted_ending.h"
+#include "gpu_worker/verifier/harness_constants.h"
 #include "gpu_worker/verifier/host/memfd_buffer_sets.h"
 
 namespace ksearch {
@@ -22,20 +23,29 @@ void TrustedFunction::Use(const v1::Artifact& program) {
   if (!same) Stop();
 }
 
-absl::StatusOr<std::shared_ptr<const HostOutputs>> TrustedFunction::Call(
+bool TrustedFunction::IsOnDevice(const WorkloadCase& workload) const {
+  return on_device_ != nullptr && workload.outputs() <= kMostDeviceOutputs;
+}
+
+absl::StatusOr<MadeVariant> TrustedFunction::Call(
     const std::shared_ptr<const WorkloadCase>& workload, int64_t variant) {
   RETURN_IF_ERROR(Prepare(workload));
   const WorkloadSession::Batch batch =
       session_->Run({{0, variant}}, WorkloadSession::Mode::kReference, {}, kLimits);
   if (!batch.ending.passed()) return Broken(*workload, batch.ending);
   ASSIGN_OR_RETURN(const std::shared_ptr<const SavedOutputs> outputs, session_->Outputs(0));
-  return std::static_pointer_cast<const HostOutputs>(outputs);
+  return outputs->ToHost();
 }
 
 absl::Status TrustedFunction::Prepare(const std::shared_ptr<const WorkloadCase>& workload) {
+  const bool on_device = IsOnDevice(*workload);
+  if (linked_on_device_ != on_device) Stop();
   if (link_ == nullptr) {
     ASSIGN_OR_RETURN(const ProgramImage program, ProgramImage::Open(program_));
-    ASSIGN_OR_RETURN(link_, starter_.StartOnHost(program, RunnerStarter::TrustedLimits()));
+    const v1::Limits limits = RunnerStarter::TrustedLimits();
+    ASSIGN_OR_RETURN(
+        link_, on_device ? starter_.Start(program, limits) : starter_.StartOnHost(program, limits));
+    linked_on_device_ = on_device;
     const absl::Duration load_time = std::max(kTrustedCallTime, program.load_time());
     const Ending loaded = link_->Load(program, clock_.SteadyNow() + load_time, entry_);
     if (!loaded.passed()) return Broken(*workload, loaded);
@@ -43,7 +53,8 @@ absl::Status TrustedFunction::Prepare(const std::shared_ptr<const WorkloadCase>&
   if (mapped_ == workload) return absl::OkStatus();
   mapped_.reset();
   session_.reset();
-  ASSIGN_OR_RETURN(std::shared_ptr<BufferSets> buffers, MemfdBufferSets::Create(workload, 1));
+  ASSIGN_OR_RETURN(std::shared_ptr<BufferSets> buffers,
+                   on_device ? on_device_(workload, 1) : MemfdBufferSets::Create(workload, 1));
   session_ = std::make_unique<WorkloadSession>(*link_, workload, std::move(buffers), clock_,
                                                workload->seed().low);
   if (const Ending mapped = session_->Map(1, kLimits); !mapped.passed()) {

@@ -4,25 +4,30 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "common/clock.h"
 #include "gpu_worker/verifier/dialogue/runner_starter.h"
 #include "gpu_worker/verifier/dialogue/workload_session.h"
-#include "gpu_worker/verifier/host/host_outputs.h"
+#include "gpu_worker/verifier/tensors/buffer_sets.h"
+#include "gpu_worker/verifier/tensors/made_inputs.h"
 #include "proto/runner.pb.h"
 
 namespace ksearch {
 
 // A function of a task's reference beside its entry: called in a runner of its own, sandboxed like
-// any, on processors whatever the task's device, stopped between its calls. What it gives goes from
-// its memory into this process. Thread-compatible.
+// any, stopped between its calls. What it gives goes from its memory into this process.
+// Thread-compatible.
 class TrustedFunction {
  public:
-  // `entry` is the function's name.
-  TrustedFunction(RunnerStarter& starter, const Clock& clock, absl::string_view entry)
-      : starter_(starter), clock_(clock), entry_(entry) {}
+  // `entry` is the function's name. It is called on processors whatever the task's device; with
+  // `on_device`, which allocates that device's memory, on the device, unless it gives more tensors
+  // than the device's buffers have (kMostDeviceOutputs).
+  TrustedFunction(RunnerStarter& starter, const Clock& clock, absl::string_view entry,
+                  BufferSetsFactory on_device = nullptr)
+      : starter_(starter), clock_(clock), entry_(entry), on_device_(std::move(on_device)) {}
 
   // From now on the function of this program, an artifact that was checked elsewhere.
   void Use(const v1::Artifact& program);
@@ -30,10 +35,11 @@ class TrustedFunction {
   // The outputs of a call on one input variant. The runner is started, and the workload mapped,
   // when that is needed: not again as long as it is the same object. A TaskFault if the function
   // fails, which ends its runner; else trouble of the machine.
-  absl::StatusOr<std::shared_ptr<const HostOutputs>> Call(
-      const std::shared_ptr<const WorkloadCase>& workload, int64_t variant);
+  absl::StatusOr<MadeVariant> Call(const std::shared_ptr<const WorkloadCase>& workload,
+                                   int64_t variant);
 
  private:
+  bool IsOnDevice(const WorkloadCase& workload) const;
   absl::Status Prepare(const std::shared_ptr<const WorkloadCase>& workload);
   absl::Status Broken(const WorkloadCase& workload, const Ending& ending);
   void Stop();
@@ -41,8 +47,10 @@ class TrustedFunction {
   RunnerStarter& starter_;
   const Clock& clock_;
   const std::string entry_;
+  const BufferSetsFactory on_device_;
   v1::Artifact program_;
   std::unique_ptr<RunnerLink> link_;
+  bool linked_on_device_ = false;
   std::shared_ptr<const WorkloadCase> mapped_;  // in session_
   std::unique_ptr<WorkloadSession> session_;
 };

@@ -208,6 +208,19 @@ TEST(EvaluationJob, NamesNoMoreWorkloadsThanAJobMayHave) {
               HasSubstr("workload_uuids: names 1025 workloads of task 't'"));
 }
 
+TEST(EvaluationJob, OnlyTasksOfSuitesHaveAClockOfTheirOwn) {
+  v1::EvaluateRequest request;
+  request.set_kind(v1::JOB_KIND_SCREEN);
+  *request.mutable_sources() = Program("candidate");
+  request.mutable_plan()->set_suite_clock(true);
+  v1::Task task = SomeTask();
+  EXPECT_THAT(EvaluationJob(task, request).status().ToString(), HasSubstr("plan.suite_clock"));
+  task.mutable_suite_clock()->set_calls(10);
+  const auto spec = EvaluationJob(task, request);
+  ASSERT_TRUE(spec.ok()) << spec.status();
+  EXPECT_TRUE(spec->plan().suite_clock());
+}
+
 TEST(EvaluationJob, WhatNobodyCanDoIsSaidWithWhatItTakes) {
   v1::JobSpec spec;
   spec.mutable_candidate()->set_language(v1::LANGUAGE_CUDA);

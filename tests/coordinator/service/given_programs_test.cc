@@ -60,6 +60,35 @@ TEST(GivenProgramsTest, NamesAndOwnFormsBecomeProgramsOfTheTask) {
   EXPECT_FALSE(plain.has_rival());
 }
 
+TEST(GivenProgramsTest, WhatHasCudaCompiledMayTakeLongerUnlessTheRequestSaysHowLong) {
+  v1::EvaluateRequest request;
+  v1::Sources& sources = *request.mutable_sources();
+  sources.set_language(v1::LANGUAGE_PYTHON);
+  *sources.add_files() = File("kernel.py");
+  ASSERT_TRUE(ReadPrograms(Solutions(), &request).ok());
+  EXPECT_FALSE(request.limits().has_build_time());
+  *sources.add_files() = File("parts/kernel.cu");
+  ASSERT_TRUE(ReadPrograms(Solutions(), &request).ok());
+  EXPECT_EQ(request.limits().build_time().seconds(), 300);
+  request.mutable_limits()->mutable_build_time()->set_seconds(20);
+  ASSERT_TRUE(ReadPrograms(Solutions(), &request).ok());
+  EXPECT_EQ(request.limits().build_time().seconds(), 20);
+
+  v1::EvaluateRequest inlined;
+  inlined.mutable_sources()->set_language(v1::LANGUAGE_PYTHON);
+  *inlined.mutable_sources()->add_files() = File("kernel.py");
+  inlined.mutable_sources()->mutable_files(0)->set_content(
+      "from torch.utils.cpp_extension import load_inline\n");
+  ASSERT_TRUE(ReadPrograms(Solutions(), &inlined).ok());
+  EXPECT_EQ(inlined.limits().build_time().seconds(), 300);
+
+  v1::EvaluateRequest native;
+  native.mutable_sources()->set_language(v1::LANGUAGE_CUDA);
+  *native.mutable_sources()->add_files() = File("kernel.cu");
+  ASSERT_TRUE(ReadPrograms(Solutions(), &native).ok());
+  EXPECT_FALSE(native.limits().has_build_time());
+}
+
 TEST(GivenProgramsTest, BothOrAnUnknownNameIsRefused) {
   v1::EvaluateRequest both;
   both.set_solution_name("known");

@@ -1,11 +1,17 @@
 // While tokens are in use, a worker touches its own worker_id, leases and tasks, and nobody else's.
+#include <stdlib.h>
+
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
+#include "common/blob_folder.h"
+#include "common/digest.h"
 #include "common/identity.h"
 #include "common/log.h"
 #include "common/protocol_version.h"
@@ -106,7 +112,8 @@ class WorkerOwnershipTest : public ::testing::Test {
     std::optional<absl::Status> status;
     gateway_->ReadBlob(
         task,
-        [&](const absl::StatusOr<std::string>& blob) {
+        [&](const absl::StatusOr<WorkerGateway::Blob>& blob) {
+          if (blob.ok()) read_ = std::string(blob->view());
           MutexLock lock(&mu);
           status = blob.status();
           done.NotifyAll();
@@ -117,6 +124,7 @@ class WorkerOwnershipTest : public ::testing::Test {
     return *status;
   }
 
+  std::string read_;  // by Read
   const WorkerIdentity one_{"t1", ""};
   const WorkerIdentity two_{"t2", ""};
   const std::string task_ = std::string(64, 'a');
@@ -206,6 +214,31 @@ TEST_F(WorkerOwnershipTest, ACertificateIsOfOneWorkerIdAndAWorkerIdOfOneKey) {
   identity.pool = "spot";
   EXPECT_TRUE(absl::IsPermissionDenied(Join("w1", &other_, identity))) << "the hello names no pool";
   EXPECT_GE(refused.size(), 4u);
+}
+
+TEST_F(WorkerOwnershipTest, RecordedInputsAreReadByWhoeverHasALeaseOfTheirTask) {
+  std::string folder = (std::filesystem::temp_directory_path() / "ksearch-inputs-XXXXXX").string();
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  const auto remove = absl::MakeCleanup([&] { std::filesystem::remove_all(folder); });
+  const auto inputs = *BlobFolder::Open(folder);
+  const std::string name = Sha256Hex("values");
+  ASSERT_TRUE(inputs->Put(name, "values").ok());
+  v1::Task task;
+  task.add_workloads()->add_inputs()->mutable_recorded()->set_sha256(name);
+  WorkerGateway::Options options = Slow();
+  options.inputs = inputs.get();
+  gateway_ = std::make_unique<WorkerGateway>(options, &store_, &clock_);
+  ASSERT_TRUE(Join("w1", &link_, one_).ok());
+  ASSERT_TRUE(store_.PutBlob(task_, task.SerializeAsString()).ok());
+  Submit(task_);
+  ASSERT_EQ(link_.offers.size(), 1u);
+  ASSERT_TRUE(Join("w2", &other_, two_).ok());
+  EXPECT_TRUE(Read(name, one_).ok());
+  EXPECT_EQ(read_, "values");
+  EXPECT_TRUE(absl::IsPermissionDenied(Read(name, two_)));
+  EXPECT_TRUE(Read(name, {}).ok()) << "no tokens in use";
+  EXPECT_TRUE(absl::IsPermissionDenied(Read(Sha256Hex("others"), one_)));
+  gateway_.reset();
 }
 
 TEST_F(WorkerOwnershipTest, EndOfATokenEndsItsSessionsAndFreesItsWorkerIds) {

@@ -10,7 +10,10 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "common/blob_folder.h"
+#include "common/digest.h"
 #include "common/textproto.h"
+#include "coordinator/suites/recorded_blobs.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -73,7 +76,7 @@ class FlashInferSuiteTest : public testing::Test {
     config.set_kind("flashinfer");
     config.set_path(root_.string());
     config.set_device(v1::DEVICE_CLASS_CPU);
-    auto suite = MakeFlashInferSuite(config);
+    auto suite = MakeFlashInferSuite(config, nullptr);
     EXPECT_TRUE(suite.ok()) << suite.status();
     return *std::move(suite);
   }
@@ -114,6 +117,41 @@ TEST_F(FlashInferSuiteTest, DefinitionWithItsLinesIsATask) {
   EXPECT_EQ(summary.held_out_workloads(), 1);
   EXPECT_THAT(summary.tags(), ElementsAre("status:verified"));
   EXPECT_EQ(summary.left_out_size(), 0);
+}
+
+TEST_F(FlashInferSuiteTest, LargeRecordedTensorsAreBlobsThatAreKeptAsTheTaskIsLoaded) {
+  const auto folder = *BlobFolder::Open((root_ / "kept").string());
+  RecordedBlobs blobs(folder.get());
+  constexpr int64_t kElements = kMaxInlineTensorBytes / 4 + 1;
+  const std::string bytes(static_cast<size_t>(kElements * 4), '\x01');
+  const std::string header = absl::StrCat(R"({"indptr":{"dtype":"I32","shape":[)", kElements,
+                                          R"(],"data_offsets":[0,)", kElements * 4, "]}}");
+  std::string length(8, '\0');
+  length[0] = static_cast<char>(header.size());
+  Write("blob/large.safetensors", length + header + bytes);
+  std::string line = Line("double", "a", "large.safetensors");
+  line.replace(line.find("\"len_indptr\": 2"), 15, absl::StrCat("\"len_indptr\": ", kElements));
+  Write("workloads/double.jsonl", line + Line("double", "b", "good.safetensors"));
+  v1::SuiteConfig config;
+  config.set_path(root_.string());
+  const auto suite = MakeFlashInferSuite(config, &blobs);
+  ASSERT_TRUE(suite.ok()) << suite.status();
+  EXPECT_EQ((*suite)->List()[0].error(), "");
+  EXPECT_FALSE(folder->Has(Sha256Hex(bytes))) << "a list copies nothing";
+  const auto task = (*suite)->Load("double");
+  ASSERT_TRUE(task.ok()) << task.status();
+  const v1::RecordedRecipe& recorded = task->workloads(0).inputs(1).recorded();
+  EXPECT_EQ(recorded.sha256(), Sha256Hex(bytes));
+  EXPECT_EQ(recorded.bytes(), kElements * 4);
+  EXPECT_EQ(recorded.values(), "");
+  EXPECT_TRUE(folder->Has(recorded.sha256()));
+  EXPECT_EQ(task->workloads(1).inputs(1).recorded().values().size(), 8u);
+  // Where there is no place for blobs it travels with its task.
+  EXPECT_EQ(Suite()->Load("double")->workloads(0).inputs(1).recorded().values(), bytes);
+  // Another content is another task.
+  Write("blob/large.safetensors", length + header + std::string(bytes.size(), '\x02'));
+  EXPECT_NE((*suite)->Load("double")->workloads(0).inputs(1).recorded().sha256(),
+            recorded.sha256());
 }
 
 TEST_F(FlashInferSuiteTest, OnlyWorkloadIsAlsoHeldOut) {
@@ -180,7 +218,7 @@ class FlashInferSolutionsTest : public testing::Test {
     v1::SuiteConfig config;
     config.set_path(Path(""));
     config.set_device(v1::DEVICE_CLASS_CPU);
-    auto suite = MakeFlashInferSuite(config);
+    auto suite = MakeFlashInferSuite(config, nullptr);
     EXPECT_TRUE(suite.ok()) << suite.status();
     suite_ = *std::move(suite);
   }
@@ -268,7 +306,7 @@ TEST(FlashInferDataSetTest, EveryDefinitionAndLineIsAccountedFor) {
   if (root == nullptr) GTEST_SKIP() << "KSEARCH_FLASHINFER_TRACE is not set";
   v1::SuiteConfig config;
   config.set_path(root);
-  const auto suite = MakeFlashInferSuite(config);
+  const auto suite = MakeFlashInferSuite(config, nullptr);
   ASSERT_TRUE(suite.ok()) << suite.status();
   const auto listed = (*suite)->List();
   EXPECT_GE(listed.size(), 156U);

@@ -132,6 +132,18 @@ TEST_F(GpuModeSuiteTest, FoldersAreNamedAsTheirSetsSay) {
   EXPECT_THAT(std::string(Suite()->Load("rows_v").status().message()), HasSubstr("rows_v2"));
 }
 
+TEST_F(GpuModeSuiteTest, ClockIsThatOfTheProblemsEvaluator) {
+  Describe(v1::OUTCOME_PASSED, kDescription);
+  auto task = Suite()->Load("rows_v2");
+  ASSERT_TRUE(task.ok()) << task.status();
+  EXPECT_EQ(task->suite_clock().flush_bytes(), 0);
+  EXPECT_EQ(task->suite_clock().calls(), 100);
+  Write("problems/small/eval.py", "        clear_l2_cache()\n");
+  task = Suite()->Load("rows_v2");
+  ASSERT_TRUE(task.ok()) << task.status();
+  EXPECT_EQ(task->suite_clock().flush_bytes(), int64_t{256} << 20);
+}
+
 TEST_F(GpuModeSuiteTest, OneFolderIsASuite) {
   const auto suite = Make(root_ / "problems/small/rows_py");
   ASSERT_TRUE(suite.ok()) << suite.status();
@@ -171,9 +183,9 @@ TEST_F(GpuModeSuiteTest, DescribedProblemIsATask) {
   }
   EXPECT_EQ(files.size(), 4u);
   EXPECT_EQ(files["reference.py"], "# reference\n");
-  EXPECT_THAT(files["kernel.py"],
-              AllOf(HasSubstr("def make_inputs("), HasSubstr("def run("), HasSubstr("def placed("),
-                    HasSubstr("_REFERENCE = True"), Not(HasSubstr("@SPEC@"))));
+  EXPECT_THAT(files["kernel.py"], AllOf(HasSubstr("def make_inputs("), HasSubstr("run = _entry()"),
+                                        HasSubstr("def placed("), HasSubstr("_REFERENCE = True"),
+                                        Not(HasSubstr("@SPEC@"))));
 }
 
 TEST_F(GpuModeSuiteTest, SubmissionsStayAsTheyAreAndSeeNoReference) {

@@ -22,7 +22,7 @@ class LeaseRunnerTest : public ::testing::Test {
 
   void StartRunner(int slots) {
     runner_ = std::make_unique<LeaseRunner>(
-        slots, "w1", executor_, tasks_, held_,
+        slots, "w1", executor_, tasks_, inputs_, held_,
         [this](const v1::RecordResultRequest& request, std::string* why) {
           if (!keep_error_.empty()) {
             *why = keep_error_;
@@ -66,6 +66,12 @@ class LeaseRunnerTest : public ::testing::Test {
   FakeExecutor executor_;
   HeldLeases held_{2};
   TaskCache tasks_;
+  std::unique_ptr<BlobFolder> folder_ = *BlobFolder::Open(testing::TempDir() + "/ksearch-inputs");
+  TaskInputs inputs_{folder_.get(),
+                     [](const std::string&, int64_t, const TaskInputs::Take&) {
+                       return absl::NotFoundError("no blob");
+                     },
+                     0};
   std::unique_ptr<LeaseRunner> runner_;
 };
 
@@ -116,6 +122,22 @@ TEST_F(LeaseRunnerTest, JobWhoseIdIsNotItsContentIsReturned) {
   ASSERT_TRUE(Eventually([&] { return !Returned().empty(); }));
   EXPECT_NE(Returned().find("job_id does not match"), std::string::npos);
   EXPECT_EQ(executor_.started(), 0);
+}
+
+TEST_F(LeaseRunnerTest, AnInputThatIsNotThereReturnsTheLease) {
+  v1::Task task = SomeTask();
+  task.add_workloads()->add_inputs()->mutable_recorded()->set_sha256(std::string(64, 'a'));
+  TaskCache tasks([&](const std::string&) { return task.SerializeAsString(); });
+  v1::JobOffer offer = Offer("l1");
+  offer.mutable_spec()->set_task_sha256(TaskDigest(task));
+  offer.set_job_id(JobId(offer.spec()));
+  runner_ = std::make_unique<LeaseRunner>(
+      1, "w1", executor_, tasks, inputs_, held_,
+      [](const v1::RecordResultRequest&, std::string*) { return true; });
+  Give(offer);
+  EXPECT_TRUE(Eventually([&] { return !Returned().empty(); }));
+  EXPECT_NE(Returned().find("fetching input aaaa"), std::string::npos) << Returned();
+  runner_.reset();
 }
 
 TEST_F(LeaseRunnerTest, UnknownTaskReturnsTheLease) {

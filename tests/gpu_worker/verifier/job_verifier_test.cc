@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/identity.h"
 #include "common/textproto.h"
+#include "gpu_worker/verifier/harness_constants.h"
 #include "gpu_worker/verifier/host/memfd_buffer_sets.h"
 #include "tests/fakes/plain_sandbox.h"
 #include "tests/gpu_worker/verifier/matmul_task.h"
@@ -22,6 +23,7 @@ namespace {
 using ::testing::Gt;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Lt;
 using ::testing::Not;
 using ::testing::SizeIs;
 
@@ -29,11 +31,12 @@ using ::testing::SizeIs;
 // buffer sets low.
 class Verifier {
  public:
-  explicit Verifier(std::function<HostPeaks()> measure_host = nullptr)
+  explicit Verifier(std::function<HostPeaks()> measure_host = nullptr,
+                    int64_t oracle_cache_bytes = kOracleCacheBytes)
       : starter_(sandbox_, std::string(std::getenv("KSEARCH_BIN_DIR")) + "/ksearch-runner", {},
                  Clock::Real()),
-        bench_(starter_, MemfdBufferSets::Create, Clock::Real(), Options(std::move(measure_host))) {
-  }
+        bench_(starter_, MemfdBufferSets::Create, Clock::Real(),
+               Options(std::move(measure_host), oracle_cache_bytes)) {}
 
   v1::Verdict Verify(const v1::VerifierRequest& request) {
     JobVerifier verifier(bench_, [](const v1::VerifierReply::Progress&) {});
@@ -48,8 +51,10 @@ class Verifier {
   }
 
  private:
-  static Bench::Options Options(std::function<HostPeaks()> measure_host) {
+  static Bench::Options Options(std::function<HostPeaks()> measure_host,
+                                int64_t oracle_cache_bytes) {
     Bench::Options options;
+    options.oracle_cache_bytes = oracle_cache_bytes;
     options.measure_host = std::move(measure_host);
     options.last_level_cache_bytes = 256 << 10;
     return options;
@@ -128,6 +133,51 @@ TEST(JobVerifierTest, RuleOfTheSuiteIsJudgedBesideTheTolerance) {
   EXPECT_EQ(verdict.workloads(0).suite_verdict().passed(), 5);
   verdict = check("crash", 1e-3, 1e-3);
   EXPECT_FALSE(verdict.workloads(0).has_suite_verdict());
+}
+
+TEST(JobVerifierTest, ClockOfTheSuiteIsReadBesideKsearchsOwnWhereItIsAskedFor) {
+  Verifier verifier;
+  v1::VerifierRequest request = ScreenRequest("honest");
+  v1::SuiteClock* const clock = request.mutable_task()->mutable_suite_clock();
+  clock->set_warm_up_calls(2);
+  clock->set_calls(7);
+  clock->set_variants(3);
+  clock->set_flush_bytes(1 << 20);
+  clock->set_copies_inputs(true);
+  clock->set_waits(true);
+  request.set_task_sha256(TaskDigest(request.task()));
+  v1::Verdict verdict = verifier.Verify(request);
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
+  ASSERT_THAT(verdict.workloads(), SizeIs(2));
+  EXPECT_FALSE(verdict.workloads(0).has_suite_time());
+  request.mutable_job()->mutable_plan()->set_suite_clock(true);
+  verdict = verifier.Verify(request);
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
+  ASSERT_THAT(verdict.workloads(), SizeIs(2));
+  for (const v1::WorkloadResult& workload : verdict.workloads()) {
+    EXPECT_EQ(workload.suite_time().calls(), 21);
+    EXPECT_THAT(workload.suite_time().mean_us(), Gt(workload.candidate().median_us() / 20));
+    EXPECT_THAT(workload.suite_time().mean_us(), Lt(workload.candidate().median_us() * 20));
+  }
+}
+
+TEST(JobVerifierTest, AnswersThatAreHeldAtOnceFitIntoWhatIsKept) {
+  Verifier verifier({}, /*oracle_cache_bytes=*/1);
+  v1::VerifierRequest request = ScreenRequest("honest");
+  request.mutable_job()->set_kind(v1::JOB_KIND_CHECK);
+  v1::SuiteRule* const rule = request.mutable_task()->mutable_suite_rule();
+  rule->set_rule(v1::SuiteRule::TORCH_ALLCLOSE);
+  rule->set_atol(1e-3);
+  rule->set_trials(5);
+  request.set_task_sha256(TaskDigest(request.task()));
+  v1::Verdict verdict = verifier.Verify(request);
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
+  // The gate's answers are always there.
+  EXPECT_EQ(verdict.workloads(0).suite_verdict().trials(), 2);
+  request.mutable_job()->set_kind(v1::JOB_KIND_SCREEN);
+  verdict = verifier.Verify(request);
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
+  EXPECT_THAT(verdict.workloads(0).candidate().median_us(), Gt(0));
 }
 
 TEST(JobVerifierTest, ABaselineJobTimesTheBaselineAlone) {

@@ -19,7 +19,8 @@ using ::testing::HasSubstr;
 constexpr Seed kSeed = {1, 2};
 
 std::unique_ptr<InputGenerator> Make(v1::DType dtype, int64_t extent, const char* recipe_text,
-                                     const Seed& seed = kSeed, absl::Status* status = nullptr) {
+                                     const Seed& seed = kSeed, absl::Status* status = nullptr,
+                                     const BlobPaths& blobs = {}) {
   v1::Definition definition;
   definition.add_axes()->set_name("n");
   definition.add_axes()->set_name("total");
@@ -38,7 +39,7 @@ std::unique_ptr<InputGenerator> Make(v1::DType dtype, int64_t extent, const char
   v1::InputRecipe recipe;
   CHECK_OK(ParseTextproto(recipe_text, "recipe", &recipe));
   absl::StatusOr<std::unique_ptr<InputGenerator>> made =
-      MakeInputGenerator(definition, workload, tensor, recipe, seed);
+      MakeInputGenerator(definition, workload, tensor, recipe, seed, blobs);
   if (status != nullptr) *status = made.status();
   return made.ok() ? *std::move(made) : nullptr;
 }
@@ -225,6 +226,26 @@ TEST(InputGeneratorTest, IndptrOfKeysIsNowhereShorterThanThatOfQueries) {
   for (size_t i = 1; i < 30; ++i) {
     EXPECT_GE(bounds[1][i] - bounds[1][i - 1], bounds[0][i] - bounds[0][i - 1] + 1);
   }
+}
+
+TEST(InputGeneratorTest, RecordedValuesMayLieInAFile) {
+  const std::string path = testing::TempDir() + "/ksearch-recorded-values";
+  CHECK_OK(WriteFileAtomically(path, std::string("\1\0\0\0\2\0\0\0", 8)));
+  const BlobPaths blobs = {{"aa", path}};
+  const char* const recipe = "recorded { sha256: 'aa' bytes: 8 }";
+  const auto generator = Make(v1::DTYPE_INT32, 2, recipe, kSeed, nullptr, blobs);
+  ASSERT_NE(generator, nullptr);
+  EXPECT_EQ(Values(*generator, v1::DTYPE_INT32, 2, 5), (std::vector<double>{1, 2}));
+  const std::byte other[8] = {};
+  EXPECT_FALSE(generator->Matches(5, other));
+  absl::Status status;
+  EXPECT_EQ(Make(v1::DTYPE_INT32, 3, recipe, kSeed, &status, blobs), nullptr);
+  EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+  EXPECT_EQ(Make(v1::DTYPE_INT32, 2, recipe, kSeed, &status), nullptr);
+  EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
+  CHECK_OK(WriteFileAtomically(path, "short"));
+  EXPECT_EQ(Make(v1::DTYPE_INT32, 2, recipe, kSeed, &status, blobs), nullptr);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("5 bytes"));
 }
 
 TEST(InputGeneratorTest, RaisedColumnsStayInEveryVariant) {

@@ -1,0 +1,47 @@
+#ifndef KSEARCH_COORDINATOR_SUITES_RECORDED_BLOBS_H_
+#define KSEARCH_COORDINATOR_SUITES_RECORDED_BLOBS_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "common/blob_folder.h"
+#include "common/mutex.h"
+
+namespace ksearch {
+
+// A part of a file of a suite: the values of one recorded tensor.
+struct FileRange {
+  std::string path;
+  int64_t begin = 0;
+  int64_t bytes = 0;
+};
+
+// Names recorded tensors that are too large to travel with their tasks, and keeps them for workers.
+// Thread-safe.
+class RecordedBlobs {
+ public:
+  // `folder` outlives it.
+  explicit RecordedBlobs(const BlobFolder* folder) : folder_(*folder) {}
+
+  // The SHA-256 of the range. Read anew only if the file has changed since.
+  absl::StatusOr<std::string> NameOf(const FileRange& range);
+  // Copies the range to where workers get it, unless it is there. FAILED_PRECONDITION: the file is
+  // no longer as it was when NameOf gave this name.
+  absl::Status Keep(const std::string& sha256, const FileRange& range);
+
+ private:
+  // Path, size, time of the last change in nanoseconds, begin and bytes.
+  using Key = std::tuple<std::string, int64_t, int64_t, int64_t, int64_t>;
+
+  const BlobFolder& folder_;
+  Mutex mu_;
+  std::map<Key, std::string> names_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_SUITES_RECORDED_BLOBS_H_
