@@ -6,10 +6,13 @@ import glob
 import json
 import math
 import os
+import queue
 import re
+import signal
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
@@ -85,58 +88,112 @@ def ours(options, rows, end):
             future.result()
 
 
+def one_process(options, what, definition, name, log, seconds, gpu=None):
+    """Runs this file for one solution, in a process of its own: what hangs or breaks a GPU costs no other
+    its result. False: it did not end in time."""
+    command = [sys.executable, os.path.abspath(__file__), what, options.dataset, "--rows", options.rows,
+               "--definition", definition, "--name", name]
+    environment = dict(os.environ)
+    if gpu is not None:
+        environment["CUDA_VISIBLE_DEVICES"] = str(gpu)
+    # Whatever it starts has its process group, and ends with it.
+    process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=environment, start_new_session=True)
+    try:
+        process.wait(timeout=max(1, seconds))
+        return True
+    except subprocess.TimeoutExpired:
+        return False
+    finally:
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        process.wait()
+
+
+def build(options, rows, end):
+    """Compiles all solutions at once as upstream does, to where its evaluator finds what it would compile."""
+    todo = [one for one in solutions(options.dataset, options.only) if not rows.has(f"upstream/{one[1]}/")]
+    with concurrent.futures.ThreadPoolExecutor(max(1, (os.cpu_count() or 2) // 3)) as pool:
+        for _ in pool.map(lambda one: one_process(options, "build-one", *one, sys.stdout, end - time.monotonic()), todo):
+            pass
+
+
+def build_one(options):
+    from flashinfer_bench.compile import BuilderRegistry
+    from flashinfer_bench.data import TraceSet
+
+    traces = TraceSet.from_path(options.dataset)
+    solution = next(one for one in traces.solutions[options.definition] if one.name == options.name)
+    start = time.monotonic()
+    runnable = BuilderRegistry.get_instance().build(traces.definitions[options.definition], solution)
+    # A solution in Python that compiles something of its own (flashinfer_dataset.py).
+    module = sys.modules.get(getattr(runnable._callable, "__module__", ""))
+    if hasattr(module, "load"):
+        module.load()
+    print(f"{options.name}: built within {time.monotonic() - start:.0f} s", flush=True)
+
+
 def upstream(options, rows, end):
-    """In a process for each definition: a hanging one costs no other its results."""
-    chosen = {}
-    for definition, name in solutions(options.dataset, options.only):
-        if not rows.has(f"upstream/{name}/"):
-            chosen.setdefault(definition, []).append(name)
-    for definition, names in chosen.items():
-        left = end - time.monotonic()
-        if left < 60:
-            print(f"upstream: no time is left for {definition}")
-            continue
-        print(f"upstream: {definition}: {' '.join(names)}", flush=True)
-        command = [sys.executable, os.path.abspath(__file__), "upstream-one", options.dataset, "--rows",
-                   options.rows, "--definition", definition, "--names", ",".join(names)]
-        log_path = row_files.out_path(f"upstream_{definition[:12]}.log")
-        with open(log_path, "w", encoding="utf-8") as log:
-            try:
-                subprocess.run(command, stdout=log, stderr=subprocess.STDOUT, timeout=left - 5, check=False)
-            except subprocess.TimeoutExpired:
-                print(f"upstream: {definition} did not end in time")
-        with open(log_path, encoding="utf-8", errors="replace") as log:
-            print("".join(log.readlines()[-3:])[:600])
+    todo = [one for one in solutions(options.dataset, options.only) if not rows.has(f"upstream/{one[1]}/")]
+    print(f"upstream: {len(todo)} solutions to judge on {options.gpus} GPUs", flush=True)
+    gpus = queue.Queue()
+    for gpu in range(options.gpus):
+        gpus.put(gpu)
+
+    def one(definition, name):
+        gpu = gpus.get()
+        try:
+            start = time.monotonic()
+            if end - start < 30:
+                print(f"  {name:<36} no time is left", flush=True)
+                return
+            with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as log:
+                in_time = one_process(options, "upstream-one", definition, name, log, end - start - 5, gpu)
+                log.seek(0)
+                text = log.read()
+            took = time.monotonic() - start
+            status = row_files.Rows(options.rows, "key").get(f"upstream/{name}/", {}).get("status")
+            said = "" if status else "did not end in time" if not in_time else "ended without a result: "
+            if said.endswith(": "):
+                said += re.sub(r"\s+", " ", text[-700:])
+            print(f"  {name:<36} {status or '-':<20} {took:6.1f} s  {said}", flush=True)
+        finally:
+            gpus.put(gpu)
+
+    with concurrent.futures.ThreadPoolExecutor(options.gpus) as pool:
+        for future in [pool.submit(one, *each) for each in todo]:
+            future.result()
 
 
 def upstream_one(options, rows):
     from flashinfer_bench.bench import Benchmark, BenchmarkConfig
     from flashinfer_bench.data import TraceSet
 
-    names = options.names.split(",")
-    config = BenchmarkConfig(definitions=[options.definition], solutions=names, profile_baseline=False,
+    name = options.name
+    config = BenchmarkConfig(definitions=[options.definition], solutions=[name], profile_baseline=False,
                              timeout_seconds=400)
     start = time.monotonic()
-    traces = Benchmark(TraceSet.from_path(options.dataset), config).run_all(dump_traces=False)
+    benchmark = Benchmark(TraceSet.from_path(options.dataset), config)
+    traces = benchmark.run_all(dump_traces=False)
     took = round(time.monotonic() - start, 1)
-    found = [trace for trace in traces.traces.get(options.definition, []) if trace.solution in names]
+    found = [trace for trace in traces.traces.get(options.definition, []) if trace.solution == name]
     for trace in found:
         evaluation_ = trace.evaluation
         latency = evaluation_.performance.latency_ms * 1000 if evaluation_.performance else ""
         reason = "" if evaluation_.status.value == "PASSED" else (evaluation_.log or "")[-600:]
-        rows.add(row("upstream", trace.solution, trace.workload.uuid, status=evaluation_.status.value,
-                     latency_us=latency, reason=reason))
-    for name in names:
-        states = {trace.evaluation.status.value for trace in found if trace.solution == name}
-        if states:
-            worst = next((state for state in sorted(states) if state != "PASSED"), "PASSED")
-            rows.add(row("upstream", name, "", status=worst, seconds=took))
+        rows.add(row("upstream", name, trace.workload.uuid, status=evaluation_.status.value, latency_us=latency,
+                     reason=reason))
+    states = {trace.evaluation.status.value for trace in found}
+    if states:
+        worst = next((state for state in sorted(states) if state != "PASSED"), "PASSED")
+        rows.add(row("upstream", name, "", status=worst, seconds=took))
 
 
 def report(options, rows):
     known = {each["key"]: each for each in rows.all()}
     differ = 0
-    print(f"\n{'solution':<36} {'ours':<20} {'upstream':<20} {'workloads':>9} {'ours/upstream':>14} {'least':>6} "
+    print(f"\nSUMMARY: flashinfer\n{'solution':<36} {'ours':<20} {'upstream':<20} {'workloads':>9} {'ours/upstream':>14} {'least':>6} "
           f"{'most':>6} {'own clock':>10}")
     for _, name in solutions(options.dataset, options.only):
         mine, theirs = known.get(f"ours/{name}/", {}), known.get(f"upstream/{name}/", {})
@@ -170,7 +227,8 @@ def report(options, rows):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["ours", "upstream", "upstream-one", "report"])
+    parser.add_argument("what", choices=["ours", "build", "build-one", "upstream", "upstream-one",
+                                                 "report"])
     parser.add_argument("dataset")
     parser.add_argument("--only", default="")
     parser.add_argument("--seconds", type=float, default=560)
@@ -179,12 +237,17 @@ def main():
     parser.add_argument("--jobs", type=int, default=0)
     parser.add_argument("--rows", default=row_files.out_path("flashinfer.jsonl"))
     parser.add_argument("--definition", default="")
-    parser.add_argument("--names", default="")
+    parser.add_argument("--name", default="")
+    parser.add_argument("--share", type=float, default=1)
     options = parser.parse_args()
-    end = time.monotonic() + options.seconds - options.spent - 5
+    end = time.monotonic() + options.share * options.seconds - options.spent - 5
     rows = row_files.Rows(options.rows, "key")
     if options.what == "ours":
         ours(options, rows, end)
+    elif options.what == "build":
+        build(options, rows, end)
+    elif options.what == "build-one":
+        build_one(options)
     elif options.what == "upstream":
         upstream(options, rows, end)
     elif options.what == "upstream-one":

@@ -4,16 +4,18 @@
 # solution on every workload.
 #   tests/gpu/suites/flashinfer.sh PACK [--side ours|upstream|both] [--workloads N] [--only REGEX]
 #                                  [--seconds N] [--rows FILE] [--jobs N]
-#     PACK            definitions/, workloads/ and results/ (flashinfer_dataset.py says what of), and whl/, from
-#                     which flashinfer-bench and what it needs are installed beside this machine's torch
-#     --side          which evaluator runs (default: both, ours first); without ours, compares with its rows
+#     PACK            definitions/, workloads/ and results/ (flashinfer_dataset.py says what of), and whl/, the
+#                     wheels of flashinfer-bench and of what it needs beside this machine's torch
+#     --side          which evaluator runs (default: both, ours first, which gets 55 % of the time at most);
+#                     without ours, compares with its rows
 #     --workloads N   of each definition (default 6); ksearch holds every fifth of them out
 #     --only REGEX    solutions whose names this finds
 #     --seconds N     ends within so many seconds (default 560)
 #     --rows FILE     where results are kept and read (default: flashinfer.jsonl in $OUT)
-# Each solution compiles for a minute or so; all of them take about 6 minutes for each side on four GPUs.
-# Writes flashinfer.csv to $OUT. Exit status 1 if a status differs. Needs what tests/gpu/python_gpu.sh needs,
-# ninja and numpy. What else can be set: tests/gpu/cluster.sh.
+# Each solution compiles for half a minute or more, on both sides; those of upstream all at once, while ksearch
+# judges. What is left is done by the same command later, with the rows of this one. Writes flashinfer.csv to
+# $OUT. Exit status 1 if a status differs. Needs what tests/gpu/python_gpu.sh needs, ninja, numpy and
+# safetensors. What else can be set: tests/gpu/cluster.sh.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$here/../cluster.sh"
@@ -36,23 +38,41 @@ make_cluster
 python3 "$here/flashinfer_dataset.py" "$pack" "$cluster/dataset" --workloads "$workloads"
 chmod -R a+rX "$cluster/dataset"
 status=0
+run() {  # run <what> [arguments]: flashinfer.py
+  local what=$1
+  shift
+  python3 "$here/flashinfer.py" "$what" "$cluster/dataset" --spent $((SECONDS - started)) "$@" "${options[@]}"
+}
+upstream() (
+  export PYTHONPATH=$cluster/upstream FIB_CACHE_PATH=$cluster/fib FIB_DATASET_PATH=$cluster/dataset
+  # What torch would find out from the GPU, whose context would keep ksearch from measuring there; and no
+  # extension of tvm-ffi that none of these solutions needs.
+  TORCH_CUDA_ARCH_LIST=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1)+PTX
+  export TORCH_CUDA_ARCH_LIST TVM_FFI_DISABLE_TORCH_C_DLPACK=1 TORCH_EXTENSIONS_DIR=$cluster/extensions
+  run "$@"
+)
+builds=
+if [ "$side" != ours ]; then
+  python3 -c 'import sys, zipfile; [zipfile.ZipFile(wheel).extractall(sys.argv[1]) for wheel in sys.argv[2:]]' \
+    "$cluster/upstream" "$pack"/whl/*.whl
+  cp "$here/keep_equal_files.py" "$cluster/upstream/sitecustomize.py"
+  upstream build >"$cluster/log/upstream_builds.log" 2>&1 &
+  builds=$!
+fi
 if [ "$side" != upstream ]; then
+  share=1
+  [ "$side" = ours ] || share=0.55
   use_suite flashinfer "$cluster/dataset"
   start_cluster
-  python3 "$here/flashinfer.py" ours "$cluster/dataset" --spent $((SECONDS - started)) --gpus "$suite_gpus" "${options[@]}" ||
-    status=$?
+  run ours --gpus "$suite_gpus" --share "$share" || status=$?
   show_trouble "$status"
-  # Nobody else may use the GPUs beside upstream's evaluator.
-  for pid in "${cluster_pids[@]}"; do kill "$pid" 2>/dev/null || true; done
-  for pid in "${cluster_pids[@]}"; do wait "$pid" 2>/dev/null || true; done
-  cluster_pids=()
+  end_programs
 fi
 if [ "$side" != ours ]; then
   cluster_up=1
-  python3 -m pip install -q --no-index --no-deps --find-links "$pack/whl" --target "$cluster/upstream" \
-    flashinfer-bench pydantic pydantic-core annotated-types typing-inspection docstring-parser apache-tvm-ffi
-  PYTHONPATH=$cluster/upstream FIB_CACHE_PATH=$cluster/fib FIB_DATASET_PATH=$cluster/dataset \
-    python3 "$here/flashinfer.py" upstream "$cluster/dataset" --spent $((SECONDS - started)) "${options[@]}" || status=$?
+  wait "$builds" || true
+  gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU ' || true)
+  upstream upstream --gpus "${gpus:-1}" || status=$?
 fi
-python3 "$here/flashinfer.py" report "$cluster/dataset" "${options[@]}" || status=$?
+run report || status=$?
 exit "$status"

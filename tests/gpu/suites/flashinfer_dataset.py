@@ -30,12 +30,16 @@ from torch.utils import cpp_extension
 _module = []
 
 
-def run({arguments}):
+def load():
     if not _module:
         folder = os.path.dirname(os.path.abspath(__file__))
         _module.append(cpp_extension.load(name="{name}", sources=[os.path.join(folder, f) for f in {sources}],
                                           extra_include_paths=[folder]))
-    results = _module[0].run({arguments})
+    return _module[0]
+
+
+def run({arguments}):
+    results = load().run({arguments})
     return {results}
 '''
 

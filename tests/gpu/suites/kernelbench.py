@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Started by kernelbench.sh, which says what it does."""
 import argparse
+import ast
 import concurrent.futures
 import json
+import math
 import os
 import re
 import subprocess
@@ -15,6 +17,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import evaluation  # noqa: E402
 import rows as row_files  # noqa: E402
 
+AIMS = {"1": 95, "2": 90, "3": 40}  # problems of a level that are to be right
 FIELDS = ["task", "level", "described", "describe_s", "degenerate", "status", "seconds", "device_s",
           "suite_verdict", "candidate_us", "baseline_us", "reason"]
 
@@ -40,6 +43,37 @@ def model_new(path):
     """The problem's own Model, under the name that candidates have."""
     with open(path, encoding="utf-8") as file:
         return re.sub(r"\bModel\b", "ModelNew", file.read())
+
+
+def elements(path):
+    """How many numbers get_inputs() of a problem makes, as far as its text tells without being run."""
+    with open(path, encoding="utf-8") as file:
+        tree = ast.parse(file.read())
+    known = {}
+
+    def number(node):
+        if isinstance(node, ast.Constant) and isinstance(node.value, int):
+            return node.value
+        if isinstance(node, ast.Name):
+            return known.get(node.id, 1)
+        if isinstance(node, (ast.Tuple, ast.List)):
+            return math.prod(number(each) for each in node.elts)
+        if isinstance(node, ast.Starred):
+            return number(node.value)
+        if isinstance(node, ast.BinOp):
+            left, right = number(node.left), number(node.right)
+            return left * right if isinstance(node.op, ast.Mult) else max(left, right)
+        return 1
+
+    total = 0
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            known[node.targets[0].id] = number(node.value)
+        elif isinstance(node, ast.FunctionDef) and node.name == "get_inputs":
+            for call in ast.walk(node):
+                if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+                    total += math.prod(number(argument) for argument in call.args)
+    return total
 
 
 class Judge:
@@ -111,20 +145,23 @@ class Judge:
 
 
 def report(rows, levels):
-    """Prints counts; returns how many described problems are not right."""
+    """Prints what is not right, then counts; returns how many described problems are not right."""
     wrong = 0
-    print(f"\n{'level':<6} {'problems':>8} {'described':>9} {'right':>6} {'not right':>9} {'degenerate':>10}")
+    print("\nSUMMARY: kernelbench")
+    for row in sorted(rows, key=lambda row: row["task"]):
+        if row.get("status") != "PASSED":
+            print(f"  {row['task']}: {row.get('status')}: {row.get('reason', '')[:200]}")
+    print(f"\n{'level':<6} {'tried':>8} {'described':>9} {'right':>6} {'aim':>4} {'not right':>9} {'degenerate':>10} "
+          f"{'suite says correct':>18}")
     for level in levels:
         of_level = [row for row in rows if row["task"].split("/")[1] == f"l{level}"]
         described = [row for row in of_level if row["described"]]
         right = [row for row in described if row.get("status") == "PASSED"]
         wrong += len(described) - len(right)
         degenerate = sum(bool(row.get("degenerate")) for row in described)
-        print(f"{level:<6} {len(of_level):>8} {len(described):>9} {len(right):>6} "
-              f"{len(described) - len(right):>9} {degenerate:>10}")
-    for row in sorted(rows, key=lambda row: row["task"]):
-        if row.get("status") != "PASSED":
-            print(f"  {row['task']}: {row.get('status')}: {row.get('reason', '')[:300]}")
+        correct = sum(row.get("suite_verdict") == "correct" for row in described)
+        print(f"{level:<6} {len(of_level):>8} {len(described):>9} {len(right):>6} {AIMS.get(level, ''):>4} "
+              f"{len(described) - len(right):>9} {degenerate:>10} {correct:>18}")
     return wrong
 
 
@@ -150,11 +187,13 @@ def main():
     chosen = [problem for problem in problems()
               if problem["name"].split("/")[1][1:] in levels and re.search(options.only, problem["name"])]
     chosen = chosen[part - 1::parts]
-    # What another command ended without an answer, or what a worker was lost over, is tried again.
+    # What another command ended without an answer, or what a worker was lost over, is tried again. The
+    # largest come first: what takes long must not begin last.
     todo = [problem for problem in chosen if not rows.has(problem["name"])]
+    todo.sort(key=lambda problem: -elements(problem["path"]))
     judge = Judge(options, rows, end)
     jobs = options.jobs or 3 * options.gpus
-    describers = max(2, (os.cpu_count() or 2) // 8)
+    describers = max(2, (os.cpu_count() or 2) // 4)
     print(f"{len(chosen)} problems, {len(todo)} of them to do; {options.gpus} GPUs, {jobs} evaluations and "
           f"{describers} descriptions at once", flush=True)
 
@@ -183,9 +222,10 @@ def main():
     for row in known:
         row["degenerate"] = mine[row["task"]].get("degenerate", "") or row.get("degenerate", "")
     wrong = report(known, levels)
-    left = len(chosen) - len(known)
-    print(f"{left} problems are left for another command; {time.monotonic() - start:.0f} s" if left
-          else f"all {len(chosen)} problems are done; {time.monotonic() - start:.0f} s")
+    left = sorted({problem["name"] for problem in chosen} - {row["task"] for row in known})
+    print(f"{len(left)} problems are left for another command: {' '.join(left)}"[:1500] if left
+          else f"all {len(chosen)} problems are done")
+    print(f"{time.monotonic() - start:.0f} s")
     rows.write_csv(row_files.out_path("kernelbench.csv"), FIELDS)
     return 1 if wrong else 0
 

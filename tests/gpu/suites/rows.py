@@ -6,6 +6,10 @@ import os
 import threading
 
 
+# Outcomes that say nothing of a program: another command tries again.
+AGAIN = {"NO_RESULT", "WORKER_LOST", "CANCELLED"}
+
+
 class Rows:
     """Rows by their field `key`. The last row of a key counts. Thread-safe."""
 
@@ -25,7 +29,11 @@ class Rows:
         self._file = open(path, "a", encoding="utf-8")
 
     def has(self, key):
-        return key in self._rows
+        """Whether there is a result."""
+        return key in self._rows and self._rows[key].get("status") not in AGAIN
+
+    def get(self, key, default=None):
+        return self._rows.get(key, default)
 
     def add(self, row):
         with self._lock:

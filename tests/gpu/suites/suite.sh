@@ -14,7 +14,7 @@ use_suite() {  # use_suite <kind> <path> [fields of SuiteConfig]
     suite_gpus=$(nvidia-smi -L | grep -c '^GPU ')
     cores=$(nproc)
     # Describing and building take processors only. Each process of torch has threads for many of them.
-    slots=$((5 * suite_gpus + cores / 8))
+    slots=$((5 * suite_gpus + cores / 4))
     sed -i -e "s/^slots: .*/slots: $slots/" -e 's/max_processes: 64 /max_processes: 512 /' "$KSEARCH_WORKER_CONFIG"
     grep -q "^slots: $slots" "$KSEARCH_WORKER_CONFIG" && grep -q 'max_processes: 512' "$KSEARCH_WORKER_CONFIG" ||
       { echo "the worker's configuration has no lines slots and max_processes" >&2; return 1; }
@@ -24,6 +24,22 @@ listen_address: "127.0.0.1:0"
 suites { kind: "$kind" path: "$path" $fields }
 CONFIG
   KSEARCH_COORDINATOR_CONFIG=$cluster/coordinator.textproto
+}
+
+# Nobody else may use the GPUs beside an evaluator of others. A worker ends what it has in hand first, but
+# gets no more than a few seconds for it.
+end_programs() {
+  local pid tries=100
+  for pid in "${cluster_pids[@]}"; do kill "$pid" 2>/dev/null || true; done
+  for pid in "${cluster_pids[@]}"; do
+    while kill -0 "$pid" 2>/dev/null && [ "$tries" -gt 0 ]; do
+      sleep 0.1
+      tries=$((tries - 1))
+    done
+    kill -KILL "$pid" 2>/dev/null || true
+    wait "$pid" 2>/dev/null || true
+  done
+  cluster_pids=()
 }
 
 # What went wrong stands in the worker's log, warm stages and runners included.

@@ -161,7 +161,7 @@ def report(options, rows):
     def text(value):
         return f"{value:.1f}" if value else "-"
 
-    print(f"\n{'submission':<24} {'ours':<10} {'upstream':<10} {'ours us':>9} {'upstream us':>11} {'ratio':>7} "
+    print(f"\nSUMMARY: trimul\n{'submission':<24} {'ours':<10} {'upstream':<10} {'ours us':>9} {'upstream us':>11} {'ratio':>7} "
           f"{'own clock us':>12}")
     for path in options.submissions:
         name = name_of(path)
@@ -198,9 +198,10 @@ def main():
     parser.add_argument("--seconds", type=float, default=560)
     parser.add_argument("--spent", type=float, default=0)
     parser.add_argument("--gpus", type=int, default=1)
+    parser.add_argument("--share", type=float, default=1)
     parser.add_argument("--rows", default=row_files.out_path("trimul.jsonl"))
     options = parser.parse_args()
-    end = time.monotonic() + options.seconds - options.spent - 5
+    end = time.monotonic() + options.share * options.seconds - options.spent - 5
     rows = row_files.Rows(options.rows, "key")
     if options.what == "ours":
         ours(options, rows, end)

@@ -4,7 +4,7 @@
 #   tests/gpu/suites/trimul.sh REFERENCE_KERNELS SUBMISSION.py... [--problem bioml/trimul] [--side ours|upstream|both]
 #                              [--seconds N] [--rows FILE]
 #     REFERENCE_KERNELS  a checkout of reference-kernels, or of its folder problems/, with that problem
-#     --side             which evaluator runs (default: both, ours first)
+#     --side             which evaluator runs (default: both, ours first, which gets 60 % of the time at most)
 #     --seconds N        ends within so many seconds (default 560)
 #     --rows FILE        where results are kept and read (default: trimul.jsonl in $OUT)
 # Writes trimul.csv to $OUT. Exit status 1 if a submission is right by one of the two only, or if geometric means
@@ -34,13 +34,12 @@ status=0
 if [ "$side" != upstream ]; then
   use_suite gpumode "$checkout"
   start_cluster
+  share=1
+  [ "$side" = ours ] || share=0.6
   python3 "$here/trimul.py" ours "$checkout/$problem" --spent $((SECONDS - started)) --gpus "$suite_gpus" \
-    "${options[@]}" "${submissions[@]}" || status=$?
+    --share "$share" "${options[@]}" "${submissions[@]}" || status=$?
   show_trouble "$status"
-  # Nobody else may use the GPUs beside upstream's evaluator.
-  for pid in "${cluster_pids[@]}"; do kill "$pid" 2>/dev/null || true; done
-  for pid in "${cluster_pids[@]}"; do wait "$pid" 2>/dev/null || true; done
-  cluster_pids=()
+  end_programs
 fi
 if [ "$side" != ours ]; then
   cluster_up=1
