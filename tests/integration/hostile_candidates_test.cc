@@ -147,7 +147,8 @@ class Worker {
         PipelineExecutor::Parts{.toolchains = &toolchains_,
                                 .devices = pool_.get(),
                                 .clock = &Clock::Real(),
-                                .isolation = sandbox_->isolation()});
+                                .isolation = sandbox_->isolation(),
+                                .inputs_folder = ""});
     return absl::OkStatus();
   }
 

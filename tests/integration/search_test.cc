@@ -241,7 +241,8 @@ TEST_F(SearchTest, PeopleSteerARunThatGoesOnAlsoAcrossARestart) {
 
   ASSERT_EQ(steer({"add", "last", "An idea of mine", "--score", "0.01"}).exit.code, 0);
   std::string idea;
-  for (const v1::Node& node : Tree("last").nodes()) {
+  const v1::WorldModel finished = Tree("last");
+  for (const v1::Node& node : finished.nodes()) {
     if (node.action().title() == "An idea of mine") idea = node.node_id();
   }
   ASSERT_NE(idea, "");

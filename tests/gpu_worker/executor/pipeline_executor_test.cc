@@ -96,7 +96,10 @@ class PipelineExecutorTest : public testing::Test {
   }
   PipelineExecutor::Parts Parts() {
     devices_ = std::make_unique<DevicePool>(std::vector<DevicePool::Slot>{slot_});
-    PipelineExecutor::Parts parts{&toolchains_, devices_.get(), &Clock::Real(), {}};
+    PipelineExecutor::Parts parts;
+    parts.toolchains = &toolchains_;
+    parts.devices = devices_.get();
+    parts.clock = &Clock::Real();
     parts.isolation.set_backend("builder's");
     return parts;
   }
