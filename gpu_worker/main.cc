@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -101,6 +102,11 @@ struct Worker {
 };
 
 // A verifier is told of its own device alone.
+int SlotsOnThisMachine(const v1::WorkerConfig& config, size_t devices) {
+  return SlotsOf(config, static_cast<int>(devices),
+                 static_cast<int>(std::thread::hardware_concurrency()));
+}
+
 std::string VerifierConfigPath(const v1::WorkerConfig& config, size_t device) {
   return absl::StrCat(config.state_dir(), "/verifier-", device, ".textproto");
 }
@@ -137,7 +143,7 @@ absl::Status Build(const v1::WorkerConfig& config, const ClientAccess& access,
   options.access = access;
   options.state_dir = config.state_dir();
   options.hello = MakeHello(config, worker->devices, worker->toolchains, isolation);
-  options.slots = SlotsOf(config, worker->devices.size());
+  options.slots = SlotsOnThisMachine(config, worker->devices.size());
   options.stay = stay;
   options.started = started;
   options.sample_health = [pool = worker->pool.get()] { return pool->Health(); };
@@ -222,7 +228,7 @@ int Run(const std::vector<std::string>& args, std::unique_ptr<ShutdownSignals> s
   const v1::IsolationLevel isolation = worker.sandbox->isolation();
   LOG(INFO) << "msg=\"worker ready\" worker=" << worker.session->worker_id()
             << " name=" << config->name() << " coordinator=" << config->coordinator_address()
-            << " slots=" << SlotsOf(*config, worker.devices.size())
+            << " slots=" << SlotsOnThisMachine(*config, worker.devices.size())
             << " isolation=" << isolation.backend() << " cgroup=" << isolation.cgroup();
   for (const Device& device : worker.devices) {
     const v1::DeviceFingerprint print = device.monitor->Fingerprint();

@@ -29,7 +29,10 @@
 namespace ksearch {
 namespace {
 
-constexpr int kDefaultSlotsOfADevice = 2;
+constexpr int kFewestSlotsOfADevice = 2;
+constexpr int kMostSlotsOfADevice = 4;
+// A compiler takes one core, and a program that is measured wants some for itself.
+constexpr int kCoresOfASlot = 4;
 constexpr int kMaxSlots = 1024;
 constexpr absl::Duration kDefaultLeaveGrace = absl::Seconds(60);
 constexpr absl::Duration kLongestStay = absl::Hours(24 * 3653);
@@ -302,9 +305,11 @@ absl::StatusOr<v1::WorkerConfig> LoadWorkerConfig(const std::vector<std::string>
   return config;
 }
 
-int SlotsOf(const v1::WorkerConfig& config, size_t devices) {
+int SlotsOf(const v1::WorkerConfig& config, int devices, int cores) {
   if (config.slots() > 0) return config.slots();
-  return std::min(kMaxSlots, kDefaultSlotsOfADevice * static_cast<int>(devices));
+  const int of_a_device = std::clamp(cores / (kCoresOfASlot * std::max(1, devices)),
+                                     kFewestSlotsOfADevice, kMostSlotsOfADevice);
+  return std::clamp(of_a_device * devices, 1, kMaxSlots);
 }
 
 absl::StatusOr<ClientAccess> ReadWorkerAccess(const v1::WorkerConfig& config) {

@@ -29,6 +29,9 @@ inline constexpr double kMinLateComparisons = 0.25;
 // Batches tried for one in which inputs came late, but in time: short calls may be made before the
 // verifier is at it.
 inline constexpr int kLateInputTries = 3;
+// The share of launches in which a workload has such a batch on a CPU, where it costs both sides as
+// much as a block. On a GPU it is cheap and often too late, so that all launches have it.
+inline constexpr double kHostLateInputShare = 0.5;
 // Screenings share oracles by sharing seeds: one job in so many draws a fresh one, and at most so
 // many are in use.
 inline constexpr int kJobsPerScreeningSeed = 4;

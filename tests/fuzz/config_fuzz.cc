@@ -67,7 +67,7 @@ void FuzzWorker(const std::string& file) {
   const auto config = ksearch::LoadWorkerConfig({"--config", file});
   if (!config.ok()) return CheckFault(config.status());
   CHECK(config->run_as_uid() > 0 && config->run_as_gid() > 0);
-  const int slots = ksearch::SlotsOf(*config, 1000);
+  const int slots = ksearch::SlotsOf(*config, 1000, 64);
   CHECK(slots >= 1 && slots <= 1024);
   CHECK(config->state_dir()[0] == '/' && config->binary_dir()[0] == '/');
 }

@@ -180,12 +180,16 @@ TEST_F(WorkerConfigTest, BubblewrapBesideTheBinariesIsTakenUnlessOneIsNamed) {
             "/usr/bin/bwrap");
 }
 
-TEST_F(WorkerConfigTest, SlotsAreTwoADeviceUnlessGiven) {
-  EXPECT_EQ(SlotsOf(v1::WorkerConfig(), 1), 2);
-  EXPECT_EQ(SlotsOf(v1::WorkerConfig(), 8), 16);
+TEST_F(WorkerConfigTest, SlotsAreTwoToFourPerDeviceUnlessGiven) {
+  EXPECT_EQ(SlotsOf(v1::WorkerConfig(), 1, 2), 2);
+  EXPECT_EQ(SlotsOf(v1::WorkerConfig(), 1, 16), 4);
+  EXPECT_EQ(SlotsOf(v1::WorkerConfig(), 1, 256), 4);
+  EXPECT_EQ(SlotsOf(v1::WorkerConfig(), 4, 64), 16);
+  EXPECT_EQ(SlotsOf(v1::WorkerConfig(), 8, 96), 24);
+  EXPECT_EQ(SlotsOf(v1::WorkerConfig(), 8, 8), 16);
   v1::WorkerConfig config;
   config.set_slots(3);
-  EXPECT_EQ(SlotsOf(config, 8), 3);
+  EXPECT_EQ(SlotsOf(config, 8, 64), 3);
 }
 
 TEST_F(WorkerConfigTest, MissingProgramsAreNamedOneALine) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <cwchar>
 
 #include "common/rng.h"
 #include "gpu_worker/verifier/tensors/element.h"
@@ -18,23 +19,39 @@ uint64_t Repeat(T pattern) {
   return word;
 }
 
-// No early exit inside a stretch, so that the loop vectorizes.
-template <typename T>
-bool AnyElementIs(uint64_t word, const std::byte* memory, int64_t bytes) {
-  constexpr int64_t kStretch = 4096;
-  const T pattern = static_cast<T>(word);
-  const int64_t count = bytes / static_cast<int64_t>(sizeof(T));
-  for (int64_t first = 0; first < count; first += kStretch) {
-    const int64_t last = std::min(count, first + kStretch);
-    bool found = false;
-    for (int64_t i = first; i < last; ++i) {
-      T value;
-      std::memcpy(&value, memory + i * static_cast<int64_t>(sizeof(T)), sizeof value);
-      found |= value == pattern;
+// The C library's searches are several times as fast as a loop that compilers vectorize.
+bool AnyByteIs(uint64_t word, const std::byte* memory, int64_t bytes) {
+  return std::memchr(memory, static_cast<int>(word & 0xFF), static_cast<size_t>(bytes)) != nullptr;
+}
+
+bool AnyHalfIs(uint64_t word, const std::byte* memory, int64_t bytes) {
+  constexpr uint64_t kLowest = 0x0001000100010001u;
+  constexpr uint64_t kHighest = 0x8000800080008000u;
+  constexpr int64_t kStretch = 1 << 14;
+  for (int64_t first = 0; first + 8 <= bytes; first += kStretch) {
+    const int64_t last = std::min(bytes, first + kStretch);
+    // A half that is zero borrows, so that halves above it may look like zero too: any is exact.
+    uint64_t zeros = 0;
+    for (int64_t i = first; i + 8 <= last; i += 8) {
+      uint64_t differs;
+      std::memcpy(&differs, memory + i, sizeof differs);
+      differs ^= word;
+      zeros |= (differs - kLowest) & ~differs & kHighest;
     }
-    if (found) return true;
+    if (zeros != 0) return true;
+  }
+  const auto pattern = static_cast<uint16_t>(word);
+  for (int64_t i = bytes - bytes % 8; i + 2 <= bytes; i += 2) {
+    if (std::memcmp(memory + i, &pattern, sizeof pattern) == 0) return true;
   }
   return false;
+}
+
+bool AnyWordIs(uint64_t word, const std::byte* memory, int64_t bytes) {
+  static_assert(sizeof(wchar_t) == 4);
+  return std::wmemchr(reinterpret_cast<const wchar_t*>(memory),
+                      static_cast<wchar_t>(static_cast<uint32_t>(word)),
+                      static_cast<size_t>(bytes / 4)) != nullptr;
 }
 
 }  // namespace
@@ -61,22 +78,29 @@ uint64_t PoisonWord(v1::DType dtype, uint64_t salt) {
 }
 
 void FillPoison(uint64_t word, std::byte* out, int64_t bytes) {
+  // Copies of a piece that stays in the first cache, which the C library makes with the widest
+  // stores that the processor has.
+  constexpr int64_t kPiece = 4096;
+  const int64_t first = std::min(bytes, kPiece);
   int64_t i = 0;
-  for (; i + 8 <= bytes; i += 8) std::memcpy(out + i, &word, 8);
-  std::memcpy(out + i, &word, static_cast<size_t>(bytes - i));
+  for (; i + 8 <= first; i += 8) std::memcpy(out + i, &word, 8);
+  std::memcpy(out + i, &word, static_cast<size_t>(first - i));
+  for (i = first; i < bytes; i += kPiece) {
+    std::memcpy(out + i, out, static_cast<size_t>(std::min(kPiece, bytes - i)));
+  }
 }
 
 bool ShowsPoison(v1::DType dtype, uint64_t word, const std::byte* memory, int64_t bytes) {
   switch (dtype) {
     case v1::DTYPE_FLOAT32:
-      return AnyElementIs<uint32_t>(word, memory, bytes);
+      return AnyWordIs(word, memory, bytes);
     case v1::DTYPE_FLOAT16:
     case v1::DTYPE_BFLOAT16:
-      return AnyElementIs<uint16_t>(word, memory, bytes);
+      return AnyHalfIs(word, memory, bytes);
     case v1::DTYPE_FLOAT8_E4M3FN:
     case v1::DTYPE_FLOAT8_E5M2:
     case v1::DTYPE_BOOL:
-      return AnyElementIs<uint8_t>(word, memory, bytes);
+      return AnyByteIs(word, memory, bytes);
     default:
       break;
   }

@@ -62,6 +62,8 @@ class BlockTimer {
   // Non-OK is trouble of this machine.
   virtual absl::StatusOr<Pair> RunPair(const ConfirmationCase& one, ConfirmationSide* first,
                                        ConfirmationSide* second, int pairs_left) = 0;
+  // In how many of a workload's launches some inputs come late (late_batch.h), drawn at random.
+  virtual double LateInputShare() const = 0;
   // What a call of the candidate took beyond what its blocks show, in this workload's pairs.
   virtual double LateMicrosACall() const = 0;
   // What is worth logging of this workload's pairs, as key=value words.

@@ -78,7 +78,7 @@ absl::StatusOr<std::unique_ptr<ConfirmationSide>> Confirmation::StartSide(
 }
 
 absl::StatusOr<Ending> Confirmation::Open(ConfirmationSide* side, const ConfirmationCase& one,
-                                          int turn) {
+                                          int turn, bool late_inputs) {
   const int sets = timer_->Sets(*one.workload);
   // Who has which buffers changes from turn to turn: physical addresses alone make a difference of
   // some percent.
@@ -98,7 +98,7 @@ absl::StatusOr<Ending> Confirmation::Open(ConfirmationSide* side, const Confirma
   side->session->CompareLater(side->is_candidate ? compared : 0);
   // One more, if its time allows any. The rival makes these calls too, for nobody to look at: what
   // only one side does makes that side faster.
-  side->wants_late_inputs = compared > 0;
+  side->wants_late_inputs = late_inputs && compared > 0;
   side->dealer = std::make_unique<CallDealer>(sets, std::move(oracled), rng);
   side->audit = ClockAudit();
   // Both sides are called with the same variants.
@@ -114,7 +114,7 @@ absl::StatusOr<Ending> Confirmation::RunAlone(const ProgramImage& program,
   ASSIGN_OR_RETURN(const std::unique_ptr<ConfirmationSide> side,
                    StartSide(program, false, &ending));
   if (!ending.passed()) return ending;
-  ASSIGN_OR_RETURN(ending, Open(side.get(), one, 0));
+  ASSIGN_OR_RETURN(ending, Open(side.get(), one, 0, /*late_inputs=*/false));
   return ending.passed() ? timer_->RunAlone(side.get(), one) : ending;
 }
 
@@ -227,10 +227,11 @@ absl::StatusOr<SideEnding> Confirmation::RunCase(int launch, const ConfirmationC
   // Whoever begins is opened first, so that its first block, as all others, follows the other
   // side's calls.
   const bool rival_opens = timer_->RivalFirst(turn, 0);
+  const bool late_inputs = Rng(RandomUint64()).NextDouble() < timer_->LateInputShare();
   do {
     for (ConfirmationSide* side :
          {rival_opens ? rival : candidate, rival_opens ? candidate : rival}) {
-      ASSIGN_OR_RETURN(Ending opened, Open(side, one, turn));
+      ASSIGN_OR_RETURN(Ending opened, Open(side, one, turn, late_inputs));
       if (!opened.passed()) return SideEnding{std::move(opened), side};
     }
   } while (timer_->WantsMoreSets(one, *rival, *candidate));

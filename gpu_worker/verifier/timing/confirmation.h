@@ -100,8 +100,10 @@ class Confirmation {
   // *ending: of loading the program.
   absl::StatusOr<std::unique_ptr<ConfirmationSide>> StartSide(const ProgramImage& program,
                                                               bool is_candidate, Ending* ending);
-  // Maps a workload and warms up. `turn` says which buffers are whose.
-  absl::StatusOr<Ending> Open(ConfirmationSide* side, const ConfirmationCase& one, int turn);
+  // Maps a workload and warms up. `turn` says which buffers are whose; `late_inputs` whether one
+  // batch more has inputs that come late.
+  absl::StatusOr<Ending> Open(ConfirmationSide* side, const ConfirmationCase& one, int turn,
+                              bool late_inputs);
   // Until a launch is over, or it is known why there can be none: *result's ending. With a
   // `confidence` a workload may decide the comparison; then the launch is not whole.
   absl::Status RunLaunch(int launch, std::optional<double> confidence,

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "gpu_worker/verifier/harness_constants.h"
 #include "gpu_worker/verifier/timing/block_timer.h"
 
 namespace ksearch {
@@ -27,6 +28,7 @@ class HostBlockTimer final : public BlockTimer {
   absl::StatusOr<absl::Duration> RoundTrip() override;
   absl::StatusOr<Pair> RunPair(const ConfirmationCase& one, ConfirmationSide* first,
                                ConfirmationSide* second, int pairs_left) override;
+  double LateInputShare() const override { return kHostLateInputShare; }
   double LateMicrosACall() const override { return 0; }
   bool WantsMoreSets(const ConfirmationCase&, const ConfirmationSide&,
                      const ConfirmationSide&) override {

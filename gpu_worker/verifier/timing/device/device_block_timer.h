@@ -37,6 +37,7 @@ class DeviceBlockTimer final : public BlockTimer {
   absl::StatusOr<absl::Duration> RoundTrip() override;
   absl::StatusOr<Pair> RunPair(const ConfirmationCase& one, ConfirmationSide* first,
                                ConfirmationSide* second, int pairs_left) override;
+  double LateInputShare() const override { return 1; }
   double LateMicrosACall() const override;
   std::string Summary() const override;
   std::string EndLaunch() override;
