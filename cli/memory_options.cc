@@ -79,7 +79,7 @@ void AddMemoryCommand(CLI::App* memory, Options* options) {
     options->action = "forget";
     if (all->count() == 0 && options->memory_filter.ByteSizeLong() == 0) {
       throw CLI::RequiredError(
-          "memory forget: --run, --task, --op-type, --architecture, "
+          "memory forget requires --run, --task, --op-type, --architecture, "
           "--benchmark or --all",
           CLI::ExitCodes::RequiredError);
     }

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
+#include "absl/time/clock.h"
 #include "common/textproto.h"
 #include "proto/search_service.pb.h"
 #include "tests/integration/from_json.h"
@@ -218,7 +219,8 @@ TEST_F(SearchTest, CoordinatorKilledMidRunEndsWithTheSameTree) {
 TEST_F(SearchTest, WorkerKilledMidRunIsReplaced) {
   StartAll();
   ASSERT_EQ(cluster_.Cli(RunArgs({"--detach"})).exit.code, 0);
-  for (int tries = 0; tries < 500 && Status("last").jobs_in_flight() == 0; ++tries) {
+  for (int tries = 0; tries < 3000 && Status("last").jobs_in_flight() == 0; ++tries) {
+    absl::SleepFor(absl::Milliseconds(5));
   }
   cluster_.Kill("w1");
   cluster_.StartWorker("w2");
@@ -229,8 +231,10 @@ TEST_F(SearchTest, WorkerKilledMidRunIsReplaced) {
 TEST_F(SearchTest, PeopleSteerARunThatGoesOnAlsoAcrossARestart) {
   StartAll();
   ASSERT_EQ(cluster_.Cli(RunArgs({"--detach"})).exit.code, 0);
-  for (int tries = 0; tries < 500 && Status("last").nodes() < 2; ++tries) {
+  for (int tries = 0; tries < 3000 && Status("last").nodes() < 2; ++tries) {
+    absl::SleepFor(absl::Milliseconds(20));
   }
+  ASSERT_GE(Status("last").nodes(), 2);
   const auto steer = [&](std::vector<std::string> words) {
     words.insert(words.begin(), {"steer"});
     return cluster_.Cli(words);

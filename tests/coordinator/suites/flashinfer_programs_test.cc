@@ -150,8 +150,8 @@ TEST(FlashInferProgramsTest, WhatCanNeverBeJudgedSaysWhy) {
   auto other = Solution("python", "main.py");
   other.definition = "other";
   EXPECT_THAT(Fault(other), HasSubstr("definition 'other'"));
-  EXPECT_THAT(Fault(Solution("python", "main.txt")), HasSubstr("no file in Python"));
-  EXPECT_THAT(Fault(Solution("cuda", "main.py")), HasSubstr("no file in C++ or CUDA"));
+  EXPECT_THAT(Fault(Solution("python", "main.txt")), HasSubstr("is not a Python file"));
+  EXPECT_THAT(Fault(Solution("cuda", "main.py")), HasSubstr("is not a C++ or CUDA file"));
   auto symbol = Solution("cuda", "main.cu");
   symbol.entry_symbol = "run\"); import os; (\"";
   EXPECT_THAT(Fault(symbol), HasSubstr("cannot be one of Python"));
