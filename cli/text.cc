@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -99,6 +100,18 @@ std::string CopiesText(const v1::JobResult& result) {
   return absl::StrCat(
       "of these latencies, copying what the program returns into the outputs takes: ",
       absl::StrJoin(costs, ", "), " (a program that takes the outputs as arguments saves it)\n");
+}
+
+// What the contents of inputs allow a program that no other call would.
+std::string RepeatsText(const v1::JobResult& result) {
+  std::set<std::string> inputs;
+  for (const v1::WorkloadResult& workload : result.workloads()) {
+    inputs.insert(workload.repeated_inputs().begin(), workload.repeated_inputs().end());
+  }
+  if (inputs.empty()) return "";
+  return absl::StrCat("the same in every call: ", absl::StrJoin(inputs, ", "),
+                      " (a program could remember what follows from them alone; the contents of "
+                      "all other tensors are new in every call)\n");
 }
 
 }  // namespace
@@ -319,7 +332,7 @@ std::string ResultText(const v1::JobResult& result, const std::string& packet) {
                           : "-",
                       absl::StrCat(own.latency_us_size())});
     }
-    absl::StrAppend(&text, Table(rows), CopiesText(result));
+    absl::StrAppend(&text, Table(rows), CopiesText(result), RepeatsText(result));
     const std::optional<double> speedup = SpeedupOverBaseline(result);
     if (speedup.has_value() && result.comparisons_size() == 0) {
       absl::StrAppendFormat(&text, "%.2fx the baseline's speed, geometric mean (screened)\n",

@@ -44,6 +44,10 @@ absl::StatusOr<v1::WorkloadResult> CheckWorkload(
   }
   v1::WorkloadResult result;
   result.set_workload_uuid(workload->uuid());
+  for (int input = 0; input < workload->inputs(); ++input) {
+    if (!workload->generator(input).repeats()) continue;
+    result.add_repeated_inputs(workload->tensors()[static_cast<size_t>(input)].name);
+  }
   result.set_outcome(ending.outcome);
   result.set_message(CleanText(ending.message, kMaxMessageBytes));
   if (session.correctness().has_value()) *result.mutable_correctness() = *session.correctness();

@@ -149,6 +149,11 @@ TEST(ResultTextTest, NamesDiagnosticsWorkloadsAndRivals) {
   result.mutable_workloads(0)->set_copy_us(1.5);
   EXPECT_THAT(ResultText(result), HasSubstr("returns into the outputs takes: m128 1.50 us"));
   result.mutable_workloads(0)->clear_copy_us();
+  EXPECT_THAT(ResultText(result), Not(HasSubstr("same in every call")));
+  for (const char* const input : {"indices", "bounds"}) {
+    result.mutable_workloads(0)->add_repeated_inputs(input);
+  }
+  EXPECT_THAT(ResultText(result), HasSubstr("the same in every call: bounds, indices (a program"));
   auto* comparison = result.add_comparisons();
   comparison->set_rival_id("baseline");
   comparison->set_verdict(v1::Comparison::IMPROVED);

@@ -208,6 +208,7 @@ TEST_F(SuitesTest, DataSetOfFlashInferBenchIsListedAndJudged) {
   Write("wrong.py", kWrong);
   const CommandOutput good = Check("flashinfer/segment_scale", "good.py");
   EXPECT_EQ(good.exit.code, 0) << good.out << good.err;
+  EXPECT_THAT(good.out, HasSubstr("the same in every call: indptr (a program could remember"));
   const CommandOutput wrong = Check("flashinfer/segment_scale", "wrong.py");
   EXPECT_EQ(wrong.exit.code, 7) << wrong.out << wrong.err;
   EXPECT_THAT(wrong.out, HasSubstr("incorrect"));

@@ -32,6 +32,9 @@ constexpr const char* kFlags[] = {"-I", "-B"};
 constexpr int64_t kParserMemoryBytes = int64_t{2} << 30;
 // Torch, and all tensors of one case of a problem.
 constexpr int64_t kDescribeMemoryBytes = int64_t{16} << 30;
+// Many problems are described at once: torch's threads, one for each processor of a large machine,
+// would wait for each other more than they compute.
+constexpr unsigned kDescribeThreads = 4;
 // Imports of large packages, tables that a program makes as it is loaded.
 constexpr absl::Duration kLoadTime = absl::Seconds(30);
 // For the trial at the start: torch from a cold disk or over a network.
@@ -311,6 +314,9 @@ absl::StatusOr<ProgramDescription> PythonToolchain::Describe(const BuildRequest&
   spec.environment.insert(runner_.environment().begin(), runner_.environment().end());
   // There is no /etc/passwd.
   spec.environment.insert({"USER", "sandbox"});
+  if (std::thread::hardware_concurrency() > kDescribeThreads) {
+    spec.environment["OMP_NUM_THREADS"] = absl::StrCat(kDescribeThreads);
+  }
   Show(interpreter_.folders, &spec);
   ASSIGN_OR_RETURN(const CompilerRun run,
                    RunCompiler(*sandbox_, spec, *folder,

@@ -105,6 +105,7 @@ class PageIndexGenerator final : public InputGenerator {
   int64_t pool_bytes() const override {
     return static_cast<int64_t>(order_.size() * sizeof(int64_t));
   }
+  bool repeats() const override { return !moves_; }
   void Write(int64_t variant, std::byte* out) const override {
     if (dtype_ == v1::DTYPE_INT64) return WriteAs<int64_t>(variant, out);
     WriteAs<int32_t>(variant, out);
@@ -147,6 +148,7 @@ class RecordedGenerator final : public InputGenerator {
 
   int64_t bytes() const override { return static_cast<int64_t>(values_.size()); }
   int64_t pool_bytes() const override { return 0; }
+  bool repeats() const override { return true; }
   void Write(int64_t /*variant*/, std::byte* out) const override {
     std::memcpy(out, values_.data(), values_.size());
   }
@@ -165,6 +167,7 @@ class MappedGenerator final : public InputGenerator {
 
   int64_t bytes() const override { return static_cast<int64_t>(file_->bytes().size()); }
   int64_t pool_bytes() const override { return 0; }
+  bool repeats() const override { return true; }
   void Write(int64_t /*variant*/, std::byte* out) const override {
     std::memcpy(out, file_->bytes().data(), file_->bytes().size());
   }

@@ -52,6 +52,8 @@ class InputGenerator {
   // Memory for drawing variants on the host. That of random tensors is taken, and the pool drawn,
   // when one is first needed.
   virtual int64_t pool_bytes() const = 0;
+  // Whether every variant is the same.
+  virtual bool repeats() const { return false; }
   // What a Write or Matches of this variant needs and that may use the device: for callers whose
   // own work on the device must not be disturbed while they write or compare.
   virtual void Make(int64_t /*variant*/) const {}

@@ -236,6 +236,7 @@ TEST(InputGeneratorTest, RecordedValuesMayLieInAFile) {
   const auto generator = Make(v1::DTYPE_INT32, 2, recipe, kSeed, nullptr, blobs);
   ASSERT_NE(generator, nullptr);
   EXPECT_EQ(Values(*generator, v1::DTYPE_INT32, 2, 5), (std::vector<double>{1, 2}));
+  EXPECT_TRUE(generator->repeats());
   const std::byte other[8] = {};
   EXPECT_FALSE(generator->Matches(5, other));
   absl::Status status;
@@ -295,6 +296,7 @@ TEST(InputGeneratorTest, RecordedValuesAreTheSameInEveryVariant) {
   for (int64_t variant = 0; variant < 3; ++variant) {
     EXPECT_EQ(Values(*generator, v1::DTYPE_INT32, 2, variant), (std::vector<double>{1, -1}));
   }
+  EXPECT_TRUE(generator->repeats());
   std::vector<std::byte> memory(8);
   generator->Write(0, memory.data());
   EXPECT_TRUE(generator->Matches(7, memory.data()));
