@@ -74,14 +74,11 @@ def ours(options, rows, end):
 
     def one(definition, name):
         left = end - time.monotonic()
-        if left < 30:
-            return
-        found = judge(definition, name, left - 5)
+        found = judge(definition, name, left - 5) if left >= 30 else []
         for each in found:
             rows.add(each)
-        if found:
-            print(f"  {name:<36} {found[0]['status']:<20} {found[0]['seconds']:6.1f} s  "
-                  f"{found[0]['reason'][:120]}", flush=True)
+        print(f"  {name:<36} {found[0]['status']:<20} {found[0]['seconds']:6.1f} s  {found[0]['reason'][:120]}"
+              if found else f"  {name:<36} no time is left", flush=True)
 
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         for future in [pool.submit(one, *each) for each in todo]:

@@ -71,8 +71,8 @@ fi
 if [ "$side" != ours ]; then
   cluster_up=1
   wait "$builds" || true
-  gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU ' || true)
-  upstream upstream --gpus "${gpus:-1}" || status=$?
+  gpus=$(nvidia-smi -L | grep -c '^GPU ')
+  upstream upstream --gpus "$gpus" || status=$?
 fi
 run report || status=$?
 exit "$status"

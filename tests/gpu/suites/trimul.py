@@ -53,12 +53,16 @@ def ours(options, rows, end):
     def one(path):
         name = name_of(path)
         left = end - time.monotonic()
-        if rows.has(f"ours/{name}/") or left < 30:
+        if rows.has(f"ours/{name}/"):
+            return
+        if left < 30:
+            print(f"  ours: {name}: no time is left", flush=True)
             return
         start = time.monotonic()
         result = evaluation.evaluate(
             task, [path], os.environ.get("KSEARCH_EVAL_OPTIONS", "").split() or AS_UPSTREAM, left - 5)
         if evaluation.outcome(result) == "NO_RESULT" and end - time.monotonic() < 10:
+            print(f"  ours: {name}: not done within {time.monotonic() - start:.0f} s", flush=True)
             return
         verdict = next((score["verdict"] for score in result.get("suite_scores", []) if score.get("verdict")), "")
         reason = " ".join([*result.get("message", "").split(), *result.get("suspicions", [])])[:500]
@@ -94,6 +98,7 @@ def upstream(options, rows, end):
         try:
             left = end - time.monotonic()
             if left < 30:
+                print(f"  upstream: {name}: no time is left", flush=True)
                 return
             evaluate(path, name, gpu, left - 5)
         finally:

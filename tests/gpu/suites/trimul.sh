@@ -43,9 +43,9 @@ if [ "$side" != upstream ]; then
 fi
 if [ "$side" != ours ]; then
   cluster_up=1
-  gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU ' || true)
+  gpus=$(nvidia-smi -L | grep -c '^GPU ')
   TRITON_CACHE_DIR=$cluster/triton python3 "$here/trimul.py" upstream "$checkout/$problem" \
-    --spent $((SECONDS - started)) --gpus "${gpus:-1}" "${options[@]}" "${submissions[@]}" || status=$?
+    --spent $((SECONDS - started)) --gpus "$gpus" "${options[@]}" "${submissions[@]}" || status=$?
 fi
 python3 "$here/trimul.py" report "$checkout/$problem" "${options[@]}" "${submissions[@]}" || status=$?
 exit "$status"
