@@ -129,7 +129,7 @@ TEST_F(FlashInferTest, RivalsAndSeedsMayBeSolutions) {
   // The language is the seed's.
   const CommandOutput run = cluster_->Cli(
       {"run", "--task", kTask, "--seed-published", "rmsnorm_torch_v1", "--rounds", "1", "--config",
-       LocalCluster::SourcePath("tests/integration/data/crash_run.textproto")},
+       LocalCluster::SourcePath("tests/integration/data/steady_run.textproto")},
       absl::Minutes(5));
   EXPECT_THAT(run.out, HasSubstr("passed")) << run.err;
   const CommandOutput other =
@@ -145,7 +145,7 @@ TEST_F(FlashInferTest, BestProgramInCppGoesBackAsASolution) {
 #endif
   const CommandOutput run =
       cluster_->Cli({"run", "--task", kTask, "--language", "cpp", "--rounds", "2", "--config",
-                     LocalCluster::SourcePath("tests/integration/data/crash_run.textproto")},
+                     LocalCluster::SourcePath("tests/integration/data/steady_run.textproto")},
                     absl::Minutes(5));
   EXPECT_EQ(run.exit.code, 0) << run.out << run.err;
   const CommandOutput exported =

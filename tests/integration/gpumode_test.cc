@@ -109,7 +109,7 @@ TEST_F(GpuModeTest, SearchFindsAFasterProgram) {
   ASSERT_EQ(Describe("masked_rows_v2").exit.code, 0);
   const CommandOutput run = cluster_->Cli(
       {"run", "--task", "gpumode/masked_rows_v2", "--language", "python", "--rounds", "2",
-       "--config", LocalCluster::SourcePath("tests/integration/data/crash_run.textproto")},
+       "--config", LocalCluster::SourcePath("tests/integration/data/steady_run.textproto")},
       absl::Minutes(5));
   EXPECT_EQ(run.exit.code, 0) << run.out << run.err;
   const CommandOutput best = cluster_->Cli({"best", "last", "--source"});

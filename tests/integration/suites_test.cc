@@ -292,7 +292,7 @@ TEST_F(SuitesTest, ASearchMayAnswerWithModelNew) {
               HasSubstr("kernelbench/l1/7: described"));
   const CommandOutput run = cluster_->Cli(
       {"run", "--task", "kernelbench/l1/7", "--language", "python", "--rounds", "1", "--config",
-       LocalCluster::SourcePath("tests/integration/data/crash_run.textproto")},
+       LocalCluster::SourcePath("tests/integration/data/steady_run.textproto")},
       absl::Minutes(5));
   const CommandOutput log = cluster_->Cli({"log", "last", "--json"});
   EXPECT_THAT(log.out, HasSubstr("CANDIDATE_PASSED")) << run.out << run.err;
