@@ -15,9 +15,10 @@ use_suite() {  # use_suite <kind> <path> [fields of SuiteConfig]
     cores=$(nproc)
     # Describing and building take processors only. Each process of torch has threads for many of them.
     slots=$((5 * suite_gpus + cores / 4))
-    sed -i -e "s/^slots: .*/slots: $slots/" -e 's/max_processes: 64 /max_processes: 512 /' "$KSEARCH_WORKER_CONFIG"
-    grep -q "^slots: $slots" "$KSEARCH_WORKER_CONFIG" && grep -q 'max_processes: 512' "$KSEARCH_WORKER_CONFIG" ||
-      { echo "the worker's configuration has no lines slots and max_processes" >&2; return 1; }
+    sed -i -e '/^slots:/d' -e 's/max_processes: 64 /max_processes: 512 /' "$KSEARCH_WORKER_CONFIG"
+    echo "slots: $slots" >>"$KSEARCH_WORKER_CONFIG"
+    grep -q 'max_processes: 512' "$KSEARCH_WORKER_CONFIG" ||
+      { echo "the worker's configuration has no line max_processes" >&2; return 1; }
   fi
   cat >"$cluster/coordinator.textproto" <<CONFIG
 listen_address: "127.0.0.1:0"
