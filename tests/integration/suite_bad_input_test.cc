@@ -1,0 +1,172 @@
+// Problems of suites that cannot be used, beside one that can: each is told by its name and with
+// what is wrong, and disturbs no other. With a real coordinator and a worker with a Python
+// toolchain; skipped where /usr/bin/python3 has no torch.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "tests/common/python_with_torch.h"
+#include "tests/integration/local_cluster.h"
+
+namespace ksearch {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+// KernelBench's form; @FORWARD@ and @INPUTS@ are what differs.
+constexpr char kProblem[] = R"py(import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        @FORWARD@
+
+
+def get_inputs():
+    @INPUTS@
+
+
+def get_init_inputs():
+    return []
+)py";
+constexpr char kForward[] = "return torch.cumsum(x, dim=1)";
+constexpr char kInputs[] = "return [torch.rand(64, 96)]";
+
+std::string Problem(const std::string& forward, const std::string& inputs) {
+  return absl::StrReplaceAll(kProblem, {{"@FORWARD@", forward}, {"@INPUTS@", inputs}});
+}
+
+constexpr char kTextResult[] = R"py(import torch
+
+
+def generate_input(n, seed):
+    return torch.rand(n, generator=torch.Generator().manual_seed(seed))
+
+
+def ref_kernel(data):
+    return "as long as this"
+
+
+def check_implementation(data, output):
+    return output == ref_kernel(data), ""
+)py";
+constexpr char kTask[] =
+    "files:\n"
+    "  - {\"name\": \"reference.py\", \"source\": \"reference.py\"}\n"
+    "lang: \"py\"\n"
+    "tests:\n"
+    "  - {\"n\": 8, \"seed\": 1}\n";
+
+struct Bad {
+  const char* task;
+  const char* file;
+  std::string text;
+  const char* reason;  // part of what is told
+};
+
+std::vector<Bad> BadProblems() {
+  return {
+      {"kernelbench/l1/2", "KernelBench/level1/2_Syntax.py", "class Model(:\n", "SyntaxError"},
+      {"kernelbench/l1/3", "KernelBench/level1/3_Import.py", "import nosuchmodule\n",
+       "nosuchmodule"},
+      {"kernelbench/l1/4", "KernelBench/level1/4_Names.py", "import torch\n",
+       "the file defines no Model"},
+      {"kernelbench/l1/5", "KernelBench/level1/5_Dtype.py",
+       Problem(kForward, "return [torch.rand(8, 8).to(torch.complex64)]"),
+       "input 'x' has dtype torch.complex64, which no task takes"},
+      {"kernelbench/l1/6", "KernelBench/level1/6_Network.py",
+       Problem(kForward,
+               "import urllib.request; "
+               "return [urllib.request.urlopen('http://192.0.2.1/weights', timeout=20).read()]"),
+       "URLError"},
+      {"kernelbench/l1/7", "KernelBench/level1/7_Output.py",
+       Problem("return {'sum': float(x.sum())}", kInputs), "forward returns a dict, not tensors"},
+      {"kernelbench/l1/8", "KernelBench/level1/8_Ends.py",
+       Problem(kForward, "import os; os._exit(0)"), "ended without a description"},
+      {"kernelbench/l1/9", "KernelBench/level1/9_Memory.py",
+       Problem(kForward, "return [torch.zeros(1 << 36)]"), "RuntimeError"},
+      {"kernelbench/l1/10", "KernelBench/level1/10_Random.py",
+       Problem("return torch.rand_like(x)", kInputs), "gives another answer each time"},
+      {"gpumode/text", "problems/set/text/reference.py", kTextResult, "ref_kernel returns"},
+  };
+}
+
+class SuiteBadInputTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!HasTorch()) GTEST_SKIP() << kPython << " has no torch";
+    cluster_.UseOwnDevice();
+    cluster_.AddToWorkerConfig(kPythonToolchain);
+    for (const Bad& bad : BadProblems()) Write(bad.file, bad.text);
+    Write("problems/set/text/task.yml", kTask);
+    Write("problems/set/broken/task.yml", "lang: \"py\"\nfiles: [\n");
+    Write("problems/set/several/task.yml", "lang: \"py\"\nmulti_gpu: true\nfiles: []\n");
+    Write("KernelBench/level1/1_Good.py", Problem(kForward, kInputs));
+    // 64 GiB of inputs, which are never made while it is described.
+    Write("KernelBench/level1/11_Huge.py",
+          Problem(kForward, "return [torch.rand(1 << 20, 1 << 14)]"));
+    cluster_.StartCoordinator(absl::StrCat(
+        "suites { kind: 'kernelbench' device: DEVICE_CLASS_CPU path: '", cluster_.folder(), "' }\n",
+        "suites { kind: 'gpumode' device: DEVICE_CLASS_CPU path: '", cluster_.folder(), "' }"));
+    cluster_.StartWorker("w1");
+  }
+  std::string Path(const std::string& name) { return absl::StrCat(cluster_.folder(), "/", name); }
+  void Write(const std::string& name, const std::string& text) {
+    fs::create_directories(fs::path(Path(name)).parent_path());
+    std::ofstream(Path(name), std::ios::binary) << text;
+  }
+
+  LocalCluster cluster_;
+};
+
+TEST_F(SuiteBadInputTest, IsToldByNameAndDisturbsNothing) {
+  std::vector<std::string> words = {"task", "describe", "kernelbench/l1/1", "kernelbench/l1/11"};
+  for (const Bad& bad : BadProblems()) words.emplace_back(bad.task);
+  const CommandOutput described = cluster_.Cli(words, absl::Minutes(5));
+  EXPECT_EQ(described.exit.code, 3) << described.out << described.err;
+  EXPECT_THAT(described.out, AllOf(HasSubstr("kernelbench/l1/1: described"),
+                                   HasSubstr("kernelbench/l1/11: described")));
+  for (const Bad& bad : BadProblems()) {
+    const CommandOutput listed = cluster_.Cli({"task", "ls", bad.task});
+    EXPECT_THAT(listed.out, AllOf(HasSubstr(bad.task), HasSubstr(bad.reason))) << listed.err;
+    EXPECT_THAT(described.out, Not(HasSubstr(absl::StrCat(bad.task, ": described"))));
+  }
+  const CommandOutput list = cluster_.Cli({"task", "ls"});
+  EXPECT_EQ(list.exit.code, 0) << list.err;
+  EXPECT_THAT(list.out, AllOf(HasSubstr("kernelbench/l1/1 "), HasSubstr("layernorm_f32"),
+                              HasSubstr("broken/task.yml:"), HasSubstr("several GPUs")));
+
+  // By name: nothing is evaluated, and why is told.
+  Write("new.py", absl::StrReplaceAll(Problem(kForward, kInputs), {{"Model(", "ModelNew("}}));
+  const CommandOutput refused =
+      cluster_.Cli({"eval", "--task", "kernelbench/l1/5", "--check", Path("new.py")});
+  EXPECT_NE(refused.exit.code, 0);
+  EXPECT_THAT(refused.err, HasSubstr("complex64"));
+  const CommandOutput good =
+      cluster_.Cli({"eval", "--task", "kernelbench/l1/1", "--check", Path("new.py")});
+  EXPECT_EQ(good.exit.code, 0) << good.out << good.err;
+
+  // Only a device says what is too large for it; the list repeats it.
+  const CommandOutput huge =
+      cluster_.Cli({"eval", "--task", "kernelbench/l1/11", "--check", Path("new.py")});
+  EXPECT_NE(huge.exit.code, 0);
+  EXPECT_THAT(huge.out + huge.err, HasSubstr("do not fit into this machine's"));
+  EXPECT_THAT(cluster_.Cli({"task", "ls", "kernelbench/l1/11"}).out,
+              HasSubstr("do not fit into this machine's"));
+  const CommandOutput again =
+      cluster_.Cli({"eval", "--task", "kernelbench/l1/1", "--check", "--repeat", Path("new.py")});
+  EXPECT_EQ(again.exit.code, 0) << again.out << again.err;
+}
+
+}  // namespace
+}  // namespace ksearch
