@@ -23,8 +23,8 @@ namespace ksearch {
 absl::StatusOr<v1::WorkerConfig> LoadWorkerConfig(const std::vector<std::string>& args,
                                                   bool need_coordinator = true);
 
-// Jobs in hand at once: as the config says, else two per device, so that one builds while another is
-// measured, and up to four where there are four cores for each.
+// Jobs in hand at once: as the config says, else two per device, so that one builds while another
+// is measured, and up to four where there are four cores for each.
 int SlotsOf(const v1::WorkerConfig& config, int devices, int cores);
 
 // Reads the token and certificates that the config names; errors of ReadClientAccess and
