@@ -8,6 +8,7 @@ packages=(
   libgrpc++-dev protobuf-compiler-grpc libprotobuf-dev protobuf-compiler libabsl-dev
   libcurl4-openssl-dev libsqlite3-dev libssl-dev nlohmann-json3-dev libyaml-dev libcli11-dev
   libboost-dev
+  node-d3-axis node-d3-hierarchy node-d3-scale node-d3-selection node-d3-shape node-d3-zoom
   libgtest-dev libgmock-dev libbenchmark-dev
   libseccomp-dev bubblewrap iproute2
   python3-venv patchelf

@@ -139,6 +139,17 @@ printf '%s\n' "${notices[@]}" | sort -u | while read -r path; do
   package=${package%%:*}
   [ -z "$package" ] || cp -L "/usr/share/doc/$package/copyright" "$root/licenses/$package"
 done
+# What the programs contain without a file of its own beside them: static archives, headers, and the
+# page's d3.
+linked=(libgrpc-dev libprotobuf-dev libabsl-dev libre2-dev libc-ares-dev zlib1g-dev libssl-dev libseccomp-dev libyaml-dev
+  libstdc++-12-dev)
+if [ "$with_coordinator" = 1 ]; then
+  linked+=(libsqlite3-dev libcli11-dev nlohmann-json3-dev libboost1.74-dev)
+  for path in /usr/share/doc/node-d3-*; do linked+=("${path##*/}"); done
+fi
+for package in "${linked[@]}"; do
+  cp -L "/usr/share/doc/$package/copyright" "$root/licenses/$package"
+done
 if [ "$with_coordinator" = 1 ]; then
   cp configs/coordinator.textproto configs/coordinator_network.textproto configs/autoscaler.textproto "$root/configs/"
   cp -r configs/tasks configs/prices configs/demo "$root/configs/"

@@ -12,6 +12,7 @@ struct Asset {
   absl::string_view path;  // "/app.js"; the page itself is "/"
   absl::string_view content_type;
   absl::string_view content;
+  absl::string_view gzip;  // the content as `Content-Encoding: gzip` carries it
 };
 
 const std::vector<Asset>& Assets();

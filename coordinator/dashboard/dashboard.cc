@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "common/status_macros.h"
 #include "coordinator/dashboard/asset.h"
@@ -66,16 +67,27 @@ std::string QueryAsJson(const std::map<std::string, std::string>& query) {
   return json + "}";
 }
 
+// Whether "gzip, deflate" or the like names gzip, without a weight: browsers give none.
+bool TakesGzip(const HttpRequest& request) {
+  for (const absl::string_view coding : absl::StrSplit(request.Header("accept-encoding"), ',')) {
+    if (absl::StripAsciiWhitespace(coding) == "gzip") return true;
+  }
+  return false;
+}
+
 HttpAnswer AssetAnswer(const HttpRequest& request, const Asset& asset) {
   HttpAnswer answer;
-  const std::string tag = absl::StrCat("\"", AssetsVersion(), "\"");
+  const bool gzip = TakesGzip(request);
+  const std::string tag = absl::StrCat("\"", AssetsVersion(), gzip ? "-gzip" : "", "\"");
   answer.headers.emplace_back("ETag", tag);
   answer.headers.emplace_back("Cache-Control", "no-cache");  // keep, but ask
+  answer.headers.emplace_back("Vary", "Accept-Encoding");
   answer.content_type = std::string(asset.content_type);
   if (request.Header("if-none-match") == tag) {
     answer.status = 304;
   } else {
-    answer.body = std::make_shared<const std::string>(asset.content);
+    if (gzip) answer.headers.emplace_back("Content-Encoding", "gzip");
+    answer.body = std::make_shared<const std::string>(gzip ? asset.gzip : asset.content);
   }
   return answer;
 }

@@ -104,6 +104,9 @@ programs=$("$work/env/bin/python" -c 'import ksearch_programs, os; print(os.path
 ldd "$programs/bin/bwrap" | grep -qE "$programs/(bin/../)?lib/" || fail "bubblewrap does not take the libraries beside it"
 [ -f "$programs/configs/tasks/cpu/softmax_rows_f32/definition.json" ] || fail "the tasks are not there"
 [ -n "$(ls "$programs/configs/prices")" ] || fail "the prices are not there"
+for package in node-d3-scale libgrpc-dev libsqlite3-dev bubblewrap; do
+  [ -s "$programs/licenses/$package" ] || fail "the notice of $package is not there"
+done
 pip check >/dev/null || fail "pip check"
 { "$work/env/bin/python" -c 'import ksearch' 2>&1 || true; } | grep -qF "pip install 'ksearch[client]'" ||
   fail "the client does not say what it needs"

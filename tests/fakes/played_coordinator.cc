@@ -18,6 +18,13 @@ bool Reads(absl::string_view method) {
   return absl::StartsWith(method, "Get") || absl::StartsWith(method, "List");
 }
 
+std::string Words(size_t letters) {
+  std::string text;
+  while (text.size() < letters) text += "Each core takes blocks of rows that its cache holds. ";
+  text.resize(letters);
+  return text;
+}
+
 v1::WorldModel TreeOf(int nodes) {
   v1::WorldModel model = NewWorldModel();
   for (int i = 1; i <= nodes; ++i) {
@@ -29,10 +36,16 @@ v1::WorldModel TreeOf(int nodes) {
     node.set_overall_rating(6);
     node.set_confidence(0.5);
     node.mutable_action()->set_title(absl::StrCat("Row blocks sized to the cache, variant ", i));
-    node.mutable_action()->set_description(std::string(400, 'd'));
-    node.mutable_action()->set_rationale(std::string(200, 'r'));
+    node.mutable_action()->set_description(Words(400));
+    node.mutable_action()->set_rationale(Words(200));
     node.mutable_action()->set_difficulty(1 + i % 5);
     node.mutable_action()->set_score(1.0 / (1 + i % 7));
+    if (i == 1 || i == 2 || i == 5) {
+      node.mutable_solution()->set_candidate_id(std::string(12, static_cast<char>('0' + i)));
+      node.mutable_solution()->set_vs_baseline(1 + 0.3 * i);
+      if (i == 2) node.mutable_solution()->set_confirmed_vs_baseline(1.56);
+    }
+    node.set_closed_too_hard(i == 9);
     AppendNode(&model, std::move(node));
   }
   model.set_revision(1);

@@ -1,8 +1,9 @@
-// The candidates of a run. Rows are made as they are asked for.
+// The candidates of a run. Only the rows in sight are elements, so that ten thousand cost what forty do.
+import { d3 } from "./d3.js";
 import { el, show } from "./dom.js";
 import { brief, link, micros, num, outcome, times } from "./format.js";
 
-const STEP = 100;
+const ROW_PIXELS = 28, MARGIN_ROWS = 12;  // as the style sheet has it
 const COLUMNS = [
   ["Candidate", (each) => each.id, (each, run) => el("a", { href: link("run", run, "candidate", each.id) }, brief(each.id))],
   ["Round", (each) => num(each.round), (each) => each.round || "", true],
@@ -20,28 +21,56 @@ export class CandidateTable {
     this.runId = runId;
     this.by = 1;
     this.down = true;
-    this.shown = STEP;
-    this.place = el("div");
+    this.candidates = [];
+    this.filter = el("input", { type: "search", placeholder: "filter: id, node, state, outcome, device", size: 40, oninput: () => this.drawAgain() });
+    this.count = el("span", { class: "quiet" });
+    this.heads = el("tr");
+    this.body = el("tbody");
+    this.above = el("div");
+    this.below = el("div");
+    let asked = false;
+    this.window = el("div", {
+      class: "window", tabindex: 0,
+      onscroll: () => {
+        if (asked) return;
+        asked = true;
+        requestAnimationFrame(() => { asked = false; this.drawRows(); });
+      },
+    }, el("table", { class: "heads" }, el("thead", null, this.heads)), this.above, el("table", null, this.body), this.below);
+    this.place = el("div", null, el("div", { class: "row" }, this.filter, this.count), this.window);
   }
 
   draw(candidates) {
-    this.candidates = [...candidates];  // drawn again when sorted or unfolded
-    const key = COLUMNS[this.by][1];
-    const list = [...this.candidates].sort((a, b) => {
-      const x = key(a), y = key(b);
-      return (x < y ? -1 : x > y ? 1 : 0) * (this.down ? -1 : 1);
-    });
-    const heads = COLUMNS.map(([name, , , number], at) => el("th", {
+    this.candidates = [...candidates];
+    this.drawAgain();
+  }
+
+  // Also after sorting and filtering.
+  drawAgain() {
+    const key = COLUMNS[this.by][1], order = this.down ? d3.descending : d3.ascending;
+    const wanted = this.filter.value.trim().toLowerCase();
+    const holds = (each) => [each.id, each.node, each.state, outcome(each.outcome), each.device].some((text) => (text || "").toLowerCase().includes(wanted));
+    this.list = (wanted ? this.candidates.filter(holds) : [...this.candidates]).sort((a, b) => order(key(a), key(b)));
+    this.count.textContent = wanted ? `${this.list.length} of ${this.candidates.length}` : `${this.candidates.length}`;
+    show(this.heads, COLUMNS.map(([name, , , number], at) => el("th", {
       class: "sorts" + (number ? " number" : ""),
       onclick: () => {
         this.down = this.by === at ? !this.down : true;
         this.by = at;
-        this.draw(this.candidates);
+        this.drawAgain();
       },
-    }, name + (this.by === at ? (this.down ? " ↓" : " ↑") : "")));
-    const rows = list.slice(0, this.shown).map((each) => el("tr", null,
-      COLUMNS.map(([, , cell, number]) => el("td", { class: number ? "number" : null }, cell(each, this.runId)))));
-    show(this.place, el("table", null, el("thead", null, el("tr", null, heads)), el("tbody", null, rows)),
-      list.length > this.shown ? el("button", { onclick: () => { this.shown *= 5; this.draw(this.candidates); } }, `Show more of ${list.length}`) : null);
+    }, name + (this.by === at ? (this.down ? " ↓" : " ↑") : ""))));
+    show(this.body);  // what they say may have changed
+    this.drawRows();
+  }
+
+  drawRows() {
+    const first = Math.max(0, Math.floor(this.window.scrollTop / ROW_PIXELS) - MARGIN_ROWS);
+    const last = Math.min(this.list.length, Math.ceil((this.window.scrollTop + (this.window.clientHeight || 600)) / ROW_PIXELS) + MARGIN_ROWS);
+    this.above.style.height = `${first * ROW_PIXELS}px`;
+    this.below.style.height = `${Math.max(0, this.list.length - last) * ROW_PIXELS}px`;
+    d3.select(this.body).selectAll("tr").data(this.list.slice(first, last), (each) => each.id)
+      .join((enter) => enter.append((each) => el("tr", null, COLUMNS.map(([, , cell, number]) => el("td", { class: number ? "number" : null }, cell(each, this.runId))))))
+      .order();
   }
 }

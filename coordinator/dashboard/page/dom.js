@@ -1,8 +1,7 @@
 // Builds elements. Text only ever becomes text nodes: what models, compilers and candidates say is
 // never read as HTML.
-const SVG = "http://www.w3.org/2000/svg";
-
-function fill(element, attributes, children) {
+export function el(tag, attributes, ...children) {
+  const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes || {})) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
@@ -13,14 +12,6 @@ function fill(element, attributes, children) {
     element.append(child instanceof Node ? child : document.createTextNode(String(child)));
   }
   return element;
-}
-
-export function el(tag, attributes, ...children) {
-  return fill(document.createElement(tag), attributes, children);
-}
-
-export function svg(tag, attributes, ...children) {
-  return fill(document.createElementNS(SVG, tag), attributes, children);
 }
 
 export function show(place, ...children) {

@@ -1,16 +1,17 @@
-# cmake -DOUT=<file.cc> "-DFILES=<index.html;app.js;...>" -P embed.cmake
+# cmake -DOUT=<file.cc> -DGZIP=<gzip> "-DFILES=<index.html;app.js;...>" -P embed.cmake
 # Writes Assets() and AssetsVersion(). @VERSION@ in index.html becomes the version: a digest of all files.
 set(all "")
 foreach(path ${FILES})
+  get_filename_component(name ${path} NAME)
   file(READ ${path} text)
-  string(APPEND all "${path}\n${text}\n")
+  string(APPEND all "${name}\n${text}\n")
 endforeach()
-get_filename_component(folder ${CMAKE_CURRENT_LIST_DIR} ABSOLUTE)
-string(REPLACE "${folder}" "" all "${all}")
 string(SHA256 version "${all}")
 string(SUBSTRING ${version} 0 16 version)
 
+set(compressed "")
 set(entries "")
+set(number 0)
 foreach(path ${FILES})
   get_filename_component(name ${path} NAME)
   get_filename_component(extension ${path} LAST_EXT)
@@ -35,11 +36,26 @@ foreach(path ${FILES})
   else()
     message(FATAL_ERROR "${path}: no content type is known for ${extension}")
   endif()
-  string(APPEND entries "      {\"${url}\", \"${type}\", R\"asset(${text})asset\"},\n")
+  file(WRITE ${OUT}.plain "${text}")
+  # Without a name and a time, so that the same text gives the same bytes.
+  execute_process(COMMAND ${GZIP} -9 -n -c ${OUT}.plain OUTPUT_FILE ${OUT}.gz COMMAND_ERROR_IS_FATAL ANY)
+  file(READ ${OUT}.gz bytes HEX)
+  string(LENGTH "${bytes}" size)
+  math(EXPR size "${size} / 2")
+  string(REGEX REPLACE "(..)" "\\\\x\\1" bytes "${bytes}")
+  string(APPEND compressed "constexpr char kCompressed${number}[] = \"${bytes}\";\n")
+  string(APPEND entries "      {\"${url}\", \"${type}\", R\"asset(${text})asset\",\n"
+                        "       absl::string_view(kCompressed${number}, ${size})},\n")
+  math(EXPR number "${number} + 1")
 endforeach()
+file(REMOVE ${OUT}.plain ${OUT}.gz)
 file(WRITE ${OUT} "#include \"coordinator/dashboard/asset.h\"
 
 namespace ksearch::dashboard {
+namespace {
+
+${compressed}
+}  // namespace
 
 const std::vector<Asset>& Assets() {
   static const auto* const assets = new std::vector<Asset>{

@@ -1,4 +1,6 @@
 // Numbers and words of the API as people read them. 64-bit numbers come as strings.
+import { d3 } from "./d3.js";
+
 export const num = (value) => Number(value || 0);
 
 export function count(value) {
@@ -35,8 +37,9 @@ export function word(name, prefix) {
 }
 
 export const outcome = (name) => word(name, "OUTCOME_");
-export const clock = (at) => (at ? new Date(at).toLocaleTimeString([], { hour12: false }) : "");
-export const date = (at) => (at ? new Date(at).toLocaleString([], { hour12: false }) : "");
+const formatted = (form) => (at) => (at ? form(new Date(at)) : "");
+export const clock = formatted(d3.timeFormat("%H:%M:%S"));
+export const date = formatted(d3.timeFormat("%Y-%m-%d %H:%M:%S"));
 export const brief = (id) => (id || "").slice(0, 12);
 
 // An address of this page; ids may hold any character.

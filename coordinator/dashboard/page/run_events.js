@@ -13,6 +13,7 @@ export class RunEvents {
     this.deviceSeconds = 0;
     this.evaluations = 0;
     this.start = null;
+    this.changes = 0;  // of anything but `events`
   }
 
   // False if it is known already.
@@ -32,10 +33,12 @@ export class RunEvents {
   }
 
   fail(kind) {
+    this.changes += 1;
     this.failures.set(kind, (this.failures.get(kind) || 0) + 1);
   }
 
   addCandidate(event) {
+    this.changes += 1;
     const known = this.candidates.get(event.candidate_id) ||
       { id: event.candidate_id, at: event.at, round: event.round, node: event.node_id, cycle: event.cycle, state: "proposed", confirmed: 0 };
     this.candidates.set(event.candidate_id, known);

@@ -1,13 +1,14 @@
 // One run, live.
 import { bestSoFar } from "./chart.js";
 import { CandidateTable } from "./candidate_table.js";
+import { d3 } from "./d3.js";
 import { card, el, show, table } from "./dom.js";
 import { clock, count, date, num, outcome, seconds, span, times, usd } from "./format.js";
 import { RunEvents, readEvents } from "./run_events.js";
 import { stateOf } from "./runs_page.js";
 import { follow, get, soon } from "./server.js";
 import { steering } from "./steering.js";
-import { treeView } from "./tree_view.js";
+import { TreeView } from "./tree_view.js";
 
 // What changes the tree by more than a lesson.
 const OF_TREE = new Set(["WORLD_MODEL_READY", "NODE_SOLVED", "NODE_TOO_HARD", "NODE_INSERTED", "NODE_PRUNED", "CONFIRMATION_REFUSED", "NEW_INCUMBENT", "STEERED"]);
@@ -50,24 +51,26 @@ function failures(events) {
   }));
 }
 
-function log(events) {
-  return table(["Time", "Event", ""], events.events.slice(-200).reverse().map((event) =>
-    [{ text: clock(event.at), title: date(event.at) }, (event.kind || "").toLowerCase().replaceAll("_", " "), event.text || ""]));
+// The newest 200. Rows of events stay what they are.
+function drawLog(body, events) {
+  d3.select(body).selectAll("tr").data(events.events.slice(-200).reverse(), (event) => event.seq)
+    .join((enter) => enter.append((event) => el("tr", null, el("td", { title: date(event.at) }, clock(event.at)),
+      el("td", null, (event.kind || "").toLowerCase().replaceAll("_", " ")), el("td", null, event.text || "")))).order();
 }
 
 export async function runPage(place, page) {
   const id = page.id;
   const events = new RunEvents();
-  const open = new Set(), controls = new Map();
   let run = await get("GetRun", { run_id: id });
-  let model = {};
   const runId = run.run_id;
   const candidates = new CandidateTable(runId);
-  const parts = Object.fromEntries(["summary", "steering", "cycles", "chart", "tree", "spending", "failures", "log"].map((name) => [name, el("div")]));
-  const axis = el("select", { onchange: () => drawEvents() }, Object.keys(AXES).map((name) => el("option", { value: name }, AXES[name])));
+  const log = el("tbody");
+  const parts = Object.fromEntries(["summary", "steering", "cycles", "chart", "spending", "failures"].map((name) => [name, el("div")]));
+  const axis = el("select", { onchange: () => drawChart() }, Object.keys(AXES).map((name) => el("option", { value: name }, AXES[name])));
   const reason = el("p", { class: "warn" });
 
   const everything = soon(() => refresh().catch(() => {}), 1000);
+  const tree = new TreeView(everything);
   let steered = "";  // the state for which the buttons are
 
   const drawRun = () => {
@@ -80,18 +83,19 @@ export async function runPage(place, page) {
       el("span", { class: "tag" }, `cycle ${cycle.cycle || 0}, attempt ${cycle.attempt || 0}`), " ", cycle.title || cycle.node_id || "", el("span", { class: "quiet" }, " " + (cycle.phase || "")))));
     show(parts.spending, spending(run));
   };
+  const drawChart = () => show(parts.chart, events.points.length ? bestSoFar(events.points, axis.value, AXES[axis.value]) : el("p", { class: "quiet" }, "Nothing is judged yet."));
+  let drawn = -1;
   const drawEvents = () => {
-    show(parts.chart, events.points.length ? bestSoFar(events.points, axis.value, AXES[axis.value]) : el("p", { class: "quiet" }, "Nothing is judged yet."));
+    drawLog(log, events);
+    if (drawn === events.changes) return;
+    drawn = events.changes;
+    drawChart();
     candidates.draw(events.candidates.values());
     show(parts.failures, failures(events));
-    show(parts.log, log(events));
   };
-  // Not under the hands of somebody who types into it.
-  const typing = () => parts.tree.contains(document.activeElement) && ["INPUT", "TEXTAREA"].includes(document.activeElement.tagName);
-  const drawTree = () => !typing() && show(parts.tree, model.nodes ? treeView(model, run, open, controls, everything) : el("p", { class: "quiet" }, "There is no tree."));
   const refreshTree = async () => {
-    model = await get("GetTree", { run_id: runId }).catch(() => ({}));
-    if (!page.gone()) drawTree();
+    const model = await get("GetTree", { run_id: runId }).catch(() => ({}));
+    if (!page.gone()) tree.draw(model, run);
   };
   const refresh = async () => {
     run = await get("GetRun", { run_id: runId });
@@ -121,9 +125,9 @@ export async function runPage(place, page) {
     el("h1", null, `${run.task} `, el("span", { class: "quiet" }, `run ${runId}, ${run.strategy || ""}`)),
     reason, parts.summary, parts.steering, parts.cycles,
     el("h2", null, "Best so far"), el("div", { class: "row" }, "against", axis), parts.chart,
-    el("h2", null, "World model"), parts.tree,
+    el("h2", null, "World model"), tree.place,
     el("h2", null, "Candidates"), candidates.place,
     el("h2", null, "Failures"), parts.failures,
     el("h2", null, "Spending"), parts.spending,
-    el("h2", null, "Events"), parts.log);
+    el("h2", null, "Events"), el("table", null, log));
 }

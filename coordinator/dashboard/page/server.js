@@ -40,16 +40,54 @@ export async function post(method, body) {
   }));
 }
 
+// Whether nobody can see the page: another tab is in front, or the browser keeps it for "back".
+let away = document.hidden;
+addEventListener("pagehide", () => { away = true; });
+addEventListener("pageshow", () => { away = document.hidden; });
+document.addEventListener("visibilitychange", () => { away = document.hidden; });
+
+// Calls `gone` once nobody has seen the page for a while, and `back` when it is seen again.
+function watchSight(gone, back) {
+  let timer = 0;
+  const look = () => {
+    clearTimeout(timer);
+    if (!away) back();
+    else timer = setTimeout(gone, 5000);
+  };
+  const leave = () => gone();
+  document.addEventListener("visibilitychange", look);
+  addEventListener("pageshow", look);
+  addEventListener("pagehide", leave);
+  return () => {
+    clearTimeout(timer);
+    document.removeEventListener("visibilitychange", look);
+    removeEventListener("pageshow", look);
+    removeEventListener("pagehide", leave);
+  };
+}
+
 // Follows the event feed until stopped: onEntry(entry) for each, onMissed() when everything must be
-// looked at again. Reconnects by itself and catches up.
+// looked at again: also once at the beginning, since answers of the API may be half a second older
+// than the place in the feed from which entries come. Reconnects by itself and catches up. A page out of sight lets its connection go,
+// since browsers open only six to a server, whatever the number of tabs.
 export function follow(runId, onEntry, onMissed) {
-  const abort = new AbortController();
-  let cursor = "";
+  let stopped = false, cursor = "", connection = new AbortController(), wake = () => {};
+  const stopWatching = watchSight(() => connection.abort(), () => wake());
+  const stop = () => {
+    stopped = true;
+    stopWatching();
+    connection.abort();
+    wake();
+  };
   (async () => {
-    for (let wait = 500; !abort.signal.aborted; wait = Math.min(wait * 2, 15000)) {
+    for (let wait = 500; !stopped; wait = Math.min(wait * 2, 15000)) {
+      if (away) await new Promise((done) => { wake = done; });
+      if (stopped) return;
+      connection = new AbortController();
+      const { signal } = connection;
       try {
         const query = new URLSearchParams({ ...(runId ? { run_id: runId } : {}), ...(cursor ? { after: cursor } : {}) });
-        const response = await fetch("/api/v1/events?" + query, { headers: headers(), signal: abort.signal });
+        const response = await fetch("/api/v1/events?" + query, { headers: headers(), signal });
         if (!response.ok) await read(response);
         const page = response.headers.get("X-Ksearch-Page");
         if (page && page !== OWN) listeners.stale();
@@ -57,20 +95,28 @@ export function follow(runId, onEntry, onMissed) {
         wait = 500;
         await readEvents(response.body.getReader(), (type, id, text) => {
           if (id) cursor = id;
-          if (type === "stand" && !cursor) cursor = JSON.parse(text).cursor;
+          if (type === "stand" && !cursor) {
+            cursor = JSON.parse(text).cursor;
+            setTimeout(() => !stopped && onMissed(), 600);
+          }
           if (type === "entry") onEntry(JSON.parse(text));
           if (type === "missed") onMissed();
         });
       } catch (error) {
-        if (abort.signal.aborted || error.status === 401 || error.status === 403) return;
+        if (stopped) return;
+        if (error.status === 401 || error.status === 403) return stop();
       }
-      if (abort.signal.aborted) return;
+      if (stopped) return;
       listeners.connection(false);
+      if (signal.aborted) {
+        wait = 250;
+        continue;
+      }
       // Many pages that lost the same coordinator do not come back in one instant.
       await new Promise((done) => setTimeout(done, wait * (0.5 + Math.random())));
     }
   })();
-  return () => abort.abort();
+  return stop;
 }
 
 async function readEvents(reader, onEvent) {
