@@ -16,8 +16,8 @@ absl::Status ParseRequest(absl::string_view json, google::protobuf::Message* req
   const auto status = google::protobuf::util::JsonStringToMessage(
       google::protobuf::StringPiece(json.data(), json.size()), request, options);
   if (status.ok()) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("this is not a valid ", request->GetTypeName(), ": ", std::string(status.message())));
+  return absl::InvalidArgumentError(absl::StrCat("this is not a valid ", request->GetTypeName(),
+                                                 ": ", std::string(status.message())));
 }
 
 template <typename Request, typename Reply>
