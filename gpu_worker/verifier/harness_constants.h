@@ -62,6 +62,7 @@ inline constexpr int kWarmUpCalls = 3;
 inline constexpr absl::Duration kWarmUpTime = absl::Milliseconds(50);
 inline constexpr int kConfirmWarmUpCalls = 2;
 inline constexpr absl::Duration kConfirmWarmUpTime = absl::Milliseconds(15);
+inline constexpr absl::Duration kHostConfirmWarmUpTime = absl::Milliseconds(10);
 // A workload may take this many times its measuring time, counting preparation and checks.
 inline constexpr double kWallPerMeasureTime = 2.5;
 

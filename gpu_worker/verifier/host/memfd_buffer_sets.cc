@@ -172,6 +172,7 @@ std::optional<std::string> MemfdBufferSets::BrokenGuard(int set) const {
     std::optional<int64_t> changed;  // from the tensor's first byte
     ForGuards(memory.base, memory.file_bytes, tensors[t].bytes,
               [&](std::byte* band, int64_t bytes) {
+                if (IsAllPoison(guard_word_, band, bytes)) return;
                 const auto* word = reinterpret_cast<const std::byte*>(&guard_word_);
                 for (int64_t i = 0; i < bytes && !changed.has_value(); ++i) {
                   if (band[i] != word[i % 8]) changed = band + i - memory.base - kGuardBytes;

@@ -25,7 +25,7 @@ absl::Status HostBlockTimer::BeginLaunch(int) { return absl::OkStatus(); }
 bool HostBlockTimer::RivalFirst(int turn, int) const { return turn % 2 == 0; }
 
 Ending HostBlockTimer::OpenSide(ConfirmationSide* side, const ConfirmationCase&) {
-  return WarmUp(*side->session, *side->dealer, kConfirmWarmUpCalls, kConfirmWarmUpTime, limits_,
+  return WarmUp(*side->session, *side->dealer, kConfirmWarmUpCalls, kHostConfirmWarmUpTime, limits_,
                 bench_.clock(), &side->call_us);
 }
 
