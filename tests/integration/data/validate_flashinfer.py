@@ -1,4 +1,5 @@
-"""validate_flashinfer.py FOLDER DATASET: reads a data set with flashinfer-bench's own models.
+"""validate_flashinfer.py FOLDER DATASET: reads a data set with flashinfer-bench's own models, and what ksearch
+added to it as flashinfer-bench's commands read a data set.
 
 They and what they need beside torch are installed into FOLDER by pip, once. Prints what was read, or
 "skipped: why" and ends with 77 where they cannot be had; ends with 1 and the model's words if a file is
@@ -12,6 +13,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
 import types
 
 PACKAGES = ["pydantic==2.12.5"]
@@ -59,6 +61,19 @@ def load(folder):
     return importlib.import_module("flashinfer_bench.data")
 
 
+def read_as_commands_do(data, root, traces):
+    """`report summary` and `report best` of a data set without the solutions that are broken on purpose."""
+    with tempfile.TemporaryDirectory() as folder:
+        for part in ("definitions", "workloads", "solutions/ksearch", "traces/ksearch"):
+            shutil.copytree(root / part, os.path.join(folder, part))
+        known = data.TraceSet.from_path(folder)
+        summary = known.summary()
+        assert summary["passed"] == summary["total"] == traces, summary
+        for name in known.solutions:
+            best = known.get_best_trace(name)
+            assert best is not None and best.evaluation.performance.speedup_factor > 1, best
+
+
 def main():
     folder, root = sys.argv[1], pathlib.Path(sys.argv[2])
     install(folder)
@@ -81,6 +96,7 @@ def main():
             assert trace.evaluation.status == data.EvaluationStatus.PASSED, line
             assert trace.evaluation.performance.latency_ms > 0, line
             traces += 1
+    read_as_commands_do(data, root, traces)
     print(f"valid: {len(definitions)} definitions, {len(solutions)} solutions, {traces} traces")
 
 
