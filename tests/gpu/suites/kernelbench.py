@@ -193,7 +193,7 @@ def main():
     todo.sort(key=lambda problem: -elements(problem["path"]))
     judge = Judge(options, rows, end)
     jobs = options.jobs or 3 * options.gpus
-    describers = max(2, (os.cpu_count() or 2) // 4)
+    describers = max(2, (os.cpu_count() or 2) // 6)
     print(f"{len(chosen)} problems, {len(todo)} of them to do; {options.gpus} GPUs, {jobs} evaluations and "
           f"{describers} descriptions at once", flush=True)
 
