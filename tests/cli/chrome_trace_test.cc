@@ -11,44 +11,10 @@
 #include <tuple>
 
 #include "absl/strings/str_cat.h"
-#include "common/textproto.h"
+#include "tests/cli/played_timeline.h"
 
 namespace ksearch {
 namespace {
-
-const absl::Time kBegin = absl::FromUnixSeconds(1'790'000'000);
-
-google::protobuf::Timestamp At(double seconds) { return ToProto(kBegin + absl::Seconds(seconds)); }
-
-v1::TimelineEntry Call(double from, double until) {
-  v1::TimelineEntry entry;
-  v1::TimedCall* const call = entry.mutable_call();
-  call->mutable_call()->set_model("m");
-  call->mutable_call()->set_purpose("action");
-  *call->mutable_created_at() = At(from);
-  if (until > from) *call->mutable_answered_at() = At(until);
-  return entry;
-}
-
-v1::TimelineEntry Lease(const std::string& worker, double from, double build, double wait,
-                        double device) {
-  v1::TimelineEntry entry;
-  v1::TimedLease* const lease = entry.mutable_lease();
-  lease->set_worker_id(worker);
-  lease->set_worker_name("name of \"" + worker + "\"");
-  lease->set_kind(v1::JOB_KIND_SCREEN);
-  lease->set_candidate_id("0123456789abcdef");
-  lease->set_device_id("GPU-1");
-  lease->set_outcome(v1::OUTCOME_PASSED);
-  *lease->mutable_started_at() = At(from);
-  *lease->mutable_ended_at() = At(from + build + wait + device);
-  *lease->mutable_stages()->mutable_build() = ToProto(absl::Seconds(build));
-  *lease->mutable_stages()->mutable_wait_device() = ToProto(absl::Seconds(wait));
-  *lease->mutable_stages()->mutable_device_held() = ToProto(absl::Seconds(device));
-  *lease->mutable_stages()->mutable_check() = ToProto(absl::Seconds(device / 2));
-  *lease->mutable_stages()->mutable_measure() = ToProto(absl::Seconds(device / 2));
-  return entry;
-}
 
 struct Span {
   std::string name, category;
@@ -83,13 +49,7 @@ Trace Parse(const std::string& text) {
 }
 
 TEST(ChromeTraceTest, EveryRowIsNestedAndNamed) {
-  std::vector<v1::TimelineEntry> entries;
-  for (int i = 0; i < 40; ++i) {
-    entries.push_back(Call(i * 0.7, i * 0.7 + 5));
-    entries.push_back(Lease(i % 2 == 0 ? "w1" : "w2", i * 1.1, 3, 0.5, 1));
-  }
-  entries.push_back(Call(3, 3));  // goes on
-  const Trace trace = Parse(ChromeTrace("run \"1\"", entries));
+  const Trace trace = Parse(ChromeTrace("run \"1\"", PlayedTimeline()));
   int calls = 0, builds = 0, devices = 0;
   for (const auto& [row, spans] : trace.rows) {
     EXPECT_EQ(trace.names.count(row), 1u) << row.first << " " << row.second;
