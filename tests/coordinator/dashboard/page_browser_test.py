@@ -7,6 +7,7 @@ Pictures go to FOLDER if it is given. Exit status 77 without Chromium.
 
 The aims for times are those of an idle machine: on a busy one each is tried a few times before it counts as missed."""
 
+import http.server
 import json
 import os
 import pathlib
@@ -283,6 +284,40 @@ def check_sight(page, server):
     print("a page out of sight lets its connection go, and catches up when it is seen")
 
 
+def check_other_origin(page, server):
+    """A page of another site in the same browser can neither read nor change anything."""
+    class Elsewhere(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(b"<!doctype html><title>elsewhere</title>")
+
+        def log_message(self, *_):
+            pass
+
+    other = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere)
+    threading.Thread(target=other.serve_forever, daemon=True).start()
+    server.asked.clear()
+    page.open(f"http://127.0.0.1:{other.server_port}/")
+    page.wait("document.title === 'elsewhere'")
+    body = json.dumps(json.dumps({"run_id": "live"}))
+    for name, options in (
+            ("reads", "{}"),
+            ("changes something", f"""{{ method: 'POST', body: {body},
+              headers: {{ 'Content-Type': 'application/json', 'X-Ksearch': '1' }} }}"""),
+            ("changes something without being asked back", f"{{ method: 'POST', mode: 'no-cors', body: {body} }}")):
+        method = "StopRun" if "POST" in options else "ListRuns"
+        got = page.run(f"fetch('{server.url}api/v1/{method}', {options}).then((answer) => answer.text()).catch(() => 'refused')")
+        if got not in ("refused", ""):
+            fail(f"a page of another origin {name}: {got}")
+    server.do("say live elsewhere")
+    if server.asked:
+        fail(f"a page of another origin changes something: {server.asked}")
+    other.shutdown()
+    print("a page of another origin reads and changes nothing")
+
+
 def check_upgrade(page, server):
     # The page of another version than the server's.
     script = page.ask("Page.addScriptToEvaluateOnNewDocument", source="""new MutationObserver(() => {
@@ -328,6 +363,7 @@ def main():
             check_tree(page, server)
             check_steering(page, server)
             check_sight(page, server)
+            check_other_origin(page, server)
             check_upgrade(page, server)
             check_hostile(page, server)
             check_many(page, server)
