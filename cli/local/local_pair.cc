@@ -2,10 +2,14 @@
 
 #include <google/protobuf/util/message_differencer.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <set>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -101,6 +105,29 @@ void AddNew(const std::vector<LocalFinding>& more, std::set<std::string>* said,
 bool HasSinks(const v1::CoordinatorConfig& config, const std::vector<v1::SinkConfig>& sinks) {
   return std::equal(config.sinks().begin(), config.sinks().end(), sinks.begin(), sinks.end(),
                     google::protobuf::util::MessageDifferencer::Equals);
+}
+
+// Sinks whose folder cannot be written: the coordinator, which is of the same user, says so in its
+// log only.
+void AddSinkFindings(const v1::CoordinatorConfig& config, const std::string& state_dir,
+                     std::vector<LocalFinding>* findings) {
+  for (const v1::SinkConfig& sink : config.sinks()) {
+    const std::string& name = sink.name().empty() ? sink.kind() : sink.name();
+    const std::filesystem::path path =
+        std::filesystem::path(state_dir) /
+        (sink.folder().empty() ? absl::StrCat("sinks/", name) : sink.folder());
+    std::error_code error;
+    std::filesystem::create_directories(path, error);
+    if (!error && ::access(path.c_str(), W_OK | X_OK) != 0) {
+      error = std::error_code(errno, std::generic_category());
+    }
+    if (!error) continue;
+    findings->push_back(
+        {false,
+         absl::StrCat("sink ", name, ": ", path.string(), " cannot be written: ", error.message(),
+                      "; runs go on, and the coordinator tries again"),
+         absl::StrCat("ksearch up --sink ", sink.kind(), ":ANOTHER_FOLDER")});
+  }
 }
 
 std::string FaultsText(const std::vector<LocalFinding>& findings) {
@@ -388,6 +415,7 @@ void LocalPair::Describe(State* state) {
     }
   }
   AddModelFindings(state);
+  AddSinkFindings(LastConfig(), folder_.coordinator_state(), &state->findings);
 }
 
 void LocalPair::AddModelFindings(State* state) {

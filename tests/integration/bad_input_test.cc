@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -109,6 +110,29 @@ TEST_F(BadInputTest, PortInUseIsSaid) {
       Coordinator({"--listen", listen, "--state-dir", cluster_.folder() + "/s"});
   EXPECT_EQ(output.exit.code, 3);
   EXPECT_THAT(output.err, HasSubstr(absl::StrCat("cannot listen on ", listen)));
+  const CommandOutput page =
+      Coordinator({"--dashboard", listen, "--state-dir", cluster_.folder() + "/s"});
+  EXPECT_EQ(page.exit.code, 3);
+  EXPECT_THAT(page.err,
+              AllOf(HasSubstr(absl::StrCat("cannot serve the page at ", listen, ": port ")),
+                    HasSubstr("is taken. Give another with --dashboard")));
+}
+
+// What a coordinator that was killed leaves behind.
+TEST_F(BadInputTest, SocketOfACoordinatorThatIsGoneIsSaid) {
+  const std::string path = cluster_.folder() + "/socket";
+  {
+    UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    struct sockaddr_un address = {};
+    address.sun_family = AF_UNIX;
+    ASSERT_LT(path.size(), sizeof address.sun_path);
+    path.copy(address.sun_path, path.size());
+    ASSERT_EQ(::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  }
+  ASSERT_TRUE(std::filesystem::exists(path));
+  ExpectOneLine(
+      RunProgram({cluster_.BinaryPath("ksearch"), "--coordinator", "unix:" + path, "status"}), 5,
+      AllOf(HasSubstr("unix:" + path), HasSubstr("--coordinator")));
 }
 
 TEST_F(BadInputTest, MissingTaskFolderIsNamed) {

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -15,6 +16,7 @@
 #include "proto/result.pb.h"
 #include "proto/search_service.pb.h"
 #include "tests/fakes/eventually.h"
+#include "tests/fakes/fault_server.h"
 #include "tests/integration/from_json.h"
 #include "tests/integration/local_cluster.h"
 
@@ -261,6 +263,69 @@ TEST_F(LocalModeTest, ModelThatCannotBeHadIsRefusedBeforeAnythingStarts) {
   EXPECT_THAT(run({}).err, HasSubstr("--model PROVIDER/NAME"));
   EXPECT_THAT(run({"--provider", "gemini", "--model", "x"}).err, HasSubstr("GEMINI_API_KEY"));
   EXPECT_FALSE(std::filesystem::exists(state_ + "/coordinator.log")) << "nothing was started";
+}
+
+// What is wrong is one line each, and the search goes on without what it can do without.
+TEST_F(LocalModeTest, FolderOfASinkThatCannotBeWrittenIsSaidAndTheSearchGoesOn) {
+  UseModelServer();
+  std::ofstream(cluster_.folder() + "/file") << "no folder";
+  const std::string sink = cluster_.folder() + "/file/wandb";
+  const CommandOutput up = Ksearch({"up", "--sink", "wandb:" + sink});
+  EXPECT_EQ(up.exit.code, 0) << up.err;
+  EXPECT_THAT(up.out, HasSubstr(absl::StrCat("sink wandb: ", sink,
+                                             " cannot be written: Not a directory; runs go on")));
+  const CommandOutput run = Ksearch(RunArgs());
+  EXPECT_THAT(run.exit.code, AnyOf(0, 7)) << run.err;
+  EXPECT_EQ(LastRun().state(), v1::RUN_STATE_FINISHED);
+  EXPECT_THAT(Read(state_ + "/coordinator.log"),
+              AllOf(HasSubstr("the sink cannot write; runs go on, and it tries again"),
+                    HasSubstr("Not a directory")));
+  EXPECT_EQ(Ksearch({"up", "--sink", "none"}).exit.code, 0);
+  EXPECT_THAT(Ksearch({"up", "--status"}).out, Not(HasSubstr("cannot be written")));
+}
+
+TEST_F(LocalModeTest, TaskForADeviceThatIsNotHereIsRefusedInOneLine) {
+  if (std::filesystem::exists("/dev/nvidiactl")) GTEST_SKIP() << "there is a GPU";
+  UseModelServer();
+  Up();
+  const std::string program =
+      LocalCluster::SourcePath("configs/tasks/cuda/rmsnorm_bf16/baseline.cu");
+  for (const std::vector<std::string>& args :
+       {std::vector<std::string>{"eval", "--local", "--task", "rmsnorm_bf16", program},
+        {"run", "--local", "--task", "rmsnorm_bf16", "--model", "local/scripted"}}) {
+    const CommandOutput output = Ksearch(args);
+    EXPECT_EQ(output.exit.code, 3);
+    EXPECT_THAT(output.err, AllOf(HasSubstr("no connected worker can judge cuda candidates"),
+                                  HasSubstr("What this machine lacks: ksearch up --status")));
+    const std::string fault = output.err.substr(output.err.find("ksearch: "));
+    EXPECT_EQ(std::count(fault.begin(), fault.end(), '\n'), 1) << output.err;
+  }
+  EXPECT_THAT(Ksearch({"up", "--status"}).out, HasSubstr("there is no GPU"));
+}
+
+TEST_F(LocalModeTest, KeyThatIsRefusedEndsTheRunWithOneLine) {
+  FaultServer server([](const std::string&, int) {
+    return Fault{.silence = {},
+                 .bytes = HttpReply(401, R"({"error":{"message":"Incorrect API key provided"}})"),
+                 .padding_bytes = 0,
+                 .hold = false};
+  });
+  environment_["KSEARCH_MODEL_URL"] = server.origin() + "/v1";
+  const CommandOutput run = Ksearch(RunArgs());
+  EXPECT_EQ(run.exit.code, 4);
+  const size_t fault = run.err.find("ksearch: run softmax_rows_f32-");
+  ASSERT_NE(fault, std::string::npos) << run.err;
+  EXPECT_THAT(run.err.substr(fault),
+              AllOf(HasSubstr("failed: the model cannot be used"), HasSubstr("HTTP 401"),
+                    HasSubstr("Incorrect API key provided")));
+  EXPECT_EQ(std::count(run.err.begin() + static_cast<ptrdiff_t>(fault), run.err.end(), '\n'), 1)
+      << run.err;
+  // With a server that takes it, the same run goes on.
+  UseModelServer();
+  EXPECT_EQ(Ksearch({"up"}).exit.code, 0);
+  EXPECT_EQ(Ksearch({"resume", "last", "--local"}).exit.code, 0);
+  EXPECT_THAT(Ksearch({"watch", "last", "--local"}).exit.code, AnyOf(0, 7));
+  EXPECT_EQ(LastRun().state(), v1::RUN_STATE_FINISHED);
 }
 
 TEST_F(LocalModeTest, ProgramThatDoesNotStartIsShownWithItsLog) {
