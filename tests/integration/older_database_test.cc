@@ -59,12 +59,6 @@ TEST_P(OlderDatabaseTest, RunThatWasNotFinishedGoesOn) {
     EXPECT_EQ(cluster.Cli({"log", run.run_id()}).exit.code, 0);
   }
   EXPECT_THAT(Results(path), IsSupersetOf(results)) << "results never change";
-
-  // One that had ended can be continued, too.
-  const CommandOutput resume = cluster.Cli({"resume", runs.runs(1).run_id(), "--rounds", "4"});
-  EXPECT_EQ(resume.exit.code, 0) << resume.err;
-  const CommandOutput rest = cluster.Cli({"watch", runs.runs(1).run_id()});
-  EXPECT_THAT(rest.out, HasSubstr("4 of 4 rounds")) << rest.err;
 }
 
 INSTANTIATE_TEST_SUITE_P(Schema, OlderDatabaseTest,
