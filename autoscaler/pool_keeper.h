@@ -15,9 +15,9 @@
 
 namespace ksearch {
 
-// Keeps one pool as large as its demand asks for, and says at the coordinator how it stands. Acts
-// only while the coordinator says that nobody else holds the pool. What goes wrong is told and then
-// left alone for a while, twice as long each time. Thread-compatible; time is steady.
+// Sizes one pool to its demand, and reports its state to the coordinator. Acts only while the
+// coordinator says that no other autoscaler holds the pool. Failures are reported, and retried
+// after pauses that double each time. Thread-compatible; time is steady.
 class PoolKeeper {
  public:
   struct Parts {

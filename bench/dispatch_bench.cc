@@ -85,7 +85,7 @@ int64_t SteadyNanos() {
   return absl::ToUnixNanos(Clock::Real().SteadyNow());  // one clock for all processes of a machine
 }
 
-// Of this process: what other programs on the machine do does not count.
+// The processor time of this process: other programs on the machine do not count.
 int64_t CpuNanos() {
   timespec used = {};
   CHECK(::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) == 0);

@@ -10,9 +10,9 @@
 
 namespace ksearch {
 
-// A file's content without a copy of it. Whoever shortens the file meanwhile ends this process:
-// only for files that nobody does that to (blobs in their folder), or for a moment. Immutable, so
-// thread-safe.
+// A file's content, mapped instead of copied. If somebody truncates the file meanwhile, this
+// process dies: use it only for files that nobody truncates (blobs in their folder), or briefly.
+// Immutable, so thread-safe.
 class MappedFile {
  public:
   // NOT_FOUND and other errors name the path; INVALID_ARGUMENT: it is no regular file.

@@ -195,7 +195,7 @@ WorkerGateway::Options GatewayOptions(const v1::SchedulerSettings& settings) {
   return options;
 }
 
-// Takes up the jobs of an earlier life, before a worker can come back with one of them in hand.
+// Takes up the jobs of an earlier process, before a worker can reconnect while it runs one of them.
 absl::Status RestoreJobs(Store* store, const AccessControl* access, WorkerGateway* gateway,
                          size_t* unfinished_jobs) {
   ASSIGN_OR_RETURN(const std::vector<QueuedJob> unfinished, store->ReadUnfinishedJobs());
@@ -280,7 +280,7 @@ std::vector<std::unique_ptr<sinks::EventSink>> StartSinks(const v1::CoordinatorC
   return started;
 }
 
-// Lets in who shows the secret of this life.
+// Admits callers that show the secret drawn at this start.
 std::function<absl::StatusOr<std::string>(absl::string_view, absl::string_view)> OnlyWith(
     const std::string& secret) {
   // Digests take the same time to compare whatever is shown.
@@ -299,7 +299,7 @@ absl::StatusOr<std::unique_ptr<dashboard::Dashboard>> StartDashboard(
     EventFeed* feed, SearchService* service, const JsonCalls& calls,
     const dashboard::FeedCounts& counts, const AccessControl* access) {
   const std::string file = config.state_dir() + kPageAddressName;
-  (void)::unlink(file.c_str());  // of an earlier life
+  (void)::unlink(file.c_str());  // left by an earlier process
   if (actions.dashboard.empty()) return std::unique_ptr<dashboard::Dashboard>();
   dashboard::Dashboard::Parts parts;
   parts.feed = feed;

@@ -21,16 +21,16 @@ struct Instance {
   std::string note;  // why it waits or failed, in one line; may be empty
 };
 
-// What there is of one pool, whoever started it. Instances that have ended or are ending as they
-// should are not listed.
+// The instances of one pool, whoever started them. Instances that have ended, or are shutting down
+// as requested, are not listed.
 struct Fleet {
   std::vector<Instance> instances;
   int coming = 0;     // asked for, without an id yet
   std::string fault;  // why those that come do not, in one line; empty: nothing is known
 };
 
-// Where workers of one pool come from. Errors say in one line, in the provider's words, what a
-// person can do something about. Calls block, each for a minute or so at most. Thread-compatible.
+// Starts and stops the workers of one pool. An error is one line in the provider's own words that
+// names what a person can fix. Each call blocks for about a minute at most. Thread-compatible.
 class FleetProvider {
  public:
   enum class Manner { kGently, kAtOnce };

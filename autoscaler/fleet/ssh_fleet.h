@@ -11,9 +11,9 @@
 
 namespace ksearch {
 
-// Workers on machines that are there, by ssh, with the keys of whoever runs this. One worker a
-// host; the instance's id is the host's name, with '_' for what is not allowed in one. A host that
-// does not answer is not tried again for a while, so that another takes its place.
+// Workers on existing machines, started over ssh with the keys of the user who runs this. One
+// worker per host; the instance's id is the host's name, with '_' for characters that an id may not
+// have. A host that does not answer is skipped for a while, so that another takes its place.
 class SshFleet final : public FleetProvider {
  public:
   static absl::StatusOr<std::unique_ptr<FleetProvider>> Create(const v1::WorkerPool& pool);

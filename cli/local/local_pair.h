@@ -19,8 +19,8 @@
 namespace ksearch {
 
 // A coordinator and a worker on this machine, for its user alone: what `ksearch up` starts and
-// --local uses. They go on when the command ends. Every function waits for its turn on the folder,
-// so that two commands never start two pairs. Progress is told on stderr.
+// --local uses. They keep running when the command ends. Every function takes the folder's lock
+// first, so that two commands never start two pairs. Progress goes to stderr.
 class LocalPair {
  public:
   // `binary_folder` has ksearch-coordinator, ksearch-worker and what that needs.

@@ -8,8 +8,8 @@
 
 namespace ksearch {
 
-// What a glance at this machine shows, without trying any of it. Paths are empty where there is
-// nothing.
+// What can be seen of this machine without running anything. Paths are empty where nothing was
+// found.
 struct MachineLook {
   std::vector<std::string> gpus;  // "NVIDIA H200", as the driver names them
   std::string gxx;

@@ -22,7 +22,7 @@ struct TraceRequest {
   std::string dtype;  // of floating inputs, where the file does not say; empty: float32
 };
 
-// A function of torch as a task, but for the programs.
+// A torch function described as a task, without the task's programs.
 struct TracedTask {
   v1::Definition definition;
   std::vector<v1::Workload> workloads;

@@ -13,8 +13,8 @@
 
 namespace ksearch::dashboard {
 
-// Keeps answers for a moment, so that many open pages that ask the same at the same event cost one
-// look at the store. Errors are not kept. Bounded. Thread-safe.
+// Caches responses for a moment, so that many open pages that ask the same question after the same
+// event cost one query of the store. Errors are not cached. Bounded. Thread-safe.
 class AnswerMemo {
  public:
   struct Options {

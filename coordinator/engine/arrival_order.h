@@ -20,10 +20,10 @@ std::string ArrivalKey(const Arrival& arrival);
 // arrived and is not folded yet. NOT_FOUND: no such run.
 absl::StatusOr<std::vector<std::string>> RecordedOrder(Store* store, const std::string& run_id);
 
-// Which of the arrivals at hand is folded next. Without a recorded order: the first. With one: the
-// next recorded key that is outstanding, waited for even if others are there already; recorded keys
-// that were never asked for this time are skipped, and after the record's end order is natural.
-// Thread-compatible.
+// Chooses which available arrival is processed next. Without a recorded order: the first. With one:
+// the next recorded key that is outstanding, even if others have arrived already; recorded keys
+// that were never requested this time are skipped, and after the end of the record the order is
+// that of arrival. Thread-compatible.
 class ArrivalOrder {
  public:
   ArrivalOrder(std::vector<std::string> recorded, int64_t position)

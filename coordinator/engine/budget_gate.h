@@ -14,9 +14,9 @@
 
 namespace ksearch {
 
-// Lets a run's questions and jobs through as far as its budget allows, and chooses the model of
-// each question. Decides from what is given alone; the store checks the same caps once more in the
-// transaction that creates the calls. A value; constant after construction.
+// Admits a run's model calls and jobs as far as its budget allows, and chooses the model of each
+// call. Depends on its arguments alone; the store checks the same caps again in the transaction
+// that creates the calls. Immutable after construction.
 class BudgetGate {
  public:
   // `config` is complete, its budget the one in force. INVALID_ARGUMENT: a cap cannot be read.

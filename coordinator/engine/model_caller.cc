@@ -276,7 +276,7 @@ void ModelCaller::OnReply(const Call& call, absl::StatusOr<LlmReply> reply) {
   {
     MutexLock lock(&shared_->mu);
     if (!Find(call.row.provider)->unlimited) --shared_->in_flight;
-    if (shared_->closing && !reply.ok()) return;  // cancelled by us: the next life asks again
+    if (shared_->closing && !reply.ok()) return;  // cancelled by us: asked again later
   }
   StartWaiting();
   Record(call, std::move(reply));

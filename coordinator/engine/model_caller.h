@@ -23,10 +23,10 @@
 
 namespace ksearch {
 
-// Sends committed model calls, a limited number at a time, in turns of the runs that ask, and
-// commits their replies. A reply becomes an arrival of its run, so nothing else needs to know when
-// it came. That a call is sent is committed first, so that a reply lost with this process is
-// counted as paid for. A reply that the store refuses (disk full) is kept and written again: it has
+// Sends committed model calls, a limited number at a time and in fair turns between runs, and
+// commits the replies. A reply becomes an arrival of its run, so nothing else has to track it. That
+// a call is being sent is committed first, so that a reply lost with this process still counts as
+// paid for. A reply that the store rejects (disk full) is kept and written again, because it has
 // been paid for. Thread-safe.
 class ModelCaller {
  public:
@@ -49,7 +49,7 @@ class ModelCaller {
   };
 
   // Borrows store and clock. The destructor ends calls in flight; they stay unanswered in the store
-  // and are sent again by the next life.
+  // and are sent again after a restart.
   ModelCaller(Store* store, const Clock& clock, std::vector<Provider> providers, Options options);
   ModelCaller(Store* store, const Clock& clock, std::vector<Provider> providers)
       : ModelCaller(store, clock, std::move(providers), Options()) {}
@@ -80,10 +80,11 @@ class ModelCaller {
   // or this one; errors as of DefaultModel and LlmClient.
   void Check(const std::string& provider, const std::string& model, LlmClient::Done done);
 
-  // Sends the call unless it was sent in this life already. The row must be committed. Its cost is
+  // Sends the call unless this process has sent it already. The row must be committed. Its cost is
   // settled by `price`.
   void Send(const LlmCallRow& call, const v1::ResolvedPrice& price);
-  // Whether the call was given to Send in this life (and not taken back): its reply will come.
+  // Whether this process was given the call to Send (and it was not taken back): its reply will
+  // come.
   bool Knows(const std::string& call_id) const;
   // RunConfig.priority: the run's share of the calls in flight while others wait. Default 10.
   void SetPriority(const std::string& run_id, int priority);
@@ -100,8 +101,8 @@ class ModelCaller {
   struct Shared {
     Mutex mu;  // before a client's own locks
     CondVar changed;
-    // Sent in this life. Kept for ever: who finds a call unanswered in the store may ask for it
-    // after its reply has come.
+    // Sent by this process. Never removed: somebody who found a call unanswered in the store may
+    // send it after its reply has come.
     absl::flat_hash_set<std::string> sent ABSL_GUARDED_BY(mu);
     std::deque<Call> waiting ABSL_GUARDED_BY(mu);
     int in_flight ABSL_GUARDED_BY(mu) = 0;

@@ -441,7 +441,7 @@ void RunRegistry::Loop(const std::string& run_id, const Limits& limits, ActiveRu
     status = End(run.get(), v1::RUN_STATE_STOPPED, "by request");
     if (status.ok()) status = run->CancelWaiting();
   } else if (!ended.ok() && closing) {
-    LOG(WARNING) << "run=" << run_id << " left to the next life: " << ended.status().ToString();
+    LOG(WARNING) << "run=" << run_id << " left for the next start: " << ended.status().ToString();
   }
   if (!status.ok()) LOG(ERROR) << "run=" << run_id << " end not recorded: " << status.ToString();
   MutexLock lock(&mu_);

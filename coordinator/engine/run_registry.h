@@ -43,7 +43,7 @@ class RunRegistry {
     PlatformSource platforms = nullptr;
   };
   explicit RunRegistry(Parts parts);
-  // Stops every thread between two steps; the runs stay RUNNING and are taken up by the next life.
+  // Stops every thread between two steps; the runs stay RUNNING and are taken up after a restart.
   ~RunRegistry();
 
   // Takes up every run that was active when the last coordinator ended.
@@ -72,7 +72,7 @@ class RunRegistry {
 
   // What the active runs are doing.
   struct Standing {
-    bool any_yet = false;  // a run was active in this life
+    bool any_yet = false;  // a run has been active in this process
     int active = 0;        // have not ended
     // Every active run waits for something; then `awaited` is what they wait for, together.
     bool all_wait = true;
@@ -97,7 +97,7 @@ class RunRegistry {
     bool wake = false;
     bool stop = false;
     bool ended = false;
-    bool begun = false;    // its first step of this life was tried
+    bool begun = false;    // its first step in this process was tried
     bool waiting = false;  // for `awaited`, unless `wake`
     SearchRun::Awaited awaited;
     int64_t steps = 0;

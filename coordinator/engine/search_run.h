@@ -27,9 +27,8 @@ namespace ksearch {
 // carries out what they ask for. Only sequences calls; decides nothing about the search.
 //
 // Every step is one transaction (state, cursor, calls, candidates, jobs, events); calls are sent
-// and jobs submitted after it. A process killed between two steps loses nothing: Begin() of the
-// next life sends again what was committed and has no answer. Thread-compatible; used by one
-// thread.
+// and jobs submitted after it. A process killed between two steps loses nothing: after a restart,
+// Begin() sends again what was committed and has no answer. Thread-compatible; used by one thread.
 class SearchRun {
  public:
   // Borrows everything; `row` as read from the store.
@@ -91,7 +90,8 @@ class SearchRun {
   // Asks for the job, on the run's platform, once that is known. The job's id, or "" until then.
   absl::StatusOr<std::string> Hold(const std::string& tag, v1::JobSpec spec);
   absl::StatusOr<std::string> Place(const std::string& tag, v1::JobSpec spec);
-  // Takes up what an earlier life left: sends again, or has admitted again, calls without a reply.
+  // Takes up what an earlier process left: sends again, or has admitted again, calls without a
+  // reply.
   absl::Status TakeUpCalls();
   absl::Status TakeUpJobs();
   absl::Status Fold(const Arrival& arrival);

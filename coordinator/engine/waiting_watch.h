@@ -10,8 +10,8 @@
 
 namespace ksearch {
 
-// Tells when nothing more can happen before a person has answered, so that the process may end: the
-// next life goes on from there. Thread-compatible.
+// Tells when nothing more can happen until a person has answered, so that the process may exit: a
+// restart continues from there. Thread-compatible.
 class WaitingWatch {
  public:
   // Borrows both. `evaluations`: jobs that are queued or leased, those of no run included.
@@ -20,7 +20,7 @@ class WaitingWatch {
 
   // A line for people, without an end, if every active run waits for mailbox prompts alone and no
   // evaluation is under way, or if no run is active any more; nullopt if something may still
-  // happen, or no run has been active in this life.
+  // happen, or no run has been active in this process.
   std::optional<std::string> Look() const;
 
  private:

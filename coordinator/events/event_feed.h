@@ -15,9 +15,8 @@
 
 namespace ksearch {
 
-// What happens in runs and in the fleet, from where it happens to everybody who follows it. Keeps
-// nothing: who begins late, or reads too slowly, reads the runs' events from the store.
-// Thread-safe.
+// Delivers the events of runs and of the fleet to every subscriber. Keeps no history: a subscriber
+// that joins late or falls behind reads the runs' events from the store. Thread-safe.
 class EventFeed {
  public:
   // What a subscriber wants to hear of.

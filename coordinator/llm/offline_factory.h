@@ -12,7 +12,7 @@
 
 namespace ksearch {
 
-// What answers without a connection of ours: mailbox, command, replay.
+// The clients that open no connection themselves: mailbox, command, replay.
 struct OfflineProvider {
   std::unique_ptr<LlmClient> client;
   std::string default_model;

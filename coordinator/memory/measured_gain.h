@@ -31,7 +31,7 @@ struct EvaluatedChange {
 // lost, the task is degenerate, the changed program did not work, or a time is missing.
 std::optional<v1::MeasuredGain> GainOf(const EvaluatedChange& change);
 
-// Of an architecture's name so much is kept: a processor's lists what it can do.
+// This many characters of an architecture's name are kept: a processor's name lists its features.
 inline constexpr size_t kMaxArchitecture = 256;
 
 // The suite whose name begins the task's; empty: none does.

@@ -36,7 +36,7 @@ void Count(const v1::MeasuredGain& gain, bool same_op_type, std::map<Key, Tally>
   tally.speedups.push_back(gain.speedup());
 }
 
-// Of sorted values, between the two nearest; 0 if there are none.
+// A quantile of sorted values, interpolated between the two nearest; 0 if there are none.
 double Quantile(const std::vector<double>& sorted, double share) {
   if (sorted.empty()) return 0;
   const double place = share * static_cast<double>(sorted.size() - 1);

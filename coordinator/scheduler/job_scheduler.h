@@ -67,8 +67,8 @@ class JobScheduler {
     // So many lost workers end a job. Returned attempts, which are not the job's fault, are counted
     // apart and end it after kReturnsPerAttempt times as many.
     int max_attempts = 3;
-    // A job that was tried in an earlier life of the coordinator is held back this long, so that
-    // the worker that may still run it can reconnect and keep it (workers redial within 1 s).
+    // A job that was tried before a restart of the coordinator is held back this long, so that the
+    // worker that may still run it can reconnect and keep it (workers redial within 1 s).
     absl::Duration adoption_grace = absl::Seconds(2);
     // What a job is expected to take while nothing is known of its task and kind (JobTimes).
     absl::Duration default_job_time = absl::Minutes(2);
@@ -82,10 +82,10 @@ class JobScheduler {
 
   virtual ~JobScheduler() = default;
 
-  // Queues a job; `attempts` already used up by an earlier life (it gets at least one more). Known
-  // or done job: no effect; a cancelled one is queued anew. Runs take fair turns, confirmations
-  // apart from the rest (FairTurns); the jobs of one run are tried oldest first. A worker that lost
-  // or returned the job gets it last.
+  // Queues a job; `attempts` already used up before a restart (it gets at least one more). Known or
+  // done job: no effect; a cancelled one is queued anew. Runs take fair turns, confirmations apart
+  // from the rest (FairTurns); the jobs of one run are tried oldest first. A worker that lost or
+  // returned the job gets it last.
   virtual SchedulerEffects SubmitFor(const std::string& run_id, const std::string& job_id,
                                      const v1::JobSpec& spec, int attempts, absl::Time now) = 0;
   // RunConfig.priority, for the jobs that the run asks for from now on.
@@ -109,7 +109,7 @@ class JobScheduler {
   // the job took: no job is offered to a worker that is to leave before the job is expected to end.
   virtual SchedulerEffects NoteResult(const std::string& job_id, const v1::JobResult& result) = 0;
 
-  // The same of a job of an earlier life, with the result that it had then.
+  // The same for a job from before a restart, with the result that it had then.
   virtual void RememberResult(const v1::JobSpec& spec, const v1::JobResult& result) = 0;
 
   // A session began. Its first report settles what is left of earlier sessions: leases it does not

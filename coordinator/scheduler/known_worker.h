@@ -29,7 +29,7 @@ class KnownWorker {
   bool willing() const;
   bool MayTakeAt(absl::Time now) const { return willing() && now >= rest_until && credits() > 0; }
   // By its own word it goes away, or should have gone by `now`: what it has then is not lost. Until
-  // its first report after a restart: the word of its earlier life.
+  // its first report after a restart: what it said before.
   bool IsLeaving(absl::Time now) const { return leaving_ || now >= leaves_at_; }
   // When it goes by its own word, on the clock of `now`; InfiniteFuture: nobody knows.
   absl::Time leaves_at() const { return leaves_at_; }

@@ -366,7 +366,7 @@ void LeasingScheduler::FoldUnknown(const std::string& worker_id, const v1::HeldL
   if (held.state() == v1::HeldLease::RETURNED) {
     down->add_settled_lease_ids(held.lease_id());
     if (waits && ended == nullptr) {
-      // Returned to an earlier life of the coordinator, which did not hear of it.
+      // Returned before a restart of the coordinator, which did not hear of it.
       Adopt(worker_id, held, now, effects);
       EndLease(held.lease_id(), Ending::kReturned, SaysItLeaves(held), held.returned(), now,
                effects);
@@ -385,7 +385,7 @@ void LeasingScheduler::Adopt(const std::string& worker_id, const v1::HeldLease& 
                              absl::Time now, SchedulerEffects* effects) {
   Job& job = jobs_.at(held.job_id());
   Dequeue(job);
-  // What was counted as lost, in this life or an earlier one, was not.
+  // What was counted as lost, before or after a restart, was not.
   if (const auto ended = job.ended_leases.find(held.lease_id()); ended != job.ended_leases.end()) {
     if (ended->second.counted) --job.losses;
     job.ended_leases.erase(ended);

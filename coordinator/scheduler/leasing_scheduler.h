@@ -82,7 +82,7 @@ class LeasingScheduler final : public JobScheduler {
     std::string lease_id;  // the live lease; empty = queued
     absl::Time not_before = absl::InfinitePast();
     std::map<std::string, Avoided> avoided;                // by worker
-    absl::flat_hash_map<std::string, Ended> ended_leases;  // of this life
+    absl::flat_hash_map<std::string, Ended> ended_leases;  // since the start
   };
 
   // Folds one reported lease.

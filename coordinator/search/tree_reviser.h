@@ -69,7 +69,7 @@ class TreeReviser {
   static bool HasPromisingAction(const v1::WorldModel& model);
   // The best solved node has no open child.
   static bool BestLacksChild(const v1::WorldModel& model);
-  // Of the demand for a child of it, in words.
+  // Says in words what child of it is demanded.
   static std::string DemandForBest(const v1::WorldModel& model);
   // The node has an open child that is not hopelessly hard.
   static bool HasEasyOpenChild(const v1::WorldModel& model, absl::string_view node_id);

@@ -10,8 +10,8 @@
 
 namespace ksearch {
 
-// Whether there is room for more: new work is refused while the disk still has room for what goes
-// on. A value; constant after construction.
+// Decides whether the disk has room for new work, which is refused while there is still room to
+// finish what is under way. A value; constant after construction.
 class DiskWatch {
  public:
   // `least_free_bytes`: as CoordinatorConfig's, 0 for the default.

@@ -14,8 +14,9 @@
 
 namespace ksearch {
 
-// What autoscalers say of their pools, and who holds which: no two autoscalers fill one pool.
-// Kept in memory only; after a restart the first to report takes a pool. Thread-safe.
+// What autoscalers report about their pools, and which autoscaler holds each pool, so that no two
+// fill the same one. Kept in memory only; after a restart the first one to report takes the pool.
+// Thread-safe.
 class PoolBoard {
  public:
   explicit PoolBoard(const Clock& clock) : clock_(clock) {}

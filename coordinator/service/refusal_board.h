@@ -15,8 +15,8 @@
 
 namespace ksearch {
 
-// Workers that were not let in, or were put out, so that a person finds out why machines that were
-// started do not show up. Strangers can fill it, but not beyond its bounds. Thread-safe.
+// Workers that were refused or disconnected, so that an operator can see why machines do not show
+// up. Strangers can fill it, but only up to its bounds. Thread-safe.
 class RefusalBoard {
  public:
   explicit RefusalBoard(const Clock& clock) : clock_(clock) {}

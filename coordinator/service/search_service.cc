@@ -394,7 +394,7 @@ absl::StatusOr<v1::JobResult> SearchService::Await(
   clients_.Enter(job_id);
   const absl::Cleanup leave = [&] {
     const bool last = clients_.Leave(job_id);
-    // A coordinator that shuts down keeps the job for its next life.
+    // A coordinator that shuts down keeps the job for its next start.
     if (last && submitted && !closing_ && context->IsCancelled()) DropIfUnwanted(job_id);
   };
   int64_t seen = 0;

@@ -9,9 +9,9 @@
 
 namespace ksearch {
 
-// Who waits for a worker without having a job yet: a run or an evaluation that does not know which
-// platform it will be on until a worker is connected. Each says so again and again; one that has
-// not for a while waits no longer. Thread-compatible; time is steady.
+// Runs and evaluations that wait for a worker before they have a job, since they do not know their
+// platform until a worker connects. Each repeats its request; one that has not done so for a while
+// no longer counts. Thread-compatible; time is steady.
 class WantedWorkers {
  public:
   // How long one word counts: runs look for a platform about once a second.

@@ -24,7 +24,7 @@ JobScheduler::Options WithEpoch(JobScheduler::Options options) {
   return options;
 }
 
-// Of a difference that a person should know of; leases and certificates go by durations, but
+// Tells a difference that a person should know of; leases and certificates go by durations, but
 // records and logs of the machine carry its clock.
 std::string ClockText(absl::Duration ahead) {
   if (absl::AbsDuration(ahead) < absl::Minutes(1)) return "";

@@ -86,9 +86,9 @@ class WorkerGateway : public FleetLook {
   WorkerGateway(const WorkerGateway&) = delete;
   WorkerGateway& operator=(const WorkerGateway&) = delete;
 
-  // What an earlier life left behind: whom the leases of unfinished jobs were given to, whose the
-  // worker_ids are (Store::ReadWorkerOwners), and which tasks are at fault (Store::ReadTaskFaults).
-  // Call before the first Submit.
+  // What is known from before a restart: whom the leases of unfinished jobs were given to, whose
+  // the worker_ids are (Store::ReadWorkerOwners), and which tasks are at fault
+  // (Store::ReadTaskFaults). Call before the first Submit.
   void Restore(const std::vector<QueuedJob>& unfinished, std::map<std::string, std::string> owners,
                const std::vector<TaskFaultRow>& task_faults);
 
@@ -105,9 +105,8 @@ class WorkerGateway : public FleetLook {
   // a result came first.
   void End(const std::string& job_id, v1::Outcome outcome, const std::string& message);
   JobState State(const std::string& job_id) const;
-  // For a job without a result: since when this life of the coordinator has had it (wall clock),
-  // and what became of its newest attempt, e.g. "returned by w1: no compiler"; empty: none has
-  // ended.
+  // For a job without a result: since when this process has had it (wall clock), and what became of
+  // its newest attempt, e.g. "returned by w1: no compiler"; empty: none has ended.
   struct JobFacts {
     absl::Time since;
     std::string last_trouble;
@@ -138,7 +137,7 @@ class WorkerGateway : public FleetLook {
   // ---- workers
   std::vector<v1::WorkerStatus> Workers() const override;
   absl::Duration retire_after() const { return options_.retire_after; }
-  // `grace`: as in DrainWorkerRequest. NOT_FOUND: no such worker in this life.
+  // `grace`: as in DrainWorkerRequest. NOT_FOUND: no such worker since the start.
   absl::Status Drain(const std::string& worker_id,
                      std::optional<absl::Duration> grace = std::nullopt);
 
@@ -253,7 +252,7 @@ class WorkerGateway : public FleetLook {
   CondVar changed_;   // shut_down_ set, or writes_ reached 0
   const std::unique_ptr<JobScheduler> scheduler_ ABSL_PT_GUARDED_BY(mu_);
   std::map<std::string, Worker> workers_ ABSL_GUARDED_BY(mu_);
-  // By worker_id; of those that have not come in this life.
+  // By worker_id, for workers that have not connected since the start.
   std::map<std::string, std::string> earlier_owners_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, OpenJob> open_jobs_ ABSL_GUARDED_BY(mu_);  // by job_id
   WantedWorkers wanted_ ABSL_GUARDED_BY(mu_);

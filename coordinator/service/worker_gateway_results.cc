@@ -35,8 +35,8 @@ absl::Status WorkerGateway::CheckOwner(const v1::RecordResultRequest& request,
     const auto worker = workers_.find(result.worker_id());
     if (worker == workers_.end()) {
       return absl::UnavailableError(absl::StrCat("worker ", result.worker_id(),
-                                                 " has not said hello in this life of the "
-                                                 "coordinator"));
+                                                 " has not connected since the coordinator "
+                                                 "started"));
     }
     if (worker->second.identity.Owner() != identity.Owner()) {
       return absl::PermissionDeniedError(absl::StrCat(

@@ -8,11 +8,11 @@
 
 namespace ksearch {
 
-// What views ask of the workers of this life of the coordinator. Thread-safe.
+// What views ask about workers that have connected since the coordinator started. Thread-safe.
 class FleetLook {
  public:
   virtual ~FleetLook() = default;
-  // Those seen in this life, by id.
+  // Those seen since the start, by id.
   virtual std::vector<v1::WorkerStatus> Workers() const = 0;
   // What workers that are connected, healthy and stay could do the job with (platform_choice.h).
   virtual std::vector<v1::Platform> PlatformsFor(const v1::JobSpec& spec) const = 0;

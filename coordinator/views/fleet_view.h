@@ -24,8 +24,8 @@ struct WorkerPage {
   std::string token;
 };
 
-// Workers of this life as they are and those only known from earlier ones as last seen, by
-// worker_id; one page of them. INVALID_ARGUMENT: a negative size.
+// Workers that have connected since the start as they are, and those known from before as last
+// seen, by worker_id; one page of them. INVALID_ARGUMENT: a negative size.
 absl::StatusOr<v1::ListWorkersReply> ViewWorkers(Store& store, const FleetLook& fleet,
                                                  const Retirement& retirement = {},
                                                  const WorkerPage& page = {});

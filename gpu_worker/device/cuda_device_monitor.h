@@ -21,11 +21,11 @@ namespace ksearch {
 // At or above this a GPU takes no jobs until it has cooled.
 inline constexpr int kTooHotCelsius = 85;
 
-// One NVIDIA GPU, watched through NVML. It is unhealthy while too hot, while a stranger computes on
-// it, while its device nodes are missing or barred, while MIG splits it, and, until the worker is
-// started again, after an error of the device itself: lost from the bus, a new uncorrected memory
-// error that is not a contained one, an Xid of the device (xid_table.h). Without NVML it knows the
-// facts only and calls the GPU healthy while its nodes are there.
+// One NVIDIA GPU, watched through NVML. It is unhealthy while too hot, while a process of somebody
+// else computes on it, while its device nodes are missing or barred, while MIG splits it, and,
+// until the worker is started again, after an error of the device itself: lost from the bus, a new
+// uncorrected memory error that is not a contained one, an Xid of the device (xid_table.h). Without
+// NVML it knows the facts only and calls the GPU healthy while its nodes are there.
 class CudaDeviceMonitor : public DeviceMonitor {
  public:
   struct Options {

@@ -16,14 +16,14 @@
 
 namespace ksearch {
 
-// Devices in doubt: one under which a job had trouble is out of service until a probe of it passes,
-// and is probed until then, at once and later ever more seldom. Thread-safe.
+// Takes a device out of service after a job had trouble on it, until a probe passes. The first
+// probe runs at once, later ones at growing intervals. Thread-safe.
 class DeviceProber {
  public:
   // Whether the device with this number answers. UNAVAILABLE means that it could not be asked,
   // which counts as no try; anything else that is not OK says why it stays out of service.
   using Probe = std::function<absl::Status(size_t device, std::stop_token stop)>;
-  // What is known of a device in doubt.
+  // What is known of a device that is out of service.
   struct Doubt {
     std::string why;
     bool probed = false;  // and did not answer; else nobody has asked it yet

@@ -13,11 +13,10 @@
 
 namespace ksearch {
 
-// Keeps a worker that was given a join token in possession of a certificate that is good: asks for
-// one at first with the token, later with the certificate itself. The key, <state_dir>/worker.key,
-// never leaves the machine; <state_dir>/worker.pem lets a worker that starts anew do without the
-// token. Goes by durations on a monotonic clock, so that no machine's clock has to be right.
-// Thread-compatible.
+// Keeps a valid certificate for a worker that has a join token: requests the first one with the
+// token, and later ones with the current certificate. The key, <state_dir>/worker.key, never leaves
+// the machine; <state_dir>/worker.pem lets a worker that starts anew do without the token. Goes by
+// durations on a monotonic clock, so that no machine's clock has to be right. Thread-compatible.
 class Joiner {
  public:
   // One try of WorkerService.Join with these credentials.
@@ -26,9 +25,9 @@ class Joiner {
 
   // Whether the access is a join token, which opens nothing but Join.
   static bool IsNeeded(const ClientAccess& access);
-  // `hello` says worker_id, name and pool. Reads or makes the key. `wall_now` only tells whether it
-  // is worth while to try with the certificate of an earlier life. INVALID_ARGUMENT: without TLS,
-  // or a key file that holds no key. FAILED_PRECONDITION: others may read the key.
+  // `hello` says worker_id, name and pool. Reads or makes the key. `wall_now` only tells whether
+  // the certificate from before a restart is worth trying. INVALID_ARGUMENT: without TLS, or a key
+  // file that holds no key. FAILED_PRECONDITION: others may read the key.
   static absl::StatusOr<std::unique_ptr<Joiner>> Open(const std::string& state_dir,
                                                       const ClientAccess& access,
                                                       const v1::WorkerHello& hello, Ask ask,

@@ -23,7 +23,7 @@ class ResultSender {
   using Record = std::function<absl::StatusOr<v1::RecordResultReply::Disposition>(
       const v1::RecordResultRequest& request)>;
 
-  // Takes over what `spool` holds from an earlier life. References outlive it; `retry` paces
+  // Takes over what `spool` holds from before a restart. References outlive it; `retry` paces
   // repetitions.
   ResultSender(ResultSpool& spool, HeldLeases& held, Record record, Backoff retry);
   // Joins; what is not acknowledged stays in the spool.

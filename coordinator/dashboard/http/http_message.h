@@ -15,7 +15,7 @@
 
 namespace ksearch::dashboard {
 
-// A request as a handler sees it: nothing of it is trusted but its size.
+// A request as handlers see it. Only its size has been checked.
 struct HttpRequest {
   std::string method;                          // "GET"
   std::string path;                            // decoded, without the query; begins with '/'
@@ -27,7 +27,7 @@ struct HttpRequest {
   const std::string& Header(const std::string& name) const;
 };
 
-// The far end of an answer that goes on. Thread-safe; every method returns at once.
+// The sending end of a response that is streamed. Thread-safe; every method returns at once.
 class EventStream {
  public:
   virtual ~EventStream() = default;

@@ -12,10 +12,10 @@
 
 namespace ksearch::dashboard {
 
-// HTTP/1.1 for people's browsers: one thread moves bytes, a few others answer. Everything a peer
-// can make it keep is bounded: connections, headers, bodies, time, and what waits for a slow reader
-// of a stream. Answers carry headers that keep browsers from running or framing anything foreign.
-// Knows nothing of what is served. Thread-safe.
+// An HTTP/1.1 server for browsers: one thread does the I/O, a few others compute responses.
+// Everything that a peer can make it hold is bounded: connections, headers, bodies, time, and the
+// backlog of a slow reader of a stream. Responses carry headers that keep browsers from running or
+// framing foreign content. Knows nothing about what is served. Thread-safe.
 class HttpServer {
  public:
   struct Options {

@@ -11,8 +11,8 @@
 
 namespace ksearch::dashboard {
 
-// Keeps pages of other sites from reaching the server through a person's browser: loopback is no
-// boundary against those. Knows nothing of tokens. Constant, so thread-safe.
+// Keeps other sites' pages from reaching the server through a user's browser, which loopback alone
+// does not prevent. Knows nothing about tokens. Immutable, so thread-safe.
 class RequestGuard {
  public:
   // Beside localhost, 127.0.0.1 and [::1], by which it may be called with any port, as through a

@@ -13,8 +13,8 @@
 
 namespace ksearch::dashboard {
 
-// Counts what passes through the event feed in this life of the coordinator. Thread-safe; counting
-// takes microseconds.
+// Counts what has passed through the event feed since the coordinator started. Thread-safe;
+// counting takes microseconds.
 class FeedCounts {
  public:
   struct Calls {

@@ -10,10 +10,10 @@
 
 namespace ksearch::sinks {
 
-// Files below a folder that are rebuilt from their beginning: what is appended and lies there
-// already is only compared. From the first byte that differs, or where a file ends, it is written;
-// so a file that was cut short by a crash is completed, and one that is something else is replaced.
-// For one thread at a time.
+// Files below a folder that are rebuilt from their beginning: appended bytes that are in the file
+// already are only compared. Writing starts at the first byte that differs, or at the file's end;
+// so a file that a crash cut short is completed, and one with other content is replaced. For one
+// thread at a time.
 class DiskRunFiles final : public RunFiles {
  public:
   explicit DiskRunFiles(std::string folder) : folder_(std::move(folder)) {}

@@ -34,10 +34,10 @@ struct EventReader {
   std::function<absl::StatusOr<v1::WorldModel>(const std::string& run_id)> world_model;
 };
 
-// Follows the events of all runs on a thread of its own and has a recorder of each write them. It
-// holds nobody up: what it cannot write it says once, tries again, and goes on from there. How far
-// it has come is kept in a file, so that nothing is missed or written twice over restarts and
-// crashes. Thread-safe.
+// Follows the events of all runs on its own thread, and has one recorder per run write them. Never
+// blocks a search: a write that fails is logged once and retried from the same place. Its progress
+// is kept in a file, so that nothing is missed or written twice across restarts and crashes.
+// Thread-safe.
 class EventSink {
  public:
   struct Options {

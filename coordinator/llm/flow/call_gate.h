@@ -33,7 +33,7 @@ enum class AttemptEnd {
 //   it is too much; calls started before the last halving do not halve it again.
 // - After `breaker_failures` failures in a row nothing starts for `breaker_pause`; then one call is
 //   let through, and its end decides.
-// - While a server's wish to be left alone holds, nothing starts.
+// - While a server asks for a pause (Retry-After), nothing starts.
 // Times are of one steady scale. Thread-safe.
 class CallGate {
  public:

@@ -14,8 +14,8 @@
 
 namespace ksearch {
 
-// How long to wait, each for itself: a reasoning model is silent for minutes before its first byte,
-// a stream that stops for as long is broken.
+// Timeouts, independent of each other: a reasoning model may be silent for minutes before its first
+// byte, but a stream that pauses for that long is broken.
 struct HttpTimeouts {
   absl::Duration connect = absl::Seconds(10);  // name, connection and TLS
   absl::Duration first_byte = absl::Minutes(15);

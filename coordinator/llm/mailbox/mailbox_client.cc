@@ -139,7 +139,7 @@ void MailboxClient::Publish() {
   for (auto& [id, call] : calls_) {
     if (call.published) continue;
     if (const auto taken = folder_.Taken(id); taken.has_value()) {
-      // It was taken in an earlier life, which ended before the reply was stored.
+      // It was taken before a restart, and its reply was not stored in time.
       const auto content = folder_.ReadTaken(*taken);
       auto answer = content.ok() ? ParseAnswer(id, taken->json, *content)
                                  : absl::StatusOr<v1::MailboxAnswer>(content.status());

@@ -27,10 +27,10 @@ struct MailboxOptions {
   int64_t max_answer_bytes = kMaxAnswerBytes;
 };
 
-// Asks people, or programs of theirs, through a folder. A call that was asked in an earlier life is
-// not asked again: its prompt is found by the call's id, and so is an answer given meanwhile. A
-// prompt that cannot be written (full disk) is tried again until it can. A call
-// without an id asks nobody, and is told where the prompts go.
+// Asks people, or their programs, through a folder. A call that was asked before a restart is not
+// asked again: its prompt is found by the call's id, and so is an answer given meanwhile. A prompt
+// that cannot be written (full disk) is tried again until it can. A call without an id asks nobody,
+// and is told where the prompts go.
 class MailboxClient final : public LlmClient {
  public:
   // `clock` must outlive the client.
@@ -57,7 +57,8 @@ class MailboxClient final : public LlmClient {
   void Loop();
   // Moves new calls to calls_, or ends those that it cannot take.
   void TakeNewCalls();
-  // Publishes what is not, or answers it from what was taken in an earlier life.
+  // Publishes the prompt unless it is there, or answers the call from what was taken before a
+  // restart.
   void Publish();
   // Takes the answers to calls_ out of the inbox; false: some have not settled.
   bool ReadInbox();

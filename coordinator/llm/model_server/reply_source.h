@@ -10,7 +10,7 @@
 
 namespace ksearch {
 
-// What the server answers, and nothing of sockets. Header names in lower case.
+// A response of the server, apart from its transport. Header names in lower case.
 struct EndpointRequest {
   std::string method;
   std::string target;
@@ -35,7 +35,7 @@ struct ChatQuestion {
   std::string Header(const char* name) const;
 };
 
-// Who thinks of the replies of a ChatEndpoint. Thread-safe.
+// Produces the replies of a ChatEndpoint. Thread-safe.
 class ReplySource {
  public:
   virtual ~ReplySource() = default;

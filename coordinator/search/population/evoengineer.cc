@@ -90,7 +90,7 @@ v1::AttemptPlan EvoEngineer::Plan(State* state, Rng& rng) const {
   plan.set_style(kStyleParent);
   plan.set_reply_form(settings_.reply_form());
   plan.set_hides_results(!shows_results_);
-  // Of any, also of those that failed.
+  // From any of them, including those that failed.
   MemberList ideas = MembersThat(
       books->members(), [](const v1::PopulationMember& member) { return !member.idea().empty(); });
   for (const v1::PopulationMember* member :

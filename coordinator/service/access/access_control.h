@@ -78,7 +78,8 @@ class AccessControl {
   AccessControl(Options options, const Clock* clock);
   void LookLoop();
   absl::Status CheckRecord(const v1::AccessToken& record) const;
-  // Of a join token, whether workers that came with it may stay; of another, whether it is good.
+  // For a join token: whether workers that joined with it may stay. For any other token: whether it
+  // is valid.
   bool KeepsSessions(const v1::AccessToken& record) const;
 
   const Options options_;

@@ -19,11 +19,11 @@
 
 namespace ksearch {
 
-// Accepts TCP connections and hands them on, never more than a number at once, so that strangers
-// cannot take all descriptors of the process (after which gRPC 1.51 would stop listening for good).
-// When full, a newcomer takes the place of a stranger: of those from the address with most of them,
-// the one that came first. Who was made known is never put out; if all are, the newcomer is turned
-// away. Thread-safe.
+// Accepts TCP connections and hands them on, up to a limit, so that strangers cannot exhaust the
+// descriptors of the process (after which gRPC 1.51 would stop listening for good). When full, a
+// new connection replaces an unauthenticated one: the oldest from the address that has most of
+// them. Authenticated connections are never dropped; if all are, the new one is refused.
+// Thread-safe.
 class ConnectionDoor {
  public:
   struct Options {
