@@ -95,7 +95,7 @@ int RunCommand(Client* client, const Options& options) {
     if (recorded->profile() == v1::PROFILE_POLICY_UNSPECIFIED) {
       request.mutable_config()->set_profile(v1::PROFILE_POLICY_NEVER);
     }
-    // What it was measured with is the recording's; whoever measures anew has something else.
+    // The platform is that of the recording; a new measurement has another.
     request.mutable_config()->clear_platform();
     // The replies of every model it asked come from the one provider now.
     for (v1::ModelUse& use : *request.mutable_config()->mutable_models()) {

@@ -156,7 +156,8 @@ absl::StatusOr<std::unique_ptr<Subprocess>> Subprocess::Start(const SubprocessOp
   const pid_t pid = ::fork();
   if (pid < 0) return ErrnoStatus(errno, absl::StrCat("fork for ", argv[0]));
   if (pid == 0) RunChild(plan);
-  // Also in the child: whoever is first. The leader of a group could not begin a session.
+  // The child does the same; whichever comes first counts. The leader of a group could not begin a
+  // session.
   if (!options.new_session) ::setpgid(pid, pid);
   UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   error_write.Reset();

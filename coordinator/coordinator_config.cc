@@ -197,7 +197,7 @@ absl::StatusOr<v1::CoordinatorConfig> LoadCoordinatorConfig(const std::vector<st
     }
   }
   if (config.price_dirs_size() == 0) {
-    // A tree without prices is of use all the same: what needs one says so.
+    // A tree without prices is still useful: what needs a price says so.
     const std::string folder = FindFolder("prices");
     if (IsFolder(folder)) config.add_price_dirs(folder);
   }

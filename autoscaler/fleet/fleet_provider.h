@@ -37,7 +37,7 @@ class FleetProvider {
 
   virtual ~FleetProvider() = default;
   virtual absl::StatusOr<Fleet> List() = 0;
-  // Asks for so many more. After an error some may come all the same: List knows.
+  // Asks for `count` more. After an error some may still come: List knows.
   virtual absl::Status Start(int count) = 0;
   // So many of those that are coming are not wanted any more.
   virtual absl::Status Withdraw(int /*count*/) { return absl::OkStatus(); }

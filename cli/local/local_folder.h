@@ -39,7 +39,7 @@ class LocalFolder {
   std::string address() const { return "unix:" + socket(); }
   std::string coordinator_config() const { return path_ + "/coordinator.textproto"; }
   std::string coordinator_state() const { return path_ + "/coordinator"; }
-  // Where the coordinator says its page is: an address that lets in whoever knows it.
+  // Where the coordinator says its page is: an address that admits anyone who knows it.
   std::string page_url() const { return coordinator_state() + "/page_url"; }
   std::string coordinator_log() const { return path_ + "/coordinator.log"; }
   std::string worker_config() const { return path_ + "/worker.textproto"; }

@@ -257,7 +257,7 @@ absl::Status LocalPair::RetireOutdated(const UpOptions& options, State* state) {
     state->not_taken[name] = absl::StrCat(
         "the coordinator was started without it, or with another address of it, and is not started "
         "anew: ",
-        why, "; ksearch down and ksearch up do it all the same, and active runs go on");
+        why, "; ksearch down and ksearch up do it anyway, and active runs go on");
   }
   return absl::OkStatus();
 }

@@ -113,7 +113,7 @@ int NewCommand(const Options& options) {
   return kExitOk;
 }
 
-// Ends with the first kind of trouble; the other problems are described all the same.
+// Returns the first kind of trouble; the remaining problems are described nevertheless.
 int DescribeCommand(Client* client, const Options& options) {
   int code = kExitOk;
   std::map<std::string, std::string> verdicts;

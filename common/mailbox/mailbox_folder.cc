@@ -140,7 +140,7 @@ absl::Status MailboxFolder::Publish(const v1::MailboxPrompt& prompt) const {
   if (Exists(absl::StrCat(path_, "/outbox/", prompt.id(), ".json"))) return absl::OkStatus();
   for (const std::string& folder : PromptFolders()) {
     if (folder == "outbox") continue;
-    // Whoever claims a prompt may take one of its files only.
+    // A claimer may take only one of the prompt's files.
     for (const char* ending : {".json", ".md"}) {
       if (Exists(absl::StrCat(path_, "/", folder, "/", prompt.id(), ending))) {
         return absl::OkStatus();

@@ -19,8 +19,8 @@
 
 namespace ksearch::dashboard {
 
-// The event feed as server-sent events, for any number of open pages: each entry is made into text
-// once, whoever reads it, and what happens within a moment is sent together. Messages:
+// The event feed as server-sent events, for any number of open pages: each entry is serialized once
+// for all readers, and entries of the same moment are sent together. Messages:
 //   event: stand   data: {"cursor": "N"}   first; the entries that follow are beyond N
 //   event: entry   data: a FeedEntry as JSON; id: its cursor, if it has one
 //   event: missed  data: {}   entries were lost: look at everything again

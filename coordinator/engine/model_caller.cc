@@ -55,7 +55,7 @@ void Settle(const v1::ResolvedPrice& price, const absl::StatusOr<LlmReply>& repl
     call->cost_basis = price.basis();
   } else {
     if (reply.ok() && price.basis() == "free") {
-      // Whoever answers for nothing, people for example, has no reason to tell. No text has more
+      // Providers that cost nothing, such as people, have no reason to tell. No text has more
       // tokens than bytes.
       call->counted_tokens = std::min<int64_t>(
           call->reserved_tokens,

@@ -17,7 +17,7 @@ namespace ksearch {
 namespace {
 
 // Rules of thumb, from recorded searches of this program's prompts with models of 2025 and 2026.
-// They are printed with every estimate, so that whoever reads it can put in their own.
+// They are printed with every estimate, so that readers can put in their own.
 constexpr double kBytesPerToken = 3.5;  // English and C++, mixed
 constexpr double kRoundsPerCycle = 3;
 constexpr double kCallsPerRevision = 1.3;  // a rejected script is asked for again

@@ -222,7 +222,7 @@ absl::StatusOr<std::optional<v1::JobSpec>> RunRegistry::ScreeningJob(
   sources.set_language(row.config.language());
   v1::JobSpec spec =
       JobSpecs(context.task, row.config.measure(), row.config.limits()).Screen(sources);
-  // Whoever comes may bring what nothing was asked of.
+  // Without a demand for a platform, any worker will do.
   v1::Platform asked = parts_.defaults.platform();
   asked.MergeFrom(request.platform());
   SetPlatform(asked, &spec);
@@ -283,7 +283,7 @@ absl::StatusOr<std::unique_ptr<SearchRun>> RunRegistry::LoadRun(const std::strin
   ASSIGN_OR_RETURN(std::unique_ptr<SearchStrategy> strategy, MakeStrategy(context));
   std::vector<std::string> order = parts_.models->RecordedOrder(row.config.provider());
   SearchRun::Parts parts = {parts_.store, parts_.jobs, parts_.models, parts_.clock};
-  // A recording is repeated as it is, whoever is connected.
+  // A recording is repeated as it is, whichever workers are connected.
   if (order.empty()) parts.platforms = parts_.platforms;
   if (!row.config.replay_order_of().empty()) {
     ASSIGN_OR_RETURN(order, RecordedOrder(parts_.store, row.config.replay_order_of()));
@@ -556,7 +556,7 @@ absl::Status RunRegistry::Resume(const std::string& run_id, int rounds, const v1
     }
   }
   RETURN_IF_ERROR(Launch(run_id, {rounds, budget}));
-  // So that whoever asks next is told that it runs.
+  // So that the next question finds it running.
   const absl::Time give_up = parts_.clock->SteadyNow() + kLongestBegin;
   MutexLock lock(&mu_);
   while (!closing_) {

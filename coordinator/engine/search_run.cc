@@ -95,7 +95,7 @@ absl::Status SearchRun::Begin() {
   const int priority = config.has_priority() ? config.priority() : kDefaultPriority;
   parts_.jobs->SetPriority(run_id_, priority);
   parts_.models->SetPriority(run_id_, priority);
-  // Whoever resumes a run wants it to go on; a restart of the coordinator wants nothing.
+  // Resuming a run also ends its pause; a restart of the coordinator does not.
   if (HasEnded(status_.state())) state_.set_paused(false);
   status_.set_state(v1::RUN_STATE_RUNNING);
   status_.clear_reason();

@@ -17,8 +17,7 @@ std::string TrialSalt(const v1::RunConfig& config);
 absl::Status CheckTrial(const v1::RunConfig& config);
 
 // The id of a new run: the task's name and some hex digits. Random, but for a run of an experiment,
-// where they follow from `request_id`: whoever repeats the experiment under its name meets the same
-// ids.
+// where they follow from `request_id`: repeating the experiment under its name finds the same ids.
 std::string NewRunId(const v1::RunConfig& config, absl::string_view request_id);
 
 }  // namespace ksearch

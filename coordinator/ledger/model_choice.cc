@@ -122,7 +122,7 @@ void NoteGain(absl::Span<v1::ModelArm* const> arms, size_t index, double gain,
   double best = value;
   for (const v1::ModelArm* other : arms) best = std::max(best, other->best());
   // Sums of e^gain - 1 fade a little faster than their counts, so that one lucky result does not
-  // stand for ever.
+  // last.
   const auto fade = [&](double sum) { return rules.decay * sum / (1 + (1 - rules.decay) * sum); };
   best = fade(best);
   for (v1::ModelArm* other : arms) {

@@ -42,7 +42,7 @@ struct PromptFacts {
   std::map<std::string, double> floor_us;
   // What the device does at most, as measured; 0 where it is not known.
   v1::DevicePeaks peaks;
-  // What earlier searches measured of changes, for whoever plans; may be empty.
+  // What earlier searches measured of changes, for the planner; may be empty.
   std::vector<v1::MemoryPrior> priors;
   // Estimated tokens (four bytes each) a prompt may have; parts give way by importance.
   int max_tokens = 96000;

@@ -650,7 +650,7 @@ bool LeasingScheduler::Seal(KnownWorker* worker, bool always, v1::WorkerDown* do
     *down->mutable_drain_grace() = ToProto(*worker->drain_grace);
   }
   worker->drain_sent = worker->drain;
-  // Up to a fifth early, so that workers started together do not report together for ever.
+  // Up to a fifth early, so that workers started together do not keep reporting together.
   *down->mutable_report_within() =
       ToProto(options_.report_interval * (0.8 + 0.2 * jitter_.NextDouble()));
   return true;

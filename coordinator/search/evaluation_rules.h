@@ -17,8 +17,8 @@ struct EvaluationRules {
   bool examine_new_bests = false;
   // RunConfig.floor_share; 0: never.
   double floor_share = 0;
-  // Whether the log keeps results, short ones, beside the programs' ids. Else whoever shows a
-  // program reads it from a ProgramShelf.
+  // Whether the log keeps results, short ones, beside the programs' ids. Otherwise code that shows
+  // a program reads it from a ProgramShelf.
   bool keeps_results = false;
   std::string seed_node;  // what events on the given program name as their node; may be empty
 };

@@ -11,7 +11,7 @@
 
 namespace ksearch {
 
-// The role of whoever names a bottleneck before an attempt (RunConfig.judge), in every strategy.
+// The role that names a bottleneck before an attempt (RunConfig.judge), in every strategy.
 inline constexpr char kJudgeRole[] = "judge";
 
 // The judge as strategies see it. Pure functions; null where there is none.

@@ -56,7 +56,7 @@ v1::JobResult TrimmedResult(const v1::JobResult& result);
 v1::ScreenedProgram ScreenedProgramOf(const v1::JobResult& result, const std::string& candidate_id,
                                       int round, v1::Preset preset);
 
-// What it keeps of it for ever: no sources, short logs.
+// What is kept of it permanently: no sources, short logs.
 v1::ScreenedProgram Remembered(v1::ScreenedProgram program);
 
 // "score 1.200, 34.10 us", or how it failed.

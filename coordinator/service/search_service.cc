@@ -88,8 +88,7 @@ absl::Status SearchService::AwaitWorker(const grpc::ServerContext& context,
       return absl::FailedPreconditionError(
           absl::StrCat(NobodyFor(*spec),
                        ". No model was asked. --wait-for-workers 10m waits for one, "
-                       "--without-workers starts the "
-                       "run all the same"));
+                       "--without-workers starts the run anyway"));
     }
     seen = parts_.results->Wait(seen, kPollInterval);
   }

@@ -43,7 +43,7 @@ absl::Status WorkerGateway::CheckOwner(const v1::RecordResultRequest& request,
           "result.worker_id: ", result.worker_id(), " belongs to a worker with other credentials"));
     }
   }
-  // A job that is done keeps the result it has, whoever brings another.
+  // A finished job keeps its result, whichever worker brings another.
   const auto job = open_jobs_.find(result.job_id());
   if (job == open_jobs_.end()) return absl::OkStatus();
   const auto lease = job->second.worker_of_lease.find(request.lease_id());

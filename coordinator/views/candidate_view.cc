@@ -17,8 +17,8 @@ namespace {
 // A worker's own answer to a PROFILE job always has one; a job that was lost tells nothing.
 bool IsProfiling(const v1::JobResult& result) { return result.has_profile(); }
 
-// What was measured with the run's platform. What cannot be read any more is left out: the
-// results are there all the same.
+// What was measured with the run's platform. What can no longer be read is left out: the results
+// are still there.
 std::string PacketOf(Store& store, const std::string& run_id, const CandidateRow& row,
                      std::vector<v1::JobResult> results) {
   std::vector<v1::JobResult> parent;

@@ -217,7 +217,7 @@ absl::StatusOr<BuildResult> BuildCache::Build(const BuildRequest& request, std::
       }
     }
     if (building == nullptr) return BuildOnce(key, request, stop);
-    // Whoever built may have been cancelled; that is not this caller's fate.
+    // The caller that was building may have been cancelled; this one was not.
     if (!absl::IsCancelled(building->result.status())) return building->result;
     if (stop.stop_requested()) return absl::CancelledError("build cancelled");
   }

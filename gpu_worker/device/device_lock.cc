@@ -63,7 +63,7 @@ absl::StatusOr<std::optional<DeviceLock::Hold>> DeviceLock::TryAcquireExclusive(
 
 absl::StatusOr<DeviceLock::Hold> DeviceLock::Acquire(Mode mode, std::stop_token stop) {
   if (stop.stop_requested()) return absl::CancelledError("cancelled while waiting for the device");
-  // Everyone passes the gate; whoever waits to measure stands in it until the builds before have
+  // Everyone passes the gate; a process that waits to measure holds it until earlier builds have
   // ended.
   ASSIGN_OR_RETURN(const UniqueFd gate, OpenLockFile(path_ + ".gate"));
   RETURN_IF_ERROR(Lock(gate, LOCK_EX, stop));

@@ -14,8 +14,8 @@ namespace ksearch {
 
 // Keeps what is being measured undisturbed, across jobs and across the workers of one machine: a
 // lock file held exclusively while measuring, shared by work that may run side by side (builds on
-// the CPU that is the device). The kernel frees it when its holder dies. Whoever waits to measure
-// goes before builds that come later. Thread-safe.
+// the CPU that is the device). The kernel frees it when its holder dies. A process that waits to
+// measure goes before later builds. Thread-safe.
 class DeviceLock {
  public:
   enum class Mode { kShared, kExclusive };

@@ -101,7 +101,7 @@ absl::StatusOr<DevicePool::Taken> DevicePool::Take(v1::DeviceClass device_class,
           ASSIGN_OR_RETURN(hold, slot->lock->TryAcquireExclusive());
         }
         if (!hold.has_value()) {
-          // Whoever holds it found it well.
+          // Its holder found it healthy.
           sick.erase(slot);
           continue;
         }

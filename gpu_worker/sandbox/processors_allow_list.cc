@@ -137,8 +137,8 @@ std::vector<AllowedCall> ProcessorsAllowList(pid_t self) {
   // To read what is there. A new name is an inode of kernel memory, which no tmpfs limit counts.
   calls.push_back({"open", {{1, kInt & ~kPlainOpenFlags, O_RDONLY}}});
   calls.push_back({"openat", {{2, kInt & ~kPlainOpenFlags, O_RDONLY}}});
-  // Threads; no processes, no namespaces. Whoever waits for a vfork's child is not stopped by
-  // SIGSTOP, and other threads run on.
+  // Threads; no processes, no namespaces. A parent that waits for a vfork's child is not stopped by
+  // SIGSTOP, and its other threads run on.
   constexpr uint64_t kThread = CLONE_VM | CLONE_SIGHAND | CLONE_THREAD;
   constexpr uint64_t kOfThreads = CLONE_FS | CLONE_FILES | CLONE_SYSVSEM | CLONE_SETTLS |
                                   CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID |

@@ -38,7 +38,7 @@ absl::StatusOr<std::unique_ptr<Sandbox>> MakeSandbox(const v1::SandboxSettings& 
     } else if (wanted == "required") {
       return Annotate(parent.status(), "sandbox.cgroup is \"required\"");
     } else {
-      // isolation() says so to whoever asks; here only why.
+      // isolation() reports it; the log says why.
       LOG(DEBUG) << "msg=\"no cgroup limits; rlimits only\" reason=\"" << parent.status().message()
                  << "\"";
     }

@@ -142,7 +142,8 @@ absl::StatusOr<FilterContext> GpuDriverFilter() {
                         {SCMP_A2(SCMP_CMP_MASKED_EQ, kInt, MADV_MERGEABLE)}));
   status.Update(
       AddRule(context->get(), refuse, "clone", {SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)}));
-  // Whoever waits for a vfork's child is not stopped by SIGSTOP, and other threads run on.
+  // A parent that waits for a vfork's child is not stopped by SIGSTOP, and its other threads run
+  // on.
   status.Update(AddRule(context->get(), refuse, "clone",
                         {SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_VFORK, CLONE_VFORK)}));
   if (!status.ok()) return status;

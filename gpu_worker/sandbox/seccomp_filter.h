@@ -41,13 +41,13 @@ enum class TightFilter {
 // "log" or "deny-list".
 absl::StatusOr<TightFilter> GpuFilterNamed(absl::string_view name);
 
-// Puts the tight filter on every thread of this process, for ever. Sets no_new_privs. Threads can
-// still be made; fork, execve, socket, connect and bind cannot, nor timers and signals of input,
-// which could wake a process that was stopped, nor a clone that waits for its child, which SIGSTOP
-// does not stop, nor requests that the kernel works off by itself. A GPU's driver can go on, once
-// it has opened its device, made its context and run a kernel. Under an allow-list any other call
-// answers ENOSYS; that for processors has no memory that outlives its mapping, no new files and
-// folders, no locks and watches of files, no signals to others.
+// Puts the tight filter on every thread of this process, permanently. Sets no_new_privs. Threads
+// can still be made; fork, execve, socket, connect and bind cannot, nor timers and signals of
+// input, which could wake a process that was stopped, nor a clone that waits for its child, which
+// SIGSTOP does not stop, nor requests that the kernel works off by itself. A GPU's driver can go
+// on, once it has opened its device, made its context and run a kernel. Under an allow-list any
+// other call answers ENOSYS; that for processors has no memory that outlives its mapping, no new
+// files and folders, no locks and watches of files, no signals to others.
 absl::Status InstallTightFilter(TightFilter filter);
 
 }  // namespace ksearch

@@ -34,8 +34,8 @@ class TaskCache {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const Fetch fetch_;
-  // Held while fetching, but not between tries: whoever wants the same task mostly waits for it
-  // instead of fetching it again.
+  // Held while fetching, but not between tries: another caller that wants the same task mostly
+  // waits instead of fetching it again.
   Mutex mu_;
   CondVar never_;
   std::map<std::string, std::shared_ptr<const v1::Task>> tasks_ ABSL_GUARDED_BY(mu_);

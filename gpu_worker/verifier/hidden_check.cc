@@ -69,7 +69,7 @@ std::vector<size_t> Chosen(const std::vector<CasePtr>& cases, Rng* rng) {
 // A program that minds its inputs only until it is timed must not know how long that is: neither
 // the sets that it was shown, nor the calls before, nor those in a batch tell which call is
 // compared. All have inputs of the hidden kind. Few calls before it are as likely as many, so that
-// whoever begins to be careless after any number of them is found now and then.
+// a program that becomes careless after some number of calls is found now and then.
 Ending RunAmongOthers(const Bench& bench, WorkloadSession& session, int sets,
                       const AnsweredHiddenCase& hidden, const WorkloadSession::Limits& limits) {
   constexpr int64_t kCompared = 0;  // the variant that has an oracle

@@ -121,7 +121,7 @@ absl::StatusOr<v1::Verdict> JobVerifier::Verify(const v1::VerifierRequest& given
   if (warmed.outcome() != v1::OUTCOME_PASSED) return warmed;
   Tries tries;
   absl::StatusOr<v1::Verdict> verdict = absl::UnknownError("not judged");
-  // Whoever kills itself, or makes up device errors, does so every time.
+  // A program that kills itself, or makes up device errors, does so every time.
   while (true) {
     tries.again.clear();
     ++tries.begun;

@@ -36,8 +36,8 @@ struct RetryOptions {
 // final. Waits max(Retry-After, full jitter); when the server asks to be left alone, or its rate
 // limits are used up, the gate closes for all calls.
 //
-// A call whose purpose is "check" is made once and at once: it waits for no rest and is not tried
-// again, so that whoever asks is told what is wrong.
+// A call whose purpose is "check" is made once and at once: it ignores pauses and is not retried,
+// so that the caller learns what is wrong.
 class RetryingClient final : public LlmClient {
  public:
   // The gate of a model, "" being the provider's default.

@@ -59,7 +59,7 @@ void AppendParentsFirst(std::vector<TreeNode> nodes, FieldReader& reader, v1::Ed
       done[i] = progress = true;
     }
     if (progress) continue;
-    // Whoever is left is on a loop, or below one. Cutting it at one node frees the rest.
+    // The remaining nodes are on a cycle, or below one. Cutting it at one node frees the rest.
     for (size_t i = 0; i < nodes.size(); ++i) {
       if (done[i]) continue;
       reader.MildFault(absl::StrCat(nodes[i].path, ".parent_id"), "its ancestors form a loop");

@@ -86,7 +86,8 @@ class AttemptSearch : public SearchStrategy {
   AttemptQuestion question() const {
     return AttemptQuestion(context_, proposer_, state_, policy_->shows_results());
   }
-  // The stream of choices, at position state_.choices; whoever draws stores it.
+  // The stream of choices, at position state_.choices; the caller that draws stores the new
+  // position.
   Rng Random() const { return Rng(random_key_, static_cast<uint64_t>(state_.choices())); }
   v1::RunEvent* Tell(v1::RunEvent::Kind kind, const std::string& text,
                      const v1::AttemptState& attempt, StepOutput* out) const;

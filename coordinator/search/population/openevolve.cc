@@ -187,7 +187,7 @@ MemberList OpenEvolve::DrawInspirations(State* state, const v1::PopulationMember
       std::max(1, static_cast<int>(settings_.inspirations() * settings_.elite())));
   for (size_t i = 0; i < std::min(elite, ranked.size()); ++i) take(ranked[i]);
   if (home.size() > wanted && drawn.size() < wanted) {
-    // Whoever came last stands for its cell.
+    // The newest one represents its cell.
     std::map<std::pair<int, int>, const v1::PopulationMember*> cells;
     Bins center;
     for (v1::PopulationMember& member : *books->mutable_members()) {

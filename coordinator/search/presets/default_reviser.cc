@@ -16,7 +16,7 @@ namespace {
 constexpr int kWantedInitialActions = 3;
 constexpr double kPromisingScore = 0.5;
 
-// `tell_kept`: with what was applied all the same.
+// `tell_kept`: also lists what was applied nevertheless.
 std::string ErrorText(const EditReport& report, bool tell_kept) {
   if (report.errors.empty() || !tell_kept) return absl::StrJoin(report.errors, "\n");
   return absl::StrCat(absl::StrJoin(report.errors, "\n"), "\n",

@@ -7,8 +7,9 @@
 
 namespace ksearch {
 
-// Preset default: a script with faults is refused and asked for again with all of them; what of it
-// was applied all the same, if that is on (SearchSettings.revised_rules), is said, too.
+// Preset default: a script with faults is rejected, and the model is asked again with the list of
+// all faults, and of the operations that were applied nevertheless if that is on
+// (SearchSettings.revised_rules).
 class DefaultReviser : public TreeReviser {
  public:
   using TreeReviser::TreeReviser;

@@ -221,8 +221,8 @@ v1::RacingState::Line* Racing::ChooseLine(State* state) const {
   double chosen_bound = 0;
   for (Line& line : *state->mutable_racing()->mutable_lines()) {
     if (line.phase() != Line::OPEN) continue;
-    // Everybody's first attempts, in turn; then whoever may come farthest. What attempts under way
-    // will gain is not counted twice.
+    // The first attempts of every line, in turn; then the line that may come farthest. What
+    // attempts under way will gain is not counted twice.
     const int in_flight = InFlight(*state, line.line());
     const int tries = std::min(line.attempts() + in_flight, settings_.least_attempts());
     const double bound = UpperBound(*state, line, ahead / (1 + in_flight), settings_);
@@ -277,7 +277,7 @@ void Racing::AddEvidence(const State& state, const Line& line, v1::AttemptPlan* 
   if (best != nullptr && plan->base_id() == best->candidate_id() && plan->style() == kStyleParent) {
     plan->set_style(kStyleBest);
   }
-  // Whoever is stuck sees the best program of all.
+  // A line that is stuck sees the best program of all.
   if (best != nullptr && line.since_gain() >= kPatienceAlone &&
       best->candidate_id() != plan->base_id()) {
     plan->add_inspiration_ids(best->candidate_id());

@@ -19,7 +19,7 @@
 namespace ksearch {
 namespace {
 
-// The same to whoever has no token, a made-up one, or one with a wrong secret.
+// The same answer for a missing token, an invented one, and one with a wrong secret.
 absl::Status Stranger() {
   return absl::UnauthenticatedError(
       "this coordinator needs an access token, and this call had none that it knows: give "

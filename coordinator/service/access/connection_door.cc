@@ -31,7 +31,7 @@ constexpr absl::Duration kLogEvery = absl::Seconds(1);
 constexpr int kPauseMillis = 50;
 
 // SO_REUSEADDR: a restarted coordinator takes its port back at once; a second one still cannot,
-// since a port that is listened on is refused all the same.
+// since a port that is being listened on is still refused.
 absl::StatusOr<UniqueFd> ListenOn(const addrinfo& address, int* port) {
   UniqueFd fd(::socket(address.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!fd.ok()) return ErrnoStatus(errno, "socket");

@@ -224,7 +224,8 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(
   for (grpc::Service* service : services) builder.RegisterService(service);
   if (unix_socket) {
     int bound = 0;
-    // Whoever may open the socket may do anything: nobody but this account, from the first moment.
+    // A process that can open the socket may do anything, so only this account may, from the first
+    // moment.
     const mode_t mask = ::umask(0177);
     builder.AddListeningPort(config.listen_address(), credentials, &bound);
     server->server_ = builder.BuildAndStart();

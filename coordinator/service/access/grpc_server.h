@@ -20,11 +20,11 @@ namespace ksearch {
 // The coordinator's door to the network: address, TLS, access checks, connection limit.
 class GrpcServer {
  public:
-  // Listens at once. `access` may be null: whoever can connect may call anything; with an address
-  // that is not local that is refused, as is one without TLS: FAILED_PRECONDITION says what to do.
-  // ALREADY_EXISTS: the address is taken. INVALID_ARGUMENT: certificate or key, naming the file.
-  // Services and `access` outlive it.
-  // `authority` may be null: nobody can join. `refused` as of CallCheck.
+  // Listens at once. `access` may be null: then every client that can connect may call anything;
+  // with an address that is not local that is refused, as is one without TLS: FAILED_PRECONDITION
+  // says what to do. ALREADY_EXISTS: the address is taken. INVALID_ARGUMENT: certificate or key,
+  // naming the file. Services and `access` outlive it. `authority` may be null: nobody can join.
+  // `refused` as of CallCheck.
   static absl::StatusOr<std::unique_ptr<GrpcServer>> Start(
       const v1::CoordinatorConfig& config, const AccessControl* access,
       const std::vector<grpc::Service*>& services, const WorkerAuthority* authority = nullptr,

@@ -63,8 +63,8 @@ std::vector<fs::path> SortedEntries(const fs::path& folder) {
   return entries;
 }
 
-// Names of problems by folder, from the lists of sets. What cannot be read names nothing: its
-// problems are there all the same, under the names of their folders.
+// Names of problems by folder, from the lists of sets. A file that cannot be read names nothing:
+// its problems are still there, under the names of their folders.
 std::map<fs::path, Place> NamesOfSets(const fs::path& root) {
   std::map<fs::path, Place> places;
   for (const fs::path& path : SortedEntries(root)) {

@@ -207,7 +207,7 @@ v1::RunnerCommand PythonToolchain::GpuRunner(const v1::Sources& sources) const {
   // Else it asks ptxas, which cannot be started where calls are measured. Only in its keys.
   environment["TRITON_MOCK_PTX_VERSION"] = interpreter_.triton;
   environment["TORCHINDUCTOR_COMPILE_THREADS"] = "1";
-  // There is no /etc/passwd, and torch names a folder after whoever it runs for.
+  // There is no /etc/passwd, and torch names a folder after the user.
   environment["USER"] = "sandbox";
   for (const CompiledFolder& each : CompiledFolders()) {
     if (each.word.empty() || Mentions(sources, each.word)) {

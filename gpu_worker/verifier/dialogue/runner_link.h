@@ -113,7 +113,7 @@ class RunnerLink {
   // And whether that is an allow-list.
   bool allow_list() const { return allow_list_; }
 
-  // Called by any thread: whoever waits for an answer of the runner has its end instead.
+  // May be called from any thread: a caller that waits for the runner's reply gets its end instead.
   void Kill() { process_->Kill(); }
   // Asks the runner to end and waits until its sandbox has: a program around the runner may then
   // still write its report. Kills it at `deadline`, and answers false then. Nothing else but

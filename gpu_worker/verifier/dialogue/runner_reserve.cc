@@ -126,7 +126,7 @@ void RunnerReserve::Start(const Kind& kind) {
   if (link.ok()) {
     waiting_.push_back({kind, *std::move(link)});
   } else {
-    // Whoever takes one will hear of it.
+    // The caller that takes one gets the error.
     LOG(WARNING) << "msg=\"no runner in reserve\" error=\"" << link.status().message() << "\"";
   }
 }

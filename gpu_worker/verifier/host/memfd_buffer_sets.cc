@@ -130,7 +130,7 @@ std::unique_ptr<LateInputs> MemfdBufferSets::Withhold(const FilledSet& call, Rng
 std::vector<CallFindings> MemfdBufferSets::Collect(const std::vector<FilledSet>& calls,
                                                    uint64_t poison_salt) {
   std::vector<CallFindings> findings(calls.size());
-  // Latest call first: whoever still works on it after "done" has had the least time.
+  // Latest call first: a program that still works on it after "done" has had the least time.
   for (size_t i = calls.size(); i-- > 0;) {
     findings[i].unwritten = UnwrittenOutput(calls[i].set, poison_salt).value_or("");
   }

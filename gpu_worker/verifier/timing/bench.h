@@ -86,8 +86,7 @@ class Bench {
   WarmFolders* warm_folders() const { return options_.warm_folders; }
 
   RunnerStarter& starter() { return starter_; }
-  // Makes inputs of cases whose inputs come from a program; set to the job's by whoever carries it
-  // out.
+  // Makes inputs of cases whose inputs come from a program; set to the job's by the verifier.
   InputMaker& input_maker() { return input_maker_; }
   // Judges outputs of cases whose judge is a program; likewise.
   ProgramJudge& judge() { return judge_; }

@@ -224,8 +224,8 @@ absl::StatusOr<SideEnding> Confirmation::RunCase(int launch, const ConfirmationC
   const absl::Time start = bench_.clock().SteadyNow();
   // What is the luck of a turn cancels out within a launch of several workloads.
   const int turn = launch + static_cast<int>(blocks->index);
-  // Whoever begins is opened first, so that its first block, as all others, follows the other
-  // side's calls.
+  // The side that begins is opened first, so that its first block, like all others, follows the
+  // other side's calls.
   const bool rival_opens = timer_->RivalFirst(turn, 0);
   const bool late_inputs = Rng(RandomUint64()).NextDouble() < timer_->LateInputShare();
   do {

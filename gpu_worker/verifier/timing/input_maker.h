@@ -23,8 +23,8 @@ namespace ksearch {
 // Calls make_inputs of a task's reference.py (TrustedFunction). What it makes goes from its memory
 // into this process, and from there to the programs that are judged.
 //
-// Thread-safe by one mutex, which is held while the program makes a variant: whoever asks for
-// inputs has nothing else to do.
+// Thread-safe by one mutex, which is held while the program makes a variant: callers that ask for
+// inputs have nothing else to do.
 class InputMaker final : public MadeInputs {
  public:
   // `on_device` as TrustedFunction has it.

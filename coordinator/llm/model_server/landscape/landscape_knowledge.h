@@ -23,8 +23,8 @@ using LandscapeChange = std::vector<LandscapeStep>;
 
 LandscapePoint Changed(LandscapePoint point, const LandscapeChange& change);
 
-// What the model believes of changes, and which it would make. Whoever plans and whoever writes
-// programs ask the same. Borrows the landscape. Immutable.
+// What the model believes of changes, and which it would make. The planner and the writer of
+// programs share it. Borrows the landscape. Immutable.
 class LandscapeKnowledge {
  public:
   explicit LandscapeKnowledge(const Landscape& landscape) : landscape_(landscape) {}
