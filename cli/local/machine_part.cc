@@ -60,7 +60,7 @@ void LookForToolkit(const MachineLook& look, const LanguageFacts& language,
         part->missing = "there is no python3 on PATH, and no VIRTUAL_ENV";
       } else if (::access((binary_folder + "/libksearch_python_runner.so").c_str(), R_OK) != 0) {
         part->missing = absl::StrCat(binary_folder, " has no libksearch_python_runner.so");
-        part->fix = "build it where Python's headers are installed";
+        part->fix = "build the target ksearch_python_runner, too (cmake --build --preset release)";
       }
       break;
     case Toolkit::kNone:
