@@ -54,6 +54,7 @@ def real_coordinator(coordinator, source, folder):
             expect(process.poll() is None and time.monotonic() < deadline, "the coordinator does not start")
             time.sleep(0.05)
         os.environ["KSEARCH_COORDINATOR"] = f"unix:{socket}"
+        without_protos(f"unix:{socket}")
         fails("NOT_FOUND", "", lambda: ksearch.status("nothing"))
         fails("FAILED_PRECONDITION", "", lambda: ksearch.start(task="softmax_rows_f32", model="people/any",
                                                                wait_for_workers=0))
@@ -78,6 +79,43 @@ def real_coordinator(coordinator, source, folder):
         process.terminate()
         process.wait()
     fails("UNAVAILABLE", "ksearch up", lambda: ksearch.Client(f"unix:{socket}").status())
+
+
+def without_protos(address):
+    """What programs that know no file of ksearch's can ask: whether it serves, and what."""
+    import grpc
+    with grpc.insecure_channel(address) as channel:
+        health = channel.unary_unary("/grpc.health.v1.Health/Check")(b"", timeout=10)
+        expect(health == b"\x08\x01", f"health {health}")  # status: SERVING
+        ask = channel.stream_stream("/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo")
+        answer = next(ask(iter([b"\x3a\x00"]), timeout=10))  # list_services: ""
+        for service in (b"ksearch.v1.SearchService", b"ksearch.v1.WorkerService"):
+            expect(service in answer, f"{service} is not in {answer}")
+
+
+def reflection_can_be_off(coordinator, source, folder):
+    import grpc
+    state = pathlib.Path(folder) / "closed_state"
+    config = pathlib.Path(folder) / "closed.textproto"
+    config.write_text('providers { name: "people" mailbox {} }\nreflection: false\n')
+    socket = pathlib.Path(folder) / "closed_socket"
+    process = subprocess.Popen([coordinator, "--config", config, "--state-dir", state, "--listen", f"unix:{socket}",
+                                "--task-dir", pathlib.Path(source) / "configs/tasks"], stderr=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + 60
+        while not (state / "address").exists():
+            expect(process.poll() is None and time.monotonic() < deadline, "the coordinator does not start")
+            time.sleep(0.05)
+        with grpc.insecure_channel(f"unix:{socket}") as channel:
+            ask = channel.stream_stream("/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo")
+            try:
+                next(ask(iter([b"\x3a\x00"]), timeout=10))
+                expect(False, "reflection answers although it is off")
+            except grpc.RpcError as error:
+                expect(error.code() in (grpc.StatusCode.UNIMPLEMENTED, grpc.StatusCode.PERMISSION_DENIED), error.code())
+    finally:
+        process.terminate()
+        process.wait()
 
 
 def played_server(folder):
@@ -133,4 +171,5 @@ if __name__ == "__main__":
     addresses(sys.argv[4])
     played_server(sys.argv[4])
     real_coordinator(*sys.argv[2:])
+    reflection_can_be_off(*sys.argv[2:])
     print("the Python client: passed")
