@@ -406,6 +406,9 @@ void LocalPair::Describe(State* state) {
           {false, absl::StrCat("the worker takes no jobs: ", worker->report().health().reason()),
            ""});
     }
+    for (const MachinePart& part : PartsOf(LookAtMachine(environment_), binary_folder_)) {
+      if (!part.missing.empty()) state->findings.push_back({false, part.missing, part.fix});
+    }
   }
   for (const v1::ProviderFacts& provider : facts->provider_facts()) {
     state->providers.push_back(provider.name());
