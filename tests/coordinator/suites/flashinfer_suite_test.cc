@@ -318,7 +318,9 @@ TEST(FlashInferDataSetTest, EveryDefinitionAndLineIsAccountedFor) {
   if (root == nullptr) GTEST_SKIP() << "KSEARCH_FLASHINFER_TRACE is not set";
   v1::SuiteConfig config;
   config.set_path(root);
-  const auto suite = MakeFlashInferSuite(config, nullptr);
+  const auto folder = *BlobFolder::Open(testing::TempDir() + "/ksearch-data-set-blobs");
+  RecordedBlobs blobs(folder.get());
+  const auto suite = MakeFlashInferSuite(config, &blobs);
   ASSERT_TRUE(suite.ok()) << suite.status();
   const auto listed = (*suite)->List();
   std::map<std::string, int> lines = LinesOf(root);
