@@ -178,7 +178,7 @@ void ModelCaller::Send(const LlmCallRow& call, const v1::ResolvedPrice& price) {
     MutexLock lock(&shared_->mu);
     if (shared_->closing || !shared_->sent.insert(call.call_id).second) return;
     if (ClientOf(call.provider) != nullptr) {
-      const Turn turn = shared_->turns.Next(call.run_id, v1::JOB_KIND_UNSPECIFIED, kTurnOfACall);
+      const Turn turn = shared_->turns.Next(call.run_id, FairTurns::Line::kUsual, kTurnOfACall);
       shared_->waiting.push_back({call, price, turn});
     }
   }

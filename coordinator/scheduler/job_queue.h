@@ -5,7 +5,7 @@
 #include <string>
 
 #include "absl/functional/function_ref.h"
-#include "coordinator/scheduler/fair_turns.h"
+#include "common/fair_turns.h"
 #include "coordinator/scheduler/placement.h"
 
 namespace ksearch {

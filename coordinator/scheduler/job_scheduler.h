@@ -1,6 +1,7 @@
 #ifndef KSEARCH_COORDINATOR_SCHEDULER_JOB_SCHEDULER_H_
 #define KSEARCH_COORDINATOR_SCHEDULER_JOB_SCHEDULER_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -46,7 +47,14 @@ struct SchedulerEffects {
   std::vector<AttemptEnded> ended;
   std::vector<GivenUp> worker_lost_jobs;     // attempts used up: record OUTCOME_WORKER_LOST
   std::vector<GivenUp> faulty_task_jobs;     // of a faulty task: record OUTCOME_TASK_ERROR
-  std::vector<std::string> workers_to_wake;  // something to tell them: Poll them now
+  std::vector<std::string> workers_to_wake;  // something to tell them: Poll them now; each once
+
+  void Wake(const std::string& worker_id) {
+    if (std::find(workers_to_wake.begin(), workers_to_wake.end(), worker_id) ==
+        workers_to_wake.end()) {
+      workers_to_wake.push_back(worker_id);
+    }
+  }
 };
 
 struct JobState {

@@ -1,4 +1,4 @@
-#include "coordinator/scheduler/fair_turns.h"
+#include "common/fair_turns.h"
 
 #include <algorithm>
 
@@ -8,15 +8,15 @@
 namespace ksearch {
 namespace {
 
-// A job that is expected to take no time still takes a turn.
+// What is expected to take no time still takes a turn.
 constexpr absl::Duration kLeast = absl::Milliseconds(1);
 // Keeps virtual time far from overflow, whatever somebody expects.
 constexpr absl::Duration kMost = absl::Hours(24);
 
 }  // namespace
 
-Turn FairTurns::Next(const std::string& run_id, v1::JobKind kind, absl::Duration expected) {
-  const bool confirms = kind == v1::JOB_KIND_CONFIRM;
+Turn FairTurns::Next(const std::string& run_id, Line line, absl::Duration expected) {
+  const bool confirms = line == Line::kConfirmations;
   int64_t& end = ends_[absl::StrCat(run_id, confirms ? "/confirm" : "")];
   Turn turn;
   turn.start_us = std::max(now_us_, end);

@@ -1,4 +1,4 @@
-#include "coordinator/scheduler/fair_turns.h"
+#include "common/fair_turns.h"
 
 #include <algorithm>
 #include <string>
@@ -13,13 +13,14 @@ namespace ksearch {
 namespace {
 
 using ::testing::ElementsAre;
+using Line = FairTurns::Line;
 
 // Jobs that wait, and who gets which turn.
 class FairTurnsTest : public ::testing::Test {
  protected:
   void Ask(const std::string& run_id, const std::string& job,
-           absl::Duration expected = absl::Seconds(10), v1::JobKind kind = v1::JOB_KIND_SCREEN) {
-    waiting_.emplace_back(turns_.Next(run_id, kind, expected), job);
+           absl::Duration expected = absl::Seconds(10), Line line = Line::kUsual) {
+    waiting_.emplace_back(turns_.Next(run_id, line, expected), job);
   }
   std::string Take() {
     const auto first = std::min_element(waiting_.begin(), waiting_.end());
@@ -67,7 +68,7 @@ TEST_F(FairTurnsTest, ConfirmationsOfTheLeastRunDoNotStarve) {
   Take(100);
   for (int i = 1; i <= 20; ++i) {
     Ask("low", "screen");
-    Ask("low", "confirm", absl::Seconds(10), v1::JOB_KIND_CONFIRM);
+    Ask("low", "confirm", absl::Seconds(10), Line::kConfirmations);
   }
   const std::vector<std::string> taken = Take(121);
   // As of priority 10, beside 100: one in eleven, less the screenings of one in a hundred.
@@ -88,10 +89,10 @@ TEST_F(FairTurnsTest, ConfirmationsDoNotWaitForScreenings) {
   for (int i = 1; i <= 50; ++i) Ask("a", absl::StrCat("a", i));
   for (int i = 1; i <= 50; ++i) Ask("b", absl::StrCat("b", i));
   EXPECT_THAT(Take(2), ElementsAre("a1", "b1"));
-  Ask("a", "confirmation", absl::Seconds(60), v1::JOB_KIND_CONFIRM);
+  Ask("a", "confirmation", absl::Seconds(60), Line::kConfirmations);
   EXPECT_THAT(Take(3), ElementsAre("confirmation", "a2", "b2"));
   // Nor do screenings starve for confirmations.
-  for (int i = 1; i <= 50; ++i) Ask("a", "again", absl::Seconds(10), v1::JOB_KIND_CONFIRM);
+  for (int i = 1; i <= 50; ++i) Ask("a", "again", absl::Seconds(10), Line::kConfirmations);
   const std::vector<std::string> taken = Take(30);
   EXPECT_GE(std::count_if(taken.begin(), taken.end(),
                           [](const std::string& job) { return job[0] == 'b'; }),
