@@ -126,20 +126,22 @@ void CheckStay(const v1::WorkerConfig& config, std::vector<std::string>* faults)
   name("instance (KSEARCH_INSTANCE)", config.instance());
 }
 
-// The address and pool of the access file, where the configuration has none of its own.
-void TakeAccessFile(v1::WorkerConfig* config, std::vector<std::string>* faults) {
+// The address and pool of the access file, where the configuration has none of its own; false: it
+// cannot be used.
+bool TakeAccessFile(v1::WorkerConfig* config, std::vector<std::string>* faults) {
   if (!config->token_file().empty() || config->has_tls()) {
     faults->push_back("access_file stands in the place of token_file and tls: leave these out");
   }
   const auto file = ReadAccessFile(config->access_file());
   if (!file.ok()) {
     faults->push_back(absl::StrCat("access_file: ", file.status().message()));
-    return;
+    return false;
   }
   if (config->coordinator_address().empty()) {
     config->set_coordinator_address(file->coordinator_address());
   }
   if (config->pool().empty()) config->set_pool(file->pool());
+  return true;
 }
 
 void CheckNumbers(const v1::WorkerConfig& config, std::vector<std::string>* faults) {
@@ -291,8 +293,9 @@ absl::StatusOr<v1::WorkerConfig> LoadWorkerConfig(const std::vector<std::string>
   if (!config.has_leave_grace()) *config.mutable_leave_grace() = ToProto(kDefaultLeaveGrace);
   if (config.pool().empty()) config.set_pool(FromEnvironment("KSEARCH_POOL"));
   if (config.instance().empty()) config.set_instance(FromEnvironment("KSEARCH_INSTANCE"));
-  if (!config.access_file().empty()) TakeAccessFile(&config, &faults);
-  if (need_coordinator || !config.coordinator_address().empty()) {
+  const bool access_read = config.access_file().empty() || TakeAccessFile(&config, &faults);
+  // An access file that cannot be used may name the address: one fault is enough.
+  if ((need_coordinator && access_read) || !config.coordinator_address().empty()) {
     CheckAddress(config.coordinator_address(),
                  given.coordinator_address().empty() ? &faults : &of_usage);
   }

@@ -74,6 +74,22 @@ TEST_F(WorkerConfigTest, HowLongItStaysIsReadFromFileAndFlags) {
               HasSubstr("pool"));
 }
 
+TEST_F(WorkerConfigTest, AnAccessFileThatCannotBeUsedIsTheOnlyFault) {
+  const std::string path = folder_ + "/fleet.access";
+  const std::vector<std::string> args = {"--access", path};
+  EXPECT_THAT(Fault(args), HasSubstr("fleet.access"));
+  EXPECT_EQ(Fault(args).find('\n'), std::string::npos) << Fault(args);
+  std::ofstream(path) << "coordinator_address: \"a:1\" token: \"ks_join_0123456789ab_"
+                      << std::string(64, 'a') << "\"";
+  ::chmod(path.c_str(), 0644);
+  EXPECT_THAT(Fault(args), HasSubstr("0644"));
+  EXPECT_EQ(Fault(args).find('\n'), std::string::npos) << Fault(args);
+  // What else is wrong is still told.
+  EXPECT_THAT(Fault({"--access", path, "--coordinator", "nonsense"}), HasSubstr("'nonsense'"));
+  ::chmod(path.c_str(), 0600);
+  EXPECT_TRUE(LoadWorkerConfig(args).ok()) << Fault(args);
+}
+
 TEST_F(WorkerConfigTest, EveryFaultIsListed) {
   const std::string fault =
       Fault({"--config",
