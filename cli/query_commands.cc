@@ -51,7 +51,7 @@ std::string RefusalsText(const google::protobuf::RepeatedPtrField<v1::WorkerRefu
   for (const v1::WorkerRefusal& refusal : refusals) {
     absl::StrAppend(
         &text, "not let in: ", refusal.worker_name().empty() ? "(no name)" : refusal.worker_name(),
-        ", ", Age(refusal.last_at()), " ago",
+        ", ", Age(refusal.last_at()),
         refusal.times() > 1 ? absl::StrCat(", ", refusal.times(), " times") : "", ": ",
         refusal.reason(), "\n");
   }
@@ -232,7 +232,7 @@ int WorkersCommand(Client* client, const Options& options) {
   std::stable_partition(reply->mutable_workers()->pointer_begin(),
                         reply->mutable_workers()->pointer_end(),
                         [](const v1::WorkerStatus* worker) { return worker->connected(); });
-  std::string sick;
+  std::string notes;
   std::vector<std::vector<std::string>> rows = {
       {"worker", "name", "state", "device", "cores", "leases", "done", "isolation", "last report"}};
   for (const v1::WorkerStatus& worker : reply->workers()) {
@@ -256,14 +256,18 @@ int WorkersCommand(Client* client, const Options& options) {
                                  "+cgroup-", isolation.cgroup()),
                     worker.has_last_report_at() ? Age(worker.last_report_at()) : "-"});
     if (!worker.connected()) continue;
-    absl::StrAppend(&sick, ClockText(worker));
+    absl::StrAppend(&notes, ClockText(worker));
+    if (const v1::DeviceHealth& health = worker.report().health();
+        health.healthy() && !health.reason().empty()) {
+      absl::StrAppend(&notes, worker.name(), ": ", health.reason(), "\n");
+    }
     for (const v1::SickDevice& device : worker.report().health().sick_devices()) {
-      absl::StrAppend(&sick, worker.name(), ": ", device.device_id(),
+      absl::StrAppend(&notes, worker.name(), ": ", device.device_id(),
                       " takes no jobs: ", device.reason(), "\n");
     }
   }
   Print(Table(rows));
-  Print(sick);
+  Print(notes);
   Print(RefusalsText(reply->refusals()));
   const std::string pools = PoolsText(reply->pools(), absl::Now());
   if (!pools.empty()) Print(absl::StrCat("\n", pools));

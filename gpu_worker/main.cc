@@ -21,6 +21,7 @@
 #include "gpu_worker/batch_job.h"
 #include "gpu_worker/build/toolchain_factory.h"
 #include "gpu_worker/device/device_factory.h"
+#include "gpu_worker/device/gpu_facts.h"
 #include "gpu_worker/executor/device_pool.h"
 #include "gpu_worker/executor/pipeline_executor.h"
 #include "gpu_worker/executor/verifier_process.h"
@@ -111,6 +112,18 @@ std::string VerifierConfigPath(const v1::WorkerConfig& config, size_t device) {
   return absl::StrCat(config.state_dir(), "/verifier-", device, ".textproto");
 }
 
+// A compiler newer than the driver builds programs that end as soon as they start.
+absl::Status CheckDriver(const std::vector<Device>& devices, const Toolchains& toolchains) {
+  for (const auto& [language, builder] : toolchains) {
+    const LanguageFacts* const facts = FindLanguage(language);
+    if (facts == nullptr || facts->toolkit != Toolkit::kNvcc) continue;
+    for (const Device& device : devices) {
+      RETURN_IF_ERROR(CheckDriverRuns(device.driver_cuda_version, builder->toolkit()));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Build(const v1::WorkerConfig& config, const ClientAccess& access,
                    const GpuSurroundings& surroundings, absl::Time started,
                    const StayPlan::Options& stay, Worker* worker) {
@@ -118,6 +131,7 @@ absl::Status Build(const v1::WorkerConfig& config, const ClientAccess& access,
   ASSIGN_OR_RETURN(worker->toolchains,
                    MakeToolchains(config, config.state_dir(), worker->sandbox.get()));
   ASSIGN_OR_RETURN(worker->devices, MakeDevices(config, surroundings));
+  RETURN_IF_ERROR(CheckDriver(worker->devices, worker->toolchains));
   std::vector<DevicePool::Slot> slots;
   for (size_t i = 0; i < worker->devices.size(); ++i) {
     const Device& device = worker->devices[i];

@@ -129,7 +129,9 @@ std::string CudaDeviceMonitor::PassingFault() const {
   if (!options_.allow_busy) {
     const auto pids = gpu_->ComputeProcesses();
     if (pids.ok()) {
-      const std::vector<std::string> foreign = ForeignProcesses(*pids, /*unseen_too=*/false);
+      StrangerRules rules;
+      rules.other_accounts = !options_.lock_is_named;
+      const std::vector<std::string> foreign = ForeignProcesses(*pids, rules);
       if (!foreign.empty()) {
         return absl::StrCat("other processes compute on it: ", absl::StrJoin(foreign, ", "));
       }
@@ -169,11 +171,14 @@ absl::Status CheckGpuIsWhole(const NvmlGpu& gpu) {
       "the whole; choose another, or turn MIG off (nvidia-smi -i ", gpu.index(), " -mig 0)"));
 }
 
-absl::Status CheckGpuIsFree(const NvmlGpu& gpu, bool allow_busy) {
+absl::Status CheckGpuIsFree(const NvmlGpu& gpu, const v1::DeviceSettings& settings) {
   RETURN_IF_ERROR(CheckGpuIsWhole(gpu));
   const auto pids = gpu.ComputeProcesses();
-  if (!pids.ok() || allow_busy) return absl::OkStatus();
-  const std::vector<std::string> foreign = ForeignProcesses(*pids, /*unseen_too=*/true);
+  if (!pids.ok() || settings.allow_busy()) return absl::OkStatus();
+  StrangerRules rules;
+  rules.unseen = true;
+  rules.other_accounts = settings.lock_path().empty();
+  const std::vector<std::string> foreign = ForeignProcesses(*pids, rules);
   if (foreign.empty()) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat(
       "GPU ", gpu.uuid(), " is in use by ", absl::StrJoin(foreign, ", "),

@@ -15,6 +15,7 @@
 #include "gpu_worker/device/nvml/nvml_gpu.h"
 #include "gpu_worker/device/xid/kernel_log.h"
 #include "gpu_worker/device/xid/xid_watch.h"
+#include "proto/config.pb.h"
 
 namespace ksearch {
 
@@ -31,6 +32,9 @@ class CudaDeviceMonitor : public DeviceMonitor {
   struct Options {
     // A stranger on the GPU is no reason: for a machine shared on purpose.
     bool allow_busy = false;
+    // Workers of other accounts take no turns with this one (StrangerRules), unless a lock is
+    // named.
+    bool lock_is_named = false;
     std::string device_folder = "/dev";
     // Where NVML gives no Xid events; null: cannot be read.
     std::shared_ptr<KernelLog> kernel_log = nullptr;
@@ -74,7 +78,7 @@ class CudaDeviceMonitor : public DeviceMonitor {
 absl::Status CheckGpuIsWhole(const NvmlGpu& gpu);
 // The same, and for strangers on the GPU. For the start,
 // before anything of ours runs on it.
-absl::Status CheckGpuIsFree(const NvmlGpu& gpu, bool allow_busy);
+absl::Status CheckGpuIsFree(const NvmlGpu& gpu, const v1::DeviceSettings& settings);
 
 }  // namespace ksearch
 

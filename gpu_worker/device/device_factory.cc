@@ -61,7 +61,7 @@ absl::Status CheckGpu(const v1::DeviceSettings& settings, const PresentGpu& gpu,
   RETURN_IF_ERROR(gpu.reachable);
   RETURN_IF_ERROR(CheckDeviceNodes(surroundings.device_folder, gpu.facts));
   if (!gpu.nvml.has_value()) return absl::OkStatus();
-  return CheckGpuIsFree(*gpu.nvml, settings.allow_busy());
+  return CheckGpuIsFree(*gpu.nvml, settings);
 }
 
 absl::StatusOr<Device> MakeGpu(const v1::DeviceSettings& settings, const PresentGpu& gpu,
@@ -71,9 +71,11 @@ absl::StatusOr<Device> MakeGpu(const v1::DeviceSettings& settings, const Present
   device.settings.clear_gpus();
   device.settings.add_gpus(gpu.facts.uuid);
   device.gpu_uuid = gpu.facts.uuid;
+  device.driver_cuda_version = gpu.facts.driver_cuda_version;
   if (gpu.reachable.ok()) {
     CudaDeviceMonitor::Options options;
     options.allow_busy = settings.allow_busy();
+    options.lock_is_named = !settings.lock_path().empty();
     options.device_folder = surroundings.device_folder;
     options.kernel_log = surroundings.kernel_log;
     device.monitor = std::make_unique<CudaDeviceMonitor>(gpu.facts, gpu.nvml, options);

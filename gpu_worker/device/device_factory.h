@@ -18,6 +18,7 @@ namespace ksearch {
 struct Device {
   v1::DeviceSettings settings;  // what it came from; of GPUs narrowed to this one
   std::string gpu_uuid;         // empty: the processors
+  int driver_cuda_version = 0;  // as in GpuFacts
   std::unique_ptr<DeviceMonitor> monitor;
   std::unique_ptr<DeviceLock> lock;  // null if nothing is measured (compile_only)
 

@@ -2,14 +2,23 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <condition_variable>
 #include <mutex>
+#include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "absl/time/time.h"
 #include "common/status_macros.h"
+#include "common/textproto.h"
 
 namespace ksearch {
 namespace {
@@ -70,6 +79,28 @@ absl::StatusOr<DeviceLock::Hold> DeviceLock::Acquire(Mode mode, std::stop_token 
   ASSIGN_OR_RETURN(UniqueFd file, OpenLockFile(path_));
   RETURN_IF_ERROR(Lock(file, mode == Mode::kExclusive ? LOCK_EX : LOCK_SH, stop));
   return Hold(std::move(file));
+}
+
+std::string DeviceLock::HeldByAnother() const {
+  struct stat facts;
+  if (::stat(path_.c_str(), &facts) != 0) return "";
+  // "12: FLOCK  ADVISORY  WRITE 4711 fe:00:1835011 0 EOF": proc_locks(5).
+  const auto locks = ReadFile("/proc/locks", 1 << 20);
+  if (!locks.ok()) return "";
+  const std::string file =
+      absl::StrFormat("%02x:%02x:%d", major(facts.st_dev), minor(facts.st_dev), facts.st_ino);
+  for (const absl::string_view line : absl::StrSplit(*locks, '\n')) {
+    const std::vector<absl::string_view> words = absl::StrSplit(line, ' ', absl::SkipEmpty());
+    int pid = 0;
+    if (words.size() < 6 || words[1] != "FLOCK" || words[5] != file ||
+        !absl::SimpleAtoi(words[4], &pid) || pid == ::getpid()) {
+      continue;
+    }
+    const auto name = ReadFile(absl::StrCat("/proc/", pid, "/comm"), 256);
+    return absl::StrCat("process ", pid,
+                        name.ok() ? absl::StrCat(" (", absl::StripSuffix(*name, "\n"), ")") : "");
+  }
+  return "";
 }
 
 }  // namespace ksearch

@@ -37,6 +37,9 @@ class DeviceLock {
   absl::StatusOr<std::optional<Hold>> TryAcquireExclusive();
   // Waits for as long as it takes; CANCELLED once `stop` is requested.
   absl::StatusOr<Hold> Acquire(Mode mode, std::stop_token stop);
+  // Another process that holds it now, in words: "process 4711 (ksearch-worker)". Empty: none is
+  // seen; one of another container may still do.
+  std::string HeldByAnother() const;
 
  private:
   explicit DeviceLock(std::string path) : path_(std::move(path)) {}

@@ -94,4 +94,23 @@ absl::StatusOr<std::vector<GpuFacts>> SelectGpus(const std::vector<GpuFacts>& pr
   return Choose(bounded, wanted, "device.gpus");
 }
 
+absl::Status CheckDriverRuns(int driver_cuda_version, absl::string_view toolkit) {
+  constexpr absl::string_view kMark = "nvcc release ";
+  const size_t mark = toolkit.find(kMark);
+  if (driver_cuda_version == 0 || mark == absl::string_view::npos) return absl::OkStatus();
+  absl::string_view version = toolkit.substr(mark + kMark.size());
+  version = version.substr(0, version.find_first_not_of("0123456789."));
+  int major = 0;
+  if (!absl::SimpleAtoi(version.substr(0, version.find('.')), &major) ||
+      major <= driver_cuda_version / 1000) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(
+      absl::StrCat("nvcc is of CUDA ", version, ", but this machine's driver is for CUDA ",
+                   driver_cuda_version / 1000, ".", driver_cuda_version % 1000 / 10,
+                   " and does not run what it builds: install a newer driver, or name an nvcc of "
+                   "CUDA ",
+                   driver_cuda_version / 1000, " (toolchains.compiler_path)"));
+}
+
 }  // namespace ksearch

@@ -18,6 +18,7 @@ struct GpuFacts {
   int index = 0;     // as nvidia-smi counts
   int compute_major = 0, compute_minor = 0;
   std::string driver;
+  int driver_cuda_version = 0;     // 13000: CUDA 13.0, as cuDriverGetVersion counts; 0 = not known
   std::optional<int> node_number;  // N of /dev/nvidiaN
   int64_t memory_bytes = 0;        // 0 = not known
   int multiprocessors = 0;         // 0 = not known
@@ -30,6 +31,12 @@ std::string GpuArchitecture(int compute_major, int compute_minor);
 
 // Level 2 cache of the GPUs this project is for, by NVIDIA's data sheets; 0 for others.
 int64_t KnownL2Bytes(absl::string_view gpu_name);
+
+// Whether a driver of this `driver_cuda_version` runs what a compiler builds that calls itself
+// `toolkit` ("nvcc release 13.0, V13.0.88; ..."): FAILED_PRECONDITION if it is of an older major
+// version; the minor one does not matter ("minor version compatibility" in NVIDIA's guide "CUDA
+// Compatibility"). OK where either is not known.
+absl::Status CheckDriverRuns(int driver_cuda_version, absl::string_view toolkit);
 
 // The GPUs that a config asks for, in its order. `wanted`: UUIDs (an unmistakable beginning will
 // do), indices or "all"; none is "all". `visible`: the value of CUDA_VISIBLE_DEVICES, in the same

@@ -23,6 +23,10 @@ absl::StatusOr<std::vector<PresentGpu>> FromNvml(const std::string& library) {
   char driver[128] = {};
   RETURN_IF_ERROR(
       api->ToStatus(api->DriverVersion(driver, sizeof driver - 1), "version of the driver"));
+  int cuda_version = 0;
+  if (api->CudaVersion == nullptr || api->CudaVersion(&cuda_version) != kNvmlSuccess) {
+    cuda_version = 0;
+  }
   std::vector<NvmlGpu::Unreachable> unreachable;
   ASSIGN_OR_RETURN(const std::vector<NvmlGpu> gpus, NvmlGpu::List(api, &unreachable));
   std::vector<PresentGpu> present;
@@ -36,6 +40,7 @@ absl::StatusOr<std::vector<PresentGpu>> FromNvml(const std::string& library) {
     facts.compute_major = gpu.compute_major();
     facts.compute_minor = gpu.compute_minor();
     facts.driver = driver;
+    facts.driver_cuda_version = cuda_version;
     facts.node_number = gpu.node_number();
     facts.memory_bytes = gpu.memory_bytes().value_or(0);
     facts.multiprocessors = gpu.multiprocessors().value_or(0);
@@ -88,6 +93,7 @@ absl::StatusOr<std::vector<PresentGpu>> FromDriver(const std::string& library) {
     facts.index = i;
     facts.memory_bytes = static_cast<int64_t>(bytes);
     facts.driver = absl::StrCat("CUDA ", version / 1000, ".", version % 1000 / 10);
+    facts.driver_cuda_version = version;
     ASSIGN_OR_RETURN(facts.compute_major,
                      Attribute(*api, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR));
     ASSIGN_OR_RETURN(facts.compute_minor,

@@ -34,26 +34,51 @@ std::optional<ProcessLine> ReadProcess(const std::string& proc, int pid) {
   return line;
 }
 
+// The account that the process runs as; nullopt: cannot be told. The owner of its folder in /proc
+// is root for a process that has changed its account.
+std::optional<int> AccountOf(const std::string& proc, int pid) {
+  const auto text = ReadFile(absl::StrCat(proc, "/", pid, "/status"), 64 << 10);
+  if (!text.ok()) return std::nullopt;
+  for (const absl::string_view line : absl::StrSplit(*text, '\n')) {
+    if (!absl::StartsWith(line, "Uid:")) continue;
+    // Real, effective, saved and file system's.
+    const std::vector<std::string> uids =
+        absl::StrSplit(line.substr(4), absl::ByAnyChar("\t "), absl::SkipEmpty());
+    int uid = 0;
+    if (uids.size() >= 2 && absl::SimpleAtoi(uids[1], &uid)) return uid;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
-std::vector<std::string> ForeignProcesses(const std::vector<int>& pids, bool unseen_too,
-                                          const std::string& proc) {
+std::vector<std::string> ForeignProcesses(const std::vector<int>& pids,
+                                          const StrangerRules& rules) {
   std::vector<std::string> foreign;
   for (const int pid : pids) {
-    const std::optional<ProcessLine> process = ReadProcess(proc, pid);
+    const std::optional<ProcessLine> process = ReadProcess(rules.proc, pid);
     if (!process.has_value()) {
-      if (unseen_too) foreign.push_back(absl::StrCat(pid, " (of another container)"));
+      if (rules.unseen) foreign.push_back(absl::StrCat(pid, " (of another container)"));
       continue;
     }
-    bool ours = absl::StartsWith(process->name, "ksearch");
+    bool begun_here = false, of_a_worker = false;
     int ancestor = pid;
-    for (int i = 0; i < kMostAncestors && ancestor > 1 && !ours; ++i) {
-      ours = ancestor == ::getpid();
-      const std::optional<ProcessLine> line = ReadProcess(proc, ancestor);
+    for (int i = 0; i < kMostAncestors && ancestor > 1 && !begun_here; ++i) {
+      begun_here = ancestor == ::getpid();
+      const std::optional<ProcessLine> line = ReadProcess(rules.proc, ancestor);
       if (!line.has_value()) break;
+      of_a_worker |= absl::StartsWith(line->name, "ksearch");
       ancestor = line->parent;
     }
-    if (!ours) foreign.push_back(absl::StrCat(pid, " (", process->name, ")"));
+    if (begun_here) continue;
+    if (!of_a_worker) {
+      foreign.push_back(absl::StrCat(pid, " (", process->name, ")"));
+    } else if (rules.other_accounts &&
+               AccountOf(rules.proc, pid) != static_cast<int>(::geteuid())) {
+      foreign.push_back(absl::StrCat(
+          pid, " (", process->name,
+          " of a worker of another account; to take turns, give both workers the same lock_path)"));
+    }
   }
   return foreign;
 }

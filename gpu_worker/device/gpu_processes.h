@@ -6,12 +6,20 @@
 
 namespace ksearch {
 
+struct StrangerRules {
+  // Also those that /proc does not show, which are of another container, or our own under the
+  // numbers of the host.
+  bool unseen = false;
+  // Also other workers, and what they began, if they run as another account: their default lock is
+  // another file, so they would not take turns with this one.
+  bool other_accounts = false;
+  std::string proc = "/proc";
+};
+
 // Who else computes on a GPU. Of `pids`, those that are neither this process, nor begun by it, nor
-// programs of this project (another worker's, which takes turns by the device lock), each as "pid
-// (name)". `unseen_too`: also those that /proc does not show, which are of another container, or
-// our own under the numbers of the host.
-std::vector<std::string> ForeignProcesses(const std::vector<int>& pids, bool unseen_too,
-                                          const std::string& proc = "/proc");
+// programs of this project or begun by one (another worker's, which takes turns by the device
+// lock), each as "pid (name)".
+std::vector<std::string> ForeignProcesses(const std::vector<int>& pids, const StrangerRules& rules);
 
 }  // namespace ksearch
 

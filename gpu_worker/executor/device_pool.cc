@@ -25,6 +25,10 @@ constexpr absl::Duration kProbeTime = absl::Seconds(30);
 
 // A device that is unwell is not looked at by every turn of a job that waits for another.
 constexpr absl::Duration kLookAgain = absl::Milliseconds(500);
+
+// Another worker holds the lock for seconds at a time, and has gone only if it has not for long.
+constexpr absl::Duration kRemembered = absl::Minutes(5);
+
 struct Sick {
   std::string reason;
   absl::Time look_again;
@@ -191,8 +195,28 @@ v1::DeviceHealth DevicePool::Health() {
       reported_[i] = reason;
     }
   }
-  if (!health.healthy()) health.set_reason(absl::StrJoin(reasons, "; "));
+  health.set_reason(health.healthy() ? SharedText() : absl::StrJoin(reasons, "; "));
   return health;
+}
+
+std::string DevicePool::SharedText() {
+  const absl::Time now = Clock::Real().SteadyNow();
+  std::vector<std::string> shared;
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    if (slots_[i].lock == nullptr) continue;
+    std::string who = slots_[i].lock->HeldByAnother();
+    if (!who.empty()) others_[i] = {std::move(who), now};
+    const auto other = others_.find(i);
+    if (other == others_.end()) continue;
+    if (now - other->second.seen > kRemembered) {
+      others_.erase(other);
+      continue;
+    }
+    shared.push_back(absl::StrCat(
+        slots_[i].monitor->Fingerprint().device_id(),
+        " is shared, in turns, with another worker of this machine: ", other->second.who));
+  }
+  return absl::StrJoin(shared, "; ");
 }
 
 }  // namespace ksearch

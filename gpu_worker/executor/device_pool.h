@@ -1,6 +1,7 @@
 #ifndef KSEARCH_GPU_WORKER_EXECUTOR_DEVICE_POOL_H_
 #define KSEARCH_GPU_WORKER_EXECUTOR_DEVICE_POOL_H_
 
+#include <map>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "common/mutex.h"
 #include "gpu_worker/device/device_lock.h"
 #include "gpu_worker/device/device_monitor.h"
@@ -51,7 +53,8 @@ class DevicePool {
   // FAILED_PRECONDITION: this worker has no such device.
   absl::StatusOr<const Slot*> Example(v1::DeviceClass device_class, const std::string& architecture,
                                       const std::string& model = "") const;
-  // Healthy while any device is; every one that is not, with the reason. Logs what changes.
+  // Healthy while any device is; every one that is not, with the reason, and otherwise who else
+  // takes turns on them. Logs what changes.
   v1::DeviceHealth Health();
   // A job had trouble that may be the device's: it takes no more jobs until its verifier has seen
   // it answer.
@@ -72,7 +75,16 @@ class DevicePool {
 
   const std::vector<Slot> slots_;
   Mutex mu_;
+  // A process of another worker that has held the device lock.
+  struct Other {
+    std::string who;
+    absl::Time seen;
+  };
+  // What people should know of devices that are well; to be called often.
+  std::string SharedText() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
   std::vector<std::string> reported_ ABSL_GUARDED_BY(mu_);  // reasons, as last logged; by slot
+  std::map<size_t, Other> others_ ABSL_GUARDED_BY(mu_);     // by slot
   DeviceProber prober_;                                     // last: its thread uses the others
 };
 

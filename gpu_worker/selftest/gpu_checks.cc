@@ -76,7 +76,7 @@ void CheckOneGpu(const PresentGpu& gpu, const v1::DeviceSettings& settings,
                           ? Finding::Ok("nodes", name + ": this account may open its device nodes")
                           : Finding::Fail("nodes", std::string(nodes.message()), ""));
   if (gpu.nvml.has_value()) {
-    const absl::Status free = CheckGpuIsFree(*gpu.nvml, settings.allow_busy());
+    const absl::Status free = CheckGpuIsFree(*gpu.nvml, settings);
     findings->push_back(
         free.ok()
             ? Finding::Ok("gpu", absl::StrCat(name, ": ", gpu.facts.name, ", ",

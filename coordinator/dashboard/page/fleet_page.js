@@ -12,7 +12,7 @@ function state(worker) {
   const health = worker.report?.health;
   if (health && !health.healthy) return el("span", { class: "bad" }, "sick: " + (health.reason || ""));
   const sick = health?.sick_devices || [];
-  return sick.length ? el("span", { class: "warn" }, sick.map((each) => `${brief(each.device_id)}: ${each.reason || ""}`).join("; ")) : el("span", { class: "good" }, "ready");
+  return sick.length ? el("span", { class: "warn" }, sick.map((each) => `${brief(each.device_id)}: ${each.reason || ""}`).join("; ")) : el("span", { class: "good", title: health?.reason || "" }, "ready");
 }
 
 export async function fleetPage(place, page) {

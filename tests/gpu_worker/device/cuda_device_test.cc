@@ -24,6 +24,7 @@
 namespace ksearch {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -87,6 +88,7 @@ TEST_F(CudaDeviceTest, AFingerprintSaysWhatTheGpuIs) {
   EXPECT_EQ(print.memory_bytes(), int64_t{150} << 30);
   EXPECT_FALSE(print.harness_version().empty());
   EXPECT_EQ(devices->at(0).gpu_uuid, "GPU-aaaa1111-0000");
+  EXPECT_EQ(devices->at(0).driver_cuda_version, 13000);
   EXPECT_THAT(devices->at(0).settings.gpus(), ElementsAre("GPU-aaaa1111-0000"));
 }
 
@@ -373,10 +375,51 @@ TEST_F(CudaDeviceTest, ClocksAreReadAndMissingFactsSaidToBeMissing) {
 
 TEST(GpuProcessesTest, OnlyStrangersAreNamed) {
   const int none = 4194304 + 1;  // above the kernel's highest
-  EXPECT_THAT(ForeignProcesses({::getpid()}, true), IsEmpty());
-  EXPECT_THAT(ForeignProcesses({none}, false), IsEmpty());
-  EXPECT_THAT(ForeignProcesses({none}, true), ElementsAre(HasSubstr("another container")));
-  EXPECT_THAT(ForeignProcesses({1}, false), ElementsAre(testing::StartsWith("1 (")));
+  StrangerRules rules, unseen;
+  unseen.unseen = true;
+  EXPECT_THAT(ForeignProcesses({::getpid()}, unseen), IsEmpty());
+  EXPECT_THAT(ForeignProcesses({none}, rules), IsEmpty());
+  EXPECT_THAT(ForeignProcesses({none}, unseen), ElementsAre(HasSubstr("another container")));
+  EXPECT_THAT(ForeignProcesses({1}, rules), ElementsAre(testing::StartsWith("1 (")));
+}
+
+TEST(GpuProcessesTest, AnotherWorkerIsAStrangerOnlyIfItsLockIsAnother) {
+  StrangerRules rules;
+  rules.proc = testing::TempDir() + "gpu_processes_test";
+  const auto process = [&](int pid, const std::string& name, int parent, int uid) {
+    const std::string folder = absl::StrCat(rules.proc, "/", pid);
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder + "/stat") << pid << " (" << name << ") S " << parent << " 1 1";
+    std::ofstream(folder + "/status") << "Name:\t" << name << "\nUid:\t0\t" << uid << "\t0\t0\n";
+  };
+  const int here = static_cast<int>(::geteuid());
+  process(900001, "ksearch-worker", 1, here);
+  process(900002, "python3", 900001, here);  // a runner
+  process(900003, "ksearch-verif", 1, here + 1);
+  process(900004, "python3", 900003, here + 1);
+  process(900005, "train.py", 1, here);
+  const std::vector<int> pids = {900001, 900002, 900003, 900004, 900005};
+  EXPECT_THAT(ForeignProcesses(pids, rules), ElementsAre("900005 (train.py)"));
+  rules.other_accounts = true;
+  EXPECT_THAT(ForeignProcesses(pids, rules),
+              ElementsAre(AllOf(HasSubstr("900003 (ksearch-verif of a worker of another account"),
+                                HasSubstr("same lock_path")),
+                          HasSubstr("900004 (python3"), "900005 (train.py)"));
+  std::filesystem::remove_all(rules.proc);
+}
+
+TEST(GpuFactsTest, ACompilerNewerThanTheDriverIsRefused) {
+  const char* const toolkit = "nvcc release 13.0, V13.0.88; g++ (Debian 12.2.0) 12.2.0; header 1f";
+  EXPECT_TRUE(CheckDriverRuns(13000, toolkit).ok());
+  EXPECT_TRUE(CheckDriverRuns(13010, "nvcc release 12.8, V12.8.93").ok());
+  EXPECT_TRUE(CheckDriverRuns(12040, "nvcc release 12.8, V12.8.93").ok()) << "only minor";
+  EXPECT_TRUE(CheckDriverRuns(0, toolkit).ok()) << "not known";
+  EXPECT_TRUE(CheckDriverRuns(12040, "a compiler of another kind").ok());
+  const absl::Status wrong = CheckDriverRuns(12040, toolkit);
+  EXPECT_TRUE(absl::IsFailedPrecondition(wrong));
+  EXPECT_THAT(std::string(wrong.message()),
+              AllOf(HasSubstr("nvcc is of CUDA 13.0"), HasSubstr("driver is for CUDA 12.4"),
+                    HasSubstr("compiler_path")));
 }
 
 TEST(GpuFactsTest, ArchitecturesAreNamedAsNvccDoes) {

@@ -1,5 +1,6 @@
 #include "gpu_worker/device/device_lock.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -8,6 +9,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "common/subprocess.h"
+#include "common/unique_fd.h"
 
 namespace ksearch {
 namespace {
@@ -73,6 +76,24 @@ TEST_F(DeviceLockTest, StopEndsTheWait) {
   stop.request_stop();
   EXPECT_EQ(second_->Acquire(Mode::kShared, stop.get_token()).status().code(),
             absl::StatusCode::kCancelled);
+}
+
+TEST_F(DeviceLockTest, AnotherProcessThatHoldsItIsNamed) {
+  EXPECT_EQ(first_->HeldByAnother(), "");
+  std::optional<DeviceLock::Hold> hold = first_->Acquire(Mode::kExclusive, {}).value();
+  EXPECT_EQ(second_->HeldByAnother(), "") << "this process does";
+  hold.reset();
+  SubprocessOptions options;
+  options.argv = {"/usr/bin/flock", path_, "/bin/sh", "-c", "echo; exec sleep 100"};
+  int pipe[2];
+  ASSERT_EQ(::pipe2(pipe, O_CLOEXEC), 0);
+  UniqueFd reading(pipe[0]), writing(pipe[1]);
+  options.inherited_fds = {{writing.get(), 1}};
+  auto child = Subprocess::Start(options);
+  ASSERT_TRUE(child.ok()) << child.status();
+  char held = 0;
+  ASSERT_EQ(::read(reading.get(), &held, 1), 1);
+  EXPECT_EQ(first_->HeldByAnother(), absl::StrCat("process ", (*child)->pid(), " (flock)"));
 }
 
 TEST_F(DeviceLockTest, UnusablePathIsNamed) {

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "common/subprocess.h"
 #include "tests/fakes/eventually.h"
 #include "tests/fakes/fake_verifier.h"
 
@@ -102,6 +103,22 @@ TEST_F(DevicePoolTest, TheArchitectureDecides) {
   EXPECT_EQ(none.status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(none.status().message()),
               testing::AllOf(HasSubstr("sm_80"), HasSubstr("DEVICE_CLASS_CUDA sm_100a")));
+}
+
+TEST_F(DevicePoolTest, WhoTakesTurnsOnADeviceIsSaid) {
+  EXPECT_EQ(pool_->Health().reason(), "");
+  SubprocessOptions options;
+  options.argv = {"/usr/bin/flock", folder_ + "/GPU-2", "/bin/sleep", "100"};
+  auto child = Subprocess::Start(options);
+  ASSERT_TRUE(child.ok()) << child.status();
+  EXPECT_TRUE(Eventually([&] { return !pool_->Health().reason().empty(); }));
+  const v1::DeviceHealth health = pool_->Health();
+  EXPECT_TRUE(health.healthy());
+  EXPECT_EQ(health.reason(),
+            absl::StrCat("GPU-2 is shared, in turns, with another worker of this machine: process ",
+                         (*child)->pid(), " (flock)"));
+  (*child)->Kill();
+  EXPECT_EQ(pool_->Health().reason(), health.reason()) << "it may come again";
 }
 
 TEST_F(DevicePoolTest, TheModelDecidesWhereOneIsAskedFor) {
