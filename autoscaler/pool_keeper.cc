@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "autoscaler/fleet/fleet_table.h"
+#include "autoscaler/fleet/instance_log.h"
 #include "autoscaler/fleet/program_call.h"
 #include "common/log.h"
 #include "common/textproto.h"
@@ -215,10 +216,9 @@ void PoolKeeper::Judge(absl::Time now, const v1::ListWorkersReply& workers) {
     } else if (!known.connected_once &&
                now - known.first_running > FromProto(pool_.start_within())) {
       broken.push_back(instance.id);
-      const std::string log = parts_.provider->LogOf(instance.id);
-      why = absl::StrCat(instance.id, " runs for ",
-                         absl::FormatDuration(FromProto(pool_.start_within())),
-                         ", and its worker has not connected", log.empty() ? "" : ": see ", log);
+      why = absl::StrCat(
+          instance.id, " runs for ", absl::FormatDuration(FromProto(pool_.start_within())),
+          ", and its worker has not connected", SeeLog(parts_.provider->LogOf(instance.id)));
     }
   }
   for (auto it = known_.begin(); it != known_.end();) {
@@ -234,9 +234,8 @@ void PoolKeeper::Judge(absl::Time now, const v1::ListWorkersReply& workers) {
       continue;
     }
     if (!known.connected_once && known.stop_asked == absl::InfiniteFuture() && why.empty()) {
-      const std::string log = parts_.provider->LogOf(id);
-      why =
-          absl::StrCat(id, " ended before its worker connected", log.empty() ? "" : ": see ", log);
+      why = absl::StrCat(id, " ended before its worker connected",
+                         SeeLog(parts_.provider->LogOf(id)));
     }
     it = known_.erase(it);
   }

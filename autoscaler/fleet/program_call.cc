@@ -21,17 +21,8 @@
 namespace ksearch {
 namespace {
 
-constexpr size_t kMaxLineBytes = 300;
+constexpr size_t kMaxLineBytes = 500;
 constexpr size_t kMaxOutputBytes = 4 << 20;
-
-// The last line with something in it.
-std::string LastLine(absl::string_view text) {
-  std::string last;
-  for (const absl::string_view line : absl::StrSplit(text, '\n')) {
-    if (!absl::StripAsciiWhitespace(line).empty()) last = OneLine(line);
-  }
-  return last;
-}
 
 absl::StatusOr<UniqueFd> InputOf(const ProgramCall& call) {
   if (!call.input_file.empty()) {
@@ -156,6 +147,14 @@ std::string OneLine(absl::string_view text) {
     if (!absl::ascii_isprint(static_cast<unsigned char>(c))) c = ' ';
   }
   return line;
+}
+
+std::string LastLine(absl::string_view text) {
+  std::string last;
+  for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+    if (!absl::StripAsciiWhitespace(line).empty()) last = OneLine(line);
+  }
+  return last;
 }
 
 bool IsInstanceId(absl::string_view text) {

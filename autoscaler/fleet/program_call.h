@@ -31,8 +31,11 @@ std::map<std::string, std::string> BaseEnvironment();
 // `text` as one word of a POSIX shell.
 std::string ShellWord(absl::string_view text);
 
-// The line without what is not printable, at most 300 bytes.
+// The line without what is not printable, at most 500 bytes.
 std::string OneLine(absl::string_view text);
+
+// The last line that has something in it, likewise; "": there is none.
+std::string LastLine(absl::string_view text);
 
 // Whether it may name an instance: [A-Za-z0-9_.-]{1,64}.
 bool IsInstanceId(absl::string_view text);

@@ -2,6 +2,7 @@
 #include "autoscaler/pool_keeper.h"
 
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <utility>
 
@@ -39,13 +40,14 @@ class FakeFleetProvider final : public FleetProvider {
     return absl::OkStatus();
   }
   std::string Plan() const override { return ""; }
-  std::string LogOf(const std::string& id) const override { return "logs/" + id; }
+  std::string LogOf(const std::string& id) const override { return logs + "/" + id; }
 
   Fleet fleet;
   absl::Status list_error, start_error;
   std::vector<int> started;
   std::vector<std::pair<std::string, Manner>> stopped;
   bool ends = true;  // what is stopped
+  std::string logs = "logs";
   int lists = 0;
 
  private:
@@ -195,6 +197,22 @@ TEST_F(PoolKeeperTest, InstancesThatEndBeforeTheyConnectSpendNoMoneyInALoop) {
   EXPECT_GT(born, 4);
   EXPECT_LE(born, 4 * 50);
   EXPECT_THAT(said().fault(), HasSubstr("ended before its worker connected: see logs/i"));
+}
+
+TEST_F(PoolKeeperTest, TheLastWordOfAWorkerThatEndedIsTold) {
+  Make();
+  provider_->logs = testing::TempDir() + "/pool_keeper_test.logs";
+  std::filesystem::create_directories(provider_->logs);
+  Queue(1, absl::Minutes(1));
+  Run(absl::Seconds(4));
+  std::ofstream(provider_->logs + "/i1")
+      << std::string(10'000, 'x') << "\nksearch-worker: there is no NVIDIA driver\x1b[0m here\n\n";
+  provider_->fleet.instances.clear();
+  Run(absl::Seconds(20));
+  EXPECT_EQ(said().fault(), absl::StrCat("i1 ended before its worker connected: see ",
+                                         provider_->logs, "/i1, which ends with: ",
+                                         "ksearch-worker: there is no NVIDIA driver [0m here"));
+  std::filesystem::remove_all(provider_->logs);
 }
 
 TEST_F(PoolKeeperTest, AWorkerThatNeverConnectsIsGivenUp) {
