@@ -5,14 +5,12 @@
 //   ksearch_dispatch_bench [jobs [workers [runs]]]
 #include <grpcpp/grpcpp.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -24,27 +22,24 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
 #include "absl/time/clock.h"
+#include "bench/played_fleet.h"
 #include "common/clock.h"
 #include "common/digest.h"
 #include "common/grpc_channel.h"
 #include "common/identity.h"
 #include "common/log.h"
 #include "common/mutex.h"
-#include "common/protocol_version.h"
 #include "common/subprocess.h"
 #include "coordinator/scheduler/job_scheduler.h"
 #include "coordinator/service/worker_gateway.h"
 #include "coordinator/service/worker_service.h"
 #include "coordinator/store/store.h"
-#include "proto/worker_service.grpc.pb.h"
 
 namespace ksearch {
 namespace {
 
 constexpr int kIdleWorkers = 512;
-constexpr int kSlots = 2;
 constexpr int kLatencyJobs = 1000;
 constexpr absl::Duration kLatencyPace = absl::Milliseconds(5);
 constexpr int kPureWorkers = 64;
@@ -56,147 +51,12 @@ struct Sizes {
   int runs = 1;      // that ask for them in turn
 };
 
-v1::WorkerHello HelloOf(int number) {
-  v1::WorkerHello hello;
-  hello.set_protocol_version(kProtocolVersion);
-  hello.set_worker_id(absl::StrCat("bench-", ::getpid(), "-", number));
-  hello.set_incarnation("1");
-  v1::DeviceCapability* device = hello.add_devices();
-  device->set_device_class(v1::DEVICE_CLASS_CPU);
-  device->add_languages(v1::LANGUAGE_CPP);
-  return hello;
-}
-
-// About the size of a small kernel.
-v1::JobSpec SpecOf(const std::string& salt) {
-  v1::JobSpec spec;
-  spec.set_kind(v1::JOB_KIND_SCREEN);
-  spec.set_device(v1::DEVICE_CLASS_CPU);
-  spec.set_task_name("bench");
-  spec.set_salt(salt);
-  spec.mutable_candidate()->set_language(v1::LANGUAGE_CPP);
-  v1::SourceFile* file = spec.mutable_candidate()->add_files();
-  file->set_path("kernel.cpp");
-  file->set_content(std::string(2000, 'x'));
-  return spec;
-}
-
-int64_t SteadyNanos() {
-  return absl::ToUnixNanos(Clock::Real().SteadyNow());  // one clock for all processes of a machine
-}
-
 // The processor time of this process: other programs on the machine do not count.
 int64_t CpuNanos() {
   timespec used = {};
   CHECK(::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) == 0);
   return int64_t{used.tv_sec} * 1'000'000'000 + used.tv_nsec;
 }
-
-// ---------------------------------------------------------------- the workers' process
-
-// Answers an offer at once with a result that says when the offer came.
-class BenchWorker final : public grpc::ClientBidiReactor<v1::WorkerUp, v1::WorkerDown> {
- public:
-  BenchWorker(const std::string& address, int number)
-      : channel_(MakeOwnChannel(address, number)),
-        stub_(v1::WorkerService::NewStub(channel_)),
-        hello_(HelloOf(number)) {
-    stub_->async()->Session(&context_, this);
-    v1::WorkerUp up;
-    *up.mutable_hello() = hello_;
-    MutexLock lock(&mu_);
-    Queue(std::move(up));
-    Report();
-    StartRead(&down_);
-    // Writes come from the threads of unary answers too.
-    AddHold();
-    StartCall();
-  }
-
- private:
-  // Channels of equal address share a connection unless told otherwise; workers never do.
-  static std::shared_ptr<grpc::Channel> MakeOwnChannel(const std::string& address, int number) {
-    grpc::ChannelArguments arguments;
-    arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-    arguments.SetInt("ksearch.bench.number", number);
-    return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
-  }
-
-  void OnReadDone(bool ok) override {
-    if (!ok) return;
-    const int64_t now = SteadyNanos();
-    {
-      MutexLock lock(&mu_);
-      applied_ = down_.directive_seq();
-      busy_ += down_.offers_size();
-    }
-    for (const v1::JobOffer& offer : down_.offers()) SendResult(offer, now);
-    StartRead(&down_);
-  }
-  void OnWriteDone(bool ok) override {
-    MutexLock lock(&mu_);
-    out_.pop_front();
-    if (ok && !out_.empty()) StartWrite(&out_.front());
-  }
-  void OnDone(const grpc::Status& /*status*/) override {}
-
-  void SendResult(const v1::JobOffer& offer, int64_t received_nanos) {
-    struct Call {
-      grpc::ClientContext context;
-      v1::RecordResultRequest request;
-      v1::RecordResultReply reply;
-    };
-    auto* const call = new Call;
-    call->request.set_lease_id(offer.lease_id());
-    v1::JobResult* result = call->request.mutable_result();
-    result->set_job_id(offer.job_id());
-    result->set_attempt(offer.attempt());
-    result->set_worker_id(hello_.worker_id());
-    result->set_outcome(v1::OUTCOME_PASSED);
-    result->set_message(absl::StrCat(received_nanos));
-    v1::Samples* samples = result->add_workloads()->mutable_candidate();
-    for (int i = 0; i < 200; ++i) samples->add_latency_us(10.0 + i);
-    stub_->async()->RecordResult(&call->context, &call->request, &call->reply,
-                                 [this, call](const grpc::Status& status) {
-                                   if (!status.ok()) {
-                                     LOG(ERROR) << "RecordResult: " << status.error_message();
-                                   }
-                                   delete call;
-                                   MutexLock lock(&mu_);
-                                   --busy_;
-                                   Report();
-                                 });
-  }
-  void Report() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-    v1::WorkerUp up;
-    up.mutable_report()->set_applied_directive_seq(applied_);
-    up.mutable_report()->set_free_slots(kSlots - busy_);
-    Queue(std::move(up));
-  }
-  void Queue(v1::WorkerUp up) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-    out_.push_back(std::move(up));
-    if (out_.size() == 1) StartWrite(&out_.front());
-  }
-
-  const std::shared_ptr<grpc::Channel> channel_;
-  const std::unique_ptr<v1::WorkerService::Stub> stub_;
-  const v1::WorkerHello hello_;
-  grpc::ClientContext context_;
-  v1::WorkerDown down_;
-  Mutex mu_;
-  std::deque<v1::WorkerUp> out_ ABSL_GUARDED_BY(mu_);
-  int64_t applied_ ABSL_GUARDED_BY(mu_) = 0;
-  int busy_ ABSL_GUARDED_BY(mu_) = 0;
-};
-
-// Until killed.
-[[noreturn]] void RunWorkers(const std::string& address, int count) {
-  std::vector<std::unique_ptr<BenchWorker>> workers;
-  for (int i = 0; i < count; ++i) workers.push_back(std::make_unique<BenchWorker>(address, i));
-  while (true) absl::SleepFor(absl::Seconds(1));
-}
-
-// ---------------------------------------------------------------- the coordinator's process
 
 int64_t ResidentKilobytes() {
   std::ifstream status("/proc/self/status");
@@ -242,25 +102,6 @@ class Results {
   std::vector<double> latencies_ms_ ABSL_GUARDED_BY(mu_);
 };
 
-int Connected(const WorkerGateway& gateway) {
-  const std::vector<v1::WorkerStatus> workers = gateway.Workers();
-  return static_cast<int>(std::count_if(workers.begin(), workers.end(), [](const auto& worker) {
-    return worker.connected() && worker.has_report();
-  }));
-}
-
-std::unique_ptr<Subprocess> StartWorkers(const std::string& address, int count,
-                                         const WorkerGateway& gateway) {
-  SubprocessOptions options;
-  options.argv = {std::filesystem::read_symlink("/proc/self/exe").string(), "--workers",
-                  absl::StrCat(count), address};
-  options.inherited_fds = {{2, 2}};
-  auto child = Subprocess::Start(options);
-  CHECK_OK(child.status());
-  while (Connected(gateway) < count) absl::SleepFor(absl::Milliseconds(5));
-  return *std::move(child);
-}
-
 double At(const std::vector<double>& sorted, double fraction) {
   return sorted[std::min(sorted.size() - 1,
                          static_cast<size_t>(fraction * static_cast<double>(sorted.size())))];
@@ -268,7 +109,7 @@ double At(const std::vector<double>& sorted, double fraction) {
 
 std::vector<v1::JobSpec> AddJobs(Store* store, const std::string& name, int count) {
   std::vector<v1::JobSpec> specs;
-  for (int i = 0; i < count; ++i) specs.push_back(SpecOf(absl::StrCat(name, i)));
+  for (int i = 0; i < count; ++i) specs.push_back(PlayedSpec(absl::StrCat(name, i)));
   // Many at once, so that the store can group them.
   std::vector<std::thread> threads;
   for (int t = 0; t < 32; ++t) {
@@ -288,9 +129,9 @@ class InstantFleet {
  public:
   explicit InstantFleet(int workers) : reports_(static_cast<size_t>(workers)) {
     for (int i = 0; i < workers; ++i) {
-      scheduler_->Hello(HelloOf(i), now_);
-      ids_.push_back(HelloOf(i).worker_id());
-      reports_[static_cast<size_t>(i)].set_free_slots(kSlots);
+      scheduler_->Hello(PlayedHelloOf(i), now_);
+      ids_.push_back(PlayedHelloOf(i).worker_id());
+      reports_[static_cast<size_t>(i)].set_free_slots(kPlayedSlots);
     }
     worked_.set_outcome(v1::OUTCOME_PASSED);
     worked_.add_workloads();
@@ -333,14 +174,14 @@ class InstantFleet {
 void BenchDecisions(int workers) {
   constexpr int kRuns = 50;
   InstantFleet fleet(workers);
-  const v1::JobSpec spec = SpecOf("decisions");
+  const v1::JobSpec spec = PlayedSpec("decisions");
   int submitted = 0, done = 0;
   const auto submit = [&] {
     fleet.scheduler().SubmitFor(absl::StrCat("run", submitted % kRuns), absl::StrCat(submitted),
                                 spec, 0, fleet.now());
     ++submitted;
   };
-  const int waiting = 2 * workers * kSlots;
+  const int waiting = 2 * workers * kPlayedSlots;
   const int jobs = std::max(4 * waiting, 50'000);
   const int64_t begin = CpuNanos();
   while (submitted < waiting) submit();
@@ -356,7 +197,7 @@ void BenchDecisions(int workers) {
 
 void BenchPureScheduler() {
   InstantFleet fleet(kPureWorkers);
-  const v1::JobSpec spec = SpecOf("pure");
+  const v1::JobSpec spec = PlayedSpec("pure");
   const int64_t begin = SteadyNanos();
   for (int i = 0; i < kPureJobs; ++i) {
     fleet.scheduler().Submit(absl::StrCat(i), spec, 0, fleet.now());
@@ -391,13 +232,13 @@ void BenchDispatch(const Sizes& sizes) {
 
     const int64_t before = ResidentKilobytes();
     {
-      const auto idle = StartWorkers(address, kIdleWorkers, gateway);
+      const auto idle = StartPlayedFleet(address, kIdleWorkers, gateway);
       std::printf("memory_per_idle_worker_kb %.1f (%d workers)\n",
                   static_cast<double>(ResidentKilobytes() - before) / kIdleWorkers, kIdleWorkers);
     }
-    while (Connected(gateway) > 0) absl::SleepFor(absl::Milliseconds(5));
+    while (ConnectedWorkers(gateway) > 0) absl::SleepFor(absl::Milliseconds(5));
 
-    const auto workers = StartWorkers(address, sizes.workers, gateway);
+    const auto workers = StartPlayedFleet(address, sizes.workers, gateway);
     int submitted = 0;
     const auto submit = [&](const v1::JobSpec& spec) {
       const std::string job_id = JobId(spec);
@@ -428,7 +269,8 @@ void BenchDispatch(const Sizes& sizes) {
     std::printf(
         "durable_results_per_s %.0f (%d jobs of %d runs, %d workers of %d slots, "
         "synchronous=FULL)\n",
-        static_cast<double>(sizes.jobs) / seconds, sizes.jobs, sizes.runs, sizes.workers, kSlots);
+        static_cast<double>(sizes.jobs) / seconds, sizes.jobs, sizes.runs, sizes.workers,
+        kPlayedSlots);
     std::printf("coordinator_cpu_us_per_result %.0f (of this process, on all its threads)\n",
                 cpu_us);
 
@@ -445,11 +287,8 @@ void BenchDispatch(const Sizes& sizes) {
 
 int main(int argc, char** argv) {
   ksearch::SetMinimumLogLevel(ksearch::LogLevel::kWarning);
+  ksearch::ServeAsPlayedFleet(argc, argv);
   const std::vector<std::string> args(argv + 1, argv + argc);
-  int count = 0;
-  if (args.size() == 3 && args[0] == "--workers" && absl::SimpleAtoi(args[1], &count)) {
-    ksearch::RunWorkers(args[2], count);
-  }
   ksearch::Sizes sizes;
   int* const given[] = {&sizes.jobs, &sizes.workers, &sizes.runs};
   bool good = args.size() <= std::size(given);
