@@ -1,18 +1,21 @@
 // The autoscaler with real programs: a script as the provider, workers of this machine.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
+#include <cmath>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "common/textproto.h"
 #include "proto/search_service.pb.h"
 #include "tests/fakes/eventually.h"
 #include "tests/integration/from_json.h"
 #include "tests/integration/local_cluster.h"
+#include "tests/integration/process_fleet.h"
 
 namespace ksearch {
 namespace {
@@ -25,38 +28,22 @@ class AutoscalerTest : public testing::Test {
  protected:
   AutoscalerTest() {
     cluster_.UseOwnDevice();
+    cluster_.StartModelServer(
+        LocalCluster::SourcePath("tests/integration/data/softmax.cassette.textproto"));
     cluster_.StartCoordinator();
-    // Workers are processes of this machine, known by files with their process ids.
-    script_ = cluster_.folder() + "/fleet.sh";
-    std::ofstream(script_) << absl::StrCat(
-        "#!/bin/sh\ncd ", cluster_.folder(), "\nmkdir -p fleet\ncase $1 in\n",
-        "start) [ ! -e quota ] || { echo 'the quota of 0 GPUs is used up' >&2; exit 1; }\n",
-        "  KSEARCH_INSTANCE=$2 setsid bin/ksearch-worker --config ", cluster_.worker_config(),
-        " --coordinator $KSEARCH_COORDINATOR --state-dir $PWD/worker-$2 --name $2",
-        " --idle-timeout 60s --leave-grace $KSEARCH_LEAVE_GRACE >>worker-$2.log 2>&1 </dev/null "
-        "&\n",
-        "  echo $! >fleet/$2 ;;\n",
-        "list) for f in fleet/*; do [ -e $f ] || continue; if kill -0 $(cat $f) 2>/dev/null; then "
-        "echo ${f#fleet/} running; else rm $f; fi; done ;;\n",
-        "stop) kill -TERM $(cat fleet/$2) 2>/dev/null || true ;;\n",
-        "kill) kill -KILL $(cat fleet/$2) 2>/dev/null || true ;;\nesac\n");
-    ::chmod(script_.c_str(), 0755);
+    fleet_.emplace(cluster_);
   }
-  ~AutoscalerTest() override {
-    // What the script started is nobody's child here.
-    RunProgram({"/bin/sh", "-c",
-                absl::StrCat("cd ", cluster_.folder(),
-                             " && for f in fleet/*; do kill -KILL $(cat $f); done 2>/dev/null")});
-  }
-  void StartAutoscaler(const std::string& name) {
+  // `cost`: of its pool.
+  void StartAutoscaler(const std::string& name,
+                       const std::string& cost = "usd_per_hour: \"3.60\"") {
     const std::string config = cluster_.folder() + "/" + name + ".textproto";
     std::ofstream(config) << absl::StrCat(
         "look_every { nanos: 200000000 } state_file: \"", cluster_.folder(), "/", name,
         ".state\" pools { name: \"local\" most: 2 cool_down { seconds: 3 } leave_grace { seconds: "
         "5 } "
-        "back_off { seconds: 1 } usd_per_hour: \"3.60\" offer { device_class: DEVICE_CLASS_CPU } "
-        "command { argv: \"",
-        script_, "\" } }");
+        "back_off { seconds: 1 } ",
+        cost, " offer { device_class: DEVICE_CLASS_CPU } command { argv: \"", fleet_->script(),
+        "\" } }");
     cluster_.Start(name, {cluster_.BinaryPath("ksearch-autoscaler"), "--config", config,
                           "--coordinator", cluster_.address()});
   }
@@ -70,7 +57,7 @@ class AutoscalerTest : public testing::Test {
   }
 
   LocalCluster cluster_;
-  std::string script_;
+  std::optional<ProcessFleet> fleet_;
 };
 
 TEST_F(AutoscalerTest, AnEvaluationWithoutAWorkerGetsOneWhichGoesAgain) {
@@ -98,7 +85,7 @@ TEST_F(AutoscalerTest, AnEvaluationWithoutAWorkerGetsOneWhichGoesAgain) {
 }
 
 TEST_F(AutoscalerTest, AFaultIsSaidWherePeopleLookAndASecondAutoscalerKeepsOut) {
-  std::ofstream(cluster_.folder() + "/quota").flush();
+  fleet_->RefuseStarts(true);
   StartAutoscaler("autoscaler");
   EXPECT_TRUE(Eventually([&] { return Demand().pools_size() == 1; }, absl::Seconds(60)));
   StartAutoscaler("second");
@@ -112,9 +99,72 @@ TEST_F(AutoscalerTest, AFaultIsSaidWherePeopleLookAndASecondAutoscalerKeepsOut) 
       },
       absl::Seconds(60)));
   // Once there is room, it goes on by itself.
-  ASSERT_EQ(::unlink((cluster_.folder() + "/quota").c_str()), 0);
+  fleet_->RefuseStarts(false);
   client.join();
   EXPECT_EQ(Demand().pools(0).report().fault(), "");
+}
+
+TEST_F(AutoscalerTest, ARunsTimeOnRentedDevicesCostsWhatThePoolSays) {
+  StartAutoscaler("autoscaler");
+  // At $3.60 an hour a second costs a tenth of a cent.
+  const auto price = [](absl::Duration held) { return absl::ToDoubleSeconds(held) * 1e6; };
+  const CommandOutput eval = Eval();
+  ASSERT_EQ(eval.exit.code, 0) << eval.err << cluster_.Log("autoscaler");
+  const auto result = FromJson<v1::JobResult>(eval.out);
+  const absl::Duration held = FromProto(result.stage_times().device_held());
+  EXPECT_GT(held, absl::ZeroDuration());
+  EXPECT_NEAR(static_cast<double>(result.device_nano_usd()), price(held), 1);
+
+  const CommandOutput run = cluster_.Cli(
+      {"run", "--task", "softmax_rows_f32", "--rounds", "2", "--wait-for-workers", "3m", "--config",
+       LocalCluster::SourcePath("tests/integration/data/quick_run.textproto")},
+      absl::Minutes(5));
+  ASSERT_TRUE(run.exit.code == 0 || run.exit.code == 7) << run.err;
+  const auto ledger =
+      FromJson<v1::RunStatus>(cluster_.Cli({"status", "last", "--json"}).out).ledger();
+  EXPECT_GT(ledger.device_nano_usd(), 0);
+  const double expected = price(FromProto(ledger.gpu_time()));
+  EXPECT_NEAR(static_cast<double>(ledger.device_nano_usd()), expected, 0.01 * expected);
+  EXPECT_THAT(cluster_.Cli({"status", "last"}).out,
+              testing::ContainsRegex("on devices \\(\\$0\\.[0-9]+\\)"));
+  // The pool's own account goes by the time that instances exist.
+  EXPECT_GE(Demand().pools(0).report().nano_usd_spent(), ledger.device_nano_usd());
+}
+
+TEST_F(AutoscalerTest, AtItsCapAPoolSpendsNothingUntilTheCapIsRaised) {
+  // Ten cents a second.
+  StartAutoscaler("autoscaler", "usd_per_hour: \"360\" usd_cap: \"0.5\"");
+  std::thread client([&] { EXPECT_EQ(Eval().exit.code, 0); });
+  const auto fault = [&] {
+    const v1::DemandReply demand = Demand();
+    return demand.pools().empty() ? "" : demand.pools(0).report().fault();
+  };
+  // Either the evaluation has ended by then, or its worker has left it.
+  EXPECT_TRUE(Eventually(
+      [&] {
+        return fault().find("its cap: its workers leave") != std::string::npos &&
+               Demand().pools(0).report().running() == 0;
+      },
+      absl::Seconds(60)))
+      << cluster_.Log("autoscaler");
+  const int started = fleet_->started();
+  const int64_t spent = Demand().pools(0).report().nano_usd_spent();
+  EXPECT_GE(spent, 500'000'000);
+  EXPECT_THAT(cluster_.Cli({"workers"}).out, HasSubstr("its cap: its workers leave"));
+  std::thread another([&] { EXPECT_EQ(Eval().exit.code, 0); });
+  EXPECT_TRUE(Eventually([&] {
+    const v1::DemandReply demand = Demand();
+    return !demand.demands().empty();
+  }));
+  absl::SleepFor(absl::Seconds(3));  // many looks
+  EXPECT_EQ(fleet_->started(), started);
+  // A restart forgets neither the account nor the cap; raising it is a change of the configuration.
+  EXPECT_EQ(cluster_.Stop("autoscaler"), 0);
+  StartAutoscaler("autoscaler", "usd_per_hour: \"360\" usd_cap: \"100\"");
+  another.join();
+  client.join();
+  EXPECT_GT(fleet_->started(), started);
+  EXPECT_GT(Demand().pools(0).report().nano_usd_spent(), spent);
 }
 
 TEST_F(AutoscalerTest, ADryRunStartsNothing) {

@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -18,6 +21,7 @@
 #include "tests/fakes/eventually.h"
 #include "tests/integration/from_json.h"
 #include "tests/integration/local_cluster.h"
+#include "tests/integration/process_fleet.h"
 
 namespace ksearch {
 namespace {
@@ -105,6 +109,27 @@ class JoiningTest : public testing::Test {
     const absl::Time from = absl::Now();
     EXPECT_TRUE(Eventually([&] { return !cluster_.Running(name); }, absl::Seconds(20)));
     return absl::Now() - from;
+  }
+
+  // Whose only pool is of such workers, and which has the token of an administrator.
+  void StartAutoscaler(const ProcessFleet& fleet) {
+    const std::string config = cluster_.folder() + "/autoscaler.textproto";
+    std::ofstream(config) << absl::StrCat(
+        "look_every { nanos: 200000000 } state_file: \"", cluster_.folder(),
+        "/autoscaler.state\" tls { ca_file: \"", pki_,
+        "/ca.pem\" } pools { name: \"spot\" most: 1 cool_down { seconds: 2 } leave_grace { "
+        "seconds: "
+        "5 } back_off { seconds: 1 } offer { device_class: DEVICE_CLASS_CPU } command { argv: \"",
+        fleet.script(), "\" } }");
+    cluster_.Start("autoscaler",
+                   {cluster_.BinaryPath("ksearch-autoscaler"), "--config", config, "--coordinator",
+                    cluster_.address(), "--token-file", pki_ + "/admin"});
+  }
+  CommandOutput Eval(const std::string& wait = "3m") {
+    return cluster_.Cli(
+        {"eval", "--task", "softmax_rows_f32", "--repeat", "--wait-for-workers", wait,
+         LocalCluster::SourcePath("configs/tasks/cpu/softmax_rows_f32/baseline.cpp")},
+        absl::Minutes(5));
   }
 
   // A third of it is time enough to renew on a machine that is busy.
@@ -205,9 +230,56 @@ TEST_F(JoiningTest, WrongPoolAndOpenFilesAreRefusedWithTheReason) {
   const CommandOutput open = RunProgram(WorkerArgv("w2", access));
   EXPECT_EQ(open.exit.code, 3);
   EXPECT_THAT(open.err, testing::AllOf(HasSubstr("0644"), HasSubstr("chmod 600")));
+  EXPECT_EQ(std::count(open.err.begin(), open.err.end(), '\n'), 1) << open.err;
   const CommandOutput none = RunProgram(WorkerArgv("w2", access + "-not-there"));
   EXPECT_EQ(none.exit.code, 3);
   EXPECT_THAT(none.err, HasSubstr("spot.access-not-there"));
+  EXPECT_EQ(std::count(none.err.begin(), none.err.end(), '\n'), 1) << none.err;
+}
+
+TEST_F(JoiningTest, WorkersOfAnAutoscalerJoinWithTheTokenOfTheirPool) {
+  const std::string access = AccessFile("fleet", "spot");
+  ProcessFleet fleet(cluster_, "--access " + access);
+  StartAutoscaler(fleet);
+  const CommandOutput eval = Eval();
+  ASSERT_EQ(eval.exit.code, 0) << eval.err << cluster_.Log("autoscaler");
+  const v1::WorkerStatus worker = Worker(fleet.last());
+  EXPECT_EQ(worker.hello().pool(), "spot");
+  EXPECT_EQ(worker.hello().instance(), fleet.last());
+  EXPECT_EQ(worker.join_token_id(), TokenIdOf("fleet"));
+  EXPECT_GT(FromProto(worker.certificate_ends()), absl::Now());
+  EXPECT_THAT(fleet.Read(fleet.last(), "log"), HasSubstr("msg=\"certificate\""));
+  // The autoscaler has a token that may do everything, which is not for the machines that it
+  // starts.
+  EXPECT_THAT(fleet.Read(fleet.last(), "environment"),
+              testing::AllOf(HasSubstr("KSEARCH_POOL=spot"), testing::Not(HasSubstr("ks_admin"))));
+  // Without demand it goes; with demand another one comes, by the same token.
+  EXPECT_TRUE(Eventually([&] { return !Worker(worker.name()).connected(); }, absl::Seconds(60)))
+      << cluster_.Log("autoscaler");
+  EXPECT_EQ(Eval().exit.code, 0);
+  EXPECT_EQ(fleet.started(), 2);
+  EXPECT_EQ(Worker(fleet.last()).join_token_id(), worker.join_token_id());
+}
+
+TEST_F(JoiningTest, AnAutoscalerWithATokenOfAnotherPoolStartsNoWorkersAllTheTime) {
+  const std::string access = AccessFile("fleet", "other");
+  ProcessFleet fleet(cluster_, "--access " + access);
+  StartAutoscaler(fleet);
+  std::thread client([&] { Eval("15s"); });
+  std::string seen;
+  EXPECT_TRUE(Eventually(
+      [&] {
+        seen = cluster_.Cli({"workers"}).out;
+        return absl::StrContains(seen, "ended before its worker connected") &&
+               absl::StrContains(seen, "is for workers of pool other");
+      },
+      absl::Seconds(60)))
+      << seen << cluster_.Log("autoscaler");
+  EXPECT_THAT(seen, HasSubstr("not let in: spot-"));
+  client.join();
+  // After 0, 1, 3, 7 and 15 s at the most.
+  EXPECT_LE(fleet.started(), 6);
+  EXPECT_THAT(cluster_.Log("autoscaler"), HasSubstr("ended before its worker connected"));
 }
 
 TEST_F(JoiningTest, WrongClockIsSaidAndNoObstacleUnlessTheServersCertificateIsNotValidByIt) {

@@ -109,6 +109,14 @@ void LocalCluster::UseOwnDevice() {
   const std::string lock_path = folder_ + "/device.lock";
   // The worker's account may read here, not write.
   for (const char* suffix : {"", ".gate"}) std::ofstream(lock_path + suffix).flush();
+  SetLockPath(lock_path);
+}
+
+void LocalCluster::UseDeviceOf(const LocalCluster& other) {
+  SetLockPath(other.folder() + "/device.lock");
+}
+
+void LocalCluster::SetLockPath(const std::string& lock_path) {
   std::string config = WorkerConfig();
   const size_t device = config.find("device {\n");
   ASSERT_NE(device, std::string::npos) << worker_config_;

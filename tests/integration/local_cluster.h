@@ -28,6 +28,9 @@ class LocalCluster {
   // worker of this machine: for tests that look at outcomes more than at times.
   void UseOwnDevice();
 
+  // The same with the device of another cluster, for tests with two of them.
+  void UseDeviceOf(const LocalCluster& other);
+
   // Appended to the configuration of workers started from now on.
   void AddToWorkerConfig(const std::string& text);
 
@@ -69,6 +72,7 @@ class LocalCluster {
   int Pid(const std::string& name) const;
 
  private:
+  void SetLockPath(const std::string& path);
   std::string WorkerConfig() const;
   void SetWorkerConfig(const std::string& config);
 

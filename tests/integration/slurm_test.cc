@@ -16,7 +16,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
+#include "common/digest.h"
 #include "common/log.h"
+#include "common/rng.h"
 #include "proto/search_service.pb.h"
 #include "tests/autoscaler/slurm_cluster.h"
 #include "tests/fakes/database_rows.h"
@@ -29,6 +31,9 @@ namespace {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
+
+// A worker is preempted up to so long after it was seen to work.
+constexpr absl::Duration kLongestDelay = absl::Milliseconds(1500);
 
 // So many in the search: a few, or what KSEARCH_PREEMPTIONS says.
 int PreemptionsWanted() {
@@ -136,6 +141,10 @@ TEST_F(SlurmTest, DemandStartsAJobWithinSecondsAndTheNodeGoesBackWhenIdle) {
 TEST_F(SlurmTest, PreemptionsLoseAndDoubleNoEvaluationOfASearch) {
   const int wanted = PreemptionsWanted();
   StartAutoscaler(3600);
+  // At any instant of a job: building, waiting, measuring, or just done.
+  const uint64_t seed = RandomUint64();
+  Rng rng(seed);
+  SCOPED_TRACE(absl::StrCat("seed ", seed));
   int preempted = 0, searches = 0;
   for (; preempted < wanted && searches < wanted; ++searches) {
     // Programs are measured a little longer each time, so that no result on record is the answer.
@@ -152,7 +161,9 @@ TEST_F(SlurmTest, PreemptionsLoseAndDoubleNoEvaluationOfASearch) {
       over = true;
     });
     while (preempted < wanted && !over) {
-      if (HasWork() && Preempt()) ++preempted;
+      if (!HasWork()) continue;
+      absl::SleepFor(kLongestDelay * rng.NextDouble());
+      if (!over && Preempt()) ++preempted;
     }
     client.join();
     // 7: no program was confirmed, which is a matter of times on this machine.
@@ -181,6 +192,32 @@ TEST_F(SlurmTest, PreemptionsLoseAndDoubleNoEvaluationOfASearch) {
       Rows(database,
            "SELECT count(DISTINCT run_id || job_id) FROM job_requests JOIN jobs USING "
            "(job_id) WHERE kind IN ('JOB_KIND_SCREEN', 'JOB_KIND_CONFIRM', 'JOB_KIND_CHECK')"));
+}
+
+TEST_F(SlurmTest, AWorkerThatCannotStartOnItsNodeSaysWhyInTheFault) {
+  // No node has it: CUDA is missing, or there is another GPU.
+  cluster_.AddToWorkerConfig("more_devices { device_class: DEVICE_CLASS_CUDA gpus: \"GPU-none\" }");
+  StartAutoscaler(600);
+  std::thread client([&] {
+    cluster_.Cli({"eval", "--task", "softmax_rows_f32", "--wait-for-workers", "20s",
+                  LocalCluster::SourcePath("configs/tasks/cpu/softmax_rows_f32/baseline.cpp")});
+  });
+  std::string seen;
+  EXPECT_TRUE(Eventually(
+      [&] {
+        seen = cluster_.Cli({"workers"}).out;
+        return seen.find("which ends with: ksearch-worker: more_devices[0]: ") != std::string::npos;
+      },
+      absl::Seconds(60)))
+      << seen << Logs();
+  EXPECT_THAT(seen,
+              testing::ContainsRegex("pool slurm: [0-9_]+ ended before its worker connected"));
+  client.join();
+  // After 0, 1, 3, 7 and 15 s at the most, plus what Slurm takes.
+  const std::string log = cluster_.Log("autoscaler");
+  int starts = 0;
+  for (size_t at = 0; (at = log.find("msg=\"started\"", at)) != std::string::npos; ++at) ++starts;
+  EXPECT_LE(starts, 6) << log;
 }
 
 TEST_F(SlurmTest, AtTheEndOfTheWalltimeAWorkerHasLeft) {

@@ -66,6 +66,9 @@ class SmallDisk {
     while (ballast.write(block.data(), 4096).flush()) {
     }
   }
+  void Take(size_t bytes) {
+    std::ofstream(path_ + "/ballast", std::ios::binary | std::ios::app) << std::string(bytes, 'b');
+  }
   void MakeRoom() { std::filesystem::remove(path_ + "/ballast"); }
 
  private:
@@ -80,11 +83,11 @@ class StoreTest : public testing::Test {
     LocalCluster cluster;
     std::string Database() const { return cluster.folder() + "/state/ksearch.db"; }
 
-    void StartPrograms() {
+    void StartPrograms(const std::string& config = "") {
       cluster.StartModelServer(
           LocalCluster::SourcePath("tests/integration/data/softmax.cassette.textproto"),
           {"--delay-ms", "20"});
-      cluster.StartCoordinator();
+      cluster.StartCoordinator(config);
       cluster.StartWorker("w1");
     }
     CommandOutput Run(const std::string& seed) {
@@ -204,6 +207,36 @@ TEST_F(StoreTest, FullDiskIsSaidAndTheSearchGoesOnWhenThereIsRoom) {
   search.ExpectFinished();
   EXPECT_THAT(Results(search.Database()), IsSupersetOf(results));
   EXPECT_TRUE(search.cluster.Running("coordinator"));
+}
+
+TEST_F(StoreTest, BelowTheMarkNothingNewIsStartedAndWhatGoesOnGoesOn) {
+  Search search;
+  SmallDisk disk(search.cluster.folder() + "/state", "64m");
+  if (!disk.mounted()) GTEST_SKIP() << "needs the right to mount a tmpfs";
+  search.StartPrograms("least_free_bytes: 33554432");
+  ASSERT_EQ(search.Run("0").exit.code, 0);
+  const std::string stopped = search.Status().run_id();
+  ASSERT_EQ(search.cluster.Cli({"stop", stopped}).exit.code, 0);
+  ASSERT_EQ(search.Run("1").exit.code, 0);
+  search.Await(1);
+  disk.Take(44 << 20);
+  const auto refused =
+      AllOf(HasSubstr("the coordinator's disk is nearly full"),
+            HasSubstr("fewer than least_free_bytes (33554432)"), HasSubstr("--archive"));
+  ExpectOneLine(search.Run("2"), 1, refused);
+  ExpectOneLine(search.cluster.Cli({"resume", stopped}), 1, refused);
+  ExpectOneLine(search.cluster.Cli(
+                    {"eval", "--task", "softmax_rows_f32", "--repeat",
+                     LocalCluster::SourcePath("configs/tasks/cpu/softmax_rows_f32/baseline.cpp")}),
+                1, refused);
+  const CommandOutput doctor = search.cluster.Cli({"doctor"});
+  EXPECT_THAT(doctor.out + doctor.err, HasSubstr("the coordinator's disk is nearly full"));
+  const int before = search.Status().rounds_done();
+  search.ExpectFinished();
+  EXPECT_LT(before, kRounds) << "the search went on below the mark";
+  EXPECT_EQ(Rows(search.Database(), "SELECT run_id FROM runs").size(), 2u);
+  disk.MakeRoom();
+  EXPECT_EQ(search.cluster.Cli({"resume", stopped}).exit.code, 0);
 }
 
 TEST_F(StoreTest, DiskWithoutRoomForADatabaseOrACopyIsSaid) {
