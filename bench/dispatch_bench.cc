@@ -301,7 +301,7 @@ int main(int argc, char** argv) {
   }
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   ksearch::BenchPureScheduler();
-  for (const int workers : {100, 1'000, 10'000}) ksearch::BenchDecisions(workers);
+  for (const int workers : {100, 300, 1'000, 3'000, 10'000}) ksearch::BenchDecisions(workers);
   ksearch::BenchDispatch(sizes);
   return 0;
 }
