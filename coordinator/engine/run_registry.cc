@@ -48,7 +48,7 @@ RunRegistry::~RunRegistry() {
     MutexLock lock(&mu_);
     closing_ = true;
     for (auto& [id, active] : active_) threads.push_back(std::move(active->thread));
-    changed_.NotifyAll();
+    for (auto& [id, changed] : changed_) changed.NotifyAll();
   }
   for (std::thread& thread : threads) {
     if (thread.joinable()) thread.join();
@@ -333,6 +333,7 @@ absl::Status RunRegistry::Launch(const std::string& run_id, const Limits& limits
     if (slot != nullptr) old = std::move(slot->thread);
     slot = std::make_unique<ActiveRun>();
     slot->steps = steps;
+    slot->changed = &changed_[run_id];
     ActiveRun* active = slot.get();
     slot->thread = std::thread([this, run_id, limits, active, owned = std::move(run)]() mutable {
       Loop(run_id, limits, active, std::move(owned));
@@ -349,7 +350,7 @@ absl::StatusOr<bool> RunRegistry::Drive(ActiveRun* active, SearchRun* run) {
                                             run->platform(), [&](absl::Duration longest) {
                                               MutexLock lock(&mu_);
                                               if (!active->stop && !closing_)
-                                                changed_.WaitFor(&mu_, longest);
+                                                active->changed->WaitFor(&mu_, longest);
                                               stopping = active->stop || closing_;
                                               return !stopping;
                                             }));
@@ -360,7 +361,7 @@ absl::StatusOr<bool> RunRegistry::Drive(ActiveRun* active, SearchRun* run) {
   {
     MutexLock lock(&mu_);
     active->begun = true;
-    changed_.NotifyAll();
+    active->changed->NotifyAll();
   }
   while (status.ok() && !ended) {
     status = TakeChanges(active, run);
@@ -371,16 +372,16 @@ absl::StatusOr<bool> RunRegistry::Drive(ActiveRun* active, SearchRun* run) {
     ended = *progress == SearchRun::Progress::kEnded;
     MutexLock lock(&mu_);
     ++active->steps;
-    changed_.NotifyAll();
+    active->changed->NotifyAll();
     if (*progress == SearchRun::Progress::kWaiting) {
       active->awaited = run->awaited();
       active->waiting = true;
       while (!active->wake && !active->stop && !closing_ && active->changes.empty()) {
         if (!run->awaits_platform()) {
-          changed_.Wait(&mu_);
+          active->changed->Wait(&mu_);
           continue;
         }
-        changed_.WaitFor(&mu_, kLookForWorkers);
+        active->changed->WaitFor(&mu_, kLookForWorkers);
         break;
       }
       active->waiting = false;
@@ -406,7 +407,7 @@ absl::Status RunRegistry::TakeChanges(ActiveRun* active, SearchRun* run) {
     MutexLock lock(&mu_);
     change->outcome = committed.ok() ? refusal : committed;
     ++active->steps;
-    changed_.NotifyAll();
+    active->changed->NotifyAll();
     if (!committed.ok()) return committed;
   }
 }
@@ -415,7 +416,7 @@ void RunRegistry::Loop(const std::string& run_id, const Limits& limits, ActiveRu
                        std::unique_ptr<SearchRun> run) {
   absl::StatusOr<bool> ended = Drive(active, run.get());
   // What was committed stands and nothing else was done: the run goes on as after a restart.
-  while (MayPass(ended.status()) && Rest(active)) {
+  while (MayPass(ended.status()) && Rest(*active, /*stop_matters=*/true)) {
     LOG(WARNING) << "run=" << run_id << " msg=\"tried again after a failed write\" error=\""
                  << ended.status().message() << "\"";
     auto loaded = LoadRun(run_id, limits);
@@ -436,9 +437,9 @@ void RunRegistry::Loop(const std::string& run_id, const Limits& limits, ActiveRu
   absl::Status status;
   if (!ended.ok() && !MayPass(ended.status())) {
     LOG(ERROR) << "run=" << run_id << " failed: " << ended.status().ToString();
-    status = End(run.get(), v1::RUN_STATE_FAILED, ended.status().ToString());
+    status = End(*active, run.get(), v1::RUN_STATE_FAILED, ended.status().ToString());
   } else if (stop && !(ended.ok() && *ended)) {
-    status = End(run.get(), v1::RUN_STATE_STOPPED, "by request");
+    status = End(*active, run.get(), v1::RUN_STATE_STOPPED, "by request");
     if (status.ok()) status = run->CancelWaiting();
   } else if (!ended.ok() && closing) {
     LOG(WARNING) << "run=" << run_id << " left for the next start: " << ended.status().ToString();
@@ -448,22 +449,23 @@ void RunRegistry::Loop(const std::string& run_id, const Limits& limits, ActiveRu
   active->ended = true;
   active->changes.clear();
   ++active->steps;
-  changed_.NotifyAll();
+  active->changed->NotifyAll();
 }
 
-absl::Status RunRegistry::End(SearchRun* run, v1::RunState state, const std::string& reason) {
+absl::Status RunRegistry::End(const ActiveRun& active, SearchRun* run, v1::RunState state,
+                              const std::string& reason) {
   absl::Status status = run->End(state, reason);
-  while (MayPass(status) && Rest(nullptr)) status = run->End(state, reason);
+  while (MayPass(status) && Rest(active, /*stop_matters=*/false)) status = run->End(state, reason);
   return status;
 }
 
-bool RunRegistry::Rest(const ActiveRun* active) {
+bool RunRegistry::Rest(const ActiveRun& active, bool stop_matters) {
   const absl::Time until = parts_.clock->SteadyNow() + parts_.store_retry;
   MutexLock lock(&mu_);
-  while (!closing_ && (active == nullptr || !active->stop)) {
+  while (!closing_ && !(stop_matters && active.stop)) {
     const absl::Duration left = until - parts_.clock->SteadyNow();
     if (left <= absl::ZeroDuration()) return true;
-    changed_.WaitFor(&mu_, left);
+    active.changed->WaitFor(&mu_, left);
   }
   return false;
 }
@@ -473,8 +475,9 @@ absl::Status RunRegistry::Stop(const std::string& run_id) {
   const auto it = active_.find(run_id);
   if (it == active_.end()) return absl::OkStatus();
   it->second->stop = true;
-  changed_.NotifyAll();
-  while (!active_[run_id]->ended && !closing_) changed_.Wait(&mu_);
+  CondVar& changed = changed_[run_id];
+  changed.NotifyAll();
+  while (!active_[run_id]->ended && !closing_) changed.Wait(&mu_);
   return absl::OkStatus();
 }
 
@@ -491,7 +494,8 @@ absl::Status RunRegistry::Steer(const std::string& run_id, const v1::SteerRunReq
   }
   ActiveRun* const active = it->second.get();
   active->changes.push_back(change);
-  changed_.NotifyAll();
+  CondVar& changed = changed_[run_id];
+  changed.NotifyAll();
   while (!change->outcome.has_value() && !closing_) {
     // Ended, or even taken up anew, without having come to it.
     it = active_.find(run_id);
@@ -506,7 +510,7 @@ absl::Status RunRegistry::Steer(const std::string& run_id, const v1::SteerRunReq
                                                  active->begun ? "in a step" : "it has not begun",
                                                  "): send the same request again"));
     }
-    changed_.WaitFor(&mu_, left);
+    changed.WaitFor(&mu_, left);
   }
   if (change->outcome.has_value()) return *change->outcome;
   return absl::UnavailableError("the coordinator is shutting down");
@@ -564,7 +568,7 @@ absl::Status RunRegistry::Resume(const std::string& run_id, int rounds, const v1
     if (active.begun || active.ended) break;
     const absl::Duration left = give_up - parts_.clock->SteadyNow();
     if (left <= absl::ZeroDuration()) break;
-    changed_.WaitFor(&mu_, left);
+    active.changed->WaitFor(&mu_, left);
   }
   return absl::OkStatus();
 }
@@ -590,19 +594,20 @@ void RunRegistry::Wake(const std::string& run_id) {
   const auto it = active_.find(run_id);
   if (it == active_.end()) return;
   it->second->wake = true;
-  changed_.NotifyAll();
+  it->second->changed->NotifyAll();
 }
 
 int64_t RunRegistry::WaitForStep(const std::string& run_id, int64_t seen, absl::Duration timeout) {
   const absl::Time deadline = parts_.clock->SteadyNow() + timeout;
   MutexLock lock(&mu_);
+  CondVar& changed = changed_[run_id];
   while (true) {
     // A run without a thread takes no step, but may be taken up meanwhile.
     const auto it = active_.find(run_id);
     const int64_t steps = it == active_.end() ? seen : it->second->steps;
     const absl::Duration left = deadline - parts_.clock->SteadyNow();
     if (steps > seen || closing_ || left <= absl::ZeroDuration()) return steps;
-    changed_.WaitFor(&mu_, left);
+    changed.WaitFor(&mu_, left);
   }
 }
 

@@ -93,6 +93,7 @@ class RunRegistry {
     std::optional<absl::Status> outcome;
   };
   struct ActiveRun {
+    CondVar* changed = nullptr;  // of its run, in changed_
     std::thread thread;
     bool wake = false;
     bool stop = false;
@@ -139,15 +140,18 @@ class RunRegistry {
   // Commits the changes that wait; an error ends the run's drive.
   absl::Status TakeChanges(ActiveRun* active, SearchRun* run);
   // SearchRun::End, tried again as long as need be.
-  absl::Status End(SearchRun* run, v1::RunState state, const std::string& reason);
-  // Waits until the next try. False: not to be tried again, since `active` (if given) is to stop or
-  // this closes.
-  bool Rest(const ActiveRun* active);
+  absl::Status End(const ActiveRun& active, SearchRun* run, v1::RunState state,
+                   const std::string& reason);
+  // Waits until the next try. False: not to be tried again, since this closes or, if it matters,
+  // the run is to stop.
+  bool Rest(const ActiveRun& active, bool stop_matters);
 
   const Parts parts_;
   Mutex launch_mu_;  // before mu_
   Mutex mu_;
-  CondVar changed_;
+  // By run: whoever has to do with one run is not woken by what others do. Entries stay, because
+  // somebody may wait for a run that is not active.
+  std::map<std::string, CondVar> changed_ ABSL_GUARDED_BY(mu_);
   bool closing_ ABSL_GUARDED_BY(mu_) = false;
   std::map<std::string, std::unique_ptr<ActiveRun>> active_ ABSL_GUARDED_BY(mu_);
 };
