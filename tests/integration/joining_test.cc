@@ -241,24 +241,34 @@ TEST_F(JoiningTest, WorkersOfAnAutoscalerJoinWithTheTokenOfTheirPool) {
   const std::string access = AccessFile("fleet", "spot");
   ProcessFleet fleet(cluster_, "--access " + access);
   StartAutoscaler(fleet);
-  const CommandOutput eval = Eval();
-  ASSERT_EQ(eval.exit.code, 0) << eval.err << cluster_.Log("autoscaler");
-  const v1::WorkerStatus worker = Worker(fleet.last());
-  EXPECT_EQ(worker.hello().pool(), "spot");
-  EXPECT_EQ(worker.hello().instance(), fleet.last());
-  EXPECT_EQ(worker.join_token_id(), TokenIdOf("fleet"));
-  EXPECT_GT(FromProto(worker.certificate_ends()), absl::Now());
-  EXPECT_THAT(fleet.Read(fleet.last(), "log"), HasSubstr("msg=\"certificate\""));
-  // The autoscaler has a token that may do everything, which is not for the machines that it
-  // starts.
-  EXPECT_THAT(fleet.Read(fleet.last(), "environment"),
-              testing::AllOf(HasSubstr("KSEARCH_POOL=spot"), testing::Not(HasSubstr("ks_admin"))));
-  // Without demand it goes; with demand another one comes, by the same token.
-  EXPECT_TRUE(Eventually([&] { return !Worker(worker.name()).connected(); }, absl::Seconds(60)))
-      << cluster_.Log("autoscaler");
-  EXPECT_EQ(Eval().exit.code, 0);
-  EXPECT_EQ(fleet.started(), 2);
-  EXPECT_EQ(Worker(fleet.last()).join_token_id(), worker.join_token_id());
+  // The second time another one comes, by the same token: the first has gone for want of work.
+  for (int round = 1; round <= 2; ++round) {
+    CommandOutput eval;
+    std::thread client([&] { eval = Eval(); });
+    v1::WorkerStatus worker;
+    EXPECT_TRUE(Eventually(
+        [&] {
+          const std::string name = fleet.last();
+          if (!name.empty()) worker = Worker(name);
+          return worker.connected();
+        },
+        absl::Seconds(90)))
+        << cluster_.Log("autoscaler");
+    EXPECT_EQ(worker.hello().pool(), "spot");
+    EXPECT_EQ(worker.hello().instance(), worker.name());
+    EXPECT_EQ(worker.join_token_id(), TokenIdOf("fleet"));
+    EXPECT_TRUE(worker.has_certificate_ends());
+    EXPECT_THAT(fleet.Read(worker.name(), "log"), HasSubstr("msg=\"certificate\""));
+    // The autoscaler's own token may do everything, and is not for the machines that it starts.
+    EXPECT_THAT(
+        fleet.Read(worker.name(), "environment"),
+        testing::AllOf(HasSubstr("KSEARCH_POOL=spot"), testing::Not(HasSubstr("ks_admin"))));
+    client.join();
+    EXPECT_EQ(eval.exit.code, 0) << eval.err << cluster_.Log("autoscaler");
+    EXPECT_TRUE(Eventually([&] { return !Worker(worker.name()).connected(); }, absl::Seconds(90)))
+        << cluster_.Log("autoscaler");
+    EXPECT_GE(fleet.started(), round);
+  }
 }
 
 TEST_F(JoiningTest, AnAutoscalerWithATokenOfAnotherPoolStartsNoWorkersAllTheTime) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
@@ -59,6 +60,8 @@ class SlurmTest : public testing::Test {
   }
   // `time_limit`: in seconds; Slurm counts in minutes.
   void StartAutoscaler(int time_limit, const std::string& more = "") {
+    // Jobs of an earlier Slurm had the same numbers, by which workers' state is found again.
+    std::filesystem::create_directory(nodes_);
     const std::string config = cluster_.folder() + "/autoscaler.textproto";
     std::ofstream(config) << absl::StrCat(
         "look_every { nanos: 500000000 } state_file: \"", cluster_.folder(),
@@ -69,7 +72,7 @@ class SlurmTest : public testing::Test {
         "{ seconds: ",
         time_limit, " } work_dir: \"", cluster_.folder(), "\" worker_command: \"",
         cluster_.BinaryPath("ksearch-worker"), "\" worker_args: \"--config\" worker_args: \"",
-        cluster_.worker_config(), "\" ", more, " } }");
+        cluster_.worker_config(), "\" setup_lines: \"export TMPDIR=", nodes_, "\" ", more, " } }");
     cluster_.Start("autoscaler", {cluster_.BinaryPath("ksearch-autoscaler"), "--config", config,
                                   "--coordinator", cluster_.address()});
   }
@@ -93,7 +96,10 @@ class SlurmTest : public testing::Test {
     const std::string job = running[0].substr(0, running[0].find(' '));
     if (slurm_->Run({"scontrol", "requeue", job}).exit.code != 0) return false;
     const auto state = [&] { return absl::StrJoin(slurm_->Queue("%t"), " "); };
-    if (!Eventually([&] { return state() == "PD"; }, absl::Seconds(60))) return false;
+    std::string seen;
+    const auto requeued_or_gone = [&] { return (seen = state()) == "PD" || seen.empty(); };
+    // Gone: its worker had just left.
+    if (!Eventually(requeued_or_gone, absl::Seconds(60)) || seen.empty()) return false;
     // By default it stays in the queue for two minutes.
     return Eventually(
         [&] {
@@ -110,6 +116,7 @@ class SlurmTest : public testing::Test {
   }
 
   LocalCluster cluster_;
+  const std::string nodes_ = cluster_.folder() + "/nodes";  // what is of the nodes' disks
   std::unique_ptr<SlurmCluster> slurm_;
 };
 
