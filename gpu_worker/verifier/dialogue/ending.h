@@ -14,7 +14,8 @@ struct Ending {
   // The device or its driver failed, whatever ran on it: no fault of the candidate, if the device
   // itself says so too.
   bool device_failed = false;
-  // By a SIGKILL that no limit explains: the candidate's own, or somebody's on this machine.
+  // By a SIGKILL that no limit explains, or by SIGTERM and the like: the candidate's own, or
+  // somebody's on this machine.
   bool killed = false;
   // In a call, by a fault of its own code: a signal such as SIGSEGV, or an access or instruction
   // that a GPU refused and that took the context with it.

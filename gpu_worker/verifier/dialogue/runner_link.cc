@@ -477,7 +477,10 @@ Ending RunnerLink::DescribeDeath() {
                                   ": used a system call that the sandbox forbids")};
   }
   Ending ending = {outcome, absl::StrCat("killed by ", SignalName(signal), " ", where)};
-  ending.killed = signal == SIGKILL;
+  // The others come from a batch system that takes its node back, to every process of the job.
+  for (const int from_outside : {SIGKILL, SIGTERM, SIGINT, SIGHUP}) {
+    if (signal == from_outside) ending.killed = true;
+  }
   for (const int fault : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) {
     if (signal == fault && !loading_) ending.crashed = true;
   }

@@ -1,5 +1,5 @@
-// ksearch-lying-runner device-error|killed: a runner that a candidate has taken over. It loads
-// nothing and, when a call is asked for, reports an error of the device or kills itself.
+// ksearch-lying-runner device-error|killed|ended: a runner that a candidate has taken over. It
+// loads nothing and, when a call is asked for, reports an error of the device or kills itself.
 #include <csignal>
 #include <string_view>
 #include <vector>
@@ -25,6 +25,7 @@ int main(int argc, char** argv) {
       reply.mutable_mapped();
     } else if (request.has_batch()) {
       if (lie == "killed") ::raise(SIGKILL);
+      if (lie == "ended") ::raise(SIGTERM);
       ksearch::v1::RunnerReply::RunnerError* const error = reply.mutable_error();
       error->set_code(ksearch::v1::RunnerReply::RunnerError::CUDA_ERROR);
       error->set_value(214);

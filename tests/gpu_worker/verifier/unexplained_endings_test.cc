@@ -151,6 +151,14 @@ TEST_F(UnexplainedEndingsTest, WhoIsKilledEveryTimeDidIt) {
   EXPECT_EQ(liars_, 3);
 }
 
+TEST_F(UnexplainedEndingsTest, ASignalOfABatchSystemMayBeSomebodyElsesToo) {
+  const auto verdict = Verify("ended");
+  ASSERT_TRUE(verdict.ok()) << verdict.status();
+  EXPECT_EQ(verdict->outcome(), v1::OUTCOME_RUNTIME_ERROR);
+  EXPECT_THAT(verdict->message(), HasSubstr("killed by SIGTERM in a call"));
+  EXPECT_EQ(liars_, 3);
+}
+
 TEST_F(UnexplainedEndingsTest, WithoutTimeLeftThereIsNoOtherTry) {
   const auto verdict = Verify("killed", absl::Minutes(11));
   ASSERT_TRUE(verdict.ok()) << verdict.status();
