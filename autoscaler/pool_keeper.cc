@@ -239,6 +239,17 @@ void PoolKeeper::Judge(absl::Time now, const v1::ListWorkersReply& workers) {
     }
     it = known_.erase(it);
   }
+  if (before_start_.has_value()) {
+    const bool seen = fleet_.coming > before_start_->coming ||
+                      std::any_of(listed.begin(), listed.end(), [&](const std::string& id) {
+                        return !before_start_->instances.contains(id);
+                      });
+    if (!seen && why.empty()) {
+      why = absl::StrCat("what was started ended before it was seen",
+                         SeeLog(parts_.provider->LogOf("")));
+    }
+    before_start_.reset();
+  }
   for (const std::string& id : broken) Stop(id, FleetProvider::Manner::kAtOnce, now);
   if (!fleet_.fault.empty() && fleet_.coming > 0 && why.empty()) why = fleet_.fault;
   // One fault at a time: several instances that fail of the same cause do not add up.
@@ -298,6 +309,9 @@ void PoolKeeper::Act(absl::Time now, const PoolDemand& demand) {
       const absl::Status status = parts_.provider->Start(count);
       looked_ = absl::InfinitePast();  // the list is old
       if (status.ok()) {
+        before_start_.emplace();
+        before_start_->coming = fleet_.coming;
+        for (const Instance& one : fleet_.instances) before_start_->instances.insert(one.id);
         report_.set_last_action(absl::StrCat("started ", count, ": ", decision.why));
         LOG(INFO) << "msg=\"started\" pool=" << pool_.name() << " count=" << count << " because=\""
                   << decision.why << "\"";

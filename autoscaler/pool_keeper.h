@@ -3,6 +3,8 @@
 
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -67,7 +69,14 @@ class PoolKeeper {
   absl::Time looked_ = absl::InfinitePast();
   bool blind_ = false;  // the provider did not answer
   absl::Time accounted_;
-  std::map<std::string, Known> known_;   // by instance
+  std::map<std::string, Known> known_;  // by instance
+  // What there was when something was last started, until the next look at the provider: what is
+  // started and never seen has ended at once.
+  struct Before {
+    std::set<std::string> instances;
+    int coming = 0;
+  };
+  std::optional<Before> before_start_;
   std::vector<PoolInstance> instances_;  // not being stopped
   int failures_ = 0;                     // since a worker last connected
   absl::Time retry_at_ = absl::InfinitePast();

@@ -9,7 +9,7 @@ import math
 import re
 import sys
 
-WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT = 640, 360, 60, 50, 30, 20
+WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT = 640, 360, 60, 50, 30, 40
 LINE = re.compile(r"^decision_us ([0-9.]+) \(.*, ([0-9]+) workers, ")
 
 

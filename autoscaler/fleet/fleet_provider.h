@@ -46,7 +46,7 @@ class FleetProvider {
   virtual absl::Status Stop(const std::string& id, Manner manner) = 0;
   // What Start would do, as text for people (--dry-run).
   virtual std::string Plan() const = 0;
-  // Where people find what an instance printed; may be empty.
+  // Where people find what an instance printed; may be empty. Of "": one of those started last.
   virtual std::string LogOf(const std::string& id) const = 0;
 };
 

@@ -346,6 +346,7 @@ std::string KubernetesFleet::Plan() const {
 }
 
 std::string KubernetesFleet::LogOf(const std::string& id) const {
+  if (id.empty()) return "";
   return absl::StrCat("kubectl logs --namespace ", name_space_, of_jobs() ? " job/" : " ", id);
 }
 

@@ -151,7 +151,11 @@ absl::Status SlurmFleet::Start(int count) {
   ProgramCall call;
   call.argv = {Program(pool_.slurm().sbatch(), "sbatch"), "--parsable"};
   call.input = Script(count);
-  return CallProgram(call).status();
+  ASSIGN_OR_RETURN(const std::string printed, CallProgram(call));
+  // "JOB" or "JOB;CLUSTER".
+  const std::string job = printed.substr(0, printed.find_first_not_of("0123456789"));
+  if (!job.empty()) last_started_ = job + "_0";
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Fleet> SlurmFleet::ParseQueue(absl::string_view text) {
@@ -214,8 +218,10 @@ std::string SlurmFleet::Plan() const {
 }
 
 std::string SlurmFleet::LogOf(const std::string& id) const {
+  const std::string& of = id.empty() ? last_started_ : id;
+  if (of.empty()) return "";
   return absl::StrCat(pool_.slurm().work_dir().empty() ? "." : pool_.slurm().work_dir(), "/",
-                      JobName(), "-", id, ".log");
+                      JobName(), "-", of, ".log");
 }
 
 }  // namespace ksearch

@@ -33,6 +33,7 @@ class SlurmFleet final : public FleetProvider {
   std::string JobName() const;
 
   const v1::WorkerPool pool_;
+  std::string last_started_;  // the first of the newest array; empty: not known
 };
 
 }  // namespace ksearch

@@ -29,7 +29,7 @@ class FakeFleetProvider final : public FleetProvider {
   absl::Status Start(int count) override {
     started.push_back(count);
     if (!start_error.ok()) return start_error;
-    for (int i = 0; i < count; ++i) {
+    for (int i = 0; i < count && !vanish; ++i) {
       fleet.instances.push_back({absl::StrCat("i", ++last_), Instance::State::kPending, ""});
     }
     return absl::OkStatus();
@@ -46,7 +46,8 @@ class FakeFleetProvider final : public FleetProvider {
   absl::Status list_error, start_error;
   std::vector<int> started;
   std::vector<std::pair<std::string, Manner>> stopped;
-  bool ends = true;  // what is stopped
+  bool ends = true;     // what is stopped
+  bool vanish = false;  // what is started
   std::string logs = "logs";
   int lists = 0;
 
@@ -197,6 +198,19 @@ TEST_F(PoolKeeperTest, InstancesThatEndBeforeTheyConnectSpendNoMoneyInALoop) {
   EXPECT_GT(born, 4);
   EXPECT_LE(born, 4 * 50);
   EXPECT_THAT(said().fault(), HasSubstr("ended before its worker connected: see logs/i"));
+}
+
+TEST_F(PoolKeeperTest, WhatEndsBeforeItIsSeenIsAFailureToo) {
+  Make();
+  provider_->vanish = true;
+  Queue(1, absl::Minutes(1));
+  Run(absl::Seconds(4));
+  EXPECT_EQ(said().fault(), "what was started ended before it was seen: see logs/");
+  EXPECT_LE(Run(absl::Hours(1)), 10u) << "no loop that spends money";
+  provider_->vanish = false;
+  Run(absl::Minutes(20));
+  EXPECT_EQ(provider_->fleet.instances.size(), 1u);
+  EXPECT_EQ(said().fault(), "");
 }
 
 TEST_F(PoolKeeperTest, TheLastWordOfAWorkerThatEndedIsTold) {

@@ -213,12 +213,12 @@ TEST_F(SlurmTest, AWorkerThatCannotStartOnItsNodeSaysWhyInTheFault) {
   EXPECT_TRUE(Eventually(
       [&] {
         seen = cluster_.Cli({"workers"}).out;
-        return seen.find("which ends with: ksearch-worker: more_devices[0]: ") != std::string::npos;
+        return seen.find("which ends with: ksearch-worker: more_devices[0]") != std::string::npos;
       },
       absl::Seconds(60)))
       << seen << Logs();
-  EXPECT_THAT(seen,
-              testing::ContainsRegex("pool slurm: [0-9_]+ ended before its worker connected"));
+  EXPECT_THAT(seen, testing::ContainsRegex(
+                        "pool slurm: .* ended before (its worker connected|it was seen)"));
   client.join();
   // After 0, 1, 3, 7 and 15 s at the most, plus what Slurm takes.
   const std::string log = cluster_.Log("autoscaler");
