@@ -309,8 +309,7 @@ void PoolKeeper::Act(absl::Time now, const PoolDemand& demand) {
       const absl::Status status = parts_.provider->Start(count);
       looked_ = absl::InfinitePast();  // the list is old
       if (status.ok()) {
-        before_start_.emplace();
-        before_start_->coming = fleet_.coming;
+        before_start_ = Before{{}, fleet_.coming};
         for (const Instance& one : fleet_.instances) before_start_->instances.insert(one.id);
         report_.set_last_action(absl::StrCat("started ", count, ": ", decision.why));
         LOG(INFO) << "msg=\"started\" pool=" << pool_.name() << " count=" << count << " because=\""

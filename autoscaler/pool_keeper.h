@@ -74,7 +74,7 @@ class PoolKeeper {
   // started and never seen has ended at once.
   struct Before {
     std::set<std::string> instances;
-    int coming = 0;
+    int coming;
   };
   std::optional<Before> before_start_;
   std::vector<PoolInstance> instances_;  // not being stopped
