@@ -129,6 +129,7 @@ absl::Status SearchRun::Begin() {
   state_.set_strategy_failed(false);
   RETURN_IF_ERROR(TakeUpCalls());
   ASSIGN_OR_RETURN(const StepOutput output, strategy_->Restore(state_.strategy_state()));
+  state_.clear_strategy_state();
   RETURN_IF_ERROR(Take(output));
   RETURN_IF_ERROR(Commit());
   return TakeUpJobs();
@@ -536,22 +537,22 @@ absl::Status SearchRun::Commit() {
     pending_.world_model = *model;
     state_.set_world_model_revision(model->revision());
   }
-  state_.set_strategy_state(strategy_->Save());
+  std::string saved = strategy_->Save();
   *state_.mutable_incumbent() = tracker_.state();
   // A reply that cost more than was reserved may have used up, between look and commit, what a call
   // was to have: then nothing passes in this step, and the next one looks again.
   const v1::RunEngineState state = state_;
   const v1::RunStatus status = status_;
   const StepCommit pending = pending_;
-  const absl::Status committed = CommitOnce(/*closed=*/false);
+  const absl::Status committed = CommitOnce(/*closed=*/false, &saved);
   if (!absl::IsOutOfRange(committed)) return committed;
   state_ = state;
   status_ = status;
   pending_ = pending;
-  return CommitOnce(/*closed=*/true);
+  return CommitOnce(/*closed=*/true, &saved);
 }
 
-absl::Status SearchRun::CommitOnce(bool closed) {
+absl::Status SearchRun::CommitOnce(bool closed, std::string* strategy_state) {
   ASSIGN_OR_RETURN(std::vector<LedgerRow> ledger, parts_.store->ReadLedger(run_id_));
   // What this step loses is spent, once it is committed.
   std::vector<std::pair<int64_t, LlmCallRow>> again;
@@ -577,11 +578,13 @@ absl::Status SearchRun::CommitOnce(bool closed) {
   DescribeEvents();
   pending_.run_id = run_id_;
   pending_.cursor = cursor_;
+  state_.mutable_strategy_state()->swap(*strategy_state);
   pending_.state = state_.SerializeAsString();
+  state_.mutable_strategy_state()->swap(*strategy_state);
   pending_.status = status_;
-  const StepCommit step = std::exchange(pending_, StepCommit{});
+  StepCommit step = std::exchange(pending_, StepCommit{});
   RETURN_IF_ERROR(parts_.store->CommitStep(step));
-  committed_state_ = step.state;
+  committed_state_ = std::move(step.state);
   committed_status_ = step.status;
   committed_cursor_ = step.cursor;
   cause_ = StepCause();

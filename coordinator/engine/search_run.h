@@ -121,7 +121,8 @@ class SearchRun {
   // Lets through what the budget allows, writes `pending_` with the new state, then sends and
   // submits.
   absl::Status Commit();
-  absl::Status CommitOnce(bool closed);
+  // `strategy_state`: as SearchStrategy::Save returned it; the same afterwards.
+  absl::Status CommitOnce(bool closed, std::string* strategy_state);
   // Marks the run finished or failed once nothing is outstanding, and out of budget once all that
   // is outstanding waits for a cap to be raised.
   void EndIfDone(const std::string& blocked);
@@ -137,6 +138,7 @@ class SearchRun {
   const BudgetGate gate_;
   IncumbentTracker tracker_;
   ArrivalOrder order_;
+  // Between steps without the strategy's state, which is the longest part of it by far.
   v1::RunEngineState state_;
   v1::RunStatus status_;
   int64_t cursor_ = 0;

@@ -168,6 +168,7 @@ v1::ScreenedProgram EvaluationLog::Record(const v1::JobResult& result,
     NoteFloors(program.result(), &state_);
     (*state_.mutable_screened())[candidate_id] =
         rules_.keeps_results ? Remembered(program) : FactsAlone(program);
+    saved_.Change(candidate_id);
   }
   *program.mutable_sources() = sources;
   return program;
@@ -206,6 +207,7 @@ ProfileCandidate EvaluationLog::ProfilingOf(const v1::ScreenedProgram& program,
 }
 
 std::string EvaluationLog::TakeProfile(const v1::JobResult& result, v1::ScreenedProgram* program) {
+  saved_.Change(program->candidate_id());
   return ksearch::TakeProfile(rules_, result, program, &state_);
 }
 
@@ -268,7 +270,9 @@ void EvaluationLog::Withdraw(const std::string& candidate_id) {
     if (more.program().candidate_id() == candidate_id) more.mutable_program()->set_passed(false);
   }
   const auto screened = state_.mutable_screened()->find(candidate_id);
-  if (screened != state_.mutable_screened()->end()) screened->second.set_passed(false);
+  if (screened == state_.mutable_screened()->end()) return;
+  screened->second.set_passed(false);
+  saved_.Change(candidate_id);
 }
 
 std::optional<std::string> EvaluationLog::NoteFailedCall(const absl::Status& status) {

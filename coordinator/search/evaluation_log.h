@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "coordinator/search/evaluation_rules.h"
+#include "coordinator/search/saved_programs.h"
 #include "coordinator/search/search_strategy.h"
 #include "proto/search_state.pb.h"
 
@@ -18,8 +19,9 @@ namespace ksearch {
 // to build on is the strategy's own business. Lives for one step; borrows everything.
 class EvaluationLog {
  public:
-  EvaluationLog(const EvaluationRules& rules, v1::EvaluationLogState* state)
-      : rules_(rules), state_(*state) {}
+  // `saved` is told of every screened program that changes.
+  EvaluationLog(const EvaluationRules& rules, v1::EvaluationLogState* state, SavedPrograms* saved)
+      : rules_(rules), state_(*state), saved_(*saved) {}
 
   // ---- the baseline's times
   // Asks for them, unless they are waited for.
@@ -91,6 +93,7 @@ class EvaluationLog {
  private:
   const EvaluationRules& rules_;
   v1::EvaluationLogState& state_;
+  SavedPrograms& saved_;
 };
 
 }  // namespace ksearch

@@ -5,8 +5,6 @@
 #include "absl/strings/str_cat.h"
 #include "coordinator/search/score.h"
 #include "coordinator/world_model/world_model.h"
-#include "google/protobuf/io/coded_stream.h"
-#include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 
 namespace ksearch {
 
@@ -22,17 +20,6 @@ void UpgradeFromVersion1(v1::SearchState* state) {
 }
 
 }  // namespace
-
-std::string EncodeSearchState(const v1::SearchState& state) {
-  std::string bytes;
-  {
-    google::protobuf::io::StringOutputStream stream(&bytes);
-    google::protobuf::io::CodedOutputStream coded(&stream);
-    coded.SetSerializationDeterministic(true);  // maps are sorted
-    state.SerializeToCodedStream(&coded);
-  }
-  return bytes;
-}
 
 absl::StatusOr<v1::SearchState> DecodeSearchState(const std::string& bytes) {
   v1::SearchState state;
@@ -89,7 +76,7 @@ void DescribeSearch(const v1::SearchState& state, v1::RunStatus* status) {
     shown->set_attempt(cycle.progress().attempts() + (trying ? 1 : 0));
     switch (cycle.phase()) {
       case v1::CycleState::CODING:
-        shown->set_phase("coding");
+        shown->set_phase(cycle.judge().call_number() != 0 ? "judging" : "coding");
         break;
       case v1::CycleState::EVALUATING:
         shown->set_phase(!cycle.examine_tag().empty()   ? "examining"

@@ -11,9 +11,6 @@ namespace ksearch {
 
 inline constexpr int kSearchStateVersion = 2;
 
-// Equal states give equal bytes.
-std::string EncodeSearchState(const v1::SearchState& state);
-
 // Reads version 1, too. DATA_LOSS if the bytes are unreadable, of another version, or hold a broken
 // tree.
 absl::StatusOr<v1::SearchState> DecodeSearchState(const std::string& bytes);

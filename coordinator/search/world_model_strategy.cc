@@ -44,6 +44,7 @@ WorldModelStrategy::WorldModelStrategy(const SearchContext& context, Proposer pr
 
 StepOutput WorldModelStrategy::Start() {
   state_.Clear();
+  saved_.Restart();
   state_.set_version(kSearchStateVersion);
   *state_.mutable_world_model() = NewWorldModel();
   state_.set_proposed_at_revision(-1);
@@ -492,10 +493,13 @@ v1::CycleState* WorldModelStrategy::FindCycle(int cycle) {
 
 // ---------------------------------------------------------------- persistence, status
 
-std::string WorldModelStrategy::Save() const { return EncodeSearchState(state_); }
+std::string WorldModelStrategy::Save() const {
+  return saved_.Encode(state_, state_.log(), v1::SearchState::kLogFieldNumber);
+}
 
 absl::StatusOr<StepOutput> WorldModelStrategy::Restore(const std::string& state) {
   ASSIGN_OR_RETURN(state_, DecodeSearchState(state));
+  saved_.Restart();
   TakeUpAgain(settings_.rounds, &state_);
   StepOutput out;
   Advance(&out);

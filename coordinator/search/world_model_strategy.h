@@ -116,7 +116,7 @@ class WorldModelStrategy : public SearchStrategy {
   std::unique_ptr<TreeReviser> Reviser(StepOutput* out) {
     return policy_->MakeReviser(settings_, &state_, out);
   }
-  EvaluationLog log() { return EvaluationLog(settings_.evaluation, state_.mutable_log()); }
+  EvaluationLog log() { return EvaluationLog(settings_.evaluation, state_.mutable_log(), &saved_); }
   bool rounds_left() const { return state_.rounds_started() < settings_.rounds; }
   std::vector<std::string> NodesInFlight() const;
   v1::CycleState* FindCycle(int cycle);
@@ -126,6 +126,7 @@ class WorldModelStrategy : public SearchStrategy {
   const SearchSettings settings_;
   const std::unique_ptr<const CallBuilder> calls_;
   v1::SearchState state_;
+  mutable SavedPrograms saved_;
 };
 
 }  // namespace ksearch

@@ -25,16 +25,22 @@ absl::StatusOr<StatePieces> ReadPieces(Database& database, const std::string& ru
   }
 }
 
-// Brings the pieces up to those of `state`; `in_pieces`: whether there are any. Returns what stands
-// for it in the run's row; nullopt: the state itself.
-absl::StatusOr<std::optional<std::string>> WritePieces(Database& database,
-                                                       const std::string& run_id, bool in_pieces,
-                                                       const std::string& state) {
-  const bool whole = state.size() <= kLongestWholeState;
-  if (whole && !in_pieces) return std::nullopt;
-  ASSIGN_OR_RETURN(const StatePieces stored, ReadPieces(database, run_id));
-  const PieceChanges changes =
-      ChangePieces(stored, whole ? absl::string_view() : absl::string_view(state));
+// Brings the pieces up to those of `state`. `order`: what stands for it in the run's row before and
+// afterwards; nullopt: the state itself.
+absl::Status WritePieces(Database& database, const std::string& run_id, const std::string& state,
+                         std::optional<std::string>* order, std::optional<PiecedState>* pieced) {
+  if (state.size() <= kLongestWholeState) {
+    pieced->reset();
+    if (!std::exchange(*order, std::nullopt).has_value()) return absl::OkStatus();
+    return database.Prepare("DELETE FROM run_state_pieces WHERE run_id = ?").Text(run_id).Run();
+  }
+  if (!order->has_value()) {
+    pieced->emplace();
+  } else if (!pieced->has_value()) {
+    ASSIGN_OR_RETURN(const StatePieces stored, ReadPieces(database, run_id));
+    ASSIGN_OR_RETURN(*pieced, PiecedState::Read(stored, **order));
+  }
+  PieceChanges changes = (*pieced)->ChangeTo(state);
   for (const auto& [number, body] : changes.written) {
     RETURN_IF_ERROR(database
                         .Prepare("INSERT INTO run_state_pieces (run_id, piece, body) VALUES (?, ?, "
@@ -50,8 +56,8 @@ absl::StatusOr<std::optional<std::string>> WritePieces(Database& database,
                         .Int(number)
                         .Run());
   }
-  if (whole) return std::nullopt;
-  return changes.order;
+  *order = std::move(changes.order);
+  return absl::OkStatus();
 }
 
 // SQLite takes a negative LIMIT as none.
@@ -181,12 +187,14 @@ absl::StatusOr<std::vector<v1::RunStatus>> List(Database& database) {
   }
 }
 
-absl::StatusOr<int64_t> Advance(Database& database, const StepCommit& step, absl::Time now) {
+absl::StatusOr<int64_t> Advance(Database& database, const StepCommit& step, absl::Time now,
+                                std::optional<PiecedState>* pieced) {
   int64_t last_seq = 0;
-  bool in_pieces = false;
+  std::optional<std::string> order;
   {
     Statement select = database.Prepare(
-        "SELECT cursor, last_event_seq, in_pieces FROM run_states WHERE run_id = ?");
+        "SELECT cursor, last_event_seq, in_pieces, CASE in_pieces WHEN 0 THEN '' ELSE state END "
+        "FROM run_states WHERE run_id = ?");
     ASSIGN_OR_RETURN(const bool found, select.Text(step.run_id).Next());
     if (!found) return NoRun(step.run_id);
     if (step.cursor < select.IntAt(0)) {
@@ -195,10 +203,9 @@ absl::StatusOr<int64_t> Advance(Database& database, const StepCommit& step, absl
                                                         select.IntAt(0)));
     }
     last_seq = select.IntAt(1);
-    in_pieces = select.IntAt(2) != 0;
+    if (select.IntAt(2) != 0) order = select.TextAt(3);
   }
-  ASSIGN_OR_RETURN(const std::optional<std::string> order,
-                   WritePieces(database, step.run_id, in_pieces, step.state));
+  RETURN_IF_ERROR(WritePieces(database, step.run_id, step.state, &order, pieced));
   RETURN_IF_ERROR(database
                       .Prepare("UPDATE run_states SET cursor = ?, last_event_seq = ?, "
                                "updated_unix_us = ?, status = ?, state = ?, in_pieces = ? "

@@ -2,6 +2,7 @@
 #define KSEARCH_COORDINATOR_STORE_RUN_ROWS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "coordinator/store/database.h"
+#include "coordinator/store/state_pieces.h"
 #include "coordinator/store/store.h"
 
 // Rows of runs: where each stands, its world models and its feed of arrivals. Every function works
@@ -22,8 +24,11 @@ absl::StatusOr<std::string> Resolve(Database& database, const std::string& prefi
 absl::StatusOr<std::vector<v1::RunStatus>> List(Database& database);
 
 // Cursor, state and status of a step, which is about to add its events. Returns the last event's
-// number before it. FAILED_PRECONDITION if the cursor would go back.
-absl::StatusOr<int64_t> Advance(Database& database, const StepCommit& step, absl::Time now);
+// number before it. FAILED_PRECONDITION if the cursor would go back. `pieced`: the run's state as
+// it is stored, or nothing if that has to be read; the step's afterwards, or nothing if it is
+// whole.
+absl::StatusOr<int64_t> Advance(Database& database, const StepCommit& step, absl::Time now,
+                                std::optional<PiecedState>* pieced);
 absl::Status InsertWorldModel(Database& database, const std::string& run_id,
                               const v1::WorldModel& model);
 absl::StatusOr<v1::WorldModel> ReadWorldModel(Database& database, const std::string& run_id,

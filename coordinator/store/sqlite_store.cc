@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/log.h"
+#include "common/run_facts.h"
 #include "common/status_macros.h"
 #include "common/unique_fd.h"
 #include "coordinator/store/event_rows.h"
@@ -307,10 +308,13 @@ absl::Status SqliteStore::CommitStep(const StepCommit& step) {
   const absl::Time now = clock_.Now();
   std::vector<std::string> arrived;
   std::vector<v1::FeedEntry> told;
+  std::optional<PiecedState> pieced;
   return writer_.Run(
       [&](Database& database) {
         arrived.clear();
-        ASSIGN_OR_RETURN(const int64_t last_seq, run_rows::Advance(database, step, now));
+        // Until it is committed nobody has it: whoever comes first then reads what is stored.
+        pieced = TakePieced(step.run_id);
+        ASSIGN_OR_RETURN(const int64_t last_seq, run_rows::Advance(database, step, now, &pieced));
         ASSIGN_OR_RETURN(told, event_rows::Insert(database, step, last_seq, now));
         if (step.world_model.has_value()) {
           RETURN_IF_ERROR(run_rows::InsertWorldModel(database, step.run_id, *step.world_model));
@@ -342,9 +346,20 @@ absl::Status SqliteStore::CommitStep(const StepCommit& step) {
         return absl::OkStatus();
       },
       [&] {
+        if (pieced.has_value() && !HasEnded(step.status.state())) {
+          pieced_[step.run_id] = *std::move(pieced);
+        }
         Notify(arrived);
         if (event_listener_ && !told.empty()) event_listener_(told);
       });
+}
+
+std::optional<PiecedState> SqliteStore::TakePieced(const std::string& run_id) {
+  const auto known = pieced_.find(run_id);
+  if (known == pieced_.end()) return std::nullopt;
+  std::optional<PiecedState> pieced = std::move(known->second);
+  pieced_.erase(known);
+  return pieced;
 }
 
 absl::StatusOr<int64_t> SqliteStore::ForgetGains(const GainFilter& filter) {

@@ -8,9 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "common/mutex.h"
 #include "coordinator/store/database.h"
 #include "coordinator/store/file_lock.h"
+#include "coordinator/store/state_pieces.h"
 #include "coordinator/store/store.h"
 #include "coordinator/store/store_writer.h"
 
@@ -93,6 +95,8 @@ class SqliteStore final : public Store {
   template <typename Read>
   auto Reading(Read read) -> decltype(read(std::declval<Database&>()));
   void Notify(const std::vector<std::string>& runs) const;
+  // The run's in pieced_, which has it no more; writer thread.
+  std::optional<PiecedState> TakePieced(const std::string& run_id);
 
   // Constant after construction (the listeners: before use).
   const std::string path_;
@@ -100,6 +104,8 @@ class SqliteStore final : public Store {
   const Clock& clock_;
   std::function<void(const std::string& run_id)> listener_;
   EventListener event_listener_;
+  // States of runs that go on, as they are committed; used by the writer thread alone.
+  absl::flat_hash_map<std::string, PiecedState> pieced_;
 
   // Destroyed in reverse order: the readers close, the writer commits what is posted and closes
   // last (which folds the write-ahead log into the file), then the lock goes.

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
+#include "absl/hash/hash.h"
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "common/status_macros.h"
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 
@@ -25,6 +27,8 @@ constexpr size_t kWindow = 64;
 // An order's first byte; in an order without runs, as version 6 of the schema began with, that is
 // the number of a piece, which is not 0.
 constexpr char kOrderHasRuns = 0;
+// A state of a gigabyte has fewer.
+constexpr int64_t kMostPieces = 10'000'000;
 
 // Any 256 numbers that look random; splitmix64. They decide what pieces stored states are in, and
 // changing them would cost each run one long step.
@@ -41,6 +45,8 @@ constexpr std::array<uint64_t, 256> MakeGears() {
   return gears;
 }
 constexpr std::array<uint64_t, 256> kGears = MakeGears();
+
+size_t HashOf(absl::string_view content) { return absl::Hash<absl::string_view>()(content); }
 
 // Length of the piece that `bytes` begin with.
 size_t PieceLength(absl::string_view bytes) {
@@ -69,6 +75,29 @@ std::string EncodeOrder(const std::vector<int64_t>& numbers) {
   return order;
 }
 
+// What EncodeOrder wrote. Ends at the first number that `take` refuses, however long a run is.
+absl::Status DecodeOrder(absl::string_view order,
+                         const std::function<absl::Status(int64_t)>& take) {
+  google::protobuf::io::CodedInputStream numbers(reinterpret_cast<const uint8_t*>(order.data()),
+                                                 static_cast<int>(order.size()));
+  const bool has_runs = !order.empty() && order[0] == kOrderHasRuns;
+  if (has_runs) numbers.Skip(1);
+  while (static_cast<size_t>(numbers.CurrentPosition()) < order.size()) {
+    uint64_t first = 0, count = 1;
+    if (!numbers.ReadVarint64(&first) || (has_runs && !numbers.ReadVarint64(&count))) {
+      return absl::DataLossError("the order of the pieces of a state is unreadable");
+    }
+    for (uint64_t i = 0; i < count; ++i) {
+      RETURN_IF_ERROR(take(static_cast<int64_t>(first + i)));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Missing(int64_t number) {
+  return absl::DataLossError(absl::StrCat("piece ", number, " of a state is missing"));
+}
+
 }  // namespace
 
 std::vector<absl::string_view> CutByContent(absl::string_view bytes) {
@@ -81,61 +110,121 @@ std::vector<absl::string_view> CutByContent(absl::string_view bytes) {
   return pieces;
 }
 
-PieceChanges ChangePieces(const StatePieces& stored, absl::string_view bytes) {
-  absl::flat_hash_map<absl::string_view, int64_t> known;
-  for (const auto& [number, body] : stored) known.emplace(body, number);
-  const std::vector<absl::string_view> pieces = CutByContent(bytes);
-  absl::flat_hash_set<int64_t> needed;
-  for (const absl::string_view piece : pieces) {
-    if (const auto found = known.find(piece); found != known.end()) needed.insert(found->second);
-  }
-  PieceChanges changes;
-  for (const auto& [number, body] : stored) {
-    if (!needed.contains(number)) changes.removed.push_back(number);
-  }
-  std::reverse(changes.removed.begin(), changes.removed.end());  // the lowest is taken first
-  int64_t next = stored.empty() ? 1 : stored.rbegin()->first + 1;
-  std::vector<int64_t> numbers;
-  for (const absl::string_view piece : pieces) {
-    auto found = known.find(piece);
-    if (found == known.end()) {
-      int64_t number = 0;
-      if (changes.removed.empty()) {
-        number = next++;
-      } else {
-        number = changes.removed.back();
-        changes.removed.pop_back();
-      }
-      changes.written.emplace_back(number, piece);
-      found = known.emplace(piece, number).first;
-    }
-    numbers.push_back(found->second);
-  }
-  changes.order = EncodeOrder(numbers);
-  return changes;
-}
-
 absl::StatusOr<std::string> JoinPieces(const StatePieces& stored, absl::string_view order) {
   std::string bytes;
-  google::protobuf::io::CodedInputStream numbers(reinterpret_cast<const uint8_t*>(order.data()),
-                                                 static_cast<int>(order.size()));
-  const bool has_runs = !order.empty() && order[0] == kOrderHasRuns;
-  if (has_runs) numbers.Skip(1);
-  while (static_cast<size_t>(numbers.CurrentPosition()) < order.size()) {
-    uint64_t first = 0, count = 1;
-    if (!numbers.ReadVarint64(&first) || (has_runs && !numbers.ReadVarint64(&count))) {
-      return absl::DataLossError("the order of the pieces of a state is unreadable");
-    }
-    // Ends at the first piece that is missing, however long the run says it is.
-    for (uint64_t i = 0; i < count; ++i) {
-      const auto found = stored.find(static_cast<int64_t>(first + i));
-      if (found == stored.end()) {
-        return absl::DataLossError(absl::StrCat("piece ", first + i, " of a state is missing"));
-      }
-      bytes += found->second;
-    }
-  }
+  RETURN_IF_ERROR(DecodeOrder(order, [&](int64_t number) {
+    const auto found = stored.find(number);
+    if (found == stored.end()) return Missing(number);
+    bytes += found->second;
+    return absl::OkStatus();
+  }));
   return bytes;
+}
+
+absl::StatusOr<PiecedState> PiecedState::Read(const StatePieces& stored, absl::string_view order) {
+  PiecedState state;
+  int64_t numbers = 0;
+  for (const auto& [number, body] : stored) {
+    if (number < 1 || number > kMostPieces) {
+      return absl::DataLossError(absl::StrCat("a piece of a state has number ", number));
+    }
+    numbers = number;
+  }
+  state.places_.assign(static_cast<size_t>(numbers) + 1, kNotStored);
+  for (const auto& [number, body] : stored) state.places_[number] = kNotNeeded;
+  RETURN_IF_ERROR(DecodeOrder(order, [&](int64_t number) {
+    const auto found = stored.find(number);
+    if (found == stored.end()) return Missing(number);
+    state.pieces_.push_back({state.bytes_.size(), found->second.size(), number});
+    state.bytes_ += found->second;
+    return absl::OkStatus();
+  }));
+  for (size_t i = 0; i < state.pieces_.size(); ++i) {
+    const Piece& piece = state.pieces_[i];
+    if (state.places_[piece.number] >= 0) continue;
+    state.places_[piece.number] = static_cast<int64_t>(i);
+    state.numbers_.emplace(HashOf(state.ContentOf(piece)), piece.number);
+  }
+  return state;
+}
+
+std::optional<size_t> PiecedState::Find(absl::string_view content) const {
+  const auto number = numbers_.find(HashOf(content));
+  if (number == numbers_.end()) return std::nullopt;
+  const auto place = static_cast<size_t>(places_[number->second]);
+  if (ContentOf(pieces_[place]) != content) return std::nullopt;
+  return place;
+}
+
+PieceChanges PiecedState::ChangeTo(absl::string_view bytes) {
+  constexpr int64_t kNew = 0;  // the number of a piece that is not stored
+  std::vector<Piece> pieces;
+  pieces.reserve(pieces_.size());
+  std::vector<bool> needed(places_.size());
+  size_t expected =
+      0;  // place of the piece that followed, in the state before, what was taken last
+  for (size_t begin = 0; begin < bytes.size();) {
+    const absl::string_view rest = bytes.substr(begin);
+    std::optional<size_t> place;
+    // Where its content is, the cut is. The last piece alone was cut for another reason.
+    if (expected + 1 < pieces_.size() && absl::StartsWith(rest, ContentOf(pieces_[expected]))) {
+      place = expected;
+    }
+    const size_t length = place.has_value() ? pieces_[*place].length : PieceLength(rest);
+    if (!place.has_value()) place = Find(rest.substr(0, length));
+    const int64_t number = place.has_value() ? pieces_[*place].number : kNew;
+    if (place.has_value()) {
+      needed[static_cast<size_t>(number)] = true;
+      expected = *place + 1;
+    }
+    pieces.push_back({begin, length, number});
+    begin += length;
+  }
+
+  PieceChanges changes;
+  int64_t next = 1;
+  for (size_t number = 1; number < places_.size(); ++number) {
+    if (places_[number] == kNotStored) continue;
+    next = static_cast<int64_t>(number) + 1;
+    if (needed[number]) continue;
+    changes.removed.push_back(static_cast<int64_t>(number));
+    if (places_[number] == kNotNeeded) continue;
+    const auto hash =
+        numbers_.find(HashOf(ContentOf(pieces_[static_cast<size_t>(places_[number])])));
+    if (hash != numbers_.end() && hash->second == static_cast<int64_t>(number))
+      numbers_.erase(hash);
+  }
+  std::reverse(changes.removed.begin(), changes.removed.end());  // the lowest is taken first
+  absl::flat_hash_map<absl::string_view, int64_t> fresh;
+  std::vector<int64_t> order;
+  order.reserve(pieces.size());
+  for (Piece& piece : pieces) {
+    if (piece.number == kNew) {
+      const absl::string_view content = bytes.substr(piece.begin, piece.length);
+      const auto [known, is_new] = fresh.emplace(content, kNew);
+      if (is_new) {
+        if (changes.removed.empty()) {
+          known->second = next++;
+        } else {
+          known->second = changes.removed.back();
+          changes.removed.pop_back();
+        }
+        changes.written.emplace_back(known->second, content);
+        numbers_.emplace(HashOf(content), known->second);
+      }
+      piece.number = known->second;
+    }
+    order.push_back(piece.number);
+  }
+  changes.order = EncodeOrder(order);
+
+  bytes_.assign(bytes.data(), bytes.size());
+  pieces_ = std::move(pieces);
+  places_.assign(static_cast<size_t>(next), kNotStored);
+  for (size_t i = pieces_.size(); i-- > 0;) {
+    places_[static_cast<size_t>(pieces_[i].number)] = static_cast<int64_t>(i);
+  }
+  return changes;
 }
 
 }  // namespace ksearch

@@ -2,9 +2,12 @@
 #define KSEARCH_COORDINATOR_STORE_STATE_PIECES_H_
 
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
@@ -30,11 +33,42 @@ struct PieceChanges {
   std::vector<int64_t> removed;
   std::string order;  // names the pieces of the state, for JoinPieces
 };
-// `bytes` must live as long as the changes are used.
-PieceChanges ChangePieces(const StatePieces& stored, absl::string_view bytes);
 
 // The state. DATA_LOSS: `order` names a piece that is not there, or is unreadable.
 absl::StatusOr<std::string> JoinPieces(const StatePieces& stored, absl::string_view order);
+
+// A state and the pieces it is stored in. Kept from one step to the next, so that a step compares
+// the state with the one before it, and neither reads pieces nor cuts what has not changed.
+class PiecedState {
+ public:
+  PiecedState() = default;  // the empty one, without pieces
+  // DATA_LOSS as JoinPieces, or a piece has an impossible number.
+  static absl::StatusOr<PiecedState> Read(const StatePieces& stored, absl::string_view order);
+
+  // Becomes the state `bytes`, which must live as long as the changes are used.
+  PieceChanges ChangeTo(absl::string_view bytes);
+  const std::string& bytes() const { return bytes_; }
+
+ private:
+  struct Piece {
+    size_t begin = 0;  // in bytes_
+    size_t length = 0;
+    int64_t number = 0;
+  };
+  absl::string_view ContentOf(const Piece& piece) const {
+    return absl::string_view(bytes_).substr(piece.begin, piece.length);
+  }
+  // The stored piece with this content; nullopt: there is none.
+  std::optional<size_t> Find(absl::string_view content) const;
+
+  std::string bytes_;
+  std::vector<Piece> pieces_;  // in the order of the state
+  // By number: the first place in pieces_ that it has, or one of the two below.
+  static constexpr int64_t kNotStored = -1;
+  static constexpr int64_t kNotNeeded = -2;  // stored, and part of no state
+  std::vector<int64_t> places_;
+  absl::flat_hash_map<size_t, int64_t> numbers_;  // by hash of the content
+};
 
 }  // namespace ksearch
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
+#include <functional>
 #include <map>
 #include <numbers>
 #include <queue>
@@ -92,8 +94,9 @@ class Simulation {
       const Pending next = pending_.top();
       pending_.pop();
       now_ = next.at;
+      deciding_ = absl::ZeroDuration();
       Deliver(next);
-      if (step_listener_) step_listener_(*strategy_, found_.evaluations);
+      if (step_listener_) step_listener_(*strategy_, deciding_);
     }
     if (!finished_) found_.error = "nothing to wait for, and not finished";
     return found_;
@@ -118,11 +121,11 @@ class Simulation {
   void Deliver(const Pending& next) {
     switch (next.kind) {
       case Kind::kAnswer:
-        return Take(strategy_->OnAnswer(next.answer));
+        return Take(Timed([&] { return strategy_->OnAnswer(next.answer); }));
       case Kind::kExamined:
-        return Take(strategy_->OnExamined(next.result));
+        return Take(Timed([&] { return strategy_->OnExamined(next.result); }));
       case Kind::kBaseline:
-        return Take(strategy_->OnBaseline(next.result));
+        return Take(Timed([&] { return strategy_->OnBaseline(next.result); }));
       case Kind::kScreened:
         break;
     }
@@ -140,7 +143,14 @@ class Simulation {
       }
     }
     found_.best.push_back(best);
-    Take(strategy_->OnScreened(next.result));
+    Take(Timed([&] { return strategy_->OnScreened(next.result); }));
+  }
+
+  StepOutput Timed(const std::function<StepOutput()>& step) {
+    const std::clock_t start = std::clock();
+    StepOutput out = step();
+    deciding_ += absl::Seconds(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
+    return out;
   }
 
   void Take(StepOutput out) {
@@ -228,6 +238,7 @@ class Simulation {
   std::priority_queue<Pending, std::vector<Pending>, Later> pending_;
   absl::Duration now_;
   absl::Duration device_free_;
+  absl::Duration deciding_;  // in the step
   int order_ = 0;
   bool finished_ = false;
   LandscapeSearch found_;
@@ -260,6 +271,7 @@ std::optional<v1::JobResult> PlayedScreening(const Landscape& landscape, const v
     }
     const double us = kBaselineUs * landscape.Cost(code->point) *
                       std::exp(landscape.spec().noise() * Normal(&rng));
+    timed->set_floor_us(kBaselineUs * landscape.spec().floor());
     timed->mutable_candidate()->set_median_us(us);
     timed->mutable_candidate()->set_ci_low_us(us * 0.99);
     timed->mutable_candidate()->set_ci_high_us(us * 1.01);

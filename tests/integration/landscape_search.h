@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "coordinator/llm/model_server/landscape/landscape_player.h"
 #include "coordinator/search/search_strategy.h"
 #include "proto/config.pb.h"
@@ -49,8 +50,10 @@ using LandscapeListener = std::function<void(const AskModel&, const std::string&
 LandscapeSearch SearchLandscape(const LandscapePlayer& player, const v1::Task& task,
                                 const v1::RunConfig& config, const LandscapeListener& listener);
 
-// Told of the strategy after every step; `evaluations` have come by then.
-using LandscapeStepListener = std::function<void(const SearchStrategy&, int evaluations)>;
+// Told of the strategy after every step, and of the processor time that it took to fold one input
+// and to write the questions that follow.
+using LandscapeStepListener =
+    std::function<void(const SearchStrategy&, absl::Duration processor_time)>;
 LandscapeSearch SearchLandscape(const LandscapePlayer& player, const v1::Task& task,
                                 const v1::RunConfig& config, const LandscapeListener& listener,
                                 const LandscapeStepListener& step_listener);

@@ -13,8 +13,6 @@
 #include "coordinator/search/score.h"
 #include "coordinator/search/step_parts.h"
 #include "coordinator/world_model/text.h"
-#include "google/protobuf/io/coded_stream.h"
-#include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 
 namespace ksearch {
 namespace {
@@ -69,6 +67,7 @@ AttemptSearch::AttemptSearch(std::string name, const SearchContext& context,
 
 StepOutput AttemptSearch::Start() {
   state_.Clear();
+  saved_.Restart();
   state_.set_version(kAttemptSearchStateVersion);
   state_.set_strategy(name_);
   state_.set_stage(TimesBaselineFirst(context_) ? State::BASELINE
@@ -627,14 +626,7 @@ v1::AttemptState* AttemptSearch::FindAttempt(
 // ---------------------------------------------------------------- persistence, status
 
 std::string AttemptSearch::Save() const {
-  std::string bytes;
-  google::protobuf::io::StringOutputStream stream(&bytes);
-  {
-    google::protobuf::io::CodedOutputStream coded(&stream);
-    coded.SetSerializationDeterministic(true);  // maps are sorted
-    state_.SerializeToCodedStream(&coded);
-  }
-  return bytes;
+  return saved_.Encode(state_, state_.log(), State::kLogFieldNumber);
 }
 
 absl::StatusOr<StepOutput> AttemptSearch::Restore(const std::string& state) {
@@ -649,6 +641,7 @@ absl::StatusOr<StepOutput> AttemptSearch::Restore(const std::string& state) {
                      " of '", name_, "' for this run"));
   }
   state_ = std::move(read);
+  saved_.Restart();
   const bool grown = state_.stage() == State::FINISHED && rounds_ > state_.rounds_at_finish();
   if (state_.stage() == State::FAILED || grown) {
     state_.set_stage(state_.resume_stage());
@@ -671,10 +664,11 @@ void AttemptSearch::Describe(v1::RunStatus* status) const {
     shown->set_cycle(attempt.round());
     shown->set_title(PurposeOf(attempt.plan().kind()));
     shown->set_attempt(attempt.round());
-    shown->set_phase(!attempt.examine_tag().empty()   ? "examining"
-                     : !attempt.profile_tag().empty() ? "profiling"
-                     : attempt.candidate_id().empty() ? "coding"
-                                                      : "evaluating");
+    shown->set_phase(!attempt.examine_tag().empty()       ? "examining"
+                     : !attempt.profile_tag().empty()     ? "profiling"
+                     : !attempt.candidate_id().empty()    ? "evaluating"
+                     : attempt.judge().call_number() != 0 ? "judging"
+                                                          : "coding");
   }
 }
 

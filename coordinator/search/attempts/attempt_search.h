@@ -82,7 +82,7 @@ class AttemptSearch : public SearchStrategy {
   int64_t Ask(absl::StatusOr<AskModel> ask, StepOutput* out);
   void Finish(State::Stage stage, const std::string& reason);
 
-  EvaluationLog log() { return EvaluationLog(rules_, state_.mutable_log()); }
+  EvaluationLog log() { return EvaluationLog(rules_, state_.mutable_log(), &saved_); }
   AttemptQuestion question() const {
     return AttemptQuestion(context_, proposer_, state_, policy_->shows_results());
   }
@@ -103,6 +103,7 @@ class AttemptSearch : public SearchStrategy {
   const int rounds_;
   const int parallel_;
   State state_;
+  mutable SavedPrograms saved_;
 };
 
 }  // namespace ksearch

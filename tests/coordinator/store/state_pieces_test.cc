@@ -1,5 +1,7 @@
 #include "coordinator/store/state_pieces.h"
 
+#include <set>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/rng.h"
@@ -18,15 +20,25 @@ std::string RandomBytes(size_t size, Rng* rng) {
 }
 
 // As the store does it.
-size_t Apply(const PieceChanges& changes, StatePieces* stored) {
-  size_t written = 0;
-  for (const auto& [number, body] : changes.written) {
-    (*stored)[number] = std::string(body);
-    written += body.size();
+struct Stored {
+  // Returns what was written.
+  size_t ChangeTo(const std::string& bytes) {
+    const PieceChanges changes = state.ChangeTo(bytes);
+    size_t written = 0;
+    for (const auto& [number, body] : changes.written) {
+      pieces[number] = std::string(body);
+      written += body.size();
+    }
+    for (const int64_t number : changes.removed) EXPECT_EQ(pieces.erase(number), 1u);
+    order = changes.order;
+    EXPECT_EQ(state.bytes(), bytes);
+    return written;
   }
-  for (const int64_t number : changes.removed) EXPECT_EQ(stored->erase(number), 1u);
-  return written;
-}
+
+  PiecedState state;
+  StatePieces pieces;
+  std::string order;
+};
 
 TEST(StatePiecesTest, PiecesAreTheBytesAndNoneIsLong) {
   Rng rng(1);
@@ -43,8 +55,8 @@ TEST(StatePiecesTest, WhatIsPutInChangesThePiecesAroundIt) {
   constexpr uint64_t kSeed = 3;
   Rng rng(kSeed);
   std::string state = RandomBytes(1 << 20, &rng);
-  StatePieces stored;
-  EXPECT_EQ(Apply(ChangePieces(stored, state), &stored), state.size());
+  Stored stored;
+  EXPECT_EQ(stored.ChangeTo(state), state.size());
   size_t written = 0;
   constexpr int kChanges = 200;
   for (int i = 0; i < kChanges; ++i) {
@@ -56,68 +68,121 @@ TEST(StatePiecesTest, WhatIsPutInChangesThePiecesAroundIt) {
     } else {
       state[at] = static_cast<char>(state[at] + 1);
     }
-    const PieceChanges changes = ChangePieces(stored, state);
-    written += Apply(changes, &stored);
-    const auto joined = JoinPieces(stored, changes.order);
+    written += stored.ChangeTo(state);
+    const auto joined = JoinPieces(stored.pieces, stored.order);
     ASSERT_TRUE(joined.ok()) << joined.status();
     ASSERT_EQ(*joined, state) << "seed " << kSeed << ", change " << i;
+    if (i % 20 == 0) {  // another coordinator goes on
+      auto read = PiecedState::Read(stored.pieces, stored.order);
+      ASSERT_TRUE(read.ok()) << read.status();
+      ASSERT_EQ(read->bytes(), state);
+      stored.state = *std::move(read);
+    }
   }
   EXPECT_LT(written, kChanges * size_t{6000});
   // Numbers are used again.
-  EXPECT_LT(stored.rbegin()->first, 6000);
+  EXPECT_LT(stored.pieces.rbegin()->first, 6000);
+}
+
+// However a state came about, cuts are where CutByContent has them.
+TEST(StatePiecesTest, PiecesAreThoseOfAStateCutAnew) {
+  constexpr uint64_t kSeed = 8;
+  Rng rng(kSeed);
+  std::string state = RandomBytes(30000, &rng);
+  Stored stored;
+  for (int i = 0; i < 300; ++i) {
+    switch (rng.NextBelow(5)) {
+      case 0:
+        state += RandomBytes(rng.NextBelow(400), &rng);
+        break;
+      case 1:
+        state.resize(state.size() - rng.NextBelow(state.size() / 10 + 1));
+        break;
+      case 2:
+        state += state.substr(rng.NextBelow(state.size() + 1), 2000);
+        break;
+      case 3:
+        state.erase(rng.NextBelow(state.size() + 1), rng.NextBelow(2000));
+        break;
+      default:
+        state.insert(rng.NextBelow(state.size() + 1), 1 + rng.NextBelow(9000), 'a');
+    }
+    stored.ChangeTo(state);
+    std::set<std::string> anew, kept;
+    for (const absl::string_view piece : CutByContent(state)) anew.emplace(piece);
+    for (const auto& [number, body] : stored.pieces) {
+      ASSERT_TRUE(kept.insert(body).second) << "kept twice; seed " << kSeed << ", change " << i;
+    }
+    ASSERT_EQ(anew, kept) << "seed " << kSeed << ", change " << i;
+    ASSERT_EQ(JoinPieces(stored.pieces, stored.order).value(), state);
+  }
 }
 
 TEST(StatePiecesTest, EqualPiecesAreKeptOnce) {
-  StatePieces stored;
+  Stored stored;
   const std::string state(100000, 'a');
-  const PieceChanges changes = ChangePieces(stored, state);
-  Apply(changes, &stored);
-  EXPECT_LE(stored.size(), 2u);
-  EXPECT_EQ(JoinPieces(stored, changes.order).value(), state);
+  stored.ChangeTo(state);
+  EXPECT_LE(stored.pieces.size(), 2u);
+  EXPECT_EQ(JoinPieces(stored.pieces, stored.order).value(), state);
 }
 
 TEST(StatePiecesTest, AnOrderStaysShort) {
   Rng rng(6);
   std::string state = RandomBytes(1 << 20, &rng);
-  StatePieces stored;
-  Apply(ChangePieces(stored, state), &stored);
+  Stored stored;
+  stored.ChangeTo(state);
   for (int i = 0; i < 200; ++i) {
     const size_t at = rng.NextBelow(state.size());
     state[at] = static_cast<char>(state[at] + 1);
-    const PieceChanges changes = ChangePieces(stored, state);
-    Apply(changes, &stored);
-    ASSERT_LE(changes.order.size(), 2048u) << "of " << stored.size() << " pieces, change " << i;
+    stored.ChangeTo(state);
+    ASSERT_LE(stored.order.size(), 2048u)
+        << "of " << stored.pieces.size() << " pieces, change " << i;
   }
 }
 
 TEST(StatePiecesTest, OrdersWithoutRunsAreRead) {
   const StatePieces stored = {{1, "a"}, {2, "b"}, {300, "c"}};
   EXPECT_EQ(JoinPieces(stored, "\x02\x01\xac\x02\x01").value(), "baca");
+  EXPECT_EQ(PiecedState::Read(stored, "\x02\x01\xac\x02\x01").value().bytes(), "baca");
 }
 
 TEST(StatePiecesTest, TheSameStateWritesNothing) {
   Rng rng(4);
   const std::string state = RandomBytes(50000, &rng);
-  StatePieces stored;
-  const std::string order = ChangePieces(stored, state).order;
-  Apply(ChangePieces(stored, state), &stored);
-  const PieceChanges again = ChangePieces(stored, state);
+  Stored stored;
+  stored.ChangeTo(state);
+  const std::string order = stored.order;
+  const PieceChanges again = stored.state.ChangeTo(state);
   EXPECT_THAT(again.written, IsEmpty());
   EXPECT_THAT(again.removed, IsEmpty());
   EXPECT_EQ(again.order, order);
 }
 
+TEST(StatePiecesTest, WhatNoStateNeedsIsRemovedOrUsedAgain) {
+  const std::string state(100, 'a');
+  auto read =
+      PiecedState::Read({{1, state}, {2, "left over"}, {4, "too"}}, std::string("\0\1\1", 3));
+  ASSERT_TRUE(read.ok()) << read.status();
+  const PieceChanges changes = read->ChangeTo(state);
+  EXPECT_THAT(changes.removed, testing::UnorderedElementsAre(2, 4));
+  EXPECT_THAT(changes.written, IsEmpty());
+}
+
 TEST(StatePiecesTest, WhatIsMissingOrCutOffIsDataLoss) {
   Rng rng(5);
   const std::string state = RandomBytes(2'000'000, &rng);
-  StatePieces stored;
-  const std::string order = ChangePieces(stored, state).order;
-  Apply(ChangePieces(stored, state), &stored);
+  Stored stored;
+  stored.ChangeTo(state);
   // The last number has two bytes.
-  EXPECT_EQ(JoinPieces(stored, order.substr(0, order.size() - 1)).status().code(),
+  const std::string cut = stored.order.substr(0, stored.order.size() - 1);
+  EXPECT_EQ(JoinPieces(stored.pieces, cut).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(PiecedState::Read(stored.pieces, cut).status().code(), absl::StatusCode::kDataLoss);
+  stored.pieces.erase(7);
+  const char* const missing = "piece 7 of a state is missing";
+  EXPECT_EQ(JoinPieces(stored.pieces, stored.order).status().message(), missing);
+  EXPECT_EQ(PiecedState::Read(stored.pieces, stored.order).status().message(), missing);
+  EXPECT_EQ(PiecedState::Read({{int64_t{1} << 60, "a"}}, "").status().code(),
             absl::StatusCode::kDataLoss);
-  stored.erase(7);
-  EXPECT_EQ(JoinPieces(stored, order).status().message(), "piece 7 of a state is missing");
 }
 
 }  // namespace

@@ -83,6 +83,10 @@ class AttemptPropertyTest : public testing::TestWithParam<std::tuple<bool, int>>
     const int rounds = context.config.rounds();
     driver.after_step = [&, parallel = parallel](AttemptDriver& self) {
       const v1::AttemptSearchState state = self.state();
+      // What was kept from one save to the next is what would be made anew.
+      ASSERT_EQ(
+          self.strategy().Save(),
+          SavedPrograms().Encode(state, state.log(), v1::AttemptSearchState::kLogFieldNumber));
       ASSERT_LE(state.rounds_started(), rounds);
       ASSERT_EQ(state.rounds_done() + state.attempts_size(), state.rounds_started());
       ASSERT_LE(state.attempts_size(), parallel);

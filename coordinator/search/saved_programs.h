@@ -1,0 +1,51 @@
+#ifndef KSEARCH_COORDINATOR_SEARCH_SAVED_PROGRAMS_H_
+#define KSEARCH_COORDINATOR_SEARCH_SAVED_PROGRAMS_H_
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "google/protobuf/message_lite.h"
+#include "proto/search_state.pb.h"
+
+namespace ksearch {
+
+// The bytes of a message, the same for equal messages: maps are in the order of their keys.
+std::string StateBytes(const google::protobuf::MessageLite& message);
+
+// EvaluationLogState.screened as it is saved. A search has thousands of programs and a step changes
+// one of them, so the bytes are kept from one save to the next, and the changed program's alone are
+// made anew. Whoever changes a program there says so. Equal states give equal bytes, whatever led
+// to them. Thread-compatible.
+class SavedPrograms {
+ public:
+  // The program of this id came or was changed.
+  void Change(const std::string& candidate_id) { changed_.insert(candidate_id); }
+  // The log is another one.
+  void Restart() { all_ = true; }
+
+  // The bytes of `state`, whose field `log_field` is `log`: that field comes twice, first without
+  // the screened programs and at the end with them alone, which readers join. The programs are out
+  // of `log` while it runs, and there again when it returns.
+  std::string Encode(const google::protobuf::MessageLite& state, const v1::EvaluationLogState& log,
+                     int log_field);
+
+ private:
+  struct Entry {
+    std::string id;
+    size_t begin = 0;  // in bytes_
+  };
+  using Programs = google::protobuf::Map<std::string, v1::ScreenedProgram>;
+
+  void Update(const Programs& programs);
+  void Put(const std::string& id, const v1::ScreenedProgram& program);
+
+  bool all_ = true;
+  std::set<std::string> changed_;
+  std::vector<Entry> entries_;  // by id
+  std::string bytes_;           // the fields of a log, one for each entry
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_SEARCH_SAVED_PROGRAMS_H_
