@@ -193,8 +193,8 @@ def operations(original, database, draws):
 
 
 def compare_models(original, options):
-    """The bandit's books after random gains, and the shares that follow. Each model's calls cost the
-    same, for ksearch keeps no single costs."""
+    """The bandit's books after random gains, and the shares that follow. Calls of a model cost more
+    or less than its usual price."""
     results, faults = [], 0
     for i in range(12):
         rng = random.Random(f"{options.seed} models {i}")
@@ -206,11 +206,14 @@ def compare_models(original, options):
         bandit.set_baseline_score(0.0)
         tries = [0] * count
         gains = []
+        paid = [[] for _ in range(count)]
         for step in range(rng.choice([0, count, 3 * count, 40])):
             arm = step % count if step < count else rng.randrange(count)
             bandit.update_submitted(arm)
             tries[arm] += 1
-            bandit.update_cost(arm, costs[arm])
+            cost = costs[arm] * rng.choice([0.5, 1.0, 1.0, 3.0])
+            paid[arm].append(round(1e9 * cost))
+            bandit.update_cost(arm, cost)
             gain = rng.choice([0.0, 0.0, 0.05, 0.3, 1.0, 2.5])
             failed = gain == 0 and rng.random() < 0.5
             bandit.update(arm, None if failed else gain, 0.0)
@@ -222,8 +225,9 @@ def compare_models(original, options):
                 tries[arm] += 1
         completed = Counter(gain["arm"] for gain in gains)
         arms = [{"role": "code", "use": arm, "submitted": tries[arm],
-                 "replies": completed[arm],
-                 "nanoUsd": round(1e9 * costs[arm] * completed[arm])} for arm in range(count)]
+                 "replies": completed[arm], "nanoUsd": sum(paid[arm]),
+                 **({"leastNanoUsd": min(paid[arm]), "mostNanoUsd": max(paid[arm])}
+                    if paid[arm] else {})} for arm in range(count)]
         config = {"modelChoice": "MODEL_CHOICE_UCB", "ucb": {"costWeight": cost_weight}}
         [answer] = ask(options.bench, [{"case": "models", "config": config, "arms": arms,
                                         "gains": gains, "draws": options.draws,

@@ -356,9 +356,7 @@ void BudgetGate::NoteReply(const LlmCallRow& call, bool useful, v1::RunEngineSta
   const int use = UseOf(call);
   if (use < 0) return;
   const std::vector<v1::ModelArm*> arms = ArmsOf(call.role, UsesOf(call.role).size(), state);
-  v1::ModelArm& arm = *arms[static_cast<size_t>(use)];
-  arm.set_replies(arm.replies() + 1);
-  arm.set_nano_usd(arm.nano_usd() + call.cost_nano + call.lost_nano);
+  NoteCost(call.cost_nano + call.lost_nano, arms[static_cast<size_t>(use)]);
   if (call.role == kWorldModelRole && call.error.empty()) state->set_last_world_model_arm(use + 1);
   if (!useful) ksearch::NoteGain(arms, static_cast<size_t>(use), 0, rules_);
 }

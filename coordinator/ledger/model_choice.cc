@@ -32,6 +32,20 @@ size_t Pick(const std::vector<double>& shares, double draw) {
   return last;  // rounding left a crumb
 }
 
+// Dollars between the cheapest and the dearest single call. Of an arm that was recorded before
+// single costs were, its mean stands for them.
+double CostRange(absl::Span<const v1::ModelArm> arms) {
+  std::vector<double> costs;
+  for (const v1::ModelArm& arm : arms) {
+    if (arm.replies() == 0) continue;
+    const double mean = static_cast<double>(arm.nano_usd()) / static_cast<double>(arm.replies());
+    costs.push_back(arm.has_least_nano_usd() ? static_cast<double>(arm.least_nano_usd()) : mean);
+    costs.push_back(arm.has_most_nano_usd() ? static_cast<double>(arm.most_nano_usd()) : mean);
+  }
+  const auto [least, most] = std::minmax_element(costs.begin(), costs.end());
+  return costs.empty() ? 0 : (*most - *least) * 1e-9;
+}
+
 // How cheap each arm is, 1 for the cheapest. All 1 while no cost is known.
 std::vector<double> Cheapness(absl::Span<const v1::ModelArm> arms, double total_tries) {
   std::vector<double> known;
@@ -45,8 +59,8 @@ std::vector<double> Cheapness(absl::Span<const v1::ModelArm> arms, double total_
   if (known.empty()) return cheapness;
   std::sort(known.begin(), known.end());
   const double median = (known[(known.size() - 1) / 2] + known[known.size() / 2]) / 2;
-  const double range = known.back() - known.front();
   if (known.back() <= 0) return cheapness;
+  const double range = CostRange(arms);
   double most = 0;
   for (size_t i = 0; i < arms.size(); ++i) {
     const double mean = arms[i].replies() > 0 ? static_cast<double>(arms[i].nano_usd()) * 1e-9 /
@@ -110,6 +124,15 @@ size_t ChooseArm(absl::Span<const v1::ModelArm> arms, absl::Span<const double> w
                              rules.epsilon / static_cast<double>(arms.size() - best.size()));
   for (const size_t i : best) shares[i] = (1 - rules.epsilon) / static_cast<double>(best.size());
   return Pick(shares, draw);
+}
+
+void NoteCost(int64_t nano_usd, v1::ModelArm* arm) {
+  // The first one kept may not be the first there was, in a run begun by an older version.
+  const bool known = arm->has_least_nano_usd();
+  arm->set_least_nano_usd(known ? std::min(arm->least_nano_usd(), nano_usd) : nano_usd);
+  arm->set_most_nano_usd(known ? std::max(arm->most_nano_usd(), nano_usd) : nano_usd);
+  arm->set_replies(arm->replies() + 1);
+  arm->set_nano_usd(arm->nano_usd() + nano_usd);
 }
 
 void NoteGain(absl::Span<v1::ModelArm* const> arms, size_t index, double gain,

@@ -30,12 +30,16 @@ double ChoiceDraw(uint64_t seed, int64_t call_number);
 //
 // The bandit is ShinkaEvolve's asymmetric UCB: an arm's value is its decayed mean of e^gain - 1,
 // relative to the largest seen, plus exploration * sqrt(2 ln t / n), where n counts calls in
-// flight too; blended, by cost_weight, with how cheap the arm is. Untried arms come first. The best
-// arm gets a share of 1 - epsilon, the others share the rest; of several best ones each gets its
-// part of that, and all alike are drawn alike. Where a model's cost is not known yet, it counts as
-// the median of the others'.
+// flight too; blended, by cost_weight, with how cheap the arm is: by its mean cost less an
+// allowance for what is not known of it, which is in proportion to the range of single costs.
+// Untried arms come first. The best arm gets a share of 1 - epsilon, the others share the rest; of
+// several best ones each gets its part of that, and all alike are drawn alike. Where a model's cost
+// is not known yet, it counts as the median of the others'.
 size_t ChooseArm(absl::Span<const v1::ModelArm> arms, absl::Span<const double> weights,
                  const ChoiceRules& rules, double draw);
+
+// A reply of the arm's model cost so much.
+void NoteCost(int64_t nano_usd, v1::ModelArm* arm);
 
 // A result of a call of `arms[index]`: `gain` over the better of parent and seed, in units of
 // speed-up, at least 0; 0 for a reply that came to nothing. `arms` are all of the role.

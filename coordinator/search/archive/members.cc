@@ -87,16 +87,18 @@ void UpdateArchive(const v1::EvaluationLogState& log, const Members& members,
     archive->Add(member.number());
     return;
   }
-  int32_t* worst = nullptr;
+  auto worst = archive->begin();
   double least = 0;
-  for (int32_t& number : *archive) {
-    const double fitness = Fitness(log, *FindMember(members, number));
-    if (worst == nullptr || fitness < least) {
-      worst = &number;
+  for (auto number = archive->begin(); number != archive->end(); ++number) {
+    const double fitness = Fitness(log, *FindMember(members, *number));
+    if (number == archive->begin() || fitness < least) {
+      worst = number;
       least = fitness;
     }
   }
-  if (Fitness(log, member) > least) *worst = member.number();
+  if (!(Fitness(log, member) > least)) return;
+  archive->erase(worst);
+  archive->Add(member.number());
 }
 
 v1::PopulationMember ChildOf(const EndedAttempt& ended) {

@@ -41,9 +41,13 @@ MemberList AllOf(const v1::OpenEvolveState& books) {
   return MembersThat(books.members(), [](const v1::PopulationMember&) { return true; });
 }
 
+bool LivesOn(const v1::PopulationMember& member, int island) {
+  return member.island() == island && !member.displaced();
+}
+
 MemberList IslandOf(const v1::OpenEvolveState& books, int island) {
   return MembersThat(books.members(),
-                     [&](const v1::PopulationMember& member) { return member.island() == island; });
+                     [&](const v1::PopulationMember& member) { return LivesOn(member, island); });
 }
 
 void Widen(double value, v1::OpenEvolveState::Range* range) {
@@ -166,16 +170,25 @@ const v1::PopulationMember* OpenEvolve::DrawParent(const State& state, int islan
 
 MemberList OpenEvolve::DrawInspirations(State* state, const v1::PopulationMember& parent,
                                         int island, Rng& rng) const {
+  const MemberList home = IslandOf(state->openevolve(), island);
+  // Version 0.2 shows an empty island's attempt what 0.3 shows, of its parent's island; all others
+  // any programs of the island.
+  if (!settings_.first_island_feeds() || home.empty()) {
+    return DrawNear(state, parent, home.empty() ? parent.island() : island, rng);
+  }
+  MemberList others;
+  for (const v1::PopulationMember* member : home) {
+    if (member->number() != parent.number()) others.push_back(member);
+  }
+  return DrawSome(std::move(others), static_cast<size_t>(settings_.inspirations()), rng);
+}
+
+MemberList OpenEvolve::DrawNear(State* state, const v1::PopulationMember& parent, int island,
+                                Rng& rng) const {
   const auto wanted = static_cast<size_t>(settings_.inspirations());
   v1::OpenEvolveState* books = Books(state);
   const MemberList home = IslandOf(*books, island);
   MemberList drawn;
-  if (settings_.first_island_feeds()) {  // version 0.2: any others of the island
-    for (const v1::PopulationMember* member : home) {
-      if (member->number() != parent.number()) drawn.push_back(member);
-    }
-    return DrawSome(std::move(drawn), wanted, rng);
-  }
   if (home.empty()) return drawn;
   const auto take = [&](const v1::PopulationMember* member) {
     if (member->number() != parent.number() && !Contains(drawn, *member)) drawn.push_back(member);
@@ -191,10 +204,10 @@ MemberList OpenEvolve::DrawInspirations(State* state, const v1::PopulationMember
     std::map<std::pair<int, int>, const v1::PopulationMember*> cells;
     Bins center;
     for (v1::PopulationMember& member : *books->mutable_members()) {
-      if (member.island() != island && member.number() != parent.number()) continue;
+      if (!LivesOn(member, island) && member.number() != parent.number()) continue;
       const Bins bins = BinsOf(&member, state, rng);
       if (member.number() == parent.number()) center = bins;
-      if (member.island() == island) cells[{bins.complexity, bins.diversity}] = &member;
+      if (LivesOn(member, island)) cells[{bins.complexity, bins.diversity}] = &member;
     }
     const size_t tries = 3 * (wanted - drawn.size());
     const auto near = [&](int bin) {
@@ -246,9 +259,7 @@ v1::AttemptPlan OpenEvolve::Plan(State* state, Rng& rng) const {
   SortByFitness(state->log(), &ranked);
   const auto top = static_cast<size_t>(settings_.top_programs() + settings_.diverse_programs());
   if (ranked.size() > top) ranked.resize(top);
-  const bool fed = IslandOf(state->openevolve(), target).empty();
-  const MemberList inspirations =
-      DrawInspirations(state, *parent, fed ? parent->island() : target, rng);
+  const MemberList inspirations = DrawInspirations(state, *parent, target, rng);
   ShowAlso(ranked, &plan);
   ShowAlso(inspirations, &plan);
   return plan;
@@ -267,8 +278,10 @@ void OpenEvolve::TakeEnded(const EndedAttempt& ended, State* state, Rng& rng) co
   if (ended.program == nullptr) return;  // an iteration without a program
   v1::OpenEvolveState* books = Books(state);
   Insert(ChildOf(ended), ended.attempt.plan().island(), state, rng);
-  const int target = ended.attempt.plan().line();
-  books->set_generations(target, books->generations(target) + 1);
+  // Version 0.2 counts where the child lives, 0.3 where the attempt was for.
+  const int counted =
+      settings_.first_island_feeds() ? ended.attempt.plan().island() : ended.attempt.plan().line();
+  books->set_generations(counted, books->generations(counted) + 1);
   const int newest = *std::max_element(books->generations().begin(), books->generations().end());
   if (newest - books->last_migration() >= settings_.migration_interval()) Migrate(state, rng);
 }
@@ -375,11 +388,20 @@ void OpenEvolve::Insert(v1::PopulationMember newcomer, int island, State* state,
     }
   }
   if (displaced != 0) {
-    // Its place in the archive is the newcomer's. It owns nothing and lives nowhere any more.
-    for (int& archived : *books->mutable_archive()) {
-      if (archived == displaced) archived = number;
+    // Its place in the archive is the newcomer's. It owns nothing and lives nowhere any more;
+    // version 0.2 keeps it all the same.
+    auto* archive = books->mutable_archive();
+    const auto archived = std::find(archive->begin(), archive->end(), displaced);
+    if (archived != archive->end()) {
+      archive->erase(archived);
+      archive->Add(number);
     }
-    Remove(displaced, books);
+    if (settings_.first_island_feeds()) {
+      v1::PopulationMember* kept = FindMember(displaced, books->mutable_members());
+      if (kept != nullptr) kept->set_displaced(true);
+    } else {
+      Remove(displaced, books);
+    }
   }
   UpdateArchive(state->log(), books->members(), *FindMember(books->members(), number),
                 settings_.archive(), books->mutable_archive());
@@ -396,9 +418,10 @@ void OpenEvolve::EnforceLimit(int newcomer, State* state) const {
   std::vector<std::pair<bool, const v1::PopulationMember*>> order;  // owns a cell, who
   for (const v1::PopulationMember* member : all) {
     if (member->number() == best || member->number() == newcomer) continue;
-    order.emplace_back(owners.count(member->number()) > 0, member);
+    order.emplace_back(!settings_.first_island_feeds() && owners.count(member->number()) > 0,
+                       member);
   }
-  // Those without a cell first, the worst first; of equal ones the oldest.
+  // Those without a cell first (not in version 0.2), the worst first; of equal ones the oldest.
   std::stable_sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
     if (a.first != b.first) return !a.first;
     return Fitness(state->log(), *a.second) < Fitness(state->log(), *b.second);

@@ -36,6 +36,7 @@ class OpenEvolve : public AttemptPolicy {
   // Null: there are no programs. `operation` says how it was drawn.
   const v1::PopulationMember* DrawParent(const State& state, int island, Rng& rng,
                                          std::string* operation) const;
+  // `island`: that the attempt is for.
   MemberList DrawInspirations(State* state, const v1::PopulationMember& parent, int island,
                               Rng& rng) const;
   // Adds a program to an island: its cell, the archive, and the limit of the population.
@@ -47,6 +48,8 @@ class OpenEvolve : public AttemptPolicy {
     int complexity = 0;
     int diversity = 0;
   };
+  // The best programs of an island, those in cells near the parent's, and any.
+  MemberList DrawNear(State* state, const v1::PopulationMember& parent, int island, Rng& rng) const;
   // Widens the ranges that the bins divide. `member` is one of state's.
   Bins BinsOf(v1::PopulationMember* member, State* state, Rng& rng) const;
   double DiversityOf(v1::PopulationMember* member, v1::OpenEvolveState* books, Rng& rng) const;

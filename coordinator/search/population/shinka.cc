@@ -337,16 +337,18 @@ void Shinka::Migrate(State* state, Rng& rng) const {
     const auto size = std::count_if(books->members().begin(), books->members().end(),
                                     [&](const auto& member) { return member.island() == island; });
     if (size <= 1) continue;
-    // Programs that work, but for those given, those that have just come, and the island's best.
+    // Programs that work, but for those given and the island's best.
     MemberList candidates;
     for (const v1::PopulationMember* member : WorkingOf(*state, island)) {
-      if (member->round() > 0 && moved.count(member->number()) == 0) candidates.push_back(member);
+      if (member->round() > 0) candidates.push_back(member);
     }
     const v1::PopulationMember* best = Fittest(state->log(), candidates);
     candidates.erase(std::remove(candidates.begin(), candidates.end(), best), candidates.end());
     const auto count = static_cast<size_t>(
         std::max(1, static_cast<int>(static_cast<double>(size) * settings_.migration_rate())));
     for (const v1::PopulationMember* member : DrawSome(std::move(candidates), count, rng)) {
+      // One that has just come may be drawn, and then nothing moves in its place.
+      if (moved.count(member->number()) > 0) continue;
       int target = static_cast<int>(rng.NextBelow(static_cast<uint64_t>(settings_.islands() - 1)));
       if (target >= island) ++target;
       v1::PopulationMember* migrant = FindMember(member->number(), books->mutable_members());

@@ -20,8 +20,7 @@ class Bandit {
     for (int call = 1; call <= calls; ++call) {
       const size_t arm = ChooseArm(arms_, weights, rules_, ChoiceDraw(seed, ++number_));
       arms_[arm].set_submitted(arms_[arm].submitted() + 1);
-      arms_[arm].set_replies(arms_[arm].replies() + 1);
-      arms_[arm].set_nano_usd(arms_[arm].nano_usd() + costs[arm]);
+      NoteCost(costs[arm], &arms_[arm]);
       NoteGain(Pointers(), arm, gains[arm], rules_);
       ++chosen[arm];
     }
@@ -88,6 +87,27 @@ TEST(ModelChoiceTest, OfTwoThatBringAlikeTheCheaperIsAskedMore) {
   bandit.rules().cost_weight = 0;
   const std::vector<int> blind = bandit.Play(400, {0.4, 0.4}, {1'000'000'000, 10'000'000}, 13);
   EXPECT_LT(std::max(blind[0], blind[1]), 3 * std::min(blind[0], blind[1]));
+}
+
+// The range of single costs: a model with one dear call among many cheap ones has more to be
+// learned of than one whose calls all cost the same.
+TEST(ModelChoiceTest, TheAllowanceForUnknownCostsFollowsTheRangeOfSingleCalls) {
+  Bandit even(2), uneven(2);
+  for (int i = 0; i < 10; ++i) {
+    NoteCost(10'000'000, &even.arms()[0]);
+    NoteCost(i == 0 ? 91'000'000 : 1'000'000, &uneven.arms()[0]);
+  }
+  EXPECT_EQ(even.arms()[0].nano_usd(), uneven.arms()[0].nano_usd());
+  EXPECT_EQ(uneven.arms()[0].least_nano_usd(), 1'000'000);
+  EXPECT_EQ(uneven.arms()[0].most_nano_usd(), 91'000'000);
+  for (Bandit* bandit : {&even, &uneven}) {
+    bandit->rules().cost_weight = 1;
+    bandit->arms()[0].set_submitted(10);
+    bandit->arms()[1].set_submitted(100);
+    for (int i = 0; i < 100; ++i) NoteCost(9'500'000, &bandit->arms()[1]);
+  }
+  EXPECT_EQ(ChooseArm(even.arms(), {1.0, 1.0}, even.rules(), 0.5), 1u) << "the cheaper one";
+  EXPECT_EQ(ChooseArm(uneven.arms(), {1.0, 1.0}, uneven.rules(), 0.5), 0u) << "it may be cheap";
 }
 
 TEST(ModelChoiceTest, ThoseThatAreAlikeAreAskedAlike) {

@@ -170,6 +170,59 @@ TEST(OpenEvolveTest, InVersion02InspirationsAreAnyOthers) {
   EXPECT_TRUE(AgreesWith({counts["b"], counts["c"], counts["d"], counts["e"]}, {1, 1, 1, 1}));
 }
 
+TEST(OpenEvolveTest, InVersion02AnEmptyIslandIsShownTheBestOfItsParentsIsland) {
+  OpenEvolve policy(Preset("oe-ksearch"));
+  v1::AttemptSearchState state;
+  Rng rng(5);
+  for (const char* id : {"a", "b", "c", "d", "e", "f"}) {
+    Put(policy, id, 'z' - id[0], 0, &state, rng, 7 * (id[0] - 'a'));
+  }
+  const v1::PopulationMember parent = state.openevolve().members(5);
+  for (int i = 0; i < 200; ++i) {
+    const MemberList drawn = policy.DrawInspirations(&state, parent, 2, rng);
+    ASSERT_THAT(drawn, SizeIs(3));
+    ASSERT_EQ(drawn[0]->candidate_id(), "a");
+  }
+}
+
+TEST(OpenEvolveTest, InVersion02AProgramWithoutItsCellCountsButLivesNowhere) {
+  v1::OpenEvolveSettings settings;
+  settings.set_preset("oe-ksearch");
+  settings.set_population(OpenEvolve::kReferencePrograms + 3);
+  settings.set_exploration(0);
+  settings.set_exploitation(0);
+  OpenEvolve policy(Completed<OpenEvolve>(settings));
+  v1::AttemptSearchState state;
+  Rng rng(5);
+  for (int i = 0; i < OpenEvolve::kReferencePrograms; ++i) {
+    Put(policy, absl::StrCat("reference", i), 5, 0, &state, rng, 2 * i);
+  }
+  const auto put = [&](const std::string& id, double score) {
+    const v1::ScreenedProgram& program = AddScreened(id, score, &state);
+    policy.Insert(GivenMember(program, FeaturesNamed("same", 5), 1), 1, &state, rng);
+    return state.openevolve().last_number();
+  };
+  const int loser = put("loser", 1);
+  const int winner = put("winner", 2);
+  const v1::PopulationMember* kept = FindMember(state.openevolve().members(), loser);
+  ASSERT_NE(kept, nullptr);
+  EXPECT_TRUE(kept->displaced());
+  std::string how;
+  std::set<std::string> of_its_island, of_an_empty_one;
+  for (int i = 0; i < 3000; ++i) {
+    of_its_island.insert(policy.DrawParent(state, 1, rng, &how)->candidate_id());
+    of_an_empty_one.insert(policy.DrawParent(state, 2, rng, &how)->candidate_id());
+  }
+  EXPECT_THAT(of_its_island, ElementsAre("winner"));
+  EXPECT_EQ(of_an_empty_one.count("loser"), 1u) << "drawn from all there are";
+  // The population is full with it, and the worst goes first, whether it has a cell or not.
+  Put(policy, "one", 4, 0, &state, rng, 60);
+  Put(policy, "more", 4, 0, &state, rng, 70);
+  EXPECT_EQ(FindMember(state.openevolve().members(), loser), nullptr);
+  Put(policy, "yet one", 4, 0, &state, rng, 80);
+  EXPECT_EQ(FindMember(state.openevolve().members(), winner), nullptr) << "it owned a cell";
+}
+
 TEST(OpenEvolveTest, AFitterProgramTakesACellItsPlaceInTheArchiveAndItsIsland) {
   v1::OpenEvolveSettings settings;
   settings.set_archive(1);
@@ -243,6 +296,22 @@ TEST(OpenEvolveTest, MigrationComesAfterTheIntervalOfGenerations) {
   *empty.mutable_plan() = policy.Plan(&state, rng);
   policy.TakeEnded({empty, nullptr, false}, &state, rng);
   EXPECT_THAT(state.openevolve().generations(), ElementsAre(3, 2));
+}
+
+TEST(OpenEvolveTest, InVersion02GenerationsAreThoseOfTheIslandTheChildLivesOn) {
+  v1::OpenEvolveSettings settings;
+  settings.set_preset("oe-ksearch");
+  settings.set_migration_interval(6);
+  OpenEvolve policy(Completed<OpenEvolve>(settings));
+  v1::AttemptSearchState state;
+  Rng rng(5);
+  Put(policy, "a", 2, 0, &state, rng, 1);
+  // All three islands' attempts are fed by the first one, and live there.
+  Evolve(policy, 5, &state, rng);
+  EXPECT_THAT(state.openevolve().generations(), ElementsAre(5, 0, 0));
+  EXPECT_EQ(state.openevolve().last_migration(), 0);
+  Evolve(policy, 1, &state, rng);
+  EXPECT_EQ(state.openevolve().last_migration(), 6);
 }
 
 TEST(OpenEvolveTest, IslandsHaveEqualSharesOfTheAttempts) {
