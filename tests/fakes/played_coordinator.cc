@@ -110,6 +110,18 @@ void PlayedCoordinator::AddRun(const std::string& run_id, int nodes) {
   RunRow run;
   run.run_id = run.request_id = run_id;
   run.config.set_task("softmax_rows_f32");
+  v1::MemorySnapshot* memory = run.config.mutable_memory_snapshot();
+  memory->set_gains(14);
+  v1::MemoryPrior* prior = memory->add_priors();
+  prior->set_intent(v1::INTENT_KIND_SHARED_MEMORY);
+  prior->set_same_op_type(true);
+  prior->set_tried(14);
+  prior->set_passed(11);
+  prior->set_faster(9);
+  prior->set_tasks(3);
+  prior->set_median_speedup(1.31);
+  prior->set_low_speedup(1.08);
+  prior->set_high_speedup(1.62);
   v1::RunStatus& status = run.status;
   status.set_run_id(run_id);
   status.set_state(v1::RUN_STATE_RUNNING);

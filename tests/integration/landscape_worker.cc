@@ -31,6 +31,12 @@ v1::DeviceFingerprint Device() {
   return device;
 }
 
+double CostOf(const Landscape& landscape, const v1::Sources& sources) {
+  if (sources.files_size() != 1) return 1;
+  const auto code = ReadProgram(landscape, sources.files(0).content());
+  return code.has_value() ? landscape.Cost(code->point) : 1;
+}
+
 // A number that belongs to the program, in place of a count of measurements.
 uint64_t NumberOf(const v1::Sources& sources) {
   uint64_t number = 0;
@@ -40,9 +46,8 @@ uint64_t NumberOf(const v1::Sources& sources) {
 
 }  // namespace
 
-LandscapeWorker::LandscapeWorker(const Landscape& landscape, const v1::Task& task,
-                                 std::string address)
-    : landscape_(landscape), task_(task), address_(std::move(address)) {
+LandscapeWorker::LandscapeWorker(std::vector<World> worlds, std::string address)
+    : worlds_(std::move(worlds)), address_(std::move(address)) {
   thread_ = std::thread([this] { Run(); });
 }
 
@@ -106,9 +111,10 @@ void LandscapeWorker::Record(v1::WorkerService::Stub* stub, const v1::JobOffer& 
 
 v1::JobResult LandscapeWorker::Judge(const v1::JobOffer& offer) const {
   const v1::JobSpec& spec = offer.spec();
+  const auto& [landscape, task] = WorldOf(spec.task_name());
   v1::JobResult result;
   if (spec.kind() == v1::JOB_KIND_SCREEN) {
-    auto played = PlayedScreening(landscape_, task_, spec.candidate(), /*seed=*/1,
+    auto played = PlayedScreening(*landscape, *task, spec.candidate(), /*seed=*/1,
                                   NumberOf(spec.candidate()));
     if (played.has_value()) {
       result = *std::move(played);
@@ -118,7 +124,7 @@ v1::JobResult LandscapeWorker::Judge(const v1::JobOffer& offer) const {
     }
   } else {
     result.set_outcome(v1::OUTCOME_PASSED);
-    const double us = kBaselineUs * CostOf(spec.candidate());
+    const double us = kBaselineUs * CostOf(*landscape, spec.candidate());
     for (const std::string& uuid : spec.workload_uuids()) {
       v1::WorkloadResult* workload = result.add_workloads();
       workload->set_workload_uuid(uuid);
@@ -129,7 +135,8 @@ v1::JobResult LandscapeWorker::Judge(const v1::JobOffer& offer) const {
     for (const v1::Rival& rival : spec.rivals()) {
       v1::Comparison* comparison = result.add_comparisons();
       comparison->set_rival_id(rival.rival_id());
-      const double over = std::log(CostOf(rival.sources()) / CostOf(spec.candidate()));
+      const double over =
+          std::log(CostOf(*landscape, rival.sources()) / CostOf(*landscape, spec.candidate()));
       comparison->set_verdict(over > 0 ? v1::Comparison::IMPROVED : v1::Comparison::WORSE);
       comparison->set_log_speedup(over);
       comparison->set_ci_low(over - 0.01);
@@ -143,10 +150,11 @@ v1::JobResult LandscapeWorker::Judge(const v1::JobOffer& offer) const {
   return result;
 }
 
-double LandscapeWorker::CostOf(const v1::Sources& sources) const {
-  if (sources.files_size() != 1) return 1;
-  const auto code = ReadProgram(landscape_, sources.files(0).content());
-  return code.has_value() ? landscape_.Cost(code->point) : 1;
+const LandscapeWorker::World& LandscapeWorker::WorldOf(const std::string& task_name) const {
+  for (const World& world : worlds_) {
+    if (world.task->name() == task_name) return world;
+  }
+  return worlds_.front();
 }
 
 }  // namespace ksearch

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "common/mutex.h"
 #include "coordinator/llm/model_server/landscape/landscape.h"
@@ -13,13 +14,17 @@
 
 namespace ksearch {
 
-// A worker that measures nothing: what it says of a program of the landscape depends on the program
+// A worker that measures nothing: what it says of a program of a landscape depends on the program
 // alone, so that two searches that go the same way are told the same to the last digit. It dials
 // again when the coordinator is gone, and like a real worker keeps a result until it is recorded.
 class LandscapeWorker {
  public:
-  // Borrows `landscape` and `task`.
-  LandscapeWorker(const Landscape& landscape, const v1::Task& task, std::string address);
+  // A landscape for each task; both are borrowed.
+  struct World {
+    const Landscape* landscape;
+    const v1::Task* task;
+  };
+  LandscapeWorker(std::vector<World> worlds, std::string address);
   ~LandscapeWorker();
   LandscapeWorker(const LandscapeWorker&) = delete;
   LandscapeWorker& operator=(const LandscapeWorker&) = delete;
@@ -30,10 +35,9 @@ class LandscapeWorker {
   void Serve(v1::WorkerService::Stub* stub);
   void Record(v1::WorkerService::Stub* stub, const v1::JobOffer& offer);
   v1::JobResult Judge(const v1::JobOffer& offer) const;
-  double CostOf(const v1::Sources& sources) const;
+  const World& WorldOf(const std::string& task_name) const;
 
-  const Landscape& landscape_;
-  const v1::Task& task_;
+  const std::vector<World> worlds_;
   const std::string address_;
   std::atomic<bool> stopping_ = false;
   Mutex mu_;

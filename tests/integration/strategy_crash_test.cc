@@ -25,10 +25,13 @@
 #include "common/clock.h"
 #include "common/digest.h"
 #include "common/rng.h"
+#include "common/textproto.h"
 #include "coordinator/llm/model_server/chat_endpoint.h"
 #include "coordinator/llm/model_server/http_server.h"
 #include "coordinator/llm/model_server/landscape/landscape_player.h"
+#include "coordinator/store/memory_rows.h"
 #include "coordinator/store/run_rows.h"
+#include "coordinator/store/store.h"
 #include "coordinator/tasks/directory_suite.h"
 #include "proto/run_state.pb.h"
 #include "proto/search_service.pb.h"
@@ -90,11 +93,13 @@ struct Story {
   std::string tree;                      // of strategies that have one, digested
   std::vector<std::string> gains;        // what the memory of gains has of it
   std::string best;
+  std::string reason;  // why it ended
 };
 
 class Search {
  public:
-  Search(const LandscapePlayer& player, const v1::Task& task, const std::string& arm) {
+  Search(const LandscapePlayer& player, const v1::Task& task, const std::string& arm, bool taught) {
+    if (taught) Teach();
     models_ = HttpServer::Start(0, [endpoint = std::make_shared<ChatEndpoint>(
                                         std::make_unique<HeldReplies>(
                                             player, [this](const std::string& number) {
@@ -104,7 +109,8 @@ class Search {
               }).value();
     cluster_.UseModelServer(absl::StrCat("http://127.0.0.1:", models_->port(), "/v1"));
     StartCoordinator();
-    worker_ = std::make_unique<LandscapeWorker>(player.landscape(), task, cluster_.address());
+    worker_ = std::make_unique<LandscapeWorker>(
+        std::vector<LandscapeWorker::World>{{&player.landscape(), &task}}, cluster_.address());
     const std::string config = cluster_.folder() + "/run.textproto";
     std::ofstream(config) << arm << " rounds: " << kRounds << " parallel: 2 seed: 5\n"
                           << "language: LANGUAGE_CPP\n";
@@ -165,12 +171,37 @@ class Search {
     const auto trees = Rows("SELECT body FROM world_models ORDER BY revision DESC LIMIT 1");
     if (!trees.empty()) story.tree = Sha256Hex(trees[0]);
     story.best = Status().best().candidate_id();
+    story.reason = Status().reason();
     return story;
+  }
+
+  // Questions that show what earlier runs measured.
+  int TaughtQuestions() const {
+    return Number("SELECT COUNT(*) FROM llm_calls WHERE prompt LIKE '%searches in this language%'");
   }
 
   void ExpectNothingLostOrDoubled() const { ExpectWorkRecordedOnce(StorePath()); }
 
  private:
+  // As if an earlier run on such a device had measured it.
+  void Teach() const {
+    Store::Options options;
+    options.path = StorePath();
+    Store::Open(options).value().reset();
+    auto database = Database::Open(StorePath(), Database::Mode::kReadWriteCreate).value();
+    v1::MeasuredGain gain;
+    gain.set_run_id("earlier");
+    gain.set_candidate_id("taught");
+    gain.set_task("another");
+    gain.set_op_type("elementwise");
+    gain.set_device(v1::DEVICE_CLASS_CPU);
+    gain.set_architecture("x86-64-v3");
+    gain.set_language(v1::LANGUAGE_CPP);
+    gain.set_intent(v1::INTENT_KIND_VECTORIZE);
+    gain.set_passed(true);
+    gain.set_speedup(1.5);
+    EXPECT_TRUE(memory_rows::Insert(*database, gain, absl::Now()).ok());
+  }
   std::string StorePath() const { return cluster_.folder() + "/state/ksearch.db"; }
   void StartCoordinator() { cluster_.StartCoordinator("", DemoFolder() + "tasks"); }
   std::vector<std::string> Rows(const std::string& query) const {
@@ -203,7 +234,9 @@ class Search {
 
 struct Arm {
   const char* name;
-  const char* config;  // fields of a RunConfig
+  const char* config;       // fields of a RunConfig
+  bool ends_early = false;  // near the floor
+  bool taught = false;      // there are measured gains to read
 };
 
 void PrintTo(const Arm& arm, std::ostream* out) { *out << arm.name; }
@@ -213,9 +246,13 @@ constexpr Arm kArms[] = {
     {"world_model", "strategy: 'world_model'"},
     {"paper", "strategy: 'world_model' world_model { preset: PRESET_PAPER }"},
     {"judged", "strategy: 'world_model' judge: true"},
+    {"floor", "strategy: 'world_model' floor_share: 0.3", true},
+    {"taught", "strategy: 'world_model'", false, true},
+    {"racing_taught", "strategy: 'racing' racing { lines: 3 }", false, true},
     {"best_of_n", "strategy: 'best_of_n'"},
     {"sequential", "strategy: 'sequential'"},
     {"sequential_judged", "strategy: 'sequential' judge: true"},
+    {"sequential_floor", "strategy: 'sequential' floor_share: 0.3", true},
     {"openevolve",
      "strategy: 'openevolve' openevolve { preset: 'oe-tuned' population: 12 islands: 3"
      " archive: 6 migration_interval: 2 reply_form: REPLY_FORM_WHOLE }"},
@@ -234,7 +271,9 @@ constexpr Arm kArms[] = {
 class StrategyCrashTest : public testing::TestWithParam<Arm> {
  protected:
   void SetUp() override {
-    auto landscape = Landscape::Load(DemoFolder() + "smooth.landscape.textproto");
+    const std::string path = DemoFolder() + "smooth.landscape.textproto";
+    auto landscape =
+        Landscape::Parse(absl::StrCat(ReadFile(path, 1 << 20).value(), "floor: 0.08\n"), path);
     ASSERT_TRUE(landscape.ok()) << landscape.status();
     player_ = std::make_unique<LandscapePlayer>(*std::move(landscape));
     task_ = MakeDirectorySuite({DemoFolder() + "tasks"}).value()->Load("tunable_scale_f32").value();
@@ -250,24 +289,30 @@ TEST_P(StrategyCrashTest, EndsAsIfNobodyHadBeenKilled) {
   absl::Duration time;
   {
     const absl::Time start = Clock::Real().SteadyNow();
-    Search search(*player_, task_, GetParam().config);
+    Search search(*player_, task_, GetParam().config, GetParam().taught);
     search.AwaitEnd();
     time = Clock::Real().SteadyNow() - start;
     search.ExpectNothingLostOrDoubled();
     undisturbed = search.Tell();
+    EXPECT_EQ(search.TaughtQuestions() > 0, GetParam().taught);
     events = search.Events();
   }
   ASSERT_FALSE(HasFailure());
-  ASSERT_GE(undisturbed.calls.size(), kRounds);
-  ASSERT_GE(undisturbed.evaluations.size(), kRounds / 2);
+  if (GetParam().ends_early) {
+    EXPECT_THAT(undisturbed.reason, testing::HasSubstr("of the fastest possible"));
+    ASSERT_GE(undisturbed.calls.size(), kRounds / 4);
+  } else {
+    ASSERT_GE(undisturbed.calls.size(), kRounds);
+    ASSERT_GE(undisturbed.evaluations.size(), kRounds / 2);
+    EXPECT_GE(undisturbed.gains.size(), kRounds / 2);
+  }
   EXPECT_FALSE(undisturbed.best.empty());
-  EXPECT_GE(undisturbed.gains.size(), kRounds / 2);
 
   const int wanted = FromEnvironment("KSEARCH_CRASHES", 3);
   Rng rng(static_cast<uint64_t>(FromEnvironment("KSEARCH_CRASH_SEED", 1)));
   int kills = 0, searches = 0, lost_calls = 0;
   while (kills < wanted && searches < 2 * wanted && !HasFailure()) {
-    Search search(*player_, task_, GetParam().config);
+    Search search(*player_, task_, GetParam().config, GetParam().taught);
     // An instant is a number of events that the search has come to, and a while more.
     std::vector<int> instants(static_cast<size_t>(std::min(kKillsPerSearch, wanted - kills)));
     for (int& instant : instants) {
@@ -289,6 +334,7 @@ TEST_P(StrategyCrashTest, EndsAsIfNobodyHadBeenKilled) {
     EXPECT_EQ(story.tree, undisturbed.tree);
     EXPECT_EQ(story.gains, undisturbed.gains);
     EXPECT_EQ(story.best, undisturbed.best);
+    EXPECT_EQ(story.reason, undisturbed.reason);
     EXPECT_EQ(story.state, undisturbed.state);
     lost_calls += search.LostCalls();
     ++searches;

@@ -5,6 +5,7 @@ import { d3 } from "./d3.js";
 import { card, el, show, table } from "./dom.js";
 import { clock, count, date, num, outcome, seconds, span, times, usd } from "./format.js";
 import { RunEvents, readEvents } from "./run_events.js";
+import { memoryView } from "./run_memory.js";
 import { stateOf } from "./runs_page.js";
 import { follow, get, soon } from "./server.js";
 import { steering } from "./steering.js";
@@ -64,6 +65,8 @@ export async function runPage(place, page) {
   let run = await get("GetRun", { run_id: id });
   const runId = run.run_id;
   const candidates = new CandidateTable(runId);
+  // Read once, as the run did.
+  const memory = await get("GetRunMemory", { run_id: runId }).catch(() => ({}));
   const log = el("tbody");
   const parts = Object.fromEntries(["summary", "steering", "cycles", "chart", "spending", "failures"].map((name) => [name, el("div")]));
   const axis = el("select", { onchange: () => drawChart() }, Object.keys(AXES).map((name) => el("option", { value: name }, AXES[name])));
@@ -127,6 +130,7 @@ export async function runPage(place, page) {
     el("h2", null, "Best so far"), el("div", { class: "row" }, "against", axis), parts.chart,
     el("h2", null, "World model"), tree.place,
     el("h2", null, "Candidates"), candidates.place,
+    el("h2", null, "Memory"), memoryView(memory),
     el("h2", null, "Failures"), parts.failures,
     el("h2", null, "Spending"), parts.spending,
     el("h2", null, "Events"), el("table", null, log));

@@ -318,6 +318,15 @@ def check_other_origin(page, server):
     print("a page of another origin reads and changes nothing")
 
 
+def check_memory(page, server):
+    page.open(server.url + "#/run/live")
+    page.wait("document.body?.innerText.includes('1 priors of 14 measured gains')")
+    page.run("[...document.querySelectorAll('details')].find((each) => each.innerText.includes('measured gains')).open = true")
+    row = "the same operation\\tshared memory\\tnot known\\ta program\\t14\\t11\\t9\\t3\\t1.31x [1.08, 1.62]"
+    page.wait(f"document.body?.innerText.includes('{row}')")
+    print("a run's page shows what it read of the memory")
+
+
 def check_upgrade(page, server):
     # The page of another version than the server's.
     script = page.ask("Page.addScriptToEvaluateOnNewDocument", source="""new MutationObserver(() => {
@@ -364,6 +373,7 @@ def main():
             check_steering(page, server)
             check_sight(page, server)
             check_other_origin(page, server)
+            check_memory(page, server)
             check_upgrade(page, server)
             check_hostile(page, server)
             check_many(page, server)

@@ -2,6 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "tests/coordinator/search/search_driver.h"
@@ -49,6 +53,22 @@ TEST(JudgeStrategyTest, LooksAtTheCyclesBestBeforeItIsImproved) {
   const auto told =
       testing::Property(&v1::RunEvent::text, "judge: limited by compute; unroll: plan of 3");
   EXPECT_THAT(driver.events, testing::Contains(told));
+}
+
+TEST(JudgeStrategyTest, StatusSaysThatAJudgeIsAsked) {
+  SearchDriver driver(JudgedContext(false, 2), Reply);
+  driver.Start();
+  std::vector<std::string> phases;
+  while (driver.Step()) {
+    v1::RunStatus status;
+    driver.strategy().Describe(&status);
+    const std::string phase = status.cycles_size() > 0 ? status.cycles(0).phase() : "";
+    if (phases.empty() || phases.back() != phase) phases.push_back(phase);
+  }
+  EXPECT_THAT(phases, testing::IsSupersetOf({"coding", "evaluating", "judging"}));
+  const auto judged = std::find(phases.begin(), phases.end(), "judging");
+  ASSERT_NE(judged, phases.end());
+  EXPECT_EQ(*(judged + 1), "coding");
 }
 
 TEST(JudgeStrategyTest, WorksWithThePublishedPresetToo) {

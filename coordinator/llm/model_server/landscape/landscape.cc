@@ -77,6 +77,7 @@ class Reader {
     ReadDelay("delay", spec_->delay());
     ReadDelay("delay_spread", spec_->delay_spread());
     Range("noise", spec_->noise(), 0, 1);
+    Range("floor", spec_->floor(), 0, 1);
   }
 
  private:
@@ -141,6 +142,12 @@ class Reader {
       if (value->factor() == 0) value->set_factor(1);
       ReadFactor(absl::StrCat(at, ".factor"), value->factor());
     }
+    if (!v1::IntentKind_IsValid(parameter->intent())) {
+      Fault(absl::StrCat(field, ".intent is ", parameter->intent(), ", which is none"));
+    }
+    if (!v1::Bottleneck_IsValid(parameter->bottleneck())) {
+      Fault(absl::StrCat(field, ".bottleneck is ", parameter->bottleneck(), ", which is none"));
+    }
     if (parameter->start().empty() && parameter->values_size() > 0) {
       parameter->set_start(parameter->values(0).name());
     }
@@ -181,6 +188,8 @@ class Reader {
     if (!knowledge->has_first_changes()) knowledge->set_first_changes(3);
     if (!knowledge->has_repairs()) knowledge->set_repairs(0.8);
     if (!knowledge->has_borrows()) knowledge->set_borrows(0.3);
+    if (!knowledge->has_judge_skill()) knowledge->set_judge_skill(knowledge->skill());
+    if (!knowledge->has_heeds_memory()) knowledge->set_heeds_memory(0.7);
     Range("knowledge.skill", knowledge->skill(), 0, 1);
     Range("knowledge.wrongness", knowledge->wrongness(), 0, 10);
     Range("knowledge.insight", knowledge->insight(), 0, 1);
@@ -190,6 +199,8 @@ class Reader {
     Range("knowledge.paired_plans", knowledge->paired_plans(), 0, 1);
     Range("knowledge.repairs", knowledge->repairs(), 0, 1);
     Range("knowledge.borrows", knowledge->borrows(), 0, 1);
+    Range("knowledge.judge_skill", knowledge->judge_skill(), 0, 1);
+    Range("knowledge.heeds_memory", knowledge->heeds_memory(), 0, 1);
   }
 
   v1::Landscape* const spec_;
@@ -219,6 +230,12 @@ absl::StatusOr<Landscape> Landscape::Parse(absl::string_view text, absl::string_
     landscape.start_.push_back(*landscape.FindValue(i, landscape.spec_.parameters(i).start()));
   }
   landscape.start_cost_ = landscape.RawCost(landscape.start_);
+  const std::optional<double> least =
+      landscape.spec_.floor() > 0 ? landscape.LeastCost() : std::nullopt;
+  if (least.has_value() && landscape.spec_.floor() > *least) {
+    return absl::InvalidArgumentError(absl::StrCat(name, ": floor is ", landscape.spec_.floor(),
+                                                   ", but a program is at ", *least));
+  }
   return landscape;
 }
 

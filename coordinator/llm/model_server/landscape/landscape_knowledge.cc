@@ -11,6 +11,8 @@ namespace {
 // So many changes of several steps are thought of, and one of them is made.
 constexpr int kThoughtOf = 24;
 constexpr double kTiredWeight = 1.0 / 3;
+// So many programs tried weigh as much as what is believed without them.
+constexpr double kTriedToBelieve = 10;
 
 // Normal with mean 0 and deviation 1; a pure function of its arguments (Box and Muller).
 double NormalAt(uint64_t seed, uint64_t low, uint64_t high) {
@@ -39,8 +41,27 @@ LandscapePoint Changed(LandscapePoint point, const LandscapeChange& change) {
   return point;
 }
 
+double LandscapeKnowledge::skill() const {
+  const v1::LandscapeKnowledge& knowledge = landscape_.spec().knowledge();
+  return view_.judges ? knowledge.judge_skill() : knowledge.skill();
+}
+
 double LandscapeKnowledge::Belief(const LandscapePoint& point,
                                   const LandscapeChange& change) const {
+  double belief = OwnBelief(point, change);
+  for (const LandscapeStep& step : change) {
+    const auto prior = view_.priors.find(landscape_.spec().parameters(step.parameter).intent());
+    if (prior == view_.priors.end() || prior->first == v1::INTENT_KIND_UNSPECIFIED) continue;
+    const double tried = prior->second.tried;
+    const double weight =
+        landscape_.spec().knowledge().heeds_memory() * tried / (tried + kTriedToBelieve);
+    belief += weight * (prior->second.log_gain - OwnBelief(point, {step}));
+  }
+  return belief;
+}
+
+double LandscapeKnowledge::OwnBelief(const LandscapePoint& point,
+                                     const LandscapeChange& change) const {
   const v1::LandscapeKnowledge& knowledge = landscape_.spec().knowledge();
   const double before = std::log(landscape_.Cost(point));
   const double together = before - std::log(landscape_.Cost(Changed(point, change)));
@@ -53,13 +74,19 @@ double LandscapeKnowledge::Belief(const LandscapePoint& point,
                       static_cast<uint64_t>(step.parameter));
   }
   const double gain = apart + knowledge.insight() * (together - apart);
-  return knowledge.skill() * gain + (1 - knowledge.skill()) * knowledge.wrongness() * noise;
+  return skill() * gain + (1 - skill()) * knowledge.wrongness() * noise;
 }
 
 std::vector<LandscapeStep> LandscapeKnowledge::Steps(const LandscapePoint& point) const {
   std::vector<LandscapeStep> steps;
   for (int i = 0; i < landscape_.parameters(); ++i) {
-    const bool ordered = landscape_.spec().parameters(i).ordered();
+    const v1::LandscapeParameter& parameter = landscape_.spec().parameters(i);
+    if (view_.bottleneck != v1::BOTTLENECK_UNSPECIFIED &&
+        parameter.bottleneck() != view_.bottleneck) {
+      continue;
+    }
+    if (view_.intent != v1::INTENT_KIND_UNSPECIFIED && parameter.intent() != view_.intent) continue;
+    const bool ordered = parameter.ordered();
     for (int value = 0; value < landscape_.values(i); ++value) {
       if (value == point[i] || (ordered && std::abs(value - point[i]) > 1)) continue;
       steps.push_back({i, value});
@@ -73,6 +100,7 @@ std::optional<LandscapeChange> LandscapeKnowledge::Draw(const LandscapePoint& po
                                                         const std::set<LandscapeStep>& tired,
                                                         Rng* rng) const {
   const std::vector<LandscapeStep> steps = Steps(point);
+  if (steps.empty()) return std::nullopt;
   std::vector<LandscapeChange> changes;
   if (count <= 1) {
     for (const LandscapeStep& step : steps) changes.push_back({step});

@@ -1,13 +1,16 @@
 #ifndef KSEARCH_COORDINATOR_LLM_MODEL_SERVER_LANDSCAPE_LANDSCAPE_KNOWLEDGE_H_
 #define KSEARCH_COORDINATOR_LLM_MODEL_SERVER_LANDSCAPE_LANDSCAPE_KNOWLEDGE_H_
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/rng.h"
 #include "coordinator/llm/model_server/landscape/landscape.h"
+#include "proto/memory.pb.h"
 
 namespace ksearch {
 
@@ -23,17 +26,33 @@ using LandscapeChange = std::vector<LandscapeStep>;
 
 LandscapePoint Changed(LandscapePoint point, const LandscapeChange& change);
 
+// What earlier searches are said to have gained by changes of one intent.
+struct LandscapePrior {
+  double log_gain = 0;  // of the median
+  int tried = 0;
+};
+
+// What one question adds to what the model knows.
+struct LandscapeView {
+  bool judges = false;  // it is asked as a judge
+  std::map<v1::IntentKind, LandscapePrior> priors;
+  // Unless unspecified, parameters of this bottleneck and this intent alone are thought of.
+  v1::Bottleneck bottleneck = v1::BOTTLENECK_UNSPECIFIED;
+  v1::IntentKind intent = v1::INTENT_KIND_UNSPECIFIED;
+};
+
 // What the model believes of changes, and which it would make. The planner and the writer of
 // programs share it. Borrows the landscape. Immutable.
 class LandscapeKnowledge {
  public:
-  explicit LandscapeKnowledge(const Landscape& landscape) : landscape_(landscape) {}
+  explicit LandscapeKnowledge(const Landscape& landscape, LandscapeView view = {})
+      : landscape_(landscape), view_(std::move(view)) {}
 
   // The believed gain of the change: ln(latency before / latency after). Always the same for the
-  // same program and change.
+  // same program, change and view.
   double Belief(const LandscapePoint& point, const LandscapeChange& change) const;
 
-  // Every change of one step that can be made to the program.
+  // Every change of one step that is thought of for the program.
   std::vector<LandscapeStep> Steps(const LandscapePoint& point) const;
 
   // A change of `count` steps, the likelier the more is believed of it, that leads to none of
@@ -43,7 +62,12 @@ class LandscapeKnowledge {
                                       const std::set<LandscapeStep>& tired, Rng* rng) const;
 
  private:
+  double skill() const;
+  // Without priors.
+  double OwnBelief(const LandscapePoint& point, const LandscapeChange& change) const;
+
   const Landscape& landscape_;
+  const LandscapeView view_;
 };
 
 // How many changes are made where their mean is `mean`: one and more, geometrically.

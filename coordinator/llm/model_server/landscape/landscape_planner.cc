@@ -127,7 +127,7 @@ class Planner {
                 {"confidence_0_to_1", 0.5},
                 {"notes", ""},
                 {"action",
-                 {{"title", absl::StrCat("Make it ", text)},
+                 {{"title", absl::StrCat("Make it ", text, IntentsOf(landscape_, *change))},
                   {"description", absl::StrCat("Change the program to ", text, " and no more.")},
                   {"rationale", "It should take less time."},
                   {"difficulty_1_to_5", std::min<int>(kMostDifficulty, 1 + change->size())},

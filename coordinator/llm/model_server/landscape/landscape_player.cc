@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "common/digest.h"
+#include "common/memory_words.h"
 #include "common/textproto.h"
 #include "coordinator/llm/model_server/landscape/landscape_planner.h"
 #include "coordinator/llm/model_server/landscape/landscape_program.h"
@@ -67,7 +68,7 @@ LandscapePlayer::Reply LandscapePlayer::Answer(const Question& question) const {
   switch (prompt.form) {
     case LandscapePrompt::Form::kInitialTree:
     case LandscapePrompt::Form::kEdits:
-      reply.text = WritePlan(landscape_, knowledge_, prompt, &rng);
+      reply.text = WritePlan(landscape_, KnowledgeOf(prompt), prompt, &rng);
       break;
     case LandscapePrompt::Form::kProgram:
       reply.text = WriteProgram(prompt, &rng);
@@ -82,7 +83,15 @@ LandscapePlayer::Reply LandscapePlayer::Answer(const Question& question) const {
   return reply;
 }
 
+LandscapeKnowledge LandscapePlayer::KnowledgeOf(const LandscapePrompt& prompt) const {
+  LandscapeView view;
+  view.judges = prompt.form == LandscapePrompt::Form::kVerdict;
+  view.priors = prompt.priors;
+  return LandscapeKnowledge(landscape_, std::move(view));
+}
+
 std::string LandscapePlayer::WriteProgram(const LandscapePrompt& prompt, Rng* rng) const {
+  const LandscapeKnowledge beliefs = KnowledgeOf(prompt);
   const v1::LandscapeKnowledge& knowledge = landscape_.spec().knowledge();
   const LandscapeCode* const subject =
       prompt.subject.has_value() ? &prompt.programs[*prompt.subject] : nullptr;
@@ -107,7 +116,14 @@ std::string LandscapePlayer::WriteProgram(const LandscapePrompt& prompt, Rng* rn
     change = prompt.verdict;
   } else {
     std::optional<LandscapeChange> drawn;
-    if (subject != nullptr && rng->NextDouble() < knowledge.borrows()) {
+    if (prompt.bottleneck != v1::BOTTLENECK_UNSPECIFIED) {
+      LandscapeView view;
+      view.bottleneck = prompt.bottleneck;
+      view.intent = prompt.method;
+      drawn =
+          LandscapeKnowledge(landscape_, std::move(view)).Draw(base, 1, {base}, prompt.tried, rng);
+    }
+    if (!drawn.has_value() && subject != nullptr && rng->NextDouble() < knowledge.borrows()) {
       drawn = Borrowed(prompt, base, rng);
     }
     if (!drawn.has_value()) {
@@ -117,12 +133,15 @@ std::string LandscapePlayer::WriteProgram(const LandscapePrompt& prompt, Rng* rn
           DrawCount(subject == nullptr ? knowledge.first_changes() : knowledge.changes(), rng);
       std::set<LandscapePoint> avoid = {base};
       for (const LandscapeCode& code : prompt.programs) avoid.insert(code.point);
-      drawn = knowledge_.Draw(base, count, avoid, tired, rng);
+      drawn = beliefs.Draw(base, count, avoid, tired, rng);
     }
     if (drawn.has_value()) change = *drawn;
   }
   LandscapeCode code = {Changed(base, change), defect, ""};
-  if (words.empty()) words = absl::StrCat("Changed: ", WriteChange(landscape_, change), ".");
+  if (words.empty()) {
+    words = absl::StrCat("Changed: ", WriteChange(landscape_, change),
+                         IntentsOf(landscape_, change), ".");
+  }
   if (may_fail) {
     for (const Failure& failure : landscape_.spec().failures()) {
       if (!landscape_.Meets(failure.when(), code.point)) continue;
@@ -147,9 +166,21 @@ std::string LandscapePlayer::WriteProgram(const LandscapePrompt& prompt, Rng* rn
 std::string LandscapePlayer::WriteVerdict(const LandscapePrompt& prompt, Rng* rng) const {
   const LandscapePoint& base =
       prompt.subject.has_value() ? prompt.programs[*prompt.subject].point : landscape_.start();
-  std::optional<LandscapeChange> change = knowledge_.Draw(base, 1, {base}, prompt.tried, rng);
-  return absl::StrCat("BOTTLENECK: instructions\nMETHOD: tune\nPLAN: Make it ",
-                      change.has_value() ? WriteChange(landscape_, *change) : "as it is", ".\n");
+  const std::optional<LandscapeChange> change =
+      KnowledgeOf(prompt).Draw(base, 1, {base}, prompt.tried, rng);
+  std::string bottleneck = BottleneckWord(v1::BOTTLENECK_INSTRUCTIONS);
+  std::string method = IntentWord(v1::INTENT_KIND_TUNE);
+  std::string plan = "Make it as it is";
+  if (change.has_value()) {
+    const v1::LandscapeParameter& parameter = landscape_.spec().parameters(change->at(0).parameter);
+    plan = absl::StrCat("Make it ", WriteChange(landscape_, *change));
+    if (parameter.intent() != v1::INTENT_KIND_UNSPECIFIED) method = IntentWord(parameter.intent());
+    if (parameter.bottleneck() != v1::BOTTLENECK_UNSPECIFIED) {
+      bottleneck = BottleneckWord(parameter.bottleneck());
+      plan = absl::StrCat("Change the ", parameter.meaning());
+    }
+  }
+  return absl::StrCat("BOTTLENECK: ", bottleneck, "\nMETHOD: ", method, "\nPLAN: ", plan, ".\n");
 }
 
 std::string LandscapePlayer::WriteWords(const LandscapePrompt& prompt, Rng* rng) const {
@@ -158,13 +189,15 @@ std::string LandscapePlayer::WriteWords(const LandscapePrompt& prompt, Rng* rng)
       prompt.programs.empty() ? landscape_.start() : prompt.programs[0].point;
   std::set<LandscapePoint> avoid = {base};
   for (const LandscapeCode& code : prompt.programs) avoid.insert(code.point);
+  const LandscapeKnowledge beliefs = KnowledgeOf(prompt);
   std::string text;
   for (int i = 0; i < kAdvice; ++i) {
     const bool pair = rng->NextDouble() < landscape_.spec().knowledge().paired_plans();
-    const auto change = knowledge_.Draw(base, pair ? 2 : 1, avoid, prompt.tried, rng);
+    const auto change = beliefs.Draw(base, pair ? 2 : 1, avoid, prompt.tried, rng);
     if (!change.has_value()) break;
     avoid.insert(Changed(base, *change));
-    absl::StrAppend(&text, "- Make it ", WriteChange(landscape_, *change), ".\n");
+    absl::StrAppend(&text, "- Make it ", WriteChange(landscape_, *change),
+                    IntentsOf(landscape_, *change), ".\n");
   }
   return text.empty() ? "- Nothing more comes to mind.\n" : text;
 }

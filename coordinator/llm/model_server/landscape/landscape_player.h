@@ -26,8 +26,7 @@ class LandscapePlayer {
     absl::Duration delay;
   };
 
-  explicit LandscapePlayer(Landscape landscape)
-      : landscape_(std::move(landscape)), knowledge_(landscape_) {}
+  explicit LandscapePlayer(Landscape landscape) : landscape_(std::move(landscape)) {}
   LandscapePlayer(const LandscapePlayer&) = delete;
   LandscapePlayer& operator=(const LandscapePlayer&) = delete;
 
@@ -40,8 +39,10 @@ class LandscapePlayer {
   std::string WriteVerdict(const LandscapePrompt& prompt, Rng* rng) const;
   std::string WriteWords(const LandscapePrompt& prompt, Rng* rng) const;
 
+  // What is known when `prompt` is read.
+  LandscapeKnowledge KnowledgeOf(const LandscapePrompt& prompt) const;
+
   const Landscape landscape_;
-  const LandscapeKnowledge knowledge_;  // borrows landscape_
 };
 
 }  // namespace ksearch

@@ -1,6 +1,7 @@
 #include "coordinator/llm/model_server/landscape/landscape_prompt.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -10,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "common/memory_words.h"
 #include "nlohmann/json.hpp"
 
 namespace ksearch {
@@ -169,6 +171,41 @@ std::string WordBehind(absl::string_view text, absl::string_view mark) {
   return std::string(text.substr(0, text.find_first_of(" \n")));
 }
 
+// The number behind `mark`; 0: there is none.
+double NumberBehind(absl::string_view text, absl::string_view mark) {
+  double number = 0;
+  const std::string word = WordBehind(text, mark);
+  return absl::SimpleAtod(absl::StripSuffix(word, ","), &number) && std::isfinite(number) ? number
+                                                                                          : 0;
+}
+
+// "- vectorize, of a program limited by memory bandwidth: tried 14, right 11, faster 9; the changed
+// program's speed times 1.31 (...": what several lines say of an intent counts as often as it was
+// tried. Lines about new programs say nothing of a change.
+void ReadPriors(absl::string_view text, LandscapePrompt* prompt) {
+  for (absl::string_view line : absl::StrSplit(text, '\n')) {
+    if (!absl::ConsumePrefix(&line, "- ") || absl::StrContains(line, ", in a new program"))
+      continue;
+    const std::optional<v1::IntentKind> intent =
+        IntentNamed(line.substr(0, line.find_first_of(",:")));
+    const double median = NumberBehind(line, "speed times ");
+    const int tried = static_cast<int>(std::clamp(NumberBehind(line, ": tried "), 0.0, 1e6));
+    if (!intent.has_value() || median <= 0 || tried == 0) continue;
+    LandscapePrior& prior = prompt->priors[*intent];
+    prior.log_gain =
+        (prior.log_gain * prior.tried + std::log(median) * tried) / (prior.tried + tried);
+    prior.tried += tried;
+  }
+}
+
+// What stands between `mark` and the next full stop.
+absl::string_view Behind(absl::string_view text, absl::string_view mark) {
+  const size_t at = text.find(mark);
+  if (at == absl::string_view::npos) return "";
+  text.remove_prefix(at + mark.size());
+  return text.substr(0, text.find('.'));
+}
+
 void ReadDemand(absl::string_view request, LandscapePrompt* prompt) {
   if (prompt->node.empty()) prompt->node = WordBehind(request, "cycle of attempts on node ");
   prompt->gave_up = absl::StrContains(request, "ended without a program that passed");
@@ -208,6 +245,15 @@ std::string WriteChange(const Landscape& landscape, const LandscapeChange& chang
     const v1::LandscapeParameter& parameter = landscape.spec().parameters(step.parameter);
     absl::StrAppend(out, parameter.name(), "=", parameter.values(step.value).name());
   });
+}
+
+std::string IntentsOf(const Landscape& landscape, const LandscapeChange& change) {
+  std::vector<std::string> words;
+  for (const LandscapeStep& step : change) {
+    const v1::IntentKind intent = landscape.spec().parameters(step.parameter).intent();
+    if (intent != v1::INTENT_KIND_UNSPECIFIED) words.push_back(IntentWord(intent));
+  }
+  return words.empty() ? "" : absl::StrCat(" (", absl::StrJoin(words, ", "), ")");
 }
 
 std::string CurrentNote(const Landscape& landscape, const LandscapePoint& point) {
@@ -254,7 +300,14 @@ LandscapePrompt ReadPrompt(const Landscape& landscape, absl::string_view system,
     }
     if (Names(section, {"verdict of the judge"})) {
       prompt.verdict = ReadChange(landscape, section.text);
+      if (prompt.verdict.empty()) {  // "... names one bottleneck: memory bandwidth. Method: tile."
+        prompt.bottleneck = BottleneckNamed(Behind(section.text, "one bottleneck: "))
+                                .value_or(v1::BOTTLENECK_UNSPECIFIED);
+        prompt.method =
+            IntentNamed(Behind(section.text, "Method: ")).value_or(v1::INTENT_KIND_UNSPECIFIED);
+      }
     }
+    if (Names(section, {"what changes brought"})) ReadPriors(section.text, &prompt);
     if (Names(section, {"attempts and what came", "lessons of"})) {
       for (absl::string_view line : absl::StrSplit(section.text, '\n')) {
         for (const LandscapeStep& step : ReadChange(landscape, line)) prompt.tried.insert(step);

@@ -1,6 +1,7 @@
 #ifndef KSEARCH_COORDINATOR_LLM_MODEL_SERVER_LANDSCAPE_LANDSCAPE_PROMPT_H_
 #define KSEARCH_COORDINATOR_LLM_MODEL_SERVER_LANDSCAPE_LANDSCAPE_PROMPT_H_
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -40,8 +41,12 @@ struct LandscapePrompt {
   std::optional<size_t> subject;
   // The chosen action's, or a plan's; empty: nothing says what to change.
   LandscapeChange plan;
-  // A judge's; the action comes first.
+  // A judge's; the action comes first. It names a change, or else a bottleneck and a method.
   LandscapeChange verdict;
+  v1::Bottleneck bottleneck = v1::BOTTLENECK_UNSPECIFIED;
+  v1::IntentKind method = v1::INTENT_KIND_UNSPECIFIED;
+  // What earlier searches gained by changes of a program, by what they were meant to do.
+  std::map<v1::IntentKind, LandscapePrior> priors;
   // What earlier attempts are said to have tried.
   std::set<LandscapeStep> tried;
 
@@ -59,6 +64,9 @@ LandscapePrompt ReadPrompt(const Landscape& landscape, absl::string_view system,
 // NAME=VALUE in `text` that is a step of this landscape, the first one of each parameter.
 LandscapeChange ReadChange(const Landscape& landscape, absl::string_view text);
 std::string WriteChange(const Landscape& landscape, const LandscapeChange& change);
+
+// " (vectorize, tile)": what the change's parameters are for; empty: the landscape does not say.
+std::string IntentsOf(const Landscape& landscape, const LandscapeChange& change);
 
 // Notes of a solved node: what its program chooses.
 std::string CurrentNote(const Landscape& landscape, const LandscapePoint& point);
