@@ -85,7 +85,6 @@ std::vector<LandscapeStep> LandscapeKnowledge::Steps(const LandscapePoint& point
         parameter.bottleneck() != view_.bottleneck) {
       continue;
     }
-    if (view_.intent != v1::INTENT_KIND_UNSPECIFIED && parameter.intent() != view_.intent) continue;
     const bool ordered = parameter.ordered();
     for (int value = 0; value < landscape_.values(i); ++value) {
       if (value == point[i] || (ordered && std::abs(value - point[i]) > 1)) continue;

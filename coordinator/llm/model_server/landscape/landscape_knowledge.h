@@ -36,9 +36,8 @@ struct LandscapePrior {
 struct LandscapeView {
   bool judges = false;  // it is asked as a judge
   std::map<v1::IntentKind, LandscapePrior> priors;
-  // Unless unspecified, parameters of this bottleneck and this intent alone are thought of.
+  // Unless unspecified, parameters of this bottleneck alone are thought of.
   v1::Bottleneck bottleneck = v1::BOTTLENECK_UNSPECIFIED;
-  v1::IntentKind intent = v1::INTENT_KIND_UNSPECIFIED;
 };
 
 // What the model believes of changes, and which it would make. The planner and the writer of

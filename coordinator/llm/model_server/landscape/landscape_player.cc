@@ -119,7 +119,6 @@ std::string LandscapePlayer::WriteProgram(const LandscapePrompt& prompt, Rng* rn
     if (prompt.bottleneck != v1::BOTTLENECK_UNSPECIFIED) {
       LandscapeView view;
       view.bottleneck = prompt.bottleneck;
-      view.intent = prompt.method;
       drawn =
           LandscapeKnowledge(landscape_, std::move(view)).Draw(base, 1, {base}, prompt.tried, rng);
     }

@@ -198,12 +198,13 @@ void ReadPriors(absl::string_view text, LandscapePrompt* prompt) {
   }
 }
 
-// What stands between `mark` and the next full stop.
-absl::string_view Behind(absl::string_view text, absl::string_view mark) {
-  const size_t at = text.find(mark);
-  if (at == absl::string_view::npos) return "";
-  text.remove_prefix(at + mark.size());
-  return text.substr(0, text.find('.'));
+// "... names one bottleneck: memory bandwidth. Method: ..."
+v1::Bottleneck BottleneckIn(absl::string_view text) {
+  constexpr absl::string_view kMark = "one bottleneck: ";
+  const size_t at = text.find(kMark);
+  if (at == absl::string_view::npos) return v1::BOTTLENECK_UNSPECIFIED;
+  text.remove_prefix(at + kMark.size());
+  return BottleneckNamed(text.substr(0, text.find('.'))).value_or(v1::BOTTLENECK_UNSPECIFIED);
 }
 
 void ReadDemand(absl::string_view request, LandscapePrompt* prompt) {
@@ -300,12 +301,7 @@ LandscapePrompt ReadPrompt(const Landscape& landscape, absl::string_view system,
     }
     if (Names(section, {"verdict of the judge"})) {
       prompt.verdict = ReadChange(landscape, section.text);
-      if (prompt.verdict.empty()) {  // "... names one bottleneck: memory bandwidth. Method: tile."
-        prompt.bottleneck = BottleneckNamed(Behind(section.text, "one bottleneck: "))
-                                .value_or(v1::BOTTLENECK_UNSPECIFIED);
-        prompt.method =
-            IntentNamed(Behind(section.text, "Method: ")).value_or(v1::INTENT_KIND_UNSPECIFIED);
-      }
+      if (prompt.verdict.empty()) prompt.bottleneck = BottleneckIn(section.text);
     }
     if (Names(section, {"what changes brought"})) ReadPriors(section.text, &prompt);
     if (Names(section, {"attempts and what came", "lessons of"})) {

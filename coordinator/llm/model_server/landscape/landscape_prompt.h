@@ -41,10 +41,9 @@ struct LandscapePrompt {
   std::optional<size_t> subject;
   // The chosen action's, or a plan's; empty: nothing says what to change.
   LandscapeChange plan;
-  // A judge's; the action comes first. It names a change, or else a bottleneck and a method.
+  // A judge's; the action comes first. It names a change, or else a bottleneck.
   LandscapeChange verdict;
   v1::Bottleneck bottleneck = v1::BOTTLENECK_UNSPECIFIED;
-  v1::IntentKind method = v1::INTENT_KIND_UNSPECIFIED;
   // What earlier searches gained by changes of a program, by what they were meant to do.
   std::map<v1::IntentKind, LandscapePrior> priors;
   // What earlier attempts are said to have tried.
