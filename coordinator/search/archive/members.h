@@ -40,8 +40,9 @@ bool Contains(const MemberList& members, const v1::PopulationMember& member);
 // The members with these numbers, in the order of `numbers`; those that are gone are left out.
 MemberList MembersOf(const google::protobuf::RepeatedField<int32_t>& numbers,
                      const Members& members);
-// Puts `member` into an archive of the fittest, at its end; if `most` are in it, the worst one has to
-// be less fit, and goes; of equal ones the one that is in it longest. Every number of the archive is that of a member.
+// Puts `member` into an archive of the fittest, at its end; if `most` are in it, the worst one has
+// to be less fit, and goes; of equal ones the one that is in it longest. Every number of the
+// archive is that of a member.
 void UpdateArchive(const v1::EvaluationLogState& log, const Members& members,
                    const v1::PopulationMember& member, int most,
                    google::protobuf::RepeatedField<int32_t>* archive);
