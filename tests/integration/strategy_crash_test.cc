@@ -246,7 +246,6 @@ constexpr Arm kArms[] = {
     {"world_model", "strategy: 'world_model'"},
     {"paper", "strategy: 'world_model' world_model { preset: PRESET_PAPER }"},
     {"judged", "strategy: 'world_model' judge: true"},
-    {"floor", "strategy: 'world_model' floor_share: 0.15", true},
     {"taught", "strategy: 'world_model'", false, true},
     {"racing_taught", "strategy: 'racing' racing { lines: 3 }", false, true},
     {"best_of_n", "strategy: 'best_of_n'"},
