@@ -132,7 +132,8 @@ class Light:
         def light(*size, **named):
             extents = size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
             if self._scaled:
-                return make(*(e // SCALE if e > SCALED_EXTENT else e for e in extents), **named)
+                # As one tuple: it may be empty.
+                return make(tuple(e // SCALE if e > SCALED_EXTENT else e for e in extents), **named)
             if named or 4 * math.prod(extents) <= LARGE_BYTES:
                 return make(*size, **named)
             tensor = self._torch.empty(tuple(extents), device="meta")
@@ -353,8 +354,8 @@ class Trial:
                 self._inputs = cut
                 call(torch, model, cut(TRIED_SEED))
                 return
-            except RuntimeError:
-                pass  # what was cut does not go together
+            except Exception:
+                pass  # what was cut does not go together, in torch's words or in a library's
         self._inputs = self._whole
         if bytes_of(torch, values) > TRIED_BYTES:
             raise Untested("the inputs cannot be cut and are too large to be tried on processors")

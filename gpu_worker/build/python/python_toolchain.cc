@@ -1,5 +1,7 @@
 #include "gpu_worker/build/python/python_toolchain.h"
 
+#include <sys/sysinfo.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
@@ -30,8 +32,11 @@ constexpr char kEntry[] = "run";
 constexpr const char* kFlags[] = {"-I", "-B"};
 // A syntax tree takes a hundred times its text.
 constexpr int64_t kParserMemoryBytes = int64_t{2} << 30;
-// Torch, and all tensors of one case of a problem.
-constexpr int64_t kDescribeMemoryBytes = int64_t{16} << 30;
+// Torch, and all tensors of one case of a problem: GPU problems have inputs of several GiB.
+constexpr int64_t kLeastDescribeMemoryBytes = int64_t{16} << 30;
+constexpr int64_t kMostDescribeMemoryBytes = int64_t{64} << 30;
+// Some problems are described at once.
+constexpr int64_t kDescribeShareOfMemory = 4;
 // Many problems are described at once: torch's threads, one for each processor of a large machine,
 // would wait for each other more than they compute.
 constexpr unsigned kDescribeThreads = 4;
@@ -123,6 +128,14 @@ absl::Status Try(const v1::RunnerCommand& runner, const std::string& library, Sa
       !exit.has_value() ? "torch was not imported in time"
                         : absl::StrCat("it ended with ", exit->signaled ? "signal " : "status ",
                                        exit->code, ": ", output)));
+}
+
+int64_t DescribeMemoryBytes() {
+  struct sysinfo machine {};
+  if (::sysinfo(&machine) != 0) return kLeastDescribeMemoryBytes;
+  const auto bytes = static_cast<int64_t>(machine.totalram) * machine.mem_unit;
+  return std::clamp(bytes / kDescribeShareOfMemory, kLeastDescribeMemoryBytes,
+                    kMostDescribeMemoryBytes);
 }
 
 // The file that is loaded; empty if it is not clear which.
@@ -306,8 +319,8 @@ absl::StatusOr<ProgramDescription> PythonToolchain::Describe(const BuildRequest&
   const std::string main_file = MainFile(request.sources);
   if (main_file.empty()) return refused("which file is run?");
   ASSIGN_OR_RETURN(const auto folder, folders_->Make(request.sources));
-  SandboxSpec spec =
-      CompileSpec(options_.sandbox_spec, *folder, request.limits, kDescribeMemoryBytes);
+  const int64_t memory_bytes = DescribeMemoryBytes();
+  SandboxSpec spec = CompileSpec(options_.sandbox_spec, *folder, request.limits, memory_bytes);
   spec.argv = {interpreter_.path};
   spec.argv.insert(spec.argv.end(), std::begin(kFlags), std::end(kFlags));
   spec.argv.push_back(main_file);
@@ -321,8 +334,7 @@ absl::StatusOr<ProgramDescription> PythonToolchain::Describe(const BuildRequest&
   ASSIGN_OR_RETURN(const CompilerRun run,
                    RunCompiler(*sandbox_, spec, *folder,
                                Clock::Real().SteadyNow() + BuildTime(request.limits), stop));
-  const BuildResult ended =
-      JudgeCompiler(run, run.exit.output, request.limits, kDescribeMemoryBytes);
+  const BuildResult ended = JudgeCompiler(run, run.exit.output, request.limits, memory_bytes);
   ProgramDescription description;
   description.outcome = ended.outcome;
   description.message = ended.message;
