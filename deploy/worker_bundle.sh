@@ -62,6 +62,10 @@ fi
 for program in "${programs[@]}"; do
   [ -x "$built/$program" ] || fail "there is no $built/$program: build it first"
 done
+# Sandboxes show the runner and the C library, not the libraries beside the other programs.
+needs=$(ldd "$built/ksearch-runner" 2>/dev/null | awk '$2 == "=>" && $1 !~ /^lib(c|m|dl|pthread|rt)\.so/ {print $1}')
+[ -z "$needs" ] ||
+  fail "$built/ksearch-runner needs $(head -n 1 <<<"$needs"), which no sandbox shows: build it by the preset bundle"
 version=$("$built/ksearch-worker" --version | cut -d' ' -f2)
 name=ksearch-$kind-$version-linux-x86_64
 

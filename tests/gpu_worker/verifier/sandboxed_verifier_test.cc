@@ -4,6 +4,8 @@
 #include <sys/socket.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,12 +28,16 @@ class SandboxedVerifierTest : public ::testing::Test {
   void SetUp() override {
     // Where this account may read the candidates.
     ::setenv("KSEARCH_BIN_DIR", (ScratchFolder() + "/bin").c_str(), 1);
+    StartFrom(ScratchFolder() + "/bin");
+  }
+
+  void StartFrom(const std::string& folder) {
     int pair[2];
     ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
     socket_.Reset(pair[0]);
     const UniqueFd theirs(pair[1]);
     SubprocessOptions options;
-    options.argv = {CopiedProgram("ksearch-verifier"), "--socket-fd=3"};
+    options.argv = {folder + "/ksearch-verifier", "--socket-fd=3"};
     options.environment["PATH"] = "/usr/bin:/bin";
     options.inherited_fds = {{theirs.get(), 3}, {2, 2}};
     absl::StatusOr<std::unique_ptr<Subprocess>> started = Subprocess::Start(options);
@@ -96,6 +102,37 @@ TEST_F(SandboxedVerifierTest, WhatACandidatePrintsIsKeptUntilItHasInputs) {
   const v1::Verdict verdict = Verify(ScreenRequest("printing"));
   EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
   EXPECT_EQ(verdict.stderr_excerpt(), "hello from the candidate\n");
+}
+
+// A device on which no runner starts would otherwise take one job after the other, and return it.
+TEST_F(SandboxedVerifierTest, AProbeSaysWhenRunnersDoNotStart) {
+  const std::filesystem::path folder = ScratchFolder() + "/own_bin";
+  std::filesystem::create_directory(folder);
+  for (const char* program : {"ksearch-verifier", "ksearch-runner"}) {
+    std::filesystem::copy(CopiedProgram(program), folder / program);
+  }
+  StartFrom(folder.string());
+  const auto probe = [&] {
+    v1::VerifierRequest request;
+    request.set_request_id("test");
+    request.set_probe(true);
+    EXPECT_TRUE(SendMessage(socket_.get(), request, absl::InfiniteFuture()).ok());
+    v1::VerifierReply reply;
+    const absl::Status received = ReceiveMessage(socket_.get(), absl::InfiniteFuture(), &reply);
+    EXPECT_TRUE(received.ok()) << received;
+    return reply;
+  };
+  const v1::VerifierReply well = probe();
+  EXPECT_EQ(well.infrastructure_error(), "");
+  EXPECT_EQ(well.verdict().outcome(), v1::OUTCOME_PASSED);
+
+  const std::string runner = (folder / "ksearch-runner").string();
+  std::filesystem::rename(runner, runner + ".kept");
+  std::ofstream(runner) << "#!/bin/sh\necho 'a library is missing' >&2\nexit 127\n";
+  std::filesystem::permissions(runner, std::filesystem::perms(0755));
+  EXPECT_THAT(probe().infrastructure_error(), HasSubstr("runner"));
+  std::filesystem::rename(runner + ".kept", runner);
+  EXPECT_EQ(probe().verdict().outcome(), v1::OUTCOME_PASSED);
 }
 
 TEST_F(SandboxedVerifierTest, EndsWhenTheWorkerHangsUp) {
