@@ -82,8 +82,8 @@ TEST(ConfirmationFindingsTest, SlownessIsToldByRegionWithoutNamesOrValues) {
   *comparison->add_workloads() = Timed("feed-large", 2);
   *comparison->add_workloads() = Timed("secret-one", 0.5);
   EXPECT_THAT(ConfirmationFindings(SmallTask(), result, "baseline"),
-              ElementsAre("slower than the baseline (0.50x) on unseen sizes, where rows is no "
-                          "multiple of 16"));
+              ElementsAre("slower than the baseline (0.50x) on unseen sizes, where rows is not "
+                          "a multiple of 16"));
   EXPECT_THAT(ConfirmationFindings(SmallTask(), result, "another"), IsEmpty());
   *comparison->mutable_workloads(0) = Timed("feed-small", 0.9);
   *comparison->mutable_workloads(2) = Timed("secret-one", 1.5);

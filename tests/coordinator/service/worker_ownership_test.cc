@@ -39,9 +39,11 @@ class KeptLink final : public WorkerLink {
 class WorkerOwnershipTest : public ::testing::Test {
  protected:
   WorkerOwnershipTest() : gateway_(std::make_unique<WorkerGateway>(Slow(), &store_, &clock_)) {}
-  ~WorkerOwnershipTest() override { gateway_->Shutdown(); }
+  ~WorkerOwnershipTest() override {
+    if (gateway_ != nullptr) gateway_->Shutdown();
+  }
 
-  // Another life on the same database, as main.cc makes it; all tokens but `ended` are good.
+  // Another process on the same database, as main.cc makes it; all tokens but `ended` are good.
   void Restart(const std::string& ended = "") {
     gateway_->Shutdown();
     gateway_ = std::make_unique<WorkerGateway>(Slow(), &store_, &clock_);
