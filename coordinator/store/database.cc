@@ -209,6 +209,25 @@ int64_t Database::changes() const { return sqlite3_changes64(connection_); }
 
 bool Database::in_transaction() const { return sqlite3_get_autocommit(connection_) == 0; }
 
+void Database::OnLogGrown(std::function<void(int log_pages)> grown) {
+  log_grown_ = std::move(grown);
+  sqlite3_wal_hook(
+      connection_,
+      [](void* database, sqlite3*, const char*, int log_pages) {
+        static_cast<Database*>(database)->log_grown_(log_pages);
+        return SQLITE_OK;
+      },
+      this);
+}
+
+absl::StatusOr<Database::LogCopy> Database::CopyLog() {
+  LogCopy copy;
+  const int code = sqlite3_wal_checkpoint_v2(connection_, nullptr, SQLITE_CHECKPOINT_PASSIVE,
+                                             &copy.log_pages, &copy.copied_pages);
+  if (code != SQLITE_OK) return Error(code, "copy the log");
+  return copy;
+}
+
 absl::Status Database::CopyTo(const std::string& path) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> copy, Open(path, Mode::kReadWriteCreate));
   sqlite3_backup* backup = sqlite3_backup_init(copy->connection_, "main", connection_, "main");

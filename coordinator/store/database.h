@@ -2,6 +2,7 @@
 #define KSEARCH_COORDINATOR_STORE_DATABASE_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -92,6 +93,17 @@ class Database {
   bool in_transaction() const;
   const std::string& path() const { return path_; }
 
+  // From now on `grown` is called after each commit, with the number of pages in the write-ahead
+  // log, and SQLite copies none of them into the file by itself.
+  void OnLogGrown(std::function<void(int log_pages)> grown);
+  struct LogCopy {
+    int log_pages = 0;
+    int copied_pages = 0;  // of those, since the log began
+  };
+  // Copies what it can of the write-ahead log into the file, waiting for nobody ("passive").
+  // UNAVAILABLE if another connection is doing that.
+  absl::StatusOr<LogCopy> CopyLog();
+
   // Copies a consistent snapshot into a new file at `path`; other connections go on writing.
   absl::Status CopyTo(const std::string& path);
 
@@ -104,6 +116,7 @@ class Database {
   sqlite3* const connection_;
   // Idle prepared statements by text; a statement in use is not listed.
   std::map<std::string, std::vector<sqlite3_stmt*>, std::less<>> idle_;
+  std::function<void(int log_pages)> log_grown_;
 };
 
 // The first column of the first row of a statement without parameters; 0 if there is no row.

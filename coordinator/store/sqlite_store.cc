@@ -85,6 +85,14 @@ absl::Status CopyWhole(Database& database, const std::string& path) {
   return SyncPath(std::filesystem::path(target).parent_path().string());
 }
 
+// Tells the checkpointer of each commit.
+std::unique_ptr<Database> Hooked(std::unique_ptr<Database> writing, Checkpointer& checkpointer) {
+  Database* const database = writing.get();
+  writing->OnLogGrown(
+      [database, &checkpointer](int log_pages) { checkpointer.LogGrew(*database, log_pages); });
+  return writing;
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Store>> Store::Open(const Options& options, const Clock& clock) {
@@ -123,17 +131,24 @@ absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::Open(const Options& op
   RETURN_IF_ERROR(
       database->Execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; "
                         "PRAGMA journal_size_limit = 67108864; PRAGMA temp_store = MEMORY"));
-  return std::unique_ptr<SqliteStore>(
-      new SqliteStore(path, version, std::move(lock), std::move(database), clock));
+  ASSIGN_OR_RETURN(std::unique_ptr<Database> copying,
+                   Database::Open(path, Database::Mode::kReadWriteCreate));
+  RETURN_IF_ERROR(copying->Execute("PRAGMA synchronous = FULL"));
+  // It has a log to copy only once it has read the file.
+  RETURN_IF_ERROR(ReadNumber(*copying, "SELECT count(*) FROM sqlite_schema").status());
+  return std::unique_ptr<SqliteStore>(new SqliteStore(
+      path, version, std::move(lock), std::move(database), std::move(copying), clock));
 }
 
 SqliteStore::SqliteStore(std::string path, int schema_version, FileLock lock,
-                         std::unique_ptr<Database> writing, const Clock& clock)
+                         std::unique_ptr<Database> writing, std::unique_ptr<Database> copying,
+                         const Clock& clock)
     : path_(std::move(path)),
       schema_version_(schema_version),
       clock_(clock),
       lock_(std::move(lock)),
-      writer_(std::move(writing)) {}
+      checkpointer_(std::move(copying)),
+      writer_(Hooked(std::move(writing), checkpointer_)) {}
 
 void SqliteStore::SetArrivalListener(std::function<void(const std::string& run_id)> listener) {
   listener_ = std::move(listener);

@@ -10,6 +10,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "common/mutex.h"
+#include "coordinator/store/checkpointer.h"
 #include "coordinator/store/database.h"
 #include "coordinator/store/file_lock.h"
 #include "coordinator/store/state_pieces.h"
@@ -86,7 +87,8 @@ class SqliteStore final : public Store {
 
  private:
   SqliteStore(std::string path, int schema_version, FileLock lock,
-              std::unique_ptr<Database> writing, const Clock& clock);
+              std::unique_ptr<Database> writing, std::unique_ptr<Database> copying,
+              const Clock& clock);
 
   absl::StatusOr<std::unique_ptr<Database>> TakeReader();
   void GiveBackReader(std::unique_ptr<Database> reader);
@@ -107,9 +109,11 @@ class SqliteStore final : public Store {
   // States of runs that go on, as they are committed; used by the writer thread alone.
   absl::flat_hash_map<std::string, PiecedState> pieced_;
 
-  // Destroyed in reverse order: the readers close, the writer commits what is posted and closes
-  // last (which folds the write-ahead log into the file), then the lock goes.
+  // Destroyed in reverse order: the readers close, the writer commits what is posted and closes,
+  // the checkpointer closes last (which folds the write-ahead log into the file), then the lock
+  // goes.
   const FileLock lock_;
+  Checkpointer checkpointer_;
   StoreWriter writer_;
   Mutex readers_mu_;
   std::vector<std::unique_ptr<Database>> idle_readers_ ABSL_GUARDED_BY(readers_mu_);
