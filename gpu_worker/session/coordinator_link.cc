@@ -111,7 +111,9 @@ absl::Status CoordinatorLink::FetchBlobInto(
   v1::FetchBlobRequest request;
   request.set_sha256(sha256);
   request.set_offset(offset);
-  const auto reader = stub_->FetchBlob(call.context(), request);
+  const auto owner = stub();
+  if (owner == nullptr) return NotJoined();
+  const auto reader = owner->FetchBlob(call.context(), request);
   absl::Status taken;
   v1::BlobChunk chunk;
   while (taken.ok() && reader->Read(&chunk)) taken = take(chunk.content());
