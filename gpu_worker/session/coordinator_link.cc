@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/grpc_channel.h"
+#include "common/status_macros.h"
 #include "gpu_worker/session/joiner.h"
 
 namespace ksearch {
@@ -83,24 +84,16 @@ absl::StatusOr<v1::RecordResultReply::Disposition> CoordinatorLink::RecordResult
 }
 
 absl::StatusOr<std::string> CoordinatorLink::FetchBlob(const std::string& sha256) {
-  OpenCall call(this, kFetchDeadline);
-  v1::FetchBlobRequest request;
-  request.set_sha256(sha256);
-  const auto owner = stub();
-  if (owner == nullptr) return NotJoined();
-  const auto reader = owner->FetchBlob(call.context(), request);
   std::string blob;
-  v1::BlobChunk chunk;
-  while (reader->Read(&chunk)) {
-    if (blob.size() + chunk.content().size() > kMaxBlobBytes) {
-      call.context()->TryCancel();
+  const auto take = [&](absl::string_view piece) -> absl::Status {
+    if (blob.size() + piece.size() > kMaxBlobBytes) {
       return absl::ResourceExhaustedError(
           absl::StrCat("blob ", sha256, " is larger than ", kMaxBlobBytes, " bytes"));
     }
-    blob += chunk.content();
-  }
-  const grpc::Status status = reader->Finish();
-  if (!status.ok()) return FromGrpc(status);
+    blob.append(piece.data(), piece.size());
+    return absl::OkStatus();
+  };
+  RETURN_IF_ERROR(FetchBlobInto(sha256, /*offset=*/0, take));
   return blob;
 }
 

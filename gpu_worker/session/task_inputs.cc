@@ -1,5 +1,6 @@
 #include "gpu_worker/session/task_inputs.h"
 
+#include <cstddef>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -22,7 +23,7 @@ std::string InputsFolderOf(const std::string& state_dir) {
 }
 
 absl::StatusOr<TaskInputs::Hold> TaskInputs::Get(const v1::Task& task, std::stop_token stop) {
-  std::set<std::string> names = RecordedInputsOf(task);
+  const std::set<std::string> names = RecordedInputsOf(task);
   if (names.empty()) return Hold();
   MutexLock one(&fetching_);
   {
@@ -30,15 +31,14 @@ absl::StatusOr<TaskInputs::Hold> TaskInputs::Get(const v1::Task& task, std::stop
     for (const std::string& name : names) ++users_[name];
   }
   // From here on they are held, whatever happens.
-  auto* const held = new std::set<std::string>(names);
-  Hold hold(static_cast<const void*>(held), [this, held](const void*) {
-    Release(*held);
-    delete held;
-  });
+  Hold hold(nullptr, [this, names](std::nullptr_t) { Release(names); });
+  bool brought = false;
   for (const std::string& name : names) {
     if (folder_.Use(name).ok()) continue;
     RETURN_IF_ERROR(Bring(name, stop));
+    brought = true;
   }
+  if (!brought) return hold;  // the folder has grown no larger
   std::set<std::string> in_use;
   {
     MutexLock lock(&mu_);
