@@ -2,19 +2,15 @@
 
 #include <poll.h>
 
-#include <memory>
 #include <string>
-#include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "common/log.h"
 #include "common/message_frames.h"
 #include "common/status_macros.h"
-#include "gpu_worker/verifier/dialogue/runner_link.h"
-#include "gpu_worker/verifier/dialogue/runner_starter.h"
 #include "gpu_worker/verifier/job_verifier.h"
+#include "gpu_worker/verifier/timing/metronome.h"
 #include "proto/runner.pb.h"
 
 namespace ksearch {
@@ -22,7 +18,6 @@ namespace {
 
 // So long runners are held in reserve for a next job: their memory is of use to others.
 constexpr absl::Duration kReserveTime = absl::Minutes(10);
-constexpr absl::Duration kIdleRunnerTime = absl::Seconds(10);
 
 // Whether a request, or the end of them, is there within this time.
 bool IsReadable(int fd, absl::Duration time) {
@@ -30,21 +25,12 @@ bool IsReadable(int fd, absl::Duration time) {
   return ::poll(&ready, 1, static_cast<int>(absl::ToInt64Milliseconds(time))) != 0;
 }
 
-// Without one no job can be judged, however well the device is.
-absl::Status StartsRunners(Bench& bench) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<RunnerLink> link,
-                   bench.starter().StartIdle(RunnerStarter::TrustedLimits()));
-  const RunnerLink::BatchReply reply =
-      link->RunBatch(std::vector<int>(), bench.clock().SteadyNow() + kIdleRunnerTime);
-  return reply.ending.passed() ? absl::OkStatus()
-                               : absl::UnavailableError(absl::StrCat("the runner does not start: ",
-                                                                     reply.ending.message));
-}
-
 absl::Status Probe(Bench& bench) {
   if (bench.gpu() != nullptr) RETURN_IF_ERROR(bench.gpu()->probe());
   RETURN_IF_ERROR(bench.DeviceHealth());
-  return StartsRunners(bench);
+  // Without a runner no job can be judged, however well the device is. A new one, since what the
+  // bench's own metronome runs may have been started before the trouble.
+  return Metronome(bench.starter(), bench.clock()).Tick().status();
 }
 
 }  // namespace
