@@ -50,7 +50,7 @@ void Checkpointer::LogGrew(Database& writing, int log_pages) {
   const auto copied = writing.CopyLog();
   if (!copied.ok()) return;
   MutexLock lock(&mu_);
-  copied_pages_ = copied->copied_pages;
+  copied_pages_ = *copied;
 }
 
 void Checkpointer::Loop() {
@@ -68,7 +68,7 @@ void Checkpointer::Loop() {
     asked_ = false;
     changed_.NotifyAll();
     // Less than before: the log has begun anew since.
-    if (copied.ok() && copied->copied_pages <= log_pages_) copied_pages_ = copied->copied_pages;
+    if (copied.ok() && *copied <= log_pages_) copied_pages_ = *copied;
   }
 }
 

@@ -220,12 +220,12 @@ void Database::OnLogGrown(std::function<void(int log_pages)> grown) {
       this);
 }
 
-absl::StatusOr<Database::LogCopy> Database::CopyLog() {
-  LogCopy copy;
+absl::StatusOr<int> Database::CopyLog() {
+  int copied_pages = 0;
   const int code = sqlite3_wal_checkpoint_v2(connection_, nullptr, SQLITE_CHECKPOINT_PASSIVE,
-                                             &copy.log_pages, &copy.copied_pages);
+                                             /*pnLog=*/nullptr, &copied_pages);
   if (code != SQLITE_OK) return Error(code, "copy the log");
-  return copy;
+  return copied_pages;
 }
 
 absl::Status Database::CopyTo(const std::string& path) {
