@@ -1,6 +1,7 @@
 #ifndef KSEARCH_GPU_WORKER_RUNNER_EXECUTION_H_
 #define KSEARCH_GPU_WORKER_RUNNER_EXECUTION_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,9 @@
 #include "proto/runner.pb.h"
 
 namespace ksearch {
+
+// At most so much of BatchRequest.Preparation.flush_bytes is written before a call.
+inline constexpr int64_t kMostFlushBytes = int64_t{1} << 30;
 
 // What depends on the class of device in a runner: memory, and calls with their timing. Thread-
 // compatible.

@@ -9,7 +9,6 @@ namespace ksearch {
 namespace {
 
 constexpr size_t kMaxErrorBytes = 2048;
-constexpr int64_t kMostFlushBytes = int64_t{1} << 30;
 
 uint64_t MonotonicNanos() {
   struct timespec now;

@@ -18,7 +18,6 @@ namespace {
 // The separator that holds the device while a graph is launched: not one that times a call.
 constexpr int kUnusedStamp = Separators::kMaxStamps - 1;
 constexpr size_t kMaxCalls = Separators::kMaxStamps / 2 - 1;
-constexpr int64_t kMostFlushBytes = int64_t{1} << 30;
 
 // Stamps are memory that the candidate can write to: anything may be in them.
 uint64_t Between(uint64_t begin, uint64_t end) { return end > begin ? end - begin : 0; }
