@@ -92,6 +92,11 @@ std::string Choice(const std::vector<absl::string_view>& words) {
   return absl::StrCat(absl::StrJoin(words.begin(), words.end() - 1, ", "), " or ", words.back());
 }
 
+bool EndsAsMainFile(absl::string_view path, const LanguageFacts& language) {
+  return std::any_of(language.main_extensions.begin(), language.main_extensions.end(),
+                     [&](absl::string_view extension) { return absl::EndsWith(path, extension); });
+}
+
 bool Contains(const std::vector<v1::DeviceClass>& devices, v1::DeviceClass device) {
   return std::find(devices.begin(), devices.end(), device) != devices.end();
 }
@@ -158,11 +163,16 @@ v1::DeviceClass UsedDevice(v1::Language language, v1::DeviceClass device) {
 
 std::optional<v1::Language> LanguageOfPath(absl::string_view path) {
   for (const LanguageFacts& facts : Languages()) {
-    for (const absl::string_view extension : facts.main_extensions) {
-      if (absl::EndsWith(path, extension)) return facts.id;
-    }
+    if (EndsAsMainFile(path, facts)) return facts.id;
   }
   return std::nullopt;
+}
+
+bool HasMainFile(const google::protobuf::RepeatedPtrField<v1::SourceFile>& files,
+                 const LanguageFacts& language) {
+  return std::any_of(files.begin(), files.end(), [&](const v1::SourceFile& file) {
+    return EndsAsMainFile(file.path(), language);
+  });
 }
 
 std::string MainExtensions() {

@@ -98,6 +98,10 @@ v1::DeviceClass UsedDevice(v1::Language language, v1::DeviceClass device);
 // The language that a file's ending says; nullopt if it says none.
 std::optional<v1::Language> LanguageOfPath(absl::string_view path);
 
+// Whether one of the files ends as main files of the language do.
+bool HasMainFile(const google::protobuf::RepeatedPtrField<v1::SourceFile>& files,
+                 const LanguageFacts& language);
+
 // ".cpp, .cu or .py": of a task's own programs.
 std::string MainExtensions();
 

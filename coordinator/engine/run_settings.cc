@@ -84,17 +84,13 @@ void CheckSeeds(const v1::RunConfig& config, SettingFaults* faults) {
   faults->Require(
       given <= kMaxSeeds,
       absl::StrCat("seeds: ", given, " programs are given, at most ", kMaxSeeds, " may be"));
-  const std::vector<absl::string_view>& endings = FactsOf(config.language()).main_extensions;
+  const LanguageFacts& language = FactsOf(config.language());
   const auto check = [&](const std::string& field,
                          const google::protobuf::RepeatedPtrField<v1::SourceFile>& files) {
-    const bool fits = std::any_of(files.begin(), files.end(), [&](const v1::SourceFile& file) {
-      return std::any_of(endings.begin(), endings.end(), [&](absl::string_view ending) {
-        return absl::EndsWith(file.path(), ending);
-      });
-    });
-    faults->Require(files.empty() || fits, absl::StrCat(field, " has no file that ends in ",
-                                                        absl::StrJoin(endings, " or "),
-                                                        ", as programs in the run's language do"));
+    faults->Require(files.empty() || HasMainFile(files, language),
+                    absl::StrCat(field, " has no file that ends in ",
+                                 absl::StrJoin(language.main_extensions, " or "),
+                                 ", as programs in the run's language do"));
   };
   check("seed_solution", config.seed_solution());
   for (int i = 0; i < config.seeds_size(); ++i) {

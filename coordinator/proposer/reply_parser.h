@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "common/program_limits.h"
 #include "proto/task.pb.h"
 #include "proto/world_model.pb.h"
 
@@ -14,10 +15,6 @@ namespace ksearch {
 
 // Largest reply looked at; the rest is an error, not cut.
 inline constexpr int64_t kMaxReplyBytes = 4 << 20;
-
-// Largest program taken from a reply: all files together, and how many.
-inline constexpr int64_t kMaxSourceBytes = 256 << 10;
-inline constexpr int kMaxSourceFiles = 16;
 
 // Finds the program in a code reply: <file path="...">...</file> blocks (fences inside them
 // allowed), else named fences, else (in a language with one main file) fences that begin with a

@@ -1,12 +1,12 @@
 // The RPC by which people steer a run that goes on.
-#include <algorithm>
+#include <cstdint>
 #include <string>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/grpc_channel.h"
 #include "common/language.h"
+#include "common/program_limits.h"
 #include "common/status_macros.h"
 #include "coordinator/service/search_service.h"
 #include "coordinator/views/run_view.h"
@@ -15,24 +15,24 @@ namespace ksearch {
 namespace {
 
 constexpr size_t kMostRequestIdBytes = 128;
-// As of a model's reply.
-constexpr int kMostFiles = 16;
-constexpr size_t kMostSourceBytes = 256 << 10;
 
 // Brings the program into the form of its task's candidates. INVALID_ARGUMENT names what is wrong.
 absl::Status ReadSolution(const TaskSuite& tasks, const v1::RunStatus& run, v1::Sources* sources) {
   if (sources->files().empty()) {
     return absl::InvalidArgumentError("program.sources.files is empty: give at least one file");
   }
-  if (sources->files_size() > kMostFiles) {
+  if (sources->files_size() > kMaxSourceFiles) {
     return absl::InvalidArgumentError(absl::StrCat("program.sources has ", sources->files_size(),
-                                                   " files, at most ", kMostFiles, " are allowed"));
+                                                   " files, at most ", kMaxSourceFiles,
+                                                   " are allowed"));
   }
-  size_t bytes = 0;
-  for (const v1::SourceFile& file : sources->files()) bytes += file.content().size();
-  if (bytes > kMostSourceBytes) {
+  int64_t bytes = 0;
+  for (const v1::SourceFile& file : sources->files()) {
+    bytes += static_cast<int64_t>(file.content().size());
+  }
+  if (bytes > kMaxSourceBytes) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "program.sources has ", bytes, " bytes, at most ", kMostSourceBytes, " are allowed"));
+        "program.sources has ", bytes, " bytes, at most ", kMaxSourceBytes, " are allowed"));
   }
   if (sources->language() == v1::LANGUAGE_UNSPECIFIED) sources->set_language(run.language());
   RETURN_IF_ERROR(tasks.Adapt(run.task(), sources));
@@ -41,14 +41,10 @@ absl::Status ReadSolution(const TaskSuite& tasks, const v1::RunStatus& run, v1::
         absl::StrCat("program.sources.language is ", LanguageName(sources->language()),
                      ", the run's is ", LanguageName(run.language())));
   }
-  const auto& endings = FactsOf(run.language()).main_extensions;
-  for (const v1::SourceFile& file : sources->files()) {
-    for (const absl::string_view ending : endings) {
-      if (absl::EndsWith(file.path(), ending)) return absl::OkStatus();
-    }
-  }
-  return absl::InvalidArgumentError(
-      absl::StrCat("program.sources has no file that ends in ", absl::StrJoin(endings, " or ")));
+  const LanguageFacts& language = FactsOf(run.language());
+  if (HasMainFile(sources->files(), language)) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("program.sources has no file that ends in ",
+                                                 absl::StrJoin(language.main_extensions, " or ")));
 }
 
 }  // namespace

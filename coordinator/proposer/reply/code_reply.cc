@@ -297,15 +297,11 @@ absl::StatusOr<v1::Sources> ToSources(std::vector<Candidate> files, v1::Language
     return Fault(absl::StrCat("the files hold ", total_bytes, " bytes together; at most ",
                               kMaxSourceBytes, " are allowed"));
   }
-  bool has_main = false;
   bool has_entry = false;
   for (const v1::SourceFile& file : sources.files()) {
-    for (absl::string_view suffix : facts.main_extensions) {
-      has_main |= absl::EndsWith(file.path(), suffix);
-    }
     has_entry |= DefinesEntry(file.content(), facts);
   }
-  if (!has_main) {
+  if (!HasMainFile(sources.files(), facts)) {
     return Fault(absl::StrCat("no file ends in ", absl::StrJoin(facts.main_extensions, " or "),
                               "; the program belongs into ", facts.main_path));
   }
