@@ -3,15 +3,12 @@
 // Prints one line per figure.
 //
 //   ksearch_dispatch_bench [jobs [workers [runs]]]
-#include <grpcpp/grpcpp.h>
 #include <time.h>
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <map>
@@ -23,17 +20,16 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "bench/bench_numbers.h"
 #include "bench/played_fleet.h"
+#include "bench/served_gateway.h"
 #include "common/clock.h"
-#include "common/digest.h"
-#include "common/grpc_channel.h"
 #include "common/identity.h"
 #include "common/log.h"
 #include "common/mutex.h"
 #include "common/subprocess.h"
 #include "coordinator/scheduler/job_scheduler.h"
 #include "coordinator/service/worker_gateway.h"
-#include "coordinator/service/worker_service.h"
 #include "coordinator/store/store.h"
 
 namespace ksearch {
@@ -101,11 +97,6 @@ class Results {
   std::map<std::string, int64_t> submitted_ ABSL_GUARDED_BY(mu_);
   std::vector<double> latencies_ms_ ABSL_GUARDED_BY(mu_);
 };
-
-double At(const std::vector<double>& sorted, double fraction) {
-  return sorted[std::min(sorted.size() - 1,
-                         static_cast<size_t>(fraction * static_cast<double>(sorted.size())))];
-}
 
 std::vector<v1::JobSpec> AddJobs(Store* store, const std::string& name, int count) {
   std::vector<v1::JobSpec> specs;
@@ -210,76 +201,56 @@ void BenchPureScheduler() {
 }
 
 void BenchDispatch(const Sizes& sizes) {
-  const std::string folder =
-      (std::filesystem::temp_directory_path() / ("ksearch-bench-" + RandomHex(6))).string();
-  Store::Options store_options;
-  store_options.path = folder + "/ksearch.db";
-  auto store = Store::Open(store_options);
-  CHECK_OK(store.status());
+  Results results;
+  ServedGateway served;
+  WorkerGateway& gateway = served.gateway();
+  gateway.SetResultListener([&](const v1::JobResult& result) { results.Take(result); });
+  const std::string address = served.Serve();
+
+  const int64_t before = ResidentKilobytes();
   {
-    Results results;
-    WorkerGateway gateway(WorkerGateway::Options(), store->get());
-    gateway.SetResultListener([&](const v1::JobResult& result) { results.Take(result); });
-    WorkerService service(&gateway);
-    grpc::ServerBuilder builder;
-    ApplyServerSettings(&builder);
-    int port = 0;
-    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
-    builder.RegisterService(&service);
-    const std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
-    CHECK(server != nullptr && port != 0);
-    const std::string address = absl::StrCat("127.0.0.1:", port);
-
-    const int64_t before = ResidentKilobytes();
-    {
-      const auto idle = StartPlayedFleet(address, kIdleWorkers, gateway);
-      std::printf("memory_per_idle_worker_kb %.1f (%d workers)\n",
-                  static_cast<double>(ResidentKilobytes() - before) / kIdleWorkers, kIdleWorkers);
-    }
-    while (ConnectedWorkers(gateway) > 0) absl::SleepFor(absl::Milliseconds(5));
-
-    const auto workers = StartPlayedFleet(address, sizes.workers, gateway);
-    int submitted = 0;
-    const auto submit = [&](const v1::JobSpec& spec) {
-      const std::string job_id = JobId(spec);
-      results.Submitted(job_id);
-      gateway.Submit(job_id, spec, 0, absl::StrCat("run", submitted++ % sizes.runs));
-    };
-
-    const std::vector<v1::JobSpec> paced = AddJobs(store->get(), "paced", kLatencyJobs);
-    for (const v1::JobSpec& spec : paced) {
-      submit(spec);
-      absl::SleepFor(kLatencyPace);
-    }
-    results.WaitFor(paced.size());
-    const std::vector<double> latencies = results.TakeLatencies();
-    std::printf(
-        "dispatch_latency_ms p50 %.2f p99 %.2f (submit to offer received, %d idle workers, "
-        "%.0f jobs/s)\n",
-        At(latencies, 0.5), At(latencies, 0.99), sizes.workers,
-        1.0 / absl::ToDoubleSeconds(kLatencyPace));
-
-    const std::vector<v1::JobSpec> burst = AddJobs(store->get(), "burst", sizes.jobs);
-    const int64_t cpu_begin = CpuNanos();
-    const int64_t begin = SteadyNanos();
-    for (const v1::JobSpec& spec : burst) submit(spec);
-    results.WaitFor(burst.size());
-    const double cpu_us = static_cast<double>(CpuNanos() - cpu_begin) / 1e3 / sizes.jobs;
-    const double seconds = static_cast<double>(SteadyNanos() - begin) / 1e9;
-    std::printf(
-        "durable_results_per_s %.0f (%d jobs of %d runs, %d workers of %d slots, "
-        "synchronous=FULL)\n",
-        static_cast<double>(sizes.jobs) / seconds, sizes.jobs, sizes.runs, sizes.workers,
-        kPlayedSlots);
-    std::printf("coordinator_cpu_us_per_result %.0f (of this process, on all its threads)\n",
-                cpu_us);
-
-    workers->Kill();
-    gateway.Shutdown();
-    server->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(1));
+    const auto idle = StartPlayedFleet(address, kIdleWorkers, gateway);
+    std::printf("memory_per_idle_worker_kb %.1f (%d workers)\n",
+                static_cast<double>(ResidentKilobytes() - before) / kIdleWorkers, kIdleWorkers);
   }
-  store->reset();
-  std::filesystem::remove_all(folder);
+  while (ConnectedWorkers(gateway) > 0) absl::SleepFor(absl::Milliseconds(5));
+
+  const auto workers = StartPlayedFleet(address, sizes.workers, gateway);
+  int submitted = 0;
+  const auto submit = [&](const v1::JobSpec& spec) {
+    const std::string job_id = JobId(spec);
+    results.Submitted(job_id);
+    gateway.Submit(job_id, spec, 0, absl::StrCat("run", submitted++ % sizes.runs));
+  };
+
+  const std::vector<v1::JobSpec> paced = AddJobs(&served.store(), "paced", kLatencyJobs);
+  for (const v1::JobSpec& spec : paced) {
+    submit(spec);
+    absl::SleepFor(kLatencyPace);
+  }
+  results.WaitFor(paced.size());
+  const std::vector<double> latencies = results.TakeLatencies();
+  std::printf(
+      "dispatch_latency_ms p50 %.2f p99 %.2f (submit to offer received, %d idle workers, "
+      "%.0f jobs/s)\n",
+      QuantileOf(latencies, 0.5), QuantileOf(latencies, 0.99), sizes.workers,
+      1.0 / absl::ToDoubleSeconds(kLatencyPace));
+
+  const std::vector<v1::JobSpec> burst = AddJobs(&served.store(), "burst", sizes.jobs);
+  const int64_t cpu_begin = CpuNanos();
+  const int64_t begin = SteadyNanos();
+  for (const v1::JobSpec& spec : burst) submit(spec);
+  results.WaitFor(burst.size());
+  const double cpu_us = static_cast<double>(CpuNanos() - cpu_begin) / 1e3 / sizes.jobs;
+  const double seconds = static_cast<double>(SteadyNanos() - begin) / 1e9;
+  std::printf(
+      "durable_results_per_s %.0f (%d jobs of %d runs, %d workers of %d slots, "
+      "synchronous=FULL)\n",
+      static_cast<double>(sizes.jobs) / seconds, sizes.jobs, sizes.runs, sizes.workers,
+      kPlayedSlots);
+  std::printf("coordinator_cpu_us_per_result %.0f (of this process, on all its threads)\n", cpu_us);
+
+  workers->Kill();
 }
 
 }  // namespace
@@ -288,14 +259,8 @@ void BenchDispatch(const Sizes& sizes) {
 int main(int argc, char** argv) {
   ksearch::SetMinimumLogLevel(ksearch::LogLevel::kWarning);
   ksearch::ServeAsPlayedFleet(argc, argv);
-  const std::vector<std::string> args(argv + 1, argv + argc);
   ksearch::Sizes sizes;
-  int* const given[] = {&sizes.jobs, &sizes.workers, &sizes.runs};
-  bool good = args.size() <= std::size(given);
-  for (size_t i = 0; good && i < args.size(); ++i) {
-    good = absl::SimpleAtoi(args[i], given[i]) && *given[i] >= 1;
-  }
-  if (!good) {
+  if (!ksearch::ReadCounts(argc, argv, {&sizes.jobs, &sizes.workers, &sizes.runs})) {
     std::fprintf(stderr, "usage: ksearch_dispatch_bench [jobs [workers [runs]]]\n");
     return 2;
   }

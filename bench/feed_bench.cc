@@ -15,10 +15,10 @@
 #include <thread>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "bench/bench_numbers.h"
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/mutex.h"
@@ -215,11 +215,9 @@ void Run(const std::string& folder, int runs, int watchers, int seconds) {
 
 int main(int argc, char** argv) {
   int numbers[] = {50, 4, 5};
-  for (int i = 1; i < argc; ++i) {
-    if (i > 3 || !absl::SimpleAtoi(argv[i], &numbers[i - 1]) || numbers[i - 1] < 1) {
-      std::fprintf(stderr, "usage: %s [RUNS [WATCHERS [SECONDS]]]\n", argv[0]);
-      return 2;
-    }
+  if (!ksearch::ReadCounts(argc, argv, {&numbers[0], &numbers[1], &numbers[2]})) {
+    std::fprintf(stderr, "usage: %s [RUNS [WATCHERS [SECONDS]]]\n", argv[0]);
+    return 2;
   }
   std::string folder = (std::filesystem::temp_directory_path() / "feed_bench_XXXXXX").string();
   if (::mkdtemp(folder.data()) == nullptr) return 1;

@@ -4,12 +4,9 @@
 // each minute, and one for the whole; ends with 1 if a lease was lost, a worker was, or a job.
 //
 //   ksearch_fleet_bench [seconds [workers [runs]]]
-#include <grpcpp/grpcpp.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
@@ -21,14 +18,13 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "bench/bench_numbers.h"
 #include "bench/played_fleet.h"
-#include "common/digest.h"
-#include "common/grpc_channel.h"
+#include "bench/served_gateway.h"
 #include "common/identity.h"
 #include "common/log.h"
 #include "common/mutex.h"
 #include "coordinator/service/worker_gateway.h"
-#include "coordinator/service/worker_service.h"
 #include "coordinator/store/store.h"
 
 namespace ksearch {
@@ -45,13 +41,6 @@ struct Sizes {
   int workers = 1000;
   int runs = 50;
 };
-
-// Of sorted values; 0: there are none.
-double At(const std::vector<double>& sorted, double fraction) {
-  if (sorted.empty()) return 0;
-  return sorted[std::min(sorted.size() - 1,
-                         static_cast<size_t>(fraction * static_cast<double>(sorted.size())))];
-}
 
 // What has become of the jobs.
 class Account {
@@ -91,8 +80,8 @@ class Account {
     std::printf(
         "results_per_s %.0f  dispatch_latency_ms p50 %.2f p99 %.2f  waiting_or_at_work %zu  "
         "leases_lost %d  workers_gone %d\n",
-        static_cast<double>(latencies_ms_.size()) / seconds, At(latencies_ms_, 0.5),
-        At(latencies_ms_, 0.99), open_.size(), Lost(), left_);
+        static_cast<double>(latencies_ms_.size()) / seconds, QuantileOf(latencies_ms_, 0.5),
+        QuantileOf(latencies_ms_, 0.99), open_.size(), Lost(), left_);
     latencies_ms_.clear();
   }
   // Whether nothing was lost.
@@ -171,45 +160,24 @@ class Asking {
 };
 
 bool BenchFleet(const Sizes& sizes) {
-  const std::string folder =
-      (std::filesystem::temp_directory_path() / ("ksearch-bench-" + RandomHex(6))).string();
-  Store::Options store_options;
-  store_options.path = folder + "/ksearch.db";
-  auto store = Store::Open(store_options);
-  CHECK_OK(store.status());
-  bool good = false;
-  {
-    Account account;
-    WorkerGateway gateway(WorkerGateway::Options(), store->get());
-    gateway.SetResultListener([&](const v1::JobResult& result) { account.Take(result); });
-    gateway.SetFleetListener([&](const v1::FleetEvent& event) { account.Hear(event); });
-    WorkerService service(&gateway);
-    grpc::ServerBuilder builder;
-    ApplyServerSettings(&builder);
-    int port = 0;
-    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
-    builder.RegisterService(&service);
-    const std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
-    CHECK(server != nullptr && port != 0);
-    const auto workers =
-        StartPlayedFleet(absl::StrCat("127.0.0.1:", port), sizes.workers, gateway, kJobTime);
-    Asking asking(sizes, store->get(), &gateway, &account);
-    const absl::Time end = absl::Now() + absl::Seconds(sizes.seconds);
-    while (absl::Now() < end) {
-      const absl::Duration part = std::min(absl::Minutes(1), end - absl::Now());
-      absl::SleepFor(part);
-      account.PrintMinute(absl::ToDoubleSeconds(part));
-    }
-    asking.Join();
-    const absl::Time give_up = absl::Now() + kLongestEnd;
-    while (account.open() > 0 && absl::Now() < give_up) absl::SleepFor(absl::Milliseconds(100));
-    good = account.PrintWhole(sizes);
-    workers->Kill();
-    gateway.Shutdown();
-    server->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(1));
+  Account account;
+  ServedGateway served;
+  WorkerGateway& gateway = served.gateway();
+  gateway.SetResultListener([&](const v1::JobResult& result) { account.Take(result); });
+  gateway.SetFleetListener([&](const v1::FleetEvent& event) { account.Hear(event); });
+  const auto workers = StartPlayedFleet(served.Serve(), sizes.workers, gateway, kJobTime);
+  Asking asking(sizes, &served.store(), &gateway, &account);
+  const absl::Time end = absl::Now() + absl::Seconds(sizes.seconds);
+  while (absl::Now() < end) {
+    const absl::Duration part = std::min(absl::Minutes(1), end - absl::Now());
+    absl::SleepFor(part);
+    account.PrintMinute(absl::ToDoubleSeconds(part));
   }
-  store->reset();
-  std::filesystem::remove_all(folder);
+  asking.Join();
+  const absl::Time give_up = absl::Now() + kLongestEnd;
+  while (account.open() > 0 && absl::Now() < give_up) absl::SleepFor(absl::Milliseconds(100));
+  const bool good = account.PrintWhole(sizes);
+  workers->Kill();
   return good;
 }
 
@@ -219,14 +187,8 @@ bool BenchFleet(const Sizes& sizes) {
 int main(int argc, char** argv) {
   ksearch::SetMinimumLogLevel(ksearch::LogLevel::kWarning);
   ksearch::ServeAsPlayedFleet(argc, argv);
-  const std::vector<std::string> args(argv + 1, argv + argc);
   ksearch::Sizes sizes;
-  int* const given[] = {&sizes.seconds, &sizes.workers, &sizes.runs};
-  bool good = args.size() <= std::size(given);
-  for (size_t i = 0; good && i < args.size(); ++i) {
-    good = absl::SimpleAtoi(args[i], given[i]) && *given[i] >= 1;
-  }
-  if (!good) {
+  if (!ksearch::ReadCounts(argc, argv, {&sizes.seconds, &sizes.workers, &sizes.runs})) {
     std::fprintf(stderr, "usage: ksearch_fleet_bench [seconds [workers [runs]]]\n");
     return 2;
   }

@@ -28,6 +28,7 @@
 #include "absl/strings/strip.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "bench/bench_numbers.h"
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/subprocess.h"
@@ -322,11 +323,9 @@ int main(int argc, char** argv) {
     return 0;
   }
   int numbers[] = {200, 50, 20};
-  for (int i = 1; i < argc; ++i) {
-    if (i > 3 || !absl::SimpleAtoi(argv[i], &numbers[i - 1]) || numbers[i - 1] < 1) {
-      std::fprintf(stderr, "usage: %s [PAGES [RUNS [SECONDS]]]\n", argv[0]);
-      return 2;
-    }
+  if (!ksearch::ReadCounts(argc, argv, {&numbers[0], &numbers[1], &numbers[2]})) {
+    std::fprintf(stderr, "usage: %s [PAGES [RUNS [SECONDS]]]\n", argv[0]);
+    return 2;
   }
   std::string folder = (std::filesystem::temp_directory_path() / "page_bench_XXXXXX").string();
   if (::mkdtemp(folder.data()) == nullptr) return 1;

@@ -26,6 +26,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "bench/bench_numbers.h"
 #include "bench/watched_store.h"
 #include "common/clock.h"
 #include "common/log.h"
@@ -322,11 +323,8 @@ int Run(const Sizes& sizes) {
 
 int main(int argc, char** argv) {
   ksearch::Sizes sizes;
-  int* const numbers[] = {&sizes.runs, &sizes.cycles, &sizes.seconds};
-  bool good = argc <= 5;
-  for (int i = 1; good && i < argc && i <= 3; ++i) {
-    good = absl::SimpleAtoi(argv[i], numbers[i - 1]) && *numbers[i - 1] > 0;
-  }
+  bool good = argc <= 5 && ksearch::ReadCounts(std::min(argc, 4), argv,
+                                               {&sizes.runs, &sizes.cycles, &sizes.seconds});
   if (good && argc == 5) {
     good = absl::SimpleAtod(argv[4], &sizes.reply_seconds) && sizes.reply_seconds >= 0 &&
            sizes.reply_seconds <= 3600;
