@@ -15,7 +15,7 @@ namespace ksearch {
 // Immutable, so thread-safe.
 class MappedFile {
  public:
-  // NOT_FOUND and other errors name the path; INVALID_ARGUMENT: it is no regular file.
+  // Every error names the path. INVALID_ARGUMENT: it is not a regular file.
   static absl::StatusOr<std::shared_ptr<const MappedFile>> Open(const std::string& path);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;

@@ -17,8 +17,8 @@ namespace ksearch {
 absl::StatusOr<double> EvaluateWorkFormula(
     absl::string_view formula, const absl::flat_hash_map<std::string, int64_t>& axis_values);
 
-// The formula's value at the axes that the workload lists; 0 if there is no formula, or no value
-// above 0.
+// Evaluates the formula with the workload's axes. Returns 0 if there is no formula, or if its value
+// is not above 0.
 double WorkOf(const std::string& formula, const v1::Workload& workload);
 
 }  // namespace ksearch

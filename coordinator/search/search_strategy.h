@@ -140,7 +140,7 @@ class SearchStrategy {
   // built on no more. Held-out workloads in the result must not reach a model.
   virtual StepOutput OnConfirmed(const Confirmation& /*confirmation*/) { return {}; }
   // Edits of a person, or a program that a person gives. On an error nothing has changed:
-  // INVALID_ARGUMENT names every fault, FAILED_PRECONDITION: there is no tree (yet, or any more).
+  // INVALID_ARGUMENT lists every fault. FAILED_PRECONDITION: the run has no tree yet, or no longer.
   virtual absl::StatusOr<StepOutput> OnSteered(const v1::SteerRunRequest& /*change*/) {
     return absl::FailedPreconditionError(
         "this run's strategy has no world model: the run can be paused, but not edited");
