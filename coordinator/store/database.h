@@ -96,8 +96,9 @@ class Database {
   // From now on `grown` is called after each commit, with the number of pages in the write-ahead
   // log, and SQLite copies none of them into the file by itself.
   void OnLogGrown(std::function<void(int log_pages)> grown);
-  // Copies what it can of the write-ahead log into the file, waiting for nobody ("passive"). Returns
-  // how many of the log's pages are in the file. UNAVAILABLE if another connection is doing that.
+  // Copies what it can of the write-ahead log into the file, waiting for nobody ("passive").
+  // Returns how many of the log's pages are in the file. UNAVAILABLE if another connection is doing
+  // that.
   absl::StatusOr<int> CopyLog();
 
   // Copies a consistent snapshot into a new file at `path`; other connections go on writing.
