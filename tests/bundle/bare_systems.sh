@@ -84,7 +84,7 @@ PERL
     --ro-bind $ours/ksearch-runner /runner --remount-ro / -- /runner >"$work/log" 2>&1
 }
 
-worker_ready() { "$bin_dir/ksearch" workers | grep " $1 " | grep -q ' ready '; }
+worker_ready() { grep -qE " $1 .* ready " <<<"$("$bin_dir/ksearch" workers)"; }
 start_worker() {  # start_worker <name> <config>
   inside_instead $ours/ksearch-worker --config "/opt/ksearch/configs/$2" \
     --coordinator "$KSEARCH_COORDINATOR" --state-dir /tmp/state --name "$1" --slots 2 \

@@ -53,10 +53,10 @@ inside() {
   bwrap --unshare-user --unshare-ipc --uid 1000 --gid 1000 --clearenv \
     --setenv PATH /usr/bin --bind "$root" / --dev-bind /proc /proc --dev /dev --tmpfs /tmp "$@"
 }
-inside /opt/ksearch/bin/ksearch-worker --version | grep -q '^ksearch-worker [0-9]' ||
+grep -q '^ksearch-worker [0-9]' <<<"$(inside /opt/ksearch/bin/ksearch-worker --version)" ||
   fail "ksearch-worker does not start"
 ok "the worker starts"
-inside /opt/ksearch/bin/bwrap --version | grep -q '^bubblewrap 0\.' || fail "bwrap does not start"
+grep -q '^bubblewrap 0\.' <<<"$(inside /opt/ksearch/bin/bwrap --version)" || fail "bwrap does not start"
 inside /opt/ksearch/bin/bwrap --unshare-all --unshare-user --disable-userns --ro-bind / / --proc /proc \
   cat /proc/self/uid_map >/dev/null || fail "bwrap makes no sandbox"
 ok "its bubblewrap makes a sandbox"

@@ -100,15 +100,17 @@ status=0
 "$work/env/bin/ksearch" 7 >/dev/null || status=$?
 [ $status = 7 ] || fail "an exit code becomes $status"
 programs=$("$work/env/bin/python" -c 'import ksearch_programs, os; print(os.path.dirname(ksearch_programs.__file__))')
-"$programs/bin/bwrap" --version | grep -q ^bubblewrap || fail "bubblewrap does not start"
-ldd "$programs/bin/bwrap" | grep -qE "$programs/(bin/../)?lib/" || fail "bubblewrap does not take the libraries beside it"
+grep -q ^bubblewrap <<<"$("$programs/bin/bwrap" --version)" || fail "bubblewrap does not start"
+libraries=$(ldd "$programs/bin/bwrap")
+grep -qE "$programs/(bin/../)?lib/" <<<"$libraries" ||
+  fail "bubblewrap does not take the libraries beside it: $libraries"
 [ -f "$programs/configs/tasks/cpu/softmax_rows_f32/definition.json" ] || fail "the tasks are not there"
 [ -n "$(ls "$programs/configs/prices")" ] || fail "the prices are not there"
 for package in node-d3-scale libgrpc-dev libsqlite3-dev bubblewrap; do
   [ -s "$programs/licenses/$package" ] || fail "the notice of $package is not there"
 done
 pip check >/dev/null || fail "pip check"
-{ "$work/env/bin/python" -c 'import ksearch' 2>&1 || true; } | grep -qF "pip install 'ksearch[client]'" ||
+grep -qF "pip install 'ksearch[client]'" <<<"$("$work/env/bin/python" -c 'import ksearch' 2>&1 || true)" ||
   fail "the client does not say what it needs"
 [ -s "${programs%_programs}/_protos.binpb" ] || fail "the client has no descriptors"
 pip uninstall --quiet --yes ksearch
@@ -119,8 +121,10 @@ ok "pip installs the wheel, its commands start, and pip removes it"
 deb=$(grep '\.deb$' "$work/paths")
 [ "$(dpkg-deb -f "$deb" Version)" = 1.2.0+post1.g0123abc ] || fail "version $(dpkg-deb -f "$deb" Version)"
 dpkg --compare-versions '0.4.0~dev0.g0123abc' lt 0.4.0 || fail "order of versions"
-dpkg-deb -f "$deb" Depends | grep -qE '^libc6 \(>= 2\.[0-9]+\)$' || fail "depends on $(dpkg-deb -f "$deb" Depends)"
-dpkg-deb -c "$deb" | awk '{print $2}' | grep -qv '^root/root$' && fail "files of others than root"
+depends=$(dpkg-deb -f "$deb" Depends)
+grep -qE '^libc6 \(>= 2\.[0-9]+\)$' <<<"$depends" || fail "depends on $depends"
+owners=$(dpkg-deb -c "$deb" | awk '{print $2}' | sort -u)
+[ "$owners" = root/root ] || fail "files of others than root: $owners"
 mkdir "$work/root" && dpkg-deb -x "$deb" "$work/root"
 for unit in coordinator worker; do
   file=$work/root/usr/lib/systemd/system/ksearch-$unit.service

@@ -168,8 +168,8 @@ passes() {  # passes <what>
 }
 passes "after all of these the worker is up and a right candidate passes"
 start_stranger
-if nvidia-smi --query-compute-apps=pid --format=csv,noheader 2>/dev/null | grep -qx "$stranger"; then
-  busy() { "$KSEARCH" workers --json | grep -q 'other processes compute on it'; }
+if grep -qx "$stranger" <<<"$(nvidia-smi --query-compute-apps=pid --format=csv,noheader 2>/dev/null)"; then
+  busy() { grep -q 'other processes compute on it' <<<"$("$KSEARCH" workers --json)"; }
   if wait_for 10 "the notice" busy; then
     pass "a GPU that somebody begins to use takes no jobs, and says so"
   else

@@ -61,7 +61,7 @@ start_worker() {  # start_worker <name>: with a state folder of that name
   cluster_pids+=($!)
   wait_for 90 "worker $1" worker_is_ready "$1"
 }
-worker_is_ready() { "$cluster/bin/ksearch" workers | grep "$1" | grep -q ' ready '; }
+worker_is_ready() { grep -qE "$1.* ready " <<<"$("$cluster/bin/ksearch" workers)"; }
 
 # Copies the programs into a new folder, $cluster, which goes when the script ends.
 make_cluster() {
