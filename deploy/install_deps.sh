@@ -34,6 +34,15 @@ if [ "${1:-}" = "--with-slurm" ]; then
   packages+=(slurm-wlm munge)
 fi
 
+# Tests that open the page, a report and a trace in a browser (400 MB on disk), and tests that have a real
+# Prometheus check and scrape the metrics. Neither is needed to build or to run ksearch.
+if [ "${1:-}" = "--with-chromium" ]; then
+  packages+=(chromium)
+fi
+if [ "${1:-}" = "--with-prometheus" ]; then
+  packages+=(prometheus)
+fi
+
 missing=()
 for package in "${packages[@]}"; do
   dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' ||

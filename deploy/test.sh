@@ -31,6 +31,12 @@ fi
 if [ "${CI:-}" = true ] && ! deploy/install_deps.sh --with-slurm; then
   echo "test.sh: no Slurm, so the autoscaler is not tested with one" >&2
 fi
+if [ "${CI:-}" = true ] && ! deploy/install_deps.sh --with-chromium; then
+  echo "test.sh: no Chromium, so the page is not tested in a browser" >&2
+fi
+if [ "${CI:-}" = true ] && ! deploy/install_deps.sh --with-prometheus; then
+  echo "test.sh: no Prometheus, so the metrics are not tested with one" >&2
+fi
 
 repeat=()
 [ "${CI:-}" != true ] || repeat=(--repeat until-pass:2)

@@ -111,6 +111,11 @@ class Browser:
                 raise RuntimeError(f"{condition} is not true after {seconds} s: {self.run('document.body.innerText')[:1500]}")
             time.sleep(0.02)
 
+    def choose_files(self, script, paths):
+        """What a person does in the dialog of the input that the script finds."""
+        found = self.ask("Runtime.evaluate", expression=script)["result"]
+        self.ask("DOM.setFileInputFiles", files=paths, objectId=found["objectId"])
+
     def complaints(self):
         """What the page has logged or thrown, and what its policy blocked, so far."""
         self.run("0")
