@@ -243,7 +243,7 @@ absl::Status FollowRun(Client* client, const std::string& run_id, int64_t after_
 }
 
 std::string FinalTable(const v1::RunStatus& status, const v1::ListEventsReply& events) {
-  std::vector<std::vector<std::string>> rows = {{"round", "node", "candidate", "what came of it"}};
+  std::vector<std::vector<std::string>> rows = {{"round", "node", "candidate", "result"}};
   for (const v1::RunEvent& event : events.events()) {
     std::string what;
     switch (event.kind()) {

@@ -64,7 +64,7 @@ version=$("$bundle/bin/ksearch-worker" --version | cut -d' ' -f2)
 
 if [ "$cuda_needed" = 1 ] && ! grep -q '^CUDA support: yes$' "$bundle/CONTENTS.txt"; then
   fail "this worker was built without CUDA support: install a CUDA toolkit 12.8 or newer (no GPU is" \
-    "needed), delete build/bundle and build anew, or give --without-cuda"
+    "needed), delete build/bundle and build again, or give --without-cuda"
 fi
 
 # The newest symbols of the C library that anything in the package wants.

@@ -74,7 +74,7 @@ cuda=yes
 grep -q cuDriverGetVersion "$built/ksearch-worker" || cuda=no
 say_cuda() {
   [ "$cuda" = yes ] || echo "worker_bundle.sh: WARNING: this bundle has no CUDA support and judges cpp tasks only: no CUDA" \
-    "toolkit 12.8 or newer was found when it was built (install one, then delete build/bundle and build anew)" >&2
+    "toolkit 12.8 or newer was found when it was built (install one, then delete build/bundle and build again)" >&2
 }
 say_cuda
 

@@ -242,11 +242,11 @@ absl::Status LocalPair::RetireOutdated(const UpOptions& options, State* state) {
   }
   if (other_sinks && !why.empty()) {
     state->findings.push_back(
-        {false, absl::StrCat("sinks: the coordinator is not started anew for them: ", why),
+        {false, absl::StrCat("sinks: the coordinator is not restarted for them: ", why),
          "ksearch down, then ksearch up with --sink; active runs go on"});
   }
   if (why.empty()) {
-    std::fprintf(stderr, "starting the coordinator anew, with %s\n",
+    std::fprintf(stderr, "restarting the coordinator with %s\n",
                  news.empty() ? "these sinks"
                               : absl::StrCat("model provider ", absl::StrJoin(news, ", ")).c_str());
     RETURN_IF_ERROR(coordinator_.Stop(kCoordinatorPatience).status());
@@ -255,8 +255,8 @@ absl::Status LocalPair::RetireOutdated(const UpOptions& options, State* state) {
   }
   for (const std::string& name : news) {
     state->not_taken[name] = absl::StrCat(
-        "the coordinator was started without it, or with another address of it, and is not started "
-        "anew: ",
+        "the coordinator was started without it, or with another address of it, and is not "
+        "restarted: ",
         why, "; ksearch down and ksearch up do it anyway, and active runs go on");
   }
   return absl::OkStatus();

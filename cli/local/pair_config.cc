@@ -44,7 +44,7 @@ v1::WorkerConfig LocalWorkerConfig(const LocalFolder& folder, const v1::WorkerCo
 std::string ConfigText(const google::protobuf::Message& config) {
   return absl::StrCat(
       "# proto-file: proto/config.proto\n# proto-message: ", config.GetDescriptor()->full_name(),
-      "\n#\n# Written by `ksearch up`, which writes it anew with every start.\n\n",
+      "\n#\n# Written by `ksearch up`, which overwrites it at every start.\n\n",
       ToTextproto(config));
 }
 

@@ -162,7 +162,7 @@ def rms_norm(x, weight, eps: float = 1e-6, mode="mean"):
   EXPECT_THAT(made_.out, AllOf(HasSubstr("x[n, d] float32"), HasSubstr("n512_d1000 is added"),
                                HasSubstr("mode is always 'mean'"), HasSubstr("operations"),
                                HasSubstr("'eps' is its default 1e-06"),
-                               HasSubstr("'x' is drawn anew for every check, normal")));
+                               HasSubstr("'x' is drawn again for every check, normal")));
   EXPECT_EQ(made_.err, "");
 }
 

@@ -230,7 +230,7 @@ class Inputs:
                 inputs.append((name, TENSOR, extents, dtype))
                 if name not in self.recipes:
                     self.recipes[name] = {"type": "random"}
-                    self.assumed.append(f"'{name}' is drawn anew for every check, {KINDS[dtype]}")
+                    self.assumed.append(f"'{name}' is drawn again for every check, {KINDS[dtype]}")
             elif isinstance(parameter.default, float):
                 default = plain_number(f"{self.line}: the default of '{name}'", parameter.default)
                 inputs.append((name, NUMBER) + default)

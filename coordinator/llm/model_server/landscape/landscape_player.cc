@@ -108,7 +108,7 @@ std::string LandscapePlayer::WriteProgram(const LandscapePrompt& prompt, Rng* rn
       words = "The program did not work; the faulty step is taken out.";
     } else {
       defect = subject->defect;
-      words = "The program did not work; its steps are written anew.";
+      words = "The program did not work; its steps are written again.";
     }
   } else if (!prompt.plan.empty() && Changed(base, prompt.plan) != base) {
     change = prompt.plan;
