@@ -3,7 +3,7 @@
 
 Real coordinator, worker and scripted model; headless Chromium clicks what a person clicks. After each click the
 coordinator is asked what became of it: pause, score, new idea, prune, a program of one's own (built, checked and timed
-by the worker), go on, stop, resume. Exit status 77 without Chromium.
+by the worker), go on, stop, resume, and an answer to a prompt in the mailbox. Exit status 77 without Chromium.
 """
 
 import json
@@ -39,6 +39,7 @@ class Cluster:
   name: "scripted"
   openai_chat {{ base_url: "http://127.0.0.1:{port}/v1" default_model: "scripted-softmax" label_headers: true }}
 }}
+providers {{ name: "people" mailbox {{}} }}
 run_defaults {{ provider: "scripted" }}
 """)
         self.start("coordinator", "ksearch-coordinator", "--config", folder / "coordinator.textproto", "--state-dir",
@@ -186,6 +187,24 @@ def steer(cluster, page):
     print("\n".join(steered))
 
 
+def answer_a_prompt(cluster, page):
+    cluster.ask("run", "--task", "softmax_rows_f32", "--provider", "people", "--rounds", "1", "--detach",
+                "--without-workers")
+    page.open(cluster.page + "#/mailbox")
+    page.wait("document.querySelectorAll('#main details').length === 1", SECONDS)
+    page.run("document.querySelector('#main details').open = true")
+    page.wait("[...document.querySelectorAll('#main details pre')].some((each) => each.innerText.includes('softmax_rows_f32'))")
+    reply = (cluster.root / DATA / "softmax/init.md").read_text()
+    page.run(f"document.querySelector('#main details textarea').value = {json.dumps(reply)}")
+    click(page, "Answer")
+    wait("the answer becomes a tree", lambda: cluster.ask("status", "last").get("nodes", 0) >= 4)
+    if "vector_exp" not in cluster.tree():
+        fail(f"the tree is {list(cluster.tree())}")
+    # Answered, it goes from the page; what the run asks next comes.
+    page.wait("!document.querySelector('#main details textarea')?.value", SECONDS)
+    print("a prompt of the mailbox is answered on its page")
+
+
 def main():
     chromium = browsers.find_or_skip()
     begun = time.monotonic()
@@ -197,6 +216,8 @@ def main():
                         "--rounds", "200", "--parallel", "1", "--detach")
             with browsers.Browser(chromium, str(folder / "browser")) as page:
                 steer(cluster, page)
+                cluster.ask("stop", "last")
+                answer_a_prompt(cluster, page)
         except (AssertionError, RuntimeError) as error:
             for log in folder.glob("*.log"):
                 print(f"---- {log.name}\n{log.read_text()[-4000:]}")
