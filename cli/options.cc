@@ -219,6 +219,11 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   resume_options(
       add_for_run("resume", "continue a run that was stopped, failed, or reached a cap", true));
   AddSteer(add("steer", "pause a run, edit its tree, or give it a program"), &options);
+  const auto list_workers = [&](CLI::App* command) {
+    command->add_flag("--gone", options.gone_workers, "also workers that are gone for good");
+    command->add_flag("--wide", options.wide,
+                      "also clocks, temperature and power of each GPU, and what throttles it");
+  };
   auto* workers = add("workers", "list workers and their devices");
   auto* drain =
       workers->add_option("--drain", options.drain_worker, "ask this worker to finish and leave");
@@ -230,8 +235,9 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
       "with --drain: jobs that it has not finished after this long, e.g. 30s, run elsewhere",
       [&options](const absl::Duration& grace) { options.drain_grace = grace; })
       ->needs(drain);
-  workers->add_flag("--gone", options.gone_workers, "also workers that are gone for good")
-      ->excludes(drain);
+  list_workers(workers);
+  workers->get_option("--gone")->excludes(drain);
+  workers->get_option("--wide")->excludes(drain);
   add("demand", "what waits for workers, what is there to serve it, and pools of autoscalers");
   AddTaskList(add("tasks", "list the tasks of all suites"), &options);
   add("jobs", "list evaluations that are queued or in progress, and who waits for them")
@@ -306,8 +312,7 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   diff_options(
       verb_of_run(candidate, "diff", "diff", "show the difference between two candidates"));
   CLI::App* worker = add("worker", "list workers, and have one leave");
-  verb(worker, "ls", "workers", "list workers and their devices")
-      ->add_flag("--gone", options.gone_workers, "also workers that are gone for good");
+  list_workers(verb(worker, "ls", "workers", "list workers and their devices"));
   CLI::App* drain_verb = verb(worker, "drain", "workers", "ask a worker to finish and leave");
   drain_verb->add_option("worker", options.drain_worker, "its id, see worker ls")->required();
   AddDuration(drain_verb, "--grace",

@@ -154,6 +154,7 @@ struct Options {
   std::string drain_worker;
   std::optional<absl::Duration> drain_grace;
   bool gone_workers = false;
+  bool wide = false;  // workers: also what each GPU reads
 
   // tasks, task ls
   std::string suite;

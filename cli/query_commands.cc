@@ -10,6 +10,7 @@
 #include "cli/call_text.h"
 #include "cli/commands.h"
 #include "cli/event_color.h"
+#include "cli/gpu_text.h"
 #include "cli/json_output.h"
 #include "cli/pool_text.h"
 #include "cli/run_watcher.h"
@@ -267,6 +268,7 @@ int WorkersCommand(Client* client, const Options& options) {
     }
   }
   Print(Table(rows));
+  if (options.wide) Print(absl::StrCat("\n", GpusText(reply->workers()), "\n"));
   Print(notes);
   Print(RefusalsText(reply->refusals()));
   const std::string pools = PoolsText(reply->pools(), absl::Now());

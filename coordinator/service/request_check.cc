@@ -120,6 +120,13 @@ absl::Status CheckReport(const v1::WorkerReport& report) {
     RETURN_IF_ERROR(CheckText(field + ".device_id", device.device_id(), kMaxTextBytes));
     RETURN_IF_ERROR(CheckText(field + ".reason", device.reason(), 4 * kMaxTextBytes));
   }
+  if (report.health().readings_size() > kMaxSlots) {
+    return Refuse("report.health.readings", "too many");
+  }
+  for (int i = 0; i < report.health().readings_size(); ++i) {
+    RETURN_IF_ERROR(CheckText(absl::StrCat("report.health.readings[", i, "].device_id"),
+                              report.health().readings(i).device_id(), kMaxTextBytes));
+  }
   for (int i = 0; i < report.leases_size(); ++i) {
     const v1::HeldLease& lease = report.leases(i);
     const std::string field = absl::StrCat("report.leases[", i, "]");

@@ -158,6 +158,25 @@ v1::DeviceHealth CudaDeviceMonitor::Sample() {
   return health;
 }
 
+std::optional<v1::DeviceReading> CudaDeviceMonitor::Read() {
+  if (!gpu_.has_value()) return std::nullopt;
+  const absl::StatusOr<DeviceClocks> clocks = gpu_->Clocks();
+  const absl::StatusOr<int> celsius = gpu_->TemperatureCelsius();
+  const absl::StatusOr<int> milliwatts = gpu_->PowerMilliwatts();
+  if (!clocks.ok() && !celsius.ok() && !milliwatts.ok()) return std::nullopt;
+  v1::DeviceReading reading;
+  reading.set_device_id(facts_.uuid);
+  if (clocks.ok()) {
+    reading.set_sm_clock_mhz(clocks->sm_mhz);
+    reading.set_memory_clock_mhz(clocks->mem_mhz);
+    reading.set_throttle_reasons(clocks->throttle_reason_bits);
+  }
+  reading.set_temperature_celsius(celsius.value_or(0));
+  reading.set_power_milliwatts(milliwatts.value_or(0));
+  reading.set_power_limit_milliwatts(gpu_->PowerLimitMilliwatts().value_or(0));
+  return reading;
+}
+
 std::string CudaDeviceMonitor::FaultSince(absl::Time begin) {
   MutexLock lock(&mu_);
   Look();

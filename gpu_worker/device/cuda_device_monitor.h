@@ -45,6 +45,8 @@ class CudaDeviceMonitor : public DeviceMonitor {
 
   v1::DeviceFingerprint Fingerprint() const override { return fingerprint_; }
   v1::DeviceHealth Sample() override;
+  // Null without NVML, and while NVML tells nothing, as of a GPU that is lost.
+  std::optional<v1::DeviceReading> Read() override;
   std::string FaultSince(absl::Time begin) override;
   // Where Xids come from, as XidWatch::source.
   std::string xid_source() const;

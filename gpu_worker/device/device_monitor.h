@@ -1,6 +1,7 @@
 #ifndef KSEARCH_GPU_WORKER_DEVICE_DEVICE_MONITOR_H_
 #define KSEARCH_GPU_WORKER_DEVICE_DEVICE_MONITOR_H_
 
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -17,6 +18,9 @@ class DeviceMonitor {
   virtual v1::DeviceFingerprint Fingerprint() const = 0;
   // Takes less than 50 ms.
   virtual v1::DeviceHealth Sample() = 0;
+  // The device's clocks, temperature and power at this moment; null: it does not tell. Takes a few
+  // milliseconds and starts nothing on the device.
+  virtual std::optional<v1::DeviceReading> Read() { return std::nullopt; }
   // A fault of the device itself that was noticed at `begin` (Clock::SteadyNow() scale) or later,
   // in words: what ran on it since says nothing about the program. Empty: none. As quick as Sample.
   virtual std::string FaultSince(absl::Time begin) {

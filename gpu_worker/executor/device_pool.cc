@@ -34,6 +34,15 @@ struct Sick {
   absl::Time look_again;
 };
 
+std::vector<DeviceMonitor*> MonitorsOf(const std::vector<DevicePool::Slot>& slots) {
+  std::vector<DeviceMonitor*> monitors;
+  for (const DevicePool::Slot& slot : slots) {
+    // A device that is built for elsewhere has nothing to read.
+    if (slot.verifier != nullptr) monitors.push_back(slot.monitor);
+  }
+  return monitors;
+}
+
 void Rest(std::stop_token stop) {
   std::mutex mutex;
   std::condition_variable_any wake;
@@ -46,6 +55,7 @@ void Rest(std::stop_token stop) {
 DevicePool::DevicePool(std::vector<Slot> slots, absl::Duration first_rest)
     : slots_(std::move(slots)),
       reported_(slots_.size()),
+      readings_(MonitorsOf(slots_)),
       prober_(
           [this](size_t number, std::stop_token stop) { return Probe(number, std::move(stop)); },
           first_rest) {}
@@ -196,6 +206,9 @@ v1::DeviceHealth DevicePool::Health() {
     }
   }
   health.set_reason(health.healthy() ? SharedText() : absl::StrJoin(reasons, "; "));
+  for (const v1::DeviceReading& reading : readings_.At(Clock::Real().SteadyNow())) {
+    *health.add_readings() = reading;
+  }
   return health;
 }
 

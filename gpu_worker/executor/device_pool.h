@@ -14,6 +14,7 @@
 #include "gpu_worker/device/device_lock.h"
 #include "gpu_worker/device/device_monitor.h"
 #include "gpu_worker/executor/device_prober.h"
+#include "gpu_worker/executor/device_readings.h"
 #include "gpu_worker/executor/verifier.h"
 
 namespace ksearch {
@@ -54,7 +55,7 @@ class DevicePool {
   absl::StatusOr<const Slot*> Example(v1::DeviceClass device_class, const std::string& architecture,
                                       const std::string& model = "") const;
   // Healthy while any device is; every one that is not, with the reason, and otherwise who else
-  // takes turns on them. Logs what changes.
+  // takes turns on them; and what the devices read (DeviceReadings). Logs what changes.
   v1::DeviceHealth Health();
   // A job had trouble that may be the device's: it takes no more jobs until its verifier has seen
   // it answer.
@@ -85,7 +86,8 @@ class DevicePool {
 
   std::vector<std::string> reported_ ABSL_GUARDED_BY(mu_);  // reasons, as last logged; by slot
   std::map<size_t, Other> others_ ABSL_GUARDED_BY(mu_);     // by slot
-  DeviceProber prober_;                                     // last: its thread uses the others
+  DeviceReadings readings_ ABSL_GUARDED_BY(mu_);
+  DeviceProber prober_;  // last: its thread uses the others
 };
 
 }  // namespace ksearch

@@ -7,12 +7,19 @@
 #include "common/clock.h"
 #include "common/digest.h"
 #include "common/log.h"
+#include "common/protocol_version.h"
 #include "common/textproto.h"
 #include "coordinator/tasks/directory_suite.h"
 #include "coordinator/world_model/world_model.h"
 
 namespace ksearch {
 namespace {
+
+class SilentLink : public WorkerLink {
+ public:
+  void Send(const v1::WorkerDown&) override {}
+  void End(const absl::Status&) override {}
+};
 
 bool Reads(absl::string_view method) {
   return absl::StartsWith(method, "Get") || absl::StartsWith(method, "List");
@@ -66,6 +73,7 @@ PlayedCoordinator::PlayedCoordinator(const std::string& folder,
   auto tasks = MakeDirectorySuite(task_dirs);
   CHECK_OK(tasks.status());
   tasks_ = *std::move(tasks);
+  silent_link_ = std::make_unique<SilentLink>();
   gateway_ = std::make_unique<WorkerGateway>(WorkerGateway::Options(), store_.get());
   pools_ = std::make_unique<PoolBoard>(Clock::Real());
   models_ = std::make_unique<ModelCaller>(store_.get(), Clock::Real(),
@@ -155,6 +163,14 @@ void PlayedCoordinator::AddRun(const std::string& run_id, int nodes) {
   event.set_text("task softmax_rows_f32, 100 rounds");
   *event.mutable_at() = ToProto(Clock::Real().Now());
   CHECK_OK(store_->CommitStep(step));
+}
+
+void PlayedCoordinator::AddWorker(const v1::WorkerHello& hello, const v1::WorkerReport& report) {
+  v1::WorkerHello whole = hello;
+  whole.set_protocol_version(kProtocolVersion);
+  whole.set_incarnation("played");
+  CHECK_OK(gateway_->BeginSession(whole, silent_link_.get()));
+  CHECK_OK(gateway_->Report(whole.worker_id(), silent_link_.get(), report));
 }
 
 void PlayedCoordinator::Step(const std::string& run_id, std::vector<v1::RunEvent> events,

@@ -17,12 +17,13 @@
 #include "coordinator/service/worker_gateway.h"
 #include "coordinator/store/store.h"
 #include "coordinator/tasks/task_suite.h"
+#include "proto/worker_service.pb.h"
 
 namespace ksearch {
 
 // A coordinator whose runs are played: the real store, event feed, service and page, and steps that
 // the caller commits in place of searches. For browsers and for measuring what watchers cost.
-// Thread-safe but for AddRun.
+// Thread-safe but for AddRun and AddWorker.
 class PlayedCoordinator {
  public:
   // Calls that change something are not carried out: they are answered with `{}`, after `changed`
@@ -41,6 +42,8 @@ class PlayedCoordinator {
 
   // A run of 100 rounds with a tree of `nodes` intents.
   void AddRun(const std::string& run_id, int nodes);
+  // A worker that is connected and reports this once; it gets no jobs, since nothing asks for any.
+  void AddWorker(const v1::WorkerHello& hello, const v1::WorkerReport& report);
   // Commits a step; `status` of the step is what the run's was, as `change` leaves it.
   void Step(const std::string& run_id, std::vector<v1::RunEvent> events,
             const std::function<void(v1::RunStatus*)>& change = nullptr);
@@ -51,6 +54,7 @@ class PlayedCoordinator {
   EventFeed feed_;
   std::unique_ptr<Store> store_;
   std::unique_ptr<TaskSuite> tasks_;
+  std::unique_ptr<WorkerLink> silent_link_;  // of all played workers
   std::unique_ptr<WorkerGateway> gateway_;
   std::unique_ptr<PoolBoard> pools_;
   std::unique_ptr<ModelCaller> models_;  // without providers

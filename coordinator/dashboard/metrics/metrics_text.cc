@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <functional>
 #include <map>
@@ -24,6 +25,11 @@ namespace ksearch::dashboard {
 namespace {
 
 constexpr double kNano = 1e-9;
+
+// NVML's clocks event reasons that lower clocks, after NVIDIA's NVML API reference: the software
+// power cap; slowdowns by heat, of software and of hardware; hardware slowdown and power brake.
+constexpr std::pair<const char*, uint64_t> kThrottleReasons[] = {
+    {"power", 0x4}, {"thermal", 0x20 | 0x40}, {"hardware", 0x8 | 0x80}};
 
 // "PASSED" -> "passed"
 std::string Word(absl::string_view name, absl::string_view prefix) {
@@ -129,6 +135,44 @@ void AddWorkers(const v1::ListWorkersReply& workers, PrometheusText* text) {
   for (const auto& [key, count] : counts) {
     text->Sample({{"state", key.first}, {"gpu", key.second}}, count);
   }
+}
+
+// What the GPUs of connected workers said last; numbers that are not known are left out.
+void AddGpus(const v1::ListWorkersReply& workers, PrometheusText* text) {
+  using Reading = v1::DeviceReading;
+  const auto for_each =
+      [&](const std::function<void(PrometheusText::Labels, const Reading&)>& visit) {
+        for (const v1::WorkerStatus& worker : workers.workers()) {
+          if (!worker.connected()) continue;
+          for (const Reading& reading : worker.report().health().readings()) {
+            visit({{"worker", worker.name()}, {"device", reading.device_id()}}, reading);
+          }
+        }
+      };
+  const auto known = [&](const std::function<double(const Reading&)>& number) {
+    for_each([&](const PrometheusText::Labels& labels, const Reading& reading) {
+      if (const double value = number(reading); value != 0) text->Sample(labels, value);
+    });
+  };
+  text->Family("ks_gpu_sm_clock_hertz", "gauge", "Clock of a GPU's multiprocessors.");
+  known([](const Reading& reading) { return 1e6 * reading.sm_clock_mhz(); });
+  text->Family("ks_gpu_memory_clock_hertz", "gauge", "Clock of a GPU's memory.");
+  known([](const Reading& reading) { return 1e6 * reading.memory_clock_mhz(); });
+  text->Family("ks_gpu_temperature_celsius", "gauge", "Temperature of a GPU.");
+  known([](const Reading& reading) { return reading.temperature_celsius(); });
+  text->Family("ks_gpu_power_watts", "gauge", "Power that a GPU draws.");
+  known([](const Reading& reading) { return reading.power_milliwatts() / 1e3; });
+  text->Family("ks_gpu_power_limit_watts", "gauge", "The most power that a GPU may draw.");
+  known([](const Reading& reading) { return reading.power_limit_milliwatts() / 1e3; });
+  text->Family("ks_gpu_throttled", "gauge",
+               "1 while a GPU lowers its clocks, by reason (power, thermal, hardware).");
+  for_each([&](PrometheusText::Labels labels, const Reading& reading) {
+    labels.emplace_back("reason", "");
+    for (const auto& [reason, bits] : kThrottleReasons) {
+      labels.back().second = reason;
+      text->Sample(labels, (reading.throttle_reasons() & bits) != 0 ? 1 : 0);
+    }
+  });
 }
 
 void AddRuns(const v1::ListRunsReply& runs, PrometheusText* text) {
@@ -243,6 +287,7 @@ std::string MetricsText(const MetricsLook& look) {
       1);
   AddJobs(look.jobs, &text);
   AddWorkers(look.workers, &text);
+  AddGpus(look.workers, &text);
   AddDemand(look.demand, &text);
   AddRuns(look.runs, &text);
   AddResults(look.counts, &text);

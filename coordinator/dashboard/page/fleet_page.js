@@ -1,6 +1,6 @@
 // Workers with their devices, and the jobs that wait or are at work.
 import { card, el, show, table } from "./dom.js";
-import { brief, clock, count, date, word } from "./format.js";
+import { brief, clock, count, date, num, word } from "./format.js";
 import { follow, get, post, soon } from "./server.js";
 import { action } from "./steering.js";
 
@@ -15,6 +15,21 @@ function state(worker) {
   return sick.length ? el("span", { class: "warn" }, sick.map((each) => `${brief(each.device_id)}: ${each.reason || ""}`).join("; ")) : el("span", { class: "good", title: health?.reason || "" }, "ready");
 }
 
+// NVML's reasons for lower clocks; others are not about trouble.
+const THROTTLED = [[0x4, "power cap"], [0x20, "heat"], [0x40, "heat (hardware)"], [0x8, "hardware slow-down"], [0x80, "power brake"]];
+
+// What a GPU read last; what is not known is left out.
+function reading(worker, device) {
+  const read = worker.connected && (worker.report?.health?.readings || []).find((each) => each.device_id === device.fingerprint?.device_id);
+  if (!read) return null;
+  const watts = (milliwatts) => Math.round(milliwatts / 1000);
+  const power = read.power_milliwatts && watts(read.power_milliwatts) + (read.power_limit_milliwatts ? ` of ${watts(read.power_limit_milliwatts)}` : "") + " W";
+  const throttled = THROTTLED.filter(([bit]) => num(read.throttle_reasons) & bit).map(([, name]) => name).join(", ");
+  return el("div", { class: "quiet", title: read.memory_clock_mhz ? `memory at ${read.memory_clock_mhz} MHz` : null },
+    [read.sm_clock_mhz && read.sm_clock_mhz + " MHz", read.temperature_celsius && read.temperature_celsius + " °C", power].filter(Boolean).join(" · "),
+    throttled ? el("span", { class: "warn" }, ` throttled: ${throttled}`) : null);
+}
+
 export async function fleetPage(place, page) {
   const parts = { cards: el("div"), workers: el("div"), jobs: el("div"), log: el("div") };
   const heard = [];
@@ -27,7 +42,7 @@ export async function fleetPage(place, page) {
     show(parts.workers, table(["Worker", "State", "Devices", "At work on", { text: "Free slots", number: true }, { text: "Jobs done", number: true }, "Last report", ""],
       (workers.workers || []).map((worker) => [
         { text: worker.name || worker.worker_id, title: worker.worker_id }, state(worker),
-        (worker.hello?.devices || []).map((device) => el("div", { title: device.fingerprint?.device_id }, `${device.fingerprint?.name || ""} `, el("span", { class: "quiet" }, `${device.fingerprint?.architecture || ""} ${device.build_only ? "builds only" : ""}`))),
+        (worker.hello?.devices || []).map((device) => el("div", { title: device.fingerprint?.device_id }, `${device.fingerprint?.name || ""} `, el("span", { class: "quiet" }, `${device.fingerprint?.architecture || ""} ${device.build_only ? "builds only" : ""}`), reading(worker, device))),
         (worker.report?.leases || []).map((lease) => el("div", null, brief(lease.job_id), " ", el("span", { class: "quiet" }, (lease.state || "").toLowerCase()))),
         { text: worker.connected ? worker.report?.free_slots || 0 : "", number: true }, { text: count(worker.jobs_done), number: true }, clock(worker.last_report_at),
         worker.connected ? action("Drain", () => post("DrainWorker", { worker_id: worker.worker_id }).then(() => "asked"), "Let this worker finish what it has and leave?") : ""])));
@@ -45,6 +60,6 @@ export async function fleetPage(place, page) {
     show(parts.log, table(["Time", "Event", "Worker", "Job", ""], heard.map((event) =>
       [clock(event.at), word(event.kind, ""), event.worker_name || event.worker_id || "", brief(event.job_id), event.text || word(event.stage, "") || word(event.outcome, "OUTCOME_")])));
     again();
-  }, again));
+  }, again, again));  // what GPUs read changes without an event
   show(place, el("h1", null, "Fleet"), parts.cards, el("h2", null, "Workers"), parts.workers, el("h2", null, "Jobs"), parts.jobs, el("h2", null, "Events since this page was opened"), parts.log);
 }

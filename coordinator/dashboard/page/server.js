@@ -68,9 +68,10 @@ function watchSight(gone, back) {
 
 // Follows the event feed until stopped: onEntry(entry) for each, onMissed() when everything must be
 // looked at again: also once at the beginning, since answers of the API may be half a second older
-// than the place in the feed from which entries come. Reconnects by itself and catches up. A page out of sight lets its connection go,
+// than the place in the feed from which entries come. onQuiet(), if given, when the server says that it is still
+// there: every 15 s. Reconnects by itself and catches up. A page out of sight lets its connection go,
 // since browsers open only six to a server, whatever the number of tabs.
-export function follow(runId, onEntry, onMissed) {
+export function follow(runId, onEntry, onMissed, onQuiet) {
   let stopped = false, cursor = "", connection = new AbortController(), wake = () => {};
   const stopWatching = watchSight(() => connection.abort(), () => wake());
   const stop = () => {
@@ -101,6 +102,7 @@ export function follow(runId, onEntry, onMissed) {
           }
           if (type === "entry") onEntry(JSON.parse(text));
           if (type === "missed") onMissed();
+          if (type === "quiet" && onQuiet) onQuiet();
         });
       } catch (error) {
         if (stopped) return;
@@ -127,7 +129,7 @@ async function readEvents(reader, onEvent) {
     if (done) return;
     text += decoder.decode(value, { stream: true });
     for (let end = text.indexOf("\n\n"); end >= 0; end = text.indexOf("\n\n")) {
-      const fields = { event: "", id: "", data: "" };
+      const fields = { event: text.startsWith(":") ? "quiet" : "", id: "", data: "" };
       for (const line of text.slice(0, end).split("\n")) {
         const colon = line.indexOf(": ");
         if (colon > 0) fields[line.slice(0, colon)] = line.slice(colon + 2);

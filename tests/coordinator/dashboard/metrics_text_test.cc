@@ -44,6 +44,18 @@ MetricsLook SomeLook() {
   v1::WorkerStatus* worker = look.workers.add_workers();
   worker->set_connected(true);
   worker->mutable_hello()->add_devices()->mutable_fingerprint()->set_name("AMD \"EPYC\"\\\n");
+  for (const bool connected : {true, false}) {
+    v1::WorkerStatus* gpus = look.workers.add_workers();
+    gpus->set_connected(connected);
+    gpus->set_name(connected ? "node1" : "left");
+    v1::DeviceReading* reading = gpus->mutable_report()->mutable_health()->add_readings();
+    reading->set_device_id("GPU-1");
+    reading->set_sm_clock_mhz(1755);
+    reading->set_memory_clock_mhz(3201);
+    reading->set_temperature_celsius(71);
+    reading->set_power_milliwatts(612'500);
+    reading->set_throttle_reasons(0x24);
+  }
   v1::RunStatus* run = look.runs.add_runs();
   run->set_run_id("r1");
   run->set_task("axpy");
@@ -92,6 +104,13 @@ TEST(MetricsText, SaysWhatIsSeen) {
            "ks_queue_depth{gpu=\"NVIDIA H200\"} 1\n",
            "ks_jobs_leased{gpu=\"any\"} 1\n",
            "ks_workers{state=\"ready\",gpu=\"AMD \\\"EPYC\\\"\\\\\\n\"} 1\n",
+           "ks_gpu_sm_clock_hertz{worker=\"node1\",device=\"GPU-1\"} 1755000000\n",
+           "ks_gpu_memory_clock_hertz{worker=\"node1\",device=\"GPU-1\"} 3201000000\n",
+           "ks_gpu_temperature_celsius{worker=\"node1\",device=\"GPU-1\"} 71\n",
+           "ks_gpu_power_watts{worker=\"node1\",device=\"GPU-1\"} 612.5\n",
+           "ks_gpu_throttled{worker=\"node1\",device=\"GPU-1\",reason=\"power\"} 1\n",
+           "ks_gpu_throttled{worker=\"node1\",device=\"GPU-1\",reason=\"thermal\"} 1\n",
+           "ks_gpu_throttled{worker=\"node1\",device=\"GPU-1\",reason=\"hardware\"} 0\n",
            "ks_runs{state=\"running\"} 1\n",
            "ks_demand_jobs{device=\"cuda\",gpu=\"NVIDIA H200\",architecture=\"any\","
            "languages=\"cuda\",build_only=\"0\"} 4\n",
@@ -120,6 +139,12 @@ TEST(MetricsText, SaysWhatIsSeen) {
        }) {
     EXPECT_THAT(text, HasSubstr(line));
   }
+}
+
+TEST(MetricsText, TellsNothingOfGpusThatAreGoneAndNoNumberThatIsNotKnown) {
+  const std::string text = MetricsText(SomeLook());
+  EXPECT_THAT(text, Not(HasSubstr("worker=\"left\"")));
+  EXPECT_THAT(text, Not(HasSubstr("ks_gpu_power_limit_watts{")));
 }
 
 TEST(MetricsText, NamesEveryFamilyOnceBeforeItsSamples) {

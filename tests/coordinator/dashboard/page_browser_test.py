@@ -229,14 +229,14 @@ def check_steering(page, server):
     page.wait("document.querySelector('svg.tree .node')")
     page.run("confirm = () => true")
 
-    def click(label):
+    def click(label, run_id="live"):
         page.run(f"[...document.querySelectorAll('button')].find((each) => each.textContent === '{label}').click()")
         time.sleep(0.3)
         server.do("say live asked")
         if not server.asked:
             fail(f"the button '{label}' asks for nothing")
         method, request = server.asked.pop()
-        if request.get("run_id") != "live":
+        if request.get("run_id") != run_id:
             fail(f"'{label}' asks {method} {request}")
         return method, request
 
@@ -255,7 +255,35 @@ def check_steering(page, server):
     inserted = click("Add idea")[1]["edits"]["ops"][0]["insert"]
     if inserted["parent_id"] != "n3" or inserted["node"]["title"] != "Prefetch":
         fail("'Add idea' asks for something else")
-    print("pausing and editing ask for what the buttons say")
+    # A program, chosen as a person chooses files.
+    with tempfile.TemporaryDirectory() as folder:
+        program = pathlib.Path(folder) / "kernel.cpp"
+        program.write_text("// a program of somebody's own, <b>\n")
+        page.choose_files("document.querySelector('.steering input[type=file]')", [str(program)])
+        method, request = click("Give this program")
+    if method != "SteerRun" or request["program"] != {
+            "parent_id": "n3", "sources": {"files": [{"path": "kernel.cpp", "content": "// a program of somebody's own, <b>\n"}]}}:
+        fail(f"'Give this program' asks {method} {request}")
+    method, request = click("Stop")
+    if (method, request) != ("StopRun", {"run_id": "live"}):
+        fail(f"'Stop' asks {method} {request}")
+    # What fits the state is offered: a run that is paused goes on, one that has ended is resumed.
+    server.do("pause live")
+    page.wait("[...document.querySelectorAll('button')].some((each) => each.textContent === 'Go on')")
+    method, request = click("Go on")
+    if method != "SteerRun" or request.get("pause") is not False:
+        fail(f"'Go on' asks {method} {request}")
+    server.do("run ended")
+    server.do("stop ended")
+    page.open(server.url + "#/run/ended")
+    page.wait("[...document.querySelectorAll('button')].some((each) => each.textContent === 'Resume')")
+    page.run("document.querySelector('input[placeholder=rounds]').value = '120'")
+    method, request = click("Resume", "ended")
+    if (method, request) != ("ResumeRun", {"run_id": "ended", "rounds": 120}):
+        fail(f"'Resume' asks {method} {request}")
+    if page.run("document.querySelectorAll('.steering').length"):
+        fail("a run that has ended can be edited")
+    print("every button of a run asks for what it says")
 
 
 def open_pages(server):
@@ -318,6 +346,27 @@ def check_other_origin(page, server):
     print("a page of another origin reads and changes nothing")
 
 
+def check_fleet(page, server):
+    page.open(server.url + "#/fleet")
+    page.wait("document.getElementById('main')?.innerText.includes('Workers')")
+    server.do("gpus")
+    server.do("say live gpus")
+    for words in ("1980 MHz · 41 °C · 123 of 700 W", "1215 MHz · 84 °C", "throttled: heat"):
+        page.wait(f"document.getElementById('main').innerText.includes({json.dumps(words)})", 40)
+    if page.run("document.getElementById('main').innerText.split('throttled').length") != 2:
+        fail("a GPU that is not throttled is called so")
+    server.asked.clear()
+    page.run("confirm = () => true")
+    page.run("[...document.querySelectorAll('button')].find((each) => each.textContent === 'Drain').click()")
+    page.wait("document.body.innerText.includes('asked')")
+    server.do("say live drained")
+    if server.asked != [("DrainWorker", {"worker_id": "w-node1"})]:
+        fail(f"'Drain' asks for {server.asked}")
+    if page.complaints():
+        fail(page.complaints())
+    print("the fleet shows clocks, temperature, power and throttling of GPUs, and drains a worker")
+
+
 def check_memory(page, server):
     page.open(server.url + "#/run/live")
     page.wait("document.body?.innerText.includes('1 priors of 14 measured gains')")
@@ -373,6 +422,7 @@ def main():
             check_steering(page, server)
             check_sight(page, server)
             check_other_origin(page, server)
+            check_fleet(page, server)
             check_memory(page, server)
             check_upgrade(page, server)
             check_hostile(page, server)

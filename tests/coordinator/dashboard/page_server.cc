@@ -4,6 +4,8 @@
 //   run ID             a run that goes on
 //   rounds ID N        N rounds of it, in one step
 //   say ID TEXT        an event
+//   pause ID, stop ID  the run is paused, or has been stopped
+//   gpus               a connected worker "node1" with two GPUs, of which one is throttled
 //   hostile            a run "hostile" whose every text is hostile, and a worker's event
 // What a page asks to be changed is printed as "METHOD JSON".
 #include <iostream>
@@ -88,6 +90,33 @@ void PlayHostileRun(PlayedCoordinator* played) {
   played->feed().Publish(std::move(fleet));
 }
 
+void PlayGpus(PlayedCoordinator* played) {
+  v1::WorkerHello hello;
+  hello.set_worker_id("w-node1");
+  hello.set_name("node1");
+  v1::WorkerReport report;
+  report.mutable_health()->set_healthy(true);
+  for (const char* id : {"GPU-1", "GPU-2"}) {
+    v1::DeviceCapability* device = hello.add_devices();
+    device->set_device_class(v1::DEVICE_CLASS_CUDA);
+    device->mutable_fingerprint()->set_device_id(id);
+    device->mutable_fingerprint()->set_name("NVIDIA H200");
+  }
+  v1::DeviceReading* first = report.mutable_health()->add_readings();
+  first->set_device_id("GPU-1");
+  first->set_sm_clock_mhz(1980);
+  first->set_memory_clock_mhz(3201);
+  first->set_temperature_celsius(41);
+  first->set_power_milliwatts(122'600);
+  first->set_power_limit_milliwatts(700'000);
+  v1::DeviceReading* second = report.mutable_health()->add_readings();
+  second->set_device_id("GPU-2");
+  second->set_sm_clock_mhz(1215);
+  second->set_temperature_celsius(84);
+  second->set_throttle_reasons(0x1 | 0x20);
+  played->AddWorker(hello, report);
+}
+
 void CarryOut(const std::vector<std::string>& words, PlayedCoordinator* played) {
   if (words[0] == "run") {
     played->AddRun(words[1], kNodes);
@@ -108,6 +137,16 @@ void CarryOut(const std::vector<std::string>& words, PlayedCoordinator* played) 
     event.set_kind(v1::RunEvent::NOTE);
     event.set_text(words[2]);
     played->Step(words[1], {event}, [&](v1::RunStatus* status) { status->set_model(words[2]); });
+  } else if (words[0] == "pause" || words[0] == "stop") {
+    v1::RunEvent event;
+    event.set_kind(v1::RunEvent::NOTE);
+    event.set_text(words[0]);
+    played->Step(words[1], {event}, [&](v1::RunStatus* status) {
+      if (words[0] == "pause") status->set_paused(true);
+      if (words[0] == "stop") status->set_state(v1::RUN_STATE_STOPPED);
+    });
+  } else if (words[0] == "gpus") {
+    PlayGpus(played);
   } else {
     CHECK(words[0] == "hostile");
     PlayHostileRun(played);

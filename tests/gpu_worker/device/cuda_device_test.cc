@@ -373,6 +373,29 @@ TEST_F(CudaDeviceTest, ClocksAreReadAndMissingFactsSaidToBeMissing) {
               HasSubstr("GPU-aaaa1111-0000, GPU-bbbb2222-0000"));
 }
 
+TEST_F(CudaDeviceTest, AReadingHoldsWhatTheDriverTells) {
+  const auto devices = Make();
+  ASSERT_TRUE(devices.ok()) << devices.status();
+  DeviceMonitor& monitor = *devices->at(1).monitor;
+  state_->gpus[1].sm_mhz = 1755;
+  state_->gpus[1].temperature = 71;
+  state_->gpus[1].throttle_reasons = 0x24;
+  std::optional<v1::DeviceReading> reading = monitor.Read();
+  ASSERT_TRUE(reading.has_value());
+  EXPECT_EQ(reading->device_id(), "GPU-bbbb2222-0000");
+  EXPECT_EQ(reading->sm_clock_mhz(), 1755);
+  EXPECT_EQ(reading->memory_clock_mhz(), 3201);
+  EXPECT_EQ(reading->temperature_celsius(), 71);
+  EXPECT_EQ(reading->throttle_reasons(), 0x24u);
+  EXPECT_EQ(reading->power_milliwatts(), 0) << "not known";
+  EXPECT_EQ(reading->power_limit_milliwatts(), 0) << "not known";
+  state_->gpus[1].power_milliwatts = 612'500;
+  EXPECT_EQ(monitor.Read()->power_milliwatts(), 612'500);
+  state_->gpus[1].lost = true;
+  EXPECT_FALSE(monitor.Read().has_value());
+  EXPECT_TRUE(devices->at(0).monitor->Read().has_value());
+}
+
 TEST(GpuProcessesTest, OnlyStrangersAreNamed) {
   const int none = 4194304 + 1;  // above the kernel's highest
   StrangerRules rules, unseen;

@@ -114,6 +114,7 @@ NvmlResult nvmlDeviceGetTemperature(NvmlHandle handle, int, unsigned* celsius) {
   return kNvmlSuccess;
 }
 NvmlResult nvmlDeviceGetClockInfo(NvmlHandle handle, int clock, unsigned* mhz) {
+  if (Gpu(handle).lost) return kNvmlGpuIsLost;
   *mhz = clock == ksearch::kNvmlSmClock ? Gpu(handle).sm_mhz : Gpu(handle).memory_mhz;
   return kNvmlSuccess;
 }
@@ -164,6 +165,11 @@ NvmlResult nvmlEventSetWait_v2(NvmlEventSet set, NvmlEvent* event, unsigned) {
   gpu.pending_xid = 0;
   return kNvmlSuccess;
 }
-// nvmlDeviceGetPowerUsage and nvmlDeviceGetEnforcedPowerLimit are left out: not every driver has
-// everything.
+NvmlResult nvmlDeviceGetPowerUsage(NvmlHandle handle, unsigned* milliwatts) {
+  if (Gpu(handle).lost) return kNvmlGpuIsLost;
+  if (Gpu(handle).power_milliwatts == 0) return ksearch::kNvmlNotSupported;
+  *milliwatts = Gpu(handle).power_milliwatts;
+  return kNvmlSuccess;
+}
+// nvmlDeviceGetEnforcedPowerLimit is left out: not every driver has everything.
 }

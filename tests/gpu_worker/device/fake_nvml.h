@@ -17,6 +17,7 @@ struct FakeGpu {
   unsigned processes[4] = {};
   unsigned process_count = 0;
   unsigned long long pending_xid = 0;  // one event, then gone
+  unsigned power_milliwatts = 0;       // 0: not supported
   bool mig = false;
   bool lost = false;
 };

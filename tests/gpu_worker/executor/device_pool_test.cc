@@ -38,6 +38,12 @@ class SwitchedMonitor : public DeviceMonitor {
     if (!healthy) health.set_reason(id_ + " is too hot");
     return health;
   }
+  std::optional<v1::DeviceReading> Read() override {
+    v1::DeviceReading reading;
+    reading.set_device_id(id_);
+    reading.set_temperature_celsius(44);
+    return architecture_ == "sm_90a" ? std::optional(reading) : std::nullopt;
+  }
   std::atomic<bool> healthy{true};
   std::string model = "H100";  // set before use
 
@@ -119,6 +125,15 @@ TEST_F(DevicePoolTest, WhoTakesTurnsOnADeviceIsSaid) {
                          (*child)->pid(), " (flock)"));
   (*child)->Kill();
   EXPECT_EQ(pool_->Health().reason(), health.reason()) << "it may come again";
+}
+
+TEST_F(DevicePoolTest, ReadingsAreToldOfSickDevicesToo) {
+  monitors_[0]->healthy = false;
+  const v1::DeviceHealth health = pool_->Health();
+  ASSERT_EQ(health.readings_size(), 2);
+  EXPECT_EQ(health.readings(0).device_id(), "GPU-1");
+  EXPECT_EQ(health.readings(1).device_id(), "GPU-2");
+  EXPECT_EQ(health.readings(0).temperature_celsius(), 44);
 }
 
 TEST_F(DevicePoolTest, TheModelDecidesWhereOneIsAskedFor) {
