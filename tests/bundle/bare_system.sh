@@ -42,7 +42,11 @@ bad() {
   echo "FAIL: $system: $1"
   if [ $# -gt 1 ]; then sed 's/^/    /' "$2"; fi
 }
-judge() { if "$2"; then ok "$1"; else bad "$1" "$work/log"; fi; }
+judge() {  # judge <what> <command...>
+  local what=$1
+  shift
+  if "$@"; then ok "$what"; else bad "$what" "$work/log"; fi
+}
 
 make_root() {  # make_root <system> <folder>: 0, or not with the reason in $work/log
   local options=(--variant=minbase)
