@@ -42,6 +42,10 @@ fi
 if [ "${1:-}" = "--with-prometheus" ]; then
   packages+=(prometheus)
 fi
+# Tests of the autoscaler's provider of hosts with a real server, which each starts for itself.
+if [ "${1:-}" = "--with-ssh-server" ]; then
+  packages+=(openssh-server openssh-client)
+fi
 
 missing=()
 for package in "${packages[@]}"; do

@@ -37,6 +37,9 @@ fi
 if [ "${CI:-}" = true ] && ! deploy/install_deps.sh --with-prometheus; then
   echo "test.sh: no Prometheus, so the metrics are not tested with one" >&2
 fi
+if [ "${CI:-}" = true ] && ! deploy/install_deps.sh --with-ssh-server; then
+  echo "test.sh: no ssh server, so the autoscaler is not tested with one" >&2
+fi
 
 repeat=()
 [ "${CI:-}" != true ] || repeat=(--repeat until-pass:2)

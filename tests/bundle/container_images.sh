@@ -98,7 +98,7 @@ start_contained() {  # start_contained <words> <container> <log> <command...>
 }
 client() { "$work/bundle/bin/ksearch" --coordinator "$(cat "$work/shared/state/address")" "$@"; }
 logs() { tail -n 20 "$work"/coordinator.log "$work"/worker.log >"$work/log" 2>&1 || true; }
-worker_ready() { client workers | grep ' contained ' | grep -q ' ready '; }
+worker_ready() { [[ $(client workers) == *' contained '*' ready '* ]]; }
 judge_together() {
   mkdir "$work/shared/state" && chown 64122:64122 "$work/shared/state"
   start_contained "" coordinator "$work/coordinator.log" ksearch-coordinator --state-dir /shared/state \
