@@ -12,6 +12,7 @@
 #include "common/digest.h"
 #include "common/grpc_channel.h"
 #include "common/log.h"
+#include "common/pace.h"
 #include "common/protocol_version.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
@@ -29,6 +30,9 @@ constexpr absl::Duration kHealthEvery = absl::Seconds(1);
 constexpr absl::Duration kPlanEvery = absl::Milliseconds(250);
 // While leaving, how often the wait for acknowledgments is looked at.
 constexpr absl::Duration kLeaveCheckEvery = absl::Milliseconds(200);
+// Over how long workers spread their first dialing after a session. What a coordinator allows for
+// (JobScheduler::Options::adoption_grace) is longer.
+constexpr absl::Duration kDialSpread = absl::Milliseconds(500);
 constexpr absl::Duration kLogFailureEvery = absl::Seconds(30);
 
 // Codes that no retry will mend (worker_service.proto).
@@ -296,6 +300,8 @@ absl::Status SessionClient::RunSession() {
 
 void SessionClient::ReportLoop(SessionStream* stream) {
   const absl::Time renew = session_until_;
+  Pace pace(RandomUint64());
+  bool first = true;
   while (!stream->over && !stopping()) {
     const int64_t version = held_.version();
     const bool leave = ReadyToLeave();
@@ -310,7 +316,9 @@ void SessionClient::ReportLoop(SessionStream* stream) {
       stream->WritesDone();  // the coordinator answers by ending the stream
       return;
     }
-    absl::Duration wait = absl::Nanoseconds(report_within_ns_.load());
+    const absl::Duration within = absl::Nanoseconds(report_within_ns_.load());
+    absl::Duration wait = first ? pace.First(within) : pace.Next(within);
+    first = false;
     if (held_.draining()) wait = std::min(wait, kLeaveCheckEvery);
     held_.WaitForChange(version, std::min(wait, left));
   }
@@ -365,12 +373,15 @@ void SessionClient::Obey(const v1::WorkerDown& down) {
 }
 
 void SessionClient::AwaitNextTry(absl::Duration delay) {
-  // gRPC spaces its dialing by itself.
+  // A thousand workers lose their coordinator at the same instant, and are not to dial in step.
+  if (heard_) Pause(Pace(RandomUint64()).First(kDialSpread));
+  if (stopping()) return;
+  // From then on gRPC spaces its dialing by itself.
   if (!link_->WaitUntilConnected(absl::ZeroDuration())) {
     link_->WaitUntilConnected(options_.max_backoff);
     return;
   }
-  Pause(delay);
+  if (!heard_) Pause(delay);
 }
 
 void SessionClient::Pause(absl::Duration delay) {

@@ -97,9 +97,9 @@ class SessionClient {
   void Obey(const v1::WorkerDown& down);
   // Does what the plan says, until Run is over.
   void FollowPlan();
-  // After a session, or a try at one: until there is a connection, for `max_backoff` at most. With
-  // a connection, which means that the coordinator did not want a session, for `delay` or until
-  // Stop.
+  // After a session for a moment of its own; then, as after a try at one, until there is a
+  // connection, for `max_backoff` at most. With a connection and no session, which means that the
+  // coordinator did not want one, for `delay` or until Stop.
   void AwaitNextTry(absl::Duration delay);
   void Pause(absl::Duration delay);
   bool stopping();
