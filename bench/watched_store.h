@@ -161,6 +161,13 @@ class WatchedStore final : public Store {
   absl::StatusOr<int64_t> ForgetGains(const GainFilter& filter) override {
     return store_->ForgetGains(filter);
   }
+  absl::StatusOr<bool> RemoveRun(const std::string& run_id, int64_t last_event_seq) override {
+    return store_->RemoveRun(run_id, last_event_seq);
+  }
+  absl::Status RemoveBlobs(const std::vector<std::string>& names) override {
+    return store_->RemoveBlobs(names);
+  }
+  absl::StatusOr<int64_t> ReadReusableBytes() override { return store_->ReadReusableBytes(); }
   int schema_version() const override { return store_->schema_version(); }
   absl::Status Backup(const std::string& path) override { return store_->Backup(path); }
 

@@ -534,9 +534,9 @@ absl::Status Run(const v1::CoordinatorConfig& config, const CommandLineActions& 
 }
 
 absl::Status RemoveOldRuns(const v1::CoordinatorConfig& config, const CommandLineActions& actions) {
-  const RunRemoval removal = {actions.remove_runs, actions.remove_runs_before, actions.archive};
+  const RunChoice choice = {actions.remove_runs, actions.remove_runs_before};
   ASSIGN_OR_RETURN(const RemovedRuns removed,
-                   RemoveRuns(config.state_dir() + kDatabaseName, removal));
+                   RemoveRuns(config.state_dir() + kDatabaseName, choice, actions.archive));
   if (removed.run_ids.empty()) {
     std::printf("no run is to be removed\n");
     return absl::OkStatus();

@@ -1,7 +1,7 @@
 #include "coordinator/store/run_removal.h"
 
 #include <filesystem>
-#include <set>
+#include <memory>
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
@@ -11,11 +11,12 @@
 #include "coordinator/store/database.h"
 #include "coordinator/store/file_lock.h"
 #include "coordinator/store/migrations.h"
-#include "coordinator/store/run_rows.h"
-#include "coordinator/store/store.h"
 
 namespace ksearch {
 namespace {
+
+constexpr char kGoneRuns[] =
+    "CREATE TEMP TABLE gone_runs (run_id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID";
 
 // What keeps evidence from being removed by mistake; restored before the transaction ends.
 constexpr absl::string_view kGuards[] = {"results_are_kept", "calls_are_kept", "sources_are_kept"};
@@ -54,71 +55,8 @@ absl::StatusOr<std::string> ReadText(Database& database, absl::string_view sql) 
   return row ? statement.TextAt(0) : std::string();
 }
 
-absl::Status CheckOurs(Database& database) {
-  ASSIGN_OR_RETURN(const int64_t id, ReadNumber(database, "PRAGMA application_id"));
-  if (id != kApplicationId) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(database.path(), " is not a database of a ksearch coordinator"));
-  }
-  ASSIGN_OR_RETURN(const int64_t version, ReadNumber(database, "PRAGMA user_version"));
-  if (version != Migrations().back().version) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        database.path(), " has schema version ", version, ", this program works on version ",
-        Migrations().back().version, "; start the coordinator of this version on it first"));
-  }
-  return absl::OkStatus();
-}
-
-// Oldest first.
-absl::StatusOr<std::vector<std::string>> Choose(Database& database, const RunRemoval& removal) {
-  std::set<std::string> named;
-  for (const std::string& run : removal.runs) {
-    ASSIGN_OR_RETURN(const std::string id, run_rows::Resolve(database, run));
-    named.insert(id);
-  }
-  ASSIGN_OR_RETURN(const std::string kept,
-                   ReadText(database, "SELECT run_id FROM events ORDER BY rowid DESC LIMIT 1"));
-  Statement select = database.Prepare(
-      "SELECT run_id, status, updated_unix_us FROM runs JOIN run_states USING (run_id) ORDER BY "
-      "number");
-  std::vector<std::string> chosen;
-  while (true) {
-    ASSIGN_OR_RETURN(const bool row, select.Next());
-    if (!row) return chosen;
-    const std::string id = select.TextAt(0);
-    v1::RunStatus status;
-    RETURN_IF_ERROR(select.ProtoAt(1, &status));
-    const bool ended = HasEnded(status.state());
-    if (named.contains(id)) {
-      if (!ended) {
-        return absl::FailedPreconditionError(
-            absl::StrCat("run ", id, " has not ended; stop it first with `ksearch stop ", id, "`"));
-      }
-      if (id == kept) {
-        return absl::FailedPreconditionError(absl::StrCat(
-            "run ", id,
-            " has the newest event of the database, which must be kept; remove it once "
-            "another run has started"));
-      }
-      chosen.push_back(id);
-    } else if (ended && id != kept && select.TimeAt(2) < removal.ended_before) {
-      chosen.push_back(id);
-    }
-  }
-}
-
-absl::Status Remove(Database& database, RemovedRuns* removed) {
-  RETURN_IF_ERROR(database.Execute(
-      "CREATE TEMP TABLE gone_runs (run_id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID"));
-  for (const std::string& id : removed->run_ids) {
-    RETURN_IF_ERROR(database.Prepare("INSERT INTO gone_runs VALUES (?)").Text(id).Run());
-  }
-  RETURN_IF_ERROR(database.Execute(kGoneJobs));
-  ASSIGN_OR_RETURN(removed->results,
-                   ReadNumber(database, "SELECT count(*) FROM results WHERE job_id IN gone_jobs"));
-  ASSIGN_OR_RETURN(
-      removed->calls,
-      ReadNumber(database, "SELECT count(*) FROM llm_calls WHERE run_id IN gone_runs"));
+// Of the runs in temp.gone_runs; temp.gone_jobs is filled in.
+absl::Status Remove(Database& database) {
   std::vector<std::string> guards;
   for (const absl::string_view name : kGuards) {
     ASSIGN_OR_RETURN(
@@ -138,25 +76,98 @@ absl::Status Remove(Database& database, RemovedRuns* removed) {
 
 }  // namespace
 
-absl::StatusOr<RemovedRuns> RemoveRuns(const std::string& path, const RunRemoval& removal) {
+absl::Status CheckIsKept(Database& database) {
+  ASSIGN_OR_RETURN(const int64_t id, ReadNumber(database, "PRAGMA application_id"));
+  if (id != kApplicationId) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(database.path(), " is not a database of a ksearch coordinator"));
+  }
+  ASSIGN_OR_RETURN(const int64_t version, ReadNumber(database, "PRAGMA user_version"));
+  if (version != Migrations().back().version) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        database.path(), " has schema version ", version, ", this program works on version ",
+        Migrations().back().version, "; start the coordinator of this version on it first"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> RunOfNewestEvent(Database& database) {
+  return ReadText(database, "SELECT run_id FROM events ORDER BY rowid DESC LIMIT 1");
+}
+
+absl::Status CheckMayGo(const std::string& run_id, v1::RunState state, const std::string& kept) {
+  if (!HasEnded(state)) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "run ", run_id, " has not ended; stop it first with `ksearch stop ", run_id, "`"));
+  }
+  if (run_id != kept) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("run ", run_id,
+                   " has the newest event of the database, which must be kept; remove it once "
+                   "another run has started"));
+}
+
+absl::Status FindGoneJobs(Database& database) { return database.Execute(kGoneJobs); }
+
+absl::StatusOr<bool> RemoveEndedRun(Database& database, const std::string& run_id,
+                                    int64_t last_event_seq) {
+  {
+    auto select =
+        database.Prepare("SELECT status, last_event_seq FROM run_states WHERE run_id = ?");
+    select.Text(run_id);
+    ASSIGN_OR_RETURN(const bool there, select.Next());
+    if (!there) return false;
+    v1::RunStatus status;
+    RETURN_IF_ERROR(select.ProtoAt(0, &status));
+    ASSIGN_OR_RETURN(const std::string kept, RunOfNewestEvent(database));
+    RETURN_IF_ERROR(CheckMayGo(run_id, status.state(), kept));
+    if (select.IntAt(1) != last_event_seq) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("run ", run_id, " has gone on since it was archived; make another archive"));
+    }
+  }
+  RETURN_IF_ERROR(database.Execute(kGoneRuns));
+  RETURN_IF_ERROR(database.Prepare("INSERT INTO temp.gone_runs VALUES (?)").Text(run_id).Run());
+  RETURN_IF_ERROR(FindGoneJobs(database));
+  RETURN_IF_ERROR(Remove(database));
+  RETURN_IF_ERROR(database.Execute(
+      "DROP TABLE temp.gone_sources; DROP TABLE temp.gone_jobs; DROP TABLE temp.gone_runs"));
+  return true;
+}
+
+absl::StatusOr<RemovedRuns> RemoveRuns(const std::string& path, const RunChoice& choice,
+                                       const std::string& archive) {
   std::error_code error;
   const std::string source = std::filesystem::canonical(path, error).string();
   if (error) return absl::NotFoundError(absl::StrCat("no database ", path));
-  if (std::filesystem::exists(removal.archive, error)) {
-    return absl::AlreadyExistsError(absl::StrCat(removal.archive, " exists; name a new archive"));
-  }
   ASSIGN_OR_RETURN(const FileLock lock,
                    FileLock::Acquire(absl::StrCat(source, ".lock"), absl::ZeroDuration()));
+  ASSIGN_OR_RETURN(const ArchivePlan plan, MakeArchive(source, choice, archive));
+  RemovedRuns removed;
+  if (plan.contents.runs().empty()) return removed;
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> database,
                    Database::Open(source, Database::Mode::kReadWriteCreate));
-  RETURN_IF_ERROR(CheckOurs(*database));
   RETURN_IF_ERROR(database->Execute("PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY"));
-  RemovedRuns removed;
-  ASSIGN_OR_RETURN(removed.run_ids, Choose(*database, removal));
-  if (removed.run_ids.empty()) return removed;
-  RETURN_IF_ERROR(Store::BackupFile(source, removal.archive));
   RETURN_IF_ERROR(database->Execute("BEGIN IMMEDIATE"));
-  absl::Status status = Remove(*database, &removed);
+  const auto remove = [&]() -> absl::Status {
+    RETURN_IF_ERROR(database->Execute(kGoneRuns));
+    for (const v1::ArchivedRun& run : plan.contents.runs()) {
+      removed.run_ids.push_back(run.run_id());
+      removed.calls += run.llm_calls();
+      RETURN_IF_ERROR(
+          database->Prepare("INSERT INTO temp.gone_runs VALUES (?)").Text(run.run_id()).Run());
+    }
+    RETURN_IF_ERROR(FindGoneJobs(*database));
+    ASSIGN_OR_RETURN(
+        removed.results,
+        ReadNumber(*database, "SELECT count(*) FROM results WHERE job_id IN gone_jobs"));
+    RETURN_IF_ERROR(Remove(*database));
+    for (const std::string& name : plan.blobs) {
+      RETURN_IF_ERROR(database->Prepare("DELETE FROM blobs WHERE sha256 = ?").Text(name).Run());
+    }
+    return absl::OkStatus();
+  };
+  absl::Status status = remove();
   if (status.ok()) status = database->Execute("COMMIT");
   if (!status.ok()) {
     if (database->in_transaction()) database->Execute("ROLLBACK").IgnoreError();

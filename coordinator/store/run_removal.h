@@ -5,17 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
+#include "coordinator/store/database.h"
+#include "coordinator/store/run_archive.h"
+#include "proto/search_service.pb.h"
 
 namespace ksearch {
-
-struct RunRemoval {
-  std::vector<std::string> runs;  // ids, unique prefixes, or "last"
-  // Also every run that ended before then and is not the one that RemoveRuns keeps.
-  absl::Time ended_before = absl::InfinitePast();
-  std::string archive;  // where the database is copied to first; must not exist yet
-};
 
 struct RemovedRuns {
   std::vector<std::string> run_ids;  // oldest first
@@ -23,16 +19,29 @@ struct RemovedRuns {
   int64_t calls = 0;
 };
 
-// Copies the database at `path` to the archive, then removes runs with everything that only they
-// have: events, world models, model calls, and the evaluations that no other run asked for, with
-// their samples. All or nothing; if no run qualifies, no archive is made. The file does not shrink,
-// but later rows take the place that becomes free. The newest event is kept, with its run, because
-// its number must never be used again (Store::ReadNewestCursor).
+// Archives the chosen runs of a database that no coordinator uses (MakeArchive), then removes them
+// with everything that only they have: events, world models, model calls, the evaluations that no
+// other run asked for, with their samples, and blobs. All or nothing; if no run is chosen, no
+// archive is made. The file does not shrink, but later rows take the place that becomes free.
 //
-// NOT_FOUND: no such database or run. FAILED_PRECONDITION: a coordinator uses the database, it was
-// written by another version or program, or a named run has not ended or must be kept.
-// ALREADY_EXISTS: the archive. INVALID_ARGUMENT: an ambiguous prefix.
-absl::StatusOr<RemovedRuns> RemoveRuns(const std::string& path, const RunRemoval& removal);
+// Errors: as MakeArchive; FAILED_PRECONDITION also if a coordinator uses the database.
+absl::StatusOr<RemovedRuns> RemoveRuns(const std::string& path, const RunChoice& choice,
+                                       const std::string& archive);
+
+// Removes one run that has ended, as Store::RemoveRun says. Within a transaction.
+absl::StatusOr<bool> RemoveEndedRun(Database& database, const std::string& run_id,
+                                    int64_t last_event_seq);
+
+// ---- shared with run_archive.cc
+
+// FAILED_PRECONDITION: written by another version, or by another program.
+absl::Status CheckIsKept(Database& database);
+// Empty: there is no event.
+absl::StatusOr<std::string> RunOfNewestEvent(Database& database);
+// FAILED_PRECONDITION: the run has not ended, or is `kept` for its event.
+absl::Status CheckMayGo(const std::string& run_id, v1::RunState state, const std::string& kept);
+// Into temp.gone_jobs: those that the runs of temp.gone_runs asked for and nobody else did.
+absl::Status FindGoneJobs(Database& database);
 
 }  // namespace ksearch
 

@@ -18,6 +18,7 @@
 #include "coordinator/store/memory_rows.h"
 #include "coordinator/store/migrations.h"
 #include "coordinator/store/proposal_rows.h"
+#include "coordinator/store/run_removal.h"
 #include "coordinator/store/run_rows.h"
 #include "coordinator/store/task_fault_rows.h"
 
@@ -456,14 +457,44 @@ void SqliteStore::RecordAttempt(const AttemptRow& attempt,
 }
 
 absl::Status SqliteStore::PutBlob(const std::string& sha256, const std::string& bytes) {
-  return writer_.Run(
-      [&](Database& database) { return job_rows::PutBlob(database, sha256, bytes); });
+  return writer_.Run([&](Database& database) {
+    put_blobs_.insert(sha256);
+    return job_rows::PutBlob(database, sha256, bytes);
+  });
 }
 
 absl::Status SqliteStore::UpsertWorker(const v1::WorkerHello& hello, const std::string& owner,
                                        absl::Time seen) {
   return writer_.Run(
       [&](Database& database) { return job_rows::UpsertWorker(database, hello, owner, seen); });
+}
+
+absl::StatusOr<bool> SqliteStore::RemoveRun(const std::string& run_id, int64_t last_event_seq) {
+  absl::StatusOr<bool> removed = absl::UnknownError("not written");
+  const absl::Status committed = writer_.Run([&](Database& database) {
+    removed = RemoveEndedRun(database, run_id, last_event_seq);
+    return removed.status();
+  });
+  if (!committed.ok()) return committed;
+  return removed;
+}
+
+absl::Status SqliteStore::RemoveBlobs(const std::vector<std::string>& names) {
+  return writer_.Run([&](Database& database) -> absl::Status {
+    for (const std::string& name : names) {
+      if (put_blobs_.contains(name)) continue;
+      RETURN_IF_ERROR(database.Prepare("DELETE FROM blobs WHERE sha256 = ?").Text(name).Run());
+    }
+    return absl::OkStatus();
+  });
+}
+
+absl::StatusOr<int64_t> SqliteStore::ReadReusableBytes() {
+  return Reading([](Database& database) -> absl::StatusOr<int64_t> {
+    ASSIGN_OR_RETURN(const int64_t pages, ReadNumber(database, "PRAGMA freelist_count"));
+    ASSIGN_OR_RETURN(const int64_t bytes, ReadNumber(database, "PRAGMA page_size"));
+    return pages * bytes;
+  });
 }
 
 absl::Status SqliteStore::Backup(const std::string& path) {

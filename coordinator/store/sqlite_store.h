@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "common/mutex.h"
 #include "coordinator/store/checkpointer.h"
 #include "coordinator/store/database.h"
@@ -82,6 +83,10 @@ class SqliteStore final : public Store {
                                                           int limit) override;
   absl::StatusOr<int64_t> ForgetGains(const GainFilter& filter) override;
 
+  absl::StatusOr<bool> RemoveRun(const std::string& run_id, int64_t last_event_seq) override;
+  absl::Status RemoveBlobs(const std::vector<std::string>& names) override;
+  absl::StatusOr<int64_t> ReadReusableBytes() override;
+
   int schema_version() const override { return schema_version_; }
   absl::Status Backup(const std::string& path) override;
 
@@ -108,6 +113,8 @@ class SqliteStore final : public Store {
   EventListener event_listener_;
   // States of runs that go on, as they are committed; used by the writer thread alone.
   absl::flat_hash_map<std::string, PiecedState> pieced_;
+  // Blobs that were put since the store was opened; used by the writer thread alone.
+  absl::flat_hash_set<std::string> put_blobs_;
 
   // Destroyed in reverse order: the readers close, the writer commits what is posted and closes,
   // the checkpointer closes last (which folds the write-ahead log into the file), then the lock

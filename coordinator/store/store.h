@@ -149,6 +149,19 @@ class Store {
   // Blocks until committed; returns how many there were.
   virtual absl::StatusOr<int64_t> ForgetGains(const GainFilter& filter) = 0;
 
+  // ---- retention; what goes was archived before (run_archive.h)
+  // Removes a run that has ended with everything that only it has, blobs excepted; its measured
+  // gains stay. Blocks until committed. False: there is no such run (any more).
+  // FAILED_PRECONDITION: it has not ended, its last event is not `last_event_seq`, or it has the
+  // newest event of the database, whose number must never be used again.
+  virtual absl::StatusOr<bool> RemoveRun(const std::string& run_id, int64_t last_event_seq) = 0;
+  // Removes blobs that no job names, but for those that this process has put: a job with one of
+  // them may be on its way. REQUIRES: no job named them after the start of this process but such
+  // whose blob was put before.
+  virtual absl::Status RemoveBlobs(const std::vector<std::string>& names) = 0;
+  // Bytes of the file that are free for later rows.
+  virtual absl::StatusOr<int64_t> ReadReusableBytes() = 0;
+
   virtual int schema_version() const = 0;
   // Copies the database to `path` while in use (SQLite backup API).
   virtual absl::Status Backup(const std::string& path) = 0;

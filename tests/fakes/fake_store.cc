@@ -601,6 +601,15 @@ absl::StatusOr<std::map<std::string, std::string>> FakeStore::ReadWorkerOwners()
   return owners;
 }
 
+absl::StatusOr<bool> FakeStore::RemoveRun(const std::string& /*run_id*/,
+                                          int64_t /*last_event_seq*/) {
+  return absl::UnimplementedError("a fake store removes nothing");
+}
+
+absl::Status FakeStore::RemoveBlobs(const std::vector<std::string>& /*names*/) {
+  return absl::UnimplementedError("a fake store removes nothing");
+}
+
 absl::Status FakeStore::Backup(const std::string& /*path*/) { return absl::OkStatus(); }
 
 }  // namespace ksearch

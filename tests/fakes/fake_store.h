@@ -81,6 +81,11 @@ class FakeStore final : public Store {
                                                           int limit) override;
   absl::StatusOr<int64_t> ForgetGains(const GainFilter& filter) override;
 
+  // It never removes anything.
+  absl::StatusOr<bool> RemoveRun(const std::string& run_id, int64_t last_event_seq) override;
+  absl::Status RemoveBlobs(const std::vector<std::string>& names) override;
+  absl::StatusOr<int64_t> ReadReusableBytes() override { return 0; }
+
   int schema_version() const override { return 1; }
   absl::Status Backup(const std::string& path) override;
 

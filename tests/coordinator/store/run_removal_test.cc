@@ -41,7 +41,7 @@ class RunRemovalTest : public StoreTest {
   absl::StatusOr<RemovedRuns> Remove(const std::vector<std::string>& runs,
                                      absl::Time ended_before = absl::InfinitePast()) {
     store_.reset();
-    return RemoveRuns(path(), {runs, ended_before, archive()});
+    return RemoveRuns(path(), {runs, ended_before}, archive());
   }
   std::string archive() const { return folder_.File("archive.db"); }
   std::vector<std::string> Read(const std::string& sql) { return Rows(path(), sql); }
@@ -116,7 +116,7 @@ TEST_F(RunRemovalTest, OldRunsGoByTheTimeTheyEnded) {
   const auto removed = Remove({}, absl::InfiniteFuture());
   ASSERT_TRUE(removed.ok()) << removed.status();
   EXPECT_THAT(removed->run_ids, ElementsAre("a"));
-  const auto nothing = RemoveRuns(path(), {{}, absl::InfiniteFuture(), folder_.File("second.db")});
+  const auto nothing = RemoveRuns(path(), {{}, absl::InfiniteFuture()}, folder_.File("second.db"));
   ASSERT_TRUE(nothing.ok()) << nothing.status();
   EXPECT_THAT(nothing->run_ids, IsEmpty());
   EXPECT_FALSE(std::filesystem::exists(folder_.File("second.db")));
@@ -128,7 +128,7 @@ TEST_F(RunRemovalTest, WhatMayNotBeRemovedIsNamedAndNothingIs) {
   Fill("b", "j-b", "pb");
   // In use.
   EXPECT_THAT(
-      std::string(RemoveRuns(path(), {{"a"}, absl::InfinitePast(), archive()}).status().message()),
+      std::string(RemoveRuns(path(), {{"a"}, absl::InfinitePast()}, archive()).status().message()),
       HasSubstr("another coordinator (pid "));
   const auto fault = [&](const std::vector<std::string>& runs) {
     return std::string(Remove(runs).status().message());
@@ -143,7 +143,7 @@ TEST_F(RunRemovalTest, WhatMayNotBeRemovedIsNamedAndNothingIs) {
   EXPECT_THAT(fault({"a"}), HasSubstr("archive.db exists"));
   EXPECT_THAT(Read("SELECT run_id FROM runs ORDER BY run_id"), ElementsAre("a", "b"));
   EXPECT_EQ(
-      RemoveRuns(folder_.File("none.db"), {{"a"}, absl::InfinitePast(), archive()}).status().code(),
+      RemoveRuns(folder_.File("none.db"), {{"a"}, absl::InfinitePast()}, archive()).status().code(),
       absl::StatusCode::kNotFound);
 }
 
