@@ -7,6 +7,8 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "absl/time/time.h"
 #include "cli/budget_options.h"
 #include "cli/memory_options.h"
 #include "common/language.h"
@@ -20,6 +22,7 @@ namespace {
 constexpr int kMostRounds = 1'000'000;
 constexpr int kMostParallel = 256;
 constexpr int kMostStagnation = 1000;
+constexpr int64_t kMostDays = 36'500;
 
 const std::map<std::string, v1::Preset> kPresets = {{"default", v1::PRESET_DEFAULT},
                                                     {"paper", v1::PRESET_PAPER}};
@@ -170,6 +173,61 @@ void AddRun(CLI::App* app, Options* options) {
   AddModelOptions(app, run);
   AddGuidanceOptions(app, run);
   AddBudgetOptions(app, run->mutable_budget());
+}
+
+void AddBackup(CLI::App* app, Options* options) {
+  app->add_option("file", options->out, "where the copy goes; an older one is replaced")
+      ->required();
+}
+
+void AddGc(CLI::App* app, Options* options) {
+  app->add_option("--run", options->gc_runs, "this run, which must have ended; may repeat")
+      ->allow_extra_args(false);
+  CLI::Option* const age =
+      app->add_option_function<std::string>(
+             "--older-than",
+             [options](const std::string& given) {
+               int64_t days = 0;
+               if (!absl::SimpleAtoi(absl::StripSuffix(given, "d"), &days) || days < 1 ||
+                   days > kMostDays) {
+                 throw CLI::ValidationError(
+                     "--older-than",
+                     absl::StrCat("'", given, "' must be days, from 1d to ", kMostDays, "d"));
+               }
+               options->gc_older_than = days * absl::Hours(24);
+             },
+             "every run that ended so many days ago, e.g. 90d")
+          ->type_name("DAYS");
+  app->add_option_function<std::string>(
+         "--before",
+         [options](const std::string& given) {
+           absl::Time day;
+           std::string why;
+           if (!absl::ParseTime("%Y-%m-%d", given, &day, &why)) {
+             throw CLI::ValidationError(
+                 "--before",
+                 absl::StrCat("'", given, "' is not a date; write one such as 2026-11-30"));
+           }
+           options->gc_before = day;
+         },
+         "every run that ended before this date (UTC), e.g. 2026-11-30")
+      ->excludes(age);
+  CLI::Option* const archive =
+      app->add_option("--archive", options->out, "the new file that they go to");
+  CLI::Option* const dry =
+      app->add_flag("--dry-run", options->dry_run, "say what would go, and change nothing");
+  dry->excludes(archive);
+  app->callback([options, archive, dry] {
+    options->command = "gc";
+    if (archive->count() + dry->count() == 0) {
+      throw CLI::RequiredError("gc: --archive FILE or --dry-run", CLI::ExitCodes::RequiredError);
+    }
+    if (options->gc_runs.empty() && !options->gc_before.has_value() &&
+        !options->gc_older_than.has_value()) {
+      throw CLI::RequiredError("gc: --older-than DAYS, --before DATE or --run RUN",
+                               CLI::ExitCodes::RequiredError);
+    }
+  });
 }
 
 void AddFeed(CLI::App* app, Options* options) {

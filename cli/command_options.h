@@ -20,6 +20,8 @@ void AddTask(CLI::App* app, Options* options);
 void AddTaskList(CLI::App* app, Options* options);
 void AddToken(CLI::App* app, Options* options);
 void AddPki(CLI::App* app, Options* options);
+void AddBackup(CLI::App* app, Options* options);
+void AddGc(CLI::App* app, Options* options);
 // `up` and `down`: see also --local and --state-dir, which every command has.
 void AddUp(CLI::App* app, Options* options);
 void AddDown(CLI::App* app, Options* options);

@@ -86,6 +86,10 @@ absl::StatusOr<v1::RunConfig> RecordedConfig(const std::string& path);
 // memory_command.cc: the memory of measured gains.
 int MemoryCommand(Client* client, const Options& options);
 
+// retention_command.cc: copies of the database, and removing old runs.
+int BackupCommand(Client* client, const Options& options);
+int GcCommand(Client* client, const Options& options);
+
 // mailbox_command.cc
 int MailboxCommand(Client* client, const Options& options);
 

@@ -266,7 +266,7 @@ std::vector<Finding> Examine(Client* client) {
     findings.push_back(
         Fix(absl::StrCat("the coordinator's disk is nearly full: ", facts->free_bytes(),
                          " bytes are free in ", facts->state_dir(), ", so nothing new is started"),
-            "free some, or move old runs away: ksearch-coordinator --archive"));
+            "free some, or move old runs away: ksearch gc"));
   }
   const auto workers = client->ListWorkers(/*gone=*/false, kReplyWithin);
   const auto tasks = client->Call<v1::ListTasksRequest, v1::ListTasksReply>(

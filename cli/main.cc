@@ -50,6 +50,8 @@ int RunNamedCommand(ksearch::Options options) {
       {"compare", ksearch::CompareCommand},
       {"report", ksearch::SuiteReportCommand},
       {"steer", ksearch::SteerCommand},
+      {"backup", ksearch::BackupCommand},
+      {"gc", ksearch::GcCommand},
   };
   ksearch::ClientAccess access;
   const bool up_or_down = options.command == "up" || options.command == "down";

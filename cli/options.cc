@@ -267,6 +267,10 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   AddMailbox(add("mailbox", "list, show and answer prompts of the mailbox"), &options);
   AddMemoryCommand(add("memory", "what runs measured of changes to programs (docs/memory.md)"),
                    &options);
+  AddBackup(add("backup", "copy the coordinator's database into a file, while it is in use"),
+            &options);
+  AddGc(add("gc", "move runs that ended from the coordinator's database into an archive"),
+        &options);
   CLI::App* doctor = add("doctor", "check the installation and print what to fix");
   auto* provider = doctor->add_option("--provider", options.check_provider,
                                       "make one cheap call to this model provider");

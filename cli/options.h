@@ -139,6 +139,11 @@ struct Options {
   bool one_by_one = false;
   bool forget_all = false;
 
+  // backup and gc; `out` is the file
+  std::vector<std::string> gc_runs;
+  std::optional<absl::Time> gc_before;
+  std::optional<absl::Duration> gc_older_than;
+
   // cancel
   std::string job_id;
 

@@ -42,6 +42,7 @@
 #include "coordinator/llm/client_factory.h"
 #include "coordinator/llm/offline_factory.h"
 #include "coordinator/service/access/grpc_server.h"
+#include "coordinator/service/archive_room.h"
 #include "coordinator/service/json_calls.h"
 #include "coordinator/service/refusal_board.h"
 #include "coordinator/service/result_watch.h"
@@ -60,6 +61,8 @@ namespace {
 constexpr char kDatabaseName[] = "/ksearch.db";
 // Recorded inputs of tasks that are too large to travel with them.
 constexpr char kInputsFolder[] = "/inputs";
+// Copies of the database that are being sent away.
+constexpr char kTransferFolder[] = "/transfer";
 constexpr int64_t kMostInputBytes = int64_t{64} << 30;
 constexpr char kPageAddressName[] = "/page_url";
 constexpr absl::Duration kWaitingLookInterval = absl::Milliseconds(200);
@@ -475,9 +478,13 @@ absl::Status Run(const v1::CoordinatorConfig& config, const CommandLineActions& 
   gateway.SetPoolPrice([&pools](const std::string& pool) { return pools.NanoUsdPerHour(pool); });
   ASSIGN_OR_RETURN(const std::unique_ptr<WorkerAuthority> authority,
                    MakeWorkerAuthority(config, access.get()));
-  SearchService::Parts parts = {store.get(), &runs, &gateway, tasks.get(),  &results,
-                                &models,     &feed, {},       access.get(), mailboxes,
-                                &pools,      {},    {},       &refusals,    &disk};
+  ASSIGN_OR_RETURN(
+      const std::unique_ptr<ArchiveRoom> archives,
+      ArchiveRoom::Open({config.state_dir() + kDatabaseName, config.state_dir() + kTransferFolder,
+                         store.get(), &gateway, &disk}));
+  SearchService::Parts parts = {
+      store.get(),  &runs,     &gateway, tasks.get(), &results, &models,   &feed, {},
+      access.get(), mailboxes, &pools,   {},          {},       &refusals, &disk, archives.get()};
   parts.facts = FactsOf(config, *store, models, clock);
   parts.sinks = [&sinks] {
     std::vector<v1::SinkFacts> facts;

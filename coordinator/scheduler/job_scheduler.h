@@ -109,6 +109,10 @@ class JobScheduler {
   // Another lease in flight for it is cancelled.
   virtual SchedulerEffects MarkDone(const std::string& job_id, const std::string& lease_id) = 0;
 
+  // The job's result is no longer in the store (Store::RemoveRun): submitted again, it is a new
+  // job.
+  virtual void ForgetDone(const std::string& job_id) = 0;
+
   // What the result that is committed for the job says of its task; call before MarkDone. After an
   // OUTCOME_TASK_ERROR that is the task's own, all jobs of that task in that language end so,
   // waiting ones at once and later ones when they are submitted, until one with a salt (a

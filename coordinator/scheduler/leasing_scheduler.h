@@ -37,6 +37,7 @@ class LeasingScheduler final : public JobScheduler {
   }
   SchedulerEffects Cancel(const std::string& job_id) override;
   SchedulerEffects MarkDone(const std::string& job_id, const std::string& lease_id) override;
+  void ForgetDone(const std::string& job_id) override { done_.erase(job_id); }
   SchedulerEffects NoteResult(const std::string& job_id, const v1::JobResult& result) override;
   void RememberResult(const v1::JobSpec& spec, const v1::JobResult& result) override {
     tasks_.Note(spec, result);

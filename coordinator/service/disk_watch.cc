@@ -38,7 +38,7 @@ absl::Status DiskWatch::Check() const {
       " bytes are free where state_dir ", folder_, " is, fewer than least_free_bytes (",
       space->least_free_bytes,
       "). Nothing new is started until there is room; what goes on goes on. Free some, or move old "
-      "runs away (`ksearch-coordinator --archive`, docs/operations.md)"));
+      "runs away (`ksearch gc`, docs/operations.md)"));
 }
 
 }  // namespace ksearch

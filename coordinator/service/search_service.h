@@ -13,6 +13,7 @@
 #include "coordinator/engine/run_registry.h"
 #include "coordinator/events/event_feed.h"
 #include "coordinator/service/access/access_control.h"
+#include "coordinator/service/archive_room.h"
 #include "coordinator/service/disk_watch.h"
 #include "coordinator/service/job_clients.h"
 #include "coordinator/service/pool_board.h"
@@ -51,6 +52,7 @@ class SearchService final : public v1::SearchService::Service {
         report;
     RefusalBoard* refusals = nullptr;  // null: nobody is ever refused
     const DiskWatch* disk = nullptr;   // null: there is always room
+    ArchiveRoom* archives = nullptr;   // null: no copies of the database are made
   };
   explicit SearchService(Parts parts) : parts_(std::move(parts)) {}
 
@@ -130,6 +132,12 @@ class SearchService final : public v1::SearchService::Service {
                             v1::RunMemory* reply) override;
   grpc::Status ForgetMemory(grpc::ServerContext* context, const v1::ForgetMemoryRequest* request,
                             v1::ForgetMemoryReply* reply) override;
+  grpc::Status Backup(grpc::ServerContext* context, const v1::BackupRequest* request,
+                      grpc::ServerWriter<v1::BackupPart>* writer) override;
+  grpc::Status ArchiveRuns(grpc::ServerContext* context, const v1::ArchiveRunsRequest* request,
+                           grpc::ServerWriter<v1::ArchivePart>* writer) override;
+  grpc::Status RemoveRuns(grpc::ServerContext* context, const v1::RemoveRunsRequest* request,
+                          v1::RemoveRunsReply* reply) override;
   grpc::Status GetServerFacts(grpc::ServerContext* context,
                               const v1::GetServerFactsRequest* request,
                               v1::ServerFacts* reply) override;

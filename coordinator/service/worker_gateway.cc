@@ -117,6 +117,11 @@ void WorkerGateway::End(const std::string& job_id, v1::Outcome outcome,
   WriteWorkerLost(given_up);
 }
 
+void WorkerGateway::ForgetDone(const std::vector<std::string>& job_ids) {
+  MutexLock lock(&mu_);
+  for (const std::string& job_id : job_ids) scheduler_->ForgetDone(job_id);
+}
+
 JobState WorkerGateway::State(const std::string& job_id) const {
   MutexLock lock(&mu_);
   return scheduler_->State(job_id);

@@ -104,6 +104,8 @@ class WorkerGateway : public FleetLook {
   // The same, and the job ends with this outcome and message for everybody who waits for it, unless
   // a result came first.
   void End(const std::string& job_id, v1::Outcome outcome, const std::string& message);
+  // Their results are no longer in the store: submitted again, they are new jobs.
+  void ForgetDone(const std::vector<std::string>& job_ids);
   JobState State(const std::string& job_id) const;
   // For a job without a result: since when this process has had it (wall clock), and what became of
   // its newest attempt, e.g. "returned by w1: no compiler"; empty: none has ended.

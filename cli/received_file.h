@@ -1,0 +1,46 @@
+#ifndef KSEARCH_CLI_RECEIVED_FILE_H_
+#define KSEARCH_CLI_RECEIVED_FILE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "common/unique_fd.h"
+#include "proto/search_service.pb.h"
+
+namespace ksearch {
+
+// A file that comes over the network in pieces. It lies beside its place under another name, which
+// goes with this object, until Finish has found it whole and put it there. Only its owner may read
+// it. Thread-compatible.
+class ReceivedFile {
+ public:
+  // ALREADY_EXISTS: there is a file, and `replace` is not set. Other errors name the path.
+  static absl::StatusOr<std::unique_ptr<ReceivedFile>> Create(const std::string& path,
+                                                              bool replace);
+  ~ReceivedFile();
+  ReceivedFile(const ReceivedFile&) = delete;
+  ReceivedFile& operator=(const ReceivedFile&) = delete;
+
+  absl::Status Append(absl::string_view bytes);
+  // DATA_LOSS: it is not what was sent. On success the file is at its place and on the disk.
+  absl::Status Finish(const v1::TransferEnd& end);
+
+ private:
+  ReceivedFile(std::string path, std::string part, UniqueFd fd, bool replace)
+      : path_(std::move(path)), part_(std::move(part)), replace_(replace), fd_(std::move(fd)) {}
+
+  const std::string path_;
+  const std::string part_;
+  const bool replace_;
+  UniqueFd fd_;
+  int64_t bytes_ = 0;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_CLI_RECEIVED_FILE_H_
