@@ -497,8 +497,9 @@ void AddTask(CLI::App* app, Options* options) {
                    "the CPU either way")
       ->check(CLI::IsMember({"cpu", "cuda"}))
       ->default_val("cpu");
-  make->add_option("--output", options->task_output, "folder to make the task's folder in")
-      ->default_val(".");
+  make->add_option("--output", options->task_output,
+                   "folder to make the task's folder in (default: the current one; with --local: "
+                   "where the local coordinator looks for tasks of your own)");
   make->add_option(
       "--interpreter", options->interpreter,
       "Python interpreter with torch (default: that of VIRTUAL_ENV, else python3 on PATH)");

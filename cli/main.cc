@@ -58,13 +58,13 @@ int RunNamedCommand(ksearch::Options options) {
   const bool alone = options.command == "token" || options.command == "pki" ||
                      options.command == "completion" || options.command == "config" ||
                      (options.command == "task" && options.action == "new");
-  if (up_or_down) {
-    // They look for their coordinator themselves.
+  if (up_or_down || alone) {
+    // They need none, or look for their coordinator themselves.
   } else if (options.local) {
     // No token and no TLS: its socket is this user's alone.
     const absl::Status joined = ksearch::JoinLocalPair(&options);
     if (!joined.ok()) return ksearch::Fail(joined);
-  } else if (!alone) {
+  } else {
     const auto read = ksearch::ReadClientAccess(options.access);
     if (!read.ok()) return ksearch::Fail(read.status());
     access = *read;

@@ -34,8 +34,14 @@ std::string CheckLocal(const Options& options, bool coordinator_given) {
     return "--coordinator: the local coordinator has an address of its own; leave out one of "
            "--coordinator and --local";
   }
-  if (options.local && AsksNobody(options)) {
+  const bool makes_task = options.command == "task" && options.action == "new";
+  if (options.local && AsksNobody(options) && !makes_task) {
     return "--local: this command asks no coordinator";
+  }
+  if (options.local && makes_task && !options.task_output.empty()) {
+    return "--output: with --local the task goes where the local coordinator looks for tasks of "
+           "your "
+           "own; leave out one of --output and --local";
   }
   return "";
 }

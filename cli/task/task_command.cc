@@ -12,6 +12,8 @@
 #include "cli/commands.h"
 #include "cli/evaluation.h"
 #include "cli/json_output.h"
+#include "cli/local/environment.h"
+#include "cli/local/local_folder.h"
 #include "cli/task/task_check.h"
 #include "cli/task/torch_task_folder.h"
 #include "cli/task/traced_task.h"
@@ -34,22 +36,40 @@ std::string TensorsText(const google::protobuf::RepeatedPtrField<v1::TensorSpec>
   });
 }
 
-std::string MadeText(const TracedTask& task, const std::string& folder, const std::string& output) {
+// Where the task's folder is made.
+absl::StatusOr<std::string> OutputFolder(const Options& options) {
+  if (!options.task_output.empty()) return options.task_output;
+  if (!options.local) return std::string(".");
+  const bool as_root = ::geteuid() == 0;
+  ASSIGN_OR_RETURN(const std::string path,
+                   LocalFolder::PathFrom(options.local_dir, CurrentEnvironment(), as_root));
+  ASSIGN_OR_RETURN(const LocalFolder folder, LocalFolder::Open(path, as_root));
+  return folder.tasks();
+}
+
+// `local`: the local coordinator finds the task by itself.
+std::string MadeText(const TracedTask& task, const std::string& folder, const std::string& output,
+                     bool local) {
   std::string text = absl::StrCat(
       "made ", folder, "\n  ", task.function, ": ", TensorsText(task.definition.inputs()), " -> ",
       TensorsText(task.definition.outputs()), "\n  ", task.workloads.size(), " workloads, ",
       task.settings.held_out_size(), " of them held out\n");
   absl::StrAppend(&text, "assumed, to be corrected in the folder's files where it is wrong:\n");
   for (const std::string& line : task.assumed) absl::StrAppend(&text, "  ", line, "\n");
+  if (local) {
+    absl::StrAppend(&text, "next: ksearch task check --local ", task.definition.name(), "\n");
+    return text;
+  }
   const bool on_gpu = task.settings.device() == v1::DEVICE_CLASS_CUDA;
   absl::StrAppend(&text, "next: ksearch-coordinator --task-dir ", output,
                   ", a worker with a Python toolchain", on_gpu ? " and a GPU" : "",
                   ",\n  then ksearch task check ", task.definition.name(),
-                  "\n  (or --local with the folder for your own tasks that ksearch up prints)\n");
+                  "\n  (with --local in place of --output, the local coordinator finds it)\n");
   return text;
 }
 
-absl::Status MakeTask(const Options& options, TracedTask* task) {
+// Makes it below `output`.
+absl::Status MakeTask(const Options& options, const std::string& output, TracedTask* task) {
   TraceRequest request;
   request.name = options.task;
   request.dtype = options.dtype;
@@ -75,7 +95,7 @@ absl::Status MakeTask(const Options& options, TracedTask* task) {
   }
   ASSIGN_OR_RETURN(const std::string text, ReadFile(request.file, kMaxTaskSourceBytes));
   ASSIGN_OR_RETURN(request.shapes, ParseShapes(options.shapes));
-  const std::string folder = absl::StrCat(options.task_output, "/", options.task);
+  const std::string folder = absl::StrCat(output, "/", options.task);
   if (::access(folder.c_str(), F_OK) == 0) {
     return absl::AlreadyExistsError(
         absl::StrCat(folder, " exists; choose another name, or another --output"));
@@ -93,23 +113,25 @@ absl::Status MakeTask(const Options& options, TracedTask* task) {
         "the function was called on processors here: tensors that it makes itself, it makes on its "
         "inputs' device (device=x.device)");
   }
-  return WriteTorchTaskFolder(*task, text, options.task_output);
+  return WriteTorchTaskFolder(*task, text, output);
 }
 
 int NewCommand(const Options& options) {
+  const auto given = OutputFolder(options);
+  if (!given.ok()) return Fail(given.status());
   TracedTask task;
-  const absl::Status made = MakeTask(options, &task);
+  const absl::Status made = MakeTask(options, *given, &task);
   if (!made.ok()) return Fail(made);
   std::error_code error;
-  const std::string output = std::filesystem::canonical(options.task_output, error).string();
-  if (error) return Fail(ErrnoStatus(error.value(), absl::StrCat("folder ", options.task_output)));
+  const std::string output = std::filesystem::canonical(*given, error).string();
+  if (error) return Fail(ErrnoStatus(error.value(), absl::StrCat("folder ", *given)));
   const std::string folder = absl::StrCat(output, "/", options.task);
   if (options.json) {
     return PrintJson({{"task", options.task},
                       {"folder", folder},
                       {"assumed", absl::StrJoin(task.assumed, "\n")}});
   }
-  std::fputs(MadeText(task, folder, output).c_str(), stdout);
+  std::fputs(MadeText(task, folder, output, options.local).c_str(), stdout);
   return kExitOk;
 }
 

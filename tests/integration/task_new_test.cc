@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -294,6 +295,24 @@ def product(a, b):
 )");
   const v1::Task task = Make("product_f32", file + ":product", "m=100,k=512,n=70");
   EXPECT_EQ(task.work().flops(), "2 * m * k * n");
+}
+
+// Whoever the user is, and wherever the local pair keeps its state.
+TEST_F(TaskNewTest, ForTheLocalCoordinatorNoFolderHasToBeKnown) {
+  ASSERT_EQ(::chmod(folder_.c_str(), 0755), 0);  // as the worker of root's needs it
+  const std::string file = Write("ref.py", "def f(x: 'n d'):\n    return x * 2\n");
+  const std::string state = folder_ + "/state";
+  std::vector<std::string> args = {
+      "mine",          "--from-torch", file,      "--shapes",    "n=64,256,d=32",
+      "--interpreter", kPython,        "--local", "--state-dir", state};
+  const CommandOutput made = New(args);
+  EXPECT_EQ(made.exit.code, 0) << made.err;
+  EXPECT_THAT(made.out, HasSubstr("next: ksearch task check --local mine\n"));
+  EXPECT_TRUE(LoadTaskFolder(state + "/tasks/mine").ok());
+  args.insert(args.end(), {"--output", folder_});
+  const CommandOutput both = New(args);
+  EXPECT_EQ(both.exit.code, 2);
+  EXPECT_THAT(both.err, HasSubstr("leave out one of --output and --local"));
 }
 
 TEST_F(TaskNewTest, AnnotationsMayBeTextsOfTextsAndTypes) {
