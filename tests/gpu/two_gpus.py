@@ -177,6 +177,23 @@ def slots(facts):
         " ".join(devices))
 
 
+def readings(facts):
+    """What each GPU reads travels with the worker's reports, and `ksearch worker ls --wide` shows it."""
+    def known():
+        return {one["device_id"]: one for worker in listed_workers()
+                for one in worker.get("report", {}).get("health", {}).get("readings", [])
+                if one.get("sm_clock_mhz") and one.get("temperature_celsius")}
+
+    there = until(lambda: sorted(known()) == sorted(facts["chosen"]), 15)
+    say(there, "both GPUs tell their clocks and temperature", "; ".join(
+        f"{one['sm_clock_mhz']} MHz, {one['temperature_celsius']} C" for one in known().values()))
+    wide = subprocess.run([os.environ["KSEARCH"], "worker", "ls", "--wide"], capture_output=True,
+                          text=True, timeout=20, check=False).stdout
+    lines = [line for line in wide.splitlines() if " MHz " in line]
+    say(len(lines) == 2 and all(any(uuid in line for line in lines) for uuid in facts["chosen"]),
+        "worker ls --wide has a line for each GPU", " | ".join(lines))
+
+
 def sees(facts):
     first, took = evaluate_many(2, 2, LOOKS)
     more, _ = evaluate_many(4, 4, LOOKS, CHECK)
@@ -327,7 +344,7 @@ def table(facts):
 
 
 def main():
-    parts = {f.__name__: f for f in (find, slots, sees, two, busy, sick, verifier, one, pinned,
+    parts = {f.__name__: f for f in (find, slots, readings, sees, two, busy, sick, verifier, one, pinned,
                                      killed, table)}
     if len(sys.argv) != 2 or sys.argv[1] not in parts:
         sys.exit(f"usage: two_gpus.py {'|'.join(parts)}")

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# A worker with two GPUs on a machine that has them: two device slots by UUID, one GPU a candidate,
-# two jobs at the same time, a job that waits for a busy GPU, one GPU out of order, a killed verifier,
-# a killed worker beside another. Prints a line PASS or FAIL for each and a table; exit status 1 if
-# any failed. Takes 60 to 100 s; what does not begin within --seconds (default 95) is said to be
-# skipped and fails.
+# A worker with two GPUs on a machine that has them: two device slots by UUID, clocks and temperature
+# of both, one GPU a candidate, two jobs at the same time, a job that waits for a busy GPU, one GPU out
+# of order, a killed verifier, a killed worker beside another. Prints a line PASS or FAIL for each and a
+# table; exit status 1 if any failed. Takes 60 to 100 s; what does not begin within --seconds (default
+# 95) is said to be skipped and fails.
 #   tests/gpu/two_gpus.sh [--seconds N]
 # As root: it bars the second GPU's device node to the worker's account for some seconds. Needs what
 # run_museum.sh needs; more GPUs than two are left alone. OUT=FOLDER keeps logs.
@@ -54,7 +54,7 @@ stop_worker() {  # stop_worker <pid> [signal]
 KSEARCH_COORDINATOR_CONFIG=$cluster/coordinator.textproto
 KSEARCH_WORKER_CONFIG=$cluster/both.textproto
 start_cluster
-for name in slots sees two busy sick verifier; do part "$name" || failed=1; done
+for name in slots readings sees two busy sick verifier; do part "$name" || failed=1; done
 
 cp "$cluster/log/worker.log" "$cluster/log/worker-both.log"
 stop_worker "${cluster_pids[-1]}"
