@@ -2,17 +2,24 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
+#include "common/mutex.h"
 #include "common/textproto.h"
 #include "proto/search_service.pb.h"
 #include "tests/fakes/eventually.h"
+#include "tests/fakes/fault_server.h"
 #include "tests/integration/from_json.h"
 #include "tests/integration/local_cluster.h"
 #include "tests/integration/process_fleet.h"
@@ -23,6 +30,56 @@ namespace {
 using testing::HasSubstr;
 
 constexpr char kProgram[] = "configs/tasks/cpu/softmax_rows_f32/baseline.cpp";
+
+// A cluster whose API answers as Kubernetes' does, and whose nodes cannot pull the workers' image.
+class ClusterWithoutImage {
+ public:
+  ClusterWithoutImage()
+      : server_([this](const std::string& request, int) { return Answer(request); }) {}
+  std::string origin() const { return server_.origin(); }
+  // How often somebody asked for more pods than there were.
+  int raised() const { return raised_; }
+
+ private:
+  static constexpr char kDeployment[] = "/apis/apps/v1/namespaces/kernels/deployments/workers";
+
+  Fault Answer(const std::string& request) {
+    MutexLock lock(&mu_);
+    std::string body = "{}";
+    if (absl::StartsWith(request, absl::StrCat("PATCH ", kDeployment, "/scale "))) {
+      const size_t at = request.rfind("\"replicas\":");
+      const int wanted = std::atoi(request.c_str() + at + sizeof("\"replicas\":") - 1);
+      if (wanted > static_cast<int>(pods_.size())) ++raised_;
+      // Each pod has a name of its own.
+      while (wanted > static_cast<int>(pods_.size())) pods_.push_back(next_++);
+      pods_.resize(static_cast<size_t>(wanted));
+    } else if (absl::StartsWith(request, absl::StrCat("GET ", kDeployment, " "))) {
+      body = absl::StrCat(
+          R"({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "workers"},)",
+          R"( "spec": {"replicas": )", pods_.size(),
+          R"(, "selector": {"matchLabels": {"app": "ksearch-worker"}}}, "status": {"replicas": )",
+          pods_.size(), "}}");
+    } else if (absl::StartsWith(request, "GET /api/v1/namespaces/kernels/pods?")) {
+      std::vector<std::string> pods;
+      for (const int pod : pods_) {
+        pods.push_back(absl::StrCat(
+            R"({"metadata": {"name": "workers-)", pod, R"("}, "status": {"phase": "Pending",)",
+            R"( "containerStatuses": [{"image": "ksearch-worker:2", "state": {"waiting": {"reason":)",
+            R"( "ImagePullBackOff", "message": "Back-off pulling image"}}}]}})"));
+      }
+      body = absl::StrCat(R"({"kind": "PodList", "items": [)", absl::StrJoin(pods, ","), "]}");
+    }
+    Fault fault;
+    fault.bytes = HttpReply(200, body, {"Content-Type: application/json"});
+    return fault;
+  }
+
+  Mutex mu_;
+  std::vector<int> pods_ ABSL_GUARDED_BY(mu_);
+  int next_ ABSL_GUARDED_BY(mu_) = 0;
+  std::atomic<int> raised_ = 0;
+  FaultServer server_;
+};
 
 class AutoscalerTest : public testing::Test {
  protected:
@@ -165,6 +222,36 @@ TEST_F(AutoscalerTest, AtItsCapAPoolSpendsNothingUntilTheCapIsRaised) {
   client.join();
   EXPECT_GT(fleet_->started(), started);
   EXPECT_GT(Demand().pools(0).report().nano_usd_spent(), spent);
+}
+
+TEST_F(AutoscalerTest, AnImageThatCannotBePulledIsSaidWherePeopleLookAndTriedLessAndLess) {
+  ClusterWithoutImage nodes;
+  const std::string token = cluster_.folder() + "/service.token";
+  std::ofstream(token) << "t\n";
+  const std::string config = cluster_.folder() + "/kubernetes.textproto";
+  std::ofstream(config) << absl::StrCat(
+      "look_every { nanos: 200000000 } pools { name: \"h200\" most: 2 back_off { seconds: 1 } "
+      "usd_per_hour: \"30\" offer { device_class: DEVICE_CLASS_CPU } kubernetes { api_server: \"",
+      nodes.origin(), "\" token_file: \"", token,
+      "\" name_space: \"kernels\" deployment: \"workers\" } }");
+  cluster_.Start("autoscaler", {cluster_.BinaryPath("ksearch-autoscaler"), "--config", config,
+                                "--coordinator", cluster_.address()});
+  std::thread client([&] {
+    cluster_.Cli({"eval", "--task", "softmax_rows_f32", "--wait-for-workers", "10s",
+                  LocalCluster::SourcePath(kProgram)});
+  });
+  const auto everywhere = [&](const std::string& text) {
+    return cluster_.Cli({"workers"}).out.find(text) != std::string::npos &&
+           cluster_.Cli({"demand"}).out.find(text) != std::string::npos &&
+           cluster_.Log("autoscaler").find(text) != std::string::npos;
+  };
+  EXPECT_TRUE(Eventually([&] { return everywhere("ImagePullBackOff: ksearch-worker:2"); },
+                         absl::Seconds(60)))
+      << cluster_.Cli({"workers"}).out << cluster_.Log("autoscaler");
+  client.join();
+  // In 10 s and a little more: after 0, 1, 3 and 7 s, and 15 s on a busy machine.
+  EXPECT_GE(nodes.raised(), 1);
+  EXPECT_LE(nodes.raised(), 5) << cluster_.Log("autoscaler");
 }
 
 TEST_F(AutoscalerTest, ADryRunStartsNothing) {
