@@ -1,6 +1,7 @@
 // The autoscaler and workers under a real Slurm, which is started for the test.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <atomic>
@@ -32,6 +33,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 // A worker is preempted up to so long after it was seen to work.
 constexpr absl::Duration kLongestDelay = absl::Milliseconds(1500);
@@ -42,6 +44,20 @@ int PreemptionsWanted() {
   int count = 4;
   if (text != nullptr) CHECK(absl::SimpleAtoi(text, &count));
   return count;
+}
+
+// Processes that run `program`, and the sandboxes around it: their command lines name it too.
+std::vector<pid_t> ProcessesOf(const std::string& program) {
+  std::vector<pid_t> pids;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
+    int pid = 0;
+    if (!absl::SimpleAtoi(entry.path().filename().string(), &pid)) continue;
+    std::ifstream file(entry.path() / "cmdline", std::ios::binary);
+    const std::string command(std::istreambuf_iterator<char>(file), {});
+    if (absl::StartsWith(command, program)) pids.push_back(pid);
+  }
+  return pids;
 }
 
 class SlurmTest : public testing::Test {
@@ -110,6 +126,25 @@ class SlurmTest : public testing::Test {
         absl::Seconds(60));
   }
   std::string Database() const { return cluster_.folder() + "/state/ksearch.db"; }
+  void ExpectNoneLostOrDoubled() {
+    const std::string database = Database();
+    // None lost: whatever the search asked for has a result, and none is that its workers were
+    // lost.
+    EXPECT_THAT(Rows(database,
+                     "SELECT job_id FROM job_requests WHERE job_id NOT IN (SELECT job_id FROM "
+                     "results WHERE outcome <> 'OUTCOME_WORKER_LOST')"),
+                IsEmpty());
+    // None doubled: one attempt of each brought the result, and the ledger counts each once.
+    EXPECT_THAT(Rows(database,
+                     "SELECT job_id FROM attempts WHERE ended = 'recorded' GROUP BY job_id HAVING "
+                     "count(*) > 1"),
+                IsEmpty());
+    EXPECT_EQ(
+        Rows(database, "SELECT sum(evaluations) FROM ledger WHERE scope = ''"),
+        Rows(database,
+             "SELECT count(DISTINCT run_id || job_id) FROM job_requests JOIN jobs USING "
+             "(job_id) WHERE kind IN ('JOB_KIND_SCREEN', 'JOB_KIND_CONFIRM', 'JOB_KIND_CHECK')"));
+  }
   std::string Logs() const {
     return absl::StrCat(cluster_.Log("autoscaler"), "\nqueue:\n",
                         absl::StrJoin(slurm_->Queue("%i %t %r"), "\n"));
@@ -183,22 +218,8 @@ TEST_F(SlurmTest, PreemptionsLoseAndDoubleNoEvaluationOfASearch) {
   std::printf("%d searches, %d preemptions; evaluations %s; attempts: %s\n", searches, preempted,
               Rows(database, "SELECT count(DISTINCT job_id) FROM job_requests")[0].c_str(),
               absl::StrJoin(ended, ", ").c_str());
-  // None lost: whatever the search asked for has a result, and none is that its workers were lost.
-  EXPECT_THAT(Rows(database,
-                   "SELECT job_id FROM job_requests WHERE job_id NOT IN (SELECT job_id FROM "
-                   "results WHERE outcome <> 'OUTCOME_WORKER_LOST')"),
-              IsEmpty());
+  ExpectNoneLostOrDoubled();
   EXPECT_THAT(Rows(database, "SELECT job_id FROM attempts WHERE ended = 'lost'"), IsEmpty());
-  // None doubled: one attempt of each brought the result, and the ledger counts each once.
-  EXPECT_THAT(Rows(database,
-                   "SELECT job_id FROM attempts WHERE ended = 'recorded' GROUP BY job_id HAVING "
-                   "count(*) > 1"),
-              IsEmpty());
-  EXPECT_EQ(
-      Rows(database, "SELECT sum(evaluations) FROM ledger WHERE scope = ''"),
-      Rows(database,
-           "SELECT count(DISTINCT run_id || job_id) FROM job_requests JOIN jobs USING "
-           "(job_id) WHERE kind IN ('JOB_KIND_SCREEN', 'JOB_KIND_CONFIRM', 'JOB_KIND_CHECK')"));
 }
 
 TEST_F(SlurmTest, AWorkerThatCannotStartOnItsNodeSaysWhyInTheFault) {
@@ -239,6 +260,59 @@ TEST_F(SlurmTest, AtTheEndOfTheWalltimeAWorkerHasLeft) {
   EXPECT_TRUE(workers.workers(0).report().has_time_left());
   EXPECT_LT(workers.workers(0).report().time_left().seconds(), 60);
   EXPECT_EQ(workers.workers(0).hello().instance(), jobs[0]);
+}
+
+// A worker that stands still (its node swaps, its disk hangs) when the notice comes can give
+// nothing back: Slurm kills it, with its job in hand, at the end of its minute.
+TEST_F(SlurmTest, AWorkerKilledAtTheWalltimeWithWorkInHandLosesNoEvaluation) {
+  StartAutoscaler(60);
+  CommandOutput search;
+  std::thread client([&] {
+    search = cluster_.Cli({"run", "--task", "softmax_rows_f32", "--rounds", "6", "--stagnation",
+                           "2", "--wait-for-workers", "5m", "--config",
+                           LocalCluster::SourcePath("tests/integration/data/quick_run.textproto")},
+                          absl::Minutes(9));
+  });
+  EXPECT_TRUE(Eventually([&] { return HasWork(); }, absl::Minutes(2))) << Logs();
+  const std::vector<std::string> jobs = slurm_->Queue("%i");
+  ASSERT_EQ(jobs.size(), 1u);
+  const std::vector<pid_t> stopped = ProcessesOf(cluster_.BinaryPath("ksearch-worker"));
+  EXPECT_FALSE(stopped.empty());
+  // Again and again, since Slurm begins with SIGCONT.
+  std::atomic<bool> over = false;
+  std::thread stopper([&] {
+    while (!over) {
+      for (const pid_t pid : stopped) ::kill(pid, SIGSTOP);
+      absl::SleepFor(absl::Milliseconds(1));
+    }
+  });
+  const bool had_work = HasWork();
+  // It would end the worker, which does not answer, a few seconds before Slurm does.
+  const pid_t autoscaler = cluster_.Pid("autoscaler");
+  ::kill(autoscaler, SIGSTOP);
+  // By its time limit, not by anything that the autoscaler does.
+  EXPECT_TRUE(Eventually(
+      [&] {
+        const std::string said = slurm_->Run({"scontrol", "show", "job", jobs[0]}).out;
+        return absl::StrContains(said, "JobState=TIMEOUT") ||
+               absl::StrContains(said, "Reason=TimeLimit");
+      },
+      absl::Minutes(4)))
+      << slurm_->Run({"scontrol", "show", "job", jobs[0]}).out;
+  over = true;
+  stopper.join();
+  ::kill(autoscaler, SIGCONT);
+  client.join();
+  // 7: no program was confirmed, which is a matter of times on this machine.
+  ASSERT_TRUE(search.exit.code == 0 || search.exit.code == 7) << search.err << Logs();
+  ExpectNoneLostOrDoubled();
+  const std::vector<std::string> lost =
+      Rows(Database(), "SELECT job_id FROM attempts WHERE ended = 'lost'");
+  std::printf("killed at the walltime with %s; attempts lost %zu, evaluations %s\n",
+              had_work ? "work in hand" : "nothing in hand", lost.size(),
+              Rows(Database(), "SELECT count(DISTINCT job_id) FROM job_requests")[0].c_str());
+  EXPECT_TRUE(had_work);
+  EXPECT_THAT(lost, Not(IsEmpty()));
 }
 
 TEST_F(SlurmTest, WhatSbatchRefusesIsSaidAndNotRepeatedAllTheTime) {
