@@ -41,9 +41,6 @@ absl::StatusOr<std::unique_ptr<ArchiveRoom>> ArchiveRoom::Open(Parts parts) {
   std::error_code error;
   std::filesystem::remove_all(parts.folder, error);
   if (error) return ErrnoStatus(error.value(), absl::StrCat("empty ", parts.folder));
-  if (::mkdir(parts.folder.c_str(), 0700) != 0) {
-    return ErrnoStatus(errno, absl::StrCat("create ", parts.folder));
-  }
   return std::unique_ptr<ArchiveRoom>(new ArchiveRoom(std::move(parts)));
 }
 
@@ -58,6 +55,10 @@ absl::StatusOr<std::unique_ptr<ArchiveRoom::Copy>> ArchiveRoom::Take() {
   if (taken_) {
     return absl::AbortedError(
         "another copy of the database is being made or sent; try again once that has ended");
+  }
+  // Not before: a coordinator must start on a full disk, too.
+  if (::mkdir(parts_.folder.c_str(), 0700) != 0 && errno != EEXIST) {
+    return ErrnoStatus(errno, absl::StrCat("create ", parts_.folder));
   }
   taken_ = true;
   return std::make_unique<Copy>(this, parts_.folder + "/copy.db");

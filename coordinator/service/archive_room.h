@@ -23,7 +23,7 @@ class ArchiveRoom {
  public:
   struct Parts {
     std::string database;  // its file
-    std::string folder;    // on the same disk; made if it is not there
+    std::string folder;    // on the same disk; made with the first copy
     Store* store = nullptr;
     WorkerGateway* workers = nullptr;
     const DiskWatch* disk = nullptr;
