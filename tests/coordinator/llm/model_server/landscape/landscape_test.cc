@@ -206,5 +206,83 @@ TEST(LandscapeKnowledgeTest, CountsHaveTheirMean) {
   }
 }
 
+// ---- what a judge, a memory and a floor need
+
+constexpr char kIntents[] = R"(
+  parameters { name: "tile" ordered: true intent: INTENT_KIND_TILE
+               bottleneck: BOTTLENECK_MEMORY_BANDWIDTH
+               values { name: "1" } values { name: "2" factor: 0.5 } values { name: "4" factor: 0.4 } }
+  parameters { name: "lanes" intent: INTENT_KIND_VECTORIZE bottleneck: BOTTLENECK_COMPUTE
+               values { name: "1" } values { name: "8" factor: 0.8 } }
+  parameters { name: "other" values { name: "a" } values { name: "b" factor: 0.9 } }
+)";
+
+Landscape WithIntents(const std::string& more) {
+  return Landscape::Parse(absl::StrCat(kHead, kIntents, more), "intents").value();
+}
+
+TEST(LandscapeKnowledgeTest, AJudgeHasASkillOfItsOwn) {
+  const Landscape world = WithIntents("knowledge { skill: 0 wrongness: 1 judge_skill: 1 }");
+  LandscapeView judge;
+  judge.judges = true;
+  const LandscapeChange better = {{0, 1}};
+  EXPECT_NEAR(LandscapeKnowledge(world, judge).Belief(world.start(), better), std::log(2.0), 1e-12);
+  EXPECT_NE(LandscapeKnowledge(world).Belief(world.start(), better), std::log(2.0));
+  // Unless it is given, it is that of everybody.
+  const Landscape alike = WithIntents("knowledge { skill: 0.5 wrongness: 1 }");
+  EXPECT_EQ(LandscapeKnowledge(alike, judge).Belief(alike.start(), better),
+            LandscapeKnowledge(alike).Belief(alike.start(), better));
+}
+
+TEST(LandscapeKnowledgeTest, BeliefsMoveTowardWhatIsRememberedOfAnIntent) {
+  const Landscape world = WithIntents("knowledge { skill: 1 heeds_memory: 0.5 }");
+  LandscapeView view;
+  view.priors[v1::INTENT_KIND_VECTORIZE] = {.log_gain = 2, .tried = 10};
+  view.priors[v1::INTENT_KIND_UNSPECIFIED] = {.log_gain = 100, .tried = 1000};
+  const LandscapeKnowledge taught(world, view);
+  const LandscapeKnowledge untaught(world);
+  // Half of 10 / (10 + 10) of the way.
+  const double own = -std::log(0.8);
+  EXPECT_NEAR(taught.Belief(world.start(), {{1, 1}}), own + 0.25 * (2 - own), 1e-12);
+  // Of other intents, and of steps that have none, nothing is remembered.
+  for (const LandscapeChange& change : {LandscapeChange{{0, 1}}, LandscapeChange{{2, 1}}}) {
+    EXPECT_EQ(taught.Belief(world.start(), change), untaught.Belief(world.start(), change));
+  }
+  EXPECT_NEAR(taught.Belief(world.start(), {{1, 1}, {2, 1}}) -
+                  untaught.Belief(world.start(), {{1, 1}, {2, 1}}),
+              0.25 * (2 - own), 1e-12);
+  const Landscape deaf = WithIntents("knowledge { skill: 1 heeds_memory: 0 }");
+  EXPECT_EQ(LandscapeKnowledge(deaf, view).Belief(deaf.start(), {{1, 1}}),
+            LandscapeKnowledge(deaf).Belief(deaf.start(), {{1, 1}}));
+}
+
+TEST(LandscapeKnowledgeTest, OfOneBottleneckItsParametersAloneAreThoughtOf) {
+  const Landscape world = WithIntents("");
+  LandscapeView view;
+  view.bottleneck = v1::BOTTLENECK_COMPUTE;
+  EXPECT_THAT(LandscapeKnowledge(world, view).Steps(world.start()),
+              testing::ElementsAre(LandscapeStep{1, 1}));
+  view.bottleneck = v1::BOTTLENECK_REGISTERS;
+  EXPECT_THAT(LandscapeKnowledge(world, view).Steps(world.start()), testing::IsEmpty());
+  EXPECT_THAT(LandscapeKnowledge(world).Steps(world.start()), testing::SizeIs(3));
+}
+
+TEST(LandscapeTest, FaultsOfFloorsIntentsAndSkillsNameTheirFields) {
+  const auto faults = [](const std::string& more) {
+    return std::string(
+        Landscape::Parse(absl::StrCat(kHead, kIntents, more), "l").status().message());
+  };
+  EXPECT_EQ(faults("floor: 0.288"), "") << "0.4 * 0.8 * 0.9 is the least";
+  EXPECT_THAT(faults("floor: 0.3"), HasSubstr("l: floor is 0.3"));
+  EXPECT_THAT(faults("floor: -1"), HasSubstr("floor is -1, must be from 0 to 1"));
+  EXPECT_THAT(
+      faults("knowledge { judge_skill: 1.5 heeds_memory: -1 }"),
+      AllOf(HasSubstr("knowledge.judge_skill is 1.5"), HasSubstr("knowledge.heeds_memory is -1")));
+  EXPECT_THAT(
+      faults("parameters { name: 'z' intent: 99 bottleneck: 98 values { name: '1' } "
+             "values { name: '2' } }"),
+      AllOf(HasSubstr("parameters[3].intent is 99"), HasSubstr("parameters[3].bottleneck is 98")));
+}
+
 }  // namespace
 }  // namespace ksearch
