@@ -14,11 +14,13 @@
 #include "common/status_macros.h"
 #include "common/textproto.h"
 #include "coordinator/llm/anthropic/anthropic_client.h"
+#include "coordinator/llm/embedding/split_client.h"
 #include "coordinator/llm/flow/call_gate.h"
 #include "coordinator/llm/flow/retrying_client.h"
 #include "coordinator/llm/http/curl_transport.h"
 #include "coordinator/llm/http/url_check.h"
 #include "coordinator/llm/openai/openai_chat_client.h"
+#include "coordinator/llm/openai/openai_embeddings_client.h"
 #include "coordinator/llm/openai/openai_responses_client.h"
 #include "coordinator/llm/provider/api_key.h"
 #include "coordinator/llm/provider/provider_request.h"
@@ -163,6 +165,37 @@ struct KindClient {
   std::string default_model;
 };
 
+constexpr int kLeastPieceBytes = 64;
+constexpr int kMostPieceBytes = 1 << 20;
+
+// Has `answers` embed too, where the settings name a model for it. `options` are those of
+// `answers`.
+template <typename Settings>
+absl::StatusOr<std::unique_ptr<LlmClient>> WithEmbeddings(
+    const Settings& settings, absl::string_view kind, ProviderOptions options,
+    HttpTransport& transport, const Clock& clock, std::unique_ptr<LlmClient> answers) {
+  const int bytes = settings.embedding_piece_bytes();
+  const std::string field = absl::StrCat(kind, ".embedding_piece_bytes");
+  if (settings.embedding_model().empty()) {
+    if (bytes == 0) return answers;
+    return absl::InvalidArgumentError(
+        absl::StrCat(field, ": has no effect without ", kind, ".embedding_model"));
+  }
+  OpenAiEmbeddingsOptions embedding;
+  static_cast<ProviderOptions&>(embedding) = std::move(options);
+  embedding.default_model = settings.embedding_model();
+  if (bytes != 0) {
+    if (bytes < kLeastPieceBytes || bytes > kMostPieceBytes) {
+      return absl::InvalidArgumentError(absl::StrCat(field, ": is ", bytes, ", must be ",
+                                                     kLeastPieceBytes, " to ", kMostPieceBytes));
+    }
+    embedding.piece_bytes = static_cast<size_t>(bytes);
+  }
+  return std::make_unique<SplitClient>(
+      std::move(answers),
+      std::make_unique<OpenAiEmbeddingsClient>(std::move(embedding), transport, clock));
+}
+
 template <typename Client, typename Options>
 KindClient MakeKindClient(Options options, HttpTransport& transport, const Clock& clock) {
   KindClient made;
@@ -184,7 +217,12 @@ absl::StatusOr<KindClient> MakeOpenAiChat(const v1::ModelProvider& provider,
     options.token_limit_field = provider.openai_chat().token_limit_field();
   }
   if (provider.openai_chat().has_stream()) options.stream = provider.openai_chat().stream();
-  return MakeKindClient<OpenAiChatClient>(std::move(options), transport, clock);
+  ProviderOptions common = options;
+  KindClient made = MakeKindClient<OpenAiChatClient>(std::move(options), transport, clock);
+  ASSIGN_OR_RETURN(made.client,
+                   WithEmbeddings(provider.openai_chat(), "openai_chat", std::move(common),
+                                  transport, clock, std::move(made.client)));
+  return made;
 }
 
 absl::StatusOr<KindClient> MakeOpenAiResponses(const v1::ModelProvider& provider,
@@ -200,7 +238,11 @@ absl::StatusOr<KindClient> MakeOpenAiResponses(const v1::ModelProvider& provider
   ASSIGN_OR_RETURN(options.poll_interval,
                    PositiveDuration(settings.has_poll_interval(), settings.poll_interval(),
                                     options.poll_interval, "openai_responses.poll_interval"));
-  return MakeKindClient<OpenAiResponsesClient>(std::move(options), transport, clock);
+  ProviderOptions common = options;
+  KindClient made = MakeKindClient<OpenAiResponsesClient>(std::move(options), transport, clock);
+  ASSIGN_OR_RETURN(made.client, WithEmbeddings(settings, "openai_responses", std::move(common),
+                                               transport, clock, std::move(made.client)));
+  return made;
 }
 
 absl::StatusOr<KindClient> MakeAnthropic(const v1::ModelProvider& provider,
@@ -278,6 +320,12 @@ const std::string& DefaultModel(const v1::ModelProvider& provider) {
     default:
       return provider.openai_chat().default_model();
   }
+}
+
+const std::string& EmbeddingModel(const v1::ModelProvider& provider) {
+  // Unset messages have empty fields.
+  return provider.has_openai_responses() ? provider.openai_responses().embedding_model()
+                                         : provider.openai_chat().embedding_model();
 }
 
 }  // namespace ksearch

@@ -23,6 +23,8 @@ absl::StatusOr<std::unique_ptr<LlmClient>> MakeLlmClient(
 
 // The model that `provider` names for runs that name none; may be empty.
 const std::string& DefaultModel(const v1::ModelProvider& provider);
+// The model that embeds for it; empty: it embeds nothing.
+const std::string& EmbeddingModel(const v1::ModelProvider& provider);
 
 }  // namespace ksearch
 

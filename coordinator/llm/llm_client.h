@@ -42,6 +42,9 @@ struct LlmRequest {
   int max_output_tokens = 32000;
   std::string reasoning_effort;  // empty = provider's default
   LlmLabels labels;
+  // `user` is to be embedded: the reply's text is its embedding (embedding/embedding.h). Only
+  // clients of providers with a model of embeddings are asked for that.
+  bool embeds = false;
   std::shared_ptr<ProviderState> state;  // null: the call is forgotten with the process
 };
 

@@ -1,4 +1,5 @@
-// A reply's stream means the same however the network cuts it into pieces.
+// A reply's stream means the same however the network cuts it into pieces; what is taken for an
+// embedding is one.
 
 #include <algorithm>
 #include <cstddef>
@@ -9,6 +10,7 @@
 #include "common/log.h"
 #include "coordinator/llm/anthropic/anthropic_json.h"
 #include "coordinator/llm/openai/chat_json.h"
+#include "coordinator/llm/openai/embeddings_json.h"
 #include "coordinator/llm/openai/responses_json.h"
 
 namespace {
@@ -28,13 +30,24 @@ absl::StatusOr<ksearch::ReplyOutcome> Read(int kind, absl::string_view bytes, si
   return reader->Finish("");
 }
 
+void ReadEmbeddings(absl::string_view bytes, size_t piece) {
+  ksearch::EmbeddingsReader reader("a text of several pieces", 4 + piece);
+  const auto outcome = reader.Finish(bytes);
+  if (!outcome.ok() || outcome->error.has_value()) return;
+  CHECK(ksearch::DecodeEmbedding(outcome->reply.text).ok());
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < 2) return 0;
-  const int kind = data[0] % 3;
+  const int kind = data[0] % 4;
   const size_t piece = data[1] % 16 + 1;
   const absl::string_view bytes(reinterpret_cast<const char*>(data) + 2, size - 2);
+  if (kind == 3) {
+    ReadEmbeddings(bytes, piece);
+    return 0;
+  }
   const auto whole = Read(kind, bytes, size);
   const auto pieces = Read(kind, bytes, piece);
   CHECK(whole.status().code() == pieces.status().code());

@@ -17,6 +17,7 @@ namespace {
 constexpr int64_t kMaxCassetteBytes = int64_t{16} << 20;
 constexpr int64_t kMaxReplyFileBytes = int64_t{4} << 20;
 constexpr size_t kMaxFaultsListed = 20;
+constexpr char kEmbedPurpose[] = "embed";
 
 // Line of every entry, from 1. ParseTextproto has accepted `text` before.
 std::vector<int> EntryLines(absl::string_view text, int count) {
@@ -64,7 +65,11 @@ class EntryReader {
       entry.fault = message_.fault();
       CheckFault(*entry.fault);
     }
-    entry.text = Text();
+    if (message_.purpose() == kEmbedPurpose) {
+      CheckOfEmbeddings();
+    } else {
+      entry.text = Text();
+    }
     return entry;
   }
 
@@ -78,6 +83,16 @@ class EntryReader {
     if (fault.times() < 0) Fault("fault.times must not be negative");
     if (FromProto(fault.retry_after()) < absl::ZeroDuration()) {
       Fault("fault.retry_after must not be negative");
+    }
+  }
+
+  void CheckOfEmbeddings() {
+    if (!message_.has_fault()) {
+      Fault("fault is missing: embeddings are computed, an entry can only have them fail");
+    }
+    if (!message_.text().empty() || !message_.text_file().empty() || message_.files_size() > 0 ||
+        !message_.text_after().empty()) {
+      Fault("text: embeddings are computed, an entry can only have them fail");
     }
   }
 

@@ -72,6 +72,15 @@ EndpointResponse CassetteReplies::Reply(const ChatQuestion& question) {
   return response;
 }
 
+std::optional<EndpointResponse> CassetteReplies::EmbeddingFault(const ChatQuestion& question) {
+  const absl::StatusOr<CassetteKey> key = KeyOf(question);
+  const Cassette::Entry* const entry = key.ok() ? cassette_.Find(*key) : nullptr;
+  if (entry == nullptr || !TakeFault(*entry)) return std::nullopt;
+  EndpointResponse response = FaultResponse(*entry->fault);
+  response.delay = options_.delay.value_or(entry->delay);
+  return response;
+}
+
 EndpointResponse CassetteReplies::Miss(const CassetteKey& key, const ChatQuestion& question) {
   LOG(WARNING) << "msg=\"no entry\" key='" << key.ToString() << "'";
   RecordMiss(key, question.system.empty() ? question.user

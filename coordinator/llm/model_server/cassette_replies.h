@@ -26,6 +26,8 @@ class CassetteReplies final : public ReplySource {
 
   const std::string& model() const override { return cassette_.model(); }
   EndpointResponse Reply(const ChatQuestion& question) override;
+  // That of the entry for its labels. None is needed: without one there is no fault.
+  std::optional<EndpointResponse> EmbeddingFault(const ChatQuestion& question) override;
 
  private:
   EndpointResponse Miss(const CassetteKey& key, const ChatQuestion& question);

@@ -5,6 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "coordinator/llm/model_server/embeddings_answer.h"
 #include "nlohmann/json.hpp"
 
 namespace ksearch {
@@ -56,6 +57,15 @@ EndpointResponse ChatEndpoint::Answer(const EndpointRequest& request) {
     if (question.ok()) return source_->Reply(*question);
     return ErrorResponse(400, std::string(question.status().message()), "bad_request");
   }
+  if (path == "/v1/embeddings") {
+    if (request.method != "POST") {
+      return ErrorResponse(405, absl::StrCat(path, " takes POST"), "method_not_allowed");
+    }
+    ChatQuestion question;
+    question.headers = request.headers;
+    if (auto fault = source_->EmbeddingFault(question)) return *std::move(fault);
+    return EmbeddingsAnswer(request.body);
+  }
   if (request.method == "GET" && path == "/v1/models") {
     const Json model = {
         {"id", source_->model()}, {"object", "model"}, {"created", 0}, {"owned_by", "ksearch"}};
@@ -68,7 +78,8 @@ EndpointResponse ChatEndpoint::Answer(const EndpointRequest& request) {
   return ErrorResponse(
       404,
       absl::StrCat("no such address: ", request.method, " ", path,
-                   "; this server has POST /v1/chat/completions and GET /v1/models"),
+                   "; this server has POST /v1/chat/completions, POST /v1/embeddings and GET "
+                   "/v1/models"),
       "not_found");
 }
 

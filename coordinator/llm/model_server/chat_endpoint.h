@@ -8,9 +8,10 @@
 
 namespace ksearch {
 
-// An OpenAI-compatible server: POST /v1/chat/completions, GET /v1/models, GET /health. Bodies are
-// any bytes; errors are error objects in OpenAI's form. Replies come whole, also where a stream is
-// asked for. Thread-safe.
+// An OpenAI-compatible server: POST /v1/chat/completions, POST /v1/embeddings, GET /v1/models, GET
+// /health. Bodies are any bytes; errors are error objects in OpenAI's form. Replies come whole,
+// also where a stream is asked for. Embeddings are computed from the text alone (text_embedding.h).
+// Thread-safe.
 class ChatEndpoint {
  public:
   explicit ChatEndpoint(std::unique_ptr<ReplySource> source);

@@ -42,6 +42,11 @@ class ReplySource {
 
   virtual const std::string& model() const = 0;
   virtual EndpointResponse Reply(const ChatQuestion& question) = 0;
+  // What a request to embed is answered with in place of an embedding; `question` has headers
+  // alone. nullopt: nothing.
+  virtual std::optional<EndpointResponse> EmbeddingFault(const ChatQuestion& /*question*/) {
+    return std::nullopt;
+  }
 };
 
 // A reply in OpenAI's form.

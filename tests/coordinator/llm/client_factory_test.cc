@@ -50,6 +50,10 @@ TEST(MakeLlmClientTest, FaultsNameProviderAndField) {
       {R"(name: "p" openai_chat { connect_timeout { seconds: -1 } })",
        "openai_chat.connect_timeout"},
       {R"(name: "p" openai_chat { max_reply_bytes: -1 })", "openai_chat.max_reply_bytes"},
+      {R"(name: "p" openai_chat { embedding_model: "e" embedding_piece_bytes: 63 })",
+       "openai_chat.embedding_piece_bytes: is 63, must be 64 to 1048576"},
+      {R"(name: "p" openai_responses { embedding_piece_bytes: 64 })",
+       "openai_responses.embedding_piece_bytes: has no effect without"},
       {R"(name: "p" anthropic { base_url: "http://gpu-box" })",
        "provider \"p\": anthropic.base_url: URL http://gpu-box is not allowed"},
       {R"(name: "p" anthropic { base_url: "https://x/v1/messages" })", "leave out /v1/messages"},
@@ -81,6 +85,18 @@ TEST(DefaultModelTest, IsReadFromTheProvidersKind) {
   EXPECT_EQ(DefaultModel(provider), "m");
   provider.mutable_anthropic()->set_default_model("c");
   EXPECT_EQ(DefaultModel(provider), "c");
+}
+
+TEST(EmbeddingModelTest, IsWhatTheKindHas) {
+  const auto model = [](const char* textproto) {
+    v1::ModelProvider provider;
+    EXPECT_TRUE(ParseTextproto(textproto, "test", &provider).ok());
+    return EmbeddingModel(provider);
+  };
+  EXPECT_EQ(model(R"(openai_chat { embedding_model: "e" })"), "e");
+  EXPECT_EQ(model(R"(openai_responses { embedding_model: "r" })"), "r");
+  EXPECT_EQ(model(R"(anthropic {})"), "");
+  EXPECT_EQ(model(R"(mailbox {})"), "");
 }
 
 }  // namespace

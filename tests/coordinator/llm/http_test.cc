@@ -17,8 +17,10 @@
 #include "common/textproto.h"
 #include "common/unique_fd.h"
 #include "coordinator/llm/client_factory.h"
+#include "coordinator/llm/embedding/embedding.h"
 #include "coordinator/llm/http/curl_transport.h"
 #include "coordinator/llm/model_server/http_server.h"
+#include "coordinator/llm/model_server/text_embedding.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -317,6 +319,65 @@ TEST(CurlTransportTest, ForbiddenUrlsAreNotAsked) {
   MutexLock lock(&mu);
   while (code == absl::StatusCode::kOk) changed.Wait(&mu);
   EXPECT_EQ(code, absl::StatusCode::kInvalidArgument);
+}
+
+// ---- embeddings
+
+LlmRequest ToEmbed(const std::string& text) {
+  LlmRequest request;
+  request.model = "e";
+  request.user = text;
+  request.embeds = true;
+  request.labels.purpose = "embed";
+  return request;
+}
+
+TEST(LlmHttpTest, AProgramIsEmbeddedByTheModelServer) {
+  const auto cassette =
+      Cassette::Parse(R"(entries { purpose: "check" text: "OK" })", "c",
+                      [](const std::string&) { return absl::NotFoundError("none"); });
+  ChatEndpoint endpoint(*cassette, {});
+  const auto server = HttpServer::Start(
+      0, [&](const EndpointRequest& request) { return endpoint.Answer(request); });
+  auto client = MakeClient(absl::StrCat("http://127.0.0.1:", (*server)->port(), "/v1"),
+                           "embedding_model: \"e\" embedding_piece_bytes: 64 ");
+  std::string program = "void f(float* x, int n) { for (int i = 0; i < n; ++i) x[i] *= 2; }\n";
+  program += program + program;  // in several pieces
+  const auto reply = Ask(*client, ToEmbed(program));
+  ASSERT_TRUE(reply.ok()) << reply.status();
+  const Embedding embedding = DecodeEmbedding(reply->text).value();
+  EXPECT_TRUE(reply->usage_reported);
+  EXPECT_GT(reply->usage.input(), 30);
+  EXPECT_EQ(reply->usage.output(), 0);
+  EXPECT_EQ(DecodeEmbedding(Ask(*client, ToEmbed(program))->text).value(), embedding);
+  EXPECT_NEAR(CosineOf(embedding, EmbeddingOfText(program)), 1, 0.2);
+  // Everything else goes where it went.
+  LlmRequest check;
+  check.labels.purpose = "check";
+  EXPECT_EQ(Ask(*client, check)->text, "OK");
+}
+
+TEST(LlmHttpTest, AFailingEndpointOfEmbeddingsSaysWhy) {
+  ScriptedServer server({Response(404, R"({"error":{"message":"no such model: e"}})")});
+  auto client = MakeClient(server.base_url(), "embedding_model: \"e\" ");
+  const std::string failure = FailureOf(Ask(*client, ToEmbed("x")));
+  EXPECT_THAT(failure, HasSubstr("NOT_FOUND"));
+  EXPECT_THAT(failure, HasSubstr("/v1/embeddings"));
+  EXPECT_THAT(failure, HasSubstr("no such model: e"));
+  EXPECT_EQ(server.requests().at(0).target, "/v1/embeddings");
+  EXPECT_THAT(server.requests().at(0).headers.at("authorization"), HasSubstr(kKey));
+}
+
+TEST(LlmHttpTest, AServerThatKnowsNoEncodingFormatIsAskedWithoutIt) {
+  ScriptedServer server(
+      {Response(400, R"({"error":{"message":"Unrecognized request argument: encoding_format",
+                                  "code":"unknown_parameter","param":"encoding_format"}})"),
+       Response(200, R"({"data":[{"index":0,"embedding":[1,2]}]})")});
+  auto client = MakeClient(server.base_url(), "embedding_model: \"e\" ");
+  const auto reply = Ask(*client, ToEmbed("x"));
+  ASSERT_TRUE(reply.ok()) << reply.status();
+  EXPECT_THAT(server.requests().at(0).body, HasSubstr("encoding_format"));
+  EXPECT_THAT(server.requests().at(1).body, Not(HasSubstr("encoding_format")));
 }
 
 }  // namespace

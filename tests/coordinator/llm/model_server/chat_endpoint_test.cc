@@ -4,7 +4,9 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "common/textproto.h"
+#include "coordinator/llm/openai/embeddings_json.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -130,6 +132,59 @@ TEST(ChatEndpointTest, OtherAddresses) {
   EXPECT_EQ(get("/health").status, 200);
   EXPECT_EQ(get("/v1/chat/completions").status, 405);
   EXPECT_EQ(get("/").status, 404);
+}
+
+EndpointResponse Embed(ChatEndpoint& endpoint, std::string body) {
+  return endpoint.Answer({.method = "POST",
+                          .target = "/v1/embeddings",
+                          .headers = {{"x-ksearch-purpose", "embed"}},
+                          .body = std::move(body)});
+}
+
+TEST(ChatEndpointTest, EmbeddingsTellHowAlikeTextsAre) {
+  ChatEndpoint endpoint(TestCassette(), {});
+  const std::string program = "for (int i = 0; i < n; ++i) out[i] = 2 * in[i] + block_size;";
+  const std::string near = "for (int i = 0; i < n; ++i) out[i] = 3 * in[i] + block_size;";
+  const std::string far = "return std::transform(begin, end, result, [](float x) { return x; });";
+  const auto response = Embed(endpoint, absl::StrCat(R"({"model":"e","input":[")", program,
+                                                     R"(",")", near, R"(",")", far, R"("]})"));
+  ASSERT_EQ(response.status, 200) << response.body;
+  const auto read = ParseEmbeddings(response.body, 3);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_GT(CosineOf(read->embeddings[0], read->embeddings[1]), 0.85);
+  EXPECT_LT(CosineOf(read->embeddings[0], read->embeddings[2]), 0.6);
+  EXPECT_EQ(read->model, "e");
+  EXPECT_GT(read->usage.input(), 40);
+  const auto packed =
+      Embed(endpoint, absl::StrCat(R"({"input":")", near, R"(","encoding_format":"base64"})"));
+  EXPECT_EQ(ParseEmbeddings(packed.body, 1)->embeddings[0], read->embeddings[1]);
+}
+
+TEST(ChatEndpointTest, RequestsToEmbedThatAreNoneAreRefused) {
+  ChatEndpoint endpoint(TestCassette(), {});
+  for (const char* body : {"", "[]", "{}", R"({"input":[]})", R"({"input":[1]})",
+                           R"({"input":"a","encoding_format":"int8"})"}) {
+    EXPECT_EQ(Embed(endpoint, body).status, 400) << body;
+  }
+  EXPECT_EQ(
+      endpoint.Answer({.method = "GET", .target = "/v1/embeddings", .headers = {}, .body = ""})
+          .status,
+      405);
+}
+
+TEST(ChatEndpointTest, EmbeddingsFailAsTheCassetteSays) {
+  const auto cassette =
+      Cassette::Parse(R"(entries { purpose: "embed" fault { http_status: 503 times: 1 } })", "c",
+                      [](const std::string&) { return absl::NotFoundError("none"); });
+  ASSERT_TRUE(cassette.ok()) << cassette.status();
+  ChatEndpoint endpoint(*cassette, {});
+  EXPECT_EQ(Embed(endpoint, R"({"input":"a"})").status, 503);
+  EXPECT_EQ(Embed(endpoint, R"({"input":"a"})").status, 200);
+  const auto scripted =
+      Cassette::Parse(R"(entries { purpose: "embed" text: "0.5 0.5" })", "c",
+                      [](const std::string&) { return absl::NotFoundError("none"); });
+  EXPECT_THAT(std::string(scripted.status().message()),
+              HasSubstr("c:1: entry 1: fault is missing: embeddings are computed"));
 }
 
 }  // namespace

@@ -1,0 +1,57 @@
+#ifndef KSEARCH_COORDINATOR_LLM_OPENAI_EMBEDDINGS_JSON_H_
+#define KSEARCH_COORDINATOR_LLM_OPENAI_EMBEDDINGS_JSON_H_
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "coordinator/llm/embedding/embedding.h"
+#include "coordinator/llm/failure/provider_error.h"
+#include "coordinator/llm/llm_client.h"
+#include "coordinator/llm/provider/reply_reader.h"
+
+namespace ksearch {
+
+// The JSON of POST /embeddings, and nothing of HTTP. All functions are pure and take any bytes.
+
+// Only fields that every server known to us accepts, and encoding_format, which can be left out.
+std::string EmbeddingsRequestJson(const std::string& model,
+                                  const std::vector<absl::string_view>& pieces);
+
+// What the body of a 200 holds.
+struct EmbeddingsReply {
+  std::vector<Embedding> embeddings;  // in the order of the pieces
+  std::string model;
+  TokenUsage usage;
+  bool usage_reported = false;
+};
+// DATA_LOSS says what is missing or wrong: there must be one embedding for each of the `pieces`, of
+// finite numbers that are not all 0, as an array of numbers or as base64 of 32-bit floats.
+absl::StatusOr<EmbeddingsReply> ParseEmbeddings(absl::string_view body, size_t pieces);
+
+// The reply to a request with these pieces: the text is the embedding of the whole
+// (EncodeEmbedding).
+class EmbeddingsReader final : public ReplyReader {
+ public:
+  // Borrows nothing: `text` is what the pieces are of.
+  EmbeddingsReader(std::string text, size_t piece_bytes)
+      : ReplyReader(/*max_event_bytes=*/1), text_(std::move(text)), piece_bytes_(piece_bytes) {}
+
+  bool complete() const override { return false; }  // it comes whole
+  std::optional<ProviderError> ParseError(absl::string_view body) const override;
+
+ private:
+  absl::Status OnEvent(const SseEvent& event) override;
+  absl::StatusOr<ReplyOutcome> EndOfStream() override;
+  absl::StatusOr<ReplyOutcome> ReadWhole(absl::string_view body) override;
+
+  const std::string text_;
+  const size_t piece_bytes_;
+};
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_LLM_OPENAI_EMBEDDINGS_JSON_H_
