@@ -33,6 +33,7 @@ constexpr Part kParts[] = {
     {"run_states", "run_id IN gone_runs"},
     {"run_state_pieces", "run_id IN gone_runs"},
     {"world_models", "run_id IN gone_runs"},
+    {"world_model_parts", "run_id IN gone_runs"},
     {"ledger", "run_id IN gone_runs"},
     {"llm_calls", "run_id IN gone_runs"},
     {"jobs", "job_id IN asked_jobs"},

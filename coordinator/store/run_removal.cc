@@ -28,6 +28,7 @@ constexpr char kRemoval[] =
     "DELETE FROM arrivals WHERE run_id IN gone_runs;"
     "DELETE FROM events WHERE run_id IN gone_runs;"
     "DELETE FROM world_models WHERE run_id IN gone_runs;"
+    "DELETE FROM world_model_parts WHERE run_id IN gone_runs;"
     "DELETE FROM candidates WHERE run_id IN gone_runs;"
     "DELETE FROM job_requests WHERE run_id IN gone_runs;"
     "DELETE FROM llm_calls WHERE run_id IN gone_runs;"

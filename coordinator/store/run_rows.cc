@@ -221,42 +221,6 @@ absl::StatusOr<int64_t> Advance(Database& database, const StepCommit& step, absl
   return last_seq;
 }
 
-absl::Status InsertWorldModel(Database& database, const std::string& run_id,
-                              const v1::WorldModel& model) {
-  const std::string body = model.SerializeAsString();
-  RETURN_IF_ERROR(database
-                      .Prepare("INSERT INTO world_models (run_id, revision, body) VALUES (?, ?, ?) "
-                               "ON CONFLICT DO NOTHING")
-                      .Text(run_id)
-                      .Int(model.revision())
-                      .Blob(body)
-                      .Run());
-  if (database.changes() > 0) return absl::OkStatus();
-  Statement kept =
-      database.Prepare("SELECT body FROM world_models WHERE run_id = ? AND revision = ?");
-  ASSIGN_OR_RETURN(const bool found, kept.Text(run_id).Int(model.revision()).Next());
-  if (found && kept.TextAt(0) == body) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      absl::StrCat("run ", run_id, " already has another world model with revision ",
-                   model.revision(), "; a changed one needs the next revision"));
-}
-
-absl::StatusOr<v1::WorldModel> ReadWorldModel(Database& database, const std::string& run_id,
-                                              int64_t revision) {
-  Statement select = database.Prepare(
-      "SELECT body FROM world_models WHERE run_id = ?1 AND (revision = ?2 OR ?2 = 0) "
-      "ORDER BY revision DESC LIMIT 1");
-  ASSIGN_OR_RETURN(const bool found, select.Text(run_id).Int(revision).Next());
-  if (!found) {
-    return absl::NotFoundError(
-        revision == 0 ? absl::StrCat("run ", run_id, " has no world model")
-                      : absl::StrCat("run ", run_id, " has no world model of revision ", revision));
-  }
-  v1::WorldModel model;
-  RETURN_IF_ERROR(select.ProtoAt(0, &model));
-  return model;
-}
-
 absl::StatusOr<bool> InsertArrival(Database& database, const std::string& run_id,
                                    Arrival::Kind kind, const std::string& ref,
                                    const std::string& tag) {

@@ -29,10 +29,6 @@ absl::StatusOr<std::vector<v1::RunStatus>> List(Database& database);
 // whole.
 absl::StatusOr<int64_t> Advance(Database& database, const StepCommit& step, absl::Time now,
                                 std::optional<PiecedState>* pieced);
-absl::Status InsertWorldModel(Database& database, const std::string& run_id,
-                              const v1::WorldModel& model);
-absl::StatusOr<v1::WorldModel> ReadWorldModel(Database& database, const std::string& run_id,
-                                              int64_t revision);
 
 // Returns whether it is new: a (run, kind, ref, tag) arrives once.
 absl::StatusOr<bool> InsertArrival(Database& database, const std::string& run_id,

@@ -49,6 +49,16 @@ absl::Status CheckWritable(const std::string& path) {
   return absl::PermissionDeniedError(absl::StrCat(path, " is read-only for this account"));
 }
 
+// What is kept of the run, which is there no more.
+template <typename Kept>
+std::optional<Kept> Take(const std::string& run_id, absl::flat_hash_map<std::string, Kept>* all) {
+  const auto known = all->find(run_id);
+  if (known == all->end()) return std::nullopt;
+  std::optional<Kept> kept = std::move(known->second);
+  all->erase(known);
+  return kept;
+}
+
 // A row of a step belongs to the step's run, whether it says so or leaves it open.
 template <typename Row>
 absl::StatusOr<Row> OfRun(Row row, const std::string& run_id) {
@@ -233,7 +243,7 @@ absl::StatusOr<int64_t> SqliteStore::ReadNewestCursor() {
 absl::StatusOr<v1::WorldModel> SqliteStore::ReadWorldModel(const std::string& run_id,
                                                            int64_t revision) {
   return Reading(
-      [&](Database& database) { return run_rows::ReadWorldModel(database, run_id, revision); });
+      [&](Database& database) { return world_model_rows::Read(database, run_id, revision); });
 }
 
 absl::StatusOr<CandidateRow> SqliteStore::ReadCandidate(const std::string& run_id,
@@ -325,15 +335,18 @@ absl::Status SqliteStore::CommitStep(const StepCommit& step) {
   std::vector<std::string> arrived;
   std::vector<v1::FeedEntry> told;
   std::optional<PiecedState> pieced;
+  std::optional<world_model_rows::Parts> tree;
   return writer_.Run(
       [&](Database& database) {
         arrived.clear();
         // Until it is committed nobody has it: whoever comes first then reads what is stored.
-        pieced = TakePieced(step.run_id);
+        pieced = Take(step.run_id, &pieced_);
         ASSIGN_OR_RETURN(const int64_t last_seq, run_rows::Advance(database, step, now, &pieced));
         ASSIGN_OR_RETURN(told, event_rows::Insert(database, step, last_seq, now));
         if (step.world_model.has_value()) {
-          RETURN_IF_ERROR(run_rows::InsertWorldModel(database, step.run_id, *step.world_model));
+          tree = Take(step.run_id, &trees_);
+          RETURN_IF_ERROR(
+              world_model_rows::Insert(database, step.run_id, *step.world_model, &tree));
         }
         if (step.caps.has_value()) {
           RETURN_IF_ERROR(ledger_rows::SetCaps(database, step.run_id, *step.caps));
@@ -362,20 +375,13 @@ absl::Status SqliteStore::CommitStep(const StepCommit& step) {
         return absl::OkStatus();
       },
       [&] {
-        if (pieced.has_value() && !HasEnded(step.status.state())) {
-          pieced_[step.run_id] = *std::move(pieced);
-        }
+        const bool goes_on = !HasEnded(step.status.state());
+        if (pieced.has_value() && goes_on) pieced_[step.run_id] = *std::move(pieced);
+        if (tree.has_value() && goes_on) trees_[step.run_id] = *std::move(tree);
+        if (!goes_on) trees_.erase(step.run_id);
         Notify(arrived);
         if (event_listener_ && !told.empty()) event_listener_(told);
       });
-}
-
-std::optional<PiecedState> SqliteStore::TakePieced(const std::string& run_id) {
-  const auto known = pieced_.find(run_id);
-  if (known == pieced_.end()) return std::nullopt;
-  std::optional<PiecedState> pieced = std::move(known->second);
-  pieced_.erase(known);
-  return pieced;
 }
 
 absl::StatusOr<int64_t> SqliteStore::ForgetGains(const GainFilter& filter) {

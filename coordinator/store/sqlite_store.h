@@ -17,6 +17,7 @@
 #include "coordinator/store/state_pieces.h"
 #include "coordinator/store/store.h"
 #include "coordinator/store/store_writer.h"
+#include "coordinator/store/world_model_rows.h"
 
 namespace ksearch {
 
@@ -102,8 +103,6 @@ class SqliteStore final : public Store {
   template <typename Read>
   auto Reading(Read read) -> decltype(read(std::declval<Database&>()));
   void Notify(const std::vector<std::string>& runs) const;
-  // The run's in pieced_, which has it no more; writer thread.
-  std::optional<PiecedState> TakePieced(const std::string& run_id);
 
   // Constant after construction (the listeners: before use).
   const std::string path_;
@@ -111,8 +110,9 @@ class SqliteStore final : public Store {
   const Clock& clock_;
   std::function<void(const std::string& run_id)> listener_;
   EventListener event_listener_;
-  // States of runs that go on, as they are committed; used by the writer thread alone.
+  // States and trees of runs that go on, as they are committed; used by the writer thread alone.
   absl::flat_hash_map<std::string, PiecedState> pieced_;
+  absl::flat_hash_map<std::string, world_model_rows::Parts> trees_;
   // Blobs that were put since the store was opened; used by the writer thread alone.
   absl::flat_hash_set<std::string> put_blobs_;
 

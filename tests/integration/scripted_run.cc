@@ -4,6 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "coordinator/store/database.h"
+#include "coordinator/store/world_model_rows.h"
 #include "tests/integration/store_rows.h"
 
 namespace ksearch {
@@ -50,8 +52,11 @@ void ScriptedRun::AwaitEnd(absl::Duration limit) {
 }
 
 v1::WorldModel ScriptedRun::Tree() const {
-  return ReadMessage<v1::WorldModel>(
-      "SELECT body FROM world_models ORDER BY revision DESC LIMIT 1");
+  const std::string path = cluster_.folder() + "/state/ksearch.db";
+  const auto database = Database::Open(path, Database::Mode::kReadOnly).value();
+  const auto tree = world_model_rows::Read(*database, Rows("SELECT run_id FROM runs").at(0), 0);
+  EXPECT_TRUE(tree.ok()) << tree.status();
+  return tree.value_or(v1::WorldModel());
 }
 
 template <typename Message>

@@ -32,6 +32,7 @@
 #include "coordinator/store/memory_rows.h"
 #include "coordinator/store/run_rows.h"
 #include "coordinator/store/store.h"
+#include "coordinator/store/world_model_rows.h"
 #include "coordinator/tasks/directory_suite.h"
 #include "proto/run_state.pb.h"
 #include "proto/search_service.pb.h"
@@ -168,8 +169,9 @@ class Search {
     EXPECT_TRUE(state.ParseFromString(
         run_rows::Read(*database, Rows("SELECT run_id FROM runs").at(0)).value().state));
     story.state = Sha256Hex(state.strategy_state());
-    const auto trees = Rows("SELECT body FROM world_models ORDER BY revision DESC LIMIT 1");
-    if (!trees.empty()) story.tree = Sha256Hex(trees[0]);
+    const auto tree =
+        world_model_rows::Read(*database, Rows("SELECT run_id FROM runs").at(0), /*revision=*/0);
+    if (tree.ok()) story.tree = Sha256Hex(tree->SerializeAsString());
     story.best = Status().best().candidate_id();
     story.reason = Status().reason();
     return story;
