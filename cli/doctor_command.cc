@@ -95,6 +95,9 @@ std::vector<Finding> ExamineProviders(const v1::ServerFacts& facts) {
           who, "configured",
           provider.default_model().empty() ? ""
                                            : absl::StrCat(", model ", provider.default_model()),
+          provider.embedding_model().empty()
+              ? ""
+              : absl::StrCat(", embeddings by ", provider.embedding_model()),
           "; not called (ksearch doctor --provider ", provider.name(), " makes one cheap call)")));
     }
   }

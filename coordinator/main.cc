@@ -33,6 +33,7 @@
 #include "coordinator/dashboard/metrics/metrics_text.h"
 #include "coordinator/dashboard/report.h"
 #include "coordinator/engine/model_caller.h"
+#include "coordinator/engine/run_embedding.h"
 #include "coordinator/engine/run_recording.h"
 #include "coordinator/engine/run_registry.h"
 #include "coordinator/engine/run_settings.h"
@@ -128,6 +129,7 @@ std::vector<ModelCaller::Provider> MakeProviders(const v1::CoordinatorConfig& co
           provider.recorded_order.assign(order.begin(), order.end());
           provider.recorded_platform = offline->recording->header.config().platform();
           provider.recorded_memory = offline->recording->header.config().memory_snapshot();
+          provider.embedding_model = RecordedEmbeddingModel(offline->recording->header.config());
           if (settings.replay().import_results()) {
             const absl::Status imported = ImportResults(*offline->recording, store);
             if (!imported.ok()) client = Annotate(imported, settings.name());
@@ -136,6 +138,7 @@ std::vector<ModelCaller::Provider> MakeProviders(const v1::CoordinatorConfig& co
       }
     } else {
       provider.default_model = DefaultModel(settings);
+      provider.embedding_model = EmbeddingModel(settings);
       client = MakeLlmClient(settings, clock, RandomUint64(), gates);
     }
     if (client.ok()) {

@@ -16,6 +16,11 @@ constexpr char kOpenAiKey[] = "OPENAI_API_KEY";
 constexpr char kOpenAiUrl[] = "OPENAI_BASE_URL";
 constexpr char kModelUrl[] = "KSEARCH_MODEL_URL";
 constexpr char kModelKey[] = "KSEARCH_MODEL_KEY";
+// The model that embeds at the server of one's own; unset: none does.
+constexpr char kEmbeddingModel[] = "KSEARCH_EMBEDDING_MODEL";
+constexpr char kOpenAiEmbeddings[] = "text-embedding-3-small";
+constexpr char kGeminiEmbeddings[] = "gemini-embedding-001";
+constexpr int kGeminiEmbeddingTokens = 2048;
 constexpr char kGeminiUrl[] = "https://generativelanguage.googleapis.com/v1beta/openai";
 
 bool Has(const Environment& environment, const std::string& name) {
@@ -62,6 +67,7 @@ ModelSource OwnServer(const Environment& environment, const std::string& url_var
   source.provider.set_free(true);
   v1::OpenAiChat* const chat = source.provider.mutable_openai_chat();
   chat->set_base_url(*url);
+  chat->set_embedding_model(ValueOf(environment, kEmbeddingModel));
   if (IsLoopbackUrl(*url)) {
     // The older name is the one that every server of this kind reads (docs/providers.md).
     chat->set_token_limit_field("max_tokens");
@@ -92,6 +98,8 @@ ModelSource OpenAi(const Environment& environment, bool url_is_local) {
     }
     source.provider.mutable_openai_chat()->set_base_url(*url);
     absl::StrAppend(&source.found, ", at ", *url);
+  } else {
+    source.provider.mutable_openai_chat()->set_embedding_model(kOpenAiEmbeddings);
   }
   return source;
 }
@@ -122,6 +130,8 @@ std::vector<ModelSource> FindModelSources(const Environment& environment) {
     ModelSource& source = sources.emplace_back(WithKey("gemini", "GEMINI_API_KEY"));
     source.provider.mutable_openai_chat()->set_base_url(kGeminiUrl);
     source.provider.mutable_openai_chat()->set_api_key_env(source.variable);
+    source.provider.mutable_openai_chat()->set_embedding_model(kGeminiEmbeddings);
+    source.provider.mutable_openai_chat()->set_embedding_piece_bytes(kGeminiEmbeddingTokens);
   } else {
     sources.push_back(NoKey("gemini", "GEMINI_API_KEY"));
   }

@@ -19,10 +19,6 @@ namespace {
 constexpr char kWorldModelRole[] = "world_model";
 constexpr int kWarnAtPercent[] = {50, 80, 95};
 
-bool Serves(const v1::ModelUse& use, const std::string& role) {
-  return use.role().empty() || use.role() == role;
-}
-
 // What is left in one scope while calls are let through.
 class Room {
  public:
@@ -72,6 +68,10 @@ std::string Used(const char* what, const std::string& used, const std::string& c
 
 }  // namespace
 
+bool Serves(const v1::ModelUse& use, const std::string& role) {
+  return use.role() == role || (use.role().empty() && role != kEmbeddingRole);
+}
+
 std::vector<v1::ModelUse> AllUses(const v1::RunConfig& config) {
   std::vector<v1::ModelUse> uses(config.models().begin(), config.models().end());
   for (const StrategyRole& known : RolesOf(config)) {
@@ -92,6 +92,10 @@ std::vector<v1::ModelUse> AllUses(const v1::RunConfig& config) {
     if (use.reasoning_effort().empty()) use.set_reasoning_effort(config.reasoning_effort());
     if (use.max_output_tokens() == 0) use.set_max_output_tokens(config.max_output_tokens());
     if (use.weight() == 0) use.set_weight(1);
+    if (use.role() == kEmbeddingRole) {  // an embedding is no output, and nothing to think about
+      use.clear_reasoning_effort();
+      use.clear_max_output_tokens();
+    }
   }
   return uses;
 }

@@ -73,6 +73,9 @@ class BudgetGate {
   ChoiceRules rules_;
 };
 
+// Whether the model is asked in that role.
+bool Serves(const v1::ModelUse& use, const std::string& role);
+
 // The models a run may ask, in a fixed order: those listed, then `provider` and `model` for the
 // roles that no entry names. Roles are filled in only where given.
 std::vector<v1::ModelUse> AllUses(const v1::RunConfig& config);

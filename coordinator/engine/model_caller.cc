@@ -6,12 +6,14 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/log.h"
+#include "common/status_macros.h"
 #include "common/textproto.h"
 #include "common/utf8.h"
 #include "coordinator/engine/event_detail.h"
 #include "coordinator/ledger/call_cost.h"
 #include "coordinator/llm/failure/billed_tries.h"
 #include "coordinator/llm/failure/raw_reply.h"
+#include "coordinator/search/search_strategy.h"
 
 namespace ksearch {
 namespace {
@@ -101,6 +103,20 @@ absl::StatusOr<std::string> ModelCaller::DefaultModel(const std::string& provide
                    providers_.empty() ? "none" : absl::StrJoin(ProviderNames(), ", "), ")"));
 }
 
+std::string ModelCaller::EmbeddingModel(const std::string& provider) const {
+  const Provider* known = Find(provider);
+  return known == nullptr ? "" : known->embedding_model;
+}
+
+absl::Status ModelCaller::Refusal(const LlmCallRow& call) const {
+  RETURN_IF_ERROR(DefaultModel(call.provider).status());
+  if (call.role != kEmbeddingRole || !EmbeddingModel(call.provider).empty()) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(absl::StrCat(
+      "provider '", call.provider, "' has no embedding_model in the coordinator's config"));
+}
+
 std::vector<std::string> ModelCaller::ProviderNames() const {
   std::vector<std::string> names;
   for (const Provider& provider : providers_) names.push_back(provider.name);
@@ -113,6 +129,7 @@ std::vector<v1::ProviderFacts> ModelCaller::Facts() const {
     v1::ProviderFacts& facts = all.emplace_back();
     facts.set_name(provider.name);
     facts.set_default_model(provider.default_model);
+    facts.set_embedding_model(provider.embedding_model);
     if (provider.client == nullptr) {
       facts.set_unusable(std::string(provider.unusable.message()));
       continue;
@@ -174,16 +191,17 @@ absl::flat_hash_set<std::string> ModelCaller::ParkedCalls() const {
 }
 
 void ModelCaller::Send(const LlmCallRow& call, const v1::ResolvedPrice& price) {
+  const absl::Status refusal = Refusal(call);
   {
     MutexLock lock(&shared_->mu);
     if (shared_->closing || !shared_->sent.insert(call.call_id).second) return;
-    if (ClientOf(call.provider) != nullptr) {
+    if (refusal.ok()) {
       const Turn turn = shared_->turns.Next(call.run_id, FairTurns::Line::kUsual, kTurnOfACall);
       shared_->waiting.push_back({call, price, turn});
     }
   }
-  if (ClientOf(call.provider) != nullptr) return StartWaiting();
-  Record({call, price}, DefaultModel(call.provider).status());
+  if (refusal.ok()) return StartWaiting();
+  Record({call, price}, refusal);
 }
 
 bool ModelCaller::Knows(const std::string& call_id) const {
@@ -265,6 +283,7 @@ void ModelCaller::OnNoted(const Call& call, const absl::Status& status) {
   request.user = call.row.prompt;
   request.max_output_tokens = call.row.max_output_tokens;
   request.reasoning_effort = call.row.reasoning_effort;
+  request.embeds = call.row.role == kEmbeddingRole;
   request.state = std::make_shared<StoredProviderState>(store_, call.row);
   request.labels = {call.row.purpose, call.row.node_id, call.row.attempt, call.row.cycle};
   ClientOf(call.row.provider)

@@ -42,6 +42,7 @@ class ModelCaller {
     bool repeatable = false;
     v1::Platform recorded_platform = {};  // of the run that it replays
     v1::MemorySnapshot recorded_memory = {};
+    std::string embedding_model = {};  // empty: it embeds nothing
   };
   struct Options {
     int max_in_flight = 16;  // of all providers together; the rest waits in line
@@ -62,6 +63,8 @@ class ModelCaller {
 
   // FAILED_PRECONDITION names the providers there are; or why this one cannot be used.
   absl::StatusOr<std::string> DefaultModel(const std::string& provider) const;
+  // The model that embeds there; empty: none does, or there is no such provider.
+  std::string EmbeddingModel(const std::string& provider) const;
   std::vector<std::string> ProviderNames() const;
   // What is known of each of them, without a call.
   std::vector<v1::ProviderFacts> Facts() const;
@@ -113,6 +116,8 @@ class ModelCaller {
   };
 
   LlmClient* ClientOf(const std::string& provider) const;
+  // Why the call cannot be made at all; OK: it can.
+  absl::Status Refusal(const LlmCallRow& call) const;
   const Provider* Find(const std::string& provider) const;
   // The waiting call whose turn it is, of those that may start now; end(): none may.
   std::deque<Call>::iterator NextCall() ABSL_EXCLUSIVE_LOCKS_REQUIRED(shared_->mu);

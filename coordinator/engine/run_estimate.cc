@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <string>
 
@@ -25,9 +26,13 @@ struct RoleRule {
   const char* role;
   double added_input_tokens;  // beyond the first prompt: code, logs, the tree
   double output_tokens;       // without reasoning effort
+  bool shows_prompt = true;   // else its input is what is added alone
 };
-constexpr RoleRule kRules[] = {
-    {"world_model", 2500, 2500}, {"code", 4500, 4000}, {"notes", 4500, 800}, {"judge", 4500, 300}};
+constexpr RoleRule kRules[] = {{"world_model", 2500, 2500},
+                               {"code", 4500, 4000},
+                               {"notes", 4500, 800},
+                               {"judge", 4500, 300},
+                               {kEmbeddingRole, 2000, 0, /*shows_prompt=*/false}};
 
 double EffortFactor(const std::string& effort) {
   if (effort == "high" || effort == "xhigh" || effort == "max") return 4;
@@ -64,7 +69,7 @@ v1::RunEstimate EstimateRun(const v1::RunConfig& config, const StepOutput& start
     std::vector<v1::ModelUse> uses;
     double weights = 0;
     for (const v1::ModelUse& use : AllUses(config)) {
-      if (!use.role().empty() && use.role() != rule.role) continue;
+      if (!Serves(use, rule.role)) continue;
       uses.push_back(use);
       weights += rules.ucb ? 1 : use.weight();
     }
@@ -81,15 +86,16 @@ v1::RunEstimate EstimateRun(const v1::RunConfig& config, const StepOutput& start
       line->set_share((rules.ucb ? 1 : use.weight()) / weights);
       line->set_llm_calls(calls * line->share());
       TokenUsage usage;
+      const size_t prompt_bytes = rule.shows_prompt ? first_bytes : 0;
       usage.uncached_input = static_cast<int64_t>(
-          static_cast<double>(first_bytes) / kBytesPerToken + rule.added_input_tokens);
+          static_cast<double>(prompt_bytes) / kBytesPerToken + rule.added_input_tokens);
       usage.visible_output = std::min<int64_t>(
           static_cast<int64_t>(rule.output_tokens * EffortFactor(use.reasoning_effort())),
           use.max_output_tokens());
       line->set_input_tokens(line->llm_calls() * static_cast<double>(usage.uncached_input));
       line->set_output_tokens(line->llm_calls() * static_cast<double>(usage.visible_output));
       const size_t bytes =
-          first_bytes + static_cast<size_t>(rule.added_input_tokens * kBytesPerToken * 2);
+          prompt_bytes + static_cast<size_t>(rule.added_input_tokens * kBytesPerToken * 2);
       const WorstCase worst = WorstCaseOf(price, bytes, use.max_output_tokens());
       if (!start.asks.empty() && start.asks[0].role == rule.role) {
         // The cheapest of the models that may be drawn for it.
@@ -128,6 +134,10 @@ v1::RunEstimate EstimateRun(const v1::RunConfig& config, const StepOutput& start
   assume(
       "worst: every token of input is one byte, and every reply as long as is allowed; that is "
       "also what a call reserves while it is in flight");
+  if (Embeds(config)) {
+    assume(absl::StrFormat("every program is embedded once; it has %.0f tokens",
+                           std::rbegin(kRules)->added_input_tokens));
+  }
   if (rules.ucb) assume("the bandit asks every model of a role equally often");
   if (unpriced) assume("a model has no known price and counts as free here");
   const auto caps = ReadCaps(config.budget());

@@ -16,6 +16,7 @@
 #include "coordinator/engine/event_detail.h"
 #include "coordinator/engine/job_specs.h"
 #include "coordinator/engine/repeated_run.h"
+#include "coordinator/engine/run_embedding.h"
 #include "coordinator/engine/run_estimate.h"
 #include "coordinator/engine/run_memory.h"
 #include "coordinator/engine/run_settings.h"
@@ -161,6 +162,7 @@ absl::StatusOr<v1::RunConfig> RunRegistry::Complete(const v1::RunConfig& request
   }
   const v1::DeviceClass device = task.ok() ? task->device() : v1::DEVICE_CLASS_UNSPECIFIED;
   ASSIGN_OR_RETURN(v1::RunConfig config, CompleteRunConfig(wanted, parts_.defaults, device));
+  RETURN_IF_ERROR(ResolveEmbedding(&config));
   RETURN_IF_ERROR(ResolveModels(&config));
   ASSIGN_OR_RETURN(const bool repeats, Repeat(request, device, &config));
   if (!repeats && task.ok()) {
@@ -175,6 +177,13 @@ absl::StatusOr<v1::RunConfig> RunRegistry::Complete(const v1::RunConfig& request
     }
   }
   return config;
+}
+
+absl::Status RunRegistry::ResolveEmbedding(v1::RunConfig* config) const {
+  if (config->replay_order_of().empty()) return ChooseEmbedding(*parts_.models, nullptr, config);
+  ASSIGN_OR_RETURN(const std::string run_id, parts_.store->ResolveRun(config->replay_order_of()));
+  ASSIGN_OR_RETURN(const RunRow earlier, parts_.store->ReadRun(run_id));
+  return ChooseEmbedding(*parts_.models, &earlier.config, config);
 }
 
 absl::StatusOr<bool> RunRegistry::Repeat(const v1::RunConfig& request, v1::DeviceClass device,

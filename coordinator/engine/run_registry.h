@@ -120,6 +120,8 @@ class RunRegistry {
   // Whether the baseline's times can come before the first question: some worker could take them,
   // or they are recorded.
   bool CanTimeBaseline(const SearchContext& context) const;
+  // Decides whether the run has programs embedded (ChooseEmbedding).
+  absl::Status ResolveEmbedding(v1::RunConfig* config) const;
   // Fills in the models' names and what they cost. FAILED_PRECONDITION: a provider is unknown, or a
   // price is and money is capped.
   absl::Status ResolveModels(v1::RunConfig* config) const;

@@ -59,7 +59,9 @@ void CheckMeasurement(const v1::MeasurePlan& plan, const v1::Limits& limits,
   faults->Range("limits.artifact_bytes", static_cast<double>(limits.artifact_bytes()), 1, 1 << 30);
 }
 
+// What it may be asked in; whether a run embeds is decided once its provider is known.
 bool HasRole(const v1::RunConfig& config, const std::string& role) {
+  if (role == kEmbeddingRole) return MayEmbed(config);
   const std::vector<StrategyRole> roles = RolesOf(config);
   return role.empty() || std::any_of(roles.begin(), roles.end(),
                                      [&](const StrategyRole& known) { return known.name == role; });
@@ -110,6 +112,7 @@ void CheckModels(const v1::RunConfig& config, SettingFaults* faults) {
     for (const StrategyRole& role : RolesOf(config)) {
       absl::StrAppend(&roles, role.name, ", ");
     }
+    if (MayEmbed(config) && !Embeds(config)) absl::StrAppend(&roles, kEmbeddingRole, ", ");
     faults->Require(HasRole(config, use.role()),
                     absl::StrCat(field, ".role is '", use.role(), "', must be ", roles,
                                  "or empty, which is all of them"));
@@ -118,6 +121,10 @@ void CheckModels(const v1::RunConfig& config, SettingFaults* faults) {
       faults->Range(field + ".max_output_tokens", use.max_output_tokens(), 16, 1e6);
     }
   }
+  const auto embeds = [](const v1::ModelUse& use) { return use.role() == kEmbeddingRole; };
+  faults->Require(std::count_if(config.models().begin(), config.models().end(), embeds) <= 1,
+                  "models has two entries with the role 'embedding'; embeddings of two models "
+                  "cannot be compared");
   const v1::UcbSettings& ucb = config.ucb();
   faults->Range("ucb.cost_weight", ucb.cost_weight(), 0, 1);
   faults->Range("ucb.exploration", ucb.exploration(), 0, 100);
@@ -165,8 +172,9 @@ absl::StatusOr<v1::RunConfig> CompleteRunConfig(const v1::RunConfig& request,
   config.MergeFrom(request);
   if (defaults.has_budget() || request.has_budget()) *config.mutable_budget() = budget;
   config.clear_resolved_prices();
-  if (config.provider().empty() && config.models_size() > 0) {
-    config.set_provider(config.models(0).provider());
+  for (const v1::ModelUse& use : config.models()) {
+    if (!config.provider().empty()) break;
+    if (use.role() != kEmbeddingRole) config.set_provider(use.provider());
   }
   if (config.model_choice() == v1::MODEL_CHOICE_UNSPECIFIED) {
     config.set_model_choice(v1::MODEL_CHOICE_WEIGHTS);

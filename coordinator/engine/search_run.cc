@@ -299,10 +299,14 @@ absl::Status SearchRun::FoldReply(const Arrival& arrival) {
   if (output.failed && status_.failure_code() == 0) {
     status_.set_failure_code(static_cast<int>(answer.status.code()));
   }
-  gate_.NoteReply(
-      call,
-      call.error.empty() && (screened || !WritesPrograms(context_.config.strategy(), call.role)),
-      &state_);
+  gate_.NoteReply(call,
+                  call.error.empty() && (screened || output.decided_later ||
+                                         !WritesPrograms(context_.config.strategy(), call.role)),
+                  &state_);
+  for (const int64_t number : output.fruitless_calls) {
+    ASSIGN_OR_RETURN(const LlmCallRow fruitless, parts_.store->ReadCall(CallId(run_id_, number)));
+    gate_.NoteGain(fruitless, 0, &state_);
+  }
   return Take(output);
 }
 

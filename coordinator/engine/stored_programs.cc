@@ -18,4 +18,16 @@ absl::StatusOr<v1::JobResult> StoredPrograms::ReadResult(const std::string& job_
   return absl::NotFoundError(absl::StrCat("job ", job_id, " has no result"));
 }
 
+absl::StatusOr<LlmReply> StoredPrograms::ReadReply(int64_t call_number) const {
+  ASSIGN_OR_RETURN(LlmCallRow call, store_.ReadCall(absl::StrCat(run_id_, "/", call_number)));
+  if (!call.answered || !call.error.empty()) {
+    return absl::NotFoundError(absl::StrCat("call ", call.call_id, " has no reply"));
+  }
+  LlmReply reply;
+  reply.text = std::move(call.reply);
+  reply.finish_reason = std::move(call.finish_reason);
+  reply.model = std::move(call.reply_model);
+  return reply;
+}
+
 }  // namespace ksearch

@@ -18,6 +18,10 @@
 
 namespace ksearch {
 
+// The role in which a strategy has texts embedded (LlmRequest.embeds). Its model is named for it
+// alone: no other model serves it.
+inline constexpr char kEmbeddingRole[] = "embedding";
+
 // A question to a model. The engine commits it, sends it, and feeds the answer back.
 struct AskModel {
   int64_t call_number = 0;  // counted by the strategy from 1; names the call within the run
@@ -80,7 +84,12 @@ struct StepOutput {
   std::vector<ExamineCandidate> examinations;
   bool times_baseline = false;       // in the run's language; under kBaselineTag
   std::vector<v1::RunEvent> events;  // kind, text, cycle, round, node_id, candidate_id, score
-  bool finished = false;             // nothing more will be asked; reason below
+  // What comes of the reply that was folded shows in a later step: a screening of its call, or
+  // fruitless_calls.
+  bool decided_later = false;
+  // Earlier calls of which it shows now that nothing comes of their replies.
+  std::vector<int64_t> fruitless_calls;
+  bool finished = false;  // nothing more will be asked; reason below
   std::string finish_reason;
   // A search that had finished goes on: what it finished for was refused by a confirmation.
   bool reopened = false;

@@ -1,9 +1,11 @@
 #include "coordinator/search/strategy_factory.h"
 
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "common/log.h"
 #include "coordinator/proposer/attempt_prompt.h"
 #include "coordinator/proposer/confirmation_text.h"
 #include "coordinator/proposer/judge_prompt.h"
@@ -130,7 +132,8 @@ const std::vector<Row>& Rows() {
          Shinka::Complete(config->mutable_shinka(), faults);
        },
        [](const SearchContext& context) {
-         return MakeAttempts("shinka", context, std::make_unique<Shinka>(context.config.shinka()));
+         return MakeAttempts("shinka", context,
+                             std::make_unique<Shinka>(context.config.shinka(), context.programs));
        }},
       {"racing",
        {{"code", true, 1}, {"notes", false, 0.1}},
@@ -176,6 +179,32 @@ bool HasTree(const v1::RunConfig& config) {
   return config.strategy().empty() || config.strategy() == kDefaultStrategy;
 }
 
+using google::protobuf::FieldDescriptor;
+
+// The strategy's settings, as a field of RunConfig, and their field `embeddings`; null: it has
+// none.
+struct EmbeddingsSetting {
+  const FieldDescriptor* settings = nullptr;
+  const FieldDescriptor* embeddings = nullptr;
+};
+
+EmbeddingsSetting FindEmbeddings(const v1::RunConfig& config) {
+  const Row* row = FindRow(config.strategy());
+  if (row == nullptr) return {};
+  const FieldDescriptor* settings = config.GetDescriptor()->FindFieldByName(row->name);
+  return {settings, settings->message_type()->FindFieldByName("embeddings")};
+}
+
+// nullopt: it is not set, or the strategy has no such setting.
+std::optional<bool> EmbeddingsOf(const v1::RunConfig& config) {
+  const EmbeddingsSetting setting = FindEmbeddings(config);
+  if (setting.embeddings == nullptr) return std::nullopt;
+  const auto& settings = config.GetReflection()->GetMessage(config, setting.settings);
+  const auto* reflection = settings.GetReflection();
+  if (!reflection->HasField(settings, setting.embeddings)) return std::nullopt;
+  return reflection->GetBool(settings, setting.embeddings);
+}
+
 }  // namespace
 
 const std::vector<StrategyRole>& RolesOf(absl::string_view strategy) {
@@ -186,6 +215,7 @@ const std::vector<StrategyRole>& RolesOf(absl::string_view strategy) {
 std::vector<StrategyRole> RolesOf(const v1::RunConfig& config) {
   std::vector<StrategyRole> roles = RolesOf(config.strategy());
   if (config.judge()) roles.push_back({kJudgeRole, false, 1});
+  if (Embeds(config)) roles.push_back({kEmbeddingRole, false, 1});
   return roles;
 }
 
@@ -194,6 +224,23 @@ bool WritesPrograms(absl::string_view strategy, absl::string_view role) {
     if (known.name == role) return known.writes_programs;
   }
   return false;
+}
+
+bool MayEmbed(const v1::RunConfig& config) {
+  return FindEmbeddings(config).embeddings != nullptr && EmbeddingsOf(config).value_or(true);
+}
+
+bool Embeds(const v1::RunConfig& config) { return EmbeddingsOf(config).value_or(false); }
+
+bool HasEmbeds(const v1::RunConfig& config) { return EmbeddingsOf(config).has_value(); }
+
+std::string SetEmbeds(bool value, v1::RunConfig* config) {
+  const EmbeddingsSetting setting = FindEmbeddings(*config);
+  CHECK(setting.embeddings != nullptr);
+  google::protobuf::Message* settings =
+      config->GetReflection()->MutableMessage(config, setting.settings);
+  settings->GetReflection()->SetBool(settings, setting.embeddings, value);
+  return absl::StrCat(setting.settings->name(), ".", setting.embeddings->name());
 }
 
 std::vector<std::string> CompleteStrategySettings(const v1::RunConfig& request,

@@ -24,10 +24,19 @@ struct StrategyRole {
 // The roles of the strategy of that name (empty: the default one), in the order in which settings
 // and estimates list them. An unknown name has those of the default one.
 const std::vector<StrategyRole>& RolesOf(absl::string_view strategy);
-// The same of a run, with its judge if it has one.
+// The same of a run, with its judge, and with what embeds, if it has them.
 std::vector<StrategyRole> RolesOf(const v1::RunConfig& config);
 // False also for a role that the strategy does not have.
 bool WritesPrograms(absl::string_view strategy, absl::string_view role);
+
+// Whether a run of the configuration's strategy may have programs embedded: the strategy has the
+// setting `embeddings`, which nobody has set to false.
+bool MayEmbed(const v1::RunConfig& config);
+// Whether it does, in a configuration where that is filled in (engine/run_embedding.h).
+bool Embeds(const v1::RunConfig& config);
+bool HasEmbeds(const v1::RunConfig& config);
+// The strategy has the setting. "shinka.embeddings": its name is returned.
+std::string SetEmbeds(bool value, v1::RunConfig* config);
 
 // Fills in the defaults of the strategy's own settings. Returns the faults, each beginning with the
 // field's name: numbers out of range, and settings in `request` of another strategy. An unknown

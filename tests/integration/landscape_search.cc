@@ -13,7 +13,9 @@
 #include "absl/strings/str_cat.h"
 #include "common/kernel_header.h"
 #include "common/rng.h"
+#include "coordinator/llm/embedding/embedding.h"
 #include "coordinator/llm/model_server/landscape/landscape_program.h"
+#include "coordinator/llm/model_server/text_embedding.h"
 #include "coordinator/search/strategy_factory.h"
 
 namespace ksearch {
@@ -56,8 +58,15 @@ class Shelf final : public ProgramShelf {
     return found->second;
   }
 
+  absl::StatusOr<LlmReply> ReadReply(int64_t call_number) const override {
+    const auto found = replies.find(call_number);
+    if (found == replies.end()) return absl::NotFoundError(absl::StrCat(call_number));
+    return found->second;
+  }
+
   std::map<std::string, v1::Sources> sources;
   std::map<std::string, v1::JobResult> results;
+  std::map<int64_t, LlmReply> replies;
 };
 
 class Simulation {
@@ -185,8 +194,13 @@ class Simulation {
 
   void Ask(const AskModel& ask) {
     ++found_.calls;
-    const LandscapePlayer::Reply reply = player_.Answer(
-        {absl::StrCat(context_.config.seed(), "/", ask.call_number), ask.system, ask.user});
+    LandscapePlayer::Reply reply;
+    if (ask.role == kEmbeddingRole) {
+      reply.text = EncodeEmbedding(EmbeddingOfText(ask.user));
+    } else {
+      reply = player_.Answer(
+          {absl::StrCat(context_.config.seed(), "/", ask.call_number), ask.system, ask.user});
+    }
     if (listener_) listener_(ask, reply.text);
     found_.tokens +=
         static_cast<int64_t>(ask.system.size() + ask.user.size() + reply.text.size()) / 4;
@@ -196,6 +210,7 @@ class Simulation {
     pending.answer.call_number = ask.call_number;
     pending.answer.reply.text = reply.text;
     pending.answer.reply.finish_reason = "stop";
+    shelf_->replies[ask.call_number] = pending.answer.reply;
     pending_.push(std::move(pending));
   }
 

@@ -36,6 +36,8 @@ class LocalCluster {
 
   // A model server of the caller's ("http://127.0.0.1:PORT/v1"), in place of StartModelServer.
   void UseModelServer(const std::string& url) { model_url_ = url; }
+  // Of whichever there is.
+  const std::string& model_url() const { return model_url_; }
 
   // Each waits until the program is ready; a failure fails the test with its log.
   // `file`: a cassette, or a landscape (*.landscape.textproto).

@@ -80,6 +80,10 @@ class HeldReplies final : public ReplySource {
                                .usage = std::nullopt},
                               question);
   }
+  std::optional<EndpointResponse> EmbeddingFault(const ChatQuestion& question) override {
+    may_(CallNumber(question.Header("x-ksearch-call")));
+    return std::nullopt;
+  }
 
  private:
   const LandscapePlayer& player_;
@@ -205,7 +209,13 @@ class Search {
     EXPECT_TRUE(memory_rows::Insert(*database, gain, absl::Now()).ok());
   }
   std::string StorePath() const { return cluster_.folder() + "/state/ksearch.db"; }
-  void StartCoordinator() { cluster_.StartCoordinator("", DemoFolder() + "tasks"); }
+  void StartCoordinator() {
+    cluster_.StartCoordinator(
+        absl::StrCat("providers { name: 'embeds' openai_chat { base_url: 'http://127.0.0.1:",
+                     models_->port(), "/v1' default_model: 'landscape' label_headers: true ",
+                     "embedding_model: 'words' embedding_piece_bytes: 400 } free: true }\n"),
+        DemoFolder() + "tasks");
+  }
   std::vector<std::string> Rows(const std::string& query) const {
     return StoreRows(StorePath(), query);
   }
@@ -262,6 +272,9 @@ constexpr Arm kArms[] = {
     {"shinka",
      "strategy: 'shinka' shinka { migration_interval: 4 migration_rate: 0.3 notes_interval: 5"
      " patch_weight: 0 }"},
+    {"shinka_embeddings",
+     "strategy: 'shinka' provider: 'embeds' shinka { migration_interval: 4 migration_rate: 0.3"
+     " notes_interval: 5 patch_weight: 0 novelty_threshold: 0.9985 }"},
     {"racing", "strategy: 'racing' racing { lines: 3 }"},
     {"puct", "strategy: 'puct' puct { history: 5 }"},
     {"adaevolve",

@@ -12,6 +12,8 @@ namespace {
 
 constexpr size_t kSetBytes = 32;
 
+}  // namespace
+
 std::string TextOf(const v1::Sources& sources) {
   std::vector<const v1::SourceFile*> files;
   for (const v1::SourceFile& file : sources.files()) files.push_back(&file);
@@ -21,8 +23,6 @@ std::string TextOf(const v1::Sources& sources) {
   for (const v1::SourceFile* file : files) text += file->content();
   return text;
 }
-
-}  // namespace
 
 v1::ProgramFeatures FeaturesOf(const v1::Sources& sources, bool with_sketch) {
   const std::string text = TextOf(sources);

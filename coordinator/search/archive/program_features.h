@@ -1,12 +1,17 @@
 #ifndef KSEARCH_COORDINATOR_SEARCH_ARCHIVE_PROGRAM_FEATURES_H_
 #define KSEARCH_COORDINATOR_SEARCH_ARCHIVE_PROGRAM_FEATURES_H_
 
+#include <string>
+
 #include "proto/search_state.pb.h"
 #include "proto/task.pb.h"
 
 namespace ksearch {
 
-// What populations know of a program's text, which is all of its files in the order of their paths.
+// A program's text: all of its files, in the order of their paths.
+std::string TextOf(const v1::Sources& sources);
+
+// What populations know of a program's text.
 v1::ProgramFeatures FeaturesOf(const v1::Sources& sources, bool with_sketch);
 
 // OpenEvolve's cheap distance of two texts: 0.1 a character and 10 a line of difference in size,

@@ -43,6 +43,9 @@ class AttemptPolicy {
   virtual bool shows_results() const = 0;
   // Whether the features of programs have a sketch.
   virtual bool sketches() const { return false; }
+  // Whether programs are embedded before they are objected to; the strategy has the role
+  // "embedding" then.
+  virtual bool embeds() const { return false; }
 
   // False: the next attempt has to wait for the end of one under way, or of a question in words.
   virtual bool MayBegin(const State& /*state*/) const { return true; }

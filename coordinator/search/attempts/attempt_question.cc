@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/run_facts.h"
 #include "common/status_macros.h"
+#include "coordinator/search/archive/program_features.h"
 #include "coordinator/search/confirmation.h"
 #include "coordinator/search/profiling.h"
 #include "coordinator/search/score.h"
@@ -131,6 +132,14 @@ absl::StatusOr<AskModel> AttemptQuestion::ForJudge(const v1::AttemptState& attem
   }
   AskModel ask = JudgeQuestion(proposer_.judge, Facts(), std::move(shown), attempt.judge());
   ask.labels.attempt = attempt.round();
+  return ask;
+}
+
+AskModel AttemptQuestion::ForEmbedding(const v1::Sources& sources, int round) const {
+  AskModel ask;
+  ask.role = kEmbeddingRole;
+  ask.labels = {kEmbedPurpose, "", round, 0};
+  ask.user = TextOf(sources);
   return ask;
 }
 

@@ -18,6 +18,8 @@ namespace ksearch {
 // The role in which strategies of attempts ask for programs, and that of their questions in words.
 inline constexpr char kCodeRole[] = "code";
 inline constexpr char kNotesRole[] = "notes";
+// What calls that embed a program are for.
+inline constexpr char kEmbedPurpose[] = "embed";
 
 // The program of a reply that changes the program `base`, in the form that was asked for.
 // FAILED_PRECONDITION: it is a patch that does not fit `base`; the message shows which part.
@@ -56,6 +58,8 @@ class AttemptQuestion {
   // The judge's look at the program that the attempt changes.
   absl::StatusOr<AskModel> ForJudge(const v1::AttemptState& attempt) const;
   absl::StatusOr<AskModel> ForNote(const v1::NoteState& note) const;
+  // `round`: of the attempt whose program it is; 0: a given one.
+  AskModel ForEmbedding(const v1::Sources& sources, int round) const;
 
  private:
   PromptFacts Facts() const;

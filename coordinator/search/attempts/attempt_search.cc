@@ -84,10 +84,17 @@ StepOutput AttemptSearch::OnAnswer(const ModelAnswer& answer) {
   StepOutput out;
   v1::AttemptState* attempt = FindAttempt([&](const v1::AttemptState& candidate) {
     return answer.call_number != 0 && (candidate.call_number() == answer.call_number ||
+                                       candidate.embedding_call() == answer.call_number ||
                                        candidate.judge().call_number() == answer.call_number);
   });
   if (attempt == nullptr) {
-    FoldNote(answer, &out);
+    if (FoldGivenEmbedding(answer, &out)) {
+      SettleSeeds(&out);
+    } else {
+      FoldNote(answer, &out);
+    }
+  } else if (attempt->embedding_call() == answer.call_number) {
+    FoldEmbedding(answer, attempt, &out);
   } else if (attempt->judge().call_number() == answer.call_number) {
     FoldVerdict(answer, attempt, &out);
   } else if (answer.status.ok()) {
@@ -199,6 +206,15 @@ void AttemptSearch::FoldAnswer(const LlmReply& reply, v1::AttemptState* attempt,
   attempt->set_candidate_id(CandidateId(*sources));
   attempt->set_idea(IdeaIn(reply.text));
   *attempt->mutable_features() = FeaturesOf(*sources, policy_->sketches());
+  if (WantsEmbedding(*attempt)) {
+    attempt->set_embedding_call(Ask(question().ForEmbedding(*sources, attempt->round()), out));
+    out->decided_later = true;
+    return;
+  }
+  Admit(*sources, attempt, out);
+}
+
+void AttemptSearch::Admit(const v1::Sources& sources, v1::AttemptState* attempt, StepOutput* out) {
   if (const auto objection = policy_->ObjectionTo(*attempt, state_); objection.has_value()) {
     return FoldObjection(*objection, attempt, out);
   }
@@ -210,10 +226,10 @@ void AttemptSearch::FoldAnswer(const LlmReply& reply, v1::AttemptState* attempt,
   if (awaited || log().Find(attempt->candidate_id()) != nullptr) return;
   ScreenCandidate screen;
   screen.tag = ScreenTag(*attempt);
-  screen.sources = *sources;
+  screen.sources = sources;
   screen.candidate_id = attempt->candidate_id();
   screen.parent_candidate_id = ShownProgram(attempt->plan());
-  screen.call_number = call_number;
+  screen.call_number = attempt->code_call_number();
   screen.round = attempt->round();
   screen.attempt = attempt->round();
   attempt->set_screen_tag(screen.tag);
@@ -265,7 +281,7 @@ StepOutput AttemptSearch::OnScreened(const ScreenResult& result) {
     const auto seed = log().TakeSeed(result, context_.config, &out);
     if (seed.has_value()) SettleSeed(*seed, &out);
   } else if (log().TakeMoreSeed(result, context_.config, &out)) {
-    SettleSeeds();
+    SettleSeeds(&out);
   } else if (v1::AttemptState* attempt = FindAttempt([&](const v1::AttemptState& candidate) {
                return !result.tag.empty() && candidate.screen_tag() == result.tag;
              });
@@ -349,7 +365,7 @@ StepOutput AttemptSearch::OnProfiled(const ScreenResult& result) {
   if (const auto seed = log().TakeSeedProfile(result, &out); seed.has_value()) {
     SettleSeed(*seed, &out);
   } else if (log().TakeMoreSeed(result, context_.config, &out)) {
-    SettleSeeds();
+    SettleSeeds(&out);
   } else if (v1::AttemptState* attempt = FindAttempt([&](const v1::AttemptState& candidate) {
                return !result.tag.empty() && candidate.profile_tag() == result.tag;
              });
@@ -381,12 +397,12 @@ void AttemptSearch::SettleSeed(const v1::ScreenedProgram& program, StepOutput* o
     state_.mutable_log()->mutable_seed()->set_candidate_id(program.candidate_id());
   }
   if (!program.passed()) AddEvent(v1::RunEvent::NOTE, "the seed did not pass", out);
-  SettleSeeds();
+  SettleSeeds(out);
 }
 
-void AttemptSearch::SettleSeeds() {
+void AttemptSearch::SettleSeeds(StepOutput* out) {
   if (state_.stage() != State::SEEDING || !state_.log().seed_tag().empty() ||
-      !log().HasMoreSeeds(context_.config)) {
+      !log().HasMoreSeeds(context_.config) || !EmbedGiven(out)) {
     return;
   }
   state_.set_stage(State::ATTEMPTING);
@@ -395,7 +411,12 @@ void AttemptSearch::SettleSeeds() {
     const v1::ScreenedProgram* known = log().Find(CandidateId(sources));
     if (known == nullptr) continue;
     Rng rng = Random();
-    policy_->TakeGiven(*known, FeaturesOf(sources, policy_->sketches()), &state_, rng);
+    v1::ProgramFeatures features = FeaturesOf(sources, policy_->sketches());
+    if (const v1::GivenEmbedding* given = FindGivenEmbedding(known->candidate_id());
+        given != nullptr && given->ended()) {
+      features.set_embedding_call(given->call_number());
+    }
+    policy_->TakeGiven(*known, features, &state_, rng);
     state_.set_choices(static_cast<int64_t>(rng.position()));
   }
 }
@@ -457,6 +478,7 @@ void AttemptSearch::Advance(StepOutput* out) {
   if (state_.stage() == State::SEEDING) {
     if (state_.log().seed().candidate_id().empty()) log().ScreenSeed(context_.config, out);
     log().ScreenMoreSeeds(context_.config, out);
+    if (state_.given_embeddings_size() > 0) SettleSeeds(out);
   }
   // Serving one may end it, or fail the run.
   bool changed = true;
@@ -468,6 +490,7 @@ void AttemptSearch::Advance(StepOutput* out) {
       v1::AttemptState* attempt = FindAttempt(
           [&](const v1::AttemptState& candidate) { return candidate.round() == round; });
       if (state_.stage() != State::ATTEMPTING || attempt == nullptr) continue;
+      if (attempt->embedding_call() != 0) continue;
       if (!attempt->candidate_id().empty()) {
         changed = ServeScreen(attempt, out) || changed;
       } else if (attempt->call_number() == 0) {
@@ -557,7 +580,7 @@ bool AttemptSearch::ServeScreen(v1::AttemptState* attempt, StepOutput* out) {
   const bool awaited = FindAttempt([&](const v1::AttemptState& other) {
                          return other.candidate_id() == candidate_id &&
                                 (!other.screen_tag().empty() || !other.examine_tag().empty() ||
-                                 !other.profile_tag().empty());
+                                 !other.profile_tag().empty() || other.embedding_call() != 0);
                        }) != nullptr;
   if (awaited) return false;  // its result serves both
   if (const v1::ScreenedProgram* known = log().Find(candidate_id); known != nullptr) {
@@ -581,8 +604,8 @@ bool AttemptSearch::ServeScreen(v1::AttemptState* attempt, StepOutput* out) {
     EndAttempt(*attempt, text, /*repeated=*/true);
     return true;
   }
-  // The other attempt's screening was lost with its worker.
-  auto sources = question().SourcesOf(candidate_id);
+  // The other attempt's screening was lost with its worker, or the strategy did not want it there.
+  auto sources = SourcesOf(*attempt);
   if (!sources.ok()) {
     Finish(State::FAILED, sources.status().ToString());
     return false;
@@ -647,6 +670,7 @@ absl::StatusOr<StepOutput> AttemptSearch::Restore(const std::string& state) {
     state_.set_stage(state_.resume_stage());
     state_.clear_finish_reason();
     state_.mutable_log()->clear_consecutive_failures();
+    state_.clear_embedding_refused();
   }
   StepOutput out;
   Advance(&out);
@@ -664,7 +688,8 @@ void AttemptSearch::Describe(v1::RunStatus* status) const {
     shown->set_cycle(attempt.round());
     shown->set_title(PurposeOf(attempt.plan().kind()));
     shown->set_attempt(attempt.round());
-    shown->set_phase(!attempt.examine_tag().empty()       ? "examining"
+    shown->set_phase(attempt.embedding_call() != 0        ? "embedding"
+                     : !attempt.examine_tag().empty()     ? "examining"
                      : !attempt.profile_tag().empty()     ? "profiling"
                      : !attempt.candidate_id().empty()    ? "evaluating"
                      : attempt.judge().call_number() != 0 ? "judging"

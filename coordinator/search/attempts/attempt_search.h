@@ -52,6 +52,9 @@ class AttemptSearch : public SearchStrategy {
   // UNAVAILABLE: the program that it changes cannot be read; else as ProgramIn says.
   absl::StatusOr<v1::Sources> ProgramOf(const LlmReply& reply, const v1::AttemptPlan& plan) const;
   void FoldAnswer(const LlmReply& reply, v1::AttemptState* attempt, StepOutput* out);
+  // Has the attempt's program screened, unless the strategy objects to it or it is known already.
+  // Invalidates attempts.
+  void Admit(const v1::Sources& sources, v1::AttemptState* attempt, StepOutput* out);
   // Invalidates attempts.
   void FoldObjection(const Objection& objection, v1::AttemptState* attempt, StepOutput* out);
   void FoldNote(const ModelAnswer& answer, StepOutput* out);
@@ -59,7 +62,23 @@ class AttemptSearch : public SearchStrategy {
   void FoldFailedCall(const absl::Status& status, v1::AttemptState* attempt, StepOutput* out);
   void SettleSeed(const v1::ScreenedProgram& program, StepOutput* out);
   // Goes on once nothing is waited for of any given program.
-  void SettleSeeds();
+  void SettleSeeds(StepOutput* out);
+
+  // ---- attempt_embedding.cc
+  // Whether programs are embedded, as far as is known.
+  bool Embeds() const;
+  bool WantsEmbedding(const v1::AttemptState& attempt);
+  // Nothing is embedded from now on.
+  void RefuseEmbeddings(const std::string& fault, StepOutput* out);
+  // The attempt's program, whether it was ever screened or not.
+  absl::StatusOr<v1::Sources> SourcesOf(const v1::AttemptState& attempt) const;
+  // Invalidates attempts.
+  void FoldEmbedding(const ModelAnswer& answer, v1::AttemptState* attempt, StepOutput* out);
+  // False: it is no answer to a call that embeds a given program.
+  bool FoldGivenEmbedding(const ModelAnswer& answer, StepOutput* out);
+  // Has the given programs embedded; true: nothing of that is waited for any more.
+  bool EmbedGiven(StepOutput* out);
+  v1::GivenEmbedding* FindGivenEmbedding(const std::string& candidate_id);
   // A program that passed is examined and profiled where that is wanted; then the attempt ends.
   // `program` has a result; sources are read when they are needed.
   void TakeScreened(v1::ScreenedProgram program, const std::string& screen_tag,

@@ -10,7 +10,6 @@
 #include "absl/strings/str_format.h"
 #include "coordinator/proposer/attempt_prompt.h"
 #include "coordinator/search/archive/draw.h"
-#include "coordinator/search/archive/sketch.h"
 #include "coordinator/search/reply_form_setting.h"
 
 namespace ksearch {
@@ -254,19 +253,24 @@ std::optional<Objection> Shinka::ObjectionTo(const v1::AttemptState& attempt,
   for (const v1::PopulationMember* member : AllWorking(state)) islands.insert(member->island());
   if (static_cast<int>(islands.size()) < settings_.islands()) return std::nullopt;
   const v1::PopulationMember* nearest = nullptr;
-  double likeness = 0;
+  Alikeness likeness;
   for (const v1::PopulationMember& member : state.shinka().members()) {
     if (member.island() != attempt.plan().island()) continue;
-    const double found = Likeness(attempt.features().sketch(), member.features().sketch());
-    if (nearest == nullptr || found > likeness) {
+    const Alikeness found = embeddings_.Compare(attempt.features(), member.features());
+    if (nearest == nullptr || found.value > likeness.value) {
       nearest = &member;
       likeness = found;
     }
   }
-  if (nearest == nullptr || !(likeness > settings_.novelty_threshold())) return std::nullopt;
+  if (nearest == nullptr || !(likeness.value > settings_.novelty_threshold())) return std::nullopt;
   Objection objection;
-  objection.why = absl::StrFormat("%.3f of it is in program %s of its island", likeness,
-                                  nearest->candidate_id().substr(0, 12));
+  const std::string name = nearest->candidate_id().substr(0, 12);
+  objection.why =
+      likeness.by_meaning
+          ? absl::StrFormat(
+                "its embedding has the cosine %.4f with that of program %s of its island",
+                likeness.value, name)
+          : absl::StrFormat("%.3f of it is in program %s of its island", likeness.value, name);
   objection.ends_attempt = attempt.replies() + 1 >= settings_.novelty_attempts();
   return objection;
 }

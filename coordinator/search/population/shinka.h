@@ -1,10 +1,13 @@
 #ifndef KSEARCH_COORDINATOR_SEARCH_POPULATION_SHINKA_H_
 #define KSEARCH_COORDINATOR_SEARCH_POPULATION_SHINKA_H_
 
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "coordinator/search/archive/known_embeddings.h"
 #include "coordinator/search/archive/members.h"
 #include "coordinator/search/attempts/attempt_policy.h"
 #include "coordinator/search/setting_faults.h"
@@ -20,13 +23,16 @@ namespace ksearch {
 // (RunConfig.model_choice, whose UCB is ShinkaEvolve's).
 class Shinka : public AttemptPolicy {
  public:
-  // `settings`: completed ones.
-  explicit Shinka(const v1::ShinkaSettings& settings) : settings_(settings) {}
+  // `settings`: completed ones. `shelf` has the embeddings; null: there are none.
+  explicit Shinka(const v1::ShinkaSettings& settings,
+                  std::shared_ptr<const ProgramShelf> shelf = nullptr)
+      : settings_(settings), embeddings_(std::move(shelf)) {}
 
   static void Complete(v1::ShinkaSettings* settings, SettingFaults* faults);
 
   bool shows_results() const override { return settings_.show_results(); }
   bool sketches() const override { return true; }
+  bool embeds() const override { return settings_.embeddings(); }
   v1::AttemptPlan Plan(State* state, Rng& rng) const override;
   void TakeGiven(const v1::ScreenedProgram& program, const v1::ProgramFeatures& features,
                  State* state, Rng& rng) const override;
@@ -55,6 +61,7 @@ class Shinka : public AttemptPolicy {
   void EnforceLimit(State* state) const;
 
   const v1::ShinkaSettings settings_;
+  mutable KnownEmbeddings embeddings_;  // keeps what it has read
 };
 
 }  // namespace ksearch

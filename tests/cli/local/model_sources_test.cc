@@ -58,6 +58,26 @@ TEST(ModelSourcesTest, OwnServerIsFreeAndNeedsNoKey) {
   EXPECT_EQ(local.provider.openai_chat().base_url(), "http://127.0.0.1:11434/v1");
   EXPECT_EQ(local.provider.openai_chat().token_limit_field(), "max_tokens");
   EXPECT_THAT(local.provider.openai_chat().api_key_env(), IsEmpty());
+  EXPECT_THAT(local.provider.openai_chat().embedding_model(), IsEmpty());
+}
+
+TEST(ModelSourcesTest, WhoEmbedsIsKnownWhereItIsSure) {
+  const Environment environment = {{"OPENAI_API_KEY", "k"},
+                                   {"GEMINI_API_KEY", "k"},
+                                   {"KSEARCH_MODEL_URL", "http://127.0.0.1:11434"},
+                                   {"KSEARCH_EMBEDDING_MODEL", "qwen3-embedding:8b"}};
+  const auto model = [&](const std::string& name) {
+    return Source(environment, name).provider.openai_chat().embedding_model();
+  };
+  EXPECT_EQ(model("openai"), "text-embedding-3-small");
+  EXPECT_EQ(model("gemini"), "gemini-embedding-001");
+  EXPECT_EQ(model("local"), "qwen3-embedding:8b");
+  // A proxy may have none.
+  EXPECT_THAT(Source({{"OPENAI_BASE_URL", "https://proxy.example/openai"}, {"OPENAI_API_KEY", "k"}},
+                     "openai")
+                  .provider.openai_chat()
+                  .embedding_model(),
+              IsEmpty());
 }
 
 TEST(ModelSourcesTest, OpenAiUrlOfThisMachineIsTheLocalServer) {

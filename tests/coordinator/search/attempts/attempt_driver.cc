@@ -33,6 +33,13 @@ absl::StatusOr<v1::JobResult> FakeShelf::ReadResult(const std::string& job_id) c
   return found->second;
 }
 
+absl::StatusOr<LlmReply> FakeShelf::ReadReply(int64_t call_number) const {
+  if (broken) return absl::UnavailableError("the disk is gone");
+  const auto found = replies.find(call_number);
+  if (found == replies.end()) return absl::NotFoundError(absl::StrCat("call ", call_number));
+  return found->second;
+}
+
 AttemptProposer FakeAttemptProposer() {
   AttemptProposer proposer;
   proposer.prompt = [](const PromptFacts&, const AttemptPromptContext& context) {
@@ -203,6 +210,7 @@ bool AttemptDriver::Step() {
     if (answer.status.ok()) {
       answer.reply.text = reply_(asked_for.ask);
       answer.reply.finish_reason = "stop";
+      shelf_->replies[answer.call_number] = answer.reply;
     }
     Take(strategy_->OnAnswer(answer));
   } else if (asked_for.what == "screen") {

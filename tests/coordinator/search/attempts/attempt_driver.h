@@ -18,9 +18,11 @@ class FakeShelf final : public ProgramShelf {
  public:
   absl::StatusOr<v1::Sources> ReadSources(const std::string& candidate_id) const override;
   absl::StatusOr<v1::JobResult> ReadResult(const std::string& job_id) const override;
+  absl::StatusOr<LlmReply> ReadReply(int64_t call_number) const override;
 
   std::map<std::string, v1::Sources> sources;
   std::map<std::string, v1::JobResult> results;
+  std::map<int64_t, LlmReply> replies;
   bool broken = false;  // every read fails
 };
 
