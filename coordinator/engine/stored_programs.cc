@@ -30,4 +30,8 @@ absl::StatusOr<LlmReply> StoredPrograms::ReadReply(int64_t call_number) const {
   return reply;
 }
 
+absl::StatusOr<v1::WorldModel> StoredPrograms::ReadWorldModel(int64_t revision) const {
+  return store_.ReadWorldModel(run_id_, revision);
+}
+
 }  // namespace ksearch

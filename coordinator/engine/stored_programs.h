@@ -9,7 +9,7 @@
 
 namespace ksearch {
 
-// The programs and replies of one run, as the store has them. Borrows the store.
+// The programs, replies and trees of one run, as the store has them. Borrows the store.
 class StoredPrograms final : public ProgramShelf {
  public:
   StoredPrograms(Store* store, std::string run_id) : store_(*store), run_id_(std::move(run_id)) {}
@@ -17,6 +17,7 @@ class StoredPrograms final : public ProgramShelf {
   absl::StatusOr<v1::Sources> ReadSources(const std::string& candidate_id) const override;
   absl::StatusOr<v1::JobResult> ReadResult(const std::string& job_id) const override;
   absl::StatusOr<LlmReply> ReadReply(int64_t call_number) const override;
+  absl::StatusOr<v1::WorldModel> ReadWorldModel(int64_t revision) const override;
 
  private:
   Store& store_;

@@ -64,8 +64,9 @@ absl::Status CheckInitialTree(const v1::RunConfig& config) {
 void AdoptTree(const v1::InitialTree& tree, const v1::ScreenedProgram& seed,
                v1::SearchState* state) {
   v1::WorldModel* const model = state->mutable_world_model();
+  const int64_t revision = model->revision();
   *model = tree.world_model();
-  model->set_revision(1);
+  model->set_revision(revision + 1);
   (*state->mutable_solutions())[seed.candidate_id()] = seed;
   bool solved_by_seed = false;
   for (v1::Node& node : *model->mutable_nodes()) {

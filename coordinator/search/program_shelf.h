@@ -8,10 +8,11 @@
 #include "coordinator/llm/llm_client.h"
 #include "proto/result.pb.h"
 #include "proto/task.pb.h"
+#include "proto/world_model.pb.h"
 
 namespace ksearch {
 
-// The programs, results and replies of one run, by their ids. What an id stands for never changes,
+// The programs, results, replies and trees of one run, by their ids. What an id stands for never changes,
 // so that a strategy which keeps ids alone and reads the rest here is still a function of its
 // inputs. Has the programs of all steps before the present one, and every reply that was folded in.
 // NOT_FOUND: there is no such; other errors are the store's.
@@ -23,6 +24,8 @@ class ProgramShelf {
   virtual absl::StatusOr<v1::JobResult> ReadResult(const std::string& job_id) const = 0;
   // Of the run's call of that number, which did not fail.
   virtual absl::StatusOr<LlmReply> ReadReply(int64_t call_number) const = 0;
+  // A revision that a step ended with.
+  virtual absl::StatusOr<v1::WorldModel> ReadWorldModel(int64_t revision) const = 0;
 };
 
 }  // namespace ksearch

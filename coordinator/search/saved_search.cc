@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "common/status_macros.h"
 #include "coordinator/search/score.h"
 #include "coordinator/world_model/world_model.h"
 
@@ -19,9 +20,35 @@ void UpgradeFromVersion1(v1::SearchState* state) {
   state->set_version(kSearchStateVersion);
 }
 
+// Puts the tree in that the state was saved without.
+absl::Status ReadTree(const ProgramShelf& trees, v1::WorldModel* tree) {
+  absl::StatusOr<v1::WorldModel> read = trees.ReadWorldModel(tree->revision());
+  if (absl::IsNotFound(read.status())) {
+    return absl::DataLossError(
+        absl::StrCat("the tree of the search is gone: ", read.status().message()));
+  }
+  RETURN_IF_ERROR(read.status());
+  tree->mutable_nodes()->Swap(read->mutable_nodes());
+  tree->mutable_tombstones()->Swap(read->mutable_tombstones());
+  return absl::OkStatus();
+}
+
 }  // namespace
 
-absl::StatusOr<v1::SearchState> DecodeSearchState(const std::string& bytes) {
+std::string EncodeWithoutTree(const v1::SearchState& state, SavedPrograms* saved) {
+  v1::WorldModel& tree = *const_cast<v1::SearchState&>(state).mutable_world_model();
+  google::protobuf::RepeatedPtrField<v1::Node> nodes;
+  google::protobuf::RepeatedPtrField<v1::Tombstone> tombstones;
+  tree.mutable_nodes()->Swap(&nodes);
+  tree.mutable_tombstones()->Swap(&tombstones);
+  std::string bytes = saved->Encode(state, state.log(), v1::SearchState::kLogFieldNumber);
+  tree.mutable_nodes()->Swap(&nodes);
+  tree.mutable_tombstones()->Swap(&tombstones);
+  return bytes;
+}
+
+absl::StatusOr<v1::SearchState> DecodeSearchState(const std::string& bytes,
+                                                  const ProgramShelf* trees, bool* had_tree) {
   v1::SearchState state;
   if (!state.ParseFromString(bytes)) {
     return absl::DataLossError("the saved state of the search cannot be read");
@@ -36,6 +63,10 @@ absl::StatusOr<v1::SearchState> DecodeSearchState(const std::string& bytes) {
     return absl::DataLossError(absl::StrCat("the saved state of the search has version ",
                                             state.version(), ", this program reads version ",
                                             kSearchStateVersion));
+  }
+  if (had_tree != nullptr) *had_tree = !state.world_model().nodes().empty();
+  if (state.world_model().nodes().empty() && trees != nullptr) {
+    RETURN_IF_ERROR(ReadTree(*trees, state.mutable_world_model()));
   }
   if (const absl::Status sound = CheckInvariants(state.world_model()); !sound.ok()) {
     return absl::DataLossError(

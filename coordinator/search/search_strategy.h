@@ -161,7 +161,8 @@ class SearchStrategy {
   virtual absl::StatusOr<StepOutput> Restore(const std::string& state) = 0;
   // Fills rounds_done, cycles, nodes, open_actions, best_screened, candidates, passed.
   virtual void Describe(v1::RunStatus* status) const = 0;
-  // The tree; null for strategies that have none.
+  // The tree; null for strategies that have none. Its nodes and tombstones are others only with a
+  // greater revision, from one step to the next: with a shelf of programs, Save leaves them to it.
   virtual const v1::WorldModel* world_model() const = 0;
 };
 

@@ -494,11 +494,15 @@ v1::CycleState* WorldModelStrategy::FindCycle(int cycle) {
 // ---------------------------------------------------------------- persistence, status
 
 std::string WorldModelStrategy::Save() const {
+  const bool kept = state_.world_model().revision() != revision_in_state_;
+  if (context_.programs != nullptr && kept) return EncodeWithoutTree(state_, &saved_);
   return saved_.Encode(state_, state_.log(), v1::SearchState::kLogFieldNumber);
 }
 
 absl::StatusOr<StepOutput> WorldModelStrategy::Restore(const std::string& state) {
-  ASSIGN_OR_RETURN(state_, DecodeSearchState(state));
+  bool had_tree = false;
+  ASSIGN_OR_RETURN(state_, DecodeSearchState(state, context_.programs.get(), &had_tree));
+  revision_in_state_ = had_tree ? state_.world_model().revision() : kNoRevision;
   saved_.Restart();
   TakeUpAgain(settings_.rounds, &state_);
   StepOutput out;

@@ -127,6 +127,10 @@ class WorldModelStrategy : public SearchStrategy {
   const std::unique_ptr<const CallBuilder> calls_;
   v1::SearchState state_;
   mutable SavedPrograms saved_;
+  // A state of an earlier version had its tree in it, and goes on to have it until that is another:
+  // then alone it is sure that the shelf has it, too.
+  static constexpr int64_t kNoRevision = -1;
+  int64_t revision_in_state_ = kNoRevision;
 };
 
 }  // namespace ksearch

@@ -64,6 +64,10 @@ class Shelf final : public ProgramShelf {
     return found->second;
   }
 
+  absl::StatusOr<v1::WorldModel> ReadWorldModel(int64_t /*revision*/) const override {
+    return absl::NotFoundError("nothing is restored here");
+  }
+
   std::map<std::string, v1::Sources> sources;
   std::map<std::string, v1::JobResult> results;
   std::map<int64_t, LlmReply> replies;

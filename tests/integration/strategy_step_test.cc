@@ -1,5 +1,6 @@
 // What one step of a long search costs, by each strategy: the bytes that it changes in the run's
-// state, and the time of writing it down. Real strategies on a landscape, and the real store.
+// state and tree, and the time of writing them down. Real strategies on a landscape, and the real
+// store.
 //
 // With 5,000 programs (default 600):  KSEARCH_PROGRAMS=5000 strategy_step_test
 #include <gtest/gtest.h>
@@ -24,6 +25,7 @@
 #include "coordinator/tasks/directory_suite.h"
 #include "proto/run_state.pb.h"
 #include "tests/integration/landscape_search.h"
+#include "tests/integration/store_rows.h"
 
 namespace ksearch {
 namespace {
@@ -45,7 +47,15 @@ Value Quantile(std::vector<Value> values, double share) {
   return values[static_cast<size_t>(share * static_cast<double>(values.size() - 1))];
 }
 
-class StrategyStepTest : public testing::TestWithParam<const char*> {
+struct Arm {
+  const char* name;
+  const char* strategy;
+  bool embeddings = false;
+};
+
+void PrintTo(const Arm& arm, std::ostream* out) { *out << arm.name; }
+
+class StrategyStepTest : public testing::TestWithParam<Arm> {
  protected:
   StrategyStepTest() {
     std::string pattern = "/tmp/ksearch-step-XXXXXX";
@@ -66,6 +76,23 @@ class StrategyStepTest : public testing::TestWithParam<const char*> {
     std::filesystem::remove_all(folder_, ignored);
   }
 
+  // Of the run's tree.
+  int64_t BytesOfRevision(int64_t revision) {
+    const std::string number = absl::StrCat(revision);
+    int64_t bytes = 0;
+    for (const std::string& count : StoreRows(
+             folder_ + "/step.db",
+             absl::StrCat("SELECT length(body) FROM world_models WHERE revision = ", number,
+                          " UNION ALL SELECT TOTAL(length(body)) FROM world_model_parts WHERE "
+                          "revision = ",
+                          number))) {
+      double length = 0;
+      EXPECT_TRUE(absl::SimpleAtod(count, &length)) << count;
+      bytes += static_cast<int64_t>(length);
+    }
+    return bytes;
+  }
+
   std::string folder_;
   std::unique_ptr<Store> store_;
 };
@@ -77,7 +104,11 @@ TEST_P(StrategyStepTest, ChangesLittle) {
   const v1::Task task =
       MakeDirectorySuite({folder + "tasks"}).value()->Load("tunable_scale_f32").value();
   v1::RunConfig config;
-  config.set_strategy(GetParam());
+  config.set_strategy(GetParam().strategy);
+  if (GetParam().embeddings) {
+    config.mutable_shinka()->set_embeddings(true);
+    config.mutable_shinka()->set_novelty_threshold(1);  // compares all, and refuses none
+  }
   config.set_language(v1::LANGUAGE_CPP);
   config.set_rounds(Programs());
   config.set_parallel(4);
@@ -90,6 +121,7 @@ TEST_P(StrategyStepTest, ChangesLittle) {
   const auto milliseconds = [](absl::Time from, absl::Time to) {
     return absl::ToDoubleMilliseconds(to - from);
   };
+  int64_t revision = 0;
   bool first = true;
   const auto look = [&](const SearchStrategy& strategy, absl::Duration deciding) {
     v1::RunStatus status;
@@ -103,6 +135,11 @@ TEST_P(StrategyStepTest, ChangesLittle) {
     StepCommit step;
     step.run_id = "run";
     step.status = std::move(status);
+    if (const v1::WorldModel* tree = strategy.world_model();
+        tree != nullptr && tree->revision() != revision) {
+      step.world_model = *tree;
+      revision = tree->revision();
+    }
     step.state = engine.SerializeAsString();
     const absl::Time saved = Clock::Real().SteadyNow();
     ASSERT_TRUE(store_->CommitStep(step).ok());
@@ -119,6 +156,7 @@ TEST_P(StrategyStepTest, ChangesLittle) {
     // The same once more, to see what was written.
     const PieceChanges changes = kept.ChangeTo(state);
     int64_t bytes = static_cast<int64_t>(changes.order.size() + step.status.ByteSizeLong());
+    if (step.world_model.has_value()) bytes += BytesOfRevision(revision);
     for (const auto& [number, body] : changes.written) bytes += static_cast<int64_t>(body.size());
     if (std::exchange(first, false)) return;  // it writes all
     decisions.push_back(absl::ToDoubleMilliseconds(deciding));
@@ -136,7 +174,7 @@ TEST_P(StrategyStepTest, ChangesLittle) {
   // of committing, and of committing nothing.
   std::printf(
       "| `%s` | %d | %zu KiB | %.1f (%.1f) KiB | %.2f ms | %.2f ms | %.2f, %.2f, %.2f ms |\n",
-      GetParam(), found.evaluations, state.size() >> 10,
+      GetParam().name, found.evaluations, state.size() >> 10,
       static_cast<double>(Quantile(changed, 0.5)) / 1024,
       static_cast<double>(Quantile(changed, 1.0)) / 1024, Quantile(decisions, 0.5),
       Quantile(processor, 0.5), Quantile(saves, 0.5), Quantile(commits, 0.5),
@@ -145,10 +183,14 @@ TEST_P(StrategyStepTest, ChangesLittle) {
   EXPECT_LE(Quantile(changed, 1.0), kMostBytes);
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, StrategyStepTest,
-                         testing::Values("world_model", "best_of_n", "sequential", "openevolve",
-                                         "evoengineer", "shinka", "racing", "puct", "adaevolve"),
-                         [](const auto& strategy) { return std::string(strategy.param); });
+INSTANTIATE_TEST_SUITE_P(
+    Each, StrategyStepTest,
+    testing::Values(Arm{"world_model", "world_model"}, Arm{"best_of_n", "best_of_n"},
+                    Arm{"sequential", "sequential"}, Arm{"openevolve", "openevolve"},
+                    Arm{"evoengineer", "evoengineer"}, Arm{"shinka", "shinka"},
+                    Arm{"shinka_embeddings", "shinka", /*embeddings=*/true},
+                    Arm{"racing", "racing"}, Arm{"puct", "puct"}, Arm{"adaevolve", "adaevolve"}),
+    [](const auto& arm) { return std::string(arm.param.name); });
 
 }  // namespace
 }  // namespace ksearch

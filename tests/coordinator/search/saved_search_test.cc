@@ -69,8 +69,8 @@ TEST(SavedSearchTest, AnyStateOfASearchSurvivesTheOldForm) {
     driver.after_step = [&](SearchDriver& self) {
       v1::SearchState state = self.state();
       // What was kept from one save to the next is what would be made anew.
-      ASSERT_EQ(self.strategy().Save(),
-                SavedPrograms().Encode(state, state.log(), v1::SearchState::kLogFieldNumber));
+      SavedPrograms anew;
+      ASSERT_EQ(self.strategy().Save(), EncodeWithoutTree(state, &anew));
       state.mutable_log();  // that of the beginning is empty, and so is not written
       const auto decoded = DecodeSearchState(AsVersion1(state));
       ASSERT_TRUE(decoded.ok()) << decoded.status();
@@ -81,6 +81,26 @@ TEST(SavedSearchTest, AnyStateOfASearchSurvivesTheOldForm) {
     driver.Run();
   }
   EXPECT_GT(states, 200);
+}
+
+TEST(SavedSearchTest, TheTreeIsInItsOwnPlaceOrInStatesOfEarlierVersions) {
+  SearchDriver driver(TestContext(/*paper=*/false, 10), RandomReplies(1));
+  driver.Start();
+  driver.Run();
+  const v1::SearchState whole = driver.state();
+  ASSERT_GT(whole.world_model().nodes_size(), 5);
+  const std::string saved = driver.strategy().Save();
+  EXPECT_LT(saved.size() + whole.world_model().ByteSizeLong() / 2, StateBytes(whole).size());
+  v1::WorldModel kept = whole.world_model();
+  kept.clear_active_node_id();  // the state knows better: it may change within a revision
+  TreeShelf shelf;
+  shelf.Keep(kept);
+  EXPECT_EQ(StateBytes(DecodeSearchState(saved, &shelf).value()), StateBytes(whole));
+  EXPECT_EQ(StateBytes(DecodeSearchState(StateBytes(whole), &shelf).value()), StateBytes(whole));
+  const TreeShelf empty;
+  const absl::Status gone = DecodeSearchState(saved, &empty).status();
+  EXPECT_EQ(gone.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(gone.message()), testing::HasSubstr("the tree of the search is gone"));
 }
 
 }  // namespace

@@ -184,7 +184,28 @@ v1::JobResult FakeScreening(const v1::Sources& sources) {
   return result;
 }
 
+absl::StatusOr<v1::Sources> TreeShelf::ReadSources(const std::string& candidate_id) const {
+  return absl::NotFoundError(candidate_id);
+}
+absl::StatusOr<v1::JobResult> TreeShelf::ReadResult(const std::string& job_id) const {
+  return absl::NotFoundError(job_id);
+}
+absl::StatusOr<LlmReply> TreeShelf::ReadReply(int64_t call_number) const {
+  return absl::NotFoundError(absl::StrCat(call_number));
+}
+absl::StatusOr<v1::WorldModel> TreeShelf::ReadWorldModel(int64_t revision) const {
+  const auto found = trees_.find(revision);
+  if (found == trees_.end()) return absl::NotFoundError(absl::StrCat("revision ", revision));
+  return found->second;
+}
+void TreeShelf::Keep(const v1::WorldModel& tree) {
+  if (tree.revision() == last_) return;
+  last_ = tree.revision();
+  EXPECT_TRUE(trees_.emplace(last_, tree).second) << "revision " << last_ << " comes twice";
+}
+
 void SearchDriver::Take(StepOutput out) {
+  shelf_->Keep(*strategy_->world_model());
   transcript.push_back(Text(out));
   for (const AskModel& ask : out.asks) {
     asks_.push_back(ask);
@@ -293,7 +314,9 @@ void SearchDriver::Run(int max_steps) {
 
 void SearchDriver::Restart(const SearchContext& context) {
   const std::string state = strategy_->Save();
+  const std::string tree_before = tree().SerializeAsString();
   context_ = context;
+  context_.programs = shelf_;
   strategy_ = std::make_unique<WorldModelStrategy>(context_, FakeProposer());
   absl::StatusOr<StepOutput> out = strategy_->Restore(state);
   ASSERT_TRUE(out.ok()) << out.status().ToString();
@@ -301,6 +324,7 @@ void SearchDriver::Restart(const SearchContext& context) {
                       out->examinations.empty() && !out->times_baseline && out->events.empty();
   if (silent) {
     EXPECT_EQ(strategy_->Save(), state);
+    EXPECT_EQ(tree().SerializeAsString(), tree_before) << "changed without a new revision";
   } else {
     Take(*std::move(out));
   }
@@ -309,6 +333,7 @@ void SearchDriver::Restart(const SearchContext& context) {
 v1::SearchState SearchDriver::state() const {
   v1::SearchState state;
   EXPECT_TRUE(state.ParseFromString(strategy_->Save()));
+  *state.mutable_world_model() = *strategy_->world_model();
   return state;
 }
 

@@ -2,6 +2,7 @@
 #define KSEARCH_TESTS_COORDINATOR_SEARCH_SEARCH_DRIVER_H_
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -29,6 +30,23 @@ SearchContext TestContext(bool paper, int rounds, int parallel = 1);
 // 100 us / x, and its floor what "floor=<us> " in it says.
 v1::JobResult FakeScreening(const v1::Sources& sources);
 
+// What a run's store would have of a search with a tree: a tree for each revision that a step ended
+// with.
+class TreeShelf final : public ProgramShelf {
+ public:
+  absl::StatusOr<v1::Sources> ReadSources(const std::string& candidate_id) const override;
+  absl::StatusOr<v1::JobResult> ReadResult(const std::string& job_id) const override;
+  absl::StatusOr<LlmReply> ReadReply(int64_t call_number) const override;
+  absl::StatusOr<v1::WorldModel> ReadWorldModel(int64_t revision) const override;
+
+  // As the engine does: a tree whose revision is that of the last one is not kept.
+  void Keep(const v1::WorldModel& tree);
+
+ private:
+  std::map<int64_t, v1::WorldModel> trees_;
+  int64_t last_ = 0;
+};
+
 // Runs a strategy to its end by answering what it asks for. Replies come from `reply`; which of the
 // outstanding questions is answered next comes from `pick` (index below the count; default oldest).
 class SearchDriver {
@@ -37,6 +55,7 @@ class SearchDriver {
 
   SearchDriver(SearchContext context, Reply reply)
       : context_(std::move(context)), reply_(std::move(reply)) {
+    context_.programs = shelf_;
     strategy_ = std::make_unique<WorldModelStrategy>(context_, FakeProposer());
   }
 
@@ -112,6 +131,7 @@ class SearchDriver {
  private:
   void Take(StepOutput out);
 
+  const std::shared_ptr<TreeShelf> shelf_ = std::make_shared<TreeShelf>();
   SearchContext context_;
   Reply reply_;
   std::unique_ptr<WorldModelStrategy> strategy_;

@@ -40,6 +40,10 @@ absl::StatusOr<LlmReply> FakeShelf::ReadReply(int64_t call_number) const {
   return found->second;
 }
 
+absl::StatusOr<v1::WorldModel> FakeShelf::ReadWorldModel(int64_t /*revision*/) const {
+  return absl::NotFoundError("strategies of attempts have no tree");
+}
+
 AttemptProposer FakeAttemptProposer() {
   AttemptProposer proposer;
   proposer.prompt = [](const PromptFacts&, const AttemptPromptContext& context) {

@@ -19,6 +19,7 @@ class FakeShelf final : public ProgramShelf {
   absl::StatusOr<v1::Sources> ReadSources(const std::string& candidate_id) const override;
   absl::StatusOr<v1::JobResult> ReadResult(const std::string& job_id) const override;
   absl::StatusOr<LlmReply> ReadReply(int64_t call_number) const override;
+  absl::StatusOr<v1::WorldModel> ReadWorldModel(int64_t revision) const override;
 
   std::map<std::string, v1::Sources> sources;
   std::map<std::string, v1::JobResult> results;
