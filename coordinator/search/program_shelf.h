@@ -12,10 +12,10 @@
 
 namespace ksearch {
 
-// The programs, results, replies and trees of one run, by their ids. What an id stands for never changes,
-// so that a strategy which keeps ids alone and reads the rest here is still a function of its
-// inputs. Has the programs of all steps before the present one, and every reply that was folded in.
-// NOT_FOUND: there is no such; other errors are the store's.
+// The programs, results, replies and trees of one run, by their ids. What an id stands for never
+// changes, so that a strategy which keeps ids alone and reads the rest here is still a function of
+// its inputs. Has the programs of all steps before the present one, and every reply that was folded
+// in. NOT_FOUND: there is no such; other errors are the store's.
 class ProgramShelf {
  public:
   virtual ~ProgramShelf() = default;
