@@ -192,7 +192,8 @@ TEST(ShinkaEmbeddingTest, GivenProgramsAreEmbeddedBeforeTheFirstAttempt) {
   EXPECT_EQ(driver.asked[1].user, "given two angle=90 score=1.5");
   EXPECT_EQ(driver.asked[2].role, "code");
   EXPECT_THAT(Notes(driver), ElementsAre(HasSubstr("its embedding has the cosine 0.9986")));
-  for (const v1::PopulationMember& member : driver.state().shinka().members()) {
+  const v1::AttemptSearchState state = driver.state();
+  for (const v1::PopulationMember& member : state.shinka().members()) {
     EXPECT_GT(member.features().embedding_call(), 0) << member.candidate_id();
   }
 }
