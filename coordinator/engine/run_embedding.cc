@@ -60,7 +60,7 @@ absl::Status ChooseEmbedding(const ModelCaller& models, const v1::RunConfig* rep
 
 std::string RecordedEmbeddingModel(const v1::RunConfig& config) {
   const int use = FindUse(config);
-  return use < 0 || !Embeds(config) ? "" : config.models(use).model();
+  return use < 0 ? "" : config.models(use).model();
 }
 
 }  // namespace ksearch

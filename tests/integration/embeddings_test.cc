@@ -132,7 +132,7 @@ TEST_F(EmbeddingsTest, WhereThereAreNoneTokensCountAndNobodyIsAsked) {
   EXPECT_THAT(Rows(cluster, "SELECT call_id FROM llm_calls WHERE role = 'embedding'"), IsEmpty());
   // What cannot be is refused with the field's name before anything is spent.
   const CommandOutput wanted = Run(&cluster, "shinka { embeddings: true }");
-  EXPECT_EQ(wanted.exit.code, 2) << wanted.err;
+  EXPECT_EQ(wanted.exit.code, 3) << wanted.err;
   EXPECT_THAT(wanted.err, HasSubstr("shinka.embeddings is true, but provider 'scripted' has no "
                                     "embedding_model"));
   const CommandOutput elsewhere =
