@@ -11,7 +11,7 @@
 
 namespace ksearch {
 
-// The command line is wrong, by itself: INVALID_ARGUMENT, told from a faulty file by a payload.
+// The command line is wrong, by itself: INVALID_ARGUMENT; a payload tells it from a faulty file.
 absl::Status UsageError(absl::string_view message);
 bool IsUsageError(const absl::Status& status);
 

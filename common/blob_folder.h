@@ -15,7 +15,7 @@ namespace ksearch {
 
 // Blobs as files of a folder, each named by the SHA-256 (hex) of its bytes, so that a file that is
 // there is whole and never changes. What is being written lies beside them under another name. A
-// process that is killed leaves at most such a beginning behind, from which a later one goes on.
+// process that is killed leaves at most such a partial file behind, and a later one continues it.
 // Thread-safe; one folder is for one process.
 class BlobFolder {
  public:
@@ -35,7 +35,7 @@ class BlobFolder {
   absl::Status Finish(const std::string& sha256) const;
 
   // Removes blobs, those that were not used for longest first, until at most `most_bytes` are left;
-  // none of `kept`. Beginnings that nobody went on with for a day go, too.
+  // none of `kept`. Partial files that nobody continued for a day are removed, too.
   absl::Status Collect(int64_t most_bytes, const std::set<std::string>& kept) const;
 
  private:

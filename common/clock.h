@@ -14,7 +14,7 @@ class Clock {
   // Monotonic, from an arbitrary origin. For deadlines and leases.
   virtual absl::Time SteadyNow() const = 0;
 
-  // The real clock; lives for ever.
+  // The real clock; it is never destroyed.
   static const Clock& Real();
 };
 

@@ -6,7 +6,7 @@
 namespace ksearch {
 
 // Whether `name` is reserved in C++20 (ISO/IEC 14882:2020, [lex.key]): a keyword or an alternative
-// token. No program can name a variable or a field so.
+// token. No program can use it as the name of a variable or a field.
 bool IsCppKeyword(absl::string_view name);
 
 }  // namespace ksearch

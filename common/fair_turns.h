@@ -30,9 +30,9 @@ class FairTurns {
 
   // For what the run asks for from now on: kLeastPriority to kMostPriority.
   void SetPriority(const std::string& run_id, int priority);
-  // For something of `run_id` ("": of no run) that is expected to take so long.
+  // For something of `run_id` ("": of no run) that is expected to take this long.
   Turn Next(const std::string& run_id, Line line, absl::Duration expected);
-  // Whoever has this place is served: virtual time is there now.
+  // The holder of this place is served: virtual time advances to it.
   void Reached(const Turn& turn);
   // Nothing waits any more, so no run is ahead of its share.
   void Restart() { ends_.clear(); }

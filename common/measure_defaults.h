@@ -19,12 +19,12 @@ inline constexpr absl::Duration kDefaultMaxTimePerWorkload = absl::Milliseconds(
 inline constexpr int kDefaultMinCalls = 10;
 inline constexpr int kDefaultMaxCalls = 200;
 
-// Searches on a GPU: a candidate so many times slower than the baseline is judged by a few calls.
+// On a GPU, a search judges a candidate this many times slower than the baseline by a few calls.
 inline constexpr double kSearchEarlyStopRatio = 5;
 
 // Confirmation. A launch samples code placement and allocator layout, which differ between
 // processes by more than calls do within one: many launches of few blocks tell more than the same
-// time in few launches. With 8, at 97.5 %, programs that differ by less than 1 % are told from
+// time in few launches. With 8, at 97.5 %, programs that differ by less than 1 % are separated from
 // those that differ by 2 % if launches scatter by 0.6 % (docs/internals/benchmarks.md,
 // "Intervals"). Three blocks are the fewest whose median a single pause of the machine does not
 // move.

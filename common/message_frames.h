@@ -14,7 +14,7 @@ inline constexpr uint32_t kMaxMessageFrameBytes = uint32_t{64} << 20;
 
 // Both: DEADLINE_EXCEEDED after `deadline` (Clock::Real().SteadyNow() scale), UNAVAILABLE if the
 // other side is gone, DATA_LOSS for a frame that is too long, cut short or no such message. A side
-// that hangs up between frames gives UNAVAILABLE. After any of these the stream is of no more use.
+// that hangs up between frames gives UNAVAILABLE. After any of these the stream is unusable.
 absl::Status SendMessage(int fd, const google::protobuf::MessageLite& message, absl::Time deadline);
 absl::Status ReceiveMessage(int fd, absl::Time deadline, google::protobuf::MessageLite* message);
 

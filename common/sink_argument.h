@@ -7,11 +7,11 @@
 
 namespace ksearch {
 
-// The kinds of sinks, in the order in which they are told to people
+// The kinds of sinks, in the order in which messages list them
 // (coordinator/events/sinks/sink_table.cc).
 inline constexpr absl::string_view kSinkKinds[] = {"jsonl", "wandb", "tensorboard"};
 
-// What `--sink` is given: [NAME=]KIND[:FOLDER]. A relative folder is meant from where it is typed.
+// What `--sink` is given: [NAME=]KIND[:FOLDER]. A relative folder starts at the current one.
 // A usage error if it is not of that form, or if there is no such kind.
 absl::StatusOr<v1::SinkConfig> ParseSinkArgument(absl::string_view text);
 

@@ -28,7 +28,7 @@ struct SubprocessOptions {
   std::vector<std::pair<int, int>> inherited_fds;
   // (RLIMIT_*, soft = hard value), set before exec.
   std::vector<std::pair<int, rlim_t>> limits;
-  int niceness = 0;  // 0: as the parent; else 1 (hardly less) .. 19 (least claim to a core)
+  int niceness = 0;  // 0: as the parent; else 1 (slightly lower priority) .. 19 (lowest)
   // Files opened for writing (cgroup.procs): the child writes "0" to each before exec, which moves
   // it there before its first instruction. Failure is a failed start.
   std::vector<int> joined_cgroups;

@@ -10,7 +10,7 @@
 
 namespace ksearch {
 
-// What a result shows of the own programs of its job's task.
+// What a result shows about the programs of its job's task.
 enum class TaskEvidence {
   kNone,
   kWorks,   // the reference has answered on every workload of the job
@@ -22,7 +22,7 @@ TaskEvidence EvidenceOf(const v1::JobSpec& spec, const v1::JobResult& result);
 // platform, because another compiler or device may take what this one does not.
 std::string EvidenceKey(const v1::JobSpec& spec);
 
-// FAILED_PRECONDITION for whoever needs the task: its own programs are at fault, and `why`.
+// FAILED_PRECONDITION for callers that need the task: its own programs are at fault, and `why`.
 absl::Status TaskAtFaultError(absl::string_view why);
 
 }  // namespace ksearch

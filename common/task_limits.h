@@ -11,7 +11,7 @@
 namespace ksearch {
 
 // Limits for a task and for a job. The largest definitions of public suites (FlashInfer-Bench) have
-// a few hundred; with so many the samples of a screening with the default plan still fit into a
+// a few hundred; with that many the samples of a screening with the default plan still fit into a
 // message (8 MiB).
 inline constexpr int kMaxWorkloads = 1024;
 

@@ -11,7 +11,7 @@ namespace ksearch {
 
 // A YAML document as JSON, for protobuf's reader of JSON.
 struct YamlAsJson {
-  // Every scalar is a string, or null: what kind of value it is, the field says that takes it, so
+  // Every scalar is a string or null: the field that takes the value decides what kind it is, so
   // that no word is mistaken for a truth value or a number.
   std::string json;
   // "a.b[0]" -> the line, from 1, on which that value begins.

@@ -22,7 +22,7 @@ struct NewToken {
 // `expires` may be InfiniteFuture: never.
 NewToken MakeAccessToken(v1::Role role, absl::string_view name, absl::Time now, absl::Time expires);
 
-// The id within a token, or nullopt if `token` has not the form of one.
+// The id within a token, or nullopt if `token` does not have the form of one.
 std::optional<std::string> TokenIdOf(absl::string_view token);
 
 // Whether `token` is the one that the record was made for. Takes the same time whatever differs.
@@ -32,7 +32,7 @@ bool TokenMatches(absl::string_view token, const v1::AccessToken& record);
 absl::string_view RoleName(v1::Role role);
 std::optional<v1::Role> RoleOfName(absl::string_view name);
 
-// Whether who has `role` may do what needs `needed`.
+// Whether a caller with `role` may do what requires `needed`.
 bool RoleCovers(v1::Role role, v1::Role needed);
 
 }  // namespace ksearch

@@ -12,7 +12,7 @@
 
 namespace ksearch {
 
-// A small certificate authority of one's own, for clusters that have none: P-256 keys, SHA-256
+// A small private certificate authority, for clusters that have none: P-256 keys, SHA-256
 // signatures, X.509 version 3. Made with the OpenSSL library.
 
 // PEM texts.
@@ -61,7 +61,7 @@ struct JoinedWorker {
 // The id of the key in a signing request. INVALID_ARGUMENT: not one in PEM form of at most 8 KiB,
 // not signed with its own key, or a key that is not P-256.
 absl::StatusOr<std::string> KeyIdOfRequest(const std::string& signing_request);
-// A certificate for the key of the request, which is checked like above; nothing else of it counts.
+// A certificate for the key of the request, which is checked as above; nothing else in it counts.
 // `who.key_id` is that key's. INVALID_ARGUMENT also: ids that are no names.
 absl::StatusOr<std::string> SignJoinedWorker(const KeyPair& authority,
                                              const std::string& signing_request,

@@ -9,7 +9,7 @@
 
 namespace ksearch {
 
-// What a client shows and whom it believes. Secrets: never log it.
+// The credentials a client shows, and the authority it trusts. Secrets: never log it.
 struct ClientAccess {
   std::string token;  // empty: none
   // PEM. A CA means TLS; all empty means plain TCP or a Unix-domain socket.

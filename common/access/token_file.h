@@ -10,8 +10,8 @@
 
 namespace ksearch {
 
-// The list of tokens a coordinator goes by, as textproto. Holds no secret, but whoever can write it
-// can let himself in.
+// The list of tokens that a coordinator accepts, as textproto. It holds no secret, but anyone who
+// can write it can grant access.
 
 // NOT_FOUND. INVALID_ARGUMENT names file, line and field. FAILED_PRECONDITION: others than its
 // owner may write it.

@@ -29,10 +29,10 @@ class EventStreams {
  public:
   struct Options {
     absl::Duration heartbeat = absl::Seconds(15);
-    // What happens within this time after something was sent is sent together: many open pages cost
+    // Entries that come within this time after a write are sent together: many open pages cost
     // a write each for all of it. An entry after a quiet time is sent at once.
     absl::Duration gathering = absl::Milliseconds(100);
-    // Events that one who comes back may catch up on; one who missed more is told "missed".
+    // How many events a reader that reconnects may catch up on; one that missed more gets "missed".
     int most_to_catch_up = 1000;
   };
   // As Store::ReadAllEvents and Store::ReadNewestCursor; may block.
@@ -64,7 +64,7 @@ class EventStreams {
     std::shared_ptr<EventStream> stream;
     // Entries that came while it catches up; they follow what it catches up on.
     bool catching_up = true;
-    int64_t stand = 0;  // run events up to here are no news to it; set when it has caught up
+    int64_t stand = 0;  // it has all run events up to here; set when it has caught up
     bool missed = false;
     std::vector<std::pair<int64_t, std::shared_ptr<const std::string>>> held;
   };

@@ -45,7 +45,7 @@ class BudgetGate {
                                      v1::RunEngineState* state) const;
 
   // ---- what the models have brought
-  // A reply of the call was folded; `useful` if something came of it.
+  // A reply of the call was folded; `useful`: it led to something.
   void NoteReply(const LlmCallRow& call, bool useful, v1::RunEngineState* state) const;
   // A candidate of the call was screened, `gain` faster than what it was built on.
   void NoteGain(const LlmCallRow& call, double gain, v1::RunEngineState* state) const;

@@ -11,8 +11,8 @@ namespace ksearch {
 // the best confirmed program of that run as seed_solution, its newest tree and the programs of the
 // tree's solved nodes as initial_tree. Both fields become full ids of runs. A configuration that
 // names no run stays as it is. NOT_FOUND: no such run, or it has no confirmed program;
-// INVALID_ARGUMENT names the field: another task or language, a program or a tree that is given
-// besides, a strategy without a tree.
+// INVALID_ARGUMENT names the field: another task or language, a program or tree that is also given,
+// or a strategy without a tree.
 absl::Status ContinueFromRun(Store& store, v1::RunConfig* config);
 
 }  // namespace ksearch

@@ -58,7 +58,7 @@ class JobSpecs {
 };
 
 // Makes the job one of `platform`, as far as its kind depends on it. A platform of which nothing is
-// known leaves the job as it is: workers that say nothing of themselves do it.
+// known leaves the job as it is: workers that report no platform may do it.
 void SetPlatform(const v1::Platform& platform, v1::JobSpec* spec);
 
 // The id of `spec`, which is salted first if what is on record for a job of this content does not
@@ -68,7 +68,7 @@ void SetPlatform(const v1::Platform& platform, v1::JobSpec* spec);
 absl::StatusOr<std::string> IdOfJobToTry(Store& store, v1::JobSpec* spec);
 
 // The same for a PROFILE job. One that brought no profile says nothing about the candidate either:
-// it is tried anew, as permissions may have changed. `replays`: the run repeats a recorded one, so
+// it is retried, as permissions may have changed. `replays`: the run repeats a recorded one, so
 // the last job that has a result is taken, whatever it brought.
 absl::StatusOr<std::string> IdOfProfileToTry(Store& store, bool replays, v1::JobSpec* spec);
 

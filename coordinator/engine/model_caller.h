@@ -104,7 +104,7 @@ class ModelCaller {
   struct Shared {
     Mutex mu;  // before a client's own locks
     CondVar changed;
-    // Sent by this process. Never removed: somebody who found a call unanswered in the store may
+    // Sent by this process. Never removed: a caller that found a call unanswered in the store may
     // send it after its reply has come.
     absl::flat_hash_set<std::string> sent ABSL_GUARDED_BY(mu);
     std::deque<Call> waiting ABSL_GUARDED_BY(mu);
@@ -123,7 +123,7 @@ class ModelCaller {
   std::deque<Call>::iterator NextCall() ABSL_EXCLUSIVE_LOCKS_REQUIRED(shared_->mu);
   // Starts calls in line while there is room.
   void StartWaiting() ABSL_LOCKS_EXCLUDED(shared_->mu);
-  // It is committed, or not, that the call is sent.
+  // The note that the call is being sent has been committed, or could not be.
   void OnNoted(const Call& call, const absl::Status& status);
   void OnReply(const Call& call, absl::StatusOr<LlmReply> reply);
   void Record(const Call& call, absl::StatusOr<LlmReply> reply);

@@ -32,7 +32,7 @@ class RunRegistry {
     const TaskSuite* tasks;
     const Clock* clock;
     v1::RunConfig defaults;
-    // What such devices of connected workers are called, for prompts; `model`: of this one only,
+    // The names of such devices of connected workers, for prompts; `model`: only of this model,
     // empty: of any.
     std::function<std::string(v1::DeviceClass, const std::string& model)> target_hardware;
     const PriceBook* prices;
@@ -46,7 +46,7 @@ class RunRegistry {
   // Stops every thread between two steps; the runs stay RUNNING and are taken up after a restart.
   ~RunRegistry();
 
-  // Takes up every run that was active when the last coordinator ended.
+  // Continues every run that was active when the last coordinator ended.
   absl::Status ResumeInterrupted();
   // Idempotent by request_id. Returns the run id.
   absl::StatusOr<std::string> Start(const std::string& request_id, const v1::RunConfig& request);
@@ -132,8 +132,8 @@ class RunRegistry {
   absl::Status Launch(const std::string& run_id, const Limits& limits);
   // Ends a run that could not be launched.
   void RecordFailure(const std::string& run_id, const absl::Status& why);
-  // The body of a run's thread. A write that fails for want of space is tried again until there is
-  // some, or the run is stopped, or this closes.
+  // The body of a run's thread. A write that fails on a full disk is tried again until there is
+  // space, the run is stopped, or this closes.
   void Loop(const std::string& run_id, const Limits& limits, ActiveRun* active,
             std::unique_ptr<SearchRun> run);
   // Has its task's programs tried if the run is new, begins it, and folds until it ends (true), is
@@ -141,7 +141,7 @@ class RunRegistry {
   absl::StatusOr<bool> Drive(ActiveRun* active, SearchRun* run);
   // Commits the changes that wait; an error ends the run's drive.
   absl::Status TakeChanges(ActiveRun* active, SearchRun* run);
-  // SearchRun::End, tried again as long as need be.
+  // SearchRun::End, retried for as long as necessary.
   absl::Status End(const ActiveRun& active, SearchRun* run, v1::RunState state,
                    const std::string& reason);
   // Waits until the next try. False: not to be tried again, since this closes or, if it matters,
@@ -151,8 +151,8 @@ class RunRegistry {
   const Parts parts_;
   Mutex launch_mu_;  // before mu_
   Mutex mu_;
-  // By run: whoever has to do with one run is not woken by what others do. Entries stay, because
-  // somebody may wait for a run that is not active.
+  // One per run, so that waiters for one run are not woken by others. Entries stay, because
+  // a caller may wait for a run that is not active.
   std::map<std::string, CondVar> changed_ ABSL_GUARDED_BY(mu_);
   bool closing_ ABSL_GUARDED_BY(mu_) = false;
   std::map<std::string, std::unique_ptr<ActiveRun>> active_ ABSL_GUARDED_BY(mu_);

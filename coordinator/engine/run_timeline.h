@@ -12,7 +12,7 @@ namespace ksearch {
 
 // Hands the run's model calls to `write`, then the leases that its results came from, each in order
 // of their numbers, until it returns false (CANCELLED then). Results that an earlier run has had
-// are none of it. NOT_FOUND: no such run.
+// are left out. NOT_FOUND: no such run.
 absl::Status ReadTimeline(Store* store, const std::string& run_id,
                           const std::function<bool(const v1::TimelineEntry&)>& write);
 

@@ -47,7 +47,7 @@ class SearchRun {
                                                            std::unique_ptr<SearchStrategy> strategy,
                                                            std::vector<std::string> order);
 
-  // Starts or takes up the run. Call once, first.
+  // Starts or continues the run. Call once, first.
   absl::Status Begin();
   enum class Progress { kWaiting, kFolded, kEnded };
   // Folds the next arrival, if its turn has come, in one committed step. kWaiting: nothing to fold
@@ -90,7 +90,7 @@ class SearchRun {
   // Asks for the job, on the run's platform, once that is known. The job's id, or "" until then.
   absl::StatusOr<std::string> Hold(const std::string& tag, v1::JobSpec spec);
   absl::StatusOr<std::string> Place(const std::string& tag, v1::JobSpec spec);
-  // Takes up what an earlier process left: sends again, or has admitted again, calls without a
+  // Continues what an earlier process left: sends again, or has admitted again, calls without a
   // reply.
   absl::Status TakeUpCalls();
   absl::Status TakeUpJobs();
@@ -116,7 +116,7 @@ class SearchRun {
   void ForgetGain(const std::string& candidate_id);
   // The screening of a program of this run, with its profile; nullopt: there is none.
   absl::StatusOr<std::optional<v1::JobResult>> ReadParent(const std::string& candidate_id) const;
-  // Tells the models' arms what the call of a screened candidate brought.
+  // Credits the models' arms with what the call of a screened candidate brought.
   absl::Status NoteGain(const CandidateRow& candidate, const v1::JobResult& result);
   // Lets through what the budget allows, writes `pending_` with the new state, then sends and
   // submits.

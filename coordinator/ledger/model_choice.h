@@ -38,7 +38,7 @@ double ChoiceDraw(uint64_t seed, int64_t call_number);
 size_t ChooseArm(absl::Span<const v1::ModelArm> arms, absl::Span<const double> weights,
                  const ChoiceRules& rules, double draw);
 
-// A reply of the arm's model cost so much.
+// A reply of the arm's model cost this much.
 void NoteCost(int64_t nano_usd, v1::ModelArm* arm);
 
 // A result of a call of `arms[index]`: `gain` over the better of parent and seed, in units of

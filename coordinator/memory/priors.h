@@ -16,7 +16,7 @@ inline constexpr double kFaster = 1.02;
 
 // What gains say together. The same program of a task, measured on the same architecture, counts
 // once: of several the first in `gains`. Changes without an intent of the vocabulary count
-// together: what the others are to be held against. `op_type`: whose gains are `same_op_type`.
+// together: the others are compared with them. `op_type`: whose gains are `same_op_type`.
 // Those of the same op_type come first, then those tried most often; at most kMostPriors.
 v1::MemorySnapshot SnapshotOf(const std::vector<v1::MeasuredGain>& gains,
                               const std::string& op_type, absl::Time now);

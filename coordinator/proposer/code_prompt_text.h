@@ -8,7 +8,7 @@
 
 namespace ksearch {
 
-// The standing words of code prompts: to change what models are told, edit code_prompt_text.cc.
+// The fixed text of code prompts: to change what models are told, edit code_prompt_text.cc.
 
 // "You are ...", with language and target hardware.
 std::string CodeRoleText(const PromptFacts& facts);

@@ -10,8 +10,8 @@
 
 namespace ksearch {
 
-// What a model may be told of a confirmation. Held-out workloads are neither named nor sized; the
-// region of sizes they lie in is told in words. Pure functions.
+// What models may read of a confirmation. Held-out workloads are neither named nor sized; the
+// range of sizes they lie in is described in words. Pure functions.
 
 // What was found wrong, most telling first, at most 8 printable lines of at most 400 bytes each:
 // what compute-sanitizer found, with kernel and source line; which workload or input variant failed
@@ -20,7 +20,7 @@ namespace ksearch {
 std::vector<std::string> ConfirmationFindings(const v1::Task& task, const v1::JobResult& result,
                                               const std::string& rival_id);
 
-// The prompt's section on it.
+// The prompt's section about it.
 std::string ConfirmationText(const v1::ConfirmedProgram& confirmed);
 
 }  // namespace ksearch

@@ -20,7 +20,7 @@ struct JudgePromptContext {
   std::optional<v1::JobResult> parent_result;
   std::string intent;  // what the attempt is to do, in the words of a model; may be empty
   std::vector<std::string> history;  // a line for each earlier attempt, oldest first
-  std::string complaint;             // why the previous reply was of no use; may be empty
+  std::string complaint;             // why the previous reply could not be used; may be empty
 };
 
 // Asks for one bottleneck, one method and one plan (the idea of CudaForge, arXiv 2511.01884), which

@@ -13,9 +13,9 @@ struct NotePromptContext {
   v1::NoteState::Kind kind = v1::NoteState::LESSONS;
   int wanted = 1;                    // points at most
   std::vector<ShownCode> programs;   // the best first
-  std::vector<std::string> known;    // points known already: to be bettered, or not to be repeated
+  std::vector<std::string> known;    // points known already: to be improved, or not repeated
   std::vector<std::string> history;  // a line for each earlier attempt, oldest first
-  std::string complaint;             // why the previous reply was of no use; may be empty
+  std::string complaint;             // why the previous reply could not be used; may be empty
 };
 
 // A pure function. Asks for a list that ParsePointsReply reads.

@@ -8,7 +8,7 @@
 
 namespace ksearch {
 
-// The standing words of world-model prompts: to change what models are told, edit
+// The fixed text of world-model prompts: to change what models are told, edit
 // world_model_prompt_text.cc.
 
 // "You keep the world model ...", with language and target hardware.

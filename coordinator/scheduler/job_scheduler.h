@@ -91,7 +91,7 @@ class JobScheduler {
   virtual ~JobScheduler() = default;
 
   // Queues a job; `attempts` already used up before a restart (it gets at least one more). Known or
-  // done job: no effect; a cancelled one is queued anew. Runs take fair turns, confirmations apart
+  // done job: no effect; a cancelled one is queued again. Runs take fair turns, confirmations apart
   // from the rest (FairTurns); the jobs of one run are tried oldest first. A worker that lost or
   // returned the job gets it last.
   virtual SchedulerEffects SubmitFor(const std::string& run_id, const std::string& job_id,

@@ -11,7 +11,7 @@
 
 namespace ksearch {
 
-// What the scheduler knows of one worker. Fields of a session start anew with BeginSession.
+// What the scheduler knows of one worker. BeginSession resets the fields of a session.
 class KnownWorker {
  public:
   void BeginSession(const v1::WorkerHello& hello, absl::Time now);
@@ -28,10 +28,10 @@ class KnownWorker {
   // Connected, talking, healthy, staying.
   bool willing() const;
   bool MayTakeAt(absl::Time now) const { return willing() && now >= rest_until && credits() > 0; }
-  // By its own word it goes away, or should have gone by `now`: what it has then is not lost. Until
+  // It said that it leaves, or should have left by `now`: what it has then is not lost. Until
   // its first report after a restart: what it said before.
   bool IsLeaving(absl::Time now) const { return leaving_ || now >= leaves_at_; }
-  // When it goes by its own word, on the clock of `now`; InfiniteFuture: nobody knows.
+  // When it says that it leaves, on the clock of `now`; InfiniteFuture: not known.
   absl::Time leaves_at() const { return leaves_at_; }
   // Slots that are taken, by its last report.
   int busy() const { return busy_; }

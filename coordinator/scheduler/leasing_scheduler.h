@@ -127,7 +127,7 @@ class LeasingScheduler final : public JobScheduler {
   // Wakes the best worker for a job that became available.
   void WakeFor(const Job& job, absl::Time now, SchedulerEffects* effects) const;
   int LoadOf(const std::string& worker_id) const;
-  // To be called whenever the worker's leases, credits or willingness may have changed.
+  // Call this whenever the worker's leases, credits or willingness may have changed.
   void Reindex(const std::string& worker_id);
   // A job's place in the queue, and the count of its task's.
   void Enqueue(const std::string& job_id, const Job& job);

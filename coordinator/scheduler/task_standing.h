@@ -11,7 +11,7 @@
 namespace ksearch {
 
 // What results have shown of tasks' own programs (common/task_evidence.h). After a restart the
-// owner notes again what the store knows of faults; that a task works is found out anew.
+// owner notes again what the store knows of faults; that a task works is not remembered.
 // Thread-compatible.
 class TaskStanding {
  public:

@@ -15,11 +15,11 @@ namespace ksearch {
 
 // The bookkeeping that all strategies share: the baseline's times, the given program, what was
 // screened and with what outcome, duplicates, profiles, examinations, confirmations, and model
-// calls that fail. A strategy asks it what to have evaluated and tells it what came; which program
+// calls that fail. A strategy asks it what to evaluate and passes it the results; which program
 // to build on is the strategy's own business. Lives for one step; borrows everything.
 class EvaluationLog {
  public:
-  // `saved` is told of every screened program that changes.
+  // `saved` is notified of every screened program that changes.
   EvaluationLog(const EvaluationRules& rules, v1::EvaluationLogState* state, SavedPrograms* saved)
       : rules_(rules), state_(*state), saved_(*saved) {}
 
@@ -70,7 +70,7 @@ class EvaluationLog {
   // `best_score`: of the best program that this one would take the place of, if there is one.
   bool WantsExamination(const v1::ScreenedProgram& program, std::optional<double> best_score) const;
   struct Examined {
-    std::string line;  // to tell
+    std::string line;  // for people
     // The program was refused, and nobody had refused it before: nothing may build on it.
     std::optional<v1::ConfirmedProgram> refusal;
   };

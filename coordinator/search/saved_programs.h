@@ -15,8 +15,8 @@ std::string StateBytes(const google::protobuf::MessageLite& message);
 
 // EvaluationLogState.screened as it is saved. A search has thousands of programs and a step changes
 // one of them, so the bytes are kept from one save to the next, and the changed program's alone are
-// made anew. Whoever changes a program there says so. Equal states give equal bytes, whatever led
-// to them. Thread-compatible.
+// written again. Code that changes one there says so. Equal states give equal bytes, however
+// they came about. Thread-compatible.
 class SavedPrograms {
  public:
   // The program of this id came or was changed.

@@ -93,7 +93,7 @@ struct StepOutput {
   std::string finish_reason;
   // A search that had finished goes on: what it finished for was refused by a confirmation.
   bool reopened = false;
-  // Finished for want of something outside the search (the model): the run is FAILED, and Restore
+  // Finished as something outside the search (the model) failed: the run is FAILED, and Restore
   // may take it up again.
   bool failed = false;
 };

@@ -16,7 +16,7 @@ inline constexpr char kDefaultStrategy[] = "world_model";
 // A role in which a strategy asks models.
 struct StrategyRole {
   std::string name;      // AskModel.role, ModelUse.role
-  bool writes_programs;  // else its replies are used whether a program comes of them or not
+  bool writes_programs;  // else its replies are used whether they lead to a program or not
   // About how many calls a round has in it, for estimates; 0: the tree's, which depend on cycles.
   double calls_a_round;
 };

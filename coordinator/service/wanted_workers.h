@@ -17,7 +17,7 @@ class WantedWorkers {
   // How long one word counts: runs look for a platform about once a second.
   static constexpr absl::Duration kCounts = absl::Seconds(5);
 
-  // `caller` tells callers apart.
+  // `caller` identifies the caller.
   void Note(const Requirement& requirement, const std::string& caller, absl::Time now);
   // Callers by requirement.
   std::map<Requirement, int> Waiting(absl::Time now);

@@ -44,7 +44,7 @@ class WorkerLink {
   virtual void End(const absl::Status& status) = 0;
 };
 
-// Whose call it is, while tokens are in use; empty otherwise.
+// The caller, while tokens are in use; empty otherwise.
 struct WorkerIdentity {
   std::string token_id;                     // of one that joined: of its join token
   std::string certified_name;               // of the worker's certificate; "" without mutual TLS
@@ -117,8 +117,8 @@ class WorkerGateway : public FleetLook {
   // Whether a connected, healthy worker could run it.
   bool CanPlace(const v1::JobSpec& spec) const;
   std::vector<v1::Platform> PlatformsFor(const v1::JobSpec& spec) const override;
-  // Somebody waits until a worker can do such a job: say so again at least once a second. `caller`
-  // tells callers apart.
+  // A caller waits until a worker can do such a job: repeat this at least once a second. `caller`
+  // identifies the caller.
   void NoteWanted(const v1::JobSpec& spec, const std::string& caller);
   // What one instance of a pool costs in an hour, in nano-dollars; 0: not known. Asked when a
   // result is recorded; must not call the gateway. Set before the first session.
@@ -202,7 +202,7 @@ class WorkerGateway : public FleetLook {
     JobFacts facts;
   };
 
-  // Writes attempt rows and polls workers that were woken, until nobody has anything to say. Jobs
+  // Writes attempt rows and polls workers that were woken, until none has anything to report. Jobs
   // given up are added to `given_up`, to be written once the lock is released.
   void Apply(SchedulerEffects effects, std::vector<GivenUp>* given_up)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -216,7 +216,7 @@ class WorkerGateway : public FleetLook {
   void ForgetRetired() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Sessions whose certificate has ended meanwhile.
   void EndOutlived() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Whether who says this hello is who the credentials are of.
+  // Whether the sender of this hello is the owner of the credentials.
   absl::Status CheckIdentity(const v1::WorkerHello& hello, const WorkerIdentity& identity) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Ends the worker's session, if it has one, and tells people.

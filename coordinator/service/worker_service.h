@@ -38,7 +38,7 @@ class WorkerService final : public v1::WorkerService::CallbackService {
   using v1::WorkerService::CallbackService::RecordResult;
   using v1::WorkerService::CallbackService::Session;
 
-  // Whose call it is; the call was let in already. UNAUTHENTICATED: its token has just ended.
+  // The caller; the call was admitted already. UNAUTHENTICATED: its token has just ended.
   absl::StatusOr<WorkerIdentity> Identify(const grpc::CallbackServerContext& context) const;
 
   WorkerGateway* const gateway_;

@@ -13,11 +13,11 @@ namespace ksearch {
 // that commits do not wait for it. SQLite's own way is to do that within a commit, every 1,000
 // pages; on a busy disk all commits behind that one wait for hundreds of milliseconds.
 //
-// A log begins anew only when all of it is in the file, which is never so while commits go on. Once
+// A log starts over only when all of it is in the file, never while commits go on. Once
 // it is large, the committing thread therefore copies the rest itself, as soon as that is little.
 class Checkpointer {
  public:
-  // A log of so many pages is to begin anew.
+  // A log of this many pages should start over.
   static constexpr int kLargeLogPages = 8192;
 
   // `database`: a connection that may write, for the thread. It must be closed after the writer's,
@@ -27,7 +27,7 @@ class Checkpointer {
   Checkpointer(const Checkpointer&) = delete;
   Checkpointer& operator=(const Checkpointer&) = delete;
 
-  // After each commit of `writing`, on its thread: the log now has so many pages. One thread.
+  // After each commit of `writing`, on its thread: the log now has this many pages. One thread.
   void LogGrew(Database& writing, int log_pages);
 
  private:

@@ -12,7 +12,7 @@
 #include "coordinator/store/store.h"
 
 // Rows of what happened in runs. A row's cursor is its rowid: rows are only ever added, so the
-// numbers are 1, 2, 3 without a gap, and VACUUM, which may number rows anew, keeps them. Every
+// numbers are 1, 2, 3 without a gap, and VACUUM, which may renumber rows, keeps them. Every
 // function works inside the caller's transaction; contracts as in store.h.
 namespace ksearch::event_rows {
 

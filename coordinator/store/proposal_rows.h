@@ -10,7 +10,7 @@
 #include "coordinator/store/database.h"
 #include "coordinator/store/store.h"
 
-// Rows of what was proposed: calls to models and the candidates that came of them. Every function
+// Rows of what was proposed: calls to models and the candidates from their replies. Every function
 // works inside the caller's transaction; contracts as in store.h.
 namespace ksearch::proposal_rows {
 

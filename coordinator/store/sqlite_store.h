@@ -98,7 +98,7 @@ class SqliteStore final : public Store {
 
   absl::StatusOr<std::unique_ptr<Database>> TakeReader();
   void GiveBackReader(std::unique_ptr<Database> reader);
-  // Calls `read(database)` with a read-only connection. Every read is one statement, hence sees
+  // Calls `read(database)` with a read-only connection. Every read is one statement and so sees
   // one snapshot.
   template <typename Read>
   auto Reading(Read read) -> decltype(read(std::declval<Database&>()));

@@ -12,7 +12,7 @@
 namespace ksearch {
 
 // The job that has a worker run `program` once (JOB_KIND_DESCRIBE), and the empty task that it is
-// of. Named by the program and the kind of device: on any platform, and anew when a file of the
+// of. Named by the program and the kind of device: on any platform, and again when a file of the
 // problem changes.
 struct DescribeJob {
   v1::Task task;

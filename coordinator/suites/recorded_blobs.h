@@ -27,7 +27,7 @@ class RecordedBlobs {
   // `folder` outlives it.
   explicit RecordedBlobs(const BlobFolder* folder) : folder_(*folder) {}
 
-  // The SHA-256 of the range. Read anew only if the file has changed since.
+  // The SHA-256 of the range. Read again only if the file has changed since.
   absl::StatusOr<std::string> NameOf(const FileRange& range);
   // Copies the range to where workers get it, unless it is there. FAILED_PRECONDITION: the file is
   // no longer as it was when NameOf gave this name.

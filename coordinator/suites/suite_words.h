@@ -9,7 +9,7 @@
 
 namespace ksearch {
 
-// How a suite calls what came of a program.
+// A suite's words for the outcome of a program.
 struct SuiteWords {
   absl::string_view suite;  // whose verdict it is, e.g. "KernelBench's"
   absl::string_view passed;

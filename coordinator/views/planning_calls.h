@@ -9,7 +9,7 @@
 
 namespace ksearch {
 
-// What is told of a call to a model: its labels, the whole prompt and the whole reply.
+// What people see of a call to a model: its labels, the whole prompt and the whole reply.
 v1::LlmCallSummary SummaryOf(const LlmCallRow& call);
 
 // The answered calls that planned for a node of a run's tree, in order: those asked about it, and

@@ -14,7 +14,7 @@ namespace ksearch {
 enum class EditMode {
   // As K-Search's published code: ops in order, each bad one skipped and counted, the rest applied.
   kPaper,
-  // All or nothing: any fault leaves the tree as it was, and every fault is told in words. Removed
+  // All or nothing: any fault leaves the tree as it was, and every fault is described. Removed
   // intents leave tombstones and may not come back as they were. The root's notes alone may change.
   kTransactional,
 };

@@ -72,7 +72,7 @@ class CudaDeviceMonitor : public DeviceMonitor {
   std::optional<absl::Time> unexplained_since_ ABSL_GUARDED_BY(mu_);
   absl::Time last_fault_at_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();
   std::string last_fault_ ABSL_GUARDED_BY(mu_);
-  // Why this GPU must not be used until somebody has looked; empty: no reason.
+  // Why this GPU must not be used until an operator has looked; empty: no reason.
   std::string lasting_ ABSL_GUARDED_BY(mu_);
 };
 

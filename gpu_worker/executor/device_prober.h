@@ -29,7 +29,7 @@ class DeviceProber {
     bool probed = false;  // and did not answer; else nobody has asked it yet
   };
 
-  // `first_rest`: after its first failed probe a device rests so long, then twice as long each
+  // `first_rest`: after its first failed probe a device rests this long, then twice as long each
   // time, but no more than 30 times.
   DeviceProber(Probe probe, absl::Duration first_rest)
       : probe_(std::move(probe)), first_rest_(first_rest) {}

@@ -12,7 +12,7 @@ namespace ksearch {
 
 // The newest readings of a worker's devices, for people and metrics. Reads rarely: a GPU answers
 // without touching its multiprocessors, and the verifier reads the same clocks between batches, but
-// whoever measures should not meet more of it than needed. Not thread-safe.
+// a measurement should not meet more of it than needed. Not thread-safe.
 class DeviceReadings {
  public:
   static constexpr absl::Duration kReadEvery = absl::Seconds(10);
@@ -20,7 +20,7 @@ class DeviceReadings {
   // Borrows the monitors.
   explicit DeviceReadings(std::vector<DeviceMonitor*> monitors) : monitors_(std::move(monitors)) {}
 
-  // Reads anew if the last time is kReadEvery or longer before `now` (Clock::SteadyNow() scale).
+  // Reads again if the last time is kReadEvery or longer before `now` (Clock::SteadyNow() scale).
   // Devices that tell nothing are left out; by device_id.
   const std::vector<v1::DeviceReading>& At(absl::Time now);
 

@@ -36,7 +36,7 @@ class Program {
   // well.
   virtual int Call(int set, uint64_t* arguments, void* stream) = 0;
   // Whether the program returns its outputs, which are then copied into their place at the end of a
-  // call. Of the last Setup.
+  // call, from the last Setup.
   virtual bool ReturnsOutputs() const { return false; }
   // For such a program, on a set in turns: makes a call's results and keeps them; copies those that
   // are kept to the outputs and drops them. As Call.

@@ -29,7 +29,7 @@ class SharedObjectProgram final : public Program {
   std::string Raised() const override { return ""; }
 
  private:
-  // False with a reason (the loader's own words) if the object or its entry symbol cannot be had.
+  // False with a reason (the loader's own words) if the object or its entry symbol fails to load.
   bool Open(int fd, const v1::LoadRequest& request, std::string* error);
 
   const std::string parameters_;

@@ -10,7 +10,7 @@
 namespace ksearch {
 
 // The sandbox these settings ask for, tried once. NOT_FOUND without bubblewrap, UNAVAILABLE if the
-// machine cannot make one, or if `cgroup: "required"` cannot be had; INVALID_ARGUMENT for another
+// machine cannot make one, or if `cgroup: "required"` cannot be met; INVALID_ARGUMENT for another
 // word there.
 absl::StatusOr<std::unique_ptr<Sandbox>> MakeSandbox(const v1::SandboxSettings& settings);
 

@@ -31,7 +31,7 @@ class HeldLeases {
 
   explicit HeldLeases(int slots) : slots_(slots) {}
 
-  // A stream was opened: directives are numbered anew and the first report is due.
+  // A stream was opened: directives start at 1 again and the first report is due.
   void BeginSession();
   Orders Apply(const v1::WorkerDown& down);
   // A result found in the spool at start.

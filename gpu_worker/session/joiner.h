@@ -15,7 +15,7 @@ namespace ksearch {
 
 // Keeps a valid certificate for a worker that has a join token: requests the first one with the
 // token, and later ones with the current certificate. The key, <state_dir>/worker.key, never leaves
-// the machine; <state_dir>/worker.pem lets a worker that starts anew do without the token. Goes by
+// the machine; <state_dir>/worker.pem lets a worker that restarts do without the token. Goes by
 // durations on a monotonic clock, so that no machine's clock has to be right. Thread-compatible.
 class Joiner {
  public:

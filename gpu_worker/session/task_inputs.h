@@ -51,7 +51,7 @@ class TaskInputs {
   const Fetch fetch_;
   const int64_t most_bytes_;
 
-  Mutex fetching_;  // before mu_; whoever wants the same input mostly waits for it
+  Mutex fetching_;  // before mu_; others that want the same input mostly wait for it
   Mutex mu_;
   std::map<std::string, int> users_ ABSL_GUARDED_BY(mu_);
 };

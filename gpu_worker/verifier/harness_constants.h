@@ -117,7 +117,7 @@ inline constexpr absl::Duration kDeviceAuditPerCall = absl::Microseconds(5);
 // keep the processors busy. A confirmation does without the runner's clock.
 inline constexpr absl::Duration kDeviceAuditPerBatch = absl::Microseconds(50);
 // Looking outputs over may take so much longer than when nothing was at work: this share of the
-// batch, but at least and at most so long. Of 300 medians of honest programs' batches none was 15
+// batch, but at least and at most this long. Of 300 medians of honest programs' batches none was 15
 // us longer, their standard deviation was 4 us. The batches of a confirmation last 5 ms, or 192
 // calls.
 inline constexpr double kMaxLateShare = 0.005;

@@ -21,7 +21,7 @@ struct MetricsLook {
   int open_pages = 0;
 };
 
-// The text of /metrics: docs/dashboard.md lists its names. Also tells of this process and of the
+// The text of /metrics: docs/dashboard.md lists its names. Also covers this process and the
 // disk that the state folder is on.
 std::string MetricsText(const MetricsLook& look);
 

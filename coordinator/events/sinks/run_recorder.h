@@ -35,7 +35,7 @@ class RunRecorder {
  public:
   virtual ~RunRecorder() = default;
   // Called with every event of the run, from the first one on, in order. The same events append the
-  // same bytes: after a restart the recorder is made anew, gets all of them again, and what is on
+  // same bytes: after a restart the recorder is new, gets all of them again, and what is on
   // disk already is not written twice.
   virtual absl::Status Record(const v1::RunEvent& event, RunFiles* files) = 0;
 };

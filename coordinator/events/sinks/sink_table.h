@@ -11,7 +11,7 @@
 
 namespace ksearch::sinks {
 
-// The kinds of sinks, in the order in which they are told to people.
+// The kinds of sinks, in the order in which messages list them.
 std::vector<std::string> SinkKinds();
 
 // A recorder of one run. `sink.kind` is one of SinkKinds.

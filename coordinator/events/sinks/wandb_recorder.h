@@ -14,13 +14,13 @@ namespace ksearch::sinks {
 
 // A run as Weights & Biases keeps one that was made without a network: a folder
 // offline-run-<when>-<id>/ with run-<id>.wandb and files/, which `wandb sync FOLDER` uploads. Each
-// time a run is resumed a new folder goes on with the same id and higher steps. What is told of the
-// configuration is listed here, field by field; programs are files of new incumbents only.
+// time a run is resumed a new folder goes on with the same id and higher steps. The fields of the
+// configuration that go there are listed here; programs are files of new incumbents only.
 class WandbRecorder final : public RunRecorder {
  public:
   struct Options {
     std::string project;  // "ksearch" if empty
-    std::string entity;   // empty: the default one of whoever uploads
+    std::string entity;   // empty: the default of the account that uploads
     bool without_sources = false;
   };
   WandbRecorder(std::string run_id, v1::RunConfig config, Options options, RunReader reader);

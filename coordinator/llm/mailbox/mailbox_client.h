@@ -30,7 +30,7 @@ struct MailboxOptions {
 // Asks people, or their programs, through a folder. A call that was asked before a restart is not
 // asked again: its prompt is found by the call's id, and so is an answer given meanwhile. A prompt
 // that cannot be written (full disk) is tried again until it can. A call without an id asks nobody,
-// and is told where the prompts go.
+// and its reply says where the prompts go.
 class MailboxClient final : public LlmClient {
  public:
   // `clock` must outlive the client.

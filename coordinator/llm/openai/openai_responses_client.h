@@ -26,7 +26,7 @@ struct OpenAiResponsesOptions : ProviderOptions {
 // In the background, the id of the response is saved as the call's state before it is asked for,
 // and a call that comes with a state asks for that response instead of for a new one. So neither a
 // restart nor a failed poll pays twice. One that the server has lost, or that has failed, is
-// forgotten: the next try begins anew.
+// forgotten: the next try starts over.
 class OpenAiResponsesClient final : public LlmClient {
  public:
   // Both references must outlive calls in flight: destroy the transport before this client.

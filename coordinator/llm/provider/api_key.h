@@ -25,7 +25,7 @@ class ApiKey {
   std::string XApiKeyHeader() const;
   // Where it came from, for messages: "environment variable OPENAI_API_KEY", "file /run/key".
   const std::string& source() const { return source_; }
-  // Tells keys apart without telling them: a hash, for use within the process.
+  // Distinguishes keys without revealing them: a hash, for use within the process.
   std::string Fingerprint() const;
   // `text` with every stretch of the key of 6 or more characters replaced by "[key]": servers echo
   // keys, and parts of them, in their messages.

@@ -31,8 +31,8 @@ class ReplyReader {
   // The next piece of the stream. DATA_LOSS: no stream of this provider, whatever follows.
   absl::Status Push(absl::string_view bytes);
 
-  // True when the stream has told all of the reply but, perhaps, its usage: how the connection
-  // ended is then no matter.
+  // True once the stream has delivered the reply, perhaps without its usage: how the connection
+  // ended then does not matter.
   virtual bool complete() const = 0;
 
   // After the last byte. `body` is what did not come by Push: empty, or all of it if the server

@@ -9,7 +9,7 @@
 
 namespace ksearch {
 
-// Words of one language inside sentences that are said of every language.
+// Words of one language inside sentences that prompts use for every language.
 struct LanguageWords {
   // "You may: use ...".
   absl::string_view scratch;
@@ -45,7 +45,7 @@ class LanguageText {
   // What a failure means, where that is another thing than in C++, as OutcomeText; else empty.
   virtual absl::string_view Outcome(v1::Outcome /*outcome*/) const { return ""; }
   // Whether a failure's message may be a traceback, whose lines prompts keep, the last ones for
-  // certain; else it is told on one line.
+  // certain; else it is given on one line.
   virtual bool TellsTracebacks() const { return false; }
   // What to look at after this failure, in whole lines; may be empty. From the outcome and the
   // verifier's own words only: no values of inputs.

@@ -15,8 +15,8 @@ namespace ksearch {
 using Members = google::protobuf::RepeatedPtrField<v1::PopulationMember>;
 using MemberList = std::vector<const v1::PopulationMember*>;
 
-// The score of a program that passed and stands, else 0: what failed or was refused is in a
-// population as the worst of it.
+// The score of a program that passed and stands, else 0: a program that failed or was refused
+// ranks last in a population.
 double Fitness(const v1::EvaluationLogState& log, const v1::PopulationMember& member);
 bool Stands(const v1::EvaluationLogState& log, const v1::PopulationMember& member);
 

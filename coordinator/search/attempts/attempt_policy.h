@@ -56,7 +56,7 @@ class AttemptPolicy {
   virtual void TakeGiven(const v1::ScreenedProgram& /*program*/,
                          const v1::ProgramFeatures& /*features*/, State* /*state*/,
                          Rng& /*rng*/) const {}
-  // `ended.attempt` is no more among those under way.
+  // `ended.attempt` is no longer among those under way.
   virtual void TakeEnded(const EndedAttempt& /*ended*/, State* /*state*/, Rng& /*rng*/) const {}
   // Before the program of `attempt` is evaluated.
   virtual std::optional<Objection> ObjectionTo(const v1::AttemptState& /*attempt*/,
@@ -69,13 +69,13 @@ class AttemptPolicy {
   virtual std::optional<v1::NoteState> WantedNote(const State& /*state*/) const {
     return std::nullopt;
   }
-  // Its answer; no points: there was none that could be used. `note` is no more among state.notes.
+  // Its answer; no points: there was none that could be used. `note` has left state.notes.
   virtual void TakeNote(const v1::NoteState& /*note*/, const std::vector<std::string>& /*points*/,
                         State* /*state*/) const {}
 };
 
 // The program with the best score among those that passed and stand; null: there is none. Of equal
-// ones the earlier counts.
+// ones, the earlier one.
 const v1::ScreenedProgram* BestStanding(const v1::EvaluationLogState& log);
 
 // The given programs that were screened, in the order in which they were given.

@@ -32,7 +32,7 @@ class PaperPolicy : public TreePolicy {
   bool HasAskedForIntents(const v1::SearchState& state) const override;
   bool WaitsForIntents() const override { return true; }
   bool RepeatsEvaluations() const override { return true; }
-  // Prompts that ask for intents show the last program, whatever came of it.
+  // Prompts that ask for intents show the last program, whatever its result.
   void NoteProgram(const v1::ScreenedProgram& program, v1::SearchState* state) const override;
   void NoteGain(const v1::ScreenedProgram& /*program*/, double /*before*/,
                 const v1::CycleState& /*cycle*/, v1::SearchState* /*state*/) const override {}

@@ -16,8 +16,8 @@ namespace ksearch {
 // one that may come farthest with what is left of the budget (race_bounds.h); a line whose upper
 // bound is below what has to be beaten is dropped. A line that gains no more goes back to an
 // earlier program of its chain, a few times, and is closed then; another plan takes its place,
-// begun from the specification or from a program of another line. What an attempt has shown is told
-// to all lines at once. Plans come from a model, several at a time.
+// begun from the specification or from a program of another line. Results of attempts are shared
+// with all lines at once. Plans come from a model, several at a time.
 class Racing : public AttemptPolicy {
  public:
   // `settings`: completed ones. `rounds`: the run's budget.

@@ -24,7 +24,7 @@ class CallCheck final : public grpc::AuthMetadataProcessor {
   // reflection. With `worker_certificates` a worker's calls need a certificate with a worker's name
   // too. With `reflection` every token may ask which services there are. Whether the server is up
   // (HealthCheckPath) may be asked by anybody.
-  // `refused` is told of each call of a worker that was not let in: the name that it gives itself
+  // `refused` is called for each refused call of a worker: the name that it gives itself
   // ("": none) and why. Must not block; may be null.
   using Refused = std::function<void(const std::string& worker_name, const absl::Status& why)>;
   CallCheck(const AccessControl* access, bool worker_certificates, bool reflection,

@@ -14,7 +14,7 @@ namespace ksearch {
 // Largest solution read, with its sources.
 inline constexpr int64_t kMaxSolutionBytes = 4 << 20;
 
-// A solution of FlashInfer-Bench as its file says: a program of somebody for one definition.
+// A solution of FlashInfer-Bench as its file says: a published program for one definition.
 struct FlashInferSolution {
   std::string name;
   std::string definition;

@@ -18,7 +18,7 @@ inline constexpr int64_t kMaxBlobBytes = int64_t{16} << 30;
 
 // A data set of FlashInfer-Bench as it is (docs/suites/flashinfer.md): <path>/definitions with one
 // task for each definition, <path>/workloads, <path>/blob with recorded tensors, <path>/solutions
-// and <path>/traces. Files are read anew at each call. The definition's own reference, a function
+// and <path>/traces. Files are read again at each call. The definition's own reference, a function
 // in PyTorch, is the task's reference and its baseline. Lines that cannot be evaluated are left out
 // with the reason (TaskSummary.left_out); a definition of which nothing is left is listed with an
 // error. NOT_FOUND or INVALID_ARGUMENT "path: ..." if there is no folder `definitions`. `blobs`,

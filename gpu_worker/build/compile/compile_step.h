@@ -28,7 +28,7 @@ int64_t ArtifactBytes(const v1::Limits& limits);
 SandboxSpec CompileSpec(const SandboxSpec& base, const BuildFolder& folder,
                         const v1::Limits& limits, int64_t memory_bytes);
 
-// What a program is told of its surroundings, when it is asked for its version: the standard
+// The environment of a program that is asked for its version: the standard
 // output. FAILED_PRECONDITION names the command and says what it printed.
 absl::StatusOr<std::string> OutputOf(std::vector<std::string> argv);
 

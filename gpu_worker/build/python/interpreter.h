@@ -19,7 +19,7 @@ struct Interpreter {
   // What binds or compiles published solutions; empty: there is none.
   std::string tvm_ffi;
   std::string tilelang;
-  // What programs on a GPU need beside; empty: it is missing.
+  // What programs on a GPU also need; empty: it is missing.
   std::string torch_cuda;  // "13.0": the CUDA that torch was built for
   std::string headers;     // the folder of Python.h
   std::string c_compiler;  // as the sandbox sees it

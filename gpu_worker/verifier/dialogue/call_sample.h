@@ -20,7 +20,7 @@ class CallSample {
     size_t call = 0;
   };
 
-  // The sample begins anew, with so many places.
+  // Starts the sample over, with this many places.
   void Begin(int places) {
     places_ = static_cast<size_t>(places);
     calls_so_far_ = 0;

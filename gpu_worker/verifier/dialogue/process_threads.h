@@ -29,7 +29,7 @@ class ProcessThreads {
  public:
   explicit ProcessThreads(pid_t pid);
 
-  // Whether every thread is stopped or has ended. True for a process that is no more.
+  // Whether every thread is stopped or has ended. True for a process that has ended.
   bool AllStopped() const;
   // Whether its main thread is on its way out, or gone.
   bool Exiting() const;

@@ -149,7 +149,7 @@ class RunnerLink {
   absl::Duration OtherThreadsTime() const;
   // By the kernel's word, reaped or not.
   bool RunnerEnded() const;
-  // Whether it holds more than so many bytes of memory beside the buffers, where that is counted.
+  // Whether it holds more than this many bytes of memory beside the buffers, where that is counted.
   bool HoldsMoreThan(int64_t bytes) const;
   Ending Fail(Ending ending);
   void Pause();

@@ -11,7 +11,7 @@
 
 namespace ksearch {
 
-// A trusted program (reference, baseline, rival) has so long to load and for one call before its
+// A trusted program (reference, baseline, rival) has this long to load and make one call before its
 // task is called faulty: long enough for references that are written for clarity, short enough that
 // one that hangs gives its device back soon.
 inline constexpr absl::Duration kTrustedCallTime = absl::Seconds(15);

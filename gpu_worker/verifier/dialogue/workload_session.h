@@ -39,7 +39,7 @@ inline constexpr absl::string_view kLateInputs =
     "in a timed call, a part of whose inputs came when calls before it were being made (a call may "
     "only do its own work): ";
 
-// One runner on one workload: prepares buffers, has calls made, and judges what came of them.
+// One runner on one workload: prepares buffers, has calls made, and judges the results.
 // Thread-compatible.
 class WorkloadSession {
  public:
@@ -178,7 +178,7 @@ class WorkloadSession {
   // A call whose inputs come late.
   struct LateCall {
     size_t place = 0;        // in the batch, above 0
-    size_t done = 0;         // so many calls return first, fewer than `place`
+    size_t done = 0;         // this many calls return first, fewer than `place`
     absl::Duration further;  // and so much time passes then
     std::unique_ptr<LateInputs> inputs;
     bool in_time = false;  // they came before the call can have begun

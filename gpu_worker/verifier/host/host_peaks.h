@@ -6,7 +6,7 @@
 namespace ksearch {
 
 // What the processors that this process may use do together, as measured. A busy machine measures
-// less than it can do: whoever is about to call something impossible measures again and goes by the
+// less than it can do: a caller about to call a result impossible measures again and uses the
 // better of the two (Raise).
 struct HostPeaks {
   double cache_bytes_per_second = 0;  // reads of what lies in each core's first cache

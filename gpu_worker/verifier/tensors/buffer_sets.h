@@ -73,7 +73,7 @@ class BufferSets {
   virtual int64_t bytes() const = 0;  // all of it, guard bands too
   // From now on for this case, whose tensors have the same sizes (another seed).
   virtual void SetCase(std::shared_ptr<const WorkloadCase> workload) = 0;
-  // For a runner that is to see the first `sets` sets: writes their guard bands anew, and wipes
+  // For a runner that is to see the first `sets` sets: rewrites their guard bands, and wipes
   // what another program may have left: right answers to the same variants, and on processors
   // inputs, which tell which variants are compared.
   virtual std::vector<MapPacket> Map(int sets) = 0;

@@ -40,9 +40,9 @@ struct RandomDraw {
 // its answers; drawing millions of normal variates before each call would cost a CPU more than the
 // call. Hence, on the host, random tensors are mixes of two windows into a pool drawn once
 // (window_mix.h): float32 is weighed, other types and Student's t select element by element, so
-// that every distribution stays what the recipe says. Segment bounds are drawn anew, page indices
+// that every distribution stays what the recipe says. Segment bounds are drawn again, page indices
 // take another beginning and another count from variant to variant. Nothing about a variant follows
-// from its number without the key. A device draws every variant anew. Thread-safe.
+// from its number without the key. A device draws every variant separately. Thread-safe.
 class InputGenerator {
  public:
   virtual ~InputGenerator() = default;

@@ -10,7 +10,7 @@
 namespace ksearch {
 
 // A part of the inputs of one call that is still missing: other numbers of the same kind stand in
-// its place, so that nobody can tell. Whoever works for that call before the part is delivered gets
+// its place, undetectably. A program that works for that call before the part is delivered gets
 // a wrong answer.
 class LateInputs {
  public:

@@ -26,7 +26,7 @@ using MadeVariant = std::vector<std::vector<std::byte>>;
 class MadeVariants {
  public:
   virtual ~MadeVariants() = default;
-  // Zeros where the program fails; whoever gave these variants knows of it then.
+  // Zeros where the program fails; the owner of these variants knows of it then.
   virtual std::shared_ptr<const MadeVariant> Get(int64_t variant) = 0;
 };
 

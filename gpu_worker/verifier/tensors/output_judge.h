@@ -14,7 +14,7 @@ class OutputJudge {
  public:
   virtual ~OutputJudge() = default;
   // `outputs`: of a call of the workload on this variant, copied to where no runner sees them.
-  // Right where the judge itself fails; whoever gave it knows of that then.
+  // Right where the judge itself fails; its owner knows of that then.
   virtual OutputComparison Judge(const WorkloadCase& workload, int64_t variant,
                                  const SavedOutputs& outputs) = 0;
 };

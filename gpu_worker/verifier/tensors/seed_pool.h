@@ -10,7 +10,7 @@
 namespace ksearch {
 
 // The seeds that screenings draw from. A fresh one for every job would have the reference answer
-// everything anew for every job; one seed for ever could be learned by one candidate for the next.
+// everything again for every job; a permanent seed could be learned by one candidate for the next.
 // Thread-compatible.
 class SeedPool {
  public:

@@ -10,7 +10,7 @@ namespace ksearch {
 // Makes any number of variants of a tensor out of one pool of random elements, at the price of a
 // copy. A variant is a mix of two windows of the pool, at offsets that a key and the variant's
 // number give. Which window, or which sign, an element takes is drawn for each element of each
-// variant: whoever knows the pool, and every sum over it, must still read the whole variant.
+// variant: a program that knows the pool, and every sum over it, must still read all of it.
 // Immutable, so thread-safe.
 class WindowMix {
  public:

@@ -36,7 +36,7 @@ class BlockTimer {
 
   // How many buffer sets each side rotates, as far as is known before either is called.
   virtual int Sets(const WorkloadCase& workload) const = 0;
-  // Whether both sides use the same memory, one after the other: whoever leaves something at work
+  // Whether both sides use the same memory, one after the other: a side that leaves work running
   // there can make the other one fail.
   virtual bool SharesMemory() const = 0;
 

@@ -20,7 +20,7 @@
 
 namespace ksearch {
 
-// What came of timing a candidate against one rival.
+// The result of timing a candidate against one rival.
 struct ConfirmationResult {
   // The candidate's ending; not PASSED: the comparison is void. TASK_ERROR: the rival failed beside
   // it more than once, and not alone.
@@ -60,7 +60,7 @@ class Confirmation {
   int Sets(const WorkloadCase& workload) const { return timer_->Sets(workload); }
 
   // Non-OK is trouble of this machine, or a TaskFault (common/task_fault.h): the rival fails alone,
-  // too. `progress` is told launches done.
+  // too. `progress` receives the number of launches done.
   absl::StatusOr<ConfirmationResult> Compare(const ProgramImage& candidate,
                                              const ProgramImage& rival,
                                              const std::vector<ConfirmationCase>& cases,

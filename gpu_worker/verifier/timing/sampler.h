@@ -47,7 +47,7 @@ class CallDealer {
   void PutOracles(int oracled, std::vector<WorkloadSession::Call>* calls);
 
   std::vector<int> deck_;
-  const size_t round_;  // so many of the deck
+  const size_t round_;  // how many of the deck
   size_t dealt_;
   std::vector<int64_t> oracled_;
   const int kept_for_last_;
@@ -81,7 +81,7 @@ Ending WarmUp(WorkloadSession& session, CallDealer& dealer, int least_calls, abs
               const WorkloadSession::Limits& limits, const Clock& clock, double* call_us);
 
 // The times of a measurement that count, of a program that is not trusted. The audit knows what all
-// calls of a batch took, not how that divides among them: whoever does the work of many calls in
+// calls of a batch took, not how that divides among them: one that does the work of many calls in
 // one of them, or says so, has a median call that takes no time. So where the mean call took beyond
 // kMaxUnevenness times the median call in most batches, the means of batches count, each as often
 // as the others, in as many samples as there were calls.

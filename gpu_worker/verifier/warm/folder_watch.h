@@ -10,7 +10,7 @@
 
 namespace ksearch {
 
-// Stops somebody else's process that fills a folder of this machine's disk. While it lives, a
+// Stops a foreign process that fills a folder of this machine's disk. While it lives, a
 // thread looks ten times a second how much the files of the folder take, so what is written in a
 // tenth of a second, and in the time that the look takes, comes on top. Links are not followed.
 class FolderWatch {

@@ -27,13 +27,13 @@ namespace ksearch {
 // tight filter, so that compilers can be started, with more memory, and with the folders that
 // compilers write to. It is called once for each of the job's workloads, on inputs of a seed that
 // nothing else uses, and nothing it answers is looked at: what it learns there is worth nothing,
-// and what it says may be told. Runners that are checked and timed see the folder read-only under
+// and its messages may be shown. Runners that are checked and timed see the folder read-only under
 // the tight filter, at the same path and with the same environment, so what was compiled is found,
 // what autotuners chose stays chosen, and nothing else can be compiled.
 class WarmStage {
  public:
   struct Warmed {
-    // Not PASSED: what became of it, and `artifact` is not set. Its words may be told where the
+    // Not PASSED: its ending, and `artifact` is not set. Its messages may be shown where the
     // shapes of the job's workloads may.
     Ending ending;
     std::string workload_uuid;  // of the call that ended so; empty: there was none yet

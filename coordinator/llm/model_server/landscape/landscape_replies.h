@@ -10,7 +10,7 @@
 
 namespace ksearch {
 
-// A LandscapePlayer behind a ChatEndpoint. Calls are told apart by their header X-Ksearch-Call
+// A LandscapePlayer behind a ChatEndpoint. Calls are distinguished by their header X-Ksearch-Call
 // (label_headers of the provider); without it equal prompts get equal replies. Thread-safe.
 class LandscapeReplies final : public ReplySource {
  public:

@@ -21,7 +21,7 @@ class ClockWatch {
   ClockWatch(ClockReader* reader, const Clock& clock, std::function<void(absl::Duration)> pause)
       : reader_(reader), clock_(clock), pause_(std::move(pause)) {}
 
-  // To be asked again and again while load is on the device: whether the mean clock of the last
+  // Asked repeatedly while load is on the device: whether the mean clock of the last
   // two windows of kClockWindow is the same within kSteadyClock.
   bool Steady();
 

@@ -68,7 +68,7 @@ class DeviceBlockTimer final : public BlockTimer {
   SideState& StateOf(const ConfirmationSide& side) { return states_[side.is_candidate ? 1 : 0]; }
   // Calls of a batch that takes as long as it should, not rounded.
   static double UsualCallsOfBatch(const ConfirmationSide& a, const ConfirmationSide& b);
-  // A batch has many short calls, and each needs a set of its own: at most so many.
+  // A batch has many short calls, and each needs a set of its own: at most this many.
   int MostSets(const WorkloadCase& workload) const;
   // As many calls a batch on both sides, so that what a batch costs beside them is shared by as
   // many.

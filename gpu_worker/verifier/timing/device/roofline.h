@@ -18,10 +18,10 @@ struct DevicePeaks {
   double byte_flops_per_second = 0;
   // CPU. On numbers of 32 bits and more.
   double single_flops_per_second = 0;
-  // CPU. Of what is beyond the first `cached_bytes` bytes of a call.
+  // CPU. Applies to what exceeds the first `cached_bytes` bytes of a call.
   double memory_bytes_per_second = 0;
   int64_t cached_bytes = 0;
-  // GPU. Of a call in a chain that does nothing, its separator included, measured.
+  // GPU. For a call in a chain that does nothing, its separator included, measured.
   double least_call_us = 0;
 };
 
