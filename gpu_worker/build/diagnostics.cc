@@ -1,6 +1,8 @@
 #include "gpu_worker/build/diagnostics.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <iterator>
 #include <optional>
 #include <set>
 
@@ -52,7 +54,29 @@ size_t Utf8Length(absl::string_view text) {
   return length;
 }
 
-// Keeps printable characters and tabs, with '?' for what is no UTF-8; reduces "/a/b/c.h" to "c.h".
+// Whether a character shows as what it is: no control character (a terminal may obey those from
+// U+0080 on, too), and none that hides, joins or reorders what is beside it, or breaks the line.
+bool IsShown(absl::string_view sequence) {
+  struct Range {
+    uint32_t first, last;
+  };
+  // Unicode 15: categories Cc, Cf, Zl and Zp.
+  constexpr Range kNotShown[] = {
+      {0x00, 0x08},       {0x0A, 0x1F},       {0x7F, 0x9F},       {0xAD, 0xAD},
+      {0x600, 0x605},     {0x61C, 0x61C},     {0x6DD, 0x6DD},     {0x70F, 0x70F},
+      {0x890, 0x891},     {0x8E2, 0x8E2},     {0x180E, 0x180E},   {0x200B, 0x200F},
+      {0x2028, 0x202E},   {0x2060, 0x206F},   {0xFEFF, 0xFEFF},   {0xFFF9, 0xFFFB},
+      {0x110BD, 0x110BD}, {0x110CD, 0x110CD}, {0x13430, 0x1343F}, {0x1BCA0, 0x1BCA3},
+      {0x1D173, 0x1D17A}, {0xE0001, 0xE007F}};
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(sequence[i]); };
+  uint32_t code = sequence.size() == 1 ? byte(0) : byte(0) & (0xFFu >> (sequence.size() + 1));
+  for (size_t i = 1; i < sequence.size(); ++i) code = code << 6 | (byte(i) & 0x3Fu);
+  return std::none_of(std::begin(kNotShown), std::end(kNotShown), [&](const Range& range) {
+    return range.first <= code && code <= range.last;
+  });
+}
+
+// Keeps what IsShown and tabs, with '?' for what is no UTF-8; reduces "/a/b/c.h" to "c.h".
 std::string CleanLine(absl::string_view line) {
   std::string clean;
   for (size_t i = 0; i < line.size() && clean.size() <= kMaxLineBytes;) {
@@ -70,10 +94,9 @@ std::string CleanLine(absl::string_view line) {
       }
     }
     const size_t length = Utf8Length(line.substr(i));
-    const auto byte = static_cast<unsigned char>(c);
     if (length == 0) {
       clean.push_back('?');
-    } else if ((byte >= 0x20 && byte != 0x7F) || c == '\t') {
+    } else if (IsShown(line.substr(i, length))) {
       absl::StrAppend(&clean, line.substr(i, length));
     }
     i += std::max<size_t>(length, 1);

@@ -89,6 +89,22 @@ TEST(DiagnosticsTest, EverythingIsBounded) {
   EXPECT_THAT(log.excerpt, HasSubstr("more errors or warnings]"));
 }
 
+TEST(DiagnosticsTest, NothingReachesATerminalThatDoesNotShow) {
+  const CompilerLog log = DigestCompilerLog(
+      "k.cpp:1:1: error: a\xC2\x9B"
+      "31mb\xC2\x85"
+      "c\xE2\x80\xAE"
+      "d\xE2\x80\xA8"
+      "e\xE2\x80\x8B"
+      "f\xEF\xBB\xBF"
+      "g\xF3\xA0\x81\x81"
+      "h\x1B[2Ji\x7F"
+      "j \xE2\x80\x98k\xE2\x80\x99 \xC3\xBC \xF0\x9F\x98\x80\n");
+  ASSERT_EQ(log.diagnostics.size(), 1u);
+  EXPECT_EQ(log.diagnostics[0].message(),
+            "a31mbcdefgh[2Jij \xE2\x80\x98k\xE2\x80\x99 \xC3\xBC \xF0\x9F\x98\x80");
+}
+
 TEST(DiagnosticsTest, WhatIsNoUtf8BecomesAQuestionMark) {
   EXPECT_EQ(DigestCompilerLog("a\xC3\xA9 \xFF\xC3 \xED\xA0\x80 \xE2\x82\xAC").excerpt,
             "a\xC3\xA9 ?? ??? \xE2\x82\xAC\n");
