@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -32,7 +33,6 @@ constexpr const char* kAlways[] = {
     "sched_getscheduler",
     "sched_get_priority_max",
     "sched_get_priority_min",
-    "membarrier",
     // Signals of its own.
     "rt_sigaction",
     "rt_sigprocmask",
@@ -98,6 +98,19 @@ constexpr int kAdvice[] = {
 // F_SETFL, which have signals sent that could wake a stopped process.
 constexpr int kDescriptorControls[] = {F_GETFD, F_SETFD, F_GETFL, F_DUPFD, F_DUPFD_CLOEXEC};
 
+// Not those that wait for all processors of the machine, in the kernel, where no signal stops a
+// thread: only for those that run threads of this process.
+constexpr int kBarriers[] = {0 /* MEMBARRIER_CMD_QUERY */, 1 << 3 /* PRIVATE_EXPEDITED */,
+                             1 << 4 /* REGISTER_PRIVATE_EXPEDITED */,
+                             1 << 5 /* PRIVATE_EXPEDITED_SYNC_CORE */,
+                             1 << 6 /* REGISTER_PRIVATE_EXPEDITED_SYNC_CORE */};
+
+// abort, raise, pthread_kill, pthread_cancel (32) and setuid's own (33). Not SIGCONT, which takes
+// back a SIGSTOP that is on its way, nor signals that stop: this process is stopped from outside.
+constexpr int kOwnSignals[] = {0,       SIGHUP,  SIGINT,  SIGQUIT, SIGILL,  SIGTRAP,
+                               SIGABRT, SIGBUS,  SIGFPE,  SIGUSR1, SIGSEGV, SIGUSR2,
+                               SIGPIPE, SIGALRM, SIGTERM, 32,      33};
+
 // Names of threads, and of memory (which glibc gives since 2.38).
 constexpr int kProcessSettings[] = {PR_SET_NAME, PR_GET_NAME, 0x53564D41 /* PR_SET_VMA */};
 
@@ -148,8 +161,13 @@ std::vector<AllowedCall> ProcessorsAllowList(pid_t self) {
   calls.push_back({"prlimit64", {{2, kWhole, 0}}});
   // Whether output goes to a terminal.
   calls.push_back({"ioctl", {{1, kInt, TCGETS}}});
-  // abort, raise.
-  for (const char* name : {"kill", "tgkill"}) calls.push_back({name, {{0, kInt, Bits(self)}}});
+  for (const int barrier : kBarriers) {
+    calls.push_back({"membarrier", {{0, kInt, Bits(barrier)}}});
+  }
+  for (const int signal : kOwnSignals) {
+    calls.push_back({"kill", {{0, kInt, Bits(self)}, {1, kInt, Bits(signal)}}});
+    calls.push_back({"tgkill", {{0, kInt, Bits(self)}, {2, kInt, Bits(signal)}}});
+  }
   return calls;
 }
 
