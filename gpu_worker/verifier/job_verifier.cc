@@ -582,10 +582,11 @@ absl::Status JobVerifier::Confirm(Job* job) {
   for (int r = 0; r < request.rivals_size(); ++r) {
     ASSIGN_OR_RETURN(const ProgramImage rival, ProgramImage::Open(request.rivals(r)));
     const int launches = job->plan.launches();
-    auto made = confirmation.Compare(*job->candidate, rival, cases, [&](int launch) {
-      Report("confirm", static_cast<size_t>(r * launches + launch),
-             static_cast<size_t>(request.rivals_size() * launches));
-    });
+    auto made = confirmation.Compare(
+        *job->candidate, rival, request.job().rivals(r).has_sources(), cases, [&](int launch) {
+          Report("confirm", static_cast<size_t>(r * launches + launch),
+                 static_cast<size_t>(request.rivals_size() * launches));
+        });
     if (!made.ok()) return Blame(made.status(), request.job().rivals(r));
     ConfirmationResult compared = *std::move(made);
     if (!compared.ending.passed()) {

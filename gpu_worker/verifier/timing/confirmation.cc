@@ -68,9 +68,8 @@ absl::StatusOr<std::unique_ptr<ConfirmationSide>> Confirmation::StartSide(
     const ProgramImage& program, bool is_candidate, Ending* ending) {
   auto side = std::make_unique<ConfirmationSide>();
   side->is_candidate = is_candidate;
-  ASSIGN_OR_RETURN(side->link,
-                   bench_.starter().Start(
-                       program, is_candidate ? candidate_limits_ : RunnerStarter::TrustedLimits()));
+  ASSIGN_OR_RETURN(side->link, bench_.starter().Start(
+                                   program, is_candidate ? candidate_limits_ : rival_limits_));
   const absl::Time latest = bench_.clock().SteadyNow() + program.load_time();
   // Cut off by the job's deadline a rival would look as if it failed.
   *ending = side->link->Load(program, is_candidate ? std::min(limits_.deadline, latest) : latest);
@@ -183,7 +182,7 @@ absl::StatusOr<Confirmation::Launch> Confirmation::TryLaunch(
   RETURN_IF_ERROR(timer_->BeginLaunch(launch));
   // Both at the same time, where they are slow to start.
   bench_.starter().Foresee(candidate, candidate_limits_);
-  bench_.starter().Foresee(rival, RunnerStarter::TrustedLimits());
+  bench_.starter().Foresee(rival, rival_limits_);
   // Who starts first changes from launch to launch, as does who begins.
   std::unique_ptr<ConfirmationSide> a, b;
   for (const bool is_candidate : {launch % 2 == 1, launch % 2 == 0}) {
@@ -344,8 +343,10 @@ Ending Confirmation::JudgeCandidate(const std::vector<ConfirmationCase>& cases,
 
 absl::StatusOr<ConfirmationResult> Confirmation::Compare(const ProgramImage& candidate,
                                                          const ProgramImage& rival,
+                                                         bool rival_was_candidate,
                                                          const std::vector<ConfirmationCase>& cases,
                                                          const std::function<void(int)>& progress) {
+  rival_limits_ = rival_was_candidate ? candidate_limits_ : RunnerStarter::TrustedLimits();
   ConfirmationResult result;
   result.candidate_us.resize(cases.size());
   result.audit_ratio.resize(cases.size());

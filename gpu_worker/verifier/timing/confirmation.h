@@ -60,9 +60,11 @@ class Confirmation {
   int Sets(const WorkloadCase& workload) const { return timer_->Sets(workload); }
 
   // Non-OK is trouble of this machine, or a TaskFault (common/task_fault.h): the rival fails alone,
-  // too. `progress` receives the number of launches done.
+  // too. `progress` receives the number of launches done. A rival that was a candidate itself needs
+  // the limits that it had then: a program that can tell from its limits that it is the rival may
+  // be slow.
   absl::StatusOr<ConfirmationResult> Compare(const ProgramImage& candidate,
-                                             const ProgramImage& rival,
+                                             const ProgramImage& rival, bool rival_was_candidate,
                                              const std::vector<ConfirmationCase>& cases,
                                              const std::function<void(int)>& progress);
 
@@ -138,6 +140,7 @@ class Confirmation {
   const v1::MeasurePlan plan_;
   const v1::Objective objective_;
   const v1::Limits candidate_limits_;
+  v1::Limits rival_limits_;  // of the comparison that is being made
   const WorkloadSession::Limits limits_;
   const std::unique_ptr<BlockTimer> timer_;
   // In so many launches the candidate disturbed the machine, the last time so; so often the rival
