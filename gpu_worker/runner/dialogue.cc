@@ -127,7 +127,7 @@ int RunDialogue(const RunnerFlags& flags, Program& program) {
         program.Load(request.load(), fds, &reply);
         break;
       case v1::RunnerRequest::kMap:
-        execution->Map(request.map(), fds, program, &reply);
+        execution->Map(request.map(), std::move(fds), program, &reply);
         break;
       case v1::RunnerRequest::kBatch:
         usable = execution->RunBatch(request.batch(), program, &reply);

@@ -19,9 +19,10 @@ inline constexpr int64_t kMostFlushBytes = int64_t{1} << 30;
 class Execution {
  public:
   virtual ~Execution() = default;
-  // Fills *reply with `mapped` or an error.
-  virtual void Map(const v1::MapRequest& request, const std::vector<UniqueFd>& fds,
-                   Program& program, v1::RunnerReply* reply) = 0;
+  // Fills *reply with `mapped` or an error. The descriptors are closed before any of the program's
+  // code runs.
+  virtual void Map(const v1::MapRequest& request, std::vector<UniqueFd> fds, Program& program,
+                   v1::RunnerReply* reply) = 0;
   // Fills *reply with `done` or an error. False: nothing can be run after this, the runner ends.
   virtual bool RunBatch(const v1::BatchRequest& request, Program& program,
                         v1::RunnerReply* reply) = 0;

@@ -41,14 +41,15 @@ void SetUpIfComplete(const ArgumentBlocks& arguments, Program& program, v1::Runn
   SetError(reply, v1::RunnerReply::RunnerError::RAISED, 0, program.Raised());
 }
 
-void HostExecution::Map(const v1::MapRequest& request, const std::vector<UniqueFd>& fds,
-                        Program& program, v1::RunnerReply* reply) {
+void HostExecution::Map(const v1::MapRequest& request, std::vector<UniqueFd> fds, Program& program,
+                        v1::RunnerReply* reply) {
   int error_number = 0;
   std::string error;
   if (!buffers_.Map(request, fds, &error_number, &error)) {
     SetError(reply, v1::RunnerReply::RunnerError::MAP_FAILED, error_number, error);
     return;
   }
+  fds.clear();
   reply->mutable_mapped();
   if (!request.append()) {
     const int64_t bytes = program.WorkspaceBytes(buffers_.blocks().blank().data());

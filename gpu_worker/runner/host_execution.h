@@ -12,7 +12,7 @@ namespace ksearch {
 // Candidates that run on this machine's cores.
 class HostExecution final : public Execution {
  public:
-  void Map(const v1::MapRequest& request, const std::vector<UniqueFd>& fds, Program& program,
+  void Map(const v1::MapRequest& request, std::vector<UniqueFd> fds, Program& program,
            v1::RunnerReply* reply) override;
   bool RunBatch(const v1::BatchRequest& request, Program& program, v1::RunnerReply* reply) override;
 

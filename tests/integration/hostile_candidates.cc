@@ -106,6 +106,8 @@ const std::vector<HostileCandidate>& HostileCandidates() {
       {"dialogue/woken_thread", {kRuntime}, kRefused},
       {"dialogue/unstoppable_thread", {kRuntime}, kRefused},
       {"dialogue/wide_input_signal", {kRuntime}, kRefused},
+      {"dialogue/takes_back_stop", {kRuntime}, kRefused},
+      {"dialogue/shared_offset", {kPassed}, "", kConfirm},
       {"late_thread", {kIncorrect, kCheat}, "", kLarge},
       {"dialogue/worker_thread", {kIncorrect, kCheat}, "", kLarge},
       {"dialogue/lagging_thread", {kIncorrect, kCheat}, "", kLarge},

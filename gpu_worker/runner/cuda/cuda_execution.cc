@@ -76,8 +76,8 @@ absl::StatusOr<std::unique_ptr<CudaExecution>> CudaExecution::Open(const std::st
   return execution;
 }
 
-void CudaExecution::Map(const v1::MapRequest& request, const std::vector<UniqueFd>& fds,
-                        Program& program, v1::RunnerReply* reply) {
+void CudaExecution::Map(const v1::MapRequest& request, std::vector<UniqueFd> fds, Program& program,
+                        v1::RunnerReply* reply) {
   if (!request.append()) {
     for (Chain& chain : chains_) chain = Chain();
     recorded_.clear();
@@ -89,6 +89,7 @@ void CudaExecution::Map(const v1::MapRequest& request, const std::vector<UniqueF
     SetError(reply, CodeOf(mapped), 0, MessageOf(mapped));
     return;
   }
+  fds.clear();
   reply->mutable_mapped();
   if (!request.append()) {
     const int64_t bytes = program.WorkspaceBytes(buffers_.blocks().blank().data());

@@ -28,7 +28,7 @@ class CudaExecution final : public Execution {
   static absl::StatusOr<std::unique_ptr<CudaExecution>> Open(const std::string& gpu_uuid,
                                                              bool instrumented);
 
-  void Map(const v1::MapRequest& request, const std::vector<UniqueFd>& fds, Program& program,
+  void Map(const v1::MapRequest& request, std::vector<UniqueFd> fds, Program& program,
            v1::RunnerReply* reply) override;
   bool RunBatch(const v1::BatchRequest& request, Program& program, v1::RunnerReply* reply) override;
 

@@ -1,5 +1,6 @@
 #include "gpu_worker/verifier/dialogue/runner_link.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -43,6 +44,13 @@ constexpr int64_t kMinOwnBytes = int64_t{64} << 20;
 constexpr int kReportSurvivorMillis = 30'000;
 // Room for the largest MAP on the way in and for its descriptors.
 constexpr int kSocketBufferBytes = 1 << 20;
+
+// The file of a descriptor once more, with an open file description that nobody else has; none if
+// that fails.
+UniqueFd OpenedAnew(int fd) {
+  const int mode = ::fcntl(fd, F_GETFL) & O_ACCMODE;
+  return UniqueFd(::open(absl::StrCat("/proc/self/fd/", fd).c_str(), mode | O_CLOEXEC));
+}
 
 std::string SignalName(int signal) {
   const char* name = ::sigabbrev_np(signal);
@@ -161,6 +169,7 @@ RunnerLink::~RunnerLink() {
 Ending RunnerLink::Load(const ProgramImage& program, absl::Time deadline, absl::string_view entry) {
   v1::RunnerRequest request;
   std::vector<int> fds;
+  UniqueFd file;
   if (program.is_folder()) {
     // No descriptor: one of a folder leads out of the sandbox.
     request.mutable_load()->set_path(program.main_path());
@@ -168,7 +177,8 @@ Ending RunnerLink::Load(const ProgramImage& program, absl::Time deadline, absl::
   } else {
     request.mutable_load()->set_entry_symbol(kEntrySymbol.data(), kEntrySymbol.size());
     request.mutable_load()->set_workspace_symbol(kWorkspaceSymbol.data(), kWorkspaceSymbol.size());
-    fds.push_back(program.fd());
+    file = OpenedAnew(program.fd());
+    fds.push_back(file.get());
   }
   ExpectedReply expected;
   expected.body = v1::RunnerReply::kLoaded;
@@ -192,7 +202,12 @@ Ending RunnerLink::Map(const std::vector<MapPacket>& packets, absl::Time deadlin
     ExpectedReply expected;
     expected.body = v1::RunnerReply::kMapped;
     v1::RunnerReply reply;
-    Ending ending = Exchange(&request, packet.fds, expected, deadline, &reply);
+    std::vector<UniqueFd> files;
+    std::vector<int> fds = packet.fds;
+    if (packet.files) {
+      for (int& fd : fds) fd = files.emplace_back(OpenedAnew(fd)).get();
+    }
+    Ending ending = Exchange(&request, fds, expected, deadline, &reply);
     if (!ending.passed()) return ending;
     returns_outputs_ = reply.mapped().returns_outputs();
   }

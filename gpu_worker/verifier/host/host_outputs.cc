@@ -28,6 +28,7 @@ TensorComparison CompareTensor(const WorkloadCase& workload, const TensorArgumen
       bool wrong;
       if (!std::isfinite(a[i]) || !std::isfinite(b[i])) {
         wrong = !(a[i] == b[i]);  // the same infinity is right; NaN equals nothing
+        if (std::isfinite(b[i])) ++result.wrong_non_finite;
       } else {
         const double abs = std::fabs(a[i] - b[i]);
         const double rel = abs / (std::fabs(b[i]) + 1e-8);

@@ -21,6 +21,9 @@ namespace ksearch {
 struct MapPacket {
   v1::MapRequest request;
   std::vector<int> fds;
+  // They are files: each runner gets them opened anew, since what processes share of an open file
+  // (its offset) would tell one of them of another.
+  bool files = false;
 };
 
 // One call of a batch: inputs of `variant` in set `set`. The sets of a batch are distinct.
@@ -39,7 +42,8 @@ struct TensorComparison {
   double first_expected = 0;
   double error_squares = 0;
   double oracle_squares = 0;
-  int64_t non_finite = 0;      // elements of the candidate's that are infinite or NaN
+  int64_t non_finite = 0;        // elements of the candidate's that are infinite or NaN
+  int64_t wrong_non_finite = 0;  // of those, the ones where the oracle's are finite (host memory)
   int64_t wrong_by_suite = 0;  // by the rule of the task's suite (suite_verdict.h), if there is one
 };
 
@@ -93,6 +97,11 @@ class BufferSets {
   // left it. The outputs of other calls are as Collect left them.
   virtual std::optional<std::string> FirstWritten(const std::vector<FilledSet>& calls,
                                                   uint64_t poison_salt) = 0;
+  // Right after the calls, before Collect: remembers some places of their outputs, which `rng`
+  // chooses. ChangedSinceGlance names the first output that shows something else there by now:
+  // somebody went on working on it. For memory that Collect does not copy; else they do nothing.
+  virtual void Glance(const std::vector<FilledSet>&, Rng*) {}
+  virtual std::optional<std::string> ChangedSinceGlance() const { return std::nullopt; }
   // Overwrites the outputs of these calls, so that no other runner finds them there. Compare and
   // Save may have them no longer.
   virtual void Wipe(const std::vector<FilledSet>& calls) = 0;

@@ -31,7 +31,9 @@ OutputComparison JudgeOutputs(const WorkloadCase& workload,
       correctness.set_first_wrong_got(compared.first_got);
       correctness.set_first_wrong_expected(compared.first_expected);
     }
-    if (matched < required && comparison.right) {
+    // No share of elements may be infinite or NaN where the answer is a number: such an error has
+    // no size, and what is computed from it is worth nothing.
+    if ((matched < required || compared.wrong_non_finite > 0) && comparison.right) {
       comparison.right = false;
       comparison.message = absl::StrFormat(
           "output '%s': %d of %d elements wrong; first at flat index %d: got %.9g, expected %.9g "
