@@ -156,6 +156,19 @@ void AddRun(CLI::App* app, Options* options) {
                     "name this hardware to the models, e.g. \"H100\" (default: what the workers "
                     "report)",
                     [run](const std::string& v) { run->set_target_hardware(v); });
+  app->add_option("--baseline-solution", options->seed_solution,
+                  "the published solution to beat: the same as --seed-published")
+      ->excludes(seed)
+      ->excludes(published)
+      ->excludes(solution);
+  app->add_option_function<std::vector<std::string>>(
+         "--feedback-workloads",
+         [run](const std::vector<std::string>& uuids) {
+           run->clear_feedback_workloads();
+           for (const std::string& uuid : uuids) run->add_feedback_workloads(uuid);
+         },
+         "screen on these workloads, as `eval` names them, and hold out all others")
+      ->delimiter(',');
   app->add_option("--config", options->config_file, "RunConfig as textproto, .yaml or .json");
   app->add_option(
       "--like-cassette", options->cassette,

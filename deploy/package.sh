@@ -83,7 +83,7 @@ for kind in "${wanted[@]}"; do
     tarball) cp "$archive" "$out/"; echo "$out/$name.tar.gz" ;;
     wheel)
       mkdir -p "$work/python"
-      cp -r python/ksearch python/ksearch_programs "$work/python/"
+      cp -r python/ksearch python/ksearch_programs python/ksearch_suites "$work/python/"
       protoc -I. --include_imports --descriptor_set_out="$work/python/ksearch/_protos.binpb" \
         proto/search_service.proto
       deploy/packages/make_wheel.py --bundle "$bundle" --python "$work/python" --version "$version" \

@@ -38,6 +38,7 @@ constexpr const char* kOfRuns[] = {"task", "seed", "trial"};
 // Fields that belong to one task.
 constexpr const char* kOfTasks[] = {"seed_solution", "seeds", "continue_from_solution",
                                     "continue_from_world_model"};
+constexpr char kWorkloadsOfOneTask[] = "feedback_workloads";
 // What a run finds out when it starts, or what is its own; not part of what was asked for.
 constexpr const char* kFoundOut[] = {"seed",           "trial",           "resolved_prices",
                                      "platform",       "target_hardware", "initial_tree",
@@ -164,6 +165,9 @@ class Reader {
             absl::StrCat(at, " is set; it is of each run, and follows from tasks, arms and seeds"));
       } else if (Contains(kOfTasks, field->name())) {
         Fault(absl::StrCat(at, " is set; a program is of one task: name it in seed_solutions"));
+      } else if (field->name() == kWorkloadsOfOneTask) {
+        Fault(
+            absl::StrCat(at, " is set; workloads are of one task, and each task chooses its own"));
       } else if (IsStrategyField(*field)) {
         Fault(absl::StrCat(at, " is set; arms differ in it, so it belongs into arms"));
       } else if (Contains(kFoundOut, field->name()) && field->name() != "platform" &&

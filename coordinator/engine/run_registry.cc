@@ -14,6 +14,7 @@
 #include "common/trusted_programs.h"
 #include "coordinator/engine/continued_run.h"
 #include "coordinator/engine/event_detail.h"
+#include "coordinator/engine/feedback_workloads.h"
 #include "coordinator/engine/job_specs.h"
 #include "coordinator/engine/repeated_run.h"
 #include "coordinator/engine/run_embedding.h"
@@ -136,6 +137,7 @@ absl::StatusOr<SearchContext> RunRegistry::LoadContext(const RunRow& row,
     if (!context.task.ParseFromString(bytes)) return absl::DataLossError("task blob unreadable");
   } else {
     ASSIGN_OR_RETURN(context.task, parts_.tasks->Load(config.task()));
+    RETURN_IF_ERROR(ChooseFeedbackWorkloads(config, &context.task));
   }
   const absl::Status runs = CheckRunsTask("language", context.task, config.language());
   if (!runs.ok()) return absl::FailedPreconditionError(runs.message());

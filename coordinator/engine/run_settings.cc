@@ -161,6 +161,7 @@ absl::StatusOr<v1::RunConfig> CompleteRunConfig(const v1::RunConfig& request,
   if (request.models_size() > 0) config.clear_models();
   if (request.seed_solution_size() > 0) config.clear_seed_solution();
   if (request.seeds_size() > 0) config.clear_seeds();
+  if (request.feedback_workloads_size() > 0) config.clear_feedback_workloads();
   if (NamesAnotherRun(request)) {
     config.clear_seed_solution();
     config.clear_seeds();

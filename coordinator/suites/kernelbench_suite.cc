@@ -118,6 +118,19 @@ std::vector<Problem> FindProblems(const fs::path& root) {
   return problems;
 }
 
+// Whether the data set's files (parquet) lie in the folder or one below it.
+bool HasDataSetFiles(const fs::path& root) {
+  constexpr int kDeepest = 3;
+  std::error_code error;
+  if (fs::is_regular_file(root, error)) return root.extension() == ".parquet";
+  for (fs::recursive_directory_iterator entry(root, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (entry->path().extension() == ".parquet") return true;
+    if (entry.depth() >= kDeepest) entry.disable_recursion_pending();
+  }
+  return false;
+}
+
 class KernelBenchSuite final : public TaskSuite {
  public:
   KernelBenchSuite(fs::path root, std::string name, v1::DeviceClass device,
@@ -301,6 +314,13 @@ absl::StatusOr<std::unique_ptr<TaskSuite>> MakeKernelBenchSuite(const v1::SuiteC
   }
   if (fs::is_directory(root / "KernelBench", error)) root /= "KernelBench";
   if (FindProblems(root).empty()) {
+    if (HasDataSetFiles(root)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "path: ", config.path(),
+          " holds KernelBench's data set; write it as files of problems with `python3 -m "
+          "ksearch_suites.kernelbench ",
+          config.path(), " --out FOLDER` and give FOLDER"));
+    }
     return absl::InvalidArgumentError(absl::StrCat(
         "path: ", config.path(),
         " has no problem level<L>/<N>_<Name>.py, so it is not a checkout of KernelBench"));

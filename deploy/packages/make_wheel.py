@@ -36,6 +36,8 @@ Requires-Python: >=3.9
 Provides-Extra: client
 Requires-Dist: grpcio>=1.51; extra == "client"
 Requires-Dist: protobuf>=4.21; extra == "client"
+Provides-Extra: kernelbench
+Requires-Dist: pyarrow>=12; extra == "kernelbench"
 Description-Content-Type: text/markdown
 
 {description}

@@ -139,6 +139,23 @@ TEST_F(FlashInferTest, RivalsAndSeedsMayBeSolutions) {
   EXPECT_THAT(other.err, HasSubstr("the seed is a program in python"));
 }
 
+TEST_F(FlashInferTest, KSearchsOptionsKeepTheirNames) {
+  const CommandOutput unknown = cluster_->Cli(
+      {"run", "--task", kTask, "--feedback-workloads", "rows_24,nosuch", "--rounds", "1"});
+  EXPECT_EQ(unknown.exit.code, 3) << unknown.out;
+  EXPECT_THAT(unknown.err,
+              HasSubstr("feedback_workloads[1]: task flashinfer/scaled_rmsnorm_h64 has "
+                        "no workload 'nosuch'; it has rows_24"));
+  const CommandOutput estimate = cluster_->Cli(
+      {"run", "--task", kTask, "--baseline-solution", "rmsnorm_torch_v1", "--target-gpu",
+       "a GPU of tomorrow", "--feedback-workloads", "rows_96", "--rounds", "1", "--dry-run"});
+  EXPECT_EQ(estimate.exit.code, 0) << estimate.out << estimate.err;
+  const CommandOutput nosuch =
+      cluster_->Cli({"run", "--task", kTask, "--baseline-solution", "nosuch", "--dry-run"});
+  EXPECT_NE(nosuch.exit.code, 0);
+  EXPECT_THAT(nosuch.err, HasSubstr("nosuch"));
+}
+
 TEST_F(FlashInferTest, BestProgramInCppGoesBackAsASolution) {
 #ifdef KSEARCH_SANITIZED
   GTEST_SKIP() << "sanitized runners do without the tight filter";

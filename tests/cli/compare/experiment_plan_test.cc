@@ -137,6 +137,9 @@ TEST(ExperimentPlanTest, GivenProgramsAreOfATask) {
               AllOf(HasSubstr("common.seeds is set; a program is of one task: name it in "
                               "seed_solutions"),
                     HasSubstr("common.continue_from_solution is set; a program is of one task")));
+  EXPECT_THAT(Faults("name: 'x' tasks: 't' common { rounds: 3 feedback_workloads: 'w' } "
+                     "arms { name: 'a' } arms { name: 'b' }"),
+              HasSubstr("common.feedback_workloads is set; workloads are of one task"));
   const auto experiment =
       ParseExperiment(absl::StrCat(kGood, "seed_solutions { task: 't2' programs: 'a.cpp' }"), "f");
   ASSERT_TRUE(experiment.ok()) << experiment.status();
