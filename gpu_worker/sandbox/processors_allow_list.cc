@@ -105,11 +105,14 @@ constexpr int kBarriers[] = {0 /* MEMBARRIER_CMD_QUERY */, 1 << 3 /* PRIVATE_EXP
                              1 << 5 /* PRIVATE_EXPEDITED_SYNC_CORE */,
                              1 << 6 /* REGISTER_PRIVATE_EXPEDITED_SYNC_CORE */};
 
-// abort, raise, pthread_kill, pthread_cancel (32) and setuid's own (33). Not SIGCONT, which takes
-// back a SIGSTOP that is on its way, nor signals that stop: this process is stopped from outside.
-constexpr int kOwnSignals[] = {0,       SIGHUP,  SIGINT,  SIGQUIT, SIGILL,  SIGTRAP,
-                               SIGABRT, SIGBUS,  SIGFPE,  SIGUSR1, SIGSEGV, SIGUSR2,
-                               SIGPIPE, SIGALRM, SIGTERM, 32,      33};
+// Signals to itself (abort, raise, pthread_kill), as ranges whose sizes are powers of two: all but
+// 18 to 22. SIGCONT takes back a SIGSTOP that is on its way, and this process is stopped from
+// outside.
+struct Signals {
+  uint64_t first, last;
+};
+constexpr Signals kOwnSignals[] = {{0, 15}, {16, 17}, {23, 23}, {24, 31}, {32, 63}, {64, 64}};
+static_assert(SIGCONT == 18 && SIGSTOP == 19 && SIGTTOU == 22);
 
 // Names of threads, and of memory (which glibc gives since 2.38).
 constexpr int kProcessSettings[] = {PR_SET_NAME, PR_GET_NAME, 0x53564D41 /* PR_SET_VMA */};
@@ -164,9 +167,10 @@ std::vector<AllowedCall> ProcessorsAllowList(pid_t self) {
   for (const int barrier : kBarriers) {
     calls.push_back({"membarrier", {{0, kInt, Bits(barrier)}}});
   }
-  for (const int signal : kOwnSignals) {
-    calls.push_back({"kill", {{0, kInt, Bits(self)}, {1, kInt, Bits(signal)}}});
-    calls.push_back({"tgkill", {{0, kInt, Bits(self)}, {2, kInt, Bits(signal)}}});
+  for (const Signals& signals : kOwnSignals) {
+    const uint64_t mask = kInt & ~(signals.last - signals.first);
+    calls.push_back({"kill", {{0, kInt, Bits(self)}, {1, mask, signals.first}}});
+    calls.push_back({"tgkill", {{0, kInt, Bits(self)}, {2, mask, signals.first}}});
   }
   return calls;
 }

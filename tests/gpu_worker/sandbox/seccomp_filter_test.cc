@@ -129,14 +129,16 @@ TEST(TightFilterTest, RefusesNewFilesLocksAndWatchesOnProcessors) {
 }
 
 TEST(TightFilterTest, AllowsOnProcessorsWhatHonestProgramsNeedAndNothingElse) {
-  for (const char* what : {"honest-means", "own-signal", "gpu-other-call", "gpu-new-limit",
-                           "gpu-written-file", "gpu-signal-to-another", "gpu-second-mapping"}) {
+  for (const char* what :
+       {"honest-means", "own-signal", "barrier-of-its-own", "gpu-other-call", "gpu-new-limit",
+        "gpu-written-file", "gpu-signal-to-another", "gpu-second-mapping"}) {
     const Subprocess::Exit exit = Try(what);
     EXPECT_FALSE(exit.signaled) << what;
     EXPECT_EQ(exit.code, 0) << what;
   }
   for (const char* what : {"other-call", "pipe", "absent-call", "new-limit", "written-file",
-                           "signal-to-another", "second-mapping"}) {
+                           "signal-to-another", "second-mapping", "signal-that-continues",
+                           "signal-that-stops-a-thread", "barrier-of-the-machine"}) {
     const Subprocess::Exit exit = Try(what);
     EXPECT_FALSE(exit.signaled) << what;
     EXPECT_EQ(exit.code, 1) << what;

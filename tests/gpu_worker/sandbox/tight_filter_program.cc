@@ -215,6 +215,17 @@ int Try(std::string what) {
   }
   if (what == "honest-means") return HonestMeansWork() ? 0 : 1;
   if (what == "own-signal") return kill(getpid(), 0) == 0 && raise(SIGURG) == 0 ? 0 : 1;
+  if (what == "signal-that-continues") return kill(getpid(), SIGCONT) == 0 ? 0 : 1;
+  if (what == "signal-that-stops-a-thread") return raise(SIGTSTP) == 0 ? 0 : 1;
+  if (what == "barrier-of-the-machine") {
+    return syscall(SYS_membarrier, 1 /* MEMBARRIER_CMD_GLOBAL */, 0) == 0 ? 0 : 1;
+  }
+  if (what == "barrier-of-its-own") {
+    return syscall(SYS_membarrier, 1 << 4 /* REGISTER_PRIVATE_EXPEDITED */, 0) == 0 &&
+                   syscall(SYS_membarrier, 1 << 3 /* PRIVATE_EXPEDITED */, 0) == 0
+               ? 0
+               : 1;
+  }
   if (what == "signal-to-another") return kill(getppid(), 0) == 0 ? 0 : 1;
   if (what == "written-file") return open("/dev/null", O_WRONLY | O_CLOEXEC) >= 0 ? 0 : 1;
   if (what == "new-limit") {
