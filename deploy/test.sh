@@ -17,6 +17,27 @@ if [ "${#presets[@]}" = 0 ]; then
   [ "${CI:-}" != true ] || presets=(dev fuzz tsan)
 fi
 
+# Builds the next preset with what the tests of this one leave of the processors: many of them run
+# alone. The process group gets the lowest share (the kernel shares processors between sessions
+# first), and its processes run only where nobody else wants to. What it does not reach, or what
+# fails, the preset's own build does again.
+ahead=
+build_ahead() {
+  command -v setsid chrt >/dev/null || return 0
+  # shellcheck disable=SC2016  # for the inner shell
+  setsid bash -c 'echo 19 2>/dev/null >/proc/self/autogroup || true
+    cmake --preset "$1" && exec chrt -i 0 cmake --build --preset "$1" -- --quiet -j1' \
+    ahead "$1" >"build/ahead-$1.log" 2>&1 &
+  ahead=$!
+}
+stop_building_ahead() {
+  [ -n "$ahead" ] || return 0
+  kill -- -"$ahead" 2>/dev/null || true
+  wait "$ahead" || true
+  ahead=
+}
+trap stop_building_ahead EXIT
+
 # Seconds for each fuzzer, two at a time, so that all ends by minute 37 with 8 minutes for tsan.
 fuzz_seconds() {
   local fuzzers=(tests/fuzz/*_fuzz.cc)
@@ -46,13 +67,18 @@ repeat=()
 passed=0
 failed=0
 second_tries=()
-for preset in "${presets[@]}"; do
+for i in "${!presets[@]}"; do
+  preset=${presets[$i]}
   echo "== $preset"
+  stop_building_ahead
   cmake --preset "$preset" >/dev/null
   cmake --build --preset "$preset" -- --quiet
   if [ "${CI:-}" = true ] && [ "$preset" = fuzz ]; then
     export KSEARCH_FUZZ_SECONDS=${KSEARCH_FUZZ_SECONDS:-$(fuzz_seconds)}
     echo "each fuzzer runs for $KSEARCH_FUZZ_SECONDS s"
+  fi
+  if [ "${CI:-}" = true ] && [ -n "${presets[$((i + 1))]:-}" ]; then
+    build_ahead "${presets[$((i + 1))]}"
   fi
   log=build/$preset/ctest.log
   ctest --preset "$preset" --timeout 300 "${repeat[@]}" 2>&1 | tee "$log" || true
