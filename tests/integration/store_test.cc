@@ -222,7 +222,7 @@ TEST_F(StoreTest, BelowTheMarkNothingNewIsStartedAndWhatGoesOnGoesOn) {
   disk.Take(44 << 20);
   const auto refused =
       AllOf(HasSubstr("the coordinator's disk is nearly full"),
-            HasSubstr("fewer than least_free_bytes (33554432)"), HasSubstr("--archive"));
+            HasSubstr("fewer than least_free_bytes (33554432)"), HasSubstr("ksearch gc"));
   ExpectOneLine(search.Run("2"), 1, refused);
   ExpectOneLine(search.cluster.Cli({"resume", stopped}), 1, refused);
   ExpectOneLine(search.cluster.Cli(

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -37,7 +38,36 @@ bool IsFolder(const std::string& path) {
   return ::lstat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode);
 }
 
+absl::StatusOr<UniqueFd> MakeFile() {
+  UniqueFd fd(::memfd_create("ksearch-program", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!fd.ok()) return ErrnoStatus(errno, "memfd_create");
+  return fd;
+}
+
+absl::Status Seal(const UniqueFd& fd) {
+  if (::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) !=
+      0) {
+    return ErrnoStatus(errno, "seal an artifact");
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
+
+absl::StatusOr<UniqueFd> ProgramImage::CopyForRunner() const {
+  struct stat facts;
+  if (::fstat(fd_.get(), &facts) != 0) return ErrnoStatus(errno, "look at a program's file");
+  ASSIGN_OR_RETURN(UniqueFd copy, MakeFile());
+  off_t done = 0;
+  while (done < facts.st_size) {
+    const ssize_t n =
+        ::sendfile(copy.get(), fd_.get(), &done, static_cast<size_t>(facts.st_size - done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return ErrnoStatus(errno, "copy a program's file");
+  }
+  RETURN_IF_ERROR(Seal(copy));
+  return copy;
+}
 
 absl::Duration ProgramImage::load_time() const {
   return artifact_.has_load_time() ? FromProto(artifact_.load_time()) : kLoadTime;
@@ -62,18 +92,14 @@ absl::StatusOr<ProgramImage> ProgramImage::Open(const v1::Artifact& artifact) {
   }
   ASSIGN_OR_RETURN(const std::string bytes, ReadFile(artifact.path(), kMaxBytes));
   RETURN_IF_ERROR(CheckSha256(artifact, Sha256Hex(bytes)));
-  UniqueFd fd(::memfd_create("ksearch-program", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!fd.ok()) return ErrnoStatus(errno, "memfd_create");
+  ASSIGN_OR_RETURN(UniqueFd fd, MakeFile());
   for (size_t done = 0; done < bytes.size();) {
     const ssize_t n = ::write(fd.get(), bytes.data() + done, bytes.size() - done);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return ErrnoStatus(errno, "copy an artifact");
     done += static_cast<size_t>(n);
   }
-  if (::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) !=
-      0) {
-    return ErrnoStatus(errno, "seal an artifact");
-  }
+  RETURN_IF_ERROR(Seal(fd));
   return ProgramImage(artifact, std::move(fd));
 }
 

@@ -27,7 +27,9 @@ class ProgramImage {
   const std::string& id() const { return artifact_.id(); }
   const std::string& sha256() const { return artifact_.sha256(); }
   bool is_folder() const { return !fd_.ok(); }
-  int fd() const { return fd_.get(); }  // only of a file
+  // Only of a file: a sealed copy of it, for one runner. From a file that others have had, a
+  // process could learn how many came before it, and when: by its offset, its times and its number.
+  absl::StatusOr<UniqueFd> CopyForRunner() const;
   // Only of a folder: where it lies on this machine, and the file that is loaded, as its runner
   // sees it; both absolute.
   const std::string& folder() const { return artifact_.path(); }

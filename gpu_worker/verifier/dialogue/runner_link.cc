@@ -177,7 +177,13 @@ Ending RunnerLink::Load(const ProgramImage& program, absl::Time deadline, absl::
   } else {
     request.mutable_load()->set_entry_symbol(kEntrySymbol.data(), kEntrySymbol.size());
     request.mutable_load()->set_workspace_symbol(kWorkspaceSymbol.data(), kWorkspaceSymbol.size());
-    file = OpenedAnew(program.fd());
+    absl::StatusOr<UniqueFd> copy = program.CopyForRunner();
+    if (!copy.ok()) {
+      LOG(ERROR) << "msg=\"no copy of a program for its runner\" error=\""
+                 << copy.status().message() << "\"";
+      return Fail({v1::OUTCOME_LOAD_ERROR, "this machine has no room for a copy of the program"});
+    }
+    file = *std::move(copy);
     fds.push_back(file.get());
   }
   ExpectedReply expected;

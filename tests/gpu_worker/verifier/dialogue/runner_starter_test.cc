@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -80,6 +82,25 @@ TEST_F(RunnerStarterTest, ASharedObjectIsLoadedByTheUsualRunner) {
   EXPECT_EQ(sandbox_.asked.binds.size(), 1u);
   EXPECT_FALSE(starter_.StartIdle(RunnerStarter::TrustedLimits()).ok());
   EXPECT_THAT(sandbox_.asked.argv, ElementsAre("/bin/ksearch-runner"));
+}
+
+TEST_F(RunnerStarterTest, EveryRunnerGetsASharedObjectInAFileOfItsOwn) {
+  const v1::Artifact artifact = CandidateArtifact("honest");
+  const ProgramImage program = *ProgramImage::Open(artifact);
+  const UniqueFd first = *program.CopyForRunner();
+  const UniqueFd second = *program.CopyForRunner();
+  struct stat a, b;
+  ASSERT_EQ(::fstat(first.get(), &a), 0);
+  ASSERT_EQ(::fstat(second.get(), &b), 0);
+  EXPECT_NE(a.st_ino, b.st_ino);
+  ASSERT_EQ(a.st_size, b.st_size);
+  // What one reader leaves, the next does not find; and no one can write.
+  EXPECT_EQ(::lseek(first.get(), 77, SEEK_SET), 77);
+  EXPECT_EQ(::lseek(second.get(), 0, SEEK_CUR), b.st_size);
+  EXPECT_LT(::pwrite(second.get(), "x", 1, 0), 0);
+  std::string copied(static_cast<size_t>(b.st_size), '\0');
+  ASSERT_EQ(::pread(second.get(), copied.data(), copied.size(), 0), b.st_size);
+  EXPECT_EQ(Sha256Hex(copied), artifact.sha256());
 }
 
 TEST_F(RunnerStarterTest, TheFilterOfTheSettingsIsForGpusOnly) {
