@@ -65,7 +65,7 @@ const std::vector<HostileCandidate>& HostileCandidates() {
       {"resources/open_files", {kRuntime}, kRefused},
       {"resources/raised_limits", {kRuntime}, kRefused},
       {"resources/deep_recursion", {kRuntime}, "SIGSEGV"},
-      {"resources/stops_itself", {kTimeout}, "a call did not end"},
+      {"resources/stops_itself", {kRuntime}, kRefused},
       {"resources/page_tables", {kResource, kRuntime, kTimeout}, "", kScreen, true},
       {"memory_hog", {kResource}, "workspace"},
       // Builds.
