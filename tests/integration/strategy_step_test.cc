@@ -35,7 +35,11 @@ constexpr int kLastRounds = 60;  // of the search: those whose steps are looked 
 constexpr int64_t kMostBytes = 20 << 10;
 
 int Programs() {
+#ifdef KSEARCH_SANITIZED
+  int programs = 150;  // each takes many times as long
+#else
   int programs = 600;
+#endif
   const char* const given = std::getenv("KSEARCH_PROGRAMS");
   if (given != nullptr && !absl::SimpleAtoi(given, &programs)) ADD_FAILURE() << "KSEARCH_PROGRAMS";
   return programs;
