@@ -61,7 +61,7 @@ absl::StatusOr<v1::TransferEnd> ReceiveBackup(Client* client, const std::string&
 
 struct Received {
   v1::ArchiveContents contents;
-  v1::TransferEnd end;  // without a digest: there is no archive
+  v1::TransferEnd end;  // without a digest if no archive was made
 };
 
 // `path` empty: contents only.

@@ -17,8 +17,8 @@ namespace ksearch {
 absl::StatusOr<double> EvaluateWorkFormula(
     absl::string_view formula, const absl::flat_hash_map<std::string, int64_t>& axis_values);
 
-// Evaluates the formula with the workload's axes. Returns 0 if there is no formula, or if its value
-// is not above 0.
+// Evaluates the formula with the workload's axes. Returns 0 without a formula, and where the
+// formula has no positive value.
 double WorkOf(const std::string& formula, const v1::Workload& workload);
 
 }  // namespace ksearch

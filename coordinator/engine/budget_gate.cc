@@ -92,7 +92,7 @@ std::vector<v1::ModelUse> AllUses(const v1::RunConfig& config) {
     if (use.reasoning_effort().empty()) use.set_reasoning_effort(config.reasoning_effort());
     if (use.max_output_tokens() == 0) use.set_max_output_tokens(config.max_output_tokens());
     if (use.weight() == 0) use.set_weight(1);
-    if (use.role() == kEmbeddingRole) {  // an embedding is no output, and nothing to think about
+    if (use.role() == kEmbeddingRole) {  // an embedding has no output tokens and no reasoning
       use.clear_reasoning_effort();
       use.clear_max_output_tokens();
     }

@@ -63,7 +63,7 @@ class ModelCaller {
 
   // FAILED_PRECONDITION names the providers there are; or why this one cannot be used.
   absl::StatusOr<std::string> DefaultModel(const std::string& provider) const;
-  // The model that embeds there; empty: none does, or there is no such provider.
+  // The provider's embedding model. Empty if it has none, or if there is no such provider.
   std::string EmbeddingModel(const std::string& provider) const;
   std::vector<std::string> ProviderNames() const;
   // What is known of each of them, without a call.

@@ -17,6 +17,7 @@
 #include "absl/time/clock.h"
 #include "common/digest.h"
 #include "common/unique_fd.h"
+#include "tests/autoscaler/free_port.h"
 
 namespace ksearch {
 namespace {
@@ -25,20 +26,6 @@ std::string HostName() {
   char name[256] = {};
   if (::gethostname(name, sizeof name - 1) != 0) return "localhost";
   return std::string(name).substr(0, std::string(name).find('.'));
-}
-
-// One that nobody listens on now. Slurm cannot pick one by itself.
-int FreePort() {
-  UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  if (::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), size) != 0 ||
-      ::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
-    return 0;
-  }
-  return ntohs(address.sin_port);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/unique_fd.h"
+#include "tests/autoscaler/free_port.h"
 #include "tests/fakes/eventually.h"
 
 namespace ksearch {
@@ -20,19 +21,6 @@ namespace {
 constexpr char kServer[] = "/usr/sbin/sshd";
 // Where a server that runs as root insists on finding an empty folder.
 constexpr char kSeparation[] = "/run/sshd";
-
-int FreePort() {
-  const UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  if (::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), size) != 0 ||
-      ::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
-    return 0;
-  }
-  return ntohs(address.sin_port);
-}
 
 bool Listens(int port) {
   const UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));

@@ -5,24 +5,12 @@
 #include <cstdint>
 
 #include "absl/strings/ascii.h"
+#include "common/text_hash.h"
 
 namespace ksearch {
 namespace {
 
 constexpr size_t kPlaces = 256;
-
-uint64_t Mix(uint64_t x) {  // the finalizer of SplitMix64
-  x ^= x >> 30;
-  x *= 0xBF58476D1CE4E5B9;
-  x ^= x >> 27;
-  x *= 0x94D049BB133111EB;
-  return x ^ (x >> 31);
-}
-
-bool IsWordByte(char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  return absl::ascii_isalnum(byte) || c == '_' || byte >= 0x80;
-}
 
 void CountFeature(uint64_t hash, Embedding* embedding) {
   (*embedding)[hash % kPlaces] += (hash >> 32 & 1) != 0 ? 1.0F : -1.0F;
@@ -40,10 +28,10 @@ Embedding EmbeddingOfText(absl::string_view text) {
     }
     size_t end = at + 1;
     while (IsWordByte(text[at]) && end < text.size() && IsWordByte(text[end])) ++end;
-    uint64_t hash = 0xCBF29CE484222325;  // FNV-1a
-    for (; at < end; ++at) hash = (hash ^ static_cast<unsigned char>(text[at])) * 0x100000001B3;
-    CountFeature(Mix(hash), &embedding);
-    CountFeature(Mix(hash * 0x9E3779B97F4A7C15 + before), &embedding);
+    const uint64_t hash = Fnv1a(text.substr(at, end - at));
+    at = end;
+    CountFeature(MixBits(hash), &embedding);
+    CountFeature(MixBits(hash * 0x9E3779B97F4A7C15 + before), &embedding);
     before = hash;
   }
   double square = 0;

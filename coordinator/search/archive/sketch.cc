@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "common/text_hash.h"
 
 namespace ksearch {
 namespace {
@@ -15,19 +16,6 @@ constexpr size_t kHashes = 256;
 constexpr size_t kShingle = 5;
 // The largest part of a program; what is beyond adds nothing that the rest does not say.
 constexpr size_t kMaxShingles = 1 << 16;
-
-uint64_t Mix(uint64_t x) {  // the finalizer of SplitMix64
-  x ^= x >> 30;
-  x *= 0xBF58476D1CE4E5B9;
-  x ^= x >> 27;
-  x *= 0x94D049BB133111EB;
-  return x ^ (x >> 31);
-}
-
-bool IsWordByte(char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  return absl::ascii_isalnum(byte) || c == '_' || byte >= 0x80;
-}
 
 // Hashes of the tokens: words, numbers, and every other character alone.
 std::vector<uint64_t> TokensOf(absl::string_view program) {
@@ -46,10 +34,8 @@ std::vector<uint64_t> TokensOf(absl::string_view program) {
       if (IsWordByte(c)) {
         while (end < program.size() && IsWordByte(program[end])) ++end;
       }
-      uint64_t hash = 0xCBF29CE484222325;  // FNV-1a
-      for (; at < end; ++at)
-        hash = (hash ^ static_cast<unsigned char>(program[at])) * 0x100000001B3;
-      tokens.push_back(Mix(hash));
+      tokens.push_back(MixBits(Fnv1a(program.substr(at, end - at))));
+      at = end;
     }
   }
   return tokens;
@@ -64,14 +50,14 @@ std::string SketchOf(absl::string_view program) {
   const size_t width = std::min(kShingle, tokens.size());
   for (size_t i = 0; i + width <= tokens.size() && shingles.size() < kMaxShingles; ++i) {
     uint64_t hash = 0;
-    for (size_t k = 0; k < width; ++k) hash = Mix(hash * 0x9E3779B97F4A7C15 + tokens[i + k]);
+    for (size_t k = 0; k < width; ++k) hash = MixBits(hash * 0x9E3779B97F4A7C15 + tokens[i + k]);
     shingles.insert(hash);
   }
   std::array<uint64_t, kHashes> least;
   least.fill(UINT64_MAX);
   for (const uint64_t shingle : shingles) {
     for (size_t k = 0; k < kHashes; ++k) {
-      least[k] = std::min(least[k], Mix(shingle + (k + 1) * 0x9E3779B97F4A7C15));
+      least[k] = std::min(least[k], MixBits(shingle + (k + 1) * 0x9E3779B97F4A7C15));
     }
   }
   std::string sketch(kHashes, '\0');

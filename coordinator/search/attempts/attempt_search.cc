@@ -8,6 +8,7 @@
 #include "absl/strings/strip.h"
 #include "common/identity.h"
 #include "common/run_facts.h"
+#include "common/text_hash.h"
 #include "coordinator/search/archive/program_features.h"
 #include "coordinator/search/confirmation.h"
 #include "coordinator/search/score.h"
@@ -41,11 +42,9 @@ bool TimesBaselineFirst(const SearchContext& context) {
          });
 }
 
-// FNV-1a: strategies with the same seed draw different numbers.
+// Strategies with the same seed draw different numbers.
 uint64_t KeyOf(const SearchContext& context, const std::string& name) {
-  uint64_t hash = 0xCBF29CE484222325;
-  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3;
-  return hash ^ context.config.seed();
+  return Fnv1a(name) ^ context.config.seed();
 }
 
 std::string ScreenTag(const v1::AttemptState& attempt) {
