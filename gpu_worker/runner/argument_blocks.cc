@@ -30,17 +30,31 @@ bool ArgumentBlocks::Start(const v1::MapRequest& request, std::string* error) {
   return true;
 }
 
-bool ArgumentBlocks::Knows(const v1::MappedBuffer& buffer) const {
-  return buffer.set() >= 0 && buffer.set() < sets() && buffer.slot() >= 0 &&
-         buffer.slot() + 2 < static_cast<int>(blank_.size());
+bool ArgumentBlocks::Fits(const v1::MapRequest& request, size_t fds, std::string* error) const {
+  if (fds != static_cast<size_t>(request.memory_bytes_size())) {
+    *error = "descriptors and pieces of memory differ in number";
+    return false;
+  }
+  for (const v1::MappedBuffer& buffer : request.buffers()) {
+    if (buffer.set() < 0 || buffer.set() >= sets() || buffer.slot() < 0 ||
+        buffer.slot() + 2 >= static_cast<int>(blank_.size())) {
+      *error = "a buffer of an unknown set or slot";
+      return false;
+    }
+    if (buffer.memory() < 0 || buffer.memory() >= request.memory_bytes_size() ||
+        buffer.offset() < 0 || buffer.tensor_bytes() < 0 ||
+        buffer.offset() > request.memory_bytes(buffer.memory()) ||
+        buffer.tensor_bytes() > request.memory_bytes(buffer.memory()) - buffer.offset()) {
+      *error = "a tensor beyond its memory";
+      return false;
+    }
+  }
+  return true;
 }
 
 void ArgumentBlocks::SetBuffer(const v1::MappedBuffer& buffer, uint64_t address) {
   blocks_[static_cast<size_t>(buffer.set())][static_cast<size_t>(buffer.slot())] = address;
-  if (buffer.output() || buffer.tensor_bytes() <= 0 || buffer.offset() < 0 ||
-      buffer.tensor_bytes() > buffer.file_bytes() - buffer.offset()) {
-    return;
-  }
+  if (buffer.output() || buffer.tensor_bytes() <= 0) return;
   std::vector<Input>& inputs = inputs_[static_cast<size_t>(buffer.set())];
   const auto after = std::upper_bound(inputs.begin(), inputs.end(), buffer.slot(),
                                       [](int slot, const Input& each) { return slot < each.slot; });

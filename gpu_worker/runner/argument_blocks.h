@@ -1,6 +1,7 @@
 #ifndef KSEARCH_GPU_WORKER_RUNNER_ARGUMENT_BLOCKS_H_
 #define KSEARCH_GPU_WORKER_RUNNER_ARGUMENT_BLOCKS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -16,8 +17,9 @@ class ArgumentBlocks {
   // Forgets everything and makes the blocks that a MAP without `append` asks for. False with the
   // reason in *error.
   bool Start(const v1::MapRequest& request, std::string* error);
-  // Whether set and slot are among those of Start.
-  bool Knows(const v1::MappedBuffer& buffer) const;
+  // Whether every buffer of the request names a set and a slot of Start, and a place within one of
+  // the request's `fds` pieces of memory. False with the reason in *error.
+  bool Fits(const v1::MapRequest& request, size_t fds, std::string* error) const;
   // `address`: of the tensor's first byte.
   void SetBuffer(const v1::MappedBuffer& buffer, uint64_t address);
   void SetWorkspace(uint64_t address, int64_t bytes);

@@ -25,28 +25,24 @@ bool MappedBuffers::Map(const v1::MapRequest& request, const std::vector<UniqueF
     workspace_fill_ = request.workspace_fill() == 0 ? kWorkspacePattern : request.workspace_fill();
     if (!blocks_.Start(request, error)) return false;
   }
-  if (static_cast<int>(fds.size()) != request.buffers_size()) {
-    *error = "descriptors and buffers differ in number";
-    return false;
-  }
-  for (int i = 0; i < request.buffers_size(); ++i) {
-    const v1::MappedBuffer& buffer = request.buffers(i);
-    if (!blocks_.Knows(buffer)) {
-      *error = "buffer of an unknown set or slot";
-      return false;
-    }
-    const size_t bytes = static_cast<size_t>(buffer.file_bytes());
+  if (!blocks_.Fits(request, fds.size(), error)) return false;
+  const size_t first = mappings_.size();
+  for (size_t i = 0; i < fds.size(); ++i) {
+    const auto bytes = static_cast<size_t>(request.memory_bytes(static_cast<int>(i)));
     // Populated: a page fault belongs to no timed call.
-    void* address = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
-                           fds[static_cast<size_t>(i)].get(), 0);
+    void* address =
+        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fds[i].get(), 0);
     if (address == MAP_FAILED) {
       *error_number = errno;
       *error = std::string("mmap of a buffer: ") + std::strerror(errno);
       return false;
     }
     mappings_.push_back({address, bytes});
-    blocks_.SetBuffer(buffer,
-                      reinterpret_cast<uint64_t>(static_cast<char*>(address) + buffer.offset()));
+  }
+  for (const v1::MappedBuffer& buffer : request.buffers()) {
+    const Mapping& mapping = mappings_[first + static_cast<size_t>(buffer.memory())];
+    blocks_.SetBuffer(
+        buffer, reinterpret_cast<uint64_t>(static_cast<char*>(mapping.address) + buffer.offset()));
   }
   return true;
 }

@@ -66,9 +66,10 @@ class View {
  public:
   View(const CudaDevice& device, const MapPacket& packet, int buffer)
       : api_(device.api()), offset_(packet.request.buffers(buffer).offset()) {
-    const int64_t bytes = packet.request.buffers(buffer).file_bytes();
+    const int memory = packet.request.buffers(buffer).memory();
     memory_ = *DeviceMemory::Import(device.api(), device.handle(),
-                                    packet.fds[static_cast<size_t>(buffer)], bytes);
+                                    packet.fds[static_cast<size_t>(memory)],
+                                    packet.request.memory_bytes(memory));
   }
   // Positions count from the tensor's first byte.
   std::vector<std::byte> Read(int64_t position, int64_t bytes) const {

@@ -86,7 +86,7 @@ TEST_F(CudaSharingTest, AnotherProcessSharesTheMemory) {
   }
   ::close(std::stoi(argument));
   ::close(pair[1]);
-  SendFd(pair[0], packets_[0].fds[0], packets_[0].request.buffers(0).file_bytes());
+  SendFd(pair[0], packets_[0].fds[0], packets_[0].request.memory_bytes(0));
   float seen = 0;
   ASSERT_EQ(::read(pair[0], &seen, sizeof seen), static_cast<ssize_t>(sizeof seen));
   EXPECT_EQ(static_cast<double>(seen), before);

@@ -7,6 +7,7 @@
 namespace ksearch {
 
 absl::Status DeviceBuffers::Map(const v1::MapRequest& request, const std::vector<UniqueFd>& fds) {
+  std::string error;
   if (!request.append()) {
     workspace_.reset();
     own_workspace_ = CudaBlock();
@@ -14,32 +15,26 @@ absl::Status DeviceBuffers::Map(const v1::MapRequest& request, const std::vector
     imported_.clear();
     workspace_fill_ =
         request.workspace_fill() == 0 ? DeviceWorkspace::kPattern : request.workspace_fill();
-    std::string error;
     if (!blocks_.Start(request, &error)) return absl::InvalidArgumentError(error);
   }
-  if (static_cast<int>(fds.size()) != request.buffers_size()) {
-    return absl::InvalidArgumentError("descriptors and buffers differ in number");
-  }
-  for (int i = 0; i < request.buffers_size(); ++i) {
-    const v1::MappedBuffer& buffer = request.buffers(i);
-    if (!blocks_.Knows(buffer)) {
-      return absl::InvalidArgumentError("buffer of an unknown set or slot");
-    }
+  if (!blocks_.Fits(request, fds.size(), &error)) return absl::InvalidArgumentError(error);
+  const size_t first = imported_.size();
+  for (size_t i = 0; i < fds.size(); ++i) {
     ASSIGN_OR_RETURN(DeviceMemory memory,
-                     DeviceMemory::Import(device_->api(), device_->handle(),
-                                          fds[static_cast<size_t>(i)].get(), buffer.file_bytes()));
-    const CUdeviceptr tensor = memory.address() + static_cast<uint64_t>(buffer.offset());
+                     DeviceMemory::Import(device_->api(), device_->handle(), fds[i].get(),
+                                          request.memory_bytes(static_cast<int>(i))));
+    imported_.push_back(std::move(memory));
+  }
+  for (const v1::MappedBuffer& buffer : request.buffers()) {
+    const CUdeviceptr tensor = imported_[first + static_cast<size_t>(buffer.memory())].address() +
+                               static_cast<uint64_t>(buffer.offset());
     blocks_.SetBuffer(buffer, tensor);
     if (own_copies_ && buffer.tensor_bytes() > 0) RETURN_IF_ERROR(AddOwnCopy(buffer, tensor));
-    imported_.push_back(std::move(memory));
   }
   return absl::OkStatus();
 }
 
 absl::Status DeviceBuffers::AddOwnCopy(const v1::MappedBuffer& buffer, CUdeviceptr shared) {
-  if (buffer.offset() < 0 || buffer.tensor_bytes() > buffer.file_bytes() - buffer.offset()) {
-    return absl::InvalidArgumentError("a tensor beyond its buffer");
-  }
   OwnCopy copy;
   ASSIGN_OR_RETURN(copy.memory, AllocateCudaBlock(device_->api(), buffer.tensor_bytes()));
   copy.shared = shared;

@@ -146,7 +146,8 @@ std::vector<MapPacket> CudaBufferSets::Map(int sets) {
         }
       }
       v1::MappedBuffer* mapped = packets.back().request.add_buffers();
-      mapped->set_file_bytes(buffer.memory.bytes());
+      mapped->set_memory(packets.back().request.memory_bytes_size());
+      packets.back().request.add_memory_bytes(buffer.memory.bytes());
       mapped->set_offset(kGuardBytes);
       mapped->set_set(set);
       mapped->set_slot(tensors[t].slot);

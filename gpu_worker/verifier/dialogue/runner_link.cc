@@ -200,9 +200,7 @@ Ending RunnerLink::Map(const std::vector<MapPacket>& packets, absl::Time deadlin
   if (std::exchange(keeps_output_, false)) process_->StopKeepingOutput();
   for (const MapPacket& packet : packets) {
     if (!packet.request.append()) buffer_bytes_ = 0;
-    for (const v1::MappedBuffer& buffer : packet.request.buffers()) {
-      buffer_bytes_ += buffer.file_bytes();
-    }
+    for (const int64_t bytes : packet.request.memory_bytes()) buffer_bytes_ += bytes;
     v1::RunnerRequest request;
     *request.mutable_map() = packet.request;
     ExpectedReply expected;

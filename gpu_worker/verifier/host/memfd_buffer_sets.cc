@@ -100,7 +100,8 @@ std::vector<MapPacket> MemfdBufferSets::Map(int sets) {
         }
       }
       v1::MappedBuffer* mapped = packets.back().request.add_buffers();
-      mapped->set_file_bytes(memory.file_bytes);
+      mapped->set_memory(packets.back().request.memory_bytes_size());
+      packets.back().request.add_memory_bytes(memory.file_bytes);
       mapped->set_offset(kGuardBytes);
       mapped->set_set(set);
       mapped->set_slot(tensors[t].slot);

@@ -27,7 +27,8 @@ v1::MapRequest Request() {
   request.set_sets(2);
   for (int set = 0; set < 2; ++set) {
     v1::MappedBuffer* buffer = request.add_buffers();
-    buffer->set_file_bytes(8192);
+    buffer->set_memory(set);
+    request.add_memory_bytes(8192);
     buffer->set_offset(4096);
     buffer->set_set(set);
     buffer->set_slot(2);
@@ -62,12 +63,31 @@ TEST(MappedBuffersTest, IsCompleteOnceEveryBufferOfEverySetIsThere) {
   v1::MapRequest second = first;
   second.set_append(true);
   first.mutable_buffers()->RemoveLast();
+  first.mutable_memory_bytes()->RemoveLast();
   second.mutable_buffers()->erase(second.buffers().begin());
+  second.mutable_memory_bytes()->RemoveLast();
+  second.mutable_buffers(0)->set_memory(0);
   EXPECT_FALSE(buffers.blocks().Complete());
   ASSERT_TRUE(buffers.Map(first, Files(1), &error_number, &error)) << error;
   EXPECT_FALSE(buffers.blocks().Complete());
   ASSERT_TRUE(buffers.Map(second, Files(1), &error_number, &error)) << error;
   EXPECT_TRUE(buffers.blocks().Complete());
+}
+
+TEST(MappedBuffersTest, SeveralBuffersLieInOnePieceOfMemory) {
+  MappedBuffers buffers;
+  int error_number = 0;
+  std::string error;
+  v1::MapRequest request = Request();
+  request.mutable_memory_bytes()->RemoveLast();
+  request.mutable_buffers(1)->set_memory(0);
+  request.mutable_buffers(1)->set_offset(512);
+  const std::vector<UniqueFd> fds = Files(1);
+  ASSERT_EQ(::pwrite(fds[0].get(), "second", 6, 512), 6);
+  ASSERT_TRUE(buffers.Map(request, fds, &error_number, &error)) << error;
+  EXPECT_TRUE(buffers.blocks().Complete());
+  EXPECT_STREQ(reinterpret_cast<const char*>(buffers.blocks().block(1)[2]), "second");
+  EXPECT_EQ(buffers.blocks().block(0)[2] - buffers.blocks().block(1)[2], 4096u - 512u);
 }
 
 TEST(MappedBuffersTest, WorkspaceIsAlignedAndEndsAtAGuardPage) {
@@ -89,7 +109,21 @@ TEST(MappedBuffersTest, BadRequestsAreRefused) {
   int error_number = 0;
   std::string error;
   EXPECT_FALSE(buffers.Map(Request(), Files(1), &error_number, &error));
+  EXPECT_EQ(error, "descriptors and pieces of memory differ in number");
   v1::MapRequest request = Request();
+  for (const int memory : {-1, 2}) {
+    request.mutable_buffers(1)->set_memory(memory);
+    EXPECT_FALSE(buffers.Map(request, Files(2), &error_number, &error));
+    EXPECT_EQ(error, "a tensor beyond its memory");
+  }
+  request = Request();
+  for (const int64_t bytes : {int64_t{4097}, int64_t{-1}}) {
+    request.mutable_buffers(1)->set_tensor_bytes(bytes);
+    EXPECT_FALSE(buffers.Map(request, Files(2), &error_number, &error));
+  }
+  request.mutable_buffers(1)->set_tensor_bytes(4096);
+  EXPECT_TRUE(buffers.Map(request, Files(2), &error_number, &error)) << error;
+  request = Request();
   request.mutable_buffers(0)->set_slot(3);  // the workspace's
   EXPECT_FALSE(buffers.Map(request, Files(2), &error_number, &error));
   request = Request();

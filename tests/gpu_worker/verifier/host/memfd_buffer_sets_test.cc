@@ -24,15 +24,17 @@ using ::testing::Optional;
 class Mapping {
  public:
   Mapping(const MapPacket& packet, int buffer)
-      : bytes_(static_cast<size_t>(packet.request.buffers(buffer).file_bytes())),
+      : memory_(packet.request.buffers(buffer).memory()),
+        bytes_(static_cast<size_t>(packet.request.memory_bytes(memory_))),
         base_(static_cast<char*>(::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED,
-                                        packet.fds[static_cast<size_t>(buffer)], 0))),
+                                        packet.fds[static_cast<size_t>(memory_)], 0))),
         tensor_(base_ + packet.request.buffers(buffer).offset()) {}
   ~Mapping() { ::munmap(base_, bytes_); }
   char* tensor() const { return tensor_; }
   float* floats() const { return reinterpret_cast<float*>(tensor_); }
 
  private:
+  int memory_;
   size_t bytes_;
   char* base_;
   char* tensor_;
