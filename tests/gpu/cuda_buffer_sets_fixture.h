@@ -67,6 +67,12 @@ class View {
   View(const CudaDevice& device, const MapPacket& packet, int buffer)
       : api_(device.api()), offset_(packet.request.buffers(buffer).offset()) {
     const int memory = packet.request.buffers(buffer).memory();
+    // Up to the next tensor's guard band, or to the end of the memory.
+    const bool last = buffer + 1 == packet.request.buffers_size();
+    const int64_t end =
+        last ? packet.request.memory_bytes(memory)
+             : packet.request.buffers(buffer + 1).offset() - CudaBufferSets::kGuardBytes;
+    area_bytes_ = end - (offset_ - CudaBufferSets::kGuardBytes);
     memory_ = *DeviceMemory::Import(device.api(), device.handle(),
                                     packet.fds[static_cast<size_t>(memory)],
                                     packet.request.memory_bytes(memory));
@@ -88,7 +94,8 @@ class View {
     byte[0] ^= std::byte{1};
     Write(position, byte);
   }
-  int64_t bytes() const { return memory_.bytes(); }
+  // Of the tensor with its guard bands.
+  int64_t area_bytes() const { return area_bytes_; }
 
  private:
   CUdeviceptr At(int64_t position) const {
@@ -96,6 +103,7 @@ class View {
   }
   const DriverApi& api_;
   const int64_t offset_;
+  int64_t area_bytes_ = 0;
   DeviceMemory memory_;
 };
 // Buffers of a task on the first GPU; skips without a driver.
@@ -129,8 +137,12 @@ class CudaBufferSetsFixture : public ::testing::Test {
     packets_ = buffers_->Map(sets);
   }
   View Shared(int set, int tensor) const {
-    const int index = set * static_cast<int>(workload_->tensors().size()) + tensor;
-    return View(gpu_->device(), packets_[static_cast<size_t>(index / 64)], index % 64);
+    int buffer = set * static_cast<int>(workload_->tensors().size()) + tensor;
+    size_t packet = 0;
+    while (buffer >= packets_.at(packet).request.buffers_size()) {
+      buffer -= packets_[packet++].request.buffers_size();
+    }
+    return View(gpu_->device(), packets_[packet], buffer);
   }
   const TensorArgument& Tensor(int index) const {
     return workload_->tensors()[static_cast<size_t>(index)];

@@ -118,6 +118,36 @@ TEST_F(CudaBufferSetsTest, NobodyFindsAnswersOfOthers) {
   }
 }
 
+TEST_F(CudaBufferSetsTest, ManySetsAreFewPiecesOfMemory) {
+  Make(EveryType(100), 192);
+  EXPECT_EQ(packets_.size(), 11u);  // 1, 1, 2, 4, 8, 16, and 32 each
+  EXPECT_EQ(buffers_->Map(1).size(), 1u);
+  EXPECT_EQ(buffers_->Map(3).size(), 3u);
+  int set = 0;
+  for (const MapPacket& packet : packets_) {
+    EXPECT_EQ(packet.fds.size(), 1u);
+    EXPECT_EQ(packet.request.append(), set > 0);
+    EXPECT_EQ(packet.request.buffers(0).set(), set);
+    set += packet.request.buffers_size() / (2 * kTypeCount);
+  }
+  EXPECT_EQ(set, 192);
+  buffers_->Prepare({{0, 3}, {100, 3}, {191, 3}}, 1);
+  EXPECT_EQ(Values(0, 0), Values(191, 0));
+  EXPECT_EQ(Values(100, 4), Values(191, 4));
+  EXPECT_EQ(buffers_->ChangedInput({191, 3}), std::nullopt);
+}
+
+TEST_F(CudaBufferSetsTest, ARunnerFindsNoAnswersInSetsThatComeWithItsOwn) {
+  Make(EveryType(kOddElements), 4);
+  const View output = Shared(3, kTypeCount);
+  const std::vector<std::byte> answer(static_cast<size_t>(Tensor(kTypeCount).bytes), std::byte{7});
+  output.Write(0, answer);
+  buffers_->Map(2);
+  EXPECT_EQ(output.Read(0, Tensor(kTypeCount).bytes), answer);  // not seen by that runner
+  buffers_->Map(3);                                             // in one piece of memory with set 3
+  EXPECT_NE(output.Read(0, Tensor(kTypeCount).bytes), answer);
+}
+
 TEST_F(CudaBufferSetsTest, OneUnwrittenElementShows) {
   Make(EveryType(kOddElements), 1);
   constexpr uint64_t kSalt = 5;
@@ -181,7 +211,7 @@ TEST_F(CudaBufferSetsTest, WritesOutsideATensorShow) {
   for (const int tensor : {0, 3, kTypeCount + 2, kTypeCount + 9}) {
     const View view = Shared(1, tensor);
     const TensorArgument& argument = Tensor(tensor);
-    const int64_t last = view.bytes() - CudaBufferSets::kGuardBytes - 1;
+    const int64_t last = view.area_bytes() - CudaBufferSets::kGuardBytes - 1;
     const std::pair<int64_t, std::string> places[] = {
         {-1, absl::StrCat("wrote 1 bytes before '", argument.name)},
         {-4096, absl::StrCat("wrote 4096 bytes before '", argument.name)},

@@ -15,8 +15,9 @@
 namespace ksearch {
 namespace {
 
-// Descriptors a packet: well under SCM_MAX_FD (253) and the runner's limit of open files.
-constexpr size_t kFdsPerPacket = 64;
+// The sets of a group, and as many tensors in all as one MAP packet names without being long.
+constexpr int kMaxSetsOfGroup = 32;
+constexpr int kMaxTensorsOfGroup = 1024;
 // Little enough that looking takes no longer than the copy's way to the host.
 constexpr int64_t kPendingWindowBytes = 512;
 static_assert(kMaxSets <= device::kMaxCalls && kMaxConfirmDeviceSets <= device::kMaxCalls);
@@ -75,26 +76,37 @@ absl::Status CudaBufferSets::Allocate() {
   const auto inputs = static_cast<size_t>(workload_->inputs());
   ASSIGN_OR_RETURN(copies_, AllocateCudaBlock(api, std::max<int64_t>(sets_ * layout_.bytes, 1)));
   bytes_ = sets_ * layout_.bytes;
+  for (const TensorArgument& tensor : tensors) {
+    const int64_t wanted = 2 * kGuardBytes + tensor.bytes;
+    area_offsets_.push_back(set_bytes_);
+    area_bytes_.push_back((wanted + granularity - 1) / granularity * granularity);
+    set_bytes_ += area_bytes_.back();
+  }
   std::vector<device::TensorRow> rows;
   for (int set = 0; set < sets_; ++set) {
+    if (groups_.empty() || set == EndOfGroup(set - 1)) {
+      Group group;
+      group.first = set;
+      // A task may have neither inputs nor outputs of any size; an allocation has some.
+      const int64_t bytes = std::max((EndOfGroup(set) - set) * set_bytes_, granularity);
+      ASSIGN_OR_RETURN(group.memory, DeviceMemory::Create(api, device_->device().handle(), bytes));
+      ASSIGN_OR_RETURN(group.fd, group.memory.Export());
+      bytes_ += bytes;
+      groups_.push_back(std::move(group));
+    }
+    const Group& group = groups_.back();
+    set_addresses_.push_back(group.memory.address() +
+                             static_cast<CUdeviceptr>((set - group.first) * set_bytes_));
     for (size_t t = 0; t < tensors.size(); ++t) {
-      Buffer buffer;
-      const int64_t wanted = 2 * kGuardBytes + tensors[t].bytes;
-      ASSIGN_OR_RETURN(buffer.memory, DeviceMemory::Create(
-                                          api, device_->device().handle(),
-                                          (wanted + granularity - 1) / granularity * granularity));
-      ASSIGN_OR_RETURN(buffer.fd, buffer.memory.Export());
       device::TensorRow row = {};
-      row.mapping = buffer.memory.address();
-      row.mapping_bytes = buffer.memory.bytes();
+      row.mapping = set_addresses_.back() + static_cast<CUdeviceptr>(area_offsets_[t]);
+      row.mapping_bytes = area_bytes_[t];
       row.address = row.mapping + kGuardBytes;
       row.bytes = tensors[t].bytes;
       if (t >= inputs) {
         row.copy = copy_address(set) + static_cast<uint64_t>(layout_.offsets[t - inputs]);
       }
       rows.push_back(row);
-      bytes_ += buffer.memory.bytes();
-      buffers_.push_back(std::move(buffer));
     }
   }
   const auto rows_bytes = static_cast<int64_t>(rows.size() * sizeof rows[0]);
@@ -123,40 +135,51 @@ void CudaBufferSets::SetCase(std::shared_ptr<const WorkloadCase> workload) {
 
 std::vector<MapPacket> CudaBufferSets::Map(int sets) {
   const auto& tensors = workload_->tensors();
+  // The runner sees whole groups.
+  const int seen = EndOfGroup(sets - 1);
   std::vector<FilledSet> all;
-  for (int set = 0; set < sets; ++set) all.push_back({set, 0});
+  for (int set = 0; set < seen; ++set) all.push_back({set, 0});
   device::CallList list = List(all);
   uint64_t word = guard_word_;
   CUdeviceptr none = 0;
   device_->Launch(Kernel::kGuards, Chunks(device_->device().granularity()),
-                  sets * static_cast<int>(tensors.size()), {&tables_, &list, &word, &none});
+                  seen * static_cast<int>(tensors.size()), {&tables_, &list, &word, &none});
   Wipe(all);
   std::vector<MapPacket> packets;
-  for (int set = 0; set < sets; ++set) {
-    for (size_t t = 0; t < tensors.size(); ++t) {
-      const Buffer& buffer = buffers_[static_cast<size_t>(set) * tensors.size() + t];
-      if (packets.empty() || packets.back().fds.size() == kFdsPerPacket) {
-        MapPacket& packet = packets.emplace_back();
-        packet.request.set_append(packets.size() > 1);
-        packet.request.set_sets(sets);
-        if (packets.size() == 1) {
-          for (const v1::ArgumentSlot& slot : workload_->slots()) {
-            *packet.request.add_slots() = slot;
-          }
-        }
+  for (const Group& group : groups_) {
+    if (group.first >= sets) break;
+    MapPacket& packet = packets.emplace_back();
+    packet.request.set_append(packets.size() > 1);
+    packet.request.set_sets(sets);
+    if (packets.size() == 1) {
+      for (const v1::ArgumentSlot& slot : workload_->slots()) *packet.request.add_slots() = slot;
+    }
+    packet.request.add_memory_bytes(group.memory.bytes());
+    packet.fds.push_back(group.fd.get());
+    for (int set = group.first; set < std::min(sets, EndOfGroup(group.first)); ++set) {
+      for (size_t t = 0; t < tensors.size(); ++t) {
+        v1::MappedBuffer* mapped = packet.request.add_buffers();
+        mapped->set_offset((set - group.first) * set_bytes_ + area_offsets_[t] + kGuardBytes);
+        mapped->set_set(set);
+        mapped->set_slot(tensors[t].slot);
+        mapped->set_tensor_bytes(tensors[t].bytes);
+        mapped->set_output(tensors[t].output);
       }
-      v1::MappedBuffer* mapped = packets.back().request.add_buffers();
-      mapped->set_memory(packets.back().request.memory_bytes_size());
-      packets.back().request.add_memory_bytes(buffer.memory.bytes());
-      mapped->set_offset(kGuardBytes);
-      mapped->set_set(set);
-      mapped->set_slot(tensors[t].slot);
-      mapped->set_tensor_bytes(tensors[t].bytes);
-      mapped->set_output(tensors[t].output);
-      packets.back().fds.push_back(buffer.fd.get());
     }
   }
   return packets;
+}
+
+int CudaBufferSets::EndOfGroup(int set) const {
+  const int tensors = std::max(1, static_cast<int>(workload_->tensors().size()));
+  const int most = std::clamp(kMaxTensorsOfGroup / tensors, 1, kMaxSetsOfGroup);
+  int size = 1;
+  int end = 1;
+  while (end <= set) {
+    end += size;
+    size = std::min(2 * size, most);
+  }
+  return std::min(end, sets_);
 }
 
 void CudaBufferSets::Prepare(const std::vector<FilledSet>& calls, uint64_t poison_salt) {

@@ -17,11 +17,13 @@
 
 namespace ksearch {
 
-// Device memory: one allocation per tensor and set, exported by descriptor, the tensor between a
-// guard band of kGuardBytes in front and one of at least as much up to the allocation's end.
-// Trusted kernels do all the work: random inputs are drawn in place, each variant anew; outputs are
-// copied to memory of the verifier's own as soon as the calls are done, and judged there. Small
-// inputs with structure (offsets, page indices) are drawn on the host.
+// Device memory, exported by descriptor: sets lie in groups of one allocation each, so that a
+// runner maps a few of them (1.04 s for 192 sets tensor by tensor, docs/internals/benchmarks.md).
+// Within it each tensor has an area of its own, a multiple of the device's granularity, with a
+// guard band of kGuardBytes in front and one of at least as much up to the area's end. Trusted
+// kernels do all the work: random inputs are drawn in place, each variant anew; outputs are copied
+// to memory of the verifier's own as soon as the calls are done, and judged there. Small inputs
+// with structure (offsets, page indices) are drawn on the host.
 class CudaBufferSets final : public BufferSets {
  public:
   static constexpr int64_t kGuardBytes = 4096;
@@ -50,7 +52,9 @@ class CudaBufferSets final : public BufferSets {
   absl::StatusOr<std::shared_ptr<const SavedOutputs>> Save(int set) const override;
 
  private:
-  struct Buffer {
+  // The sets from `first` on, up to those of the next group.
+  struct Group {
+    int first = 0;
     DeviceMemory memory;
     UniqueFd fd;
   };
@@ -63,10 +67,12 @@ class CudaBufferSets final : public BufferSets {
         sets_(sets),
         guard_word_(RandomUint64()) {}
   absl::Status Allocate();
+  // The first set behind the group that `set` is in. Groups double, so that a runner that needs few
+  // sets maps few.
+  int EndOfGroup(int set) const;
   CUdeviceptr tensor_address(int set, size_t tensor) const {
-    return buffers_[static_cast<size_t>(set) * workload_->tensors().size() + tensor]
-               .memory.address() +
-           kGuardBytes;
+    return set_addresses_[static_cast<size_t>(set)] +
+           static_cast<CUdeviceptr>(area_offsets_[tensor] + kGuardBytes);
   }
   // The outputs of `set` as they were collected.
   CUdeviceptr copy_address(int set) const {
@@ -83,7 +89,11 @@ class CudaBufferSets final : public BufferSets {
   const OutputLayout layout_;
   const int sets_;
   const uint64_t guard_word_;
-  std::vector<Buffer> buffers_;
+  std::vector<Group> groups_;
+  std::vector<CUdeviceptr> set_addresses_;
+  std::vector<int64_t> area_offsets_;  // of each tensor's area within its set
+  std::vector<int64_t> area_bytes_;
+  int64_t set_bytes_ = 0;
   CudaBlock copies_;
   CudaBlock rows_;
   CudaBlock draws_;
