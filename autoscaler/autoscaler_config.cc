@@ -25,7 +25,7 @@ class FaultList {
   void Add(absl::string_view field, absl::string_view what) {
     faults_.push_back(absl::StrCat(field, ": ", what));
   }
-  // A time that is given must be more than 0.
+  // A time that is set must be more than 0.
   void CheckTime(const std::string& field, const google::protobuf::Duration& time) {
     if (FromProto(time) <= absl::ZeroDuration()) Add(field, "must be more than 0");
   }

@@ -1,4 +1,4 @@
-// ksearch-autoscaler: starts workers when jobs wait for them, and lets them go when none do.
+// ksearch-autoscaler: starts workers when jobs wait for them, and stops them when none do.
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -31,9 +31,9 @@ constexpr char kUsage[] =
     "                          [--state-file FILE]\n"
     "       ksearch-autoscaler --config FILE --dry-run\n"
     "       ksearch-autoscaler --version\n"
-    "FILE is an AutoscalerConfig as textproto (docs/autoscaler.md); arguments win. --dry-run\n"
-    "prints what would be run to start workers, and starts nothing.\n"
-    "It ends with 2 if an argument is wrong, 3 if something else here has to be corrected.\n";
+    "FILE is an AutoscalerConfig as textproto (docs/autoscaler.md); arguments take precedence.\n"
+    "--dry-run prints the commands that would start workers, and starts nothing.\n"
+    "Exit code 2: an argument is wrong; 3: something else on this machine has to be corrected.\n";
 
 constexpr int kConfigError = 3;
 
@@ -59,7 +59,7 @@ int DryRun(const v1::AutoscalerConfig& config) {
   return 0;
 }
 
-// Waits between looks, until told to end.
+// Waits between looks, until End is called.
 class Pause {
  public:
   void End() {
@@ -67,7 +67,7 @@ class Pause {
     ended_ = true;
     changed_.NotifyAll();
   }
-  // False: it is over.
+  // False once End was called.
   bool Wait(absl::Duration time) {
     const absl::Time until = Clock::Real().SteadyNow() + time;
     MutexLock lock(&mu_);
@@ -92,10 +92,10 @@ void Look(Coordinator* coordinator, std::vector<std::unique_ptr<PoolKeeper>>* ke
   if (demand.ok()) workers = coordinator->Workers();
   const absl::Status status = demand.ok() ? workers.status() : demand.status();
   if (!status.ok()) {
-    // Workers without a coordinator leave by themselves when they have been idle for long.
+    // Workers that lost their coordinator end by themselves after their idle timeout.
     if (*away != status.message()) {
       *away = std::string(status.message());
-      LOG(WARNING) << "msg=\"the coordinator does not say what waits\" reason=\"" << *away << "\"";
+      LOG(WARNING) << "msg=\"the coordinator does not answer\" reason=\"" << *away << "\"";
     }
     return;
   }
@@ -139,11 +139,11 @@ int Run(const v1::AutoscalerConfig& config, ShutdownSignals* signals) {
     const absl::Status saved = spending->Save();
     if (!saved.ok() && unsaved != saved.message()) {
       unsaved = std::string(saved.message());
-      LOG(ERROR) << "msg=\"what the pools cost is not kept\" reason=\"" << unsaved << "\"";
+      LOG(ERROR) << "msg=\"the pools' costs were not saved\" reason=\"" << unsaved << "\"";
     }
   } while (pause.Wait(FromProto(config.look_every())));
   for (auto& keeper : keepers) keeper->Release();
-  LOG(INFO) << "msg=\"autoscaler ends; workers stay until they are idle\"";
+  LOG(INFO) << "msg=\"autoscaler ends; workers stay until their idle timeout\"";
   return 0;
 }
 

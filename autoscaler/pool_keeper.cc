@@ -18,10 +18,10 @@ namespace {
 
 // Longer than the calls of one look may take.
 constexpr absl::Duration kHoldFor = absl::Minutes(3);
-// How often the provider is asked without a reason: schedulers do not like to be asked all the
-// time.
+// How often the provider is asked without a special reason: frequent queries would burden
+// schedulers.
 constexpr absl::Duration kLookEvery = absl::Seconds(10);
-// One that was told to leave and is still there, this long after its grace, is ended.
+// An instance that was asked to leave is killed this long after its grace period.
 constexpr absl::Duration kBeyondGrace = absl::Seconds(60);
 constexpr int kMostDoublings = 5;
 constexpr size_t kMostToldIds = 5;
@@ -61,12 +61,12 @@ bool PoolKeeper::Hold() {
   const absl::Status status = Report(/*release=*/false);
   if (status.ok()) {
     if (!refused_.empty()) {
-      LOG(INFO) << "msg=\"the pool is ours again\" pool=" << pool_.name();
+      LOG(INFO) << "msg=\"this autoscaler holds the pool again\" pool=" << pool_.name();
       refused_.clear();
     }
     return true;
   }
-  // The text counts down.
+  // Compares codes, as the text contains a time that counts down.
   const std::string kind = absl::StatusCodeToString(status.code());
   if (refused_ != kind) {
     refused_ = kind;
@@ -106,12 +106,12 @@ void PoolKeeper::Step(absl::Time now, const v1::ListWorkersReply& workers,
   report_.set_running(running);
   report_.set_connected(connected);
   report_.set_nano_usd_spent(parts_.spending->Of(pool_.name()));
-  // It is forgotten once it has been tried again and did not come back.
+  // A fault is cleared once a retry has succeeded.
   if (!in_trouble_ && now >= retry_at_) report_.clear_fault();
   report_.clear_retry_in();
   if (now < retry_at_) *report_.mutable_retry_in() = ToProto(retry_at_ - now);
   static_cast<void>(Report(/*release=*/false));
-  // A pool that is full or in trouble leaves the rest to the next one.
+  // A pool that is full or in trouble leaves the remaining demand to the next one.
   const bool sees_to_it =
       report_.fault().empty() && (report_.wanted() < pool_.most() || demand.jobs == 0);
   if (!sees_to_it) return;
@@ -201,7 +201,7 @@ void PoolKeeper::Judge(absl::Time now, const v1::ListWorkersReply& workers) {
       if (!stopping) continue;
     }
     if (stopping) {
-      // The last word is repeated once a minute.
+      // The final kill is repeated once a minute.
       if (now - known.stop_asked > FromProto(pool_.leave_grace()) + kBeyondGrace) {
         Stop(instance.id, FleetProvider::Manner::kAtOnce, now);
       }
@@ -227,7 +227,7 @@ void PoolKeeper::Judge(absl::Time now, const v1::ListWorkersReply& workers) {
       ++it;
       continue;
     }
-    // It may be younger than the list.
+    // The instance may have started after the list was made.
     if (connected.contains(id)) {
       it->second.connected_once = true;
       ++it;
@@ -252,7 +252,7 @@ void PoolKeeper::Judge(absl::Time now, const v1::ListWorkersReply& workers) {
   }
   for (const std::string& id : broken) Stop(id, FleetProvider::Manner::kAtOnce, now);
   if (!fleet_.fault.empty() && fleet_.coming > 0 && why.empty()) why = fleet_.fault;
-  // One fault at a time: several instances that fail of the same cause do not add up.
+  // One fault at a time: several instances that fail for the same cause count once.
   if (!why.empty() && now >= retry_at_) {
     Fail(now, why);
   } else if (!why.empty()) {
@@ -278,7 +278,7 @@ void PoolKeeper::Act(absl::Time now, const PoolDemand& demand) {
     in_trouble_ = true;
     withdraw = fleet_.coming;
     report_.set_fault(
-        absl::StrFormat("it has cost $%.2f, its cap: its workers leave",
+        absl::StrFormat("it has cost $%.2f, its cap: its workers are stopped",
                         static_cast<double>(parts_.spending->Of(pool_.name())) * 1e-9));
     report_.set_wanted(0);
     for (const PoolInstance& instance : instances_) stop.push_back(instance.id);
@@ -296,7 +296,7 @@ void PoolKeeper::Act(absl::Time now, const PoolDemand& demand) {
                                            ": ", decision.why));
     }
     if (decision.start > 0) {
-      // What is there is looked at once more: an earlier start may have come through after all.
+      // Lists the instances once more: an earlier start may have succeeded after all.
       const size_t before = fleet_.instances.size();
       const int coming_before = fleet_.coming;
       if (looked_ != now && !Look(now, /*anew=*/true)) return;
@@ -307,7 +307,7 @@ void PoolKeeper::Act(absl::Time now, const PoolDemand& demand) {
                    pool_.most() - static_cast<int>(fleet_.instances.size()) - fleet_.coming);
       if (count <= 0) return;
       const absl::Status status = parts_.provider->Start(count);
-      looked_ = absl::InfinitePast();  // the list is old
+      looked_ = absl::InfinitePast();  // the list is out of date now
       if (status.ok()) {
         before_start_ = Before{{}, fleet_.coming};
         for (const Instance& one : fleet_.instances) before_start_->instances.insert(one.id);

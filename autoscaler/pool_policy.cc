@@ -48,7 +48,7 @@ PoolDemand DemandFor(const v1::WorkerOffer& offer,
   PoolDemand sum;
   for (const v1::Demand& demand : demands) {
     if (!Meets(offer, demand.requirement())) continue;
-    // What a free slot is about to take needs no new worker, but where no worker stays long enough.
+    // Jobs that free slots will take need no new worker, unless no worker stays long enough.
     const int taken = std::min(demand.queued() - demand.too_short(), demand.free_slots());
     const int left = demand.queued() - std::max(0, taken);
     const int callers = demand.waiting_callers();
@@ -73,7 +73,7 @@ PoolDecision PoolPolicy::Decide(const PoolDemand& demand,
   if (demand.jobs > 0) {
     const double by_work =
         std::ceil(absl::FDivDuration(demand.work, FromProto(pool_.work_per_instance())));
-    // More than one slot a job would stay empty.
+    // More than one slot per job would stay empty.
     const int slots = pool_.offer().slots();
     const int by_jobs = (demand.jobs + slots - 1) / slots;
     const int more = std::clamp(static_cast<int>(std::min(by_work, 1e6)), 1, by_jobs);
@@ -96,7 +96,7 @@ PoolDecision PoolPolicy::Decide(const PoolDemand& demand,
     return decision;
   }
   decision.wanted = pool_.least();
-  // Those that cost nothing yet first.
+  // First those that cost nothing yet.
   decision.withdraw = std::min(surplus, coming);
   surplus -= decision.withdraw;
   for (const bool running : {false, true}) {

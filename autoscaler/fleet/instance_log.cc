@@ -15,9 +15,9 @@ namespace {
 
 constexpr off_t kMostBytes = 4096;
 
-// The end of the file; "" if it is none that can be read.
+// The end of the file; "" if it cannot be read.
 std::string EndOf(const std::string& path) {
-  // Not blocked by a pipe of that name.
+  // O_NONBLOCK: opening must not block if the path is a pipe.
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat facts;
   if (!file.ok() || ::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) return "";

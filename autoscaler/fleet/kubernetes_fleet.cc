@@ -49,7 +49,7 @@ json Items(const json& list) {
   return items.is_array() ? items : json::array();
 }
 
-// Reasons for which a container waits that do not pass by themselves soon.
+// Whether a container that waits for this reason will hardly start without help.
 bool NeverStarts(const std::string& reason) {
   for (const char* word : {"ImagePullBackOff", "ErrImagePull", "InvalidImageName",
                            "ErrImageNeverPull", "CreateContainerConfigError",
@@ -59,7 +59,7 @@ bool NeverStarts(const std::string& reason) {
   return false;
 }
 
-// In a query.
+// Percent-encodes `text` for a query string.
 std::string Escaped(const std::string& text) {
   std::string escaped;
   for (const unsigned char c : text) {
@@ -102,7 +102,7 @@ absl::StatusOr<std::unique_ptr<FleetProvider>> KubernetesFleet::Create(const v1:
   json job = nullptr;
   if (settings.what_case() == v1::KubernetesFleet::kJobTemplate) {
     ASSIGN_OR_RETURN(job, ReadTemplate(settings.job_template()));
-    // It names the Jobs and labels them.
+    // The pool's name becomes part of the Jobs' names and labels.
     if (!IsKubernetesName(pool.name())) {
       return absl::InvalidArgumentError(
           "name: a pool of Kubernetes Jobs needs lowercase letters, digits, '-' and '.' only");
@@ -220,7 +220,7 @@ absl::StatusOr<Fleet> KubernetesFleet::ListDeployment() {
   for (const json& pod : Items(pods)) {
     if (!At(pod, {"metadata", "deletionTimestamp"}).is_null()) continue;
     Instance instance = InstanceOfPod(pod);
-    // The Deployment replaces one that was evicted.
+    // The Deployment replaces evicted pods.
     if (Text(pod, {"status", "phase"}) == "Failed" || !IsInstanceId(instance.id)) continue;
     fleet.instances.push_back(std::move(instance));
   }
@@ -229,7 +229,7 @@ absl::StatusOr<Fleet> KubernetesFleet::ListDeployment() {
                                  static_cast<int>(fleet.instances.size()));
   const json conditions = At(deployment, {"status", "conditions"});
   for (const json& condition : conditions.is_array() ? conditions : json::array()) {
-    // A quota, for example.
+    // For example, a quota is used up.
     if (Text(condition, {"type"}) == "ReplicaFailure" && Text(condition, {"status"}) == "True") {
       fleet.fault =
           OneLine(absl::StrCat(Text(condition, {"reason"}), ": ", Text(condition, {"message"})));
@@ -288,7 +288,7 @@ absl::Status KubernetesFleet::Start(int count) {
   json& pod = job["spec"]["template"];
   pod["metadata"]["labels"][kPoolLabel] = pool_.name();
   pod["spec"]["restartPolicy"] = "Never";
-  job["spec"]["backoffLimit"] = 0;  // this is who tries again
+  job["spec"]["backoffLimit"] = 0;  // the autoscaler retries, not Kubernetes
   if (!job["spec"].contains("ttlSecondsAfterFinished")) {
     job["spec"]["ttlSecondsAfterFinished"] = kKeepEndedJobsSeconds;
   }
@@ -319,7 +319,7 @@ absl::Status KubernetesFleet::Stop(const std::string& id, Manner manner) {
                        json{{"propagationPolicy", "Background"}})
                  .status();
   } else {
-    // A Deployment that shrinks loses its cheapest pod.
+    // A Deployment that shrinks deletes the pod with the lowest deletion cost.
     status = api_.Call("PATCH", CorePath("pods/" + id),
                        {{"metadata",
                          {{"annotations",

@@ -48,10 +48,10 @@ absl::StatusOr<UniqueFd> InputOf(const ProgramCall& call) {
 
 struct Output {
   std::string out, err;
-  bool ended = false;  // both are at their end
+  bool ended = false;  // both streams reached their end
 };
 
-// Reads both to their end, or until `deadline` (steady).
+// Reads both streams to their end, or until `deadline` (steady clock).
 Output ReadBoth(UniqueFd out, UniqueFd err, absl::Time deadline) {
   Output output;
   std::string buffer(64 << 10, '\0');
@@ -107,7 +107,7 @@ absl::StatusOr<std::string> CallProgram(const ProgramCall& call) {
         exit.has_value() ? " left its standard output open for more than " : " did not end within ",
         absl::FormatDuration(call.timeout)));
   }
-  // What it started and left behind is meant to go on.
+  // Processes that the program left behind are meant to keep running.
   process->LeaveRunning();
   if (exit->signaled) {
     return absl::UnavailableError(absl::StrCat(program, " was killed by signal ", exit->code));

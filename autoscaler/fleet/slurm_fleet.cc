@@ -17,7 +17,7 @@ namespace {
 
 constexpr absl::Duration kDefaultTimeLimit = absl::Hours(4);
 constexpr int kDefaultCpus = 8;
-// What is left of the notice after the grace for telling the coordinator.
+// Notice that Slurm gives beyond the grace period, for the worker to sign off at the coordinator.
 constexpr absl::Duration kBeyondGrace = absl::Seconds(30);
 
 std::string Program(const std::string& given, const char* otherwise) {
@@ -31,14 +31,14 @@ std::string SlurmTime(absl::Duration time) {
                          seconds / 60 % 60, seconds % 60);
 }
 
-// As squeue abbreviates them: "R", "PD", "CG".
+// A job state as squeue abbreviates it: "R", "PD", "CG".
 bool IsState(absl::string_view word) {
   return !word.empty() && word.size() <= 3 &&
          std::all_of(word.begin(), word.end(),
                      [](unsigned char c) { return absl::ascii_isupper(c); });
 }
 
-// Jobs in the queue that a person must look at before they run.
+// Whether a job that waits for this reason needs a person before it can run.
 bool NeverRuns(absl::string_view reason) {
   for (const char* word : {"held", "Held", "BadConstraints", "DependencyNeverSatisfied",
                            "PartitionTimeLimit", "InvalidAccount", "InvalidQOS", "launch failed"}) {
@@ -47,7 +47,7 @@ bool NeverRuns(absl::string_view reason) {
   return false;
 }
 
-// A value of an #SBATCH line: they are no shell, and have no way to quote a newline.
+// Checks a value of an #SBATCH line: no shell reads these, and they cannot quote a newline.
 absl::Status CheckDirective(absl::string_view field, const std::string& value) {
   if (std::none_of(value.begin(), value.end(), [](unsigned char c) {
         return c <= 0x20 || c == 0x7f || c == '\'' || c == '"';
@@ -167,7 +167,7 @@ absl::StatusOr<Fleet> SlurmFleet::ParseQueue(absl::string_view text) {
       return absl::UnavailableError(absl::StrCat("squeue printed '", OneLine(line), "'"));
     }
     const absl::string_view state = words[1];
-    // Completing: its worker is gone.
+    // CG (completing): its worker is gone.
     if (state == "CG" || state == "CD" || state == "CA" || state == "F" || state == "TO") continue;
     Instance& instance = fleet.instances.emplace_back();
     instance.id = std::string(words[0]);
@@ -194,7 +194,7 @@ absl::Status SlurmFleet::Stop(const std::string& id, Manner manner) {
   ProgramCall call;
   absl::Status status;
   if (manner == Manner::kGently) {
-    // Waiting ones go at once; to running ones USR1 is the word to leave.
+    // Pending jobs are canceled at once; USR1 asks running workers to finish and leave.
     call.argv = {scancel, "--state=PENDING", id};
     status = CallProgram(call).status();
     call.argv = {scancel, "--state=RUNNING", "--batch", "--signal=USR1", id};
@@ -204,7 +204,7 @@ absl::Status SlurmFleet::Stop(const std::string& id, Manner manner) {
     status = CallProgram(call).status();
   }
   if (status.ok()) return status;
-  // Slurm has several ways to say that it has ended meanwhile.
+  // The job may have ended meanwhile, which Slurm reports in several ways.
   const absl::StatusOr<Fleet> fleet = List();
   const bool gone = fleet.ok() && std::none_of(fleet->instances.begin(), fleet->instances.end(),
                                                [&](const Instance& one) { return one.id == id; });

@@ -33,7 +33,7 @@ absl::StatusOr<std::unique_ptr<FleetProvider>> SshFleet::Create(const v1::Worker
   if (ssh.hosts().empty()) return absl::InvalidArgumentError("ssh.hosts: name at least one");
   auto fleet = std::unique_ptr<SshFleet>(new SshFleet(pool));
   for (const std::string& host : ssh.hosts()) {
-    // A name that begins with a dash would be an option of ssh.
+    // ssh would take a name that begins with a dash as an option.
     if (host.empty() || host[0] == '-' || host.find_first_of(" \t\n'\"") != std::string::npos) {
       return absl::InvalidArgumentError(absl::StrCat("ssh.hosts: '", host, "' is no [USER@]HOST"));
     }
@@ -84,7 +84,7 @@ absl::Status SshFleet::Copy(const std::string& host) const {
   call.argv = {pool_.ssh().ssh().empty() ? "ssh" : pool_.ssh().ssh(), "-o", "BatchMode=yes", "-o",
                "ConnectTimeout=10"};
   call.argv.insert(call.argv.end(), pool_.ssh().ssh_args().begin(), pool_.ssh().ssh_args().end());
-  // The mark comes last: a copy that broke off is made again.
+  // The marker is written last, so that an interrupted copy is repeated.
   call.argv.insert(call.argv.end(),
                    {host, absl::StrCat("mkdir -p ", folder, " && tar -xzf - -C ", folder,
                                        " --strip-components=1 && echo ", bundle_sha256_, " > ",
@@ -100,14 +100,14 @@ absl::StatusOr<Fleet> SshFleet::List() {
   Fleet fleet;
   std::set<std::string> running;
   for (const auto& [id, host] : hosts_) {
-    // The first time, workers of an earlier autoscaler may be anywhere.
+    // On the first listing, workers of an earlier autoscaler may be on any host.
     if (listed_ && !running_.contains(id)) continue;
     const auto out =
         Shell(host, absl::StrCat("cd ", ShellWord(Folder()),
                                  " 2>/dev/null && kill -0 "
                                  "\"$(cat worker.pid)\" 2>/dev/null && echo running || true\n"));
     const bool runs = out.ok() && absl::StripAsciiWhitespace(*out) == "running";
-    // One that does not answer may still run: it is counted until it does, or is given up.
+    // A worker on a host that does not answer may still run: it counts until the host answers.
     if (!runs && (out.ok() || !listed_)) continue;
     running.insert(id);
     fleet.instances.push_back(

@@ -199,7 +199,7 @@ TEST_F(AutoscalerTest, AtItsCapAPoolSpendsNothingUntilTheCapIsRaised) {
   // Either the evaluation has ended by then, or its worker has left it.
   EXPECT_TRUE(Eventually(
       [&] {
-        return fault().find("its cap: its workers leave") != std::string::npos &&
+        return fault().find("its cap: its workers are stopped") != std::string::npos &&
                Demand().pools(0).report().running() == 0;
       },
       absl::Seconds(60)))
@@ -207,7 +207,7 @@ TEST_F(AutoscalerTest, AtItsCapAPoolSpendsNothingUntilTheCapIsRaised) {
   const int started = fleet_->started();
   const int64_t spent = Demand().pools(0).report().nano_usd_spent();
   EXPECT_GE(spent, 500'000'000);
-  EXPECT_THAT(cluster_.Cli({"workers"}).out, HasSubstr("its cap: its workers leave"));
+  EXPECT_THAT(cluster_.Cli({"workers"}).out, HasSubstr("its cap: its workers are stopped"));
   std::thread another([&] { EXPECT_EQ(Eval().exit.code, 0); });
   EXPECT_TRUE(Eventually([&] {
     const v1::DemandReply demand = Demand();
