@@ -82,7 +82,7 @@ class Results {
     MutexLock lock(&mu_);
     while (latencies_ms_.size() < count) changed_.Wait(&mu_);
   }
-  // Sorted; starts anew.
+  // The latencies so far, sorted; the list is empty afterwards.
   std::vector<double> TakeLatencies() {
     MutexLock lock(&mu_);
     std::vector<double> latencies = std::move(latencies_ms_);
@@ -114,7 +114,7 @@ std::vector<v1::JobSpec> AddJobs(Store* store, const std::string& name, int coun
   return specs;
 }
 
-// A scheduler on a clock that stands still, and workers that are done with a job as soon as they
+// A scheduler on a stopped clock, and workers that are done with a job as soon as they
 // are offered it.
 class InstantFleet {
  public:
@@ -138,7 +138,7 @@ class InstantFleet {
       scheduler_->Sync(ids_[w], reports_[w], now_, &down);
       if (down.directive_seq() > 0) reports_[w].set_applied_directive_seq(down.directive_seq());
       for (const v1::JobOffer& offer : down.offers()) {
-        // Until a task is known to work, one of its jobs at a time takes the fair turn of others.
+        // Until a task is known to work, the scheduler offers only one of its jobs at a time.
         scheduler_->NoteResult(offer.job_id(), worked_);
         scheduler_->MarkDone(offer.job_id(), offer.lease_id());
         ended();
@@ -160,8 +160,8 @@ class InstantFleet {
   v1::JobResult worked_;
 };
 
-// One life of a job, decided for a fleet of this size: it is asked for, offered and done. Twice as
-// many jobs as slots wait at any time, of 50 runs, so that nobody is idle.
+// The decisions of a job's life for a fleet of this size: submitted, offered and done. Twice as
+// many jobs as slots wait at any time, from 50 runs, so that no worker is idle.
 void BenchDecisions(int workers) {
   constexpr int kRuns = 50;
   InstantFleet fleet(workers);

@@ -1,6 +1,6 @@
-// What it costs to follow runs: by polling the store, as WatchRun did, and by the event feed. Runs
+// The cost of following runs: by polling the store, as WatchRun did, and by the event feed. Runs
 // take steps at the same pace in every phase; the processor time of a phase without watchers is
-// taken off. Streams to clients are not part of it.
+// subtracted. Streams to clients are not included.
 //   ksearch_feed_bench [RUNS [WATCHERS [SECONDS]]]    default: 50 runs, 4 watchers each, 5 s a
 //   phase
 #include <stdlib.h>
@@ -41,7 +41,7 @@ absl::Duration ProcessorTime() {
   return absl::DurationFromTimeval(usage.ru_utime) + absl::DurationFromTimeval(usage.ru_stime);
 }
 
-// What polling watchers waited on: woken by every step of any run.
+// What polling watchers waited for: every step of any run wakes them.
 class StepWatch {
  public:
   void Notify() {

@@ -1,7 +1,7 @@
 // ksearch_fleet_bench: a fleet at work for a while, with the real store (synchronous=FULL), gateway
 // and gRPC service: does every job come home, by its first attempt, and does every worker stay?
-// Runs ask in turn, together for three quarters of what the workers can do. Prints one line for
-// each minute, and one for the whole; ends with 1 if a lease was lost, a worker was, or a job.
+// Runs submit jobs in turn, together for three quarters of what the workers can do. Prints one line
+// for each minute, and one for the whole; exits with 1 if a lease, a worker or a job was lost.
 //
 //   ksearch_fleet_bench [seconds [workers [runs]]]
 
@@ -32,7 +32,7 @@ namespace {
 
 constexpr absl::Duration kJobTime = absl::Seconds(2);
 constexpr double kLoad = 0.75;
-// Jobs are asked for so often, as many as are due.
+// How often jobs are submitted: as many as are due.
 constexpr absl::Duration kPace = absl::Milliseconds(10);
 constexpr absl::Duration kLongestEnd = absl::Minutes(2);
 
@@ -42,7 +42,7 @@ struct Sizes {
   int runs = 50;
 };
 
-// What has become of the jobs.
+// The state of all jobs.
 class Account {
  public:
   void Submitted(const std::string& job_id) {
@@ -73,7 +73,7 @@ class Account {
     MutexLock lock(&mu_);
     return static_cast<int>(open_.size());
   }
-  // One line for what was done since the last call.
+  // One line for the time since the last call.
   void PrintMinute(double seconds) {
     MutexLock lock(&mu_);
     std::sort(latencies_ms_.begin(), latencies_ms_.end());
@@ -128,7 +128,7 @@ class Asking {
   }
 
  private:
-  // Enough of them for the store to commit in groups.
+  // Enough threads for the store to commit in groups.
   static constexpr int kThreads = 16;
 
   void Loop(int thread) {

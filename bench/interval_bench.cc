@@ -1,4 +1,4 @@
-// How often the intervals of a confirmation cover the truth, and what its verdicts are, simulated.
+// Simulates how often the intervals of a confirmation cover the truth, and its verdicts.
 //   ksearch_interval_bench [TRIALS]
 #include <algorithm>
 #include <cmath>
@@ -44,8 +44,8 @@ LaunchBlocks DrawLaunch(const std::vector<double>& effects, const Noise& noise, 
   return workloads;
 }
 
-// As Confirmation::RunLaunch: the last launch before a look ends with the workload that decides
-// alone. Whether the launch is of all workloads.
+// Like Confirmation::RunLaunch: the last launch before a look ends once one workload alone
+// decides it. Returns whether the launch has all workloads.
 bool AddLaunch(const LaunchBlocks& drawn, bool is_last, double confidence,
                std::vector<LaunchBlocks>* workloads) {
   std::vector<LaunchBlocks> with_this = *workloads;

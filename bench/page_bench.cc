@@ -1,8 +1,8 @@
-// What open pages cost a coordinator while runs proceed: processor time and memory of a process
-// that has the real store, event feed, service and HTTP server, and whose runs take steps at an
-// even pace. The pages are another process: each is a stream of events and a connection for
-// questions over real sockets, asks what the page's scripts ask, and, for comparison, what a page
-// without the feed would ask once a second. What the steps cost without any page is measured first.
+// The cost of open pages to a coordinator while runs proceed: processor time and memory of a
+// process that has the real store, event feed, service and HTTP server, and whose runs take steps
+// at an even pace. The pages are another process: each has a stream of events and a connection for
+// requests over real sockets, sends the requests of the page's scripts, and, for comparison, those
+// that a page without the feed would send once a second. The steps without any page come first.
 //   ksearch_page_bench [PAGES [RUNS [SECONDS]]]    default: 200 pages, 50 runs, 20 s a phase
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -76,7 +76,7 @@ std::string ReadLine(int fd) {
   return line;
 }
 
-// Tells its port, takes steps until its input ends, and answers every line with what it has used.
+// Prints its port, takes steps until its input ends, and answers every line with what it has used.
 void Coordinate(const std::string& folder, int runs, int in, int out) {
   PlayedCoordinator played(folder, {}, nullptr);
   for (int i = 0; i < runs; ++i) played.AddRun(RunName(i), kNodes);
@@ -157,7 +157,7 @@ class Page {
       if (stream_.get() >= 0) {
         struct pollfd ready = {stream_.get(), POLLIN, 0};
         if (::poll(&ready, 1, 50) > 0 && TakeEvents() && due == absl::InfiniteFuture()) {
-          // As run_page.js: the tree is looked at again; runs_page.js asks nothing.
+          // Like run_page.js, which fetches the tree again; runs_page.js fetches nothing.
           if (!run_.empty()) due = clock.SteadyNow() + Spread(absl::Milliseconds(500));
         }
       } else {
@@ -184,7 +184,7 @@ class Page {
     return delay * (0.5 + std::uniform_real_distribution<double>()(random_));
   }
 
-  // Whether some of them were of runs.
+  // Returns whether any of them was a run's.
   bool TakeEvents() {
     char bytes[1 << 16];
     const ssize_t size = ::read(stream_.get(), bytes, sizeof(bytes));
@@ -220,7 +220,7 @@ class Page {
       whole = head + 4 + static_cast<size_t>(body);
     }
     CHECK(answer.compare(0, 12, "HTTP/1.1 200") == 0);
-    // The last event's number, as the next question begins there.
+    // The last event's number, where the next request begins.
     const size_t seq = answer.rfind("\"seq\":\"");
     if (seq != std::string::npos) {
       (void)absl::SimpleAtoi(answer.substr(seq + 7, answer.find('"', seq + 7) - seq - 7),

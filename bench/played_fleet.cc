@@ -83,7 +83,7 @@ class PlayedWorker final : public grpc::ClientBidiReactor<v1::WorkerUp, v1::Work
       Queue(std::move(up));
       Report();
       StartRead(&down_);
-      // Writes come from the threads of unary answers and of timers, too.
+      // Threads of unary calls and of timers write, too.
       AddHold();
       StartCall();
     }
@@ -91,7 +91,7 @@ class PlayedWorker final : public grpc::ClientBidiReactor<v1::WorkerUp, v1::Work
   }
 
  private:
-  // Channels of equal address share a connection unless told otherwise; workers never do.
+  // Channels to one address share a connection by default; real workers never share one.
   static std::shared_ptr<grpc::Channel> MakeOwnChannel(const std::string& address, int number) {
     grpc::ChannelArguments arguments;
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """usage: ksearch_dispatch_bench | plot_decisions.py OUT.svg
 
-Draws what a decision of the scheduler costs for fleets of different sizes (the bench's lines decision_us), beside a
+Draws the cost of a scheduling decision for fleets of different sizes (the bench's lines decision_us), beside a
 curve that grows with the square of the logarithm from the same first point.
 """
 

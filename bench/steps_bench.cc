@@ -1,11 +1,11 @@
 // How long the steps of many searches wait for the store: real searches by world_model on a
-// landscape, the real registry, calls and SQLite at synchronous=FULL. The model is played in this
-// process, and so are the measurements; each takes about the time given, so that so many cycles are
-// in flight.
+// landscape, the real registry, calls and SQLite at synchronous=FULL. The model is simulated in
+// this process, and so are the measurements; each takes about the given time, so that CYCLES cycles
+// are in flight.
 //   ksearch_steps_bench [RUNS [CYCLES [SECONDS [REPLY_SECONDS]]]]     default: 50 runs, 16, 60 s, 4
 //   s
-// With REPLY_SECONDS 0 everything is answered at once, and the processor is what the steps wait
-// for.
+// With REPLY_SECONDS 0 everything is answered at once, and the steps wait for the processor
+// only.
 #include <fcntl.h>
 #include <stdlib.h>
 #include <time.h>
@@ -53,7 +53,7 @@ struct Sizes {
   double reply_seconds = 4;
 };
 
-// Does things later, on threads of its own.
+// Calls functions later, on its own threads.
 class Later {
  public:
   explicit Later(int threads) {
@@ -195,7 +195,7 @@ int CyclesInFlight(Store* store) {
   return cycles;
 }
 
-// What the disk takes for the least that a commit needs of it, ten times a second.
+// Measures ten times a second how long the disk takes for the least that a commit needs.
 class DiskProbe {
  public:
   explicit DiskProbe(const std::string& path)
@@ -272,7 +272,7 @@ void Measure(const Sizes& sizes, const std::string& source, const std::string& f
     config.set_any_device(true);
     CHECK_OK(runs.Start(absl::StrCat("request ", i), config).status());
   }
-  // Until all have their trees and cycles, as far as a tree has so many intents.
+  // Until all have their trees and cycles, as far as a tree has that many intents.
   int cycles = 0;
   for (int tries = 0; cycles < sizes.runs * sizes.cycles && tries < kMostWarmup; ++tries) {
     absl::SleepFor(absl::Seconds(1));

@@ -31,7 +31,7 @@ class Original:
         self.method = importlib.import_module("evotoolkit.evo_method.evoengineer.evoengineer")
 
     def new(self, population):
-        """The method as it is between two generations, with nothing around it."""
+        """The method in its state between two generations, without its surroundings."""
         method = self.method.EvoEngineer.__new__(self.method.EvoEngineer)
         method.run_state_dict = types.SimpleNamespace(population=population)
         method.config = types.SimpleNamespace(pop_size=5)
@@ -76,7 +76,7 @@ def main():
                        for _ in range(options.draws))
         [answer] = ask(options.bench, [{**case, "what": "rank", "settings": {"preset": "full"}}])
         results.append((name, report(f"{name}: parent of a mutation", left, answer)))
-        # The plan of a whole attempt: whose program is changed, and which ideas are shown with it.
+        # The plan of a whole attempt: which program is changed, and which ideas are shown with it.
         for preset, operation, size in (("insight", "init", 0), ("full", "crossover", 2)):
             operator = types.SimpleNamespace(selection_size=size)
             left = Counter()

@@ -154,7 +154,7 @@ def solutions_of(nodes):
 
 
 def shown(nodes):
-    """What decides anything, of K-Search's nodes, as the bench shows its own."""
+    """The fields of K-Search's nodes that decide anything, in the form that the bench prints."""
     rows = []
     for node in nodes:
         if node["node_id"] == "root":
@@ -194,7 +194,7 @@ class Originals:
 
 
 def tree_case(originals, seed):
-    """(case, what the published code makes of it)."""
+    """(case, result of the published code)."""
     rng = random.Random(seed)
     max_difficulty = rng.randrange(1, 6)
     manager = originals.new_manager(lambda prompt: "", max_difficulty)
@@ -219,8 +219,8 @@ def tree_case(originals, seed):
         skipped = [made_of_it[f"skipped_{name}"] for name in (
             "cap", "missing_parent", "parent_solution_id_mismatch", "update_missing_node",
             "insert_invalid_node", "split_invalid_children", "delete_not_allowed")]
-        # The bench counts operations of an unknown kind with invalid nodes; the published code has
-        # them refused by what comes after.
+        # The bench counts operations of an unknown kind with invalid nodes; the published code lets
+        # a later step refuse them.
         skipped[4] += unknown
         expected["skipped"] = skipped
         expected["done"] = [made_of_it[name] for name in (
@@ -291,7 +291,7 @@ class FakeTask:
 
 
 class Recorder:
-    """One search of the published generator, answered at random; what it asked is its trace."""
+    """One search of the published generator, answered at random; the trace is what it asked."""
 
     def __init__(self, originals, seed):
         self.originals = originals
@@ -329,7 +329,7 @@ class Recorder:
             setattr(self.wm, name, self.noted(name, getattr(self.wm, name)))
         self.wm.choose_next_action_node_id = self.chosen(self.wm.choose_next_action_node_id)
         task = FakeTask(originals, rng, seed_us)
-        # What prompts say decides nothing, and takes most of the time.
+        # The text of prompts decides nothing, and takes most of the time.
         with self.patched(module):
             with contextlib.redirect_stdout(io.StringIO()):
                 try:
@@ -393,7 +393,7 @@ class Recorder:
 
     def first_tree(self):
         rng = self.rng
-        # The published code forgets the program that it continues from if this cannot be read.
+        # The published code forgets the program that it continues from if this reply is unreadable.
         if rng.random() < 0.08 and not self.continues:
             return "I cannot say."
         nodes, ids = [], []
@@ -489,7 +489,7 @@ def trace_case(originals, seed):
 
 
 def compare(name, make, options, originals):
-    """Number of cases that differ. Those whose tree has two nodes of one id are not compared."""
+    """Number of cases that differ. Cases whose tree has two nodes with one id are not compared."""
     faults = left_out = steps = 0
     batch = 500
     for begin in range(0, options.cases, batch):

@@ -5,8 +5,8 @@ are added one by one.
     python3 bench/agreement/agree_with_openevolve.py CHECKOUT_OF_0.3.2 --preset oe-0.3
     python3 bench/agreement/agree_with_openevolve.py CHECKOUT_OF_0.2.25 --preset oe-ksearch
 
-Sets of programs are kept in the order of arrival: in the original it is that of hashes, which differs
-from process to process. The checkout's Python needs what the package openevolve needs."""
+Sets of programs keep the order of arrival; in the original the order is that of hashes, which differs
+between processes. The checkout's Python needs what the package openevolve needs."""
 
 import base64
 import copy
@@ -45,14 +45,14 @@ class Ordered(dict):
 
 
 class Number(int):
-    """A program's id: a number that messages can cut like a text."""
+    """A program's id: a number that messages can cut like a string."""
 
     def __getitem__(self, key):
         return str(int(self))[key]
 
 
 class OnceInArchive:
-    """What ksearch does otherwise: a program that took another's place in the archive is not put
+    """Where ksearch differs: a program that took another's place in the archive is not put
     there a second time, which would drop the worst."""
 
     def _update_archive(self, program):
@@ -175,7 +175,7 @@ def compare_draws(original, options, version):
             conditional = Counter()
             parent = None
             for _ in range(options.draws):
-                # In an empty island the original first makes one of a copy.
+                # For an empty island the original first makes a program from a copy.
                 drawn, shown = database.sample_from_island(island, inspirations)
                 left[str(drawn.id)] += 1
                 if version == "0.2":
@@ -224,7 +224,7 @@ def shown_population(database, names):
 
 def compare_populations(original, options):
     """Random programs, one by one, with migrations: are members, cells and archive the same after each?
-    As the original is, and with the one thing that ksearch does otherwise."""
+    With the original as it is, and with the one thing that ksearch does differently."""
     runs = max(1, options.cases // 100)
     for mended in (False, True):
         steps = differing_runs = 0

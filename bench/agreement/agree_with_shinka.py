@@ -48,7 +48,7 @@ class Original:
         alive = []
         for i in range(count):
             number = i + 1
-            # Of every island the first program works.
+            # The first program of every island works.
             correct = i < islands or rng.random() >= failing
             parent = str(rng.choice(alive)) if i >= islands else None
             database.add(self.dbase.Program(
@@ -61,7 +61,7 @@ class Original:
                 database.conn.commit()
             if correct:
                 alive.append(number)
-        # What came by itself (copies of the first program) has no number.
+        # Copies of the first program, which the database makes itself, have no number.
         database.cursor.execute(
             "DELETE FROM programs WHERE CAST(CAST(id AS INTEGER) AS TEXT) != id")
         database.cursor.execute(
@@ -115,7 +115,7 @@ def compare_choices(original, options):
         def judge(what, left, draws=None, **more):
             [answer] = ask(options.bench, [{**case, "what": what.split()[0], **more,
                                             "draws": draws or options.draws}])
-            # Wordings of a request for a whole program are told by their order alone.
+            # Wordings of a request for a whole program are identified only by their order.
             whole = sorted(name for name in answer if name.startswith("whole "))
             answer = {f"whole {whole.index(name)}" if name in whole else name: count
                       for name, count in answer.items()}

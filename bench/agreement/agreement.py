@@ -1,5 +1,5 @@
-"""What the scripts beside this one share: they put the same cases to a published program, run from a
-checkout that is given, and to ksearch_agreement_bench, and compare."""
+"""Shared code of the scripts beside this one, which put the same cases to a published program, run
+from a given checkout, and to ksearch_agreement_bench, and compare the answers."""
 
 import argparse
 import json
@@ -58,7 +58,7 @@ def _upper_gamma(a, x):
 
 def chi_square(left, right):
     """(statistic, degrees of freedom, p) of the hypothesis that two samples of counts, by name, come
-    from one distribution. Names that both together have less than ten times are one."""
+    from one distribution. Names with fewer than ten counts in both together are merged into one."""
     rare = [0, 0]
     cells = []
     for name in sorted(set(left) | set(right)):

@@ -1,5 +1,5 @@
-// Answers cases that the scripts beside it put to published programs, too: one JSON object a line,
-// whose field "case" names what is asked (agreement_case.h); one line of JSON for each.
+// Answers cases that the scripts beside it also put to published programs: one JSON object a line,
+// whose field "case" names the question (agreement_case.h); one line of JSON answers each.
 //   ksearch_agreement_bench < cases.jsonl > answers.jsonl
 #include <cstdio>
 #include <iostream>

@@ -1,4 +1,4 @@
-// Which model the bandit chooses, and what its books hold after some gains.
+// Which model the bandit chooses, and what its statistics are after some gains.
 #include <vector>
 
 #include "bench/agreement/agreement_case.h"

@@ -1,5 +1,5 @@
-// What strategies of populations choose, drawn often from one state; and what a population is after
-// some programs came.
+// What population-based strategies choose, drawn often from one state; and what a population is
+// after some programs were added.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -102,7 +102,7 @@ void DrawEvoEngineer(const Json& each, const std::string& what, int64_t draws, R
       continue;
     }
     CHECK(what == "plan");
-    // Whose code it is, and whose ideas are shown with it, in any order.
+    // Which program is changed, and whose ideas are shown with it, in any order.
     v1::AttemptSearchState changing = state;
     const v1::AttemptPlan plan = strategy.Plan(&changing, *rng);
     std::vector<std::string> notes(plan.notes().begin(), plan.notes().end());
@@ -161,7 +161,7 @@ Json Inserted(const Json& each) {
     } else {
       add(step);
     }
-    // Members by island, by program: copies have numbers of their own.
+    // Members by island and program: copies have their own numbers.
     const v1::OpenEvolveState& books = state.openevolve();
     std::map<int, std::string> names;
     for (const v1::PopulationMember& member : books.members()) {

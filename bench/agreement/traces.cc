@@ -1,5 +1,5 @@
-// A search by preset paper, replayed from what the published program was told: whichever question
-// comes next gets the next reply. What is asked and what it shows is the trace.
+// A search by preset paper, replayed from the replies that the published program got: whichever
+// question comes next gets the next reply. The trace is what is asked and what each question shows.
 #include <optional>
 #include <string>
 #include <utility>
@@ -23,7 +23,7 @@ std::string TextOf(const std::optional<ShownCode>& code) {
                                                             : "none";
 }
 
-// A program is its number.
+// A program is a number, as text.
 v1::Sources Program(const std::string& text) {
   v1::Sources sources;
   sources.set_language(v1::LANGUAGE_CPP);
@@ -56,7 +56,7 @@ Proposer PlainProposer() {
   };
   EditReplyOptions reading;
   reading.clamp = true;
-  // Replies name programs as the published system does, whose names for these are their texts.
+  // Replies name programs as the published system does: by their texts.
   proposer.parse_edits = [reading](const std::string& reply) {
     auto script = ParseEditReply(reply, reading);
     if (!script.ok()) return script;
