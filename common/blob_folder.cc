@@ -65,7 +65,7 @@ bool BlobFolder::Has(const std::string& sha256) const {
 absl::StatusOr<std::string> BlobFolder::Use(const std::string& sha256) const {
   RETURN_IF_ERROR(CheckName(sha256));
   const std::string path = PathOf(sha256);
-  // The time of its last use.
+  // The modification time records the last use.
   if (::utimensat(AT_FDCWD, path.c_str(), nullptr, 0) != 0) {
     return ErrnoStatus(errno, absl::StrCat("use blob ", sha256));
   }
@@ -136,7 +136,7 @@ absl::Status BlobFolder::Collect(int64_t most_bytes, const std::set<std::string>
   const auto now = fs::file_time_type::clock::now();
   for (fs::directory_iterator entry(path_, error), end; !error && entry != end;
        entry.increment(error)) {
-    // What vanishes meanwhile needs no more looking at.
+    // Ignores files that vanish meanwhile.
     std::error_code gone;
     const fs::file_time_type used = entry->last_write_time(gone);
     const std::string name = entry->path().filename().string();

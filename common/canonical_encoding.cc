@@ -72,7 +72,7 @@ void AddValue(const Message& message, const FieldDescriptor* field, int index,
                                : reflection.GetDouble(message, field));
       return;
     case FieldDescriptor::CPPTYPE_FLOAT:
-      // Every float is a double of its own.
+      // Every float converts to exactly one double.
       bytes->AddDouble(element ? reflection.GetRepeatedFloat(message, field, index)
                                : reflection.GetFloat(message, field));
       return;
@@ -93,7 +93,7 @@ void AddValue(const Message& message, const FieldDescriptor* field, int index,
 void AddRepeated(const Message& message, const FieldDescriptor* field, CanonicalBytes* bytes) {
   const int size = message.GetReflection()->FieldSize(message, field);
   bytes->Add(int64_t{size});
-  // Entries of a map lie in the order of its hash table; sorted they begin with their keys.
+  // A map's entries come in hash order; sorting orders them by key, which comes first.
   if (!field->is_map() && !field->options().GetExtension(v1::unordered)) {
     for (int i = 0; i < size; ++i) AddValue(message, field, i, bytes);
     return;

@@ -14,9 +14,9 @@ namespace {
 
 constexpr int64_t kMostBytes = 1 << 20;
 
-// protobuf tells where in its own way: "(providers[0].retry) no_such: Cannot find field." or
-// "providers[0].flow.max_concurrency: invalid value ...". The line of the longest path that is
-// known.
+// protobuf names the place in its own way: "(providers[0].retry) no_such: Cannot find field." or
+// "providers[0].flow.max_concurrency: invalid value ...". Returns the line of the longest known
+// path.
 int LineOf(absl::string_view fault, const YamlAsJson& yaml) {
   std::string path;
   if (absl::ConsumePrefix(&fault, "(")) {
@@ -48,7 +48,7 @@ absl::Status ParseConfig(absl::string_view text, const std::string& name,
   if (!json && !absl::EndsWith(name, ".yaml") && !absl::EndsWith(name, ".yml")) {
     return ParseTextproto(text, name, message);
   }
-  // JSON is YAML as well: so both tell lines.
+  // JSON is also YAML, so errors in both name a line.
   const auto yaml = YamlToJson(text, name);
   if (!json) RETURN_IF_ERROR(yaml.status());
   const auto parsed =
@@ -57,7 +57,7 @@ absl::Status ParseConfig(absl::string_view text, const std::string& name,
   const std::string fault(parsed.message().data(), parsed.message().size());
   const int line = yaml.ok() ? LineOf(fault, *yaml) : 0;
   if (line > 0) return absl::InvalidArgumentError(absl::StrCat(name, ":", line, ": ", fault));
-  // No JSON at all: the other reader says where.
+  // The file is not JSON at all: the YAML reader's error names the place.
   if (json && !yaml.ok()) return yaml.status();
   return absl::InvalidArgumentError(absl::StrCat(name, ": ", fault));
 }

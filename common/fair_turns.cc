@@ -8,9 +8,9 @@
 namespace ksearch {
 namespace {
 
-// What is expected to take no time still takes a turn.
+// Work that is expected to take no time still uses up a turn.
 constexpr absl::Duration kLeast = absl::Milliseconds(1);
-// Keeps virtual time far from overflow, whatever somebody expects.
+// Keeps virtual time far from overflow, whatever a caller expects.
 constexpr absl::Duration kMost = absl::Hours(24);
 
 }  // namespace

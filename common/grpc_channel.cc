@@ -15,25 +15,25 @@
 namespace ksearch {
 namespace {
 
-// A peer that is silent for so long is asked for a sign of life, and given up if there is none for
-// the other time, which is enough for round trips of over 1 s. Sooner than TCP's own
-// retransmissions grow sparse: a partition that outlasts the connection ends with a redial, at most
-// 1 s after the network is back.
-// A client asks up to a fifth earlier than this, by a pace of its own: a thousand of them would
-// otherwise ask in step. The server does after a while more, hence only if clients do not.
+// A peer that is silent for kKeepaliveMillis is pinged, and given up if no answer arrives within
+// the timeout below, which allows round trips of over 1 s. This is sooner than TCP's own
+// retransmissions become rare: after a partition that outlasts the connection, the client redials
+// at most 1 s after the network is back.
+// Each client pings up to a fifth earlier than this, at its own pace: a thousand of them would
+// otherwise ping in step. The server waits longer, so it pings only if clients do not.
 constexpr int kKeepaliveMillis = 1'250;
 constexpr int kServerKeepaliveMillis = 1'500;
 constexpr int kKeepaliveTimeoutMillis = 2'000;
 // For TCP, TLS and HTTP/2 together, three round trips: enough for round trips of over 1 s.
 constexpr int kConnectMillis = 5'000;
-// Who connects and says nothing is dropped after this.
+// A peer that connects and sends nothing is dropped after this time.
 constexpr int kHandshakeMillis = 10'000;
 constexpr int kMaxHeaderBytes = 8 << 10;
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
-// Adds the token, and a worker's name, to every call. Call credentials would not do: gRPC refuses
-// to send them without TLS, and on loopback there is none.
+// Adds the token, and a worker's name, to every call. Call credentials would not work: gRPC refuses
+// to send them without TLS, which loopback connections do not use.
 class HeaderInterceptor final : public grpc::experimental::Interceptor {
  public:
   explicit HeaderInterceptor(const Headers* headers) : headers_(headers) {}
@@ -48,7 +48,7 @@ class HeaderInterceptor final : public grpc::experimental::Interceptor {
   }
 
  private:
-  const Headers* const headers_;  // of the factory, which the channel keeps
+  const Headers* const headers_;  // owned by the factory, which the channel keeps
 };
 
 class HeaderInterceptorFactory final
@@ -84,12 +84,12 @@ std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address, const Cli
   arguments.SetInt(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
-  // Despite its name: how long an attempt to connect may take.
+  // Despite its name, this bounds how long an attempt to connect may take.
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectMillis);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
   arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
   arguments.SetMaxSendMessageSize(kMaxMessageBytes);
-  // An HTTP proxy of the environment is meant for the web, not for the cluster.
+  // An HTTP proxy in the environment is meant for the web, not for the cluster.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   if (!access.server_name.empty()) arguments.SetSslTargetNameOverride(access.server_name);
   std::vector<std::unique_ptr<grpc::experimental::ClientInterceptorFactoryInterface>> interceptors;

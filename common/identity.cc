@@ -25,7 +25,7 @@ std::string JobId(const v1::JobSpec& spec) { return CanonicalName("job/2", spec)
 std::string TaskDigest(const v1::Task& task) { return CanonicalName("task/2", task); }
 
 bool IsJobName(const std::string& name, const v1::JobSpec& spec) {
-  // The old names say nothing of a platform, nor of the task's programs that a job runs.
+  // The old names cover neither a platform nor the task's programs that a job runs.
   const bool nameable = !spec.has_platform() && !spec.has_reference() && !spec.has_baseline();
   return name == JobId(spec) || (nameable && name == JobIdV1(spec));
 }

@@ -49,7 +49,7 @@ bool IsFloating(v1::DType dtype) {
          dtype == v1::DTYPE_FLOAT8_E4M3FN || dtype == v1::DTYPE_FLOAT8_E5M2;
 }
 
-// The slot of an input or output; a scalar's value is still to come.
+// The slot of an input or output; a scalar's value is filled in later.
 absl::StatusOr<v1::ArgumentSlot> TensorSlot(const v1::Definition& definition,
                                             const v1::Workload& workload,
                                             const v1::TensorSpec& tensor,
@@ -86,7 +86,7 @@ absl::StatusOr<std::string> KernelHeader(const v1::Definition& definition, v1::D
         axis.has_const_value() ? absl::StrCat("  /* always ", axis.const_value(), " */") : "",
         "\n");
   }
-  // Each of these headers adds to every build: only what the task has.
+  // Each of these headers slows every build: include only those the task needs.
   std::set<absl::string_view> includes_used;
   const auto add_tensor = [&](const v1::TensorSpec& tensor, bool output) -> absl::Status {
     RETURN_IF_ERROR(add(tensor.name()));

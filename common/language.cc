@@ -60,7 +60,7 @@ std::vector<LanguageFacts> MakeTable() {
        .openings = cpp_openings,
        .line_comment = "// ",
        .long_quotes = {}},
-      // On GPUs most people write Triton in it.
+      // On GPUs this mostly means Triton.
       {.id = v1::LANGUAGE_PYTHON,
        .name = "python",
        .aliases = {"triton"},

@@ -26,7 +26,7 @@ absl::Status AwaitReady(int fd, short events, absl::Time deadline) {
   }
 }
 
-// `frame_begun`: bytes of the frame came before these.
+// `frame_begun`: earlier bytes of the frame have arrived.
 absl::Status ReceiveBytes(int fd, absl::Time deadline, bool frame_begun, char* out, size_t bytes) {
   while (bytes > 0) {
     RETURN_IF_ERROR(AwaitReady(fd, POLLIN, deadline));

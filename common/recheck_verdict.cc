@@ -11,7 +11,7 @@
 namespace ksearch {
 namespace {
 
-// What was another one than when the claim was made; empty: nothing that is known.
+// What differs from when the claim was made; empty: nothing that is known.
 std::string OtherPlatform(const v1::DeviceFingerprint& claim, const v1::DeviceFingerprint& now) {
   if (now.name() != claim.name() || now.architecture() != claim.architecture()) {
     return "on another model of device";

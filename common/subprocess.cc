@@ -156,7 +156,7 @@ absl::StatusOr<std::unique_ptr<Subprocess>> Subprocess::Start(const SubprocessOp
   const pid_t pid = ::fork();
   if (pid < 0) return ErrnoStatus(errno, absl::StrCat("fork for ", argv[0]));
   if (pid == 0) RunChild(plan);
-  // The child does the same; whichever comes first counts. The leader of a group could not begin a
+  // The child does the same; whichever comes first counts. A group leader could not start a
   // session.
   if (!options.new_session) ::setpgid(pid, pid);
   UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
@@ -177,7 +177,7 @@ absl::StatusOr<std::unique_ptr<Subprocess>> Subprocess::Start(const SubprocessOp
 Subprocess::~Subprocess() {
   if (left_running_) return;
   if (exit_.has_value()) {
-    ::kill(-pid_, SIGKILL);  // stragglers of the group
+    ::kill(-pid_, SIGKILL);  // remaining processes of the group
     return;
   }
   Kill();

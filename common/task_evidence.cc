@@ -21,7 +21,7 @@ TaskEvidence EvidenceOf(const v1::JobSpec& spec, const v1::JobResult& result) {
   switch (result.outcome()) {
     case v1::OUTCOME_TASK_ERROR:
       if (result.at_fault() == kTaskAtFault) return TaskEvidence::kFaulty;
-      // A worker that does not tell reports a rival's fault as the task's.
+      // A worker that does not set at_fault may report a rival's fault as the task's.
       return result.at_fault().empty() && !BringsRival(spec) ? TaskEvidence::kFaulty
                                                              : TaskEvidence::kNone;
     case v1::OUTCOME_UNSPECIFIED:
@@ -33,7 +33,7 @@ TaskEvidence EvidenceOf(const v1::JobSpec& spec, const v1::JobResult& result) {
     case v1::OUTCOME_CANCELLED:
       return TaskEvidence::kNone;
     default:
-      // These run no reference.
+      // Jobs of these kinds run no reference.
       return TakesNoDevice(spec.kind()) || spec.kind() == v1::JOB_KIND_PROFILE
                  ? TaskEvidence::kNone
                  : TaskEvidence::kWorks;

@@ -46,7 +46,7 @@ std::string ValuesOf(const Descriptor* message, const std::string& field) {
   std::vector<std::string> values;
   for (const EnumDescriptor* known : enums) {
     for (int i = 0; i < known->value_count(); ++i) {
-      // "Not set" is not a value to offer, nor is what an alias stands for under another name.
+      // Skips "not set", and aliases of values that are listed under another name.
       const int number = known->value(i)->number();
       if (number != 0 && known->FindValueByNumber(number) == known->value(i)) {
         values.push_back(known->value(i)->name());
@@ -62,7 +62,7 @@ class CollectErrors final : public google::protobuf::io::ErrorCollector {
       : name_(name), lines_(absl::StrSplit(text, '\n')), message_(message) {}
   void AddError(int line, int column, const std::string& message) override {
     if (errors_.size() >= 10) return;
-    // Unknown enumeration value of "CPU" for field "device".
+    // Example: Unknown enumeration value of "CPU" for field "device".
     const std::vector<std::string> parts = absl::StrSplit(message, '"');
     if (parts.size() == 5 && absl::StartsWith(message, "Unknown enumeration value of ")) {
       Locate(parts[1], &line, &column);
@@ -75,7 +75,7 @@ class CollectErrors final : public google::protobuf::io::ErrorCollector {
   std::string Joined() const { return absl::StrJoin(errors_, "; "); }
 
  private:
-  // The parser has read on when it finds the value wrong: the last one before, then.
+  // The parser reports a position past the wrong value: find the last such value before it.
   void Locate(const std::string& value, int* line, int* column) const {
     for (int at = std::min(*line, static_cast<int>(lines_.size()) - 1); at >= 0; --at) {
       const std::string text(lines_[static_cast<size_t>(at)]);
@@ -143,7 +143,7 @@ std::string ToJson(const google::protobuf::Message& message, bool with_defaults,
 }
 
 absl::StatusOr<std::string> ReadFile(const std::string& path, int64_t max_bytes) {
-  // Nobody may ever write to a pipe that has a name: opening it must not wait for that.
+  // Opening a named pipe must not wait for a writer that may never come.
   UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd.ok()) return ErrnoStatus(errno, absl::StrCat("open ", path));
   struct stat info;
@@ -154,7 +154,7 @@ absl::StatusOr<std::string> ReadFile(const std::string& path, int64_t max_bytes)
   if (S_ISFIFO(info.st_mode) && !absl::StartsWith(path, "/dev/")) {
     return absl::InvalidArgumentError(absl::StrCat(path, " is a named pipe, not a file"));
   }
-  // /dev/stdin, and what a shell puts in the place of <(command), are read to their end.
+  // /dev/stdin, and the path that a shell substitutes for <(command), are read to their end.
   if (!S_ISREG(info.st_mode) && ::fcntl(fd.get(), F_SETFL, 0) != 0) {
     return ErrnoStatus(errno, absl::StrCat("open ", path));
   }

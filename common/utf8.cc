@@ -21,7 +21,7 @@ size_t ValidUtf8Bytes(absl::string_view text) {
     for (size_t i = 1; i < length; ++i) {
       if ((byte(at + i) & 0xC0) != 0x80) return at;
     }
-    // Overlong forms, surrogates and what lies above U+10FFFF.
+    // Overlong forms, surrogates and code points above U+10FFFF.
     if ((first == 0xE0 && byte(at + 1) < 0xA0) || (first == 0xED && byte(at + 1) > 0x9F) ||
         (first == 0xF0 && byte(at + 1) < 0x90) || (first == 0xF4 && byte(at + 1) > 0x8F)) {
       return at;

@@ -28,7 +28,7 @@ class FormulaParser {
   absl::Status Error(absl::string_view what) const {
     return absl::InvalidArgumentError(absl::StrCat("column ", at_ + 1, ": ", what));
   }
-  // Next character that is no space; 0 at the end.
+  // The next character that is not a space; 0 at the end.
   char Peek() {
     while (at_ < text_.size() && absl::ascii_isspace(static_cast<unsigned char>(text_[at_]))) ++at_;
     return at_ < text_.size() ? text_[at_] : 0;

@@ -39,7 +39,7 @@ NewToken MakeAccessToken(v1::Role role, absl::string_view name, absl::Time now,
 }
 
 std::optional<std::string> TokenIdOf(absl::string_view token) {
-  // Bounds the work done for a stranger's bytes.
+  // Bounds the work done for untrusted bytes.
   if (token.size() > 128) return std::nullopt;
   const std::vector<absl::string_view> parts = absl::StrSplit(token, '_');
   if (parts.size() != 4 || parts[0] != "ks" || !RoleOfName(parts[1]).has_value() ||

@@ -97,7 +97,7 @@ absl::StatusOr<KeyPair> ToPem(X509* certificate, EVP_PKEY* key) {
   return pair;
 }
 
-// A password is never asked for: an encrypted key is an error, not a question on a terminal.
+// Never prompts for a password: an encrypted key is an error.
 int NoPassword(char*, int, int, void*) { return -1; }
 
 Certificate ReadCertificate(const std::string& pem) {
@@ -121,7 +121,7 @@ absl::Status AddExtension(X509* certificate, X509* issuer, int nid, const std::s
   return absl::OkStatus();
 }
 
-// Version, serial number, validity, subject and public key.
+// A certificate with version, serial number, validity, subject and public key.
 absl::StatusOr<Certificate> Draft(absl::string_view name, absl::Time not_before,
                                   absl::Time not_after, EVP_PKEY* key) {
   Certificate certificate(X509_new());
@@ -143,7 +143,7 @@ absl::StatusOr<Certificate> Draft(absl::string_view name, absl::Time not_before,
   return certificate;
 }
 
-// The key of a request that is signed with it.
+// The key of a request, which must be signed with that key.
 absl::StatusOr<Key> KeyOfRequest(const std::string& signing_request) {
   if (signing_request.size() > kMaxRequestBytes) {
     return absl::InvalidArgumentError(
@@ -189,7 +189,7 @@ absl::StatusOr<Authority> ReadAuthority(const KeyPair& pair) {
   return authority;
 }
 
-// Adds what a certificate for one peer has, and the issuer's signature.
+// Adds the extensions of a peer's certificate, and the issuer's signature.
 absl::Status Sign(const Authority& issuer, bool server, const std::string& names, X509* x509) {
   X509_set_issuer_name(x509, X509_get_subject_name(issuer.certificate.get()));
   const auto add = [&](int nid, const std::string& value) {

@@ -41,7 +41,7 @@ absl::StatusOr<std::string> ReadToken(const std::string& path) {
     return std::string();
   }
   token = std::string(absl::StripAsciiWhitespace(token));
-  // Bytes that are no token may be another secret: they must not be sent, nor shown.
+  // Bytes that are not a token may be another secret: they must be neither sent nor shown.
   if (!TokenIdOf(token).has_value()) {
     return absl::InvalidArgumentError(
         absl::StrCat(from,
@@ -108,7 +108,7 @@ bool IsLocalAddress(absl::string_view address) {
   if (address == "::1" || absl::StartsWith(address, "[::1]")) return true;
   const std::string host(address.substr(0, address.find(':')));
   in_addr ipv4;
-  // Not by prefix: 127.0.0.1.example.com is somebody else.
+  // A prefix is not enough: 127.0.0.1.example.com is another host.
   return host == "localhost" ||
          (::inet_pton(AF_INET, host.c_str(), &ipv4) == 1 && (ntohl(ipv4.s_addr) >> 24) == 127);
 }

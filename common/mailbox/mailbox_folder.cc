@@ -44,7 +44,7 @@ absl::Status SyncFolder(const std::string& path) {
   return absl::OkStatus();
 }
 
-// The names that are somebody's, sorted.
+// The names of all files except temporary ones, sorted.
 absl::StatusOr<std::vector<std::string>> Names(const std::string& folder) {
   std::error_code error;
   std::vector<std::string> names;
@@ -62,7 +62,7 @@ absl::StatusOr<std::vector<std::string>> Names(const std::string& folder) {
   return names;
 }
 
-// What `name` answers; nullopt: the name is of no answer.
+// What the file `name` answers; nullopt: it is not an answer.
 std::optional<MailboxFolder::Delivery> ParseName(const std::string& name) {
   for (absl::string_view ending : {".json", ".md", ".txt"}) {
     absl::string_view id = name;
@@ -140,7 +140,7 @@ absl::Status MailboxFolder::Publish(const v1::MailboxPrompt& prompt) const {
   if (Exists(absl::StrCat(path_, "/outbox/", prompt.id(), ".json"))) return absl::OkStatus();
   for (const std::string& folder : PromptFolders()) {
     if (folder == "outbox") continue;
-    // A claimer may take only one of the prompt's files.
+    // A program that claims a prompt may take only one of its files.
     for (const char* ending : {".json", ".md"}) {
       if (Exists(absl::StrCat(path_, "/", folder, "/", prompt.id(), ending))) {
         return absl::OkStatus();
@@ -148,7 +148,7 @@ absl::Status MailboxFolder::Publish(const v1::MailboxPrompt& prompt) const {
     }
   }
   const std::string base = absl::StrCat(path_, "/outbox/", prompt.id());
-  // The text first: who sees the prompt finds both.
+  // The text first, so that whoever sees the prompt finds both files.
   RETURN_IF_ERROR(WriteFileAtomically(base + ".md", PromptMarkdown(prompt)));
   return WriteFileAtomically(base + ".json", ToJson(prompt) + "\n");
 }
@@ -169,7 +169,7 @@ absl::StatusOr<std::vector<v1::MailboxEntry>> MailboxFolder::List(bool brief) co
     for (const std::string& name : *names) {
       absl::string_view id = name;
       if (!absl::ConsumeSuffix(&id, ".json") && !absl::ConsumeSuffix(&id, ".md")) continue;
-      // A copy of the folder may have left a prompt behind that is answered since.
+      // A copy of the folder may have left a prompt behind that has been answered since.
       if (listed.contains(std::string(id)) || Taken(std::string(id)).has_value()) continue;
       std::string file = absl::StrCat(path_, "/", folder, "/", id, ".json");
       if (!Exists(file)) file = absl::StrCat(path_, "/outbox/", id, ".json");
