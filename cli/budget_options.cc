@@ -21,7 +21,7 @@ absl::Status Fault(const std::string& text, absl::string_view form) {
   return absl::InvalidArgumentError(absl::StrCat("'", text, "' is not of the form ", form));
 }
 
-// An option whose text `parse` reads and `take` keeps; what it cannot read is a usage error.
+// An option whose text `parse` reads and `take` keeps; text that it cannot read is a usage error.
 template <typename Value>
 CLI::Option* AddParsed(CLI::App* app, const std::string& flag, const std::string& help,
                        absl::StatusOr<Value> (*parse)(const std::string&),
@@ -113,7 +113,7 @@ absl::StatusOr<v1::ModelUse> ParseModelUse(const std::string& text) {
     }
   }
   if (use.provider().empty() && use.model().empty()) {
-    return absl::InvalidArgumentError(absl::StrCat("'", text, "' names no provider and no model"));
+    return absl::InvalidArgumentError(absl::StrCat("'", text, "' names no provider or model"));
   }
   return use;
 }

@@ -56,7 +56,7 @@ std::string LedgerText(const v1::Ledger& ledger) {
                         SecondsText(ledger.wall_time_cap())),
                   " active\n");
   if (ledger.unpriced()) {
-    absl::StrAppend(&text, "a model has no known price: the money is less than the truth\n");
+    absl::StrAppend(&text, "a model has no known price: the true cost is higher\n");
   }
   return text;
 }
@@ -67,7 +67,7 @@ std::string TokensText(const v1::RunStatus& status) {
   const int64_t counted =
       status.ledger().lines_size() > 0 ? status.ledger().lines(0).tokens_spent() : told;
   std::string text = absl::StrCat("tokens: ", status.input_tokens(), " + ", status.output_tokens(),
-                                  " told by the providers");
+                                  " reported by the providers");
   if (counted > told) {
     absl::StrAppend(&text, "; ", counted - told,
                     " more are counted for calls of which no usage is known, an upper bound");

@@ -16,7 +16,7 @@ namespace {
 
 using Stub = v1::SearchService::Stub;
 
-// What the events of a run say of one candidate.
+// What the events of a run say about one candidate.
 struct Row {
   std::string id;
   int round = 0;
@@ -24,7 +24,7 @@ struct Row {
   std::string state = "proposed";
   double speedup = 0;    // screened, over the baseline
   double confirmed = 0;  // over the baseline
-  std::string text;      // of its failure
+  std::string text;      // why it failed
 };
 
 void Fold(const v1::RunEvent& event, Row* row) {
@@ -76,7 +76,7 @@ int CandidateCommand(Client* client, const Options& options) {
     }
   }
   if (options.json) {
-    // A line each.
+    // One line for each.
     for (const Row& row : rows) {
       google::protobuf::Struct json;
       auto& fields = *json.mutable_fields();

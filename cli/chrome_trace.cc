@@ -48,7 +48,7 @@ class TraceEvent {
   google::protobuf::Struct json_;
 };
 
-// A process of the trace: its threads are rows, of groups that are filled from the top.
+// A process of the trace: its threads are rows, in groups that are filled from the top.
 class Process {
  public:
   Process(int number, const std::string& name, std::vector<std::string>* events)
@@ -56,7 +56,7 @@ class Process {
     Name("process_name", name, 0);
   }
 
-  // The row of a group in which nothing lies between the two moments; it is taken then.
+  // The first row of a group that is free between the two moments; reserves it.
   int Row(const std::string& group, absl::Time begin, absl::Time end) {
     std::vector<std::pair<int, absl::Time>>& rows = rows_[group];
     for (auto& [row, free_from] : rows) {
@@ -98,7 +98,7 @@ std::string Word(std::string name, absl::string_view prefix) {
   return absl::AsciiStrToLower(absl::StripPrefix(name, prefix));
 }
 
-// From when to when it is drawn; empty if it has no end.
+// The span in which the entry is drawn; empty if it has no end.
 std::pair<absl::Time, absl::Time> SpanOf(const v1::TimelineEntry& entry) {
   if (entry.has_call()) {
     const v1::TimedCall& call = entry.call();

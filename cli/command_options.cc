@@ -18,7 +18,7 @@
 namespace ksearch {
 namespace {
 
-// As the coordinator refuses more (coordinator/engine/run_settings.cc).
+// The coordinator refuses more (coordinator/engine/run_settings.cc).
 constexpr int kMostRounds = 1'000'000;
 constexpr int kMostParallel = 256;
 constexpr int kMostStagnation = 1000;
@@ -31,7 +31,7 @@ const std::map<std::string, v1::ProfilePolicy> kProfilePolicies = {
     {"all", v1::PROFILE_POLICY_ALL},
     {"never", v1::PROFILE_POLICY_NEVER}};
 
-// What may be typed for a language.
+// The words accepted for a language.
 CLI::IsMember LanguageWord() {
   std::vector<std::string> words;
   for (const LanguageFacts& language : Languages()) {
@@ -41,7 +41,7 @@ CLI::IsMember LanguageWord() {
   return CLI::IsMember(words);
 }
 
-// A whole number from 1 on. Zero stands for "not given" in requests, and minus signs for nothing.
+// A whole number from 1 on: zero means "not given" in requests, and negative numbers nothing.
 template <typename Number>
 void BindCount(CLI::App* app, const std::string& flag, const std::string& text, Number most,
                std::function<void(Number)> set) {
@@ -70,7 +70,7 @@ CLI::Option* Bind(CLI::App* app, const std::string& flag, const std::string& tex
 std::string CheckTaskName(const std::string& name) {
   if (IsTaskName(name)) return "";
   return absl::StrCat("the task's name '", name,
-                      "' may hold only letters, digits, '_', '.' and '-', and begins with no '.'");
+                      "' may hold only letters, digits, '_', '.' and '-', and not begin with '.'");
 }
 
 }  // namespace
@@ -140,7 +140,7 @@ void AddRun(CLI::App* app, Options* options) {
       app->add_option("--seed-published", options->seed_solution,
                       "start from this published solution, as `task solutions` names it")
           ->excludes(seed);
-  // K-Search's names.
+  // The names that K-Search uses.
   CLI::Option* const solution =
       app->add_option("--continue-from-solution", options->continue_from_solution,
                       "start from this file, or from the best confirmed program of this run")
@@ -327,7 +327,7 @@ void AddAccess(CLI::App* app, ClientAccessFiles* access) {
 void AddUp(CLI::App* app, Options* options) {
   app->add_option("--sink", options->sinks,
                   "also write what runs do for another program: wandb, tensorboard or jsonl, each "
-                  "with :FOLDER if you like; may be repeated; none: no more")
+                  "optionally with :FOLDER; may be repeated; none: remove all")
       ->allow_extra_args(false);
   app->add_flag("--status", options->show_status,
                 "only report what is running and what it can do; exit code 5 if it cannot be used");

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kMostText = 80;  // of a description
 
-// In single quotes of a POSIX shell. The first sentence will do.
+// The first sentence, in the single quotes of a POSIX shell.
 std::string Quoted(const std::string& text) {
   const size_t end = std::min({text.find('\n'), text.find("; "), kMostText});
   return absl::StrCat("'", absl::StrReplaceAll(text.substr(0, end), {{"'", "'\\''"}}), "'");
@@ -28,7 +28,7 @@ void Walk(const std::string& path, const CommandWords& command, const Visit& vis
   }
 }
 
-// Flags of the program may stand behind every command.
+// The program's flags may follow every command.
 std::vector<CommandWords::Flag> FlagsOf(const CommandWords& program, const std::string& path,
                                         const CommandWords& command) {
   std::vector<CommandWords::Flag> flags = command.flags;

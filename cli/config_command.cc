@@ -22,7 +22,7 @@ constexpr int64_t kMostBytes = 1 << 20;
 struct Kind {
   absl::string_view name;
   std::unique_ptr<google::protobuf::Message> (*make)();
-  // The program that is configured by it and knows more than its fields; empty: none does.
+  // The program that reads it and can check more than its fields; empty: none.
   absl::string_view program;
 };
 
@@ -38,7 +38,7 @@ constexpr Kind kKinds[] = {
     {"run", Make<v1::RunConfig>, ""},
 };
 
-// The kind whose fields the text has. INVALID_ARGUMENT: none, and what speaks against each.
+// The kind whose fields the text has. INVALID_ARGUMENT: none, with the reason for each.
 absl::StatusOr<const Kind*> FindKind(const std::string& text, const std::string& path) {
   std::vector<std::string> against;
   for (const Kind& kind : kKinds) {
@@ -85,7 +85,7 @@ int ConfigCommand(Client* /*client*/, const Options& options) {
   }
   const std::string name((*kind)->name);
   if (options.json) return PrintJson({{"file", options.config_file}, {"kind", name}});
-  std::printf("%s: a good configuration of a %s\n", options.config_file.c_str(), name.c_str());
+  std::printf("%s: a valid configuration of a %s\n", options.config_file.c_str(), name.c_str());
   return kExitOk;
 }
 

@@ -40,7 +40,7 @@ Finding Fix(std::string what, std::string fix) {
   return {Finding::Level::kFix, std::move(what), std::move(fix)};
 }
 
-// What a worker on this machine would find. None of it is needed where none is to run.
+// What a worker on this machine would find. Nothing of this is needed where no worker is to run.
 std::vector<Finding> ExamineThisMachine() {
   char host[256] = "";
   ::gethostname(host, sizeof host - 1);
@@ -82,13 +82,13 @@ std::vector<Finding> ExamineProviders(const v1::ServerFacts& facts) {
     const std::string who = absl::StrCat("provider ", provider.name(), ": ");
     if (!provider.unusable().empty()) {
       findings.push_back(Fix(absl::StrCat(who, provider.unusable()),
-                             "mend it and start the coordinator again (docs/providers.md)"));
+                             "fix it and start the coordinator again (docs/providers.md)"));
     } else if (provider.has_rests_for()) {
       findings.push_back(Fix(
           absl::StrCat(
               who, "no call is made for ",
               absl::FormatDuration(absl::Ceil(FromProto(provider.rests_for()), absl::Seconds(1))),
-              " more, after failures or at the provider's wish"),
+              " more, after failures or on the provider's request"),
           absl::StrCat("ksearch doctor --provider ", provider.name(), " says why")));
     } else {
       findings.push_back(Ok(absl::StrCat(
@@ -111,7 +111,7 @@ std::vector<Finding> ExamineSinks(const v1::ServerFacts& facts) {
     findings.push_back(sink.fault().empty()
                            ? Ok(absl::StrCat(who, "writes to ", sink.folder()))
                            : Fix(absl::StrCat(who, sink.fault()),
-                                 "mend it; the sink tries again by itself and misses nothing"));
+                                 "fix it; the sink tries again by itself and misses nothing"));
   }
   return findings;
 }
@@ -152,7 +152,7 @@ std::vector<Finding> ExamineWorker(const v1::WorkerStatus& worker) {
     findings.push_back(Fix(absl::StrCat(who, health.reason()),
                            "ksearch-worker --selftest on that machine says what it lacks"));
   } else if (!level.namespaces() || !level.seccomp()) {
-    findings.push_back(Fix(absl::StrCat(who, "candidates are not contained: ", sandbox),
+    findings.push_back(Fix(absl::StrCat(who, "candidates are not sandboxed: ", sandbox),
                            "ksearch-worker --selftest on that machine says what it lacks"));
   } else {
     findings.push_back(Ok(absl::StrCat(who, "healthy, ", sandbox)));
@@ -174,7 +174,7 @@ std::vector<Finding> ExamineTasks(const v1::ListTasksReply& tasks,
   std::vector<Finding> findings;
   int usable = 0;
   std::map<int, int> by_language;  // usable tasks
-  // Suites of other projects, where something is wrong with most problems as a rule.
+  // Suites of other projects, many of whose problems are unusable as a rule.
   std::map<std::string, int> unusable_in;
   for (const v1::TaskSummary& task : tasks.tasks()) {
     if (!task.error().empty() && !task.suite().empty()) {

@@ -33,7 +33,7 @@ int EvalCommand(Client* client, const Options& options) {
   if (!options.rival_files.empty()) {
     const auto rival = ReadSourceFiles(options.rival_files);
     if (!rival.ok()) return Fail(rival.status());
-    // Not always the candidate's.
+    // Its language may differ from the candidate's.
     request.mutable_rival()->set_language(options.language.empty() ? LanguageOf(*rival) : language);
     for (const v1::SourceFile& file : *rival) *request.mutable_rival()->add_files() = file;
   }

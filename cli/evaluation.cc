@@ -39,9 +39,9 @@ ExitCode ExitCodeFor(const v1::JobResult& result) {
       return kExitOk;
     case v1::OUTCOME_WORKER_LOST:
     case v1::OUTCOME_CANCELLED:
-      return kExitUnavailable;  // says nothing about the sources
+      return kExitUnavailable;  // this outcome says nothing about the sources
     case v1::OUTCOME_TASK_ERROR:
-      return kExitConfig;  // neither does this
+      return kExitConfig;  // nor does this one
     default:
       return kExitNoCandidate;
   }

@@ -14,7 +14,7 @@
 namespace ksearch {
 namespace {
 
-// A file that appears when it is whole.
+// A file that appears only once it is complete.
 class LineFile {
  public:
   explicit LineFile(const std::string& path) : path_(path), part_(path + ".part") {

@@ -47,7 +47,7 @@ int FeedCommand(Client* client, const Options& options) {
     while (stream->Read(&entry)) {
       begun = true;
       give_up = absl::Now() + kReconnectFor;
-      // A reconnect goes on after what was seen.
+      // A reconnect continues after the last event seen.
       if (entry.cursor() > 0 || !request.has_after()) request.set_after(entry.cursor());
       if (options.json) {
         PrintJsonLine(entry);

@@ -10,7 +10,7 @@
 namespace ksearch {
 namespace {
 
-// After NVIDIA's NVML API reference, nvmlClocksEventReasons.
+// From NVIDIA's NVML API reference, nvmlClocksEventReasons.
 constexpr std::pair<uint64_t, const char*> kReasons[] = {
     {0x4, "power cap"},          {0x20, "heat"},        {0x40, "heat (hardware)"},
     {0x8, "hardware slow-down"}, {0x80, "power brake"},

@@ -1,4 +1,4 @@
-// Jobs: those that wait or are at work, and ending one.
+// Lists jobs that wait or are in progress, and cancels one.
 #include <cstdio>
 #include <string>
 #include <vector>

@@ -42,7 +42,7 @@ std::string WithField(const std::string& json, const std::string& name, const st
 }
 
 std::string Joined(const std::string& first, const std::string& second) {
-  // Taken apart as text: a parsed double would be printed anew.
+  // Edited as text: a parsed double might be printed differently.
   std::string object(absl::StripTrailingAsciiWhitespace(first));
   const absl::string_view more = absl::StripTrailingAsciiWhitespace(second);
   if (!absl::EndsWith(object, "}") || !absl::StartsWith(more, "{")) return first;

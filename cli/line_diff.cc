@@ -12,7 +12,7 @@ namespace ksearch {
 namespace {
 
 constexpr int kAround = 3;  // lines shown before and after a change
-// Beyond so many pairs of lines what differs in the middle is shown as replaced as a whole.
+// Beyond this many pairs of lines, the differing middle is shown as replaced as a whole.
 constexpr size_t kMostPairs = 25'000'000;
 
 struct Line {
@@ -26,13 +26,13 @@ std::vector<absl::string_view> Lines(absl::string_view text) {
   return lines;
 }
 
-// A longest common subsequence of what is between equal beginnings and ends.
+// A longest common subsequence of what lies between equal beginnings and ends.
 void AppendMiddle(const std::vector<absl::string_view>& before,
                   const std::vector<absl::string_view>& after, std::vector<Line>* lines) {
   const size_t rows = before.size(), columns = after.size();
   size_t row = 0, column = 0;
   if (rows * columns <= kMostPairs) {
-    // common[r * (columns + 1) + c]: lines in common of the rests from r and c on.
+    // common[r * (columns + 1) + c]: common lines of the remainders from r and c on.
     std::vector<uint16_t> common((rows + 1) * (columns + 1));
     const auto at = [&](size_t r, size_t c) -> uint16_t& { return common[r * (columns + 1) + c]; };
     for (size_t r = rows; r-- > 0;) {
@@ -75,7 +75,7 @@ std::vector<Line> Compare(std::vector<absl::string_view> before,
   return lines;
 }
 
-// "12,3" of a hunk's head; of no lines the number is that of the line before.
+// "12,3" as in a hunk's header; if there are no lines, the number is that of the line before.
 std::string RangeText(int first, int count) {
   return count == 1 ? absl::StrCat(first)
                     : absl::StrCat(count == 0 ? first - 1 : first, ",", count);
@@ -92,7 +92,7 @@ std::string LineDiff(absl::string_view before, absl::string_view after) {
     int change = next;
     while (change < size && lines[change].mark == ' ') ++change;
     if (change == size) break;
-    // As long as the gap to the next change is shorter than what is shown around both.
+    // Extends the hunk while the gap to the next change is shorter than the context of both.
     int end = change;
     for (int i = change; i < size && i <= end + 2 * kAround; ++i) {
       if (lines[i].mark != ' ') end = i;

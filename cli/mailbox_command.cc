@@ -27,8 +27,8 @@ using Stub = v1::SearchService::Stub;
 constexpr absl::string_view kCutLine =
     "----- write the answer above this line; it and everything below are left out -----";
 
-// The prompts that wait: asked of the coordinator, or read from a folder that no coordinator needs
-// to run on.
+// The prompts that wait: from the coordinator, or from a folder, for which no coordinator needs to
+// run.
 class Prompts {
  public:
   Prompts(Client* client, const Options& options) : client_(client), options_(options) {}
@@ -123,7 +123,7 @@ int Show(Prompts* prompts, const Options& options) {
   return kExitOk;
 }
 
-// What the person writes in an editor of theirs, below which the prompt is shown.
+// The text that the user writes in an editor, which shows the prompt below it.
 absl::StatusOr<std::string> AnswerFromEditor(const v1::MailboxPrompt& prompt) {
   std::string path = "/tmp/ksearch-answer-XXXXXX.md";
   const int fd = ::mkstemps(path.data(), 3);

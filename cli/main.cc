@@ -1,4 +1,4 @@
-// ksearch: the command line of a coordinator.
+// ksearch: the command-line client of a coordinator.
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -59,9 +59,9 @@ int RunNamedCommand(ksearch::Options options) {
                      options.command == "completion" || options.command == "config" ||
                      (options.command == "task" && options.action == "new");
   if (up_or_down || alone) {
-    // They need none, or look for their coordinator themselves.
+    // These commands need no coordinator, or find it themselves.
   } else if (options.local) {
-    // No token and no TLS: its socket is this user's alone.
+    // Neither token nor TLS: only this user can reach the socket.
     const absl::Status joined = ksearch::JoinLocalPair(&options);
     if (!joined.ok()) return ksearch::Fail(joined);
   } else {
@@ -79,7 +79,7 @@ int RunNamedCommand(ksearch::Options options) {
   return kCommands.at(options.command)(&client, options);
 }
 
-// What could not be written was not said, whatever else went well.
+// A command whose output could not be written has failed, whatever else went well.
 int WithOutputWritten(int exit_code) {
   errno = 0;
   std::cout.flush();

@@ -1,4 +1,4 @@
-// The memory of measured gains: what is in it, what a run read of it, and forgetting.
+// The memory of measured gains: lists it, shows what a run read from it, and forgets gains.
 #include <cstdio>
 #include <string>
 #include <vector>

@@ -72,7 +72,8 @@ void AddMemoryCommand(CLI::App* memory, Options* options) {
   add("show", "show what a run was told when it started")
       ->add_option("run", options->run_id, "run id, a unique prefix, or 'last'")
       ->required();
-  CLI::App* forget = add("forget", "remove measured gains for ever; runs keep what they have read");
+  CLI::App* forget =
+      add("forget", "remove measured gains permanently; runs keep what they have read");
   AddFilter(forget, &options->memory_filter);
   CLI::Option* const all = forget->add_flag("--all", options->forget_all, "everything");
   forget->callback([options, all] {

@@ -16,7 +16,7 @@
 namespace ksearch {
 namespace {
 
-// Commands that ask no coordinator.
+// Whether the command asks no coordinator.
 bool AsksNobody(const Options& options) {
   return options.command == "token" || options.command == "pki" ||
          options.command == "completion" || options.command == "config" ||
@@ -27,8 +27,8 @@ bool AsksNobody(const Options& options) {
 std::string CheckLocal(const Options& options, bool coordinator_given) {
   const bool up_or_down = options.command == "up" || options.command == "down";
   if (!options.local_dir.empty() && !options.local && !up_or_down) {
-    return "--state-dir: is for --local, up and down; a coordinator of your own has an argument of "
-           "this name itself";
+    return "--state-dir: is for --local, up and down; for a coordinator of your own, give it to "
+           "ksearch-coordinator";
   }
   if ((options.local || up_or_down) && coordinator_given) {
     return "--coordinator: the local coordinator has an address of its own; leave out one of "
@@ -46,7 +46,7 @@ std::string CheckLocal(const Options& options, bool coordinator_given) {
   return "";
 }
 
-// What may stand behind `app` on a command line.
+// The words that may follow `app` on a command line.
 CommandWords WordsOf(const CLI::App& app) {
   CommandWords words;
   words.name = app.get_name();
@@ -87,7 +87,7 @@ void RequireCommand(const CLI::App* app) {
                            CLI::ExitCodes::RequiredError);
 }
 
-// What to say if a word stands where a command must; empty if it was another mistake.
+// The error if a word stands in place of a command; empty if the mistake is another.
 std::string UnknownCommand(const CLI::App& app) {
   const CLI::App* given = GivenCommand(&app);
   const std::string names = CommandNames(*given);
@@ -106,7 +106,7 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   Options options;
   CLI::App app("Finds faster GPU kernels. Talks to a ksearch-coordinator.", "ksearch");
   app.set_version_flag("--version", std::string(KSEARCH_VERSION));
-  app.require_subcommand(0, 1);  // that there is one is checked below, with a better message
+  app.require_subcommand(0, 1);  // a missing one is reported below, with a better message
   app.fallthrough();
   app.footer(ExamplesText(""));
   bool coordinator_given = false;  // as an argument
@@ -140,7 +140,7 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   AddRun(run_noun, &options);
   AddCompare(add("compare", "compare strategies: tasks x arms x seeds, with intervals"), &options);
   AddEval(add("eval", "build, check and time a program of yours"), &options);
-  // What the commands of a run take; old spellings and new ones alike.
+  // The arguments of commands on runs, for old and new spellings alike.
   const auto progress = [&options](CLI::App* sub) { AddProgress(sub, &options); };
   const auto revision = [&options](CLI::App* sub) {
     sub->add_option("--revision", options.revision, "an earlier state of the tree, from 1")
@@ -226,7 +226,8 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
       add_for_run("resume", "continue a run that was stopped, failed, or reached a cap", true));
   AddSteer(add("steer", "pause a run, edit its tree, or give it a program"), &options);
   const auto list_workers = [&](CLI::App* command) {
-    command->add_flag("--gone", options.gone_workers, "also workers that are gone for good");
+    command->add_flag("--gone", options.gone_workers,
+                      "also workers that have been gone for a long time");
     command->add_flag("--wide", options.wide,
                       "also clocks, temperature and power of each GPU, and what throttles it");
   };
@@ -244,11 +245,11 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   list_workers(workers);
   workers->get_option("--gone")->excludes(drain);
   workers->get_option("--wide")->excludes(drain);
-  add("demand", "what waits for workers, what is there to serve it, and pools of autoscalers");
+  add("demand", "show the demand for workers, free slots, and autoscalers' pools");
   AddTaskList(add("tasks", "list the tasks of all suites"), &options);
   add("jobs", "list evaluations that are queued or in progress, and who waits for them")
       ->add_option("--task", options.task, "only of this task");
-  auto* report = add("report", "show how the problems of a suite stand, and KernelBench's fast_p");
+  auto* report = add("report", "show the standing of a suite's problems, and KernelBench's fast_p");
   report->add_option("suite", options.suite, "name of the suite, e.g. kernelbench")->required();
   report->add_option("--task", options.report_tasks,
                      "only this task or level, without the suite's name, e.g. l1 or l2/76; may "
@@ -271,8 +272,8 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
       ->add_option("job", options.job_id, "id of the job, or a unique prefix, see jobs")
       ->required();
   AddMailbox(add("mailbox", "list, show and answer prompts of the mailbox"), &options);
-  AddMemoryCommand(add("memory", "what runs measured of changes to programs (docs/memory.md)"),
-                   &options);
+  AddMemoryCommand(
+      add("memory", "gains that runs measured for changes to programs (docs/memory.md)"), &options);
   AddBackup(add("backup", "copy the coordinator's database into a file, while it is in use"),
             &options);
   AddGc(add("gc", "move runs that ended from the coordinator's database into an archive"),
@@ -291,7 +292,7 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   AddPki(add("pki", "make certificates for a cluster without its own authority"), &options);
 
   // The same commands as nouns and verbs.
-  std::string meant;  // the command that such a pair stands for
+  std::string meant;  // the old command that a noun and verb stand for
   const auto verb = [&](CLI::App* noun, const std::string& name, const std::string& command,
                         const std::string& text) {
     CLI::App* sub = noun->add_subcommand(name, text);
@@ -362,7 +363,7 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   }
   if (!meant.empty()) options.command = meant;
   for (int i = 1; i < argc; ++i) {
-    // The environment may name another coordinator than the local one; an argument may not.
+    // With --local the environment may name another coordinator, but an argument may not.
     coordinator_given |= absl::StartsWith(argv[i], "--coordinator");
   }
   if (const std::string fault = CheckLocal(options, coordinator_given); !fault.empty()) {

@@ -22,7 +22,7 @@ constexpr int kCertificateDays = 365;
 constexpr absl::Duration kClockSlack = absl::Hours(1);
 
 absl::Status WritePair(const std::string& stem, const KeyPair& pair, bool json) {
-  // A key that is in use is not to be lost by a mistyped command.
+  // A mistyped command must not destroy a key that is in use.
   for (const std::string& path : {absl::StrCat(stem, ".pem"), absl::StrCat(stem, ".key")}) {
     if (::access(path.c_str(), F_OK) == 0) {
       return absl::FailedPreconditionError(

@@ -51,7 +51,7 @@ std::string RefusalsText(const google::protobuf::RepeatedPtrField<v1::WorkerRefu
   std::string text;
   for (const v1::WorkerRefusal& refusal : refusals) {
     absl::StrAppend(
-        &text, "not let in: ", refusal.worker_name().empty() ? "(no name)" : refusal.worker_name(),
+        &text, "refused: ", refusal.worker_name().empty() ? "(no name)" : refusal.worker_name(),
         ", ", Age(refusal.last_at()),
         refusal.times() > 1 ? absl::StrCat(", ", refusal.times(), " times") : "", ": ",
         refusal.reason(), "\n");
@@ -116,7 +116,7 @@ int BestCommand(Client* client, const Options& options) {
   if (!best.ok()) {
     const int code = Fail(best.status());
     if (!absl::IsNotFound(best.status())) return code;
-    // The run is there: only the candidate is missing.
+    // The run exists: only the candidate is missing.
     v1::GetRunRequest run;
     run.set_run_id(options.run_id);
     return client->Call<v1::GetRunRequest, v1::RunStatus>(&Stub::GetRun, run).ok()
@@ -158,7 +158,7 @@ int ShowCommand(Client* client, const Options& options) {
       Print(absl::StrCat("from call ", CallLine(reply->call())));
     }
     for (v1::JobResult result : reply->results()) {
-      // The packet has them, too.
+      // The packet contains them, too.
       if (!reply->packet().empty()) result.mutable_build()->clear_kernels();
       Print(absl::StrCat("\njob ", ShortId(result.job_id()), ": ", ResultText(result)));
     }

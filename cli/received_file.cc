@@ -63,7 +63,7 @@ absl::Status ReceivedFile::Finish(const v1::TransferEnd& end) {
       return ErrnoStatus(errno, absl::StrCat("rename ", part_, " to ", path_));
     }
   } else if (::link(part_.c_str(), path_.c_str()) != 0) {
-    // Somebody made it meanwhile; a rename would replace that.
+    // Another process created the file meanwhile; a rename would replace it.
     return errno == EEXIST ? ExistsError(path_)
                            : ErrnoStatus(errno, absl::StrCat("name ", part_, " ", path_));
   }

@@ -22,7 +22,7 @@ std::string RecheckText(const v1::RecheckResult& result) {
       absl::AsciiStrToLower(v1::RecheckResult::Verdict_Name(result.verdict()));
   const v1::DeviceFingerprint& before = result.claimed_on();
   const v1::DeviceFingerprint& now = result.repeated().device();
-  // A record in a folder does not say which device of its model it was.
+  // A record in a folder names the device's model, but not the device.
   const std::string claimed_on = before.device_id().empty()
                                      ? before.name()
                                      : absl::StrCat(before.name(), " (", before.device_id(), ")");
@@ -37,7 +37,7 @@ std::string RecheckText(const v1::RecheckResult& result) {
                       ShortId(result.candidate_id()), "  ", result.text(), "\n");
 }
 
-// A run's candidate, by the coordinator.
+// Rechecks a run's candidate, which the coordinator has.
 absl::StatusOr<v1::RecheckResult> RecheckOfRun(Client* client, const Options& options) {
   v1::RecheckRequest request;
   request.set_run_id(options.run_id);
@@ -60,7 +60,7 @@ absl::StatusOr<v1::RecheckResult> RecheckOfRun(Client* client, const Options& op
   return result;
 }
 
-// A program that lies in a folder with its record.
+// Rechecks a program that lies in a folder with its record.
 absl::StatusOr<v1::RecheckResult> RecheckOfRecord(Client* client, const std::string& folder) {
   ASSIGN_OR_RETURN(const RecordedResult recorded, ReadRecordedResult(folder));
   v1::EvaluateRequest request;
@@ -95,9 +95,9 @@ int RecheckCommand(Client* client, const Options& options) {
   std::fputs(shown.c_str(), stdout);
   const v1::Outcome outcome = result.repeated().outcome();
   if (outcome == v1::OUTCOME_WORKER_LOST || outcome == v1::OUTCOME_CANCELLED) {
-    return kExitUnavailable;  // says nothing about the claim
+    return kExitUnavailable;  // this outcome says nothing about the claim
   }
-  if (outcome == v1::OUTCOME_TASK_ERROR) return kExitConfig;  // neither does this
+  if (outcome == v1::OUTCOME_TASK_ERROR) return kExitConfig;  // nor does this one
   switch (result.verdict()) {
     case v1::RecheckResult::HOLDS:
       return kExitOk;

@@ -1,4 +1,4 @@
-// Results on record, and which of them still count.
+// Lists results on record, and which of them still count.
 #include <cstdio>
 #include <string>
 #include <vector>

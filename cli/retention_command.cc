@@ -1,4 +1,4 @@
-// Copies of a coordinator's database: whole, or the runs that are to go from it.
+// Copies of a coordinator's database: all of it, or the runs that are to be removed from it.
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -20,7 +20,7 @@ namespace {
 
 using Stub = v1::SearchService::Stub;
 
-// Bounds nothing but a coordinator that hangs.
+// Only guards against a coordinator that hangs.
 constexpr absl::Duration kLongestTransfer = absl::Hours(24);
 constexpr absl::Duration kLongestRemoval = absl::Hours(1);
 

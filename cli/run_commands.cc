@@ -19,7 +19,8 @@ namespace {
 
 using Stub = v1::SearchService::Stub;
 
-// Workers that were started just before the run are found; a cluster without any is noticed soon.
+// Long enough to find workers that were started just before the run, short enough to notice soon
+// that a cluster has none.
 constexpr absl::Duration kWaitForWorkers = absl::Seconds(10);
 
 int ExitCodeOf(const v1::RunStatus& status) {
@@ -39,7 +40,7 @@ int PrintStatus(const absl::StatusOr<v1::RunStatus>& status, bool json) {
   return kExitOk;
 }
 
-// Watches to the end, then prints the table of what happened.
+// Watches the run to its end, then prints a summary.
 int Follow(Client* client, const std::string& run_id, const Options& options) {
   const auto status = WatchRun(client, run_id, options);
   if (!status.ok()) return Fail(status.status());
@@ -97,7 +98,7 @@ int RunCommand(Client* client, const Options& options) {
     }
     // The platform is that of the recording; a new measurement has another.
     request.mutable_config()->clear_platform();
-    // The replies of every model it asked come from the one provider now.
+    // One provider now replays the replies of every model that the run asked.
     for (v1::ModelUse& use : *request.mutable_config()->mutable_models()) {
       if (!options.run.provider().empty()) use.set_provider(options.run.provider());
     }
@@ -123,7 +124,7 @@ int RunCommand(Client* client, const Options& options) {
           return client->Call<v1::GetBestRequest, v1::BestReply>(&Stub::GetBest, best);
         });
     if (!seeds.ok()) return Fail(seeds.status());
-    // What is given here is all that there is, whatever a configuration file says.
+    // Programs given here replace those of a configuration file.
     SetSeedPrograms(*seeds, request.mutable_config());
   }
   request.set_seed_solution_name(options.seed_solution);
@@ -140,7 +141,7 @@ int RunCommand(Client* client, const Options& options) {
       &Stub::StartRun, request, wait + absl::Seconds(30));
   if (!started.ok()) {
     const int code = Fail(WithLocalAdvice(started.status(), options));
-    const bool no_task = request.config().task().empty();  // nor did the coordinator know one
+    const bool no_task = request.config().task().empty();  // and the coordinator knew none either
     return no_task && absl::IsInvalidArgument(started.status()) ? kExitUsage : code;
   }
   if (options.detach) {

@@ -27,9 +27,9 @@ namespace {
 constexpr absl::Duration kReconnectFor = absl::Seconds(60);
 constexpr int kBarCells = 24;
 constexpr absl::Duration kProgressEvery = absl::Seconds(30);
-constexpr int kInterrupted = 130;  // as shells have it: 128 + SIGINT
+constexpr int kInterrupted = 130;  // by the shells' convention: 128 + SIGINT
 
-// What an interrupt says; read by a signal handler, so never freed.
+// The text that an interrupt prints; read by a signal handler, so never freed.
 std::atomic<const char*> interrupt_note = nullptr;
 
 void OnInterrupt(int /*signal*/) {
@@ -39,7 +39,7 @@ void OnInterrupt(int /*signal*/) {
   ::_exit(kInterrupted);
 }
 
-// While it lives, an interrupt says that the run goes on.
+// While an instance exists, an interrupt prints that the run goes on.
 class InterruptNote {
  public:
   InterruptNote() : before_(std::signal(SIGINT, OnInterrupt)) {
@@ -64,7 +64,7 @@ class InterruptNote {
   bool named_ = false;
 };
 
-// Says on stderr how the run stands whenever nothing was said for a while.
+// Prints the run's progress on stderr whenever nothing was printed for a while.
 class ProgressLines {
  public:
   // `every` zero: never.
@@ -82,7 +82,7 @@ class ProgressLines {
   ProgressLines(const ProgressLines&) = delete;
   ProgressLines& operator=(const ProgressLines&) = delete;
 
-  // Something was said.
+  // Something else was printed.
   void Note(const std::string& run_id) {
     MutexLock lock(&mu_);
     run_id_ = run_id;

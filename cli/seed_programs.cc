@@ -45,7 +45,7 @@ absl::Status Fault(const std::string& value, absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat(value, ": ", what));
 }
 
-// OK where the folder has no record, or one that says nothing of a task.
+// OK if the folder has no record, or one that names no task.
 absl::Status CheckRecord(const std::string& folder, const std::string& task) {
   if (task.empty() || !HasResultRecord(folder)) return absl::OkStatus();
   ASSIGN_OR_RETURN(const google::protobuf::Struct record, ReadResultRecord(folder));
@@ -81,7 +81,7 @@ absl::StatusOr<std::vector<v1::SeedProgram>> ReadPrograms(const std::vector<std:
                                                           const std::string& task,
                                                           const ReadBest& best_of) {
   std::vector<v1::SeedProgram> seeds;
-  std::vector<std::string> open;  // paths of the program that headers may follow
+  std::vector<std::string> open;  // paths of the program whose headers may follow
   const auto close = [&]() -> absl::Status {
     if (open.empty()) return absl::OkStatus();
     ASSIGN_OR_RETURN(const std::vector<v1::SourceFile> files, ReadSourceFiles(open));
@@ -121,7 +121,7 @@ absl::StatusOr<std::vector<v1::SeedProgram>> ReadPrograms(const std::vector<std:
   }
   RETURN_IF_ERROR(close());
   for (v1::SeedProgram& seed : seeds) {
-    if (seed.origin().size() > kMaxOrigin) seed.clear_origin();  // it is for people alone
+    if (seed.origin().size() > kMaxOrigin) seed.clear_origin();  // only people read it
   }
   return seeds;
 }

@@ -55,7 +55,7 @@ v1::Language LanguageOf(const std::vector<v1::SourceFile>& files) {
 absl::Status WriteSourceFiles(const v1::Sources& sources, const std::string& folder) {
   for (const v1::SourceFile& file : sources.files()) {
     const std::filesystem::path relative = std::filesystem::path(file.path()).lexically_normal();
-    // A model wrote it.
+    // A model wrote these paths: they must stay inside the folder.
     if (relative.empty() || relative.is_absolute() || *relative.begin() == "..") {
       return absl::InvalidArgumentError(
           absl::StrCat("the program has a file outside of its folder: ", file.path()));

@@ -1,4 +1,4 @@
-// `ksearch steer`: what people change in a run that goes on.
+// `ksearch steer`: changes that people make in a run in progress.
 #include <cstdio>
 #include <string>
 #include <utility>

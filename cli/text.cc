@@ -78,7 +78,7 @@ void AppendKernels(const v1::BuildReport& build, std::string* text) {
   }
 }
 
-// One line; the packet says the rest.
+// One line; the packet has the details.
 void AppendProfile(const v1::Profile& profile, std::string* text) {
   if (profile.kernels_size() > 0) {
     absl::StrAppend(text, "profiled on ", profile.workload_uuid(), ": ",
@@ -88,7 +88,7 @@ void AppendProfile(const v1::Profile& profile, std::string* text) {
   }
 }
 
-// What returning its outputs costs a program.
+// The cost to a program of returning its outputs.
 std::string CopiesText(const v1::JobResult& result) {
   std::vector<std::string> costs;
   for (const v1::WorkloadResult& workload : result.workloads()) {
@@ -102,7 +102,7 @@ std::string CopiesText(const v1::JobResult& result) {
       absl::StrJoin(costs, ", "), " (a program that takes the outputs as arguments saves it)\n");
 }
 
-// What the contents of inputs allow a program that no other call would.
+// Inputs that are the same in every call, whose results a program could remember.
 std::string RepeatsText(const v1::JobResult& result) {
   std::set<std::string> inputs;
   for (const v1::WorkloadResult& workload : result.workloads()) {
@@ -287,7 +287,7 @@ std::string ResultText(const v1::JobResult& result, const std::string& packet) {
                                   result.message().empty() ? "" : ": ", result.message(), "\n");
   for (const v1::Diagnostic& diagnostic : result.build().diagnostics()) {
     absl::StrAppend(&text, "  ");
-    // Linkers speak of no line.
+    // Linker messages have no line.
     if (!diagnostic.file().empty()) {
       absl::StrAppend(&text, diagnostic.file(), ":", diagnostic.line(), ": ");
     }

@@ -65,7 +65,7 @@ absl::StatusOr<std::string> AccessFileText(const Options& options, const std::st
                       ToTextproto(file));
 }
 
-// Written before the record is: a token that nobody can read must not be in force.
+// Written before the record: a token must not be valid if nobody could read it.
 absl::Status Create(const Options& options, NewToken* made) {
   const absl::Time now = absl::Now();
   const int days = options.days > 0 ? options.days : kDefaultDays;
@@ -89,7 +89,7 @@ absl::Status Create(const Options& options, NewToken* made) {
     }
     RETURN_IF_ERROR(WriteFileAtomically(file, text, 0600));
   } else {
-    // Alone on stdout, so that `ksearch token create ... > file` is right too.
+    // The token alone goes to stdout, so that `ksearch token create ... > file` works, too.
     if (options.json) {
       PrintJson({{"token_id", made->record.token_id()},
                  {"role", options.role},

@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 
 constexpr absl::string_view kRun = "run:";
 
-// That the report can be written, before anybody has waited for it.
+// Checks that the report can be written, before the user has waited for it.
 absl::Status CheckPlaceOf(const std::string& html_file) {
   if (html_file.empty()) return absl::OkStatus();
   const fs::path folder = fs::absolute(html_file).parent_path();

@@ -14,16 +14,16 @@
 namespace ksearch {
 namespace {
 
-// A run confirms about so many candidates; a rule of thumb from recorded searches.
+// A run confirms about this many candidates; a rule of thumb from recorded searches.
 constexpr double kConfirmationsPerRun = 4;
 constexpr double kNanoPerDollar = 1e9;
-constexpr absl::Duration kShort = absl::Minutes(6);  // told in minutes and seconds
+constexpr absl::Duration kShort = absl::Minutes(6);  // printed in minutes and seconds
 
 // How long one confirmation holds a device.
 absl::Duration ConfirmationTime(const ArmEstimate& each) {
   const v1::MeasurePlan plan = WithDefaults(each.estimate.config().measure(), each.device);
-  // Checks as in a screening, then candidate and baseline in every launch on every workload, and as
-  // long again for starting them.
+  // Checks as in a screening, then candidate and baseline in every launch on every workload, and
+  // the same time again for starting them.
   return FromProto(each.estimate.evaluation_time()) + 4 * each.workloads * plan.launches() *
                                                           plan.blocks_per_launch() *
                                                           FromProto(plan.min_block_time());
@@ -91,11 +91,11 @@ v1::ExperimentCost CostOf(const v1::Experiment& experiment,
         estimates.size() - static_cast<size_t>(recorded), " of ", estimates.size(),
         " lines without any, as long as its checks and the most that the plan allows"));
   }
-  assume(
-      absl::StrFormat("a run confirms %.0f candidates; one confirmation takes as long as an "
-                      "evaluation, and its blocks, and as long again for starting processes",
-                      kConfirmationsPerRun));
-  assume("the time by the devices alone does not count how long models think");
+  assume(absl::StrFormat(
+      "a run confirms %.0f candidates; one confirmation takes as long as an "
+      "evaluation, plus its blocks, plus the same time again for starting processes",
+      kConfirmationsPerRun));
+  assume("the time from devices alone leaves out how long models take to answer");
   if (!estimates.empty()) {
     for (const std::string& text : estimates[0].estimate.assumptions()) {
       assume(absl::StrCat(experiment.arms(estimates[0].arm).name(), ": ", text));

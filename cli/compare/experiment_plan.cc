@@ -28,7 +28,7 @@ constexpr int kMostAtOnce = 256;
 constexpr int kMostTop = 20;
 constexpr int kMostSessions = 20;
 
-// What an experiment may compare beside strategies. Budgets and measuring are not among it: arms
+// What an experiment may compare besides strategies. Budgets and measuring are not included: arms
 // that differ in them cannot be compared.
 constexpr const char* kComparable[] = {
     "provider",          "model",    "models",  "model_choice", "ucb",   "reasoning_effort",
@@ -39,7 +39,7 @@ constexpr const char* kOfRuns[] = {"task", "seed", "trial"};
 constexpr const char* kOfTasks[] = {"seed_solution", "seeds", "continue_from_solution",
                                     "continue_from_world_model"};
 constexpr char kWorkloadsOfOneTask[] = "feedback_workloads";
-// What a run finds out when it starts, or what is its own; not part of what was asked for.
+// What a run finds out when it starts, or what only it has; not part of what was requested.
 constexpr const char* kFoundOut[] = {"seed",           "trial",           "resolved_prices",
                                      "platform",       "target_hardware", "initial_tree",
                                      "memory_snapshot"};
@@ -49,7 +49,7 @@ bool Contains(const char* const (&names)[kSize], absl::string_view name) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
-// Settings of a strategy are a message XSettings; these are of all.
+// A strategy's settings are a message XSettings; the other fields concern all strategies.
 bool IsStrategyField(const FieldDescriptor& field) {
   if (field.name() == "strategy") return true;
   return field.message_type() != nullptr &&
@@ -91,7 +91,7 @@ class Reader {
         [&](const v1::ExperimentArm& arm) { return arm.name() == experiment_->reference_arm(); });
     if (!known) {
       Fault(absl::StrCat("reference_arm is '", absl::CEscape(experiment_->reference_arm()),
-                         "', which is not among arms"));
+                         "', which is not one of the arms"));
     }
     v1::Remeasuring* remeasuring = experiment_->mutable_remeasuring();
     if (!remeasuring->has_top()) remeasuring->set_top(3);
@@ -161,13 +161,13 @@ class Reader {
     for (const FieldDescriptor* field : FieldsSet(common)) {
       const std::string at = absl::StrCat("common.", field->name());
       if (Contains(kOfRuns, field->name())) {
-        Fault(
-            absl::StrCat(at, " is set; it is of each run, and follows from tasks, arms and seeds"));
+        Fault(absl::StrCat(at, " is set; it follows from tasks, arms and seeds for each run"));
       } else if (Contains(kOfTasks, field->name())) {
-        Fault(absl::StrCat(at, " is set; a program is of one task: name it in seed_solutions"));
-      } else if (field->name() == kWorkloadsOfOneTask) {
         Fault(
-            absl::StrCat(at, " is set; workloads are of one task, and each task chooses its own"));
+            absl::StrCat(at, " is set; a program belongs to one task: name it in seed_solutions"));
+      } else if (field->name() == kWorkloadsOfOneTask) {
+        Fault(absl::StrCat(at,
+                           " is set; workloads belong to one task, and each task chooses its own"));
       } else if (IsStrategyField(*field)) {
         Fault(absl::StrCat(at, " is set; arms differ in it, so it belongs into arms"));
       } else if (Contains(kFoundOut, field->name()) && field->name() != "platform" &&
@@ -219,8 +219,7 @@ class Reader {
         if (IsStrategyField(*field) || IsCompared(field->name())) continue;
         const std::string name = absl::StrCat(at, ".config.", field->name());
         if (Contains(kOfRuns, field->name())) {
-          Fault(absl::StrCat(name,
-                             " is set; it is of each run, and follows from tasks, arms and seeds"));
+          Fault(absl::StrCat(name, " is set; it follows from tasks, arms and seeds for each run"));
         } else {
           Fault(absl::StrCat(name, " is set; it must be equal for all arms: set common.",
                              field->name(),
@@ -264,7 +263,7 @@ std::vector<PlannedTrial> TrialsOf(const v1::Experiment& experiment, const Seeds
         trial.seed = static_cast<uint64_t>(seed);
         trial.config = experiment.common();
         const v1::RunConfig& own = experiment.arms(arm).config();
-        // Lists of an arm take the place of the common ones.
+        // An arm's lists replace the common ones.
         if (own.models_size() > 0) trial.config.clear_models();
         trial.config.MergeFrom(own);
         if (const auto given = seeds.find(task); given != seeds.end()) {
@@ -316,7 +315,7 @@ std::vector<std::string> DifferingFields(const v1::RunConfig& planned,
     b.mutable_evaluation()->clear_time_baseline_first();
     a.mutable_world_model()->clear_time_baseline_first();
     b.mutable_world_model()->clear_time_baseline_first();
-    // Runs that began before there was a memory have none.
+    // Runs that are older than the memory have none.
     if (!b.has_memory() && a.memory().mode() == v1::MEMORY_MODE_OFF) a.clear_memory();
     if (!same(a, b)) fields.push_back(field->name());
   }

@@ -19,8 +19,8 @@ using Place = std::pair<std::string, uint64_t>;  // task and seed
 using TrialsOfArm = std::map<Place, const v1::TrialSummary*>;
 
 constexpr double kFast[] = {1, 1.2, 1.5, 2, 3, 5};
-// With fewer tasks the test over their medians could show nothing at the usual level: 2 / 2^5 >
-// 0.05.
+// With fewer tasks the test over their medians could show nothing at the usual level:
+// 2 / 2^5 > 0.05.
 constexpr size_t kTasksForMedians = 6;
 constexpr int kFewPairs = 5;
 constexpr double kMuchOptimism = 1.05;
@@ -241,9 +241,9 @@ class Reporter {
   void Caution() {
     const auto say = [&](std::string text) { report_.add_cautions(std::move(text)); };
     if (report_.trials_missing() > 0) {
-      say(absl::StrCat(report_.trials_missing(), " of ",
-                       report_.trials_missing() + report_.trials_size(),
-                       " runs have not ended: every figure is of the others, and may change."));
+      say(absl::StrCat(
+          report_.trials_missing(), " of ", report_.trials_missing() + report_.trials_size(),
+          " runs have not ended: every figure covers the others only, and may change."));
     }
     int failed = 0, not_again = 0;
     for (const v1::TrialSummary& trial : report_.trials()) {
@@ -263,11 +263,11 @@ class Reporter {
     for (const v1::ArmComparison& comparison : report_.comparisons()) {
       if (comparison.pairs() < kFewPairs) {
         say(absl::StrCat(comparison.arm(), " and ", comparison.reference(), " share only ",
-                         comparison.pairs(), " pairs of runs: the interval is a rough one."));
+                         comparison.pairs(), " pairs of runs: the interval is rough."));
       }
     }
     if (experiment_.tasks_size() == 1) {
-      say("There is one task: nothing is said of others.");
+      say("There is one task: nothing follows for others.");
     }
     for (const v1::ArmSummary& arm : report_.arms()) {
       if (arm.optimism() > kMuchOptimism) {

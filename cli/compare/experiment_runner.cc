@@ -20,12 +20,12 @@ using Stub = v1::SearchService::Stub;
 
 constexpr absl::Duration kPollInterval = absl::Milliseconds(300);
 constexpr absl::Duration kWaitForWorkers = absl::Seconds(30);
-// How long a coordinator, or its workers, may be away before the command gives up; the same command
-// goes on later.
+// How long a coordinator, or its workers, may be away before the command gives up; typing the same
+// command continues later.
 constexpr absl::Duration kPatience = absl::Minutes(10);
 constexpr int kSessionTries = 3;
 
-// Calls `call` until it answers other than UNAVAILABLE, or patience ends.
+// Repeats `call` while it returns UNAVAILABLE and patience lasts.
 template <typename Call>
 auto Patiently(Call call) -> decltype(call()) {
   const absl::Time give_up = absl::Now() + kPatience;
@@ -175,7 +175,7 @@ absl::StatusOr<SessionVerdict> ExperimentRunner::Session(const v1::RunStatus& ru
   v1::JobResult result;
   for (int tries = 0; tries < kSessionTries; ++tries) {
     ASSIGN_OR_RETURN(result, Patiently(once));
-    // Says nothing of the candidate; asked for again it is measured again.
+    // Says nothing about the candidate; a new request measures it again.
     const bool lost = result.outcome() == v1::OUTCOME_WORKER_LOST ||
                       result.outcome() == v1::OUTCOME_CANCELLED ||
                       result.outcome() == v1::OUTCOME_TASK_ERROR;
@@ -187,7 +187,7 @@ absl::StatusOr<SessionVerdict> ExperimentRunner::Session(const v1::RunStatus& ru
 }
 
 absl::StatusOr<v1::TrialSummary> ExperimentRunner::Conclude(const v1::RunStatus& listed) {
-  // With its ledger as it is now.
+  // Includes the run's ledger as it is now.
   v1::GetRunRequest which;
   which.set_run_id(listed.run_id());
   ASSIGN_OR_RETURN(const v1::RunStatus run, Patiently([&] {

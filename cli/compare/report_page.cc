@@ -19,7 +19,7 @@ constexpr double kWidth = 620, kHeight = 300;
 constexpr double kLeft = 52, kRight = 12, kTop = 12, kBottom = 36;
 constexpr int kSteps = 80;
 constexpr int kTicks = 5;
-// Told apart also by those who see few colors (Okabe and Ito).
+// Distinguishable with color blindness, too (Okabe and Ito).
 constexpr const char* kColors[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00",
                                    "#56b4e9", "#000000", "#999999", "#7f3c8d", "#a5aa99"};
 
@@ -123,7 +123,7 @@ std::string Chart(const v1::ExperimentReport& report, const Axis& axis) {
   }
   for (int arm = 0; arm < report.arms_size(); ++arm) {
     std::vector<const v1::TrialSummary*> trials;
-    double reached = most;  // no curve is drawn beyond what half of the runs have spent
+    double reached = most;  // curves end at what half of the runs have spent
     std::vector<double> ends;
     for (const v1::TrialSummary& trial : report.trials()) {
       if (trial.arm() != report.arms(arm).arm() || trial.curve_size() == 0) continue;

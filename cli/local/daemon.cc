@@ -25,14 +25,14 @@
 namespace ksearch {
 namespace {
 
-// A log that has grown so large begins anew with the next start; the one before is kept.
+// A log that has grown this large is rotated at the next start; one old log is kept.
 constexpr off_t kLargeLog = off_t{16} << 20;
 constexpr int64_t kTailBytes = 64 << 10;
-// A holder of the lock writes its id right after taking it.
+// A process that takes the lock writes its id right after that.
 constexpr absl::Duration kIdWithin = absl::Seconds(2);
 constexpr absl::Duration kRetry = absl::Milliseconds(10);
 constexpr absl::Duration kKilledWithin = absl::Seconds(20);
-constexpr size_t kCommBytes = 15;  // that the kernel keeps of a name
+constexpr size_t kCommBytes = 15;  // how much of a process name the kernel keeps
 
 void Sleep(absl::Duration time) { std::this_thread::sleep_for(absl::ToChronoNanoseconds(time)); }
 
@@ -79,7 +79,7 @@ absl::StatusOr<std::optional<pid_t>> Daemon::Running() const {
     Sleep(kRetry);
   }
   return absl::FailedPreconditionError(
-      absl::StrCat("a process that is not to be seen from here holds ", files_.lock,
+      absl::StrCat("a process that is not visible from here holds ", files_.lock,
                    " (it says it is process ", absl::StripAsciiWhitespace(text), "): a ", name(),
                    " of another container or machine? Stop it there, or give --state-dir"));
 }
@@ -139,7 +139,7 @@ absl::StatusOr<bool> Daemon::Stop(absl::Duration patience) const {
     if (errno == ESRCH) return true;
     return ErrnoStatus(errno, absl::StrCat("look at process ", *pid));
   }
-  // The number may have gone to another process before it was looked at.
+  // Another process may have got this id before the handle was opened.
   ASSIGN_OR_RETURN(const std::optional<pid_t> again, Running());
   if (again != pid) return true;
   const auto send = [&process](int signal) {

@@ -52,7 +52,7 @@ absl::StatusOr<std::string> LocalFolder::PathFrom(const std::string& given,
   std::string path;
   if (!given.empty()) {
     path = given;
-  } else if (absl::StartsWith(xdg, "/")) {  // a relative one counts for nothing, says its standard
+  } else if (absl::StartsWith(xdg, "/")) {  // the XDG standard says to ignore relative paths
     path = xdg + "/ksearch";
   } else if (as_root) {
     path = kRootsFolder;
@@ -92,12 +92,12 @@ absl::StatusOr<LocalFolder> LocalFolder::Open(const std::string& path, bool as_r
                      "), who could read what is kept there: give another --state-dir"));
   }
   std::error_code error;
-  // Closing, say, /tmp to everybody else would be worse than an error.
+  // Closing a folder such as /tmp to everybody else would be worse than an error.
   if (!Exists(path) && !std::filesystem::is_empty(path, error)) {
     return absl::FailedPreconditionError(absl::StrCat(
         path, " is in use for something else: give --state-dir a new or empty folder"));
   }
-  // First: by it an interrupted start is told from somebody's folder.
+  // Created first: the lock file distinguishes an interrupted start from an unrelated folder.
   const UniqueFd lock(::open((path + kLockName).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!lock.ok()) return ErrnoStatus(errno, absl::StrCat("open ", path, kLockName));
   const mode_t mode = as_root ? 0710 : 0700;

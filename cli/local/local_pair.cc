@@ -29,15 +29,15 @@ namespace {
 using Stub = v1::SearchService::Stub;
 
 constexpr absl::Duration kTurnWithin = absl::Minutes(5);
-// After a crash a large database is recovered first.
+// Recovering a large database after a crash takes time.
 constexpr absl::Duration kAnswerWithin = absl::Minutes(2);
-// It tries its compilers first, and its GPUs.
+// A worker tries its compilers and GPUs first.
 constexpr absl::Duration kReadyWithin = absl::Minutes(3);
 constexpr absl::Duration kSelfTestTime = absl::Minutes(5);
 constexpr absl::Duration kCallTime = absl::Seconds(5);
 constexpr absl::Duration kLookEvery = absl::Milliseconds(50);
 constexpr absl::Duration kCoordinatorPatience = absl::Seconds(30);
-// Without a coordinator it can hand in nothing; its results are on its disk.
+// Without a coordinator a worker cannot report results; they are on its disk.
 constexpr absl::Duration kLonelyWorkerPatience = absl::Seconds(5);
 constexpr size_t kLogLines = 12;
 constexpr char kPageAddress[] = "127.0.0.1:0";  // any free port: others may have pairs of their own
@@ -54,7 +54,7 @@ Daemon::Files WorkerFiles(const LocalFolder& folder, const std::string& binary_f
           folder.path()};
 }
 
-// The local worker, if the coordinator has it.
+// The local worker, if it is connected to the coordinator.
 std::optional<v1::WorkerStatus> FindWorker(Client* client) {
   const auto workers = client->ListWorkers(/*gone=*/false, kCallTime);
   if (!workers.ok()) return std::nullopt;
@@ -94,7 +94,7 @@ LocalFinding OfDevice(const v1::DeviceCapability& device) {
           ""};
 }
 
-// Each only once, whatever part of the machine said it.
+// Adds each finding only once, whichever part of the machine reported it.
 void AddNew(const std::vector<LocalFinding>& more, std::set<std::string>* said,
             std::vector<LocalFinding>* findings) {
   for (const LocalFinding& finding : more) {
@@ -107,8 +107,8 @@ bool HasSinks(const v1::CoordinatorConfig& config, const std::vector<v1::SinkCon
                     google::protobuf::util::MessageDifferencer::Equals);
 }
 
-// Sinks whose folder cannot be written: the coordinator, which is of the same user, says so in its
-// log only.
+// Reports sinks whose folder cannot be written: the coordinator, which runs as the same user, says
+// so only in its log.
 void AddSinkFindings(const v1::CoordinatorConfig& config, const std::string& state_dir,
                      std::vector<LocalFinding>* findings) {
   for (const v1::SinkConfig& sink : config.sinks()) {
@@ -153,7 +153,7 @@ absl::StatusOr<LocalPair::State> LocalPair::Up(const UpOptions& options) {
   ASSIGN_OR_RETURN(state.coordinator, coordinator_.Running());
   if (state.coordinator.has_value()) {
     const absl::Status answers = AwaitAnswer();
-    // It may have been about to end, as after a kill a moment ago.
+    // The process may just be ending, for example after a kill.
     const bool ended = coordinator_.Ended().has_value();
     if (!answers.ok() && !ended) return answers;
     if (ended) {
@@ -171,7 +171,7 @@ absl::StatusOr<LocalPair::State> LocalPair::Up(const UpOptions& options) {
   ASSIGN_OR_RETURN(state.worker, worker_.Running());
   if (state.worker.has_value() && options.need_worker) {
     worker = AwaitReady();
-    // As above.
+    // The worker may just be ending, too.
     if (!worker.ok() && worker_.Ended().has_value()) state.worker.reset();
   }
   if (!state.worker.has_value()) worker = StartWorker(&state);

@@ -34,7 +34,7 @@ std::vector<std::string> Gpus(const std::string& driver_folder) {
 
 bool IsProgram(const std::string& path) { return ::access(path.c_str(), X_OK) == 0; }
 
-// On the PATH of `environment`.
+// The program's path on the PATH of `environment`; empty if it is not there.
 std::string Find(const Environment& environment, const std::string& program) {
   const std::string path = ValueOf(environment, "PATH");
   for (const absl::string_view folder : absl::StrSplit(path, ':', absl::SkipEmpty())) {

@@ -15,10 +15,10 @@
 namespace ksearch {
 namespace {
 
-// What the self-test calls the things that this one worker is about, and what is the machine's.
+// What the self-test calls findings on one part of the machine, and on the machine as a whole.
 constexpr absl::string_view kOfParts[] = {"compiler", "processors", "gpu"};
 constexpr absl::string_view kOfMachine[] = {"account", "disk", "programs", "sandbox", "config"};
-// There is none yet.
+// Findings to leave out: no coordinator runs yet.
 constexpr absl::string_view kUntold[] = {"coordinator"};
 
 template <typename Names, typename Name>

@@ -16,7 +16,7 @@ constexpr char kOpenAiKey[] = "OPENAI_API_KEY";
 constexpr char kOpenAiUrl[] = "OPENAI_BASE_URL";
 constexpr char kModelUrl[] = "KSEARCH_MODEL_URL";
 constexpr char kModelKey[] = "KSEARCH_MODEL_KEY";
-// The model that embeds at the server of one's own; unset: none does.
+// The embedding model of the user's own server; unset: none.
 constexpr char kEmbeddingModel[] = "KSEARCH_EMBEDDING_MODEL";
 constexpr char kOpenAiEmbeddings[] = "text-embedding-3-small";
 constexpr char kGeminiEmbeddings[] = "gemini-embedding-001";
@@ -69,7 +69,7 @@ ModelSource OwnServer(const Environment& environment, const std::string& url_var
   chat->set_base_url(*url);
   chat->set_embedding_model(ValueOf(environment, kEmbeddingModel));
   if (IsLoopbackUrl(*url)) {
-    // The older name is the one that every server of this kind reads (docs/providers.md).
+    // Every server of this kind understands the older name (docs/providers.md).
     chat->set_token_limit_field("max_tokens");
     chat->set_label_headers(true);  // a scripted server answers by them; others do not care
   }
@@ -115,8 +115,8 @@ std::string Names(const std::vector<ModelSource>& sources) {
 
 std::vector<ModelSource> FindModelSources(const Environment& environment) {
   const bool own_url = Has(environment, kModelUrl);
-  // Keys go where their own variable says, so that a proxy on this machine gets OpenAI's, and
-  // OpenAI never what was meant for the proxy.
+  // A key is sent where its own URL variable says: a proxy on this machine gets OpenAI's key,
+  // and OpenAI never gets the proxy's.
   const bool openai_url_is_local =
       !own_url && Has(environment, kOpenAiUrl) && IsLoopbackUrl(ValueOf(environment, kOpenAiUrl));
   std::vector<ModelSource> sources = {OpenAi(environment, openai_url_is_local)};
@@ -190,7 +190,7 @@ absl::Status CheckUsable(const std::string& provider, const std::vector<ModelSou
 }
 
 absl::StatusOr<std::string> ModelBaseUrl(const std::string& text) {
-  // Not repeated in messages: what is no URL may be a key that was put into the wrong variable.
+  // Messages do not repeat the text: it may be a key that was put into the wrong variable.
   absl::string_view rest = text;
   const bool http = absl::ConsumePrefix(&rest, "http://");
   if (!http && !absl::ConsumePrefix(&rest, "https://")) {

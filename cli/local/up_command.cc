@@ -35,7 +35,7 @@ absl::StatusOr<std::unique_ptr<LocalPair>> OpenPair(const Options& options) {
   return std::make_unique<LocalPair>(std::move(folder), std::move(environment), BinaryFolder());
 }
 
-// How to call this pair again.
+// The arguments that name this pair again.
 std::string Again(const Options& options) {
   return options.local_dir.empty() ? "" : absl::StrCat(" --state-dir ", options.local_dir);
 }
@@ -62,7 +62,7 @@ std::string PageUrl(const LocalFolder& folder) {
   return text.ok() ? std::string(absl::StripAsciiWhitespace(*text)) : "";
 }
 
-// A provider that needs nobody to answer, to show what to type.
+// A provider that answers by itself, for an example of what to type.
 std::string ExampleProvider(const LocalPair::State& state) {
   for (const std::string& name : state.providers) {
     if (name != "mailbox") return name;
@@ -144,7 +144,7 @@ int ShowStatus(const Options& options) {
   return PrintState((*pair)->folder(), *state, options);
 }
 
-// Absent if none are given, so that those in use stay.
+// Absent if none are given, so that the current sinks stay.
 absl::StatusOr<std::optional<std::vector<v1::SinkConfig>>> GivenSinks(const Options& options) {
   std::optional<std::vector<v1::SinkConfig>> sinks;
   for (const std::string& text : options.sinks) {
@@ -188,7 +188,7 @@ absl::Status ResolveModel(const std::vector<ModelSource>& sources, Options* opti
       if (source.usable) usable.push_back(source.name + "/NAME");
     }
     return absl::InvalidArgumentError(absl::StrCat(
-        "which model is to be asked? Give --model PROVIDER/NAME: ", absl::StrJoin(usable, ", "),
+        "which model should be used? Give --model PROVIDER/NAME: ", absl::StrJoin(usable, ", "),
         "; ksearch up says what other providers need"));
   }
   return absl::OkStatus();
@@ -249,12 +249,12 @@ int DownCommand(Client* /*client*/, const Options& options) {
   }
   std::printf("worker %s, coordinator %s\n", worker.c_str(), coordinator.c_str());
   if (!report.worker_finished) {
-    std::printf("what the worker had at hand is tried again with the next ksearch up%s\n",
+    std::printf("evaluations in progress are tried again after the next ksearch up%s\n",
                 Again(options).c_str());
   }
   if (report.active_runs > 0) {
-    std::printf("active runs, which go on with the next ksearch up%s: %d\n", Again(options).c_str(),
-                report.active_runs);
+    std::printf("active runs, which continue after the next ksearch up%s: %d\n",
+                Again(options).c_str(), report.active_runs);
   }
   return kExitOk;
 }
@@ -267,7 +267,7 @@ absl::Status JoinLocalPair(Options* options) {
   LocalPair::UpOptions up;
   up.need_worker = NeedsWorker(*options);
   if (run) {
-    // What is not available is found out before anything is started.
+    // Finds out what is not available before anything is started.
     up.providers = NamedProviders(options->run);
     ASSIGN_OR_RETURN(const LocalPair::State before, pair->Look());
     for (const std::string& name : up.providers) {

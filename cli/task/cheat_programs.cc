@@ -9,7 +9,7 @@
 namespace ksearch {
 namespace {
 
-// Calls the honest program in whichever of its two forms it is written.
+// Calls the honest program in whichever of the two forms it has.
 constexpr char kHonest[] = R"(
 
 
@@ -66,12 +66,12 @@ v1::Sources ProgramOf(const v1::Sources& honest, std::string text) {
   return sources;
 }
 
-// run(inputs..., outputs...) with these lines. Names of a task may be keywords of Python.
+// run(inputs..., outputs...) with these lines. A task's names may be Python keywords.
 std::string Writing(const std::vector<std::string>& lines) {
   return absl::StrCat("def run(*arguments):\n    ", absl::StrJoin(lines, "\n    "), "\n");
 }
 
-// The place of the first input of this shape and dtype; -1 without one.
+// The index of the first input with this shape and dtype; -1 if there is none.
 int InputLike(const v1::Definition& definition, const v1::TensorSpec& output) {
   for (int i = 0; i < definition.inputs_size(); ++i) {
     const v1::TensorSpec& input = definition.inputs(i);
@@ -84,7 +84,7 @@ int InputLike(const v1::Definition& definition, const v1::TensorSpec& output) {
   return -1;
 }
 
-// `text` below the honest program, told how many inputs there are.
+// `text` below the honest program, with a constant for the number of inputs.
 std::string Below(const v1::Definition& definition, const v1::Sources& honest,
                   absl::string_view text) {
   return absl::StrCat(honest.files(0).content(), kHonest,

@@ -22,7 +22,7 @@ class Counter {
   Counter() {
     for (const double p : kShares) fast_p_.shares.push_back({p, 0});
   }
-  // `speedup`: absent where it is not known.
+  // `speedup`: absent if it is not known.
   void Add(const v1::ProblemStanding& problem, std::optional<double> speedup) {
     ++fast_p_.problems;
     if (problem.evaluations() > 0) ++fast_p_.attempted;
@@ -46,7 +46,7 @@ class Counter {
   int timed_ = 0;
 };
 
-// "level1" of "l1".
+// "l1" -> "level1".
 std::string UpstreamLevel(absl::string_view level) {
   absl::ConsumePrefix(&level, "l");
   return absl::StrCat("level", level);

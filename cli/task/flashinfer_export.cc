@@ -75,7 +75,7 @@ LocatedJson Texts(const std::vector<std::string>& texts) {
   return json;
 }
 
-// Upstream writes what is no number as a string.
+// Upstream writes infinities and NaNs as strings.
 LocatedJson Number(double value) {
   if (std::isnan(value)) return LocatedJson::String("NaN");
   if (std::isinf(value)) return LocatedJson::String(value > 0 ? "Infinity" : "-Infinity");
@@ -106,7 +106,7 @@ LocatedJson Evaluation(const v1::JobResult& confirmation, const v1::Correctness&
   return json;
 }
 
-// A program as a solution has it: what the spec says of it, and its files.
+// A program in the form of a solution: what the spec says about it, and its files.
 struct Program {
   std::string language;
   std::string entry_point;
@@ -142,7 +142,7 @@ absl::StatusOr<Program> NativeProgram(const v1::Definition& definition,
                                       const v1::Sources& sources) {
   ASSIGN_OR_RETURN(NativeSolution bound, BindToTorch(definition, sources));
   Program program;
-  program.language = LanguageName(sources.language());  // upstream's words for both are ours
+  program.language = LanguageName(sources.language());  // upstream uses the same words
   program.entry_point = bound.entry_point;
   program.binding = "torch";
   program.files = std::move(bound.files);
@@ -203,7 +203,7 @@ absl::StatusOr<FlashInferExport> MakeFlashInferExport(const v1::BestReply& best,
   }
   for (const v1::Comparison::PerWorkload& times : comparison->workloads()) {
     const auto workload = workloads.find(times.workload_uuid());
-    // Cases of our own, such as UUID_held_out, are none of upstream's.
+    // Upstream does not have the cases that ksearch adds, such as UUID_held_out.
     if (workload == workloads.end() || !(times.candidate_median_us() > 0)) continue;
     LocatedJson trace = LocatedJson::Object();
     trace.Set("definition", LocatedJson::String(definition.name()));
@@ -237,7 +237,7 @@ absl::Status WriteFlashInferExport(const FlashInferExport& made, const std::stri
   RETURN_IF_ERROR(WriteFileAtomically(solution.string(), made.solution));
   const UniqueFd file(::open(traces.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644));
   if (!file.ok()) return ErrnoStatus(errno, absl::StrCat("open ", traces.string()));
-  // One write, so that lines of others who append stay whole.
+  // A single write, so that concurrent appends do not mix within a line.
   if (::write(file.get(), made.traces.data(), made.traces.size()) !=
           static_cast<ssize_t>(made.traces.size()) ||
       ::fsync(file.get()) != 0) {

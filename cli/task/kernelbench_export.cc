@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 constexpr char kResultsFile[] = "eval_results.json";
 constexpr char kBaselineFile[] = "baseline_time_ksearch.json";
 
-// Milliseconds with three digits, as upstream's.
+// Milliseconds with three digits, as upstream writes them.
 LocatedJson Milliseconds(double us) { return LocatedJson::Float(std::round(us) / 1e3); }
 
 LocatedJson Statistics(const v1::Samples& samples, const v1::DeviceFingerprint& device) {
@@ -73,7 +73,7 @@ LocatedJson ResultOf(const v1::ProblemStanding& problem) {
   return result;
 }
 
-// "level_1_problem_23_sample_0_kernel.py": {1, 23}; {0, 0} of other names.
+// "level_1_problem_23_sample_0_kernel.py" -> {1, 23}; other names -> {0, 0}.
 std::pair<int, int> PlaceOf(const std::string& file) {
   const std::vector<std::string> parts = absl::StrSplit(file, '_');
   std::pair<int, int> place;

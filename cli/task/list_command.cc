@@ -34,7 +34,7 @@ std::string LanguagesText(const v1::TaskSummary& task) {
   });
 }
 
-// What is to be said of the task in a line.
+// A note on the task, in one line.
 std::string NoteText(const v1::TaskSummary& task) {
   if (!task.error().empty()) return absl::StrCat("UNUSABLE: ", task.error());
   if (!task.fault().empty()) return absl::StrCat("AT FAULT: ", task.fault());

@@ -1,4 +1,4 @@
-// How a suite's problems stand, by results on record.
+// The standing of a suite's problems, from results on record.
 #include <cstdio>
 #include <string>
 #include <vector>

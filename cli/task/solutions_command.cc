@@ -13,7 +13,7 @@ namespace {
 
 using Stub = v1::SearchService::Stub;
 
-// Whether it can be judged, and what is on record of it.
+// Whether the solution can be judged, and why not.
 std::string JudgeableText(const v1::SolutionSummary& solution) {
   if (!solution.error().empty()) return absl::StrCat("NO: ", solution.error());
   if (solution.missing_size() == 0) return "yes";

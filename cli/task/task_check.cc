@@ -23,7 +23,7 @@ namespace {
 
 using Stub = v1::SearchService::Stub;
 
-// The language of cheats.
+// The language that the cheats are written in.
 constexpr char kCheatLanguage[] = "python";
 
 bool SameFolder(const std::string& a, const std::string& b) {
@@ -31,7 +31,7 @@ bool SameFolder(const std::string& a, const std::string& b) {
   return std::filesystem::equivalent(a, b, error) && !error;
 }
 
-// The task as coordinator and this command both read it.
+// The task, if coordinator and this command read the same one.
 absl::StatusOr<v1::Task> FindTask(Client* client, const std::string& name_or_folder) {
   std::error_code error;
   std::string folder;
@@ -150,7 +150,7 @@ class Checker {
         passed.push_back(workload.uuid());
       } else if (result.outcome() != v1::OUTCOME_INCORRECT &&
                  result.outcome() != v1::OUTCOME_CHEAT) {
-        // Refused, but not for its answer: that says nothing of the tolerance.
+        // Refused, but not for its answer: that says nothing about the tolerance.
         broken = absl::StrCat("could not be tried: ", OutcomeText(result.outcome()), ": ",
                               result.message());
         break;

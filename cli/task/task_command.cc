@@ -36,7 +36,7 @@ std::string TensorsText(const google::protobuf::RepeatedPtrField<v1::TensorSpec>
   });
 }
 
-// Where the task's folder is made.
+// The folder in which the task's folder is created.
 absl::StatusOr<std::string> OutputFolder(const Options& options) {
   if (!options.task_output.empty()) return options.task_output;
   if (!options.local) return std::string(".");
@@ -68,7 +68,7 @@ std::string MadeText(const TracedTask& task, const std::string& folder, const st
   return text;
 }
 
-// Makes it below `output`.
+// Creates the task's folder below `output`.
 absl::Status MakeTask(const Options& options, const std::string& output, TracedTask* task) {
   TraceRequest request;
   request.name = options.task;
@@ -135,7 +135,7 @@ int NewCommand(const Options& options) {
   return kExitOk;
 }
 
-// Returns the first kind of trouble; the remaining problems are described nevertheless.
+// Returns the first failure's exit code; the remaining problems are described nevertheless.
 int DescribeCommand(Client* client, const Options& options) {
   int code = kExitOk;
   std::map<std::string, std::string> verdicts;

@@ -53,7 +53,7 @@ std::string TextBefore(absl::string_view user_text) {
 
 std::vector<std::pair<std::string, std::string>> FilesOf(const TracedTask& task,
                                                          absl::string_view user_text) {
-  // With a word for the baseline, the reference is the function as it is, for both.
+  // If the baseline is a word such as "torch", the unchanged function is the reference, too.
   const bool by_words = !task.settings.baseline().empty();
   v1::Definition definition = task.definition;
   definition.set_reference_text(by_words ? BaselineText(task, user_text)

@@ -70,7 +70,7 @@ absl::StatusOr<bool> Flag(const JsonFields& fields, absl::string_view name) {
   return value->boolean;
 }
 
-// Nothing is inherited but what an interpreter and torch look for.
+// Inherits only the variables that an interpreter and torch use.
 std::map<std::string, std::string> Environment() {
   std::map<std::string, std::string> environment;
   for (const char* name : {"HOME", "PATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "TMPDIR", "LANG"}) {
@@ -84,7 +84,7 @@ rlim_t MachineMemory() {
          static_cast<rlim_t>(::sysconf(_SC_PAGESIZE));
 }
 
-// The last lines of what the interpreter said, for a message.
+// The last lines of the interpreter's output, for a message.
 std::string LastLines(absl::string_view text) {
   constexpr size_t kMostBytes = 1000;
   text = absl::StripAsciiWhitespace(text);

@@ -62,7 +62,7 @@ TEST(TextTest, TokensThatNoProviderToldAreSaidToBeBounds) {
   status.set_llm_calls(2);
   status.set_input_tokens(10);
   status.set_output_tokens(5);
-  EXPECT_EQ(TokensText(status), "tokens: 10 + 5 told by the providers\n");
+  EXPECT_EQ(TokensText(status), "tokens: 10 + 5 reported by the providers\n");
   status.mutable_ledger()->add_lines()->set_tokens_spent(115);
   EXPECT_THAT(TokensText(status), HasSubstr("; 100 more are counted"));
 }

@@ -293,7 +293,7 @@ TEST_F(CommandLineTest, StatusTellsOneCountOfTokens) {
   const std::string text = cluster_->Cli({"status", *run_id_}).out;
   const auto status = FromJson<v1::RunStatus>(cluster_->Cli({"status", *run_id_, "--json"}).out);
   EXPECT_THAT(text, HasSubstr(absl::StrCat("tokens: ", status.input_tokens(), " + ",
-                                           status.output_tokens(), " told by the providers")));
+                                           status.output_tokens(), " reported by the providers")));
   EXPECT_EQ(text.find(" tokens;"), std::string::npos) << text;
 }
 

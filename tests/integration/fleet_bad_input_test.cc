@@ -62,7 +62,7 @@ TEST(FleetBadInputTest, AWorkerOfAnotherVersionIsListedWithWhatToDo) {
   const std::string seen = cluster.Cli({"workers"}).out;
   EXPECT_THAT(seen,
               testing::ContainsRegex(
-                  "not let in: old-node, [0-9]+s ago: protocol_version [0-9]+ is not supported"));
+                  "refused: old-node, [0-9]+s ago: protocol_version [0-9]+ is not supported"));
   EXPECT_THAT(seen, HasSubstr("install worker and coordinator of the same release"));
 }
 

@@ -180,7 +180,7 @@ TEST_F(JoiningTest, OneTokenGivesACertificateThatRenewsItself) {
   cluster_.Start("late", WorkerArgv("late", access));
   EXPECT_THAT(AwaitRefusal("late"), HasSubstr("expired"));
   const std::string seen = cluster_.Cli({"workers"}).out;
-  EXPECT_THAT(seen, HasSubstr("not let in: late"));
+  EXPECT_THAT(seen, HasSubstr("refused: late"));
   EXPECT_THAT(seen, HasSubstr("expired"));
   EXPECT_TRUE(cluster_.Running("w1"));
 }
@@ -197,7 +197,7 @@ TEST_F(JoiningTest, RevokedTokenOrWorkerIsOutWithinASecond) {
   // It does not come back by starting anew, until it is forgiven.
   cluster_.Start("w1", WorkerArgv("w1", access));
   EXPECT_THAT(AwaitRefusal("w1"), HasSubstr("was revoked"));
-  EXPECT_THAT(cluster_.Cli({"workers"}).out, HasSubstr("not let in: w1"));
+  EXPECT_THAT(cluster_.Cli({"workers"}).out, HasSubstr("refused: w1"));
   EXPECT_THAT(Ksearch({"token", "--token-db", Db(), "ls"}).out, HasSubstr(id));
   Ksearch({"token", "--token-db", Db(), "revoke", "--worker", id, "--undo"});
   AwaitLook();
@@ -221,7 +221,7 @@ TEST_F(JoiningTest, WrongPoolAndOpenFilesAreRefusedWithTheReason) {
   EXPECT_THAT(AwaitRefusal("stray"), testing::AllOf(HasSubstr("is for workers of pool spot-pool"),
                                                     HasSubstr("pool other-pool")));
   EXPECT_THAT(cluster_.Cli({"workers"}).out,
-              testing::AllOf(HasSubstr("not let in: stray"), HasSubstr("spot-pool")));
+              testing::AllOf(HasSubstr("refused: stray"), HasSubstr("spot-pool")));
   // The file itself says which pool it is for.
   cluster_.StartWorker("w1", {"--access", access});
   EXPECT_EQ(Worker("w1").hello().pool(), "spot-pool");
@@ -285,7 +285,7 @@ TEST_F(JoiningTest, AnAutoscalerWithATokenOfAnotherPoolStartsNoWorkersAllTheTime
       },
       absl::Seconds(60)))
       << seen << cluster_.Log("autoscaler");
-  EXPECT_THAT(seen, HasSubstr("not let in: spot-"));
+  EXPECT_THAT(seen, HasSubstr("refused: spot-"));
   client.join();
   // After 0, 1, 3, 7 and 15 s at the most.
   EXPECT_LE(fleet.started(), 6);

@@ -79,7 +79,7 @@ TEST(ExperimentPlanTest, WhatMustBeEqualIsRefusedByItsField) {
   EXPECT_THAT(with_arm("measure { launches: 3 }"), HasSubstr("arms[2].config.measure is set"));
   EXPECT_THAT(with_arm("evaluation { time_baseline_first: true }"),
               HasSubstr("arms[2].config.evaluation is set"));
-  EXPECT_THAT(with_arm("seed: 4"), HasSubstr("arms[2].config.seed is set; it is of each run"));
+  EXPECT_THAT(with_arm("seed: 4"), HasSubstr("arms[2].config.seed is set; it follows from tasks"));
   EXPECT_THAT(with_arm("model: 'other'"),
               HasSubstr("or name it in compared_fields if it is what is compared"));
   EXPECT_THAT(with_arm("sequential { history: 3 }"), IsEmpty());
@@ -132,14 +132,15 @@ TEST(ExperimentPlanTest, GivenProgramsAreOfATask) {
   EXPECT_THAT(with("seed_solutions { task: 't1' programs: 'a' } "
                    "seed_solutions { task: 't1' programs: 'b' }"),
               HasSubstr("seed_solutions[1].task 't1' is given twice"));
-  EXPECT_THAT(Faults("name: 'x' tasks: 't' common { rounds: 3 seeds { origin: 'o' } "
-                     "continue_from_solution: 'r' } arms { name: 'a' } arms { name: 'b' }"),
-              AllOf(HasSubstr("common.seeds is set; a program is of one task: name it in "
-                              "seed_solutions"),
-                    HasSubstr("common.continue_from_solution is set; a program is of one task")));
+  EXPECT_THAT(
+      Faults("name: 'x' tasks: 't' common { rounds: 3 seeds { origin: 'o' } "
+             "continue_from_solution: 'r' } arms { name: 'a' } arms { name: 'b' }"),
+      AllOf(HasSubstr("common.seeds is set; a program belongs to one task: name it in "
+                      "seed_solutions"),
+            HasSubstr("common.continue_from_solution is set; a program belongs to one task")));
   EXPECT_THAT(Faults("name: 'x' tasks: 't' common { rounds: 3 feedback_workloads: 'w' } "
                      "arms { name: 'a' } arms { name: 'b' }"),
-              HasSubstr("common.feedback_workloads is set; workloads are of one task"));
+              HasSubstr("common.feedback_workloads is set; workloads belong to one task"));
   const auto experiment =
       ParseExperiment(absl::StrCat(kGood, "seed_solutions { task: 't2' programs: 'a.cpp' }"), "f");
   ASSERT_TRUE(experiment.ok()) << experiment.status();
