@@ -101,8 +101,8 @@ const std::string& NameOf(const Config& one) {
   return one.name().empty() ? one.kind() : one.name();
 }
 
-// Sinks given on the command line are added to those in the file, or replace the ones they are
-// named as.
+// Sinks given on the command line are added to those in the file, or replace those of the same
+// name.
 template <typename Config>
 void TakeNamed(const google::protobuf::RepeatedPtrField<Config>& given,
                google::protobuf::RepeatedPtrField<Config>* known) {
@@ -191,7 +191,7 @@ absl::StatusOr<v1::CoordinatorConfig> LoadCoordinatorConfig(const std::vector<st
           std::error_code none;
           return folder == built_in || std::filesystem::equivalent(folder, built_in, none);
         });
-    // A program that was copied out of its tree has none.
+    // A program that was copied out of its tree has no built-in tasks.
     if (config.task_dirs().empty() || (!named && IsFolder(built_in))) {
       config.add_task_dirs(built_in);
     }
@@ -210,7 +210,7 @@ absl::StatusOr<v1::CoordinatorConfig> LoadCoordinatorConfig(const std::vector<st
     faults.emplace_back(status.message());
   }
   for (const std::string& folder : config.task_dirs()) {
-    // Backups and removals ask for no tasks.
+    // Backups and removals need no tasks.
     if (actions->backup.empty() && !actions->removes_runs() && !IsFolder(folder)) {
       faults.push_back(absl::StrCat("task_dirs: no folder '", folder,
                                     "' (give --task-dir, or task_dirs in the config)"));

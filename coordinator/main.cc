@@ -69,10 +69,10 @@ constexpr char kPageAddressName[] = "/page_url";
 constexpr absl::Duration kWaitingLookInterval = absl::Milliseconds(200);
 constexpr absl::Duration kDrainTime = absl::Seconds(2);
 
-// Between the store's writer thread, which outlives the registry, and the registry.
+// Connects the store's writer thread, which outlives the registry, with the registry.
 class RunWaker {
  public:
-  // nullptr: wakes nobody.
+  // nullptr: wakes no run.
   void Attach(RunRegistry* runs) {
     MutexLock lock(&mu_);
     runs_ = runs;
@@ -144,7 +144,7 @@ std::vector<ModelCaller::Provider> MakeProviders(const v1::CoordinatorConfig& co
     if (client.ok()) {
       provider.client = *std::move(client);
     } else {
-      // Other providers, workers and queries are still of use.
+      // Other providers, workers and queries still work.
       LOG(WARNING) << "provider=" << provider.name
                    << " cannot be used: " << client.status().message();
       provider.unusable = absl::FailedPreconditionError(client.status().message());
@@ -180,8 +180,8 @@ absl::StatusOr<std::set<std::string>> ActiveRuns(Store* store) {
   return active;
 }
 
-// Whether somebody can still come with these credentials. Without tokens in use nobody owns
-// anything.
+// Whether these credentials are still valid. Without tokens in use, jobs have no
+// owner.
 bool IsGoodOwner(const AccessControl* access, absl::string_view owner) {
   if (access == nullptr) return false;
   return !absl::ConsumePrefix(&owner, "token/") || access->CheckStillGood(std::string(owner)).ok();
@@ -201,7 +201,7 @@ WorkerGateway::Options GatewayOptions(const v1::SchedulerSettings& settings) {
   return options;
 }
 
-// Takes up the jobs of an earlier process, before a worker can reconnect while it runs one of them.
+// Restores the jobs of an earlier process, before a worker that runs one of them can reconnect.
 absl::Status RestoreJobs(Store* store, const AccessControl* access, WorkerGateway* gateway,
                          size_t* unfinished_jobs) {
   ASSIGN_OR_RETURN(const std::vector<QueuedJob> unfinished, store->ReadUnfinishedJobs());
@@ -215,7 +215,7 @@ absl::Status RestoreJobs(Store* store, const AccessControl* access, WorkerGatewa
     if (run.config.has_priority()) gateway->SetPriority(run_id, run.config.priority());
   }
   for (const QueuedJob& job : unfinished) {
-    // What only ended runs asked for waits until one of them is resumed.
+    // Jobs that only ended runs asked for wait until one of these runs is resumed.
     const auto run = std::find_if(job.run_ids.begin(), job.run_ids.end(),
                                   [&](const std::string& id) { return active.contains(id); });
     if (!job.run_ids.empty() && run == job.run_ids.end()) continue;
@@ -256,7 +256,7 @@ absl::StatusOr<std::string> ScrapeText(SearchService* service, const dashboard::
   return dashboard::MetricsText(look);
 }
 
-// Each on a thread of its own.
+// Starts each sink on its own thread.
 std::vector<std::unique_ptr<sinks::EventSink>> StartSinks(const v1::CoordinatorConfig& config,
                                                           Store* store, EventFeed* feed,
                                                           const Clock& clock) {
@@ -289,17 +289,16 @@ std::vector<std::unique_ptr<sinks::EventSink>> StartSinks(const v1::CoordinatorC
 // Admits callers that show the secret drawn at this start.
 std::function<absl::StatusOr<std::string>(absl::string_view, absl::string_view)> OnlyWith(
     const std::string& secret) {
-  // Digests take the same time to compare whatever is shown.
+  // Comparing digests reveals nothing about the secret through its timing.
   return [digest = Sha256Hex("Bearer " + secret)](
              absl::string_view authorization, absl::string_view) -> absl::StatusOr<std::string> {
     if (Sha256Hex(authorization) == digest) return std::string();
     return absl::UnauthenticatedError(
-        "this page needs the token of its own: open the address that `ksearch up --status` prints, "
-        "with all of it");
+        "this page needs its own token: open the whole address that `ksearch up --status` prints");
   };
 }
 
-// null if no page is asked for. Its address is written beside that of the gRPC server.
+// null if no page is configured. Its address is written beside that of the gRPC server.
 absl::StatusOr<std::unique_ptr<dashboard::Dashboard>> StartDashboard(
     const v1::CoordinatorConfig& config, const CommandLineActions& actions, Store* store,
     EventFeed* feed, SearchService* service, const JsonCalls& calls,
@@ -330,7 +329,7 @@ absl::StatusOr<std::unique_ptr<dashboard::Dashboard>> StartDashboard(
       return access->CheckStillGood(token_id);
     };
   } else if (absl::StartsWith(config.listen_address(), "unix:")) {
-    // The socket is this account's alone, but any account of the machine can reach a port.
+    // Only this account can use the socket, but any account of the machine can reach a port.
     secret = RandomHex(16);
     parts.access.authorize = OnlyWith(secret);
   }
@@ -342,7 +341,7 @@ absl::StatusOr<std::unique_ptr<dashboard::Dashboard>> StartDashboard(
   return page;
 }
 
-// Returns when a signal has come; with `watch`, also once every run waits, and then says for what.
+// Returns when a signal has come; with `watch`, also once every run waits, with what they wait for.
 std::optional<std::string> WaitForEnd(ShutdownSignals* signals, const WaitingWatch* watch) {
   struct Stop {
     Mutex mu;
@@ -368,7 +367,7 @@ std::optional<std::string> WaitForEnd(ShutdownSignals* signals, const WaitingWat
   return waits;
 }
 
-// Removes recorded inputs that were not used for longest; those of unfinished jobs stay.
+// Removes the least recently used recorded inputs; those of unfinished jobs stay.
 absl::Status CollectInputs(Store& store, const BlobFolder& inputs) {
   std::set<std::string> kept;
   ASSIGN_OR_RETURN(const std::vector<QueuedJob> unfinished, store.ReadUnfinishedJobs());
@@ -383,7 +382,7 @@ absl::Status CollectInputs(Store& store, const BlobFolder& inputs) {
   return inputs.Collect(kMostInputBytes, kept);
 }
 
-// What can be found out without starting anything, beyond what LoadCoordinatorConfig has looked at.
+// Checks what can be checked without starting anything, beyond LoadCoordinatorConfig.
 absl::Status CheckConfig(const v1::CoordinatorConfig& config) {
   std::vector<std::string> provider_names;
   for (const v1::ModelProvider& provider : config.providers()) {
@@ -460,7 +459,7 @@ absl::Status Run(const v1::CoordinatorConfig& config, const CommandLineActions& 
   run_parts.admission = &admission;
   run_parts.platforms = [&gateway](const v1::JobSpec& spec) {
     std::vector<v1::Platform> platforms = gateway.PlatformsFor(spec);
-    // Its evaluations wait, and are no jobs yet.
+    // The run's evaluations wait, and are not jobs yet.
     if (platforms.empty()) gateway.NoteWanted(spec, absl::StrCat("run ", JobId(spec)));
     return platforms;
   };
@@ -494,7 +493,7 @@ absl::Status Run(const v1::CoordinatorConfig& config, const CommandLineActions& 
     for (const auto& sink : sinks) facts.push_back(sink->Facts());
     return facts;
   };
-  // Set before anybody can call.
+  // Set before any call can come.
   const JsonCalls* report_calls = nullptr;
   parts.report = [&report_calls, &clock](const std::string& run_id, int64_t most_bytes) {
     return dashboard::MakeReport(
@@ -582,17 +581,17 @@ int main(int argc, char** argv) {
         "       ksearch-coordinator [--config FILE] [--state-dir DIR] --archive COPY\n"
         "                           [--remove-run RUN]... [--remove-runs-before YYYY-MM-DD]\n"
         "       ksearch-coordinator --version\n"
-        "FILE is a CoordinatorConfig as textproto, .yaml or .json; arguments after it win.\n"
-        "--check-config only says whether it is good. --suite adds tasks in\n"
-        "the form of others (docs/suites/README.md). --sink writes what happens in runs for\n"
-        "W&B, TensorBoard and others (docs/integrations.md). --dashboard serves a live page and "
+        "FILE is a CoordinatorConfig as textproto, .yaml or .json; arguments take precedence.\n"
+        "--check-config only checks it. --suite adds tasks in the formats of other projects\n"
+        "(docs/suites/README.md). --sink writes what happens in runs in the formats of W&B,\n"
+        "TensorBoard and others (docs/integrations.md). --dashboard serves a live page and "
         "metrics\n"
-        "(docs/dashboard.md). --backup copies the\n"
-        "database of the state folder to COPY, which may be in use meanwhile, and ends.\n"
+        "(docs/dashboard.md). --backup copies the database of the state folder, which may be\n"
+        "in use meanwhile, to COPY, and exits.\n"
         "--archive does the same with a database that no coordinator uses, and then removes runs\n"
         "(docs/operations.md).\n"
         "--exit-when-waiting ends the coordinator once every run waits for prompts in a mailbox\n"
-        "(docs/mailbox.md); the next start goes on from there.\n");
+        "(docs/mailbox.md); the next start continues from there.\n");
     return 0;
   }
   ksearch::CommandLineActions actions;

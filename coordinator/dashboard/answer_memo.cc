@@ -8,7 +8,7 @@ namespace ksearch::dashboard {
 
 absl::StatusOr<AnswerMemo::Text> AnswerMemo::Get(
     const std::string& question, const std::function<absl::StatusOr<std::string>()>& make) {
-  // An answer is as old as the moment before it was looked up.
+  // An answer's age counts from the moment before it was computed.
   const absl::Time now = clock_->SteadyNow();
   {
     MutexLock lock(&mu_);

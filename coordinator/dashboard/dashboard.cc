@@ -19,7 +19,7 @@ constexpr absl::string_view kApi = "/api/v1/";
 constexpr absl::string_view kService = "ksearch.v1.SearchService";
 constexpr size_t kMaxRunIdBytes = 64;
 
-// 127.0.0.0/8, ::1: what nobody else's packets can reach.
+// 127.0.0.0/8 or ::1, which packets of other machines cannot reach.
 bool IsLoopback(absl::string_view host) {
   return host == "localhost" || host == "::1" || absl::StartsWith(host, "127.");
 }
@@ -46,7 +46,7 @@ absl::StatusOr<HttpServer::Options> ServerOptions(const std::string& address) {
   return options;
 }
 
-// null: there is none of that name.
+// The method of that name; null: there is none.
 const google::protobuf::MethodDescriptor* FindMethod(absl::string_view name) {
   const google::protobuf::ServiceDescriptor* const service =
       v1::ListRunsRequest::descriptor()->file()->pool()->FindServiceByName(std::string(kService));
@@ -80,7 +80,7 @@ HttpAnswer AssetAnswer(const HttpRequest& request, const Asset& asset) {
   const bool gzip = TakesGzip(request);
   const std::string tag = absl::StrCat("\"", AssetsVersion(), gzip ? "-gzip" : "", "\"");
   answer.headers.emplace_back("ETag", tag);
-  answer.headers.emplace_back("Cache-Control", "no-cache");  // keep, but ask
+  answer.headers.emplace_back("Cache-Control", "no-cache");  // keep, but revalidate
   answer.headers.emplace_back("Vary", "Accept-Encoding");
   answer.content_type = std::string(asset.content_type);
   if (request.Header("if-none-match") == tag) {
@@ -125,7 +125,7 @@ Dashboard::Dashboard(const Options& options, Parts parts)
                parts_.access.still_good) {}
 
 Dashboard::~Dashboard() {
-  // Before the streams that it carries; it lives on until they have let go.
+  // Stops before the streams that it carries; the object lives until they have released it.
   if (server_ != nullptr) server_->Stop();
 }
 
@@ -138,7 +138,7 @@ HttpAnswer Dashboard::Answer(const HttpRequest& request) {
 
 HttpAnswer Dashboard::AnswerAllowed(const HttpRequest& request) {
   if (request.method != "GET" && request.method != "POST") {
-    return ErrorAnswer(405, "only GET and POST are known here");
+    return ErrorAnswer(405, "only GET and POST are supported");
   }
   if (absl::StartsWith(request.path, kApi)) return AnswerApi(request);
   if (request.method != "GET") return ErrorAnswer(405, "only /api/v1 takes POST");

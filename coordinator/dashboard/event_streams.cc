@@ -13,7 +13,7 @@
 namespace ksearch::dashboard {
 namespace {
 
-// How long the end of a token, or of this object, may go unnoticed.
+// How long it may take to notice that a token, or this object, has ended.
 constexpr absl::Duration kLookInterval = absl::Milliseconds(200);
 constexpr size_t kMostHeld = 4096;
 
@@ -74,7 +74,7 @@ void EventStreams::Begin(const Reader& reader, std::shared_ptr<EventStream> stre
   listener->reader = reader;
   listener->stream = stream;
   {
-    // Before the first read, so that nothing falls between.
+    // Registers before the first read, so that no entry is lost in between.
     MutexLock lock(&mu_);
     if (closing_) return stream->Close();
     listeners_.push_back(listener);
@@ -102,7 +102,7 @@ absl::StatusOr<bool> EventStreams::CatchUp(const Reader& reader, int64_t newest,
                    read_(*reader.after, options_.most_to_catch_up + 1));
   if (static_cast<int>(entries.size()) > options_.most_to_catch_up) return false;
   for (const v1::FeedEntry& entry : entries) {
-    // What was committed since `newest` was read is held, or will come.
+    // Entries committed since `newest` was read are held back, or come later.
     if (entry.cursor() <= newest && Concerns(entry, reader)) stream->Send(TextOf(entry));
   }
   return true;
@@ -120,7 +120,7 @@ void EventStreams::Loop() {
       listeners_.clear();
       return;
     }
-    // What comes meanwhile is handed out together.
+    // Entries that come meanwhile are delivered together.
     if (!batch.entries.empty()) ends_.WaitFor(&mu_, options_.gathering);
   }
 }
@@ -136,7 +136,7 @@ void EventStreams::HandOut(const EventFeed::Batch& batch) {
       }
     }
   }
-  // Entries, and what readers of one run get of them, are made into text when somebody wants it.
+  // Entries, and their form for readers of one run, are converted to text only when needed.
   std::vector<std::shared_ptr<const std::string>> texts(batch.entries.size());
   const auto text = [&](size_t i) {
     if (texts[i] == nullptr) texts[i] = TextOf(*batch.entries[i]);
@@ -163,7 +163,7 @@ void EventStreams::HandOut(const EventFeed::Batch& batch) {
     for (size_t i = 0; i < texts.size(); ++i) {
       const v1::FeedEntry& entry = *batch.entries[i];
       if (!Concerns(entry, listener->reader)) continue;
-      // It was on its way here when the reader came.
+      // The reader has caught up past this entry already.
       if (entry.has_run() && entry.cursor() <= listener->stand) continue;
       if (!listener->catching_up) {
         listener->stream->Send(text(i));
@@ -176,7 +176,7 @@ void EventStreams::HandOut(const EventFeed::Batch& batch) {
   }
 }
 
-// Ends those whose token is no longer good, and lets go of those who left.
+// Ends readers whose token is no longer valid, and forgets those that disconnected.
 void EventStreams::LookAfter() {
   const absl::Time now = Clock::Real().SteadyNow();
   const bool beat = now - last_beat_ >= options_.heartbeat;

@@ -23,7 +23,7 @@
 namespace ksearch::dashboard {
 namespace {
 
-// Modules that differ where there is no server.
+// The name of the module that replaces `module` in a report, which has no server.
 absl::string_view InReport(absl::string_view module) {
   if (module == "server.js") return "report_server.js";
   if (module == "steering.js") return "report_steering.js";
@@ -34,11 +34,11 @@ absl::string_view AssetText(absl::string_view path) {
   for (const Asset& asset : Assets()) {
     if (asset.path == path) return asset.content;
   }
-  CHECK(path.empty());  // there is no such file
+  CHECK(path.empty());  // no asset has this name
   return "";
 }
 
-// `import { a, b } from "./x.js";` -> what it names and where from; false if the line is none.
+// Parses `import { a, b } from "./x.js";` into names and module; false: the line is not an import.
 bool ParseImport(absl::string_view line, std::string* names, std::string* module) {
   if (!absl::ConsumePrefix(&line, "import { ")) return false;
   const size_t brace = line.find(" } from \"./");
@@ -50,8 +50,8 @@ bool ParseImport(absl::string_view line, std::string* names, std::string* module
   return true;
 }
 
-// `export async function f(...) {` -> f; empty if the line is none. The line goes on without the
-// word.
+// `export async function f(...) {` -> f; empty if the line is not an export. Removes the word
+// `export` from the line.
 std::string ParseExport(absl::string_view* line) {
   if (!absl::ConsumePrefix(line, "export ")) return "";
   absl::string_view rest = *line;
@@ -60,7 +60,7 @@ std::string ParseExport(absl::string_view* line) {
     if (!absl::ConsumePrefix(&rest, kind)) continue;
     return std::string(rest.substr(0, rest.find_first_of(" (")));
   }
-  CHECK(rest.empty());  // an export of another kind
+  CHECK(rest.empty());  // another kind of export
   return "";
 }
 
@@ -88,7 +88,8 @@ std::string PolicyDigest(absl::string_view text) {
   return absl::StrCat("'sha256-", absl::Base64Escape(absl::HexStringToBytes(Sha256Hex(text))), "'");
 }
 
-// JSON inside of a script element: no '<' can end it. In JSON one stands in texts only.
+// JSON for a script element: escapes '<', which occurs only in JSON strings, so that nothing ends
+// the element early.
 std::string InElement(const std::string& json) {
   return absl::StrReplaceAll(json, {{"<", "\\u003c"}});
 }

@@ -38,7 +38,7 @@ absl::StatusOr<std::vector<std::string>> RecordedOrder(Store* store, const std::
   if (!state.ParseFromString(row.state)) {
     return absl::DataLossError(absl::StrCat("state of run ", run_id, " is unreadable"));
   }
-  // A run that was itself replayed: its arrivals are numbered as they came, not as it folded
+  // The run was itself a replay: its arrivals are numbered as they came, not as the run folded
   // them.
   order.assign(state.fold_order().begin(), state.fold_order().end());
   const absl::flat_hash_set<std::string> folded(order.begin(), order.end());

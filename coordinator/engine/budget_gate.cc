@@ -19,7 +19,7 @@ namespace {
 constexpr char kWorldModelRole[] = "world_model";
 constexpr int kWarnAtPercent[] = {50, 80, 95};
 
-// What is left in one scope while calls are let through.
+// What is left in one scope while calls are admitted.
 class Room {
  public:
   Room(const std::vector<LedgerRow>& ledger, const std::string& scope, const ScopeCaps& caps)
@@ -128,7 +128,7 @@ std::vector<v1::ModelUse> BudgetGate::UsesOf(const std::string& role) const {
     if (Serves(use, role)) uses.push_back(std::move(use));
   }
   if (uses.empty()) {
-    // A role that no setting knows of: the run's own model.
+    // A role without settings uses the run's own model.
     v1::RunConfig plain = config_;
     plain.clear_models();
     uses.push_back(AllUses(plain)[0]);
@@ -212,7 +212,7 @@ BudgetGate::Passed BudgetGate::Pass(std::vector<LedgerRow> ledger, absl::Duratio
   const auto block = [&](const std::string& why) {
     if (passed.blocked.empty()) passed.blocked = why;
   };
-  // Time: nothing new starts, whatever it is.
+  // Once time is up, nothing new starts.
   std::string time_up;
   if (caps_.wall_time.has_value() && wall_time >= *caps_.wall_time) {
     time_up = Used("wall time", absl::FormatDuration(absl::Trunc(wall_time, absl::Seconds(1))),
@@ -259,7 +259,7 @@ BudgetGate::Passed BudgetGate::Pass(std::vector<LedgerRow> ledger, absl::Duratio
       uses = UsesOf(ask.role());
       for (const v1::ModelUse& use : uses) rows.push_back(RowFor(ask, use));
     }
-    // Models with a cap of their own that is used up are left out of the choice.
+    // Models whose own cap is used up are left out of the choice.
     std::vector<size_t> open;
     std::string refusal;
     bool run_is_full = true;
@@ -272,7 +272,7 @@ BudgetGate::Passed BudgetGate::Pass(std::vector<LedgerRow> ledger, absl::Duratio
     }
     if (refusal.empty()) refusal = "a call cost more than was reserved for it";
     if (open.empty()) {
-      // Those behind must not slip through because they are smaller: the run is at its cap.
+      // Later, smaller calls must not pass it: the run is at its cap.
       closed = closed || run_is_full;
       block(refusal);
       state->add_held_asks()->Swap(&ask);

@@ -13,7 +13,7 @@
 namespace ksearch {
 namespace {
 
-// `field`: what names the run; it becomes the run's full id.
+// `field` holds a name of the run, and becomes the run's full id.
 absl::StatusOr<RunRow> FindRun(Store& store, const v1::RunConfig& config, const std::string& field,
                                std::string* run_id) {
   absl::StatusOr<std::string> resolved = store.ResolveRun(*run_id);
@@ -37,7 +37,7 @@ absl::StatusOr<RunRow> FindRun(Store& store, const v1::RunConfig& config, const 
   return run;
 }
 
-// Programs that the run was given, or took over from a run before it, may be none of its own.
+// Programs that the run was given, or took over from an earlier run, may not be its candidates.
 absl::StatusOr<v1::Sources> ProgramOf(Store& store, const RunRow& run, const std::string& id) {
   absl::StatusOr<CandidateRow> candidate = store.ReadCandidate(run.run_id, id);
   if (candidate.ok()) return std::move(candidate->sources);

@@ -20,7 +20,7 @@ std::optional<CandidateRow> FindCandidate(Store* store, const StepFacts& facts,
   return *std::move(stored);
 }
 
-// The result that the event is about, which it names.
+// The result that the event names.
 std::optional<v1::JobResult> FindResult(Store* store, const StepFacts& facts,
                                         const v1::RunEvent& event) {
   if (event.job_id().empty()) return std::nullopt;

@@ -13,13 +13,13 @@
 namespace ksearch {
 namespace {
 
-// Challengers kept in line; a search that floods the line only loses its weakest.
+// Challengers kept in the queue; a search that floods it only loses its weakest.
 constexpr int kMaxWaiting = 16;
 
 // The share of the run's error for its n-th confirmation: all of them sum up to 1.
 double ShareOf(int n) { return 6 / (M_PI * M_PI * n * n); }
 
-// The workload that bars a MIXED comparison.
+// The workload that makes a comparison MIXED.
 std::string SlowestText(const v1::Comparison& comparison) {
   const auto& workloads = comparison.workloads();
   const auto worst = absl::c_min_element(
@@ -161,7 +161,7 @@ void IncumbentTracker::StartNext(Step* step) {
   const double bar = (first ? 1.0 : state_.incumbent().score()) * (1 + min_gain_);
   const v1::IncumbentState::Challenger challenger = state_.waiting(0);
   if (challenger.score() <= bar) {
-    state_.clear_waiting();  // sorted by score: nobody in line looks faster
+    state_.clear_waiting();  // sorted by score: no other challenger looks faster
     return;
   }
   state_.mutable_waiting()->DeleteSubrange(0, 1);

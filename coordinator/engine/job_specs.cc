@@ -18,7 +18,7 @@ namespace {
 
 constexpr absl::Duration kMaxProfileTime = absl::Minutes(2);
 
-// A result without a device is the coordinator's own: no worker measured anything.
+// A result without a device comes from the coordinator itself: no worker measured anything.
 bool Counts(const v1::JobResult& result, const v1::JobSpec& spec) {
   return !IsInfrastructureOutcome(result.outcome()) &&
          (!result.has_device() || Meets(PlatformOf(result.device()), spec.platform()));
@@ -71,7 +71,7 @@ v1::JobSpec JobSpecs::Build(const v1::Sources& candidate) const {
 v1::JobSpec JobSpecs::Confirm(const v1::Sources& candidate, const std::string& incumbent_id,
                               const v1::Sources* incumbent, double error_share) const {
   v1::JobSpec spec = Common(v1::JOB_KIND_CONFIRM, candidate);
-  // Exactly the plan's where all may be spent, so that equal questions have equal job ids.
+  // Exactly the plan's value if all may be spent, so that equal questions have equal job ids.
   if (error_share < 1) {
     spec.mutable_plan()->set_confidence(1 - (1 - plan_.confidence()) * error_share);
   }

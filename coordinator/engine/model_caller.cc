@@ -21,7 +21,7 @@ namespace {
 constexpr absl::Duration kTurnOfACall = absl::Seconds(1);  // all calls count alike
 constexpr size_t kMaxToldError = 300;                      // bytes of an event's text
 
-// A call's state in its row.
+// Keeps a call's provider state in its row.
 class StoredProviderState final : public ProviderState {
  public:
   StoredProviderState(Store* store, const LlmCallRow& call)
@@ -46,8 +46,8 @@ class StoredProviderState final : public ProviderState {
   std::string state_ ABSL_GUARDED_BY(mu_);
 };
 
-// What a reply costs, and what the ledger counts for it: never less than the truth. A try of which
-// the provider told no usage may have cost all that was reserved.
+// Computes what a reply costs, and what the ledger counts for it: never less than the truth. A try
+// whose usage the provider did not report may have cost all that was reserved.
 void Settle(const v1::ResolvedPrice& price, const absl::StatusOr<LlmReply>& reply,
             LlmCallRow* call) {
   int64_t in_full = reply.ok() ? reply->billed_tries : BilledTries(reply.status());
@@ -57,8 +57,8 @@ void Settle(const v1::ResolvedPrice& price, const absl::StatusOr<LlmReply>& repl
     call->cost_basis = price.basis();
   } else {
     if (reply.ok() && price.basis() == "free") {
-      // Providers that cost nothing, such as people, have no reason to tell. No text has more
-      // tokens than bytes.
+      // Providers that cost nothing, such as people, need not report usage. No text has more tokens
+      // than bytes.
       call->counted_tokens = std::min<int64_t>(
           call->reserved_tokens,
           static_cast<int64_t>(call->system.size() + call->prompt.size() + reply->text.size()));
@@ -174,7 +174,7 @@ void ModelCaller::Check(const std::string& provider, const std::string& model,
   LlmRequest request;
   request.model = model.empty() ? *default_model : model;
   request.user = "Answer with the word OK.";
-  request.max_output_tokens = 256;  // a few thoughts included
+  request.max_output_tokens = 256;  // leaves room for some reasoning
   request.labels.purpose = "check";
   MutexLock lock(&shared_->mu);
   if (shared_->closing) return std::move(done)(absl::CancelledError("shutting down"));
@@ -264,7 +264,7 @@ void ModelCaller::StartWaiting() {
 }
 
 void ModelCaller::OnNoted(const Call& call, const absl::Status& status) {
-  // Under the lock, so that no client is asked for anything once it is being destroyed.
+  // Under the lock, so that no client is called once it is being destroyed.
   MutexLock lock(&shared_->mu);
   --shared_->noting;
   shared_->changed.NotifyAll();
@@ -272,7 +272,7 @@ void ModelCaller::OnNoted(const Call& call, const absl::Status& status) {
     if (!Find(call.row.provider)->unlimited) --shared_->in_flight;
     if (status.ok() || absl::IsNotFound(status)) return;
     LOG(ERROR) << "call=" << call.row.call_id << " not sent: " << status.message();
-    shared_->waiting.push_front(call);  // the rewriter tries again
+    shared_->waiting.push_front(call);  // the rewriter retries
     return;
   }
   Tell(v1::FleetEvent::CALL_SENT, call.row, "");
@@ -295,7 +295,7 @@ void ModelCaller::OnReply(const Call& call, absl::StatusOr<LlmReply> reply) {
   {
     MutexLock lock(&shared_->mu);
     if (!Find(call.row.provider)->unlimited) --shared_->in_flight;
-    if (shared_->closing && !reply.ok()) return;  // cancelled by us: asked again later
+    if (shared_->closing && !reply.ok()) return;  // canceled by this shutdown: asked again later
   }
   StartWaiting();
   Record(call, std::move(reply));

@@ -31,7 +31,7 @@ void TakeOverTree(const v1::WorldModelSettings& tree, const v1::RunConfig& reque
 }  // namespace
 
 void TakeOver(const RunRow& earlier, const v1::RunConfig& request, v1::RunConfig* config) {
-  // What changes the course of a search is as it was there, if nothing else is asked for.
+  // Settings that change the course of a search stay as recorded unless the request sets them.
   if (config->has_evaluation()) {
     const v1::EvaluationSettings& there = earlier.config.evaluation();
     v1::EvaluationSettings* here = config->mutable_evaluation();
@@ -44,7 +44,7 @@ void TakeOver(const RunRow& earlier, const v1::RunConfig& request, v1::RunConfig
   } else {
     TakeOverTree(earlier.config.world_model(), request, config);
   }
-  // Its order holds the profiles that it had, and no others.
+  // The recorded order contains only the profiles that the run had.
   if (request.profile() == v1::PROFILE_POLICY_UNSPECIFIED) {
     config->set_profile(earlier.config.profile() == v1::PROFILE_POLICY_UNSPECIFIED
                             ? v1::PROFILE_POLICY_NEVER

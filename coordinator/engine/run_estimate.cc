@@ -17,8 +17,8 @@
 namespace ksearch {
 namespace {
 
-// Rules of thumb, from recorded searches of this program's prompts with models of 2025 and 2026.
-// They are printed with every estimate, so that readers can put in their own.
+// Rules of thumb, from recorded searches with these prompts and models of 2025 and 2026. They are
+// printed with every estimate, so that readers can substitute their own.
 constexpr double kBytesPerToken = 3.5;  // English and C++, mixed
 constexpr double kRoundsPerCycle = 3;
 constexpr double kCallsPerRevision = 1.3;  // a rejected script is asked for again
@@ -26,7 +26,7 @@ struct RoleRule {
   const char* role;
   double added_input_tokens;  // beyond the first prompt: code, logs, the tree
   double output_tokens;       // without reasoning effort
-  bool shows_prompt = true;   // else its input is what is added alone
+  bool shows_prompt = true;   // else its input is only added_input_tokens
 };
 constexpr RoleRule kRules[] = {{"world_model", 2500, 2500},
                                {"code", 4500, 4000},
@@ -98,7 +98,7 @@ v1::RunEstimate EstimateRun(const v1::RunConfig& config, const StepOutput& start
           prompt_bytes + static_cast<size_t>(rule.added_input_tokens * kBytesPerToken * 2);
       const WorstCase worst = WorstCaseOf(price, bytes, use.max_output_tokens());
       if (!start.asks.empty() && start.asks[0].role == rule.role) {
-        // The cheapest of the models that may be drawn for it.
+        // The cheapest of the models that may be chosen for the call.
         const WorstCase first = WorstCaseOf(price, first_bytes, use.max_output_tokens());
         const bool least = estimate.tokens_reserved_first() == 0 ||
                            first.tokens < estimate.tokens_reserved_first();

@@ -10,7 +10,7 @@
 namespace ksearch {
 namespace {
 
-// The newest ones say it all, and are read in a few milliseconds.
+// The newest gains suffice, and are read in a few milliseconds.
 constexpr int kMostGains = 20000;
 
 }  // namespace

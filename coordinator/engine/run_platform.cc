@@ -10,8 +10,8 @@ namespace {
 
 constexpr int kArrivalsPerRead = 256;
 
-// For a candidate, whatever device of the architecture it runs on. A smaller or slower one may run
-// out of memory or time where another does not.
+// Whether the candidate fails on every device of the architecture. A smaller or slower device may
+// run out of memory or time where another does not.
 bool FailsEverywhere(v1::Outcome outcome) {
   switch (outcome) {
     case v1::OUTCOME_INVALID_SOURCE:
@@ -60,7 +60,7 @@ absl::StatusOr<v1::Platform> PlatformOfFirstResult(Store& store, const std::stri
 }
 
 bool MustRepeat(const v1::JobResult& result, const std::string& tag, const v1::Platform& own) {
-  // One without a device was measured by nobody.
+  // A result without a device was not measured.
   if (!result.has_device() || Meets(PlatformOf(result.device()), own)) return false;
   if (absl::EndsWith(tag, kOwnPlatformTagEnd)) return false;
   return !IsScreening(tag) || !FailsEverywhere(result.outcome());

@@ -62,7 +62,7 @@ absl::Status RecordRun(Store* store, const std::string& run_id, bool with_result
   header->set_version(1);
   header->set_run_id(run_id);
   *header->mutable_config() = run.config;
-  // What they named is there itself, as seed_solution and initial_tree.
+  // Their content is recorded as seed_solution and initial_tree.
   header->mutable_config()->clear_continue_from_solution();
   header->mutable_config()->clear_continue_from_world_model();
   header->mutable_config()->clear_platform();

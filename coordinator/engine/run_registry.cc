@@ -31,11 +31,11 @@ namespace {
 // How long a resume waits for the run's first step.
 constexpr absl::Duration kLongestBegin = absl::Seconds(5);
 
-// A run whose evaluations wait for the first worker looks for it so often.
+// How often a run whose evaluations wait for the first worker looks for one.
 constexpr absl::Duration kLookForWorkers = absl::Milliseconds(200);
 
-// Trouble of the store: the disk is full, or somebody holds the file. It may be good again in a
-// while, and nothing of what could not be written has happened.
+// Whether the store's failure may pass: the disk is full, or another process holds the file. What
+// could not be written has had no effect.
 bool MayPass(const absl::Status& status) {
   return absl::IsResourceExhausted(status) || absl::IsUnavailable(status);
 }
@@ -63,7 +63,7 @@ absl::Status RunRegistry::ResumeInterrupted() {
     if (run.state() != v1::RUN_STATE_RUNNING && run.state() != v1::RUN_STATE_STOPPING) continue;
     const absl::Status status = Launch(run.run_id(), Limits());
     LOG(INFO) << "run=" << run.run_id() << " taken up: " << status.ToString();
-    // Left RUNNING without a thread it could neither be stopped nor end.
+    // A run left RUNNING without a thread could neither be stopped nor end.
     if (!status.ok()) RecordFailure(run.run_id(), status);
   }
   return absl::OkStatus();
@@ -71,7 +71,7 @@ absl::Status RunRegistry::ResumeInterrupted() {
 
 absl::Status RunRegistry::ResolveModels(v1::RunConfig* config) const {
   if (config->model().empty()) {
-    // Needed only if some role falls back on it.
+    // Needed only if some role falls back to it.
     const auto model = parts_.models->DefaultModel(config->provider());
     if (!model.ok()) return model.status();
     config->set_model(*model);
@@ -153,11 +153,11 @@ absl::StatusOr<SearchContext> RunRegistry::LoadContext(const RunRow& row,
 
 absl::StatusOr<v1::RunConfig> RunRegistry::Complete(const v1::RunConfig& request) const {
   v1::RunConfig wanted = request;
-  // What is wrong with the task is told when it is needed.
+  // Errors of the task are reported when the task is needed.
   const auto task = parts_.tasks->Load(request.task());
   if (request.language() == v1::LANGUAGE_UNSPECIFIED &&
       parts_.defaults.language() == v1::LANGUAGE_UNSPECIFIED) {
-    // Where a task can be written in one language only, that one.
+    // The default for a task that can be written in only one language.
     if (task.ok() && task->references_size() == 1) {
       wanted.set_language(task->references(0).language());
     }
@@ -216,7 +216,7 @@ absl::StatusOr<v1::RunEstimate> RunRegistry::Estimate(const v1::RunConfig& reque
   RunRow row;
   ASSIGN_OR_RETURN(row.config, Complete(request));
   ASSIGN_OR_RETURN(SearchContext context, LoadContext(row, Limits()));
-  // The first question is what is estimated.
+  // The estimate starts with the first question.
   SetTimeBaselineFirst(false, &context.config);
   ASSIGN_OR_RETURN(const std::unique_ptr<SearchStrategy> strategy, MakeStrategy(context));
   return EstimateRun(row.config, strategy->Start());
@@ -233,7 +233,7 @@ absl::StatusOr<std::optional<v1::JobSpec>> RunRegistry::ScreeningJob(
   sources.set_language(row.config.language());
   v1::JobSpec spec =
       JobSpecs(context.task, row.config.measure(), row.config.limits()).Screen(sources);
-  // Without a demand for a platform, any worker will do.
+  // If no platform is required, any worker will do.
   v1::Platform asked = parts_.defaults.platform();
   asked.MergeFrom(request.platform());
   SetPlatform(asked, &spec);
@@ -262,7 +262,7 @@ absl::StatusOr<std::string> RunRegistry::Start(const std::string& request_id,
   row.config = config;
   ASSIGN_OR_RETURN(const SearchContext context, LoadContext(row, Limits()));
   RETURN_IF_ERROR(MakeStrategy(context).status());
-  // Without a worker the model is asked at once, in place of waiting for one.
+  // Without a worker the run asks the model at once instead of waiting for one.
   if (!HasTimeBaselineFirst(request) && !CanTimeBaseline(context)) {
     SetTimeBaselineFirst(false, &row.config);
   }
@@ -313,7 +313,7 @@ void RunRegistry::RecordFailure(const std::string& run_id, const absl::Status& w
     step.state = row->state;
     step.status = row->status;
     step.status.set_state(v1::RUN_STATE_FAILED);
-    step.status.set_reason(absl::StrCat("cannot be taken up: ", std::string(why.message())));
+    step.status.set_reason(absl::StrCat("cannot be continued: ", std::string(why.message())));
     *step.status.mutable_ended_at() = now;
     v1::RunEvent& event = step.events.emplace_back();
     event.set_kind(v1::RunEvent::RUN_ENDED);
@@ -327,7 +327,7 @@ void RunRegistry::RecordFailure(const std::string& run_id, const absl::Status& w
 }
 
 absl::Status RunRegistry::Launch(const std::string& run_id, const Limits& limits) {
-  // One at a time: what LoadRun read stays true until the thread has it.
+  // One at a time: what LoadRun read stays true until the thread uses it.
   MutexLock launching(&launch_mu_);
   {
     MutexLock lock(&mu_);
@@ -426,7 +426,7 @@ absl::Status RunRegistry::TakeChanges(ActiveRun* active, SearchRun* run) {
 void RunRegistry::Loop(const std::string& run_id, const Limits& limits, ActiveRun* active,
                        std::unique_ptr<SearchRun> run) {
   absl::StatusOr<bool> ended = Drive(active, run.get());
-  // What was committed stands and nothing else was done: the run goes on as after a restart.
+  // Only committed changes have happened: the run continues as after a restart.
   while (MayPass(ended.status()) && Rest(*active, /*stop_matters=*/true)) {
     LOG(WARNING) << "run=" << run_id << " msg=\"tried again after a failed write\" error=\""
                  << ended.status().message() << "\"";
@@ -508,7 +508,7 @@ absl::Status RunRegistry::Steer(const std::string& run_id, const v1::SteerRunReq
   CondVar& changed = changed_[run_id];
   changed.NotifyAll();
   while (!change->outcome.has_value() && !closing_) {
-    // Ended, or even taken up anew, without having come to it.
+    // The run ended, or was even resumed, before the change was made.
     it = active_.find(run_id);
     if (it->second.get() != active || active->ended) {
       return absl::FailedPreconditionError(absl::StrCat("run ", run_id, " has just ended"));
@@ -542,7 +542,7 @@ absl::Status RunRegistry::Resume(const std::string& run_id, int rounds, const v1
         absl::StrCat("run ", run_id, " is finished (", row.status.reason(),
                      "); give a budget above ", row.status.rounds_total(), " rounds to go on"));
   }
-  // A call to a provider that is not there would end the run as failed.
+  // A call to a missing provider would end the run as failed.
   for (const v1::ModelUse& use : AllUses(row.config)) {
     if (const auto model = parts_.models->DefaultModel(use.provider()); !model.ok()) {
       return absl::FailedPreconditionError(
@@ -571,11 +571,11 @@ absl::Status RunRegistry::Resume(const std::string& run_id, int rounds, const v1
     }
   }
   RETURN_IF_ERROR(Launch(run_id, {rounds, budget}));
-  // So that the next question finds it running.
+  // Waits until the run counts as running for later requests.
   const absl::Time give_up = parts_.clock->SteadyNow() + kLongestBegin;
   MutexLock lock(&mu_);
   while (!closing_) {
-    const ActiveRun& active = *active_[run_id];  // another call may have taken it up anew meanwhile
+    const ActiveRun& active = *active_[run_id];  // another call may have resumed it meanwhile
     if (active.begun || active.ended) break;
     const absl::Duration left = give_up - parts_.clock->SteadyNow();
     if (left <= absl::ZeroDuration()) break;
@@ -613,7 +613,7 @@ int64_t RunRegistry::WaitForStep(const std::string& run_id, int64_t seen, absl::
   MutexLock lock(&mu_);
   CondVar& changed = changed_[run_id];
   while (true) {
-    // A run without a thread takes no step, but may be taken up meanwhile.
+    // A run without a thread takes no step, but may be resumed meanwhile.
     const auto it = active_.find(run_id);
     const int64_t steps = it == active_.end() ? seen : it->second->steps;
     const absl::Duration left = deadline - parts_.clock->SteadyNow();

@@ -25,7 +25,7 @@ constexpr int kMaxSeeds = 16;
 constexpr size_t kMaxOriginBytes = 200;
 
 constexpr size_t kMaxDeviceModelBytes = 128;
-// Below it no runner starts, whatever the candidate.
+// With less memory no runner starts, whatever the candidate.
 constexpr double kLeastMemoryBytes = 64 << 20;
 
 absl::Status StatusOf(const SettingFaults& faults) {
@@ -47,7 +47,7 @@ void CheckMeasurement(const v1::MeasurePlan& plan, const v1::Limits& limits,
   faults->Range("measure.min_effect", plan.min_effect(), 0, 10);
   faults->Range("measure.early_stop_ratio", plan.early_stop_ratio(), 0, 1e9);
   faults->Range("measure.confidence", plan.confidence(), 0.5, 0.99999);
-  // Seconds and bytes. The upper ends keep a slip of the pen from holding a device for days.
+  // Seconds and bytes. The upper limits keep a typing error from holding a device for days.
   faults->Range("measure.max_time_per_workload", Seconds(plan.max_time_per_workload()), 1e-3, 3600);
   faults->Range("measure.min_block_time", Seconds(plan.min_block_time()), 1e-6, 60);
   faults->Range("limits.build_time", Seconds(limits.build_time()), 1, 3600);
@@ -59,7 +59,7 @@ void CheckMeasurement(const v1::MeasurePlan& plan, const v1::Limits& limits,
   faults->Range("limits.artifact_bytes", static_cast<double>(limits.artifact_bytes()), 1, 1 << 30);
 }
 
-// What it may be asked in; whether a run embeds is decided once its provider is known.
+// Whether the strategy has the role; whether a run embeds is decided once its provider is known.
 bool HasRole(const v1::RunConfig& config, const std::string& role) {
   if (role == kEmbeddingRole) return MayEmbed(config);
   const std::vector<StrategyRole> roles = RolesOf(config);
@@ -76,7 +76,7 @@ void DropModelsWithoutRole(v1::RunConfig* config) {
       models->end());
 }
 
-// As what it begins with.
+// Whether the run begins with something of another run.
 bool NamesAnotherRun(const v1::RunConfig& config) {
   return !config.continue_from_solution().empty() || !config.continue_from_world_model().empty();
 }
@@ -85,7 +85,7 @@ void CheckSeeds(const v1::RunConfig& config, SettingFaults* faults) {
   const int given = config.seeds_size() + (config.seed_solution_size() > 0 ? 1 : 0);
   faults->Require(
       given <= kMaxSeeds,
-      absl::StrCat("seeds: ", given, " programs are given, at most ", kMaxSeeds, " may be"));
+      absl::StrCat("seeds: ", given, " programs are given, at most ", kMaxSeeds, " are allowed"));
   const LanguageFacts& language = FactsOf(config.language());
   const auto check = [&](const std::string& field,
                          const google::protobuf::RepeatedPtrField<v1::SourceFile>& files) {
@@ -157,7 +157,7 @@ absl::StatusOr<v1::RunConfig> CompleteRunConfig(const v1::RunConfig& request,
                                                 const v1::RunConfig& defaults,
                                                 v1::DeviceClass device) {
   v1::RunConfig config = defaults;
-  // Lists replace; budgets merge cap by cap.
+  // Lists replace those of the defaults; budgets merge cap by cap.
   if (request.models_size() > 0) config.clear_models();
   if (request.seed_solution_size() > 0) config.clear_seed_solution();
   if (request.seeds_size() > 0) config.clear_seeds();
@@ -220,7 +220,7 @@ absl::StatusOr<v1::RunConfig> CompleteRunConfig(const v1::RunConfig& request,
   faults.Range("max_output_tokens", config.max_output_tokens(), 16, 1e6);
   for (const std::string& fault : unfit) faults.Require(false, fault);
   CheckMeasurement(config.measure(), config.limits(), &faults);
-  // Their default is that of a device, which the task names: JobSpecs fills it in.
+  // The default depends on the task's device: JobSpecs fills it in.
   if (!launches_given) config.mutable_measure()->clear_launches();
   CheckSeeds(config, &faults);
   const absl::Status tree = CheckInitialTree(config);

@@ -35,7 +35,7 @@ v1::TimedLease TimesOf(const v1::JobResult& result, const v1::JobSpec& spec) {
   lease.set_candidate_id(CandidateId(spec.candidate()));
   lease.set_worker_id(result.worker_id());
   lease.set_attempt(result.attempt());
-  // By the worker's clock, which told when it ended and how long it took.
+  // From the worker's clock, by which it reported end and duration.
   *lease.mutable_started_at() =
       ToProto(FromProto(result.finished_at()) - FromProto(result.stage_times().total()));
   *lease.mutable_ended_at() = result.finished_at();

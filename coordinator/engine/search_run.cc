@@ -139,7 +139,7 @@ absl::Status SearchRun::TakeUpCalls() {
   ASSIGN_OR_RETURN(const auto calls, parts_.store->ReadUnansweredCalls(run_id_));
   for (const LlmCallRow& call : calls) {
     if (!call.admitted || parts_.models->Knows(call.call_id)) continue;
-    // What the provider noted of the call lets it fetch the reply, in place of another one.
+    // With the saved state the provider can fetch the reply instead of generating another one.
     if (call.sent == absl::Time() || !call.provider_state.empty()) {
       parts_.models->Send(call, gate_.PriceOf(call.provider, call.model));
       continue;
@@ -191,7 +191,7 @@ SearchRun::Awaited SearchRun::awaited() const {
 
 absl::StatusOr<SearchRun::Progress> SearchRun::FoldNext() {
   if (HasEnded(status_.state())) return Progress::kEnded;
-  // Those folded ahead of their turn must not fill the page: what is waited for comes after them.
+  // Arrivals folded out of order must not fill the page: the one awaited comes after them.
   ASSIGN_OR_RETURN(std::vector<Arrival> arrivals,
                    parts_.store->ReadArrivals(
                        run_id_, cursor_,
@@ -319,7 +319,7 @@ absl::Status SearchRun::FoldResult(const Arrival& arrival) {
   cause_.result = *result;
   if (result->outcome() == v1::OUTCOME_TASK_ERROR) {
     ASSIGN_OR_RETURN(const v1::JobSpec faulty, parts_.store->ReadJob(arrival.ref));
-    // A rival's fault is that comparison's own.
+    // A rival's fault concerns only that comparison.
     if (EvidenceOf(faulty, *result) == TaskEvidence::kFaulty) {
       return TaskAtFaultError(result->message());
     }
@@ -335,16 +335,16 @@ absl::Status SearchRun::FoldResult(const Arrival& arrival) {
   ASSIGN_OR_RETURN(const v1::JobSpec spec, parts_.store->ReadJob(arrival.ref));
   const std::string candidate_id = CandidateId(spec.candidate());
   ASSIGN_OR_RETURN(CandidateRow candidate, parts_.store->ReadCandidate(run_id_, candidate_id));
-  if (candidate.job_id != arrival.ref) {  // it waited for a platform, or was repeated on the run's
+  if (candidate.job_id != arrival.ref) {  // it waited for, or was repeated on, the run's platform
     candidate.job_id = arrival.ref;
     pending_.candidates.push_back(candidate);
   }
-  // A program that a person gave says nothing of what models bring.
+  // A program that a person gave says nothing about the models.
   if (!absl::StartsWith(tag, kGivenTagStart)) {
     RETURN_IF_ERROR(NoteGain(candidate, *result));
     RETURN_IF_ERROR(RememberGain(candidate, *result));
   }
-  // What is about to be examined may have no confirmation to come.
+  // A program about to be examined may have no confirmation to come.
   const bool examined = std::any_of(output.examinations.begin(), output.examinations.end(),
                                     [&](const ExamineCandidate& examination) {
                                       return examination.candidate_id == candidate_id;
@@ -386,7 +386,7 @@ absl::Status SearchRun::FoldConfirmation(const std::string& tag, const v1::JobRe
                               ? kBaselineRival
                               : before.incumbent().candidate_id();
   RETURN_IF_ERROR(TakeTrackerStep(tracker_.OnConfirmed(tag, result)));
-  // A rival's fault says nothing of the candidate, and neither do lost workers.
+  // A rival's fault says nothing about the candidate, and neither do lost workers.
   const bool judged =
       !IsInfrastructureOutcome(result.outcome()) && result.outcome() != v1::OUTCOME_TASK_ERROR;
   if (!awaited || !judged) return absl::OkStatus();
@@ -543,8 +543,8 @@ absl::Status SearchRun::Commit() {
   }
   std::string saved = strategy_->Save();
   *state_.mutable_incumbent() = tracker_.state();
-  // A reply that cost more than was reserved may have used up, between look and commit, what a call
-  // was to have: then nothing passes in this step, and the next one looks again.
+  // Between the check and the commit, a reply that cost more than was reserved may have used up the
+  // money meant for a call: then no call passes in this step, and the next step checks again.
   const v1::RunEngineState state = state_;
   const v1::RunStatus status = status_;
   const StepCommit pending = pending_;
@@ -558,7 +558,7 @@ absl::Status SearchRun::Commit() {
 
 absl::Status SearchRun::CommitOnce(bool closed, std::string* strategy_state) {
   ASSIGN_OR_RETURN(std::vector<LedgerRow> ledger, parts_.store->ReadLedger(run_id_));
-  // What this step loses is spent, once it is committed.
+  // Calls that this step declares lost count as spent once the step is committed.
   std::vector<std::pair<int64_t, LlmCallRow>> again;
   for (const v1::HeldAsk& ask : state_.held_asks()) {
     if (!ask.again()) continue;
@@ -597,7 +597,7 @@ absl::Status SearchRun::CommitOnce(bool closed, std::string* strategy_state) {
   }
   for (const JobRequestRow& job : step.jobs) {
     const auto recorded = parts_.store->ReadResult(job.job_id);
-    // Unreadable: a job done twice is recorded once, one never submitted would be waited for.
+    // If unreadable, submit: a job done twice is recorded once, one never submitted blocks the run.
     if (!recorded.ok() || !recorded->has_value())
       parts_.jobs->Submit(run_id_, job.job_id, job.spec);
   }

@@ -20,7 +20,7 @@ bool SearchRun::remembers() const {
 absl::StatusOr<std::optional<v1::JobResult>> SearchRun::ReadParent(
     const std::string& candidate_id) const {
   const auto parent = parts_.store->ReadCandidate(run_id_, candidate_id);
-  if (!parent.ok()) return std::optional<v1::JobResult>();  // of a run that this one continues
+  if (!parent.ok()) return std::optional<v1::JobResult>();  // it belongs to the run continued
   ASSIGN_OR_RETURN(std::optional<v1::JobResult> screened, parts_.store->ReadResult(parent->job_id));
   if (!screened.has_value() || context_.task.device() != v1::DEVICE_CLASS_CUDA) return screened;
   ASSIGN_OR_RETURN(const std::vector<v1::JobResult> results,

@@ -1,4 +1,4 @@
-// The jobs of a run and the platform they are asked for.
+// The jobs of a run and the platform that they require.
 #include <utility>
 
 #include "absl/strings/match.h"

@@ -1,4 +1,4 @@
-// SearchRun: what people change while it goes on.
+// SearchRun: changes that people make while it is in progress.
 #include <algorithm>
 #include <utility>
 

@@ -37,7 +37,7 @@ absl::Status TaskAdmission::Admit(const v1::Task& task, const v1::RunConfig& con
   const JobSpecs specs(task, config.measure(), config.limits());
   v1::JobSpec spec = specs.Check(*baseline);
   v1::Platform wanted = platform;
-  // The run's toolkit is that of its own language.
+  // The required toolkit is that of the run's own language.
   if (baseline->language() != config.language()) wanted.clear_toolkit();
   SetPlatform(wanted, &spec);
   ASSIGN_OR_RETURN(const std::string job_id, IdOfJobToTry(*parts_.store, &spec));

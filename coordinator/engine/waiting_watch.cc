@@ -13,7 +13,7 @@ std::optional<std::string> WaitingWatch::Look() const {
     return std::nullopt;
   }
   if (standing.active == 0) return "no run is active any more";
-  // After the runs: an answer that came before they were looked at is no longer parked.
+  // Read after the runs: a call answered before that is no longer parked.
   const auto parked = models_->ParkedCalls();
   std::vector<std::string> ids;
   for (const std::string& call_id : standing.awaited.calls) {

@@ -5,7 +5,7 @@
 namespace ksearch {
 
 std::unique_ptr<EventFeed::Subscription> EventFeed::Subscribe(const Interest& interest) {
-  // Its constructor is private.
+  // make_unique cannot call the private constructor.
   std::unique_ptr<Subscription> subscription(new Subscription(this, interest, limit_));
   MutexLock lock(&mu_);
   if (closed_) subscription->Close();

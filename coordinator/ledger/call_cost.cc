@@ -8,7 +8,7 @@ namespace ksearch {
 namespace {
 
 constexpr int64_t kTokensPerPrice = 1'000'000;
-// Role markers and the like, which a provider's chat template adds to two messages.
+// Role markers and the like that a provider's chat template adds to two messages.
 constexpr int64_t kTemplateTokens = 64;
 
 const v1::ResolvedPrice::Rates& RatesFor(const v1::ResolvedPrice& price, int64_t input_tokens) {

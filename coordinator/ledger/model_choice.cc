@@ -29,11 +29,11 @@ size_t Pick(const std::vector<double>& shares, double draw) {
     left -= shares[i];
     if (left < 0) return i;
   }
-  return last;  // rounding left a crumb
+  return last;  // reached only through rounding
 }
 
-// Dollars between the cheapest and the dearest single call. Of an arm that was recorded before
-// single costs were, its mean stands for them.
+// Dollars between the cheapest and the most expensive single call. An arm that was recorded before
+// single costs were kept counts with its mean.
 double CostRange(absl::Span<const v1::ModelArm> arms) {
   std::vector<double> costs;
   for (const v1::ModelArm& arm : arms) {
@@ -127,7 +127,7 @@ size_t ChooseArm(absl::Span<const v1::ModelArm> arms, absl::Span<const double> w
 }
 
 void NoteCost(int64_t nano_usd, v1::ModelArm* arm) {
-  // The first one kept may not be the first there was, in a run begun by an older version.
+  // In a run begun by an older version, the first call kept may not be the first made.
   const bool known = arm->has_least_nano_usd();
   arm->set_least_nano_usd(known ? std::min(arm->least_nano_usd(), nano_usd) : nano_usd);
   arm->set_most_nano_usd(known ? std::max(arm->most_nano_usd(), nano_usd) : nano_usd);

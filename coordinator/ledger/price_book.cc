@@ -43,7 +43,7 @@ absl::StatusOr<v1::ResolvedPrice> Resolve(const v1::ModelPrice& price) {
   return resolved;
 }
 
-// All that can be said of an entry by itself.
+// The faults of an entry, regardless of other entries.
 std::vector<std::string> Faults(const v1::ModelPrice& price, bool in_file) {
   std::vector<std::string> faults;
   if (price.model().empty()) faults.emplace_back("model is missing");
@@ -156,7 +156,7 @@ absl::StatusOr<v1::ResolvedPrice> PriceBook::Find(
   };
   const Provider* own = nullptr;
   if (const auto it = providers_.find(provider); it != providers_.end()) own = &it->second;
-  // A price for this provider alone before one for the model wherever it runs.
+  // A price for this provider takes precedence over one for the model on any provider.
   const std::string full = absl::StrCat(provider, "/", model);
   const v1::ModelPrice* best = nullptr;
   for (const v1::ModelPrice& price : given) {

@@ -13,7 +13,7 @@ namespace {
 
 using Faults = std::vector<std::string>;
 
-// Budget and ModelBudget name these fields alike.
+// Budget and ModelBudget have these fields in common.
 template <typename Message>
 ScopeCaps ReadScope(const Message& budget, const std::string& where, Faults* faults) {
   ScopeCaps caps;

@@ -158,17 +158,17 @@ absl::StatusOr<ProviderOptions> MakeProviderOptions(const std::string& name,
   return options;
 }
 
-// A kind's client, without retries, and what its gates are named by.
+// A kind's client, without retries, and the prefix of its gates' names.
 struct KindClient {
   std::unique_ptr<LlmClient> client;
-  std::string gate_prefix;  // of the same server and key
+  std::string gate_prefix;  // the same for the same server and key
   std::string default_model;
 };
 
 constexpr int kLeastPieceBytes = 64;
 constexpr int kMostPieceBytes = 1 << 20;
 
-// Has `answers` embed too, where the settings name a model for it. `options` are those of
+// Adds embeddings to `answers` if the settings name a model for them. `options` are those of
 // `answers`.
 template <typename Settings>
 absl::StatusOr<std::unique_ptr<LlmClient>> WithEmbeddings(

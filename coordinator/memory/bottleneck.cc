@@ -9,14 +9,14 @@
 namespace ksearch {
 namespace {
 
-// As in packet/evaluation_packet.cc: a rate above this share of its peak is what holds a kernel
-// back.
+// As in packet/evaluation_packet.cc: a kernel is limited by a rate above this share of its
+// peak.
 constexpr double kBoundPercent = 60;
-// A program this close to the floor of its work is bound by what the floor is made of.
+// A program this close to its floor is limited by whatever determines the floor.
 constexpr double kNearFloor = 0.6;
-// Calls below so many empty ones are mostly overhead.
+// Calls shorter than this many empty calls are mostly overhead.
 constexpr double kEmptyCalls = 2;
-// The same of time outside kernels, over that within.
+// The program is mostly overhead above this ratio of time outside kernels to time within.
 constexpr double kGaps = 1;
 
 bool IsOneOf(const std::string& reason, std::initializer_list<const char*> reasons) {
@@ -49,7 +49,7 @@ const v1::KernelFacts* BuiltKernel(const v1::BuildReport& build, const std::stri
   return nullptr;
 }
 
-// The kernel that takes most time, and how much is between kernels.
+// By the kernel that takes most time, and the time between kernels.
 v1::Bottleneck ByProfile(const v1::JobResult& result) {
   const v1::Profile& profile = result.profile();
   double kernels_us = 0;
@@ -81,7 +81,7 @@ v1::Bottleneck ByProfile(const v1::JobResult& result) {
   return ByStalls(top);
 }
 
-// What the floor of a workload is made of: the larger of two times, where both are known.
+// What determines the floor of a workload: the larger of two times, if both are known.
 v1::Bottleneck FloorIsOf(const v1::Task& task, const v1::Workload& workload,
                          const v1::DevicePeaks& peaks) {
   const double bytes_us =
@@ -94,7 +94,7 @@ v1::Bottleneck FloorIsOf(const v1::Task& task, const v1::Workload& workload,
   return bytes_us >= flops_us ? v1::BOTTLENECK_MEMORY_BANDWIDTH : v1::BOTTLENECK_COMPUTE;
 }
 
-// By times alone. `samples`: of the program that is looked at.
+// By times alone. `samples`: those of the program in question.
 v1::Bottleneck ByTimes(const v1::Task& task, const v1::JobResult& result,
                        const v1::Samples& (v1::WorkloadResult::*samples)() const) {
   double slowest_us = 0;

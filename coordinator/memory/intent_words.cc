@@ -20,7 +20,7 @@ struct Term {
   const char* words;
 };
 
-// Terms of several words weigh as many times more.
+// A term's weight is its number of words.
 constexpr Term kTerms[] = {
     {v1::INTENT_KIND_VECTORIZE, "vectoriz"},
     {v1::INTENT_KIND_VECTORIZE, "vector load"},
@@ -174,7 +174,7 @@ std::string Normal(absl::string_view text) {
   return normal;
 }
 
-// How often words that begin as those of the term do follow each other in `text`.
+// How often consecutive words of `text` begin like those of the term.
 int Occurrences(const std::vector<std::string>& text, const std::vector<std::string>& term) {
   int found = 0;
   for (size_t i = 0; i + term.size() <= text.size(); ++i) {
@@ -203,7 +203,7 @@ const std::vector<std::pair<v1::IntentKind, std::vector<std::string>>>& Terms() 
 v1::IntentKind IntentIn(absl::string_view title, absl::string_view text) {
   const std::vector<std::string> title_words = WordsOf(title);
   const std::vector<std::string> text_words = WordsOf(text);
-  std::map<v1::IntentKind, int> weights;  // by number, so that of equal ones the first counts
+  std::map<v1::IntentKind, int> weights;  // sorted, so that the first of equal weights counts
   for (const auto& [intent, words] : Terms()) {
     const int found =
         kTitleWeight * Occurrences(title_words, words) + Occurrences(text_words, words);

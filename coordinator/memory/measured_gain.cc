@@ -17,7 +17,7 @@ bool Passed(const v1::JobResult& result) {
   return result.outcome() == v1::OUTCOME_PASSED && result.suspicions().empty();
 }
 
-// Outcomes that say nothing of the program.
+// Outcomes that say nothing about the program.
 bool SaysNothing(v1::Outcome outcome) {
   return outcome == v1::OUTCOME_WORKER_LOST || outcome == v1::OUTCOME_CANCELLED ||
          outcome == v1::OUTCOME_TASK_ERROR || outcome == v1::OUTCOME_UNSPECIFIED;
@@ -44,7 +44,7 @@ std::optional<v1::MeasuredGain> GainOf(const EvaluatedChange& change) {
   const v1::JobResult& result = *change.result;
   if (SaysNothing(result.outcome()) || !change.task->degenerate().empty()) return std::nullopt;
   const v1::JobResult* parent = change.parent;
-  // What repairs a program that did not work gains nothing that could be measured.
+  // The repair of a program that did not work has no measurable gain.
   if (parent != nullptr && !Passed(*parent)) return std::nullopt;
   v1::MeasuredGain gain;
   gain.set_passed(Passed(result));

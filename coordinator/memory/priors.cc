@@ -11,11 +11,11 @@
 namespace ksearch {
 namespace {
 
-// What is counted together.
+// The gains that are counted together.
 struct Tally {
   v1::MemoryPrior prior;
   std::set<std::string> tasks;
-  std::vector<double> speedups;  // of those that passed
+  std::vector<double> speedups;  // only of programs that passed
 };
 
 using Key = std::tuple<bool, bool, v1::Bottleneck, v1::IntentKind>;
@@ -63,7 +63,7 @@ std::vector<v1::MemoryPrior> PriorsOf(std::map<Key, Tally> tallies) {
   return priors;
 }
 
-// A program that several runs came upon is one piece of evidence.
+// A program that several runs found is one piece of evidence.
 class Seen {
  public:
   bool IsNew(const v1::MeasuredGain& gain) {

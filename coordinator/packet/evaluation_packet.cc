@@ -23,7 +23,7 @@ constexpr int kMaxProfiledKernels = 3;
 constexpr size_t kMaxBuiltKernels = 8;
 constexpr int kMaxWarnings = 4;
 constexpr size_t kMaxLineBytes = 400;
-// A rate above this share of its peak is what holds a kernel back.
+// A kernel is limited by a rate above this share of its peak.
 constexpr double kBoundPercent = 60;
 
 const v1::Workload* FindWorkload(const v1::Task* task, const std::string& uuid) {
@@ -170,7 +170,7 @@ class Builder {
     }
   }
 
-  // What bounds the kernel that takes most time.
+  // Adds what limits the kernel that takes most time.
   void Bound() {
     const v1::KernelProfile& top = result_.profile().kernels(0);
     if (!top.has_sm_percent() || !top.has_memory_percent()) return;

@@ -40,7 +40,7 @@ std::string ExtentText(const v1::GridExtent& extent) {
 
 std::string Percent(double percent) { return absl::StrFormat("%.0f %%", percent); }
 
-// Parts that are empty leave no trace.
+// Joins parts, and skips empty ones.
 class Parts {
  public:
   void Add(std::string part) {
@@ -63,7 +63,7 @@ std::string SpillText(const v1::KernelFacts& facts) {
   if (facts.warps() > 0 && facts.stack_bytes() > 0) {
     return absl::StrCat("SPILLS into ", facts.stack_bytes(), " bytes of stack a thread");
   }
-  // Without spills it is arrays that are indexed by what the compiler does not know.
+  // A stack without spills comes from arrays whose indices the compiler does not know.
   return facts.stack_bytes() > 0
              ? absl::StrCat("no spills, ", facts.stack_bytes(), " bytes of stack (local arrays)")
              : "no spills";

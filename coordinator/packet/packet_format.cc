@@ -9,7 +9,7 @@
 namespace ksearch::packet {
 namespace {
 
-// Mantissa below 1000 and how many steps of 1000 were taken.
+// The mantissa below 1000; `steps` becomes the number of divisions by 1000.
 double Scaled(double number, int most_steps, int* steps) {
   *steps = 0;
   if (!std::isfinite(number)) return 0;

@@ -20,7 +20,7 @@ namespace {
 
 using Priority = PromptPart::Priority;
 
-// In tokens; as in code_prompt.cc.
+// Budgets in tokens, as in code_prompt.cc.
 constexpr int kDefinitionTokens = 8000;
 constexpr int kHeaderTokens = 6000;
 constexpr int kWorkloadsTokens = 4000;
@@ -34,7 +34,7 @@ constexpr int kInspirationTokens = 10000;
 constexpr int kDirectionTokens = 700;
 constexpr int kComplaintTokens = 5000;
 
-// {answer} is what to send.
+// {answer} is replaced by the form of the answer.
 constexpr absl::string_view kRequestSample =
     R"(Write the fastest correct program for this task that you can. Think first of what bounds it on the
 workloads listed: memory traffic, arithmetic, latency or launch overhead. Choose the approach that removes
@@ -176,10 +176,10 @@ std::string ComplaintText(const AttemptPromptContext& context) {
 
 }  // namespace
 
-// What is the same for the whole run comes first: providers bill a repeated beginning at a
-// fraction.
+// Text that is the same for the whole run comes first: providers bill a repeated prefix at a
+// fraction of the price.
 Prompt BuildAttemptPrompt(const PromptFacts& facts, const AttemptPromptContext& context) {
-  // For a patch that did not fit, the program and the patch say all there is to say.
+  // For a patch that did not fit, the program and the patch say everything.
   const bool brief = context.patch_failed && !context.complaint.empty();
   Prompt prompt;
   prompt.system =

@@ -187,8 +187,8 @@ struct Sections {
 };
 
 // Role, rules, format and hints are the same for a whole run and stand in the system text; the task
-// follows, then what changes slowly, then what is new in this very prompt. Providers bill a
-// repeated beginning at a fraction.
+// follows, then what changes slowly, then what is new in this prompt. Providers bill a repeated
+// prefix at a fraction of the price.
 Prompt DefaultPrompt(const PromptFacts& facts, const CodePromptContext& context) {
   Prompt prompt;
   prompt.system = absl::StrCat(CodeRoleText(facts), "\n# Rules\n", CodeRulesText(facts),

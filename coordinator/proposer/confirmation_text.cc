@@ -47,8 +47,8 @@ std::string SanitizerLine(const v1::SanitizerFinding& finding) {
   if (finding.line() > 0) {
     absl::StrAppend(&line, ", at ", SafeLine(finding.file(), 80), ":", finding.line());
   }
-  // What follows the first clause tells threads and sizes of buffers, those of unseen workloads
-  // too.
+  // The text after the first clause tells threads and sizes of buffers, also of held-out
+  // workloads.
   std::string head = finding.text().substr(0, finding.text().find(';'));
   // For a race also the other access, with its line; the count of hazards behind it depends on
   // sizes.
@@ -94,7 +94,7 @@ std::string FailedLine(const v1::Task& task, const v1::WorkloadResult& workload)
                     SafeLine(variant, 80), ")");
   }
   absl::StrAppend(&line, ": ", OutcomeText(workload.outcome()));
-  // The words of a failure give indices and sizes.
+  // The failure's text reveals indices and sizes.
   if (shown && variant.empty() && !workload.message().empty()) {
     absl::StrAppend(&line, "; ", WithoutHeldOut(task, SafeLine(workload.message(), kMaxMessage)));
   }
@@ -105,7 +105,7 @@ bool Failed(const v1::WorkloadResult& workload) {
   return workload.outcome() != v1::OUTCOME_PASSED && workload.outcome() != v1::OUTCOME_UNSPECIFIED;
 }
 
-// Where `comparison` says that the program is certainly slower; nothing if nowhere.
+// Adds where `comparison` shows that the program is certainly slower; nothing if nowhere.
 void AddSlowRegions(const v1::Task& task, const v1::Comparison& comparison,
                     std::vector<std::string>* findings) {
   std::vector<std::string> slow, others, shown_slow;
@@ -154,7 +154,7 @@ std::vector<std::string> ConfirmationFindings(const v1::Task& task, const v1::Jo
   const auto add = [&](const std::string& line) { findings.push_back(line); };
   for (const v1::SanitizerFinding& finding : result.sanitizer().findings()) {
     if (finding.warning()) continue;
-    // What no second witness has shown (docs/measuring.md) is told as what it is.
+    // A finding without a second witness (docs/measuring.md) is presented as a suspicion.
     const bool doubtful = result.outcome() == v1::OUTCOME_PASSED;
     add(absl::StrCat(doubtful ? "perhaps a false alarm, no output was wrong: " : "",
                      SanitizerLine(finding)));

@@ -69,7 +69,7 @@ std::string AxesText(const v1::Task& task, absl::string_view uuid) {
   return absl::StrCat(" (", absl::StrJoin(axes, ", "), ")");
 }
 
-// On one line; or, of a traceback, its lines, the last ones for certain.
+// The message on one line; or the lines of a traceback, always including the last ones.
 std::string MessageText(const std::string& message, v1::Language language) {
   return TextOf(language).TellsTracebacks() && absl::StrContains(message, '\n')
              ? Shortened(message, kMaxMessage, Keep::kTail)

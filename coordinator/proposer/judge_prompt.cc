@@ -15,7 +15,7 @@ namespace {
 
 using Priority = PromptPart::Priority;
 
-// In tokens.
+// Budgets in tokens.
 constexpr int kDefinitionTokens = 6000;
 constexpr int kWorkloadsTokens = 3000;
 constexpr int kMemoryTokens = 1500;

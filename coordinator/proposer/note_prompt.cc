@@ -15,7 +15,7 @@ namespace {
 
 using Priority = PromptPart::Priority;
 
-// In tokens.
+// Budgets in tokens.
 constexpr int kDefinitionTokens = 6000;
 constexpr int kReferenceTokens = 4000;
 constexpr int kWorkloadsTokens = 3000;

@@ -12,10 +12,10 @@ namespace ksearch {
 namespace {
 
 constexpr int kBytesPerToken = 4;
-// Heading, blank lines.
+// For the heading and blank lines.
 constexpr int kOverheadTokens = 8;
 
-// A part on its way into the prompt.
+// A part and its share of the prompt.
 struct Fitted {
   const PromptPart* part;
   std::string text;
@@ -66,7 +66,7 @@ std::string PromptAssembler::Assemble(std::vector<std::string>* dropped) const {
   }
   for (const auto priority : {PromptPart::Priority::kBackground, PromptPart::Priority::kUseful,
                               PromptPart::Priority::kImportant}) {
-    // Among equals the longest gives way first: it has most to spare.
+    // Of parts with equal priority the longest is shortened first: it has most to spare.
     std::vector<Fitted*> equals;
     for (Fitted& entry : fitted) {
       if (entry.part->priority == priority) equals.push_back(&entry);

@@ -10,7 +10,7 @@ namespace ksearch {
 namespace {
 
 constexpr double kMostly = 0.8;
-// Widths of vector accesses, in elements; a size that is no multiple needs a tail.
+// Widths of vector accesses, in elements; a size that is not a multiple needs a tail.
 constexpr int64_t kMultiples[] = {16, 8, 4, 2};
 constexpr size_t kMaxAxes = 3;
 

@@ -41,7 +41,7 @@ std::string TensorLine(const v1::TensorSpec& tensor) {
   return line;
 }
 
-// At most `limit` lines (0 = all) under a heading; nothing if there are none.
+// At most `limit` lines (0: all) under a heading; nothing if there are none.
 template <typename Items, typename Line>
 void AppendList(absl::string_view heading, const Items& items, int limit, Line line,
                 std::string* text) {
@@ -112,7 +112,7 @@ std::string RandomNote(const std::string& input, const v1::RandomRecipe& random)
   return note.empty() ? "" : absl::StrCat(input, ": random", note);
 }
 
-// What of an input's values is worth knowing; empty for the ordinary.
+// What is worth knowing about an input's values; empty for ordinary values.
 std::string RecipeNote(const v1::InputRecipe& recipe) {
   switch (recipe.recipe_case()) {
     case v1::InputRecipe::kScalar: {
@@ -215,8 +215,8 @@ std::string WorkloadsText(const PromptFacts& facts) {
 
 std::string ReferenceText(const PromptFacts& facts) {
   const v1::Sources* const sources = ChooseTrusted(facts.task.references(), facts.language);
-  // Where programs may be in a form of the task, its author's text says more than what was made of
-  // it.
+  // If programs may have a form of the task's own, its author's text says more than the converted
+  // reference.
   const bool shows_own =
       !facts.task.forms().empty() && !facts.task.definition().reference_text().empty();
   if (sources != nullptr && !shows_own) {
@@ -244,7 +244,7 @@ std::string UnseenSizesText(const PromptFacts& facts) {
         " as far as the definition allows: expect values below, between and above those "
         "listed, odd ones too, and uneven segments where there are offsets.\n");
   }
-  // Recipes of one input are of one kind in all workloads; the first that is shown speaks for it.
+  // All workloads have the same kind of recipe for an input, so the first one shown represents it.
   for (const v1::Workload& workload : facts.task.workloads()) {
     if (workload.held_out()) continue;
     for (const v1::InputRecipe& recipe : workload.inputs()) {
@@ -268,7 +268,7 @@ std::string UnseenSizesText(const PromptFacts& facts) {
 std::string BaselineText(const PromptFacts& facts, size_t max_bytes) {
   const v1::Sources* const shown = ChooseTrusted(facts.task.baselines(), facts.language);
   if (shown == nullptr) return "";
-  // The reference itself, timed.
+  // Leaves out a baseline that is the reference itself.
   const v1::Sources* const reference = ChooseTrusted(facts.task.references(), facts.language);
   if (!facts.task.forms().empty() && reference != nullptr &&
       CandidateId(*shown) == CandidateId(*reference)) {

@@ -65,7 +65,7 @@ std::string Clean(absl::string_view text, bool keep_lines) {
     } else if (length > 1) {
       absl::StrAppend(&clean, text.substr(0, length));
     } else if (c == '\r') {
-      // Dropped: with a line feed behind it, it only says which system wrote the text.
+      // Dropped: before a line feed, a carriage return only says which system wrote the text.
     } else if (c == '\n' || c == '\t') {
       clean += keep_lines ? c : ' ';
     } else {

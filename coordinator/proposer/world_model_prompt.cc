@@ -58,7 +58,7 @@ const v1::Node* ActedOn(const WorldModelPromptContext& context) {
              : FindNode(*context.world_model, context.node_id);
 }
 
-// The node is shown as it stands, its prediction included, next to what was measured.
+// Shows the node as it is, including its prediction, next to what was measured.
 std::string ActionText(const v1::Node& node) {
   std::string text = absl::StrCat("Node: ", node.node_id(), " (child of ", node.parent_id(), ")\n");
   const auto add = [&](absl::string_view label, absl::string_view value) {
@@ -112,7 +112,7 @@ std::string LessonsText(const PromptFacts& facts, const std::vector<std::string>
   return text;
 }
 
-// The published complaint; the answer it is about is not shown.
+// The published complaint, which does not show the faulty answer.
 std::string PaperComplaintText(const std::string& complaint) {
   if (complaint.empty()) return "";
   return absl::StrCat(
@@ -149,7 +149,7 @@ class Builder {
     AddProgramRules(&prompt);
     PromptAssembler assembler(facts_.max_tokens - EstimateTokens(prompt.system));
     AddTask(&assembler);
-    // The published initial prompt is blind to a starting program.
+    // The published initial prompt does not show a starting program.
     if (!facts_.paper) AddEvidence("Starting program", &assembler);
     assembler.Add(Required("analysis", "Analysis", std::string(AnalysisText())));
     AddDemand(&assembler);
@@ -260,7 +260,7 @@ class Builder {
   }
 
  private:
-  // An intent that the rules of programs forbid is worth nothing.
+  // Planners must know the rules: an intent that they forbid is worthless.
   void AddProgramRules(Prompt* prompt) const {
     if (facts_.paper) return;
     absl::StrAppend(&prompt->system, "\n# Programs\n", PlanningRulesText(facts_),

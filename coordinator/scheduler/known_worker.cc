@@ -12,7 +12,7 @@ absl::Duration ReturnDelay(int returns) {
 }
 
 void KnownWorker::BeginSession(const v1::WorkerHello& hello, absl::Time now) {
-  // Restarting a worker takes it back into service.
+  // Restarting a worker puts it back into service.
   if (hello.incarnation() != hello_.incarnation()) drain = false;
   hello_ = hello;
   connected_ = true;

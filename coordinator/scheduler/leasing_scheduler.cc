@@ -22,7 +22,7 @@ bool SaysItLeaves(const v1::HeldLease& held) {
   return held.return_reason() == v1::HeldLease::LEAVING;
 }
 
-// Whether the worker has no other device. "": none is meant.
+// Whether the worker has no other device. "": no device is named.
 bool HasOnly(const v1::WorkerHello& hello, const std::string& device_id) {
   return !device_id.empty() &&
          std::all_of(hello.devices().begin(), hello.devices().end(), [&](const auto& device) {
@@ -108,7 +108,7 @@ SchedulerEffects LeasingScheduler::NoteResult(const std::string& job_id,
   if (!tasks_.Note(it->second.spec, result)) return effects;
   std::vector<std::string> faulty;
   for (const auto& [id, job] : jobs_) {
-    // One that is with a worker finds out itself.
+    // A job that a worker has will find the fault itself.
     if (id == job_id || !job.lease_id.empty() || tasks_.FaultFor(job.spec) == nullptr) continue;
     faulty.push_back(id);
   }
@@ -168,7 +168,7 @@ SchedulerEffects LeasingScheduler::Sync(const std::string& worker_id,
   const std::set<std::string> known = leases_.IdsOf(worker_id);
   for (const std::string& lease_id : known) {
     const Lease* lease = leases_.Find(lease_id);
-    // An offer the report could not know of is not missing from it.
+    // The report may be older than the offer: then the lease is not missing.
     if (listed.contains(lease_id) || lease->offer_seq > applied) continue;
     if (lease->cancelled) {
       leases_.Remove(lease_id);
@@ -284,7 +284,7 @@ void LeasingScheduler::FoldHeld(const std::string& worker_id, const v1::HeldLeas
                effects);
     }
   } else if (lease->cancelled) {
-    // A finished one goes when its result is acknowledged.
+    // A finished lease is released when its result is acknowledged.
     if (held.state() == v1::HeldLease::FINISHED) return;
     lease->cancel_sent = true;
     down->add_cancel_lease_ids(held.lease_id());
@@ -306,7 +306,7 @@ void LeasingScheduler::FoldUnknown(const std::string& worker_id, const v1::HeldL
   if (held.state() == v1::HeldLease::RETURNED) {
     down->add_settled_lease_ids(held.lease_id());
     if (waits && ended == nullptr) {
-      // Returned before a restart of the coordinator, which did not hear of it.
+      // The worker returned it while the coordinator restarted.
       Adopt(worker_id, held, now, effects);
       EndLease(held.lease_id(), Ending::kReturned, SaysItLeaves(held), held.returned(), now,
                effects);
@@ -317,7 +317,7 @@ void LeasingScheduler::FoldUnknown(const std::string& worker_id, const v1::HeldL
     Adopt(worker_id, held, now, effects);
     return;
   }
-  // Its result, if finished, is as true as any: only work still to be done is stopped.
+  // A finished result is as valid as any: only unfinished work is canceled.
   if (held.state() != v1::HeldLease::FINISHED) down->add_cancel_lease_ids(held.lease_id());
 }
 
@@ -325,7 +325,7 @@ void LeasingScheduler::Adopt(const std::string& worker_id, const v1::HeldLease& 
                              absl::Time now, SchedulerEffects* effects) {
   Job& job = jobs_.at(held.job_id());
   Dequeue(job);
-  // What was counted as lost, before or after a restart, was not.
+  // The lease was counted as lost, before or after a restart, but it was not.
   if (const auto ended = job.ended_leases.find(held.lease_id()); ended != job.ended_leases.end()) {
     if (ended->second.counted) --job.losses;
     job.ended_leases.erase(ended);
@@ -368,12 +368,12 @@ void LeasingScheduler::Requeue(const std::string& job_id, const std::string& wor
   Avoided& avoided = job.avoided[worker_id];
   avoided.since = now;
   if (leaving) {
-    // Should it stay after all, it does not get the same job again at once.
+    // If the worker stays after all, it does not get the same job again at once.
     avoided.not_before = now + ReturnDelay(1);
   } else if (ending == Ending::kReturned) {
     ++job.returns;
     avoided.not_before = now + ReturnDelay(++avoided.returns);
-    // A task that has never worked anywhere may itself be why, and no worker rests for that.
+    // A task that has never worked may be the cause itself: do not count it against the worker.
     const auto it = workers_.find(worker_id);
     if (it != workers_.end() && tasks_.IsProven(job.spec)) it->second.CountReturn(job_id, now);
   } else {

@@ -1,5 +1,5 @@
-// Which jobs a worker with free slots is offered, who could take a job that waits, and what waits
-// for workers.
+// Which jobs a worker with free slots is offered, which workers could take a waiting job, and what
+// waits for workers.
 #include <algorithm>
 #include <utility>
 
@@ -15,7 +15,7 @@ namespace {
 // healthy but fully loaded one cannot keep the job waiting.
 constexpr absl::Duration kLongestAvoidance = absl::Minutes(2);
 
-// Jobs passed over for fairness in one look at the queue; bounds the time of a look.
+// Jobs passed over for fairness in one pass over the queue; bounds the time of a pass.
 constexpr int kMaxPassedOver = 10'000;
 
 }  // namespace
@@ -39,7 +39,7 @@ void LeasingScheduler::Choose(const std::string& worker_id, const KnownWorker& w
                    if (passed_tasks.insert(job.spec.task_sha256()).second) {
                      in_their_line += queued_of_task_.at(job.spec.task_sha256());
                    }
-                   // Nothing but such jobs waits, as while a new task is the only one.
+                   // Stops if only such jobs wait, for example while a new task is the only one.
                    return in_their_line < queue_.size() && ++passed_over < kMaxPassedOver;
                  }
                  const std::string idler = IdlerWorker(job, worker_id, load, now, planned);

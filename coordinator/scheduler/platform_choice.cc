@@ -20,7 +20,7 @@ std::string ToolkitFor(const v1::DeviceCapability& device, v1::Language language
   return "";
 }
 
-// What one field of a platform is called, and how it is read.
+// The name of one field of a platform, and how it is read.
 struct Field {
   const char* name;
   const std::string& (*of)(const v1::Platform&);
@@ -65,7 +65,7 @@ std::vector<v1::Platform> PlatformsFor(const std::vector<v1::WorkerHello>& worke
 std::string WhyStale(const v1::JobSpec& spec, const std::vector<v1::Platform>& platforms) {
   const v1::Platform& wanted = spec.platform();
   if (platforms.empty()) return "no worker is known that could do such a job";
-  // Workers that say nothing about themselves.
+  // Workers that report no platform.
   if (std::any_of(platforms.begin(), platforms.end(),
                   [](const v1::Platform& platform) { return platform.ByteSizeLong() == 0; }) &&
       wanted.ByteSizeLong() == 0) {

@@ -16,8 +16,8 @@
 namespace ksearch {
 namespace {
 
-// A backup leaves all that is to stay free; an archive half of it, since what it makes room for
-// comes back at once, and it is wanted most when the disk is nearly full.
+// A backup keeps the whole reserve free. An archive may use half of it, since it soon frees that
+// space, and is needed most when the disk is nearly full.
 constexpr double kBackupReserve = 1.0;
 constexpr double kArchiveReserve = 0.5;
 
@@ -26,7 +26,7 @@ int64_t BytesOf(const std::string& path) {
   return ::stat(path.c_str(), &facts) == 0 ? static_cast<int64_t>(facts.st_size) : 0;
 }
 
-// With what indexes and the database's pages take.
+// Includes the space for indexes and the database's pages.
 int64_t ExpectedBytes(const v1::ArchiveContents& contents) {
   int64_t bytes = contents.blob_bytes();
   for (const v1::ArchivedRun& run : contents.runs()) {
@@ -56,7 +56,7 @@ absl::StatusOr<std::unique_ptr<ArchiveRoom::Copy>> ArchiveRoom::Take() {
     return absl::AbortedError(
         "another copy of the database is being made or sent; try again once that has ended");
   }
-  // Not before: a coordinator must start on a full disk, too.
+  // Created only now: a coordinator must also start on a full disk.
   if (::mkdir(parts_.folder.c_str(), 0700) != 0 && errno != EEXIST) {
     return ErrnoStatus(errno, absl::StrCat("create ", parts_.folder));
   }
@@ -66,13 +66,13 @@ absl::StatusOr<std::unique_ptr<ArchiveRoom::Copy>> ArchiveRoom::Take() {
 
 absl::Status ArchiveRoom::CheckFits(int64_t bytes, double reserve) const {
   const auto space = parts_.disk->Look();
-  if (!space.ok()) return absl::OkStatus();  // a file system that does not say is trusted
+  if (!space.ok()) return absl::OkStatus();  // free space is unknown: let the write try
   const auto stays = static_cast<int64_t>(reserve * static_cast<double>(space->least_free_bytes));
   if (space->free_bytes - bytes >= stays) return absl::OkStatus();
   return absl::ResourceExhaustedError(
       absl::StrCat("a copy of about ", bytes, " bytes, which is made in ", parts_.folder,
                    " before it is sent, does not fit: ", space->free_bytes, " bytes are free and ",
-                   stays, " must stay so (least_free_bytes). Free some first"));
+                   stays, " must stay free (least_free_bytes). Free some first"));
 }
 
 absl::StatusOr<std::unique_ptr<ArchiveRoom::Copy>> ArchiveRoom::MakeBackup() {
@@ -117,8 +117,8 @@ absl::StatusOr<v1::RemoveRunsReply> ArchiveRoom::RemoveRuns(const std::string& s
     plan = newest_;
   }
   v1::RemoveRunsReply reply;
-  // Before and after: a job that is asked for again must not be taken for done, nor done again by a
-  // late result.
+  // Called before and after the removal: a job that is asked for again must neither count as done
+  // nor be completed by a late result.
   parts_.workers->ForgetDone(plan.job_ids);
   absl::Status status = absl::OkStatus();
   for (int i = 0; i < plan.contents.runs_size() && status.ok(); ++i) {

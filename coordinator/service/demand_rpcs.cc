@@ -1,4 +1,4 @@
-// What waits for workers, and the pools of those who start them.
+// The RPCs about the demand for workers, and about the autoscalers' pools.
 #include <optional>
 #include <utility>
 

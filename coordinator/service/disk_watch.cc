@@ -11,7 +11,7 @@ namespace ksearch {
 namespace {
 
 constexpr int64_t kMostByDefault = int64_t{1} << 30;
-constexpr int64_t kShareByDefault = 50;  // one part in so many of the file system
+constexpr int64_t kShareByDefault = 50;  // 1/50 of the file system
 
 }  // namespace
 
@@ -37,7 +37,7 @@ absl::Status DiskWatch::Check() const {
       "the coordinator's disk is nearly full: ", space->free_bytes,
       " bytes are free where state_dir ", folder_, " is, fewer than least_free_bytes (",
       space->least_free_bytes,
-      "). Nothing new is started until there is room; what goes on goes on. Free some, or move old "
+      "). Nothing new starts until there is space; active runs continue. Free some, or move old "
       "runs away (`ksearch gc`, docs/operations.md)"));
 }
 

@@ -28,8 +28,8 @@ namespace {
 constexpr size_t kMaxArchitectureBytes = 64;
 constexpr size_t kMaxSaltBytes = 200;
 
-// "sm_", digits, at most one letter: what nvcc calls a real architecture. Which of them there are,
-// compilers know.
+// "sm_", digits, at most one letter: the form that nvcc calls a real architecture. Which of them
+// exist, only compilers know.
 bool IsCudaArchitecture(absl::string_view name) {
   if (!absl::ConsumePrefix(&name, "sm_")) return false;
   if (!name.empty() && (name.back() == 'a' || name.back() == 'f')) name.remove_suffix(1);
@@ -110,7 +110,7 @@ absl::StatusOr<v1::JobSpec> EvaluationJob(const v1::Task& task,
   const v1::Language language = request.sources().language();
   RETURN_IF_ERROR(CheckRunsTask("sources.language", task, language));
   if (request.kind() == v1::JOB_KIND_PROFILE) {
-    return absl::InvalidArgumentError("kind: set `profile` and leave the kind to be SCREEN");
+    return absl::InvalidArgumentError("kind: a profile needs kind SCREEN, which is the default");
   }
   if (request.profile() &&
       (request.kind() == v1::JOB_KIND_CHECK || request.kind() == v1::JOB_KIND_BUILD)) {
@@ -127,7 +127,7 @@ absl::StatusOr<v1::JobSpec> EvaluationJob(const v1::Task& task,
   }
   if (request.plan().suite_clock() && !task.has_suite_clock()) {
     return absl::InvalidArgumentError(absl::StrCat("plan.suite_clock: task '", task.name(),
-                                                   "' is of no suite that has a clock of its own"));
+                                                   "' belongs to no suite that has its own clock"));
   }
   RETURN_IF_ERROR(CheckMeasurement(WithDefaults(request.plan()), WithDefaults(request.limits())));
   const JobSpecs specs(task, request.plan(), request.limits());

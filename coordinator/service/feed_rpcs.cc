@@ -1,5 +1,5 @@
-// The RPCs that follow what happens: one run, or everything. They read the store to catch up, and
-// from then on are handed what is committed.
+// The RPCs that follow events, of one run or of everything. They read the store to catch up, and
+// then get every event as it is committed.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -14,7 +14,7 @@ namespace ksearch {
 namespace {
 
 constexpr int kEventsPerRead = 1000;
-// How often a stream on which nothing happens looks whether its caller is still there and allowed.
+// How often an idle stream checks whether its caller is still connected and authorized.
 constexpr absl::Duration kLookInterval = absl::Milliseconds(250);
 
 }  // namespace
@@ -28,7 +28,7 @@ grpc::Status SearchService::WatchRun(grpc::ServerContext* context,
 absl::Status SearchService::Watch(grpc::ServerContext* context, const v1::WatchRunRequest& request,
                                   grpc::ServerWriter<v1::WatchRunReply>* writer) {
   ASSIGN_OR_RETURN(const std::string run_id, parts_.store->ResolveRun(request.run_id()));
-  // Before the first read, so that nothing falls between.
+  // Subscribes before the first read, so that no event is lost in between.
   const auto subscription =
       parts_.feed->Subscribe({.runs = true, .run_id = run_id, .fleet = false});
   int64_t after = request.after_seq();
@@ -41,7 +41,7 @@ absl::Status SearchService::Watch(grpc::ServerContext* context, const v1::WatchR
   for (bool first = true, behind = true; !context->IsCancelled();) {
     RETURN_IF_ERROR(MayGoOn(*context));
     if (behind) {
-      // Status before events: an ended status means that its events are all there.
+      // Reads the status before the events: if it has ended, all its events are there.
       ASSIGN_OR_RETURN(*reply.mutable_status(), parts_.store->ReadRunStatus(run_id));
       if (first) writer->Write(reply);
       first = false;
@@ -49,7 +49,7 @@ absl::Status SearchService::Watch(grpc::ServerContext* context, const v1::WatchR
       for (const v1::RunEvent& event : events) {
         if (!send(event)) return absl::OkStatus();
       }
-      // Beyond the status: it was resumed meanwhile.
+      // Events past the status: the run was resumed meanwhile.
       const int64_t known = std::max(reply.status().last_event_seq(), request.after_seq());
       behind = events.size() == kEventsPerRead;
       if (!behind && HasEnded(reply.status().state()) && after <= known) return absl::OkStatus();
@@ -89,7 +89,7 @@ absl::Status SearchService::Follow(grpc::ServerContext* context,
   v1::FeedEntry stand;
   stand.set_cursor(after);
   writer->Write(stand);
-  // A reader that missed something reads the runs' events of the time again, and is told once that
+  // A reader that missed something reads the runs' events of that time again, and is told once that
   // the fleet's are lost.
   bool behind = !request.without_runs() && after < newest;
   bool missed = false;

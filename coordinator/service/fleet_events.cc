@@ -6,7 +6,7 @@
 namespace ksearch {
 namespace {
 
-// By device; "": all of the worker's.
+// The reasons by device; "": all devices of the worker.
 std::map<std::string, std::string> SickDevices(const v1::DeviceHealth& health) {
   std::map<std::string, std::string> sick;
   for (const v1::SickDevice& device : health.sick_devices()) {

@@ -15,7 +15,7 @@
 namespace ksearch {
 namespace {
 
-// As long as FlashInfer-Bench waits for a solution.
+// The time that FlashInfer-Bench allows a solution.
 constexpr absl::Duration kCompiledPartsTime = absl::Minutes(5);
 
 absl::Status ReadProgram(const TaskSuite& tasks, const std::string& task, const std::string& name,
@@ -29,8 +29,8 @@ absl::Status ReadProgram(const TaskSuite& tasks, const std::string& task, const 
   return absl::OkStatus();
 }
 
-// A program in Python that has C++ or CUDA compiled as it is first called, in files beside it or by
-// torch: with torch's headers that takes a minute or two.
+// Whether a Python program compiles C++ or CUDA when it is first called, from files beside it or
+// through torch: with torch's headers that takes a minute or two.
 bool HasCompiledParts(const v1::Sources& program) {
   const LanguageFacts* const facts = FindLanguage(program.language());
   if (facts == nullptr || facts->toolkit != Toolkit::kPython) return false;

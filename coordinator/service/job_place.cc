@@ -1,4 +1,4 @@
-// With what an evaluation of a client's is done: where there is a result already, or a worker.
+// Where a client's evaluation is done: on a platform with a result already, or with a worker.
 #include <string>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// The RPCs about jobs: what waits or is at work, and ending one.
+// The RPCs about jobs: listing those that wait or are in progress, and canceling one.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -53,7 +53,7 @@ grpc::Status SearchService::ListJobs(grpc::ServerContext*, const v1::ListJobsReq
       summary->set_worker_id(state.worker_id);
       continue;
     }
-    // One that the scheduler no longer has is about to get its result.
+    // A job that the scheduler no longer has is about to get its result.
     summary->set_state(state.phase == JobState::Phase::kDone ? v1::JobSummary::ENDED
                                                              : v1::JobSummary::QUEUED);
     if (!facts.last_trouble.empty()) {
@@ -106,7 +106,7 @@ absl::Status SearchService::Cancel(grpc::ServerContext* context,
     seen = parts_.results->Wait(seen, kPollInterval);
   }
   return absl::UnavailableError(
-      absl::StrCat("job ", job_id, " is taken back, but its end is not on record yet"));
+      absl::StrCat("job ", job_id, " is canceled, but its end is not recorded yet"));
 }
 
 void SearchService::DropIfUnwanted(const std::string& job_id) {

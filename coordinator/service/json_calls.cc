@@ -28,7 +28,7 @@ std::function<absl::StatusOr<std::string>(absl::string_view)> Wrap(
     Request request;
     RETURN_IF_ERROR(ParseRequest(json, &request));
     Reply reply;
-    // None of the methods below looks at its context.
+    // None of the methods below uses its context.
     RETURN_IF_ERROR(FromGrpc((service->*method)(nullptr, &request, &reply)));
     return ToJson(reply, /*with_defaults=*/false, /*pretty=*/false);
   };

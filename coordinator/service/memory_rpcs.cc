@@ -1,4 +1,4 @@
-// The RPCs about the memory of measured gains: what is in it, what a run read of it, and removing.
+// The RPCs about the memory of measured gains: listing it, what a run read from it, and removal.
 #include <string>
 #include <vector>
 
@@ -64,7 +64,7 @@ absl::Status OfRun(Store* store, const std::string& run, v1::RunMemory* reply) {
   ASSIGN_OR_RETURN(const RunRow row, store->ReadRun(run_id));
   reply->set_run_id(run_id);
   *reply->mutable_use() = row.config.memory();
-  // Runs that began before there was such.
+  // Runs that are older than the memory.
   if (row.config.memory().mode() == v1::MEMORY_MODE_UNSPECIFIED) {
     reply->mutable_use()->set_mode(v1::MEMORY_MODE_OFF);
   }

@@ -56,7 +56,7 @@ std::string ProgressText(const JobState& state) {
   }
 }
 
-// A view's answer as that of an RPC.
+// Turns a view's answer into an RPC's.
 template <typename Reply>
 grpc::Status Answer(absl::StatusOr<Reply> answer, Reply* reply) {
   if (!answer.ok()) return ToGrpc(answer.status());
@@ -272,7 +272,7 @@ absl::Status SearchService::Describe(grpc::ServerContext* context,
                            writer->Write(progress);
                          }));
   if (reply.result().outcome() == v1::OUTCOME_PASSED) {
-    // What the problem says of itself may be that it cannot be a task.
+    // The description may say that the problem cannot be a task.
     const absl::Status usable = parts_.tasks->Load(request.task()).status();
     if (!usable.ok()) {
       reply.mutable_result()->set_outcome(v1::OUTCOME_INVALID_SOURCE);
@@ -305,7 +305,7 @@ absl::Status SearchService::Judge(grpc::ServerContext* context, const v1::Evalua
     ASSIGN_OR_RETURN(const std::string job_id, IdOfJobToTry(*parts_.store, &spec));
     ASSIGN_OR_RETURN(*reply.mutable_result(),
                      Await(context, task, job_id, spec, clock.SteadyNow() + wait, progress));
-    // It was dropped with an earlier client just as this one came.
+    // The job was dropped for an earlier client just as this one came.
   } while (reply.result().outcome() == v1::OUTCOME_CANCELLED &&
            reply.result().message() == kClientLeft);
   if (std::optional<v1::JobSpec> profile = ProfileJob(task, request, reply.result());
@@ -351,7 +351,7 @@ absl::Status SearchService::RepeatConfirmation(grpc::ServerContext* context,
   ASSIGN_OR_RETURN(const auto results, parts_.store->ReadResultsOf(run_id, row.candidate_id));
   ASSIGN_OR_RETURN(const v1::JobResult claim, ClaimIn(results, row.candidate_id));
   ASSIGN_OR_RETURN(v1::JobSpec spec, parts_.store->ReadJob(claim.job_id()));
-  // By the task as it was then, whatever became of its folder.
+  // Uses the task as it was then, whatever became of its folder.
   ASSIGN_OR_RETURN(const std::string blob, parts_.store->ReadBlob(spec.task_sha256()));
   v1::Task task;
   if (!task.ParseFromString(blob)) {
@@ -359,7 +359,7 @@ absl::Status SearchService::RepeatConfirmation(grpc::ServerContext* context,
   }
   spec = RecheckJob(std::move(spec), WithDefaults(run.config.measure()).confidence(),
                     absl::StrCat("recheck/", RandomHex(8)), claim.device().device_id());
-  // With what the claim was measured, if that is still there; else the verdict says what differs.
+  // Uses the claim's platform if it is still there; else the verdict says what differs.
   v1::JobSpec anywhere = spec;
   anywhere.clear_platform();
   if (spec.platform().ByteSizeLong() == 0) SetPlatform(PlatformOf(claim.device()), &spec);
@@ -404,7 +404,7 @@ absl::StatusOr<v1::JobResult> SearchService::Await(
     if (result.has_value()) return *result;
     if (!submitted) {
       if (parts_.workers->CanPlace(spec)) {
-        // Not before: a job that is stored is taken up again by every later life.
+        // Stored only now: every later start restores a stored job.
         RETURN_IF_ERROR(parts_.store->PutBlob(spec.task_sha256(), task.SerializeAsString()));
         RETURN_IF_ERROR(parts_.store->AddJob(job_id, spec));
         parts_.workers->Submit(job_id, spec, 0);
@@ -435,7 +435,7 @@ grpc::Status SearchService::CheckProvider(grpc::ServerContext* context,
     CondVar changed;
     std::optional<absl::StatusOr<LlmReply>> reply ABSL_GUARDED_BY(mu);
   };
-  const auto answer = std::make_shared<Answer>();  // the call may outlive this one
+  const auto answer = std::make_shared<Answer>();  // the model call may outlive this RPC
   const absl::Time start = absl::Now();
   parts_.models->Check(request->provider(), request->model(),
                        [answer](absl::StatusOr<LlmReply> said) {

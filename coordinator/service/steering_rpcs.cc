@@ -1,4 +1,4 @@
-// The RPC by which people steer a run that goes on.
+// The RPC by which people steer a run in progress.
 #include <cstdint>
 #include <string>
 

@@ -10,7 +10,7 @@ namespace ksearch {
 absl::StatusOr<std::optional<v1::JobResult>> StoreDescriptions::Find(
     const ProblemProgram& program) const {
   v1::JobSpec spec = MakeDescribeJob(program).spec;
-  // Past those that were lost with their workers.
+  // Skips jobs that were lost with their workers.
   ASSIGN_OR_RETURN(const std::string job_id, IdOfJobToTry(*store_, &spec));
   return store_->ReadResult(job_id);
 }

@@ -1,5 +1,5 @@
-// The RPCs that send the database away: whole as a backup, or runs that ended as an archive; and
-// that remove what was archived.
+// The RPCs that send a copy of the database, as a whole (backup) or its ended runs (archive), and
+// that remove archived runs.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -53,8 +53,8 @@ absl::StatusOr<RunChoice> ChoiceOf(const v1::ArchiveRunsRequest& request) {
   return choice;
 }
 
-// Sends the file in pieces, then what came. `may_go_on` is asked before each; `end` is called with
-// the last message before it is sent.
+// Sends the file in pieces, then the end message. Calls `may_go_on` before each piece, and `end`
+// with the last message before it is sent.
 template <typename Part>
 absl::Status SendFile(const std::string& path, absl::FunctionRef<absl::Status()> may_go_on,
                       absl::FunctionRef<void(const v1::TransferEnd&)> end,

@@ -16,7 +16,7 @@
 namespace ksearch {
 namespace {
 
-// How often a WORKER_LOST ending that the store refused is written again.
+// How often to retry writing a WORKER_LOST ending that the store refused.
 constexpr absl::Duration kRewriteEvery = absl::Seconds(1);
 
 JobScheduler::Options WithEpoch(JobScheduler::Options options) {
@@ -24,8 +24,8 @@ JobScheduler::Options WithEpoch(JobScheduler::Options options) {
   return options;
 }
 
-// Tells a difference that a person should know of; leases and certificates go by durations, but
-// records and logs of the machine carry its clock.
+// Reports a difference that a person should know about; leases and certificates use durations, but
+// the machine's records and logs use its clock.
 std::string ClockText(absl::Duration ahead) {
   if (absl::AbsDuration(ahead) < absl::Minutes(1)) return "";
   return absl::StrCat("; its clock is ",
@@ -468,7 +468,7 @@ void WorkerGateway::Apply(SchedulerEffects effects, std::vector<GivenUp>* given_
       told = scheduler_->Poll(worker_id, clock_->SteadyNow(), &down, &effects);
       if (told) it->second.link->Send(down);
     }
-    // A worker with nothing to say may still have left jobs to idler ones.
+    // A worker that gets no message may still have left jobs to idler ones.
     if (!told && effects.workers_to_wake.empty()) return;
   }
 }
@@ -536,7 +536,7 @@ void WorkerGateway::WriteWorkerLost(const std::vector<GivenUp>& given_up) {
                            : job.note);
     if (job.outcome == v1::OUTCOME_TASK_ERROR) result.set_at_fault(std::string(kTaskAtFault));
     *result.mutable_finished_at() = ToProto(clock_->Now());
-    if (!BeginWrite()) return;  // the job is unfinished in the store and starts anew
+    if (!BeginWrite()) return;  // the job is unfinished in the store and starts over
     store_->RecordResult(
         result, /*lease_id=*/"",
         [this, job, result](const absl::StatusOr<v1::RecordResultReply::Disposition>& written) {
@@ -613,7 +613,7 @@ void WorkerGateway::TickLoop() {
   }
 }
 
-// A fleet that comes and goes would fill the memory with those that went.
+// In an elastic fleet, records of workers that are gone would fill the memory.
 void WorkerGateway::ForgetRetired() {
   const absl::Time now = clock_->SteadyNow();
   for (auto it = workers_.begin(); it != workers_.end();) {

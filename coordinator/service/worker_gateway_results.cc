@@ -1,5 +1,5 @@
-// What workers hand in and fetch: results of their leases, and the tasks of these. And who is told
-// of it.
+// What workers send and fetch: results of their leases, and tasks. Also who is notified of
+// results.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -48,8 +48,8 @@ absl::Status WorkerGateway::CheckOwner(const v1::RecordResultRequest& request,
   if (job == open_jobs_.end()) return absl::OkStatus();
   const auto lease = job->second.worker_of_lease.find(request.lease_id());
   const bool given = lease != job->second.worker_of_lease.end();
-  // Without credentials a lease of an unknown life is believed: the worker may have outlived the
-  // database it came from.
+  // Without credentials an unknown lease is believed: the worker may have outlived the database
+  // that the lease came from.
   if (given ? lease->second == result.worker_id() : identity.Owner().empty()) {
     return absl::OkStatus();
   }

@@ -26,7 +26,7 @@ void WorkerSession::End(const absl::Status& status) {
 
 void WorkerSession::OnReadDone(bool ok) {
   if (!ok) {
-    // Half-closed, gone, or a message that could not be read.
+    // The stream was half-closed or lost, or a message could not be read.
     End(worker_id_.empty() ? absl::InvalidArgumentError("no hello came that could be read")
                            : absl::OkStatus());
     return;

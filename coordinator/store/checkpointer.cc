@@ -9,9 +9,9 @@
 namespace ksearch {
 namespace {
 
-// As SQLite's own default.
+// SQLite's own default.
 constexpr int kPagesAtOnce = 1000;
-// So little is copied within a commit: a few milliseconds.
+// This little is copied within a commit, in a few milliseconds.
 constexpr int kFewPages = 256;
 
 }  // namespace
@@ -33,14 +33,14 @@ Checkpointer::~Checkpointer() {
 void Checkpointer::LogGrew(Database& writing, int log_pages) {
   {
     MutexLock lock(&mu_);
-    if (log_pages < log_pages_) copied_pages_ = 0;  // it began anew
+    if (log_pages < log_pages_) copied_pages_ = 0;  // the log started over
     log_pages_ = log_pages;
     if (log_pages - copied_pages_ >= kPagesAtOnce && !asked_) {
       asked_ = true;
       changed_.NotifyAll();
     }
     if (log_pages >= 2 * kLargeLogPages) {
-      // The thread does not keep up: the log grows no further.
+      // The thread does not keep up: wait, so that the log stops growing.
       while (asked_) changed_.Wait(&mu_);
     } else if (log_pages < kLargeLogPages || log_pages - copied_pages_ > kFewPages) {
       return;
@@ -67,7 +67,7 @@ void Checkpointer::Loop() {
     MutexLock lock(&mu_);
     asked_ = false;
     changed_.NotifyAll();
-    // Less than before: the log has begun anew since.
+    // Fewer pages than copied: the log has started over since.
     if (copied.ok() && *copied <= log_pages_) copied_pages_ = *copied;
   }
 }

@@ -145,7 +145,7 @@ absl::StatusOr<v1::RecordResultReply::Disposition> RecordResult(Database& databa
   Statement requests = database.Prepare(
       "SELECT run_id, tag FROM job_requests WHERE job_id = ? ORDER BY run_id, tag");
   requests.Text(job_id);
-  std::string charged;  // once, however often the run asked for it
+  std::string charged;  // charged once, however often the run asked for it
   while (true) {
     ASSIGN_OR_RETURN(const bool row, requests.Next());
     if (!row) return v1::RecordResultReply::RECORDED;
@@ -205,7 +205,7 @@ absl::StatusOr<std::vector<ResultRow>> ListResults(Database& database, const std
     ResultRow& result = rows.emplace_back();
     result.number = select.IntAt(0);
     result.job_id = select.TextAt(1);
-    // A name of a later release stays unspecified.
+    // An outcome that only a later release knows stays unspecified.
     v1::Outcome_Parse(select.TextAt(2), &result.outcome);
     result.recorded = select.TimeAt(3);
     RETURN_IF_ERROR(select.ProtoAt(4, &result.spec));

@@ -6,7 +6,7 @@
 namespace ksearch::ledger_rows {
 namespace {
 
-// The money that devices cost has a row of its own. Models' rows have a '/' in their scopes.
+// The scope of the row for the devices' cost. Scopes of models contain a '/'.
 constexpr char kDevices[] = "devices";
 
 std::string ScopeOf(const LlmCallRow& call) { return absl::StrCat(call.provider, "/", call.model); }
@@ -20,7 +20,7 @@ absl::Status AddScope(Database& database, const std::string& run_id, const std::
 
 absl::Status ReserveIn(Database& database, const LlmCallRow& call, const std::string& scope) {
   RETURN_IF_ERROR(AddScope(database, call.run_id, scope));
-  // Check and count are one statement: no caller can come between.
+  // Check and update are one statement: no other caller can come between.
   RETURN_IF_ERROR(
       database
           .Prepare("UPDATE ledger SET calls = calls + 1, tokens_reserved = tokens_reserved + ?1, "

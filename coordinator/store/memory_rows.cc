@@ -39,7 +39,7 @@ Where WhereOf(const GainFilter& filter) {
   return where;
 }
 
-// What a newer version may have written counts as unspecified.
+// Values that only a newer version knows count as unspecified.
 template <typename Enum>
 Enum Parsed(const std::string& name, bool (*parse)(const std::string&, Enum*)) {
   Enum value = static_cast<Enum>(0);

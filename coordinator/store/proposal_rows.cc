@@ -168,7 +168,7 @@ absl::Status LoseCall(Database& database, const std::string& run_id, const std::
 absl::Status RecordReply(Database& database, const LlmCallRow& call, absl::Time now,
                          std::string* run_id) {
   run_id->clear();
-  // The call's own row says whose it is and what is reserved for it.
+  // The stored row says which run the call belongs to and what is reserved for it.
   ASSIGN_OR_RETURN(const LlmCallRow kept, ReadCall(database, call.call_id));
   if (kept.answered) return absl::OkStatus();
   const std::string& owner = kept.run_id;

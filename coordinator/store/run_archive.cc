@@ -22,8 +22,8 @@
 namespace ksearch {
 namespace {
 
-// In this order, for the sake of foreign keys. asked_jobs: every job that the chosen runs asked
-// for, also those that others asked for too.
+// The order satisfies foreign keys. asked_jobs: every job that the chosen runs asked for, also
+// those that other runs asked for, too.
 struct Part {
   absl::string_view table;
   absl::string_view which;
@@ -61,7 +61,7 @@ absl::StatusOr<std::unique_ptr<Database>> OpenKept(const std::string& path) {
   std::error_code error;
   const std::string source = std::filesystem::canonical(path, error).string();
   if (error) return absl::NotFoundError(absl::StrCat("no database ", path));
-  // Reads only, but what is attached to a read-only connection is read-only too.
+  // Only reads, but a database attached to a read-only connection would be read-only, too.
   ASSIGN_OR_RETURN(auto database, Database::Open(source, Database::Mode::kReadWriteCreate));
   RETURN_IF_ERROR(CheckIsKept(*database));
   RETURN_IF_ERROR(database->Execute("PRAGMA temp_store = MEMORY"));
@@ -123,7 +123,7 @@ absl::Status Count(Database& database, v1::ArchivedRun* run) {
   return absl::OkStatus();
 }
 
-// Which blobs go, and which the archive needs besides.
+// Which blobs are removed, and which others the archive needs.
 absl::Status FindBlobs(Database& database, ArchivePlan* plan) {
   std::set<std::string> kept;
   auto jobs = database.Prepare("SELECT spec, job_id IN gone_jobs, job_id IN asked_jobs FROM jobs");
@@ -155,7 +155,7 @@ absl::Status FindBlobs(Database& database, ArchivePlan* plan) {
   return absl::OkStatus();
 }
 
-// Within a transaction, so that everything is as of one moment.
+// One transaction, so that everything is read as of one moment.
 absl::StatusOr<ArchivePlan> Plan(Database& database, const RunChoice& choice) {
   ArchivePlan plan;
   RETURN_IF_ERROR(Choose(database, choice, &plan));
@@ -175,8 +175,8 @@ absl::StatusOr<ArchivePlan> Plan(Database& database, const RunChoice& choice) {
   return plan;
 }
 
-// The chosen rows of one table. Rows keep the numbers that SQLite gives them: those of events are
-// the cursors of the feed.
+// Copies the chosen rows of one table. Rows keep their rowids: those of events are the cursors of
+// the feed.
 absl::Status CopyPart(Database& database, const Part& part) {
   std::string columns;
   {
@@ -213,7 +213,7 @@ absl::StatusOr<ArchivePlan> PlanAndCopy(Database& database, const RunChoice& cho
 absl::StatusOr<ArchivePlan> PlanArchive(const std::string& path, const RunChoice& choice) {
   ASSIGN_OR_RETURN(const auto database, OpenKept(path));
   RETURN_IF_ERROR(database->Execute("BEGIN"));
-  return Plan(*database, choice);  // what is temporary ends with the connection
+  return Plan(*database, choice);  // temporary tables end with the connection
 }
 
 absl::StatusOr<ArchivePlan> MakeArchive(const std::string& path, const RunChoice& choice,

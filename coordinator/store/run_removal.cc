@@ -18,10 +18,10 @@ namespace {
 constexpr char kGoneRuns[] =
     "CREATE TEMP TABLE gone_runs (run_id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID";
 
-// What keeps evidence from being removed by mistake; restored before the transaction ends.
+// Triggers that keep evidence from being removed by mistake; restored before the transaction ends.
 constexpr absl::string_view kGuards[] = {"results_are_kept", "calls_are_kept", "sources_are_kept"};
 
-// In this order, for the sake of foreign keys. `gone_runs` and `gone_jobs` are filled in before.
+// The order satisfies foreign keys. `gone_runs` and `gone_jobs` are filled in before.
 constexpr char kRemoval[] =
     "CREATE TEMP TABLE gone_sources AS SELECT candidate_id FROM candidates WHERE run_id IN "
     "gone_runs;"
@@ -43,7 +43,7 @@ constexpr char kRemoval[] =
     "(SELECT candidate_id FROM candidates) AND candidate_id NOT IN (SELECT candidate_id FROM "
     "jobs);";
 
-// Jobs that the runs asked for and nobody else did; what shows that a task is at fault stays.
+// Jobs that only these runs asked for; jobs that show that a task is at fault stay.
 constexpr char kGoneJobs[] =
     "CREATE TEMP TABLE gone_jobs AS "
     "SELECT job_id FROM job_requests WHERE run_id IN gone_runs EXCEPT "
@@ -56,7 +56,7 @@ absl::StatusOr<std::string> ReadText(Database& database, absl::string_view sql) 
   return row ? statement.TextAt(0) : std::string();
 }
 
-// Of the runs in temp.gone_runs; temp.gone_jobs is filled in.
+// Removes the runs in temp.gone_runs, and fills in temp.gone_jobs.
 absl::Status Remove(Database& database) {
   std::vector<std::string> guards;
   for (const absl::string_view name : kGuards) {

@@ -25,8 +25,8 @@ absl::StatusOr<StatePieces> ReadPieces(Database& database, const std::string& ru
   }
 }
 
-// Brings the pieces up to those of `state`. `order`: what stands for it in the run's row before and
-// afterwards; nullopt: the state itself.
+// Updates the stored pieces to those of `state`. `order`: the order of pieces in the run's row
+// before and afterwards; nullopt: the row has the state itself.
 absl::Status WritePieces(Database& database, const std::string& run_id, const std::string& state,
                          std::optional<std::string>* order, std::optional<PiecedState>* pieced) {
   if (state.size() <= kLongestWholeState) {
@@ -102,7 +102,7 @@ absl::StatusOr<std::string> Insert(Database& database, const RunRow& run, absl::
 }
 
 absl::StatusOr<RunRow> Read(Database& database, const std::string& run_id) {
-  // In one statement, so that no step comes between the state and its pieces.
+  // One statement, so that no step comes between the state and its pieces.
   Statement select = database.Prepare(
       "SELECT request_id, config, cursor, last_event_seq, status, state, in_pieces, piece, body "
       "FROM runs JOIN run_states USING (run_id) LEFT JOIN run_state_pieces USING (run_id) "

@@ -49,7 +49,7 @@ absl::Status CheckWritable(const std::string& path) {
   return absl::PermissionDeniedError(absl::StrCat(path, " is read-only for this account"));
 }
 
-// What is kept of the run, which is there no more.
+// Takes what is cached about the run out of `all`.
 template <typename Kept>
 std::optional<Kept> Take(const std::string& run_id, absl::flat_hash_map<std::string, Kept>* all) {
   const auto known = all->find(run_id);
@@ -59,7 +59,7 @@ std::optional<Kept> Take(const std::string& run_id, absl::flat_hash_map<std::str
   return kept;
 }
 
-// A row of a step belongs to the step's run, whether it says so or leaves it open.
+// A row of a step belongs to the step's run, whether or not it names the run.
 template <typename Row>
 absl::StatusOr<Row> OfRun(Row row, const std::string& run_id) {
   if (!row.run_id.empty() && row.run_id != run_id) {
@@ -76,7 +76,7 @@ absl::Status SyncPath(const std::string& path) {
   return absl::OkStatus();
 }
 
-// The copy appears whole or not at all.
+// The copy appears complete or not at all.
 absl::Status CopyWhole(Database& database, const std::string& path) {
   ASSIGN_OR_RETURN(const std::string target, MakeFolder(path));
   if (target == database.path()) {
@@ -135,7 +135,7 @@ absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::Open(const Options& op
   RETURN_IF_ERROR(CheckWritable(path));
   ASSIGN_OR_RETURN(std::unique_ptr<Database> database,
                    Database::Open(path, Database::Mode::kReadWriteCreate));
-  // Migrate looks before anything is written: a file that is not ours stays as it is.
+  // Migrate checks before it writes anything: an unrelated file stays as it is.
   ASSIGN_OR_RETURN(const int version, Migrate(*database, Migrations()));
   // A power cut loses no acknowledged row with FULL; a commit costs about 100 us (measured, so
   // operations are committed in groups). The log is cut back to 64 MiB after a burst.
@@ -145,7 +145,7 @@ absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::Open(const Options& op
   ASSIGN_OR_RETURN(std::unique_ptr<Database> copying,
                    Database::Open(path, Database::Mode::kReadWriteCreate));
   RETURN_IF_ERROR(copying->Execute("PRAGMA synchronous = FULL"));
-  // It has a log to copy only once it has read the file.
+  // A connection can copy the log only once it has read the file.
   RETURN_IF_ERROR(ReadNumber(*copying, "SELECT count(*) FROM sqlite_schema").status());
   return std::unique_ptr<SqliteStore>(new SqliteStore(
       path, version, std::move(lock), std::move(database), std::move(copying), clock));
@@ -339,7 +339,7 @@ absl::Status SqliteStore::CommitStep(const StepCommit& step) {
   return writer_.Run(
       [&](Database& database) {
         arrived.clear();
-        // Until it is committed nobody has it: whoever comes first then reads what is stored.
+        // Not cached until the commit: after a failure the next step reads what is stored.
         pieced = Take(step.run_id, &pieced_);
         ASSIGN_OR_RETURN(const int64_t last_seq, run_rows::Advance(database, step, now, &pieced));
         ASSIGN_OR_RETURN(told, event_rows::Insert(database, step, last_seq, now));
@@ -405,7 +405,7 @@ void SqliteStore::RecordSend(const std::string& call_id,
 }
 
 void SqliteStore::RecordReply(const LlmCallRow& call, absl::AnyInvocable<void(absl::Status)> done) {
-  auto arrived = std::make_shared<std::string>();  // of the operation and of its completion
+  auto arrived = std::make_shared<std::string>();  // shared by the operation and its completion
   const absl::Time now = clock_.Now();
   writer_.Post(
       [call, now, arrived](Database& database) {
@@ -439,7 +439,7 @@ void SqliteStore::RecordResult(
     v1::RecordResultReply::Disposition disposition = v1::RecordResultReply::DISPOSITION_UNSPECIFIED;
     std::vector<std::string> runs;
   };
-  auto recorded = std::make_shared<Recorded>();  // of the operation and of its completion
+  auto recorded = std::make_shared<Recorded>();  // shared by the operation and its completion
   const absl::Time now = clock_.Now();
   writer_.Post(
       [result, lease_id, now, recorded](Database& database) -> absl::Status {

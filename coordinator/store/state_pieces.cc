@@ -22,15 +22,15 @@ constexpr size_t kLongestPiece = 8192;
 // A cut after each byte with this many leading zeros in the hash: every 128 bytes or so, beyond the
 // shortest piece.
 constexpr int kCutBits = 7;
-// Bytes that the hash knows of.
+// The number of bytes that the hash covers.
 constexpr size_t kWindow = 64;
-// An order's first byte; in an order without runs, as version 6 of the schema began with, that is
-// the number of a piece, which is not 0.
+// An order's first byte. In an order without runs, the first form of schema version 6, that byte
+// is the number of a piece, which is not 0.
 constexpr char kOrderHasRuns = 0;
 // A state of a gigabyte has fewer.
 constexpr int64_t kMostPieces = 10'000'000;
 
-// Any 256 numbers that look random; splitmix64. They decide what pieces stored states are in, and
+// Any 256 numbers that look random; from splitmix64. They decide how stored states are cut, and
 // changing them would cost each run one long step.
 constexpr std::array<uint64_t, 256> MakeGears() {
   std::array<uint64_t, 256> gears = {};
@@ -48,7 +48,7 @@ constexpr std::array<uint64_t, 256> kGears = MakeGears();
 
 size_t HashOf(absl::string_view content) { return absl::Hash<absl::string_view>()(content); }
 
-// Length of the piece that `bytes` begin with.
+// The length of the first piece of `bytes`.
 size_t PieceLength(absl::string_view bytes) {
   const size_t end = std::min(bytes.size(), kLongestPiece);
   uint64_t hash = 0;
@@ -59,8 +59,8 @@ size_t PieceLength(absl::string_view bytes) {
   return end;
 }
 
-// Runs of numbers that follow each other, as pairs of varints: the first, and how many. A changed
-// piece mostly has the number that the piece in its place had, so there are few runs.
+// Runs of consecutive numbers as pairs of varints: the first, and how many. A changed piece mostly
+// gets the number of the piece that it replaces, so there are few runs.
 std::string EncodeOrder(const std::vector<int64_t>& numbers) {
   std::string order(1, kOrderHasRuns);
   google::protobuf::io::StringOutputStream stream(&order);
@@ -75,7 +75,7 @@ std::string EncodeOrder(const std::vector<int64_t>& numbers) {
   return order;
 }
 
-// What EncodeOrder wrote. Ends at the first number that `take` refuses, however long a run is.
+// Reads what EncodeOrder wrote. Ends at the first number that `take` refuses, even within a run.
 absl::Status DecodeOrder(absl::string_view order,
                          const std::function<absl::Status(int64_t)>& take) {
   google::protobuf::io::CodedInputStream numbers(reinterpret_cast<const uint8_t*>(order.data()),
@@ -166,7 +166,7 @@ PieceChanges PiecedState::ChangeTo(absl::string_view bytes) {
   for (size_t begin = 0; begin < bytes.size();) {
     const absl::string_view rest = bytes.substr(begin);
     std::optional<size_t> place;
-    // Where its content is, the cut is. The last piece alone was cut for another reason.
+    // Equal content means an equal cut, except for the last piece, which ends with the state.
     if (expected + 1 < pieces_.size() && absl::StartsWith(rest, ContentOf(pieces_[expected]))) {
       place = expected;
     }

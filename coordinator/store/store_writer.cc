@@ -14,7 +14,7 @@ namespace ksearch {
 namespace {
 
 // Beyond a few hundred rows a larger group saves nothing (a commit costs about 100 us, a row
-// 25 us), it only makes the first one wait longer.
+// 25 us); it only makes the first row wait longer.
 constexpr size_t kMaxGroup = 512;
 
 }  // namespace
@@ -53,7 +53,7 @@ absl::Status StoreWriter::Run(Operation operation, std::function<void()> committ
     bool done ABSL_GUARDED_BY(mu) = false;
     absl::Status status ABSL_GUARDED_BY(mu);
   };
-  // Shared by the caller and the completion, which may still hold the lock when the caller leaves.
+  // Shared by the caller and the completion, which may still hold the lock when the caller returns.
   auto wait = std::make_shared<Wait>();
   Post(std::move(operation), [wait, committed = std::move(committed)](absl::Status status) {
     if (status.ok() && committed) committed();
@@ -64,7 +64,7 @@ absl::Status StoreWriter::Run(Operation operation, std::function<void()> committ
   });
   MutexLock lock(&wait->mu);
   while (!wait->done) wait->finished.Wait(&wait->mu);
-  return std::move(wait->status);  // not shared with the completion's thread
+  return std::move(wait->status);  // the completion's thread no longer uses it
 }
 
 void StoreWriter::Loop() {
@@ -91,14 +91,14 @@ void StoreWriter::CommitGroup(absl::Span<Posted> group) {
   const absl::Status status = TryCommit(group);
   if (status.ok()) return;
   if (absl::IsUnavailable(status)) {
-    // Somebody holds the file: each would wait for as long as all have.
+    // Another process holds the file: each operation alone would wait as long as the group did.
     LOG(ERROR) << "msg=\"nothing written\" operations=" << group.size() << " error=\""
                << status.message() << "\"";
     for (Posted& posted : group) posted.status = absl::UnavailableError(status.message());
     return;
   }
   if (group.size() > 1) {
-    // One operation may have been too large for what is left of the disk: let the others in.
+    // One operation may have been too large for the rest of the disk: try each alone.
     for (Posted& posted : group) CommitGroup(absl::MakeSpan(&posted, 1));
     return;
   }

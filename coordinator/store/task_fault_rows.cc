@@ -11,7 +11,7 @@ namespace ksearch::task_fault_rows {
 absl::Status Note(Database& database, const v1::JobResult& result) {
   if (result.worker_id().empty()) return absl::OkStatus();
   if (result.outcome() != v1::OUTCOME_TASK_ERROR) {
-    // Nothing to forget, as nearly always: spares the reading of the job.
+    // There is nearly always nothing to forget: this avoids reading the job.
     ASSIGN_OR_RETURN(const bool any, database.Prepare("SELECT 1 FROM task_faults LIMIT 1").Next());
     if (!any) return absl::OkStatus();
   }

@@ -28,7 +28,7 @@ std::optional<Parts> PartsOf(const v1::WorldModel& model) {
   return parts;
 }
 
-// Everything but its parts.
+// The model without its parts.
 v1::WorldModel RestOf(const v1::WorldModel& model) {
   v1::WorldModel rest;
   rest.set_kernel_summary(model.kernel_summary());
@@ -52,7 +52,7 @@ absl::StatusOr<Parts> ReadParts(Database& database, const std::string& run_id) {
   }
 }
 
-// Writes what is in `now` and not in `before`, and the other way round, as of `revision`.
+// Writes the differences between `before` and `now`, as of `revision`.
 absl::Status WriteChanges(Database& database, const std::string& run_id, int64_t revision,
                           const Parts& before, const Parts& now) {
   const auto replace = [&](int64_t part) {
@@ -96,7 +96,7 @@ absl::Status Insert(Database& database, const std::string& run_id, const v1::Wor
                     std::optional<Parts>* parts) {
   std::optional<Parts> now = PartsOf(model);
   ASSIGN_OR_RETURN(const int64_t newest, NewestRevision(database, run_id));
-  // Parts are as of the newest revision.
+  // Stored parts are those of the newest revision.
   if (model.revision() <= newest) now.reset();
   const std::string body =
       now.has_value() ? RestOf(model).SerializeAsString() : model.SerializeAsString();
@@ -127,7 +127,7 @@ absl::Status Insert(Database& database, const std::string& run_id, const v1::Wor
 
 absl::StatusOr<v1::WorldModel> Read(Database& database, const std::string& run_id,
                                     int64_t revision) {
-  // In one statement, so that no step comes between the rest and its parts.
+  // One statement, so that no step comes between the rest and its parts.
   Statement select = database.Prepare(
       revision == 0
           ? "SELECT model.body, part, parts.body FROM (SELECT * FROM world_models WHERE run_id = "

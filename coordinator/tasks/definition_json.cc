@@ -29,7 +29,7 @@ constexpr size_t kMaxTensors = 64;
 constexpr size_t kMaxAxes = 64;
 constexpr size_t kMaxRank = 8;
 
-// What ksearch_task.h (common/kernel_header.cc) calls something else.
+// Names that ksearch_task.h (common/kernel_header.cc) uses otherwise.
 constexpr absl::string_view kNamesOfHeader[] = {
     "KsearchArgs", "ksearch_run", "ksearch_workspace_bytes",
     "NULL",        "int8_t",      "int16_t",

@@ -92,7 +92,7 @@ class DirectorySuite final : public TaskSuite {
   std::vector<Folder> Folders() const {
     std::vector<Folder> folders;
     for (const std::string& dir : dirs_) FindFolders(dir, 0, &folders);
-    // One folder may lie below two of them: task_dirs may name a part of the built-in tasks.
+    // One folder may be found twice: task_dirs may name a part of the built-in tasks.
     std::vector<Folder> distinct;
     absl::flat_hash_set<std::string> seen;
     for (Folder& folder : folders) {
@@ -118,8 +118,8 @@ absl::StatusOr<std::unique_ptr<TaskSuite>> MakeDirectorySuite(std::vector<std::s
     if (!fs::is_directory(status)) {
       return absl::InvalidArgumentError(absl::StrCat("task folder ", dir, " is not a folder"));
     }
-    // Others read the paths too, from wherever they were started. An empty last part would make the
-    // folder's own name empty.
+    // Other processes read the paths, too, with other working directories. A trailing slash would
+    // make the folder's name empty.
     fs::path absolute;
     for (const fs::path& part : fs::absolute(dir, error)) {
       if (part != "." && !part.empty()) absolute /= part;

@@ -16,7 +16,7 @@ namespace {
 
 using Kind = LocatedJson::Kind;
 
-// Where the lexer is. It reads one character past a number, which may be the end of the line.
+// The lexer's position. It reads one character past a number, which may be the end of the line.
 struct Position {
   int line = 1;
   char last = 0;

@@ -15,10 +15,10 @@ namespace {
 
 constexpr char kBaselinePath[] = "baseline.py";
 
-// The limits of these programs.
+// The language of these programs.
 v1::Language Python() { return FindLanguage(absl::string_view("python"))->id; }
 
-// What stands below the user's text; every name of ours begins with _ksearch.
+// Code added below the user's text; all its names begin with _ksearch.
 constexpr char kCompiled[] = R"(
 
 # Added for `baseline: "torch.compile"` of task.textproto.
@@ -38,8 +38,8 @@ for _ksearch_limit in ("cache_size_limit", "recompile_limit"):
 run = _ksearch_torch.compile(run, dynamic=False)
 )";
 
-// PRECISION and INPUTS are replaced. Called by position, as names of a task may be keywords of
-// Python.
+// PRECISION and INPUTS are replaced. Arguments are positional, as a task's names may be Python
+// keywords.
 constexpr char kInPrecision[] = R"(
 
 # Added for `reference_precision: "PRECISION"` of task.textproto.

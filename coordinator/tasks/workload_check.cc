@@ -10,7 +10,7 @@
 namespace ksearch {
 namespace {
 
-// All tensors of one workload together. Above what any one device of today holds.
+// For all tensors of one workload together. More than the memory of any current device.
 constexpr int64_t kMaxWorkloadBytes = int64_t{1} << 40;
 
 }  // namespace

@@ -364,7 +364,7 @@ absl::StatusOr<v1::Workload> WorkloadParser::ParseLine(absl::string_view line, i
   const JsonFields fields(file_, *body, "workload");
   v1::Workload workload;
   ASSIGN_OR_RETURN(*workload.mutable_uuid(), fields.RequiredText("uuid", kMaxNameBytes));
-  // Terminals and logs show it.
+  // Terminals and logs show the uuid.
   if (!std::all_of(workload.uuid().begin(), workload.uuid().end(),
                    [](unsigned char c) { return absl::ascii_isgraph(c); })) {
     return fields.Error("uuid", "must be letters, digits and punctuation of ASCII, without blanks");
@@ -458,7 +458,7 @@ LocatedJson RecipeToJson(const v1::InputRecipe& recipe) {
       json.Set("pool_axis", LocatedJson::String(recipe.page_indices().pool_axis()));
       json.Set("contiguous", LocatedJson::Bool(recipe.page_indices().contiguous()));
       break;
-    case v1::InputRecipe::kRecorded:  // no file has them
+    case v1::InputRecipe::kRecorded:  // never occurs in a file
     case v1::InputRecipe::kSafetensors:
       json.members[0].value.text = "safetensors";
       json.Set("path", LocatedJson::String(recipe.safetensors().path()));

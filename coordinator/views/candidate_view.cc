@@ -14,10 +14,10 @@
 namespace ksearch {
 namespace {
 
-// A worker's own answer to a PROFILE job always has one; a job that was lost tells nothing.
+// A worker's result of a PROFILE job always has a profile; a lost job's result has none.
 bool IsProfiling(const v1::JobResult& result) { return result.has_profile(); }
 
-// What was measured with the run's platform. What can no longer be read is left out: the results
+// The packet of what was measured on the run's platform. Unreadable parts are left out: the results
 // are still there.
 std::string PacketOf(Store& store, const std::string& run_id, const CandidateRow& row,
                      std::vector<v1::JobResult> results) {

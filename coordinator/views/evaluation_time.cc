@@ -12,8 +12,8 @@ namespace {
 
 constexpr int kResultsRead = 200;
 constexpr int kResultsCounted = 50;
-// Starting the processes, the reference's outputs and the checks; of small tasks on two processors
-// it was 0.5 to 0.7 s.
+// Starting the processes, the reference's outputs and the checks; measured as 0.5 to 0.7 s for
+// small tasks on two processors.
 constexpr absl::Duration kBeforeMeasuring = absl::Milliseconds(500);
 
 }  // namespace

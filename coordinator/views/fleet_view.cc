@@ -37,7 +37,7 @@ absl::StatusOr<v1::ListWorkersReply> ViewWorkers(Store& store, const FleetLook& 
     const auto [entry, fresh] = all.try_emplace(worker.worker_id(), worker);
     if (!fresh) entry->second.set_jobs_done(worker.jobs_done());
   }
-  // The token is the last id of the page before: a list that has changed meanwhile repeats nothing.
+  // The token is the last id of the previous page, so a list that has changed repeats nothing.
   const int size = page.size == 0 ? kMostOfAPage : std::min(page.size, kMostOfAPage);
   v1::ListWorkersReply reply;
   for (auto it = all.upper_bound(page.token); it != all.end(); ++it) {

@@ -9,7 +9,7 @@ namespace ksearch {
 namespace {
 
 constexpr size_t kMostCalls = 20;
-// A quarter of what a message may have.
+// A quarter of the size that a message may have.
 constexpr size_t kMostBytes = 4 << 20;
 // Enough for a run of thousands of rounds; later calls are ignored.
 constexpr int kMostReads = 20'000;
@@ -33,11 +33,11 @@ v1::LlmCallSummary SummaryOf(const LlmCallRow& call) {
 
 std::vector<v1::LlmCallSummary> PlanningCalls(Store& store, const std::string& run_id,
                                               const std::string& node_id) {
-  // Replies are edit scripts in JSON, so a node's id stands in quotes there.
+  // Replies are edit scripts in JSON, which quote a node's id.
   const std::string quoted = absl::StrCat("\"", node_id, "\"");
   std::deque<v1::LlmCallSummary> calls;
   size_t bytes = 0;
-  int missing = 0;  // in a row: calls that wait for a budget have a number and no row yet
+  int missing = 0;  // consecutive: calls that wait for a budget have a number but no row yet
   for (int number = 1; number <= kMostReads && missing < kMostMissing; ++number) {
     const auto call = store.ReadCall(absl::StrCat(run_id, "/", number));
     missing = call.ok() ? 0 : missing + 1;

@@ -17,7 +17,7 @@ constexpr int kMaxResultsPerReply = 1000;
 // Specs hold whole programs.
 constexpr int kResultsPerRead = 256;
 
-// Digests of tasks as they are now, each read once.
+// Digests of the current tasks, each read once.
 class TaskDigests {
  public:
   explicit TaskDigests(const TaskSuite& tasks) : tasks_(tasks) {}
@@ -39,9 +39,9 @@ class TaskDigests {
 absl::StatusOr<std::string> StaleText(Store& store, const FleetLook& fleet, const ResultRow& row,
                                       TaskDigests* digests) {
   if (row.outcome == v1::OUTCOME_WORKER_LOST || row.outcome == v1::OUTCOME_CANCELLED) {
-    return "given up: it says nothing of the candidate";
+    return "given up: it says nothing about the candidate";
   }
-  // Named by the problem's own content, and the same on every platform.
+  // Its id is a hash of the problem's content, and the same on every platform.
   if (row.spec.kind() == v1::JOB_KIND_DESCRIBE) return "";
   const std::string& digest = digests->Of(row.spec.task_name());
   if (digest.empty()) return "its task is gone";

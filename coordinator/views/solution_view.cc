@@ -35,7 +35,7 @@ absl::StatusOr<v1::ListSolutionsReply> ViewSolutions(const TaskSuite& tasks, con
                                                      const std::string& task) {
   ASSIGN_OR_RETURN(std::vector<v1::SolutionSummary> solutions, tasks.Solutions(task));
   if (solutions.empty()) {
-    // Suites without solutions know of no task that there is none.
+    // Suites without solutions do not report an unknown task: check it here.
     const absl::Status loaded = tasks.Load(task).status();
     if (absl::IsNotFound(loaded)) return loaded;
   }

@@ -22,7 +22,7 @@ namespace {
 // Specs hold whole programs.
 constexpr int kResultsPerRead = 256;
 
-// What is on record of one program on one task.
+// The records of one program on one task.
 struct Standing {
   std::optional<v1::JobResult> screening;  // the newest
   std::string job_id;
@@ -94,7 +94,7 @@ absl::StatusOr<std::map<std::string, Standing>> StandingsIn(Store& store,
                                                             const std::string& model) {
   std::map<std::string, Standing> standings;
   for (const Evaluated& one : verdicts) {
-    // What did not build ran nowhere.
+    // A program that did not build has no device.
     const std::string& device = one.result.device().name();
     if (device != model && !(device.empty() && one.row.outcome != v1::OUTCOME_PASSED)) continue;
     const std::string id = CandidateId(one.row.spec.candidate());
@@ -211,7 +211,7 @@ absl::StatusOr<v1::SuiteReport> ReportSuite(Store& store, const TaskSuite& tasks
     Fill(tasks, standings, request.with_sources(), &problem);
     if (!request.with_sources() || !problem.has_sources()) continue;
     auto file = tasks.ToUpstream(problem.task(), problem.sources());
-    // A suite without a form of its own leaves them as they are.
+    // A suite without its own form leaves programs as they are.
     if (absl::IsFailedPrecondition(file.status())) continue;
     if (!file.ok()) {
       problem.set_left_out(std::string(file.status().message()));

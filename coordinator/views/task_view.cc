@@ -12,8 +12,8 @@
 namespace ksearch {
 namespace {
 
-// TaskSummary.fault: what `faults` say of the task as it is now, one message for each way in which
-// it is at fault. Empty: nothing, also of a task that has changed since or cannot be read.
+// TaskSummary.fault: what `faults` say about the current task, one message for each fault. Empty:
+// nothing, also if the task has changed since or cannot be read.
 std::string FaultOf(const v1::TaskSummary& task, const TaskSuite& tasks,
                     const std::vector<TaskFaultRow>& faults) {
   std::string digest;

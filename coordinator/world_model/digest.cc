@@ -64,7 +64,7 @@ std::string Line(const v1::WorldModel& model, const v1::Node& node) {
   return line;
 }
 
-// What a line leaves out, a line each.
+// What a node's line leaves out, one line for each.
 std::vector<std::string> Details(const v1::Node& node, bool active) {
   std::vector<std::string> lines;
   const auto add = [&](absl::string_view label, absl::string_view text) {
@@ -129,7 +129,7 @@ class Outline {
     const std::vector<std::string> order = ByRelevance(model, active);
     size_t used = 64;  // room for the line that counts what is left out
     for (const std::string& id : order) {
-      // A line needs its ancestors' lines, else the indentation would lie.
+      // A line needs its ancestors' lines, or its indentation would mislead.
       size_t cost = 0;
       for (const v1::Node* node : PathFromRoot(model, id)) {
         if (lines_.count(node->node_id()) == 0) cost += Indented(*node, Line(model, *node)).size();
@@ -162,7 +162,7 @@ class Outline {
  private:
   std::string Indented(const v1::Node& node, absl::string_view line) const {
     const size_t depth = PathFromRoot(model_, node.node_id()).size();
-    // The mark of the active node is counted for every node, which is on the safe side.
+    // Every node's size includes the active node's mark, as an upper bound.
     return absl::StrCat(std::string(2 * std::min<size_t>(depth, 32), ' '), line, " <== active\n");
   }
 

@@ -29,7 +29,7 @@ double Clamped(double value, double low, double high) {
 }
 
 void MergeImpact(const v1::Impact& patch, v1::Impact* impact) {
-  // The message cannot tell 0 from absent; a merge keeps what is not given.
+  // The message cannot distinguish 0 from absent; a merge keeps absent fields.
   if (patch.rating() != 0) impact->set_rating(Clamped(patch.rating(), 0, 10));
   if (!patch.risk().empty()) impact->set_risk(CutText(patch.risk(), kMaxShortText));
   if (!patch.notes().empty()) impact->set_notes(CutText(patch.notes(), kMaxLongText));
@@ -111,7 +111,7 @@ class Editor {
       if (report_.errors.size() > faults_before) faulty_ops_.insert(i);
     }
     if (!strict()) {
-      // Published: an active node that is gone in the end is the root, not its parent.
+      // Published: if the active node is gone in the end, the root is active, not its parent.
       model_.set_active_node_id(FindNode(model_, active) != nullptr ? active : model_.root_id());
     }
     if (script.active_node_id().empty()) return;
@@ -153,7 +153,7 @@ class Editor {
     Patch(patch, /*is_root=*/false, &node);
     if (!node.has_action()) {
       node.mutable_action()->set_difficulty(kDefaultDifficulty);
-      // Published: only an action that is there, without a score, has the rating's.
+      // Published: only an existing action without a score gets the rating's.
       node.mutable_action()->set_score(strict() ? node.overall_rating() / 10 : 0);
     }
     if (strict()) {
@@ -173,11 +173,11 @@ class Editor {
     std::string id = SanitizedId(wanted_id);
     const bool taken = FindNode(model_, id) != nullptr;
     if (id.empty() || taken) {
-      // Published: one count for all ids that a script lacks.
+      // Published: one counter for all ids that a script leaves out.
       id = FreshId(model_, id_prefix, options_.task, options_.round, "",
                    strict() ? nullptr : &fresh_ids_);
     }
-    // Published: a taken id goes on naming the node that has it.
+    // Published: a taken id still names the node that has it.
     if (!wanted_id.empty() && id != wanted_id && (strict() || !taken)) {
       aliases_.emplace(wanted_id, id);
     }
@@ -214,7 +214,7 @@ class Editor {
     });
   }
 
-  // Published: what a script says of an open parent's program does not count.
+  // Published: what a script says about an open parent's program does not count.
   bool Contradicts(const std::string& id, const std::string& solution) const {
     return !id.empty() && !NamesSolution(id, solution) && (strict() || !solution.empty());
   }
@@ -270,7 +270,7 @@ class Editor {
         return Skip(&report_.skipped.invalid_insert, "action.title cannot be made empty");
       }
     }
-    // The root is no action: one that is never selected would only mislead.
+    // The root has no action: one that is never selected would only mislead.
     v1::NodePatch allowed = patch;
     if (root) {
       allowed.clear_title();
@@ -334,7 +334,7 @@ class Editor {
     for (int i = 0; i < std::min(op.children_size(), kMaxSplitChildren); ++i) {
       where_ = absl::StrCat(where, ".children[", i, "]");
       const v1::InsertNode& child = op.children(i);
-      // Published: nothing is counted beyond the cap, nor what is no node.
+      // Published: neither nodes beyond the cap nor invalid nodes are counted.
       if (!strict() && new_nodes_ >= options_.max_new_nodes) {
         Skip(&report_.skipped.over_cap,
              absl::StrCat("more than ", options_.max_new_nodes, " new nodes in one script"));
@@ -408,7 +408,7 @@ void KeepValid(const v1::EditScript& script, const EditOptions& options, std::se
     v1::WorldModel edited = *model;
     Editor editor(options, &edited);
     editor.Run(valid);
-    if (!editor.faulty_ops().empty()) {  // rested on what was refused
+    if (!editor.faulty_ops().empty()) {  // they depended on refused ops
       for (const int index : editor.faulty_ops()) faulty.insert(indices[index]);
       continue;
     }
@@ -432,8 +432,8 @@ void Describe(const v1::EditScript& script, v1::WorldModel* model) {
   }
 }
 
-// Inserts in an order in which every parent comes before its children; what is left over hangs on
-// no known node.
+// Inserts in an order in which every parent comes before its children; the remaining ones have no
+// known parent.
 std::vector<int> InsertionOrder(const v1::EditScript& script, const v1::WorldModel& model,
                                 std::vector<int>* orphans) {
   std::set<std::string> known = {model.root_id()};
@@ -507,7 +507,7 @@ EditReport ApplyInitialModel(const v1::EditScript& script, const EditOptions& op
     const v1::InsertNode& insert = script.ops(i).insert();
     editor.set_where(absl::StrCat("nodes[", i, "]"));
     if (insert.node_id() == edited.root_id()) {
-      // The model describes the root as well: only its notes mean anything.
+      // The model describes the root, too, but only the root's notes are used.
       if (insert.node().has_notes()) {
         v1::NodePatch notes;
         notes.set_notes(insert.node().notes());

@@ -24,7 +24,7 @@ std::string CutText(absl::string_view text, size_t max_bytes) {
 
 std::string OneLine(absl::string_view text, size_t max_bytes) {
   std::string line;
-  // Enough to fill the line; the rest is not even looked at.
+  // Enough to fill the line; the rest is not read.
   for (const char c : text.substr(0, 4 * max_bytes)) {
     if (!absl::ascii_isspace(static_cast<unsigned char>(c))) {
       line.push_back(c);

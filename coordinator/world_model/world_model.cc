@@ -12,7 +12,7 @@
 namespace ksearch {
 namespace {
 
-// Keeps ids of long task names legal; the published system's own limit.
+// Keeps ids valid for long task names; the published system's limit.
 constexpr int kMaxTaskInId = 48;
 
 bool IsIdCharacter(char c) {
@@ -78,7 +78,7 @@ std::vector<const v1::Node*> ChildrenOf(const v1::WorldModel& model, absl::strin
 std::vector<const v1::Node*> PathFromRoot(const v1::WorldModel& model, absl::string_view node_id) {
   std::vector<const v1::Node*> path;
   const v1::Node* node = FindNode(model, node_id);
-  // The bound ends the walk on a tree that is not one.
+  // The bound ends the walk in case the parents form a cycle.
   while (node != nullptr && static_cast<int>(path.size()) <= model.nodes_size()) {
     path.push_back(node);
     if (IsRoot(model, *node)) break;

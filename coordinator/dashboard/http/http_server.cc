@@ -14,7 +14,7 @@
 #include <optional>
 #include <set>
 #include <thread>
-#include <utility>  // before Beast 1.74, which forgets it
+#include <utility>  // Beast 1.74 needs it and does not include it
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -38,8 +38,8 @@ std::string ToString(const Text& text) {
   return std::string(text.data(), text.size());
 }
 
-// On every answer. Scripts and styles come from this server alone, nothing frames or embeds it, and
-// nothing it says is taken for another type.
+// Sent with every answer. Scripts and styles come from this server alone, no page may frame or
+// embed it, and browsers must not guess another content type.
 constexpr std::pair<const char*, const char*> kSecurityHeaders[] = {
     {"Content-Security-Policy",
      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
@@ -103,7 +103,7 @@ class HttpServer::Impl {
     MutexLock lock(&stop_mu_);
     if (stopped_) return;
     stopped_ = true;
-    pool_.join();  // answers that are being made; each is handed over by a post that may go nowhere
+    pool_.join();  // waits for answers in progress; posting them is harmless
     asio::post(context_, [this] {
       beast::error_code ignored;
       acceptor_.close(ignored);
@@ -118,9 +118,9 @@ class HttpServer::Impl {
   int port() const { return port_; }
 
  private:
-  // One connection: reads a request, has it answered, and so on. Lives as long as an operation of
-  // its own, or a keeper of its stream, holds it. But for Send and closed, everything runs on the
-  // server's thread.
+  // One connection: reads requests and answers them in turn. Lives as long as one of its own
+  // operations, or an owner of its stream, holds it. Except for Send and closed, everything runs on
+  // the server's thread.
   class Connection final : public EventStream, public std::enable_shared_from_this<Connection> {
    public:
     Connection(Impl* server, tcp::socket socket) : server_(server), stream_(std::move(socket)) {
@@ -144,7 +144,7 @@ class HttpServer::Impl {
       if (closed_) return false;
       const size_t limit = server_->options_.max_stream_backlog_bytes;
       if (backlog_.fetch_add(bytes->size()) + bytes->size() > limit) {
-        closed_ = true;  // too slow
+        closed_ = true;  // the reader is too slow
         asio::post(server_->context_, [self = shared_from_this()] { self->Shut(); });
         return false;
       }
@@ -162,7 +162,7 @@ class HttpServer::Impl {
       });
     }
 
-    // Ends it now.
+    // Closes the connection now.
     void Shut() {
       closed_ = true;
       if (over_) return;
@@ -192,14 +192,14 @@ class HttpServer::Impl {
           error != http::error::end_of_stream && error != http::error::partial_message) {
         return Give(ErrorAnswer(400, "the request is not HTTP/1.1"));
       }
-      if (error) return Shut();  // it left, or took too long
+      if (error) return Shut();  // the peer disconnected, or took too long
       http::request<http::string_body> message = parser_->release();
       keep_alive_ = message.keep_alive();
       version_ = message.version();
       HttpRequest request;
       request.method = ToString(message.method_string());
       for (const auto& field : message) {
-        // The first of repeated ones, so that a proxy's check cannot be talked around.
+        // The first of repeated headers counts, so that a proxy's check cannot be bypassed.
         request.headers.emplace(absl::AsciiStrToLower(ToString(field.name_string())),
                                 ToString(field.value()));
       }
@@ -243,7 +243,8 @@ class HttpServer::Impl {
                         });
     }
 
-    // Takes in what is still being sent: closing on it would take the answer from its reader.
+    // Reads what the peer is still sending: closing at once would reset the connection and lose the
+    // answer.
     void Linger() {
       beast::error_code ignored;
       stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
@@ -274,7 +275,7 @@ class HttpServer::Impl {
                  [self = shared_from_this(), begin = answer.stream] { begin(self); });
     }
 
-    // What comes is of no interest; the end of its side is the end.
+    // Ignores what the peer sends; its end of stream closes the connection.
     void NoticeLeaving() {
       stream_.async_read_some(asio::buffer(ignored_input_),
                               [self = shared_from_this()](beast::error_code error, size_t) {
@@ -292,8 +293,8 @@ class HttpServer::Impl {
       writing_ = true;
       const std::shared_ptr<const std::string> bytes = waiting_.front();
       waiting_.pop_front();
-      // A deadline for the write only: the read that notices leaving is under way and keeps having
-      // no end.
+      // A deadline for the write only: the pending read, which notices a disconnect, keeps having
+      // none.
       stream_.expires_after(absl::ToChronoNanoseconds(server_->options_.patience));
       asio::async_write(stream_, asio::buffer(*bytes),
                         [self = shared_from_this(), bytes](beast::error_code error, size_t) {

@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kMaxShown = 100;
 
-// What of a header may stand in an error.
+// The part of a header that may be quoted in an error.
 std::string Shown(absl::string_view text) {
   std::string shown;
   for (const char each : text.substr(0, kMaxShown)) {
@@ -55,8 +55,8 @@ absl::Status RequestGuard::Check(const HttpRequest& request) const {
           absl::StrCat("a page of another origin, '", Shown(origin), "', may not use this server"));
     }
   }
-  // Says where a request without an Origin comes from, in browsers that are not old. Following a
-  // link to the page itself is allowed.
+  // Modern browsers say here where a request without an Origin comes from. Following a link to the
+  // page itself is allowed.
   const std::string& site = request.Header("sec-fetch-site");
   const bool link = request.method == "GET" && request.Header("sec-fetch-mode") == "navigate" &&
                     request.Header("sec-fetch-dest") == "document";

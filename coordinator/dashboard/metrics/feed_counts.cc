@@ -8,7 +8,7 @@
 namespace ksearch::dashboard {
 namespace {
 
-// Leases that never end with a result are forgotten beyond so many.
+// Leases that never end with a result are forgotten beyond this number.
 constexpr size_t kMostLeased = 100000;
 
 double Seconds(const google::protobuf::Duration& duration) {
@@ -34,7 +34,7 @@ void FeedCounts::Count(const v1::FeedEntry& entry) {
       if (leased_.size() < kMostLeased) leased_[event.job_id()] = FromProto(event.at());
       break;
     case v1::FleetEvent::LEASE_ENDED:
-      // How it ended is its first word.
+      // The first word says how the lease ended.
       if (absl::StartsWith(event.text(), "lost")) ++totals_.leases_lost;
       leased_.erase(event.job_id());
       break;

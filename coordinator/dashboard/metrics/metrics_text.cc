@@ -26,7 +26,7 @@ namespace {
 
 constexpr double kNano = 1e-9;
 
-// NVML's clocks event reasons that lower clocks, after NVIDIA's NVML API reference: the software
+// NVML's event reasons that lower clocks, from NVIDIA's NVML API reference: the software
 // power cap; slowdowns by heat, of software and of hardware; hardware slowdown and power brake.
 constexpr std::pair<const char*, uint64_t> kThrottleReasons[] = {
     {"power", 0x4}, {"thermal", 0x20 | 0x40}, {"hardware", 0x8 | 0x80}};
@@ -66,7 +66,7 @@ void AddJobs(const v1::ListJobsReply& jobs, PrometheusText* text) {
   for (const auto& [gpu, counts] : by_gpu) text->Sample({{"gpu", gpu}}, counts.second);
 }
 
-// What an autoscaler of another kind (KEDA, a script) may go by.
+// The demand, for other autoscalers (KEDA, a script).
 void AddDemand(const v1::DemandReply& reply, PrometheusText* text) {
   const auto labels = [](const v1::Demand& demand) {
     const v1::WorkerRequirement& needs = demand.requirement();
@@ -82,7 +82,7 @@ void AddDemand(const v1::DemandReply& reply, PrometheusText* text) {
         {"languages", absl::StrJoin(languages, "+")},
         {"build_only", needs.build_only() ? "1" : "0"}};
   };
-  // Requirements that differ in what is no label are one sample.
+  // Requirements that differ only in what is not a label make one sample.
   const auto add = [&](absl::string_view name, absl::string_view help, bool add_up,
                        const std::function<double(const v1::Demand&)>& value) {
     std::map<PrometheusText::Labels, double> samples;
@@ -93,7 +93,7 @@ void AddDemand(const v1::DemandReply& reply, PrometheusText* text) {
     text->Family(name, "gauge", help);
     for (const auto& [label, sample] : samples) text->Sample(label, sample);
   };
-  add("ks_demand_jobs", "Jobs and callers that wait for a worker, by what it must have.", true,
+  add("ks_demand_jobs", "Jobs and callers that wait for a worker, by their requirements.", true,
       [](const v1::Demand& demand) { return demand.queued() + demand.waiting_callers(); });
   add("ks_demand_oldest_seconds", "How long the oldest of the jobs waits.", false,
       [](const v1::Demand& demand) { return absl::ToDoubleSeconds(FromProto(demand.oldest())); });
@@ -125,7 +125,7 @@ void AddDemand(const v1::DemandReply& reply, PrometheusText* text) {
 
 void AddWorkers(const v1::ListWorkersReply& workers, PrometheusText* text) {
   std::map<std::pair<std::string, std::string>, int> counts;
-  // What alerts look at is there with 0, too.
+  // Metrics that alerts read are present even when they are 0.
   counts[{"ready", "any"}] = 0;
   for (const v1::WorkerStatus& worker : workers.workers()) {
     ++counts[{StateOf(worker), GpuOf(worker)}];
@@ -137,7 +137,7 @@ void AddWorkers(const v1::ListWorkersReply& workers, PrometheusText* text) {
   }
 }
 
-// What the GPUs of connected workers said last; numbers that are not known are left out.
+// The latest readings of connected workers' GPUs; unknown numbers are left out.
 void AddGpus(const v1::ListWorkersReply& workers, PrometheusText* text) {
   using Reading = v1::DeviceReading;
   const auto for_each =

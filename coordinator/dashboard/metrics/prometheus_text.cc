@@ -13,7 +13,7 @@ namespace {
 std::string Number(double value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "+Inf" : "-Inf";
-  // Digits enough for counts and for nano-dollars.
+  // Enough digits for counts and for nano-dollars.
   return absl::StrFormat("%.15g", value);
 }
 

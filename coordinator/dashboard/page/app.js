@@ -1,4 +1,4 @@
-// Shows the page that the address names after '#', and what concerns all of them.
+// Shows the page that the address names after '#', and what all pages have in common.
 import { el, show } from "./dom.js";
 import { keepToken, on } from "./server.js";
 import { runsPage } from "./runs_page.js";

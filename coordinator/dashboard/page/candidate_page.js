@@ -5,7 +5,7 @@ import { brief, date, link, micros, num, outcome, seconds, span, times } from ".
 import { lineDiff } from "./line_diff.js";
 import { get } from "./server.js";
 
-// Made when it is opened.
+// A section whose content is made when it is opened.
 function fold(title, make, open) {
   const body = el("div");
   const fill = () => { if (!body.firstChild) show(body, make()); };
@@ -78,7 +78,7 @@ export async function candidatePage(place, page) {
       card("Score", num(candidate.score) > 0 ? num(candidate.score).toPrecision(4) : "none"),
       card("Parent", parentId ? el("a", { href: link("run", page.id, "candidate", parentId) }, brief(parentId)) : "none")),
     el("h2", null, "Results"), (candidate.results || []).map(result), candidate.results?.length ? null : el("p", { class: "quiet" }, "None yet."),
-    candidate.packet ? fold("What prompts say of how it runs", () => el("pre", null, candidate.packet)) : null,
+    candidate.packet ? fold("What prompts say about its performance", () => el("pre", null, candidate.packet)) : null,
     el("h2", null, "Source"), files(candidate).map((file) => fold(file.path, () => el("pre", { class: "source" }, file.content || ""), true)),
     parent ? fold("Changes since its parent", () => diff(parent, candidate), true) : null,
     candidate.call ? [el("h2", null, "The call it came from"), fold("Prompt and reply", () => call(candidate.call))] : null,

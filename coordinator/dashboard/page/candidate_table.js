@@ -1,9 +1,9 @@
-// The candidates of a run. Only the rows in sight are elements, so that ten thousand cost what forty do.
+// The candidates of a run. Only visible rows are elements, so that ten thousand cost no more than forty.
 import { d3 } from "./d3.js";
 import { el, show } from "./dom.js";
 import { brief, link, micros, num, outcome, times } from "./format.js";
 
-const ROW_PIXELS = 28, MARGIN_ROWS = 12;  // as the style sheet has it
+const ROW_PIXELS = 28, MARGIN_ROWS = 12;  // as in the style sheet
 const COLUMNS = [
   ["Candidate", (each) => each.id, (each, run) => el("a", { href: link("run", run, "candidate", each.id) }, brief(each.id))],
   ["Round", (each) => num(each.round), (each) => each.round || "", true],
@@ -45,7 +45,7 @@ export class CandidateTable {
     this.drawAgain();
   }
 
-  // Also after sorting and filtering.
+  // Called after sorting and filtering, too.
   drawAgain() {
     const key = COLUMNS[this.by][1], order = this.down ? d3.descending : d3.ascending;
     const wanted = this.filter.value.trim().toLowerCase();
@@ -60,7 +60,7 @@ export class CandidateTable {
         this.drawAgain();
       },
     }, name + (this.by === at ? (this.down ? " ↓" : " ↑") : ""))));
-    show(this.body);  // what they say may have changed
+    show(this.body);  // clears the rows, whose texts may have changed
     this.drawRows();
   }
 

@@ -2,7 +2,7 @@
 import { d3 } from "./d3.js";
 
 const WIDTH = 900, HEIGHT = 260, LEFT = 56, RIGHT = 24, TOP = 16, BOTTOM = 34;
-const MOST_DOTS = 1500;  // more than there are pixels side by side tell nothing
+const MOST_DOTS = 1500;  // more than a row of pixels would show nothing more
 
 // An SVG with both axes. x, y: scales that map to pixels.
 function chart(label, x, y, xLabel, yLabel) {
@@ -21,7 +21,7 @@ export function bestSoFar(points, by, label) {
   const [x, y] = scales([0, d3.max(points, (point) => point[by]) || 1], [0, 1.05 * Math.max(1, d3.max(points, (point) => point.value))]);
   const svg = chart("Best so far", x, y, label, "speed-up over the baseline");
   const kind = (point) => (point.confirmed ? "confirmed" : point.passed ? "passed" : "failed");
-  // Thinned out evenly, except for those that raise the best or are confirmed.
+  // Thins out points evenly, except for those that raise the best or are confirmed.
   const every = Math.ceil(points.length / MOST_DOTS), dots = [], steps = [];
   for (const [at, point] of points.entries()) {
     const better = point.passed && !point.confirmed && point.value > (steps.length ? steps[steps.length - 1].value : 0);
@@ -39,7 +39,7 @@ export function bestSoFar(points, by, label) {
   return svg.node();
 }
 
-// One measurement: every timed call in its order, its median and the interval of that.
+// One measurement: every timed call in order, their median and its interval.
 export function samplePlot(samples) {
   const all = samples.latency_us || [];
   const sorted = [...all].sort(d3.ascending);

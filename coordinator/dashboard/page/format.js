@@ -1,4 +1,4 @@
-// Numbers and words of the API as people read them. 64-bit numbers come as strings.
+// Numbers and words of the API in readable form. 64-bit numbers come as strings.
 import { d3 } from "./d3.js";
 
 export const num = (value) => Number(value || 0);
@@ -19,7 +19,7 @@ export function micros(us) {
   return value < 1e6 ? (value / 1e3).toPrecision(4) + " ms" : (value / 1e6).toPrecision(4) + " s";
 }
 
-// "1.5s" of a protobuf duration.
+// The number in "1.5s", a protobuf duration.
 export const seconds = (text) => (text ? parseFloat(text) : 0);
 
 export function span(value) {

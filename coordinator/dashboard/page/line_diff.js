@@ -1,6 +1,6 @@
 // Lines that two texts share, and those that only one has: [["same" | "added" | "removed", line], ...].
-// The longest common subsequence of what lies between equal beginnings and ends; too large a middle
-// is taken as replaced.
+// The longest common subsequence of what lies between equal beginnings and ends; a middle that is
+// too large counts as replaced.
 const MOST_CELLS = 4e6;
 
 export function lineDiff(before, after) {

@@ -6,7 +6,7 @@ import { action } from "./steering.js";
 
 export async function mailboxPage(place, page) {
   const list = el("div");
-  const open = new Map();  // id -> element, so that what is being typed stays
+  const open = new Map();  // id -> element, kept so that text being typed stays
   const entry = (prompt) => {
     const messages = el("div");
     const answer = el("textarea", { rows: 16, placeholder: "The whole reply" });

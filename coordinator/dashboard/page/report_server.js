@@ -1,4 +1,4 @@
-// Takes the place of server.js in a report: answers from what the file holds, changes nothing.
+// Replaces server.js in a report: answers from what the file contains, and changes nothing.
 const recorded = JSON.parse(document.getElementById("recorded").textContent);
 if (!location.hash || location.hash === "#/") location.replace("#/run/" + encodeURIComponent(recorded.run.run_id));
 document.getElementById("connection").textContent = "a report, made " + new Date(recorded.made_at).toLocaleString([], { hour12: false });

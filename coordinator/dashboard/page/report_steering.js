@@ -1,4 +1,4 @@
-// Takes the place of steering.js in a report, from which nothing can be changed.
+// Replaces steering.js in a report, from which nothing can be changed.
 export function action() {
   return null;
 }

@@ -6,17 +6,17 @@ export class RunEvents {
   constructor() {
     this.events = [];
     this.candidates = new Map();  // by id, in order of first mention
-    this.points = [];             // of the best-so-far chart, one for each judged candidate
+    this.points = [];             // for the best-so-far chart, one for each judged candidate
     this.failures = new Map();    // outcome -> count
     this.calls = new Set();
     this.nanoUsd = 0;
     this.deviceSeconds = 0;
     this.evaluations = 0;
     this.start = null;
-    this.changes = 0;  // of anything but `events`
+    this.changes = 0;  // counts changes of everything but `events`
   }
 
-  // False if it is known already.
+  // Returns false if the event is known already.
   add(event) {
     const seq = num(event.seq);
     if (this.events.length && seq <= num(this.events[this.events.length - 1].seq)) return false;
@@ -77,7 +77,7 @@ export class RunEvents {
   }
 }
 
-// All there are so far, read page by page.
+// Reads all events so far, page by page.
 export async function readEvents(runId, into) {
   for (;;) {
     const last = into.events.length ? into.events[into.events.length - 1].seq : "0";

@@ -1,4 +1,4 @@
-// What a run read of the memory of measured gains when it started, and what its prompts show of it.
+// What a run read from the memory of measured gains at its start, and what its prompts show of it.
 import { el, table } from "./dom.js";
 import { count, date, num, word } from "./format.js";
 
@@ -11,7 +11,7 @@ function gain(prior) {
 // `memory`: a RunMemory.
 export function memoryView(memory) {
   const snapshot = memory.snapshot;
-  if (!snapshot) return el("p", { class: "quiet" }, "It read nothing of earlier runs.");
+  if (!snapshot) return el("p", { class: "quiet" }, "This run read no gains of earlier runs.");
   return el("details", null,
     el("summary", null, `${count(snapshot.priors?.length)} priors of ${count(snapshot.gains)} measured gains, read ${date(snapshot.read_at)}`),
     table(["Of", "Intent", "Limited by", "Over", { text: "Tried", number: true }, { text: "Right", number: true }, { text: "Faster", number: true }, { text: "Tasks", number: true },

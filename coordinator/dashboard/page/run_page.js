@@ -11,7 +11,7 @@ import { follow, get, soon } from "./server.js";
 import { steering } from "./steering.js";
 import { TreeView } from "./tree_view.js";
 
-// What changes the tree by more than a lesson.
+// Events that change more of the tree than a lesson.
 const OF_TREE = new Set(["WORLD_MODEL_READY", "NODE_SOLVED", "NODE_TOO_HARD", "NODE_INSERTED", "NODE_PRUNED", "CONFIRMATION_REFUSED", "NEW_INCUMBENT", "STEERED"]);
 const AXES = { evaluations: "evaluations", time: "seconds", money: "US dollars", device: "seconds on a device" };
 
@@ -38,7 +38,7 @@ function spending(run) {
       { text: usd(line.nano_usd_reserved), number: true }, { text: projected(line.nano_usd_spent), number: true }])),
   el("p", { class: "quiet" }, `Devices: ${of(span(seconds(ledger.gpu_time)), ledger.gpu_time_cap && span(seconds(ledger.gpu_time_cap)))}. `,
     `Evaluations: ${count(ledger.evaluations)}. Active: ${of(span(seconds(ledger.wall_time)), ledger.wall_time_cap && span(seconds(ledger.wall_time_cap)))}.`,
-    ledger.unpriced ? " The price of a model is not known: the money is less than the truth." : ""));
+    ledger.unpriced ? " The price of a model is not known: the true cost is higher." : ""));
 }
 
 function failures(events) {
@@ -52,7 +52,7 @@ function failures(events) {
   }));
 }
 
-// The newest 200. Rows of events stay what they are.
+// The newest 200 events. Rows of events never change.
 function drawLog(body, events) {
   d3.select(body).selectAll("tr").data(events.events.slice(-200).reverse(), (event) => event.seq)
     .join((enter) => enter.append((event) => el("tr", null, el("td", { title: date(event.at) }, clock(event.at)),
@@ -65,7 +65,7 @@ export async function runPage(place, page) {
   let run = await get("GetRun", { run_id: id });
   const runId = run.run_id;
   const candidates = new CandidateTable(runId);
-  // Read once, as the run did.
+  // Read once: it does not change during the run.
   const memory = await get("GetRunMemory", { run_id: runId }).catch(() => ({}));
   const log = el("tbody");
   const parts = Object.fromEntries(["summary", "steering", "cycles", "chart", "spending", "failures"].map((name) => [name, el("div")]));
@@ -74,7 +74,7 @@ export async function runPage(place, page) {
 
   const everything = soon(() => refresh().catch(() => {}), 1000);
   const tree = new TreeView(everything);
-  let steered = "";  // the state for which the buttons are
+  let steered = "";  // the state that the buttons were made for
 
   const drawRun = () => {
     const now = `${run.state} ${run.paused || ""}`;

@@ -1,4 +1,4 @@
-// All runs, newest first. Follows by the feed alone: each entry brings its run's status.
+// All runs, newest first. Follows only the feed: each entry carries its run's status.
 import { el, show, table } from "./dom.js";
 import { count, date, link, num, times, usd, word } from "./format.js";
 import { follow, get, soon } from "./server.js";
@@ -40,7 +40,7 @@ export async function runsPage(place, page) {
   page.atEnd(follow("", (entry) => {
     if (!entry.run) return;
     const { run_id: id, status } = entry.run;
-    if (!status) return again();  // read back after a break
+    if (!status) return again();  // an entry read again after a disconnect has no status
     if (runs.has(id)) runs.set(id, status);
     else runs = new Map([[id, status], ...runs]);
     later();

@@ -1,5 +1,5 @@
-// Asks the coordinator and follows what happens. A token, if one is needed, is asked for and kept
-// for this tab only; it travels in a header, never in an address or a cookie.
+// Calls the coordinator and follows events. If a token is needed, the page asks for it and keeps it
+// for this tab only; it is sent in a header, never in an address or a cookie.
 const KEY = "ksearch-token";
 const OWN = document.querySelector("meta[name=ksearch-page]").content;
 const listeners = { stale: () => {}, token: () => {}, connection: () => {} };
@@ -40,13 +40,13 @@ export async function post(method, body) {
   }));
 }
 
-// Whether nobody can see the page: another tab is in front, or the browser keeps it for "back".
+// Whether the page is invisible: another tab is in front, or the browser keeps it for "back".
 let away = document.hidden;
 addEventListener("pagehide", () => { away = true; });
 addEventListener("pageshow", () => { away = document.hidden; });
 document.addEventListener("visibilitychange", () => { away = document.hidden; });
 
-// Calls `gone` once nobody has seen the page for a while, and `back` when it is seen again.
+// Calls `gone` once the page has been invisible for a while, and `back` when it is visible again.
 function watchSight(gone, back) {
   let timer = 0;
   const look = () => {
@@ -67,10 +67,10 @@ function watchSight(gone, back) {
 }
 
 // Follows the event feed until stopped: onEntry(entry) for each, onMissed() when everything must be
-// looked at again: also once at the beginning, since answers of the API may be half a second older
-// than the place in the feed from which entries come. onQuiet(), if given, when the server says that it is still
-// there: every 15 s. Reconnects by itself and catches up. A page out of sight lets its connection go,
-// since browsers open only six to a server, whatever the number of tabs.
+// fetched again: also once at the beginning, since answers of the API may be half a second older
+// than the place in the feed from which entries come. onQuiet(), if given, at the server's sign of
+// life every 15 s. Reconnects by itself and catches up. An invisible page closes its connection, since
+// browsers open only six to a server, whatever the number of tabs.
 export function follow(runId, onEntry, onMissed, onQuiet) {
   let stopped = false, cursor = "", connection = new AbortController(), wake = () => {};
   const stopWatching = watchSight(() => connection.abort(), () => wake());
@@ -114,7 +114,7 @@ export function follow(runId, onEntry, onMissed, onQuiet) {
         wait = 250;
         continue;
       }
-      // Many pages that lost the same coordinator do not come back in one instant.
+      // Spreads the reconnects of many pages that lost the same coordinator.
       await new Promise((done) => setTimeout(done, wait * (0.5 + Math.random())));
     }
   })();
@@ -140,8 +140,8 @@ async function readEvents(reader, onEvent) {
   }
 }
 
-// Calls `work` soon after the first of several calls, and not again before it is done: what changes
-// often is looked at now and then.
+// Calls `work` soon after the first of several calls, and not again before it is done, so that
+// frequent changes cause few fetches.
 export function soon(work, delay) {
   let planned = false;
   return () => {

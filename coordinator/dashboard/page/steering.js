@@ -1,8 +1,8 @@
-// What people may change about a run. The coordinator says no to who may not.
+// The changes that people may make to a run. The coordinator refuses callers without the right.
 import { el } from "./dom.js";
 import { post } from "./server.js";
 
-// A button that does something once, and says what came of it.
+// A button that does something once, and shows the result.
 export function action(label, work, question) {
   const said = el("span", { class: "quiet" });
   const button = el("button", {
@@ -25,13 +25,13 @@ export function action(label, work, question) {
 
 const ACTIVE = ["RUN_STATE_RUNNING", "RUN_STATE_STOPPING"];
 
-// One change of a run that goes on. Sent once: a second click is another change.
+// Sends one change of a run in progress. Sent once: a second click is another change.
 async function steer(run, change) {
   const id = [...crypto.getRandomValues(new Uint8Array(16))].map((each) => each.toString(16).padStart(2, "0")).join("");
   await post("SteerRun", { run_id: run.run_id, request_id: id, ...change });
 }
 
-// What fits the run's state as it was when this was drawn.
+// The buttons that fit the run's state at the time of drawing.
 export function steering(run, refresh) {
   const rounds = el("input", { type: "number", min: 1, step: 1, size: 6, placeholder: "rounds", title: "new total of rounds; empty: as it is" });
   if (!ACTIVE.includes(run.state)) {
@@ -51,7 +51,7 @@ export function steering(run, refresh) {
     }, "Stop this run? It can be resumed."));
 }
 
-// What can be done at one node of the tree.
+// The changes that can be made at one node of the tree.
 export function nodeSteering(run, node, refresh) {
   if (!ACTIVE.includes(run.state)) return null;
   const change = (make) => async () => {

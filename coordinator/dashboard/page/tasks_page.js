@@ -1,4 +1,4 @@
-// What there is to optimize.
+// The tasks that can be optimized.
 import { el, show, table } from "./dom.js";
 import { word } from "./format.js";
 import { get } from "./server.js";

@@ -17,7 +17,7 @@ function stateOf(node, inWork) {
 const nameOf = (node) => node.action?.title || node.choice || node.decision || node.node_id;
 const gainOf = (node) => num(node.solution?.confirmed_vs_baseline) || num(node.solution?.vs_baseline);
 
-// What it is worth: the speed-up of its program, or else the score of what is open.
+// The node's value: the speed-up of its program, or else the score of its open action.
 function worth(node) {
   if (node.solution) return (times(gainOf(node)) || "passed") + (num(node.solution.confirmed_vs_baseline) ? " ✓" : "");
   return node.action?.title ? num(node.action.score).toFixed(2) : "";
@@ -29,7 +29,7 @@ function labelOf(node) {
 }
 
 export class TreeView {
-  // refresh: called after somebody has steered.
+  // refresh: called after the user has steered the run.
   constructor(refresh) {
     this.refresh = refresh;
     this.facts = el("div");
@@ -39,7 +39,7 @@ export class TreeView {
     const inner = this.svg.append("g");
     this.links = inner.append("g");
     this.nodes = inner.append("g");
-    // The wheel scrolls the page unless a key says that the tree is meant.
+    // The wheel scrolls the page unless a modifier key is held, which zooms the tree.
     this.zoom = d3.zoom().scaleExtent([0.15, 2.5])
       .extent(() => [[0, 0], this.size()])
       .filter(() => (d3.event.type === "wheel" ? d3.event.ctrlKey || d3.event.metaKey : !d3.event.button))
@@ -80,7 +80,7 @@ export class TreeView {
     const chosen = all.find((each) => each.data.node_id === this.chosen);
     const best = all.filter((each) => gainOf(each.data)).sort((a, b) => gainOf(b.data) - gainOf(a.data))[0];
     const line = new Set((chosen || best)?.ancestors());
-    // From the end of the one label to the beginning of the other.
+    // From the end of one label to the beginning of the other.
     const path = d3.linkHorizontal().source(({ source }) => [source.y + 16 + LETTER_PIXELS * labelOf(source.data).length, source.x])
       .target(({ target }) => [target.y - 7, target.x]);
     this.links.selectAll("path").data(this.root.links(), (each) => each.target.data.node_id).join("path")
@@ -111,7 +111,7 @@ export class TreeView {
     return [clientWidth || 1200, clientHeight || MOST_HEIGHT];
   }
 
-  // Shows all of it, as large as the text is, or smaller where it is larger than its place.
+  // Shows the whole tree in full size, or smaller if it does not fit.
   fit() {
     if (!this.root) return;
     const all = this.root.descendants();
@@ -136,7 +136,7 @@ export class TreeView {
       show(this.controls);
       return;
     }
-    // Kept while it is about the same: somebody may be typing into it.
+    // Kept while it concerns the same state: the user may be typing into it.
     const steered = `${node.node_id} ${this.run.state} ${Boolean(node.solution)}`;
     if (this.steered !== steered || !this.controls.firstChild) show(this.controls, nodeSteering(this.run, node, this.refresh));
     this.steered = steered;

@@ -16,7 +16,7 @@
 namespace ksearch::sinks {
 namespace {
 
-// How much of `bytes` is in the file at `position`.
+// How many bytes at the start of `bytes` the file already has at `position`.
 absl::StatusOr<size_t> CountEqual(int fd, int64_t position, absl::string_view bytes) {
   char buffer[65536];
   size_t equal = 0;
@@ -62,7 +62,7 @@ absl::StatusOr<DiskRunFiles::File*> DiskRunFiles::Open(const std::string& path) 
   const std::string whole = absl::StrCat(folder_, "/", path);
   RETURN_IF_ERROR(MakeFolderOf(whole));
   File file;
-  // Not through a link that somebody has put there.
+  // O_NOFOLLOW: never write through a link that another user has put there.
   file.fd = UniqueFd(::open(whole.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (!file.fd.ok()) return ErrnoStatus(errno, absl::StrCat("open ", whole));
   struct stat facts;
@@ -81,7 +81,7 @@ absl::Status DiskRunFiles::Append(const std::string& path, absl::string_view byt
     file->position += static_cast<int64_t>(*equal);
     bytes.remove_prefix(*equal);
     if (bytes.empty()) return absl::OkStatus();
-    // Here the file becomes another one: what follows belongs to nothing.
+    // From here on the file differs: what follows is obsolete.
     if (file->position < file->size) {
       if (::ftruncate(file->fd.get(), static_cast<off_t>(file->position)) != 0) {
         return ErrnoStatus(errno, absl::StrCat("cut ", folder_, "/", path));

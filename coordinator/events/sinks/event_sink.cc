@@ -18,11 +18,11 @@ constexpr int kBatch = 500;
 constexpr absl::Duration kLookInterval = absl::Milliseconds(200);
 constexpr absl::Duration kLongestRetry = absl::Minutes(1);
 constexpr int64_t kMostCursorBytes = 64 << 10;
-// How many runs are open at once; beyond them the one whose turn was longest ago is opened anew
-// when it has something to say again.
+// How many runs are open at once; beyond that the least recently used run is closed, and opened
+// again for its next event.
 constexpr size_t kMostOpenRuns = 256;
 
-// What the cursor counts for: another place begins anew.
+// The place that the cursor belongs to: another place starts from the beginning.
 std::string Place(const v1::SinkConfig& config) {
   return absl::StrCat(config.kind(), "\n", config.folder(), "\n");
 }
@@ -80,7 +80,7 @@ bool EventSink::Wait(absl::Duration time) {
 }
 
 void EventSink::Loop() {
-  // Before the store is read, so that nothing falls between.
+  // Subscribes before the store is read, so that no event is lost in between.
   const auto bell = feed_->Subscribe({.runs = true, .run_id = "", .fleet = false});
   absl::Duration retry = options_.first_retry;
   bool begun = false;
@@ -97,7 +97,7 @@ void EventSink::Loop() {
     if (status.ok()) status = CatchUp();
     SetFault(status);
     if (!status.ok()) {
-      // Half of something may be written: everything is looked at again.
+      // A write may be incomplete: compare everything again.
       runs_.clear();
       if (!Wait(retry)) return;
       retry = std::min(retry * 2, kLongestRetry);

@@ -28,7 +28,7 @@ void RunProgress::AddCall(const v1::CallDetail& call) {
   output_tokens_ += call.output_tokens();
 }
 
-// Some calls are in no event of their own: the totals know of them.
+// Some calls have no event of their own: the totals include them.
 void RunProgress::AddTotals(const v1::RunDetail& totals) {
   nano_usd_ = std::max(nano_usd_, totals.nano_usd());
   input_tokens_ = std::max(input_tokens_, totals.input_tokens());

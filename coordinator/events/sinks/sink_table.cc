@@ -20,7 +20,7 @@ namespace {
 
 struct Kind {
   absl::string_view name;
-  // `project` and `entity` mean something to it.
+  // Whether the fields `project` and `entity` apply to it.
   bool has_projects = false;
   std::unique_ptr<RunRecorder> (*make)(const v1::SinkConfig& sink, const std::string& run_id,
                                        const v1::RunConfig& config, RunReader reader);
@@ -81,7 +81,7 @@ absl::Status CheckSinks(const google::protobuf::RepeatedPtrField<v1::SinkConfig>
     }
     if (!kind->has_projects && (!sink.project().empty() || !sink.entity().empty())) {
       faults.push_back(
-          absl::StrCat(field, ": project and entity mean nothing to kind ", sink.kind()));
+          absl::StrCat(field, ": project and entity do not apply to kind ", sink.kind()));
     }
     const std::string& name = sink.name().empty() ? sink.kind() : sink.name();
     if (SafeName(name) != name) {

@@ -10,7 +10,7 @@
 namespace ksearch::sinks {
 namespace {
 
-// CRC-32C, rotated and shifted, so that the sum of data that holds sums is of use.
+// CRC-32C, rotated and shifted, as a CRC of data that contains CRCs is unreliable.
 uint32_t MaskedCrc(absl::string_view bytes) {
   boost::crc_optimal<32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, true, true> crc;
   crc.process_bytes(bytes.data(), bytes.size());

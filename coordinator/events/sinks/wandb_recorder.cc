@@ -42,7 +42,7 @@ WireMessage Timestamp(absl::Time time) {
   return message;
 }
 
-// What is told of the run's settings. No address, no file and no program among them.
+// The settings that are published: no addresses, files or programs.
 std::vector<std::pair<std::string, std::string>> ConfigItems(const v1::RunConfig& config) {
   std::vector<std::pair<std::string, std::string>> items;
   const auto text = [&items](const std::string& name, const std::string& value) {
@@ -76,7 +76,7 @@ std::vector<std::pair<std::string, std::string>> ConfigItems(const v1::RunConfig
   return items;
 }
 
-// A metric that is drawn against the round.
+// A metric that is plotted against the round.
 WireMessage MetricOverRounds(const std::string& glob) {
   return WireMessage().Bytes(2, glob).Bytes(4, "round");
 }
@@ -133,7 +133,7 @@ absl::Status WandbRecorder::Begin(const v1::RunEvent& event, RunFiles* files) {
   for (const char* glob : {"best/*", "candidate/*", "cost/*"}) {
     RETURN_IF_ERROR(Write(kMetric, MetricOverRounds(glob), files));
   }
-  // Uploading wants the folder to be there, whatever becomes of the run.
+  // Uploading requires that the folder exists, whatever becomes of the run.
   return AddFile("task.txt", config_.task() + "\n", files);
 }
 
@@ -187,7 +187,7 @@ absl::Status WandbRecorder::AddSources(const v1::RunEvent& event, RunFiles* file
   const std::string folder = absl::StrFormat("incumbents/round_%04d_%s", event.round(),
                                              SafeName(event.candidate_id()).substr(0, 12));
   for (const v1::SourceFile& file : sources.files()) {
-    // Its path is the model's: only what is a plain name of it becomes one here.
+    // The path comes from a model: SafeName reduces it to plain characters.
     RETURN_IF_ERROR(AddFile(absl::StrCat(folder, "/", SafeName(file.path())),
                             absl::string_view(file.content()).substr(0, kMostSourceBytes), files));
   }

@@ -13,7 +13,7 @@
 namespace ksearch {
 namespace {
 
-// "<explanation> (<category>)" of a refusal.
+// A refusal as "<explanation> (<category>)".
 std::string Refusal(const Json& stop_details) {
   std::string refusal = Text(Member(stop_details, "explanation"));
   const std::string category = Text(Member(stop_details, "category"));
@@ -21,7 +21,7 @@ std::string Refusal(const Json& stop_details) {
   return refusal;
 }
 
-// LlmReply's names; "refusal" and what has no name there stay as they are.
+// The reason under LlmReply's name; "refusal" and reasons without a name stay as they are.
 std::string FinishReason(const std::string& stop_reason) {
   if (stop_reason == "end_turn" || stop_reason == "stop_sequence") return "stop";
   if (stop_reason == "max_tokens") return "length";
@@ -77,7 +77,7 @@ std::optional<ProviderError> ParseAnthropicError(absl::string_view body) {
 }
 
 struct AnthropicEvents {
-  // Counts are totals up to their event; one that is absent or null stays as it was.
+  // Counts are totals up to their event; absent or null counts stay as they were.
   static void ReadUsage(const Json& usage, AnthropicReader* reader) {
     if (!usage.is_object()) return;
     reader->reply_.usage_reported = true;
@@ -111,7 +111,7 @@ struct AnthropicEvents {
     reader->refusal_ = Refusal(Member(delta, "stop_details"));
   }
 
-  // Events of types unknown to us carry nothing that we want: the API promises to add some.
+  // Ignores events of unknown types: the API documents that it may add some.
   static void Read(const Json& event, AnthropicReader* reader) {
     const std::string type = Text(Member(event, "type"));
     if (type == "message_start") {

@@ -38,7 +38,7 @@ bool LooksSecret(const std::string& variable) {
   return false;
 }
 
-// The end of what the program said on standard error, in one line.
+// The end of the program's standard error, in one line.
 std::string Excerpt(const std::string& err) {
   std::string text(absl::StripAsciiWhitespace(err));
   if (text.size() > 600) text = absl::StrCat("...", text.substr(text.size() - 600));
@@ -155,7 +155,7 @@ absl::StatusOr<LlmReply> CommandClient::Run(const LlmRequest& request) const {
   }
   if (output->exit.signaled || output->exit.code != 0) {
     const std::string text = absl::StrCat(program, " ", ExitText(output->exit), also);
-    // What a shell or env says of a program that is not there.
+    // The exit codes of a shell or env for a program that cannot be run.
     if (!output->exit.signaled && (output->exit.code == 126 || output->exit.code == 127)) {
       return absl::FailedPreconditionError(text);
     }
@@ -178,7 +178,7 @@ absl::StatusOr<LlmReply> CommandClient::Run(const LlmRequest& request) const {
   }
   if (const size_t valid = ValidUtf8Bytes(reply.text); valid != reply.text.size()) {
     return absl::DataLossError(
-        absl::StrCat(program, " printed what is not UTF-8, at byte ", valid));
+        absl::StrCat(program, " printed text that is not UTF-8, at byte ", valid));
   }
   reply.finish_reason = "stop";
   if (reply.model.empty()) reply.model = model;

@@ -16,10 +16,10 @@ namespace ksearch {
 namespace {
 
 constexpr size_t kErrBytes = 4096;
-// For what is still in the pipes when the program has ended.
+// How long to read what is still in the pipes when the program has ended.
 constexpr absl::Duration kLastWords = absl::Milliseconds(200);
 
-// A file in memory, at its beginning: unlike a pipe it takes any length without a reader.
+// A file in memory, rewound: unlike a pipe it takes any amount without a reader.
 absl::StatusOr<UniqueFd> InputFile(absl::string_view input) {
   UniqueFd fd(::memfd_create("prompt", MFD_CLOEXEC));
   if (!fd.ok()) return ErrnoStatus(errno, "memfd_create");
@@ -32,7 +32,7 @@ absl::StatusOr<UniqueFd> InputFile(absl::string_view input) {
   return fd;
 }
 
-// Reads once what there is. Closes `fd` at the end of the stream.
+// Reads once what is available. Closes `fd` at the end of the stream.
 std::string ReadSome(UniqueFd* fd) {
   std::string buffer(64 << 10, '\0');
   const ssize_t n = ::read(fd->get(), buffer.data(), buffer.size());

@@ -19,7 +19,7 @@ bool OneOf(absl::string_view text, std::initializer_list<absl::string_view> word
   return std::find(words.begin(), words.end(), text) != words.end();
 }
 
-// Codes with which providers say that money or a quota has run out, not that we are too fast.
+// Whether the code means that money or a quota has run out, rather than that calls come too fast.
 bool OutOfMoney(const ProviderError& error) {
   for (absl::string_view name : {absl::string_view(error.code), absl::string_view(error.type)}) {
     if (OneOf(name, {"insufficient_quota", "credit_balance_exhausted", "billing_error",
@@ -31,7 +31,7 @@ bool OutOfMoney(const ProviderError& error) {
   return error.daily_quota;
 }
 
-// What OpenAI, vLLM, llama.cpp and Gemini say when the prompt does not fit.
+// The errors of OpenAI, vLLM, llama.cpp and Gemini when the prompt does not fit.
 bool ContextOverflow(const ProviderError& error) {
   if (error.code == "context_length_exceeded") return true;
   if (error.code == "string_above_max_length") return false;

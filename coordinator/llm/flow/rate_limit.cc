@@ -37,7 +37,7 @@ std::optional<absl::Duration> TimeLeft(const Headers& headers, const std::string
 
 absl::Duration Pause(std::optional<int64_t> limit, std::optional<int64_t> remaining,
                      std::optional<absl::Duration> reset, int64_t needed) {
-  // Some servers say -1 of what they do not count.
+  // Some servers report -1 for what they do not count.
   if (!limit || !remaining || !reset || *remaining < 0 || *limit <= *remaining) {
     return absl::ZeroDuration();
   }

@@ -14,9 +14,9 @@ namespace {
 
 constexpr absl::string_view kCheck = "check";
 
-// Another client may leave the gate unseen by us.
+// Another client may leave the gate without notice.
 constexpr absl::Duration kLongestWait = absl::Seconds(1);
-// A server that asks for more is worth a line in the log.
+// A server that asks for a longer pause is worth a line in the log.
 constexpr absl::Duration kParked = absl::Seconds(120);
 
 absl::Status WithNote(const absl::Status& status, absl::string_view note) {
@@ -27,7 +27,7 @@ absl::Status WithNote(const absl::Status& status, absl::string_view note) {
   return noted;
 }
 
-// How long the provider wants to be left alone, if it says so.
+// The pause that the provider asks for, if any.
 std::optional<absl::Duration> AskedPause(const absl::StatusOr<LlmReply>& reply) {
   if (!reply.ok()) return GetRetryAfter(reply.status());
   if (reply->pause > absl::ZeroDuration()) return reply->pause;
@@ -54,10 +54,10 @@ struct RetryingClient::Call {
   Done done;
   Backoff backoff;
   absl::Time deadline;  // SteadyNow scale
-  absl::Time entered;   // the gate, last
+  absl::Time entered;   // when the call last entered the gate
   int attempts = 0;
-  int costly_failures = 0;  // of the kinds that are retried once
-  int billed_tries = 0;     // that failed, and may have been billed all the same
+  int costly_failures = 0;  // failures of the kinds that are retried once
+  int billed_tries = 0;     // failed tries that may have been billed nevertheless
   absl::Status last = absl::OkStatus();
 };
 
@@ -91,7 +91,7 @@ void RetryingClient::Complete(LlmRequest request, Done done) {
       }
       return std::move(done)(absl::UnavailableError(absl::StrCat(
           "no call is made for ", absl::FormatDuration(absl::Ceil(rest, absl::Seconds(1))), " more",
-          why.empty() ? ": the provider asked to be left alone" : absl::StrCat(", after: ", why))));
+          why.empty() ? ": the provider asked for a pause" : absl::StrCat(", after: ", why))));
     }
   }
   uint64_t seed;
@@ -132,7 +132,7 @@ void RetryingClient::Pump(const std::string& model) {
           wait == absl::InfiniteDuration() ? false : now + wait > lane.waiting.front()->deadline;
       if (wait == absl::ZeroDuration()) ++lane.in_flight;
       if (wait > absl::ZeroDuration() && !too_late) {
-        // Our own calls wake us when they end.
+        // This client's own calls wake it when they end.
         if (lane.timer_set || (wait == absl::InfiniteDuration() && lane.in_flight > 0)) return;
         lane.timer_set = true;
       } else {
@@ -156,7 +156,7 @@ void RetryingClient::Pump(const std::string& model) {
       continue;
     }
     absl::Status late = absl::UnavailableError(absl::StrCat(
-        call->last.message(), call->last.ok() ? "" : "; ", "the provider is not to be asked for ",
+        call->last.message(), call->last.ok() ? "" : "; ", "the provider must not be called for ",
         absl::FormatDuration(wait), ", longer than the call may wait (retry.call_deadline)"));
     SetBilledTries(&late, call->billed_tries);
     std::move(call->done)(std::move(late));
@@ -211,7 +211,7 @@ void RetryingClient::OnResult(std::unique_ptr<Call> call, absl::StatusOr<LlmRepl
             : WithNote(status, absl::StrCat(" (after ", call->attempts, " attempts)")));
   } else {
     absl::Duration delay = call->backoff.Next();
-    // Spread the calls that were all told the same.
+    // Spreads calls that were all asked for the same pause.
     if (asked && *asked > delay) delay = *asked + 0.1 * std::min(delay, *asked);
     if (now + delay > call->deadline) {
       std::move(call->done)(WithNote(

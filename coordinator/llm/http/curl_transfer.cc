@@ -24,7 +24,7 @@ constexpr long kKeepAliveIdleSeconds = 45;
 constexpr long kKeepAliveIntervalSeconds = 30;
 constexpr int kKeepAliveProbes = 5;
 constexpr size_t kMaxHeaderBytes = 64 << 10;
-// libcurl's own are 64 and 16 KiB per connection, for transfers larger than ours.
+// libcurl's defaults are 64 and 16 KiB per connection, for larger transfers than these.
 constexpr long kUploadBufferBytes = 16 << 10;
 constexpr long kDownloadBufferBytes = 16 << 10;
 
@@ -77,8 +77,8 @@ absl::Status CurlTransfer::Prepare() {
   set(CURLOPT_SSL_VERIFYPEER, 1L);
   set(CURLOPT_SSL_VERIFYHOST, 2L);
   if (!request_.ca_file.empty()) set(CURLOPT_CAINFO, request_.ca_file.c_str());
-  // Beside a folder of authorities libcurl reads the file anew for every connection: 0.1 s and
-  // 0.9 MB each with Debian's, which holds the same in both. The file alone is read once.
+  // With a folder of authorities, too, libcurl reads the file again for every connection: 0.1 s
+  // and 0.9 MB each with Debian's, which has the same content in both. Alone, it is read once.
   if (!request_.ca_file.empty() || curl_version_info(CURLVERSION_NOW)->cainfo != nullptr) {
     set(CURLOPT_CAPATH, static_cast<const char*>(nullptr));
   }
@@ -117,7 +117,7 @@ size_t CurlTransfer::OnHeader(char* bytes, size_t, size_t count, void* self) {
   return static_cast<CurlTransfer*>(self)->TakeHeader(absl::string_view(bytes, count));
 }
 
-// Returning less than was given ends the transfer.
+// Returning less than the given size aborts the transfer.
 size_t CurlTransfer::TakeBody(absl::string_view bytes) {
   last_byte_ = Clock::Real().SteadyNow();
   body_bytes_ += static_cast<int64_t>(bytes.size());
@@ -218,7 +218,7 @@ absl::Status CurlTransfer::StatusOf(CURLcode code) const {
     absl::Status status = absl::UnavailableError(absl::StrCat("talking to ", url, ": ", detail));
     curl_off_t connected_us = 0;
     curl_easy_getinfo(easy_, CURLINFO_PRETRANSFER_TIME_T, &connected_us);
-    // The request may have reached the model, which may be paid for a reply that nobody hears.
+    // The request may have reached the model, whose reply may be billed although it never arrives.
     if (connected_us > 0) SetBilledTries(&status, 1);
     return status;
   }

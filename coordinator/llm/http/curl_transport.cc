@@ -90,7 +90,7 @@ void CurlTransport::CollectFinished() {
   while (const CURLMsg* message = curl_multi_info_read(multi_, &left)) {
     if (message->msg != CURLMSG_DONE) continue;
     CURL* const easy = message->easy_handle;
-    const CURLcode code = message->data.result;  // `message` dies with the handle
+    const CURLcode code = message->data.result;  // removing the handle invalidates `message`
     CurlTransfer* key = nullptr;
     curl_easy_getinfo(easy, CURLINFO_PRIVATE, &key);
     const auto found = transfers_.find(key);
@@ -126,7 +126,7 @@ void CurlTransport::FireDueTimers() {
 }
 
 void CurlTransport::CancelAll() {
-  // A status of its own for each, since the receivers may be on different threads.
+  // A separate status for each, since the receivers may be on different threads.
   const auto cancelled = [] { return absl::CancelledError("the model client is shutting down"); };
   for (auto& [key, transfer] : transfers_) {
     curl_multi_remove_handle(multi_, transfer->easy());
@@ -156,7 +156,7 @@ int CurlTransport::PollTimeoutMilliseconds() const {
   absl::Time next = now + kLongest;
   if (!timers_.empty()) next = std::min(next, timers_.begin()->first);
   for (const auto& [key, transfer] : transfers_) next = std::min(next, transfer->deadline());
-  // Rounded up: what is waited for must not be due a moment after the poll returned.
+  // Rounded up, so that the poll does not return a moment before the event is due.
   return static_cast<int>(absl::ToInt64Milliseconds(std::max(next - now, absl::ZeroDuration()) +
                                                     absl::Milliseconds(1)));
 }

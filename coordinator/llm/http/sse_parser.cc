@@ -42,7 +42,7 @@ absl::Status SseParser::EndLine(std::vector<SseEvent>* events) {
     if (field == "event") {
       event_.name = std::string(value);
     } else if (field == "data") {
-      // The bound holds for any number of lines: each costs a byte at least, its "\n".
+      // The bound holds for any number of lines: each costs at least one byte, its "\n".
       if (value.size() >= max_event_bytes_ - event_.data.size()) {
         return absl::DataLossError(absl::StrCat("an event of the stream has more than ",
                                                 max_event_bytes_, " bytes of data"));

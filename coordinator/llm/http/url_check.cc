@@ -33,7 +33,7 @@ absl::StatusOr<UrlScheme> CheckUrl(const std::string& url) {
     return absl::InvalidArgumentError(
         "the URL holds a user name or password; use api_key_env or api_key_file instead");
   }
-  // The text itself is left out above, and where it may hold a secret that was not recognized.
+  // Messages quote the text only if it cannot contain an unrecognized secret.
   if (rc != CURLUE_OK) {
     return absl::InvalidArgumentError(
         absl::StrCat("the URL cannot be read (", curl_url_strerror(rc),

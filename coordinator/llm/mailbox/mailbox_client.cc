@@ -98,7 +98,7 @@ void MailboxClient::Loop() {
       MutexLock lock(&mu_);
       if (closing_) break;
     }
-    // Before the inbox is read: what comes later wakes us again.
+    // Drained before the inbox is read: later changes wake this thread again.
     if (changes_.ok()) Drain(changes_.get());
     Drain(wake_.get());
     TakeNewCalls();
@@ -121,7 +121,7 @@ void MailboxClient::TakeNewCalls() {
   }
   for (Call& call : added) {
     if (call.request.call_id.empty()) {
-      // It belongs to no run: somebody asks whether the provider works.
+      // The call belongs to no run: it checks whether the provider works.
       LlmReply reply;
       reply.text = absl::StrCat("OK: prompts go to ", folder_.path(), "/outbox");
       reply.finish_reason = "stop";
@@ -177,7 +177,7 @@ bool MailboxClient::ReadInbox() {
     names.insert(delivery.name);
     const auto call = calls_.find(delivery.id);
     const bool waits = call != calls_.end() && call->second.published;
-    // Not of a call of ours: of a run that is not taken up, or of another provider.
+    // The answer belongs to no active call: its run is not active, or another provider asked.
     if (!waits && !folder_.Taken(delivery.id).has_value()) continue;
     if (!Settled(delivery)) {
       unsettled_ids.insert(delivery.id);
@@ -194,7 +194,7 @@ bool MailboxClient::ReadInbox() {
 
 bool MailboxClient::Settled(const MailboxFolder::Delivery& delivery) {
   if (delivery.json && delivery.bytes <= options_.max_answer_bytes) {
-    // A whole JSON object has been written to its end.
+    // A JSON object that parses has been written completely.
     const auto content = folder_.ReadInbox(delivery, options_.max_answer_bytes);
     if (content.ok() && ParseAnswer(delivery.id, true, *content).ok()) return true;
   }
@@ -207,7 +207,7 @@ bool MailboxClient::Settled(const MailboxFolder::Delivery& delivery) {
 
 void MailboxClient::Receive(const MailboxFolder::Delivery& delivery) {
   absl::StatusOr<std::string> content = folder_.ReadInbox(delivery, options_.max_answer_bytes);
-  if (absl::IsNotFound(content.status())) return;  // taken back meanwhile
+  if (absl::IsNotFound(content.status())) return;  // removed meanwhile
   auto answer = content.ok() ? ParseAnswer(delivery.id, delivery.json, *content)
                              : absl::StatusOr<v1::MailboxAnswer>(content.status());
   if (!answer.ok()) {
@@ -219,7 +219,7 @@ void MailboxClient::Receive(const MailboxFolder::Delivery& delivery) {
   }
   if (const absl::Status status = folder_.Take(delivery); !status.ok()) {
     Complain(status);
-    // Only its prompt may have been left behind.
+    // Perhaps only the prompt was left behind.
     if (!folder_.Taken(delivery.id).has_value()) return;
   }
   Finish(delivery.id, *answer);

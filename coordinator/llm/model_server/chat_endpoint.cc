@@ -17,7 +17,7 @@ std::string Dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// The messages of a chat request. INVALID_ARGUMENT if it is none.
+// The messages of a chat request. INVALID_ARGUMENT: it is not a chat request.
 absl::StatusOr<ChatQuestion> QuestionOf(const EndpointRequest& request) {
   const Json body = Json::parse(request.body, nullptr, /*allow_exceptions=*/false);
   if (!body.is_object()) return absl::InvalidArgumentError("the body is not a JSON object");

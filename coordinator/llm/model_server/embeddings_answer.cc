@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr size_t kMostTexts = 2048;  // as OpenAI's endpoint takes
+constexpr size_t kMostTexts = 2048;  // the limit of OpenAI's endpoint
 
 }  // namespace
 
@@ -27,7 +27,7 @@ EndpointResponse EmbeddingsAnswer(absl::string_view body) {
     return refuse("\"input\" is neither a string nor an array of 1 to 2048 strings");
   }
   for (const Json& text : list) {
-    if (!text.is_string()) return refuse("\"input\" has something that is no string");
+    if (!text.is_string()) return refuse("\"input\" has an element that is not a string");
     texts.push_back(text.get<std::string>());
   }
   const Json format = asked.value("encoding_format", Json("float"));

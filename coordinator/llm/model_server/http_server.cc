@@ -120,7 +120,7 @@ class HttpServer::Impl {
         changed_.WaitFor(&mu_, absl::Milliseconds(100));  // out of descriptors, most likely
         continue;
       }
-      if (connections_.size() >= kMaxConnections) continue;  // closes it
+      if (connections_.size() >= kMaxConnections) continue;  // closes the new connection
       Connection& connection = connections_.emplace_back(std::move(socket));
       connection.thread = std::thread([this, &connection] {
         Serve(connection.socket);

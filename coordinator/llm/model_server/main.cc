@@ -82,7 +82,7 @@ void Describe(const Landscape& landscape) {
   std::cout << "\nno faults" << std::endl;
 }
 
-// Where replies come from; null: the file was only to be looked at.
+// The source of replies; null: the file was only to be checked.
 absl::StatusOr<std::unique_ptr<ReplySource>> OpenCassette(const Flags& flags) {
   absl::StatusOr<Cassette> cassette = Cassette::Load(flags.cassette);
   if (!cassette.ok()) return cassette.status();
@@ -117,7 +117,7 @@ int Run(const Flags& flags) {
     std::cerr << source.status().message() << std::endl;
     return kExitConfig;
   }
-  if (*source == nullptr) return 0;  // only looked at
+  if (*source == nullptr) return 0;  // the file was only checked
   ChatEndpoint endpoint(*std::move(source));
   auto server = HttpServer::Start(
       flags.port, [&endpoint](const EndpointRequest& request) { return endpoint.Answer(request); });
@@ -148,7 +148,7 @@ int Run(const Flags& flags) {
   return 0;
 }
 
-// A number from 0 to `max`; says so on stderr if `text` is none.
+// A number from 0 to `max`; prints an error to stderr if `text` is not one.
 std::optional<int> Number(const char* flag, const char* text, int max) {
   int number = 0;
   if (absl::SimpleAtoi(text, &number) && number >= 0 && number <= max) return number;
@@ -210,7 +210,7 @@ std::optional<int> ParseFlags(int argc, char** argv, Flags* flags) {
       case kHelp:
         std::cout << kUsage;
         return 0;
-      default:  // getopt_long has said what is wrong
+      default:  // getopt_long has printed the error
         return kExitUsage;
     }
   }

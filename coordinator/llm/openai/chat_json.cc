@@ -23,8 +23,8 @@ std::string ContentText(const Json& content) {
   return text;
 }
 
-// Servers without a reasoning parser leave the model's thoughts in front of the answer. If they
-// never end, the reply was cut off while thinking and has no visible text.
+// Servers without a reasoning parser leave the model's reasoning in front of the answer. If it
+// never ends, the reply was cut off while reasoning and has no visible text.
 std::string WithoutThoughts(std::string text, bool cut_off) {
   const absl::string_view body = absl::StripLeadingAsciiWhitespace(text);
   if (!absl::StartsWith(body, "<think>")) return text;
@@ -56,7 +56,7 @@ TokenUsage ReadChatUsage(const Json& counts) {
   TokenUsage usage;
   int64_t input = Count(Member(counts, "prompt_tokens"));
   const int64_t total = Count(Member(counts, "total_tokens"));
-  // Gemini leaves thoughts out of the completion, but not out of the total.
+  // Gemini leaves reasoning out of the completion count, but not out of the total.
   int64_t output = std::max(Count(Member(counts, "completion_tokens")), total - input);
   const int64_t unnamed = output - Count(Member(counts, "completion_tokens"));
   const Json& input_parts = Member(counts, "prompt_tokens_details");
@@ -70,7 +70,7 @@ TokenUsage ReadChatUsage(const Json& counts) {
   return usage;
 }
 
-// What is the same for both ways of sending a reply.
+// Completes a reply, whether it was streamed or not.
 absl::StatusOr<LlmReply> Completed(LlmReply reply, const std::string& refusal) {
   if (!refusal.empty()) {
     reply.text = refusal;

@@ -25,11 +25,11 @@ absl::StatusOr<Embedding> ReadEmbedding(const Json& value) {
   embedding.reserve(value.size());
   for (const Json& number : value) {
     if (!number.is_number()) {
-      return absl::DataLossError("no embedding: something in it is no number");
+      return absl::DataLossError("no embedding: an element is not a number");
     }
     embedding.push_back(number.get<float>());
   }
-  // Finite, and not all 0.
+  // Decoding checks that the numbers are finite and not all 0.
   return DecodeEmbedding(EncodeEmbedding(embedding));
 }
 

@@ -18,7 +18,7 @@ constexpr int kMaxFailedPolls = 5;
 constexpr absl::Duration kLongestPollDelay = absl::Minutes(2);
 // How often to look whether the id has been stored.
 constexpr absl::Duration kStoreCheck = absl::Milliseconds(20);
-// A state that another kind of provider saved is none of ours.
+// Identifies states saved by this kind of provider.
 constexpr absl::string_view kStatePrefix = "openai_responses ";
 
 enum StoreProgress { kStoring, kStored, kNotStored };
@@ -28,11 +28,11 @@ enum StoreProgress { kStoring, kStored, kNotStored };
 struct OpenAiResponsesClient::Job {
   LlmRequest request;
   Done done;
-  std::string id;  // empty: not begun
+  std::string id;  // empty: the response has not begun
   absl::Time started;
   int failed_polls = 0;
   std::vector<std::string> sent_optional;  // of the request that began it
-  // Shared with the store, which may answer when this client is gone.
+  // Shared with the store, which may answer after this client is destroyed.
   std::shared_ptr<std::atomic<StoreProgress>> stored =
       std::make_shared<std::atomic<StoreProgress>>(kStored);
 
@@ -196,7 +196,7 @@ std::unique_ptr<OpenAiResponsesClient::Job> OpenAiResponsesClient::FinishIfOver(
   return nullptr;
 }
 
-// So that what nobody waits for any more is not billed to its end.
+// Cancels a response that nobody waits for any more, so that it is not billed to its end.
 void OpenAiResponsesClient::GiveUp(std::unique_ptr<Job> job) {
   HttpRequest cancel =
       NewRequest(HttpRequest::Method::kPost, absl::StrCat(ResponseUrl(*job), "/cancel"), "{}",

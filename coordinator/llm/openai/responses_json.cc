@@ -136,7 +136,7 @@ std::optional<ProviderError> ResponsesReader::ParseError(absl::string_view body)
 
 absl::Status ResponsesReader::OnEvent(const SseEvent& event) {
   if (outcome_) return absl::OkStatus();
-  if (event.data == "[DONE]") return absl::OkStatus();  // of compatible servers
+  if (event.data == "[DONE]") return absl::OkStatus();  // compatible servers send it
   const Json parsed = ParseJson(event.data);
   if (parsed.is_discarded()) {
     return absl::DataLossError("an event of the reply's stream is not JSON");
@@ -161,7 +161,7 @@ absl::StatusOr<ReplyOutcome> ResponsesReader::EndOfStream() {
 absl::StatusOr<ReplyOutcome> ResponsesReader::ReadWhole(absl::string_view body) {
   ASSIGN_OR_RETURN(ResponsesSnapshot snapshot, ParseResponse(body));
   if (snapshot.outcome) return *std::move(snapshot.outcome);
-  return absl::DataLossError("the server is still at the response; is it in the background?");
+  return absl::DataLossError("the response is still in progress; is it in the background?");
 }
 
 }  // namespace ksearch

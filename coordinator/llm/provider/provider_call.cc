@@ -14,7 +14,7 @@
 namespace ksearch {
 namespace {
 
-// `bytes` with what is not UTF-8 replaced.
+// `bytes` with everything that is not UTF-8 replaced.
 std::string AsUtf8(absl::string_view bytes) {
   std::string text;
   while (true) {

@@ -9,7 +9,7 @@
 namespace ksearch {
 namespace {
 
-// Labels come from our own tree, but a line break in one would forge a header.
+// Labels come from the search's own tree, but a line break in one would forge a header.
 std::string HeaderLine(absl::string_view name, absl::string_view value) {
   std::string line = absl::StrCat(name, ": ", value.substr(0, 200));
   std::replace_if(

@@ -26,7 +26,7 @@ bool HasWord(absl::string_view text, absl::string_view word) {
 
 struct Path {
   std::string member;
-  std::string part;  // of the member; empty: all of it
+  std::string part;  // a part of the member; empty: all of it
 };
 
 Path PathOf(const std::string& field) {
@@ -47,7 +47,7 @@ void Erase(const Path& path, Json* body) {
     if (!member.empty()) return;
   }
   body->erase(path.member);
-  // Without a stream the reply comes whole, and tells its usage unasked.
+  // A reply that is not streamed reports its usage without this option.
   if (path.member == "stream_options") body->erase("stream");
 }
 

@@ -62,7 +62,7 @@ void ReplayClient::Loop() {
 
 absl::StatusOr<LlmReply> ReplayClient::Find(const LlmRequest& request) {
   if (request.call_id.empty()) {
-    // It belongs to no run: somebody asks whether the provider works.
+    // The call belongs to no run: it checks whether the provider works.
     LlmReply reply;
     reply.text = absl::StrCat("OK: ", recording_->calls.size(), " calls of run ",
                               recording_->header.run_id(), " are recorded");

@@ -32,7 +32,7 @@ constexpr absl::string_view kPermissions =
   function attributes in every call; their host time is hidden.
 )";
 
-// As the prompts of preset paper name them.
+// The helper names that the prompts of preset paper use.
 constexpr absl::string_view kHelperNames = R"(
 #include "ksearch_cuda.h" if you want it (it is provided; do not send it). In namespace ks:
 - any architecture: bf16x2_to_float2, float2_to_bf16x2, half2_to_float2, float2_to_half2,

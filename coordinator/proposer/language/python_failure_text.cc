@@ -1,4 +1,4 @@
-// What prompts say of failures of programs in Python.
+// What prompts say about failures of programs in Python.
 #include <string>
 #include <vector>
 

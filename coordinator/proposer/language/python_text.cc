@@ -203,7 +203,7 @@ std::string Outputs(const v1::Definition& definition) {
   return names.size() == 1 ? names[0] : absl::StrCat("(", absl::StrJoin(names, ", "), ")");
 }
 
-// As Python sees a scalar.
+// The Python type of a scalar.
 absl::string_view NumberType(v1::DType dtype) {
   const absl::string_view name = DTypeName(dtype);
   if (name == "bool") return "bool";

@@ -29,7 +29,7 @@ constexpr size_t kMaxPathBytes = 120;
 constexpr size_t kMaxTagBytes = 400;
 
 struct Candidate {
-  std::string path;  // as written; empty = unnamed
+  std::string path;  // as written; empty: unnamed
   std::string content;
 };
 
@@ -75,7 +75,7 @@ std::optional<std::string> PathAttribute(absl::string_view attributes) {
 // An opening <file ...> tag that is the first thing on its line.
 struct OpenTag {
   size_t begin = 0;
-  size_t end = 0;  // behind '>'
+  size_t end = 0;  // position after '>'
   absl::string_view attributes;
 };
 
@@ -91,7 +91,7 @@ std::optional<OpenTag> NextOpenTag(absl::string_view text, size_t from) {
     const size_t line_begin = begin == 0 ? 0 : text.rfind('\n', begin - 1) + 1;
     if (begin - line_begin > kMaxTagBytes) continue;
     const absl::string_view before = text.substr(line_begin, begin - line_begin);
-    // Behind a closing tag counts as a line's beginning.
+    // The position after a closing tag counts as a line's beginning.
     if (!absl::StripAsciiWhitespace(before).empty() &&
         !absl::EndsWith(absl::StripTrailingAsciiWhitespace(before), kCloseTag)) {
       continue;
@@ -101,7 +101,7 @@ std::optional<OpenTag> NextOpenTag(absl::string_view text, size_t from) {
   return std::nullopt;
 }
 
-// `rest`, if it is asked for: the text without them.
+// `rest`, if not null, becomes the text without the blocks.
 absl::StatusOr<std::vector<Candidate>> FileBlocks(absl::string_view text,
                                                   std::string* rest = nullptr) {
   std::vector<Candidate> blocks;
@@ -144,7 +144,7 @@ bool DefinesEntry(absl::string_view text, const LanguageFacts& language) {
   return false;
 }
 
-// What is wrong with a program of which DefinesEntry is false.
+// The fault of a program for which DefinesEntry is false.
 std::string NoEntry(const LanguageFacts& language) {
   if (language.entry_lines.empty()) {
     return absl::StrCat("(\"", language.entry, "\" does not occur)");
@@ -205,7 +205,7 @@ absl::StatusOr<std::vector<Candidate>> FencedFiles(absl::string_view text,
   if (std::vector<Candidate> commented = NamedByComments(unnamed, facts); commented.size() > 1) {
     return commented;
   }
-  // Short excerpts beside the program are common; the entry point tells which is which.
+  // Short excerpts beside the program are common; the entry point tells them apart.
   const std::vector<const Fence*>& pick = unnamed.size() == 1 ? unnamed : with_entry;
   if (pick.size() == 1) {
     return std::vector<Candidate>{{std::string(facts.main_path), pick[0]->content}};
@@ -317,12 +317,12 @@ absl::StatusOr<v1::Sources> ToSources(std::vector<Candidate> files, v1::Language
 
 namespace {
 
-// The language's facts, with these lines as entries too. Views of the beginnings.
+// The language's facts, with these lines as entries, too. Borrows `form_beginnings`.
 LanguageFacts WithForms(v1::Language language, const std::vector<std::string>& form_beginnings) {
   LanguageFacts facts = FactsOf(language);
-  // Where there is none a word anywhere is the entry, and all programs have it.
+  // Without entry lines, a word anywhere is the entry, and all programs have it.
   if (!facts.entry_lines.empty()) {
-    // Behind the usual one: complaints show two.
+    // After the usual one, as complaints show only the first two.
     facts.entry_lines.insert(facts.entry_lines.begin() + 1, form_beginnings.begin(),
                              form_beginnings.end());
   }

@@ -65,8 +65,8 @@ void ReadUpdate(const Struct& op, const std::string& path, FieldReader& reader, 
   }
 }
 
-// Where an insert hangs: the op's parent_id, else the node's own. An explicit null or "" is the
-// root; saying nothing at all is a fault. When clamping it is what the op says, and nothing else.
+// The parent of an insert: the op's parent_id, else the node's own. An explicit null or "" is the
+// root; a missing parent is a fault. When clamping, only the op's parent_id counts.
 std::string ReadParent(const Struct& op, const Struct& node, const std::string& path,
                        FieldReader& reader) {
   std::string parent = reader.OptionalId(op, "parent_id", path);

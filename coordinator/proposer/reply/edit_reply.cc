@@ -35,8 +35,8 @@ struct TreeNode {
   std::string path;
 };
 
-// Parents before children, otherwise in the order given. What hangs on a loop or on nothing is a
-// fault; when clamping it is hung on the root.
+// Parents before children, otherwise in the given order. A node on a cycle or without a parent is a
+// fault; when clamping it becomes a child of the root.
 void AppendParentsFirst(std::vector<TreeNode> nodes, FieldReader& reader, v1::EditScript* script) {
   absl::flat_hash_set<std::string> ids = {kRootId};
   for (const TreeNode& node : nodes) ids.insert(node.insert.node_id());

@@ -55,7 +55,7 @@ std::string FencePath(absl::string_view fence_line, absl::string_view line_above
   return "";
 }
 
-// How many times its first character a line begins with; 0 if that is no fence's.
+// The length of the fence at the beginning of a line; 0 if there is none.
 size_t FenceLength(absl::string_view line) {
   if (line.empty() || (line[0] != '`' && line[0] != '~')) return 0;
   const size_t end = line.find_first_not_of(line[0]);
@@ -63,8 +63,8 @@ size_t FenceLength(absl::string_view line) {
   return length >= 3 ? length : 0;
 }
 
-// What stands behind the fence in a block's first line, whose run of '`' or '~' is `length` long.
-// Where no string can hold a fence, a fence is three characters, however many more follow.
+// The text after the fence in a block's first line, whose run of '`' or '~' is `length` long. In a
+// language whose strings cannot contain a fence, a fence is three characters, whatever follows.
 absl::string_view BehindFence(absl::string_view line, size_t length,
                               const LanguageFacts& language) {
   if (!language.long_quotes.empty()) return line.substr(length);
@@ -77,7 +77,7 @@ bool Closes(absl::string_view line, absl::string_view opening, const LanguageFac
   return line.size() >= opening.size() && FenceLength(line) == line.size() && line[0] == opening[0];
 }
 
-// Follows a program line by line and knows whether a line end lies within a string.
+// Follows a program line by line and tells whether a line ends within a string.
 class StringTracker {
  public:
   explicit StringTracker(const LanguageFacts& language)
@@ -125,13 +125,13 @@ class StringTracker {
   absl::string_view open_;  // the quote that ends the string; empty outside of one
 };
 
-// `strings`: a fence within a string of a program closes nothing.
+// `strings`: a fence within a string of a program does not close a block.
 std::vector<Fence> Find(absl::string_view text, const LanguageFacts& language, bool strings,
                         bool* unclosed) {
   std::vector<Fence> fences;
   StringTracker tracker(language);
   absl::string_view line_above;
-  absl::string_view opening;  // of the block that is open: its run of '`' or '~'
+  absl::string_view opening;  // the open block's run of '`' or '~'
   size_t content_begin = 0;
   for (size_t at = 0; at < text.size();) {
     const size_t newline = text.find('\n', at);

@@ -59,7 +59,7 @@ absl::Status FieldReader::status() const {
   if (fault_count_ <= kMaxFaultsListed) {
     return absl::InvalidArgumentError(absl::StrJoin(faults_, "\n"));
   }
-  // The last line tells of the rest, so that there are never more than the limit.
+  // The last line counts the remaining faults, so that there are never more lines than the limit.
   return absl::InvalidArgumentError(
       absl::StrCat(absl::StrJoin(faults_.begin(), faults_.end() - 1, "\n"), "\n... and ",
                    fault_count_ - kMaxFaultsListed + 1, " more faults"));
@@ -124,7 +124,7 @@ std::optional<int> FieldReader::Integer(const Struct& object, absl::string_view 
     MildFault(absl::StrCat(path, key),
               absl::StrCat("must be a whole number in [", low, ", ", high, "], not ", *value));
   }
-  // Where a fraction is allowed, the published system cuts it off in the same way.
+  // If a fraction is allowed, it is truncated, as in the published system.
   return static_cast<int>(std::trunc(*value));
 }
 
@@ -154,7 +154,7 @@ std::string FieldReader::OptionalId(const Struct& object, absl::string_view key,
 }
 
 std::string FieldReader::Shown(const Value& value) {
-  // What will not fit anyway need not be written out.
+  // Structures would not fit anyway: name only their kind.
   if (value.has_struct_value() || value.has_list_value()) return std::string(Kind(value));
   if (value.has_string_value()) {
     Value start;

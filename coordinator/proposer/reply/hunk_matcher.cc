@@ -15,7 +15,7 @@
 namespace ksearch {
 namespace {
 
-// Some tenths of a second at most, however a reply is made.
+// Bounds the time for any reply to some tenths of a second.
 constexpr int64_t kMostWork = 20 << 20;
 constexpr size_t kShownLines = 12;
 constexpr size_t kMaxShownLine = 160;
@@ -88,7 +88,7 @@ void HunkMatcher::Replace(size_t at, const std::vector<std::string>& before,
                           const std::vector<std::string>& after, Rule rule) {
   std::vector<std::string> placed = after;
   if (rule == Rule::kIndentation) {
-    // As much as the first line that is not blank lacks, or has too much of.
+    // The amount by which the first non-blank line is indented too little or too much.
     const auto first =
         std::find_if(before.begin(), before.end(), [](const auto& line) { return !IsBlank(line); });
     if (first != before.end()) {
@@ -124,7 +124,7 @@ absl::Status HunkMatcher::Apply(const Hunk& hunk) {
   size_t places_found = 0;
   for (size_t dropped = 0;; ++dropped) {
     for (const Rule rule : {Rule::kExact, Rule::kTrailing, Rule::kIndentation}) {
-      // Beyond the exact rule, blank lines at the ends do not count.
+      // Except under the exact rule, blank lines at the ends do not count.
       const bool exact = rule == Rule::kExact;
       const std::vector<std::string> wanted = exact ? before : WithoutBlankEnds(before);
       const std::vector<std::string> placed = exact ? after : WithoutBlankEnds(after);
@@ -148,7 +148,7 @@ absl::Status HunkMatcher::Apply(const Hunk& hunk) {
       Replace(at, wanted, placed, rule);
       return absl::OkStatus();
     }
-    // The outermost lines that stay may be what is wrong.
+    // The outermost context lines may be wrong: drop them and try again.
     if (hunk.line == 0 || places_found > 0 || dropped == kMostDroppedLines) break;
     if (before.size() < 3 || after.empty()) break;
     bool shorter = false;
@@ -174,7 +174,7 @@ absl::Status HunkMatcher::Misfit(const std::vector<std::string>& before, size_t 
                                                       " times; add lines around them:\n",
                                                       Shown(wanted.begin(), wanted.end())));
   }
-  // What comes nearest: the longest run of lines that agree with the beginning of those wanted.
+  // The nearest match: the longest run of lines that agree with the beginning of the wanted ones.
   size_t best = 0;
   size_t best_length = 0;
   const size_t most = std::min<size_t>(wanted.size(), 50);

@@ -28,7 +28,7 @@ absl::string_view BaseName(absl::string_view path) {
   return slash == absl::string_view::npos ? path : path.substr(slash + 1);
 }
 
-// The file that a path of a patch means; the path itself if it means a new one.
+// The file that a patch's path refers to; the path itself if it is a new file.
 absl::StatusOr<std::string> Meant(std::string written, const Files& files) {
   if (written.empty()) {
     if (files.size() == 1) return files.begin()->first;
@@ -73,7 +73,7 @@ absl::StatusOr<v1::Sources> ParsePatchReply(absl::string_view reply, const v1::S
     files[file.path()] = file.content();
     paths.push_back(file.path());
   }
-  // Whole files first: what is in them is no patch.
+  // Whole files first: their content must not be read as a patch.
   std::string rest;
   ASSIGN_OR_RETURN(const std::vector<v1::SourceFile> whole, FileBlocksIn(text, &rest));
   ASSIGN_OR_RETURN(std::vector<Hunk> hunks, SearchReplaceHunks(rest, paths));
@@ -82,7 +82,7 @@ absl::StatusOr<v1::Sources> ParsePatchReply(absl::string_view reply, const v1::S
   }
   if (hunks.empty()) {
     if (whole.empty()) return ParseCodeReply(text, base.language(), form_beginnings);
-    // Perhaps the whole program; else files of it.
+    // The reply may be the whole program, or only some of its files.
     absl::StatusOr<v1::Sources> complete = ParseCodeReply(text, base.language(), form_beginnings);
     if (complete.ok() && complete->files_size() >= base.files_size()) return complete;
   }
@@ -110,7 +110,7 @@ absl::StatusOr<v1::Sources> ParsePatchReply(absl::string_view reply, const v1::S
   for (const auto& [path, matcher] : matchers) files[path] = matcher.Text();
   v1::Sources patched;
   patched.set_language(base.language());
-  // In the program's order, then new ones.
+  // In the program's order, then new files.
   for (const std::string& path : paths) {
     if (files.count(path) == 0) continue;
     v1::SourceFile* file = patched.add_files();

@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kMaxPoint = 600;
 
-// Removes what marks a point at the beginning of a line; false: nothing does.
+// Removes the mark of a point at the beginning of a line; false: there is none.
 bool ConsumeMark(absl::string_view* line) {
   for (const absl::string_view mark : {"- ", "* ", "\xE2\x80\xA2 "}) {
     if (absl::ConsumePrefix(line, mark)) return true;
@@ -40,7 +40,7 @@ absl::StatusOr<std::vector<std::string>> ParsePointsReply(absl::string_view repl
         "the reply has ", reply.size(), " bytes; at most ", kMaxReplyBytes, " are read"));
   }
   std::vector<std::string> points;
-  bool open = false;  // a line that is indented goes on with the point before it
+  bool open = false;  // an indented line continues the point before it
   for (absl::string_view line : absl::StrSplit(reply, '\n')) {
     const bool indented = !line.empty() && (line[0] == ' ' || line[0] == '\t');
     line = absl::StripAsciiWhitespace(line);

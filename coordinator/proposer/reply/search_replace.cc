@@ -21,7 +21,7 @@ bool IsMarker(absl::string_view line, char c, bool words) {
   return words && rest[0] == ' ' && rest.size() <= 40;
 }
 
-// The path of <patch path="...">; false: the line is no such tag.
+// The path of <patch path="...">; false: the line is not such a tag.
 bool PatchTag(absl::string_view line, std::string* path) {
   line = absl::StripAsciiWhitespace(line);
   if (!absl::StartsWithIgnoreCase(line, "<patch")) return false;
@@ -33,7 +33,7 @@ bool PatchTag(absl::string_view line, std::string* path) {
   return true;
 }
 
-// A line that has a known path and nothing but marks around it.
+// The known path in a line that has only marks around it.
 std::string NamedFile(absl::string_view line, const std::vector<std::string>& paths) {
   while (!line.empty() && absl::StrContains("#*`: \t>-", line.substr(0, 1))) line.remove_prefix(1);
   while (!line.empty() && absl::StrContains("#*`: \t", line.substr(line.size() - 1))) {

@@ -88,7 +88,7 @@ absl::StatusOr<std::vector<Hunk>> UnifiedDiffHunks(absl::string_view text) {
         break;
       }
     }
-    // Blank lines at its end are the text's around it, not the diff's.
+    // Blank lines at the end belong to the surrounding text, not to the diff.
     while (!hunk.before.empty() && !hunk.after.empty() && hunk.before.back().empty() &&
            hunk.after.back().empty()) {
       hunk.before.pop_back();

@@ -44,7 +44,7 @@ absl::Status NotAWord(absl::string_view label, absl::string_view word, const std
                          words));
 }
 
-// "memory bandwidth (DRAM at 92 %)" names what stands before the first mark.
+// In "memory bandwidth (DRAM at 92 %)", the words before the first mark.
 absl::string_view FirstWords(absl::string_view text) {
   return Plain(text.substr(0, text.find_first_of("(,;.:")));
 }

@@ -19,10 +19,10 @@
 namespace ksearch {
 namespace {
 
-// The same answer for a missing token, an invented one, and one with a wrong secret.
+// The same error for a missing token, an invented one, and one with a wrong secret.
 absl::Status Stranger() {
   return absl::UnauthenticatedError(
-      "this coordinator needs an access token, and this call had none that it knows: give "
+      "this coordinator needs an access token, and this call had no valid one: give "
       "--token-file or KSEARCH_TOKEN (a worker: token_file); `ksearch token create` makes one");
 }
 
@@ -89,7 +89,7 @@ absl::StatusOr<AccessControl::Caller> AccessControl::Authenticate(
     const auto it = tokens_.find(*id);
     if (it != tokens_.end()) record = it->second;
   }
-  // An unknown id takes the time of a known one.
+  // Checking an unknown id takes as long as checking a known one.
   if (record.sha256().empty()) record.set_sha256(std::string(64, '0'));
   if (!TokenMatches(authorization, record)) return Stranger();
   RETURN_IF_ERROR(CheckRecord(record));
@@ -120,7 +120,7 @@ absl::StatusOr<AccessControl::Caller> AccessControl::AuthorizeJoined(const Joine
   const v1::Role needed = RoleNeeded(path);
   if (needed != v1::ROLE_WORKER && needed != v1::ROLE_JOIN) {
     return absl::PermissionDeniedError(
-        absl::StrCat("a worker's certificate does not open ", path.substr(0, 128)));
+        absl::StrCat("a worker's certificate does not allow ", path.substr(0, 128)));
   }
   return caller;
 }
@@ -200,7 +200,7 @@ void AccessControl::Look() {
         LOG(INFO) << "msg=\"access tokens read\" file=" << options_.token_file
                   << " tokens=" << tokens_.size();
       } else {
-        LOG(ERROR) << "msg=\"access tokens cannot be read, the ones read before stay in force\" "
+        LOG(ERROR) << "msg=\"access tokens cannot be read; those read earlier stay valid\" "
                       "error=\""
                    << list.status().message() << "\"";
       }

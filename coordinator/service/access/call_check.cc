@@ -13,7 +13,7 @@ namespace {
 
 constexpr absl::Duration kLogEvery = absl::Seconds(1);
 
-// Which gRPC gives to processors beside the headers.
+// The key under which gRPC passes the method's path to processors, beside the headers.
 constexpr char kPath[] = ":path";
 constexpr char kAuthorization[] = "authorization";
 constexpr absl::string_view kReflection = "/grpc.reflection.";
@@ -21,7 +21,7 @@ constexpr absl::string_view kWorkerService = "/ksearch.v1.WorkerService/";
 
 absl::string_view View(grpc::string_ref text) { return {text.data(), text.size()}; }
 
-// Empty if there is none, or more than one: which of them counts must not be a matter of luck.
+// Empty if there is none, or more than one: which of them counts must not depend on their order.
 absl::string_view Only(const std::multimap<grpc::string_ref, grpc::string_ref>& metadata,
                        const char* name) {
   const auto [begin, end] = metadata.equal_range(name);
@@ -45,7 +45,7 @@ grpc::Status CallCheck::Process(const InputMetadata& metadata, grpc::AuthContext
 absl::Status CallCheck::Check(const InputMetadata& metadata,
                               const grpc::AuthContext& context) const {
   const absl::string_view path = Only(metadata, kPath);
-  // A probe has no token, and learns what every port scan tells.
+  // A health probe has no token, and learns no more than a port scan does.
   if (path == kHealthCheckPath) return absl::OkStatus();
   if (absl::StartsWith(path, kReflection)) {
     if (!reflection_) {

@@ -24,14 +24,14 @@ namespace ksearch {
 namespace {
 
 constexpr int kBacklog = 512;
-// How often, with no room left, it is looked who has gone.
+// How often to look for closed connections while there is no room.
 constexpr absl::Duration kLookEvery = absl::Milliseconds(100);
 constexpr absl::Duration kLogEvery = absl::Seconds(1);
-// When the process has no descriptor left, so that the loop does not spin.
+// The pause when the process has no descriptor left, so that the loop does not spin.
 constexpr int kPauseMillis = 50;
 
-// SO_REUSEADDR: a restarted coordinator takes its port back at once; a second one still cannot,
-// since a port that is being listened on is still refused.
+// SO_REUSEADDR: a restarted coordinator gets its port back at once; a second coordinator still
+// cannot take it, as the kernel refuses a port on which another socket listens.
 absl::StatusOr<UniqueFd> ListenOn(const addrinfo& address, int* port) {
   UniqueFd fd(::socket(address.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!fd.ok()) return ErrnoStatus(errno, "socket");
@@ -43,7 +43,7 @@ absl::StatusOr<UniqueFd> ListenOn(const addrinfo& address, int* port) {
   sockaddr_storage where = {};
   std::copy_n(reinterpret_cast<const char*>(address.ai_addr), address.ai_addrlen,
               reinterpret_cast<char*>(&where));
-  // The port has the same place in both families.
+  // The port is at the same offset in both families.
   reinterpret_cast<sockaddr_in*>(&where)->sin_port = htons(static_cast<uint16_t>(*port));
   if (::bind(fd.get(), reinterpret_cast<sockaddr*>(&where), address.ai_addrlen) != 0 ||
       ::listen(fd.get(), kBacklog) != 0) {
@@ -81,7 +81,7 @@ PeerName NameOf(const sockaddr_storage& from) {
   return {text, absl::StrCat(text, ":", ntohs(four->sin_port))};
 }
 
-// The same name out of gRPC's, which quotes brackets and adds the interface to some addresses.
+// The same name from gRPC's form, which escapes brackets and adds the interface to some addresses.
 std::string NameOf(absl::string_view peer) {
   peer.remove_prefix(peer.find(':') == absl::string_view::npos ? 0 : peer.find(':') + 1);
   std::string name = absl::StrReplaceAll(peer, {{"%5B", "["}, {"%5D", "]"}});
@@ -113,7 +113,7 @@ absl::StatusOr<std::unique_ptr<ConnectionDoor>> ConnectionDoor::Listen(Options o
     } else if (absl::IsAlreadyExists(fd.status())) {
       return fd.status();
     } else {
-      last = fd.status();  // a family this machine does not have, most likely
+      last = fd.status();  // most likely, this machine lacks the address family
     }
   }
   if (listeners.empty()) return last;
@@ -135,7 +135,7 @@ ConnectionDoor::~ConnectionDoor() { Close(); }
 
 void ConnectionDoor::Close() {
   if (!thread_.joinable()) return;
-  // The pipe is empty until now, so this cannot fail.
+  // The pipe is still empty, so this cannot fail.
   CHECK(::write(wake_write_.get(), "x", 1) == 1);
   thread_.join();
 }
@@ -220,7 +220,7 @@ bool ConnectionDoor::MakeRoom(absl::Time now) {
     ForgetWhoLeft();
     return guests_.size() < most;
   }
-  // The descriptor is gRPC's: it notices the end and closes it.
+  // gRPC owns the descriptor: it notices the end and closes it.
   if (IsPresent(first->second.fd, first->second.inode)) {
     ::shutdown(first->second.fd, SHUT_RDWR);
     ++made_room_;

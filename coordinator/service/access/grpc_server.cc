@@ -79,7 +79,7 @@ absl::Status CheckTlsFiles(const v1::ServerTls& tls) {
   return ReadClientAccess(authority).status();
 }
 
-// `client_ca_file`: whose certificates clients may show; empty: none are asked for.
+// `client_ca_file`: the authority of clients' certificates; empty: none are requested.
 std::shared_ptr<grpc::ServerCredentials> TlsCredentials(const v1::ServerTls& tls,
                                                         const std::string& client_ca_file) {
   using grpc::experimental::FileWatcherCertificateProvider;
@@ -90,7 +90,7 @@ std::shared_ptr<grpc::ServerCredentials> TlsCredentials(const v1::ServerTls& tls
   options.watch_identity_key_cert_pairs();
   if (clients) {
     options.watch_root_certs();
-    // Not required of everybody: people show tokens only.
+    // Certificates are optional: people authenticate with tokens only.
     options.set_cert_request_type(GRPC_SSL_REQUEST_CLIENT_CERTIFICATE_AND_VERIFY);
   } else {
     options.set_cert_request_type(GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE);
@@ -98,14 +98,14 @@ std::shared_ptr<grpc::ServerCredentials> TlsCredentials(const v1::ServerTls& tls
   return grpc::experimental::TlsServerCredentials(options);
 }
 
-// Credentials that know no encryption, but let calls be checked; a peer that is not local is cut
-// off by gRPC.
+// Credentials without encryption that still allow calls to be checked; gRPC rejects peers that are
+// not local.
 std::shared_ptr<grpc::ServerCredentials> LocalCredentials(bool unix_socket) {
   return grpc::experimental::LocalServerCredentials(unix_socket ? UDS : LOCAL_TCP);
 }
 
-// Descriptors for as many connections as configured, or as many connections as there can be
-// descriptors.
+// The configured number of connections, or fewer if the limit on descriptors, which this raises as
+// far as it can, does not allow them.
 int ConnectionLimit(int wanted) {
   if (wanted <= 0) wanted = kDefaultMaxConnections;
   rlimit limit;
@@ -123,8 +123,8 @@ int ConnectionLimit(int wanted) {
   return possible;
 }
 
-// Tells the door of each call that was let in, so that its connection is no stranger's. What
-// anybody may call makes nobody known.
+// Tells the door about each authorized call, so that its connection counts as known. Methods that
+// anybody may call do not count.
 class CallerIsKnown final : public grpc::experimental::Interceptor {
  public:
   CallerIsKnown(ConnectionDoor* door, grpc::experimental::ServerRpcInfo* call)
@@ -215,7 +215,7 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(
         access, !config.tls().client_ca_file().empty(), reflection, std::move(refused)));
   }
   grpc::EnableDefaultHealthCheckService(true);
-  // For every server of this process from now on; CallCheck refuses it where it is off.
+  // Affects every later server of this process; CallCheck refuses reflection where it is off.
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
 
   auto server = std::unique_ptr<GrpcServer>(new GrpcServer);

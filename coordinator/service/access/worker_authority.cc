@@ -12,8 +12,8 @@ namespace ksearch {
 namespace {
 
 constexpr absl::Duration kAuthorityLife = absl::Hours(24 * 3650);
-// Clocks of a cluster differ. A worker looks only at the coordinator's certificate by its own
-// clock, but programs that inspect its certificate need not be confused.
+// The clocks of a cluster differ. A worker checks only the coordinator's certificate against its
+// clock, but the slack keeps programs that inspect the worker's certificate from complaining.
 constexpr absl::Duration kClockSlack = absl::Hours(1);
 constexpr int64_t kMaxPemBytes = 1 << 20;
 
@@ -38,7 +38,7 @@ absl::StatusOr<std::unique_ptr<WorkerAuthority>> WorkerAuthority::Create(
   } else {
     ASSIGN_OR_RETURN(authority, MakeAuthority("ksearch workers", clock->Now() - kClockSlack,
                                               clock->Now() + kAuthorityLife));
-    // The certificate last: while it is missing, both are made anew.
+    // The certificate is written last: while it is missing, both are created again.
     RETURN_IF_ERROR(WriteFileAtomically(stem + ".key", authority.key, 0600));
     RETURN_IF_ERROR(WriteFileAtomically(stem + ".pem", authority.certificate));
   }
@@ -59,7 +59,7 @@ absl::StatusOr<v1::JoinReply> WorkerAuthority::Join(const v1::JoinRequest& reque
       (caller.joined->worker_id != request.worker_id() || caller.joined->key_id != key_id)) {
     return absl::PermissionDeniedError(
         absl::StrCat("the certificate of worker ", caller.joined->worker_id,
-                     " renews nothing but itself: another worker_id or key needs the join token"));
+                     " can renew only itself: another worker_id or key needs the join token"));
   }
   const absl::Time now = clock_->Now();
   JoinedWorker who;

@@ -128,7 +128,7 @@ TEST(CompleteRunConfigTest, GivenProgramsAreCheckedByName) {
   EXPECT_THAT(faults, HasSubstr("seeds[2].files has no file that ends in .cpp"));
   while (request.seeds_size() < 16) *request.add_seeds() = request.seeds(0);
   EXPECT_THAT(std::string(CompleteRunConfig(request, {}).status().message()),
-              HasSubstr("seeds: 17 programs are given, at most 16 may be"));
+              HasSubstr("seeds: 17 programs are given, at most 16 are allowed"));
 }
 
 TEST(CompleteRunConfigTest, AZeroIsNoAbsentNumber) {

@@ -84,7 +84,7 @@ class Reader {
   void Fault(std::string what) { faults_->push_back(std::move(what)); }
 
   void Range(absl::string_view field, double value, double low, double high) {
-    if (value >= low && value <= high) return;  // not so for NaN
+    if (value >= low && value <= high) return;  // false for NaN
     Fault(absl::StrCat(field, " is ", value, ", must be from ", low, " to ", high));
   }
 

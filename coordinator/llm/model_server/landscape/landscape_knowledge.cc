@@ -8,13 +8,13 @@
 namespace ksearch {
 namespace {
 
-// So many changes of several steps are thought of, and one of them is made.
+// How many changes of several steps are considered, of which one is made.
 constexpr int kThoughtOf = 24;
 constexpr double kTiredWeight = 1.0 / 3;
-// So many programs tried weigh as much as what is believed without them.
+// This many tried programs weigh as much as the prior belief.
 constexpr double kTriedToBelieve = 10;
 
-// Normal with mean 0 and deviation 1; a pure function of its arguments (Box and Muller).
+// A standard normal number; a pure function of its arguments (Box and Muller).
 double NormalAt(uint64_t seed, uint64_t low, uint64_t high) {
   const auto block = Philox(seed).Block(low, high);
   const double u = (static_cast<double>(block[0]) + 0.5) * 0x1.0p-32;

@@ -21,11 +21,11 @@ constexpr int kFirstPlans = 6;
 constexpr int kPlansOfRefinement = 2;
 constexpr size_t kMaxRescored = 12;
 constexpr size_t kMaxIdBytes = 48;
-constexpr double kSteepness = 2;  // of a score, in log speed-up
+constexpr double kSteepness = 2;  // slope of the score over the log speed-up
 constexpr double kLeastScore = 0.03, kMostScore = 0.97;
 constexpr int kMostDifficulty = 4;
 
-// One tree, and a script about it in the making.
+// Builds an edit script for one tree.
 class Planner {
  public:
   Planner(const Landscape& landscape, const LandscapeKnowledge& knowledge,
@@ -46,7 +46,7 @@ class Planner {
   }
 
   std::string InitialTree() {
-    // A program that is given is where the search begins.
+    // A given program is where the search begins.
     const LandscapePoint base =
         prompt_.programs.empty() ? landscape_.start() : prompt_.programs.back().point;
     known_.insert(base);
@@ -102,13 +102,13 @@ class Planner {
     return node.solved && node.speedup > 0 ? node.speedup : 1;
   }
 
-  // What it is worth to do next: the believed speed of what comes of it, beside the best so far.
+  // The score of doing it next: the believed speed of its result, relative to the best so far.
   double ScoreOf(double base_speedup, double belief) const {
     const double ahead = std::log(base_speedup / best_) + belief;
     return std::clamp(1 / (1 + std::exp(-kSteepness * ahead)), kLeastScore, kMostScore);
   }
 
-  // An intent that changes the program `point`; nullopt: nothing new comes to mind.
+  // An intent that changes the program `point`; nullopt: no new change is known.
   std::optional<Json> NewNode(const LandscapePoint& point, double base_speedup) {
     const bool pair = rng_->NextDouble() < landscape_.spec().knowledge().paired_plans();
     const auto change = knowledge_.Draw(point, pair ? 2 : 1, known_, {}, rng_);
@@ -144,7 +144,7 @@ class Planner {
     return fresh;
   }
 
-  // False: nothing new comes to mind.
+  // Returns false if no new change is known.
   bool Insert(const std::string& parent, const LandscapePoint& point, double base_speedup,
               Json* ops) {
     if (inserted_ >= prompt_.max_new_nodes) return false;
@@ -182,7 +182,7 @@ class Planner {
     if (point.has_value()) Insert(parent->id, *point, SpeedupOf(*parent), ops);
   }
 
-  // Next steps from the best programs, the root among them while nothing is better.
+  // Adds next steps from the best programs, including the root while nothing is better.
   void Propose(Json* ops) {
     std::vector<const ShownNode*> bases;
     for (const ShownNode& node : prompt_.nodes) {
@@ -197,7 +197,7 @@ class Planner {
     }
   }
 
-  // The actions that can be picked, seen from what is the best by now.
+  // Scores the open actions again, relative to the best so far.
   void Rescore(Json* ops) {
     size_t rescored = 0;
     for (const ShownNode& node : prompt_.nodes) {
@@ -219,7 +219,7 @@ class Planner {
   Rng* const rng_;
   std::map<std::string, const ShownNode*> nodes_;
   std::set<std::string> ids_;
-  std::set<LandscapePoint> known_;  // programs that there are, or that an intent leads to
+  std::set<LandscapePoint> known_;  // programs that exist, or that an intent leads to
   std::set<std::string> lowered_;
   double best_ = 1;  // speed-up of the best solved node
   int inserted_ = 0;

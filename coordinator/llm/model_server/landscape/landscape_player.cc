@@ -20,7 +20,7 @@ namespace {
 
 using Failure = v1::LandscapeFailure;
 
-constexpr int kAdvice = 8;  // points; whoever asked takes as many as were wanted
+constexpr int kAdvice = 8;  // notes; the caller takes as many as it wants
 
 uint64_t SeedOf(const LandscapePlayer::Question& question) {
   const std::string digest =
@@ -31,8 +31,8 @@ uint64_t SeedOf(const LandscapePlayer::Question& question) {
   return seed;
 }
 
-// Steps by which another program that is shown differs from `point`; at most three of them, in a
-// random order.
+// Steps by which another program in the prompt differs from `point`: at most three, in random
+// order.
 std::optional<LandscapeChange> Borrowed(const LandscapePrompt& prompt, const LandscapePoint& point,
                                         Rng* rng) {
   std::vector<const LandscapeCode*> others;
@@ -156,7 +156,7 @@ std::string LandscapePlayer::WriteProgram(const LandscapePrompt& prompt, Rng* rn
       break;
     }
   }
-  // Two programs with the same choices are different texts, as a model's would be.
+  // Makes programs with the same choices differ in their text, as a model's would.
   code.remark = absl::StrFormat("%08x", static_cast<uint32_t>(rng->Next()));
   return absl::StrCat(words, "\n\n<file path=\"kernel.cpp\">\n", RenderProgram(landscape_, code),
                       "</file>\n");

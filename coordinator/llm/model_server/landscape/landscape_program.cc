@@ -14,8 +14,8 @@ namespace {
 constexpr absl::string_view kChoicesMark = "// choices: ";
 constexpr absl::string_view kRemarkMark = "// remark: ";
 
-// Each step needs the one before it, so that no compiler and no processor does two at once. That
-// the steps come out at `kNever` cannot be known before they are done, and practically never
+// Each step needs the one before it, so that neither compiler nor processor does two at once.
+// Whether the steps end at `kNever` cannot be known before they are done, and practically never
 // happens.
 constexpr absl::string_view kTemplate = R"(// output = scale * input, with the choices below.
 {choices}

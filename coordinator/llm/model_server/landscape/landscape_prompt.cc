@@ -25,7 +25,7 @@ constexpr absl::string_view kFileEnd = "</file>";
 constexpr int kMaxIndent = 200;
 
 struct Section {
-  std::string heading;  // in lower case; empty: before the first one
+  std::string heading;  // in lower case; empty: the text before the first heading
   std::string text;
 };
 
@@ -53,7 +53,7 @@ bool Names(const Section& section, std::initializer_list<absl::string_view> word
   });
 }
 
-// The programs in `text`, each in a block <file path="..."> of its own.
+// The programs in `text`, each in its own block <file path="...">.
 std::vector<LandscapeCode> ProgramsIn(const Landscape& landscape, absl::string_view text) {
   std::vector<LandscapeCode> programs;
   while (true) {
@@ -68,7 +68,7 @@ std::vector<LandscapeCode> ProgramsIn(const Landscape& landscape, absl::string_v
   }
 }
 
-// How surely a section's program is the one to be changed; 0: nothing says so.
+// How likely a section's program is the one to be changed; 0: nothing says so.
 int SubjectRank(const Section& section) {
   if (Names(section, {"other program"})) return 0;
   if (Names(section, {"does not work", "failed program", "to repair"})) return 4;
@@ -116,7 +116,7 @@ std::vector<ShownNode> NodesOfOutline(const Landscape& landscape, absl::string_v
   std::vector<ShownNode> nodes;
   std::vector<std::pair<size_t, std::string>> path;  // indentation and id
   for (absl::string_view line : absl::StrSplit(text, '\n')) {
-    if (absl::StartsWith(line, "Pruned")) break;  // what is gone has lines of the same form
+    if (absl::StartsWith(line, "Pruned")) break;  // pruned nodes have lines of the same form
     size_t indent = 0;
     std::optional<ShownNode> node = NodeOfLine(landscape, line, &indent);
     if (!node.has_value()) {
@@ -163,7 +163,7 @@ std::vector<ShownNode> NodesOfJson(const Landscape& landscape, absl::string_view
   return nodes;
 }
 
-// The word behind `mark`.
+// The word after `mark`.
 std::string WordBehind(absl::string_view text, absl::string_view mark) {
   const size_t at = text.find(mark);
   if (at == absl::string_view::npos) return "";
@@ -171,7 +171,7 @@ std::string WordBehind(absl::string_view text, absl::string_view mark) {
   return std::string(text.substr(0, text.find_first_of(" \n")));
 }
 
-// The number behind `mark`; 0: there is none.
+// The number after `mark`; 0: there is none.
 double NumberBehind(absl::string_view text, absl::string_view mark) {
   double number = 0;
   const std::string word = WordBehind(text, mark);
@@ -180,8 +180,8 @@ double NumberBehind(absl::string_view text, absl::string_view mark) {
 }
 
 // "- vectorize, of a program limited by memory bandwidth: tried 14, right 11, faster 9; the changed
-// program's speed times 1.31 (...": what several lines say of an intent counts as often as it was
-// tried. Lines about new programs say nothing of a change.
+// program's speed times 1.31 (...": each line on an intent counts as often as it was tried. Lines
+// about new programs say nothing about a change.
 void ReadPriors(absl::string_view text, LandscapePrompt* prompt) {
   for (absl::string_view line : absl::StrSplit(text, '\n')) {
     if (!absl::ConsumePrefix(&line, "- ") || absl::StrContains(line, ", in a new program"))
@@ -265,7 +265,7 @@ LandscapePrompt ReadPrompt(const Landscape& landscape, absl::string_view system,
                            absl::string_view user) {
   LandscapePrompt prompt;
   const std::vector<Section> sections = SectionsOf(user);
-  // How an answer has to look stands in the rules, or in a section of its own.
+  // The required form of the answer is in the rules, or in a separate section.
   std::string all(system);
   for (const Section& section : sections) {
     if (Names(section, {"answer"})) absl::StrAppend(&all, "\n", section.text);
@@ -282,7 +282,7 @@ LandscapePrompt ReadPrompt(const Landscape& landscape, absl::string_view system,
   }
   int best_rank = -1;
   for (const Section& section : sections) {
-    // What was answered before is quoted, and is no program of the search.
+    // The complaint quotes an earlier answer, which is not a program of the search.
     if (Names(section, {"complaint"})) continue;
     for (LandscapeCode& code : ProgramsIn(landscape, section.text)) {
       const int rank = SubjectRank(section);

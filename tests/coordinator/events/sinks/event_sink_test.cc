@@ -230,7 +230,7 @@ TEST(SinkTableTest, FaultsNameTheirFields) {
   config.mutable_sinks(2)->set_kind("mlflow");
   EXPECT_THAT(faults(), HasSubstr("sinks[2].kind 'mlflow' must be one of jsonl, wandb, "));
   config.mutable_sinks(1)->set_project("p");
-  EXPECT_THAT(faults(), HasSubstr("sinks[1]: project and entity mean nothing to kind jsonl"));
+  EXPECT_THAT(faults(), HasSubstr("sinks[1]: project and entity do not apply to kind jsonl"));
 }
 
 }  // namespace

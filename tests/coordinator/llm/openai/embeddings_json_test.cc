@@ -54,7 +54,8 @@ TEST(EmbeddingsJsonTest, WhatIsMissingIsSaid) {
   EXPECT_THAT(FaultOf(R"({"data":[{"index":7,"embedding":[1]}]})"),
               HasSubstr("data[0].index is 7"));
   EXPECT_THAT(FaultOf(R"({"data":[{"index":0}]})"), HasSubstr("data[0].embedding: no embedding"));
-  EXPECT_THAT(FaultOf(R"({"data":[{"embedding":[1,"x"]}]})"), HasSubstr("is no number"));
+  EXPECT_THAT(FaultOf(R"({"data":[{"embedding":[1,"x"]}]})"),
+              HasSubstr("an element is not a number"));
   EXPECT_THAT(FaultOf(R"({"data":[{"embedding":[0,0]}]})"), HasSubstr("all are 0"));
   EXPECT_THAT(FaultOf(R"({"data":[{"embedding":[]}]})"), HasSubstr("no embedding"));
 }
