@@ -9,7 +9,7 @@
 
 namespace ksearch {
 
-// A port of loopback that nobody listens on now, for programs that cannot pick one themselves; 0:
+// A loopback port on which nothing listens now, for programs that cannot pick one themselves; 0:
 // there is none.
 inline int FreePort() {
   const UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));

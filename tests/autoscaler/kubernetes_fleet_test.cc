@@ -1,4 +1,4 @@
-// The API of Kubernetes, played by a loopback server with replies in the form of the real one's.
+// The Kubernetes API, simulated by a loopback server with replies in the real one's form.
 #include "autoscaler/fleet/kubernetes_fleet.h"
 
 #include <cstdlib>
@@ -63,7 +63,7 @@ class KubernetesFleetTest : public ::testing::Test {
   ~KubernetesFleetTest() override { std::filesystem::remove(token_); }
   std::unique_ptr<FleetProvider> Make() { return KubernetesFleet::Create(pool_).value(); }
 
-  // By the beginning of the request's first line; what is said last counts.
+  // Sets the reply by the beginning of the request's first line; the latest setting counts.
   void On(const std::string& beginning, int status, const std::string& body) {
     MutexLock lock(&mu_);
     replies_.emplace(replies_.begin(), beginning,
@@ -73,7 +73,7 @@ class KubernetesFleetTest : public ::testing::Test {
     MutexLock lock(&mu_);
     return requests_;
   }
-  // The bodies of those whose first line begins so.
+  // The bodies of the requests whose first line begins this way.
   std::vector<json> Bodies(const std::string& beginning) {
     std::vector<json> bodies;
     for (const std::string& request : Requests()) {

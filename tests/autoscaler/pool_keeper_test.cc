@@ -1,4 +1,4 @@
-// One pool under a provider and a coordinator that are played.
+// One pool with a simulated provider and coordinator.
 #include "autoscaler/pool_keeper.h"
 
 #include <filesystem>
@@ -46,8 +46,8 @@ class FakeFleetProvider final : public FleetProvider {
   absl::Status list_error, start_error;
   std::vector<int> started;
   std::vector<std::pair<std::string, Manner>> stopped;
-  bool ends = true;     // what is stopped
-  bool vanish = false;  // what is started
+  bool ends = true;     // stopped instances end
+  bool vanish = false;  // started instances vanish
   std::string logs = "logs";
   int lists = 0;
 
@@ -98,7 +98,7 @@ class PoolKeeperTest : public ::testing::Test {
     demand->set_queued(jobs);
     *demand->mutable_expected_time() = ToProto(work);
   }
-  // Looks every 2 s for so long; returns how often something was started.
+  // Steps every 2 s for this long; returns how often something was started.
   size_t Run(absl::Duration time) {
     const size_t before = provider_->started.size();
     for (const absl::Time end = now_ + time; now_ < end; now_ += absl::Seconds(2)) {
@@ -139,7 +139,7 @@ TEST_F(PoolKeeperTest, DemandIsMetOnceAndGoesBackToZero) {
   EXPECT_THAT(provider_->started, ElementsAre(1));
   EXPECT_EQ(said().last_action(), "started 1: 1 job waits for a processor");
   EXPECT_EQ(said().pending(), 1);
-  EXPECT_EQ(left_, 0);  // seen to
+  EXPECT_EQ(left_, 0);  // this pool serves it
   SetRunning();
   Connect("i1", 1);
   Queue(0, absl::ZeroDuration());
@@ -268,7 +268,7 @@ TEST_F(PoolKeeperTest, AConnectedWorkerForgivesEarlierFailures) {
   SetRunning();
   Run(absl::Seconds(20));
   workers_.Clear();
-  provider_->fleet.instances.clear();  // it left: no failure
+  provider_->fleet.instances.clear();  // the worker ended as asked: no failure
   Run(absl::Seconds(20));
   EXPECT_EQ(said().fault(), "");
 }

@@ -32,7 +32,7 @@ TEST(PoolPolicyTest, AnyDemandStartsTheFirstInstanceAndLittleWorkNoSecond) {
   PoolDecision decision = policy.Decide(Waits(1, absl::Seconds(1)), {}, 0, true, kStart);
   EXPECT_EQ(decision.start, 1);
   EXPECT_EQ(decision.why, "1 job waits for NVIDIA H200");
-  // It is on its way.
+  // One is starting already.
   EXPECT_EQ(policy.Decide(Waits(3, absl::Minutes(4)), {}, 1, true, kStart).start, 0);
   EXPECT_EQ(policy.Decide(Waits(3, absl::Minutes(4)), {{"a"}}, 0, true, kStart).start, 0);
 }
@@ -53,7 +53,7 @@ TEST(PoolPolicyTest, IdleInstancesGoAfterTheCoolDownAndBusyOnesDoNot) {
   const std::vector<PoolInstance> all = {Busy("busy"), Idle("idle"), {"pending"}};
   policy.Decide(Waits(1, absl::Minutes(1)), all, 0, true, kStart);
   EXPECT_THAT(policy.Decide({}, all, 0, true, kStart + absl::Minutes(4)).stop, IsEmpty());
-  // What is about to be taken is demand, too.
+  // Jobs that free slots are about to take are demand, too.
   PoolDemand about_to_be_taken;
   about_to_be_taken.queued = 1;
   policy.Decide(about_to_be_taken, all, 0, true, kStart + absl::Minutes(4));
@@ -99,7 +99,7 @@ TEST(PoolPolicyTest, DemandIsWhatTheOfferMeetsAndNoFreeSlotTakes) {
   EXPECT_EQ(demand.jobs, 6);
   EXPECT_EQ(demand.queued, 10);
   EXPECT_EQ(demand.work, absl::Minutes(60));
-  // No worker stays long enough for 9 of them: their free slots are of no use.
+  // No worker stays long enough for 9 of them, so free slots do not help.
   h200->set_too_short(9);
   EXPECT_EQ(DemandFor(offer, reply.demands()).jobs, 9);
   h200->set_too_short(0);

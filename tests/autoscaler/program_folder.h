@@ -12,7 +12,7 @@
 
 namespace ksearch {
 
-// A folder with programs that a test writes in shell, in the place of real ones.
+// A folder with shell scripts that a test writes to replace real programs.
 class ProgramFolder {
  public:
   ProgramFolder() : path_(testing::TempDir() + "programs.XXXXXX") {

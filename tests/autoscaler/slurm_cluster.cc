@@ -50,7 +50,7 @@ SlurmCluster::SlurmCluster(const std::string& folder) : folder_(folder) {
   ::chmod((folder_ + "/munge").c_str(), 0755);
   const std::string key = folder_ + "/munge/key";
   {
-    // Nobody else may read it, from the first byte on.
+    // Only this account may read it, from the first byte on.
     const UniqueFd file(::open(key.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
     const std::string secret = RandomHex(64);
     EXPECT_EQ(::write(file.get(), secret.data(), secret.size()),
@@ -92,7 +92,7 @@ SlurmCluster::SlurmCluster(const std::string& folder) : folder_(folder) {
 }
 
 SlurmCluster::~SlurmCluster() {
-  // Jobs are children of slurmstepd, which is in nobody's process group but its own.
+  // Jobs are children of slurmstepd, which has its own process group.
   Run({"scancel", "--full", "--signal=KILL", "--user=root"});
   Run({"scancel", "--user=root"});
   for (int i = 0; i < 100 && !Queue("%i").empty(); ++i) absl::SleepFor(absl::Milliseconds(100));

@@ -16,7 +16,7 @@ namespace ksearch {
 // runs.
 class SlurmCluster {
  public:
-  // Why there can be none here; empty: there can.
+  // Why this machine cannot run one; empty: it can.
   static std::string WhyNot();
 
   explicit SlurmCluster(const std::string& folder);
@@ -24,7 +24,7 @@ class SlurmCluster {
   SlurmCluster(const SlurmCluster&) = delete;
   SlurmCluster& operator=(const SlurmCluster&) = delete;
 
-  // Whether both nodes are idle, or why not, in what sinfo says.
+  // Whether both nodes are idle; if not, the error has sinfo's output.
   absl::Status AwaitReady();
   // SLURM_CONF for its users.
   std::string config() const { return folder_ + "/slurm.conf"; }

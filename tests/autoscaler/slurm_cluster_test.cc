@@ -1,4 +1,4 @@
-// The provider of Slurm jobs with a real slurmctld and two slurmd. In the place of a worker runs a
+// The provider of Slurm jobs with a real slurmctld and two slurmd. Instead of a worker it runs a
 // program that waits and ends on SIGUSR1 and SIGTERM, as a worker does.
 #include "tests/autoscaler/slurm_cluster.h"
 
@@ -104,7 +104,7 @@ TEST_F(SlurmClusterTest, APreemptedJobGetsTermAndComesBackUnderItsName) {
   EXPECT_TRUE(Eventually([&] { return Log(id).find("got TERM") != std::string::npos; }));
   EXPECT_EQ(fleet_->List()->instances[0].id, id);
   EXPECT_EQ(fleet_->List()->instances[0].note, "BeginTime");
-  // One that waits is cancelled at once.
+  // A pending job is canceled at once.
   ASSERT_TRUE(fleet_->Stop(id, Manner::kGently).ok());
   EXPECT_TRUE(AwaitState(0, State::kRunning));
 }

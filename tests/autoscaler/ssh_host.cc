@@ -19,7 +19,7 @@ namespace ksearch {
 namespace {
 
 constexpr char kServer[] = "/usr/sbin/sshd";
-// Where a server that runs as root insists on finding an empty folder.
+// The server requires an empty folder here if it runs as root.
 constexpr char kSeparation[] = "/run/sshd";
 
 bool Listens(int port) {

@@ -9,12 +9,12 @@
 
 namespace ksearch {
 
-// A real host: OpenSSH's server on a port of loopback, with a key of its own, which lets in whoever
-// has the key that is made with it, as the account of this process. Keys and configuration lie in
+// A real host: OpenSSH's server on a loopback port, with its own key. It accepts the client key
+// that is made with it, and runs commands as this process's account. Keys and configuration are in
 // `folder`.
 class SshHost {
  public:
-  // Why there can be none here; empty: there can.
+  // Why this machine cannot run one; empty: it can.
   static std::string WhyNot();
 
   explicit SshHost(const std::string& folder);
@@ -23,7 +23,7 @@ class SshHost {
   void Stop() { server_.reset(); }
   // For SshFleet.ssh_args: port, key, and the host's key as the only one that is known.
   std::vector<std::string> Arguments() const;
-  // The same for somebody whose key the host does not know, or who does not know the host.
+  // The same for a client whose key the host does not know, or that does not know the host.
   std::vector<std::string> StrangersArguments() const;
   std::vector<std::string> UnknownHostArguments() const;
   std::string Log() const;

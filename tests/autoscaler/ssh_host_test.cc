@@ -1,6 +1,6 @@
 // The provider of hosts with the real ssh and a real server, on this machine: a bundle is copied,
-// its worker started, watched and stopped; and what is said when one is not let in. In the place of
-// a worker runs a program that waits and ends on SIGTERM, as a worker does.
+// its worker started, watched and stopped; and the error when the host refuses. Instead of a worker
+// it runs a program that waits and ends on SIGTERM, as a worker does.
 #include "tests/autoscaler/ssh_host.h"
 
 #include <signal.h>

@@ -1,6 +1,6 @@
-# Sourced by what is tried in the smallest installations of whole systems: how one is made and how a
-# command is run in it. Needs root, debootstrap and bubblewrap; ends with status 77 where that cannot be
-# had. Sets $work, which goes at the end, with every process in pids. The caller sets $system and $root.
+# Sourced by tests in minimal installations of whole systems: makes such an installation and runs
+# commands in it. Needs root, debootstrap and bubblewrap; ends with status 77 without them. Sets $work,
+# which is removed at the end, with every process in pids. The caller sets $system and $root.
 # mirror_of debian|ubuntu: where this machine's apt gets that distribution from; nothing if nowhere.
 mirror_of() {
   apt-get indextargets --format '$(REPO_URI)' 'Identifier: Packages' 2>/dev/null |
@@ -68,10 +68,10 @@ make_root() {  # make_root <system> <folder>: 0, or not with the reason in $work
   esac
 }
 
-# A command as root of the system. Not chroot: from inside one no user namespace can be made. The
-# machine's /proc, since one that is covered in part could not be mounted anew in a sandbox inside.
+# Runs a command as root of the system. Not with chroot: inside one no user namespace can be made. Uses
+# the machine's /proc, since a sandbox inside could not mount a partly covered one again.
 inside() { (inside_instead "$@"); }
-inside_instead() {  # in place of this shell
+inside_instead() {  # replaces this shell
   local binds=()
   if [ -n "${toolkit:-}" ]; then binds=(--ro-bind "$toolkit" /usr/local/cuda); fi
   exec bwrap --bind "$root" / --dev-bind /proc /proc --bind /sys /sys --dev /dev --perms 1777 --tmpfs /tmp \
@@ -80,7 +80,7 @@ inside_instead() {  # in place of this shell
     --setenv DEBIAN_FRONTEND noninteractive "$@"
 }
 
-# Has $root hold a fresh $system; else not 0, with the reason in $work/log.
+# Puts a fresh $system into $root; on failure returns nonzero, with the reason in $work/log.
 get_root() {
   local kept=${KSEARCH_ROOTS:+$KSEARCH_ROOTS/$system.tar}
   if [ -n "$kept" ] && [ -s "$kept" ]; then

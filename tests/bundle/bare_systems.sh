@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# usage: bare_systems.sh ARCHIVE [SYSTEM...]: judges a worker bundle in the smallest installations of
-# whole systems, of which nothing is installed but what makes them start. SYSTEM is bookworm (Debian
+# usage: bare_systems.sh ARCHIVE [SYSTEM...]: tests a worker bundle in minimal installations of
+# whole systems, which have only the packages that they need to start. SYSTEM is bookworm (Debian
 # 12), jammy (Ubuntu 22.04) or noble (Ubuntu 24.04); all three if none is given. For each:
 #   bare       every program starts, the self-test names what is missing, bubblewrap of the bundle
 #              starts a runner in a sandbox;
-#   with g++   after `apt-get install g++`: the self-test is content, a worker joins a coordinator of
-#              this machine, a program for the processors passes;
+#   with g++   after `apt-get install g++`: the self-test finds nothing missing, a worker joins a
+#              coordinator of this machine, a CPU program passes;
 #   with nvcc  if this machine has a CUDA toolkit, which is shown to the system: a worker without a
 #              GPU builds CUDA programs for two architectures.
 # Needs root, debootstrap, bubblewrap, a mirror of each system, and ksearch-coordinator and ksearch in
 # KSEARCH_BIN_DIR (default: build/bundle/bin). One to three minutes a system. Exit status 77, with the
-# reason, where that cannot be had.
+# reason, if one of these is missing.
 #   KSEARCH_ROOTS      a folder where fresh systems are kept for the next time (default: none kept)
 #   KSEARCH_DEBIAN, KSEARCH_UBUNTU   mirrors (default: those of this machine's apt configuration; a
 #                                    system without one is skipped)

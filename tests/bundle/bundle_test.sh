@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# usage: bundle_test.sh ARCHIVE: judges a worker bundle by what a bare machine would see. In a root
-# folder with nothing but the C library, a shell and what is in the archive: the programs start,
-# bubblewrap finds its libraries, and the worker's self-test says what is missing.
+# usage: bundle_test.sh ARCHIVE: tests a worker bundle as on a bare machine. In a root folder with
+# only the C library, a shell and the archive's content, the programs start, bubblewrap finds its
+# libraries, and the worker's self-test says what is missing.
 set -euo pipefail
 archive=$(realpath "${1:?usage: bundle_test.sh ARCHIVE}")
 work=$(mktemp -d)
@@ -48,7 +48,7 @@ for tool in prlimit cat true; do
     [ -e "$root$libraries/${path##*/}" ] || cp -L "$path" "$root$libraries/"
   done
 done
-# The machine's /proc: one that bubblewrap covers in part could not be mounted anew inside.
+# Uses the machine's /proc: one that bubblewrap covers in part could not be mounted again inside.
 inside() {
   bwrap --unshare-user --unshare-ipc --uid 1000 --gid 1000 --clearenv \
     --setenv PATH /usr/bin --bind "$root" / --dev-bind /proc /proc --dev /dev --tmpfs /tmp "$@"
@@ -63,7 +63,7 @@ ok "its bubblewrap makes a sandbox"
 for program in verifier runner; do
   status=0
   inside "/opt/ksearch/bin/ksearch-$program" --no-such 2>"$work/log" || status=$?
-  # They refuse the argument by themselves; the loader would end with 127.
+  # The programs themselves refuse the argument; a loader error would end with 127.
   case $status in
     1 | 2) ;;
     *) cat "$work/log" >&2; fail "ksearch-$program ended with $status" ;;

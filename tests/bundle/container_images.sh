@@ -3,13 +3,13 @@
 # deploy/worker_bundle.sh --with-coordinator and starts them, on a machine that has neither a daemon
 # that runs containers nor a registry: buildah builds, on a Debian that debootstrap has made from this
 # machine's mirror; runc starts, as engines and Kubernetes would have it.
-#   images     both are built from the Containerfiles as they are, but for the base image; whom they
-#              run as, and what they start;
-#   sandbox    what of it works inside a container that is allowed how much: `--selftest` says it
-#              (docs/kubernetes.md has the table);
+#   images     both are built from the Containerfiles, unchanged except for the base image; checks
+#              their accounts and what they start;
+#   sandbox    how much of it works inside containers with different permissions, as reported by
+#              `--selftest` (docs/kubernetes.md has the table);
 #   together   a coordinator and a worker in containers judge a program.
 # Needs root, debootstrap, bubblewrap, buildah and runc. About three minutes and 3 GB of disk while it
-# runs. Exit status 77, with the reason, where that cannot be had.
+# runs. Exit status 77, with the reason, if one of these is missing.
 #   KSEARCH_ROOTS      a folder where a fresh system is kept for the next time (default: none kept)
 #   KSEARCH_DEBIAN     mirror (default: that of this machine's apt configuration)
 set -euo pipefail
@@ -27,7 +27,7 @@ get_root || skip "no Debian could be made: $(tail -n 1 "$work/log")"
 export STORAGE_DRIVER=vfs
 store=("--root" "$work/images" "--runroot" "$work/running")
 images() { buildah "${store[@]}" "$@"; }
-# Asked for the state of a container many times a second, which is runc's alone to say.
+# Calls runc directly for a container's state, which is asked many times a second.
 runtime=$work/runtime
 cat >"$runtime" <<SCRIPT
 #!/bin/sh
@@ -126,7 +126,7 @@ images from --pull-never --name coordinator localhost/ksearch-coordinator >/dev/
 if ! contained "" worker true >"$work/log" 2>&1; then
   echo "SKIP: runc cannot start a container here: $(tail -n 1 "$work/log")"
 else
-  # The copy for user namespaces: what the store has may only be reached by root.
+  # The copy for user namespaces: only root can reach the image store.
   mounted=$(images mount worker) && cp -a "$mounted" "$work/root" && images umount worker >/dev/null
   chmod 755 "$work/root"
   judge "an engine's defaults: no sandbox" works_not "" "hostname"

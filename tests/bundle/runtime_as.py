@@ -29,7 +29,7 @@ def change(config, words):
         linux["namespaces"].append({"type": "user"})
         linux["uidMappings"] = linux["gidMappings"] = [{"containerID": 0, "hostID": 200000, "size": 65536}]
         config["root"] = {"path": os.environ["KSEARCH_ROOT"]}
-        # What belongs to other accounts cannot be shown: the system's own, and an empty /tmp.
+        # Folders of other accounts cannot be shown: uses the system's own, and an empty /tmp.
         kept = ("/proc", "/dev", "/dev/pts", "/dev/shm", "/dev/mqueue")
         config["mounts"] = [mount for mount in config["mounts"] if mount["destination"] in kept]
         for mount in config["mounts"]:

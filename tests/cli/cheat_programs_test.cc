@@ -26,7 +26,7 @@ v1::TensorSpec Tensor(const std::string& name, const std::vector<std::string>& s
 
 v1::Definition Definition(const std::vector<std::string>& output_shape) {
   v1::Definition definition;
-  // Names of a task may be Python's keywords.
+  // A task's names may be Python keywords.
   *definition.add_inputs() = Tensor("lambda", {"n", "d"});
   *definition.add_inputs() = Tensor("arguments", {"d"});
   *definition.add_outputs() = Tensor("is", output_shape);
@@ -42,7 +42,7 @@ v1::Sources Honest(const std::string& text) {
   return sources;
 }
 
-// What each cheat makes of x = 1, 2, 3, 4 (2 x 2), then of x + 10; y is 0, 0. One process, because
+// Each cheat's result for x = 1, 2, 3, 4 (2 x 2), then for x + 10; y is 0, 0. One process, because
 // an import of torch takes seconds.
 std::string Answers(const std::vector<CheatProgram>& cheats) {
   std::string code = R"(import sys

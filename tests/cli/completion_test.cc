@@ -14,7 +14,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-// As `ksearch completion SHELL` prints it.
+// The output of `ksearch completion SHELL`.
 std::string ScriptOf(const std::string& shell) {
   std::string program = "ksearch", command = "completion", word = shell;
   char* arguments[] = {program.data(), command.data(), word.data()};

@@ -43,7 +43,7 @@ v1::SuiteReport Report() {
   Add(&report, 2, v1::OUTCOME_PASSED, 900, 1000);
   Add(&report, 10, v1::OUTCOME_INCORRECT, 0, 0)->set_message("wrong numbers");
   Add(&report, 23, v1::OUTCOME_PASSED, 9000, 1000)->set_left_out("degenerate: zeros pass");
-  report.add_problems()->set_task("kernelbench/l1/3");  // nobody tried it
+  report.add_problems()->set_task("kernelbench/l1/3");  // no program was tried
   return report;
 }
 
@@ -89,7 +89,7 @@ TEST(KernelBenchExportTest, WritesUpstreamsFolder) {
   EXPECT_THAT(results, AllOf(HasSubstr("    \"1\": ["), HasSubstr("\"correctness\": true"),
                              HasSubstr("\"runtime\": 1.0"), HasSubstr("\"runtime\": -1.0"),
                              HasSubstr("\"num_trials\": 2")));
-  // By numbers, not by letters.
+  // Sorted as numbers, not as text.
   EXPECT_LT(results.find("\"2\": ["), results.find("\"10\": ["));
   EXPECT_THAT(files->at("baseline_time_ksearch.json"),
               AllOf(HasSubstr("\"level1\""), HasSubstr("\"1_Name.py\""), HasSubstr("3.0")));

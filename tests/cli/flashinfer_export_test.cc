@@ -127,7 +127,7 @@ TEST_F(FlashInferExportTest, ProgramInCudaIsASolutionWithTorchsBinding) {
   sources.mutable_files(0)->set_content("#include \"ksearch_task.h\"\n");
   const auto made = Make();
   ASSERT_TRUE(made.ok()) << made.status();
-  // As a reader of solutions reads it.
+  // Solutions are read by this parser.
   const auto solution = ParseFlashInferSolution(made->solution, "solution.json");
   ASSERT_TRUE(solution.ok()) << solution.status();
   EXPECT_EQ(solution->language, "cuda");

@@ -40,7 +40,7 @@ TEST(LineDiffTest, TextFromNothingBeginsAtLineZero) {
   EXPECT_EQ(LineDiff("a\nb\n", ""), "@@ -1,2 +0,0 @@\n-a\n-b\n");
 }
 
-// What the hunks say, applied to `before`.
+// `before` with the hunks applied.
 std::string Patched(const std::string& before, const std::string& diff) {
   const std::vector<std::string> old_lines = absl::StrSplit(before, '\n', absl::SkipEmpty());
   std::vector<std::string> result;

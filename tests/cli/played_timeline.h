@@ -55,7 +55,7 @@ inline std::vector<v1::TimelineEntry> PlayedTimeline() {
     entries.push_back(Call(i * 0.7, i * 0.7 + 5));
     entries.push_back(Lease(i % 2 == 0 ? "w1" : "w2", i * 1.1, 3, 0.5, 1));
   }
-  entries.push_back(Call(3, 3));  // goes on
+  entries.push_back(Call(3, 3));  // has not ended
   return entries;
 }
 

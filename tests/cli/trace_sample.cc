@@ -1,4 +1,4 @@
-// Prints the trace of a played run, for Perfetto to read (perfetto_test.py).
+// Prints the trace of a simulated run for Perfetto (perfetto_test.py).
 #include <cstdio>
 #include <string>
 

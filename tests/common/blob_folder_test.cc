@@ -29,7 +29,7 @@ class BlobFolderTest : public testing::Test {
     folder_ = *std::move(opened);
   }
   void TearDown() override { fs::remove_all(root_); }
-  // Some blob, last used so many seconds ago.
+  // Stores a blob that was last used this many seconds ago.
   std::string Put(const std::string& bytes, int seconds_ago) {
     const std::string name = Sha256Hex(bytes);
     EXPECT_TRUE(folder_->Put(name, bytes).ok());
@@ -66,7 +66,7 @@ TEST_F(BlobFolderTest, PiecesThatAreNotTheBlobAreDropped) {
   ASSERT_TRUE(folder_->Append(name, "one ").ok());
   EXPECT_EQ(*folder_->Begun(name), 4);
   EXPECT_FALSE(folder_->Has(name));
-  // Another process goes on.
+  // Another process continues.
   const auto again = *BlobFolder::Open((root_ / "blobs").string());
   EXPECT_EQ(*again->Begun(name), 4);
   ASSERT_TRUE(again->Append(name, "2").ok());

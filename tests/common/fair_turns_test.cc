@@ -15,7 +15,7 @@ namespace {
 using ::testing::ElementsAre;
 using Line = FairTurns::Line;
 
-// Jobs that wait, and who gets which turn.
+// Waiting jobs, and the order of their turns.
 class FairTurnsTest : public ::testing::Test {
  protected:
   void Ask(const std::string& run_id, const std::string& job,

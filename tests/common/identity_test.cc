@@ -213,7 +213,7 @@ v1::JobSpec OldJob() {
 
 TEST(IdentityTest, NamesOfEarlierReleasesStayValid) {
   v1::JobSpec job = OldJob();
-  // As the release before gave it.
+  // The name that the previous release computed.
   const std::string old_name = "150fbf0d6c20d9de6d3ef3f3a1663d553757de3534c252a521e00f778279da85";
   EXPECT_EQ(JobIdV1(job), old_name);
   EXPECT_NE(JobId(job), old_name);

@@ -35,8 +35,8 @@ TEST(LanguageTest, RowsAreWhole) {
     EXPECT_EQ(facts.toolkit == Toolkit::kNone, facts.toolkit_advice.empty());
     EXPECT_EQ(facts.toolkit == Toolkit::kNone, facts.built_for.empty());
     for (const v1::DeviceClass device : facts.built_for) EXPECT_TRUE(RunsOn(facts.id, device));
-    // What has a compiler is read, too: a candidate without a scanner would never be marked.
-    // Programs in Python have none yet.
+    // Languages with a compiler have a scanner, too: without one a candidate would never be marked.
+    // Python has none yet.
     EXPECT_EQ(facts.toolkit == Toolkit::kPython, facts.scanner == SourceScanner::kNone);
     ASSERT_FALSE(facts.main_extensions.empty());
     EXPECT_TRUE(absl::EndsWith(facts.main_path, facts.main_extensions.front()));
@@ -98,7 +98,7 @@ TEST(LanguageTest, TheTasksDeviceIsUsedWhereTheLanguageRunsOnIt) {
   EXPECT_EQ(UsedDevice(v1::LANGUAGE_CPP, v1::DEVICE_CLASS_UNSPECIFIED), v1::DEVICE_CLASS_CPU);
 }
 
-// What stores and jobs hold by number.
+// Databases and jobs contain these numbers.
 TEST(LanguageTest, NumbersAndOldNamesStay) {
   EXPECT_EQ(static_cast<int>(v1::LANGUAGE_CPP), 1);
   EXPECT_EQ(static_cast<int>(v1::LANGUAGE_CUDA), 2);

@@ -1,5 +1,5 @@
-// A thousand workers on a clock that stands still until told: what each does next is known, so what
-// all of them do in each tenth of a second can be counted.
+// A thousand workers on a simulated clock: each one's next action is known, so the actions of all
+// of them in each tenth of a second can be counted.
 #include "common/pace.h"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ TEST(PaceTest, AThousandThatBeganTogetherNeverBeatInStep) {
   EXPECT_LE(*std::max_element(acts.begin(), acts.end()), 40);
   // The first interval too, when all have just come.
   EXPECT_GE(*std::min_element(acts.begin(), acts.begin() + 100), 1);
-  // That this counts what it should: without jitter all come at once.
+  // Checks the count itself: without jitter all workers act at once.
   const std::vector<int> in_step = Acts(6000, absl::Seconds(10), /*jittered=*/false);
   EXPECT_EQ(*std::max_element(in_step.begin(), in_step.end()), kWorkers);
 }

@@ -1,4 +1,4 @@
-// Forms of programs: which text is of one, and what is built of it.
+// Forms of programs: which texts have one, and what is built from them.
 #include "common/program_form.h"
 
 #include "gtest/gtest.h"

@@ -108,7 +108,7 @@ TEST(SubprocessTest, TimeoutKillsTheWholeGroup) {
       ASSERT_TRUE(absl::SimpleAtoi(output->out, &grandchild));
     }
   }
-  // Reaped by init or a zombie of it: either way it takes no signal that would prove it alive.
+  // init has reaped it or it is a zombie: either way no signal would prove it alive.
   const absl::Time give_up = Clock::Real().SteadyNow() + absl::Minutes(1);
   bool gone = false;
   while (!gone && Clock::Real().SteadyNow() < give_up) {

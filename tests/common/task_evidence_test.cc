@@ -31,13 +31,13 @@ TEST(TaskEvidenceTest, AFaultIsTheTasksOrTheRivals) {
   };
   EXPECT_EQ(of("task"), TaskEvidence::kFaulty);
   EXPECT_EQ(of(""), TaskEvidence::kFaulty);
-  // It fails beside this candidate only.
+  // The fault occurs only beside this candidate.
   EXPECT_EQ(of("baseline"), TaskEvidence::kNone);
   rival->set_rival_id("r");
   rival->mutable_sources()->set_language(v1::LANGUAGE_CPP);
   EXPECT_EQ(of("task"), TaskEvidence::kFaulty);
   EXPECT_EQ(of("r"), TaskEvidence::kNone);
-  // A worker that does not tell may mean the rival.
+  // A worker that does not set at_fault may mean the rival.
   EXPECT_EQ(of(""), TaskEvidence::kNone);
 }
 

@@ -41,7 +41,7 @@ TEST_F(TextprotoTest, UnknownEnumValueIsAnErrorAtItsPlaceWithTheChoices) {
   EXPECT_EQ(status.message(),
             "run.textproto:3:3: language: 'CPP' must be one of LANGUAGE_CPP, LANGUAGE_CUDA, "
             "LANGUAGE_PYTHON");
-  // As earlier releases wrote it.
+  // The form that earlier releases wrote.
   ASSERT_TRUE(ParseTextproto("language: LANGUAGE_TRITON", "run.textproto", &config).ok());
   EXPECT_EQ(config.language(), v1::LANGUAGE_PYTHON);
   EXPECT_THAT(ToTextproto(config), HasSubstr("LANGUAGE_PYTHON"));
@@ -73,7 +73,7 @@ TEST_F(TextprotoTest, FileLargerThanTheLimitIsRefused) {
   EXPECT_EQ(ReadFile(folder_ + "/f", 999).status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(ReadFile(folder_ + "/f", 1000)->size(), 1000u);
   EXPECT_EQ(ReadFile(folder_, 10).status().code(), absl::StatusCode::kInvalidArgument);
-  // Nobody writes to it.
+  // The pipe has no writer.
   ASSERT_EQ(::mkfifo((folder_ + "/pipe").c_str(), 0600), 0);
   EXPECT_THAT(std::string(ReadFile(folder_ + "/pipe", 10).status().message()),
               HasSubstr("pipe is a named pipe, not a file"));

@@ -80,7 +80,7 @@ TEST(TrustedProgramsTest, WorkersRunWhatIsNamedAndWhatWouldBeNamed) {
   EXPECT_EQ(unnamed->reference, named->reference);
   EXPECT_EQ(unnamed->baseline, named->baseline);
 
-  // Against the rule, but as the job says.
+  // Against the rule, but the job names it.
   spec.mutable_reference()->set_id(CandidateId(task.references(0)));
   spec.mutable_reference()->set_language(v1::LANGUAGE_CUDA);
   spec.clear_baseline();
@@ -97,7 +97,7 @@ TEST(TrustedProgramsTest, WhatTheTaskDoesNotHoldIsRefused) {
   v1::JobSpec wrong = spec;
   wrong.mutable_baseline()->set_id(spec.reference().id());
   EXPECT_EQ(FindTrustedPrograms(task, wrong).status().code(), absl::StatusCode::kInvalidArgument);
-  // The languages are what the job was placed by.
+  // The job was placed by its languages.
   wrong = spec;
   wrong.mutable_reference()->set_language(v1::LANGUAGE_PYTHON);
   EXPECT_THAT(std::string(FindTrustedPrograms(task, wrong).status().message()),

@@ -4,7 +4,7 @@
 //   SET   what `protoc --include_imports --include_source_info --descriptor_set_out` wrote
 //   HEAD  the page's beginning; each line "## Title: message" of it names a root, whose table and
 //         those of the messages in it follow the section's text
-// Fields whose comment begins with "Set by the coordinator" are left out: nobody writes them.
+// Leaves out fields whose comment begins with "Set by the coordinator": users do not write them.
 
 #include <fstream>
 #include <iostream>
@@ -171,7 +171,7 @@ class Page {
   void Values(const EnumDescriptor& type) {
     Heading(type);
     std::cout << "\n| value | meaning |\n|---|---|\n";
-    std::set<int> shown;  // of two names for one value the first is the one that is written
+    std::set<int> shown;  // of two names for one value, only the first is shown
     for (int i = 0; i < type.value_count(); ++i) {
       const EnumValueDescriptor& value = *type.value(i);
       if (value.number() == 0 || !shown.insert(value.number()).second) continue;

@@ -1,7 +1,7 @@
-// Every command line of ksearch in a document is one that ksearch takes: no command, argument or
-// flag of it is unknown, and none is missing. Blocks that are marked are run as well
-// (run_documents.py); for the others, which need a GPU, a key or a cluster, this is what holds
-// them.
+// ksearch accepts every ksearch command line in the documents: no command, argument or flag is
+// unknown, and none is missing. Marked blocks are run as well (run_documents.py). The others need
+// a GPU, a key or a cluster: this is the only check of
+// their commands.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -68,7 +68,7 @@ void ReadPage(const std::filesystem::path& root, const std::filesystem::path& pa
   const std::string page = std::filesystem::relative(path, root).string();
   bool fenced = false;
   int number = 0;
-  std::string begun;  // a line that goes on in the next
+  std::string begun;  // a line that continues in the next one
   for (std::string line; std::getline(file, line);) {
     ++number;
     const std::string place = absl::StrCat(page, ":", number);
@@ -108,7 +108,7 @@ std::vector<Command> Documented() {
   return commands;
 }
 
-// What ksearch says against it; empty: nothing.
+// The error of ksearch for these words; empty: none.
 std::string Complaint(std::vector<std::string> words) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
@@ -125,14 +125,14 @@ std::string Complaint(std::vector<std::string> words) {
 TEST(DocumentedCommandsTest, KsearchTakesThem) {
   int checked = 0;
   for (const Command& command : Documented()) {
-    // "..." and brackets stand for more than what is there.
+    // "..." and brackets are placeholders.
     if (absl::StrContains(command.line, "...") || absl::StrContains(command.line, "[") ||
         absl::StrContains(command.line, "COMMAND")) {
       continue;
     }
     ++checked;
     const std::string complaint = Complaint(WordsOf(command.line));
-    // In a sentence a command may stand for itself, without its arguments.
+    // A sentence may name a command without its arguments.
     const bool names_it =
         !command.fenced && (absl::StrContains(complaint, "is required") ||
                             absl::StrContains(complaint, "is missing") ||

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the commands that documents show, so that documents cannot rot.
+"""Runs the commands that documents show, so that documents stay correct.
 
 usage: run_documents.py SOURCE_ROOT BIN_DIR PAGE.md [GROUP]
 
@@ -11,7 +11,7 @@ A fenced block is run if the line before it is
     <!-- run, with A=B C=D -->          A is replaced by B in the block before it is run
 
 A comment from a line "<!-- setup" to a line "-->" is run as well, with the blocks without a group; readers
-do not see it. A setup that cannot be had on this machine ends with `exit 77`: the test is skipped.
+do not see it. A setup that is impossible on this machine ends with `exit 77`: the test is skipped.
 
 Blocks of one group are one bash session in an empty folder that holds links to configs/ and results/; a
 line that begins with "$ " is a command and all others of such a block are output. Programs are those of
@@ -31,8 +31,8 @@ import tempfile
 MARK = re.compile(r"<!-- run(?: ([a-z]+))?(?:, exit (\d+))?(?:, with ([^>]*?))? -->$")
 SECONDS = 540
 
-# Shell functions that stand for programs. Names that clients know are dialed on loopback, so that the
-# certificate has to hold that name too.
+# Shell functions that replace the programs. Clients dial the documents' host names on loopback, so the
+# certificate has to contain that name, too.
 PRELUDE = r"""
 set -u
 address() {
@@ -121,7 +121,7 @@ def run(root, bin_dir, page, group):
     for name in ("configs", "results"):
         os.symlink(os.path.join(root, name), os.path.join(work, name))
     environment = dict(os.environ, PATH=f"{bin_dir}:{os.environ['PATH']}", KSEARCH_TEST_STATE=state)
-    for name in list(environment):  # models and coordinators of whoever runs the test
+    for name in list(environment):  # the user's models and coordinators
         if name.startswith("KSEARCH_") and name != "KSEARCH_TEST_STATE" or name.endswith("_API_KEY"):
             del environment[name]
     environment["OPENAI_API_KEY"] = "sk-not-a-key"
@@ -129,7 +129,7 @@ def run(root, bin_dir, page, group):
     environment["KSEARCH_TEST_PORT"] = port
     script = [PRELUDE]
     for number, code, text in todo:
-        # Each line's end is looked at; of the last one it may be another.
+        # Checks each line's exit code; the last one's may differ.
         commands = text.replace("\\\n", " ").replace("8099", port).split("\n")
         commands = [one for one in commands if one.strip() and not one.startswith("#")]
         for index, one in enumerate(commands):

@@ -10,8 +10,8 @@
 
 namespace ksearch {
 
-// First column of every row as text, read from a file that others may be writing to. What cannot be
-// read fails the test.
+// First column of every row as text, read from a file that others may be writing to. A read error
+// fails the test.
 inline std::vector<std::string> Rows(const std::string& path, const std::string& sql) {
   auto database = Database::Open(path, Database::Mode::kReadOnly);
   EXPECT_TRUE(database.ok()) << database.status();

@@ -6,7 +6,7 @@
 
 namespace ksearch {
 
-// Stands still until told. Both clocks move together. Thread-safe.
+// Moves only when told. Both clocks move together. Thread-safe.
 class FakeClock final : public Clock {
  public:
   absl::Time Now() const override {

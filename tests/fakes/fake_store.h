@@ -16,7 +16,7 @@ namespace ksearch {
 
 // Keeps everything in memory, with the rules of the real store (first result wins, one arrival per
 // run and job, sequence numbers from 1). Callbacks run on the calling thread, with no lock held.
-// Thread-safe. To play a restart of the coordinator, keep the object and make everything else anew.
+// Thread-safe. To simulate a coordinator's restart, keep the object and recreate everything else.
 class FakeStore final : public Store {
  public:
   // Every later CommitStep, RecordResult, RecordReply and SaveProviderState fails with `status`,
@@ -118,7 +118,7 @@ class FakeStore final : public Store {
   mutable Mutex mu_;
   std::function<void(const std::string&)> listener_;  // set before use
   EventListener event_listener_;                      // likewise
-  // Made anew for each call: a Status shared between threads looks like a race to ThreadSanitizer,
+  // Created for each call: a Status shared between threads looks like a race to ThreadSanitizer,
   // since the distribution's Abseil is not instrumented.
   absl::Status WriteFailure() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     return absl::Status(failure_code_, failure_message_);

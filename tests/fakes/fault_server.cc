@@ -171,7 +171,7 @@ class FaultServer::Impl {
     }
     if (open) Answer({connection->fd.get(), ssl});
     if (ssl != nullptr) SSL_free(ssl);
-    // What has come but was not read would turn the end into a reset.
+    // Unread input would turn the close into a reset.
     ::shutdown(connection->fd.get(), SHUT_RDWR);
     MutexLock lock(&mu_);
     connection->finished = true;

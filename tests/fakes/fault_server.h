@@ -23,11 +23,11 @@ struct Fault {
 // A response that closes its connection.
 std::string HttpReply(int status, absl::string_view body,
                       const std::vector<std::string>& headers = {});
-// One chunk per piece, of an event stream, without the last, empty chunk if `cut`.
+// An event stream with one chunk per piece, without the last, empty chunk if `cut`.
 std::string ChunkedStream(const std::vector<std::string>& pieces, bool cut = false);
 
-// A TCP or TLS server on a loopback port that says whatever the test wants, byte by byte. A thread
-// per connection.
+// A TCP or TLS server on a loopback port that sends whatever the test wants, byte by byte. One
+// thread per connection.
 class FaultServer {
  public:
   // Called on connection threads, several at once, with the request's head and body and its number

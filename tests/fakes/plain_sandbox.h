@@ -16,7 +16,7 @@ class PlainSandbox final : public Sandbox {
  public:
   absl::StatusOr<std::unique_ptr<SandboxedProcess>> Launch(const SandboxSpec& spec) override;
   v1::IsolationLevel isolation() const override;
-  pid_t last_pid() const { return last_pid_; }  // of the program launched last; 0: none was
+  pid_t last_pid() const { return last_pid_; }  // of the program launched last; 0: none
 
  private:
   pid_t last_pid_ = 0;

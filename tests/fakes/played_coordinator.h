@@ -21,13 +21,13 @@
 
 namespace ksearch {
 
-// A coordinator whose runs are played: the real store, event feed, service and page, and steps that
-// the caller commits in place of searches. For browsers and for measuring what watchers cost.
-// Thread-safe but for AddRun and AddWorker.
+// A coordinator with simulated runs: the real store, event feed, service and page, and steps that
+// the caller commits instead of searches. For browsers and for measuring the cost of watchers.
+// Thread-safe except for AddRun and AddWorker.
 class PlayedCoordinator {
  public:
-  // Calls that change something are not carried out: they are answered with `{}`, after `changed`
-  // (may be null) was told, on the server's threads.
+  // Calls that change something are not carried out: the server's threads call `changed` (may be
+  // null) and answer with `{}`.
   using Changed = std::function<void(absl::string_view method, absl::string_view json)>;
   // `folder`: for the database. `task_dirs`: may be empty.
   PlayedCoordinator(const std::string& folder, const std::vector<std::string>& task_dirs,

@@ -1,5 +1,5 @@
-// Loaded with LD_PRELOAD, makes a program's wall clock wrong by KSEARCH_SKEW_SECONDS. Monotonic
-// clocks stay right, as on a machine whose clock was set badly.
+// Loaded with LD_PRELOAD, shifts a program's wall clock by KSEARCH_SKEW_SECONDS. Monotonic clocks
+// stay right, as on a machine whose clock was set wrong.
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <sys/time.h>

@@ -151,8 +151,8 @@ absl::Status FaultyCluster::WriteFiles() {
           *list->add_tokens() = token.record;
           return absl::OkStatus();
         }));
-    // A device lock of its own: nothing is measured here, and whoever measures on this machine
-    // must not hold up the building.
+    // Its own device lock: nothing is measured here, and other measurements on this machine must
+    // not delay the builds.
     std::ofstream(Path(name + ".textproto"))
         << "coordinator_address: \"" << network_->Address(kCoordinator) << ":7400\" state_dir: \""
         << Path(name) << "\" name: \"" << name << "\" token_file: \"" << Path(name + ".token")

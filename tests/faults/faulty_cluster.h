@@ -45,7 +45,7 @@ class FaultyCluster {
   // last of them first did.
   int WorkedSince(absl::Time since, absl::Time* last) const;
 
-  // What became of the jobs so far.
+  // The state of the jobs so far.
   struct Account {
     std::set<std::string> recorded;  // have a result
     std::set<std::string> accepted;  // a worker began on them

@@ -35,7 +35,7 @@ absl::Status Ip(const std::vector<std::string>& args) {
   return absl::InternalError(absl::StrCat("ip ", args[0], ": ", output.err));
 }
 
-// The calling thread enters a namespace of its own, with one wire.
+// Moves the calling thread into its own namespace, with one network device.
 absl::Status MakeMachine(const std::string& address, UniqueFd* tun) {
   if (::unshare(CLONE_NEWNET) != 0) return ErrnoStatus(errno, "make a network namespace");
   *tun = UniqueFd(::open("/dev/net/tun", O_RDWR | O_CLOEXEC | O_NONBLOCK));
@@ -162,7 +162,7 @@ void FaultyNetwork::Take(int from) {
   while (true) {
     const ssize_t size = ::read(machines_[from]->tun.get(), bytes.data(), bytes.size());
     if (size <= 0) return;
-    // IPv4 only: what IPv6 says of itself on a new device goes nowhere.
+    // IPv4 only: ignores what IPv6 announces on a new device.
     if (size < 20 || (bytes[0] & 0xf0) != 0x40) continue;
     const int to = static_cast<unsigned char>(bytes[kIpv4AddressOffset + 3]) - 1;
     if (to < 0 || to >= static_cast<int>(machines_.size()) || to == from) continue;

@@ -17,9 +17,9 @@
 
 namespace ksearch {
 
-// Machines with addresses of their own, 10.77.0.1 and on, joined by a network that loses, delays
-// and cuts as it is told: network namespaces, each with a TUN device whose packets this process
-// carries. Whole packets suffer, so TCP behaves as it would on a bad wire. Needs root.
+// Machines with their own addresses, 10.77.0.1 and up, joined by a network that loses, delays and
+// cuts on demand: network namespaces, each with a TUN device whose packets this process forwards.
+// Faults affect whole packets, so TCP behaves as it would on a bad wire. Needs root.
 class FaultyNetwork {
  public:
   struct Weather {
@@ -39,9 +39,9 @@ class FaultyNetwork {
   void RunOn(int machine, std::function<void()> work);
 
   void SetWeather(Weather weather);
-  // Cuts off the machine: what it sends, what is sent to it, or both, vanishes.
+  // Cuts off the machine: drops what it sends, what is sent to it, or both.
   void Cut(int machine, bool sending, bool receiving);
-  void Heal();  // all machines, fair weather
+  void Heal();  // ends all faults of all machines
   int64_t dropped() const { return dropped_; }
   int64_t carried() const { return carried_; }
 

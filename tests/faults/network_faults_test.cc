@@ -1,7 +1,7 @@
 // What a network may do to a coordinator and its workers: partitions, delay, loss, peers that
 // vanish or go deaf, a coordinator that is gone for long. Whatever happens, work goes on within 2 s
 // of the network's return, and every result that a worker brings is recorded, once.
-//   KSEARCH_FAULTS=all    outages as long as they are meant (60 s); else scaled to seconds.
+//   KSEARCH_FAULTS=all    outages in full length (60 s); else scaled to seconds.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -209,7 +209,7 @@ TEST_F(NetworkFaultsTest, CoordinatorIsGoneForLong) {
   });
 }
 
-// The last one: of all that was done before.
+// Runs last, and covers all that was done before.
 TEST_F(NetworkFaultsTest, NothingWasLostOrDoubled) {
   EXPECT_TRUE(cluster_->Stop("w1"));
   EXPECT_TRUE(cluster_->Stop("w2"));

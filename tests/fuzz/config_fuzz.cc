@@ -25,7 +25,7 @@
 
 namespace {
 
-// A folder with one file, which goes when the process ends.
+// A folder with one file, removed when the process ends.
 class Folder {
  public:
   Folder() {

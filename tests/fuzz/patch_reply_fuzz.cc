@@ -1,5 +1,5 @@
-// Any text a model may send instead of changes to a program. What is accepted is a program as any
-// other; what does not fit says why.
+// Any text a model may send instead of changes to a program. What is accepted is a program like any
+// other; a refusal says why.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
-// What memory across tasks, a judge and an end near the floor bring, by `ksearch compare` on
-// landscapes made for it (configs/demo/landscapes/ablations): the real coordinator, command line
-// and store; the model plays a landscape, and so does the worker, which says what is true of a
-// program but for noise. Tests see that both arms are what they say; the reports are printed.
+// The benefit of memory across tasks, of a judge and of a stop near the floor, by `ksearch compare`
+// on landscapes made for it (configs/demo/landscapes/ablations): the real coordinator, command line
+// and store; model and worker simulate a landscape, and the worker reports a program's true speed
+// with noise. The tests check that both arms are what they claim; the reports are printed.
 //
 // As in docs/internals/benchmarks.md:  KSEARCH_SEEDS=20 integration_ablation_test
 #include <gmock/gmock.h>
@@ -48,7 +48,7 @@ std::string DemoFolder() { return LocalCluster::SourcePath("configs/demo/landsca
 
 using Changes = std::vector<std::pair<absl::string_view, absl::string_view>>;
 
-// A landscape that is shipped, with these texts in place of those.
+// A shipped landscape with some texts replaced.
 Landscape Load(const std::string& name, const Changes& changes = {}) {
   const std::string path = absl::StrCat(DemoFolder(), name, ".landscape.textproto");
   std::string text = ReadFile(path, 1 << 20).value();
@@ -159,7 +159,7 @@ TEST_P(MemoryAblation, TheSecondTaskReadsWhatTheFirstOneMeasured) {
 
 INSTANTIATE_TEST_SUITE_P(On, MemoryAblation, testing::Values("kin", "stranger"));
 
-// A judge who knows more than who writes programs, as much, or nothing.
+// A judge that knows more than the model that writes programs, as much, or nothing.
 class JudgeAblation : public testing::TestWithParam<const char*> {};
 
 TEST_P(JudgeAblation, AJudgeNamesABottleneckBeforeEachAttempt) {

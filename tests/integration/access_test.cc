@@ -37,7 +37,7 @@ struct Rpc {
   v1::Role needs;
 };
 
-// Out of the service descriptors: an RPC that is added is tested by that.
+// From the service descriptors, so that every added RPC is tested, too.
 std::vector<Rpc> EveryRpc() {
   std::vector<Rpc> rpcs;
   for (const auto* file :
@@ -258,7 +258,7 @@ TEST_F(AccessTest, MutualTlsNamesWorkersByTheirCertificates) {
   access.key = *ReadFile(pki + "-other/worker-node7.key", 1 << 20);
   EXPECT_EQ(session(access), Code::UNAVAILABLE) << "of another authority";
 
-  // A real worker, whose own name for itself does not count.
+  // A real worker, whose own name does not count.
   const std::string config = cluster_.folder() + "/worker.textproto";
   std::ofstream(config) << "token_file: \"" << TokenFile(v1::ROLE_WORKER) << "\" tls { ca_file: \""
                         << pki << "/ca.pem\" certificate_file: \"" << pki
@@ -436,7 +436,7 @@ TEST_F(AccessTest, StrangersNeitherFillNorBlockTheCoordinator) {
       "most %ld KiB; %d of 10 commands served meanwhile\n",
       strangers.size(), fds_before, most_fds, kib_before, most_kib, served);
   EXPECT_GE(strangers.size(), static_cast<size_t>(wanted_strangers) * 99 / 100);
-  // Those made to leave are closed by gRPC, a moment later.
+  // gRPC closes rejected connections a moment later.
   EXPECT_LE(most_fds, fds_before + kMaxConnections + 200);
 #ifndef KSEARCH_SANITIZED  // sanitizers keep freed memory for a while
   EXPECT_LE(most_kib - kib_before, 128 * 1024);

@@ -131,7 +131,7 @@ TEST_F(AutoscalerTest, AnEvaluationWithoutAWorkerGetsOneWhichGoesAgain) {
       << cluster_.Log("autoscaler");
   EXPECT_GT(Demand().pools(0).report().nano_usd_spent(), 0);
   EXPECT_THAT(cluster_.Cli({"workers"}).out, HasSubstr("local"));
-  // The one that went is of no more interest to anybody.
+  // The worker that ended is no longer listed.
   EXPECT_TRUE(Eventually([&] {
     return FromJson<v1::ListWorkersReply>(cluster_.Cli({"workers", "--json"}).out)
         .workers()
@@ -155,7 +155,7 @@ TEST_F(AutoscalerTest, AFaultIsSaidWherePeopleLookAndASecondAutoscalerKeepsOut) 
         return cluster_.Log("second").find("held by another autoscaler") != std::string::npos;
       },
       absl::Seconds(60)));
-  // Once there is room, it goes on by itself.
+  // Once there is room, the autoscaler continues by itself.
   fleet_->RefuseStarts(false);
   client.join();
   EXPECT_EQ(Demand().pools(0).report().fault(), "");
@@ -184,7 +184,7 @@ TEST_F(AutoscalerTest, ARunsTimeOnRentedDevicesCostsWhatThePoolSays) {
   EXPECT_NEAR(static_cast<double>(ledger.device_nano_usd()), expected, 0.01 * expected);
   EXPECT_THAT(cluster_.Cli({"status", "last"}).out,
               testing::ContainsRegex("on devices \\(\\$0\\.[0-9]+\\)"));
-  // The pool's own account goes by the time that instances exist.
+  // The pool's own account is based on the time that instances exist.
   EXPECT_GE(Demand().pools(0).report().nano_usd_spent(), ledger.device_nano_usd());
 }
 
@@ -213,7 +213,7 @@ TEST_F(AutoscalerTest, AtItsCapAPoolSpendsNothingUntilTheCapIsRaised) {
     const v1::DemandReply demand = Demand();
     return !demand.demands().empty();
   }));
-  absl::SleepFor(absl::Seconds(3));  // many looks
+  absl::SleepFor(absl::Seconds(3));  // long enough for many looks
   EXPECT_EQ(fleet_->started(), started);
   // A restart forgets neither the account nor the cap; raising it is a change of the configuration.
   EXPECT_EQ(cluster_.Stop("autoscaler"), 0);

@@ -32,8 +32,8 @@ class BackgroundReplyTest : public testing::Test {
     if (!google::protobuf::util::MessageToJsonString(text, &init_json_).ok()) std::abort();
   }
 
-  // The first question is taken, and answered when the test says so; later ones are refused, which
-  // ends the run.
+  // The first request is accepted, and answered when the test says so; later ones are refused,
+  // which ends the run.
   Fault Answer(const std::string& request) {
     int status = 200;
     std::string body;

@@ -1,4 +1,4 @@
-// What people get wrong first: each gives one clear line and a stable exit code.
+// Common mistakes: each gives one clear line and a stable exit code.
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ class BadInputTest : public testing::Test {
     EXPECT_THAT(output.err, text);
     EXPECT_EQ(std::count(output.err.begin(), output.err.end(), '\n'), 1) << output.err;
   }
-  // A copy of the softmax task that the test may spoil.
+  // A copy of the softmax task that the test may break.
   std::string CopyTask() {
     const std::string to = cluster_.folder() + "/tasks/cpu/softmax_rows_f32";
     std::filesystem::create_directories(cluster_.folder() + "/tasks/cpu");

@@ -42,7 +42,7 @@ class CommandLineTest : public testing::Test {
     std::filesystem::create_directory(cluster_->folder() + "/configs");
     std::filesystem::create_directory_symlink(LocalCluster::SourcePath("configs/tasks"),
                                               cluster_->folder() + "/configs/tasks");
-    // A model that never answers unless somebody does.
+    // A mailbox, which never answers unless a person does.
     cluster_->StartCoordinator("providers { name: \"people\" mailbox {} }\n",
                                cluster_->folder() + "/tasks");
     cluster_->StartWorker("w1");
@@ -246,7 +246,7 @@ TEST_F(CommandLineTest, DoctorLooksAtEveryMachineThatTakesPart) {
             HasSubstr("ok    worker w1: healthy, sandbox bubblewrap"), HasSubstr(": judges cpp\n"),
             HasSubstr("ok    1 workers ready"), HasSubstr("note  no worker judges cuda candidates"),
             HasSubstr("note  this machine (")));
-  // Nobody answers: what this machine has is told all the same.
+  // No coordinator answers, but the state of this machine is reported nevertheless.
   const CommandOutput alone =
       RunProgram({cluster_->BinaryPath("ksearch"), "--coordinator", "127.0.0.1:9", "doctor"});
   EXPECT_EQ(alone.exit.code, 3);
@@ -307,7 +307,7 @@ TEST_F(CommandLineTest, ExportOverwritesOnlyWhenForced) {
 }
 
 TEST_F(CommandLineTest, AnInterruptSaysThatTheRunGoesOnAndAPipedRunSaysWhereItStands) {
-  // Nobody answers its prompt, so it waits for as long as it is left alone.
+  // Nobody answers its prompt, so it waits until it is interrupted.
   const std::string err_path = cluster_->folder() + "/interrupted.err";
   UniqueFd err(::open(err_path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
   UniqueFd out(::open("/dev/null", O_WRONLY | O_CLOEXEC));
@@ -353,7 +353,7 @@ TEST_F(CommandLineTest, OutputThatCannotBeWrittenIsAnError) {
       Shell(absl::StrCat("token --token-db ", tokens, " create --role read"), "> /dev/full");
   EXPECT_EQ(token.exit.code, 1);
   EXPECT_FALSE(std::filesystem::exists(tokens));
-  // A reader that leaves early is no error of anybody's.
+  // A reader that closes the pipe early is not an error.
   EXPECT_EQ(Shell(absl::StrCat("log ", *run_id_), "| head -n 1").exit.code, 0);
 }
 

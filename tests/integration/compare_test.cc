@@ -1,4 +1,4 @@
-// `ksearch compare` with the real programs: a model that plays a landscape, a real worker that
+// `ksearch compare` with the real programs: a model that simulates a landscape, a real worker that
 // builds and times its programs, kills at random instants.
 //
 // Kills (default 3):   KSEARCH_KILLS=20 integration_compare_test
@@ -33,7 +33,7 @@ using testing::HasSubstr;
 
 constexpr int kRounds = 3;
 constexpr int kSeeds = 2;
-// An experiment takes so long on a machine that does nothing else; a kill comes before.
+// An experiment takes this long on an idle machine; a kill comes earlier.
 constexpr double kMostSecondsToAKill = 8;
 
 int FromEnvironment(const char* name, int otherwise) {
@@ -151,7 +151,7 @@ TEST_F(CompareTest, GoesOnWhereItWasKilledAndMeasuresNothingTwice) {
   for (int i = 0; i < kills; ++i) {
     std::unique_ptr<Subprocess> command = StartCompare(path);
     ASSERT_NE(command, nullptr);
-    // Either of the two may go first, and the other go on without it for a while.
+    // Either process may be killed first, while the other continues for a while.
     const double seconds = rng.NextDouble() * kMostSecondsToAKill;
     const bool command_first = rng.NextBelow(2) == 0;
     const double later = rng.NextDouble();
@@ -181,7 +181,7 @@ TEST_F(CompareTest, GoesOnWhereItWasKilledAndMeasuresNothingTwice) {
   ASSERT_EQ(report.comparisons_size(), 1);
   EXPECT_EQ(report.comparisons(0).pairs(), kSeeds);
   EXPECT_THAT(ReadFile(html, 1 << 24).value(), HasSubstr("<!doctype html>"));
-  // Every run there is belongs to one place.
+  // Every run belongs to one planned trial.
   const v1::ListRunsReply runs = Runs();
   ASSERT_EQ(runs.runs_size(), 2 * kSeeds);
   std::set<std::string> places;
@@ -199,7 +199,7 @@ TEST_F(CompareTest, GoesOnWhereItWasKilledAndMeasuresNothingTwice) {
     EXPECT_NE(result.outcome(), v1::OUTCOME_WORKER_LOST);
   }
   EXPECT_EQ(screened, programs);
-  // Once more: the same to the last digit, and nothing is measured for it.
+  // A repetition gives the same to the last digit, and measures nothing.
   EXPECT_EQ(Compare({"--json"}).out, output.out);
   EXPECT_EQ(Results().results_size(), results.results_size());
   // Another setting under the same name is no longer the same experiment.

@@ -104,7 +104,7 @@ std::string NameIn(const v1::Sources& sources) {
   return text.substr(begin, text.find('.', begin) - begin);
 }
 
-// It repairs what it is told of, and nothing else.
+// Repairs what it is told about, and nothing else.
 std::string Answer(const AskModel& ask) {
   const std::string& node = ask.labels.node_id;
   const std::string& user = ask.user;
@@ -116,7 +116,7 @@ std::string Answer(const AskModel& ask) {
                         node, R"(", "difficulty_1_to_5": 2, "score_0_to_1": 0.6}}}]})");
   }
   if (ask.role == "world_model") return R"({"ops": []})";
-  // Lessons in the tree tell the same to everybody; a mend is written where it is asked for.
+  // Every prompt shows the tree's lessons; a mend is written only if it is asked for.
   const bool mend = absl::StrContains(user, "its confirmation refused it") ||
                     absl::StrContains(user, "its examination refused it");
   if (mend && absl::StrContains(user, "PROGRAM racy.") &&
@@ -407,10 +407,10 @@ TEST(ConfirmationFeedbackTest, ExaminationsFindARaceBeforeAnythingIsConfirmed) {
   EXPECT_EQ(examined.examined().at("racy"), 1);
   EXPECT_EQ(examined.confirmed().count("racy"), 0u);
   EXPECT_EQ(examined.confirmed().count("racy_child"), 0u);
-  // Slowness on unseen sizes is what a confirmation alone can find.
+  // Only a confirmation can find slowness on unseen sizes.
   EXPECT_EQ(examined.confirmed().at("shortcut"), 1);
   EXPECT_EQ(examined.BestName(), "mended_child");
-  // The very next question about the node asks for the mend.
+  // The next request about the node asks for the mend.
   bool screened_racy = false;
   for (const AskModel& ask : examined.asked()) {
     if (ask.role != "code" || ask.labels.node_id != "tiles") continue;

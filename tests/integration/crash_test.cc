@@ -59,7 +59,7 @@ std::vector<pid_t> ProcessesOf(const std::string& program) {
   return pids;
 }
 
-// What a search comes to, without what was measured.
+// The result of a search, without measurements.
 struct Story {
   std::vector<std::string> tree;         // parent > node : solution, and what was pruned
   std::vector<std::string> calls;        // what was asked of the model, in order
@@ -95,12 +95,12 @@ class Search : public ScriptedRun {
     cluster().Kill("w1");
     cluster().StartWorker("w1");
   }
-  // False: none came to be before the end.
+  // Returns false if no such process started before the end.
   bool KillOneOf(const std::string& program, Rng* rng) {
     while (!Ended()) {
       const std::vector<pid_t> pids = ProcessesOf(cluster().BinaryPath(program));
       if (!pids.empty() && ::kill(pids[rng->NextBelow(pids.size())], SIGKILL) == 0) return true;
-      // Not always as soon as there is one.
+      // Not always right after its start.
       absl::SleepFor(absl::Milliseconds(static_cast<int64_t>(rng->NextBelow(50))));
     }
     return false;
@@ -178,14 +178,14 @@ class Search : public ScriptedRun {
 
 struct Victim {
   std::string name;
-  // So few that no job loses its third worker, or its third runner: that would be the end of it.
+  // Few enough that no job loses its third worker or runner, which would end the job.
   int most_per_search = 2;
   // False if there was nothing to kill.
   std::function<bool(Search&, Rng*)> kill;
   bool coordinator_too = false;  // then the reply to a call may be lost
 };
 
-// How a search of a strategy goes if nobody is killed.
+// How a search by a strategy proceeds without kills.
 struct Undisturbed {
   Story story;
   absl::Duration time;
@@ -194,7 +194,7 @@ struct Undisturbed {
 
 class CrashTest : public testing::Test {
  protected:
-  // Searched for once.
+  // Run only once.
   static const Undisturbed& UndisturbedOf(const std::string& strategy) {
     static auto* const known = new std::map<std::string, Undisturbed>();
     if (const auto found = known->find(strategy); found != known->end()) return found->second;
@@ -231,7 +231,7 @@ class CrashTest : public testing::Test {
     int kills = 0, searches = 0, attempts = 0, evaluations = 0, lost_calls = 0;
     while (kills < wanted && searches < 3 * wanted && !HasFailure()) {
       Search search(strategy);
-      // An instant is a number of events that the search has come to, and a while more.
+      // An instant is a number of events of the search, and a while more.
       std::vector<int> instants(std::min(victim.most_per_search, wanted - kills));
       for (int& instant : instants) {
         instant = static_cast<int>(rng.NextBelow(static_cast<uint64_t>(undisturbed.events - 2)));

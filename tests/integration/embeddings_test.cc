@@ -1,4 +1,4 @@
-// Programs that are told apart by their embeddings: a search by shinka through a real coordinator,
+// Programs that are compared by their embeddings: a search by shinka through a real coordinator,
 // which asks ksearch-model-server over HTTP for programs and embeddings alike.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -130,7 +130,7 @@ TEST_F(EmbeddingsTest, WhereThereAreNoneTokensCountAndNobodyIsAsked) {
   const CommandOutput ran = Run(&cluster, "shinka { patch_weight: 0 }");  // provider "scripted"
   ASSERT_THAT(ran.exit.code, kEnded) << ran.err;
   EXPECT_THAT(Rows(cluster, "SELECT call_id FROM llm_calls WHERE role = 'embedding'"), IsEmpty());
-  // What cannot be is refused with the field's name before anything is spent.
+  // Impossible settings are refused with the field's name before anything is spent.
   const CommandOutput wanted = Run(&cluster, "shinka { embeddings: true }");
   EXPECT_EQ(wanted.exit.code, 3) << wanted.err;
   EXPECT_THAT(wanted.err, HasSubstr("shinka.embeddings is true, but provider 'scripted' has no "

@@ -1,4 +1,4 @@
-// What may be wrong with a machine of a fleet, and that people see it where they look.
+// Faults of machines in a fleet, and where users see them.
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ CommandOutput Eval(const LocalCluster& cluster) {
                       LocalCluster::SourcePath("configs/tasks/cpu/softmax_rows_f32/baseline.cpp")});
 }
 
-// A coordinator of another release, which turns every worker away.
+// A coordinator of another release, which refuses every worker.
 class OtherRelease final : public v1::WorkerService::Service {
  public:
   grpc::Status Session(grpc::ServerContext* /*context*/,

@@ -83,7 +83,7 @@ TEST_F(GpuModeTest, SubmissionsAreJudgedUnchanged) {
   }
 }
 
-// The other sign of the orthogonal factor is as right as the reference's.
+// The opposite sign of the orthogonal factor is as correct as the reference's.
 TEST_F(GpuModeTest, ProblemsOwnCheckerJudgesProperties) {
   ASSERT_EQ(Describe("properties").exit.code, 0);
   const auto check = [](const std::string& submission) {

@@ -20,7 +20,7 @@ constexpr auto kLarge = HostileCandidate::Measure::kScreenLarge;
 constexpr auto kConfirm = HostileCandidate::Measure::kConfirm;
 constexpr auto kScreen = HostileCandidate::Measure::kScreen;
 
-// kContained of matmul.h: the candidate itself says that its attack came to nothing.
+// kContained of matmul.h: the candidate itself reports that its attack failed.
 constexpr char kRefused[] = "returned 77";
 
 }  // namespace
@@ -52,7 +52,7 @@ const std::vector<HostileCandidate>& HostileCandidates() {
       {"resources/ignores_signals", {kTimeout}, "a call did not end"},
       {"resources/sleeper", {kTimeout}, "a call did not end"},
       {"resources/slow_calls", {kTimeout}, "total_time", kScreen, true},
-      // A busy kernel takes seconds to kill for want of memory.
+      // A busy kernel takes seconds to kill a process that runs out of memory.
       {"resources/memory_touch", {kResource, kRuntime, kTimeout}},
       {"resources/memory_files", {kResource, kRuntime, kTimeout}},
       {"resources/memory_shared", {kResource, kRuntime, kTimeout}},
@@ -126,7 +126,7 @@ const std::vector<HostileCandidate>& HostileCandidates() {
       {"numbers/cached_by_shape", {kIncorrect}},
       {"numbers/cached_by_sample", {kIncorrect, kCheat}},
       {"numbers/cached_by_content", {kPassed}, "", kConfirm},
-      // Wrong where contents are mostly zeros, and look like each other.
+      // Wrong where contents are mostly zeros, and hard to tell apart.
       {"numbers/moved_window", {kPassed, kIncorrect}, "", kConfirm},
       {"stale_every_second", {kCheat}, "outputs of another call"},
       {"skipping_every_second", {kCheat}, "before output 'c'"},

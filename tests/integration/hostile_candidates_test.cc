@@ -83,7 +83,7 @@ v1::Task HostileTask() {
   return task;
 }
 
-// Verifier, sandboxes, runners and whatever these have forked: all bear the scratch folder's name.
+// Verifier, sandboxes, runners and their children: all their command lines name the scratch folder.
 int WorkerProcesses() {
   int processes = 0;
   std::error_code ignored;
@@ -203,10 +203,10 @@ v1::JobSpec JobFor(const Worker& worker, const HostileCandidate& candidate) {
                         ? worker.Job(candidate.path, v1::JOB_KIND_SCREEN, {"large"})
                         : worker.Job(candidate.path, v1::JOB_KIND_SCREEN, {"medium", "small"});
   const bool hangs = candidate.outcomes.front() == v1::OUTCOME_TIMEOUT;
-  // A busy machine takes its time to hand out gigabytes.
+  // A busy machine takes longer to allocate gigabytes.
   if (!hangs) *job.mutable_limits()->mutable_call_time() = ToProto(absl::Seconds(10));
   if (candidate.heavy) {
-    // Bombs run into these for certain.
+    // Fork bombs and the like reach these limits for certain.
     *job.mutable_limits()->mutable_build_time() = ToProto(absl::Seconds(10));
     *job.mutable_limits()->mutable_total_time() = ToProto(absl::Seconds(10));
   }
@@ -240,7 +240,7 @@ class HostileCandidatesTest : public ::testing::Test {
 
 TEST_F(HostileCandidatesTest, EachEndsInItsOutcomeAndHarmsNobody) {
   ASSERT_TRUE(worker_.Start().ok());
-  // Once timed, the verifier keeps all processes that it ever keeps.
+  // After a timed job, the verifier has all the processes that it keeps.
   ASSERT_TRUE(worker_.Evaluate(worker_.Job("honest", v1::JOB_KIND_SCREEN, {"small"})).ok());
   const int processes = WorkerProcesses();
   std::printf("cgroup: %s\n%-30s %-36s %-18s %7s\n", worker_.isolation().cgroup().c_str(),
@@ -266,7 +266,7 @@ TEST_F(HostileCandidatesTest, EachEndsInItsOutcomeAndHarmsNobody) {
     EXPECT_TRUE(right) << candidate.path << ": " << ShortName(got) << ": " << result->message();
     EXPECT_TRUE(absl::StrContains(result->message(), candidate.message))
         << candidate.path << ": " << result->message();
-    // Nothing but a confirmation that found an improvement makes an incumbent.
+    // Only a confirmation that found an improvement makes an incumbent.
     bool improved = false;
     for (const v1::Comparison& comparison : result->comparisons()) {
       improved |= comparison.verdict() == v1::Comparison::IMPROVED;
@@ -316,7 +316,7 @@ TEST_F(HostileCandidatesTest, AnOpenMpTeamPasses) {
   EXPECT_THAT(result->comparisons(), testing::SizeIs(1));
 }
 
-// Many a machine gives a worker no control group.
+// Many machines give a worker no control group.
 TEST_F(HostileCandidatesTest, MemoryIsLimitedWithoutControlGroups) {
   if (!wanted_.empty() && wanted_ != "all") GTEST_SKIP() << "one candidate was asked for";
 #ifdef KSEARCH_SANITIZED

@@ -1,5 +1,5 @@
-// A whole search, with real programs, in which the model cheats: what is not honest must not become
-// the incumbent, whatever its screening said.
+// A whole search, with real programs, in which the model cheats: a dishonest program must not
+// become the incumbent, whatever its screening said.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -87,7 +87,7 @@ class JoiningTest : public testing::Test {
     }
     return {};
   }
-  // A worker that may not come in: waits for its end, and returns what it has logged.
+  // A worker that is refused: waits for its end, and returns its log.
   std::string AwaitRefusal(const std::string& name) {
     EXPECT_TRUE(Eventually([&] { return !cluster_.Running(name); }, absl::Seconds(30)));
     return cluster_.Log(name);
@@ -103,7 +103,7 @@ class JoiningTest : public testing::Test {
             "--name",
             name};
   }
-  // How long the worker's process lives on after the command has said that it is done.
+  // How long the worker's process survives after the command has returned.
   absl::Duration LivesOnAfter(const std::string& name, const std::vector<std::string>& command) {
     Ksearch(command);
     const absl::Time from = absl::Now();
@@ -111,7 +111,7 @@ class JoiningTest : public testing::Test {
     return absl::Now() - from;
   }
 
-  // Whose only pool is of such workers, and which has the token of an administrator.
+  // Its only pool consists of such workers, and it has an administrator's token.
   void StartAutoscaler(const ProcessFleet& fleet) {
     const std::string config = cluster_.folder() + "/autoscaler.textproto";
     std::ofstream(config) << absl::StrCat(
@@ -132,9 +132,9 @@ class JoiningTest : public testing::Test {
         absl::Minutes(5));
   }
 
-  // A third of it is time enough to renew on a machine that is busy.
+  // A third of it is enough time to renew on a busy machine.
   static constexpr int kLifeSeconds = 18;
-  // A second is promised; the rest is for a machine that is busy.
+  // The promise is one second; the rest allows for a busy machine.
   static constexpr absl::Duration kPutOutWithin = absl::Seconds(3);
   LocalCluster cluster_;
   const std::string pki_ = cluster_.folder() + "/pki";
@@ -149,7 +149,7 @@ TEST_F(JoiningTest, OneTokenGivesACertificateThatRenewsItself) {
   ASSERT_EQ(::stat((cluster_.folder() + "/w1/worker.key").c_str(), &facts), 0);
   EXPECT_EQ(facts.st_mode & 0777, 0600u);
 
-  // The token expires; workers that are in stay in, through several lives of their certificates.
+  // The token expires; joined workers stay, through several renewals of their certificates.
   ASSERT_TRUE(UpdateTokenFile(Db(), [&](v1::AccessTokens* list) {
                 for (v1::AccessToken& token : *list->mutable_tokens()) {
                   if (token.name() == "fleet") {
@@ -172,11 +172,11 @@ TEST_F(JoiningTest, OneTokenGivesACertificateThatRenewsItself) {
       cluster_.Cli({"eval", "--task", "softmax_rows_f32", "--wait-for-workers", "20s",
                     LocalCluster::SourcePath("configs/tasks/cpu/softmax_rows_f32/baseline.cpp")});
   EXPECT_EQ(eval.exit.code, 0) << eval.err;
-  // A new life of the same worker has the certificate of the one before.
+  // After a restart, the same worker uses its earlier certificate.
   cluster_.Kill("w1");
   cluster_.StartWorker("w1", {"--access", access});
 
-  // Another worker comes too late, ends, and people see why.
+  // Another worker comes too late and ends, and users see why.
   cluster_.Start("late", WorkerArgv("late", access));
   EXPECT_THAT(AwaitRefusal("late"), HasSubstr("expired"));
   const std::string seen = cluster_.Cli({"workers"}).out;
@@ -194,7 +194,7 @@ TEST_F(JoiningTest, RevokedTokenOrWorkerIsOutWithinASecond) {
       LivesOnAfter("w1", {"token", "--token-db", Db(), "revoke", "--worker", id});
   EXPECT_LT(worker_took, kPutOutWithin);
   EXPECT_TRUE(cluster_.Running("w2")) << "the same token, another worker";
-  // It does not come back by starting anew, until it is forgiven.
+  // A restart does not let it back in, until the revocation is undone.
   cluster_.Start("w1", WorkerArgv("w1", access));
   EXPECT_THAT(AwaitRefusal("w1"), HasSubstr("was revoked"));
   EXPECT_THAT(cluster_.Cli({"workers"}).out, HasSubstr("refused: w1"));
@@ -241,7 +241,7 @@ TEST_F(JoiningTest, WorkersOfAnAutoscalerJoinWithTheTokenOfTheirPool) {
   const std::string access = AccessFile("fleet", "spot");
   ProcessFleet fleet(cluster_, "--access " + access);
   StartAutoscaler(fleet);
-  // The second time another one comes, by the same token: the first has gone for want of work.
+  // The second time another worker joins, with the same token: the first one ended idle.
   for (int round = 1; round <= 2; ++round) {
     CommandOutput eval;
     std::thread client([&] { eval = Eval(); });
@@ -259,7 +259,7 @@ TEST_F(JoiningTest, WorkersOfAnAutoscalerJoinWithTheTokenOfTheirPool) {
     EXPECT_EQ(worker.join_token_id(), TokenIdOf("fleet"));
     EXPECT_TRUE(worker.has_certificate_ends());
     EXPECT_THAT(fleet.Read(worker.name(), "log"), HasSubstr("msg=\"certificate\""));
-    // The autoscaler's own token may do everything, and is not for the machines that it starts.
+    // The autoscaler's own token may do everything, and must not reach the machines that it starts.
     EXPECT_THAT(
         fleet.Read(worker.name(), "environment"),
         testing::AllOf(HasSubstr("KSEARCH_POOL=spot"), testing::Not(HasSubstr("ks_admin"))));

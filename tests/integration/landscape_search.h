@@ -17,18 +17,18 @@
 
 namespace ksearch {
 
-// What measuring a program of the landscape would say, without a worker: the latency that its
-// choices have, with the landscape's noise; the outcome that its defect has. `repetition` tells one
-// measurement from another. nullopt: it is no program of the landscape.
+// The simulated measurement of a program of the landscape, without a worker: the latency of its
+// choices, with the landscape's noise; the outcome of its defect. `repetition` distinguishes
+// measurements. nullopt: it is not a program of the landscape.
 std::optional<v1::JobResult> PlayedScreening(const Landscape& landscape, const v1::Task& task,
                                              const v1::Sources& sources, uint64_t seed,
                                              uint64_t repetition);
 
 // One search by a real strategy, with its real prompts and parsers, in simulated time: a model that
-// plays the landscape answers, and measurements are played. A search of 60 rounds takes some
+// simulates the landscape answers, and measurements are simulated. A search of 60 rounds takes some
 // hundredths of a second.
 struct LandscapeSearch {
-  // Best measured speed-up over the baseline after so many evaluations; from the first one on.
+  // Best measured speed-up over the baseline after 1, 2, 3, ... evaluations.
   std::vector<double> best;
   // The true speed-up of the program that measured best; 1 if none passed.
   double speedup = 1;
@@ -38,20 +38,20 @@ struct LandscapeSearch {
   int64_t tokens = 0;
   int unusable = 0;        // replies
   int rejected_edits = 0;  // scripts
-  std::string error;       // why the search did not come to its end; empty: it did
+  std::string error;       // why the search did not finish; empty: it did
 };
 // `config` has language, strategy, rounds, parallel and seed; settings of the strategy are
 // completed.
 LandscapeSearch SearchLandscape(const LandscapePlayer& player, const v1::Task& task,
                                 const v1::RunConfig& config);
 
-// Told of every question and its reply, for those who want to see them.
+// Called with every request and its reply, for callers that want to see them.
 using LandscapeListener = std::function<void(const AskModel&, const std::string& reply)>;
 LandscapeSearch SearchLandscape(const LandscapePlayer& player, const v1::Task& task,
                                 const v1::RunConfig& config, const LandscapeListener& listener);
 
-// Told of the strategy after every step, and of the processor time that it took to fold one input
-// and to write the questions that follow.
+// Called with the strategy after every step, and with the processor time that it took to fold one
+// input and to write the requests that follow.
 using LandscapeStepListener =
     std::function<void(const SearchStrategy&, absl::Duration processor_time)>;
 LandscapeSearch SearchLandscape(const LandscapePlayer& player, const v1::Task& task,

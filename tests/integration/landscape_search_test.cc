@@ -1,8 +1,8 @@
-// Strategies, with their real prompts and parsers, on every landscape that is shipped, with many
-// seeds: how good what it finds is has bounds, so that a change which makes a strategy worse is
-// seen. Measurements are played and time is simulated; a search of 120 evaluations takes some
-// hundredths of a second. To see the table: KSEARCH_SEEDS=20 landscape_search_test
-// (docs/comparing.md).
+// Strategies, with their real prompts and parsers, on every shipped landscape, with many seeds: the
+// results must reach given bounds, so that a change which makes a strategy worse is noticed.
+// Measurements and time are simulated; a search of 120 evaluations takes some hundredths of a
+// second.
+// To see the table: KSEARCH_SEEDS=20 landscape_search_test (docs/comparing.md).
 #include "tests/integration/landscape_search.h"
 
 #include <cmath>
@@ -31,12 +31,12 @@ std::string Folder() {
   return absl::StrCat(std::getenv("KSEARCH_SOURCE_DIR"), "/configs/demo/landscapes/");
 }
 
-// As many as the bounds are of.
+// The number that the bounds are for.
 constexpr int kSeedsOfBounds = 20;
 
 int Seeds() {
 #ifdef KSEARCH_SANITIZED
-  int seeds = 3;  // for faults of memory: 20 would take ten minutes
+  int seeds = 3;  // enough to find memory errors: 20 would take ten minutes
 #else
   int seeds = kSeedsOfBounds;
 #endif
@@ -52,7 +52,7 @@ struct Arm {
   std::map<std::string, double> least;  // by landscape
 };
 
-// What the geometric mean of its 20 seeds has to reach is in the file.
+// The file has the least geometric mean over 20 seeds.
 const std::vector<Arm>& Arms() {
   static const auto* const arms = [] {
     auto* read = new std::vector<Arm>;
@@ -132,7 +132,7 @@ TEST_P(LandscapeSearchTest, EveryArmKeepsItsBounds) {
   }
 }
 
-// The same search gives the same to the last digit: what a test sees is what anybody sees.
+// The same search gives the same result to the last digit, on any machine.
 TEST_P(LandscapeSearchTest, IsRepeatable) {
   for (const Arm& arm : Arms()) {
     EXPECT_EQ(Search(arm, 3, /*parallel=*/4).best, Search(arm, 3, /*parallel=*/4).best) << arm.name;

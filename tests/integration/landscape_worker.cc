@@ -37,7 +37,7 @@ double CostOf(const Landscape& landscape, const v1::Sources& sources) {
   return code.has_value() ? landscape.Cost(code->point) : 1;
 }
 
-// A number that belongs to the program, in place of a count of measurements.
+// A number derived from the program, instead of a count of measurements.
 uint64_t NumberOf(const v1::Sources& sources) {
   uint64_t number = 0;
   for (const char c : CandidateId(sources)) number = number * 31 + static_cast<unsigned char>(c);
@@ -62,7 +62,7 @@ LandscapeWorker::~LandscapeWorker() {
 
 void LandscapeWorker::Run() {
   while (!stopping_) {
-    // A channel of its own each time: one that has failed waits longer and longer.
+    // A new channel each time: one that has failed waits longer and longer.
     const auto stub = v1::WorkerService::NewStub(MakeChannel(address_, ClientAccess()));
     Serve(stub.get());
     if (!stopping_) absl::SleepFor(kDialAgainAfter);

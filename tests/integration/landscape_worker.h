@@ -14,9 +14,9 @@
 
 namespace ksearch {
 
-// A worker that measures nothing: what it says of a program of a landscape depends on the program
-// alone, so that two searches that go the same way are told the same to the last digit. It dials
-// again when the coordinator is gone, and like a real worker keeps a result until it is recorded.
+// A worker that measures nothing: its result for a program of a landscape depends only on the
+// program, so that two equal searches get the same results to the last digit. It reconnects when
+// the coordinator is gone, and like a real worker keeps a result until it is recorded.
 class LandscapeWorker {
  public:
   // A landscape for each task; both are borrowed.

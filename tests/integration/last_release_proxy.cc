@@ -17,7 +17,7 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
 
-// What a call brought with it, for the coordinator: a token, a worker's name.
+// Forwards a call's headers to the coordinator: a token, a worker's name.
 void CopyHeaders(const grpc::ServerContext& from, grpc::ClientContext* to) {
   for (const char* name : {"authorization", kWorkerNameHeader.data()}) {
     const auto header = from.client_metadata().find(name);

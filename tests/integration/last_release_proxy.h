@@ -13,9 +13,9 @@
 
 namespace ksearch {
 
-// Stands between workers and a coordinator and makes each look to the other like one of the last
-// release: of every message only the fields that tests/proto/released_fields.txt has go through.
-// Blobs do as they are.
+// A proxy between workers and a coordinator that makes each look to the other like one of the last
+// release: it forwards only those fields of messages that tests/proto/released_fields.txt has.
+// Blobs pass unchanged.
 class LastReleaseProxy final : public v1::WorkerService::Service {
  public:
   // `coordinator`: its address.
@@ -23,7 +23,7 @@ class LastReleaseProxy final : public v1::WorkerService::Service {
   ~LastReleaseProxy() override;
 
   const std::string& address() const { return address_; }
-  // Names of the fields that were set and did not go through: "ksearch.v1.WorkerHello.sent_at".
+  // Names of the fields that were set and not forwarded: "ksearch.v1.WorkerHello.sent_at".
   std::set<std::string> dropped();
 
   grpc::Status Session(grpc::ServerContext* context,

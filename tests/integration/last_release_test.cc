@@ -1,7 +1,7 @@
-// Today's coordinator and worker, each of which sees the other as one of the last release would be:
-// it knows no field that came later. That is what a cluster is while it is upgraded, whichever goes
-// first. tests/compatibility/one_version_apart.py does it with real older programs, where there are
-// some.
+// Today's coordinator and worker, each of which sees the other as one of the last release,
+// without later fields. This is the state of a cluster during an upgrade, whichever is
+// upgraded first. tests/compatibility/one_version_apart.py does it with real older programs, if
+// there are any.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -46,16 +46,16 @@ TEST(LastReleaseTest, WorkersOfTheLastReleaseAndThisOneWorkForEachOthersCoordina
       {"run", "--task", "softmax_rows_f32", "--rounds", "4", "--stagnation", "2", "--config",
        LocalCluster::SourcePath("tests/integration/data/quick_run.textproto")},
       absl::Minutes(5));
-  // 7: no program was confirmed, which is a matter of times on this machine.
+  // 7: no program was confirmed, which depends on timing on this machine.
   EXPECT_TRUE(run.exit.code == 0 || run.exit.code == 7) << run.err;
   EXPECT_EQ(FromJson<v1::RunStatus>(cluster.Cli({"status", "last", "--json"}).out).rounds_done(),
             4);
-  // A worker that leaves is understood, too: it finishes and goes.
+  // A draining worker is understood, too: it finishes and ends.
   const std::string id = workers()[0].hello().worker_id();
   EXPECT_EQ(cluster.Cli({"workers", "--drain", id}).exit.code, 0);
   EXPECT_TRUE(Eventually([&] { return !cluster.Running("w1"); }, absl::Seconds(60)))
       << cluster.Log("w1");
-  // That this tried anything: such fields there are.
+  // Checks that the proxy dropped something.
   const auto dropped = proxy.dropped();
   std::printf("did not go through: %s\n", absl::StrJoin(dropped, ", ").c_str());
   EXPECT_THAT(dropped, Contains("ksearch.v1.WorkerHello.sent_at"));

@@ -26,10 +26,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Allocators keep what they were once given; a leak of a page an evaluation would show.
+// Allocators keep freed memory; a leak of one page per evaluation would show.
 [[maybe_unused]] constexpr int64_t kMemorySlackKib = 4096;
 
-// A connection more or less; a leak of one descriptor an evaluation would show.
+// Allows for a connection more or less; a leak of one descriptor per evaluation would show.
 constexpr int kFdSlack = 2;
 
 struct Usage {
@@ -178,7 +178,7 @@ TEST_F(LeakTest, ManyEvaluationsLeaveNothingBehind) {
   ASSERT_GT(early.verifier_kib, 0);
   for (int i = warm_up; i < evaluations && !HasFatalFailure(); ++i) {
     Evaluate(i);
-    if (i % 100 == 0) Now();  // for who reads along
+    if (i % 100 == 0) Now();  // prints progress
   }
   const Usage late = Settled(early);
 #ifndef KSEARCH_SANITIZED  // sanitizers keep freed memory for a while

@@ -21,7 +21,7 @@
 namespace ksearch {
 namespace {
 
-// Long, for machines that are busy many times over; nobody waits longer than it takes.
+// Long enough for overloaded machines; the wait ends as soon as the program is ready.
 constexpr absl::Duration kReadyWithin = absl::Seconds(120);
 
 std::string Environment(const char* name) {

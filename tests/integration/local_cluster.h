@@ -34,9 +34,9 @@ class LocalCluster {
   // Appended to the configuration of workers started from now on.
   void AddToWorkerConfig(const std::string& text);
 
-  // A model server of the caller's ("http://127.0.0.1:PORT/v1"), in place of StartModelServer.
+  // Uses the caller's model server ("http://127.0.0.1:PORT/v1") instead of StartModelServer.
   void UseModelServer(const std::string& url) { model_url_ = url; }
-  // Of whichever there is.
+  // The URL of the model server in use.
   const std::string& model_url() const { return model_url_; }
 
   // Each waits until the program is ready; a failure fails the test with its log.
@@ -46,7 +46,7 @@ class LocalCluster {
   void StartCoordinator(const std::string& extra_config = "", const std::string& task_dir = "");
   // With another state folder, and --exit-when-waiting. Does not wait until it is ready.
   void StartCoordinatorUntilItWaits(const std::string& state_dir);
-  // In what is started from now on.
+  // For programs started from now on.
   void SetEnvironment(const std::string& name, const std::string& value);
   void StartWorker(const std::string& name, const std::vector<std::string>& args = {});
   // Any program, under this name from now on. Does not wait.
@@ -70,7 +70,7 @@ class LocalCluster {
   const std::string& address() const { return address_; }
   // Put before the arguments of every Cli call from now on, e.g. {"--token-file", FILE}.
   void SetCliArgs(std::vector<std::string> args) { cli_args_ = std::move(args); }
-  // The process id of a program that runs; 0 if none of that name does.
+  // The process id of a running program; 0 if none of that name runs.
   int Pid(const std::string& name) const;
 
  private:

@@ -1,5 +1,5 @@
-// `ksearch up`, `down` and --local with the real programs, as a new user types them: no file is
-// written by hand, and nothing runs before.
+// `ksearch up`, `down` and --local with the real programs, as a new user types them: without any
+// handwritten file, and with nothing running before.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -88,7 +88,7 @@ class LocalModeTest : public testing::Test {
   static void KillAndAwait(int pid) {
     ASSERT_GT(pid, 1);
     ASSERT_EQ(::kill(pid, SIGKILL), 0);
-    // Whoever adopts it may be slow to reap it; it holds no lock any more.
+    // Its new parent may be slow to reap it; it no longer holds a lock.
     ASSERT_TRUE(Eventually([pid] {
       const std::string status = Read(absl::StrCat("/proc/", pid, "/stat"));
       return status.empty() || status.find(") Z ") != std::string::npos;
@@ -101,7 +101,7 @@ class LocalModeTest : public testing::Test {
     environment_["KSEARCH_MODEL_URL"] =
         absl::StrCat("http://127.0.0.1:", port.substr(0, port.find('\n')));
   }
-  // Where `ksearch up` says that tasks of one's own go.
+  // Adds a task to the folder that `ksearch up` names for the user's own tasks.
   void AddSmallTask() const {
     std::filesystem::copy(
         LocalCluster::SourcePath("tests/integration/data/tasks/small_softmax_f32"),
@@ -197,7 +197,7 @@ TEST_F(LocalModeTest, KilledPairIsStartedAgainAndTheRunFinishes) {
   EXPECT_FALSE(second.worker_started);
   EXPECT_EQ(second.worker, first.worker) << "the worker came back to the new coordinator";
   const CommandOutput watch = Ksearch({"watch", "last", "--local"});
-  // What was disturbed may be left undecided.
+  // A disturbed measurement may be left undecided.
   EXPECT_THAT(watch.exit.code, AnyOf(0, 7)) << watch.out << watch.err;
   EXPECT_EQ(LastRun().state(), v1::RUN_STATE_FINISHED);
 
@@ -265,7 +265,7 @@ TEST_F(LocalModeTest, ModelThatCannotBeHadIsRefusedBeforeAnythingStarts) {
   EXPECT_FALSE(std::filesystem::exists(state_ + "/coordinator.log")) << "nothing was started";
 }
 
-// What is wrong is one line each, and the search goes on without what it can do without.
+// Each fault is one line, and the search continues without what it does not need.
 TEST_F(LocalModeTest, FolderOfASinkThatCannotBeWrittenIsSaidAndTheSearchGoesOn) {
   UseModelServer();
   std::ofstream(cluster_.folder() + "/file") << "no folder";
@@ -320,7 +320,7 @@ TEST_F(LocalModeTest, KeyThatIsRefusedEndsTheRunWithOneLine) {
                     HasSubstr("Incorrect API key provided")));
   EXPECT_EQ(std::count(run.err.begin() + static_cast<ptrdiff_t>(fault), run.err.end(), '\n'), 1)
       << run.err;
-  // With a server that takes it, the same run goes on.
+  // With a server that accepts the key, the same run continues.
   UseModelServer();
   EXPECT_EQ(Ksearch({"up"}).exit.code, 0);
   EXPECT_EQ(Ksearch({"resume", "last", "--local"}).exit.code, 0);

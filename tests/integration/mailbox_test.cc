@@ -1,5 +1,5 @@
-// Whole searches without a model that can be called: answered by mail between two copies of the
-// state folder, and replayed from a recording. Real programs.
+// Whole searches without a callable model: answered through two copies of the state folder, and
+// replayed from a recording. Real programs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -72,7 +72,7 @@ class Places {
     if (cassette.ok()) cassette_.emplace(*std::move(cassette));
   }
 
-  // To a folder that it never was in, as a plain copy.
+  // A plain copy into a new folder.
   std::string CarryToNode(const std::string& from) {
     const std::string to = absl::StrCat(cluster_.folder(), "/node", ++journeys_, "/state");
     fs::create_directories(fs::path(to).parent_path());
@@ -157,7 +157,7 @@ TEST_F(MailboxTest, SearchInManyAlternationsBetweenTwoPlaces) {
   EXPECT_GE(alternations, 10);
   RecordProperty("alternations", alternations);
 
-  // What it found is what the same replies give to a search that is never interrupted.
+  // An uninterrupted search with the same replies finds the same.
   fs::copy(places.home(), cluster_.folder() + "/state", fs::copy_options::recursive);
   cluster_.StartCoordinator();
   const v1::RunStatus status = Status(run);
@@ -166,7 +166,7 @@ TEST_F(MailboxTest, SearchInManyAlternationsBetweenTwoPlaces) {
   // Without what the first search measured, which its plan would show.
   const CommandOutput again =
       cluster_.Cli(RunArgs({"--model", "scripted", "--memory", "off"}, "10"));
-  // Whether a busy machine confirms a candidate is not what is tested here.
+  // This test does not depend on whether a busy machine confirms a candidate.
   ASSERT_EQ(again.exit.code, status.has_best() ? 0 : 7) << again.out << again.err;
   EXPECT_EQ(TreeJson("last"), TreeJson(run));
   EXPECT_EQ(Story("last"), Story(run));
@@ -217,7 +217,7 @@ TEST_F(MailboxTest, PeopleAnswerThroughTheCoordinator) {
   std::ofstream(file) << R"({"answer": "I would rather not.", "answered_by": "ann"})";
   const CommandOutput answered = cluster_.Cli({"mailbox", "answer", id, file});
   EXPECT_EQ(answered.exit.code, 0) << answered.err;
-  // The reply is no tree, so the search asks again.
+  // The reply is not a tree, so the search asks again.
   EXPECT_TRUE(Eventually([&] {
     const auto now =
         FromJson<v1::ListPromptsReply>(cluster_.Cli({"mailbox", "list", "--json"}).out);

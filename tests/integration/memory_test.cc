@@ -1,5 +1,5 @@
-// What runs remember of changes, with the real programs: a model that plays a landscape, and a
-// worker that builds and times its programs.
+// What runs remember about changes, with the real programs: a model that simulates a landscape, and
+// a worker that builds and times its programs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// A fleet of two models of GPU, whose workers are played: what one model measured is compared with
-// nothing that the other did, and answers for nobody else. Takes a few seconds.
+// A fleet of two GPU models with simulated workers: results of one model are neither compared with
+// the other's nor used for it. Takes a few seconds.
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
@@ -132,7 +132,7 @@ class FleetWorker {
     // The coordinator may be killed just then.
     EXPECT_TRUE(status.ok() || absl::IsUnavailable(status)) << status;
   }
-  // 1 of the baseline, which says nothing of itself.
+  // 1 for the baseline, whose text names no speed-up.
   double SpeedupOf(const v1::Sources& sources) const {
     double speedup = 1;
     for (const v1::SourceFile& file : sources.files()) {
@@ -209,7 +209,7 @@ TEST_F(MixedFleetTest, EveryRunIsJudgedByItsOwnModelAlone) {
   EXPECT_THAT(cluster_.Cli({"show", "last", Status().best().candidate_id()}).out,
               HasSubstr("\nmeasured with NVIDIA H200 sm_90a, harness 5, nvcc 13.0\n"));
 
-  // The same programs: nothing that the H200 said answers for the H100.
+  // The same programs: no result of the H200 answers for the H100.
   const CommandOutput second = Search({"--device-model", kH100});
   EXPECT_EQ(second.exit.code, 0) << second.err;
   EXPECT_EQ(h100.jobs(v1::JOB_KIND_SCREEN), 2);
@@ -274,7 +274,7 @@ TEST_F(MixedFleetTest, AnEvaluationIsAnsweredByResultsOfItsPlatformAndStaleOnesA
   EXPECT_THAT(limited.out, AllOf(HasSubstr("harness 6"), Not(HasSubstr("harness 5"))));
   EXPECT_THAT(limited.err, HasSubstr("there are more; --limit"));
 
-  // While nobody is connected, the workers that were there last say what counts.
+  // While no worker is connected, the workers seen last decide which results count.
   h200.reset();
   EXPECT_THAT(Eval({"--device-model", kH200}).out, HasSubstr("4.00x"));
   EXPECT_EQ(Results(/*stale=*/true).results_size(), 1) << "the H100 was seen with harness 5";
@@ -288,7 +288,7 @@ TEST_F(MixedFleetTest, ARunWaitsForItsModelAcrossACrash) {
   h200.reset();
   cluster_.StartCoordinator();
   FleetWorker h100(cluster_, kH100);
-  // Whatever of it was judged before, the rest is not for an H100.
+  // Whatever was judged before, the rest must not go to an H100.
   const auto missing = [&] { return Status().platform_missing(); };
   EXPECT_EQ(missing(),
             "no connected worker has it; there is NVIDIA H100 80GB HBM3 sm_90a, harness 5, nvcc "

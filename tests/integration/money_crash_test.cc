@@ -1,5 +1,5 @@
-// kill -9 of the coordinator while it reserves, sends, reads and settles a model call: money is
-// never counted too little, and what was answered is not asked again.
+// kill -9 of the coordinator while it reserves, sends, reads and settles a model call: cost is
+// never undercounted, and an answered call is not sent again.
 //
 // KSEARCH_KILLS: kills at each moment (default 2; `ctest --preset crash`: 20).
 #include <gmock/gmock.h>
@@ -26,7 +26,7 @@
 namespace ksearch {
 namespace {
 
-// What one answered request is billed, at the prices given below.
+// The bill for one answered request, at the prices given below.
 constexpr int64_t kInputTokens = 900;
 constexpr int64_t kOutputTokens = 400;
 constexpr int64_t kBilled = kInputTokens * 1000 + kOutputTokens * 10'000;  // nano-dollars
@@ -150,7 +150,7 @@ class MoneyCrashTest : public testing::Test {
             *at == PayingServer::Moment::kReplied ? static_cast<int>(rng.NextBelow(8'000)) : 0;
         armed_ = true;
         CommandOutput started = StartRun(kill);
-        // A loaded machine may be too slow for the connection; nothing was asked for then.
+        // A loaded machine may be too slow for the connection; then nothing was requested.
         for (int i = 0; i < 5 && started.exit.code == 5 && !killed_; ++i) started = StartRun(kill);
         for (int i = 0; i < 2000 && !killed_; ++i) {
           std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -182,7 +182,7 @@ class MoneyCrashTest : public testing::Test {
                     (Requests() - asked_before) * kBilled);
         }
       }
-      if (run.empty()) {  // it died before the run was there
+      if (run.empty()) {  // killed before the run existed
         EXPECT_EQ(Requests(), asked_before);
         StartCoordinator();
         continue;
@@ -210,7 +210,7 @@ class MoneyCrashTest : public testing::Test {
         again += asked - 1;
         const LedgerRow ledger = store->ReadLedger(run)->front();
         EXPECT_GE(ledger.nano_spent, asked * kBilled);
-        // The second question may have been at the server, too, when it was killed.
+        // The second request may also have reached the server before the kill.
         const auto second = store->ReadCall(run + "/2");
         const int64_t also = second.ok() ? second->cost_nano + second->lost_nano : 0;
         EXPECT_EQ(ledger.nano_spent, call->cost_nano + call->lost_nano + also);

@@ -1,5 +1,5 @@
-// The database of an earlier release under today's programs: a run that its coordinator did not
-// finish goes on to its end, and what had ended is there as it was.
+// The database of an earlier release with today's programs: a run that its coordinator did not
+// finish continues to its end, and finished runs are unchanged.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -2,8 +2,8 @@
 """usage: page_steering_test.py BIN_DIR SOURCE_ROOT: a person steers a real search through its page.
 
 Real coordinator, worker and scripted model; headless Chromium clicks what a person clicks. After each click the
-coordinator is asked what became of it: pause, score, new idea, prune, a program of one's own (built, checked and timed
-by the worker), go on, stop, resume, and an answer to a prompt in the mailbox. Exit status 77 without Chromium.
+test asks the coordinator for the effect: pause, score, new idea, prune, the user's own program (built, checked and
+timed by the worker), go on, stop, resume, and an answer to a prompt in the mailbox. Exit status 77 without Chromium.
 """
 
 import json
@@ -28,7 +28,7 @@ class Cluster:
     def __init__(self, binaries, root, folder):
         self.binaries, self.root, self.folder = binaries, root, folder
         self.processes = []
-        # The worker takes on an account of its own, which must reach its state and the device's lock.
+        # The worker changes to its own account, which must reach its state and the device's lock.
         folder.chmod(0o755)
         for name in ("device.lock", "device.lock.gate"):
             (folder / name).touch()
@@ -104,7 +104,7 @@ def button(page, label):
 def click(page, label):
     page.wait(button(page, label))
     page.run(button(page, label) + ".click()")
-    # What came of it is said beside the button, unless the page has been drawn anew since.
+    # The result is shown beside the button, unless the page has been redrawn since.
     said = page.run(f"({button(page, label)})?.nextSibling?.className || ''")
     if "bad" in said:
         fail(f"{label}: {page.run(button(page, label) + '.nextSibling.textContent')}")
@@ -127,7 +127,7 @@ def steer(cluster, page):
     click(page, "Pause")
     wait("the run is paused", lambda: cluster.ask("status", "last").get("paused"))
     page.wait(button(page, "Go on"))
-    # What was under way has ended, so that nobody works on any idea.
+    # Work in progress has ended, so no idea is being worked on.
     wait("nothing is under way", lambda: not cluster.ask("status", "last").get("jobs_in_flight"))
 
     choose_node(page, "Divide once per row")
@@ -149,7 +149,7 @@ def steer(cluster, page):
     wait("the idea is pruned", lambda: added["node_id"] not in cluster.tree())
     page.wait("document.body.innerText.includes('1 pruned')")
 
-    # A program of one's own: given while the run is paused, judged once it goes on.
+    # The user's own program: given while the run is paused, judged once it continues.
     page.wait("document.querySelector('svg.tree .node')")
     choose_node(page, "Divide once per row")
     program = cluster.folder / "kernel.cpp"
@@ -200,7 +200,7 @@ def answer_a_prompt(cluster, page):
     wait("the answer becomes a tree", lambda: cluster.ask("status", "last").get("nodes", 0) >= 4)
     if "vector_exp" not in cluster.tree():
         fail(f"the tree is {list(cluster.tree())}")
-    # Answered, it goes from the page; what the run asks next comes.
+    # An answered prompt disappears from the page; the run's next prompt appears.
     page.wait("!document.querySelector('#main details textarea')?.value", SECONDS)
     print("a prompt of the mailbox is answered on its page")
 

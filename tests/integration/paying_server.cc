@@ -26,7 +26,7 @@ bool SendAll(int socket, const std::string& bytes) {
   return true;
 }
 
-// The body of the one request that comes; empty if the peer went away first.
+// The body of the connection's one request; empty if the peer disconnected first.
 std::string ReadBody(int socket) {
   std::string bytes;
   char buffer[65536];

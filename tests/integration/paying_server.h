@@ -12,14 +12,14 @@
 namespace ksearch {
 
 // A model server on loopback that counts, by the text of the request, what a provider would bill,
-// and calls back at the moments at which a test may want to pull the plug. Answers one connection
+// and calls back at the moments at which a test may want to kill the client. Answers one connection
 // at a time. Chat Completions, streamed.
 class PayingServer {
  public:
   enum class Moment {
     kReceived,  // the request is read, nothing is answered
     kHalf,      // half of the reply is sent
-    kReplied,   // all of it is
+    kReplied,   // the whole reply is sent
   };
   using Hook = std::function<void(Moment moment)>;
 

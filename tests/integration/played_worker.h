@@ -34,7 +34,7 @@ inline v1::WorkerUp PlayedHello(const std::string& worker_id, v1::DeviceClass de
   return up;
 }
 
-// A worker of which the test plays every word.
+// A worker whose every message the test sends.
 class PlayedWorker {
  public:
   PlayedWorker(std::shared_ptr<grpc::Channel> channel, const std::string& worker_id)

@@ -24,7 +24,7 @@ using testing::Not;
 
 constexpr char kHealthy[] = "small_softmax_f32";
 
-// Put before the reference's return, by the name of the task; and what its evaluation says.
+// By the name of the task: code put before the reference's return, and the evaluation's message.
 struct Fault {
   std::string code;
   std::string message;
@@ -70,7 +70,7 @@ class PoisonedTasksTest : public testing::Test {
     std::ofstream(to + "/reference.cpp")
         << absl::StrReplaceAll(reference, {{"  return 0;", absl::StrCat(code, "\n  return 0;")}});
   }
-  // Whether there come to be some, or none.
+  // Waits until there are some jobs, or none.
   bool AwaitJobs(bool some) const {
     for (int tries = 0; tries < 500; ++tries) {
       if (NoJobs() != some) return true;
@@ -82,7 +82,7 @@ class PoisonedTasksTest : public testing::Test {
     EXPECT_EQ(listed.exit.code, 0) << listed.err;
     return listed.out.find("job_id") == std::string::npos;
   }
-  // A right candidate of its own.
+  // A distinct correct candidate.
   std::string Candidate(int number) {
     const std::string path = absl::StrCat(cluster_.folder(), "/candidate", number, ".cpp");
     std::ofstream(path) << ReadText(LocalCluster::SourcePath(absl::StrCat(
@@ -131,7 +131,7 @@ TEST_F(PoisonedTasksTest, EndWithTheirMessageAndDisturbNobody) {
     EXPECT_THAT(output.out, HasSubstr("task_error"));
     EXPECT_THAT(output.out, HasSubstr(Faults().at(evaluation.task).message));
   }
-  // The worker was told of no fault of its own.
+  // No fault was attributed to the worker.
   EXPECT_THAT(cluster_.Log("coordinator"), Not(HasSubstr("how=returned")));
   EXPECT_TRUE(NoJobs());
 }
@@ -169,7 +169,7 @@ TEST_F(PoisonedTasksTest, ARivalThatFailsBesideACandidateIsNobodyElsesMatter) {
   cluster_.UseOwnDevice();
   cluster_.StartCoordinator("", cluster_.folder() + "/tasks");
   cluster_.StartWorker("w1");
-  // Right in the few calls that are checked before the candidate is there.
+  // Right in the few calls that are checked before the candidate starts.
   const std::string rival = cluster_.folder() + "/rival.cpp";
   std::ofstream(rival) << absl::StrReplaceAll(
       ReadText(Candidate(1)),
@@ -180,7 +180,7 @@ TEST_F(PoisonedTasksTest, ARivalThatFailsBesideACandidateIsNobodyElsesMatter) {
   EXPECT_THAT(confirmed.out,
               AllOf(HasSubstr("OUTCOME_TASK_ERROR"), HasSubstr("rival 'rival' fails"),
                     ContainsRegex("\"at_fault\": *\"rival\"")));
-  // Neither the task nor the worker is the worse for it.
+  // Neither the task nor the worker is blamed for it.
   EXPECT_THAT(cluster_.Cli({"tasks"}).out, Not(HasSubstr("AT FAULT")));
   EXPECT_EQ(cluster_.Cli({"eval", "--task", kHealthy, "--check", Candidate(2)}).exit.code, 0);
   EXPECT_THAT(cluster_.Log("coordinator"), Not(HasSubstr("how=returned")));
@@ -196,7 +196,7 @@ TEST_F(PoisonedTasksTest, JobsAreListedCancelledAndDroppedWithTheirClient) {
                   cluster_.address(), "eval", "--task", "hangs", "--check", Candidate(7)});
     });
   };
-  // The first one is at work for as long as the reference may take: its client leaves before.
+  // The first job runs as long as the reference may take: its client disconnects before that.
   std::thread client = start("3");
   EXPECT_TRUE(AwaitJobs(true));
   const std::string listed = cluster_.Cli({"jobs"}).out;

@@ -35,7 +35,7 @@ class ProcessFleet {
     ::chmod(script_.c_str(), 0755);
   }
   ~ProcessFleet() {
-    // What the script started is nobody's child here.
+    // The script's workers are not children of this process.
     RunProgram(
         {"/bin/sh", "-c",
          absl::StrCat("cd ", folder_,
@@ -45,7 +45,7 @@ class ProcessFleet {
   ProcessFleet& operator=(const ProcessFleet&) = delete;
 
   const std::string& script() const { return script_; }
-  // As a scheduler does whose quota is 0, from now on.
+  // Whether to refuse starts from now on, like a scheduler whose quota is 0.
   void RefuseStarts(bool refuse) {
     if (refuse) {
       std::ofstream(folder_ + "/quota").flush();
@@ -60,7 +60,7 @@ class ProcessFleet {
     for (std::string line; std::getline(lines, line);) ++count;
     return count;
   }
-  // The last instance, and what of it lies in the cluster's folder: "log", "environment".
+  // The last instance, and its files in the cluster's folder: "log", "environment".
   std::string last() const {
     std::ifstream lines(folder_ + "/started");
     std::string last;

@@ -1,5 +1,5 @@
-// A search on a GPU task whose worker is played: what its profiles say reaches the next prompt, the
-// command line, and nobody's count of evaluations. Takes a few seconds.
+// A search on a GPU task with a simulated worker: its profiles reach the next prompt and the
+// command line, but are not counted as evaluations. Takes a few seconds.
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>

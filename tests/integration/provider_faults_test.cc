@@ -1,5 +1,5 @@
-// A provider that does not work, as seen by people: what is said, how soon, and that nothing that
-// is written down holds the key.
+// A failing provider from the user's point of view: the messages, how soon they come, and that
+// nothing written contains the key.
 #include <gmock/gmock.h>
 #include <google/protobuf/util/json_util.h>
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ Fault Reply(int status, const std::string& body) {
   return {.silence = {}, .bytes = HttpReply(status, body), .padding_bytes = 0, .hold = false};
 }
 
-// By the model asked for. What it says holds the key wherever a server might repeat it.
+// Answers by the requested model. Replies contain the key wherever a server might repeat it.
 Fault Answer(const std::string& request) {
   const auto asks = [&](const char* model) {
     return request.find(absl::StrCat("\"model\":\"", model, "\"")) != std::string::npos;
@@ -47,7 +47,7 @@ Fault Answer(const std::string& request) {
 class ProviderFaultsTest : public testing::Test {
  protected:
   ProviderFaultsTest() : server_([](const std::string& request, int) { return Answer(request); }) {
-    // Outside of the cluster's folder, all of which is looked through.
+    // Outside the cluster's folder, all of which is searched for the key.
     key_file_ = absl::StrCat(testing::TempDir(), "/provider_faults_key");
     std::ofstream(key_file_) << kKey;
     cluster_.SetEnvironment("AGENT_API_KEY", kAgentKey);
@@ -140,7 +140,7 @@ TEST_F(ProviderFaultsTest, TheExitCodeTellsWhoHasToAct) {
     const CommandOutput run = Run(c.provider, c.model);
     EXPECT_EQ(run.exit.code, c.exit_code) << c.provider << " " << c.model << run.err;
     EXPECT_THAT(run.out + run.err, HasSubstr(c.says)) << c.provider << " " << c.model;
-    // Whoever watches it later is told the same, if it was a run at all.
+    // Watching it later prints the same, if a run was started at all.
     if (std::string(c.provider) == "keyless") continue;
     EXPECT_EQ(cluster_.Cli({"watch", "last"}).exit.code, c.exit_code);
   }
@@ -164,7 +164,7 @@ TEST_F(ProviderFaultsTest, NoModeOfAskingWritesTheKey) {
       0);
   EXPECT_THAT(Content(cassette), HasSubstr("no tree, but your key: [key]"));
   ASSERT_EQ(cluster_.Stop("coordinator"), 0);
-  // What could not be read is kept, too.
+  // Unreadable replies are kept, too.
   EXPECT_THAT(Content(cluster_.folder() + "/state/ksearch.db"), HasSubstr("<html>you sent [key]"));
   Start(absl::StrCat("providers { name: 'recorded' replay { cassette: '", cassette, "' } }\n"));
   EXPECT_NE(

@@ -1,5 +1,5 @@
-// A whole search in Python, with real programs, on a task whose own programs are C++: what fails is
-// told to the model in its own words, and what is right and faster is confirmed. Skipped where
+// A whole search in Python, with real programs, on a task whose own programs are C++: prompts
+// report failures in Python's terms, and a correct, faster program is confirmed. Skipped if
 // /usr/bin/python3 has no torch.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ TEST(PythonSearchTest, FailuresAreMendedAndTheRightProgramIsConfirmed) {
   EXPECT_THAT(outcomes, ElementsAre("OUTCOME_COMPILE_ERROR", "OUTCOME_RUNTIME_ERROR",
                                     "OUTCOME_INCORRECT", "OUTCOME_PASSED"));
 
-  // The prompt that each program answers tells how the one before it failed.
+  // The prompt for each program says how the previous one failed.
   const auto show = [&](const std::string& candidate) {
     return run.cluster().Cli({"show", "last", candidate, "--calls"}).out;
   };

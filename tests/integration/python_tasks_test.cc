@@ -148,7 +148,7 @@ TEST_F(PythonTasksTest, ReferencesInTwoLanguagesAcceptEachOtherOnEveryWorkload) 
       EXPECT_EQ(v1::Outcome_Name(result.outcome()), "OUTCOME_PASSED") << result.message();
       EXPECT_EQ(static_cast<size_t>(result.workloads_size()), Workloads(task).size());
       for (const v1::WorkloadResult& workload : result.workloads()) {
-        // Both round once: nearer to each other than any honest program in float32.
+        // Both round once, so they are closer to each other than any honest program in float32.
         EXPECT_LE(workload.correctness().rms_error_ratio(), 1) << workload.workload_uuid();
       }
     };
@@ -184,7 +184,7 @@ TEST_F(PythonTasksTest, TheShippedTaskJudgesBothLanguages) {
 
 #include "ksearch_task.h"
 
-// One element after the other, in float: the program that the yardstick is taken from.
+// One element after the other, in float: the program that defines the yardstick.
 extern "C" int ksearch_run(const KsearchArgs* args) {
   const int64_t H = args->hidden_size;
   for (int64_t r = 0; r < args->rows; ++r) {
@@ -230,7 +230,7 @@ TEST_F(PythonTasksTest, AFaultyReferenceEndsTheJobAtOnceInWordsThatSayWhatToDo) 
     const char* reference;
     const char* says;
   };
-  // The ones of each kind first: of its results, of its calls, of its text.
+  // One of each kind first: faults of its results, of its calls, of its text.
   const std::vector<Fault> all_faults = {
       {"wrong_shape", "def run(x):\n  return x.sum(dim=1)\n",
        "run in reference.py returned a tensor of shape (64,) and dtype torch.float32 for 'y': "
@@ -277,7 +277,7 @@ TEST_F(PythonTasksTest, AFaultyReferenceEndsTheJobAtOnceInWordsThatSayWhatToDo) 
   EXPECT_THAT(cluster_.Log("coordinator"), Not(HasSubstr("how=returned")));
 }
 
-// The settings' words: a plain function is reference in float64 and baseline, and makes the inputs.
+// By settings, one plain function is the float64 reference, the baseline, and makes the inputs.
 TEST_F(PythonTasksTest, OneFileIsReferenceBaselineAndMakesTheInputs) {
   const std::string plain =
       "import torch\n"
@@ -318,7 +318,7 @@ TEST_F(PythonTasksTest, OneFileIsReferenceBaselineAndMakesTheInputs) {
   }
 }
 
-// Like what a candidate raises: its words may hold inputs.
+// As for exceptions of candidates: the message may contain inputs.
 TEST_F(PythonTasksTest, OfARivalOnlyTheKindOfExceptionIsTold) {
   CopySmallTask("healthy",
                 ReadText(LocalCluster::SourcePath("tests/tasks/torch/softmax_rows_f32.py")));

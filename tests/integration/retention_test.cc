@@ -1,5 +1,5 @@
-// A database that is copied away by `ksearch backup`, and one from which `ksearch gc` removes old
-// runs, both while a coordinator searches on it.
+// A database copied by `ksearch backup`, and one from which `ksearch gc` removes old runs, both
+// while a coordinator searches on it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -59,8 +59,8 @@ class Search : public ScriptedRun {
   }
 };
 
-// What a search comes to, without what was measured: its tree, the calls of the model, every
-// evaluation with its outcome, and the best.
+// The result of a search, without measurements: its tree, the model calls, every evaluation with
+// its outcome, and the best.
 std::vector<std::string> StoryOf(const Search& search) {
   std::vector<std::string> story;
   const v1::WorldModel tree = search.Tree();
@@ -155,12 +155,12 @@ TEST(RetentionTest, OldRunsGoToAnArchiveWhileAnotherSearchGoesOn) {
   EXPECT_EQ(cluster.Cli({"status", first}).exit.code, 3);
   search.AwaitFinished(second);
   EXPECT_THAT(search.Rows("PRAGMA foreign_key_check"), IsEmpty());
-  // What only the first run had asked for is measured anew for whoever asks again.
+  // Jobs that only the first run had requested are measured again on request.
   const std::string third = search.StartAnother();
   search.AwaitFinished(third);
   EXPECT_EQ(search.StatusOf(third).best().candidate_id(), before.best().candidate_id());
 
-  // The archive is read back by a coordinator of its own.
+  // Another coordinator reads the archive.
   EXPECT_THAT(StoreRows(archive, "SELECT run_id FROM runs"), ElementsAre(first));
   EXPECT_THAT(StoreRows(archive, "PRAGMA foreign_key_check"), IsEmpty());
   std::filesystem::create_directory(cluster.folder() + "/archive/state");

@@ -14,9 +14,9 @@
 
 namespace ksearch {
 
-// One search that follows a cassette, with real programs on a store of its own: a coordinator and
-// the worker "w1". What comes of it is read from the database, so that neither a coordinator that
-// is being killed nor a busy one leaves a question unanswered.
+// One search that follows a cassette, with real programs on its own store: a coordinator and the
+// worker "w1". Results are read from the database, so that they are available even if the
+// coordinator is being killed or busy.
 class ScriptedRun {
  public:
   // `task` is one of tests/integration/data/tasks. `cassette` and `config` relative to the source

@@ -1,6 +1,6 @@
-// The cassettes that are shipped lead the real strategy where they should, with no call unanswered
-// and no edit refused, whatever the pace of the workers. Evaluations are simulated: a table says
-// which program passes and how fast it is.
+// The shipped cassettes lead the real strategy as intended, with no call unanswered and no edit
+// refused, whatever the pace of the workers. Evaluations are simulated: a table says which program
+// passes and how fast it is.
 #include <algorithm>
 #include <cstdlib>
 #include <functional>

@@ -125,7 +125,7 @@ TEST_F(SearchTest, FindsAFasterKernelAndTellsOfIt) {
   EXPECT_GT(shown.results(0).workloads(0).candidate().latency_us_size(), 5) << "raw samples kept";
   EXPECT_THAT(shown.call().prompt(), HasSubstr("ksearch_task.h"));
 
-  // The claim stands when it is measured again.
+  // The claim holds when it is measured again.
   const CommandOutput again = cluster_.Cli({"recheck", "last", "--json"});
   EXPECT_EQ(again.exit.code, 0) << again.out << again.err;
   const auto recheck = FromJson<v1::RecheckResult>(again.out);
@@ -135,7 +135,7 @@ TEST_F(SearchTest, FindsAFasterKernelAndTellsOfIt) {
   EXPECT_EQ(recheck.repeated().comparisons_size(), 1);
   EXPECT_EQ(cluster_.Cli({"recheck", "last", "no-such-candidate"}).exit.code, 3);
 
-  // The record of a folder that somebody was given does not if it says too much.
+  // A folder's record that claims too much does not hold.
   const std::string folder = cluster_.folder() + "/result";
   ASSERT_EQ(cluster_.Cli({"best", "last", "-o", folder}).exit.code, 0);
   const std::string file = best.sources().files(0).path();

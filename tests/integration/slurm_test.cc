@@ -35,10 +35,10 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-// A worker is preempted up to so long after it was seen to work.
+// The longest time between seeing a worker work and preempting it.
 constexpr absl::Duration kLongestDelay = absl::Milliseconds(1500);
 
-// So many in the search: a few, or what KSEARCH_PREEMPTIONS says.
+// The number of preemptions in the search: a few, or KSEARCH_PREEMPTIONS.
 int PreemptionsWanted() {
   const char* const text = std::getenv("KSEARCH_PREEMPTIONS");
   int count = 4;
@@ -76,7 +76,7 @@ class SlurmTest : public testing::Test {
   }
   // `time_limit`: in seconds; Slurm counts in minutes.
   void StartAutoscaler(int time_limit, const std::string& more = "") {
-    // Jobs of an earlier Slurm had the same numbers, by which workers' state is found again.
+    // An earlier Slurm's jobs had the same numbers, by which workers find their state.
     std::filesystem::create_directory(nodes_);
     const std::string config = cluster_.folder() + "/autoscaler.textproto";
     std::ofstream(config) << absl::StrCat(
@@ -114,9 +114,9 @@ class SlurmTest : public testing::Test {
     const auto state = [&] { return absl::StrJoin(slurm_->Queue("%t"), " "); };
     std::string seen;
     const auto requeued_or_gone = [&] { return (seen = state()) == "PD" || seen.empty(); };
-    // Gone: its worker had just left.
+    // The job is gone: its worker had just ended.
     if (!Eventually(requeued_or_gone, absl::Seconds(60)) || seen.empty()) return false;
-    // By default it stays in the queue for two minutes.
+    // By default a requeued job waits for two minutes.
     return Eventually(
         [&] {
           if (state() == "R") return true;
@@ -128,7 +128,7 @@ class SlurmTest : public testing::Test {
   std::string Database() const { return cluster_.folder() + "/state/ksearch.db"; }
   void ExpectNoneLostOrDoubled() {
     const std::string database = Database();
-    // None lost: whatever the search asked for has a result, and none is that its workers were
+    // None lost: every requested job has a result, and no result is that its workers were
     // lost.
     EXPECT_THAT(Rows(database,
                      "SELECT job_id FROM job_requests WHERE job_id NOT IN (SELECT job_id FROM "
@@ -183,13 +183,13 @@ TEST_F(SlurmTest, DemandStartsAJobWithinSecondsAndTheNodeGoesBackWhenIdle) {
 TEST_F(SlurmTest, PreemptionsLoseAndDoubleNoEvaluationOfASearch) {
   const int wanted = PreemptionsWanted();
   StartAutoscaler(3600);
-  // At any instant of a job: building, waiting, measuring, or just done.
+  // At a random instant of a job: building, waiting, measuring, or just done.
   const uint64_t seed = RandomUint64();
   Rng rng(seed);
   SCOPED_TRACE(absl::StrCat("seed ", seed));
   int preempted = 0, searches = 0;
   for (; preempted < wanted && searches < wanted; ++searches) {
-    // Programs are measured a little longer each time, so that no result on record is the answer.
+    // Programs are measured a little longer each time, so that no recorded result is reused.
     const std::string config = cluster_.folder() + "/run.textproto";
     std::ofstream(config)
         << "measure { max_time_per_workload { nanos: 40000000 } max_calls: " << 40 + searches
@@ -223,7 +223,7 @@ TEST_F(SlurmTest, PreemptionsLoseAndDoubleNoEvaluationOfASearch) {
 }
 
 TEST_F(SlurmTest, AWorkerThatCannotStartOnItsNodeSaysWhyInTheFault) {
-  // No node has it: CUDA is missing, or there is another GPU.
+  // No node has this device: CUDA is missing, or the GPU is another.
   cluster_.AddToWorkerConfig("more_devices { device_class: DEVICE_CLASS_CUDA gpus: \"GPU-none\" }");
   StartAutoscaler(600);
   std::thread client([&] {
@@ -262,8 +262,8 @@ TEST_F(SlurmTest, AtTheEndOfTheWalltimeAWorkerHasLeft) {
   EXPECT_EQ(workers.workers(0).hello().instance(), jobs[0]);
 }
 
-// A worker that stands still (its node swaps, its disk hangs) when the notice comes can give
-// nothing back: Slurm kills it, with its job in hand, at the end of its minute.
+// A worker that hangs (its node swaps, its disk stalls) when the notice comes cannot return its
+// job: Slurm kills it, together with the job, at the end of its minute.
 TEST_F(SlurmTest, AWorkerKilledAtTheWalltimeWithWorkInHandLosesNoEvaluation) {
   StartAutoscaler(60);
   CommandOutput search;
@@ -278,7 +278,7 @@ TEST_F(SlurmTest, AWorkerKilledAtTheWalltimeWithWorkInHandLosesNoEvaluation) {
   ASSERT_EQ(jobs.size(), 1u);
   const std::vector<pid_t> stopped = ProcessesOf(cluster_.BinaryPath("ksearch-worker"));
   EXPECT_FALSE(stopped.empty());
-  // Again and again, since Slurm begins with SIGCONT.
+  // Repeatedly, since Slurm first sends SIGCONT.
   std::atomic<bool> over = false;
   std::thread stopper([&] {
     while (!over) {
@@ -287,7 +287,7 @@ TEST_F(SlurmTest, AWorkerKilledAtTheWalltimeWithWorkInHandLosesNoEvaluation) {
     }
   });
   const bool had_work = HasWork();
-  // It would end the worker, which does not answer, a few seconds before Slurm does.
+  // The autoscaler would kill the unresponsive worker a few seconds before Slurm does.
   const pid_t autoscaler = cluster_.Pid("autoscaler");
   ::kill(autoscaler, SIGSTOP);
   // By its time limit, not by anything that the autoscaler does.

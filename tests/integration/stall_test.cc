@@ -1,6 +1,6 @@
-// A coordinator that stands still for 5 s, as one does on a machine that swaps or whose disk hangs:
-// its workers stay or come back, and none of their work is lost. The real program, and the real
-// client of many workers, each with its own connection and an executor that is a fake.
+// A coordinator that hangs for 5 s, as on a machine that swaps or whose disk stalls: its workers
+// stay or come back, and none of their work is lost. The real program, and the real client of many
+// workers, each with its own connection and a fake executor.
 //   KSEARCH_WORKERS=1000    as many workers (60)
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@
 namespace ksearch {
 namespace {
 
-constexpr int kBusyMs = 30'000;  // a coordinator that comes back recovers its log first
+constexpr int kBusyMs = 30'000;  // a restarted coordinator first recovers its log
 
 }  // namespace
 

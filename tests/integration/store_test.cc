@@ -1,5 +1,5 @@
-// The database of real programs when things go wrong with it: copied while a search writes to it
-// and restored, a disk that fills up and has room again, a file system that takes no writes.
+// Faults of the database of real programs: copied while a search writes to it and restored, a disk
+// that fills up and has space again, a file system that refuses writes.
 #include <gmock/gmock.h>
 #include <google/protobuf/util/json_util.h>
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ using testing::IsSupersetOf;
 
 constexpr int kRounds = 6;
 
-// What has been acknowledged: results to workers, replies to the run.
+// Acknowledged data: results to workers, replies to the run.
 std::vector<std::string> Results(const std::string& path) {
   return Rows(path, "SELECT job_id || ' ' || lease_id || ' ' || hex(body) FROM results");
 }
@@ -187,7 +187,7 @@ TEST_F(StoreTest, FullDiskIsSaidAndTheSearchGoesOnWhenThereIsRoom) {
   search.Await(1);
   disk.Fill();
   const std::vector<std::string> results = Results(search.Database());
-  // Somebody who wants to begin something is told why not, and can still look at what there is.
+  // New work is refused with the reason, and existing data can still be read.
   CommandOutput refused = search.Run("2");
   for (int tries = 0; tries < 20 && refused.exit.code == 0; ++tries) {
     refused = search.Run(absl::StrCat(3 + tries));  // the last bytes of the log's pages

@@ -1,7 +1,7 @@
-// Every strategy, its coordinator killed with SIGKILL at random instants of a search of a
-// landscape. The search must end as the undisturbed one did, to the last byte of what the strategy
-// remembers: the same questions in the same words, the same programs, the same verdicts. Model and
-// worker are played and tell the same of the same; the coordinator and its store are the real ones.
+// Every strategy, with its coordinator killed with SIGKILL at random instants of a search of a
+// landscape. The search must end as the undisturbed one did, to the last byte of the strategy's
+// state: the same prompts, the same programs, the same verdicts. Model and worker are simulated and
+// deterministic; the coordinator and its store are the real ones.
 //
 // Kills of each strategy (default 3):  KSEARCH_CRASHES=20 integration_strategy_crash_test
 // Other instants:                      KSEARCH_CRASH_SEED=7 integration_strategy_crash_test
@@ -61,8 +61,8 @@ std::string CallNumber(const std::string& call_id) {
   return call_id.substr(call_id.rfind('/') + 1);
 }
 
-// Answers as the landscape's player does, whatever the run is called. A reply waits until `may`
-// lets its call through.
+// Answers like the landscape's player, whatever the run's name. A reply waits until `may` lets its
+// call through.
 class HeldReplies final : public ReplySource {
  public:
   using May = std::function<void(const std::string& call_number)>;
@@ -90,13 +90,13 @@ class HeldReplies final : public ReplySource {
   const May may_;
 };
 
-// What a search comes to.
+// The result of a search.
 struct Story {
   std::vector<std::string> calls;        // number, purpose, and digests of question and reply
   std::vector<std::string> evaluations;  // every job with its outcome, in order
   std::string state;                     // what the strategy remembers at the end, digested
   std::string tree;                      // of strategies that have one, digested
-  std::vector<std::string> gains;        // what the memory of gains has of it
+  std::vector<std::string> gains;        // its gains in the memory
   std::string best;
   std::string reason;  // why it ended
 };
@@ -181,7 +181,7 @@ class Search {
     return story;
   }
 
-  // Questions that show what earlier runs measured.
+  // The number of prompts that show gains of earlier runs.
   int TaughtQuestions() const {
     return Number("SELECT COUNT(*) FROM llm_calls WHERE prompt LIKE '%searches in this language%'");
   }
@@ -189,7 +189,7 @@ class Search {
   void ExpectNothingLostOrDoubled() const { ExpectWorkRecordedOnce(StorePath()); }
 
  private:
-  // As if an earlier run on such a device had measured it.
+  // Adds gains as if an earlier run on such a device had measured them.
   void Teach() const {
     Store::Options options;
     options.path = StorePath();
@@ -225,8 +225,8 @@ class Search {
     return number;
   }
 
-  // Until everything that came before the call is done and folded in: then there is one order of
-  // things, however fast which process is.
+  // Waits until everything before the call is done and folded in, so that there is one order of
+  // events, however fast each process is.
   void AwaitTurn(const std::string& call_number) const {
     const std::string number = "CAST(substr(call_id, instr(call_id, '/') + 1) AS INTEGER)";
     const std::string open = absl::StrCat(
@@ -253,7 +253,7 @@ struct Arm {
 
 void PrintTo(const Arm& arm, std::ostream* out) { *out << arm.name; }
 
-// With intervals so short that what happens now and then happens in these few rounds.
+// With intervals so short that rare events happen within these few rounds.
 constexpr Arm kArms[] = {
     {"world_model", "strategy: 'world_model'"},
     {"paper", "strategy: 'world_model' world_model { preset: PRESET_PAPER }"},
@@ -327,7 +327,7 @@ TEST_P(StrategyCrashTest, EndsAsIfNobodyHadBeenKilled) {
   int kills = 0, searches = 0, lost_calls = 0;
   while (kills < wanted && searches < 2 * wanted && !HasFailure()) {
     Search search(*player_, task_, GetParam().config, GetParam().taught);
-    // An instant is a number of events that the search has come to, and a while more.
+    // An instant is a number of events of the search, and a while more.
     std::vector<int> instants(static_cast<size_t>(std::min(kKillsPerSearch, wanted - kills)));
     for (int& instant : instants) {
       instant = static_cast<int>(rng.NextBelow(static_cast<uint64_t>(events - 2)));

@@ -1,5 +1,5 @@
-// What one step of a long search costs, by each strategy: the bytes that it changes in the run's
-// state and tree, and the time of writing them down. Real strategies on a landscape, and the real
+// The cost of one step of a long search, for each strategy: the bytes that it changes in the run's
+// state and tree, and the time to write them. Real strategies on a landscape, and the real
 // store.
 //
 // With 5,000 programs (default 600):  KSEARCH_PROGRAMS=5000 strategy_step_test
@@ -30,7 +30,7 @@
 namespace ksearch {
 namespace {
 
-constexpr int kLastRounds = 60;  // of the search: those whose steps are looked at
+constexpr int kLastRounds = 60;  // the last rounds of the search, whose steps are examined
 // Limit for the bytes that most steps change.
 constexpr int64_t kMostBytes = 20 << 10;
 
@@ -150,7 +150,7 @@ TEST_P(StrategyStepTest, ChangesLittle) {
     const absl::Time committed = Clock::Real().SteadyNow();
     const double ticks = static_cast<double>(std::clock() - used);
     state = step.state;
-    // What the disk and the thread take at this moment, whatever is written.
+    // The time of disk and thread at this moment, regardless of content.
     StepCommit nothing;
     nothing.run_id = "empty";
     const absl::Time empty = Clock::Real().SteadyNow();
@@ -162,7 +162,7 @@ TEST_P(StrategyStepTest, ChangesLittle) {
     int64_t bytes = static_cast<int64_t>(changes.order.size() + step.status.ByteSizeLong());
     if (step.world_model.has_value()) bytes += BytesOfRevision(revision);
     for (const auto& [number, body] : changes.written) bytes += static_cast<int64_t>(body.size());
-    if (std::exchange(first, false)) return;  // it writes all
+    if (std::exchange(first, false)) return;  // the first step writes everything
     decisions.push_back(absl::ToDoubleMilliseconds(deciding));
     changed.push_back(bytes);
     saves.push_back(milliseconds(start, saved));

@@ -1,6 +1,6 @@
-// Problems of suites that cannot be used, beside one that can: each is told by its name and with
-// what is wrong, and disturbs no other. With a real coordinator and a worker with a Python
-// toolchain; skipped where /usr/bin/python3 has no torch.
+// Unusable problems of suites beside a usable one: each is reported with its name and fault, and
+// disturbs no other. With a real coordinator and a worker with a Python toolchain; skipped if
+// /usr/bin/python3 has no torch.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -71,7 +71,7 @@ struct Bad {
   const char* task;
   const char* file;
   std::string text;
-  const char* reason;  // part of what is told
+  const char* reason;  // part of the message
 };
 
 std::vector<Bad> BadProblems() {
@@ -146,7 +146,7 @@ TEST_F(SuiteBadInputTest, IsToldByNameAndDisturbsNothing) {
   EXPECT_THAT(list.out, AllOf(HasSubstr("kernelbench/l1/1 "), HasSubstr("layernorm_f32"),
                               HasSubstr("broken/task.yml:"), HasSubstr("several GPUs")));
 
-  // By name: nothing is evaluated, and why is told.
+  // By name: nothing is evaluated, and the message says why.
   Write("new.py", absl::StrReplaceAll(Problem(kForward, kInputs), {{"Model(", "ModelNew("}}));
   const CommandOutput refused =
       cluster_.Cli({"eval", "--task", "kernelbench/l1/5", "--check", Path("new.py")});
@@ -156,7 +156,7 @@ TEST_F(SuiteBadInputTest, IsToldByNameAndDisturbsNothing) {
       cluster_.Cli({"eval", "--task", "kernelbench/l1/1", "--check", Path("new.py")});
   EXPECT_EQ(good.exit.code, 0) << good.out << good.err;
 
-  // Only a device says what is too large for it; the list repeats it.
+  // Only a device can tell what is too large for it; the list repeats the message.
   const CommandOutput huge =
       cluster_.Cli({"eval", "--task", "kernelbench/l1/11", "--check", Path("new.py")});
   EXPECT_NE(huge.exit.code, 0);

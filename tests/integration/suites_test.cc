@@ -1,5 +1,5 @@
-// Problems in the forms of other suites, from a folder of theirs to a verdict, with a real
-// coordinator and a worker with a Python toolchain. Skipped where /usr/bin/python3 has no torch.
+// Problems in the formats of other suites, from their folders to a verdict, with a real coordinator
+// and a worker with a Python toolchain. Skipped if /usr/bin/python3 has no torch.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -162,7 +162,7 @@ assert all(one[0]["correctness"] and one[0]["runtime"] >= 0 for one in results.v
 print("right", sorted(results))
 )py";
 
-// As a model would write it: other operations, the same layers.
+// A program as a model would write it: other operations, the same layers.
 std::string ModelNew() {
   return ReadFile(LocalCluster::SourcePath("tests/integration/data/kernelbench/model_new.py"),
                   1 << 20)

@@ -56,7 +56,7 @@ class TaskBench {
   const v1::Task& task() const { return task_; }
   const v1::Artifact& baseline() const { return baseline_; }
 
-  // The built program; an empty path if the compiler says no.
+  // The built program; an empty path if it does not compile.
   v1::Artifact Build(const std::string& source) {
     v1::Artifact artifact;
     artifact.set_id(fs::path(source).stem().string());
@@ -140,7 +140,7 @@ TEST_P(TaskAdmissionTest, AcceptsItsBaselineOnEveryWorkload) {
   }
 }
 
-// Contents of other kinds than the recipes', as a confirmation draws them: on two of the workloads.
+// Other kinds of contents than the recipes', as a confirmation draws them: on two of the workloads.
 // KSEARCH_HIDDEN_REPEATS=N: on every workload, N times.
 TEST_P(TaskAdmissionTest, ItsBaselineStandsHiddenCases) {
   TaskBench bench(GetParam());

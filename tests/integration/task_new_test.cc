@@ -1,5 +1,5 @@
-// `ksearch task new` with this machine's own python and torch: folders that the coordinator takes,
-// and one clear line about everything that makes no task.
+// `ksearch task new` with this machine's own Python and torch: folders that the coordinator
+// accepts, and one clear line about everything that cannot become a task.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -83,7 +83,7 @@ class TaskNewTest : public testing::Test {
     std::string dtype = "";
     std::string function = "";
   };
-  // What the script says of each file, asked in one process: an import of torch takes seconds.
+  // The script's message for each file, in one process: an import of torch takes seconds.
   void RefuseAll(const std::vector<Refused>& cases) {
     std::vector<std::string> argv = {kPython,
                                      "-I",
@@ -297,7 +297,7 @@ def product(a, b):
   EXPECT_EQ(task.work().flops(), "2 * m * k * n");
 }
 
-// Whoever the user is, and wherever the local pair keeps its state.
+// Works for any user, and wherever the local pair keeps its state.
 TEST_F(TaskNewTest, ForTheLocalCoordinatorNoFolderHasToBeKnown) {
   ASSERT_EQ(::chmod(folder_.c_str(), 0755), 0);  // as the worker of root's needs it
   const std::string file = Write("ref.py", "def f(x: 'n d'):\n    return x * 2\n");
@@ -485,7 +485,7 @@ TEST_F(TaskNewTest, RandomValuesOfTheImportAreRefused) {
        HasSubstr(depends)},
       {"import numpy\nw = float(numpy.random.rand())\ndef f(x: 'n d'):\n    return x * w\n",
        HasSubstr(depends)},
-      // Not this one, with a seed of its own; its axis 'e' is what is wrong.
+      // This file sets its own seed and is fine; its axis 'e' is wrong.
       {"import torch\ntorch.manual_seed(0)\nw = torch.randn(2)[0]\n"
        "def f(x: 'n d'):\n    return x * w\n",
        HasSubstr("is 'e'"), "n=8,d=8,e=4"},

@@ -82,7 +82,7 @@ def real_coordinator(coordinator, source, folder):
 
 
 def without_protos(address):
-    """What programs that know no file of ksearch's can ask: whether it serves, and what."""
+    """Generic gRPC clients can ask, without ksearch's protos, whether the coordinator serves, and what."""
     import grpc
     with grpc.insecure_channel(address) as channel:
         health = channel.unary_unary("/grpc.health.v1.Health/Check")(b"", timeout=10)

@@ -23,7 +23,7 @@ def interpreter(folder, packages=PACKAGES):
     python = folder / "env" / "bin" / "python"
     done = folder / "installed"
     with open(folder / "lock", "w", encoding="utf-8") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # two tests may want it at once
+        fcntl.flock(lock, fcntl.LOCK_EX)  # two tests may need it at once
         if done.exists() and done.read_text() == " ".join(packages):
             return python
         try:

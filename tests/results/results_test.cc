@@ -1,4 +1,4 @@
-// The records of results/ are about files, tasks and commands that there are.
+// The records of results/ name existing files, tasks and commands.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Checks that text is in American spelling: a list of British stems that have come up. Tasks and results
-# are left out, because a task is named by its content and a result is a record; so are two words of
+# Checks for American spelling, with a list of British stems that have come up. Leaves out tasks and
+# results, because a task's id is a hash of its content and a result is a record, and two words of
 # stored results and tables, CANCELLED (also gRPC's spelling) and LABELLED. Prints every breach as
-# file:line:text; exit 1 if there is any.
+# file:line:text; exits with 1 if there is any.
 # usage: american_spelling.sh <source root>
 set -euo pipefail
 cd "$1"

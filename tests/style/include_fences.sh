@@ -50,9 +50,9 @@ fence 'coordinator/suites/' 'coordinator/(suites|service)/|coordinator/main|cli/
 fence 'coordinator/proposer/' 'coordinator/(proposer|search)/'
 fence 'coordinator/packet/' 'coordinator/(packet|proposer|search|service|views)/'
 fence 'coordinator/world_model/' 'coordinator/(world_model|proposer|search)/'
-# Inside the worker: the driver's wrappers know nothing of what they are used for.
+# Inside the worker: the driver's wrappers do not depend on their users.
 fence 'gpu_worker/(session|executor|build|verifier|profile|runner|sandbox)/' 'gpu_worker/(session|executor|build|verifier|profile|runner|sandbox|device|selftest)/|gpu_worker/(main|worker_config)'
-# The runner lives with the candidate and must know nothing else.
+# The runner runs beside the candidate and must not depend on anything else.
 fence 'gpu_worker/(session|executor|build|verifier|profile)/' 'gpu_worker/(session|executor|build|verifier|profile|selftest)/|gpu_worker/main'
 # Inside the verifier: tensors < dialogue < {timing, host} < {instruments, cuda, warm} < what carries out a job. The two headers
 # that all may include know nothing of the rest: harness_constants.h, byte_lru.h.

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Checks that one table knows the languages (common/language.cc): no other file names one of them,
-# but for the pairs of files that are a language's own. Prints every breach as file:line:text; exit
-# 1 if there is any.
+# Checks that only one table names the languages (common/language.cc), except for the pairs of files
+# that belong to a language. Prints every breach as file:line:text; exits with 1 if there is any.
 # usage: language_fence.sh <source root>
 set -euo pipefail
 cd "$1"

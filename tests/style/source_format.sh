@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# clang-format finds nothing to change. usage: source_format.sh <source root>
+# Checks that clang-format finds nothing to change. usage: source_format.sh <source root>
 set -euo pipefail
 cd "$1"
 command -v clang-format >/dev/null || { echo "clang-format is not installed"; exit 1; }

@@ -50,7 +50,7 @@ def layer_norm(row, weight, bias):
 
 
 def attention(heads, key_of, value_of, tokens, scale):
-    """Of one query: per head its output and lse. key_of(h, t) pairs up with the head's query."""
+    """One query's output and lse per head. key_of(h, t) pairs up with the head's query."""
     outputs, lses = [], []
     for h, query in enumerate(heads):
         weights, lse = softmax([dot(query, key_of(h, t)) * scale for t in tokens])
@@ -77,7 +77,7 @@ class ReferencesTest(unittest.TestCase):
         self.assertTrue(bool((error <= allowed).all()), (got, want))
 
     def test_rmsnorm(self):
-        # So small that the epsilon counts.
+        # Small enough that the epsilon matters.
         x, weight = (self.random(3, 40).float() / 64).to(torch.bfloat16), self.random(40)
         want = []
         for row in x.tolist():

@@ -88,7 +88,7 @@ double Work(const v1::Task& task, const v1::Workload& workload, const std::strin
   return value.value_or(-1);
 }
 
-// Against figures worked out by hand.
+// Compares with figures computed by hand.
 TEST(CudaTaskFoldersTest, WorkIsThatOfTheMathematics) {
   const std::map<std::string, std::pair<double, double>> expected = {
       // Keys and values of 61519 tokens, 1024 bytes each.

@@ -51,7 +51,7 @@ Call Prepare(const WorkloadCase& workload) {
       std::memcpy(&bits, &value, sizeof bits);
     } else if (slot.buffer()) {
       const TensorArgument& argument = workload.tensors()[tensor];
-      // Outputs begin as NaN, so that an element never written shows.
+      // Outputs begin as NaN, so that an element that is never written is found.
       call.buffers.emplace_back(static_cast<size_t>(argument.bytes) + 64, std::byte{0xff});
       std::byte* memory = call.buffers.back().data();
       if (!argument.output) workload.generator(static_cast<int>(tensor)).Write(5, memory);

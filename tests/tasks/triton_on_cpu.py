@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 
-VERSION = "3.6.0"  # that of the figures in docs/internals/benchmarks.md
+VERSION = "3.6.0"  # the version of the figures in docs/internals/benchmarks.md
 PIP_SECONDS = 120
 QUIET_SECONDS = 3600  # after pip took too long
 

@@ -127,7 +127,7 @@ class Task:
             else:
                 made[name] = self.tensor(spec, axes)
         for name, spec in self.definition["inputs"].items():
-            if spec["shape"] and spec["shape"][0] == "num_pages":  # pages of nobody may hold anything
+            if spec["shape"] and spec["shape"][0] == "num_pages":  # unused pages may hold anything
                 used = torch.zeros(axes["num_pages"], dtype=torch.bool)
                 used[made["kv_indices"].long()] = True
                 made[name][~used] = math.nan
@@ -186,7 +186,7 @@ def fp8_values():
 
 
 def configurations(module):
-    """Has the program's autotuner take one configuration after the other: it has no GPU to time them on."""
+    """Makes the program's autotuner use one configuration after the other: there is no GPU to time them on."""
     tuners = [v for v in vars(module).values() if isinstance(v, triton.runtime.Autotuner)]
     if not tuners:
         yield

@@ -133,7 +133,7 @@ TEST(ReportPageTest, IsOneFileThatLoadsNothing) {
   EXPECT_THAT(page, AllOf(HasSubstr("<!doctype html>"), HasSubstr("<polyline points=\""),
                           HasSubstr("against evaluations"), HasSubstr("against tokens"),
                           HasSubstr("t-&lt;1&gt;")));
-  // Nobody paid, so there is no chart of money.
+  // There was no cost, so there is no chart of money.
   EXPECT_THAT(page, Not(HasSubstr("against US dollars")));
   EXPECT_THAT(
       page, AllOf(Not(HasSubstr("<script")), Not(HasSubstr("http://")), Not(HasSubstr("https://")),

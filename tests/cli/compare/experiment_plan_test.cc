@@ -61,7 +61,7 @@ TEST(ExperimentPlanTest, ArmsOfOneTaskAndSeedStandSideBySideWithNamesOfTheirOwn)
   }
   EXPECT_EQ(requests.size(), trials.size());
   EXPECT_EQ(trials[1].config.world_model().stagnation_window(), 3);
-  // The ids are those of every later time, and those of more seeds begin with them.
+  // Later plans have the same ids, and plans with more seeds begin with them.
   v1::Experiment larger = *experiment;
   larger.set_seeds(5);
   EXPECT_EQ(TrialsOf(larger)[3].request_id, trials[3].request_id);

@@ -99,7 +99,7 @@ TEST(ExperimentReportTest, WhatMayBeChanceIsNotClaimed) {
   EXPECT_THAT(report.cautions(), testing::Contains(HasSubstr("There is one task")));
 }
 
-// At equal evaluations faster, at equal tokens certainly slower: that is no win.
+// Faster at equal evaluations, but certainly slower at equal tokens: that is not a win.
 TEST(ExperimentReportTest, NobodyBeatsByPayingMore) {
   std::vector<v1::TrialSummary> trials;
   for (int seed = 1; seed <= 8; ++seed) {
@@ -144,7 +144,7 @@ TEST(ExperimentReportTest, MissingAndUnmeasuredRunsAreSaid) {
                               HasSubstr("b had 2 programs that were refused as cheats")));
 }
 
-// Two arms that are the same are told apart about as often as the level says, and not more.
+// Two identical arms are called different about as often as the level says, and not more.
 TEST(ExperimentReportTest, EqualArmsAreSeldomCalledDifferent) {
   Rng rng(9);
   const v1::Experiment experiment = TwoArms(1, 20);

@@ -52,7 +52,7 @@ TEST(WilcoxonTest, AgreesWithSciPy) {
   // method='approx', correction=True: ties and a zero.
   EXPECT_NEAR(WilcoxonSignedRank({1, 1, 2, -1, 3, 3, -2, 4, 5, 5, 0, -1, 2, 6, 7, 0, 2, -3, 8, 1}),
               0.008149883132607125, 1e-12);
-  // The same, of 30 differences without ties.
+  // The same for 30 differences without ties.
   EXPECT_NEAR(WilcoxonSignedRank({0.301,  0.599,  0.026,  -0.591, -0.155, -0.692, 0.36,   1.64,
                                   -0.192, -0.32,  0.79,   0.657,  0.405,  -0.63,  0.271,  0.995,
                                   -1.044, -0.158, -1.601, -0.99,  -1.542, 0.065,  -0.967, 0.571,

@@ -18,7 +18,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// A daemon as small as can be: perl, as the shell's flock leaves the lock to its children.
+// A minimal daemon, in Perl, as the shell's flock would pass the lock on to its children.
 class DaemonTest : public testing::Test {
  protected:
   DaemonTest() {
@@ -30,7 +30,7 @@ class DaemonTest : public testing::Test {
     EXPECT_TRUE(daemon().Stop(absl::ZeroDuration()).ok());
     std::filesystem::remove_all(folder_);
   }
-  // Named by what the kernel calls it.
+  // The name is the one that the kernel shows.
   Daemon daemon() const { return Daemon({"/usr/bin/perl", lock(), folder_ + "/log", folder_}); }
   std::string lock() const { return folder_ + "/lock"; }
   std::vector<std::string> Script(const std::string& before) const {
@@ -55,7 +55,7 @@ TEST_F(DaemonTest, LockSaysWhetherItRuns) {
   ASSERT_TRUE(first.Start(Script(""), {}).ok());
   ASSERT_TRUE(Eventually([&] { return Runs(first); }));
   const pid_t pid = **first.Running();
-  // Known to one who did not start it, and after a violent end nothing is left.
+  // Another process than its starter finds it, and after a kill nothing is left.
   EXPECT_EQ(**daemon().Running(), pid);
   EXPECT_FALSE(daemon().Ended().has_value());
   ASSERT_EQ(::kill(pid, SIGKILL), 0);

@@ -72,7 +72,7 @@ TEST(ModelSourcesTest, WhoEmbedsIsKnownWhereItIsSure) {
   EXPECT_EQ(model("openai"), "text-embedding-3-small");
   EXPECT_EQ(model("gemini"), "gemini-embedding-001");
   EXPECT_EQ(model("local"), "qwen3-embedding:8b");
-  // A proxy may have none.
+  // A proxy's URL may lack the version.
   EXPECT_THAT(Source({{"OPENAI_BASE_URL", "https://proxy.example/openai"}, {"OPENAI_API_KEY", "k"}},
                      "openai")
                   .provider.openai_chat()

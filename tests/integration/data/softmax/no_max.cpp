@@ -1,4 +1,4 @@
-// Leaves the subtraction of the largest value out: exp(100) is no float.
+// Leaves out the subtraction of the largest value: exp(100) overflows a float.
 #include <cmath>
 #include <cstdint>
 
