@@ -19,7 +19,7 @@ namespace {
 constexpr absl::Duration kAskTimeout = absl::Seconds(10);
 constexpr absl::Duration kLongestJob = absl::Hours(24 * 366);
 
-// A time in seconds since 1970; nullopt: there is none that makes sense.
+// A time in seconds since 1970; nullopt: it is missing or makes no sense.
 std::optional<absl::Time> TimeIn(const Environment& environment, const std::string& name) {
   int64_t seconds = 0;
   if (!absl::SimpleAtoi(environment(name), &seconds) || seconds <= 0) return std::nullopt;
@@ -62,7 +62,7 @@ absl::StatusOr<std::optional<absl::Duration>> TimeLeftOfSlurmJob(const Environme
   const std::optional<absl::Time> end = TimeIn(environment, "SLURM_JOB_END_TIME");
   if (end.has_value()) {
     absl::Duration left = *end - now;
-    // The two are of one clock, which may not be this machine's.
+    // Both times come from one clock, which may not be this machine's.
     const std::optional<absl::Time> start = TimeIn(environment, "SLURM_JOB_START_TIME");
     if (start.has_value()) left = std::min(left, *end - *start);
     if (left > absl::ZeroDuration() && left < kLongestJob) {

@@ -34,7 +34,7 @@
 namespace ksearch {
 namespace {
 
-// Exit codes of the command line's contract.
+// Exit codes that the command line promises.
 constexpr int kConfigError = 3;
 constexpr int kNotAuthorized = 4;
 constexpr int kUnavailable = 5;
@@ -47,7 +47,7 @@ constexpr char kUsage[] =
     "                      [--lifetime T|auto] [--leave-grace T]\n"
     "       ksearch-worker --selftest [--json] [the arguments above]\n"
     "       ksearch-worker --check-config [the arguments above] | --version\n"
-    "FILE is a WorkerConfig as textproto, .yaml or .json; arguments after it win. --check-config "
+    "FILE is a WorkerConfig as textproto, .yaml or .json; arguments override it. --check-config "
     "only\n"
     "says whether it is good. --selftest tries what this "
     "machine\n"
@@ -96,13 +96,13 @@ struct Worker {
   std::unique_ptr<Sandbox> sandbox;
   Toolchains toolchains;
   std::vector<Device> devices;
-  std::vector<std::unique_ptr<Verifier>> verifiers;  // as devices
+  std::vector<std::unique_ptr<Verifier>> verifiers;  // in the order of devices
   std::unique_ptr<DevicePool> pool;
   std::unique_ptr<JobExecutor> executor;
   std::unique_ptr<SessionClient> session;
 };
 
-// A verifier is told of its own device alone.
+// The slots of all devices; a verifier's configuration names only its own.
 int SlotsOnThisMachine(const v1::WorkerConfig& config, size_t devices) {
   return SlotsOf(config, static_cast<int>(devices),
                  static_cast<int>(std::thread::hardware_concurrency()));
@@ -162,7 +162,7 @@ absl::Status Build(const v1::WorkerConfig& config, const ClientAccess& access,
   options.started = started;
   options.sample_health = [pool = worker->pool.get()] { return pool->Health(); };
   ASSIGN_OR_RETURN(worker->session, SessionClient::Create(std::move(options), *worker->executor));
-  // Only now is the folder known to be ours: another worker's verifiers read these files too.
+  // Only now does this worker own the folder: another worker's verifiers read these files, too.
   for (size_t i = 0; i < worker->devices.size(); ++i) {
     v1::WorkerConfig of_one = config;
     *of_one.mutable_device() = worker->devices[i].settings;
@@ -173,7 +173,7 @@ absl::Status Build(const v1::WorkerConfig& config, const ClientAccess& access,
   return absl::OkStatus();
 }
 
-// How long it stays: as the config says, or as the Slurm job lasts that this process runs in.
+// How long the worker stays: by the config, or by the Slurm job that this process runs in.
 StayPlan::Options StayOf(const v1::WorkerConfig& config) {
   StayPlan::Options stay;
   stay.leave_grace = FromProto(config.leave_grace());

@@ -23,8 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// In an entry's folder: the artifact (successes only), a file or a folder; how it is loaded, where
-// BuildResult.loading says so; and outcome, message and build report as a serialized JobResult.
+// In an entry's folder: the artifact (successes only), a file or a folder; how it is loaded, if
+// BuildResult.loading is set; and outcome, message and build report as a serialized JobResult.
 constexpr char kArtifactFile[] = "/kernel.so";
 constexpr char kArtifactFolder[] = "/program";
 constexpr char kLoadingFile[] = "/loading.pb";
@@ -71,7 +71,7 @@ absl::Status CopyOrLink(const std::string& from, const std::string& to) {
   return absl::InternalError(absl::StrCat("copy ", from, " to ", to, ": ", error.message()));
 }
 
-// All that lies below a folder, with links to the same files where there can be any.
+// Copies everything below a folder, as hard links to the same files where possible.
 absl::Status CopyFolder(const std::string& from, const std::string& to) {
   std::error_code error;
   fs::create_directory(to, error);
@@ -89,7 +89,7 @@ absl::Status CopyFolder(const std::string& from, const std::string& to) {
   return absl::InternalError(absl::StrCat("copy ", from, " to ", to, ": ", error.message()));
 }
 
-// SHA-256 of an artifact as BuildReport has it.
+// The SHA-256 of an artifact, as in BuildReport.
 absl::StatusOr<std::string> ArtifactSha256(const std::string& path) {
   std::error_code error;
   if (fs::is_directory(path, error)) return FolderSha256(path, kMaxArtifactBytes);
@@ -259,7 +259,7 @@ std::optional<BuildResult> BuildCache::Find(const std::string& key) {
     entries_.erase(key);
     return std::nullopt;
   }
-  std::error_code ignored;  // the time of use, for the next process
+  std::error_code ignored;  // records the time of use, for the next process
   fs::last_write_time(folder, fs::file_time_type::clock::now(), ignored);
   result->artifact_hold = std::move(hold);
   return result;

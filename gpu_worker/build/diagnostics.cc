@@ -16,11 +16,11 @@
 namespace ksearch {
 namespace {
 
-constexpr size_t kMaxLogBytes = 4 << 20;  // of input looked at
+constexpr size_t kMaxLogBytes = 4 << 20;  // limit for the input read
 constexpr size_t kMaxLineBytes = 400;     // template types can fill pages
 constexpr size_t kMaxMessageBytes = 1000;
-// What an error keeps of its surroundings. The first steps of a backtrace lead to the candidate's
-// own line; the rest is the library's inside.
+// How much context an error keeps. The first steps of a backtrace lead to the candidate's own line;
+// the rest is inside the library.
 constexpr int kMaxBacktraceLines = 3;
 constexpr int kMaxNotes = 3;
 constexpr int kMaxCodeLines = 4;
@@ -54,8 +54,8 @@ size_t Utf8Length(absl::string_view text) {
   return length;
 }
 
-// Whether a character shows as what it is: no control character (a terminal may obey those from
-// U+0080 on, too), and none that hides, joins or reorders what is beside it, or breaks the line.
+// Whether a character is safe to show: not a control character (a terminal may obey those from
+// U+0080 on, too), nor one that hides, joins or reorders its neighbors, or breaks the line.
 bool IsShown(absl::string_view sequence) {
   struct Range {
     uint32_t first, last;
@@ -76,7 +76,7 @@ bool IsShown(absl::string_view sequence) {
   });
 }
 
-// Keeps what IsShown and tabs, with '?' for what is no UTF-8; reduces "/a/b/c.h" to "c.h".
+// Keeps shown characters and tabs, with '?' for invalid UTF-8; reduces "/a/b/c.h" to "c.h".
 std::string CleanLine(absl::string_view line) {
   std::string clean;
   for (size_t i = 0; i < line.size() && clean.size() <= kMaxLineBytes;) {
@@ -207,7 +207,7 @@ struct Block {
   std::vector<std::string> lines;
 };
 
-// Cuts the log into blocks, already shortened. Lines that belong to nothing are dropped.
+// Splits the log into blocks, already shortened. Drops lines that belong to no block.
 class BlockReader {
  public:
   void Read(std::string line) {
@@ -215,7 +215,7 @@ class BlockReader {
     if (!head.has_value()) {
       if (IsContext(line)) {
         if (++backtrace_ <= kMaxBacktraceLines) context_.push_back(std::move(line));
-        code_ = kMaxCodeLines;  // what follows a context line is not the block's code
+        code_ = kMaxCodeLines;  // lines after a context line are not the block's code
       } else if (!blocks_.empty() && code_ < kMaxCodeLines) {
         ++code_;
         blocks_.back().lines.push_back(std::move(line));
@@ -250,7 +250,7 @@ class BlockReader {
   int backtrace_ = 0, notes_ = 0, code_ = 0;
 };
 
-// The linker's last word says nothing that its errors have not said.
+// The linker's closing message adds nothing to its errors.
 bool Redundant(const v1::Diagnostic& head) {
   return absl::StartsWith(head.message(), "ld returned") ||
          absl::StrContains(head.message(), "Ptx assembly aborted") ||
@@ -268,7 +268,7 @@ void CutUtf8(size_t limit, std::string* text) {
 
 CompilerLog DigestCompilerLog(absl::string_view log) {
   BlockReader reader;
-  std::string plain;  // for a log without one recognizable error
+  std::string plain;  // for a log without any recognizable error
   for (absl::string_view raw : absl::StrSplit(log.substr(0, kMaxLogBytes), '\n')) {
     std::string line = CleanLine(raw);
     if (absl::StripAsciiWhitespace(line).empty() ||

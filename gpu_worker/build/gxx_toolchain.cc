@@ -20,7 +20,7 @@ namespace {
 
 // -O3 -march=native: the candidate runs where it is built. No -ffast-math: it changes what is
 // "correct". -z now: a missing symbol shows at load, not in a timed call. -ftemplate-depth and
-// -fmax-errors bound what a bomb can do to time and log.
+// -fmax-errors bound the time and log of malicious sources.
 constexpr const char* kFlags[] = {"-std=c++20",
                                   "-O3",
                                   "-march=native",
@@ -49,7 +49,7 @@ absl::StatusOr<std::unique_ptr<GxxToolchain>> GxxToolchain::Create(Options optio
   compiler.flags.assign(std::begin(kFlags), std::end(kFlags));
   compiler.flags.insert(compiler.flags.end(), options.extra_flags.begin(),
                         options.extra_flags.end());
-  // "native" means another thing on another machine; the predefined macros tell which.
+  // "native" depends on the machine; the predefined macros show its meaning.
   std::vector<std::string> macros = {compiler.path, "-march=native", "-dM",      "-E",
                                      "-x",          "c++",           "/dev/null"};
   ASSIGN_OR_RETURN(const std::string target, OutputOf(std::move(macros)));
@@ -78,7 +78,7 @@ SandboxSpec GxxToolchain::CompilerSpec(const BuildRequest& request,
   for (std::string& path : CompiledPaths(request.sources, CppSourceRules())) {
     spec.argv.push_back(std::move(path));
   }
-  // Last, since libraries count from where they stand.
+  // Last, since the position of libraries matters.
   spec.argv.insert(spec.argv.end(), options_.extra_flags.begin(), options_.extra_flags.end());
   if (!absl::StartsWith(compiler_.path, "/usr/")) {
     // <prefix>/bin/g++ needs its <prefix>/lib.

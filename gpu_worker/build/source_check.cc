@@ -41,7 +41,7 @@ absl::Status CheckPath(absl::string_view path) {
   }
   for (absl::string_view part : absl::StrSplit(path, '/')) {
     if (part.empty()) return Refuse(path, "the path must be relative, without empty parts");
-    // A leading dash would be read as a flag, a leading dot covers "..", "." and hidden files.
+    // A leading dash would be read as a flag; a leading dot covers "..", "." and hidden files.
     if (part[0] == '.' || part[0] == '-') {
       return Refuse(path, "no part of a path may begin with '.' or '-'");
     }
@@ -67,7 +67,7 @@ const SourceRules& CudaSourceRules() {
 }
 
 const SourceRules& PythonSourceRules() {
-  // What a program builds or reads itself may lie beside it.
+  // Files that a program builds or reads itself may be beside it.
   static const auto* const rules =
       new SourceRules{{".py"},
                       {".cu", ".cpp", ".cc", ".cxx", ".c", ".cuh", ".h", ".hpp", ".hh", ".inc",

@@ -7,7 +7,7 @@
 namespace ksearch {
 namespace {
 
-// Graphs within graphs within a recording.
+// Limit for graphs nested in a recording.
 constexpr int kMaxDepth = 8;
 
 std::string WhyNoLink(const DriverApi& api, CUgraph graph, int depth, size_t* works) {

@@ -69,7 +69,7 @@ absl::Status DeviceMemory::Map(CUdevice device, int64_t bytes) {
                     "make device memory accessible");
 }
 
-// Errors are of no use here: a context that is lost takes its memory with it.
+// Errors do not matter here: a lost context takes its memory with it.
 void DeviceMemory::Reset() {
   if (api_ == nullptr) return;
   if (bytes_ > 0) api_->cuMemUnmap(address_, static_cast<size_t>(bytes_));

@@ -27,7 +27,7 @@ std::string Version(int version) { return absl::StrCat(version / 1000, ".", vers
 
 }  // namespace
 
-// The names reach # only after the header's own macros have been applied to them.
+// An indirection, so that the header's macros are applied to the names before #.
 #define KSEARCH_CUDA_TEXT_OF(name) #name
 #define KSEARCH_CUDA_RESOLVE(name)                                \
   if (!Resolve(library, KSEARCH_CUDA_TEXT_OF(name), &api.name)) { \

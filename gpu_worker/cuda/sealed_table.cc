@@ -12,7 +12,7 @@
 namespace ksearch {
 namespace {
 
-// For every 64-bit architecture; older headers do not have it.
+// The same on every 64-bit architecture; older headers lack it.
 constexpr long kSysMseal = 462;
 
 }  // namespace

@@ -1,10 +1,10 @@
-// The kernels of our own around every timed call.
+// ksearch's own kernels around every timed call.
 
-// Launched with one thread a block, as many blocks as there are multiprocessors, and so much shared
-// memory that a multiprocessor has room for nothing beside one of them. Every block waits until all
-// are there: at that moment nothing else is anywhere on the device, and the time is noted. With
-// `release`, the device is then held until the host sets *release, or limit_ns have passed; the
-// latter is told in *expired: a program that waits for the device would wait for ever.
+// Launched with one thread a block, as many blocks as there are multiprocessors, and enough shared
+// memory that a multiprocessor has no room for anything beside one block. Every block waits until
+// all have started: at that moment nothing else runs on the device, and the time is noted. With
+// `release`, the device is then held until the host sets *release, or limit_ns have passed, which
+// sets *expired: a program that waits for the device would otherwise wait forever.
 extern "C" __global__ void ksearch_separator(unsigned long long* arrivals,
                                              unsigned long long* stamp,
                                              const volatile unsigned int* release,
@@ -24,8 +24,8 @@ extern "C" __global__ void ksearch_separator(unsigned long long* arrivals,
       __nanosleep(500);
     }
   }
-  // Separators never overlap, so the count of all arrivals tells whose turn it is; nobody resets
-  // it.
+  // Separators never overlap, so the count of all arrivals identifies the separator; it is never
+  // reset.
   const unsigned long long ticket = atomicAdd(arrivals, 1ull);
   const unsigned long long all = (ticket / gridDim.x + 1) * gridDim.x;
   do {

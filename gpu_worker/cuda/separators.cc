@@ -44,7 +44,7 @@ absl::StatusOr<Separators> Separators::Create(const CudaDevice& device) {
   if (cooperative == 0) {
     return absl::FailedPreconditionError("the GPU has no cooperative launches; use a newer one");
   }
-  // With what the device adds to every block, this is all that a multiprocessor has.
+  // Together with the device's own part per block, this is all shared memory of a multiprocessor.
   RETURN_IF_CUDA_ERROR(
       api,
       api.cuFuncSetAttribute(made.separator_, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,

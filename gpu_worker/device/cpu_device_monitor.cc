@@ -19,7 +19,7 @@
 namespace ksearch {
 namespace {
 
-// Below this a job would fail for reasons of its surroundings.
+// With less memory a job could fail through no fault of its own.
 constexpr int64_t kLeastAvailableBytes = int64_t{256} << 20;
 
 // "MemTotal:  123 kB" -> bytes.
@@ -73,7 +73,7 @@ absl::StatusOr<std::unique_ptr<CpuDeviceMonitor>> CpuDeviceMonitor::Create(
   ::uname(&system);
   ASSIGN_OR_RETURN(const std::string cpuinfo, ReadFile(root + "/proc/cpuinfo", 16 << 20));
   const CpuModel model = ParseCpuInfo(cpuinfo, system.machine);
-  // Containers may lack a machine id; the host name then has to do.
+  // Containers may lack a machine id; then the host name is used.
   std::string machine_id = ReadFile(root + "/etc/machine-id", 4096).value_or("");
   if (absl::StripAsciiWhitespace(machine_id).empty()) machine_id = system.nodename;
 

@@ -38,7 +38,7 @@ absl::StatusOr<Device> MakeCpu(const v1::DeviceSettings& settings) {
   return device;
 }
 
-// One that NVML counts and that answers nothing: nothing to watch until the driver finds it again.
+// A GPU that NVML counts but that does not answer: nothing to watch until the driver finds it.
 class UnreachableGpu : public DeviceMonitor {
  public:
   explicit UnreachableGpu(const PresentGpu& gpu) {
@@ -55,7 +55,7 @@ class UnreachableGpu : public DeviceMonitor {
   v1::DeviceHealth health_;
 };
 
-// OK, or why this GPU cannot be used as the worker starts.
+// OK, or why this GPU cannot be used when the worker starts.
 absl::Status CheckGpu(const v1::DeviceSettings& settings, const PresentGpu& gpu,
                       const GpuSurroundings& surroundings) {
   RETURN_IF_ERROR(gpu.reachable);

@@ -23,8 +23,8 @@
 namespace ksearch {
 namespace {
 
-// flock cannot be waited for together with a stop request, so it is asked again and again. Short
-// against a measurement (seconds), long against the call (1 us).
+// flock cannot be waited for together with a stop request, so this polls it. Short compared with a
+// measurement (seconds), long compared with the call (1 us).
 constexpr absl::Duration kAskAgain = absl::Milliseconds(5);
 
 // Each hold has a file description of its own: flock belongs to the description.
@@ -72,7 +72,7 @@ absl::StatusOr<std::optional<DeviceLock::Hold>> DeviceLock::TryAcquireExclusive(
 
 absl::StatusOr<DeviceLock::Hold> DeviceLock::Acquire(Mode mode, std::stop_token stop) {
   if (stop.stop_requested()) return absl::CancelledError("cancelled while waiting for the device");
-  // Everyone passes the gate; a process that waits to measure holds it until earlier builds have
+  // Every process passes the gate; one that waits to measure holds it until earlier builds have
   // ended.
   ASSIGN_OR_RETURN(const UniqueFd gate, OpenLockFile(path_ + ".gate"));
   RETURN_IF_ERROR(Lock(gate, LOCK_EX, stop));

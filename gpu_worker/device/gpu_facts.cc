@@ -39,7 +39,7 @@ absl::StatusOr<GpuFacts> FindGpu(const std::vector<GpuFacts>& gpus, absl::string
       absl::StrCat(source, ": there is no GPU '", word, "' here; there is: ", ListOf(gpus)));
 }
 
-// `words` over `gpus`, in the order of `words`.
+// The GPUs that `words` select, in the order of `words`.
 absl::StatusOr<std::vector<GpuFacts>> Choose(const std::vector<GpuFacts>& gpus,
                                              const std::vector<std::string>& words,
                                              absl::string_view source) {

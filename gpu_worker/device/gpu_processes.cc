@@ -34,14 +34,14 @@ std::optional<ProcessLine> ReadProcess(const std::string& proc, int pid) {
   return line;
 }
 
-// The account that the process runs as; nullopt: cannot be told. The owner of its folder in /proc
-// is root for a process that has changed its account.
+// The account that the process runs as; nullopt: unknown. Not the owner of its folder in /proc,
+// which is root for a process that has changed its account.
 std::optional<int> AccountOf(const std::string& proc, int pid) {
   const auto text = ReadFile(absl::StrCat(proc, "/", pid, "/status"), 64 << 10);
   if (!text.ok()) return std::nullopt;
   for (const absl::string_view line : absl::StrSplit(*text, '\n')) {
     if (!absl::StartsWith(line, "Uid:")) continue;
-    // Real, effective, saved and file system's.
+    // Real, effective, saved and file-system uid.
     const std::vector<std::string> uids =
         absl::StrSplit(line.substr(4), absl::ByAnyChar("\t "), absl::SkipEmpty());
     int uid = 0;

@@ -15,18 +15,18 @@
 namespace ksearch {
 namespace {
 
-// Several lock files cannot be waited for at once, so they are asked again and again. Short against
-// a measurement (seconds), long against asking (some microseconds a device).
+// Several lock files cannot be waited for at once, so this polls them. Short compared with a
+// measurement (seconds), long compared with one poll (some microseconds a device).
 constexpr absl::Duration kAskAgain = absl::Milliseconds(5);
 
-// A verifier that has to be started first opens the device in under a second; a device that is busy
-// resetting takes longer.
+// A newly started verifier opens the device in under a second; a device that is resetting takes
+// longer.
 constexpr absl::Duration kProbeTime = absl::Seconds(30);
 
-// A device that is unwell is not looked at by every turn of a job that waits for another.
+// How long an unhealthy device is skipped by a job that waits for another device.
 constexpr absl::Duration kLookAgain = absl::Milliseconds(500);
 
-// Another worker holds the lock for seconds at a time, and has gone only if it has not for long.
+// Another worker holds the lock for seconds at a time; it counts as gone after this time without.
 constexpr absl::Duration kRemembered = absl::Minutes(5);
 
 struct Sick {
@@ -37,7 +37,7 @@ struct Sick {
 std::vector<DeviceMonitor*> MonitorsOf(const std::vector<DevicePool::Slot>& slots) {
   std::vector<DeviceMonitor*> monitors;
   for (const DevicePool::Slot& slot : slots) {
-    // A device that is built for elsewhere has nothing to read.
+    // A device of another machine, for which this worker only builds, has nothing to read.
     if (slot.verifier != nullptr) monitors.push_back(slot.monitor);
   }
   return monitors;
@@ -109,13 +109,13 @@ absl::StatusOr<DevicePool::Taken> DevicePool::Take(v1::DeviceClass device_class,
       std::optional<DeviceLock::Hold> hold;
       if (!prober_.Find(NumberOf(*slot)).has_value()) {
         if (fitting.size() == 1) {
-          // The lock itself knows how to wait, and lets those who measure go first.
+          // The lock itself can wait, and prefers processes that measure.
           ASSIGN_OR_RETURN(hold, slot->lock->Acquire(DeviceLock::Mode::kExclusive, stop));
         } else {
           ASSIGN_OR_RETURN(hold, slot->lock->TryAcquireExclusive());
         }
         if (!hold.has_value()) {
-          // Its holder found it healthy.
+          // The job that holds it found it healthy.
           sick.erase(slot);
           continue;
         }
@@ -153,11 +153,11 @@ absl::Status DevicePool::Probe(size_t number, std::stop_token stop) {
   const Slot& slot = slots_[number];
   ASSIGN_OR_RETURN(const std::optional<DeviceLock::Hold> hold, slot.lock->TryAcquireExclusive());
   if (!hold.has_value()) return absl::UnavailableError("a job holds the device");
-  // Its monitor says enough; it is asked once that calls it well.
+  // The monitor's reading suffices; the device is probed once the monitor calls it healthy.
   if (!slot.monitor->Sample().healthy()) return absl::UnavailableError("the device is unwell");
   const absl::Status answer =
       slot.verifier->Probe(Clock::Real().SteadyNow() + kProbeTime, std::move(stop));
-  // Whatever the code: it was asked.
+  // FAILED_PRECONDITION, whatever the code: the device was probed.
   return answer.ok() ? answer : absl::FailedPreconditionError(answer.message());
 }
 

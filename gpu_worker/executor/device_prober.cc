@@ -8,10 +8,10 @@
 namespace ksearch {
 namespace {
 
-// A device that could not be asked, because a job holds it, is asked again soon.
+// How soon to probe again a device that a job holds.
 constexpr absl::Duration kAskAgain = absl::Milliseconds(50);
 constexpr absl::Duration kLongestWait = absl::Seconds(1);
-constexpr int kMostRests = 30;  // of the first, in one
+constexpr int kMostRests = 30;  // the longest rest, as a multiple of the first
 
 }  // namespace
 

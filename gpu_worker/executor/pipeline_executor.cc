@@ -24,8 +24,8 @@
 namespace ksearch {
 namespace {
 
-// The verifier keeps to limits.total_time itself, but for the task's own programs, which have five
-// minutes and what a last workload takes. Beyond this it hangs.
+// The verifier enforces limits.total_time itself, except for the task's own programs, which have
+// five minutes plus the time of one last workload. After this margin it counts as hung.
 constexpr absl::Duration kVerifierMargin = absl::Minutes(10);
 constexpr size_t kMaxMessageBytes = 2 << 10;
 
@@ -74,7 +74,7 @@ void TakeVerdict(v1::Verdict verdict, v1::JobResult* result) {
   result->mutable_build()->mutable_kernels()->MergeFrom(verdict.kernels());
 }
 
-// What is true of this worker is an answer, not a failure of the job.
+// A missing profiler on this worker is an answer, not a failure of the job.
 void SetNoProfile(v1::Profile::Absence absence, absl::string_view note, v1::JobResult* result) {
   result->set_outcome(v1::OUTCOME_PASSED);
   result->mutable_profile()->set_absence(absence);
@@ -87,7 +87,7 @@ std::string DeviceArchitecture(const v1::JobSpec& spec) {
   return spec.architecture().empty() ? spec.platform().architecture() : spec.architecture();
 }
 
-// The device's, with the compiler that builds in `language`.
+// The device's fingerprint, with the compiler for `language`.
 v1::DeviceFingerprint FingerprintWith(const DevicePool::Slot& slot, const Toolchains& toolchains,
                                       v1::Language language) {
   v1::DeviceFingerprint print = slot.monitor->Fingerprint();
@@ -96,7 +96,7 @@ v1::DeviceFingerprint FingerprintWith(const DevicePool::Slot& slot, const Toolch
   return print;
 }
 
-// Takes up what the candidate says of a problem.
+// Runs a problem's description program and keeps its answer.
 absl::Status Describe(const Toolchains& toolchains, const v1::JobSpec& spec, std::stop_token stop,
                       v1::JobResult* result) {
   const auto toolchain = toolchains.find(spec.candidate().language());
@@ -166,7 +166,7 @@ absl::StatusOr<v1::JobResult> PipelineExecutor::Execute(const v1::JobSpec& spec,
     return FingerprintWith(slot, *parts_.toolchains, spec.candidate().language());
   };
   *result.mutable_device() = print_of(**example);
-  // From a coordinator that knew this worker as another release.
+  // The job comes from a coordinator that knew this worker as another release.
   if (!Meets(PlatformOf(result.device()), spec.platform())) {
     return absl::FailedPreconditionError(
         absl::StrCat("the job is to be done with ", PlatformText(spec.platform()),
@@ -185,7 +185,7 @@ absl::StatusOr<v1::JobResult> PipelineExecutor::Execute(const v1::JobSpec& spec,
   };
 
   if (!counted.ok()) {
-    // No other worker would take it either.
+    // Every worker would refuse the job.
     result.set_outcome(v1::OUTCOME_TASK_ERROR);
     result.set_message(std::string(counted.message()));
     result.set_at_fault(std::string(kTaskAtFault));
@@ -205,8 +205,8 @@ absl::StatusOr<v1::JobResult> PipelineExecutor::Execute(const v1::JobSpec& spec,
   }
   std::optional<ProgramBuilds> builds;
   {
-    // Compilers on the very processors that are measured would spoil the numbers. A GPU does not
-    // care: there builds go on beside the measurement.
+    // Compilers on the processors being measured would distort the numbers. A GPU is not affected:
+    // builds continue beside its measurements.
     ASSIGN_OR_RETURN(const std::optional<DeviceLock::Hold> shared,
                      parts_.devices->HoldForBuild(stop));
     const absl::Time begin = clock.SteadyNow();
@@ -241,7 +241,7 @@ absl::StatusOr<v1::JobResult> PipelineExecutor::Execute(const v1::JobSpec& spec,
 
   progress(v1::HeldLease::WAITING);
   const absl::Time built = clock.SteadyNow();
-  // What was built for one architecture runs on no other.
+  // A program built for one architecture runs on no other.
   ASSIGN_OR_RETURN(const DevicePool::Taken device,
                    parts_.devices->Take(task.device(), result.device().architecture(), stop,
                                         spec.avoid_device_id(), model));
@@ -255,7 +255,7 @@ absl::StatusOr<v1::JobResult> PipelineExecutor::Execute(const v1::JobSpec& spec,
                                    Clock::Real().SteadyNow() + limit + kVerifierMargin, stop);
   if (absl::IsCancelled(verdict.status())) return verdict.status();
   if (!verdict.ok()) parts_.devices->Doubt(*device.slot, std::string(verdict.status().message()));
-  // Whatever became of the candidate, it was not its own doing.
+  // Whatever the candidate's outcome, the device's fault caused it.
   const std::string fault = device.slot->monitor->FaultSince(held);
   if (!fault.empty()) {
     return absl::UnavailableError(absl::StrCat(
@@ -264,7 +264,7 @@ absl::StatusOr<v1::JobResult> PipelineExecutor::Execute(const v1::JobSpec& spec,
   }
   RETURN_IF_ERROR(verdict.status());
   TakeVerdict(*std::move(verdict), &result);
-  // One that failed has its label, and a baseline is trusted.
+  // A failed candidate has its verdict already, and a baseline is trusted.
   if (result.outcome() == v1::OUTCOME_PASSED && spec.kind() != v1::JOB_KIND_BASELINE) {
     for (std::string& mark : SourceMarks(spec.candidate(), result.build())) {
       result.add_suspicions(std::move(mark));

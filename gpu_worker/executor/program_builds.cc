@@ -30,7 +30,7 @@ std::string FileNames(const v1::Sources& sources) {
   });
 }
 
-// A program other than the candidate must build: nothing can be said about the candidate without.
+// A program other than the candidate must build: without it the candidate cannot be judged.
 absl::StatusOr<BuildResult> BuildRequired(Builder& builder, const BuildRequest& request,
                                           const std::string& what, std::stop_token stop) {
   auto built = builder.Build(request, stop);
@@ -40,12 +40,12 @@ absl::StatusOr<BuildResult> BuildRequired(Builder& builder, const BuildRequest& 
                                 v1::Outcome_Name(built->outcome), ": ", built->message));
 }
 
-// Jobs in which compute-sanitizer looks on.
+// Jobs that run compute-sanitizer.
 bool HasInstruments(v1::JobKind kind) {
   return kind == v1::JOB_KIND_CONFIRM || kind == v1::JOB_KIND_EXAMINE;
 }
 
-// Says nothing about the candidate: what assembles may not assemble with delays.
+// A failure says nothing about the candidate: a program may not assemble with delays added.
 void TakeDelayed(absl::StatusOr<BuildResult> built, ProgramBuilds* builds) {
   if (built.ok() && built->outcome == v1::OUTCOME_PASSED) {
     builds->delayed = *std::move(built);
@@ -87,7 +87,7 @@ absl::StatusOr<ProgramBuilds> BuildPrograms(const Toolchains& toolchains, const 
                                    absl::StrCat("the baseline of task ", task.name())));
   }
 
-  // The candidate's failure and the caller's stop both call the other builds off.
+  // The candidate's failure and the caller's stop both cancel the other builds.
   std::stop_source stop_others;
   const std::stop_callback forward(stop, [&stop_others] { stop_others.request_stop(); });
   const auto start = [&](const v1::Sources& sources, const v1::Limits& limits,
@@ -149,7 +149,7 @@ absl::StatusOr<ProgramBuilds> BuildPrograms(const Toolchains& toolchains, const 
   const bool wanted =
       candidate.ok() && candidate->outcome == v1::OUTCOME_PASSED && rivals_usable.ok();
   if (!wanted) stop_others.request_stop();
-  // Every future is waited for, whatever the others say.
+  // Waits for every future, whatever the others' results.
   absl::Status others;
   const auto collect = [&others](Build& build, BuildResult* result) {
     absl::StatusOr<BuildResult> built = build.get();
@@ -174,7 +174,7 @@ absl::StatusOr<ProgramBuilds> BuildPrograms(const Toolchains& toolchains, const 
   if (delayed_build.has_value()) TakeDelayed(delayed_build->get(), &builds);
   if (lined_build.has_value()) {
     absl::StatusOr<BuildResult> lined = lined_build->get();
-    // Without it reports name no lines, and nothing else.
+    // Without this build reports only lack line numbers.
     if (lined.ok() && lined->outcome == v1::OUTCOME_PASSED) builds.lined = *std::move(lined);
   }
   if (!candidate.ok()) return candidate.status();

@@ -16,11 +16,11 @@ namespace ksearch {
 namespace {
 
 constexpr int kSocketInChild = 3;
-// A request is tried this often when the process dies under it.
+// How often a request is tried if the process dies while serving it.
 constexpr int kAttempts = 2;
 constexpr absl::Duration kEndGrace = absl::Seconds(10);
 
-// What a trusted child may know of our environment.
+// The environment variables that a trusted child inherits.
 constexpr const char* kPassedOn[] = {"PATH",          "KSEARCH_LOG",  "ASAN_OPTIONS",
                                      "UBSAN_OPTIONS", "TSAN_OPTIONS", "LD_LIBRARY_PATH"};
 
@@ -60,7 +60,7 @@ absl::Status VerifierProcess::EnsureStarted() {
 
 std::string VerifierProcess::End() {
   if (process_ == nullptr) return "could not be started";
-  // A process that hung up is about to end by itself; its status tells more than our SIGKILL.
+  // A process that closed its socket is about to end; its exit status tells more than a SIGKILL.
   socket_.Reset();
   auto exit = process_->Wait(Clock::Real().SteadyNow() + absl::Seconds(1));
   if (!exit.has_value()) {

@@ -12,7 +12,7 @@ std::vector<std::string> NcuArguments(const NcuLaunches& launches) {
     absl::StrAppend(&metrics, ",", kNcuStallPrefix, reason, kNcuStallSuffix);
   }
   return {"--csv", "--page", "raw", "--print-units", "base",
-          // As in the compiler's report, whose names are made from the same symbols.
+          // The same symbols as in the compiler's report.
           "--print-kernel-base", "mangled", "--target-processes", "all", "--replay-mode", "kernel",
           "--clock-control", "none", "--cache-control", "all", "--launch-skip",
           absl::StrCat(launches.skip), "--launch-count", absl::StrCat(launches.count), "--metrics",

@@ -30,7 +30,7 @@ constexpr size_t kMaxNamedMissing = 6;
 
 using Fields = std::vector<std::string>;
 
-// One line of CSV in which every field is quoted or free of commas; empty: it is none.
+// One line of CSV in which every field is quoted or free of commas; empty: it is not such a line.
 Fields SplitCsv(absl::string_view line) {
   Fields fields;
   size_t i = 0;
@@ -57,14 +57,14 @@ Fields SplitCsv(absl::string_view line) {
   return fields;
 }
 
-// "1,234.5" -> 1234.5. Whatever is not a finite number that is not negative is absent.
+// "1,234.5" -> 1234.5. False for anything but a finite number that is not negative.
 bool ReadNumber(const std::string& text, double* value) {
   if (text.empty() || text.size() > 64) return false;
   return absl::SimpleAtod(absl::StrReplaceAll(text, {{",", ""}}), value) && std::isfinite(*value) &&
          *value >= 0;
 }
 
-// What one of `unit` is in the units of the profile: microseconds, else the base unit.
+// The factor from `unit` to the profile's unit: microseconds, else the base unit.
 double UnitFactor(absl::string_view unit) {
   static const auto& factors = *new absl::flat_hash_map<std::string, double>{
       {"ns", 1e-3},     {"nsecond", 1e-3}, {"us", 1},       {"usecond", 1}, {"ms", 1e3},
@@ -93,8 +93,8 @@ bool ReadExtent(absl::string_view text, v1::GridExtent* extent) {
   return true;
 }
 
-// Symbols as the compiler's report has them; should ncu print "void f<(int)8>(float *)" all the
-// same, then without type and parameters.
+// Symbols in the form of the compiler's report; if ncu prints "void f<(int)8>(float *)" instead,
+// without type and parameters.
 std::string NameOf(absl::string_view name) {
   name = absl::StripAsciiWhitespace(name);
   if (absl::EndsWith(name, ")")) {
@@ -120,7 +120,7 @@ struct Launch {
   double duration_us = 0;
 };
 
-// What the columns, or the names in a "Metric Name" column, mean.
+// The meaning of the columns, or of the names in a "Metric Name" column.
 class MetricNames {
  public:
   MetricNames() {
@@ -135,7 +135,7 @@ class MetricNames {
     if (!ReadNumber(text, &value)) return;
     value *= UnitFactor(unit);
     if (name == kNcuDurationMetric) {
-      // Older versions leave the unit out; it is nanoseconds.
+      // Older versions omit the unit, which is nanoseconds.
       launch->duration_us = unit.empty() ? value * 1e-3 : value;
     } else if (const auto metric = metrics_.find(name); metric != metrics_.end()) {
       launch->metrics[metric->second] = value;
@@ -151,7 +151,7 @@ class MetricNames {
 // The table among the other lines.
 class Table {
  public:
-  // Takes one line; false: it is none of the table's.
+  // Takes one line; false: it does not belong to the table.
   bool Take(absl::string_view line) {
     if (!absl::StartsWith(line, "\"")) return false;
     Fields fields = SplitCsv(line);
@@ -233,7 +233,7 @@ double Merged(const std::vector<const Launch*>& launches, const Launch& longest,
   for (const Launch* launch : launches) {
     const auto found = launch->metrics.find(index);
     if (found == launch->metrics.end()) continue;
-    // A launch without a duration counts a little, so that its numbers are not lost.
+    // A launch without a duration gets a small weight, so that its numbers are not lost.
     const double weight =
         merge == NcuMetric::kTimeWeighted ? std::max(launch->duration_us, 1e-3) : 1.0;
     sum += weight * found->second;
@@ -341,7 +341,7 @@ std::string Missing(const std::vector<Launch>& launches) {
                       more == 0 ? "" : absl::StrCat(" and ", more, " more"));
 }
 
-// ncu's own complaints, and what the first that counts means.
+// ncu's own error messages, and the meaning of the first one that matters.
 struct Complaint {
   v1::Profile::Absence absence = v1::Profile::ABSENCE_UNSPECIFIED;
   std::string text;
@@ -401,7 +401,7 @@ absl::StatusOr<v1::Profile> ParseNcuCsv(absl::string_view text) {
     return profile;
   }
   Summarize(table.launches(), &profile);
-  // With its launches profiled, how the program ended says nothing of them.
+  // If launches were profiled, the program's end does not affect them.
   if (absl::StartsWith(complaint.text, "The application returned")) complaint.text.clear();
   std::string note = Missing(table.launches());
   if (!complaint.text.empty()) {

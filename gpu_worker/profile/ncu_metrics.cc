@@ -13,7 +13,7 @@ void Real(double value, Kernel* kernel) {
   (kernel->*kSet)(value);
 }
 
-// Numbers come from the candidate's process: what does not fit is left out.
+// Numbers come from the candidate's process: values that do not fit are left out.
 template <void (Kernel::*kSet)(int32_t)>
 void Small(double value, Kernel* kernel) {
   if (value >= 0 && value <= 1e9) (kernel->*kSet)(static_cast<int32_t>(std::llround(value)));
@@ -24,7 +24,7 @@ void Bytes(double value, Kernel* kernel) {
   if (value >= 0 && value <= 1e15) (kernel->*kSet)(std::llround(value));
 }
 
-// The smallest of these numbers is how many blocks fit; every one that is so small limits them.
+// The smallest of these numbers is how many blocks fit; every number equal to it is a limit.
 template <Kernel::BlockLimit kLimit>
 void Limit(double value, Kernel* kernel) {
   if (!(value >= 0 && value <= 1e9)) return;

@@ -15,7 +15,7 @@ namespace {
 constexpr size_t kMaxRequestBytes = size_t{1} << 20;
 // SCM_MAX_FD of Linux.
 constexpr size_t kMaxFds = 253;
-// The request after a lead-in comes within some ten microseconds.
+// The request after a lead-in comes within some tens of microseconds.
 constexpr std::chrono::milliseconds kAwakeTime(2);
 
 }  // namespace

@@ -75,7 +75,7 @@ bool AwaitBegin() {
 }
 
 int RunDialogue(const RunnerFlags& flags, Program& program) {
-  // One thread now, so that whatever the C library sets up for threads is there before the filter.
+  // Starts a thread now, so that the C library's setup for threads is done before the filter.
   std::thread([] {}).join();
 
   ControlChannel channel(kControlFd);
@@ -90,7 +90,7 @@ int RunDialogue(const RunnerFlags& flags, Program& program) {
     channel.Send(hello);
     return 1;
   }
-  // Not before: it gives the process' own entries in /proc to root, and the CUDA driver writes to
+  // Not earlier: it makes root own the process's entries in /proc, and the CUDA driver writes to
   // them.
   if (!flags.instrumented) ::prctl(PR_SET_DUMPABLE, 0);
 #ifdef KSEARCH_TIGHT_FILTER
@@ -134,17 +134,17 @@ int RunDialogue(const RunnerFlags& flags, Program& program) {
         // A lead-in; a runner for processors must leave them to others.
         if (has_gpu && request.batch().set_order().empty()) channel.StayAwake();
         break;
-      case v1::RunnerRequest::kBegin:  // out of turn
+      case v1::RunnerRequest::kBegin:  // out of order
       case v1::RunnerRequest::kExit:
       case v1::RunnerRequest::BODY_NOT_SET:
-        // Without destructors: the candidate gets no more turns.
+        // Runs no destructors: none of the candidate's code runs any more.
         ::_exit(0);
     }
     if (!channel.Send(reply)) break;
   }
   if (!usable) ::_exit(0);
-  // The verifier has closed its end, and kills us; or the candidate has closed ours. Then an exit
-  // would look like the program's own.
+  // The verifier has closed its end and kills this process, or the candidate has closed this end.
+  // An exit would look like the program's own.
   while (true) ::pause();
 }
 

@@ -23,8 +23,8 @@ void SetError(v1::RunnerReply* reply, v1::RunnerReply::RunnerError::Code code, i
   v1::RunnerReply::RunnerError* error = reply->mutable_error();
   error->set_code(code);
   error->set_value(value);
-  // The loader repeats names that the candidate chose; a message that is no UTF-8 would be taken
-  // for a forged one.
+  // The loader repeats names that the candidate chose; a message that is not UTF-8 would count as
+  // forged.
   std::string clean = text.substr(0, kMaxErrorBytes);
   for (char& c : clean) {
     if (static_cast<unsigned char>(c) >= 0x80) c = '?';
@@ -62,8 +62,8 @@ void HostExecution::Map(const v1::MapRequest& request, std::vector<UniqueFd> fds
   SetUpIfComplete(buffers_.blocks(), program, reply);
 }
 
-// What comes before a call as suites time it: other memory is written, so that caches hold nothing
-// of the call before, and inputs are copied to where the call finds them.
+// Prepares a call that is timed by a suite's rules: writes other memory, so that caches hold
+// nothing of the previous call, and copies inputs to where the call finds them.
 void HostExecution::PrepareCall(const v1::BatchRequest::Preparation& preparation, int set) {
   const int64_t bytes = std::min(preparation.flush_bytes(), kMostFlushBytes);
   if (bytes > 0) {
@@ -88,7 +88,7 @@ bool HostExecution::RunBatch(const v1::BatchRequest& request, Program& program,
   done->mutable_inner_ns()->Reserve(request.set_order_size());
   std::vector<uint64_t> arguments;
   const bool prepared = request.mode() == v1::BatchRequest::PREPARED;
-  // What a program returns stays where it is while a suite's clock runs.
+  // Returned outputs are not copied while a suite's clock runs.
   const bool keeps = prepared && program.ReturnsOutputs();
   if (prepared && request.preparation().has_copied_set() &&
       (request.preparation().copied_set() < 0 ||

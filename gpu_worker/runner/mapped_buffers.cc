@@ -10,10 +10,10 @@ namespace ksearch {
 namespace {
 
 constexpr int64_t kPageBytes = 4096;
-// Enough to show reads of scratch memory that was never written, without long filling.
+// Enough to reveal reads of uninitialized scratch memory, without filling for long.
 constexpr int64_t kMaxPatternBytes = int64_t{64} << 20;
 constexpr int64_t kMaxWorkspaceBytes = int64_t{1} << 40;
-constexpr int kWorkspacePattern = 0xFB;  // a NaN in no sign, a large negative number otherwise
+constexpr int kWorkspacePattern = 0xFB;  // never NaN: a large negative number
 
 }  // namespace
 
@@ -29,7 +29,7 @@ bool MappedBuffers::Map(const v1::MapRequest& request, const std::vector<UniqueF
   const size_t first = mappings_.size();
   for (size_t i = 0; i < fds.size(); ++i) {
     const auto bytes = static_cast<size_t>(request.memory_bytes(static_cast<int>(i)));
-    // Populated: a page fault belongs to no timed call.
+    // Populated, so that no timed call has page faults.
     void* address =
         ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fds[i].get(), 0);
     if (address == MAP_FAILED) {
@@ -69,7 +69,7 @@ bool MappedBuffers::AllocateWorkspace(int64_t bytes, int* error_number, std::str
     return false;
   }
   std::memset(usable, workspace_fill_, static_cast<size_t>(std::min(rounded, kMaxPatternBytes)));
-  // Aligned to its end as far as 64-byte alignment allows, so that an overrun meets the last page.
+  // Placed at the end as far as 64-byte alignment allows, so that an overrun hits the guard page.
   char* const workspace = usable + (rounded - bytes) / 64 * 64;
   blocks_.SetWorkspace(reinterpret_cast<uint64_t>(workspace), bytes);
   return true;

@@ -19,7 +19,7 @@ class CommandLine {
   std::vector<std::string> words_;
 };
 
-// With merged /usr these are links; older layouts have folders of their own.
+// With merged /usr these are links; older layouts have separate folders.
 void AddSystemFolder(const std::string& name, CommandLine* command) {
   struct stat status;
   const std::string path = absl::StrCat("/", name);
@@ -50,8 +50,8 @@ std::vector<std::string> BubblewrapCommand(const SandboxSpec& spec,
   command.Add("--ro-bind-try", "/etc/alternatives", "/etc/alternatives");
   command.Add("--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache");
   command.Add("--proc", "/proc", "--dev", "/dev");
-  // The first process inside is bubblewrap's own: it has the account of what runs there, but not
-  // all of its filters. An empty folder hides its memory.
+  // The first process inside is bubblewrap's own: it runs as the sandbox's account, but without all
+  // filters. An empty folder hides its memory.
   command.Add("--size", 4096, "--tmpfs", "/proc/1", "--remount-ro", "/proc/1");
   command.Add("--size", spec.tmp_bytes, "--tmpfs", "/tmp");
   command.Add("--size", spec.tmp_bytes, "--tmpfs", "/dev/shm");
@@ -59,7 +59,7 @@ std::vector<std::string> BubblewrapCommand(const SandboxSpec& spec,
     command.Add(bind.device ? "--dev-bind" : (bind.writable ? "--bind" : "--ro-bind"),
                 bind.host_path, bind.inside_path);
   }
-  // After the last bind: nothing can be planted beside what was put there.
+  // After the last bind, so that nothing can be added beside the bound files.
   command.Add("--remount-ro", "/dev", "--remount-ro", "/");
   command.Add("--chdir", spec.working_directory);
   command.Add("--seccomp", filter_fd, "--json-status-fd", status_fd, "--");

@@ -15,7 +15,7 @@
 namespace ksearch {
 namespace {
 
-// Killed processes let go of the output pipe within milliseconds; one stuck in the kernel may not.
+// Killed processes close the output pipe within milliseconds; one stuck in the kernel may not.
 constexpr absl::Duration kOutputGrace = absl::Seconds(2);
 
 }  // namespace
@@ -93,7 +93,7 @@ std::optional<SandboxExit> BubblewrapProcess::Wait(absl::Time deadline) {
 }
 
 bool BubblewrapProcess::ProgramRan() {
-  // bubblewrap has ended, so all it had to say is in the pipe: two short JSON lines.
+  // bubblewrap has ended, so all its output is in the pipe: two short JSON lines.
   char text[4096];
   size_t filled = 0;
   while (filled < sizeof text) {

@@ -90,7 +90,7 @@ absl::Status BubblewrapSandbox::Try() {
 
 absl::StatusOr<std::unique_ptr<SandboxedProcess>> BubblewrapSandbox::Launch(
     const SandboxSpec& spec) {
-  // Asked again: the account may have changed since Create.
+  // Checked again: the account may have changed since Create.
   if (::geteuid() == 0) return absl::FailedPreconditionError("the sandbox does not start as root");
   RETURN_IF_ERROR(CheckSpec(spec));
   std::unique_ptr<Cgroup> cgroup;

@@ -29,11 +29,11 @@ constexpr absl::string_view kWorkerChild = "/worker";
 constexpr absl::string_view kGroupPrefix = "ksearch-";
 constexpr absl::string_view kJobPrefix = "job-";
 
-// Killed processes leave their group when they have been torn down; big ones take a while.
+// Killed processes leave their group once they have been torn down; large ones take a while.
 constexpr absl::Duration kEmptyingTime = absl::Seconds(5);
-// A kill leaves less than this unused of a limit: memory is charged in batches of 64 pages.
+// At a kill, less than this of the limit is unused: memory is charged in batches of 64 pages.
 constexpr int64_t kLimitSlackBytes = int64_t{1} << 20;
-// What others left behind is worth less waiting.
+// How long to wait for groups that other processes left behind.
 constexpr absl::Duration kClearingTime = absl::Seconds(1);
 
 absl::Status WriteTo(const std::string& path, absl::string_view text) {
@@ -62,7 +62,7 @@ std::vector<std::string> ChildrenWithPrefix(const std::string& folder, absl::str
   return names;
 }
 
-// The process id in "<prefix><pid>[-...]" is no more.
+// Whether the process whose id is in "<prefix><pid>[-...]" has ended.
 bool OwnerGone(absl::string_view name, absl::string_view prefix) {
   absl::ConsumePrefix(&name, prefix);
   int64_t pid = 0;
@@ -78,7 +78,7 @@ void KillMembers(const std::string& folder) {
   }
 }
 
-// Jobs of processes that are no more. A sandbox that was just being made may have outlived them.
+// Removes jobs of processes that have ended. A sandbox under construction may have outlived them.
 void RemoveAbandonedJobs(const std::string& group) {
   const absl::Time deadline = absl::Now() + kClearingTime;
   for (const std::string& name : ChildrenWithPrefix(group, kJobPrefix)) {
@@ -92,7 +92,7 @@ void RemoveAbandonedJobs(const std::string& group) {
   }
 }
 
-// Groups of workers that ended without being able to remove them.
+// Removes groups of workers that ended without removing them.
 void RemoveAbandonedGroups(const std::string& base) {
   for (const std::string& name : ChildrenWithPrefix(base, kGroupPrefix)) {
     if (!OwnerGone(name, kGroupPrefix)) continue;
@@ -135,7 +135,7 @@ absl::Status GiveTo(const std::string& folder, uid_t uid, gid_t gid) {
   return absl::OkStatus();
 }
 
-// Makes `base` able to hold groups with limits (v2), or says why not.
+// Prepares `base` to hold groups with limits (v2), or returns why it cannot.
 absl::Status PrepareBase(const CgroupHierarchies& hierarchies, const std::string& base) {
   if (hierarchies.version != "v2" || ControllersEnabled(base)) return absl::OkStatus();
   if (EnableControllers(base).ok()) return absl::OkStatus();
@@ -160,7 +160,7 @@ absl::Status PrepareGroup(const CgroupHierarchies& hierarchies, const std::strin
   return GiveTo(absl::StrCat(group, kWorkerChild), uid, gid);
 }
 
-// Limits of a controller that this folder does not have are someone else's: see `folders_`.
+// Limits of a controller that this folder lacks belong to another folder: see `folders_`.
 absl::Status Limit(const std::string& folder, const CgroupLimits& limits) {
   if (limits.max_processes > 0 && Exists(folder + "/pids.max")) {
     RETURN_IF_ERROR(WriteTo(folder + "/pids.max", absl::StrCat(limits.max_processes)));
@@ -193,14 +193,14 @@ int64_t NumberIn(const std::string& path, absl::string_view name) {
   return 0;
 }
 
-// What the kernel killed in a group for lack of memory, its own or the machine's.
+// How many processes of a group the kernel killed for lack of memory, its own or the machine's.
 int64_t OutOfMemoryKills(const std::string& folder) {
   return NumberIn(folder + "/memory.events", "oom_kill") +
          NumberIn(folder + "/memory.oom_control", "oom_kill");
 }
 
-// Whether a group needed all that it may have. v2 counts that; of v1 not every kernel counts when
-// the limit of memory and swap together is met, but all keep the largest use.
+// Whether a group reached its memory limit. v2 counts that; not every v1 kernel counts reaching the
+// limit of memory and swap together, but all keep the largest use.
 bool LimitMet(const std::string& folder) {
   if (NumberIn(folder + "/memory.events", "oom") > 0) return true;
   for (const char* kind : {"/memory.", "/memory.memsw."}) {

@@ -22,12 +22,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kDriverLibrary[] = "libcuda.so.1";
-// What libcuda opens by name: compilers of PTX and the like. Debuggers, displays and video are not
-// among them.
+// Libraries that libcuda opens by name, such as compilers of PTX, but not those for debuggers,
+// displays and video.
 constexpr absl::string_view kLibraries[] = {"libcuda.so", "libnvidia-ptxjitcompiler.so",
                                             "libnvidia-nvvm", "libnvidia-gpucomp"};
 constexpr char kOneGpuPrefix[] = "nvidia";
-// A CUDA process has a handful of threads of the driver and may start one a core of its own.
+// A CUDA process has a few driver threads and may start one of its own per core.
 constexpr int kGpuProcesses = 256;
 constexpr int kGpuOpenFiles = 1024;
 
@@ -174,8 +174,8 @@ void AddGpu(const GpuBinds& gpu, absl::string_view uuid, SandboxSpec* spec) {
   spec->binds.insert(spec->binds.end(), gpu.binds.begin(), gpu.binds.end());
   spec->environment["CUDA_VISIBLE_DEVICES"] = std::string(uuid);
   spec->environment["CUDA_CACHE_DISABLE"] = "1";
-  // A kernel that is loaded at its first launch would be loaded in a timed call. Programs whose
-  // libraries have thousands of kernels say otherwise.
+  // Otherwise a kernel would be loaded at its first launch, in a timed call. Programs whose
+  // libraries have thousands of kernels override this.
   spec->environment.emplace("CUDA_MODULE_LOADING", "EAGER");
   spec->environment["LD_LIBRARY_PATH"] = gpu.library_folder;
   spec->address_space_bytes = 0;

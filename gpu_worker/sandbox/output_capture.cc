@@ -65,10 +65,10 @@ bool OutputCapture::PipeEmpty() const {
   return ::ioctl(read_end_.get(), FIONREAD, &bytes) != 0 || bytes == 0;
 }
 
-// True: stop reading.
+// Returns true to stop reading.
 bool OutputCapture::HeedRequests() {
   MutexLock lock(&mu_);
-  // A program that prints without end is never read empty; what is kept is full by then.
+  // The output of a program that prints endlessly is never drained; the kept part is full by then.
   const bool full = static_cast<int64_t>(captured_.text.size()) >= keep_bytes_;
   if (emptying_ && !dropping_ && (full || PipeEmpty())) {
     dropping_ = true;

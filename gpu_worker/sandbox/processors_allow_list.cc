@@ -13,9 +13,9 @@ namespace {
 constexpr uint64_t kInt = kLowerHalf;
 constexpr uint64_t kWhole = ~uint64_t{0};
 
-// Whatever their arguments.
+// Allowed with any arguments.
 constexpr const char* kAlways[] = {
-    // Memory, private to the process.
+    // Private memory of the process.
     "brk",
     "munmap",
     "mprotect",
@@ -33,7 +33,7 @@ constexpr const char* kAlways[] = {
     "sched_getscheduler",
     "sched_get_priority_max",
     "sched_get_priority_min",
-    // Signals of its own.
+    // Its own signal handling.
     "rt_sigaction",
     "rt_sigprocmask",
     "rt_sigreturn",
@@ -48,7 +48,7 @@ constexpr const char* kAlways[] = {
     "times",
     "nanosleep",
     "clock_nanosleep",
-    // Descriptors that are open, and what a loader asks of files.
+    // Open descriptors, and a loader's queries of files.
     "read",
     "readv",
     "pread64",
@@ -87,26 +87,26 @@ constexpr const char* kAlways[] = {
     "getrandom",
 };
 
-// Advice about its own memory. Not MADV_MERGEABLE: a thread of the kernel looks for equal pages,
-// also while the process is stopped.
+// Advice about its own memory. Not MADV_MERGEABLE: a kernel thread looks for equal pages, even
+// while the process is stopped.
 constexpr int kAdvice[] = {
     MADV_NORMAL, MADV_RANDOM,   MADV_SEQUENTIAL, MADV_WILLNEED, MADV_DONTNEED,
     MADV_FREE,   MADV_HUGEPAGE, MADV_NOHUGEPAGE, MADV_DONTFORK, MADV_DONTDUMP,
 };
 
-// Not locks, leases and watches, which reach inodes of the host; not F_SETSIG, F_SETOWN and
-// F_SETFL, which have signals sent that could wake a stopped process.
+// Not locks, leases and watches, which affect inodes of the host; not F_SETSIG, F_SETOWN and
+// F_SETFL, which cause signals that could wake a stopped process.
 constexpr int kDescriptorControls[] = {F_GETFD, F_SETFD, F_GETFL, F_DUPFD, F_DUPFD_CLOEXEC};
 
 // Not those that wait for all processors of the machine, in the kernel, where no signal stops a
-// thread: only for those that run threads of this process.
+// thread; only those that wait for processors that run threads of this process.
 constexpr int kBarriers[] = {0 /* MEMBARRIER_CMD_QUERY */, 1 << 3 /* PRIVATE_EXPEDITED */,
                              1 << 4 /* REGISTER_PRIVATE_EXPEDITED */,
                              1 << 5 /* PRIVATE_EXPEDITED_SYNC_CORE */,
                              1 << 6 /* REGISTER_PRIVATE_EXPEDITED_SYNC_CORE */};
 
 // Signals to itself (abort, raise, pthread_kill), as ranges whose sizes are powers of two: all but
-// 18 to 22. SIGCONT takes back a SIGSTOP that is on its way, and this process is stopped from
+// 18 to 22. SIGCONT cancels a pending SIGSTOP, and this process is stopped from
 // outside.
 struct Signals {
   uint64_t first, last;
@@ -138,8 +138,8 @@ std::vector<AllowedCall> ProcessorsAllowList(pid_t self) {
   for (const int setting : kArchitectureSettings) {
     calls.push_back({"arch_prctl", {{0, kInt, Bits(setting)}}});
   }
-  // Memory of its own, and files or memory of others that it was given; not shared memory without a
-  // file, which RLIMIT_DATA does not count.
+  // Its own memory, and files or memory that it was given; not shared memory without a file, which
+  // RLIMIT_DATA does not count.
   constexpr uint64_t kSharing = MAP_SHARED | MAP_ANONYMOUS;
   for (const uint64_t kind : {uint64_t{0}, uint64_t{MAP_SHARED}, uint64_t{MAP_ANONYMOUS}}) {
     calls.push_back({"mmap", {{3, kSharing, kind}}});
@@ -150,17 +150,17 @@ std::vector<AllowedCall> ProcessorsAllowList(pid_t self) {
   for (int bit = 0; bit < kAddressBits; ++bit) {
     calls.push_back({"mremap", {{1, ~uint64_t{0} << bit, uint64_t{1} << bit}}});
   }
-  // To read what is there. A new name is an inode of kernel memory, which no tmpfs limit counts.
+  // Only to read existing files. A new name is an inode in kernel memory, which no tmpfs limits.
   calls.push_back({"open", {{1, kInt & ~kPlainOpenFlags, O_RDONLY}}});
   calls.push_back({"openat", {{2, kInt & ~kPlainOpenFlags, O_RDONLY}}});
-  // Threads; no processes, no namespaces. A parent that waits for a vfork's child is not stopped by
-  // SIGSTOP, and its other threads run on.
+  // Threads, but no processes or namespaces. SIGSTOP does not stop a parent that waits for a
+  // vfork's child, and its other threads run on.
   constexpr uint64_t kThread = CLONE_VM | CLONE_SIGHAND | CLONE_THREAD;
   constexpr uint64_t kOfThreads = CLONE_FS | CLONE_FILES | CLONE_SYSVSEM | CLONE_SETTLS |
                                   CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID |
                                   CLONE_DETACHED;
   calls.push_back({"clone", {{0, kInt & ~kOfThreads, kThread}}});
-  // To read the limit of stacks; no setting of new limits.
+  // Only to read the stack limit, not to set limits.
   calls.push_back({"prlimit64", {{2, kWhole, 0}}});
   // Whether output goes to a terminal.
   calls.push_back({"ioctl", {{1, kInt, TCGETS}}});

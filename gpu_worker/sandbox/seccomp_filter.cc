@@ -20,8 +20,8 @@
 namespace ksearch {
 namespace {
 
-// Ways out of a namespace, into another process or into the kernel. No kernel candidate, compiler
-// or driver needs them.
+// Ways out of a namespace, into another process or into the kernel. No candidate, compiler or
+// driver needs them.
 constexpr const char* kEscapeCalls[] = {
     "mount",
     "umount2",
@@ -59,7 +59,7 @@ constexpr const char* kEscapeCalls[] = {
     "process_madvise",
 };
 
-// Refused for good measure: all of them ask for privileges that are not there.
+// Refused as a precaution: all of them need privileges that the process lacks.
 constexpr const char* kPrivilegedCalls[] = {
     "personality",   "acct",          "swapon",         "swapoff",       "quotactl",
     "sethostname",   "setdomainname", "syslog",         "iopl",          "ioperm",
@@ -67,18 +67,18 @@ constexpr const char* kPrivilegedCalls[] = {
     "vhangup",       "nfsservctl",    "lookup_dcookie", "move_pages",    "migrate_pages",
 };
 
-// What only a program that leaves the kernel entry's contract would call. Refused, not killed:
+// Calls that only a program outside the kernel entry's contract would make. Refused, not killed, as
 // libraries probe for some of them.
 // - A timer's signal may be SIGCONT, which wakes a stopped process: the verifier stops runners.
-// - Requests of io_submit are worked off by the kernel, for stopped and for killed processes too.
-// - A filter of the candidate's own could answer the runner's calls in the kernel's place.
+// - The kernel carries out requests of io_submit for stopped and for killed processes, too.
+// - A filter of the candidate could answer the runner's calls instead of the kernel.
 constexpr const char* kGpuDriverRefusedCalls[] = {
     "socket", "connect",      "bind",     "listen",    "accept",        "accept4",   "fork",
     "vfork",  "timer_create", "io_setup", "io_submit", "io_pgetevents", "mq_notify", "seccomp",
 };
 
-// PR_SET_MEMORY_MERGE (Linux 6.4). A thread of the kernel looks for equal pages, as with
-// MADV_MERGEABLE: also while the process is stopped.
+// PR_SET_MEMORY_MERGE (Linux 6.4). A kernel thread looks for equal pages, as with MADV_MERGEABLE,
+// even while the process is stopped.
 constexpr uint64_t kMergeMemory = 67;
 
 constexpr uint64_t kInt = kLowerHalf;
@@ -122,7 +122,7 @@ absl::StatusOr<FilterContext> BaseFilter(uint32_t escape_action) {
   return context;
 }
 
-// Beside a GPU's driver: all is allowed but what is known to be an attack.
+// For processes with a GPU driver: allows everything except known attacks.
 absl::StatusOr<FilterContext> GpuDriverFilter() {
   absl::StatusOr<FilterContext> context = BaseFilter(SCMP_ACT_KILL_PROCESS);
   if (!context.ok()) return context.status();
@@ -131,7 +131,7 @@ absl::StatusOr<FilterContext> GpuDriverFilter() {
   for (const char* name : kGpuDriverRefusedCalls) {
     status.Update(AddRule(context->get(), refuse, name));
   }
-  // Chooses the signal that tells of input, SIGCONT if one likes.
+  // F_SETSIG chooses the signal that reports input, which may be SIGCONT.
   status.Update(
       AddRule(context->get(), refuse, "fcntl", {SCMP_A1(SCMP_CMP_MASKED_EQ, kInt, F_SETSIG)}));
   for (const uint64_t setting : {uint64_t{PR_SET_SECCOMP}, kMergeMemory}) {
@@ -142,7 +142,7 @@ absl::StatusOr<FilterContext> GpuDriverFilter() {
                         {SCMP_A2(SCMP_CMP_MASKED_EQ, kInt, MADV_MERGEABLE)}));
   status.Update(
       AddRule(context->get(), refuse, "clone", {SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)}));
-  // A parent that waits for a vfork's child is not stopped by SIGSTOP, and its other threads run
+  // SIGSTOP does not stop a parent that waits for a vfork's child, and its other threads run
   // on.
   status.Update(AddRule(context->get(), refuse, "clone",
                         {SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_VFORK, CLONE_VFORK)}));
@@ -150,7 +150,7 @@ absl::StatusOr<FilterContext> GpuDriverFilter() {
   return context;
 }
 
-// `others`: what becomes of calls that are not among `calls`.
+// `others`: the action for calls that are not among `calls`.
 absl::StatusOr<FilterContext> ListFilter(const std::vector<AllowedCall>& calls, uint32_t others) {
   FilterContext context(seccomp_init(others), &seccomp_release);
   if (context == nullptr) return absl::InternalError("seccomp_init failed");
@@ -167,8 +167,8 @@ absl::StatusOr<FilterContext> ListFilter(const std::vector<AllowedCall>& calls, 
   return context;
 }
 
-// On every thread of this process. Sets no_new_privs; not for a second filter, since under the
-// first that may be a call that is not on its list.
+// Applies to every thread of this process. Sets no_new_privs, except for a second filter, since the
+// first one may not allow that call.
 absl::Status Load(absl::StatusOr<FilterContext> context, bool is_second = false) {
   if (!context.ok()) return context.status();
   absl::Status status;
@@ -176,7 +176,7 @@ absl::Status Load(absl::StatusOr<FilterContext> context, bool is_second = false)
     status.Update(AddRule(context->get(), SCMP_ACT_KILL_PROCESS, name));
   }
   if (!status.ok()) return status;
-  // Threads that libraries started before now must be bound as well.
+  // The filter must also apply to threads that libraries have already started.
   if (const int error = seccomp_attr_set(context->get(), SCMP_FLTATR_CTL_TSYNC, 1); error != 0) {
     return absl::InternalError(absl::StrCat("seccomp thread sync: ", std::strerror(-error)));
   }
@@ -227,8 +227,8 @@ absl::StatusOr<TightFilter> GpuFilterNamed(absl::string_view name) {
 }
 
 absl::Status InstallTightFilter(TightFilter filter) {
-  // Libraries that try a newer call first go on without it when they hear that there is none;
-  // EPERM would end some of them.
+  // Libraries that try a newer call first continue without it after ENOSYS; EPERM would end some of
+  // them.
   const uint32_t absent = SCMP_ACT_ERRNO(ENOSYS);
   switch (filter) {
     case TightFilter::kProcessors:
@@ -236,8 +236,8 @@ absl::Status InstallTightFilter(TightFilter filter) {
     case TightFilter::kGpuAllowList:
       return Load(ListFilter(GpuDriverAllowList(::getpid()), absent));
     case TightFilter::kGpuLog: {
-      // Two filters, of whose answers the kernel takes the harder one. The second lets no third
-      // one come.
+      // Two filters, of whose actions the kernel takes the stricter one. The second forbids a third
+      // filter.
       absl::Status status = Load(ListFilter(GpuDriverAllowList(::getpid()), SCMP_ACT_LOG));
       if (status.ok()) status = Load(GpuDriverFilter(), true);
       return status;

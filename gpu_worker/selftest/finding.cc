@@ -70,7 +70,7 @@ std::string FindingsJson(const std::vector<Finding>& findings) {
   std::string out;
   google::protobuf::util::JsonPrintOptions options;
   options.add_whitespace = true;
-  // Fails for no message of this shape but one with a broken string.
+  // Fails only for a message with an invalid string.
   if (!google::protobuf::util::MessageToJsonString(json, &out, options).ok()) return "{}\n";
   return out;
 }

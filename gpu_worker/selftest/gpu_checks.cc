@@ -98,7 +98,7 @@ void CheckOneGpu(const PresentGpu& gpu, const v1::DeviceSettings& settings,
                  : Finding::Fail("gpu sandbox", std::string(binds.status().message()), ""));
 }
 
-// On PATH or where CUDA toolkits put it.
+// The tool's path, on PATH or in the CUDA toolkits' folders.
 std::string FindTool(const std::string& tool) {
   const auto on_path = FindOnPath(tool);
   if (on_path.ok()) return *on_path;
@@ -118,7 +118,7 @@ std::vector<Finding> CheckGpus(const v1::DeviceSettings& settings,
                                          "heat, throttling and strangers on the GPU go unseen"));
   const auto present = FindGpus(surroundings.nvml_library, surroundings.driver_library);
   if (!present.ok()) {
-    // Nothing new where the driver is missing.
+    // Without the driver this would add nothing.
     if (findings[0].level == Finding::Level::kOk) {
       findings.push_back(Finding::Fail("gpu", std::string(present.status().message()), ""));
     }

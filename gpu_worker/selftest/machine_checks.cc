@@ -36,7 +36,7 @@ std::string Setting(const std::string& name) {
   return std::string(absl::StripAsciiWhitespace(text));
 }
 
-// What bars an unprivileged account from making user namespaces, as far as the kernel tells.
+// How to allow user namespaces for unprivileged accounts, as far as the kernel reveals the cause.
 std::string NamespaceFix() {
   if (Setting("kernel/apparmor_restrict_unprivileged_userns") == "1") {
     return "AppArmor bars user namespaces: install the profile apparmor/ksearch-bwrap of the "

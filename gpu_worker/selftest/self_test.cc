@@ -28,7 +28,7 @@ Finding CheckProcessors() {
                      absl::StrCat(print.cores(), " x ", print.name(), ", ", print.architecture()));
 }
 
-// Whether a worker could open the lock of each of these devices, and whatever else it begins with.
+// Checks whether a worker could open the lock of each device, and its other first steps.
 void CheckStart(const v1::WorkerConfig& config, const v1::DeviceSettings& device,
                 const GpuSurroundings& surroundings, std::vector<Finding>* findings) {
   const auto faulty = [](const Finding& finding) { return finding.level == Finding::Level::kFail; };
@@ -64,7 +64,7 @@ std::vector<Finding> RunSelfTest(const v1::WorkerConfig& config) {
   findings.push_back(CheckSandbox(config.sandbox(), &sandbox));
   if (sandbox != nullptr) {
     findings.push_back(CheckCgroup(*sandbox));
-    // Not in the folders of a worker that may be running: a toolchain tidies its own.
+    // Not in the folders of a worker that may be running, as a toolchain cleans up its folder.
     std::string folder = config.state_dir() + "/selftest.XXXXXX";
     if (::mkdtemp(folder.data()) == nullptr) {
       findings.push_back(Finding::Fail("compiler", "cannot write to " + config.state_dir(), ""));

@@ -7,7 +7,7 @@
 namespace ksearch {
 namespace {
 
-// With so many results waiting for the coordinator, more would only fill the disk.
+// With this many results waiting for the coordinator, more would only fill the disk.
 constexpr int kMaxUnacknowledged = 64;
 constexpr size_t kMaxReasonBytes = 1024;
 
@@ -55,7 +55,7 @@ HeldLeases::Orders HeldLeases::Apply(const v1::WorkerDown& down) {
     if (IsExecuting(lease->state())) {
       orders.stop.push_back(lease_id);
     } else if (lease->state() != v1::HeldLease::FINISHED) {
-      // A finished one goes when its result is acknowledged.
+      // A finished lease is released when its result is acknowledged.
       leases_.erase(lease_id);
       Changed();
     }
@@ -161,7 +161,7 @@ bool HeldLeases::draining() const {
 int HeldLeases::SlotsOf(const v1::DeviceHealth& health) const {
   const int devices = health.devices();
   const int sick = std::min(health.sick_devices_size(), devices);
-  // Rounded up: what is left of the devices should not want for work.
+  // Rounded up, so that the remaining devices do not run out of work.
   return devices == 0 ? slots_ : (slots_ * (devices - sick) + devices - 1) / devices;
 }
 

@@ -73,11 +73,11 @@ absl::StatusOr<std::unique_ptr<Joiner>> Joiner::Open(const std::string& state_di
 absl::Status Joiner::Renew(const std::function<absl::Time()>& steady_now) {
   absl::StatusOr<v1::JoinReply> reply = absl::UnknownError("");
   if (!certificate_.empty()) reply = ask_(access(), request_);
-  // With a certificate that is not taken any more, whatever clocks say, the token may still do.
+  // If the coordinator refuses the certificate, whatever the clocks say, the token may still work.
   if (!reply.ok()) {
     const absl::Status first = reply.status();
     reply = ask_(given_, request_);
-    // While there is a certificate, what became of it says more than that the token has expired.
+    // While there is a certificate, its error says more than that the token has expired.
     if (!reply.ok() && HasCertificate(steady_now()) && !absl::IsUnknown(first)) reply = first;
   }
   const absl::Time now = steady_now();
@@ -87,7 +87,7 @@ absl::Status Joiner::Renew(const std::function<absl::Time()>& steady_now) {
     return reply.status();
   }
   const absl::Duration good_for = FromProto(reply->good_for());
-  // At a moment at which it is good: this machine's clock may be wrong.
+  // Checked at a moment when it is valid: this machine's clock may be wrong.
   ASSIGN_OR_RETURN(const absl::Time end, EndOfCertificate(reply->certificate()));
   RETURN_IF_ERROR(CheckKeyPair({reply->certificate(), key_}, end - absl::Seconds(1),
                                "the certificate that the coordinator sent"));

@@ -53,7 +53,7 @@ void LeaseRunner::Loop() {
       if (closing_) return;
       offer = std::move(queue_.front());
       queue_.pop_front();
-      // Registered before the lease starts, so that an order to stop it always finds it.
+      // Registered before the lease starts, so that a stop request always finds it.
       stop = running_[offer.lease_id()].get_token();
     }
     if (held_.Start(offer.lease_id())) Execute(offer, stop);

@@ -49,7 +49,7 @@ void ResultSender::Loop() {
       retry_.Reset();
       continue;
     }
-    // To the back: a result that cannot be sent must not hold up the others.
+    // Moved to the back: a result that cannot be sent must not block the others.
     MutexLock lock(&mu_);
     pending_.push_back(std::move(request));
     if (!closing_) changed_.WaitFor(&mu_, retry_.Next());

@@ -26,16 +26,16 @@ constexpr int64_t kMostInputBytes = int64_t{32} << 30;
 
 constexpr absl::Duration kDefaultReportWithin = absl::Seconds(10);
 constexpr absl::Duration kHealthEvery = absl::Seconds(1);
-// How often the plan to stay or leave is looked at, at least.
+// The longest time between checks of the plan to stay or leave.
 constexpr absl::Duration kPlanEvery = absl::Milliseconds(250);
-// While leaving, how often the wait for acknowledgments is looked at.
+// How often the wait for acknowledgments is checked while leaving.
 constexpr absl::Duration kLeaveCheckEvery = absl::Milliseconds(200);
-// Over how long workers spread their first dialing after a session. What a coordinator allows for
-// (JobScheduler::Options::adoption_grace) is longer.
+// The time over which workers spread their first reconnects after a session. A coordinator waits
+// longer for them (JobScheduler::Options::adoption_grace).
 constexpr absl::Duration kDialSpread = absl::Milliseconds(500);
 constexpr absl::Duration kLogFailureEvery = absl::Seconds(30);
 
-// Codes that no retry will mend (worker_service.proto).
+// Codes for which a retry is pointless (worker_service.proto).
 bool IsFinal(const absl::Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kAborted:
@@ -140,7 +140,7 @@ SessionClient::SessionClient(Options options, std::unique_ptr<StateFolder> state
   hello_.set_incarnation(RandomHex(8));
 }
 
-// A call that hangs must not hold up the threads that are joined now.
+// A hanging call must not delay joining the threads.
 SessionClient::~SessionClient() { link_->Close(); }
 
 absl::Status SessionClient::Run() {
@@ -373,10 +373,10 @@ void SessionClient::Obey(const v1::WorkerDown& down) {
 }
 
 void SessionClient::AwaitNextTry(absl::Duration delay) {
-  // A thousand workers lose their coordinator at the same instant, and are not to dial in step.
+  // A thousand workers lose their coordinator at the same instant, and must not reconnect in step.
   if (heard_) Pause(Pace(RandomUint64()).First(kDialSpread));
   if (stopping()) return;
-  // From then on gRPC spaces its dialing by itself.
+  // From then on gRPC spaces its attempts by itself.
   if (!link_->WaitUntilConnected(absl::ZeroDuration())) {
     link_->WaitUntilConnected(options_.max_backoff);
     return;

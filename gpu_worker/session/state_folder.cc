@@ -38,7 +38,7 @@ absl::StatusOr<std::unique_ptr<StateFolder>> StateFolder::Open(const std::string
     return absl::FailedPreconditionError(
         absl::StrCat("another worker uses state_dir ", path, "; give each worker its own"));
   }
-  // People who want to stop the worker of this folder find its process id here.
+  // Users who want to stop this folder's worker find its process id here.
   const std::string pid = absl::StrCat(::getpid(), "\n");
   if (::ftruncate(lock.get(), 0) != 0 ||
       ::pwrite(lock.get(), pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size())) {

@@ -8,8 +8,8 @@
 namespace ksearch {
 namespace {
 
-// At the end of the lifetime so much is kept for stopping jobs and for telling the coordinator; at
-// most a tenth of the lifetime.
+// Time reserved at the end of the lifetime for stopping jobs and telling the coordinator; at most a
+// tenth of the lifetime.
 constexpr absl::Duration kHandover = absl::Seconds(10);
 
 }  // namespace

@@ -30,7 +30,7 @@ absl::StatusOr<std::shared_ptr<const v1::Task>> TaskCache::Get(const std::string
         "blob ", sha256, " holds task \"", task->name().substr(0, 128), "\" with digest ",
         TaskDigest(*task), "; are worker and coordinator of the same release?"));
   }
-  // Another thread may have been here between two tries of this one.
+  // Another thread may have added the task meanwhile.
   if (tasks_.emplace(sha256, task).second) order_.push_back(sha256);
   if (order_.size() > kMaxTasks) {
     tasks_.erase(order_.front());

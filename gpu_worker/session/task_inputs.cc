@@ -12,7 +12,7 @@
 namespace ksearch {
 namespace {
 
-// Tries that brought nothing, one after the other, before the lease is returned.
+// Consecutive fruitless tries before the lease is returned.
 constexpr int kTries = 5;
 constexpr absl::Duration kPause = absl::Milliseconds(500);
 
@@ -38,7 +38,7 @@ absl::StatusOr<TaskInputs::Hold> TaskInputs::Get(const v1::Task& task, std::stop
     RETURN_IF_ERROR(Bring(name, stop));
     brought = true;
   }
-  if (!brought) return hold;  // the folder has grown no larger
+  if (!brought) return hold;  // the folder has not grown
   std::set<std::string> in_use;
   {
     MutexLock lock(&mu_);
@@ -62,7 +62,7 @@ absl::Status TaskInputs::Bring(const std::string& sha256, const std::stop_token&
     });
     if (last.ok()) return folder_.Finish(sha256);
     if (stop.stop_requested()) return absl::CancelledError("cancelled");
-    // What will not change by another try.
+    // Errors that another try will not change.
     if (absl::IsNotFound(last) || absl::IsPermissionDenied(last) ||
         absl::IsResourceExhausted(last)) {
       break;

@@ -28,7 +28,7 @@ constexpr int kCompilerNiceness = 10;
 // The compiler's log before it is digested.
 constexpr int64_t kCompileOutputBytes = int64_t{1} << 20;
 
-// The compiler wrote into this folder: what lies there may be anything.
+// The compiler wrote into this folder: it may contain anything.
 absl::StatusOr<std::string> ReadArtifact(const std::string& path, int64_t max_bytes) {
   struct stat status;
   if (::lstat(path.c_str(), &status) != 0) {
@@ -45,10 +45,10 @@ BuildResult Ended(v1::Outcome outcome, std::string message) {
   return result;
 }
 
-// A line of a compiler's log that repeats the source or speaks of a place in it: "  12 |  code",
+// A line of a compiler's log that repeats the source or names a place in it: "  12 |  code",
 // "kernel.cpp:12:3: error: ...", "kernel.cu(12): error: ...".
 bool IsAboutSource(absl::string_view line) {
-  // nvcc quotes indented; no tool speaks so of itself.
+  // nvcc indents quotations; no tool indents its own messages.
   if (absl::StartsWith(line, " ")) return true;
   absl::string_view rest = absl::StripLeadingAsciiWhitespace(line);
   while (!rest.empty() && absl::ascii_isdigit(static_cast<unsigned char>(rest[0]))) {
@@ -60,8 +60,8 @@ bool IsAboutSource(absl::string_view line) {
          absl::ascii_isdigit(static_cast<unsigned char>(line[mark + 1]));
 }
 
-// Whether compiler, assembler or linker say `words` of themselves. They hold spaces, so that no
-// name in the sources can be taken for them.
+// Whether compiler, assembler or linker print `words` as their own message. The words contain
+// spaces, so that no name in the sources can be mistaken for them.
 bool ToolSays(absl::string_view log, absl::string_view words) {
   for (absl::string_view line : absl::StrSplit(log, '\n')) {
     if (absl::StrContains(line, words) && !IsAboutSource(line)) return true;
@@ -75,9 +75,9 @@ bool RanOutOfMemory(absl::string_view log) {
          ToolSays(log, "LLVM ERROR: out of memory");
 }
 
-// What this machine did to a compiler that failed and was neither out of its limits nor stopped by
-// us: no verdict on the sources. Its exit status and the kernel's counters decide: what a compiler
-// prints may be the sources' words, as those of an assembler's .print are.
+// Faults of this machine in a compiler that failed, and was neither over its limits nor stopped by
+// the worker: no verdict on the sources. Exit status and the kernel's counters decide: the output
+// may contain the sources' words, for example through an assembler's .print.
 absl::Status MachineTrouble(const SandboxExit& exit, const SandboxSpec& spec,
                             const std::string& folder) {
   const bool failed = exit.signaled || exit.code != 0;
@@ -95,7 +95,7 @@ absl::Status MachineTrouble(const SandboxExit& exit, const SandboxSpec& spec,
   }
   std::error_code error;
   const auto space = std::filesystem::space(folder, error);
-  // The words alone would prove nothing, a full disk is seen.
+  // The words alone would prove nothing, so look for a full disk.
   if (exit.code != 0 && ToolSays(exit.output, "No space left on device") && !error &&
       space.available < static_cast<uintmax_t>(spec.file_bytes)) {
     return absl::UnavailableError(absl::StrCat("the disk of ", folder, " is full"));
@@ -158,7 +158,7 @@ SandboxSpec CompileSpec(const SandboxSpec& base, const BuildFolder& folder,
   spec.binds.push_back({.host_path = folder.src(), .inside_path = "/src"});
   spec.binds.push_back({.host_path = folder.out(), .inside_path = "/out", .writable = true});
   spec.working_directory = "/src";
-  // What is being measured at the same time needs a core at once.
+  // A measurement in progress must get a core at once.
   spec.niceness = kCompilerNiceness;
   spec.cpu_time = BuildTime(limits) + absl::Seconds(5);
   spec.memory_bytes = memory_bytes;

@@ -20,14 +20,14 @@ constexpr uint16_t kMachineCuda = 190;  // EM_CUDA
 constexpr absl::string_view kCodePrefix = ".text.";
 constexpr absl::string_view kSharedPrefix = ".nv.shared.";
 constexpr absl::string_view kInfoSection = ".nv.info";
-// An attribute in .nv.info: its form (a payload of so many bytes follows) and what it says of
-// the function whose symbol's number the payload begins with.
+// An attribute in .nv.info: its form (a payload with its size follows) and the fact it states
+// about the function whose symbol number the payload begins with.
 constexpr uint8_t kFormSized = 4;
 constexpr uint8_t kFrameSize = 0x11;
 constexpr uint8_t kRegisterCount = 0x2F;
 constexpr int64_t kMostBytes = int64_t{1} << 31;
 
-// Reads anything anywhere in bytes that may be anything.
+// Reads values anywhere in untrusted bytes.
 class Elf {
  public:
   explicit Elf(absl::string_view bytes) : bytes_(bytes) {
@@ -51,7 +51,7 @@ class Elf {
     if (section.sh_type == SHT_NOBITS || section.sh_offset > bytes_.size()) return "";
     return bytes_.substr(section.sh_offset, section.sh_size);
   }
-  // The name of symbol number `index`; empty: there is none.
+  // The name of symbol number `index`; empty if there is none.
   absl::string_view Symbol(uint32_t index) const {
     for (const Elf64_Shdr& section : sections_) {
       if (section.sh_type != SHT_SYMTAB || section.sh_link >= sections_.size()) continue;

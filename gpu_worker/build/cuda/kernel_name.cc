@@ -90,7 +90,7 @@ class Reader {
     if (digits == 0 || length == 0 || length > rest_.size() - digits) return false;
     absl::string_view text = rest_.substr(digits, length);
     rest_.remove_prefix(digits + length);
-    // As GCC and NVCC spell an unnamed namespace.
+    // The spelling of GCC and NVCC for an unnamed namespace.
     absl::StrAppend(name, absl::StartsWith(text, "_GLOBAL__N_") ? "(anonymous)" : text);
     return true;
   }
@@ -178,7 +178,7 @@ std::string Printable(std::string name) {
 std::string KernelName(absl::string_view symbol) {
   std::string name;
   const bool whole = Reader(symbol.substr(0, 4096)).Encoding(&name);
-  // "f<8, ...>": the part before is good.
+  // "f<8, ...>": the part before the dots is usable.
   const bool usable = whole || absl::EndsWith(name, "...>");
   return Printable(usable ? name : std::string(symbol.substr(0, 4096)));
 }

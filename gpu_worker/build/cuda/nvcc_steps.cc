@@ -11,7 +11,7 @@ namespace {
 
 constexpr absl::string_view kBegin = "set -e\n";
 
-// Where "NAME=" ends; 0 if the line is no assignment.
+// The end of "NAME="; 0 if the line is not an assignment.
 size_t NameLength(absl::string_view line) {
   size_t i = 0;
   while (i < line.size() &&
@@ -40,7 +40,7 @@ absl::StatusOr<NvccSteps> ReadDryRun(absl::string_view listing) {
     line = absl::StripAsciiWhitespace(line);
     if (line.empty()) continue;
     if (const size_t name = NameLength(line); name > 0) {
-      // Lists in quotes are nvcc's own and stand in the commands already.
+      // Quoted lists are nvcc's own, and the commands already contain them.
       const absl::string_view value = line.substr(name + 1);
       if (value.find_first_of(" \"'") != absl::string_view::npos) continue;
       for (std::string* script : {&steps.to_ptx, &steps.from_ptx}) {

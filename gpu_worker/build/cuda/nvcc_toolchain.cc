@@ -56,11 +56,11 @@ constexpr int64_t kCompileMemoryBytes = int64_t{8} << 30;
 constexpr char kEntryParameters[] = "const KsearchArgs* args, cudaStream_t stream";
 constexpr char kLineTableFlag[] = "-lineinfo";
 constexpr char kUsualPath[] = "/usr/local/cuda/bin/nvcc";
-// For a delayed build: what lies between its steps, in the folder that compilers write to.
+// For a delayed build: the intermediate files of its steps, in the folder that compilers write to.
 constexpr char kStepsFolder[] = "/steps";
-constexpr char kToPtxScript[] = "to_ptx.sh";  // no source file may end so
+constexpr char kToPtxScript[] = "to_ptx.sh";  // no source file may have this ending
 constexpr char kFromPtxScript[] = "from_ptx.sh";
-// Listings of large template kernels; what is beyond is not counted.
+// Enough for listings of large template kernels; the rest is not counted.
 constexpr int64_t kListingBytes = int64_t{24} << 20;
 constexpr absl::Duration kListingTime = absl::Seconds(10);
 
@@ -79,7 +79,7 @@ bool IsUnder(absl::string_view path, absl::string_view folder) {
   return absl::StartsWith(path, absl::StrCat(folder, "/")) || path == folder;
 }
 
-// Toolkits are trees of links: what nvcc reads may lie elsewhere than nvcc.
+// Toolkits are trees of links: files that nvcc reads may be elsewhere than nvcc.
 std::vector<SandboxSpec::Bind> ToolkitBinds(const std::string& nvcc) {
   const fs::path root = fs::path(nvcc).parent_path().parent_path();
   std::vector<SandboxSpec::Bind> binds;
@@ -97,8 +97,8 @@ std::vector<SandboxSpec::Bind> ToolkitBinds(const std::string& nvcc) {
   return binds;
 }
 
-// What `nvcc --list-gpu-code` names, and what it does not but builds for: sm_90 has sm_90a beside
-// it (features of this architecture alone), sm_100 and later sm_100f as well (of its family).
+// The architectures of `nvcc --list-gpu-code`, and those that it builds for without listing them:
+// besides sm_90 there is sm_90a (specific to it), from sm_100 on also sm_100f (its family).
 std::set<std::string> Architectures(absl::string_view listed) {
   std::set<std::string> names;
   for (absl::string_view line : absl::StrSplit(listed, '\n', absl::SkipWhitespace())) {
@@ -120,8 +120,8 @@ BuildResult Refused(const absl::Status& reason) {
   return result;
 }
 
-// Puts delays into every PTX file of `folder`. The compiler wrote there: what is no regular file is
-// left alone.
+// Puts delays into every PTX file of `folder`. The compiler wrote there: leaves alone what is not a
+// regular file.
 absl::Status AddDelaysIn(const std::string& folder) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {

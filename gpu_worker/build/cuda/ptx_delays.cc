@@ -11,8 +11,8 @@ namespace {
 
 // A hash of clock, warp and multiprocessor (its rounds are the first three of Chris Wellons's
 // "triple32"), a coin, and a sleep whose longest time the top 4 bits halve up to 15 times, so that
-// short and long ones are about as frequent: races of neighboring instructions need the former,
-// those of whole loops the latter. The longest, in nanoseconds, and kDelayEnd follow.
+// short and long ones are about as frequent: races of neighboring instructions need short delays,
+// those of whole loops long ones. The longest, in nanoseconds, and kDelayEnd follow.
 constexpr absl::string_view kDelay =
     "\n{ .reg .b32 %ks_h, %ks_t; .reg .pred %ks_p;\n"
     "mov.u32 %ks_h, %clock; mov.u32 %ks_t, %warpid;\n"
@@ -30,7 +30,7 @@ constexpr absl::string_view kDelayEnd =
 constexpr int kLongestAtBarrier = (1 << 14) - 1;
 constexpr int kLongestAtBeginning = (1 << 17) - 1;
 
-// Beginnings of the instructions that order threads.
+// Prefixes of the instructions that order threads.
 constexpr absl::string_view kOrdering[] = {
     "bar.",
     "barrier.",
@@ -52,7 +52,7 @@ bool IsNameByte(char c) {
   return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '%';
 }
 
-// Walks over statements. Everything is copied; delays are put between.
+// Walks over statements, copies everything, and inserts delays.
 class Rewriter {
  public:
   explicit Rewriter(absl::string_view text) : text_(text) {}
@@ -78,7 +78,7 @@ class Rewriter {
   size_t After(size_t found, size_t length) const {
     return found == absl::string_view::npos ? text_.size() : found + length;
   }
-  // Behind the comment or string that begins at `i`; `i` itself if none does.
+  // The position after the comment or string that begins at `i`; `i` itself if none does.
   size_t BehindQuoted(size_t i) const {
     const absl::string_view rest = text_.substr(i);
     if (absl::StartsWith(rest, "//")) return After(text_.find('\n', i), 1);
@@ -86,7 +86,7 @@ class Rewriter {
     if (absl::StartsWith(rest, "\"")) return After(text_.find('"', i + 1), 1);
     return i;
   }
-  // Behind "name:" at the beginning of a statement; at_ if there is none.
+  // The position after "name:" at the beginning of a statement; at_ if there is none.
   size_t BehindLabel() const {
     size_t i = at_;
     while (i < text_.size() && IsNameByte(text_[i])) ++i;
@@ -95,7 +95,7 @@ class Rewriter {
     return i < text_.size() && text_[i] == ':' ? i + 1 : at_;
   }
 
-  // One thing at the place where a statement may begin.
+  // Handles one item at a position where a statement may begin.
   void Step() {
     const char c = text_[at_];
     if (absl::ascii_isspace(static_cast<unsigned char>(c)) || c == '{' || c == '}' || c == ';') {
@@ -157,7 +157,7 @@ class Rewriter {
 
   const absl::string_view text_;
   size_t at_ = 0;
-  bool begins_kernel_ = false;  // no instruction of this kernel was met yet
+  bool begins_kernel_ = false;  // no instruction of this kernel was found yet
   DelayedPtx result_;
 };
 

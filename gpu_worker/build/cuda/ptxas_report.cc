@@ -14,7 +14,7 @@
 namespace ksearch {
 namespace {
 
-constexpr size_t kMaxLogBytes = 4 << 20;  // of input looked at
+constexpr size_t kMaxLogBytes = 4 << 20;  // limit for the input read
 constexpr size_t kMaxSymbolBytes = 4096;
 
 // The number before `words` in a list such as "0 bytes stack frame, 8 bytes spill stores".
@@ -84,7 +84,7 @@ class ReportReader {
       }
       return true;
     }
-    // "0 bytes gmem", "Compile time = ...", "Function Properties": nothing anyone acts on.
+    // "0 bytes gmem", "Compile time = ...", "Function Properties": not useful.
     return !absl::StartsWith(text, "(C");
   }
 

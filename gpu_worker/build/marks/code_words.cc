@@ -15,7 +15,7 @@ bool InName(char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)) 
 class Reader {
  public:
   explicit Reader(absl::string_view code) {
-    // Phase 2 of translation: joined lines; every character keeps the line it stood in.
+    // Phase 2 of translation: joins lines; every character keeps its original line.
     int line = 1;
     for (size_t i = 0; i < code.size(); ++i) {
       size_t end = i + 1;
@@ -86,7 +86,7 @@ class Reader {
       if (at_ < text_.size()) word.push_back(text_[at_++]);
     }
     if (Peek() == '"') ++at_;
-    // Literals that stand side by side are one.
+    // Adjacent literals are one.
     if (!words_.empty() && words_.back().kind == CodeWord::Kind::kText) {
       words_.back().word += word;
     } else {

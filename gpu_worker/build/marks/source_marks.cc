@@ -137,7 +137,7 @@ const std::set<absl::string_view>& NamesOfOthers() {
   return *names;
 }
 
-// Names of the table that a program may well give to functions of its own; then those are meant.
+// Names of the table that a program may well give to its own functions, which are meant then.
 bool IsOrdinary(absl::string_view name) {
   static const auto* const names = new std::set<absl::string_view>{
       "open", "system", "signal", "raise", "kill", "alarm", "daemon", "readlink"};
@@ -184,7 +184,7 @@ class Scanner {
  public:
   explicit Scanner(bool gpu) : gpu_(gpu) {}
 
-  // Once for every file, before the first Scan: what the program calls its own functions.
+  // Called for every file before the first Scan: collects the names of the program's functions.
   void Learn(const std::vector<CodeWord>& words) {
     words_ = &words;
     linkage_.clear();
@@ -259,7 +259,7 @@ class Scanner {
     return Is(at, "extern") && at + 1 < words_->size() &&
            Word(at + 1).kind == CodeWord::Kind::kText && Word(at + 1).word == "C";
   }
-  // "#include <fstream>": what is not used does nothing.
+  // "#include <fstream>": an unused include has no effect.
   bool IsIncluded(size_t at) const {
     for (size_t i = at; i > 1 && Word(i - 1).line == Word(at).line; --i) {
       if (Is(i - 1, "include") && Is(i - 2, "#")) return true;
@@ -271,7 +271,7 @@ class Scanner {
     if (Is(at, "{")) linkage_.push_back(at >= 2 && IsExternC(at - 2));
     if (Is(at, "}") && !linkage_.empty()) linkage_.pop_back();
   }
-  // Whether the function that is declared here can be what others are bound to.
+  // Whether other code can be bound to the function declared here.
   bool IsOfC(size_t at) const {
     if (!linkage_.empty() && linkage_.back()) return true;
     for (size_t i = at; i > 0 && !Is(i, ";") && !Is(i, "}") && !Is(i, "{"); --i) {
@@ -285,7 +285,7 @@ class Scanner {
     if (at >= 2 && Is(at - 1, ">") && Is(at - 2, "-")) return true;
     return at >= 3 && Is(at - 1, ":") && Is(at - 2, ":") && IsName(at - 3) && !Is(at - 3, "std");
   }
-  // "int open(", "T* open(": a function of the program's own, or its declaration.
+  // "int open(", "T* open(": the program's own function, or its declaration.
   bool IsDeclared(size_t at) const {
     if (at == 0 || !Is(at + 1, "(")) return false;
     if (IsName(at - 1)) {
@@ -295,7 +295,7 @@ class Scanner {
     }
     size_t type = at - 1;
     while (type > 0 && (Is(type, "*") || Is(type, "&"))) --type;
-    // "a * f(b)" looks alike; nobody multiplies by one of these functions.
+    // "a * f(b)" looks alike, but no program multiplies by one of these functions.
     return type < at - 1 && IsName(type) && !Is(type, "return");
   }
   // Its body follows.
@@ -374,11 +374,11 @@ class Scanner {
   const std::vector<CodeWord>* words_ = nullptr;
   std::vector<bool> linkage_;
   std::set<std::string> names_;  // all that appear
-  std::set<std::string> own_;    // ordinary names that are functions of the program's own
+  std::set<std::string> own_;    // ordinary names that the program gives to its own functions
   std::set<std::string> std_names_ = {"std"};
   bool std_is_open_ = false;            // using namespace std, in some file
   std::optional<Found> stream_;         // where one is made
-  std::map<std::string, Found> found_;  // by what
+  std::map<std::string, Found> found_;  // by kind
 };
 
 // The first place of each kind.
@@ -408,7 +408,7 @@ std::vector<std::string> ScannedMarks(const std::vector<const v1::SourceFile*>& 
   return scanner.Marks();
 }
 
-// By its ending, of a language whose text is scanned so.
+// Whether files with this ending belong to a language that `scanner` reads.
 bool IsScanned(absl::string_view path, SourceScanner scanner) {
   for (const LanguageFacts& language : Languages()) {
     if (language.scanner != scanner) continue;
@@ -435,7 +435,7 @@ std::vector<std::string> SourceMarks(const v1::Sources& sources, const v1::Build
     gpu = gpu || (kind == SourceScanner::kNone && cuda && !cpp);
   }
   if (kind != SourceScanner::kNone) return ScannedMarks(scanned, gpu);
-  // What its builder parses, and beside it files that the program builds itself.
+  // The builder's marks, plus those of files that the program builds itself.
   std::vector<std::string> marks = ReportedMarks(report);
   for (std::string& mark : ScannedMarks(scanned, gpu)) marks.push_back(std::move(mark));
   std::sort(marks.begin(), marks.end());

@@ -1,5 +1,5 @@
-"""Says of the interpreter that runs it what interpreter.h wants to know, one fact a line: a word, a
-tab, the value. Runs with -I, for any Python 3."""
+"""Prints the facts that interpreter.h needs about the interpreter that runs it, one a line: a word, a
+tab, the value. Runs with -I, on any Python 3."""
 
 import os
 import sys
@@ -12,7 +12,7 @@ def say(word, value):
 
 
 def say_folder(path):
-    """Under its own name, by which it is looked for, and where links lead."""
+    """Prints a path as it is, since it is looked up by that name, and with its links resolved."""
     if path and os.path.exists(path):
         say("folder", os.path.abspath(path))
         say("folder", os.path.realpath(path))
@@ -45,7 +45,7 @@ for word, package in (
         say(word, metadata.version(package))
     except Exception:
         pass
-# Triton builds a module of C for every kernel that it launches, and looks for Python.h here.
+# Triton builds a C module for every kernel that it launches, and looks for Python.h here.
 scheme = getattr(sysconfig, "get_default_scheme", lambda: "posix_prefix")()
 if scheme == "posix_local":
     scheme = "posix_prefix"

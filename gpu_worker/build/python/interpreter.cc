@@ -19,7 +19,7 @@
 namespace ksearch {
 namespace {
 
-// Torch from a cold disk or over a network.
+// Allows for torch on a cold disk or over a network.
 constexpr absl::Duration kDescribeTime = absl::Minutes(3);
 constexpr size_t kMaxPrintedBytes = 256 << 10;
 constexpr size_t kMaxVersionBytes = 100;
@@ -46,7 +46,7 @@ bool IsWithin(absl::string_view path, absl::string_view folder) {
   return path == folder || absl::StartsWith(path, absl::StrCat(folder, "/"));
 }
 
-// What the sandbox shows anyway.
+// Whether the sandbox shows the path anyway.
 bool IsOfTheSystem(const std::string& path) {
   for (const char* folder : {"/usr", "/lib", "/lib64", "/bin"}) {
     if (IsWithin(path, folder)) return true;
@@ -54,7 +54,7 @@ bool IsOfTheSystem(const std::string& path) {
   return false;
 }
 
-// Folders of the whole machine or of a person: no environment, but much that is nobody's business.
+// Folders of the whole machine or of a user: not an environment, and full of unrelated files.
 bool IsTooWide(const std::string& path) {
   static const auto* const wide =
       new std::set<std::string>{"/",     "/dev",  "/etc", "/home", "/media", "/mnt", "/opt",

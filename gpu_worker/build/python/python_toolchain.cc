@@ -28,9 +28,9 @@ namespace {
 
 // The function that ksearch_runner.py calls.
 constexpr char kEntry[] = "run";
-// -I: nothing of the environment or of a user's own packages. -B: no __pycache__.
+// -I: ignores the environment and the user's own packages. -B: no __pycache__.
 constexpr const char* kFlags[] = {"-I", "-B"};
-// A syntax tree takes a hundred times its text.
+// A syntax tree takes a hundred times the memory of its text.
 constexpr int64_t kParserMemoryBytes = int64_t{2} << 30;
 // Torch, and all tensors of one case of a problem: GPU problems have inputs of several GiB.
 constexpr int64_t kLeastDescribeMemoryBytes = int64_t{16} << 30;
@@ -40,7 +40,7 @@ constexpr int64_t kDescribeShareOfMemory = 4;
 // Many problems are described at once: torch's threads, one for each processor of a large machine,
 // would wait for each other more than they compute.
 constexpr unsigned kDescribeThreads = 4;
-// Imports of large packages, tables that a program makes as it is loaded.
+// For imports of large packages, and tables that a program computes when it is loaded.
 constexpr absl::Duration kLoadTime = absl::Seconds(30);
 // For the trial at the start: torch from a cold disk or over a network.
 constexpr absl::Duration kTrialTime = absl::Minutes(3);
@@ -49,21 +49,21 @@ constexpr char kTrialScript[] =
     "ctypes.PyDLL(sys.argv[1])\n"
     "torch.ones(2).sum().item()\n";
 
-// Words without which a program compiles nothing when it is called: Triton's and torch's ways to do
-// so, and modules that may. One that hides them is not warmed, and fails.
+// A program without any of these words compiles nothing when it is called: the ways of Triton and
+// torch to compile, and modules that may. A program that hides them is not warmed, and fails.
 constexpr absl::string_view kCompilingWords[] = {"triton",        "compile",    "inductor",
                                                  "cpp_extension", "jit",        "tvm_ffi",
                                                  "tilelang",      "__import__", "importlib"};
 
 constexpr char kInductorFolder[] = "TORCHINDUCTOR_CACHE_DIR";
 
-// Where what is compiled lies, by the variable that its compiler reads.
+// The folder of a compiler's results, by the environment variable that the compiler reads.
 struct CompiledFolder {
   const char* variable;
   const char* folder;
-  // Only programs with this word have it; empty: all that may compile on a GPU.
+  // Only programs with this word need it; empty: all that may compile on a GPU.
   absl::string_view word;
-  // Programs on processors have it if they have one of these; none: they never do.
+  // Programs on CPUs need it if they contain one of these words; none: they never do.
   std::vector<absl::string_view> host_words;
 };
 const std::vector<CompiledFolder>& CompiledFolders() {
@@ -88,7 +88,7 @@ bool MayCompile(const v1::Sources& sources) {
                      [&](absl::string_view word) { return Mentions(sources, word); });
 }
 
-// torch.compile is there from torch 2.0 on.
+// torch.compile exists since torch 2.0.
 bool HasTorchCompile(absl::string_view torch_version) {
   int major = 0;
   return absl::SimpleAtoi(torch_version.substr(0, torch_version.find('.')), &major) && major >= 2;
@@ -107,7 +107,7 @@ void Show(const std::vector<std::string>& paths, SandboxSpec* spec) {
   }
 }
 
-// A runner of the same command, without a verifier.
+// Starts a runner with the same command, without a verifier.
 absl::Status Try(const v1::RunnerCommand& runner, const std::string& library, SandboxSpec spec,
                  Sandbox* sandbox) {
   spec.argv = {runner.argv(0)};
@@ -207,17 +207,17 @@ absl::Status PythonToolchain::ServesDevice(v1::DeviceClass device) const {
 v1::RunnerCommand PythonToolchain::GpuRunner(const v1::Sources& sources) const {
   v1::RunnerCommand runner = runner_;
   auto& environment = *runner.mutable_environment();
-  // Torch has thousands of kernels. Those that a call needs are loaded before it is timed.
+  // Torch has thousands of kernels. Those that a call needs are loaded before timing starts.
   environment["CUDA_MODULE_LOADING"] = "LAZY";
   if (!MayCompile(sources)) return runner;
-  // The same when it compiles and when it reads what it compiled: some of it is in Triton's keys.
+  // Must be equal when compiling and when reading the results: parts of it are in Triton's keys.
   environment["PATH"] =
       absl::StrCat(std::filesystem::path(interpreter_.path).parent_path().string(),
                    ":/usr/local/cuda/bin:/usr/bin");
   environment["CC"] = interpreter_.c_compiler;
-  // Choices that were timed once are read.
+  // Autotuning results are reused.
   environment["TRITON_CACHE_AUTOTUNING"] = "1";
-  // Else it asks ptxas, which cannot be started where calls are measured. Only in its keys.
+  // Else Triton asks ptxas, which cannot be started during measurements. Only part of its keys.
   environment["TRITON_MOCK_PTX_VERSION"] = interpreter_.triton;
   environment["TORCHINDUCTOR_COMPILE_THREADS"] = "1";
   // There is no /etc/passwd, and torch names a folder after the user.
@@ -242,12 +242,12 @@ v1::RunnerCommand PythonToolchain::HostRunner(const v1::Sources& sources) const 
   }
   if (runner.compiled_folders().empty()) return runner;
   auto& environment = *runner.mutable_environment();
-  // Where g++ and ninja are.
+  // The folders of g++ and ninja.
   environment["PATH"] = "/usr/local/bin:/usr/bin:/bin";
   environment["USER"] = "sandbox";
   if (runner.compiled_folders().count(kInductorFolder) == 0) return runner;
   environment["TORCHINDUCTOR_COMPILE_THREADS"] = "1";
-  // It would try each kind of vector instruction by a program that it compiles and starts.
+  // Otherwise inductor compiles and starts a test program for each kind of vector instruction.
   environment["TORCHINDUCTOR_VEC_ISA_OK"] = "1";
   return runner;
 }

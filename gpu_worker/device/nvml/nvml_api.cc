@@ -7,7 +7,7 @@
 namespace ksearch {
 
 absl::StatusOr<std::shared_ptr<const NvmlApi>> NvmlApi::Load(absl::string_view library) {
-  // Never closed: other users of the library in this process would lose it too.
+  // Never closed: other users of the library in this process would lose it, too.
   void* const handle = ::dlopen(std::string(library).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* const why = ::dlerror();

@@ -155,7 +155,7 @@ absl::StatusOr<std::vector<int>> NvmlGpu::ComputeProcesses() const {
   std::vector<NvmlProcess> found(kMostProcesses);
   unsigned int count = kMostProcesses;
   const NvmlResult result = api_->ComputeProcesses(handle_, &count, found.data());
-  // More than fit: those are enough to know.
+  // There are more than fit: these suffice.
   if (result != kNvmlInsufficientSize) {
     RETURN_IF_ERROR(api_->ToStatus(result, "processes on the GPU"));
     found.resize(std::min(count, kMostProcesses));

@@ -17,7 +17,7 @@ namespace {
 constexpr char kMark[] = "NVRM: Xid (PCI:";
 // One record of the kernel's log is at most this long (CONSOLE_EXT_LOG_MAX).
 constexpr size_t kRecordBytes = 8192;
-constexpr int kMostRecords = 4096;  // of one look; more are found at the next
+constexpr int kMostRecords = 4096;  // per look; the next look finds more
 constexpr size_t kMostWaiting = 256;
 
 }  // namespace
@@ -55,7 +55,7 @@ std::optional<XidRecord> ParseXidLine(absl::string_view line) {
 absl::StatusOr<std::shared_ptr<KernelLog>> KernelLog::Open(const std::string& path) {
   UniqueFd file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (!file.ok()) return ErrnoStatus(errno, absl::StrCat("open ", path));
-  // What happened before is no concern of this worker.
+  // Earlier events do not concern this worker.
   if (::lseek(file.get(), 0, SEEK_END) < 0) return ErrnoStatus(errno, absl::StrCat("seek ", path));
   return std::shared_ptr<KernelLog>(new KernelLog(std::move(file)));
 }
@@ -64,7 +64,7 @@ void KernelLog::ReadNew() {
   char text[kRecordBytes];
   for (int i = 0; i < kMostRecords; ++i) {
     const ssize_t bytes = ::read(file_.get(), text, sizeof text);
-    // EPIPE: records were overwritten before they were read; the next read goes on after them.
+    // EPIPE: records were overwritten before they were read; the next read continues after them.
     if (bytes < 0 && (errno == EPIPE || errno == EINTR)) continue;
     if (bytes <= 0) return;
     for (const absl::string_view line :

@@ -5,12 +5,12 @@
 namespace ksearch {
 namespace {
 
-// Numbers and words after NVIDIA's "XID Errors" (docs.nvidia.com/deploy/xid-errors, the catalog for
-// Ampere and newer GPUs). Its resolution buckets are the guide to the classes: RESTART_APP with a
-// check of the application is the program's; RESET_GPU, RESTART_BM, CONTACT_SUPPORT and the
-// workflows for memory, links and firmware are the device's. Where the catalog leaves both open (8,
-// 46, 109: the GPU stopped, which an endless kernel alone does not make it do on a GPU without a
-// display) the device is assumed: that costs a retry, the other way a good program its verdict.
+// Numbers and names from NVIDIA's "XID Errors" (docs.nvidia.com/deploy/xid-errors, the catalog for
+// Ampere and newer GPUs). Its resolution buckets decide the classes: RESTART_APP with a check of
+// the application blames the program; RESET_GPU, RESTART_BM, CONTACT_SUPPORT and the workflows for
+// memory, links and firmware blame the device. If the catalog leaves both open (8, 46, 109: the GPU
+// stopped, which an endless kernel alone does not cause on a GPU without a display) the device is
+// assumed: a wrong guess then costs a retry, the opposite one a good program's verdict.
 constexpr Xid kTable[] = {
     {8, XidClass::kDevice, "the GPU stopped processing"},
     {13, XidClass::kProgram, "exception in a kernel"},

@@ -5,9 +5,9 @@
 namespace ksearch {
 namespace {
 
-constexpr int kMostEvents = 64;  // of one look; more are found at the next
+constexpr int kMostEvents = 64;  // per look; the next look finds more
 
-// Null where this driver or container does not give events.
+// Null if this driver or container provides no events.
 NvmlEventSet RegisterForXids(const NvmlGpu& gpu) {
   const NvmlApi& api = gpu.api();
   NvmlEventSet events = nullptr;

@@ -15,11 +15,11 @@
 namespace ksearch {
 namespace {
 
-// The separator that holds the device while a graph is launched: not one that times a call.
+// The stamp of the separator that holds the device while a graph is launched; it times no call.
 constexpr int kUnusedStamp = Separators::kMaxStamps - 1;
 constexpr size_t kMaxCalls = Separators::kMaxStamps / 2 - 1;
 
-// Stamps are memory that the candidate can write to: anything may be in them.
+// The candidate can write to the stamps' memory, so they may contain anything.
 uint64_t Between(uint64_t begin, uint64_t end) { return end > begin ? end - begin : 0; }
 
 uint64_t MonotonicNanos() {
@@ -52,8 +52,8 @@ absl::StatusOr<std::unique_ptr<CudaExecution>> CudaExecution::Open(const std::st
   const CUdevice device_handle = device->handle();
   auto execution = std::unique_ptr<CudaExecution>(
       new CudaExecution(std::move(device), std::move(separators), std::move(stream), instrumented));
-  // Data must not survive in the cache from call to call by a reserved part of it. Not every device
-  // knows the limit.
+  // A reserved part of the cache must not keep data from call to call. Not every device supports
+  // this limit.
   api.cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0);
   // The device's own pool, where cudaMallocAsync takes memory from, would give it back to the
   // system at every wait for the device. That takes a call's own time many times over, outside of
@@ -63,14 +63,14 @@ absl::StatusOr<std::unique_ptr<CudaExecution>> CudaExecution::Open(const std::st
     cuuint64_t kept_bytes = std::numeric_limits<cuuint64_t>::max();
     api.cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &kept_bytes);
   }
-  // Under a tool that looks on, separators would be looked at too.
+  // An instrumenting tool would examine separators, too.
   if (instrumented) return execution;
   const Failure failure = execution->RunNothing();
   RETURN_IF_CUDA_ERROR(execution->api(), static_cast<CUresult>(failure.value),
                        "run the first kernels");
 #ifndef KSEARCH_SANITIZED
-  // The driver has loaded its libraries now, the candidate is not here yet. Sanitizers, as the
-  // tools above, put code of their own in the place of others'.
+  // The driver has loaded its libraries by now, and the candidate is not loaded yet. Not with
+  // sanitizers, which, like the tools above, replace other code.
   SealLoadedCode();
 #endif
   return execution;
@@ -116,7 +116,7 @@ bool CudaExecution::RunBatch(const v1::BatchRequest& request, Program& program,
     return true;
   }
   const Failure failure = Run(request, program, reply->mutable_done());
-  // As a CPU runner answers to a batch that names no mode.
+  // A CPU runner answers the same way to a batch that names no mode.
   if (request.mode() == v1::BatchRequest::MODE_UNSPECIFIED) reply->mutable_done()->clear_host_ns();
   return !failure.failed || Report(failure, reply);
 }
@@ -124,7 +124,7 @@ bool CudaExecution::RunBatch(const v1::BatchRequest& request, Program& program,
 CudaExecution::Failure CudaExecution::Run(const v1::BatchRequest& request, Program& program,
                                           v1::RunnerReply::Done* done) {
   const std::vector<int> order(request.set_order().begin(), request.set_order().end());
-  // Whatever the candidate did to it in the last batch.
+  // Undoes what the candidate may have done in the last batch.
   if (!led_in_) api().cuCtxResetPersistingL2Cache();
   led_in_ = order.empty();
   copies_ = request.copies();
@@ -170,7 +170,7 @@ CudaExecution::Failure CudaExecution::Call(int set, Program& program, v1::Runner
 CudaExecution::Failure CudaExecution::CallInstrumented(int set, Program& program,
                                                        v1::RunnerReply::Done* done) {
   Failure failure = Check(buffers_.CopyIn(set), "copying inputs");
-  // What a first call sets up is no part of a profile.
+  // Setup in the first call does not belong in a profile.
   if (called_) api().cuProfilerStart();
   called_ = true;
   if (!failure.failed) failure = Call(set, program, done);
@@ -281,7 +281,7 @@ CudaExecution::Failure CudaExecution::RunPrepared(const std::vector<int>& order,
     if (failure.failed) return failure;
     *event = CudaEvent(api(), made);
   }
-  // What a program returns stays where it is while a suite's clock runs.
+  // Returned outputs are not copied while a suite's clock runs.
   copies_ = program.ReturnsOutputs();
   for (const int set : order) {
     Failure failure = Synchronize();
@@ -308,8 +308,8 @@ CudaExecution::Failure CudaExecution::RunPrepared(const std::vector<int>& order,
   return Synchronize();
 }
 
-// Whatever goes wrong while recording is the reason why it cannot be done, and no failure: calls
-// that may not be recorded may still be right.
+// An error while recording is the reason why recording is impossible, not a failure: calls that
+// cannot be recorded may still be right.
 CudaExecution::Failure CudaExecution::Capture(const std::vector<int>& order, Program& program,
                                               v1::RunnerReply::Done* done) {
   std::string reason;
@@ -334,8 +334,8 @@ std::string CudaExecution::CaptureOne(int set, Program& program, v1::RunnerReply
   if (!failure.raised.empty()) return failure.raised;
   if (failure.failed) return "ksearch_run returned " + std::to_string(failure.value);
   if (result != CUDA_SUCCESS) return CudaErrorText(api(), result);
-  // The candidate may have kept the handle of what was recorded, so the chain is made of a copy,
-  // and it is the copy that is checked.
+  // The candidate may have kept the handle of the recording, so a copy is checked and used for the
+  // chain.
   CUgraph copy = nullptr;
   result = api().cuGraphClone(&copy, raw);
   if (result != CUDA_SUCCESS) return CudaErrorText(api(), result);
@@ -392,7 +392,7 @@ CudaExecution::Failure CudaExecution::Replay(const std::vector<int>& order, int 
   return failure;
 }
 
-// Waits for the whole context: work on streams of the candidate's own is part of its calls.
+// Waits for the whole context: work on the candidate's own streams is part of its calls.
 CudaExecution::Failure CudaExecution::Synchronize() {
   return Check(api().cuCtxSynchronize(), "waiting for the calls");
 }
@@ -403,8 +403,8 @@ CudaExecution::Failure CudaExecution::Check(CUresult result, const char* doing) 
 }
 
 bool CudaExecution::Report(Failure failure, v1::RunnerReply* reply) {
-  // A number that the entry returned may stand for something that happened on the device, which
-  // tells more.
+  // The number that the entry returned may stand for an error on the device, which tells
+  // more.
   const CUresult now = api().cuCtxSynchronize();
   if (IsSticky(now)) failure = {true, false, static_cast<int>(now), failure.doing};
   if (!failure.raised.empty()) {

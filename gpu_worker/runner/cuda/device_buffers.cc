@@ -59,7 +59,7 @@ CUresult DeviceBuffers::CopyIn(int set) const {
 CUresult DeviceBuffers::CopyOut(int set) const {
   for (const OwnCopy& copy : copies_) {
     if (copy.set != set) continue;
-    // Inputs too: the verifier wants to see whether they were changed.
+    // Inputs, too: the verifier checks whether they were changed.
     const CUresult result = device_->api().cuMemcpyDtoD(copy.shared, copy.memory.get(),
                                                         static_cast<size_t>(copy.bytes));
     if (result != CUDA_SUCCESS) return result;

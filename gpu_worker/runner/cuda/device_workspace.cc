@@ -8,7 +8,7 @@
 namespace ksearch {
 namespace {
 
-constexpr int64_t kAlignment = 256;  // what cudaMalloc gives
+constexpr int64_t kAlignment = 256;  // as cudaMalloc aligns
 constexpr int64_t kMaxBytes = int64_t{1} << 40;
 
 }  // namespace

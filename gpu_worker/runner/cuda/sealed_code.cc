@@ -22,7 +22,7 @@ int SealObject(struct dl_phdr_info* object, size_t, void* closure) {
     const ElfW(Phdr)& segment = object->dlpi_phdr[i];
     const bool constant = segment.p_type == PT_LOAD && (segment.p_flags & PF_W) == 0;
     if (!constant && segment.p_type != PT_GNU_RELRO) continue;
-    // The loader makes whole pages of the latter read-only and leaves the rest of the last one.
+    // The loader makes only whole pages of RELRO read-only and leaves the rest of the last page.
     const uintptr_t begin = (object->dlpi_addr + segment.p_vaddr) / page * page;
     const uintptr_t end_of_it = object->dlpi_addr + segment.p_vaddr + segment.p_memsz;
     const uintptr_t end = (constant ? end_of_it + page - 1 : end_of_it) / page * page;

@@ -18,10 +18,10 @@ Arguments come by position, in the order of the definition: torch tensors over t
 memory, Python numbers for scalars.
 
 With --gpu, the tensors are CUDA tensors of the one device there is, and a call's work goes to the
-stream that the library names, which is torch's current one within the call. What the program
-compiles (Triton, torch.compile, torch.utils.cpp_extension, tvm_ffi) it compiles in a process of its own,
---warm, whose caches the others read: they can start no compiler. The folders of these caches are
-named by the environment; where it names none, nothing is compiled.
+stream that the library names, which is torch's current one within the call. The program compiles
+(Triton, torch.compile, torch.utils.cpp_extension, tvm_ffi) in a separate process, --warm, whose
+caches the others read: they cannot start a compiler. The environment names the folders of these
+caches; if it names none, nothing is compiled.
 
 With --in-advance, the process imports what it can and then waits until it is wanted: until then it
 has not touched the device, and the program's folder is empty.
@@ -44,7 +44,7 @@ ENTRY = "run"
 MAKE_INPUTS = "make_inputs"
 AXIS = "axis:"  # what names of axes begin with, among the arguments of make_inputs
 RAISED_BYTES = 2048
-# Environment variables that name the folders of what was compiled.
+# Environment variables that name the folders of compiled code.
 CACHES = (
     "TRITON_CACHE_DIR",
     "TORCHINDUCTOR_CACHE_DIR",
@@ -132,7 +132,7 @@ class Tensors:
     def __init__(self, torch, device_type):
         self._torch = torch
         self._device_type = device_type
-        # For ever: a program may keep a tensor longer than its workload, and freeing it reads this.
+        # Kept forever: a program may keep a tensor longer than its workload, and freeing it reads this.
         self._kept = []
 
     def over(self, address, dtype_name, shape):
@@ -181,7 +181,7 @@ class Gpu:
         """One call, with its work on `stream`, a CUstream."""
         if self._stream is None:
             self._stream = self._cuda.ExternalStream(stream, device=0)
-        # Every time: the last call may have left another one.
+        # Set every time: the last call may have left another stream.
         self._cuda.set_stream(self._stream)
         with self._recording():
             call()
@@ -197,7 +197,7 @@ def import_triton():
 
     That takes tenths of a second (its library has 400 MB) and touches no device yet.
     """
-    # Else it asks `ldconfig` where the driver lies, and `file` what the interpreter is.
+    # Else it runs `ldconfig` to find the driver, and `file` on the interpreter.
     os.environ.setdefault("TRITON_LIBCUDA_PATH", os.environ.get("LD_LIBRARY_PATH", ""))
     platform.architecture = lambda *_, **__: ("64bit", "ELF")
     import triton.runtime
@@ -211,16 +211,16 @@ def import_triton():
 
 
 def start_triton():
-    """Has Triton do what it does once a process, while programs can still be started."""
+    """Lets Triton do its setup, once per process, while programs can still be started."""
     from triton.runtime import driver
 
     driver.active.get_current_target()
 
 
 def start_inductor():
-    """Has torch.compile on processors look for its compiler, while programs can still be started.
+    """Lets torch.compile on CPUs look for its compiler, while programs can still be started.
 
-    What it finds is part of its keys, so a filled cache wants it too.
+    What it finds is part of its keys, so reading a filled cache needs it, too.
     """
     from torch._inductor import cpp_builder, cpu_vec_isa
 
@@ -232,14 +232,14 @@ def start_inductor():
 
 
 def drop_file_locks():
-    """Has torch make no locks beside what it compiled, where nothing can be written any more."""
+    """Keeps torch from creating locks beside compiled code, where nothing can be written any more."""
     from torch.utils import _filelock
 
     _filelock.FileLock = lambda *_, **__: contextlib.nullcontext()
 
 
 def import_built_extensions():
-    """Has torch.utils.cpp_extension import what the warm stage built.
+    """Makes torch.utils.cpp_extension import what the warm stage built.
 
     By itself it would first make a lock beside it, where nothing can be written any more.
     """
@@ -260,7 +260,7 @@ def import_built_extensions():
 
 
 class NotCompiledError(RuntimeError):
-    """A call wanted to compile something that was not compiled in the warm stage."""
+    """A call tried to compile something that was not compiled in the warm stage."""
 
 
 def wants_compiler(error):
@@ -316,7 +316,7 @@ class ReturningCall:
         self._copy(self._results())
 
     def copy(self):
-        """In turns: makes results and keeps them; copies and drops them."""
+        """Alternates between making results and keeping them, and copying and dropping them."""
         if self._kept is None:
             self._kept = self._results()
         else:
@@ -365,7 +365,7 @@ class InputMaker:
         if not self._takes_all:
             axes = {name: value for name, value in axes.items() if name in self._taken}
         seed = int(values[0])
-        # For generators that are nobody's own.
+        # For the global generators.
         random.seed(seed)
         self._torch.manual_seed(seed)
         if "numpy" in sys.modules:
@@ -468,7 +468,7 @@ class Runner:
                 text = text.replace(f'File "{self._folder}/', 'File "')
             text = text.encode("ascii", "replace").replace(b"\0", b"?")
             self._raised.value = text[-(RAISED_BYTES - 1) :]
-        except BaseException:  # of the exception's own __str__
+        except BaseException:  # from the exception's own __str__
             self._raised.value = type(error).__name__.encode("ascii", "replace")[:100]
         return 1
 
@@ -580,9 +580,9 @@ def main():
     torch.set_grad_enabled(False)
     has_gpu = any(word.startswith("--gpu=") for word in sys.argv[2:])
     if not has_gpu and "TORCH_EXTENSIONS_DIR" in os.environ:
-        # Not every torch bears it that programs cannot be started as this is imported.
+        # Importing this fails in some versions of torch if programs cannot be started.
         import torch.utils.cpp_extension
-    tempfile.gettempdir()  # looks for one that can be written to, as long as one can
+    tempfile.gettempdir()  # looks for a writable folder, while there still is one
     compiles = any(name in os.environ for name in CACHES)
     inductor = not has_gpu and "TORCHINDUCTOR_CACHE_DIR" in os.environ
     # Keeps the interpreter's lock while it runs.
@@ -591,13 +591,13 @@ def main():
         if has_gpu and compiles:
             import_triton()
         if "--in-advance" in sys.argv[2:] and library.ksearch_python_await() != 0:
-            return 0  # nobody wants it any more
+            return 0  # the process is no longer needed
         device = Gpu(torch) if has_gpu else Processors()
         if has_gpu and compiles:
             start_triton()
         if inductor:
             start_inductor()
-    except Exception as error:  # of many kinds, and none of the program's
+    except Exception as error:  # of many kinds, but never the program's
         sys.exit(
             f"{sys.executable} (torch {torch.__version__}) cannot "
             f"{'use the GPU' if has_gpu else 'compile'}: {type(error).__name__}: {error}"

@@ -43,7 +43,7 @@ void PythonProgram::Load(const v1::LoadRequest& request, const std::vector<Uniqu
 
 bool PythonProgram::Setup(const ArgumentBlocks& arguments) {
   const std::vector<v1::ArgumentSlot>& slots = arguments.slots();
-  std::vector<size_t> shown;  // axes are in the shapes
+  std::vector<size_t> shown;  // without axes, which the shapes contain
   for (size_t i = 0; i < slots.size(); ++i) {
     if (slots[i].role() != v1::ArgumentSlot::AXIS) shown.push_back(i);
   }
