@@ -54,7 +54,7 @@ std::string MadeText(const TracedTask& task, const std::string& folder, const st
       "made ", folder, "\n  ", task.function, ": ", TensorsText(task.definition.inputs()), " -> ",
       TensorsText(task.definition.outputs()), "\n  ", task.workloads.size(), " workloads, ",
       task.settings.held_out_size(), " of them held out\n");
-  absl::StrAppend(&text, "assumed, to be corrected in the folder's files where it is wrong:\n");
+  absl::StrAppend(&text, "assumptions; where one is wrong, correct the folder's files:\n");
   for (const std::string& line : task.assumed) absl::StrAppend(&text, "  ", line, "\n");
   if (local) {
     absl::StrAppend(&text, "next: ksearch task check --local ", task.definition.name(), "\n");

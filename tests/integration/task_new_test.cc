@@ -252,7 +252,7 @@ def thirds(x: "n d", y: "n 3"):
   EXPECT_THAT(Names(task.definition().outputs()),
               ElementsAre("output_0[n output_0_dim1]", "output_1[n size_3]"));
   EXPECT_THAT(made_.out, HasSubstr("dimension 1 of 'output_0' is d / 16"));
-  EXPECT_THAT(made_.out, HasSubstr("'d' = 513 is not taken; 528 is used in its place"));
+  EXPECT_THAT(made_.out, HasSubstr("'d' = 513 is not accepted; 528 is used instead"));
   for (const v1::Workload& workload : task.workloads()) {
     EXPECT_EQ(workload.axes(1).value() % 16, 0) << workload.uuid();
   }

@@ -109,7 +109,7 @@ def describe(name, traced, given):
     seconds = [f["seconds"] for f in facts]
     traced.assumed.append(
         f"one call of the function takes {1e3 * min(seconds):.2g} to {1e3 * max(seconds):.2g} ms"
-        f" here, {1e3 * statistics.median(seconds):.2g} ms in the middle; sizes of 0.1 to 30 ms are"
+        f" here (median {1e3 * statistics.median(seconds):.2g} ms); sizes of 0.1 to 30 ms are"
         " timed best"
     )
     constraints = [

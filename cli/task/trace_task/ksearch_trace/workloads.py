@@ -32,12 +32,12 @@ def with_odd_values(traced, base, wanted, step):
         found = nearby(traced, base, axis, wanted(value), step)
         if found is None:
             traced.assumed.append(
-                f"no value of '{axis}' but {value} is taken near it, so it keeps that"
+                f"the function accepts no value of '{axis}' near {value}, so it keeps {value}"
             )
         else:
             if found != wanted(value):
                 traced.assumed.append(
-                    f"'{axis}' = {wanted(value)} is not taken; {found} is used in its place"
+                    f"'{axis}' = {wanted(value)} is not accepted; {found} is used instead"
                 )
             axes[axis] = found
     return axes if axes != base and traced.takes(axes) else None
@@ -58,7 +58,7 @@ def choose_workloads(traced, given):
     add(
         with_odd_values(traced, largest, prime_below, -3),
         True,
-        "held out; primes, or near them what is taken",
+        "held out; primes, or the nearest values that the function accepts",
     )
     add(
         with_odd_values(traced, given[-1], lambda v: v - 1, -1),
