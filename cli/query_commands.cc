@@ -25,7 +25,7 @@ using Stub = v1::SearchService::Stub;
 
 void Print(const std::string& text) { std::fputs(text.c_str(), stdout); }
 
-// "draining (it got SIGUSR1: its time ends)"
+// "draining (it got SIGUSR1)"
 std::string LeavingText(const v1::WorkerReport& report) {
   return absl::StrCat("draining", report.leaving_because().empty()
                                       ? ""

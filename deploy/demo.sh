@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A whole search on this machine: installs what is missing, builds, starts a scripted model server,
 # a coordinator and two workers, and searches for a faster matrix product. Needs no GPU, no key and
-# no network beyond the package mirror. The last line states the confirmed speed-up.
+# no network except the package mirror. The last line states the confirmed speed-up.
 #   KSEARCH_DEMO_DIR=DIR  keeps the state there (default: a temporary folder, removed at the end)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -19,7 +19,7 @@ if [ -n "${KSEARCH_DEMO_DIR:-}" ]; then
 else
   demo=$(mktemp -d /tmp/ksearch-demo.XXXXXX)
 fi
-# Workers started as root become an unprivileged user, who must be able to reach the binaries.
+# Workers started as root switch to an unprivileged user, who must be able to reach the binaries.
 chmod 755 "$demo"
 mkdir -p "$demo/bin" "$demo/log"
 rm -f "$demo/state/address" "$demo/model.port"

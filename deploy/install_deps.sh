@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what building and running needs from Debian 12's own packages. Does nothing when all of
-# it is there. Works as root or with sudo. docs/dependencies.md says why each package is needed.
+# Installs what building and running needs from Debian 12's own packages. Does nothing if everything
+# is installed. Works as root or with sudo. docs/dependencies.md says why each package is needed.
 set -euo pipefail
 
 packages=(
@@ -22,8 +22,8 @@ if [ "${1:-}" = "--with-clang" ]; then
   packages+=(clang lld clang-format libclang-rt-14-dev)
 fi
 # Tests of programs in Python: torch for processors, 600 MB on disk, the headers that extensions in C++
-# are built with, and pip, by which one gets Triton's interpreter (tests/tasks/triton_on_cpu.py) and
-# one the models of flashinfer-bench.
+# are built with, and pip, with which one test installs Triton's interpreter
+# (tests/tasks/triton_on_cpu.py) and another the models of flashinfer-bench.
 if [ "${1:-}" = "--with-python" ]; then
   packages+=(python3-torch libtorch-dev pybind11-dev python3-pip)
 fi

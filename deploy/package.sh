@@ -2,7 +2,7 @@
 # Builds and packs all of ksearch for x86-64 Debian 12 and Ubuntu 22.04 and 24.04 (docs/packages.md):
 #   wheel     pip install ksearch-*.whl: the programs, tasks, prices and the Python side
 #   deb       apt-get install ./ksearch_*.deb: the programs and systemd units
-#   tarball   to be unpacked anywhere
+#   tarball   can be unpacked anywhere
 #   deploy/package.sh [wheel] [deb] [tarball] [--without-cuda] [--without-python] [--skip-build]
 #                     [--programs FOLDER] [--python-programs FOLDER] [--out FOLDER]
 #     (none named)      all three
@@ -67,7 +67,7 @@ if [ "$cuda_needed" = 1 ] && ! grep -q '^CUDA support: yes$' "$bundle/CONTENTS.t
     "needed), delete build/bundle and build again, or give --without-cuda"
 fi
 
-# The newest symbols of the C library that anything in the package wants.
+# The newest C library symbols that anything in the package needs.
 glibc=$(find "$bundle/bin" "$bundle/lib" -type f -exec sh -c \
   'head -c 4 "$1" | grep -q ELF && objdump -T "$1" 2>/dev/null' sh {} \; |
   grep -oE 'GLIBC_2\.[0-9]+' | sort -Vu | tail -n 1 | cut -d_ -f2)

@@ -1,7 +1,7 @@
 # Included instead of the shared libraries' packages when KSEARCH_STATIC is on: the names that the
-# tree links (gRPC::grpc++, absl::status, ...) stand for one group of Debian's archives, so that a
-# binary needs nothing of the machine but the C library. What has no archive in Debian (libcurl's
-# own libraries) stays shared and is linked by the coordinator alone.
+# tree links (gRPC::grpc++, absl::status, ...) mean one group of Debian's archives, so that a binary
+# needs only the machine's C library. Libraries without an archive in Debian (those of libcurl) stay
+# shared, and only the coordinator links them.
 set(archives)
 foreach(name grpc++_reflection grpc++ grpc gpr address_sorting upb re2 cares protobuf ssl crypto z)
   find_library(ARCHIVE_${name} lib${name}.a REQUIRED)
@@ -16,7 +16,7 @@ add_library(ksearch_archives INTERFACE)
 target_link_libraries(ksearch_archives INTERFACE
   "$<LINK_GROUP:RESCAN,${archives}>" Threads::Threads ${CMAKE_DL_LIBS})
 
-# Every name that Debian's Abseil package has, as far as it is a library.
+# Every name of a library in Debian's Abseil package.
 find_file(ABSL_TARGETS abslTargets.cmake PATHS ${archive_folder}/cmake/absl NO_DEFAULT_PATH REQUIRED)
 file(STRINGS ${ABSL_TARGETS} absl_lines REGEX "^add_library\\(absl::")
 set(names gRPC::grpc++ gRPC::grpc++_reflection OpenSSL::Crypto OpenSSL::SSL)

@@ -5,9 +5,9 @@
 # With CI=true: dev in full; then the fuzz preset, which runs the unit tests under address and
 # undefined-behavior sanitizers and each fuzzer for 60 s (less where all before took so long that
 # the whole would come near 40 minutes); then tsan. KSEARCH_FUZZ_SECONDS sets another time.
-# With CI=true a test that fails is tried once more, because much here waits for real processes on
-# a machine whose load is not ours; tests that needed it are named before the last line. What a
-# sanitizer or a fuzzer reported counts as a failure even when the second try passes.
+# With CI=true a test that fails is tried once more, because many tests wait for real processes on a
+# machine with other load; tests that needed it are named before the last line. A report of a
+# sanitizer or a fuzzer counts as a failure even if the second try passes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -17,10 +17,10 @@ if [ "${#presets[@]}" = 0 ]; then
   [ "${CI:-}" != true ] || presets=(dev fuzz tsan)
 fi
 
-# Builds the next preset with what the tests of this one leave of the processors: many of them run
-# alone. The process group gets the lowest share (the kernel shares processors between sessions
-# first), and its processes run only where nobody else wants to. What it does not reach, or what
-# fails, the preset's own build does again.
+# Builds the next preset on processors that the tests of this one leave idle, as many of them run
+# alone. The session gets the lowest share (the kernel shares processors between sessions first), and
+# its processes run only on idle processors. The preset's own build repeats what is not finished or
+# fails.
 ahead=
 build_ahead() {
   command -v setsid chrt >/dev/null || return 0
@@ -99,8 +99,8 @@ for i in "${!presets[@]}"; do
     grep -E '(WARNING|ERROR|SUMMARY): [A-Za-z]+Sanitizer|ERROR: libFuzzer|runtime error:' "$log"; then
     bad=1
   fi
-  # A fresh machine may have little room, and nothing of this preset is needed any more. The log and
-  # what fuzzers found stay.
+  # A fresh machine may have little disk space, and this preset's build is no longer needed. The log and
+  # the fuzzers' findings stay.
   if [ "${CI:-}" = true ]; then
     find "build/$preset" -mindepth 1 -maxdepth 1 ! -name ctest.log ! -name fuzz -exec rm -rf {} +
   fi

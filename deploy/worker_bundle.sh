@@ -62,14 +62,14 @@ fi
 for program in "${programs[@]}"; do
   [ -x "$built/$program" ] || fail "there is no $built/$program: build it first"
 done
-# Sandboxes show the runner and the C library, not the libraries beside the other programs.
+# Sandboxes show the runner and the C library, but not the libraries beside the other programs.
 needs=$(ldd "$built/ksearch-runner" 2>/dev/null | awk '$2 == "=>" && $1 !~ /^lib(c|m|dl|pthread|rt)\.so/ {print $1}')
 [ -z "$needs" ] ||
   fail "$built/ksearch-runner needs $(head -n 1 <<<"$needs"), which no sandbox shows: build it by the preset bundle"
 version=$("$built/ksearch-worker" --version | cut -d' ' -f2)
 name=ksearch-$kind-$version-linux-x86_64
 
-# A worker that can use GPUs resolves the driver's functions by their names.
+# A worker that can use GPUs contains the names of the driver's functions.
 cuda=yes
 grep -q cuDriverGetVersion "$built/ksearch-worker" || cuda=no
 say_cuda() {
@@ -88,8 +88,8 @@ for program in "${programs[@]}"; do
   strip -s -o "$root/bin/$program" "$built/$program"
 done
 
-# Libraries beyond the C library's own, which lie beside what needs them: nothing in the environment of
-# a job has to say where they are. Of the machine's own only the C library is used.
+# Libraries other than the C library's own are put beside the programs that need them, so that a job's
+# environment need not name them. Of the machine's own libraries only the C library is used.
 notices=()
 copy_libraries() {  # copy_libraries <from, a program or library> <to, a folder> [pattern to leave out]
   local library path
@@ -106,7 +106,7 @@ copy_libraries() {  # copy_libraries <from, a program or library> <to, a folder>
 find_beside() {  # find_beside <folder as seen from the program> <program>
   patchelf --set-rpath "\$ORIGIN/$1" "$2"
 }
-# Bubblewrap as Debian builds it.
+# Debian's build of bubblewrap.
 cp -L "$(command -v bwrap)" "$root/bin/bwrap"
 notices+=("$(realpath "$(command -v bwrap)")")
 for program in bwrap "${programs[@]}"; do
@@ -118,8 +118,8 @@ for program in bwrap "${programs[@]}"; do
 done
 for library in "$root"/lib/*; do find_beside . "$library"; done
 
-# The user's interpreter loads this library, and libraries of its own for it; the C and C++ libraries
-# are those that the interpreter runs with. The sandbox shows the folder (build/python).
+# The user's interpreter loads this library and the libraries beside it, but uses its own C and C++
+# libraries. The sandbox shows the folder (build/python).
 if [ "$with_python" = 1 ]; then
   runner=libksearch_python_runner.so
   libraries=$root/bin/ksearch_python_libraries
@@ -138,12 +138,12 @@ cp deploy/apparmor/ksearch-bwrap "$root/apparmor/"
 cp docs/gpu_workers.md LICENSE "$root/"
 mkdir -p "$root/licenses"
 printf '%s\n' "${notices[@]}" | sort -u | while read -r path; do
-  # Debian records some files under the name that they had before /usr was merged.
+  # Debian records some files under their names from before /usr was merged.
   package=$(dpkg-query -S "$path" 2>/dev/null || dpkg-query -S "${path#/usr}" 2>/dev/null || true)
   package=${package%%:*}
   [ -z "$package" ] || cp -L "/usr/share/doc/$package/copyright" "$root/licenses/$package"
 done
-# What the programs contain without a file of its own beside them: static archives, headers, and the
+# Components that the programs contain without a separate file: static archives, headers, and the
 # page's d3.
 linked=(libgrpc-dev libprotobuf-dev libabsl-dev libre2-dev libc-ares-dev zlib1g-dev libssl-dev libseccomp-dev libyaml-dev
   libstdc++-12-dev)
@@ -178,7 +178,7 @@ fi
   echo
   (cd "$root" && find . -type f | LC_ALL=C sort | sed 's#^\./##')
 } >"$root/CONTENTS.txt"
-# A worker started as root becomes another account, which must be able to read all this.
+# A worker started as root switches to another account, which must be able to read all this.
 chmod -R u+w,go-w,a+rX "$root"
 
 mkdir -p "$out"

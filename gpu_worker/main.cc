@@ -49,14 +49,15 @@ constexpr char kUsage[] =
     "       ksearch-worker --check-config [the arguments above] | --version\n"
     "FILE is a WorkerConfig as textproto, .yaml or .json; arguments override it. --check-config "
     "only\n"
-    "says whether it is good. --selftest tries what this "
-    "machine\n"
-    "can do and says what to correct. --compile-only serves builds alone and needs no GPU.\n"
-    "It leaves after T (e.g. 5m) without a job, T after its start, or before its Slurm job ends;\n"
-    "also on SIGTERM and SIGUSR1. Jobs in hand then have T (default 60s) to end.\n"
-    "It ends with 2 if an argument is wrong, 3 if something else here has to be corrected, 4 if "
+    "checks it. --selftest tries what this machine can do and says what to "
+    "correct.\n"
+    "--compile-only serves only builds and needs no GPU. The worker leaves after T (e.g. 5m)\n"
+    "without a job (--idle-timeout), T after its start (--lifetime), or before its Slurm job "
+    "ends;\n"
+    "also on SIGTERM and SIGUSR1. Its jobs then have T (--leave-grace, default 60s) to end.\n"
+    "Exit code 2: an argument is wrong; 3: something else on this machine has to be corrected; 4: "
     "the\n"
-    "coordinator does not let it in.\n";
+    "coordinator refuses the worker.\n";
 
 v1::WorkerHello MakeHello(const v1::WorkerConfig& config, const std::vector<Device>& devices,
                           const Toolchains& toolchains, const v1::IsolationLevel& isolation) {
@@ -181,8 +182,8 @@ StayPlan::Options StayOf(const v1::WorkerConfig& config) {
   if (config.has_lifetime()) stay.lifetime = FromProto(config.lifetime());
   const auto left = TimeLeftOfSlurmJob(ProcessEnvironment(), Clock::Real().Now(), AskSqueue);
   if (!left.ok()) {
-    LOG(WARNING) << "msg=\"staying without an end in sight\" reason=\"" << left.status().message()
-                 << "\"";
+    LOG(WARNING) << "msg=\"the end of the Slurm job is not known\" reason=\""
+                 << left.status().message() << "\"";
   } else if (left->has_value() && **left < stay.lifetime) {
     stay.lifetime = **left;
     stay.end_of_life = "its Slurm job ends";
@@ -254,9 +255,8 @@ int Run(const std::vector<std::string>& args, std::unique_ptr<ShutdownSignals> s
                     "only\"";
   }
   // A second signal ends the process at once (ShutdownSignals).
-  signals->Listen(
-      [session = worker.session.get()] { session->Drain("it got SIGTERM or SIGINT"); },
-      [session = worker.session.get()] { session->Drain("it got SIGUSR1: its time ends"); });
+  signals->Listen([session = worker.session.get()] { session->Drain("it got SIGTERM or SIGINT"); },
+                  [session = worker.session.get()] { session->Drain("it got SIGUSR1"); });
   const absl::Status status = worker.session->Run();
   signals.reset();  // before the session it calls
   if (status.ok()) return 0;

@@ -130,7 +130,7 @@ void CheckStay(const v1::WorkerConfig& config, std::vector<std::string>* faults)
 // cannot be used.
 bool TakeAccessFile(v1::WorkerConfig* config, std::vector<std::string>* faults) {
   if (!config->token_file().empty() || config->has_tls()) {
-    faults->push_back("access_file stands in the place of token_file and tls: leave these out");
+    faults->push_back("access_file replaces token_file and tls: leave these out");
   }
   const auto file = ReadAccessFile(config->access_file());
   if (!file.ok()) {

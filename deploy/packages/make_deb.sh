@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # usage: make_deb.sh BUNDLE VERSION GLIBC OUT: makes a Debian package of an unpacked bundle with a
 # coordinator: everything in /usr/lib/ksearch, the commands in /usr/bin, two systemd units, their
-# configurations in /etc/ksearch. GLIBC is the C library that the programs want, e.g. 2.35. The same input
-# gives the same bytes, with SOURCE_DATE_EPOCH. Prints the package's path.
+# configurations in /etc/ksearch. GLIBC is the C library version that the programs need, e.g. 2.35. The
+# same input gives the same bytes, with SOURCE_DATE_EPOCH. Prints the package's path.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 bundle=${1:?usage: make_deb.sh BUNDLE VERSION GLIBC OUT}
-# Before a release 0.1.0~dev0, after it 1.2.0+post3: so that Debian's order is that of the versions.
+# 0.1.0~dev0 before a release, 1.2.0+post3 after it, so that Debian orders the versions correctly.
 version=$(echo "${2:?a version}" | sed 's/+/./g; s/\.dev/~dev/; s/\.post/+post/')
 glibc=${3:?a version of the C library}
 out=${4:?a folder}
@@ -22,8 +22,8 @@ for program in ksearch ksearch-coordinator ksearch-autoscaler ksearch-worker kse
   ln -s "../lib/ksearch/bin/$program" "$root/usr/bin/$program"
 done
 
-# The units of the bundle, at the places of a package. The worker is one for the processors until its
-# configuration says otherwise.
+# The bundle's units, with a package's paths. The worker measures on CPUs until its configuration says
+# otherwise.
 cp "$bundle/configs/coordinator.textproto" "$root/etc/ksearch/coordinator.textproto"
 sed 's/^# coordinator_address:/coordinator_address:/' "$bundle/configs/worker_cpu.textproto" \
   >"$root/etc/ksearch/worker.textproto"
@@ -41,7 +41,7 @@ if grep -l /opt/ksearch "$root"/usr/lib/systemd/system/* >&2; then
   echo "make_deb.sh: a unit names a place that the package does not have" >&2
   exit 1
 fi
-# postinst installs it where AppArmor knows its form.
+# postinst installs it if AppArmor supports its format.
 sed -e 's#/opt/ksearch/#/usr/lib/ksearch/#' -e '/^#/d' "$bundle/apparmor/ksearch-bwrap" \
   >"$root/usr/lib/ksearch/apparmor-ksearch-bwrap"
 {

@@ -44,9 +44,9 @@ Description-Content-Type: text/markdown
 """
 DESCRIPTION = """\
 `ksearch run --local --task softmax_rows_f32 --model openai/NAME --budget-usd 5` starts what it needs on
-this machine, searches, and says what it found. A key in OPENAI_API_KEY, ANTHROPIC_API_KEY or
-GEMINI_API_KEY, or KSEARCH_MODEL_URL, is all that it needs to know; `ksearch up` says what is missing.
-Candidates in C++ are built by the machine's g++, those in CUDA by its CUDA toolkit.
+this machine, searches, and prints the result. It needs a key in OPENAI_API_KEY, ANTHROPIC_API_KEY or
+GEMINI_API_KEY, or a server's address in KSEARCH_MODEL_URL; `ksearch up` says what is missing.
+Candidates in C++ are built with the machine's g++, those in CUDA with its CUDA toolkit.
 
 `pip install 'ksearch[client]'` adds what `import ksearch` needs.
 """

@@ -100,7 +100,7 @@ void CudaDeviceMonitor::TakeMemoryErrors(absl::Time now) {
   }
   if (xids_.source() == "nothing" || now - *unexplained_since_ >= kTimeToExplain) {
     lasting_ = absl::StrCat(what,
-                            " since the worker started; have the GPU looked at, then restart "
+                            " since the worker started; have the GPU inspected, then restart "
                             "the worker");
   }
 }
@@ -201,7 +201,7 @@ absl::Status CheckGpuIsFree(const NvmlGpu& gpu, const v1::DeviceSettings& settin
   if (foreign.empty()) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat(
       "GPU ", gpu.uuid(), " is in use by ", absl::StrJoin(foreign, ", "),
-      ": end that, choose another GPU (device.gpus), or set device.allow_busy and live with ",
+      ": end that, choose another GPU (device.gpus), or set device.allow_busy and accept ",
       "disturbed times"));
 }
 

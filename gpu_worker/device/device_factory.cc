@@ -24,7 +24,7 @@ absl::StatusOr<std::unique_ptr<DeviceLock>> MakeLock(const std::string& path) {
   if (lock.ok()) return lock;
   return absl::FailedPreconditionError(absl::StrCat(lock.status().message(),
                                                     "; set lock_path to a file that uid ",
-                                                    ::geteuid(), " may open or make"));
+                                                    ::geteuid(), " may open or create"));
 }
 
 absl::StatusOr<Device> MakeCpu(const v1::DeviceSettings& settings) {

@@ -89,7 +89,7 @@ absl::StatusOr<std::vector<GpuFacts>> SelectGpus(const std::vector<GpuFacts>& pr
   }
   if (wanted.empty() || wanted == std::vector<std::string>{"all"}) return bounded;
   if (std::find(wanted.begin(), wanted.end(), "all") != wanted.end()) {
-    return absl::InvalidArgumentError("device.gpus: \"all\" stands alone or not at all");
+    return absl::InvalidArgumentError("device.gpus: \"all\" must be the only entry");
   }
   return Choose(bounded, wanted, "device.gpus");
 }

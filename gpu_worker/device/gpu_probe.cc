@@ -127,7 +127,7 @@ absl::StatusOr<std::vector<PresentGpu>> FindGpus(const std::string& nvml_library
   if (by_nvml.ok()) return by_nvml;
   absl::StatusOr<std::vector<PresentGpu>> by_driver = FromDriver(driver_library);
   if (by_driver.ok()) {
-    LOG(WARNING) << "msg=\"no NVML: GPUs are not watched for heat, throttling and strangers\" "
+    LOG(WARNING) << "msg=\"no NVML: GPUs are not watched for heat, throttling and other programs\" "
                     "error=\""
                  << by_nvml.status().message() << "\"";
     return by_driver;

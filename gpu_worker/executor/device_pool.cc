@@ -154,7 +154,7 @@ absl::Status DevicePool::Probe(size_t number, std::stop_token stop) {
   ASSIGN_OR_RETURN(const std::optional<DeviceLock::Hold> hold, slot.lock->TryAcquireExclusive());
   if (!hold.has_value()) return absl::UnavailableError("a job holds the device");
   // The monitor's reading suffices; the device is probed once the monitor calls it healthy.
-  if (!slot.monitor->Sample().healthy()) return absl::UnavailableError("the device is unwell");
+  if (!slot.monitor->Sample().healthy()) return absl::UnavailableError("the device is unhealthy");
   const absl::Status answer =
       slot.verifier->Probe(Clock::Real().SteadyNow() + kProbeTime, std::move(stop));
   // FAILED_PRECONDITION, whatever the code: the device was probed.

@@ -68,7 +68,7 @@ std::string VerifierProcess::End() {
     exit = process_->Wait(Clock::Real().SteadyNow() + kEndGrace);
   }
   process_.reset();
-  if (!exit.has_value()) return "does not die";
+  if (!exit.has_value()) return "cannot be killed";
   return absl::StrCat("ended with ", exit->signaled ? "signal " : "status ", exit->code);
 }
 

@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
   if (!ksearch::HasDialogue()) {
     std::fprintf(stderr,
                  "ksearch-runner loads one candidate for ksearch-verifier, which starts it with a "
-                 "socket;\nit is of no use by itself.\n");
+                 "socket;\ndo not start it yourself.\n");
     return 2;
   }
   const ksearch::RunnerFlags flags = ksearch::ParseRunnerFlags(argc, argv);

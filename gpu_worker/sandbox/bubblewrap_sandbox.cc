@@ -63,7 +63,7 @@ absl::StatusOr<std::unique_ptr<BubblewrapSandbox>> BubblewrapSandbox::Create(Opt
   if (::geteuid() == 0 || ::getuid() == 0) {
     return absl::FailedPreconditionError(
         "the sandbox does not start as root: bubblewrap does not contain uid 0; run the worker "
-        "under an account of its own or let it drop to run_as_uid");
+        "under its own account or let it drop to run_as_uid");
   }
   ASSIGN_OR_RETURN(std::string filter, LooseFilterProgram());
   std::unique_ptr<BubblewrapSandbox> sandbox(

@@ -56,7 +56,7 @@ Finding CheckClocks(const NvmlGpu& gpu) {
 
 Finding CheckXidSource(const std::string& name, const std::string& source) {
   if (source != "nothing")
-    return Finding::Ok("xid", name + ": driver errors are heard of by " + source);
+    return Finding::Ok("xid", name + ": driver errors are reported by " + source);
   return Finding::Warn("xid",
                        name +
                            ": neither NVML events nor the kernel's log (/dev/kmsg) tell of the "
@@ -78,13 +78,13 @@ void CheckOneGpu(const PresentGpu& gpu, const v1::DeviceSettings& settings,
   if (gpu.nvml.has_value()) {
     const absl::Status free = CheckGpuIsFree(*gpu.nvml, settings);
     findings->push_back(
-        free.ok()
-            ? Finding::Ok("gpu", absl::StrCat(name, ": ", gpu.facts.name, ", ",
-                                              GpuArchitecture(gpu.facts.compute_major,
-                                                              gpu.facts.compute_minor),
-                                              ", ", gpu.facts.memory_bytes >> 30, " GiB, driver ",
-                                              gpu.facts.driver, ", nobody else computes on it"))
-            : Finding::Fail("gpu", std::string(free.message()), ""));
+        free.ok() ? Finding::Ok("gpu",
+                                absl::StrCat(name, ": ", gpu.facts.name, ", ",
+                                             GpuArchitecture(gpu.facts.compute_major,
+                                                             gpu.facts.compute_minor),
+                                             ", ", gpu.facts.memory_bytes >> 30, " GiB, driver ",
+                                             gpu.facts.driver, ", no other program computes on it"))
+                  : Finding::Fail("gpu", std::string(free.message()), ""));
     findings->push_back(CheckClocks(*gpu.nvml));
     findings->push_back(CheckXidSource(name, XidWatch(gpu.nvml, surroundings.kernel_log).source()));
   }
@@ -112,10 +112,10 @@ std::vector<Finding> CheckGpus(const v1::DeviceSettings& settings,
                                const GpuSurroundings& surroundings) {
   std::vector<Finding> findings = {CheckDriver(surroundings.driver_library)};
   const auto nvml = NvmlApi::Load(surroundings.nvml_library);
-  findings.push_back(nvml.ok()
-                         ? Finding::Ok("nvml", surroundings.nvml_library + " starts")
-                         : Finding::Warn("nvml", std::string(nvml.status().message()),
-                                         "heat, throttling and strangers on the GPU go unseen"));
+  findings.push_back(
+      nvml.ok() ? Finding::Ok("nvml", surroundings.nvml_library + " starts")
+                : Finding::Warn("nvml", std::string(nvml.status().message()),
+                                "heat, throttling and other programs on the GPU go unnoticed"));
   const auto present = FindGpus(surroundings.nvml_library, surroundings.driver_library);
   if (!present.ok()) {
     // Without the driver this would add nothing.

@@ -7,10 +7,10 @@
     best = ksearch.best(run)
     print(best.speedup, best.files["kernel.cpp"])
 
-These functions speak with the coordinator that KSEARCH_COORDINATOR names, or else with the one that
+These functions use the coordinator that KSEARCH_COORDINATOR names, or else the one that
 `ksearch up` has started on this machine. For another one, or several: `ksearch.Client(address)`. Statuses,
 events and other answers are the messages of proto/search_service.proto, field by field. Errors are
-`ksearch.Error`, with the coordinator's own words.
+`ksearch.Error`, with the coordinator's message.
 
 It needs grpcio and protobuf: pip install 'ksearch[client]'.
 """

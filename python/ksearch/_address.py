@@ -5,7 +5,7 @@ import pathlib
 
 
 def local_socket(environment=os.environ, as_root=None):
-    """The socket of the coordinator that `ksearch up` starts, whether it is there or not."""
+    """The socket of the coordinator that `ksearch up` starts, whether or not it exists."""
     if as_root is None:
         as_root = os.geteuid() == 0
     state = environment.get("XDG_STATE_HOME", "")
@@ -19,7 +19,7 @@ def local_socket(environment=os.environ, as_root=None):
 
 
 def default_address(environment=os.environ):
-    """KSEARCH_COORDINATOR, or the local coordinator if it is there, or 127.0.0.1:7400."""
+    """KSEARCH_COORDINATOR, or the local coordinator if it runs, or 127.0.0.1:7400."""
     if environment.get("KSEARCH_COORDINATOR"):
         return environment["KSEARCH_COORDINATOR"]
     socket = local_socket(environment)
@@ -27,7 +27,7 @@ def default_address(environment=os.environ):
 
 
 def is_local(address):
-    """Whether nobody else can listen in: a Unix socket, or loopback."""
+    """Whether no other machine can listen in: a Unix socket, or loopback."""
     if address.startswith("unix:"):
         return True
     host = address.rsplit(":", 1)[0].strip("[]")

@@ -17,7 +17,7 @@ _MOST_REPLY_BYTES = 64 << 20
 
 
 class Error(Exception):
-    """The coordinator's answer to a call that it could not carry out, or that it could not be reached.
+    """A call failed: the coordinator refused it or could not be reached.
 
     `code` is the name of the gRPC status, e.g. "NOT_FOUND".
     """
@@ -46,7 +46,7 @@ class Best:
         paths = []
         for name, content in self.files.items():
             relative = pathlib.PurePosixPath(name)
-            # A model wrote it.
+            # A model wrote the path.
             if relative.is_absolute() or ".." in relative.parts:
                 raise Error("INVALID_ARGUMENT", f"the program has a file outside of its folder: {name!r}")
             path = folder / relative
@@ -61,11 +61,11 @@ class Best:
 
 
 class Client:
-    """Speaks with one coordinator. `call("GetRun", run_id="last")` carries out any RPC of its SearchService.
+    """A client of one coordinator. `call("GetRun", run_id="last")` calls any RPC of its SearchService.
 
     address: HOST:PORT or unix:PATH; default: as `ksearch.default_address()` says.
     token: an access token; default: that of KSEARCH_TOKEN. It is sent over TLS, or to this machine, only.
-    ca_file: PEM of the authority to believe; means TLS.
+    ca_file: PEM of the authority to trust; enables TLS.
     timeout: seconds that a call may take.
     """
 
@@ -130,7 +130,7 @@ class Client:
 
     def start(self, task, model="", provider="", language=None, rounds=None, parallel=None, budget_usd=None,
               strategy="", seed=None, config=None, wait_for_workers=10.0, without_workers=False):
-        """Starts a search and returns its id. It goes on by itself: watch() and status() follow it.
+        """Starts a search and returns its id. It continues by itself: watch() and status() follow it.
 
         model may be "PROVIDER/NAME", e.g. "openai/gpt-5.4". config is a dict with any other field of RunConfig
         (proto/config.proto), e.g. {"world_model": {"stagnation_window": 3}}.
@@ -184,11 +184,11 @@ class Client:
         return Best(self.call("GetBest", run_id=run))
 
     def stop(self, run="last"):
-        """Asks a run to stop: no new question or evaluation begins. It can be resumed."""
+        """Asks a run to stop: no new model call or evaluation begins. It can be resumed."""
         return self.call("StopRun", run_id=run)
 
     def pause(self, run="last"):
-        """No new question or evaluation begins until go_on(); the run stays active."""
+        """No new model call or evaluation begins until go_on(); the run stays active."""
         return self.call("SteerRun", run_id=run, request_id=uuid.uuid4().hex, pause=True)
 
     def go_on(self, run="last"):

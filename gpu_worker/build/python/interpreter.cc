@@ -30,7 +30,7 @@ std::string HowToGetTorch(absl::string_view path) {
   return absl::StrCat("install torch for it (`", path,
                       " -m pip install torch`; on Debian 12 `deploy/install_deps.sh "
                       "--with-python`), or name an interpreter that has it: toolchains { "
-                      "interpreter: ... }. Packages of one user alone do not count");
+                      "interpreter: ... }. Packages of a single user do not count");
 }
 
 // Printable ASCII, shortened.
@@ -72,7 +72,7 @@ absl::StatusOr<std::vector<std::string>> FoldersToShow(const std::string& interp
       return absl::FailedPreconditionError(
           absl::StrCat(interpreter, " has packages directly in ", path,
                        ", which would have to be shown to every candidate: make a virtual "
-                       "environment in a folder of its own and name its bin/python3 as "
+                       "environment in its own folder and name its bin/python3 as "
                        "toolchains { interpreter: ... }"));
     }
     if (IsOfTheSystem(path) ||

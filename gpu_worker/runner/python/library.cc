@@ -10,7 +10,7 @@ int ksearch_python_run(int argc, char** argv, const KsearchPythonCallbacks* call
   if (!ksearch::HasDialogue()) {
     std::fprintf(stderr,
                  "ksearch_runner.py runs one program for ksearch-verifier, which starts it with a "
-                 "socket;\nit is of no use by itself.\n");
+                 "socket;\ndo not start it yourself.\n");
     return 2;
   }
   const ksearch::RunnerFlags flags = ksearch::ParseRunnerFlags(argc, argv);

@@ -84,7 +84,7 @@ int PythonProgram::Take(int answer) {
   } else {
     raised_.assign(callbacks_.raised,
                    ::strnlen(callbacks_.raised, KsearchPythonCallbacks::kRaisedBytes));
-    if (raised_.empty()) raised_ = "an exception without words";
+    if (raised_.empty()) raised_ = "an exception without a message";
   }
   return answer;
 }
