@@ -12,7 +12,7 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
 def find_or_skip():
-    """The browser's path; ends the test with exit status 77 (skipped) where there is none."""
+    """The browser's path; ends the test with exit status 77 (skipped) if there is none."""
     for name in NAMES:
         path = shutil.which(name)
         if path:
@@ -22,7 +22,7 @@ def find_or_skip():
 
 
 class Browser:
-    """One page of a browser with a profile of its own below `folder`."""
+    """One page of a browser with its own profile below `folder`."""
 
     def __init__(self, path, folder):
         to_read, self._to = os.pipe()
@@ -99,12 +99,12 @@ class Browser:
         return answer["result"].get("value")
 
     def open(self, url):
-        """Loads it from the beginning, also where only the part behind '#' differs."""
+        """Loads the page from the beginning, even if only the part after '#' differs."""
         self.ask("Page.navigate", url="about:blank")
         self.ask("Page.navigate", url=url)
 
     def wait(self, condition, seconds=30):
-        """Until the script's value is true."""
+        """Waits until the script's value is true."""
         end = time.monotonic() + seconds
         while not self.run(f"Boolean({condition})"):
             if time.monotonic() > end:
@@ -112,7 +112,7 @@ class Browser:
             time.sleep(0.02)
 
     def choose_files(self, script, paths):
-        """What a person does in the dialog of the input that the script finds."""
+        """Chooses files as a person does in the dialog of the input that the script finds."""
         found = self.ask("Runtime.evaluate", expression=script)["result"]
         self.ask("DOM.setFileInputFiles", files=paths, objectId=found["objectId"])
 

@@ -68,7 +68,7 @@ TEST_F(DashboardTest, ServesThePageAndItsFilesWithoutNeedOfAnyOther) {
     EXPECT_THAT(answer, HasSubstr(absl::StrCat("X-Ksearch-Page: ", AssetsVersion()))) << asset.path;
     EXPECT_TRUE(absl::EndsWith(answer, asset.content)) << asset.path;
     total += answer.size();
-    if (asset.path == "/d3.js") continue;  // names its home, and could set HTML
+    if (asset.path == "/d3.js") continue;  // contains d3's address, and code that sets HTML
     const std::string content(asset.content);
     EXPECT_THAT(content, Not(HasSubstr("https://"))) << asset.path;
     EXPECT_THAT(content, Not(HasSubstr("innerHTML"))) << asset.path;

@@ -1,4 +1,4 @@
-"""The files of deploy/grafana name only metrics that /metrics has; Prometheus takes the rules.
+"""The files of deploy/grafana name only metrics that /metrics has; Prometheus accepts the rules.
 
 usage: grafana_files_test.py SOURCE_ROOT
 """
@@ -35,7 +35,7 @@ def main():
         print("promtool is not installed (Debian package prometheus): the rules are not checked")
         return
     for expression in expressions[:-1]:
-        # Grafana's variables stand where Prometheus has numbers and texts.
+        # Replaces Grafana's variables by numbers and strings that Prometheus accepts.
         query = expression.replace("$instance", ".*")
         probe = json.dumps({"groups": [{"name": "g", "rules": [{"record": "r", "expr": query}]}]})
         check(promtool, ["check", "rules", "/dev/stdin"], probe)

@@ -11,7 +11,7 @@
 
 namespace ksearch::dashboard {
 
-// What would take a page over if it were ever read as HTML.
+// Text that would take over a page if it were ever read as HTML.
 inline constexpr char kHostile[] =
     "</script><script>document.title='taken'</script><!--<img src=x "
     "onerror=\"document.title='taken'\">\xE2\x80\xA8";

@@ -18,7 +18,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-// Says back what it was asked; "/stream" goes on.
+// A server that repeats the request; "/stream" stays open.
 class HttpServerTest : public testing::Test {
  protected:
   void Start(HttpServer::Options options = {}) {
@@ -179,7 +179,7 @@ TEST_F(HttpServerTest, AReaderThatIsTooSlowIsCutOffAndOthersAreNot) {
   quick.ReadUntil("\r\n\r\n");
   const auto to_quick = Stream(1);
   const auto text = Text(std::string(256 << 10, 'x'));
-  // Fills the sockets' buffers, then what may wait here.
+  // Fills the sockets' buffers, then the server's backlog.
   int sent = 0;
   while (to_slow->Send(text) && sent < 1000) ++sent;
   EXPECT_LT(sent, 1000);

@@ -177,7 +177,7 @@ TEST(MetricsText, PrometheusTakesIt) {
   const std::filesystem::path file =
       std::filesystem::path(testing::TempDir()) / ("metrics" + std::to_string(::getpid()));
   std::ofstream(file) << MetricsText(SomeLook());
-  // What it prints are matters of taste, e.g. of names; it exits with 1 if the text is none.
+  // Its output concerns style, e.g. names; it exits with 1 if the text is invalid.
   const int status = std::system(
       ("promtool check metrics <" + file.string() + " >" + file.string() + ".out 2>&1").c_str());
   std::ifstream out(file.string() + ".out");

@@ -2,8 +2,8 @@
 """usage: page_browser_test.py PAGE_SERVER TASK_DIR [FOLDER]: opens the live page in headless Chromium.
 
 It loads with few bytes and is painted at once; shows an event within a second; shows hostile texts of every kind as
-text; keeps scrolling with 10,000 candidates; asks for what its buttons say; and notices an upgrade. Figures are printed.
-Pictures go to FOLDER if it is given. Exit status 77 without Chromium.
+text; keeps scrolling with 10,000 candidates; sends what its buttons say; and notices an upgrade. Prints figures, and
+writes pictures to FOLDER if it is given. Exit status 77 without Chromium.
 
 The aims for times are those of an idle machine: on a busy one each is tried a few times before it counts as missed."""
 
@@ -32,12 +32,12 @@ def fail(text):
 
 
 class Server:
-    """The played coordinator."""
+    """The simulated coordinator."""
 
     def __init__(self, program, folder, tasks):
         self.process = subprocess.Popen([program, folder, tasks], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.url = self.process.stdout.readline().strip()
-        self.asked = []  # what pages wanted changed: (method, request)
+        self.asked = []  # changes that pages requested: (method, request)
 
     def do(self, line):
         self.process.stdin.write(line + "\n")
@@ -99,7 +99,7 @@ def check_hostile(page, server):
         page.open(server.url + where)
         page.wait(f"document.getElementById('main')?.innerText.includes({json.dumps(words)})")
         if where == "#/run/hostile":
-            # What is folded away, too.
+            # Including collapsed parts.
             page.run("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
             click_node(page, "</script>")
             page.wait("document.body?.innerText.split('</script>').length > 12")
@@ -112,7 +112,7 @@ def check_hostile(page, server):
     print("hostile texts are text on six pages")
 
 
-# Scrolls for two seconds, to and fro where it must, and returns the times from frame to frame in milliseconds.
+# Scrolls for two seconds, back and forth if necessary, and returns the times between frames in milliseconds.
 SCROLL = """new Promise((done) => {
   const place = PLACE, times = [];
   let last = 0, step = STEP;
@@ -169,7 +169,7 @@ def check_many(page, server):
                   f"a frame takes {best[1]:.1f} ms, 95 % at most {best[0]:.1f} ms, the longest {best[2]:.1f} ms")
             if best[1] > 1.1 * FRAME_MS or best[0] > 2.1 * FRAME_MS:
                 fail("scrolling is not smooth")
-    # Wherever one scrolls, rows are there; sorting and filtering concern all of them.
+    # Rows are shown at every scroll position; sorting and filtering apply to all of them.
     page.run(f"{table}.scrollTop = 5000 * 28")
     page.wait("[...document.querySelectorAll('.window td:nth-child(2)')].some((each) => each.innerText === '5000')")
     page.run("[...document.querySelectorAll('.window th')].find((each) => each.innerText.startsWith('Round')).click()")
@@ -195,14 +195,14 @@ def check_tree(page, server):
     page.open(server.url + "#/run/live")
     click_node(page, "variant 7")
     page.wait("document.body.innerText.includes('Row blocks sized to the cache, variant 7')")
-    # From the root to the seventh by way of the third.
+    # From the root to the seventh through the third.
     if page.run("document.querySelectorAll('svg.tree .link.line').length") != 2:
         fail("the line of descent is not marked")
     before = page.run("document.querySelector('svg.tree > g').getAttribute('transform')")
     page.run("[...document.querySelectorAll('button')].find((each) => each.textContent === '+').click()")
     if page.run("document.querySelector('svg.tree > g').getAttribute('transform')") == before:
         fail("the tree does not zoom")
-    # What somebody types stays, and so does the place where, while the tree is drawn again.
+    # Text being typed, and the focus, stay while the tree is redrawn.
     page.run("document.querySelector('.steering input[placeholder^=\"an idea\"]').focus()")
     page.ask("Input.insertText", text="half an id")
     for number in range(3):
@@ -255,7 +255,7 @@ def check_steering(page, server):
     inserted = click("Add idea")[1]["edits"]["ops"][0]["insert"]
     if inserted["parent_id"] != "n3" or inserted["node"]["title"] != "Prefetch":
         fail("'Add idea' asks for something else")
-    # A program, chosen as a person chooses files.
+    # A program, chosen in the file dialog.
     with tempfile.TemporaryDirectory() as folder:
         program = pathlib.Path(folder) / "kernel.cpp"
         program.write_text("// a program of somebody's own, <b>\n")
@@ -267,7 +267,7 @@ def check_steering(page, server):
     method, request = click("Stop")
     if (method, request) != ("StopRun", {"run_id": "live"}):
         fail(f"'Stop' asks {method} {request}")
-    # What fits the state is offered: a run that is paused goes on, one that has ended is resumed.
+    # The page offers what fits the state: a paused run can go on, an ended one can be resumed.
     server.do("pause live")
     page.wait("[...document.querySelectorAll('button')].some((each) => each.textContent === 'Go on')")
     method, request = click("Go on")
@@ -292,7 +292,7 @@ def open_pages(server):
 
 
 def check_sight(page, server):
-    """A page that nobody sees holds no connection: a browser has only six to a server."""
+    """An invisible page keeps no connection: a browser has only six to a server."""
     page.open(server.url + "#/run/live")
     page.wait("document.getElementById('connection')?.textContent === 'live'")
 
@@ -350,8 +350,8 @@ def check_fleet(page, server):
     page.events.clear()
     page.open(server.url + "#/fleet")
     page.wait("document.getElementById('main')?.innerText.includes('Workers')")
-    time.sleep(2)  # the page has looked once more, after its first question
-    # No event says what GPUs read: the page looks whenever the server says that it is still there.
+    time.sleep(2)  # after its first request, the page has fetched once more
+    # No event carries GPU readings: the page fetches them at each sign of life from the server.
     server.do("gpus")
     for words in ("1980 MHz · 41 °C · 123 of 700 W", "1215 MHz · 84 °C", "throttled: heat"):
         page.wait(f"document.getElementById('main').innerText.includes({json.dumps(words)})", 40)
@@ -379,7 +379,7 @@ def check_memory(page, server):
 
 
 def check_upgrade(page, server):
-    # The page of another version than the server's.
+    # A page of another version than the server's.
     script = page.ask("Page.addScriptToEvaluateOnNewDocument", source="""new MutationObserver(() => {
       const meta = document.querySelector('meta[name=ksearch-page]');
       if (meta) meta.content = 'older';

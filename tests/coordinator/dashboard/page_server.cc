@@ -1,13 +1,13 @@
 // usage: page_server FOLDER TASK_DIR
-// Serves the page of played runs for page_browser_test.py. Prints its URL, then carries out the
+// Serves the page of simulated runs for page_browser_test.py. Prints its URL, then carries out the
 // lines of its input, each answered by "done":
-//   run ID             a run that goes on
+//   run ID             a run in progress
 //   rounds ID N        N rounds of it, in one step
 //   say ID TEXT        an event
 //   pause ID, stop ID  the run is paused, or has been stopped
 //   gpus               a connected worker "node1" with two GPUs, of which one is throttled
 //   hostile            a run "hostile" whose every text is hostile, and a worker's event
-// What a page asks to be changed is printed as "METHOD JSON".
+// Changes that a page requests are printed as "METHOD JSON".
 #include <iostream>
 #include <string>
 #include <utility>
@@ -161,7 +161,7 @@ int main(int argc, char** argv) {
     std::cerr << "usage: " << argv[0] << " FOLDER TASK_DIR\n";
     return 2;
   }
-  ksearch::Mutex mu;  // lines are whole
+  ksearch::Mutex mu;  // keeps lines whole
   const auto print = [&mu](const std::string& line) {
     ksearch::MutexLock lock(&mu);
     std::cout << line << std::endl;

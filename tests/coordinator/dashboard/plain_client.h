@@ -14,7 +14,7 @@
 
 namespace ksearch::dashboard {
 
-// One connection to 127.0.0.1 that says what it is told, to the byte. Reads give up after 20 s.
+// One connection to 127.0.0.1 that sends exactly the given bytes. Reads give up after 20 s.
 class PlainClient {
  public:
   explicit PlainClient(int port) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -40,7 +40,7 @@ class PlainClient {
     return true;
   }
 
-  // Up to and with `end`; less if the connection ends.
+  // Reads up to and including `end`; less if the connection ends.
   std::string ReadUntil(absl::string_view end) {
     for (;;) {
       const size_t at = read_.find(end.data(), 0, end.size());

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""usage: report_browser_test.py REPORT_SAMPLE: opens a report in headless Chromium, from a file: what it holds is
-shown, as text; none of it is carried out; and nothing breaks its own policy. Exit status 77 without Chromium."""
+"""usage: report_browser_test.py REPORT_SAMPLE: opens a report in headless Chromium, from a file: its content is
+shown as text, is never executed, and does not violate its own policy. Exit status 77 without Chromium."""
 
 import os
 import pathlib
@@ -11,7 +11,7 @@ import tempfile
 
 
 def opened(browser, folder, url):
-    """The document after its scripts, and what the browser has to say of it."""
+    """The document after its scripts, and the browser's messages about it."""
     done = subprocess.run(
         [browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--enable-logging=stderr",
          f"--user-data-dir={folder}/profile", "--virtual-time-budget=5000", "--dump-dom", url],

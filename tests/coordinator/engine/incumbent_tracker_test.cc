@@ -73,7 +73,7 @@ TEST(IncumbentTrackerTest, WhatAnExaminationRefusedIsNoChallenger) {
   EXPECT_EQ(end.events[0].text(), "its examination refused it");
   EXPECT_FALSE(end.start.has_value());
   EXPECT_FALSE(tracker.best().has_value());
-  // The state alone says so.
+  // The state alone determines this.
   IncumbentTracker restored(0.01);
   restored.Restore(tracker.state());
   EXPECT_FALSE(restored.OnScreened(Passed(), "waiting", "n", 3, 4.0).start.has_value());
@@ -151,7 +151,7 @@ TEST(IncumbentTrackerTest, ALostConfirmationIsTriedOnceMore) {
   ASSERT_TRUE(again.start.has_value());
   EXPECT_EQ(again.start->candidate_id, "a");
   EXPECT_NE(again.start->tag, first.start->tag);
-  // A program that takes its workers with it is not tried for ever.
+  // A program that kills its workers is not tried forever.
   IncumbentTracker twice(0.01);
   twice.Restore(tracker.state());
   const auto end = twice.OnConfirmed(again.start->tag, lost);
@@ -182,19 +182,19 @@ TEST(IncumbentTrackerTest, OnlyComparisonsThatFailSpendTheErrorOfARun) {
   double share = Fresh(1);
   EXPECT_DOUBLE_EQ(step.start->error_share, share);
   tracker.OnConfirmed(step.start->tag, Confirmed("baseline", v1::Comparison::IMPROVED, 0, 2.0));
-  // Improved: left to the next.
+  // Improved: the share is left for the next.
   step = tracker.OnScreened(Passed(), "b", "n", 2, 3.0);
   share += Fresh(2);
   EXPECT_DOUBLE_EQ(step.start->error_share, share);
   v1::JobResult wrong;
   wrong.set_outcome(v1::OUTCOME_INCORRECT);
   tracker.OnConfirmed(step.start->tag, wrong);
-  // Not compared: the same.
+  // Not compared: the share is left, too.
   step = tracker.OnScreened(Passed(), "c", "n", 3, 3.0);
   share += Fresh(3);
   EXPECT_DOUBLE_EQ(step.start->error_share, share);
   tracker.OnConfirmed(step.start->tag, Confirmed("a", v1::Comparison::EQUAL, 1.0, 2.0));
-  // It might have been called improved by mistake: spent.
+  // It might have been called improved by mistake: the share is spent.
   step = tracker.OnScreened(Passed(), "d", "n", 4, 3.0);
   EXPECT_DOUBLE_EQ(step.start->error_share, Fresh(4));
   v1::JobResult lost;

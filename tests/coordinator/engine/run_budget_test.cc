@@ -1,4 +1,4 @@
-// A run at its caps: what passes, what waits, how it ends, and that nothing is counted too little.
+// A run at its caps: what passes, what waits, how it ends, and that nothing is undercounted.
 #include "coordinator/ledger/call_cost.h"
 #include "tests/coordinator/engine/search_run_fixture.h"
 
@@ -74,7 +74,7 @@ TEST_F(RunBudgetTest, MoneyEndsTheRunAtItsCapAndALargerOneGoesOn) {
   EXPECT_EQ(run->status().rounds_done(), 4);
   EXPECT_EQ(Ledger("a").nano_spent, 4 * kCost);
   EXPECT_EQ(Ledger("a").nano_reserved, 0);
-  // What was in flight was used: the best of the four is confirmed.
+  // Calls in flight were used: the best of the four is confirmed.
   EXPECT_TRUE(run->status().has_best());
   EXPECT_FALSE(run->status().confirming());
   EXPECT_THAT(Events("a", v1::RunEvent::RUN_ENDED),
@@ -140,7 +140,7 @@ TEST_F(RunBudgetTest, CallsTokensAndTimesAreCapsToo) {
   RunToEnd(run.get());
   EXPECT_EQ(run->status().state(), v1::RUN_STATE_OUT_OF_BUDGET);
   EXPECT_THAT(run->status().reason(), HasSubstr("wall time"));
-  // A longer one goes on with the evaluations that had to wait.
+  // With more time, the evaluations that had to wait continue.
   budget_->mutable_wall_time()->set_seconds(600);
   run = NewRun(6, {}, "wall");
   ASSERT_TRUE(run->Begin().ok());

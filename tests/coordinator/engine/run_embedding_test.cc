@@ -60,7 +60,7 @@ TEST_F(RunEmbeddingTest, TheRunsProviderEmbedsIfItCan) {
   EXPECT_EQ(config.models(0).provider(), "embeds");
   EXPECT_EQ(config.models(0).model(), "e");
   EXPECT_EQ(RecordedEmbeddingModel(config), "e");
-  // The others are asked as before; an embedding has no output to reserve money for.
+  // The other calls are unchanged; an embedding has no output to reserve money for.
   std::vector<std::string> uses;
   for (const v1::ModelUse& use : AllUses(config)) {
     uses.push_back(absl::StrCat(use.role(), " ", use.model(), " ", use.max_output_tokens()));
@@ -79,7 +79,7 @@ TEST_F(RunEmbeddingTest, OtherwiseNobodyDoes) {
   config.mutable_shinka()->set_embeddings(false);
   ASSERT_TRUE(ChooseEmbedding(*models_, nullptr, &config).ok());
   EXPECT_EQ(config.models_size(), 0);
-  // Strategies that have no use for it.
+  // Strategies without embeddings.
   config = Config("sequential", "embeds");
   ASSERT_TRUE(ChooseEmbedding(*models_, nullptr, &config).ok());
   EXPECT_EQ(config.models_size(), 0);

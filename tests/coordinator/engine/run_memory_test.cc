@@ -44,7 +44,7 @@ class RunMemoryTest : public testing::Test {
     step.gains = gains;
     ASSERT_TRUE(store_.CommitStep(step).ok());
   }
-  // How many gains the run's snapshot is of.
+  // The number of gains in the run's snapshot.
   int64_t Read() {
     config_.clear_memory_snapshot();
     EXPECT_TRUE(ReadMemory(&store_, task_, absl::UnixEpoch(), &config_).ok());

@@ -1,4 +1,4 @@
-// A store that takes no writes for a while: runs wait for it and go on.
+// A store that refuses writes for a while: runs wait and then continue.
 #include "coordinator/engine/run_registry.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ class NoJobs final : public JobSink {
   void CancelQueued(const std::string&) override {}
 };
 
-// Every job ends so.
+// Ends every job with this outcome.
 class EndingJobs final : public JobSink {
  public:
   EndingJobs(Store* store, v1::Outcome outcome) : store_(store), outcome_(outcome) {}
@@ -55,7 +55,7 @@ class RunRegistryTest : public testing::Test {
     StartOver(std::move(providers));
   }
 
-  // As a coordinator with these providers would start again.
+  // Restarts with these providers.
   void StartOver(std::vector<ModelCaller::Provider> providers) {
     runs_.reset();
     models_ = std::make_unique<ModelCaller>(&store_, Clock::Real(), std::move(providers),
@@ -107,7 +107,7 @@ TEST_F(RunRegistryTest, RunWaitsForRoomOnTheDiskAndGoesOn) {
   store_.FailWrites(absl::ResourceExhaustedError("the disk is full"));
   const std::string run_id = Start();
   EXPECT_EQ(State(run_id), v1::RUN_STATE_RUNNING);
-  EXPECT_TRUE(client_->requests().empty());  // nothing is asked that is not committed
+  EXPECT_TRUE(client_->requests().empty());  // no call is sent before it is committed
   store_.FailWrites(absl::OkStatus());
   client_->AwaitRequests(1);
   EXPECT_EQ(State(run_id), v1::RUN_STATE_RUNNING);
@@ -229,7 +229,7 @@ TEST_F(RunRegistryTest, TheTasksDeviceSaysOnWhichHardwareALanguageOfBothIsSearch
 TEST_F(RunRegistryTest, FaultThatDoesNotPassEndsTheRun) {
   store_.FailWrites(absl::FailedPreconditionError("the cursor would go back"));
   const std::string run_id = Start();
-  // Its thread has ended, so that it can be taken up again.
+  // Its thread has ended, so it can be resumed.
   EXPECT_TRUE(runs_->Stop(run_id).ok());
   store_.FailWrites(absl::OkStatus());
   ASSERT_TRUE(runs_->Resume(run_id, 0, v1::Budget()).ok());
@@ -275,7 +275,7 @@ TEST_F(RunRegistryTest, SteersWhatIsActiveAndNothingElse) {
       << "it has no tree yet";
   EXPECT_EQ(State(run_id), v1::RUN_STATE_RUNNING);
 
-  // What cannot be written is not said to be done, and may be sent again.
+  // A change that cannot be written is not acknowledged, and may be sent again.
   change.set_request_id("3");
   change.set_pause(false);
   store_.FailWrites(absl::ResourceExhaustedError("the disk is full"));

@@ -150,7 +150,7 @@ TEST(CompleteRunConfigTest, AZeroIsNoAbsentNumber) {
         "measure.launches is 0", "measure.confidence is 0", "limits.memory_bytes is 0"}) {
     EXPECT_THAT(std::string(status.message()), HasSubstr(fault));
   }
-  // Where it is in range it counts.
+  // A value in range is used.
   v1::RunConfig request;
   request.set_task("t");
   request.set_provider("p");

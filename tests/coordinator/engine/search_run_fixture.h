@@ -46,7 +46,7 @@ class InstantWorkers final : public JobSink {
     if (hold) return;
     for (const auto& [id, spec] : std::exchange(held_, {})) Record(id, spec);
   }
-  // From now on every job loses its workers.
+  // From now on every job is lost with its workers.
   void Lose(bool lose) { ending_ = lose ? std::optional(v1::OUTCOME_WORKER_LOST) : std::nullopt; }
   // From now on every job finds its task at fault.
   void FindTaskAtFault() { ending_ = v1::OUTCOME_TASK_ERROR; }
@@ -133,7 +133,7 @@ class SearchRunTest : public testing::Test {
     NewModels();
   }
 
-  // A new life of the process: everything but store and workers is made anew.
+  // Simulates a restart: everything except store and workers is recreated.
   void NewModels(ModelCaller::Options options = {}) {
     models_.reset();
     auto client = std::make_unique<FakeLlmClient>();
@@ -194,7 +194,7 @@ class SearchRunTest : public testing::Test {
     }
   }
 
-  // The same, killed after every step.
+  // The same, but killed after every step.
   void RunToEndInLivesOfOneStep() {
     for (int life = 0; life < 200; ++life) {
       const int seen = arrivals();
@@ -204,8 +204,8 @@ class SearchRunTest : public testing::Test {
       ASSERT_TRUE(progress.ok()) << progress.status();
       if (*progress == SearchRun::Progress::kEnded) return;
       if (*progress == SearchRun::Progress::kWaiting) AwaitArrivals(seen);
-      // The object goes away here; the store is all that the next life has. Calls in flight are
-      // answered by the store's record, not asked again, because the caller outlives the run.
+      // The object is destroyed here, and the next one has only the store. Calls in flight are
+      // answered by the store's record, not sent again, because the caller outlives the run.
     }
     FAIL() << "the run does not end";
   }

@@ -20,7 +20,7 @@ class SearchRunMemoryTest : public SearchRunTest {
     ASSERT_TRUE(run->Begin().ok());
     RunToEnd(run.get());
   }
-  // By candidate's content: its gain; negative: it is none any more.
+  // Gains by the candidate's content; negative: withdrawn.
   std::map<std::string, double> Gains() {
     std::map<std::string, double> gains;
     const auto read = store_.ReadGains({}, 0);

@@ -23,7 +23,7 @@ v1::Platform Model(const std::string& model) {
   return platform;
 }
 
-// Does every job at once, on the model that it asks for, else on an H100. There everything is ten
+// Does every job at once, on the model that it requires, else on an H100, where everything is ten
 // times as fast as on an H200. Candidate n is n times as fast as the baseline on an H200.
 class MixedWorkers final : public JobSink {
  public:
@@ -85,7 +85,7 @@ class SearchRunPlatformTest : public SearchRunTest {
       return fitting;
     };
   }
-  // As a request asked for it.
+  // As in a request.
   void SetConfig(const std::string& run_id, const v1::Platform& platform, bool any_device) {
     row_.run_id = row_.request_id = run_id;
     *row_.config.mutable_platform() = platform;
@@ -195,7 +195,7 @@ TEST_F(SearchRunPlatformTest, OnAnyDeviceOnlyTheRunsOwnModelGivesScores) {
   fleet_.wrong = {2, 5};
   SetConfig("any", v1::Platform(), /*any_device=*/true);
   RunAll("any");
-  // An H100 takes every screening that names no model. What passes there is done again.
+  // An H100 takes every screening that names no model. Screenings that pass there are repeated.
   EXPECT_THAT(fleet_.screens["H100"], SizeIs(6));
   EXPECT_THAT(fleet_.screens["H200"], testing::UnorderedElementsAre(1, 3, 4, 6));
   EXPECT_THAT(Texts("any", v1::RunEvent::NOTE), SizeIs(4));
@@ -254,7 +254,7 @@ TEST_F(SearchRunPlatformTest, ARunOfAnEarlierReleaseKeepsToWhatItsFirstResultWas
     if (*progress == SearchRun::Progress::kWaiting) AwaitArrivals(seen);
   }
   run.reset();
-  // As that release would have left it.
+  // The state as that release would have left it.
   const auto row = store_.ReadRun("run");
   v1::RunEngineState state = State();
   state.clear_platform();

@@ -1,4 +1,4 @@
-// People pause a run, let it go on, and are told what cannot be.
+// People pause a run, let it go on, and get errors for impossible changes.
 #include "tests/coordinator/engine/search_run_fixture.h"
 
 namespace ksearch {
@@ -42,12 +42,12 @@ TEST_F(SearchRunSteeringTest, APausedRunAsksNothingNewAndGoesOnInALaterLife) {
   ASSERT_TRUE(Steer(run.get(), Pause(true, "1")).ok());
   EXPECT_TRUE(run->status().paused());
   FoldAll(run.get());
-  // Both replies were folded; what they lead to waits.
+  // Both replies were folded; the evaluations that follow wait.
   EXPECT_EQ(workers_.submitted().size(), 0u);
   EXPECT_EQ(State().held_jobs_size(), 2);
   EXPECT_EQ(run->status().state(), v1::RUN_STATE_RUNNING) << "a pause is no used-up budget";
 
-  // Killed: it is still paused.
+  // After a kill it is still paused.
   run = NewRun();
   ASSERT_TRUE(run->Begin().ok());
   FoldAll(run.get());

@@ -57,7 +57,7 @@ TEST_F(SearchRunTest, TheStrategyIsToldEveryConfirmationOnce) {
   RunToEndInLivesOfOneStep();
   ASSERT_FALSE(told_.empty());
   EXPECT_THAT(told_[0], testing::HasSubstr(" against baseline"));
-  // Every confirmation improves, so the rival is the candidate confirmed before.
+  // Every confirmation improves, so the rival is the previously confirmed candidate.
   for (size_t i = 1; i < told_.size(); ++i) {
     const std::string before = told_[i - 1].substr(0, told_[i - 1].find(' '));
     EXPECT_THAT(told_[i], testing::HasSubstr(" against " + before));
@@ -200,7 +200,7 @@ TEST_F(SearchRunTest, RecordedOrderIsWaitedFor) {
   workers_.Hold(true);
   const auto run = NewRun(2, {"call/2", "job/screen/2", "call/1", "job/screen/1"});
   ASSERT_TRUE(run->Begin().ok());
-  // Whatever came first, the second reply is folded first, and the first one waits for its job.
+  // Whichever came first, the second reply is folded first, and the first one waits for its job.
   while (workers_.submitted().empty()) {
     const int seen = arrivals();
     const auto progress = run->FoldNext();
@@ -224,7 +224,7 @@ TEST_F(SearchRunTest, ReplayRecordsTheOrderItFoldedIn) {
       NewRun(2, {"call/2", "job/screen/2", "call/1", "job/screen/1"}, /*run_id=*/"replay");
   ASSERT_TRUE(run->Begin().ok());
   RunToEnd(run.get());
-  // The replay of a replay must not follow the order in which things happened to come.
+  // The replay of a replay must not follow the order in which arrivals happened to come.
   const auto order = RecordedOrder(&store_, "replay");
   ASSERT_TRUE(order.ok()) << order.status();
   EXPECT_THAT(*order, testing::ElementsAre("call/2", "job/screen/2", "call/1", "job/screen/1",
@@ -324,7 +324,7 @@ TEST_F(SearchRunTest, RunsTakeTurnsWithTheModelByTheirPriorities) {
   client->Hold(true);
   std::vector<ModelCaller::Provider> providers;
   providers.push_back({"p", "m", std::move(owned), absl::OkStatus()});
-  providers.back().repeatable = true;  // so that the calls need not be on record
+  providers.back().repeatable = true;  // so that the calls need not be recorded
   ModelCaller models(&store_, clock_, std::move(providers),
                      {.max_in_flight = 1, .rewrite_every = absl::Seconds(1)});
   models.SetPriority("c", 20);

@@ -38,7 +38,7 @@ TEST(TrialTest, NoTwoRunsOfAnExperimentShareAJob) {
   EXPECT_NE(job, JobOf(Config("e", "b", 1)));
   EXPECT_NE(job, JobOf(Config("f", "a", 1)));
   EXPECT_NE(job, JobOf(v1::RunConfig()));
-  // A run of no experiment shares its jobs as ever.
+  // A run outside an experiment shares its jobs as usual.
   EXPECT_EQ(TrialSalt(v1::RunConfig()), "");
 }
 

@@ -8,7 +8,7 @@
 namespace ksearch {
 namespace {
 
-// A role with arms whose replies cost and bring fixed amounts; plays `calls` calls.
+// A role with arms whose replies have fixed costs and gains; plays `calls` calls.
 class Bandit {
  public:
   explicit Bandit(size_t arms) : arms_(arms) { rules_.ucb = true; }
@@ -75,7 +75,7 @@ TEST(ModelChoiceTest, TheArmThatBringsMoreIsAskedMore) {
   bandit.rules().cost_weight = 0;
   const std::vector<int> chosen = bandit.Play(400, {0.0, 0.8}, {1000, 1000}, 11);
   EXPECT_GT(chosen[1], 2 * chosen[0]);
-  // The other one keeps about its share of exploration.
+  // The other arm keeps about its share of exploration.
   EXPECT_GT(chosen[0], 40);
 }
 
@@ -89,8 +89,8 @@ TEST(ModelChoiceTest, OfTwoThatBringAlikeTheCheaperIsAskedMore) {
   EXPECT_LT(std::max(blind[0], blind[1]), 3 * std::min(blind[0], blind[1]));
 }
 
-// The range of single costs: a model with one dear call among many cheap ones has more to be
-// learned of than one whose calls all cost the same.
+// The range of single costs: a model with one expensive call among many cheap ones is explored
+// more than one whose calls all cost the same.
 TEST(ModelChoiceTest, TheAllowanceForUnknownCostsFollowsTheRangeOfSingleCalls) {
   Bandit even(2), uneven(2);
   for (int i = 0; i < 10; ++i) {
@@ -119,7 +119,7 @@ TEST(ModelChoiceTest, ThoseThatAreAlikeAreAskedAlike) {
     ++chosen[ChooseArm(bandit.arms(), weights, bandit.rules(), ChoiceDraw(7, call))];
   }
   for (const int count : chosen) EXPECT_NEAR(count, 2500, 200);
-  // Two of them are better: they share what the best one has, and the others the rest.
+  // Two of them are better: they share the best one's share, and the others the rest.
   for (const size_t arm : {0u, 1u}) bandit.arms()[arm].set_worth(0.5);
   for (v1::ModelArm& arm : bandit.arms()) {
     arm.set_best(1);

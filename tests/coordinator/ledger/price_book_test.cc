@@ -66,7 +66,7 @@ TEST_F(PriceBookTest, ModelsOfTheShippedConfigsHaveAPrice) {
     v1::CoordinatorConfig config;
     ASSERT_TRUE(ReadTextproto(root + "/configs/" + name + ".textproto", &config).ok());
     for (const v1::ModelProvider& provider : config.providers()) {
-      if (!provider.openai_chat().base_url().empty()) continue;  // a server of one's own
+      if (!provider.openai_chat().base_url().empty()) continue;  // the user's own server
       ++hosted;
       const std::string& model = provider.openai_chat().default_model();
       EXPECT_EQ(Find(*book, provider.name(), model).basis(), "table") << name << ": " << model;

@@ -1,4 +1,4 @@
-// Every configuration that the documentation shows makes a client.
+// Every configuration in the documentation creates a client.
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -43,7 +43,7 @@ std::vector<std::string> Blocks(const std::string& path, const std::string& star
   return blocks;
 }
 
-// Where every program, key and file that the documentation names is there.
+// An environment with every program, key and file that the documentation names.
 class DocumentedConfigsTest : public testing::Test {
  protected:
   DocumentedConfigsTest() {

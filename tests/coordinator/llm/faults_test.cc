@@ -1,5 +1,5 @@
-// Whatever a server may do to us, over real HTTP on loopback: each ends as the table in
-// docs/providers.md says, and nothing shows the key.
+// Faults of servers, over real HTTP on loopback: each ends as the table in docs/providers.md says,
+// and nothing reveals the key.
 
 #include <cstdlib>
 #include <fstream>
@@ -79,7 +79,7 @@ std::vector<Kind> Kinds() {
   };
 }
 
-// Every log line and every status of a test is looked through for the key.
+// Searches every log line and every status of a test for the key.
 class FaultsTest : public testing::Test {
  protected:
   FaultsTest() { testing::internal::CaptureStderr(); }
@@ -192,7 +192,7 @@ TEST_F(FaultsTest, MoneyAndOverflowAreToldFromBusyAndWrong) {
        absl::StatusCode::kOutOfRange},
       {400, R"({"error":{"message":"m","code":"context_length_exceeded"}})",
        absl::StatusCode::kOutOfRange},
-      // A prompt that is echoed proves nothing.
+      // An echoed prompt proves nothing.
       {400, R"({"error":{"message":"bad prompt: HTTP 429 insufficient_quota"}})",
        absl::StatusCode::kInvalidArgument},
       {429, R"({"error":{"message":"m","code":"slow_down"}})", absl::StatusCode::kUnavailable},
@@ -259,7 +259,7 @@ TEST_F(FaultsTest, AStreamCutAnywhereIsWholeOrAnError) {
                     AnyOf(absl::StatusCode::kUnavailable, absl::StatusCode::kDataLoss))
             << reply.status();
       }
-      answered = answered || reply.ok();  // the rest of the stream is of no matter then
+      answered = answered || reply.ok();  // then the rest of the stream does not matter
       if (cut == recorded.size()) {
         ASSERT_TRUE(reply.ok()) << reply.status();
         EXPECT_EQ(reply->usage.input(), 9);
@@ -271,8 +271,8 @@ TEST_F(FaultsTest, AStreamCutAnywhereIsWholeOrAnError) {
   }
 }
 
-// All kinds at once, each twice: with a clock for the first byte that runs out, and with one for
-// the rest of the reply alone.
+// All kinds at once, each twice: with a timeout for the first byte, and with one only for the rest
+// of the reply.
 TEST_F(FaultsTest, TenSecondsOfSilence) {
   struct Case {
     bool patient;
@@ -320,7 +320,7 @@ TEST_F(FaultsTest, SilenceBeforeTheFirstByteIsTriedOnceMore) {
     const auto late = Ask(*Client(kind, server, "first_byte_timeout { nanos: 100000000 }"));
     EXPECT_EQ(late.status().code(), absl::StatusCode::kDeadlineExceeded);
     EXPECT_THAT(late.status().ToString(), HasSubstr("(first_byte_timeout)"));
-    EXPECT_EQ(server.requests(), 2);  // may have been billed: once more, no oftener
+    EXPECT_EQ(server.requests(), 2);  // may have been billed: retried only once
   }
 }
 

@@ -236,7 +236,7 @@ TEST(LlmHttpTest, TheMessagesApiIsAskedAgainAfterAnErrorInItsStream) {
   EXPECT_THAT(seen.body, HasSubstr("\"stream\":true"));
 }
 
-// A port that was free a moment ago and that nobody listens on: bound, not listening.
+// A port on which nothing listens: bound, but not listening.
 TEST(LlmHttpTest, ARefusedConnectionNamesTheUrl) {
   const UniqueFd bound(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address = {};
@@ -257,7 +257,7 @@ TEST(LlmHttpTest, ManyCallsRunAtOnce) {
   std::atomic<int> arrived = 0;
   Mutex mu;
   CondVar all_here;
-  // Nobody gets an answer before everybody has asked.
+  // The server answers only after all requests have come.
   auto server = HttpServer::Start(0, [&](const EndpointRequest&) {
     MutexLock lock(&mu);
     if (++arrived == kCalls) all_here.NotifyAll();
@@ -351,7 +351,7 @@ TEST(LlmHttpTest, AProgramIsEmbeddedByTheModelServer) {
   EXPECT_EQ(reply->usage.output(), 0);
   EXPECT_EQ(DecodeEmbedding(Ask(*client, ToEmbed(program))->text).value(), embedding);
   EXPECT_NEAR(CosineOf(embedding, EmbeddingOfText(program)), 1, 0.2);
-  // Everything else goes where it went.
+  // All other calls go to the same place as before.
   LlmRequest check;
   check.labels.purpose = "check";
   EXPECT_EQ(Ask(*client, check)->text, "OK");

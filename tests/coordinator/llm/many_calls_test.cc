@@ -1,4 +1,4 @@
-// Hundreds of calls that wait for their first byte, on one I/O thread: what each costs, over plain
+// Hundreds of calls that wait for their first byte, on one I/O thread: the cost of each, over plain
 // HTTP and over TLS. The server is another process, so that only the client's memory is counted.
 
 #include <signal.h>
@@ -43,8 +43,8 @@ int Threads() {
                                         std::filesystem::directory_iterator()));
 }
 
-// A fault server in a process of its own that answers the first request, and the `kCalls` after it
-// when all of them are there and it is told to.
+// A fault server in a separate process that answers the first request, and the next `kCalls` once
+// all of them have come and it is told to.
 class ServerProcess {
  public:
   explicit ServerProcess(FaultServer::Tls tls) {
@@ -163,7 +163,7 @@ TEST_P(ManyCallsTest, WaitOnOneThreadWithLittleMemory) {
   ASSERT_TRUE(parsed.ok()) << parsed;
   const auto client = MakeLlmClient(provider, Clock::Real(), 1);
   ASSERT_TRUE(client.ok()) << client.status();
-  Ask(**client);  // what is set up once
+  Ask(**client);  // does the one-time setup
   AwaitAnswers(1);
   const int64_t before = ResidentBytes();
   const int threads = Threads();

@@ -96,7 +96,7 @@ TEST_F(BottleneckTest, WhereNoRateIsHighStallsAndOccupancyTell) {
                            Case{"wait", v1::BOTTLENECK_INSTRUCTIONS}}) {
     result_.clear_profile();
     v1::KernelProfile* kernel = Kernel(20, 30, 10);
-    Stall(kernel, "selected");  // issuing is no stall
+    Stall(kernel, "selected");  // issuing is not a stall
     Stall(kernel, each.reason);
     EXPECT_EQ(BottleneckOf(task_, result_), each.expected) << each.reason;
     v1::KernelFacts* built = result_.mutable_build()->add_kernels();

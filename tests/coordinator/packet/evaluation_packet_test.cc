@@ -171,12 +171,12 @@ TEST(EvaluationPacket, OnlyWhatMovedSinceTheParentIsTold) {
   v1::KernelProfile* kernel = result.mutable_profile()->mutable_kernels(0);
   kernel->set_duration_us(18);
   kernel->set_registers(170);       // not a tenth
-  kernel->set_tensor_percent(4.5);  // half as much again, but next to nothing
+  kernel->set_tensor_percent(4.5);  // 1.5 times as much, but still very little
   kernel->set_dram_percent(62);
   EXPECT_THAT(PacketOf(result, &parent),
               HasSubstr("moved by more than a tenth since the program it was built from:\n"
                         "  decode<128>: time 27.0 -> 18.0 us, DRAM 41 -> 62 %\n"));
-  // Profiles of different workloads say nothing of each other; the compiler's numbers do.
+  // Profiles of different workloads cannot be compared; the compiler's numbers can.
   parent.mutable_profile()->set_workload_uuid("w2");
   result.mutable_build()->mutable_kernels(0)->set_registers(96);
   result.mutable_build()->mutable_kernels(0)->set_name("decode2");

@@ -268,7 +268,7 @@ TEST_F(CodePromptTest, CudaHasItsOwnRules) {
               HasSubstr("tcgen05"));
 }
 
-// What the prompt offers is there, and what is there is offered.
+// The prompt offers exactly what the header has.
 TEST_F(CodePromptTest, CudaPromptAndHeaderAgree) {
   const char* root = std::getenv("KSEARCH_SOURCE_DIR");  // NOLINT(concurrency-mt-unsafe)
   if (root == nullptr) GTEST_SKIP() << "KSEARCH_SOURCE_DIR is not set";

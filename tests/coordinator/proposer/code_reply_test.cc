@@ -115,7 +115,7 @@ TEST(CodeReplyTest, TheOneFence) {
               ElementsAre(Pair("kernel.py", "def run(x, y):\n  pass\n")));
 }
 
-// A docstring may hold fences of its own.
+// A docstring may contain fences.
 TEST(CodeReplyTest, FencesInStringsOfAProgramDoNotEndIt) {
   const std::string program =
       "\"\"\"Use it as\n```\nrun(x, y)\n```\n\"\"\"\n# it's ''' no quote\nx = \"a ''' \\\" b\"\n"
@@ -127,13 +127,13 @@ TEST(CodeReplyTest, FencesInStringsOfAProgramDoNotEndIt) {
               ElementsAre(Pair("kernel.py", program)));
   EXPECT_THAT(Files(Block("<file path=\"kernel.py\">", program), v1::LANGUAGE_PYTHON),
               ElementsAre(Pair("kernel.py", program)));
-  // Nor is a fence there a further file.
+  // Nor does a fence there begin another file.
   const std::string shows =
       "# kernel.py\n'''\n```python\n# kernel.py\nrun(x)\n```\n```py\n# b.py\n"
       "```\n'''\nrun = print\n";
   EXPECT_THAT(Files("```python\n" + shows + "```\n", v1::LANGUAGE_PYTHON),
               ElementsAre(Pair("kernel.py", shows)));
-  // A quote that stays open hides nothing, and quotes of other languages mean nothing.
+  // An unclosed quote hides nothing, and quotes of other languages mean nothing.
   EXPECT_THAT(Files("```python\nx = \"\"\"\n```\n```python\ndef run(x):\n  return x\n```\n",
                     v1::LANGUAGE_PYTHON),
               ElementsAre(Pair("kernel.py", "def run(x):\n  return x\n")));
@@ -149,7 +149,7 @@ TEST(CodeReplyTest, ALongerFenceHoldsShorterOnesWhereStringsSpanLines) {
   }
 }
 
-// Where no string spans lines, a fence is three characters and any bare one ends a block.
+// If no string spans lines, a fence is three characters, and any bare one ends a block.
 TEST(CodeReplyTest, AnyBareFenceEndsABlockOfCpp) {
   const std::string code = kProgram;
   for (const v1::Language language : {v1::LANGUAGE_CPP, v1::LANGUAGE_CUDA}) {
@@ -158,7 +158,7 @@ TEST(CodeReplyTest, AnyBareFenceEndsABlockOfCpp) {
     for (const std::string& reply :
          {"```cpp\n" + code + "~~~\n", "~~~cpp\n" + code + "```\n", "```cpp\n" + code + "````\n",
           "```cpp\n" + code + "```\nSee\n````text\nmore\n```\n",
-          // The docstring of another language's program is no string here.
+          // Another language's docstring is not a string here.
           "```cpp\n" + code + "```\n```python\n\"\"\"\n```\nthat is it\n```\n```\n"}) {
       EXPECT_THAT(Files(reply, language), program) << reply;
     }
@@ -250,7 +250,7 @@ TEST(CodeReplyTest, AnExcerptUnderTheProgramsNameDoesNotReplaceIt) {
       HasSubstr("2 fenced blocks, of which 2 define"));
 }
 
-// Their files are built together, so that a comment's name says nothing of what a block is for.
+// Their files are built together, so a name in a comment does not tell what a block is for.
 TEST(CodeReplyTest, CommentsNameNoFilesWhereNoFileIsTheMainOne) {
   const std::string kernel = "// kernel.cpp\n" + std::string(kProgram);
   for (const std::string other :

@@ -106,7 +106,7 @@ TEST(ConfirmationFindingsTest, FailuresOnUnseenSizesTellKindAndVariantOnly) {
       AllOf(HasSubstr("on unseen sizes, where rows is not a multiple of 16"),
             HasSubstr("input variant that the search does not use (zeros of x)"),
             HasSubstr("computed wrong values"), Not(HasSubstr("776")), Not(HasSubstr("secret"))));
-  // Everything may be told about a workload that is shown.
+  // Prompts may say everything about a shown workload.
   workload->set_workload_uuid("feed-small");
   workload->set_message("output y: element 7 wrong");
   EXPECT_THAT(ConfirmationFindings(SmallTask(), result, "baseline"),

@@ -349,7 +349,7 @@ TEST(EditReplyTest, RenderedScriptsParseBack) {
   }
 }
 
-// What the prompts show must be what the parser accepts.
+// The parser must accept the examples in the prompts.
 TEST(EditReplyTest, ExamplesInThePromptsParse) {
   WorldModelPromptContext context;
   const std::string init = BuildWorldModelPrompt(SmallFacts(), context).system;

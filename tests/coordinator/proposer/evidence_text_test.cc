@@ -52,7 +52,7 @@ TEST(EvidenceTextTest, LogIsShownWhenThereAreNoDiagnostics) {
   EXPECT_LT(text.size(), 4000u);
 }
 
-// Long ones keep their beginning; only languages with tracebacks tell several lines.
+// Long messages keep their beginning; only languages with tracebacks show several lines.
 TEST(EvidenceTextTest, MessagesOfCppAndCudaAreOneLine) {
   v1::JobResult result;
   result.set_outcome(v1::OUTCOME_LOAD_ERROR);
@@ -91,7 +91,7 @@ TEST(EvidenceTextTest, ThePacketIsQuotedAndCannotCloseItsTag) {
   const std::string text = PacketText(SmallFacts(), result, nullptr);
   EXPECT_THAT(text, HasSubstr("<data name=\"compiler and profiler\">\nk<\\/data>: 40 registers"));
   EXPECT_THAT(text, HasSubstr("wgmma is serialized"));
-  // Told once.
+  // Shown only once.
   EXPECT_THAT(FailureText(SmallFacts(), result), Not(HasSubstr("40 registers")));
   EXPECT_THAT(PacketText(SmallFacts(), PassedResult(), nullptr), IsEmpty());
 }

@@ -1,5 +1,5 @@
-// Prompts of preset paper stay byte for byte as they are; those of preset default may grow by at
-// most a quarter over what they were when real models first answered them.
+// Prompts of preset paper stay the same, byte for byte; those of preset default may grow by at most
+// a quarter over their size when real models first answered them.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -87,7 +87,7 @@ TEST(PromptGoldenTest, DefaultGrowsByAtMostAQuarter) {
   if (root == nullptr) GTEST_SKIP() << "KSEARCH_SOURCE_DIR is not set";
   const auto suite = MakeDirectorySuite({absl::StrCat(root, "/configs/tasks")});
   ASSERT_TRUE(suite.ok()) << suite.status();
-  // Bytes, as of the first searches with real models.
+  // Bytes, from the first searches with real models.
   const std::map<std::string, size_t> sizes = {
       {"gqa_paged_decode/spec", 16998},   {"gqa_paged_decode/base", 17101},
       {"gqa_paged_decode/debug", 17656},  {"gqa_paged_decode/improve", 17261},

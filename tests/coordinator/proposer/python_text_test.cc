@@ -1,4 +1,4 @@
-// What models are told of programs in Python. Examples run with /usr/bin/python3, if that has
+// What prompts say about programs in Python. Examples run with /usr/bin/python3, if that has
 // torch.
 #include "coordinator/proposer/language/python_text.h"
 

@@ -1,4 +1,4 @@
-// What waits for workers, as autoscalers are told.
+// The demand for workers, as autoscalers see it.
 #include "common/textproto.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -11,7 +11,7 @@ using ::testing::IsEmpty;
 
 class JobAttemptsTest : public LeasingSchedulerFixture {
  protected:
-  // How often one worker with one slot returns what is left of 20 jobs, in ten seconds.
+  // How often one worker with one slot returns the remaining ones of 20 jobs, in ten seconds.
   int ReturnAll() {
     for (int i = 0; i < 20; ++i) Submit(absl::StrCat("job", i));
     v1::WorkerDown down = Join("w1", 1);
@@ -132,7 +132,7 @@ TEST_F(JobAttemptsTest, LoserIsPassedOverWhileAnotherWorkerCouldTakeIt) {
   Join("w2", 0);
   Hello("w1", "i2");
   EXPECT_EQ(Sync("w1", Report(0, 1)).offers_size(), 0);
-  // The other one leaves: w1 is better than nobody.
+  // The other worker leaves: w1 is better than none.
   scheduler_->Disconnect("w2", "i1");
   Tick();
   EXPECT_THAT(woken_, ElementsAre("w1"));

@@ -1,4 +1,4 @@
-// Silence, restarts and reconnections: who still has a lease.
+// Silence, restarts and reconnections: which worker still has a lease.
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/coordinator/scheduler/leasing_scheduler_fixture.h"

@@ -13,7 +13,7 @@
 
 namespace ksearch {
 
-// What a worker says of one lease.
+// A worker's report on one lease.
 struct Held {
   std::string lease_id;
   std::string job_id;
@@ -45,7 +45,7 @@ inline v1::JobSpec Spec(v1::Language language = v1::LANGUAGE_CPP) {
   return spec;
 }
 
-// A scheduler, the clock that it is told, and what it asked for.
+// A scheduler, its simulated clock, and the effects that it requested.
 class LeasingSchedulerFixture : public ::testing::Test {
  protected:
   using Phase = JobState::Phase;

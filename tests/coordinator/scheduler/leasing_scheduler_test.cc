@@ -142,7 +142,7 @@ TEST_F(LeasingSchedulerTest, DrainingWorkerIsToldAndGetsNothing) {
   EXPECT_THAT(woken_, IsEmpty());
   EXPECT_EQ(Sync("w1", Report(2, 1)).offers_size(), 0);
   EXPECT_FALSE(scheduler_->CanPlace(Spec()));
-  // The wish outlives the session.
+  // The preference outlives the session.
   Hello("w1");
   EXPECT_TRUE(Sync("w1", Report(0, 1)).drain());
 }
@@ -209,7 +209,7 @@ TEST_F(LeasingSchedulerTest, AJobThatAvoidsADeviceGoesToAnother) {
   Keep(scheduler_->Submit("again", spec, 0, now_));
   EXPECT_EQ(Poll("w1").offers_size(), 0);
   EXPECT_EQ(Sync("w2", Report(1, 1)).offers_size(), 1);
-  // Where there is no other, it is a wish only.
+  // If there is no other worker, it is only a preference.
   Keep(scheduler_->Submit("once more", spec, 0, now_));
   scheduler_->Disconnect("w2", "i1");
   EXPECT_EQ(Poll("w1").offers_size(), 1);

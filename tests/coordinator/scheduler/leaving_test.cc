@@ -1,4 +1,4 @@
-// Workers that leave: it is normal, and costs nobody anything but the attempt.
+// Workers that leave: this is normal, and costs only the attempt.
 #include <optional>
 
 #include "common/textproto.h"
@@ -101,7 +101,7 @@ TEST_F(LeavingTest, ALossThatDidNotCountIsNotTakenBackWhenTheLeaseComesBack) {
   ASSERT_THAT(ended_, ElementsAre("a lost"));
   Sync("w1", Draining(1, {{lease, "a"}}));
   EXPECT_EQ(PhaseOf("a"), Phase::kLeased);
-  // Still three losses end it, not four.
+  // Three losses still end the job, not four.
   Hello("w1", "i2");
   Sync("w1", Report(0, 0));
   Join("w1b", 0);
@@ -140,7 +140,7 @@ TEST_F(LeavingTest, NoJobIsOfferedThatWouldNotEndInTime) {
   ASSERT_EQ(down.offers_size(), 1);
   EXPECT_EQ(FromProto(down.offers(0).expected_time()), absl::Minutes(2));
   End("a", down.offers(0).lease_id(), absl::Seconds(20));
-  // Jobs of this task and kind are short, as is known now.
+  // Jobs of this task and kind are known to be short now.
   Submit("b");
   EXPECT_TRUE(scheduler_->CanPlace(Spec()));
   EXPECT_EQ(Sync("short", Staying(1, 1, absl::Seconds(30))).offers_size(), 1);

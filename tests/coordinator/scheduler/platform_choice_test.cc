@@ -91,7 +91,7 @@ TEST(PlatformChoiceTest, AJobGoesOnlyToItsPlatform) {
   EXPECT_FALSE(CanRun(Worker("H200", "6"), RequirementOf(spec)));
   EXPECT_FALSE(CanRun(Worker("H200", "5", "nvcc release 12.8"), RequirementOf(spec)));
   EXPECT_FALSE(CanRun(Worker("H200", "5", kNvcc, "sm_100a"), RequirementOf(spec)));
-  // The toolkit of another language is no matter.
+  // Another language's toolkit does not matter.
   v1::WorkerHello both = Worker("H200");
   v1::LanguageToolkit* other = both.mutable_devices(0)->add_toolkits();
   other->set_language(v1::LANGUAGE_CPP);

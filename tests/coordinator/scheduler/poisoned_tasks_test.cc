@@ -45,7 +45,7 @@ struct SimJob {
 
 struct SimEnding {
   absl::Time at;
-  absl::Duration after_turn;  // since a worker got it; 0: no worker did
+  absl::Duration after_turn;  // since a worker got the job; 0: no worker did
   v1::Outcome outcome = v1::OUTCOME_UNSPECIFIED;
   std::string message;
 };
@@ -139,7 +139,7 @@ std::vector<SimJob> Poisoned() {
   return jobs;
 }
 
-// Healthy jobs end as they would alone, late by at most one job's time.
+// Healthy jobs end as they would alone, delayed by at most one job's time.
 void ExpectUndisturbed(const std::vector<SimJob>& all) {
   const auto alone = Simulate(Healthy());
   const auto together = Simulate(all);

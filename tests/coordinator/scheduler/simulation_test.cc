@@ -1,10 +1,10 @@
-// The scheduler with a handful of workers on a fake clock. A seed decides which messages are lost,
-// doubled or overtaken, who crashes, which links break and how the clock leaps. After the storm
-// everything heals, and then every job must have ended exactly once. Workers also leave as a fleet
-// on demand does, with a grace; where nothing else happens to them, no job may ever be given up and
-// no attempt be counted. After every step: no job has
-// two live leases or is forgotten, no worker is offered more than it has slots for, no job is tried
-// more often than it may be. (Budgets of runs: tests/coordinator/search/order_property_test.cc.)
+// The scheduler with a few workers on a fake clock. A seed decides which messages are lost, doubled
+// or overtaken, which processes crash, which links break and how the clock jumps. Then all faults
+// end, and every job must have ended exactly once. Workers also leave with a grace period, as in an
+// elastic fleet; if nothing else happens to them, no job may ever be given up and no attempt
+// counted. After every step, no job has two live leases or is forgotten, no worker is offered more
+// than it has slots for, and no job is tried too often.
+// (Budgets of runs: tests/coordinator/search/order_property_test.cc.)
 //
 // Replay one seed:   KSEARCH_SIM_SEED=17 coordinator_scheduler_simulation_test
 // More seeds:        KSEARCH_SIM_SEEDS=5000 coordinator_scheduler_simulation_test
@@ -32,7 +32,7 @@ constexpr absl::Duration kReportEvery = absl::Seconds(10);
 constexpr int kStormSteps = 400;
 constexpr int kCalmSteps = 6000;
 
-// One worker's own truth. Results survive a crash (they are on disk), running jobs do not.
+// The state of one worker. Results survive a crash (they are on disk), running jobs do not.
 struct SimLease {
   std::string job_id;
   int attempt = 0;
@@ -63,7 +63,7 @@ struct SimWorker {
 
 class Simulation {
  public:
-  // `only_leaving`: nothing else befalls anybody.
+  // `only_leaving`: there are no other faults.
   explicit Simulation(uint64_t seed, bool only_leaving = false)
       : rng_(seed), only_leaving_(only_leaving) {
     Restart();
@@ -121,7 +121,7 @@ class Simulation {
     spec.mutable_candidate()->set_language(v1::LANGUAGE_CPP);
     return spec;
   }
-  // Lost and returned attempts are counted apart; every life of the coordinator grants one more.
+  // Lost and returned attempts are counted separately; every coordinator restart grants one more.
   int MostAttempts() const {
     const JobScheduler::Options defaults;
     return defaults.max_attempts * (1 + JobScheduler::kReturnsPerAttempt) +
@@ -154,7 +154,7 @@ class Simulation {
       if (Disturb(&worker.to_worker)) worker.undisturbed = false;
     }
   }
-  // Streams neither lose nor reorder; the state machine has to bear it all the same.
+  // Streams neither lose nor reorder, but the state machine has to tolerate it nevertheless.
   template <typename Message>
   bool Disturb(std::deque<Message>* messages) {
     if (messages->empty() || !Chance(0.1)) return false;
@@ -183,8 +183,8 @@ class Simulation {
     lease->state = v1::HeldLease::RETURNED;
     lease->leaving = true;
   }
-  // Lets what executes end for its grace, then gives it back; gone once nothing is held, or, now
-  // and then, without a further word.
+  // Lets running jobs end within the grace period, then returns them; the worker is gone once it
+  // has none, or sometimes without notice.
   void GoOnLeaving(SimWorker* worker) {
     if (--worker->grace == 0) {
       for (auto& [id, lease] : worker->leases) {
@@ -283,7 +283,7 @@ class Simulation {
       if (worker->leaving && added) GiveBack(&it->second);
       int busy = 0;
       for (const auto& [id, lease] : worker->leases) busy += IsBusy(lease);
-      // A disturbed stream may overbook: an offer not seen in all its time is not counted longer.
+      // A disturbed stream may overbook: an offer that is not seen in time no longer counts.
       if (worker->undisturbed && busy > worker->slots) Fault(worker->id + " is overbooked");
       worker->changed = true;
     }

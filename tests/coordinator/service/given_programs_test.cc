@@ -11,7 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// A suite with one solution, "known", whose own form is a file that ends in ".form".
+// A suite with one solution, "known", whose format is a file that ends in ".form".
 class Solutions final : public TaskSuite {
  public:
   std::vector<v1::TaskSummary> List() const override { return {}; }

@@ -70,7 +70,7 @@ TEST(JudgeRecheckTest, FollowsTheNewMeasurement) {
   };
   EXPECT_EQ(judge(Compared(v1::Comparison::IMPROVED, 1.45, 1.3, 1.6)), v1::RecheckResult::HOLDS);
   EXPECT_EQ(judge(Compared(v1::Comparison::IMPROVED, 1.8, 1.7, 1.9)), v1::RecheckResult::HOLDS);
-  // Faster than the baseline still, but not by what was claimed.
+  // Still faster than the baseline, but less than claimed.
   EXPECT_EQ(judge(Compared(v1::Comparison::IMPROVED, 1.2, 1.1, 1.3)), v1::RecheckResult::REFUTED);
   EXPECT_EQ(judge(Compared(v1::Comparison::EQUAL, 1, 0.99, 1.009)), v1::RecheckResult::REFUTED);
   EXPECT_EQ(judge(Compared(v1::Comparison::MIXED, 1.5, 1.4, 1.6)), v1::RecheckResult::REFUTED);

@@ -1,4 +1,4 @@
-// What SteerRun refuses before a run's thread hears of it.
+// What SteerRun refuses before it reaches the run's thread.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -235,7 +235,7 @@ TEST_F(WorkerGatewayTest, NewSessionTakesOverFromTheOlder) {
   Join("w1", &link_, 1);
   Join("w1", &other_, 1);
   EXPECT_EQ(link_.ended().code(), absl::StatusCode::kAborted);
-  // The old stream's late words and end change nothing.
+  // Late messages and the end of the old stream change nothing.
   v1::WorkerReport report;
   report.set_free_slots(7);
   EXPECT_TRUE(gateway_->Report("w1", &link_, report).ok());

@@ -1,4 +1,4 @@
-// While tokens are in use, a worker touches its own worker_id, leases and tasks, and nobody else's.
+// While tokens are in use, a worker can access only its own worker_id, leases and tasks.
 #include <stdlib.h>
 
 #include <filesystem>
@@ -43,7 +43,7 @@ class WorkerOwnershipTest : public ::testing::Test {
     if (gateway_ != nullptr) gateway_->Shutdown();
   }
 
-  // Another process on the same database, as main.cc makes it; all tokens but `ended` are good.
+  // Another process on the same database, as main.cc makes it; all tokens but `ended` are valid.
   void Restart(const std::string& ended = "") {
     gateway_->Shutdown();
     gateway_ = std::make_unique<WorkerGateway>(Slow(), &store_, &clock_);
@@ -208,7 +208,7 @@ TEST_F(WorkerOwnershipTest, ACertificateIsOfOneWorkerIdAndAWorkerIdOfOneKey) {
   EXPECT_TRUE(link_.ended.ok());
   gateway_->EndSessionOfWorker("w1");
   EXPECT_TRUE(absl::IsPermissionDenied(link_.ended));
-  // The key is the worker's, whatever token it comes with, also when the old token has ended.
+  // The key identifies the worker, whatever token it uses, even when the old token has expired.
   gateway_->EndSessionsOf("t1");
   EXPECT_TRUE(absl::IsPermissionDenied(Join("w1", &other_, impostor)));
   identity.token_id = identity.joined->token_id = "t2";

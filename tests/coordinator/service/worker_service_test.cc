@@ -1,4 +1,4 @@
-// The workers' service as a bare client sees it, over loopback.
+// The workers' service from a plain client's point of view, over loopback.
 #include "coordinator/service/worker_service.h"
 
 #include <chrono>
@@ -52,7 +52,7 @@ class WorkerServiceTest : public ::testing::Test {
     up.mutable_report()->set_free_slots(free_slots);
     return up;
   }
-  // What a session that sends `first` and then `second` ends with.
+  // The status with which a session that sends `first` and then `second` ends.
   grpc::Status EndOf(const v1::WorkerUp& first, const v1::WorkerUp& second) {
     const auto context = ContextWithDeadline(absl::Seconds(20));
     auto stream = stub_->Session(context.get());

@@ -22,7 +22,7 @@ class CheckpointerTest : public testing::Test {
     auto writing = Database::Open(path_, Database::Mode::kReadWriteCreate);
     ASSERT_TRUE(writing.ok()) << writing.status();
     writing_ = *std::move(writing);
-    // What is tested here does not depend on the disk's pace.
+    // The test must not depend on the disk's speed.
     ASSERT_TRUE(writing_
                     ->Execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; "
                               "CREATE TABLE rows (bytes BLOB)")

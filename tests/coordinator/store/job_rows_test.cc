@@ -103,7 +103,7 @@ TEST_F(JobRowsTest, RecordedJobArrivesWithTheStepThatAsksForIt) {
   Ask("r2", "screen/1", "j1");
   EXPECT_THAT(Arrivals("r2"), ElementsAre("result j1 screen/1"));
   EXPECT_THAT(notified, ElementsAre("r1", "r2"));
-  Ask("r2", "screen/1", "j1");  // the same request again brings nothing new
+  Ask("r2", "screen/1", "j1");  // the same request again changes nothing
   EXPECT_EQ(Arrivals("r2").size(), 1u);
   EXPECT_EQ(notified.size(), 2u);
 }

@@ -1,4 +1,4 @@
-// The ledger under many callers at once, through the real store.
+// The ledger with many concurrent callers, through the real store.
 #include <atomic>
 #include <thread>
 
@@ -50,7 +50,7 @@ TEST_F(LedgerTest, ReservationsAreCountedUntilTheyAreSettled) {
   ASSERT_TRUE(store_->CommitStep(Asking("b")).ok());
   const absl::Status refused = store_->CommitStep(Asking("c"));
   EXPECT_EQ(refused.code(), absl::StatusCode::kOutOfRange) << refused;
-  EXPECT_FALSE(store_->ReadCall("c").ok());  // nothing of the step is there
+  EXPECT_FALSE(store_->ReadCall("c").ok());  // the step was not committed at all
   EXPECT_EQ(Run().nano_reserved, 2 * kReserved);
   Reopen();  // a crash changes nothing
   EXPECT_EQ(Run().nano_reserved, 2 * kReserved);
@@ -130,7 +130,7 @@ TEST_F(LedgerTest, AProfileIsNoEvaluationButTakesTimeOnTheDevice) {
   EXPECT_EQ(Run().device_us, 7'000'000);
 }
 
-// 64 callers, a cap of ten calls' worth: whatever the order, no more is ever spent or reserved.
+// 64 callers, a cap for ten calls: whatever the order, no more is ever spent or reserved.
 TEST_F(LedgerTest, ParallelCallersNeverPassTheCap) {
   constexpr int kCallers = 64;
   constexpr int64_t kCap = 10 * kReserved;
@@ -174,7 +174,7 @@ TEST_F(LedgerTest, ParallelCallersNeverPassTheCap) {
     EXPECT_EQ(row.nano_spent, paid);
     EXPECT_EQ(row.nano_reserved, 0);
     EXPECT_EQ(row.calls, answered);
-    // The cap is used: calls that cost less than was reserved make room for others.
+    // The cap is used up: calls that cost less than was reserved make room for others.
     EXPECT_GE(answered, 10);
   }
 }

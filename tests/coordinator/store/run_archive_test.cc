@@ -28,7 +28,7 @@ class RunArchiveTest : public StoreTest {
     for (int i = 0; i < 10'000; ++i) absl::StrAppend(&state, i, " ");
     return state;
   }
-  // A run with something in every table that has to do with runs. `task` names its blob.
+  // A run with rows in every table that concerns runs. `task` names its blob.
   void Fill(const std::string& run_id, const std::string& job, const std::string& task) {
     ASSERT_TRUE(store_->PutBlob(task, "the task " + task).ok());
     NewRun(run_id);
@@ -63,7 +63,7 @@ class RunArchiveTest : public StoreTest {
     ASSERT_TRUE(store_->CommitStep(step).ok());
   }
   std::string archive() const { return folder_.File("archive.db"); }
-  // Two runs that ended, and one that goes on and shares an evaluation with the first.
+  // Two runs that ended, and one in progress that shares an evaluation with the first.
   void FillThree() {
     Fill("a", "j-a", "task-a");
     EndRun("a");
@@ -91,7 +91,7 @@ TEST_F(RunArchiveTest, AnArchiveHasTheWholeRunAndNoOther) {
   EXPECT_THAT(plan->job_ids, ElementsAre("j-a"));
   EXPECT_THAT(plan->blobs, ElementsAre("task-a"));
   EXPECT_EQ(plan->contents.blobs(), 1);
-  // Row for row what the database has of it, in whatever tables there may be.
+  // The same rows as in the database, in all tables.
   const std::vector<std::string> tables =
       Rows(path(),
            "SELECT m.name FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c "
@@ -126,7 +126,7 @@ TEST_F(RunArchiveTest, AnArchiveHasTheWholeRunAndNoOther) {
   EXPECT_EQ((*archived)->ListWorkers()->size(), 1u);
 }
 
-// Each table is either of runs or is known here: a new one must be thought of.
+// Each table either belongs to runs or is listed here, so that a new one is not forgotten.
 TEST_F(RunArchiveTest, EveryTableIsAccountedFor) {
   EXPECT_THAT(
       Rows(path(),
@@ -149,7 +149,7 @@ TEST_F(RunArchiveTest, APlanChangesNothingAndSaysWhatStaysAndWhy) {
   EXPECT_EQ(plan->contents.left_out(), "b");
   EXPECT_THAT(Rows(path(), "SELECT run_id FROM runs ORDER BY number"), ElementsAre("a", "b"));
   EXPECT_TRUE(PlanArchive(path(), {{}, absl::UnixEpoch()})->contents.runs().empty());
-  // What no run is in is not made.
+  // An archive without runs is not created.
   EXPECT_TRUE(MakeArchive(path(), {{}, absl::UnixEpoch()}, archive()).ok());
   EXPECT_FALSE(std::filesystem::exists(archive()));
   EXPECT_THAT(std::string(PlanArchive(path(), {{"b"}}).status().message()),
@@ -182,7 +182,7 @@ TEST_F(RunArchiveTest, RunsGoWhileTheStoreIsInUse) {
   ASSERT_TRUE(store_->RemoveBlobs(plan->blobs).ok());
   EXPECT_FALSE(store_->ReadBlob("task-a").ok());
   EXPECT_TRUE(store_->ReadBlob("task-common").ok());
-  // What is kept from being removed by mistake still is.
+  // The guards against removal by mistake are in place again.
   EXPECT_FALSE(Database::Open(path(), Database::Mode::kReadWriteCreate)
                    .value()
                    ->Execute("DELETE FROM results")

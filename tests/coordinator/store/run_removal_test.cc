@@ -60,7 +60,7 @@ TEST_F(RunRemovalTest, ARunGoesWithAllThatOnlyItHas) {
   EXPECT_THAT(removed->run_ids, ElementsAre("old"));
   EXPECT_EQ(removed->results, 1);
   EXPECT_EQ(removed->calls, 1);
-  // Whatever tables there may be.
+  // In all tables.
   const std::vector<std::string> tables = Read(
       "SELECT m.name FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c "
       "WHERE m.type = 'table' AND c.name = 'run_id'");
@@ -77,7 +77,7 @@ TEST_F(RunRemovalTest, ARunGoesWithAllThatOnlyItHas) {
   EXPECT_THAT(Read("PRAGMA integrity_check"), ElementsAre("ok"));
   EXPECT_THAT(Read("PRAGMA foreign_key_check"), IsEmpty());
 
-  // The archive has it all, as a database of its own.
+  // The archive has everything, as a separate database.
   auto archived = Store::Open(At(archive()));
   ASSERT_TRUE(archived.ok()) << archived.status();
   EXPECT_EQ((*archived)->ReadRun("old")->run_id, "old");

@@ -202,7 +202,7 @@ TEST_F(RunRowsTest, WorldModelsAreKeptByRevision) {
     step.world_model.emplace().set_revision(revision);
     step.world_model->set_kernel_summary(absl::StrCat("v", revision));
     ASSERT_TRUE(store_->CommitStep(step).ok());
-    EXPECT_TRUE(store_->CommitStep(step).ok());  // the same again is no change
+    EXPECT_TRUE(store_->CommitStep(step).ok());  // the same again is not a change
   }
   Reopen();
   EXPECT_EQ(store_->ReadWorldModel("r1", 0)->kernel_summary(), "v2");

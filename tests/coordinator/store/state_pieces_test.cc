@@ -19,7 +19,7 @@ std::string RandomBytes(size_t size, Rng* rng) {
   return bytes;
 }
 
-// As the store does it.
+// Stores pieces like the store.
 struct Stored {
   // Returns what was written.
   size_t ChangeTo(const std::string& bytes) {
@@ -72,7 +72,7 @@ TEST(StatePiecesTest, WhatIsPutInChangesThePiecesAroundIt) {
     const auto joined = JoinPieces(stored.pieces, stored.order);
     ASSERT_TRUE(joined.ok()) << joined.status();
     ASSERT_EQ(*joined, state) << "seed " << kSeed << ", change " << i;
-    if (i % 20 == 0) {  // another coordinator goes on
+    if (i % 20 == 0) {  // another coordinator continues
       auto read = PiecedState::Read(stored.pieces, stored.order);
       ASSERT_TRUE(read.ok()) << read.status();
       ASSERT_EQ(read->bytes(), state);
@@ -80,11 +80,11 @@ TEST(StatePiecesTest, WhatIsPutInChangesThePiecesAroundIt) {
     }
   }
   EXPECT_LT(written, kChanges * size_t{6000});
-  // Numbers are used again.
+  // Numbers are reused.
   EXPECT_LT(stored.pieces.rbegin()->first, 6000);
 }
 
-// However a state came about, cuts are where CutByContent has them.
+// Whatever the history of a state, cuts are where CutByContent puts them.
 TEST(StatePiecesTest, PiecesAreThoseOfAStateCutAnew) {
   constexpr uint64_t kSeed = 8;
   Rng rng(kSeed);

@@ -1,4 +1,4 @@
-// What is acknowledged survives kill -9, and a full disk is an answer, not a loss.
+// Acknowledged writes survive kill -9, and a full disk gives an error, not a loss.
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/wait.h>
@@ -19,8 +19,8 @@ constexpr int kKills = 12;
 
 std::string JobName(int life, int number) { return absl::StrCat("job-", life, "-", number); }
 
-// Writes jobs and their results as fast as it can, four at a time, and says on `acknowledged` which
-// results were acknowledged. Ends only by a signal.
+// Writes jobs and their results as fast as it can, four at a time, and reports on `acknowledged`
+// which results were acknowledged. Ends only by a signal.
 [[noreturn]] void WriteForEver(const std::string& path, int life, int acknowledged) {
   auto store = Store::Open(At(path));
   if (!store.ok()) ::_exit(1);
@@ -65,8 +65,8 @@ TEST(StoreCrashTest, NothingAcknowledgedIsLostByKill) {
       WriteForEver(path, life, write_end.get());
     }
     write_end.Reset();
-    // The moment of death: after a random number of acknowledgments and then up to 5 ms, a few
-    // commits, of spinning (a sleep would be too coarse to fall into every part of a commit).
+    // The moment of the kill: after a random number of acknowledgments and then up to 5 ms, a few
+    // commits, of spinning (a sleep would be too coarse to hit every part of a commit).
     const uint64_t wanted = 1 + rng.NextBelow(200);
     int number = 0;
     for (uint64_t i = 0; i < wanted; ++i) {
@@ -141,12 +141,12 @@ TEST(StoreFullDiskTest, FullDiskIsSaidAndLosesNothingAcknowledged) {
     }
     EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
     EXPECT_GT(acknowledged.size(), 10u);
-    // Reading goes on, and so does refusing.
+    // Reads still work, and writes are still refused.
     EXPECT_TRUE((*store)->ReadResult(acknowledged[0])->has_value());
     EXPECT_EQ((*store)->AddJob("big", Spec(std::string(3'000'000, 'x'))).code(),
               absl::StatusCode::kResourceExhausted);
     EXPECT_EQ((*store)->ReadJob("big").status().code(), absl::StatusCode::kNotFound);
-    // With room again the same store goes on.
+    // With free space again the same store continues.
     const std::string mount_point = std::filesystem::path(path).parent_path().string();
     ASSERT_EQ(::mount("tmpfs", mount_point.c_str(), "tmpfs", MS_REMOUNT, "size=32m"), 0);
     EXPECT_TRUE((*store)->AddJob("after", Spec("a")).ok());

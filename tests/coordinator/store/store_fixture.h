@@ -97,7 +97,7 @@ inline absl::Status Attempt(Store& store, const AttemptRow& attempt) {
   return WaitFor<absl::Status>([&](auto done) { store.RecordAttempt(attempt, done); });
 }
 
-// A store on a file of its own, which can be closed and opened again.
+// A store on its own file, which can be closed and opened again.
 class StoreTest : public testing::Test {
  protected:
   StoreTest() { Reopen(); }

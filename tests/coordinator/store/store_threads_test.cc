@@ -15,8 +15,8 @@ std::string RunName(int writer) { return absl::StrCat("run-", writer); }
 
 class StoreThreadsTest : public StoreTest {
  protected:
-  // One run's life: asks for jobs, of which every writer asks the shared ones, too, and records
-  // each result as every worker does: without knowing who was first.
+  // One run: asks for jobs, some of which every writer asks for, and records each result as every
+  // worker does, without knowing which was first.
   void Write(int writer) {
     for (int i = 0; i < kEach; ++i) {
       const std::string own = absl::StrCat("own-", writer, "-", i);
@@ -60,7 +60,7 @@ TEST_F(StoreThreadsTest, EveryRunGetsEveryArrivalOnceWhileOthersRead) {
         for (const Arrival& arrival : *arrivals) {
           if (arrival.seq <= seen) ++failures_;
           seen = arrival.seq;
-          // What has arrived can be read.
+          // A result that has arrived can be read.
           const auto result = store_->ReadResult(arrival.ref);
           if (!result.ok() || !result->has_value()) ++failures_;
         }

@@ -21,7 +21,7 @@ class StoreWriterTest : public testing::Test {
                     .ok());
     writer_ = std::make_unique<StoreWriter>(*std::move(database));
   }
-  // Holds the writer inside an operation until Release, so that what is posted meanwhile becomes
+  // Holds the writer inside an operation until Release, so that operations posted meanwhile become
   // one group.
   void Hold() {
     writer_->Post(
@@ -80,7 +80,7 @@ TEST_F(StoreWriterTest, FailingOperationDoesNotSpoilItsGroup) {
   writer_->Post(Insert("a"), keep);
   writer_->Post(
       [](Database& database) {
-        // Writes something before it fails: that must go, too.
+        // Writes something before it fails, which must be undone, too.
         const absl::Status first = Insert("half")(database);
         return first.ok() ? Insert("taken")(database) : first;
       },
@@ -120,7 +120,7 @@ TEST_F(StoreWriterTest, GroupLostAsAWholeIsTriedAgainOneByOne) {
       keep);
   writer_->Post(
       [](Database& database) {
-        // As SQLite does by itself on a full disk.
+        // SQLite does this by itself on a full disk.
         EXPECT_TRUE(database.Execute("ROLLBACK").ok());
         return absl::ResourceExhaustedError("disk full");
       },
@@ -134,7 +134,7 @@ TEST_F(StoreWriterTest, GroupLostAsAWholeIsTriedAgainOneByOne) {
   EXPECT_THAT(Keys(), ElementsAre("a", "b"));
 }
 
-// What is posted while another program has the file waits with it once, 5 s, not one after another.
+// Operations posted while another program has the file wait 5 s together, not one after another.
 TEST_F(StoreWriterTest, GroupThatCannotBeginFailsAsAWhole) {
   auto shell = Database::Open(path_, Database::Mode::kReadWriteCreate);
   ASSERT_TRUE(shell.ok());
@@ -159,7 +159,7 @@ TEST_F(StoreWriterTest, ClosingCommitsWhatIsPostedAndRefusesMore) {
   Mutex mu;
   CondVar changed;
   bool closing = false;
-  // A completion that runs while the writer is being destroyed may still post: it is told no.
+  // A completion that runs while the writer is being destroyed may still post, and gets an error.
   writer_->Post(Insert("b"), [&, writer = writer_.get()](absl::Status status) {
     codes.push_back(status.code());
     MutexLock lock(&mu);

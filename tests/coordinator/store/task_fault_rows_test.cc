@@ -40,7 +40,7 @@ TEST_F(TaskFaultRowsTest, AreKeptUntilTheTaskIsFoundInOrder) {
   EXPECT_THAT(Faults(), ElementsAre("t1: oops", "t2: ouch"));
   End("d", "t1", v1::OUTCOME_TASK_ERROR, "oops again");
   EXPECT_THAT(Faults(), ElementsAre("t2: ouch", "t1: oops again"));
-  // Says nothing of the task.
+  // Says nothing about the task.
   End("e", "t1", v1::OUTCOME_COMPILE_ERROR, "");
   EXPECT_THAT(Faults(), ElementsAre("t2: ouch", "t1: oops again"));
   End("f", "t1", v1::OUTCOME_INCORRECT, "");

@@ -1,6 +1,6 @@
-// A write-ahead log that is damaged from some byte on, as by a power cut of a disk that lied, or a
-// copy that was cut short. What was acknowledged before that byte is there, nothing is there by
-// half, and the store goes on.
+// A write-ahead log that is damaged from some byte on, as by a power cut of a disk that lies about
+// syncs, or by a truncated copy. Everything acknowledged before that byte is there, no transaction
+// is there in part, and the store works.
 // Replay one:     KSEARCH_TORN_SEED=17 build/dev/tests/store_torn_log_test
 // More of them:   KSEARCH_TORN_SEEDS=1000 build/dev/tests/store_torn_log_test
 #include <sys/stat.h>
@@ -39,7 +39,7 @@ std::string Bytes(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-// What a coordinator killed by SIGKILL leaves: the files as they are while a store has them open.
+// The files that a coordinator killed by SIGKILL leaves: as they are while a store has them open.
 struct Left {
   std::string database;
   std::string log;
@@ -72,8 +72,8 @@ Left WriteAndKill() {
   return left;
 }
 
-// Opens what is left with `log` in place of its log. All that was acknowledged while the log was
-// no longer than `sound` must be there.
+// Opens the files with `log` as their log. Everything acknowledged while the log was no longer than
+// `sound` must be there.
 void ExpectSound(const Left& left, const std::string& log, int64_t sound) {
   TempFolder folder;
   const std::string path = folder.File("ksearch.db");
@@ -132,7 +132,7 @@ TEST(TornLogTest, WhatWasAcknowledgedBeforeTheTearIsThere) {
       case 1:  // never reached the disk
         std::fill(log.begin() + at, log.end(), '\0');
         break;
-      case 2:  // somebody else's bytes
+      case 2:  // foreign bytes
         std::generate(log.begin() + at, log.end(),
                       [&] { return static_cast<char>(rng.NextBelow(256)); });
         break;

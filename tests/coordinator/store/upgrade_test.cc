@@ -1,6 +1,6 @@
-// Files of earlier versions, as programs of their time wrote them, are brought up with all in them.
-// Every version of the schema has a file in fixtures/; those of the newest are made by
-// fixtures/make.sh, and none is ever changed.
+// Files of earlier versions, as written by their programs, are upgraded with all their content.
+// Every version of the schema has a file in fixtures/; fixtures/make.sh makes that of the newest,
+// and none is ever changed.
 #include <stdlib.h>
 
 #include <filesystem>
@@ -48,7 +48,7 @@ class EveryVersionTest : public testing::TestWithParam<int> {
   const std::string path_ = folder_.File("ksearch.db");
 };
 
-// A version that is out does not change any more: what is new is a new version.
+// A released version never changes: a change is a new version.
 TEST_P(EveryVersionTest, FixtureHasTheSchemaOfItsVersion) {
   EXPECT_EQ(Rows(path_, "PRAGMA user_version"), std::vector<std::string>{absl::StrCat(GetParam())});
   const std::string fresh = folder_.File("fresh.db");
@@ -111,8 +111,8 @@ TEST_P(EveryVersionTest, CanBeReadAfterwards) {
     }
   }
   EXPECT_GE(results, 2);
-  // Jobs of the first five versions say nothing of a platform, so that their results count for no
-  // new one.
+  // Jobs of the first five versions have no platform, so their results do not count for new
+  // jobs.
   const auto listed = (*store)->ListResults("softmax_rows_f32", 0, 0);
   ASSERT_TRUE(listed.ok()) << listed.status();
   EXPECT_GE(static_cast<int>(listed->size()), results);
@@ -127,7 +127,7 @@ INSTANTIATE_TEST_SUITE_P(Schema, EveryVersionTest,
                          testing::Range(1, Migrations().back().version + 1));
 
 // Version 1: a finished run of three rounds with four calls, and one that was killed while its
-// first call waited for a model that had gone.
+// first call waited for a model that was gone.
 constexpr char kFinished[] = "softmax_rows_f32-1f16d3";
 constexpr char kKilled[] = "softmax_rows_f32-8c7118";
 
@@ -143,7 +143,7 @@ TEST(UpgradeTest, VersionOneIsBroughtUpWithAllItHolds) {
   EXPECT_EQ((*store)->ReadEvents(kFinished, 0, 0)->back().kind(), v1::RunEvent::RUN_ENDED);
   EXPECT_EQ((*store)->ListCandidates(kFinished)->size(), 2u);
 
-  // What it used is in the ledger; what it cost was not known then.
+  // Its usage is in the ledger; its cost was not known then.
   const auto ledger = (*store)->ReadLedger(kFinished);
   ASSERT_EQ(ledger->size(), 2u);
   EXPECT_EQ((*ledger)[1].scope, "scripted/scripted");
@@ -155,7 +155,7 @@ TEST(UpgradeTest, VersionOneIsBroughtUpWithAllItHolds) {
   }
   EXPECT_EQ((*ledger)[0].evaluations, 3);
 
-  // The call that waited can still be answered, and is counted then.
+  // The waiting call can still be answered, and is then counted.
   const auto waiting = (*store)->ReadUnansweredCalls(kKilled);
   ASSERT_EQ(waiting->size(), 1u);
   LlmCallRow reply = (*waiting)[0];
@@ -170,7 +170,7 @@ TEST(UpgradeTest, VersionOneIsBroughtUpWithAllItHolds) {
   EXPECT_EQ((*store)->ReadLedger(kKilled)->front().tokens_reserved, 0);
 }
 
-// Version 2 kept what a provider needs to go on with a call.
+// Version 2 kept what a provider needs to continue a call.
 TEST(UpgradeTest, VersionTwoKeepsWhatProvidersSaved) {
   TempFolder folder;
   std::filesystem::copy_file(FixturePath(2), folder.File("ksearch.db"));

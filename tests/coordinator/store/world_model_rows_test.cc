@@ -29,7 +29,7 @@ class WorldModelRowsTest : public StoreTest {
     step.world_model = *model;
     return store_->CommitStep(step);
   }
-  // Of parts that came with the revision.
+  // Bytes of the parts that came with the revision.
   int64_t BytesOf(int64_t revision) {
     return std::stoll(Rows(path(), absl::StrCat("SELECT CAST(TOTAL(length(body)) AS INTEGER) FROM "
                                                 "world_model_parts WHERE revision = ",
@@ -62,7 +62,7 @@ TEST_F(WorldModelRowsTest, EveryRevisionIsReadAsItWas) {
     model.set_active_node_id(absl::StrCat("n", i));
     ASSERT_TRUE(Commit(&model).ok());
     trees[model.revision()] = model.SerializeAsString();
-    // A later life of the store reads what the earlier one kept.
+    // After a restart the store reads what it kept before.
     if (i % 17 == 0) Reopen();
   }
   for (const auto& [revision, tree] : trees) {
@@ -80,7 +80,7 @@ TEST_F(WorldModelRowsTest, ARevisionWritesWhatItChanged) {
   AddNode(&model, "new");
   ASSERT_TRUE(Commit(&model).ok());
   EXPECT_LT(BytesOf(2), 1000);
-  Reopen();  // nothing is known of the tree but what is stored
+  Reopen();  // the store knows only what is stored of the tree
   model.mutable_nodes(4)->set_overall_rating(9);
   ASSERT_TRUE(Commit(&model).ok());
   EXPECT_LT(BytesOf(3), 600);

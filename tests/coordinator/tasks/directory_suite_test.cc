@@ -268,7 +268,7 @@ TEST(ShippedTasksTest, EveryOneLoads) {
   EXPECT_GE(tasks, 4);
 }
 
-// A reference.py is enough: words in the settings make programs of it.
+// A reference.py is enough: words in the settings turn it into programs.
 TEST_F(DirectorySuiteTest, TheReferenceInTorchServesAsBaselineByOneWord) {
   const fs::path folder = root_ / "cpu" / "copy";
   fs::remove(folder / "baseline.cpp");

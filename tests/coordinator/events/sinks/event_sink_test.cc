@@ -60,11 +60,11 @@ class EventSinkTest : public testing::TestWithParam<std::string> {
   std::unique_ptr<EventSink> Start() {
     return std::make_unique<EventSink>(Options(Out()), &feed_, runs_.Reader(), Clock::Real());
   }
-  // All that is in the store so far.
+  // Whether the sink has written everything in the store so far.
   bool Follows(const EventSink& sink) {
     return Eventually([&] { return sink.Facts().cursor() == runs_.newest(); });
   }
-  // What one life without any trouble makes of the same events.
+  // The files that an undisturbed sink writes for the same events.
   std::map<std::string, std::string> Undisturbed() {
     EventSink::Options options = Options(folder_ + "/undisturbed");
     options.cursor_path += ".undisturbed";
@@ -142,7 +142,7 @@ TEST_P(EventSinkTest, FolderThatCannotBeWrittenIsSaidAndTriedAgain) {
   const auto sink = Start();
   EXPECT_TRUE(Eventually([&] { return !sink->Facts().fault().empty(); }));
   EXPECT_THAT(sink->Facts().fault(), HasSubstr(Out()));
-  runs_.AddSearch("a", 3);  // nobody is held up
+  runs_.AddSearch("a", 3);  // runs are not delayed
   EXPECT_EQ(sink->Facts().cursor(), 0);
   std::filesystem::remove(Out());
   EXPECT_TRUE(Follows(*sink));

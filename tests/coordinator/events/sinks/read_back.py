@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""usage: read_back.py SINK_SAMPLES PACKAGES: has what the sinks write read by the programs that it is for:
+"""usage: read_back.py SINK_SAMPLES PACKAGES: reads the sinks' files with the programs that they are for:
 wandb's own reader and protos, and TensorBoard's. PACKAGES: see tests/python/package_index.py."""
 
 import pathlib

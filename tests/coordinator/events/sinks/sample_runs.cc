@@ -33,7 +33,7 @@ v1::RunConfig SampleConfig() {
   config.set_model("scripted");
   config.set_rounds(20);
   config.mutable_budget()->set_usd("5");
-  // Nothing of it may reach a sink.
+  // None of this may reach a sink.
   v1::SourceFile* const seed = config.add_seed_solution();
   seed->set_path("kernel.cpp");
   seed->set_content("// of the user alone");

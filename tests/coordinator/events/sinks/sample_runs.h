@@ -16,12 +16,12 @@ class SampleRuns {
  public:
   explicit SampleRuns(EventFeed* feed) : feed_(feed) {}
 
-  // Appends the event and tells the feed. A time and a number are given to it.
+  // Appends the event, with a time and a number, and tells the feed.
   void Add(const std::string& run_id, v1::RunEvent event);
   // A search: `rounds` candidates, of which every third fails and the first two that pass are
-  // confirmed. With its end, unless it goes on.
+  // confirmed. It ends unless `goes_on`.
   void AddSearch(const std::string& run_id, int rounds, bool goes_on = false);
-  // What every text of a run says, where a model or a task's author decides it.
+  // Sets every text of a run that a model or a task's author decides.
   void SetText(const std::string& text) { text_ = text; }
 
   EventReader Reader() const;

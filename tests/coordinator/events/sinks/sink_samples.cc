@@ -1,6 +1,6 @@
-// usage: sink_samples FOLDER: what every kind of sink makes of three runs, in FOLDER/<kind>: a
-// search that ended ("a"), one that was resumed ("b") and one that goes on ("c"). For programs that
-// read it.
+// usage: sink_samples FOLDER: writes the files of every kind of sink for three runs to
+// FOLDER/<kind>: a search that ended ("a"), one that was resumed ("b") and one in progress ("c").
+// Other programs read them.
 #include <cstdio>
 
 #include "absl/strings/str_cat.h"

@@ -19,12 +19,12 @@ uint32_t Number(absl::string_view bytes, int count) {
   return number;
 }
 
-// As wandb's own reader has it: by blocks, with zlib's sum.
+// Reads like wandb's own reader: by blocks, with zlib's checksum.
 std::optional<std::vector<std::string>> ReadRecords(absl::string_view file) {
   if (file.substr(0, 7) != absl::string_view(":W&B\xE1\xBE\x00", 7)) return std::nullopt;
   std::vector<std::string> records;
   std::string record;
-  bool inside = false;  // of a record that has begun
+  bool inside = false;  // within a record that has begun
   size_t at = 7;
   while (at < file.size()) {
     const size_t left_in_block = 32768 - at % 32768;
@@ -62,7 +62,7 @@ TEST(WandbLogTest, RecordsOfAllSizesAreReadBack) {
     std::string file = log.Begin();
     std::vector<std::string> records;
     for (int i = 0; i < 30; ++i) {
-      // Around what is left of a block too.
+      // Around the rest of a block, too.
       const size_t left = 32768 - file.size() % 32768;
       const size_t size = i % 3 == 0 ? left - std::min<size_t>(left, rng.NextBelow(20))
                                      : rng.NextBelow(i % 5 == 0 ? 100'000 : 3000);

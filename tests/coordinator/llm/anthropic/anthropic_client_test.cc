@@ -64,7 +64,7 @@ class AnthropicClientTest : public testing::Test {
     EXPECT_THAT(std::string(reply_.status().message()), Not(HasSubstr("abcdefg")));
     return reply_.status();
   }
-  // An error object, as a body of its own and as an event of a stream.
+  // An error object, as a whole body and as an event of a stream.
   absl::StatusCode Code(int http_status, absl::string_view type, absl::string_view message = "m") {
     return Failure(http_status, ErrorJson(type, message)).code();
   }

@@ -40,7 +40,7 @@ std::string End(absl::string_view stop_reason, absl::string_view usage = R"({"ou
       Event("message_stop"));
 }
 
-// In pieces of one byte, too, it must be the same.
+// Pieces of one byte must give the same result.
 absl::StatusOr<ReplyOutcome> ParseAnthropicStream(absl::string_view body) {
   AnthropicReader whole;
   absl::StatusOr<ReplyOutcome> outcome = whole.Finish(body);
@@ -132,7 +132,7 @@ TEST(ParseAnthropicStreamTest, InputIsTheSumOfItsPartsAndCountsAreTotals) {
   EXPECT_TRUE(reply.usage_reported);
   EXPECT_EQ(reply.usage.input(), 9050);
   EXPECT_EQ(reply.usage.output(), 9);
-  // A total at the end replaces the one at the start; null is none.
+  // A total at the end replaces the one at the start; null does not.
   reply = Reply(absl::StrCat(
       start, Text("x"),
       End("end_turn",
@@ -155,7 +155,7 @@ TEST(ParseAnthropicStreamTest, AnErrorEventEndsTheReply) {
   ASSERT_TRUE(outcome.ok() && outcome->error.has_value());
   EXPECT_EQ(outcome->error->type, "overloaded_error");
   EXPECT_EQ(outcome->error->message, "Overloaded");
-  // What a gateway may make of it.
+  // What a gateway may turn an error into.
   for (const char* body : {"event: error\ndata: gone\n\n", "event: error\ndata: {}\n\n",
                            "data: {\"type\":\"error\"}\n\n", R"({"error":{"message":"no"}})"}) {
     outcome = ParseAnthropicStream(body);

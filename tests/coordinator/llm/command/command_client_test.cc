@@ -124,7 +124,7 @@ TEST(CommandClient, TimeoutKillsTheWholeGroup) {
   CommandOptions options =
       Shell(absl::StrCat("sleep 1000 & echo $! > ", folder, "/pid; echo thinking >&2; wait"));
   std::string said;
-  // A busy machine may need longer until the program has said anything.
+  // A busy machine may need longer until the program prints anything.
   for (options.timeout = absl::Milliseconds(700); said.find("thinking") == std::string::npos;
        options.timeout *= 3) {
     ASSERT_LT(options.timeout, absl::Minutes(1)) << said;
@@ -135,7 +135,7 @@ TEST(CommandClient, TimeoutKillsTheWholeGroup) {
   int pid = 0;
   ASSERT_TRUE(absl::SimpleAtoi(*ReadFile(folder + "/pid", 100), &pid));
   EXPECT_TRUE(Eventually([&] {
-    // Dead, or waiting to be reaped by whoever adopted it.
+    // The process is gone, or waits for its new parent to reap it.
     const auto stat = ReadFile(absl::StrCat("/proc/", pid, "/stat"), 4096);
     return !stat.ok() || stat->find(") Z") != std::string::npos;
   }));

@@ -19,7 +19,7 @@ TEST(EmbeddingTest, ATextHoldsItToTheLastBit) {
   const Embedding embedding = {0.1F, -2.5F, 1e-30F, 12345.678F};
   const std::string text = EncodeEmbedding(embedding);
   EXPECT_EQ(DecodeEmbedding(text).value(), embedding);
-  // 32-bit floats, the least byte first, as OpenAI's own base64 form has them.
+  // 32-bit little-endian floats, as in OpenAI's base64 form.
   EXPECT_EQ(EncodeEmbedding({1.0F, -2.0F}), "AACAPwAAAMA=");
 }
 
@@ -48,7 +48,7 @@ TEST(EmbeddingTest, LongTextsAreCutAtLinesAndNeverWithinACharacter) {
   EXPECT_THAT(PiecesToEmbed("0123456789", 4), ElementsAre("0123", "4567", "89"));
   EXPECT_THAT(PiecesToEmbed("abc\u00e4\u00e4\u00e4", 4),
               ElementsAre("abc", "\u00e4\u00e4", "\u00e4"));
-  // Bytes that are no text end, too.
+  // Works for bytes that are not text, too.
   const std::string noise(100, '\x80');
   EXPECT_EQ(absl::StrJoin(PiecesToEmbed(noise, 8), ""), noise);
 }

@@ -62,7 +62,7 @@ TEST(CallGateTest, BreakerOpensClosesAndOpensAgain) {
   EXPECT_EQ(gate.TryEnter(kStart + absl::Seconds(10)), absl::Seconds(20));
   const absl::Time probe = kStart + absl::Seconds(30);
   ASSERT_EQ(gate.TryEnter(probe), absl::ZeroDuration());
-  EXPECT_EQ(gate.TryEnter(probe), absl::InfiniteDuration());  // one only
+  EXPECT_EQ(gate.TryEnter(probe), absl::InfiniteDuration());  // only one
   gate.Leave(AttemptEnd::kFailed, probe, probe);
   EXPECT_EQ(gate.TryEnter(probe), absl::Seconds(30));
   const absl::Time second = probe + absl::Seconds(30);
@@ -82,7 +82,7 @@ TEST(CallGateTest, ClosedUntilTheLatestWish) {
   EXPECT_EQ(gate.TryEnter(kStart + absl::Seconds(20)), absl::ZeroDuration());
 }
 
-// Whatever happens, what is in flight never exceeds the limit of its moment.
+// Whatever happens, the calls in flight never exceed the current limit.
 TEST(CallGateTest, NeverMoreInFlightThanAllowed) {
   for (uint64_t seed = 1; seed <= 50; ++seed) {
     Rng rng(seed);

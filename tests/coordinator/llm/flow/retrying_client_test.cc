@@ -201,7 +201,7 @@ TEST_F(RetryingClientTest, WhatAModelRefusesIsLeftOutAtOnce) {
   transport_->Answer(200, kGood);
   ASSERT_EQ(replies_.size(), 1u);
   EXPECT_TRUE(replies_[0].ok());
-  // One that is refused all the same is final.
+  // A second refusal is final.
   transport_->Answer(400, kRefusal);
   ASSERT_EQ(replies_.size(), 2u);
   EXPECT_EQ(replies_[1].status().code(), absl::StatusCode::kInvalidArgument);
@@ -255,7 +255,7 @@ TEST_F(RetryingClientTest, AWaitLongerThanTheCallsTimeEndsIt) {
   ASSERT_EQ(replies_.size(), 1u);
   EXPECT_EQ(replies_[0].status().code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(std::string(replies_[0].status().message()), HasSubstr("retry.call_deadline"));
-  Start();  // and so do those that come later, without asking
+  Start();  // later calls fail, too, without being sent
   EXPECT_TRUE(transport_->posts.empty());
   ASSERT_EQ(replies_.size(), 2u);
   EXPECT_THAT(std::string(replies_[1].status().message()), HasSubstr("not to be asked for 10h"));

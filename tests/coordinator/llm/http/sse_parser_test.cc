@@ -23,7 +23,7 @@ std::vector<SseEvent> Events(absl::string_view stream) {
   return events;
 }
 
-// As the Messages API sends it, with what the standard allows besides: a byte order mark, a
+// As the Messages API sends it, with what the standard also allows: a byte order mark, a
 // comment, an unknown field, several data lines, characters of two, three and four bytes, an empty
 // event.
 constexpr char kRecorded[] =
@@ -97,7 +97,7 @@ TEST(SseParserTest, WhatIsNoEventIsDropped) {
   EXPECT_THAT(Events("<html>\n\n"), IsEmpty());
   EXPECT_THAT(Events("Data: x\n\n data: y\n\n:data: z\n\n"), IsEmpty());
   EXPECT_THAT(Events("data: no end\n"), IsEmpty());
-  // A byte order mark counts at the start only.
+  // A byte order mark counts only at the start.
   EXPECT_THAT(Events("\n\xEF\xBB\xBF"
                      "data: x\n\n"),
               IsEmpty());

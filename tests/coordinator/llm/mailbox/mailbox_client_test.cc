@@ -52,7 +52,7 @@ class MailboxClientTest : public testing::Test {
       replies_.emplace(call_id, std::move(reply));
     });
   }
-  // Dropped in as people do: written in place.
+  // Writes in place, as people do.
   void Write(const std::string& file, const std::string& text) {
     std::ofstream(root_ + "/" + file) << text;
   }

@@ -1,4 +1,4 @@
-// The binary as people start it.
+// The binary as users start it.
 
 #include <fcntl.h>
 #include <signal.h>

@@ -158,7 +158,7 @@ TEST_F(OpenAiResponsesClientTest, PollsThatFailDoNotCostTheResponse) {
   ASSERT_TRUE(reply_.has_value());
   EXPECT_EQ(reply_->status().code(), absl::StatusCode::kUnavailable);
   reply_.reset();
-  Start();  // as a retry does
+  Start();  // like a retry
   EXPECT_EQ(Sent().method, HttpRequest::Method::kGet);
 }
 

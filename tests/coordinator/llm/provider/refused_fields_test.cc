@@ -35,7 +35,7 @@ TEST_F(RefusedFieldsTest, WhatAModelRefusesIsLeftOutForThatModel) {
   EXPECT_TRUE(Learn(Refusal("unsupported_parameter", "effort", "no")));
   EXPECT_EQ(Sent(), R"({"model":"m","stream":true,"stream_options":{"pad":false,"usage":true}})");
   EXPECT_EQ(Sent("other"), kBody);
-  // It was not in the second request, so that is not sent a third time.
+  // The second request did not have the field, so there is no third one.
   EXPECT_FALSE(Learn(Refusal("unsupported_parameter", "effort", "no")));
 }
 
@@ -55,7 +55,7 @@ TEST_F(RefusedFieldsTest, APartIsLeftOutAlone) {
   EXPECT_TRUE(Learn(Refusal("unknown_parameter", "stream_options.pad", "")));
   EXPECT_EQ(Sent(),
             R"({"effort":"high","model":"m","stream":true,"stream_options":{"usage":true}})");
-  // Without these the reply is not streamed: it tells its usage then.
+  // Without these the reply is not streamed, and includes its usage.
   EXPECT_TRUE(Learn(Refusal("unknown_parameter", "stream_options", "")));
   EXPECT_EQ(Sent(), R"({"effort":"high","model":"m"})");
 }

@@ -63,7 +63,7 @@ class AccessControlTest : public ::testing::Test {
   std::unique_ptr<AccessControl> access_;
 };
 
-// Fails for an RPC that was added without saying what it needs.
+// Fails for an RPC that was added without naming its role.
 TEST_F(AccessControlTest, EveryRpcNamesTheRoleItNeeds) {
   int methods = 0;
   for (const auto* file :
@@ -150,7 +150,7 @@ TEST_F(AccessControlTest, CertificateStandsForItsJoinTokenUntilThatIsRevoked) {
   EXPECT_EQ(code(kJoin), absl::StatusCode::kOk) << "and renews";
   EXPECT_EQ(code(kGetRun), absl::StatusCode::kPermissionDenied);
   EXPECT_TRUE(ended.empty());
-  // Of a token that is not for joining, a certificate is worth nothing.
+  // A certificate from a token that is not a join token is worthless.
   JoinedWorker other = worker;
   other.token_id = worker_.record.token_id();
   EXPECT_TRUE(absl::IsUnauthenticated(access_->AuthenticateJoined(other).status()));

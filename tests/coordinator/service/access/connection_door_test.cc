@@ -32,7 +32,7 @@ int PortOf(const UniqueFd& fd) {
   sockaddr_storage address = {};
   socklen_t size = sizeof address;
   CHECK(::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size) == 0);
-  // The port has the same place in both families.
+  // The port is at the same offset in both families.
   return ntohs(reinterpret_cast<sockaddr_in*>(&address)->sin_port);
 }
 
@@ -49,7 +49,7 @@ bool Open(const UniqueFd& fd) {
   return ::poll(&wait, 1, 0) == 0;
 }
 
-// A door whose guests this test holds, as gRPC would.
+// A door whose connections this test holds, as gRPC would.
 class ConnectionDoorTest : public ::testing::Test {
  protected:
   void Start(int max_connections, const std::string& host = "127.0.0.1") {

@@ -91,7 +91,7 @@ TEST(LandscapePlayerTest, WithoutAPlanAFewParametersOfTheSubjectChange) {
         CodeIn(world, player.Answer({absl::StrCat(i), kCodeRules, prompt}).text);
     EXPECT_EQ(Distance(code.point, {0, 0, 0}), 1);
   }
-  // Where it may borrow, it always does so from the other one.
+  // If it may borrow, it always borrows from the other program.
   const LandscapePlayer borrower(World("knowledge { borrows: 1 }"));
   std::map<int, int> distances;
   for (int i = 0; i < 50; ++i) {
@@ -240,7 +240,7 @@ TEST(LandscapePlayerTest, AJudgeNamesOneChangeWhichTheNextProgramMakes) {
   EXPECT_EQ(CodeIn(world, reply).point, Changed({1, 0, 0}, change));
 }
 
-// Parameters with an intent and a bottleneck of their own, and a judge who knows them.
+// Parameters with their own intent and bottleneck, and a judge that knows them.
 constexpr char kTaught[] = R"(
   model: "played"
   task: "t"
@@ -264,7 +264,7 @@ TEST(LandscapePlayerTest, AJudgeWhoKnowsNamesTheBottleneckAndNotTheChange) {
                    absl::StrCat("# Program\n", program)})
           .text,
       "BOTTLENECK: memory bandwidth\nMETHOD: tile\nPLAN: Change the size of a tile.\n");
-  // Who writes the program then changes what has this bottleneck, and nothing else.
+  // The model then changes what has this bottleneck, and nothing else.
   int tiles = 0, unrolls = 0;
   for (int call = 0; call < 200; ++call) {
     const std::string reply =
@@ -299,7 +299,7 @@ TEST(LandscapePlayerTest, ChangesFollowWhatAPromptRemembersOfTheirIntents) {
     }
     return changed;
   };
-  // Unasked, the tile is worth a hundredfold; remembered is that it never paid, and lanes did.
+  // The prior favors the tile a hundredfold; the memory says that it never paid, and lanes did.
   EXPECT_LT(lanes(""), 30);
   EXPECT_GT(
       lanes("# What changes brought in earlier searches\n"

@@ -90,7 +90,7 @@ TEST(LandscapeTest, FaultsNameTheirFields) {
             HasSubstr("failures[0].kind must be"), HasSubstr("noise is 5"),
             HasSubstr("delay is -1s"), HasSubstr("knowledge.skill is 7, must be from 0 to 1"),
             HasSubstr("knowledge.changes is 0.5")));
-  // What becomes part of a program is checked.
+  // Text that becomes part of a program is checked.
   EXPECT_THAT(faults("task: 't' program { input: 'x' output: 'y' elements: 'n; } int z[9' scale: 2 "
                      "start_work: 1 }"),
               HasSubstr("program.elements must be"));
@@ -190,7 +190,7 @@ TEST(LandscapeKnowledgeTest, DrawsFollowBeliefs) {
   EXPECT_NEAR(drawn[(LandscapeStep{0, 2})], kDraws * 2 / sum, 400);
   EXPECT_NEAR(drawn[(LandscapeStep{0, 0})], kDraws * 0.5 / sum, 400);
   EXPECT_NEAR(drawn[(LandscapeStep{1, 1})], kDraws / 1.5 / sum, 400);
-  // What is to be avoided is never drawn; in the end nothing is left.
+  // Avoided points are never drawn; in the end nothing is left.
   const std::set<LandscapePoint> avoid = {{2, 0}, {1, 1}};
   EXPECT_EQ(knowledge.Draw(small.start(), 1, avoid, {}, &rng)->at(0), (LandscapeStep{0, 0}));
   EXPECT_EQ(knowledge.Draw(small.start(), 1, {{0, 0}, {2, 0}, {1, 1}}, {}, &rng), std::nullopt);
@@ -228,7 +228,7 @@ TEST(LandscapeKnowledgeTest, AJudgeHasASkillOfItsOwn) {
   const LandscapeChange better = {{0, 1}};
   EXPECT_NEAR(LandscapeKnowledge(world, judge).Belief(world.start(), better), std::log(2.0), 1e-12);
   EXPECT_NE(LandscapeKnowledge(world).Belief(world.start(), better), std::log(2.0));
-  // Unless it is given, it is that of everybody.
+  // The default is the common value.
   const Landscape alike = WithIntents("knowledge { skill: 0.5 wrongness: 1 }");
   EXPECT_EQ(LandscapeKnowledge(alike, judge).Belief(alike.start(), better),
             LandscapeKnowledge(alike).Belief(alike.start(), better));
@@ -244,7 +244,7 @@ TEST(LandscapeKnowledgeTest, BeliefsMoveTowardWhatIsRememberedOfAnIntent) {
   // Half of 10 / (10 + 10) of the way.
   const double own = -std::log(0.8);
   EXPECT_NEAR(taught.Belief(world.start(), {{1, 1}}), own + 0.25 * (2 - own), 1e-12);
-  // Of other intents, and of steps that have none, nothing is remembered.
+  // There are no memories about other intents, or about steps without one.
   for (const LandscapeChange& change : {LandscapeChange{{0, 1}}, LandscapeChange{{2, 1}}}) {
     EXPECT_EQ(taught.Belief(world.start(), change), untaught.Belief(world.start(), change));
   }
