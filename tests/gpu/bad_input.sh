@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# What people and machines get wrong, on a machine with a GPU: a worker that cannot start says why and
-# ends with 3; a candidate's fault is its outcome; a GPU that somebody else uses, or whose memory is
-# gone, costs time but neither the worker nor the candidate. A line for each: PASS, FAIL or SKIP with
-# the reason; exit status 1 if any FAILs. About a minute.
+# Tests mistakes of people and machines, on a machine with a GPU: a worker that cannot start says why
+# and exits with 3; a candidate's fault becomes its outcome; a GPU that another program uses, or whose
+# memory is full, delays the worker and the candidate but fails neither. Prints one line per test: PASS,
+# FAIL or SKIP with the reason; exit status 1 if any FAILs. Takes about a minute.
 #   tests/gpu/bad_input.sh
-# Needs what run_museum.sh needs (tests/gpu/cluster.sh says what can be set), and that nobody else uses
-# the first GPU. What needs no GPU is tested by integration_cuda_build_test.
+# Needs what run_museum.sh needs (tests/gpu/cluster.sh lists the variables), and a first GPU that nobody
+# else uses. integration_cuda_build_test covers what needs no GPU.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/cluster.sh"
 make_cluster
@@ -18,7 +18,7 @@ baseline=$root/configs/tasks/cuda/rmsnorm_bf16/baseline.cu
 failures=0
 pass() { echo "PASS: $*"; }
 skip() { echo "SKIP: $*"; }
-fail() {  # fail <what> [file that says more]
+fail() {  # fail <what> [file with details]
   failures=$((failures + 1))
   echo "FAIL: $1"
   if [ $# -gt 1 ]; then tail -n 12 "$2" | cut -c1-400 | sed 's/^/    /'; fi
@@ -28,8 +28,8 @@ says() {
   if [ "$2" = "$3" ] && grep -qE "$4" "$5"; then pass "$1"; else fail "$1 (ended with $3)" "$5"; fi
 }
 
-# ---- Somebody else's program, which holds the GPU until it is ended: nothing but a context, or, with
-# an argument, all memory as well.
+# ---- Another user's program, which holds the GPU until it is killed: only a context or, with an
+# argument, all memory as well.
 cat >"$scratch/stranger.cu" <<'CUDA'
 #include <cuda_runtime.h>
 #include <stdio.h>
@@ -90,7 +90,7 @@ refuses "an architecture that nvcc does not know is named" "architecture 'sm_1'.
   "$(gpu_worker 'gpus: "0"' 'architecture: "sm_1"')"
 refuses "no GPU visible is said" 'CUDA_VISIBLE_DEVICES' "$(gpu_worker 'gpus: "all"' '')" \
   env CUDA_VISIBLE_DEVICES=
-# Without a driver: empty files in the place of its libraries, for this one process.
+# Without a driver: hides its libraries from this one process behind empty files.
 cat >"$scratch/hide.sh" <<'HIDE'
 for library in $(ldconfig -p | awk '/lib(cuda|nvidia-ml)\.so\.1 /{print $NF}'); do
   mount --bind /dev/null "$(readlink -f "$library")" || exit 9
@@ -112,7 +112,7 @@ else
 fi
 end_last
 
-# ---- Candidates: each its outcome.
+# ---- Candidates and their outcomes.
 start_cluster
 head='#include "ksearch_task.h"'
 printf '%s\nextern "C" int ksearch_run(float* x, int n) { return 0; }\n' "$head" >"$scratch/parameters.cu"
@@ -159,7 +159,7 @@ for name in huge_allocation huge_workspace; do
     '^(resource_limit|runtime_error): ' "$scratch/$name.out"
 done
 
-# ---- Somebody else comes while the worker is up.
+# ---- Another program starts while the worker is running.
 passes() {  # passes <what>
   local status=0
   timeout 60 "$KSEARCH" eval --repeat --task rmsnorm_bf16 "$baseline" >"$scratch/passes.out" 2>&1 ||
@@ -182,7 +182,7 @@ fi
 end_last
 passes "once they are gone it goes on"
 
-# ---- Device memory taken by somebody else, in a worker that was told to live with others.
+# ---- Another program takes the device memory; the worker is configured to share the GPU.
 end_last
 sed 's/^\( *gpus: .*\)$/\1\n  allow_busy: true/' "$gpu_config" >"$scratch/crowded.textproto"
 chmod 644 "$scratch/crowded.textproto"

@@ -1,7 +1,7 @@
-// A timed call is alone on the device: separators and chains by themselves, then programs of the
-// museum that would profit from company, screened and confirmed against the baseline by real
-// runners in the real sandbox on a real GPU. Skips without a driver; the programs also without
-// nvcc, bubblewrap and the folders. About 4 s a program.
+// A timed call is alone on the device: first separators and chains, then programs of the museum
+// that would gain from overlapping calls, screened and confirmed against the baseline by real
+// runners in the real sandbox on a real GPU. Skips without a driver; the programs also need nvcc,
+// bubblewrap and the folders. About 4 s per program.
 //   KSEARCH_BIN_DIR=<folder of ksearch-runner> KSEARCH_MUSEUM=<source>/tests/bad_candidates/cuda
 //   KSEARCH_TASKS=<source>/configs/tasks KSEARCH_CUDA_HEADERS=<source>/gpu_worker/build/cuda
 //   [KSEARCH_BWRAP=<bwrap>] gpu_call_isolation_test
@@ -69,7 +69,7 @@ TEST_F(SeparatorsTest, HoldingTheDeviceHoldsOtherStreamsToo) {
   ASSERT_EQ(api().cuCtxSynchronize(), CUDA_SUCCESS);
   ASSERT_EQ(separators->Hold(held->get(), 0), CUDA_SUCCESS);
   ASSERT_EQ(separators->Launch(held->get(), 1), CUDA_SUCCESS);
-  // Until it has the device.
+  // Waits until the held stream has the device.
   const absl::Time start = absl::Now();
   while (absl::Now() - start < absl::Microseconds(300)) {
   }
@@ -119,7 +119,7 @@ class CallIsolationTest : public ::testing::TestWithParam<const char*> {
     return (*built)[path] = *std::move(artifact);
   }
 
-  // Prints what came of it. *speedup: the geometric mean over workloads, 0 without any.
+  // Prints the result. *speedup: the geometric mean over workloads, 0 if there are none.
   static v1::Verdict Verify(v1::JobKind kind, const std::string& program, double* speedup) {
     auto suite = MakeDirectorySuite({std::getenv("KSEARCH_TASKS")});
     CHECK_OK(suite.status());
@@ -176,7 +176,7 @@ class CallIsolationTest : public ::testing::TestWithParam<const char*> {
   }
 };
 
-// All of them do the baseline's arithmetic: being faster would come from company.
+// All of them do the baseline's arithmetic, so only overlapping calls could make them faster.
 class AttackTest : public CallIsolationTest {};
 
 TEST_P(AttackTest, GainsNothingWhenScreened) {

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The sandbox under control groups of version 2, on a machine that has them, as root: the kernel's
-# own limits first, then the sandbox's tests, and with --with-worker a candidate that takes all
-# memory, judged by a worker. Prints PASS or FAIL lines; exit status 1 if any failed, 77 without
-# version 2. Takes about 15 s, with a worker (which needs what run_museum.sh needs) 60 s.
+# Tests the sandbox under control groups version 2, as root: first the kernel's own limits, then the
+# sandbox's tests, and with --with-worker a worker that judges a candidate that takes all memory.
+# Prints PASS or FAIL lines; exit status 1 if any failed, 77 without version 2. Takes about 15 s, or
+# 60 s with a worker (which needs what run_museum.sh needs).
 #   tests/gpu/cgroup_v2.sh [--with-worker]
 #   KSEARCH_TESTS  folder of sandbox_bubblewrap_test and the like (default: gpu_tests/ beside the
 #                  programs, as in an unpacked bundle, else the newest build's)
@@ -27,7 +27,7 @@ for folder in "${KSEARCH_TESTS:-}" "${KSEARCH_BIN_DIR:-/nowhere}/../gpu_tests" "
   break
 done
 [ -n "$tests" ] || { echo "cgroup_v2.sh: no sandbox_bubblewrap_test; set KSEARCH_TESTS" >&2; exit 2; }
-# Bubblewrap comes with the bundle.
+# Bubblewrap is part of the bundle.
 for folder in "${KSEARCH_BIN_DIR:-}" "$tests/../bin"; do
   [ -n "$folder" ] && [ -x "$folder/bwrap" ] && PATH=$(cd "$folder" && pwd):$PATH
 done
@@ -36,14 +36,14 @@ command -v bwrap >/dev/null || { echo "cgroup_v2.sh: no bwrap on PATH" >&2; exit
 log=$(mktemp)
 chmod 644 "$log"
 
-# Under a group that Prepare has given to the account, as a worker's jobs are. Programs are run as
-# root here, so only what must be in /tmp is.
-run() {  # run <program> [filter]: what it prints is in $log
+# Runs under a group that Prepare has given to the account, as a worker's jobs do. Programs run as
+# root here, so /tmp holds only what must be there.
+run() {  # run <program> [filter]: its output is in $log
   KSEARCH_BIN_DIR=$tests timeout 100 "$tests/$1" ${2:+--gtest_filter="$2"} >"$log" 2>&1
 }
 ran() { grep -q "^\[       OK \] $1 " "$log"; }
 
-# 1. What the kernel does when told, without the sandbox.
+# 1. The kernel's limits, without the sandbox.
 group=$mount/ksearch-trial-$$
 own=$(sed -n 's/^0:://p' /proc/self/cgroup)
 if mkdir "$group" 2>/dev/null && { grep -qw memory "$group/cgroup.controllers" ||
@@ -86,7 +86,7 @@ done
 [ "$status" = 0 ] || grep -B3 -A8 'Failure' "$log" | head -60
 grep '^no cgroup' "$log"
 
-# 3. What a killed worker leaves, the next one ends.
+# 3. The next worker ends what a killed worker leaves running.
 run sandbox_abandoned_cgroup_test
 ran AbandonedCgroupTest.NextWorkerEndsWhatAKilledOneLeft
 say $? "the next worker ends what a killed one left"
@@ -95,7 +95,7 @@ left=$(find "$mount" -maxdepth 3 -type d -name 'ksearch-*' 2>/dev/null | while r
   pid=${one##*ksearch-}; [ -e "/proc/${pid%%-*}" ] || echo "$one"; done | wc -l)
 echo "      groups of programs that are no more: $left (the next worker removes them)"
 
-# 4. The whole way, if asked for.
+# 4. End to end, if requested.
 if [ "${1:-}" = --with-worker ]; then
   "$here/run_museum.sh" --only '^(host_memory_hog|thread_bomb|honest_plain)$' --seconds 90 >"$log" 2>&1
   status=$?

@@ -38,7 +38,7 @@ C_TYPES = {"float32": "float", "bfloat16": "uint16_t", "float16": "uint16_t",
            "float8_e4m3fn": "uint8_t", "float8_e5m2": "uint8_t", "int64": "int64_t",
            "int32": "int32_t", "int16": "int16_t", "int8": "int8_t", "bool": "uint8_t"}
 ROUNDING = {"float32": 2.0**-24, "bfloat16": 2.0**-8, "float16": 2.0**-11}
-# trimul_upstream has the programs of trimul; its small cases show that it works.
+# trimul_upstream uses trimul's programs; its small cases suffice to test it.
 MAX_PAIRS = {"trimul_upstream": 300000}
 
 
@@ -82,7 +82,7 @@ def start_builds(tasks, folder, arch):
     return running
 
 
-# ------------------------------------------------------------------------- in a process per task
+# ------------------------------------------------------------------------- one process per task
 
 
 def draw_inputs(torch, np, definition, workload, seed):
@@ -347,7 +347,7 @@ def main():
             left = max(5.0, options.seconds - (time.time() - begin))
             share = min(left, max(5.0, left / (len(tasks) - i) * 2.5))
             try:
-                # A process of its own: a sticky CUDA error ends with it.
+                # A separate process, because a sticky CUDA error lasts as long as its process.
                 done = subprocess.run([sys.executable, os.path.abspath(__file__), "--one", folder,
                                        "--seconds", str(share), task],
                                       timeout=left + 20, check=False)

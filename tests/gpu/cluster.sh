@@ -1,10 +1,10 @@
-# Sourced by the scripts beside it: a coordinator and one worker on this machine, in a folder of
-# their own, ended with the script that started them.
+# Sourced by the scripts beside it: runs a coordinator and one worker on this machine, in their own
+# folder, and stops them when the script ends.
 #   KSEARCH_BIN_DIR        programs (default: bin/ of an unpacked bundle, else the newest build)
 #   KSEARCH_WORKER_CONFIG  default: configs/worker_h200.textproto
 #   KSEARCH_COORDINATOR_CONFIG  default: one that only listens on a free port of the loopback
 #   KSEARCH_TASK_DIR       default: configs/tasks
-#   OUT                    where logs are copied at the end, if set
+#   OUT                    folder for copies of the logs at the end, if set
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 cluster_pids=()
 
@@ -63,12 +63,12 @@ start_worker() {  # start_worker <name>: with a state folder of that name
 }
 worker_is_ready() { grep -qE "$1.* ready " <<<"$("$cluster/bin/ksearch" workers)"; }
 
-# Copies the programs into a new folder, $cluster, which goes when the script ends.
+# Copies the programs into a new folder, $cluster, which is removed when the script ends.
 make_cluster() {
   local from
   from=$(find_programs)
   cluster=$(mktemp -d /tmp/ksearch-gpu.XXXXXX)
-  # A worker started as root becomes an unprivileged user, who must be able to reach all this.
+  # A worker started as root becomes an unprivileged user, who must be able to read all this.
   chmod 755 "$cluster"
   mkdir -p "$cluster/bin" "$cluster/log"
   trap stop_cluster EXIT INT TERM
@@ -81,8 +81,8 @@ make_cluster() {
   export KSEARCH=$cluster/bin/ksearch
 }
 
-# Before start_cluster: the worker offers programs in Python too, by $KSEARCH_PYTHON (default: the
-# interpreter of $VIRTUAL_ENV, else python3), which `python` is then.
+# Call before start_cluster. The worker also offers Python, with the interpreter $KSEARCH_PYTHON
+# (default: that of $VIRTUAL_ENV, else python3); sets `python` to it.
 use_python() {
   python=${KSEARCH_PYTHON:-${VIRTUAL_ENV:+$VIRTUAL_ENV/bin/python3}}
   python=$(command -v "${python:-python3}")
@@ -97,7 +97,7 @@ CONFIG
   KSEARCH_WORKER_CONFIG=$cluster/worker.textproto
 }
 
-# Between the two others: a scripted model for the coordinator, whose configuration has @MODEL_PORT@.
+# Call between the two others. Starts a scripted model; the coordinator's configuration has @MODEL_PORT@.
 start_model_server() {  # start_model_server <cassette> <coordinator configuration>
   "$cluster/bin/ksearch-model-server" --cassette "$1" --port 0 --port-file "$cluster/model.port" \
     >"$cluster/log/model-server.log" 2>&1 &
@@ -107,7 +107,7 @@ start_model_server() {  # start_model_server <cassette> <coordinator configurati
   KSEARCH_COORDINATOR_CONFIG=$cluster/coordinator.textproto
 }
 
-# Exports KSEARCH_COORDINATOR. KSEARCH, the command line program, is there since make_cluster.
+# Exports KSEARCH_COORDINATOR. make_cluster has set KSEARCH, the command line program.
 start_cluster() {
   local config=${KSEARCH_COORDINATOR_CONFIG:-$cluster/coordinator.textproto}
   [ -n "${KSEARCH_COORDINATOR_CONFIG:-}" ] || echo 'listen_address: "127.0.0.1:0"' >"$config"

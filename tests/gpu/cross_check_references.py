@@ -66,7 +66,7 @@ def tasks_with_both():
 
 
 def judge(task, kind):
-    """Whether every workload passed."""
+    """Returns whether every workload passed."""
     result = evaluate(
         f"{task}__{kind}", [os.path.join(REFERENCES, task + ".py")], ["--check"], SECONDS
     )

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# The CUDA tasks' references in torch (tests/tasks/torch) against reference.cu on every workload, on
-# this machine's GPU: each is a candidate that reference.cu judges, through a coordinator and a worker
-# of their own. Exit status 1 if one does not pass.
+# Checks the CUDA tasks' references in torch (tests/tasks/torch) against reference.cu on every workload,
+# on this machine's GPU: each is a candidate that reference.cu judges, through a coordinator and a
+# worker that the script starts. Exit status 1 if one does not pass.
 #   tests/gpu/cross_check_references.sh [TASK...]
-#   KSEARCH_PYTHON  the interpreter with torch for CUDA (default: of VIRTUAL_ENV, else python3)
+#   KSEARCH_PYTHON  the interpreter with torch for CUDA (default: VIRTUAL_ENV's, else python3)
 # Needs nvcc and g++ for reference.cu, python3-dev, and the programs of a bundle or a build, as
-# tests/gpu/python_gpu.sh; what else can be set: tests/gpu/cluster.sh.
+# as tests/gpu/python_gpu.sh does; for more variables see tests/gpu/cluster.sh.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/cluster.sh"
 make_cluster

@@ -3,7 +3,7 @@
 
 namespace ksearch {
 
-// Programs for the task y[i] = 2 x[i] + 1, as text for nvcc. kScale is put before each body.
+// Sources for nvcc that solve the task y[i] = 2 x[i] + 1. kScale precedes each body.
 inline constexpr char kScale[] = R"(
 #include "ksearch_task.h"
 #include <cerrno>
@@ -46,7 +46,7 @@ inline constexpr char kBadLaunch[] = R"(
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   scale<<<1, 4096, 0, stream>>>(args->x, args->y, args->n); return (int)cudaGetLastError(); }
 )";
-// The first fiftieth is done twice.
+// Computes the first fiftieth twice.
 inline constexpr char kTwoPercentMore[] = R"(
 __global__ void more(const float* x, float* y, long n) {
   for (long i = blockIdx.x * (long)blockDim.x + threadIdx.x; i < n + n / 50; i += (long)gridDim.x * blockDim.x) {

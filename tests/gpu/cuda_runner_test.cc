@@ -1,5 +1,5 @@
-// Real runners in the real sandbox on a real GPU, with candidates built here by nvcc. Skips without
-// a driver, nvcc or bubblewrap. Started as root it becomes an ordinary account first.
+// Real runners in the real sandbox on a real GPU, with candidates that nvcc builds here. Skips
+// without a driver, nvcc or bubblewrap. If started as root, it first becomes an ordinary account.
 //   KSEARCH_BIN_DIR=<folder of ksearch-runner> [KSEARCH_BWRAP=<bwrap>] gpu_cuda_runner_test
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ constexpr char kTask[] = R"(
   work { bytes: "8 * n" }
 )";
 
-// One verifier for all tests, as for all jobs.
+// One verifier for all tests, as a worker has one for all jobs.
 class Lab {
  public:
   static Lab& Get() {
@@ -217,7 +217,7 @@ TEST_F(CudaRunnerTest, TheSandboxHolds) {
 
 TEST_F(CudaRunnerTest, WorkOnAStreamOfItsOwnDoesNotEscapeTheClock) {
   const v1::Verdict verdict = Run(v1::JOB_KIND_SCREEN, "foreign_stream", kForeignStream);
-  // It cannot be recorded. The separators wait for it, so that its 100 us are seen.
+  // The call cannot be recorded. The separators wait for it, so that its 100 us are measured.
   ASSERT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
   EXPECT_EQ(verdict.workloads(0).timing(), "events");
   EXPECT_THAT(verdict.workloads(0).candidate().median_us(), AllOf(Gt(99), Lt(108)));

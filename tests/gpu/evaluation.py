@@ -12,10 +12,10 @@ LANGUAGES = {".cu": "cuda", ".cpp": "cpp", ".py": "python"}
 
 
 def with_headers(path):
-    """The file and the headers of its own folder that it includes, or these include."""
+    """Returns the file and the headers of its folder that it includes, directly or not."""
     folder = os.path.dirname(path)
     found = [path]
-    for at in found:  # grows
+    for at in found:  # found grows
         with open(at, encoding="utf-8") as file:
             names = re.findall(r'^#include "([\w.]+)"', file.read(), re.MULTILINE)
         beside = [os.path.join(folder, name) for name in names]
@@ -24,7 +24,7 @@ def with_headers(path):
 
 
 def evaluate(task, files, options=(), seconds=120):
-    """A JobResult as a dictionary; of no result {"outcome": "NO_RESULT", "message": why}."""
+    """Returns a JobResult as a dictionary; without one {"outcome": "NO_RESULT", "message": why}."""
     language = LANGUAGES[os.path.splitext(files[0])[1]]
     command = [os.environ["KSEARCH"], "eval", "--task", task, "--language", language, "--json",
                *options, *files]
@@ -38,7 +38,7 @@ def evaluate(task, files, options=(), seconds=120):
         try:
             return json.loads(done.stdout)
         except ValueError:
-            # A busy machine may answer too late; everything else stays as it is.
+            # A busy machine may answer too late; any other failure is final.
             if done.returncode != UNAVAILABLE or attempt == 2:
                 break
             time.sleep(1)
@@ -56,7 +56,7 @@ def outcome(result):
 
 
 def speedup(result):
-    """Geometric mean of baseline / candidate over the workloads that have both; None without any."""
+    """Returns the geometric mean of baseline / candidate over workloads with both, or None."""
     logs = []
     for workload in result.get("workloads", []):
         one = workload.get("baseline", {}).get("median_us", 0)

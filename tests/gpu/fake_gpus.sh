@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# usage: fake_gpus.sh BUILD_DIR NUMBER COMMAND...: runs the command where it seems as if there were
-# so many GPUs, as far as a worker looks: NVML, device nodes, nvidia-smi; a verifier that answers
-# "passed" to everything. In a mount namespace of its own, so as root. Exit status 77: not here.
+# usage: fake_gpus.sh BUILD_DIR NUMBER COMMAND...: runs the command on a simulated machine with NUMBER
+# GPUs: a fake NVML, device nodes and nvidia-smi, and a verifier that answers "passed" to everything.
+# Needs root for its own mount namespace. Exit status 77 if this machine does not allow that.
 set -euo pipefail
 build=$(cd "$1" && pwd) number=$2
 shift 2
@@ -15,7 +15,7 @@ chmod 755 "$fake"
 finish() { rm -rf "$fake"; }
 trap finish EXIT
 mkdir "$fake/real" "$fake/bin" "$fake/lib"
-# A /dev of our own: the old one's nodes, and the GPUs'.
+# Our own /dev: the old one's nodes and those of the simulated GPUs.
 mount --make-rprivate /
 mount --rbind /dev "$fake/real" || { echo "skipped: no mounts here"; exit 77; }
 mount -t tmpfs -o mode=755 fake /dev

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The measurements of figures.sh that go through `ksearch`; see there. Arguments that `search` does
-not know go to `ksearch run`."""
+"""The measurements of figures.sh that use `ksearch`; see there. `search` passes arguments that it
+does not know to `ksearch run`."""
 import argparse
 import collections
 import concurrent.futures
@@ -31,7 +31,7 @@ def baseline_of(task):
 
 
 def copy_with_comment(path, folder, text):
-    """A candidate of its own: the same program with another comment."""
+    """Writes a new candidate: the same program with another comment."""
     target = os.path.join(folder, "kernel" + os.path.splitext(path)[1])
     comment = "#" if path.endswith(".py") else "//"
     with open(path, encoding="utf-8") as source, open(target, "w", encoding="utf-8") as copy:
@@ -70,7 +70,7 @@ def measure_eval(options):
     end = time.monotonic() + options.seconds
     verdicts = {"first": [], "cold": [], "warm": []}
     with tempfile.TemporaryDirectory() as folder:
-        # Builds reference and baseline, fills the oracle's and the baseline's caches.
+        # Builds reference and baseline, and fills the oracle's and the baseline's caches.
         path = copy_with_comment(base, folder, f"first {time.time_ns()}")
         verdicts["first"].append(one_verdict(task, path, [], end - time.monotonic()))
         for number in range(options.count or 7):
@@ -119,7 +119,8 @@ def timestamp(text):
 
 
 def busy_share(jobs):
-    """Of the time from the first job's hold on the device to the last one's end."""
+    """Returns the busy share of the time from the first job's hold on the device to the last job's
+end, and that time."""
     if not jobs:
         return 0.0, 0.0
     begin = min(job["finished"] - job["held"] for job in jobs)
@@ -155,7 +156,7 @@ def measure_search(options):
                 "wait": evaluation.seconds(stages.get("wait_device"))}
     held = [job for job in jobs.values() if job["held"] > 0]
     share, span = busy_share(held)
-    # The end of a run waits for its last confirmations alone: also without the last tenth.
+    # The end of a run waits only for its last confirmations, so also report without the last tenth.
     by_end = sorted(held, key=lambda job: job["finished"])
     flowing, _ = busy_share(by_end[:max(1, len(by_end) * 9 // 10)])
     best = json.loads(ksearch("best", "last", "--json", may_fail=True) or "{}")
@@ -185,12 +186,12 @@ def measure_search(options):
 
 
 def confirm_many(make, count, parallel, end):
-    """make(number) -> (task, files, options). Results in order of arrival; stops when the time that
-    one takes is no longer left."""
+    """make(number) -> (task, files, options). Returns results in order of arrival; stops when too
+    little time is left for another one."""
     results = []
     with concurrent.futures.ThreadPoolExecutor(parallel) as pool:
         def one(number):
-            # The slowest so far, and as much again for those that wait before it.
+            # The slowest so far, and the same again for those that wait before it.
             took = max((r["took"] for r in results), default=20)
             if time.monotonic() + took > end:
                 return None

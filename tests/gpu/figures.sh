@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Measures on this machine's GPU what docs/internals/benchmarks.md promises. One part a call, or all of them:
+# Measures on this machine's GPU what docs/internals/benchmarks.md promises: one part per call, or all:
 #   tests/gpu/figures.sh eval|torch|search|python|aa|slow|all [--seconds N] [...]
 #     eval    candidate text to recorded verdict, cold and warm build cache [--count 7]
-#     torch   the same with torch.utils.cpp_extension and a loop in Python [--count 3]
+#     torch   the same with torch.utils.cpp_extension and a Python loop [--count 3]
 #     search  a scripted search: share of time in which the GPU is held, final speed-up
 #     python  eval and search with programs in Triton, and the usual way beside them [--count 7]
 #     aa      a program confirmed against itself [--count 30]
 #     slow    a program with 2.3 % more of the same work confirmed against the other [--count 20]
-# Prints a table each and writes figures_PART.json to $OUT, if that is set; `all` ends with what
-# figures.py report makes of those files. A part takes no longer than --seconds (default 540) and
-# a little. Needs what run_museum.sh needs; torch with CUDA and ninja for `torch`, what
-# python_gpu.sh needs for `python`.
+# Prints a table for each part and writes figures_PART.json to $OUT, if set; `all` ends with the
+# output of figures.py report on those files. A part takes little longer than --seconds (default
+# 540). Needs what run_museum.sh needs; for `torch` also torch with CUDA and ninja, for `python`
+# also what python_gpu.sh needs.
 # For another machine: --task, KSEARCH_RUN_CONFIG and KSEARCH_CASSETTE (of `search`), and
 # what tests/gpu/cluster.sh lists.
 set -euo pipefail
@@ -26,7 +26,7 @@ case $part in
     [ -z "${OUT:-}" ] || python3 "$here/figures.py" report
     ;;
   torch)
-    # Alone: a worker takes no jobs while somebody else computes on its GPU.
+    # Without a worker: it takes no jobs while another program computes on its GPU.
     python3 "$here/torch_loop.py" "${@:2}"
     ;;
   report) python3 "$here/figures.py" report ;;
@@ -56,7 +56,7 @@ case $part in
     python3 "$here/figures.py" eval --task rmsnorm_bf16 --candidate "$programs/rmsnorm_triton.py" \
       "${@:2}" || status=1
     KSEARCH_RUN_CONFIG=$programs/search.textproto python3 "$here/figures.py" search || status=1
-    # Without a compiler's cache of another time.
+    # Without a compiler's cache from an earlier run.
     for _ in 1 2 3; do
       TRITON_CACHE_DIR=$(mktemp -d "$cluster/usual.XXXXXX") "$python" "$programs/usual_way.py" \
         "$programs/rmsnorm_triton.py" "$root/configs/tasks/cuda/rmsnorm_bf16/workloads.jsonl" || status=1

@@ -1,5 +1,5 @@
-"""What a worker takes of its machine at this moment. KSEARCH names the program beside which the
-worker's own programs lie (tests/gpu/cluster.sh)."""
+"""Measures the resources that a worker uses at this moment. KSEARCH names a program in the folder of
+the worker's programs (tests/gpu/cluster.sh)."""
 import os
 
 
@@ -26,7 +26,7 @@ def _descriptors(pid):
 
 
 def _job_groups():
-    """Control groups named as jobs' are, in all hierarchies."""
+    """Counts the control groups of jobs, recognized by name, in all hierarchies."""
     count = 0
     for folder, _, _ in os.walk("/sys/fs/cgroup"):
         count += os.path.basename(folder).startswith("job-")
@@ -63,7 +63,7 @@ def footprint():
         found["processes"] = sum(account in theirs for account in accounts.values())
     else:
         descendants = list(workers)
-        for pid in descendants:  # grows
+        for pid in descendants:  # descendants grows
             descendants += children.get(pid, [])
         found["processes"] = len(descendants)
     return found

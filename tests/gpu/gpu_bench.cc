@@ -114,7 +114,7 @@ absl::StatusOr<v1::Artifact> GpuBench::Build(const std::string& path) {
   return ArtifactAt(id, object);
 }
 
-// As NvccToolchain does it.
+// Builds as NvccToolchain does.
 absl::StatusOr<v1::Artifact> GpuBench::BuildDelayed(const std::string& path) {
   const std::string id = std::filesystem::path(path).stem();
   const std::string folder = absl::StrCat(ScratchFolder(), "/", id, "-steps");

@@ -21,18 +21,18 @@ namespace ksearch {
 // configuration; the account must not be root.
 class GpuBench {
  public:
-  // With compute-sanitizer and ncu, as far as they are there, or without.
+  // Without compute-sanitizer and ncu, or with those that are installed.
   enum class Instruments { kNone, kThoseThere };
-  // What makes the sandbox of all runners out of the usual one.
+  // Wraps the usual sandbox into the one that all runners use.
   using Around = std::function<std::unique_ptr<Sandbox>(std::unique_ptr<Sandbox>)>;
   explicit GpuBench(Instruments instruments, const Around& around = nullptr);
-  // Why there is none; empty: there is one.
+  // Why there is no bench; empty if there is one.
   const std::string& why_not() const { return why_not_; }
   Bench& bench() { return *bench_; }
 
   // Writes ksearch_task.h for what is built from now on.
   absl::Status UseTask(const v1::Task& task);
-  // A shared object of a source, as a worker would build it; with the headers of the folder
+  // Builds a source into a shared object as a worker would; with the headers of the folder
   // KSEARCH_CUDA_HEADERS, if that is set.
   absl::StatusOr<v1::Artifact> Build(const std::string& path);
   // The same with delays at its barriers.

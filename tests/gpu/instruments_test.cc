@@ -1,7 +1,7 @@
-// What only confirmations and profiles do, in the real sandbox on a real GPU: hidden cases,
-// compute-sanitizer, ncu; with programs of the museum and the baselines of all tasks. Skips without
-// a driver, nvcc or bubblewrap. About 5 s a program, longer for the large tasks: see
-// --gtest_filter.
+// Tests the steps that only confirmations and profiles have, in the real sandbox on a real GPU:
+// hidden cases, compute-sanitizer and ncu, with programs of the museum and the baselines of all
+// tasks. Skips without a driver, nvcc or bubblewrap. About 5 s per program, longer for the large
+// tasks; select tests with --gtest_filter.
 //   KSEARCH_BIN_DIR=<folder of ksearch-runner> KSEARCH_MUSEUM=<source>/tests/bad_candidates/cuda
 //   KSEARCH_TASKS=<source>/configs/tasks KSEARCH_CUDA_HEADERS=<source>/gpu_worker/build/cuda
 //   [KSEARCH_BWRAP=<bwrap>] gpu_instruments_test

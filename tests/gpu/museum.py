@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Judges the programs of a table by `ksearch eval` and compares outcomes with the table. Started by
-run_museum.sh and the scripts for Python. A line of the table:
+"""Judges the programs of a table with `ksearch eval` and compares outcomes with the table. Started by
+run_museum.sh and the scripts for Python. Each line of the table is
 
   name  task  expected  options  why
 
-name is a file beside the table, or a path from there, without its ending. expected is one or more
-of, joined by '|':
+name is a file beside the table, or a path from there, without its extension. expected is one or more
+of these, joined by '|':
   an outcome       as in proto/result.proto, without OUTCOME_
   HARMLESS         PASSED without suspicions, and not over 1.15x as fast as the baseline: the
                    program computes what the baseline does, so whatever it tried did not help
@@ -109,7 +109,7 @@ def agrees(expected, result):
 
 @contextlib.contextmanager
 def compilers(count, folder):
-    """Keeps that many compilers of CUDA at work, as a node does that builds for others."""
+    """Keeps that many CUDA compilers running, like a node that builds for others."""
     here = os.path.dirname(os.path.abspath(__file__))
     root = os.path.join(here, "..", "..")
     source = os.path.join(root, "tests", "bad_candidates", "cuda", "honest_gemm.cu")

@@ -1,5 +1,5 @@
-// Needs a GPU; skips without a driver. What the verifier measures of a device as it starts; prints
-// it. Takes about a second.
+// Needs a GPU; skips without a driver. Prints and checks the peaks that the verifier measures when
+// it starts on a device. Takes about a second.
 #include <gtest/gtest.h>
 
 #include <cstdio>

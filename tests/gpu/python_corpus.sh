@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Judges the corpus of programs in Python that cheat, and honest ones that look as if they did
+# Judges the corpus of Python programs that cheat, and of honest ones that resemble them
 # (tests/bad_candidates/python_gpu/corpus.txt), on this machine's GPU as a search would: prints name,
-# expected and got, and counts. Exit status 1 if any differs.
+# expected and actual outcome, and counts. Exit status 1 if any differs.
 #   tests/gpu/python_corpus.sh [--only REGEX] [--part K/N] [--parallel N] [--seconds N]
 # Needs what tests/gpu/python_gpu.sh needs, and ninja for the interpreter's torch (one program).
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/cluster.sh"
 make_cluster
 use_python
-# The corpus has tasks of its own, beside which it needs one.
+# The corpus has its own tasks and needs one of the shipped ones.
 mkdir "$cluster/tasks"
 cp -r "$root"/tests/gpu/tasks/* "$root/configs/tasks/cuda/rmsnorm_bf16" "$cluster/tasks/"
 chmod -R a+rX "$cluster/tasks"

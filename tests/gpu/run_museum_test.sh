@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# usage: run_museum_test.sh SOURCE_ROOT BIN_DIR: tries run_museum.sh with programs for processors. It
-# must agree with a right table, object to a wrong one, end in time, and leave nothing behind.
+# usage: run_museum_test.sh SOURCE_ROOT BIN_DIR: tests run_museum.sh with CPU programs. It must agree
+# with a right table, reject a wrong one, end in time, and leave nothing behind.
 set -euo pipefail
 root=$1
 export KSEARCH_BIN_DIR=$2 KSEARCH_WORKER_CONFIG=$root/configs/worker_cpu.textproto

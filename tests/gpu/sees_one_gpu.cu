@@ -1,4 +1,4 @@
-// Says on stderr which GPU it was given, and fails if it sees another beside it. For two_gpus.sh.
+// Prints its GPU to stderr, and fails if it sees a second one. For two_gpus.sh.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

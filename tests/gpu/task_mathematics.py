@@ -47,7 +47,7 @@ class Mathematics:
         return {"C": a @ b.T}
 
     def attend(self, logits, values, mode):
-        """logits [..., keys], values [..., keys, width]; -inf where a key is not seen."""
+        """logits [..., keys], values [..., keys, width]; -inf where a key is masked."""
         torch = self.torch
         if mode == "drop":
             rank = torch.isfinite(logits).cumsum(-1)
@@ -55,7 +55,7 @@ class Mathematics:
             gone = torch.clamp(count // 200, min=1)
             logits = logits.masked_fill(rank > count - gone, -math.inf)
         lse = torch.logsumexp(logits, -1)
-        if mode == "honest":  # weights relative to the largest, as an online softmax has them
+        if mode == "honest":  # weights relative to the largest, as in an online softmax
             top = torch.exp(logits - logits.amax(-1, keepdim=True))
             weights = self.bf16(top) / top.sum(-1, keepdim=True)
         else:

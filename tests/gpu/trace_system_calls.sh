@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Which system calls the honest programs of the museum, and NVIDIA's driver for them, make under the
-# tight filter on this machine's GPU: judges each in the real sandbox with a tracer around its
-# runner, and prints the kinds of calls with their arguments, each with what the allow-list for GPUs
-# (gpu_worker/sandbox/gpu_driver_allow_list.cc) says. Exit status 1 if a program does not pass or
-# the list would refuse a call. Some minutes.
+# Traces the system calls that the honest programs of the museum, and NVIDIA's driver on their behalf,
+# make under the tight filter on this machine's GPU: judges each program in the real sandbox with a
+# tracer around its runner, and prints the kinds of calls with their arguments and the answer of the
+# allow-list for GPUs (gpu_worker/sandbox/gpu_driver_allow_list.cc). Exit status 1 if a program does
+# not pass or the list would refuse a call. Takes some minutes.
 #   tests/gpu/trace_system_calls.sh [--only PART_OF_A_NAME] [--filter deny-list|log|allow-list]
-# With another driver than the list was tried with: this with --filter deny-list must refuse nothing,
-# and without it, as with run_museum.sh, every program must pass.
+# For a driver that the list was not tested with: with --filter deny-list this must refuse nothing, and
+# without it, as with run_museum.sh, every program must pass.
 # Needs nvcc, g++, ksearch-runner and the programs of gpu_tests/ (a bundle made by
 # deploy/worker_bundle.sh --with-coordinator, or the target ksearch_gpu_tests of a build).
 #   KSEARCH_BIN_DIR    folder of ksearch-runner; gpu_tests/ is beside it
-#   OUT                the table is kept there as system_calls.txt, if set
+#   OUT                folder for a copy of the table, system_calls.txt, if set
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 while [ $# -gt 0 ]; do
@@ -36,7 +36,7 @@ tracer=$bin/ksearch-system-call-tracer
 [ -x "$tracer" ] || tracer=$bin/../gpu_tests/ksearch-system-call-tracer
 scratch=$(mktemp -d /tmp/ksearch-calls.XXXXXX)
 trap 'rm -rf "$scratch"' EXIT
-# The test leaves root: everything it reads must be open to others.
+# The test drops root, so others must be able to read everything it reads.
 mkdir "$scratch/bin"
 cp "$bin/ksearch-runner" "$tracer" "$scratch/bin/"
 cp -r "$root/tests/bad_candidates/cuda" "$scratch/museum"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The parts of two_gpus.sh; see there. Each prints PASS or FAIL lines; exit status 1 for a FAIL."""
+"""The parts of two_gpus.sh; see there. Each prints PASS or FAIL lines; exit status 1 after a FAIL."""
 import concurrent.futures
 import contextlib
 import datetime
@@ -24,11 +24,11 @@ HEADER = os.path.join(MUSEUM, "rmsnorm.cuh")
 LOOKS = [os.path.join(HERE, "sees_one_gpu.cu"), HEADER]
 PLAIN = [os.path.join(MUSEUM, "honest_plain.cu"), HEADER]
 CHECK = ["--repeat", "--check"]
-EVALS = 8  # of a throughput
-LEAST_GAIN = 1.5  # of two GPUs over one; 2 less what starts and ends unevenly
+EVALS = 8  # per measurement of throughput
+LEAST_GAIN = 1.5  # of two GPUs over one; below 2 because starts and ends are uneven
 SLOWER = float(os.environ.get("TWO_GPUS_SLOWER", "1"))
-PATIENCE = 35 * SLOWER  # seconds, of one evaluation
-# On a machine whose cores others use too, rates say nothing about the worker.
+PATIENCE = 35 * SLOWER  # seconds for one evaluation
+# On a machine whose cores others share, rates say nothing about the worker.
 RATES = os.environ.get("TWO_GPUS_RATES", "1") == "1"
 failures = 0
 
@@ -114,7 +114,7 @@ def held_interval(result):
 
 
 def overlap(results):
-    """Seconds in which jobs of different devices held them at once, summed over pairs."""
+    """Returns the seconds during which jobs held different devices at once, summed over pairs."""
     total = 0.0
     for i, one in enumerate(results):
         for other in results[:i]:
@@ -178,7 +178,7 @@ def slots(facts):
 
 
 def readings(facts):
-    """What each GPU reads travels with the worker's reports, and `ksearch worker ls --wide` shows it."""
+    """The worker reports each GPU's readings, and `ksearch worker ls --wide` shows them."""
     def known():
         return {one["device_id"]: one for worker in listed_workers()
                 for one in worker.get("report", {}).get("health", {}).get("readings", [])

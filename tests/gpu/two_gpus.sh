@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# A worker with two GPUs on a machine that has them: two device slots by UUID, clocks and temperature
-# of both, one GPU a candidate, two jobs at the same time, a job that waits for a busy GPU, one GPU out
-# of order, a killed verifier, a killed worker beside another. Prints a line PASS or FAIL for each and a
-# table; exit status 1 if any failed. Takes 60 to 100 s; what does not begin within --seconds (default
-# 95) is said to be skipped and fails.
+# Tests a worker with two GPUs on a machine that has them: two device slots by UUID, clocks and
+# temperature of both, one GPU per candidate, two jobs at the same time, a job that waits for a busy GPU,
+# one broken GPU, a killed verifier, a killed worker beside another. Prints a PASS or FAIL line for each
+# and a table; exit status 1 if any failed. Takes 60 to 100 s; a part that does not begin within
+# --seconds (default 95) is reported as skipped and fails.
 #   tests/gpu/two_gpus.sh [--seconds N]
-# As root: it bars the second GPU's device node to the worker's account for some seconds. Needs what
-# run_museum.sh needs; more GPUs than two are left alone. OUT=FOLDER keeps logs.
+# Needs root, because it denies the worker's account the second GPU's device node for some seconds, and
+# what run_museum.sh needs. Further GPUs are not used. OUT=FOLDER keeps logs.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 seconds=95

@@ -84,7 +84,7 @@ TEST_F(WorkerConfigTest, AnAccessFileThatCannotBeUsedIsTheOnlyFault) {
   ::chmod(path.c_str(), 0644);
   EXPECT_THAT(Fault(args), HasSubstr("0644"));
   EXPECT_EQ(Fault(args).find('\n'), std::string::npos) << Fault(args);
-  // What else is wrong is still told.
+  // Other errors are still reported.
   EXPECT_THAT(Fault({"--access", path, "--coordinator", "nonsense"}), HasSubstr("'nonsense'"));
   ::chmod(path.c_str(), 0600);
   EXPECT_TRUE(LoadWorkerConfig(args).ok()) << Fault(args);
@@ -162,7 +162,7 @@ TEST_F(WorkerConfigTest, InterpretersAreOfPythonAndCompilersOfTheOthers) {
                    "toolchains { language: LANGUAGE_PYTHON compiler_path: \"/usr/bin/g++\" }")});
   EXPECT_THAT(fault, HasSubstr("toolchains[0].interpreter"));
   EXPECT_THAT(fault, HasSubstr("toolchains[1].compiler_path"));
-  // What is missing, the toolchain says; no compiler is looked for.
+  // The toolchain reports what is missing; the loader does not search for a compiler.
   auto config = LoadWorkerConfig(
       {"--coordinator", "a:1", "--compile-only", "--state-dir", folder_, "--config",
        Write("toolchains { language: LANGUAGE_PYTHON interpreter: \"/no/python3\" }")});
@@ -222,7 +222,7 @@ TEST_F(WorkerConfigTest, MissingProgramsAreNamedOneALine) {
   EXPECT_EQ(std::count(fault.begin(), fault.end(), '\n'), 3);
 }
 
-// In a child process: what it does to its account cannot be undone. Exit status 0 = as expected.
+// Runs in a child process, because changing the account cannot be undone. 0: as expected.
 int InChild(const std::function<bool()>& expectation) {
   const pid_t pid = ::fork();
   if (pid == 0) ::_exit(expectation() ? 0 : 1);

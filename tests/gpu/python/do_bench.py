@@ -1,4 +1,4 @@
-"""Times a program of this folder by triton.testing.do_bench, beside what ksearch found:
+"""Times a program of this folder with triton.testing.do_bench and compares with ksearch's times:
 do_bench.py PROGRAM WORKLOADS RESULTS
 
 PROGRAM defines `run` for rmsnorm_bf16, WORKLOADS is that task's workloads.jsonl, RESULTS what
@@ -29,7 +29,7 @@ REPEATS = 200
 
 
 def with_clean_cache(call):
-    """The median microseconds of `call`, and of a kernel that does nothing, by events."""
+    """Returns the median microseconds of `call` and of an empty kernel, by events."""
     filler = torch.ones(FLUSH_BYTES // 4, device="cuda")
     total = torch.empty((), device="cuda")
     nothing = torch.empty(1, device="cuda")

@@ -19,7 +19,7 @@ def attend(q_ptr, k_ptr, v_ptr, indptr_ptr, indices_ptr, part_ptr, max_ptr, sum_
     length = tl.cdiv(end - begin, PARTS)
     first = begin + part * length
     last = tl.minimum(first + length, end)
-    # GROUP of the 16 rows, the least that a product takes, are heads.
+    # A product needs at least 16 rows; GROUP of them are heads.
     row = tl.arange(0, 16)
     real = row < GROUP
     head = kv_head * GROUP + row

@@ -29,7 +29,7 @@ def attend(q_nope_ptr, q_pe_ptr, ckv_ptr, kpe_ptr, indptr_ptr, indices_ptr, part
         token = start + tl.arange(0, TOKENS)
         inside = token < last
         page = tl.load(indices_ptr + token, mask=inside, other=0).to(tl.int64)
-        # The compressed keys are the values, too.
+        # The compressed keys are also the values.
         ckv = tl.load(ckv_ptr + page[:, None] * DIM + dim[None, :], mask=inside[:, None], other=0.0)
         kpe = tl.load(kpe_ptr + page[None, :] * PE_DIM + pe_dim[:, None], mask=inside[None, :],
                       other=0.0)

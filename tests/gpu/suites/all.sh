@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Tries the three suites on this machine's GPUs one after the other, each within a number of seconds, by the
-# scripts beside this one. Prints what they print, and the summaries of all once more at the end.
+# Tests the three suites on this machine's GPUs one after the other with the scripts beside this one, each
+# within a time limit. Prints their output, and all summaries again at the end.
 #   tests/gpu/suites/all.sh PACKS [--trimul SECONDS] [--flashinfer SECONDS] [--kernelbench SECONDS]
 #     PACKS      a folder with trimul_pack/, flashinfer/ and KernelBench/ or archives of them (trimul_pack.tar.xz,
 #                flashinfer.tar.xz, kernelbench.tar.xz)
-#     --SUITE N  its seconds (default: 0, not at all); words behind it that do not begin with -- are options
-#                for its script, NAME=VALUE, e.g. --kernelbench 300 only='l1/' jobs=8
-# Goes on with the rows of an earlier command, <suite>.jsonl, if they are in PACKS or in $OUT. Writes to $OUT:
-# <suite>.jsonl with a line for each result, as it is known; suites.txt, what was printed; suites_logs.tar.gz,
-# logs and tables. Exit status 1 if one of the scripts says so. Needs what they need.
+#     --SUITE N  the suite's time limit in seconds (default: 0, which skips it); the words that follow and do
+#                not begin with -- are options for its script, e.g. --kernelbench 300 only='l1/' jobs=8
+# Continues from the rows of an earlier command, <suite>.jsonl, if they are in PACKS or in $OUT. Writes to $OUT:
+# <suite>.jsonl with a line for each result, as it arrives; suites.txt, the output; suites_logs.tar.gz, logs
+# and tables. Exit status 1 if one of the scripts fails. Needs what they need.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 [ -d "${1:-}" ] && [ $# -ge 3 ] || { sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}" >&2; exit 2; }
@@ -29,7 +29,7 @@ try() {  # try <suite> <seconds> <script> <arguments...>
   mkdir -p "$scratch/logs/$suite"
   [ -e "$out/$suite.jsonl" ] || [ ! -e "$packs/$suite.jsonl" ] || cp "$packs/$suite.jsonl" "$out/"
   echo "=== $suite: $seconds s, $(date +%T)"
-  # Beyond its time a script that hangs is ended, its summary or not.
+  # Kills a script that hangs beyond its time, even if that loses its summary.
   OUT=$scratch/logs/$suite timeout --kill-after=15 $((seconds + 20)) "$@" --seconds "$seconds" \
     --rows "$out/$suite.jsonl" 2>&1 | tee "$scratch/$suite.txt" || status=1
   cat "$scratch/$suite.txt" >>"$out/suites.txt"

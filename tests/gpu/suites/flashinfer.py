@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Started by flashinfer.sh, which says what it does."""
+"""Started by flashinfer.sh; see there."""
 import argparse
 import concurrent.futures
 import glob
@@ -39,7 +39,7 @@ def row(side, solution, workload, **fields):
 
 
 def judge(definition, name, seconds):
-    """Rows of one solution: one for each workload, and one for all ('')."""
+    """Returns the rows of one solution: one for each workload, and one for all ('')."""
     start = time.monotonic()
     command = [os.environ["KSEARCH"], "eval", "--task", f"flashinfer/{definition}", "--solution", name, "--json",
                *(os.environ.get("KSEARCH_EVAL_OPTIONS", "").split() or AS_UPSTREAM)]
@@ -86,14 +86,14 @@ def ours(options, rows, end):
 
 
 def one_process(options, what, definition, name, log, seconds, gpu=None):
-    """Runs this file for one solution, in a process of its own: what hangs or breaks a GPU costs no other
-    its result. False: it did not end in time."""
+    """Runs this file for one solution in a separate process, so that a solution that hangs or breaks a GPU
+    does not cost others their results. Returns False if it did not end in time."""
     command = [sys.executable, os.path.abspath(__file__), what, options.dataset, "--rows", options.rows,
                "--definition", definition, "--name", name]
     environment = dict(os.environ)
     if gpu is not None:
         environment["CUDA_VISIBLE_DEVICES"] = str(gpu)
-    # Whatever it starts has its process group, and ends with it.
+    # Everything it starts shares its process group and is killed with it.
     process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=environment, start_new_session=True)
     try:
         process.wait(timeout=max(1, seconds))
@@ -109,7 +109,7 @@ def one_process(options, what, definition, name, log, seconds, gpu=None):
 
 
 def build(options, rows, end):
-    """Compiles all solutions at once as upstream does, to where its evaluator finds what it would compile."""
+    """Compiles all solutions at once as upstream does, into the folder where its evaluator looks for them."""
     todo = [one for one in solutions(options.dataset, options.only) if not rows.has(f"upstream/{one[1]}/")]
     with concurrent.futures.ThreadPoolExecutor(max(1, (os.cpu_count() or 2) // 3)) as pool:
         for _ in pool.map(lambda one: one_process(options, "build-one", *one, sys.stdout, end - time.monotonic()), todo):
@@ -124,7 +124,7 @@ def build_one(options):
     solution = next(one for one in traces.solutions[options.definition] if one.name == options.name)
     start = time.monotonic()
     runnable = BuilderRegistry.get_instance().build(traces.definitions[options.definition], solution)
-    # A solution in Python that compiles something of its own (flashinfer_dataset.py).
+    # A Python solution that compiles its own extension (flashinfer_dataset.py).
     module = sys.modules.get(getattr(runnable._callable, "__module__", ""))
     if hasattr(module, "load"):
         module.load()

@@ -1,21 +1,21 @@
 #!/usr/bin/env bash
-# Judges published kernels as solutions of FlashInfer-Bench, without a change to their sources, on this
-# machine's GPUs, and beside it by upstream's own evaluator (flashinfer-bench): status and latency of every
-# solution on every workload.
+# Judges published kernels as solutions of FlashInfer-Bench, with their sources unchanged, on this
+# machine's GPUs, and also with upstream's own evaluator (flashinfer-bench): status and latency of
+# every solution on every workload.
 #   tests/gpu/suites/flashinfer.sh PACK [--side ours|upstream|both] [--workloads N] [--only REGEX]
 #                                  [--seconds N] [--rows FILE] [--jobs N]
-#     PACK            definitions/, workloads/ and results/ (flashinfer_dataset.py says what of), and whl/, the
-#                     wheels of flashinfer-bench and of what it needs beside this machine's torch
+#     PACK            definitions/, workloads/ and results/ (see flashinfer_dataset.py), and whl/, the wheels
+#                     of flashinfer-bench and of what it needs beside this machine's torch
 #     --side          which evaluator runs (default: both, ours first, which gets 55 % of the time at most);
 #                     without ours, compares with its rows
-#     --workloads N   of each definition (default 6); ksearch holds every fifth of them out
-#     --only REGEX    solutions whose names this finds
-#     --seconds N     ends within so many seconds (default 560)
-#     --rows FILE     where results are kept and read (default: flashinfer.jsonl in $OUT)
-# Each solution compiles for half a minute or more, on both sides; those of upstream all at once, while ksearch
-# judges. What is left is done by the same command later, with the rows of this one. Writes flashinfer.csv to
-# $OUT. Exit status 1 if a status differs. Needs what tests/gpu/python_gpu.sh needs, ninja, numpy and
-# safetensors. What else can be set: tests/gpu/cluster.sh.
+#     --workloads N   workloads of each definition (default 6); ksearch holds out every fifth of them
+#     --only REGEX    solutions whose names match
+#     --seconds N     time limit (default 560)
+#     --rows FILE     file of the results, read and appended to (default: flashinfer.jsonl in $OUT)
+# Each solution compiles for half a minute or more on both sides; upstream compiles all at once, while ksearch
+# judges. To finish what is left, run the same command again with the rows of this one. Writes flashinfer.csv
+# to $OUT. Exit status 1 if a status differs. Needs what tests/gpu/python_gpu.sh needs, ninja, numpy and
+# safetensors. For more variables see tests/gpu/cluster.sh.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$here/../cluster.sh"
@@ -45,7 +45,7 @@ run() {  # run <what> [arguments]: flashinfer.py
 }
 upstream() (
   export PYTHONPATH=$cluster/upstream FIB_CACHE_PATH=$cluster/fib FIB_DATASET_PATH=$cluster/dataset
-  # What torch would find out from the GPU, whose context would keep ksearch from measuring there; and no
+  # Torch would ask the GPU for this, and its context would keep ksearch from measuring there. Also skips an
   # extension of tvm-ffi that none of these solutions needs.
   TORCH_CUDA_ARCH_LIST=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1)+PTX
   export TORCH_CUDA_ARCH_LIST TVM_FFI_DISABLE_TORCH_C_DLPACK=1 TORCH_EXTENSIONS_DIR=$cluster/extensions

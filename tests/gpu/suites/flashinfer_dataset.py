@@ -56,7 +56,7 @@ def offsets(lengths):
 
 
 def recorded(rng, name, shape, dtype, axes, made):
-    """What stands in for a recorded tensor; `made` are those before it, by name."""
+    """Returns a stand-in for a recorded tensor; `made` are the earlier ones, by name."""
     if name == "qo_indptr":
         return offsets(split(rng, axes["total_q"], axes["len_indptr"] - 1, 1))
     if name == "kv_indptr":
@@ -170,7 +170,7 @@ def main():
         size = {"moe": "seq_len"}.get(place[0], "num_kv_indices")
         lines.sort(key=lambda line: line["workload"]["axes"].get(size, 0))
         count = min(options.workloads, len(lines))
-        # From the smallest to the largest.
+        # Sorted from the smallest to the largest.
         chosen = sorted({round(i * (len(lines) - 1) / max(1, count - 1)) for i in range(count)})
         target = os.path.join(options.out, "workloads", place[0], place[1] + ".jsonl")
         os.makedirs(os.path.dirname(target), exist_ok=True)

@@ -1,5 +1,5 @@
-"""Laid beside flashinfer-bench as sitecustomize.py: a file that is written again with the text that it has
-keeps its time, so that what a process compiled before is not compiled again in each further one."""
+"""Installed beside flashinfer-bench as sitecustomize.py: writing a file again with the same text keeps its
+time, so that later processes do not recompile what an earlier one compiled."""
 import pathlib
 
 _write_text = pathlib.Path.write_text

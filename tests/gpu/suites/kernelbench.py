@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Started by kernelbench.sh, which says what it does."""
+"""Started by kernelbench.sh; see there."""
 import argparse
 import ast
 import concurrent.futures
@@ -23,7 +23,7 @@ FIELDS = ["task", "level", "described", "describe_s", "degenerate", "status", "s
 
 
 def ksearch(arguments, seconds):
-    """(exit status, output, errors) of the command line; status None: it took too long."""
+    """Returns (exit status, output, errors) of the command line; status None: it took too long."""
     try:
         done = subprocess.run([os.environ["KSEARCH"], *arguments], capture_output=True, text=True,
                               timeout=max(1, seconds), check=False)
@@ -40,13 +40,13 @@ def problems():
 
 
 def model_new(path):
-    """The problem's own Model, under the name that candidates have."""
+    """Returns the problem's own Model, renamed as candidates must be."""
     with open(path, encoding="utf-8") as file:
         return re.sub(r"\bModel\b", "ModelNew", file.read())
 
 
 def elements(path):
-    """How many numbers get_inputs() of a problem makes, as far as its text tells without being run."""
+    """Estimates how many numbers get_inputs() of a problem makes, from its text alone."""
     with open(path, encoding="utf-8") as file:
         tree = ast.parse(file.read())
     known = {}
@@ -85,7 +85,7 @@ class Judge:
         self._print = threading.Lock()
 
     def describe(self, problem):
-        """A row as far as it is known; None: the time was up."""
+        """Returns a row with what is known so far; None: the time was up."""
         task = problem["name"]
         row = {"task": task, "level": problem.get("level", ""), "described": False, "reason": ""}
         start = time.monotonic()
@@ -108,7 +108,7 @@ class Judge:
         return row
 
     def evaluate(self, problem, row):
-        """Adds what an evaluation says; False: the time was up."""
+        """Adds the result of an evaluation; False: the time was up."""
         left = self._end - time.monotonic()
         if left < 15:
             return False
@@ -145,7 +145,7 @@ class Judge:
 
 
 def report(rows, levels):
-    """Prints what is not right, then counts; returns how many described problems are not right."""
+    """Prints what is not right, then counts; returns the number of described problems that are not right."""
     wrong = 0
     print("\nSUMMARY: kernelbench")
     for row in sorted(rows, key=lambda row: row["task"]):
@@ -187,8 +187,8 @@ def main():
     chosen = [problem for problem in problems()
               if problem["name"].split("/")[1][1:] in levels and re.search(options.only, problem["name"])]
     chosen = chosen[part - 1::parts]
-    # What another command ended without an answer, or what a worker was lost over, is tried again. The
-    # largest come first: what takes long must not begin last.
+    # Retries what another command left unanswered or what lost a worker. The largest come first, because
+    # a long evaluation must not begin last.
     todo = [problem for problem in chosen if not rows.has(problem["name"])]
     todo.sort(key=lambda problem: -elements(problem["path"]))
     judge = Judge(options, rows, end)

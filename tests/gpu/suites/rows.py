@@ -1,17 +1,17 @@
-"""Rows of results that outlive the command that wrote them: one JSON object a line, appended as each is
-known, so that a command that was ended goes on where it was."""
+"""Rows of results that outlive the command that wrote them: one JSON object per line, appended as results
+arrive, so that the next command continues where a killed one stopped."""
 import csv
 import json
 import os
 import threading
 
 
-# Outcomes that say nothing of a program: another command tries again.
+# Outcomes that say nothing about a program: another command retries.
 AGAIN = {"NO_RESULT", "WORKER_LOST", "CANCELLED"}
 
 
 class Rows:
-    """Rows by their field `key`. The last row of a key counts. Thread-safe."""
+    """Rows by their field `key`; the last row of a key counts. Thread-safe."""
 
     def __init__(self, path, key):
         self._path = path
@@ -29,7 +29,7 @@ class Rows:
         self._file = open(path, "a", encoding="utf-8")
 
     def has(self, key):
-        """Whether there is a result."""
+        """Returns whether there is a result."""
         return key in self._rows and self._rows[key].get("status") not in AGAIN
 
     def get(self, key, default=None):
@@ -54,5 +54,5 @@ class Rows:
 
 
 def out_path(name):
-    """A file in $OUT, or in the current folder."""
+    """Returns a path in $OUT, or in the current folder."""
     return os.path.join(os.environ.get("OUT") or ".", name)

@@ -1,9 +1,9 @@
-# Sourced by the scripts beside it, after cluster.sh: a coordinator with one suite, and a worker for all of
-# this machine's GPUs that judges programs in Python.
-#   KSEARCH_SUITE_DEVICE  cpu: a machine without a GPU; KSEARCH_WORKER_CONFIG then offers Python
+# Sourced by the scripts beside it, after cluster.sh: runs a coordinator with one suite, and a worker for all
+# of this machine's GPUs that judges Python programs.
+#   KSEARCH_SUITE_DEVICE  cpu: for a machine without a GPU; KSEARCH_WORKER_CONFIG must then offer Python
 export PYTHONDONTWRITEBYTECODE=1
 
-# Between make_cluster and start_cluster. Sets suite_gpus.
+# Call between make_cluster and start_cluster. Sets suite_gpus.
 use_suite() {  # use_suite <kind> <path> [fields of SuiteConfig]
   local kind=$1 path=$2 fields=${3:-} cores slots
   suite_gpus=1
@@ -13,7 +13,7 @@ use_suite() {  # use_suite <kind> <path> [fields of SuiteConfig]
     use_python
     suite_gpus=$(nvidia-smi -L | grep -c '^GPU ')
     cores=$(nproc)
-    # Describing and building take processors only. Each process of torch has threads for many of them.
+    # Describing and building need only processors. Each torch process has threads for many of them.
     slots=$((5 * suite_gpus + cores / 4))
     sed -i -e '/^slots:/d' -e 's/max_processes: 64 /max_processes: 512 /' "$KSEARCH_WORKER_CONFIG"
     echo "slots: $slots" >>"$KSEARCH_WORKER_CONFIG"
@@ -27,8 +27,8 @@ CONFIG
   KSEARCH_COORDINATOR_CONFIG=$cluster/coordinator.textproto
 }
 
-# Nobody else may use the GPUs beside an evaluator of others. A worker ends what it has in hand first, but
-# gets no more than a few seconds for it.
+# Nothing else may use the GPUs while upstream's evaluator runs. A worker finishes its jobs first, but gets
+# only a few seconds for that.
 end_programs() {
   local pid tries=100
   for pid in "${cluster_pids[@]}"; do kill "$pid" 2>/dev/null || true; done
@@ -43,7 +43,7 @@ end_programs() {
   cluster_pids=()
 }
 
-# What went wrong stands in the worker's log, warm stages and runners included.
+# The worker's log, which includes warm stages and runners, explains what went wrong.
 show_trouble() {  # show_trouble <exit status>
   [ "$1" = 0 ] || grep -h -e 'level=E' -e 'level=W' -e ERROR -e WARNING "$cluster/log/worker.log" | tail -n 30 | cut -c1-300 || true
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Started by trimul.sh, which says what it does."""
+"""Started by trimul.sh; see there."""
 import argparse
 import concurrent.futures
 import json
@@ -37,7 +37,7 @@ def read_task(folder):
 
 
 def case_line(case):
-    """As upstream's server writes cases."""
+    """Formats cases as upstream's server does."""
     return "; ".join(f"{key}: {value}" for key, value in case.items())
 
 

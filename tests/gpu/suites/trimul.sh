@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Judges submissions to a problem of GPU MODE on this machine's GPUs, and beside it by upstream's own eval.py in
-# benchmark mode: the means of all benchmarks by both, and their geometric means.
+# Judges submissions to a GPU MODE problem on this machine's GPUs, and also with upstream's own eval.py in
+# benchmark mode; prints the means of all benchmarks by both, and their geometric means.
 #   tests/gpu/suites/trimul.sh REFERENCE_KERNELS SUBMISSION.py... [--problem bioml/trimul] [--side ours|upstream|both]
 #                              [--seconds N] [--rows FILE]
 #     REFERENCE_KERNELS  a checkout of reference-kernels, or of its folder problems/, with that problem
 #     --side             which evaluator runs (default: both, ours first, which gets 60 % of the time at most)
-#     --seconds N        ends within so many seconds (default 560)
-#     --rows FILE        where results are kept and read (default: trimul.jsonl in $OUT)
-# Writes trimul.csv to $OUT. Exit status 1 if a submission is right by one of the two only, or if geometric means
-# differ by more than 3 %. Needs what tests/gpu/python_gpu.sh needs, and PyYAML.
+#     --seconds N        time limit (default 560)
+#     --rows FILE        file of the results, read and appended to (default: trimul.jsonl in $OUT)
+# Writes trimul.csv to $OUT. Exit status 1 if only one of the two finds a submission right, or if geometric
+# means differ by more than 3 %. Needs what tests/gpu/python_gpu.sh needs, and PyYAML.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$here/../cluster.sh"

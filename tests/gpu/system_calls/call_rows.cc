@@ -15,7 +15,7 @@ struct Shown {
   unsigned argument;
   const char* name;
 };
-// The name says all about calls that are not here. Commands, options and flags are ints.
+// Calls that are not listed here are shown by name only. Commands, options and flags are ints.
 constexpr Shown kShown[] = {
     {"arch_prctl", 0, "option"},   {"clone", 0, "flags"},        {"dup3", 2, "flags"},
     {"epoll_create1", 0, "flags"}, {"eventfd2", 1, "flags"},     {"fcntl", 1, "command"},

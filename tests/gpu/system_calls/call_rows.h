@@ -19,11 +19,11 @@ struct SystemCall {
   std::array<uint64_t, 6> arguments = {};
 };
 
-// Its name and the arguments that a list may depend on, in words that are equal for calls that no
-// list tells apart: "ioctl request=0xc020462a", "kill who=self" (of the process `self`).
+// Returns its name and the arguments that a list may depend on; equal for calls that no list
+// distinguishes: "ioctl request=0xc020462a", "kill who=self" (for the process `self`).
 std::string DescribeCall(const SystemCall& call, pid_t self);
 
-// As a filter of these calls answers.
+// Answers as a filter made from these calls would.
 class CallList {
  public:
   explicit CallList(const std::vector<AllowedCall>& calls);

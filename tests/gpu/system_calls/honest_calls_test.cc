@@ -1,7 +1,7 @@
-// Which system calls the honest programs of the museum, and the driver for them, make under the
-// tight filter on a real GPU; judged in the real sandbox, traced. Started by
-// tests/gpu/trace_system_calls.sh. Fails if one does not pass; what a list would refuse is in the
-// file, not a failure.
+// Traces the system calls that the honest programs of the museum, and the driver on their behalf,
+// make under the tight filter in the real sandbox on a real GPU. Started by
+// tests/gpu/trace_system_calls.sh. Fails if a program does not pass; calls that a list would refuse
+// are recorded in the file and do not fail the test.
 //   KSEARCH_CALLS=<file to append to> KSEARCH_BIN_DIR=<folder of ksearch-runner and
 //   ksearch-system-call-tracer> KSEARCH_MUSEUM=<source>/tests/bad_candidates/cuda
 //   KSEARCH_TASKS=<source>/configs/tasks KSEARCH_CUDA_HEADERS=<source>/gpu_worker/build/cuda
@@ -33,7 +33,7 @@
 namespace ksearch {
 namespace {
 
-// Opened while it may belong to somebody else than the account that the test runs as.
+// Opened before the test drops root, because the file may belong to another account.
 const int kCalls = [] {
   const char* const path = std::getenv("KSEARCH_CALLS");
   return path == nullptr ? -1 : ::open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
@@ -113,7 +113,7 @@ TEST_F(HonestCallsTest, AreTraced) {
       *request.mutable_task() = *task;
       request.set_task_sha256(TaskDigest(*task));
       request.mutable_job()->set_kind(v1::JOB_KIND_SCREEN);
-      // A small one, whose calls are replayed from recordings, and a large one.
+      // A small workload, whose calls are replayed from recordings, and a large one.
       for (const char* uuid : {"b1", "b8192", "m1", "m128"}) {
         const bool here = FindWorkload(*task, uuid).ok();
         if (here) request.mutable_job()->add_workload_uuids(uuid);
@@ -123,7 +123,7 @@ TEST_F(HonestCallsTest, AreTraced) {
       *request.mutable_reference() = reference;
       *request.mutable_baseline() = baseline;
       Judge(request);
-      // What only confirmations do; once, since it takes long under a tracer.
+      // The steps that only confirmations have; once, because they are slow under a tracer.
       if (std::exchange(compared, true)) continue;
       request.mutable_job()->set_kind(v1::JOB_KIND_CONFIRM);
       request.mutable_job()->add_rivals()->set_rival_id("baseline");

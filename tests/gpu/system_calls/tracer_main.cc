@@ -1,13 +1,13 @@
-// ksearch-system-call-tracer REPORT_FD LIST PROGRAM ARGUMENT...: becomes PROGRAM and has a child
-// look on, by seccomp user notification. From when the program has installed a filter of its own
-// on, every kind of call that it makes is a line of the file open at REPORT_FD, once:
+// ksearch-system-call-tracer REPORT_FD LIST PROGRAM ARGUMENT...: becomes PROGRAM and lets a child
+// watch it through seccomp user notification. Once the program has installed its own filter, every
+// kind of call that it makes is written as one line to the file open at REPORT_FD:
 //
 //   allowed  mmap protection=0x3 flags=0x22
 //   refused  socketpair family=0x1
 //
-// by what LIST ("processors" or "gpu-driver") would say; or of the tracer's own trouble, "tracer:"
-// and what. Calls that the program's filters refuse are not seen. Needs neither ptrace nor
-// privileges, so it runs in a sandbox, around a runner. Exit status 97: nothing was started.
+// according to LIST ("processors" or "gpu-driver"). A line that begins with "tracer:" reports an
+// error of the tracer. Calls that the program's filters refuse are not seen. Needs neither ptrace
+// nor privileges, so it runs inside a sandbox, around a runner. Exit status 97: nothing started.
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -38,7 +38,7 @@ namespace {
 constexpr int kNotStarted = 97;
 
 void Write(int report, const std::string& line) {
-  // One write: processes that share the file do not cut each other's lines.
+  // One write, so that processes that share the file do not split each other's lines.
   if (::write(report, line.data(), line.size()) < 0) ::_exit(kNotStarted);
 }
 
@@ -49,8 +49,8 @@ void Write(int report, const std::string& line) {
   ::_exit(kNotStarted);
 }
 
-// What the program sends its only message with; the filter lets that one call pass, since nobody
-// can answer before the message is there.
+// The program sends its only message with this; the filter allows that one call, because nobody can
+// answer before the message has arrived.
 struct Message {
   char byte = 0;
   struct iovec bytes = {&byte, 1};
@@ -64,7 +64,7 @@ struct Message {
   }
 };
 
-// Asks about every call but the sending of `message`. Returns the descriptor by which it asks.
+// Asks about every call except the sending of `message`. Returns the descriptor of the questions.
 int AskAboutEveryCall(const Message& message) {
   const auto address = reinterpret_cast<uint64_t>(&message.header);
   constexpr uint32_t kNumber = offsetof(seccomp_data, nr);
@@ -94,7 +94,7 @@ bool SendDescriptor(int socket, int descriptor, Message* message) {
   return ::syscall(SYS_sendmsg, socket, &message->header, 0) == 1;
 }
 
-// -1: the program ended before.
+// Returns -1 if the program ended first.
 int ReceiveDescriptor(int socket) {
   Message message;
   if (::recvmsg(socket, &message.header, MSG_CMSG_CLOEXEC) != 1) return -1;
@@ -104,7 +104,7 @@ int ReceiveDescriptor(int socket) {
   return descriptor;
 }
 
-// Looks on until the program and all its threads are gone.
+// Watches until the program and all its threads are gone.
 void LookOn(int questions, int report, pid_t program, const CallList& list) {
   seccomp_notif_sizes sizes;
   if (::syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes) != 0) {
@@ -127,7 +127,7 @@ void LookOn(int questions, int report, pid_t program, const CallList& list) {
     SystemCall call;
     call.number = question->data.nr;
     for (size_t i = 0; i < call.arguments.size(); ++i) call.arguments[i] = question->data.args[i];
-    // With no program it only asks what the kernel can.
+    // A call without a program only asks what the kernel supports.
     const bool sets_filter = call.number == SYS_seccomp &&
                              call.arguments[0] == SECCOMP_SET_MODE_FILTER && call.arguments[2] != 0;
     if (has_filter && !sets_filter) {
@@ -139,7 +139,7 @@ void LookOn(int questions, int report, pid_t program, const CallList& list) {
     has_filter = has_filter || sets_filter;
     answer->id = question->id;
     answer->flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
-    // Fails if a signal took the call back meanwhile; it comes again.
+    // Fails if a signal has interrupted the call; the question then comes again.
     ::ioctl(questions, SECCOMP_IOCTL_NOTIF_SEND, answer);
   }
 }
@@ -147,7 +147,7 @@ void LookOn(int questions, int report, pid_t program, const CallList& list) {
 [[noreturn]] void BeTracer(int socket, int report, const std::string& list, pid_t program) {
   const int questions = ReceiveDescriptor(socket);
   if (questions < 0) ::_exit(kNotStarted);
-  // Not a descriptor of the program is kept: others wait for its end to be closed.
+  // Closes every descriptor of the program, because others wait for its end to close.
   const int last = static_cast<int>(::sysconf(_SC_OPEN_MAX));
   for (int fd = 0; fd < last; ++fd) {
     if (fd != questions && fd != report) ::close(fd);
@@ -182,7 +182,7 @@ int Run(int argc, char** argv) {
   const int questions = AskAboutEveryCall(message);
   if (questions < 0) GiveUp(report, "seccomp");
   if (!SendDescriptor(ends[1], questions, &message)) GiveUp(report, "sendmsg");
-  // From here on the child answers. The rest closes by itself.
+  // From here on the child answers. exec closes the rest.
   ::execv(argv[3], argv + 3);
   GiveUp(report, argv[3]);
 }

@@ -63,7 +63,7 @@ class SystemCallTracerTest : public ::testing::Test {
   }
 };
 
-// What ksearch-tight-filter-program does with `word`, as its table says.
+// Returns the calls that ksearch-tight-filter-program makes for `word`.
 std::set<std::string> Traced(const std::string& word, const std::string& list) {
   const Report report;
   const UniqueFd file = report.Open();
@@ -75,7 +75,7 @@ std::set<std::string> Traced(const std::string& word, const std::string& list) {
   CHECK_OK(process.status());
   const auto exit = (*process)->Wait(Clock::Real().SteadyNow() + absl::Seconds(30));
   EXPECT_TRUE(exit.has_value()) << word;
-  // As without a tracer.
+  // The same result as without a tracer.
   EXPECT_EQ(exit.has_value() ? exit->code : -1, 0) << word;
   return report.Lines();
 }
@@ -104,12 +104,12 @@ TEST_F(SystemCallTracerTest, TellsWhatAProgramCallsUnderItsFilterAndWhatTheListS
 TEST_F(SystemCallTracerTest, LeavesOutWhatComesBeforeTheFilter) {
   const std::set<std::string> lines = Traced("gpu-nothing", "gpu-driver");
   EXPECT_THAT(lines, Contains("allowed  exit_group"));
-  // The loader's.
+  // The loader makes these before the filter exists.
   EXPECT_THAT(lines, Not(Contains(StartsWith("allowed  openat"))));
   EXPECT_THAT(lines, Not(Contains(StartsWith("refused"))));
 }
 
-// The list by itself and the filter that is made of it.
+// Tests the list itself and the filter made from it.
 TEST(CallListTest, LooksAtTheArgumentsThatTheKernelLooksAt) {
   const CallList list(GpuDriverAllowList(7));
   const auto has = [&](const char* name, std::array<uint64_t, 6> arguments) {

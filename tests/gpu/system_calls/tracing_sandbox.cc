@@ -3,7 +3,7 @@
 namespace ksearch {
 namespace {
 
-// Beyond the control socket (3) and an instrument's report (4).
+// The control socket is 3 and an instrument's report is 4.
 constexpr int kReportFd = 5;
 
 }  // namespace

@@ -11,11 +11,11 @@
 
 namespace ksearch {
 
-// Another sandbox, in which ksearch-system-call-tracer looks on at every program; all its lines go
-// to one file. The programs' times are no measure of anything then.
+// Wraps another sandbox so that ksearch-system-call-tracer watches every program; all lines go to
+// one file. The programs' times mean nothing then.
 class TracingSandbox final : public Sandbox {
  public:
-  // `tracer`: its absolute path. `list` as it takes it. `report` is open for appending.
+  // `tracer` is its absolute path, `list` its argument. `report` is open for appending.
   TracingSandbox(std::unique_ptr<Sandbox> inner, std::string tracer, std::string list,
                  UniqueFd report)
       : inner_(std::move(inner)),

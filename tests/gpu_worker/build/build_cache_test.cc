@@ -112,7 +112,7 @@ TEST_F(BuildCacheTest, DamagedEntryIsBuiltAgain) {
   EXPECT_EQ(ReadFile(again->artifact_path, 100).value(), "int a;");
 }
 
-// A folder with a runner of its own.
+// A folder artifact with its own runner.
 TEST_F(BuildCacheTest, FoldersComeBackWithWhatLoadsThem) {
   const std::string text = "FOLDER import torch";
   const auto first = MakeCache()->Build(Request(text), {});

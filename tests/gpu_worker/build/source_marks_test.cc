@@ -125,7 +125,7 @@ TEST(SourceMarksTest, ThreadsByAnyNameOfStd) {
               ElementsAre("source: starts threads: thread at part1.cu:1"));
 }
 
-// What a program in Python builds itself is read like a program of that language.
+// A source that a Python program compiles is read like a program in its language.
 TEST(SourceMarksTest, FilesBesideAProgramInPython) {
   v1::Sources sources;
   sources.set_language(v1::LANGUAGE_PYTHON);
@@ -133,7 +133,7 @@ TEST(SourceMarksTest, FilesBesideAProgramInPython) {
     sources.add_files()->set_path(path);
     sources.mutable_files()->rbegin()->set_content(text);
   };
-  add("kernel.py", "fopen(1)");  // its builder parses it
+  add("kernel.py", "fopen(1)");  // the Python toolchain parses it
   add("notes.txt", "fopen(1)");
   add("part/main.cpp", "void f() { auto* file = fopen(\"a\", \"r\"); std::thread t(g); }");
   v1::BuildReport report;
@@ -213,7 +213,7 @@ class RepositoryTest : public testing::Test {
     if (source == nullptr) GTEST_SKIP() << "KSEARCH_SOURCE_DIR is not set";
     root_ = source;
   }
-  // The file and the headers of its folder, as tests/gpu/museum.py sends them.
+  // Reads the file and the headers of its folder, as tests/gpu/museum.py sends them.
   static std::vector<std::string> MarksOf(const fs::path& path) {
     v1::Sources sources;
     sources.set_language(path.extension() == ".cu" ? v1::LANGUAGE_CUDA : v1::LANGUAGE_CPP);
@@ -259,7 +259,7 @@ TEST_F(RepositoryTest, NoHonestProgramIsMarked) {
     }
   }
   EXPECT_GE(programs, 30);
-  // Recorded replies are prose with programs in them: more words, no marks all the same.
+  // Recorded replies are prose with programs in them, and must not have marks either.
   for (const auto& entry : fs::directory_iterator(root_ / "configs/demo")) {
     if (!absl::StrContains(entry.path().filename().string(), "cassette")) continue;
     v1::Sources sources;

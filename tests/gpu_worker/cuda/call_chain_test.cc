@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Graphs as the driver would show them: a handle points at one of these.
+// Graphs as the driver would present them: a handle points at one of these.
 struct FakeNode;
 struct FakeGraph {
   std::vector<FakeNode> nodes;

@@ -1,4 +1,4 @@
-// NVML, monitor and choice of GPUs, over a library of our own that is opened as NVML would be.
+// NVML, monitor and choice of GPUs, over a fake library that is opened as NVML would be.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -164,7 +164,7 @@ TEST_F(CudaDeviceTest, BusyAndSplitGpusAreRefused) {
   ASSERT_TRUE(other.ok());
   config_.mutable_device()->add_gpus("1");
   state_->gpus[1].process_count = 1;
-  // A stranger: neither of this project nor begun by this process, like init.
+  // A foreign process, like init: neither of this project nor started by this process.
   state_->gpus[1].processes[0] = 1;
   EXPECT_THAT(Fault(), testing::AllOf(HasSubstr("GPU GPU-bbbb2222-0000 is in use by 1 ("),
                                       HasSubstr("allow_busy")));
@@ -185,7 +185,7 @@ TEST_F(CudaDeviceTest, AWorkerStartsWithTheGpusThatAreWell) {
   EXPECT_TRUE(devices->at(0).monitor->Sample().healthy());
   EXPECT_THAT(devices->at(1).monitor->Sample().reason(),
               testing::AllOf(HasSubstr("GPU-bbbb2222-0000"), HasSubstr("/nvidia1 missing")));
-  // Mended, it serves without a restart.
+  // Once repaired, it works without a restart.
   std::ofstream(folder_ + "/nvidia1") << "";
   EXPECT_TRUE(devices->at(1).monitor->Sample().healthy());
   state_->gpus[1].mig = true;
@@ -225,7 +225,7 @@ TEST_F(CudaDeviceTest, HealthFollowsTheGpu) {
   EXPECT_THAT(monitor.Sample().reason(), HasSubstr("other processes compute on it: 1 ("));
   state_->gpus[0].process_count = 0;
   EXPECT_TRUE(monitor.Sample().healthy());
-  // What a faulty candidate leaves behind is not the GPU's fault.
+  // An Xid that a faulty candidate causes is not the GPU's fault.
   state_->gpus[0].pending_xid = 31;
   EXPECT_TRUE(monitor.Sample().healthy());
   EXPECT_TRUE(devices->at(1).monitor->Sample().healthy());
@@ -241,7 +241,7 @@ TEST_F(CudaDeviceTest, ErrorsOfTheGpuItselfLast) {
   EXPECT_THAT(devices->at(0).monitor->Sample().reason(), HasSubstr("fallen off the bus"));
 }
 
-// A monitor with a clock that stands still, of the first GPU.
+// A monitor of the first GPU with a stopped clock.
 std::unique_ptr<CudaDeviceMonitor> Watch(const std::string& folder, const FakeClock* clock,
                                          std::shared_ptr<KernelLog> log = nullptr) {
   const auto api = NvmlApi::Load(KSEARCH_FAKE_NVML);

@@ -21,7 +21,7 @@ class DeviceLockTest : public testing::Test {
  protected:
   void SetUp() override {
     path_ = absl::StrCat(testing::TempDir(), "device_lock_test.", ::getpid());
-    // Two objects, as two workers have.
+    // Two objects, as in two workers.
     first_ = DeviceLock::Create(path_).value();
     second_ = DeviceLock::Create(path_).value();
   }
@@ -30,7 +30,7 @@ class DeviceLockTest : public testing::Test {
     ::unlink((path_ + ".gate").c_str());
   }
 
-  // Whether `lock` can be had at once, found by cancelling the wait.
+  // Returns whether `lock` is free, by cancelling the wait.
   static bool Free(DeviceLock& lock, Mode mode) {
     std::stop_source stop;
     auto waiting =
@@ -63,7 +63,7 @@ TEST_F(DeviceLockTest, WaitingToMeasureHoldsBackLaterBuilds) {
   std::optional<DeviceLock::Hold> build = first_->Acquire(Mode::kShared, {}).value();
   auto measure =
       std::async(std::launch::async, [&] { return second_->Acquire(Mode::kExclusive, {}).ok(); });
-  // The wait is visible to others as soon as it stands in the gate.
+  // Others see the wait as soon as it holds the gate.
   while (Free(*first_, Mode::kShared)) {
   }
   build.reset();

@@ -23,7 +23,7 @@ constexpr NvmlResult kInvalidArgument = 2;
 
 ksearch::FakeNvmlState state;
 
-// For programs that take this library for NVML: so many GPUs, all well.
+// For programs that load this library as NVML: that many GPUs, all healthy.
 struct FromEnvironment {
   FromEnvironment() {
     static constexpr const char* kUuids[] = {
@@ -171,5 +171,5 @@ NvmlResult nvmlDeviceGetPowerUsage(NvmlHandle handle, unsigned* milliwatts) {
   *milliwatts = Gpu(handle).power_milliwatts;
   return kNvmlSuccess;
 }
-// nvmlDeviceGetEnforcedPowerLimit is left out: not every driver has everything.
+// nvmlDeviceGetEnforcedPowerLimit is missing on purpose: not every driver has every function.
 }

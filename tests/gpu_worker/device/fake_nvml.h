@@ -5,7 +5,7 @@
 
 namespace ksearch {
 
-// What the library fake_nvml tells; tests reach it with dlsym("fake_nvml_state").
+// What the library fake_nvml reports; tests access it with dlsym("fake_nvml_state").
 struct FakeGpu {
   const char* uuid;
   const char* name;

@@ -289,7 +289,7 @@ TEST_F(PipelineExecutorTest, CudaBuildsGoOnBesideAMeasurementForTheDevicesArchit
 
 TEST_F(PipelineExecutorTest, BrokenCandidateEndsBeforeTheDevice) {
   *spec_.mutable_candidate() = Cpp("kernel.cpp", "COMPILE_ERROR line 3");
-  // The device is busy; nobody waits for it.
+  // The device is busy, and the executor does not wait for it.
   const auto busy = lock_->Acquire(DeviceLock::Mode::kShared, {});
   const auto result = Execute();
   ASSERT_TRUE(result.ok()) << result.status();
@@ -390,7 +390,7 @@ TEST_F(PipelineExecutorTest, TheJobSaysWhichOfTheTasksProgramsRunInWhateverLangu
   baseline.set_language(v1::LANGUAGE_PYTHON);
   *task_.add_baselines() = baseline;
 
-  // Not told: those in the candidate's language.
+  // By default the job uses the programs in the candidate's language.
   ASSERT_TRUE(Execute().ok());
   EXPECT_EQ(verifier_.requests().at(0).reference().sha256(), Sha256Hex("reference text"));
   EXPECT_EQ(verifier_.requests().at(0).baseline().sha256(), Sha256Hex("baseline text"));
@@ -405,7 +405,7 @@ TEST_F(PipelineExecutorTest, TheJobSaysWhichOfTheTasksProgramsRunInWhateverLangu
   EXPECT_EQ(verifier_.requests().at(1).baseline().sha256(), Sha256Hex("other baseline"));
   EXPECT_EQ(python_builder.builds(), 2);
 
-  // A worker that lacks the language chooses no other program.
+  // A worker that lacks the language does not fall back to another program.
   toolchains_.erase(v1::LANGUAGE_PYTHON);
   EXPECT_EQ(Execute().status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(Execute().status().message()),

@@ -1,4 +1,4 @@
-// Stands in for ksearch-verifier: does what the request's job.salt says.
+// A fake ksearch-verifier that does what the request's job.salt says.
 //   pass        a verdict, after a progress message     trouble     an infrastructure error
 //   die         exits with status 9                     hang        reads no further, never answers
 // With --gpu it takes 1.5 s for a job that is timed, 0.3 s for others, as a GPU would.
@@ -15,7 +15,7 @@
 
 namespace {
 
-// What a candidate that looks around says on the GPU with this UUID of fake_nvml.
+// The answer of a candidate that looks around on the GPU with this UUID of fake_nvml.
 std::string SeenOn(const std::string& uuid) {
   const char number = uuid.back();
   return std::string("seen: count=1 bus=0000:0") + static_cast<char>('a' + (number - '0')) +
@@ -61,7 +61,7 @@ int main(int argc, char** argv) {
       if (!ksearch::SendMessage(fd, reply, absl::InfiniteFuture()).ok()) return 1;
       reply.mutable_verdict()->set_outcome(ksearch::v1::OUTCOME_PASSED);
       if (!gpu.empty() && !request.probe()) {
-        // As long as something that is measured.
+        // Takes as long as a measurement.
         const bool timed = request.job().kind() == ksearch::v1::JOB_KIND_SCREEN;
         ::usleep(timed ? 1'500'000 : 300'000);
         reply.mutable_verdict()->set_stderr_excerpt(SeenOn(gpu));

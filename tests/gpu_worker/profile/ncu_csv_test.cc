@@ -50,7 +50,7 @@ constexpr char kTwoKernels[] =
     "\"(256, 1, 1)\",\"(32, 8, 1)\",\"0\",\"9.0\",\"0\",\"0\",\"1000\",\"32\",\"4\",\"4\",\"96\","
     "\"80\",\"0\",\"0\",\"1\"\n";
 
-// What ncu 2025.3.1 printed on an H200, columns that we do not ask for left out.
+// The output of ncu 2025.3.1 on an H200, without columns that we do not request.
 std::string Recorded(const std::string& name) {
   const char* root = std::getenv("KSEARCH_SOURCE_DIR");  // NOLINT(concurrency-mt-unsafe)
   const auto text = ReadFile(
@@ -93,7 +93,7 @@ TEST(ParseNcuCsv, ARecordingFromAnH200) {
   EXPECT_EQ(profile->kernels(1).block_limits_size(), 2);
   EXPECT_EQ(profile->kernels(2).name(), "demo::tiny");
   EXPECT_EQ(profile->kernels(2).cluster().x(), 2);
-  // Recorded before these two were asked for.
+  // Recorded before the profiler requested these two.
   EXPECT_EQ(profile->note(),
             "not available here: smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio, "
             "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio");

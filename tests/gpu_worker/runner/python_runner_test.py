@@ -20,7 +20,7 @@ STREAM = 0x7000
 
 
 class FakeCuda:
-    """Notes what is asked of it, in order."""
+    """Records the calls it gets, in order."""
 
     def __init__(self):
         self.log = []
@@ -50,7 +50,7 @@ class FakeCuda:
 
 
 class FakeTorch:
-    """torch, but for its devices."""
+    """torch, except for its devices."""
 
     def __init__(self):
         self.cuda = FakeCuda()
@@ -67,7 +67,7 @@ def load_runner():
 
 
 class OnMemoryOfThisProcess:
-    """A device whose tensors are the processors': what a capsule says is the device's is not."""
+    """A device whose tensors are in host memory, although their capsules name the device."""
 
     def __init__(self, gpu, runner):
         self.run = gpu.run

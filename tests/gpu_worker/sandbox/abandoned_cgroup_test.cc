@@ -1,4 +1,4 @@
-// What a worker that was killed leaves in its control groups, and what the next one does about it.
+// A killed worker leaves processes in its control groups, and the next worker ends them.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -11,8 +11,8 @@
 namespace ksearch {
 namespace {
 
-// As a worker in the middle of a job, of which one process says its number. Returns only if this
-// machine has no groups to give.
+// Acts as a worker in the middle of a job, one of whose processes reports its id. Returns only if
+// this machine offers no control groups.
 void WorkOnAJob(int report) {
   if (!CgroupParent::Prepare(::geteuid(), ::getegid()).ok()) return;
   const auto parent = CgroupParent::Find();
@@ -50,7 +50,7 @@ TEST(AbandonedCgroupTest, NextWorkerEndsWhatAKilledOneLeft) {
   ASSERT_EQ(got, static_cast<ssize_t>(sizeof(member)));
   EXPECT_EQ(::waitpid(member, nullptr, WNOHANG), 0) << "nothing was left behind";
 
-  // Preparing moves the process into another group: not the test itself.
+  // A child process, because Prepare moves its process into another group.
   const pid_t next = ::fork();
   if (next == 0) ::_exit(CgroupParent::Prepare(::geteuid(), ::getegid()).ok() ? 0 : 1);
   int status = -1;

@@ -34,7 +34,7 @@ constexpr int64_t kMiB = int64_t{1} << 20;
 
 absl::Time In(absl::Duration delay) { return Clock::Real().SteadyNow() + delay; }
 
-// The number after `word` in a report of the misbehaving program; -1 if it is not there.
+// Returns the number after `word` in a report of the misbehaving program, or -1.
 int64_t NumberAfter(const std::string& output, const std::string& word) {
   const size_t at = output.find(word + " ");
   int64_t number = -1;
@@ -44,7 +44,7 @@ int64_t NumberAfter(const std::string& output, const std::string& word) {
   return absl::SimpleAtoi(parts[0], &number) ? number : -1;
 }
 
-// Processes on this machine whose command line holds `marker`.
+// Counts this machine's processes whose command line contains `marker`.
 int ProcessesWith(const std::string& marker) {
   int count = 0;
   const std::unique_ptr<DIR, int (*)(DIR*)> dir(::opendir("/proc"), &::closedir);
@@ -299,7 +299,7 @@ TEST_F(BubblewrapSandboxTest, DaemonsDieWithTheJob) {
   SandboxSpec spec = Misbehave({"daemon", "/out/beat"});
   spec.binds.push_back({.host_path = folder, .inside_path = "/out", .writable = true});
   EXPECT_THAT(Run(spec).output, HasSubstr("DONE daemon"));
-  // Whatever was to be killed is dead by the time Wait returns.
+  // Every process that had to be killed is dead by the time Wait returns.
   struct stat before, after;
   ASSERT_EQ(::stat((folder + "/beat").c_str(), &before), 0);
   EXPECT_EQ(ProcessesWith("/out/beat"), 0);
@@ -309,7 +309,7 @@ TEST_F(BubblewrapSandboxTest, DaemonsDieWithTheJob) {
 
 TEST_F(BubblewrapSandboxTest, ProgramsCanBeMadeToYieldTheirCore) {
   SandboxSpec spec;
-  spec.argv = {"/usr/bin/nice"};  // prints its own
+  spec.argv = {"/usr/bin/nice"};  // prints its own niceness
   spec.niceness = 10;
   EXPECT_EQ(Run(spec).output, "10\n");
 }

@@ -20,8 +20,8 @@ using ::testing::Not;
 constexpr char kFirst[] = "GPU-11111111-2222-3333-4444-555555555555";
 constexpr char kSecond[] = "GPU-aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee";
 
-// A host with two GPUs whose minors are not in the order of their addresses, and a driver in a
-// folder of its own.
+// A host with two GPUs whose minor numbers are not in the order of their addresses, and a driver in
+// its own folder.
 class GpuBindsTest : public ::testing::Test {
  protected:
   GpuBindsTest() {

@@ -1,6 +1,6 @@
-// One program, many ways to misbehave; the tests run it inside the sandbox and look at what became
-// of the machine. Prints "DONE <what>" for what it got away with, "HELD <what>" for what it did
-// not. Linked against libc only.
+// One program with many ways to misbehave; the tests run it inside the sandbox and then inspect the
+// machine. Prints "DONE <what>" for each attempt that succeeded and "HELD <what>" for each that was
+// stopped. Linked against libc only.
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -136,7 +136,7 @@ void Descriptors() {
   }
 }
 
-// A daemon that keeps touching a file of the host, if it can.
+// Starts a daemon that keeps touching a file of the host, if it can.
 void LeaveDaemon(const char* path) {
   if (fork() == 0) {
     setsid();
@@ -154,7 +154,7 @@ void LeaveDaemon(const char* path) {
     _exit(0);
   }
   wait(nullptr);
-  // Until it has written once.
+  // Waits until the daemon has written once.
   struct stat status;
   while (stat(path, &status) != 0 || status.st_size == 0) usleep(1000);
   std::puts("DONE daemon");

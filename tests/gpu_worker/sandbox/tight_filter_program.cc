@@ -41,7 +41,7 @@
 
 namespace {
 
-// What a GPU's driver does in the middle of its work.
+// The system calls that a GPU's driver makes while it works.
 bool DriverCallsWork() {
   const int node = open("/dev/null", O_RDWR | O_CLOEXEC);
   const int event = eventfd(0, EFD_CLOEXEC);
@@ -50,7 +50,7 @@ bool DriverCallsWork() {
       fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0) {
     return false;
   }
-  // Requests of its own: the device may refuse them, the filter must not.
+  // The driver's own requests: the device may refuse them, but the filter must not.
   bool reached = true;
   for (const unsigned long request :
        {_IOWR('F', 0x2A, char[32]), _IOWR('F', 0xC9, char[4]), 33ul, 0x30000001ul}) {
@@ -67,7 +67,7 @@ bool DriverCallsWork() {
          sched_setaffinity(0, sizeof cpus, &cpus) == 0;
 }
 
-// What honest programs for processors do beside arithmetic.
+// The system calls that honest CPU programs make.
 bool HonestMeansWork() {
   pthread_setname_np(pthread_self(), "means");
   pthread_attr_t attributes;
@@ -113,7 +113,7 @@ bool HonestMeansWork() {
          open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC) >= 0 && isatty(1) >= 0;
 }
 
-// A thread that parks its maker until it ends.
+// A thread that suspends its creator until it ends.
 bool WaitingCloneWorks() {
   static char stack[1 << 14];
   constexpr int kFlags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
@@ -126,8 +126,8 @@ bool WaitingCloneWorks() {
              stack + sizeof stack, kFlags, nullptr) >= 0;
 }
 
-// Takes the beginning that tells the filter off *what. "gpu-X": X under the usual filter of a GPU's
-// runner; "listed-X", "logged-X": under its others.
+// Removes from *what the prefix that selects the filter. "gpu-X": X under the usual filter of a
+// GPU's runner; "listed-X", "logged-X": under the runner's other filters.
 ksearch::TightFilter TakeFilter(std::string* what) {
   for (const auto& [beginning, filter] : {std::pair{"gpu-", ksearch::TightFilter::kGpuDenyList},
                                           {"listed-", ksearch::TightFilter::kGpuAllowList},
@@ -168,7 +168,7 @@ int Try(std::string what) {
     return timer_create(CLOCK_MONOTONIC, nullptr, &timer) == 0 ? 0 : 1;
   }
   if (what == "input-signal") return fcntl(0, F_SETSIG, SIGCONT) == 0 ? 0 : 1;
-  // The kernel takes 32 bits of the command.
+  // The kernel uses only 32 bits of the command.
   if (what == "wide-input-signal") {
     return syscall(SYS_fcntl, 0L, (1L << 32) | F_SETSIG, long{SIGCONT}) == 0 ? 0 : 1;
   }
@@ -180,7 +180,7 @@ int Try(std::string what) {
   if (what == "merged-memory") {
     static char page[1 << 13] __attribute__((aligned(1 << 12)));
     errno = 0;
-    // A kernel without it says EINVAL.
+    // A kernel without this feature returns EINVAL.
     return madvise(page, 1 << 12, MADV_MERGEABLE) == 0 || errno == EINVAL ||
                    prctl(67 /* PR_SET_MEMORY_MERGE */, 1L, 0L, 0L, 0L) == 0
                ? 0
@@ -238,7 +238,7 @@ int Try(std::string what) {
   }
   if (what == "input-asked-for") return fcntl(0, F_SETFL, O_ASYNC) == 0 ? 0 : 1;
   if (what == "other-request") return ioctl(0, FIOASYNC, nullptr) != 0 && errno == ENOSYS ? 1 : 0;
-  // Some that no list of attacks has.
+  // Calls that are on no list of attacks.
   if (what == "other-call") {
     int ends[2];
     return socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0 ||
@@ -270,6 +270,6 @@ int Try(std::string what) {
 int main(int argc, char** argv) {
   const int result = Try(argc > 1 ? argv[1] : "");
   std::fflush(stdout);
-  // Not exit: a leak check would want a process and ptrace, which the filter refuses.
+  // Not exit: a leak check would need a new process and ptrace, which the filter refuses.
   _exit(result);
 }

@@ -26,7 +26,7 @@ std::string& Refusal() {
   return *refusal;
 }
 
-// Every program of the build that a test may ask for.
+// Copies every program of the build that a test may request.
 void CopyPrograms(const std::string& folder) {
   const char* bin = std::getenv("KSEARCH_BIN_DIR");
   const std::string from = bin != nullptr ? bin : KSEARCH_TEST_BIN_DIR;

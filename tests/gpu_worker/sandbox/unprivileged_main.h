@@ -11,14 +11,14 @@ namespace ksearch {
 // A folder that this account owns, removed at the end.
 const std::string& ScratchFolder();
 
-// A program of the build, copied to where this account can execute it: the build tree may lie in a
-// folder that only root can enter.
+// Returns a copy of a program of the build that this account can execute: the build tree may lie in
+// a folder that only root can enter.
 std::string CopiedProgram(const std::string& name);
 
 // The folder tests/bad_candidates of the source tree, copied for the same reason is
 // ScratchFolder() + "/bad_candidates".
 
-// What BubblewrapSandbox::Create said while still root; empty if the test was not started by root.
+// The error of BubblewrapSandbox::Create while still root; empty if root did not start the test.
 const std::string& RootRefusal();
 
 }  // namespace ksearch

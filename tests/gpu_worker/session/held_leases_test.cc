@@ -117,7 +117,7 @@ TEST(HeldLeasesTest, CancelDropsWhatWaitsAndStopsWhatExecutes) {
   EXPECT_THAT(held.Apply(Cancel(2, "a")).stop, IsEmpty());
   EXPECT_FALSE(held.Start("a"));
   EXPECT_THAT(held.Apply(Cancel(3, "b")).stop, ElementsAre("b"));
-  // Listed, and holding its slot, until it has really stopped.
+  // Stays listed and keeps its slot until it has really stopped.
   EXPECT_EQ(held.busy(), 1);
   held.Drop("b");
   EXPECT_TRUE(held.empty());
@@ -208,7 +208,7 @@ TEST(HeldLeasesTest, DrainReturnsWhatHasNotBegunAndFinishesTheRest) {
   const v1::WorkerReport report = held.Report(Healthy());
   EXPECT_TRUE(report.draining());
   EXPECT_EQ(report.free_slots(), 0);
-  // An offer that crossed the drain goes back.
+  // An offer that was sent before the drain arrived is returned.
   EXPECT_THAT(held.Apply(Offers(2, {"c"})).start, IsEmpty());
   EXPECT_EQ(StateOf(held, "c"), v1::HeldLease::RETURNED);
 }

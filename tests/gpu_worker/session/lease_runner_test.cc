@@ -53,7 +53,7 @@ class LeaseRunnerTest : public ::testing::Test {
     MutexLock lock(&mu_);
     return kept_;
   }
-  // Why the only lease was returned; empty if it was not.
+  // Returns why the only lease was returned; empty if it was not.
   std::string Returned() {
     const v1::WorkerReport report = held_.Report(v1::DeviceHealth());
     return report.leases_size() == 1 ? report.leases(0).returned() : "";
@@ -92,7 +92,7 @@ TEST_F(LeaseRunnerTest, SlotsRunAtOnceInOrderOfArrival) {
   StartRunner(2);
   for (const char* lease : {"a", "b", "c"}) Give(Offer(lease));
   ASSERT_TRUE(Eventually([&] { return executor_.started() == 2; }));
-  EXPECT_TRUE(held_.Start("c"));  // so it had not begun
+  EXPECT_TRUE(held_.Start("c"));  // shows that it had not begun
   EXPECT_FALSE(held_.Start("a"));
 }
 

@@ -36,7 +36,7 @@ class ResultSenderTest : public ::testing::Test {
     MutexLock lock(&mu_);
     return calls_[lease];
   }
-  // As the lease runner leaves it.
+  // The record that the lease runner writes.
   v1::RecordResultRequest Executed(const std::string& lease) {
     v1::WorkerDown down;
     down.set_directive_seq(++seq_);

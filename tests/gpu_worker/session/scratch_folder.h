@@ -10,7 +10,7 @@
 
 namespace ksearch {
 
-// A folder of its own for one test; removed afterwards.
+// A scratch folder for one test, removed afterwards.
 class ScratchFolder {
  public:
   ScratchFolder() : path_(testing::TempDir() + "ksearch-" + RandomHex(8)) {

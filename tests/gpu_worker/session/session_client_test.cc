@@ -1,5 +1,5 @@
-// Worker and coordinator in one process, over loopback: the real session client and gateway, with a
-// store and an executor that are fakes.
+// Worker and coordinator in one process, over loopback: the real session client and gateway, with
+// fakes of the store and the executor.
 #include "gpu_worker/session/session_client.h"
 
 #include <grpcpp/grpcpp.h>
@@ -37,7 +37,7 @@ v1::Task SomeTask() {
   return task;
 }
 
-// A coordinator that can be stopped and started again on its port, over one store.
+// A coordinator that can be stopped and restarted on the same port, over one store.
 class Coordinator {
  public:
   Coordinator() {
@@ -114,7 +114,7 @@ class Coordinator {
   int port_ = 0;
 };
 
-// A session client on a thread of its own.
+// A session client on its own thread.
 class Worker {
  public:
   Worker(const std::string& address, const std::string& state_dir, FakeExecutor& executor,

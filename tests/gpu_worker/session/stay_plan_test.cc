@@ -19,7 +19,7 @@ TEST(StayPlanTest, AtTheEndOfItsLifetimeItLeavesFirstAndThenGivesBack) {
   StayPlan plan({.lifetime = absl::Hours(1), .end_of_life = "its Slurm job ends"}, kStart);
   StayPlan::Step step = plan.Look(kStart, true, 0);
   EXPECT_FALSE(step.leave);
-  // 10 s are kept for the handover.
+  // 10 s are reserved for the handover.
   EXPECT_EQ(step.time_left, absl::Minutes(59) + absl::Seconds(50));
   EXPECT_EQ(step.next, kStart + absl::Minutes(58) + absl::Seconds(50));
   step = plan.Look(step.next, true, 3);
@@ -43,7 +43,7 @@ TEST(StayPlanTest, AShortLifeHasAShortGrace) {
 TEST(StayPlanTest, IdleTimeCountsFromTheLastJobHoweverShort) {
   StayPlan plan({.idle_timeout = absl::Minutes(5)}, kStart);
   EXPECT_FALSE(plan.Look(kStart + absl::Minutes(4), false, 0).leave);
-  // A job came and went between two looks.
+  // A job started and ended between two calls of Look.
   EXPECT_FALSE(plan.Look(kStart + absl::Minutes(6), false, 1).leave);
   EXPECT_FALSE(plan.Look(kStart + absl::Minutes(10), true, 2).leave);
   EXPECT_EQ(plan.Look(kStart + absl::Minutes(12), false, 2).next, kStart + absl::Minutes(15));

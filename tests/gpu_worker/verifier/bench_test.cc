@@ -53,7 +53,7 @@ TEST_F(BenchTest, MemoryKeptForLaterJobsGoesBeforeAnAllocationFails) {
   ASSERT_LT(medium->footprint_bytes() * 5, kRoom);
   ASSERT_TRUE(bench.Buffers(medium, 4, "gate").ok());
   EXPECT_EQ(calls, 1);
-  // Not beside the first, which nobody uses any more.
+  // Does not fit beside the first buffers, which nobody uses any more.
   ASSERT_TRUE(bench.Buffers(medium, 4, "candidate").ok());
   EXPECT_EQ(calls, 3);
   // Too large in any case.
@@ -88,7 +88,7 @@ TEST_F(BenchTest, AMachineThatSeemsTooSlowIsMeasuredAgain) {
   EXPECT_EQ(measured, 1);
   EXPECT_TRUE(bench.IsImpossible(400, 1000));
   EXPECT_EQ(measured, 2);
-  // It was busy before.
+  // The device was busy before.
   speed = 2e9;
   EXPECT_FALSE(bench.IsImpossible(400, 1000));
   EXPECT_EQ(bench.Floor(task, task.workloads(0)), 500);

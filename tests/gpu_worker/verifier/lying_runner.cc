@@ -1,5 +1,5 @@
-// ksearch-lying-runner device-error|killed|ended: a runner that a candidate has taken over. It
-// loads nothing and, when a call is asked for, reports an error of the device or kills itself.
+// ksearch-lying-runner device-error|killed|ended: simulates a runner that a candidate has taken
+// over. Loads nothing and answers a call by reporting a device error or by killing itself.
 #include <csignal>
 #include <string_view>
 #include <vector>

@@ -1,4 +1,4 @@
-// Workloads whose inputs make_inputs of the task's reference.py makes, under the real sandbox.
+// Workloads whose inputs come from make_inputs in the task's reference.py, under the real sandbox.
 // Skipped where /usr/bin/python3 has no torch.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Positive throughout, as no recipe draws them: a program can tell where its inputs come from.
+// Always positive, unlike the inputs of a recipe, so a program can tell where its inputs come from.
 constexpr char kMakes[] = R"(
 import torch
 
@@ -41,7 +41,7 @@ class MadeInputsTest : public ::testing::Test {
     if (!HasTorch()) GTEST_SKIP() << kPython << " has no torch";
     programs_ = std::make_unique<PythonPrograms>();
   }
-  // The task as it is with inputs that `reference` makes.
+  // Changes the request's task so that `reference` makes the inputs.
   v1::VerifierRequest Made(v1::VerifierRequest request, const std::string& reference) {
     for (v1::Workload& workload : *request.mutable_task()->mutable_workloads()) {
       for (v1::InputRecipe& input : *workload.mutable_inputs()) input.mutable_made();
@@ -53,7 +53,7 @@ class MadeInputsTest : public ::testing::Test {
   v1::Verdict Check(const std::string& reference) {
     return programs_->Verify(Made(programs_->Request(v1::JOB_KIND_CHECK, kWantsThem), reference));
   }
-  // A reference like kMakes, but for these words.
+  // Uses kMakes with `in_place_of` replaced by `words`.
   void ExpectFault(const std::string& in_place_of, const std::string& words,
                    const std::string& says) {
     const v1::Verdict verdict = Check(absl::StrReplaceAll(kMakes, {{in_place_of, words}}));
@@ -79,7 +79,7 @@ TEST_F(MadeInputsTest, ProgramsAreCheckedTimedAndConfirmedOnWhatTheFunctionRetur
   EXPECT_EQ(confirmed.comparisons_size(), 1);
 }
 
-// Right as long as it is checked only, then the answer of an earlier variant.
+// Answers correctly while it is only checked, then with the answer of an earlier variant.
 constexpr char kStale[] = R"(
 calls, kept = {}, {}
 def run(a, b):

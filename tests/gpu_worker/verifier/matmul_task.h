@@ -13,7 +13,7 @@ namespace ksearch {
 // (33 x 7 x 129).
 v1::Task MatmulTask();
 
-// One of tests/bad_candidates, as built.
+// Returns the built candidate `name` of tests/bad_candidates.
 v1::Artifact CandidateArtifact(const std::string& name);
 
 // A SCREEN of `candidate` on small and medium with baseline honest.cpp; short measuring times.

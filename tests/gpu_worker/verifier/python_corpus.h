@@ -8,11 +8,11 @@
 
 namespace ksearch {
 
-// One program of tests/bad_candidates/python that attacks, and how it must end.
+// An attacking program of tests/bad_candidates/python, and how it must end.
 struct PythonCheat {
   std::string name;  // of the file, without ".py"
-  // Any of these: which one may depend on the moment. OUTCOME_PASSED: it gains nothing, so that a
-  // confirmation against an honest program must not find it faster.
+  // The allowed outcomes; timing may decide which one occurs. OUTCOME_PASSED means that the attack
+  // gains nothing: a confirmation against an honest program must not find it faster.
   std::vector<v1::Outcome> outcomes;
   std::string message = "";  // part of the result's
   enum class Measure { kCheck, kScreen, kScreenLarge, kConfirm };
@@ -24,7 +24,7 @@ struct PythonCheat {
 
 const std::vector<PythonCheat>& PythonCheats();
 
-// Programs that resemble one that attacks, and must pass without a suspicion.
+// An honest program that resembles an attack and must pass without a suspicion.
 struct PythonTwin {
   std::string name;
   bool always = false;

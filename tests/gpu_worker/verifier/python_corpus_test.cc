@@ -1,6 +1,6 @@
-// Every program of tests/bad_candidates/python under the real sandbox, by the real interpreter.
-// Each must end as python_corpus.cc says, and leave behind a verifier that judges an honest program
-// rightly.
+// Runs every program of tests/bad_candidates/python in the real sandbox with the real interpreter.
+// Each must end as python_corpus.cc says, and the verifier must afterwards still judge an honest
+// program correctly.
 //
 // All of them:  KSEARCH_PYTHON_CORPUS=all gpu_worker_verifier_python_corpus_test
 // One of them:  KSEARCH_PYTHON_CORPUS=all gpu_worker_verifier_python_corpus_test
@@ -39,7 +39,7 @@ using ::testing::Not;
 using Measure = PythonCheat::Measure;
 
 constexpr int64_t kMaxFileBytes = int64_t{1} << 20;
-// What programs that tell print or raise with the inputs in it.
+// The text before the inputs in what programs print or raise to leak them.
 constexpr char kTold[] = "told:";
 
 bool WantsAll() {
@@ -63,7 +63,7 @@ std::string TextOf(const std::string& name) {
   return text.value_or("");
 }
 
-// One verifier for all of them, as a worker has it.
+// One verifier for all programs, as in a worker.
 class PythonCorpusTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -91,7 +91,7 @@ class PythonCorpusTest : public ::testing::Test {
     return request;
   }
 
-  // In Python only if there is time: an interpreter takes seconds to start.
+  // Uses Python only if there is time, because an interpreter takes seconds to start.
   static v1::VerifierRequest HonestRequest() {
     v1::VerifierRequest request = programs().Request(v1::JOB_KIND_CHECK, TextOf("honest_out"));
     if (!WantsAll()) *request.mutable_candidate() = CandidateArtifact("honest");
@@ -145,7 +145,7 @@ INSTANTIATE_TEST_SUITE_P(All, HonestPythonProgramTest,
                          ::testing::ValuesIn(Wanted(HonestPythonPrograms())),
                          [](const auto& test) { return test.param.name; });
 
-// Most of their calls have nothing left to do, or say so.
+// Most of these programs' calls have nothing left to do, or claim so.
 TEST_F(PythonCorpusTest, WorkOfManyCallsInOneIsScreenedNoFaster) {
   const auto screen = [](const std::string& name) {
     v1::VerifierRequest request = programs().Request(v1::JOB_KIND_SCREEN, TextOf(name));
@@ -157,7 +157,7 @@ TEST_F(PythonCorpusTest, WorkOfManyCallsInOneIsScreenedNoFaster) {
   ASSERT_EQ(honest.outcome(), v1::OUTCOME_PASSED) << honest.message();
   for (const char* name : {"computes_ahead", "uneven_times"}) {
     const v1::Verdict verdict = screen(name);
-    // What it did ahead may have been seen.
+    // The verifier may have detected the work done ahead.
     if (verdict.outcome() == v1::OUTCOME_CHEAT) continue;
     ASSERT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << name << ": " << verdict.message();
     EXPECT_GT(verdict.workloads(0).candidate().median_us(),

@@ -1,5 +1,5 @@
-// Programs in Python under the real sandbox and its tight filter, judged as any other. Skipped
-// where /usr/bin/python3 has no torch: deploy/install_deps.sh --with-python.
+// Python programs under the real sandbox and its tight filter, judged like any other. Skipped where
+// /usr/bin/python3 has no torch (deploy/install_deps.sh --with-python installs it).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -86,7 +86,7 @@ TEST_F(PythonProgramTest, TrustedProgramsMayBeInAnotherLanguageThanTheCandidate)
   EXPECT_THAT(broken.message(), HasSubstr("ValueError: not today"));
 }
 
-// A rival is a candidate of earlier: what it says may hold inputs.
+// A rival is an earlier candidate, so its messages may contain inputs.
 TEST_F(PythonProgramTest, WordsOfTheTasksOwnProgramsAreToldAndThoseOfARivalAreNot) {
   v1::VerifierRequest request = ConfirmRequest("honest", "honest");
   *request.mutable_rivals(0) = Python("def run(a, b):\n  return (a @ b).double()\n");
@@ -161,8 +161,8 @@ def run(a, b, c):
 
 using Dtypes = std::vector<std::pair<const char*, v1::DType>>;
 
-// A task of one tensor of each dtype, which its reference copies, and scalars of each kind; the
-// text of that reference, which asserts what it gets.
+// Makes a task with one tensor per dtype, which its reference copies, and scalars of each kind.
+// *text: the source of that reference, which asserts what it gets.
 v1::Task TaskOfKinds(const Dtypes& dtypes, std::string* text) {
   v1::Task task;
   CHECK_OK(ParseTextproto(R"(
@@ -202,7 +202,7 @@ v1::Task TaskOfKinds(const Dtypes& dtypes, std::string* text) {
   return task;
 }
 
-// Through the verifier's memory and back.
+// Tensors go through the verifier's memory and back.
 TEST_F(PythonProgramTest, TensorsHaveTheDtypesAndShapesOfTheDefinition) {
   std::string text;
   const v1::Task task = TaskOfKinds({{"float32", v1::DTYPE_FLOAT32},
@@ -227,7 +227,7 @@ TEST_F(PythonProgramTest, Fp8TensorsAreTensorsOfTheirDtype) {
     EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
     return;
   }
-  // Such a torch is no reason to hand over something else.
+  // Without fp8 in torch the runner must not pass another dtype instead.
   EXPECT_EQ(verdict.outcome(), v1::OUTCOME_TASK_ERROR);
   EXPECT_THAT(verdict.message(), HasSubstr("has no dtype float8_e4m3fn"));
   GTEST_SKIP() << "the torch of " << kPython << " has no fp8 (torch 2.1 and later do)";

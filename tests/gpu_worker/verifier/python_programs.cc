@@ -22,7 +22,7 @@
 namespace ksearch {
 
 PythonPrograms::PythonPrograms() {
-  // Where this account may read the candidates.
+  // The folder where this account may read the candidates.
   ::setenv("KSEARCH_BIN_DIR", (ScratchFolder() + "/bin").c_str(), 1);
   auto sandbox = MakeSandbox(v1::SandboxSettings());
   CHECK_OK(sandbox.status());

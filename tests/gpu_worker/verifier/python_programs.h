@@ -16,20 +16,20 @@ class PythonPrograms {
  public:
   PythonPrograms();
 
-  // Where the verifier keeps what programs compile in their warm stage.
+  // The folder where the verifier keeps what programs compile in their warm stage.
   static std::string WarmFolder();
-  // And the programs' folders of runners that are started in advance, of which two may wait.
+  // The program folders of runners that are started in advance; two may wait.
   static std::string SlotFolder();
 
   RunnerStarter& starter() { return *starter_; }
 
-  // A folder with this text as its main file, program.py.
+  // Returns a folder artifact with this text as its main file, program.py.
   v1::Artifact Program(const std::string& text);
   // As ScreenRequest or ConfirmRequest, with this candidate; a CHECK has no baseline, and a CONFIRM
   // the rival `rival`, an artifact of Program.
   v1::VerifierRequest Request(v1::JobKind kind, const std::string& text);
   v1::VerifierRequest Confirmation(const std::string& text, const v1::Artifact& rival);
-  // Trouble of the machine fails the test; the verdict is empty then.
+  // An infrastructure error fails the test; the verdict is empty then.
   v1::Verdict Verify(const v1::VerifierRequest& request);
 
  private:

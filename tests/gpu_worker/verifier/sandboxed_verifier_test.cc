@@ -26,7 +26,7 @@ using ::testing::IsEmpty;
 class SandboxedVerifierTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    // Where this account may read the candidates.
+    // The folder where this account may read the candidates.
     ::setenv("KSEARCH_BIN_DIR", (ScratchFolder() + "/bin").c_str(), 1);
     StartFrom(ScratchFolder() + "/bin");
   }
@@ -104,7 +104,7 @@ TEST_F(SandboxedVerifierTest, WhatACandidatePrintsIsKeptUntilItHasInputs) {
   EXPECT_EQ(verdict.stderr_excerpt(), "hello from the candidate\n");
 }
 
-// A device on which no runner starts would otherwise take one job after the other, and return it.
+// Without the probe, a device that starts no runner would take and return one job after another.
 TEST_F(SandboxedVerifierTest, AProbeSaysWhenRunnersDoNotStart) {
   const std::filesystem::path folder = ScratchFolder() + "/own_bin";
   std::filesystem::create_directory(folder);

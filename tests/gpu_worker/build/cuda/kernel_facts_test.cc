@@ -37,7 +37,7 @@ TEST(KernelNameTest, WhatItCannotReadIsCutOrKept) {
   EXPECT_LE(KernelName(deep).size(), kMaxKernelNameBytes);
 }
 
-// As nvcc 13.0 prints it.
+// The output of nvcc 13.0.
 constexpr char kLog[] =
     "ptxas info    : 0 bytes gmem\n"
     "ptxas info    : (C7510) Potential Performance Loss: wgmma.mma_async instructions are "

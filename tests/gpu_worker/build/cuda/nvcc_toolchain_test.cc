@@ -100,7 +100,7 @@ class NvccToolchainTest : public testing::Test {
   std::unique_ptr<NvccToolchain> toolchain_;
 };
 
-// Every dtype's pointer has the type that the toolkit's functions want.
+// Every dtype's pointer has the type that the toolkit's functions expect.
 TEST_F(NvccToolchainTest, BuildsWithTheTypesOfTheTask) {
   const BuildResult result = Build(Kernel(
       "template <typename T> __global__ void copy(const T* in, T* out, int64_t n) {\n"
@@ -125,7 +125,7 @@ TEST_F(NvccToolchainTest, BuildsWithTheTypesOfTheTask) {
                                                    "copy<long>", "scaled"));
   EXPECT_GT(result.report.kernels(0).registers(), 0);
   EXPECT_EQ(result.report.kernels(0).spill_store_bytes(), 0);
-  EXPECT_EQ(result.report.log_excerpt(), "");  // the facts are read, not shown as a log
+  EXPECT_EQ(result.report.log_excerpt(), "");  // facts are parsed, not shown as a log
   const auto object = ReadFile(result.artifact_path, 16 << 20);
   ASSERT_TRUE(object.ok()) << object.status();
   EXPECT_TRUE(absl::StrContains(*object, "ksearch_run"));
@@ -175,7 +175,7 @@ TEST_F(NvccToolchainTest, ALineTableComesOnlyWhereItIsAskedFor) {
   ASSERT_EQ(lined.outcome, v1::OUTCOME_PASSED) << Log(lined);
   EXPECT_THAT(lined.report.flags(), HasSubstr("-lineinfo"));
   EXPECT_EQ(lined.report.kernels(0).registers(), plain.report.kernels(0).registers());
-  // The device code of a shared object built here is not compressed: the table's section is named.
+  // The device code of an object built here is not compressed, so the section's name is visible.
   const auto contains = [](const BuildResult& result) {
     const auto object = ReadFile(result.artifact_path, int64_t{64} << 20);
     return object.ok() && object->find(".debug_line") != std::string::npos;
@@ -236,7 +236,7 @@ TEST_F(NvccToolchainTest, WhatIsMissingIsSaid) {
   result = Build(Kernel("extern \"C\" int elsewhere();", "return elsewhere();"));
   EXPECT_EQ(result.outcome, v1::OUTCOME_COMPILE_ERROR);
   EXPECT_THAT(result.message, HasSubstr("undefined reference to `elsewhere'"));
-  // Another interface than the header declares.
+  // Interfaces that differ from the header's.
   for (const char* entry : {"int ksearch_run(float* x, int n) { return n; }",
                             "void ksearch_run(const KsearchArgs* args, cudaStream_t stream) {}"}) {
     result = Build(Request(

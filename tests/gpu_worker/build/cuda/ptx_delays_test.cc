@@ -20,7 +20,7 @@ DelayedPtx Delayed(const std::string& ptx) {
   return delayed.ok() ? *delayed : DelayedPtx();
 }
 
-// The delays replaced by "#", white space by one space.
+// Replaces the delays by "#" and white space by one space.
 std::string Short(std::string text) {
   while (true) {
     const size_t begin = text.find("{ .reg .b32 %ks_h");

@@ -67,7 +67,7 @@ TEST(InterpreterTest, AllThatGpusNeedAndIsMissingIsSaidAtOnce) {
                     HasSubstr("python3-dev"), HasSubstr("neither gcc nor clang")));
 }
 
-// An environment in somebody's home would show all of it to candidates.
+// An environment in a user's home folder would show all of that folder to candidates.
 TEST(InterpreterTest, FoldersOfTheWholeMachineAreNotShown) {
   for (const char* folder : {"/", "/home", "/home/ada", "/root", "/etc", "/opt", "/tmp", "/var/"}) {
     EXPECT_THAT(Fault(Printed(absl::StrCat("folder\t", folder, "\n"))),
@@ -90,7 +90,7 @@ TEST(InterpreterTest, IsTheConfiguredOneThenTheEnvironmentsThenTheOneOnPath) {
   std::string folder = testing::TempDir() + "interpreter_test.XXXXXX";
   ASSERT_NE(::mkdtemp(folder.data()), nullptr);
   std::filesystem::create_directories(folder + "/venv/bin");
-  // A link is what it is called, not what it leads to.
+  // A link counts by its own path, not by its target.
   std::filesystem::create_symlink("/bin/sh", folder + "/venv/bin/python3");
   EXPECT_EQ(FindInterpreter("/bin/sh", folder + "/venv").value(), "/bin/sh");
   EXPECT_EQ(FindInterpreter("", folder + "/venv").value(), folder + "/venv/bin/python3");

@@ -1,5 +1,5 @@
-"""program_marks_test.py SOURCE_ROOT: what program_marks.py finds, and that it finds nothing in any
-honest program of the tree."""
+"""program_marks_test.py SOURCE_ROOT: tests what program_marks.py finds, and that it finds nothing in
+any honest program of the tree."""
 
 import ast
 import glob

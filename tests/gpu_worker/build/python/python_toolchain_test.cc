@@ -1,4 +1,4 @@
-// With the real sandbox and the interpreter of Debian's python3-torch; skipped without it.
+// Uses the real sandbox and the interpreter of Debian's python3-torch; skipped without it.
 #include "gpu_worker/build/python/python_toolchain.h"
 
 #include <gmock/gmock.h>
@@ -48,7 +48,7 @@ BuildRequest Request(const Files& files) {
   return request;
 }
 
-// Importing torch takes seconds: one toolchain for all tests.
+// Importing torch takes seconds, so all tests share one toolchain.
 class PythonToolchainTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -156,7 +156,7 @@ TEST_F(PythonToolchainTest, AProgramThatDescribesIsRunOnceAndItsLastMarkedLineTa
   const ProgramDescription failed = describe("raise SystemExit(3)\n");
   EXPECT_EQ(failed.outcome, v1::OUTCOME_COMPILE_ERROR);
   EXPECT_EQ(failed.text, "");
-  // Nothing outside of the sandbox.
+  // Sees nothing outside the sandbox.
   const ProgramDescription curious = describe(
       "import os\n"
       "print('\\nksearch-description:', os.path.exists('/home'), os.access('/src', os.W_OK))\n");
@@ -176,7 +176,7 @@ TEST_F(PythonToolchainTest, AnInterpreterThatLacksWhatGpusNeedServesProcessorsAl
   EXPECT_EQ(toolchain_->Build(request, {}).status(), on_gpus);
 }
 
-// As it describes itself in the tests above, but for what it lacks.
+// The toolchain describes itself as in the tests above, except for what it lacks.
 TEST_F(PythonToolchainTest, OnGpusProgramsThatMayCompileHaveFoldersForIt) {
   const std::string folder = ScratchFolder() + "/gpu_environment";
   ASSERT_EQ(
@@ -228,7 +228,7 @@ sys.meta_path.insert(0, OtherVersion())
   EXPECT_EQ(ffi.compiled_folders().at("TVM_FFI_CACHE_DIR"), "tvm_ffi");
   EXPECT_EQ(ffi.compiled_folders().size(), 1u);
   if (const absl::Status served = (*made)->ServesDevice(v1::DEVICE_CLASS_CUDA); !served.ok()) {
-    GTEST_SKIP() << served;  // no headers here
+    GTEST_SKIP() << served;  // no headers on this machine
   }
   const v1::RunnerCommand triton = runner("import triton\ndef run(): pass\n", "sm_90a");
   EXPECT_EQ(triton.compiled_folders().at("TRITON_CACHE_DIR"), "triton");
@@ -310,7 +310,7 @@ TEST_F(PythonToolchainTest, FilesThatAreNoneNeverReachTheParser) {
   EXPECT_EQ(toolchain_->Build(large, {})->outcome, v1::OUTCOME_INVALID_SOURCE);
 }
 
-// Text in another encoding says something else to a reader than to the interpreter.
+// Text in another encoding reads differently to a person than to the interpreter.
 TEST_F(PythonToolchainTest, HostileTextsAreErrorsOfTheProgram) {
   const std::pair<std::string, const char*> cases[] = {
       {"# -*- coding: utf-7 -*-\nrun = 1\n", "must be UTF-8"},
@@ -330,7 +330,7 @@ TEST_F(PythonToolchainTest, HostileTextsAreErrorsOfTheProgram) {
 TEST_F(PythonToolchainTest, NothingOfAProgramRunsWhileItIsBuilt) {
   const BuildResult result =
       Build({{"kernel.py", "import sys\nsys.exit(7)\ndef run(): pass\n"},
-             // Would be found before the library's own if the sources were on the path.
+             // Would shadow the library's own if the sources were on the path.
              {"ast.py", "raise SystemExit(9)\n"},
              {"sitecustomize.py", "raise SystemExit(9)\n"}});
   EXPECT_EQ(result.outcome, v1::OUTCOME_PASSED) << result.message;
@@ -346,13 +346,13 @@ TEST_F(PythonToolchainTest, TimeAndStopEndABuild) {
   EXPECT_EQ(toolchain_->Build(request, {})->outcome, v1::OUTCOME_COMPILE_TIMEOUT);
 }
 
-// Outside of the system's folders: what lies in it has to be shown to the sandbox.
+// It lies outside the system's folders, so it has to be bound into the sandbox.
 TEST_F(PythonToolchainTest, AVirtualEnvironmentIsShownToTheSandbox) {
   const std::string folder = ScratchFolder() + "/venv";
   const CommandOutput made =
       OutputOfCommand({kPython, "-m", "venv", "--system-site-packages", "--without-pip", folder});
   if (made.exit.code != 0) GTEST_SKIP() << "no module venv: " << made.out << made.err;
-  // Only there.
+  // Installed only there.
   const std::string packages =
       OutputOfCommand({folder + "/bin/python3", "-c",
                        "import sysconfig; print(sysconfig.get_path('purelib'), "
@@ -404,7 +404,7 @@ TEST_F(PythonToolchainTest, WithoutItsRunnerItDoesNotStart) {
   EXPECT_THAT(Message(toolchain.status()), HasSubstr("/no/such/folder/ksearch_runner.py"));
 }
 
-// What would fail for every program, fails at the start: here a library that is none.
+// An error that every program would meet, here a broken library, fails at the start.
 TEST_F(PythonToolchainTest, ARunnerThatDoesNotLoadIsSaidAtTheStart) {
   const std::string folder = ScratchFolder() + "/broken";
   std::filesystem::create_directories(folder);

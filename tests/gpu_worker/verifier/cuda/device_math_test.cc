@@ -66,7 +66,7 @@ TEST(DeviceMathTest, EveryCodeDecodesAsOnTheHost) {
 TEST(DeviceMathTest, FloatsEncodeAsOnTheHost) {
   Rng rng(5);
   for (int i = 0; i < 300'000; ++i) {
-    // Half of them any bits at all, half in the range of small formats and on their ties.
+    // Half are random bits, half lie in the range of small formats and on their ties.
     float value = device::FloatOf(static_cast<uint32_t>(rng.Next()));
     if (i % 2 == 0) {
       const int exponent = static_cast<int>(rng.NextBelow(64)) - 40;

@@ -41,7 +41,7 @@ class ProcessThreadsTest : public ::testing::Test {
     ASSERT_TRUE(process.ok()) << process.status();
     process_ = *std::move(process);
   }
-  // Until the kernel has done what was asked for, at most 20 s.
+  // Waits at most 20 s until the kernel has done what was requested.
   template <typename Condition>
   bool Comes(Condition condition) {
     const absl::Time deadline = Clock::Real().SteadyNow() + absl::Seconds(20);

@@ -14,8 +14,8 @@
 namespace ksearch {
 namespace {
 
-// The process's end shows only when it is asked for a second time, as on a machine that is too busy
-// to take the sandbox down.
+// The process's end becomes visible only at the second query, as on a machine that is too busy to
+// take the sandbox down.
 class LateProcess final : public SandboxedProcess {
  public:
   explicit LateProcess(std::unique_ptr<SandboxedProcess> process) : process_(std::move(process)) {}
@@ -46,7 +46,7 @@ class LateSandbox final : public Sandbox {
 
 absl::Time Soon() { return Clock::Real().SteadyNow() + absl::Seconds(30); }
 
-// A runner, and how loading the candidate ended there.
+// A runner, and how loading the candidate into it ended.
 struct Loaded {
   std::unique_ptr<RunnerLink> link;
   Ending ending;
@@ -74,7 +74,7 @@ TEST(RunnerLinkTest, WhoStaysStoppedIsNotAccused) {
     const Loaded loaded = LoadIn(sandbox, "spinning_thread");
     ASSERT_TRUE(loaded.ending.passed()) << loaded.ending.message;
     absl::SleepFor(absl::Milliseconds(20));
-    // Its reply, to a request that asks for nothing, is the next that is read.
+    // The reply to an empty request is the next one that is read.
     const Ending ending = loaded.link->Map({MapPacket()}, Soon());
     EXPECT_NE(ending.outcome, v1::OUTCOME_CHEAT) << ending.message;
     EXPECT_THAT(ending.message, ::testing::HasSubstr("mapping the buffers failed"));

@@ -93,7 +93,7 @@ TEST(JudgeReplyTest, AFailureToLoadMayBeExplained) {
   EXPECT_EQ(ending.message, "undefined symbol: f [31m");
 }
 
-// With inputs in sight a message is a way to tell them to whoever reads it.
+// A program that can see inputs could pass them to the reader of its message.
 TEST(JudgeReplyTest, AFailingCallSaysNothingInWordsOrNumbersOfItsOwn) {
   const auto message = [](int value, const std::string& text) {
     v1::RunnerReply reply = Honest();

@@ -23,7 +23,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
 
-// Keeps what it was asked for and starts nothing.
+// Records the requests and starts nothing.
 class FakeSandbox final : public Sandbox {
  public:
   absl::StatusOr<std::unique_ptr<SandboxedProcess>> Launch(const SandboxSpec& spec) override {
@@ -94,7 +94,7 @@ TEST_F(RunnerStarterTest, EveryRunnerGetsASharedObjectInAFileOfItsOwn) {
   ASSERT_EQ(::fstat(second.get(), &b), 0);
   EXPECT_NE(a.st_ino, b.st_ino);
   ASSERT_EQ(a.st_size, b.st_size);
-  // What one reader leaves, the next does not find; and no one can write.
+  // Readers do not share a file position, and nobody can write.
   EXPECT_EQ(::lseek(first.get(), 77, SEEK_SET), 77);
   EXPECT_EQ(::lseek(second.get(), 0, SEEK_CUR), b.st_size);
   EXPECT_LT(::pwrite(second.get(), "x", 1, 0), 0);

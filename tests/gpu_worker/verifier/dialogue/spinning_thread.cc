@@ -1,4 +1,4 @@
-// A candidate whose thread is at work from the time it is loaded.
+// A candidate whose thread is busy from the moment it is loaded.
 #include <thread>
 
 namespace {

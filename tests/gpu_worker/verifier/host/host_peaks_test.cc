@@ -8,7 +8,7 @@ namespace {
 TEST(HostPeaksTest, EverySpeedIsMeasured) {
   constexpr int64_t kCacheBytes = int64_t{4} << 20;
   const HostPeaks peaks = MeasureHostPeaks(kCacheBytes);
-  // No computer that runs this is slower.
+  // No machine that runs this test is slower.
   EXPECT_GT(peaks.cache_bytes_per_second, 1e8);
   EXPECT_GT(peaks.memory_bytes_per_second, 1e7);
   EXPECT_GT(peaks.single_flops_per_second, 1e8);
@@ -19,7 +19,7 @@ TEST(HostPeaksTest, TheMemoryBehindAHugeCacheIsMeasuredWhereCachesCanBeEmptied) 
   const HostPeaks peaks = MeasureHostPeaks(int64_t{1} << 40);
 #if defined(__x86_64__)
   EXPECT_GT(peaks.memory_bytes_per_second, 1e7);
-  // What it read was in no cache.
+  // The data came from memory, not from a cache.
   EXPECT_LT(peaks.memory_bytes_per_second, peaks.cache_bytes_per_second);
 #else
   EXPECT_EQ(peaks.memory_bytes_per_second, 0);

@@ -1,4 +1,4 @@
-// Instruments with scripts in place of NVIDIA's programs, around real runners.
+// The instruments around real runners, with scripts in place of NVIDIA's programs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -27,7 +27,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// Reads its options as NVIDIA's programs do, runs the rest, then `report` writes to "$log".
+// Parses options as NVIDIA's programs do, runs the rest, and then lets `report` write to "$log".
 std::string Script(const std::string& report) {
   return absl::StrCat(
       "#!/bin/sh\n"
@@ -75,8 +75,8 @@ class InstrumentsTest : public ::testing::Test {
     options.sanitizer = Fake("compute-sanitizer", report);
     return Verify(std::move(options), ConfirmRequest("honest", "honest"));
   }
-  // Confirms an honest program that racecheck accuses, with another one in place of its delayed
-  // build.
+  // Confirms an honest program in which racecheck reports a race, with another program in place of
+  // its delayed build.
   v1::Verdict ConfirmAccused(const std::string& delayed, const std::string& source = "") {
     Bench::Options options;
     options.sanitizer = Fake(
@@ -117,7 +117,7 @@ TEST_F(InstrumentsTest, AreFoundBesideTheCompiler) {
   const auto found = FindInstrument("such-a-tool", folder_ + "/link/bin/nvcc");
   ASSERT_TRUE(found.ok()) << found.status();
   EXPECT_EQ(found->path, std::filesystem::canonical(tool));
-  // It is under /tmp, which a sandbox has of its own.
+  // The toolkit is under /tmp, which a sandbox replaces with its own.
   EXPECT_THAT(found->folders, Contains(std::filesystem::canonical(folder_ + "/toolkit").string()));
 }
 
@@ -175,7 +175,7 @@ TEST_F(InstrumentsTest, ARaceThatNobodySeesAtWorkIsALabel) {
   EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
   EXPECT_THAT(verdict.comparisons(), SizeIs(1));
   EXPECT_THAT(verdict.suspicions(), IsEmpty());
-  // What one tool says does not keep the next from being asked.
+  // A finding of one tool does not keep the next from running.
   EXPECT_THAT(verdict.sanitizer().tools(), ElementsAre("memcheck", "racecheck", "synccheck"));
   ASSERT_THAT(verdict.sanitizer().findings(), SizeIs(1));
   EXPECT_FALSE(verdict.sanitizer().findings(0).warning());
@@ -212,13 +212,13 @@ TEST_F(InstrumentsTest, AConfirmationAsksTheSecondWitnessThoughNoToolAccuses) {
   EXPECT_THAT(verdict.message(), HasSubstr("with random delays at its barriers, of 12 calls 12 "
                                            "were wrong"));
   EXPECT_EQ(verdict.sanitizer().delayed_runs().wrong(), 12);
-  // Wrong outputs count without delays, too.
+  // Wrong outputs also count without delays.
   v1::VerifierRequest forgetful = ConfirmRequest("wrong_when_alternating", "honest");
   *forgetful.mutable_delayed() = CandidateArtifact("honest");
   verdict = Verify(options, forgetful);
   EXPECT_EQ(verdict.outcome(), v1::OUTCOME_INCORRECT);
   EXPECT_THAT(verdict.message(), HasSubstr("without delays"));
-  // Last bits that vary prove nothing without a tool's word.
+  // Varying last bits prove nothing without a tool's finding.
   *request.mutable_delayed() = CandidateArtifact("last_bits_vary");
   verdict = Verify(options, request);
   EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
@@ -252,12 +252,12 @@ TEST_F(InstrumentsTest, AnExaminationRunsTheCheapToolsOnTheBuildWithLines) {
   EXPECT_EQ(verdict.sanitizer().findings(0).line(), 42);
   EXPECT_THAT(verdict.message(), HasSubstr("second witness: with random delays"));
   EXPECT_FALSE(verdict.workloads(0).has_candidate());
-  // A tool's word alone refuses nothing.
+  // A tool's finding alone refuses nothing.
   *request.mutable_delayed() = CandidateArtifact("honest");
   verdict = Verify(options, request);
   EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
   EXPECT_EQ(verdict.sanitizer().delayed_runs().label(), "race_reported");
-  // The tools look at the build with lines, which crashes here; the candidate does not.
+  // The tools use the build with line information, which crashes here; the candidate does not.
   *request.mutable_lined() = CandidateArtifact("crash");
   options.sanitizer = Fake("compute-sanitizer", "exit 0\n");
   verdict = Verify(options, request);

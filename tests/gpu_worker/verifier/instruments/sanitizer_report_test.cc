@@ -112,7 +112,7 @@ TEST(SanitizerReportTest, SourceLinesWhereTheToolHasThem) {
             0);
 }
 
-// As NVIDIA's manual shows them, of programs built with -lineinfo.
+// Reports from NVIDIA's manual, of programs built with -lineinfo.
 TEST(SanitizerReportTest, TheFormsOfTheManual) {
   const SanitizerLog misaligned =
       ReadSanitizerReport("memcheck",

@@ -96,12 +96,12 @@ TEST_F(CompareTest, RuleOfTheSuiteHasAVerdictOfItsOwn) {
   EXPECT_EQ(fault(Outputs({{0, 2.019f}}), Outputs({})), "");
   EXPECT_EQ(fault(Outputs({{0, 2.021f}, {5, 1.0f}}), Outputs({})),
             "output 'c': 2 of 768 elements wrong (atol 0.01, rtol 0.01)");
-  // No element may be infinite, also where the oracle is, and whatever the share that must match.
+  // No element may be infinite, even where the oracle is, whatever share must match.
   rule->set_required_matched_ratio(0.9);
   EXPECT_EQ(fault(Outputs({{0, 7.0f}, {5, 1.0f}}), Outputs({})), "");
   EXPECT_EQ(fault(Outputs({{0, -kInf}}), Outputs({{0, -kInf}})),
             "output 'c': 1 of 768 elements are infinite or NaN");
-  // The share is FlashInfer-Bench's alone.
+  // Only FlashInfer-Bench has the share.
   rule->set_rule(v1::SuiteRule::TORCH_ALLCLOSE);
   EXPECT_THAT(fault(Outputs({{0, 7.0f}}), Outputs({})), HasSubstr("1 of 768 elements wrong"));
   EXPECT_EQ(fault(Outputs({{0, -kInf}}), Outputs({{0, -kInf}})), "");

@@ -39,7 +39,7 @@ TEST(ElementTest, KnownCodes) {
 }
 
 TEST(ElementTest, RoundsToNearestEven) {
-  // Halfway between 1 and the next number: to the even code below; just above it: up.
+  // Halfway between 1 and the next number rounds to the even code below; just above rounds up.
   EXPECT_EQ(Encoded(v1::DTYPE_FLOAT16, 1.0 + 0x1.0p-11, 2), 0x3C00u);
   EXPECT_EQ(Encoded(v1::DTYPE_FLOAT16, 1.0 + 3 * 0x1.0p-11, 2), 0x3C02u);
   EXPECT_EQ(Encoded(v1::DTYPE_FLOAT16, 1.0 + 0x1.1p-11, 2), 0x3C01u);

@@ -58,7 +58,7 @@ TEST(PoisonTest, OneElementOfAFloatingTypeIsFoundWhereverItLies) {
   }
 }
 
-// Two neighbors that together hold the pattern's bytes are no poisoned element.
+// Two neighbors that together contain the pattern's bytes are not a poisoned element.
 TEST(PoisonTest, APatternAcrossTwoElementsIsNone) {
   const uint64_t word = PoisonWord(v1::DTYPE_FLOAT32, 3);
   std::vector<std::byte> memory(4096, std::byte{1});
@@ -70,7 +70,7 @@ TEST(PoisonTest, APatternAcrossTwoElementsIsNone) {
   EXPECT_FALSE(ShowsPoison(v1::DTYPE_FLOAT16, half, halves.data(), 4096));
 }
 
-// The search of halves works on eight bytes at a time; it says what a search one by one says.
+// The search for halves works on eight bytes at a time; it must agree with a search one by one.
 TEST(PoisonTest, HalvesThatResembleThePatternAreNoPoison) {
   const uint64_t word = PoisonWord(v1::DTYPE_BFLOAT16, 11);
   Rng rng(5);

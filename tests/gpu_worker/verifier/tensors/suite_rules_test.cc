@@ -1,4 +1,4 @@
-// The rules of suites, element by element, on numbers worked out by hand from their formulas.
+// The rules of suites, element by element, on numbers computed by hand from their formulas.
 #include "gpu_worker/verifier/tensors/suite_rules.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ TEST(SuiteRulesTest, FlashInferBenchNeedsBothBoundsExceeded) {
   // Within the bounds of torch.allclose, 0.01 + 0.01, but beyond both of these.
   EXPECT_TRUE(Wrong(kRule, 1.015, 1));
   EXPECT_FALSE(Wrong(Rule::kTorchAllclose, 1.015, 1));
-  // Comparisons with NaN are false. That the candidate's are finite is judged apart.
+  // Comparisons with NaN are false. A separate rule requires finite candidate outputs.
   EXPECT_FALSE(Wrong(kRule, 7, kInf));
   EXPECT_FALSE(Wrong(kRule, 7, -kInf));
   EXPECT_FALSE(Wrong(kRule, 7, kNan));
@@ -79,7 +79,7 @@ TEST(SuiteRulesTest, GpuModeTakesWhatTheReferenceHasThere) {
   EXPECT_FALSE(Wrong(kRule, kInf, kInf));
   EXPECT_TRUE(Wrong(kRule, kInf, -kInf));
   EXPECT_TRUE(Wrong(kRule, 1, kInf));
-  // Its check for equality knows no such mercy.
+  // The check for equality makes no such exception.
   EXPECT_TRUE(Wrong(kRule, kNan, kNan, 0));
   EXPECT_FALSE(Wrong(kRule, 5, 5, 0));
   EXPECT_TRUE(Wrong(kRule, 5, 6, 0));

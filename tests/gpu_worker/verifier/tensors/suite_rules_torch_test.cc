@@ -1,5 +1,5 @@
-// The same rules against torch itself, computed as the suites compute them, on pairs around the
-// bounds: not one element may differ.
+// Compares the same rules with torch, computed as the suites compute them, on pairs around the
+// bounds: no element may differ.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -76,8 +76,8 @@ TEST(SuiteRulesTorchTest, EveryElementIsJudgedAsTorchJudgesIt) {
     size_t bytes;
     double tolerance;
   };
-  // Tolerances that the small types have themselves: torch on processors rounds them to the type of
-  // the tensor in some versions, and takes them as float32 in others, as on GPUs.
+  // Tolerances that the small types represent exactly: on processors some versions of torch round
+  // them to the tensor's type, and others use float32, as on GPUs.
   Rng rng(20261127);
   for (const Case& each :
        {Case{v1::DTYPE_FLOAT32, "float32", 4, 1e-4}, Case{v1::DTYPE_FLOAT32, "float32", 4, 1e-2},

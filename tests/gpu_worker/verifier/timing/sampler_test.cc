@@ -51,7 +51,7 @@ TEST(CallDealerTest, NoBatchHasAllSetsAndNoSetIsAlwaysLeftOut) {
     for (const WorkloadSession::Call& call : calls) sets.insert(call.set);
   }
   EXPECT_EQ(sets.size(), 3u);
-  // There is none of two to spare.
+  // With two sets none can be spared.
   EXPECT_EQ(CallDealer(2, {}, Rng(1)).Deal(2, 0).size(), 2u);
 }
 
@@ -120,7 +120,7 @@ TEST(BelievedLatencyTest, WorkOfManyCallsInOneOfThemCountsForAll) {
 }
 
 TEST(BelievedLatencyTest, FewLongCallsDoNotCount) {
-  // One batch of four had a pause in it.
+  // One batch of four contains a pause.
   std::vector<double> latency_us(32, 10);
   latency_us[3] = 5000;
   EXPECT_EQ(BelievedLatency(latency_us, {634, 10, 10, 10}), latency_us);

@@ -26,8 +26,8 @@ double Normal(Rng* rng) {
   return std::sqrt(-2 * std::log(1 - rng->NextDouble())) * std::cos(2 * M_PI * rng->NextDouble());
 }
 
-// Adds one launch of `blocks` blocks to every workload. Of the noise between launches one half of
-// the variance is the same for all workloads.
+// Adds one launch of `blocks` blocks to every workload. All workloads share one half of the
+// variance of the noise between launches.
 void AddLaunch(double effect, double launch_noise, double block_noise, int blocks, Rng* rng,
                std::vector<LaunchBlocks>* workloads) {
   const double shared = launch_noise * std::sqrt(0.5) * Normal(rng);
@@ -47,14 +47,14 @@ TEST(SpeedupEstimateTest, ConstantLaunchesHaveNoWidth) {
 }
 
 TEST(SpeedupEstimateTest, IsTheTIntervalOfTheLaunches) {
-  // The third block of the last launch met a pause. Launches -0.1, 0, 0.1: error 0.1 / sqrt(3).
+  // The third block of the last launch has a pause. Launches -0.1, 0, 0.1: error 0.1 / sqrt(3).
   const LaunchBlocks launches = {{-0.1, -0.1}, {0, 0}, {0.1, 0.1, 5}};
   const double half = 4.30265273 * 0.1 / std::sqrt(3);
   const SpeedupEstimate one = EstimateSpeedup({launches}, 0.975);
   EXPECT_NEAR(one.combined.mean, 0, 1e-12);
   EXPECT_NEAR(one.combined.interval.low, -half, 1e-8);
   EXPECT_NEAR(one.combined.interval.high, half, 1e-8);
-  // More workloads do not average out what a launch does to all of them.
+  // More workloads do not average out an effect of a launch that they share.
   const SpeedupEstimate both = EstimateSpeedup({launches, launches}, 0.975);
   EXPECT_NEAR(both.combined.interval.high, half, 1e-8);
 }
@@ -99,7 +99,7 @@ TEST(SpeedupEstimateTest, GuardsAreNotRanked) {
   const SpeedupEstimate guarded = EstimateSpeedup(workloads, 0.975, guards);
   EXPECT_EQ(Judge(guarded, 0.01, 0.03), v1::Comparison::MIXED);
   EXPECT_TRUE(DecidesAlone(workloads, 10, {-0.8}, 0.99, 0.01, 0.03, guards));
-  // An official one that is slower still bars an improvement.
+  // A slower official workload still prevents an improvement.
   workloads[10] = workloads[9];
   workloads[0] = {{-0.1}, {-0.101}, {-0.099}, {-0.1}};
   EXPECT_EQ(Judge(EstimateSpeedup(workloads, 0.975, guards), 0.01, 0.03), v1::Comparison::MIXED);
@@ -183,8 +183,8 @@ struct Sequence {
   v1::Comparison::Verdict verdict = v1::Comparison::UNDECIDED;
 };
 
-// A whole confirmation: looks after 4, 6 and 8 launches, as far as there are as many, ending with
-// the first that is settled.
+// A whole confirmation: decides after 4, 6 and 8 launches, up to most_launches, and ends at the
+// first settled decision.
 Sequence Confirm(int most_launches, double effect, double launch_noise, double block_noise,
                  Rng* rng) {
   std::vector<LaunchBlocks> workloads(3);
@@ -211,7 +211,7 @@ TEST(LooksTest, LookingAgainDoesNotMakeErrorsMoreFrequent) {
     Rng rng(++seed);
     int improved = 0, covered = 0;
     for (int trial = 0; trial < kTrials; ++trial) {
-      // The least that may be called improved, from below.
+      // Just below the smallest effect that counts as improved.
       const double effect = std::log(1.01);
       const Sequence sequence = Confirm(most_launches, effect, launch_noise, 0.01, &rng);
       improved += sequence.verdict == v1::Comparison::IMPROVED;

@@ -1,4 +1,4 @@
-// Cubins as nvcc makes them; skipped where there is none.
+// Uses cubins that nvcc makes; skipped without nvcc.
 #include "gpu_worker/verifier/warm/triton_facts.h"
 
 #include <gmock/gmock.h>
@@ -111,7 +111,7 @@ TEST_F(TritonFactsTest, WhatLiesBesideACubinTellsOfItsLaunch) {
   std::ofstream(cache + "/triton/three/k.json") << R"({"num_warps": 4000000000000, "shared": -1})";
   fs::create_symlink(cache + "/triton/one/k.cubin", cache + "/triton/link.cubin");
   const std::vector<v1::KernelFacts> facts = TritonFacts(cache);
-  // Two kernels, each once as "one" and "two" have it, and once as "three" has it.
+  // Two kernels: each appears once as in "one" and "two", and once as in "three".
   ASSERT_EQ(facts.size(), 4u);
   int described = 0;
   for (const v1::KernelFacts& kernel : facts) {

@@ -1,5 +1,5 @@
-// The warm stage on processors, where its programs are in Python as well: under the real sandbox,
-// with and without its tight filter. Skipped where /usr/bin/python3 has no torch.
+// The warm stage on processors, where its programs are also in Python: under the real sandbox, with
+// and without its tight filter. Skipped where /usr/bin/python3 has no torch.
 #include "gpu_worker/verifier/warm/warm_stage.h"
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Compiles, in its way, a kernel for each shape; `when` decides for which call.
+// A program that simulates compiling a kernel for each shape; `when` decides at which call.
 std::string Compiling(const std::string& when) {
   return absl::StrCat(R"(
 import os, subprocess, torch
@@ -66,7 +66,7 @@ TEST_F(WarmStageTest, WhatACallCompilesIsFoundWhereNothingCanBeCompiled) {
   const v1::Verdict verdict = Verify(request);
   EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
   EXPECT_TRUE(verdict.isolation().tight_seccomp());
-  // A second job finds it; the calls would have been appended.
+  // A second job reuses it; otherwise more calls would have been appended.
   EXPECT_EQ(Verify(request).outcome(), v1::OUTCOME_PASSED);
   int files = 0;
   for (const auto& file :

@@ -54,7 +54,7 @@ TEST(DeviceSamplerTest, CallsThatCannotBeRecordedAreTimedByEventsAndAudited) {
   EXPECT_FALSE(sampled.host_bound);
   EXPECT_NEAR(sampled.samples.median_us(), 50, 1e-9);
   EXPECT_GE(sampled.samples.latency_us_size(), kDefaultMinCalls);
-  // The verifier's clock sees the host's time of every call and the wait for it too.
+  // The verifier's clock also includes the host's time for every call and the wait for it.
   EXPECT_NEAR(sampled.audit_ratio, (50 + 4 + SimulatedGpu::kRoundTripMicros) / 50, 0.1);
   EXPECT_NEAR(sampled.sm_clock_mhz, 1980, 1e-9);
   EXPECT_EQ(gpu.batches().count(v1::BatchRequest::REPLAY), 0u);
@@ -185,7 +185,7 @@ TEST(DeviceSamplerTest, KeepingTheDeviceBetweenCallsIsACheat) {
   EXPECT_EQ(sampled.ending.outcome, v1::OUTCOME_CHEAT);
   EXPECT_THAT(sampled.ending.message, HasSubstr("keeps the device busy"));
 
-  // Unless it was so before the program came.
+  // Accepted if it was so before the program ran.
   timing.options.alone.Add({absl::Microseconds(1400), absl::Microseconds(20)});
   EXPECT_TRUE(timing.SampleOk().ending.passed());
 }

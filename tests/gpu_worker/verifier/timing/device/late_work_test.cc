@@ -18,7 +18,7 @@ TEST(LateWorkTest, WhatIsLetGoIsSmallBesideTheBatch) {
   EXPECT_NEAR(Late(31).MicrosPerBatch(20'000), 31, 1e-9);
   EXPECT_EQ(Late(24).MicrosPerBatch(5'000), 0);
   EXPECT_NEAR(Late(26).MicrosPerBatch(5'000), 26, 1e-9);
-  // As much as chance makes of honest programs, in any case.
+  // Within what chance produces for honest programs.
   EXPECT_EQ(Late(11).MicrosPerBatch(500), 0);
   EXPECT_NEAR(Late(13).MicrosPerBatch(500), 13, 1e-9);
   EXPECT_EQ(Late(-50).MicrosPerBatch(500), 0);

@@ -10,8 +10,8 @@
 
 namespace ksearch {
 
-// A program on a GPU as arithmetic: calls take device_us on the device and host_us on the host, and
-// move a fake clock. What it reports of itself can be made to differ.
+// Simulates a program on a GPU: calls take device_us on the device and host_us on the host, and
+// advance a fake clock. Its reported times can be made to differ.
 class SimulatedGpu final : public DeviceCalls, public ClockReader {
  public:
   double device_us = 50;
@@ -24,10 +24,10 @@ class SimulatedGpu final : public DeviceCalls, public ClockReader {
   uint64_t reasons = 0;
   int throttled_readings = 0;  // that many readings are throttled, once timing has begun
 
-  // Done of each call before the clock starts, while the lead-in is drawn out.
+  // The part of each call done before the clock starts, while the lead-in is drawn out.
   double begun_us = 0;
 
-  // Done of each call after "done": neither the runner's clock nor the verifier's batch sees it.
+  // The part of each call done after "done", which neither the runner's clock nor the batch sees.
   double late_us = 0;
 
   static constexpr double kRoundTripMicros = 16;
@@ -38,7 +38,7 @@ class SimulatedGpu final : public DeviceCalls, public ClockReader {
   const std::map<v1::BatchRequest::Mode, int>& batches() const { return batches_; }
   int calls() const { return calls_; }
 
-  // What an idle runner waits for a device that the program keeps, though it is stopped.
+  // How long an idle runner waits for a device that the stopped program keeps busy.
   double kept_us = 0;
 
   absl::StatusOr<Metronome::Pace> RoundTrip() {
@@ -78,7 +78,7 @@ class SimulatedGpu final : public DeviceCalls, public ClockReader {
         wall += n * device_us;
         break;
       default:
-        // One by one: queued, done, waited for.
+        // Calls run one by one: queued, done, waited for.
         batch.latency_us = {device_us * reported};
         batch.host_us.assign(calls.size(), host_us);
         wall += n * (device_us + host_us) + (n - 1) * kRoundTripMicros;
@@ -94,7 +94,7 @@ class SimulatedGpu final : public DeviceCalls, public ClockReader {
     return batch;
   }
 
-  // What a batch with late inputs comes to; early enough from the `in_time_from`-th on, if any.
+  // The ending of a batch with late inputs; inputs come in time from the `in_time_from`-th on.
   Ending late_ending;
   int in_time_from = 1;
   Ending RunWithLateInputs(const std::vector<WorkloadSession::Call>& calls,
