@@ -160,7 +160,7 @@ AskModel CallBuilder::Code(const v1::SearchState& state, const v1::CycleState& c
 
   Prompt prompt = proposer_.code_prompt(FactsAt(state), context);
   std::string purpose = "action";
-  // A mend is a repair, too; recorded replies know no other name for it.
+  // A mend is labeled as a repair, too, as in recorded replies.
   if (context.kind == CodePromptKind::kDebug || context.kind == CodePromptKind::kMend) {
     purpose = "debug";
   }

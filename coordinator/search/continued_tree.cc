@@ -12,7 +12,7 @@ namespace ksearch {
 namespace {
 
 constexpr char kStrategyWithTree[] = "world_model";
-// A run of 300 rounds has some hundred.
+// A run of 300 rounds has some hundreds of nodes.
 constexpr int kMaxNodes = 1024;
 
 absl::Status Fault(const std::string& what) {
@@ -70,7 +70,7 @@ void AdoptTree(const v1::InitialTree& tree, const v1::ScreenedProgram& seed,
   (*state->mutable_solutions())[seed.candidate_id()] = seed;
   bool solved_by_seed = false;
   for (v1::Node& node : *model->mutable_nodes()) {
-    // Rounds of another run.
+    // The rounds are those of another run.
     node.set_last_updated_round(0);
     if (!IsSolved(node)) continue;
     v1::Solution* const solution = node.mutable_solution();

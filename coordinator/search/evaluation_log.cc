@@ -17,7 +17,7 @@ namespace {
 // Model calls that fail in a row before the search stops and waits for a person.
 constexpr int kMaxConsecutiveFailures = 3;
 
-// A program in a log that holds ids alone.
+// The program as kept in a log that holds only ids.
 v1::ScreenedProgram FactsAlone(v1::ScreenedProgram program) {
   program.set_verdict(Verdict(program));
   if (program.passed()) program.set_score_error(ScoreError(program.result()));
@@ -135,7 +135,7 @@ bool EvaluationLog::TakeMoreSeed(const ScreenResult& result, const v1::RunConfig
       out->profiles.push_back(ProfilingOf(program, result.tag));
       given->set_profile_tag(out->profiles.back().tag);
     }
-    // One that was lost with its worker is none.
+    // A program lost with its worker is not in the log.
     if (Find(program.candidate_id()) == nullptr) return true;
     *given->mutable_program() = rules_.keeps_results ? std::move(program) : FactsAlone(program);
     return true;
@@ -188,7 +188,7 @@ const v1::ScreenedProgram* EvaluationLog::FindAtFloor() const {
   const v1::ScreenedProgram* nearest = nullptr;
   for (const auto& [id, program] : state_.screened()) {
     if (!IsAtFloor(program)) continue;
-    // By id at last, so that the order of a hash map decides nothing.
+    // Ties are broken by id, so that the order of a hash map decides nothing.
     if (nearest == nullptr || program.floor_share() > nearest->floor_share() ||
         (program.floor_share() == nearest->floor_share() && id < nearest->candidate_id())) {
       nearest = &program;
@@ -228,7 +228,7 @@ EvaluationLog::Examined EvaluationLog::TakeExamination(const v1::JobResult& resu
             std::nullopt};
   }
   v1::ConfirmedProgram examined = ReadExamination(result, findings);
-  // A confirmation that has ended meanwhile looked at more; an examination asked for twice is this
+  // A confirmation that has ended meanwhile saw more; an examination requested twice is the same
   // one.
   const bool known = ConfirmationOf(candidate_id) != nullptr;
   if (!known && (examined.refused() || examined.findings_size() > 0)) {
@@ -264,7 +264,7 @@ bool EvaluationLog::IsRefused(const std::string& candidate_id) const {
 
 void EvaluationLog::Withdraw(const std::string& candidate_id) {
   if (state_.seed().candidate_id() == candidate_id) {
-    state_.mutable_seed()->set_passed(false);  // it may still be waited for its profile
+    state_.mutable_seed()->set_passed(false);  // its profile may still be awaited
   }
   for (v1::GivenProgram& more : *state_.mutable_more_seeds()) {
     if (more.program().candidate_id() == candidate_id) more.mutable_program()->set_passed(false);

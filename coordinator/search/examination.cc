@@ -26,7 +26,7 @@ ExamineCandidate ExaminationOf(const v1::ScreenedProgram& program, absl::string_
 }
 
 std::string ToolIsMissing(const v1::JobResult& result) {
-  // A tool that was started, whatever became of it, took time.
+  // A tool that was started took time, whatever its result.
   if (result.outcome() != v1::OUTCOME_PASSED || result.sanitizer().has_time()) return "";
   return result.sanitizer().note().empty() ? "the worker has no compute-sanitizer"
                                            : result.sanitizer().note();

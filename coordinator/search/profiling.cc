@@ -12,7 +12,7 @@ namespace {
 
 // Prompts show three; a kept one is written with every step.
 constexpr int kKeptKernels = 4;
-constexpr int64_t kBest = 4;  // one in so many of those that passed is profiled
+constexpr int64_t kBest = 4;  // the best quarter of passed candidates is profiled
 
 bool StaysSo(v1::Profile::Absence absence) {
   return absence == v1::Profile::NOT_PERMITTED || absence == v1::Profile::NO_PROFILER ||

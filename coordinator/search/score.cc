@@ -17,7 +17,7 @@ constexpr size_t kMaxOutcomeLine = 300;
 constexpr size_t kMaxKeptLog = 6 << 10;
 // A screening has a handful of workloads; a task with hundreds must not fill the saved state.
 constexpr int kMaxKeptWorkloads = 64;
-// Limit for logs, which are kept for every program ever screened.
+// Limits logs, which are kept for every program ever screened.
 constexpr size_t kMaxRememberedLog = 1 << 10;
 
 const v1::WorkloadResult* FirstFailed(const v1::JobResult& result) {

@@ -74,7 +74,7 @@ std::unique_ptr<SearchStrategy> MakeAttempts(const char* name, const SearchConte
   return std::make_unique<AttemptSearch>(name, context, std::move(proposer), std::move(policy));
 }
 
-// One row a strategy. Its settings are the field of RunConfig that has its name.
+// One row for each strategy. Its settings are the field of RunConfig with its name.
 struct Row {
   const char* name;
   std::vector<StrategyRole> roles;
@@ -166,7 +166,7 @@ const std::vector<Row>& Rows() {
   return *rows;
 }
 
-// Null: there is no such strategy.
+// The strategy's row; null: there is no such strategy.
 const Row* FindRow(absl::string_view strategy) {
   const absl::string_view wanted = strategy.empty() ? kDefaultStrategy : strategy;
   for (const Row& row : Rows()) {
@@ -181,7 +181,7 @@ bool HasTree(const v1::RunConfig& config) {
 
 using google::protobuf::FieldDescriptor;
 
-// The strategy's settings, as a field of RunConfig, and their field `embeddings`; null: it has
+// The strategy's settings, as a field of RunConfig, and their field `embeddings`; null: there is
 // none.
 struct EmbeddingsSetting {
   const FieldDescriptor* settings = nullptr;
@@ -256,7 +256,7 @@ std::vector<std::string> CompleteStrategySettings(const v1::RunConfig& request,
     faults.Require(!reflection->HasField(request, field),
                    absl::StrCat(row.name, " has settings, but the run's strategy is ", own->name,
                                 ": leave them out"));
-    reflection->ClearField(config, field);  // the coordinator's defaults for that strategy
+    reflection->ClearField(config, field);  // the coordinator's defaults for another strategy
   }
   if (HasTree(*config)) {
     faults.Require(!request.has_evaluation(),

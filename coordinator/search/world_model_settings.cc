@@ -4,7 +4,7 @@ namespace ksearch {
 
 void CompleteWorldModelSettings(v1::WorldModelSettings* settings, SettingFaults* faults) {
   if (settings->preset() == v1::PRESET_UNSPECIFIED) settings->set_preset(v1::PRESET_DEFAULT);
-  // The published system's is 7. Where intents that do not pay are remembered, others are worth
+  // The published system uses 7. If unprofitable intents are remembered, other intents are worth
   // more than further attempts at one of them (docs/internals/benchmarks.md).
   const bool paper = settings->preset() == v1::PRESET_PAPER;
   if (!settings->has_stagnation_window()) settings->set_stagnation_window(paper ? 7 : 3);

@@ -17,7 +17,7 @@ size_t DrawWeighted(const std::vector<double>& weights, Rng& rng) {
     left -= weights[i];
     if (left < 0) return i;
   }
-  return last;  // what rounding left over
+  return last;  // reached only through rounding
 }
 
 }  // namespace ksearch

@@ -6,7 +6,7 @@
 namespace ksearch {
 namespace {
 
-// Numbers of all of them together: 64 MiB. Those of the oldest calls are read again when needed.
+// The numbers of all embeddings together: 64 MiB. The oldest calls' are read again when needed.
 constexpr size_t kMostNumbers = size_t{16} << 20;
 
 }  // namespace
@@ -29,7 +29,7 @@ Alikeness KnownEmbeddings::Compare(const v1::ProgramFeatures& a, const v1::Progr
   const Embedding* const left = Find(a.embedding_call());
   const Embedding* const right = left == nullptr ? nullptr : Find(b.embedding_call());
   Alikeness found;
-  // Those of another model may be longer.
+  // Another model's embeddings may have another length.
   if (right != nullptr && left->size() == right->size()) {
     found = {CosineOf(*left, *right), /*by_meaning=*/true};
   } else {

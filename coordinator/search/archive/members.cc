@@ -23,7 +23,7 @@ v1::PopulationMember* AddMember(const v1::PopulationMember& member, int32_t last
 }
 
 const v1::PopulationMember* FindMember(const Members& members, int number) {
-  // In the order of their numbers, which removals keep.
+  // Sorted by number, which removals preserve.
   const auto found = std::lower_bound(
       members.begin(), members.end(), number,
       [](const v1::PopulationMember& member, int wanted) { return member.number() < wanted; });

@@ -32,7 +32,7 @@ v1::ProgramFeatures FeaturesOf(const v1::Sources& sources, bool with_sketch) {
   int lines = 0;
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    characters += (byte & 0xC0) != 0x80 ? 1 : 0;  // what continues a character is none
+    characters += (byte & 0xC0) != 0x80 ? 1 : 0;  // skips continuation bytes
     lines += c == '\n' ? 1 : 0;
     set[byte / 8] = static_cast<char>(set[byte / 8] | (1 << (byte % 8)));
   }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kHashes = 256;
 constexpr size_t kShingle = 5;
-// The largest part of a program; what is beyond adds nothing that the rest does not say.
+// Bounds the work for a large program; the part beyond adds little.
 constexpr size_t kMaxShingles = 1 << 16;
 
 // Hashes of the tokens: words, numbers, and every other character alone.
@@ -70,7 +70,7 @@ double Likeness(absl::string_view a, absl::string_view b) {
   size_t equal = 0;
   for (size_t k = 0; k < kHashes; ++k) equal += a[k] == b[k] ? 1 : 0;
   const double share = static_cast<double>(equal) / kHashes;
-  // One in 256 pairs of hashes that differ agrees in eight bits.
+  // One in 256 pairs of different hashes agrees in eight bits.
   return std::max(0.0, (share - 1.0 / 256) / (1 - 1.0 / 256));
 }
 

@@ -1,4 +1,4 @@
-// The part of an AttemptSearch that has programs embedded, for strategies that tell them apart so.
+// The part of an AttemptSearch that requests embeddings, for strategies that compare programs.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -29,7 +29,7 @@ bool AttemptSearch::Embeds() const {
 }
 
 bool AttemptSearch::WantsEmbedding(const v1::AttemptState& attempt) {
-  // One that is known already is not evaluated, and the twin of one under way has no use for its
+  // A known program is not evaluated, and a duplicate of one in progress needs no embedding of its
   // own.
   return Embeds() && log().Find(attempt.candidate_id()) == nullptr &&
          FindAttempt([&](const v1::AttemptState& other) {
@@ -39,7 +39,7 @@ bool AttemptSearch::WantsEmbedding(const v1::AttemptState& attempt) {
 }
 
 void AttemptSearch::RefuseEmbeddings(const std::string& fault, StepOutput* out) {
-  if (!state_.embedding_refused().empty()) return;  // others were under way
+  if (!state_.embedding_refused().empty()) return;  // a call already in flight
   state_.set_embedding_refused(OneLine(fault, kMaxReason));
   AddEvent(v1::RunEvent::NOTE,
            absl::StrCat("no more embeddings in this run, programs are told apart by their tokens: ",
@@ -50,7 +50,7 @@ void AttemptSearch::RefuseEmbeddings(const std::string& fault, StepOutput* out) 
 absl::StatusOr<v1::Sources> AttemptSearch::SourcesOf(const v1::AttemptState& attempt) const {
   absl::StatusOr<v1::Sources> sources = question().SourcesOf(attempt.candidate_id());
   if (!absl::IsNotFound(sources.status())) return sources;
-  // It was never sent to a worker, so that nobody has it but the reply.
+  // The program was never sent to a worker, so only the reply has it.
   ASSIGN_OR_RETURN(const LlmReply reply, context_.programs->ReadReply(attempt.code_call_number()));
   return ProgramOf(reply, attempt.plan());
 }
@@ -98,7 +98,7 @@ bool AttemptSearch::EmbedGiven(StepOutput* out) {
   bool ended = true;
   for (const v1::Sources& sources : GivenSources(context_.config)) {
     const std::string id = CandidateId(sources);
-    if (log().Find(id) == nullptr) continue;  // it was lost with its worker
+    if (log().Find(id) == nullptr) continue;  // the job was lost with its worker
     v1::GivenEmbedding* given = FindGivenEmbedding(id);
     if (given == nullptr) {
       given = state_.add_given_embeddings();

@@ -6,7 +6,7 @@ namespace ksearch {
 
 const v1::ScreenedProgram* BestStanding(const v1::EvaluationLogState& log) {
   const v1::ScreenedProgram* best = nullptr;
-  // By id at last, so that the order of a hash map decides nothing.
+  // Ties are broken by id, so that the order of a hash map decides nothing.
   const auto before = [](const v1::ScreenedProgram& a, const v1::ScreenedProgram& b) {
     if (a.score() != b.score()) return a.score() > b.score();
     return std::tuple(a.round(), a.candidate_id()) < std::tuple(b.round(), b.candidate_id());
@@ -19,7 +19,7 @@ const v1::ScreenedProgram* BestStanding(const v1::EvaluationLogState& log) {
 
 std::vector<const v1::ScreenedProgram*> GivenPrograms(const v1::EvaluationLogState& log) {
   std::vector<const v1::ScreenedProgram*> given;
-  // One that was lost with its worker is not among those screened.
+  // A program lost with its worker is not among those screened.
   const auto add = [&](const v1::ScreenedProgram& program) {
     if (log.screened().contains(program.candidate_id())) given.push_back(&program);
   };

@@ -20,7 +20,7 @@ namespace {
 
 constexpr size_t kMaxReason = 300;
 constexpr size_t kMaxComplaint = 4 << 10;
-// Questions in words under way at once.
+// Requests for notes in flight at once.
 constexpr int kMaxNotes = 4;
 constexpr int kDefaultRounds = 20;
 
@@ -118,7 +118,7 @@ void AttemptSearch::FoldVerdict(const ModelAnswer& answer, v1::AttemptState* att
   Tell(v1::RunEvent::NOTE,
        absl::StrCat("model call ", answer.call_number, " failed: ", answer.status.ToString()),
        *attempt, out);
-  // It is asked for again when the search is taken up again.
+  // The call is made again when the search is resumed.
   if (const auto stop = log().NoteFailedCall(answer.status); stop.has_value()) {
     return Finish(State::FAILED, *stop);
   }
@@ -137,7 +137,7 @@ void AttemptSearch::FoldNote(const ModelAnswer& answer, StepOutput* out) {
   if (!answer.status.ok()) {
     fault = answer.status.ToString();
     if (const auto stop = log().NoteFailedCall(answer.status); stop.has_value()) {
-      return Finish(State::FAILED, *stop);  // it is asked for when the search is taken up again
+      return Finish(State::FAILED, *stop);  // a resumed search makes the call again
     }
   } else {
     log().NoteAnswer();
@@ -167,7 +167,7 @@ absl::StatusOr<v1::Sources> AttemptSearch::ProgramOf(const LlmReply& reply,
   if (whole || ShownProgram(plan).empty() || proposer_.parse_patch == nullptr) {
     return ProgramIn(reply, proposer_.parse_code, context_.config.language());
   }
-  // Read before: the prompt showed it.
+  // The prompt showed the program, so it is available.
   const absl::StatusOr<v1::Sources> base = question().SourcesOf(ShownProgram(plan));
   if (!base.ok()) return absl::UnavailableError(base.status().message());
   const auto parse = [&](const std::string& text, v1::Language) {
@@ -221,7 +221,7 @@ void AttemptSearch::Admit(const v1::Sources& sources, v1::AttemptState* attempt,
       FindAttempt([&](const v1::AttemptState& other) {
         return other.candidate_id() == attempt->candidate_id() && other.round() != attempt->round();
       }) != nullptr;
-  // The one place that has the sources; later they are read by their id.
+  // Only here are the sources at hand; later they are read by their id.
   if (awaited || log().Find(attempt->candidate_id()) != nullptr) return;
   ScreenCandidate screen;
   screen.tag = ScreenTag(*attempt);
@@ -252,7 +252,7 @@ void AttemptSearch::FoldObjection(const Objection& objection, v1::AttemptState* 
   v1::AttemptState anew;
   anew.set_round(attempt->round());
   anew.set_replies(attempt->replies() + 1);
-  // The plan must not count this attempt as under way.
+  // The plan must not count this attempt as in progress.
   const int round = attempt->round();
   RemoveAttempt(round);
   *anew.mutable_plan() = Plan();
@@ -265,7 +265,7 @@ void AttemptSearch::FoldFailedCall(const absl::Status& status, v1::AttemptState*
   attempt->clear_call_number();
   Tell(v1::RunEvent::NOTE, absl::StrCat("model call ", call_number, " failed: ", status.ToString()),
        *attempt, out);
-  // What was asked is still wanted when the search is taken up again.
+  // A resumed search still needs the answer.
   if (const auto stop = log().NoteFailedCall(status); stop.has_value()) {
     Finish(State::FAILED, *stop);
     return;
@@ -297,7 +297,7 @@ StepOutput AttemptSearch::OnScreened(const ScreenResult& result) {
 
 void AttemptSearch::TakeScreened(v1::ScreenedProgram program, const std::string& screen_tag,
                                  v1::AttemptState* attempt, StepOutput* out) {
-  // The program itself is recorded as passed by now, so the best of the others is what counts.
+  // The program itself is recorded as passed by now, so compare with the best of the others.
   std::optional<double> best_score;
   for (const auto& [id, other] : state_.log().screened()) {
     if (!other.passed() || id == program.candidate_id()) continue;
@@ -406,7 +406,7 @@ void AttemptSearch::SettleSeeds(StepOutput* out) {
   }
   state_.set_stage(State::ATTEMPTING);
   for (const v1::Sources& sources : GivenSources(context_.config)) {
-    // One that was lost with its worker is none.
+    // A program lost with its worker is not known.
     const v1::ScreenedProgram* known = log().Find(CandidateId(sources));
     if (known == nullptr) continue;
     Rng rng = Random();
@@ -430,7 +430,7 @@ StepOutput AttemptSearch::OnConfirmed(const Confirmation& confirmation) {
     AddEvent(v1::RunEvent::NOTE,
              absl::StrCat("nothing is built on it any more: ", RefusalLine(confirmed)), &out)
         ->set_candidate_id(confirmation.candidate_id);
-    // It had finished for a program that was near the floor.
+    // The search had finished because of a program near the floor.
     if (state_.stage() == State::FINISHED && rounds_left() && log().FindAtFloor() == nullptr) {
       state_.set_stage(state_.resume_stage());
       state_.clear_finish_reason();
@@ -479,7 +479,7 @@ void AttemptSearch::Advance(StepOutput* out) {
     log().ScreenMoreSeeds(context_.config, out);
     if (state_.given_embeddings_size() > 0) SettleSeeds(out);
   }
-  // Serving one may end it, or fail the run.
+  // Serving an attempt may end it, or fail the run.
   bool changed = true;
   while (changed && state_.stage() == State::ATTEMPTING) {
     changed = false;
@@ -581,10 +581,10 @@ bool AttemptSearch::ServeScreen(v1::AttemptState* attempt, StepOutput* out) {
                                 (!other.screen_tag().empty() || !other.examine_tag().empty() ||
                                  !other.profile_tag().empty() || other.embedding_call() != 0);
                        }) != nullptr;
-  if (awaited) return false;  // its result serves both
+  if (awaited) return false;  // one result serves both
   if (const v1::ScreenedProgram* known = log().Find(candidate_id); known != nullptr) {
     if (known->round() == attempt->round()) {
-      // Its own: the run failed before it could be examined.
+      // The attempt's own examination: the run failed before it was done.
       absl::StatusOr<v1::ScreenedProgram> program = question().Load(candidate_id);
       if (!program.ok()) {
         Finish(State::FAILED, program.status().ToString());
@@ -603,7 +603,7 @@ bool AttemptSearch::ServeScreen(v1::AttemptState* attempt, StepOutput* out) {
     EndAttempt(*attempt, text, /*repeated=*/true);
     return true;
   }
-  // The other attempt's screening was lost with its worker, or the strategy did not want it there.
+  // The other attempt's screening was lost with its worker, or its strategy did not keep it.
   auto sources = SourcesOf(*attempt);
   if (!sources.ok()) {
     Finish(State::FAILED, sources.status().ToString());
@@ -623,7 +623,7 @@ bool AttemptSearch::ServeScreen(v1::AttemptState* attempt, StepOutput* out) {
 }
 
 void AttemptSearch::Finish(State::Stage stage, const std::string& reason) {
-  // Calls still out may fail after the search has; the first reason is kept.
+  // Calls in flight may fail after the search has failed; the first reason is kept.
   if (state_.stage() == State::FINISHED || state_.stage() == State::FAILED) return;
   state_.set_resume_stage(state_.stage());
   state_.set_rounds_at_finish(rounds_);

@@ -31,7 +31,7 @@ v1::AttemptPlan Sequential::Plan(State* state, Rng& /*rng*/) const {
   if (const v1::ScreenedProgram* best = BestStanding(state->log()); best != nullptr) {
     plan.set_kind(v1::AttemptPlan::REFINE);
     plan.set_base_id(best->candidate_id());
-    // What an older attempt met is told in its line.
+    // An older attempt's result is shown in its line.
     if (!ended.empty() && ended.rbegin()->base_id() == plan.base_id() &&
         FailedProgram(state->log(), *ended.rbegin()) != nullptr) {
       plan.set_failed_id(ended.rbegin()->candidate_id());

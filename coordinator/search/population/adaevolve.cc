@@ -185,7 +185,7 @@ v1::AttemptPlan AdaEvolve::Plan(State* state, Rng& rng) const {
 
 void AdaEvolve::NoteScore(double score, bool earned, v1::AdaEvolveState::Island* island,
                           const v1::AdaEvolveState& books) const {
-  // Its own best is the yardstick of its intensity, the best of all that of its reward.
+  // The island's best determines its intensity, the best of all islands its reward.
   double reward = 0;
   if (score > 0 && (!island->has_best() || score > island->best())) {
     double best_of_all = 0;
@@ -259,7 +259,7 @@ void AdaEvolve::TakeEnded(const EndedAttempt& ended, State* state, Rng& /*rng*/)
   if (works) {
     const v1::PopulationMember child = ChildOf(ended);
     if (first) {
-      AddToAllIslands(child, state);  // as a given program
+      AddToAllIslands(child, state);  // like a given program
     } else {
       Add(child, state);
     }
@@ -356,7 +356,7 @@ std::optional<v1::NoteState> AdaEvolve::WantedNote(const State& state) const {
       std::any_of(books.ideas().begin(), books.ideas().end(),
                   [&](const auto& idea) { return idea.uses() < settings_.idea_uses(); });
   const auto rate = ImprovementRate(books, settings_.stagnation_window());
-  // Those that were asked for last had a whole window to show what they are worth.
+  // The latest ideas have had a whole window to prove themselves.
   if (unused || !rate.has_value() || *rate >= settings_.stagnation_gain() ||
       (books.ideas_asked_at() > 0 &&
        books.attempts() - books.ideas_asked_at() < settings_.stagnation_window())) {
@@ -378,7 +378,7 @@ void AdaEvolve::TakeNote(const v1::NoteState& /*note*/, const std::vector<std::s
   v1::AdaEvolveState* books = Books(state);
   books->set_ideas_asked_at(books->attempts());
   if (points.empty()) return;
-  // The last ones stay as what was tried.
+  // Keeps the latest ideas as a record of what was tried.
   while (books->ideas_size() > 2 * settings_.ideas()) {
     books->mutable_ideas()->DeleteSubrange(0, 1);
   }

@@ -11,7 +11,7 @@
 namespace ksearch {
 namespace {
 
-// Programs that work, the best first.
+// Working programs, the best first.
 MemberList Working(const v1::AttemptSearchState& state) {
   MemberList working =
       MembersThat(state.evoengineer().members(),
@@ -75,7 +75,7 @@ v1::AttemptPlan EvoEngineer::Plan(State* state, Rng& rng) const {
     plan = PlanFrom(state->log(), best);
     plan.set_operation("init");
   } else if (place < GenerationSize(*books) / 2) {
-    // Both parents may be the same one.
+    // Both parents may be the same program.
     const v1::PopulationMember& first = DrawByRank(working, rng);
     const v1::PopulationMember& second = DrawByRank(working, rng);
     plan = PlanFrom(state->log(), first);
@@ -90,7 +90,7 @@ v1::AttemptPlan EvoEngineer::Plan(State* state, Rng& rng) const {
   plan.set_style(kStyleParent);
   plan.set_reply_form(settings_.reply_form());
   plan.set_hides_results(!shows_results_);
-  // From any of them, including those that failed.
+  // Ideas of any programs, including failed ones.
   MemberList ideas = MembersThat(
       books->members(), [](const v1::PopulationMember& member) { return !member.idea().empty(); });
   for (const v1::PopulationMember* member :
@@ -114,7 +114,7 @@ void EvoEngineer::TakeEnded(const EndedAttempt& ended, State* state, Rng& /*rng*
     books->set_last_number(
         AddMember(ChildOf(ended), books->last_number(), books->mutable_members())->number());
   }
-  // Every reply is a sample, also one without a program.
+  // Every reply counts as a sample, even without a program.
   books->set_ended(books->ended() + 1);
   if (books->ended() >= GenerationSize(*books)) EndGeneration(state);
 }
@@ -126,7 +126,7 @@ void EvoEngineer::EndGeneration(State* state) const {
   if (books->generation() > 0 || enough) books->set_generation(books->generation() + 1);
   books->set_begun(0);
   books->set_ended(0);
-  // The best that work, then the latest of those that do not.
+  // The best working programs, then the latest failed ones.
   MemberList kept = working;
   const Members& members = books->members();
   for (auto member = members.rbegin(); member != members.rend(); ++member) {

@@ -16,7 +16,7 @@ namespace ksearch {
 namespace {
 
 constexpr double kLeastWeight = 0.001;
-constexpr double kUnknown = -1;  // diversity that was not computed yet
+constexpr double kUnknown = -1;  // the diversity has not been computed yet
 
 struct Preset {
   const char* name;
@@ -29,7 +29,7 @@ struct Preset {
 };
 
 // oe-0.3: the defaults of 0.3.2; oe-ksearch: what K-Search's comparison ran, OpenEvolve 0.2 with
-// its settings; oe-tuned: 0.3.2 with a migration that a run of some 100 rounds gets to see.
+// its settings; oe-tuned: 0.3.2 with migrations frequent enough for runs of some 100 rounds.
 constexpr Preset kPresets[] = {
     {"oe-0.3", 1000, 100, 5, 0.2, 0.7, 0.1, 2, 3, 2, 50, 0.1, v1::REPLY_FORM_SEARCH_REPLACE, false},
     {"oe-ksearch", 25, 12, 3, 0.35, 0.65, 0.3, 3, 3, 2, 50, 0.1, v1::REPLY_FORM_WHOLE, true},
@@ -171,8 +171,8 @@ const v1::PopulationMember* OpenEvolve::DrawParent(const State& state, int islan
 MemberList OpenEvolve::DrawInspirations(State* state, const v1::PopulationMember& parent,
                                         int island, Rng& rng) const {
   const MemberList home = IslandOf(state->openevolve(), island);
-  // Version 0.2 shows an empty island's attempt what 0.3 shows, of its parent's island; all others
-  // any programs of the island.
+  // For an empty island, version 0.2 shows what 0.3 shows, from the parent's island; otherwise any
+  // programs of the island.
   if (!settings_.first_island_feeds() || home.empty()) {
     return DrawNear(state, parent, home.empty() ? parent.island() : island, rng);
   }
@@ -253,8 +253,8 @@ v1::AttemptPlan OpenEvolve::Plan(State* state, Rng& rng) const {
   plan.set_operation(operation);
   plan.set_line(target);
   plan.set_island(settings_.first_island_feeds() ? parent->island() : target);
-  // The best programs of the parent's island and those that follow; the inspirations are the
-  // target's.
+  // The best programs of the parent's island and the next ones; the inspirations come from the
+  // target island.
   MemberList ranked = IslandOf(state->openevolve(), parent->island());
   SortByFitness(state->log(), &ranked);
   const auto top = static_cast<size_t>(settings_.top_programs() + settings_.diverse_programs());
@@ -269,16 +269,16 @@ v1::AttemptPlan OpenEvolve::Plan(State* state, Rng& rng) const {
 
 void OpenEvolve::TakeGiven(const v1::ScreenedProgram& program, const v1::ProgramFeatures& features,
                            State* state, Rng& rng) const {
-  // The first one is the first island's, as the only one of the original is.
+  // The first program goes to the first island, like the original's only one.
   const int island = Books(state)->last_number() % settings_.islands();
   Insert(GivenMember(program, features, island), island, state, rng);
 }
 
 void OpenEvolve::TakeEnded(const EndedAttempt& ended, State* state, Rng& rng) const {
-  if (ended.program == nullptr) return;  // an iteration without a program
+  if (ended.program == nullptr) return;  // the iteration brought no program
   v1::OpenEvolveState* books = Books(state);
   Insert(ChildOf(ended), ended.attempt.plan().island(), state, rng);
-  // Version 0.2 counts where the child lives, 0.3 where the attempt was for.
+  // Version 0.2 counts for the child's island, 0.3 for the island of the attempt.
   const int counted =
       settings_.first_island_feeds() ? ended.attempt.plan().island() : ended.attempt.plan().line();
   books->set_generations(counted, books->generations(counted) + 1);
@@ -286,15 +286,15 @@ void OpenEvolve::TakeEnded(const EndedAttempt& ended, State* state, Rng& rng) co
   if (newest - books->last_migration() >= settings_.migration_interval()) Migrate(state, rng);
 }
 
-// While there are few references, all programs are; from then on those are kept, so that what
-// diversity means does not change.
+// While there are few programs, all are references; after that the references stay, so that the
+// meaning of diversity does not change.
 void OpenEvolve::UpdateReferences(v1::OpenEvolveState* books, Rng& rng) const {
   MemberList left = AllOf(*books);
   MemberList chosen;
   if (left.size() <= static_cast<size_t>(kReferencePrograms)) {
     chosen = std::move(left);
   } else {
-    // Greedily those that are farthest from all chosen before them, from any first one on.
+    // Starts with any program, then greedily adds the one farthest from all chosen before.
     const auto move = [&](size_t at) {
       chosen.push_back(left[at]);
       left.erase(left.begin() + static_cast<std::ptrdiff_t>(at));
@@ -388,8 +388,8 @@ void OpenEvolve::Insert(v1::PopulationMember newcomer, int island, State* state,
     }
   }
   if (displaced != 0) {
-    // Its place in the archive is the newcomer's. It owns nothing and lives nowhere any more;
-    // version 0.2 keeps it all the same.
+    // The new program takes its place in the archive. It no longer owns a cell or belongs to an
+    // island; version 0.2 keeps it nevertheless.
     auto* archive = books->mutable_archive();
     const auto archived = std::find(archive->begin(), archive->end(), displaced);
     if (archived != archive->end()) {
@@ -415,13 +415,13 @@ void OpenEvolve::EnforceLimit(int newcomer, State* state) const {
   for (const auto& cell : books->cells()) owners.insert(cell.owner());
   const MemberList all = AllOf(*books);
   const int best = Fittest(state->log(), all)->number();
-  std::vector<std::pair<bool, const v1::PopulationMember*>> order;  // owns a cell, who
+  std::vector<std::pair<bool, const v1::PopulationMember*>> order;  // owns a cell, member
   for (const v1::PopulationMember* member : all) {
     if (member->number() == best || member->number() == newcomer) continue;
     order.emplace_back(!settings_.first_island_feeds() && owners.count(member->number()) > 0,
                        member);
   }
-  // Those without a cell first (not in version 0.2), the worst first; of equal ones the oldest.
+  // Members without a cell first (not in version 0.2), the worst first; of equal ones the oldest.
   std::stable_sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
     if (a.first != b.first) return !a.first;
     return Fitness(state->log(), *a.second) < Fitness(state->log(), *b.second);
@@ -454,7 +454,7 @@ void OpenEvolve::Migrate(State* state, Rng& rng) const {
     std::vector<v1::PopulationMember> migrants;
     for (size_t i = 0; i < count; ++i) migrants.push_back(*ranked[i]);
     for (const v1::PopulationMember& migrant : migrants) {
-      if (migrant.migrant()) continue;  // once is enough: copies of copies fill the islands
+      if (migrant.migrant()) continue;  // copies of copies would fill the islands
       for (const int target : {(island + 1) % islands, (island + islands - 1) % islands}) {
         const MemberList there = IslandOf(*books, target);
         const bool known = std::any_of(there.begin(), there.end(), [&](const auto* member) {

@@ -20,7 +20,7 @@ v1::PuctState::Visits* VisitsOf(int number, v1::PuctState* books) {
   return nullptr;
 }
 
-// The number and those of all that it descends from, as far as they are in the buffer.
+// The number and those of all its ancestors that are in the buffer.
 std::vector<int> Lineage(const Members& members, int number) {
   std::vector<int> lineage;
   for (const auto* member = FindMember(members, number); member != nullptr;
@@ -55,7 +55,7 @@ std::vector<double> Puct::Scores(const State& state) const {
   double high = -INFINITY;
   for (const v1::PopulationMember& member : books.members()) {
     values.push_back(Fitness(state.log(), member));
-    if (member.round() == 0) continue;  // given ones have no say in the range
+    if (member.round() == 0) continue;  // given programs do not affect the range
     low = std::min(low, values.back());
     high = std::max(high, values.back());
   }
@@ -149,7 +149,7 @@ void Puct::TakeGiven(const v1::ScreenedProgram& program, const v1::ProgramFeatur
 void Puct::TakeEnded(const EndedAttempt& ended, State* state, Rng& /*rng*/) const {
   v1::PuctState* books = state->mutable_puct();
   const int parent = ended.attempt.plan().parent();
-  // A choice counts whatever came of it.
+  // A choice counts whatever its result.
   if (parent != 0) {
     for (const int number : Lineage(books->members(), parent)) {
       if (v1::PuctState::Visits* visits = VisitsOf(number, books); visits != nullptr) {
@@ -166,8 +166,8 @@ void Puct::TakeEnded(const EndedAttempt& ended, State* state, Rng& /*rng*/) cons
       visits->set_has_child(true);
     }
   }
-  if (ended.program == nullptr || ended.repeated) return;  // its program is there already
-  // What fails is kept only while nothing works, to be repaired.
+  if (ended.program == nullptr || ended.repeated) return;  // no program, or one already known
+  // Failed programs are kept only while none works, to be repaired.
   const bool nothing = std::none_of(
       books->members().begin(), books->members().end(),
       [&](const v1::PopulationMember& member) { return Stands(state->log(), member); });

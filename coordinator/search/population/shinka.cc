@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kSelection = 10;  // lambda of the sigmoid
 constexpr double kLeastDeviation = 1e-6;
-constexpr int kMostMembers = 1000;  // those beyond, not archived, are forgotten
+constexpr int kMostMembers = 1000;  // beyond, members that are not archived are forgotten
 constexpr size_t kAncestorsShown = 2;
 constexpr int kTips = 5;
 constexpr int kProgramsOfNotes = 3;
@@ -29,8 +29,8 @@ struct Preset {
   bool show_results;
 };
 
-// shinka-stock: the defaults of the original; shinka-ksearch: what K-Search's comparison ran, whole
-// programs alone with feedback in words.
+// shinka-stock: the defaults of the original; shinka-ksearch: what K-Search's comparison ran, only
+// whole programs, with feedback in words.
 constexpr Preset kPresets[] = {
     {"shinka-stock", 0.6, 0.3, 0.1, false},
     {"shinka-ksearch", 0, 1, 0, true},
@@ -51,7 +51,7 @@ double Sigmoid(double x) {
   return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x));
 }
 
-// Archived programs of an island that work.
+// Working archived programs of an island.
 MemberList ArchiveOf(const v1::AttemptSearchState& state, int island) {
   MemberList archive = MembersOf(state.shinka().archive(), state.shinka().members());
   archive.erase(std::remove_if(archive.begin(), archive.end(),
@@ -148,7 +148,7 @@ std::vector<double> Shinka::ParentWeights(const v1::EvaluationLogState& log,
 const v1::PopulationMember& Shinka::DrawParent(const State& state, int island, Rng& rng) const {
   const MemberList archive = ArchiveOf(state, island);
   if (!archive.empty()) return *archive[DrawWeighted(ParentWeights(state.log(), archive), rng)];
-  // None of the island is in the archive: the best of all if it is of the island, or any that
+  // The island has no archived program: take the best of all if it is the island's, or any that
   // works.
   const MemberList own = WorkingOf(state, island);
   const v1::PopulationMember* best = Fittest(state.log(), AllWorking(state));
@@ -229,7 +229,7 @@ v1::AttemptPlan Shinka::Plan(State* state, Rng& rng) const {
     plan.set_operation("cross");
     plan.set_kind(v1::AttemptPlan::CROSS);
     ShowAlso({DrawOne(inspirations, rng)}, &plan);
-    // The other place of the same program: there is nothing to join it with.
+    // Both members are the same program: there is nothing to combine.
     if (plan.inspiration_ids_size() == 0) plan.set_kind(v1::AttemptPlan::REFINE);
     return plan;
   }
@@ -341,7 +341,7 @@ void Shinka::Migrate(State* state, Rng& rng) const {
     const auto size = std::count_if(books->members().begin(), books->members().end(),
                                     [&](const auto& member) { return member.island() == island; });
     if (size <= 1) continue;
-    // Programs that work, but for those given and the island's best.
+    // Working programs, except for given ones and the island's best.
     MemberList candidates;
     for (const v1::PopulationMember* member : WorkingOf(*state, island)) {
       if (member->round() > 0) candidates.push_back(member);
@@ -351,7 +351,7 @@ void Shinka::Migrate(State* state, Rng& rng) const {
     const auto count = static_cast<size_t>(
         std::max(1, static_cast<int>(static_cast<double>(size) * settings_.migration_rate())));
     for (const v1::PopulationMember* member : DrawSome(std::move(candidates), count, rng)) {
-      // One that has just come may be drawn, and then nothing moves in its place.
+      // A migrant that has just come may be drawn; then nothing else moves instead.
       if (moved.count(member->number()) > 0) continue;
       int target = static_cast<int>(rng.NextBelow(static_cast<uint64_t>(settings_.islands() - 1)));
       if (target >= island) ++target;

@@ -32,7 +32,7 @@ void PaperCalls::AddFacts(const v1::EvaluationLogState& /*log*/, PromptFacts* /*
 void PaperCalls::AddOthers(const v1::SearchState& /*state*/, int /*own*/,
                            WorldModelPromptContext* /*context*/) const {}
 
-// The first model is made blind to a program that the search continues from.
+// The first tree is made without seeing the program that the search continues from.
 void PaperCalls::AddToInit(const v1::SearchState& /*state*/,
                            WorldModelPromptContext* /*context*/) const {}
 

@@ -29,7 +29,7 @@ void PaperPolicy::Settle(const SearchContext& context, SearchSettings* settings)
   settings->dominated_ratio = 0;
   settings->time_baseline_first = false;
   settings->evaluation.preset = v1::PRESET_PAPER;
-  // The published system shows none; a judge reads them.
+  // The published system shows no profiles, but a judge reads them.
   settings->evaluation.shows_profiles = context.config.judge();
   settings->evaluation.examine_new_bests = false;
 }

@@ -14,18 +14,18 @@
 namespace ksearch {
 namespace {
 
-// A gain below this is none, whatever the intervals say.
+// A smaller gain does not count, whatever the intervals say.
 constexpr double kLeastGain = 0.002;
-// How far ahead a line is judged at most.
+// For how many attempts ahead a line is judged at most.
 constexpr double kMostAttemptsAhead = 6;
 // Attempts without a gain before a line may go back or be closed, or be shown the best program.
 constexpr int kPatience = 4;
 constexpr int kPatienceAlone = 2;
-// A program that failed while its line has one that works is not worth more.
+// Attempts to repair a failed program while its line has a working one.
 constexpr int kRepairsBesideATip = 1;
 constexpr size_t kMaxPlanShown = 160;
 constexpr int kHistoryOfPlans = 12;
-// In place of a line's parent: a program that is in no line's chain any more.
+// Stands for a line's parent: a program that is no longer in any line's chain.
 constexpr int kTheRunsBest = -1;
 
 int InFlight(const v1::AttemptSearchState& state, int line) {
@@ -51,7 +51,7 @@ double Noise(const v1::EvaluationLogState& log, const std::string& a, const std:
   return std::max(kLeastGain, std::sqrt(squares));
 }
 
-// A program that its confirmation refused is nothing to go on from.
+// A program that its confirmation refused must not be built on.
 void DropRefused(const v1::EvaluationLogState& log, v1::RacingState::Line* line) {
   while (line->chain_size() > 0 && !LogScore(log, *line->chain().rbegin()).has_value()) {
     line->mutable_chain()->RemoveLast();
@@ -61,7 +61,7 @@ void DropRefused(const v1::EvaluationLogState& log, v1::RacingState::Line* line)
 void Close(v1::RacingState::Line::Phase phase, v1::RacingState::Line* line) {
   line->set_phase(phase);
   line->clear_failed_id();
-  // Its last program is all that others build on.
+  // Other lines build only on its last program.
   if (const int more = line->chain_size() - 1; more > 0) {
     line->mutable_chain()->DeleteSubrange(0, more);
   }
@@ -103,7 +103,7 @@ std::optional<v1::NoteState> Racing::WantedNote(const State& state) const {
   const v1::RacingState& books = state.racing();
   if (settings_.first_plans() == 0 || state.notes_size() > 0) return std::nullopt;
   if (books.plan_calls() > 0) {
-    // Once for as many lines as there are at once, as soon as one of them weakens.
+    // Once for the number of concurrent lines, as soon as one of them weakens.
     const bool weak = std::any_of(books.lines().begin(), books.lines().end(), [](const Line& line) {
       return line.phase() != Line::OPEN || line.back_tracks() > 0;
     });
@@ -141,7 +141,7 @@ void Racing::TakeNote(const v1::NoteState& /*note*/, const std::vector<std::stri
 
 void Racing::TakeGiven(const v1::ScreenedProgram& program, const v1::ProgramFeatures& /*features*/,
                        State* state, Rng& /*rng*/) const {
-  // A line of its own, if there is room; else it is one of those that later lines begin from.
+  // Begins its own line if there is room; else later lines may begin from it.
   v1::RacingState* books = state->mutable_racing();
   if (OpenCount(*books) >= settings_.lines()) return;
   books->set_last_line(books->last_line() + 1);
@@ -193,8 +193,8 @@ void Racing::OpenLine(State* state, Rng& rng) const {
     line.set_plan(books->waiting_plans(0));
     books->mutable_waiting_plans()->DeleteSubrange(0, 1);
   }
-  // The first lines begin from nothing, each with its own plan. A later one takes up the program of
-  // some line, the better the likelier: from nothing it would not come so far any more.
+  // The first lines begin from nothing, each with its own plan. A later line continues a program of
+  // some line, better ones more likely: from nothing it would hardly catch up.
   const bool first = line.line() <= settings_.lines();
   if (!starts.empty() && !first) {
     std::vector<double> weights;
@@ -260,13 +260,13 @@ v1::AttemptPlan Racing::Plan(State* state, Rng& rng) const {
     plan.set_base_id(tip);
     plan.set_operation(absl::StrCat("line ", line->line(), ": improve"));
     if (line->plan().empty() && line->parent_line() != 0 && line->attempts() == 0) {
-      plan.set_style(kStyleNewAlgorithm);  // else it would do what the other line did
+      plan.set_style(kStyleNewAlgorithm);  // else it would repeat the other line
     }
   } else {
     plan.set_kind(v1::AttemptPlan::SAMPLE);
     plan.set_operation(absl::StrCat("line ", line->line(), ": begin"));
   }
-  // Until the plan is realized, it is what to do.
+  // Until a program realizes the plan, the plan is the direction.
   if (line->passed() == 0) plan.set_direction(line->plan());
   AddEvidence(*state, *line, &plan);
   return plan;
@@ -277,7 +277,7 @@ void Racing::AddEvidence(const State& state, const Line& line, v1::AttemptPlan* 
   if (best != nullptr && plan->base_id() == best->candidate_id() && plan->style() == kStyleParent) {
     plan->set_style(kStyleBest);
   }
-  // A line that is stuck sees the best program of all.
+  // A stuck line is shown the best program of all.
   if (best != nullptr && line.since_gain() >= kPatienceAlone &&
       best->candidate_id() != plan->base_id()) {
     plan->add_inspiration_ids(best->candidate_id());
@@ -340,9 +340,9 @@ void Racing::TakeProgram(const EndedAttempt& ended, Line* line, State* state, Rn
   line->set_repairs(0);
   const std::string tip = TipOf(log, *line);
   const auto before = LogScore(log, tip);
-  // The first program of its plan is the line's, also where it is slower than the program that the
-  // line began from: a plan is judged by what comes of it, within the bounds of the race. What that
-  // first program gained, nobody can say.
+  // The line keeps the first program of its plan even if that is slower than the program that the
+  // line began from: a plan is judged by its results, within the bounds of the race. The gain of
+  // that first program is not defined.
   const bool begins = line->passed() == 1 && !line->plan().empty() && id != tip;
   if (!before.has_value() || begins) {
     line->add_chain(id);
@@ -357,7 +357,7 @@ void Racing::TakeProgram(const EndedAttempt& ended, Line* line, State* state, Rn
     line->set_since_gain(0);
     return;
   }
-  // As good as the tip and another program: on a plateau, that is the way on.
+  // As good as the tip, but another program: a way forward on a plateau.
   if (std::abs(gain) <= noise && id != tip && rng.NextBelow(2) == 0) {
     line->set_chain(line->chain_size() - 1, id);
   }
@@ -368,7 +368,7 @@ void Racing::CheckMomentum(Line* line, State* state, Rng& rng) const {
   if (line->since_gain() < kPatience || line->attempts() < settings_.least_attempts()) return;
   const std::string tip = TipOf(state->log(), *line);
   if (tip.empty()) {
-    // Nothing of it ever worked.
+    // None of the line's programs ever worked.
     if (line->attempts() >= settings_.least_attempts() + settings_.repairs()) {
       Close(Line::CLOSED, line);
     }
@@ -380,7 +380,7 @@ void Racing::CheckMomentum(Line* line, State* state, Rng& rng) const {
     Close(Line::CLOSED, line);
     return;
   }
-  // To an earlier program, the nearer the likelier; what it came to since is left.
+  // Back to an earlier program, nearer ones more likely; later ones are dropped.
   std::vector<double> weights;
   for (int i = 0; i + 1 < line->chain_size(); ++i) {
     weights.push_back(1.0 / (line->chain_size() - 1 - i));
@@ -401,8 +401,8 @@ void Racing::DropHopeless(State* state) const {
   const double ahead = AttemptsFor(*state);
   for (Line& line : *state->mutable_racing()->mutable_lines()) {
     if (line.phase() != Line::OPEN || line.attempts() < settings_.least_attempts()) continue;
-    if (TipOf(state->log(), line).empty()) continue;  // CheckMomentum's business
-    // What it went back to has its least attempts, too.
+    if (TipOf(state->log(), line).empty()) continue;  // CheckMomentum handles it
+    // The program that it went back to gets the least number of attempts, too.
     if (line.back_tracks() > 0 && line.measured() < settings_.least_attempts()) continue;
     if (UpperBound(*state, line, ahead, settings_) < *bar) Close(Line::DROPPED, &line);
   }

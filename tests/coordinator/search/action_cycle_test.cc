@@ -7,7 +7,7 @@
 namespace ksearch {
 namespace {
 
-// How many attempts the cycle takes before it is over; -1 if it is not over after all of them.
+// Returns the number of attempts after which the cycle is over, or -1 if all leave it unfinished.
 int Length(const std::vector<AttemptOutcome>& outcomes, double base_score, int window) {
   v1::CycleProgress progress = NewCycleProgress(base_score);
   for (size_t i = 0; i < outcomes.size(); ++i) {
@@ -33,7 +33,7 @@ TEST(ActionCycleTest, AlwaysImprovingDoesNotEnd) {
 }
 
 TEST(ActionCycleTest, ImprovingBelowTheBaseEndsAWindowAfterTheFirstPass) {
-  // s2 counts from the first pass on, though every attempt is a new best.
+  // s2 counts from the first pass on, although every attempt is a new best.
   EXPECT_EQ(Length({Pass(0.1), Pass(0.2), Pass(0.3), Pass(0.4)}, 1.0, 3), 3);
   EXPECT_EQ(Length({kFail, kFail, Pass(0.1), Pass(0.2), Pass(0.3)}, 1.0, 3), 5);
 }

@@ -37,7 +37,7 @@ v1::JobResult Timed() {
   return result;
 }
 
-// What prompts are told of the device and of the baseline.
+// A proposer whose prompts show the device and the baseline.
 Proposer TellingProposer() {
   Proposer proposer = FakeProposer();
   proposer.world_model_prompt = [](const PromptFacts& facts, const WorldModelPromptContext&) {

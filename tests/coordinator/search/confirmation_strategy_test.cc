@@ -1,4 +1,4 @@
-// What a search does with the end of a confirmation.
+// How a search handles the end of a confirmation.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ constexpr char kTwoActions[] = R"(
   ops { insert { node_id: "c" parent_id: "root" node { title: "C" score: 0.6 difficulty: 2 } } }
 )";
 
-// The first program of every action passes, a mend passes at its first attempt, all else fails.
+// The first program of every action passes, a repair passes at its first attempt, all else fails.
 std::string Reply(const AskModel& ask) {
   const std::string& node = ask.labels.node_id;
   if (ask.labels.purpose == "init") return kTwoActions;
@@ -54,7 +54,7 @@ std::string IdOf(const std::string& text) {
   return CandidateId(sources);
 }
 
-// Steps until the last question is `kind` about `node`; false if the search ends before.
+// Steps until the last question is `kind` about `node`; false if the search ends first.
 bool StepUntilAsked(SearchDriver* driver, const std::string& kind, const std::string& node) {
   const std::string beginning = absl::StrCat("kind=", kind, " node=", node, " ");
   for (int i = 0; i < 200; ++i) {
@@ -79,7 +79,7 @@ TEST(ConfirmationStrategyTest, ARefusedSolutionIsMendedBeforeAnythingIsBuiltOnIt
               AllOf(HasSubstr("refused by its confirmation"), HasSubstr("kernel.cu:42")));
   EXPECT_EQ(driver.state().solutions().count(IdOf("a first score=2")), 0u);
 
-  // The continuation, at 0.95 the best of the frontier otherwise, has to wait.
+  // The continuation, at 0.95 the best of the rest of the frontier, has to wait.
   ASSERT_TRUE(driver.Step());
   ASSERT_NE(FindNode(driver.tree(), "ax"), nullptr);
   const std::string& asked = driver.asked.back().user;
@@ -100,7 +100,7 @@ TEST(ConfirmationStrategyTest, AProgramRefusedDuringItsCycleIsNoLongerItsBest) {
   ASSERT_TRUE(StepUntilAsked(&driver, "improve", "a"));
   driver.Confirm(IdOf("a first score=2"), v1::OUTCOME_OUT_OF_BOUNDS, "wrote outside");
   EXPECT_FALSE(driver.state().cycles(0).progress().has_best());
-  driver.Step();  // the reply to the question that was under way; it fails its screening
+  driver.Step();  // the reply to the pending question; it fails its screening
   driver.Step();
   EXPECT_THAT(driver.asked.back().user,
               AllOf(HasSubstr("kind=mend node=a "), HasSubstr("current=[a first score=2]"),

@@ -1,4 +1,4 @@
-// Which trees a search may begin with, and what becomes of them.
+// The trees that a search may begin with, and how it uses them.
 #include "coordinator/search/continued_tree.h"
 
 #include "common/identity.h"

@@ -70,7 +70,7 @@ TEST(DefaultStrategyTest, FailingIntentsDecayThenCloseSoTheSearchMovesOn) {
   for (const v1::RunEvent& event : driver.events) {
     if (event.kind() == v1::RunEvent::CYCLE_STARTED) nodes.push_back(event.node_id());
   }
-  // a at 0.9, b at 0.7, c at 0.6, d at 0.5, a again at 0.45, b at 0.35, ...
+  // Scores: a 0.9, b 0.7, c 0.6, d 0.5, a again 0.45, b 0.35, ...
   EXPECT_THAT(std::vector<std::string>(nodes.begin(), nodes.begin() + 8),
               ElementsAre("a", "b", "c", "d", "a", "b", "c", "d"));
   EXPECT_TRUE(FindNode(driver.tree(), "a")->closed_too_hard());
@@ -186,7 +186,7 @@ TEST(DefaultStrategyTest, AnEarlierRunsTreeTakesThePlaceOfTheFirstModel) {
               HasSubstr("the tree of run axpy-1"));
   EXPECT_GE(driver.tree().nodes_size(), earlier.tree().nodes_size());
   EXPECT_EQ(driver.state().rounds_done(), 2);
-  // It solved no node of that tree, so it is what the root begins with, as measured here.
+  // The program solved no node of that tree, so the root begins with it, as measured here.
   const v1::Node& root = RootOf(driver.tree());
   EXPECT_EQ(root.solution().candidate_id(), CandidateId(SeedSources(context.config)));
   EXPECT_DOUBLE_EQ(root.solution().score(), 1.5);
@@ -359,7 +359,7 @@ TEST(DefaultStrategyTest, ComplaintsShowTheAnswerAndWhatOfItWasKept) {
   EXPECT_THAT(asked[1]->user, HasSubstr("there is no node \"nowhere\"\nApplied already, not to be "
                                         "sent again: ops[1] (update of b).]"));
   EXPECT_THAT(asked[1]->user, HasSubstr(absl::StrCat("refused=[", faulty, "]")));
-  // Its own cycle failed, too.
+  // Its own cycle also failed.
   EXPECT_DOUBLE_EQ(FindNode(driver.tree(), "b")->action().score(), 0.5 * 0.95);
   const auto code = Asked(driver, "action");
   EXPECT_THAT(code.back()->user, HasSubstr("complaint=[no <file> block] refused=[unusable reply]"));
@@ -479,7 +479,7 @@ TEST(DefaultStrategyTest, AnUnreachableModelFailsTheRunAndARestoreTriesAgain) {
   down = false;
   driver.Restart(TestContext(false, 4, 2));
   EXPECT_GT(driver.outstanding(), 0u);
-  EXPECT_EQ(driver.state().rounds_started(), started);  // the attempt under way is taken up again
+  EXPECT_EQ(driver.state().rounds_started(), started);  // the pending attempt is resumed
   driver.Run();
   EXPECT_FALSE(driver.failed());
   EXPECT_EQ(driver.state().rounds_done(), 4);

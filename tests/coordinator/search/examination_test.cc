@@ -33,7 +33,7 @@ SearchContext GpuContext(int rounds, int window = 3) {
   return context;
 }
 
-// First a racy program, mended where that is asked for, then better and worse ones.
+// First a racy program, repaired on request, then better and worse ones.
 std::string Reply(const AskModel& ask) {
   const std::string& node = ask.labels.node_id;
   if (ask.labels.purpose == "init") return kOneAction;
@@ -107,7 +107,7 @@ TEST(ExaminationTest, OnlyAProgramThatWouldBeTheBestIsExamined) {
   });
   driver.Start();
   driver.Run();
-  // Attempts with scores 2, 3.2, 1.5 and 3.4: the third is no best.
+  // Attempts score 2, 3.2, 1.5 and 3.4: the third is not a new best.
   ASSERT_THAT(driver.screened, SizeIs(4));
   ASSERT_THAT(driver.examined, SizeIs(3));
   EXPECT_EQ(driver.examined[2].tag, "cycle/1/attempt/4/examine");

@@ -1,4 +1,4 @@
-// K-Search ends near the time that no call can beat (RunConfig.floor_share).
+// K-Search ends when it is near the time that no call can beat (RunConfig.floor_share).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,7 +42,7 @@ TEST(FloorStrategyTest, TheCycleEndsThereAndNoOtherBegins) {
   EXPECT_EQ(driver.state().rounds_done(), 8);
   EXPECT_EQ(driver.CountEvents(v1::RunEvent::CYCLE_STARTED), 1);
   EXPECT_EQ(driver.CountEvents(v1::RunEvent::NODE_SOLVED), 1);
-  // No revision that nothing would come of.
+  // No revision whose result could not be used.
   EXPECT_THAT(driver.Calls("world_model"), testing::ElementsAre("init//1"));
 }
 

@@ -1,5 +1,5 @@
-// Whatever order answers arrive in and whatever they say: the budget holds, no node is worked on
-// twice at once, the tree stays a tree, and the search ends.
+// For any answers in any order: the budget holds, no node is worked on twice at once, the tree
+// stays a tree, and the search ends.
 #include <gtest/gtest.h>
 
 #include <set>

@@ -25,7 +25,7 @@ std::string Child(const std::string& parent, const std::string& id, double score
                       "' node { title: '", id, "' difficulty: 2 score: ", score, " } } }");
 }
 
-// Replies by purpose; code by "<node>/<attempt>" from `programs`, else one that fails.
+// Replies by purpose; code by "<node>/<attempt>" from `programs`, else a failing program.
 struct Script {
   std::string init = kThreeActions;
   std::function<std::string(const AskModel&)> propose = [](const AskModel&) { return ""; };
@@ -84,7 +84,7 @@ TEST(PaperStrategyTest, PromptsShowTheCodeOfTheTable) {
           "attempt=3",
           "kind=improve node=a base=[a2 score=1.0] current=[a3 fail] "
           "result=OUTCOME_COMPILE_ERROR attempt=4",
-          // The last attempt is the current code though the cycle's best is better.
+          // The last attempt is the current code although the cycle's best is better.
           "kind=improve node=a base=[a2 score=1.0] current=[a4 score=0.5] result=OUTCOME_PASSED "
           "attempt=5",
           // a ended after three attempts that were no better; its child builds on its best.
@@ -119,7 +119,7 @@ TEST(PaperStrategyTest, RefineKeepsInvalidAttemptsAndFallsBackToAContinuation) {
   Script script;
   script.programs = {{"a/1", "a1 score=1.0"}};
   script.refine = [](const AskModel& ask) {
-    // Applies, skips one op, and never adds a child of a.
+    // The edits apply, except for one op, and never add a child of a.
     return absl::StrCat("ops { update { node_id: 'nowhere' } } ",
                         Child("root", absl::StrCat("r", ask.labels.attempt), 0.1));
   };
@@ -131,7 +131,7 @@ TEST(PaperStrategyTest, RefineKeepsInvalidAttemptsAndFallsBackToAContinuation) {
   EXPECT_NE(FindNode(driver.tree(), "r1"), nullptr);
   EXPECT_NE(FindNode(driver.tree(), "r2"), nullptr);
   EXPECT_NE(FindNode(driver.tree(), "r3"), nullptr);
-  // Named by the round of the program that solved the node, not by the cycle's last.
+  // The name contains the round of the program that solved the node, not the cycle's last round.
   const v1::Node* fallback = FindNode(driver.tree(), "node_vecadd_r1_cont_1");
   ASSERT_NE(fallback, nullptr);
   EXPECT_EQ(fallback->parent_id(), "a");
@@ -224,7 +224,7 @@ TEST(PaperStrategyTest, ProposeGivesTheBestNodeAContinuation) {
     if (ask.labels.node_id == "a") return Child("a", "ax", 0.95);
     return std::string("ops { insert { parent_id: 'ax' node_id: 'axx' node { title: 't' } } }");
   };
-  // The continuation of ax goes as soon as it is there: the gate finds the best node without one.
+  // Removes the continuation of ax at once, so that the gate finds the best node without one.
   script.too_hard = [](const AskModel& ask) {
     return ask.labels.node_id == "b" ? std::string("ops { remove { node_id: 'axx' } }")
                                      : std::string();

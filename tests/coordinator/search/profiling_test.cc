@@ -25,7 +25,7 @@ SearchContext GpuContext(int rounds, int parallel = 1) {
   return context;
 }
 
-// Three intents; attempt n of node a, b or c is the program given for "a/n", else one that fails.
+// Three intents; attempt n of node a, b or c is the program for "a/n", else a failing one.
 SearchDriver::Reply Programs(std::map<std::string, std::string> programs) {
   return [programs = std::move(programs)](const AskModel& ask) -> std::string {
     if (ask.labels.purpose == "init") {
@@ -99,7 +99,7 @@ TEST(ProfilingTest, RevisionsAndDeltasSeeProfilesToo) {
   const AskModel* refine = FindCall(driver, "refine", 1);
   ASSERT_NE(refine, nullptr);
   EXPECT_THAT(refine->user, HasSubstr("code=[a1 score=2] result=OUTCOME_PASSED profile=decode"));
-  // Cycle 2 builds on a, whose result is there to compare with.
+  // Cycle 2 builds on a, whose result is available for comparison.
   const AskModel* debug = FindCall(driver, "debug", 2);
   ASSERT_NE(debug, nullptr);
   EXPECT_THAT(debug->user, HasSubstr("parent profile=decode"));
@@ -108,7 +108,7 @@ TEST(ProfilingTest, RevisionsAndDeltasSeeProfilesToo) {
 TEST(ProfilingTest, OnlyTheBestQuarterIsProfiledUnlessAllAreAskedFor) {
   std::map<std::string, std::string> programs;
   for (int i = 1; i <= 12; ++i) {
-    // Rising by turns: 10, 2, 3, 11, 4, 5, ...; never long enough without a best to stagnate.
+    // Alternates 10, 2, 3, 11, 4, 5, ...; never goes long enough without a new best to stagnate.
     const double score = i % 3 == 1 ? 10 + i : 1 + 0.1 * i;
     programs[absl::StrCat("a/", i)] = absl::StrCat("a", i, " score=", score);
   }
@@ -182,7 +182,7 @@ TEST(ProfilingTest, AfterARefusalTheRunAsksNoMoreEvenInALaterLife) {
 
 TEST(ProfilingTest, OtherCyclesGoOnMeanwhile) {
   SearchDriver driver(GpuContext(20, /*parallel=*/2), Programs({{"a/1", "a1 score=2"}}));
-  // Profiles come last: whatever else can be answered is.
+  // Profiles come last: everything else is answered first.
   driver.pick = [](size_t) { return size_t{0}; };
   driver.Start();
   while (driver.profiled.empty()) ASSERT_TRUE(driver.Step());

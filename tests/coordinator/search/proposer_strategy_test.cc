@@ -1,4 +1,4 @@
-// The strategy with the real prompts and parsers: replies are written as a model writes them.
+// The strategy with the real prompts and parsers, and replies in the form that models use.
 #include <gtest/gtest.h>
 
 #include <deque>
@@ -60,7 +60,7 @@ TEST_P(ProposerStrategyTest, RunsToItsEndOnRepliesAsModelsWriteThem) {
     for (const AskModel& ask : out.asks) {
       const std::string prompt = ask.system + ask.user;
       EXPECT_FALSE(ask.user.empty());
-      // The first measurement stays, so that prompts do not flicker with the noise.
+      // Prompts keep the first measurement, so that they do not change with noise.
       // The published world-model prompts leave the baseline out.
       const bool shown = screened && !(GetParam() && ask.role == "world_model");
       EXPECT_EQ(absl::StrContains(prompt, "w1: ; baseline 100.000 us"), shown) << prompt;

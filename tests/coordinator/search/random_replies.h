@@ -9,8 +9,8 @@
 
 namespace ksearch {
 
-// A model that answers anything, good and bad, as a pure function of seed and call: so that two
-// searches that ask the same get the same.
+// A model that gives good and bad answers as a pure function of seed and call, so that two searches
+// with the same questions get the same answers.
 class RandomReplies {
  public:
   explicit RandomReplies(uint64_t seed) : seed_(seed) {}

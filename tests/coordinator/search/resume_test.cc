@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 std::vector<std::string> Transcript(bool paper, int parallel, uint64_t seed, bool restart,
                                     size_t* profiles, size_t* mends, size_t* examinations) {
   SearchContext context = TestContext(paper, 25, parallel);
-  // Every third search is profiled as on a GPU, every third throughout.
+  // One third of the searches profile as on a GPU, one third throughout.
   context.task.set_device(seed % 3 == 1 ? v1::DEVICE_CLASS_CUDA : v1::DEVICE_CLASS_CPU);
   context.config.set_profile(seed % 3 == 2 ? v1::PROFILE_POLICY_ALL : v1::PROFILE_POLICY_AUTO);
   if (seed % 2 == 0) {

@@ -17,7 +17,7 @@ std::string CodeText(const std::optional<ShownCode>& code) {
   return code->sources.files_size() == 0 ? "empty" : code->sources.files(0).content();
 }
 
-// Empty without one, as most tests have it.
+// Empty without a profile, as in most tests.
 std::string ProfileText(const std::optional<v1::JobResult>& result) {
   if (!result.has_value() || !result->has_profile()) return "";
   const v1::Profile& profile = result->profile();
@@ -29,7 +29,7 @@ std::string Named(const std::string& name, const std::string& text) {
   return text.empty() ? "" : absl::StrCat(name, "=[", text, "]");
 }
 
-// Empty without one.
+// Empty without a confirmation.
 std::string ConfirmationText(const std::optional<v1::ConfirmedProgram>& confirmed) {
   if (!confirmed.has_value()) return "";
   return absl::StrCat(" confirmation=", confirmed->refused() ? "refused:" : "",

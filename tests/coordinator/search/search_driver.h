@@ -17,7 +17,7 @@
 namespace ksearch {
 
 // A proposer without prompts: a prompt's text lists what it was built from, a code reply is the
-// program itself ("unusable..." has none), an edit reply is an EditScript as textproto.
+// program itself ("unusable..." has none), and an edit reply is an EditScript in textproto.
 Proposer FakeProposer();
 
 // A prompt's text lists what it was built from; a reply is the plan ("unusable..." has none).
@@ -26,12 +26,12 @@ JudgeProposer FakeJudge();
 // A context with one feedback workload in preset `paper` or default.
 SearchContext TestContext(bool paper, int rounds, int parallel = 1);
 
-// The outcome of screening a program whose text ends in " score=<x>" or " fail"; its latency is
-// 100 us / x, and its floor what "floor=<us> " in it says.
+// The result of screening a program whose text ends in " score=<x>" or " fail"; its latency is
+// 100 us / x, and "floor=<us> " in the text sets its floor.
 v1::JobResult FakeScreening(const v1::Sources& sources);
 
-// What a run's store would have of a search with a tree: a tree for each revision that a step ended
-// with.
+// What a run's store would keep of a search with a tree: one tree for each revision at the end of a
+// step.
 class TreeShelf final : public ProgramShelf {
  public:
   absl::StatusOr<v1::Sources> ReadSources(const std::string& candidate_id) const override;
@@ -39,7 +39,7 @@ class TreeShelf final : public ProgramShelf {
   absl::StatusOr<LlmReply> ReadReply(int64_t call_number) const override;
   absl::StatusOr<v1::WorldModel> ReadWorldModel(int64_t revision) const override;
 
-  // As the engine does: a tree whose revision is that of the last one is not kept.
+  // Like the engine, does not keep a tree with the same revision as the last one.
   void Keep(const v1::WorldModel& tree);
 
  private:
@@ -47,8 +47,8 @@ class TreeShelf final : public ProgramShelf {
   int64_t last_ = 0;
 };
 
-// Runs a strategy to its end by answering what it asks for. Replies come from `reply`; which of the
-// outstanding questions is answered next comes from `pick` (index below the count; default oldest).
+// Runs a strategy to its end by answering its questions. Replies come from `reply`; `pick` chooses
+// the outstanding question that is answered next (index below the count; default oldest).
 class SearchDriver {
  public:
   using Reply = std::function<std::string(const AskModel&)>;
@@ -60,7 +60,7 @@ class SearchDriver {
   }
 
   std::function<size_t(size_t)> pick = [](size_t) { return size_t{0}; };
-  // Fails a call for good if it returns a non-OK status.
+  // Makes a call fail permanently by returning a non-OK status.
   std::function<absl::Status(const AskModel&)> fault = [](const AskModel&) {
     return absl::OkStatus();
   };
@@ -74,7 +74,7 @@ class SearchDriver {
     kernel->set_share(1);
     return result;
   };
-  // What an examination says; by default that nothing was found.
+  // The result of an examination; by default without findings.
   std::function<v1::JobResult(const ExamineCandidate&)> examine = [](const ExamineCandidate&) {
     v1::JobResult result;
     result.set_outcome(v1::OUTCOME_PASSED);
@@ -87,18 +87,18 @@ class SearchDriver {
   std::function<v1::Outcome(const v1::Sources&)> confirm;
   // Called after every step.
   std::function<void(SearchDriver&)> after_step = [](SearchDriver&) {};
-  // Throws the strategy away and restores it from its saved state before every step.
+  // Discards the strategy and restores it from its saved state before every step.
   bool restart_before_every_step = false;
 
   void Start() { Take(strategy_->Start()); }
   // Answers one question; false if none is outstanding.
   bool Step();
-  // Until finished or nothing is outstanding; gives up after `max_steps`.
+  // Runs until finished or nothing is outstanding; gives up after `max_steps`.
   void Run(int max_steps = 10000);
-  // A confirmation ends: with an improvement if it passed, else refused for `message`.
+  // Ends a confirmation: with an improvement if it passed, else refused with `message`.
   void Confirm(const std::string& candidate_id, v1::Outcome outcome,
                const std::string& message = "");
-  // A person's change; takes what it leads to.
+  // Applies a person's change and performs the resulting actions.
   absl::Status Steer(const v1::SteerRunRequest& change);
   // Replaces the strategy by one restored from its state, in `context`.
   void Restart(const SearchContext& context);
@@ -114,7 +114,7 @@ class SearchDriver {
            (awaits_baseline_ ? 1 : 0) + confirmations_.size();
   }
 
-  // Everything that came out, in order.
+  // All output, in order.
   std::vector<std::string> transcript;
   std::vector<AskModel> asked;
   std::vector<ScreenCandidate> screened;

@@ -1,4 +1,4 @@
-// What people change while a world-model search goes on.
+// Changes that people make to a running world-model search.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -50,7 +50,7 @@ class SteeringTest : public testing::TestWithParam<bool> {
   SteeringTest() : driver_(TestContext(/*paper=*/false, 6), Reply) {
     driver_.restart_before_every_step = GetParam();
     driver_.Start();
-    driver_.Step();  // the tree is there, and the first attempt at a under way
+    driver_.Step();  // the tree exists, and the first attempt at a is pending
   }
   absl::Status Steer(const v1::SteerRunRequest& change) {
     const std::string before = driver_.strategy().Save();

@@ -80,7 +80,7 @@ TEST(StrategyFactoryTest, SettingsAreThoseOfTheRunsOwnStrategy) {
               ElementsAre(HasSubstr("world_model has settings, but the run's strategy is "
                                     "sequential"),
                           HasSubstr("best_of_n has settings")));
-  // Settings in the coordinator's defaults are for runs with that strategy.
+  // A strategy's settings in the coordinator's defaults apply only to runs with that strategy.
   request.clear_best_of_n();
   request.clear_world_model();
   EXPECT_THAT(CompleteStrategySettings(request, &config), IsEmpty());

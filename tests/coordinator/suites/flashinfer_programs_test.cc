@@ -67,7 +67,7 @@ TEST(FlashInferProgramsTest, OneFileWithTheTasksEntryIsTheCandidate) {
   EXPECT_EQ(program.files(0).content(), solution.sources[0].content());
 }
 
-// What the runner could take for the other style is called in the style that the solution names.
+// A signature that fits both styles is called in the style that the solution names.
 TEST(FlashInferProgramsTest, OtherSignaturesAreCalledInTheStyleOfTheSolution) {
   auto solution = Solution("python", "main.py", "def run(x, scale, y=None):\n    pass\n");
   solution.destination_passing = false;
@@ -94,7 +94,7 @@ TEST(FlashInferProgramsTest, SeveralFilesAreAPackage) {
   EXPECT_THAT(program.files(0).content(),
               HasSubstr("from ksearch_solution.src.entry import normalize as _solution"));
   EXPECT_EQ(program.files(2).path(), "ksearch_solution/src/parts.py");
-  // It compiles nothing, and no word may say so (PythonToolchain).
+  // The entry compiles nothing, so it must contain none of PythonToolchain's words for compiling.
   for (const char* word : {"triton", "compile", "jit", "importlib"}) {
     EXPECT_THAT(program.files(0).content(), Not(HasSubstr(word)));
   }
@@ -135,7 +135,7 @@ TEST(FlashInferProgramsTest, PackagesOfLanguagesAreNeeded) {
   EXPECT_THAT(PackagesFor(Solution("python", "main.py")), IsEmpty());
   EXPECT_THAT(PackagesFor(Solution("triton", "main.py")), ElementsAre("triton"));
   EXPECT_THAT(PackagesFor(Solution("tilelang", "main.py")), ElementsAre("tilelang"));
-  // A binding that means nothing there is not looked at.
+  // A binding has no meaning for Python and is ignored.
   auto bound = Solution("python", "main.py");
   bound.binding = "torch";
   EXPECT_EQ(BindingOf(bound), "");

@@ -1,4 +1,4 @@
-// Programs as submissions: what stands in the file, and which have no such form.
+// Programs as submissions: the content of the file, and the programs without such a form.
 #include "coordinator/suites/gpumode/gpumode_submission.h"
 
 #include <string>
@@ -15,7 +15,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-// One input, a number, a result with its place in data, and another that is as long as the input.
+// One input, a number, a result with its place in data, and another with the input's length.
 constexpr char kDescription[] = R"({"atol": 0.01, "rtol": 0.02,
  "data": {"tuple": [{"tensor": 0}, {"tensor": 1}, {"number": 0}]},
  "result": {"tuple": [{"tensor": 0}, {"tensor": 1}]},
@@ -71,7 +71,7 @@ TEST(GpuModeSubmissionTest, TextOfNativeProgramsStandsInTheFile) {
   EXPECT_THAT(
       cuda, AllOf(HasSubstr("on_gpu = True"), HasSubstr("<cudaStream_t>(stream)"),
                   HasSubstr("return ksearch_workspace_bytes("), Not(HasSubstr("namespace ks {"))));
-  // The header of ours has no files beside it here.
+  // A submission is a single file, so it contains our header instead of including it.
   EXPECT_THAT(Made(Program(v1::LANGUAGE_CUDA, "kernel.cu",
                            "#include \"ksearch_task.h\"\n#include \"ksearch_cuda.h\"\n")),
               AllOf(HasSubstr("namespace ks {"), Not(HasSubstr("#include \"header/")),

@@ -1,4 +1,4 @@
-// Problems of KernelBench: names, levels, and what stands between a file and a task.
+// Problems of KernelBench: names, levels, and the conversion of a file to a task.
 #include "coordinator/suites/kernelbench_suite.h"
 
 #include <cstdlib>
@@ -148,7 +148,7 @@ TEST_F(KernelBenchSuiteTest, PrecisionAndBaselineAreSettings) {
   EXPECT_TRUE(usual->tolerance().sum_of_bounds());
   EXPECT_THAT(usual->baselines(0).files(0).content(),
               AllOf(HasSubstr("called = module\n"), HasSubstr("precision = torch.float32")));
-  // Else a worker would have it compile before it is judged.
+  // Otherwise a worker would let it compile before judging it.
   for (const char* word : {"compile", "jit", "inductor", "triton", "importlib"}) {
     EXPECT_THAT(usual->references(0).files(0).content(), Not(HasSubstr(word)));
     EXPECT_THAT(usual->forms(0).suffix(), Not(HasSubstr(word)));

@@ -1,4 +1,4 @@
-// YAML of task files: which values words are, and what is refused.
+// YAML of task files: the values of words, and what is refused.
 #include "coordinator/suites/gpumode/located_yaml.h"
 
 #include <string>

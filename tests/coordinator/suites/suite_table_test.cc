@@ -1,4 +1,4 @@
-// Suites beside each other: names, and what a wrong configuration is told.
+// Several suites: names, and the errors for a wrong configuration.
 #include "coordinator/suites/suite_table.h"
 
 #include <algorithm>

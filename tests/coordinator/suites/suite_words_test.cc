@@ -1,4 +1,4 @@
-// What a suite would say of a result.
+// A suite's words for a result.
 #include "coordinator/suites/suite_words.h"
 
 #include "gmock/gmock.h"

@@ -9,9 +9,9 @@
 
 namespace ksearch {
 
-// Whether counts may have been drawn with probabilities proportional to `weights`: chi-square below
-// its quantile at 1 - 1e-4 (Wilson and Hilferty's approximation). A weight of zero demands a count
-// of zero. Draws are from fixed seeds, so that a test passes always or never.
+// Succeeds if counts may have been drawn with probabilities proportional to `weights`: chi-square
+// below its quantile at 1 - 1e-4 (Wilson and Hilferty's approximation). A weight of zero requires a
+// count of zero. Draws use fixed seeds, so a test passes always or never.
 inline testing::AssertionResult AgreesWith(const std::vector<int>& counts,
                                            const std::vector<double>& weights) {
   const double total = std::accumulate(counts.begin(), counts.end(), 0.0);

@@ -15,7 +15,7 @@ v1::ProgramFeatures Of(const std::string& text) {
 }
 
 TEST(ProgramFeaturesTest, ADistanceIsTheFormulas) {
-  // 5 characters, 1 line, and the characters d, e and f of difference.
+  // The difference: 5 characters, 1 line, and the distinct characters d, e and f.
   EXPECT_DOUBLE_EQ(TextDistance(Of("abc\n"), Of("abc\n\ndeef")), 0.1 * 5 + 10 * 1 + 0.5 * 3);
   EXPECT_DOUBLE_EQ(TextDistance(Of("ab"), Of("cd")), 0.5 * 4);
   EXPECT_EQ(TextDistance(Of("x = 1;"), Of("x = 1;")), 0);
@@ -53,11 +53,11 @@ TEST(SketchTest, LikenessIsTheShareOfRunsOfTokensThatBothHave) {
   std::string dressed = "/* a remark */\n";
   for (const char c : text) dressed += c == ' ' ? std::string("   ") : std::string(1, c);
   EXPECT_EQ(Likeness(SketchOf(text), SketchOf(dressed + "// end\n")), 1);
-  // One name of 300.
+  // One of 300 names differs.
   EXPECT_GT(Likeness(SketchOf(text), SketchOf(Program(300, 1))), 0.97);
   const double half = Likeness(SketchOf(text), SketchOf(Program(300, 150)));
-  // A line has five runs of its own, those that its name is in; the other 94 runs are in all lines.
-  // Half of the names changed: 750 + 94 runs of 2 * 1594 - 844 are in both.
+  // Each line has five runs that contain its name; the other 94 runs occur in all lines. With half
+  // of the names changed, 750 + 94 of 2 * 1594 - 844 runs are in both.
   EXPECT_NEAR(half, 844.0 / 2344, 0.1);
   EXPECT_LT(Likeness(SketchOf(text), SketchOf("int main() { return 0; }")), 0.1);
 }

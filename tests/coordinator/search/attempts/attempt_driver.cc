@@ -91,7 +91,7 @@ AttemptProposer FakeAttemptProposer() {
     sources.mutable_files(0)->set_content(reply);
     return sources;
   };
-  // "patch A -> B" puts B in the place of A.
+  // "patch A -> B" replaces A by B.
   proposer.parse_patch = [](const std::string& reply, const v1::Sources& base,
                             v1::ReplyForm) -> absl::StatusOr<v1::Sources> {
     if (absl::StartsWith(reply, "unusable")) return absl::InvalidArgumentError("no patch");
@@ -187,7 +187,7 @@ void AttemptDriver::Take(StepOutput out) {
     pending_.push_back({"baseline", {}, kBaselineTag, "", {}});
   }
   for (const v1::RunEvent& event : out.events) {
-    // What is proposed is named by its digest.
+    // A proposed program is named by its digest.
     line(v1::RunEvent::Kind_Name(event.kind()), " ", event.round(),
          event.kind() == v1::RunEvent::CANDIDATE_PROPOSED ? "" : absl::StrCat(" ", event.text()));
     events.push_back(event);

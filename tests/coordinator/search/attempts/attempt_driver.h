@@ -13,7 +13,7 @@
 
 namespace ksearch {
 
-// What a run's store would have.
+// The programs that a run's store would have.
 class FakeShelf final : public ProgramShelf {
  public:
   absl::StatusOr<v1::Sources> ReadSources(const std::string& candidate_id) const override;
@@ -27,16 +27,16 @@ class FakeShelf final : public ProgramShelf {
   bool broken = false;  // every read fails
 };
 
-// A proposer without prompts: a prompt's text lists what it was built from, a reply is the program
-// itself ("unusable..." has none; text before " | " is what was said of it).
+// A proposer without prompts: a prompt's text lists what it was built from, and a reply is the
+// program itself ("unusable..." has none; text before " | " describes it).
 AttemptProposer FakeAttemptProposer();
 
-// A strategy of attempts for a task with one workload and a baseline in C++.
+// The context of a strategy of attempts, for a task with one workload and a baseline in C++.
 SearchContext AttemptContext(int rounds, int parallel = 1);
 
-// Runs a strategy of attempts to its end by answering what it asks for. Programs are screened by
-// their text, see FakeScreening in search_driver.h. Which outstanding question is answered next
-// comes from `pick` (index below the count; default oldest).
+// Runs a strategy of attempts to its end by answering its questions. A program's text determines
+// its screening, see FakeScreening in search_driver.h. `pick` chooses the outstanding question that
+// is answered next (index below the count; default oldest).
 class AttemptDriver {
  public:
   using Make = std::function<std::unique_ptr<SearchStrategy>(const SearchContext&)>;
@@ -45,7 +45,7 @@ class AttemptDriver {
   AttemptDriver(SearchContext context, Make make, Reply reply);
 
   std::function<size_t(size_t)> pick = [](size_t) { return size_t{0}; };
-  // Fails a call for good if it returns a non-OK status.
+  // Makes a call fail permanently by returning a non-OK status.
   std::function<absl::Status(const AskModel&)> fault = [](const AskModel&) {
     return absl::OkStatus();
   };
@@ -55,7 +55,7 @@ class AttemptDriver {
   std::function<v1::Outcome(const v1::Sources&)> examine = [](const v1::Sources&) {
     return v1::OUTCOME_PASSED;
   };
-  // How a screening is lost instead of being answered.
+  // Returns whether a screening is lost instead of being answered.
   std::function<bool(const std::string& tag)> loses = [](const std::string&) { return false; };
   std::function<void(AttemptDriver&)> after_step = [](AttemptDriver&) {};
   bool restart_before_every_step = false;
@@ -74,7 +74,7 @@ class AttemptDriver {
   // "purpose/attempt" of every call.
   std::vector<std::string> Calls() const;
 
-  std::vector<std::string> transcript;  // everything that came out, in order
+  std::vector<std::string> transcript;  // all output, in order
   std::vector<AskModel> asked;
   std::vector<ScreenCandidate> screened;
   std::vector<v1::RunEvent> events;

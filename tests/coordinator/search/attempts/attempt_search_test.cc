@@ -1,5 +1,5 @@
-// What all strategies of attempts have in common: budget, duplicates, failures, resuming, and a
-// state that holds no programs.
+// The behavior that all strategies of attempts share: budget, duplicates, failures, resuming, and a
+// state without programs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -83,7 +83,7 @@ class AttemptPropertyTest : public testing::TestWithParam<std::tuple<bool, int>>
     const int rounds = context.config.rounds();
     driver.after_step = [&, parallel = parallel](AttemptDriver& self) {
       const v1::AttemptSearchState state = self.state();
-      // What was kept from one save to the next is what would be made anew.
+      // What is kept from one save to the next equals what a fresh save would make.
       ASSERT_EQ(
           self.strategy().Save(),
           SavedPrograms().Encode(state, state.log(), v1::AttemptSearchState::kLogFieldNumber));
@@ -91,7 +91,7 @@ class AttemptPropertyTest : public testing::TestWithParam<std::tuple<bool, int>>
       ASSERT_EQ(state.rounds_done() + state.attempts_size(), state.rounds_started());
       ASSERT_LE(state.attempts_size(), parallel);
       ASSERT_LE(state.ended_size(), kKeptAttempts);
-      // Ids, never sources, and of results nothing but their outcome.
+      // Only ids, never sources, and only the outcomes of results.
       for (const auto& [id, program] : state.log().screened()) {
         ASSERT_EQ(program.sources().files_size(), 0);
         ASSERT_EQ(program.result().workloads_size(), 0);
@@ -414,7 +414,7 @@ TEST(AttemptSearchTest, AStateIsSmall) {
   });
   driver.Start();
   driver.Run();
-  // No program of 20 kB is in it: some 250 bytes for each attempt.
+  // The state contains no program of 20 kB, only some 250 bytes for each attempt.
   EXPECT_LT(driver.strategy().Save().size(), 300u * 300u + 32u * 600u);
 }
 

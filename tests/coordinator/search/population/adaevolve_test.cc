@@ -69,7 +69,7 @@ TEST(AdaEvolveTest, IslandsAreChosenByRewardAndVisits) {
     return one.rewards() / one.visits() + 1.41 * std::sqrt(std::log(7) / one.chosen());
   };
   EXPECT_EQ(policy.ChooseIsland(state, rng), bound(1) > bound(0) ? 1 : 0);
-  // Many visits without reward make the other one likelier.
+  // Many visits without reward make the other island likelier.
   for (int i = 0; i < 12; ++i) EndWith(policy, On(0), absl::StrCat("x", i), 0.1, &state, rng);
   EXPECT_EQ(policy.ChooseIsland(state, rng), 1);
 }

@@ -56,7 +56,7 @@ TEST(EvoEngineerTest, AGenerationIsWaitedFor) {
   ASSERT_EQ(plans.size(), 4u);
   for (size_t i = 0; i < 3; ++i) EndWith(policy, plans[i], absl::StrCat("p", i), 1, &state, rng);
   EXPECT_FALSE(policy.MayBegin(state));
-  // A reply without a program is a sample, too.
+  // A reply without a program also counts as a sample.
   v1::AttemptState empty;
   *empty.mutable_plan() = plans[3];
   policy.TakeEnded({empty, nullptr, false}, &state, rng);

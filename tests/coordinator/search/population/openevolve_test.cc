@@ -79,7 +79,7 @@ struct Populated {
     Put(*policy, "c", 0.5, 0, &state, rng, 25);
     Put(*policy, "d", 0, 0, &state, rng, 38);
     Put(*policy, "e", 3, 1, &state, rng, 50);
-    // Numbers are 1 to 5; the archive was full before e came, who took the place of the failed d.
+    // Numbers are 1 to 5; the archive was full before e, which replaced the failed d.
     EXPECT_THAT(state.openevolve().archive(), ElementsAre(1, 2, 3, 5));
   }
   std::vector<int> Draws(int island, const std::string& operation) {
@@ -122,7 +122,7 @@ TEST(OpenEvolveTest, AnEmptyIslandTakesItsParentsFromTheFirstOne) {
   const auto counts = Frequencies(
       {"a", "b", "c"}, [&] { return policy.DrawParent(state, 2, rng, &how)->candidate_id(); });
   EXPECT_TRUE(AgreesWith(counts, {1, 1, 0})) << "either way from those of island 0";
-  // The child lives where its parent does, in version 0.2.
+  // In version 0.2 the child lives on its parent's island.
   v1::AttemptPlan plan;
   do {
     plan = policy.Plan(&state, rng);
@@ -229,7 +229,7 @@ TEST(OpenEvolveTest, AFitterProgramTakesACellItsPlaceInTheArchiveAndItsIsland) {
   OpenEvolve policy(Completed<OpenEvolve>(settings));
   v1::AttemptSearchState state;
   Rng rng(5);
-  // With all references there are, the same features are the same cell.
+  // Once the references are complete, equal features give equal cells.
   for (int i = 0; i < OpenEvolve::kReferencePrograms; ++i) {
     Put(policy, absl::StrCat("reference", i), 0, 1, &state, rng, 2 * i);
   }
@@ -291,7 +291,7 @@ TEST(OpenEvolveTest, MigrationComesAfterTheIntervalOfGenerations) {
   EXPECT_EQ(state.openevolve().last_migration(), 0);
   Evolve(policy, 1, &state, rng);
   EXPECT_EQ(state.openevolve().last_migration(), 3);
-  // A reply without a program is no generation.
+  // A reply without a program does not count as a generation.
   v1::AttemptState empty;
   *empty.mutable_plan() = policy.Plan(&state, rng);
   policy.TakeEnded({empty, nullptr, false}, &state, rng);
@@ -306,7 +306,7 @@ TEST(OpenEvolveTest, InVersion02GenerationsAreThoseOfTheIslandTheChildLivesOn) {
   v1::AttemptSearchState state;
   Rng rng(5);
   Put(policy, "a", 2, 0, &state, rng, 1);
-  // All three islands' attempts are fed by the first one, and live there.
+  // The attempts of all three islands draw on the first island, and live there.
   Evolve(policy, 5, &state, rng);
   EXPECT_THAT(state.openevolve().generations(), ElementsAre(5, 0, 0));
   EXPECT_EQ(state.openevolve().last_migration(), 0);

@@ -19,7 +19,7 @@
 
 namespace ksearch {
 
-// Settings with their defaults; anything wrong with them fails the test.
+// Completes the settings with their defaults; an error in them fails the test.
 template <typename Policy, typename Settings>
 Settings Completed(Settings settings) {
   SettingFaults faults;
@@ -35,7 +35,7 @@ std::vector<std::string> FaultsOf(Settings settings) {
   return faults.all();
 }
 
-// The text of a program of `id`, of a size of its own.
+// The features of a program whose text is specific to `id`.
 inline v1::ProgramFeatures FeaturesNamed(const std::string& id, int lines = 0) {
   v1::Sources sources;
   std::string text = absl::StrCat("// ", id, "\n");
@@ -44,7 +44,7 @@ inline v1::ProgramFeatures FeaturesNamed(const std::string& id, int lines = 0) {
   return FeaturesOf(sources, true);
 }
 
-// A screened program of the log; a score of 0: it failed.
+// Adds a screened program to the log; a score of 0 means that it failed.
 inline const v1::ScreenedProgram& AddScreened(const std::string& id, double score,
                                               v1::AttemptSearchState* state) {
   v1::ScreenedProgram& program = (*state->mutable_log()->mutable_screened())[id];
@@ -70,7 +70,7 @@ inline void EndWith(const AttemptPolicy& policy, const v1::AttemptPlan& plan, co
   policy.TakeEnded({attempt, &program, false}, state, rng);
 }
 
-// Plans and ends attempts one after another; scores and failures are drawn. A third fails.
+// Plans and ends attempts one after another with random scores; a third of them fail.
 inline void Evolve(const AttemptPolicy& policy, int attempts, v1::AttemptSearchState* state,
                    Rng& rng) {
   for (int i = 0; i < attempts; ++i) {
@@ -81,7 +81,7 @@ inline void Evolve(const AttemptPolicy& policy, int attempts, v1::AttemptSearchS
   }
 }
 
-// How often each of `ids` is what `draw` returns, of 100,000 draws.
+// Counts how often `draw` returns each of `ids` in 100,000 draws.
 template <typename Draw>
 std::vector<int> Frequencies(const std::vector<std::string>& ids, Draw draw) {
   std::map<std::string, int> counts;

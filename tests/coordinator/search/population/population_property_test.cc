@@ -1,5 +1,5 @@
-// What all strategies with a population must have in common: determinism, exact resuming, budgets,
-// and a state that holds no programs. In tests of their own are what makes each of them itself.
+// The behavior that all strategies with a population must share: determinism, exact resuming,
+// budgets, and a state without programs. Their differences have separate tests.
 #include <functional>
 #include <set>
 #include <tuple>

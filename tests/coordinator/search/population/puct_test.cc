@@ -47,7 +47,7 @@ TEST(PuctTest, ScoresAreTheFormula) {
   EXPECT_THAT(policy.Scores(state), ElementsAre(DoubleNear(1 + 1e-6, 1e-9)));
   EndWith(policy, From(1), "a", 2, &state, rng);
   EndWith(policy, From(1), "b", 1.5, &state, rng);
-  EndWith(policy, From(2), "c", 0, &state, rng);  // fails: a choice all the same
+  EndWith(policy, From(2), "c", 0, &state, rng);  // a failure still counts as a choice
   EXPECT_THAT(Ids(state), ElementsAre("seed", "a", "b"));
   // n: seed 3, a 1, b 0; T 3. Q: seed's best child 2; a none that works, its own 2; b 1.5. The
   // range is that of a and b; priors by rank a, b, seed.

@@ -1,5 +1,5 @@
-// Strategy shinka where programs are embedded: what is too near is refused by the cosine, and where
-// there are no embeddings (any more), by the tokens that programs share.
+// Strategy shinka with embeddings: it rejects programs that are too similar by cosine, and without
+// embeddings, or once they fail, by the tokens that programs share.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -50,7 +50,7 @@ std::string EmbeddingNamedIn(const std::string& text) {
       {static_cast<float>(std::cos(radians)), static_cast<float>(std::sin(radians))});
 }
 
-// Programs in the order in which they are asked for; cos(8 degrees) is 0.9903, cos(9) is 0.9877.
+// Replies with the programs in order; cos(8 degrees) is 0.9903, cos(9 degrees) is 0.9877.
 AttemptDriver::Reply Programs(std::vector<std::string> programs) {
   auto next = std::make_shared<size_t>(0);
   return [programs = std::move(programs), next](const AskModel& ask) -> std::string {
@@ -79,7 +79,7 @@ std::vector<std::string> Screened(const AttemptDriver& driver) {
 }
 
 TEST(ShinkaEmbeddingTest, WhatIsNearByCosineIsRefusedWhateverItsTokens) {
-  // Not a token in common, and nearly the same meaning; and the other way round.
+  // No token in common but nearly the same meaning, and the reverse.
   AttemptDriver driver(Context(3), Make,
                        Programs({"alpha beta gamma delta epsilon angle=0 score=1",
                                  "other words for the very same thing angle=8 score=2",
@@ -93,7 +93,7 @@ TEST(ShinkaEmbeddingTest, WhatIsNearByCosineIsRefusedWhateverItsTokens) {
   EXPECT_THAT(Notes(driver),
               ElementsAre(AllOf(HasSubstr("not evaluated: its embedding has the cosine 0.9903"),
                                 HasSubstr("of its island"))));
-  // The question is the program, asked in a role of its own; it is no round.
+  // The question is the program itself, in a separate role, and does not count as a round.
   EXPECT_THAT(driver.asked, Contains(testing::AllOf(
                                 testing::Field(&AskModel::role, "embedding"),
                                 testing::Field(&AskModel::system, ""),
@@ -235,7 +235,7 @@ TEST(ShinkaEmbeddingTest, TwinsAreEmbeddedAndEvaluatedOnce) {
   }
 }
 
-// However a search is cut, it is the same search: at each instant it may begin anew from its state.
+// A search stays the same search if it restarts from its state at any moment.
 TEST(ShinkaEmbeddingTest, RestartsChangeNothing) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     const auto run = [&](bool restarts) {

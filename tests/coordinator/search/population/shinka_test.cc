@@ -25,7 +25,7 @@ void Give(const Shinka& policy, const std::string& id, double score,
   policy.TakeGiven(AddScreened(id, score, state), FeaturesNamed(id, id[0] % 7), state, rng);
 }
 
-// A child on an island, of no parent.
+// Adds a program without a parent to an island.
 void Put(const Shinka& policy, const std::string& id, double score, int island,
          v1::AttemptSearchState* state) {
   Rng rng(1);
@@ -166,7 +166,7 @@ TEST(ShinkaTest, InspirationsAreOfTheIslandAndTheWorstFirst) {
     }
     return absl::StrJoin(ids, "");
   });
-  // The best of all lives elsewhere; two of a, c and d are drawn and the best left is added.
+  // The best of all lives elsewhere; two of a, c and d are drawn and the best of the rest is added.
   EXPECT_TRUE(AgreesWith(counts, {0, 1, 0, 0}));
 }
 
@@ -213,7 +213,7 @@ TEST(ShinkaTest, MigrationMovesAnyButTheBestAndTheGiven) {
       if (member.migrant()) ++moved[member.candidate_id()];
     }
   }
-  // Two of five, of which b and c are neither best, given, nor failed.
+  // Two of five move: b and c are the only ones that are neither best, nor given, nor failed.
   EXPECT_THAT(moved, ElementsAre(testing::Pair("b", 1000), testing::Pair("c", 1000)));
 }
 

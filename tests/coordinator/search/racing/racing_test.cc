@@ -54,7 +54,7 @@ TEST(RaceBoundsTest, GainsAreSmoothedAndDrawnTowardsThoseOfAll) {
   EXPECT_DOUBLE_EQ(*Momentum(*line, 0.5), 0.4) << "the first one alone, not half of it";
   NoteGain(0, 0.5, line);
   EXPECT_NEAR(*Momentum(*line, 0.5), (0.4 * 0.25 + 0 * 0.5) / 0.75, 1e-12);
-  // Own mean 0.1333 of two attempts; of all the same, with two usual ones: 0.11667.
+  // The line's mean over two attempts is 0.1333; with the prior of two usual ones 0.11667.
   const Gains own = GainsOf(books, *line, 0.5);
   EXPECT_NEAR(own.mean, 0.5 * 0.4 / 3 + 0.5 * (2 * 0.4 / 3 + 0.2) / 4, 1e-9);
   books.add_lines();
@@ -72,7 +72,7 @@ TEST(RaceBoundsTest, ABoundIsTipIntervalAndWhatMayBeGained) {
   settings.set_optimism(2);
   EXPECT_NEAR(UpperBound(state, *line, 4, settings), 1 + 0.05 + 4 * 0.1 + 2 * 2 * 0.2, 1e-9);
   EXPECT_NEAR(*BarToBeat(state.log()), 1 - 0.05, 1e-9);
-  // Nothing is known about a line without a program but what the others have.
+  // A line without a program has only the other lines' mean.
   Line* empty = state.mutable_racing()->add_lines();
   EXPECT_NEAR(UpperBound(state, *empty, 1, settings), 1 + 0.1 + 2 * 0.2, 1e-9);
   (*state.mutable_log()->mutable_screened())["a"].set_passed(false);
@@ -85,7 +85,7 @@ TEST(RacingTest, EveryLineHasItsFirstAttemptsInTurnThenTheMostPromisingOne) {
   v1::AttemptSearchState state;
   Rng rng(1);
   std::vector<int> lines;
-  // Line 2 gains 20 % with every attempt, the others nothing; all are about as good.
+  // Line 2 gains 20 % with every attempt and the others nothing; all are about equally good.
   for (int i = 0; i < 9; ++i) {
     const v1::AttemptPlan plan = policy.Plan(&state, rng);
     lines.push_back(plan.line());
