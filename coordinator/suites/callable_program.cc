@@ -14,7 +14,7 @@
 namespace ksearch {
 namespace {
 
-// The program's text with the headers that it includes in their places.
+// The program's text with its own headers inlined where it includes them.
 absl::StatusOr<std::string> InOneFile(const v1::Definition& definition, v1::DeviceClass device,
                                       const std::string& program) {
   ASSIGN_OR_RETURN(const std::string header, KernelHeader(definition, device));
@@ -31,7 +31,7 @@ absl::StatusOr<std::string> InOneFile(const v1::Definition& definition, v1::Devi
       absl::StrAppend(&text, line, "\n");
     }
   }
-  // Each is a file of its own no longer.
+  // The headers are no longer separate files.
   text = absl::StrReplaceAll(text, {{"#pragma once\n", ""}});
   const bool asks_scratch = absl::StrContains(program, absl::StrCat(kWorkspaceSymbol, "("));
   absl::StrAppend(
@@ -45,7 +45,7 @@ absl::StatusOr<std::string> InOneFile(const v1::Definition& definition, v1::Devi
   return text;
 }
 
-// A literal of Python with this text: readable where its quotes allow it.
+// A Python literal with this text: readable if its quotes allow it.
 std::string PythonLiteral(const std::string& text) {
   if (absl::StrContains(text, "'''") || absl::EndsWith(text, "\\") || absl::EndsWith(text, "'")) {
     return absl::StrCat("bytes.fromhex(\"", absl::BytesToHexString(text), "\").decode(\"utf-8\")");

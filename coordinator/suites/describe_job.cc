@@ -7,7 +7,7 @@ namespace ksearch {
 namespace {
 
 constexpr char kName[] = "describe";
-// Torch is imported, and large tensors are drawn on processors.
+// Importing torch and drawing large tensors on processors takes time.
 constexpr int64_t kSeconds = 300;
 
 }  // namespace

@@ -21,7 +21,7 @@ namespace {
 constexpr char kCandidateClass[] = "ModelNew";
 constexpr char kProblemFile[] = "problem.py";
 
-// What models are told. Facts of KernelBench's contract: src/kernelbench/eval.py there.
+// Instructions for models. The facts come from KernelBench's src/kernelbench/eval.py.
 constexpr char kInstructions[] =
     R"(- `class ModelNew(torch.nn.Module)`, with the constructor arguments and the `forward` arguments of `Model` in
   the reference, and the same result.
@@ -34,8 +34,8 @@ constexpr char kInstructions[] =
 - The file imports what it uses and uses no other name of the reference's file; it defines no `run`.
 )";
 
-// In the entry of a module that is called through torch.compile. Others must not have its words: a
-// worker calls programs that may compile once more, before they are checked.
+// Part of the entry of a module that is called through torch.compile. Other programs must not
+// contain it: a worker calls programs that may compile once more before it checks them.
 constexpr char kCompiled[] = R"(from torch import _dynamo
 
             for limit in ("cache_size_limit", "recompile_limit"):
@@ -56,7 +56,7 @@ std::string TupleText(const std::vector<int64_t>& extents) {
   return text + ")";
 }
 
-// What a tensor holds: [("fc.weight", (10, 20, ), 0), ...]. Paths are letters, digits, '_' and '.'.
+// What a tensor holds: [("fc.weight", (10, 20, ), 0), ...]. Paths have letters, digits, '_', '.'.
 std::string PackText(const DescribedTensor& tensor) {
   if (tensor.parts.empty()) {
     return absl::StrCat("[(\"", tensor.path, "\", ", TupleText(tensor.shape), ", 0)]");

@@ -28,7 +28,7 @@ constexpr int64_t kMaxHexBytes = 256 << 10;
 constexpr size_t kMaxRank = 8;
 constexpr int64_t kMaxExtent = int64_t{1} << 40;
 constexpr double kMaxNumber = 1e30;
-// What is scaled by less is 0 in every type, so that the offset is left alone.
+// Values scaled by less are 0 in every type, which leaves only the offset.
 constexpr double kVanishing = 1e-300;
 constexpr char kWorkload[] = "official";
 
@@ -50,7 +50,7 @@ std::string WithoutControl(absl::string_view words) {
   return text;
 }
 
-// What a tensor is within its module, for people and models.
+// A tensor's place within its module, for people and models.
 std::string PlaceText(const DescribedTensor& tensor) {
   if (tensor.parts.empty()) return tensor.path;
   std::string text =
@@ -80,7 +80,7 @@ class Parser {
   static absl::Status ParseShape(const JsonFields& fields, std::vector<int64_t>* shape);
   absl::Status ParseRecipe(const std::string& field, const LocatedJson& json,
                            DescribedTensor* tensor);
-  // The number of a member that must be there, in magnitude at most 1e30.
+  // The number in a required member, at most 1e30 in magnitude.
   absl::StatusOr<double> Number(const JsonFields& fields, const LocatedJson& json,
                                 absl::string_view member) const;
   absl::Status WriteLiteral(const JsonFields& fields, const LocatedJson& value, std::string* out);
@@ -276,7 +276,7 @@ absl::Status Parser::ParseOne(const std::string& field, const LocatedJson& json,
   RETURN_IF_ERROR(fields.CheckObject());
   ASSIGN_OR_RETURN(tensor->name, fields.RequiredText("name", kMaxNameBytes));
   if (!IsIdentifier(tensor->name)) return fields.Error("name", "is not a name in C and Python");
-  // Arguments of a C++ program, too.
+  // The name becomes an argument of C++ programs, too.
   if (IsCppKeyword(tensor->name)) tensor->name += "_";
   if (!names_.insert(tensor->name).second) return fields.Error("name", "is used twice");
   tensor->recipe.set_input(tensor->name);

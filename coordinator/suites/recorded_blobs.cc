@@ -12,7 +12,7 @@
 namespace ksearch {
 namespace {
 
-// More than any data set has tensors of that size.
+// More tensors of that size than any data set has.
 constexpr size_t kMostNames = 100'000;
 
 absl::StatusOr<absl::string_view> Within(const MappedFile& file, const FileRange& range) {

@@ -22,7 +22,7 @@ namespace {
 
 using MadeSuite = absl::StatusOr<std::unique_ptr<TaskSuite>>;
 
-// What suites borrow.
+// What suites borrow from the coordinator.
 struct Surroundings {
   const Descriptions* descriptions;
   RecordedBlobs* blobs;
@@ -48,7 +48,7 @@ MadeSuite MakeKernelBench(const v1::SuiteConfig& config, const Surroundings& sur
 
 struct SuiteKind {
   absl::string_view name;
-  bool has_precision;  // SuiteConfig.precision and .baseline are for it
+  bool has_precision;  // SuiteConfig.precision and .baseline apply to it
   MadeSuite (*make)(const v1::SuiteConfig& config, const Surroundings& surroundings);
 };
 

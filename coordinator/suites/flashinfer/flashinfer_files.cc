@@ -42,7 +42,7 @@ std::vector<FoundSolution> FindSolutions(const std::string& root, const std::str
       if (in_its_folder) solutions.push_back({path, fs::path(path).stem().string(), text.status()});
       continue;
     }
-    // A data set has thousands, of which this reads a few.
+    // A data set has thousands of files, of which only a few need parsing.
     if (!in_its_folder && !absl::StrContains(*text, definition)) continue;
     absl::StatusOr<FlashInferSolution> solution = ParseFlashInferSolution(*text, path);
     if (solution.ok() ? solution->definition != definition : !in_its_folder) continue;

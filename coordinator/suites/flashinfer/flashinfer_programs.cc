@@ -31,7 +31,7 @@ bool EndsWithAny(absl::string_view path, absl::Span<const absl::string_view> end
                      [&](absl::string_view ending) { return absl::EndsWith(path, ending); });
 }
 
-// "a.cu", "b.cpp", as elements of a list in Python: paths are of plain characters.
+// "a.cu", "b.cpp", as elements of a Python list: paths have only plain characters.
 std::string ListOf(const FlashInferSolution& solution,
                    absl::Span<const absl::string_view> endings) {
   std::vector<std::string> paths;
@@ -41,7 +41,7 @@ std::string ListOf(const FlashInferSolution& solution,
   return absl::StrJoin(paths, ", ");
 }
 
-// How a kind of solution comes by its function: `_solution`, or what `_load()` returns.
+// Code by which a kind of solution gets its function: `_solution`, or what `_load()` returns.
 absl::StatusOr<std::string> ImportOf(const FlashInferSolution& solution) {
   absl::string_view path = solution.entry_file;
   if (!absl::ConsumeSuffix(&path, kPython)) {
@@ -80,7 +80,7 @@ absl::StatusOr<std::string> TorchOf(const FlashInferSolution& solution) {
 }
 
 absl::StatusOr<std::string> TvmFfiOf(const FlashInferSolution& solution) {
-  // Upstream links CUDA's libraries if there is a file in CUDA, or the solution names it as target.
+  // Upstream links CUDA's libraries if there is a CUDA file, or the solution names CUDA as target.
   const bool with_cuda =
       !ListOf(solution, kCudaEndings).empty() ||
       std::any_of(solution.target_hardware.begin(), solution.target_hardware.end(),
@@ -88,11 +88,11 @@ absl::StatusOr<std::string> TvmFfiOf(const FlashInferSolution& solution) {
   return BuildOf(solution, TvmFfiSolutionScript(), with_cuda);
 }
 
-// What upstream has a builder for.
+// The kinds that upstream has a builder for.
 struct Kind {
   absl::string_view language;
   absl::string_view binding;
-  absl::string_view package;  // beside torch; empty: none
+  absl::string_view package;  // needed besides torch; empty: none
   bool needs_gpu = false;
   absl::StatusOr<std::string> (*load)(const FlashInferSolution& solution);
 };
@@ -108,15 +108,15 @@ constexpr Kind kKinds[] = {
 const Kind& KindOf(const FlashInferSolution& solution) {
   const std::string binding = solution.binding.empty() ? kTvmFfi : solution.binding;
   for (const Kind& kind : kKinds) {
-    // Upstream looks at no binding where there is none.
+    // Upstream ignores the binding for a kind without bindings.
     if (kind.language == solution.language && (kind.binding.empty() || kind.binding == binding)) {
       return kind;
     }
   }
-  return kKinds[0];  // the parser lets no other language through
+  return kKinds[0];  // the parser refuses other languages
 }
 
-// "in_q, in_k", and with outputs "out_o" behind them: names that no keyword of Python is.
+// "in_q, in_k", and with outputs "out_o" after them: names that are not Python keywords.
 std::string ParametersText(const v1::Definition& definition, bool with_outputs) {
   std::vector<std::string> names;
   for (const v1::TensorSpec& input : definition.inputs()) {
@@ -144,7 +144,7 @@ bool HasTaskEntry(const FlashInferSolution& solution, const v1::Definition& defi
   return parameters.has_value() && parameters->plain && parameters->count == expected;
 }
 
-// What workers would refuse of the files, said of the solution.
+// Reports what workers would refuse in the files as a fault of the solution.
 absl::Status CheckFiles(const FlashInferSolution& solution) {
   for (const v1::SourceFile& file : solution.sources) {
     for (const char c : file.path()) {
@@ -196,7 +196,7 @@ absl::StatusOr<v1::Sources> ProgramOfSolution(const FlashInferSolution& solution
   }
   ASSIGN_OR_RETURN(const std::string load, kind.load(solution));
   const std::string parameters = ParametersText(definition, solution.destination_passing);
-  // What is built takes longer than programs may take to be loaded: the first call has the time.
+  // Building takes longer than loading a program may: it is done in the first call.
   const absl::string_view first_call = kind.binding.empty() ? ""
                                                             : "    global _solution\n"
                                                               "    if _solution is None:\n"

@@ -37,7 +37,7 @@ bool IsPrintable(absl::string_view text) {
                       [](unsigned char c) { return absl::ascii_iscntrl(c); });
 }
 
-// Relative, and leads nowhere else.
+// Whether the path is relative and stays within its folder.
 bool IsPathWithin(absl::string_view path) {
   if (path.empty() || path[0] == '/') return false;
   for (const absl::string_view part : absl::StrSplit(path, '/')) {
@@ -46,7 +46,7 @@ bool IsPathWithin(absl::string_view path) {
   return true;
 }
 
-// What is shown in one line: printable.
+// A required name, which must be printable as it is shown in one line.
 absl::StatusOr<std::string> RequiredName(const JsonFields& fields, absl::string_view field) {
   ASSIGN_OR_RETURN(std::string name, fields.RequiredText(field, kMaxNameBytes));
   if (!IsPrintable(name)) return fields.Error(field, "holds a control character");

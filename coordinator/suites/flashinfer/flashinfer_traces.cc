@@ -30,7 +30,7 @@ std::string TextIn(const LocatedJson* json, absl::string_view name) {
   return value != nullptr && value->kind == Kind::kString ? value->text : "";
 }
 
-// 0 for what is no positive, finite number.
+// 0 for anything but a positive, finite number.
 double NumberIn(const LocatedJson* json, absl::string_view name) {
   const LocatedJson* const value = ObjectIn(json, name);
   if (value == nullptr) return 0;
@@ -57,7 +57,7 @@ std::vector<FlashInferTrace> ParseFlashInferTraces(absl::string_view text, absl:
     trace.hardware = TextIn(ObjectIn(evaluation, "environment"), "hardware");
     trace.status = TextIn(evaluation, "status");
     if (trace.solution.empty() || trace.workload_uuid.empty() || trace.status.empty()) continue;
-    // It is shown.
+    // The hardware's name is shown to users.
     if (std::any_of(trace.hardware.begin(), trace.hardware.end(),
                     [](unsigned char c) { return absl::ascii_iscntrl(c); })) {
       continue;

@@ -18,7 +18,7 @@ namespace {
 
 constexpr char kBindingFile[] = "ksearch_binding.cpp";
 constexpr char kFunction[] = "run";
-// torch takes arithmetic of these types away from files in CUDA, which ksearch builds with it.
+// torch disables arithmetic of these types in CUDA files; ksearch builds them with it enabled.
 constexpr absl::string_view kTakenAway[] = {"HALF_OPERATORS", "HALF_CONVERSIONS", "HALF2_OPERATORS",
                                             "BFLOAT16_CONVERSIONS"};
 
@@ -33,7 +33,7 @@ void AddFile(absl::string_view path, absl::string_view content, NativeSolution* 
   file.set_content(std::string(content));
 }
 
-// What each axis is, in C++: a number, or an extent of a tensor.
+// Each axis as a C++ expression: a number, or an extent of a tensor.
 absl::StatusOr<std::string> AxesText(const v1::Definition& definition) {
   std::map<std::string, std::string> extents;
   for (const auto* group : {&definition.inputs(), &definition.outputs()}) {

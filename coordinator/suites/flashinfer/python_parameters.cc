@@ -9,7 +9,7 @@
 namespace ksearch {
 namespace {
 
-// Behind what begins at `at`, if that is a comment or a string; else `at`.
+// The position after the comment or string that begins at `at`; `at` if none does.
 size_t Skip(absl::string_view text, size_t at) {
   if (text[at] == '#') {
     const size_t end = text.find('\n', at);

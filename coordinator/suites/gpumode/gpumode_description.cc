@@ -24,7 +24,7 @@ constexpr int64_t kMaxErrorBytes = 1000;
 constexpr size_t kMaxTensors = 60;
 constexpr size_t kMaxRank = 8;
 constexpr int64_t kMaxExtent = int64_t{1} << 40;
-// Limit for the parts that are handed on as they came.
+// Limits the parts that are passed on unchanged.
 constexpr size_t kMaxSpecBytes = 64 << 10;
 constexpr char kCaseAxis[] = "case_number";
 
@@ -228,7 +228,7 @@ class Parser {
                                                     "' is of another kind than in other cases"));
       }
     }
-    // The shapes of a place and of its result are one.
+    // A place and its result share one shape.
     for (size_t i = 0; i < found->data.size(); ++i) {
       const int64_t output = found->data[i].output;
       if (output >= 0 &&

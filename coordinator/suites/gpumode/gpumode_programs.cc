@@ -47,7 +47,7 @@ v1::Sources WithFiles(std::string own, const GpuModeProblem& problem, bool with_
 std::string Entry(const GpuModeProblem& problem, const GpuModeDescription& description,
                   bool reference) {
   LocatedJson spec = description.spec;
-  // What a case's arguments are is no candidate's concern.
+  // Candidates do not get the arguments of cases.
   if (reference) spec.Set("cases", ArgumentsOf(problem));
   return absl::StrCat(
       absl::StrReplaceAll(ProblemEntryScript(),
@@ -55,7 +55,7 @@ std::string Entry(const GpuModeProblem& problem, const GpuModeDescription& descr
       PlacementScript());
 }
 
-// Whether a line at the top level makes this function.
+// Whether a line at the top level defines this function.
 bool Defines(absl::string_view line, absl::string_view name) {
   if (absl::ConsumePrefix(&line, "def ")) return absl::StartsWith(line, absl::StrCat(name, "("));
   return absl::StartsWith(line, absl::StrCat(name, " =")) ||

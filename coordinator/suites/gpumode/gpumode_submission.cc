@@ -19,13 +19,13 @@ namespace {
 
 constexpr char kDirective[] = "#!POPCORN leaderboard ";
 
-// What upstream's server reads stands in the first lines.
+// Upstream's server reads its directives from the first lines.
 std::string WithDirective(absl::string_view leaderboard, absl::string_view text) {
   if (absl::StartsWith(text, kDirective)) return std::string(text);
   return absl::StrCat(kDirective, leaderboard, "\n", text);
 }
 
-// The cases that a description says of, as far as names of axes follow from them.
+// The cases that a description lists, as far as the axes' names follow from them.
 absl::StatusOr<std::vector<GpuModeCase>> CasesOf(const LocatedJson& json) {
   const LocatedJson* const list = json.Find("cases");
   if (list == nullptr || list->kind != LocatedJson::Kind::kArray || list->items.empty()) {
@@ -44,7 +44,7 @@ absl::StatusOr<std::vector<GpuModeCase>> CasesOf(const LocatedJson& json) {
   return cases;
 }
 
-// Where extents can be read: [tensor of data, dimension], by axis.
+// Where extents can be read, by axis: [tensor of data, dimension].
 using Extents = std::map<std::string, std::pair<int64_t, int64_t>>;
 
 absl::StatusOr<LocatedJson> WhereIs(const v1::Definition& definition, const Extents& extents,
@@ -65,7 +65,7 @@ absl::StatusOr<LocatedJson> WhereIs(const v1::Definition& definition, const Exte
       absl::StrCat("no tensor of the problem's data has the extent '", name, "'"));
 }
 
-// The description's own parts, and where extents of results and axes are read.
+// The parts of the description, and where extents of results and axes can be read.
 absl::StatusOr<LocatedJson> SpecOf(const GpuModeDescription& description,
                                    const v1::Definition& definition) {
   std::map<std::string, const v1::TensorSpec*> tensors;

@@ -19,7 +19,7 @@ namespace {
 
 using Kind = LocatedJson::Kind;
 
-// An event of libyaml, freed with it.
+// Owns an event of libyaml.
 class Event {
  public:
   Event() = default;
@@ -47,8 +47,8 @@ bool AreDigits(absl::string_view text) {
   return !text.empty();
 }
 
-// An integer as decimal or hexadecimal digits. Octal numbers, which begin with a 0 in YAML 1.1, are
-// refused by the caller: nobody means them.
+// An integer in decimal or hexadecimal digits. The caller refuses octal numbers, which begin with
+// a 0 in YAML 1.1: hardly anybody means them.
 bool ReadInteger(absl::string_view word, bool* fits, int64_t* value) {
   absl::string_view digits = word;
   if (!digits.empty() && (digits[0] == '-' || digits[0] == '+')) digits.remove_prefix(1);
