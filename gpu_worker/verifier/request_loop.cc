@@ -16,10 +16,10 @@
 namespace ksearch {
 namespace {
 
-// So long runners are held in reserve for a next job: their memory is of use to others.
+// How long runners are kept in reserve for a next job; then others can use their memory.
 constexpr absl::Duration kReserveTime = absl::Minutes(10);
 
-// Whether a request, or the end of them, is there within this time.
+// Returns whether a request, or the end of the stream, arrives within this time.
 bool IsReadable(int fd, absl::Duration time) {
   struct pollfd ready = {fd, POLLIN, 0};
   return ::poll(&ready, 1, static_cast<int>(absl::ToInt64Milliseconds(time))) != 0;
@@ -28,8 +28,8 @@ bool IsReadable(int fd, absl::Duration time) {
 absl::Status Probe(Bench& bench) {
   if (bench.gpu() != nullptr) RETURN_IF_ERROR(bench.gpu()->probe());
   RETURN_IF_ERROR(bench.DeviceHealth());
-  // Without a runner no job can be judged, however well the device is. A new one, since what the
-  // bench's own metronome runs may have been started before the trouble.
+  // No job can be judged if runners do not start, even on a healthy device. Uses a new metronome,
+  // because the bench's own runner may have been started before the trouble.
   return Metronome(bench.starter(), bench.clock()).Tick().status();
 }
 
@@ -59,7 +59,7 @@ absl::Status ServeRequests(int fd, Bench& bench) {
       v1::VerifierReply update;
       update.set_request_id(request.request_id());
       *update.mutable_progress() = progress;
-      // A worker that hung up is noticed when the verdict is written.
+      // Writing the verdict will detect a worker that has hung up.
       SendMessage(fd, update, absl::InfiniteFuture()).IgnoreError();
     });
     absl::StatusOr<v1::Verdict> verdict = verifier.Verify(request);
@@ -70,12 +70,12 @@ absl::Status ServeRequests(int fd, Bench& bench) {
                    << verdict.status().message() << "\"";
       reply.set_infrastructure_error(std::string(verdict.status().message()));
     }
-    // The next to have these processors may be another worker's job.
+    // Another worker's job may use these processors next.
     if (bench.gpu() == nullptr) bench.starter().DropReserve();
     RETURN_IF_ERROR(SendMessage(fd, reply, absl::InfiniteFuture()));
-    // A new process gets a new context.
+    // A failed context ends the process, and the next process gets a new one.
     RETURN_IF_ERROR(bench.DeviceHealth());
-    // A job that waits already starts what it needs first.
+    // A waiting job starts the runners it needs first.
     if (bench.gpu() != nullptr && !IsReadable(fd, absl::ZeroDuration())) {
       bench.starter().FillReserve();
     }

@@ -35,7 +35,7 @@ absl::StatusOr<double> MeasureLeastCallMicros(const CudaDevice& device) {
     RETURN_IF_CUDA_ERROR(api, api.cuStreamSynchronize(stream.get()), "wait for a chain");
     std::vector<uint64_t> stamps;
     RETURN_IF_CUDA_ERROR(api, separators.ReadStamps(kCalls + 1, &stamps), "read a chain's times");
-    // The last separator follows on a call as all others do.
+    // The last separator follows a call, like all others.
     least = std::min(least, static_cast<double>(stamps.back() - stamps.front()) / 1e3 / kCalls);
   }
   return least;

@@ -14,9 +14,9 @@ namespace ksearch {
 namespace {
 
 constexpr absl::Duration kBandwidthTime = absl::Milliseconds(150);
-// Dense bf16 operations of one multiprocessor in one clock, NVIDIA's data sheets: H100 989 TFLOP/s
-// with 132 at 1.83 GHz; B200 2.25 PFLOP/s with 148 at 1.85 GHz. 8-bit types do twice as many.
-// Others are measured alone; of those from 10.0 on mma.sync may not be the fastest, so they have no
+// Dense bf16 operations per multiprocessor and clock, from NVIDIA's data sheets: H100 989 TFLOP/s
+// with 132 at 1.83 GHz; B200 2.25 PFLOP/s with 148 at 1.85 GHz. 8-bit types do twice as many. Other
+// architectures are only measured; from 10.0 on mma.sync may not be the fastest, so they have no
 // floor.
 constexpr double kHopperFlopsPerClock = 4096;
 constexpr double kBlackwellFlopsPerClock = 8192;
@@ -44,7 +44,7 @@ double KnownPerClock(const std::string& architecture) {
   return 0;
 }
 
-// mma.sync is all they have.
+// These architectures have nothing faster than mma.sync.
 bool MeasuringIsEnough(const std::string& architecture) {
   return architecture == "sm_120" || architecture == "sm_121";
 }
@@ -54,14 +54,14 @@ bool MeasuringIsEnough(const std::string& architecture) {
 absl::StatusOr<GpuTiming> MakeGpuTiming(std::shared_ptr<VerifierDevice> device) {
   GpuTiming timing;
   ASSIGN_OR_RETURN(timing.peaks.least_call_us, MeasureLeastCallMicros(device->device()));
-  // Again and again: an idle device needs some time to raise its clocks.
+  // Repeats, because an idle device needs some time to raise its clocks.
   const absl::Time end = Clock::Real().SteadyNow() + kBandwidthTime;
   do {
     ASSIGN_OR_RETURN(const double bytes_per_second, device->MeasureCopyBandwidth());
     timing.peaks.bytes_per_second = std::max(timing.peaks.bytes_per_second, bytes_per_second);
   } while (Clock::Real().SteadyNow() < end);
   ASSIGN_OR_RETURN(const MeasuredPeak measured, MeasurePeak(device.get()));
-  // Once more: clocks rise with load and fall with heat.
+  // Measures again, because clocks rise with load and fall with heat.
   ASSIGN_OR_RETURN(const double least_call_us, MeasureLeastCallMicros(device->device()));
   timing.peaks.least_call_us = std::min(timing.peaks.least_call_us, least_call_us);
   absl::StatusOr<NvmlGpu> gpu = FindNvmlGpu(*device);

@@ -20,7 +20,7 @@ namespace {
 
 constexpr uint32_t kExitingFlag = 0x4;  // PF_EXITING
 
-// Empty if it cannot be read: the thread is gone.
+// Returns "" if the thread is gone.
 std::string ReadAt(int folder, const std::string& path) {
   const UniqueFd file(::openat(folder, path.c_str(), O_RDONLY | O_CLOEXEC));
   char text[1024];
@@ -35,8 +35,8 @@ bool ThreadStat::exiting() const {
 }
 
 std::optional<ThreadStat> ParseThreadStat(absl::string_view text) {
-  // "TID (name) STATE ppid pgrp session tty tpgid flags ...": a name may hold ") R", so the last
-  // parenthesis counts.
+  // "TID (name) STATE ppid pgrp session tty tpgid flags ...": a name may contain ") R", so look for
+  // the last parenthesis.
   const size_t end = text.rfind(") ");
   if (end == absl::string_view::npos) return std::nullopt;
   const std::vector<absl::string_view> fields =
@@ -58,7 +58,7 @@ ProcessThreads::ProcessThreads(pid_t pid)
 }
 
 bool ProcessThreads::AllStopped() const {
-  // A thread that was made while the list was read is in the next one.
+  // A thread created while the list was read appears in the next one.
   int before = -1;
   while (true) {
     const int list = ::openat(folder_.get(), "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

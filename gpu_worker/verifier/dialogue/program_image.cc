@@ -18,7 +18,7 @@
 namespace ksearch {
 namespace {
 
-// For one that does not say.
+// For an artifact that does not set a load time.
 constexpr absl::Duration kLoadTime = absl::Seconds(10);
 
 absl::Status CheckSha256(const v1::Artifact& artifact, const std::string& sha256) {

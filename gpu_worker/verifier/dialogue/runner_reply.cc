@@ -16,8 +16,8 @@ Ending Cheat(absl::string_view what) {
           absl::StrCat("forged dialogue: ", what, "; only the runner may use its control socket")};
 }
 
-// Numbers of CUresult, which this library does not include: errors of the device or its driver that
-// no program can bring about.
+// Values of CUresult, whose header this library does not include: errors of the device or its
+// driver that no program can cause.
 constexpr int kDeviceErrors[] = {
     46,   // DEVICE_UNAVAILABLE
     100,  // NO_DEVICE
@@ -28,8 +28,8 @@ constexpr int kDeviceErrors[] = {
     803,  // SYSTEM_DRIVER_MISMATCH
 };
 constexpr int kCudaOutOfMemory = 2;
-// What a kernel's own code does. Not among them: launches that are refused (too many registers),
-// and kernels that take too long.
+// Errors that a kernel's own code causes. Refused launches (too many registers) and kernels that
+// take too long are not among them.
 constexpr int kFaultsOfKernels[] = {
     700,  // ILLEGAL_ADDRESS
     714,  // HARDWARE_STACK_ERROR
@@ -40,7 +40,7 @@ constexpr int kFaultsOfKernels[] = {
     719,  // LAUNCH_FAILED
 };
 
-// The largest number of a CUresult.
+// The largest value of CUresult.
 constexpr int kMostShownValue = 999;
 
 // A number that the program chose.
@@ -50,8 +50,8 @@ std::string ShownValue(int value) {
              : absl::StrCat("a number beyond ", kMostShownValue);
 }
 
-// Numbers and names of CUresult; most numbers are cudaError_t's too. Not from the runner's text,
-// which may be the program's.
+// Values and names of CUresult; cudaError_t shares most values. Names do not come from the runner's
+// text, which the program may have written.
 struct CudaError {
   int number;
   absl::string_view name;
@@ -100,7 +100,7 @@ constexpr CudaError kCudaErrors[] = {
     {999, "CUDA_ERROR_UNKNOWN"},
 };
 
-// Empty if the error says nothing of CUDA, or the number has no name here.
+// Returns "" for an error that is not CUDA's, or whose number has no name here.
 std::string CudaErrorName(const v1::RunnerReply::RunnerError& error) {
   if (!absl::StrContains(error.text(), "CUDA_ERROR_")) return "";
   const auto* const known =
@@ -109,7 +109,7 @@ std::string CudaErrorName(const v1::RunnerReply::RunnerError& error) {
   return known == std::end(kCudaErrors) ? "" : std::string(known->name);
 }
 
-// Exceptions of Python and torch that programs of their kind raise.
+// Exceptions of Python and torch that honest programs may raise.
 constexpr absl::string_view kExceptions[] = {
     "ArithmeticError",    "AssertionError",      "AttributeError",
     "BufferError",        "CompilationError",    "FileNotFoundError",
@@ -125,7 +125,7 @@ constexpr absl::string_view kExceptions[] = {
 };
 constexpr int kMostShownLine = 9'999;
 
-// The kind of exception and the innermost line of a traceback. Its words may hold inputs.
+// Returns the kind of exception and the innermost line of a traceback. Its text may contain inputs.
 std::string RaisedText(absl::string_view text) {
   absl::string_view last = text.substr(text.rfind('\n') + 1);  // npos + 1 is 0
   last = last.substr(0, last.find(':'));
@@ -165,7 +165,7 @@ Ending FromError(const v1::RunnerReply::RunnerError& error, v1::RunnerReply::Bod
   const std::string name = CudaErrorName(error);
   switch (error.code()) {
     case Error::LOAD_FAILED:
-      // No input was there yet.
+      // No inputs had been mapped yet, so the text contains none.
       if (!loading) return Cheat("a failure to load, out of turn");
       return {v1::OUTCOME_LOAD_ERROR, CleanText(error.text(), kMaxErrorTextBytes)};
     case Error::CALL_RETURNED_NONZERO:
@@ -222,7 +222,7 @@ std::string CleanText(absl::string_view text, int64_t max_bytes) {
       break;
     }
     const auto byte = static_cast<unsigned char>(c);
-    // Protobuf strings must be UTF-8; what a candidate prints need not be.
+    // Protobuf strings must be UTF-8; a candidate's output need not be.
     clean.push_back(byte == '\n' || (byte >= 0x20 && byte < 0x7F) ? c : (byte < 0x20 ? ' ' : '?'));
   }
   return clean;

@@ -23,7 +23,7 @@ std::string ReadWord(const std::string& path) {
   return std::string(absl::StripAsciiWhitespace(text));
 }
 
-// "32768K" -> bytes; 0: no such number.
+// "32768K" -> bytes; 0 if the text has another form.
 int64_t SizeIn(absl::string_view text) {
   int64_t unit = 1;
   if (absl::ConsumeSuffix(&text, "K")) unit = int64_t{1} << 10;
@@ -38,7 +38,7 @@ int64_t SizeIn(absl::string_view text) {
 
 int64_t AllLastLevelCacheBytes(const std::string& root, int64_t library_bytes) {
   int best_level = 0;
-  std::map<std::string, int64_t> caches;  // of that level, by the processors that share each
+  std::map<std::string, int64_t> caches;  // sizes, keyed by the processors that share the cache
   int missing = 0;
   for (int processor = 0; processor < kMaxProcessors && missing < 64; ++processor) {
     const std::string folder =

@@ -22,7 +22,7 @@ std::unique_ptr<LateInputs> HostLateInputs::Withhold(const WorkloadCase& workloa
 
 void HostLateInputs::Deliver() {
   for (const Part& part : parts_) std::memcpy(part.place, part.bytes.data(), part.bytes.size());
-  // Before whatever the caller looks at next.
+  // Orders the writes before the caller's next reads.
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 

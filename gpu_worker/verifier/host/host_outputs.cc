@@ -27,7 +27,7 @@ TensorComparison CompareTensor(const WorkloadCase& workload, const TensorArgumen
     for (int64_t i = 0; i < count; ++i) {
       bool wrong;
       if (!std::isfinite(a[i]) || !std::isfinite(b[i])) {
-        wrong = !(a[i] == b[i]);  // the same infinity is right; NaN equals nothing
+        wrong = !(a[i] == b[i]);  // equal infinities are right; NaN never is
         if (std::isfinite(b[i])) ++result.wrong_non_finite;
       } else {
         const double abs = std::fabs(a[i] - b[i]);

@@ -16,26 +16,26 @@
 #include <cpuid.h>
 #endif
 
-// The kernels are measured, not checked.
+// Sanitizers would slow the measured kernels down.
 #define KSEARCH_PEAK_KERNEL __attribute__((noinline, no_sanitize("address", "thread", "undefined")))
 
 namespace ksearch {
 namespace {
 
-// In a core's first cache, of 32 KiB and more.
+// Fits into a core's first-level cache, which has 32 KiB or more.
 constexpr size_t kCachedBytes = size_t{16} << 10;
-// So many times the last-level cache, read from end to end, are out of it when their turn comes
-// again. Above the limit, where taking that much would take too long, what is read must be put out
-// of the caches by an instruction (FlushAll), or nothing is said of the memory.
+// Reading this multiple of the last-level cache from end to end evicts all of it before the next
+// sweep. Above the limit, where allocating that much would take too long, an instruction (FlushAll)
+// must evict the data; without one the memory is not measured.
 constexpr int64_t kCacheMultiple = 3;
 constexpr int64_t kMaxStreamedBytes = int64_t{192} << 20;
-// The best of so many pieces counts, each of about a millisecond.
+// The best of this many pieces counts, each about a millisecond long.
 constexpr int kPieces = 8;
 constexpr int kFmaRounds = 100'000;
 constexpr int kCacheSweeps = 4'000;
 constexpr int kStreams = 3;
 
-// Waits for a core do not count.
+// CPU time, so that waits for a core do not count.
 double CpuSeconds() {
   struct timespec now;
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -118,8 +118,8 @@ bool HasTiles() {
 #endif
 }
 
-// Puts these bytes out of every cache of the machine, whatever its size; false: this processor has
-// no instruction for it.
+// Evicts these bytes from all caches of the machine; false: this processor has no instruction for
+// it.
 KSEARCH_PEAK_KERNEL bool FlushAll([[maybe_unused]] std::byte* begin, [[maybe_unused]] size_t size) {
 #if defined(__x86_64__)
   unsigned a = 0, b = 0, c = 0, d = 0;
@@ -140,7 +140,7 @@ KSEARCH_PEAK_KERNEL bool FlushAll([[maybe_unused]] std::byte* begin, [[maybe_unu
 #endif
 }
 
-// The best of some pieces of `work` each, per second; `before` each, off the clock.
+// Returns the best rate, per second, of pieces of `work` each; runs `before` each, untimed.
 template <typename Piece, typename Before>
 double BestRate(int pieces, double work, const Piece& piece, const Before& before) {
   double best = 0;
@@ -171,8 +171,8 @@ AlignedBytes TakeBytes(size_t size) {
   return bytes;
 }
 
-// The peaks of one core; `streamed`: this core's part of what is read from memory, 0: none. All
-// cores read it at one time, so that none has the memory to itself.
+// Measures the peaks of one core; `streamed`: this core's share of the memory to read, 0: none. All
+// cores read at the same time, so that none has the memory to itself.
 HostPeaks MeasureCore(size_t streamed, std::barrier<>* together) {
   const Kernels kernels = WidestKernels();
   HostPeaks peaks;

@@ -27,7 +27,7 @@ constexpr int kTries = 8;
 constexpr int64_t kMaxReportBytes = int64_t{4} << 20;
 constexpr absl::Duration kVersionTime = absl::Seconds(10);
 
-// "ncu 2025.3.1.0"; "ncu" if it does not tell.
+// "ncu 2025.3.1.0"; "ncu" if the version is not known.
 std::string ToolName(const Instrument& profiler) {
   SubprocessOptions options;
   options.argv = {profiler.path, "--version"};
@@ -42,8 +42,8 @@ std::string ToolName(const Instrument& profiler) {
   return absl::StrCat("ncu ", said->out.substr(begin, std::min<size_t>(end - begin, 20)));
 }
 
-// The metric that this version of ncu does not know, without what follows its first dot; empty:
-// that is not what it complains of.
+// Returns the metric that this version of ncu does not know, up to its first dot, or "" if the
+// report is about something else.
 std::string UnknownMetric(absl::string_view report) {
   constexpr absl::string_view kComplaint = "Failed to find metric ";
   const size_t at = report.find(kComplaint);
@@ -55,7 +55,7 @@ std::string UnknownMetric(absl::string_view report) {
   return std::string(report.begin(), end);
 }
 
-// Leaves it out of --metrics. False if it is not there.
+// Removes the metric from --metrics; false if it is not there.
 bool RemoveMetric(const std::string& base, InstrumentCommand* command) {
   for (std::string& word : command->words) {
     std::vector<std::string> metrics = absl::StrSplit(word, ',');
@@ -102,7 +102,7 @@ absl::StatusOr<v1::Profile> ProfileCandidate(Bench& bench, const Instrument& pro
   const absl::Time start = bench.clock().SteadyNow();
   InstrumentCommand command = ProfilerCommand(profiler);
   InstrumentedRun run;
-  // A metric that a version does not know is no reason to do without the others.
+  // An unknown metric must not prevent measuring the others.
   for (int tries = 0; tries < kTries; ++tries) {
     ASSIGN_OR_RETURN(run, RunInstrumented(bench, command, candidate, workload, /*calls=*/2, limits,
                                           start + kProfileTime, kMaxReportBytes));

@@ -15,11 +15,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// One finding of each kind shows what is wrong; a broken kernel makes one a thread.
+// A few findings show what is wrong; a broken kernel produces one per thread.
 constexpr int kPrintLimit = 10;
-// Unused bytes behind every allocation, so that one past the end of a tensor is not the next one's.
+// Unused bytes after every allocation, so that the byte past a tensor is not another tensor's.
 constexpr int kPaddingBytes = 256;
-// Where NVIDIA's packages put the profilers that a toolkit's programs start.
+// The folder of NVIDIA's packages for the profilers that a toolkit's programs start.
 constexpr char kNsightFolder[] = "/opt/nvidia";
 
 bool InsideAnyway(const std::string& path) {
@@ -50,7 +50,7 @@ absl::StatusOr<Instrument> FindInstrument(const std::string& program,
   tried.push_back(fs::path(usual) / program);
   for (const std::string& path : tried) {
     if (::access(path.c_str(), X_OK) != 0) continue;
-    // A sandbox need not show the links that lead there.
+    // A sandbox may lack the links that lead there.
     const fs::path real = fs::canonical(path, error);
     if (error) continue;
     Instrument found = {real.string(), {}};
@@ -83,7 +83,7 @@ InstrumentCommand SanitizerCommand(const Instrument& sanitizer, const std::strin
                    "--show-backtrace",
                    "no"};
   if (tool == "memcheck") {
-    // A call of the driver that fails may be meant to: the candidate's own answer tells.
+    // A driver call may fail on purpose; the candidate's own return value decides.
     for (const char* word : {"--report-api-errors", "no", "--padding"}) {
       command.words.push_back(word);
     }

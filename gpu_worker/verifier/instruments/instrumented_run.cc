@@ -16,7 +16,7 @@
 namespace ksearch {
 namespace {
 
-// From the runner's end until its instrument has written its report.
+// The time from the runner's end until its instrument has written its report.
 constexpr absl::Duration kReportTime = absl::Seconds(10);
 constexpr int64_t kOutputBytes = 2048;
 
@@ -34,8 +34,8 @@ std::string ReadWhole(int fd, int64_t max_bytes) {
   return text;
 }
 
-// All calls in one batch, prepared before it, and nothing looked at afterwards: a profiler may keep
-// the device from every other context, the verifier's too, while its program waits.
+// Makes all calls in one batch, prepared before it, and checks nothing afterwards: a profiler may
+// keep every other context, including the verifier's, off the device while its program waits.
 Ending MakeCalls(Bench& bench, RunnerLink& link, const ProgramImage& candidate, BufferSets& buffers,
                  int calls, absl::Time deadline) {
   std::vector<FilledSet> variants;

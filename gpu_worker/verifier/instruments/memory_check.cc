@@ -19,13 +19,13 @@ constexpr int64_t kMaxNoteBytes = 1024;
 
 struct Tool {
   const char* name;
-  // Two variants for memcheck: what a first call leaves behind may lead a second one astray.
+  // Two variants for memcheck, because what a first call leaves behind may break a second one.
   int calls;
-  bool cheap;  // runs in an examination, too
+  bool cheap;  // also runs in an examination
 };
-// The surest first. Not initcheck: it breaks memory that another process allocated (version
-// 2025.3.1: error 719 at the first copy). What is read of an unwritten workspace shows in a hidden
-// case.
+// The most reliable first. Without initcheck, which breaks memory that another process allocated
+// (version 2025.3.1: error 719 at the first copy); a hidden case detects reads of an unwritten
+// workspace.
 constexpr Tool kTools[] = {{"memcheck", 2, true}, {"racecheck", 1, true}, {"synccheck", 1, false}};
 
 }  // namespace
@@ -40,7 +40,7 @@ Ending Judge(const v1::SanitizerFinding& finding) {
     case v1::SanitizerFinding::RACE:
     case v1::SanitizerFinding::BAD_SYNCHRONIZATION:
     case v1::SanitizerFinding::UNINITIALIZED:
-      // Right numbers came by luck.
+      // The numbers were right only by luck.
       outcome = v1::OUTCOME_INCORRECT;
       break;
     default:

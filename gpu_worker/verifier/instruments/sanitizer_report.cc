@@ -43,13 +43,13 @@ absl::string_view WithoutSignature(absl::string_view name) {
       break;
     }
   }
-  // "(anonymous namespace)" holds a space of its own.
+  // "(anonymous namespace)" contains a space.
   if (absl::StartsWith(name, "(anonymous")) begin = 0;
   return name.substr(std::min(begin, end), end - std::min(begin, end));
 }
 
-// The kernel in "... at NAME+0x1a0 in FILE:LINE", "at NAME:0x1a0 in FILE:LINE" or, as older
-// versions have it, "at 0x1a0 in FILE:LINE:NAME".
+// Returns the kernel in "... at NAME+0x1a0 in FILE:LINE", "at NAME:0x1a0 in FILE:LINE" or, in older
+// versions, "at 0x1a0 in FILE:LINE:NAME".
 std::string KernelIn(absl::string_view line) {
   const size_t at = absl::StartsWith(line, "at ") ? 0 : line.find(" at ");
   if (at == absl::string_view::npos) return "";
@@ -73,8 +73,8 @@ std::string KernelIn(absl::string_view line) {
   return Printable(WithoutSignature(place), kMaxKernelBytes);
 }
 
-// FILE and LINE in "... in FILE:LINE" or "... in FILE:LINE:NAME", which the tool writes for code
-// that was built with line numbers. The folder is the builder's and says nothing.
+// Reads FILE and LINE in "... in FILE:LINE" or "... in FILE:LINE:NAME", which the tool writes for
+// code built with line numbers. The folder is the builder's and tells nothing.
 void ReadPlace(absl::string_view line, Finding* finding) {
   const size_t in = line.rfind(" in ");
   if (in == absl::string_view::npos || finding->line() > 0) return;
@@ -92,7 +92,7 @@ void ReadPlace(absl::string_view line, Finding* finding) {
   finding->set_line(number);
 }
 
-// One finding as it is being read.
+// A finding while it is being parsed.
 struct Draft {
   absl::string_view head;
   std::vector<absl::string_view> details;
@@ -103,7 +103,7 @@ bool HasDetail(const Draft& draft, absl::string_view part) {
                      [part](absl::string_view line) { return absl::StrContains(line, part); });
 }
 
-// False if it is nothing that a candidate did.
+// Returns false if the candidate did not cause it.
 bool Classify(const std::string& tool, const Draft& draft, Finding* finding) {
   const absl::string_view head = draft.head;
   if (absl::StartsWith(head, "Invalid __") || absl::StartsWith(head, "Invalid async") ||
@@ -117,7 +117,7 @@ bool Classify(const std::string& tool, const Draft& draft, Finding* finding) {
     return true;
   }
   for (const absl::string_view severity : {"Error: ", "Warning: ", "Info: "}) {
-    // The documentation has them in capitals, the tool has not.
+    // The documentation writes them in capitals, but the tool does not.
     if (!absl::StartsWithIgnoreCase(head, severity)) continue;
     const bool race =
         absl::StrContains(head, "Race reported") || absl::StrContains(head, "hazard detected");
@@ -126,7 +126,7 @@ bool Classify(const std::string& tool, const Draft& draft, Finding* finding) {
     finding->set_warning(severity != "Error: ");
     return true;
   }
-  // What is found in a kernel names a thread.
+  // Findings in a kernel name a thread.
   if (!HasDetail(draft, "by thread")) return false;
   if (tool == "synccheck") {
     finding->set_kind(Finding::BAD_SYNCHRONIZATION);

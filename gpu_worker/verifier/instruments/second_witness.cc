@@ -21,9 +21,9 @@ namespace {
 
 constexpr int64_t kMaxNoteBytes = 1024;
 
-// What a run of calls of one program on one workload showed.
+// The results of some calls of one program on one workload.
 struct Calls {
-  int made = 0;  // whose outputs were looked at
+  int made = 0;  // calls whose outputs were checked
   int wrong = 0;
   int different = 0;        // from the first with the same inputs
   std::string first_wrong;  // what is wrong with it
@@ -90,7 +90,7 @@ absl::StatusOr<Calls> MakeCalls(Bench& bench, const ProgramImage& program, const
   return calls;
 }
 
-// Whether `word` is in a file's text, and not as the end of a longer one.
+// Returns whether a file's text contains `word`, but not as the end of a longer word.
 bool Mentions(const v1::Sources& sources, const char* word) {
   for (const v1::SourceFile& file : sources.files()) {
     const std::string& text = file.content();
@@ -103,8 +103,8 @@ bool Mentions(const v1::Sources& sources, const char* word) {
   return false;
 }
 
-// For a program that crashed with delays in a first process: in how many of two processes it did.
-// 1 also if the program without delays does not make as many calls.
+// For a program that crashed with delays in a first process: the number of two processes in which
+// it crashed. Also 1 if the program without delays does not make as many calls.
 absl::StatusOr<int> CrashesAgain(Bench& bench, const ProgramImage& plain,
                                  const ProgramImage& delayed, const WitnessCase& at, int count,
                                  const v1::Limits& limits, absl::Time deadline) {
@@ -138,8 +138,8 @@ absl::StatusOr<SecondWitness> AskSecondWitness(Bench& bench, const v1::VerifierR
   std::vector<std::string> notes;
   std::string first_wrong;
   int plain_wrong = 0;
-  bool differs = false;  // where it means something
-  std::string crash;     // one that came again
+  bool differs = false;  // where a difference is meaningful
+  std::string crash;     // a crash that was repeated
   const bool gives_up = MentionsTraps(request.job().candidate());
   const int delayed_calls = kWitnessCalls / static_cast<int>(cases.size());
   for (size_t i = 0; i < cases.size(); ++i) {
@@ -238,7 +238,7 @@ absl::StatusOr<MemoryCheck> HearWitnesses(Bench& bench, const Instrument& saniti
   } else if (witness.outputs_were_wrong) {
     check.ending = std::move(witness.ending);
   } else if (!accused) {
-    // What else delays may bring about proves no race that no tool saw.
+    // Other effects of delays do not prove a race that no tool reported.
     witness.runs.set_label(witness.ending.passed() ? "" : kDelaysMatter);
   }
   *check.report.mutable_delayed_runs() = std::move(witness.runs);

@@ -31,8 +31,8 @@ OutputComparison JudgeOutputs(const WorkloadCase& workload,
       correctness.set_first_wrong_got(compared.first_got);
       correctness.set_first_wrong_expected(compared.first_expected);
     }
-    // No share of elements may be infinite or NaN where the answer is a number: such an error has
-    // no size, and what is computed from it is worth nothing.
+    // No element may be infinite or NaN where the answer is a number, whatever share must match:
+    // such an error is unbounded, and results computed from it are worthless.
     if ((matched < required || compared.wrong_non_finite > 0) && comparison.right) {
       comparison.right = false;
       comparison.message = absl::StrFormat(
@@ -74,7 +74,7 @@ void MergeCorrectness(const v1::Correctness& from, v1::Correctness* into) {
   }
 }
 
-// Whatever else an element is, it equals itself.
+// NaN is the only value that does not equal itself.
 std::string OutputWithNan(const WorkloadCase& workload, const SavedOutputs& outputs) {
   const std::vector<TensorComparison> comparisons = outputs.CompareWith(workload, outputs);
   for (size_t i = 0; i < comparisons.size(); ++i) {

@@ -65,7 +65,7 @@ uint32_t Encode(const SmallFloat& format, double value) {
   // In units of the last place; the default rounding mode is to nearest, ties to even.
   const double places = std::nearbyint(std::ldexp(magnitude, -unit));
   const uint64_t count = static_cast<uint64_t>(places);
-  // Consecutive codes are consecutive numbers, so a carry into the exponent comes out right.
+  // Consecutive codes are consecutive numbers, so a carry into the exponent is correct.
   const uint64_t code = (static_cast<uint64_t>(unit + format.mantissa_bits - 1 + format.bias())
                          << format.mantissa_bits) +
                         count;

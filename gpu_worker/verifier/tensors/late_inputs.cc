@@ -9,8 +9,8 @@
 namespace ksearch {
 namespace {
 
-// A part of a tensor: little enough to be missed by who looks at a sample of it, enough to change
-// the answer.
+// The part of a tensor that comes late: small enough that a program that samples the tensor misses
+// it, large enough to change the answer.
 constexpr double kMostOfTensor = 1.0 / 16;
 constexpr double kLeastOfTensor = 1.0 / 512;
 constexpr double kLeastElements = 4;

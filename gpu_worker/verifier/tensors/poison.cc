@@ -19,7 +19,7 @@ uint64_t Repeat(T pattern) {
   return word;
 }
 
-// The C library's searches are several times as fast as a loop that compilers vectorize.
+// The C library's searches are several times as fast as a vectorized loop.
 bool AnyByteIs(uint64_t word, const std::byte* memory, int64_t bytes) {
   return std::memchr(memory, static_cast<int>(word & 0xFF), static_cast<size_t>(bytes)) != nullptr;
 }
@@ -30,7 +30,7 @@ bool AnyHalfIs(uint64_t word, const std::byte* memory, int64_t bytes) {
   constexpr int64_t kStretch = 1 << 14;
   for (int64_t first = 0; first + 8 <= bytes; first += kStretch) {
     const int64_t last = std::min(bytes, first + kStretch);
-    // A half that is zero borrows, so that halves above it may look like zero too: any is exact.
+    // A zero half borrows, so halves above it may look like zero, too; "any half is zero" is exact.
     uint64_t zeros = 0;
     for (int64_t i = first; i + 8 <= last; i += 8) {
       uint64_t differs;
@@ -78,8 +78,8 @@ uint64_t PoisonWord(v1::DType dtype, uint64_t salt) {
 }
 
 void FillPoison(uint64_t word, std::byte* out, int64_t bytes) {
-  // Copies of a piece that stays in the first cache, which the C library makes with the widest
-  // stores that the processor has.
+  // Copies a piece that stays in the first-level cache; the C library uses the processor's widest
+  // stores.
   constexpr int64_t kPiece = 4096;
   const int64_t first = std::min(bytes, kPiece);
   int64_t i = 0;
@@ -114,7 +114,7 @@ bool ShowsPoison(v1::DType dtype, uint64_t word, const std::byte* memory, int64_
 bool IsAllPoison(uint64_t word, const std::byte* memory, int64_t bytes) {
   const auto size = static_cast<size_t>(bytes);
   if (std::memcmp(memory, &word, std::min(size, sizeof word)) != 0) return false;
-  // As each word is like the one before it, all are like the first.
+  // If each word equals the one before it, all equal the first.
   return size <= sizeof word || std::memcmp(memory + sizeof word, memory, size - sizeof word) == 0;
 }
 

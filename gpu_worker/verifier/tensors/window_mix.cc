@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kRandomBytes = 64;
 using RandomBits = std::array<std::byte, kRandomBytes>;
 
-// As many of a type as fill the random bytes: a bit is taken from each, then they are shifted.
+// As many words as fit into the random bytes: takes a bit from each, then shifts them.
 template <typename Word>
 constexpr int64_t kLanes = static_cast<int64_t>(kRandomBytes / sizeof(Word));
 
@@ -92,13 +92,13 @@ WindowMix::Plan WindowMix::PlanOf(int64_t variant) const {
       static_cast<int64_t>(pool_.size()) - options_.elements * options_.element_bytes;
   const auto offsets = static_cast<uint64_t>(spare / std::max<int64_t>(row_bytes, 1) + 1);
   const uint64_t first = rng.NextBelow(offsets);
-  // Another one, if there is another.
+  // A different offset, if there is more than one.
   const uint64_t second = offsets < 2 ? first : (first + 1 + rng.NextBelow(offsets - 1)) % offsets;
   Plan plan;
   plan.first = pool_.data() + static_cast<int64_t>(first) * row_bytes;
   plan.second = pool_.data() + static_cast<int64_t>(second) * row_bytes;
   plan.bits_key = rng.Next();
-  // Neither window's share is ever small.
+  // Keeps both windows' shares large enough.
   const double share = 0.25 + 0.5 * rng.NextDouble();
   if (options_.rule == Rule::kRoot) {
     const double angle = share * std::numbers::pi / 2;

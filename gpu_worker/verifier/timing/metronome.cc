@@ -13,7 +13,7 @@ constexpr absl::Duration kTickTimeout = absl::Seconds(10);
 absl::Status Metronome::Wake() {
   if (link_ != nullptr) return absl::OkStatus();
   ASSIGN_OR_RETURN(link_, starter_.StartIdle(RunnerStarter::TrustedLimits()));
-  // The first one warms it up.
+  // The first batch warms the runner up.
   link_->RunBatch(std::vector<int>(), clock_.SteadyNow() + kTickTimeout);
   return absl::OkStatus();
 }

@@ -16,7 +16,7 @@ namespace ksearch {
 namespace {
 
 constexpr uint64_t kMaxOraclesPerBatch = 2;
-// A measurement has at least this many batches, so that the audit has a median to take.
+// A measurement has at least this many batches, so that the audit can use a median.
 constexpr int kBatchesPerMeasurement = 4;
 
 template <typename T>
@@ -35,7 +35,7 @@ double RelativeHalfWidth(const std::vector<double>& latency_us) {
 struct Measurement {
   Ending ending;
   std::vector<double> latency_us;
-  std::vector<double> batch_mean_us;  // of a batch's calls, without waits for others
+  std::vector<double> batch_mean_us;  // mean of a batch's calls, without waits for a core
   absl::Duration inner;
   ClockAudit audit;
 };
@@ -50,14 +50,14 @@ absl::StatusOr<Measurement> Measure(WorkloadSession& session, CallDealer& dealer
   const absl::Time wall_end = clock.SteadyNow() + max_time * kWallPerMeasureTime;
   const double max_us = absl::ToDoubleMicroseconds(max_time);
   bool enough = false;
-  // Before which batch: as likely any of those that there always are.
+  // Drawn uniformly among the batches that every measurement has.
   int batches_to_late_inputs =
       late_inputs ? static_cast<int>(dealer.rng().NextBelow(kBatchesPerMeasurement)) : -1;
   while (true) {
     const int done = static_cast<int>(measurement.latency_us.size());
     const double most = std::clamp(max_us / kBatchesPerMeasurement / std::max(call_us, 1e-3), 1.0,
                                    static_cast<double>(std::max(1, plan.max_calls() - done)));
-    // Half to all of that: the length of a batch tells the candidate nothing.
+    // Half to all of that, so that a batch's length tells the candidate nothing.
     const int calls = static_cast<int>(std::ceil(most * (0.5 + 0.5 * dealer.rng().NextDouble())));
     if (batches_to_late_inputs-- == 0) {
       bool seen = false;
@@ -210,7 +210,7 @@ Ending WarmUp(WorkloadSession& session, CallDealer& dealer, int least_calls, abs
               const WorkloadSession::Limits& limits, const Clock& clock, double* call_us) {
   const absl::Time end = clock.SteadyNow() + least;
   std::vector<double> latency_us;
-  // One call first: how long a batch may be is not known yet.
+  // Starts with one call, because the batch length is not known yet.
   int calls = 1;
   do {
     const WorkloadSession::Batch batch =

@@ -12,13 +12,13 @@
 namespace ksearch {
 namespace {
 
-// Before these many launches a t-type bound is too wide to say anything; even numbers, because
-// buffers and order change sides from launch to launch. Simulated: docs/internals/benchmarks.md,
+// With fewer launches a t-type bound is too wide to be useful; even numbers, because buffers and
+// order change sides from launch to launch. For simulations see docs/internals/benchmarks.md,
 // "Intervals".
 constexpr int kFirstLook = 4;
 constexpr int kSecondLook = 6;
 
-// Launches that went through all workloads.
+// The number of launches that cover all workloads.
 size_t WholeLaunches(const std::vector<LaunchBlocks>& workloads) {
   size_t least = workloads.empty() ? 0 : workloads.front().size();
   for (const LaunchBlocks& launches : workloads) least = std::min(least, launches.size());

@@ -17,7 +17,7 @@ constexpr absl::string_view kTraceback = "Traceback (most recent call last):\n";
 constexpr absl::string_view kCut = "[...] ";
 constexpr size_t kMostWords = 1500;
 
-// How the lines begin that name exceptions of compilers.
+// The beginnings of lines that name compilers' exceptions.
 constexpr absl::string_view kCompilers[] = {"triton.",          "torch._inductor.",
                                             "torch._dynamo.",   "torch.utils.cpp_extension",
                                             "CompilationError", "ninja"};
@@ -29,7 +29,7 @@ bool NamesCompiler(absl::string_view words) {
       return true;
     }
   }
-  // torch.utils.cpp_extension raises nothing of its own.
+  // torch.utils.cpp_extension has no exception type of its own.
   return absl::StrContains(words, "Error building extension");
 }
 

@@ -43,7 +43,7 @@ bool FolderWatch::IsTooMuch() const {
   int64_t bytes = 0, entries = 0;
   std::error_code error;
   fs::recursive_directory_iterator at(folder_, error);
-  // What goes away meanwhile ends the look: the next one sees the rest.
+  // A file that vanishes meanwhile ends this scan; the next one sees the rest.
   for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
     struct stat facts;
     if (::lstat(at->path().c_str(), &facts) == 0) bytes += facts.st_blocks * kStatBlockBytes;

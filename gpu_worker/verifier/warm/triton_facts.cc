@@ -26,8 +26,8 @@ constexpr int64_t kMaxJsonBytes = int64_t{1} << 20;
 constexpr int64_t kMostSharedBytes = int64_t{1} << 30;
 constexpr int64_t kMostWarps = 64;
 
-// The whole number that `"name": ` stands before in a text of JSON; 0: there is none, or none from
-// 1 to `most`.
+// Returns the integer after `"name": ` in a JSON text; 0 if there is none, or none from 1 to
+// `most`.
 int64_t NumberIn(absl::string_view json, absl::string_view name, int64_t most) {
   const std::string key = absl::StrCat("\"", name, "\":");
   const size_t at = json.find(key);
@@ -42,7 +42,7 @@ int64_t NumberIn(absl::string_view json, absl::string_view name, int64_t most) {
 }  // namespace
 
 std::vector<v1::KernelFacts> TritonFacts(const std::string& folder) {
-  // By name, then by what is known of it.
+  // Keyed by the kernel's name and its known facts.
   std::map<std::pair<std::string, std::string>, v1::KernelFacts> found;
   std::error_code error;
   size_t files = 0;
@@ -50,7 +50,7 @@ std::vector<v1::KernelFacts> TritonFacts(const std::string& folder) {
   for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
     const fs::path& path = at->path();
     std::error_code ignored;
-    // Not where a link leads.
+    // Does not follow links.
     const fs::file_type type = at->symlink_status(ignored).type();
     if (path.extension() != ".cubin" || type != fs::file_type::regular) continue;
     if (++files > kMostFiles) break;
@@ -64,7 +64,7 @@ std::vector<v1::KernelFacts> TritonFacts(const std::string& folder) {
       if (json.ok()) {
         kernel.set_dynamic_shared_bytes(NumberIn(*json, "shared", kMostSharedBytes));
         kernel.set_warps(static_cast<int32_t>(NumberIn(*json, "num_warps", kMostWarps)));
-        // What CUDA reserves where there is any: all that Triton's kernels take is dynamic.
+        // CUDA's own reservation; all shared memory of Triton's kernels is dynamic.
         if (kernel.warps() > 0) kernel.clear_static_shared_bytes();
       }
       std::pair<std::string, std::string> key = {kernel.name(), kernel.SerializeAsString()};

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Beside the folder of an entry, once it is kept: SHA-256, program, and a workload a line.
+// A file beside the folder of a kept entry: SHA-256, program, and one workload per line.
 constexpr char kRecordSuffix[] = ".kept";
 constexpr int64_t kMaxRecordBytes = int64_t{1} << 20;
 
@@ -72,7 +72,7 @@ void WarmFolders::ReadKept() {
     std::vector<std::string> lines;
     if (record.ok()) lines = absl::StrSplit(*record, '\n');
     if (lines.size() < 2 || !IsSha256Hex(lines[0])) {
-      Remove(path);  // half done
+      Remove(path);  // incomplete
       continue;
     }
     Kept kept;
@@ -99,7 +99,7 @@ std::optional<WarmFolders::Entry> WarmFolders::Find(const std::string& program,
       continue;
     }
     kept.last_use = ++uses_;
-    std::error_code ignored;  // the time of use, for the next process
+    std::error_code ignored;  // touches the file, so that the next process knows when it was used
     fs::last_write_time(kept.entry.path + kRecordSuffix, fs::file_time_type::clock::now(), ignored);
     in_use_.insert(kept.entry.path);
     return kept.entry;
@@ -166,7 +166,7 @@ void WarmFolders::DropOld() {
 
 void WarmFolders::Remove(std::string path) {
   std::error_code ignored;
-  // The record first: a folder without one is not taken for whole.
+  // Removes the record first, because a folder without one counts as incomplete.
   fs::remove(path + kRecordSuffix, ignored);
   fs::remove_all(path, ignored);
   kept_.erase(std::remove_if(kept_.begin(), kept_.end(),

@@ -14,7 +14,7 @@ namespace ksearch {
 namespace {
 
 constexpr unsigned int kThreads = 256;  // as in peak_kernels.cu
-// About a millisecond on an H200; the first launches meet a device that still raises its clocks.
+// About a millisecond on an H200; during the first launches the device is still raising its clocks.
 constexpr int kRounds = 2000;
 constexpr int kLaunches = 8;
 

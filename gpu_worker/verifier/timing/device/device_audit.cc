@@ -39,7 +39,7 @@ bool DeviceAudit::TimeEscaped(double call_us, double host_us) const {
     escaped.push_back(Micros(batch) - per_batch -
                       kMaxAuditRatio * batch.calls * std::max(call_us, host_us) -
                       batch.allowed_calls * absl::ToDoubleMicroseconds(kDeviceAuditPerCall) -
-                      // Calls made one by one: the device was waited for after each.
+                      // Calls made one by one include a wait for the device after each.
                       (batch.allowed_calls - 1) * paces_.RoundTripMicros(0.9));
   }
   return !escaped.empty() && Median(std::move(escaped)) > 0;

@@ -31,7 +31,7 @@ double DeviceBlockTimer::UsualCallsOfBatch(const ConfirmationSide& a, const Conf
 bool DeviceBlockTimer::WantsMoreSets(const ConfirmationCase& one, const ConfirmationSide& rival,
                                      const ConfirmationSide& candidate) {
   if (more_sets_.contains(one.workload->key())) return false;
-  // Not each of all sets is in a batch: some are decoys, and which ones is drawn.
+  // A batch does not use all sets: some are decoys, chosen at random.
   const double wanted = std::ceil(UsualCallsOfBatch(rival, candidate) * kSetsPerCallOfBatch) + 1;
   const int sets = static_cast<int>(std::min<double>(wanted, MostSets(*one.workload)));
   if (sets <= Sets(*one.workload)) return false;
@@ -77,7 +77,7 @@ SideEnding DeviceBlockTimer::Choose(const ConfirmationCase& one, ConfirmationSid
   return ended;
 }
 
-// Both sides alike: replays of chains and calls one by one give numbers of different meaning.
+// Both sides use the same method: replayed chains and single calls measure different things.
 SideEnding DeviceBlockTimer::Record(const ConfirmationCase& one, ConfirmationSide* rival,
                                     ConfirmationSide* candidate, bool* start_again) {
   recorded_ = false;
@@ -95,8 +95,8 @@ SideEnding DeviceBlockTimer::Record(const ConfirmationCase& one, ConfirmationSid
   return {};
 }
 
-// The candidate's calls one by one, each checked before the next is prepared, so that work
-// put off to a later call is missing.
+// Makes the candidate's calls one by one and checks each before the next is prepared, so that
+// work deferred to a later call is missing.
 Ending DeviceBlockTimer::LockStep(ConfirmationSide* side, const ConfirmationCase& one) {
   for (int i = 0; i < kLockStepCalls; ++i) {
     const WorkloadSession::Batch batch =
@@ -131,8 +131,8 @@ WorkloadSession::Batch DeviceBlockTimer::RunTurn(ConfirmationSide* side,
 
 void DeviceBlockTimer::BeginBlock(ConfirmationSide* side, int blocks_left) {
   Block& block = StateOf(*side).block;
-  // Spreads the oracles over the blocks, and over a block's batches as far as their number is
-  // known, at random: which batch is compared must not show.
+  // Spreads the oracles at random over the blocks, and over a block's batches as far as their
+  // number is known: a program must not know which batch is compared.
   const uint64_t usual_batches = std::max<size_t>(block.batch_us.size(), 1);
   Rng& rng = side->dealer->rng();
   const bool oracled = rng.NextBelow(static_cast<uint64_t>(blocks_left)) <
@@ -185,7 +185,7 @@ absl::StatusOr<BlockTimer::Pair> DeviceBlockTimer::RunPair(const ConfirmationCas
     }
     std::swap(first, second);
   }
-  // What was measured while heat or power pulled the clocks down does not count.
+  // Measurements made while heat or power lowered the clocks do not count.
   switch (watch_->Judge()) {
     case ClockWatch::Fit::kDegraded:
       return absl::UnavailableError("the GPU is degraded: its clocks stay down (heat or power)");
@@ -213,21 +213,21 @@ Ending DeviceBlockTimer::RunBatch(ConfirmationSide* side, const ConfirmationCase
   if (!batch.ending.passed()) return batch.ending;
   WorkloadSession::Batch audited = batch;
   if (!recorded_) {
-    // Made one by one: queueing a call comes before it, and waiting for it before the next.
+    // Calls made one by one include queueing each call and waiting for it.
     double beside_us = static_cast<double>(batch.calls - 1) *
                        std::max(between_.RoundTripMicros(0.9), alone_.RoundTripMicros(0.9));
     for (const double us : batch.host_us) beside_us += us;
     audited.inner += absl::Microseconds(beside_us);
   }
   side->audit.AddBatch(audited);
-  // In its lead-in a hostile runner could begin with work.
-  // It takes longer with more processes on the device, but not whatever they please.
+  // A hostile runner could begin to work in its lead-in. More processes on the device make a
+  // lead-in longer, but only within this limit.
   const double alone_us = alone_.LeadInMicros(0.5);
   const double usual_us =
       std::clamp(between_.LeadInMicros(0.5), alone_us, kMaxCrowdedLeadIn * alone_us);
   double excess_us =
       std::max(0.0, absl::ToDoubleMicroseconds(batch.lead_in) - kMaxLeadIn * usual_us);
-  // Now and then it takes long by itself.
+  // A lead-in is occasionally long by itself.
   SideState& state = StateOf(*side);
   Block& block = state.block;
   if (excess_us > 0 && block.voided < kMaxVoidBatchesPerBlock) {
@@ -235,9 +235,9 @@ Ending DeviceBlockTimer::RunBatch(ConfirmationSide* side, const ConfirmationCase
     ++state.voided;
     return {};
   }
-  // The rival cannot be held up to the candidate's profit.
+  // The candidate must not profit from delaying the rival.
   if (!side->is_candidate) excess_us = 0;
-  // The same, trusted amount for both sides, so that short calls show.
+  // Subtracts the same trusted amount from both sides, so that differences of short calls show.
   const absl::Duration calls = std::max(batch.audit - side->least_round_trip, batch.audit / 10);
   const double batch_us = absl::ToDoubleMicroseconds(calls) + excess_us;
   block.batch_us.push_back(batch_us / static_cast<double>(batch.calls));
@@ -265,7 +265,7 @@ std::string DeviceBlockTimer::EndLaunch() {
 }
 
 Ending DeviceBlockTimer::RunAlone(ConfirmationSide* side, const ConfirmationCase& one) {
-  recorded_ = false;  // they were of a process that is gone
+  recorded_ = false;  // recordings belong to a process that has ended
   calls_of_batch_ = CallsOfBatch(one, *side, *side);
   Ending ending;
   for (int i = 0; ending.passed() && i < kMaxDeviceBatchesPerBlock; ++i) {

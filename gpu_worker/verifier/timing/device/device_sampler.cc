@@ -16,12 +16,12 @@
 namespace ksearch {
 namespace {
 
-// A measurement has at least this many batches, so that the audit has a median to take.
+// A measurement has at least this many batches, so that the audit can use a median.
 constexpr int kBatchesPerMeasurement = 4;
-// Blocks of calls behind each other are no independent samples, but batches are.
+// Consecutive calls are not independent samples, but batches are.
 constexpr double kSampleConfidence = 0.95;
 
-// 30 ms, 0.12, 0.48 s (as far as a warm-up goes).
+// 30 ms, 0.12 s, 0.48 s (a warm-up's maximum).
 absl::Duration CoolDown(int attempt) { return kAuditCoolDown * std::pow(4, attempt - 1); }
 
 }  // namespace
@@ -127,7 +127,7 @@ absl::Status DeviceSampler::Measure(bool late_inputs, Sampled* sampled) {
   max_batches_ = kLeastMaxDeviceBatches +
                  dealer_.rng().NextBelow(kMostMaxDeviceBatches - kLeastMaxDeviceBatches + 1);
   bool enough = false;
-  // Before which batch: as likely any of those that there always are.
+  // Drawn uniformly among the batches that every measurement has.
   int batches_to_late_inputs =
       late_inputs ? static_cast<int>(dealer_.rng().NextBelow(kBatchesPerMeasurement)) : -1;
   while (true) {
@@ -224,8 +224,8 @@ absl::Status DeviceSampler::RunAudited(const std::vector<WorkloadSession::Call>&
   return absl::OkStatus();
 }
 
-// Calls one by one, each prepared only after the one before was checked: work that is put off
-// to a later call, or done for several at once, is missing here.
+// Makes calls one by one, each prepared only after the previous one was checked: work deferred to
+// a later call, or done for several at once, is missing here.
 absl::Status DeviceSampler::LockStep(Sampled* sampled, double* escaped_ratio) {
   const double call_us = sampled->samples.median_us();
   DeviceAudit audit;
@@ -241,12 +241,12 @@ absl::Status DeviceSampler::LockStep(Sampled* sampled, double* escaped_ratio) {
     if (!batch.ending.passed()) return absl::OkStatus();
     audit.AddPace(idle);
     audit.AddBatch(batch, true, idle_look);
-    // The host's time is no part of what was measured on a graph, but here it is.
+    // A graph's measurement excludes the host's time, but this one includes it.
     host_us_.insert(host_us_.end(), batch.host_us.begin(), batch.host_us.end());
   }
   double host_us = Median(host_us_);
   if (way_ == Way::kEvents) host_us = std::min(host_us, kHostBound * call_us);
-  // One after the other: nothing hides the host's time here.
+  // Calls run one after the other, so nothing hides the host's time.
   if (!audit.TimeEscaped(call_us, host_us + call_us)) return absl::OkStatus();
   *escaped_ratio = audit.Ratio(call_us);
   LOG(WARNING) << "msg=\"time escapes in lock-step\" timing=" << sampled->timing << " "
@@ -261,7 +261,7 @@ bool DeviceSampler::Enough(absl::Time wall_end) const {
   if (clock_.SteadyNow() >= wall_end) return true;
   const std::vector<double> samples = Samples();
   if (way_ != Way::kEvents) {
-    // One sample a batch: the plan's numbers are of calls.
+    // Each batch is one sample, but the plan counts calls.
     if (samples.size() < kMinDeviceBatches) return false;
     if (samples.size() >= max_batches_) return true;
   } else {
@@ -276,7 +276,7 @@ bool DeviceSampler::Enough(absl::Time wall_end) const {
   return median <= 0 || (interval.high - interval.low) / 2 / median <= plan.target_half_width();
 }
 
-// Half to all of what the plan allows: the length of a batch tells the candidate nothing.
+// Half to all of what the plan allows, so that a batch's length tells the candidate nothing.
 int DeviceSampler::CallsOfBatch() {
   const double max_us =
       absl::ToDoubleMicroseconds(FromProto(options_.plan.max_time_per_workload()));

@@ -16,7 +16,7 @@ WarmDevice WarmUpDevice(DeviceCalls& calls, CallDealer& dealer, absl::Duration l
   WarmDevice warm;
   const absl::Time start = clock.SteadyNow();
   std::vector<double> latency_us, host_us;
-  // One call first: how long a batch may be is not known yet.
+  // Starts with one call, because the batch length is not known yet.
   int count = 1;
   bool steady = false, first_dropped = false;
   while (true) {
@@ -28,7 +28,7 @@ WarmDevice WarmUpDevice(DeviceCalls& calls, CallDealer& dealer, absl::Duration l
     }
     latency_us.insert(latency_us.end(), batch.latency_us.begin(), batch.latency_us.end());
     host_us.insert(host_us.end(), batch.host_us.begin(), batch.host_us.end());
-    // The first call of a process loads code: it only serves until there is another.
+    // The first call of a process loads code, so it counts only until there is another.
     if (!first_dropped && latency_us.size() > 1) {
       first_dropped = true;
       latency_us.erase(latency_us.begin());
@@ -65,7 +65,7 @@ RecordedCalls RecordCalls(DeviceCalls& calls, CallDealer& dealer, int most) {
   if (!recorded.ending.passed()) return recorded;
   recorded.reason = recording.reason;
   if (recorded.reason.empty()) {
-    // A recording may lack what runs elsewhere: work on another stream, or on the host.
+    // A recording may lack work on another stream or on the host.
     const WorkloadSession::Batch trial =
         calls.Run(dealer.DealTo(OrderOfChain(dealer, most), 0), WorkloadSession::Mode::kGate,
                   {v1::BatchRequest::REPLAY, 0});

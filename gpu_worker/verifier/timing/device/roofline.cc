@@ -37,11 +37,11 @@ double Micros(double work, double per_second) {
   return per_second <= 0 ? 0 : std::max(0.0, work) / per_second * 1e6;
 }
 
-// What a kernel of mma.sync alone reaches at least, of an architecture that has nothing faster.
+// The least share of the peak that an mma.sync kernel reaches where nothing faster exists.
 constexpr double kLeastShareOfPeak = 0.8;
 
-// A CPU's operations on 16 and on 8 bits over those on 32; what matrix instructions (AMX on
-// bfloat16: 1024 multiply-adds a clock and core, against 32 of vectors) could do for any of them.
+// A CPU's rates for 16-bit and 8-bit operations relative to 32-bit ones, and the factor of matrix
+// instructions for any of them (bfloat16 AMX: 1024 multiply-adds per clock and core; vectors 32).
 constexpr double kHalfFactor = 2;
 constexpr double kByteFactor = 4;
 constexpr double kTileFactor = 32;
