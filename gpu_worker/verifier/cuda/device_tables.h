@@ -85,6 +85,7 @@ struct PartialComparison {
 };
 
 }  // namespace device
+  int64_t wrong_non_finite;
 }  // namespace ksearch
 
 #endif  // KSEARCH_GPU_WORKER_VERIFIER_CUDA_DEVICE_TABLES_H_

@@ -331,7 +331,7 @@ extern "C" __global__ void ksearch_compare(Kind kind, const void* got, const voi
                                            int64_t elements, double atol, double rtol,
                                            int sum_of_bounds, ElementRule suite,
                                            PartialComparison* partials) {
-  PartialComparison mine = {0, 0, 0, 0, 0, INT64_MAX, 0, 0, 0, 0};
+  PartialComparison mine = {0, 0, 0, 0, 0, INT64_MAX, 0, 0, 0, 0, 0};
   for (int64_t i = FirstIndex(); i < elements; i += Stride()) {
     const double a = DecodeAt(kind, got, i);
     const double b = DecodeAt(kind, oracle, i);
@@ -377,6 +377,7 @@ extern "C" __global__ void ksearch_compare(Kind kind, const void* got, const voi
     if (right.first_wrong < left.first_wrong) {
       left.first_wrong = right.first_wrong;
       left.first_got = right.first_got;
+      if (isfinite(b)) ++mine.wrong_non_finite;
       left.first_expected = right.first_expected;
     }
   }
@@ -389,3 +390,4 @@ extern "C" __global__ void ksearch_copy(uint4* to, const uint4* from, int64_t ch
 
 }  // namespace device
 }  // namespace ksearch
+    left.wrong_non_finite += right.wrong_non_finite;

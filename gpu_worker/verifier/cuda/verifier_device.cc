@@ -198,6 +198,7 @@ TensorComparison VerifierDevice::Compare(v1::DType dtype, CUdeviceptr got, CUdev
     result.oracle_squares += part.oracle_squares;
     result.wrong += part.wrong;
     result.non_finite += part.non_finite;
+    result.wrong_non_finite += part.wrong_non_finite;
     result.wrong_by_suite += part.wrong_by_suite;
     if (part.first_wrong < first) {
       first = part.first_wrong;

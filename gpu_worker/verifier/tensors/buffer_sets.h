@@ -42,8 +42,9 @@ struct TensorComparison {
   double first_expected = 0;
   double error_squares = 0;
   double oracle_squares = 0;
-  int64_t non_finite = 0;        // elements of the candidate's that are infinite or NaN
-  int64_t wrong_non_finite = 0;  // of those, the ones where the oracle's are finite (host memory)
+  // Elements of the candidate's that are infinite or NaN; counted under a suite's rule.
+  int64_t non_finite = 0;
+  int64_t wrong_non_finite = 0;  // such where the oracle's are finite; always counted
   int64_t wrong_by_suite = 0;  // by the rule of the task's suite (suite_verdict.h), if there is one
 };
 

@@ -22,7 +22,7 @@ struct OutputComparison {
 //  * an element is wrong iff |got - oracle| > atol AND |got - oracle| / (|oracle| + 1e-8) > rtol;
 //  * where the oracle is infinite the element must be the same infinity; NaN is always wrong;
 //  * of each output at least required_matched_ratio of the elements must be right;
-//  * in host memory, no element may be infinite or NaN where the oracle's is finite;
+//  * no element may be infinite or NaN where the oracle's is finite;
 //  * RMS(error) / RMS(oracle) over finite elements of each output, divided by rms_yardstick (or the
 //    output type's rounding, if that is larger), must not exceed max_rms_error_ratio, if set.
 // `comparisons`: one per output, in definition order.
