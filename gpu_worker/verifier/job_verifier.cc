@@ -144,6 +144,7 @@ absl::StatusOr<v1::Verdict> JobVerifier::Verify(const v1::VerifierRequest& given
       verdict = TaskErrorFor(fault);
       break;
     }
+    if (verdict.ok() && !tries.machine.ok()) verdict = tries.machine;
     if (!verdict.ok() || tries.again.empty()) break;
     // A candidate can have its own process say anything: the device is asked itself.
     if (tries.device_error) {
@@ -268,6 +269,7 @@ absl::StatusOr<v1::Verdict> JobVerifier::Judge(const v1::VerifierRequest& reques
   }
   tries->deadline = job.limits.deadline;
   tries->again = std::move(job.unexplained);
+  tries->machine = std::move(job.machine);
   tries->device_error = job.device_error;
   return std::move(job.verdict);
 }
@@ -706,6 +708,7 @@ void JobVerifier::Fail(const Ending& ending, Job* job) {
   job->verdict.set_message(CleanText(ending.message, kMaxMessageBytes));
 }
 
+  if (ending.machine_failed) job->machine = MachineFailure(ending);
 std::vector<size_t> JobVerifier::SmallestFirst(const Job& job) {
   std::vector<size_t> order(job.cases.size());
   std::iota(order.begin(), order.end(), size_t{0});

@@ -54,6 +54,7 @@ class JobVerifier {
     v1::Verdict verdict;
     std::string unexplained;    // Tries::again
     bool device_error = false;  // Tries::device_error
+    absl::Status machine;       // Tries::machine
   };
   // What one try at a request leaves for the next.
   struct Tries {
@@ -63,6 +64,7 @@ class JobVerifier {
     // How the candidate ended, if it may not have been its own doing; empty: that is known.
     std::string again;
     bool device_error = false;  // its process said that the device failed
+    absl::Status machine;       // non-OK: it ended because this machine failed
   };
 
   absl::StatusOr<v1::Verdict> Judge(const v1::VerifierRequest& request, Tries* tries);

@@ -25,6 +25,7 @@ namespace ksearch {
 namespace {
 
 constexpr int kCompilerNiceness = 10;
+constexpr absl::Duration kTrialTime = absl::Seconds(10);
 // The compiler's log before it is digested.
 constexpr int64_t kCompileOutputBytes = int64_t{1} << 20;
 
@@ -101,6 +102,25 @@ absl::Status MachineTrouble(const SandboxExit& exit, const SandboxSpec& spec,
     return absl::UnavailableError(absl::StrCat("the disk of ", folder, " is full"));
   }
   return absl::OkStatus();
+}
+
+// Whether a tool says that it could not start another. The words alone prove nothing.
+bool LackedProcesses(absl::string_view log) {
+  return ToolSays(log, "Resource temporarily unavailable") ||
+         ToolSays(log, "Cannot allocate memory");
+}
+
+// UNAVAILABLE if this machine can start nothing else in such a sandbox either.
+absl::Status TryProcess(Sandbox& sandbox, SandboxSpec spec) {
+  spec.argv = {"/usr/bin/true"};
+  const auto process = sandbox.Launch(spec);
+  std::optional<SandboxExit> exit;
+  if (process.ok()) exit = (*process)->Wait(Clock::Real().SteadyNow() + kTrialTime);
+  if (exit.has_value() && !exit->setup_failed && !exit->signaled && exit->code == 0) {
+    return absl::OkStatus();
+  }
+  return absl::UnavailableError(
+      "the compiler could not start its parts; has this machine too many processes?");
 }
 
 // Judges an ended compiler; PASSED is decided by the artifact.
@@ -210,7 +230,11 @@ absl::StatusOr<CompilerRun> RunCompiler(Sandbox& sandbox, const SandboxSpec& spe
     return absl::UnavailableError(absl::StrCat("the sandbox for the compiler failed: ",
                                                exit.has_value() ? exit->output : "no exit"));
   }
-  if (!run.timed_out) RETURN_IF_ERROR(MachineTrouble(*exit, spec, folder.path()));
+  if (!run.timed_out) {
+    RETURN_IF_ERROR(MachineTrouble(*exit, spec, folder.path()));
+    if (exit->code != 0 && LackedProcesses(exit->output))
+      RETURN_IF_ERROR(TryProcess(sandbox, spec));
+  }
   run.exit = *std::move(exit);
   return run;
 }

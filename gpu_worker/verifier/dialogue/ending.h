@@ -17,6 +17,9 @@ struct Ending {
   // By a SIGKILL that no limit explains, or by SIGTERM and the like: the candidate's own, or
   // somebody's on this machine.
   bool killed = false;
+  // This machine had no memory or no descriptors left, for the verifier or for the process: a word
+  // about neither program nor device. The job is tried elsewhere.
+  bool machine_failed = false;
   // In a call, by a fault of its own code: a signal such as SIGSEGV, or an access or instruction
   // that a GPU refused and that took the context with it.
   bool crashed = false;

@@ -52,6 +52,19 @@ UniqueFd OpenedAnew(int fd) {
   return UniqueFd(::open(absl::StrCat("/proc/self/fd/", fd).c_str(), mode | O_CLOEXEC));
 }
 
+// Errors of the kernel that this process or this machine is the reason of, whatever a runner does.
+bool IsShortage(int error) {
+  for (const int one : {ENOMEM, ENOBUFS, EMFILE, ENFILE, ENOSPC, ETOOMANYREFS}) {
+    if (error == one) return true;
+  }
+  return false;
+}
+
+Ending Shortage(v1::Outcome outcome, absl::string_view what) {
+  return {
+      .outcome = outcome, .message = absl::StrCat("no room for ", what), .machine_failed = true};
+}
+
 std::string SignalName(int signal) {
   const char* name = ::sigabbrev_np(signal);
   return name == nullptr ? absl::StrCat("signal ", signal) : absl::StrCat("SIG", name);
@@ -179,9 +192,9 @@ Ending RunnerLink::Load(const ProgramImage& program, absl::Time deadline, absl::
     request.mutable_load()->set_workspace_symbol(kWorkspaceSymbol.data(), kWorkspaceSymbol.size());
     absl::StatusOr<UniqueFd> copy = program.CopyForRunner();
     if (!copy.ok()) {
-      LOG(ERROR) << "msg=\"no copy of a program for its runner\" error=\""
-                 << copy.status().message() << "\"";
-      return Fail({v1::OUTCOME_LOAD_ERROR, "this machine has no room for a copy of the program"});
+      return Fail(Shortage(
+          v1::OUTCOME_LOAD_ERROR,
+          absl::StrCat("a copy of the program for its runner: ", copy.status().message())));
     }
     file = *std::move(copy);
     fds.push_back(file.get());
@@ -210,6 +223,9 @@ Ending RunnerLink::Map(const std::vector<MapPacket>& packets, absl::Time deadlin
     std::vector<int> fds = packet.fds;
     if (packet.files) {
       for (int& fd : fds) fd = files.emplace_back(OpenedAnew(fd)).get();
+      if (std::count(fds.begin(), fds.end(), -1) > 0) {
+        return Fail(Shortage(v1::OUTCOME_RUNTIME_ERROR, "open buffers"));
+      }
     }
     Ending ending = Exchange(&request, fds, expected, deadline, &reply);
     if (!ending.passed()) return ending;
@@ -349,6 +365,9 @@ Ending RunnerLink::Exchange(v1::RunnerRequest* request, const std::vector<int>& 
   do {
     sent = ::sendmsg(socket_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
   } while (sent < 0 && errno == EINTR);
+  if (sent < 0 && IsShortage(errno)) {
+    return Fail(Shortage(v1::OUTCOME_RUNTIME_ERROR, "a message to the runner"));
+  }
   if (sent < 0) return Fail(DescribeDeath());
 
   if (meanwhile) meanwhile();
@@ -396,6 +415,9 @@ Ending RunnerLink::ReceivePacket(absl::Time deadline, std::string* packet) {
   do {
     n = ::recvmsg(socket_.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   } while (n < 0 && errno == EINTR);
+  if (n < 0 && IsShortage(errno)) {
+    return Shortage(v1::OUTCOME_RUNTIME_ERROR, "a message of the runner");
+  }
   if (n <= 0) return DescribeDeath();
   // No room was given for descriptors: whatever was attached is closed already.
   if ((message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) {
@@ -427,6 +449,7 @@ void RunnerLink::LearnSender(absl::Time deadline) {
         runner_threads_.emplace(sender.pid);
         // It waits for our answer to HELLO, so the pid is still its own.
         runner_pidfd_.Reset(static_cast<int>(::syscall(SYS_pidfd_open, sender.pid, 0)));
+        cannot_watch_ = !runner_pidfd_.ok() && IsShortage(errno);
       }
     }
   }
@@ -451,6 +474,7 @@ absl::Status RunnerLink::ReceiveHello() {
   if (!ending.passed()) {
     return NotStarted(hello.has_error() ? hello.error().text() : ending.message);
   }
+  if (cannot_watch_) return NotStarted("there is no descriptor left to stop it with");
   tight_filter_ = hello.hello().tight_seccomp();
   allow_list_ = hello.hello().allow_list();
   return absl::OkStatus();
@@ -499,6 +523,11 @@ Ending RunnerLink::DescribeDeath() {
   // The others come from a batch system that takes its node back, to every process of the job.
   for (const int from_outside : {SIGKILL, SIGTERM, SIGINT, SIGHUP}) {
     if (signal == from_outside) ending.killed = true;
+  }
+  if (signal == SIGKILL && exit_->machine_out_of_memory) {
+    ending.message = absl::StrCat("the kernel killed the process ", where,
+                                  " for lack of memory, within its own limit");
+    ending.machine_failed = true;
   }
   for (const int fault : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) {
     if (signal == fault && !loading_) ending.crashed = true;

@@ -169,6 +169,7 @@ class RunnerLink {
   std::optional<RunQueueDelay> runner_delay_;
   std::optional<ProcessThreads> runner_threads_;
   UniqueFd runner_pidfd_;
+  bool cannot_watch_ = false;  // for want of a descriptor
   bool ready_ = false;
   bool paused_ = false;
   // The runner's processor time and turns once all its threads were seen stopped.

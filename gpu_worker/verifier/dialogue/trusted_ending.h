@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "common/task_fault.h"
@@ -20,9 +21,15 @@ inline constexpr absl::Duration kTrustedCallTime = absl::Seconds(15);
 // was begun: well below the time after which a verifier is taken to hang.
 inline constexpr absl::Duration kTrustedTime = absl::Minutes(5);
 
+// UNAVAILABLE: no program is at fault.
+inline absl::Status MachineFailure(const Ending& ending) {
+  return absl::UnavailableError(absl::StrCat("this machine failed: ", ending.message));
+}
+
 // The status of a trusted program that ended so: a TaskFault, an unexplained one if something else
-// may have killed it.
+// may have killed it; MachineFailure if that is why.
 inline absl::Status TaskFaultOf(const Ending& ending, absl::string_view message) {
+  if (ending.machine_failed) return MachineFailure(ending);
   return ending.killed || ending.device_failed ? UnexplainedTaskFault(message) : TaskFault(message);
 }
 

@@ -128,6 +128,7 @@ absl::Status Confirmation::TakeFailure(bool of_candidate, Ending ending, const P
   }
   if (of_candidate) {
     result->ending = std::move(ending);
+  if (ending.machine_failed) return MachineFailure(ending);
     return absl::OkStatus();
   }
   ASSIGN_OR_RETURN(const Ending alone, RunAlone(rival, cases[i]));

@@ -93,6 +93,7 @@ absl::Status WarmPrograms(Bench& bench, const std::function<void()>& begins,
   for (int tries = 1; tries <= kUnexplainedTries; ++tries) {
     ASSIGN_OR_RETURN(
         warmed, stage.Warm(*request, request->candidate(), limits, FromProto(limits.build_time())));
+    if (warmed.ending.machine_failed) return MachineFailure(warmed.ending);
     if (!warmed.ending.device_failed && !warmed.ending.killed) break;
     RETURN_IF_ERROR(
         bench.AskDevice(absl::StrCat("after a runner said '", warmed.ending.message, "'")));

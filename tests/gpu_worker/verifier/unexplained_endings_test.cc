@@ -1,8 +1,10 @@
 // Runners that end for no reason of their own, or say so.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <cstdlib>
+#include <set>
 #include <string>
 
 #include "common/clock.h"
@@ -37,8 +39,9 @@ std::string Program(const char* name) {
 // reference may run again for inputs from another seed.
 class LyingSandbox final : public Sandbox {
  public:
-  LyingSandbox(std::string lie, LeapingClock* clock, absl::Duration time_to_die)
-      : lie_(std::move(lie)), clock_(clock), time_to_die_(time_to_die) {}
+  // `machine`: the kernel says that this machine has no memory left.
+  LyingSandbox(std::string lie, LeapingClock* clock, absl::Duration time_to_die, bool machine)
+      : lie_(std::move(lie)), clock_(clock), time_to_die_(time_to_die), machine_(machine) {}
 
   absl::StatusOr<std::unique_ptr<SandboxedProcess>> Launch(const SandboxSpec& spec) override {
     if (spec.memory_bytes == RunnerStarter::TrustedLimits().memory_bytes()) {
@@ -49,7 +52,7 @@ class LyingSandbox final : public Sandbox {
     lying.argv = {Program("ksearch-lying-runner"), lie_};
     auto process = plain_.Launch(lying);
     if (!process.ok()) return process.status();
-    return std::make_unique<SlowProcess>(*std::move(process), clock_, time_to_die_);
+    return std::make_unique<SlowProcess>(*std::move(process), clock_, time_to_die_, machine_);
   }
   v1::IsolationLevel isolation() const override { return plain_.isolation(); }
   int liars() const { return liars_; }
@@ -58,11 +61,13 @@ class LyingSandbox final : public Sandbox {
   // Its end takes its time.
   class SlowProcess final : public SandboxedProcess {
    public:
-    SlowProcess(std::unique_ptr<SandboxedProcess> process, LeapingClock* clock, absl::Duration time)
-        : process_(std::move(process)), clock_(clock), time_(time) {}
+    SlowProcess(std::unique_ptr<SandboxedProcess> process, LeapingClock* clock, absl::Duration time,
+                bool machine)
+        : process_(std::move(process)), clock_(clock), time_(time), machine_(machine) {}
     std::optional<SandboxExit> Wait(absl::Time deadline) override {
       std::optional<SandboxExit> exit = process_->Wait(deadline);
       clock_->Leap(time_);
+      if (exit.has_value()) exit->machine_out_of_memory = machine_;
       return exit;
     }
     void Kill() override { process_->Kill(); }
@@ -72,12 +77,14 @@ class LyingSandbox final : public Sandbox {
     const std::unique_ptr<SandboxedProcess> process_;
     LeapingClock* const clock_;
     const absl::Duration time_;
+    const bool machine_;
   };
 
   PlainSandbox plain_;
   const std::string lie_;
   LeapingClock* const clock_;
   const absl::Duration time_to_die_;
+  const bool machine_;
   int liars_ = 0;
 };
 
@@ -86,7 +93,7 @@ class UnexplainedEndingsTest : public ::testing::Test {
  protected:
   absl::StatusOr<v1::Verdict> Verify(const std::string& lie,
                                      absl::Duration time_to_die = absl::ZeroDuration()) {
-    LyingSandbox sandbox(lie, &clock_, time_to_die);
+    LyingSandbox sandbox(lie, &clock_, time_to_die, machine_out_of_memory_);
     RunnerStarter starter(sandbox, Program("ksearch-runner"), {}, clock_);
     Bench::Options options;
     options.device_health = [this] { return health_; };
@@ -111,6 +118,7 @@ class UnexplainedEndingsTest : public ::testing::Test {
   absl::Status health_, probe_;
   absl::Duration total_time_ = absl::Minutes(10);
   absl::Duration time_to_check_;
+  bool machine_out_of_memory_ = false;
   int probes_ = 0;
   int liars_ = 0;
 };
@@ -159,6 +167,14 @@ TEST_F(UnexplainedEndingsTest, ASignalOfABatchSystemMayBeSomebodyElsesToo) {
   EXPECT_EQ(liars_, 3);
 }
 
+TEST_F(UnexplainedEndingsTest, WhomTheMachineKilledForLackOfMemoryIsTriedElsewhere) {
+  machine_out_of_memory_ = true;
+  const auto verdict = Verify("killed");
+  EXPECT_EQ(verdict.status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(verdict.status().message()), HasSubstr("for lack of memory"));
+  EXPECT_EQ(liars_, 1);
+}
+
 TEST_F(UnexplainedEndingsTest, WithoutTimeLeftThereIsNoOtherTry) {
   const auto verdict = Verify("killed", absl::Minutes(11));
   ASSERT_TRUE(verdict.ok()) << verdict.status();
@@ -191,6 +207,64 @@ TEST_F(UnexplainedEndingsTest, DeviceErrorsHaveTheTimeOfOneTryToo) {
   EXPECT_EQ(verdict->outcome(), v1::OUTCOME_TIMEOUT) << verdict->message();
   EXPECT_THAT(verdict->message(), Not(HasSubstr("does not know of")));
   EXPECT_EQ(liars_, 2);
+}
+
+// Its programs have descriptors enough, as in a sandbox that sets their limit.
+class RoomySandbox final : public Sandbox {
+ public:
+  absl::StatusOr<std::unique_ptr<SandboxedProcess>> Launch(const SandboxSpec& spec) override {
+    SandboxSpec roomy = spec;
+    roomy.argv = {"/bin/sh", "-c", "ulimit -S -n 256 && exec \"$@\"", "sh"};
+    roomy.argv.insert(roomy.argv.end(), spec.argv.begin(), spec.argv.end());
+    return plain_.Launch(roomy);
+  }
+  v1::IsolationLevel isolation() const override { return plain_.isolation(); }
+
+ private:
+  PlainSandbox plain_;
+};
+
+// A machine that gives the verifier only so many descriptors.
+class ShortMachineTest : public ::testing::Test {
+ protected:
+  ShortMachineTest() { ::getrlimit(RLIMIT_NOFILE, &all_); }
+  ~ShortMachineTest() override { ::setrlimit(RLIMIT_NOFILE, &all_); }
+
+  void Allow(rlim_t files) {
+    struct rlimit limit = all_;
+    limit.rlim_cur = files;
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
+  }
+
+  struct rlimit all_;
+};
+
+TEST_F(ShortMachineTest, NoLackOfDescriptorsIsAFaultOfAProgram) {
+  RoomySandbox sandbox;
+  RunnerStarter starter(sandbox, Program("ksearch-runner"), {}, Clock::Real());
+  int returned = 0, passed = 0;
+  std::set<std::string> reasons;
+  // One number more each time: whatever needs a descriptor is the first not to get one.
+  for (rlim_t files = 3; passed < 3; ++files) {
+    ASSERT_LT(files, 300U) << "it never had enough";
+    Bench bench(starter, MemfdBufferSets::Create, Clock::Real(), Bench::Options());
+    JobVerifier verifier(bench, [](const v1::VerifierReply::Progress&) {});
+    v1::VerifierRequest request = ScreenRequest("honest");
+    request.mutable_job()->set_kind(v1::JOB_KIND_CHECK);
+    Allow(files);
+    const absl::StatusOr<v1::Verdict> verdict = verifier.Verify(request);
+    Allow(all_.rlim_cur);
+    if (verdict.ok()) {
+      EXPECT_EQ(v1::Outcome_Name(verdict->outcome()), "OUTCOME_PASSED")
+          << files << " files: " << verdict->message();
+      ++passed;
+    } else {
+      reasons.insert(std::string(verdict.status().message()));
+      ++returned;
+    }
+  }
+  EXPECT_GT(returned, 10);
+  EXPECT_THAT(reasons, ::testing::Contains(HasSubstr("a copy of the program for its runner")));
 }
 
 }  // namespace
