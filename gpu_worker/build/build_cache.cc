@@ -184,7 +184,7 @@ void BuildCache::ScanFolder() {
 
 std::string BuildCache::Key(const BuildRequest& request) const {
   CanonicalBytes bytes;
-  bytes.Add("build 2")
+  bytes.Add("build 3")
       .Add(builder_->fingerprint())
       .Add(CandidateId(request.sources))
       .Add(request.kernel_header)

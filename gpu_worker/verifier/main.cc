@@ -177,11 +177,10 @@ absl::Status Run(int argc, char** argv) {
     const std::string folder_of_device = absl::StrCat(config.state_dir(), "/warm/", name);
     ASSIGN_OR_RETURN(warm_folders, WarmFolders::Create(folder_of_device, kWarmFoldersBytes));
     options.warm_folders = warm_folders.get();
-    if (reserved > 0) {
-      const std::string slots = absl::StrCat(config.state_dir(), "/slots/", name);
-      ASSIGN_OR_RETURN(auto reserve, RunnerReserve::Create(*sandbox, slots, reserved, clock));
-      starter.UseReserve(std::move(reserve));
-    }
+    // Also where none are kept in reserve: programs see a folder of their own.
+    const std::string slots = absl::StrCat(config.state_dir(), "/slots/", name);
+    ASSIGN_OR_RETURN(auto reserve, RunnerReserve::Create(*sandbox, slots, reserved, clock));
+    starter.UseReserve(std::move(reserve));
   }
   Bench bench(starter, std::move(allocate), clock, std::move(options));
   return ServeRequests(flags.socket_fd, bench);

@@ -55,6 +55,11 @@ absl::Status BuildFolder::WriteSource(absl::string_view path, absl::string_view 
     if (n <= 0) return ErrnoStatus(errno, absl::StrCat("write ", target.string()));
     content.remove_prefix(static_cast<size_t>(n));
   }
+  // __TIMESTAMP__ would tell a program when it was built.
+  const struct timespec times[] = {{kSourceTime, 0}, {kSourceTime, 0}};
+  if (::futimens(fd.get(), times) != 0) {
+    return ErrnoStatus(errno, absl::StrCat("set the time of ", target.string()));
+  }
   return absl::OkStatus();
 }
 

@@ -12,6 +12,10 @@
 
 namespace ksearch {
 
+// When every source was changed last, in seconds since 1970: a program that is being compiled
+// learns no other time, by __DATE__, __TIME__ or __TIMESTAMP__.
+inline constexpr int64_t kSourceTime = 1'000'000'000;
+
 // The folder of one build: "src", which a compiler sees read-only, and "out", which it writes.
 // Removed when destroyed.
 class BuildFolder {

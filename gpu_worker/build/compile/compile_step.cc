@@ -174,7 +174,8 @@ int64_t ArtifactBytes(const v1::Limits& limits) {
 SandboxSpec CompileSpec(const SandboxSpec& base, const BuildFolder& folder,
                         const v1::Limits& limits, int64_t memory_bytes) {
   SandboxSpec spec = base;
-  spec.environment = {{"LC_ALL", "C"}, {"TMPDIR", "/tmp"}};
+  spec.environment = {
+      {"LC_ALL", "C"}, {"TMPDIR", "/tmp"}, {"SOURCE_DATE_EPOCH", absl::StrCat(kSourceTime)}};
   spec.binds.push_back({.host_path = folder.src(), .inside_path = "/src"});
   spec.binds.push_back({.host_path = folder.out(), .inside_path = "/out", .writable = true});
   spec.working_directory = "/src";

@@ -28,8 +28,9 @@ class ProgramSlot {
   const std::string& path() const { return path_; }  // absolute
 
   // Shows the files of `program`, a folder, and has its digest again from what is shown. They are
-  // hard links where the file system can (such files are never written to again), else copies. The
-  // program has no files in `writable`. Once.
+  // copies that no other process has, all changed at one time long ago: of the files themselves, a
+  // program could learn when it was built and how many processes had it before. The program has no
+  // files in `writable`. Once.
   absl::Status Fill(const ProgramImage& program);
 
   // Moves what the runner, which has ended, left in `writable` to `folder`, which is replaced.

@@ -162,6 +162,56 @@ TEST_F(GxxToolchainTest, ADriverThatIsKilledIsNoVerdict) {
   }
 }
 
+// Starts compilers, and nothing else.
+class FullMachine final : public Sandbox {
+ public:
+  explicit FullMachine(Sandbox& sandbox) : sandbox_(sandbox) {}
+  absl::StatusOr<std::unique_ptr<SandboxedProcess>> Launch(const SandboxSpec& spec) override {
+    if (spec.argv[0] == "/usr/bin/true") return absl::ResourceExhaustedError("fork");
+    return sandbox_.Launch(spec);
+  }
+  v1::IsolationLevel isolation() const override { return sandbox_.isolation(); }
+
+ private:
+  Sandbox& sandbox_;
+};
+
+TEST_F(GxxToolchainTest, AMachineThatCanStartNothingMoreIsNoVerdict) {
+  const std::string driver = absl::StrCat(ScratchFolder(), "/driver_without_processes");
+  std::ofstream(driver)
+      << "#!/bin/sh\ncase \"$*\" in *-shared*-o*) echo \"g++: fatal error: cannot "
+         "execute 'cc1plus': vfork: Resource temporarily unavailable\" >&2; exit 1 "
+         ";; esac\nexec /usr/bin/g++ \"$@\"\n";
+  std::filesystem::permissions(driver, std::filesystem::perms(0755));
+  FullMachine full(*sandbox_);
+  for (const bool is_full : {true, false}) {
+    GxxToolchain::Options options;
+    options.compiler_path = driver;
+    options.work_dir = absl::StrCat(ScratchFolder(), "/build_full_", is_full);
+    options.sandbox_spec.binds.push_back({.host_path = driver, .inside_path = driver});
+    const auto toolchain = GxxToolchain::Create(
+        std::move(options), is_full ? static_cast<Sandbox*>(&full) : sandbox_.get());
+    ASSERT_TRUE(toolchain.ok()) << toolchain.status();
+    const auto result = (*toolchain)->Build(Kernel(""), {});
+    if (is_full) {
+      EXPECT_EQ(result.status().code(), absl::StatusCode::kUnavailable) << result.status();
+    } else {
+      // Words alone are the sources'.
+      ASSERT_TRUE(result.ok()) << result.status();
+      EXPECT_EQ(result->outcome, v1::OUTCOME_COMPILE_ERROR);
+    }
+  }
+}
+
+TEST_F(GxxToolchainTest, AProgramLearnsNoTimeOfItsBuild) {
+  const BuildResult result = Build(
+      Kernel("extern \"C\" const char built[] = __DATE__ \", \" __TIME__ \", \" __TIMESTAMP__;"));
+  ASSERT_EQ(result.outcome, v1::OUTCOME_PASSED) << result.message;
+  const auto object = ReadFile(result.artifact_path, 16 << 20);
+  ASSERT_TRUE(object.ok()) << object.status();
+  EXPECT_THAT(*object, HasSubstr("Sep  9 2001, 01:46:40, Sun Sep  9 01:46:40 2001"));
+}
+
 TEST_F(GxxToolchainTest, BadPathsNeverReachTheCompiler) {
   const BuildResult result = Build(Request({{"../kernel.cpp", ""}}));
   EXPECT_EQ(result.outcome, v1::OUTCOME_INVALID_SOURCE);

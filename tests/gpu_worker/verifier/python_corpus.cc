@@ -45,6 +45,7 @@ const std::vector<PythonCheat>& PythonCheats() {
       {"stale_every_second", {kCheat}, "outputs of another call", kScreen, true},
       {"skipping_later", {kCheat}, "before output 'c'", kScreen},
       {"careful_by_clock", {kIncorrect}, "", kScreen},
+      {"careful_when_new", {kIncorrect}},
       {"lazy_subclass", {kIncorrect}, kNeverWritten, kCheck, true},
       {"patched_copy", {kIncorrect}, kNeverWritten},
       {"works_in_setup", {kIncorrect}, kNeverWritten},

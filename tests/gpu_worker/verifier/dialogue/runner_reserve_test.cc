@@ -148,6 +148,19 @@ TEST_F(RunnerReserveTest, AProgramSeesItsOwnFilesAloneAndNoOtherRunner) {
               HasSubstr("ValueError: sees ['/program/program.py'] and the processes []"));
 }
 
+TEST_F(RunnerReserveTest, AProgramDoesNotSeeWhenItWasBuilt) {
+  const std::string text = R"(import os
+facts = os.stat(__file__)
+raise ValueError(f'{int(facts.st_mtime)} {facts.st_nlink} {facts.st_ctime - os.stat("/program").st_ctime < 5}')
+def run(a, b, c):
+    pass
+)";
+  const v1::VerifierRequest request = Check(text);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_THAT(programs_->Verify(request).message(), HasSubstr("ValueError: 1000000000 1 True"));
+  }
+}
+
 TEST_F(RunnerReserveTest, OneThatWasKilledIsReplaced) {
   programs_->Verify(Check(kProduct));
   FillAndWait();
