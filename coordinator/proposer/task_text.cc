@@ -105,6 +105,9 @@ std::string RandomNote(const std::string& input, const v1::RandomRecipe& random)
   if (random.probability() != 0) {
     note += absl::StrFormat(", true with probability %g", random.probability());
   }
+  if (random.least() != 0 || random.most() != 0) {
+    note += absl::StrFormat(", integers from %d to %d", random.least(), random.most());
+  }
   if (random.raise_count() > 0) {
     note += absl::StrFormat(", columns %d to %d larger by %g", random.raise_first(),
                             random.raise_first() + random.raise_count() - 1, random.raise());

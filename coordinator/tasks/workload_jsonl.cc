@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -59,6 +60,8 @@ class WorkloadParser {
   absl::Status ParseShape(const JsonFields& fields, const LocatedJson& json,
                           const v1::TensorSpec& tensor, const v1::Workload& workload,
                           v1::RandomRecipe* random);
+  absl::Status ParseIntegers(const JsonFields& fields, const LocatedJson& json,
+                             const v1::TensorSpec& tensor, v1::RandomRecipe* random);
   absl::Status ParsePlus(const JsonFields& fields, const v1::TensorSpec& tensor,
                          const v1::Workload& workload, v1::IndptrRecipe* recipe);
   absl::Status ParseRandom(const JsonFields& fields, const LocatedJson& json,
@@ -213,6 +216,31 @@ absl::Status WorkloadParser::ParseShape(const JsonFields& fields, const LocatedJ
   return absl::OkStatus();
 }
 
+absl::Status WorkloadParser::ParseIntegers(const JsonFields& fields, const LocatedJson& json,
+                                           const v1::TensorSpec& tensor, v1::RandomRecipe* random) {
+  if (json.Find("least") == nullptr && json.Find("most") == nullptr) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const LocatedJson* least, fields.Required("least", Kind::kInteger));
+  ASSIGN_OR_RETURN(const LocatedJson* most, fields.Required("most", Kind::kInteger));
+  ASSIGN_OR_RETURN(const int64_t bytes, ElementBytes(tensor.dtype()));
+  if (IsFloat(tensor.dtype()) || tensor.dtype() == v1::DTYPE_BOOL) {
+    return fields.Error("least", "is for integer inputs only");
+  }
+  const int64_t end = std::numeric_limits<int64_t>::max() >> (64 - 8 * bytes);
+  for (const auto& [name, value] : {std::pair("least", least), std::pair("most", most)}) {
+    if (value->integer < -end - 1 || value->integer > end) {
+      return fields.Error(name, absl::StrCat("is no ", DTypeName(tensor.dtype())));
+    }
+  }
+  if (least->integer >= most->integer) return fields.Error("most", "must be above \"least\"");
+  if (least->integer == std::numeric_limits<int64_t>::min() &&
+      most->integer == std::numeric_limits<int64_t>::max()) {
+    return fields.Error("most", "and \"least\" leave nothing out");
+  }
+  random->set_least(least->integer);
+  random->set_most(most->integer);
+  return absl::OkStatus();
+}
+
 absl::Status WorkloadParser::ParsePlus(const JsonFields& fields, const v1::TensorSpec& tensor,
                                        const v1::Workload& workload, v1::IndptrRecipe* recipe) {
   ASSIGN_OR_RETURN(*recipe->mutable_plus(), fields.RequiredText("plus", kMaxNameBytes));
@@ -246,9 +274,11 @@ absl::Status WorkloadParser::ParseRandom(const JsonFields& fields, const Located
   };
   ASSIGN_OR_RETURN(const std::string kind, fields.OptionalText("recipe", kMaxNameBytes));
   if (kind.empty()) {
-    RETURN_IF_ERROR(only({"scale", "offset", "distribution", "probability", "raise"}));
+    RETURN_IF_ERROR(
+        only({"scale", "offset", "distribution", "probability", "raise", "least", "most"}));
     v1::RandomRecipe* random = recipe->mutable_random();
     RETURN_IF_ERROR(ParseShape(fields, json, tensor, workload, random));
+    RETURN_IF_ERROR(ParseIntegers(fields, json, tensor, random));
     for (const absl::string_view name : {"scale", "offset"}) {
       const LocatedJson* value = json.Find(name);
       if (value == nullptr) continue;
@@ -417,6 +447,10 @@ LocatedJson RecipeToJson(const v1::InputRecipe& recipe) {
       }
       if (recipe.random().probability() != 0) {
         json.Set("probability", LocatedJson::Float(recipe.random().probability()));
+      }
+      if (recipe.random().least() != 0 || recipe.random().most() != 0) {
+        json.Set("least", LocatedJson::Integer(recipe.random().least()));
+        json.Set("most", LocatedJson::Integer(recipe.random().most()));
       }
       if (recipe.random().raise_count() > 0) {
         LocatedJson& raise = json.Set("raise", LocatedJson::Object());

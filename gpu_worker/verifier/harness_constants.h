@@ -32,6 +32,8 @@ inline constexpr int kLateInputTries = 3;
 // The share of launches in which a workload has such a batch on a CPU, where it costs both sides as
 // much as a block. On a GPU it is cheap and often too late, so that all launches have it.
 inline constexpr double kHostLateInputShare = 0.5;
+// The same of hidden cases: of the launches of a workload that has some.
+inline constexpr double kHostHiddenShare = 0.5;
 // Screenings share oracles by sharing seeds: one job in so many draws a fresh one, and at most so
 // many are in use.
 inline constexpr int kJobsPerScreeningSeed = 4;

@@ -22,6 +22,9 @@ constexpr int kHiddenWorkspaceFill = 0x45;
 constexpr int kMostCallsBeforeHidden = 200;
 constexpr absl::Duration kCallsBeforeHiddenTime = absl::Milliseconds(100);
 
+// The variant that has an oracle.
+constexpr int64_t kCompared = 0;
+
 using CasePtr = std::shared_ptr<const WorkloadCase>;
 
 std::vector<double> SquaresOf(const WorkloadCase& workload, const SavedOutputs& outputs) {
@@ -32,8 +35,23 @@ std::vector<double> SquaresOf(const WorkloadCase& workload, const SavedOutputs& 
   return squares;
 }
 
+// The largest share of elements of an output in which the two differ by more than is tolerated.
+double AffectedShare(const WorkloadCase& workload, const SavedOutputs& without,
+                     const SavedOutputs& with) {
+  const std::vector<TensorComparison> compared = without.CompareWith(workload, with);
+  double share = 0;
+  for (size_t i = 0; i < compared.size(); ++i) {
+    const TensorArgument& tensor = workload.tensors()[static_cast<size_t>(workload.inputs()) + i];
+    if (tensor.elements == 0) continue;
+    share = std::max(share,
+                     static_cast<double>(compared[i].wrong) / static_cast<double>(tensor.elements));
+  }
+  return share;
+}
+
+// `without`: of a sparse case, the answer to the same inputs without their unusual places.
 v1::Tolerance ToleranceFor(const WorkloadCase& workload, const SavedOutputs& usual,
-                           const SavedOutputs& hidden) {
+                           const SavedOutputs& hidden, const SavedOutputs* without) {
   const std::vector<double> before = SquaresOf(workload, usual);
   const std::vector<double> now = SquaresOf(workload, hidden);
   double growth = 1;
@@ -42,7 +60,18 @@ v1::Tolerance ToleranceFor(const WorkloadCase& workload, const SavedOutputs& usu
     all_zero = all_zero || now[i] == 0;
     if (before[i] > 0) growth = std::max(growth, std::sqrt(now[i] / before[i]));
   }
-  return HiddenTolerance(workload.tolerance(), growth, all_zero);
+  v1::Tolerance tolerance = HiddenTolerance(workload.tolerance(), growth, all_zero);
+  if (without == nullptr) return tolerance;
+  return SparseTolerance(workload.tolerance(), growth, all_zero,
+                         AffectedShare(*workload.WithTolerance(tolerance), *without, hidden));
+}
+
+// The same without the few places.
+v1::Workload WithoutIslands(v1::Workload workload) {
+  for (v1::InputRecipe& recipe : *workload.mutable_inputs()) {
+    if (recipe.has_random()) recipe.mutable_random()->clear_islands();
+  }
+  return workload;
 }
 
 const v1::Workload* Find(const v1::Task& task, const std::string& uuid) {
@@ -72,7 +101,6 @@ std::vector<size_t> Chosen(const std::vector<CasePtr>& cases, Rng* rng) {
 // a program that becomes careless after some number of calls is found now and then.
 Ending RunAmongOthers(const Bench& bench, WorkloadSession& session, int sets,
                       const AnsweredHiddenCase& hidden, const WorkloadSession::Limits& limits) {
-  constexpr int64_t kCompared = 0;  // the variant that has an oracle
   Rng rng(RandomUint64());
   CallDealer dealer(sets, {kCompared}, Rng(rng.Next()));
   const auto draw_calls = [&] {
@@ -105,31 +133,58 @@ absl::StatusOr<std::vector<AnsweredHiddenCase>> AnswerHiddenCases(
   const std::vector<size_t> chosen = Chosen(cases, &rng);
   answered.push_back({"unwritten workspace", chosen[0], cases[chosen[0]], cases[chosen[0]],
                       oracles[chosen[0]], kHiddenWorkspaceFill});
+  const auto answer = [&](const v1::Workload& workload, const Seed& seed,
+                          CasePtr* made) -> absl::StatusOr<std::shared_ptr<const OracleEntry>> {
+    ASSIGN_OR_RETURN(*made, bench.Case(task, task_sha256, workload, seed));
+    absl::StatusOr<OracleEntries> entries = bench.oracle().Get(reference, *made, {kCompared});
+    bench.oracle().Forget(seed);
+    RETURN_IF_ERROR(entries.status());
+    return entries->at(kCompared);
+  };
   for (const size_t index : chosen) {
     const v1::Workload* const workload = Find(task, cases[index]->uuid());
     const OracleEntry& usual = *oracles[index].at(0);
     if (workload == nullptr) continue;
     for (HiddenCase& hidden : HiddenCases(task, *workload, &rng)) {
-      spent += usual.reference_time;
+      const std::string guess = absl::StrCat(task_sha256, "/", hidden.name);
+      if (hidden.guessed && bench.WasWrongGuess(guess)) continue;
+      spent += usual.reference_time * (hidden.sparse ? 2 : 1);
       if (spent > kHiddenCaseTime) break;
       AnsweredHiddenCase made;
       made.name = std::move(hidden.name);
       made.index = index;
       made.usual = cases[index];
-      ASSIGN_OR_RETURN(made.workload,
-                       bench.Case(task, task_sha256, hidden.workload, Seed::Fresh()));
-      absl::StatusOr<OracleEntries> entries = bench.oracle().Get(reference, made.workload, {0});
-      bench.oracle().Forget(made.workload->seed());
-      if (absl::IsFailedPrecondition(entries.status()) ||
-          absl::IsResourceExhausted(entries.status())) {
+      const Seed seed = Seed::Fresh();
+      auto with = answer(hidden.workload, seed, &made.workload);
+      std::shared_ptr<const OracleEntry> without;
+      if (with.ok() && hidden.guessed) {
+        ASSIGN_OR_RETURN(const bool overflowed,
+                         MayHaveOverflowed(*made.workload, *(*with)->outputs));
+        if (overflowed) with = absl::FailedPreconditionError("its integers may have overflowed");
+      }
+      if (with.ok() && hidden.sparse) {
+        CasePtr usual_places;
+        auto answered_without = answer(WithoutIslands(hidden.workload), seed, &usual_places);
+        if (answered_without.ok()) {
+          without = *std::move(answered_without);
+        } else {
+          with = answered_without.status();
+        }
+      }
+      if (absl::IsFailedPrecondition(with.status()) || absl::IsResourceExhausted(with.status())) {
         LOG(INFO) << "msg=\"hidden case left out\" case=\"" << made.name
-                  << "\" workload=" << workload->uuid() << " error=\"" << entries.status().message()
+                  << "\" workload=" << workload->uuid() << " error=\"" << with.status().message()
                   << "\"";
+        if (hidden.guessed && absl::IsFailedPrecondition(with.status())) {
+          bench.RememberWrongGuess(guess);
+        }
         continue;
       }
-      ASSIGN_OR_RETURN(made.oracles, std::move(entries));
+      RETURN_IF_ERROR(with.status());
       made.workload = made.workload->WithTolerance(
-          ToleranceFor(*made.workload, *usual.outputs, *made.oracles.at(0)->outputs));
+          ToleranceFor(*made.workload, *usual.outputs, *(*with)->outputs,
+                       without == nullptr ? nullptr : without->outputs.get()));
+      made.oracles[kCompared] = *std::move(with);
       answered.push_back(std::move(made));
     }
   }
@@ -154,7 +209,8 @@ absl::StatusOr<Ending> CheckHiddenCase(Bench& bench, RunnerLink& link,
   if (ending.passed() && among_others) {
     ending = RunAmongOthers(bench, session, sets, hidden, limits);
   } else if (ending.passed()) {
-    ending = session.Run({{0, 0}}, WorkloadSession::Mode::kGate, hidden.oracles, limits).ending;
+    ending =
+        session.Run({{0, kCompared}}, WorkloadSession::Mode::kGate, hidden.oracles, limits).ending;
   }
   if (const auto& seen = session.correctness(); seen.has_value()) {
     LOG(INFO) << "msg=\"hidden case\" case=\"" << hidden.name

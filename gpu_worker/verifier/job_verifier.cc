@@ -577,7 +577,12 @@ absl::Status JobVerifier::Confirm(Job* job) {
   const v1::VerifierRequest& request = *job->request;
   std::vector<ConfirmationCase> cases;
   for (size_t i = 0; i < job->cases.size(); ++i) {
-    cases.push_back({job->cases[i], job->oracles[i], Floor(*job, i)});
+    cases.push_back({job->cases[i], job->oracles[i], Floor(*job, i), {}});
+  }
+  for (const AnsweredHiddenCase& hidden : job->hidden) {
+    // The workspace is filled once, when buffers are mapped.
+    if (hidden.workspace_fill != 0) continue;
+    cases[hidden.index].hidden.push_back({hidden.name, hidden.workload, hidden.oracles});
   }
   Confirmation confirmation(bench_, job->plan, WithDefaults(request.job().limits()), job->limits,
                             request.task().objective());
@@ -703,12 +708,12 @@ void JobVerifier::FailWorkload(const Ending& ending, size_t index, Job* job) {
 
 void JobVerifier::Fail(const Ending& ending, Job* job) {
   if (ending.device_failed || ending.killed) job->unexplained = ending.message;
+  if (ending.machine_failed) job->machine = MachineFailure(ending);
   job->device_error = ending.device_failed;
   job->verdict.set_outcome(ending.outcome);
   job->verdict.set_message(CleanText(ending.message, kMaxMessageBytes));
 }
 
-  if (ending.machine_failed) job->machine = MachineFailure(ending);
 std::vector<size_t> JobVerifier::SmallestFirst(const Job& job) {
   std::vector<size_t> order(job.cases.size());
   std::iota(order.begin(), order.end(), size_t{0});

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -88,6 +89,53 @@ TEST_F(CudaBufferSetsTest, RecipesApply) {
   }
   EXPECT_NEAR(static_cast<double>(inner) / kOddElements, 0.5, 0.01);
   EXPECT_GT(largest, 1000);
+}
+
+// Of a float input runs of 100 are larger, of a wide integer input single elements.
+TEST_F(CudaBufferSetsTest, OddPlacesLieWhereTheHostSaysAndIntegersAreAsWide) {
+  constexpr int kFloat = 0, kInt64 = 5, kInt32 = 6;
+  v1::Task task = EveryType(kOddElements);
+  v1::Workload& workload = *task.mutable_workloads(0);
+  CHECK_OK(ParseTextproto("random { islands { run: 100 count: 2 first: 50 last: 149 } }", "recipe",
+                          workload.mutable_inputs(kFloat)));
+  CHECK_OK(ParseTextproto("random { least: -2305843009213693952 most: 2305843009213693951 }",
+                          "recipe", workload.mutable_inputs(kInt64)));
+  CHECK_OK(ParseTextproto("random { islands { run: 1 count: 3 first: 1e9 last: 1e9 } }", "recipe",
+                          workload.mutable_inputs(kInt32)));
+  for (const int t : {kFloat, kInt64, kInt32}) {
+    workload.mutable_inputs(t)->set_input(absl::StrCat("in", t));
+  }
+  Make(task, 1);
+  for (const uint64_t variant : {0, 9}) {
+    buffers_->Prepare({{0, static_cast<int64_t>(variant)}}, 1);
+    for (const int t : {kFloat, kInt32}) {
+      const device::Islands& islands = workload_->generator(t).random()->islands;
+      std::vector<double> expected(kOddElements);
+      for (uint64_t which = 0; which < static_cast<uint64_t>(islands.count); ++which) {
+        const device::Four block = device::PhiloxBlock(islands.key, which, variant);
+        const int64_t begin = device::IslandBegin(islands, block.v[0], block.v[1]);
+        for (int64_t i = 0; i < islands.run && begin + i < kOddElements; ++i) {
+          expected[static_cast<size_t>(begin + i)] = device::IslandValue(islands, i);
+        }
+      }
+      const std::vector<double> values = Values(0, t);
+      for (size_t i = 0; i < values.size(); ++i) {
+        if (expected[i] == 0) {
+          ASSERT_LE(std::fabs(values[i]), t == kFloat ? 10 : 1024) << t << " element " << i;
+        } else {
+          ASSERT_NEAR(values[i], expected[i], 1e-4) << t << " element " << i;
+        }
+      }
+    }
+    const RandomDraw& draw = *workload_->generator(kInt64).random();
+    const IntegerRange range = IntegersOf(v1::DTYPE_INT64, draw.recipe);
+    const std::vector<double> wide = Values(0, kInt64);
+    for (size_t i = 0; i < wide.size(); ++i) {
+      const uint32_t random = device::PhiloxBlock(draw.key, i / 4, variant).v[i % 4];
+      ASSERT_EQ(wide[i], static_cast<double>(device::IntegerIn(random, range.least, range.span)));
+    }
+    EXPECT_EQ(buffers_->ChangedInput({0, static_cast<int64_t>(variant)}), std::nullopt);
+  }
 }
 
 TEST_F(CudaBufferSetsTest, PreparedSetsAreIntactAndUnwritten) {

@@ -73,6 +73,7 @@ TEST_F(CudaCompareTest, ComparesAsTheHostDoes) {
       EXPECT_GT(expected[o].wrong, 0);
       EXPECT_EQ(compared[o].wrong, expected[o].wrong);
       EXPECT_EQ(compared[o].first_wrong, expected[o].first_wrong);
+      EXPECT_EQ(compared[o].wrong_non_finite, expected[o].wrong_non_finite);
       const auto same = [](double a, double b) {
         return a == b || (std::isnan(a) && std::isnan(b));
       };

@@ -146,6 +146,9 @@ const std::vector<HostileCandidate>& HostileCandidates() {
       {"numbers/dropped_terms", {kIncorrect}},
       {"numbers/sometimes_wrong", {kIncorrect, kCheat}},
       {"numbers/guesses_half", {kIncorrect, kCheat}},
+      // Where a look at some rows shows the odd one, it is right.
+      {"sampled_inputs", {kPassed, kIncorrect}, "", kConfirm},
+      {"numbers/counts_processes", {kPassed, kIncorrect}, "", kConfirm},
       {"wrong_numbers", {kIncorrect}},
       {"nan_output", {kIncorrect}},
   };
@@ -161,6 +164,7 @@ const std::vector<std::string>& HonestTwins() {
       "honest/scratch",
       "honest/thread_pool",
       "honest/many_means",
+      "honest/range_scan",
       "honest/spinning_pool",
       "honest/reordered_sums",
       "honest/double_sums",

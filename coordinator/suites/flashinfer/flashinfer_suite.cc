@@ -71,6 +71,20 @@ struct Entry {
   std::vector<Line> lines;
 };
 
+// The suite draws integers from [-1024, 1024) alone, so nothing wider is asked of its programs.
+void DeclareIntegers(const v1::Definition& definition, v1::Workload* workload) {
+  for (int i = 0; i < workload->inputs_size(); ++i) {
+    const v1::DType dtype = definition.inputs(i).dtype();
+    if (!workload->inputs(i).has_random() || workload->inputs(i).random().most() != 0 ||
+        (dtype != v1::DTYPE_INT64 && dtype != v1::DTYPE_INT32 && dtype != v1::DTYPE_INT16)) {
+      continue;
+    }
+    v1::RandomRecipe* const random = workload->mutable_inputs(i)->mutable_random();
+    random->set_least(-1024);
+    random->set_most(1023);
+  }
+}
+
 // The definition that a line of workloads belongs to; what it says, or else as its file is named.
 std::string DefinitionOfLine(const Line& line) {
   const auto json = ParseLocatedJson(line.text, line.file, line.number);
@@ -413,6 +427,7 @@ class FlashInferSuite final : public TaskSuite {
       *recipe->mutable_recorded() = *std::move(recorded);
     }
     *bytes_left = left;
+    DeclareIntegers(definition, &workload);
     return workload;
   }
 

@@ -43,6 +43,10 @@ device::DrawRow DrawRowOf(const TensorArgument& tensor, const InputGenerator& ge
   row.raise = static_cast<float>(recipe.raise());
   row.raise_first = recipe.raise_first();
   row.raise_count = recipe.raise_count();
+  const IntegerRange integers = IntegersOf(tensor.dtype, recipe);
+  row.least = integers.least;
+  row.span = integers.span;
+  row.islands = draw->islands;
   return row;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "gpu_worker/verifier/cuda/device_math.h"
+#include "gpu_worker/verifier/tensors/islands.h"
 
 // What host and trusted kernels tell each other. Plain C++17: nvcc reads it too. Addresses are
 // device addresses.
@@ -39,9 +40,12 @@ struct DrawRow {
   float offset;
   float raise;
   uint64_t true_from;
+  int64_t least;  // integers: of `span` values from `least` on
+  uint64_t span;
   int64_t row;
   int64_t raise_first;
   int64_t raise_count;
+  Islands islands;
 };
 
 struct CallList {
@@ -81,11 +85,11 @@ struct PartialComparison {
   double first_got;
   double first_expected;
   int64_t non_finite;
+  int64_t wrong_non_finite;
   int64_t wrong_by_suite;
 };
 
 }  // namespace device
-  int64_t wrong_non_finite;
 }  // namespace ksearch
 
 #endif  // KSEARCH_GPU_WORKER_VERIFIER_CUDA_DEVICE_TABLES_H_

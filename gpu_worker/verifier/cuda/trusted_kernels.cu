@@ -57,16 +57,42 @@ __device__ uint32_t EncodeFloat(float value) {
   return EncodeSmall(value, 5, 2, false);
 }
 
+// Where the islands of one variant begin.
+struct Places {
+  int64_t begin[kMostIslands];
+};
+
+__device__ Places PlacesOf(const DrawRow& draw, uint64_t variant) {
+  Places places = {};
+  for (int i = 0; i < kMostIslands; ++i) {
+    if (i >= draw.islands.count) break;
+    const Four block = PhiloxBlock(draw.islands.key, static_cast<uint64_t>(i), variant);
+    places.begin[i] = IslandBegin(draw.islands, block.v[0], block.v[1]);
+  }
+  return places;
+}
+
+// The index of element `element` within the last island that it lies in; -1 if in none.
+__device__ int64_t WithinIsland(const DrawRow& draw, const Places& places, int64_t element) {
+  int64_t within = -1;
+#pragma unroll
+  for (int i = 0; i < kMostIslands; ++i) {
+    const int64_t index = element - places.begin[i];
+    if (i < draw.islands.count && index >= 0 && index < draw.islands.run) within = index;
+  }
+  return within;
+}
+
 template <Kind kKind>
-__device__ int32_t Integer(uint32_t random, uint64_t true_from) {
-  if constexpr (kKind == Kind::kBool) return random >= true_from ? 1 : 0;
-  if constexpr (kKind == Kind::kInt8) return static_cast<int32_t>(random >> 24) - 128;
-  return static_cast<int32_t>(random >> 21) - 1024;
+__device__ int64_t Integer(const DrawRow& draw, uint32_t random) {
+  if constexpr (kKind == Kind::kBool) return random >= draw.true_from ? 1 : 0;
+  return IntegerIn(random, draw.least, draw.span);
 }
 
 // Elements [first, first + kElements) of a variant; `first` is a multiple of kElements.
 template <Kind kKind>
-__device__ void DrawChunk(const DrawRow& draw, uint64_t variant, int64_t first, uint32_t* words) {
+__device__ void DrawChunk(const DrawRow& draw, const Places& places, uint64_t variant,
+                          int64_t first, uint32_t* words) {
   using F = Format<kKind>;
 #pragma unroll
   for (int w = 0; w < F::kWords; ++w) words[w] = 0;
@@ -101,13 +127,25 @@ __device__ void DrawChunk(const DrawRow& draw, uint64_t variant, int64_t first, 
           const int64_t column = (first + element) % draw.row - draw.raise_first;
           if (column >= 0 && column < draw.raise_count) value += draw.raise;
         }
+        if (draw.islands.count > 0) {
+          const int64_t within = WithinIsland(draw, places, first + element);
+          if (within >= 0) {
+            value = draw.islands.factor != 0
+                        ? value * draw.islands.factor
+                        : static_cast<float>(IslandValue(draw.islands, within));
+          }
+        }
         words[element * F::kBytes / 4] |= EncodeFloat<kKind>(value)
                                           << (8 * (element * F::kBytes % 4));
       } else {
-        const int32_t value = Integer<kKind>(block.v[i], draw.true_from);
+        int64_t value = Integer<kKind>(draw, block.v[i]);
+        if (kKind != Kind::kBool && draw.islands.count > 0) {
+          const int64_t within = WithinIsland(draw, places, first + element);
+          if (within >= 0) value = llrint(IslandValue(draw.islands, within));
+        }
         if constexpr (F::kBytes == 8) {
           words[2 * element] = static_cast<uint32_t>(value);
-          words[2 * element + 1] = value < 0 ? ~0u : 0u;
+          words[2 * element + 1] = static_cast<uint32_t>(static_cast<uint64_t>(value) >> 32);
         } else {
           const uint32_t mask = F::kBytes == 4 ? ~0u : (1u << (8 * F::kBytes % 32)) - 1;
           words[element * F::kBytes / 4] |= (static_cast<uint32_t>(value) & mask)
@@ -126,10 +164,11 @@ __device__ void DrawTensor(const DrawRow& draw, const TensorRow& tensor, uint64_
   constexpr int kChunkBytes = 4 * F::kWords;
   uint8_t* const memory = reinterpret_cast<uint8_t*>(tensor.address);
   const int64_t chunks = (draw.elements + F::kElements - 1) / F::kElements;
+  const Places places = PlacesOf(draw, variant);
   uint64_t changed = kNothing;
   for (int64_t chunk = FirstIndex(); chunk < chunks; chunk += Stride()) {
     uint32_t words[F::kWords];
-    DrawChunk<kKind>(draw, variant, chunk * F::kElements, words);
+    DrawChunk<kKind>(draw, places, variant, chunk * F::kElements, words);
     uint8_t* const place = memory + chunk * kChunkBytes;
     const int64_t left = tensor.bytes - chunk * kChunkBytes;
     if (left >= kChunkBytes) {
@@ -338,6 +377,7 @@ extern "C" __global__ void ksearch_compare(Kind kind, const void* got, const voi
     bool wrong;
     if (!isfinite(a) || !isfinite(b)) {
       wrong = !(a == b);
+      if (isfinite(b)) ++mine.wrong_non_finite;
     } else {
       const double error = fabs(a - b);
       const double relative = error / (fabs(b) + 1e-8);
@@ -373,11 +413,11 @@ extern "C" __global__ void ksearch_compare(Kind kind, const void* got, const voi
     left.oracle_squares += right.oracle_squares;
     left.wrong += right.wrong;
     left.non_finite += right.non_finite;
+    left.wrong_non_finite += right.wrong_non_finite;
     left.wrong_by_suite += right.wrong_by_suite;
     if (right.first_wrong < left.first_wrong) {
       left.first_wrong = right.first_wrong;
       left.first_got = right.first_got;
-      if (isfinite(b)) ++mine.wrong_non_finite;
       left.first_expected = right.first_expected;
     }
   }
@@ -390,4 +430,3 @@ extern "C" __global__ void ksearch_copy(uint4* to, const uint4* from, int64_t ch
 
 }  // namespace device
 }  // namespace ksearch
-    left.wrong_non_finite += right.wrong_non_finite;

@@ -154,6 +154,19 @@ Ending WorkloadSession::RunWithLateInputs(const std::vector<Call>& calls, const 
   return {};
 }
 
+Ending WorkloadSession::RunWithCase(const std::shared_ptr<const WorkloadCase>& other,
+                                    const std::vector<Call>& calls, const OracleEntries& oracles,
+                                    const Limits& limits) {
+  // Nothing of it says anything about calls on this session's own inputs.
+  WorkloadSession apart(link_, other, buffers_, clock_, rng_.Next());
+  apart.mapped_sets_ = mapped_sets_;
+  apart.slowest_call_ = slowest_call_;
+  buffers_->SetCase(other);
+  Ending ending = apart.Run(calls, Mode::kTimed, oracles, limits).ending;
+  buffers_->SetCase(workload_);
+  return ending;
+}
+
 void WorkloadSession::Deliver(const std::vector<Call>& calls, uint64_t salt, absl::Time deadline,
                               LateCall* late) {
   const auto wait = [&](const std::function<bool()>& more) {

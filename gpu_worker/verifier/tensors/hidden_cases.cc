@@ -1,10 +1,16 @@
 #include "gpu_worker/verifier/tensors/hidden_cases.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
+#include <numeric>
+#include <optional>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "common/kernel_header.h"
+#include "common/status_macros.h"
 #include "gpu_worker/verifier/tensors/element.h"
 
 namespace ksearch {
@@ -21,6 +27,21 @@ constexpr double kColumn = 4;
 // drop the maximum of a softmax or sample a row are wrong by 30 % and more.
 constexpr double kSlack = 8;
 constexpr double kSlackOfMatched = 0.02;
+// Of the elements that the unusual places of a sparse case change.
+constexpr double kSlackOfAffected = 0.5;
+constexpr double kLeastRatio = 0.5;
+// Elements far outside of all others are so many times the scale: beyond what float32's exponential
+// can take, below what heavy tails give a large tensor.
+constexpr double kLeastFar = 64;
+constexpr double kMostFar = 256;
+constexpr int kMostFarElements = 3;
+// An input of one dimension has no rows: this part of it is taken for one.
+constexpr int64_t kRowsOfVector = 8;
+// Large integers have at least so many bits, if their type has.
+constexpr int kLeastLargeBits = 16;
+// Integers that are drawn as wide as possible leave so many bits of their type free, the sign's
+// included: a sum of two still has one left.
+constexpr int kFreeBits = 3;
 
 bool WideRange(v1::DType dtype) {
   return dtype != v1::DTYPE_FLOAT16 && dtype != v1::DTYPE_FLOAT8_E4M3FN &&
@@ -30,7 +51,8 @@ bool WideRange(v1::DType dtype) {
 // What a kind does to one input.
 struct Subject {
   const v1::TensorSpec& tensor;
-  int64_t columns;  // of the last dimension
+  const std::vector<int64_t>& extents;
+  int64_t elements;
   bool outputs_are_wide;
   const v1::HiddenSettings& settings;
   Rng* rng;
@@ -68,15 +90,161 @@ bool Zeros(const Subject& subject, v1::InputRecipe* recipe) {
 }
 
 bool OneColumn(const Subject& subject, v1::InputRecipe* recipe) {
-  if (!IsPlainFloat(*recipe, subject) || subject.columns < 2) return false;
+  const int64_t columns = subject.extents.empty() ? 1 : subject.extents.back();
+  if (!IsPlainFloat(*recipe, subject) || columns < 2) return false;
   const double scale = ScaleOf(recipe->random());
   v1::RandomRecipe* random = recipe->mutable_random();
   random->Clear();
   random->set_scale(kVanishing);
   random->set_raise(kColumn * scale);
   random->set_raise_first(
-      static_cast<int64_t>(subject.rng->NextBelow(static_cast<uint64_t>(subject.columns))));
+      static_cast<int64_t>(subject.rng->NextBelow(static_cast<uint64_t>(columns))));
   random->set_raise_count(1);
+  return true;
+}
+
+int DrawBelow(int bound, Rng* rng) {
+  return static_cast<int>(rng->NextBelow(static_cast<uint64_t>(bound)));
+}
+
+double DrawBetween(double low, double high, Rng* rng) {
+  return low + (high - low) * rng->NextDouble();
+}
+
+// Elements of a row, of a dimension that is drawn; 0 if the tensor is too small to have one.
+int64_t RowOf(const Subject& subject) {
+  if (subject.elements < 2) return 0;
+  std::vector<int64_t> runs;
+  int64_t run = 1;
+  for (size_t i = subject.extents.size(); i > 1; --i) {
+    run *= subject.extents[i - 1];
+    if (run < subject.elements && (runs.empty() || run > runs.back())) runs.push_back(run);
+  }
+  if (runs.empty()) return std::max<int64_t>(1, subject.elements / kRowsOfVector);
+  return runs[subject.rng->NextBelow(runs.size())];
+}
+
+v1::Islands* AddIslands(int64_t run, int count, v1::InputRecipe* recipe) {
+  v1::Islands* islands = recipe->mutable_random()->mutable_islands();
+  islands->set_run(run);
+  islands->set_count(count);
+  return islands;
+}
+
+bool LargeRow(const Subject& subject, v1::InputRecipe* recipe) {
+  const int64_t row = RowOf(subject);
+  if (!IsPlainFloat(*recipe, subject) || !subject.outputs_are_wide || row == 0) return false;
+  AddIslands(row, 1, recipe)->set_factor(kLarge);
+  return true;
+}
+
+bool LargeElements(const Subject& subject, v1::InputRecipe* recipe) {
+  if (!IsPlainFloat(*recipe, subject) || !subject.outputs_are_wide || subject.elements < 2) {
+    return false;
+  }
+  const v1::RandomRecipe::Distribution distribution = recipe->random().distribution();
+  double value = kLarge;
+  if (distribution != v1::RandomRecipe::UNIFORM && WideRange(subject.tensor.dtype())) {
+    value = std::exp2(DrawBetween(std::log2(kLeastFar), std::log2(kMostFar), subject.rng));
+  }
+  // What is uniform has a sign. Below 0 fewer programs are wrong.
+  if (distribution != v1::RandomRecipe::UNIFORM && DrawBelow(4, subject.rng) == 0) value = -value;
+  value *= ScaleOf(recipe->random());
+  v1::Islands* islands = AddIslands(1, 1 + DrawBelow(kMostFarElements, subject.rng), recipe);
+  islands->set_first(value);
+  islands->set_last(value);
+  return true;
+}
+
+int Bits(v1::DType dtype) {
+  switch (dtype) {
+    case v1::DTYPE_INT64:
+      return 64;
+    case v1::DTYPE_INT32:
+      return 32;
+    case v1::DTYPE_INT16:
+      return 16;
+    case v1::DTYPE_INT8:
+      return 8;
+    default:
+      return 0;
+  }
+}
+
+bool IsInteger(const v1::InputRecipe& recipe, const Subject& subject) {
+  return recipe.has_random() && !subject.tensor.scalar() && Bits(subject.tensor.dtype()) > 0;
+}
+
+bool IsDeclared(const v1::RandomRecipe& recipe) {
+  return recipe.least() != 0 || recipe.most() != 0;
+}
+
+// Of an input of integers.
+std::pair<double, double> EndsOf(const v1::RandomRecipe& recipe, const Subject& subject) {
+  const IntegerRange range = IntegersOf(subject.tensor.dtype(), recipe);
+  const auto least = static_cast<double>(range.least);
+  return {least, least + static_cast<double>(range.span - 1)};
+}
+
+bool OddRow(const Subject& subject, v1::InputRecipe* recipe) {
+  const int64_t row = RowOf(subject);
+  if (row == 0) return false;
+  double low = 0, high = 0;
+  if (IsPlainFloat(*recipe, subject)) {
+    const double scale = ScaleOf(recipe->random());
+    const bool uniform = recipe->random().distribution() == v1::RandomRecipe::UNIFORM;
+    low = uniform ? std::min(0.0, scale) : -2 * std::fabs(scale);
+    high = uniform ? std::max(0.0, scale) : 2 * std::fabs(scale);
+  } else if (IsInteger(*recipe, subject)) {
+    std::tie(low, high) = EndsOf(recipe->random(), subject);
+  } else {
+    return false;
+  }
+  v1::Islands* islands = AddIslands(row, 1, recipe);
+  const int kind = DrawBelow(4, subject.rng);
+  if (kind < 2) {
+    islands->set_first(kind == 0 ? low : high);
+    islands->set_last(kind == 0 ? high : low);
+    return true;
+  }
+  double value = std::clamp(0.0, low, high);
+  if (kind == 3) value = DrawBetween(low, high, subject.rng);
+  islands->set_first(value);
+  islands->set_last(value);
+  return true;
+}
+
+bool WideIntegers(const Subject& subject, v1::InputRecipe* recipe) {
+  const int bits = Bits(subject.tensor.dtype());
+  if (!IsInteger(*recipe, subject) || IsDeclared(recipe->random()) || bits <= 8 ||
+      !subject.outputs_are_wide) {
+    return false;
+  }
+  const int64_t end = int64_t{1} << (bits - kFreeBits);
+  recipe->mutable_random()->set_least(-end);
+  recipe->mutable_random()->set_most(end - 1);
+  return true;
+}
+
+bool LargeIntegers(const Subject& subject, v1::InputRecipe* recipe) {
+  if (!IsInteger(*recipe, subject) || !subject.outputs_are_wide || subject.elements < 2) {
+    return false;
+  }
+  const bool second = DrawBelow(2, subject.rng) == 0;
+  double value = 0;
+  if (IsDeclared(recipe->random())) {
+    const auto [low, high] = EndsOf(recipe->random(), subject);
+    value = second ? low : high;
+  } else {
+    const int most = Bits(subject.tensor.dtype()) - kFreeBits;
+    if (most < kLeastLargeBits / 2) return false;
+    const int least = std::min(most, kLeastLargeBits) - 1;
+    value = std::floor(std::exp2(DrawBetween(least, most, subject.rng)));
+    if (second) value = -value;
+  }
+  v1::Islands* islands = AddIslands(1, 1 + DrawBelow(kMostFarElements, subject.rng), recipe);
+  islands->set_first(value);
+  islands->set_last(value);
   return true;
 }
 
@@ -113,28 +281,29 @@ bool Scalar(const Subject& subject, v1::InputRecipe* recipe) {
 struct Kind {
   const char* name;
   bool (*apply)(const Subject& subject, v1::InputRecipe* recipe);
+  bool sparse = false;
+  bool guessed = false;
 };
 constexpr Kind kKinds[] = {
     {"large values", LargeValues},
     {"heavy tails", HeavyTails},
     {"zeros", Zeros},
     {"one column", OneColumn},
+    {"a large row", LargeRow, true},
+    {"large elements", LargeElements, true},
+    {"an odd row", OddRow, true},
+    {"wide integers", WideIntegers, false, true},
+    {"large integers", LargeIntegers, true, true},
     {"rare true", RareTrue},
     {"page order", PageOrder},
     {"scalar", Scalar},
 };
 
-int64_t LastExtent(const v1::Definition& definition, const v1::Workload& workload,
-                   const v1::TensorSpec& tensor) {
-  if (tensor.shape().empty()) return 1;
-  const std::string& name = *tensor.shape().rbegin();
-  for (const v1::Axis& axis : definition.axes()) {
-    if (axis.name() == name && axis.has_const_value()) return axis.const_value();
-  }
-  for (const v1::AxisValue& axis : workload.axes()) {
-    if (axis.axis() == name) return axis.value();
-  }
-  return 1;
+// Of a tensor whose workload has been worked out once.
+std::vector<int64_t> ExtentsOf(const v1::Definition& definition, const v1::Workload& workload,
+                               const v1::TensorSpec& tensor) {
+  if (tensor.scalar()) return {};
+  return TensorShape(definition, workload, tensor).value_or(std::vector<int64_t>());
 }
 
 }  // namespace
@@ -159,9 +328,12 @@ std::vector<HiddenCase> HiddenCases(const v1::Task& task, const v1::Workload& wo
           std::find_if(definition.inputs().begin(), definition.inputs().end(),
                        [&](const v1::TensorSpec& input) { return input.name() == name; });
       if (kept(name) || tensor == definition.inputs().end()) continue;
-      const Subject subject = {*tensor, LastExtent(definition, workload, *tensor), outputs_are_wide,
-                               task.hidden(), rng};
-      HiddenCase made = {absl::StrCat(kind.name, " of ", name), workload};
+      const std::vector<int64_t> extents = ExtentsOf(definition, workload, *tensor);
+      const int64_t elements =
+          std::accumulate(extents.begin(), extents.end(), int64_t{1}, std::multiplies<>());
+      const Subject subject = {*tensor, extents, elements, outputs_are_wide, task.hidden(), rng};
+      HiddenCase made = {absl::StrCat(kind.name, " of ", name), workload, kind.sparse,
+                         kind.guessed && !IsDeclared(workload.inputs(i).random())};
       if (kind.apply(subject, made.workload.mutable_inputs(i))) possible.push_back(std::move(made));
     }
     if (possible.empty()) continue;
@@ -176,9 +348,39 @@ v1::Tolerance HiddenTolerance(const v1::Tolerance& tolerance, double growth, boo
   wide.set_rtol(tolerance.rtol() * kSlack);
   const double required =
       tolerance.required_matched_ratio() == 0 ? 1 : tolerance.required_matched_ratio();
-  wide.set_required_matched_ratio(std::max(required - kSlackOfMatched, 0.5));
+  wide.set_required_matched_ratio(std::max(required - kSlackOfMatched, kLeastRatio));
   wide.set_max_rms_error_ratio(all_zero ? 0 : tolerance.max_rms_error_ratio() * kSlack);
   return wide;
+}
+
+v1::Tolerance SparseTolerance(const v1::Tolerance& tolerance, double growth, bool all_zero,
+                              double affected) {
+  v1::Tolerance wide = HiddenTolerance(tolerance, growth, all_zero);
+  const double required =
+      tolerance.required_matched_ratio() == 0 ? 1 : tolerance.required_matched_ratio();
+  const double slack = std::min(kSlackOfAffected * affected, kSlackOfMatched);
+  wide.set_required_matched_ratio(std::max(required - slack, kLeastRatio));
+  return wide;
+}
+
+absl::StatusOr<bool> MayHaveOverflowed(const WorkloadCase& workload, const SavedOutputs& outputs) {
+  std::optional<std::vector<std::vector<std::byte>>> bytes;
+  for (size_t i = 0; i < static_cast<size_t>(workload.outputs()); ++i) {
+    const TensorArgument& tensor = workload.tensors()[static_cast<size_t>(workload.inputs()) + i];
+    const int bits = Bits(tensor.dtype);
+    if (bits <= 8 || tensor.elements == 0) continue;
+    if (!bytes.has_value()) {
+      ASSIGN_OR_RETURN(bytes, outputs.ToHost());
+    }
+    std::vector<double> values(static_cast<size_t>(tensor.elements));
+    DecodeElements(tensor.dtype, (*bytes)[i].data(), tensor.elements, values.data());
+    const double most = std::exp2(bits - kFreeBits + 1);
+    if (std::any_of(values.begin(), values.end(),
+                    [most](double value) { return std::fabs(value) > most; })) {
+      return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace ksearch

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <mutex>
 #include <numbers>
 #include <numeric>
@@ -40,12 +41,33 @@ class RandomGenerator final : public InputGenerator {
   int64_t bytes() const override { return elements_ * element_bytes_; }
   const RandomDraw* random() const override { return &draw_; }
   int64_t pool_bytes() const override { return PoolElements() * element_bytes_; }
-  void Write(int64_t variant, std::byte* out) const override { mix().Write(variant, out); }
+  void Write(int64_t variant, std::byte* out) const override {
+    mix().Write(variant, out);
+    for (int which = 0; which < draw_.islands.count; ++which) WriteIsland(variant, which, out);
+  }
   bool Matches(int64_t variant, const std::byte* memory) const override {
-    return mix().Matches(variant, memory);
+    if (draw_.islands.count == 0) return mix().Matches(variant, memory);
+    std::vector<std::byte> expected(static_cast<size_t>(bytes()));
+    Write(variant, expected.data());
+    return std::memcmp(memory, expected.data(), expected.size()) == 0;
   }
 
  private:
+  void WriteIsland(int64_t variant, int which, std::byte* out) const {
+    const device::Islands& islands = draw_.islands;
+    const auto block =
+        Philox(islands.key).Block(static_cast<uint64_t>(which), static_cast<uint64_t>(variant));
+    const int64_t begin = device::IslandBegin(islands, block[0], block[1]);
+    for (int64_t i = 0; i < std::min(islands.run, elements_ - begin); ++i) {
+      std::byte* const place = out + (begin + i) * element_bytes_;
+      EncodeElement(draw_.dtype,
+                    islands.factor == 0
+                        ? device::IslandValue(islands, i)
+                        : DecodeElement(draw_.dtype, place) * static_cast<double>(islands.factor),
+                    place);
+    }
+  }
+
   // Where every draw gives the same there is one variant.
   bool Constant() const { return std::fabs(ScaleOf(draw_.recipe)) < kVanishing; }
   int64_t PoolElements() const {
@@ -286,6 +308,7 @@ void DrawElements(const RandomDraw& draw, int64_t element_bytes, int64_t begin, 
   // A bool is true when its 32 bits are at or above this.
   const double probability = recipe.probability() == 0 ? 0.5 : recipe.probability();
   const uint64_t true_from = static_cast<uint64_t>((1 - probability) * 0x1.0p32);
+  const IntegerRange integers = IntegersOf(dtype, recipe);
   for (int64_t first = begin; first < end; first += 4) {
     const auto block = philox.Block(static_cast<uint64_t>(first / 4));
     double values[4];
@@ -297,16 +320,16 @@ void DrawElements(const RandomDraw& draw, int64_t element_bytes, int64_t begin, 
       FourUniforms(block, scale, recipe.offset(), values);
     } else if (floating) {
       FourNormals(block, scale, recipe.offset(), clamp, values);
+    } else if (dtype == v1::DTYPE_BOOL) {
+      for (size_t i = 0; i < 4; ++i) values[i] = block[i] >= true_from ? 1 : 0;
     } else {
-      for (size_t i = 0; i < 4; ++i) {
-        if (dtype == v1::DTYPE_BOOL) {
-          values[i] = block[i] >= true_from ? 1 : 0;
-        } else if (dtype == v1::DTYPE_INT8) {
-          values[i] = static_cast<double>(block[i] >> 24) - 128;
-        } else {
-          values[i] = static_cast<double>(block[i] >> 21) - 1024;
-        }
+      for (int64_t i = 0; i < std::min<int64_t>(4, end - first); ++i) {
+        const int64_t value =
+            device::IntegerIn(block[static_cast<size_t>(i)], integers.least, integers.span);
+        // Little-endian.
+        std::memcpy(pool + (first + i) * element_bytes, &value, static_cast<size_t>(element_bytes));
       }
+      continue;
     }
     const int64_t count = std::min<int64_t>(4, end - first);
     for (int64_t i = 0; i < count; ++i) {
@@ -441,6 +464,54 @@ absl::StatusOr<std::unique_ptr<InputGenerator>> MakeRecorded(const v1::RecordedR
   return std::make_unique<MappedGenerator>(*std::move(file));
 }
 
+// The least and the most value of an integer type.
+std::pair<int64_t, int64_t> LimitsOf(v1::DType dtype) {
+  switch (dtype) {
+    case v1::DTYPE_INT64:
+      return {std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()};
+    case v1::DTYPE_INT32:
+      return {std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()};
+    case v1::DTYPE_INT16:
+      return {std::numeric_limits<int16_t>::min(), std::numeric_limits<int16_t>::max()};
+    case v1::DTYPE_INT8:
+      return {std::numeric_limits<int8_t>::min(), std::numeric_limits<int8_t>::max()};
+    default:
+      return {0, 0};
+  }
+}
+
+absl::Status CheckIntegers(v1::DType dtype, const v1::RandomRecipe& recipe) {
+  if (recipe.least() == 0 && recipe.most() == 0) return absl::OkStatus();
+  const auto [least, most] = LimitsOf(dtype);
+  if (recipe.least() <= recipe.most() && recipe.least() >= least && recipe.most() <= most &&
+      static_cast<uint64_t>(recipe.most()) - static_cast<uint64_t>(recipe.least()) !=
+          std::numeric_limits<uint64_t>::max()) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("no ", DTypeName(dtype), " are from ", recipe.least(), " to ", recipe.most()));
+}
+
+absl::StatusOr<device::Islands> MakeIslands(v1::DType dtype, const v1::RandomRecipe& recipe,
+                                            int64_t elements, uint64_t key) {
+  device::Islands made = {};
+  if (!recipe.has_islands() || elements == 0) return made;
+  const v1::Islands& islands = recipe.islands();
+  if (islands.run() < 1 || islands.run() > elements || islands.count() < 1 ||
+      islands.count() > device::kMostIslands || dtype == v1::DTYPE_BOOL) {
+    return absl::InvalidArgumentError(absl::StrCat("cannot have ", islands.count(), " islands of ",
+                                                   islands.run(), " of ", elements, " elements"));
+  }
+  made.count = islands.count();
+  made.factor = static_cast<float>(islands.factor());
+  made.run = islands.run();
+  made.places = (elements - 1) / islands.run() + 1;
+  made.first = islands.first();
+  made.last = islands.last();
+  made.key = key;
+  return made;
+}
+
 absl::StatusOr<std::unique_ptr<InputGenerator>> Make(const v1::Definition& definition,
                                                      const v1::Workload& workload,
                                                      const v1::TensorSpec& tensor,
@@ -464,6 +535,10 @@ absl::StatusOr<std::unique_ptr<InputGenerator>> Make(const v1::Definition& defin
       // Windows of an input with raised columns begin at rows, so that the columns stay.
       const bool by_rows = recipe.random().raise_count() > 0 && !shape.empty() && elements > 0;
       draw.row = by_rows ? shape.back() : 1;
+      RETURN_IF_ERROR(CheckIntegers(tensor.dtype(), draw.recipe));
+      ASSIGN_OR_RETURN(draw.islands,
+                       MakeIslands(tensor.dtype(), draw.recipe, elements,
+                                   DeriveKey(seed, workload.uuid(), tensor.name(), "islands")));
       return std::make_unique<RandomGenerator>(draw, element_bytes, elements, key);
     }
     case v1::InputRecipe::kIndptr:
@@ -500,6 +575,15 @@ uint64_t DeriveKey(const Seed& seed, absl::string_view workload_uuid, absl::stri
                                  .Add(purpose)
                                  .Sha256();
   return std::stoull(digest.substr(0, 16), nullptr, 16);
+}
+
+IntegerRange IntegersOf(v1::DType dtype, const v1::RandomRecipe& recipe) {
+  // What the public data set has.
+  if (recipe.least() == 0 && recipe.most() == 0) {
+    return dtype == v1::DTYPE_INT8 ? IntegerRange{-128, 256} : IntegerRange{-1024, 2048};
+  }
+  return {recipe.least(),
+          static_cast<uint64_t>(recipe.most()) - static_cast<uint64_t>(recipe.least()) + 1};
 }
 
 absl::StatusOr<std::unique_ptr<InputGenerator>> MakeInputGenerator(

@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "gpu_worker/verifier/tensors/islands.h"
 #include "proto/task.pb.h"
 
 namespace ksearch {
@@ -31,7 +32,15 @@ struct RandomDraw {
   uint64_t key = 0;
   int64_t row = 1;  // elements of the last axis if columns are raised
   v1::RandomRecipe recipe;
+  device::Islands islands = {};
 };
+
+// The integers that a recipe draws: `span` from `least` on. For the integer types but bool.
+struct IntegerRange {
+  int64_t least = 0;
+  uint64_t span = 1;
+};
+IntegerRange IntegersOf(v1::DType dtype, const v1::RandomRecipe& recipe);
 
 // Makes one input tensor of a workload, in as many different variants as one likes. Variant c is a
 // pure function of (seed, workload, input, c).

@@ -14,6 +14,9 @@
 namespace ksearch {
 namespace {
 
+// Beyond this many they are forgotten, and tried again.
+constexpr size_t kMostWrongGuesses = 1000;
+
 // A workload is large if one set of its tensors takes more than one of so many parts of the memory
 // for rotated sets.
 constexpr int64_t kLargeShare = 4;
@@ -67,6 +70,11 @@ void Bench::MakeRoomFor(const WorkloadCase& workload) {
   const std::string own = absl::StrCat(workload.key(), "/");
   buffers_.EraseIf([&own](const std::string& key) { return !absl::StartsWith(key, own); });
   oracle_.DropCache();
+}
+
+void Bench::RememberWrongGuess(const std::string& guess) {
+  if (wrong_guesses_.size() >= kMostWrongGuesses) wrong_guesses_.clear();
+  wrong_guesses_.insert(guess);
 }
 
 Seed Bench::DrawScreeningSeed() {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -105,6 +106,10 @@ class Bench {
   // GPU: some of them. While no candidate is there they are what the device's own ways cost.
   absl::StatusOr<IdlePaces> IdlePacesNow();
   const Clock& clock() const { return clock_; }
+  // What a reference did not take although nothing in its task speaks against it (HiddenCase), so
+  // that it is not tried with every confirmation.
+  bool WasWrongGuess(const std::string& guess) const { return wrong_guesses_.count(guess) > 0; }
+  void RememberWrongGuess(const std::string& guess);
   // The seed of one screening's inputs: fresh, or that of others before it, so that oracles serve
   // several.
   Seed DrawScreeningSeed();
@@ -131,6 +136,7 @@ class Bench {
   BaselineCache baselines_;
   Metronome metronome_;
   HostPeaks host_peaks_;
+  std::set<std::string> wrong_guesses_;
 };
 
 }  // namespace ksearch

@@ -64,6 +64,9 @@ class BlockTimer {
                                        ConfirmationSide* second, int pairs_left) = 0;
   // In how many of a workload's launches some inputs come late (late_batch.h), drawn at random.
   virtual double LateInputShare() const = 0;
+  // In how many of the launches of a workload that has hidden cases one of these comes up, drawn at
+  // random: a program cannot tell processes that are timed from those that hidden cases are for.
+  virtual double HiddenShare() const { return 0; }
   // What a call of the candidate took beyond what its blocks show, in this workload's pairs.
   virtual double LateMicrosACall() const = 0;
   // What is worth logging of this workload's pairs, as key=value words.

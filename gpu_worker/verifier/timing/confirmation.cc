@@ -77,7 +77,8 @@ absl::StatusOr<std::unique_ptr<ConfirmationSide>> Confirmation::StartSide(
 }
 
 absl::StatusOr<Ending> Confirmation::Open(ConfirmationSide* side, const ConfirmationCase& one,
-                                          int turn, bool late_inputs) {
+                                          int turn, bool late_inputs,
+                                          const ConfirmationCase::Hidden* hidden) {
   const int sets = timer_->Sets(*one.workload);
   // Who has which buffers changes from turn to turn: physical addresses alone make a difference of
   // some percent.
@@ -98,6 +99,7 @@ absl::StatusOr<Ending> Confirmation::Open(ConfirmationSide* side, const Confirma
   // One more, if its time allows any. The rival makes these calls too, for nobody to look at: what
   // only one side does makes that side faster.
   side->wants_late_inputs = late_inputs && compared > 0;
+  side->hidden = hidden;
   side->dealer = std::make_unique<CallDealer>(sets, std::move(oracled), rng);
   side->audit = ClockAudit();
   // Both sides are called with the same variants.
@@ -113,7 +115,7 @@ absl::StatusOr<Ending> Confirmation::RunAlone(const ProgramImage& program,
   ASSIGN_OR_RETURN(const std::unique_ptr<ConfirmationSide> side,
                    StartSide(program, false, &ending));
   if (!ending.passed()) return ending;
-  ASSIGN_OR_RETURN(ending, Open(side.get(), one, 0, /*late_inputs=*/false));
+  ASSIGN_OR_RETURN(ending, Open(side.get(), one, 0, /*late_inputs=*/false, /*hidden=*/nullptr));
   return ending.passed() ? timer_->RunAlone(side.get(), one) : ending;
 }
 
@@ -126,9 +128,9 @@ absl::Status Confirmation::TakeFailure(bool of_candidate, Ending ending, const P
     ending = {v1::OUTCOME_TIMEOUT, "the whole job took longer than limits.total_time"};
     of_candidate = true;
   }
+  if (ending.machine_failed) return MachineFailure(ending);
   if (of_candidate) {
     result->ending = std::move(ending);
-  if (ending.machine_failed) return MachineFailure(ending);
     return absl::OkStatus();
   }
   ASSIGN_OR_RETURN(const Ending alone, RunAlone(rival, cases[i]));
@@ -227,11 +229,16 @@ absl::StatusOr<SideEnding> Confirmation::RunCase(int launch, const ConfirmationC
   // The side that begins is opened first, so that its first block, like all others, follows the
   // other side's calls.
   const bool rival_opens = timer_->RivalFirst(turn, 0);
-  const bool late_inputs = Rng(RandomUint64()).NextDouble() < timer_->LateInputShare();
+  Rng rng(RandomUint64());
+  const bool late_inputs = rng.NextDouble() < timer_->LateInputShare();
+  const ConfirmationCase::Hidden* hidden = nullptr;
+  if (!one.hidden.empty() && rng.NextDouble() < timer_->HiddenShare()) {
+    hidden = &one.hidden[rng.NextBelow(one.hidden.size())];
+  }
   do {
     for (ConfirmationSide* side :
          {rival_opens ? rival : candidate, rival_opens ? candidate : rival}) {
-      ASSIGN_OR_RETURN(Ending opened, Open(side, one, turn, late_inputs));
+      ASSIGN_OR_RETURN(Ending opened, Open(side, one, turn, late_inputs, hidden));
       if (!opened.passed()) return SideEnding{std::move(opened), side};
     }
   } while (timer_->WantsMoreSets(one, *rival, *candidate));

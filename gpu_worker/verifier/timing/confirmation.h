@@ -103,9 +103,9 @@ class Confirmation {
   absl::StatusOr<std::unique_ptr<ConfirmationSide>> StartSide(const ProgramImage& program,
                                                               bool is_candidate, Ending* ending);
   // Maps a workload and warms up. `turn` says which buffers are whose; `late_inputs` whether one
-  // batch more has inputs that come late.
+  // batch more has inputs that come late; `hidden`, which may be null, what one more has instead.
   absl::StatusOr<Ending> Open(ConfirmationSide* side, const ConfirmationCase& one, int turn,
-                              bool late_inputs);
+                              bool late_inputs, const ConfirmationCase::Hidden* hidden);
   // Until a launch is over, or it is known why there can be none: *result's ending. With a
   // `confidence` a workload may decide the comparison; then the launch is not whole.
   absl::Status RunLaunch(int launch, std::optional<double> confidence,

@@ -2,6 +2,8 @@
 #define KSEARCH_GPU_WORKER_VERIFIER_TIMING_CONFIRMATION_SIDE_H_
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "gpu_worker/verifier/dialogue/workload_session.h"
 #include "gpu_worker/verifier/timing/sampler.h"
@@ -13,6 +15,13 @@ struct ConfirmationCase {
   std::shared_ptr<const WorkloadCase> workload;
   OracleEntries oracles;
   double floor_us = 0;  // no call can be faster; 0: unknown
+  // Some of the workload's hidden cases (tensors/hidden_cases.h), with their oracles.
+  struct Hidden {
+    std::string name;
+    std::shared_ptr<const WorkloadCase> workload;
+    OracleEntries oracles;
+  };
+  std::vector<Hidden> hidden;
 };
 
 // One of the two runners of a launch, and the workload that it has mapped.
@@ -25,6 +34,8 @@ struct ConfirmationSide {
   ClockAudit audit;
   double call_us = 0;              // as the warm-up found it
   bool wants_late_inputs = false;  // on this workload, in this launch
+  // On this workload, in this launch: of the inputs of one untimed batch to come; null: none.
+  const ConfirmationCase::Hidden* hidden = nullptr;
   // What a batch costs apart from its calls, the same for both sides: the least round trip of an
   // idle runner in this launch.
   absl::Duration least_round_trip = absl::InfiniteDuration();

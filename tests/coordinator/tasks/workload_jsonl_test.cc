@@ -135,6 +135,36 @@ TEST(WorkloadJsonlTest, ReadsTheShapeOfRandomValues) {
   EXPECT_THAT(error_after("\"m\": 10", "\"m\": 9"), HasSubstr("2 segments of 1 do not fit into 1"));
 }
 
+TEST(WorkloadJsonlTest, ReadsTheRangeOfIntegers) {
+  const v1::Definition definition = ParseDefinitionJson(R"({"name": "count", "op_type": "x",
+      "axes": {"n": {"type": "var"}},
+      "inputs": {"x": {"shape": ["n"], "dtype": "int16"}, "y": {"shape": ["n"], "dtype": "float32"}},
+      "outputs": {"z": {"shape": ["n"], "dtype": "float32"}}})",
+                                                        "d.json")
+                                        .value();
+  const std::string line =
+      R"({"definition": "count", "workload": {"uuid": "w", "axes": {"n": 8}, "inputs": )"
+      R"({"x": {"type": "random", "least": -7, "most": 32767}, "y": {"type": "random"}}}})";
+  const auto workloads = ParseWorkloadJsonl(line, "w", definition);
+  ASSERT_TRUE(workloads.ok()) << workloads.status();
+  EXPECT_EQ(workloads->front().inputs(0).random().least(), -7);
+  EXPECT_EQ(workloads->front().inputs(0).random().most(), 32767);
+  const auto again =
+      ParseWorkloadJsonl(WorkloadToJsonLine("count", workloads->front()), "w", definition);
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(again->front().SerializeAsString(), workloads->front().SerializeAsString());
+  const auto error_after = [&](absl::string_view from, absl::string_view to) {
+    const std::string changed = absl::StrReplaceAll(line, {{from, to}});
+    return std::string(ParseWorkloadJsonl(changed, "w", definition).status().message());
+  };
+  EXPECT_THAT(error_after("32767", "32768"), HasSubstr("inputs.x.most: is no int16"));
+  EXPECT_THAT(error_after("32767", "-7"), HasSubstr("inputs.x.most: must be above \"least\""));
+  EXPECT_THAT(error_after("\"least\": -7, ", ""), HasSubstr("inputs.x.least: is missing"));
+  EXPECT_THAT(
+      error_after("{\"type\": \"random\"}", "{\"type\": \"random\", \"least\": 0, \"most\": 1}"),
+      HasSubstr("inputs.y.least: is for integer inputs only"));
+}
+
 TEST(WorkloadJsonlTest, WrittenLineReadsBackEqual) {
   const auto workloads = ParseWorkloadJsonl(kLine, "w.jsonl", Decode());
   ASSERT_TRUE(workloads.ok()) << workloads.status();

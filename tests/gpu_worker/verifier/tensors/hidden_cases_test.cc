@@ -7,10 +7,12 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <set>
 
 #include "common/identity.h"
 #include "common/log.h"
 #include "common/textproto.h"
+#include "gpu_worker/verifier/host/host_outputs.h"
 #include "gpu_worker/verifier/tensors/workload_case.h"
 
 namespace ksearch {
@@ -89,7 +91,68 @@ TEST(HiddenCasesTest, EveryKindThatTheRecipesPermit) {
   EXPECT_THAT(
       NamesOf(TheTask()),
       UnorderedElementsAre("large values of x", "heavy tails of x", "zeros of x", "one column of x",
+                           "a large row of x", "large elements of x", "an odd row of x",
                            "rare true of mask", "page order of indices", "scalar of eps"));
+}
+
+// Adds an input "counts" of integers, as large as x.
+v1::Task WithIntegers(v1::DType dtype, int64_t least = 0, int64_t most = 0) {
+  v1::Task task = TheTask();
+  task.mutable_hidden()->add_keep("x");
+  v1::TensorSpec* tensor = task.mutable_definition()->add_inputs();
+  *tensor = task.definition().inputs(0);
+  tensor->set_name("counts");
+  tensor->set_dtype(dtype);
+  v1::InputRecipe* recipe = task.mutable_workloads(0)->add_inputs();
+  recipe->set_input("counts");
+  recipe->mutable_random()->set_least(least);
+  recipe->mutable_random()->set_most(most);
+  return task;
+}
+
+TEST(HiddenCasesTest, IntegersThatNobodyLimitedAreTriedWide) {
+  const v1::Task task = WithIntegers(v1::DTYPE_INT32);
+  const std::map<std::string, v1::Workload> cases = CasesOf(task);
+  ASSERT_EQ(cases.count("wide integers of counts"), 1U);
+  const v1::RandomRecipe& wide = cases.at("wide integers of counts").inputs(5).random();
+  EXPECT_EQ(wide.least(), -(1 << 29));
+  EXPECT_EQ(wide.most(), (1 << 29) - 1);
+  ASSERT_EQ(cases.count("large integers of counts"), 1U);
+  const v1::Islands& large = cases.at("large integers of counts").inputs(5).random().islands();
+  EXPECT_EQ(large.run(), 1);
+  EXPECT_GE(std::fabs(large.first()), 1 << 15);
+  EXPECT_LE(std::fabs(large.first()), 1 << 29);
+  Rng rng(7);
+  for (const HiddenCase& made : HiddenCases(task, task.workloads(0), &rng)) {
+    EXPECT_EQ(made.guessed, made.name.find("integers") != std::string::npos) << made.name;
+  }
+}
+
+TEST(HiddenCasesTest, ADeclaredRangeOfIntegersHolds) {
+  const v1::Task task = WithIntegers(v1::DTYPE_INT64, 3, 9);
+  bool low = false, high = false;
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    Rng rng(seed);
+    for (const HiddenCase& made : HiddenCases(task, task.workloads(0), &rng)) {
+      EXPECT_NE(made.name, "wide integers of counts");
+      EXPECT_FALSE(made.guessed);
+      if (!made.sparse) continue;
+      const v1::Islands& islands = made.workload.inputs(5).random().islands();
+      EXPECT_EQ(islands.factor(), 0);
+      for (const double value : {islands.first(), islands.last()}) {
+        EXPECT_GE(value, 3);
+        EXPECT_LE(value, 9);
+        low |= value == 3;
+        high |= value == 9;
+      }
+    }
+  }
+  EXPECT_TRUE(low && high);
+}
+
+TEST(HiddenCasesTest, FullBytesHaveNoWiderRange) {
+  EXPECT_EQ(CasesOf(WithIntegers(v1::DTYPE_INT8)).count("wide integers of counts"), 0U);
+  EXPECT_EQ(CasesOf(WithIntegers(v1::DTYPE_INT8)).count("an odd row of counts"), 1U);
 }
 
 TEST(HiddenCasesTest, InputsCanBeKept) {
@@ -103,8 +166,8 @@ TEST(HiddenCasesTest, NarrowOutputsAreNotDrivenBeyondTheirRange) {
   v1::Task task = TheTask();
   task.mutable_definition()->mutable_outputs(0)->set_dtype(v1::DTYPE_FLOAT16);
   EXPECT_THAT(NamesOf(task),
-              UnorderedElementsAre("zeros of x", "one column of x", "rare true of mask",
-                                   "page order of indices", "scalar of eps"));
+              UnorderedElementsAre("zeros of x", "one column of x", "an odd row of x",
+                                   "rare true of mask", "page order of indices", "scalar of eps"));
 }
 
 TEST(HiddenCasesTest, ConstantMasksAndUnnamedScalarsStay) {
@@ -139,6 +202,75 @@ TEST(HiddenCasesTest, VariantsAreOfTheirKind) {
   EXPECT_TRUE(cases.at("page order of indices").inputs(3).page_indices().contiguous());
   EXPECT_EQ(cases.at("scalar of eps").inputs(4).scalar().float_value(), 1e-3);
   EXPECT_EQ(cases.at("rare true of mask").inputs(2).random().probability(), 0.05);
+}
+
+// 64 rows of 16.
+TEST(HiddenCasesTest, OddPlacesMoveFromVariantToVariant) {
+  const v1::Task task = TheTask();
+  const std::map<std::string, v1::Workload> cases = CasesOf(task);
+  const auto made = WorkloadCase::Create(task, cases.at("a large row of x"), "task", Seed{1, 2});
+  const auto usual = WorkloadCase::Create(task, task.workloads(0), "task", Seed{1, 2});
+  ASSERT_TRUE(made.ok() && usual.ok());
+  std::set<size_t> rows;
+  for (int64_t variant = 0; variant < 20; ++variant) {
+    std::vector<float> odd(1024), plain(1024);
+    (*made)->generator(0).Write(variant, reinterpret_cast<std::byte*>(odd.data()));
+    (*usual)->generator(0).Write(variant, reinterpret_cast<std::byte*>(plain.data()));
+    EXPECT_TRUE((*made)->generator(0).Matches(variant, reinterpret_cast<std::byte*>(odd.data())));
+    std::set<size_t> changed;
+    for (size_t i = 0; i < odd.size(); ++i) {
+      if (odd[i] == plain[i]) continue;
+      EXPECT_EQ(odd[i], 8 * plain[i]);
+      changed.insert(i / 16);
+    }
+    EXPECT_EQ(changed.size(), 1U);
+    rows.insert(changed.begin(), changed.end());
+  }
+  EXPECT_GT(rows.size(), 10U);
+}
+
+TEST(HiddenCasesTest, LargeElementsAreFarFromAllOthers) {
+  const v1::Task task = TheTask();
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    Rng rng(seed);
+    for (const HiddenCase& made : HiddenCases(task, task.workloads(0), &rng)) {
+      if (made.name != "large elements of x") continue;
+      const std::vector<float> values = Drawn(task, made.workload);
+      const auto far = std::count_if(values.begin(), values.end(),
+                                     [](float x) { return std::fabs(x) >= 32 && x < 128.1F; });
+      EXPECT_GE(far, 1);
+      EXPECT_LE(far, 3);
+    }
+  }
+}
+
+// As a sum of integers that wrapped around.
+TEST(HiddenCasesTest, OutputsNearTheEndOfTheirTypeMayHaveOverflowed) {
+  v1::Task task = TheTask();
+  task.mutable_definition()->mutable_outputs(0)->set_dtype(v1::DTYPE_INT32);
+  const auto made = WorkloadCase::Create(task, task.workloads(0), "task", Seed{1, 2});
+  ASSERT_TRUE(made.ok()) << made.status();
+  std::vector<int32_t> values(1024, (1 << 30));
+  const auto overflowed = [&] {
+    std::vector<std::byte> bytes(values.size() * 4);
+    std::memcpy(bytes.data(), values.data(), bytes.size());
+    return MayHaveOverflowed(**made, HostOutputs({bytes})).value();
+  };
+  EXPECT_FALSE(overflowed());
+  values[77] = -(1 << 30) - 1;
+  EXPECT_TRUE(overflowed());
+}
+
+TEST(HiddenCasesTest, AFewOddPlacesExcuseNoOthers) {
+  v1::Tolerance tolerance = SparseTolerance(TheTask().tolerance(), 10, false, 0.01);
+  EXPECT_DOUBLE_EQ(tolerance.atol(), 0.08);
+  EXPECT_DOUBLE_EQ(tolerance.required_matched_ratio(), 0.995);
+  EXPECT_DOUBLE_EQ(SparseTolerance(TheTask().tolerance(), 1, false, 0).required_matched_ratio(), 1);
+  EXPECT_DOUBLE_EQ(SparseTolerance(TheTask().tolerance(), 1, false, 1).required_matched_ratio(),
+                   0.98);
+  tolerance = TheTask().tolerance();
+  tolerance.set_required_matched_ratio(0.95);
+  EXPECT_DOUBLE_EQ(SparseTolerance(tolerance, 1, false, 0.02).required_matched_ratio(), 0.94);
 }
 
 TEST(HiddenCasesTest, ToleranceIsWiderAndFollowsTheOutputs) {

@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <set>
 
 #include "common/log.h"
+#include "common/rng.h"
 #include "common/textproto.h"
 #include "gpu_worker/verifier/tensors/element.h"
 
@@ -138,6 +140,96 @@ TEST(InputGeneratorTest, RangesByType) {
     truth.insert(v);
   }
   EXPECT_EQ(truth, (std::set<double>{0, 1}));
+}
+
+TEST(InputGeneratorTest, IntegersKeepToADeclaredRange) {
+  for (const v1::DType dtype :
+       {v1::DTYPE_INT8, v1::DTYPE_INT16, v1::DTYPE_INT32, v1::DTYPE_INT64}) {
+    const auto generator = Make(dtype, 5000, "random { least: -3 most: 4 }");
+    std::set<double> seen;
+    for (const double value : Values(*generator, dtype, 5000, 1)) seen.insert(value);
+    EXPECT_EQ(seen, (std::set<double>{-3, -2, -1, 0, 1, 2, 3, 4}));
+  }
+}
+
+// As they were before there were ranges.
+TEST(InputGeneratorTest, IntegersWithoutARangeAreTheTopBits) {
+  Rng rng(3);
+  for (int i = 0; i < 1000; ++i) {
+    const auto random = static_cast<uint32_t>(rng.Next());
+    const IntegerRange small = IntegersOf(v1::DTYPE_INT8, v1::RandomRecipe());
+    EXPECT_EQ(device::IntegerIn(random, small.least, small.span),
+              static_cast<int64_t>(random >> 24) - 128);
+    const IntegerRange usual = IntegersOf(v1::DTYPE_INT32, v1::RandomRecipe());
+    EXPECT_EQ(device::IntegerIn(random, usual.least, usual.span),
+              static_cast<int64_t>(random >> 21) - 1024);
+  }
+  // The whole width but one value.
+  EXPECT_GT(device::IntegerIn(~0u, INT64_MIN, ~uint64_t{0}), INT64_MAX - (int64_t{1} << 33));
+  EXPECT_EQ(device::IntegerIn(0, INT64_MIN, ~uint64_t{0}), INT64_MIN);
+}
+
+TEST(InputGeneratorTest, WideIntegersFillTheirRange) {
+  const auto generator = Make(v1::DTYPE_INT64, 20'000,
+                              "random { least: -2305843009213693952 most: 2305843009213693951 }");
+  double sum = 0, least = 0, most = 0;
+  for (const double value : Values(*generator, v1::DTYPE_INT64, 20'000, 0)) {
+    sum += value * 0x1.0p-61;
+    least = std::min(least, value * 0x1.0p-61);
+    most = std::max(most, value * 0x1.0p-61);
+  }
+  EXPECT_NEAR(sum / 20'000, 0, 0.02);
+  EXPECT_LT(least, -0.99);
+  EXPECT_GE(least, -1);
+  EXPECT_GT(most, 0.99);
+  EXPECT_LE(most, 1);
+}
+
+// 10 elements are places for two islands of four and one of two.
+TEST(InputGeneratorTest, IslandsReplaceWhatWasDrawn) {
+  const auto generator =
+      Make(v1::DTYPE_FLOAT16, 10, "random { islands { run: 4 count: 1 first: 100 last: 130 } }");
+  std::set<int64_t> begins;
+  for (int64_t variant = 0; variant < 50; ++variant) {
+    const std::vector<double> values = Values(*generator, v1::DTYPE_FLOAT16, 10, variant);
+    int64_t begin = 0;
+    while (begin < 10 && values[static_cast<size_t>(begin)] < 50) ++begin;
+    ASSERT_EQ(begin % 4, 0);
+    for (int64_t i = 0; i < 10; ++i) {
+      if (i < begin || i >= begin + 4) {
+        EXPECT_LT(values[static_cast<size_t>(i)], 50);
+      } else {
+        EXPECT_EQ(values[static_cast<size_t>(i)], 100 + 10 * static_cast<double>(i - begin));
+      }
+    }
+    begins.insert(begin);
+  }
+  EXPECT_EQ(begins, (std::set<int64_t>{0, 4, 8}));
+  const auto integers =
+      Make(v1::DTYPE_INT16, 100, "random { islands { run: 1 count: 4 first: 30000 last: 30000 } }");
+  const std::vector<double> values = Values(*integers, v1::DTYPE_INT16, 100, 0);
+  const auto large = std::count(values.begin(), values.end(), 30000);
+  EXPECT_GE(large, 1);
+  EXPECT_LE(large, 4);
+}
+
+TEST(InputGeneratorTest, RangesAndIslandsThatCannotBeAreRefused) {
+  const std::pair<v1::DType, const char*> recipes[] = {
+      {v1::DTYPE_INT8, "random { least: 0 most: 128 }"},
+      {v1::DTYPE_INT32, "random { least: 5 most: 4 }"},
+      {v1::DTYPE_INT64, "random { least: -9223372036854775808 most: 9223372036854775807 }"},
+      {v1::DTYPE_FLOAT32, "random { least: 1 most: 2 }"},
+      {v1::DTYPE_FLOAT32, "random { islands { run: 0 count: 1 } }"},
+      {v1::DTYPE_FLOAT32, "random { islands { run: 11 count: 1 } }"},
+      {v1::DTYPE_FLOAT32, "random { islands { run: 1 count: 5 } }"},
+      {v1::DTYPE_BOOL, "random { islands { run: 1 count: 1 } }"},
+  };
+  for (const auto& [dtype, recipe] : recipes) {
+    absl::Status status;
+    Make(dtype, 10, recipe, kSeed, &status);
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << recipe;
+    EXPECT_THAT(std::string(status.message()), HasSubstr("input 'x'")) << recipe;
+  }
 }
 
 TEST(InputGeneratorTest, VariantsDifferAndRepeatExactly) {
