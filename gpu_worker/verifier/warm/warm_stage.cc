@@ -1,9 +1,11 @@
 #include "gpu_worker/verifier/warm/warm_stage.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -46,6 +48,15 @@ std::string ProgramKey(const v1::Artifact& artifact, const std::string& task_sha
   for (const std::string& word : artifact.runner().argv()) bytes.Add(word);
   for (const auto& [name, value] : environment) bytes.Add(name).Add(value);
   return bytes.Sha256();
+}
+
+// A compiler that lacks this little says so in ways of its own.
+constexpr uintmax_t kLeastSpaceBytes = uintmax_t{16} << 20;
+
+bool IsFull(const std::string& folder) {
+  std::error_code error;
+  const std::filesystem::space_info space = std::filesystem::space(folder, error);
+  return !error && space.available < kLeastSpaceBytes;
 }
 
 }  // namespace
@@ -138,6 +149,10 @@ absl::Status WarmStage::CallOnce(const v1::VerifierRequest& request, const v1::A
     ending = {v1::OUTCOME_COMPILE_LIMIT,
               absl::StrCat("the program compiles more than ", kMostWritten.bytes >> 20, " MiB or ",
                            kMostWritten.entries, " files")};
+  } else if (!ending.passed() && IsFull(written)) {
+    // Far less than it may write.
+    ending.message = absl::StrCat("the disk of ", written, " is full: ", ending.message);
+    ending.machine_failed = true;
   }
   const std::shared_ptr<ProgramSlot> slot = link->folder();
   link.reset();
