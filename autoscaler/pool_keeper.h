@@ -35,7 +35,7 @@ class PoolKeeper {
   // One look. Demand that this pool sees to is taken out of `demands`.
   void Step(absl::Time now, const v1::ListWorkersReply& workers,
             google::protobuf::RepeatedPtrField<v1::Demand>* demands);
-  // The autoscaler ends: somebody else may have the pool. Its workers stay until they are idle.
+  // The autoscaler ends: another may take the pool. Its workers stay until they are idle.
   void Release();
 
  private:

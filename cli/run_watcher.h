@@ -15,7 +15,7 @@ namespace ksearch {
 // options.json a line of JSON for the status at the beginning and for each event (WatchRunReply
 // with one field set); the caller prints the last status. While nothing happens, a status line goes
 // to stderr every options.progress (default: 30 s where stdout is not a terminal). At an interrupt
-// it says that the run goes on and ends the process with 130. Reconnects when the coordinator goes
+// it says that the run continues and exits with 130. Reconnects when the coordinator goes
 // away and comes back within 60 s. Returns the final status.
 absl::StatusOr<v1::RunStatus> WatchRun(Client* client, const std::string& run_id,
                                        const Options& options);

@@ -34,7 +34,7 @@ class FairTurns {
   Turn Next(const std::string& run_id, Line line, absl::Duration expected);
   // The holder of this place is served: virtual time advances to it.
   void Reached(const Turn& turn);
-  // Nothing waits any more, so no run is ahead of its share.
+  // Nothing waits now, so no run is ahead of its share.
   void Restart() { ends_.clear(); }
 
  private:

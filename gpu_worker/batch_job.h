@@ -16,7 +16,7 @@ using Environment = std::function<std::string(const std::string& name)>;
 // What `squeue` says of a Slurm job's time left.
 using AskSlurm = std::function<absl::StatusOr<std::string>(const std::string& job_id)>;
 
-// How long the Slurm job that this process runs in goes on from `now` (wall clock), by
+// The remaining time, from `now` (wall clock), of the Slurm job that this process runs in, by
 // SLURM_JOB_END_TIME or else by asking. Nullopt: it is in none, or the job has no end. An error: it
 // is in one, but nobody says when that ends. A clock that is wrong by hours is noticed where the
 // job's start is known as well.

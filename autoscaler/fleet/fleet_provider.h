@@ -39,7 +39,7 @@ class FleetProvider {
   virtual absl::StatusOr<Fleet> List() = 0;
   // Asks for `count` more. After an error some may still come: List knows.
   virtual absl::Status Start(int count) = 0;
-  // So many of those that are coming are not wanted any more.
+  // This many of the pending workers are no longer wanted.
   virtual absl::Status Withdraw(int /*count*/) { return absl::OkStatus(); }
   // kGently: the worker is told to leave, and its instance ends by itself. One that is gone is no
   // error.

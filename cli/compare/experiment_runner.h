@@ -20,7 +20,7 @@ namespace ksearch {
 
 // Drives an experiment on a coordinator. It keeps nothing itself: its runs, and what they measured
 // again, are the coordinator's, named after experiment, task, arm and seed. Killed at any time, a
-// new one goes on where it was. Used by one thread.
+// new one continues where it was. Used by one thread.
 class ExperimentRunner {
  public:
   using Say = std::function<void(const std::string& line)>;  // progress, for people
@@ -34,7 +34,7 @@ class ExperimentRunner {
   // That runs which there are already had the settings that the experiment has now, by its
   // estimates. INVALID_ARGUMENT names arm and field.
   absl::Status CheckRecorded(const std::vector<ArmEstimate>& estimates);
-  // Starts what is missing, takes up what was stopped or failed, waits for all, measures again;
+  // Starts missing runs, resumes stopped or failed ones, waits for all, and measures again;
   // then what came of each run. A coordinator that goes away meanwhile is waited for.
   absl::StatusOr<std::vector<v1::TrialSummary>> Run();
   // Runs that ended as failed, or were stopped by somebody while this waited.
@@ -49,7 +49,7 @@ class ExperimentRunner {
   // One session of the candidate, or what is on record of it.
   absl::StatusOr<SessionVerdict> Session(const v1::RunStatus& run, const std::string& candidate_id,
                                          int session);
-  // Takes up a run that stopped or failed, once. False: it has ended for good.
+  // Resumes a run that stopped or failed, once. False: it cannot be resumed.
   absl::StatusOr<bool> TakeUp(const v1::RunStatus& run);
   absl::Status Start(const PlannedTrial& trial);
   void SayProgress(size_t planned, size_t ended, size_t active, size_t concluded);

@@ -25,7 +25,7 @@ double Mean(const std::vector<double>& values);  // 0 of none
 double Median(std::vector<double> values);       // 0 of none
 
 // The mean over tasks of the mean over a task's values, with a percentile bootstrap interval
-// (Efron): tasks are drawn anew, then the values of each. Of one task only its values are drawn.
+// (Efron): resamples tasks, then the values of each. For a single task, only its values.
 Estimate BootstrapMean(const std::vector<std::vector<double>>& tasks, const BootstrapPlan& plan);
 
 // Wilcoxon's signed-rank test, two-sided: how likely differences at least as one-sided as these are

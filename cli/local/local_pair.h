@@ -30,10 +30,10 @@ class LocalPair {
     // The worker must be ready; otherwise one that cannot start or is ill is a finding only.
     bool need_worker = true;
     // A coordinator that runs without one of these providers, or with another address of it, though
-    // the environment has it by now, is started anew, unless it has work or would lose another.
+    // the environment has it by now, is restarted, unless it has work or would lose another.
     std::set<std::string> providers;
     // What the coordinator's runs are written for as well; a coordinator that runs with others is
-    // started anew, unless it has work. Absent: as with its last start.
+    // restarted, unless it has work. Absent: as with its last start.
     std::optional<std::vector<v1::SinkConfig>> sinks;
   };
   struct State {
@@ -62,7 +62,7 @@ class LocalPair {
     bool worker_finished = true;  // by itself, within `patience`; else it was killed
     bool coordinator_ran = false;
     bool coordinator_finished = true;
-    int active_runs = 0;  // that go on with the next Up
+    int active_runs = 0;  // continue with the next Up
   };
   // The worker finishes the evaluations it has, for up to `patience`; then the coordinator ends.
   absl::StatusOr<DownReport> Down(absl::Duration patience);
@@ -70,7 +70,7 @@ class LocalPair {
   const LocalFolder& folder() const { return folder_; }
 
  private:
-  // As its file says; one that cannot be read counts for nothing: a start writes it anew.
+  // Read from its file; empty if that cannot be read: a start writes a new one.
   v1::CoordinatorConfig LastConfig() const;
   absl::Status StartCoordinator(const UpOptions& options, State* state);
   // Stops one that lacks one of the providers, or has other sinks, if that harms nobody.

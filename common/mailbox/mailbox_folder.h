@@ -25,7 +25,7 @@ inline constexpr int64_t kMaxAnswerBytes = int64_t{8} << 20;
 //   done/                       answered prompts, and their answers as <id>.answer.<ending>
 //   failed/                     answers that could not be taken, each with a <name>.error.txt
 // Files appear by rename, and are on disk before a method returns. Names that begin with "." or end
-// in ".tmp" or "~" are nobody's. Paths in the files are relative: the folder may be moved and
+// in ".tmp" or "~" are ignored. Paths in the files are relative: the folder may be moved and
 // copied. Any number of processes may use it at once. Thread-safe; holds no state but its path.
 class MailboxFolder {
  public:

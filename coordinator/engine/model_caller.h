@@ -56,7 +56,7 @@ class ModelCaller {
       : ModelCaller(store, clock, std::move(providers), Options()) {}
   ~ModelCaller();
 
-  // Called when a call is sent, answered or failed for good, on the thread where that happens; must
+  // Called when a call is sent, answered or finally failed, on the thread where that happens; must
   // not block nor call the caller. Set before the first Send.
   using CallListener = std::function<void(v1::FleetEvent)>;
   void SetCallListener(CallListener listener) { listener_ = std::move(listener); }

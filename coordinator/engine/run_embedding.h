@@ -9,8 +9,8 @@
 
 namespace ksearch {
 
-// Whether a run has its programs embedded, and by which model, which stands in its config from then
-// on: the entry of config->models with the role "embedding", else the model of config->provider.
+// Whether a run has its programs embedded, and by which model, which its config then records: the
+// entry of config->models with the role "embedding", else the model of config->provider.
 // A run that repeats `repeated` (null: none) does as that did, unless its settings say otherwise.
 // INVALID_ARGUMENT names the setting that cannot be met. Before prices are looked up.
 absl::Status ChooseEmbedding(const ModelCaller& models, const v1::RunConfig* repeated,

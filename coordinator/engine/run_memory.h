@@ -10,8 +10,8 @@
 
 namespace ksearch {
 
-// What a run reads of the memory of measured gains, once, before it starts. It stands in the run's
-// config from then on, so that a run that is taken up again, or repeated, asks what it asked.
+// What a run reads of the memory of measured gains, once, before it starts. The run's config keeps
+// it, so that a run that is resumed or repeated asks the same questions.
 
 // The mode where the request leaves it open: OFF for a run of an experiment, whatever the
 // coordinator's defaults say, else READ_WRITE.

@@ -43,7 +43,7 @@ class RunRegistry {
     PlatformSource platforms = nullptr;
   };
   explicit RunRegistry(Parts parts);
-  // Stops every thread between two steps; the runs stay RUNNING and are taken up after a restart.
+  // Stops every thread between two steps; the runs stay RUNNING and continue after a restart.
   ~RunRegistry();
 
   // Continues every run that was active when the last coordinator ended.

@@ -27,9 +27,9 @@ class TaskAdmission {
 
   // Has the baseline of the run's language checked like a candidate on the feedback workloads, with
   // the run's platform, unless that is on record, and blocks until it is known. `wait` waits at
-  // most so long and says whether to go on. FAILED_PRECONDITION: reference or baseline is at fault,
-  // with the message. OK: they work, or nobody can tell now (no worker, or the job was lost), or
-  // `wait` said no.
+  // most that long and returns whether to continue. FAILED_PRECONDITION: reference or baseline
+  // fails, with the message. OK: they work, or nobody can tell now (no worker, or the job was
+  // lost), or `wait` said no.
   absl::Status Admit(const v1::Task& task, const v1::RunConfig& config,
                      const v1::Platform& platform, absl::FunctionRef<bool(absl::Duration)> wait);
 

@@ -19,7 +19,7 @@ class WaitingWatch {
       : runs_(runs), models_(models), evaluations_(std::move(evaluations)) {}
 
   // A line for people, without an end, if every active run waits for mailbox prompts alone and no
-  // evaluation is under way, or if no run is active any more; nullopt if something may still
+  // evaluation is in progress, or if no run is active now; nullopt if something may still
   // happen, or no run has been active in this process.
   std::optional<std::string> Look() const;
 

@@ -29,7 +29,7 @@ class EventFeed {
     std::vector<std::shared_ptr<const v1::FeedEntry>> entries;  // oldest first
     // Entries before these were dropped: the subscriber was too slow.
     bool missed = false;
-    bool closed = false;  // nothing will come any more
+    bool closed = false;  // nothing more will come
   };
   class Subscription;
 

@@ -29,8 +29,8 @@ class ProviderState {
 
   // As last saved, in this process or an earlier one; empty: nothing.
   virtual std::string Load() const = 0;
-  // Load returns `state` at once; `stored` runs once, on any thread, when a crash cannot lose it
-  // any more, or could not be kept from losing it. Does not block.
+  // Load returns `state` at once; `stored` runs once, on any thread, when the state is durable or
+  // could not be made durable. Does not block.
   virtual void Save(std::string state, absl::AnyInvocable<void(absl::Status)> stored) = 0;
 };
 
@@ -73,7 +73,7 @@ struct LlmReply {
   std::string response_id;
   TokenUsage usage;
   bool usage_reported = false;  // false: `usage` is empty
-  // Earlier tries of this call that failed and may have been billed all the same.
+  // Earlier tries of this call that failed but may have been billed.
   int billed_tries = 0;
   // How long the provider's rate limits want the next call to wait.
   absl::Duration pause = absl::ZeroDuration();

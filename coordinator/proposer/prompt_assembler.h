@@ -24,7 +24,7 @@ struct PromptPart {
   Priority priority = Priority::kUseful;
   int max_tokens = 0;  // of this part alone; 0 = no limit of its own
   Keep keep = Keep::kHead;
-  // A cut part shorter than this says nothing any more and is dropped instead.
+  // A truncated part shorter than this is no longer useful and is dropped instead.
   int min_tokens = 64;
 };
 

@@ -67,7 +67,7 @@ class CallBuilder {
                              WorldModelPromptContext* context) const = 0;
   virtual void AddToCode(const v1::SearchState& state, const v1::CycleState& cycle,
                          CodePromptContext* context) const = 0;
-  // The program that an attempt to improve goes on from.
+  // The program that an attempt to improve continues from.
   virtual const v1::ScreenedProgram& ImprovedProgram(const v1::CycleState& cycle) const = 0;
 
   PromptFacts facts_;  // those known at the start

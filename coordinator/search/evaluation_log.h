@@ -26,7 +26,7 @@ class EvaluationLog {
   // ---- the baseline's times
   // Asks for them, unless they are waited for.
   void TimeBaseline(StepOutput* out);
-  // False: `result` is not what is waited for. True: noted, and nothing is waited for any more.
+  // False: `result` is not the awaited one. True: noted, and nothing is awaited now.
   bool TakeBaseline(const ScreenResult& result, StepOutput* out);
 
   // ---- the given program
@@ -43,7 +43,7 @@ class EvaluationLog {
   void ScreenMoreSeeds(const v1::RunConfig& config, StepOutput* out);
   // False: `result`, a screening or a profile, is none of theirs. True: noted.
   bool TakeMoreSeed(const ScreenResult& result, const v1::RunConfig& config, StepOutput* out);
-  // Nothing is waited for any more.
+  // True: none of these programs is awaited now.
   bool HasMoreSeeds(const v1::RunConfig& config) const;
 
   // ---- screenings
@@ -87,7 +87,7 @@ class EvaluationLog {
   // ---- model calls
   void NoteAnswer() { state_.clear_consecutive_failures(); }
   // Why the search has to stop: every further call would fail so, or this was the third in a row.
-  // nullopt: it may go on.
+  // nullopt: it may continue.
   std::optional<std::string> NoteFailedCall(const absl::Status& status);
 
  private:

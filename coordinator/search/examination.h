@@ -15,7 +15,7 @@ namespace ksearch {
 // Which screened programs a search has examined with cheap tools, and what it learns from that.
 // Functions of log and rules alone, so that a resumed search decides as it would have.
 
-// Whether `program`, just screened, is to be examined before the search goes on with it: it is
+// Whether `program`, just screened, is to be examined before the search continues with it: it is
 // about to take the place of the best one (of `best_score`, if there is one), and no confirmation
 // has looked at it.
 bool WantsExamination(const EvaluationRules& rules, const v1::EvaluationLogState& log,

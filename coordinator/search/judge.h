@@ -34,7 +34,7 @@ AskModel JudgeQuestion(const JudgeProposer& proposer, const PromptFacts& facts,
 std::string TakeVerdict(const JudgeProposer& proposer, const std::string& reply,
                         v1::JudgeState* judge);
 
-// The call failed, and the attempt goes on without a verdict.
+// The call failed, and the attempt continues without a verdict.
 void GiveUpJudge(v1::JudgeState* judge);
 
 // The verdict on the program of that id; nullopt: there is none.

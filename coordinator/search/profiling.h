@@ -22,7 +22,7 @@ ProfileCandidate ProfilingOf(const EvaluationRules& rules, const v1::ScreenedPro
                              const std::string& screen_tag);
 
 // Puts the profile, or why there is none, into `program` and into what the log remembers of it.
-// A worker that cannot profile is remembered: nothing is profiled any more. Returns the line to
+// Remembers a worker that cannot profile; nothing is profiled after that. Returns the line to
 // tell.
 std::string TakeProfile(const EvaluationRules& rules, const v1::JobResult& result,
                         v1::ScreenedProgram* program, v1::EvaluationLogState* log);

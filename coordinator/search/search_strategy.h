@@ -84,14 +84,14 @@ struct StepOutput {
   std::vector<ExamineCandidate> examinations;
   bool times_baseline = false;       // in the run's language; under kBaselineTag
   std::vector<v1::RunEvent> events;  // kind, text, cycle, round, node_id, candidate_id, score
-  // What comes of the reply that was folded shows in a later step: a screening of its call, or
+  // A later step shows the result of the reply that was folded: a screening of its call, or
   // fruitless_calls.
   bool decided_later = false;
-  // Earlier calls of which it shows now that nothing comes of their replies.
+  // Earlier calls whose replies have now turned out to be fruitless.
   std::vector<int64_t> fruitless_calls;
   bool finished = false;  // nothing more will be asked; reason below
   std::string finish_reason;
-  // A search that had finished goes on: what it finished for was refused by a confirmation.
+  // A finished search continues: a confirmation refused the program that it finished for.
   bool reopened = false;
   // Finished as something outside the search (the model) failed: the run is FAILED, and Restore
   // may take it up again.
@@ -100,7 +100,7 @@ struct StepOutput {
 
 struct ModelAnswer {
   int64_t call_number = 0;
-  // Non-OK: the call failed for good, with LlmClient's codes.
+  // Non-OK: the call failed permanently, with LlmClient's codes.
   absl::Status status;
   LlmReply reply;
 };

@@ -147,8 +147,8 @@ class SearchService final : public v1::SearchService::Service {
   absl::Status CheckDisk() const {
     return parts_.disk == nullptr ? absl::OkStatus() : parts_.disk->Check();
   }
-  // Whether a stream may go on: UNAVAILABLE when shutting down, UNAUTHENTICATED when the caller's
-  // token has ended.
+  // Whether a stream may continue: UNAVAILABLE when shutting down, UNAUTHENTICATED when the
+  // caller's token has ended.
   absl::Status MayGoOn(const grpc::ServerContext& context) const;
   // Returns once a connected worker can judge the run's candidates, if the request asks for one.
   absl::Status AwaitWorker(const grpc::ServerContext& context, const v1::StartRunRequest& request);

@@ -70,7 +70,7 @@ class WorkerGateway : public FleetLook {
     JobScheduler::Options scheduler;  // an empty epoch is filled with random digits
     // How often leases are checked; also bounds how late a lost wake-up is made good.
     absl::Duration tick = absl::Milliseconds(100);
-    // A worker that has not been connected for so long is only known from the store any more.
+    // A worker that has been away for this long is known only from the store.
     absl::Duration retire_after = absl::Hours(1);
     // Where recorded inputs of tasks lie; borrowed; null: no task has any.
     const BlobFolder* inputs = nullptr;
@@ -150,7 +150,7 @@ class WorkerGateway : public FleetLook {
   // Takes over from an older session of the same worker, which ends with ABORTED.
   // INVALID_ARGUMENT, FAILED_PRECONDITION (protocol version), PERMISSION_DENIED (the worker_id came
   // with other credentials before), UNAVAILABLE (shut down). `link` stays valid until
-  // EndSession(link). A certified name stands in place of the one in `hello`.
+  // EndSession(link). A certified name replaces the one in `hello`.
   absl::Status BeginSession(const v1::WorkerHello& hello, WorkerLink* link,
                             const WorkerIdentity& identity = {});
   // No effect if the session is no longer the worker's newest. INVALID_ARGUMENT.

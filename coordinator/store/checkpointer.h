@@ -13,7 +13,7 @@ namespace ksearch {
 // that commits do not wait for it. SQLite's own way is to do that within a commit, every 1,000
 // pages; on a busy disk all commits behind that one wait for hundreds of milliseconds.
 //
-// A log starts over only when all of it is in the file, never while commits go on. Once
+// A log starts over only when all of it is in the file, never during commits. Once
 // it is large, the committing thread therefore copies the rest itself, as soon as that is little.
 class Checkpointer {
  public:

@@ -101,7 +101,7 @@ class Database {
   // that.
   absl::StatusOr<int> CopyLog();
 
-  // Copies a consistent snapshot into a new file at `path`; other connections go on writing.
+  // Copies a consistent snapshot into a new file at `path`; other connections can keep writing.
   absl::Status CopyTo(const std::string& path);
 
  private:

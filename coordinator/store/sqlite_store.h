@@ -110,7 +110,7 @@ class SqliteStore final : public Store {
   const Clock& clock_;
   std::function<void(const std::string& run_id)> listener_;
   EventListener event_listener_;
-  // States and trees of runs that go on, as they are committed; used by the writer thread alone.
+  // States and trees of active runs, as they are committed; used only by the writer thread.
   absl::flat_hash_map<std::string, PiecedState> pieced_;
   absl::flat_hash_map<std::string, world_model_rows::Parts> trees_;
   // Blobs that were put since the store was opened; used by the writer thread alone.

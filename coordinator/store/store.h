@@ -151,7 +151,7 @@ class Store {
 
   // ---- retention; what goes was archived before (run_archive.h)
   // Removes a run that has ended with everything that only it has, blobs excepted; its measured
-  // gains stay. Blocks until committed. False: there is no such run (any more).
+  // gains stay. Blocks until committed. False: there is no such run.
   // FAILED_PRECONDITION: it has not ended, its last event is not `last_event_seq`, or it has the
   // newest event of the database, whose number must never be used again.
   virtual absl::StatusOr<bool> RemoveRun(const std::string& run_id, int64_t last_event_seq) = 0;

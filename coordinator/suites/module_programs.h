@@ -35,7 +35,7 @@ std::string ModuleEntry(const ModuleCall& call, const ProblemDescription& proble
 v1::ProgramForm ModelNewForm(const ProblemDescription& problem, const ModulePrecision& precision);
 
 // A file with ModelNew around a program with the task's own entry, for upstream's tools: its
-// constructor makes the layers of Model, whose text stands in it, so that upstream's seeds give it
+// constructor makes the layers of Model, whose text it contains, so that upstream's seeds give it
 // the same parameters. A program that is a ModelNew already is handed back as it is. One in CUDA or
 // C++ is built by torch.utils.cpp_extension when the file is imported.
 // INVALID_ARGUMENT: a program of several files.

@@ -10,7 +10,7 @@
 
 namespace ksearch {
 
-// Which workers count as gone for good.
+// Which workers count as permanently gone.
 struct Retirement {
   bool listed = false;  // they are in the list, too
   absl::Time now = absl::InfinitePast();

@@ -10,7 +10,7 @@
 
 namespace ksearch {
 
-// Results on record, newest first, and why those that answer no job any more do not.
+// Results on record, newest first, and why some of them no longer answer jobs.
 // INVALID_ARGUMENT: a negative limit.
 absl::StatusOr<v1::ListResultsReply> ViewResults(Store& store, const FleetLook& fleet,
                                                  const TaskSuite& tasks,

@@ -20,7 +20,7 @@ struct NcuMetric {
   const char* name;
   Merge merge;
   void (*set)(double value, v1::KernelProfile* kernel);
-  // Nothing is missed if it is absent: it does not exist on every device, or another stands in.
+  // May be absent: it does not exist on every device, or another metric replaces it.
   bool optional = false;
 };
 

@@ -34,8 +34,8 @@ bool HasDialogue();
 // ends here.
 int RunDialogue(const RunnerFlags& flags, Program& program);
 
-// For a runner that was started before anybody needs it, and which has nothing left to load: says
-// so over the same socket, and waits until it is wanted. False once nobody will want it any more.
+// For a runner that was started in advance and has nothing left to load: says so over the same
+// socket, and waits until it is needed. False: it will not be needed.
 bool AwaitBegin();
 
 }  // namespace ksearch

@@ -8,7 +8,7 @@
 
 namespace ksearch {
 
-// Where this process stands in the control group hierarchies that can limit memory and processes.
+// This process's place in the control group hierarchies that can limit memory and processes.
 struct CgroupHierarchies {
   std::string version = "none";  // "v2", "v1" or "none"
   struct Place {

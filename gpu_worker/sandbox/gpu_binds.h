@@ -33,7 +33,7 @@ struct GpuHost {
 // NOT_FOUND lists the UUIDs that are there.
 absl::StatusOr<int> GpuMinor(const std::string& proc_gpus, absl::string_view uuid);
 
-// `minor`: if known otherwise (NVML); absent: GpuMinor, and where that knows nothing, the only node
+// `minor`: if known otherwise (NVML); absent: GpuMinor, and if that finds nothing, the only node
 // there is. NOT_FOUND or FAILED_PRECONDITION name the node or library that is missing and what to
 // do.
 absl::StatusOr<GpuBinds> FindGpuBinds(absl::string_view uuid, std::optional<int> minor,

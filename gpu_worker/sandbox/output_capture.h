@@ -63,7 +63,7 @@ class OutputCapture {
   Captured captured_ ABSL_GUARDED_BY(mu_);
   bool ending_ ABSL_GUARDED_BY(mu_) = false;    // asked to stop reading
   bool emptying_ ABSL_GUARDED_BY(mu_) = false;  // asked to stop keeping
-  bool dropping_ ABSL_GUARDED_BY(mu_) = false;  // keeps nothing any more
+  bool dropping_ ABSL_GUARDED_BY(mu_) = false;  // keeps nothing from now on
   bool ended_ ABSL_GUARDED_BY(mu_) = false;
   std::thread thread_;
 };

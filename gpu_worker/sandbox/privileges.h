@@ -13,7 +13,7 @@ namespace ksearch {
 // ranges of Debian's packages and users.
 inline constexpr uid_t kDefaultWorkerUid = 64123;
 
-// Turns this process, for good, into an ordinary one: no supplementary groups, `uid` and `gid`
+// Drops the process's privileges permanently: no supplementary groups, `uid` and `gid`
 // throughout, no_new_privs. Call before any thread is started. INVALID_ARGUMENT for uid or gid 0,
 // FAILED_PRECONDITION when not root, INTERNAL if root could be taken back.
 absl::Status DropPrivileges(uid_t uid, gid_t gid);

@@ -29,8 +29,8 @@ namespace ksearch {
 class CoordinatorLink;
 class SessionStream;
 
-// A worker's whole conversation with its coordinator: dials in, reports, executes what it is
-// offered, and brings the results home. Outlives any number of streams: jobs go on while the
+// A worker's whole conversation with its coordinator: dials in, reports, executes the jobs that it
+// is offered, and delivers the results. Outlives any number of streams: jobs continue while the
 // coordinator is away.
 class SessionClient {
  public:
@@ -63,8 +63,8 @@ class SessionClient {
   SessionClient(const SessionClient&) = delete;
   SessionClient& operator=(const SessionClient&) = delete;
 
-  // Works until drained or stopped (OK), or until the coordinator refuses this worker for good: the
-  // status says why. Call once.
+  // Works until drained or stopped (OK), or until the coordinator refuses this worker permanently;
+  // the status says why. Call once.
   absl::Status Run();
   // Finish what has begun within `grace` (absent: that of the options), give back what has not
   // ended by then, hand in the results, leave. From any thread; idempotent, but a shorter grace

@@ -44,8 +44,8 @@ struct HttpAnswer {
   std::string content_type = "application/json";
   std::shared_ptr<const std::string> body;  // null: empty
   std::vector<std::pair<std::string, std::string>> headers;
-  // Set: `body` is ignored, and the answer goes on until the stream is closed. Called once, on the
-  // thread that answers; it keeps the stream or drops it.
+  // Set: `body` is ignored, and the answer continues until the stream is closed. Called once, on
+  // the thread that answers; it keeps the stream or drops it.
   std::function<void(std::shared_ptr<EventStream>)> stream;
 };
 

@@ -56,7 +56,7 @@ class EventSink {
   v1::SinkFacts Facts() const;
 
  private:
-  // A run that goes on, as far as it is written.
+  // An active run, as far as it is written.
   struct OpenRun {
     std::unique_ptr<RunRecorder> recorder;
     std::unique_ptr<DiskRunFiles> files;

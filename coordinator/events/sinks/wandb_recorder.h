@@ -14,7 +14,7 @@ namespace ksearch::sinks {
 
 // A run as Weights & Biases keeps one that was made without a network: a folder
 // offline-run-<when>-<id>/ with run-<id>.wandb and files/, which `wandb sync FOLDER` uploads. Each
-// time a run is resumed a new folder goes on with the same id and higher steps. The fields of the
+// time a run is resumed a new folder continues with the same id and higher steps. The fields of the
 // configuration that go there are listed here; programs are files of new incumbents only.
 class WandbRecorder final : public RunRecorder {
  public:

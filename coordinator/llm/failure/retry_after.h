@@ -40,7 +40,7 @@ inline bool IsMended(const absl::Status& status) {
   return status.GetPayload(kMendedPayload).has_value();
 }
 
-// The server said that trying again is of no use, whatever the code.
+// The server said that retrying is useless, whatever the code.
 inline constexpr char kFinalPayload[] = "ksearch.v1/final";
 inline void SetFinal(absl::Status* status) { status->SetPayload(kFinalPayload, absl::Cord("1")); }
 inline bool IsFinal(const absl::Status& status) {

@@ -18,7 +18,7 @@ namespace ksearch {
 struct ChatRequestOptions {
   std::string token_limit_field = "max_completion_tokens";
   bool stream = false;
-  // OpenAI pads streamed events with random text, which is of no use within TLS. Other servers
+  // OpenAI pads streamed events with random text, which is useless within TLS. Other servers
   // refuse the field that turns it off.
   bool no_obfuscation = false;
   // JSON object whose members are added, or replace ours; may be empty.

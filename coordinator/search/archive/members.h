@@ -23,7 +23,7 @@ bool Stands(const v1::EvaluationLogState& log, const v1::PopulationMember& membe
 // Adds a member, whose number is one more than `last_number`, which is raised.
 v1::PopulationMember* AddMember(const v1::PopulationMember& member, int32_t last_number,
                                 Members* members);
-// Null: there is none with this number (any more).
+// Null: there is none with this number, or it was removed.
 const v1::PopulationMember* FindMember(const Members& members, int number);
 v1::PopulationMember* FindMember(int number, Members* members);
 void RemoveMember(int number, Members* members);

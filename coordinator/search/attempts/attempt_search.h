@@ -76,7 +76,7 @@ class AttemptSearch : public SearchStrategy {
   void FoldEmbedding(const ModelAnswer& answer, v1::AttemptState* attempt, StepOutput* out);
   // False: it is no answer to a call that embeds a given program.
   bool FoldGivenEmbedding(const ModelAnswer& answer, StepOutput* out);
-  // Has the given programs embedded; true: nothing of that is waited for any more.
+  // Requests embeddings of the given programs; true: none is outstanding.
   bool EmbedGiven(StepOutput* out);
   v1::GivenEmbedding* FindGivenEmbedding(const std::string& candidate_id);
   // A program that passed is examined and profiled where that is wanted; then the attempt ends.

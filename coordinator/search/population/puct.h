@@ -10,7 +10,7 @@
 
 namespace ksearch {
 
-// Strategy puct: the choice of which program to go on from, after TTT-Discover (PUCTSampler of
+// Strategy puct: the choice of the program to continue from, after TTT-Discover (PUCTSampler of
 // test-time-training/discover). Of each program in the buffer
 //   score = Q + c * scale * P * sqrt(1 + T) / (1 + n)
 // with Q the best child's score, or its own before it has one; P a prior that falls linearly with

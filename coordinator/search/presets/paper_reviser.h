@@ -7,9 +7,9 @@
 
 namespace ksearch {
 
-// Preset paper: each edit that can be applied is, and stays so whatever becomes of the rest of its
-// script. Replies to a PROPOSE pile up and are applied together at its end; one that cannot be read
-// takes those before it with it.
+// Preset paper: each edit that can be applied is, and stays even if later edits of its script fail.
+// Replies to a PROPOSE accumulate and are applied together at its end; one that cannot be read
+// discards those before it.
 class PaperReviser : public TreeReviser {
  public:
   using TreeReviser::TreeReviser;

@@ -50,7 +50,7 @@ class AccessControl {
   AccessControl(const AccessControl&) = delete;
   AccessControl& operator=(const AccessControl&) = delete;
 
-  // Returns when the earlier listener is not being called any more.
+  // Returns when the earlier listener is no longer being called.
   void SetEndedListener(Ended listener, WorkerEnded worker_listener = nullptr);
 
   // `authorization`: the header's value, "Bearer <token>". UNAUTHENTICATED says why it is not good;

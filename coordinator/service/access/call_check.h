@@ -57,7 +57,7 @@ class CallCheck final : public grpc::AuthMetadataProcessor {
 inline constexpr absl::string_view kHealthCheckPath = "/grpc.health.v1.Health/Check";
 
 // Who makes a call that CallCheck let through. UNAUTHENTICATED if the token, or the certificate
-// that stands in its place, has ended meanwhile.
+// used in its place, has ended meanwhile.
 absl::StatusOr<AccessControl::Caller> CallerOf(const AccessControl& access,
                                                const grpc::ServerContextBase& context);
 

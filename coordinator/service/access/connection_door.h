@@ -20,7 +20,7 @@
 namespace ksearch {
 
 // Accepts TCP connections and hands them on, up to a limit, so that strangers cannot exhaust the
-// descriptors of the process (after which gRPC 1.51 would stop listening for good). When full, a
+// descriptors of the process (after which gRPC 1.51 would never listen again). When full, a
 // new connection replaces an unauthenticated one: the oldest from the address that has most of
 // them. Authenticated connections are never dropped; if all are, the new one is refused.
 // Thread-safe.
@@ -43,9 +43,9 @@ class ConnectionDoor {
 
   // Call once.
   void Open(Welcome welcome);
-  // Lets nobody in any more. Idempotent.
+  // Stops accepting connections. Idempotent.
   void Close();
-  // A call that came from there was let in: no stranger any more. `peer` as gRPC writes it:
+  // Marks a peer as known once a call of it was let in. `peer` as gRPC writes it:
   // "ipv4:127.0.0.1:2345", "ipv6:%5B::1%5D:2345".
   void MakeKnown(absl::string_view peer);
   int port() const { return port_; }

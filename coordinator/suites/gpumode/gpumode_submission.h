@@ -12,7 +12,7 @@ namespace ksearch {
 // A program of the task gpumode/`leaderboard` as one file submission.py with custom_kernel(data),
 // beginning with the directive that upstream's command line reads. `description`: what a worker
 // said of the problem. A submission is handed back as it is; a program in Python is followed by
-// what takes `data` apart; the text of one in CUDA or C++ stands in the file and is built by
+// code that unpacks `data`; the file contains the text of one in CUDA or C++, built by
 // torch.utils.cpp_extension when it is imported. INVALID_ARGUMENT: a program of several files, or
 // one that needs an extent which no tensor of `data` shows.
 absl::StatusOr<std::string> GpuModeSubmission(absl::string_view leaderboard,

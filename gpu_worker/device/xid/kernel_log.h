@@ -36,8 +36,8 @@ std::optional<XidRecord> ParseXidLine(absl::string_view line);
 // The kernel's log from the moment of opening on, shared by all GPUs of a worker. Thread-safe.
 class KernelLog {
  public:
-  // PERMISSION_DENIED, NOT_FOUND: with the reason. Root may always; who becomes another account
-  // afterwards can go on reading.
+  // PERMISSION_DENIED, NOT_FOUND: with the reason. Root always may; a process that then changes
+  // its account can keep reading.
   static absl::StatusOr<std::shared_ptr<KernelLog>> Open(const std::string& path = "/dev/kmsg");
 
   // The Xids of this GPU since the last call for it, oldest first.

@@ -80,7 +80,7 @@ class CudaExecution final : public Execution {
   Failure CallInstrumented(int set, Program& program, v1::RunnerReply::Done* done);
   Failure Synchronize();
   Failure Check(CUresult result, const char* doing) const;
-  // Fills the error; false if the context cannot be used any more.
+  // Fills the error; false if the context is no longer usable.
   bool Report(Failure failure, v1::RunnerReply* reply);
 
   std::shared_ptr<const CudaDevice> device_;

@@ -71,7 +71,7 @@ class RunnerReserve {
   absl::StatusOr<std::unique_ptr<RunnerLink>> Launch(const Kind& kind);
   void Start(const Kind& kind);
   int Count(const Kind& kind) const;
-  // Those that do not live any more.
+  // Drops runners that have ended.
   void DropDead();
   // Has this kind be the one that was wanted last.
   void Remember(const Kind& kind);

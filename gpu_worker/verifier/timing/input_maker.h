@@ -31,7 +31,7 @@ class InputMaker final : public MadeInputs {
   InputMaker(RunnerStarter& starter, const Clock& clock, BufferSetsFactory on_device);
 
   // From now on inputs are those of this program, an artifact that was checked elsewhere; what
-  // failed before is forgotten. Cases of another task must not be asked for inputs any more.
+  // failed before is forgotten. Cases of another task must no longer be asked for inputs.
   void Use(const v1::Artifact& reference);
 
   absl::StatusOr<std::shared_ptr<MadeVariants>> Open(
