@@ -209,7 +209,7 @@ void AddGc(CLI::App* app, Options* options) {
                }
                options->gc_older_than = days * absl::Hours(24);
              },
-             "every run that ended so many days ago, e.g. 90d")
+             "every run that ended at least this long ago, e.g. 90d")
           ->type_name("DAYS");
   app->add_option_function<std::string>(
          "--before",
@@ -360,7 +360,7 @@ void AddSteer(CLI::App* app, Options* options) {
     sub->add_option("--under", options->node_id, "node below which it goes (default: the root)");
   };
   add("pause", "start no new model call or evaluation; what is under way ends and counts");
-  add("go-on", "let a paused run go on");
+  add("go-on", "continue a paused run");
   CLI::App* score = add("score", "set the score of an idea; the highest is tried first");
   score->add_option("node", options->node_id, "id of its node, see tree")->required();
   score->add_option("score", options->score, "from 0 to 1")

@@ -164,7 +164,7 @@ std::vector<Finding> ExamineWorker(const v1::WorkerStatus& worker) {
     if (!health.healthy()) break;
     findings.push_back(
         Fix(absl::StrCat(who, device.device_id(), " takes no jobs: ", device.reason()),
-            "its other devices go on; see the worker's log"));
+            "its other devices keep working; see the worker's log"));
   }
   return findings;
 }

@@ -69,7 +69,7 @@ int Follow(Client* client, const std::string& run_id, const Options& options) {
   if (status->state() == v1::RUN_STATE_OUT_OF_BUDGET) {
     std::fprintf(
         stderr,
-        "ksearch: run %s is at a cap (%s); go on with: ksearch resume %s and a larger one\n",
+        "ksearch: run %s is at a cap (%s); continue with: ksearch resume %s and a larger one\n",
         status->run_id().c_str(), status->reason().c_str(), status->run_id().c_str());
   }
   return ExitCodeOf(*status);

@@ -52,10 +52,9 @@ class InterruptNote {
   void Name(const std::string& run_id) {
     if (named_) return;
     named_ = true;
-    const std::string text =
-        absl::StrCat("\nksearch: run ", run_id,
-                     " goes on, and so does what it spends; stop it: ", "ksearch stop ", run_id,
-                     "; see it again: ksearch watch ", run_id, "\n");
+    const std::string text = absl::StrCat(
+        "\nksearch: run ", run_id, " continues and keeps spending; to stop it: ", "ksearch stop ",
+        run_id, "; see it again: ksearch watch ", run_id, "\n");
     interrupt_note = ::strdup(text.c_str());
   }
 

@@ -35,8 +35,7 @@ absl::StatusOr<std::vector<std::pair<std::string, std::string>>> SplitArguments(
       split.emplace_back(args[i], args[i + 1]);
       ++i;
     } else {
-      return UsageError(
-          absl::StrCat("argument ", args[i], " needs a value, or is none of this program's"));
+      return UsageError(absl::StrCat("argument ", args[i], " needs a value, or is not known"));
     }
   }
   return split;

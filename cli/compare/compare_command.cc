@@ -96,7 +96,7 @@ int CompareCommand(Client* client, const Options& options) {
     return Fail(status);
   }
   if (!options.json) {
-    std::fprintf(stderr, "leaving this view does not stop the runs; the same command goes on\n");
+    std::fprintf(stderr, "leaving this view does not stop the runs; the same command continues\n");
   }
   auto trials = runner.Run();
   if (tty) std::fprintf(stderr, "\r\033[K");

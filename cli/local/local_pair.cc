@@ -125,7 +125,7 @@ void AddSinkFindings(const v1::CoordinatorConfig& config, const std::string& sta
     findings->push_back(
         {false,
          absl::StrCat("sink ", name, ": ", path.string(), " cannot be written: ", error.message(),
-                      "; runs go on, and the coordinator tries again"),
+                      "; runs continue, and the coordinator tries again"),
          absl::StrCat("ksearch up --sink ", sink.kind(), ":ANOTHER_FOLDER")});
   }
 }
@@ -243,7 +243,7 @@ absl::Status LocalPair::RetireOutdated(const UpOptions& options, State* state) {
   if (other_sinks && !why.empty()) {
     state->findings.push_back(
         {false, absl::StrCat("sinks: the coordinator is not restarted for them: ", why),
-         "ksearch down, then ksearch up with --sink; active runs go on"});
+         "ksearch down, then ksearch up with --sink; active runs continue"});
   }
   if (why.empty()) {
     std::fprintf(stderr, "restarting the coordinator with %s\n",
@@ -257,7 +257,7 @@ absl::Status LocalPair::RetireOutdated(const UpOptions& options, State* state) {
     state->not_taken[name] = absl::StrCat(
         "the coordinator was started without it, or with another address of it, and is not "
         "restarted: ",
-        why, "; ksearch down and ksearch up do it anyway, and active runs go on");
+        why, "; ksearch down and ksearch up do it anyway, and active runs continue");
   }
   return absl::OkStatus();
 }

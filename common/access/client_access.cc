@@ -76,7 +76,7 @@ absl::StatusOr<v1::AccessFile> ReadAccessFile(const std::string& path) {
   if ((facts.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
     return absl::FailedPreconditionError(
         absl::StrFormat("%s holds a token, but its mode is %04o: others may read or change it. Run "
-                        "`chmod 600 %s`, and revoke the token if somebody may have seen it",
+                        "`chmod 600 %s`, and revoke the token if anyone may have seen it",
                         path, facts.st_mode & 07777, path));
   }
   if (facts.st_uid != ::geteuid() && facts.st_uid != 0) {

@@ -540,13 +540,13 @@ absl::Status RunRegistry::Resume(const std::string& run_id, int rounds, const v1
   if (row.status.state() == v1::RUN_STATE_FINISHED && rounds <= row.status.rounds_total()) {
     return absl::FailedPreconditionError(
         absl::StrCat("run ", run_id, " is finished (", row.status.reason(),
-                     "); give a budget above ", row.status.rounds_total(), " rounds to go on"));
+                     "); give a budget above ", row.status.rounds_total(), " rounds to continue"));
   }
   // A call to a missing provider would end the run as failed.
   for (const v1::ModelUse& use : AllUses(row.config)) {
     if (const auto model = parts_.models->DefaultModel(use.provider()); !model.ok()) {
       return absl::FailedPreconditionError(
-          absl::StrCat("run ", run_id, " cannot go on: ", std::string(model.status().message()),
+          absl::StrCat("run ", run_id, " cannot continue: ", std::string(model.status().message()),
                        "; fix the coordinator's configuration, restart it, then resume the run"));
     }
   }
@@ -554,7 +554,7 @@ absl::Status RunRegistry::Resume(const std::string& run_id, int rounds, const v1
   if (row.status.state() == v1::RUN_STATE_OUT_OF_BUDGET && budget.ByteSizeLong() == 0) {
     return absl::FailedPreconditionError(
         absl::StrCat("run ", run_id, " is out of budget (", row.status.reason(),
-                     "); give a larger cap to go on, e.g. --budget-usd"));
+                     "); give a larger cap to continue, e.g. --budget-usd"));
   }
   if (caps.caps_money()) {
     for (const v1::ResolvedPrice& price : row.config.resolved_prices().prices()) {

@@ -28,7 +28,7 @@ absl::Status SearchRun::Steer(const v1::SteerRunRequest& change, absl::Status* r
     state_.set_paused(change.pause());
     v1::RunEvent event;
     event.set_kind(v1::RunEvent::STEERED);
-    event.set_text(change.pause() ? "paused by a person" : "goes on after a pause");
+    event.set_text(change.pause() ? "paused by a person" : "continues after a pause");
     AddEvent(std::move(event));
   } else if (replays_) {
     *refusal = absl::FailedPreconditionError(

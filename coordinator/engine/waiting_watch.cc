@@ -12,7 +12,7 @@ std::optional<std::string> WaitingWatch::Look() const {
       evaluations_() > 0) {
     return std::nullopt;
   }
-  if (standing.active == 0) return "no run is active any more";
+  if (standing.active == 0) return "no run is active";
   // Read after the runs: a call answered before that is no longer parked.
   const auto parked = models_->ParkedCalls();
   std::vector<std::string> ids;

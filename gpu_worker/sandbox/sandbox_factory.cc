@@ -28,8 +28,8 @@ absl::StatusOr<std::unique_ptr<Sandbox>> MakeSandbox(const v1::SandboxSettings& 
   RETURN_IF_ERROR(Annotate(CheckExecutable(options.prlimit_path), "package util-linux"));
   const std::string wanted = settings.cgroup().empty() ? "auto" : settings.cgroup();
   if (wanted != "auto" && wanted != "required" && wanted != "none") {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "sandbox.cgroup: '", wanted, "' is none of \"auto\", \"required\" and \"none\""));
+    return absl::InvalidArgumentError(
+        absl::StrCat("sandbox.cgroup: '", wanted, "' is not \"auto\", \"required\" or \"none\""));
   }
   if (wanted != "none") {
     auto parent = CgroupParent::Find();

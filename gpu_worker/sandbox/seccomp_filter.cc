@@ -223,7 +223,7 @@ absl::StatusOr<TightFilter> GpuFilterNamed(absl::string_view name) {
   if (name == "log") return TightFilter::kGpuLog;
   if (name == "deny-list") return TightFilter::kGpuDenyList;
   return absl::InvalidArgumentError(
-      absl::StrCat("'", name, "' is none of \"allow-list\", \"log\" and \"deny-list\""));
+      absl::StrCat("'", name, "' is not \"allow-list\", \"log\" or \"deny-list\""));
 }
 
 absl::Status InstallTightFilter(TightFilter filter) {

@@ -31,9 +31,9 @@ Finding CheckDriver(const std::string& library) {
   return Finding::Ok("driver", absl::StrCat("libcuda starts, for CUDA ", version / 1000, ".",
                                             version % 1000 / 10));
 #else
-  return Finding::Fail(
-      "driver", "this ksearch-worker was built without CUDA, " + library + " is of no use to it",
-      "build it where the CUDA toolkit is installed");
+  return Finding::Fail("driver",
+                       "this ksearch-worker was built without CUDA, so it cannot use " + library,
+                       "build it where the CUDA toolkit is installed");
 #endif
 }
 

@@ -69,7 +69,7 @@ class SessionClient {
   // Finish what has begun within `grace` (absent: that of the options), give back what has not
   // ended by then, hand in the results, leave. From any thread; idempotent, but a shorter grace
   // counts.
-  void Drain(const std::string& why = "somebody asked it to",
+  void Drain(const std::string& why = "it was asked to",
              std::optional<absl::Duration> grace = std::nullopt);
   // Make Run return soon. From any thread; idempotent.
   void Stop();

@@ -334,7 +334,7 @@ TEST_F(CommandLineTest, AnInterruptSaysThatTheRunGoesOnAndAPipedRunSaysWhereItSt
   const auto exit = (*process)->Wait(Clock::Real().SteadyNow() + absl::Seconds(30));
   ASSERT_TRUE(exit.has_value());
   EXPECT_EQ(exit->code, 130);
-  EXPECT_THAT(said(), HasSubstr("goes on, and so does what it spends; stop it: ksearch stop "));
+  EXPECT_THAT(said(), HasSubstr("continues and keeps spending; to stop it: ksearch stop "));
   const CommandOutput stopped = cluster_->Cli({"stop", "last"});
   EXPECT_THAT(stopped.out, HasSubstr("stopped")) << "it was running until now";
 }

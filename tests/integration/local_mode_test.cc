@@ -272,13 +272,14 @@ TEST_F(LocalModeTest, FolderOfASinkThatCannotBeWrittenIsSaidAndTheSearchGoesOn) 
   const std::string sink = cluster_.folder() + "/file/wandb";
   const CommandOutput up = Ksearch({"up", "--sink", "wandb:" + sink});
   EXPECT_EQ(up.exit.code, 0) << up.err;
-  EXPECT_THAT(up.out, HasSubstr(absl::StrCat("sink wandb: ", sink,
-                                             " cannot be written: Not a directory; runs go on")));
+  EXPECT_THAT(up.out,
+              HasSubstr(absl::StrCat("sink wandb: ", sink,
+                                     " cannot be written: Not a directory; runs continue")));
   const CommandOutput run = Ksearch(RunArgs());
   EXPECT_THAT(run.exit.code, AnyOf(0, 7)) << run.err;
   EXPECT_EQ(LastRun().state(), v1::RUN_STATE_FINISHED);
   EXPECT_THAT(Read(state_ + "/coordinator.log"),
-              AllOf(HasSubstr("the sink cannot write; runs go on, and it tries again"),
+              AllOf(HasSubstr("the sink cannot write; runs continue, and it tries again"),
                     HasSubstr("Not a directory")));
   EXPECT_EQ(Ksearch({"up", "--sink", "none"}).exit.code, 0);
   EXPECT_THAT(Ksearch({"up", "--status"}).out, Not(HasSubstr("cannot be written")));

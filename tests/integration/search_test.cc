@@ -280,11 +280,12 @@ TEST_F(SearchTest, PeopleSteerARunThatGoesOnAlsoAcrossARestart) {
   for (const v1::RunEvent& event : Events("last")) {
     if (event.kind() == v1::RunEvent::STEERED) steered.push_back(event.text());
   }
-  EXPECT_THAT(steered, testing::ElementsAre(
-                           "paused by a person", "a person: adds \"An idea of mine\"",
-                           absl::StrCat("a person: score of ", idea, " is 0.02"),
-                           absl::StrCat("a person: prunes ", idea, ": no gain"),
-                           "a person gave a program: The baseline again", "goes on after a pause"));
+  EXPECT_THAT(steered,
+              testing::ElementsAre("paused by a person", "a person: adds \"An idea of mine\"",
+                                   absl::StrCat("a person: score of ", idea, " is 0.02"),
+                                   absl::StrCat("a person: prunes ", idea, ": no gain"),
+                                   "a person gave a program: The baseline again",
+                                   "continues after a pause"));
 }
 
 TEST_F(SearchTest, EvalGivesTheVerdictsOfARun) {

@@ -62,7 +62,7 @@ void EventSink::SetFault(const absl::Status& status) {
   if (status.ok() && !fault_.empty()) {
     LOG(INFO) << "msg=\"the sink writes again\" sink=" << options_.config.name();
   } else if (!status.ok() && fault_.empty()) {
-    LOG(WARNING) << "msg=\"the sink cannot write; runs go on, and it tries again\" sink="
+    LOG(WARNING) << "msg=\"the sink cannot write; runs continue, and it tries again\" sink="
                  << options_.config.name() << " why=\"" << text << "\"";
   }
   fault_ = text;

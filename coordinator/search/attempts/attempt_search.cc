@@ -428,7 +428,7 @@ StepOutput AttemptSearch::OnConfirmed(const Confirmation& confirmation) {
   if (confirmed.refused()) {
     log().Withdraw(confirmation.candidate_id);
     AddEvent(v1::RunEvent::NOTE,
-             absl::StrCat("nothing is built on it any more: ", RefusalLine(confirmed)), &out)
+             absl::StrCat("nothing more is built on it: ", RefusalLine(confirmed)), &out)
         ->set_candidate_id(confirmation.candidate_id);
     // The search had finished because of a program near the floor.
     if (state_.stage() == State::FINISHED && rounds_left() && log().FindAtFloor() == nullptr) {

@@ -29,7 +29,7 @@ bool IsOneOf(const std::string& word, const char* const (&words)[N]) {
 
 template <size_t N>
 std::string NoneOf(const std::string& word, const char* const (&words)[N]) {
-  return absl::StrCat("'", word, "' is none of ", absl::StrJoin(words, ", "));
+  return absl::StrCat("'", word, "' is not one of ", absl::StrJoin(words, ", "));
 }
 
 bool IsPrintable(absl::string_view text) {

@@ -136,7 +136,7 @@ TEST(SequentialTest, ARefusedProgramIsNoBaseAndWhyIsTold) {
   for (const auto& [id, program] : last.log().screened()) standing += program.passed() ? 1 : 0;
   EXPECT_EQ(standing, 2);
   const bool told = std::any_of(driver.events.begin(), driver.events.end(), [](const auto& event) {
-    return event.text().find("nothing is built on it any more") == 0;
+    return event.text().find("nothing more is built on it") == 0;
   });
   EXPECT_TRUE(told);
 }
