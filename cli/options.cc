@@ -87,7 +87,7 @@ void RequireCommand(const CLI::App* app) {
                            CLI::ExitCodes::RequiredError);
 }
 
-// The error if a word stands in place of a command; empty if the mistake is another.
+// The error for a word that is not a command; empty for any other mistake.
 std::string UnknownCommand(const CLI::App& app) {
   const CLI::App* given = GivenCommand(&app);
   const std::string names = CommandNames(*given);

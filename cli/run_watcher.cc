@@ -39,7 +39,7 @@ void OnInterrupt(int /*signal*/) {
   ::_exit(kInterrupted);
 }
 
-// While an instance exists, an interrupt prints that the run goes on.
+// While an instance exists, an interrupt prints that the run continues.
 class InterruptNote {
  public:
   InterruptNote() : before_(std::signal(SIGINT, OnInterrupt)) {

@@ -46,7 +46,7 @@ absl::StatusOr<v1::Definition> FindDefinition(const std::string& folder, const s
   return absl::NotFoundError(absl::StrCat("--out: ", folder, " has no definition '", name, "'"));
 }
 
-// The JSON of every workload of the definition as it stands in the data set, by uuid.
+// The data set's own JSON of every workload of the definition, by uuid.
 std::map<std::string, LocatedJson> FindWorkloads(const std::string& folder,
                                                  const std::string& name) {
   std::map<std::string, LocatedJson> workloads;

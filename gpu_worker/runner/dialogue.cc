@@ -137,7 +137,7 @@ int RunDialogue(const RunnerFlags& flags, Program& program) {
       case v1::RunnerRequest::kBegin:  // out of order
       case v1::RunnerRequest::kExit:
       case v1::RunnerRequest::BODY_NOT_SET:
-        // Runs no destructors: none of the candidate's code runs any more.
+        // Runs no destructors, so no code of the candidate runs from here on.
         ::_exit(0);
     }
     if (!channel.Send(reply)) break;

@@ -50,7 +50,7 @@ bool IsFinal(const absl::Status& status) {
   }
 }
 
-// A certificate that is not valid yet or any more by this machine's clock looks like a wrong one.
+// A certificate that is not yet or no longer valid by the local clock looks like a wrong one.
 std::string ClockHint(const absl::Status& status) {
   const std::string said = absl::AsciiStrToLower(status.message());
   if (!absl::StrContains(said, "certificate") && !absl::StrContains(said, "handshake")) return "";

@@ -133,7 +133,7 @@ absl::Status WandbRecorder::Begin(const v1::RunEvent& event, RunFiles* files) {
   for (const char* glob : {"best/*", "candidate/*", "cost/*"}) {
     RETURN_IF_ERROR(Write(kMetric, MetricOverRounds(glob), files));
   }
-  // Uploading requires that the folder exists, whatever becomes of the run.
+  // Uploading requires that the folder exists, even if the run ends without a program.
   return AddFile("task.txt", config_.task() + "\n", files);
 }
 

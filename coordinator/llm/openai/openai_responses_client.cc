@@ -196,7 +196,7 @@ std::unique_ptr<OpenAiResponsesClient::Job> OpenAiResponsesClient::FinishIfOver(
   return nullptr;
 }
 
-// Cancels a response that nobody waits for any more, so that it is not billed to its end.
+// Cancels a response that is no longer needed, so that it is not billed to its end.
 void OpenAiResponsesClient::GiveUp(std::unique_ptr<Job> job) {
   HttpRequest cancel =
       NewRequest(HttpRequest::Method::kPost, absl::StrCat(ResponseUrl(*job), "/cancel"), "{}",

@@ -181,7 +181,7 @@ bool HasExpectedKey(const Struct& object) {
       [&](absl::string_view key) { return object.fields().count(std::string(key)) > 0; });
 }
 
-// Positions where one of the keys stands in quotes, ascending.
+// Positions of the quoted keys, ascending.
 std::vector<size_t> KeyPositions(absl::string_view text) {
   std::vector<size_t> positions;
   for (absl::string_view key : kExpectedKeys) {
