@@ -258,7 +258,7 @@ TEST_F(RetryingClientTest, AWaitLongerThanTheCallsTimeEndsIt) {
   Start();  // later calls fail, too, without being sent
   EXPECT_TRUE(transport_->posts.empty());
   ASSERT_EQ(replies_.size(), 2u);
-  EXPECT_THAT(std::string(replies_[1].status().message()), HasSubstr("not to be asked for 10h"));
+  EXPECT_THAT(std::string(replies_[1].status().message()), HasSubstr("must not be called for 10h"));
 }
 
 TEST_F(RetryingClientTest, MoreCallsThanTheGateLetsInWaitInLine) {
