@@ -38,15 +38,6 @@ void AppendStateBytes(const google::protobuf::MessageLite& message, size_t more,
   message.SerializeToCodedStream(&coded);
 }
 
-std::string EntryBytes(const std::string& id, const v1::ScreenedProgram& program) {
-  std::string entry;
-  AppendField(kKeyField, id, &entry);
-  AppendField(kValueField, StateBytes(program), &entry);
-  std::string field;
-  AppendField(v1::EvaluationLogState::kScreenedFieldNumber, entry, &field);
-  return field;
-}
-
 }  // namespace
 
 std::string StateBytes(const google::protobuf::MessageLite& message) {
@@ -69,6 +60,16 @@ std::string SavedPrograms::Encode(const google::protobuf::MessageLite& state,
   return bytes;
 }
 
+std::string SavedPrograms::EntryBytes(const std::string& id,
+                                      const v1::ScreenedProgram& program) const {
+  std::string entry;
+  AppendField(kKeyField, id, &entry);
+  AppendField(kValueField, StateBytes(program), &entry);
+  std::string field;
+  AppendField(field_, entry, &field);
+  return field;
+}
+
 void SavedPrograms::Update(const Programs& programs) {
   if (all_) {
     entries_.clear();
@@ -84,7 +85,7 @@ void SavedPrograms::Update(const Programs& programs) {
   } else {
     for (const std::string& id : changed_) {
       const auto found = programs.find(id);
-      if (found != programs.end()) Put(id, found->second);
+      Put(id, found == programs.end() ? nullptr : &found->second);
     }
   }
   all_ = false;
@@ -92,17 +93,19 @@ void SavedPrograms::Update(const Programs& programs) {
   CHECK(entries_.size() == static_cast<size_t>(programs.size()));
 }
 
-void SavedPrograms::Put(const std::string& id, const v1::ScreenedProgram& program) {
-  const std::string bytes = EntryBytes(id, program);
+void SavedPrograms::Put(const std::string& id, const v1::ScreenedProgram* program) {
+  const std::string bytes = program == nullptr ? "" : EntryBytes(id, *program);
   auto at =
       std::lower_bound(entries_.begin(), entries_.end(), id,
                        [](const Entry& entry, const auto& wanted) { return entry.id < wanted; });
   const bool known = at != entries_.end() && at->id == id;
+  if (!known && program == nullptr) return;
   const size_t begin = at == entries_.end() ? bytes_.size() : at->begin;
   if (!known) at = entries_.insert(at, {id, begin});
-  const auto next = at + 1;
+  auto next = at + 1;
   const size_t end = !known ? begin : next == entries_.end() ? bytes_.size() : next->begin;
   bytes_.replace(begin, end - begin, bytes);
+  if (program == nullptr) next = entries_.erase(at);
   for (auto later = next; later != entries_.end(); ++later) {
     later->begin += bytes.size();
     later->begin -= end - begin;

@@ -13,16 +13,28 @@ namespace ksearch {
 // The bytes of a message, the same for equal messages: maps are in the order of their keys.
 std::string StateBytes(const google::protobuf::MessageLite& message);
 
-// EvaluationLogState.screened as it is saved. A search has thousands of programs and a step changes
-// one of them, so the bytes are kept from one save to the next, and the changed program's alone are
-// written again. Code that changes one there says so. Equal states give equal bytes, however
-// they came about. Thread-compatible.
+// A map of programs in a state, such as EvaluationLogState.screened, as it is saved. A search has
+// thousands of programs and a step changes one of them, so the bytes are kept from one save to the
+// next, and the changed program's alone are written again. Code that changes one there says so.
+// Equal states give equal bytes, however they came about. Thread-compatible.
 class SavedPrograms {
  public:
-  // The program of this id came or was changed.
+  using Programs = google::protobuf::Map<std::string, v1::ScreenedProgram>;
+
+  // `field`: the map's number in its message.
+  explicit SavedPrograms(int field = v1::EvaluationLogState::kScreenedFieldNumber)
+      : field_(field) {}
+
+  // The program of this id came, went or was changed.
   void Change(const std::string& candidate_id) { changed_.insert(candidate_id); }
-  // The log is another one.
+  // The map is another one.
   void Restart() { all_ = true; }
+
+  // The map's fields, one for each entry, by id. Good until the next call.
+  const std::string& Fields(const Programs& programs) {
+    Update(programs);
+    return bytes_;
+  }
 
   // The bytes of `state`, whose field `log_field` is `log`: that field comes twice, first without
   // the screened programs and at the end with them alone, which readers join. The programs are out
@@ -35,15 +47,16 @@ class SavedPrograms {
     std::string id;
     size_t begin = 0;  // in bytes_
   };
-  using Programs = google::protobuf::Map<std::string, v1::ScreenedProgram>;
-
   void Update(const Programs& programs);
-  void Put(const std::string& id, const v1::ScreenedProgram& program);
+  std::string EntryBytes(const std::string& id, const v1::ScreenedProgram& program) const;
+  // nullptr: there is none any more.
+  void Put(const std::string& id, const v1::ScreenedProgram* program);
 
+  const int field_;
   bool all_ = true;
   std::set<std::string> changed_;
   std::vector<Entry> entries_;  // by id
-  std::string bytes_;           // the fields of a log, one for each entry
+  std::string bytes_;           // one field for each entry
 };
 
 }  // namespace ksearch

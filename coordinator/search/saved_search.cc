@@ -35,15 +35,22 @@ absl::Status ReadTree(const ProgramShelf& trees, v1::WorldModel* tree) {
 
 }  // namespace
 
-std::string EncodeWithoutTree(const v1::SearchState& state, SavedPrograms* saved) {
-  v1::WorldModel& tree = *const_cast<v1::SearchState&>(state).mutable_world_model();
+std::string EncodeWithoutTree(const v1::SearchState& state, SavedPrograms* saved,
+                              SavedPrograms* solutions) {
+  const std::string& solved = solutions->Fields(state.solutions());
+  auto& rest = const_cast<v1::SearchState&>(state);
+  v1::WorldModel& tree = *rest.mutable_world_model();
+  SavedPrograms::Programs programs;
   google::protobuf::RepeatedPtrField<v1::Node> nodes;
   google::protobuf::RepeatedPtrField<v1::Tombstone> tombstones;
   tree.mutable_nodes()->Swap(&nodes);
   tree.mutable_tombstones()->Swap(&tombstones);
+  rest.mutable_solutions()->swap(programs);
   std::string bytes = saved->Encode(state, state.log(), v1::SearchState::kLogFieldNumber);
   tree.mutable_nodes()->Swap(&nodes);
   tree.mutable_tombstones()->Swap(&tombstones);
+  rest.mutable_solutions()->swap(programs);
+  bytes += solved;
   return bytes;
 }
 

@@ -14,7 +14,9 @@ namespace ksearch {
 inline constexpr int kSearchStateVersion = 2;
 
 // A state without the nodes and tombstones of its tree, which the shelf has by the tree's revision.
-std::string EncodeWithoutTree(const v1::SearchState& state, SavedPrograms* saved);
+// `solutions`: of SearchState.solutions.
+std::string EncodeWithoutTree(const v1::SearchState& state, SavedPrograms* saved,
+                              SavedPrograms* solutions);
 
 // Reads version 1, too, and states with their whole tree. `trees` has those of others; null: there
 // are none. `had_tree`, if given: whether the bytes had it. DATA_LOSS if the bytes are unreadable,

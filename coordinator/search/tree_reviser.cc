@@ -224,12 +224,13 @@ bool TreeReviser::WantsProposals() const {
   return static_cast<int>(Frontier(model).size()) < wanted || BestLacksChild(model);
 }
 
-v1::WorldModel TreeReviser::ProposedTree() const {
-  v1::WorldModel tree = state_.world_model();
+const v1::WorldModel& TreeReviser::ProposedTree(v1::WorldModel* edited) const {
+  if (state_.propose().scripts().empty()) return state_.world_model();
+  *edited = state_.world_model();
   for (const v1::EditScript& script : state_.propose().scripts()) {
-    ApplyEdits(script, OptionsFor(state_.rounds_started() + 1, nullptr), &tree);
+    ApplyEdits(script, OptionsFor(state_.rounds_started() + 1, nullptr), edited);
   }
-  return tree;
+  return *edited;
 }
 
 void TreeReviser::ContinueBest(int round) {

@@ -37,8 +37,9 @@ class TreeReviser {
   virtual Revision Propose(const absl::StatusOr<v1::EditScript>& script) = 0;
   // Ends it, with the deterministic child of the best node if that still has none.
   virtual void FinishPropose() = 0;
-  // The tree with the edits accepted so far, also those that are not applied yet.
-  v1::WorldModel ProposedTree() const;
+  // The tree with the edits accepted so far, also those that are not applied yet: `edited`, or the
+  // search's own where there are none of these.
+  const v1::WorldModel& ProposedTree(v1::WorldModel* edited) const;
   // Whether the frontier is too small or the best node lacks a continuation.
   bool WantsProposals() const;
 

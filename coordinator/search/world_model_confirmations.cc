@@ -96,6 +96,7 @@ void WorldModelStrategy::Withdraw(const std::string& candidate_id,
   v1::ScreenedProgram program = *found;
   program.set_passed(false);
   state_.mutable_solutions()->erase(candidate_id);
+  saved_solutions_.Change(candidate_id);
   v1::WorldModel* model = state_.mutable_world_model();
   const std::string refusal = RefusalLine(confirmed);
   const std::string lesson =

@@ -105,7 +105,7 @@ void WorldModelStrategy::EndCycle(v1::CycleState* cycle, StepOutput* out) {
   if (cycle->progress().has_best()) {
     const v1::ScreenedProgram& best = cycle->best();
     CHECK_OK(AttachSolution(model, node_id, SolutionOf(best, cycle->base_candidate_id())));
-    (*state_.mutable_solutions())[best.candidate_id()] = best;
+    KeepSolution(best);
     state_.mutable_to_mend()->erase(node_id);
     if (const v1::ConfirmedProgram* confirmed = log().ConfirmationOf(best.candidate_id());
         confirmed != nullptr && confirmed->has_speedup()) {

@@ -132,7 +132,7 @@ bool WorldModelStrategy::TakeSolution(const ScreenResult& result, StepOutput* ou
   const std::string node_id = node->node_id();
   const std::string base = FindNode(*model, node->parent_id())->solution().candidate_id();
   CHECK_OK(AttachSolution(model, node_id, SolutionOf(program, base)));
-  (*state_.mutable_solutions())[program.candidate_id()] = program;
+  KeepSolution(program);
   event = AddEvent(v1::RunEvent::NODE_INSERTED,
                    absl::StrCat(given.title(), " (under ", FindNode(*model, node_id)->parent_id(),
                                 "): ", Verdict(program)),

@@ -45,6 +45,7 @@ WorldModelStrategy::WorldModelStrategy(const SearchContext& context, Proposer pr
 StepOutput WorldModelStrategy::Start() {
   state_.Clear();
   saved_.Restart();
+  saved_solutions_.Restart();
   state_.set_version(kSearchStateVersion);
   *state_.mutable_world_model() = NewWorldModel();
   state_.set_proposed_at_revision(-1);
@@ -247,6 +248,7 @@ void WorldModelStrategy::SettleSeed(v1::ScreenedProgram program, StepOutput* out
     *state_.mutable_log()->mutable_seed() = std::move(program);
     if (context_.config.has_initial_tree()) {
       AdoptTree(context_.config.initial_tree(), state_.log().seed(), &state_);
+      saved_solutions_.Restart();
       policy_->NoteProgram(state_.log().seed(), &state_);
       state_.set_stage(v1::SearchState::CYCLING);
       InsertMendOfSeed(out);
@@ -276,11 +278,16 @@ void WorldModelStrategy::SettleSeeds() {
   }
   if (best.passed()) {
     CHECK_OK(AttachSolution(state_.mutable_world_model(), kRootId, SolutionOf(best, "")));
-    (*state_.mutable_solutions())[best.candidate_id()] = best;
+    KeepSolution(best);
     policy_->NoteProgram(best, &state_);
     *state_.mutable_log()->mutable_seed() = std::move(best);
   }
   state_.set_stage(v1::SearchState::INIT);
+}
+
+void WorldModelStrategy::KeepSolution(const v1::ScreenedProgram& program) {
+  (*state_.mutable_solutions())[program.candidate_id()] = program;
+  saved_solutions_.Change(program.candidate_id());
 }
 
 void WorldModelStrategy::InsertGivenPrograms(StepOutput* out) {
@@ -304,7 +311,7 @@ void WorldModelStrategy::InsertGivenPrograms(StepOutput* out) {
                                     kGivenScore, std::move(node)))
             ->node_id();
     CHECK_OK(AttachSolution(model, node_id, SolutionOf(program, "")));
-    (*state_.mutable_solutions())[id] = program;
+    KeepSolution(program);
     AddEvent(v1::RunEvent::NODE_INSERTED, absl::StrCat("a given program: ", Verdict(program)), out)
         ->set_node_id(node_id);
   }
@@ -426,8 +433,9 @@ bool WorldModelStrategy::StartCycle(StepOutput* out) {
     state_.set_proposing(true);
   }
   if (state_.proposing() && state_.propose().call_number() == 0) {
+    v1::WorldModel edited;
     const AskModel ask =
-        calls_->Propose(state_, reviser->ProposedTree(), reviser->ProposeRequirement());
+        calls_->Propose(state_, reviser->ProposedTree(&edited), reviser->ProposeRequirement());
     state_.mutable_propose()->set_call_number(Ask(ask, out));
   }
   if (!free_slot || (policy_->WaitsForIntents() && state_.proposing())) return false;
@@ -495,7 +503,8 @@ v1::CycleState* WorldModelStrategy::FindCycle(int cycle) {
 
 std::string WorldModelStrategy::Save() const {
   const bool kept = state_.world_model().revision() != revision_in_state_;
-  if (context_.programs != nullptr && kept) return EncodeWithoutTree(state_, &saved_);
+  if (context_.programs != nullptr && kept)
+    return EncodeWithoutTree(state_, &saved_, &saved_solutions_);
   return saved_.Encode(state_, state_.log(), v1::SearchState::kLogFieldNumber);
 }
 
@@ -504,6 +513,7 @@ absl::StatusOr<StepOutput> WorldModelStrategy::Restore(const std::string& state)
   ASSIGN_OR_RETURN(state_, DecodeSearchState(state, context_.programs.get(), &had_tree));
   revision_in_state_ = had_tree ? state_.world_model().revision() : kNoRevision;
   saved_.Restart();
+  saved_solutions_.Restart();
   TakeUpAgain(settings_.rounds, &state_);
   StepOutput out;
   Advance(&out);

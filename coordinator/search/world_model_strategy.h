@@ -67,6 +67,8 @@ class WorldModelStrategy : public SearchStrategy {
   void SettleSeeds();
   // Solved nodes under the root for the given programs that are not the root's.
   void InsertGivenPrograms(StepOutput* out);
+  // Later prompts build on it.
+  void KeepSolution(const v1::ScreenedProgram& program);
 
   // What people change (world_model_steering.cc). ScreenSolution changes nothing on an error;
   // TakeSolution returns false if `result` is of no program that a person gave.
@@ -127,6 +129,7 @@ class WorldModelStrategy : public SearchStrategy {
   const std::unique_ptr<const CallBuilder> calls_;
   v1::SearchState state_;
   mutable SavedPrograms saved_;
+  mutable SavedPrograms saved_solutions_{v1::SearchState::kSolutionsFieldNumber};
   // A state of an earlier version had its tree in it, and goes on to have it until that is another:
   // then alone it is sure that the shelf has it, too.
   static constexpr int64_t kNoRevision = -1;

@@ -10,6 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "coordinator/world_model/text.h"
+#include "coordinator/world_model/tree_undo.h"
 #include "coordinator/world_model/world_model.h"
 
 namespace ksearch {
@@ -83,7 +84,8 @@ void Patch(const v1::NodePatch& patch, bool is_root, v1::Node* node) {
 // Applies one script to one tree, op by op.
 class Editor {
  public:
-  Editor(const EditOptions& options, v1::WorldModel* model) : options_(options), model_(*model) {}
+  Editor(const EditOptions& options, v1::WorldModel* model, TreeUndo* undo)
+      : options_(options), model_(*model), undo_(*undo) {}
 
   void Run(const v1::EditScript& script) {
     const std::string active = model_.active_node_id();
@@ -184,6 +186,7 @@ class Editor {
     node.set_node_id(id);
     node.set_last_updated_round(options_.round);
     AppendNode(&model_, std::move(node));
+    undo_.HasAppended();
     report_.inserted_ids.push_back(id);
     ++new_nodes_;
     return true;
@@ -280,6 +283,7 @@ class Editor {
       allowed.clear_score();
       allowed.clear_expected_vs_baseline();
     }
+    undo_.WillChange(*node);
     Patch(allowed, root, node);
     node->set_last_updated_round(options_.round);
     return true;
@@ -368,6 +372,7 @@ class Editor {
     } else if (std::find(busy.begin(), busy.end(), id) != busy.end()) {
       Skip(counter, absl::StrCat("node ", id, " is being worked on; lower its score instead"));
     } else {
+      undo_.WillRemove(*node);
       RemoveLeaf(&model_, id, OneLine(op.reason(), kMaxShortText), options_.round, strict());
       report_.removed_ids.push_back(id);
       ++report_.deletes;
@@ -376,6 +381,7 @@ class Editor {
 
   const EditOptions& options_;
   v1::WorldModel& model_;
+  TreeUndo& undo_;
   EditReport report_;
   std::string where_;
   int new_nodes_ = 0;
@@ -405,15 +411,15 @@ void KeepValid(const v1::EditScript& script, const EditOptions& options, std::se
       indices.push_back(i);
     }
     if (indices.empty()) return;
-    v1::WorldModel edited = *model;
-    Editor editor(options, &edited);
+    TreeUndo undo(model);
+    Editor editor(options, model, &undo);
     editor.Run(valid);
     if (!editor.faulty_ops().empty()) {  // they depended on refused ops
+      undo.Undo();
       for (const int index : editor.faulty_ops()) faulty.insert(indices[index]);
       continue;
     }
     const EditReport kept = editor.Finish();
-    *model = std::move(edited);
     report->inserted_ids = kept.inserted_ids;
     for (const int index : indices) report->kept.push_back(NameOf(script.ops(index), index));
     return;
@@ -465,16 +471,20 @@ std::vector<int> InsertionOrder(const v1::EditScript& script, const v1::WorldMod
 
 EditReport ApplyEdits(const v1::EditScript& script, const EditOptions& options,
                       v1::WorldModel* model) {
-  v1::WorldModel edited = *model;
-  Editor editor(options, &edited);
-  Describe(script, &edited);
+  TreeUndo undo(model);
+  return ApplyEdits(script, options, model, &undo);
+}
+
+EditReport ApplyEdits(const v1::EditScript& script, const EditOptions& options,
+                      v1::WorldModel* model, TreeUndo* undo) {
+  Editor editor(options, model, undo);
+  Describe(script, model);
   editor.Run(script);
   const bool strict = editor.strict();
   EditReport report = editor.Finish();
   report.applied = !strict || report.errors.empty();
-  if (report.applied) {
-    *model = std::move(edited);
-  } else {
+  if (!report.applied) {
+    undo->Undo();
     report.inserted_ids.clear();
     report.removed_ids.clear();
     if (options.keep_valid) KeepValid(script, options, editor.faulty_ops(), &report, model);
@@ -487,7 +497,8 @@ EditReport ApplyInitialModel(const v1::EditScript& script, const EditOptions& op
   v1::WorldModel edited = *model;
   EditOptions initial = options;
   if (options.mode == EditMode::kPaper) initial.max_new_nodes = script.ops_size();
-  Editor editor(initial, &edited);
+  TreeUndo undo(&edited);
+  Editor editor(initial, &edited, &undo);
   Describe(script, &edited);
 
   std::vector<int> orphans;

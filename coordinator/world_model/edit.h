@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "coordinator/world_model/tree_undo.h"
 #include "proto/world_model.pb.h"
 
 namespace ksearch {
@@ -67,6 +68,9 @@ struct EditReport {
 
 EditReport ApplyEdits(const v1::EditScript& script, const EditOptions& options,
                       v1::WorldModel* model);
+// `undo` of `model`: takes back an edit that was applied.
+EditReport ApplyEdits(const v1::EditScript& script, const EditOptions& options,
+                      v1::WorldModel* model, TreeUndo* undo);
 
 // Builds the first tree from an INIT reply: kernel summary, open questions and inserted nodes,
 // whose parents may be "root" or other inserted nodes in any order. `model` holds the root alone.

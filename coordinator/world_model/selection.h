@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "coordinator/world_model/tree_index.h"
 #include "proto/world_model.pb.h"
 
 namespace ksearch {
@@ -20,7 +21,7 @@ struct SelectionOptions {
 int DifficultyCap(const v1::WorldModel& model, const SelectionOptions& options);
 
 // How many cycles in flight share `node`'s branch: they work on a sibling, or below an ancestor of
-// it other than the root.
+// it other than the root. `node` is of `model`.
 int CyclesOnBranch(const v1::WorldModel& model, const v1::Node& node,
                    const std::vector<std::string>& in_flight);
 
@@ -29,6 +30,8 @@ int CyclesOnBranch(const v1::WorldModel& model, const v1::Node& node,
 // overall rating descending, node id).
 std::vector<const v1::Node*> RankFrontier(const v1::WorldModel& model,
                                           const SelectionOptions& options,
+                                          const std::vector<std::string>& in_flight);
+std::vector<const v1::Node*> RankFrontier(const TreeIndex& index, const SelectionOptions& options,
                                           const std::vector<std::string>& in_flight);
 
 // First of RankFrontier; null if there is none.

@@ -34,6 +34,35 @@ std::string Folded(absl::string_view text) {
   return folded;
 }
 
+// Whether Folded(text) is `folded`; ends at the first difference.
+bool FoldsTo(absl::string_view text, absl::string_view folded) {
+  const auto take = [&](char c) {
+    if (folded.empty() || folded.front() != c) return false;
+    folded.remove_prefix(1);
+    return true;
+  };
+  bool begun = false, gap = false;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (!absl::ascii_isalnum(byte) && byte < 0x80) {
+      gap = begun;
+      continue;
+    }
+    if (std::exchange(gap, false) && !take(' ')) return false;
+    if (!take(static_cast<char>(absl::ascii_tolower(byte)))) return false;
+    begun = true;
+  }
+  return folded.empty();
+}
+
+bool HangsOnRoot(const TreeIndex& index, int place) {
+  for (int steps = 0; place != TreeIndex::kNone && steps <= index.size(); ++steps) {
+    if (IsRoot(index.model(), index.node(place))) return true;
+    place = index.ParentOf(place);
+  }
+  return false;
+}
+
 void Touch(v1::WorldModel* model) { model->set_revision(model->revision() + 1); }
 
 }  // namespace
@@ -48,18 +77,17 @@ v1::WorldModel NewWorldModel() {
   return model;
 }
 
+// Mostly asked for the root, or for nodes that came late.
 const v1::Node* FindNode(const v1::WorldModel& model, absl::string_view node_id) {
-  for (const v1::Node& node : model.nodes()) {
-    if (node.node_id() == node_id) return &node;
-  }
-  return nullptr;
+  const auto& nodes = model.nodes();
+  if (!nodes.empty() && nodes[0].node_id() == node_id) return &nodes[0];
+  const auto found = std::find_if(nodes.rbegin(), nodes.rend(),
+                                  [&](const v1::Node& node) { return node.node_id() == node_id; });
+  return found == nodes.rend() ? nullptr : &*found;
 }
 
 v1::Node* FindMutableNode(v1::WorldModel* model, absl::string_view node_id) {
-  for (v1::Node& node : *model->mutable_nodes()) {
-    if (node.node_id() == node_id) return &node;
-  }
-  return nullptr;
+  return const_cast<v1::Node*>(FindNode(*model, node_id));
 }
 
 const v1::Node& RootOf(const v1::WorldModel& model) {
@@ -100,13 +128,20 @@ bool IsOpenAction(const v1::WorldModel& model, const v1::Node& node) {
 }
 
 std::vector<const v1::Node*> Frontier(const v1::WorldModel& model) {
+  const TreeIndex index(model);
   std::vector<const v1::Node*> frontier;
-  for (const v1::Node& node : model.nodes()) {
-    if (!IsOpenAction(model, node)) continue;
-    const v1::Node* parent = FindNode(model, node.parent_id());
-    if (parent != nullptr && (IsRoot(model, *parent) || IsSolved(*parent))) {
-      frontier.push_back(&node);
-    }
+  for (const int place : FrontierPlaces(index)) frontier.push_back(&index.node(place));
+  return frontier;
+}
+
+std::vector<int> FrontierPlaces(const TreeIndex& index) {
+  const v1::WorldModel& model = index.model();
+  std::vector<int> frontier;
+  for (int place = 0; place < index.size(); ++place) {
+    const int parent = index.ParentOf(place);
+    if (parent == TreeIndex::kNone || !IsOpenAction(model, index.node(place))) continue;
+    const v1::Node& above = index.node(parent);
+    if (IsRoot(model, above) || IsSolved(above)) frontier.push_back(place);
   }
   return frontier;
 }
@@ -261,10 +296,10 @@ const v1::Tombstone* FindTombstone(const v1::WorldModel& model, const v1::Node& 
   const std::string decision = Folded(intent.decision());
   const std::string choice = Folded(intent.choice());
   for (const v1::Tombstone& tombstone : model.tombstones()) {
-    const bool same_title = !title.empty() && Folded(tombstone.title()) == title;
-    const bool same_choice = Folded(tombstone.choice()) == choice;
+    const bool same_title = !title.empty() && FoldsTo(tombstone.title(), title);
+    const bool same_choice = FoldsTo(tombstone.choice(), choice);
     const bool same_decision =
-        !choice.empty() && same_choice && Folded(tombstone.decision()) == decision;
+        !choice.empty() && same_choice && FoldsTo(tombstone.decision(), decision);
     if (same_title && same_choice) return &tombstone;
     if (tombstone.parent_id() == intent.parent_id() && (same_title || same_decision)) {
       return &tombstone;
@@ -276,6 +311,7 @@ const v1::Tombstone* FindTombstone(const v1::WorldModel& model, const v1::Node& 
 absl::Status CheckInvariants(const v1::WorldModel& model) {
   std::vector<std::string> faults;
   std::set<std::string> ids;
+  const TreeIndex index(model);
   int last_index = -1;
   for (const v1::Node& node : model.nodes()) {
     const std::string& id = node.node_id();
@@ -300,11 +336,8 @@ absl::Status CheckInvariants(const v1::WorldModel& model) {
       if (!node.parent_id().empty() || !node.decision().empty() || !node.choice().empty()) {
         faults.push_back("the root has a parent or a decision");
       }
-    } else {
-      const auto path = PathFromRoot(model, id);
-      if (path.empty() || !IsRoot(model, *path.front())) {
-        faults.push_back(absl::StrCat("node ", id, " does not hang on the root"));
-      }
+    } else if (!HangsOnRoot(index, index.Find(id))) {
+      faults.push_back(absl::StrCat("node ", id, " does not hang on the root"));
     }
   }
   if (ids.count(model.root_id()) == 0) faults.push_back("no root");

@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "coordinator/world_model/tree_index.h"
 #include "proto/world_model.pb.h"
 
 namespace ksearch {
@@ -37,6 +38,8 @@ bool IsSolved(const v1::Node& node);
 bool IsOpenAction(const v1::WorldModel& model, const v1::Node& node);
 // Open action nodes whose parent is the root or solved, in order of insertion.
 std::vector<const v1::Node*> Frontier(const v1::WorldModel& model);
+// Their places.
+std::vector<int> FrontierPlaces(const TreeIndex& index);
 // Number of open action nodes, executable or not.
 int CountOpenActions(const v1::WorldModel& model);
 // Whether `node_id` has a child that is an open action.

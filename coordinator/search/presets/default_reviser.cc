@@ -92,7 +92,8 @@ Revision DefaultReviser::Initialize(const absl::StatusOr<v1::EditScript>& script
 // ---------------------------------------------------------------- PROPOSE
 
 std::string DefaultReviser::ProposeRequirement() const {
-  const v1::WorldModel tree = ProposedTree();
+  v1::WorldModel edited;
+  const v1::WorldModel& tree = ProposedTree(&edited);
   std::vector<std::string> in_flight;
   for (const v1::CycleState& cycle : state_.cycles()) in_flight.push_back(cycle.node_id());
   const auto pickable = RankFrontier(tree, settings_.selection, in_flight);
@@ -145,20 +146,20 @@ Revision DefaultReviser::Refine(const absl::StatusOr<v1::EditScript>& script,
     revision.complaint = UnreadableText(script.status(), settings_.revised_rules);
     return revision;
   }
-  v1::WorldModel trial = state_.world_model();
-  const EditReport report = ApplyEdits(*script, options, &trial);
+  v1::WorldModel* const tree = state_.mutable_world_model();
+  TreeUndo undo(tree);
+  const EditReport report = ApplyEdits(*script, options, tree, &undo);
   if (!report.applied) {
-    if (!report.kept.empty()) *state_.mutable_world_model() = std::move(trial);
     Report(report, cycle->cycle(), cycle->round());
     revision.complaint = ErrorText(report, settings_.revised_rules);
-  } else if (!HasEasyOpenChild(trial, cycle->node_id())) {
+  } else if (!HasEasyOpenChild(*tree, cycle->node_id())) {
+    undo.Undo();
     *cycle->mutable_kept_script() = *script;
     cycle->set_keeps_script(true);
     revision.complaint = NoContinuation(cycle->node_id());
     Tell(v1::RunEvent::EDIT_REJECTED, revision.complaint, cycle->cycle(), cycle->round(),
          cycle->node_id());
   } else {
-    *state_.mutable_world_model() = std::move(trial);
     Report(report, cycle->cycle(), cycle->round());
     cycle->clear_kept_script();
     cycle->set_keeps_script(false);

@@ -36,10 +36,11 @@ Revision PaperReviser::Initialize(const absl::StatusOr<v1::EditScript>& script, 
 }
 
 std::string PaperReviser::ProposeRequirement() const {
+  v1::WorldModel edited;
   return absl::StrCat(
       "Insert at least one executable action (its parent is the root or solved) with a score above "
       "0.5.",
-      DemandForBest(ProposedTree()));
+      DemandForBest(ProposedTree(&edited)));
 }
 
 Revision PaperReviser::Propose(const absl::StatusOr<v1::EditScript>& script) {
@@ -54,7 +55,8 @@ Revision PaperReviser::Propose(const absl::StatusOr<v1::EditScript>& script) {
     return revision;
   }
   *state_.mutable_propose()->add_scripts() = *script;
-  revision.done = HasPromisingAction(ProposedTree());
+  v1::WorldModel edited;
+  revision.done = HasPromisingAction(ProposedTree(&edited));
   return revision;
 }
 

@@ -69,8 +69,8 @@ TEST(SavedSearchTest, AnyStateOfASearchSurvivesTheOldForm) {
     driver.after_step = [&](SearchDriver& self) {
       v1::SearchState state = self.state();
       // What was kept from one save to the next is what would be made anew.
-      SavedPrograms anew;
-      ASSERT_EQ(self.strategy().Save(), EncodeWithoutTree(state, &anew));
+      SavedPrograms anew, solutions(v1::SearchState::kSolutionsFieldNumber);
+      ASSERT_EQ(self.strategy().Save(), EncodeWithoutTree(state, &anew, &solutions));
       state.mutable_log();  // that of the beginning is empty, and so is not written
       const auto decoded = DecodeSearchState(AsVersion1(state));
       ASSERT_TRUE(decoded.ok()) << decoded.status();
