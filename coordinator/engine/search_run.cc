@@ -538,7 +538,7 @@ absl::Status SearchRun::Commit() {
   CountWallTime();
   const v1::WorldModel* model = strategy_->world_model();
   if (model != nullptr && model->revision() != state_.world_model_revision()) {
-    pending_.world_model = *model;
+    pending_.world_model = model;
     state_.set_world_model_revision(model->revision());
   }
   std::string saved = strategy_->Save();

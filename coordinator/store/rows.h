@@ -129,7 +129,8 @@ struct StepCommit {
   int64_t cursor = 0;                         // arrivals with seq <= cursor are folded into `state`
   std::string state;                          // opaque to the store
   v1::RunStatus status;                       // what GetRun shows
-  std::optional<v1::WorldModel> world_model;  // set when its revision changed; kept for ever
+  // Given when its revision changed, and kept for ever. Borrowed while the step is committed.
+  const v1::WorldModel* world_model = nullptr;
   // The run's caps from now on, all of them.
   std::optional<std::vector<LedgerCaps>> caps;
   // Ids of unanswered calls that were sent by an earlier life: their reservations are spent, and

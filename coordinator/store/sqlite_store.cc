@@ -343,7 +343,7 @@ absl::Status SqliteStore::CommitStep(const StepCommit& step) {
         pieced = Take(step.run_id, &pieced_);
         ASSIGN_OR_RETURN(const int64_t last_seq, run_rows::Advance(database, step, now, &pieced));
         ASSIGN_OR_RETURN(told, event_rows::Insert(database, step, last_seq, now));
-        if (step.world_model.has_value()) {
+        if (step.world_model != nullptr) {
           tree = Take(step.run_id, &trees_);
           RETURN_IF_ERROR(
               world_model_rows::Insert(database, step.run_id, *step.world_model, &tree));

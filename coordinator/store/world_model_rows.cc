@@ -1,6 +1,8 @@
 #include "coordinator/store/world_model_rows.h"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
@@ -10,22 +12,53 @@ namespace {
 
 // Nodes have even numbers, in the order of their insertion, and tombstones odd ones.
 int64_t NumberOf(const v1::Node& node) { return 2 * int64_t{node.insertion_index()}; }
-int64_t NumberOfTombstone(int place) { return 2 * int64_t{place} + 1; }
+int64_t NumberOfTombstone(int64_t place) { return 2 * place + 1; }
 bool IsTombstone(int64_t number) { return number % 2 != 0; }
 
-// The parts of `model`; nullopt: its nodes are not in the order of their insertion.
-std::optional<Parts> PartsOf(const v1::WorldModel& model) {
-  Parts parts;
-  int64_t last = -1;
+bool AreInOrder(const google::protobuf::RepeatedPtrField<v1::Node>& nodes) {
+  const auto later = [](const v1::Node& a, const v1::Node& b) {
+    return a.insertion_index() >= b.insertion_index();
+  };
+  return (nodes.empty() || nodes[0].insertion_index() >= 0) &&
+         std::adjacent_find(nodes.begin(), nodes.end(), later) == nodes.end();
+}
+
+// How to get from the parts of a tree to those of another one.
+struct Changes {
+  std::vector<int64_t> gone;
+  Parts written;
+};
+
+// The nodes of `model` are in the order of their insertion.
+Changes ChangesTo(const v1::WorldModel& model, const Parts& before) {
+  Changes changes;
+  std::string body;
+  auto known = before.begin();
+  const auto compare = [&](int64_t number, const google::protobuf::MessageLite& part) {
+    part.SerializeToString(&body);
+    if (known == before.end() || known->first != number || known->second != body) {
+      changes.written.emplace(number, body);
+    }
+  };
   for (const v1::Node& node : model.nodes()) {
-    if (NumberOf(node) <= last) return std::nullopt;
-    last = NumberOf(node);
-    parts[last] = node.SerializeAsString();
+    const int64_t number = NumberOf(node);
+    for (; known != before.end() && known->first < number; ++known) {
+      if (!IsTombstone(known->first)) changes.gone.push_back(known->first);
+    }
+    compare(number, node);
+    if (known != before.end() && known->first == number) ++known;
+  }
+  for (; known != before.end(); ++known) {
+    if (!IsTombstone(known->first)) changes.gone.push_back(known->first);
   }
   for (int i = 0; i < model.tombstones_size(); ++i) {
-    parts[NumberOfTombstone(i)] = model.tombstones(i).SerializeAsString();
+    known = before.find(NumberOfTombstone(i));
+    compare(NumberOfTombstone(i), model.tombstones(i));
   }
-  return parts;
+  for (int64_t i = model.tombstones_size(); before.count(NumberOfTombstone(i)) > 0; ++i) {
+    changes.gone.push_back(NumberOfTombstone(i));
+  }
+  return changes;
 }
 
 // The model without its parts.
@@ -52,9 +85,9 @@ absl::StatusOr<Parts> ReadParts(Database& database, const std::string& run_id) {
   }
 }
 
-// Writes the differences between `before` and `now`, as of `revision`.
+// Writes `changes` from `before`, as of `revision`.
 absl::Status WriteChanges(Database& database, const std::string& run_id, int64_t revision,
-                          const Parts& before, const Parts& now) {
+                          const Parts& before, const Changes& changes) {
   const auto replace = [&](int64_t part) {
     return database
         .Prepare(
@@ -65,13 +98,9 @@ absl::Status WriteChanges(Database& database, const std::string& run_id, int64_t
         .Int(part)
         .Run();
   };
-  for (const auto& [part, body] : before) {
-    if (now.find(part) == now.end()) RETURN_IF_ERROR(replace(part));
-  }
-  for (const auto& [part, body] : now) {
-    const auto known = before.find(part);
-    if (known != before.end() && known->second == body) continue;
-    if (known != before.end()) RETURN_IF_ERROR(replace(part));
+  for (const int64_t part : changes.gone) RETURN_IF_ERROR(replace(part));
+  for (const auto& [part, body] : changes.written) {
+    if (before.count(part) > 0) RETURN_IF_ERROR(replace(part));
     RETURN_IF_ERROR(database
                         .Prepare("INSERT INTO world_model_parts (run_id, part, revision, body) "
                                  "VALUES (?, ?, ?, ?)")
@@ -94,12 +123,10 @@ absl::StatusOr<int64_t> NewestRevision(Database& database, const std::string& ru
 
 absl::Status Insert(Database& database, const std::string& run_id, const v1::WorldModel& model,
                     std::optional<Parts>* parts) {
-  std::optional<Parts> now = PartsOf(model);
   ASSIGN_OR_RETURN(const int64_t newest, NewestRevision(database, run_id));
-  // Stored parts are those of the newest revision.
-  if (model.revision() <= newest) now.reset();
-  const std::string body =
-      now.has_value() ? RestOf(model).SerializeAsString() : model.SerializeAsString();
+  // Parts are as of the newest revision.
+  const bool in_parts = model.revision() > newest && AreInOrder(model.nodes());
+  const std::string body = in_parts ? RestOf(model).SerializeAsString() : model.SerializeAsString();
   RETURN_IF_ERROR(
       database
           .Prepare("INSERT INTO world_models (run_id, revision, body, in_parts) VALUES (?, ?, ?, ?)"
@@ -107,7 +134,7 @@ absl::Status Insert(Database& database, const std::string& run_id, const v1::Wor
           .Text(run_id)
           .Int(model.revision())
           .Blob(body)
-          .Int(now.has_value() ? 1 : 0)
+          .Int(in_parts ? 1 : 0)
           .Run());
   if (database.changes() == 0) {
     ASSIGN_OR_RETURN(const v1::WorldModel kept, Read(database, run_id, model.revision()));
@@ -116,12 +143,17 @@ absl::Status Insert(Database& database, const std::string& run_id, const v1::Wor
         absl::StrCat("run ", run_id, " already has another world model with revision ",
                      model.revision(), "; a changed one needs the next revision"));
   }
-  if (!now.has_value()) return absl::OkStatus();
+  if (!in_parts) return absl::OkStatus();
   if (!parts->has_value()) {
     ASSIGN_OR_RETURN(*parts, ReadParts(database, run_id));
   }
-  RETURN_IF_ERROR(WriteChanges(database, run_id, model.revision(), **parts, *now));
-  *parts = std::move(now);
+  Changes changes = ChangesTo(model, **parts);
+  RETURN_IF_ERROR(WriteChanges(database, run_id, model.revision(), **parts, changes));
+  for (const int64_t part : changes.gone) (*parts)->erase(part);
+  while (!changes.written.empty()) {
+    auto part = changes.written.extract(changes.written.begin());
+    (**parts)[part.key()] = std::move(part.mapped());
+  }
   return absl::OkStatus();
 }
 

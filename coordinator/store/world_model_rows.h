@@ -20,7 +20,7 @@ using Parts = std::map<int64_t, std::string>;
 
 // Adds a revision. A revision that is there already stays; FAILED_PRECONDITION if the one there is
 // another. `parts`: of the newest tree of the run, nullopt if nobody has read them; afterwards
-// those of `model`.
+// those of `model`, or, on an error, of no use.
 absl::Status Insert(Database& database, const std::string& run_id, const v1::WorldModel& model,
                     std::optional<Parts>* parts);
 

@@ -107,7 +107,7 @@ absl::Status FakeStore::CommitStep(const StepCommit& step) {
     run->row.cursor = step.cursor;
     run->row.state = step.state;
     run->row.status = step.status;
-    if (step.world_model.has_value()) run->models.push_back(*step.world_model);
+    if (step.world_model != nullptr) run->models.push_back(*step.world_model);
     for (const CandidateRow& candidate : step.candidates) {
       const auto known = std::find_if(
           run->candidates.begin(), run->candidates.end(),

@@ -157,7 +157,8 @@ void PlayedCoordinator::AddRun(const std::string& run_id, int nodes) {
   StepCommit step;
   step.run_id = run_id;
   step.status = status;
-  step.world_model = TreeOf(nodes);
+  const v1::WorldModel tree = TreeOf(nodes);
+  step.world_model = &tree;
   v1::RunEvent& event = step.events.emplace_back();
   event.set_kind(v1::RunEvent::RUN_STARTED);
   event.set_text("task softmax_rows_f32, 100 rounds");

@@ -141,7 +141,7 @@ TEST_P(StrategyStepTest, ChangesLittle) {
     step.status = std::move(status);
     if (const v1::WorldModel* tree = strategy.world_model();
         tree != nullptr && tree->revision() != revision) {
-      step.world_model = *tree;
+      step.world_model = tree;
       revision = tree->revision();
     }
     step.state = engine.SerializeAsString();
@@ -160,7 +160,7 @@ TEST_P(StrategyStepTest, ChangesLittle) {
     // The same once more, to see what was written.
     const PieceChanges changes = kept.ChangeTo(state);
     int64_t bytes = static_cast<int64_t>(changes.order.size() + step.status.ByteSizeLong());
-    if (step.world_model.has_value()) bytes += BytesOfRevision(revision);
+    if (step.world_model != nullptr) bytes += BytesOfRevision(revision);
     for (const auto& [number, body] : changes.written) bytes += static_cast<int64_t>(body.size());
     if (std::exchange(first, false)) return;  // the first step writes everything
     decisions.push_back(absl::ToDoubleMilliseconds(deciding));

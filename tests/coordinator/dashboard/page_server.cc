@@ -63,7 +63,7 @@ void PlayHostileRun(PlayedCoordinator* played) {
   pruned->set_title(hostile);
   pruned->set_reason(hostile);
   model.set_revision(2);
-  step.world_model = std::move(model);
+  step.world_model = &model;
   CandidateRow candidate;
   candidate.run_id = run_id;
   candidate.candidate_id = "c1";

@@ -50,7 +50,7 @@ class ContinuedRunTest : public testing::Test {
       node.mutable_solution()->set_candidate_id(id);
       AppendNode(&model, node);
     }
-    step_.world_model = model;
+    step_.world_model = &model;
     ASSERT_TRUE(store_.CommitStep(step_).ok());
   }
   std::string Fault() { return std::string(ContinueFromRun(store_, &config_).message()); }

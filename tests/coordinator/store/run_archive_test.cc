@@ -34,8 +34,10 @@ class RunArchiveTest : public StoreTest {
     NewRun(run_id);
     StepCommit step = Step(run_id);
     step.state = LongState();
-    step.world_model.emplace().set_revision(1);
-    step.world_model->add_nodes()->set_node_id("root");
+    v1::WorldModel model;
+    model.set_revision(1);
+    model.add_nodes()->set_node_id("root");
+    step.world_model = &model;
     step.jobs.push_back({job, SpecOf(job, task), "screen"});
     step.events.emplace_back().set_kind(v1::RunEvent::RUN_STARTED);
     LlmCallRow& call = step.calls.emplace_back();

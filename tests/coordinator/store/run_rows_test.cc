@@ -182,7 +182,9 @@ TEST_F(RunRowsTest, FailedStepLeavesNoTrace) {
   step.cursor = 9;
   step.state = "new";
   step.events = {Event(v1::RunEvent::NOTE, "a")};
-  step.world_model.emplace().set_revision(1);
+  v1::WorldModel model;
+  model.set_revision(1);
+  step.world_model = &model;
   step.jobs.push_back({"j2", Spec("b"), "screen/2"});
   step.jobs.push_back({"j3", Spec("c"), "screen/1"});  // the tag stands for j1
   const absl::Status status = store_->CommitStep(step);
@@ -199,8 +201,10 @@ TEST_F(RunRowsTest, WorldModelsAreKeptByRevision) {
   NewRun("r1");
   for (int revision : {1, 2}) {
     StepCommit step = Step("r1");
-    step.world_model.emplace().set_revision(revision);
-    step.world_model->set_kernel_summary(absl::StrCat("v", revision));
+    v1::WorldModel model;
+    model.set_revision(revision);
+    model.set_kernel_summary(absl::StrCat("v", revision));
+    step.world_model = &model;
     ASSERT_TRUE(store_->CommitStep(step).ok());
     EXPECT_TRUE(store_->CommitStep(step).ok());  // the same again is not a change
   }
@@ -213,9 +217,11 @@ TEST_F(RunRowsTest, WorldModelsAreKeptByRevision) {
 TEST_F(RunRowsTest, RevisionNeverChangesItsContent) {
   NewRun("r1");
   StepCommit step = Step("r1");
-  step.world_model.emplace().set_revision(1);
+  v1::WorldModel model;
+  model.set_revision(1);
+  step.world_model = &model;
   ASSERT_TRUE(store_->CommitStep(step).ok());
-  step.world_model->set_kernel_summary("changed");
+  model.set_kernel_summary("changed");
   EXPECT_EQ(store_->CommitStep(step).code(), absl::StatusCode::kFailedPrecondition);
 }
 

@@ -26,7 +26,7 @@ class WorldModelRowsTest : public StoreTest {
   absl::Status Commit(v1::WorldModel* model) {
     model->set_revision(model->revision() + 1);
     StepCommit step = Step("r1");
-    step.world_model = *model;
+    step.world_model = model;
     return store_->CommitStep(step);
   }
   // Bytes of the parts that came with the revision.
@@ -95,12 +95,11 @@ TEST_F(WorldModelRowsTest, AStepThatFailsLeavesTheTreeAsItWas) {
   model.mutable_nodes(0)->set_notes("lost");
   model.set_revision(2);
   StepCommit step = Step("r1");
-  step.world_model = model;
+  step.world_model = &model;
   step.lost_calls = {"no such call"};
   ASSERT_FALSE(store_->CommitStep(step).ok());
   EXPECT_EQ(store_->ReadWorldModel("r1", 0)->SerializeAsString(), before.SerializeAsString());
   model.mutable_nodes(0)->set_notes("kept");
-  step.world_model = model;
   step.lost_calls.clear();
   ASSERT_TRUE(store_->CommitStep(step).ok());
   EXPECT_EQ(store_->ReadWorldModel("r1", 0)->nodes(0).notes(), "kept");
