@@ -47,14 +47,14 @@ std::string StateBytes(const google::protobuf::MessageLite& message) {
 }
 
 std::string SavedPrograms::Encode(const google::protobuf::MessageLite& state,
-                                  const v1::EvaluationLogState& log, int log_field) {
+                                  const v1::EvaluationLogState& log, int log_field, size_t more) {
   Update(log.screened());
   if (bytes_.empty()) return StateBytes(state);
   Programs aside;
   Programs& programs = *const_cast<v1::EvaluationLogState&>(log).mutable_screened();
   programs.swap(aside);
   std::string bytes;
-  AppendStateBytes(state, /*more=*/bytes_.size(), &bytes);
+  AppendStateBytes(state, /*more=*/bytes_.size() + more, &bytes);
   programs.swap(aside);
   AppendField(log_field, bytes_, &bytes);
   return bytes;

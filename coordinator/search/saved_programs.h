@@ -39,8 +39,9 @@ class SavedPrograms {
   // The bytes of `state`, whose field `log_field` is `log`: that field comes twice, first without
   // the screened programs and at the end with them alone, which readers join. The programs are out
   // of `log` while it runs, and there again when it returns.
+  // Leaves room for `more` bytes.
   std::string Encode(const google::protobuf::MessageLite& state, const v1::EvaluationLogState& log,
-                     int log_field);
+                     int log_field, size_t more = 0);
 
  private:
   struct Entry {

@@ -46,7 +46,8 @@ std::string EncodeWithoutTree(const v1::SearchState& state, SavedPrograms* saved
   tree.mutable_nodes()->Swap(&nodes);
   tree.mutable_tombstones()->Swap(&tombstones);
   rest.mutable_solutions()->swap(programs);
-  std::string bytes = saved->Encode(state, state.log(), v1::SearchState::kLogFieldNumber);
+  std::string bytes =
+      saved->Encode(state, state.log(), v1::SearchState::kLogFieldNumber, solved.size());
   tree.mutable_nodes()->Swap(&nodes);
   tree.mutable_tombstones()->Swap(&tombstones);
   rest.mutable_solutions()->swap(programs);

@@ -84,10 +84,12 @@ size_t LeastStatus(const v1::WorldModel& model, const v1::Node& node) {
   return node.action().title().empty() ? kGrouping.size() : kOpen.size();
 }
 
-// Bytes that Line has at least: to tell, without writing it, that there is no room for it.
-size_t LeastLine(const v1::WorldModel& model, const v1::Node& node) {
+// Bytes that Line has at least: to tell, without writing it, that there is not `room` for it. Looks
+// at no text if the rest is too long already.
+size_t LeastLine(const v1::WorldModel& model, const v1::Node& node, size_t room) {
   constexpr absl::string_view kFrame = "-  []", kDecisionFrame = " ( -> )";
   size_t bytes = kFrame.size() + node.node_id().size() + LeastStatus(model, node);
+  if (bytes > room) return bytes;
   if (!node.action().title().empty()) {
     bytes += 1 + LeastOneLine(node.action().title(), kMaxShownTitle);
   }
@@ -174,7 +176,10 @@ class Outline {
   void AddLine(int place) {
     if (has_line_[static_cast<size_t>(place)]) return;
     const v1::WorldModel& model = index_.model();
-    if (used_ + Cost(place, LeastLine(model, index_.node(place))) > max_bytes_) return;
+    const size_t around = used_ + Cost(place, 0);
+    if (around > max_bytes_) return;
+    const size_t room = max_bytes_ - around;
+    if (LeastLine(model, index_.node(place), room) > room) return;
     size_t cost = 0;
     std::vector<int> lines;
     for (int each = place; each != TreeIndex::kNone; each = index_.ParentOf(each)) {
