@@ -126,9 +126,9 @@ struct Arrival {
 // One step of a run: everything that follows from the arrivals up to `cursor`, in one transaction.
 struct StepCommit {
   std::string run_id;
-  int64_t cursor = 0;                         // arrivals with seq <= cursor are folded into `state`
-  std::string state;                          // opaque to the store
-  v1::RunStatus status;                       // what GetRun shows
+  int64_t cursor = 0;    // arrivals with seq <= cursor are folded into `state`
+  std::string state;     // opaque to the store
+  v1::RunStatus status;  // what GetRun shows
   // Given when its revision changed, and kept for ever. Borrowed while the step is committed.
   const v1::WorldModel* world_model = nullptr;
   // The run's caps from now on, all of them.
