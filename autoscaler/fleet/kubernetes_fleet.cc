@@ -23,6 +23,9 @@ constexpr char kAccountFolder[] = "/var/run/secrets/kubernetes.io/serviceaccount
 constexpr char kPoolLabel[] = "ksearch-pool";
 constexpr size_t kMaxTemplateBytes = 1 << 20;
 constexpr int kKeepEndedJobsSeconds = 600;
+// What Kubernetes allows in a label's value and in a namespace's name, and in other names.
+constexpr size_t kMostLabelBytes = 63;
+constexpr size_t kMostNameBytes = 253;
 
 // The member at the end of the path; null if there is none.
 json At(const json& value, std::initializer_list<const char*> path) {
@@ -73,11 +76,18 @@ std::string Escaped(const std::string& text) {
   return escaped;
 }
 
-bool IsKubernetesName(absl::string_view name) {
-  return !name.empty() && name.size() <= 253 &&
-         std::all_of(name.begin(), name.end(), [](unsigned char c) {
+bool IsKubernetesName(absl::string_view name, size_t most_bytes) {
+  const auto is_end = [](unsigned char c) { return absl::ascii_isalnum(c); };
+  return !name.empty() && name.size() <= most_bytes && is_end(name.front()) &&
+         is_end(name.back()) && std::all_of(name.begin(), name.end(), [](unsigned char c) {
            return absl::ascii_islower(c) || absl::ascii_isdigit(c) || c == '-' || c == '.';
          });
+}
+
+json DeleteOptions(json options) {
+  options["apiVersion"] = "v1";
+  options["kind"] = "DeleteOptions";
+  return options;
 }
 
 absl::StatusOr<json> ReadTemplate(const std::string& path) {
@@ -103,11 +113,12 @@ absl::StatusOr<std::unique_ptr<FleetProvider>> KubernetesFleet::Create(const v1:
   if (settings.what_case() == v1::KubernetesFleet::kJobTemplate) {
     ASSIGN_OR_RETURN(job, ReadTemplate(settings.job_template()));
     // The pool's name becomes part of the Jobs' names and labels.
-    if (!IsKubernetesName(pool.name())) {
+    if (!IsKubernetesName(pool.name(), kMostLabelBytes)) {
       return absl::InvalidArgumentError(
-          "name: a pool of Kubernetes Jobs needs lowercase letters, digits, '-' and '.' only");
+          "name: a pool of Kubernetes Jobs needs 1 to 63 lowercase letters, digits, '-' and '.', "
+          "with a letter or digit at both ends");
     }
-  } else if (!IsKubernetesName(settings.deployment())) {
+  } else if (!IsKubernetesName(settings.deployment(), kMostNameBytes)) {
     return absl::InvalidArgumentError("kubernetes.deployment or .job_template: give one of them");
   }
   ApiClient::Options options;
@@ -143,7 +154,7 @@ absl::StatusOr<std::unique_ptr<FleetProvider>> KubernetesFleet::Create(const v1:
         "kubernetes.api_server: http:// is for loopback only; a network needs https://");
   }
   if (name_space.empty()) name_space = "default";
-  if (!IsKubernetesName(name_space)) {
+  if (!IsKubernetesName(name_space, kMostLabelBytes)) {
     return absl::InvalidArgumentError(
         "kubernetes.name_space: is not the name of a namespace; use lowercase letters, digits, "
         "'-' and '.'");
@@ -316,7 +327,7 @@ absl::Status KubernetesFleet::Stop(const std::string& id, Manner manner) {
   absl::Status status;
   if (of_jobs()) {
     status = api_.Call("DELETE", absl::StrCat(JobsPath(), "/", id),
-                       json{{"propagationPolicy", "Background"}})
+                       DeleteOptions({{"propagationPolicy", "Background"}}))
                  .status();
   } else {
     // A Deployment that shrinks deletes the pod with the lowest deletion cost.
@@ -332,7 +343,8 @@ absl::Status KubernetesFleet::Stop(const std::string& id, Manner manner) {
     }
     if (status.ok() && manner == Manner::kAtOnce) {
       status =
-          api_.Call("DELETE", CorePath("pods/" + id), json{{"gracePeriodSeconds", 0}}).status();
+          api_.Call("DELETE", CorePath("pods/" + id), DeleteOptions({{"gracePeriodSeconds", 0}}))
+              .status();
     }
   }
   return absl::IsNotFound(status) ? absl::OkStatus() : status;

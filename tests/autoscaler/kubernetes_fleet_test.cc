@@ -24,26 +24,69 @@ using Manner = FleetProvider::Manner;
 
 constexpr char kDeployment[] = R"({
   "apiVersion": "apps/v1", "kind": "Deployment",
-  "metadata": {"name": "workers", "namespace": "kernels"},
-  "spec": {"replicas": 4, "selector": {"matchLabels": {"app": "ksearch-worker"}}},
-  "status": {"replicas": 3, "conditions": [
+  "metadata": {"name": "workers", "namespace": "kernels", "generation": 3, "resourceVersion": "211"},
+  "spec": {"replicas": 4, "selector": {"matchLabels": {"app": "ksearch-worker"}},
+    "template": {"metadata": {"labels": {"app": "ksearch-worker"}},
+      "spec": {"containers": [{"name": "worker", "image": "ksearch-worker:2"}]}}},
+  "status": {"observedGeneration": 3, "replicas": 3, "readyReplicas": 1, "conditions": [
     {"type": "Available", "status": "True", "reason": "MinimumReplicasAvailable"},
     {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate",
      "message": "pods \"workers-7c9-\" is forbidden: exceeded quota: gpus, requested: requests.nvidia.com/gpu=1, used: 3, limited: 3"}]}
 })";
 
-constexpr char kPods[] = R"({"apiVersion": "v1", "kind": "PodList", "items": [
-  {"metadata": {"name": "workers-7c9-aaaaa"}, "status": {"phase": "Running",
-    "containerStatuses": [{"image": "ksearch-worker:1", "ready": true, "state": {"running": {}}}]}},
-  {"metadata": {"name": "workers-7c9-bbbbb"}, "status": {"phase": "Pending",
-    "conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable",
-      "message": "0/3 nodes are available: 3 Insufficient nvidia.com/gpu."}]}},
-  {"metadata": {"name": "workers-7c9-ccccc"}, "status": {"phase": "Pending",
-    "containerStatuses": [{"image": "ksearch-worker:2", "ready": false, "state": {"waiting": {
-      "reason": "ImagePullBackOff", "message": "Back-off pulling image \"ksearch-worker:2\""}}}]}},
-  {"metadata": {"name": "workers-7c9-ddddd", "deletionTimestamp": "2026-01-01T00:00:00Z"},
+constexpr char kPods[] =
+    R"({"apiVersion": "v1", "kind": "PodList", "metadata": {"resourceVersion": "214"}, "items": [
+  {"metadata": {"name": "workers-7c9-aaaaa", "namespace": "kernels", "labels": {"app": "ksearch-worker"}},
+    "spec": {"containers": [{"name": "worker", "image": "ksearch-worker:1"}], "nodeName": "gpu-1"},
+    "status": {"phase": "Running", "containerStatuses": [{"name": "worker", "image": "ksearch-worker:1",
+      "imageID": "", "ready": true, "restartCount": 0, "state": {"running": {}}}]}},
+  {"metadata": {"name": "workers-7c9-bbbbb", "namespace": "kernels", "labels": {"app": "ksearch-worker"}},
+    "spec": {"containers": [{"name": "worker", "image": "ksearch-worker:2"}]},
+    "status": {"phase": "Pending",
+      "conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable",
+        "message": "0/3 nodes are available: 3 Insufficient nvidia.com/gpu."}]}},
+  {"metadata": {"name": "workers-7c9-ccccc", "namespace": "kernels", "labels": {"app": "ksearch-worker"}},
+    "spec": {"containers": [{"name": "worker", "image": "ksearch-worker:2"}], "nodeName": "gpu-2"},
+    "status": {"phase": "Pending", "containerStatuses": [{"name": "worker", "image": "ksearch-worker:2",
+      "imageID": "", "ready": false, "restartCount": 0, "state": {"waiting": {
+        "reason": "ImagePullBackOff", "message": "Back-off pulling image \"ksearch-worker:2\""}}}]}},
+  {"metadata": {"name": "workers-7c9-ddddd", "namespace": "kernels", "labels": {"app": "ksearch-worker"},
+      "deletionTimestamp": "2026-01-01T00:00:00Z"},
+    "spec": {"containers": [{"name": "worker", "image": "ksearch-worker:1"}], "nodeName": "gpu-3"},
     "status": {"phase": "Running"}}
 ]})";
+
+constexpr char kScaled[] = R"({"apiVersion": "autoscaling/v1", "kind": "Scale",
+  "metadata": {"name": "workers", "namespace": "kernels", "resourceVersion": "215"},
+  "spec": {"replicas": 6}, "status": {"replicas": 3, "selector": "app=ksearch-worker"}})";
+
+constexpr char kPod[] = R"({"apiVersion": "v1", "kind": "Pod",
+  "metadata": {"name": "workers-7c9-aaaaa", "namespace": "kernels"},
+  "spec": {"containers": [{"name": "worker", "image": "ksearch-worker:1"}]},
+  "status": {"phase": "Running"}})";
+
+constexpr char kJob[] = R"({"apiVersion": "batch/v1", "kind": "Job",
+  "metadata": {"name": "h200-eeeee", "generateName": "h200-", "namespace": "kernels"},
+  "spec": {"backoffLimit": 0, "template": {"spec": {"restartPolicy": "Never",
+    "containers": [{"name": "worker", "image": "ksearch-worker:1"}]}}}, "status": {}})";
+
+// A Job of a list, with what is in its status.
+json JobNamed(const std::string& name, const json& status) {
+  json job = json::parse(kJob);
+  job.erase("apiVersion");
+  job.erase("kind");
+  job["metadata"]["name"] = name;
+  job["status"] = status;
+  return job;
+}
+
+// What the server says where it refuses a request.
+std::string Refusal(int code, const std::string& reason, const std::string& message) {
+  return json{{"kind", "Status"},    {"apiVersion", "v1"}, {"metadata", json::object()},
+              {"status", "Failure"}, {"message", message}, {"reason", reason},
+              {"code", code}}
+      .dump();
+}
 
 class KubernetesFleetTest : public ::testing::Test {
  protected:
@@ -60,7 +103,10 @@ class KubernetesFleetTest : public ::testing::Test {
     settings->set_name_space("kernels");
     settings->set_deployment("workers");
   }
-  ~KubernetesFleetTest() override { std::filesystem::remove(token_); }
+  ~KubernetesFleetTest() override {
+    std::filesystem::remove(token_);
+    WriteExchanges();
+  }
   std::unique_ptr<FleetProvider> Make() { return KubernetesFleet::Create(pool_).value(); }
 
   // Sets the reply by the beginning of the request's first line; the latest setting counts.
@@ -83,10 +129,42 @@ class KubernetesFleetTest : public ::testing::Test {
     return bodies;
   }
 
+  // Replies that the real server would not send are no example for check_exchanges.py.
+  void ReplyWrongly() {
+    MutexLock lock(&mu_);
+    exchanges_.clear();
+    replies_wrongly_ = true;
+  }
+
   std::string token_;
   v1::WorkerPool pool_;
 
  private:
+  // For check_exchanges.py: one line for each exchange.
+  void WriteExchanges() {
+    const char* const path = std::getenv("KSEARCH_EXCHANGES");
+    if (path == nullptr) return;
+    MutexLock lock(&mu_);
+    std::ofstream file(path, std::ios::app);
+    for (const json& exchange : exchanges_) file << exchange.dump() << "\n";
+  }
+
+  json ExchangeOf(const std::string& request, const std::string& reply) const {
+    const auto body_of = [](const std::string& text) {
+      const std::string body = text.substr(text.find("\r\n\r\n") + 4);
+      return body.empty() ? json() : json::parse(body, nullptr, /*allow_exceptions=*/false);
+    };
+    const size_t method_end = request.find(' ');
+    const size_t path_end = request.find(' ', method_end + 1);
+    return {{"test", testing::UnitTest::GetInstance()->current_test_info()->name()},
+            {"method", request.substr(0, method_end)},
+            {"path", request.substr(method_end + 1, path_end - method_end - 1)},
+            {"merges", absl::StrContains(request, "Content-Type: application/merge-patch+json")},
+            {"request", body_of(request)},
+            {"status", std::stoi(reply.substr(reply.find(' ') + 1, 3))},
+            {"reply", body_of(reply)}};
+  }
+
   Fault Answer(const std::string& request) {
     Fault fault;
     MutexLock lock(&mu_);
@@ -94,6 +172,7 @@ class KubernetesFleetTest : public ::testing::Test {
     for (const auto& [beginning, reply] : replies_) {
       if (absl::StartsWith(request, beginning)) {
         fault.bytes = reply;
+        if (!replies_wrongly_) exchanges_.push_back(ExchangeOf(request, reply));
         return fault;
       }
     }
@@ -104,6 +183,8 @@ class KubernetesFleetTest : public ::testing::Test {
   Mutex mu_;
   std::vector<std::pair<std::string, std::string>> replies_ ABSL_GUARDED_BY(mu_);
   std::vector<std::string> requests_ ABSL_GUARDED_BY(mu_);
+  std::vector<json> exchanges_ ABSL_GUARDED_BY(mu_);
+  bool replies_wrongly_ ABSL_GUARDED_BY(mu_) = false;
   FaultServer server_;
 };
 
@@ -133,12 +214,12 @@ TEST_F(KubernetesFleetTest, PodsOfADeploymentAreSeenWithWhatKeepsThem) {
 TEST_F(KubernetesFleetTest, ADeploymentGrowsUpToItsCapAndShrinksByTheOneThatIsMeant) {
   On(absl::StrCat("GET ", kDeploymentPath, " "), 200, kDeployment);
   On("GET /api/v1/namespaces/kernels/pods?", 200, kPods);
-  On(absl::StrCat("PATCH ", kDeploymentPath, "/scale "), 200, "{}");
-  On("PATCH /api/v1/namespaces/kernels/pods/workers-7c9-aaaaa ", 200, "{}");
-  On("DELETE /api/v1/namespaces/kernels/pods/workers-7c9-ccccc ", 200, "{}");
-  On("PATCH /api/v1/namespaces/kernels/pods/workers-7c9-ccccc ", 200, "{}");
+  On(absl::StrCat("PATCH ", kDeploymentPath, "/scale "), 200, kScaled);
+  On("PATCH /api/v1/namespaces/kernels/pods/workers-7c9-aaaaa ", 200, kPod);
+  On("DELETE /api/v1/namespaces/kernels/pods/workers-7c9-ccccc ", 200, kPod);
+  On("PATCH /api/v1/namespaces/kernels/pods/workers-7c9-ccccc ", 200, kPod);
   On("PATCH /api/v1/namespaces/kernels/pods/gone ", 404,
-     R"({"message": "pods \"gone\" not found"})");
+     Refusal(404, "NotFound", "pods \"gone\" not found"));
   const auto fleet = Make();
   ASSERT_TRUE(fleet->Start(2).ok());
   ASSERT_TRUE(fleet->Start(20).ok());
@@ -167,16 +248,24 @@ TEST_F(KubernetesFleetTest, JobsAreMadeFromTheTemplateAndToldWhoTheyAre) {
     "spec": {"template": {"spec": {"containers": [{"name": "worker", "image": "ksearch-worker:1",
       "env": [{"name": "A", "value": "b"}]}]}}}})";
   pool_.mutable_kubernetes()->set_job_template(path);
-  On("POST /apis/batch/v1/namespaces/kernels/jobs ", 201, "{}");
-  On("GET /apis/batch/v1/namespaces/kernels/jobs?labelSelector=ksearch-pool%3Dh200 ", 200, R"({
-    "items": [{"metadata": {"name": "h200-aaaaa"}, "status": {"active": 1, "ready": 1}},
-              {"metadata": {"name": "h200-bbbbb"}, "status": {"active": 1}},
-              {"metadata": {"name": "h200-ccccc"}, "status": {"succeeded": 1}},
-              {"metadata": {"name": "h200-ddddd"}, "status": {"failed": 1}}]})");
-  On("GET /api/v1/namespaces/kernels/pods?labelSelector=ksearch-pool%3Dh200 ", 200, R"({
-    "items": [{"metadata": {"name": "h200-aaaaa-x", "labels": {"job-name": "h200-aaaaa"}},
-               "status": {"phase": "Running"}}]})");
-  On("DELETE /apis/batch/v1/namespaces/kernels/jobs/h200-aaaaa ", 200, "{}");
+  On("POST /apis/batch/v1/namespaces/kernels/jobs ", 201, kJob);
+  const json jobs = {
+      {"apiVersion", "batch/v1"},
+      {"kind", "JobList"},
+      {"metadata", {{"resourceVersion", "216"}}},
+      {"items",
+       {JobNamed("h200-aaaaa", {{"active", 1}, {"ready", 1}}),
+        JobNamed("h200-bbbbb", {{"active", 1}}), JobNamed("h200-ccccc", {{"succeeded", 1}}),
+        JobNamed("h200-ddddd", {{"failed", 1}})}}};
+  On("GET /apis/batch/v1/namespaces/kernels/jobs?labelSelector=ksearch-pool%3Dh200 ", 200,
+     jobs.dump());
+  json pods = json::parse(kPods);
+  pods["items"].erase(pods["items"].begin() + 1, pods["items"].end());
+  pods["items"][0]["metadata"]["labels"] = {{"job-name", "h200-aaaaa"}};
+  On("GET /api/v1/namespaces/kernels/pods?labelSelector=ksearch-pool%3Dh200 ", 200, pods.dump());
+  On("DELETE /apis/batch/v1/namespaces/kernels/jobs/h200-aaaaa ", 200,
+     R"({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success",
+         "details": {"name": "h200-aaaaa", "group": "batch", "kind": "jobs"}})");
   const auto provider = Make();
   ASSERT_TRUE(provider->Start(2).ok());
   const auto made = Bodies("POST /apis/batch/v1/namespaces/kernels/jobs ");
@@ -197,18 +286,52 @@ TEST_F(KubernetesFleetTest, JobsAreMadeFromTheTemplateAndToldWhoTheyAre) {
   EXPECT_EQ(fleet->instances[0].state, Instance::State::kRunning);
   EXPECT_EQ(fleet->instances[1].state, Instance::State::kPending);
   ASSERT_TRUE(provider->Stop("h200-aaaaa", Manner::kGently).ok());
-  EXPECT_EQ(Bodies("DELETE ")[0], json::parse(R"({"propagationPolicy": "Background"})"));
+  EXPECT_EQ(
+      Bodies("DELETE ")[0],
+      json::parse(
+          R"({"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"})"));
 }
 
 TEST_F(KubernetesFleetTest, WhatTheServerRefusesIsSaid) {
   On("GET ", 403,
-     R"({"kind": "Status", "code": 403, "message": "deployments.apps \"workers\" is )"
-     R"(forbidden: User \"system:serviceaccount:kernels:x\" cannot get resource"})");
+     Refusal(403, "Forbidden",
+             "deployments.apps \"workers\" is forbidden: User \"system:serviceaccount:kernels:x\" "
+             "cannot get resource \"deployments\" in API group \"apps\" in the namespace "
+             "\"kernels\""));
   EXPECT_THAT(std::string(Make()->List().status().message()),
               HasSubstr("403, deployments.apps \"workers\" is forbidden"));
+  // A namespace that is not there has no deployments.
+  On("GET ", 404, Refusal(404, "NotFound", "deployments.apps \"workers\" not found"));
+  EXPECT_TRUE(absl::IsNotFound(Make()->List().status()));
+  On("GET ", 429, Refusal(429, "TooManyRequests", "the server has received too many requests"));
+  EXPECT_TRUE(absl::IsUnavailable(Make()->List().status()));
+}
+
+TEST_F(KubernetesFleetTest, AJobBeyondTheQuotaIsRefusedAndTheRestAreNotTried) {
+  const std::string path = testing::TempDir() + "/quota_job.json";
+  std::ofstream(path) << kJob;
+  pool_.mutable_kubernetes()->set_job_template(path);
+  On("POST /apis/batch/v1/namespaces/kernels/jobs ", 403,
+     Refusal(403, "Forbidden",
+             "jobs.batch \"h200-f\" is forbidden: exceeded quota: gpus, requested: "
+             "count/jobs.batch=1, used: count/jobs.batch=3, limited: count/jobs.batch=3"));
+  const absl::Status status = Make()->Start(5);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("exceeded quota: gpus"));
+  EXPECT_EQ(Bodies("POST ").size(), 1u);
+}
+
+TEST_F(KubernetesFleetTest, AScaleThatOthersKeepChangingIsTriedAgainLater) {
+  On(absl::StrCat("GET ", kDeploymentPath, " "), 200, kDeployment);
+  On("GET /api/v1/namespaces/kernels/pods?", 200, kPods);
+  On(absl::StrCat("PATCH ", kDeploymentPath, "/scale "), 409,
+     Refusal(409, "Conflict",
+             "Operation cannot be fulfilled on deployments.apps \"workers\": the object has been "
+             "modified; please apply your changes to the latest version and try again"));
+  EXPECT_TRUE(absl::IsUnavailable(Make()->Start(1)));
 }
 
 TEST_F(KubernetesFleetTest, RepliesThatMakeNoSenseAreErrors) {
+  ReplyWrongly();
   for (const char* body : {"", "[]", "{\"items\": 7", "null"}) {
     On("GET ", 200, body);
     EXPECT_FALSE(Make()->List().ok()) << body;
@@ -235,6 +358,18 @@ TEST_F(KubernetesFleetTest, BadSettingsAreNamed) {
             "'-' and '.'");
   settings->set_job_template("/nowhere.json");
   EXPECT_THAT(fault(), HasSubstr("/nowhere.json"));
+  // The name becomes a label's value, which Kubernetes would refuse for each Job.
+  const std::string path = testing::TempDir() + "/named_job.json";
+  std::ofstream(path) << kJob;
+  settings->set_name_space("kernels");
+  settings->set_job_template(path);
+  for (const std::string& name :
+       {std::string("-h200"), std::string("h200."), std::string("H200"), std::string(64, 'h')}) {
+    pool_.set_name(name);
+    EXPECT_THAT(fault(), HasSubstr("name: a pool of Kubernetes Jobs")) << name;
+  }
+  pool_.set_name(std::string(63, 'h'));
+  EXPECT_EQ(fault(), "");
 }
 
 }  // namespace
