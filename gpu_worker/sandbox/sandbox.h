@@ -15,6 +15,10 @@
 
 namespace ksearch {
 
+// The limit of processor time for a program whose time is limited by the clock besides: its threads
+// may keep this many cores busy all the time.
+inline constexpr int kCpuTimePerWallTime = 128;
+
 // What to start and what it may touch. Everything not named is out of reach.
 struct SandboxSpec {
   std::vector<std::string> argv;  // argv[0] absolute, as seen inside

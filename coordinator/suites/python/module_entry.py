@@ -11,6 +11,7 @@ def _ksearch_entry():
     reference = @REFERENCE@
     precision = @PRECISION@
     made = []
+    large_elements = 1 << 26
 
     def wanted(packs):
         return [(path, shape) for pack in packs for path, shape, _ in pack]
@@ -32,10 +33,22 @@ def _ksearch_entry():
             f"{wanted(packs)}"
         )
 
+    def constructed(device):
+        elements = sum(torch.Size(shape).numel() for _, shape in wanted(parameters))
+        if elements > large_elements:
+            # One processor takes ten seconds to draw the first values of 4 GiB, which the task's own replace.
+            try:
+                torch.manual_seed(42)
+                with torch.device(device):
+                    return @CLASS@(*init)
+            except Exception:
+                pass  # it wants some of its tensors on processors, or torch is older than 2.0
+        torch.manual_seed(42)
+        return @CLASS@(*init)
+
     def model(device):
         if not made:
-            torch.manual_seed(42)
-            module = @CLASS@(*init)
+            module = constructed(device)
             module.to(device, precision)
             called = module
             @COMPILED@

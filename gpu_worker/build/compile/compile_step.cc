@@ -181,7 +181,7 @@ SandboxSpec CompileSpec(const SandboxSpec& base, const BuildFolder& folder,
   spec.working_directory = "/src";
   // A measurement in progress must get a core at once.
   spec.niceness = kCompilerNiceness;
-  spec.cpu_time = BuildTime(limits) + absl::Seconds(5);
+  spec.cpu_time = BuildTime(limits) * kCpuTimePerWallTime;
   spec.memory_bytes = memory_bytes;
   spec.address_space_bytes = memory_bytes;
   // Temporary objects may be larger than what is left after linking.

@@ -11,8 +11,6 @@ namespace ksearch {
 namespace {
 
 constexpr int64_t kTrustedMemoryBytes = int64_t{16} << 30;
-// Every core may be in use for the whole job.
-constexpr int kCpuTimePerWallTime = 64;
 // What a program that looks on needs beyond the runner.
 constexpr int64_t kInstrumentMemoryBytes = int64_t{16} << 30;
 constexpr int64_t kInstrumentTmpBytes = int64_t{1} << 30;

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/digest.h"
 #include "common/textproto.h"
+#include "gpu_worker/build/compile/compile_step.h"
 #include "gpu_worker/build/toolchain_factory.h"
 #include "gpu_worker/sandbox/sandbox_factory.h"
 #include "tests/gpu_worker/sandbox/unprivileged_main.h"
@@ -43,6 +44,17 @@ BuildRequest Kernel(const std::string& before, const std::string& body = "return
                                               "\nint ksearch_run(const KsearchArgs* args) {\n"
                                               "  (void)args;\n  ",
                                               body, "\n}\n")}});
+}
+
+// The clock ends it, not the processor time of its threads, which looks like a machine that killed
+// it.
+TEST(CompileSpecTest, ThreadsMayKeepManyCoresBusyForTheWholeTime) {
+  v1::Limits limits;
+  *limits.mutable_build_time() = ToProto(absl::Seconds(300));
+  const BuildFolder folder(ScratchFolder() + "/build/none");
+  const SandboxSpec spec = CompileSpec({}, folder, limits, int64_t{1} << 30);
+  EXPECT_GE(spec.cpu_time, 64 * absl::Seconds(300));
+  EXPECT_EQ(spec.memory_bytes, int64_t{1} << 30);
 }
 
 class GxxToolchainTest : public testing::Test {

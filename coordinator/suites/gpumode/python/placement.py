@@ -47,10 +47,17 @@ def placed(device, fill=0):
     def to_device(tensor, *_, **__):
         return tensor.to(device)
 
-    def generator(*_, **__):
-        return real_generator()
-
     real_generator = _torch.Generator
+
+    class AnyGenerator(type):
+        def __instancecheck__(cls, value):
+            return isinstance(value, real_generator)
+
+    # A class, since torch's own modules that are imported within say `torch.Generator | None`.
+    class Generator(metaclass=AnyGenerator):
+        def __new__(cls, *_, **__):
+            return real_generator()
+
     saved = []
 
     def replace(owner, name, value):
@@ -64,7 +71,7 @@ def placed(device, fill=0):
         for name in _METHODS:
             replace(_torch.Tensor, name, made(getattr(_torch.Tensor, name), name))
         replace(_torch.Tensor, "cuda", to_device)
-        replace(_torch, "Generator", generator)
+        replace(_torch, "Generator", Generator)
         if device == "meta":
             # There are no values to check.
             replace(_torch.distributions.Distribution, "_validate_args", False)
