@@ -146,16 +146,24 @@ absl::StatusOr<std::vector<AnsweredHiddenCase>> AnswerHiddenCases(
     const OracleEntry& usual = *oracles[index].at(0);
     if (workload == nullptr) continue;
     for (HiddenCase& hidden : HiddenCases(task, *workload, &rng)) {
-      const std::string guess = absl::StrCat(task_sha256, "/", hidden.name);
+      const std::string guess = absl::StrCat(task_sha256, "/", hidden.input);
       if (hidden.guessed && bench.WasWrongGuess(guess)) continue;
-      spent += usual.reference_time * (hidden.sparse ? 2 : 1);
+      spent += usual.reference_time * (1 + (hidden.sparse ? 1 : 0) + (hidden.guessed ? 1 : 0));
       if (spent > kHiddenCaseTime) break;
       AnsweredHiddenCase made;
       made.name = std::move(hidden.name);
       made.index = index;
       made.usual = cases[index];
       const Seed seed = Seed::Fresh();
-      auto with = answer(hidden.workload, seed, &made.workload);
+      absl::Status taken;
+      if (hidden.guessed) {
+        CasePtr probe;
+        taken = answer(hidden.probe, Seed::Fresh(), &probe).status();
+        if (absl::IsFailedPrecondition(taken)) bench.RememberWrongGuess(guess);
+      }
+      absl::StatusOr<std::shared_ptr<const OracleEntry>> with =
+          taken.ok() ? answer(hidden.workload, seed, &made.workload)
+                     : absl::StatusOr<std::shared_ptr<const OracleEntry>>(taken);
       std::shared_ptr<const OracleEntry> without;
       if (with.ok() && hidden.guessed) {
         ASSIGN_OR_RETURN(const bool overflowed,
@@ -175,9 +183,6 @@ absl::StatusOr<std::vector<AnsweredHiddenCase>> AnswerHiddenCases(
         LOG(INFO) << "msg=\"hidden case left out\" case=\"" << made.name
                   << "\" workload=" << workload->uuid() << " error=\"" << with.status().message()
                   << "\"";
-        if (hidden.guessed && absl::IsFailedPrecondition(with.status())) {
-          bench.RememberWrongGuess(guess);
-        }
         continue;
       }
       RETURN_IF_ERROR(with.status());

@@ -40,8 +40,10 @@ constexpr int kMostFarElements = 3;
 constexpr int kLeastBitsOfConstant = 4;
 // An input of one dimension has no rows: this part of it is taken for one.
 constexpr int64_t kRowsOfVector = 8;
-// Large integers have at least so many bits, if their type has.
+// Large integers have at least so many bits.
 constexpr int kLeastLargeBits = 16;
+constexpr int kLeastOpenBits = 32;
+constexpr int64_t kLeastOpenElements = 16;
 // Integers that are drawn as wide as possible leave so many bits of their type free, the sign's
 // included: a sum of two still has one left.
 constexpr int kFreeBits = 3;
@@ -221,15 +223,23 @@ bool OddRow(const Subject& subject, v1::InputRecipe* recipe) {
   return true;
 }
 
+// Whether they may be tried wider than anybody said: not few, which are rather sizes than values,
+// and not of a type whose integers would all be near if they meant places.
+bool IsOpen(const v1::InputRecipe& recipe, const Subject& subject) {
+  return IsInteger(recipe, subject) && !IsDeclared(recipe.random()) &&
+         Bits(subject.tensor.dtype()) >= kLeastOpenBits && subject.elements >= kLeastOpenElements;
+}
+
+void Widen(v1::DType dtype, v1::RandomRecipe* recipe) {
+  const int64_t end = int64_t{1} << (Bits(dtype) - kFreeBits);
+  recipe->clear_islands();
+  recipe->set_least(-end);
+  recipe->set_most(end - 1);
+}
+
 bool WideIntegers(const Subject& subject, v1::InputRecipe* recipe) {
-  const int bits = Bits(subject.tensor.dtype());
-  if (!IsInteger(*recipe, subject) || IsDeclared(recipe->random()) || bits <= 8 ||
-      !subject.outputs_are_wide) {
-    return false;
-  }
-  const int64_t end = int64_t{1} << (bits - kFreeBits);
-  recipe->mutable_random()->set_least(-end);
-  recipe->mutable_random()->set_most(end - 1);
+  if (!IsOpen(*recipe, subject) || !subject.outputs_are_wide) return false;
+  Widen(subject.tensor.dtype(), recipe->mutable_random());
   return true;
 }
 
@@ -243,10 +253,9 @@ bool LargeIntegers(const Subject& subject, v1::InputRecipe* recipe) {
     const auto [low, high] = EndsOf(recipe->random(), subject);
     value = second ? low : high;
   } else {
+    if (!IsOpen(*recipe, subject)) return false;
     const int most = Bits(subject.tensor.dtype()) - kFreeBits;
-    if (most < kLeastLargeBits / 2) return false;
-    const int least = std::min(most, kLeastLargeBits) - 1;
-    value = std::floor(std::exp2(DrawBetween(least, most, subject.rng)));
+    value = std::floor(std::exp2(DrawBetween(kLeastLargeBits - 1, most, subject.rng)));
     if (second) value = -value;
   }
   v1::Islands* islands = AddIslands(1, 1 + DrawBelow(kMostFarElements, subject.rng), recipe);
@@ -339,9 +348,19 @@ std::vector<HiddenCase> HiddenCases(const v1::Task& task, const v1::Workload& wo
       const int64_t elements =
           std::accumulate(extents.begin(), extents.end(), int64_t{1}, std::multiplies<>());
       const Subject subject = {*tensor, extents, elements, outputs_are_wide, task.hidden(), rng};
-      HiddenCase made = {absl::StrCat(kind.name, " of ", name), workload, kind.sparse,
-                         kind.guessed && !IsDeclared(workload.inputs(i).random())};
-      if (kind.apply(subject, made.workload.mutable_inputs(i))) possible.push_back(std::move(made));
+      HiddenCase made = {absl::StrCat(kind.name, " of ", name),
+                         workload,
+                         kind.sparse,
+                         kind.guessed && !IsDeclared(workload.inputs(i).random()),
+                         "",
+                         {}};
+      if (!kind.apply(subject, made.workload.mutable_inputs(i))) continue;
+      if (made.guessed) {
+        made.input = name;
+        made.probe = workload;
+        Widen(tensor->dtype(), made.probe.mutable_inputs(i)->mutable_random());
+      }
+      possible.push_back(std::move(made));
     }
     if (possible.empty()) continue;
     cases.push_back(std::move(possible[rng->NextBelow(possible.size())]));

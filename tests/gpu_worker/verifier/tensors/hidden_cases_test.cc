@@ -125,6 +125,10 @@ TEST(HiddenCasesTest, IntegersThatNobodyLimitedAreTriedWide) {
   Rng rng(7);
   for (const HiddenCase& made : HiddenCases(task, task.workloads(0), &rng)) {
     EXPECT_EQ(made.guessed, made.name.find("integers") != std::string::npos) << made.name;
+    if (!made.guessed) continue;
+    EXPECT_EQ(made.input, "counts");
+    EXPECT_EQ(made.probe.inputs(5).random().least(), -(1 << 29));
+    EXPECT_FALSE(made.probe.inputs(5).random().has_islands());
   }
 }
 
@@ -148,6 +152,19 @@ TEST(HiddenCasesTest, ADeclaredRangeOfIntegersHolds) {
     }
   }
   EXPECT_TRUE(low && high);
+}
+
+// Rather sizes than values.
+TEST(HiddenCasesTest, FewIntegersStayAsTheyAre) {
+  v1::Task task = WithIntegers(v1::DTYPE_INT32);
+  task.mutable_definition()->mutable_inputs(5)->clear_shape();
+  task.mutable_definition()->mutable_inputs(5)->add_shape("few");
+  v1::Axis* axis = task.mutable_definition()->add_axes();
+  axis->set_name("few");
+  axis->set_const_value(15);
+  EXPECT_EQ(CasesOf(task).count("wide integers of counts"), 0U);
+  EXPECT_EQ(CasesOf(task).count("large integers of counts"), 0U);
+  EXPECT_EQ(CasesOf(task).count("an odd row of counts"), 1U);
 }
 
 TEST(HiddenCasesTest, FullBytesHaveNoWiderRange) {
