@@ -144,7 +144,7 @@ def add_solutions(out, definition, author, files):
     compiled = [path for path in texts if path.endswith((".cpp", ".cu"))]
     wrapped = f"{name}_values"
     main_text = BY_NAME.format(
-        name=wrapped, sources=compiled, arguments=", ".join(definition["inputs"]),
+        name=re.sub(r"\W", "_", wrapped), sources=compiled, arguments=", ".join(definition["inputs"]),
         results=", ".join(f'results["{output}"]' for output in definition["outputs"]))
     solution = {
         **solution, "name": wrapped,
