@@ -254,13 +254,20 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   report->add_option("--task", options.report_tasks,
                      "only this task or level, without the suite's name, e.g. l1 or l2/76; may "
                      "repeat");
-  report->add_option("--run", options.run_id, "only programs of this run");
+  CLI::Option* const only_run =
+      report->add_option("--run", options.run_id, "only programs of this run");
+  report
+      ->add_option("--run-folder", options.run_folder,
+                   "judge the samples of this run folder of KernelBench, "
+                   "level_L_problem_P_sample_S_kernel.py, and report on them")
+      ->excludes(only_run);
   report->add_option("--device-model", options.device_model,
                      "only results of this model of device (default: the one with the most)");
   report->add_option("--baseline-file", options.baseline_file,
                      "also count over the times in a baseline file of KernelBench");
   report->add_option("--out", options.out,
-                     "also write the best programs as a run folder of KernelBench, for one level");
+                     "also write the best programs, or with --run-folder all samples, as a run "
+                     "folder of KernelBench, for one level");
   report->add_flag("--force", options.force, "overwrite an existing run folder");
   auto* results = add("results", "list results on record, and why some of them no longer count");
   results->add_flag("--stale", options.stale, "only results that no longer count");

@@ -153,6 +153,7 @@ struct Options {
 
   // report
   std::vector<std::string> report_tasks;
+  std::string run_folder;
   std::string baseline_file;  // upstream's; empty: none
 
   // workers

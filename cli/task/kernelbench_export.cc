@@ -8,10 +8,8 @@
 #include <system_error>
 #include <utility>
 
-#include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
+#include "cli/task/kernelbench_samples.h"
 #include "common/mean_times.h"
 #include "common/run_facts.h"
 #include "common/status_macros.h"
@@ -45,7 +43,7 @@ LocatedJson Statistics(const v1::Samples& samples, const v1::DeviceFingerprint& 
   return statistics;
 }
 
-LocatedJson ResultOf(const v1::ProblemStanding& problem) {
+LocatedJson ResultOf(const v1::ProblemStanding& problem, int sample) {
   const bool correct = problem.outcome() == v1::OUTCOME_PASSED;
   const bool compiled = !IsBuildFailure(problem.outcome());
   LocatedJson metadata = LocatedJson::Object();
@@ -62,7 +60,7 @@ LocatedJson ResultOf(const v1::ProblemStanding& problem) {
   if (!correct) metadata.Set("ksearch_outcome", LocatedJson::String(problem.message()));
   const bool timed = correct && problem.candidate().latency_us_size() > 0;
   LocatedJson result = LocatedJson::Object();
-  result.Set("sample_id", LocatedJson::Integer(0));
+  result.Set("sample_id", LocatedJson::Integer(sample));
   result.Set("compiled", LocatedJson::Bool(compiled));
   result.Set("correctness", LocatedJson::Bool(correct));
   result.Set("metadata", std::move(metadata));
@@ -71,17 +69,6 @@ LocatedJson ResultOf(const v1::ProblemStanding& problem) {
   result.Set("runtime_stats",
              timed ? Statistics(problem.candidate(), problem.device()) : LocatedJson::Object());
   return result;
-}
-
-// "level_1_problem_23_sample_0_kernel.py" -> {1, 23}; other names -> {0, 0}.
-std::pair<int, int> PlaceOf(const std::string& file) {
-  const std::vector<std::string> parts = absl::StrSplit(file, '_');
-  std::pair<int, int> place;
-  if (parts.size() != 7 || parts[0] != "level" || parts[2] != "problem" ||
-      !absl::SimpleAtoi(parts[1], &place.first) || !absl::SimpleAtoi(parts[3], &place.second)) {
-    return {0, 0};
-  }
-  return place;
 }
 
 }  // namespace
@@ -94,21 +81,20 @@ absl::StatusOr<std::map<std::string, std::string>> KernelBenchRun(const v1::Suit
   for (const v1::ProblemStanding& problem : report.problems()) {
     if (problem.sources().files_size() != 1) continue;
     const v1::SourceFile& file = problem.sources().files(0);
-    const auto [own_level, number] = PlaceOf(file.path());
-    if (number == 0) {
+    const auto sample = ParseSampleName(file.path());
+    if (!sample.has_value()) {
       return absl::InvalidArgumentError(
           absl::StrCat("task '", problem.task(), "' is not a KernelBench problem"));
     }
-    if (level != 0 && own_level != level) {
+    if (level != 0 && sample->level != level) {
       return absl::InvalidArgumentError(
-          absl::StrCat("the programs are of levels ", level, " and ", own_level,
+          absl::StrCat("the programs are of levels ", level, " and ", sample->level,
                        ", and upstream's folders hold one: name one, e.g. --task l1"));
     }
-    level = own_level;
+    level = sample->level;
     files[file.path()] = file.content();
-    LocatedJson list = LocatedJson::Array();
-    list.items.push_back(ResultOf(problem));
-    results[number] = std::move(list);
+    LocatedJson& list = results.try_emplace(sample->problem, LocatedJson::Array()).first->second;
+    list.items.push_back(ResultOf(problem, sample->sample));
     if (problem.baseline().latency_us_size() > 0) {
       times.Set(problem.path().substr(problem.path().rfind('/') + 1),
                 Statistics(problem.baseline(), problem.device()));

@@ -8,6 +8,8 @@
 #include "cli/json_output.h"
 #include "cli/task/fast_p.h"
 #include "cli/task/kernelbench_export.h"
+#include "cli/task/kernelbench_samples.h"
+#include "cli/task/samples_report.h"
 #include "cli/text.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
@@ -17,6 +19,7 @@ namespace {
 
 using Stub = v1::SearchService::Stub;
 constexpr int64_t kMaxBaselineBytes = 4 << 20;
+constexpr char kPassAtKFile[] = "pass_at_k_results.json";
 
 std::string StandingText(const v1::ProblemStanding& problem) {
   if (!problem.left_out().empty()) return "left out: " + problem.left_out();
@@ -41,17 +44,30 @@ int SuiteReportCommand(Client* client, const Options& options) {
   for (const std::string& task : options.report_tasks) request.add_tasks(task);
   request.set_run_id(options.run_id);
   request.set_device_model(options.device_model);
-  request.set_with_sources(!options.out.empty());
-  const auto report =
-      client->Call<v1::ReportSuiteRequest, v1::SuiteReport>(&Stub::ReportSuite, request);
+  const bool judges_samples = !options.run_folder.empty();
+  request.set_with_sources(!options.out.empty() && !judges_samples);
+  auto report = client->Call<v1::ReportSuiteRequest, v1::SuiteReport>(&Stub::ReportSuite, request);
   if (!report.ok()) return Fail(report.status());
+  if (judges_samples) {
+    report = JudgeSamples(client, options, *report);
+    if (!report.ok()) return Fail(report.status());
+  }
   if (!options.out.empty()) {
-    const auto files = KernelBenchRun(*report);
+    auto files = KernelBenchRun(*report);
     if (!files.ok()) return Fail(files.status());
+    if (judges_samples) files->emplace(kPassAtKFile, PassAtKJson(*report));
     const absl::Status written = WriteKernelBenchRun(*files, options.out, options.force);
     if (!written.ok()) return Fail(written);
   }
   if (options.json) return PrintJson(*report);
+  if (judges_samples) {
+    std::fputs(SamplesText(*report).c_str(), stdout);
+    if (!options.baseline_file.empty()) {
+      std::printf("\nthe best sample of each problem, over %s:\n%s", options.baseline_file.c_str(),
+                  FastPText(FastPOver(BestSamples(*report), times)).c_str());
+    }
+    return kExitOk;
+  }
   std::vector<std::vector<std::string>> rows = {
       {"problem", "standing", "programs", "latency", "baseline", "speed-up"}};
   for (const v1::ProblemStanding& problem : report->problems()) {

@@ -42,6 +42,8 @@ constexpr char kCompiledBaseline[] = "torch.compile";
 // Tags, by which lists can be asked for.
 constexpr char kDegenerateTag[] = "degenerate";
 constexpr char kUntestedTag[] = "admission-untested";
+// What problems fetch models and configurations with.
+constexpr char kFromHub[] = "from_pretrained(";
 // As upstream's scripts ask for.
 constexpr int kTrials = 5;
 constexpr SuiteWords kWords = {"KernelBench's", "correct", "incorrect", "not compiled",
@@ -169,6 +171,7 @@ class KernelBenchSuite final : public TaskSuite {
   absl::StatusOr<ProblemProgram> DescribingProgramOf(const std::string& name) const override {
     ASSIGN_OR_RETURN(const Problem problem, Find(name));
     ASSIGN_OR_RETURN(const std::string text, ReadText(problem));
+    RETURN_IF_ERROR(CheckNeedsNoHub(problem, text));
     return ProblemProgram{DescribingProgram(text, *settings_.precision), device_};
   }
 
@@ -229,6 +232,14 @@ class KernelBenchSuite final : public TaskSuite {
     return text;
   }
 
+  // Level 4: whole models, whose weights and configurations upstream fetches when it makes them.
+  static absl::Status CheckNeedsNoHub(const Problem& problem, const std::string& text) {
+    if (!absl::StrContains(text, kFromHub)) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        absl::StrCat(problem.path, ": loads a model from the Hugging Face hub (", kFromHub,
+                     "), and workers run problems without a network"));
+  }
+
   absl::StatusOr<ProblemDescription> Described(const Problem& problem,
                                                const std::string& text) const {
     ASSIGN_OR_RETURN(const auto result,
@@ -246,6 +257,7 @@ class KernelBenchSuite final : public TaskSuite {
 
   absl::StatusOr<v1::Task> LoadProblem(const Problem& problem) const {
     ASSIGN_OR_RETURN(const std::string text, ReadText(problem));
+    RETURN_IF_ERROR(CheckNeedsNoHub(problem, text));
     ASSIGN_OR_RETURN(const ProblemDescription description, Described(problem, text));
     v1::Task task;
     task.set_name(problem.name());

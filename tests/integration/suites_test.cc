@@ -18,6 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::AllOf;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -193,6 +194,8 @@ class SuitesTest : public testing::Test {
     Write("KernelBench/level1/9_Degenerate.py", kDegenerate);
     Write("KernelBench/level3/1_As_given.py", kAsGiven);
     Write("KernelBench/level2/1_Broken.py", "import nosuch\n");
+    Write("KernelBench/level4/1_gpt2_bs1.py",
+          "from transformers import AutoConfig\n\nconfig = AutoConfig.from_pretrained('gpt2')\n");
     cluster_->StartModelServer(
         LocalCluster::SourcePath("tests/integration/data/kernelbench.cassette.textproto"));
     cluster_->StartCoordinator(absl::StrCat(
@@ -313,6 +316,43 @@ TEST_F(SuitesTest, ProblemOfKernelBenchIsDescribedAndItsCandidatesJudgedUnchange
   }
   EXPECT_NE(cluster_->Cli({"report", "kernelbench", "--task", "l1", "--out", runs}).exit.code, 0);
   EXPECT_EQ(cluster_->Cli({"report", "nosuch"}).exit.code, 3);
+
+  // A run folder with several samples of a problem, of which the first is wrong.
+  Write("samples/level_1_problem_7_sample_0_kernel.py",
+        absl::StrReplaceAll(ModelNew(), {{"h * self.slope", "h * 0.2"}}));
+  Write("samples/level_1_problem_7_sample_1_kernel.py", ModelNew());
+  Write("samples/level_1_problem_7_sample_12_kernel.py", "class ModelNew(\n");
+  Write("samples/level_1_problem_8_sample_0_kernel.py", kSquare);
+  Write("samples/level_1_problem_9_sample_0_kernel.py", "left_out\n");
+  Write("samples/notes.txt", "of the run\n");
+  const std::string judged_samples = Path("runs/samples");
+  const std::vector<std::string> words = {"report",        "kernelbench", "--run-folder",
+                                          Path("samples"), "--out",       judged_samples};
+  const CommandOutput samples = cluster_->Cli(words);
+  EXPECT_EQ(samples.exit.code, 0) << samples.out << samples.err;
+  EXPECT_THAT(samples.out,
+              AllOf(ContainsRegex("kernelbench/l1/7 +0 +incorrect"),
+                    ContainsRegex("kernelbench/l1/7 +1 +correct"),
+                    ContainsRegex("kernelbench/l1/7 +12 +[a-z_]+ "),
+                    ContainsRegex("kernelbench/l1/8 +0 +correct"),
+                    ContainsRegex("kernelbench/l1/9 +- +left out: degenerate"),
+                    HasSubstr("2 problems, 2 attempted, 1 correct\nfast_0 = 0.500 (1 of 2)"),
+                    HasSubstr("2 problems, 2 attempted, 2 correct\nfast_0 = 1.000 (2 of 2)"),
+                    HasSubstr("pass@1 = 0.667\n")));
+  const absl::StatusOr<std::string> results =
+      ReadFile(judged_samples + "/eval_results.json", 1 << 20);
+  ASSERT_TRUE(results.ok()) << results.status();
+  EXPECT_THAT(*results, AllOf(HasSubstr("\"sample_id\": 12"), HasSubstr("\"sample_id\": 1,")));
+  EXPECT_EQ(*ReadFile(judged_samples + "/level_1_problem_7_sample_1_kernel.py", 1 << 20),
+            ModelNew());
+  EXPECT_THAT(*ReadFile(judged_samples + "/pass_at_k_results.json", 1 << 20),
+              HasSubstr("\"total_correct_samples\": 2"));
+  Write("samples/level_1_problem_70_sample_0_kernel.py", ModelNew());
+  EXPECT_THAT(cluster_->Cli(words).err, HasSubstr("there is no task kernelbench/l1/70"));
+  // Whole models from the network.
+  const CommandOutput hub = cluster_->Cli({"task", "describe", "kernelbench/l4/1"});
+  EXPECT_EQ(hub.exit.code, 3);
+  EXPECT_THAT(hub.out + hub.err, HasSubstr("loads a model from the Hugging Face hub"));
 
   const CommandOutput doctor = cluster_->Cli({"doctor"});
   EXPECT_THAT(doctor.out,

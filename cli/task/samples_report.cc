@@ -1,0 +1,151 @@
+#include "cli/task/samples_report.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "cli/evaluation.h"
+#include "cli/source_files.h"
+#include "cli/task/fast_p.h"
+#include "cli/task/kernelbench_samples.h"
+#include "cli/text.h"
+#include "common/identity.h"
+#include "common/mean_times.h"
+#include "common/status_macros.h"
+#include "common/textproto.h"
+
+namespace ksearch {
+namespace {
+
+void FillFrom(const v1::JobResult& result, v1::ProblemStanding* standing) {
+  standing->set_evaluations(1);
+  standing->set_job_id(result.job_id());
+  standing->set_outcome(result.outcome());
+  standing->set_message(result.message());
+  *standing->mutable_device() = result.device();
+  if (result.outcome() != v1::OUTCOME_PASSED) return;
+  standing->set_passed(1);
+  standing->set_candidate_us(GeometricMeanOfMeans(result, /*baseline=*/false));
+  standing->set_baseline_us(GeometricMeanOfMeans(result, /*baseline=*/true));
+  if (standing->candidate_us() > 0 && standing->baseline_us() > 0) {
+    standing->set_speedup(standing->baseline_us() / standing->candidate_us());
+  }
+  if (result.workloads_size() != 1) return;
+  *standing->mutable_candidate() = result.workloads(0).candidate();
+  *standing->mutable_baseline() = result.workloads(0).baseline();
+}
+
+absl::Status JudgeSample(Client* client, const Options& options, const std::string& label,
+                         v1::ProblemStanding* standing) {
+  v1::EvaluateRequest request;
+  request.set_task(standing->task());
+  if (options.wait_for_workers.has_value()) {
+    *request.mutable_wait_for_worker() = ToProto(*options.wait_for_workers);
+  }
+  request.set_device_model(options.device_model);
+  *request.mutable_sources() = standing->sources();
+  absl::StatusOr<v1::JobResult> result =
+      Evaluate(client, request, label, nullptr, standing->mutable_suite_scores());
+  // Of the program; any other error would be that of the next one as well.
+  if (absl::IsInvalidArgument(result.status())) {
+    v1::JobResult refused;
+    refused.set_outcome(v1::OUTCOME_INVALID_SOURCE);
+    refused.set_message(std::string(result.status().message()));
+    result = std::move(refused);
+  }
+  if (!result.ok()) return Annotate(result.status(), standing->sources().files(0).path());
+  const v1::Outcome outcome = result->outcome();
+  if (outcome == v1::OUTCOME_WORKER_LOST || outcome == v1::OUTCOME_CANCELLED ||
+      outcome == v1::OUTCOME_TASK_ERROR) {
+    standing->set_left_out(absl::StrCat("not judged: ", result->message()));
+    return absl::OkStatus();
+  }
+  FillFrom(*result, standing);
+  return absl::OkStatus();
+}
+
+std::string SampleNumber(const v1::ProblemStanding& standing) {
+  if (standing.sources().files_size() != 1) return "-";
+  const auto sample = ParseSampleName(standing.sources().files(0).path());
+  return sample.has_value() ? absl::StrCat(sample->sample) : "-";
+}
+
+std::string StandingOf(const v1::ProblemStanding& standing) {
+  if (!standing.left_out().empty()) return "left out: " + standing.left_out();
+  if (standing.evaluations() == 0) return "no sample";
+  return standing.outcome() == v1::OUTCOME_PASSED ? "correct" : OutcomeText(standing.outcome());
+}
+
+}  // namespace
+
+absl::StatusOr<v1::SuiteReport> JudgeSamples(Client* client, const Options& options,
+                                             const v1::SuiteReport& report) {
+  ASSIGN_OR_RETURN(const std::vector<KernelBenchSample> found, FindSamples(options.run_folder));
+  std::map<std::string, std::vector<KernelBenchSample>> samples;  // by task
+  std::set<std::string> levels;
+  for (const KernelBenchSample& sample : found) {
+    samples[absl::StrCat(options.suite, "/l", sample.level, "/", sample.problem)].push_back(sample);
+    levels.insert(absl::StrCat("l", sample.level));
+  }
+  v1::SuiteReport judged;
+  std::set<std::string> models;
+  for (const v1::ProblemStanding& problem : report.problems()) {
+    if (options.report_tasks.empty() && levels.count(problem.level()) == 0) continue;
+    v1::ProblemStanding blank;
+    blank.set_task(problem.task());
+    blank.set_level(problem.level());
+    blank.set_path(problem.path());
+    blank.set_left_out(problem.left_out());
+    auto own = samples.extract(problem.task());
+    if (own.empty() || !problem.left_out().empty()) {
+      *judged.add_problems() = std::move(blank);
+      continue;
+    }
+    for (const KernelBenchSample& sample : own.mapped()) {
+      v1::ProblemStanding standing = blank;
+      ASSIGN_OR_RETURN(const auto files,
+                       ReadSourceFiles({absl::StrCat(options.run_folder, "/", sample.file)}));
+      standing.mutable_sources()->set_language(LanguageOf(files));
+      *standing.mutable_sources()->add_files() = files[0];
+      standing.set_candidate_id(CandidateId(standing.sources()));
+      RETURN_IF_ERROR(JudgeSample(client, options, absl::StrCat(sample.file, ": "), &standing));
+      if (!standing.device().name().empty()) models.insert(standing.device().name());
+      *judged.add_problems() = std::move(standing);
+    }
+  }
+  if (!samples.empty() && options.report_tasks.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(options.run_folder, "/",
+                                                   samples.begin()->second[0].file,
+                                                   ": there is no task ", samples.begin()->first));
+  }
+  judged.set_device_model(models.size() == 1 ? *models.begin() : "");
+  if (models.size() > 1) {
+    return absl::InvalidArgumentError(
+        "the samples were judged on devices of several models, which do not compare: name one with "
+        "--device-model");
+  }
+  return judged;
+}
+
+std::string SamplesText(const v1::SuiteReport& samples) {
+  std::vector<std::vector<std::string>> rows = {
+      {"problem", "sample", "standing", "latency", "baseline", "speed-up"}};
+  for (const v1::ProblemStanding& standing : samples.problems()) {
+    rows.push_back({standing.task(), SampleNumber(standing), StandingOf(standing),
+                    standing.candidate_us() > 0 ? LatencyText(standing.candidate_us()) : "-",
+                    standing.baseline_us() > 0 ? LatencyText(standing.baseline_us()) : "-",
+                    standing.speedup() > 0 ? absl::StrFormat("%.2fx", standing.speedup()) : "-"});
+  }
+  return absl::StrCat(
+      Table(rows), "\non ",
+      samples.device_model().empty() ? "no device yet" : samples.device_model(),
+      ", over the baseline timed here; sample 0 of each problem, as upstream counts:\n",
+      FastPText(FastPOf(FirstSamples(samples))), "\nthe best sample of each problem:\n",
+      FastPText(FastPOf(BestSamples(samples))), PassAtKText(samples));
+}
+
+}  // namespace ksearch
