@@ -1,8 +1,13 @@
 #include "cli/command_options.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/numbers.h"
@@ -23,6 +28,7 @@ constexpr int kMostRounds = 1'000'000;
 constexpr int kMostParallel = 256;
 constexpr int kMostStagnation = 1000;
 constexpr int64_t kMostDays = 36'500;
+constexpr char kBenchmarkMode[] = "benchmark";
 
 const std::map<std::string, v1::Preset> kPresets = {{"default", v1::PRESET_DEFAULT},
                                                     {"paper", v1::PRESET_PAPER}};
@@ -253,6 +259,22 @@ void AddFeed(CLI::App* app, Options* options) {
       ->excludes(runs);
 }
 
+// A mode need not be given, so that what follows --compat may be the first file.
+void ReadMode(Options* options) {
+  constexpr const char* kModes[] = {"test", kBenchmarkMode, "leaderboard"};
+  std::string& mode = options->compat;
+  if (mode.empty() || std::find(std::begin(kModes), std::end(kModes), mode) != std::end(kModes)) {
+    return;
+  }
+  if (::access(mode.c_str(), F_OK) != 0) {
+    throw CLI::ValidationError(
+        "--compat",
+        absl::StrCat("'", mode, "' is no mode (test, benchmark, leaderboard), and no file either"));
+  }
+  options->files.insert(options->files.begin(), std::move(mode));
+  mode = kBenchmarkMode;
+}
+
 void AddEval(CLI::App* app, Options* options) {
   app->add_option("--task", options->task, "the task")->required();
   app->add_option("--language", options->language,
@@ -260,13 +282,13 @@ void AddEval(CLI::App* app, Options* options) {
       ->check(LanguageWord());
   CLI::Option* const files =
       app->add_option("files", options->files, "source files, or the file of a solution");
-  CLI::Option* const solution =
-      app->add_option("--solution", options->solution,
-                      "judge this published solution, as `task solutions` names it")
-          ->excludes(files);
-  app->callback([options, files, solution] {
+  app->add_option("--solution", options->solution,
+                  "judge this published solution, as `task solutions` names it")
+      ->excludes(files);
+  app->callback([options] {
     options->command = "eval";
-    if (files->count() + solution->count() == 0) {
+    ReadMode(options);
+    if (options->files.empty() && options->solution.empty()) {
       throw CLI::RequiredError("eval: FILE... or --solution NAME", CLI::ExitCodes::RequiredError);
     }
   });
@@ -284,10 +306,15 @@ void AddEval(CLI::App* app, Options* options) {
   CLI::Option* const check =
       app->add_flag("--check", options->check_only, "build and check, do not time")
           ->excludes(confirm);
-  CLI::Option* const compat = app->add_flag(
-      "--compat", options->compat,
-      "also time the program as the own evaluator of the task's suite does (docs/suites)");
-  compat->excludes(confirm)->excludes(check);
+  CLI::Option* const compat =
+      app->add_option("--compat", options->compat,
+                      "do as the own evaluator of the task's suite does in this mode "
+                      "(docs/suites); benchmark: also time the program by its clock")
+          ->expected(0, 1)
+          ->default_str(kBenchmarkMode)
+          ->type_name("[test|benchmark|leaderboard]")
+          ->excludes(confirm)
+          ->excludes(check);
   AddDuration(app, "--build-time", "how long the program may compile, e.g. 5m (default 60 s)",
               [options](const absl::Duration& time) { options->build_time = time; });
   CLI::Option* const build =

@@ -41,7 +41,7 @@ int EvalCommand(Client* client, const Options& options) {
                    : options.build_only ? v1::JOB_KIND_BUILD
                    : options.check_only ? v1::JOB_KIND_CHECK
                                         : v1::JOB_KIND_SCREEN);
-  request.mutable_plan()->set_suite_clock(options.compat);
+  request.set_suite_mode(options.compat);
   if (options.build_time.has_value()) {
     *request.mutable_limits()->mutable_build_time() = ToProto(*options.build_time);
   }

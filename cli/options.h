@@ -76,7 +76,7 @@ struct Options {
   bool confirm = false;
   std::vector<std::string> rival_files;
   bool check_only = false;
-  bool compat = false;
+  std::string compat;  // a mode of the suite's evaluator; empty: not asked for
   std::optional<absl::Duration> build_time;
   bool build_only = false;
   std::string architecture;

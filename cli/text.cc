@@ -114,6 +114,28 @@ std::string RepeatsText(const v1::JobResult& result) {
                       "all other tensors are new in every call)\n");
 }
 
+// Whether the cases of a task with a suite's rule were checked, and none was timed.
+bool IsSuiteCheck(const v1::JobResult& result) {
+  const auto& all = result.workloads();
+  return std::any_of(all.begin(), all.end(),
+                     [](const auto& each) { return each.has_suite_verdict(); }) &&
+         std::none_of(all.begin(), all.end(),
+                      [](const auto& each) { return each.has_candidate() || each.has_baseline(); });
+}
+
+std::string SuiteCheckTable(const v1::JobResult& result) {
+  std::vector<std::vector<std::string>> rows = {
+      {"workload", "outcome", "right by the suite's rule", "why not"}};
+  for (const v1::WorkloadResult& workload : result.workloads()) {
+    const v1::SuiteVerdict& verdict = workload.suite_verdict();
+    rows.push_back({workload.workload_uuid().substr(0, 24), OutcomeText(workload.outcome()),
+                    absl::StrCat(verdict.passed(), " of ", verdict.trials(),
+                                 verdict.trials() == 1 ? " trial" : " trials"),
+                    workload.message().empty() ? verdict.message() : workload.message()});
+  }
+  return Table(rows);
+}
+
 }  // namespace
 
 std::string Table(const std::vector<std::vector<std::string>>& rows) {
@@ -314,7 +336,9 @@ std::string ResultText(const v1::JobResult& result, const std::string& packet) {
                            " differ from others and ", runs.crashed(), " processes crashed"),
         runs.note().empty() ? "" : "; ", runs.note(), "\n");
   }
-  if (result.workloads_size() > 0) {
+  if (IsSuiteCheck(result)) {
+    absl::StrAppend(&text, SuiteCheckTable(result), RepeatsText(result));
+  } else if (result.workloads_size() > 0) {
     std::vector<std::vector<std::string>> rows = {
         {"workload", "outcome", "latency", "95 % interval", "baseline", "speed-up", "calls"}};
     for (const v1::WorkloadResult& workload : result.workloads()) {

@@ -129,6 +129,12 @@ absl::StatusOr<v1::JobSpec> EvaluationJob(const v1::Task& task,
     return absl::InvalidArgumentError(absl::StrCat("plan.suite_clock: task '", task.name(),
                                                    "' belongs to no suite that has its own clock"));
   }
+  if (request.plan().suite_clock_checked() &&
+      (!request.plan().suite_clock() || !task.suite_clock().has_checked())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("plan.suite_clock_checked: the clock of task '", task.name(),
+                     "' has no such mode, or plan.suite_clock is not set"));
+  }
   RETURN_IF_ERROR(CheckMeasurement(WithDefaults(request.plan()), WithDefaults(request.limits())));
   const JobSpecs specs(task, request.plan(), request.limits());
   v1::JobSpec spec = JobOfKind(specs, request);

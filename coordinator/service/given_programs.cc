@@ -59,6 +59,23 @@ absl::Status ReadPrograms(const TaskSuite& tasks, v1::EvaluateRequest* request) 
   return absl::OkStatus();
 }
 
+absl::Status ReadMode(const TaskSuite& tasks, v1::EvaluateRequest* request) {
+  if (request->suite_mode().empty()) return absl::OkStatus();
+  const v1::MeasurePlan& plan = request->plan();
+  const bool screens =
+      request->kind() == v1::JOB_KIND_UNSPECIFIED || request->kind() == v1::JOB_KIND_SCREEN;
+  if (!screens || request->workload_uuids_size() > 0 || plan.suite_clock() ||
+      plan.suite_clock_checked() || plan.every_workload()) {
+    return absl::InvalidArgumentError(
+        "suite_mode: a mode decides what is done on which workloads: leave kind, workload_uuids "
+        "and "
+        "what plan says of suites unset");
+  }
+  RETURN_IF_ERROR(tasks.SetMode(request->task(), request->suite_mode(), request));
+  request->clear_suite_mode();
+  return absl::OkStatus();
+}
+
 absl::Status ReadSeed(const TaskSuite& tasks, v1::StartRunRequest* request) {
   v1::RunConfig& config = *request->mutable_config();
   const std::string& name = request->seed_solution_name();

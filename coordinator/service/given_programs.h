@@ -14,8 +14,12 @@ namespace ksearch {
 // has C++ or CUDA compiled gets the time that this takes, unless the request says how long.
 absl::Status ReadPrograms(const TaskSuite& tasks, v1::EvaluateRequest* request);
 
-// The same for the seed of a run. Where the request names no language, the run's is the seed's;
-// INVALID_ARGUMENT if it names another one.
+// Where the request names a mode of the suite's evaluator: what it asks for takes its place.
+// INVALID_ARGUMENT: the suite has no such mode, or the request says itself what a mode decides.
+absl::Status ReadMode(const TaskSuite& tasks, v1::EvaluateRequest* request);
+
+// The same as ReadPrograms for the seed of a run. Where the request names no language, the run's is
+// the seed's; INVALID_ARGUMENT if it names another one.
 absl::Status ReadSeed(const TaskSuite& tasks, v1::StartRunRequest* request);
 
 }  // namespace ksearch

@@ -289,6 +289,7 @@ absl::Status SearchService::Judge(grpc::ServerContext* context, const v1::Evalua
   v1::EvaluateRequest request = asked;
   ASSIGN_OR_RETURN(const v1::Task task, parts_.tasks->Load(request.task()));
   RETURN_IF_ERROR(ReadPrograms(*parts_.tasks, &request));
+  RETURN_IF_ERROR(ReadMode(*parts_.tasks, &request));
   ASSIGN_OR_RETURN(v1::JobSpec spec, EvaluationJob(task, request));
 
   const Clock& clock = Clock::Real();

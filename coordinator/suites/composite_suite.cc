@@ -62,6 +62,13 @@ class CompositeSuite final : public TaskSuite {
                             : suite->suite->LoadSolution(rest, solution);
   }
 
+  absl::Status SetMode(const std::string& name, const std::string& mode,
+                       v1::EvaluateRequest* request) const override {
+    const auto [suite, rest] = Find(name);
+    return suite == nullptr ? unnamed_->SetMode(name, mode, request)
+                            : suite->suite->SetMode(rest, mode, request);
+  }
+
   std::vector<v1::SuiteScore> Scores(const std::string& name,
                                      const v1::JobResult& result) const override {
     const auto [suite, rest] = Find(name);

@@ -25,6 +25,7 @@
 #include "coordinator/suites/problem_description.h"
 #include "coordinator/suites/problem_language.h"
 #include "coordinator/suites/suite_clock.h"
+#include "coordinator/suites/suite_mode.h"
 #include "coordinator/suites/suite_words.h"
 #include "coordinator/tasks/near_names.h"
 #include "coordinator/tasks/task_folder.h"
@@ -189,6 +190,11 @@ class KernelBenchSuite final : public TaskSuite {
         absl::StrCat("level_", problem.level, "_problem_", problem.number, "_sample_0_kernel.py"));
     upstream.set_content(std::move(file));
     return upstream;
+  }
+
+  absl::Status SetMode(const std::string& /*name*/, const std::string& mode,
+                       v1::EvaluateRequest* request) const override {
+    return SetOnlyMode("KernelBench's evaluator", mode, request);
   }
 
   // Upstream's `runtime` is a mean, too, of 100 calls on one set of inputs.

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "proto/search_service.pb.h"
@@ -55,6 +56,14 @@ class TaskSuite {
                                                    const std::string& solution) const {
     return absl::NotFoundError(absl::StrCat("no solution '", solution, "': the suite of task '",
                                             name, "' has no place for published solutions"));
+  }
+  // Makes an evaluation one in a mode of the suite's own evaluator: its kind, its workloads, and
+  // what its plan says of suites. INVALID_ARGUMENT: the task's suite has no such mode.
+  virtual absl::Status SetMode(const std::string& name, const std::string& /*mode*/,
+                               v1::EvaluateRequest* /*request*/) const {
+    return absl::InvalidArgumentError(
+        absl::StrCat("suite_mode: task '", name,
+                     "' is of no suite with an evaluator of its own: leave --compat out for it"));
   }
   // What the suite's own rules make of a result of the task; none where it has no rules for it.
   virtual std::vector<v1::SuiteScore> Scores(const std::string& /*name*/,

@@ -10,15 +10,10 @@
 
 namespace ksearch {
 
-namespace {
-
-// The process that made such a call can make another.
 bool IsVerdictOnACall(const Ending& ending) {
   return ending.outcome == v1::OUTCOME_INCORRECT || ending.outcome == v1::OUTCOME_OUT_OF_BOUNDS ||
          ending.outcome == v1::OUTCOME_INPUT_MODIFIED;
 }
-
-}  // namespace
 
 absl::StatusOr<v1::WorkloadResult> CheckWorkload(
     Bench& bench, RunnerLink& link, const std::shared_ptr<const WorkloadCase>& workload,

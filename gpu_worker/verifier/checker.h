@@ -10,6 +10,9 @@
 
 namespace ksearch {
 
+// Whether this says that a call was wrong, so that the process that made it can make another.
+bool IsVerdictOnACall(const Ending& ending);
+
 // The correctness gate on one workload: kGateVariants variants through the same buffers, each with
 // freshly poisoned outputs, guard bands and inputs checked, outputs compared with the oracle; then
 // those of `trials`, the further ones that the rule of the task's suite looks at. They are made for

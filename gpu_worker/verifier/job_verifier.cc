@@ -23,6 +23,7 @@
 #include "gpu_worker/verifier/instruments/second_witness.h"
 #include "gpu_worker/verifier/tensors/output_judge.h"
 #include "gpu_worker/verifier/tensors/suite_verdict.h"
+#include "gpu_worker/verifier/timing/checked_suite_time.h"
 #include "gpu_worker/verifier/timing/confirmation.h"
 #include "gpu_worker/verifier/timing/device/roofline.h"
 #include "gpu_worker/verifier/timing/sampler.h"
@@ -339,7 +340,8 @@ absl::StatusOr<OracleEntries> JobVerifier::AnswerTrials(const ProgramImage& refe
                                                         const CasePtr& workload,
                                                         const OracleEntries& oracles) {
   // Where the task's own program judges, there is nothing to compare with.
-  const int64_t trials = workload->judge() == nullptr ? SuiteTrials(*workload) : 0;
+  const bool compares = workload->suite_rule().rule() != v1::SuiteRule::CHECKER;
+  const int64_t trials = compares ? SuiteTrials(*workload) : 0;
   const absl::Duration each = std::max(ReferenceTime(oracles), absl::Nanoseconds(1));
   const double affordable = absl::FDivDuration(kTrialTimePerWorkload, each);
   const int64_t room = bench_.oracle().MostAnswers(oracles) - static_cast<int64_t>(oracles.size());
@@ -383,10 +385,10 @@ absl::Status JobVerifier::Check(RunnerLink& link, Job* job) {
     Ending ending;
     ASSIGN_OR_RETURN(job->results[i], CheckWorkload(bench_, link, job->cases[i], job->oracles[i],
                                                     job->trials[i], job->limits, &ending));
-    if (!ending.passed()) {
-      FailWorkload(ending, i, job);
-      return absl::OkStatus();
-    }
+    if (ending.passed()) continue;
+    // The first is the job's.
+    if (job->verdict.outcome() == v1::OUTCOME_PASSED) FailWorkload(ending, i, job);
+    if (!job->plan.every_workload() || !IsVerdictOnACall(ending)) return absl::OkStatus();
   }
   return absl::OkStatus();
 }
@@ -536,8 +538,7 @@ absl::Status JobVerifier::Screen(std::unique_ptr<RunnerLink>* link, Job* job) {
       if (!copies.us.empty()) timed.facts.set_copy_us(Median(std::move(copies.us)));
     }
     if (ending.passed() && job->plan.suite_clock() && job->request->task().has_suite_clock()) {
-      ending = TimeAsSuite(session, job->request->task().suite_clock(), sets, job->limits,
-                           timed.facts.mutable_suite_time());
+      ASSIGN_OR_RETURN(ending, TimeBySuite(session, sets, i, job));
     }
     for (WorkloadSession::Suspect& suspect : session.suspects()) {
       suspects.emplace_back(i, std::move(suspect));
@@ -560,6 +561,34 @@ absl::Status JobVerifier::Screen(std::unique_ptr<RunnerLink>* link, Job* job) {
   }
   job->verdict.set_stderr_excerpt((*link)->EndAndReadOutput(kMaxStderrBytes));
   return JudgeSuspects(suspects, job);
+}
+
+absl::StatusOr<Ending> JobVerifier::TimeBySuite(WorkloadSession& session, int sets, size_t index,
+                                                Job* job) {
+  const v1::SuiteClock& clock = job->request->task().suite_clock();
+  v1::WorkloadResult& result = job->results[index];
+  if (!job->plan.suite_clock_checked() || !clock.has_checked()) {
+    v1::SuiteTime time;
+    Ending ending = TimeAsSuite(session, clock, sets, job->limits, &time);
+    if (time.calls() > 0) *result.mutable_suite_time() = std::move(time);
+    return ending;
+  }
+  const AnswerVariants answer =
+      [&](const std::vector<int64_t>& variants) -> absl::StatusOr<OracleEntries> {
+    OracleEntries answers;
+    RETURN_IF_ERROR(OffTheClock(job, [&]() -> absl::Status {
+      ASSIGN_OR_RETURN(answers,
+                       bench_.oracle().GetOnce(*job->reference, job->cases[index], variants));
+      bench_.oracle().Rest();
+      return absl::OkStatus();
+    }));
+    return answers;
+  };
+  v1::SuiteTime time;
+  ASSIGN_OR_RETURN(Ending ending, TimeCheckedAsSuite(session, clock, job->limits, answer, &time,
+                                                     result.mutable_suite_verdict()));
+  if (time.calls() > 0) *result.mutable_suite_time() = std::move(time);
+  return ending;
 }
 
 double JobVerifier::Floor(const Job& job, size_t index) const {
@@ -666,7 +695,7 @@ absl::Status JobVerifier::JudgeSuspects(const Suspects& suspects, Job* job) {
     const OracleEntry& oracle = *oracles[index].at(suspect.variant);
     const OutputComparison compared =
         workload.judge() != nullptr
-            ? workload.judge()->Judge(workload, suspect.variant, *suspect.outputs)
+            ? workload.judge()->Judge(workload, suspect.variant, *suspect.outputs, *oracle.outputs)
             : JudgeOutputs(workload, suspect.outputs->CompareWith(workload, *oracle.outputs));
     if (compared.right) continue;
     Ending ending = {v1::OUTCOME_INCORRECT, absl::StrCat("in a timed call: ", compared.message)};

@@ -83,6 +83,8 @@ class JobVerifier {
   void TellBaselines(Job* job);
   // *link is replaced if the candidate needs a new process.
   absl::Status Screen(std::unique_ptr<RunnerLink>* link, Job* job);
+  // By the clock of the task's suite, in the way that the plan says, into the case's result.
+  absl::StatusOr<Ending> TimeBySuite(WorkloadSession& session, int sets, size_t index, Job* job);
   // No call of this workload can be faster, in microseconds; 0: unknown.
   double Floor(const Job& job, size_t index) const;
   absl::Status Confirm(Job* job);

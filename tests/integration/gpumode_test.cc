@@ -15,6 +15,7 @@ namespace ksearch {
 namespace {
 
 using testing::AllOf;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -81,6 +82,54 @@ TEST_F(GpuModeTest, SubmissionsAreJudgedUnchanged) {
     EXPECT_EQ(checked.exit.code, 7) << wrong << checked.out << checked.err;
     EXPECT_THAT(checked.out, Not(HasSubstr("passed")));
   }
+}
+
+TEST_F(GpuModeTest, ModeTestLooksAtEveryCaseAndTimesNothing) {
+  ASSERT_EQ(Describe("masked_rows_v2").exit.code, 0);
+  const auto test = [](const std::string& submission) {
+    return cluster_->Cli(
+        {"eval", "--task", "gpumode/masked_rows_v2", "--compat", "test",
+         LocalCluster::SourcePath(absl::StrCat(kFolder, "/submissions/", submission))});
+  };
+  const CommandOutput good = test("good.py");
+  EXPECT_EQ(good.exit.code, 0) << good.out << good.err;
+  EXPECT_THAT(good.out,
+              AllOf(ContainsRegex("test0 +passed +1 of 1 trial\n"),
+                    ContainsRegex("test1 +passed +1 of 1 trial\n"), Not(HasSubstr("benchmark0")),
+                    HasSubstr("GPU MODE's verdict pass (2 of 2 trials right on 2 workloads)")));
+  // Only the second case masks.
+  const CommandOutput masked = test("ignores_mask.py");
+  EXPECT_EQ(masked.exit.code, 7) << masked.out << masked.err;
+  EXPECT_THAT(masked.out,
+              AllOf(ContainsRegex("test0 +passed +1 of 1 trial\n"),
+                    ContainsRegex("test1 +incorrect +0 of 1 trial +output 'out'"),
+                    HasSubstr("GPU MODE's verdict fail (1 of 2 trials right on 2 workloads")));
+}
+
+TEST_F(GpuModeTest, ModeLeaderboardChecksEveryCallThatItTimes) {
+#ifdef KSEARCH_SANITIZED
+  GTEST_SKIP() << "sanitized runners do without the tight filter";
+#endif
+  ASSERT_EQ(Describe("masked_rows_v2").exit.code, 0);
+  const std::string good = LocalCluster::SourcePath(absl::StrCat(kFolder, "/submissions/good.py"));
+  const CommandOutput ranked =
+      cluster_->Cli({"eval", "--task", "gpumode/masked_rows_v2", "--compat", "leaderboard", good});
+  EXPECT_EQ(ranked.exit.code, 0) << ranked.out << ranked.err;
+  EXPECT_THAT(ranked.out,
+              AllOf(ContainsRegex("each of [0-9]+ calls on inputs of its own, all outputs right; 2 "
+                                  "workloads"),
+                    ContainsRegex("score on the leaderboard [0-9.e+]+us .ranking_by geom of 2 "
+                                  "benchmarks")));
+  // What follows may be the file at once; the mode is benchmark then.
+  const CommandOutput timed =
+      cluster_->Cli({"eval", "--task", "gpumode/masked_rows_v2", "--compat", good});
+  EXPECT_EQ(timed.exit.code, 0) << timed.out << timed.err;
+  EXPECT_THAT(timed.out, AllOf(HasSubstr("events around each call, inputs repeat; 2 workloads"),
+                               Not(HasSubstr("on the leaderboard"))));
+  const CommandOutput unknown =
+      cluster_->Cli({"eval", "--task", "gpumode/masked_rows_v2", "--compat", "ranked", good});
+  EXPECT_EQ(unknown.exit.code, 2);
+  EXPECT_THAT(unknown.err, AllOf(HasSubstr("--compat"), HasSubstr("'ranked' is no mode")));
 }
 
 // The opposite sign of the orthogonal factor is as correct as the reference's.

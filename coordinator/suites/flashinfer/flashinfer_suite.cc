@@ -29,6 +29,7 @@
 #include "coordinator/suites/problem_language.h"
 #include "coordinator/suites/safetensors.h"
 #include "coordinator/suites/suite_clock.h"
+#include "coordinator/suites/suite_mode.h"
 #include "coordinator/suites/suite_words.h"
 #include "coordinator/tasks/definition_json.h"
 #include "coordinator/tasks/located_json.h"
@@ -217,6 +218,11 @@ class FlashInferSuite final : public TaskSuite {
         absl::StrCat("no solution '", solution, "' of ", name, " in ", root_.string(),
                      names.empty() ? ", which has none of it" : "; nearest: ",
                      absl::StrJoin(NearNames(solution, names), ", ")));
+  }
+
+  absl::Status SetMode(const std::string& /*name*/, const std::string& mode,
+                       v1::EvaluateRequest* request) const override {
+    return SetOnlyMode("flashinfer-bench", mode, request);
   }
 
   std::vector<v1::SuiteScore> Scores(const std::string& name,

@@ -91,6 +91,7 @@ class Reader {
     }
     GpuModeProblem problem;
     ASSIGN_OR_RETURN(problem.description, fields.OptionalText("description", kMaxTextBytes));
+    ASSIGN_OR_RETURN(problem.ranking, ReadRanking(fields));
     RETURN_IF_ERROR(ReadFiles(fields, &problem));
     RETURN_IF_ERROR(ReadCases(task, fields, "tests", &problem));
     RETURN_IF_ERROR(ReadCases(task, fields, "benchmarks", &problem));
@@ -100,6 +101,14 @@ class Reader {
   }
 
  private:
+  static absl::StatusOr<GpuModeRanking> ReadRanking(const JsonFields& fields) {
+    ASSIGN_OR_RETURN(const std::string name, fields.OptionalText("ranking_by", kMaxNameBytes));
+    if (name.empty() || name == "last") return GpuModeRanking::kLast;
+    if (name == "mean") return GpuModeRanking::kMean;
+    if (name == "geom") return GpuModeRanking::kGeometricMean;
+    return fields.Error("ranking_by", absl::StrCat("'", name, "' is not last, mean or geom"));
+  }
+
   // Whether a file of the suite that need not be there has this text.
   bool Mentions(const fs::path& source, absl::string_view text) const {
     std::error_code error;

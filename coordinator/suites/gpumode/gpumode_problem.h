@@ -18,6 +18,13 @@ struct GpuModeCase {
   LocatedJson arguments;  // of generate_input: an object of numbers, truth values, texts and lists
 };
 
+// How a leaderboard makes one score of the benchmarks' mean times.
+enum class GpuModeRanking {
+  kLast,  // that of the last one, which alone is run
+  kMean,
+  kGeometricMean,
+};
+
 // A problem's folder, read. Nothing of it is run.
 struct GpuModeProblem {
   std::string description;
@@ -25,6 +32,7 @@ struct GpuModeProblem {
   std::vector<GpuModeCase> cases;     // tests, then benchmarks; at least one
   // Its evaluator clears the device's cache before each timed call.
   bool clears_cache = false;
+  GpuModeRanking ranking = GpuModeRanking::kLast;
   // Cases that are none of these, and why, a sentence each.
   std::vector<std::string> left_out;
 

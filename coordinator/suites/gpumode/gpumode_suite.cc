@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <system_error>
@@ -19,6 +20,7 @@
 #include "common/textproto.h"
 #include "common/utf8.h"
 #include "coordinator/suites/gpumode/gpumode_description.h"
+#include "coordinator/suites/gpumode/gpumode_modes.h"
 #include "coordinator/suites/gpumode/gpumode_problem.h"
 #include "coordinator/suites/gpumode/gpumode_programs.h"
 #include "coordinator/suites/gpumode/located_yaml.h"
@@ -191,8 +193,15 @@ class GpuModeSuite final : public TaskSuite {
     return ProblemProgram{GpuModeDescribingProgram(problem), device_};
   }
 
+  absl::Status SetMode(const std::string& name, const std::string& mode,
+                       v1::EvaluateRequest* request) const override {
+    ASSIGN_OR_RETURN(const Place place, Find(name));
+    ASSIGN_OR_RETURN(const GpuModeProblem problem, ReadGpuModeProblem(place.folder, reads_));
+    return SetGpuModeMode(problem, mode, request);
+  }
+
   // Upstream's score of a leaderboard that is ranked by `geom`.
-  std::vector<v1::SuiteScore> Scores(const std::string& /*name*/,
+  std::vector<v1::SuiteScore> Scores(const std::string& name,
                                      const v1::JobResult& judged) const override {
     std::vector<v1::SuiteScore> scores;
     if (auto verdict = VerdictScore(kWords, judged)) scores.push_back(*std::move(verdict));
@@ -200,6 +209,12 @@ class GpuModeSuite final : public TaskSuite {
     // Both of its clocks have one name.
     if (auto time = ClockScore(ClockOf(Evaluator::kGpuMode), result)) {
       scores.push_back(*std::move(time));
+    }
+    if (const auto place = Find(name); place.ok()) {
+      const auto problem = ReadGpuModeProblem(place->folder, reads_);
+      if (auto score = problem.ok() ? LeaderboardScore(*problem, judged) : std::nullopt) {
+        scores.push_back(*std::move(score));
+      }
     }
     const double candidate_us = GeometricMeanOfMeans(result, /*baseline=*/false);
     if (!(candidate_us > 0)) return scores;

@@ -145,7 +145,8 @@ absl::Status Oracle::Answer(const ProgramImage& reference,
       return Broken(*workload, absl::StrCat("output '", name, "' holds a NaN"));
     }
     if (workload->judge() != nullptr) {
-      const OutputComparison judged = workload->judge()->Judge(*workload, variant, *entry->outputs);
+      const OutputComparison judged =
+          workload->judge()->Judge(*workload, variant, *entry->outputs, *entry->outputs);
       if (!judged.right) return Broken(*workload, judged.message);
     }
     // Once per workload: a reference that disagrees with itself does so at any time. Of several

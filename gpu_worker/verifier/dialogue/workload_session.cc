@@ -234,26 +234,60 @@ WorkloadSession::Copies WorkloadSession::TimeCopies(const BatchForm& form, const
   return copies;
 }
 
-void WorkloadSession::FillForSuite() {
+int64_t WorkloadSession::FillForSuite(int sets) {
   const int64_t variant = kFirstDecoyVariant + decoys_made_++;
-  std::vector<Call> filled = {{0, variant}};
-  if (mapped_sets_ > 1) filled.push_back({1, variant});
+  std::vector<Call> filled;
+  for (int set = 0; set < std::min(sets, mapped_sets_); ++set) filled.push_back({set, variant});
   buffers_->Prepare(filled, rng_.Next());
+  return variant;
 }
 
 WorkloadSession::SuiteCalls WorkloadSession::RunForSuite(
     int calls, const v1::BatchRequest::Preparation& preparation, const Limits& limits) {
-  SuiteCalls made;
   v1::BatchRequest request;
-  request.set_mode(v1::BatchRequest::PREPARED);
   *request.mutable_preparation() = preparation;
   for (int i = 0; i < calls; ++i) request.add_set_order(0);
-  const absl::Time by = clock_.SteadyNow() + calls * (limits.call_time + kBatchSlack);
+  return RunPrepared(request, limits);
+}
+
+WorkloadSession::SuiteCalls WorkloadSession::RunOnEachForSuite(int sets, const Limits& limits) {
+  v1::BatchRequest request;
+  for (int set = 0; set < std::min(sets, mapped_sets_); ++set) request.add_set_order(set);
+  return RunPrepared(request, limits);
+}
+
+WorkloadSession::SuiteCalls WorkloadSession::RunPrepared(const v1::BatchRequest& given,
+                                                         const Limits& limits) {
+  SuiteCalls made;
+  v1::BatchRequest request = given;
+  request.set_mode(v1::BatchRequest::PREPARED);
+  const absl::Time by =
+      clock_.SteadyNow() + request.set_order_size() * (limits.call_time + kBatchSlack);
   RunnerLink::BatchReply reply = link_.RunBatch(request, std::min(limits.deadline, by));
   if (reply.ending.passed()) reply.ending = link_.AwaitStop();
   made.ending = std::move(reply.ending);
   if (!made.ending.passed()) return made;
   for (const uint64_t ns : reply.inner_ns) made.us.push_back(static_cast<double>(ns) / 1e3);
+  return made;
+}
+
+WorkloadSession::KeptCall WorkloadSession::RunOnceForSuite(
+    const v1::BatchRequest::Preparation& preparation, const Limits& limits) {
+  const Call call = {0, kFirstDecoyVariant + decoys_made_++};
+  const uint64_t salt = rng_.Next();
+  buffers_->Prepare({call}, salt);
+  KeptCall made;
+  SuiteCalls calls = RunForSuite(1, preparation, limits);
+  made.ending = std::move(calls.ending);
+  if (!made.ending.passed()) return made;
+  made.us = calls.us.empty() ? 0 : calls.us[0];
+  const std::vector<CallFindings> findings = buffers_->Collect({call}, salt);
+  if (!findings[0].unwritten.empty()) {
+    made.ending = {v1::OUTCOME_INCORRECT, absl::StrCat("output '", findings[0].unwritten,
+                                                       "' has elements that were never written")};
+    return made;
+  }
+  made.kept = MakeSuspect(call);
   return made;
 }
 
@@ -326,7 +360,8 @@ Ending WorkloadSession::Judge(const std::vector<Call>& calls,
         return {v1::OUTCOME_TASK_ERROR,
                 absl::StrCat("outputs cannot be judged: ", outputs.status().message())};
       }
-      compared = workload_->judge()->Judge(*workload_, call.variant, **outputs);
+      compared =
+          workload_->judge()->Judge(*workload_, call.variant, **outputs, *oracle->second->outputs);
       if (IsTrial(mode)) {
         if (!suite_verdict_.has_value()) suite_verdict_.emplace();
         AddTrial(compared.right ? "" : compared.message, &*suite_verdict_);

@@ -69,6 +69,13 @@ class WorkloadSession {
     absl::Duration call_time;
     absl::Time deadline;  // of the whole job
   };
+  // A call whose outputs are judged later.
+  struct Suspect {
+    int64_t variant = 0;
+    std::shared_ptr<const SavedOutputs> outputs;
+    bool repeated = false;  // looked like another call's
+    bool late = false;      // of RunWithLateInputs
+  };
 
   WorkloadSession(RunnerLink& link, std::shared_ptr<const WorkloadCase> workload,
                   std::shared_ptr<BufferSets> buffers, const Clock& clock, uint64_t salt)
@@ -149,15 +156,26 @@ class WorkloadSession {
 
   // Calls on the first set as the task's suite times them (BatchRequest.PREPARED), with the same
   // inputs every time: those of a variant that nobody had before, which FillForSuite puts into the
-  // first two sets. Nobody looks at inputs and outputs afterwards. Of a program that returns its
-  // outputs the times are without copying them. By the runner's clock and word.
+  // first sets, at most `sets`, and returns. Nobody looks at inputs and outputs afterwards. Of a
+  // program that returns its outputs the times are without copying them. By the runner's clock and
+  // word.
   struct SuiteCalls {
     Ending ending;
     std::vector<double> us;
   };
-  void FillForSuite();
+  int64_t FillForSuite(int sets = 2);
   SuiteCalls RunForSuite(int calls, const v1::BatchRequest::Preparation& preparation,
                          const Limits& limits);
+  // The same, one call on each of the first `sets` sets, with nothing before them.
+  SuiteCalls RunOnEachForSuite(int sets, const Limits& limits);
+  // One such call, on inputs of a variant that nobody had before, whose outputs are kept: absent if
+  // there is no room for them.
+  struct KeptCall {
+    Ending ending;
+    double us = 0;
+    std::optional<Suspect> kept;
+  };
+  KeptCall RunOnceForSuite(const v1::BatchRequest::Preparation& preparation, const Limits& limits);
 
   // The worst of all comparisons so far; absent before the first.
   const std::optional<v1::Correctness>& correctness() const { return correctness_; }
@@ -167,12 +185,6 @@ class WorkloadSession {
   int compared() const { return compared_; }
   // Timed calls whose outputs are to be compared with oracles of their variants once nothing is
   // being timed: at most kMaxSuspects that looked like another call's, and what CompareLater chose.
-  struct Suspect {
-    int64_t variant = 0;
-    std::shared_ptr<const SavedOutputs> outputs;
-    bool repeated = false;  // looked like another call's
-    bool late = false;      // of RunWithLateInputs
-  };
   std::vector<Suspect> suspects() const;
   const WorkloadCase& workload() const { return *workload_; }
   // A call of the last Run.
@@ -203,6 +215,7 @@ class WorkloadSession {
   // By when calls that take no longer than those before them are certainly done.
   absl::Time BatchDeadline(size_t calls, Mode mode, const Limits& limits) const;
   Recording MakeChain(const std::vector<int>& sets, int graph, const Limits& limits);
+  SuiteCalls RunPrepared(const v1::BatchRequest& request, const Limits& limits);
   // Sets that no call of `calls` uses, as many as Decoys says or as there are.
   std::vector<Call> PickDecoys(const std::vector<Call>& calls);
   // Whether the outputs are those of an earlier call with other inputs.

@@ -9,14 +9,15 @@
 
 namespace ksearch {
 
-// Judges outputs of which several may be right (Tolerance.judged_by_program).
+// Judges outputs of which several may be right (Tolerance.judged_by_program, judged_by_suite_rule).
 class OutputJudge {
  public:
   virtual ~OutputJudge() = default;
-  // `outputs`: of a call of the workload on this variant, copied to where no runner sees them.
-  // Right where the judge itself fails; its owner knows of that then.
+  // `outputs`: of a call of the workload on this variant, copied to where no runner sees them;
+  // `expected`: what the reference answers to it, which need not be the only right answer. Right
+  // where the judge itself fails; its owner knows of that then.
   virtual OutputComparison Judge(const WorkloadCase& workload, int64_t variant,
-                                 const SavedOutputs& outputs) = 0;
+                                 const SavedOutputs& outputs, const SavedOutputs& expected) = 0;
 };
 
 }  // namespace ksearch

@@ -26,8 +26,8 @@ class ProgramJudge final : public OutputJudge {
   // forgotten.
   void Use(const v1::Artifact& reference);
 
-  OutputComparison Judge(const WorkloadCase& workload, int64_t variant,
-                         const SavedOutputs& outputs) override;
+  OutputComparison Judge(const WorkloadCase& workload, int64_t variant, const SavedOutputs& outputs,
+                         const SavedOutputs& expected) override;
 
   // Why some outputs since Use could not be judged: a TaskFault, or trouble of the machine. Then no
   // verdict means anything.

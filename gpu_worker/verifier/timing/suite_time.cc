@@ -78,14 +78,27 @@ size_t CallsThatCount(const std::vector<double>& calls_us, const v1::SuiteClock&
   return 0;
 }
 
-Ending TimeAsSuite(WorkloadSession& session, const v1::SuiteClock& clock, int sets,
-                   const WorkloadSession::Limits& limits, v1::SuiteTime* time) {
-  time->Clear();
+v1::BatchRequest::Preparation PreparationOf(const v1::SuiteClock& clock, int sets) {
   v1::BatchRequest::Preparation preparation;
   preparation.set_flush_bytes(clock.flush_bytes());
   // Where there is but one set, the copies would have no other place to come from.
   if (clock.copies_inputs() && sets > 1) preparation.set_copied_set(1);
   preparation.set_waits(clock.waits());
+  return preparation;
+}
+
+v1::SuiteTime TimeOfCalls(const std::vector<double>& calls_us) {
+  v1::SuiteTime time;
+  time.set_mean_us(MeanOf(calls_us));
+  time.set_standard_deviation_us(DeviationOf(calls_us));
+  time.set_calls(static_cast<int>(calls_us.size()));
+  return time;
+}
+
+Ending TimeAsSuite(WorkloadSession& session, const v1::SuiteClock& clock, int sets,
+                   const WorkloadSession::Limits& limits, v1::SuiteTime* time) {
+  time->Clear();
+  const v1::BatchRequest::Preparation preparation = PreparationOf(clock, sets);
   v1::SuiteTime measured;
   const int variants = std::max(1, clock.variants());
   double sum_us = 0;
@@ -93,9 +106,10 @@ Ending TimeAsSuite(WorkloadSession& session, const v1::SuiteClock& clock, int se
     std::vector<double> calls_us;
     Ending ending = TimeVariant(session, clock, preparation, limits, &calls_us);
     if (!ending.passed()) return ending;
-    sum_us += MeanOf(calls_us);
-    measured.set_calls(measured.calls() + static_cast<int>(calls_us.size()));
-    measured.set_standard_deviation_us(DeviationOf(calls_us));
+    const v1::SuiteTime one = TimeOfCalls(calls_us);
+    sum_us += one.mean_us();
+    measured.set_calls(measured.calls() + one.calls());
+    measured.set_standard_deviation_us(one.standard_deviation_us());
   }
   measured.set_mean_us(sum_us / variants);
   *time = std::move(measured);

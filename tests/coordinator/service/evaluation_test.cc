@@ -219,6 +219,11 @@ TEST(EvaluationJob, OnlyTasksOfSuitesHaveAClockOfTheirOwn) {
   const auto spec = EvaluationJob(task, request);
   ASSERT_TRUE(spec.ok()) << spec.status();
   EXPECT_TRUE(spec->plan().suite_clock());
+  request.mutable_plan()->set_suite_clock_checked(true);
+  EXPECT_THAT(EvaluationJob(task, request).status().ToString(),
+              HasSubstr("plan.suite_clock_checked"));
+  task.mutable_suite_clock()->mutable_checked()->set_calls(10);
+  EXPECT_TRUE(EvaluationJob(task, request).ok());
 }
 
 TEST(EvaluationJob, WhatNobodyCanDoIsSaidWithWhatItTakes) {

@@ -60,6 +60,18 @@ TEST(GivenProgramsTest, NamesAndOwnFormsBecomeProgramsOfTheTask) {
   EXPECT_FALSE(plain.has_rival());
 }
 
+TEST(GivenProgramsTest, ModeDecidesWhatIsDoneUnlessTheSuiteHasNone) {
+  v1::EvaluateRequest request;
+  request.set_task("suite/task");
+  EXPECT_TRUE(ReadMode(Solutions(), &request).ok());
+  request.set_suite_mode("benchmark");
+  EXPECT_THAT(ReadMode(Solutions(), &request).ToString(),
+              HasSubstr("'suite/task' is of no suite with an evaluator of its own"));
+  request.add_workload_uuids("one");
+  EXPECT_THAT(ReadMode(Solutions(), &request).ToString(),
+              HasSubstr("suite_mode: a mode decides what is done on which workloads"));
+}
+
 TEST(GivenProgramsTest, WhatHasCudaCompiledMayTakeLongerUnlessTheRequestSaysHowLong) {
   v1::EvaluateRequest request;
   v1::Sources& sources = *request.mutable_sources();

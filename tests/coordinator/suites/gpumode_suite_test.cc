@@ -144,6 +144,66 @@ TEST_F(GpuModeSuiteTest, ClockIsThatOfTheProblemsEvaluator) {
   EXPECT_EQ(task->suite_clock().flush_bytes(), int64_t{256} << 20);
 }
 
+TEST_F(GpuModeSuiteTest, ModesAreThoseOfUpstreamsEvaluator) {
+  const auto ask = [&](const std::string& mode) {
+    v1::EvaluateRequest request;
+    const absl::Status set = Suite()->SetMode("rows_v2", mode, &request);
+    EXPECT_TRUE(set.ok()) << set;
+    return request;
+  };
+  // The third is a benchmark, too.
+  const v1::EvaluateRequest test = ask("test");
+  EXPECT_EQ(test.kind(), v1::JOB_KIND_CHECK);
+  EXPECT_THAT(test.workload_uuids(), ElementsAre("test0", "test1"));
+  EXPECT_TRUE(test.plan().every_workload());
+  EXPECT_FALSE(test.plan().suite_clock());
+  const v1::EvaluateRequest benchmark = ask("benchmark");
+  EXPECT_TRUE(benchmark.plan().suite_clock());
+  EXPECT_FALSE(benchmark.plan().suite_clock_checked());
+  EXPECT_EQ(benchmark.workload_uuids_size(), 0);
+  const v1::EvaluateRequest leaderboard = ask("leaderboard");
+  EXPECT_TRUE(leaderboard.plan().suite_clock() && leaderboard.plan().suite_clock_checked());
+  EXPECT_THAT(leaderboard.workload_uuids(), ElementsAre("benchmark0"));
+  v1::EvaluateRequest request;
+  EXPECT_THAT(Suite()->SetMode("rows_v2", "profile", &request).ToString(),
+              AllOf(HasSubstr("has no mode 'profile' (--compat)"),
+                    HasSubstr("test, benchmark and leaderboard")));
+}
+
+TEST_F(GpuModeSuiteTest, LeaderboardsRankAsTheirTaskSays) {
+  const auto with_ranking = [&](const std::string& line) {
+    std::string text = absl::StrReplaceAll(
+        kTask, {{"\"seed\": 4}\n", "\"seed\": 4}\n  - {\"rows\": 96, \"masked\": True}\n"},
+                {"ranking_by: \"geom\"\n", line}});
+    Write("problems/small/rows_py/task.yml", text);
+    return Suite();
+  };
+  v1::JobResult result;
+  for (const double us : {10.0, 1000.0}) {
+    v1::WorkloadResult* const workload = result.add_workloads();
+    workload->set_workload_uuid(us < 100 ? "benchmark0" : "benchmark1");
+    workload->mutable_suite_time()->set_mean_us(us);
+    workload->mutable_suite_time()->set_checked(7);
+  }
+  const auto score = [&](const TaskSuite& suite) {
+    for (const v1::SuiteScore& each : suite.Scores("rows_v2", result)) {
+      if (each.name() == "GPU MODE's score on the leaderboard") return each.value();
+    }
+    return 0.0;
+  };
+  EXPECT_NEAR(score(*with_ranking("ranking_by: \"geom\"\n")), 100, 1e-9);
+  EXPECT_NEAR(score(*with_ranking("ranking_by: \"mean\"\n")), 505, 1e-9);
+  EXPECT_NEAR(score(*with_ranking("")), 1000, 1e-9);
+  v1::EvaluateRequest request;
+  EXPECT_TRUE(with_ranking("")->SetMode("rows_v2", "leaderboard", &request).ok());
+  EXPECT_THAT(request.workload_uuids(), ElementsAre("benchmark1"));
+  EXPECT_THAT(
+      std::string(with_ranking("ranking_by: \"best\"\n")->Load("rows_v2").status().message()),
+      AllOf(HasSubstr("ranking_by"), HasSubstr("'best' is not last, mean or geom")));
+  result.mutable_workloads(0)->mutable_suite_time()->set_checked(0);
+  EXPECT_EQ(score(*with_ranking("ranking_by: \"geom\"\n")), 0);
+}
+
 TEST_F(GpuModeSuiteTest, OneFolderIsASuite) {
   const auto suite = Make(root_ / "problems/small/rows_py");
   ASSERT_TRUE(suite.ok()) << suite.status();

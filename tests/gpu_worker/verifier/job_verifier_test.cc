@@ -161,6 +161,62 @@ TEST(JobVerifierTest, ClockOfTheSuiteIsReadBesideKsearchsOwnWhereItIsAskedFor) {
   }
 }
 
+TEST(JobVerifierTest, ClockThatChecksGivesEveryCallInputsOfItsOwnAndJudgesIt) {
+  Verifier verifier;
+  const auto screen = [&](const char* candidate, double own) {
+    v1::VerifierRequest request = ScreenRequest(candidate);
+    v1::Task& task = *request.mutable_task();
+    task.mutable_tolerance()->set_atol(own);
+    task.mutable_tolerance()->clear_max_rms_error_ratio();
+    task.mutable_suite_rule()->set_rule(v1::SuiteRule::TORCH_ALLCLOSE);
+    task.mutable_suite_rule()->set_atol(1e-3);
+    task.mutable_suite_rule()->set_trials(1);
+    task.mutable_suite_clock()->set_calls(7);
+    task.mutable_suite_clock()->mutable_checked()->set_calls(9);
+    task.mutable_suite_clock()->mutable_checked()->mutable_most_time()->set_seconds(30);
+    request.set_task_sha256(TaskDigest(task));
+    request.mutable_job()->mutable_plan()->set_suite_clock(true);
+    request.mutable_job()->mutable_plan()->set_suite_clock_checked(true);
+    return verifier.Verify(request);
+  };
+  v1::Verdict verdict = screen("honest", 1e-3);
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
+  ASSERT_THAT(verdict.workloads(), SizeIs(2));
+  for (const v1::WorkloadResult& workload : verdict.workloads()) {
+    EXPECT_EQ(workload.suite_time().calls(), 9);
+    EXPECT_EQ(workload.suite_time().checked(), 9);
+    EXPECT_THAT(workload.suite_time().mean_us(), Gt(0));
+    EXPECT_EQ(workload.suite_verdict().trials(), 10);
+    EXPECT_EQ(workload.suite_verdict().passed(), 10);
+  }
+  // A time of calls that the suite calls wrong is none.
+  verdict = screen("wrong_numbers", 1e6);
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
+  ASSERT_THAT(verdict.workloads(), SizeIs(2));
+  EXPECT_FALSE(verdict.workloads(0).has_suite_time());
+  EXPECT_EQ(verdict.workloads(0).suite_verdict().trials(), 10);
+  EXPECT_EQ(verdict.workloads(0).suite_verdict().passed(), 0);
+}
+
+TEST(JobVerifierTest, CheckGoesOnAfterAWrongWorkloadWhereItIsAskedTo) {
+  Verifier verifier;
+  const auto check = [&](const char* candidate) {
+    v1::VerifierRequest request = ScreenRequest(candidate);
+    request.mutable_job()->set_kind(v1::JOB_KIND_CHECK);
+    request.mutable_job()->mutable_plan()->set_every_workload(true);
+    return verifier.Verify(request);
+  };
+  v1::Verdict verdict = check("wrong_numbers");
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_INCORRECT);
+  ASSERT_THAT(verdict.workloads(), SizeIs(2));
+  for (const v1::WorkloadResult& workload : verdict.workloads()) {
+    EXPECT_EQ(workload.outcome(), v1::OUTCOME_INCORRECT);
+    EXPECT_THAT(workload.message(), Not(IsEmpty()));
+  }
+  // The process is gone.
+  EXPECT_THAT(check("crash").workloads(), SizeIs(1));
+}
+
 TEST(JobVerifierTest, AnswersThatAreHeldAtOnceFitIntoWhatIsKept) {
   Verifier verifier({}, /*oracle_cache_bytes=*/1);
   v1::VerifierRequest request = ScreenRequest("honest");
