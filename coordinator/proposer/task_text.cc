@@ -61,7 +61,25 @@ std::string ConstraintLine(const std::string& constraint) {
   return absl::StrCat("- ", SafeLine(constraint, kMaxDescription));
 }
 
-std::string ToleranceText(const v1::Tolerance& tolerance) {
+// Of rules that judge outputs by a call's inputs.
+std::string SuiteRuleText(const v1::SuiteRule& rule) {
+  if (rule.rule() == v1::SuiteRule::SAMPLES) {
+    return absl::StrFormat(
+        "Each output is drawn at random, anew in every call. It must be a token that may be drawn, "
+        "and over many calls tokens must come by their probabilities, up to a total variation "
+        "distance of %g.\n",
+        rule.sampling().most_distance());
+  }
+  return absl::StrFormat(
+      "Each row of the output is a set of places in any order, -1 for none. Places must be the "
+      "row's own, none may come twice, and their sorted scores must be those of the reference: one "
+      "is wrong if its absolute error exceeds %g and its relative error exceeds %g.\n",
+      rule.atol(), rule.rtol());
+}
+
+std::string ToleranceText(const v1::Task& task) {
+  const v1::Tolerance& tolerance = task.tolerance();
+  if (tolerance.judged_by_suite_rule()) return SuiteRuleText(task.suite_rule());
   if (tolerance.judged_by_program()) {
     return "A checker of the task's own judges the outputs by their properties; several answers "
            "may "
@@ -192,7 +210,7 @@ std::string DefinitionText(const PromptFacts& facts) {
   AppendList("Outputs, written by the kernel into memory it is given:", definition.outputs(), 0,
              TensorLine, &text);
   AppendList("Guaranteed of the inputs:", definition.constraints(), 0, ConstraintLine, &text);
-  absl::StrAppend(&text, "\nTolerance: ", ToleranceText(facts.task.tolerance()));
+  absl::StrAppend(&text, "\nTolerance: ", ToleranceText(facts.task));
   const v1::WorkFormula& work = facts.task.work();
   if (!work.bytes().empty() || !work.flops().empty()) {
     text += "Least work of one call:";

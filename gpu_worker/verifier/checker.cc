@@ -1,11 +1,13 @@
 #include "gpu_worker/verifier/checker.h"
 
+#include <optional>
 #include <utility>
 
 #include "common/digest.h"
 #include "common/status_macros.h"
 #include "gpu_worker/verifier/dialogue/runner_reply.h"
 #include "gpu_worker/verifier/harness_constants.h"
+#include "gpu_worker/verifier/sampling_check.h"
 #include "gpu_worker/verifier/tensors/suite_verdict.h"
 
 namespace ksearch {
@@ -37,6 +39,11 @@ absl::StatusOr<v1::WorkloadResult> CheckWorkload(
     const int64_t variant = kFirstTrialVariant + trial;
     if (trials.contains(variant)) goes_on = call(variant, trials);
   }
+  std::optional<v1::SuiteVerdict> verdict = session.suite_verdict();
+  if (ending.passed() && workload->suite_rule().rule() == v1::SuiteRule::SAMPLES) {
+    if (!verdict.has_value()) verdict.emplace();
+    ASSIGN_OR_RETURN(ending, CheckSampling(bench, link, workload, limits, &*verdict));
+  }
   v1::WorkloadResult result;
   result.set_workload_uuid(workload->uuid());
   for (int input = 0; input < workload->inputs(); ++input) {
@@ -46,10 +53,9 @@ absl::StatusOr<v1::WorkloadResult> CheckWorkload(
   result.set_outcome(ending.outcome);
   result.set_message(CleanText(ending.message, kMaxMessageBytes));
   if (session.correctness().has_value()) *result.mutable_correctness() = *session.correctness();
-  if (session.suite_verdict().has_value()) {
-    v1::SuiteVerdict& verdict = *result.mutable_suite_verdict();
-    verdict = *session.suite_verdict();
-    verdict.set_message(CleanText(verdict.message(), kMaxMessageBytes));
+  if (verdict.has_value()) {
+    verdict->set_message(CleanText(verdict->message(), kMaxMessageBytes));
+    *result.mutable_suite_verdict() = *std::move(verdict);
   }
   *ended = std::move(ending);
   return result;

@@ -46,6 +46,14 @@ inline constexpr int64_t kFirstFreshVariant = 1000;
 inline constexpr int64_t kFirstTrialVariant = int64_t{1} << 29;
 inline constexpr absl::Duration kTrialTimePerWorkload = absl::Seconds(2);
 inline constexpr uint64_t kFreshBeginnings = 8192;
+// Programs that draw tokens at random, on each workload: calls on inputs of their own, as many as
+// flashinfer-bench looks at one by one, and rows of each whose tokens' places are looked at; then
+// calls on equal inputs, so many with one message. Both also end when their time is over.
+inline constexpr int kFreshDrawCalls = 100;
+inline constexpr int kFreshDrawRows = 4;
+inline constexpr absl::Duration kFreshDrawsTime = absl::Seconds(2);
+inline constexpr int kEqualDrawSets = 64;
+inline constexpr absl::Duration kEqualDrawsTime = absl::Seconds(6);
 
 // Buffer sets: R = clamp(ceil(3 * LLC / footprint) + 1, 2, 64), so that a set is out of the last
 // level cache when its turn comes again.

@@ -20,6 +20,8 @@
 #include "common/task_limits.h"
 #include "common/textproto.h"
 #include "common/utf8.h"
+#include "coordinator/suites/flashinfer/evaluators/element_evaluators.h"
+#include "coordinator/suites/flashinfer/evaluators/evaluator_table.h"
 #include "coordinator/suites/flashinfer/flashinfer_files.h"
 #include "coordinator/suites/flashinfer/flashinfer_programs.h"
 #include "coordinator/suites/flashinfer/flashinfer_scores.h"
@@ -44,17 +46,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMaxTitleBytes = 100;
-// Upstream's defaults, and what it changes for mixtures of experts.
-constexpr double kTolerance = 1e-2;
-constexpr double kMatchedRatioOfMoe = 0.95;
-constexpr int kTrials = 3;
-constexpr SuiteWords kWords = {"FlashInfer-Bench's",
-                               "PASSED",
-                               "INCORRECT_NUMERICAL",
-                               "COMPILE_ERROR",
-                               "RUNTIME_ERROR",
-                               "TIMEOUT",
-                               kTrials};
+constexpr SuiteWords kWords = {"FlashInfer-Bench's", "PASSED",        "INCORRECT_NUMERICAL",
+                               "COMPILE_ERROR",      "RUNTIME_ERROR", "TIMEOUT",
+                               kFlashInferTrials};
 constexpr Evaluator kEvaluator = Evaluator::kFlashInferBench;
 // Whose solutions upstream compares others with.
 constexpr char kBaselineAuthor[] = "baseline";
@@ -94,17 +88,6 @@ std::string DefinitionOfLine(const Line& line) {
     if (name != nullptr && name->kind == LocatedJson::Kind::kString) return name->text;
   }
   return fs::path(line.file).stem().string();
-}
-
-// Why the rule of this definition is none that is known here; empty: it is the ordinary one.
-std::string UnknownRule(const v1::Definition& definition) {
-  if (definition.op_type() == "sampling") {
-    return "upstream judges it by the statistics of many samples, which is not done here yet";
-  }
-  if (absl::StartsWith(definition.name(), "dsa_topk_indexer")) {
-    return "upstream judges sets of indices by their scores, which is not done here yet";
-  }
-  return "";
 }
 
 // A path within the data set that leads nowhere else.
@@ -339,21 +322,10 @@ class FlashInferSuite final : public TaskSuite {
     const std::string title = definition.description().substr(0, kMaxTitleBytes);
     task.set_title(title.substr(0, ValidUtf8Bytes(title)));
     *task.mutable_definition() = definition;
-    task.mutable_tolerance()->set_atol(kTolerance);
-    task.mutable_tolerance()->set_rtol(kTolerance);
-    if (definition.op_type() == "moe") {
-      task.mutable_tolerance()->set_required_matched_ratio(kMatchedRatioOfMoe);
-    }
-    v1::SuiteRule* const own_rule = task.mutable_suite_rule();
-    own_rule->set_rule(v1::SuiteRule::FINITE_AND_MATCHED);
-    own_rule->set_atol(kTolerance);
-    own_rule->set_rtol(kTolerance);
-    own_rule->set_required_matched_ratio(task.tolerance().required_matched_ratio());
-    own_rule->set_trials(kTrials);
     *task.mutable_suite_clock() = ClockOf(kEvaluator);
     AddWorkloads(entry, &task, left_out, ranges);
-    const std::string rule = UnknownRule(definition);
-    if (!rule.empty()) return absl::InvalidArgumentError(rule);
+    std::string reference = definition.reference_text();
+    RETURN_IF_ERROR(Annotate(PoseByEvaluator(&task, &reference), entry.path));
     if (definition.reference_text().empty()) {
       return absl::InvalidArgumentError(
           absl::StrCat(entry.path, ": reference: is missing, so nothing says what is right"));
@@ -375,7 +347,7 @@ class FlashInferSuite final : public TaskSuite {
     }
     ChooseHeldOut(&task);
     // Upstream's own function is both: times are compared with "the mathematical reference".
-    AddProgram("reference.py", definition.reference_text(), task.mutable_references());
+    AddProgram("reference.py", reference, task.mutable_references());
     AddProgram("baseline.py", definition.reference_text(), task.mutable_baselines());
     return task;
   }

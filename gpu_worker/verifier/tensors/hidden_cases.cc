@@ -35,9 +35,6 @@ constexpr double kLeastRatio = 0.5;
 constexpr double kLeastFar = 64;
 constexpr double kMostFar = 256;
 constexpr int kMostFarElements = 3;
-// A constant row of floats is a power of two and so many bits or more below the scale: what is
-// normalized by its own variance, here 0, would else blow up the rounding of its mean.
-constexpr int kLeastBitsOfConstant = 4;
 // An input of one dimension has no rows: this part of it is taken for one.
 constexpr int64_t kRowsOfVector = 8;
 // Large integers have at least so many bits.
@@ -194,18 +191,14 @@ std::pair<double, double> EndsOf(const v1::RandomRecipe& recipe, const Subject& 
 bool OddRow(const Subject& subject, v1::InputRecipe* recipe) {
   const int64_t row = RowOf(subject);
   if (row == 0) return false;
-  double low = 0, high = 0, constant = 0;
+  double low = 0, high = 0;
   if (IsPlainFloat(*recipe, subject)) {
     const double scale = ScaleOf(recipe->random());
     const bool uniform = recipe->random().distribution() == v1::RandomRecipe::UNIFORM;
-    constant = std::copysign(std::exp2(std::floor(std::log2(std::fabs(scale))) -
-                                       kLeastBitsOfConstant - DrawBelow(5, subject.rng)),
-                             scale);
     low = uniform ? std::min(0.0, scale) : -2 * std::fabs(scale);
     high = uniform ? std::max(0.0, scale) : 2 * std::fabs(scale);
   } else if (IsInteger(*recipe, subject)) {
     std::tie(low, high) = EndsOf(recipe->random(), subject);
-    constant = DrawBetween(low, high, subject.rng);
   } else {
     return false;
   }
@@ -217,7 +210,7 @@ bool OddRow(const Subject& subject, v1::InputRecipe* recipe) {
     return true;
   }
   double value = std::clamp(0.0, low, high);
-  if (kind == 3) value = constant;
+  if (kind == 3) value = DrawBetween(low, high, subject.rng);
   islands->set_first(value);
   islands->set_last(value);
   return true;

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/kernel_header.h"
 #include "common/status_macros.h"
+#include "gpu_worker/verifier/judges/suite_judges.h"
 
 namespace ksearch {
 
@@ -25,6 +26,15 @@ absl::StatusOr<std::shared_ptr<const WorkloadCase>> WorkloadCase::Create(
       return absl::InvalidArgumentError("judge_outputs of the task's reference is not there");
     }
     made->judge_ = judge;
+  }
+  if (task.tolerance().judged_by_suite_rule()) {
+    made->own_judge_ = MakeSuiteJudge(task.suite_rule());
+    if (made->own_judge_ == nullptr) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "tolerance.judged_by_suite_rule: ", v1::SuiteRule::Rule_Name(task.suite_rule().rule()),
+          " judges no outputs by a call's inputs"));
+    }
+    made->judge_ = made->own_judge_.get();
   }
   ASSIGN_OR_RETURN(made->slots_, KernelArguments(definition, workload));
 

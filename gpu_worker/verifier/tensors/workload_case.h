@@ -88,6 +88,8 @@ class WorkloadCase {
   Seed seed_;
   v1::Tolerance tolerance_;
   v1::SuiteRule suite_rule_;
+  std::shared_ptr<OutputJudge>
+      own_judge_;  // owned by this case and its copies; null: there is none
   OutputJudge* judge_ = nullptr;
   std::vector<v1::ArgumentSlot> slots_;
   std::vector<TensorArgument> tensors_;

@@ -200,7 +200,8 @@ TEST_F(FlashInferSuiteTest, DefinitionsThatCannotBeUsedDisturbNoOther) {
   Write("definitions/a/pointers.json", Definition("pointers"));
   Write("definitions/a/broken.json", "{");
   EXPECT_EQ(Listed("double").error(), "");
-  EXPECT_THAT(Listed("sampled").error(), HasSubstr("statistics"));
+  EXPECT_THAT(Listed("sampled").error(),
+              HasSubstr("upstream judges op_type sampling by the tokens drawn from 'probs'"));
   EXPECT_THAT(Listed("bare").error(), HasSubstr("reference: is missing"));
   EXPECT_THAT(Listed("no_run").error(), HasSubstr("no function run"));
   EXPECT_THAT(Listed("unused").error(), HasSubstr("no line of"));

@@ -21,7 +21,7 @@
 
 namespace ksearch {
 
-PythonPrograms::PythonPrograms(size_t reserved) {
+PythonPrograms::PythonPrograms() {
   // The folder where this account may read the candidates.
   ::setenv("KSEARCH_BIN_DIR", (ScratchFolder() + "/bin").c_str(), 1);
   auto sandbox = MakeSandbox(v1::SandboxSettings());
@@ -29,7 +29,7 @@ PythonPrograms::PythonPrograms(size_t reserved) {
   sandbox_ = *std::move(sandbox);
   starter_ = std::make_unique<RunnerStarter>(*sandbox_, CopiedProgram("ksearch-runner"),
                                              v1::SandboxSettings(), Clock::Real());
-  auto reserve = RunnerReserve::Create(*sandbox_, SlotFolder(), reserved, Clock::Real());
+  auto reserve = RunnerReserve::Create(*sandbox_, SlotFolder(), 2, Clock::Real());
   CHECK_OK(reserve.status());
   starter_->UseReserve(*std::move(reserve));
   Bench::Options options;

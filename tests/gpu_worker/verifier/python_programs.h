@@ -14,12 +14,11 @@ namespace ksearch {
 // tests that are linked with unprivileged_main.cc. Thread-compatible.
 class PythonPrograms {
  public:
-  // At most `reserved` runners wait that were started in advance.
-  explicit PythonPrograms(size_t reserved = 2);
+  PythonPrograms();
 
   // The folder where the verifier keeps what programs compile in their warm stage.
   static std::string WarmFolder();
-  // The program folders of runners.
+  // The program folders of runners that are started in advance; two may wait.
   static std::string SlotFolder();
 
   RunnerStarter& starter() { return *starter_; }

@@ -161,17 +161,6 @@ def run(a, b, c):
   }
 }
 
-TEST_F(RunnerReserveTest, WhereNoneMayWaitProgramsHaveFoldersOfTheirOwnToo) {
-  programs_ = std::make_unique<PythonPrograms>(0);
-  FillAndWait();
-  EXPECT_THAT(Slots(), IsEmpty());
-  EXPECT_THAT(programs_->Verify(Check(kLooksAround)).message(),
-              HasSubstr("ValueError: sees ['/program/program.py'] and the processes []"));
-  EXPECT_EQ(programs_->Verify(Check(kProduct)).outcome(), v1::OUTCOME_PASSED);
-  EXPECT_THAT(Slots(), IsEmpty());
-  EXPECT_THAT(Runners(::getpid()), IsEmpty());
-}
-
 TEST_F(RunnerReserveTest, OneThatWasKilledIsReplaced) {
   programs_->Verify(Check(kProduct));
   FillAndWait();

@@ -1,0 +1,26 @@
+#ifndef KSEARCH_COORDINATOR_SUITES_FLASHINFER_EVALUATORS_EVALUATOR_TABLE_H_
+#define KSEARCH_COORDINATOR_SUITES_FLASHINFER_EVALUATORS_EVALUATOR_TABLE_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "proto/task.pb.h"
+
+namespace ksearch {
+
+// Upstream judges most definitions element by element, and some by evaluators of their own, which
+// it chooses by name or op_type. One pair of files and one row of the table for each.
+struct FlashInferEvaluator {
+  bool (*applies)(const v1::Definition& definition);
+  // Sets the rules of a task that has its definition and workloads, may change how inputs are
+  // drawn, and appends what that needs to the Python of the reference. Any other error than OK is
+  // why such tasks cannot be used.
+  absl::Status (*pose)(v1::Task* task, std::string* reference);
+};
+
+// By the evaluator of the task's definition.
+absl::Status PoseByEvaluator(v1::Task* task, std::string* reference);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_SUITES_FLASHINFER_EVALUATORS_EVALUATOR_TABLE_H_

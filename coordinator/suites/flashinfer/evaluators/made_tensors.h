@@ -1,0 +1,20 @@
+#ifndef KSEARCH_COORDINATOR_SUITES_FLASHINFER_EVALUATORS_MADE_TENSORS_H_
+#define KSEARCH_COORDINATOR_SUITES_FLASHINFER_EVALUATORS_MADE_TENSORS_H_
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "proto/task.pb.h"
+
+namespace ksearch {
+
+// Has the input tensor `name`, wherever a workload draws it at random, made by `maker`: the text of
+// a Python function _ksearch_made(torch, tensor, shape, generator, device), whose `tensor` has the
+// members name and dtype. Appended to the reference as make_inputs, with the same result for the
+// same seed. Does nothing where no workload draws it.
+void MakeTensor(const std::string& name, absl::string_view maker, v1::Task* task,
+                std::string* reference);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_SUITES_FLASHINFER_EVALUATORS_MADE_TENSORS_H_

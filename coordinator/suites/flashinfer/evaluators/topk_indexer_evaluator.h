@@ -1,0 +1,19 @@
+#ifndef KSEARCH_COORDINATOR_SUITES_FLASHINFER_EVALUATORS_TOPK_INDEXER_EVALUATOR_H_
+#define KSEARCH_COORDINATOR_SUITES_FLASHINFER_EVALUATORS_TOPK_INDEXER_EVALUATOR_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "proto/task.pb.h"
+
+namespace ksearch {
+
+// Upstream's evaluator dsa_topk_indexer, of definitions whose names begin so
+// (v1::SuiteRule::INDEX_SCORES). A cache of keys that a workload draws at random is packed from
+// normal numbers.
+bool IsTopkIndexer(const v1::Definition& definition);
+absl::Status PoseTopkIndexer(v1::Task* task, std::string* reference);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_SUITES_FLASHINFER_EVALUATORS_TOPK_INDEXER_EVALUATOR_H_
