@@ -24,11 +24,11 @@ struct AnsweredHiddenCase {
   int workspace_fill = 0;  // MapRequest's
 };
 
-// The hidden cases of the smallest workload and of one drawn among the others, each from a seed of
-// its own, as many as kHiddenCaseTime of reference runs allow. A case that the reference cannot
-// answer with numbers is left out. One more: the smallest workload as it is, with other bytes in
-// the workspace than at any time before. `cases` and `oracles` are the job's; before a candidate
-// runs.
+// The hidden cases of the smallest workload and, about the largest input too, of one drawn among
+// the others, each from a seed of its own, as many as kHiddenCaseTime of reference runs allow. A
+// case that the reference cannot answer with numbers is left out. One more: the smallest workload
+// as it is, with other bytes in the workspace than at any time before. `cases` and `oracles` are
+// the job's; before a candidate runs.
 absl::StatusOr<std::vector<AnsweredHiddenCase>> AnswerHiddenCases(
     Bench& bench, const v1::Task& task, const std::string& task_sha256,
     const ProgramImage& reference, const std::vector<std::shared_ptr<const WorkloadCase>>& cases,

@@ -317,7 +317,8 @@ std::vector<int64_t> ExtentsOf(const v1::Definition& definition, const v1::Workl
 
 }  // namespace
 
-std::vector<HiddenCase> HiddenCases(const v1::Task& task, const v1::Workload& workload, Rng* rng) {
+std::vector<HiddenCase> HiddenCases(const v1::Task& task, const v1::Workload& workload,
+                                    bool largest_too, Rng* rng) {
   const v1::Definition& definition = task.definition();
   const auto& outputs = definition.outputs();
   const bool outputs_are_wide =
@@ -329,8 +330,10 @@ std::vector<HiddenCase> HiddenCases(const v1::Task& task, const v1::Workload& wo
   };
   std::vector<HiddenCase> cases;
   for (const Kind& kind : kKinds) {
-    // Every input that it can be done to; one of them is taken.
+    // Every input that it can be done to.
     std::vector<HiddenCase> possible;
+    size_t largest = 0;
+    int64_t most_elements = 0;
     for (int i = 0; i < workload.inputs_size(); ++i) {
       const std::string& name = workload.inputs(i).input();
       const auto tensor =
@@ -353,9 +356,17 @@ std::vector<HiddenCase> HiddenCases(const v1::Task& task, const v1::Workload& wo
         made.probe = workload;
         Widen(tensor->dtype(), made.probe.mutable_inputs(i)->mutable_random());
       }
+      if (elements > most_elements) {
+        largest = possible.size();
+        most_elements = elements;
+      }
       possible.push_back(std::move(made));
     }
     if (possible.empty()) continue;
+    if (largest_too && possible.size() > 1) {
+      cases.push_back(std::move(possible[largest]));
+      possible.erase(possible.begin() + static_cast<std::ptrdiff_t>(largest));
+    }
     cases.push_back(std::move(possible[rng->NextBelow(possible.size())]));
   }
   return cases;

@@ -27,8 +27,9 @@ struct HiddenCase {
   v1::Workload probe;
 };
 
-// One case of each kind that the workload's recipes and the task's `hidden` settings permit; which
-// input it is about is drawn. The kinds:
+// The cases of each kind that the workload's recipes and the task's `hidden` settings permit. Which
+// input a case is about is drawn. With `largest_too` there is one more of each kind, about the
+// input with the most elements, where shortcuts pay. The kinds:
 //   large values    a float input is 8 times as large
 //   heavy tails     a normal float input has Student's t with 2 degrees of freedom
 //   zeros           a float input is 0
@@ -44,7 +45,8 @@ struct HiddenCase {
 // A row is a run of elements that one index of one of the dimensions but the last shares; where it
 // and such elements lie is drawn for each variant. Inputs with an offset or raised columns mean
 // something by them and stay; large values and heavy tails need outputs with the range of float32.
-std::vector<HiddenCase> HiddenCases(const v1::Task& task, const v1::Workload& workload, Rng* rng);
+std::vector<HiddenCase> HiddenCases(const v1::Task& task, const v1::Workload& workload,
+                                    bool largest_too, Rng* rng);
 
 // What a hidden case is judged by. It asks for the right kind of answer: precision has been judged
 // before, on variants for which it is known what an honest program reaches. `growth`: RMS of the

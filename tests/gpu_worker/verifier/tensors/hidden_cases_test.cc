@@ -55,7 +55,7 @@ v1::Task TheTask() {
 std::map<std::string, v1::Workload> CasesOf(const v1::Task& task) {
   Rng rng(7);
   std::map<std::string, v1::Workload> cases;
-  for (const HiddenCase& made : HiddenCases(task, task.workloads(0), &rng)) {
+  for (const HiddenCase& made : HiddenCases(task, task.workloads(0), false, &rng)) {
     cases[made.name] = made.workload;
   }
   return cases;
@@ -95,6 +95,31 @@ TEST(HiddenCasesTest, EveryKindThatTheRecipesPermit) {
                            "rare true of mask", "page order of indices", "scalar of eps"));
 }
 
+TEST(HiddenCasesTest, TheLargestInputIsAlwaysAmongThem) {
+  v1::Task task = TheTask();
+  task.mutable_workloads(0)->mutable_inputs(1)->mutable_random()->clear_offset();
+  int of_weight_alone = 0;
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    Rng rng(seed);
+    std::vector<std::string> names;
+    for (const HiddenCase& made : HiddenCases(task, task.workloads(0), true, &rng)) {
+      names.push_back(made.name);
+    }
+    EXPECT_THAT(names, ::testing::IsSupersetOf({"one column of x", "one column of weight",
+                                                "zeros of x", "zeros of weight", "scalar of eps"}));
+    names.clear();
+    for (const HiddenCase& made : HiddenCases(task, task.workloads(0), false, &rng)) {
+      names.push_back(made.name);
+    }
+    const auto count = [&](const char* name) {
+      return std::count(names.begin(), names.end(), name);
+    };
+    EXPECT_EQ(count("one column of x") + count("one column of weight"), 1);
+    of_weight_alone += static_cast<int>(count("one column of weight"));
+  }
+  EXPECT_GT(of_weight_alone, 0);
+}
+
 // Adds an input "counts" of integers, as large as x.
 v1::Task WithIntegers(v1::DType dtype, int64_t least = 0, int64_t most = 0) {
   v1::Task task = TheTask();
@@ -123,7 +148,7 @@ TEST(HiddenCasesTest, IntegersThatNobodyLimitedAreTriedWide) {
   EXPECT_GE(std::fabs(large.first()), 1 << 15);
   EXPECT_LE(std::fabs(large.first()), 1 << 29);
   Rng rng(7);
-  for (const HiddenCase& made : HiddenCases(task, task.workloads(0), &rng)) {
+  for (const HiddenCase& made : HiddenCases(task, task.workloads(0), false, &rng)) {
     EXPECT_EQ(made.guessed, made.name.find("integers") != std::string::npos) << made.name;
     if (!made.guessed) continue;
     EXPECT_EQ(made.input, "counts");
@@ -137,7 +162,7 @@ TEST(HiddenCasesTest, ADeclaredRangeOfIntegersHolds) {
   bool low = false, high = false;
   for (uint64_t seed = 0; seed < 50; ++seed) {
     Rng rng(seed);
-    for (const HiddenCase& made : HiddenCases(task, task.workloads(0), &rng)) {
+    for (const HiddenCase& made : HiddenCases(task, task.workloads(0), false, &rng)) {
       EXPECT_NE(made.name, "wide integers of counts");
       EXPECT_FALSE(made.guessed);
       if (!made.sparse) continue;
@@ -250,7 +275,7 @@ TEST(HiddenCasesTest, LargeElementsAreFarFromAllOthers) {
   const v1::Task task = TheTask();
   for (uint64_t seed = 0; seed < 20; ++seed) {
     Rng rng(seed);
-    for (const HiddenCase& made : HiddenCases(task, task.workloads(0), &rng)) {
+    for (const HiddenCase& made : HiddenCases(task, task.workloads(0), false, &rng)) {
       if (made.name != "large elements of x") continue;
       const std::vector<float> values = Drawn(task, made.workload);
       const auto far = std::count_if(values.begin(), values.end(),
