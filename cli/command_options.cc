@@ -387,7 +387,7 @@ void AddSteer(CLI::App* app, Options* options) {
     sub->add_option("--under", options->node_id, "node below which it goes (default: the root)");
   };
   add("pause", "start no new model call or evaluation; what is under way ends and counts");
-  add("go-on", "continue a paused run");
+  add("unpause", "continue a paused run")->alias("go-on");
   CLI::App* score = add("score", "set the score of an idea; the highest is tried first");
   score->add_option("node", options->node_id, "id of its node, see tree")->required();
   score->add_option("score", options->score, "from 0 to 1")

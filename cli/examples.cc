@@ -58,7 +58,7 @@ const Examples& AllExamples() {
         {"ksearch gc --older-than 90d --archive until-august.db", "archive it, then remove it"}}},
       {"resume", {{"ksearch resume last --rounds 80", "continue, up to 80 rounds in all"}}},
       {"steer",
-       {{"ksearch steer pause last", "nothing new starts; `ksearch steer go-on last` ends it"},
+       {{"ksearch steer pause last", "nothing new starts; `ksearch steer unpause last` ends it"},
         {"ksearch steer score last blocked_rows 0.2", "think less of an idea of the tree"},
         {"ksearch steer add last Prefetch --under blocked_rows", "an idea of your own"},
         {"ksearch steer give last kernel.cpp", "a program of your own, to build on"}}},

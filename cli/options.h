@@ -110,7 +110,7 @@ struct Options {
   int limit = 1000;
   bool calls = false;  // show prompts and replies in full
 
-  // steer; `action` is pause, go-on, score, add, prune or give, `files` the program to give
+  // steer; `action` is pause, unpause, score, add, prune or give, `files` the program to give
   std::string node_id;
   std::optional<double> score;
   std::string title;

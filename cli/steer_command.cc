@@ -25,7 +25,7 @@ absl::StatusOr<v1::SteerRunRequest> RequestOf(const Options& options) {
   v1::SteerRunRequest request;
   request.set_run_id(options.run_id);
   request.set_request_id(RandomHex(16));
-  if (options.action == "pause" || options.action == "go-on") {
+  if (options.action == "pause" || options.action == "unpause") {
     request.set_pause(options.action == "pause");
   } else if (options.action == "score") {
     v1::UpdateNode* update = request.mutable_edits()->add_ops()->mutable_update();

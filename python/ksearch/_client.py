@@ -188,10 +188,10 @@ class Client:
         return self.call("StopRun", run_id=run)
 
     def pause(self, run="last"):
-        """No new model call or evaluation begins until go_on(); the run stays active."""
+        """No new model call or evaluation begins until unpause(); the run stays active."""
         return self.call("SteerRun", run_id=run, request_id=uuid.uuid4().hex, pause=True)
 
-    def go_on(self, run="last"):
+    def unpause(self, run="last"):
         """Ends a pause."""
         return self.call("SteerRun", run_id=run, request_id=uuid.uuid4().hex, pause=False)
 

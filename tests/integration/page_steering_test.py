@@ -126,7 +126,7 @@ def steer(cluster, page):
 
     click(page, "Pause")
     wait("the run is paused", lambda: cluster.ask("status", "last").get("paused"))
-    page.wait(button(page, "Go on"))
+    page.wait(button(page, "Continue"))
     # Work in progress has ended, so no idea is being worked on.
     wait("nothing is under way", lambda: not cluster.ask("status", "last").get("jobs_in_flight"))
 
@@ -159,7 +159,7 @@ def steer(cluster, page):
     given = wait("an event of the program", lambda: [event for event in cluster.events()
                                                      if event["kind"] == "STEERED" and event.get("candidate_id")])
     candidate = given[-1]["candidate_id"]
-    click(page, "Go on")
+    click(page, "Continue")
     wait("the run goes on", lambda: not cluster.ask("status", "last").get("paused"))
     wait("the program passes", lambda: [event for event in cluster.events() if event["kind"] == "CANDIDATE_PASSED"
                                         and event.get("candidate_id") == candidate])

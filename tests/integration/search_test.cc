@@ -264,7 +264,7 @@ TEST_F(SearchTest, PeopleSteerARunThatGoesOnAlsoAcrossARestart) {
   cluster_.StartCoordinator();
   EXPECT_TRUE(Status("last").paused());
   EXPECT_EQ(Status("last").state(), v1::RUN_STATE_RUNNING);
-  ASSERT_EQ(steer({"go-on", "last"}).exit.code, 0);
+  ASSERT_EQ(steer({"unpause", "last"}).exit.code, 0);
   const CommandOutput watch = cluster_.Cli({"watch", "last"});
   EXPECT_EQ(watch.exit.code, 0) << watch.out << watch.err;
   EXPECT_EQ(Status("last").rounds_done(), 6) << "what people give uses no round";

@@ -41,7 +41,7 @@ export function steering(run, refresh) {
     }), rounds);
   }
   return el("div", { class: "row" },
-    action(run.paused ? "Go on" : "Pause", async () => {
+    action(run.paused ? "Continue" : "Pause", async () => {
       await steer(run, { pause: !run.paused });
       refresh();
     }),

@@ -269,10 +269,10 @@ def check_steering(page, server):
         fail(f"'Stop' asks {method} {request}")
     # The page offers what fits the state: a paused run can go on, an ended one can be resumed.
     server.do("pause live")
-    page.wait("[...document.querySelectorAll('button')].some((each) => each.textContent === 'Go on')")
-    method, request = click("Go on")
+    page.wait("[...document.querySelectorAll('button')].some((each) => each.textContent === 'Continue')")
+    method, request = click("Continue")
     if method != "SteerRun" or request.get("pause") is not False:
-        fail(f"'Go on' asks {method} {request}")
+        fail(f"'Continue' asks {method} {request}")
     server.do("run ended")
     server.do("stop ended")
     page.open(server.url + "#/run/ended")
