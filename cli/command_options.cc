@@ -269,7 +269,7 @@ void ReadMode(Options* options) {
   if (::access(mode.c_str(), F_OK) != 0) {
     throw CLI::ValidationError(
         "--compat",
-        absl::StrCat("'", mode, "' is no mode (test, benchmark, leaderboard), and no file either"));
+        absl::StrCat("'", mode, "' is neither a mode (test, benchmark, leaderboard) nor a file"));
   }
   options->files.insert(options->files.begin(), std::move(mode));
   mode = kBenchmarkMode;

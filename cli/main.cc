@@ -84,7 +84,7 @@ int WithOutputWritten(int exit_code) {
   errno = 0;
   std::cout.flush();
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good()) return exit_code;
-  // An earlier write may have failed for a reason that is no longer known.
+  // An earlier write may have failed, and its error is no longer available.
   const std::string why = errno == 0 ? "" : ": " + std::generic_category().message(errno);
   std::fprintf(stderr, "ksearch: standard output could not be written%s\n", why.c_str());
   return ksearch::kExitOther;

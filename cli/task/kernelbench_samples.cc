@@ -102,7 +102,7 @@ absl::StatusOr<std::vector<KernelBenchSample>> FindSamples(const std::string& fo
   if (samples.empty()) {
     return absl::NotFoundError(absl::StrCat(
         folder,
-        " has no file level_<L>_problem_<P>_sample_<S>_kernel.py, so it is no run folder of "
+        " has no file level_<L>_problem_<P>_sample_<S>_kernel.py, so it is not a run folder of "
         "KernelBench"));
   }
   std::sort(samples.begin(), samples.end(), [](const auto& a, const auto& b) {

@@ -21,8 +21,8 @@ struct KernelBenchSample {
 // Absent: the name is another one.
 std::optional<KernelBenchSample> ParseSampleName(const std::string& file);
 
-// Those of a folder, by level, problem and sample. NOT_FOUND: there is no such folder, or no such
-// file in it.
+// The samples in a folder, ordered by level, problem and sample. NOT_FOUND if the folder does not
+// exist or contains no sample.
 absl::StatusOr<std::vector<KernelBenchSample>> FindSamples(const std::string& folder);
 
 // How likely one of k samples is right, of n of which c are: 1 - C(n - c, k) / C(n, k). k at most

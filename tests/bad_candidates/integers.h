@@ -13,8 +13,12 @@ struct Integers {
 };
 
 static inline Integers Of(const KsearchArgs* args) {
-  return {reinterpret_cast<const int32_t*>(args->a), reinterpret_cast<const int32_t*>(args->b),
-          reinterpret_cast<int32_t*>(args->c), args->m, args->n, args->k};
+  return {reinterpret_cast<const int32_t*>(args->a),
+          reinterpret_cast<const int32_t*>(args->b),
+          reinterpret_cast<int32_t*>(args->c),
+          args->m,
+          args->n,
+          args->k};
 }
 
 // In the arithmetic of `Number`.

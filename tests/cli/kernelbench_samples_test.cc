@@ -35,7 +35,8 @@ TEST(KernelBenchSamplesTest, FolderIsReadInTheOrderOfItsNumbers) {
   std::string folder = (fs::temp_directory_path() / "ksearch-samples-XXXXXX").string();
   ASSERT_NE(mkdtemp(folder.data()), nullptr);
   EXPECT_TRUE(absl::IsNotFound(FindSamples(folder + "/nosuch").status()));
-  EXPECT_THAT(FindSamples(folder).status().ToString(), HasSubstr("no run folder of KernelBench"));
+  EXPECT_THAT(FindSamples(folder).status().ToString(),
+              HasSubstr("not a run folder of KernelBench"));
   for (const char* name :
        {"level_1_problem_10_sample_0_kernel.py", "level_1_problem_9_sample_10_kernel.py",
         "level_1_problem_9_sample_2_kernel.py", "eval_results.json"}) {

@@ -129,7 +129,7 @@ TEST_F(GpuModeTest, ModeLeaderboardChecksEveryCallThatItTimes) {
   const CommandOutput unknown =
       cluster_->Cli({"eval", "--task", "gpumode/masked_rows_v2", "--compat", "ranked", good});
   EXPECT_EQ(unknown.exit.code, 2);
-  EXPECT_THAT(unknown.err, AllOf(HasSubstr("--compat"), HasSubstr("'ranked' is no mode")));
+  EXPECT_THAT(unknown.err, AllOf(HasSubstr("--compat"), HasSubstr("'ranked' is neither a mode")));
 }
 
 // The opposite sign of the orthogonal factor is as correct as the reference's.
