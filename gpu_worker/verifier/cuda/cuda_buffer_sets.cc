@@ -10,6 +10,7 @@
 #include "gpu_worker/verifier/cuda/device_late_inputs.h"
 #include "gpu_worker/verifier/harness_constants.h"
 #include "gpu_worker/verifier/tensors/element.h"
+#include "gpu_worker/verifier/tensors/map_packet.h"
 #include "gpu_worker/verifier/tensors/poison.h"
 
 namespace ksearch {
@@ -152,22 +153,12 @@ std::vector<MapPacket> CudaBufferSets::Map(int sets) {
   std::vector<MapPacket> packets;
   for (const Group& group : groups_) {
     if (group.first >= sets) break;
-    MapPacket& packet = packets.emplace_back();
-    packet.request.set_append(packets.size() > 1);
-    packet.request.set_sets(sets);
-    if (packets.size() == 1) {
-      for (const v1::ArgumentSlot& slot : workload_->slots()) *packet.request.add_slots() = slot;
-    }
-    packet.request.add_memory_bytes(group.memory.bytes());
-    packet.fds.push_back(group.fd.get());
+    MapPacket& packet = AddPacket(*workload_, sets, &packets);
+    AddMemory(group.fd.get(), group.memory.bytes(), &packet);
     for (int set = group.first; set < std::min(sets, EndOfGroup(group.first)); ++set) {
       for (size_t t = 0; t < tensors.size(); ++t) {
-        v1::MappedBuffer* mapped = packet.request.add_buffers();
-        mapped->set_offset((set - group.first) * set_bytes_ + area_offsets_[t] + kGuardBytes);
-        mapped->set_set(set);
-        mapped->set_slot(tensors[t].slot);
-        mapped->set_tensor_bytes(tensors[t].bytes);
-        mapped->set_output(tensors[t].output);
+        AddTensor(tensors[t], set,
+                  (set - group.first) * set_bytes_ + area_offsets_[t] + kGuardBytes, &packet);
       }
     }
   }

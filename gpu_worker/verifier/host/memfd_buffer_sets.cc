@@ -15,6 +15,7 @@
 #include "common/status_macros.h"
 #include "gpu_worker/verifier/host/host_late_inputs.h"
 #include "gpu_worker/verifier/host/host_outputs.h"
+#include "gpu_worker/verifier/tensors/map_packet.h"
 #include "gpu_worker/verifier/tensors/poison.h"
 
 namespace ksearch {
@@ -89,25 +90,10 @@ std::vector<MapPacket> MemfdBufferSets::Map(int sets) {
       ForGuards(memory.base, memory.file_bytes, tensors[t].bytes,
                 [&](std::byte* band, int64_t bytes) { FillPoison(guard_word_, band, bytes); });
       if (packets.empty() || packets.back().fds.size() == kFdsPerPacket) {
-        MapPacket& packet = packets.emplace_back();
-        packet.files = true;
-        packet.request.set_append(packets.size() > 1);
-        packet.request.set_sets(sets);
-        if (packets.size() == 1) {
-          for (const v1::ArgumentSlot& slot : workload_->slots()) {
-            *packet.request.add_slots() = slot;
-          }
-        }
+        AddPacket(*workload_, sets, &packets).files = true;
       }
-      v1::MappedBuffer* mapped = packets.back().request.add_buffers();
-      mapped->set_memory(packets.back().request.memory_bytes_size());
-      packets.back().request.add_memory_bytes(memory.file_bytes);
-      mapped->set_offset(kGuardBytes);
-      mapped->set_set(set);
-      mapped->set_slot(tensors[t].slot);
-      mapped->set_tensor_bytes(tensors[t].bytes);
-      mapped->set_output(tensors[t].output);
-      packets.back().fds.push_back(memory.fd.get());
+      AddMemory(memory.fd.get(), memory.file_bytes, &packets.back());
+      AddTensor(tensors[t], set, kGuardBytes, &packets.back());
     }
   }
   return packets;

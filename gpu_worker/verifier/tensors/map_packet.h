@@ -1,0 +1,25 @@
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_TENSORS_MAP_PACKET_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_TENSORS_MAP_PACKET_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "gpu_worker/verifier/tensors/buffer_sets.h"
+#include "gpu_worker/verifier/tensors/workload_case.h"
+
+namespace ksearch {
+
+// The steps from a workload's buffers to the packets of one MAP.
+
+// Appends an empty packet. The first one carries the workload's slots; the others append to it.
+MapPacket& AddPacket(const WorkloadCase& workload, int sets, std::vector<MapPacket>* packets);
+
+// Attaches a piece of memory of `bytes`. The descriptor stays the caller's.
+void AddMemory(int fd, int64_t bytes, MapPacket* packet);
+
+// Names a tensor that lies `offset` bytes into the piece of memory that was attached last.
+void AddTensor(const TensorArgument& tensor, int set, int64_t offset, MapPacket* packet);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_TENSORS_MAP_PACKET_H_
