@@ -36,7 +36,7 @@ int SeedsOfBounds(absl::string_view landscape) { return landscape == "deceptive"
 
 int Seeds([[maybe_unused]] absl::string_view landscape) {
 #ifdef KSEARCH_SANITIZED
-  int seeds = 3;  // enough to find memory errors: 20 would take ten minutes
+  int seeds = 1;  // enough to find memory errors: 20 would take ten minutes
 #else
   int seeds = SeedsOfBounds(landscape);
 #endif
