@@ -132,7 +132,7 @@ absl::StatusOr<std::vector<AnsweredHiddenCase>> AnswerHiddenCases(
   absl::Duration spent;
   const std::vector<size_t> chosen = Chosen(cases, &rng);
   answered.push_back({"unwritten workspace", chosen[0], cases[chosen[0]], cases[chosen[0]],
-                      oracles[chosen[0]], kHiddenWorkspaceFill});
+                      oracles[chosen[0]], kHiddenWorkspaceFill, /*remaps=*/true});
   const auto answer = [&](const v1::Workload& workload, const Seed& seed,
                           CasePtr* made) -> absl::StatusOr<std::shared_ptr<const OracleEntry>> {
     ASSIGN_OR_RETURN(*made, bench.Case(task, task_sha256, workload, seed));
@@ -156,6 +156,7 @@ absl::StatusOr<std::vector<AnsweredHiddenCase>> AnswerHiddenCases(
       made.name = std::move(hidden.name);
       made.index = index;
       made.usual = cases[index];
+      made.remaps = hidden.remaps;
       const Seed seed = Seed::Fresh();
       absl::Status taken;
       if (hidden.guessed) {

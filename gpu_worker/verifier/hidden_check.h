@@ -22,6 +22,9 @@ struct AnsweredHiddenCase {
   std::shared_ptr<const WorkloadCase> usual;  // of the job
   OracleEntries oracles;
   int workspace_fill = 0;  // MapRequest's
+  // What is unusual is a scalar, or the workspace, which a runner gets when it maps the workload: a
+  // process that has mapped the usual case cannot be given this one.
+  bool remaps = false;
 };
 
 // The hidden cases of the smallest workload and, about the largest input too, of one drawn among

@@ -609,8 +609,7 @@ absl::Status JobVerifier::Confirm(Job* job) {
     cases.push_back({job->cases[i], job->oracles[i], Floor(*job, i), {}});
   }
   for (const AnsweredHiddenCase& hidden : job->hidden) {
-    // The workspace is filled once, when buffers are mapped.
-    if (hidden.workspace_fill != 0) continue;
+    if (hidden.remaps) continue;
     cases[hidden.index].hidden.push_back({hidden.name, hidden.workload, hidden.oracles});
   }
   Confirmation confirmation(bench_, job->plan, WithDefaults(request.job().limits()), job->limits,

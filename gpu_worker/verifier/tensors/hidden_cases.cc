@@ -292,6 +292,7 @@ struct Kind {
   bool (*apply)(const Subject& subject, v1::InputRecipe* recipe);
   bool sparse = false;
   bool guessed = false;
+  bool remaps = false;
 };
 constexpr Kind kKinds[] = {
     {"large values", LargeValues},
@@ -305,7 +306,7 @@ constexpr Kind kKinds[] = {
     {"large integers", LargeIntegers, true, true},
     {"rare true", RareTrue},
     {"page order", PageOrder},
-    {"scalar", Scalar},
+    {"scalar", Scalar, false, false, true},
 };
 
 // Of a tensor whose workload has been worked out once.
@@ -348,6 +349,7 @@ std::vector<HiddenCase> HiddenCases(const v1::Task& task, const v1::Workload& wo
                          workload,
                          kind.sparse,
                          kind.guessed && !IsDeclared(workload.inputs(i).random()),
+                         kind.remaps,
                          "",
                          {}};
       if (!kind.apply(subject, made.workload.mutable_inputs(i))) continue;

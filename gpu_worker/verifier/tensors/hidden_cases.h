@@ -21,6 +21,8 @@ struct HiddenCase {
   bool sparse = false;
   // Nobody has said that the input may be so: a reference that cannot take it is right.
   bool guessed = false;
+  // A scalar differs, which a runner learns when it maps the workload.
+  bool remaps = false;
   // Of a guess: the input, and the workload with all its integers wide. A reference to which they
   // mean places fails on that for certain, while it may find something at a few of them.
   std::string input;

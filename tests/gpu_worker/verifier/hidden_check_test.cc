@@ -87,6 +87,28 @@ class HiddenCheckTest : public ::testing::Test {
     return request;
   }
 
+  // Of "matmul" times a scalar, of which alone there are hidden cases.
+  static v1::VerifierRequest OfScaled() {
+    v1::VerifierRequest request = ConfirmRequest("honest_scaled", "honest_scaled");
+    v1::Task& task = *request.mutable_task();
+    v1::TensorSpec* factor = task.mutable_definition()->add_inputs();
+    factor->set_name("factor");
+    factor->set_scalar(true);
+    factor->set_dtype(v1::DTYPE_FLOAT32);
+    for (v1::Workload& workload : *task.mutable_workloads()) {
+      v1::InputRecipe* recipe = workload.add_inputs();
+      recipe->set_input("factor");
+      recipe->mutable_scalar()->set_float_value(1);
+    }
+    v1::HiddenSettings* hidden = task.mutable_hidden();
+    for (const char* input : {"a", "b"}) hidden->add_keep(input);
+    hidden->add_scalars()->set_input("factor");
+    hidden->mutable_scalars(0)->add_values(7);
+    request.set_task_sha256(TaskDigest(task));
+    *request.mutable_reference() = *request.mutable_baseline() = request.candidate();
+    return request;
+  }
+
   void ExpectFound(const v1::VerifierRequest& request) {
     v1::VerifierRequest check = request;
     check.mutable_job()->set_kind(v1::JOB_KIND_CHECK);
@@ -138,6 +160,13 @@ TEST_F(HiddenCheckTest, TimedProcessesMeetHiddenInputsToo) {
     return;
   }
   FAIL() << kTries << " confirmations did not notice";
+}
+
+// A process that is timed has mapped the usual scalar and cannot be given another one.
+TEST_F(HiddenCheckTest, TimedProcessesKeepTheirScalars) {
+  const v1::Verdict verdict = Verify(OfScaled());
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
+  EXPECT_EQ(verdict.comparisons_size(), 1);
 }
 
 TEST_F(HiddenCheckTest, HonestProgramsStandOddPlaces) {
