@@ -303,6 +303,7 @@ absl::Status JobVerifier::Prepare(Job* job) {
   const Seed seed = confirm ? *job->own_seed : bench_.DrawScreeningSeed();
   const bool timed = IsTimed(request.job().kind());
   for (const std::string& uuid : request.job().workload_uuids()) {
+    Report("prepare", job->cases.size(), static_cast<size_t>(request.job().workload_uuids_size()));
     ASSIGN_OR_RETURN(const v1::Workload* workload, FindWorkload(request.task(), uuid));
     auto drawn = bench_.Case(request.task(), request.task_sha256(), *workload, seed);
     // No other worker could draw it either.
@@ -720,6 +721,8 @@ void JobVerifier::Report(const char* stage, size_t done, size_t total) const {
   progress.set_stage(stage);
   progress.set_done(static_cast<int>(done));
   progress.set_total(static_cast<int>(total));
+  LOG(DEBUG) << "msg=\"stage\" stage=" << stage << " done=" << done << " total=" << total
+             << " pid=" << ::getpid();
   progress_(progress);
 }
 

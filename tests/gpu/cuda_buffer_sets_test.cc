@@ -9,6 +9,8 @@
 #include <cstring>
 
 #include "common/rng.h"
+#include "gpu_worker/verifier/cuda/device_outputs.h"
+#include "gpu_worker/verifier/tensors/made_inputs.h"
 #include "tests/gpu/cuda_buffer_sets_fixture.h"
 
 namespace ksearch {
@@ -324,6 +326,65 @@ TEST_F(CudaBufferSetsTest, InputsWithStructureAreDrawnOnTheHost) {
   EXPECT_EQ(buffers_->ChangedInput({0, 3}), std::nullopt);
   Shared(0, 1).Flip(4 * 145'421);
   EXPECT_THAT(buffers_->ChangedInput({0, 3}), Optional(std::string("indices")));
+}
+
+// What a program of the task would make on the device: tensors of bytes that tell the variant.
+class MadeThere final : public MadeInputs {
+ public:
+  explicit MadeThere(std::shared_ptr<VerifierDevice> device) : device_(std::move(device)) {}
+  absl::StatusOr<std::shared_ptr<MadeVariants>> Open(
+      std::shared_ptr<const WorkloadCase> maker) override {
+    return std::make_shared<Variants>(device_, std::move(maker));
+  }
+
+ private:
+  class Variants final : public MadeVariants {
+   public:
+    Variants(std::shared_ptr<VerifierDevice> device, std::shared_ptr<const WorkloadCase> maker)
+        : device_(std::move(device)), maker_(std::move(maker)) {}
+    std::shared_ptr<const MadeVariant> Get(int64_t variant) override {
+      const OutputLayout layout(*maker_);
+      const CudaBlock block = *AllocateCudaBlock(device_->api(), layout.bytes);
+      CHECK_OK(CudaStatus(
+          device_->api(),
+          device_->api().cuMemsetD8Async(block.get(), static_cast<unsigned char>(variant),
+                                         static_cast<size_t>(layout.bytes), device_->stream()),
+          "fill"));
+      return *DeviceOutputs::Copy(device_, *maker_, block.get());
+    }
+
+   private:
+    const std::shared_ptr<VerifierDevice> device_;
+    const std::shared_ptr<const WorkloadCase> maker_;
+  };
+
+  const std::shared_ptr<VerifierDevice> device_;
+};
+
+TEST_F(CudaBufferSetsTest, WhatAProgramMadeOnTheDeviceIsCopiedThere) {
+  v1::Task task = EveryType(kOddElements);
+  for (v1::InputRecipe& input : *task.mutable_workloads(0)->mutable_inputs()) input.mutable_made();
+  MadeThere made(gpu_);
+  workload_ = *WorkloadCase::Create(task, task.workloads(0), "sha", Seed{1, 2}, &made);
+  buffers_ = *CudaBufferSets::Create(gpu_, workload_, 2);
+  packets_ = buffers_->Map(2);
+  buffers_->Prepare({{0, 3}, {1, 4}}, 1);
+  for (int t = 0; t < kTypeCount; ++t) {
+    for (const int set : {0, 1}) {
+      EXPECT_THAT(Shared(set, t).Read(0, Tensor(t).bytes),
+                  ::testing::Each(static_cast<std::byte>(3 + set)));
+      EXPECT_NE(workload_->generator(t).MadeOnDevice(3).address, 0u);
+    }
+    const View view = Shared(0, t);
+    for (const int64_t place : {int64_t{0}, int64_t{50'001}, Tensor(t).bytes - 1}) {
+      view.Flip(place);
+      EXPECT_THAT(buffers_->ChangedInput({0, 3}), Optional(absl::StrCat("in", t))) << place;
+      view.Flip(place);
+    }
+    EXPECT_TRUE(workload_->generator(t).Matches(4, Shared(1, t).Read(0, Tensor(t).bytes).data()));
+    EXPECT_FALSE(workload_->generator(t).Matches(3, Shared(1, t).Read(0, Tensor(t).bytes).data()));
+  }
+  EXPECT_EQ(buffers_->ChangedInput({0, 3}), std::nullopt);
 }
 
 TEST_F(CudaBufferSetsTest, TooLittleMemoryIsSaidAndSurvived) {

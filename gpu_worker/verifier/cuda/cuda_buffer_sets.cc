@@ -190,10 +190,14 @@ void CudaBufferSets::Prepare(const std::vector<FilledSet>& calls, uint64_t poiso
     for (int input = 0; input < workload_->inputs(); ++input) {
       if (DrawnOnDevice(input)) continue;
       const auto t = static_cast<size_t>(input);
-      workload_->generator(input).Make(call.variant);
-      device_->ToDevice(tensor_address(call.set, t), tensors[t].bytes, [&](std::byte* out) {
-        workload_->generator(input).Write(call.variant, out);
-      });
+      const InputGenerator& generator = workload_->generator(input);
+      if (const auto made = generator.MadeOnDevice(call.variant); made.address != 0) {
+        device_->CopyWithin(tensor_address(call.set, t), made.address, tensors[t].bytes);
+        continue;
+      }
+      generator.Make(call.variant);
+      device_->ToDevice(tensor_address(call.set, t), tensors[t].bytes,
+                        [&](std::byte* out) { generator.Write(call.variant, out); });
     }
   }
   device_->ClearCache();
@@ -319,12 +323,17 @@ std::optional<std::string> CudaBufferSets::ChangedInput(const FilledSet& call) c
       if (changed[t] != device::kNothing) return tensors[t].name;
       continue;
     }
-    workload_->generator(input).Make(call.variant);
+    const InputGenerator& generator = workload_->generator(input);
+    if (const auto made = generator.MadeOnDevice(call.variant); made.address != 0) {
+      const bool same =
+          device_->IsSame(tensor_address(call.set, t), made.address, tensors[t].bytes);
+      if (!same && device_->health().ok()) return tensors[t].name;
+      continue;
+    }
+    generator.Make(call.variant);
     const std::byte* const there =
         device_->FromDevice(tensor_address(call.set, t), tensors[t].bytes);
-    if (there != nullptr && !workload_->generator(input).Matches(call.variant, there)) {
-      return tensors[t].name;
-    }
+    if (there != nullptr && !generator.Matches(call.variant, there)) return tensors[t].name;
   }
   return std::nullopt;
 }

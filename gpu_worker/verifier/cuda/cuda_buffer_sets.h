@@ -22,8 +22,9 @@ namespace ksearch {
 // Within it each tensor has an area of its own, a multiple of the device's granularity, with a
 // guard band of kGuardBytes in front and one of at least as much up to the area's end. Trusted
 // kernels do all the work: random inputs are drawn in place, each variant anew; outputs are copied
-// to memory of the verifier's own as soon as the calls are done, and judged there. Small inputs
-// with structure (offsets, page indices) are drawn on the host.
+// to memory of the verifier's own as soon as the calls are done, and judged there. What
+// a program of the task made on the device is copied from there. Small inputs with structure
+// (offsets, page indices) are drawn on the host.
 class CudaBufferSets final : public BufferSets {
  public:
   static constexpr int64_t kGuardBytes = 4096;

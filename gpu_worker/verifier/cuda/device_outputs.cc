@@ -1,6 +1,7 @@
 #include "gpu_worker/verifier/cuda/device_outputs.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "common/status_macros.h"
 
@@ -56,6 +57,22 @@ absl::StatusOr<std::vector<std::vector<std::byte>>> DeviceOutputs::ToHost() cons
   device_->Synchronize();
   RETURN_IF_ERROR(device_->health());
   return outputs;
+}
+
+absl::Status DeviceOutputs::Read(size_t index, std::byte* out) const {
+  const int64_t bytes = layout_.output_bytes[index];
+  if (bytes == 0) return absl::OkStatus();
+  const std::byte* const found = device_->FromDevice(on_device(index), bytes);
+  if (found == nullptr) return device_->health();
+  std::memcpy(out, found, static_cast<size_t>(bytes));
+  return absl::OkStatus();
+}
+
+bool DeviceOutputs::Equals(const SavedOutputs& other) const {
+  for (size_t i = 0; i < layout_.offsets.size(); ++i) {
+    if (!device_->IsSame(on_device(i), other.on_device(i), layout_.output_bytes[i])) return false;
+  }
+  return true;
 }
 
 std::vector<TensorComparison> DeviceOutputs::CompareAsOracle(const WorkloadCase& workload,

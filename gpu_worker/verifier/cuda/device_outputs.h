@@ -35,6 +35,11 @@ class DeviceOutputs final : public SavedOutputs {
   std::vector<TensorComparison> CompareWith(const WorkloadCase& workload,
                                             const SavedOutputs& oracle) const override;
   absl::StatusOr<std::vector<std::vector<std::byte>>> ToHost() const override;
+  uint64_t on_device(size_t index) const override {
+    return memory_.get() + static_cast<CUdeviceptr>(layout_.offsets[index]);
+  }
+  absl::Status Read(size_t index, std::byte* out) const override;
+  bool Equals(const SavedOutputs& other) const override;
   // Compares outputs at `got`, laid out the same way.
   std::vector<TensorComparison> CompareAsOracle(const WorkloadCase& workload,
                                                 CUdeviceptr got) const;

@@ -154,6 +154,30 @@ const std::byte* VerifierDevice::FromDevice(CUdeviceptr from, int64_t bytes) {
   return Synchronize() ? stage : nullptr;
 }
 
+void VerifierDevice::CopyWithin(CUdeviceptr to, CUdeviceptr from, int64_t bytes) {
+  if (bytes == 0 || !health_.ok()) return;
+  Keep(api().cuMemcpyDtoDAsync(to, from, static_cast<size_t>(bytes), stream()),
+       "copy within the device");
+}
+
+bool VerifierDevice::IsSame(CUdeviceptr one, CUdeviceptr other, int64_t bytes) {
+  // As integers without a tolerance, of four bytes as far as there are such.
+  constexpr int64_t kWordBytes = sizeof(int32_t);
+  const int64_t words = bytes / kWordBytes;
+  const int64_t rest = bytes - words * kWordBytes;
+  const auto tail = static_cast<CUdeviceptr>(words * kWordBytes);
+  int64_t wrong = 0;
+  if (words > 0) {
+    wrong += Compare(v1::DTYPE_INT32, one, other, words, v1::Tolerance(), v1::SuiteRule()).wrong;
+  }
+  if (rest > 0) {
+    wrong +=
+        Compare(v1::DTYPE_INT8, one + tail, other + tail, rest, v1::Tolerance(), v1::SuiteRule())
+            .wrong;
+  }
+  return wrong == 0 && health_.ok();
+}
+
 CUdeviceptr VerifierDevice::FreshFindings(int64_t count) {
   if (!health_.ok()) return 0;
   const size_t bytes = static_cast<size_t>(count) * sizeof(uint64_t);

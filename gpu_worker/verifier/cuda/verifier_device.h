@@ -54,6 +54,11 @@ class VerifierDevice {
   // Null once the device failed.
   const std::byte* FromDevice(CUdeviceptr from, int64_t bytes);
 
+  // Copies within the device, behind everything launched so far.
+  void CopyWithin(CUdeviceptr to, CUdeviceptr from, int64_t bytes);
+  // Whether two places hold the same bytes. False once the device failed.
+  bool IsSame(CUdeviceptr one, CUdeviceptr other, int64_t bytes);
+
   // `count` findings, all kNothing, for a kernel to lower.
   CUdeviceptr FreshFindings(int64_t count);
 

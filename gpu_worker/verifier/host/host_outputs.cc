@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "gpu_worker/verifier/tensors/element.h"
 #include "gpu_worker/verifier/tensors/suite_verdict.h"
@@ -59,6 +60,16 @@ int64_t HostOutputs::bytes() const {
   int64_t bytes = 0;
   for (const auto& output : outputs_) bytes += static_cast<int64_t>(output.size());
   return bytes;
+}
+
+absl::Status HostOutputs::Read(size_t index, std::byte* out) const {
+  const std::vector<std::byte>& output = outputs_[index];
+  if (!output.empty()) std::memcpy(out, output.data(), output.size());
+  return absl::OkStatus();
+}
+
+bool HostOutputs::Equals(const SavedOutputs& other) const {
+  return outputs_ == static_cast<const HostOutputs&>(other).outputs_;
 }
 
 std::vector<TensorComparison> HostOutputs::CompareWith(const WorkloadCase& workload,

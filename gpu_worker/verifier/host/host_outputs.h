@@ -26,6 +26,9 @@ class HostOutputs final : public SavedOutputs {
   std::vector<TensorComparison> CompareWith(const WorkloadCase& workload,
                                             const SavedOutputs& oracle) const override;
   absl::StatusOr<std::vector<std::vector<std::byte>>> ToHost() const override { return outputs_; }
+  const std::byte* on_host(size_t index) const override { return outputs_[index].data(); }
+  absl::Status Read(size_t index, std::byte* out) const override;
+  bool Equals(const SavedOutputs& other) const override;
   const std::vector<std::byte>& output(size_t index) const { return outputs_[index]; }
 
  private:

@@ -58,6 +58,15 @@ class SavedOutputs {
                                                     const SavedOutputs& oracle) const = 0;
   // The bytes of every output, in definition order, in this process' memory.
   virtual absl::StatusOr<std::vector<std::vector<std::byte>>> ToHost() const = 0;
+  // Output `index` where it is: in this process' memory, or at an address of the device's. The
+  // other one is null.
+  virtual const std::byte* on_host(size_t /*index*/) const { return nullptr; }
+  virtual uint64_t on_device(size_t /*index*/) const { return 0; }
+  // Copies output `index` to this process' memory.
+  virtual absl::Status Read(size_t index, std::byte* out) const = 0;
+  // Whether they are the same to the byte. `other` is of the same workload and from the same class
+  // of memory.
+  virtual bool Equals(const SavedOutputs& other) const = 0;
 };
 
 // What is seen of a call without knowing the right answer.

@@ -15,6 +15,8 @@
 
 namespace ksearch {
 
+class SavedOutputs;
+
 // The secret all inputs follow from; never leaves the verifier.
 struct Seed {
   uint64_t high = 0;
@@ -67,6 +69,13 @@ class InputGenerator {
   // own work on the device must not be disturbed while they write or compare.
   virtual void Make(int64_t /*variant*/) const {}
   virtual void Write(int64_t variant, std::byte* out) const = 0;
+  // A variant of a tensor that a program made on the device, at `address` as long as `variant`
+  // lives; 0: it is not there.
+  struct OnDevice {
+    std::shared_ptr<const SavedOutputs> variant;
+    uint64_t address = 0;
+  };
+  virtual OnDevice MadeOnDevice(int64_t /*variant*/) const { return {}; }
   // Whether `bytes()` bytes at `memory` still are variant `variant`.
   virtual bool Matches(int64_t variant, const std::byte* memory) const = 0;
 };

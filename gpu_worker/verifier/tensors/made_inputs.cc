@@ -2,8 +2,11 @@
 
 #include <cstring>
 #include <utility>
+#include <vector>
 
+#include "common/log.h"
 #include "common/rng.h"
+#include "gpu_worker/verifier/tensors/buffer_sets.h"
 
 namespace ksearch {
 namespace {
@@ -21,13 +24,27 @@ class MadeGenerator final : public InputGenerator {
   }
   void Write(int64_t variant, std::byte* out) const override {
     if (bytes_ == 0) return;
-    const std::shared_ptr<const MadeVariant> made = variants_->Get(variant);
-    std::memcpy(out, (*made)[index_].data(), static_cast<size_t>(bytes_));
+    if (const absl::Status read = variants_->Get(variant)->Read(index_, out); !read.ok()) {
+      // Of a device that failed, and then nothing counts.
+      LOG(WARNING) << "msg=\"made inputs cannot be read\" error=\"" << read.message() << "\"";
+      std::memset(out, 0, static_cast<size_t>(bytes_));
+    }
+  }
+  OnDevice MadeOnDevice(int64_t variant) const override {
+    if (bytes_ == 0) return {};
+    std::shared_ptr<const MadeVariant> made = variants_->Get(variant);
+    const uint64_t address = made->on_device(index_);
+    return {std::move(made), address};
   }
   bool Matches(int64_t variant, const std::byte* memory) const override {
     if (bytes_ == 0) return true;
     const std::shared_ptr<const MadeVariant> made = variants_->Get(variant);
-    return std::memcmp(memory, (*made)[index_].data(), static_cast<size_t>(bytes_)) == 0;
+    const auto bytes = static_cast<size_t>(bytes_);
+    if (const std::byte* const there = made->on_host(index_)) {
+      return std::memcmp(memory, there, bytes) == 0;
+    }
+    std::vector<std::byte> read(bytes);
+    return !made->Read(index_, read.data()).ok() || std::memcmp(memory, read.data(), bytes) == 0;
   }
 
  private:

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -12,6 +11,7 @@
 
 namespace ksearch {
 
+class SavedOutputs;
 class WorkloadCase;
 
 // What a program of a task has to be handed to make inputs, in place of a workload's own arguments
@@ -19,8 +19,9 @@ class WorkloadCase;
 inline constexpr absl::string_view kSeedArgument = "seed";
 inline constexpr absl::string_view kAxisArgument = "axis:";
 
-// All tensors of one variant, in the order of the definition's inputs.
-using MadeVariant = std::vector<std::vector<std::byte>>;
+// All tensors of one variant, in the order of the definition's inputs: what the program that made
+// them gave as its outputs, where it gave them.
+using MadeVariant = SavedOutputs;
 
 // The variants of one workload under one seed, made by a program. Thread-safe.
 class MadeVariants {

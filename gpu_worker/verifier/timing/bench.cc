@@ -57,9 +57,15 @@ absl::StatusOr<std::shared_ptr<const WorkloadCase>> Bench::Case(const v1::Task& 
                                                                 const Seed& seed) {
   const std::string key = absl::StrCat(task_sha256, "/", workload.uuid(), SeedText(seed));
   if (auto found = cases_.Find(key)) return found;
-  ASSIGN_OR_RETURN(
-      std::shared_ptr<const WorkloadCase> made,
-      WorkloadCase::Create(task, workload, task_sha256, seed, &input_maker_, &judge_, blobs_));
+  const auto create = [&] {
+    return WorkloadCase::Create(task, workload, task_sha256, seed, &input_maker_, &judge_, blobs_);
+  };
+  absl::StatusOr<std::shared_ptr<const WorkloadCase>> created = create();
+  if (absl::IsResourceExhausted(created.status())) {
+    DropKept();
+    created = create();
+  }
+  ASSIGN_OR_RETURN(std::shared_ptr<const WorkloadCase> made, std::move(created));
   if (screening_seeds_.Contains(seed)) cases_.Insert(key, made, made->pool_bytes());
   MakeRoomFor(*made);
   return made;
@@ -154,9 +160,13 @@ absl::StatusOr<std::shared_ptr<BufferSets>> Bench::Allocate(
     int sets) {
   absl::StatusOr<std::shared_ptr<BufferSets>> made = allocate(workload, sets);
   if (made.ok() || !absl::IsResourceExhausted(made.status())) return made;
+  DropKept();
+  return allocate(workload, sets);
+}
+
+void Bench::DropKept() {
   buffers_.Clear();
   oracle_.DropCache();
-  return allocate(workload, sets);
 }
 
 int Bench::Sets(const WorkloadCase& workload, int sides) const {

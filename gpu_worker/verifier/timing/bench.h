@@ -118,6 +118,7 @@ class Bench {
   // What is kept for other workloads goes if this one is large: programs take memory of their own,
   // and nobody could give them back what lies here.
   void MakeRoomFor(const WorkloadCase& workload);
+  void DropKept();
   absl::StatusOr<std::shared_ptr<BufferSets>> Allocate(
       const BufferSetsFactory& allocate, const std::shared_ptr<const WorkloadCase>& workload,
       int sets);

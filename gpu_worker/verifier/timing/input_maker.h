@@ -20,8 +20,9 @@
 
 namespace ksearch {
 
-// Calls make_inputs of a task's reference.py (TrustedFunction). What it makes goes from its memory
-// into this process, and from there to the programs that are judged.
+// Calls make_inputs of a task's reference.py (TrustedFunction). What it makes is copied from its
+// memory to that of this process, and from there to the programs that are judged: on a GPU all this
+// happens in the device's memory.
 //
 // Thread-safe by one mutex, which is held while the program makes a variant: callers that ask for
 // inputs have nothing else to do.
@@ -49,6 +50,7 @@ class InputMaker final : public MadeInputs {
   absl::StatusOr<std::shared_ptr<const MadeVariant>> Make(
       const std::shared_ptr<const WorkloadCase>& maker, int64_t variant)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  const Clock& clock_;
   mutable Mutex mutex_;
   TrustedFunction function_ ABSL_GUARDED_BY(mutex_);
   absl::Status fault_ ABSL_GUARDED_BY(mutex_);

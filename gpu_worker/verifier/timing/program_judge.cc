@@ -10,6 +10,7 @@
 #include "common/task_fault.h"
 #include "gpu_worker/verifier/dialogue/runner_reply.h"
 #include "gpu_worker/verifier/harness_constants.h"
+#include "gpu_worker/verifier/host/host_outputs.h"
 
 namespace ksearch {
 namespace {
@@ -33,8 +34,8 @@ std::string WordsIn(const std::vector<std::byte>& verdict) {
 class ProgramJudge::Held final : public MadeVariants {
  public:
   std::shared_ptr<const MadeVariant> Get(int64_t) override { return tensors_; }
-  void Set(MadeVariant tensors) {
-    tensors_ = std::make_shared<const MadeVariant>(std::move(tensors));
+  void Set(std::vector<std::vector<std::byte>> tensors) {
+    tensors_ = std::make_shared<const HostOutputs>(std::move(tensors));
   }
 
  private:
@@ -77,7 +78,7 @@ absl::Status ProgramJudge::Ask(const WorkloadCase& workload, int64_t variant,
     judging_ = WorkloadCase::ForJudge(workload, held_);
     key_ = workload.key();
   }
-  MadeVariant tensors;
+  std::vector<std::vector<std::byte>> tensors;
   for (int i = 0; i < workload.inputs(); ++i) {
     std::vector<std::byte>& tensor =
         tensors.emplace_back(static_cast<size_t>(workload.tensors()[static_cast<size_t>(i)].bytes));
@@ -86,8 +87,9 @@ absl::Status ProgramJudge::Ask(const WorkloadCase& workload, int64_t variant,
   ASSIGN_OR_RETURN(std::vector<std::vector<std::byte>> made, outputs.ToHost());
   for (std::vector<std::byte>& output : made) tensors.push_back(std::move(output));
   held_->Set(std::move(tensors));
-  ASSIGN_OR_RETURN(const MadeVariant said, function_.Call(judging_, 0));
-  const std::vector<std::byte>& bytes = said[0];
+  ASSIGN_OR_RETURN(const std::shared_ptr<const SavedOutputs> said, function_.Call(judging_, 0));
+  std::vector<std::byte> bytes(WorkloadCase::kVerdictBytes);
+  RETURN_IF_ERROR(said->Read(0, bytes.data()));
   if (bytes[0] != kRight && bytes[0] != kWrong) {
     return TaskFault(absl::StrCat(kEntry, " gives no verdict on workload ", workload.uuid()));
   }

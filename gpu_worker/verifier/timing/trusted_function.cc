@@ -27,14 +27,13 @@ bool TrustedFunction::IsOnDevice(const WorkloadCase& workload) const {
   return on_device_ != nullptr && workload.outputs() <= kMostDeviceOutputs;
 }
 
-absl::StatusOr<MadeVariant> TrustedFunction::Call(
+absl::StatusOr<std::shared_ptr<const SavedOutputs>> TrustedFunction::Call(
     const std::shared_ptr<const WorkloadCase>& workload, int64_t variant) {
   RETURN_IF_ERROR(Prepare(workload));
   const WorkloadSession::Batch batch =
       session_->Run({{0, variant}}, WorkloadSession::Mode::kReference, {}, kLimits);
   if (!batch.ending.passed()) return Broken(*workload, batch.ending);
-  ASSIGN_OR_RETURN(const std::shared_ptr<const SavedOutputs> outputs, session_->Outputs(0));
-  return outputs->ToHost();
+  return session_->Outputs(0);
 }
 
 absl::Status TrustedFunction::Prepare(const std::shared_ptr<const WorkloadCase>& workload) {

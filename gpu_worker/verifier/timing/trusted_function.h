@@ -12,14 +12,13 @@
 #include "gpu_worker/verifier/dialogue/runner_starter.h"
 #include "gpu_worker/verifier/dialogue/workload_session.h"
 #include "gpu_worker/verifier/tensors/buffer_sets.h"
-#include "gpu_worker/verifier/tensors/made_inputs.h"
 #include "proto/runner.pb.h"
 
 namespace ksearch {
 
 // A function of a task's reference beside its entry: called in a runner of its own, sandboxed like
-// any, stopped between its calls. What it gives goes from its memory into this process.
-// Thread-compatible.
+// any, stopped between its calls. What it gives is copied from the memory that it shares to memory
+// of this process' own, on the same device. Thread-compatible.
 class TrustedFunction {
  public:
   // `entry` is the function's name. It is called on processors whatever the task's device; with
@@ -35,8 +34,8 @@ class TrustedFunction {
   // The outputs of a call on one input variant. The runner is started, and the workload mapped,
   // when that is needed: not again as long as it is the same object. A TaskFault if the function
   // fails, which ends its runner; else trouble of the machine.
-  absl::StatusOr<MadeVariant> Call(const std::shared_ptr<const WorkloadCase>& workload,
-                                   int64_t variant);
+  absl::StatusOr<std::shared_ptr<const SavedOutputs>> Call(
+      const std::shared_ptr<const WorkloadCase>& workload, int64_t variant);
 
  private:
   bool IsOnDevice(const WorkloadCase& workload) const;
