@@ -159,6 +159,10 @@ class Processors:
     """Where calls run without --gpu."""
 
     tensors = DL_CPU
+    name = "cpu"
+
+    def forget(self):
+        pass
 
     def run(self, call, stream):
         call()
@@ -168,6 +172,7 @@ class Gpu:
     """The one device of a runner that has one."""
 
     tensors = DL_CUDA
+    name = "cuda"
 
     def __init__(self, torch):
         self._cuda = torch.cuda
@@ -185,6 +190,10 @@ class Gpu:
         self._cuda.set_stream(self._stream)
         with self._recording():
             call()
+
+    def forget(self):
+        """Gives back memory that torch keeps for later."""
+        self._cuda.empty_cache()
 
     def _recording(self):
         if self._pool is None or not self._cuda.is_current_stream_capturing():
@@ -344,12 +353,20 @@ class ReturningCall:
 
 
 class InputMaker:
-    """Calls of make_inputs; `file` is its name in messages."""
+    """Calls of make_inputs; `file` is its name in messages.
 
-    def __init__(self, torch, make, file):
+    What it makes without naming a device is made on the task's, since that may take a hundredth of the
+    time. Where this fails, as with a generator of random numbers of another device, it is made on
+    processors from then on. The distributions are the same, the numbers are not.
+    """
+
+    def __init__(self, torch, make, file, device):
         self._torch = torch
         self._make = make
         self._file = file
+        self._device = device
+        # torch 1 has no default device.
+        self._usual = device.name if hasattr(torch.device, "__enter__") else None
         taken = inspect.signature(make).parameters.values()
         self._takes_all = any(p.kind == p.VAR_KEYWORD for p in taken)
         self._taken = [p.name for p in taken]
@@ -364,13 +381,7 @@ class InputMaker:
                 (tensors if isinstance(value, self._torch.Tensor) else scalars)[name] = value
         if not self._takes_all:
             axes = {name: value for name, value in axes.items() if name in self._taken}
-        seed = int(values[0])
-        # For the global generators.
-        random.seed(seed)
-        self._torch.manual_seed(seed)
-        if "numpy" in sys.modules:
-            sys.modules["numpy"].random.seed(seed)
-        made = self._make(seed, **axes)
+        made = self._made(int(values[0]), axes)
         if not isinstance(made, dict):
             made = made if isinstance(made, (tuple, list)) else (made,)
             if len(made) != len(tensors) or scalars:
@@ -392,6 +403,27 @@ class InputMaker:
                 self._torch, MAKE_INPUTS, self._file, name, value, tensor, "the definition says"
             )
             tensor.copy_(value)
+        # Others need the room.
+        del made, value
+        self._device.forget()
+
+    def _made(self, seed, axes):
+        if self._usual is not None:
+            try:
+                self._begin(seed)
+                with self._torch.device(self._usual):
+                    return self._make(seed, **axes)
+            except Exception:
+                self._usual = None
+        self._begin(seed)
+        return self._make(seed, **axes)
+
+    def _begin(self, seed):
+        """Sets the global generators."""
+        random.seed(seed)
+        self._torch.manual_seed(seed)
+        if "numpy" in sys.modules:
+            sys.modules["numpy"].random.seed(seed)
 
 
 def mentions(path, word):
@@ -494,7 +526,9 @@ class Runner:
         sys.modules[name] = module
         spec.loader.exec_module(module)
         if entry == MAKE_INPUTS:
-            self._maker = InputMaker(self._torch, getattr(module, MAKE_INPUTS), self._file)
+            self._maker = InputMaker(
+                self._torch, getattr(module, MAKE_INPUTS), self._file, self._device
+            )
             return
         self._run = getattr(module, entry, None)
         if not callable(self._run):

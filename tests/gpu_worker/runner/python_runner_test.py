@@ -74,6 +74,17 @@ class OnMemoryOfThisProcess:
         self.tensors = runner.DL_CPU
 
 
+class NamedDevice:
+    """A device that counts how often it was asked to give back memory."""
+
+    def __init__(self, name):
+        self.name = name
+        self.forgotten = 0
+
+    def forget(self):
+        self.forgotten += 1
+
+
 class PythonRunnerTest(unittest.TestCase):
     def setUp(self):
         self.module = load_runner()
@@ -188,6 +199,34 @@ class PythonRunnerTest(unittest.TestCase):
         self.assertEqual(runner.callbacks.call(0, STREAM), 1)
         self.assertNotIn(b"decoder.py", runner._raised.value)
         self.assertIn(b"line 3, in run", runner._raised.value)
+
+    def test_inputs_are_made_on_the_device_where_that_can_be_done(self):
+        text = (
+            "import torch\n"
+            "tried = []\n"
+            "def make_inputs(seed, n):\n"
+            "  tried.append(torch.empty(0).device.type)\n"
+            "  if OnlyProcessors and tried[-1] == 'meta':\n"
+            "    raise RuntimeError('a generator of another device')\n"
+            "  return {'a': torch.rand(n, device='cpu')}\n"
+        )
+        for only_processors in (False, True):
+            program = {"OnlyProcessors": only_processors}
+            exec(text, program)
+            device = NamedDevice("meta")
+            maker = self.module.InputMaker(torch, program["make_inputs"], "reference.py", device)
+            a = torch.zeros(3)
+            for seed in (7, 8):
+                maker.call(["seed", "axis:n", "a"], [torch.tensor([seed]), 3, a])
+                torch.manual_seed(seed)
+                self.assertEqual(a.tolist(), torch.rand(3).tolist())
+            self.assertEqual(device.forgotten, 2)
+            if not hasattr(torch.device, "__enter__"):
+                self.assertEqual(program["tried"], ["cpu"] * 2)
+            elif only_processors:
+                self.assertEqual(program["tried"], ["meta", "cpu", "cpu"])
+            else:
+                self.assertEqual(program["tried"], ["meta"] * 2)
 
 
 if __name__ == "__main__":
