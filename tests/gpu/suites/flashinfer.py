@@ -18,8 +18,9 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import evaluation  # noqa: E402
 import rows as row_files  # noqa: E402
+from say import say  # noqa: E402
 
-FIELDS = ["key", "side", "solution", "workload", "status", "latency_us", "own_median_us", "seconds", "reason"]
+FIELDS = ["key", "side", "solution", "workload", "device", "status", "latency_us", "own_median_us", "seconds", "reason"]
 AS_UPSTREAM = ["--compat", "--build-time", "400s"]
 
 
@@ -35,7 +36,7 @@ def solutions(dataset, only):
 
 def row(side, solution, workload, **fields):
     return {"key": f"{side}/{solution}/{workload}", "side": side, "solution": solution, "workload": workload,
-            **fields}
+            "device": row_files.device_name(), **fields}
 
 
 def judge(definition, name, seconds):
@@ -68,17 +69,17 @@ def judge(definition, name, seconds):
 
 
 def ours(options, rows, end):
-    todo = [one for one in solutions(options.dataset, options.only) if not rows.has(f"ours/{one[1]}/")]
+    todo = [one for one in solutions(options.dataset, options.only) if not rows.has_here(f"ours/{one[1]}/")]
     jobs = options.jobs or 2 * options.gpus
-    print(f"ours: {len(todo)} solutions to judge, {jobs} at once on {options.gpus} GPUs", flush=True)
+    say(f"ours: {len(todo)} solutions to judge, {jobs} at once on {options.gpus} GPUs")
 
     def one(definition, name):
         left = end - time.monotonic()
         found = judge(definition, name, left - 5) if left >= 30 else []
         for each in found:
             rows.add(each)
-        print(f"  {name:<36} {found[0]['status']:<20} {found[0]['seconds']:6.1f} s  {found[0]['reason'][:120]}"
-              if found else f"  {name:<36} no time is left", flush=True)
+        say(f"  {name:<36} {found[0]['status']:<20} {found[0]['seconds']:6.1f} s  {found[0]['reason'][:120]}"
+            if found else f"  {name:<36} no time is left")
 
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         for future in [pool.submit(one, *each) for each in todo]:
@@ -110,7 +111,7 @@ def one_process(options, what, definition, name, log, seconds, gpu=None):
 
 def build(options, rows, end):
     """Compiles all solutions at once as upstream does, into the folder where its evaluator looks for them."""
-    todo = [one for one in solutions(options.dataset, options.only) if not rows.has(f"upstream/{one[1]}/")]
+    todo = [one for one in solutions(options.dataset, options.only) if not rows.has_here(f"upstream/{one[1]}/")]
     with concurrent.futures.ThreadPoolExecutor(max(1, (os.cpu_count() or 2) // 3)) as pool:
         for _ in pool.map(lambda one: one_process(options, "build-one", *one, sys.stdout, end - time.monotonic()), todo):
             pass
@@ -128,12 +129,12 @@ def build_one(options):
     module = sys.modules.get(getattr(runnable._callable, "__module__", ""))
     if hasattr(module, "load"):
         module.load()
-    print(f"{options.name}: built within {time.monotonic() - start:.0f} s", flush=True)
+    say(f"{options.name}: built within {time.monotonic() - start:.0f} s")
 
 
 def upstream(options, rows, end):
-    todo = [one for one in solutions(options.dataset, options.only) if not rows.has(f"upstream/{one[1]}/")]
-    print(f"upstream: {len(todo)} solutions to judge on {options.gpus} GPUs", flush=True)
+    todo = [one for one in solutions(options.dataset, options.only) if not rows.has_here(f"upstream/{one[1]}/")]
+    say(f"upstream: {len(todo)} solutions to judge on {options.gpus} GPUs")
     gpus = queue.Queue()
     for gpu in range(options.gpus):
         gpus.put(gpu)
@@ -143,7 +144,7 @@ def upstream(options, rows, end):
         try:
             start = time.monotonic()
             if end - start < 30:
-                print(f"  {name:<36} no time is left", flush=True)
+                say(f"  {name:<36} no time is left")
                 return
             with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as log:
                 in_time = one_process(options, "upstream-one", definition, name, log, end - start - 5, gpu)
@@ -154,7 +155,7 @@ def upstream(options, rows, end):
             said = "" if status else "did not end in time" if not in_time else "ended without a result: "
             if said.endswith(": "):
                 said += re.sub(r"\s+", " ", text[-700:])
-            print(f"  {name:<36} {status or '-':<20} {took:6.1f} s  {said}", flush=True)
+            say(f"  {name:<36} {status or '-':<20} {took:6.1f} s  {said}")
         finally:
             gpus.put(gpu)
 
@@ -205,6 +206,8 @@ def report(options, rows):
                 differ += 1
                 print(f"  {name}, workload {each['workload']}: {each['status']} here, {other['status']} upstream: "
                       f"{(each.get('reason') or other.get('reason') or '').strip()[-200:]}")
+            if each.get("device") != other.get("device"):
+                continue
             if each.get("latency_us") and other.get("latency_us"):
                 ratios.append(each["latency_us"] / other["latency_us"])
             if each.get("own_median_us") and other.get("latency_us"):

@@ -1,13 +1,17 @@
 """Rows of results that outlive the command that wrote them: one JSON object per line, appended as results
 arrive, so that the next command continues where a killed one stopped."""
 import csv
+import functools
 import json
 import os
+import subprocess
 import threading
 
 
 # Outcomes that say nothing about a program: another command retries.
 AGAIN = {"NO_RESULT", "WORKER_LOST", "CANCELLED"}
+# Outcomes with times.
+TIMED = {"PASSED", "pass"}
 
 
 class Rows:
@@ -32,6 +36,12 @@ class Rows:
         """Returns whether there is a result."""
         return key in self._rows and self._rows[key].get("status") not in AGAIN
 
+    def has_here(self, key):
+        """Returns whether there is a result that counts on this machine: right programs were timed on
+        some device, and the others are wrong on all."""
+        row = self._rows.get(key, {})
+        return self.has(key) and (row["status"] not in TIMED or row.get("device") == device_name())
+
     def get(self, key, default=None):
         return self._rows.get(key, default)
 
@@ -51,6 +61,17 @@ class Rows:
             writer = csv.DictWriter(file, fields, extrasaction="ignore")
             writer.writeheader()
             writer.writerows(self.all())
+
+
+@functools.lru_cache(maxsize=None)
+def device_name():
+    """Returns the name of this machine's first GPU: times of others are not compared with its."""
+    try:
+        listed = subprocess.run(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"], capture_output=True,
+                                text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return "none"
+    return listed.stdout.split("\n", 1)[0].strip()
 
 
 def out_path(name):

@@ -16,8 +16,9 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import evaluation  # noqa: E402
 import rows as row_files  # noqa: E402
+from say import say  # noqa: E402
 
-FIELDS = ["key", "side", "submission", "case", "status", "mean_us", "own_mean_us", "runs", "seconds", "reason"]
+FIELDS = ["key", "side", "submission", "case", "device", "status", "mean_us", "own_mean_us", "runs", "seconds", "reason"]
 AS_UPSTREAM = ["--compat", "--build-time", "400s"]
 
 
@@ -26,7 +27,8 @@ def name_of(path):
 
 
 def row(side, submission, case, **fields):
-    return {"key": f"{side}/{submission}/{case}", "side": side, "submission": submission, "case": case, **fields}
+    return {"key": f"{side}/{submission}/{case}", "side": side, "submission": submission, "case": case,
+            "device": row_files.device_name(), **fields}
 
 
 def read_task(folder):
@@ -48,21 +50,22 @@ def ours(options, rows, end):
         os.path.realpath(options.problem) or os.path.realpath(each["path"]) == os.path.realpath(options.problem))
     described = subprocess.run([os.environ["KSEARCH"], "task", "describe", task], capture_output=True, text=True,
                                check=False, timeout=300)
-    print(described.stdout.strip() or described.stderr.strip(), flush=True)
+    say(described.stdout.strip() or described.stderr.strip())
 
     def one(path):
         name = name_of(path)
         left = end - time.monotonic()
-        if rows.has(f"ours/{name}/"):
+        if rows.has_here(f"ours/{name}/"):
             return
         if left < 30:
-            print(f"  ours: {name}: no time is left", flush=True)
+            say(f"  ours: {name}: no time is left")
             return
+        say(f"  ours: {name} begins")
         start = time.monotonic()
         result = evaluation.evaluate(
             task, [path], os.environ.get("KSEARCH_EVAL_OPTIONS", "").split() or AS_UPSTREAM, left - 5)
         if evaluation.outcome(result) == "NO_RESULT" and end - time.monotonic() < 10:
-            print(f"  ours: {name}: not done within {time.monotonic() - start:.0f} s", flush=True)
+            say(f"  ours: {name}: not done within {time.monotonic() - start:.0f} s")
             return
         verdict = next((score["verdict"] for score in result.get("suite_scores", []) if score.get("verdict")), "")
         reason = " ".join([*result.get("message", "").split(), *result.get("suspicions", [])])[:500]
@@ -76,8 +79,7 @@ def ours(options, rows, end):
         passed = evaluation.outcome(result) == "PASSED"
         rows.add(row("ours", name, "", status="pass" if passed else verdict or evaluation.outcome(result),
                      seconds=round(time.monotonic() - start, 1), reason=reason))
-        print(f"  ours: {name}: {evaluation.outcome(result)} {verdict}, {time.monotonic() - start:.0f} s {reason[:150]}",
-              flush=True)
+        say(f"  ours: {name}: {evaluation.outcome(result)} {verdict}, {time.monotonic() - start:.0f} s {reason[:150]}")
 
     with concurrent.futures.ThreadPoolExecutor(2 * options.gpus) as pool:
         for future in [pool.submit(one, path) for path in options.submissions]:
@@ -92,19 +94,20 @@ def upstream(options, rows, end):
 
     def one(path):
         name = name_of(path)
-        if rows.has(f"upstream/{name}/"):
+        if rows.has_here(f"upstream/{name}/"):
             return
         gpu = gpus.get()
         try:
             left = end - time.monotonic()
             if left < 30:
-                print(f"  upstream: {name}: no time is left", flush=True)
+                say(f"  upstream: {name}: no time is left")
                 return
             evaluate(path, name, gpu, left - 5)
         finally:
             gpus.put(gpu)
 
     def evaluate(path, name, gpu, seconds):
+        say(f"  upstream: {name} begins on GPU {gpu}")
         start = time.monotonic()
         with tempfile.TemporaryDirectory() as folder:
             for file in task["files"]:
@@ -132,7 +135,7 @@ def upstream(options, rows, end):
             with os.fdopen(into, encoding="utf-8", errors="replace") as pipe:
                 said = dict(line.strip().split(": ", 1) for line in pipe if ": " in line)
         if killed:
-            print(f"  upstream: {name}: not done within {seconds:.0f} s", flush=True)
+            say(f"  upstream: {name}: not done within {seconds:.0f} s")
             return
         for index in range(len(task["benchmarks"])):
             mean = said.get(f"benchmark.{index}.mean")
@@ -143,7 +146,7 @@ def upstream(options, rows, end):
         check = said.get("check", "no answer")
         rows.add(row("upstream", name, "", status=check, seconds=round(time.monotonic() - start, 1),
                      reason="" if check == "pass" else tail))
-        print(f"  upstream: {name}: {check}, {time.monotonic() - start:.0f} s", flush=True)
+        say(f"  upstream: {name}: {check}, {time.monotonic() - start:.0f} s")
 
     with concurrent.futures.ThreadPoolExecutor(options.gpus) as pool:
         for future in [pool.submit(one, path) for path in options.submissions]:

@@ -4,7 +4,7 @@
 #   tests/gpu/suites/trimul.sh REFERENCE_KERNELS SUBMISSION.py... [--problem bioml/trimul] [--side ours|upstream|both]
 #                              [--seconds N] [--rows FILE]
 #     REFERENCE_KERNELS  a checkout of reference-kernels, or of its folder problems/, with that problem
-#     --side             which evaluator runs (default: both, ours first, which gets 60 % of the time at most)
+#     --side             which evaluator runs (default: both, ours first, which gets 70 % of the time at most)
 #     --seconds N        time limit (default 560)
 #     --rows FILE        file of the results, read and appended to (default: trimul.jsonl in $OUT)
 # Writes trimul.csv to $OUT. Exit status 1 if only one of the two finds a submission right, or if geometric
@@ -35,7 +35,7 @@ if [ "$side" != upstream ]; then
   use_suite gpumode "$checkout"
   start_cluster
   share=1
-  [ "$side" = ours ] || share=0.6
+  [ "$side" = ours ] || share=0.7
   python3 "$here/trimul.py" ours "$checkout/$problem" --spent $((SECONDS - started)) --gpus "$suite_gpus" \
     --share "$share" "${options[@]}" "${submissions[@]}" || status=$?
   show_trouble "$status"
