@@ -356,8 +356,8 @@ class InputMaker:
     """Calls of make_inputs; `file` is its name in messages.
 
     What it makes without naming a device is made on the task's, since that may take a hundredth of the
-    time. Where this fails, as with a generator of random numbers of another device, it is made on
-    processors from then on. The distributions are the same, the numbers are not.
+    time. Where the first call on a workload fails so, as with a generator of random numbers of another
+    device, its inputs are made on processors. The distributions are the same, the numbers are not.
     """
 
     def __init__(self, torch, make, file, device):
@@ -367,6 +367,8 @@ class InputMaker:
         self._device = device
         # torch 1 has no default device.
         self._usual = device.name if hasattr(torch.device, "__enter__") else None
+        # By axes: whether it can be done there. Another place gives other numbers for the same seed.
+        self._there = {}
         taken = inspect.signature(make).parameters.values()
         self._takes_all = any(p.kind == p.VAR_KEYWORD for p in taken)
         self._taken = [p.name for p in taken]
@@ -404,17 +406,22 @@ class InputMaker:
             )
             tensor.copy_(value)
         # Others need the room.
-        del made, value
+        made = value = None
         self._device.forget()
 
     def _made(self, seed, axes):
-        if self._usual is not None:
+        workload = tuple(axes.items())
+        if self._usual is not None and self._there.get(workload, True):
             try:
                 self._begin(seed)
                 with self._torch.device(self._usual):
-                    return self._make(seed, **axes)
+                    made = self._make(seed, **axes)
+                self._there[workload] = True
+                return made
             except Exception:
-                self._usual = None
+                if workload in self._there:
+                    raise
+                self._there[workload] = False
         self._begin(seed)
         return self._make(seed, **axes)
 

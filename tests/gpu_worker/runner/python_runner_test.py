@@ -208,6 +208,8 @@ class PythonRunnerTest(unittest.TestCase):
             "  tried.append(torch.empty(0).device.type)\n"
             "  if OnlyProcessors and tried[-1] == 'meta':\n"
             "    raise RuntimeError('a generator of another device')\n"
+            "  if seed == 9:\n"
+            "    raise RuntimeError('out of memory')\n"
             "  return {'a': torch.rand(n, device='cpu')}\n"
         )
         for only_processors in (False, True):
@@ -221,12 +223,14 @@ class PythonRunnerTest(unittest.TestCase):
                 torch.manual_seed(seed)
                 self.assertEqual(a.tolist(), torch.rand(3).tolist())
             self.assertEqual(device.forgotten, 2)
+            with self.assertRaisesRegex(RuntimeError, "out of memory"):
+                maker.call(["seed", "axis:n", "a"], [torch.tensor([9]), 3, a])
             if not hasattr(torch.device, "__enter__"):
-                self.assertEqual(program["tried"], ["cpu"] * 2)
+                self.assertEqual(program["tried"], ["cpu"] * 3)
             elif only_processors:
-                self.assertEqual(program["tried"], ["meta", "cpu", "cpu"])
+                self.assertEqual(program["tried"], ["meta", "cpu", "cpu", "cpu"])
             else:
-                self.assertEqual(program["tried"], ["meta"] * 2)
+                self.assertEqual(program["tried"], ["meta"] * 3)
 
 
 if __name__ == "__main__":
