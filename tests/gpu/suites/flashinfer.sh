@@ -6,7 +6,7 @@
 #                                  [--seconds N] [--rows FILE] [--jobs N]
 #     PACK            definitions/, workloads/ and results/ (see flashinfer_dataset.py), and whl/, the wheels
 #                     of flashinfer-bench and of what it needs beside this machine's torch
-#     --side          which evaluator runs (default: both, ours first, which gets 55 % of the time at most);
+#     --side          which evaluator runs (default: both, ours first, which gets 80 % of the time at most);
 #                     without ours, compares with its rows
 #     --workloads N   workloads of each definition (default 6); ksearch holds out every fifth of them
 #     --only REGEX    solutions whose names match
@@ -61,7 +61,7 @@ if [ "$side" != ours ]; then
 fi
 if [ "$side" != upstream ]; then
   share=1
-  [ "$side" = ours ] || share=0.55
+  [ "$side" = ours ] || share=0.8
   use_suite flashinfer "$cluster/dataset"
   start_cluster
   run ours --gpus "$suite_gpus" --share "$share" || status=$?
