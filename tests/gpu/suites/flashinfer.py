@@ -20,7 +20,8 @@ import evaluation  # noqa: E402
 import rows as row_files  # noqa: E402
 from say import say  # noqa: E402
 
-FIELDS = ["key", "side", "solution", "workload", "device", "status", "latency_us", "own_median_us", "seconds", "reason"]
+FIELDS = ["key", "side", "solution", "workload", "device", "status", "latency_us", "own_median_us", "seconds",
+          "reason"]
 AS_UPSTREAM = ["--compat", "--build-time", "400s"]
 
 

@@ -32,7 +32,8 @@ def run(probs, top_k, top_p):
 SAMPLER_LINE = {
     "definition": SAMPLER["name"], "workload": {
         "uuid": "rows3", "axes": {"batch_size": 3},
-        "inputs": {"probs": {"type": "random"}, "top_k": {"type": "random"}, "top_p": {"type": "scalar", "value": 0.9}}}}
+        "inputs": {"probs": {"type": "random"}, "top_k": {"type": "random"},
+                   "top_p": {"type": "scalar", "value": 0.9}}}}
 SAMPLES_OTHERWISE = """import torch
 
 

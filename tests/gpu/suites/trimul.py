@@ -18,7 +18,8 @@ import evaluation  # noqa: E402
 import rows as row_files  # noqa: E402
 from say import say  # noqa: E402
 
-FIELDS = ["key", "side", "submission", "case", "device", "status", "mean_us", "own_mean_us", "runs", "seconds", "reason"]
+FIELDS = ["key", "side", "submission", "case", "device", "status", "mean_us", "own_mean_us", "runs", "seconds",
+          "reason"]
 AS_UPSTREAM = ["--compat", "--build-time", "400s"]
 
 
