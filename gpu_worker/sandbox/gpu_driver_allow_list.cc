@@ -9,9 +9,6 @@
 namespace ksearch {
 namespace {
 
-// Waiting for events of the device, and for threads of the driver.
-constexpr const char* kWaiting[] = {"poll", "ppoll", "eventfd2", "pipe2", "dup"};
-
 // The letter of all requests to /dev/nvidiactl and /dev/nvidia<N>, in the second byte. Only frame
 // buffers use it, too, and a sandbox has no nodes of those.
 constexpr uint64_t kRequestLetter = 0xFF00;
@@ -26,7 +23,7 @@ constexpr uint64_t kBeginMemory = 0x30000001, kEndMemory = 0x30000002;
 
 std::vector<AllowedCall> GpuDriverAllowList(pid_t self) {
   std::vector<AllowedCall> calls = ProcessorsAllowList(self);
-  for (const char* name : kWaiting) calls.push_back({name, {}});
+  calls.push_back({"dup", {}});
   calls.push_back({"ioctl", {{1, kRequestLetter, kDriverRequest}}});
   calls.push_back({"ioctl", {{1, kMemoryRequests, 0}}});
   for (const uint64_t request : {kBeginMemory, kEndMemory, uint64_t{FIONBIO}}) {

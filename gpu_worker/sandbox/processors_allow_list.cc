@@ -48,6 +48,11 @@ constexpr const char* kAlways[] = {
     "times",
     "nanosleep",
     "clock_nanosleep",
+    // Threads that wake each other through descriptors.
+    "eventfd2",
+    "pipe",
+    "poll",
+    "ppoll",
     // Open descriptors, and a loader's queries of files.
     "read",
     "readv",
@@ -90,8 +95,18 @@ constexpr const char* kAlways[] = {
 // Advice about its own memory. Not MADV_MERGEABLE: a kernel thread looks for equal pages, even
 // while the process is stopped.
 constexpr int kAdvice[] = {
-    MADV_NORMAL, MADV_RANDOM,   MADV_SEQUENTIAL, MADV_WILLNEED, MADV_DONTNEED,
-    MADV_FREE,   MADV_HUGEPAGE, MADV_NOHUGEPAGE, MADV_DONTFORK, MADV_DONTDUMP,
+    MADV_NORMAL,
+    MADV_RANDOM,
+    MADV_SEQUENTIAL,
+    MADV_WILLNEED,
+    MADV_DONTNEED,
+    MADV_FREE,
+    MADV_HUGEPAGE,
+    MADV_NOHUGEPAGE,
+    MADV_DONTFORK,
+    MADV_DONTDUMP,
+    22 /* MADV_POPULATE_READ */,
+    23 /* MADV_POPULATE_WRITE */,
 };
 
 // Not locks, leases and watches, which affect inodes of the host; not F_SETSIG, F_SETOWN and
@@ -150,6 +165,8 @@ std::vector<AllowedCall> ProcessorsAllowList(pid_t self) {
   for (int bit = 0; bit < kAddressBits; ++bit) {
     calls.push_back({"mremap", {{1, ~uint64_t{0} << bit, uint64_t{1} << bit}}});
   }
+  // Not those that the kernel writes notifications to.
+  calls.push_back({"pipe2", {{1, kInt & ~uint64_t{O_CLOEXEC | O_NONBLOCK | O_DIRECT}, 0}}});
   // Only to read existing files. A new name is an inode in kernel memory, which no tmpfs limits.
   calls.push_back({"open", {{1, kInt & ~kPlainOpenFlags, O_RDONLY}}});
   calls.push_back({"openat", {{2, kInt & ~kPlainOpenFlags, O_RDONLY}}});

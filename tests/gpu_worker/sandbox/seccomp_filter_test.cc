@@ -36,14 +36,14 @@ TEST(TightFilterTest, LetsADriverWork) {
 }
 
 TEST(TightFilterTest, TheListForGpusHasWhatThatForProcessorsHasAndTheDriversCalls) {
-  for (const char* what :
-       {"listed-thread", "listed-honest-means", "listed-own-signal", "listed-old-file",
-        "listed-private-memory", "listed-shared-memory", "listed-pipe"}) {
+  for (const char* what : {"listed-thread", "listed-honest-means", "listed-own-signal",
+                           "listed-old-file", "listed-private-memory", "listed-shared-memory"}) {
     const Subprocess::Exit exit = Try(what);
     EXPECT_FALSE(exit.signaled) << what;
     EXPECT_EQ(exit.code, 0) << what;
   }
   for (const char* what : {"listed-other-call",
+                           "listed-pipe-of-notifications",
                            "listed-absent-call",
                            "listed-other-request",
                            "listed-new-limit",
@@ -136,9 +136,10 @@ TEST(TightFilterTest, AllowsOnProcessorsWhatHonestProgramsNeedAndNothingElse) {
     EXPECT_FALSE(exit.signaled) << what;
     EXPECT_EQ(exit.code, 0) << what;
   }
-  for (const char* what : {"other-call", "pipe", "absent-call", "new-limit", "written-file",
-                           "signal-to-another", "second-mapping", "signal-that-continues",
-                           "signal-that-stops-a-thread", "barrier-of-the-machine"}) {
+  for (const char* what :
+       {"other-call", "pipe-of-notifications", "absent-call", "new-limit", "written-file",
+        "signal-to-another", "second-mapping", "signal-that-continues",
+        "signal-that-stops-a-thread", "barrier-of-the-machine"}) {
     const Subprocess::Exit exit = Try(what);
     EXPECT_FALSE(exit.signaled) << what;
     EXPECT_EQ(exit.code, 1) << what;

@@ -99,8 +99,17 @@ bool HonestMeansWork() {
       (madvise(huge, bytes, MADV_HUGEPAGE) != 0 && errno == ENOSYS)) {
     return false;
   }
+  // Older kernels do not know it.
+  if (madvise(huge, bytes, 23 /* MADV_POPULATE_WRITE */) != 0 && errno == ENOSYS) return false;
   std::free(grown);
   std::free(huge);
+  int ends[2], more[2];
+  const int event = eventfd(1, EFD_CLOEXEC);
+  struct pollfd ready = {event, POLLIN, 0};
+  if (event < 0 || poll(&ready, 1, 0) != 1 || pipe(ends) != 0 || pipe2(more, O_CLOEXEC) != 0 ||
+      write(ends[1], "x", 1) != 1) {
+    return false;
+  }
   try {
     throw std::runtime_error("thrown");
   } catch (const std::exception&) {
@@ -232,9 +241,11 @@ int Try(std::string what) {
     struct rlimit limit = {};
     return getrlimit(RLIMIT_NOFILE, &limit) == 0 && setrlimit(RLIMIT_NOFILE, &limit) == 0 ? 0 : 1;
   }
-  if (what == "pipe") {
+  if (what == "pipe-of-notifications") {
     int ends[2];
-    return pipe2(ends, O_CLOEXEC) == 0 ? 0 : 1;
+    return syscall(SYS_pipe2, ends, long{O_EXCL} /* O_NOTIFICATION_PIPE */) == -1 && errno == ENOSYS
+               ? 1
+               : 0;
   }
   if (what == "input-asked-for") return fcntl(0, F_SETFL, O_ASYNC) == 0 ? 0 : 1;
   if (what == "other-request") return ioctl(0, FIOASYNC, nullptr) != 0 && errno == ENOSYS ? 1 : 0;
