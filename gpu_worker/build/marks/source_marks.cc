@@ -144,6 +144,14 @@ bool IsOrdinary(absl::string_view name) {
   return names->count(name) > 0;
 }
 
+// System calls that a program for processors may make by number, as no function of the C library
+// makes them, or one does only since lately: threads that wait for a word of memory, and permission
+// to use matrix tiles (the filter of a measured program refuses all else that arch_prctl can do).
+bool IsHarmlessCall(absl::string_view number) {
+  if (!absl::ConsumePrefix(&number, "SYS_") && !absl::ConsumePrefix(&number, "__NR_")) return false;
+  return number == "futex" || number == "arch_prctl" || number == "gettid" || number == "getcpu";
+}
+
 using RulesByWord = std::multimap<absl::string_view, const Rule*>;
 const RulesByWord& NameRules() {
   static const auto* const by_word = [] {
@@ -192,6 +200,7 @@ class Scanner {
       Follow(at);
       if (!IsName(at)) continue;
       names_.insert(words[at].word);
+      if (at >= 2 && Is(at - 1, "define") && Is(at - 2, "#")) defined_.insert(words[at].word);
       LearnStd(at);
       if (IsOrdinary(words[at].word) && IsDefinition(at) && !IsOfC(at)) own_.insert(words[at].word);
     }
@@ -283,16 +292,19 @@ class Scanner {
   bool BelongsToSomething(size_t at) const {
     if (at >= 1 && Is(at - 1, ".")) return true;
     if (at >= 2 && Is(at - 1, ">") && Is(at - 2, "-")) return true;
-    return at >= 3 && Is(at - 1, ":") && Is(at - 2, ":") && IsName(at - 3) && !Is(at - 3, "std");
+    return at >= 3 && Is(at - 1, ":") && Is(at - 2, ":") && IsName(at - 3) && !Is(at - 3, "std") &&
+           !IsStatementWord(at - 3);
+  }
+  // What may stand before an expression: "return ::open(" is no member of anything.
+  bool IsStatementWord(size_t at) const {
+    const absl::string_view word = Word(at).word;
+    return word == "return" || word == "else" || word == "do" || word == "case" ||
+           word == "throw" || word == "co_return" || word == "co_await" || word == "co_yield";
   }
   // "int open(", "T* open(": the program's own function, or its declaration.
   bool IsDeclared(size_t at) const {
     if (at == 0 || !Is(at + 1, "(")) return false;
-    if (IsName(at - 1)) {
-      const absl::string_view before = Word(at - 1).word;
-      return before != "return" && before != "else" && before != "do" && before != "case" &&
-             before != "throw" && before != "co_return";
-    }
+    if (IsName(at - 1)) return !IsStatementWord(at - 1);
     size_t type = at - 1;
     while (type > 0 && (Is(type, "*") || Is(type, "&"))) --type;
     // "a * f(b)" looks alike, but no program multiplies by one of these functions.
@@ -353,8 +365,13 @@ class Scanner {
         return IsAttribute(at);
       default:
         return Is(at + 1, "(") && !BelongsToSomething(at) && !IsDeclared(at) &&
-               own_.count(Word(at).word) == 0;
+               own_.count(Word(at).word) == 0 && !CallsHarmlessly(at);
     }
+  }
+  // syscall(SYS_futex, ...
+  bool CallsHarmlessly(size_t at) const {
+    return !gpu_ && Is(at, "syscall") && IsName(at + 2) && IsHarmlessCall(Word(at + 2).word) &&
+           defined_.count(Word(at + 2).word) == 0 && (Is(at + 3, ",") || Is(at + 3, ")"));
   }
   // int clock_gettime(...) {, cudaError_t cudaEventElapsedTime(...) {
   bool StandsIn(size_t at) const {
@@ -373,8 +390,9 @@ class Scanner {
   const bool gpu_;
   const std::vector<CodeWord>* words_ = nullptr;
   std::vector<bool> linkage_;
-  std::set<std::string> names_;  // all that appear
-  std::set<std::string> own_;    // ordinary names that the program gives to its own functions
+  std::set<std::string> names_;    // all that appear
+  std::set<std::string> defined_;  // macros
+  std::set<std::string> own_;      // ordinary names that the program gives to its own functions
   std::set<std::string> std_names_ = {"std"};
   bool std_is_open_ = false;            // using namespace std, in some file
   std::optional<Found> stream_;         // where one is made

@@ -65,6 +65,15 @@ TEST(SourceMarksTest, EachKindNamesItsFirstPlace) {
                           "kernel.cu:1"));
 }
 
+TEST(SourceMarksTest, TheGlobalNamespaceAfterAStatementsWord) {
+  for (const char* text :
+       {"int f() { return ::open(\"x\", 0); }", "void f() { if (a) b(); else ::open(c, 0); }",
+        "auto f() { co_return ::fopen(a, b); }"}) {
+    EXPECT_THAT(Marks(text), ElementsAre(StartsWith("source: opens files"))) << text;
+  }
+  EXPECT_THAT(Marks("int f() { return pipe::open(x) + p::q::open(3); }"), IsEmpty());
+}
+
 TEST(SourceMarksTest, HonestUsesOfTheSameWords) {
   EXPECT_THAT(Marks("// fopen(\"/proc\")\n/* fork() */ const char* s = \"fopen(x)\";"), IsEmpty());
   EXPECT_THAT(
@@ -184,6 +193,25 @@ TEST(SourceMarksTest, ProgramsForProcessorsHaveTheirThreadsAndMappings) {
               IsEmpty());
   EXPECT_THAT(Marks("int f() { return open(\"x\", 0); }", v1::LANGUAGE_CPP),
               ElementsAre(StartsWith("source: opens files: open")));
+}
+
+TEST(SourceMarksTest, SystemCallsOfThreadsAndTilesOnProcessors) {
+  for (const char* text : {
+           "long f() { return syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 1, nullptr, 0, 0); }",
+           "bool f() { return ::syscall(__NR_arch_prctl, ARCH_REQ_XCOMP_PERM, 18) == 0; }",
+           "bool f() { return syscall(SYS_gettid) + syscall(SYS_getcpu, &one, &two, nullptr); }",
+       }) {
+    EXPECT_THAT(Marks(text, v1::LANGUAGE_CPP), IsEmpty()) << text;
+    EXPECT_THAT(Marks(text), ElementsAre(StartsWith("source: traces"))) << text;
+  }
+  for (const char* text : {
+           "long f() { return syscall(SYS_futex + 1, &word, 3); }",
+           "long f() { return syscall(number, SYS_futex, 3); }",
+           "long f() { return syscall(SYS_kill, 1, 9); }",
+           "#define SYS_futex SYS_kill\nlong f() { return syscall(SYS_futex, 1, 9); }",
+       }) {
+    EXPECT_THAT(Marks(text, v1::LANGUAGE_CPP), ElementsAre(StartsWith("source: traces"))) << text;
+  }
 }
 
 TEST(SourceMarksTest, ThoseOfPythonAreWarningsOfTheBuild) {
