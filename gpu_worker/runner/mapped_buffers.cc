@@ -25,6 +25,7 @@ bool MappedBuffers::Map(const v1::MapRequest& request, const std::vector<UniqueF
     workspace_fill_ = request.workspace_fill() == 0 ? kWorkspacePattern : request.workspace_fill();
     if (!blocks_.Start(request, error)) return false;
   }
+  if (fds.size() < static_cast<size_t>(request.memory_bytes_size())) *error_number = EMFILE;
   if (!blocks_.Fits(request, fds.size(), error)) return false;
   const size_t first = mappings_.size();
   for (size_t i = 0; i < fds.size(); ++i) {

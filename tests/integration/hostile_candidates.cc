@@ -63,6 +63,7 @@ const std::vector<HostileCandidate>& HostileCandidates() {
       {"resources/log_flood", {kResource}, "output"},
       {"resources/thread_bomb", {kRuntime}, kRefused},
       {"resources/open_files", {kRuntime}, kRefused},
+      {"resources/kept_files", {kResource}, "mapping the buffers failed"},
       {"resources/raised_limits", {kRuntime}, kRefused},
       {"resources/deep_recursion", {kRuntime}, "SIGSEGV"},
       {"resources/stops_itself", {kRuntime}, kRefused},
@@ -182,6 +183,9 @@ const std::vector<std::string>& HonestTwins() {
       "honest/zeroed_then_summed",
       "honest/sleeping_pool",
       "honest/exact_subnormals",
+      "honest/descriptor_pool",
+      "honest/raw_futex_pool",
+      "honest/matrix_tiles",
   };
   return *twins;
 }
