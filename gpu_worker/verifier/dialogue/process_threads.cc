@@ -30,9 +30,8 @@ std::string ReadAt(int folder, const std::string& path) {
 
 }  // namespace
 
-bool ThreadStat::exiting() const {
-  return state == 'Z' || state == 'X' || (kernel_flags & kExitingFlag) != 0;
-}
+bool ThreadStat::exiting() const { return ended() || (kernel_flags & kExitingFlag) != 0; }
+bool ThreadStat::ended() const { return state == 'Z' || state == 'X'; }
 
 std::optional<ThreadStat> ParseThreadStat(absl::string_view text) {
   // "TID (name) STATE ppid pgrp session tty tpgid flags ...": a name may contain ") R", so look for
@@ -72,7 +71,7 @@ bool ProcessThreads::AllStopped() const {
       const auto stat =
           ParseThreadStat(ReadAt(folder_.get(), absl::StrCat("task/", entry->d_name, "/stat")));
       if (!stat.has_value()) continue;
-      if (stat->state != 'T' && stat->state != 't' && !stat->exiting()) return false;
+      if (stat->state != 'T' && stat->state != 't' && !stat->ended()) return false;
     }
     if (threads == before) return true;
     before = threads;

@@ -16,7 +16,10 @@ namespace ksearch {
 struct ThreadStat {
   char state = '?';  // R running, S asleep, D in the kernel, T stopped, t traced, Z or X ended
   uint32_t kernel_flags = 0;  // PF_... of the kernel's include/linux/sched.h
-  bool exiting() const;       // it, or its whole process, is on its way out
+  bool exiting() const;       // it, or its whole process, is on its way out, or has ended
+  // Not one on its way out: it walks a list of locks that the program chose, which takes time and
+  // memory that others are to have, and no signal stops it.
+  bool ended() const;
 };
 
 // Absent if this is no such text. The thread's name, which the program chose, may hold anything.

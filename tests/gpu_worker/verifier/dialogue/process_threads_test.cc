@@ -25,6 +25,18 @@ TEST(ParseThreadStatTest, SeesWhoIsOnItsWayOut) {
   EXPECT_TRUE(ParseThreadStat("12 (a) Z 1 1 1 0 -1 4194304 72 0 0")->exiting());
 }
 
+TEST(ParseThreadStatTest, WhoIsOnItsWayOutHasNotEnded) {
+  for (const char* text :
+       {"12 (a) R 1 1 1 0 -1 4194372 72 0 0", "12 (a) D 1 1 1 0 -1 4194372 72 0 0",
+        "12 (a) T 1 1 1 0 -1 4194368 72 0 0"}) {
+    EXPECT_FALSE(ParseThreadStat(text)->ended()) << text;
+  }
+  for (const char* text :
+       {"12 (a) Z 1 1 1 0 -1 4194372 72 0 0", "12 (a) X 1 1 1 0 -1 4194372 72 0 0"}) {
+    EXPECT_TRUE(ParseThreadStat(text)->ended()) << text;
+  }
+}
+
 TEST(ParseThreadStatTest, OtherTextIsNone) {
   for (const char* text : {"", "12", "12 (a", "12 (a) ", "12 (a) R 1 1", "12 (a) RR 1 1 1 0 -1 4 0",
                            "12 (a) R 1 1 1 0 -1 many 0"}) {
