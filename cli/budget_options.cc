@@ -138,7 +138,14 @@ absl::StatusOr<v1::ModelBudget> ParseModelBudget(const std::string& text) {
 
 CLI::Option* AddDuration(CLI::App* app, const std::string& flag, const std::string& help,
                          std::function<void(const absl::Duration&)> take) {
-  return AddParsed<absl::Duration>(app, flag, help, ParseTime, std::move(take));
+  return app->add_option_function<std::string>(
+      flag,
+      [flag, take = std::move(take)](const std::string& text) {
+        const absl::StatusOr<absl::Duration> time = ParseTime(text);
+        if (!time.ok()) throw CLI::ValidationError(flag, std::string(time.status().message()));
+        take(*time);
+      },
+      help);
 }
 
 void AddBudgetOptions(CLI::App* app, v1::Budget* budget) {

@@ -91,7 +91,7 @@ void AddProgress(CLI::App* app, Options* options) {
 
 void AddRun(CLI::App* app, Options* options) {
   v1::RunConfig* run = &options->run;
-  Bind<std::string>(app, "--task", "what to optimize (see: ksearch tasks)",
+  Bind<std::string>(app, "--task", "what to optimize (see: ksearch task ls)",
                     [run](const std::string& v) { run->set_task(v); });
   app->add_option_function<std::string>(
          "--language", [run](const std::string& v) { run->set_language(FindLanguage(v)->id); },
@@ -102,7 +102,7 @@ void AddRun(CLI::App* app, Options* options) {
                     [run](const std::string& v) { run->set_strategy(v); });
   Bind<std::string>(app, "--provider", "name of a model provider of the coordinator",
                     [run](const std::string& v) { run->set_provider(v); });
-  Bind<std::string>(app, "--model", "model name",
+  Bind<std::string>(app, "--model", "the model; with --local PROVIDER/NAME, e.g. openai/gpt-5.4",
                     [run](const std::string& v) { run->set_model(v); });
   BindCount<int>(app, "--rounds", "evaluations: rounds of one code reply and its test (default 20)",
                  kMostRounds, [run](int v) { run->set_rounds(v); });

@@ -12,6 +12,7 @@
 #include "cli/completion.h"
 #include "cli/examples.h"
 #include "cli/memory_options.h"
+#include "cli/value_words.h"
 
 namespace ksearch {
 namespace {
@@ -351,6 +352,7 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
                    "what it configures: coordinator, worker or run (default: what its fields fit)")
       ->check(CLI::IsMember({"coordinator", "worker", "run"}));
 
+  NameValues(&app);
   try {
     app.parse(argc, argv);
     RequireCommand(&app);

@@ -1,0 +1,14 @@
+#ifndef KSEARCH_CLI_VALUE_WORDS_H_
+#define KSEARCH_CLI_VALUE_WORDS_H_
+
+#include <CLI/CLI.hpp>
+
+namespace ksearch {
+
+// Has the help of `app` and of all commands below it say what an option's value is: "--out FILE",
+// "--language cpp|cuda|python", where the library would print types and ranges of numbers.
+void NameValues(CLI::App* app);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_CLI_VALUE_WORDS_H_
