@@ -45,8 +45,8 @@ function workload(each) {
   const roof = each.floor_us && samples?.median_us ? (100 * each.floor_us) / samples.median_us : 0;
   const facts = [outcome(each.outcome), samples?.median_us && "median " + micros(samples.median_us),
     samples && each.baseline?.median_us && times(each.baseline.median_us / samples.median_us) + " over the baseline",
-    roof && roof.toFixed(0) + " % of the roofline", each.sm_clock_mhz && Math.round(each.sm_clock_mhz) + " MHz", samples?.unstable && "unstable"].filter(Boolean).join(", ");
-  return fold(`${brief(each.workload_uuid)}: ${facts}`, () => [
+    roof && (roof < 1 ? "under 1" : roof.toFixed(0)) + " % of the roofline", each.sm_clock_mhz && Math.round(each.sm_clock_mhz) + " MHz", samples?.unstable && "unstable"].filter(Boolean).join(", ");
+  return fold(`${each.workload_uuid}: ${facts}`, () => [
     each.message ? el("pre", null, each.message) : null,
     right ? table(["Largest absolute error", "Largest relative error", "Matched", "Worst output"],
       [[num(right.max_abs_error).toPrecision(4), num(right.max_rel_error).toPrecision(4), (100 * num(right.matched_ratio)).toFixed(3) + " %", right.worst_output || ""]]) : null,
@@ -58,9 +58,16 @@ function comparison(each) {
   return el("p", null, `Against ${brief(each.rival_id)}: ${(each.verdict || "").toLowerCase()}, ${ratio(each.log_speedup)} [${ratio(each.ci_low)}, ${ratio(each.ci_high)}], ${each.launches || 0} launches`);
 }
 
+// What was asked of the worker, as far as the result shows it.
+function kind(each) {
+  if (each.profile) return "Profile";
+  if (each.comparisons?.length) return "Confirmation";
+  return (each.workloads || []).some((one) => one.candidate?.median_us) ? "Screening" : "Evaluation";
+}
+
 function result(each) {
   return el("div", null,
-    el("h3", null, `${outcome(each.outcome)} `, el("span", { class: "quiet" }, `${each.device?.name || ""}, worker ${each.worker_id || ""}, ${date(each.finished_at)}`)),
+    el("h3", null, `${kind(each)}: ${outcome(each.outcome)} `, el("span", { class: "quiet" }, `${each.device?.name || ""}, worker ${each.worker_id || ""}, ${date(each.finished_at)}`)),
     each.message ? el("pre", null, each.message) : null,
     (each.suspicions || []).map((text) => el("p", { class: "bad" }, text)),
     (each.comparisons || []).map(comparison), build(each.build), (each.workloads || []).map(workload),

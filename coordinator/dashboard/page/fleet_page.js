@@ -10,7 +10,7 @@ function state(worker) {
   if (!worker.connected) return el("span", { class: "quiet" }, "gone");
   if (worker.report?.draining) return el("span", { class: "warn" }, "draining");
   const health = worker.report?.health;
-  if (health && !health.healthy) return el("span", { class: "bad" }, "sick: " + (health.reason || ""));
+  if (health && !health.healthy) return el("span", { class: "bad" }, "unhealthy: " + (health.reason || ""));
   const sick = health?.sick_devices || [];
   return sick.length ? el("span", { class: "warn" }, sick.map((each) => `${brief(each.device_id)}: ${each.reason || ""}`).join("; ")) : el("span", { class: "good", title: health?.reason || "" }, "ready");
 }
@@ -31,7 +31,7 @@ function reading(worker, device) {
 }
 
 export async function fleetPage(place, page) {
-  const parts = { cards: el("div"), workers: el("div"), jobs: el("div"), log: el("div") };
+  const parts = { cards: el("div"), workers: el("div"), jobs: el("div"), log: el("div", { class: "quiet" }, "None yet.") };
   const heard = [];
   const refresh = async () => {
     const [facts, workers, jobs] = await Promise.all([get("GetServerFacts"), get("ListWorkers"), get("ListJobs")]);
@@ -47,8 +47,9 @@ export async function fleetPage(place, page) {
         { text: worker.connected ? worker.report?.free_slots || 0 : "", number: true }, { text: count(worker.jobs_done), number: true }, clock(worker.last_report_at),
         worker.connected ? action("Drain", () => post("DrainWorker", { worker_id: worker.worker_id }).then(() => "asked"), "Let this worker finish its jobs and then stop?") : ""])));
     const list = jobs.jobs || [];
-    show(parts.jobs, table(["Job", "Kind", "Task", "State", "Worker", "Since", "Note"], list.slice(0, SHOWN).map((job) =>
-      [{ text: brief(job.job_id), title: job.job_id }, word(job.kind, "JOB_KIND_"), job.task || "", (job.stage || job.state || "").toLowerCase(), job.worker_id || "", clock(job.created_at), job.note || ""])),
+    const names = new Map((workers.workers || []).map((worker) => [worker.worker_id, worker.name]));
+    show(parts.jobs, !list.length ? el("p", { class: "quiet" }, "None.") : table(["Job", "Kind", "Task", "State", "Worker", "Since", "Note"], list.slice(0, SHOWN).map((job) =>
+      [{ text: brief(job.job_id), title: job.job_id }, word(job.kind, "JOB_KIND_"), job.task || "", (job.stage || job.state || "").toLowerCase(), { text: names.get(job.worker_id) || job.worker_id || "", title: job.worker_id }, clock(job.created_at), job.note || ""])),
     list.length > SHOWN ? el("p", { class: "quiet" }, `and ${list.length - SHOWN} more`) : null);
   };
   await refresh();
@@ -57,6 +58,7 @@ export async function fleetPage(place, page) {
     if (!entry.fleet) return;
     heard.unshift(entry.fleet);
     heard.length = Math.min(heard.length, 100);
+    parts.log.className = "";
     show(parts.log, table(["Time", "Event", "Worker", "Job", ""], heard.map((event) =>
       [clock(event.at), word(event.kind, ""), event.worker_name || event.worker_id || "", brief(event.job_id), event.text || word(event.stage, "") || word(event.outcome, "OUTCOME_")])));
     again();

@@ -35,7 +35,7 @@ export async function mailboxPage(place, page) {
     if (page.gone()) return;
     for (const id of [...open.keys()]) if (!prompts.some((prompt) => prompt.id === id)) open.delete(id);
     for (const prompt of prompts) if (!open.has(prompt.id)) open.set(prompt.id, entry(prompt));
-    show(list, open.size ? [...open.values()] : el("p", { class: "quiet" }, "No prompt waits for an answer."));
+    show(list, open.size ? [...open.values()] : el("p", { class: "quiet" }, "No prompt waits for an answer. Start a run that asks here: ksearch run --task NAME --provider mailbox"));
   };
   const again = soon(() => refresh().catch(() => {}), 1500);
   await refresh();

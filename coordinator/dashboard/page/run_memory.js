@@ -14,7 +14,7 @@ export function memoryView(memory) {
   if (!snapshot) return el("p", { class: "quiet" }, "This run read no gains of earlier runs.");
   return el("details", null,
     el("summary", null, `${count(snapshot.priors?.length)} priors of ${count(snapshot.gains)} measured gains, read ${date(snapshot.read_at)}`),
-    table(["Of", "Intent", "Limited by", "Over", { text: "Tried", number: true }, { text: "Right", number: true }, { text: "Faster", number: true }, { text: "Tasks", number: true },
+    table(["Task", "Intent", "Limited by", "Over", { text: "Tried", number: true }, { text: "Right", number: true }, { text: "Faster", number: true }, { text: "Tasks", number: true },
       { text: "Speedup", number: true, title: "median, with quartiles" }],
       (snapshot.priors || []).map((prior) => [prior.same_op_type ? "the same operation" : "others",
         word(prior.intent, "INTENT_KIND_") || "other", word(prior.bottleneck, "BOTTLENECK_") || "not known", prior.over_baseline ? "the baseline" : "a program",

@@ -1,9 +1,9 @@
 // One run, live.
-import { bestSoFar } from "./chart.js";
+import { bestSoFar, legend } from "./chart.js";
 import { CandidateTable } from "./candidate_table.js";
 import { d3 } from "./d3.js";
 import { card, el, show, table } from "./dom.js";
-import { clock, count, date, num, outcome, seconds, span, times, usd } from "./format.js";
+import { clock, count, date, link, num, outcome, seconds, span, times, usd } from "./format.js";
 import { RunEvents, readEvents } from "./run_events.js";
 import { memoryView } from "./run_memory.js";
 import { stateOf } from "./runs_page.js";
@@ -19,7 +19,7 @@ function summary(run) {
   const best = run.best;
   return el("div", { class: "cards" },
     card("State", stateOf(run)), card("Rounds", `${run.rounds_done || 0} / ${run.rounds_total || 0}`),
-    card("Best confirmed", best ? `${times(best.speedup)} [${num(best.speedup_low).toFixed(2)}, ${num(best.speedup_high).toFixed(2)}]` : "none yet"),
+    card("Best confirmed", best ? el("a", { href: link("run", run.run_id, "candidate", best.candidate_id) }, `${times(best.speedup)} [${num(best.speedup_low).toFixed(2)}, ${num(best.speedup_high).toFixed(2)}]`) : "none yet"),
     card("Passed", `${count(run.passed)} / ${count(run.candidates)}`), card("Nodes", `${count(run.nodes)}, ${count(run.open_actions)} open`),
     card("Jobs in flight", count(run.jobs_in_flight)), card("Model", run.model || ""), card("Device", run.platform?.device_model || "not known yet"));
 }
@@ -30,8 +30,8 @@ function spending(run) {
   const projected = (spent) => (share > 0 && share < 1 ? usd(num(spent) / share) : "");
   const of = (value, cap) => (cap === undefined ? value : `${value} of ${cap}`);
   return el("div", null, table(
-    ["Of", { text: "Calls", number: true }, { text: "Tokens", number: true }, { text: "Spent", number: true }, { text: "Reserved", number: true }, { text: "At the last round", number: true, title: "the same spending for each round to come" }],
-    (ledger.lines || []).map((line) => [line.scope || "the whole run",
+    ["Model", { text: "Calls", number: true }, { text: "Tokens", number: true }, { text: "Spent", number: true }, { text: "Reserved", number: true }, { text: "Projected", number: true, title: "at the last round, if each round to come costs as much as those so far" }],
+    (ledger.lines || []).map((line) => [line.scope || "all models",
       { text: of(count(line.llm_calls), line.llm_calls_cap && count(line.llm_calls_cap)), number: true },
       { text: of(count(line.tokens_spent), line.tokens_cap && count(line.tokens_cap)), number: true },
       { text: of(usd(line.nano_usd_spent), line.nano_usd_cap && usd(line.nano_usd_cap)), number: true },
@@ -86,7 +86,7 @@ export async function runPage(place, page) {
       el("span", { class: "tag" }, `cycle ${cycle.cycle || 0}, attempt ${cycle.attempt || 0}`), " ", cycle.title || cycle.node_id || "", el("span", { class: "quiet" }, " " + (cycle.phase || "")))));
     show(parts.spending, spending(run));
   };
-  const drawChart = () => show(parts.chart, events.points.length ? bestSoFar(events.points, axis.value, AXES[axis.value]) : el("p", { class: "quiet" }, "Nothing is judged yet."));
+  const drawChart = () => show(parts.chart, events.points.length ? bestSoFar(events.points, axis.value, AXES[axis.value]) : el("p", { class: "quiet" }, "No candidate has been evaluated yet."));
   let drawn = -1;
   const drawEvents = () => {
     drawLog(log, events);
@@ -127,7 +127,7 @@ export async function runPage(place, page) {
   show(place,
     el("h1", null, `${run.task} `, el("span", { class: "quiet" }, `run ${runId}, ${run.strategy || ""}`)),
     reason, parts.summary, parts.steering, parts.cycles,
-    el("h2", null, "Best so far"), el("div", { class: "row" }, "against", axis), parts.chart,
+    el("h2", null, "Best so far"), el("div", { class: "row" }, "against", axis, legend()), parts.chart,
     el("h2", null, "World model"), tree.place,
     el("h2", null, "Candidates"), candidates.place,
     el("h2", null, "Memory"), memoryView(memory),
