@@ -212,7 +212,7 @@ std::vector<Finding> ExamineTasks(const v1::ListTasksReply& tasks,
     if (judged) continue;
     findings.push_back(
         Note(absl::StrCat("no worker judges ", LanguageText(static_cast<v1::Language>(language)),
-                          " candidates, for which there are ", count, " tasks")));
+                          " candidates, the language of ", CountText(count, "task"))));
   }
   return findings;
 }
@@ -286,7 +286,7 @@ std::vector<Finding> Examine(Client* client) {
       ready += worker.report().health().healthy() ? 1 : 0;
       Append(ExamineWorker(worker), &findings);
     }
-    findings.push_back(ready > 0 ? Ok(absl::StrCat(ready, " workers ready"))
+    findings.push_back(ready > 0 ? Ok(absl::StrCat(CountText(ready, "worker"), " ready"))
                                  : Fix("no worker is ready",
                                        absl::StrCat("start one: ksearch-worker --coordinator ",
                                                     client->address())));

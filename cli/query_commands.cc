@@ -75,9 +75,10 @@ int StatusCommand(Client* client, const Options& options) {
       Print(
           absl::StrFormat("%d nodes, %d open actions; ", status->nodes(), status->open_actions()));
     }
-    Print(absl::StrFormat("%d candidates, %d passed; %d model calls; %d jobs in flight\n",
-                          status->candidates(), status->passed(), status->llm_calls(),
-                          status->jobs_in_flight()));
+    Print(absl::StrFormat("%s, %d passed; %s; %s in flight\n",
+                          CountText(status->candidates(), "candidate"), status->passed(),
+                          CountText(status->llm_calls(), "model call"),
+                          CountText(status->jobs_in_flight(), "job")));
     Print(PlatformLine(*status));
     Print(LedgerText(status->ledger()));
     Print(TokensText(*status));

@@ -274,10 +274,11 @@ std::string FinalTable(const v1::RunStatus& status, const v1::ListEventsReply& e
     rows.push_back({event.round() > 0 ? absl::StrCat(event.round()) : "", event.node_id(),
                     ShortId(event.candidate_id()), what});
   }
-  std::string text = Table(rows);
-  absl::StrAppendFormat(&text, "\n%s: %d of %d rounds, %d candidates (%d passed), %d model calls",
-                        status.run_id(), status.rounds_done(), status.rounds_total(),
-                        status.candidates(), status.passed(), status.llm_calls());
+  std::string text = rows.size() > 1 ? Table(rows) + "\n" : "";
+  absl::StrAppendFormat(&text, "%s: %d of %d rounds, %s (%d passed), %s", status.run_id(),
+                        status.rounds_done(), status.rounds_total(),
+                        CountText(status.candidates(), "candidate"), status.passed(),
+                        CountText(status.llm_calls(), "model call"));
   if (!status.reason().empty()) absl::StrAppend(&text, "; ", status.reason());
   absl::StrAppend(&text, "\n");
   if (status.has_best()) {

@@ -182,6 +182,10 @@ std::string SourcesText(const v1::Sources& sources) {
   return text;
 }
 
+std::string CountText(int64_t count, absl::string_view noun) {
+  return absl::StrCat(count, " ", noun, count == 1 ? "" : "s");
+}
+
 std::string ShortId(const std::string& id) { return id.substr(0, 12); }
 
 std::string BestText(const v1::BestSummary& best) {
@@ -369,7 +373,7 @@ std::string ResultText(const v1::JobResult& result, const std::string& packet) {
                           Lower(v1::Comparison::Verdict_Name(comparison.verdict()), ""),
                           comparison.workloads_size(), comparison.launches());
   }
-  if (!result.device().harness_version().empty()) {
+  if (result.workloads_size() > 0 && !result.device().harness_version().empty()) {
     absl::StrAppend(&text, "measured with ", PlatformText(PlatformOf(result.device())), "\n");
   }
   AppendProfile(result.profile(), &text);

@@ -22,6 +22,8 @@ std::string LanguageText(v1::Language language);
 std::string EndedLine(const std::string& text);
 // The program as one text. Of several files each begins with a comment that names it.
 std::string SourcesText(const v1::Sources& sources);
+// "1 worker", "2 workers".
+std::string CountText(int64_t count, absl::string_view noun);
 // First 12 characters.
 std::string ShortId(const std::string& id);
 // "6.42x [6.31, 6.55] at 95 %".

@@ -236,7 +236,8 @@ absl::Status LocalPair::RetireOutdated(const UpOptions& options, State* state) {
   if (news.empty() && !other_sinks) return absl::OkStatus();
   std::string why;
   if (const auto lost = LostProviders(running, wanted); !lost.empty()) {
-    why = absl::StrCat("it would lose ", absl::StrJoin(lost, ", "), ", whose key is not set here");
+    why = absl::StrCat("a restart would lose ", absl::StrJoin(lost, ", "),
+                       ", whose key is not set here");
   } else if (ActiveRuns(&client_) > 0 || HasJobs(&client_)) {
     why = "it has work";
   }
@@ -255,9 +256,9 @@ absl::Status LocalPair::RetireOutdated(const UpOptions& options, State* state) {
   }
   for (const std::string& name : news) {
     state->not_taken[name] = absl::StrCat(
-        "the coordinator was started without it, or with another address of it, and is not "
-        "restarted: ",
-        why, "; ksearch down and ksearch up do it anyway, and active runs continue");
+        "the running coordinator does not have it, or has another address for it, and is not "
+        "restarted for it: ",
+        why, ". To restart it anyway: ksearch down, then ksearch up; active runs continue");
   }
   return absl::OkStatus();
 }

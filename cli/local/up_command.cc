@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "cli/commands.h"
 #include "cli/json_output.h"
 #include "cli/local/local_pair.h"
@@ -16,6 +17,7 @@
 #include "common/status_macros.h"
 #include "common/subprocess.h"
 #include "common/textproto.h"
+#include "common/worker_advice.h"
 
 namespace ksearch {
 namespace {
@@ -74,7 +76,7 @@ void PrintNextSteps(const LocalPair::State& state, const Options& options) {
   const std::string local = absl::StrCat("--local", Again(options));
   const std::string provider = ExampleProvider(state);
   std::printf("\nWhat to do next:\n");
-  std::printf("  ksearch tasks %s\n", local.c_str());
+  std::printf("  ksearch task ls %s\n", local.c_str());
   std::printf("  ksearch eval %s --task TASK FILE\n", local.c_str());
   if (provider.empty()) {
     std::printf("  export OPENAI_API_KEY=... and run ksearch up again, for searches\n");
@@ -219,9 +221,11 @@ absl::Status WithLocalAdvice(const absl::Status& status, const Options& options)
       !absl::StrContains(status.message(), "no connected worker")) {
     return status;
   }
-  return absl::Status(status.code(), absl::StrCat(status.message(),
-                                                  ". What this machine lacks: ksearch up --status",
-                                                  Again(options)));
+  // Whoever uses a pair of their own starts no other worker.
+  return absl::Status(
+      status.code(),
+      absl::StrCat(absl::StrReplaceAll(status.message(), {{kStartWorkerAdvice, ""}}),
+                   ". What this machine lacks: ksearch up --status", Again(options)));
 }
 
 int DownCommand(Client* /*client*/, const Options& options) {

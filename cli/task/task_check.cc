@@ -48,7 +48,7 @@ absl::StatusOr<v1::Task> FindTask(Client* client, const std::string& name_or_fol
     return absl::NotFoundError(
         absl::StrCat("the coordinator has no task '", name, "'; start it with --task-dir ",
                      folder.empty() ? "FOLDER" : folder.substr(0, folder.rfind('/')),
-                     "; `ksearch tasks` lists those it has"));
+                     "; `ksearch task ls` lists those it has"));
   }
   if (!found->suite().empty()) {
     return absl::FailedPreconditionError(

@@ -18,6 +18,7 @@
 #include "common/status_macros.h"
 #include "common/task_limits.h"
 #include "common/trusted_programs.h"
+#include "common/worker_advice.h"
 #include "coordinator/engine/job_specs.h"
 #include "coordinator/engine/run_settings.h"
 #include "coordinator/scheduler/placement.h"
@@ -97,9 +98,7 @@ std::string NobodyReason(const v1::JobSpec& spec) {
 }
 
 std::string NobodyFor(const v1::JobSpec& spec) {
-  return absl::StrCat(
-      NobodyReason(spec),
-      "; `ksearch workers` lists who is there; start one: ksearch-worker --coordinator ADDRESS");
+  return absl::StrCat(NobodyReason(spec), kStartWorkerAdvice);
 }
 
 absl::StatusOr<v1::JobSpec> EvaluationJob(const v1::Task& task,

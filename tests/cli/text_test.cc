@@ -128,16 +128,23 @@ TEST(TreeTextTest, ShowsSolvedOpenClosedAndPruned) {
   EXPECT_THAT(text, HasSubstr("pruned:\n  transpose"));
 }
 
+TEST(CountTextTest, AddsAnSToAllButOne) {
+  EXPECT_EQ(CountText(1, "worker"), "1 worker");
+  EXPECT_EQ(CountText(0, "worker"), "0 workers");
+}
+
 TEST(ResultTextTest, NamesDiagnosticsWorkloadsAndRivals) {
   v1::JobResult result;
   result.set_outcome(v1::OUTCOME_COMPILE_ERROR);
   result.set_message("1 error");
+  result.mutable_device()->set_harness_version("11");
   auto* diagnostic = result.mutable_build()->add_diagnostics();
   diagnostic->set_file("kernel.cpp");
   diagnostic->set_line(7);
   diagnostic->set_severity("error");
   diagnostic->set_message("expected ';'");
   EXPECT_THAT(ResultText(result), HasSubstr("kernel.cpp:7: error: expected ';'"));
+  EXPECT_THAT(ResultText(result), Not(HasSubstr("measured with")));  // nothing was
 
   result.set_outcome(v1::OUTCOME_PASSED);
   auto* workload = result.add_workloads();
@@ -145,6 +152,7 @@ TEST(ResultTextTest, NamesDiagnosticsWorkloadsAndRivals) {
   workload->mutable_candidate()->set_median_us(10);
   workload->mutable_baseline()->set_median_us(55);
   EXPECT_THAT(ResultText(result), HasSubstr("5.50x the baseline's speed"));
+  EXPECT_THAT(ResultText(result), HasSubstr("measured with"));
   EXPECT_THAT(ResultText(result), Not(HasSubstr("copying")));
   result.mutable_workloads(0)->set_copy_us(1.5);
   EXPECT_THAT(ResultText(result), HasSubstr("returns into the outputs takes: m128 1.50 us"));

@@ -244,7 +244,7 @@ TEST_F(CommandLineTest, DoctorLooksAtEveryMachineThatTakesPart) {
       doctor.out,
       AllOf(HasSubstr("ok    provider scripted: configured, model scripted; not called"),
             HasSubstr("ok    worker w1: healthy, sandbox bubblewrap"), HasSubstr(": judges cpp\n"),
-            HasSubstr("ok    1 workers ready"), HasSubstr("note  no worker judges cuda candidates"),
+            HasSubstr("ok    1 worker ready"), HasSubstr("note  no worker judges cuda candidates"),
             HasSubstr("note  this machine (")));
   // No coordinator answers, but the state of this machine is reported nevertheless.
   const CommandOutput alone =

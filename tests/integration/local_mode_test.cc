@@ -237,14 +237,14 @@ TEST_F(LocalModeTest, KeysReachTheCoordinatorAndNothingElse) {
   environment_["ANTHROPIC_API_KEY"] = kSecret;
   const Pair other = Up();
   EXPECT_FALSE(other.coordinator_started);
-  EXPECT_THAT(other.text, HasSubstr("it would lose openai"));
+  EXPECT_THAT(other.text, HasSubstr("a restart would lose openai"));
   const CommandOutput run = Ksearch({"run", "--local", "--dry-run", "--task", "matmul_f32",
                                      "--price", "any=1,1", "--model", "openai/any"});
   EXPECT_EQ(run.exit.code, 0) << run.err;
   const CommandOutput refused =
       Ksearch({"run", "--local", "--dry-run", "--task", "matmul_f32", "--model", "anthropic/any"});
   EXPECT_EQ(refused.exit.code, 3);
-  EXPECT_THAT(refused.err, HasSubstr("it would lose openai"));
+  EXPECT_THAT(refused.err, HasSubstr("a restart would lose openai"));
 }
 
 TEST_F(LocalModeTest, ModelThatCannotBeHadIsRefusedBeforeAnythingStarts) {
@@ -297,7 +297,8 @@ TEST_F(LocalModeTest, TaskForADeviceThatIsNotHereIsRefusedInOneLine) {
     const CommandOutput output = Ksearch(args);
     EXPECT_EQ(output.exit.code, 3);
     EXPECT_THAT(output.err, AllOf(HasSubstr("no connected worker can judge cuda candidates"),
-                                  HasSubstr("What this machine lacks: ksearch up --status")));
+                                  HasSubstr("What this machine lacks: ksearch up --status"),
+                                  Not(HasSubstr("ksearch-worker"))));
     const std::string fault = output.err.substr(output.err.find("ksearch: "));
     EXPECT_EQ(std::count(fault.begin(), fault.end(), '\n'), 1) << output.err;
   }

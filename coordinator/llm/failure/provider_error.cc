@@ -91,8 +91,10 @@ std::string Fix(absl::StatusCode code, int http_status, const ApiKey& key,
                 absl::string_view model) {
   switch (code) {
     case absl::StatusCode::kUnauthenticated:
-      return key.empty() ? "; the server wants an API key: set api_key_env or api_key_file"
-                         : absl::StrCat("; check the API key in ", key.source());
+      return key.empty()
+                 ? "; the server wants an API key: set api_key_env or api_key_file, or with "
+                   "ksearch --local KSEARCH_MODEL_KEY"
+                 : absl::StrCat("; check the API key in ", key.source());
     case absl::StatusCode::kPermissionDenied:
       return absl::StrCat("; the API key (", key.source(), ") may not use model \"", model, "\"");
     case absl::StatusCode::kNotFound:
