@@ -510,6 +510,10 @@ void AddTask(CLI::App* app, Options* options) {
   CLI::App* list = app->add_subcommand("ls", "list the tasks of all suites");
   list->callback([options] { options->action = "ls"; });
   AddTaskList(list, options);
+  CLI::App* show =
+      app->add_subcommand("show", "show one task in full, with what is left out of it and why");
+  show->callback([options] { options->action = "ls"; });
+  show->add_option("task", options->task, "as `task ls` names it")->required();
   CLI::App* solutions =
       app->add_subcommand("solutions", "what others published for a task in its suite");
   solutions->callback([options] { options->action = "solutions"; });

@@ -32,7 +32,10 @@ bool IsFolder(const std::string& path) {
 std::string FindFolder(const std::string& name) {
   const std::string bin = BinaryFolder();
   for (const char* up : {"/../share/ksearch/", "/../configs/", "/../../../configs/"}) {
-    if (IsFolder(bin + up + name)) return bin + up + name;
+    // Without "..": users see the paths of tasks.
+    if (IsFolder(bin + up + name)) {
+      return std::filesystem::path(bin + up + name).lexically_normal().string();
+    }
   }
   return "configs/" + name;
 }
